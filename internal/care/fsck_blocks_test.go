@@ -49,7 +49,7 @@ func (s *lookable) Check(
 func TestFsckFindsTheSameAtOnce(t *testing.T) {
 	r, st := repokit.OverMem(t)
 	repokit.Lines(t, r, repokit.Person(1)+"\n"+repokit.Person(2)+"\n"+`{"edge":{"type":"knows","src":"p1","dst":"p2"}}`)
-	if _, err := r.RebuildIndex(t.Context(), "HEAD"); err != nil {
+	if _, err := r.Indexes().Rebuild(t.Context(), "HEAD"); err != nil {
 		t.Fatal(err)
 	}
 	var facts []ipld.CID

@@ -415,7 +415,7 @@ func (g *Collector) SweepDerived() error {
 		return err
 	}
 	defer g.Repo.SweepCount.Add(1)
-	g.Repo.ForgetIndexes()
+	g.Repo.Indexes().Forget()
 	g.Repo.Digests.Forget()
 	if err := g.Derived.DeleteCells(g.Ctx, cells...); err != nil {
 		return err

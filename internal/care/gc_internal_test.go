@@ -55,7 +55,7 @@ func TestCollectionMeetsRepair(t *testing.T) {
 		if _, err := r.Commit(ctx, changes, core.CommitOptions{Stamp: by}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.RebuildIndex(ctx, string(graph.Head)); err != nil {
+		if _, err := r.Indexes().Rebuild(ctx, string(graph.Head)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -71,7 +71,7 @@ func TestCollectionMeetsRepair(t *testing.T) {
 	if err := g.SweepDerived(); err != nil || dropped != 1 {
 		t.Errorf("dropped %d times: %v", dropped, err)
 	}
-	if _, err := r.RebuildIndex(ctx, string(graph.Head)); err != nil {
+	if _, err := r.Indexes().Rebuild(ctx, string(graph.Head)); err != nil {
 		t.Error(err)
 	}
 }

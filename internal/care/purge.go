@@ -410,7 +410,7 @@ func (p *Erasing) record(always bool, s *PurgeScan) (err error) {
 
 // eraseAll replaces blocks by redactions, and erases all indexes.
 func (p *Erasing) eraseAll(redactions []store.Redaction) error {
-	return p.Repo.ChangeAllIndexed(p.Ctx, func() error {
+	return p.Repo.Indexes().ChangeAll(p.Ctx, func() error {
 		return p.erase.Redact(p.Ctx, redactions...)
 	})
 }

@@ -80,7 +80,7 @@ func remakeIndexes(ctx context.Context, r *core.Repo, facts bool) (done []string
 func rebuildHead(ctx context.Context, r *core.Repo) (ipld.CID, error) {
 	_, head, err := r.Branch(ctx)
 	if err == nil && head.Defined() {
-		_, err = r.RebuildIndex(ctx, string(graph.Head))
+		_, err = r.Indexes().Rebuild(ctx, string(graph.Head))
 	}
 	return head, err
 }
@@ -122,5 +122,5 @@ func DropIndexes(ctx context.Context, r *core.Repo) error {
 		return err
 	}
 	defer r.Writer.Unlock()
-	return r.ChangeAllIndexed(ctx, nil)
+	return r.Indexes().ChangeAll(ctx, nil)
 }

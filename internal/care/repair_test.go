@@ -181,7 +181,7 @@ func TestRepairWithDamagedFacts(t *testing.T) {
 			func(e care.FsckError) bool { return e.CID == bad }) {
 			t.Errorf("repair: %+v, %v", res, err)
 		}
-		if _, err := r.RebuildIndex(ctx, "HEAD"); !errors.Is(err, store.ErrCorrupt) {
+		if _, err := r.Indexes().Rebuild(ctx, "HEAD"); !errors.Is(err, store.ErrCorrupt) {
 			t.Errorf("rebuild: %v", err)
 		}
 		worse = !worse

@@ -185,7 +185,7 @@ func eraseTold(ctx context.Context, r *core.Repo, erase store.Eraser, todo []sto
 	if err != nil {
 		return err
 	}
-	return r.ChangeAllIndexed(ctx, func() error { return erase.Redact(ctx, todo...) })
+	return r.Indexes().ChangeAll(ctx, func() error { return erase.Redact(ctx, todo...) })
 }
 
 // sortOut determines which blocks may be erased.

@@ -118,7 +118,7 @@ func TestBulkIsReproducible(t *testing.T) {
 		if got != want {
 			t.Errorf("%d processors: %+v, want %+v", procs, got, want)
 		}
-		rebuilt, err := r.RebuildIndex(t.Context(), "HEAD")
+		rebuilt, err := r.Indexes().Rebuild(t.Context(), "HEAD")
 		if err != nil || rebuilt.Manifest != want.index {
 			t.Errorf("%d processors: rebuilt %s, %v, want %s", procs, rebuilt.Manifest, err, want.index)
 		}

@@ -58,28 +58,28 @@ func OrErr(err, other error) error {
 // undone.
 const PurgeVerb = "purge"
 
-// ChangeAllIndexed makes a change, nil for one that was made, after which all indexes must be rebuilt.
+// ChangeAll makes a change, nil for one that was made, after which all indexes must be rebuilt.
 // Its caller holds Writer.
-func (r *Repo) ChangeAllIndexed(ctx context.Context, change func() error) error {
-	r.IndexMu.Lock()
-	defer r.IndexMu.Unlock()
-	r.Communities.Mu.Lock()
-	defer r.Communities.Mu.Unlock()
-	r.Digests.Mu.Lock()
-	defer r.Digests.Mu.Unlock()
-	defer r.SweepCount.Add(1)
-	r.Digests.Forget()
-	r.ForgetIndexes() // first: a reader that misses an erased block asks for another index
+func (x Indexes) ChangeAll(ctx context.Context, change func() error) error {
+	x.repo.IndexMu.Lock()
+	defer x.repo.IndexMu.Unlock()
+	x.repo.Communities.Mu.Lock()
+	defer x.repo.Communities.Mu.Unlock()
+	x.repo.Digests.Mu.Lock()
+	defer x.repo.Digests.Mu.Unlock()
+	defer x.repo.SweepCount.Add(1)
+	x.repo.Digests.Forget()
+	x.Forget() // first: a reader that misses an erased block asks for another index
 	if change != nil {
 		if err := change(); err != nil {
 			return err
 		}
 	}
-	r.Rows.Clear()
-	r.Vectors.Clear()
-	r.NodeBlocks.Clear()
-	r.Mentions.Clear()
-	if err := r.Store.Derived().Clear(ctx); err != nil {
+	x.repo.Rows.Clear()
+	x.repo.Vectors.Clear()
+	x.repo.NodeBlocks.Clear()
+	x.repo.Mentions.Clear()
+	if err := x.repo.Store.Derived().Clear(ctx); err != nil {
 		return fmt.Errorf("clear indexes: %w", err)
 	}
 	return nil

@@ -58,55 +58,61 @@ func (s *Snapshot) index(ctx context.Context) (*index.Index, error) {
 		})
 }
 
-// ForgetIndexes drops the open indexes and stops what is made of them, for a caller that holds
+// Indexes makes, rebuilds and drops the indexes that are derived from commits.
+type Indexes struct{ repo *Repo }
+
+// Indexes returns the indexes.
+func (r *Repo) Indexes() Indexes { return Indexes{r} }
+
+// Forget drops the open indexes and stops what is made of them, for a caller that holds
 // Writer and IndexMu and goes on to remove blocks.
-func (r *Repo) ForgetIndexes() {
-	r.Merges.Stop()
-	r.openMu.Lock()
-	defer r.openMu.Unlock()
-	r.indexes, r.dense = view.OpenIndexes[index.Index]{}, view.OpenIndexes[dense.Index]{}
-	r.links = view.OpenIndexes[links.Index]{}
+func (x Indexes) Forget() {
+	x.repo.Merges.Stop()
+	x.repo.openMu.Lock()
+	defer x.repo.openMu.Unlock()
+	x.repo.indexes, x.repo.dense = view.OpenIndexes[index.Index]{}, view.OpenIndexes[dense.Index]{}
+	x.repo.links = view.OpenIndexes[links.Index]{}
 }
 
 // Sweeps returns a number that changes whenever indexes and other derived blocks have been removed, which an answer
 // may just have been read from.
-func (r *Repo) Sweeps() uint64 { return r.SweepCount.Load() }
+func (x Indexes) Sweeps() uint64 { return x.repo.SweepCount.Load() }
 
 // SweptSince reports whether derived blocks were removed since Sweeps returned a number: what was missing is made
 // anew where it is asked for again. It waits for what removes some now.
-func (r *Repo) SweptSince(n uint64) bool {
-	r.IndexMu.Lock()
-	defer r.IndexMu.Unlock()
-	return r.SweepCount.Load() != n
+func (x Indexes) SweptSince(n uint64) bool {
+	x.repo.IndexMu.Lock()
+	defer x.repo.IndexMu.Unlock()
+	return x.repo.SweepCount.Load() != n
 }
 
-// RebuildIndex makes the indexes of a revision, of its texts, links and dense vectors, anew from its
+// Rebuild makes the indexes of a revision, of its texts, links and dense vectors, anew from its
 // facts alone, in place of those there are. Answers do not change: an index is a pure function
 // of facts.
-func (r *Repo) RebuildIndex(ctx context.Context, rev string) (view.IndexStats, error) {
-	if r.Ro {
+func (x Indexes) Rebuild(ctx context.Context, rev string) (view.IndexStats, error) {
+	if x.repo.Ro {
 		return view.IndexStats{}, store.ErrReadOnly
 	}
-	s, err := r.Snapshot(ctx, rev)
+	s, err := x.repo.Snapshot(ctx, rev)
 	if err != nil {
 		return view.IndexStats{}, err
 	}
-	if err := r.Writer.Lock(ctx); err != nil {
+	if err := x.repo.Writer.Lock(ctx); err != nil {
 		return view.IndexStats{}, err
 	}
-	defer r.Writer.Unlock()
-	r.IndexMu.Lock()
-	defer r.IndexMu.Unlock()
-	empty, err := r.LoadState(ctx, state.Roots{})
+	defer x.repo.Writer.Unlock()
+	x.repo.IndexMu.Lock()
+	defer x.repo.IndexMu.Unlock()
+	empty, err := x.repo.LoadState(ctx, state.Roots{})
 	if err != nil {
 		return view.IndexStats{}, err
 	}
 	var manifest ipld.CID
-	for _, k := range view.IndexKinds(r.Derived(), state.Fresh{}) {
+	for _, k := range view.IndexKinds(x.repo.Derived(), state.Fresh{}) {
 		if !k.Key(s.State).Defined() {
 			continue
 		}
-		c, err := r.writeKind(ctx, k, ipld.CID{}, empty, s.State)
+		c, err := x.write(ctx, k, ipld.CID{}, empty, s.State)
 		if err != nil {
 			return view.IndexStats{}, err
 		}
@@ -114,11 +120,11 @@ func (r *Repo) RebuildIndex(ctx context.Context, rev string) (view.IndexStats, e
 			manifest = c
 		}
 	}
-	r.ForgetIndexes()
+	x.Forget()
 	if !manifest.Defined() {
 		return view.IndexStats{}, nil
 	}
-	return r.indexStats(ctx, manifest)
+	return x.stats(ctx, manifest)
 }
 
 // IndexStats describes the index of a snapshot, the zero value where none was made yet.
@@ -130,11 +136,11 @@ func (s *Snapshot) IndexStats(ctx context.Context) (view.IndexStats, error) {
 	if err != nil {
 		return view.IndexStats{}, err
 	}
-	return s.Repo.indexStats(ctx, manifest)
+	return s.Repo.Indexes().stats(ctx, manifest)
 }
 
-func (r *Repo) indexStats(ctx context.Context, manifest ipld.CID) (view.IndexStats, error) {
-	m, err := index.ReadManifest(ctx, r.Derived(), manifest)
+func (x Indexes) stats(ctx context.Context, manifest ipld.CID) (view.IndexStats, error) {
+	m, err := index.ReadManifest(ctx, x.repo.Derived(), manifest)
 	if err != nil {
 		return view.IndexStats{}, err
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// writeKind makes the index of next from that of base, whose manifest is given, and remembers it. Its
+// write makes the index of next from that of base, whose manifest is given, and remembers it. Its
 // caller holds Writer or IndexMu.
-func (r *Repo) writeKind(
+func (x Indexes) write(
 	ctx context.Context, k view.IndexKind, manifest ipld.CID, base, next *state.State,
 ) (ipld.CID, error) {
 	buffer := store.NewStageBehind(k.Derived, state.StageLimit)
@@ -31,14 +31,14 @@ func (r *Repo) writeKind(
 		return c, fmt.Errorf("index of %s: %w", k.Name, err)
 	}
 	if later.Missing {
-		r.Merges.Start(k.Derived, k.Merge, c)
+		x.repo.Merges.Start(k.Derived, k.Merge, c)
 	}
 	return c, nil
 }
 
-// changeKind writes the index of next, a change of base, beside the commit being made. Where base has
+// change writes the index of next, a change of base, beside the commit being made. Where base has
 // none the first retrieval makes it: a commit costs its change.
-func (r *Repo) changeKind(ctx context.Context, k view.IndexKind, base, next *state.State) error {
+func (x Indexes) change(ctx context.Context, k view.IndexKind, base, next *state.State) error {
 	if key := k.Key(next); !key.Defined() || key == k.Key(base) {
 		return nil
 	}
@@ -47,7 +47,7 @@ func (r *Repo) changeKind(ctx context.Context, k view.IndexKind, base, next *sta
 		return nil
 	}
 	if err == nil {
-		_, err = r.writeKind(ctx, k, manifest, base, next)
+		_, err = x.write(ctx, k, manifest, base, next)
 	}
 	return err
 }
@@ -69,7 +69,7 @@ func (s *Snapshot) ensure(
 		}
 	}
 	if !s.Repo.Ro && k.Key(s.State).Defined() {
-		written, err := s.Repo.writeKind(ctx, k, manifest, base, s.State)
+		written, err := s.Repo.Indexes().write(ctx, k, manifest, base, s.State)
 		if !errors.Is(err, store.ErrNoRoom) { // or else it is made in memory alone
 			return k.Derived, written, err
 		}

@@ -133,7 +133,7 @@ func (r *Repo) ForgetOpened() {
 	r.Digests.Mu.Lock()
 	defer r.Digests.Mu.Unlock()
 	r.Digests.Forget()
-	r.ForgetIndexes()
+	r.Indexes().Forget()
 	r.Rows.Clear()
 	r.Parts.Clear()
 	r.Vectors.Clear()

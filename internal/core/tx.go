@@ -131,7 +131,7 @@ func (t *Tx) index(ctx context.Context) error {
 	for _, c := range t.indexes {
 		var kinds []func() error
 		for _, k := range view.IndexKinds(t.Repo.Derived(), t.fresh) {
-			kinds = append(kinds, func() error { return t.Repo.changeKind(ctx, k, c.base, c.next) })
+			kinds = append(kinds, func() error { return t.Repo.Indexes().change(ctx, k, c.base, c.next) })
 		}
 		if c.base.Nodes.Len() == 0 {
 			if err := parallel.Do(kinds...); err != nil {
@@ -221,11 +221,11 @@ func (t *Tx) whole(ctx context.Context, record func() (func() error, error)) (du
 			r.filled.Store(true)
 		}
 	}()
-	if err := r.ChangeAllIndexed(ctx, nil); err != nil {
+	if err := r.Indexes().ChangeAll(ctx, nil); err != nil {
 		return nil, err
 	}
 	if durable, err = record(); err == nil {
-		dropped = r.ChangeAllIndexed(context.WithoutCancel(ctx), nil) == nil
+		dropped = r.Indexes().ChangeAll(context.WithoutCancel(ctx), nil) == nil
 	}
 	return durable, err
 }

@@ -267,7 +267,7 @@ func openFrozen(t *testing.T, dir string) {
 			t.Errorf("status: %v", err)
 		}
 		if !readOnly {
-			if _, err := r.RebuildIndex(t.Context(), "HEAD"); err != nil {
+			if _, err := r.Indexes().Rebuild(t.Context(), "HEAD"); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(string(want), thaw(t, r)); diff != "" {

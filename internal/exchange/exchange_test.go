@@ -175,7 +175,7 @@ func TestExportIsReproducible(t *testing.T) {
 		}
 		fill(t, r)
 		if i == 1 {
-			if _, err := r.RebuildIndex(t.Context(), "HEAD"); err != nil {
+			if _, err := r.Indexes().Rebuild(t.Context(), "HEAD"); err != nil {
 				t.Fatal(err)
 			}
 		}

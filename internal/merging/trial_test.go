@@ -98,7 +98,7 @@ func TestTrialOfReadOnly(t *testing.T) {
 	if res := repokit.Lines(t, trial, trialAfter); res.NoChange {
 		t.Error("nothing to commit")
 	}
-	if _, err := trial.RebuildIndex(t.Context(), "HEAD"); err != nil {
+	if _, err := trial.Indexes().Rebuild(t.Context(), "HEAD"); err != nil {
 		t.Error(err)
 	}
 	repokit.CheckClean(t, trial)

@@ -100,7 +100,7 @@ func TestAnswersAreReproducible(t *testing.T) {
 	runtime.GOMAXPROCS(before)
 	sameAsGolden(t, reqs, want)
 
-	if _, err := r.RebuildIndex(t.Context(), "HEAD"); err != nil {
+	if _, err := r.Indexes().Rebuild(t.Context(), "HEAD"); err != nil {
 		t.Fatal(err)
 	}
 	rebuilt, sameReceipts := answers(t, r, reqs)

@@ -99,7 +99,7 @@ func writes(r *core.Repo) map[string]func() error {
 		},
 		"commit staged": func() error { _, err := r.Stages().Commit(ctx, "", opt); return err },
 		"unstage":       func() error { return r.Stages().Remove(ctx, "", repokit.By) },
-		"rebuild":       func() error { _, err := r.RebuildIndex(ctx, "HEAD"); return err },
+		"rebuild":       func() error { _, err := r.Indexes().Rebuild(ctx, "HEAD"); return err },
 		"start": func() error {
 			_, err := session.StartSession(ctx, r, "new", session.SessionOptions{Stamp: repokit.By})
 			return err
@@ -290,7 +290,7 @@ func TestDamagedIndex(t *testing.T) {
 	repokit.Lines(t, r, notes(1500)) // more than one block holds
 	repokit.File(t, r, repokit.DemoChange)
 	// Rebuilding leaves what was rebuilt before as it is, so that every lie meets the same blocks.
-	if _, err := r.RebuildIndex(t.Context(), "HEAD"); err != nil {
+	if _, err := r.Indexes().Rebuild(t.Context(), "HEAD"); err != nil {
 		t.Fatal(err)
 	}
 	truth := testkit.NewTamper(base)
@@ -339,7 +339,7 @@ func TestDamagedIndex(t *testing.T) {
 			if r, err = care.New(t.Context(), liar, repokit.By, core.Options{}); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := r.RebuildIndex(t.Context(), "HEAD"); err != nil {
+			if _, err := r.Indexes().Rebuild(t.Context(), "HEAD"); err != nil {
 				t.Fatal(err)
 			}
 			again, _ := answers(t, r, reqs)

@@ -55,7 +55,7 @@ func TestNodeCache(t *testing.T) {
 		t.Errorf("%d lists of mentions are kept, want 4", n)
 	}
 	ask()
-	if err := r.ChangeAllIndexed(ctx, nil); err != nil {
+	if err := r.Indexes().ChangeAll(ctx, nil); err != nil {
 		t.Fatal(err)
 	}
 	if n := r.NodeBlocks.Len() + r.Mentions.Len(); n != 0 {

@@ -97,7 +97,7 @@ func (g goldenMemory) repository(t testing.TB, l layout) *core.Repo {
 		}
 	}
 	if l.rebuild && g.tip(t, r) != nil {
-		if _, err := r.RebuildIndex(t.Context(), "HEAD"); err != nil {
+		if _, err := r.Indexes().Rebuild(t.Context(), "HEAD"); err != nil {
 			t.Fatal(err)
 		}
 	}

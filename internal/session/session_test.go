@@ -300,7 +300,7 @@ func TestOperations(t *testing.T) {
 	_, err = r.Stages().Commit(ctx, "", core.CommitOptions{Stamp: as("commit")})
 	must(err)
 	must(r.Stages().Remove(ctx, "", repokit.By)) // nothing is staged: no operation
-	_, err = r.RebuildIndex(ctx, "HEAD")
+	_, err = r.Indexes().Rebuild(ctx, "HEAD")
 	must(err)
 
 	newest, err := st.Head(ctx)

@@ -353,7 +353,7 @@ func (spec *Spec) steadily(
 ) error {
 	given := false
 	for again := 0; ; again++ {
-		since := s.Repo.Sweeps()
+		since := s.Repo.Indexes().Sweeps()
 		err := spec.do(ctx, s, req, func(res any) error {
 			given = true
 			return emit(res)
@@ -361,7 +361,7 @@ func (spec *Spec) steadily(
 		switch {
 		case !errors.Is(err, store.ErrCorrupt) || again == maxAgain:
 			return err
-		case s.Repo.SweptSince(since):
+		case s.Repo.Indexes().SweptSince(since):
 			if given {
 				return fmt.Errorf("%w: something was erased meanwhile: ask again", store.ErrBusy)
 			}

@@ -145,7 +145,7 @@ var (
 		}
 		done := s.Host.Working("rebuilding the index")
 		defer done()
-		stats, err := s.Repo.RebuildIndex(ctx, q.At)
+		stats, err := s.Repo.Indexes().Rebuild(ctx, q.At)
 		return IndexOf(stats), err
 	})
 )
