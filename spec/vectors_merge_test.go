@@ -267,7 +267,7 @@ func (m *mergeRun) conflicts(
 		if string(ref.Name) != "refs/conflicts/merge/"+branch {
 			continue
 		}
-		_, block, err := m.r.Block(m.t.Context(), ref.Target.String())
+		_, block, err := m.r.Storage().Block(m.t.Context(), ref.Target.String())
 		if err != nil {
 			m.t.Fatal(err)
 		}

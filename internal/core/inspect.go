@@ -27,14 +27,20 @@ type Sizes struct {
 	DerivedBytes  int64  `json:"derived_bytes"`
 }
 
+// Storage measures what a repository takes, and reads single blocks.
+type Storage struct{ repo *Repo }
+
+// Storage returns sizes and blocks.
+func (r *Repo) Storage() Storage { return Storage{r} }
+
 // Sizes counts operations and blocks. It reads every block.
-func (r *Repo) Sizes(ctx context.Context) (Sizes, error) {
-	head, err := r.Store.Head(ctx)
+func (st Storage) Sizes(ctx context.Context) (Sizes, error) {
+	head, err := st.repo.Store.Head(ctx)
 	s := Sizes{Operations: head.Seq}
 	if err != nil {
 		return s, err
 	}
-	err = r.Store.Facts().Iterate(ctx, ipld.CID{}, func(b store.Block) error {
+	err = st.repo.Store.Facts().Iterate(ctx, ipld.CID{}, func(b store.Block) error {
 		s.Blocks++
 		s.BlockBytes += int64(len(b.Data))
 		return nil
@@ -42,7 +48,7 @@ func (r *Repo) Sizes(ctx context.Context) (Sizes, error) {
 	if err != nil {
 		return s, err
 	}
-	err = r.Store.Derived().Iterate(ctx, ipld.CID{}, func(b store.Block) error {
+	err = st.repo.Store.Derived().Iterate(ctx, ipld.CID{}, func(b store.Block) error {
 		s.DerivedBlocks++
 		s.DerivedBytes += int64(len(b.Data))
 		return nil
@@ -52,11 +58,11 @@ func (r *Repo) Sizes(ctx context.Context) (Sizes, error) {
 
 // DiskBytes is the size of all files of the repository, 0 in memory. A file that goes away meanwhile, as
 // the store's do, is not counted.
-func (r *Repo) DiskBytes() (size int64, err error) {
-	if r.Dir == "" {
+func (st Storage) DiskBytes() (size int64, err error) {
+	if st.repo.Dir == "" {
 		return 0, nil
 	}
-	err = filepath.WalkDir(r.Dir, func(_ string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(st.repo.Dir, func(_ string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {
 			var info fs.FileInfo
 			if info, err = d.Info(); err == nil {
@@ -74,16 +80,16 @@ func (r *Repo) DiskBytes() (size int64, err error) {
 // Block returns a block, of facts or derived, by its CID or a unique prefix of that of at least 4
 // digits, before which bafyrei or bafkrei may be left out. It returns a *NotFoundError or an
 // *AmbiguousError.
-func (r *Repo) Block(ctx context.Context, name string) (ipld.CID, []byte, error) {
+func (st Storage) Block(ctx context.Context, name string) (ipld.CID, []byte, error) {
 	c, err := ipld.ParseCID(name)
 	if err != nil {
-		if c, err = r.blockByPrefix(ctx, name); err != nil {
+		if c, err = st.byPrefix(ctx, name); err != nil {
 			return c, nil, err
 		}
 	}
-	data, err := r.Store.Facts().Get(ctx, c)
+	data, err := st.repo.Store.Facts().Get(ctx, c)
 	if errors.Is(err, store.ErrNotFound) {
-		data, err = r.Store.Derived().Get(ctx, c)
+		data, err = st.repo.Store.Derived().Get(ctx, c)
 	}
 	if errors.Is(err, store.ErrNotFound) {
 		err = &state.NotFoundError{What: "block", Name: name}
@@ -91,7 +97,7 @@ func (r *Repo) Block(ctx context.Context, name string) (ipld.CID, []byte, error)
 	return c, data, err
 }
 
-func (r *Repo) blockByPrefix(ctx context.Context, name string) (ipld.CID, error) {
+func (st Storage) byPrefix(ctx context.Context, name string) (ipld.CID, error) {
 	prefixes := []string{cidPrefix + name, rawPrefix + name}
 	if strings.HasPrefix(name, cidPrefix) || strings.HasPrefix(name, rawPrefix) {
 		prefixes = []string{name}
@@ -102,7 +108,7 @@ func (r *Repo) blockByPrefix(ctx context.Context, name string) (ipld.CID, error)
 		if !ok || len(prefix) < len(cidPrefix)+MinPrefix {
 			continue
 		}
-		for _, blocks := range []store.Blocks{r.Store.Facts(), r.Store.Derived()} {
+		for _, blocks := range []store.Blocks{st.repo.Store.Facts(), st.repo.Store.Derived()} {
 			err := blocks.Iterate(ctx, first, func(b store.Block) error {
 				if len(found) > 1 || !strings.HasPrefix(b.CID.String(), prefix) {
 					return ErrStop

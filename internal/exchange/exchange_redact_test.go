@@ -75,7 +75,7 @@ func TestExportOfRedacted(t *testing.T) {
 	if got.Redacted != 1 || got.Redactions != 0 || len(got.Refs) != 2 || !redacted(t, there, c) {
 		t.Errorf("import of what was erased: %+v", got)
 	}
-	if _, _, err := to.Block(t.Context(), c.String()); !errors.Is(err, store.ErrRedacted) {
+	if _, _, err := to.Storage().Block(t.Context(), c.String()); !errors.Is(err, store.ErrRedacted) {
 		t.Errorf("the block: %v", err)
 	}
 }
@@ -97,7 +97,7 @@ func TestImportKeepsNothingAway(t *testing.T) {
 	if got := repokit.ImportInto(t, to, whole, exchange.ImportOptions{Name: "old"}); got.Redacted != 0 || got.NewBlocks != 1 {
 		t.Errorf("import of the block: %+v", got)
 	}
-	if _, _, err := to.Block(t.Context(), c.String()); err != nil {
+	if _, _, err := to.Storage().Block(t.Context(), c.String()); err != nil {
 		t.Errorf("the block: %v", err)
 	}
 	repokit.CheckClean(t, to)

@@ -29,7 +29,7 @@ func TestImportDoesNotTrustGarbage(t *testing.T) {
 	from, _ := repokit.OverMem(t)
 	fill(t, from)
 	file, part := repokit.Export(t, from, exchange.ExportOptions{Rev: "HEAD~1..HEAD"})
-	c, data, err := from.Block(t.Context(), part.Since[0].String())
+	c, data, err := from.Storage().Block(t.Context(), part.Since[0].String())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func TestTrialAnswersWhatAWriteWould(t *testing.T) {
 	ctx := t.Context()
 	r := repokit.OpenMem(t)
 	before := repokit.Lines(t, r, trialBefore)
-	sizes, err := r.Sizes(ctx)
+	sizes, err := r.Storage().Sizes(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestTrialAnswersWhatAWriteWould(t *testing.T) {
 	if _, head, err := r.Branch(ctx); err != nil || head != before.Commit {
 		t.Errorf("the trial moved the branch to %s (%v)", head, err)
 	}
-	if after, err := r.Sizes(ctx); err != nil || after != sizes {
+	if after, err := r.Storage().Sizes(ctx); err != nil || after != sizes {
 		t.Errorf("the trial wrote: %+v, then %+v (%v)", sizes, after, err)
 	}
 	if err := trial.Close(); err != nil {
@@ -134,7 +134,7 @@ func TestBlockByPrefix(t *testing.T) {
 	for _, want := range []ipld.CID{res.Commit, res.Graph, index.Manifest, chunk} {
 		full := want.String()
 		for _, name := range []string{full, full[:20], full[7:20], full[7:59]} {
-			got, data, err := r.Block(ctx, name)
+			got, data, err := r.Storage().Block(ctx, name)
 			if err != nil || got != want || ipld.Sum(want.Codec(), data) != want {
 				t.Errorf("%s: %s, %v; want %s", name, got, err, want)
 			}
@@ -145,7 +145,7 @@ func TestBlockByPrefix(t *testing.T) {
 		ipld.Sum(ipld.Raw, []byte("nowhere")).String(),
 	} {
 		var missing *state.NotFoundError
-		if _, _, err := r.Block(ctx, name); !errors.As(err, &missing) {
+		if _, _, err := r.Storage().Block(ctx, name); !errors.As(err, &missing) {
 			t.Errorf("%q: %v, want a missing block", name, err)
 		}
 	}
@@ -159,7 +159,7 @@ func TestBlockPrefixOfTwo(t *testing.T) {
 		fmt.Fprintf(&text, `{"node":{"key":"n%d","type":"T"}}`+"\n", i)
 	}
 	res := repokit.Lines(t, r, text.String())
-	sizes, err := r.Sizes(ctx)
+	sizes, err := r.Storage().Sizes(ctx)
 	if err != nil || sizes.Blocks < 4000 || sizes.DerivedBlocks == 0 || sizes.Operations != 2 {
 		t.Fatalf("%+v, %v", sizes, err)
 	}
@@ -179,7 +179,7 @@ func TestBlockPrefixOfTwo(t *testing.T) {
 		seen[digits] = true
 	}
 	var several *state.AmbiguousError
-	if _, _, err := r.Block(ctx, shared); !errors.As(err, &several) {
+	if _, _, err := r.Storage().Block(ctx, shared); !errors.As(err, &several) {
 		t.Errorf("%q: %v, want several blocks", shared, err)
 	}
 }

@@ -307,7 +307,7 @@ var CatFile = verb.Define(verb.Spec{
 func atPath(ctx context.Context, r *core.Repo, from ipld.CID, path string) (*Block, error) {
 	out := &Block{}
 	get := func(ctx context.Context, id ipld.CID) ([]byte, error) {
-		_, data, err := r.Block(ctx, id.String())
+		_, data, err := r.Storage().Block(ctx, id.String())
 		if out.Size, out.Kind = len(data), ""; id.Codec() == ipld.DagCBOR && err == nil {
 			out.Kind = verb.Text(ipld.RecordKind(data))
 		}
@@ -330,16 +330,16 @@ func atPath(ctx context.Context, r *core.Repo, from ipld.CID, path string) (*Blo
 // findBlock returns the block of a CID, else of a revision, else of the prefix of a CID.
 func findBlock(ctx context.Context, r *core.Repo, name string) (ipld.CID, []byte, error) {
 	if _, err := ipld.ParseCID(name); err == nil {
-		return r.Block(ctx, name)
+		return r.Storage().Block(ctx, name)
 	}
 	commit, err := r.Revisions().Resolve(ctx, name)
 	if err == nil {
-		return r.Block(ctx, commit.String())
+		return r.Storage().Block(ctx, commit.String())
 	}
 	if name == string(graph.Head) || !errors.Is(err, store.ErrNotFound) {
 		return commit, nil, verb.CommitHint(err)
 	}
-	return r.Block(ctx, name)
+	return r.Storage().Block(ctx, name)
 }
 
 // Followed is what HEAD follows.

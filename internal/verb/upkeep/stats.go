@@ -119,7 +119,7 @@ func countsOfTypes(of map[string]int) (list []memory.TypeCount) {
 
 // measure counts what the repository holds.
 func (out *StoreSize) measure(ctx context.Context, r *core.Repo) error {
-	sizes, err := r.Sizes(ctx)
+	sizes, err := r.Storage().Sizes(ctx)
 	if err != nil {
 		return err
 	}
@@ -136,6 +136,6 @@ func (out *StoreSize) measure(ctx context.Context, r *core.Repo) error {
 		}
 	}
 	out.Sizes, out.Bytes = sizes, sizes.BlockBytes+sizes.DerivedBytes
-	out.DiskBytes, err = r.DiskBytes()
+	out.DiskBytes, err = r.Storage().DiskBytes()
 	return err
 }
