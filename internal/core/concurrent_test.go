@@ -195,7 +195,7 @@ func TestBase(t *testing.T) {
 	if got := prop(t, repokit.NodeByKey(t, s, "alice"), "a").Int(); got != 3 {
 		t.Errorf("kept %d", got)
 	}
-	list, err := r.KeptCommits(t.Context())
+	list, err := r.KeptCommits().List(t.Context())
 	if err != nil || len(list) != 1 || list[0].Ref != kept.Ref || list[0].Branch != "main" {
 		t.Fatalf("kept %+v, %v", list, err)
 	}
@@ -205,7 +205,7 @@ func TestBase(t *testing.T) {
 	if err != nil || len(merged.Parents) != 2 {
 		t.Fatalf("%+v, %v", merged, err)
 	}
-	if list, err = r.KeptCommits(t.Context()); err != nil || len(list) != 0 {
+	if list, err = r.KeptCommits().List(t.Context()); err != nil || len(list) != 0 {
 		t.Errorf("kept %+v, %v", list, err)
 	}
 	none := ipld.CID{}

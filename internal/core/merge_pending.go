@@ -408,10 +408,16 @@ func (r *Repo) PendingMerge(ctx context.Context, branch string) (*PendingMerge, 
 	return p.Show(ctx, prolly.NewNodes(buffer, r.Trees), buffer)
 }
 
-// KeptCommits returns the commits that were kept because they did not merge, in ref order. Merge
+// KeptCommits are commits that a writer made on a branch that had moved, kept until somebody merges or drops them.
+type KeptCommits struct{ repo *Repo }
+
+// KeptCommits returns the kept commits.
+func (r *Repo) KeptCommits() KeptCommits { return KeptCommits{r} }
+
+// List returns the commits that were kept because they did not merge, in ref order. Merge
 // one by its ref to resolve what conflicts: then the ref goes away.
-func (r *Repo) KeptCommits(ctx context.Context) ([]KeptCommit, error) {
-	v, err := r.Current(ctx)
+func (k KeptCommits) List(ctx context.Context) ([]KeptCommit, error) {
+	v, err := k.repo.Current(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -429,9 +435,9 @@ func (r *Repo) KeptCommits(ctx context.Context) ([]KeptCommit, error) {
 	return out, nil
 }
 
-// DropKept forgets a commit that was kept. It returns a *NotFoundError where the ref is none.
-func (r *Repo) DropKept(ctx context.Context, ref graph.RefName, by state.Stamp) error {
-	_, err := r.Transact(ctx, by, func(t *Tx) error {
+// Drop forgets a commit that was kept. It returns a *NotFoundError where the ref is none.
+func (k KeptCommits) Drop(ctx context.Context, ref graph.RefName, by state.Stamp) error {
+	_, err := k.repo.Transact(ctx, by, func(t *Tx) error {
 		_, ok, err := t.View.Get(ctx, ref)
 		if err == nil && (!ok || !strings.HasPrefix(string(ref), keptCommits)) {
 			err = &state.NotFoundError{What: "kept commit", Name: string(ref)}

@@ -217,10 +217,10 @@ func merge(ctx context.Context, s *verb.Service, q *MergeRequest) (any, error) {
 		}
 		return out, err
 	case q.Drop != "":
-		if err := s.Repo.DropKept(ctx, graph.RefName(q.Drop), opt.Stamp); err != nil {
+		if err := s.Repo.KeptCommits().Drop(ctx, graph.RefName(q.Drop), opt.Stamp); err != nil {
 			return nil, err
 		}
-		kept, err := s.Repo.KeptCommits(ctx)
+		kept, err := s.Repo.KeptCommits().List(ctx)
 		out := pendingOf(s, nil, kept)
 		if s.Human {
 			out.Forgot = q.Drop
@@ -259,7 +259,7 @@ func pending(ctx context.Context, s *verb.Service) (*Pending, error) {
 	if err != nil {
 		return nil, err
 	}
-	kept, err := s.Repo.KeptCommits(ctx)
+	kept, err := s.Repo.KeptCommits().List(ctx)
 	return pendingOf(s, p, kept), err
 }
 

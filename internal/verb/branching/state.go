@@ -104,7 +104,7 @@ func (out *Status) unmerged(ctx context.Context, r *core.Repo) error {
 	case !errors.Is(err, store.ErrNotFound):
 		return err
 	}
-	list, err := r.KeptCommits(ctx)
+	list, err := r.KeptCommits().List(ctx)
 	for _, k := range list {
 		if k.Branch == string(out.Branch) {
 			out.Kept = append(out.Kept, k)
