@@ -146,7 +146,7 @@ func (t *Tx) apply(
 		return nil, err
 	}
 	if b.LeftUnembedded() {
-		t.Repo.leave()
+		t.Repo.Embeddings().leave()
 	}
 	t.fresh = state.Fresh{Draft: b.Drafts.End(), Trees: b.Fresh}
 	res.Duplicates, res.Unchanged, res.Secrets = b.Duplicates, b.Unchanged, b.Secrets.Report
@@ -185,7 +185,7 @@ func (v *View) branch(ctx context.Context, opt CommitOptions) (Ref, error) {
 func (t *Tx) Base(ctx context.Context, opt CommitOptions) (Ref, *Snapshot, error) {
 	ref, err := t.View.branch(ctx, opt)
 	if err == nil {
-		err = t.Repo.expected(ctx, ref.Target, opt.Expect)
+		err = t.Repo.Embeddings().expected(ctx, ref.Target, opt.Expect)
 	}
 	if err != nil {
 		return ref, nil, err
@@ -195,7 +195,7 @@ func (t *Tx) Base(ctx context.Context, opt CommitOptions) (Ref, *Snapshot, error
 		err = s.expects(ctx, opt.ExpectNodes)
 	}
 	if err == nil && opt.Amend {
-		err = t.Repo.amends(ctx, s)
+		err = t.Repo.Embeddings().amends(ctx, s)
 	}
 	return ref, s, err
 }

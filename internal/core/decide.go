@@ -110,7 +110,7 @@ func (r *Repo) begunHead(ctx context.Context, opt CommitOptions) (*Snapshot, err
 	r.askedBy(ctx, v)
 	ref, err := v.branch(ctx, opt)
 	if err == nil {
-		err = r.expected(ctx, ref.Target, opt.Expect)
+		err = r.Embeddings().expected(ctx, ref.Target, opt.Expect)
 	}
 	if err != nil {
 		return nil, err

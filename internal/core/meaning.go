@@ -24,24 +24,30 @@ const (
 	maxMeaningCommits = 4096
 )
 
+// Embeddings makes the vectors that commits lack, and tells commits of vectors alone from others.
+type Embeddings struct{ repo *Repo }
+
+// Embeddings returns what embeds the nodes of commits.
+func (r *Repo) Embeddings() Embeddings { return Embeddings{r} }
+
 // Left is told when a commit left nodes without vectors that its Meaning would have made: see state.MeaningNodes.
-func (r *Repo) Left() <-chan struct{} { return r.left }
+func (em Embeddings) Left() <-chan struct{} { return em.repo.left }
 
 // leave notes that nodes were left without vectors.
-func (r *Repo) leave() {
+func (em Embeddings) leave() {
 	select {
-	case r.left <- struct{}{}:
+	case em.repo.left <- struct{}{}:
 	default: // it is told already
 	}
 }
 
-// LacksVectors reports whether a branch's newest commit has fewer vectors than nodes. It reads no node.
-func (r *Repo) LacksVectors(ctx context.Context) (bool, error) {
-	_, at, err := r.Branch(ctx)
+// Missing reports whether a branch's newest commit has fewer vectors than nodes. It reads no node.
+func (em Embeddings) Missing(ctx context.Context) (bool, error) {
+	_, at, err := em.repo.Branch(ctx)
 	if err != nil || !at.Defined() {
 		return false, err
 	}
-	s, err := r.At(ctx, at)
+	s, err := em.repo.At(ctx, at)
 	if err != nil {
 		return false, err
 	}
@@ -49,40 +55,40 @@ func (r *Repo) LacksVectors(ctx context.Context) (bool, error) {
 }
 
 // OnlyVectors reports whether a commit has one parent and all that its parent has but for vectors.
-func (r *Repo) OnlyVectors(ctx context.Context, c *commit.Commit) (bool, error) {
+func (em Embeddings) OnlyVectors(ctx context.Context, c *commit.Commit) (bool, error) {
 	if len(c.Parents) != 1 {
 		return false, nil
 	}
-	p, err := r.ReadCommit(ctx, c.Parents[0])
+	p, err := em.repo.ReadCommit(ctx, c.Parents[0])
 	if err != nil {
 		return false, err
 	}
 	return c.Graph == p.Graph && c.Digests == p.Digests && c.Profile == p.Profile && c.Vectors != p.Vectors, nil
 }
 
-// EmbeddedUnasked reports whether EmbedRest made a commit: one of vectors alone, at the time and by the author of its
+// Unasked reports whether EmbedRest made a commit: one of vectors alone, at the time and by the author of its
 // parent.
-func (r *Repo) EmbeddedUnasked(ctx context.Context, c *commit.Commit) (bool, error) {
-	if only, err := r.OnlyVectors(ctx, c); !only || err != nil {
+func (em Embeddings) Unasked(ctx context.Context, c *commit.Commit) (bool, error) {
+	if only, err := em.OnlyVectors(ctx, c); !only || err != nil {
 		return false, err
 	}
-	p, err := r.ReadCommit(ctx, c.Parents[0])
+	p, err := em.repo.ReadCommit(ctx, c.Parents[0])
 	if err != nil || c.Time != p.Time || c.Author != p.Author {
 		return false, err
 	}
-	text, err := r.Message(ctx, c.Message)
+	text, err := em.repo.Message(ctx, c.Message)
 	return strings.HasPrefix(text, meaningMessage), err
 }
 
 // Asked returns the commit that a chain of commits of vectors was made upon without being asked for: the one that log
 // shows. It returns any other commit itself, and one whose parent is not stored.
-func (r *Repo) Asked(ctx context.Context, at ipld.CID) (ipld.CID, error) {
+func (em Embeddings) Asked(ctx context.Context, at ipld.CID) (ipld.CID, error) {
 	for range maxMeaningCommits {
-		c, err := r.ReadCommit(ctx, at)
+		c, err := em.repo.ReadCommit(ctx, at)
 		if err != nil {
 			return at, err
 		}
-		unasked, err := r.EmbeddedUnasked(ctx, c)
+		unasked, err := em.Unasked(ctx, c)
 		var missing *state.MissingError
 		if errors.As(err, &missing) {
 			return at, nil
@@ -95,8 +101,8 @@ func (r *Repo) Asked(ctx context.Context, at ipld.CID) (ipld.CID, error) {
 	return at, nil
 }
 
-// sameBut reports whether a commit is another one with nothing upon it but vectors.
-func (r *Repo) sameBut(ctx context.Context, at, want ipld.CID) (bool, error) {
+// same reports whether a commit is another one with nothing upon it but vectors.
+func (em Embeddings) same(ctx context.Context, at, want ipld.CID) (bool, error) {
 	for range maxMeaningCommits {
 		if at == want {
 			return true, nil
@@ -104,11 +110,11 @@ func (r *Repo) sameBut(ctx context.Context, at, want ipld.CID) (bool, error) {
 		if !at.Defined() {
 			return false, nil
 		}
-		c, err := r.ReadCommit(ctx, at)
+		c, err := em.repo.ReadCommit(ctx, at)
 		if err != nil {
 			return false, err
 		}
-		if only, err := r.OnlyVectors(ctx, c); !only || err != nil {
+		if only, err := em.OnlyVectors(ctx, c); !only || err != nil {
 			return false, err
 		}
 		at = c.Parents[0]
@@ -117,11 +123,11 @@ func (r *Repo) sameBut(ctx context.Context, at, want ipld.CID) (bool, error) {
 }
 
 // expected returns an *ExpectError unless a ref is where a caller expects it, or there but for vectors.
-func (r *Repo) expected(ctx context.Context, at ipld.CID, want *ipld.CID) error {
+func (em Embeddings) expected(ctx context.Context, at ipld.CID, want *ipld.CID) error {
 	if want == nil || *want == at {
 		return nil
 	}
-	if same, err := r.sameBut(ctx, at, *want); same || err != nil {
+	if same, err := em.same(ctx, at, *want); same || err != nil {
 		return err
 	}
 	return &state.ExpectError{Want: *want, Have: at}
@@ -129,40 +135,40 @@ func (r *Repo) expected(ctx context.Context, at ipld.CID, want *ipld.CID) error 
 
 // amends lets the newest commit that was asked for be amended: what is amended has its record, and the vectors that were
 // committed upon it.
-func (r *Repo) amends(ctx context.Context, s *Snapshot) error {
+func (em Embeddings) amends(ctx context.Context, s *Snapshot) error {
 	for s.Record != nil {
-		unasked, err := r.EmbeddedUnasked(ctx, s.Record)
+		unasked, err := em.Unasked(ctx, s.Record)
 		if !unasked || err != nil {
 			return err
 		}
-		if s.Record, err = r.ReadCommit(ctx, s.Record.Parents[0]); err != nil {
+		if s.Record, err = em.repo.ReadCommit(ctx, s.Record.Parents[0]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// EmbedRest embeds all nodes of the newest commit of the current branch that have no embedding of their text by a
+// Rest embeds all nodes of the newest commit of the current branch that have no embedding of their text by a
 // model, and returns how many these were. It makes a commit for each 256 in the order of their ids: its time, author
 // and message follow from the commit before it, so that two machines that embed the same memory make the same commits.
 // progress may be nil. If a merge is in progress, HEAD is on no branch or there is nothing, it does nothing. What is
 // written meanwhile stays: the vectors are committed onto it. An interrupt loses one commit at most.
-func (r *Repo) EmbedRest(ctx context.Context, m state.Meaning, progress func(done, total int)) (int, error) {
-	branch, at, err := r.Branch(ctx)
+func (em Embeddings) Rest(ctx context.Context, m state.Meaning, progress func(done, total int)) (int, error) {
+	branch, at, err := em.repo.Branch(ctx)
 	if err != nil || branch == "" || !at.Defined() || m == nil {
 		return 0, err
 	}
 	var none *state.NotFoundError
-	if _, err := r.PendingMerge(ctx, branch); !errors.As(err, &none) {
+	if _, err := em.repo.PendingMerge(ctx, branch); !errors.As(err, &none) {
 		return 0, err
 	}
-	todo, err := r.unembedded(ctx, at, m)
+	todo, err := em.unembedded(ctx, at, m)
 	if err != nil {
 		return 0, err
 	}
 	done := 0
 	for part := range slices.Chunk(todo, meaningBatch) {
-		n, next, err := r.embedPart(ctx, branch, at, m, part)
+		n, next, err := em.part(ctx, branch, at, m, part)
 		if err != nil {
 			return done, fmt.Errorf("embed %s with %s: %w", branch, m.Model(), err)
 		}
@@ -175,8 +181,8 @@ func (r *Repo) EmbedRest(ctx context.Context, m state.Meaning, progress func(don
 }
 
 // unembedded returns the nodes of a commit that have no embedding of their text, ascending.
-func (r *Repo) unembedded(ctx context.Context, at ipld.CID, m state.Meaning) (todo []graph.ID, err error) {
-	s, err := r.At(ctx, at)
+func (em Embeddings) unembedded(ctx context.Context, at ipld.CID, m state.Meaning) (todo []graph.ID, err error) {
+	s, err := em.repo.At(ctx, at)
 	if err != nil {
 		return nil, err
 	}
@@ -198,11 +204,11 @@ func (r *Repo) unembedded(ctx context.Context, at ipld.CID, m state.Meaning) (to
 	return todo, nil
 }
 
-// embedPart embeds nodes of a commit of a branch, and returns the commit that has their vectors.
-func (r *Repo) embedPart(
+// part embeds nodes of a commit of a branch, and returns the commit that has their vectors.
+func (em Embeddings) part(
 	ctx context.Context, branch string, at ipld.CID, m state.Meaning, part []graph.ID,
 ) (int, ipld.CID, error) {
-	s, err := r.At(ctx, at)
+	s, err := em.repo.At(ctx, at)
 	if err != nil {
 		return 0, at, err
 	}
@@ -230,7 +236,7 @@ func (r *Repo) embedPart(
 	if len(changes) == 0 {
 		return 0, at, nil
 	}
-	res, err := r.Commit(ctx, each(changes), CommitOptions{
+	res, err := em.repo.Commit(ctx, each(changes), CommitOptions{
 		Stamp: state.Stamp{
 			Author: s.Record.Author, Time: s.Record.Time, Command: []string{MeaningVerb},
 			Secrets: state.SecretOptions{All: true},

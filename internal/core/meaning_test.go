@@ -188,36 +188,36 @@ func TestEmbedRest(t *testing.T) {
 	asked := repokit.Head(t, one).CID()
 	m := new(lengths)
 	var seen []int
-	n, err := one.EmbedRest(t.Context(), m, func(done, total int) { seen = append(seen, done, total) })
+	n, err := one.Embeddings().Rest(t.Context(), m, func(done, total int) { seen = append(seen, done, total) })
 	if err != nil || n != 600 || len(m.asked) != 600 {
 		t.Fatalf("%d nodes embedded, %d texts asked about, %v", n, len(m.asked), err)
 	}
 	if want := []int{256, 600, 512, 600, 600, 600}; !slices.Equal(seen, want) {
 		t.Errorf("progress %v, want %v", seen, want)
 	}
-	if n, err := one.EmbedRest(t.Context(), m, nil); n != 0 || err != nil {
+	if n, err := one.Embeddings().Rest(t.Context(), m, nil); n != 0 || err != nil {
 		t.Errorf("again: %d, %v", n, err)
 	}
 	// Another machine, which is interrupted after the first commit, makes the same commits.
 	ctx, stop := context.WithCancel(t.Context())
-	if _, err := two.EmbedRest(ctx, new(lengths), func(int, int) { stop() }); err == nil {
+	if _, err := two.Embeddings().Rest(ctx, new(lengths), func(int, int) { stop() }); err == nil {
 		t.Error("the interrupt was not told")
 	}
-	if _, err := two.EmbedRest(t.Context(), new(lengths), nil); err != nil {
+	if _, err := two.Embeddings().Rest(t.Context(), new(lengths), nil); err != nil {
 		t.Fatal(err)
 	}
 	if a, b := repokit.Head(t, one).CID(), repokit.Head(t, two).CID(); a != b {
 		t.Errorf("commits %s and %s differ", a, b)
 	}
 	for s := repokit.Head(t, one); s.CID() != asked; {
-		if unasked, err := one.EmbeddedUnasked(t.Context(), s.Commit()); !unasked || err != nil {
+		if unasked, err := one.Embeddings().Unasked(t.Context(), s.Commit()); !unasked || err != nil {
 			t.Errorf("commit %s counts as asked for, %v", s.CID(), err)
 		}
 		if s, err = one.At(t.Context(), s.Commit().Parents[0]); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if unasked, err := one.EmbeddedUnasked(t.Context(), repokit.Head(t, unembedded(t, 1)).Commit()); unasked || err != nil {
+	if unasked, err := one.Embeddings().Unasked(t.Context(), repokit.Head(t, unembedded(t, 1)).Commit()); unasked || err != nil {
 		t.Errorf("a commit of nodes counts as not asked for, %v", err)
 	}
 	// Who expects the commit before it finds the branch as it was, and undo takes back what was asked for.
@@ -237,7 +237,7 @@ func TestEmbedRest(t *testing.T) {
 func TestEmbedRestBesideWriters(t *testing.T) {
 	r := unembedded(t, 600)
 	n := 0
-	_, err := r.EmbedRest(t.Context(), new(lengths), func(int, int) {
+	_, err := r.Embeddings().Rest(t.Context(), new(lengths), func(int, int) {
 		repokit.Lines(t, r, fmt.Sprintf(`{"node":{"key":"beside %d","type":"T","summary":"s"}}`+"\n"+
 			`{"node":{"key":"n%d","type":"T","summary":"changed"}}`, n, 599-n))
 		n++
@@ -248,7 +248,7 @@ func TestEmbedRestBesideWriters(t *testing.T) {
 	if got := repokit.Sizes(repokit.Head(t, r))[0]; got != 603 {
 		t.Errorf("%d nodes, want 603", got)
 	}
-	if _, err := r.EmbedRest(t.Context(), new(lengths), nil); err != nil {
+	if _, err := r.Embeddings().Rest(t.Context(), new(lengths), nil); err != nil {
 		t.Fatal(err)
 	}
 	if got := embeddings(t, r); got[core.EmbeddingCurrent] != 603 {
@@ -259,7 +259,7 @@ func TestEmbedRestBesideWriters(t *testing.T) {
 // TestAmendPassesVectors amends what was asked for, though vectors were committed upon it, and keeps these.
 func TestAmendPassesVectors(t *testing.T) {
 	r := unembedded(t, 300)
-	if _, err := r.EmbedRest(t.Context(), new(lengths), nil); err != nil {
+	if _, err := r.Embeddings().Rest(t.Context(), new(lengths), nil); err != nil {
 		t.Fatal(err)
 	}
 	res, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(""), ""),

@@ -159,7 +159,7 @@ func (t *Tx) expects(ctx context.Context, want *ipld.CID) error {
 	if err != nil {
 		return err
 	}
-	return t.Repo.expected(ctx, head.Target, want)
+	return t.Repo.Embeddings().expected(ctx, head.Target, want)
 }
 
 // finish writes the view and the operation, and moves the head.

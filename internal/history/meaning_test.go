@@ -28,7 +28,7 @@ func TestUndoPassesOverVectors(t *testing.T) {
 	r := repokit.OpenMem(t)
 	repokit.Lines(t, r, `{"node":{"key":"a","type":"T","summary":"one"}}`)
 	repokit.Lines(t, r, `{"node":{"key":"b","type":"T","summary":"two"}}`)
-	if n, err := r.EmbedRest(t.Context(), ones{}, nil); n != 2 || err != nil {
+	if n, err := r.Embeddings().Rest(t.Context(), ones{}, nil); n != 2 || err != nil {
 		t.Fatalf("%d nodes embedded, %v", n, err)
 	}
 	if _, err := history.Undo(t.Context(), r, "", repokit.By); err != nil {

@@ -26,7 +26,7 @@ func embedsLeft(c *line.Line) (bool, error) {
 // does it beside its calls. What goes wrong is a remark: the write succeeded, and 'mnem embed' goes on.
 func embedLeft(ctx context.Context, c *line.Line, r *core.Repo) {
 	select {
-	case <-r.Left():
+	case <-r.Embeddings().Left():
 	default:
 		return
 	}
@@ -37,7 +37,7 @@ func embedLeft(ctx context.Context, c *line.Line, r *core.Repo) {
 	p := c.Progress()
 	defer p.Done()
 	if err == nil {
-		_, err = r.EmbedRest(ctx, c.App.Meaning, func(done, total int) { p.Set("embedded:", done, total) })
+		_, err = r.Embeddings().Rest(ctx, c.App.Meaning, func(done, total int) { p.Set("embedded:", done, total) })
 	}
 	if err != nil {
 		c.Remark("note: some nodes have no vectors yet, 'mnem embed' makes them: %s", line.OneLine(err.Error()))

@@ -222,7 +222,7 @@ func log(ctx context.Context, s *verb.Service, q *LogRequest, emit func(*Commit)
 
 // leftOut reports whether a commit is not shown: one of vectors that nobody asked for, unless lines are drawn.
 func (q *LogRequest) leftOut(ctx context.Context, s *verb.Service, c *commit.Commit) bool {
-	unasked, err := s.Repo.EmbeddedUnasked(ctx, c)
+	unasked, err := s.Repo.Embeddings().Unasked(ctx, c)
 	return unasked && err == nil && !q.Graph // of a parent that is gone nothing is known
 }
 

@@ -231,12 +231,12 @@ func (h *Holder) embedLeft(own *held) {
 			case <-ctx.Done():
 				return
 			case <-timer.C:
-			case <-own.repo.Left():
+			case <-own.repo.Embeddings().Left():
 			}
-			if lacks, err := own.repo.LacksVectors(ctx); first && (err != nil || !lacks) {
+			if lacks, err := own.repo.Embeddings().Missing(ctx); first && (err != nil || !lacks) {
 				continue
 			}
-			if _, err := own.repo.EmbedRest(ctx, h.opt.Meaning, nil); err != nil && ctx.Err() == nil {
+			if _, err := own.repo.Embeddings().Rest(ctx, h.opt.Meaning, nil); err != nil && ctx.Err() == nil {
 				h.warn(fmt.Errorf("vectors are missing: %w", err))
 			}
 		}
