@@ -2,7 +2,6 @@ package core
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/mnem-project/mnem/internal/block/prolly"
 	"github.com/mnem-project/mnem/internal/block/store"
@@ -23,34 +22,6 @@ func (f factBlocks) Put(ctx context.Context, blocks ...store.Block) error {
 		return err
 	}
 	return f.Linked.Put(ctx, blocks...)
-}
-
-// Refuse returns a *store.RedactedError where one of the blocks to be written was erased: what
-// would link to it could not be read. It notes where one fills a gap: indexes that were built without the
-// block must go then.
-func (r Redactions) Refuse(ctx context.Context, blocks []store.Block) error {
-	e, ok := r.repo.Store.(store.Eraser)
-	if !ok {
-		return nil
-	}
-	for _, b := range blocks {
-		red, redacted, err := e.Redacted(ctx, b.CID)
-		if err != nil {
-			return fmt.Errorf("write block: %w", err)
-		}
-		if redacted && red.Open {
-			r.repo.filled.Store(true)
-		}
-		if !redacted || red.Open {
-			continue
-		}
-		rec, err := state.DecodeRedaction(b.CID, red.Stub)
-		if err != nil {
-			return err
-		}
-		return fmt.Errorf("%s: %w", rec, &store.RedactedError{CID: b.CID, Stub: red.Stub})
-	}
-	return nil
 }
 
 // Derived are the blocks and cells of indexes, read as linked ones.

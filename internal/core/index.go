@@ -202,3 +202,30 @@ func (s *Snapshot) WithIndex(ctx context.Context, fn func(*index.Index) error) e
 		x = again
 	}
 }
+
+// ChangeAll makes a change, nil for one that was made, after which all indexes must be rebuilt.
+// Its caller holds Writer.
+func (x Indexes) ChangeAll(ctx context.Context, change func() error) error {
+	x.repo.IndexMu.Lock()
+	defer x.repo.IndexMu.Unlock()
+	x.repo.Communities.Mu.Lock()
+	defer x.repo.Communities.Mu.Unlock()
+	x.repo.Digests.Mu.Lock()
+	defer x.repo.Digests.Mu.Unlock()
+	defer x.repo.SweepCount.Add(1)
+	x.repo.Digests.Forget()
+	x.Forget() // first: a reader that misses an erased block asks for another index
+	if change != nil {
+		if err := change(); err != nil {
+			return err
+		}
+	}
+	x.repo.Rows.Clear()
+	x.repo.Vectors.Clear()
+	x.repo.NodeBlocks.Clear()
+	x.repo.Mentions.Clear()
+	if err := x.repo.Store.Derived().Clear(ctx); err != nil {
+		return fmt.Errorf("clear indexes: %w", err)
+	}
+	return nil
+}

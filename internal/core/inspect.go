@@ -129,13 +129,3 @@ func (st Storage) byPrefix(ctx context.Context, name string) (ipld.CID, error) {
 	}
 	return ipld.CID{}, &state.NotFoundError{What: "block", Name: name}
 }
-
-// Snapshot returns the memory as it would be if a stage were committed to where it began: the
-// newest commit of the current branch where nothing is staged.
-func (s Stages) Snapshot(ctx context.Context, stage string) (*Snapshot, error) {
-	st, err := s.Status(ctx, stage)
-	if err != nil {
-		return nil, err
-	}
-	return &Snapshot{Repo: s.repo, State: st.Diff.To}, nil
-}

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// MeaningVerb begins the command of an operation that commits vectors which nobody asked for: see EmbedRest.
+	// MeaningVerb begins the command of an operation that commits vectors which nobody asked for: see Embeddings.Rest.
 	MeaningVerb = "embed-rest"
-	// meaningBatch is how many nodes EmbedRest embeds in one commit.
+	// meaningBatch is how many nodes Embeddings.Rest embeds in one commit.
 	meaningBatch = 256
 	// meaningMessage begins the messages of its commits, before the name of the model.
 	meaningMessage = "vectors by "
@@ -66,7 +66,7 @@ func (em Embeddings) OnlyVectors(ctx context.Context, c *commit.Commit) (bool, e
 	return c.Graph == p.Graph && c.Digests == p.Digests && c.Profile == p.Profile && c.Vectors != p.Vectors, nil
 }
 
-// Unasked reports whether EmbedRest made a commit: one of vectors alone, at the time and by the author of its
+// Unasked reports whether Rest made a commit: one of vectors alone, at the time and by the author of its
 // parent.
 func (em Embeddings) Unasked(ctx context.Context, c *commit.Commit) (bool, error) {
 	if only, err := em.OnlyVectors(ctx, c); !only || err != nil {

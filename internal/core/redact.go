@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 
@@ -132,4 +133,31 @@ func hasErased(ctx context.Context, s *state.State, e RedactionEntry) (bool, err
 	}
 	c, err := state.Lookup(ctx, tree, key)
 	return c == e.CID, err
+}
+
+// Refuse returns a *store.RedactedError if one of the blocks to be written was erased: what would link to it
+// could not be read. It notes if one fills a gap: indexes that were built without the block must go then.
+func (r Redactions) Refuse(ctx context.Context, blocks []store.Block) error {
+	e, ok := r.repo.Store.(store.Eraser)
+	if !ok {
+		return nil
+	}
+	for _, b := range blocks {
+		red, redacted, err := e.Redacted(ctx, b.CID)
+		if err != nil {
+			return fmt.Errorf("write block: %w", err)
+		}
+		if redacted && red.Open {
+			r.repo.filled.Store(true)
+		}
+		if !redacted || red.Open {
+			continue
+		}
+		rec, err := state.DecodeRedaction(b.CID, red.Stub)
+		if err != nil {
+			return err
+		}
+		return fmt.Errorf("%s: %w", rec, &store.RedactedError{CID: b.CID, Stub: red.Stub})
+	}
+	return nil
 }

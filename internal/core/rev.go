@@ -106,13 +106,13 @@ func (r Revisions) ResolveIn(ctx context.Context, v *View, rev string) (ipld.CID
 
 // ResolveAsked is ResolveIn for the commit that people mean: without the vectors that were committed upon it unasked,
 // unless rev is the CID of that commit or the beginning of it.
-func (r *Repo) ResolveAsked(ctx context.Context, v *View, rev string) (ipld.CID, error) {
+func (r Revisions) ResolveAsked(ctx context.Context, v *View, rev string) (ipld.CID, error) {
 	c, err := r.ResolveIn(ctx, v, rev)
 	text := c.String()
 	if err != nil || strings.HasPrefix(text, rev) || strings.HasPrefix(text, cidPrefix+rev) {
 		return c, err
 	}
-	return r.Asked(ctx, c)
+	return r.repo.Embeddings().Asked(ctx, c)
 }
 
 // splitRev parts a revision into what it begins with and the steps from there.
@@ -191,7 +191,7 @@ func (r Revisions) step(ctx context.Context, c ipld.CID, s revStep) (ipld.CID, e
 		index, times = s.n-1, 1
 	}
 	for range times {
-		asked, err := r.repo.Asked(ctx, c)
+		asked, err := r.repo.Embeddings().Asked(ctx, c)
 		if err != nil {
 			return ipld.CID{}, err
 		}

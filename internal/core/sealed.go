@@ -122,7 +122,7 @@ func (t *Tx) ask(name graph.RefName, c ipld.CID, rec *commit.Commit, by state.St
 	return by.Signed(&state.SignedError{Commit: c, Key: key, Ref: name})
 }
 
-// peeled is Repo.Peel for what the transaction may have written.
+// peeled is Revisions.Peel for what the transaction may have written.
 func (t *Tx) peeled(ctx context.Context, c ipld.CID) (ipld.CID, error) {
 	data, err := t.Stage.Get(ctx, c)
 	if err != nil || ipld.RecordKind(data) != commit.KindTag {

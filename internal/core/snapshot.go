@@ -37,14 +37,14 @@ func (r *Repo) Snapshot(ctx context.Context, rev string) (s *Snapshot, err error
 	return s, err
 }
 
-// SnapshotAsked is Snapshot for the commit that people mean: see ResolveAsked.
+// SnapshotAsked is Snapshot for the commit that people mean: see Revisions.ResolveAsked.
 func (r *Repo) SnapshotAsked(ctx context.Context, rev string) (s *Snapshot, err error) {
 	err = r.afresh(ctx, func(store.Head) error {
 		v, err := r.Current(ctx)
 		if err != nil {
 			return err
 		}
-		c, err := r.ResolveAsked(ctx, v, rev)
+		c, err := r.Revisions().ResolveAsked(ctx, v, rev)
 		if err == nil {
 			s, err = r.At(ctx, c)
 		}
@@ -110,7 +110,7 @@ func (s *Snapshot) Sizes() (nodes, edges, marks, vectors uint64) {
 
 // Node returns a node and the CID of its record. It returns a *NotFoundError where there is none. A
 // node that was purged is stood in for by one with its id, the type RedactedType and a summary that
-// says why; Repo.Redaction of the CID tells it from others.
+// says why; Redactions.Read of the CID tells it from others.
 func (s *Snapshot) Node(ctx context.Context, id graph.ID) (*graph.Node, ipld.CID, error) {
 	n, c, err := s.State.Shown(ctx, id)
 	if err == nil && n == nil {

@@ -282,3 +282,13 @@ func (s Stages) Remove(ctx context.Context, stage string, by state.Stamp) error 
 	})
 	return err
 }
+
+// Snapshot returns the memory as it would be if a stage were committed to where it began: the
+// newest commit of the current branch if nothing is staged.
+func (s Stages) Snapshot(ctx context.Context, stage string) (*Snapshot, error) {
+	st, err := s.Status(ctx, stage)
+	if err != nil {
+		return nil, err
+	}
+	return &Snapshot{Repo: s.repo, State: st.Diff.To}, nil
+}

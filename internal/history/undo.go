@@ -94,7 +94,7 @@ type PushedMove struct {
 }
 
 // Undo takes back what one operation did to refs, as a new operation: the one named (see
-// core.Repo.Operation), or the caller's newest that changed a memory, so that n calls go n changes back. The
+// core.OpLog.Find), or the caller's newest that changed a memory, so that n calls go n changes back. The
 // caller is the author of the stamp, by this client in a store that others share (see
 // core.Options.Client). Without a name it passes over undos, what is undone, and captures.
 //

@@ -24,7 +24,7 @@ const beforeAll = "0"
 
 // WatchOptions say what of the operation log is watched. The zero value watches all that comes.
 type WatchOptions struct {
-	// Since names the operation (see core.Repo.Operation) whose followers are wanted, 0 for all from the
+	// Since names the operation (see core.OpLog.Find) whose followers are wanted, 0 for all from the
 	// first on; "" for the newest one when the watch begins.
 	Since string `op:",remote" doc:"begin after this {OP}eration, 0 for the first one; see 'mnem op' (default: now)"`
 	// Ref is the one ref that is of interest, by its full name or that of a branch or tag; "" for all.

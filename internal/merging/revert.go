@@ -95,7 +95,7 @@ func span(ctx context.Context, t *core.Tx, rev string) (from, to *core.Snapshot,
 
 // messageOf returns the message of a commit, of one of vectors that of the commit which was asked for.
 func messageOf(ctx context.Context, t *core.Tx, s *core.Snapshot) (commit.Message, error) {
-	c, err := t.Repo.Asked(ctx, s.Id)
+	c, err := t.Repo.Embeddings().Asked(ctx, s.Id)
 	if err != nil {
 		return s.Record.Message, err
 	}
