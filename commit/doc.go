@@ -26,7 +26,7 @@
 //
 //	operation  parent?    link    the operation before; absent for seq 1
 //	           seq        int     1, 2, 3 …
-//	           skip?      link    the operation of seq Skip(seq), where that is not 0
+//	           skip?      link    the operation of seq Skip(seq), unless that is 0
 //	           view       link    tree: ref name to link or to string naming another ref
 //	           time       int     time
 //	           actor      string  1..255 bytes, no control characters

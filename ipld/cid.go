@@ -119,7 +119,7 @@ func (c CID) MarshalJSON() ([]byte, error) {
 	return append(c.appendText(append(make([]byte, 0, TextLen+2), '"')), '"'), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. The error is that of ParseCID.
+// UnmarshalJSON reads what MarshalJSON writes. It returns the error of ParseCID.
 func (c *CID) UnmarshalJSON(data []byte) (err error) {
 	text, null, err := jsonText(data)
 	if err != nil || null {

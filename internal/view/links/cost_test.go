@@ -46,8 +46,8 @@ func usual(rng *rand.Rand, id graph.ID, n int) Node {
 	return Node{id, bucket(), bucket()}
 }
 
-// TestCosts bounds what looking a node up reads and what changing two nodes, as an edge does, writes
-// and reads: about as much in four times as many nodes.
+// TestCosts bounds how much looking up a node reads and how much changing two nodes, as an edge does, writes and
+// reads: about as much with four times as many nodes.
 func TestCosts(t *testing.T) {
 	const updates, dirBytes = 64, 256 * 64 // a directory of 256 parts
 	for _, n := range []int{5_000, 20_000} {
@@ -89,9 +89,9 @@ func TestCosts(t *testing.T) {
 	}
 }
 
-// TestSieves bounds what nodes of the oldest of several large segments cost to look up: the others
-// have their sieves read, and hardly a part.
-func TestSieves(t *testing.T) {
+// TestFilters bounds the cost of looking up nodes of the oldest of several large segments: for the others it reads
+// their Bloom filters, and hardly a part.
+func TestFilters(t *testing.T) {
 	const n, asked = 8000, 400
 	rng := rand.New(rand.NewPCG(1, 1))
 	m := newMemory(t)
@@ -121,7 +121,7 @@ func TestSieves(t *testing.T) {
 	}
 	read := blocks.read.blocks - before
 	t.Logf("%d nodes in %d parts: %d blocks", asked, len(parts), read)
-	if read > len(parts)+20 { // a directory of each segment, three sieves, and what passes these
+	if read > len(parts)+20 { // a directory of each segment, three filters, and false positives
 		t.Errorf("%d nodes in %d parts: %d blocks read", asked, len(parts), read)
 	}
 }

@@ -31,7 +31,7 @@ func (f *faulty) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
 	return f.lie(bytes.Clone(data)), nil
 }
 
-// checkError fails where an error is none of those that damage may cause.
+// checkError fails if an error is not one that damage may cause.
 func checkError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil && !errors.Is(err, store.ErrCorrupt) && !errors.Is(err, store.ErrNotFound) {
@@ -54,8 +54,7 @@ func damaged(t testing.TB) *memory {
 	return m
 }
 
-// TestDamage puts something else in the place of each block: readers say so or give what they can,
-// and verification finds it.
+// TestDamage replaces each block: readers report it or return what they can, and verification finds it.
 func TestDamage(t *testing.T) {
 	m := damaged(t)
 	rng := rand.New(rand.NewPCG(4, 4))
@@ -99,7 +98,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// FuzzBlocks decodes anything as what it may be.
+// FuzzBlocks decodes arbitrary bytes as each kind of block.
 func FuzzBlocks(f *testing.F) {
 	m := damaged(f)
 	for n, c := range m.walk() {
@@ -120,7 +119,7 @@ func FuzzBlocks(f *testing.F) {
 		} else {
 			checkError(t, err)
 		}
-		if s := sieve(data); s.fits() {
+		if s := bloom(data); s.fits() {
 			s.has(testID(len(data)))
 		}
 		_, err := Format.Decode(ipld.CID{}, data)

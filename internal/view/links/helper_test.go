@@ -38,7 +38,7 @@ func newMemory(t testing.TB) *memory {
 	return &memory{t: t, blocks: mem.New().Derived(), nodes: map[graph.ID]Node{}}
 }
 
-// apply makes nodes what they are now; those without edges are gone.
+// apply updates nodes; those without edges are removed.
 func (m *memory) apply(nodes []Node, opt Options) {
 	m.t.Helper()
 	m.version++
@@ -133,7 +133,7 @@ func randomNode(rng *rand.Rand, id graph.ID, n int) Node {
 	return Node{id, bucket(), bucket()}
 }
 
-// same fails unless the index has what the map has of a node.
+// same fails unless the index agrees with the map about a node.
 func (m *memory) same(x *Index, id graph.ID) {
 	m.t.Helper()
 	f, err := x.Find(m.t.Context(), id)

@@ -16,7 +16,7 @@ type Index struct {
 	segs []*segment.Segment
 }
 
-// Open reads an index, which must be that of some trees: the manifest and its segments' own blocks.
+// Open reads an index, which must belong to the given trees: the manifest and its segments' own blocks.
 func Open(
 	ctx context.Context, get store.Getter, c ipld.CID, of Of, cache *segment.Cache,
 ) (*Index, error) {
@@ -34,8 +34,8 @@ func Open(
 	return x, nil
 }
 
-// Find returns what the index has of a node. It reads at most a directory, a sieve and a part of each
-// segment until one has the node, and most often of all segments but that one only the sieve.
+// Find returns the edges of a node. It reads at most a directory, a Bloom filter and a part of each segment until
+// one has the node, and usually only the filter in the segments before that one.
 func (x *Index) Find(ctx context.Context, id graph.ID) (Found, error) {
 	for i := len(x.segs) - 1; i >= 0; i-- {
 		f, ok, err := x.src.find(ctx, x.segs[i], id, i == 0)

@@ -20,7 +20,7 @@ type cursor struct {
 	last graph.ID
 }
 
-// peek returns the part and the place in it of the node at the cursor, nil at the end.
+// peek returns the part with the node at the cursor, and its index there; nil at the end.
 func (u *cursor) peek(ctx context.Context) (*part, int, error) {
 	if u.p != nil && u.i < u.p.len() {
 		return u.p, u.i, nil
@@ -38,13 +38,13 @@ func (u *cursor) peek(ctx context.Context) (*part, int, error) {
 	if u.seen > 0 && bytes.Compare(u.last[:], p.first()) >= 0 {
 		return nil, 0, segment.Corrupt("segment %s: node %s does not ascend", u.s.CID, p.id(0))
 	}
-	v, err := u.r.sieve(ctx, u.s, p.id(0))
+	v, err := u.r.bloom(ctx, u.s, p.id(0))
 	if err != nil {
 		return nil, 0, err
 	}
 	for i := 0; v != nil && i < p.len(); i++ {
 		if !v.has(p.id(i)) {
-			return nil, 0, segment.Corrupt("segment %s: the sieve lacks node %s", u.s.CID, p.id(i))
+			return nil, 0, segment.Corrupt("segment %s: the filter lacks node %s", u.s.CID, p.id(i))
 		}
 	}
 	u.p, u.i, u.next = p, 0, u.next+1
@@ -58,11 +58,11 @@ func (u *cursor) step() {
 	u.seen++
 }
 
-// merger walks the nodes of segments that follow each other, the oldest first.
+// merger walks the nodes of consecutive segments, oldest first.
 type merger struct {
 	cursors []*cursor
-	at      []*cursor // those at the node at hand
-	n       Node      // the node at hand
+	at      []*cursor // those at the current node
+	n       Node      // the current node
 }
 
 func newMerger(r reader, segs []*segment.Segment) *merger {
@@ -73,8 +73,8 @@ func newMerger(r reader, segs []*segment.Segment) *merger {
 	return m
 }
 
-// next moves to the next node, which is as the newest segment that has it does, and returns how many
-// have it; 0 at the end.
+// next moves to the next node, in the version of the newest segment that has it, and returns how many segments have
+// it; 0 at the end.
 func (m *merger) next(ctx context.Context) (have int, err error) {
 	var low graph.ID
 	at := m.at[:0]
@@ -107,8 +107,8 @@ func (m *merger) next(ctx context.Context) (have int, err error) {
 	return len(at), err
 }
 
-// merge writes the parts of one segment made of several that follow each other, the oldest first,
-// and returns it with its block. Where nothing is older (oldest), nodes without edges are left out.
+// merge merges consecutive segments, oldest first, into one, writes its parts, and returns it with its block. If no
+// segment is older (oldest), it drops nodes without edges.
 func merge(
 	ctx context.Context, r *segment.Reader, segs []*segment.Segment, oldest bool, to *segment.Writer,
 ) (*segment.Segment, store.Block, error) {

@@ -55,7 +55,7 @@ func TestModel(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		m.blocks = copied // the walk has all that is read
+		m.blocks = copied // the walk has read everything
 		if wrong, err := Verify(t.Context(), m.blocks, m.manifest, m.of, m.all()); err != nil || wrong != nil {
 			t.Fatalf("seed %d: %v, %v", seed, wrong, err)
 		}
@@ -109,7 +109,7 @@ func TestVerify(t *testing.T) {
 
 func cloned(b Bucket) Bucket { return Bucket{b.Degree, slices.Clone(b.Entries)} }
 
-// TestSameManifest holds that what an update writes is a function of its arguments.
+// TestSameManifest checks that an update's output is a function of its arguments.
 func TestSameManifest(t *testing.T) {
 	var manifests []ipld.CID
 	for range 2 {
@@ -129,7 +129,7 @@ func TestSameManifest(t *testing.T) {
 	}
 }
 
-// TestWideNodes takes nodes whose entries are all of long types of their own.
+// TestWideNodes uses nodes whose entries all have different long types.
 func TestWideNodes(t *testing.T) {
 	m := newMemory(t)
 	wide := func(id graph.ID) Node {

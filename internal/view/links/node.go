@@ -17,11 +17,11 @@ type Entry struct {
 
 // Bucket is a node's edges on one side.
 type Bucket struct {
-	Degree  int     // how many there are
-	Entries []Entry // all of them in key order, none where there are more than MaxEntries
+	Degree  int     // number of edges
+	Entries []Entry // all of them in key order, none if there are more than MaxEntries
 }
 
-// Whole reports whether the entries are there.
+// Whole reports whether the entries are stored.
 func (b Bucket) Whole() bool { return b.Degree <= MaxEntries }
 
 // Node is a node with both its buckets.
@@ -59,7 +59,7 @@ func appendBucket(b []byte, k Bucket, number func(string) int) []byte {
 	return b
 }
 
-// input reads what a part holds. After bad is set it returns zeros.
+// input decodes a part. Once bad is set it returns zeros.
 type input struct {
 	b   []byte
 	bad bool
@@ -103,7 +103,7 @@ func (in *input) entry(types []string) (e Entry) {
 	return e
 }
 
-// skip passes over the entries of a bucket.
+// skip skips the entries of a bucket.
 func (in *input) skip(degree int) {
 	for range degree {
 		if in.bad {
@@ -117,8 +117,7 @@ func (in *input) skip(degree int) {
 	}
 }
 
-// Found is what an index has of one node. The zero value is that of a node without edges. It is a
-// view of what is cached.
+// Found is the stored form of one node. The zero value is a node without edges. It is a view of cached data.
 type Found struct {
 	degrees [2]int // out, in
 	types   []string
@@ -134,7 +133,7 @@ const (
 // Degree returns how many edges a node has on one side, Out or In.
 func (f Found) Degree(side int) int { return f.degrees[side] }
 
-// Whole reports whether the entries of a side can be asked for.
+// Whole reports whether the entries of a side are stored.
 func (f Found) Whole(side int) bool { return f.degrees[side] <= MaxEntries }
 
 // Each calls fn with the entries of a side that is whole, in key order, until it returns false.
@@ -161,7 +160,7 @@ func (f Found) Each(side int, fn func(Entry) bool) error {
 	return nil
 }
 
-// node returns all there is, the entries in the room of n.
+// node decodes everything, reusing the entries of n.
 func (f Found) node(id graph.ID, n *Node) error {
 	n.ID = id
 	for side, b := range [...]*Bucket{Out: &n.Out, In: &n.In} {

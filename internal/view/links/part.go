@@ -8,10 +8,10 @@ import (
 	"github.com/mnem-project/mnem/internal/view/segment"
 )
 
-// part is some nodes, ascending by id.
+// part is a decoded part: nodes in ascending order of id.
 type part struct {
 	ids   []byte // end to end
-	ends  []byte // of what data has of each, u16
+	ends  []byte // of each node in data, u16
 	data  []byte
 	types []string
 }
@@ -22,10 +22,10 @@ func (p *part) first() []byte       { return p.ids[:graph.IDLen] }
 func (p *part) end(i int) int       { return int(binary.LittleEndian.Uint16(p.ends[2*i:])) }
 func (p *part) memory(size int) int { return size + 120 + 40*len(p.types) }
 
-// find returns the place of an id, and whether it is there.
+// find returns the index of an id, and whether it is there.
 func (p *part) find(id graph.ID) (int, bool) { return segment.IDPart(p.ids).Find(id) }
 
-// at returns what the part has of node i.
+// at returns the stored form of node i.
 func (p *part) at(i int) (f Found, err error) {
 	from := 0
 	if i > 0 {
@@ -40,7 +40,7 @@ func (p *part) at(i int) (f Found, err error) {
 	return f, nil
 }
 
-// decodePart reads a part, of which it keeps views.
+// decodePart decodes a part, keeping views of it.
 func decodePart(b []byte) (*part, error) {
 	in := input{b: b}
 	n, types := int(in.uint(maxPart)), int(in.uint(maxPart))
@@ -75,7 +75,7 @@ func decodePart(b []byte) (*part, error) {
 	return p, nil
 }
 
-// partWriter makes a part.
+// partWriter encodes a part.
 type partWriter struct {
 	ids, ends, data []byte
 	types           []string
@@ -105,7 +105,7 @@ func (w *partWriter) add(n *Node) {
 	w.size += graph.IDLen + 2 + len(w.data) - from
 }
 
-// finish returns the part and makes room for the next.
+// finish returns the part and resets the writer for the next.
 func (w *partWriter) finish() []byte {
 	b := binary.AppendUvarint(make([]byte, 0, w.size+4), uint64(len(w.ids)/graph.IDLen))
 	b = binary.AppendUvarint(b, uint64(len(w.types)))
@@ -119,7 +119,7 @@ func (w *partWriter) finish() []byte {
 	return b
 }
 
-// most is the size that a node may have in a part, but for the types that others have too.
+// most is an upper bound for a node's size in a part, except for types that others share.
 func (n *Node) most() int {
 	size := graph.IDLen + 2 + 2*binary.MaxVarintLen64
 	for _, b := range [...]*Bucket{&n.Out, &n.In} {

@@ -12,19 +12,19 @@ import (
 // Sections of a segment.
 const (
 	secNodes = iota
-	secSieves
+	secFilters
 )
 
-// Format is that of indexes of links.
+// Format is the format of indexes of links.
 var Format = &segment.Format{
 	Name: "links", Version: 2, Roots: 3,
-	Sections: []segment.Spec{{Name: "nodes", MaxPart: maxPart}, {Name: "sieves", MaxPart: maxSieve}},
+	Sections: []segment.Spec{{Name: "nodes", MaxPart: maxPart}, {Name: "filters", MaxPart: maxFilter}},
 	Inline:   maxInline, MaxDocs: maxNodes,
 	MaxSegments: maxSegments, MaxWaiting: maxWaiting, CacheBytes: mergeCache,
 	Merge: merge,
 }
 
-// Of are the roots of the trees that an index is a function of.
+// Of holds the roots of the trees that an index is a function of.
 type Of struct{ Out, In, Marks ipld.CID }
 
 func (o Of) roots() []ipld.CID { return []ipld.CID{o.Out, o.In, o.Marks} }
@@ -53,19 +53,19 @@ func decodeNodes(key, data []byte) (any, int, error) {
 	return p, p.memory(len(data)), nil
 }
 
-// sieve reads the sieve that has a node where the segment does, nil where there is none.
-func (r reader) sieve(ctx context.Context, s *segment.Segment, id graph.ID) (sieve, error) {
-	v, _, err := r.Covering(ctx, s, secSieves, id[:], func(_, data []byte) (any, int, error) {
-		if !sieve(data).fits() {
-			return nil, 0, segment.Corrupt("%d bytes are no sieve", len(data))
+// bloom reads the Bloom filter that covers a node, nil if there is none.
+func (r reader) bloom(ctx context.Context, s *segment.Segment, id graph.ID) (bloom, error) {
+	v, _, err := r.Covering(ctx, s, secFilters, id[:], func(_, data []byte) (any, int, error) {
+		if !bloom(data).fits() {
+			return nil, 0, segment.Corrupt("%d bytes are no filter", len(data))
 		}
-		return sieve(data), len(data), nil
+		return bloom(data), len(data), nil
 	})
-	b, _ := v.(sieve)
+	b, _ := v.(bloom)
 	return b, err
 }
 
-// find looks a node up in one segment, that it is likely to be in where that is the oldest.
+// find looks up a node in one segment. If the segment is the oldest the node is probably in it.
 func (r reader) find(
 	ctx context.Context, s *segment.Segment, id graph.ID, oldest bool,
 ) (f Found, ok bool, err error) {
@@ -80,12 +80,12 @@ func (r reader) find(
 	return f, ok, err
 }
 
-// covering returns the only part that may have a node, nil for none.
+// covering returns the only part that may have a node, or nil.
 func (r reader) covering(
 	ctx context.Context, s *segment.Segment, id graph.ID, oldest bool,
 ) (*part, error) {
 	if !oldest {
-		v, err := r.sieve(ctx, s, id)
+		v, err := r.bloom(ctx, s, id)
 		if err != nil || v != nil && !v.has(id) {
 			return nil, err
 		}

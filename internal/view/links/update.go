@@ -10,7 +10,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Change is a node as it is now, without edges where it lost them or is gone.
+// Change is a node's current state, without edges if it lost them or was removed.
 type Change struct {
 	Node
 	Known bool // whether it had edges before
@@ -18,17 +18,17 @@ type Change struct {
 
 // Options of an update. The zero value means the defaults. None changes an answer.
 type Options struct {
-	// Fanout is how many segments of about one size become one: 2 to 8, 4 by default. Nodes are
-	// looked up in every segment, so that there should be few.
+	// Fanout is how many segments of about one size are merged: 2 to 8, 4 by default. A lookup visits every
+	// segment, so there should be few.
 	Fanout int
-	// Later, where given, has merges made beside the updates.
+	// Later, if not nil, enables background merges.
 	Later segment.Later
 }
 
 const (
 	defaultFanout = 4
 	maxFanout     = 8
-	// mergeCache is how many bytes of parts a merge keeps.
+	// mergeCache is the size of a merge's part cache in bytes.
 	mergeCache = 1 << 20
 )
 
@@ -39,15 +39,15 @@ type updater struct {
 	put   store.Putter
 	m     *segment.Manifest
 	w     *writer // of the newest segment, nil before its first node
-	nodes int     // and kills of the update so far
+	nodes int     // and kills, in the update so far
 }
 
-// Update writes the index of a graph's links: the index base, the undefined CID for none, with
-// changes applied, which come ascending by id, each node at most once. It returns the CID of the
-// manifest. An error of changes ends the update and is returned. The blocks written before an error
-// are garbage. The error wraps store.ErrCorrupt where base is damaged and that is noticed.
+// Update writes the index of a graph's links: the index base, the undefined CID for none, with changes applied.
+// Changes must ascend by id, with each node at most once. It returns the CID of the manifest. An error of changes
+// ends the update and is returned. Blocks written before an error are garbage. The error wraps store.ErrCorrupt if
+// the update meets damage in base.
 //
-// The same arguments give the same manifest, but for the runs that Later knows.
+// The same arguments give the same manifest, except for runs that Later has merged.
 func Update(
 	ctx context.Context, blocks segment.Blocks, base ipld.CID, of Of, changes iter.Seq2[Change, error],
 	opt Options,
@@ -108,7 +108,7 @@ func (u *updater) add(c *Change) error {
 	return u.w.add(&c.Node, kills)
 }
 
-// close ends the newest segment and merges what the tiers ask for.
+// close finishes the newest segment and performs due merges.
 func (u *updater) close() error {
 	if u.w == nil {
 		return nil
@@ -128,7 +128,7 @@ func (u *updater) close() error {
 	return err
 }
 
-// Merge makes one segment of the run that a manifest notes, as segment.Format.MergeRun does.
+// Merge merges the run recorded in a manifest, as segment.Format.MergeRun does.
 func Merge(
 	ctx context.Context, blocks segment.Blocks, manifest ipld.CID,
 ) (key, merged ipld.CID, err error) {

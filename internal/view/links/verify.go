@@ -11,9 +11,9 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Verify compares an index with the nodes it must have, those with edges, ascending by id, and
-// returns what is wrong. An error says that it could not be read to the end; it wraps
-// store.ErrCorrupt where a block is damaged.
+// Verify compares an index with the nodes it must have, which are those with edges, ascending by id, and returns
+// the differences. An error means that it could not read everything; it wraps store.ErrCorrupt if a block is
+// damaged.
 func Verify(
 	ctx context.Context, get store.Getter, c ipld.CID, of Of, nodes iter.Seq2[Node, error],
 ) (wrong []string, err error) {

@@ -12,22 +12,21 @@ import (
 // writer writes the parts of one segment.
 type writer struct {
 	*segment.Writer
-	nodes, sieves *segment.Section
-	part          partWriter
-	hashes        []uint64 // of the nodes of the next sieve
-	first         graph.ID // of them
-	parts         int      // that they are in
-	last          graph.ID
+	nodes, filters *segment.Section
+	part           partWriter
+	hashes         []uint64 // of the nodes of the next filter
+	first          graph.ID // of them
+	parts          int      // that they are in
+	last           graph.ID
 }
 
 func newWriter(to *segment.Writer) *writer {
 	w := &writer{Writer: to, part: partWriter{numbers: map[string]int{}}}
-	w.nodes, w.sieves = w.Section(secNodes), w.Section(secSieves)
+	w.nodes, w.filters = w.Section(secNodes), w.Section(secFilters)
 	return w
 }
 
-// add adds a node, which comes after the one before; kills says how many of older segments it
-// replaces.
+// add adds a node, whose id must ascend; kills is how many segments' nodes it replaces.
 func (w *writer) add(n *Node, kills int) error {
 	if w.Docs > 0 && bytes.Compare(w.last[:], n.ID[:]) >= 0 {
 		return fmt.Errorf("node %s after %s", n.ID, w.last)
@@ -64,24 +63,24 @@ func (w *writer) endPart() error {
 	if err := w.nodes.Cut(); err != nil {
 		return err
 	}
-	if w.parts++; w.parts < sieveParts {
+	if w.parts++; w.parts < filterParts {
 		return nil
 	}
-	return w.endSieve()
+	return w.endFilter()
 }
 
-// endSieve writes the sieve of the last parts.
-func (w *writer) endSieve() error {
-	w.sieves.Buf, w.sieves.Key = newSieve(w.hashes), bytes.Clone(w.first[:])
+// endFilter writes the Bloom filter of the last parts.
+func (w *writer) endFilter() error {
+	w.filters.Buf, w.filters.Key = newBloom(w.hashes), bytes.Clone(w.first[:])
 	w.hashes, w.parts = w.hashes[:0], 0
-	return w.sieves.Cut()
+	return w.filters.Cut()
 }
 
-// finish writes what is left and returns the segment with its block, which is not written.
+// finish writes the remaining parts and returns the segment with its block, which is not written.
 func (w *writer) finish() (*segment.Segment, store.Block, error) {
 	err := w.endPart()
-	if err == nil && w.parts > 0 && w.Spilled() { // what is inline is at hand anyway
-		err = w.endSieve()
+	if err == nil && w.parts > 0 && w.Spilled() { // inline parts need no filter
+		err = w.endFilter()
 	}
 	if err != nil {
 		return nil, store.Block{}, err

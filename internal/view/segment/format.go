@@ -8,7 +8,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Blocks is what an update reads and writes.
+// Blocks is the store that an update reads and writes.
 type Blocks interface {
 	store.Getter
 	store.Putter
@@ -19,18 +19,18 @@ type Format struct {
 	Name     string
 	Version  int64
 	Sections []Spec // of a segment
-	Sums     int    // how many numbers a segment has beside
-	// Roots, Totals: how many roots and sums a manifest has.
+	Sums     int    // number of a segment's sums
+	// Roots and Totals are the numbers of a manifest's roots and sums.
 	Roots, Totals int
 	Inline        int64 // largest total of parts kept inside the segment's own block, in bytes
 	MaxDocs       int   // largest number of documents, and of kills, in one segment
 	MaxSegments   int   // largest number of segments in a list
 	MaxWaiting    int   // segments above which nothing waits for a merge any longer
-	CacheBytes    int64 // of parts, that an update and a merge keep
-	// Check, where given, compares what follows from the numbers of a decoded segment.
+	CacheBytes    int64 // of parts, the cache of an update or merge
+	// Check, if not nil, checks the numbers of a decoded segment for consistency.
 	Check func(*Segment) error
-	// Merge writes one segment made of several that follow each other, the oldest first, all but its own
-	// block. oldest says that nothing is older, so that kills have nothing to hit.
+	// Merge merges consecutive segments, oldest first, into one, and writes everything except its own block. oldest
+	// says that no older segment exists, so that kills have no effect.
 	Merge func(ctx context.Context, r *Reader, segs []*Segment, oldest bool, w *Writer) (
 		*Segment, store.Block, error)
 }
@@ -44,12 +44,12 @@ type Spec struct {
 const (
 	// fan is the number of parts under one directory.
 	fan = 256
-	// maxRefs is the largest number of entries of a section in the segment's block; with directories
-	// they reach fan times as many parts.
+	// maxRefs is the largest number of entries of a section in the segment's block; with directories they reach fan
+	// times as many parts.
 	maxRefs = 4096
 	// maxKey is the longest key of a part.
 	maxKey = 1 << 10
-	// maxCount bounds numbers, so that any reader keeps them and no arithmetic overflows.
+	// maxCount bounds numbers, so that any reader represents them exactly and no arithmetic overflows.
 	maxCount = 1<<53 - 1
 
 	kindParts = "parts"
@@ -171,8 +171,7 @@ func decodeCount(d *ipld.Decoder, most int) (int, error) {
 	return int(n), err
 }
 
-// Damaged makes the error of a decoder, nil included, wrap store.ErrCorrupt: what is decoded here was
-// stored by this package.
+// Damaged makes a decoder's error, unless nil, wrap store.ErrCorrupt: this package stored the data.
 func Damaged(err error) error {
 	if err == nil {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"github.com/mnem-project/mnem/graph"
 )
 
-// Sections of a format whose documents are known by their ids, and kills by those of what they kill. The
-// position of an id in IDs is the number of its document.
+// Sections of a format that identifies documents by id, and kills by the id of the killed document. The position of
+// an id in IDs is the number of its document.
 const (
 	IDs = iota
 	Dead
@@ -18,7 +18,7 @@ const (
 // IDsPerPart is the number of ids in each part of IDs and Dead but the last.
 const IDsPerPart = 2048
 
-// IDPart is ids, ascending, end to end.
+// IDPart is a concatenation of ids, ascending.
 type IDPart []byte
 
 // Len returns the number of ids.
@@ -27,7 +27,7 @@ func (p IDPart) Len() int { return len(p) / graph.IDLen }
 // At returns an id.
 func (p IDPart) At(i int) []byte { return p[i*graph.IDLen : (i+1)*graph.IDLen] }
 
-// Find returns the place of the first id that is not below id, and whether that is id.
+// Find returns the position of the first id that is not below id, and whether it equals id.
 func (p IDPart) Find(id graph.ID) (int, bool) {
 	h := binary.BigEndian.Uint64(id[:])
 	low, high := 0, p.Len()
@@ -57,7 +57,7 @@ func DecodeIDs(data []byte, n int) (IDPart, error) {
 	return p, nil
 }
 
-// AddID adds an id to IDs or Dead, that have n.
+// AddID adds an id to IDs or Dead, which has n.
 func (s *Section) AddID(n int, id graph.ID) error {
 	if n%IDsPerPart == 0 {
 		if err := s.Cut(); err != nil {
@@ -101,15 +101,15 @@ func (r *Reader) EachID(ctx context.Context, s *Segment, sec int, fn func(graph.
 	}
 }
 
-// IDFinder finds documents by id. It keeps the parts that it has read.
+// IDFinder finds documents by id. It caches the parts that it has read.
 type IDFinder struct {
 	r     *Reader
 	s     *Segment
-	pages []*idPage // part n is in page n / idPageParts, nil where none of its parts was read
+	pages []*idPage // part n is in page n / idPageParts, nil if none of its parts was read
 }
 
-// idPageParts is how many parts share a page of an IDFinder: a query that looks up a few ids in a segment of
-// 10^7 allocates a page for each and the short list of pages, not a place for every part of the segment.
+// idPageParts is how many parts share a page of an IDFinder: a query that looks up a few ids in a segment of 10^7
+// allocates a page for each and the short list of pages, not a slot for every part of the segment.
 const idPageParts = 64
 
 type idPage [idPageParts]IDPart
@@ -200,12 +200,12 @@ func (c *IDCursor) take(ctx context.Context, id graph.ID) (bool, error) {
 	return true, nil
 }
 
-// MergeIDs walks the ids of segments that follow each other, the oldest first, ascending. It calls kill
-// with those of documents older than the run that are killed, which is damage where nothing is older
-// (oldest), and then keep with those of documents that live, their segments and numbers there.
+// MergeIDs walks the ids of consecutive segments, oldest first, in ascending order. It calls kill with ids of
+// killed documents older than the run, which is damage if none is older (oldest), and then keep with ids of live
+// documents, their segments and numbers.
 //
-// What happened to an id is read from the oldest segment to the newest, in each a kill before a
-// document: a first kill is of something older than the run, and a last document is what lives.
+// The history of an id is read from the oldest segment to the newest, in each a kill before a document: a leading
+// kill hits something older than the run, and a final document is alive.
 func (r *Reader) MergeIDs(
 	ctx context.Context, segs []*Segment, oldest bool,
 	kill func(graph.ID) error, keep func(id graph.ID, seg, doc int) error,
@@ -252,8 +252,8 @@ func least(ctx context.Context, cursors [][2]IDCursor) (low []byte, err error) {
 	return low, nil
 }
 
-// settle moves the cursors past an id. It returns the segment whose document of that id lives, or
-// -1, and whether a document older than the run is killed.
+// settle moves the cursors past an id. It returns the segment whose document with that id is alive, or -1, and
+// whether an older document than the run is killed.
 func settle(ctx context.Context, cursors [][2]IDCursor, id graph.ID) (live int, killed bool, err error) {
 	live = -1
 	first := true
@@ -283,14 +283,14 @@ func settle(ctx context.Context, cursors [][2]IDCursor, id graph.ID) (live int, 
 	return live, killed, nil
 }
 
-// Bitset is a set of numbers of documents. The nil Bitset is empty and takes none.
+// Bitset is a set of document numbers. The nil Bitset is empty and cannot be added to.
 type Bitset []uint64
 
-// NewBitset returns a set of numbers below n without any.
+// NewBitset returns an empty set for numbers below n.
 func NewBitset(n int) Bitset { return make(Bitset, (n+63)/64) }
 
 // Set adds a number.
 func (s Bitset) Set(i uint32) { s[i/64] |= 1 << (i % 64) }
 
-// Has reports whether a number is there.
+// Has reports whether a number is in the set.
 func (s Bitset) Has(i uint32) bool { return s != nil && s[i/64]>>(i%64)&1 == 1 }

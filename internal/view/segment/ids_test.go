@@ -12,7 +12,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 )
 
-// known is a format whose documents have nothing but ids.
+// known is a format whose documents consist only of ids.
 var known = &Format{
 	Name: "known", Version: 1, Sections: []Spec{{"ids", IDsPerPart * 16}, {"dead", IDsPerPart * 16}},
 	Inline: 1 << 10, MaxDocs: 1 << 20, MaxSegments: 9,
@@ -39,8 +39,8 @@ func idSegment(t *testing.T, put store.Putter, docs, kills string) *Segment {
 	return s
 }
 
-// TestMergeIDs merges documents and kills as "documents/kills" of segments, the oldest first. What stays is
-// "-x" for a kill and "x1" for a document of the second segment.
+// TestMergeIDs merges documents and kills, written as "documents/kills" of segments, oldest first. In results "-x"
+// is a kill and "x1" a document of the second segment.
 func TestMergeIDs(t *testing.T) {
 	for text, want := range map[string]string{
 		"ab/ c/":        "a0 b0 c1",

@@ -63,7 +63,7 @@ func (f *Format) DecodeManifest(block []byte) (*Manifest, error) {
 	return m, Damaged(err)
 }
 
-// ReadManifest reads a manifest. The error of a block that is none wraps store.ErrCorrupt.
+// ReadManifest reads a manifest. The error for another block wraps store.ErrCorrupt.
 func (f *Format) ReadManifest(ctx context.Context, get store.Getter, c ipld.CID) (*Manifest, error) {
 	block, err := get.Get(ctx, c)
 	var m *Manifest
@@ -85,10 +85,10 @@ func (f *Format) WriteManifest(ctx context.Context, put store.Putter, m *Manifes
 	return block.CID, nil
 }
 
-// EncodeList returns a list as it stands in a manifest.
+// EncodeList returns a list as encoded in a manifest.
 func EncodeList(l *List) []byte { return l.append(nil) }
 
-// DecodeList reads what EncodeList returns.
+// DecodeList decodes the output of EncodeList.
 func (f *Format) DecodeList(item []byte) (l List, err error) {
 	d, err := ipld.NewDecoder(item)
 	if err == nil {

@@ -10,11 +10,11 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Cache keeps decoded parts and segments. One cache may serve any number of indexes, which share
-// segments. The zero Cache keeps nothing. Safe for concurrent use.
+// Cache caches decoded parts and segments. Any number of indexes, which share segments, may use one cache. The zero
+// Cache keeps nothing. Safe for concurrent use.
 type Cache struct{ cache.Cache[partKey, any] }
 
-// partKey names a part by its segment, section and number.
+// partKey identifies a part by its segment, section and number.
 type partKey struct {
 	segment ipld.CID
 	section int16 // keySegment for the segment itself, keyDirs - section for directories
@@ -40,7 +40,7 @@ type Reader struct {
 	cache  *Cache
 }
 
-// NewReader returns a reader. cache may be nil, which means none.
+// NewReader returns a reader. A nil cache caches nothing.
 func (f *Format) NewReader(get store.Getter, cache *Cache) *Reader {
 	if cache == nil {
 		cache = new(Cache)
@@ -84,12 +84,12 @@ func (r *Reader) Segments(ctx context.Context, list []Ref) ([]*Segment, error) {
 	return segs, nil
 }
 
-// Wrap tells what was being read in an error.
+// Wrap adds what was being read to an error.
 func (r *Reader) Wrap(s *Segment, sec int, err error) error {
 	return fmt.Errorf("read %s of segment %s: %w", r.format.Sections[sec].Name, s.CID, err)
 }
 
-// ref returns the reference to part n of a section, which has so many.
+// ref returns the reference to part n of a section, which must exist.
 func (r *Reader) ref(ctx context.Context, s *Segment, sec, n int) (part, error) {
 	if !s.sections[sec].deep() {
 		return s.sections[sec].refs[n], nil
@@ -101,7 +101,7 @@ func (r *Reader) ref(ctx context.Context, s *Segment, sec, n int) (part, error) 
 	return dir.refs[n%fan], nil
 }
 
-// directory is a directory of a section.
+// directory is a decoded directory of a section.
 type directory struct {
 	refs  []part
 	heads []uint64 // of their keys
@@ -163,11 +163,10 @@ func (r *Reader) find(
 	return n*fan + i, &dir.refs[i], nil
 }
 
-// Decode makes a value of the bytes of a part and its key, and says how many bytes it keeps. It may
-// keep both.
+// Decode decodes a part, given its key and bytes, and returns how many bytes the value retains. It may retain both.
 type Decode func(key, data []byte) (value any, size int, err error)
 
-// Covering returns the part that Find finds, and its number; nil and -1 where there is none.
+// Covering returns the part that Find finds, and its number; nil and -1 if there is none.
 func (r *Reader) Covering(
 	ctx context.Context, s *Segment, sec int, key []byte, decode Decode,
 ) (v any, n int, err error) {
@@ -198,7 +197,7 @@ func (r *Reader) Part(ctx context.Context, s *Segment, sec, n int, decode Decode
 	return r.load(ctx, s, sec, n, ref, epoch, decode)
 }
 
-// load reads a part and keeps it in the cache.
+// load reads a part and caches it.
 func (r *Reader) load(
 	ctx context.Context, s *Segment, sec, n int, ref part, epoch int, decode Decode,
 ) (v any, err error) {
@@ -222,7 +221,7 @@ func (r *Reader) load(
 
 func keep(_, data []byte) (any, int, error) { return data, len(data), nil }
 
-// Bytes returns part n of a section as it is. It must not be changed.
+// Bytes returns the raw bytes of part n of a section. They must not be changed.
 func (r *Reader) Bytes(ctx context.Context, s *Segment, sec, n int) ([]byte, error) {
 	v, err := r.Part(ctx, s, sec, n, keep)
 	if err != nil {

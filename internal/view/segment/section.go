@@ -11,12 +11,11 @@ import (
 // part names a part or a directory.
 type part struct {
 	key  []byte   // first key in the part
-	data []byte   // the part itself where it is inline, not nil then
-	cid  ipld.CID // else its block
+	data []byte   // the part itself if it is inline, then not nil
+	cid  ipld.CID // otherwise its block
 }
 
-// section is a sequence of parts. Where there are more parts than refs, refs are directories of fan
-// parts each.
+// section is a sequence of parts. If there are more parts than refs, refs are directories of fan parts each.
 type section struct {
 	parts int
 	refs  []part
@@ -62,8 +61,8 @@ func decodeSection(d *ipld.Decoder) (s section, err error) {
 	return s, err
 }
 
-// decodeParts reads n pairs of key and part, whose keys ascend where they are not empty. Only the
-// sections of a segment's own block may hold parts inline.
+// decodeParts reads n pairs of key and part, whose keys ascend unless empty. Only the sections of a segment's own
+// block may hold parts inline.
 func decodeParts(d *ipld.Decoder, n int, inline bool) ([]part, error) {
 	refs := make([]part, 0, min(n, fan))
 	size := 0
@@ -83,7 +82,7 @@ func decodeParts(d *ipld.Decoder, n int, inline bool) ([]part, error) {
 		}
 		refs = append(refs, r)
 	}
-	keys := make([]byte, 0, size) // of all, so that the block need not stay
+	keys := make([]byte, 0, size) // copies of all keys, so that the block can be freed
 	for i := range refs {
 		from := len(keys)
 		keys = append(keys, refs[i].key...)
@@ -92,8 +91,8 @@ func decodeParts(d *ipld.Decoder, n int, inline bool) ([]part, error) {
 	return refs, nil
 }
 
-// A link is the head of tag 42, two bytes of the head of a byte string and a zero byte, 5 bytes
-// with the tag's number, before the CID.
+// A link is the head of tag 42, two bytes of the head of a byte string and a zero byte, 5 bytes with the tag's
+// number, before the CID.
 const (
 	linkHead = 0xd8
 	linkLen  = 5 + ipld.CIDLen
@@ -123,7 +122,7 @@ func (r *part) decode(d *ipld.Decoder, inline bool) error {
 	return nil
 }
 
-// encodeDir returns a directory.
+// encodeDir encodes a directory.
 func (f *Format) encodeDir(refs []part) []byte {
 	w := ipld.NewRecord(nil, nil)
 	w.Version(f.Version)
@@ -152,7 +151,7 @@ func (f *Format) decodeDir(block []byte) (refs []part, err error) {
 	return refs, Damaged(err)
 }
 
-// head returns the first bytes of a key as a number: keys whose heads differ are in the order of these.
+// head returns the first bytes of a key as a number that orders keys whose heads differ.
 func head(key []byte) uint64 {
 	if len(key) >= 8 {
 		return binary.BigEndian.Uint64(key)
@@ -162,7 +161,7 @@ func head(key []byte) uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// headsOf returns the heads of the keys of some parts: to search these touches a tenth of the memory that the keys do.
+// headsOf returns the heads of the keys of parts: searching these touches a tenth of the keys' memory.
 func headsOf(refs []part) []uint64 {
 	heads := make([]uint64, len(refs))
 	for i := range refs {
@@ -171,11 +170,10 @@ func headsOf(refs []part) []uint64 {
 	return heads
 }
 
-// lastAtMost returns the last of some parts whose key is at most key, -1 where there is none. heads are
-// those of their keys.
+// lastAtMost returns the last part whose key is at most key, -1 if there is none. heads are the heads of the keys.
 func lastAtMost(refs []part, heads []uint64, key []byte) int {
 	h := head(key)
-	low, high := 0, len(heads) // the first whose head is above h
+	low, high := 0, len(heads) // the first part whose head is above h
 	for low < high {
 		if mid := int(uint(low+high) / 2); heads[mid] > h {
 			high = mid

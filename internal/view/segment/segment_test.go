@@ -13,8 +13,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// toy is a format whose sections hold numbers, four bytes each: "a" in the order of its keys, "b" by the
-// number of the part. The sum of a segment is how many numbers "a" has.
+// toy is a format whose sections hold numbers, four bytes each: "a" in the order of its keys, "b" by the number of
+// the part. The sum of a segment is how many numbers "a" has.
 var toy = &Format{
 	Name: "toy", Version: 7, Sums: 1, Roots: 1, Totals: 2,
 	Sections: []Spec{{"a", 64}, {"b", 16}}, Inline: 256, MaxDocs: 1 << 20, MaxSegments: 5,
@@ -53,7 +53,7 @@ func write(t testing.TB, put store.Putter, n int) (*Segment, store.Block) {
 	return s, block
 }
 
-// TestSections writes and reads segments that are one block, have parts and have directories.
+// TestSections writes and reads segments that are a single block, have parts, and have directories.
 func TestSections(t *testing.T) {
 	for n, blocks := range map[int]int{0: 1, 30: 1, 1000: 501, 5000: 2513} {
 		derived := mem.New().Derived()
@@ -123,7 +123,7 @@ func TestBefore(t *testing.T) {
 	}
 }
 
-// lying has something else in the place of one block.
+// lying replaces one block.
 type lying struct {
 	store.Getter
 	at   ipld.CID
@@ -137,8 +137,8 @@ func (l lying) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
 	return l.Getter.Get(ctx, c)
 }
 
-// TestDamage puts other blocks, long ones and noise in the place of each directory and part: reading the
-// segment fails and says that it is damaged.
+// TestDamage replaces each directory and part by other blocks, long ones and noise: reading the segment fails with
+// an error about damage.
 func TestDamage(t *testing.T) {
 	derived := mem.New().Derived()
 	s, block := write(t, derived, 5000)
@@ -191,7 +191,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestManifest reads back what it writes, and refuses lists and sums that are none.
+// TestManifest reads back what it writes, and refuses invalid lists and sums.
 func TestManifest(t *testing.T) {
 	ref := Ref{CID: ipld.Sum(ipld.DagCBOR, nil), Docs: 3, Kills: 1}
 	for name, c := range map[string]struct {
@@ -224,7 +224,7 @@ func TestManifest(t *testing.T) {
 	}
 }
 
-// FuzzBlocks holds that manifests, segments and directories have one encoding, unknown fields apart.
+// FuzzBlocks checks that manifests, segments and directories have one encoding, apart from unknown fields.
 func FuzzBlocks(f *testing.F) {
 	derived := mem.New().Derived()
 	for _, n := range []int{0, 3, 200, 5000} {

@@ -6,11 +6,11 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// A merge that would keep an update waiting is left for Later: the update notes the run of segments
-// in its List, somebody makes one of them in their own time, and the first update that finds it made
-// puts it in their place. Until then later segments are merged among themselves.
+// A merge that would delay an update is deferred to Later: the update records the run of segments in its List, a
+// background task merges them, and the first update that finds the result replaces the run. Until then later
+// segments are merged among themselves.
 
-// MaxDocs is the largest number of documents and kills that a merge makes one segment of.
+// MaxDocs is the largest number of documents and kills that a merge combines.
 const MaxDocs = 1 << 24
 
 // Ref names a segment in a List.
@@ -20,25 +20,25 @@ type Ref struct {
 	Kills int // documents of older segments that it removes
 }
 
-// Size is what a merge of the segment costs: documents and kills.
+// Size is the cost of merging the segment: documents and kills.
 func (r Ref) Size() int { return r.Docs + r.Kills }
 
-// Run is Count segments of a list from one on, the zero value none.
+// Run is a range of Count segments of a list; the zero value is none.
 type Run struct{ From, Count int }
 
-// End returns the place after the run.
+// End returns the index after the run.
 func (r Run) End() int { return r.From + r.Count }
 
-// List is the segments of an index, the oldest first.
+// List is the segments of an index, oldest first.
 type List struct {
 	Segments []Ref
-	Run      Run // those that are to become one beside the updates
+	Run      Run // those to be merged in the background
 }
 
 // Waiting returns the segments of the run.
 func (l *List) Waiting() []Ref { return l.Segments[l.Run.From:l.Run.End()] }
 
-// Replace makes one segment of a run, or none where it is empty.
+// Replace replaces a run by one segment, or by none if that is empty.
 func (l *List) Replace(run Run, by Ref) {
 	list := append([]Ref{}, l.Segments[:run.From]...)
 	if by.Size() > 0 {
@@ -50,8 +50,8 @@ func (l *List) Replace(run Run, by Ref) {
 	}
 }
 
-// Key identifies what the run becomes in an index of a kind: it depends on the segments, and on
-// whether any is older, which decides what becomes of kills.
+// Key identifies the result of merging the run in an index of a kind: it depends on the segments, and on whether an
+// older one exists, which decides whether kills are kept.
 func (l *List) Key(kind string) ipld.CID {
 	key := append([]byte("mnem:merge:"), kind...)
 	if l.Run.From == 0 {
@@ -64,14 +64,14 @@ func (l *List) Key(kind string) ipld.CID {
 	return ipld.Sum(ipld.Raw, key)
 }
 
-// Later tells which merges were made beside the updates.
+// Later knows the merges made in the background.
 type Later interface {
-	// Merged returns the segment that was made for a key, undefined where none was yet.
+	// Merged returns the segment merged for a key, undefined if there is none yet.
 	Merged(ctx context.Context, key ipld.CID) (ipld.CID, error)
 }
 
-// Made returns the segment that the run has become, undefined where there is no run, nobody to
-// make it, or none yet.
+// Made returns the merged segment for the run, undefined if there is no run, no background merging, or no result
+// yet.
 func (l *List) Made(ctx context.Context, later Later, kind string) (ipld.CID, error) {
 	if l.Run.Count == 0 || later == nil {
 		return ipld.CID{}, nil
@@ -79,7 +79,7 @@ func (l *List) Made(ctx context.Context, later Later, kind string) (ipld.CID, er
 	return later.Merged(ctx, l.Key(kind))
 }
 
-// Policy says when segments are merged.
+// Policy decides when segments are merged.
 type Policy struct {
 	Fanout     int  // how many of about one size become one, at least 2
 	Later      bool // whether merges may be left for later
@@ -87,15 +87,14 @@ type Policy struct {
 }
 
 const (
-	// mergeNow is how many documents and kills an update merges itself whatever its changes are,
-	// and mergeShare how many for each of its changes.
+	// mergeNow is how many documents and kills an update may always merge itself, and mergeShare how many more for
+	// each of its changes.
 	mergeNow   = 256
 	mergeShare = 8
 )
 
-// Due returns the run of segments that an update of so many changes is to merge now, of fewer than
-// two where there is none. Where a merge is left for later it notes the run in the list, and reports
-// that in noted.
+// Due returns the run of segments that an update with the given number of changes must merge now; fewer than two
+// means none. If it defers a merge it records the run in the list, and returns true in noted.
 func (l *List) Due(p Policy, changes int) (now Run, noted bool) {
 	all := l.Segments
 	if !p.Later || len(all) > p.MaxWaiting {
@@ -129,16 +128,15 @@ func class(size, fanout int) int {
 	return c
 }
 
-// deadRoom is how many dead documents an index may keep whatever its size is.
+// deadRoom is how many dead documents an index of any size may have.
 const deadRoom = 4096
 
-// Count returns how many of the newest segments are to become one, 0 for none.
+// Count returns how many of the newest segments to merge, 0 for none.
 //
-// The newest segment and those before it that are of no higher class are merged once they are
-// fanout or more. A merge moves its documents up a class, unless kills among them make them fewer,
-// so that each document is written about log(n) times to base fanout; and at most fanout - 1
-// segments of each class remain. The largest segments are merged with the rest, whatever their
-// class is, when more documents are dead than alive: each such merge is paid for by as many kills.
+// The newest segment and those before it that have no higher class are merged once there are fanout or more. A
+// merge moves its documents up a class, unless kills reduce them, so that each document is written about log(n)
+// times to base fanout, and at most fanout - 1 segments of each class remain. The largest segments are merged with
+// the rest, regardless of class, when more documents are dead than alive: as many kills pay for each such merge.
 func Count(segments []Ref, fanout int) int {
 	docs, dead := 0, 0
 	for _, s := range segments {
@@ -151,10 +149,9 @@ func Count(segments []Ref, fanout int) int {
 	return alive(segments, fanout, MaxDocs)
 }
 
-// alive is Count without regard to the dead, for a segment of at most so many documents and kills.
+// alive is Count without regard to dead documents, for a result of at most most documents and kills.
 func alive(segments []Ref, fanout, most int) int {
-	// size is the size of what the newest segments would become. Those that are to be merged
-	// count as one segment among the ones before them.
+	// size is the size of the merged newest segments. Segments to merge count as one among those before them.
 	merge, size := 0, 0
 	for merge < len(segments) {
 		run := max(merge, 1)

@@ -75,8 +75,8 @@ func TestTiers(t *testing.T) {
 	}
 }
 
-// TestDue lets updates run beside a merge that is never made, and one that is made a while after it
-// is due: no update merges more than it may, and there are few segments.
+// TestDue runs updates while a background merge is never made, and while it is made some time after it is due: no
+// update merges more than it may, and there are few segments.
 func TestDue(t *testing.T) {
 	for name, made := range map[string]int{"never": 1 << 30, "soon": 100, "late": 1000} {
 		l := List{Segments: []Ref{{Docs: 100_000}}}

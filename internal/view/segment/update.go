@@ -9,18 +9,18 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Updater adds segments to lists and merges what the tiers ask for. Not safe for concurrent use.
+// Updater adds segments to lists and merges them by tier. Not safe for concurrent use.
 type Updater struct {
 	*Reader
 	blocks  Blocks
 	later   Later
 	fanout  int
-	fresh   map[ipld.CID]*Segment // those of this run
-	unsaved *store.Block          // of the newest, where it is not written yet
+	fresh   map[ipld.CID]*Segment // segments of this run
+	unsaved *store.Block          // the block of the newest, if it is not written yet
 }
 
-// NewUpdater returns an updater. fanout is how many segments of about one size become one, at least
-// 2; later, where given, has merges made beside the updates; cache is how many bytes of parts are kept.
+// NewUpdater returns an updater. fanout is how many segments of about one size are merged, at least 2; later, if
+// not nil, enables background merges; cache is the size of the part cache in bytes.
 func (f *Format) NewUpdater(blocks Blocks, fanout int, later Later, cache int64) *Updater {
 	return &Updater{
 		Reader: f.NewReader(blocks, NewCache(cache)), blocks: blocks, later: later, fanout: fanout,
@@ -31,7 +31,7 @@ func (f *Format) NewUpdater(blocks Blocks, fanout int, later Later, cache int64)
 // Changed reports whether any segment was added.
 func (u *Updater) Changed() bool { return len(u.fresh) > 0 }
 
-// Settle puts what the run of a list has become in its place, where that is known.
+// Settle replaces the run of a list by its merged segment, if that is known.
 func (u *Updater) Settle(ctx context.Context, l *List) error {
 	c, err := l.Made(ctx, u.later, u.format.Name)
 	if err != nil || !c.Defined() {
@@ -47,7 +47,7 @@ func (u *Updater) Settle(ctx context.Context, l *List) error {
 	return err
 }
 
-// Add adds a segment to a list. Its block waits for Compact or Save: it may be merged before anything
+// Add adds a segment to a list. Its block is not written until Compact or Save: it may be merged before anything
 // reads it.
 func (u *Updater) Add(ctx context.Context, l *List, s *Segment, block store.Block) error {
 	if err := u.Save(ctx); err != nil {
@@ -74,7 +74,7 @@ func (u *Updater) Save(ctx context.Context) error {
 	return nil
 }
 
-// Compact merges what the tiers ask for after so many changes, at the end of an update or of its list.
+// Compact performs due merges after the given number of changes, at the end of an update or of its list.
 func (u *Updater) Compact(ctx context.Context, l *List, changes int) error {
 	run, noted := l.Due(Policy{
 		Fanout: u.fanout, Later: u.later != nil, MaxWaiting: u.format.MaxWaiting,
@@ -93,10 +93,10 @@ func (u *Updater) Compact(ctx context.Context, l *List, changes int) error {
 	if !noted {
 		return nil
 	}
-	return u.Settle(ctx, l) // it may have been made for a manifest before
+	return u.Settle(ctx, l) // it may have been made for an earlier manifest
 }
 
-// merged makes one segment of a run. Its parts are written, its own block is not.
+// merged merges a run into one segment. Its parts are written, its own block is not.
 func (u *Updater) merged(ctx context.Context, l *List, run Run) (s *Segment, b store.Block, err error) {
 	segs := make([]*Segment, run.Count)
 	for i, ref := range l.Segments[run.From:run.End()] {
@@ -114,9 +114,9 @@ func (u *Updater) merged(ctx context.Context, l *List, run Run) (s *Segment, b s
 	return s, b, err
 }
 
-// MergeRun makes one segment of the run that a list notes, and returns it with the key under which
-// Later is to know it. Both are undefined where there is no run. The segment is a pure function of the
-// run; made twice it is the same. An error leaves garbage at most.
+// MergeRun merges the run recorded in a list, and returns the segment with the key under which Later must store it.
+// Both are undefined if there is no run. The segment is a pure function of the run, so repeating the merge is safe.
+// An error leaves at most garbage.
 func (f *Format) MergeRun(
 	ctx context.Context, blocks Blocks, l *List,
 ) (key, merged ipld.CID, err error) {

@@ -8,10 +8,10 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// ErrSkipLinked is returned by the function of Walk to pass over what a block links to.
+// ErrSkipLinked is returned by Walk's callback to skip the blocks that a block links to.
 var ErrSkipLinked = errors.New("skip what this links to")
 
-// Visit calls fn with a block and reports whether to pass over what it links to.
+// Visit calls fn with a block and reports whether to skip the blocks that it links to.
 func Visit(c ipld.CID, fn func(ipld.CID) error) (skip bool, err error) {
 	if err = fn(c); errors.Is(err, ErrSkipLinked) {
 		return true, nil
@@ -19,10 +19,10 @@ func Visit(c ipld.CID, fn func(ipld.CID) error) (skip bool, err error) {
 	return false, err
 }
 
-// Walk calls fn with the CID of every block of an index, the manifest first, parts after what links
-// to them. It reads the manifest, the segments' own blocks and directories, but no parts. An error of
-// fn ends the walk and is returned, but ErrSkipLinked: a manifest or segment for which fn returns that
-// is not read. fn may be called twice with one CID.
+// Walk calls fn with the CID of every block of an index, the manifest first, parts after the blocks that link to
+// them. It reads the manifest, the segments' own blocks and directories, but no parts. An error of fn ends the walk
+// and is returned, except ErrSkipLinked: a manifest or segment for which fn returns that is not read. fn may be
+// called twice with one CID.
 func (f *Format) Walk(ctx context.Context, get store.Getter, c ipld.CID, fn func(ipld.CID) error) error {
 	if skip, err := Visit(c, fn); skip || err != nil {
 		return err

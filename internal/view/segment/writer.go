@@ -9,11 +9,11 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// putBatch is the number of blocks handed to the store in one call.
+// putBatch is the number of blocks stored in one call.
 const putBatch = 16
 
-// Writer writes the parts of one segment. It keeps them until they are more than a segment's block
-// should hold, then writes them, and every later one, as blocks of their own.
+// Writer writes the parts of one segment. It buffers them until they exceed what fits into a segment's block, then
+// writes them, and every later one, as separate blocks.
 type Writer struct {
 	Docs, Kills int
 	Sums        []int64
@@ -27,16 +27,16 @@ type Writer struct {
 	batch    []store.Block
 }
 
-// Section cuts a section into parts.
+// Section divides a section into parts.
 type Section struct {
 	Buf []byte // the part being filled
 	Key []byte // its key, which is not copied
 	of  *Writer
-	// refs are the parts that were cut.
+	// refs are the finished parts.
 	refs []*part
 }
 
-// NewWriter returns a writer of a segment without anything.
+// NewWriter returns a writer of an empty segment.
 func (f *Format) NewWriter(ctx context.Context, put store.Putter) *Writer {
 	w := &Writer{ctx: ctx, format: f, put: put, Sums: make([]int64, f.Sums)}
 	w.sections = make([]Section, len(f.Sections))
@@ -49,13 +49,13 @@ func (f *Format) NewWriter(ctx context.Context, put store.Putter) *Writer {
 // Section returns the writer of a section.
 func (w *Writer) Section(sec int) *Section { return &w.sections[sec] }
 
-// Spilled reports whether parts are blocks of their own.
+// Spilled reports whether parts are separate blocks.
 func (w *Writer) Spilled() bool { return w.size > w.format.Inline }
 
-// Parts returns how many parts were cut.
+// Parts returns the number of finished parts.
 func (s *Section) Parts() int { return len(s.refs) }
 
-// Cut ends the part that is being filled, unless it is empty.
+// Cut finishes the current part, unless it is empty.
 func (s *Section) Cut() error {
 	if len(s.Buf) == 0 {
 		return nil
@@ -66,7 +66,7 @@ func (s *Section) Cut() error {
 	return s.of.add(r)
 }
 
-// Begin ends the part once it has size bytes and gives the key to a part that starts here.
+// Begin finishes the current part once it has size bytes, and sets the key of a part that starts here.
 func (s *Section) Begin(size int, key func() []byte) error {
 	if len(s.Buf) >= size {
 		if err := s.Cut(); err != nil {
@@ -117,7 +117,7 @@ func (w *Writer) flush() error {
 	return nil
 }
 
-// Finish writes what is left and returns the segment with its block, which is not written.
+// Finish writes the remaining parts and returns the segment with its block, which is not written.
 func (w *Writer) Finish() (*Segment, store.Block, error) {
 	for i := range w.sections {
 		if err := w.sections[i].Cut(); err != nil {
