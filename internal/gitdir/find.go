@@ -17,10 +17,10 @@ const (
 	maxPath = 8 << 10
 )
 
-// ErrNone is returned where a directory is in no git work tree.
+// ErrNone is returned if a directory is not in a git work tree.
 var ErrNone = errors.New("no git work tree")
 
-// Error is returned for a file that is not as git writes it.
+// Error is returned for a file in a form that git does not write.
 type Error struct {
 	Path string
 	Why  string
@@ -31,8 +31,8 @@ func (e *Error) Error() string { return fmt.Sprintf("git file %s: %s", e.Path, e
 // Tree is a git work tree. Not safe for concurrent use.
 type Tree struct {
 	Work   string // the directory that holds .git
-	Dir    string // what belongs to the work tree: HEAD, its log
-	Common string // what work trees share: branches
+	Dir    string // the work tree's own files: HEAD, its log
+	Common string // files shared by work trees: branches
 
 	logs map[string][]entry // by ref
 }
@@ -79,7 +79,7 @@ func linked(work, path string) (*Tree, error) {
 	return t.withCommon()
 }
 
-// withCommon finds what the work tree shares with others.
+// withCommon determines the directory shared with other work trees.
 func (t *Tree) withCommon() (*Tree, error) {
 	path := filepath.Join(t.Dir, "commondir")
 	dir, err := line(path)
@@ -95,7 +95,7 @@ func (t *Tree) withCommon() (*Tree, error) {
 	return t, nil
 }
 
-// Main returns the directory of the main work tree, "" where there is none, as of a bare repository.
+// Main returns the directory of the main work tree, "" if there is none, as in a bare repository.
 func (t *Tree) Main() string {
 	if filepath.Base(t.Common) != dotGit {
 		return ""
@@ -116,7 +116,7 @@ func (t *Tree) Same(other *Tree) bool {
 	return errA == nil && errB == nil && os.SameFile(a, b)
 }
 
-// from returns a path as it is meant in a directory.
+// from resolves a path relative to a directory.
 func from(dir, path string) string {
 	path = filepath.FromSlash(path)
 	if !filepath.IsAbs(path) {
@@ -125,7 +125,7 @@ func from(dir, path string) string {
 	return filepath.Clean(path)
 }
 
-// line returns the one line of a file, "" where there is no file.
+// line returns the single line of a file, "" if the file does not exist.
 func line(path string) (string, error) {
 	data, err := filestate.Read(path, maxPath)
 	if errors.Is(err, filestate.ErrUnfit) {

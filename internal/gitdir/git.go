@@ -17,16 +17,16 @@ import (
 )
 
 const (
-	// maxOutput bounds what is read of git's output, in bytes, maxLog the lines of a log that are asked for.
+	// maxOutput bounds git's output in bytes, maxLog the requested lines of a log.
 	maxOutput = 16 << 20
 	maxLog    = 1 << 15
-	// maxTail bounds what is read of the end of a log, in bytes.
+	// maxTail bounds the end of a log that is read, in bytes.
 	maxTail = 64 << 10
-	// maxTrees bounds how many linked work trees are looked at.
+	// maxTrees bounds the number of linked work trees.
 	maxTrees = 256
 )
 
-// Git runs git in the work tree and returns its output. ok is false if it ends with exit code 1, which means no.
+// Git runs git in the work tree and returns its output. ok is false if it exits with code 1, which means no.
 func (t *Tree) Git(ctx context.Context, args ...string) (out string, ok bool, err error) {
 	printed := &gitrun.Buffer{Limit: maxOutput}
 	err = gitrun.Run(t.command(ctx, args...), args[0], printed)
@@ -37,7 +37,7 @@ func (t *Tree) Git(ctx context.Context, args ...string) (out string, ok bool, er
 	return printed.String(), err == nil, gitrun.Interrupted(ctx, err)
 }
 
-// command returns git for the work tree. It only reads, prompts for nothing, and finds no repository above the tree.
+// command returns git for the work tree. It only reads, never prompts, and finds no repository above the tree.
 func (t *Tree) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := gitrun.Program(ctx, append([]string{"-C", t.Work, "--no-pager", "-c", "core.fsmonitor=false",
 		"-c", "core.abbrev=40"}, args...)...)
@@ -46,7 +46,7 @@ func (t *Tree) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// patchIDs runs git and returns what 'git patch-id' makes of its output.
+// patchIDs runs git and pipes its output through 'git patch-id'.
 func (t *Tree) patchIDs(ctx context.Context, args ...string) (string, error) {
 	from, to := t.command(ctx, args...), t.command(ctx, "patch-id", "--stable")
 	pipe, err := from.StdoutPipe()
@@ -66,7 +66,7 @@ func (t *Tree) patchIDs(ctx context.Context, args ...string) (string, error) {
 	return printed.String(), nil
 }
 
-// Tip returns the id of the commit that a full ref is at, "" if there is no such ref.
+// Tip returns the id of the commit that a full ref points to, "" if there is no such ref.
 func (t *Tree) Tip(ctx context.Context, ref string) (string, error) {
 	out, _, err := t.Git(ctx, "rev-parse", "--verify", "--quiet", ref)
 	return strings.TrimSpace(out), err
@@ -79,7 +79,7 @@ type entry struct {
 	message  string
 }
 
-// What git writes into logs.
+// Messages that git writes into logs.
 const (
 	msgMoving  = "checkout: moving from "
 	msgCreated = "branch: Created from "
@@ -96,7 +96,7 @@ func (e entry) moved() (from, to string, ok bool) {
 	return strings.Cut(rest, " to ") // neither can hold a space
 }
 
-// log returns the newest lines of a ref's log, the oldest of them first; none if there is no such ref.
+// log returns the newest lines of a ref's log, oldest first; none if there is no such ref.
 func (t *Tree) log(ctx context.Context, ref string) ([]entry, error) {
 	if list, ok := t.logs[ref]; ok {
 		return list, nil
@@ -123,7 +123,7 @@ func (t *Tree) log(ctx context.Context, ref string) ([]entry, error) {
 	return list, nil
 }
 
-// parseEntry reads a line that log asks for: ID REF@{SECONDS} MESSAGE.
+// parseEntry parses a line in the format that log requests: ID REF@{SECONDS} MESSAGE.
 func parseEntry(line string) (e entry, ok bool) {
 	id, rest, _ := strings.Cut(line, " ")
 	_, rest, _ = strings.Cut(rest, "@{")
@@ -132,7 +132,7 @@ func parseEntry(line string) (e entry, ok bool) {
 	return entry{now: id, time: at, message: message}, err == nil && isObject(id)
 }
 
-// headsHere are the names of the HEADs of the work tree and of the main one.
+// headsHere returns the names of the HEADs of the work tree and of the main one.
 func (t *Tree) headsHere() []string {
 	if t.Linked() {
 		return []string{"HEAD", "main-worktree/HEAD"}
@@ -140,7 +140,7 @@ func (t *Tree) headsHere() []string {
 	return []string{"HEAD"}
 }
 
-// allHeads are the names of the HEADs of all work trees.
+// allHeads returns the names of the HEADs of all work trees.
 func (t *Tree) allHeads() []string {
 	refs := t.headsHere()
 	others, err := os.ReadDir(filepath.Join(t.Common, "worktrees"))
@@ -155,8 +155,8 @@ func (t *Tree) allHeads() []string {
 	return refs
 }
 
-// unborn returns the messages at the end of HEAD's log, in their order. Git prints no log of a HEAD that is on a
-// branch without commits.
+// unborn returns the messages at the end of HEAD's log, in order. Git prints no log of a HEAD that is on a branch
+// without commits.
 func (t *Tree) unborn() ([]entry, error) {
 	f, err := regular.Open(filepath.Join(t.Dir, "logs", "HEAD"))
 	if errors.Is(err, os.ErrNotExist) {
@@ -179,7 +179,7 @@ func (t *Tree) unborn() ([]entry, error) {
 	return list, err
 }
 
-// CommitAt returns the commit that HEAD was at at a time, in seconds since 1970; "" if its log begins later.
+// CommitAt returns the commit that HEAD pointed to at a time, in seconds since 1970; "" if its log begins later.
 func (t *Tree) CommitAt(ctx context.Context, seconds int64) (string, error) {
 	list, err := t.log(ctx, "HEAD")
 	if err != nil {

@@ -11,22 +11,22 @@ import (
 const (
 	heads    = "refs/heads/"
 	isRef    = "ref: "
-	reftable = "refs/heads/.invalid" // what the file HEAD names in a repository with a reftable
+	reftable = "refs/heads/.invalid" // content of the file HEAD in a repository with a reftable
 )
 
-// What a work tree is in the middle of.
+// Operations that a work tree may be in the middle of.
 const (
 	Rebase = "rebase"
 	Bisect = "bisect"
 )
 
-// How 'git branch' describes a HEAD that is on no branch.
+// How 'git branch' describes a detached HEAD.
 const (
 	saysRebase = "(no branch, rebasing "
 	saysBisect = "(no branch, bisect started on "
 )
 
-// Head is what HEAD of a work tree is at.
+// Head is the position of a work tree's HEAD.
 type Head struct {
 	Branch   string // the branch it is on, or was on last; "" if that is not known
 	Detached bool   // whether it is on none
@@ -34,8 +34,8 @@ type Head struct {
 	Doing    string // Rebase or Bisect, "" for neither; then Branch is the branch that this is about
 }
 
-// Head reads what HEAD is at. It asks git unless HEAD is on a branch and in a file. If git fails it returns what is
-// known with the error, and nil if the file HEAD is not as git writes it.
+// Head reads the position of HEAD. It runs git unless HEAD is a file that names a branch. If git fails it returns
+// what is known with the error, and nil if the file HEAD is invalid.
 func (t *Tree) Head(ctx context.Context) (*Head, error) {
 	path := filepath.Join(t.Dir, "HEAD")
 	text, err := line(path)
@@ -64,7 +64,7 @@ func (t *Tree) Head(ctx context.Context) (*Head, error) {
 	return h, err
 }
 
-// headAt returns what a HEAD that names a ref is at. Git itself calls one outside of refs/heads detached.
+// headAt returns the position of a HEAD that names a ref. Git itself calls one outside of refs/heads detached.
 func headAt(ref string) (*Head, error) {
 	branch, ok := strings.CutPrefix(ref, heads)
 	switch {
@@ -76,9 +76,9 @@ func headAt(ref string) (*Head, error) {
 	return nil, fmt.Errorf("%.200q is no ref", ref)
 }
 
-// ask asks git what HEAD is at.
+// ask asks git for the position of HEAD.
 func (t *Tree) ask(ctx context.Context, h *Head) error {
-	// A branch of the name HEAD is listed after what is asked for.
+	// A branch named HEAD is listed after the requested line.
 	out, _, err := t.Git(ctx, "branch", "--list", "--no-column", "--no-color", "--format=%(refname)", "HEAD")
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func (t *Tree) ask(ctx context.Context, h *Head) error {
 	}
 	for doing, begins := range map[string]string{Rebase: saysRebase, Bisect: saysBisect} {
 		branch, ok := strings.CutPrefix(strings.TrimSuffix(said, ")"), begins)
-		if ok && isBranch(branch) { // else it began on a commit
+		if ok && isBranch(branch) { // otherwise it began on a commit
 			h.Branch, h.Doing, h.Detached = branch, doing, false
 		}
 	}
@@ -107,7 +107,7 @@ func (t *Tree) ask(ctx context.Context, h *Head) error {
 	return err
 }
 
-// lastBranch completes a HEAD that is on no branch with the one that it was on last, if the log tells.
+// lastBranch completes a detached HEAD with the branch that it was on last, if the log has it.
 func (t *Tree) lastBranch(ctx context.Context, h *Head) error {
 	if !h.Detached {
 		return nil
@@ -117,16 +117,16 @@ func (t *Tree) lastBranch(ctx context.Context, h *Head) error {
 	return err
 }
 
-// isObject reports whether a text is the id of an object, of SHA-1 or SHA-256.
+// isObject reports whether a text is an object id, of SHA-1 or SHA-256.
 func isObject(text string) bool {
 	_, err := hex.DecodeString(text)
 	return err == nil && (len(text) == 40 || len(text) == 64)
 }
 
-// isBranch reports whether what git names may be a branch.
+// isBranch reports whether a name from git may be a branch.
 func isBranch(name string) bool { return !isObject(name) && check(name) == nil }
 
-// check refuses what git does not allow for the name of a branch: it becomes a path.
+// check refuses names that git does not allow for branches: the name becomes a path.
 func check(name string) error {
 	switch {
 	case name == "" || strings.HasPrefix(name, "/") || strings.HasSuffix(name, "/") || strings.HasSuffix(name, "."),

@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// How the commits of a branch came into HEAD.
+// How the commits of a branch were merged into HEAD.
 const (
 	ByMerge  = "merge"  // HEAD has its newest commit
 	ByPatch  = "rebase" // HEAD has a commit with the changes of each of its commits
 	BySquash = "squash" // HEAD has one commit with the changes of all
 )
 
-// maxSquash is how many commits of HEAD are compared with all changes of a branch.
+// maxSquash is how many commits of HEAD are compared with the combined changes of a branch.
 const maxSquash = 1000
 
-// Merged returns how a branch was merged into what HEAD is at, "" where it was not. A branch without commits of its
-// own was not, whatever HEAD has. Of a branch that is gone the log of HEAD tells where it was.
+// Merged returns how a branch was merged into HEAD's commit, "" if it was not. A branch without its own commits was
+// not. The position of a removed branch is taken from the log of HEAD.
 func (t *Tree) Merged(ctx context.Context, branch string) (how string, err error) {
 	tip, own, err := t.work(ctx, branch)
 	if err != nil || tip == "" || !own {
@@ -48,7 +48,7 @@ func yes(how string, is bool) string {
 	return ""
 }
 
-// squashed reports whether one commit of HEAD has the changes of all commits up to tip.
+// squashed reports whether a single commit of HEAD has the changes of all commits up to tip.
 func (t *Tree) squashed(ctx context.Context, tip string) (bool, error) {
 	base, ok, err := t.Git(ctx, "merge-base", "HEAD", tip)
 	if base = strings.TrimSpace(base); err != nil || !ok || !isObject(base) {
@@ -95,7 +95,7 @@ func (t *Tree) work(ctx context.Context, branch string) (tip string, own bool, e
 	return tip, own || slices.ContainsFunc(list, entry.isWork), nil
 }
 
-// isWork reports whether a ref moved by a commit that was made there.
+// isWork reports whether a ref moved because a commit was made there.
 func (e entry) isWork() bool {
 	for _, none := range []string{msgCreated, msgRenamed, msgCopied, msgMoving, "reset:", "fetch", "clone:", "rebase (start)",
 		"rebase (finish): returning"} {
@@ -106,7 +106,7 @@ func (e entry) isWork() bool {
 	return e.old != e.now && !strings.Contains(e.message, ": Fast-forward") && !strings.Contains(e.message, ": fast-forward")
 }
 
-// workOfGone is work for a branch that there is no more, by the logs of HEADs.
+// workOfGone is work for a removed branch, from the logs of HEADs.
 func (t *Tree) workOfGone(ctx context.Context, branch string) (tip string, own bool, err error) {
 	for _, ref := range t.allHeads() {
 		list, err := t.log(ctx, ref)
@@ -132,7 +132,7 @@ func (t *Tree) workOfGone(ctx context.Context, branch string) (tip string, own b
 	return "", false, nil
 }
 
-// Gone reports whether there was a branch of a name that there is no more: a HEAD was on it.
+// Gone reports whether a branch existed and was removed: a HEAD was on it.
 func (t *Tree) Gone(ctx context.Context, branch string) (bool, error) {
 	if tip, err := t.Tip(ctx, heads+branch); tip != "" || err != nil {
 		return false, err

@@ -11,9 +11,9 @@ import (
 
 const hexDigits = "0123456789ABCDEF"
 
-// Branch returns the name of the memory branch of a git branch: the same name, in which each byte that a memory
-// branch may not have there, and each %, is written as % and two digits. It is injective; GitBranch is its
-// inverse. It returns an error for a name that is too long, or that git does not allow.
+// Branch returns the name of the memory branch for a git branch: the same name, with each byte that is invalid
+// there in a memory branch, and each %, written as % and two digits. It is injective; GitBranch is its inverse. It
+// returns an error for a name that is too long, or that git does not allow.
 func Branch(name string) (string, error) {
 	if err := check(name); err != nil {
 		return "", err
@@ -49,7 +49,7 @@ func Branch(name string) (string, error) {
 	return b.String(), nil
 }
 
-// GitBranch returns the git branch that a memory branch is of, and false where it is that of none.
+// GitBranch returns the git branch for a memory branch, and false if there is none.
 func GitBranch(name string) (string, bool) {
 	var b strings.Builder
 	for i := 0; i < len(name); i++ {

@@ -11,7 +11,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// TestNames holds the rule of names: what a memory branch may be called stays, the rest is escaped and comes back.
+// TestNames checks the mapping of names: valid names of memory branches stay the same, others are escaped and map
+// back.
 func TestNames(t *testing.T) {
 	cid := ipld.Sum(ipld.DagCBOR, []byte{0xa0}).String()
 	for git, want := range map[string]string{
@@ -39,7 +40,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestNamesAreInjective draws names: each that git allows has a memory branch of its own, from which it comes back.
+// TestNamesAreInjective draws names: each name that git allows has a distinct memory branch, which maps back to it.
 func TestNamesAreInjective(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -75,7 +76,7 @@ func TestNamesAreInjective(t *testing.T) {
 	}
 }
 
-// TestCheckIsGits compares what is taken for the name of a branch with git.
+// TestCheckIsGits compares the accepted names of branches with git's.
 func TestCheckIsGits(t *testing.T) {
 	git, err := exec.LookPath("git")
 	if err != nil {

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Origin returns the branch that a branch came from, "" if the logs do not tell:
+// Origin returns the branch from which a branch was made, "" if the logs do not tell:
 //
-//  1. the branch that was renamed to it, or copied;
-//  2. else the branch that was given as its start;
-//  3. else the branch that was left when it was made, by a checkout at that very time, or by 'git worktree add' in
-//     the main work tree;
-//  4. of a branch without a log, which has no commit yet, the branch that was left last.
+//  1. the branch that was renamed or copied to it;
+//  2. otherwise the branch given as its start;
+//  3. otherwise the branch that HEAD left when it was made, by a checkout at exactly that time, or by
+//     'git worktree add' in the main work tree;
+//  4. for a branch without a log, which has no commit yet, the branch that HEAD left last.
 func (t *Tree) Origin(ctx context.Context, branch string) (string, error) {
 	own, err := t.log(ctx, heads+branch)
 	if err != nil {
@@ -39,7 +39,7 @@ func (t *Tree) Origin(ctx context.Context, branch string) (string, error) {
 	return t.leftAt(ctx, branch, own[0].time)
 }
 
-// renamedFrom returns the branch that a line of a log says was renamed or copied to another one.
+// renamedFrom returns the branch that a log line says was renamed or copied to another one.
 func renamedFrom(message, branch string) (string, bool) {
 	rest, ok := strings.CutPrefix(message, msgRenamed)
 	if !ok {
@@ -50,8 +50,8 @@ func renamedFrom(message, branch string) (string, bool) {
 	return from, ok && cut && head && to == heads+branch && from != branch && check(from) == nil
 }
 
-// leftBefore returns the branch that HEAD was on last before the end of a log. A checkout names what it leaves by the
-// branch if there is one, and else by the commit.
+// leftBefore returns the branch that HEAD was on last before the end of a log. A checkout logs the branch that it
+// leaves, or the commit if there is none.
 func leftBefore(list []entry) string {
 	for _, e := range slices.Backward(list) {
 		if from, _, ok := e.moved(); ok && isBranch(from) {
@@ -61,7 +61,7 @@ func leftBefore(list []entry) string {
 	return ""
 }
 
-// leftAt returns the branch that was left when another was made.
+// leftAt returns the branch that HEAD left when another was made.
 func (t *Tree) leftAt(ctx context.Context, branch string, made int64) (string, error) {
 	var last []entry
 	for _, ref := range t.headsHere() {
@@ -84,7 +84,7 @@ func (t *Tree) leftAt(ctx context.Context, branch string, made int64) (string, e
 	return onAt(last, made), nil
 }
 
-// onAt returns the branch that a HEAD was on at a time, by its log.
+// onAt returns the branch that a HEAD was on at a time, from its log.
 func onAt(list []entry, at int64) (branch string) {
 	for i, e := range list {
 		from, to, ok := e.moved()
@@ -101,7 +101,7 @@ func onAt(list []entry, at int64) (branch string) {
 	return branch
 }
 
-// leftFor returns the branch that was left for one that has no log yet.
+// leftFor returns the branch that HEAD left for one that has no log yet.
 func (t *Tree) leftFor(ctx context.Context, branch string) (string, error) {
 	list, err := t.log(ctx, "HEAD")
 	if err == nil && len(list) == 0 {

@@ -1,7 +1,6 @@
-// Package gitfollow has a memory follow the branch of a git work tree: which branch that is (Following) and
-// which it came from (Origins), what of git's branches that were merged is to be merged too (Sync), what is left of
-// those that are gone (Prune), the hook of git that calls it (Hook), and which commit of git there was at a time (Name).
-// Package gitdir asks git.
+// Package gitfollow makes a memory follow the branch of a git work tree: it determines the branch (Following) and
+// its origins (Origins), merges the memory of merged git branches (Sync), removes that of deleted ones (Prune),
+// installs the git hook that does this (Hook), and names git commits by time (Name). Package gitdir reads git.
 package gitfollow
 
 import (
@@ -20,8 +19,8 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
-// WorkTree returns the git work tree that the memory in a directory follows: the one that the working directory is in,
-// where its branches are those of the one that the repository is in, and else that.
+// WorkTree returns the git work tree that the memory in a directory follows: the one containing the working
+// directory, if it shares branches with the repository's work tree, otherwise the latter.
 func WorkTree(dir, at string) (*gitdir.Tree, error) {
 	own, err := gitdir.Find(dir)
 	if err != nil {
@@ -34,10 +33,10 @@ func WorkTree(dir, at string) (*gitdir.Tree, error) {
 	return own, nil
 }
 
-// maxFrom bounds how many branches Origins looks through.
+// maxFrom bounds how many branches Origins visits.
 const maxFrom = 16
 
-// Following returns what HEAD of a work tree is for the memory. If git is needed to tell and fails, it is Unknown.
+// Following returns the memory's view of a work tree's HEAD. If git is needed for that and fails, it is Unknown.
 func Following(ctx context.Context, tree *gitdir.Tree) (*operation.Following, error) {
 	head, err := tree.Head(ctx)
 	if head == nil || ctx.Err() != nil {
@@ -62,8 +61,9 @@ func Following(ctx context.Context, tree *gitdir.Tree) (*operation.Following, er
 	return f, err
 }
 
-// Origins returns f with the branches that its branch came from, up to one that the memory has. It asks git only if
-// the memory has no branch of that name yet; if git fails then, the result is Unknown. f may be nil.
+// Origins returns f with the chain of branches from which its branch was made, up to one that the memory has. It
+// runs git only if the memory has no branch of that name yet; if git then fails, the result is Unknown. f may be
+// nil.
 func Origins(ctx context.Context, r *core.Repo, f *operation.Following) (*operation.Following, error) {
 	if f == nil || f.Branch == "" || f.Unknown {
 		return f, nil
@@ -99,8 +99,8 @@ func Origins(ctx context.Context, r *core.Repo, f *operation.Following) (*operat
 	return &out, nil
 }
 
-// MainRepo returns the directory of the repository that is about the linked git work tree around a directory: that of
-// the main work tree, if it follows git. found is the nearest repository, "" for none.
+// MainRepo returns the directory of the repository for the linked git work tree around a directory: that of the
+// main work tree, if it follows git. found is the nearest repository, "" for none.
 func MainRepo(found, at string, follows func(dir string) bool) string {
 	if _, err := os.Stat(filepath.Join(found, ".git")); found != "" && err == nil {
 		return found
@@ -116,13 +116,13 @@ func MainRepo(found, at string, follows func(dir string) bool) string {
 	return dir
 }
 
-// within reports whether a path is a directory or in it.
+// within reports whether a path is dir or inside it.
 func within(path, dir string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// Name writes into an answer at which commit HEAD of the git work tree was when commits of the memory were made.
+// Name adds to an answer the commit of the work tree's HEAD at the time of each commit of the memory.
 func Name(ctx context.Context, tree *gitdir.Tree, answer any) error {
 	at := func(t graph.Time) (verb.Text, error) {
 		id, err := tree.CommitAt(ctx, t.Std().Unix())

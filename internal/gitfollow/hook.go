@@ -21,15 +21,15 @@ import (
 
 const (
 	hookFile = "post-merge"
-	// hookMark begins the second line of the hook that is ours.
+	// hookMark is the second line of mnem's hook.
 	hookMark = "# 'mnem git hook' wrote this; 'mnem git hook --remove' takes it away.\n"
-	// hookBefore ends the name of the hook that was there before ours, which runs it first.
+	// hookBefore is the suffix of a previously installed hook, which mnem's hook runs first.
 	hookBefore = ".before-mnem"
 	hookFresh  = ".new-mnem" // of ours until it is whole
 	maxHook    = 1 << 20
 )
 
-// Hook is where the hook of git is that runs 'mnem git sync'.
+// Hook is the git hook that runs 'mnem git sync'.
 type Hook struct {
 	Path      string `json:"path"`
 	Installed bool   `json:"installed"`
@@ -45,7 +45,7 @@ func HookOf(tree *gitdir.Tree) (h *Hook, err error) {
 	return h, err
 }
 
-// hooksHere refuses where git's hooks are kept elsewhere: they belong to other repositories as well, or to a
+// hooksHere fails if git's hooks are stored elsewhere: they then belong to other repositories as well, or to a
 // program that manages them.
 func hooksHere(ctx context.Context, tree *gitdir.Tree) error {
 	dir, _, err := tree.Git(ctx, "config", "--get", "--path", "core.hooksPath")
@@ -56,7 +56,7 @@ func hooksHere(ctx context.Context, tree *gitdir.Tree) error {
 		"add the line 'mnem git sync --quiet || :' to the hook post-merge there")
 }
 
-// Install writes the hook, which runs a program and before it the hook that is there.
+// Install writes the hook, which runs program after the existing hook.
 func (h *Hook) Install(ctx context.Context, tree *gitdir.Tree, program string) error {
 	if err := hooksHere(ctx, tree); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (h *Hook) Install(ctx context.Context, tree *gitdir.Tree, program string) e
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("look for a hook: %w", err)
 	}
-	// One that is in both places was kept by a run that was ended.
+	// If both are the same file, an interrupted run kept it.
 	if kept != nil && (was == nil || !os.SameFile(kept, was)) {
 		return verb.Hintf(fmt.Errorf("%s: %w", before, fs.ErrExist), "it is of an earlier hook: move it away first")
 	}
@@ -89,9 +89,9 @@ func (h *Hook) Install(ctx context.Context, tree *gitdir.Tree, program string) e
 		return fmt.Errorf("write hook: %w", err)
 	}
 	if was != nil && kept == nil {
-		// Git has a hook at every moment: the one that was there stays until ours takes its place.
+		// Git has a hook at every moment: the existing one stays until mnem's replaces it.
 		if err = os.Link(path, before); err != nil {
-			err = os.Rename(path, before) // where files have one name each
+			err = os.Rename(path, before) // if the file system has no hard links
 		}
 	}
 	if err == nil {
@@ -106,14 +106,14 @@ func (h *Hook) Install(ctx context.Context, tree *gitdir.Tree, program string) e
 	return errors.Join(fmt.Errorf("write hook: %w", err), os.Remove(fresh))
 }
 
-// hookText is our hook. What was there is run whether or not it can be run still, as git does.
+// hookText returns mnem's hook. The previous hook is run only if it is executable, as git does.
 func hookText(program string) string {
 	return "#!/bin/sh\n" + hookMark +
 		"if test -x \"$0" + hookBefore + "\"; then \"$0" + hookBefore + "\" \"$@\" || exit $?; fi\n" +
 		plain.Shell(program) + " git sync --quiet || :\n"
 }
 
-// Remove puts back what was there before our hook.
+// Remove restores the previous hook.
 func (h *Hook) Remove() error {
 	if !h.Installed {
 		return nil

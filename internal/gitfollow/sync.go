@@ -16,7 +16,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Synced is what a sync with git did.
+// Synced is the result of a sync with git.
 type Synced struct {
 	Branch string    `json:"branch"`
 	Merged []*Merged `json:"merged"`
@@ -24,19 +24,19 @@ type Synced struct {
 	DryRun bool      `json:"dry_run"`
 }
 
-// Merged is a branch of the memory that was merged since its git branch was.
+// Merged is a branch of the memory that was merged because its git branch was.
 type Merged struct {
 	Branch    string          `json:"branch"`
 	Git       string          `json:"git"`
 	By        string          `json:"by" shape:"merge|rebase|squash|named"`
-	Conflicts []core.Conflict `json:"conflicts"` // with what was taken
+	Conflicts []core.Conflict `json:"conflicts"` // with the versions taken
 }
 
-// byName is why the memory of a branch that was named is merged.
+// byName means that the branch was merged because it was named.
 const byName = "named"
 
-// memories calls fn with each other branch of the memory that a git branch may have, or those of named git branches,
-// and returns which of these have none.
+// memories calls fn with each other branch of the memory that may belong to a git branch, or with those of the
+// named git branches, and returns the named ones without a memory.
 func memories(
 	ctx context.Context, here branching.Asker, named []string, fn func(name, git string, asked bool) error,
 ) (missing []string, err error) {
@@ -65,8 +65,8 @@ func memories(
 	return missing, nil
 }
 
-// Sync merges into the branch that is followed the memory of git branches that were merged, or of those that are named.
-// Where a merge fails it returns what was done before as well.
+// Sync merges into the followed branch the memory of git branches that were merged, or of the named ones. If a
+// merge fails it also returns what was done before.
 func Sync(
 	ctx context.Context, tree *gitdir.Tree, on *operation.Following, here branching.Asker, rule branching.Rule, named []string,
 	dryRun bool,
@@ -115,7 +115,7 @@ func Sync(
 	return out, nil
 }
 
-// hasMemory reports whether the branch that is followed has all of another branch.
+// hasMemory reports whether the followed branch contains another branch.
 func hasMemory(ctx context.Context, here branching.Asker, branch string) (bool, error) {
 	req := &branching.MergeRequest{Rev: string(graph.BranchRef(branch))}
 	req.DryRun, req.Time = true, here.Time
@@ -127,7 +127,7 @@ func hasMemory(ctx context.Context, here branching.Asker, branch string) (bool, 
 	return ok && res.NoChange, err
 }
 
-// Pruned is what a pruning did.
+// Pruned is the result of pruning.
 type Pruned struct {
 	Removed []branching.Gone `json:"removed"`
 	Kept    []Kept           `json:"kept"`
@@ -140,8 +140,8 @@ type Kept struct {
 	Why    string `json:"why"`
 }
 
-// Prune removes branches of the memory whose git branch is gone, of all or of those that are named; with force also
-// where nothing else has their memory.
+// Prune removes branches of the memory whose git branch was deleted, all or the named ones; with force even if no
+// other branch contains their memory.
 func Prune(
 	ctx context.Context, tree *gitdir.Tree, here branching.Asker, named []string, force bool,
 ) (*Pruned, error) {

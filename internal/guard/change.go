@@ -15,32 +15,30 @@ type Place struct {
 	secret string
 }
 
-// Change returns what may be credentials in what a change writes, in the order of its fields: in every
-// string of it, but for those that name what is there already. Of one rule each field has one place,
-// with the positions of its first finding. Content in chunks is read in parts that overlap: there
-// positions are those in a part.
+// Change returns apparent credentials in what a change writes, in field order: in every string except those that
+// refer to existing items. For each rule and field it returns one place, with the positions of the first finding.
+// Content in chunks is read in overlapping parts; positions are then relative to a part.
 func Change(c *graph.Change) []Place {
 	var p places
 	p.fields(changeFields(), reflect.ValueOf(c).Elem())
 	return p.list
 }
 
-// Node returns likewise what may be credentials in a node. Of its content it reads what is in the
-// record.
+// Node does the same for a node. It reads only content stored in the record.
 func Node(n *graph.Node) []Place {
 	var p places
 	p.fields(nodeFields(), reflect.ValueOf(n).Elem())
 	return p.list
 }
 
-// Text returns likewise what may be credentials in a text that is one field.
+// Text does the same for a text that is one field.
 func Text(field, text string) []Place {
 	var p places
 	p.text(field, text)
 	return p.list
 }
 
-// places collects findings. Names of fields are made where there is a finding alone.
+// places collects findings. It makes names of fields only for findings.
 type places struct {
 	list []Place
 	all  bool // of one rule and field all places, not the first alone
@@ -67,14 +65,14 @@ func (p *places) within(field, name, text string) {
 // minText is the length of the shortest text that a rule can match.
 const minText = 8
 
-// entries reads properties, and their names. What is within a value has the name of its property. A
-// property that is named after a password is read with its name, as it would be in a file.
+// entries reads properties and their names. Findings in nested values are reported under the property's name. The
+// value of a property named like a password is read together with the name, as in a settings file.
 func (p *places) entries(field string, list []ipld.Entry) {
 	for _, e := range list {
 		name := e.Key
 		before := len(p.list)
 		if p.text(field, name); len(p.list) > before {
-			name = "" // it is not to be shown
+			name = "" // must not be shown
 		}
 		p.value(field, name, e.Value)
 		if len(p.list) == before && e.Value.Kind() == ipld.String && namesSecret(name) {
@@ -83,7 +81,7 @@ func (p *places) entries(field string, list []ipld.Entry) {
 	}
 }
 
-// settings are what names of properties that hold credentials have in them.
+// settings are parts of the names of properties that hold credentials.
 var settings = []string{"pass", "pwd", "secret", "token", "key", "credential", "auth", "kennwort"}
 
 func namesSecret(name string) bool {
@@ -97,7 +95,7 @@ func namesSecret(name string) bool {
 	return false
 }
 
-// named reads what a property has as a setting of a name.
+// named reads a property's value as a setting with a name.
 func (p *places) named(field, prop, name, text string) {
 	if len(name) > beforeIs || len(text) > afterIs {
 		return

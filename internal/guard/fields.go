@@ -8,8 +8,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// field is a field of a struct that has strings in it. They are found by reflection, so that one that is
-// added to a struct is read without anything being said of it here.
+// field is a field of a struct that contains strings. Fields are found by reflection, so that new ones are read
+// automatically.
 type field struct {
 	index int
 	name  string // as in "node.summary"
@@ -21,21 +21,21 @@ var (
 	nodeFields   = sync.OnceValue(func() []field { return fieldsOf(reflect.TypeFor[graph.Node](), "node.") })
 )
 
-// References name what is there, and nothing that they name is written: to mark or remove a node whose
-// key is a credential must be possible.
+// References name existing items and are not written: marking or removing a node whose key is a credential must be
+// possible.
 var references = map[reflect.Type]bool{
 	reflect.TypeFor[graph.Ref]():      true,
 	reflect.TypeFor[graph.MarkRef]():  true,
 	reflect.TypeFor[*graph.Removal](): true,
 }
 
-// unwritten are further fields that are not written: the name of a file, and fields to be removed.
+// unwritten lists further fields that are not written: the name of a file, and fields to remove.
 var unwritten = map[string]bool{"file": true, "node.unset": true, "edge.unset": true}
 
-// shortNames are names of fields that are within others.
+// shortNames are display names of nested fields.
 var shortNames = map[string]string{"node.content.text": "node.content", "node.chunks": "node.content"}
 
-// fieldsOf returns the fields of a struct that have strings in them. path is what stands before their names.
+// fieldsOf returns the fields of a struct that contain strings. path prefixes their names.
 func fieldsOf(t reflect.Type, path string) (out []field) {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -53,7 +53,7 @@ func fieldsOf(t reflect.Type, path string) (out []field) {
 	return out
 }
 
-// walker returns what reads the values of a type, nil where they have no strings.
+// walker returns a function that reads the values of a type, nil if they contain no strings.
 func walker(t reflect.Type, name string) func(*places, string, reflect.Value) {
 	switch t {
 	case reflect.TypeFor[ipld.Value]():
@@ -104,7 +104,7 @@ func (p *places) fields(list []field, v reflect.Value) {
 	}
 }
 
-// overlap is how much of a chunk is read again with the next one: more than any credential has.
+// overlap is how much of a chunk is read again with the next one: more than the longest credential.
 const overlap = reachKey
 
 func (p *places) chunks(field string, chunks []graph.Chunk) {

@@ -6,40 +6,40 @@ import (
 	"strings"
 )
 
-// Finding is what may be a credential in a text.
+// Finding is an apparent credential in a text.
 type Finding struct {
 	Rule       string // its id
 	Level      Level
 	Start, End int // bytes of the text, the credential alone
 }
 
-// RuleLimit is the id of a finding that says that a text was read no further, from Start on: it has
-// more of what resembles credentials than is looked at. Level is Warns. It is the last one.
+// RuleLimit is the id of a finding that says that a text was not searched beyond Start: it contains more candidates
+// than are checked. Its Level is Warns, and it is the last finding.
 const RuleLimit = "guard-limit"
 
-// Bounds of what is read.
+// Bounds of what is searched.
 const (
 	minRun   = 12  // bytes of a run that may be a credential, or the longest part of one
-	before   = 128 // bytes before a run, where keywords are looked for
+	before   = 128 // bytes before a run in which keywords are searched
 	after    = 32  // bytes behind it
 	beforeIs = 64  // bytes before a sign that something is set
 	afterIs  = 192 // bytes behind it
 
-	// What patterns read: most from a keyword on; private keys are longer; and where the keyword is
-	// not at the beginning, what is before it too.
+	// Bytes that patterns read: usually from a keyword on; private keys are longer; and if the keyword is not at
+	// the beginning, also bytes before it.
 	reach      = 2 << 10
 	reachKey   = 16 << 10
 	reachNear  = 1 << 10
-	reachSet   = 512 // of what is set
-	withinSet  = 72  // where the sign is by which it is
+	reachSet   = 512 // of an assignment
+	withinSet  = 72  // bytes from the keyword to the assignment's sign
 	reachAhead = 512
 
-	// Patterns read at most workEach bytes for each byte of the text, and workFree.
+	// Patterns read at most workEach bytes for each byte of the text, plus workFree.
 	workEach = 16
 	workFree = 256 << 10
 )
 
-// isRun are the bytes of runs: those of the codes of credentials.
+// isRun marks the bytes of runs: those of encoded credentials.
 var isRun = func() (table [256]bool) {
 	for i := range table {
 		c := byte(i)
@@ -49,9 +49,9 @@ var isRun = func() (table [256]bool) {
 	return table
 }()
 
-// Find returns what may be credentials in a text, in the order of their places, none of which
-// overlap: of two that do, what refuses stays, else the longer, else the first by place and id. Any
-// string will do, and the same one has the same findings. Safe for concurrent use.
+// Find returns apparent credentials in a text, ordered by position and without overlaps: of two overlapping ones, a
+// refused one wins, otherwise the longer, otherwise the first by position and id. It accepts any string and is
+// deterministic. Safe for concurrent use.
 func Find(s string) []Finding {
 	spans := spansOf(s)
 	if len(spans) == 0 {
@@ -67,7 +67,7 @@ func Find(s string) []Finding {
 // span is a part of a text.
 type span struct{ start, end int }
 
-// spansOf returns where keywords are to be looked for. Most texts have none.
+// spansOf returns the spans in which to search keywords. Most texts have none.
 func spansOf(s string) []span {
 	var list []span
 	add := func(start, end int) {
@@ -115,11 +115,11 @@ func spansOf(s string) []span {
 	return merge(list)
 }
 
-// han is password in Chinese, which stands without a sign too.
+// han is "password" in Chinese, which may stand without a sign.
 const han = "密码"
 
-// mayBeSet reports whether what a text begins with, behind a sign, may be a password: some characters
-// without a blank that are no word in lower case.
+// mayBeSet reports whether a text that follows a sign begins with a possible password: some characters without a
+// blank that are not a lower-case word.
 func mayBeSet(s string) bool {
 	at := 0
 	for at < len(s) && strings.IndexByte("=>:`'\" \t", s[at]) >= 0 {
@@ -141,10 +141,10 @@ func mayBeSet(s string) bool {
 	return n >= minPassword && !plain
 }
 
-// minPassword is the length of the shortest password that is looked for.
+// minPassword is the length of the shortest password searched for.
 const minPassword = 3
 
-// merge puts spans in order, and those that meet together.
+// merge sorts spans and joins overlapping ones.
 func merge(list []span) []span {
 	if len(list) < 2 {
 		return list
@@ -161,8 +161,8 @@ func merge(list []span) []span {
 	return out
 }
 
-// mixed reports whether a run may be a credential: it has a digit or two capitals, or a part without
-// signs that is longer than words are, and is no hash. Words and paths in lower case are none.
+// mixed reports whether a run may be a credential: it has a digit or two capitals, or a part without signs that is
+// longer than words are, and is no hash. Lower-case words and paths are not.
 func mixed(run string) bool {
 	capitals, letters := 0, 0
 	for i := range len(run) {
@@ -184,7 +184,7 @@ func mixed(run string) bool {
 	return false
 }
 
-// longWord is the length of the longest part of a name in lower case.
+// longWord is the longest lower-case part of a name.
 const longWord = 24
 
 // finder collects the findings of one text.
@@ -192,8 +192,8 @@ type finder struct {
 	*set
 	s     string
 	work  int         // bytes that patterns may still read
-	limit int         // where it ended, plus one; 0 for nowhere
-	until map[int]int // by the rank of a rule that reads around keywords: up to where it did
+	limit int         // where it ran out, plus one; 0 if it did not
+	until map[int]int // by rank, for rules that read around keywords: the end of what was read
 	found []found
 }
 
@@ -202,7 +202,7 @@ type found struct {
 	rank int
 }
 
-// hit looks at a keyword of n bytes.
+// hit checks a keyword of n bytes.
 func (f *finder) hit(at, n int, r *rule) {
 	if f.limit > 0 {
 		return
@@ -228,7 +228,7 @@ func (f *finder) hit(at, n int, r *rule) {
 	}
 	if strings.HasPrefix(r.keywords[0], "-----") {
 		end = min(len(f.s), at+reachKey)
-		// What begins with another one is no part of it, so that no byte is read twice.
+		// A text that begins another one is not part of this one, so that no byte is read twice.
 		if next := strings.Index(f.s[at+1:end], "-----BEGIN"); next >= 0 {
 			end = at + 1 + next
 		}
@@ -245,7 +245,7 @@ func (f *finder) hit(at, n int, r *rule) {
 	f.judge(r, m, at)
 }
 
-// isSet reports whether something long enough is set behind a keyword.
+// isSet reports whether a long enough value is assigned after a keyword.
 func isSet(s string) bool {
 	for at := 0; at < min(len(s), withinSet); at++ {
 		if !isSign[s[at]] {
@@ -267,10 +267,10 @@ func isSet(s string) bool {
 	return false
 }
 
-// minSet is the length of the shortest thing that a rule looks for behind a sign.
+// minSet is the shortest assigned value that a rule matches.
 const minSet = 8
 
-// isSign are the bytes of signs by which something is set.
+// isSign marks the bytes of assignment signs.
 var isSign = func() (table [256]bool) {
 	for _, c := range []byte("=>:|,?") {
 		table[c] = true
@@ -278,7 +278,7 @@ var isSign = func() (table [256]bool) {
 	return table
 }()
 
-// near looks around a keyword.
+// near matches a rule around a keyword.
 func (f *finder) near(at int, r *rule) {
 	start, end := max(0, at-reachAhead), min(len(f.s), at+reachNear)
 	if until, seen := f.until[r.rank]; seen {
@@ -297,11 +297,10 @@ func (f *finder) near(at int, r *rule) {
 	}
 }
 
-// failed is about how much a pattern reads, beside the run that a keyword begins, where it does not
-// match.
+// failed is approximately how much a pattern reads, in addition to the run at a keyword, if it does not match.
 const failed = 48
 
-// runFrom returns the length of the run that a text begins with.
+// runFrom returns the length of the run at the beginning of a text.
 func runFrom(s string) int {
 	n := 0
 	for n < len(s) && isRun[s[n]] {
@@ -310,19 +309,19 @@ func runFrom(s string) int {
 	return n
 }
 
-// spend counts what a pattern read at most.
+// spend counts the bytes that a pattern read at most.
 func (f *finder) spend(at, n int) {
 	if f.work -= n; f.work < 0 {
 		f.limit = at + 1
 	}
 }
 
-// isWord reports whether a byte is one of a word, as \b has it.
+// isWord reports whether a byte is a word character, as in \b.
 func isWord(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || lower[c] >= 'a' && lower[c] <= 'z'
 }
 
-// judge keeps a match of a rule unless it is no credential. m are places after start.
+// judge records a match of a rule unless it is no credential. m holds positions relative to start.
 func (f *finder) judge(r *rule, m []int, start int) {
 	if m == nil {
 		return
@@ -350,7 +349,7 @@ func (f *finder) judge(r *rule, m []int, start int) {
 	f.found = append(f.found, found{Finding{r.id, r.level, secret.start, secret.end}, r.rank})
 }
 
-// findings returns what was found, without what overlaps.
+// findings returns the findings, without overlaps.
 func (f *finder) findings() []Finding {
 	slices.SortFunc(f.found, func(a, b found) int {
 		return cmp.Or(int(b.Level)-int(a.Level), (b.End-b.Start)-(a.End-a.Start), a.Start-b.Start,

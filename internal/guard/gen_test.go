@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// sample returns a text that a pattern matches, with random letters and digits where there is a
-// choice. So no test has a credential in its source.
+// sample returns a text that a pattern matches, with random letters and digits where it allows a choice, so that no
+// test has a credential in its source.
 func sample(r *rand.Rand, re *syntax.Regexp, b *strings.Builder) {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -45,7 +45,7 @@ func sample(r *rand.Rand, re *syntax.Regexp, b *strings.Builder) {
 	}
 }
 
-// member returns one of a class, of what people write if there is any.
+// member returns a member of a class, preferring characters that people write.
 func member(r *rand.Rand, class []rune) rune {
 	var plain []rune
 	for i := 0; i < len(class); i += 2 {

@@ -15,7 +15,7 @@ import (
 // wholes are the patterns as they are in the files, by the ids of their rules.
 var wholes = map[string]*regexp.Regexp{}
 
-// slowly finds what Find finds by reading the whole text with every rule.
+// slowly is Find by matching the whole text with every rule.
 func slowly(s string) []Finding {
 	f := finder{set: all(), s: s, work: 1 << 40}
 	for _, r := range f.rules {
@@ -36,7 +36,7 @@ func slowly(s string) []Finding {
 	return f.findings()
 }
 
-// TestRulesAreRead compares what is read of the files with what a reader of all of TOML reads.
+// TestRulesAreRead compares the parsed rules with those of a complete TOML parser.
 func TestRulesAreRead(t *testing.T) {
 	for name, text := range map[string]string{"gitleaks": gitleaksFile, "mnem": ownFile} {
 		type list struct {
@@ -118,8 +118,8 @@ func TestRulesHold(t *testing.T) {
 	}
 }
 
-// TestSamples makes texts that match each rule's pattern and compares what is found of them, within
-// prose, with what reading everything with every rule finds.
+// TestSamples makes texts that match each rule's pattern and compares their findings, within prose, with matching
+// every rule on the whole text.
 func TestSamples(t *testing.T) {
 	frames := []string{"%", "The deploy used % last week.", "a: 1\nb: \"%\"\nc: 3", "x=%\n",
 		strings.Repeat("Nothing to see in this sentence. ", 12) + "% " + strings.Repeat("And more of it. ", 12)}
@@ -168,7 +168,7 @@ func TestEnds(t *testing.T) {
 			continue
 		}
 		var text string
-		for range 100 { // a sample whose credential is a group of its own
+		for range 100 { // a sample whose credential is a separate group
 			s := sampleOf(r, rule)
 			m := whole.FindStringSubmatchIndex(s)
 			if len(m) > 3 && m[3] > 0 && rulesOf(Find(s[:m[3]])) == rule.id {
@@ -177,7 +177,7 @@ func TestEnds(t *testing.T) {
 			}
 		}
 		if text == "" {
-			continue // another rule tells of it
+			continue // another rule reports it
 		}
 		tried++
 		for _, behind := range []string{" ", ", put it away", ". Then", ".", ") and", "]", "}", ">", "**", "!", "?", "。", ": x", "&a=b", "|", "\n"} {
@@ -209,8 +209,8 @@ func rulesOf(list []Finding) string {
 	return strings.Join(out, " ")
 }
 
-// TestFind names what is found of texts as people write them. Credentials are put together here, so
-// that the source has none.
+// TestFind checks the findings in texts as people write them. Credentials are assembled here, so that the source
+// has none.
 func TestFind(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	aws := "AKIA" + "Q4WK2ZBR7DNX5TFM"
@@ -328,7 +328,7 @@ func TestIsSecret(t *testing.T) {
 	}
 }
 
-// holds checks what every list of findings keeps.
+// holds checks the invariants of a list of findings.
 func holds(t *testing.T, s string) {
 	t.Helper()
 	got := Find(s)
@@ -356,7 +356,7 @@ func FuzzFind(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) { holds(t, s) })
 }
 
-// TestWork gives what is hard on patterns: it ends, and says where it stopped to look.
+// TestWork uses texts that are hard on patterns: Find ends, and reports where it stopped searching.
 func TestWork(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 9))
 	blob := word(r, 1<<18)

@@ -5,13 +5,13 @@ import (
 	"math"
 )
 
-// index finds keywords by their first two bytes. Keywords are in lower case, texts in any.
+// index finds keywords by their first two bytes. Keywords are lower case; texts may have any case.
 type index struct {
 	begins [1 << 16]uint8 // the list of words that begin with a pair, 0 for none
 	words  [][]keyword    // the first is empty
 }
 
-// keyword leads to the rules that ask for it.
+// keyword refers to the rule that uses it.
 type keyword struct {
 	text string
 	rule *rule
@@ -30,7 +30,7 @@ var lower = func() (table [256]byte) {
 
 func pair(a, b byte) uint16 { return uint16(lower[a])<<8 | uint16(lower[b]) }
 
-// add adds a keyword. There is room for 255 pairs.
+// add adds a keyword. The index holds at most 255 pairs.
 func (x *index) add(text string, r *rule) error {
 	p := pair(text[0], text[1])
 	if x.begins[p] == 0 {
@@ -48,7 +48,7 @@ func (x *index) add(text string, r *rule) error {
 	return nil
 }
 
-// each calls fn with the place and length of every keyword that begins in s[from:to].
+// each calls fn with the position and length of every keyword that begins in s[from:to].
 func (x *index) each(s string, from, to int, fn func(at, n int, r *rule)) {
 	for at := from; at < min(to, len(s)-1); at++ {
 		list := x.begins[pair(s[at], s[at+1])]
@@ -63,7 +63,7 @@ func (x *index) each(s string, from, to int, fn func(at, n int, r *rule)) {
 	}
 }
 
-// folds reports whether s begins with a keyword.
+// folds reports whether s begins with a keyword, ignoring case.
 func folds(s, word string) bool {
 	if len(s) < len(word) {
 		return false

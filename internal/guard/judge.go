@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// harmless reports whether a match is no credential: too regular, in an allow list, or of the form of
-// something else.
+// harmless reports whether a match is no credential: too regular, in an allow list, or of another known form.
 func (f *finder) harmless(r *rule, match, secret span) bool {
 	text := f.s[secret.start:secret.end]
 	if r.entropy > 0 && !entropyAbove(text, r.entropy) {
@@ -22,7 +21,7 @@ func (f *finder) harmless(r *rule, match, secret span) bool {
 	return allows(f.allow) || allows(r.allowance)
 }
 
-// allows reports whether the list has a match. No text has the path of a file.
+// allows reports whether the list contains a match. Texts have no file path.
 func (a *allowance) allows(s string, match, secret span) bool {
 	if a.all && len(a.paths) > 0 {
 		return false
@@ -45,10 +44,10 @@ func (a *allowance) allows(s string, match, secret span) bool {
 	return word || pattern
 }
 
-// maxLine bounds what is taken for a line.
+// maxLine bounds the length of a line.
 const maxLine = 1 << 10
 
-// lineOf returns the line of a match, or what is near it of a long one.
+// lineOf returns the line of a match, or the surroundings of the match in a long line.
 func lineOf(s string, at span) string {
 	start, end := max(0, at.start-maxLine), min(len(s), at.end+maxLine)
 	if i := strings.LastIndexByte(s[start:at.start], '\n'); i >= 0 {
@@ -60,7 +59,7 @@ func lineOf(s string, at span) string {
 	return s[start:end]
 }
 
-// entropyAbove reports whether a text has more bits of entropy a byte than so many thousandths.
+// entropyAbove reports whether a text has more than thousandths/1000 bits of entropy per byte.
 func entropyAbove(s string, thousandths int) bool {
 	if len(s) < 2 || len(s) > 1<<20 {
 		return len(s) > 1
@@ -95,8 +94,8 @@ func log2(n uint32) uint64 {
 	return out
 }
 
-// isHash reports whether a text is a UUID, hexadecimal digits of the length of a hash or of the
-// beginning of one, or a CID.
+// isHash reports whether a text is a UUID, hexadecimal digits of the length of a hash or of an abbreviated one, or
+// a CID.
 func isHash(s string) bool {
 	digits := s
 	if len(s) == 36 && s[8] == '-' && s[13] == '-' && s[18] == '-' && s[23] == '-' {
@@ -128,10 +127,10 @@ func only(s, digits string) bool {
 	return s != ""
 }
 
-// integrity is how hashes of files are written in front of their digits.
+// integrity are the prefixes of file hashes.
 var integrity = []string{"sha1", "sha224", "sha256", "sha384", "sha512", "md5", "h1", "blake2b", "blake3"}
 
-// isIntegrity reports whether a credential is the hash of a file that says so itself: sha256-…
+// isIntegrity reports whether a credential is a file hash with its prefix: sha256-…
 func isIntegrity(s string, at span) bool {
 	const longest = len("blake2b-")
 	text := s[max(0, at.start-longest):at.end]
@@ -146,7 +145,7 @@ func isIntegrity(s string, at span) bool {
 	return false
 }
 
-// publics begin public keys: of SSH, of TLS and X.509 in base64, and of mnem.
+// publics are the beginnings of public keys: of SSH, of TLS and X.509 in base64, and of mnem.
 var publics = []string{
 	"aaaab3nzac1", "aaaac3nzac1", "aaaae2vjzhnh", "miibijanbgkqhk", "miicijanbgkqhk", "ssh-",
 	"mnem-ed25519-", "age1",
@@ -157,10 +156,9 @@ func isPublic(s string) bool {
 	return slices.ContainsFunc(publics, func(p string) bool { return strings.HasPrefix(s, p) })
 }
 
-// IsSecret reports whether a word looks like a credential, even one that no rule knows: Find finds
-// one in it, or it is long, mixed, and as irregular as what a generator of random numbers gives. It is
-// for words that would get a life of their own, as the names of entities, where to leave out one too
-// many costs little.
+// IsSecret reports whether a word looks like a credential, even one that no rule knows: Find finds one in it, or it
+// is long, mixed, and as irregular as the output of a random generator. It is for words that would become entities
+// of their own: a false positive costs little there.
 func IsSecret(word string) bool {
 	if len(Find(word)) > 0 {
 		return true
@@ -175,14 +173,14 @@ func IsSecret(word string) bool {
 	return false
 }
 
-// minRandom is how many bytes a word of random signs has, and randomBits how irregular it is, in
-// thousandths of a bit a byte: the most that 20 bytes can have is 4,321.
+// minRandom is the least number of bytes of a random word, and randomBits its least entropy in thousandths of a bit
+// per byte: the maximum for 20 bytes is 4,321.
 const (
 	minRandom  = 20
 	randomBits = 3600
 )
 
-// isRandom reports whether a run has letters and digits in turns, as no name has, and is irregular.
+// isRandom reports whether a run alternates letters and digits, as no name does, and is irregular.
 func isRandom(s string) bool {
 	if len(s) < minRandom || !strings.ContainsAny(s, "0123456789") || isHash(s) || isPublic(s) ||
 		!entropyAbove(s, randomBits) {
@@ -197,7 +195,7 @@ func isRandom(s string) bool {
 	return turns*3 >= len(s)
 }
 
-// kind tells digits, capitals and lower-case letters apart.
+// kind distinguishes digits, capitals and lower-case letters.
 func kind(c byte) int {
 	switch {
 	case c >= '0' && c <= '9':

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Mask returns a text with [secret:RULE] in place of what Find finds in it.
+// Mask returns a text with [secret:RULE] in place of each finding.
 func Mask(s string) string {
 	list := Find(s)
 	if len(list) == 0 {
@@ -23,8 +23,8 @@ func Mask(s string) string {
 	return b.String()
 }
 
-// Message is Mask for what a program says about what it was given, as in an error. What it quotes may be cut off, or
-// cleaned as a path: beginnings of credentials are masked there too. A mask too many costs little here.
+// Message is Mask for a program's messages about its input, such as errors. Quoted input may be truncated, or
+// cleaned as a path: so it also masks beginnings of credentials. False positives cost little here.
 func Message(s string) string {
 	if len(s) < minCut {
 		return s
@@ -42,11 +42,12 @@ func Message(s string) string {
 	return b.String()
 }
 
-// shortKeyword is the longest keyword that says nothing without the case that its rule asks for: "sk" begins many words.
+// shortKeyword is the longest keyword that is meaningless without the exact case that its rule requires: "sk"
+// begins many words.
 const shortKeyword = 3
 
-// begins reports whether a text that begins with a keyword of n bytes, in whatever case, begins as what the rule finds.
-// Names of variables such as MNEM_HTTP_TOKEN do not.
+// begins reports whether a text that begins with a keyword of n bytes, ignoring case, begins like a match of the
+// rule. Names of variables such as MNEM_HTTP_TOKEN do not.
 func (r *rule) begins(s string, n int) bool {
 	r.ready()
 	if r.heads == nil {
@@ -55,11 +56,11 @@ func (r *rule) begins(s string, n int) bool {
 	return slices.ContainsFunc(r.heads, func(h string) bool { return strings.HasPrefix(s, h) })
 }
 
-// minCut is how many bytes of a credential must be shown to be taken for one.
+// minCut is how many bytes of a truncated credential make it recognizable.
 const minCut = 16
 
-// begun returns what begins as credentials that are refused do, passwords in what was a URL, and private keys without
-// their end, in the order of their places.
+// begun returns beginnings of refused credentials, passwords in former URLs, and private keys without their end,
+// ordered by position.
 func begun(s string) []Finding {
 	var out []Finding
 	set := all()

@@ -6,14 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// RuleProse is the id of findings of FindProse alone: a password, token or PIN that a sentence tells.
+// RuleProse is the id of findings of FindProse only: a password, token or PIN stated in a sentence.
 const RuleProse = "password-in-prose"
 
 const aboutProse = "A password, token or PIN that a sentence tells, as in: the password is …"
 
-// FindProse returns what Find does and credentials that sentences tell, by the rule RuleProse: a name of a
-// credential, a verb or sign, and a value that has the shape of one. It is for what people say to each other;
-// it reads the whole text.
+// FindProse returns the findings of Find and credentials stated in sentences, with the rule RuleProse: a name of a
+// credential, a verb or sign, and a value of suitable shape. It is for conversations; it reads the whole text.
 func FindProse(s string) []Finding {
 	f := finder{set: all(), s: s, work: workEach*len(s) + workFree}
 	for _, at := range spansOf(s) {
@@ -28,11 +27,11 @@ type credentialKind int
 
 const (
 	ofPassword credentialKind = iota + 1 // anything that is no word
-	ofToken                              // what is longer or ends the clause
+	ofToken                              // values that are longer or end the clause
 	ofPIN                                // digits
 )
 
-// credentialName is a name that credentials have in sentences.
+// credentialName is a name for credentials in sentences.
 type credentialName struct {
 	text   string // in lower case
 	kind   credentialKind
@@ -63,7 +62,7 @@ var credentialNames = []credentialName{
 	{text: "pin", kind: ofPIN},
 }
 
-// firstOfNames are the bytes that names of credentials begin with.
+// firstOfNames marks the first bytes of these names.
 var firstOfNames = func() (table [256]bool) {
 	for _, n := range credentialNames {
 		table[n.text[0]] = true
@@ -72,28 +71,28 @@ var firstOfNames = func() (table [256]bool) {
 	return table
 }()
 
-// Bounds of what is read behind a name.
+// Bounds of what is read after a name.
 const (
-	clauseBytes = 120 // up to where the value begins
+	clauseBytes = 120 // until the value begins
 	clauseWords = 8   // before the value
 	valueBytes  = 128 // of a value
 )
 
-// Words that stand between a name and its value. They are few and of the grammar, not of the matter.
+// Words between a name and its value. They are few and grammatical, independent of the topic.
 var (
-	// links are followed by the value.
+	// links precede the value.
 	links = words("is was are be equals ist war sei lautet heißt heisst es est")
-	// moves are followed by it where something is changed.
+	// moves precede it if something is changed.
 	moves = words("to auf zu as als")
-	// changes are the verbs of moves, in the words that may stand before a value without being a link.
+	// changes are the verbs of moves, which may precede a value without being a link.
 	changes = words("changed reset set updated rotated geändert gesetzt zurückgesetzt")
 	// helps are other verbs of such a clause.
 	helps = words("has had been will should must wurde wird soll hat remains bleibt")
 	// adverbs may stand between a link and the value.
 	adverbs = words("now still currently just simply jetzt nun noch einfach aktuell ahora")
-	// places begin what says whose it is: for the database, of the router.
+	// owners begin a phrase that says whose it is: for the database, of the router.
 	owners = words("for of on in at from für von vom des der zu zum zur im am bei de del para pour du la")
-	// joins go on behind a value.
+	// joins continue the sentence after a value.
 	joins = words("for on in at and but or by until since so please und aber oder für von auf bei bitte on y et")
 )
 
@@ -105,7 +104,7 @@ func words(list string) map[string]bool {
 	return out
 }
 
-// prose adds what sentences tell.
+// prose adds credentials stated in sentences.
 func (f *finder) prose() {
 	for at := 0; at < len(f.s); at++ {
 		if !firstOfNames[f.s[at]] {
@@ -127,7 +126,7 @@ func (f *finder) prose() {
 	}
 }
 
-// stands reports whether a name at a place is a word of its own, or the end of one that may be.
+// stands reports whether a name at a position is a separate word, or the end of a compound that allows it.
 func (n *credentialName) stands(s string, at int) bool {
 	if at > 0 && !n.within {
 		if strings.HasPrefix(s[at-1:], masked) {
@@ -141,21 +140,21 @@ func (n *credentialName) stands(s string, at int) bool {
 	return runeKind(r) == 0 && !strings.ContainsRune("_-'’./@", r) || r == utf8.RuneError
 }
 
-// masked begins what stands for a credential that was taken out.
+// masked begins the placeholder of a masked credential.
 const masked = "[secret:"
 
-// allowed reports whether an allow list that holds for all rules has a value.
+// allowed reports whether an allow list that applies to all rules contains a value.
 func (f *finder) allowed(at span) bool {
 	return slices.ContainsFunc(f.allow, func(a allowance) bool { return a.allows(f.s, at, at) })
 }
 
-// clause reads what follows a name of a credential.
+// clause parses what follows a name of a credential.
 type clause struct {
 	s         string
-	at, end   int // what is read next, and where no value begins any more
+	at, end   int // the next position, and the end of possible values
 	begin     int // of the name
 	name      *credentialName
-	whose     bool // it is said whose it is, or a verb was read: more words may follow
+	whose     bool // an owner or a verb was read: more words may follow
 	change    bool // the last word was a verb of change
 	wordsRead int
 }
@@ -186,7 +185,7 @@ func (c *clause) value() (span, bool) {
 	return span{}, false
 }
 
-// after returns the value behind a word, where the word is followed by one.
+// after returns the value following a word, if the word may precede one.
 func (c *clause) after(word string) (span, bool) {
 	if !links[word] && !moves[word] {
 		return span{}, false
@@ -212,7 +211,7 @@ func (c *clause) after(word string) (span, bool) {
 	return value, ok
 }
 
-// changedBefore reports whether the words before the name are of a change, as in: change the password to.
+// changedBefore reports whether the words before the name express a change, as in: change the password to.
 func (c *clause) changedBefore() bool {
 	before := strings.ToLower(c.s[max(0, c.begin-32):c.begin])
 	return slices.ContainsFunc(strings.Fields(before), func(w string) bool {
@@ -220,8 +219,8 @@ func (c *clause) changedBefore() bool {
 	})
 }
 
-// stops reports whether no value can follow a word that is neither a sign nor a link: the clause ends, or
-// the words are of something else than the credential, as in: the password manager is.
+// stops reports whether no value can follow a word that is neither a sign nor a link: the clause ends, or the words
+// are about something other than the credential, as in: the password manager is.
 func (c *clause) stops(word, name string, ends bool) bool {
 	verb := links[name] || changes[name] || helps[name] || moves[name]
 	if !c.whose && !verb && !owners[name] && !strings.HasPrefix(word, "(") {
@@ -247,7 +246,7 @@ func (c *clause) word() string {
 	return c.s[from:c.at]
 }
 
-// sign reads a sign by which something is set, and the blanks behind it.
+// sign reads an assignment sign, and the blanks after it.
 func (c *clause) sign() bool {
 	for _, sign := range [...]string{":=", "=>", "->", "→", "=", ":"} {
 		if strings.HasPrefix(c.s[c.at:], sign) {
@@ -259,10 +258,10 @@ func (c *clause) sign() bool {
 	return false
 }
 
-// quotes are the signs that open and close quotations.
+// quotes are opening and closing quotation marks.
 var quotes = [...][2]string{{`"`, `"`}, {"'", "'"}, {"`", "`"}, {"“", "”"}, {"„", "“"}, {"„", "”"}, {"«", "»"}, {"‘", "’"}, {"‚", "‘"}}
 
-// shaped returns the value at the place, if it has the shape of one. set is whether a sign stands before it.
+// shaped returns the value at the current position, if it has a suitable shape. set is whether a sign precedes it.
 func (c *clause) shaped(set bool) (span, bool) {
 	rest := c.s[c.at:]
 	for _, q := range quotes {
@@ -288,7 +287,7 @@ func (c *clause) shaped(set bool) (span, bool) {
 	return value, n <= valueBytes && c.bare(bare, c.closes(value.end))
 }
 
-// closes reports whether a clause ends at a place, or goes on with a word that is about all of it.
+// closes reports whether a clause ends at a position, or continues with a word that refers to all of it.
 func (c *clause) closes(at int) bool {
 	rest := strings.TrimLeft(c.s[at:min(len(c.s), at+32)], "*_\"'`)]}!")
 	if rest == "" || strings.IndexByte(".,;:?\r\n/|-", rest[0]) >= 0 {
@@ -316,8 +315,8 @@ func (c *clause) quoted(s string, set bool) bool {
 	return (c.name.kind == ofPassword || !set) && !isConstant(s) && !strings.ContainsAny(s, "._-/")
 }
 
-// bare reports whether a word without quotation marks may be a credential. closes is whether the clause ends
-// with it.
+// bare reports whether a word without quotation marks may be a credential. closes is whether the clause ends with
+// it.
 func (c *clause) bare(s string, closes bool) bool {
 	core := strings.TrimRight(s, "!?")
 	p := profileOf(core)
@@ -341,7 +340,7 @@ func (c *clause) bare(s string, closes bool) bool {
 	return p.turns > 1 && len(core) >= 8 && closes && c.name.kind == ofPassword && !strings.ContainsAny(core, "-/.'’")
 }
 
-// profile is what is measured of a value.
+// profile holds statistics of a value.
 type profile struct {
 	letters, digits, blanks int
 	strong                  int  // signs that words do not have
@@ -375,7 +374,7 @@ func profileOf(s string) profile {
 	return p
 }
 
-// otherSigns are signs beyond ASCII that are in no word. What else is there counts as a small letter.
+// otherSigns are signs beyond ASCII that occur in no word. Other characters count as small letters.
 const otherSigns = "…–—’‘‚“”„«»→，。：；！？、（）"
 
 // runeKind is kind for a scalar of any script.
@@ -389,13 +388,13 @@ func runeKind(r rune) int {
 	return 3
 }
 
-// only reports whether a value has nothing but digits.
+// only reports whether a value consists of digits.
 func (p profile) only() bool { return p.digits > 0 && p.letters+p.strong+p.blanks == 0 }
 
 func isPIN(s string) bool { return len(s) >= 4 && len(s) <= 12 && only(s, "0123456789") }
 
-// other reports whether a value is of the form of something else: a date, a version, a number with a unit,
-// an address, or a path.
+// other reports whether a value has another known form: a date, a version, a number with a unit, an address, or a
+// path.
 func (p profile) other(s string) bool {
 	if bare := strings.TrimLeft(s, "vV"); only(bare, "0123456789.,:-/%+") && !only(s, "0123456789") {
 		return true
@@ -420,12 +419,12 @@ func (p profile) other(s string) bool {
 
 const smallWord = "abcdefghijklmnopqrstuvwxyz-._"
 
-// isConstant reports whether a value is the name of a constant or variable of the environment.
+// isConstant reports whether a value is the name of a constant or environment variable.
 func isConstant(s string) bool {
 	return strings.Contains(s, "_") && only(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 }
 
-// terms begin technical terms that have letters and digits as passwords do.
+// terms are the beginnings of technical terms that mix letters and digits like passwords.
 var terms = []string{
 	"base16", "base32", "base58", "base64", "sha1", "sha2", "sha3", "sha-", "sha5", "md4", "md5", "oauth", "utf8", "utf16", "utf-",
 	"ipv4", "ipv6", "hs256", "hs384", "hs512", "rs256", "rs384", "rs512", "es256", "es384", "es512", "ps256", "x509", "x.509",

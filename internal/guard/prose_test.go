@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// told are sentences that tell a credential, which stands between « and » here.
+// told are sentences that state a credential, which is enclosed in « and » here.
 var told = []string{
 	"our staging password is «hunter2!»",
 	"our staging password is «hunter2!», please keep it",
@@ -54,7 +54,7 @@ var told = []string{
 	"the passcode is: «hunter22»",
 }
 
-// harmlessTold are sentences that tell none.
+// harmlessTold are sentences that state none.
 var harmlessTold = []string{
 	"the password is stored in 1Password",
 	"The password is in 1Password.",
@@ -129,7 +129,7 @@ var harmlessTold = []string{
 	"the password is 90-day rotated",
 }
 
-// TestProse looks for what sentences tell, and for nothing in sentences about credentials.
+// TestProse searches for credentials stated in sentences, and for none in sentences about credentials.
 func TestProse(t *testing.T) {
 	for _, s := range told {
 		text := strings.NewReplacer("«", "", "»", "").Replace(s)
@@ -164,7 +164,7 @@ func TestProse(t *testing.T) {
 	}
 }
 
-// TestMessage masks what is quoted of a credential that is cut, and nothing else.
+// TestMessage masks quoted beginnings of credentials, and nothing else.
 func TestMessage(t *testing.T) {
 	token := "github_pat_" + "11ABCDEFG0q8Zt5Xw2Lk9R_v3Bn7Mc1Yd4Fs6Hg0Jp2Kq8T"
 	for s, want := range map[string]string{

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ruleText is a rule as its file has it.
+// ruleText is a rule as written in its file.
 type ruleText struct {
 	id, about, pattern string
 	entropy            int // in thousandths of a bit
@@ -15,12 +15,12 @@ type ruleText struct {
 	allow              []allowText
 }
 
-// allowText lists what is no credential although a pattern matches it.
+// allowText lists matches that are not credentials.
 type allowText struct {
-	target          string // what patterns are matched with: "" for the credential, match or line
+	target          string // what patterns are matched against: "" for the credential, match or line
 	all             bool   // every condition must hold, not one of them
 	patterns, words []string
-	paths           []string // of files: no text of a memory has one
+	paths           []string // of files: texts of a memory have none
 }
 
 // fileText is a file of rules.
@@ -29,8 +29,8 @@ type fileText struct {
 	allow allowText
 }
 
-// readRules reads a file of rules: the part of TOML that gitleaks.toml is written in. Fields that a
-// memory has no use for are left out.
+// readRules parses a file of rules: the subset of TOML used by gitleaks.toml. It ignores fields that have no use
+// here.
 func readRules(text string) (*fileText, error) {
 	f := &fileText{}
 	at := &f.allow
@@ -59,7 +59,7 @@ func readRules(text string) (*fileText, error) {
 	return f, nil
 }
 
-// lineReader yields lines that say something.
+// lineReader yields lines that are neither blank nor comments.
 type lineReader struct {
 	rest, line string
 	number     int
@@ -77,7 +77,7 @@ func (r *lineReader) next() bool {
 	return false
 }
 
-// field reads the field that the line begins into an allow list, or a rule where that is nil.
+// field parses the field at the beginning of the line into an allow list, or into a rule if that is nil.
 func (r *lineReader) field(rule *ruleText, allow *allowText) error {
 	name, value, ok := strings.Cut(r.line, " = ")
 	if !ok {
@@ -120,7 +120,7 @@ func (r *lineReader) field(rule *ruleText, allow *allowText) error {
 	return err
 }
 
-// list reads a list of strings, which may go over several lines.
+// list parses a list of strings, which may span several lines.
 func (r *lineReader) list(value string) ([]string, error) {
 	value, ok := strings.CutPrefix(value, "[")
 	if !ok {
@@ -147,7 +147,7 @@ func (r *lineReader) list(value string) ([]string, error) {
 	}
 }
 
-// firstString reads the string that a value begins with.
+// firstString parses the string at the beginning of a value.
 func firstString(value string) (text, rest string, err error) {
 	const raw = `'''`
 	if after, ok := strings.CutPrefix(value, raw); ok {
@@ -173,7 +173,7 @@ func unquote(value string) (string, error) {
 	return text, err
 }
 
-// thousandths reads a decimal number: entropies are compared as integers.
+// thousandths parses a decimal number: entropies are compared as integers.
 func thousandths(value string) (int, error) {
 	whole, part, _ := strings.Cut(value, ".")
 	if len(part) > 3 {

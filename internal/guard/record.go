@@ -6,9 +6,9 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Record returns what may be credentials in a record of any kind: in every string of it, whether this version
-// knows its field or not, and in what bytes of it hold as a map. A field is named by its kind and member, as in
-// "session.task". Trees are not read: their keys are ids and names of refs. What is no record has no places.
+// Record returns apparent credentials in a record of any kind: in every string, of known and unknown fields, and in
+// bytes that encode a map. A field is named by its kind and member, as in "session.task". Trees are not read: their
+// keys are ids and names of refs. A block that is no record has no places.
 func Record(block []byte) []Place {
 	var p places
 	p.record(block)
@@ -37,7 +37,7 @@ func (p *places) record(block []byte) {
 
 const kindTree = "tree"
 
-// otherKinds are kinds that are called otherwise in names of fields.
+// otherKinds are kinds with other names in fields.
 var otherKinds = map[string]string{"written": "digest"}
 
 // member reads one member of a record.
@@ -45,7 +45,7 @@ func (p *places) member(kind string, e ipld.Entry) {
 	before := len(p.list)
 	name := kind + "." + e.Key
 	if p.text(kind, e.Key); len(p.list) > before {
-		name = kind // it is not to be shown
+		name = kind // must not be shown
 	}
 	if name == "node.content" && e.Value.Kind() == ipld.Map {
 		for _, part := range e.Value.Entries() {
@@ -60,7 +60,7 @@ func (p *places) member(kind string, e ipld.Entry) {
 	p.item(name, e.Value)
 }
 
-// item reads what a member holds.
+// item reads the value of a member.
 func (p *places) item(name string, v ipld.Value) {
 	switch v.Kind() {
 	case ipld.Map:
@@ -82,10 +82,10 @@ func (p *places) item(name string, v ipld.Value) {
 	}
 }
 
-// majorMap is what the head of a map in CBOR begins with.
+// majorMap begins the head of a map in CBOR.
 const majorMap = 5
 
-// Without returns what Record does of a record, but for what another one has in the same field.
+// Without returns the findings of Record in a record, except those that another one has in the same field.
 func Without(block, other []byte) []Place {
 	now, had := places{all: true}, places{all: true}
 	now.record(block)

@@ -20,12 +20,12 @@ var ownFile string
 //go:embed rules/refused.txt
 var refusedFile string
 
-// Level says what a finding is worth.
+// Level is the severity of a finding.
 type Level int
 
 const (
 	Warns   Level = iota + 1 // it may be a credential: it is reported
-	Refuses                  // it is one: it is not to be written
+	Refuses                  // it is one and must not be written
 )
 
 // String is "warns" or "refuses".
@@ -53,30 +53,30 @@ func Rules() []Rule {
 	return slices.Insert(out, at, Rule{ID: RuleProse, About: aboutProse, Level: Warns})
 }
 
-// IsRule reports whether there is a rule of an id.
+// IsRule reports whether a rule with an id exists.
 func IsRule(id string) bool {
 	_, ok := all().byID(id)
 	return ok || id == RuleProse
 }
 
-// rule is a rule ready to be used.
+// rule is a rule ready for use.
 type rule struct {
 	ruleText
 	level Level
 	rank  int // among the rules, by id
 
 	once sync.Once
-	// pattern is matched at a keyword where leads is set, else around it.
+	// pattern is matched at a keyword if leads is set, otherwise around it.
 	pattern   *regexp.Regexp
 	leads     bool
 	boundary  bool     // no character of a word may stand before it
-	wide      bool     // where it does not match it may have read on all the same
-	sets      bool     // what it finds is set: a sign stands between the keyword and the credential
-	heads     []string // what everything it matches begins with, nil where their case does not count
+	wide      bool     // if it does not match it may still have read on
+	sets      bool     // its credentials are assigned: a sign stands between the keyword and the credential
+	heads     []string // the possible beginnings of matches, nil if their case is irrelevant
 	allowance []allowance
 }
 
-// allowance is an allow list ready to be used.
+// allowance is an allow list ready for use.
 type allowance struct {
 	allowText
 	any *regexp.Regexp // nil for no patterns
@@ -89,11 +89,11 @@ type set struct {
 	words index
 }
 
-// judging is the version of what is decided beside the files of rules: which texts are looked at, and what is
-// taken for harmless. Another value has everything that was derived from findings made anew.
+// judging is the version of decisions made in code rather than in the files of rules: which texts are searched, and
+// which matches are harmless. Changing it rebuilds everything derived from findings.
 const judging = 1
 
-// Version identifies what is found: what was derived from findings is outdated where it differs.
+// Version identifies the rules: data derived from findings is outdated if it differs.
 var Version = sync.OnceValue(func() [sha256.Size]byte { return version(gitleaksFile, ownFile, refusedFile) })
 
 func version(published, own, refused string) [sha256.Size]byte {
@@ -101,8 +101,7 @@ func version(published, own, refused string) [sha256.Size]byte {
 		len(refused), published, own, refused))
 }
 
-// all reads the rules when they are first needed. The files are part of the program, and a test reads
-// them: an error is a fault of the program.
+// all parses the rules on first use. The files are embedded and covered by a test: an error is a bug.
 var all = sync.OnceValue(func() *set {
 	s, err := newSet(gitleaksFile, ownFile, refusedFile)
 	if err != nil {
@@ -111,7 +110,7 @@ var all = sync.OnceValue(func() *set {
 	return s
 })
 
-// newSet makes rules of files, of which later ones have precedence.
+// newSet builds rules from files; later ones take precedence.
 func newSet(published, own, refused string) (*set, error) {
 	s := &set{}
 	texts := map[string]ruleText{}
@@ -176,15 +175,15 @@ func newAllowance(t allowText) allowance {
 	return a
 }
 
-// named is how patterns begin that are about the name of a provider: what may stand before it, which
-// finds nothing more.
+// named is the beginning of patterns with a provider's name: text that may precede the name, which does not affect
+// what is found.
 const named = `[\w.-]{0,50}?`
 
-// setting is what stands in patterns for the sign by which something is set.
+// setting is the part of patterns for the assignment sign.
 const setting = `(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)`
 
-// publishedEnd is what published patterns end with: what stands behind a credential in files of
-// settings. In prose there are stops, commas and brackets: end takes all that cannot go on a credential.
+// publishedEnd is the end of published patterns: what follows a credential in settings files. In prose these are
+// stops, commas and brackets: end accepts everything that cannot continue a credential.
 const (
 	publishedEnd = "(?:[\\x60'\"\\s;]|\\\\[nr]|$)"
 	end          = `(?:[^\w.:+/=-]|[.:](?:\W|$)|\\[nr]|$)`
@@ -213,8 +212,8 @@ func (r *rule) ready() {
 	})
 }
 
-// beginsWith reports whether everything that a pattern matches begins with one of the keywords, in
-// whatever case, and returns what it begins with where the case counts.
+// beginsWith reports whether every match of a pattern begins with one of the keywords, ignoring case, and returns
+// the beginnings if case matters.
 func beginsWith(pattern string, keywords []string) (heads []string, ok bool) {
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -238,17 +237,17 @@ func beginsWith(pattern string, keywords []string) (heads []string, ok bool) {
 	return heads, true
 }
 
-// anyCase stands in a head before what may be in any case. No text of a pattern has it.
+// anyCase precedes a part of a head whose case is irrelevant. No pattern contains it.
 const anyCase = "\x00"
 
-// maxHeads bounds the beginnings of a pattern that are looked at, and maxHead the bytes of each.
+// maxHeads bounds the beginnings of a pattern that are considered, and maxHead the bytes of each.
 const (
 	maxHeads = 256
 	maxHead  = 24
 )
 
-// headsOf returns what texts that a pattern matches begin with, none where that is not known; whole is
-// whether that is all of such a text.
+// headsOf returns the possible beginnings of texts that a pattern matches, none if unknown; whole is whether they
+// are complete texts.
 func headsOf(re *syntax.Regexp) (heads []string, whole bool) {
 	switch re.Op {
 	case syntax.OpLiteral:

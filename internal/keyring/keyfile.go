@@ -12,7 +12,7 @@ const (
 	keyFileHead  = "mnem key 1\n"
 	publicPrefix = "public "
 	secretPrefix = "secret "
-	// MaxKeyFile bounds a key file in bytes; the one form there is has 175.
+	// MaxKeyFile bounds a key file in bytes; a valid one has 175.
 	MaxKeyFile = 1 << 10
 	// MaxName is the longest name of a key in bytes.
 	MaxName = 64
@@ -24,8 +24,8 @@ func FormatKeyFile(s commit.Secret) []byte {
 		s.Reveal())
 }
 
-// ParseKeyFile reads a key file. It returns a *graph.FieldError, which shows nothing of what was
-// read, for everything that FormatKeyFile cannot have written.
+// ParseKeyFile parses a key file. It returns a *graph.FieldError, which shows nothing of the input, for everything
+// that FormatKeyFile cannot have written.
 func ParseKeyFile(data []byte) (commit.Secret, error) {
 	if len(data) > MaxKeyFile {
 		return commit.Secret{}, graph.Fieldf("key file", "has more than %d bytes", MaxKeyFile)
@@ -81,7 +81,7 @@ func CheckName(name string) error {
 	return nil
 }
 
-// isDevice reports whether Windows takes a file name for a device.
+// isDevice reports whether Windows treats a file name as a device.
 func isDevice(name string) bool {
 	switch name {
 	case "aux", "con", "nul", "prn":

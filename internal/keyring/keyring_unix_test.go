@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestPipesAndLinks reads what is no plain file: a pipe is not waited for, a link is followed, and
-// its target's mode counts.
+// TestPipesAndLinks reads files that are not regular: it does not wait for a pipe, and follows a link, whose
+// target's mode counts.
 func TestPipesAndLinks(t *testing.T) {
 	r := ring(t)
 	add(t, r, "good", 1)

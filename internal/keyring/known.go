@@ -10,22 +10,22 @@ import (
 	"github.com/mnem-project/mnem/graph"
 )
 
-// Known is a key that the user has, knows, or both.
+// Known is a key of the user's, a key in the trust list, or both.
 type Known struct {
-	Name   string // of the user's own key, else as the trust list has it
+	Name   string // of the user's own key, otherwise from the trust list
 	Key    commit.Key
 	Secret bool  // whether the user can sign with it
-	Entry  Entry // zero where the trust list does not have it
+	Entry  Entry // zero if the trust list does not have it
 }
 
-// What a key is worth.
+// The trust in a key.
 const (
 	Trusted   = "trusted"
 	Revoked   = "revoked"
 	Untrusted = "untrusted"
 )
 
-// Trust returns what the key is worth.
+// Trust returns the trust in the key.
 func (k Known) Trust() string {
 	switch {
 	case k.Entry.Revoked != nil:
@@ -36,7 +36,7 @@ func (k Known) Trust() string {
 	return Untrusted
 }
 
-// Known returns the keys there are, the user's own first, by name and then key.
+// Known returns all keys, the user's own first, by name and then key.
 func (r *Ring) Known() ([]Known, error) {
 	list, err := r.Trusted()
 	if err != nil {
@@ -71,8 +71,8 @@ func (r *Ring) Known() ([]Known, error) {
 	return known, nil
 }
 
-// Named returns the keys that a name or a text form means, each once: of a text form that one, whether
-// it is known or not.
+// Named returns the keys that a name or a text form matches, each once; for a text form that key, even if it is
+// unknown.
 func (r *Ring) Named(name string) (found []Known, err error) {
 	known, err := r.Known()
 	if err != nil {
@@ -96,8 +96,8 @@ func (r *Ring) Named(name string) (found []Known, err error) {
 	return found, nil
 }
 
-// Keep stores a secret under a name that is not taken, and trusts its key; one that was revoked stays so.
-// It returns an error wrapping fs.ErrExist where the name is taken.
+// Keep stores a secret under an unused name, and trusts its key, unless it was revoked. It returns an error
+// wrapping fs.ErrExist if the name is taken.
 func (r *Ring) Keep(ctx context.Context, name string, secret commit.Secret, now graph.Time) error {
 	if err := r.Add(name, secret); err != nil {
 		return err

@@ -22,10 +22,10 @@ const (
 	othersWrite fs.FileMode = 0o022
 )
 
-// ErrExposed is returned when others can read a secret, or could change what is trusted.
+// ErrExposed is returned when others can read a secret, or could change the trust list.
 var ErrExposed = errors.New("open to others")
 
-// Ring is a directory of keys. It holds nothing in memory and may be used by many at once.
+// Ring is a directory of keys. It caches nothing and is safe for concurrent use.
 type Ring struct{ dir string }
 
 // New returns the ring in a directory, which need not exist yet.
@@ -34,8 +34,7 @@ func New(dir string) *Ring { return &Ring{dir} }
 // Dir returns the ring's directory.
 func (r *Ring) Dir() string { return r.dir }
 
-// Add keeps a secret under a name. It returns an error wrapping fs.ErrExist where the name is
-// taken, by whatever key.
+// Add stores a secret under a name. It returns an error wrapping fs.ErrExist if the name is taken, by any key.
 func (r *Ring) Add(name string, s commit.Secret) error {
 	if err := CheckName(name); err != nil {
 		return err
@@ -53,8 +52,8 @@ func (r *Ring) Add(name string, s commit.Secret) error {
 	return nil
 }
 
-// Secret returns the secret of a name. It returns an error wrapping fs.ErrNotExist where there is
-// none, ErrExposed where others can read it, and graph.ErrInvalid where it is no key file.
+// Secret returns the secret with a name. It returns an error wrapping fs.ErrNotExist if there is none, ErrExposed
+// if others can read it, and graph.ErrInvalid if it is no key file.
 func (r *Ring) Secret(name string) (commit.Secret, error) {
 	if err := CheckName(name); err != nil {
 		return commit.Secret{}, err
@@ -70,8 +69,7 @@ func (r *Ring) Secret(name string) (commit.Secret, error) {
 	return s, nil
 }
 
-// Names returns the names of the keys there are, in order. What else lies in the directory is not
-// ours and left out.
+// Names returns the names of the keys, sorted. It ignores other files in the directory.
 func (r *Ring) Names() ([]string, error) {
 	entries, err := os.ReadDir(r.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -116,8 +114,8 @@ func (r *Ring) checkDir() error {
 	return checkMode(r.dir, info, othersWrite, dirMode)
 }
 
-// read returns what a file of the ring holds, at most limit bytes and one more, and refuses one
-// whose mode has any of the bits.
+// read returns the content of a file of the ring, at most limit bytes and one more, and refuses one whose mode has
+// any of the bits.
 func (r *Ring) read(name string, limit int64, bits fs.FileMode) ([]byte, error) {
 	path := filepath.Join(r.dir, name)
 	f, err := regular.Open(path)
@@ -138,8 +136,8 @@ func (r *Ring) read(name string, limit int64, bits fs.FileMode) ([]byte, error) 
 	return data, errors.Join(err, f.Close())
 }
 
-// checkMode refuses a file or directory whose mode has any of the bits. Windows keeps no such
-// bits: there the access lists of the directory decide.
+// checkMode refuses a file or directory whose mode has any of the bits. Windows has no such bits: there the access
+// lists of the directory decide.
 func checkMode(path string, info fs.FileInfo, bits, want fs.FileMode) error {
 	if runtime.GOOS == "windows" || info.Mode().Perm()&bits == 0 {
 		return nil

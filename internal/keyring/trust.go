@@ -20,7 +20,7 @@ const (
 	trustVersion = 1
 )
 
-// Revocation says from when on a key is worth nothing.
+// Revocation says from when on a key is not trusted.
 type Revocation struct {
 	At     graph.Time    // when it was revoked
 	Since  graph.OptTime // on commits of this time and later; absent: on all
@@ -32,14 +32,14 @@ type Entry struct {
 	Key     commit.Key
 	Name    string      // of the owner, "" for none
 	Note    string      // "" for none
-	Added   graph.Time  // when it came into the list
-	Trusted bool        // false only where Revoked is given
+	Added   graph.Time  // when it was added to the list
+	Trusted bool        // false only if Revoked is set
 	Purge   bool        // whether redactions that it signed are accepted without being asked about
 	Revoked *Revocation // nil for none
 }
 
-// TrustList is the keys a user knows, in the order of their text forms. The zero list knows none.
-// It is not safe for concurrent use while it is changed.
+// TrustList holds the keys a user knows, ordered by text form. The zero list is empty. It must not be used
+// concurrently while it is changed.
 type TrustList struct{ entries []Entry }
 
 // Entries returns the keys. The slice must not be changed.
@@ -73,8 +73,8 @@ func (l *TrustList) search(key commit.Key) (int, bool) {
 	})
 }
 
-// Add trusts a key, or gives one that is trusted already another name and note, where these are
-// not empty. It returns a *graph.FieldError for a revoked key: that would undo the revocation.
+// Add trusts a key, or changes the name and note of a trusted one, unless they are empty. It returns a
+// *graph.FieldError for a revoked key: that would undo the revocation.
 func (l *TrustList) Add(key commit.Key, name, note string, now graph.Time) error {
 	if old, ok := l.Find(key); ok {
 		if old.Revoked != nil {
@@ -92,8 +92,8 @@ func (l *TrustList) Add(key commit.Key, name, note string, now graph.Time) error
 	return l.put(Entry{Key: key, Name: name, Note: note, Added: now, Trusted: true, Purge: e.Purge})
 }
 
-// SetPurge says whether redactions that a key signed are accepted without being asked about. It returns a
-// *graph.FieldError for a key that is not trusted.
+// SetPurge sets whether redactions signed by a key are accepted without asking. It returns a *graph.FieldError for
+// a key that is not trusted.
 func (l *TrustList) SetPurge(key commit.Key, purge bool) error {
 	e, ok := l.Find(key)
 	if !ok || !e.Trusted || e.Revoked != nil {
@@ -103,15 +103,14 @@ func (l *TrustList) SetPurge(key commit.Key, purge bool) error {
 	return l.put(e)
 }
 
-// TrustPurge reports whether a key is trusted for redactions: a revoked one is not, whenever it signed.
+// TrustPurge reports whether a key is trusted for redactions: a revoked one never is, whenever it signed.
 func (l *TrustList) TrustPurge(key commit.Key) bool {
 	e, ok := l.Find(key)
 	return ok && e.Trusted && e.Purge && e.Revoked == nil
 }
 
-// Revoke revokes a key, which need not be in the list. A key that was revoked before may be revoked
-// from an earlier time on or entirely; anything else would make it worth more again and is a
-// *graph.FieldError.
+// Revoke revokes a key, which need not be in the list. A revoked key may be revoked again from an earlier time on
+// or entirely; anything else would restore trust and is a *graph.FieldError.
 func (l *TrustList) Revoke(key commit.Key, r Revocation) error {
 	e, ok := l.Find(key)
 	if !ok {
@@ -134,7 +133,7 @@ func sinceText(t graph.OptTime) string {
 	return " since " + t.String()
 }
 
-// Remove takes a key off the list, its revocation too, and reports whether it was there.
+// Remove removes a key from the list, with its revocation, and reports whether it was there.
 func (l *TrustList) Remove(key commit.Key) bool {
 	i, ok := l.search(key)
 	if ok {
@@ -143,7 +142,7 @@ func (l *TrustList) Remove(key commit.Key) bool {
 	return ok
 }
 
-// put puts an entry in its place.
+// put inserts or replaces an entry.
 func (l *TrustList) put(e Entry) error {
 	if err := e.validate(); err != nil {
 		return err
@@ -186,7 +185,7 @@ func (e Entry) validate() error {
 	return nil
 }
 
-// Encode returns the list as its file holds it, one key a line.
+// Encode returns the content of the list's file, one key a line.
 func (l *TrustList) Encode() ([]byte, error) {
 	b := []byte("{\n  \"v\": 1,\n  \"keys\": [")
 	for i, e := range l.entries {

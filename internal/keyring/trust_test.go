@@ -53,7 +53,7 @@ func TestTrust(t *testing.T) {
 	}
 }
 
-// TestTrustChanges holds that no change makes a key worth more but the one that says so.
+// TestTrustChanges checks that no change but the explicit one increases the trust in a key.
 func TestTrustChanges(t *testing.T) {
 	l := &TrustList{}
 	key := secret(t, 1).Key()

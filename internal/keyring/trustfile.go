@@ -13,7 +13,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// TrustFile is the name of the trust list, which is no name of a key.
+// TrustFile is the name of the trust list, which is not a valid name of a key.
 const TrustFile = "trusted.json"
 
 // Trusted reads the trust list. Without a file it is empty.
@@ -32,17 +32,16 @@ func (r *Ring) Trusted() (*TrustList, error) {
 	return l, nil
 }
 
-// EditTrust reads the trust list, changes it by fn and replaces it, while nobody else does. It calls
-// fn again, with the list as it then is, where something else changed the file meanwhile. After an
-// error, its own or that of fn, the list is as it was. The error wraps filestate.ErrLocked where
-// others keep the list locked.
+// EditTrust reads the trust list, changes it by fn and replaces it, under a lock. It calls fn again, with the
+// current list, if the file was changed without the lock. After an error, its own or that of fn, the list is
+// unchanged. The error wraps filestate.ErrLocked if others hold the lock.
 func (r *Ring) EditTrust(ctx context.Context, fn func(*TrustList) error) error {
 	if err := r.prepare(); err != nil {
 		return fmt.Errorf("trust list: %w", err)
 	}
 	opt := filestate.Options{Limit: MaxTrustFile}
 	path := filepath.Join(r.dir, TrustFile)
-	var failed error // what Trusted and fn say is not of writing
+	var failed error // errors of Trusted and fn are not about writing
 	err := filestate.Edit(ctx, path, opt, func([]byte) (data []byte, err error) {
 		var list *TrustList
 		if list, failed = r.Trusted(); failed == nil {
@@ -59,9 +58,9 @@ func (r *Ring) EditTrust(ctx context.Context, fn func(*TrustList) error) error {
 	return err
 }
 
-// ParseTrustList reads a trust list. It returns a *graph.FieldError or *ipld.JSONError for
-// everything that is not of the form the package documentation gives, keys out of order and
-// unknown members included; white space is free.
+// ParseTrustList parses a trust list. It returns a *graph.FieldError or *ipld.JSONError for everything that does
+// not have the form in the package documentation, including keys out of order and unknown members; white space is
+// free.
 func ParseTrustList(data []byte) (*TrustList, error) {
 	if len(data) > MaxTrustFile {
 		return nil, graph.Fieldf("", "has more than %d bytes", MaxTrustFile)
@@ -129,15 +128,14 @@ func parseEntry(v ipld.Value) (Entry, error) {
 	return e, e.validate()
 }
 
-// members takes the members of a JSON object one by one and remembers the first thing that is
-// wrong.
+// members takes the members of a JSON object one by one and remembers the first error.
 type members struct {
 	v     ipld.Value
 	taken int
 	err   error
 }
 
-// take returns a member of a kind, null where it is absent and not required or something is wrong.
+// take returns a member of a kind, or null if it is absent and optional, or after an error.
 func (m *members) take(name string, kind ipld.Kind, required bool) ipld.Value {
 	v, ok := m.v.Get(name)
 	if !ok {
@@ -158,7 +156,7 @@ func (m *members) fail(really bool, err error) {
 	}
 }
 
-// line returns an optional string, which is not empty where it is given.
+// line returns an optional string, which must not be empty if present.
 func (m *members) line(name string) string {
 	_, given := m.v.Get(name)
 	s := m.take(name, ipld.String, false).Text()
