@@ -17,21 +17,21 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// markField is the field that a node's mark is among its other fields.
+// markField is the field name of a node's mark.
 const markField = "mark"
 
-// FieldBlame tells which commit last set a field of a node. Properties are named props.NAME, and
-// the node's mark is the field "mark".
+// FieldBlame says which commit last set a field of a node. Properties are named props.NAME, and the node's mark is
+// the field "mark".
 type FieldBlame struct {
 	Field  string
 	CID    ipld.CID
 	Commit *commit.Commit
 }
 
-// Blame returns for each field of a node, in the order of clause 16.1, the commit that last set it
-// as it is at a revision. A merge has set what no parent of it had. It goes back through history
-// until all fields are found and reads one path of the tree of nodes for each commit. It returns a
-// *state.NotFoundError if there is no such node.
+// Blame returns for each field of a node, in the order of clause 16.1, the commit that last set its value at a
+// revision. A merge set the values that none of its parents has. It goes back through history until all fields are
+// found and reads one path of the tree of nodes for each commit. It returns a *state.NotFoundError if there is no
+// such node.
 func Blame(ctx context.Context, s *core.Snapshot, id graph.ID) ([]FieldBlame, error) {
 	b := blame{ctx: ctx, repo: s.Repo, id: id, open: make(map[ipld.CID]*blamed)}
 	if s.Record == nil {
@@ -57,7 +57,7 @@ func Blame(ctx context.Context, s *core.Snapshot, id graph.ID) ([]FieldBlame, er
 	return b.found, nil
 }
 
-// compareFields orders fields as they are shown.
+// compareFields compares fields by display order.
 func compareFields(a, b string) int {
 	rank := func(name string) int {
 		i := slices.Index(state.FieldOrder, name)
@@ -72,17 +72,17 @@ func compareFields(a, b string) int {
 	return cmp.Or(cmp.Compare(rank(a), rank(b)), ipld.CompareKeys(a, b))
 }
 
-// blame looks for the commits that set the fields of one node.
+// blame searches for the commits that set the fields of one node.
 type blame struct {
 	ctx   context.Context
 	repo  *core.Repo
 	id    graph.ID
 	open  map[ipld.CID]*blamed // by commit
-	next  blamedHeap           // the same, the highest first: whatever comes to it has come
+	next  blamedHeap           // the same, highest first: once on top, a commit receives no more fields
 	found []FieldBlame
 }
 
-// blamed is one commit and the fields that have come to it.
+// blamed is one commit and the fields passed to it.
 type blamed struct {
 	cid    ipld.CID
 	commit *commit.Commit
@@ -97,7 +97,7 @@ func (b *blame) push(at *blamed) {
 	heap.Push(&b.next, at)
 }
 
-// at reads what a commit holds of the node.
+// at reads a commit's version of the node.
 func (b *blame) at(c ipld.CID) (*blamed, error) {
 	at := &blamed{cid: c}
 	var err error
@@ -124,7 +124,7 @@ func (b *blame) lookup(root ipld.CID, key []byte) (ipld.CID, error) {
 	return state.Lookup(b.ctx, tree, key)
 }
 
-// fields reads the fields of the node at a commit, as they are encoded.
+// fields reads the encoded fields of the node at a commit.
 func (b *blame) fields(at *blamed) (map[string][]byte, error) {
 	out := make(map[string][]byte)
 	if !at.node.Defined() {
@@ -132,7 +132,7 @@ func (b *blame) fields(at *blamed) (map[string][]byte, error) {
 	}
 	n, err := commit.ReadNode(b.ctx, b.repo.Facts(), at.node)
 	if errors.Is(err, store.ErrRedacted) {
-		return out, nil // nobody can tell what it said: what a later version says is of that
+		return out, nil // the erased values are unknown, so a later version is blamed for its own
 	}
 	if err != nil {
 		return nil, err
@@ -150,8 +150,8 @@ func (b *blame) fields(at *blamed) (map[string][]byte, error) {
 	return out, nil
 }
 
-// settle hands the fields that came to a commit to the first parent that has them as they are, and
-// blames the commit for those that none has.
+// settle passes a commit's fields to the first parent that has the same values, and blames the commit for those
+// that none has.
 func (b *blame) settle(at *blamed) error {
 	delete(b.open, at.cid)
 	rest := at.fields
@@ -193,7 +193,7 @@ func (b *blame) settle(at *blamed) error {
 	return nil
 }
 
-// split parts fields into those that others have with the same value and those they have not.
+// split separates fields into those that others has with the same value and the rest.
 func split(fields, others map[string][]byte) (same, rest map[string][]byte) {
 	same, rest = make(map[string][]byte), make(map[string][]byte)
 	for name, v := range fields {

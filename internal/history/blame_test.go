@@ -20,8 +20,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// manyVersions makes a memory of some nodes and then n commits, each of which changes one of them; node
-// 0 is changed by every tenth.
+// manyVersions makes a memory of some nodes and then n commits, each changing one of them; every tenth
+// changes node 0.
 func manyVersions(t testing.TB, r *core.Repo, nodes, n int) {
 	t.Helper()
 	var all strings.Builder
@@ -40,8 +40,8 @@ func manyVersions(t testing.TB, r *core.Repo, nodes, n int) {
 	}
 }
 
-// TestBlameReads counts what blame reads: for each commit the commit, the graph and what differs of
-// one path of a tree.
+// TestBlameReads counts blame's reads: for each commit the commit, the graph and the differing part of one path of
+// a tree.
 func TestBlameReads(t *testing.T) {
 	const nodes, n = 2000, 200
 	base := mem.New()
@@ -63,7 +63,7 @@ func TestBlameReads(t *testing.T) {
 	}
 	reads := len(counting.Read()) - before
 	t.Logf("%d blocks read over %d commits of %d nodes", reads, n, nodes)
-	// The nodes that follow each other in the test are spread: most commits leave the leaf alone.
+	// Consecutive nodes in the test are spread: most commits do not change the leaf.
 	if most := (n + 1) * 5; reads > most {
 		t.Errorf("%d blocks read, want at most %d", reads, most)
 	}

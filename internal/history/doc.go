@@ -1,3 +1,3 @@
-// Package history reads and changes what happened: logs of commits, blame, undo and redo of operations, watching, and
-// the titles that commits get.
+// Package history reads and changes past operations and commits: logs, blame, undo and redo, watching, and the
+// titles of commits.
 package history

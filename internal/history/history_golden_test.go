@@ -25,7 +25,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// TestHistoryGolden freezes what is read from histories: blame, revisions, branches, and what undo leaves.
+// TestHistoryGolden freezes the results of reading histories: blame, revisions, branches, and the state after undo.
 func TestHistoryGolden(t *testing.T) {
 	for layer, answer := range map[string]func(t testing.TB, c cases.Case) any{
 		"blame": goldenBlame, "branch": goldenBranch, "oplog": goldenOplog, "revision": goldenRevision,
@@ -93,7 +93,7 @@ func goldenBlame(t testing.TB, c cases.Case) any {
 	return map[string]any{"fields": fields, "touches": touches}
 }
 
-// oplogRun writes operations as a vector has them.
+// oplogRun records operations as a vector specifies them.
 type oplogRun struct {
 	t    testing.TB
 	st   store.Store
@@ -188,7 +188,7 @@ func (o *oplogRun) step(step oplogStep) map[string]any {
 	return o.answer()
 }
 
-// set changes refs by hand; what changes none is no operation.
+// set changes refs by hand; if nothing changes there is no operation.
 func (o *oplogRun) set(step oplogStep) {
 	o.t.Helper()
 	refs := maps.Clone(o.refs)
@@ -219,7 +219,7 @@ func (o *oplogRun) back(step oplogStep) error {
 	return err
 }
 
-// answer tells what the newest operation is and left, as the log shows it.
+// answer describes the newest operation and its result, as the log shows them.
 func (o *oplogRun) answer() map[string]any {
 	o.t.Helper()
 	ctx, r := o.t.Context(), o.open()

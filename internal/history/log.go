@@ -13,19 +13,18 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// LogEntry is one commit of a history and what it changed against its first parent.
+// LogEntry is one commit of a history with its changes against its first parent.
 type LogEntry struct {
 	CID    ipld.CID
 	Commit *commit.Commit
-	// Message is the text of the commit's message, and of one that was erased what core.Repo.Message returns.
+	// Message is the text of the commit's message; for an erased one the result of core.Repo.Message.
 	Message string
 	Nodes   state.Counts
 	Edges   state.Counts
 	Diff    state.Diff
 }
 
-// LogOptions says which commits are wanted: those for which everything that is given holds. The
-// zero value wants all that HEAD reaches.
+// LogOptions select commits that satisfy all given conditions. The zero value selects all that HEAD reaches.
 type LogOptions struct {
 	Rev     string        // revision or range (see Resolve, Range); "" for HEAD
 	Node    graph.ID      // touch this node (clause 16.2); zero for any
@@ -43,8 +42,8 @@ func Log(ctx context.Context, r *core.Repo, rev string) iter.Seq2[LogEntry, erro
 	return History(ctx, r, LogOptions{Rev: rev})
 }
 
-// History yields commits as Log does, those that are wanted. It reads all commits there are, and
-// the changes of those that the other options leave. After an error it ends.
+// History yields the selected commits in the order of Log. It reads all commits, and the changes of those that pass
+// the other options. After an error it ends.
 func History(ctx context.Context, r *core.Repo, opt LogOptions) iter.Seq2[LogEntry, error] {
 	return func(yield func(LogEntry, error) bool) {
 		if opt.Rev == "" {
@@ -84,7 +83,7 @@ func CountBetween(ctx context.Context, r *core.Repo, c, but ipld.CID) (n int, er
 	return n, nil
 }
 
-// matches reports whether a commit is one of those asked for. What is cheap to tell comes first.
+// matches reports whether a commit is selected. It tests cheap conditions first.
 func matches(ctx context.Context, r *core.Repo, e commit.LogEntry, opt *LogOptions) (bool, error) {
 	rec := e.Commit
 	switch {

@@ -22,8 +22,8 @@ func (ones) Vectors(_ context.Context, texts []string) ([][]int8, error) {
 	return out, nil
 }
 
-// TestUndoPassesOverVectors undoes what was asked for, though vectors were committed since, and keeps those of what
-// stays.
+// TestUndoPassesOverVectors undoes the requested change although vectors were committed since, and keeps the
+// vectors of what stays.
 func TestUndoPassesOverVectors(t *testing.T) {
 	r := repokit.OpenMem(t)
 	repokit.Lines(t, r, `{"node":{"key":"a","type":"T","summary":"one"}}`)

@@ -63,7 +63,7 @@ func TestOperationNames(t *testing.T) {
 	}
 }
 
-// TestUndoErrors names what stands in the way.
+// TestUndoErrors checks that errors name the obstacle.
 func TestUndoErrors(t *testing.T) {
 	r, ctx := repokit.OpenMem(t), t.Context()
 	if _, err := history.Redo(ctx, r, repokit.By); !errors.Is(err, history.ErrNothingToRedo) {
@@ -118,7 +118,7 @@ func TestUndoKeepsCommits(t *testing.T) {
 	}
 }
 
-// TestFsckNamesReversals plants operations that say what is not so.
+// TestFsckNamesReversals plants operations with false claims.
 func TestFsckNamesReversals(t *testing.T) {
 	for name, edit := range map[string]func(r *core.Repo, op *commit.Operation){
 		"an undo of an undo": func(r *core.Repo, op *commit.Operation) {

@@ -16,12 +16,12 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Restorer brings items of another state into a batch's, record by record as they were.
+// Restorer copies items of another state into a batch's, with their original records.
 type Restorer struct {
 	*state.Batch
-	Decided func(graph.Item) bool     // what is left alone: others decide about it
-	touched map[graph.ID]*state.State // nodes that came back, and where from
-	Gone    func(id graph.ID) string  // why a node may not come back, "" if it may
+	Decided func(graph.Item) bool     // items not to touch, because they are decided elsewhere
+	touched map[graph.ID]*state.State // restored nodes, and their source
+	Gone    func(id graph.ID) string  // the reason why a node must not be restored, "" if it may
 }
 
 // Read returns a block that a tree links to.
@@ -58,7 +58,7 @@ func NoneErased(ctx context.Context, prev, next *state.State) error {
 	return nil
 }
 
-// Around brings back what goes with a node: its mark, and its edges to nodes that exist.
+// Around restores what belongs to a node: its mark, and its edges to existing nodes.
 func (r *Restorer) Around(from *state.State, id graph.ID) error {
 	if err := r.MarkOf(from, graph.OnNode, id); err != nil {
 		return err
@@ -87,7 +87,7 @@ func (r *Restorer) Around(from *state.State, id graph.ID) error {
 	return nil
 }
 
-// edgeOf brings an edge back with its mark, unless it is there.
+// edgeOf restores an edge with its mark, unless it exists.
 func (r *Restorer) edgeOf(from *state.State, id graph.ID) error {
 	there, err := r.Edges.Has(r.Ctx, id[:])
 	if err != nil || there {
@@ -103,7 +103,7 @@ func (r *Restorer) edgeOf(from *state.State, id graph.ID) error {
 	return r.MarkOf(from, graph.OnEdge, id)
 }
 
-// MarkOf brings the mark of a node or edge back, unless it has one.
+// MarkOf restores the mark of a node or edge, unless it has one.
 func (r *Restorer) MarkOf(from *state.State, on graph.Target, id graph.ID) error {
 	key := graph.MarkKey(on, id)
 	there, err := r.Marks.Has(r.Ctx, key)
@@ -137,7 +137,7 @@ func (r *Restorer) SetEdge(id graph.ID, c ipld.CID) error {
 	return nil
 }
 
-// NeedEnds brings back the ends of an edge that are missing, with what goes with them.
+// NeedEnds restores the missing ends of an edge, with what belongs to them.
 func (r *Restorer) NeedEnds(from *state.State, c ipld.CID) error {
 	e, err := commit.ReadEdge(r.Ctx, r.Stage, c)
 	if err != nil {
@@ -151,8 +151,8 @@ func (r *Restorer) NeedEnds(from *state.State, c ipld.CID) error {
 	return nil
 }
 
-// NeedNode brings back a node that is missing, as it is in from, with what goes with it. The error wraps
-// state.ErrInvalid if Gone gives a reason or from does not have the node.
+// NeedNode restores a missing node as it is in from, with what belongs to it. The error wraps state.ErrInvalid if
+// Gone gives a reason or from does not have the node.
 func (r *Restorer) NeedNode(from *state.State, id graph.ID) error {
 	there, err := r.Nodes.Has(r.Ctx, id[:])
 	if err != nil || there {
@@ -174,8 +174,7 @@ func (r *Restorer) NeedNode(from *state.State, id graph.ID) error {
 	return r.Around(from, id)
 }
 
-// Settle gives the nodes that were touched the embeddings of the sides that belong to them, and
-// returns how many belong to none.
+// Settle gives the restored nodes the matching embeddings of the sides, and returns how many match no node.
 func (r *Restorer) Settle(sides ...*state.State) (dropped int, err error) {
 	ours, theirs := sides[0], sides[len(sides)-1]
 	f := merge3.Fitter{Ctx: r.Ctx, Get: r.Stage, Ours: ours, Theirs: theirs, Node: func(id []byte) ([]byte, error) {
@@ -206,7 +205,7 @@ func (r *Restorer) Settle(sides ...*state.State) (dropped int, err error) {
 	return dropped, nil
 }
 
-// NewRestorer returns a restorer of a state in a transaction, which leaves nothing alone.
+// NewRestorer returns a restorer of a state in a transaction, without excluded items.
 func NewRestorer(b *state.Batch) *Restorer {
 	return &Restorer{
 		Batch: b, touched: make(map[graph.ID]*state.State),

@@ -22,28 +22,28 @@ import (
 const (
 	// TitleLength is the longest title in scalars, before escapes.
 	TitleLength = 60
-	// titleReads is how many changed nodes, and how many marks, are read for a title at most.
+	// titleReads is how many changed nodes, and how many marks, are read for a title.
 	titleReads = 16
-	// titleChunks is how many chunks of trees are read to count embeddings or digests at most. A commit that
-	// changes more than the chunks tell of has at least as many.
+	// titleChunks is how many chunks of trees are read to count embeddings or digests. The count of a larger commit
+	// is a lower bound.
 	titleChunks = 40
-	// titleNames is how many nodes a title names at most.
+	// titleNames is how many nodes a title names.
 	titleNames = 2
-	// leastRoom is for how many scalars there must be room for each name.
+	// leastRoom is the minimum space for a name, in scalars.
 	leastRoom = 16
-	// titleSpace bounds what is read of a text to write it in one line.
+	// titleSpace bounds how much of a text is read for its single line.
 	titleSpace = 4 * TitleLength
 )
 
-// Titler makes titles: what is in a commit, a list or an answer, in one line. They are computed where they are
-// shown and stored nowhere. No title names what a mark hides, what was erased, or a text that holds what looks
-// like a credential. Safe for concurrent use.
+// Titler makes titles: one-line summaries of a commit, a list or an answer. They are computed when displayed and
+// never stored. Titles do not name hidden or erased items, or texts with an apparent credential. Safe for
+// concurrent use.
 type Titler struct {
-	Tip *core.Snapshot // what this does not have any more is not named; nil for no such rule
-	Now *core.Snapshot // what this hides is not named; nil for no such rule
+	Tip *core.Snapshot // items that it no longer has are not named; nil for no such rule
+	Now *core.Snapshot // items that it hides are not named; nil for no such rule
 }
 
-// Commit returns what a difference of so many nodes and edges is about, "" if no title tells of it. It reads
+// Commit returns a title for a difference with the given numbers of nodes and edges, "" if there is none. It reads
 // a bounded number of nodes, however many differ.
 func (t Titler) Commit(ctx context.Context, d state.Diff, nodes, edges state.Counts) (string, error) {
 	switch {
@@ -69,7 +69,7 @@ func (t Titler) Commit(ctx context.Context, d state.Diff, nodes, edges state.Cou
 	return titled(o.head(nodes, edges), o.names, o.more), nil
 }
 
-// Nodes returns the names of nodes, "" if none is to be named.
+// Nodes returns the names of nodes, "" if none may be named.
 func (t Titler) Nodes(ctx context.Context, s *core.Snapshot, ids []graph.ID) (string, error) {
 	var names []string
 	for _, id := range ids[:min(titleReads, len(ids))] {
@@ -91,11 +91,11 @@ func (t Titler) Nodes(ctx context.Context, s *core.Snapshot, ids []graph.ID) (st
 	return titled("", names, len(ids) > titleReads), nil
 }
 
-// opened is what was read of a difference.
+// opened holds what was read of a difference.
 type opened struct {
-	names    []string // of nodes that were added, else of those that changed
+	names    []string // of added nodes, otherwise of changed ones
 	more     bool     // whether some were not read
-	memories int      // that were added, without those that are only names; as far as was read
+	memories int      // added nodes that are more than a name, among those read
 	marked   map[graph.State]int
 }
 
@@ -135,7 +135,7 @@ func (t Titler) open(ctx context.Context, d state.Diff, nodes state.Counts) (*op
 	return o, o.count(ctx, d)
 }
 
-// count counts the first marks that nodes got, by their states.
+// count counts the first new marks of nodes, by state.
 func (o *opened) count(ctx context.Context, d state.Diff) error {
 	read := 0
 	for c, err := range prolly.Diff(ctx, d.From.Marks, d.To.Marks) {
@@ -164,7 +164,7 @@ func (o *opened) count(ctx context.Context, d state.Diff) error {
 	return nil
 }
 
-// head says what became of how many.
+// head describes the numbers of changes.
 func (o *opened) head(nodes, edges state.Counts) string {
 	marked := 0
 	for _, n := range o.marked {
@@ -237,7 +237,7 @@ func (t Titler) link(ctx context.Context, d state.Diff) (string, error) {
 	return head, nil
 }
 
-// name returns what a node of a state is called, "" for one that is not to be named.
+// name returns the display name of a node, "" if it must not be named.
 func (t Titler) name(ctx context.Context, at *state.State, n *graph.Node) (string, error) {
 	if shown, err := t.shows(ctx, at, graph.OnNode, n.ID); err != nil || !shown {
 		return "", err
@@ -274,7 +274,7 @@ func (t Titler) shows(ctx context.Context, at *state.State, on graph.Target, id 
 	return true, nil
 }
 
-// titled writes a head and as many names as there is room for.
+// titled writes a head and as many names as fit.
 func titled(head string, names []string, more bool) string {
 	out, room := "", TitleLength
 	if head != "" {
@@ -306,7 +306,7 @@ func titled(head string, names []string, more bool) string {
 	return text.EscapeLine(out)
 }
 
-// quotedName puts a name of at most so many scalars, with them, between quotes.
+// quotedName quotes a name, truncated to at most most scalars with the quotes.
 func quotedName(name string, most int) string {
 	most -= len(`""`)
 	if cut := text.FirstScalars(name, most); len(cut) < len(name) {
@@ -322,7 +322,7 @@ func some(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// atLeast writes a count, which may be the least that there can be.
+// atLeast writes a count, which may be a lower bound.
 func atLeast(n uint64, exact bool, one, many string) string {
 	if exact {
 		return some(int(n), one, many)

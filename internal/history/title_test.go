@@ -126,7 +126,7 @@ func TestTitlesAreShort(t *testing.T) {
 	}
 }
 
-// TestTitlesHideEdges: an edge that a mark hides now, or that is gone, is not told of by its type or ends.
+// TestTitlesHideEdges: titles do not reveal type or ends of an edge that is now hidden or gone.
 func TestTitlesHideEdges(t *testing.T) {
 	for name, after := range map[string]string{
 		"forgotten": `{"mark":{"edge":{"type":"owns","src":"a","dst":"b"},"state":"forgotten"}}`,
@@ -154,8 +154,8 @@ func TestTitlesHideEdges(t *testing.T) {
 	}
 }
 
-// TestTitleOfManyVectors holds that the title of a commit of vectors in between many others is made from a bounded
-// number of blocks, and is right whether or not these tell of all.
+// TestTitleOfManyVectors checks that the title of a commit of vectors scattered among many others reads a bounded
+// number of blocks, and is right whether or not these suffice for an exact count.
 func TestTitleOfManyVectors(t *testing.T) {
 	effort.Alone(t)
 	const n = 6_000

@@ -24,8 +24,8 @@ var ErrNothingToUndo = fmt.Errorf("%w: nothing to undo", state.ErrInvalid)
 // ErrNothingToRedo is returned when no undo can be taken back. errors.Is(err, state.ErrInvalid) holds.
 var ErrNothingToRedo = fmt.Errorf("%w: nothing to redo", state.ErrInvalid)
 
-// captureVerb is the command of operations that take in what hooks noted: a read makes them, and nobody asks for them,
-// as nobody asks for those of core.MeaningVerb.
+// captureVerb is the command of operations that record what hooks noted. Reads make them, so like those of
+// core.MeaningVerb no user requested them.
 const captureVerb = "capture"
 
 // maxSkipped is the most operations that Undone.Skipped lists.
@@ -34,11 +34,12 @@ const maxSkipped = 64
 // ErrOthers is wrapped by the error of UndoOwn about an operation that another author or agent made.
 var ErrOthers = errors.New("another author or agent made it")
 
-// ErrFarBack is wrapped beside ErrNothingToUndo and ErrNothingToRedo if a store that others share has operations
-// older than those that are searched, as writers of all processes wait meanwhile. Such an operation can be named.
+// ErrFarBack is wrapped together with ErrNothingToUndo and ErrNothingToRedo if a shared store has operations older
+// than those searched. The search is bounded because it blocks the writers of all processes. Older operations can
+// be named explicitly.
 var ErrFarBack = errors.New("older operations are not searched")
 
-// MaxSearched is how many operations are searched in a store that others share; tests lower it.
+// MaxSearched is how many operations are searched in a shared store; tests lower it.
 var MaxSearched uint64 = 1000
 
 // UndoError is returned when a ref that an operation changed was changed again later.
@@ -47,9 +48,9 @@ type UndoError struct {
 	Seq uint64 // the operation to take back
 	Ref graph.RefName
 	By  uint64 // the newest operation that changed the ref since
-	// Purge says that By is a purge, which is never taken back.
+	// Purge says that By is a purge, which cannot be undone.
 	Purge bool
-	// Items are the first of the items that By, a capture, changed together with Seq: none if Ref moved otherwise.
+	// Items lists the first items that By, a capture, changed as well as Seq; none if Ref moved otherwise.
 	Items []graph.Item
 }
 
@@ -70,55 +71,52 @@ func (e *UndoError) Error() string {
 // Is reports whether target is state.ErrConflict.
 func (e *UndoError) Is(target error) bool { return target == state.ErrConflict }
 
-// Undone tells what taking back or restoring an operation did.
+// Undone is the result of undoing, redoing or restoring an operation.
 type Undone struct {
 	Operation ipld.CID      // the new operation; undefined if there was nothing to change
 	Of        core.OpRecord // the operation taken back or restored
-	Redo      bool          // whether what was taken back was an undo
+	Redo      bool          // whether an undo was reversed
 	Refs      []core.RefMove
 	Passed    uint64 // the newest purge that was passed over, as none is ever taken back; 0 for none
-	// Skipped are the caller's newer operations that Undo and Redo pass over unless they are named, newest first:
-	// captures, and those that moved sessions or remote-tracking refs alone. It lists 64 at most; SkippedAll is how
-	// many there were.
+	// Skipped lists the caller's newer operations that Undo and Redo skip unless they are named, newest first:
+	// captures, and those that moved only sessions or remote-tracking refs. It lists at most 64; SkippedAll is
+	// their number.
 	Skipped    []core.OpRecord
 	SkippedAll int
 	Pushed     []PushedMove // branches that lost commits which another repository has
 }
 
-// PushedMove is a branch that lost commits which another repository has: a fetch and merge bring them back. A
-// revert of Commits on the branch as it was takes them back for everybody.
+// PushedMove is a branch that lost commits which another repository has: a fetch and merge bring them back.
+// Reverting Commits on the original branch undoes them for everyone.
 type PushedMove struct {
 	Remote  string `json:"remote"` // by its name here
 	Branch  string `json:"branch"`
 	Commits string `json:"commits"` // COMMIT or FROM..TO
 }
 
-// Undo takes back what one operation did to refs, as a new operation: the one named (see
-// core.OpLog.Find), or the caller's newest that changed a memory, so that n calls go n changes back. The
-// caller is the author of the stamp, by this client in a store that others share (see
-// core.Options.Client). Without a name it passes over undos, what is undone, and captures.
+// Undo reverses the ref changes of one operation, as a new operation: of the one named (see core.OpLog.Find),
+// or of the caller's newest that changed a memory, so that n calls go back n changes. The caller is the author of
+// the stamp and, in a shared store, this client (see core.Options.Client). Without a name it skips undos, undone
+// operations, and captures.
 //
-// Refs of sessions and remote-tracking refs are never moved back. Taking back an undo redoes what it
-// undid. Undo returns an *UndoError if a later operation that is not taken back itself changed one of
-// the refs, and ErrNothingToUndo if there is no such operation. A branch that only captures moved
-// since keeps them: the inverse of the change is committed onto it, as Revert does. In a store that
-// others share Undo searches the newest operations only, and returns an error that wraps ErrFarBack if
-// it finds none there.
+// Refs of sessions and remote-tracking refs are never moved back. Undoing an undo redoes what it undid. Undo
+// returns an *UndoError if a later operation that is not undone itself changed one of the refs, and
+// ErrNothingToUndo if there is no such operation. A branch that only captures moved since keeps them: the inverse
+// of the change is committed onto it, as Revert does. In a shared store Undo searches only the newest operations,
+// and returns an error that wraps ErrFarBack if it finds none there.
 func Undo(ctx context.Context, r *core.Repo, op string, by state.Stamp) (*Undone, error) {
 	return reverse(ctx, r, op, by, canUndo, nil)
 }
 
-// UndoOwn is Undo of what the author and the agent of a stamp committed, and of nothing else: commits
-// say which agent made them, other operations do not. A name of another operation is refused by an
-// error that wraps ErrOthers.
+// UndoOwn is Undo restricted to commits of the stamp's author and agent: commits record which agent made them,
+// other operations do not. Naming another operation fails with an error that wraps ErrOthers.
 func UndoOwn(ctx context.Context, r *core.Repo, op string, by state.Stamp) (*Undone, error) {
 	return reverse(ctx, r, op, by, canUndo, func(e core.OpRecord) (bool, error) {
 		return committedBy(ctx, r, e, by)
 	})
 }
 
-// committedBy reports whether all that an operation did is new commits of an author and agent, each upon
-// the one that its branch was at.
+// committedBy reports whether an operation only made new commits of an author and agent, each on top of its branch.
 func committedBy(ctx context.Context, r *core.Repo, e core.OpRecord, by state.Stamp) (bool, error) {
 	if !e.Operation.Parent.Defined() {
 		return false, nil
@@ -151,8 +149,8 @@ func committedBy(ctx context.Context, r *core.Repo, e core.OpRecord, by state.St
 	return true, nil
 }
 
-// Redo takes back the caller's newest undo that was not taken back itself. Its errors are those of Undo,
-// which takes back an undo of a name, but ErrNothingToRedo.
+// Redo reverses the caller's newest undo that was not itself undone. Its errors are those of Undo, which reverses
+// an undo by name, with ErrNothingToRedo instead of ErrNothingToUndo.
 func Redo(ctx context.Context, r *core.Repo, by state.Stamp) (*Undone, error) {
 	fits := func(e core.OpRecord) bool { return e.Operation.Undoes.Defined() }
 	res, err := reverse(ctx, r, "", by, fits, nil)
@@ -169,14 +167,14 @@ func farBack(err error) error {
 	return fmt.Errorf("%w among the newest %d operations: %w", err, MaxSearched, ErrFarBack)
 }
 
-// canUndo reports whether Undo without a name takes back an operation that is not undone.
+// canUndo reports whether Undo without a name reverses an operation, provided it is not undone.
 func canUndo(e core.OpRecord) bool {
 	o := e.Operation
 	return !core.Reversed(o).Defined() && !unasked(o) && len(undoable(e)) > 0
 }
 
-// undoable returns the changes that undoing an operation takes back: none of the first, which made
-// the repository, and of a purge.
+// undoable returns the changes that undoing an operation reverses: none for the first operation, which made the
+// repository, and for a purge.
 func undoable(e core.OpRecord) []core.RefMove {
 	if e.Operation.Seq == 1 || isPurge(e.Operation) {
 		return nil
@@ -186,13 +184,13 @@ func undoable(e core.OpRecord) []core.RefMove {
 
 func isPurge(o *commit.Operation) bool { return o.Command[0] == core.PurgeVerb }
 
-// unasked reports whether an operation took in what hooks noted, or embedded what had no vectors. A capture that retires
-// turns was asked for.
+// unasked reports whether an operation recorded what hooks noted, or added missing vectors. A capture that retires
+// turns was requested.
 func unasked(o *commit.Operation) bool {
 	return o.Command[0] == core.MeaningVerb || o.Command[0] == captureVerb && !slices.Contains(o.Command, "--retire")
 }
 
-// stays reports whether what moved is never moved back: a session, or where another repository was seen to be.
+// stays reports whether a ref is never moved back: a session, or a remote-tracking ref.
 func stays(m core.RefMove) bool {
 	return strings.HasPrefix(string(m.Name), graph.Sessions) || strings.HasPrefix(string(m.Name), graph.Remotes)
 }
@@ -211,7 +209,7 @@ func reverse(
 	c, err := r.Transact(ctx, by, func(t *core.Tx) error {
 		t.Restores = true
 		var made map[uint64]bool
-		if op == "" && own == nil && r.SharedStore != nil { // on a shared store what comes last is anyone's
+		if op == "" && own == nil && r.SharedStore != nil { // on a shared store the last operation may be anyone's
 			var err error
 			if made, err = r.SharedStore.Made(ctx); err != nil {
 				return err
@@ -254,7 +252,7 @@ func reverse(
 	return res, nil
 }
 
-// takeBack gives the refs that an operation changed the values they had before. A branch that captures moved since
+// takeBack restores the former values of the refs that an operation changed. A branch that captures moved since
 // gets a commit of the inverse change.
 func takeBack(ctx context.Context, t *core.Tx, u *undoing, by state.Stamp) ([]core.RefMove, error) {
 	var back []core.RefMove
@@ -283,8 +281,8 @@ func takeBack(ctx context.Context, t *core.Tx, u *undoing, by state.Stamp) ([]co
 	return back, nil
 }
 
-// invert commits the inverse of what an operation changed on a branch onto the branch as captures left it. It returns
-// an *UndoError if the newest of them changed the same items.
+// invert commits the inverse of an operation's change of a branch on top of later captures. It returns an
+// *UndoError if the newest of them changed the same items.
 func invert(ctx context.Context, t *core.Tx, e core.OpRecord, c core.RefMove, now core.Ref, capture uint64, by state.Stamp) (core.Ref, error) {
 	refused := &UndoError{Seq: e.Operation.Seq, Ref: c.Name, By: capture}
 	var at [3]*core.Snapshot // with the change, before it, and now
@@ -304,7 +302,7 @@ func invert(ctx context.Context, t *core.Tx, e core.OpRecord, c core.RefMove, no
 			return core.Ref{}, err
 		}
 		if known || len(at[0].Record.Parents) > 0 {
-			return core.Ref{}, refused // it made the branch of what was there
+			return core.Ref{}, refused // it created the branch
 		}
 	}
 	m, err := merge3.MergeStates(ctx, t.Stage, at[0].State, at[2].State, at[1].State)
@@ -329,12 +327,12 @@ func invert(ctx context.Context, t *core.Tx, e core.OpRecord, c core.RefMove, no
 		return core.Ref{}, err
 	}
 	if res.NoChange {
-		return core.Ref{}, refused // what it changed is not there any more
+		return core.Ref{}, refused // what it changed no longer exists
 	}
 	return core.Ref{Name: c.Name, Target: res.Commit}, nil
 }
 
-// pushed returns the branches of which commits were taken that remote-tracking refs of the same branch have.
+// pushed returns the branches that lost commits which remote-tracking refs of the same branch have.
 func pushed(ctx context.Context, t *core.Tx, moves []core.RefMove) (out []PushedMove, err error) {
 	var tracking []core.Ref
 	for ref, err := range t.View.List(ctx, graph.Remotes) {
@@ -370,7 +368,7 @@ func pushed(ctx context.Context, t *core.Tx, moves []core.RefMove) (out []Pushed
 	return out, nil
 }
 
-// lost reports whether a commit is one, or has one, that a move takes off a branch.
+// lost reports whether a move removes a commit, or one of its ancestors, from a branch.
 func lost(ctx context.Context, t *core.Tx, m core.RefMove, there ipld.CID) (bool, error) {
 	ancestor := func(a, b ipld.CID) (bool, error) {
 		if !b.Defined() {
@@ -391,11 +389,11 @@ func lost(ctx context.Context, t *core.Tx, m core.RefMove, there ipld.CID) (bool
 	return !kept, err
 }
 
-// undoing looks for the operation to take back, from the newest on.
+// undoing searches for the operation to undo, from the newest on.
 type undoing struct {
 	ctx    context.Context
 	repo   *core.Repo
-	actor  string                            // whose operation the target is, unless it is named
+	actor  string                            // whose operation the target must be, unless it is named
 	own    func(core.OpRecord) (bool, error) // whether the target may be this one, nil for any
 	made   map[uint64]bool                   // operations that the target is one of, nil for any
 	undone map[ipld.CID]uint64               // operations taken back, and by which
@@ -408,7 +406,7 @@ type undoing struct {
 	captured   map[graph.RefName]uint64 // branches of the target that captures moved since, and the newest of these
 }
 
-// skip notes an operation of the caller that is not the target.
+// skip records an operation of the caller that is not the target.
 func (u *undoing) skip(e core.OpRecord) {
 	if !skipped(e) {
 		return
@@ -418,7 +416,7 @@ func (u *undoing) skip(e core.OpRecord) {
 	}
 }
 
-// pass notes an operation that is not the target.
+// pass records an operation that is not the target.
 func (u *undoing) pass(e commit.OpEntry) {
 	if _, ok := u.undone[e.CID]; ok {
 		return
@@ -432,7 +430,7 @@ func (u *undoing) pass(e commit.OpEntry) {
 	u.later = append(u.later, e)
 }
 
-// find looks for the newest operation that is not undone and fits.
+// find searches for the newest matching operation that is not undone.
 func (u *undoing) find(head store.Head, fits func(core.OpRecord) bool) error {
 	left := len(u.made)
 	for e, err := range u.repo.OpLog().Entries(u.ctx, head) {
@@ -470,7 +468,7 @@ func (u *undoing) find(head store.Head, fits func(core.OpRecord) bool) error {
 	return ErrNothingToUndo
 }
 
-// named looks for the operation of a name.
+// named looks up an operation by name.
 func (u *undoing) named(head store.Head, name string) error {
 	want, err := u.repo.OpLog().Read(u.ctx, head, name)
 	if err != nil {
@@ -506,8 +504,8 @@ func (u *undoing) named(head store.Head, name string) error {
 	return &state.NotFoundError{What: "operation", Name: name}
 }
 
-// check returns an *UndoError if an operation that stands after the target changed one of its
-// refs. Captures may have moved its branches.
+// check returns an *UndoError if an operation after the target, and not undone, changed one of its refs. Captures
+// may have moved its branches.
 func (u *undoing) check() error {
 	mine := make(map[graph.RefName]bool)
 	for _, c := range undoable(u.target) {
@@ -528,7 +526,7 @@ func (u *undoing) check() error {
 				return err
 			}
 			if o.Seq > seq {
-				continue // it and what it took back leave everything as it was
+				continue // it and the operation it undid cancel out
 			}
 		}
 		for _, c := range rec.Refs {
@@ -549,7 +547,7 @@ func (u *undoing) check() error {
 	return nil
 }
 
-// RestoreOperation gives all refs but those of sessions and remote-tracking refs the values they had after an operation
+// RestoreOperation restores all refs, except sessions and remote-tracking refs, to their values after an operation
 // (see Operation), as a new operation that can be undone like any other.
 func RestoreOperation(ctx context.Context, r *core.Repo, op string, by state.Stamp) (*Undone, error) {
 	res := &Undone{}

@@ -70,8 +70,8 @@ func (w undoWorld) keys() []string {
 
 func keyLine(key string) string { return `{"node":{"key":"` + key + `","type":"T"}}` }
 
-// captureModel is what undo and redo must leave while captures come in between: changes that were made and stand,
-// those that were undone with how many stood then, and what was captured.
+// captureModel models undo and redo with interleaved captures: changes in effect, undone ones with the number in
+// effect at that time, and captures.
 type captureModel struct {
 	done, captured []string
 	undone         []struct {
@@ -111,8 +111,8 @@ func (m *captureModel) keys() []string {
 	return out
 }
 
-// TestUndoKeepsCaptures holds random changes, captures, undos and redos to the model: undo takes back what somebody
-// did, and no capture is lost.
+// TestUndoKeepsCaptures compares random changes, captures, undos and redos with the model: undo reverses a user's
+// change, and no capture is lost.
 func TestUndoKeepsCaptures(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ctx := context.Background()
@@ -152,8 +152,8 @@ func TestUndoKeepsCaptures(t *testing.T) {
 	})
 }
 
-// TestUndoRefusesWithCaptures has undo refuse, and change nothing, if a capture depends on the change or the change is
-// of the branch itself.
+// TestUndoRefusesWithCaptures has undo refuse, and change nothing, if a capture depends on the change or if the
+// change created the branch.
 func TestUndoRefusesWithCaptures(t *testing.T) {
 	refused := func(w undoWorld, by, target uint64, items bool) {
 		t.Helper()
@@ -191,8 +191,8 @@ func TestUndoRefusesWithCaptures(t *testing.T) {
 	refused(w, 3, 2, false) // nothing is left to take back
 }
 
-// TestUndoPassesOver holds which operations undo passes over: captures, and those of sessions and remote-tracking
-// refs, which the answer names; others' operations, which it does not.
+// TestUndoPassesOver checks which operations undo skips: captures, and those of sessions and remote-tracking refs,
+// which the answer lists; others' operations, which it does not list.
 func TestUndoPassesOver(t *testing.T) {
 	w := undoWorld{t, repokit.OpenMem(t)}
 	w.write(repokit.By, "", keyLine("mine")) // operation 2
@@ -225,7 +225,7 @@ func TestUndoPassesOver(t *testing.T) {
 		t.Errorf("by number: %v", err)
 	}
 
-	// What bob did on the branch stands in the way; a retirement was asked for.
+	// Bob's change of the branch is an obstacle; a retirement was requested.
 	w = undoWorld{t, repokit.OpenMem(t)}
 	w.write(repokit.By, "", keyLine("mine"))
 	w.write(bob, "", keyLine("bobs"))

@@ -11,7 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 )
 
-// TestUndoOwn holds that an agent takes back what it committed, and nothing that others did.
+// TestUndoOwn checks that an agent undoes its own commits, and nothing that others did.
 func TestUndoOwn(t *testing.T) {
 	r := repokit.OpenMem(t)
 	at := repokit.By.Time

@@ -25,8 +25,8 @@ func isSession(name string) bool { return strings.HasPrefix(name, "refs/sessions
 
 // opModel is the operation log written down naively: clause 15.6 word for word.
 type opModel struct {
-	views []repokit.RefView // views[i] after operation i; views[0] is that of no operation
-	back  []int             // what operation i took back, 0 for nothing
+	views []repokit.RefView // views[i] after operation i; views[0] is before the first one
+	back  []int             // the operation that i reversed, 0 for none
 	redo  []bool            // whether that was an undo
 }
 
@@ -129,7 +129,7 @@ func (w *opWorld) do(what string, err error) {
 	}
 }
 
-// expect compares what a command did with what the model says.
+// expect compares a command's result with the model.
 func (w *opWorld) expect(what string, err error, want repokit.RefView, wantErr error, back int) {
 	w.t.Helper()
 	w.t.Logf("%d: %s: %v", w.newest()+1, what, err)

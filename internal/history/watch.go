@@ -16,41 +16,40 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// watchStep is how many operations a watcher reads at a time if it is behind.
+// watchStep is how many operations a watcher that is behind reads at a time.
 const watchStep = 256
 
-// beforeAll is the name, for a watch, of what was before the first operation.
+// beforeAll is the name, for a watch, of the state before the first operation.
 const beforeAll = "0"
 
-// WatchOptions say what of the operation log is watched. The zero value watches all that comes.
+// WatchOptions select what a watch reports. The zero value reports all new operations.
 type WatchOptions struct {
-	// Since names the operation (see core.OpLog.Find) whose followers are wanted, 0 for all from the
-	// first on; "" for the newest one when the watch begins.
+	// Since names the operation (see core.OpLog.Find) after which to begin, 0 for the first one; "" for the
+	// newest one when the watch begins.
 	Since string `op:",remote" doc:"begin after this {OP}eration, 0 for the first one; see 'mnem op' (default: now)"`
-	// Ref is the one ref that is of interest, by its full name or that of a branch or tag; "" for all.
+	// Ref is the one ref to watch, by its full name or that of a branch or tag; "" for all.
 	Ref string `op:",remote" complete:"branch" doc:"only operations that moved this {REF}: a branch, a tag or refs/…"`
 }
 
-// WatchedOp is one operation as a watch tells it.
+// WatchedOp is one operation reported by a watch.
 type WatchedOp struct {
 	core.OpRecord
-	// Branches are those of Refs that moved a branch to a commit, in their order.
+	// Branches lists the entries of Refs that moved a branch to a commit, in order.
 	Branches []BranchMove
 }
 
-// BranchMove is the memory before and after a branch moved. From is nil if there is nothing to
-// compare with: the branch is new and did not begin with its first commit.
+// BranchMove is the memory before and after a branch moved. From is nil if there is nothing to compare with: the
+// branch is new and did not begin with its first commit.
 type BranchMove struct {
 	Name     graph.RefName
 	From, To *core.Snapshot
 	Made     bool // whether the operation made the commit
 }
 
-// HorizonError is returned by a watch from an operation that is older than what is kept, so that
-// what followed it cannot be told any more, and by one that was so slow that what came next was
-// collected meanwhile. errors.Is(err, store.ErrNotFound) holds.
+// HorizonError is returned by a watch that begins after an operation so old that its successors are gone, and by
+// one so slow that its next operations were collected. errors.Is(err, store.ErrNotFound) holds.
 type HorizonError struct {
-	Since  string   // the operation that was to be followed
+	Since  string   // the operation to continue after
 	Seq    uint64   // of the oldest operation kept
 	Oldest ipld.CID // that operation: a watch from there on works
 }
@@ -64,16 +63,14 @@ func (e *HorizonError) Error() string {
 // Is reports whether target is store.ErrNotFound.
 func (e *HorizonError) Is(target error) bool { return target == store.ErrNotFound }
 
-// Watch yields the operations after opt.Since in their order, and then each one as it becomes
-// durable, each once, until the caller stops or ctx ends; that, or another error, comes last. Of a
-// record's refs only opt.Ref is told if that is given, and operations that did not move it are
-// left out.
+// Watch yields the operations after opt.Since in order, and then each new one as it becomes durable, each once,
+// until the caller stops or ctx ends; that, or another error, comes last. If opt.Ref is given, records list only
+// that ref, and operations that did not move it are skipped.
 //
-// Nothing is dropped: what a slow caller has not come to is read from the operation log when it
-// does, so that watching holds some operations, however many wait. Who stops goes on with the CID
-// of the last operation as Since. Only a collection that gave up what came next ends a watch, with
-// a *HorizonError that says where to begin anew. A watch waits for writers of this process alone;
-// Close ends it with store.ErrClosed.
+// Nothing is dropped: a slow caller reads its next operations from the log, so that a watch holds few operations in
+// memory, however many are pending. To resume, pass the CID of the last operation as Since. A watch ends only if a
+// collection removed its next operations, with a *HorizonError that says where to restart. It is notified only by
+// writers of this process; Close ends it with store.ErrClosed.
 func Watch(ctx context.Context, r *core.Repo, opt WatchOptions) iter.Seq2[WatchedOp, error] {
 	return func(yield func(WatchedOp, error) bool) {
 		w := &watch{repo: r, names: watchedRefs(opt.Ref)}
@@ -97,15 +94,15 @@ func Watch(ctx context.Context, r *core.Repo, opt WatchOptions) iter.Seq2[Watche
 	}
 }
 
-// watch is how far a watcher has come.
+// watch is the state of a watcher.
 type watch struct {
 	repo  *core.Repo
 	names []graph.RefName // of interest, nil for all
-	seq   uint64          // of the last operation that was told, or passed over
+	seq   uint64          // of the last operation reported or skipped
 	since string          // how errors name that
 }
 
-// watchedRefs returns the refs that a name may mean, nil for none given.
+// watchedRefs returns the refs that a name may match, nil if it is empty.
 func watchedRefs(name string) []graph.RefName {
 	if name == "" {
 		return nil
@@ -113,7 +110,7 @@ func watchedRefs(name string) []graph.RefName {
 	return core.RefCandidates(name)
 }
 
-// begin finds where to start.
+// begin determines where to start.
 func (w *watch) begin(ctx context.Context, opt WatchOptions) error {
 	for _, name := range w.names {
 		if err := graph.ValidateRef(name); err != nil {
@@ -139,20 +136,19 @@ func (w *watch) begin(ctx context.Context, opt WatchOptions) error {
 	var missing *state.NotFoundError
 	base := strings.TrimPrefix(opt.Since, core.OpPrefix)
 	if errors.As(err, &missing) && core.IsNumber(base) {
-		w.seq, _ = core.ParseSeq(opt.Since, base) // 0 for more than any log has
+		w.seq, _ = core.ParseSeq(opt.Since, base) // 0 if it exceeds any log
 		if w.seq == 0 || w.seq > head.Seq {
 			return err
 		}
 		return w.kept(ctx, head, err)
 	}
 	if _, parseErr := ipld.ParseCID(base); errors.As(err, &missing) && parseErr == nil {
-		return w.kept(ctx, head, err) // w.seq is 0: gone with what is not kept, if anything is
+		return w.kept(ctx, head, err) // w.seq is 0: the operation is gone if any is
 	}
 	return err
 }
 
-// kept returns a *HorizonError if the operation after w.seq, or what it changed, is not kept any
-// more, else err.
+// kept returns a *HorizonError if the operation after w.seq, or what it changed, is no longer kept, otherwise err.
 func (w *watch) kept(ctx context.Context, head store.Head, err error) error {
 	if head.Seq == 0 {
 		return err
@@ -171,8 +167,7 @@ func (w *watch) kept(ctx context.Context, head store.Head, err error) error {
 	return &HorizonError{Since: w.since, Seq: newest.Horizon, Oldest: oldest.CID}
 }
 
-// follow yields what came after w.seq up to the newest operation. It returns false if the caller
-// wants no more.
+// follow yields the operations after w.seq up to the newest. It returns false if the caller stops.
 func (w *watch) follow(ctx context.Context, yield func(WatchedOp, error) bool) (bool, error) {
 	for {
 		head, err := w.repo.Store.Head(ctx)
@@ -203,7 +198,7 @@ func (w *watch) follow(ctx context.Context, yield func(WatchedOp, error) bool) (
 	}
 }
 
-// next returns the operations after w.seq, at most watchStep of them, in their order.
+// next returns at most watchStep operations after w.seq, in order.
 func (w *watch) next(ctx context.Context, head store.Head) ([]commit.OpEntry, error) {
 	if err := w.kept(ctx, head, nil); err != nil {
 		return nil, err
@@ -226,8 +221,7 @@ func (w *watch) next(ctx context.Context, head store.Head) ([]commit.OpEntry, er
 	return list, nil
 }
 
-// lost returns a *HorizonError if an operation could not be read since a collection removed it,
-// else err.
+// lost returns a *HorizonError if an operation could not be read because a collection removed it, otherwise err.
 func (w *watch) lost(ctx context.Context, err error) error {
 	if ctx.Err() != nil || !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrCorrupt) {
 		return err
@@ -239,7 +233,7 @@ func (w *watch) lost(ctx context.Context, err error) error {
 	return w.kept(ctx, head, err)
 }
 
-// read returns an operation with the refs of interest alone, and whether there are any.
+// read returns an operation with only the watched refs, and whether there are any.
 func (w *watch) read(ctx context.Context, e commit.OpEntry) (op WatchedOp, ok bool, err error) {
 	if op.OpRecord, err = w.repo.OpLog().Record(ctx, e); err != nil {
 		return op, false, err
@@ -279,8 +273,7 @@ func (w *watch) branches(ctx context.Context, op core.OpRecord) (out []BranchMov
 	return out, nil
 }
 
-// made reports whether an operation made a commit: it has its time and its author, and no branch was
-// at it before.
+// made reports whether an operation made a commit: it has its time and its author, and no branch was at it before.
 func (w *watch) made(ctx context.Context, op *commit.Operation, s *core.Snapshot) (bool, error) {
 	if c := s.Commit(); c.Time != op.Time || c.Author != op.Actor {
 		return false, nil

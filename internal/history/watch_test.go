@@ -37,7 +37,7 @@ func watching(
 	}
 }
 
-// told is one operation of a watch in short: its number, and what moved.
+// told is a short form of a watched operation: its number, and what moved.
 func told(t *testing.T, op history.WatchedOp, err error) string {
 	t.Helper()
 	repokit.Must(t, err)
@@ -142,9 +142,9 @@ func TestWatchRefuses(t *testing.T) {
 	}
 }
 
-// TestWatchSaysWhereToBeginAnew collects what a watch was to begin with, and what a slow one had
-// not come to.
-func TestWatchSaysWhereToBeginAnew(t *testing.T) {
+// TestWatchSaysWhereToRestart collects the operations at which a watch should begin, and those that a slow one
+// had not reached.
+func TestWatchSaysWhereToRestart(t *testing.T) {
 	r, _ := repokit.OverMem(t)
 	repokit.Fact(t, r, "", "one")
 	first, err := r.OpLog().Find(t.Context(), "2")
@@ -165,11 +165,11 @@ func TestWatchSaysWhereToBeginAnew(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if lost.Seq != res.Horizon {
-			t.Errorf("%s: begin anew from %d, the horizon is %d", name, lost.Seq, res.Horizon)
+			t.Errorf("%s: restart from %d, the horizon is %d", name, lost.Seq, res.Horizon)
 		}
 		return lost.Oldest.String()
 	}
-	// What was read before the collection is told; what was not is not passed over.
+	// Operations read before the collection are reported; others are not skipped silently.
 	for err == nil {
 		before := op.Operation.Seq
 		if op, err = slow(); err == nil && op.Operation.Seq != before+1 {
@@ -211,8 +211,8 @@ func TestWatchEnds(t *testing.T) {
 	}
 }
 
-// TestWatchersSeeEveryOperation has writers commit at a time while watchers, one of which stops and
-// goes on again and again, follow: each sees every operation once and in order.
+// TestWatchersSeeEveryOperation has writers commit concurrently while watchers follow, and one stops and resumes
+// repeatedly: each sees every operation once and in order.
 func TestWatchersSeeEveryOperation(t *testing.T) {
 	const writers, each, watchers = 4, 25, 3
 	r := repokit.OpenMem(t)

@@ -1,3 +1,3 @@
-// Package session records answers: sessions, their chains of receipts, receipts drafted outside of the turn of the
-// writer, and the replay that compares bytes.
+// Package session records answers: sessions, their chains of receipts, receipts drafted without the write lock, and
+// the replay that compares bytes.
 package session

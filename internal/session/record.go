@@ -12,14 +12,13 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// MaxTogether is how many receipts one operation records at most, so that a turn stays short.
+// MaxTogether is how many receipts one operation records, so that a turn stays short.
 const MaxTogether = 64
 
-// Record appends the receipt of an answer to a session, whichever commit the answer is from, and
-// returns the receipt's CID once it is durable. The session DefaultSession is made when first needed.
-// It returns a *state.NotFoundError if there is no other session of that name, and an error wrapping
-// state.ErrInvalid if it has ended. Receipts that wait for the write lock at the same time, of one or of
-// several sessions, are written as one operation, in the order of their calls; an invalid one fails alone.
+// Record appends the receipt of an answer, from any commit, to a session, and returns the receipt's CID once it is
+// durable. The session DefaultSession is created when first needed. It returns a *state.NotFoundError if another
+// session does not exist, and an error wrapping state.ErrInvalid if it has ended. Receipts of any sessions that
+// wait for the write lock at the same time are written as one operation, in call order; an invalid one fails alone.
 func Record(
 	ctx context.Context, r *core.Repo, name string, answer *retrieve.Answer, by state.Stamp,
 ) (ipld.CID, error) {
@@ -46,14 +45,14 @@ func Record(
 	return draft.CID(), nil
 }
 
-// Wait returns the error of an entry once it is durable or has failed. It waits without a bound.
+// Wait returns the error of an entry once it is durable or has failed. It waits without a limit.
 func Wait(e *core.RecordEntry) error {
 	<-e.Done
 	return e.Err
 }
 
-// fits reports whether one operation can tell of two entries: it names one actor and one command, and
-// what HEAD must lead to is a matter of each.
+// fits reports whether one operation can record two entries: it names one actor and one command, and each entry may
+// expect another HEAD.
 func fits(e *core.RecordEntry, o *core.RecordEntry) bool {
 	return e.By.Head == nil && o.By.Head == nil && e.By.Author == o.By.Author &&
 		slices.Equal(e.By.Secrets.Allow, o.By.Secrets.Allow) && slices.Equal(e.By.Command, o.By.Command)
@@ -66,7 +65,7 @@ func Add(q *core.RecordQueue, e *core.RecordEntry) {
 	q.Waiting = append(q.Waiting, e)
 }
 
-// withdraw takes an entry back, and reports false if a turn has taken it.
+// withdraw removes an entry, and returns false if a turn has taken it.
 func withdraw(q *core.RecordQueue, e *core.RecordEntry) bool {
 	q.Mu.Lock()
 	defer q.Mu.Unlock()
@@ -74,9 +73,9 @@ func withdraw(q *core.RecordQueue, e *core.RecordEntry) bool {
 	return !e.Taken
 }
 
-// Take returns the oldest entry of e's session and what one operation can record with it, in the order in which they
-// were asked for, none of them before an older one of its session that must wait; nothing if another turn has taken
-// e. Where e is not among them it waits still.
+// Take removes and returns the oldest entry of e's session and the entries that one operation can record with it,
+// in queue order. No entry overtakes an older one of its session that must wait. It returns nothing if another turn
+// has taken e. If e is not among the result it still waits.
 func Take(q *core.RecordQueue, e *core.RecordEntry) []*core.RecordEntry {
 	q.Mu.Lock()
 	defer q.Mu.Unlock()
@@ -91,8 +90,8 @@ func Take(q *core.RecordQueue, e *core.RecordEntry) []*core.RecordEntry {
 		}
 	}
 	var taken []*core.RecordEntry
-	room := MaxTogether - 1        // beside the first
-	waits := make(map[string]bool) // sessions of which one must wait
+	room := MaxTogether - 1        // in addition to the first
+	waits := make(map[string]bool) // sessions with an entry that must wait
 	q.Waiting = slices.DeleteFunc(q.Waiting, func(w *core.RecordEntry) bool {
 		if w != first {
 			if room == 0 || waits[w.Session] || !fits(w, first) {
@@ -107,7 +106,7 @@ func Take(q *core.RecordQueue, e *core.RecordEntry) []*core.RecordEntry {
 	return taken
 }
 
-// RecordTogether records an entry, with what waits beside it, and returns when it is durable.
+// RecordTogether records an entry together with other waiting ones, and returns when it is durable.
 func RecordTogether(ctx context.Context, r *core.Repo, e *core.RecordEntry) error {
 	Add(&r.Records, e)
 	if err := r.Writer.Turns.Take(ctx); err != nil {
@@ -116,19 +115,19 @@ func RecordTogether(ctx context.Context, r *core.Repo, e *core.RecordEntry) erro
 		}
 		return Wait(e)
 	}
-	// The others do not fail if the caller of this one gives up.
+	// The others do not fail if this caller gives up.
 	for _, end := range RecordInTurn(context.WithoutCancel(ctx), r, e) {
 		end()
 	}
 	return Wait(e)
 }
 
-// RecordInTurn begins what is recorded with an entry, after older ones of its session that do not fit it, and gives the
-// turn away.
+// RecordInTurn starts recording an entry and those recorded with it, after older entries of its session that do not
+// fit, and releases the turn.
 func RecordInTurn(ctx context.Context, r *core.Repo, e *core.RecordEntry) (ends []func()) {
 	begun := false
 	defer func() {
-		if !begun { // it panics: what it has begun before ends
+		if !begun { // a panic: end what was begun before
 			withdraw(&r.Records, e)
 			for _, end := range ends {
 				end()
@@ -159,8 +158,8 @@ func beginTaken(ctx context.Context, r *core.Repo, taken []*core.RecordEntry) []
 	return ends
 }
 
-// beginRecords makes one operation of entries, or one of each if that fails. What it returns waits
-// until they are durable, and must be called after the turn.
+// beginRecords records entries as one operation, or as one each if that fails. The returned functions wait until
+// they are durable, and must be called after the turn.
 func beginRecords(ctx context.Context, r *core.Repo, list []*core.RecordEntry) (ends []func()) {
 	_, durable, err := r.Begin(ctx, list[0].By, func(t *core.Tx) error { return appendEntries(ctx, t, list) })
 	if err != nil && len(list) > 1 {

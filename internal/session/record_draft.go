@@ -24,11 +24,10 @@ func Draft(answer *retrieve.Answer) (*core.DraftReceipt, error) {
 	return &core.DraftReceipt{Block: receipt.Encode(), Texts: texts}, nil
 }
 
-// RecordDrafts appends receipts to a session, the oldest first, in one operation, and returns how many it
-// appended. A session that is not there is made; it follows HEAD. A receipt that the session has already with
-// its time is passed over. The receipts come from outside of the repository: one that is damaged, or that
-// tells of a commit or of nodes that the repository does not have, is an error wrapping state.ErrInvalid, and then
-// nothing is recorded; see CheckDraft.
+// RecordDrafts appends receipts to a session, oldest first, in one operation, and returns how many it appended. A
+// missing session is created; it follows HEAD. It skips receipts that the session already has with the same time.
+// The receipts come from outside of the repository: one that is damaged, or refers to a commit or nodes that the
+// repository does not have, is an error wrapping state.ErrInvalid, and then nothing is recorded; see CheckDraft.
 func RecordDrafts(ctx context.Context, r *core.Repo, name string, list []*core.DraftReceipt, by state.Stamp) (int, error) {
 	ref, err := SessionRef(name)
 	if err != nil {
@@ -128,7 +127,8 @@ func appendDraft(
 	return SessionEntry{CID: ipld.Sum(ipld.DagCBOR, next.Encode()), Record: &next}, nil
 }
 
-// CheckDraft returns an error wrapping state.ErrInvalid unless a receipt is whole and tells of what the repository has.
+// CheckDraft returns an error wrapping state.ErrInvalid unless a receipt is complete and refers only to data of the
+// repository.
 func CheckDraft(ctx context.Context, r *core.Repo, d *core.DraftReceipt) error {
 	rec, err := retrieve.DecodeReceipt(d.Block)
 	if err == nil {

@@ -86,8 +86,8 @@ func heldTurn(t *testing.T, r *core.Repo, n int, fn func()) {
 	r.Writer.Turns.Give()
 }
 
-// TestReceiptsShareOperations: receipts that wait together, of several sessions and two of one, are one
-// operation and one sync of the log; each session has its chain, in the order in which it was asked.
+// TestReceiptsShareOperations: receipts that wait together, of several sessions and two of one, become one
+// operation and one sync of the log; each session has its chain, in request order.
 func TestReceiptsShareOperations(t *testing.T) {
 	const rounds, clients = 4, 8
 	r, answer, syncs := recorded8(t)
@@ -131,8 +131,8 @@ func TestReceiptsShareOperations(t *testing.T) {
 	}
 }
 
-// TestReceiptsFailAlone: what is wrong with one receipt is told to its caller alone, a caller that gives up
-// while it waits has recorded nothing, and receipts of several authors are operations of their own.
+// TestReceiptsFailAlone: only the caller of an invalid receipt gets its error, a caller that gives up while it
+// waits has recorded nothing, and receipts of several authors become separate operations.
 func TestReceiptsFailAlone(t *testing.T) {
 	r, answer, _ := recorded8(t)
 	if _, err := sessionpkg.EndSession(t.Context(), r, "s2", repokit.RecordBy); err != nil {
@@ -187,7 +187,8 @@ func TestReceiptsFailAlone(t *testing.T) {
 	}
 }
 
-// TestReceiptsOfAPanic: where the one that records for several panics the others end too, and the next one is recorded.
+// TestReceiptsOfAPanic: if the goroutine that records for several panics, the others end too, and the next one is
+// recorded.
 func TestReceiptsOfAPanic(t *testing.T) {
 	r, answer, _ := recorded8(t)
 	var wg sync.WaitGroup
@@ -214,8 +215,7 @@ func TestReceiptsOfAPanic(t *testing.T) {
 	}
 }
 
-// TestReceiptsOvertakeNone: what must wait for a turn of its own is not overtaken by what was asked for
-// later of the same session.
+// TestReceiptsOvertakeNone: later requests of the same session do not overtake one that needs its own turn.
 func TestReceiptsOvertakeNone(t *testing.T) {
 	other := repokit.RecordBy
 	other.Author = "adam"
@@ -239,8 +239,8 @@ func TestReceiptsOvertakeNone(t *testing.T) {
 	}
 }
 
-// TestReceiptsBeginWithTheOldest: a turn whose receipt is after an older one of its session, which it does not fit or
-// which there is no room for, takes that one first, and its own in the same turn.
+// TestReceiptsBeginWithTheOldest: if an older receipt of the session does not fit into the turn, the turn records
+// that one first, and then its own.
 func TestReceiptsBeginWithTheOldest(t *testing.T) {
 	other := repokit.RecordBy
 	other.Author = "adam"
@@ -278,7 +278,7 @@ func TestReceiptsBeginWithTheOldest(t *testing.T) {
 			e := &core.RecordEntry{Session: "s0", Draft: draft, By: by, Done: make(chan struct{})}
 			sessionpkg.Add(&r.Records, e)
 			wg.Go(func() {
-				if n < 2 { // their turns come after that of the last
+				if n < 2 { // their turns follow that of the last
 					if err := sessionpkg.Wait(e); err != nil {
 						t.Error(err)
 					}

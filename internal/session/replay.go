@@ -14,14 +14,14 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// ReplayResult tells whether recorded answers came out the same again.
+// ReplayResult says whether recorded answers were reproduced.
 type ReplayResult struct {
 	Session   string // "" when one receipt was replayed
 	Receipts  int    // replayed
 	Identical bool
 	First     *ReplayDifference // nil when identical, or if Redacted is set
-	// Redacted names what was erased since of what a receipt needs, where an answer could not come
-	// out the same for that: then nobody can tell whether it would. In the order of CIDs.
+	// Redacted lists, by CID, erased data that a receipt needs, if its answer could not be compared because of
+	// that.
 	Redacted []core.RedactionEntry
 }
 
@@ -35,11 +35,11 @@ type ReplayDifference struct {
 // IsMissing reports whether err wraps store.ErrNotFound.
 func IsMissing(err error) bool { return errors.Is(err, store.ErrNotFound) }
 
-// Replay answers the recorded requests of a session again, oldest first, each at its commit, or
-// the one of a receipt named by its CID, and compares the answers bit for bit. It stops at the
-// first difference, and at the first receipt of which something was erased. It returns a *state.KindError
-// for the CID of something else, and an error wrapping retrieve.ErrRankingVersion if a receipt
-// needs a ranking version that is not available, and store.ErrCorrupt for damage.
+// Replay answers the recorded requests of a session again, oldest first, each at its commit, or the request of a
+// single receipt named by its CID, and compares the answers bit for bit. It stops at the first difference, and at
+// the first receipt that depends on erased data. It returns a *state.KindError for the CID of another record, an
+// error wrapping retrieve.ErrRankingVersion if a receipt needs a ranking version that is not available, and one
+// wrapping store.ErrCorrupt for damage.
 func Replay(ctx context.Context, r *core.Repo, name string) (*ReplayResult, error) {
 	if c, err := ipld.ParseCID(name); err == nil {
 		if err := r.Revisions().OfKind(ctx, c, name, retrieve.KindReceipt); err != nil {
@@ -64,7 +64,7 @@ func Replay(ctx context.Context, r *core.Repo, name string) (*ReplayResult, erro
 	return res, nil
 }
 
-// replayOne replays the receipt of a number and notes what came of it.
+// replayOne replays a receipt and records the result.
 func replayOne(ctx context.Context, r *core.Repo, res *ReplayResult, number int, c ipld.CID) error {
 	diff, gone, err := replayReceipt(ctx, r, c)
 	if err != nil {
@@ -119,7 +119,7 @@ func Receipt(
 	return rec, req, err
 }
 
-// replayReceipt returns the first difference, or what was erased of what the receipt needs.
+// replayReceipt returns the first difference, or the erased data that the receipt needs.
 func replayReceipt(
 	ctx context.Context, r *core.Repo, c ipld.CID,
 ) (*retrieve.Difference, []core.RedactionEntry, error) {

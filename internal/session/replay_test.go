@@ -38,8 +38,8 @@ func replayed(t testing.TB, r *core.Repo, want int) {
 	}
 }
 
-// TestReplay replays a session of 100 retrievals after 50 further commits, opened anew, with the
-// indexes cleared, for reading and for writing.
+// TestReplay replays a session of 100 retrievals after 50 further commits, reopened, with the indexes cleared, for
+// reading and for writing.
 func TestReplay(t *testing.T) {
 	effort.Alone(t)
 	t.Parallel()
@@ -90,7 +90,7 @@ func TestReplay(t *testing.T) {
 	shut(r)
 }
 
-// TestReplayByCounter replays where the receipt's token counter is there, and where it is not.
+// TestReplayByCounter replays with and without the receipt's token counter.
 func TestReplayByCounter(t *testing.T) {
 	dir := repokit.InitEmpty(t)
 	opt := core.Options{Counters: retrieve.Counters{
@@ -151,7 +151,7 @@ func TestReplayOfNothing(t *testing.T) {
 	}
 }
 
-// damaged says how damage was told, or that it was told wrongly.
+// damaged returns how damage was reported, or an error if it was reported wrongly.
 func damaged(fsys *testkit.CrashFS, receipts int) (how string, err error) {
 	ctx := context.Background()
 	r, err := care.Open(repokit.CrashDir, core.Options{FS: fsys, ReadOnly: true, Logf: repokit.Logf})
@@ -183,9 +183,8 @@ func damaged(fsys *testkit.CrashFS, receipts int) (how string, err error) {
 	return "nowhere", nil
 }
 
-// TestReplayOfDamage flips bits in the files of a repository: replay and fsck tell, and a wrong
-// answer is never presented as identical. Bits of what holds no data (a filter, padding, options)
-// may go untold.
+// TestReplayOfDamage flips bits in the files of a repository: replay and fsck report it, and a wrong answer is
+// never presented as identical. Bits that hold no data (a filter, padding, options) may go unnoticed.
 func TestReplayOfDamage(t *testing.T) {
 	effort.Alone(t)
 	t.Parallel()
@@ -239,9 +238,9 @@ func TestReplayOfDamage(t *testing.T) {
 	}
 }
 
-// TestReplayOfLies answers, for one block at a time that a replay reads, with something else that
-// no store verified. Replay tells, or the answer is the recorded one; it never panics. What a
-// store would have told, or a missing block, is always told as damage.
+// TestReplayOfLies replaces, one block at a time, what a replay reads by unverified data. Replay reports it, or the
+// answer equals the recorded one; it never panics. Damage that a store would report, or a missing block, is always
+// reported as damage.
 func TestReplayOfLies(t *testing.T) {
 	effort.Alone(t)
 	stride := effort.Pick(13, 5, 1)
@@ -287,7 +286,7 @@ func TestReplayOfLies(t *testing.T) {
 				t.Errorf("seed %d, block %s: %s was told as %v", repokit.ReplaySeed, blocks[i], name, err)
 			case err == nil && name != "a flipped bit":
 				t.Errorf("seed %d, block %s: %s made no difference", repokit.ReplaySeed, blocks[i], name)
-			case err == nil: // in what no answer shows, as the hash of a tree's other branch
+			case err == nil: // in data that no answer shows, such as the hash of a tree's other branch
 				silent++
 			default:
 				told++
@@ -338,7 +337,7 @@ func TestFsckNamesBlocks(t *testing.T) {
 			bytes.Contains(data.Bytes(), ipld.AppendLink(nil, all[i]))
 		for _, name := range slices.Sorted(maps.Keys(repokit.Lies)) {
 			if !reached && (name == "an error" || name == "nothing") {
-				garbage++ // nobody knows that it should be there
+				garbage++ // its absence cannot be noticed
 				continue
 			}
 			liar := testkit.NewTamper(base)
@@ -380,8 +379,8 @@ func named(r *core.Repo, c ipld.CID) error {
 
 var errDifferent = errors.New("another answer")
 
-// replayLie replays over a store that lies and returns how it was told, nil where the answers are
-// the recorded ones.
+// replayLie replays over a store that lies and returns how it was reported, nil if the answers equal the recorded
+// ones.
 func replayLie(t *testing.T, liar store.Store, opt core.Options) error {
 	t.Helper()
 	r, err := care.New(t.Context(), liar, repokit.By, opt)
@@ -400,7 +399,7 @@ func replayLie(t *testing.T, liar store.Store, opt core.Options) error {
 	return nil
 }
 
-// TestReplayTellsDifferences records receipts that say something else than what is answered.
+// TestReplayTellsDifferences records receipts that differ from the answers.
 func TestReplayTellsDifferences(t *testing.T) {
 	r := repokit.OpenMem(t)
 	repokit.Lines(t, r, repokit.TwoPeople)

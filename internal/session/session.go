@@ -16,13 +16,13 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// DefaultSession records the receipts asked for outside any session. It follows HEAD.
+// DefaultSession records receipts requested outside of any session. It follows HEAD.
 const DefaultSession = "_default"
 
 // SessionEntry is one record of a session.
 type SessionEntry struct {
-	// Name is that under which the session is found, "" if it was not asked for by one. A chain that was kept
-	// beside another one has the name of the session in its records.
+	// Name is the name under which the session was found, "" if it was not found by name. A chain stored next to
+	// another one has the session's name in its records.
 	Name   string
 	CID    ipld.CID
 	Record *retrieve.Session
@@ -35,7 +35,7 @@ type SessionOptions struct {
 	Follow bool   // resolve HEAD at each retrieval instead of pinning a commit
 }
 
-// SessionRef returns the ref of a session that may be written.
+// SessionRef returns the ref of a writable session.
 func SessionRef(name string) (graph.RefName, error) {
 	if strings.HasPrefix(name, graph.Imported) {
 		return "", state.Invalidf("session %q is imported: it can be read and replayed, not gone on with", name)
@@ -46,8 +46,7 @@ func SessionRef(name string) (graph.RefName, error) {
 	return graph.RefName(graph.Sessions + name), nil
 }
 
-// StartSession starts a session. It returns an error wrapping fs.ErrExist if there is one of
-// that name.
+// StartSession starts a session. It returns an error wrapping fs.ErrExist if one with that name exists.
 func StartSession(
 	ctx context.Context, r *core.Repo, name string, opt SessionOptions,
 ) (*retrieve.Session, error) {
@@ -94,8 +93,7 @@ func appendSession(ctx context.Context, t *core.Tx, ref graph.RefName, rec *retr
 	return err
 }
 
-// Session returns the newest record of a session. It returns a *state.NotFoundError if there is none
-// of that name.
+// Session returns the newest record of a session. It returns a *state.NotFoundError if it does not exist.
 func Session(ctx context.Context, r *core.Repo, name string) (SessionEntry, error) {
 	v, err := r.Current(ctx)
 	if err != nil {
@@ -104,8 +102,7 @@ func Session(ctx context.Context, r *core.Repo, name string) (SessionEntry, erro
 	return newestRecord(ctx, v, r.Facts(), name)
 }
 
-// readableSession returns the ref of a session, which may be an imported one, by its name with or
-// without refs/.
+// readableSession returns the ref of a session, possibly an imported one, by its name with or without refs/.
 func readableSession(ctx context.Context, v *core.View, name string) (core.Ref, bool, error) {
 	full, imported := core.ImportedName(strings.TrimPrefix(name, "refs/"))
 	if _, ns, _ := full.SplitImported(); ns != graph.Sessions {
@@ -147,8 +144,7 @@ func ReadSession(ctx context.Context, get store.Getter, c ipld.CID) (SessionEntr
 	return SessionEntry{CID: c, Record: rec}, err
 }
 
-// read fetches and decodes a record that package commit does not know. Stored bytes that do not
-// decode are corrupt.
+// read fetches and decodes a record unknown to package commit. Stored bytes that do not decode are corrupt.
 func read[T any](
 	ctx context.Context, get store.Getter, c ipld.CID, kind string, decode func([]byte) (T, error),
 ) (T, error) {
@@ -164,7 +160,7 @@ func read[T any](
 	return rec, nil
 }
 
-// SessionRecord returns a record of a session by its CID, as that of the one before another.
+// SessionRecord returns a record of a session by its CID, for instance the previous record of another.
 func SessionRecord(ctx context.Context, r *core.Repo, c ipld.CID) (SessionEntry, error) {
 	return ReadSession(ctx, r.Facts(), c)
 }
@@ -203,7 +199,7 @@ func SessionLog(ctx context.Context, r *core.Repo, name string) iter.Seq2[Sessio
 	}
 }
 
-// extend appends a record to a session that has not ended. change fills in what is new.
+// extend appends a record to a session that has not ended. change fills in its new fields.
 func extend(
 	ctx context.Context, r *core.Repo, name string, by state.Stamp, change func(t *core.Tx, rec *retrieve.Session) error,
 ) (*retrieve.Session, error) {
@@ -246,7 +242,7 @@ func AdvanceSession(
 	})
 }
 
-// EndSession ends a session: nothing is added to it any more.
+// EndSession ends a session: nothing can be added to it any more.
 func EndSession(ctx context.Context, r *core.Repo, name string, by state.Stamp) (*retrieve.Session, error) {
 	return extend(ctx, r, name, by, func(_ *core.Tx, rec *retrieve.Session) error {
 		rec.Ended = true
@@ -271,13 +267,12 @@ func RemoveSession(ctx context.Context, r *core.Repo, name string, by state.Stam
 	return err
 }
 
-// RetrieveIn answers a request in a session, from its pinned commit or from HEAD if it follows,
-// and records the receipt, whose CID it returns. The session DefaultSession is made when first
-// needed.
+// RetrieveIn answers a request in a session, from its pinned commit or from HEAD if it follows, records the receipt
+// and returns its CID. The session DefaultSession is created when first needed.
 func RetrieveIn(
 	ctx context.Context, r *core.Repo, name string, req retrieve.Request, by state.Stamp,
 ) (*retrieve.Answer, ipld.CID, error) {
-	rec := &retrieve.Session{Follow: true} // what DefaultSession will be
+	rec := &retrieve.Session{Follow: true} // as DefaultSession will be
 	last, err := Session(ctx, r, name)
 	if err == nil {
 		rec = last.Record

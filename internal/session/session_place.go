@@ -15,17 +15,17 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// maxStem is how many bytes of a session's name begin that of a chain beside it: with a CID after it, and the name of a
-// remote before it, that is a name of a ref still.
+// maxStem is how many bytes of a session's name begin the name of an additional chain: with a CID after it, and a
+// remote's name before it, the result is still a valid ref name.
 const maxStem = 64
 
-// BesideSession returns the name under which a chain of a session is kept beside others: first is its first record that
-// none of these has.
+// BesideSession returns the name under which an additional chain of a session is stored: first is its first record
+// that no other chain has.
 func BesideSession(session string, first ipld.CID) string {
 	return sessionStem(session) + "." + first.String()
 }
 
-// sessionStem returns how the names of all chains of a session begin.
+// sessionStem returns the common beginning of the names of a session's chains.
 func sessionStem(session string) string {
 	if len(session) <= maxStem {
 		return session
@@ -34,14 +34,14 @@ func sessionStem(session string) string {
 	return strings.TrimRight(cut, "/.")
 }
 
-// KeptChain is a chain of a session that is here.
+// KeptChain is a stored chain of a session.
 type KeptChain struct {
 	ref graph.RefName
 	Tip SessionEntry
 }
 
-// PlaceSession decides where a chain of a session goes that another repository has (SPEC 13.5): to is its newest record,
-// and at tells of all refs with a prefix. ok is false if it is here already.
+// PlaceSession decides where another repository's chain of a session is stored (SPEC 13.5): to is its newest
+// record, and at returns all refs with a prefix. ok is false if it is here already.
 func PlaceSession(
 	ctx context.Context, get store.Getter, to ipld.CID, at func(prefix string) (map[graph.RefName]ipld.CID, error),
 ) (change core.RefChange, ok bool, err error) {
@@ -100,8 +100,8 @@ func chainsOf(
 	return out, nil
 }
 
-// Placed is the records of chains of one session that a request has placed: each chain is read once, as far down as the
-// lowest record that is to be placed after it.
+// Placed holds the records of chains of one session that a request has placed: each chain is read once, down to the
+// lowest record to be placed after it.
 type Placed struct {
 	Seen    map[ipld.CID]bool
 	Reading []SessionEntry // the lowest record that was read of each chain
@@ -128,7 +128,7 @@ func (p *Placed) Has(ctx context.Context, get store.Getter, z SessionEntry) (boo
 	return p.Seen[z.CID], nil
 }
 
-// GrownFrom returns the chain whose newest record is the newest of z that is one. It reads z down to the shortest chain.
+// GrownFrom returns the chain that z extends furthest. It reads z down to the shortest chain.
 func GrownFrom(ctx context.Context, get store.Getter, z SessionEntry, kept []KeptChain) (c KeptChain, ok bool, err error) {
 	tips, low := make(map[ipld.CID]KeptChain), z.Record.Seq+1
 	for _, k := range kept {
@@ -146,7 +146,7 @@ func GrownFrom(ctx context.Context, get store.Getter, z SessionEntry, kept []Kep
 	}
 }
 
-// sharedRecords returns how many records two chains begin with in common.
+// sharedRecords returns the length of the common beginning of two chains.
 func sharedRecords(ctx context.Context, get store.Getter, a, b SessionEntry) (n int64, err error) {
 	for a.CID != b.CID {
 		at := max(a.Record.Seq, b.Record.Seq)
@@ -174,8 +174,8 @@ func recordAt(ctx context.Context, get store.Getter, e SessionEntry, seq int64) 
 	return e, err
 }
 
-// LastCommits returns the commits that the newest record of a session names: what its receipt is of, or what it is
-// pinned to.
+// LastCommits returns the commits that the newest record of a session names: those of its receipt, or the pinned
+// one.
 func LastCommits(ctx context.Context, r *core.Repo, tip ipld.CID) ([]ipld.CID, error) {
 	e, err := ReadSession(ctx, r.Facts(), tip)
 	if err != nil {
@@ -195,10 +195,10 @@ func LastCommits(ctx context.Context, r *core.Repo, tip ipld.CID) ([]ipld.CID, e
 	return out, nil
 }
 
-// IsSessionRef reports whether a ref is that of a session.
+// IsSessionRef reports whether a ref names a session.
 func IsSessionRef(r core.Ref) bool { return strings.HasPrefix(string(r.Name), graph.Sessions) }
 
-// IsSession reports whether a block is a record of a session that is here.
+// IsSession reports whether a block is a session record of this repository.
 func IsSession(ctx context.Context, r *core.Repo, c ipld.CID) (bool, error) {
 	block, err := r.Facts().Get(ctx, c)
 	if errors.Is(err, store.ErrNotFound) {
@@ -207,7 +207,7 @@ func IsSession(ctx context.Context, r *core.Repo, c ipld.CID) (bool, error) {
 	return err == nil && ipld.RecordKind(block) == retrieve.KindSession, err
 }
 
-// HasRecord reports whether a record of a session is here.
+// HasRecord reports whether the repository has a session record.
 func HasRecord(ctx context.Context, r *core.Repo, c ipld.CID) (bool, error) {
 	is, err := IsSession(ctx, r, c)
 	if IsMissing(err) {

@@ -23,7 +23,7 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// TestChainVectors keeps chains of sessions beside each other as clause 13.5 says.
+// TestChainVectors stores chains of sessions next to each other as clause 13.5 says.
 func TestChainVectors(t *testing.T) {
 	for _, v := range cases.Read(t, "../../spec/vectors/chains.jsonl") {
 		var in struct {
@@ -88,7 +88,7 @@ func cidOfText(t *testing.T, text string) ipld.CID {
 	return c
 }
 
-// TestDamagedSessionStopsNoPack takes in a pack without sessions where a record of a session here cannot be read.
+// TestDamagedSessionStopsNoPack imports a pack without sessions although a session record here cannot be read.
 func TestDamagedSessionStopsNoPack(t *testing.T) {
 	by := state.Stamp{Author: "erin", Time: 1_780_000_000_000_000, Command: []string{"test"}}
 	var both [2]*core.Repo

@@ -133,7 +133,7 @@ func TestFollowingSession(t *testing.T) {
 	}
 }
 
-// TestDefaultSession keeps receipts of no session.
+// TestDefaultSession records receipts outside of sessions.
 func TestDefaultSession(t *testing.T) {
 	r := repokit.OpenMem(t)
 	repokit.Lines(t, r, repokit.TwoPeople)
@@ -249,8 +249,8 @@ func TestRemovedSession(t *testing.T) {
 	}
 }
 
-// TestOperations checks that each change of refs is one operation, that says who and what, and
-// that reading and refused writes are none.
+// TestOperations checks that each change of refs is one operation, with author and command, and that reading and
+// refused writes make none.
 func TestOperations(t *testing.T) {
 	st := mem.New()
 	r, err := care.New(t.Context(), st, repokit.By, core.Options{})

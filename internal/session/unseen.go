@@ -13,10 +13,9 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// Unseen returns a request that is ready to be answered from a snapshot in a session: names of
-// excluded nodes become ids, and if the request asks for it, what the session has shown is
-// excluded too. The session DefaultSession has shown nothing if there is none. What is recorded
-// is a function of the commit and the returned request.
+// Unseen prepares a request for a snapshot in a session: names of excluded nodes become ids, and if requested,
+// items that the session has shown are excluded too. If DefaultSession does not exist it has shown nothing. What is
+// recorded is a function of the commit and the returned request.
 func Unseen(
 	ctx context.Context, r *core.Repo, session string, s *core.Snapshot, req retrieve.Request,
 ) (retrieve.Request, error) {
@@ -27,7 +26,7 @@ func Unseen(
 	return complete.ExcludeSeen(req, shown(ctx, r, session))
 }
 
-// shown yields what the records of a session have shown, newest first.
+// shown yields the items shown in the records of a session, newest first.
 func shown(ctx context.Context, r *core.Repo, session string) iter.Seq2[complete.Shown, error] {
 	return func(yield func(complete.Shown, error) bool) {
 		for e, err := range SessionLog(ctx, r, session) {
@@ -49,7 +48,7 @@ func shown(ctx context.Context, r *core.Repo, session string) iter.Seq2[complete
 	}
 }
 
-// isNoSession tells a session that is not there from a record that is missing.
+// isNoSession distinguishes a missing session from a missing record.
 func isNoSession(err error) bool {
 	var missing *state.NotFoundError
 	return errors.As(err, &missing) && missing.What == "session"

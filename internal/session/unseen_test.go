@@ -36,7 +36,7 @@ func unseenIn(
 	return a
 }
 
-// TestUnseen asks a session again and again, until it has seen everything, and replays it.
+// TestUnseen queries a session repeatedly, until it has seen everything, and replays it.
 func TestUnseen(t *testing.T) {
 	r := repokit.OpenMem(t)
 	repokit.Lines(t, r, boats(25))
@@ -54,7 +54,7 @@ func TestUnseen(t *testing.T) {
 			seen[item.ID] = true
 		}
 	}
-	// The default session has shown nothing yet, and needs not be there.
+	// The default session has shown nothing yet, and need not exist.
 	if a := unseenIn(t, r, sessionpkg.DefaultSession, retrieve.Request{}); len(a.Items) != 10 {
 		t.Errorf("%d items", len(a.Items))
 	}
@@ -96,7 +96,7 @@ func TestUnseenCut(t *testing.T) {
 	}
 }
 
-// TestExcludeNames resolves names at the commit, and refuses those that exclude nothing.
+// TestExcludeNames resolves names at the commit, and refuses those that match nothing.
 func TestExcludeNames(t *testing.T) {
 	r := repokit.OpenMem(t)
 	repokit.Lines(t, r, boats(3))
