@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// Budget bounds what several caches keep together: where they have more, the largest gives way. What each
-// has at most is its own matter. The nil Budget bounds nothing. Safe for concurrent use.
+// Budget bounds the total size of several caches: if they exceed it, the largest shrinks. Each cache may also have
+// its own limit. The nil Budget bounds nothing. Safe for concurrent use.
 type Budget struct {
 	limit int64
 	used  atomic.Int64
@@ -15,36 +15,37 @@ type Budget struct {
 	members []Member
 }
 
-// Member is a cache that has a part of a budget.
+// Member is a cache that shares a budget.
 type Member interface {
-	// Bytes returns about how many bytes are kept.
+	// Bytes returns approximately how many bytes are cached.
 	Bytes() int64
-	// Shed forgets about n bytes, what was not used for long first.
+	// Shed evicts about n bytes, least recently used first.
 	Shed(n int64)
 }
 
-// roomShare is what share of a budget is made room for at least, so that not each value that comes sheds another.
-const roomShare = 64
+// shedShare is the fraction of a budget that Settle frees at least, so that not each new value causes another
+// eviction.
+const shedShare = 64
 
-// NewBudget returns a budget of so many bytes.
+// NewBudget returns a budget of the given size in bytes.
 func NewBudget(limit int64) *Budget { return &Budget{limit: limit} }
 
-// Join adds a member, before it is used.
+// Join adds a member. Call it before the member is used.
 func (b *Budget) Join(m Member) {
 	if b != nil {
 		b.members = append(b.members, m)
 	}
 }
 
-// Note is told how many bytes a member keeps more, or fewer. It takes no lock.
+// Note adds n, which may be negative, to the size of a member. It takes no lock.
 func (b *Budget) Note(n int64) {
 	if b != nil {
 		b.used.Add(n)
 	}
 }
 
-// Settle makes room where there is too much. A member calls it after it has taken something in, with none
-// of its own locks held. Where another goroutine makes room it does not wait.
+// Settle shrinks caches if the budget is exceeded. A member calls it after adding a value, without holding any of
+// its own locks. If another goroutine is already shrinking caches it returns at once.
 func (b *Budget) Settle() {
 	if b == nil || b.used.Load() <= b.limit || !b.mu.TryLock() {
 		return
@@ -65,6 +66,6 @@ func (b *Budget) Settle() {
 		if largest == nil {
 			return
 		}
-		largest.Shed(over + b.limit/roomShare)
+		largest.Shed(over + b.limit/shedShare)
 	}
 }

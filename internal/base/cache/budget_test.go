@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestBudget holds that caches keep within what they have together, and that the largest gives way.
+// TestBudget checks that caches stay within their shared budget, and that the largest shrinks.
 func TestBudget(t *testing.T) {
 	const value = 1000
 	b := NewBudget(50 * (value + Overhead))
@@ -39,7 +39,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestBudgetTooSmall ends also where one value is more than all of the budget.
+// TestBudgetTooSmall: Settle ends even if a single value exceeds the budget.
 func TestBudgetTooSmall(t *testing.T) {
 	b := NewBudget(1)
 	var c Cache[int, int]
@@ -55,7 +55,7 @@ func TestBudgetTooSmall(t *testing.T) {
 	none.Settle()
 }
 
-// TestBudgetAtOnce keeps count while several goroutines add, get and clear.
+// TestBudgetAtOnce keeps the count right while several goroutines add, get and clear.
 func TestBudgetAtOnce(t *testing.T) {
 	b := NewBudget(40 * Overhead)
 	caches := make([]Cache[int, int], 3)

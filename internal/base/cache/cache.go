@@ -1,4 +1,4 @@
-// Package cache keeps decoded values in memory, up to a number of bytes.
+// Package cache caches decoded values in memory, up to a number of bytes.
 package cache
 
 import (
@@ -6,12 +6,11 @@ import (
 	"sync/atomic"
 )
 
-// Overhead is what an entry takes beside its value, in bytes, about.
+// Overhead is the approximate size of an entry without its value, in bytes.
 const Overhead = 200
 
-// Cache keeps values by their keys; those that were not used for long leave first, about (clock, not
-// exact order), so that readers do not wait for each other. What a key means must never change. The
-// zero Cache keeps nothing. Safe for concurrent use.
+// Cache maps keys to values and evicts in approximate LRU order (a clock), so that readers do not block each other.
+// A key must always mean the same value. The zero Cache keeps nothing. Safe for concurrent use.
 type Cache[K comparable, V any] struct {
 	mu    sync.RWMutex
 	limit int64
@@ -32,25 +31,25 @@ type kept[K comparable, V any] struct {
 	next, last *kept[K, V] // the older one, and the newer one
 }
 
-// newest puts an item before all others.
+// newest moves an item to the front.
 func (c *Cache[K, V]) newest(item *kept[K, V]) {
 	item.last, item.next = &c.order, c.order.next
 	item.last.next, item.next.last = item, item
 }
 
-// remove takes an item out of the order.
+// remove removes an item from the order.
 func (item *kept[K, V]) remove() { item.last.next, item.next.last = item.next, item.last }
 
-// Init sets how many bytes are kept, about. It is called before anything else.
+// Init sets the approximate capacity in bytes. Call it before anything else.
 func (c *Cache[K, V]) Init(limit int64) { c.limit = limit }
 
-// Share makes the cache a member of a budget. It is called before the cache is used.
+// Share makes the cache a member of a budget. Call it before the cache is used.
 func (c *Cache[K, V]) Share(b *Budget) {
 	c.budget = b
 	b.Join(c)
 }
 
-// Get returns what is kept, and the epoch, which AddSince wants to know.
+// Get returns the cached value, and the epoch for AddSince.
 func (c *Cache[K, V]) Get(key K) (value V, ok bool, epoch int) {
 	c.mu.RLock()
 	item, epoch := c.items[key], c.epoch
@@ -64,8 +63,8 @@ func (c *Cache[K, V]) Get(key K) (value V, ok bool, epoch int) {
 	return item.value, true, epoch
 }
 
-// AddSince keeps what was read since an epoch, of so many bytes, unless the cache was cleared
-// meanwhile or the value is larger than all of it.
+// AddSince adds a value of the given size that was read since an epoch, unless the cache was cleared since then or
+// the value exceeds its capacity.
 func (c *Cache[K, V]) AddSince(epoch int, key K, value V, size int64) {
 	c.add(epoch, key, value, size)
 	c.budget.Settle()
@@ -90,7 +89,7 @@ func (c *Cache[K, V]) add(epoch int, key K, value V, size int64) {
 	c.budget.Note(c.size - before)
 }
 
-// Shed forgets about n bytes.
+// Shed evicts about n bytes.
 func (c *Cache[K, V]) Shed(n int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -99,9 +98,9 @@ func (c *Cache[K, V]) Shed(n int64) {
 	c.budget.Note(c.size - before)
 }
 
-// evict makes room, so that limit bytes are left at most. What was used since it was last looked at
-// gets another turn, as does the newest, each once: readers that are busy meanwhile cannot keep this
-// from ending, and what has just been read is not the first to go where all else is in use.
+// evict removes items until at most limit bytes are left. An item used since the clock last passed it is kept once
+// more, as is the newest, but each only once: concurrent readers cannot keep evict from ending, and a value just
+// read is not the first to go if all others are in use.
 func (c *Cache[K, V]) evict(newest *kept[K, V], limit int64) {
 	for turns := len(c.items); c.size > limit; turns-- {
 		item := c.order.last
@@ -115,7 +114,7 @@ func (c *Cache[K, V]) evict(newest *kept[K, V], limit int64) {
 	}
 }
 
-// Clear forgets everything: what was erased must not stay.
+// Clear removes everything, so that erased data does not stay.
 func (c *Cache[K, V]) Clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -126,14 +125,14 @@ func (c *Cache[K, V]) Clear() {
 	c.order.next, c.order.last = &c.order, &c.order
 }
 
-// Bytes returns about how many bytes are kept.
+// Bytes returns approximately how many bytes are cached.
 func (c *Cache[K, V]) Bytes() int64 {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.size
 }
 
-// Len returns how many values are kept.
+// Len returns how many values are cached.
 func (c *Cache[K, V]) Len() int {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

@@ -25,11 +25,11 @@ func TestUsedStaysLonger(t *testing.T) {
 	}
 	c.AddSince(0, 4, "y", 1<<20)
 	if _, ok, _ := c.Get(4); ok || c.Len() != 3 {
-		t.Errorf("larger than all: kept %t beside %d", ok, c.Len())
+		t.Errorf("larger than all: kept %t with %d", ok, c.Len())
 	}
 }
 
-// TestNewestStays keeps what has just been read, also where all else is in use.
+// TestNewestStays keeps a value just read even if all others are in use.
 func TestNewestStays(t *testing.T) {
 	var c Cache[int, int]
 	c.Init(3 * Overhead)
@@ -44,7 +44,7 @@ func TestNewestStays(t *testing.T) {
 	}
 }
 
-// TestClearedWhileRead keeps nothing that was read before everything was forgotten.
+// TestClearedWhileRead does not add a value that was read before the cache was cleared.
 func TestClearedWhileRead(t *testing.T) {
 	var c Cache[int, int]
 	c.Init(1 << 20)
@@ -66,7 +66,7 @@ func TestZeroKeepsNothing(t *testing.T) {
 	}
 }
 
-// TestManyAtOnce ends, and keeps within its bound, while all values are in use.
+// TestManyAtOnce ends, and stays within its bound, while all values are in use.
 func TestManyAtOnce(t *testing.T) {
 	var c Cache[int, int]
 	c.Init(50 * Overhead)

@@ -6,7 +6,7 @@ import (
 	"github.com/mnem-project/mnem/internal/base/text"
 )
 
-// asking are words that, beside stop words, say no more than that something is asked.
+// asking are words that, like stop words, carry no meaning beyond asking.
 var asking = func() map[string]bool {
 	out := map[string]bool{}
 	for _, w := range strings.Fields("anything d date didn doesn don everything going happen " +
@@ -17,10 +17,10 @@ var asking = func() map[string]bool {
 	return out
 }()
 
-// askingChars is the same of Chinese characters.
+// askingChars are Chinese characters of the same kind.
 const askingChars = "发生了什么發麼事情做过過有的我们們你您是吗嗎呢些干那这這在时時候间間请請告诉訴"
 
-// asksNothing reports whether a text says nothing beside its expressions.
+// asksNothing reports whether a text has no content besides its time expressions.
 func (r *reader) asksNothing(list []*expression) bool {
 	at := 0
 	for _, e := range list {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// firstFit is reader.fit said plainly: all patterns are tried, one after the other.
+// firstFit is a simple version of reader.fit that tries all patterns in order.
 func firstFit(list []token) (found, *pattern, int) {
 	all := allPatterns()
 	for _, patterns := range [][]pattern{all.absolute, all.relative} {
@@ -20,7 +20,7 @@ func firstFit(list []token) (found, *pattern, int) {
 	return found{}, nil, 0
 }
 
-// TestBegins: patterns that may begin with a token are those that fit there, in the order of the tables.
+// TestBegins: exactly the patterns that can match at a token are listed for it, in table order.
 func TestBegins(t *testing.T) {
 	all := allPatterns()
 	var words []string

@@ -2,13 +2,12 @@ package dates
 
 import "time"
 
-// A day is the number of days since 1970-01-01 in the Gregorian calendar, which is continued to
-// before its beginning.
+// A day is the number of days since 1970-01-01 in the proleptic Gregorian calendar.
 type day int
 
 const dayMicros = 24 * 60 * 60 * 1_000_000
 
-// date returns a day of a month; months and days beyond the year or month count on.
+// date returns a day of a month; months and days out of range carry over.
 func date(year, month, d int) day {
 	return day(time.Date(year, time.Month(month), d, 0, 0, 0, 0, time.UTC).Unix() / 86_400)
 }
@@ -26,7 +25,7 @@ func (d day) civil() (year, month, dom int) {
 // weekday returns 0 for Monday to 6 for Sunday.
 func (d day) weekday() int { return ((int(d)+3)%7 + 7) % 7 }
 
-// addMonths returns the same day of another month, or its last day where it has no such day.
+// addMonths returns the same day of another month, or its last day if it has no such day.
 func (d day) addMonths(n int) day {
 	year, month, dom := d.civil()
 	first := date(year, month+n, 1)
@@ -62,7 +61,7 @@ func (u unit) add(d day, n int) day {
 	return d.addMonths(12 * n)
 }
 
-// around returns the unit that is n after the one that d is in. A weekend is that of d's week.
+// around returns the nth unit after the one that contains d. A weekend belongs to d's week.
 func (u unit) around(d day, n int) span {
 	year, month, _ := d.civil()
 	switch u {
@@ -82,22 +81,22 @@ func (u unit) around(d day, n int) span {
 	return months(year+n, 1, 12)
 }
 
-// span is days from one to before another.
+// span is a half-open range of days.
 type span struct{ from, to day }
 
-// months returns n whole months from one on.
+// months returns n whole months from the given one on.
 func months(year, month, n int) span {
 	return span{date(year, month, 1), date(year, month+n, 1)}
 }
 
-// cycle is what comes again every year or week.
+// cycle recurs every year or week.
 type cycle struct {
 	month, day int // day is 0 for a whole month
-	months     int // of a month or season, else 0
-	weekday    int // 0 to 6 where month is 0
+	months     int // of a month or season, otherwise 0
+	weekday    int // 0 to 6 if month is 0
 }
 
-// in returns the one that begins in a year; ok is false where the year has no such day.
+// in returns the occurrence that begins in a year; ok is false if the year has no such day.
 func (c cycle) in(year int) (s span, ok bool) {
 	if c.day > 0 {
 		d := date(year, c.month, c.day)
@@ -109,8 +108,8 @@ func (c cycle) in(year int) (s span, ok bool) {
 // leapYears is how many years may pass without a February 29.
 const leapYears = 8
 
-// last returns the latest one for which fits holds, which must hold for all that are early enough,
-// looking from the year of d.
+// last returns the latest occurrence, near the year of d, for which fits holds. fits must hold for all early enough
+// ones.
 func (c cycle) last(d day, fits func(span) bool) (span, bool) {
 	if c.month == 0 {
 		for back := -7; back <= 7; back++ {
@@ -130,17 +129,17 @@ func (c cycle) last(d day, fits func(span) bool) (span, bool) {
 	return span{}, false
 }
 
-// before returns the latest one that ends by d.
+// before returns the latest occurrence that ends by d.
 func (c cycle) before(d day) (span, bool) {
 	return c.last(d, func(s span) bool { return s.to <= d })
 }
 
-// begun returns the latest one that begins by d.
+// begun returns the latest occurrence that begins by d.
 func (c cycle) begun(d day) (span, bool) {
 	return c.last(d, func(s span) bool { return s.from <= d })
 }
 
-// after returns the first one that begins on d or later.
+// after returns the first occurrence that begins on d or later.
 func (c cycle) after(d day) (span, bool) {
 	if c.month == 0 {
 		s := span{d, d + 1}

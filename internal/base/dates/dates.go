@@ -1,15 +1,14 @@
-// Package dates reads the dates that a question names: clause 6.11 of docs/ranking.md. It knows
-// no locale, no time zone but UTC, and no clock; what counts from now does so from a day that is
-// given.
+// Package dates finds the dates that a question names: clause 6.11 of docs/ranking.md. It uses no locale, no time
+// zone but UTC, and no clock; relative dates count from a given day.
 package dates
 
 import "math"
 
-// Range is a time that a text names, in microseconds since 1970-01-01T00:00:00Z.
+// Range is a time named in a text, in microseconds since 1970-01-01T00:00:00Z.
 type Range struct {
 	From int64 // inclusive; math.MinInt64 for none
 	To   int64 // exclusive; math.MaxInt64 for none
-	// Scale is the length of the date that it comes from, above 0.
+	// Scale is the length of its date, above 0.
 	Scale int64
 }
 
@@ -19,15 +18,15 @@ const (
 	NoTo   = math.MaxInt64
 )
 
-// Reading is what a text says of times.
+// Reading lists the times named in a text.
 type Reading struct {
 	Ranges   []Range // in the order of the text, each once; at most 8
 	Relative bool    // whether any of it counts from now
-	Unread   int     // expressions that need a now where there is none
+	Unread   int     // relative expressions for which no now was given
 	Bare     bool    // whether the text asks for nothing but a time
 }
 
-// Now is a day that relative dates count from.
+// Now is the day from which relative dates count.
 type Now struct {
 	micros int64
 	given  bool
@@ -36,12 +35,11 @@ type Now struct {
 // At returns the day with a time in microseconds since 1970-01-01T00:00:00Z.
 func At(micros int64) Now { return Now{micros, true} }
 
-// maxTokens is how many tokens of a text are read: to try all patterns at each of tens of thousands
-// would take longer than all the rest of a question.
+// maxTokens is how many tokens of a text are read: trying all patterns at tens of thousands of tokens would take
+// longer than the rest of a query.
 const maxTokens = 512
 
-// Read reads the first maxTokens tokens of a text. Any string will do, and what comes after them
-// costs nothing.
+// Read reads the first maxTokens tokens of a text, which may be any string.
 func Read(s string, now Now) Reading {
 	r := &reader{list: tokens(s, maxTokens), has: now.given}
 	if now.given {
@@ -82,8 +80,8 @@ func contains(list []Range, r Range) bool {
 	return false
 }
 
-// years finds the years of dates without one: that of the next date that has one, else of the last
-// before it, else the latest that has begun by now.
+// years determines the years of dates without one: the year of the next date that has one, otherwise of the last
+// before it, otherwise the latest that has begun by now.
 func (r *reader) years(list []*expression) {
 	var ops []*operand
 	for _, e := range list {
@@ -116,8 +114,7 @@ func (e *expression) relative() bool {
 	return e.ops[0].base || e.ops[len(e.ops)-1].base
 }
 
-// resolve returns the time that an expression means; ok is false where that is not known, or
-// nothing.
+// resolve returns the time that an expression means; ok is false if it is unknown or empty.
 func (e *expression) resolve() (r Range, ok bool) {
 	o := *e.ops[0]
 	last := *e.ops[len(e.ops)-1]
@@ -158,7 +155,7 @@ func (e *expression) resolve() (r Range, ok bool) {
 
 func (d day) micros() int64 { return int64(d) * dayMicros }
 
-// near returns the units, or the weekday or weekend, before or after some days.
+// near returns the units, or the weekday or weekend, before or after a span.
 func (e *expression) near(s span) (span, bool) {
 	switch {
 	case e.unit == unitWeekend:

@@ -27,7 +27,7 @@ func show(ranges []Range) string {
 	return strings.Join(out, " ")
 }
 
-// TestRead shows what is read; the vectors of clause 6.11 have all patterns.
+// TestRead shows examples; the vectors of clause 6.11 cover all patterns.
 func TestRead(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                      "",
@@ -85,7 +85,7 @@ func TestBare(t *testing.T) {
 	}
 }
 
-// TestWithoutNow: what does not count from now is read all the same, the rest counted.
+// TestWithoutNow: absolute dates are read without a now, and relative ones counted.
 func TestWithoutNow(t *testing.T) {
 	got := Read("last week, on May 7 2023, and in August", Now{})
 	if show(got.Ranges) != "2023-05-07..2023-05-08 2023-08-01..2023-09-01" || got.Unread != 1 ||
@@ -151,7 +151,7 @@ func TestLong(t *testing.T) {
 	}
 }
 
-// TestTokensBounded: the first tokens of a text are those of reading it to its end.
+// TestTokensBounded: the first tokens of a text equal those of a complete read.
 func TestTokensBounded(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	parts := []string{"一", "二", "十", "〇", "年", "5", "17", "may", "é", " ", ", ", "-", "?", "\u00ad", "\xff"}
@@ -171,7 +171,7 @@ func TestTokensBounded(t *testing.T) {
 	}
 }
 
-// TestLongText: what comes after the tokens that are read is not looked at.
+// TestLongText: text after the token limit is ignored.
 func TestLongText(t *testing.T) {
 	of := func(n int) float64 {
 		text := strings.Repeat("`a", n)

@@ -1,15 +1,15 @@
 package dates
 
-// found is what the classes of a pattern stand for where it fits.
+// found holds the values of a pattern's classes in a match.
 type found struct {
-	year, month, season, day int // 0 where the pattern has none
+	year, month, season, day int // 0 if the pattern has none
 	quarter, count           int
 	weekday                  int // from 0
 	unit                     unit
 }
 
-// match returns what a pattern reads at the beginning of a list, and how many tokens that is; 0
-// where it does not fit. What may be absent is taken where it is there.
+// match matches a pattern at the beginning of a list and returns the number of tokens; 0 means no match. Optional
+// elements are matched if present.
 func (p *pattern) match(list []token) (f found, n int) {
 	f.unit = p.unit
 	for _, e := range p.elems {
@@ -32,7 +32,7 @@ func (p *pattern) match(list []token) (f found, n int) {
 	return f, n
 }
 
-// possible reports whether a month has the day that was read.
+// possible reports whether the month has the day.
 func (f *found) possible() bool {
 	year := f.year
 	if year == 0 {
@@ -53,7 +53,7 @@ func (t token) isOne(any []string) bool {
 	return false
 }
 
-// number returns the value of a number of at most so many digits, 0 for all else.
+// number returns the value of a number with at most the given digits and within the bounds, otherwise 0.
 func (t token) number(digits, low, high int) int {
 	if t.digits == 0 || t.digits > digits || t.n < low || t.n > high {
 		return 0
@@ -61,7 +61,7 @@ func (t token) number(digits, low, high int) int {
 	return t.n
 }
 
-// take reads a token as a class, and reports whether it is of it.
+// take matches a token against a class, and stores its value.
 func (f *found) take(class byte, t token) bool {
 	switch class {
 	case 'Y':
@@ -111,7 +111,7 @@ func (f *found) takeWeekday(class byte, t token) bool {
 	return f.weekday >= 0
 }
 
-// cycle returns what of this comes again.
+// cycle returns the recurring part of the match.
 func (f *found) cycle() cycle {
 	switch {
 	case f.season > 0:

@@ -1,11 +1,11 @@
 package dates
 
-// Place is where a text names a date of a calendar, in bytes.
+// Place is the position of a calendar date in a text, in bytes.
 type Place struct{ Start, End int }
 
-// Places returns where a text names dates that do not count from now, in order, those without a
-// year included: of the expressions that Read reads, so of at most 8, the dates, without the words
-// before and after them; two that make a range are one place.
+// Places returns the positions of absolute dates in a text, in order, including those without a year. They come
+// from the expressions that Read finds, so there are at most 8, without the words before and after them; two dates
+// of a range are one place.
 func Places(s string) []Place {
 	r := &reader{list: tokens(s, maxTokens)}
 	var out []Place
@@ -17,7 +17,7 @@ func Places(s string) []Place {
 	return out
 }
 
-// place returns where the dates of an expression stand.
+// place returns the position of an expression's dates.
 func (r *reader) place(e *expression) (Place, bool) {
 	for _, o := range e.ops {
 		if o.base {

@@ -5,14 +5,14 @@ type operand struct {
 	span
 	known bool
 	year  int   // that the text gives it, 0 for none
-	again cycle // of a date without a year: what the year is looked for
+	again cycle // of a date without a year: what recurs
 	base  bool  // counts from now
 }
 
-// yearless reports whether the date needs the year of another one, or of now.
+// yearless reports whether the date takes its year from another date, or from now.
 func (o *operand) yearless() bool { return o.again.month > 0 }
 
-// bound says what of an operand an expression means.
+// bound says which part of time relative to its operand an expression means.
 type bound int
 
 const (
@@ -24,7 +24,7 @@ const (
 	near                // count units before or after it
 )
 
-// expression is one place of a text that speaks of a time.
+// expression is one time expression of a text.
 type expression struct {
 	ops     []*operand // one, or two of a range
 	bound   bound
@@ -43,12 +43,12 @@ type reader struct {
 	list []token
 	now  day
 	has  bool // whether there is a now
-	// dates are those read last, by the number of their first token modulo how many are kept: an expression
-	// is read in several ways, which look for a date at the same few tokens.
+	// dates caches the dates read last, indexed by their first token modulo its length: an expression is tried in
+	// several ways, which read a date at the same few tokens.
 	dates [4]readDate
 }
 
-// readDate is what was read at a token, but for what may stand alone.
+// readDate is the result of reading a date at a token, without standalone forms.
 type readDate struct {
 	at, n int // at is one more than the number of the token
 	op    *operand
@@ -59,8 +59,8 @@ func (r *reader) word(i int, any ...string) bool {
 	return i < len(r.list) && r.list[i].isOne(any)
 }
 
-// operand reads a date at token i and returns how many tokens it has, 0 for none. Where bare, a
-// month by its name and a year of this or the last century may stand alone.
+// operand reads a date at token i and returns its number of tokens, 0 for none. With bare, a month by name and a
+// year of this or the last century may stand alone.
 func (r *reader) operand(i int, bare bool) (*operand, int) {
 	if i >= len(r.list) {
 		return nil, 0
@@ -81,7 +81,7 @@ func (r *reader) operand(i int, bare bool) (*operand, int) {
 	return r.bare(first, bare)
 }
 
-// fit reads the first of some patterns that fits at the beginning of a list.
+// fit reads the first of the given patterns that matches at the beginning of a list.
 func (r *reader) fit(list []token, fitting []*pattern) (*operand, int) {
 	for _, p := range fitting {
 		f, n := p.match(list)
@@ -115,7 +115,7 @@ func (r *reader) bare(t token, allowed bool) (*operand, int) {
 	return nil, 0
 }
 
-// expressions returns what of a text speaks of times, in order.
+// expressions returns the time expressions of a text, in order.
 func (r *reader) expressions() []*expression {
 	var out []*expression
 	for i := 0; i < len(r.list) && len(out) < maxExpressions; {
@@ -131,7 +131,7 @@ func (r *reader) expressions() []*expression {
 	return out
 }
 
-// expression reads the expression at token i and returns how many tokens it has, 0 for none.
+// expression reads the expression at token i and returns its number of tokens, 0 for none.
 func (r *reader) expression(i int) (*expression, int) {
 	if first := r.list[i]; first.digits == 0 && (first.s == "" || !allPatterns().leads[first.s]) {
 		return nil, 0
@@ -252,7 +252,7 @@ func (r *reader) prefixed(i int) (*expression, int) {
 	return e, at + n - i
 }
 
-// suffixed reads the Chinese forms, where what is meant comes after the date.
+// suffixed reads the Chinese forms, in which the bound follows the date.
 func (r *reader) suffixed(i int) (*expression, int) {
 	at := i
 	if r.word(at, "从", "從", "自") {

@@ -5,8 +5,7 @@ import (
 	"sync"
 )
 
-// months of the year by their names in English, German, French, Spanish, Portuguese, Italian and
-// Dutch, folded.
+// monthNames are the months in English, German, French, Spanish, Portuguese, Italian and Dutch, folded.
 var monthNames = numbered(1,
 	"january jan januar janvier enero janeiro gennaio januari",
 	"february feb februar fevrier febrero fevereiro febbraio februari",
@@ -44,7 +43,7 @@ var unitNames = map[string]unit{
 	"quarter": unitQuarter, "quarters": unitQuarter, "year": unitYear, "years": unitYear,
 }
 
-// numbered gives each of the names in a list the number of the list, from first on.
+// numbered maps the names in each list to the number of the list, from first on.
 func numbered(first int, lists ...string) map[string]int {
 	out := map[string]int{}
 	for i, list := range lists {
@@ -66,7 +65,7 @@ const (
 	aYear                    // Y
 	shiftUnit                // the unit U, shifted from now by the number given
 	agoUnit                  // N units U ago
-	rolling                  // the N units U until now, 1 where there is no N
+	rolling                  // the N units U until now, 1 without N
 	lastCycle                // the last M, S or W
 	thisCycle                // that of this year or week
 	nextCycle                // the next
@@ -74,16 +73,16 @@ const (
 	shiftWeek                // W of a week shifted from now
 )
 
-// pattern is one row of the tables of clause 6.11: what stands in the text, and what it means.
+// pattern is one row of the tables of clause 6.11: its text, and its meaning.
 //
-// An element is one of the classes Y (a year), M (a month by number), L (by name), D (a day by
-// number), Q (1 to 4), O (first to fourth), S (a season), W (a weekday), N (a count), U (a unit), H
-// (a weekday by Chinese number); or tokens as they are, of which | separates several; [x] may be absent.
+// An element is one of the classes Y (a year), M (a month by number), L (by name), D (a day by number), Q (1 to 4),
+// O (first to fourth), S (a season), W (a weekday), N (a count), U (a unit), H (a weekday by Chinese number); or
+// literal tokens, with | between alternatives; [x] is optional.
 type pattern struct {
 	elems []elem
 	means meaning
 	shift int
-	unit  unit // where the pattern has no U
+	unit  unit // if the pattern has no U
 }
 
 type elem struct {
@@ -114,15 +113,15 @@ func row(means meaning, shift int, u unit, texts ...string) []pattern {
 	return out
 }
 
-// patterns are the tables of clause 6.11, in which the first pattern that fits is taken. They are made
-// when the first text is read: most processes read none.
+// patterns are the tables of clause 6.11, in which the first match wins. They are built when the first text is
+// read: most processes read none.
 type patterns struct {
 	absolute []pattern // of dates in the calendar
 	relative []pattern // of dates that count from now
-	// begins has, of each token that a date may begin with, the patterns that may fit there, in order;
-	// under "" are those of numbers. Most words of a text begin none.
+	// begins maps each token that a date may begin with to the patterns that may match there, in order; "" stands
+	// for numbers. Most words of a text begin none.
 	begins map[string][]*pattern
-	// leads are the tokens that an expression may begin with, numbers aside.
+	// leads are the tokens that an expression may begin with, except numbers.
 	leads map[string]bool
 }
 
@@ -144,13 +143,12 @@ var allPatterns = sync.OnceValue(func() *patterns {
 	return p
 })
 
-// leadWords are the tokens that may stand before a date and belong to its expression, but for
-// prepositions, and but for units and counts.
+// leadWords are the tokens that may precede a date within its expression, except prepositions, units and counts.
 var leadWords = []string{
 	"the", "last", "between", "from", "从", "從", "自", "since", "after", "before", "until", "till", "by", "through",
 }
 
-// prepositions stand before a date and change nothing of it.
+// prepositions may precede a date without changing its meaning.
 var prepositions = []string{"in", "during", "on", "at", "of", "early", "mid", "late", "im", "en", "em", "au"}
 
 func absolutePatterns() []pattern {
@@ -239,7 +237,7 @@ func concat(lists ...[]pattern) []pattern {
 	return out
 }
 
-// begins returns the patterns by what they may begin with.
+// begins indexes the patterns by their possible first tokens.
 func begins(all *patterns) map[string][]*pattern {
 	out := map[string][]*pattern{"": nil}
 	for _, names := range []map[string]int{
@@ -268,7 +266,7 @@ func begins(all *patterns) map[string][]*pattern {
 	return out
 }
 
-// mayBegin reports whether a pattern may fit where a token stands, any number where it is "".
+// mayBegin reports whether a pattern may match at a token, or at any number if s is "".
 func (p *pattern) mayBegin(s string) bool {
 	first := &p.elems[0]
 	switch {

@@ -10,36 +10,35 @@ import (
 type token struct {
 	s       string // folded; "" for a number and for a mark that means nothing
 	n       int    // of a number
-	digits  int    // of a number: how many, 0 for all else
+	digits  int    // of a number: how many, otherwise 0
 	word    bool   // letters
 	single  bool   // one character of a script without spaces
 	at, end int    // bytes of the text
 }
 
-// maxDigits is the length of the longest number that can mean anything; of a longer one the value
-// is not kept.
+// maxDigits is the length of the longest meaningful number; the value of a longer one is dropped.
 const maxDigits = 4
 
-// maxWord is the length in bytes from which on no more is kept of a word: no name is longer.
+// maxWord is how many bytes of a word are kept: no name is longer.
 const maxWord = 32
 
-// marks are the marks that mean something, each with what it stands for.
+// marks maps meaningful marks to their canonical form.
 var marks = map[string]string{
 	"-": "-", "\u2010": "-", "\u2011": "-", "\u2012": "-", "\u2013": "-", "\u2014": "-",
 	"\u2015": "-", "~": "-", "\uff5e": "-", "\u301c": "-",
 	"/": "/", ".": ".", ",": ",", "\uff0c": ",",
 }
 
-// blanks separate tokens and are none.
+// blanks separate tokens.
 const blanks = " \t\n\r\u00a0\u3000"
 
-// tokens returns the first tokens of a text, at most most. What comes after is not looked at, but for
-// a run of numerals that begins among them.
+// tokens returns the first tokens of a text, at most most. It reads no further, except to the end of a run of
+// numerals that begins among them.
 func tokens(s string, most int) []token {
 	var out []token
 	last := text.KindOther // of the code point before
-	asIs := false          // whether the word at hand stands in the text as it is folded
-	whole := 0             // how many of out are no numerals: each of these stays a token
+	asIs := false          // whether the current word occurs in the text in folded form
+	whole := 0             // how many of out are not numerals: each of these remains a token
 	text.EachFolded(s, func(at, end int, kind text.Kind, fold string) bool {
 		digit := kind == text.KindDigit && len(fold) == 1 && fold[0] >= '0' && fold[0] <= '9'
 		if kind == text.KindDigit && !digit {
@@ -88,7 +87,7 @@ func tokens(s string, most int) []token {
 	return out[:min(len(out), most)]
 }
 
-// numerals are the Chinese ones; 十, ten, is not among them.
+// numerals are the Chinese ones, except 十, ten.
 var numerals = map[string]int{
 	"〇": 0, "零": 0, "一": 1, "二": 2, "两": 2, "兩": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7,
 	"八": 8, "九": 9,
@@ -96,8 +95,8 @@ var numerals = map[string]int{
 
 const ten = "十"
 
-// joinNumerals makes numbers of runs of Chinese numerals: a run with one 十 is at most one digit of
-// tens and one of ones, one without it is digits. Any other run stays as it is.
+// joinNumerals joins runs of Chinese numerals into numbers: a run with one 十 has at most one digit of tens and one
+// of ones, a run without it is digits. Any other run is unchanged.
 func joinNumerals(list []token) []token {
 	out := list[:0]
 	for i := 0; i < len(list); {

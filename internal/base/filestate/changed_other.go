@@ -7,6 +7,6 @@ import (
 	"time"
 )
 
-// Changed returns when a file or its attributes changed last, which no caller can set; the time of its
-// contents where the system does not say.
+// Changed returns when a file or its attributes last changed, which no caller can set, or if unavailable, the
+// modification time.
 func Changed(info fs.FileInfo) time.Time { return info.ModTime() }

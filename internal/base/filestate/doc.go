@@ -1,24 +1,23 @@
-// Package filestate keeps small files that several processes read, change and write: settings,
-// trust lists, tokens, and the configurations of other programs.
+// Package filestate reads and updates small files shared by several processes: settings, trust lists, tokens, and
+// the configurations of other programs.
 //
-//	Read      the bytes of a regular file, bounded; nil where there is none
+//	Read      the bytes of a regular file, bounded; nil if there is none
 //	Edit      read, change and replace, one process at a time
 //	Create    a new file with all its bytes or none; never replaces one
-//	Replace   a file that is written as a whole, whatever was there before
+//	Replace   write a whole file, replacing an existing one
 //	Remove    delete, durably; RemoveAll also a directory
-//	Lock      keep other users of this package away from a path
+//	Lock      exclude other users of this package from a path
 //
-// A reader sees the file before a change or after it, never a part. What is returned without an
-// error is on the medium: the file and, where the system can, its directory are synced. Symbolic
-// links stay: what they lead to is read and replaced. New files have mode 0600.
+// A reader sees the file before a change or after it, never a part. Changes are durable when a call returns without
+// an error: the file and, if the system supports it, its directory are synced. Symbolic links are followed and
+// kept. New files have mode 0600.
 //
 // # Locks
 //
-// The lock of a path is the file beside it with ".mnem-lock" after its name, held by a lock of the
-// kernel: flock, and on Windows an open file that is shared with nobody. A crash lets go of it. The
-// file is removed when the lock is given back; one that a crash left behind holds nothing and is
-// used again. A process that waits looks every 5 ms, for 10 s at most.
+// The lock of a path is a file next to it with the suffix ".mnem-lock", held by a kernel lock: flock, or on Windows
+// a file opened without sharing. A crash releases it. The file is removed when the lock is released; one left by a
+// crash is unlocked and reused. A waiting process polls every 5 ms, for at most 10 s.
 //
-// Programs that do not know this lock may change a file, too: what they wrote before the new file
-// takes its place is seen, and the change is made again upon it.
+// Other programs may change a file without this lock: a change made before the new file replaces the old is
+// noticed, and the edit is repeated on it.
 package filestate

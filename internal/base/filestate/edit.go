@@ -14,42 +14,40 @@ import (
 const (
 	lockSuffix = ".mnem-lock"
 	newSuffix  = ".mnem-new"
-	// How often, and how many times, a lock that is taken is tried: 10 s in all, where an edit takes
-	// milliseconds.
+	// Interval and number of attempts to take a held lock: 10 s in total, while an edit takes milliseconds.
 	lockPause = 5 * time.Millisecond
 	lockTries = 2000
-	// editTries is how often a change is made again upon what another program wrote meanwhile.
+	// editTries is how often an edit is repeated because another program changed the file.
 	editTries = 10
 )
 
 var (
-	// ErrLocked is returned when other processes have held the lock of a path all the time.
+	// ErrLocked is returned when other processes held the lock of a path for the whole time.
 	ErrLocked = errors.New("locked by another process")
-	// ErrMoved is returned when a program that does not know the lock kept changing the file.
-	ErrMoved = errors.New("the file changed meanwhile")
+	// ErrMoved is returned when a program that does not use the lock kept changing the file.
+	ErrMoved = errors.New("another program keeps changing the file")
 )
 
-// Options say how Edit keeps a file.
+// Options configure Edit.
 type Options struct {
-	// Limit is how many bytes the file may have; Edit reads no more.
+	// Limit is the file's largest size in bytes; Edit reads no more.
 	Limit int64
-	// KeepMode is whether a file that is there keeps its mode: it belongs to another program.
-	// Otherwise it has 0600 afterwards.
+	// KeepMode keeps the mode of an existing file: it belongs to another program. Otherwise it becomes 0600.
 	KeepMode bool
-	// NewMode is the mode of a file that is made, 0 for 0600.
+	// NewMode is the mode of a new file, 0 for 0600.
 	NewMode fs.FileMode
-	// Before, where it is set, is called with the path of the file, links followed, and its bytes and
-	// mode before it is replaced or removed. Its error ends the edit.
+	// Before, if not nil, is called with the path of the file, links followed, and its bytes and mode before it is
+	// replaced or removed. Its error ends the edit.
 	Before func(path string, old []byte, mode fs.FileMode) error
 }
 
-// Edit replaces the bytes of a file by what change makes of them. Nil stands for no file, both
-// ways, and the same bytes for no change, which writes nothing. The directory is made with mode 0700
-// where it is missing and there is something to write. No other Edit of the file runs meanwhile.
+// Edit replaces the bytes of a file by the result of change. Nil stands for no file, both ways; equal bytes mean no
+// change, and nothing is written. A missing directory is made with mode 0700 if there is something to write. No
+// other Edit of the file runs concurrently.
 //
-// Change is called once or more, each time with what the file has then; the last call counts. It
-// must not keep or alter the slice. After an error, its own or any other, the file is as it was. The
-// error wraps ErrUnfit, ErrLocked or ErrMoved.
+// Change is called at least once, each time with the current bytes; the last call counts. It must not keep or
+// modify the slice. After an error, its own or any other, the file is unchanged. The error wraps ErrUnfit,
+// ErrLocked or ErrMoved.
 func Edit(
 	ctx context.Context, path string, opt Options, change func(old []byte) ([]byte, error),
 ) error {
@@ -77,7 +75,7 @@ func Edit(
 	return err
 }
 
-// edit is Edit under the lock.
+// edit is Edit, under the lock.
 func edit(path string, opt Options, change func([]byte) ([]byte, error)) error {
 	for range editTries {
 		old, mode, err := read(path, opt.Limit)
@@ -101,7 +99,7 @@ func edit(path string, opt Options, change func([]byte) ([]byte, error)) error {
 
 func same(a, b []byte) bool { return (a == nil) == (b == nil) && bytes.Equal(a, b) }
 
-// swap puts next in the place of old, and reports false where the file is not old any more.
+// swap replaces old by next, and returns false if the file is no longer old.
 func swap(path string, opt Options, old, next []byte, mode fs.FileMode) (bool, error) {
 	if old == nil && opt.NewMode != 0 {
 		mode = opt.NewMode
@@ -110,7 +108,7 @@ func swap(path string, opt Options, old, next []byte, mode fs.FileMode) (bool, e
 	}
 	dir := filepath.Dir(path)
 	temp := filepath.Join(dir, "."+filepath.Base(path)+newSuffix)
-	// A crash may have left one: it is ours, since the lock is.
+	// A crash may have left one: it may be removed, since the lock is held.
 	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, err
 	}
@@ -154,9 +152,9 @@ func swap(path string, opt Options, old, next []byte, mode fs.FileMode) (bool, e
 	return false, err
 }
 
-// Lock takes the lock of a path, whose directory must exist, and returns what gives it back. It
-// waits while another process, or another caller in this one, has it, and returns an error wrapping
-// ErrLocked after 10 s.
+// Lock takes the lock of a path, whose directory must exist, and returns a function that releases it. It waits
+// while another process, or another caller in this one, holds it, and returns an error wrapping ErrLocked after 10
+// s.
 func Lock(ctx context.Context, path string) (unlock func() error, err error) {
 	return lockWithin(ctx, path, lockTries)
 }
@@ -179,5 +177,5 @@ func lockWithin(ctx context.Context, path string, tries int) (func() error, erro
 	}
 }
 
-// errTaken is what tryLock returns where another has the lock.
+// errTaken is returned by tryLock if the lock is held.
 var errTaken = errors.New("taken")

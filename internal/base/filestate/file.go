@@ -16,17 +16,17 @@ import (
 const (
 	fileMode fs.FileMode = 0o600
 	dirMode  fs.FileMode = 0o700
-	// maxLinks is how many symbolic links a name may lead through, as Linux has it.
+	// maxLinks is the largest number of symbolic links that a name may lead through, as on Linux.
 	maxLinks = 40
-	// maxTemps bounds the names that are tried for a new file: crashes leave some taken.
+	// maxTemps bounds the names tried for a new file: crashes leave some taken.
 	maxTemps = 1000
 )
 
-// ErrUnfit is returned for a path that is no regular file, or one of more bytes than allowed.
+// ErrUnfit is returned for a path that is not a regular file, or exceeds the limit.
 var ErrUnfit = errors.New("not a file that can be read")
 
-// Read returns the bytes of a regular file, not nil, or nil where there is none. The error wraps
-// ErrUnfit where it has more than limit bytes or is no regular file.
+// Read returns the bytes of a regular file, not nil, or nil if it does not exist. The error wraps ErrUnfit if it
+// has more than limit bytes or is not a regular file.
 func Read(path string, limit int64) ([]byte, error) {
 	data, _, err := read(path, limit)
 	return data, err
@@ -59,7 +59,7 @@ func read(path string, limit int64) ([]byte, fs.FileMode, error) {
 	return data, info.Mode().Perm(), nil
 }
 
-// target returns the name that a path of symbolic links leads to, whether or not there is a file.
+// target resolves symbolic links, whether or not the target exists.
 func target(path string) (string, error) {
 	for range maxLinks {
 		to, err := os.Readlink(path)
@@ -68,7 +68,7 @@ func target(path string) (string, error) {
 		}
 		dir, base := filepath.Split(to)
 		if !filepath.IsAbs(to) {
-			// Not joined: that drops "x/..", which is elsewhere where x is a link.
+			// Not joined: that drops "x/..", which differs if x is a link.
 			dir = filepath.Dir(path) + string(filepath.Separator) + dir
 		}
 		if dir, err = filepath.EvalSymlinks(dir); err != nil {
@@ -79,8 +79,8 @@ func target(path string) (string, error) {
 	return "", fmt.Errorf("%w: %s leads through more than %d links", ErrUnfit, path, maxLinks)
 }
 
-// Create makes a file with all its bytes, or none. It returns an error wrapping fs.ErrExist where
-// the name is taken, be it by a link that leads nowhere. The directory must exist.
+// Create atomically makes a file. It returns an error wrapping fs.ErrExist if the name is taken, even by a dangling
+// link. The directory must exist.
 func Create(path string, data []byte) error { return create(path, data, os.Link) }
 
 func create(path string, data []byte, link func(from, to string) error) error {
@@ -101,7 +101,7 @@ func create(path string, data []byte, link func(from, to string) error) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// createDirectly makes a file that a crash may leave incomplete, which its readers must refuse.
+// createDirectly makes a file that a crash may leave incomplete; readers must refuse such a file.
 func createDirectly(path string, data []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
 	if err != nil {
@@ -113,8 +113,8 @@ func createDirectly(path string, data []byte) error {
 	return nil
 }
 
-// Replace writes a file as a whole or not at all; of several at once the last stays. One that is
-// replaced keeps its mode, and a new one has the given one.
+// Replace atomically writes a file; of concurrent calls the last wins. A replaced file keeps its mode, and a new
+// one has the given one.
 func Replace(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	path, err := target(path)
 	if err != nil {
@@ -133,7 +133,7 @@ func Replace(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	return install(f, path, write)
 }
 
-// install writes a new file and puts it in the place of path. After an error it is gone.
+// install writes a new file and renames it to path. After an error it removes it.
 func install(f *os.File, path string, write func(io.Writer) error) error {
 	err := finish(f, write)
 	if err == nil {
@@ -145,7 +145,7 @@ func install(f *os.File, path string, write func(io.Writer) error) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// Remove deletes a file. The error wraps fs.ErrNotExist where there is none.
+// Remove deletes a file. The error wraps fs.ErrNotExist if there is none.
 func Remove(path string) error {
 	if err := os.Remove(path); err != nil {
 		return err
@@ -153,7 +153,7 @@ func Remove(path string) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// newTemp makes an empty file beside path, of a name that no other has.
+// newTemp makes an empty file next to path, with an unused name.
 func newTemp(path string, mode fs.FileMode) (*os.File, error) {
 	dir, base := filepath.Dir(path), filepath.Base(path)
 	for n := range maxTemps {
@@ -174,7 +174,7 @@ func writeAll(data []byte) func(io.Writer) error {
 	}
 }
 
-// finish writes a file through to the medium and closes it.
+// finish writes and syncs a file and closes it.
 func finish(f *os.File, write func(io.Writer) error) error {
 	err := write(f)
 	if err == nil {
@@ -186,7 +186,7 @@ func finish(f *os.File, write func(io.Writer) error) error {
 	return err
 }
 
-// RemoveAll deletes a file, or a directory with all that is below it, durably. It succeeds if there is none.
+// RemoveAll durably deletes a file, or a directory with everything in it. It succeeds if there is none.
 func RemoveAll(path string) error {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil

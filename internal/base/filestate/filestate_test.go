@@ -101,8 +101,8 @@ func wantMode(t *testing.T, path string, mode fs.FileMode) {
 	}
 }
 
-// TestProcessesAndKills has processes add to one file and kills half of them in the middle of it:
-// what each told of is there once, in its order, and the next edit is not kept waiting.
+// TestProcessesAndKills has processes append to one file and kills half of them in the middle: each reported line
+// is there once, in order, and the next edit does not wait.
 func TestProcessesAndKills(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	const procs, lines = 8, 20
@@ -128,7 +128,7 @@ func TestProcessesAndKills(t *testing.T) {
 			n := 0
 			for s := bufio.NewScanner(out); s.Scan(); n++ {
 				if want := fmt.Sprintf("%s-%d", name, n); s.Text() != want {
-					t.Errorf("told of %q, want %q", s.Text(), want)
+					t.Errorf("reported %q, want %q", s.Text(), want)
 				}
 				if n == lines {
 					if killed {
@@ -162,9 +162,9 @@ func TestProcessesAndKills(t *testing.T) {
 		next[name]++
 	}
 	for name, n := range told {
-		// A process that was killed may have added one more than it told of.
+		// A killed process may have added one line more than it reported.
 		if n <= lines || next[name] < n || next[name] > n+1 {
-			t.Errorf("%d lines of %s, which told of %d", next[name], name, n)
+			t.Errorf("%d lines of %s, which reported %d", next[name], name, n)
 		}
 	}
 	if got := names(t, filepath.Dir(path)); len(got) != 1 {
@@ -172,7 +172,7 @@ func TestProcessesAndKills(t *testing.T) {
 	}
 }
 
-// TestLeftovers edits where a crash left the lock's file and a part of a new file.
+// TestLeftovers edits after a crash left the lock's file and a part of a new file.
 func TestLeftovers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	write(t, path+lockSuffix, "", 0o600)
@@ -333,7 +333,7 @@ func TestBefore(t *testing.T) {
 	wantText(t, path, "old")
 }
 
-// TestLinksStay writes what links lead to, be it there or not.
+// TestLinksStay writes the targets of links, existing or not.
 func TestLinksStay(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "real", "sub"), 0o700); err != nil {
@@ -401,8 +401,7 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-// TestReplace keeps what was there where writing fails, and its mode where it does not; several at
-// once do not mix.
+// TestReplace keeps the old file if writing fails, and otherwise its mode; concurrent calls do not mix.
 func TestReplace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
 	write(t, path, "old", 0o640)

@@ -4,8 +4,7 @@ package filestate
 
 import "syscall"
 
-// FreeSpace returns how many bytes this user may still write beside a path, and whether the system
-// tells.
+// FreeSpace returns how many bytes this user can write on the file system of path, if known.
 func FreeSpace(path string) (uint64, bool) {
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(path, &fs); err != nil {

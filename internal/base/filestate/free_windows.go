@@ -5,8 +5,7 @@ import (
 	"unsafe"
 )
 
-// FreeSpace returns how many bytes this user may still write beside a path, and whether the system
-// tells.
+// FreeSpace returns how many bytes this user can write on the file system of path, if known.
 func FreeSpace(path string) (uint64, bool) {
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {

@@ -23,7 +23,7 @@ func tryLock(path string) (func() error, error) {
 	case errors.Is(err, syscall.EWOULDBLOCK), errors.Is(err, syscall.EINTR):
 		err = errTaken
 	case err == nil:
-		// The name goes before the lock: a process that has the old file open sees that it is gone.
+		// The name goes before the lock: a process that has the old file open notices that it is gone.
 		return func() error { return errors.Join(os.Remove(path), f.Close()) }, nil
 	case !errors.Is(err, errTaken):
 		err = &fs.PathError{Op: "lock", Path: path, Err: err}
@@ -31,7 +31,7 @@ func tryLock(path string) (func() error, error) {
 	return nil, errors.Join(err, f.Close())
 }
 
-// stillThere returns errTaken where path is not the file any more: who had the lock removed it.
+// stillThere returns errTaken if path is no longer this file: the previous holder removed it.
 func stillThere(f *os.File, path string) error {
 	mine, err := f.Stat()
 	if err != nil {

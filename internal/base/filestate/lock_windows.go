@@ -10,18 +10,18 @@ import (
 
 const (
 	deleteOnClose = 0x04000000 // FILE_FLAG_DELETE_ON_CLOSE
-	// ERROR_SHARING_VIOLATION: somebody has the file open.
+	// ERROR_SHARING_VIOLATION: another process has the file open.
 	sharingViolation = syscall.Errno(32)
-	// ERROR_DELETE_PENDING: it goes when the last that has it open closes it.
+	// ERROR_DELETE_PENDING: the file disappears when its last handle is closed.
 	deletePending = syscall.Errno(303)
 
-	// How often, and how many times, a file is tried to be replaced that a reader has open: a second.
+	// Interval and number of attempts to replace a file that a reader has open: a second in total.
 	renamePause = 10 * time.Millisecond
 	renameTries = 100
 )
 
-// tryLock takes the lock whose file is path, or returns errTaken. The system closes and so removes
-// the file when the process ends.
+// tryLock takes the lock whose file is path, or returns errTaken. The system closes and thereby removes the file
+// when the process ends.
 func tryLock(path string) (func() error, error) {
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {
@@ -38,13 +38,13 @@ func tryLock(path string) (func() error, error) {
 	return nil, &fs.PathError{Op: "lock", Path: path, Err: err}
 }
 
-// busy reports whether somebody has the file open. A file that is being removed denies access.
+// busy reports whether another process has the file open. A file being removed denies access.
 func busy(err error) bool {
 	return errors.Is(err, sharingViolation) || errors.Is(err, deletePending) ||
 		errors.Is(err, syscall.ERROR_ACCESS_DENIED)
 }
 
-// rename replaces a file. One that somebody reads cannot be replaced until they are done.
+// rename replaces a file. While readers have it open that fails, so it retries.
 func rename(from, to string) error {
 	for try := 0; ; try++ {
 		err := os.Rename(from, to)
@@ -55,5 +55,5 @@ func rename(from, to string) error {
 	}
 }
 
-// syncDir does nothing: the system has no call for it.
+// syncDir does nothing: Windows has no such call.
 func syncDir(string) error { return nil }

@@ -1,5 +1,5 @@
-// Package filewatch tells when something changed below directories, once it has settled. What changed is for
-// the caller to find out: an event says no more than that it is time to look.
+// Package filewatch reports changes below directories, once they have settled. Events do not say what changed; the
+// caller has to look.
 package filewatch
 
 import (
@@ -14,23 +14,23 @@ import (
 )
 
 const (
-	// quiet is how long nothing may change until what changed counts as settled: editors write a file in
-	// several steps, and tools many files one after the other.
+	// quiet is how long nothing may change before changes count as settled: editors write a file in several steps,
+	// and tools many files in sequence.
 	quiet = 300 * time.Millisecond
-	// longest is how long a change waits for others that go on.
+	// longest is how long a change waits for further ones.
 	longest = 5 * time.Second
 )
 
-// ErrTooMany is returned where the system watches no more directories.
+// ErrTooMany is returned if the system cannot watch more directories.
 var ErrTooMany = errors.New("the system watches no more directories")
 
-// Watcher watches directories, and not what is in directories of them.
+// Watcher watches directories, not recursively.
 type Watcher struct {
 	sys  *fsnotify.Watcher
 	dirs map[string]bool
 }
 
-// New returns a watcher of nothing. Close must be called.
+// New returns a watcher without directories. Close must be called.
 func New() (*Watcher, error) {
 	sys, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -42,21 +42,21 @@ func New() (*Watcher, error) {
 // Close ends the watcher.
 func (w *Watcher) Close() error { return w.sys.Close() }
 
-// Set makes directories those that are watched, and reports whether there are new ones, in which something
-// may have changed before. One that is gone by now is no error.
+// Set replaces the set of watched directories, and reports whether there are new ones, in which something may have
+// changed before. Missing directories are ignored.
 func (w *Watcher) Set(dirs []string) (more bool, err error) {
 	want := make(map[string]bool, len(dirs))
 	for _, dir := range dirs {
 		want[dir] = true
 	}
 	watched := make(map[string]bool)
-	for _, dir := range w.sys.WatchList() { // without those that went
+	for _, dir := range w.sys.WatchList() { // without those that were removed
 		watched[dir] = true
 	}
 	for dir := range w.dirs {
 		if !want[dir] || !watched[dir] {
 			delete(w.dirs, dir)
-			_ = w.sys.Remove(dir) // it is gone, or not watched any more
+			_ = w.sys.Remove(dir) // it was removed, or is no longer watched
 		}
 	}
 	for n, dir := range dirs {
@@ -84,7 +84,7 @@ func tooMany(err error) error {
 	return err
 }
 
-// Wait returns when something changed and nothing more did for a moment, or with the error of the context.
+// Wait returns when something changed and then settled, or with the error of the context.
 func (w *Watcher) Wait(ctx context.Context) error {
 	if err := w.next(ctx, nil); err != nil {
 		return err
@@ -131,7 +131,7 @@ func (w *Watcher) next(ctx context.Context, settled <-chan time.Time) error {
 				return fsnotify.ErrClosed
 			}
 			if errors.Is(err, fsnotify.ErrEventOverflow) {
-				return nil // more changed than was told: the caller looks at everything anyway
+				return nil // events were lost: the caller looks at everything anyway
 			}
 			return err
 		}

@@ -35,7 +35,7 @@ func put(t *testing.T, path string) {
 	}
 }
 
-// TestWait has many changes become one, and attributes none.
+// TestWait merges many changes into one event, and ignores changes of attributes.
 func TestWait(t *testing.T) {
 	dir := t.TempDir()
 	w := newWatcher(t, dir)
@@ -57,7 +57,7 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// TestWaitEnds changes a file without a pause: that is told after a while too.
+// TestWaitEnds changes a file continuously: that is reported after a while, too.
 func TestWaitEnds(t *testing.T) {
 	dir := t.TempDir()
 	w := newWatcher(t, dir)
@@ -74,7 +74,7 @@ func TestWaitEnds(t *testing.T) {
 	}
 }
 
-// TestSet has directories come, go and come again.
+// TestSet removes directories and makes them again.
 func TestSet(t *testing.T) {
 	dir := t.TempDir()
 	sub := filepath.Join(dir, "sub")

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestPowers makes the table anew: each power is the square root of the next.
+// TestPowers recomputes the table: each power is the square root of the next.
 func TestPowers(t *testing.T) {
 	const scale = 1 << 9 // bits, so that sixteen roots lose nothing that counts
 	v := new(big.Int).Lsh(big.NewInt(1), scale-1)

@@ -16,8 +16,8 @@ const (
 	mantissaBits = 32
 )
 
-// Log2 returns the base-2 logarithm of x in Q16, between 0 and 64*One - 1. Log2(0) is 0. The
-// package documentation defines every bit of the result.
+// Log2 returns the base-2 logarithm of x in Q16, between 0 and 64*One - 1. Log2(0) is 0. The package documentation
+// defines every bit of the result.
 func Log2(x uint64) int64 {
 	if x == 0 {
 		return 0
@@ -68,8 +68,7 @@ func MulDiv(a, b, c uint64) (q uint64, ok bool) {
 	return q, true
 }
 
-// MulDivSat returns floor(a*b/c), or the largest uint64 where MulDiv reports failure: an
-// overflow, or c = 0 whatever a and b are.
+// MulDivSat returns floor(a*b/c), or the largest uint64 if MulDiv fails: on overflow, or if c = 0 for any a and b.
 func MulDivSat(a, b, c uint64) uint64 {
 	if q, ok := MulDiv(a, b, c); ok {
 		return q

@@ -1,5 +1,5 @@
-// Package hashed makes vectors of texts without a model: words and n-grams are hashed into counters. The
-// built-in embedder and digests share it; the documentation of package embed defines it.
+// Package hashed makes vectors of texts without a model: words and n-grams are hashed into counters. The built-in
+// embedder and digests share it; the documentation of package embed defines it.
 package hashed
 
 import (
@@ -13,15 +13,14 @@ import (
 // Constants of the hashed features, version 1. They are part of the model: another value needs
 // another version in its name.
 const (
-	// Dim is the number of dimensions. 1,024 found one answer in fifty more, for twice the
-	// bytes in every commit.
+	// Dim is the number of dimensions. 1,024 found one answer in fifty more, for twice the bytes in every commit.
 	Dim = 512
 
 	gramShort = 3 // code points of the shortest n-gram
 	gramLong  = 5 // and of the longest
 	wordTag   = 'w'
 	gramTag   = 'g'
-	// wordWeight is what a word counts beside an n-gram: a word of six letters has 18 of those.
+	// wordWeight is the weight of a word relative to an n-gram: a word of six letters has 18 of those.
 	wordWeight = 4
 	gramWeight = 1
 
@@ -29,8 +28,8 @@ const (
 	fnvPrime  = 1099511628211
 )
 
-// Vector returns the vector of a text, nil where it has no term. Features are counted by their hashes
-// and summed as integers, so that the order in which the map yields them cannot matter.
+// Vector returns the vector of a text, nil if it has no term. Features are counted by hash and summed as integers,
+// so that map order cannot matter.
 func Vector(a *text.Analyzer, s string) ([]int8, error) {
 	f := features{}
 	a.Each(s, func(term string) bool {
@@ -49,13 +48,13 @@ func Vector(a *text.Analyzer, s string) ([]int8, error) {
 	return vector.QuantiseInts(counters)
 }
 
-// feature is one word or n-gram by the hash of its tag and bytes.
+// feature is a word or n-gram, identified by the hash of its tag and bytes.
 type feature struct {
 	hash   uint64
 	weight int64
 }
 
-// features counts how often each occurs.
+// features counts occurrences.
 type features map[feature]uint64
 
 // add counts a term and its n-grams.
@@ -68,7 +67,7 @@ func (f features) add(term string) {
 	f.addGrams("<" + term + ">")
 }
 
-// addGrams counts the n-grams of a padded term, which itself is none of them.
+// addGrams counts the n-grams of a padded term, except the term itself.
 func (f features) addGrams(padded string) {
 	all := utf8.RuneCountInString(padded)
 	for start := range padded {
@@ -90,8 +89,8 @@ func (f features) addGrams(padded string) {
 // hashByte is one step of FNV-1a.
 func hashByte(hash uint64, c byte) uint64 { return (hash ^ uint64(c)) * fnvPrime }
 
-// mix spreads what FNV-1a leaves in the high bits: its lowest bits depend only on the lowest bits
-// of the bytes. It is the finaliser of MurmurHash3.
+// mix spreads the entropy of FNV-1a's high bits: its lowest bits depend only on the lowest bits of the bytes. It is
+// the finaliser of MurmurHash3.
 func mix(h uint64) uint64 {
 	h ^= h >> 33
 	h *= 0xff51afd7ed558ccd

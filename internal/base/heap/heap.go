@@ -1,8 +1,8 @@
-// Package heap keeps slices as binary heaps. after reports whether one element ranks after another;
-// what ranks last is at the root, index 0.
+// Package heap implements binary heaps in slices. after reports whether one element ranks after another; the
+// last-ranked element is the root, at index 0.
 package heap
 
-// Down moves the element at i down to its place.
+// Down moves the element at i down to its position.
 func Down[T any](heap []T, i int, after func(a, b T) bool) {
 	for {
 		child := 2*i + 1
@@ -20,7 +20,7 @@ func Down[T any](heap []T, i int, after func(a, b T) bool) {
 	}
 }
 
-// Up moves the last element up to its place.
+// Up moves the last element up to its position.
 func Up[T any](heap []T, after func(a, b T) bool) {
 	for i := len(heap) - 1; i > 0; {
 		parent := (i - 1) / 2

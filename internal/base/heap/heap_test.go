@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestBest keeps the ten least of numbers, as all who use it do.
+// TestBest finds the ten least of numbers, as all callers do.
 func TestBest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	after := func(a, b int) bool { return a > b }

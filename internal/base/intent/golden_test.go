@@ -6,7 +6,7 @@ import (
 	"github.com/mnem-project/mnem/internal/cases"
 )
 
-// TestIntentGolden freezes what questions ask for.
+// TestIntentGolden freezes the intents of questions.
 func TestIntentGolden(t *testing.T) {
 	names := map[Intent]string{Why: "why", When: "when", Entity: "entity", General: "general"}
 	cases.Golden(t, "testdata/intent.jsonl", func(t testing.TB, c cases.Case) any {

@@ -1,6 +1,6 @@
-// Package intent tells by rules what a question asks for: a reason, a time, a person or thing, or
-// none of these in particular. It asks no model and knows twelve languages by their question words,
-// which words.txt lists: clause 26.1 of docs/ranking.md.
+// Package intent determines by rules what a question asks for: a reason, a time, a person or thing, or none of
+// these in particular. It uses no model and knows twelve languages by their question words, which words.txt lists:
+// clause 26.1 of docs/ranking.md.
 package intent
 
 import (
@@ -14,10 +14,10 @@ import (
 	"github.com/mnem-project/mnem/internal/base/text"
 )
 
-// Intent is what a question asks for.
+// Intent is the kind of answer that a question asks for.
 type Intent uint8
 
-// The intents there are. Where two phrases of equal length begin at one place, the lower one counts.
+// The intents. If two phrases of equal length begin at one position, the lower intent wins.
 const (
 	Why     Intent = iota // a reason
 	When                  // a time
@@ -25,35 +25,35 @@ const (
 	General               // nothing in particular, or no question
 )
 
-// maxScalars is how much of a text is looked at. A longer one is no question but its material.
+// maxScalars is how much of a text is read. A longer text is not a question but quoted material.
 const maxScalars = 4096
 
 //go:embed words.txt
 var wordList string
 
-// place says where a phrase counts.
+// place restricts where a phrase counts.
 type place uint8
 
 const (
 	anywhere place = iota
 	first          // at the beginning of a sentence, or after lead words
-	marked         // where the first word has a letter that is not ASCII
+	marked         // if the first word has a letter that is not ASCII
 )
 
-// phrase is a sequence of words that tells an intent.
+// phrase is a sequence of words that indicates an intent.
 type phrase struct {
 	intent Intent
 	place  place
 	words  []string
 }
 
-// part is a run of characters that tells an intent.
+// part is a run of characters that indicates an intent.
 type part struct {
 	intent Intent
 	text   string
 }
 
-// lists are the words of words.txt that tell intents, or those that ask about the past.
+// lists holds the words of words.txt that indicate intents, or those that ask about the past.
 type lists struct {
 	phrases map[string][]phrase // by their first words
 	parts   map[rune][]part     // by their first characters
@@ -65,7 +65,7 @@ func newLists() *lists {
 	return &lists{phrases: map[string][]phrase{}, parts: map[rune][]part{}, lead: map[string]bool{}}
 }
 
-// analyser gives words without stemming; there is one of no language always.
+// analyser yields words without stemming; "none" always exists.
 var analyser = sync.OnceValue(func() *text.Analyzer {
 	a, err := text.New("none")
 	if err != nil {
@@ -82,9 +82,8 @@ var known = sync.OnceValue(func() *lists {
 	return l
 })
 
-// Read returns the intent of a text. Of all phrases that it has, one that asks for a reason counts
-// before any other, then the one that begins first, of these the longest. Time is linear in the
-// first 4,096 scalars.
+// Read returns the intent of a text. Of all its phrases, one that asks for a reason takes precedence, then the one
+// that begins first, then the longest. Time is linear in the first 4,096 scalars.
 func Read(s string) Intent {
 	s = text.FirstScalars(s, maxScalars)
 	best := match{intent: General, at: len(s) + 1}
@@ -111,7 +110,7 @@ type match struct {
 	at     int // in bytes
 }
 
-// take keeps what counts more. Phrases are met in order, the longest at each place alone.
+// take keeps the match with precedence. Phrases arrive in order, only the longest at each position.
 func (m *match) take(in Intent, at int) {
 	switch {
 	case in == General || m.intent == Why:
@@ -148,7 +147,7 @@ func wordsOf(s string) []word {
 
 func notASCII(c rune) bool { return c >= utf8.RuneSelf }
 
-// readWords finds the phrases of words, each word being of one at most.
+// readWords finds the phrases of words; phrases do not overlap.
 func (l *lists) readWords(s string, found func(Intent, int)) {
 	words := wordsOf(s)
 	led := true // whether nothing but lead words stands before, in the sentence
@@ -166,7 +165,7 @@ func (l *lists) readWords(s string, found func(Intent, int)) {
 	}
 }
 
-// longest returns the longest phrase that words begin with, nil for none.
+// longest returns the longest phrase at the beginning of words, nil for none.
 func (l *lists) longest(words []word, led bool) *phrase {
 	var best *phrase
 	list := l.phrases[words[0].token]
@@ -186,7 +185,7 @@ func (l *lists) longest(words []word, led bool) *phrase {
 	return best
 }
 
-// readParts finds the runs of characters, each character being of one at most.
+// readParts finds the runs of characters; runs do not overlap.
 func (l *lists) readParts(s string, found func(Intent, int)) {
 	for at := 0; at < len(s); {
 		c, width := utf8.DecodeRuneInString(s[at:])
@@ -209,7 +208,7 @@ func (l *lists) readParts(s string, found func(Intent, int)) {
 
 var names = map[string]Intent{"why": Why, "when": When, "entity": Entity, "none": General}
 
-// parse reads a list of phrases, whose head says what its lines mean.
+// parse parses a list of phrases, whose head explains its lines.
 func parse(list string) (*lists, error) {
 	all := newLists()
 	all.past = newLists()

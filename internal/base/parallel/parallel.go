@@ -1,6 +1,6 @@
-// Package parallel does work side by side so that nobody can tell: results come in the order of what
-// they are of, whatever GOMAXPROCS is, memory is bounded, and no goroutine outlives the call that
-// began it, however that ends. A panic on a goroutine comes up again on the caller's.
+// Package parallel runs work concurrently with deterministic results: they come in input order for any GOMAXPROCS,
+// memory is bounded, and no goroutine outlives the call that started it, however that ends. A panic on a goroutine
+// is repeated on the caller's.
 package parallel
 
 import (
@@ -9,17 +9,16 @@ import (
 	"sync"
 )
 
-// Limit bounds what Map has under way: at most two items for each processor, and of those, beyond
-// the first, no more than Bytes as Size tells them.
+// Limit bounds the items in flight in Map: at most two for each processor and, beyond the first, a total of Bytes
+// as reported by Size.
 type Limit[In any] struct {
 	Bytes int
 	Size  func(In) int
 }
 
-// Map yields what fn returns of each item of in, in the order of items. fn is called on several
-// goroutines at once, of up to GOMAXPROCS items; in and yield on the caller's, and in is asked for
-// items somewhat before those before it are yielded. Where there is one item alone, or one processor,
-// all is done on the caller's goroutine. Map returns once every call of fn has.
+// Map yields fn's result for each item of in, in order. fn runs on up to GOMAXPROCS goroutines; in and yield run on
+// the caller's, and in is read ahead of the yielded results. With a single item, or one processor, everything runs
+// on the caller's goroutine. Map returns after every call of fn has.
 func Map[In, Out any](in iter.Seq[In], limit Limit[In], fn func(In) Out) iter.Seq[Out] {
 	return func(yield func(Out) bool) {
 		m := mapper[In, Out]{limit: limit, fn: fn, yield: yield, workers: runtime.GOMAXPROCS(0)}
@@ -96,7 +95,7 @@ func (m *mapper[In, Out]) work(j *job[In, Out]) {
 	j.result <- m.fn(j.in)
 }
 
-// submit hands an item to the goroutines. There is room in the channel: it takes the whole queue.
+// submit passes an item to the goroutines. It does not block: the channel's capacity is that of the queue.
 func (m *mapper[In, Out]) submit(item In) {
 	j := &job[In, Out]{item, m.limit.Size(item), make(chan Out, 1), make(chan any, 1)}
 	m.queue = append(m.queue, j)
@@ -129,7 +128,7 @@ func (m *mapper[In, Out]) finish() {
 	}
 }
 
-// stop waits for the goroutines. What is queued still is not begun.
+// stop waits for the goroutines. Queued items are not started.
 func (m *mapper[In, Out]) stop() {
 	if m.jobs == nil {
 		return
@@ -144,8 +143,8 @@ func (m *mapper[In, Out]) stop() {
 	m.done.Wait()
 }
 
-// Do calls all functions at once and returns, when the last has, the error of the first that had one
-// in the order given. Where there is one processor they are called one after the other.
+// Do calls all functions concurrently and, after all have returned, returns the first error in argument order. With
+// one processor they are called in sequence.
 func Do(fns ...func() error) error {
 	errs, panics := make([]error, len(fns)), make([]any, len(fns))
 	call := func(i int) {

@@ -54,7 +54,7 @@ func TestMapKeepsOrder(t *testing.T) {
 	})
 }
 
-// TestMapIsBounded asks for no more items than may be under way, by number and by size.
+// TestMapIsBounded requests no more items than may be in flight, by number and by size.
 func TestMapIsBounded(t *testing.T) {
 	withProcs(t, func(procs int) {
 		for _, size := range []int{1, 10, 100, 1000} {
@@ -87,7 +87,7 @@ func TestMapStops(t *testing.T) {
 		"panic": func(i int) bool { panic(i) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { // fails where a goroutine is left
+			synctest.Test(t, func(t *testing.T) { // fails if a goroutine is left
 				var running atomic.Int32
 				func() {
 					defer func() { _ = recover() }()

@@ -1,5 +1,5 @@
-// Package pattern keeps regular expressions uncompiled until they are first used: a process that needs none
-// does not pay for those of all packages when it starts.
+// Package pattern compiles regular expressions on first use, so that a process does not pay at startup for
+// expressions that it does not need.
 package pattern
 
 import (

@@ -1,9 +1,9 @@
-// Package pipe makes a connection of two streams: one that is read and one that is written.
+// Package pipe combines two streams, one to read and one to write, into a connection.
 //
-// Streams such as standard input have no deadlines, and some cannot be closed while they are read, so that whatever
-// waits for the other end may wait for ever. Here a goroutine for each stream copies what comes and goes, and a
-// connection waits for those: with deadlines, until it is closed. A goroutine whose stream is silent stays until end
-// closes that, or the process ends.
+// Streams such as standard input have no deadlines, and some cannot be closed while they are being read, so that
+// waiting for the other end may take forever. Here a goroutine for each stream copies data, and the connection
+// waits for these goroutines, with deadlines, until it is closed. A goroutine whose stream is silent stays until
+// end closes the stream, or the process ends.
 package pipe
 
 import (
@@ -22,8 +22,8 @@ type Conn struct {
 
 var _ net.Conn = (*Conn)(nil)
 
-// New returns a connection that reads in and writes out. Close waits for what was written, as long as last at most,
-// and calls end once, which closes the streams where they are to be closed.
+// New returns a connection that reads from in and writes to out. Close waits at most last for pending writes, and
+// calls end once, which may close the streams.
 func New(in io.Reader, out io.Writer, last time.Duration, end func() error) *Conn {
 	c := &Conn{gone: make(chan struct{})}
 	var from, to net.Conn
@@ -37,7 +37,7 @@ func New(in io.Reader, out io.Writer, last time.Duration, end func() error) *Con
 	sent := make(chan struct{})
 	go func() {
 		defer close(sent)
-		_, _ = io.Copy(out, to) // who writes is told by the next write
+		_, _ = io.Copy(out, to) // the next write reports the error
 		_ = to.Close()          // in memory
 	}()
 	c.close = sync.OnceValue(func() error {
@@ -53,14 +53,14 @@ func New(in io.Reader, out io.Writer, last time.Duration, end func() error) *Con
 	return c
 }
 
-// Gone returns a channel that is closed when nothing comes any more: the other end has gone, or the connection was
-// closed and something came.
+// Gone returns a channel that is closed when no more data can arrive: the other end has closed, or data arrived
+// after the connection was closed.
 func (c *Conn) Gone() <-chan struct{} { return c.gone }
 
 // Read implements net.Conn.
 func (c *Conn) Read(p []byte) (int, error) { return c.in.Read(p) }
 
-// Write implements net.Conn: what it took is written soon.
+// Write implements net.Conn: data is buffered and written soon.
 func (c *Conn) Write(p []byte) (int, error) { return c.out.Write(p) }
 
 // Close implements net.Conn.

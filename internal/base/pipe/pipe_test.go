@@ -15,7 +15,7 @@ func nothing() error { return nil }
 // long is longer than any test waits.
 const long = time.Hour
 
-// TestBothWays has what comes and goes be the same, and the end of the stream be the end.
+// TestBothWays checks that data passes unchanged in both directions, and that the end of the stream arrives.
 func TestBothWays(t *testing.T) {
 	var out bytes.Buffer
 	ended := 0
@@ -45,7 +45,7 @@ func TestBothWays(t *testing.T) {
 	}
 }
 
-// TestSilence has streams be silent for ever: a deadline ends reading and writing, and closing ends all.
+// TestSilence uses silent streams: a deadline ends reading and writing, and closing ends everything.
 func TestSilence(t *testing.T) {
 	in, keep, err := os.Pipe()
 	if err != nil {
@@ -79,10 +79,10 @@ func TestSilence(t *testing.T) {
 	if err := <-read; err == nil {
 		t.Error("a closed connection had something to read")
 	}
-	_, _ = keep.Close(), unread.Close() // nobody is there
+	_, _ = keep.Close(), unread.Close() // no one reads
 }
 
-// TestOutputEnds has the other end take nothing any more: writing says so.
+// TestOutputEnds has the other end stop reading: writing reports it.
 func TestOutputEnds(t *testing.T) {
 	in, to, err := os.Pipe()
 	if err != nil {

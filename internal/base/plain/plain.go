@@ -1,4 +1,4 @@
-// Package plain says numbers, names and paths to people, for whatever prints or returns an error.
+// Package plain formats numbers, names and paths for people.
 package plain
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/mnem-project/mnem/internal/base/text"
 )
 
-// Plural returns a number of things: "1 ref", "2 refs".
+// Plural formats a count: "1 ref", "2 refs".
 func Plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -18,13 +18,13 @@ func Plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Line makes text that users wrote safe to print: one line, nothing invisible.
+// Line makes users' text safe to print: one line, nothing invisible.
 func Line(s string) string { return text.EscapeLine(s) }
 
-// Word makes of text that users wrote one word that is safe to print, for a line that has others.
+// Word makes users' text into one word that is safe to print within a line.
 func Word(s string) string { return text.EscapeWord(s) }
 
-// Brief returns one line of a text that is safe to print, of at most so many characters.
+// Brief returns users' text as one line that is safe to print, of at most width characters.
 func Brief(s string, width int) string {
 	if s = Line(s); utf8.RuneCountInString(s) <= width {
 		return s
@@ -41,7 +41,7 @@ func Lines(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Bytes returns a number of bytes: "312 B", "1.5 MiB".
+// Bytes formats a number of bytes: "312 B", "1.5 MiB".
 func Bytes(n int64) string {
 	const step = 1 << 10
 	if n < step {
@@ -57,7 +57,7 @@ func Bytes(n int64) string {
 	return strconv.FormatFloat(x, 'f', 1, 64) + " " + unit
 }
 
-// Shell returns a word as a shell reads it back.
+// Shell quotes a word for a shell.
 func Shell(s string) string {
 	if s != "" && s[0] != '~' && !strings.ContainsAny(s, " '\"\\$`&|;<>()*?[]{}!#\n\t") {
 		return s

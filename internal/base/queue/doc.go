@@ -1,22 +1,19 @@
-// Package queue lets processes that want the same lock have it in the order in which they asked.
+// Package queue makes processes take a lock in the order in which they asked.
 //
-// A lock of the kernel that is taken by trying favours the process that tries at the right moment, so
-// that a newcomer overtakes one that has waited long. Here each takes a place before it tries, and
-// tries only while no earlier place is taken. A place is a byte of a file that stays empty, locked
-// through an open file: the kernel gives it back when the process ends, however that happens, so that
-// there is nothing to clean up.
+// A kernel lock taken by polling favours the process that polls at the right moment, so that a newcomer can
+// overtake one that has waited long. Here each process takes a place before it polls, and polls only while no
+// earlier place is taken. A place is a locked byte of a file that stays empty: the kernel releases it when the
+// process ends in any way, so that there is nothing to clean up.
 //
 //	offset  locked by
-//	0       a process that takes a place, for some microseconds
-//	1 …     a process that waits, as long as it does
+//	0       a process while it takes a place, for some microseconds
+//	1 …     a process while it waits
 //
-// A new place is one beyond the last that is taken. What is locked is found by trying: a shared lock
-// on a range is refused where another process has a byte of it, and shared ones do not refuse each
-// other.
+// A new place is one beyond the last one taken. Taken places are found by trying: a shared lock on a range fails if
+// another process holds a byte of it, and shared locks do not conflict.
 //
-// A process that is stopped does not block the others for ever: one that sees the same place at the
-// front for Patience, or as many times longer as it is places behind, tries too.
+// A suspended process does not block the others forever: one that sees the same place at the front for Patience,
+// multiplied by its distance from the front, polls too.
 //
-// Where there are no such locks, as on some network file systems, there is no queue, and each tries
-// as it likes.
+// Without such locks, as on some network file systems, there is no queue, and each process polls at will.
 package queue

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// tryLock locks the bytes of a file from first to last, for this open file and not for the process,
-// whose other open files are refused like those of others. It reports whether it could.
+// tryLock locks the bytes of a file from first to last, for this open file rather than for the process, whose other
+// open files conflict like those of others. It reports whether it could.
 func tryLock(f *os.File, first, last int64, exclusive bool) (bool, error) {
 	kind := int16(syscall.F_RDLCK)
 	if exclusive {

@@ -8,39 +8,39 @@ import (
 )
 
 const (
-	// Patience is how long the place at the front may stay the same before the one behind tries too:
-	// the sum of the pauses meanwhile, as no clock is read here.
+	// Patience is how long the place at the front may stay the same before the one behind polls too. It is measured
+	// as the sum of the pauses, as no clock is read here.
 	Patience = time.Second
 
 	firstPause = 2 * time.Millisecond
-	// frontPause is the longest pause of the one at the front, which alone polls the lock.
+	// frontPause is the longest pause at the front, which alone polls the lock.
 	frontPause = 8 * time.Millisecond
 	lastPause  = 64 * time.Millisecond
 
-	// doorTries and doorPause bound the wait for a process that takes a place: after a quarter of a
-	// second it was stopped in the middle of it, and the queue is passed by.
-	doorTries = 500
-	doorPause = 500 * time.Microsecond
+	// joinTries and joinPause bound the wait for a process that is taking a place: after a quarter of a second it
+	// must be suspended, and the queue is bypassed.
+	joinTries = 500
+	joinPause = 500 * time.Microsecond
 
 	fileMode = 0o600
 	lastByte = math.MaxInt64 // of a range to the end
 )
 
-// errUnsupported says that a file has no locks of ranges.
+// errUnsupported says that a file does not support range locks.
 var errUnsupported = errors.New("no locks of ranges")
 
-// Place is a place in a queue. It is for one goroutine.
+// Place is a place in a queue. Not safe for concurrent use.
 type Place struct {
-	f     *os.File // nil where there is no queue: its turn is always
+	f     *os.File // nil if there is no queue: it is always its turn
 	pid   int
 	at    int64
-	front int64         // the earliest place that was taken when it was looked last; at where none is
+	front int64         // the earliest taken place at the last check; at if there is none
 	still time.Duration // pauses since it was seen there first
 	tries int           // pauses in turn
 }
 
-// Join takes the last place in the queue of a file, which it makes unless it is there; its directory
-// must be. pid is that of this process. Leave must be called.
+// Join takes the last place in the queue of a file, creating the file if necessary; its directory must exist. pid
+// is this process's. Leave must be called.
 func Join(path string, pid int) *Place {
 	p := Alone(pid)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, fileMode)
@@ -54,12 +54,12 @@ func Join(path string, pid int) *Place {
 	return p
 }
 
-// Alone returns a place for where nobody keeps an order: its turn is always.
+// Alone returns a place without a queue: it is always its turn.
 func Alone(pid int) *Place { return &Place{pid: pid} }
 
 func (p *Place) join() error {
 	open := false
-	for range doorTries {
+	for range joinTries {
 		var err error
 		if open, err = tryLock(p.f, 0, 0, true); err != nil {
 			return err
@@ -67,7 +67,7 @@ func (p *Place) join() error {
 		if open {
 			break
 		}
-		time.Sleep(doorPause)
+		time.Sleep(joinPause)
 	}
 	if !open {
 		return errUnsupported
@@ -86,7 +86,7 @@ func (p *Place) join() error {
 	return unlock(p.f, 0, 0)
 }
 
-// free reports whether no other process has a byte of a range.
+// free reports whether no other process holds a byte of a range.
 func (p *Place) free(from, to int64) (bool, error) {
 	ok, err := tryLock(p.f, from, to, false)
 	if ok {
@@ -95,7 +95,7 @@ func (p *Place) free(from, to int64) (bool, error) {
 	return ok, err
 }
 
-// beyond returns the first place after all that are taken. Nobody takes one meanwhile.
+// beyond returns the first place after all taken ones. The caller prevents others from taking one concurrently.
 func (p *Place) beyond() (int64, error) {
 	taken, at := int64(0), int64(1)
 	for {
@@ -126,8 +126,8 @@ func (p *Place) beyond() (int64, error) {
 	return at, nil
 }
 
-// Turn reports whether the lock may be tried now: no earlier place is taken, or the earliest one has
-// been the same for too long.
+// Turn reports whether the lock may be tried now: no earlier place is taken, or the earliest one has been the same
+// for too long.
 func (p *Place) Turn() bool {
 	if p.f == nil {
 		return true
@@ -142,10 +142,10 @@ func (p *Place) Turn() bool {
 	return front == p.at || p.still > Patience*time.Duration(p.at-front)
 }
 
-// earliest returns the earliest place that is taken, its own where no other is. Those before the one
-// that it was last are free for ever.
+// earliest returns the earliest taken place, its own if there is no other. Places before the previous result stay
+// free.
 func (p *Place) earliest() (int64, error) {
-	first, end := p.front, p.at // the earliest is one of these and those between
+	first, end := p.front, p.at // the earliest is in this range
 	for first < end {
 		mid := first + (end-first)/2
 		ok, err := p.free(first, mid)
@@ -161,9 +161,9 @@ func (p *Place) earliest() (int64, error) {
 	return first, nil
 }
 
-// Pause returns how long the caller is to wait before the next Turn: longer the more places may be before this one,
-// and the more often its turn was for nothing. Without a queue it is spread by a fixed sequence that
-// differs between processes, so that those that wait do not march in step.
+// Pause returns how long the caller should wait before the next Turn: longer with more possible places ahead, and
+// with more unsuccessful turns. Without a queue it varies by a fixed sequence that differs between processes, so
+// that waiting processes do not synchronize.
 func (p *Place) Pause() time.Duration {
 	if p.f != nil && p.front < p.at {
 		pause := firstPause * time.Duration(min(p.at-p.front, int64(lastPause/firstPause)))
@@ -180,10 +180,10 @@ func (p *Place) Pause() time.Duration {
 	return pause/2 + pause/2*time.Duration(mixed>>24)/255
 }
 
-// Leave gives the place back.
+// Leave releases the place.
 func (p *Place) Leave() {
 	if p.f != nil {
-		_ = p.f.Close() // what was locked is free then
+		_ = p.f.Close() // this releases its locks
 		p.f = nil
 	}
 }

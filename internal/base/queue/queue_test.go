@@ -21,8 +21,7 @@ func join(t *testing.T, path string) *Place {
 	return p
 }
 
-// TestOrder: whatever comes and goes, the one that came first of those that are there has its turn,
-// and no other.
+// TestOrder: whichever processes come and go, only the earliest of those present has its turn.
 func TestOrder(t *testing.T) {
 	const steps, most = 400, 12
 	seed := rand.Uint64()
@@ -86,8 +85,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// TestStopped: a process that has its turn and does nothing holds up the others for a while each, not
-// for ever.
+// TestStopped: a process that has its turn and does nothing delays the others for a while each, not forever.
 func TestStopped(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "queue")
 	line := []*Place{join(t, path), join(t, path), join(t, path)}

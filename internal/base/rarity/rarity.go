@@ -1,5 +1,5 @@
-// Package rarity knows how common words are in a language, so that a word can be weighed before a memory has
-// enough texts to tell. Its table is frozen: another one is another version of the ranking.
+// Package rarity knows how common words are in a language, so that a word can be weighed before a memory has enough
+// texts to count. Its table is frozen: another table needs another version of the ranking.
 package rarity
 
 import (
@@ -14,13 +14,13 @@ import (
 //go:embed words.txt
 var wordsText string
 
-// Shares of short texts that have a word, in units of 2^-16.
+// Shares of short texts that contain a word, in units of 2^-16.
 const (
 	functionShare = 19_661 // of a word that holds sentences together: 0.3
 	askingShare   = 3_277  // of a word that asks, as "kind" and "called" do: 0.05
 )
 
-// table is words.txt, read once.
+// table is the parsed words.txt.
 type table struct {
 	common    map[string]int64 // the share of a term
 	asking    map[string]bool
@@ -28,10 +28,10 @@ type table struct {
 	languages []*Language
 }
 
-// Language has the function words of one language but English, whose function words are no terms.
+// Language has the function words of a language other than English, whose function words are not terms.
 type Language struct {
 	Name  string
-	Nouns bool // whether nouns begin with a capital, so that a capital tells no name
+	Nouns bool // whether nouns are capitalized, so that a capital does not indicate a name
 	words map[string]bool
 }
 
@@ -75,8 +75,8 @@ var read = sync.OnceValue(func() *table {
 	return t
 })
 
-// Of returns the share of short texts of the language that have a term of the analyser, in units of 2^-16, 0 for one
-// that the table does not have. lang is what LanguageOf returns.
+// Of returns the share of short texts of the language that contain an analysed term, in units of 2^-16, 0 if the
+// table does not have it. lang is a result of LanguageOf.
 func Of(term string, lang *Language) int64 {
 	t := read()
 	share := t.common[term]
@@ -92,9 +92,9 @@ func Of(term string, lang *Language) int64 {
 // StartsQuestion reports whether questions start with a folded word.
 func StartsQuestion(word string) bool { return read().starts[word] }
 
-// LanguageOf returns the language whose function words a text of folded words has more of than English stop words, nil
-// for English and for none that is known. It needs two of them, or one that the text begins with. Of several languages
-// with as many it is the first.
+// LanguageOf returns the language of which a text of folded words has more function words than English stop words,
+// nil for English and for unknown languages. It needs two of them, or one at the beginning. If several languages
+// tie it returns the first.
 func LanguageOf(words []string) *Language {
 	most := 0
 	for _, w := range words {

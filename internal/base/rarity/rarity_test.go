@@ -23,7 +23,7 @@ func TestOf(t *testing.T) {
 		}
 	}
 	if got := Of("zorb", nil); got != 0 {
-		t.Errorf("a word of nobody: %d", got)
+		t.Errorf("an unknown word: %d", got)
 	}
 }
 

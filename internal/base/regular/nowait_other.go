@@ -2,6 +2,6 @@
 
 package regular
 
-// NoWait is the flag with which opening a named pipe does not wait for its other end: the file
-// systems of these systems hold no pipes.
+// NoWait is the flag that opens a named pipe without waiting for its other end: the file systems of these systems
+// have no pipes.
 const NoWait = 0

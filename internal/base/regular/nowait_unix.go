@@ -4,5 +4,5 @@ package regular
 
 import "syscall"
 
-// NoWait is the flag with which opening a named pipe does not wait for its other end.
+// NoWait is the flag that opens a named pipe without waiting for its other end.
 const NoWait = syscall.O_NONBLOCK

@@ -12,7 +12,7 @@ import (
 // ErrKind is wrapped by every *Error.
 var ErrKind = errors.New("not a regular file")
 
-// Error is returned for a path that leads to something else than a regular file.
+// Error is returned for a path that does not lead to a regular file.
 type Error struct {
 	Path string
 	Mode fs.FileMode // the type bits
@@ -39,7 +39,7 @@ func kindOf(mode fs.FileMode) string {
 	return "special file"
 }
 
-// Check returns an *Error unless what info describes is a regular file.
+// Check returns an *Error unless info describes a regular file.
 func Check(path string, info fs.FileInfo) error {
 	if info.Mode().IsRegular() {
 		return nil
@@ -55,15 +55,15 @@ func Open(path string) (*os.File, error) {
 	})
 }
 
-// OpenIn is Open for a name below a directory, which no link leads out of.
+// OpenIn is Open for a name below a directory; links cannot lead out of it.
 func OpenIn(root *os.Root, name string) (*os.File, error) {
 	return open(name, func() (fs.FileInfo, error) { return root.Stat(name) }, func() (*os.File, error) {
 		return root.OpenFile(name, os.O_RDONLY|NoWait, 0)
 	})
 }
 
-// open looks before it opens, since opening a device may change it, and again afterwards, since
-// the name may lead elsewhere by then.
+// open checks the file before opening, since opening a device may change it, and again afterwards, since the name
+// may have changed.
 func open(path string, stat func() (fs.FileInfo, error), file func() (*os.File, error)) (*os.File, error) {
 	info, err := stat()
 	if err == nil {
@@ -85,7 +85,7 @@ func open(path string, stat func() (fs.FileInfo, error), file func() (*os.File, 
 	return f, nil
 }
 
-// asOpen has an error of any call on the way say that opening failed.
+// asOpen makes an error of any step say that opening failed.
 func asOpen(err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {
@@ -108,8 +108,7 @@ func Read(path string, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// OpenDir opens a directory. It never waits: a path that ends in a separator leads to a directory
-// or nowhere.
+// OpenDir opens a directory. It never blocks: a path that ends in a separator leads to a directory or nowhere.
 func OpenDir(path string) (*os.Root, error) {
 	if path == "" {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
@@ -120,8 +119,8 @@ func OpenDir(path string) (*os.Root, error) {
 	return os.OpenRoot(path)
 }
 
-// FS returns a directory as a file system whose files are regular: everything else but directories
-// can be seen, and is refused by Open with an *Error. It has the optional methods of os.Root.FS.
+// FS returns a directory as a file system of regular files: other files except directories are visible, but Open
+// refuses them with an *Error. It has the optional methods of os.Root.FS.
 func FS(root *os.Root) fs.FS {
 	all := root.FS()
 	return &dirFS{root, all.(fs.ReadDirFS), all.(fs.StatFS)}

@@ -20,7 +20,7 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// TestOpen opens files and refuses directories and what is not there.
+// TestOpen opens files and refuses directories and missing files.
 func TestOpen(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a")

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// TestSpecialFiles refuses what is no file, by each way to open one, without waiting.
+// TestSpecialFiles refuses special files, by each way to open one, without blocking.
 func TestSpecialFiles(t *testing.T) {
 	dir := t.TempDir()
 	pipe, socket, link := filepath.Join(dir, "pipe"), filepath.Join(dir, "s"), filepath.Join(dir, "link")
@@ -54,7 +54,7 @@ func TestSpecialFiles(t *testing.T) {
 	}
 }
 
-// TestReplaced has a file become a pipe between the look and the opening.
+// TestReplaced has a file become a pipe between the check and the opening.
 func TestReplaced(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a")
 	write(t, path, "x")

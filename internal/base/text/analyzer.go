@@ -6,30 +6,29 @@ import (
 	"sync"
 )
 
-// Version names the rules of the package documentation, tables, stop words and stemmer included.
-// It is append-only: text analysed under one version is found only by queries of that version.
+// Version identifies the rules of the package documentation, including tables, stop words and stemmer. It is
+// append-only: text analysed under one version is found only by queries of that version.
 const Version = 1
 
 const (
-	// MaxTermRunes is the length limit of a term in code points. Longer words are cut.
+	// MaxTermRunes is the length limit of a term in code points. Longer words are truncated.
 	MaxTermRunes = 64
-	// maxSplitRunes is the length above which a word is no identifier but encoded data, and is
-	// not split at its case boundaries.
+	// maxSplitRunes is the length above which a word is encoded data rather than an identifier, and is not split at
+	// its case boundaries.
 	maxSplitRunes = 256
 )
 
 // ErrUnknownLanguage is returned when New is asked for a language other than "en" and "none".
 var ErrUnknownLanguage = errors.New("unknown language")
 
-// Analyzer turns text into terms. It has no state that a caller can see and is safe for
-// concurrent use.
+// Analyzer turns text into terms. It has no visible state and is safe for concurrent use.
 type Analyzer struct {
 	english bool
-	// scanners keeps buffers between calls. What they hold never changes a result.
+	// scanners pools buffers between calls. Their content never affects a result.
 	scanners sync.Pool
 }
 
-// The analysers, which all callers share: a new one would have to make its buffers anew.
+// The analysers, shared by all callers: a new one would have to allocate its buffers again.
 var (
 	ofEnglish = Analyzer{english: true, scanners: sync.Pool{New: newScanner}}
 	ofAny     = Analyzer{scanners: sync.Pool{New: newScanner}}
@@ -49,9 +48,9 @@ func New(lang string) (*Analyzer, error) {
 	return nil, fmt.Errorf("making an analyser for %q: %w", lang, ErrUnknownLanguage)
 }
 
-// Each calls yield with the terms of s in text order until yield returns false. Terms repeat as
-// often as they occur; each is valid UTF-8 of 1 to MaxTermRunes code points. A term may share the
-// memory of s: clone what is kept longer than s.
+// Each calls yield with the terms of s in text order until yield returns false. Terms repeat as often as they
+// occur; each is valid UTF-8 of 1 to MaxTermRunes code points. A term may share the memory of s: clone it to keep
+// it longer than s.
 //
 // Any string will do, valid UTF-8 or not. Time is linear in len(s) and extra memory constant.
 func (a *Analyzer) Each(s string, yield func(term string) bool) { a.each(s, nil, yield) }
@@ -63,7 +62,7 @@ func (a *Analyzer) each(s string, firsts *firstBytes, yield func(term string) bo
 	sc.scan()
 }
 
-// scanner returns a scanner of a text, to be left after use.
+// scanner returns a scanner of a text, to be returned with leave.
 func (a *Analyzer) scanner(s string) *scanner {
 	sc := a.scanners.Get().(*scanner)
 	sc.s, sc.english = s, a.english

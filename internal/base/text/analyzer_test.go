@@ -210,7 +210,7 @@ func TestLanguages(t *testing.T) {
 	}
 }
 
-// TestStop: the walk ends when the caller has enough, wherever that is.
+// TestStop: the walk ends at any point at which the caller stops.
 func TestStop(t *testing.T) {
 	const s = "the HTTPServer 日本語 が plain ①word iPhoneProMax 漢 end"
 	for _, lang := range []string{"none", "en"} {

@@ -6,22 +6,21 @@ import (
 	"github.com/blevesearch/snowballstem/english"
 )
 
-// memoSize is the number of stems a scanner remembers, a power of two. Prose repeats its words, and
-// remembering a stem costs a small part of computing it.
+// memoSize is the number of stems a scanner remembers, a power of two. Prose repeats its words, and a lookup costs
+// a small part of computing a stem.
 const memoSize = 1 << 13
 
-// memoEntry is a word and its stem. The word is in the entry itself, and the stem is the beginning of the
-// word where it can be: memory that is far away takes longer to look at than all the rest. The zero value is
-// the stem of no word.
+// memoEntry is a word and its stem. The word is stored inline, and the stem as a prefix of it if possible:
+// following pointers to distant memory costs more than everything else. The zero value is the stem of no word.
 type memoEntry struct {
 	size uint8 // of the word
-	keep uint8 // how much of the word the stem is, 0 where it is other
+	keep uint8 // length of the stem if it is a prefix of the word, otherwise 0
 	word [22]byte
-	stem string // where keep is 0
+	stem string // if keep is 0
 }
 
-// stem returns the English stem of a folded token, or the token itself when it holds anything
-// but a-z and apostrophes or when nothing would be left of it.
+// stem returns the English stem of a folded token, or the token itself if it contains anything but a-z and
+// apostrophes or if nothing would be left of it.
 func (sc *scanner) stem(token string) string {
 	if !stemmable(token) {
 		return token
@@ -49,7 +48,7 @@ func (sc *scanner) stem(token string) string {
 	return slot.stem
 }
 
-// computeStem is stem of a token that it does not leave alone, without a memory.
+// computeStem computes the stem of a token that stem does not leave unchanged, without the memo.
 func (sc *scanner) computeStem(token string) string {
 	sc.env.SetCurrent(strings.Clone(token)) // the text itself must not stay in memory
 	english.Stem(&sc.env)
@@ -59,7 +58,7 @@ func (sc *scanner) computeStem(token string) string {
 	return token
 }
 
-// stemmable reports whether a folded token has nothing but a-z and apostrophes.
+// stemmable reports whether a folded token has only a-z and apostrophes.
 func stemmable(token string) bool {
 	for i := range len(token) {
 		if c := token[i]; (c < 'a' || c > 'z') && c != '\'' {
@@ -69,8 +68,8 @@ func stemmable(token string) bool {
 	return true
 }
 
-// isStopWord reports whether a folded token is one of the English function words that step 8
-// drops: too common to tell one text from another.
+// isStopWord reports whether a folded token is one of the English function words that step 8 drops: too common to
+// distinguish texts.
 func isStopWord(token string) bool {
 	switch token {
 	case "a", "about", "after", "again", "all", "am", "an", "and", "any", "are", "aren't", "as",

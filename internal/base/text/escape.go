@@ -5,9 +5,9 @@ import "unicode/utf8"
 // runeRange is a closed range of code points.
 type runeRange struct{ first, last rune }
 
-// escaped lists, in order, the code points above ASCII that EscapeLine writes as numbers: those
-// that end a line, change the direction of what follows, or are shown as nothing at all, so that
-// text could hide in them. The package documentation gives the reason for each.
+// escaped lists, in order, the code points above ASCII that EscapeLine writes as numbers: those that end a line,
+// change the direction of the text after them, or are invisible, so that text could hide in them. The package
+// documentation gives the reason for each.
 var escaped = [...]runeRange{
 	{0x0080, 0x009F},
 	{0x00AD, 0x00AD},
@@ -31,7 +31,7 @@ var escaped = [...]runeRange{
 	{0xE0000, 0xE0FFF},
 }
 
-// isEscaped reports whether EscapeLine writes r as something else.
+// isEscaped reports whether EscapeLine escapes r.
 func isEscaped(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r < ' ' || r == 0x7F
@@ -50,14 +50,13 @@ func isEscaped(r rune) bool {
 	return lo < len(escaped) && escaped[lo].first <= r
 }
 
-// EscapeLine returns s as one line in which nothing is invisible that could end the line, reorder
-// it or hide text. Line feed, carriage return and tab become \n, \r and \t; other escaped code
-// points become \u{HEX} in upper-case hexadecimal without leading zeros; a byte that is not UTF-8
-// becomes \x{HH}. The package documentation lists the code points.
+// EscapeLine returns s as one line without invisible characters that could end the line, reorder it or hide text.
+// Line feed, carriage return and tab become \n, \r and \t; other escaped code points become \u{HEX} in upper-case
+// hexadecimal without leading zeros; a byte that is not UTF-8 becomes \x{HH}. The package documentation lists the
+// code points.
 //
-// Backslashes stay as they are, so the result cannot be turned back; escaping it again changes
-// nothing. It is valid UTF-8 and at most six times as long as s. Nothing is allocated when there
-// is nothing to escape.
+// Backslashes stay as they are, so the result cannot be turned back; escaping it again changes nothing. It is valid
+// UTF-8 and at most six times as long as s. Nothing is allocated when there is nothing to escape.
 func EscapeLine(s string) string {
 	first := nextEscape(s, 0)
 	if first == len(s) {

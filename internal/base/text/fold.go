@@ -1,9 +1,9 @@
 package text
 
-// Kind is what a code point is to a reader of single characters.
+// Kind is the kind of a code point for readers of single characters.
 type Kind uint8
 
-// The kinds there are: of the classes of clause 6.3, those that matter beside others.
+// The kinds: those classes of clause 6.3 that matter to other packages.
 const (
 	KindOther  Kind = iota // separates words
 	KindLetter             // part of a word
@@ -11,10 +11,9 @@ const (
 	KindSingle // of a script written without spaces between words
 )
 
-// EachFolded calls yield with the code points of s but the ignored ones, in order and until yield
-// returns false: where each
-// begins and ends, its kind, and its fold, or itself where it is of KindOther. A byte that is not
-// UTF-8 is of KindOther and yields U+FFFD. It does not allocate but for what yield keeps.
+// EachFolded calls yield with the code points of s except ignored ones, in order and until yield returns false:
+// start and end of each, its kind, and its fold, or itself if it is KindOther. A byte that is not UTF-8 is
+// KindOther and yields U+FFFD. It does not allocate.
 func EachFolded(s string, yield func(at, end int, kind Kind, fold string) bool) {
 	for pos := 0; pos < len(s); {
 		r, entry, width := decode(s, pos)
@@ -46,5 +45,5 @@ func EachFolded(s string, yield func(at, end int, kind Kind, fold string) bool) 
 	}
 }
 
-// IsStopWord reports whether a folded word is one of those that the analyser of English drops.
+// IsStopWord reports whether the English analyser drops a folded word.
 func IsStopWord(word string) bool { return isStopWord(word) }

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// hostile are texts that have every kind of trouble in them.
+// hostile are texts with every kind of difficulty.
 var hostile = []string{
 	"", "\xff", "\xed\xa0\x80", "\xf4\x90\x80\x80", "don'", "'", "1.", "1,", "a'\u0301",
 	"\ufe0f\u200d", "HTTPServer iPhone15Pro", "日本語ｶﾞか\u3099\u3099", "ภาษาไทย", "ﷺ½ŉ", "İıſK",
@@ -18,7 +18,7 @@ var hostile = []string{
 	"1,2,3.4.5'6", "x\u00ad\u00ad'\u00ady", "\u2028\u202e\x00\x1b[2J",
 }
 
-// checkAnalysis fails unless the terms of s keep the promises of Each.
+// checkAnalysis fails unless the terms of s satisfy the documentation of Each.
 func checkAnalysis(t interface{ Errorf(string, ...any) }, plain, english *Analyzer, s string) {
 	for _, a := range []*Analyzer{plain, english} {
 		total := 0
@@ -45,8 +45,8 @@ func checkAnalysis(t interface{ Errorf(string, ...any) }, plain, english *Analyz
 	}
 }
 
-// FuzzEach: no text makes the analysers panic or break their promises, and a text without
-// ignored code points has the same terms as one full of them.
+// FuzzEach: no text makes the analysers panic or violate their documentation, and inserting ignored code points
+// does not change the terms of a text.
 func FuzzEach(f *testing.F) {
 	for _, s := range hostile {
 		f.Add(s)
@@ -89,7 +89,7 @@ func FuzzEscapeLine(f *testing.F) {
 	})
 }
 
-// piece draws fragments that meet each other in every order.
+// piece draws fragments that occur next to each other in every order.
 var piece = rapid.SampledFrom([]string{
 	"a", "B", "É", "e\u0301", "ß", "1", "٣", "３", "'", "’", ".", ",", "-", "_", " ", "\u00ad",
 	"\u200d", "日", "か", "゙", "ｶﾞ", "㌀", "ก", "ກ", "ក", "က", "한", "ﬁ", "Ⅷ", "ǅ", "½", "\xff",

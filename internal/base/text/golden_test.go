@@ -8,7 +8,7 @@ import (
 	"github.com/mnem-project/mnem/internal/cases"
 )
 
-// TestAnalysisGolden freezes the terms of texts, and what stands for characters that are escaped.
+// TestAnalysisGolden freezes the terms of texts, and the escapes of characters.
 func TestAnalysisGolden(t *testing.T) {
 	cases.Golden(t, "testdata/analysis.jsonl", func(t testing.TB, c cases.Case) any {
 		var in struct {

@@ -11,12 +11,11 @@ const Dots = "\u00B7\u0387\u2022\u2027\u2219\u22C5\u2E31\u30FB\uA78F\uFF65"
 // Brackets enclose a reference in a header; the wide ones look alike.
 const Brackets = "[]\uFF3B\uFF3D"
 
-// wordMarks are the characters of ASCII that a word of a header has besides letters and digits.
+// wordMarks are the ASCII characters allowed in a word of a header besides letters and digits.
 const wordMarks = "_-./:+#@"
 
-// EscapeWord returns s as one word, for a header that others follow: letters, digits, combining marks and
-// _ - . / : + # @ stay, any other code point is escaped as EscapeLine does, the backslash too. So no two strings
-// have the same word.
+// EscapeWord returns s as one word of a header: letters, digits, combining marks and _ - . / : + # @ are kept, any
+// other code point is escaped as EscapeLine does, and so is the backslash. So no two strings have the same word.
 func EscapeWord(s string) string {
 	return escapeRunes(s, func(r rune) bool { return !isOfWord(r) })
 }
@@ -33,13 +32,13 @@ func isOfWord(r rune) bool {
 	}
 }
 
-// EscapeField returns s as EscapeLine does, with each code point of separators as \u{HEX} too, so that a field
-// of a header cannot end it or begin the next one. Blanks at its ends stay.
+// EscapeField returns s as EscapeLine does, and also escapes each code point of separators as \u{HEX}, so that a
+// field of a header cannot end it or begin the next one. Blanks at its ends are kept.
 func EscapeField(s, separators string) string {
 	return escapeRunes(EscapeLine(s), func(r rune) bool { return strings.ContainsRune(separators, r) })
 }
 
-// escapeRunes writes the code points of which escape holds, and bytes that are not UTF-8, as numbers.
+// escapeRunes writes the code points for which escape holds, and bytes that are not UTF-8, as numbers.
 func escapeRunes(s string, escape func(rune) bool) string {
 	var out []byte
 	done := 0
@@ -61,11 +60,11 @@ func escapeRunes(s string, escape func(rune) bool) string {
 	return string(append(out, s[done:]...))
 }
 
-// EscapeTags returns s with each < that begins a tag as \u{3C}: one before a letter, a slash, or one of ! ? |.
-// So a text inside a frame of tags cannot end the frame or begin another. A < before anything else stays.
+// EscapeTags returns s with each < that begins a tag as \u{3C}: one before a letter, a slash, or one of ! ? |. So a
+// text inside a frame of tags cannot end the frame or begin another. Any other < is kept.
 func EscapeTags(s string) string { return replaceTags(s, `\u{3C}`) }
 
-// EscapeJSONTags is EscapeTags for a JSON text: the escape is that of JSON, so the value stays the same.
+// EscapeJSONTags is EscapeTags for a JSON text: it uses JSON's escape, so the value is unchanged.
 func EscapeJSONTags(s string) string { return replaceTags(s, `\u003c`) }
 
 func replaceTags(s, by string) string {
@@ -88,8 +87,8 @@ func opensTag(c byte) bool {
 }
 
 // EscapeJSON returns a JSON text of the same value in which everything that EscapeLine escapes is written as
-// \uXXXX: controls, line ends, bidirectional marks and overrides, and what is shown as nothing. Only strings of a
-// JSON text can hold such code points, and white space between its tokens stays. Bytes that are not UTF-8 stay. It
+// \uXXXX: controls, line ends, bidirectional marks and overrides, and invisible characters. Only strings of a JSON
+// text can hold such code points; white space between its tokens is kept, as are bytes that are not UTF-8. It
 // returns data itself if there is nothing to escape.
 func EscapeJSON(data []byte) []byte {
 	var out []byte

@@ -85,7 +85,7 @@ func TestEscapeTags(t *testing.T) {
 	}
 }
 
-// TestEscapeJSON asks each code point: the value stays, and nothing stands raw that a line would escape.
+// TestEscapeJSON checks each code point: the value is unchanged, and no character is left that a line would escape.
 func TestEscapeJSON(t *testing.T) {
 	var all strings.Builder
 	for r := rune(0); r <= unicode.MaxRune; r++ {

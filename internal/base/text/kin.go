@@ -11,8 +11,8 @@ import (
 //go:embed kin.tab
 var kinTable string
 
-// Kin returns the terms that may stand for a term of the analyser where a question is asked in other words than
-// the text has, in the order of bytes: none for most.
+// Kin returns the terms that may replace an analysed term if a question uses other words than the text, in byte
+// order: none for most.
 func (a *Analyzer) Kin(term string) []string {
 	if !a.english {
 		return nil

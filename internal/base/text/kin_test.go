@@ -47,7 +47,7 @@ func TestKin(t *testing.T) {
 	}
 	dog := a.Kin("dog")
 	if !slices.Contains(dog, "pet") || slices.Contains(dog, "cat") {
-		t.Errorf("kin of dog: %q", dog) // members of a class are not kindred to each other
+		t.Errorf("kin of dog: %q", dog) // members of a class are not kin of each other
 	}
 	if bare, err := New("none"); err != nil || bare.Kin("dog") != nil {
 		t.Errorf("kin without a language: %v, %v", bare.Kin("dog"), err)

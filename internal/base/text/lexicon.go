@@ -7,10 +7,9 @@ import (
 	"github.com/blevesearch/snowballstem/english"
 )
 
-// Lexicon numbers the terms of many texts, from 0 in the order in which it meets them, and finds the
-// number of a word that it met before with one look instead of a stemming and two. It keeps every
-// term, and of words the newest, in about 3 MiB at most. Its numbers depend on nothing but what it
-// was given. Not safe for concurrent use.
+// Lexicon numbers the terms of many texts, from 0 in order of first occurrence, and finds the number of a known
+// word by one lookup instead of stemming and two lookups. It keeps every term, and the most recent words in at most
+// about 3 MiB. Its numbers depend only on its input. Not safe for concurrent use.
 type Lexicon struct {
 	scanner scanner
 	terms   table
@@ -20,8 +19,8 @@ type Lexicon struct {
 }
 
 const (
-	// lexiconWords is how many words a lexicon remembers before it forgets them and begins anew:
-	// the frequent ones are back at once.
+	// lexiconWords is how many words a lexicon remembers before it drops them and starts over: the frequent ones
+	// return at once.
 	lexiconWords = 1 << 16
 	stopWord     = -1
 )
@@ -42,20 +41,19 @@ func (l *Lexicon) EachOfField(s string, yield func(number int, unit bool)) {
 	l.scanner.s, l.yield = "", nil
 }
 
-// Len returns how many terms there are.
+// Len returns the number of terms.
 func (l *Lexicon) Len() int { return l.terms.len() }
 
-// Bytes returns about how much memory the lexicon takes.
+// Bytes returns approximately how much memory the lexicon takes.
 func (l *Lexicon) Bytes() int { return l.terms.bytes() + l.words.bytes() }
 
-// Term returns the term of a number. It is valid for good, and must not be changed.
+// Term returns the term with a number. It stays valid, and must not be changed.
 func (l *Lexicon) Term(number int) []byte { return l.terms.at(number) }
 
-// Seal lets go of what only Number and EachOfField need, which must not be called any more.
+// Seal releases the memory that only Number and EachOfField need; these must not be called afterwards.
 func (l *Lexicon) Seal() { l.terms.slots, l.words, l.becomes = nil, table{}, nil }
 
-// Number returns the number of a term, or of any string that is to be among them: a new one where
-// it was not met.
+// Number returns the number of a term, or of any string to add: a new number if it is unknown.
 func (l *Lexicon) Number(term string) int {
 	hash := l.terms.hash(term)
 	n, ok := l.terms.find(hash, term)
@@ -65,7 +63,7 @@ func (l *Lexicon) Number(term string) int {
 	return n
 }
 
-// word yields the number of a folded word's term, if it is no stop word.
+// word yields the number of a folded word's term, unless it is a stop word.
 func (l *Lexicon) word(word string) {
 	hash := l.words.hash(word)
 	n, ok := l.words.find(hash, word)
@@ -100,14 +98,13 @@ func (l *Lexicon) learn(word string) int32 {
 	return int32(l.Number(word))
 }
 
-// table numbers different strings from 0 in the order in which they are added. Their bytes lie end
-// to end, and a slot has a part of the hash, so that a look seldom reads more than a slot, an end
-// and the string that is looked for.
+// table numbers distinct strings from 0 in order of insertion. Their bytes are concatenated, and a slot holds a
+// part of the hash, so that a lookup seldom reads more than a slot, an end offset and the matching string.
 type table struct {
 	slots []tableSlot // open addressing, a power of two
 	ends  []uint32    // of the strings in data
 	data  []byte
-	seed  maphash.Seed // decides where in slots a string is, and nothing else
+	seed  maphash.Seed // decides the slots of strings, and nothing else
 }
 
 type tableSlot struct {
@@ -149,7 +146,7 @@ func (t *table) find(hash uint32, s string) (number int, ok bool) {
 	}
 }
 
-// add adds a string that is not there.
+// add adds a string that is absent.
 func (t *table) add(hash uint32, s string) (number int) {
 	if 4*len(t.ends) >= 3*len(t.slots) {
 		old := t.slots

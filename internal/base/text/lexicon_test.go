@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// fieldOf returns what an analyser yields of a text, units marked.
+// fieldOf returns what an analyser yields for a text, with units marked.
 func fieldOf(a *Analyzer, s string) (got []string) {
 	a.EachOfField(s, func(term string, unit bool) bool {
 		got = append(got, mark(term, unit))
@@ -52,7 +52,7 @@ func TestLexicon(t *testing.T) {
 	}
 }
 
-// TestLexiconAgrees compares the terms with those of an analyser, of texts whose words repeat.
+// TestLexiconAgrees compares the terms with those of an analyser, for texts whose words repeat.
 func TestLexiconAgrees(t *testing.T) {
 	pieces := []string{
 		"the", "Boats", "boating", "don't", "harbourMasters", "Größe", "会议室", "東京オフィス", "v1.25", "x",
@@ -76,8 +76,8 @@ func TestLexiconAgrees(t *testing.T) {
 	}
 }
 
-// TestLexiconForgets meets more words than a lexicon remembers: terms keep their numbers, and the
-// words take no more room.
+// TestLexiconForgets adds more words than a lexicon remembers: terms keep their numbers, and memory for words does
+// not grow.
 func TestLexiconForgets(t *testing.T) {
 	a, err := New("en")
 	if err != nil {
@@ -95,7 +95,7 @@ func TestLexiconForgets(t *testing.T) {
 		}
 	}
 	if l.Len() != words || l.words.len() > lexiconWords {
-		t.Errorf("%d terms of %d words, %d of which are remembered", l.Len(), words, l.words.len())
+		t.Errorf("%d terms of %d words, %d of them remembered", l.Len(), words, l.words.len())
 	}
 	if got := testing.AllocsPerRun(10, func() {
 		l.EachOfField("the W1th w2th", func(int, bool) {})

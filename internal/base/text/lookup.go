@@ -2,10 +2,10 @@ package text
 
 import "unicode/utf8"
 
-// classMask cuts the class out of a class table entry; the rest is foldFlag.
+// classMask selects the class in a class table entry; the rest is foldFlag.
 const classMask = foldFlag - 1
 
-// Variation selectors lie so far beyond all other characters that the tables stop before them.
+// Variation selectors lie so far beyond all other characters that the tables end before them.
 const (
 	firstSelector = 0xE0100
 	lastSelector  = 0xE01EF
@@ -29,7 +29,7 @@ func foldOf(r rune) string {
 	return foldData[uint(at)+1 : uint(at)+1+n]
 }
 
-// isWordClass reports whether class is one of those that words are made of.
+// isWordClass reports whether class is a word class.
 func isWordClass(class uint8) bool { return class >= classLetter && class <= classDigit }
 
 // decode returns the code point at s[i:], its entry and its width in bytes. A byte that is not

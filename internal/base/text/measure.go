@@ -18,11 +18,10 @@ func FirstScalars(s string, n int) string {
 	return s
 }
 
-// CapScalars returns s unchanged if it has at most n scalars, else its first n followed by
-// " <...+N chars>", where N is the number left out. n <= 0 means no cap. A byte that is not UTF-8
-// counts as one scalar.
+// CapScalars returns s unchanged if it has at most n scalars, otherwise its first n followed by " <...+N chars>", N
+// being the number omitted. n <= 0 means no cap. A byte that is not UTF-8 counts as one scalar.
 //
-// To cap and escape, cap first: the cut could fall into an escape.
+// Cap before escaping: otherwise the cut could split an escape.
 func CapScalars(s string, n int) string {
 	if n <= 0 || len(s) <= n {
 		return s
@@ -38,9 +37,8 @@ func CapScalars(s string, n int) string {
 	return s
 }
 
-// EstimateTokens returns a guess of how many tokens a language model sees in s: one for each four
-// bytes of ASCII and two for each three other scalars, both rounded up. A byte that is not UTF-8
-// counts as a scalar that is not ASCII.
+// EstimateTokens estimates how many tokens a language model sees in s: one for each four bytes of ASCII and two for
+// each three other scalars, both rounded up. A byte that is not UTF-8 counts as a non-ASCII scalar.
 func EstimateTokens(s string) int {
 	ascii, other := 0, 0
 	for i := 0; i < len(s); {

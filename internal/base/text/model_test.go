@@ -99,7 +99,7 @@ func modelWord(word []symbol) []string {
 	return terms
 }
 
-// modelCase returns the class that tells the case of the last symbol of a word.
+// modelCase returns the class that determines the case of the last symbol of a word.
 func modelCase(word []symbol) uint8 {
 	i := len(word) - 1
 	for i > 0 && word[i].class == classDigit {

@@ -1,13 +1,13 @@
 package text
 
-// MaxPhrase is the largest number of terms of a phrase that HasPhrase looks for.
+// MaxPhrase is the largest number of terms of a phrase for HasPhrase.
 const MaxPhrase = 64
 
-// HasPhrase reports whether the terms of a phrase follow each other among the first most terms of s. It is
-// false for a phrase of no term, or of more than MaxPhrase.
+// HasPhrase reports whether the terms of a phrase occur consecutively among the first most terms of s. It is false
+// for an empty phrase, or one of more than MaxPhrase terms.
 //
-// It stems few words of s, as stemming leaves the first byte of a word as it is: a word that begins like no
-// term of the phrase is none of them.
+// It stems few words of s, as stemming does not change the first byte of a word: a word that begins like no term of
+// the phrase cannot match.
 func (a *Analyzer) HasPhrase(s string, phrase []string, most int) bool {
 	if len(phrase) == 0 || len(phrase) > MaxPhrase || most <= 0 {
 		return false
@@ -29,7 +29,7 @@ func (a *Analyzer) HasPhrase(s string, phrase []string, most int) bool {
 	return open&whole != 0
 }
 
-// placesOf returns a bit for each place that a term has in a phrase.
+// placesOf returns a bit for each position of a term in a phrase.
 func placesOf(term string, phrase []string) (places uint64) {
 	for i, t := range phrase {
 		if t == term {

@@ -10,20 +10,20 @@ import (
 type scanner struct {
 	s       string
 	yield   func(string) bool
-	token   string // what the term that is yielded was stemmed from, "" for a bigram
+	token   string // the token from which the yielded term was stemmed, "" for a bigram
 	english bool
 
 	buf  []byte // the folded term being built
-	cuts []int  // where the parts of the current word begin, without the first
+	cuts []int  // where the parts of the current word begin, except the first
 	gram gram   // the current run of a bigram class
-	// unit is called with the units of longer runs of Han, nil where they are not asked for.
+	// unit is called with the units of longer runs of Han; nil if not needed.
 	unit  func(string) bool
 	split bool // whether it is for the current run
 	env   snowballstem.Env
 	memo  []memoEntry // a power of two of them
-	// firsts, where it is not nil, has the first bytes of the terms that matter: others need no stem.
+	// firsts, if not nil, has the first bytes of the terms that matter: others need no stem.
 	firsts *firstBytes
-	// lexicon, where there is one, takes the words.
+	// lexicon, if not nil, receives the words.
 	lexicon *Lexicon
 }
 
@@ -42,8 +42,7 @@ func (sc *scanner) scan() {
 	}
 }
 
-// word yields the terms of the word at start and returns where the word ends; ok is false when
-// yield asked to stop.
+// word yields the terms of the word at start and returns the end of the word; ok is false if yield asked to stop.
 func (sc *scanner) word(start int) (end int, ok bool) {
 	if end = sc.plainWord(start); end > start {
 		term := sc.s[start:end]
@@ -70,8 +69,8 @@ func (sc *scanner) word(start int) (end int, ok bool) {
 	return end, sc.span(from, end)
 }
 
-// plainWord is the short way for what most text is made of: it returns the end of a word of
-// lower-case ASCII letters that needs no folding, joining, cutting or splitting, or start.
+// plainWord is the fast path for most text: it returns the end of a word of lower-case ASCII letters that needs no
+// folding, joining, truncating or splitting, or start.
 func (sc *scanner) plainWord(start int) int {
 	i := start
 	for i < len(sc.s) && sc.s[i] >= 'a' && sc.s[i] <= 'z' {
@@ -96,8 +95,7 @@ const (
 	caseUpper
 )
 
-// measure returns the end of the word at start (step 4) and leaves in sc.cuts where its parts
-// begin (step 5).
+// measure returns the end of the word at start (step 4) and stores in sc.cuts where its parts begin (step 5).
 func (sc *scanner) measure(start int) (end int) {
 	sc.cuts = sc.cuts[:0]
 	var (
@@ -205,8 +203,8 @@ func (sc *scanner) span(from, to int) bool {
 	return sc.finish(sc.term(from))
 }
 
-// term returns the contents of the buffer, as a slice of the text when the bytes from at are the
-// same, which saves an allocation.
+// term returns the contents of the buffer, as a slice of the text if the bytes from at are equal, which saves an
+// allocation.
 func (sc *scanner) term(at int) string {
 	if end := at + len(sc.buf); end <= len(sc.s) && sc.s[at:end] == string(sc.buf) {
 		return sc.s[at:end]
@@ -214,7 +212,7 @@ func (sc *scanner) term(at int) string {
 	return string(sc.buf)
 }
 
-// finish yields a folded word that is no stop word, stemmed where the language asks for it.
+// finish yields a folded word unless it is a stop word, stemmed if the language requires it.
 func (sc *scanner) finish(term string) bool {
 	if sc.token = term; sc.english && sc.matters(term) {
 		term = sc.stem(term)
@@ -222,14 +220,14 @@ func (sc *scanner) finish(term string) bool {
 	return sc.yield(term)
 }
 
-// matters reports whether a word may have a stem that is asked for. Stemming leaves the first byte of a
-// word as it is, unless that is an apostrophe.
+// matters reports whether a word may have a stem that matters. Stemming does not change the first byte of a word,
+// unless that is an apostrophe.
 func (sc *scanner) matters(word string) bool {
 	return sc.firsts == nil || sc.firsts.has(word[0]) || word[0] == '\''
 }
 
-// gram is where a run of a bigram class stands. The buffer holds the unit before the current one,
-// if there is one, and the current one.
+// gram is the position in a run of a bigram class. The buffer holds the previous unit, if there is one, and the
+// current one.
 type gram struct {
 	before   int  // bytes of the unit before
 	beforeAt int  // position it was folded from
@@ -259,7 +257,7 @@ func (sc *scanner) run(start int, class uint8) (end int, ok bool) {
 	return pos, sc.yield(sc.term(sc.gram.beforeAt)) && sc.yieldUnit()
 }
 
-// yieldUnit yields the current unit of a longer run where that is asked for.
+// yieldUnit yields the current unit of a longer run if units are wanted.
 func (sc *scanner) yieldUnit() bool {
 	return !sc.split || sc.unit(string(sc.buf[sc.gram.before:]))
 }
@@ -277,8 +275,8 @@ func (sc *scanner) foldInto(r rune, entry uint8, pos int) bool {
 	return true
 }
 
-// add takes the next folded code point of a run, which completes the bigram in the buffer unless
-// it is a voicing mark that belongs to it.
+// add takes the next folded code point of a run. It completes the bigram in the buffer unless it is a voicing mark
+// that belongs to it.
 func (sc *scanner) add(r rune, pos int) bool {
 	g := &sc.gram
 	if isVoicing(r) && len(sc.buf) > 0 && !isVoicing(g.last) {
@@ -294,6 +292,6 @@ func (sc *scanner) add(r rune, pos int) bool {
 	return true
 }
 
-// isVoicing reports whether r is one of the two marks that change the consonant of a kana. Folding
-// splits them off; a bigram of letters keeps them with theirs.
+// isVoicing reports whether r is one of the two marks that change the consonant of a kana. Folding splits them off;
+// a bigram keeps them with their letters.
 func isVoicing(r rune) bool { return r == 0x3099 || r == 0x309A }

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// What sentences end with, beside white space with a line break.
+// What ends sentences, besides white space with a line break.
 const (
 	softStops = ".\u2026"                  // full stop and ellipsis: no end before a lower-case letter
 	stops     = softStops + "!?؟۔।॥"       // an end before white space
@@ -16,7 +16,7 @@ const (
 	blanks    = " \t\n\r\u00a0\u3000"
 )
 
-// abbreviations are words with which a full stop ends no sentence.
+// abbreviations are words whose full stop ends no sentence.
 var abbreviations = []string{
 	"Mr", "Mrs", "Ms", "Dr", "Prof", "St", "Jr", "Sr", "vs", "e.g", "i.e", "cf", "Fig",
 }
@@ -27,10 +27,10 @@ type Sentence struct {
 	Paragraph  bool // whether a blank line stands before it
 }
 
-// EachSentence calls yield with the sentences of s in order until it returns false. Only white space
-// lies between them. Longer ones than most scalars, at least 1, are cut where there is white space.
-// Where sentences end is a matter of characters alone, the same for every language; clause 6.10 of
-// the specification has the rules. Any string will do; a byte that is not UTF-8 counts as one scalar.
+// EachSentence calls yield with the sentences of s in order until it returns false. Only white space lies between
+// them. Sentences longer than most scalars, at least 1, are split at white space. The ends of sentences depend only
+// on characters, the same for every language; clause 6.10 of the specification has the rules. Any string will do; a
+// byte that is not UTF-8 counts as one scalar.
 func EachSentence(s string, most int, yield func(Sentence) bool) {
 	last := 0 // the end of the sentence before
 	for start, end := 0, 0; start < len(s); start = end {
@@ -49,8 +49,8 @@ func EachSentence(s string, most int, yield func(Sentence) bool) {
 	}
 }
 
-// prefix returns the length of the first part of a sentence that may be too long: up to and with the
-// last white space among its first scalars, else all of these.
+// prefix returns the length of the first part of a sentence that may be too long: up to and including the last
+// white space among its first scalars, otherwise all of these.
 func prefix(s string, most int) int {
 	n, blank := 0, 0
 	for at, r := range s {
@@ -70,14 +70,14 @@ func prefix(s string, most int) int {
 func blankLen(s string) int   { return len(s) - len(strings.TrimLeft(s, blanks)) }
 func trimmedLen(s string) int { return len(strings.TrimRight(s, blanks)) }
 
-// breaks returns how many line breaks white space has.
+// breaks returns the number of line breaks in white space.
 func breaks(s string) int {
 	return strings.Count(s, "\n") + strings.Count(s, "\r") - strings.Count(s, "\r\n")
 }
 
 type sentenceScanner string
 
-// step looks at position i and returns the one to go on from, and whether a sentence ends there.
+// step examines position i and returns the next position, and whether a sentence ends there.
 func (s sentenceScanner) step(i int) (next int, ends bool) {
 	r, n := utf8.DecodeRuneInString(string(s[i:]))
 	switch {
@@ -96,15 +96,15 @@ func (s sentenceScanner) skip(i int, set string) int {
 	return len(s) - len(strings.TrimLeft(string(s[i:]), set))
 }
 
-// blank ends a sentence with white space that has a line break, but for a single one that a
-// lower-case letter follows, as in wrapped prose.
+// blank ends a sentence at white space with a line break, except a single one before a lower-case letter, as in
+// wrapped prose.
 func (s sentenceScanner) blank(i int) (next int, ends bool) {
 	next = s.skip(i, blanks)
 	n := breaks(string(s[i:next]))
 	return next, n > 1 || n == 1 && !s.lower(next)
 }
 
-// stop ends a sentence with stops that white space or nothing follows.
+// stop ends a sentence at stops followed by white space or the end.
 func (s sentenceScanner) stop(i int) (next int, ends bool) {
 	next = s.skip(i, stops+wideStops+closers)
 	run := string(s[i:next])
@@ -128,8 +128,8 @@ func (s sentenceScanner) lower(i int) bool {
 	return i < len(s) && entryOf(r)&classMask == classLower
 }
 
-// abbreviated reports whether the word before a position is one letter in upper case, as of a name,
-// or an abbreviation.
+// abbreviated reports whether the word before a position is a single upper-case letter, as in a name, or an
+// abbreviation.
 func (s sentenceScanner) abbreviated(i int) bool {
 	word := string(s[:i])
 	if at := strings.LastIndexAny(word, blanks+openers); at >= 0 {

@@ -2,17 +2,17 @@ package text
 
 import "strings"
 
-// Surface is a word as it stands in a text.
+// Surface is a word as it occurs in a text.
 type Surface struct {
 	Token      string // as EachWord yields it, without a final 's unless nothing would be left
-	Start, End int    // where the word stands, or the run that a bigram is of, in bytes
+	Start, End int    // position of the word, or of the run that contains a bigram, in bytes
 	Capital    bool   // whether it begins with an upper-case letter
 	Inner      bool   // whether it has an upper-case letter after its first code point
 	Digit      bool   // whether it has a digit
 }
 
-// EachSurface calls yield with the words of s in text order until it returns false: those of
-// EachWord, with where they stand and what they are made of. Bigrams have none of the signs.
+// EachSurface calls yield with the words of s in text order until it returns false: those of EachWord, with their
+// positions and properties. Bigrams have none of the properties.
 //
 // Any string will do. Time is linear in len(s) and extra memory constant.
 func (a *Analyzer) EachSurface(s string, yield func(Surface) bool) {
@@ -59,8 +59,8 @@ func surfaceOf(s string, start, end int) Surface {
 	return word
 }
 
-// runEnd returns where the run of a bigram class at start ends, as words end: ignored code points
-// that follow it are not of it.
+// runEnd returns the end of the run of a bigram class at start, by the rule for words: ignored code points after it
+// do not belong to it.
 func runEnd(s string, start int, class uint8) (end int) {
 	for pos := start; pos < len(s); {
 		_, entry, width := decode(s, pos)
@@ -76,8 +76,7 @@ func runEnd(s string, start int, class uint8) (end int) {
 	return end
 }
 
-// WordTerm returns the term that an analyser makes of the token of a whole word; ok is false for a
-// stop word.
+// WordTerm returns the term of a whole word's token; ok is false for a stop word.
 func (a *Analyzer) WordTerm(token string) (term string, ok bool) {
 	if !a.english {
 		return token, true

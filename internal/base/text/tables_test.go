@@ -24,7 +24,7 @@ var classByName = map[string]uint8{
 	"Khmer": classKhmer, "Myanmar": classMyanmar,
 }
 
-// plainTables is what testdata/tables.txt says.
+// plainTables is the parsed testdata/tables.txt.
 type plainTables struct {
 	class map[rune]uint8
 	fold  map[rune]string
@@ -88,7 +88,7 @@ func readRunes(t *testing.T, s string) string {
 	return b.String()
 }
 
-// TestTablesPlain: the packed tables say what the plain ones say, for every code point.
+// TestTablesPlain: the packed tables equal the plain ones, for every code point.
 func TestTablesPlain(t *testing.T) {
 	p := readTables(t)
 	for r := rune(0); r <= utf8.MaxRune; r++ {
@@ -106,10 +106,10 @@ func TestTablesPlain(t *testing.T) {
 	}
 }
 
-// TestTablesGolden pins fold, class and escape of every code point. For each of them in order,
-// the hash takes one byte for the class, one for the escape (1 or 0), one for the length of the
-// fold in bytes, and the fold in UTF-8; the length is 0 where the code point folds to itself or
-// its fold is never used. A released version keeps its hash for ever.
+// TestTablesGolden pins fold, class and escape of every code point. For each of them in order, the hash takes one
+// byte for the class, one for the escape (1 or 0), one for the length of the fold in bytes, and the fold in UTF-8;
+// the length is 0 if the code point folds to itself or its fold is never used. A released version keeps its hash
+// forever.
 func TestTablesGolden(t *testing.T) {
 	const want = "7bbc44a00c36e1af15a7a0cdc89c7edd47532a53700e76c2d00ba18ca5647908"
 	h := sha256.New()
@@ -129,7 +129,7 @@ func TestTablesGolden(t *testing.T) {
 	}
 }
 
-// TestFoldStable: what a term is made of folds to itself, so terms can be searched as text.
+// TestFoldStable: terms fold to themselves, so terms can be searched as text.
 func TestFoldStable(t *testing.T) {
 	for r := rune(0); r <= utf8.MaxRune; r++ {
 		if entryOf(r)&foldFlag == 0 {
@@ -165,7 +165,7 @@ func TestStems(t *testing.T) {
 			continue
 		}
 		n++
-		if word[0] != '\'' && word[0] != stem[0] { // what HasPhrase relies on
+		if word[0] != '\'' && word[0] != stem[0] { // HasPhrase relies on this
 			t.Errorf("the stem of %q begins otherwise: %q", word, stem)
 		}
 		for range 2 { // computed, then remembered
@@ -195,8 +195,8 @@ func TestStemLeavesAlone(t *testing.T) {
 	}
 }
 
-// TestImports: nothing whose tables change with releases may decide a term or an escape. The hash of
-// a lexicon decides where it looks, and no number.
+// TestImports: nothing with tables that change between releases may affect a term or an escape. The hash of a
+// lexicon affects only where it looks, and no number.
 func TestImports(t *testing.T) {
 	allowed := []string{
 		"embed",

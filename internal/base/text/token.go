@@ -1,7 +1,7 @@
 package text
 
-// EachToken calls yield with the terms that Each yields and the token that each was made from: the
-// folded word or part before it was stemmed, the bigram itself.
+// EachToken calls yield with the terms that Each yields and the token of each: the folded word or part before
+// stemming, or the bigram itself.
 func (a *Analyzer) EachToken(s string, yield func(token, term string) bool) {
 	sc := a.scanner(s)
 	defer a.leave(sc)
@@ -15,8 +15,8 @@ func (a *Analyzer) EachToken(s string, yield func(token, term string) bool) {
 	sc.scan()
 }
 
-// EachOfField calls yield with the terms that Each yields, and with each unit of a longer run of
-// Han, which a question may ask for alone: unit is true for those.
+// EachOfField calls yield with the terms that Each yields, and with each unit of a longer run of Han, which a
+// question may contain alone: unit is true for those.
 func (a *Analyzer) EachOfField(s string, yield func(term string, unit bool) bool) {
 	sc := a.scanner(s)
 	defer a.leave(sc)
@@ -25,8 +25,8 @@ func (a *Analyzer) EachOfField(s string, yield func(term string, unit bool) bool
 	sc.scan()
 }
 
-// Cased returns how many code points a term has where all are lower-case letters of a script that
-// has cases, such as Latin, Greek or Cyrillic; 0 for any other.
+// Cased returns the length of a term in code points if all are lower-case letters of a script that has cases, such
+// as Latin, Greek or Cyrillic; otherwise 0.
 func Cased(term string) int {
 	n := 0
 	for pos := 0; pos < len(term); n++ {
@@ -42,7 +42,7 @@ func Cased(term string) int {
 // NearStopWord reports whether a token is one edit of clause 9.10 away from an English stop word of
 // the same first letter.
 func NearStopWord(token string) bool {
-	// No stop word is longer than this, nor has anything else than these.
+	// No stop word is longer than this, or has other characters.
 	const longest, letters = 12, "abcdefghijklmnopqrstuvwxyz'"
 	t := []rune(token)
 	if len(t) > longest+1 {

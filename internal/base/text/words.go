@@ -2,17 +2,16 @@ package text
 
 import "strings"
 
-// EachWord calls yield with the words of s in text order until it returns false: the terms of an
-// analyser without a language, but of words the whole alone, without its parts. A word is telling
-// where another in its place may turn what the text says into something else: it has a digit; or
-// an upper-case letter, and is no stop word; or is a negation; or is a bigram, since one character
-// may be any of these.
+// EachWord calls yield with the words of s in text order until it returns false: the terms of an analyser without a
+// language, but only whole words, without their parts. A word is telling if replacing it may change the meaning of
+// the text: it has a digit; or an upper-case letter, and is no stop word; or is a negation; or is a bigram, since
+// one character may be any of these.
 //
 // Any string will do. Time is linear in len(s) and extra memory constant.
 func (a *Analyzer) EachWord(s string, yield func(word string, telling bool) bool) {
 	sc := a.scanner(s)
 	defer a.leave(sc)
-	sign := uint8(classSeparator) // what the classes of the word say
+	sign := uint8(classSeparator) // the classes in the word
 	sc.english = false
 	sc.yield = func(word string) bool { return yield(word, isTelling(word, sign)) }
 	for pos, ok := 0, true; ok && pos < len(s); {
@@ -31,8 +30,8 @@ func (a *Analyzer) EachWord(s string, yield func(word string, telling bool) bool
 	}
 }
 
-// signOf returns classDigit for a word with a digit, else classUpper for one with an upper-case
-// letter, else classLower.
+// signOf returns classDigit for a word with a digit, otherwise classUpper for one with an upper-case letter,
+// otherwise classLower.
 func signOf(word string) uint8 {
 	sign := uint8(classLower)
 	for pos := 0; pos < len(word); {
@@ -58,11 +57,11 @@ func isTelling(word string, sign uint8) bool {
 	return isNegation(word)
 }
 
-// IsNegation reports whether a folded word is one of those that turn a sentence around, with their short forms.
+// IsNegation reports whether a folded word negates a sentence, including short forms.
 func IsNegation(word string) bool { return isNegation(word) || strings.HasSuffix(word, "n't") }
 
-// isNegation reports whether a folded word is one of those that turn a sentence around: of English,
-// German, French, Spanish, Italian, Portuguese, Russian and Arabic.
+// isNegation reports whether a folded word negates a sentence: in English, German, French, Spanish, Italian,
+// Portuguese, Russian and Arabic.
 func isNegation(word string) bool {
 	switch word {
 	case "no", "not", "never", "none", "nor", "neither", "nobody", "nothing", "nowhere", "without",

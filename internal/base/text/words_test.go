@@ -59,14 +59,14 @@ func TestEachWord(t *testing.T) {
 			t.Errorf("%d words after being stopped at %d", n, stop+1)
 		}
 	}
-	// A scanner that comes back is as good as new.
+	// A reused scanner behaves like a new one.
 	if got := fmt.Sprint(a.Terms("the boats")); got != "[boat]" {
 		t.Errorf("terms %s", got)
 	}
 }
 
-// TestEachWordOfNone compares words with the terms of the analyser without a language, on texts
-// whose words have no parts.
+// TestEachWordOfNone compares words with the terms of the analyser without a language, for texts whose words have
+// no parts.
 func TestEachWordOfNone(t *testing.T) {
 	none, err := New("none")
 	if err != nil {

@@ -1,9 +1,9 @@
-// Package tuning holds what a measurement puts in the place of a constant of the ranking. Requests take it
-// and internal/evaluate gives it. internal/lint lets no other package import this one, so that a version
-// of the ranking is the same for all who ask.
+// Package tuning holds values that replace constants of the ranking in measurements. Requests accept them and
+// internal/evaluate sets them. internal/lint lets no other package import this one, so that a version of the
+// ranking is the same for every caller.
 package tuning
 
-// Constant is the name of a constant of the ranking and the value in its place.
+// Constant is the name of a constant of the ranking and its replacement.
 type Constant struct {
 	Name  string
 	Value int64

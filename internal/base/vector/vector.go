@@ -1,5 +1,5 @@
-// Package vector holds the one rule by which the numbers of a model become what is stored: int8,
-// by clause 3.6 of the specification. Records of embeddings and the models that fill them share it.
+// Package vector holds the one rule that quantises a model's numbers for storage: int8, by clause 3.6 of the
+// specification. Records of embeddings and the models that fill them share it.
 package vector
 
 import (
@@ -8,7 +8,7 @@ import (
 	"math"
 )
 
-// Bounds of what is stored.
+// Bounds of stored vectors.
 const (
 	// MaxDims is the largest number of dimensions of a dense vector.
 	MaxDims = 1 << 16
@@ -19,10 +19,9 @@ const (
 // int8Max is the quantised value of the component with the largest absolute value.
 const int8Max = 127
 
-// Quantise returns a dense vector as int8: RoundHalfEven(x·127/m), where m is the largest absolute
-// value. This is the one place where floats turn into what is stored, and each operation is
-// rounded by a conversion of its own: the language forbids to fuse those. The error is that of
-// Largest.
+// Quantise returns a dense vector as int8: RoundHalfEven(x·127/m) with m the largest absolute value. Only here
+// are floats converted to stored values, and each operation is rounded by its own conversion: the language forbids
+// fusing across those. The error is that of Largest.
 func Quantise(vector []float64) ([]int8, error) {
 	m, err := Largest(vector)
 	if err != nil {
@@ -36,8 +35,8 @@ func Quantise(vector []float64) ([]int8, error) {
 	return out, nil
 }
 
-// QuantiseInts returns the vector of integer counters, each below 2^53 in absolute value so that it
-// is the same number as a float64, and nil where all are zero.
+// QuantiseInts returns the vector of integer counters, each below 2^53 in absolute value so that it is exact as a
+// float64, and nil if all are zero.
 func QuantiseInts(counters []int64) ([]int8, error) {
 	floats := make([]float64, len(counters))
 	zero := true

@@ -11,8 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// class says what the analyser does with a code point. The order is that of the generated
-// constants.
+// class is the analyser's class of a code point. The order is that of the generated constants.
 type class uint8
 
 const (
@@ -42,14 +41,14 @@ var classNames = []string{
 // codePoints is the size of the code space.
 const codePoints = unicode.MaxRune + 1
 
-// tables holds the derived properties of every code point. fold is absent where a code point
-// folds to itself, and where its class says that the fold is never used.
+// tables holds the derived properties of every code point. fold omits code points that fold to themselves, and
+// those whose class never uses the fold.
 type tables struct {
 	class [codePoints]class
 	fold  map[rune]string
 }
 
-// derive computes the tables and checks what the analyser relies on.
+// derive computes the tables and checks the analyser's assumptions.
 func derive() (*tables, error) {
 	if norm.Version != unicode.Version || cases.UnicodeVersion != unicode.Version {
 		return nil, fmt.Errorf("unicode versions differ: go %s, norm %s, cases %s",
@@ -107,7 +106,7 @@ func dropMark(r rune) rune {
 	return r
 }
 
-// classify returns the class of r, whose fold is folded. The first rule that fits wins.
+// classify returns the class of r, given its fold. The first matching rule wins.
 func classify(r rune, folded string) class {
 	switch {
 	case r == 0x27 || r == 0x2019 || r == 0x2BC:
@@ -136,8 +135,8 @@ func classify(r rune, folded string) class {
 	return letter
 }
 
-// isWord reports whether r is a letter, mark or number. U+02BC, by its category a letter, is taken
-// for the apostrophe it looks like.
+// isWord reports whether r is a letter, mark or number. U+02BC, by its category a letter, counts as the apostrophe
+// it looks like.
 func isWord(r rune) bool { return r != 0x2BC && unicode.In(r, unicode.L, unicode.M, unicode.N) }
 
 func isNotWord(r rune) bool { return !isWord(r) }
@@ -158,8 +157,7 @@ func isIgnored(r rune, folded string) bool {
 		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// scriptClass returns the class of r when r belongs to a script written without spaces, else
-// separator.
+// scriptClass returns the class of r if r belongs to a script written without spaces, otherwise separator.
 func scriptClass(r rune) class {
 	switch r {
 	case 0x3099, 0x309A, 0x30FC, 0xFF70, 0xFF9E, 0xFF9F:
@@ -193,7 +191,7 @@ func scriptClass(r rune) class {
 // isJoiner reports whether c is punctuation that can join.
 func isJoiner(c class) bool { return c == apostrophe || c == fullStop || c == comma }
 
-// check verifies what the analyser and its documentation promise.
+// check verifies what the analyser and its documentation assume.
 func (t *tables) check(f *folder) error {
 	var errs []error
 	for r := rune(0); r < codePoints; r++ {

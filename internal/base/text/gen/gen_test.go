@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// TestCommitted: the committed files are what this program writes. With another Unicode version
-// they are not, and must not be: the tables of a version never change.
+// TestCommitted: the committed files equal this program's output. With another Unicode version they do not, and
+// must not: the tables of a version never change.
 func TestCommitted(t *testing.T) {
 	want, err := os.ReadFile("../testdata/tables.txt")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/base/text"
 )
 
-// kinTable makes the table of kindred terms of the list of words: clause 9.12 of docs/ranking.md.
+// kinTable makes the table of kindred terms from the list of words: clause 9.12 of docs/ranking.md.
 func kinTable(list string) (string, error) {
 	a, err := text.New("en")
 	if err != nil {
@@ -68,7 +68,7 @@ func kinTable(list string) (string, error) {
 	return b.String(), nil
 }
 
-// writeKin writes the table beside the list.
+// writeKin writes the table next to the list.
 func writeKin(dir string) error {
 	list, err := os.ReadFile(filepath.Join(dir, "kin.txt"))
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestKinCommitted: the committed table is what the list makes.
+// TestKinCommitted: the committed table is made from the list.
 func TestKinCommitted(t *testing.T) {
 	list, err := os.ReadFile("../kin.txt")
 	if err != nil {

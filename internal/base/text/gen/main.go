@@ -1,10 +1,10 @@
-// Command gen writes the tables of package text: from the Unicode data of the Go release and of
-// golang.org/x/text it derives, for every code point, a class and a fold, and writes them twice,
-// as packed Go source (tables.go) and as plain text (testdata/tables.txt). Of the list of kindred words
-// (kin.txt) it makes the table of kindred terms (kin.tab).
+// Command gen writes the tables of package text: from the Unicode data of the Go release and of golang.org/x/text
+// it derives, for every code point, a class and a fold, and writes them twice, as packed Go source (tables.go) and
+// as plain text (testdata/tables.txt). From the list of kindred words (kin.txt) it makes the table of kindred terms
+// (kin.tab).
 //
-// The tables of a released analyser version never change. Running gen with another Unicode
-// version is the first step towards a new analyser version, not a way to refresh an old one.
+// The tables of a released analyser version never change. Running gen with another Unicode version is the first
+// step towards a new analyser version, not a way to refresh an old one.
 package main
 
 import (

@@ -16,7 +16,7 @@ const (
 	// ones need a shorter index. At 64 the sum is near its minimum.
 	blockShift = 6
 	blockSize  = 1 << blockShift
-	// foldFlag marks a class entry whose code point has a fold: the others skip the look-up.
+	// foldFlag marks a class entry whose code point has a fold: the others skip the lookup.
 	foldFlag = 0x10
 )
 
@@ -44,9 +44,8 @@ func pack(values []int) packed {
 	return p
 }
 
-// limit returns the first code point, a multiple of blockSize, from which on every code point is
-// a separator or one of the variation selectors at U+E0100..U+E01EF, which the package tests for
-// itself: the index ends there.
+// limit returns the first code point, a multiple of blockSize, after which every code point is a separator or one
+// of the variation selectors at U+E0100..U+E01EF, which the package tests for itself: the index ends there.
 func (t *tables) limit() (int, error) {
 	last := 0
 	for r := range int(codePoints) {
@@ -61,8 +60,8 @@ func (t *tables) limit() (int, error) {
 	return (last/blockSize + 1) * blockSize, nil
 }
 
-// foldData returns all folds, each after a byte that holds its length, and where each code
-// point's fold starts. Offset 0 is taken, so that 0 can mean that there is none.
+// foldData returns all folds, each preceded by its length in a byte, and the offset of each code point's fold.
+// Offset 0 is reserved to mean that there is none.
 func (t *tables) foldData() (data []byte, offsets map[rune]int) {
 	data = []byte{0}
 	at := map[string]int{}
