@@ -97,7 +97,7 @@ type badBlock struct {
 }
 
 // each verifies blocks in storage order, reading each once, on all processors, and looks at facts that are intact.
-// It records damage in CID order. The error is that of iterating.
+// It records damage in CID order. It returns the error of iterating.
 func (f *FsckRun) each(iterate func(context.Context, func(store.Block, bool) error) error) error {
 	var failed error
 	batches := inBatches(func(each func(store.Block, bool) error) error {

@@ -251,7 +251,7 @@ func (m *StateMerge) inConflict(n state.Need) bool {
 // pruneEdges drops edges that dangle because the other side removed an end. It records them as conflicts unless the
 // end is in conflict itself.
 func (m *StateMerge) pruneEdges() error {
-	edits, err := m.hanging(m.Ours.Edges, m.Theirs.Edges, m.out.Edges,
+	edits, err := m.dangling(m.Ours.Edges, m.Theirs.Edges, m.out.Edges,
 		func(_, value []byte) ([]state.Need, error) { return state.EdgeNeeds(m.Ctx, m.out, value) },
 		func(key []byte) graph.Item { return graph.Item{Kind: graph.EdgeItem, ID: graph.ID(key)} })
 	if err != nil {
@@ -263,7 +263,7 @@ func (m *StateMerge) pruneEdges() error {
 
 // pruneMarks does the same for marks, after the edges they may be on.
 func (m *StateMerge) pruneMarks() error {
-	edits, err := m.hanging(m.Ours.Marks, m.Theirs.Marks, m.out.Marks,
+	edits, err := m.dangling(m.Ours.Marks, m.Theirs.Marks, m.out.Marks,
 		func(key, _ []byte) ([]state.Need, error) { return state.MarkNeeds(key) },
 		func(key []byte) graph.Item {
 			on, id, _ := graph.ParseMarkKey(key) // MarkNeeds read it
@@ -276,9 +276,9 @@ func (m *StateMerge) pruneMarks() error {
 	return err
 }
 
-// hanging returns the edits that drop from a merged tree the entries that reference something only one side has and
+// dangling returns the edits that drop from a merged tree the entries that reference something only one side has and
 // the merge does not keep. An entry that dangled on its own side already stays.
-func (m *StateMerge) hanging(
+func (m *StateMerge) dangling(
 	ours, theirs, out *prolly.Map, needs func(key, value []byte) ([]state.Need, error),
 	item func(key []byte) graph.Item,
 ) ([]prolly.Edit, error) {
@@ -310,7 +310,7 @@ func (m *StateMerge) hanging(
 				m.follow[item(c.Key)] = true
 				continue
 			}
-			if err := m.hangs(item(c.Key), c.Key, ours, theirs); err != nil {
+			if err := m.dangles(item(c.Key), c.Key, ours, theirs); err != nil {
 				return nil, err
 			}
 		}
@@ -345,8 +345,8 @@ func (m *StateMerge) missing(list []state.Need) (gone, with bool, err error) {
 	return gone, gone && with, nil
 }
 
-// hangs records a conflict for an item whose end was removed.
-func (m *StateMerge) hangs(item graph.Item, key []byte, ours, theirs *prolly.Map) error {
+// dangles records a conflict for an item whose end was removed.
+func (m *StateMerge) dangles(item graph.Item, key []byte, ours, theirs *prolly.Map) error {
 	con := m.conflicts[item]
 	if con == nil {
 		con = &commit.Conflict{Item: item}
