@@ -30,8 +30,8 @@ var (
 // Conditions and interpret-as (!, &, ~) are refused.
 type Selector struct{ of explorer }
 
-// explorer is one form of a selector. An edge has no steps of its own: parsing replaces it by the enclosing
-// recursion.
+// explorer is one form of a selector. An edge has no steps of its own: the enclosing recursion
+// replaces it.
 type explorer interface {
 	// next returns the explorer for the value at a name or position of v, or nil.
 	next(v Value, at string) explorer

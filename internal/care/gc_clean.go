@@ -116,8 +116,8 @@ func (g *Collector) readStored(read blockBatch) (out storedRead) {
 	return out
 }
 
-// unmarked returns how many of the given blocks are neither marked nor erased, and the sum of their hashes; hashes is
-// the sum for all of them.
+// unmarked returns how many stored blocks are not marked, and the sum of their hashes, given number and sum for all
+// stored blocks. Marked blocks that were erased are not stored.
 func (g *Collector) unmarked(blocks int, hashes uint64) (n int, sum uint64, err error) {
 	n, sum = blocks-g.Marks.n, hashes-g.Marks.sum
 	err = g.eachErased(func(c ipld.CID) {

@@ -128,7 +128,7 @@ func (p *Placed) Has(ctx context.Context, get store.Getter, z SessionEntry) (boo
 	return p.Seen[z.CID], nil
 }
 
-// GrownFrom returns the chain that z extends furthest. It reads z down to the shortest chain.
+// GrownFrom returns the longest chain that z extends. It reads z down to the shortest chain.
 func GrownFrom(ctx context.Context, get store.Getter, z SessionEntry, kept []KeptChain) (c KeptChain, ok bool, err error) {
 	tips, low := make(map[ipld.CID]KeptChain), z.Record.Seq+1
 	for _, k := range kept {

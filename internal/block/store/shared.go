@@ -32,7 +32,7 @@ type Shared interface {
 	// Since starts a long piece of work that puts blocks outside of a turn. check returns ErrHeadMoved if blocks
 	// put since then may have been collected.
 	Since(ctx context.Context) (check func(context.Context) error, err error)
-	// Lease returns how long a block stays after it was put or was last reachable from the head.
+	// Lease returns how long a caller may rely on a block that it put or found reachable from the head.
 	Lease() time.Duration
 	// Keep protects the roots that fn returns from collections by other processes, from a fraction of a lease after
 	// fn first returned them until it no longer does. Call it once.

@@ -42,7 +42,7 @@ type Store struct {
 	fs     *failFS
 	lock   *pdb.Lock
 	db     *pdb.DB
-	opened chan *pdb.DB // carries db out of a guarded call, to close it if the call was abandoned
+	opened chan *pdb.DB // carries db out of the guarded call of openDB, even if that was abandoned
 	dirty  atomic.Bool  // whether anything was written
 	// flushed is set by Close when everything written is in tables, and nothing only in logs.
 	flushed bool

@@ -555,7 +555,7 @@ func (b *Bucket) replace(ctx context.Context, erased []care.ToldRedaction) error
 	return b.keepAll() // the mirror is as the memory is
 }
 
-// sweep removes packs that have been unnamed for a grace period. The next sweep retries failed removals.
+// sweep removes unnamed packs that are older than a grace period. The next sweep retries failed removals.
 func (b *Bucket) sweep(ctx context.Context) {
 	if b.now.IsZero() {
 		return // the local clock says nothing about the store's
