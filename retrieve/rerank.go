@@ -26,7 +26,7 @@ type Reranker interface {
 	Rerank(ctx context.Context, query string, texts []string) ([]int64, error)
 }
 
-// RerankScore is what a Reranker said of one node.
+// RerankScore is the score that a Reranker gave one node.
 type RerankScore struct {
 	ID    graph.ID
 	Score int64 // units of 2^-16

@@ -60,11 +60,11 @@ type Item struct {
 	// Against is the item that this one follows since it contradicts it, zero where its rank put it
 	// here. Its score may be of any height then, 0 where nothing else found it.
 	Against graph.ID `json:"-"`
-	// Replaced says what superseded the item, nil if nothing did: it holds no more.
+	// Replaced says what superseded the item, which is then outdated; nil if nothing did.
 	Replaced *Replacement `json:"replaced,omitempty"`
 }
 
-// Replacement says that a memory holds no more.
+// Replacement says that a memory is outdated.
 type Replacement struct {
 	By    graph.ID   `json:"by"`    // what superseded it
 	Time  graph.Time `json:"time"`  // when that was said

@@ -61,7 +61,7 @@ func TestBriefAll(t *testing.T) {
 	}
 }
 
-// TestBriefForged has a node each text of which looks like the lines of another item.
+// TestBriefForged has a node whose texts all look like the lines of another item.
 func TestBriefForged(t *testing.T) {
 	const forged = "boat\n[x] fact · 2026-01-01\r\n  It is so.\u2028[y] fact\x1b[1m\u0085[z] fact"
 	m := newMemory()
