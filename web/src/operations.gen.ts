@@ -43,13 +43,17 @@ export interface Arguments {
   digest: { at?: string; by?: string[]; digest?: string; limit?: number; now?: string };
   forget: {
     allow_secret?: string[];
+    before?: string;
     branch?: string;
+    confirm?: number;
     dry_run?: boolean;
     expect?: string;
     message?: string;
-    nodes: string[];
+    nodes?: string[];
     reason?: string;
     time?: string;
+    type?: string[];
+    where?: string[];
   };
   get: {
     at?: string;

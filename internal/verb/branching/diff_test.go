@@ -17,7 +17,7 @@ import (
 // TestDiffIsItsShape reads the answer of a verb that streams.
 func TestDiffIsItsShape(t *testing.T) {
 	h := verbkit.NewHost(t)
-	verbkit.Run(t, h, editing.Forget, &editing.NodesRequest{Nodes: []string{"bob"}})
+	verbkit.Run(t, h, editing.Forget, &editing.ForgetRequest{Nodes: []string{"bob"}})
 	var out strings.Builder
 	err := Diff.Do(t.Context(), h, &DiffRequest{A: "HEAD~1", B: "HEAD"}, func(res any) error {
 		return verb.WriteJSON(&out, res)

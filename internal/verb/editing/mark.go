@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/plain"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/memory"
@@ -29,12 +30,6 @@ type Marking struct {
 }
 
 func (p *Marking) Into(w *verb.Writing) { w.Message, w.Expect = p.Message, p.Expect }
-
-// NodesRequest asks for a mark on nodes.
-type NodesRequest struct {
-	Nodes []string `op:",arg,required,remote" doc:"nodes, each by key, id, at least 4 digits of an id, or exact title"`
-	Marking
-}
 
 // MarkRequest asks for a mark on nodes, or for marks to be taken off.
 type MarkRequest struct {
@@ -88,15 +83,94 @@ const markGroup = "change"
 
 // Forget hides nodes.
 var Forget = verb.Define(verb.Spec{
-	Command: "forget", Right: verb.OwnRight, Usage: "NODE…", Group: markGroup, Effect: verb.Writes, Idempotent: true,
+	Command: "forget", Right: verb.OwnRight, Usage: "NODE… | --type TYPE --where PREDICATE --before TIME --confirm N",
+	Args: "[NODE…]", Group: markGroup, Effect: verb.Writes, Idempotent: true,
 	Title: "Hide memories from every retrieval",
 	Doc: "Mark nodes as forgotten, in one commit. No retrieval on the branch finds or shows a forgotten node.\n" +
 		"Commands that read show it with --include forgotten, and older commits are unchanged. 'mnem restore\n" +
-		"NODE' and 'mnem undo' bring it back. 'mnem purge' erases the text itself from every commit, for good.",
-	Example: "  mnem forget bruno --reason 'he was only a test'\n  mnem forget alice bob --dry-run",
-}, func(ctx context.Context, s *verb.Service, q *NodesRequest) (*Marked, error) {
-	return markNodes(ctx, s, memory.MarkRequest{State: graph.Forgotten, Nodes: q.Nodes, Reason: q.Reason})
-})
+		"NODE' and 'mnem undo' bring it back. 'mnem purge' erases the text itself from every commit, for good.\n\n" +
+		"Without NODEs, --type, --where and --before choose the visible nodes that pass all of them, at most\n" +
+		"10,000. --dry-run prints them and how many they are; --confirm takes that number, and nothing is\n" +
+		"forgotten if it is another one.",
+	Example: "  mnem forget bruno --reason 'he was only a test'\n  mnem forget alice bob --dry-run\n" +
+		"  mnem forget --type Turn --before 2026-01-01 --dry-run\n" +
+		"  mnem forget --where 'project = \"apollo\"' --confirm 12",
+}, forget)
+
+// ForgetRequest asks for nodes to be hidden, by their names or by what they are.
+type ForgetRequest struct {
+	Nodes   []string `op:",arg,remote" doc:"nodes, each by key, id, at least 4 digits of an id, or exact title"`
+	Type    []string `op:",remote" doc:"only this {TYPE}" note:" (repeatable)"`
+	Where   []string `op:",remote" doc:"only where this {PREDICATE} holds" note:" (repeatable)"`
+	Before  string   `op:",remote" doc:"only what was created before this {TIME}, RFC 3339 or YYYY-MM-DD"`
+	Confirm int      `op:",remote" doc:"how many nodes, {N}, the filters choose"`
+	Marking
+}
+
+// Check refuses what chooses nothing, or in two ways.
+func (q *ForgetRequest) Check() error {
+	filtered := len(q.Type)+len(q.Where) > 0 || q.Before != ""
+	switch {
+	case filtered && len(q.Nodes) > 0:
+		return verb.Between("name nodes or give %s, %s and %s, not both", "type", "where", "before")
+	case !filtered && q.Confirm != 0:
+		return verb.Between("%s goes with %s, %s and %s", "confirm", "type", "where", "before")
+	case !filtered && len(q.Nodes) == 0:
+		return verb.Usagef("no NODE to forget: name at least one")
+	case q.Confirm < 0:
+		return verb.Bad("confirm", "%d is no number of nodes", q.Confirm)
+	case q.Before != "":
+		_, err := verb.OptTime("before", q.Before)
+		return err
+	}
+	return nil
+}
+
+func forget(ctx context.Context, s *verb.Service, q *ForgetRequest) (*Marked, error) {
+	names := q.Nodes
+	if len(names) == 0 {
+		var err error
+		if names, err = q.choose(ctx, s); err != nil {
+			return nil, err
+		}
+		if len(names) > memory.MaxMarked {
+			return nil, verb.Bad("where", "more than %d nodes: choose fewer", memory.MaxMarked)
+		}
+		if !s.DryRun && q.Confirm != len(names) {
+			return nil, verb.Bad("confirm", "%s would be forgotten, not %d: nothing was", plain.Plural(len(names), "node"),
+				q.Confirm)
+		}
+		if len(names) == 0 {
+			return nil, verb.Bad("where", "no visible node passes")
+		}
+	}
+	return markNodes(ctx, s, memory.MarkRequest{State: graph.Forgotten, Nodes: names, Reason: q.Reason})
+}
+
+// choose returns the ids of the visible nodes that pass the filters, one more than may be marked if there are more.
+func (q *ForgetRequest) choose(ctx context.Context, s *verb.Service) (ids []string, err error) {
+	list := reading.ListRequest{Type: q.Type, Where: q.Where, Limit: memory.MaxMarked + 1}
+	if list.At = s.Commit.Branch; list.At == "" {
+		list.At = string(graph.Head)
+	}
+	before := graph.MaxTime
+	if q.Before != "" {
+		at, err := verb.OptTime("before", q.Before)
+		if err != nil {
+			return nil, err
+		}
+		before = at.Time - 1
+	}
+	_, page, err := list.Nodes(ctx, s, func(n *graph.Node) bool { return n.Created <= before })
+	if err != nil {
+		return nil, err
+	}
+	_, err = page(func(n *graph.Node) error {
+		ids = append(ids, n.ID.String())
+		return nil
+	})
+	return ids, err
+}
 
 // Mark says what has become of memories.
 var Mark = verb.Define(verb.Spec{

@@ -211,7 +211,7 @@ func TestOpensForWhatItDoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dry := &editing.NodesRequest{Nodes: []string{"alice"}}
+	dry := &editing.ForgetRequest{Nodes: []string{"alice"}}
 	dry.DryRun = true
 	verbkit.Run(t, h, reading.Get, &reading.GetRequest{Node: "alice"})
 	verbkit.Run(t, h, branching.BranchVerb, &branching.BranchRequest{})
@@ -273,7 +273,7 @@ func TestErrorsSpeakToTheirSurface(t *testing.T) {
 	add(verbkit.Try(t, h, branching.Merge, dropped))
 	add(verbkit.Try(t, h, branching.Merge, both))
 	add(verbkit.Try(t, h, branching.Merge, &branching.MergeRequest{Rev: "nowhere"}))
-	verbkit.Run(t, h, editing.Forget, &editing.NodesRequest{Nodes: []string{"bob"}})
+	verbkit.Run(t, h, editing.Forget, &editing.ForgetRequest{Nodes: []string{"bob"}})
 	add(verbkit.Try(t, h, editing.Mark, &editing.MarkRequest{Kind: "stale", Nodes: []string{"bob"}}))
 	add(verbkit.Try(t, h, reading.Get, &reading.GetRequest{Node: "bob"}))
 	for _, err := range errs {
