@@ -38,14 +38,16 @@ func TestResolveDefaults(t *testing.T) {
 	}
 }
 
-func TestValidate(t *testing.T) {
-	many := func(n int) []string {
-		var out []string
-		for i := range n {
-			out = append(out, fmt.Sprint(i))
-		}
-		return out
+// many returns n distinct strings.
+func many(n int) []string {
+	var out []string
+	for i := range n {
+		out = append(out, fmt.Sprint(i))
 	}
+	return out
+}
+
+func TestValidate(t *testing.T) {
 	exists := Predicate{Name: "a", Op: Exists}
 	text := func(n int) ipld.Value { return ipld.StringValue(strings.Repeat("x", n)) }
 	cases := []struct {
