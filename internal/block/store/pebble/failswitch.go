@@ -163,7 +163,7 @@ func (fs *failFS) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
 	return fs.FS.Open(name, opts...)
 }
 
-// GetDiskUsage reports to Pebble that nothing is free if the disk is nearly full: Pebble sizes compactions by up to
+// GetDiskUsage reports to Pebble that nothing is free if the disk is nearly full: Pebble enlarges compactions by up to
 // half of the free space.
 func (fs *failFS) GetDiskUsage(path string) (vfs.DiskUsage, error) {
 	usage, err := fs.FS.GetDiskUsage(path)
