@@ -534,6 +534,7 @@ func (s *PurgeScan) refs() error {
 // redactions returns the redactions of the erased blocks, signed if the purge is.
 func (s *PurgeScan) redactions(opt PurgeOptions) ([]store.Redaction, error) {
 	out := make([]store.Redaction, 0, len(s.Erase))
+	var unsigned state.UnsignedError // all of them, for all are to be signed at once
 	for c, e := range s.Erase {
 		rec := commit.Redaction{
 			What: e.what, Node: e.node, Actor: opt.Author, Time: opt.Time, Reason: opt.Reason,
@@ -543,11 +544,17 @@ func (s *PurgeScan) redactions(opt PurgeOptions) ([]store.Redaction, error) {
 			rec.Node = s.P.id
 		}
 		if opt.Sign != nil {
-			if err := rec.Sign(c, opt.Sign); err != nil {
+			var lacks *state.UnsignedError
+			if err := rec.Sign(c, opt.Sign); errors.As(err, &lacks) {
+				unsigned.Records = append(unsigned.Records, lacks.Records...)
+			} else if err != nil {
 				return nil, fmt.Errorf("nothing was erased: %w", err)
 			}
 		}
 		out = append(out, store.Redaction{CID: c, Stub: rec.Encode()})
+	}
+	if len(unsigned.Records) > 0 {
+		return nil, fmt.Errorf("nothing was erased: %w", &unsigned)
 	}
 	slices.SortFunc(out, func(a, b store.Redaction) int { return a.CID.Compare(b.CID) })
 	return out, nil

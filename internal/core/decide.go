@@ -46,7 +46,7 @@ func (r *Repo) Decide(
 		made, refused = decide(s)
 		return refused
 	}
-	if opt.Long || opt.Meaning != nil {
+	if h := heldTurnOf(ctx); (opt.Long || opt.Meaning != nil) && (h == nil || !h.Holds()) {
 		// Without a snapshot the turn tells why, about the state that is the newest then.
 		if s, err := r.begunHead(ctx, opt.CommitOptions); err == nil && about(s) != nil {
 			return nil, r.refusal(ctx, refused)

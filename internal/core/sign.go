@@ -20,6 +20,7 @@ func (t *Tx) putCommit(
 	}
 	if sign != nil {
 		if err := rec.Sign(sign); err != nil {
+			t.Repo.Writer.hold(ctx, err)
 			return ipld.CID{}, err
 		}
 	}

@@ -22,12 +22,13 @@ type writers struct {
 	Waiting sync.WaitGroup             // for operations to become durable; added to within a turn
 	shared  store.Shared               // nil for a store that no other process writes to
 	end     func()                     // of the turn among processes; set within a turn
+	held    *HeldTurn                  // takes the turn when it ends, nil for none; set within a turn
 }
 
 // Lock waits until no one writes and all that was written is durable. After an error, which is that
 // of the context, Unlock must not be called.
 func (w *writers) Lock(ctx context.Context) error {
-	if err := w.Turns.Take(ctx); err != nil {
+	if err := w.take(ctx); err != nil {
 		return err
 	}
 	w.Waiting.Wait()
@@ -39,7 +40,7 @@ func (w *writers) Unlock() {
 	if w.shared != nil {
 		w.end()
 	}
-	w.Turns.Give()
+	w.give()
 }
 
 // begin begins a turn among processes, or gives the turn back in this one.
@@ -48,7 +49,7 @@ func (w *writers) begin(ctx context.Context) (err error) {
 		return nil
 	}
 	if w.end, err = w.shared.Turn(ctx); err != nil {
-		w.Turns.Give()
+		w.give()
 	}
 	return err
 }
@@ -96,10 +97,10 @@ func (w *writers) settle(ctx context.Context, st store.Store) error {
 func (r *Repo) inTurn(
 	ctx context.Context, by state.Stamp, fn func(*Tx) error,
 ) (c ipld.CID, durable func() error, err error) {
-	if err := r.Writer.Turns.Take(ctx); err != nil {
+	if err := r.Writer.take(ctx); err != nil {
 		return ipld.CID{}, nil, err
 	}
-	defer r.Writer.Turns.Give()
+	defer r.Writer.give()
 	if c, durable, err = r.Begin(ctx, by, fn); err == nil {
 		r.Writer.Waiting.Add(1)
 	}

@@ -31,13 +31,10 @@
 //	'X'   client  a message, ≤ 1 KiB                    reading the input failed
 //	'P'   client  a message, ≤ 1 KiB; "" for a closed   writing the answers or the file failed
 //	              pipe
-//	'Y'   client  number of the question (4 bytes),     a signature
-//	              ≤ 64 KiB
 //	'N'   owner   number of an input (2 bytes)          more of the input is wanted
 //	'O'   owner   ≤ 64 KiB                              answers
 //	'F'   owner   ≤ 64 KiB                              of a file that the verb writes for the client
 //	'W'   owner   —                                     it may write from here on
-//	'A'   owner   number (4 bytes), ≤ 64 MiB            the record of a commit, to be signed
 //	'T'   owner   ≤ 64 KiB                              how far it is
 //	'Z'   owner   ≤ 128 MiB                             the verb ended so; the last frame
 //	'G'   owner   —                                     the owner ends and broke it off

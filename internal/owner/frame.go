@@ -14,8 +14,8 @@ import (
 // Protocol is the newest version of what is spoken on the socket, and oldest the oldest that this build
 // speaks too.
 const (
-	Protocol = 6
-	oldest   = 6
+	Protocol = 7
+	oldest   = 7
 )
 
 // kind says what a frame is; the package comment has the table.
@@ -25,7 +25,6 @@ const (
 	kindHello   kind = 'H'
 	kindHolds   kind = 'D'
 	kindVerb    kind = 'V'
-	kindReply   kind = 'Y'
 	kindKeep    kind = 'K'
 	kindCancel  kind = 'C'
 	kindInput   kind = 'I'
@@ -35,7 +34,6 @@ const (
 	kindOutput  kind = 'O'
 	kindFile    kind = 'F'
 	kindWrites  kind = 'W'
-	kindAsk     kind = 'A'
 	kindTell    kind = 'T'
 	kindResult  kind = 'Z'
 	kindGone    kind = 'G'
@@ -50,10 +48,8 @@ const (
 	maxMessage = 1 << 10
 	// maxRequest is above what files and models say to most requests.
 	maxRequest = 64 << 20
-	// maxResult is above what a model may be told at once, in JSON; maxReply above a signature.
+	// maxResult is above what a model may be told at once, in JSON.
 	maxResult = 128 << 20
-	maxReply  = 64 << 10
-	askLen    = 4 // bytes of the number of a question
 	indexLen  = 2 // bytes of the number of an input
 )
 
@@ -69,10 +65,6 @@ func (k kind) limit() (int, bool) {
 		return valueText, true
 	case kindVerb:
 		return maxRequest, true
-	case kindAsk:
-		return askLen + maxRequest, true
-	case kindReply:
-		return askLen + maxReply, true
 	case kindInput, kindOutput, kindFile, kindTell:
 		return maxData, true
 	case kindResult:
@@ -122,8 +114,7 @@ type sender struct {
 	last atomic.Int64
 }
 
-// stalled is how long what a verb tells and asks may wait to be read: other writers may be waiting for
-// the verb. Answers are sent when none are, and a person may read those for hours.
+// stalled is how long what a verb tells may wait to be read: other writers may be waiting for the verb. Answers are sent when none are, and a person may read those for hours.
 const stalled = 30 * time.Second
 
 // send writes one frame.
@@ -137,7 +128,7 @@ func (s *sender) send(k kind, payload []byte) error {
 	s.buf = binary.BigEndian.AppendUint32(s.buf, uint32(len(payload)))
 	s.buf = append(s.buf, payload...)
 	var until time.Time
-	if k == kindTell || k == kindAsk {
+	if k == kindTell {
 		until = time.Now().Add(stalled)
 	}
 	s.err = s.conn.SetWriteDeadline(until)

@@ -2,7 +2,6 @@ package owner
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -157,9 +156,6 @@ type session struct {
 	needed atomic.Bool
 	input  chan inputPiece
 	ended  <-chan struct{}
-
-	asked   uint32 // the number of the last question
-	replies chan reply
 }
 
 type inputPiece struct {
@@ -193,7 +189,7 @@ func (s *session) serve() {
 		cancel()
 	}
 	s.mu.Unlock()
-	s.input, s.ended, s.replies = make(chan inputPiece, 1), ctx.Done(), make(chan reply, 1)
+	s.input, s.ended = make(chan inputPiece, 1), ctx.Done()
 	listening := make(chan struct{})
 	go func() {
 		defer close(listening)
@@ -274,11 +270,6 @@ func (s *session) listen() {
 			s.mu.Lock()
 			s.noPrint = err
 			s.mu.Unlock()
-		case kindReply:
-			if len(data) < askLen {
-				return
-			}
-			s.answered(binary.BigEndian.Uint32(data), data[askLen:])
 		case kindInput, kindNoInput:
 			piece := inputPiece{data: data}
 			switch {

@@ -9,7 +9,6 @@ import (
 	"io"
 	"sync"
 	"syscall"
-	"time"
 )
 
 // Verb is a verb that another process asks for. What its methods send and return is JSON, which this
@@ -54,50 +53,6 @@ func (r inputReader) Read(p []byte) (int, error) { return r.s.read(p, r.need) }
 // Tell says something on the side, of at most 64 KiB.
 func (v *Verb) Tell(data []byte) error { return v.s.out.send(kindTell, data) }
 
-// ErrNoReply is returned by Ask where the other process does not reply in time.
-var ErrNoReply = errors.New("the process that asked does not reply")
-
-type reply struct {
-	number uint32
-	data   []byte
-}
-
-// Ask asks the other process something and returns the reply.
-func (v *Verb) Ask(question []byte, within time.Duration) ([]byte, error) {
-	s := v.s
-	s.asked++
-	if err := s.out.send(kindAsk, append(binary.BigEndian.AppendUint32(nil, s.asked), question...)); err != nil {
-		return nil, err
-	}
-	timer := time.NewTimer(within)
-	defer timer.Stop()
-	for {
-		select {
-		case got := <-s.replies:
-			if got.number == s.asked {
-				return got.data, nil
-			}
-		case <-timer.C:
-			return nil, fmt.Errorf("%w within %v", ErrNoReply, within)
-		case <-s.ended:
-			return nil, context.Canceled
-		}
-	}
-}
-
-// answered puts a reply where Ask finds it, in place of one that came too late.
-func (s *session) answered(number uint32, data []byte) {
-	for {
-		select {
-		case s.replies <- reply{number, data}:
-			return
-		case <-s.replies:
-		case <-s.ended:
-			return
-		}
-	}
-}
-
 // Asker is what a process that asks for a verb does meanwhile.
 type Asker struct {
 	// Input opens an input when the owner wants to read it.
@@ -106,9 +61,8 @@ type Asker struct {
 	Flush func()
 	// File takes what the verb writes to a file.
 	File io.Writer
-	// Tell takes what the owner says on the side, Reply answers what it asks.
-	Tell  func(data []byte)
-	Reply func(question []byte) []byte
+	// Tell takes what the owner says on the side.
+	Tell func(data []byte)
 }
 
 // Ask has the owner run a verb, has read read what it answers, and returns its result when it ends; the
@@ -190,12 +144,6 @@ func (r *asking) follow(k kind, data []byte) error {
 		}
 	case kindTell:
 		r.by.Tell(data)
-	case kindAsk:
-		if len(data) < askLen {
-			return ErrProtocol
-		}
-		out := append(append([]byte{}, data[:askLen]...), r.by.Reply(data[askLen:])...)
-		_ = r.out.send(kindReply, out) // an owner that has ended wants none
 	case kindNeed:
 		if len(data) != indexLen {
 			return ErrProtocol

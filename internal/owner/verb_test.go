@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// TestVerbGoesThere has a verb read two inputs, ask and tell something, and answer, for another build.
+// TestVerbGoesThere has a verb read two inputs, tell something, and answer, for another build.
 func TestVerbGoesThere(t *testing.T) {
 	long := strings.Repeat("0123456789", 50_000)
 	h := host(t, func(_ context.Context, v *Verb) Result {
@@ -25,8 +25,7 @@ func TestVerbGoesThere(t *testing.T) {
 			_, _ = v.Answers.Write(in)
 			_ = v.Tell(fmt.Appendf(nil, "read %d", i))
 		}
-		reply, err := v.Ask([]byte("well?"), time.Second)
-		return Result{Data: fmt.Appendf(nil, "%s %v", reply, err)}
+		return Result{Data: []byte("done")}
 	})
 	var told []string
 	var out bytes.Buffer
@@ -44,9 +43,8 @@ func TestVerbGoesThere(t *testing.T) {
 		},
 		Flush: func() {},
 		Tell:  func(data []byte) { told = append(told, string(data)) },
-		Reply: func(q []byte) []byte { return append(q, " yes"...) },
 	}, readAll(&out))
-	if err != nil || string(result) != "well? yes <nil>" {
+	if err != nil || string(result) != "done" {
 		t.Errorf("%q, %v", result, err)
 	}
 	if out.String() != "request "+long+"second" || strings.Join(told, ",") != "read 0,read 1" {
@@ -54,18 +52,12 @@ func TestVerbGoesThere(t *testing.T) {
 	}
 }
 
-// TestVerbErrors has an input that cannot be opened, a printer that fails, and a caller that does not
-// reply.
+// TestVerbErrors has an input that cannot be opened, and a printer that fails.
 func TestVerbErrors(t *testing.T) {
 	h := host(t, func(ctx context.Context, v *Verb) Result {
-		switch string(v.Request) {
-		case "input":
+		if string(v.Request) == "input" {
 			_, err := io.ReadAll(v.Input(3))
 			return Result{Data: []byte(err.Error())}
-		case "reply":
-			_, err := v.Ask([]byte("well?"), 10*time.Millisecond)
-			_, late := v.Ask([]byte("again?"), 5*time.Second)
-			return Result{Data: fmt.Appendf(nil, "%t %v", errors.Is(err, ErrNoReply), late)}
 		}
 		for ctx.Err() == nil {
 			if _, err := v.Answers.Write([]byte("x")); err != nil {
@@ -79,16 +71,6 @@ func TestVerbErrors(t *testing.T) {
 	var out bytes.Buffer
 	if result, err := dialed(t, h).Ask(t.Context(), []byte("input"), by, readAll(&out)); err != nil ||
 		string(result) != "no input 3" {
-		t.Errorf("%q, %v", result, err)
-	}
-	by.Reply = func(q []byte) []byte {
-		if string(q) == "well?" {
-			time.Sleep(50 * time.Millisecond)
-		}
-		return q
-	}
-	if result, err := dialed(t, h).Ask(t.Context(), []byte("reply"), by, readAll(&out)); err != nil ||
-		string(result) != "true <nil>" {
 		t.Errorf("%q, %v", result, err)
 	}
 	full := errors.New("disk full")
@@ -128,20 +110,20 @@ func TestVerbLost(t *testing.T) {
 	}
 }
 
-// TestVerbInterrupted has the caller's context end.
+// TestVerbInterrupted has the caller's context end while the verb waits for its input.
 func TestVerbInterrupted(t *testing.T) {
-	begun := make(chan bool, 1)
 	h := host(t, func(ctx context.Context, v *Verb) Result {
-		begun <- true
-		_, err := v.Ask([]byte("well?"), time.Minute)
-		return Result{Data: fmt.Appendf(nil, "%v, %v", err, ctx.Err()), Failed: true}
+		_, err := io.ReadAll(v.Input(0))
+		return Result{Data: fmt.Appendf(nil, "%t, %v", errors.Is(err, context.Canceled), ctx.Err()), Failed: true}
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	by := silent
-	by.Reply = func([]byte) []byte { <-begun; cancel(); <-ctx.Done(); time.Sleep(20 * time.Millisecond); return nil }
+	by.Input = func(int) (io.Reader, error) {
+		return readerFunc(func([]byte) (int, error) { cancel(); <-t.Context().Done(); return 0, io.EOF }), nil
+	}
 	var out bytes.Buffer
 	result, err := dialed(t, h).Ask(ctx, nil, by, readAll(&out))
-	if err != nil || string(result) != "context canceled, context canceled" {
+	if err != nil || string(result) != "true, context canceled" {
 		t.Errorf("%q, %v", result, err)
 	}
 }

@@ -22,8 +22,8 @@ type Stamp struct {
 	// word is "purge", "capture" or "embed-rest".
 	Command []string
 	// Sign signs the resulting commits, on the calling goroutine while other writers wait; nil leaves them
-	// unsigned. Its signatures must be valid; if it fails nothing is written. A server has none of its callers'
-	// keys and leaves it nil.
+	// unsigned. Its signatures must be valid; if it fails nothing is written. For a slow key it returns an
+	// *UnsignedError: see Signatures. A server has none of its callers' keys and leaves it nil.
 	Sign commit.SignFunc
 	// Head, if not nil, is the commit that HEAD must lead to, undefined for none yet: otherwise nothing is written
 	// and the error is an *ExpectError.

@@ -88,7 +88,8 @@ type Job struct {
 	Spec  *Spec
 	Req   any
 	Emit  func(any) error
-	Write bool // whether the repository is opened for writing
+	Write bool        // whether the repository is opened for writing
+	Sign  *Signatures // of one whose commits the caller signs, nil for others
 }
 
 // Itself stands for the answer or the body of a call where a file could be named.

@@ -331,7 +331,7 @@ func (s *Service) Call(ctx context.Context, req any, emit func(any) error) error
 	if err != nil {
 		return err
 	}
-	return s.Host.Open(ctx, &Job{spec, req, emit, write}, func(ctx context.Context) error {
+	return s.signed(ctx, &Job{Spec: spec, Req: req, Emit: emit, Write: write}, func(ctx context.Context) error {
 		if err := cmp.Or(s.open(ctx), s.mayWrite(ctx, req)); err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
@@ -170,6 +171,9 @@ type Failure struct {
 	// Place is the line that the error is about.
 	Place operation.Place `json:"place,omitzero"`
 	Want  *Want           `json:"want,omitempty"`
+	// Unsigned are the records that lack signatures, and Turn is that of the error, see state.UnsignedError.
+	Unsigned [][]byte `json:"unsigned,omitempty"`
+	Turn     string   `json:"turn,omitempty"`
 }
 
 // FailureOf returns the form of an error, nil for none. Remote callers are told of parameters.
@@ -183,6 +187,10 @@ func FailureOf(ctx context.Context, err error, remote bool) *Failure {
 		News: errors.As(err, &news), Candidates: CandidatesOf(err), Unknown: errors.Is(err, store.ErrUnknown),
 	}
 	errors.As(err, &out.Want)
+	var unsigned *state.UnsignedError
+	if errors.As(err, &unsigned) {
+		out.Unsigned, out.Turn = unsigned.Records, unsigned.Turn
+	}
 	var done *operation.Error
 	var line *graph.LineError
 	switch {
@@ -201,6 +209,8 @@ func (f *Failure) Err() error {
 		return nil
 	case f.Want != nil:
 		return f.Want
+	case f.Unsigned != nil:
+		return &state.UnsignedError{Records: f.Unsigned, Turn: f.Turn}
 	}
 	row, known := operation.WithCode(f.Code)
 	switch {

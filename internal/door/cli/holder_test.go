@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
@@ -38,7 +39,11 @@ func writer() error {
 			one := *app
 			one.Holder, one.Stdin = h, strings.NewReader(nodeLine(in.Text()))
 			one.Stdout = io.Discard
-			switch code := cli.Run(context.Background(), &one, []string{"commit", "-m", "x", "-"}); code {
+			args := []string{"commit", "-m", "x", "-"}
+			if signs(in.Text()) {
+				args = append(args, "--sign")
+			}
+			switch code := cli.Run(context.Background(), &one, args); code {
 			case 0:
 				fmt.Println(in.Text())
 			case 6: // the owner ended, and nobody knows whether it was made
@@ -55,6 +60,38 @@ func writer() error {
 }
 
 func nodeLine(key string) string { return fmt.Sprintf(`{"node":{"key":%q,"type":"N"}}`, key) }
+
+// signs reports whether the commit of a node is signed: of about every other writer.
+func signs(key string) bool { return len(key) > 1 && key[1]%2 == 1 }
+
+// withKey makes the key that processes of a directory sign with, and returns what finds it.
+func withKey(t *testing.T, dir string) *line.App {
+	t.Helper()
+	app := program.In(dir, io.Discard, io.Discard)
+	app.Getenv = func(name string) string {
+		if name == "MNEM_KEYS" {
+			return filepath.Join(dir, "xdg", "mnem", "keys") // see program.Child
+		}
+		return ""
+	}
+	program.Ran(t, app, "key", "new", "work")
+	return app
+}
+
+// checkSigned looks that commits with signatures that hold are there, as many as keys are of signers.
+func checkSigned(t *testing.T, app *line.App, keys []string) {
+	t.Helper()
+	want := 0
+	for _, key := range keys {
+		if signs(key) {
+			want++
+		}
+	}
+	log := program.Ran(t, app, "log", "--json", "--signatures", "-n", "100000")
+	if got := strings.Count(log, `"signature":"signed"`); got < want || want == 0 {
+		t.Errorf("%d signed commits, %d were acknowledged", got, want)
+	}
+}
 
 func newRepo(t *testing.T) string {
 	t.Helper()
@@ -244,6 +281,7 @@ func manyProcesses(t *testing.T, kills int) {
 		t.Skip("the processes are killed in the middle of what they do")
 	}
 	dir := newRepo(t)
+	app := withKey(t, dir)
 	acked := newAcks(t, dir)
 	n := writes
 	if kills > 0 {
@@ -272,7 +310,6 @@ func manyProcesses(t *testing.T, kills int) {
 	writers.Wait()
 	close(done)
 	loop.Wait()
-	app := program.In(dir, io.Discard, io.Discard)
 	there := program.Ran(t, app, "ls", "--json", "--limit", "100000")
 	for _, key := range acked.keys {
 		if !strings.Contains(there, fmt.Sprintf(`"key":%q`, key)) {
@@ -280,6 +317,7 @@ func manyProcesses(t *testing.T, kills int) {
 		}
 	}
 	program.Ran(t, app, "fsck", "--full")
+	checkSigned(t, app, acked.keys)
 	t.Logf("%d acknowledged, %d unknown, %d kills, of these %d of the owner; the longest write %v",
 		len(acked.keys), acked.unknown, acked.kills, acked.owners, acked.longest)
 	if kills == 0 && (acked.unknown > 0 || len(acked.keys) < processes*writes) {
@@ -288,6 +326,46 @@ func manyProcesses(t *testing.T, kills int) {
 	if kills > 0 && acked.owners < kills/4 {
 		t.Errorf("only %d owners were killed", acked.owners)
 	}
+}
+
+// TestSignersAmongWriters has 24 callers of one owner make 6 commits each, every other one signed: none is refused since
+// others write too, and none is signed more often than others are first.
+func TestSignersAmongWriters(t *testing.T) {
+	const writers, writes = 24, 6
+	dir := newRepo(t)
+	app := withKey(t, dir)
+	defer held(t, dir)()
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	var keys []string
+	most := 0
+	for w := range writers {
+		all.Go(func() {
+			for i := range writes {
+				one, records := *app, 0
+				key := fmt.Sprintf("w%d/%d", w, i)
+				args := []string{"commit", "-m", "x", "-"}
+				if signs(key) {
+					args = append(args, "--sign")
+				}
+				one.Stdin = strings.NewReader(nodeLine(key))
+				one.Signer = func(by commit.SignFunc) commit.SignFunc {
+					return func(record []byte) ([]byte, error) { records++; return by(record) }
+				}
+				program.Ran(t, &one, args...)
+				mu.Lock()
+				keys, most = append(keys, key), max(most, records)
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	log := program.Ran(t, app, "log", "--json", "-n", "1000")
+	if n := strings.Count(log, `"commit":"`); n != writers*writes {
+		t.Errorf("%d commits", n)
+	}
+	checkSigned(t, app, keys)
+	t.Logf("at most %d records were signed for one commit", most)
 }
 
 // acks are the writes that were acknowledged.
@@ -377,7 +455,11 @@ func (a *acks) process(name string, i, n int) int {
 
 // commit writes by a process of its own.
 func (a *acks) commit(key string) {
-	cmd := program.Child(a.t, a.dir, program.AsProgram, "commit", "-m", "x", "-")
+	args := []string{"commit", "-m", "x", "-"}
+	if signs(key) {
+		args = append(args, "--sign")
+	}
+	cmd := program.Child(a.t, a.dir, program.AsProgram, args...)
 	said := &tail{}
 	cmd.Stdin, cmd.Stderr = strings.NewReader(nodeLine(key)), said
 	begin := time.Now()

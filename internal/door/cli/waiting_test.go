@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -8,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/internal/verb/peers"
 )
 
@@ -17,26 +19,27 @@ type waiting struct {
 	*world
 	meanwhile func()
 	waits     int
+	ran, most int    // how often another command ran, and may: a few times are enough of each command
+	patience  string // of the other command
 }
 
 func newWaiting(t *testing.T, held bool) *waiting {
 	t.Helper()
 	world, models := embedWorld(t, 4)
-	w := &waiting{world: world}
+	w := &waiting{world: world, most: 3, patience: "0s"}
 	var mu sync.Mutex
-	n := 0
 	w.meanwhile = func() {
 		mu.Lock()
 		defer mu.Unlock()
 		w.waits++
-		if n++; n > 3 {
-			return // a few times are enough of each command
+		if w.ran++; w.ran > w.most {
+			return
 		}
 		other := *w.App
 		var out strings.Builder
 		other.Stdout, other.Stderr = &out, &out
-		other.Stdin = strings.NewReader(`{"node":{"key":"meanwhile","type":"N","summary":"` + strings.Repeat("x", n) + `"}}`)
-		if code := Run(t.Context(), &other, []string{"commit", "-m", "meanwhile", "-", "--wait", "0s"}); code != 0 {
+		other.Stdin = strings.NewReader(`{"node":{"key":"meanwhile","type":"N","summary":"` + strings.Repeat("x", w.ran) + `"}}`)
+		if code := Run(t.Context(), &other, []string{"commit", "-m", "meanwhile", "--no-sign", "-", "--wait", w.patience}); code != 0 {
 			t.Errorf("another command: exit code %d: %s", code, &out)
 		}
 	}
@@ -138,5 +141,80 @@ func TestNothingWaitsWithTheRepository(t *testing.T) {
 				t.Errorf("mnem %q, held %t: exit code %d after %d waits\n%s%s", tt.args, held, code, w.waits, &w.out, &w.err)
 			}
 		}
+	}
+}
+
+// TestNothingWaitsForAKey signs commits with a key that answers only when another command has used the repository. What
+// that committed makes the record another one, which is signed too.
+func TestNothingWaitsForAKey(t *testing.T) {
+	for _, tt := range []struct {
+		stdin string
+		args  []string
+	}{
+		{stdin: `{"node":{"key":"late","type":"N"}}`, args: []string{"commit", "-m", "x", "-"}},
+		{args: []string{"remember", "the port is 5432"}},
+		{args: []string{"pin", "n1"}},
+		{args: []string{"embed", "--model", "ollama:m"}},
+		{stdin: "# Title\n\nSome text that is long enough to be kept as it is.\n", args: []string{"ingest", "-", "--name", "a.md"}},
+		{args: []string{"purge", "n2", "--yes"}},
+		{args: []string{"merge", "--no-ff", "side"}},
+	} {
+		for _, held := range []bool{false, true} {
+			w := newWaiting(t, held)
+			w.env["MNEM_KEYS"], w.env["MNEM_SIGN"] = "keys", "true"
+			w.run(0, "key", "new", "work")
+			w.run(0, "branch", "side")
+			w.Stdin = strings.NewReader(`{"node":{"key":"of-side","type":"N"}}`)
+			w.run(0, "commit", "-m", "x", "--branch", "side", "--no-sign", "-")
+			w.most, w.patience = 0, "1m"
+			records := 0
+			w.App.Signer = func(key commit.SignFunc) commit.SignFunc {
+				return func(record []byte) ([]byte, error) {
+					if records++; records == 1 {
+						w.most = w.ran + 1
+					}
+					w.meanwhile()
+					return key(record)
+				}
+			}
+			w.Stdin = strings.NewReader(tt.stdin)
+			w.run(0, tt.args...)
+			if records < 2 {
+				t.Errorf("mnem %q, held %t: %d records were signed, and each is another one", tt.args, held, records)
+			}
+			w.App.Signer = nil
+			out, _ := w.run(0, "log", "--signatures", "-n", "1")
+			if !strings.Contains(out, "sign   signed") && !strings.Contains(out, "sign   untrusted") {
+				t.Errorf("mnem %q, held %t: %s", tt.args, held, out)
+			}
+		}
+	}
+}
+
+// TestHangingKey has a key that never answers: the command can be interrupted, and nothing is written.
+func TestHangingKey(t *testing.T) {
+	for _, held := range []bool{false, true} {
+		w := newWaiting(t, held)
+		w.env["MNEM_KEYS"] = "keys"
+		w.run(0, "key", "new", "work")
+		asked, hangs := make(chan struct{}), make(chan struct{})
+		w.App.Signer = func(commit.SignFunc) commit.SignFunc {
+			return func([]byte) ([]byte, error) { close(asked); <-hangs; return nil, io.EOF }
+		}
+		ctx, cancel := context.WithCancel(w.ctx)
+		before, _ := w.run(0, "op", "log", "--json", "-n", "1")
+		ended := make(chan int)
+		one := *w.App
+		one.Stdout, one.Stderr = io.Discard, io.Discard
+		go func() { ended <- Run(ctx, &one, []string{"remember", "the port is 5432", "--sign"}) }()
+		<-asked
+		if after, _ := w.run(0, "op", "log", "--json", "-n", "1", "--wait", "1m"); after != before {
+			t.Errorf("held %t: something was written: %s", held, after)
+		}
+		cancel()
+		if code := <-ended; code != 130 {
+			t.Errorf("held %t: exit code %d", held, code)
+		}
+		close(hangs)
 	}
 }

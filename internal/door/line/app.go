@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/settings"
@@ -68,6 +69,8 @@ type App struct {
 	Meaning embed.Exact
 	// Opened, if set, is called after each opening of a repository.
 	Opened func(path string)
+	// Signer, if set, signs in place of the user's key, which it is given.
+	Signer func(key commit.SignFunc) commit.SignFunc
 	// Serving is set by commands that are servers, for Main; nil outside of it.
 	Serving *atomic.Bool
 }
@@ -92,11 +95,12 @@ func (a *App) Clock() graph.Time { return graph.From(a.Now()) }
 
 func (a *App) Run(ctx context.Context, args []string, rootOf func(*Line) *cobra.Command) int {
 	app := *a
-	stdin, steady := peers.NewReplay(a.Stdin), isSteady(a.Stdin)
-	app.Stdin = stdin.Again()
+	if app.Stdin == nil {
+		app.Stdin = strings.NewReader("")
+	}
 	a = &app
 	c := &Line{
-		App: a, Args: args, Stdin: stdin, Steady: steady, Console: ConsoleOf(a, Buffered(a.Stdout)), By: a.Caller(ctx),
+		App: a, Args: args, Console: ConsoleOf(a, Buffered(a.Stdout)), By: a.Caller(ctx),
 	}
 	defer func() { *c = Line{} }() // what completed flags is kept for ever, and leads here
 	root := rootOf(c)
@@ -168,14 +172,12 @@ type Line struct {
 	Program   string // another than mnem, "" for that
 	HelpAll   bool   // whether help lists all commands
 	Args      []string
-	Stdin     *peers.Replay
 	By        operation.Caller         // who asks; flags go before
 	Verbs     []*Bound                 // all commands that are declared, once one is made
 	Asked     *Running                 // the verb that runs, nil for none
 	GitTree   *gitdir.Tree             // that commits of git are named of, nil until one is
 	Quietly   bool                     // whether answers of verbs are for this process, and not printed
 	Inputs    []string                 // the files that it reads, of change lines
-	Steady    bool                     // whether standard input is a regular file
 	Whole     map[string]*wholeInput   // inputs that were read before the repository is held, by their names
 	Kept      map[string]*peers.Holder // repositories that transfers keep open, by their directories; nil until one is asked
 	Global    GlobalFlags

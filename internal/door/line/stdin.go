@@ -28,9 +28,9 @@ type wholeInput struct {
 }
 
 // ReadAhead reads to their end the inputs of a request that another program or a person may still be
-// writing, so that nothing waits for them while the repository is held. What is longer than 1 MiB is
-// in a file of the repository's directory until done is called. Regular files are read when it is
-// their turn.
+// writing, so that nothing waits for them while the repository is held, and each run of a verb can read
+// them. What is longer than 1 MiB is in a file of the repository's directory until done is called.
+// Regular files are read when it is their turn.
 func (c *Line) ReadAhead(ctx context.Context, req any) (done func(), err error) {
 	done = func() {
 		for _, in := range c.Whole {
@@ -42,9 +42,7 @@ func (c *Line) ReadAhead(ctx context.Context, req any) (done func(), err error) 
 	if q, ok := req.(interface{ InputName() string }); ok && q.InputName() != "" {
 		names = append(names, q.InputName())
 	}
-	names = slices.DeleteFunc(names, func(name string) bool {
-		return name == StdinName && c.Steady || name != StdinName && !isDescriptor(name)
-	})
+	names = slices.DeleteFunc(names, func(name string) bool { return name != StdinName && !isDescriptor(name) })
 	if _, missing := c.Dir(); missing != nil || len(names) == 0 {
 		return done, nil // opening says that there is none
 	}
@@ -71,6 +69,17 @@ func (c *Line) ReadAhead(ctx context.Context, req any) (done func(), err error) 
 }
 
 func (c *Line) readWhole(ctx context.Context, name string) (*wholeInput, error) {
+	if f, size := steadyFile(c.App.Stdin); name == StdinName && f != nil {
+		from, err := f.Seek(0, io.SeekCurrent)
+		if err == nil {
+			_, err = f.Seek(0, io.SeekEnd) // as if it was read
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", stdinShown, err)
+		}
+		left := max(0, size-from)
+		return &wholeInput{io.NewSectionReader(f, from, left), left, func() error { return nil }}, nil
+	}
 	from, shown, err := c.Open(ctx, name)
 	if err != nil {
 		return nil, err
@@ -113,14 +122,24 @@ func openDescriptor(ctx context.Context, path string) (io.ReadCloser, string, er
 	}{NewPatientReader(ctx, f), f}, path, nil
 }
 
-// isSteady reports whether reading an input waits for nobody: it is a regular file.
-func isSteady(in io.Reader) bool {
+// Steady reports whether standard input is a regular file.
+func (c *Line) Steady() bool {
+	f, _ := steadyFile(c.App.Stdin)
+	return f != nil
+}
+
+// steadyFile returns an input that is a regular file, and its size: reading it waits for nobody. It returns nil for
+// another.
+func steadyFile(in io.Reader) (*os.File, int64) {
 	f, ok := in.(*os.File)
 	if !ok {
-		return false
+		return nil, 0
 	}
 	info, err := f.Stat()
-	return err == nil && info.Mode().IsRegular()
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, 0
+	}
+	return f, info.Size()
 }
 
 // spoolFile copies what is read into a file of the repository's directory, which is gone when it is

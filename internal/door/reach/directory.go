@@ -11,7 +11,6 @@ import (
 	"github.com/mnem-project/mnem/internal/exchange/remote"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/operation"
-	"github.com/mnem-project/mnem/internal/verb/peers"
 	"github.com/mnem-project/mnem/internal/verb/transfer"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -127,8 +126,7 @@ func (d *directory) run(
 		return err
 	}
 	if in != nil {
-		side.Stdin = peers.NewReplay(in)
-		side.App.Stdin = side.Stdin.Again()
+		side.App.Stdin = in
 	}
 	if out != nil {
 		side.Terminal = false

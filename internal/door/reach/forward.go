@@ -50,7 +50,6 @@ func openRepo(ctx context.Context, c *line.Line, write bool) (*core.Repo, func()
 		case err != nil:
 			return nil, nil, c.OpenHint(err)
 		case client == nil:
-			c.Stdin.Forget()
 			return r, done, nil
 		}
 		if err := forward(ctx, c, client); err != nil {
@@ -137,7 +136,7 @@ func forwardVerb(ctx context.Context, c *line.Line, client *owner.Client) error 
 		return err
 	}
 	by := &peers.Caller{
-		Sign: c.Asked.Stamp.Sign, Input: input(ctx, c), Tell: tidings(c), Flush: c.Out.Flush,
+		Input: input(ctx, c), Tell: tidings(c), Flush: c.Out.Flush,
 		Read: func(r io.Reader) error {
 			if !c.Asked.Typed {
 				_, err := io.Copy(struct{ io.Writer }{c.Out}, r) // an error of reading is none of writing
@@ -193,19 +192,15 @@ func callOf(c *line.Line) (*peers.Call, error) {
 	}
 	call := &peers.Call{
 		Verb: a.Spec.Name(), Request: request, Given: verb.GivenOf(a.Req), Words: c.Doing.Words,
-		Caller: c.By, Human: !c.InJSON, Typed: a.Typed, Progress: c.Progress().Visible(),
+		Caller: c.By, Sign: a.Sign, Human: !c.InJSON, Typed: a.Typed, Progress: c.Progress().Visible(),
 	}
 	for _, name := range inputs(c) {
 		call.Inputs = append(call.Inputs, line.ShownFile(name))
 	}
-	call.Caller.Sign = "false"
 	now := a.Stamp.Time
 	if a.Spec.Authored(a.Req) {
 		by := &a.Stamp
 		call.Caller.Author, call.Caller.Agent, call.Caller.Task = by.Author, by.Agent, by.Task
-		if by.Sign != nil {
-			call.Caller.Sign = "true"
-		}
 		call.Collect, call.Meaning = collecting(c), by.Meaning != nil
 	} else if now, err = c.Now(); err != nil {
 		return nil, err
@@ -251,7 +246,8 @@ func input(ctx context.Context, c *line.Line) func(number int) (io.Reader, error
 		if number >= len(names) {
 			return nil, fmt.Errorf("%w: input %d of %d", owner.ErrProtocol, number, len(names))
 		}
-		return file(ctx, c, names[number])
+		in, _, err := c.Open(ctx, names[number])
+		return in, err
 	}
 }
 
@@ -261,20 +257,6 @@ func inputs(c *line.Line) []string {
 		return []string{q.InputName()}
 	}
 	return c.Inputs
-}
-
-// file opens a file for another process, of standard input all of it.
-func file(ctx context.Context, c *line.Line, name string) (io.Reader, error) {
-	if name != line.StdinName || c.Whole[name] != nil {
-		in, _, err := c.Open(ctx, name)
-		return in, err
-	}
-	in := c.Stdin.Again()
-	if in == nil {
-		return nil, line.Hint(fmt.Errorf("%w: another process took it while standard input was read", store.ErrBusy),
-			"give the command again")
-	}
-	return in, nil
 }
 
 // tidings returns what shows what another process says while it works.

@@ -10,7 +10,6 @@ import (
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/settings"
 	"github.com/mnem-project/mnem/internal/verb"
-	"github.com/mnem-project/mnem/internal/verb/peers"
 )
 
 // Global implements verb.Caller.
@@ -133,7 +132,7 @@ func Aside(ctx context.Context, c *line.Line, dir string) *line.Line {
 	app := *c.App
 	app.Stdin = strings.NewReader("")
 	side := &line.Line{
-		App: &app, Stdin: peers.NewReplay(app.Stdin), Console: line.ConsoleOf(&app, line.Buffered(io.Discard)), Started: true,
+		App: &app, Console: line.ConsoleOf(&app, line.Buffered(io.Discard)), Started: true,
 		Doing: line.Doing{Ctx: ctx, Wait: c.Doing.Wait}, By: c.By, Quietly: true,
 	}
 	side.By.Session, side.By.Following = "", nil

@@ -44,6 +44,9 @@ func signer(c *line.Line, at graph.Time) (commit.SignFunc, error) {
 	if list.Trust(secret.Key(), at).State == commit.Revoked {
 		return nil, fmt.Errorf("key %s: %w", name, line.ErrRevoked)
 	}
+	if c.App.Signer != nil {
+		return c.App.Signer(secret.Sign), nil
+	}
 	return secret.Sign, nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/mnem-project/mnem/internal/door/line"
-	"github.com/mnem-project/mnem/internal/verb/peers"
 )
 
 // askHidden asks for a line without showing it, where a terminal is standard input, and makes it what
@@ -18,7 +17,6 @@ func askHidden(c *line.Line, prompt string) error {
 	if err != nil {
 		return fmt.Errorf("ask for the text: %w", err)
 	}
-	c.Stdin = peers.NewReplay(bytes.NewReader(line))
-	c.App.Stdin = c.Stdin.Again()
+	c.App.Stdin = bytes.NewReader(line)
 	return nil
 }

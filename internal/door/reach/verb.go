@@ -326,7 +326,7 @@ func (h VerbHost) Open(
 // two questions: other processes use the repository meanwhile.
 func converses(c *line.Line) bool {
 	q, ok := c.Asked.Top.(interface{ ReadsOnce() bool })
-	return ok && q.ReadsOnce() && !c.Steady
+	return ok && q.ReadsOnce() && !c.Steady()
 }
 
 // Repo implements verb.Host.

@@ -59,7 +59,7 @@ func (r *runner) Run(
 	buffer.Reset(results)
 	defer buffer.Reset(nil)
 	c := &line.Line{
-		App: &app, Stdin: peers.NewReplay(app.Stdin), Console: line.ConsoleOf(&app, buffer), By: app.Caller(ctx),
+		App: &app, Console: line.ConsoleOf(&app, buffer), By: app.Caller(ctx),
 		Global: r.global,
 	}
 	c.InJSON = !call.Text && call.Operation.Answer != operation.MediaCAR

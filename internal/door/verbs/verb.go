@@ -10,7 +10,6 @@ import (
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/operation"
-	"github.com/mnem-project/mnem/internal/verb/peers"
 )
 
 // operationVerbs are the verbs by the names of their operations.
@@ -66,8 +65,7 @@ func runCall(ctx context.Context, c *line.Line, v *line.Bound, args *operation.A
 	}
 	verb.SetGiven(req, given)
 	if args.Body != nil {
-		c.Stdin, c.Steady = peers.NewReplay(args.Body), false
-		c.App.Stdin = c.Stdin.Again()
+		c.App.Stdin = args.Body
 	}
 	if q, ok := req.(reach.LineReader); ok && args.Lines {
 		c.Inputs = []string{line.StdinName}

@@ -1,7 +1,9 @@
 package ingesting
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"strconv"
 
@@ -24,6 +26,8 @@ type CaptureRequest struct {
 	verb.Params
 
 	Keep *capture.Keep `op:"-"` // of the configuration
+	// State is what the runs before took in: each makes a commit.
+	State *Captured `op:"-"`
 }
 
 // Check refuses a trial of what reads transcripts.
@@ -115,26 +119,42 @@ func captureNoted(ctx context.Context, s *verb.Service, q *CaptureRequest) (*Cap
 	if q.Retire {
 		return retireTurns(ctx, s, opt)
 	}
-	set, done := s.Host.Progress()
-	defer done()
+	some, err := capture.Drain(ctx, s.Repo, opt)
+	if err != nil {
+		return nil, err
+	}
 	out := &Captured{}
-	for {
-		some, err := capture.Drain(ctx, s.Repo, opt)
-		if err != nil {
-			return nil, err
+	if q.State != nil {
+		*out = *q.State
+	}
+	if some.Commit != nil {
+		out.Commit = some.Commit.Commit
+	}
+	out.Add(some)
+	if out.Left = some.Left; !q.Some && some.Left > 0 && some.Read > 0 {
+		want := &verb.Want{}
+		if want.State, err = json.Marshal(out); err == nil {
+			err = want
 		}
-		if some.Commit != nil {
-			out.Commit = some.Commit.Commit
-		}
-		out.Add(some)
-		out.Left = some.Left
-		set("turns:", out.Turns, 0)
-		if q.Some || some.Left == 0 || some.Read == 0 {
-			break
-		}
+		return nil, err
 	}
 	out.Receipts, err = capture.RecordTold(ctx, s.Repo, dir, s.Commit.Stamp)
 	return out, err
+}
+
+// Drives implements verb.Driver.
+func (q *CaptureRequest) Drives() bool { return !q.Some && !q.Retire }
+
+// Drive takes in all that hooks noted, in as many runs as that takes.
+func (q *CaptureRequest) Drive(ctx context.Context, s *verb.Service, req any, emit func(any) error) error {
+	set, done := s.Host.Progress()
+	defer done()
+	return s.Until(ctx, req, emit, func(ctx context.Context, want *verb.Want) error {
+		q.State = new(Captured)
+		err := json.Unmarshal(want.State, q.State)
+		set("turns:", q.State.Turns, 0)
+		return cmp.Or(err, ctx.Err())
+	})
 }
 
 // retireTurns retires all turns that do not stay in sight.

@@ -41,6 +41,7 @@ type Owner struct {
 	// ending ends verbs without an end of their own, when Close is called.
 	ending context.Context
 	end    context.CancelFunc
+	turns  heldTurns
 }
 
 // Answer answers the other processes that want the repository r in dir/.mnem, which this process has
@@ -78,6 +79,7 @@ func (o *Owner) Socket() string { return o.host.Socket() }
 // the next owner if they have not begun to write. Those without an end are broken off at once.
 func (o *Owner) Close(grace time.Duration) error {
 	o.end()
+	o.turns.close()
 	return o.host.Close(grace)
 }
 
@@ -94,7 +96,7 @@ func (o *Owner) verb(ctx context.Context, v *owner.Verb) owner.Result {
 	h := &host{Owner: o, call: &call, verb: v, repo: r, out: bufio.NewWriterSize(v.Answers, outBuffer)}
 	err := json.Unmarshal(v.Request, &call)
 	if err == nil {
-		err = h.run(ctx)
+		err = o.turns.during(ctx, call.Sign, h.run)
 	}
 	release(err)
 	if flushErr := h.out.Flush(); err == nil {
@@ -118,7 +120,7 @@ func resultOf(ctx context.Context, err error, remote bool) []byte {
 	f := verb.FailureOf(ctx, err, remote)
 	for {
 		data, _ := json.Marshal(f) // it has a JSON form
-		if len(data) <= maxMessage || f != nil && f.Want != nil {
+		if len(data) <= maxMessage || f != nil && (f.Want != nil || f.Unsigned != nil) {
 			return data
 		}
 		f.Message = f.Message[:len(f.Message)/2] + "…"

@@ -33,6 +33,8 @@ type Call struct {
 	// are read.
 	Inputs []string `json:"inputs,omitempty"`
 
+	// Sign is of a run whose commits the caller signs.
+	Sign *verb.Signatures `json:"sign,omitempty"`
 	// Meaning is whether what is written is embedded by the model that is a part of the program.
 	Meaning bool `json:"meaning,omitempty"`
 	// What the caller's configuration says: which verbs take in signed commits alone, whether it is
@@ -73,8 +75,6 @@ type Tidings struct {
 
 // Caller is what a process does for a verb that it has another one run.
 type Caller struct {
-	// Sign signs the record of a commit, nil where commits are not signed.
-	Sign func(record []byte) ([]byte, error)
 	// Input opens one of the files of the call.
 	Input func(number int) (io.Reader, error)
 	// Output is the file that the verb writes.
@@ -92,9 +92,9 @@ func Ask(ctx context.Context, client *owner.Client, call *Call, by *Caller) erro
 	if err != nil {
 		return fmt.Errorf("ask another process: %w", err)
 	}
-	a := &conversing{Caller: by, ctx: ctx}
+	a := &conversing{Caller: by}
 	result, err := client.Ask(ctx, request, owner.Asker{
-		Input: a.input, Tell: a.tell, Reply: a.sign, File: by.Output,
+		Input: a.input, Tell: a.tell, File: by.Output,
 		Flush: func() {
 			if by.Flush != nil {
 				_ = by.Flush() // it is tried again with the next answer
@@ -121,9 +121,8 @@ func Ask(ctx context.Context, client *owner.Client, call *Call, by *Caller) erro
 // conversing is a caller whose verb runs.
 type conversing struct {
 	*Caller
-	ctx    context.Context
 	mu     sync.Mutex // of failed
-	failed error      // why an input, the output or a signature failed
+	failed error      // why an input could not be opened
 }
 
 // input opens an input of the call.
@@ -146,21 +145,6 @@ func (a *conversing) tell(data []byte) {
 	if json.Unmarshal(data, t) == nil {
 		a.Tell(t)
 	}
-}
-
-// sign signs the record of a commit for the owner.
-func (a *conversing) sign(record []byte) []byte {
-	var r signed
-	err := fmt.Errorf("%w: this process signs nothing", owner.ErrProtocol)
-	if a.Sign != nil {
-		r.Signature, err = a.Sign(record)
-	}
-	if err != nil {
-		a.fail(err)
-		r.Failure = verb.FailureOf(a.ctx, err, false)
-	}
-	out, _ := json.Marshal(r) // it has a JSON form
-	return out
 }
 
 // causedError is what an owner says of an error that it was told of.

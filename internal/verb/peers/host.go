@@ -30,12 +30,8 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/upkeep"
 )
 
-const (
-	// replyWithin is how long the caller may take to sign: others wait for it meanwhile.
-	replyWithin = 2 * time.Second
-	// tellEvery is how often the caller is told how far something is.
-	tellEvery = 100 * time.Millisecond
-)
+// tellEvery is how often the caller is told how far something is.
+const tellEvery = 100 * time.Millisecond
 
 // host is what a verb runs with that another process asked for.
 type host struct {
@@ -47,12 +43,6 @@ type host struct {
 
 	shows bool // whether the caller shows that something takes its time
 	told  time.Time
-}
-
-// signed replies with a signature.
-type signed struct {
-	Signature []byte        `json:"signature,omitempty"`
-	Failure   *verb.Failure `json:"failure,omitempty"`
 }
 
 var _ verb.Host = (*host)(nil)
@@ -108,8 +98,8 @@ func (h *host) Stamp(_ *verb.Spec, w *verb.Writing) (state.Stamp, error) {
 	if h.call.Meaning {
 		by.Meaning = h.opt.Meaning
 	}
-	if w.Signs && !w.DryRun && who.Sign == "true" {
-		by.Sign = h.sign
+	if sign := h.call.Sign; sign != nil && w.Signs && !w.DryRun {
+		by.Sign = sign.Made.Sign
 	}
 	return by, h.guard(&by, h.call.Verb)
 }
@@ -138,26 +128,6 @@ func (h *host) Now() (graph.Time, error) {
 		return 0, fmt.Errorf("%w: the time of a call: %w", owner.ErrProtocol, err)
 	}
 	return t, nil
-}
-
-// sign has the caller sign the record of a commit. It is all that a caller is asked: the record is known only once the
-// changes were decided about, in the writer's turn.
-func (h *host) sign(unsigned []byte) ([]byte, error) {
-	if err := h.out.Flush(); err != nil {
-		return nil, err
-	}
-	data, err := h.verb.Ask(unsigned, replyWithin)
-	if err != nil {
-		return nil, fmt.Errorf("sign: %w", err)
-	}
-	var r signed
-	if err := json.Unmarshal(data, &r); err != nil {
-		return nil, fmt.Errorf("%w: a reply: %w", owner.ErrProtocol, err)
-	}
-	if err := r.Failure.Err(); err != nil {
-		return nil, fmt.Errorf("sign: %w", err)
-	}
-	return r.Signature, nil
 }
 
 // key returns the public key that the caller signs with.

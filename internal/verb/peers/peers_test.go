@@ -190,65 +190,168 @@ func TestTwoBuilds(t *testing.T) {
 	}
 }
 
-// TestSigning has the caller sign what the owner writes, take too long, and refuse: then nothing is
-// written. The key stays where it is.
-func TestSigning(t *testing.T) {
-	dir, r, _ := answering(t, Options{Build: "v1"})
+// newSecret makes a key.
+func newSecret(t *testing.T) commit.Secret {
+	t.Helper()
 	secret, err := commit.NewSecret(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return secret
+}
+
+// person is a change line.
+func person(key string) string { return fmt.Sprintf(`{"node":{"key":%q,"type":"Person"}}`, key) }
+
+// commits asks for a commit of one node, signed by what is known.
+func commits(t *testing.T, dir, key string, sign *verb.Signatures) error {
+	t.Helper()
+	_, err := askerOf(t, dir, lines(person(key)))(&editing.CommitVerb.Spec, &editing.CommitRequest{Message: key},
+		Call{Inputs: []string{"a"}, Sign: sign})
+	return err
+}
+
+// unsigned returns the only record that is to be signed.
+func unsigned(t *testing.T, err error) (record []byte, turn string) {
+	t.Helper()
+	var lacks *state.UnsignedError
+	if !errors.As(err, &lacks) || len(lacks.Records) != 1 {
+		t.Fatalf("%v, want one record to be signed", err)
+	}
+	return lacks.Records[0], lacks.Turn
+}
+
+func operations(t *testing.T, r *core.Repo) (n int) {
+	t.Helper()
+	for _, err := range r.OpLog().All(t.Context()) {
+		if n++; err != nil {
+			t.Fatal(err)
+		}
+	}
+	return n
+}
+
+// TestSigning has a run return the record of a commit and write nothing, and the next one write what the caller signed.
+func TestSigning(t *testing.T) {
+	dir, r, _ := answering(t, Options{Build: "v1"})
+	secret := newSecret(t)
 	trust := &keyring.TrustList{}
 	if err := trust.Add(secret.Key(), "ada", "", 1); err != nil {
 		t.Fatal(err)
 	}
-	by := lines(alice)
-	by.Sign = secret.Sign
 	list, err := trust.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	signed := Call{Inputs: []string{"a"}, Caller: operation.Caller{Sign: "true"}}
-	if _, err := askerOf(t, dir, by)(&editing.CommitVerb.Spec, &editing.CommitRequest{Message: "x"}, signed); err != nil {
+	sign := &verb.Signatures{Made: state.Signatures{}}
+	record, turn := unsigned(t, commits(t, dir, "alice", sign))
+	if again, _ := unsigned(t, commits(t, dir, "alice", sign)); turn != "" || !bytes.Equal(record, again) {
+		t.Errorf("turn %q; the records of two runs differ: %t", turn, !bytes.Equal(record, again))
+	}
+	forged, _ := newSecret(t).Sign([]byte("another record"))
+	sign.Made.Add(record, forged)
+	if err := commits(t, dir, "alice", sign); err == nil || !strings.Contains(err.Error(), "bad signature") {
+		t.Errorf("a signature of something else: %v", err)
+	}
+	if n := operations(t, r); n != 1 {
+		t.Errorf("%d operations, nothing was signed", n)
+	}
+	signed, err := secret.Sign(record)
+	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := askerOf(t, dir, by)(&branching.Verify.Spec, &branching.VerifyRequest{}, Call{Trusted: list})
+	sign.Made.Add(record, signed)
+	if err := commits(t, dir, "alice", sign); err != nil {
+		t.Fatal(err)
+	}
+	out, err := askerOf(t, dir, lines(""))(&branching.Verify.Spec, &branching.VerifyRequest{}, Call{Trusted: list})
 	if err != nil || !strings.Contains(out, `"signature":"signed"`) || !strings.Contains(out, `"name":"ada"`) {
 		t.Errorf("%s, %v", out, err)
-	}
-	refused := errors.New("the key is locked away")
-	for want, sign := range map[string]commit.SignFunc{
-		"does not reply within 2s": func(record []byte) ([]byte, error) {
-			time.Sleep(replyWithin + 100*time.Millisecond)
-			return secret.Sign(record)
-		},
-		"locked away": func([]byte) ([]byte, error) { return nil, refused },
-	} {
-		by.Sign = sign
-		by.Input = lines(strings.Replace(alice, "infra", "nothing", 1)).Input
-		_, err := askerOf(t, dir, by)(&editing.CommitVerb.Spec, &editing.CommitRequest{Message: "x"}, signed)
-		if err == nil || !strings.Contains(err.Error(), want) || (want == "locked away") != errors.Is(err, refused) {
-			t.Errorf("%v, want %s", err, want)
-		}
-	}
-	n := 0
-	for _, err := range r.OpLog().All(t.Context()) {
-		if n++; err != nil {
-			t.Error(err)
-		}
-	}
-	if n != 2 {
-		t.Errorf("%d operations", n)
 	}
 	// A commit that a key has signed is only taken off its branch by who has that key.
 	agent := Call{Caller: operation.Caller{Agent: "bot"}}
 	force := &branching.UndoRequest{}
-	if _, err := askerOf(t, dir, by)(&branching.Undo.Spec, force, agent); verb.OutcomeOf(t.Context(), err) != operation.Refused {
+	if _, err := askerOf(t, dir, lines(""))(&branching.Undo.Spec, force, agent); verb.OutcomeOf(t.Context(), err) != operation.Refused {
 		t.Errorf("%v", err)
 	}
 	agent.Key = secret.Key().String()
-	if _, err := askerOf(t, dir, by)(&branching.Undo.Spec, force, agent); err != nil {
+	if _, err := askerOf(t, dir, lines(""))(&branching.Undo.Spec, force, agent); err != nil {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestSignersDoNotStarve has another writer be first: then the next run keeps the turn for its signature, and writers
+// that come meanwhile are after it. A turn that nobody takes up ends by itself.
+func TestSignersDoNotStarve(t *testing.T) {
+	dir, r, o := answering(t, Options{Build: "v1"})
+	secret := newSecret(t)
+	sign := &verb.Signatures{Made: state.Signatures{}}
+	take := func(err error) {
+		t.Helper()
+		record, turn := unsigned(t, err)
+		signed, err := secret.Sign(record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sign.Made.Add(record, signed)
+		sign.Again, sign.Turn = true, turn
+	}
+	later := func(key string) chan error {
+		done := make(chan error, 1)
+		go func() { done <- commits(t, dir, key, nil) }()
+		for {
+			r.Writer.Turns.Mu.Lock()
+			n := r.Writer.Turns.Waiting.Len()
+			r.Writer.Turns.Mu.Unlock()
+			if n > 0 {
+				return done
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+	take(commits(t, dir, "alice", sign))
+	if err := commits(t, dir, "bob", nil); err != nil {
+		t.Fatal(err)
+	}
+	take(commits(t, dir, "alice", sign))
+	if sign.Turn == "" {
+		t.Fatal("no turn is kept")
+	}
+	done := later("carol")
+	if err := commits(t, dir, "alice", sign); err != nil {
+		t.Errorf("in the turn that was kept: %v", err)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	var order []string
+	for e, err := range history.Log(t.Context(), r, "HEAD") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		order = append(order, e.Message)
+	}
+	if got := strings.Join(order, " "); got != "carol alice bob" {
+		t.Errorf("the log is %s", got)
+	}
+	take(commits(t, dir, "dora", sign))
+	if err := <-later("emil"); err != nil {
+		t.Errorf("after the lease: %v", err)
+	}
+	take(commits(t, dir, "dora", sign)) // its turn has ended, and its record is another
+	if err := commits(t, dir, "dora", sign); err != nil {
+		t.Error(err)
+	}
+	if err := commits(t, dir, "finn", &verb.Signatures{Again: true, Turn: "x"}); err == nil {
+		t.Error("an unsigned commit is written")
+	}
+	if err := commits(t, dir, "gwen", nil); err != nil {
+		t.Error(err)
+	}
+	o.turns.mu.Lock()
+	defer o.turns.mu.Unlock()
+	if len(o.turns.named) > 1 {
+		t.Errorf("%d turns are kept", len(o.turns.named))
 	}
 }
 

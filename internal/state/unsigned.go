@@ -1,0 +1,39 @@
+package state
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+)
+
+// UnsignedError is returned by a transaction whose records lack signatures: nothing was written. The same transaction
+// succeeds with a Stamp that has them, unless the records are others by then.
+type UnsignedError struct {
+	Records [][]byte // what is to be signed
+	// Turn names the writer's turn that waits a moment for the signatures, "" for none.
+	Turn string
+}
+
+func (e *UnsignedError) Error() string {
+	return fmt.Sprintf("%d records are to be signed", len(e.Records))
+}
+
+// Signatures are signatures that were made before, by the SHA-256 of what they sign in hexadecimal.
+type Signatures map[string][]byte
+
+// Add adds the signature of a record.
+func (s Signatures) Add(unsigned, signature []byte) { s[recordKey(unsigned)] = signature }
+
+// Sign is a commit.SignFunc. It returns an *UnsignedError for a record that has none.
+func (s Signatures) Sign(unsigned []byte) ([]byte, error) {
+	if signature := s[recordKey(unsigned)]; signature != nil {
+		return signature, nil
+	}
+	return nil, &UnsignedError{Records: [][]byte{bytes.Clone(unsigned)}}
+}
+
+func recordKey(unsigned []byte) string {
+	sum := sha256.Sum256(unsigned)
+	return hex.EncodeToString(sum[:])
+}

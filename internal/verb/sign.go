@@ -1,0 +1,127 @@
+package verb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/state"
+)
+
+const (
+	// signPause is how long a first run waits for a signature: a key in memory takes less.
+	signPause = 50 * time.Millisecond
+	// SignLease is how long a run after it keeps other writers waiting for one.
+	SignLease = 2 * time.Second
+	// maxSigned is how many runs a verb may take that makes commits one upon the other, and finds the memory changed.
+	maxSigned = 256
+)
+
+// Signatures is what a run of a verb has of the signatures of its commits.
+type Signatures struct {
+	Made state.Signatures `json:"made,omitempty"`
+	// Again is whether it is not the first run: then it keeps the writer's turn a moment for signatures that it lacks.
+	// Turn is the turn that the run before has kept, "" for none.
+	Again bool   `json:"again,omitempty"`
+	Turn  string `json:"turn,omitempty"`
+}
+
+// signed has a job done whose commits the caller signs. The repository does not wait for a key: a run without all
+// signatures ends with the records that lack them, and the next one has these. It fails only if the records are others
+// by then, as after the commit of another writer; from then on writers wait SignLease for a signature. Where the
+// repository is open in this process, a signature that is made in time needs no other run.
+func (s *Service) signed(ctx context.Context, job *Job, run func(context.Context) error) error {
+	if s.Commit.Sign == nil || s.Caller == nil {
+		return s.Host.Open(ctx, job, run)
+	}
+	by := &signer{sign: s.Commit.Sign, made: state.Signatures{}, under: map[string]chan signature{}}
+	job.Sign = &Signatures{Made: by.made}
+	for range maxSigned {
+		s.Commit.Sign = by.within(signPause)
+		if job.Sign.Again {
+			s.Commit.Sign = by.within(SignLease)
+		}
+		err := s.Host.Open(ctx, job, run)
+		var unsigned *state.UnsignedError
+		if !errors.As(err, &unsigned) {
+			return err
+		}
+		for _, record := range unsigned.Records {
+			if err := by.wait(ctx, record); err != nil {
+				return fmt.Errorf("sign commit: %w", err)
+			}
+		}
+		job.Sign.Again, job.Sign.Turn = true, unsigned.Turn
+	}
+	return fmt.Errorf("%w: the memory changed each time before its commit was signed", store.ErrBusy)
+}
+
+// signer signs records, each once, on goroutines of their own: a key may take as long as a person does.
+type signer struct {
+	sign  commit.SignFunc
+	made  state.Signatures
+	under map[string]chan signature // that are being made, by their records
+}
+
+type signature struct {
+	bytes []byte
+	err   error
+}
+
+// begin begins to sign a record.
+func (b *signer) begin(record []byte) chan signature {
+	made, ok := b.under[string(record)]
+	if !ok {
+		made = make(chan signature, 1)
+		b.under[string(record)] = made
+		record = append([]byte(nil), record...)
+		go func() {
+			signed, err := b.sign(record)
+			made <- signature{signed, err}
+		}()
+	}
+	return made
+}
+
+// take keeps a signature.
+func (b *signer) take(record []byte, made signature) error {
+	delete(b.under, string(record))
+	if made.err == nil && len(made.bytes) == 0 {
+		return commit.ErrUnsigned
+	}
+	if made.err == nil {
+		b.made.Add(record, made.bytes)
+	}
+	return made.err
+}
+
+// within returns what signs in this process, with a signature that is made in time.
+func (b *signer) within(most time.Duration) commit.SignFunc {
+	return func(record []byte) ([]byte, error) {
+		signed, lacks := b.made.Sign(record)
+		if lacks == nil {
+			return signed, nil
+		}
+		timer := time.NewTimer(most)
+		defer timer.Stop()
+		select {
+		case made := <-b.begin(record):
+			return made.bytes, b.take(record, made)
+		case <-timer.C:
+			return nil, lacks
+		}
+	}
+}
+
+// wait waits for the signature of a record.
+func (b *signer) wait(ctx context.Context, record []byte) error {
+	select {
+	case made := <-b.begin(record):
+		return b.take(record, made)
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
