@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -139,6 +140,42 @@ func TestNothingWaitsWithTheRepository(t *testing.T) {
 			w.err.Reset()
 			if code := Run(w.ctx, w.App, tt.args); (code != 0) != tt.fails || w.waits == 0 {
 				t.Errorf("mnem %q, held %t: exit code %d after %d waits\n%s%s", tt.args, held, code, w.waits, &w.out, &w.err)
+			}
+		}
+	}
+}
+
+// stalled is a reader of results that takes them only when another command has used the repository.
+type stalled struct {
+	w    *waiting
+	once sync.Once
+	got  strings.Builder
+}
+
+func (s *stalled) Write(p []byte) (int, error) {
+	s.once.Do(s.w.meanwhile)
+	return s.got.Write(p)
+}
+
+// TestNothingWaitsForAReader has results be read only when another command has used the repository, while another process
+// has that open or none has. They are more than is kept in memory.
+func TestNothingWaitsForAReader(t *testing.T) {
+	for _, args := range [][]string{{"export", "-o", "-"}, {"export", "--format", "jsonl", "-o", "-"}, {"ls", "--json", "--limit", "100"}} {
+		for _, held := range []bool{false, true} {
+			w := newWaiting(t, held)
+			w.most, w.patience = 1, "1m"
+			for i := range 4 {
+				w.Stdin = strings.NewReader(fmt.Sprintf(`{"node":{"key":"big%d","type":"N","content":%q}}`, i,
+					strings.Repeat(fmt.Sprint("word", i, " "), 100_000)))
+				w.run(0, "commit", "-m", "x", "-")
+			}
+			want, _ := w.run(0, args...)
+			to := &stalled{w: w}
+			one := *w.App
+			one.Stdout = to
+			if code := Run(w.ctx, &one, args); code != 0 || w.waits != 1 || to.got.String() != want {
+				t.Errorf("mnem %q, held %t: exit code %d after %d waits, %d bytes of %d\n%s", args, held, code, w.waits,
+					to.got.Len(), len(want), &w.err)
 			}
 		}
 	}

@@ -98,10 +98,10 @@ func (a *App) Run(ctx context.Context, args []string, rootOf func(*Line) *cobra.
 	if app.Stdin == nil {
 		app.Stdin = strings.NewReader("")
 	}
+	out := newOutlet(app.Stdout)
+	app.Stderr = aside{out, app.Stderr}
 	a = &app
-	c := &Line{
-		App: a, Args: args, Console: ConsoleOf(a, Buffered(a.Stdout)), By: a.Caller(ctx),
-	}
+	c := &Line{App: a, Args: args, Console: ConsoleOf(a, Buffered(out)), By: a.Caller(ctx), outlet: out}
 	defer func() { *c = Line{} }() // what completed flags is kept for ever, and leads here
 	root := rootOf(c)
 	root.SetArgs(args)
@@ -185,11 +185,13 @@ type Line struct {
 	profiling profilingFlags
 	KeysDir   string
 	Doing     Doing
-	Long      bool     // whether the verb under way takes so long that other processes must be let in
-	pager     *pager   // that results go to, nil for none
-	Working   []func() // end what shows that it takes its time
-	Started   bool     // whether a command ran: errors before that are about usage
-	Exit      int      // exit code of a command that succeeded but has bad news, as fsck and replay
+	Long      bool      // whether the verb under way takes so long that other processes must be let in
+	outlet    *outlet   // that results go to, nil for other surfaces
+	ahead     []*outlet // that wait for no reader, nil if all do
+	pager     *pager    // that results go to, nil for none
+	Working   []func()  // end what shows that it takes its time
+	Started   bool      // whether a command ran: errors before that are about usage
+	Exit      int       // exit code of a command that succeeded but has bad news, as fsck and replay
 	Conf      *settings.Layers
 	followed  bool       // whether it was looked what HEAD is for the caller
 	InUse     *peers.Use // the shared repository that this command uses, nil for none

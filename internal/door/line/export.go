@@ -28,17 +28,33 @@ const privateMode = 0o600
 // writeInPlace writes to a device or pipe. It does not wait for another program to open a pipe for reading:
 // the repository is open. An interrupt ends a write that waits.
 func writeInPlace(ctx context.Context, path string, write func(io.Writer) error) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|regular.NoWait, 0)
-	if errors.Is(err, syscall.ENXIO) {
-		return fmt.Errorf("%w: %s is a named pipe that nothing reads", state.ErrInvalid, path)
-	}
+	f, end, err := openInPlace(ctx, path)
 	if err != nil {
 		return err
 	}
-	stop := context.AfterFunc(ctx, func() { _ = f.Close() }) // wakes a write that waits
 	err = write(f)
-	if !stop() {
-		return errors.Join(ctx.Err(), err)
+	if endErr := end(); ctx.Err() != nil {
+		return errors.Join(endErr, err)
+	} else if err == nil {
+		err = endErr
 	}
-	return FirstError(err, f.Close())
+	return err
+}
+
+// openInPlace opens a device or pipe, and returns what closes it.
+func openInPlace(ctx context.Context, path string) (f *os.File, end func() error, err error) {
+	f, err = os.OpenFile(path, os.O_WRONLY|regular.NoWait, 0)
+	if errors.Is(err, syscall.ENXIO) {
+		return nil, nil, fmt.Errorf("%w: %s is a named pipe that nothing reads", state.ErrInvalid, path)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = f.Close() }) // wakes a write that waits
+	return f, func() error {
+		if !stop() {
+			return ctx.Err()
+		}
+		return f.Close()
+	}, nil
 }

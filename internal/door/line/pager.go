@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // paged are the commands whose results a terminal shows by a pager, as git has it.
@@ -15,8 +16,9 @@ var paged = []string{"log", "diff", "show", "blame", "op log", "op show", "op di
 // pager shows results on a terminal, as much at a time as fits. What is said on the side goes to it too, so that it
 // is not written across what it shows. It is started by the first results.
 type pager struct {
-	words []string // the program and its arguments
-	app   *App     // the terminal
+	words []string   // the program and its arguments
+	app   *App       // the terminal
+	mu    sync.Mutex // of what follows
 	in    io.WriteCloser
 	wait  func() error
 }
@@ -33,31 +35,51 @@ func (c *Line) page() {
 	}
 	terminal := *c.App
 	p := &pager{words: words, app: &terminal}
-	c.pager, c.Out = p, Buffered(p)
+	c.pager, c.outlet = p, newOutlet(p)
+	c.Out = Buffered(c.outlet)
 	if c.App.ErrTTY {
-		c.App.Stderr = &asides{p, c.Out, terminal.Stderr}
+		c.App.Stderr = &asides{p, c.Out, c.outlet, terminal.Stderr}
 		c.Aside = c.App.Stderr
 	}
 }
 
 // Write writes results. Where the program cannot be started they go to the terminal.
 func (p *pager) Write(b []byte) (int, error) {
+	if to := p.start(); to != nil {
+		return to.Write(b)
+	}
+	return p.app.Stdout.Write(b)
+}
+
+// start starts the program unless it runs, and returns nil if it cannot be started.
+func (p *pager) start() io.Writer {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.in == nil && p.words != nil {
 		in, wait, err := p.app.StartPager(p.words)
 		if err != nil {
 			p.words = nil
-			return p.app.Stdout.Write(b)
+			return nil
 		}
 		p.in, p.wait = in, wait
 	}
 	if p.in == nil {
-		return p.app.Stdout.Write(b)
+		return nil
 	}
-	return p.in.Write(b)
+	return p.in
+}
+
+// ended reports whether results go to the terminal now.
+func (p *pager) ended() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.words == nil
 }
 
 // end waits until the user has seen enough.
 func (p *pager) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.in != nil {
 		_ = p.in.Close() // it may have ended before
 		_ = p.wait()     // how it ended is not of interest
@@ -69,6 +91,7 @@ func (p *pager) end() {
 type asides struct {
 	pager   *pager
 	results *bufio.Writer
+	outlet  *outlet
 	errors  io.Writer
 }
 
@@ -77,8 +100,8 @@ func (a *asides) Write(b []byte) (int, error) {
 	if a.results.Buffered() > 0 && a.results.Flush() != nil {
 		return a.errors.Write(b)
 	}
-	if a.pager.in != nil {
-		if n, err := a.pager.in.Write(b); err == nil {
+	if a.outlet.used() && !a.pager.ended() {
+		if n, err := a.outlet.Write(b); err == nil {
 			return n, nil
 		}
 	}

@@ -79,7 +79,11 @@ func reach(ctx context.Context, c *line.Line, dir string, opt core.Options) (
 	if r == nil {
 		return nil, nil, client, err
 	}
-	return r, r.Close, nil, nil
+	if r.Shared() {
+		return r, r.Close, nil, nil
+	}
+	written := c.WriteAhead()
+	return r, func() error { return line.FirstError(r.Close(), written()) }, nil, nil
 }
 
 // errOpen is returned where --accept-head is given and a process has the repository open.

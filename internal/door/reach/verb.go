@@ -431,7 +431,7 @@ func (h VerbHost) Create(ctx context.Context, name string, write func(io.Writer)
 		if err := h.C.MayName(name); err != nil {
 			return err
 		}
-		return line.WriteOut(ctx, h.C.Absolute(name), write)
+		return h.C.WriteOut(ctx, h.C.Absolute(name), write)
 	case h.C.App.OutTTY:
 		return line.Usagef("standard output is a terminal: name a file with -o FILE")
 	}

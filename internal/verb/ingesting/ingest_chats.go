@@ -37,6 +37,7 @@ type chatRun struct {
 	asked   *IngestRequest
 	roots   []*os.Root
 	files   []chatFile
+	input   *verb.File // standard input, nil unless it is read
 	redact  *ingest.Redactor
 
 	passed map[string]int // files of directories that were left out, by their names
@@ -56,6 +57,9 @@ func ingestChats(ctx context.Context, s *verb.Service, q *IngestRequest) (*Inges
 	defer func() {
 		for _, root := range run.roots {
 			_ = root.Close() // only read
+		}
+		if run.input != nil {
+			run.input.Close()
 		}
 	}()
 	run.redact = &ingest.Redactor{
@@ -101,12 +105,13 @@ func ingestChats(ctx context.Context, s *verb.Service, q *IngestRequest) (*Inges
 func (run *chatRun) find(ctx context.Context, arg string) error {
 	host := run.service.Host
 	if arg == verb.Itself {
+		in, err := host.Read(ctx, verb.Itself) // now, while no writer waits for who sends it
+		if err != nil {
+			return err
+		}
+		run.input = in
 		run.files = append(run.files, chatFile{"-", func() (io.ReadCloser, error) {
-			in, err := host.Read(ctx, verb.Itself)
-			if err != nil {
-				return nil, err
-			}
-			return spooled{io.NewSectionReader(in, 0, in.Size), in}, nil
+			return io.NopCloser(io.NewSectionReader(in, 0, in.Size)), nil
 		}})
 		return nil
 	}
@@ -160,17 +165,6 @@ func (run *chatRun) walk(ctx context.Context, root *os.Root, arg string) error {
 
 func (run *chatRun) add(root *os.Root, name, shown string) {
 	run.files = append(run.files, chatFile{shown, func() (io.ReadCloser, error) { return regular.OpenIn(root, name) }})
-}
-
-// spooled is standard input.
-type spooled struct {
-	*io.SectionReader
-	file *verb.File
-}
-
-func (s spooled) Close() error {
-	s.file.Close()
-	return nil
 }
 
 // errEnded ends the reading of a file where no more changes are wanted.

@@ -25,6 +25,7 @@ import (
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/branching"
 	"github.com/mnem-project/mnem/internal/verb/editing"
+	"github.com/mnem-project/mnem/internal/verb/ingesting"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 	"github.com/mnem-project/mnem/internal/verb/reading"
 )
@@ -352,6 +353,36 @@ func TestSignersDoNotStarve(t *testing.T) {
 	defer o.turns.mu.Unlock()
 	if len(o.turns.named) > 1 {
 		t.Errorf("%d turns are kept", len(o.turns.named))
+	}
+}
+
+// TestNobodyWaitsForInput has callers who send their input only when another caller has written.
+func TestNobodyWaitsForInput(t *testing.T) {
+	dir, r, _ := answering(t, Options{Build: "v1"})
+	for _, tt := range []struct {
+		spec *verb.Spec
+		req  any
+		text string
+	}{
+		{&editing.CommitVerb.Spec, &editing.CommitRequest{Message: "x"}, alice},
+		{&ingesting.Ingest.Spec, &ingesting.IngestRequest{Paths: []string{"-"}, Name: "a.md"}, "# Title\n\nSome text.\n"},
+		{&ingesting.Ingest.Spec, &ingesting.IngestRequest{Paths: []string{"-"}, From: "server-memory"},
+			`{"type":"entity","name":"Ada","entityType":"person","observations":["leads infra"]}` + "\n"},
+	} {
+		before := operations(t, r)
+		by := lines("")
+		by.Input = func(int) (io.Reader, error) {
+			if err := commits(t, dir, fmt.Sprint("meanwhile", before), nil); err != nil {
+				t.Error(err)
+			}
+			return strings.NewReader(tt.text), nil
+		}
+		if _, err := askerOf(t, dir, by)(tt.spec, tt.req, Call{Inputs: []string{"-"}}); err != nil {
+			t.Errorf("%s: %v", tt.spec.Command, err)
+		}
+		if n := operations(t, r); n != before+2 {
+			t.Errorf("%s: %d operations", tt.spec.Command, n-before)
+		}
 	}
 }
 

@@ -1,0 +1,221 @@
+package line
+
+import (
+	"context"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mnem-project/mnem/internal/verb/peers"
+)
+
+// settlePause is how long what is said on the side waits for a reader of results.
+const settlePause = 100 * time.Millisecond
+
+// outlet is where a command writes. While the command has the repository open by itself, so that other processes wait
+// for it, writing waits for no reader: what a pipe does not take yet is kept, 1 MiB of it in memory and the rest in a file.
+type outlet struct {
+	to    io.Writer
+	spool func() (*peers.File, error)
+
+	mu    sync.Mutex
+	more  sync.Cond // on mu: something changed
+	ahead bool      // whether writing does not wait
+	over  bool      // whether nothing is to be kept any more
+	ended chan struct{}
+	mem   []byte // what is to be written first
+	file  *peers.File
+	from  int64        // what follows is in the file, from here
+	end   int64        // up to here
+	busy  bool         // whether something is being written
+	wrote bool         // whether anything was written
+	err   error        // of writing
+	after func() error // is called when all is written, nil for nothing
+}
+
+func newOutlet(to io.Writer) *outlet {
+	o := &outlet{to: to}
+	o.more.L = &o.mu
+	return o
+}
+
+// Write writes, or keeps what is to be written. It returns the error of an earlier write.
+func (o *outlet) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.wrote = o.wrote || len(p) > 0
+	if !o.ahead {
+		return o.to.Write(p)
+	}
+	for n := 0; ; {
+		switch {
+		case o.err != nil:
+			return n, o.err
+		case n == len(p):
+			return n, nil
+		case o.from == o.end && len(o.mem) < maxHeld:
+			part := p[n:min(len(p), n+maxHeld-len(o.mem))]
+			o.mem = append(o.mem, part...)
+			n += len(part)
+			o.more.Broadcast()
+		case o.spooled(p[n:]):
+			n = len(p)
+			o.more.Broadcast()
+		default:
+			o.more.Wait() // without room on the disk it waits for the reader
+		}
+	}
+}
+
+// used reports whether anything was written.
+func (o *outlet) used() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.wrote
+}
+
+// spooled puts what is to be written into the file, and reports whether that was possible.
+func (o *outlet) spooled(p []byte) bool {
+	if o.file == nil {
+		f, err := o.spool()
+		if err != nil {
+			return false
+		}
+		o.file = f
+	}
+	if _, err := o.file.WriteAt(p, o.end); err != nil {
+		return false
+	}
+	o.end += int64(len(p))
+	return true
+}
+
+// hold has writing not wait until release is called.
+func (o *outlet) hold(spool func() (*peers.File, error)) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.spool, o.ahead, o.over, o.ended = spool, true, false, make(chan struct{})
+	go o.pass()
+}
+
+// pass writes what is kept.
+func (o *outlet) pass() {
+	defer close(o.ended)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for o.err == nil {
+		part, read := o.mem, int64(0)
+		switch {
+		case len(part) > 0:
+			o.mem = nil
+		case o.from < o.end:
+			read = min(outBuffer, o.end-o.from)
+			part = make([]byte, read)
+			_, o.err = o.file.ReadAt(part, o.from)
+		case o.over:
+			return
+		default:
+			o.more.Wait()
+			continue
+		}
+		if o.err == nil {
+			o.busy = true
+			o.mu.Unlock()
+			_, err := o.to.Write(part)
+			o.mu.Lock()
+			o.busy, o.err = false, err
+		}
+		if o.from += read; o.from == o.end {
+			o.from, o.end = 0, 0
+		}
+		o.more.Broadcast()
+	}
+}
+
+// settle waits a moment for the reader to take what is kept, so that what is said on the side comes after it.
+func (o *outlet) settle() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	late := false
+	timer := time.AfterFunc(settlePause, func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		late = true
+		o.more.Broadcast()
+	})
+	defer timer.Stop()
+	for o.ahead && !late && o.err == nil && (o.busy || len(o.mem) > 0 || o.from < o.end) {
+		o.more.Wait()
+	}
+}
+
+// aside is the error stream beside an outlet.
+type aside struct {
+	outlet *outlet
+	to     io.Writer
+}
+
+func (a aside) Write(p []byte) (int, error) {
+	a.outlet.settle()
+	return a.to.Write(p)
+}
+
+// release returns when all was written that was kept.
+func (o *outlet) release() error {
+	o.mu.Lock()
+	o.over = true
+	o.more.Broadcast()
+	ended := o.ended
+	o.mu.Unlock()
+	<-ended
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.ahead, o.mem, o.from, o.end = false, nil, 0, 0
+	err := o.err
+	if o.file != nil {
+		err = FirstError(err, o.file.Close())
+		o.file = nil
+	}
+	if o.after != nil {
+		err = FirstError(err, o.after())
+	}
+	return err
+}
+
+// WriteAhead has what the command writes wait for no reader until done is called: it has the repository open, and nobody
+// else can use it.
+func (c *Line) WriteAhead() (done func() error) {
+	if c.outlet == nil || c.ahead != nil {
+		return func() error { return nil }
+	}
+	c.ahead = []*outlet{c.outlet}
+	c.outlet.hold(c.emptySpool)
+	return func() (err error) {
+		for _, o := range c.ahead {
+			err = FirstError(err, o.release())
+		}
+		c.ahead = nil
+		return err
+	}
+}
+
+func (c *Line) emptySpool() (*peers.File, error) { return c.spoolFile(strings.NewReader("")) }
+
+// WriteOut is WriteOut for a command, which may have the repository open.
+func (c *Line) WriteOut(ctx context.Context, path string, write func(io.Writer) error) error {
+	info, err := os.Stat(path)
+	if c.ahead == nil || err != nil || info.Mode().IsRegular() {
+		return WriteOut(ctx, path, write)
+	}
+	f, end, err := openInPlace(ctx, path)
+	if err != nil {
+		return err
+	}
+	o := newOutlet(f)
+	o.after = end
+	o.hold(c.emptySpool)
+	c.ahead = append(c.ahead, o)
+	return write(o)
+}

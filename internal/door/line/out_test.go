@@ -1,0 +1,129 @@
+package line
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/verb/peers"
+)
+
+// gate is a reader of results that takes nothing until it is opened.
+type gate struct {
+	open chan struct{}
+	mu   sync.Mutex
+	got  bytes.Buffer
+	err  error
+}
+
+func (g *gate) Write(p []byte) (int, error) {
+	<-g.open
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.err != nil {
+		return 0, g.err
+	}
+	return g.got.Write(p)
+}
+
+func parts(n int) (out []string) {
+	for i := range n {
+		out = append(out, strings.Repeat(fmt.Sprintf("%07d\n", i), 1<<10))
+	}
+	return out
+}
+
+// TestOutletWaitsForNoReader writes 8 MiB to a reader that takes nothing, and more while it reads: all of it arrives in
+// its order, and no file is left.
+func TestOutletWaitsForNoReader(t *testing.T) {
+	dir := t.TempDir()
+	to := &gate{open: make(chan struct{})}
+	o := newOutlet(to)
+	o.hold(func() (*peers.File, error) { return peers.SpoolFile(dir, strings.NewReader("")) })
+	all := parts(1500)
+	for _, part := range all[:1000] {
+		if n, err := io.WriteString(o, part); n != len(part) || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	if len(o.mem) > maxHeld {
+		t.Errorf("%d bytes are in memory", len(o.mem))
+	}
+	close(to.open)
+	for _, part := range all[1000:] {
+		if _, err := io.WriteString(o, part); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := o.release(); err != nil {
+		t.Error(err)
+	}
+	if _, err := io.WriteString(o, "end"); err != nil {
+		t.Error(err)
+	}
+	if to.got.String() != strings.Join(all, "")+"end" {
+		t.Errorf("%d bytes arrive, or in another order", to.got.Len())
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// TestOutletOfAClosedPipe has the reader go: writing fails soon, and at the latest when all is to be written.
+func TestOutletOfAClosedPipe(t *testing.T) {
+	to := &gate{open: make(chan struct{}), err: syscall.EPIPE}
+	o := newOutlet(to)
+	o.hold(func() (*peers.File, error) { return nil, errors.New("no room on the disk") })
+	close(to.open)
+	var err error
+	for range 10 << 20 { // ends since without room on the disk writing waits for the reader
+		if _, err = io.WriteString(o, "x"); err != nil {
+			break
+		}
+	}
+	if !errors.Is(err, syscall.EPIPE) || !errors.Is(o.release(), syscall.EPIPE) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestOutletWithoutRoom has no room on the disk: writing waits for the reader then, and nothing is lost.
+func TestOutletWithoutRoom(t *testing.T) {
+	to := &gate{open: make(chan struct{})}
+	o := newOutlet(to)
+	o.hold(func() (*peers.File, error) { return nil, errors.New("no room on the disk") })
+	all := strings.Join(parts(500), "")
+	written := make(chan error)
+	go func() {
+		_, err := io.WriteString(o, all)
+		written <- err
+	}()
+	close(to.open)
+	if err := errors.Join(<-written, o.release()); err != nil || to.got.String() != all {
+		t.Errorf("%d of %d bytes, %v", to.got.Len(), len(all), err)
+	}
+}
+
+// TestAsides has what is said on the side come after the results before it, but wait for no reader.
+func TestAsides(t *testing.T) {
+	to := &gate{open: make(chan struct{})}
+	o := newOutlet(to)
+	o.hold(func() (*peers.File, error) { return nil, io.EOF })
+	var said strings.Builder
+	a := aside{o, &said}
+	if _, err := io.WriteString(o, "result"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(a, "one "); err != nil || said.Len() == 0 {
+		t.Errorf("%v", err)
+	}
+	close(to.open)
+	if err := o.release(); err != nil || to.got.String() != "result" {
+		t.Errorf("%q, %v", to.got.String(), err)
+	}
+}
