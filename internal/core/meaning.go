@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
@@ -39,6 +40,31 @@ func (em Embeddings) leave() {
 	case em.repo.left <- struct{}{}:
 	default: // it is told already
 	}
+}
+
+// Background says what this process embeds by itself, whatever process writes.
+type Background struct {
+	Model   string // "" for nothing
+	Running bool   // whether Rest runs now
+}
+
+// background is the state behind a Background.
+type background struct {
+	model   atomic.Pointer[string]
+	running atomic.Int32 // calls of Rest
+}
+
+// RunBy notes that this process calls Rest with a model after each commit that leaves nodes without vectors.
+func (em Embeddings) RunBy(model string) { em.repo.background.model.Store(&model) }
+
+// Background returns what this process embeds by itself.
+func (em Embeddings) Background() Background {
+	state := &em.repo.background
+	b := Background{Running: state.running.Load() > 0}
+	if model := state.model.Load(); model != nil {
+		b.Model = *model
+	}
+	return b
 }
 
 // Missing reports whether a branch's newest commit has fewer vectors than nodes. It reads no node.
@@ -154,6 +180,8 @@ func (em Embeddings) amends(ctx context.Context, s *Snapshot) error {
 // progress may be nil. If a merge is in progress, HEAD is on no branch or there is nothing, it does nothing. What is
 // written meanwhile stays: the vectors are committed onto it. An interrupt loses one commit at most.
 func (em Embeddings) Rest(ctx context.Context, m state.Meaning, progress func(done, total int)) (int, error) {
+	em.repo.background.running.Add(1)
+	defer em.repo.background.running.Add(-1)
 	branch, at, err := em.repo.Branch(ctx)
 	if err != nil || branch == "" || !at.Defined() || m == nil {
 		return 0, err

@@ -178,6 +178,7 @@ type Repo struct {
 	Mentions   cache.Cache[MentionsOf, *source.Mentioning] // likewise
 	Answering  Turns                                       // of retrievals
 	left       chan struct{}                               // of one: see Left
+	background background
 
 	clock       func() graph.Time // nil: the time of each call's Stamp
 	Counters    retrieve.Counters

@@ -166,6 +166,9 @@ func printRetired(c *show.Console, a *ingesting.Captured) error {
 }
 
 func Embedded(c *show.Console, out *ingesting.Embedded) error {
+	if out.Status != nil {
+		return embedStatus(c, out)
+	}
 	verb, place := "embedded", ""
 	switch {
 	case out.DryRun:
@@ -191,6 +194,36 @@ func Embedded(c *show.Console, out *ingesting.Embedded) error {
 	c.Put("%s\n", text)
 	if out.Stale > 0 {
 		c.Remark("note: stale embeddings are of an older text of their nodes; --stale embeds them anew")
+	}
+	return nil
+}
+
+// embedStatus prints how much of a branch has embeddings, and what is done about the rest.
+func embedStatus(c *show.Console, out *ingesting.Embedded) error {
+	st := out.Status
+	text := fmt.Sprintf("%s %d of %s have vectors by %s", c.At(out.Branch, out.Commit), st.Vectors,
+		show.Plural(st.Nodes, "node"), show.Line(out.Model))
+	for _, n := range []struct {
+		count int
+		what  string
+	}{
+		{out.Stale, "of an older text"}, {st.Missing, "missing"}, {out.Skipped, "without text to embed"}, {out.TooLong, "too long"},
+	} {
+		if n.count > 0 {
+			text += fmt.Sprintf(", %d %s", n.count, n.what)
+		}
+	}
+	c.Put("%s\n", text)
+	switch {
+	case st.Running:
+		c.Put("the process that has the repository open embeds now\n")
+	case st.Missing == 0:
+	case st.ByItself:
+		c.Put("the process that has the repository open embeds what is written; 'mnem embed' embeds these at once\n")
+	case st.Resumes:
+		c.Put("'mnem embed' goes on where it was interrupted\n")
+	default:
+		c.Put("'mnem embed' embeds them\n")
 	}
 	return nil
 }

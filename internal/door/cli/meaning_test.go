@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb/ingesting"
 )
 
 // sorts is a model to which a text is about webhooks, about holidays or about something else.
@@ -90,12 +92,15 @@ func (w *world) receiptOf(question string) string {
 }
 
 // heldWithModel has another process with the same model hold the repository until what it returns is called.
-func (w *world) heldWithModel() (release func()) {
+func (w *world) heldWithModel() (release func()) { return w.heldBy(nil) }
+
+// heldBy is heldWithModel for a process that is a server, unless serving is nil: it embeds what others leave.
+func (w *world) heldBy(serving *atomic.Bool) (release func()) {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	r, out := io.Pipe()
 	app := *w.App
-	app.Stdin, app.Stdout, app.Stderr = strings.NewReader(""), out, io.Discard
+	app.Stdin, app.Stdout, app.Stderr, app.Serving = strings.NewReader(""), out, io.Discard, serving
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -187,5 +192,124 @@ func TestStepsPassOverVectors(t *testing.T) {
 	w.run(0, "revert", "HEAD~1..HEAD", "-m", "range")
 	if out, _ := w.run(0, "stats", "--json"); !strings.Contains(out, fmt.Sprintf(`"nodes":%d,`, 2*state.MeaningNodes+4+state.MeaningNodes+3)) {
 		t.Errorf("a range was not reverted: %s", out)
+	}
+}
+
+// TestKeptOpenEmbedsBeforeItEnds has another command write while one keeps the repository open without being a server.
+// What that leaves without vectors is embedded before the repository is closed.
+func TestKeptOpenEmbedsBeforeItEnds(t *testing.T) {
+	w := newWorld(t)
+	w.Meaning = new(sorts)
+	w.init()
+	const nodes = state.MeaningNodes + 1
+	w.commitNotes("first", 1)
+	release := w.conversing()
+	w.commitNotes("n", nodes)
+	if out, _ := w.run(0, "embed", "--status"); !strings.Contains(out, fmt.Sprintf("1 of %d nodes", nodes+1)) {
+		t.Errorf("they have vectors already, so that this tests nothing: %s", out)
+	}
+	release()
+	if out, _ := w.run(0, "embed", "--status"); !strings.Contains(out, fmt.Sprintf("%d of %[1]d nodes", nodes+1)) {
+		t.Errorf("not all are embedded: %s", out)
+	}
+}
+
+// conversing has another process keep the repository open for a batch of questions that it is given one by one, until
+// what it returns is called.
+func (w *world) conversing() (release func()) {
+	w.t.Helper()
+	in, lines := io.Pipe()
+	answers, out := io.Pipe()
+	app := *w.App
+	app.Stdin, app.Stdout, app.Stderr = in, out, io.Discard
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		Run(context.Background(), &app, []string{"retrieve", "--batch", "-"})
+		_ = out.Close() // a pipe in memory
+	}()
+	read := bufio.NewReader(answers)
+	_, err := io.WriteString(lines, `{"text":"webhook"}`+"\n")
+	if err == nil {
+		_, err = read.ReadString('\n')
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	go func() { _, _ = io.Copy(io.Discard, read) }()
+	return func() { _ = lines.Close(); <-done }
+}
+
+// TestEmbedStatus: nodes without a text lack nothing, and what lacks vectors is named by an answer too, until it has
+// some.
+func TestEmbedStatus(t *testing.T) {
+	for _, held := range []bool{false, true} {
+		t.Run(fmt.Sprintf("held %v", held), func(t *testing.T) {
+			w := newWorld(t)
+			w.Meaning = new(sorts)
+			w.init()
+			if held {
+				defer w.heldWithModel()()
+			}
+			w.run(0, "config", "set", "embed.model", "off")
+			w.run(0, "remember", "failed webhooks are sent again five times")
+			w.write("empty.jsonl", `{"node":{"key":"empty","type":"Note"}}`+"\n")
+			w.run(0, "commit", "-m", "empty", "empty.jsonl")
+			w.run(0, "config", "unset", "embed.model")
+			w.run(0, "remember", "nobody works between the holidays")
+
+			status := func() (st ingesting.EmbedStatus) {
+				out, _ := w.run(0, "embed", "--status", "--json")
+				var got ingesting.Embedded
+				if err := json.Unmarshal([]byte(out), &got); err != nil || got.Status == nil {
+					t.Fatalf("%v: %s", err, out)
+				}
+				return *got.Status
+			}
+			want := ingesting.EmbedStatus{Nodes: 3, Vectors: 1, Missing: 1}
+			before := w.head()
+			if got := status(); got != want {
+				t.Errorf("%+v, want %+v", got, want)
+			}
+			if w.head() != before {
+				t.Error("a status made a commit")
+			}
+			for _, verb := range []string{"retrieve", "recall"} {
+				out, _ := w.run(0, verb, "webhooks", "--json")
+				const warning = `"warnings":[{"code":"unembedded","message":"1 of 3 memories have no vector yet","remedy":"'mnem embed'"}]`
+				if !strings.Contains(out, warning) {
+					t.Errorf("%s does not say that a node has no vector: %s", verb, out)
+				}
+			}
+			_, aside := w.run(0, "retrieve", "webhooks", "--receipt")
+			if strings.Count(aside, "no vector yet") != 1 {
+				t.Errorf("it is not said once: %s", aside)
+			}
+			w.run(0, "embed")
+			if got := status(); got != (ingesting.EmbedStatus{Nodes: 3, Vectors: 2}) {
+				t.Errorf("%+v after embed", got)
+			}
+			if out, aside := w.run(0, "retrieve", "webhooks"); strings.Contains(out+aside, "vector") {
+				t.Errorf("a node without a text is said to lack a vector: %s%s", out, aside)
+			}
+			if out, _ := w.run(0, "retrieve", "webhooks", "--at", "HEAD~1", "--json"); !strings.Contains(out, "embeds the newest commit") {
+				t.Errorf("an older commit: %s", out)
+			}
+			w.run(2, "embed", "--status", "--all")
+		})
+	}
+}
+
+// TestStatusTellsOfServer: a server embeds what is left, for the model that it has.
+func TestStatusTellsOfServer(t *testing.T) {
+	w := newWorld(t)
+	w.Meaning = new(sorts)
+	w.init()
+	defer w.heldBy(new(atomic.Bool))()
+	w.run(0, "remember", "failed webhooks are sent again five times")
+	for model, want := range map[string]string{"minilm": `"by_itself":true`, "hash": `"by_itself":false`} {
+		if out, _ := w.run(0, "embed", "--status", "--json", "--model", model); !strings.Contains(out, want) {
+			t.Errorf("%s: want %s: %s", model, want, out)
+		}
 	}
 }

@@ -104,6 +104,9 @@ func (d *directory) ask(ctx context.Context, v *verb.Spec, fn func(remote.Side) 
 	here.Repo = r
 	if err = fn(here); err == nil && !opt.ReadOnly {
 		autoGC(ctx, side, r)
+		if side.InUse == nil {
+			embedLeft(ctx, side, r)
+		}
 	}
 	side.Release(err)
 	return line.FirstError(err, done())

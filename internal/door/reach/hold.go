@@ -75,8 +75,11 @@ func NewHolderOf(c *line.Line, many int) (*peers.Holder, error) {
 	if c.App.Meaning != nil {
 		opt.Meaning = c.App.Meaning
 	}
-	if err == nil && c.App.Serving != nil && c.App.Serving.Load() {
+	endless := c.App.Serving != nil && c.App.Serving.Load() || c.Asked != nil && c.Asked.Rest != nil
+	if err == nil && endless {
 		opt.Embeds, err = embedsLeft(c)
+	} else {
+		opt.Finish = func(r *core.Repo) { embedLeft(c.Doing.Ctx, c, r) }
 	}
 	return peers.NewHolder(dir, open, opt, func(err error) {
 		_, _ = fmt.Fprintf(c.App.Stderr, "mnem: %s\n", line.OneLine(err.Error()))

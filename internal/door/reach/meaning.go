@@ -22,8 +22,8 @@ func embedsLeft(c *line.Line) (bool, error) {
 	return required == "" || required == "none", err
 }
 
-// embedLeft embeds what a write left without vectors, when the answer is out. A process that keeps the repository open
-// does it beside its calls. What goes wrong is a remark: the write succeeded, and 'mnem embed' goes on.
+// embedLeft embeds what writes left without vectors, when their answers are out. What goes wrong is a remark: the writes
+// succeeded, and 'mnem embed' goes on.
 func embedLeft(ctx context.Context, c *line.Line, r *core.Repo) {
 	select {
 	case <-r.Embeddings().Left():
@@ -31,7 +31,7 @@ func embedLeft(ctx context.Context, c *line.Line, r *core.Repo) {
 		return
 	}
 	embeds, err := embedsLeft(c)
-	if !embeds && err == nil || c.App.Holder != nil || c.Out.Flush() != nil {
+	if !embeds && err == nil || ctx.Err() != nil || c.Out.Flush() != nil {
 		return
 	}
 	p := c.Progress()

@@ -65,7 +65,9 @@ func withRepo(
 		return nil
 	}
 	autoGC(ctx, c, r)
-	embedLeft(ctx, c, r)
+	if c.InUse == nil { // else it is done before the holder ends, or next to its calls
+		embedLeft(ctx, c, r)
+	}
 	return nil
 }
 

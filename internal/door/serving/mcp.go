@@ -108,6 +108,7 @@ func serveMCP(ctx context.Context, c *line.Line, opt *mcpRequest) (err error) {
 	if c.Global.User {
 		options.Memory = mcp.OfUser
 	}
+	c.App.Serves()
 	// Where there is no repository yet, clients are told so when they ask: one may be made meanwhile.
 	h, err := reach.NewHolder(c)
 	switch {
@@ -121,7 +122,6 @@ func serveMCP(ctx context.Context, c *line.Line, opt *mcpRequest) (err error) {
 	if opt.HTTP != "" {
 		return serveMCPHTTP(ctx, c, opt.HTTP, options, h)
 	}
-	c.App.Serves()
 	return mcp.New(verbs.Operations(), verbs.Runner(c, h, true), options).Run(ctx, c.App.Stdin, c.App.Stdout)
 }
 

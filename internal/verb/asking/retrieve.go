@@ -292,7 +292,7 @@ func ask(ctx context.Context, s *verb.Service, q *RetrieveRequest, req any, emit
 	if q.Batch == "" {
 		q.Judging(&base, &q.Made, &a.want)
 		q.Made.AddTo(&base)
-		answer, err := a.answer(ctx, complete.Query{Request: base}, q.Made.Judged)
+		answer, err := a.answer(ctx, complete.Query{Request: base}, &q.Made)
 		if err != nil {
 			return err
 		}
@@ -374,17 +374,22 @@ func (a *asking) retrieve(ctx context.Context, req retrieve.Request, trace *stag
 }
 
 // answer answers a question, or a line of a batch.
-func (a *asking) answer(ctx context.Context, line complete.Query, judged *verb.Judged) (*Answer, error) {
+func (a *asking) answer(ctx context.Context, line complete.Query, made *verb.Made) (*Answer, error) {
 	var trace *stage.Trace
 	if a.q.Explain {
 		trace = &stage.Trace{Clock: a.host.Clock()}
 	}
-	snap, found, receipt, err := a.retrieve(ctx, line.Request, trace, judged)
+	snap, found, receipt, err := a.retrieve(ctx, line.Request, trace, made.Judged)
 	if err != nil {
 		return nil, err
 	}
 	out := AnswerOf(found, line)
 	out.Receipt = receipt
+	for _, v := range made.Vectors {
+		if err = a.tellUnembedded(ctx, out, snap, v.Model); err != nil {
+			return nil, err
+		}
+	}
 	if a.q.Draft {
 		if out.Draft, err = sessionpkg.Draft(found); err != nil {
 			return nil, err
@@ -394,6 +399,30 @@ func (a *asking) answer(ctx context.Context, line complete.Query, judged *verb.J
 		err = out.explain(ctx, snap, found, trace, a.human)
 	}
 	return out, err
+}
+
+// Unembedded is the code of the warning that nodes have no vector by the model that a query was embedded with. It says
+// what is in the repository and not how the answer came about: receipts do not have it.
+const Unembedded retrieve.Code = "unembedded"
+
+// tellUnembedded adds to an answer how many nodes have no vector by a model, if any. It stands for no_vectors then.
+func (a *asking) tellUnembedded(ctx context.Context, out *Answer, s *core.Snapshot, model string) error {
+	lack, of, err := rank.Unembedded(ctx, s, model)
+	if err != nil || lack == 0 {
+		return err
+	}
+	remedy := "'mnem embed'"
+	if spec := a.q.Embed; spec != "" && spec != verb.Configured {
+		remedy = "'mnem embed --model " + spec + "'"
+	}
+	if _, newest, err := a.repo.Branch(ctx); err == nil && newest != s.CID() {
+		remedy += " embeds the newest commit"
+	}
+	out.Warnings = slices.DeleteFunc(out.Warnings, func(w AnswerWarning) bool { return w.Code == retrieve.NoVectors })
+	out.Warnings = append(out.Warnings, AnswerWarning{
+		Code: Unembedded, Message: fmt.Sprintf("%d of %d memories have no vector yet", lack, of), Remedy: remedy,
+	})
+	return nil
 }
 
 // snapshot returns what the next request is answered from: the revision that is asked for, else the
@@ -424,7 +453,7 @@ func (a *asking) line(ctx context.Context, line *Line, base retrieve.Request) (*
 		return nil, err
 	}
 	line.Made.AddTo(&q.Request)
-	return a.answer(ctx, q, line.Made.Judged)
+	return a.answer(ctx, q, &line.Made)
 }
 
 func parseLine(text []byte, base retrieve.Request) (q complete.Query, err error) {

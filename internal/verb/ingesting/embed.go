@@ -21,6 +21,7 @@ type EmbedRequest struct {
 	Type    []string `op:",remote" doc:"only nodes of this {TYPE}" note:" (repeatable)"`
 	Limit   int      `op:",remote" doc:"make at most {N} embeddings; 0 for no limit"`
 	DryRun  bool     `op:",remote" doc:"count what would be embedded, without making or writing any"`
+	Status  bool     `op:",remote" not:"all stale limit dry-run message expect" doc:"tell how many nodes have embeddings, how many lack them, and who makes these"`
 	Message string   `op:",short=m,remote" doc:"what the commit is about (default: \"embed with MODEL\")"`
 	Expect  string   `op:",remote" doc:"the {CID} of the commit that the branch must be at; else exit code 5"`
 	verb.Actor
@@ -68,7 +69,23 @@ type Embedded struct {
 	TooLong   int      `json:"too_long"`  // with a text longer than the model takes
 	Remaining int      `json:"remaining"` // left for another run by the limit
 	DryRun    bool     `json:"dry_run"`
+
+	// Status has what --status adds. Embedded is then the number of nodes that lack an embedding.
+	Status *EmbedStatus `json:"status,omitempty"`
 }
+
+// EmbedStatus says how much of a branch has embeddings, and what is done about the rest.
+type EmbedStatus struct {
+	Nodes    int  `json:"nodes"`
+	Vectors  int  `json:"vectors"`   // nodes with an embedding by the model, of an older text too
+	Missing  int  `json:"missing"`   // nodes with a text and without an embedding: 'mnem embed' makes these
+	Resumes  bool `json:"resumes"`   // whether the next run goes on from one that was interrupted
+	ByItself bool `json:"by_itself"` // whether the process that has the repository open embeds them without being asked
+	Running  bool `json:"running"`   // whether it does so now
+}
+
+// ReadsOnly implements the verb's effect: a status changes nothing.
+func (q *EmbedRequest) ReadsOnly() bool { return q.Status }
 
 // Embed gives nodes embeddings.
 var Embed = verb.Define(verb.Spec{
@@ -92,11 +109,14 @@ var Embed = verb.Define(verb.Spec{
 		"that is kept. Where the branch moves meanwhile the embeddings are merged onto it, unless\n" +
 		"--expect is given; where it moved since an interrupted run, what that run kept is committed\n" +
 		"first.\n\n" +
+		"--status changes nothing and tells how much is missing, and whether the process that has the\n" +
+		"repository open ('mnem hold', a server) makes it without being asked.\n\n" +
 		"Nodes in which the model finds nothing are skipped, each time, as are texts of more than 1 MiB.\n" +
 		"'mnem retrieve --embed' asks by these embeddings.",
 	Example: "  mnem embed --model hash\n" +
 		"  mnem embed --model hash --stale --type Person --limit 100\n" +
-		"  mnem embed --model hash --all --dry-run",
+		"  mnem embed --model hash --all --dry-run\n" +
+		"  mnem embed --status --json",
 }, embedNodes)
 
 // Prepare opens the model.
@@ -158,7 +178,7 @@ func embedNodes(ctx context.Context, s *verb.Service, q *EmbedRequest) (*Embedde
 			return nil, run.failed(err)
 		}
 	}
-	if q.DryRun {
+	if q.DryRun || q.Status {
 		run.foretell()
 	} else if texts, err := run.next(ctx); err != nil {
 		return nil, run.failed(err)
@@ -209,7 +229,7 @@ func (r *EmbedRun) plan(ctx context.Context, branch string, expect *ipld.CID) er
 	if err != nil {
 		return err
 	}
-	r.Kept, r.Moved = st.Staged, st.Staged && st.Base != info.Commit && !r.asked.DryRun
+	r.Kept, r.Moved = st.Staged, st.Staged && st.Base != info.Commit && !r.asked.DryRun && !r.asked.Status
 	if r.Moved {
 		return nil // what is kept is committed first
 	}
@@ -256,7 +276,7 @@ func (r *EmbedRun) look(ctx context.Context) error {
 			r.Out.Unchanged++
 		}
 	}
-	if r.asked.DryRun {
+	if r.asked.DryRun || r.asked.Status {
 		return r.dropBlank(ctx, s)
 	}
 	return nil
@@ -285,4 +305,13 @@ func (r *EmbedRun) foretell() {
 		r.Out.Embedded = min(n, len(r.Todo))
 	}
 	r.Out.Remaining = len(r.Todo) - r.Out.Embedded
+	if !r.asked.Status {
+		return
+	}
+	st := &EmbedStatus{Vectors: r.Out.Unchanged + r.Out.Stale, Missing: len(r.Todo), Resumes: r.Kept}
+	st.Nodes = st.Vectors + st.Missing + r.Out.Skipped + r.Out.TooLong
+	if b := r.repo.Embeddings().Background(); b.Model == r.by.Name {
+		st.ByItself, st.Running = true, b.Running
+	}
+	r.Out.Status, r.Out.DryRun = st, true
 }

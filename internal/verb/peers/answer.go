@@ -25,6 +25,8 @@ type Options struct {
 	Meaning state.Meaning
 	// Embeds is whether what lacks vectors by Meaning is embedded beside all who use the repository.
 	Embeds bool
+	// Finish, unless nil, is given the repository before Close closes it.
+	Finish func(r *core.Repo)
 	// Use begins a use of the repository, which release ends with what came of it, nil where it is not
 	// open here any more; nil for one that is open until Close.
 	Use func() (r *core.Repo, release func(err error))

@@ -86,7 +86,7 @@ func (u *Use) Done(err error) {
 }
 
 // NewHolder returns the holder of the repository in dir/.mnem, and opens nothing. Of opt, PID, Temp and
-// Now, Meaning and Embeds count. warn is told why no other process can be answered, or what lacks vectors not embedded.
+// Now, Meaning, Embeds and Finish count. warn is told why no other process can be answered, or what lacks vectors not embedded.
 func NewHolder(dir string, open core.Options, opt Options, warn func(error)) *Holder {
 	h := &Holder{dir: dir, open: open, opt: opt, warn: warn, most: closeLimit, gate: make(chan struct{}, 1)}
 	h.opt.Build, h.opt.Use = build(), h.use
@@ -222,6 +222,7 @@ func (h *Holder) embedLeft(own *held) {
 		return
 	}
 	own.users.Add(1)
+	own.repo.Embeddings().RunBy(h.opt.Meaning.Model())
 	go func() {
 		defer own.users.Done()
 		timer := time.NewTimer(embedPause)
@@ -344,6 +345,12 @@ func (h *Holder) socket(own *held) string {
 // ten seconds is left: Close returns an error that wraps store.ErrBusy, and the repository is closed when that ends. All
 // that was acknowledged is on disk either way.
 func (h *Holder) Close() error {
+	if u, _ := h.enter(false); u != nil { // the error says that it is closed already
+		if h.opt.Finish != nil {
+			h.opt.Finish(u.Repo)
+		}
+		u.Done(nil)
+	}
 	h.mu.Lock()
 	if h.closed {
 		h.mu.Unlock()

@@ -148,6 +148,12 @@ func (x *Index) counts(ctx context.Context, k groupKey) (of, all int, err error)
 	return of, all, nil
 }
 
+// Rows returns how many vectors of a model there are, of any dimensions. It reads no segment.
+func (x *Index) Rows(ctx context.Context, model string) (int, error) {
+	_, all, err := x.counts(ctx, groupKey{model: model})
+	return all, err
+}
+
 // Models returns the first most models of which there are vectors, ascending.
 func (x *Index) Models(ctx context.Context, most int) ([]string, error) {
 	var models []string
