@@ -78,6 +78,7 @@ func All() []Client {
 	cursor := func(m Machine) string { return join(m.Home, ".cursor") }
 	gemini := func(m Machine) string { return join(m.Home, ".gemini") }
 	openCode := func(m Machine) string { return join(m.XDG, "opencode") } // on every system
+	copilot := func(m Machine) string { return join(m.Home, ".copilot") }
 	continues := func(m Machine) string { return join(m.Home, ".continue") }
 	return []Client{
 		{Name: "claude-code", Title: "Claude Code", Here: true,
@@ -123,6 +124,14 @@ func All() []Client {
 		{Name: "zed", Title: "Zed", Here: true, entryFormat: entryFormat{section: "context_servers"},
 			programs: []string{"zed", "zeditor"}, home: zed, path: files(zed, "settings.json", ".zed/settings.json"),
 			rules: &rulesFile{path: files(zed, "AGENTS.md", "AGENTS.md")}},
+		{Name: "copilot-cli", Title: "Copilot CLI", Here: true,
+			entryFormat: entryFormat{section: "mcpServers", typed: true, tools: true},
+			programs:    []string{"copilot"}, home: copilot, path: files(copilot, "mcp-config.json", ""),
+			rules: &rulesFile{path: files(copilot, "copilot-instructions.md", "")}},
+		// Cline starts servers in a directory of its own.
+		{Name: "cline", Title: "Cline", entryFormat: entryFormat{section: "mcpServers", typed: true},
+			home: cline, path: files(cline, "settings/cline_mcp_settings.json", ""),
+			rules: &rulesFile{above: home, path: files(home, "Documents/Cline/Rules/mnem.md", "")}},
 	}
 }
 
@@ -143,6 +152,10 @@ func files(home func(Machine) string, user, project string) func(Machine, Level)
 func claudeDesktop(m Machine) string { return join(m.Config, "Claude") }
 
 func home(m Machine) string { return m.Home }
+
+func cline(m Machine) string {
+	return join(m.Config, "Code", "User", "globalStorage", "saoudrizwan.claude-dev")
+}
 
 func code(m Machine) string { return join(m.Config, "Code") }
 

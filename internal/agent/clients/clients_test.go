@@ -285,7 +285,8 @@ func TestPaths(t *testing.T) {
 		"/h/.codex/config.toml /p/.codex/config.toml", "/h/.gemini/settings.json /p/.gemini/settings.json",
 		"/x/opencode/opencode.json /p/opencode.json",
 		"/h/.continue/mcpServers/mnem.json /p/.continue/mcpServers/mnem.json",
-		"/x/zed/settings.json /p/.zed/settings.json",
+		"/x/zed/settings.json /p/.zed/settings.json", "/h/.copilot/mcp-config.json ",
+		"/c/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json ",
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%q", got)

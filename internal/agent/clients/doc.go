@@ -20,6 +20,8 @@
 //	                 project  .continue/mcpServers/mnem.json
 //	zed              user     zed/settings.json under XDG_CONFIG_HOME, ~/.config (Windows: Zed under CONFIG)
 //	                 project  .zed/settings.json                                context_servers.NAME
+//	copilot-cli      user     ~/.copilot/mcp-config.json                        mcpServers.NAME
+//	cline            user     cline_mcp_settings.json of the extension, under CONFIG/Code    mcpServers.NAME
 //
 //	client           level    hooks                                    rules
 //	claude-code      user     settings.json under CLAUDE_CONFIG_DIR    skills/mnem/SKILL.md there

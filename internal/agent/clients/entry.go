@@ -12,6 +12,7 @@ type Entry struct {
 type entryFormat struct {
 	section string
 	typed   bool // whether entries say that they are of the type stdio
+	tools   bool // whether entries list the tools that an agent may use: all
 	toml    bool
 	local   bool // whether entries say that they are of the type local, and have program and arguments in one list
 }
@@ -23,6 +24,9 @@ func (f entryFormat) fields(e Entry) object {
 	fields := object{{"command", e.Command}, {"args", append([]string{}, e.Args...)}}
 	if f.typed {
 		fields = append(object{{"type", "stdio"}}, fields...)
+	}
+	if f.tools {
+		fields = append(fields, object{{"tools", []string{"*"}}}...)
 	}
 	return fields
 }

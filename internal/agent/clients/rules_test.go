@@ -27,7 +27,7 @@ func rulesFiles(t *testing.T, f func(t *testing.T, c Client, root, path string))
 			}
 		}
 	}
-	if n != 15 {
+	if n != 17 {
 		t.Errorf("%d files of rules", n)
 	}
 }

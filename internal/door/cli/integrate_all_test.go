@@ -61,7 +61,7 @@ func TestIntegrateAll(t *testing.T) {
 	check(states(0, "integrate"), as("written"))
 	check(states(0, "integrate"), as("unchanged"))
 	out, _ = w.run(0, "integrate", "--all")
-	if strings.Count(out, "there already") != 3 || strings.Count(out, "not installed") != 6 {
+	if strings.Count(out, "there already") != 3 || strings.Count(out, "not installed") != 8 {
 		t.Errorf("%s", out)
 	}
 	check(states(0, "unintegrate"), "claude-code=taken cursor=taken codex=taken zed=unchanged")
@@ -69,7 +69,7 @@ func TestIntegrateAll(t *testing.T) {
 	after := filesOf(t, w.Home)
 	delete(after, filepath.Join(w.Home, ".codex")) // the user's own directory stays
 	sameTree(t, "all", before, after)
-	if out, _ := w.run(0, "unintegrate", "--all"); strings.Count(out, "nothing there") != 9 {
+	if out, _ := w.run(0, "unintegrate", "--all"); strings.Count(out, "nothing there") != 11 {
 		t.Errorf("%s", out)
 	}
 	out, errs := w.run(0, "integrate", "--all")

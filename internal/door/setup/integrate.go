@@ -53,7 +53,7 @@ func IntegrateCommands() []*line.Bound {
 				"of Claude Code, a section of AGENTS.md for Codex, OpenCode and Zed and of GEMINI.md for Gemini CLI, a rule\n" +
 				"of Continue, instructions of VS Code, and with --project by a rule of Cursor. Once you have edited that\n" +
 				"it is yours, and left alone.\n\n" +
-				"Clients are " + integrate.NamesText() + ".\n" +
+				"Clients are\n" + integrate.NamesText() + ".\n" +
 				"--all integrates each of which the program, the file or something in its directory is on this machine,\n" +
 				"and says of each what became of it.\n\n" +
 				"By default the entry is the user's, for all projects: the server takes the repository of the folder that\n" +
