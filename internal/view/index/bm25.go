@@ -9,7 +9,9 @@ import (
 // Constants of ranking version 1, clause 8.1, in units of 2^-16.
 const (
 	rankK       = 58_982  // 0.9
-	rankB       = 26_214  // 0.4
+	rankB       = 26_214  // 0.4, of a field whose texts are short
+	rankLongB   = 32_768  // 0.5, by which it grows until their mean is longTerms
+	longTerms   = 64      // terms
 	rankSummary = 131_072 // weight of the summary
 	rankOther   = fixed.One
 )
@@ -45,11 +47,22 @@ func (s *scorer) norm(field int, length uint32) uint64 {
 		return s.norms[field][length]
 	}
 	total, filled := uint64(s.stats.Terms[field]), uint64(s.stats.Filled[field])
-	n := fixed.One - rankB + fixed.MulDivSat(rankB*uint64(length), filled, total)
+	b := s.lengthShare(field)
+	n := fixed.One - b + fixed.MulDivSat(b*uint64(length), filled, total)
 	if length < tableLens {
 		s.norms[field][length] = n
 	}
 	return n
+}
+
+// lengthShare returns B of a field: the longer its texts are in the mean, the more it says that one of them is long, since a
+// long note tells more and a long document has more words.
+func (s *scorer) lengthShare(field int) uint64 {
+	terms, filled := uint64(s.stats.Terms[field]), uint64(s.stats.Filled[field])
+	if filled == 0 {
+		return rankB
+	}
+	return rankB + fixed.MulDivSat(rankLongB, min(terms, longTerms*filled), longTerms*filled)
 }
 
 // share returns what a field adds to x: W·tf/n in units of 2^-16.

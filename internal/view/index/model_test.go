@@ -210,8 +210,9 @@ func (o *oracle) score(id graph.ID, query map[string]int64) int64 {
 				continue
 			}
 			t, d, l := o.stats.Terms[f], o.stats.Filled[f], o.lens[id][f]
-			norm := mul(65536-26214, t)
-			norm.Add(norm, mul(26214, l, d))
+			b := 26214 + quo(mul(32768, min(t, 64*d)), mul(64, d)).Int64()
+			norm := mul(65536-b, t)
+			norm.Add(norm, mul(b, l, d))
 			norm = quo(norm, mul(t))
 			x.Add(x, quo(mul(weights[f], n, 65536), norm))
 		}
