@@ -289,8 +289,8 @@ func (v indexView) TermWeights(
 }
 
 // Mentioned implements retrieve.Index.
-func (v indexView) Mentioned(ctx context.Context, text string) ([]graph.ID, error) {
-	return v.x.TitlesIn(ctx, text)
+func (v indexView) Mentioned(ctx context.Context, text string) (longer, single []graph.ID, err error) {
+	return v.x.Mentions(ctx, text)
 }
 
 // Mentioning implements retrieve.Index.

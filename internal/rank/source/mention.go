@@ -3,6 +3,7 @@ package source
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -108,15 +109,25 @@ func (m *MentionFinder) find(ctx context.Context, id graph.ID, d retrieve.Direct
 
 // in finds the nodes mentioned in a node's content.
 func (m *MentionFinder) in(ctx context.Context, n *graph.Node) (found *Mentioning, whole bool, err error) {
-	text, err := m.text(ctx, n)
+	content, err := m.text(ctx, n)
 	if err != nil {
 		return nil, false, err
 	}
-	ids, err := m.X.Mentioned(ctx, text)
+	named, single, err := m.X.Mentioned(ctx, content)
 	if err != nil {
 		return nil, false, fmt.Errorf("look for titles: %w", err)
 	}
-	return &Mentioning{IDs: ids}, true, nil
+	for _, id := range single {
+		other, _, err := m.G.Node(ctx, id)
+		if err != nil {
+			return nil, false, fmt.Errorf("read node %s: %w", id, err)
+		}
+		if m.X.HasTitle(content, other.Summary) {
+			named = append(named, id)
+		}
+	}
+	slices.SortFunc(named, graph.ID.Compare)
+	return &Mentioning{IDs: slices.Compact(named)}, true, nil
 }
 
 // text returns the beginning of a node's content.

@@ -82,8 +82,8 @@ type Index interface {
 	Counts(ctx context.Context, terms []string) (having []int64, nodes int64, err error)
 	// IDFs returns the idf of terms (clause 9.2), 0 for one that no node has.
 	IDFs(ctx context.Context, terms []string) ([]int64, error)
-	// Mentioned returns the nodes mentioned in a text, each once: clause 7.3.
-	Mentioned(ctx context.Context, text string) ([]graph.ID, error)
+	// Mentioned returns the nodes whose titles a text has by their terms, those of one term apart: clause 7.3.
+	Mentioned(ctx context.Context, text string) (longer, single []graph.ID, err error)
 	// Mentioning returns nodes among which are all whose contents have the title that a summary is.
 	// It returns none where the summary is no title, names too many nodes, or has no term that
 	// most nodes at most have.

@@ -279,7 +279,7 @@ func (m *memory) titled(summary string) []graph.ID {
 	return ids
 }
 
-func (m *memory) Mentioned(_ context.Context, text string) ([]graph.ID, error) {
+func (m *memory) Mentioned(_ context.Context, text string) (longer, single []graph.ID, err error) {
 	var ids []graph.ID
 	for id, n := range m.nodes {
 		if m.HasTitle(text, n.Summary) && len(m.titled(n.Summary)) > 0 {
@@ -287,7 +287,7 @@ func (m *memory) Mentioned(_ context.Context, text string) ([]graph.ID, error) {
 		}
 	}
 	slices.SortFunc(ids, graph.ID.Compare)
-	return ids, m.fail("Mentioned")
+	return nil, ids, m.fail("Mentioned")
 }
 
 func (m *memory) Mentioning(_ context.Context, summary string, most int) ([]graph.ID, error) {

@@ -71,6 +71,16 @@ func appendTitle(b []byte, terms []string) []byte {
 // TitlesIn returns the nodes whose titles stand in a text, ascending. A title stands where its
 // terms follow each other among those of the text.
 func (x *Index) TitlesIn(ctx context.Context, s string) ([]graph.ID, error) {
+	longer, single, err := x.Mentions(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return sortedIDs(append(longer, single...)), nil
+}
+
+// Mentions returns the nodes whose titles stand in a text by their terms, those of one term apart: most of them are
+// words that a text may have without the title.
+func (x *Index) Mentions(ctx context.Context, s string) (longer, single []graph.ID, err error) {
 	words := titleRooms.Get().(*titleRoom)
 	defer words.leave()
 	x.analyser.Each(beginning(s), func(term string) bool {
@@ -79,20 +89,23 @@ func (x *Index) TitlesIn(ctx context.Context, s string) ([]graph.ID, error) {
 	})
 	find, err := x.titleFinder(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer find.leave()
-	var ids []graph.ID
 	err = find.eachIn(words.sums, func(at, n int, h titleSum) (bool, error) {
 		words.key = appendTitle(words.key[:0], words.terms[at:at+n])
 		named, err := x.named(find, words.key, h)
 		if err == nil && !words.seen[named.key] {
 			words.seen[named.key] = true
-			ids = append(ids, named.ids...)
+			list, left := &longer, maxMentioned-len(longer)-len(single)
+			if n == 1 {
+				list = &single
+			}
+			*list = append(*list, named.ids[:min(left, len(named.ids))]...)
 		}
-		return len(ids) < maxMentioned, err
+		return len(longer)+len(single) < maxMentioned, err
 	})
-	return sortedIDs(ids[:min(len(ids), maxMentioned)]), err
+	return longer, single, err
 }
 
 // titleRoom is the memory in which titles are looked for in a text, which the next one takes over.

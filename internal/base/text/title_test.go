@@ -1,0 +1,35 @@
+package text
+
+import "testing"
+
+// TestStands has titles of one term, which must stand in a text as they are written, and longer ones.
+func TestStands(t *testing.T) {
+	a, err := New("en")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		text, title string
+		want        bool
+	}{
+		{"Who wrote To Love in 1960?", "To Love", true},
+		{"They came to love the sea.", "To Love", false},
+		{"sung to Love", "To Love", true},
+		{"they run", "Run", false},
+		{"Runs fast", "Run", false},
+		{"Run!", "Run", true},
+		{"PreRun, then Run", "Run", true},
+		{"fans of the Beatles", "The Beatles (band)", true},
+		{"beatles", "The Beatles", false},
+		{"best regards", "Regards", false},
+		{"kelp forests grow", "Kelp Forest", true}, // two terms
+		{"見る夢の本", "夢", true},
+		{"é", "e\u0301 ", false},
+		{"", "Run", false},
+		{"Ru", "Run", false},
+	} {
+		if got := a.Stands(c.text, c.title); got != c.want {
+			t.Errorf("%q in %q: %t, want %t", c.title, c.text, got, c.want)
+		}
+	}
+}
