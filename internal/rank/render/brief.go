@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/text"
@@ -17,9 +18,21 @@ import (
 )
 
 const (
-	BriefDigits  = 8  // of an id, where no other id begins with them
+	BriefDigits  = 8  // of an id, if no other id begins with them
 	briefKey     = 32 // bytes of a key: a longer one costs more tokens than it tells
 	NeighbourCap = 60 // scalars of a neighbour's name
+	placeCap     = 32 // scalars of the place of a chunk, with which a head has about 12 tokens
+
+	placeMark = " › " // between a title and headings, as package ingest writes it
+	clipMark  = "…"
+
+	turnType = "Turn"
+)
+
+// ChunkType is the type of the parts into which package ingest divides documents, chunkKey what their keys begin with.
+const (
+	ChunkType = "Chunk"
+	chunkKey  = "doc/"
 )
 
 // Brief renders a node in the form FormatBrief: clause 12.4. Column 0 is that of heads alone: every value is
@@ -34,10 +47,7 @@ func Brief(
 	if n.Key != "" && len(n.Key) <= briefKey && headField(n.Key) == n.Key {
 		ref = n.Key // as 'mnem get' takes it
 	}
-	head := []string{text.EscapeWord(n.Type), n.Created.String()[:len("2006-01-02")]}
-	if len(n.Sources) > 0 {
-		head = append(head, headSource(shownSource(n.Sources[0])))
-	}
+	head := headOf(n)
 	if m != nil {
 		state, err := stateOf(ctx, g, m)
 		if err != nil {
@@ -47,21 +57,7 @@ func Brief(
 	}
 	w := renderer{textCap: o.SummaryCap}
 	w.b = fmt.Appendf(w.b, "[%s] %s\n", ref, strings.Join(head, " · "))
-	w.indented(n.Context)
-	w.indented(n.Summary)
-	for _, p := range n.Props {
-		switch p.Value.Kind() {
-		case ipld.String, ipld.Int, ipld.Float, ipld.Bool:
-			w.b = append(w.b, "  "...)
-			w.prop(p.Key, p.Value)
-		}
-	}
-	if slices.Contains(o.Show, retrieve.ShowTimes) {
-		w.indentedTimes(n)
-	}
-	if slices.Contains(o.Show, retrieve.ShowContent) {
-		w.indented(o.Content)
-	}
+	w.body(n, o)
 	for _, side := range []struct {
 		arrow string
 		links []source.Link
@@ -109,6 +105,92 @@ func stateOf(ctx context.Context, g source.Graph, m *graph.Mark) (string, error)
 	return "replaced " + m.Time.String()[:len("2006-01-02")] + " by [" + by + "] (" + headField(m.Actor) + ")", nil
 }
 
+// headOf returns the parts of a head after its reference: a type, a day and a source, or the place of a chunk, since
+// the day and the path of a file tell less of it than the title and the heading.
+func headOf(n *graph.Node) []string {
+	if IsChunk(n) {
+		if place := chunkPlace(n); place != "" {
+			return []string{headField(place)}
+		}
+	}
+	head := []string{text.EscapeWord(n.Type), n.Created.String()[:len("2006-01-02")]}
+	if len(n.Sources) > 0 {
+		head = append(head, headSource(shownSource(n.Sources[0])))
+	}
+	return head
+}
+
+// IsChunk reports whether a node is a part of a document, by what package ingest writes.
+func IsChunk(n *graph.Node) bool { return n.Type == ChunkType && strings.HasPrefix(n.Key, chunkKey) }
+
+// chunkPlace returns the title of a chunk's document and the last heading above the chunk, as much as there is space
+// for.
+func chunkPlace(n *graph.Node) string {
+	place := n.Context
+	if place == "" && n.Content != nil {
+		place = n.Summary // of the first chunk, which has its text in the content
+	}
+	parts := strings.Split(place, placeMark)
+	if last := len(parts) - 1; last > 0 && strings.HasSuffix(parts[last], ".") {
+		parts = parts[:last] // what a package says of itself
+	}
+	title, heading := parts[0], parts[len(parts)-1]
+	if len(parts) == 1 {
+		return clipped(title, placeCap)
+	}
+	room := placeCap - utf8.RuneCountInString(placeMark)
+	title = clipped(title, max(room/2, room-utf8.RuneCountInString(heading)))
+	return title + placeMark + clipped(heading, room-utf8.RuneCountInString(title))
+}
+
+// clipped cuts a text to so many scalars.
+func clipped(s string, most int) string {
+	if utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	return strings.TrimRight(text.FirstScalars(s, most-1), " ") + clipMark
+}
+
+// body writes the texts and properties of a node. What a chunk's head says is not repeated, nor is the speaker of a
+// turn in a line of its own.
+func (r *renderer) body(n *graph.Node, o RenderOptions) {
+	chunk := IsChunk(n)
+	if !chunk {
+		r.indented(n.Context)
+	}
+	said := speakerOf(n)
+	if said != "" {
+		r.indented(said + ": " + n.Summary)
+	} else if !chunk || n.Content == nil {
+		r.indented(n.Summary)
+	}
+	for _, p := range n.Props {
+		if said != "" && (p.Key == "speaker" || p.Key == "turn") {
+			continue
+		}
+		switch p.Value.Kind() {
+		case ipld.String, ipld.Int, ipld.Float, ipld.Bool:
+			r.b = append(r.b, "  "...)
+			r.prop(p.Key, p.Value)
+		}
+	}
+	if slices.Contains(o.Show, retrieve.ShowTimes) {
+		r.indentedTimes(n)
+	}
+	if slices.Contains(o.Show, retrieve.ShowContent) {
+		r.indented(o.Content)
+	}
+}
+
+// speakerOf returns who says a turn of a conversation, "" for what is no turn or has no speaker.
+func speakerOf(n *graph.Node) string {
+	v, _ := ipld.FindEntry(n.Props, "speaker")
+	if n.Type != turnType || n.Summary == "" || v.Kind() != ipld.String {
+		return ""
+	}
+	return text.EscapeLine(v.Text())
+}
+
 // headField escapes a value so that it cannot look like another part of a head.
 func headField(s string) string { return text.EscapeField(s, text.Dots+text.Brackets) }
 
@@ -134,10 +216,20 @@ func shownSource(s string) string {
 	return before + after
 }
 
-// indented writes a text in a line of its own, unless it is empty.
+// indented writes the lines of a text, unless it is empty. Those after the first are indented twice as far, so that
+// none can pass for a head or for a line of another field; empty ones are left out.
 func (r *renderer) indented(s string) {
-	if s != "" {
-		r.b = append(r.b, "  "+r.cut(s)+"\n"...)
+	if r.textCap > 0 {
+		s = text.CapScalars(s, r.textCap)
+	}
+	indent := "  "
+	for line := range strings.SplitSeq(s, "\n") {
+		line = strings.TrimRight(strings.ReplaceAll(line, "\t", "  "), " \r")
+		if line == "" {
+			continue
+		}
+		r.b = append(append(append(r.b, indent...), text.EscapeLine(line)...), '\n')
+		indent = "    "
 	}
 }
 

@@ -240,7 +240,7 @@ func (p *packer) allFit(ctx context.Context, shown []*candidate) (bool, error) {
 		if err != nil {
 			return false, fmt.Errorf("read mark on node %s: %w", c.id, err)
 		}
-		s, err := p.render(ctx, n, mark, false)
+		s, err := p.render(ctx, n, mark, formWhole)
 		if err != nil {
 			return false, err
 		}

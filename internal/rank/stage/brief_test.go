@@ -51,7 +51,8 @@ func TestBriefAll(t *testing.T) {
   name: A\nB
   created: 2023-11-14T22:13:20.000000Z
   updated: 2023-11-14T22:13:21.000000Z
-  whole\ntext
+  whole
+    text
 `
 	got := m.briefly(t, retrieve.Request{Text: "leaks",
 		OutputOptions: retrieve.OutputOptions{Show: []string{retrieve.ShowTimes, retrieve.ShowContent}},
@@ -75,8 +76,14 @@ func TestBriefForged(t *testing.T) {
 	lines := strings.Split(strings.TrimSuffix(got, "\n"), "\n")
 	digits := strings.ReplaceAll(id.String(), "-", "")[:8]
 	head := "[" + digits + `] T\n\u{5B}x\u{5D}\u{20}fact · 1970-01-01 · note:s\n\u{5B}x\u{5D} fact`
-	if len(lines) != 7 || lines[0] != head {
+	if len(lines) != 13 || lines[0] != head {
 		t.Errorf("%d lines: %q", len(lines), lines)
+	}
+	for _, line := range lines[1:] {
+		if fields := strings.TrimPrefix(line, "  "); strings.HasPrefix(line, "  [") || fields == line ||
+			strings.HasPrefix(fields, "It is so.") {
+			t.Errorf("the line %q passes for a head or a field", line)
+		}
 	}
 	if strings.ContainsAny(got, "\r\x1b\u2028\u0085") {
 		t.Errorf("a control character is printed: %q", got)
@@ -111,6 +118,84 @@ func TestHeadForged(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestBriefLines keeps the lines of a text: those after the first are indented further than any field, and none is empty.
+func TestBriefLines(t *testing.T) {
+	m := newMemory()
+	m.add(graph.Node{ID: num(1), Summary: "boat:\n\n\tleaks\r\nkey: forged\n \n", Created: 1})
+	got := m.briefly(t, retrieve.Request{})
+	_, got, _ = strings.Cut(got, "\n")
+	if want := "  boat:\n      leaks\n    key: forged\n"; got != want {
+		t.Errorf("lines are %q, want %q", got, want)
+	}
+}
+
+// TestBriefChunk has heads of chunks: title and last heading in at most 12 tokens or so, and nothing of that again below.
+func TestBriefChunk(t *testing.T) {
+	long := strings.Repeat("word ", 20)
+	for _, c := range []struct{ context, summary, content, want string }{
+		{"", "npm install", "Installs.", "npm install\n  Installs.\n"},
+		{"npm install › Options › save", "Saves.", "", "npm install › save\n  Saves.\n"},
+		{"walk.go › Walk › Walks trees.", "func Walk()", "", "walk.go › Walk\n  func Walk()\n"},
+		{long + "› " + long, "Text.", "", "word word wor… › word word word…\n  Text.\n"},
+		{"a · [b] › c", "Text.", "", "a \\u{B7} \\u{5B}b\\u{5D} › c\n  Text.\n"},
+	} {
+		m := newMemory()
+		n := graph.Node{ID: num(1), Key: "doc/1#a-long-heading-of-a-chunk/0", Type: "Chunk", Context: c.context, Summary: c.summary, Created: 1,
+			Sources: []string{"file:long/path/to/a/file.md#L3"}}
+		if c.content != "" {
+			n.Content = &graph.Content{Text: c.content, Size: int64(len(c.content))}
+		}
+		id := m.add(n)
+		got := m.briefly(t, retrieve.Request{})
+		head, body, _ := strings.Cut(got, "\n")
+		if want := "[" + strings.ReplaceAll(id.String(), "-", "")[:8] + "] " + c.want; head+"\n"+body != want {
+			t.Errorf("shown is %q, want %q", got, want)
+		}
+		if n := text.EstimateTokens(head); n > 14 {
+			t.Errorf("the head %q has %d tokens", head, n)
+		}
+	}
+}
+
+// TestBriefTurn names the speaker before what is said, in the same line, and no number of a turn.
+func TestBriefTurn(t *testing.T) {
+	m := newMemory()
+	m.add(graph.Node{Key: "c:1", Type: "Turn", Summary: "A boat!\n[x] fact", Created: 1,
+		Props: []ipld.Entry{{Key: "mood", Value: ipld.StringValue("glad")}, {Key: "turn", Value: ipld.IntValue(1)},
+			{Key: "speaker", Value: ipld.StringValue("Mel\n")}}})
+	want := "[c:1] Turn · 1970-01-01\n  Mel\\n: A boat!\n    [x] fact\n  mood: glad\n"
+	if got := m.briefly(t, retrieve.Request{}); got != want {
+		t.Errorf("shown is %q, want %q", got, want)
+	}
+}
+
+// TestSameChunks shows what several files say once, and says in how many other places it stands.
+func TestSameChunks(t *testing.T) {
+	m := newMemory()
+	for i := range 5 {
+		m.add(graph.Node{Key: "doc/" + string(rune('1'+i)) + "#top/0", Type: "Chunk", Context: "Title " + string(rune('A'+i)),
+			Summary: "The boat leaks.", Created: 1})
+	}
+	m.add(graph.Node{Key: "doc/9#top/0", Type: "Chunk", Context: "Other", Summary: "The boat floats.", Created: 1})
+	a := m.ask(t, retrieve.Request{Text: "boat", Floor: retrieve.FloorRest,
+		OutputOptions: retrieve.OutputOptions{Format: retrieve.FormatBrief}, ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}})
+	if len(a.Items) != 2 || len(a.DroppedItems) != 4 {
+		t.Fatalf("%d items, %d dropped", len(a.Items), len(a.DroppedItems))
+	}
+	sum := 0
+	for _, it := range a.Items {
+		sum += it.Tokens
+		if it.Tokens != text.EstimateTokens(it.Rendered) ||
+			strings.Contains(it.Rendered, "leaks") != strings.HasSuffix(it.Rendered, "\n  and 4 more places\n") {
+			t.Errorf("%d tokens of %q", it.Tokens, it.Rendered)
+		}
+	}
+	if sum != a.TokensUsed {
+		t.Errorf("items have %d tokens, the answer says %d", sum, a.TokensUsed)
+	}
+	replayed(t, m, a)
 }
 
 // TestHeadPlain has usual keys, types and sources, none of which is escaped.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/rank/render"
@@ -21,7 +22,7 @@ const (
 // pack walks the candidates in order and fills the answer: clause 11. What does not fit is left
 // out and counted, and never changes the order of the rest; so is what repeats an item.
 func (r *run) pack(ctx context.Context, a *retrieve.Answer) error {
-	p := packer{run: r, answer: a}
+	p := packer{run: r, answer: a, bodies: map[string]int{}, places: map[int]int{}}
 	found, err := r.inTime(ctx, r.shownBands())
 	if err != nil {
 		return err
@@ -54,8 +55,43 @@ func (r *run) pack(ctx context.Context, a *retrieve.Answer) error {
 		a.Request.Pack, a.Request.PassageTokens = retrieve.PackWhole, nil
 	}
 	a.Dropped = len(a.DroppedItems)
+	if err := p.countPlaces(); err != nil {
+		return err
+	}
 	p.arrange()
 	return nil
+}
+
+// countPlaces tells of each chunk in how many other places its text stands, if that fits into the budget.
+func (p *packer) countPlaces() error {
+	if p.req.Format != retrieve.FormatBrief {
+		return nil
+	}
+	for i := range p.answer.Items {
+		if p.places[i] == 0 {
+			continue
+		}
+		item, unit := &p.answer.Items[i], "places"
+		if p.places[i] == 1 {
+			unit = "place"
+		}
+		more := fmt.Sprintf("%s  and %d more %s\n", item.Rendered, p.places[i], unit)
+		tokens, err := p.tokens(more)
+		if err != nil {
+			return err
+		}
+		if p.fits(tokens - item.Tokens) {
+			p.answer.TokensUsed += tokens - item.Tokens
+			item.Rendered, item.Tokens = more, tokens
+		}
+	}
+	return nil
+}
+
+// bodyOf returns a rendered chunk without its head.
+func bodyOf(rendered string) string {
+	_, body, _ := strings.Cut(rendered, "\n")
+	return body
 }
 
 // packer fills an answer.
@@ -64,6 +100,9 @@ type packer struct {
 	answer  *retrieve.Answer
 	created []graph.Time // of the items
 	said    []*features  // of the items, where repeats are to be left out
+
+	bodies map[string]int // the number of the item by what a chunk says
+	places map[int]int    // how many further chunks say the same as an item
 
 	trim *trimmer // nil until a text is trimmed
 	cut  bool     // whether a text was trimmed to another one
@@ -104,16 +143,13 @@ func (p *packer) take(ctx context.Context, c *candidate) error {
 	if n := len(p.answer.Items); !p.beside.IsZero() && n > 0 {
 		item.Band = p.answer.Items[n-1].Band // what contradicts an item is shown with it
 	}
-	shown, err := p.render(ctx, n, mark, c.replaced != nil && !c.replaced.asked)
+	shown, tokens, err := p.fitted(ctx, n, mark, c.replaced != nil && !c.replaced.asked)
 	if err != nil {
 		return err
 	}
-	item.Rendered = shown.text
-	if item.Tokens, err = p.tokens(item.Rendered); err != nil {
-		return err
-	}
+	item.Rendered, item.Tokens = shown.text, tokens
 	a := p.answer
-	twin, its, err := p.repeated(ctx, n, mark)
+	twin, its, err := p.repeated(ctx, n, mark, item.Rendered)
 	switch {
 	case err != nil:
 		return err
@@ -121,7 +157,7 @@ func (p *packer) take(ctx context.Context, c *candidate) error {
 		a.DroppedItems = append(a.DroppedItems, retrieve.DroppedItem{
 			ID: c.id, Reason: retrieve.ReasonDuplicate, Tokens: item.Tokens, Repeats: a.Items[twin].ID,
 		})
-	case a.TokensBudget > 0 && item.Tokens > a.TokensBudget-a.TokensUsed:
+	case !p.fits(item.Tokens):
 		a.DroppedItems = append(a.DroppedItems, retrieve.DroppedItem{
 			ID: c.id, Reason: retrieve.ReasonBudget, Tokens: item.Tokens,
 		})
@@ -134,7 +170,11 @@ func (p *packer) take(ctx context.Context, c *candidate) error {
 		a.Items = append(a.Items, item)
 		p.created = append(p.created, n.Created)
 		p.said = append(p.said, its)
+		if render.IsChunk(n) {
+			p.bodies[bodyOf(item.Rendered)] = len(a.Items) - 1
+		}
 		p.idle.shows(n, shown)
+		p.cut = p.cut || shown.cut
 		if mark != nil && mark.State == graph.Contradicted && p.req.Pairs == retrieve.PairsOn {
 			p.facing, p.faced = mark.By, c.id
 		}
@@ -142,11 +182,42 @@ func (p *packer) take(ctx context.Context, c *candidate) error {
 	return nil
 }
 
-// repeated returns the number of the first item that a node repeats, -1 for none, and the node's
-// features, nil where the request does not ask.
+// fits reports whether so many tokens are left of the budget.
+func (p *packer) fits(tokens int) bool {
+	return p.answer.TokensBudget == 0 || tokens <= p.answer.TokensBudget-p.answer.TokensUsed
+}
+
+// fitted renders a node, by its passages if it may be trimmed and does not fit whole, or in a line, and counts its
+// tokens.
+func (p *packer) fitted(
+	ctx context.Context, n *graph.Node, mark *graph.Mark, line bool,
+) (out shown, tokens int, err error) {
+	forms := []form{formWhole, formPassages}
+	if line {
+		forms = []form{formLine}
+	}
+	for _, as := range forms {
+		if out, err = p.render(ctx, n, mark, as); err != nil {
+			return out, 0, err
+		}
+		if tokens, err = p.tokens(out.text); err != nil || p.fits(tokens) || !p.mayTrim(n) {
+			return out, tokens, err
+		}
+	}
+	return out, tokens, nil
+}
+
+// repeated returns the number of the first item that a node repeats, -1 for none, and the node's features, nil if the
+// request does not ask for them. A chunk repeats one that says the same below another head, whether asked for or not.
 func (p *packer) repeated(
-	ctx context.Context, n *graph.Node, mark *graph.Mark,
+	ctx context.Context, n *graph.Node, mark *graph.Mark, text string,
 ) (item int, its *features, err error) {
+	if render.IsChunk(n) {
+		if i, found := p.bodies[bodyOf(text)]; found {
+			p.places[i]++
+			return i, nil, nil
+		}
+	}
 	if !p.req.Dedup {
 		return -1, nil, nil
 	}
@@ -175,22 +246,32 @@ type shown struct {
 	text     string
 	passages bool // a content, or a summary that was trimmed, where that is asked for
 	links    bool
+	cut      bool // whether a text was trimmed to another one
 }
+
+// form is how a node is rendered.
+type form int
+
+const (
+	formWhole    form = iota
+	formPassages      // since it does not fit whole
+	formLine          // since another one replaced it
+)
 
 // render returns the text of one node.
 func (p *packer) render(
-	ctx context.Context, n *graph.Node, mark *graph.Mark, line bool,
+	ctx context.Context, n *graph.Node, mark *graph.Mark, as form,
 ) (shown, error) {
-	if line && p.req.Format == retrieve.FormatBrief {
+	if as == formLine && p.req.Format == retrieve.FormatBrief {
 		text, err := render.Replaced(ctx, p.g, n, mark)
 		return shown{text: text}, err
 	}
 	o := render.RenderOptions{Show: p.req.Show, SummaryCap: *p.req.SummaryCap}
-	if isChunk(n) {
+	if render.IsChunk(n) {
 		o.Show = append(slices.Clone(o.Show), retrieve.ShowContent)
 	}
 	var out shown
-	trim, err := p.trimmerOf(ctx, n)
+	trim, err := p.trimmerOf(ctx, as == formPassages)
 	switch {
 	case err != nil:
 		return out, err
@@ -201,7 +282,7 @@ func (p *packer) render(
 			return out, err
 		}
 		n, o.Content, out.passages = its.node, its.content, its.found
-		p.cut = p.cut || its.cut
+		out.cut = its.cut
 	case n.Content != nil && slices.Contains(o.Show, retrieve.ShowContent):
 		if o.Content, err = p.g.Content(ctx, n.Content); err != nil {
 			return out, fmt.Errorf("read content of %s: %w", n.ID, err)

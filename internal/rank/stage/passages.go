@@ -10,16 +10,18 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/text"
+	"github.com/mnem-project/mnem/internal/rank/render"
 	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
 // Constants of passages in ranking version 1: clause 11.6.
 const (
-	passageText    = 65_536 // bytes of a text that are looked at
-	passageScalars = 240    // a passage has no more
-	passageBreak   = 120    // a blank line ends a passage of so many scalars
-	passageGap     = "<...>"
+	passageText     = 65_536 // bytes of a text that are looked at
+	passageScalars  = 240    // sentences are joined to passages of up to so many
+	sentenceScalars = 600    // a longer sentence is cut
+	passageBreak    = 120    // a blank line ends a passage of so many scalars
+	passageGap      = "<...>"
 )
 
 // trimmer finds the best passages of texts for one request.
@@ -30,15 +32,15 @@ type trimmer struct {
 	count    func(string) (int, error)
 }
 
-// trimmerOf returns what trims the texts of a node, nil where they are shown whole: clause 11.6.
-func (p *packer) trimmerOf(ctx context.Context, n *graph.Node) (*trimmer, error) {
-	switch p.req.Pack {
-	case retrieve.PackPassages:
-	case retrieve.PackAuto:
-		if !isChunk(n) || len(p.answer.Items) == 0 || trimBlank(p.req.Text) == "" {
-			return nil, nil
-		}
-	default:
+// mayTrim reports whether a node that does not fit into the answer may be shown by its passages instead.
+func (p *packer) mayTrim(n *graph.Node) bool {
+	return p.req.Pack == retrieve.PackAuto && render.IsChunk(n) && trimBlank(p.req.Text) != ""
+}
+
+// trimmerOf returns what trims the texts of a node, nil if they are shown whole: clause 11.6. With PackAuto a text is
+// trimmed only if it is too long for what is left of the budget.
+func (p *packer) trimmerOf(ctx context.Context, tooLong bool) (*trimmer, error) {
+	if p.req.Pack != retrieve.PackPassages && !tooLong {
 		return nil, nil
 	}
 	if p.trim == nil {
@@ -200,10 +202,11 @@ func wholeScalars(s string) string {
 // span is a part of a text, in bytes.
 type span struct{ from, to int }
 
-// passages divides a text into sentences that follow each other: none has more than passageScalars.
+// passages divides a text into runs of sentences that have up to passageScalars together. A longer sentence is a
+// passage of its own, since half a sentence may miss what it answers.
 func passages(s string) []span {
 	var out []span
-	text.EachSentence(s, passageScalars, func(q text.Sentence) bool {
+	text.EachSentence(s, sentenceScalars, func(q text.Sentence) bool {
 		if n := len(out); n > 0 {
 			p := &out[n-1]
 			ends := q.Paragraph && utf8.RuneCountInString(s[p.from:p.to]) >= passageBreak

@@ -23,15 +23,16 @@ func TestPassages(t *testing.T) {
 		{"empty", "", nil},
 		{"blank", " \n\t\r\n ", nil},
 		{"one", " One. Two! ", []string{"One. Two!"}},
-		{"a long word", long, []string{long[:240], long[:240], long[:20]}},
-		{"spaces", strings.Repeat("abcd ", 60), []string{strings.TrimSpace(strings.Repeat("abcd ", 48)),
-			strings.TrimSpace(strings.Repeat("abcd ", 12))}},
-		{"sentences", strings.Repeat("a", 150) + ".) " + strings.Repeat("b", 100),
-			[]string{strings.Repeat("a", 150) + ".)", strings.Repeat("b", 100)}},
+		{"a long word", long + long, []string{(long + long)[:600], (long + long)[600:]}},
+		{"a long sentence", strings.Repeat("abcd ", 60), []string{strings.TrimSpace(strings.Repeat("abcd ", 60))}},
+		{"too long a sentence", strings.Repeat("abcd ", 130), []string{strings.TrimSpace(strings.Repeat("abcd ", 120)),
+			strings.TrimSpace(strings.Repeat("abcd ", 10))}},
+		{"sentences", strings.Repeat("a", 150) + ".) B" + strings.Repeat("b", 99),
+			[]string{strings.Repeat("a", 150) + ".)", "B" + strings.Repeat("b", 99)}},
 		{"no white space", strings.Repeat("a", 150) + "." + strings.Repeat("b", 100),
-			[]string{strings.Repeat("a", 150) + "." + strings.Repeat("b", 89), strings.Repeat("b", 11)}},
+			[]string{strings.Repeat("a", 150) + "." + strings.Repeat("b", 100)}},
 		{"wrapped prose", strings.Repeat("a", 150) + "\n" + strings.Repeat("b", 100),
-			[]string{strings.Repeat("a", 150), strings.Repeat("b", 100)}},
+			[]string{strings.Repeat("a", 150) + "\n" + strings.Repeat("b", 100)}},
 		{"han", strings.Repeat("船", 150) + "。」" + strings.Repeat("潮", 100),
 			[]string{strings.Repeat("船", 150) + "。」", strings.Repeat("潮", 100)}},
 		{"short paragraphs stay", "Head\n\nBody", []string{"Head\n\nBody"}},
@@ -60,7 +61,7 @@ func FuzzPassages(f *testing.F) {
 		for _, p := range passages(s) {
 			q := s[p.from:p.to]
 			if p.from < last || q == "" || trim(q) != q ||
-				utf8.RuneCountInString(q) > passageScalars {
+				utf8.RuneCountInString(q) > sentenceScalars {
 				t.Fatalf("%v of %q", p, s)
 			}
 			lost += s[last:p.from]
@@ -184,20 +185,27 @@ func randomText(r *rand.Rand, parts []string, most int) string {
 	return b.String()
 }
 
-// TestPackAuto asks for chunks of documents: the first item is whole, later ones are passages, other nodes are whole,
-// and a receipt says so only where a text was cut.
+// TestPackAuto asks for chunks of documents: what fits into the budget is whole, other chunks are passages if these
+// fit, nodes that are no chunks are whole or left out, and a receipt says so only if a text was cut.
 func TestPackAuto(t *testing.T) {
 	long := strings.Repeat("The rope is long. ", 40) + "A kelp bed. " + strings.Repeat("The sail is short. ", 39) + "Short."
 	m := newMemory()
 	m.add(graph.Node{ID: num(1), Type: "Chunk", Key: "doc/1#top/0", Summary: "kelp kelp kelp. " + long, Created: 1})
-	m.add(graph.Node{ID: num(2), Type: "Chunk", Key: "doc/2#top/0", Summary: "kelp bed. " + long, Created: 2})
+	m.add(graph.Node{ID: num(2), Type: "Chunk", Key: "doc/2#top/0", Summary: "kelp kelp bed. " + long, Created: 2})
 	m.add(graph.Node{ID: num(3), Type: "Note", Key: "doc/3", Summary: "kelp bed. " + long, Created: 3})
-	ask := func(req retrieve.Request) (whole []bool, cut retrieve.Packing) {
+	ask := func(req retrieve.Request) (shown string, cut retrieve.Packing) {
 		t.Helper()
-		req.Budget, req.Expand, req.Floor = new(0), new(0), retrieve.FloorRest
+		req.Expand, req.Floor = new(0), retrieve.FloorRest
 		a := m.ask(t, req)
 		for _, it := range a.Items {
-			whole = append(whole, !strings.Contains(it.Rendered, passageGap))
+			if strings.Contains(it.Rendered, passageGap) {
+				shown += "-"
+				if !strings.Contains(it.Rendered, "kelp kelp") {
+					t.Errorf("%+v: %q misses what is asked for", req, it.Rendered)
+				}
+			} else {
+				shown += "+"
+			}
 		}
 		receipt, query := a.Receipt()
 		back, err := receipt.Request(string(query))
@@ -210,25 +218,48 @@ func TestPackAuto(t *testing.T) {
 				t.Errorf("%+v: item %d comes out otherwise from the receipt", req, i)
 			}
 		}
-		return whole, back.Pack
+		return shown, back.Pack
 	}
 	for _, c := range []struct {
-		name string
-		req  retrieve.Request
-		cut  bool
+		name   string
+		req    retrieve.Request
+		budget int
+		want   string // a sign for each item: + whole, - passages
 	}{
-		{"by default", retrieve.Request{Text: "kelp"}, true},
-		{"whole", retrieve.Request{Text: "kelp", OutputOptions: retrieve.OutputOptions{Pack: retrieve.PackWhole}}, false},
-		{"without a text", retrieve.Request{}, false},
-		{"the first item", retrieve.Request{Text: "kelp", Limit: new(1)}, false},
-		{"room for all", retrieve.Request{Text: "kelp", OutputOptions: retrieve.OutputOptions{Pack: retrieve.PackAuto,
-			PassageTokens: new(retrieve.MaxPassageTokens)}}, false},
+		{"the whole budget", retrieve.Request{Text: "kelp"}, 2000, "+++"},
+		{"no bound", retrieve.Request{Text: "kelp"}, 0, "+++"},
+		{"half of it", retrieve.Request{Text: "kelp"}, 600, "+-"},
+		{"whole", retrieve.Request{Text: "kelp", OutputOptions: retrieve.OutputOptions{Pack: retrieve.PackWhole}}, 600, "+"},
+		{"without a text", retrieve.Request{}, 600, "+"},
+		{"less than one", retrieve.Request{Text: "kelp"}, 150, "-"},
 	} {
-		whole, pack := ask(c.req)
-		trimmed := slices.Contains(whole, false)
-		if len(whole) == 0 || !whole[0] || trimmed != c.cut || (pack == retrieve.PackAuto) != c.cut {
-			t.Errorf("%s: whole are %v, the receipt says %s", c.name, whole, pack)
+		c.req.Budget = &c.budget
+		shown, pack := ask(c.req)
+		trimmed := strings.Contains(shown, "-")
+		if shown != c.want || (pack == retrieve.PackAuto) != trimmed {
+			t.Errorf("%s: shown are %s, want %s; the receipt says %s", c.name, shown, c.want, pack)
 		}
+	}
+}
+
+// TestOneChunkOfAFileFirst asks for what two chunks of one file and one of another say: the second of a file comes
+// last, and does not take a place from the others.
+func TestOneChunkOfAFileFirst(t *testing.T) {
+	m := newMemory()
+	for i, key := range []string{"doc/1#top/0", "doc/1#top/1", "doc/1#top/2", "doc/2#top/0", "doc/3#top/0", "doc/4#top/0"} {
+		m.add(graph.Node{ID: num(i + 1), Type: "Chunk", Key: key, Summary: strings.Repeat("kelp ", 9-i), Created: 1})
+	}
+	for i := range 40 { // so that words tell something
+		m.add(graph.Node{ID: num(100 + i), Type: "Note", Summary: "tide " + strings.Repeat("y ", i), Created: 1})
+	}
+	a := m.ask(t, retrieve.Request{Text: "kelp", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}, Floor: retrieve.FloorMaybe})
+	var got []string
+	for _, it := range a.Items {
+		got = append(got, it.Key)
+	}
+	want := []string{"doc/1#top/0", "doc/2#top/0", "doc/3#top/0", "doc/4#top/0", "doc/1#top/1"}
+	if d := diff(want, got); d != "" {
+		t.Errorf("%s: %s", a.Verdict, d)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/rank/render"
 	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -24,9 +25,6 @@ func isPlace(n *graph.Node) bool {
 	return ok && strings.HasPrefix(n.Key, prefix) && n.Content == nil && len(n.Cues) == 0 &&
 		!slices.ContainsFunc(personalProps, func(name string) bool { _, has := ipld.FindEntry(n.Props, name); return has })
 }
-
-// isChunk reports whether a node is a part of a document, which its content says where it has one.
-func isChunk(n *graph.Node) bool { return n.Type == "Chunk" && strings.HasPrefix(n.Key, "doc/") }
 
 // onlyName reports whether a node that is nothing but a name or place is left out: to a reader it says nothing that the
 // items do not say themselves. One that the request names or asks for by its type is an item like others.
@@ -55,6 +53,7 @@ func (r *run) items(ctx context.Context, list []*candidate) ([]*candidate, error
 			}
 			t = n.Type
 		}
+		c.chunk = t == render.ChunkType
 		c.said = source.IsSaid(t) && len(r.req.Types) == 0
 		out = append(out, c)
 	}

@@ -36,6 +36,8 @@ type candidate struct {
 	beside   *candidate      // that it is a neighbour of, nil for none
 	heir     *retrieve.Reach // from what it replaced, if no lane found it
 	replaced *replaced       // nil unless another one superseded it
+	chunk    bool            // by its type: only of those whose bands are worked out
+	again    bool            // whether one of its file comes before it
 }
 
 // reached reports whether expansion reached a candidate.

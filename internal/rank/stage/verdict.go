@@ -2,10 +2,13 @@ package stage
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/fixed"
+	"github.com/mnem-project/mnem/internal/rank/render"
 	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -17,8 +20,11 @@ const (
 	maxAnswers = 5  // items of an answer that is known
 	maxUnsure  = 4  // items of one that is not
 	maxUnknown = 2  // items of one that knows nothing: the nearest
-	fifths     = 5
-	likeCrowd  = 20 // nodes with vectors from which on their cosines tell what chance gives
+	// Of an unsure answer from files more is shown, whole while the budget lasts: it may need several of them.
+	maxUnsureChunks = 8
+	ofBestChunk     = fixed.One * 2 / 5
+	fifths          = 5
+	likeCrowd       = 20 // nodes with vectors from which on their cosines tell what chance gives
 )
 
 // held is what a candidate has of the question, in units of 2^-16.
@@ -66,7 +72,9 @@ func (r *run) judge(ctx context.Context) error {
 	if err := r.reason(ctx, v); err != nil {
 		return err
 	}
-	r.giveBands(v)
+	if err := r.giveBands(ctx, v); err != nil {
+		return err
+	}
 	return r.judgeBehind(ctx, v)
 }
 
@@ -130,8 +138,8 @@ func (r *run) compares() bool {
 }
 
 // giveBands gives the candidates of a verdict their bands: those that account for nearly as much of the question as the
-// best are answers if it is known, else may be.
-func (r *run) giveBands(v *judged) {
+// best are answers if it is known, else may be. A second chunk of a file comes after one of each other file.
+func (r *run) giveBands(ctx context.Context, v *judged) error {
 	band, most := retrieve.BandMaybe, maxUnknown
 	switch v.verdict {
 	case retrieve.Known:
@@ -141,11 +149,28 @@ func (r *run) giveBands(v *judged) {
 	}
 	best := v.strongest()
 	n := 0
+	files := map[string]bool{}
+	var again []held
 	for _, h := range v.list {
 		switch {
 		case h.tier != tierNone:
 			h.band = retrieve.BandAnswer
-		case n < most && h.strength() >= best*r.row.ofBest>>fixed.FracBits:
+		case n < r.most(v, h, most) && h.strength() >= best*r.ofBest(v, h)>>fixed.FracBits:
+			file, err := r.fileOf(ctx, h.candidate)
+			if err != nil {
+				return err
+			}
+			if h.again = files[file]; h.again {
+				again = append(again, h)
+				continue
+			}
+			files[file] = file != ""
+			h.band = band
+			n++
+		}
+	}
+	for _, h := range again {
+		if n < r.most(v, h, most) {
 			h.band = band
 			n++
 		}
@@ -155,6 +180,39 @@ func (r *run) giveBands(v *judged) {
 			h.band = h.beside.band
 		}
 	}
+	return nil
+}
+
+// most returns how many items an answer has at most when a candidate is added, ofBest what share of the strength of the
+// best one that candidate needs.
+func (r *run) most(v *judged, h held, most int) int {
+	if v.verdict == retrieve.Unsure && h.chunk {
+		return maxUnsureChunks
+	}
+	return most
+}
+
+func (r *run) ofBest(v *judged, h held) int64 {
+	if v.verdict == retrieve.Unsure && h.chunk {
+		return ofBestChunk
+	}
+	return r.row.ofBest
+}
+
+// fileOf returns what the keys of all chunks of a candidate's file begin with, "" for what is no chunk.
+func (r *run) fileOf(ctx context.Context, c *candidate) (string, error) {
+	if !c.chunk {
+		return "", nil
+	}
+	n, _, err := r.g.Node(ctx, c.id)
+	if err != nil {
+		return "", fmt.Errorf("read node %s: %w", c.id, err)
+	}
+	if !render.IsChunk(n) {
+		return "", nil
+	}
+	file, _, _ := strings.Cut(n.Key, "#")
+	return file, nil
 }
 
 // banded returns the candidates that are judged, those that were said apart, and makes all the rest.
@@ -234,23 +292,28 @@ func (l *laneList) above(cosine int64) int64 {
 	return share(cosine-floor, fixed.One-floor)
 }
 
-// shownBands returns the candidates that the floor of the request lets into the answer, in their order there.
+// shownBands returns the candidates that the floor of the request lets into the answer, in their order there: of each
+// band one chunk of each file before the others.
 func (r *run) shownBands() []*candidate {
 	if !r.row.bands || r.req.Floor == retrieve.FloorRest {
 		return r.found
 	}
-	var answers, maybes []*candidate
+	var answers, more, maybes, others []*candidate
 	for _, c := range r.found {
-		switch c.band {
-		case retrieve.BandAnswer:
+		switch {
+		case c.band == retrieve.BandAnswer && c.again:
+			more = append(more, c)
+		case c.band == retrieve.BandAnswer:
 			answers = append(answers, c)
-		case retrieve.BandMaybe:
-			if r.req.Floor == retrieve.FloorMaybe {
+		case c.band == retrieve.BandMaybe && r.req.Floor == retrieve.FloorMaybe:
+			if c.again {
+				others = append(others, c)
+			} else {
 				maybes = append(maybes, c)
 			}
 		}
 	}
-	return append(answers, maybes...)
+	return slices.Concat(answers, more, maybes, others)
 }
 
 // balance gives the lanes of text and vectors their weights: the more of the question the text lane
