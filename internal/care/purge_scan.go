@@ -534,7 +534,7 @@ func (s *PurgeScan) refs() error {
 // redactions returns the redactions of the erased blocks, signed if the purge is.
 func (s *PurgeScan) redactions(opt PurgeOptions) ([]store.Redaction, error) {
 	out := make([]store.Redaction, 0, len(s.Erase))
-	var unsigned state.UnsignedError // all of them, for all are to be signed at once
+	var unsigned state.UnsignedError // collects them, so that the caller signs all at once
 	for c, e := range s.Erase {
 		rec := commit.Redaction{
 			What: e.what, Node: e.node, Actor: opt.Author, Time: opt.Time, Reason: opt.Reason,

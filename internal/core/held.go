@@ -10,10 +10,10 @@ import (
 )
 
 // HeldTurn keeps the writer's turn of a transaction that lacked signatures, for the next one of the same caller: that
-// builds upon the same state, so that the signatures made meanwhile are of its records. Others wait for it no longer
+// builds upon the same state, so that the signatures made by then fit its records. Others wait for it no longer
 // than its lease. The zero value holds no turn. Safe for concurrent use.
 type HeldTurn struct {
-	Lease time.Duration // how long it holds a turn that nobody uses
+	Lease time.Duration // how long it holds an unused turn
 
 	mu    sync.Mutex
 	of    *Turns // whose turn it holds, nil for none
@@ -64,7 +64,7 @@ func (h *HeldTurn) keep(q *Turns) {
 	timer = time.AfterFunc(h.Lease, func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		if h.timer == timer { // else the turn was used meanwhile
+		if h.timer == timer { // otherwise the turn was used since
 			h.end()
 		}
 	})

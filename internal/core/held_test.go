@@ -62,7 +62,7 @@ func TestHeldTurn(t *testing.T) {
 	r.Writer.Turns.Give()
 }
 
-// TestHeldTurnEnds has nobody come for a turn within its lease.
+// TestHeldTurnEnds lets the lease of a turn run out.
 func TestHeldTurnEnds(t *testing.T) {
 	r := openDecide(t)
 	turn := &core.HeldTurn{Lease: time.Millisecond}

@@ -10,7 +10,7 @@ import (
 // UnsignedError is returned by a transaction whose records lack signatures: nothing was written. The same transaction
 // succeeds with a Stamp that has them, unless the records are others by then.
 type UnsignedError struct {
-	Records [][]byte // what is to be signed
+	Records [][]byte // without their signatures
 	// Turn names the writer's turn that waits a moment for the signatures, "" for none.
 	Turn string
 }

@@ -20,7 +20,7 @@ const (
 	maxSigned = 256
 )
 
-// Signatures is what a run of a verb has of the signatures of its commits.
+// Signatures gives a run of a verb the signatures of its commits.
 type Signatures struct {
 	Made state.Signatures `json:"made,omitempty"`
 	// Again is whether it is not the first run: then it keeps the writer's turn a moment for signatures that it lacks.
@@ -31,7 +31,7 @@ type Signatures struct {
 
 // signed has a job done whose commits the caller signs. The repository does not wait for a key: a run without all
 // signatures ends with the records that lack them, and the next one has these. It fails only if the records are others
-// by then, as after the commit of another writer; from then on writers wait SignLease for a signature. Where the
+// by then, as after the commit of another writer; from then on writers wait SignLease for a signature. If the
 // repository is open in this process, a signature that is made in time needs no other run.
 func (s *Service) signed(ctx context.Context, job *Job, run func(context.Context) error) error {
 	if s.Commit.Sign == nil || s.Caller == nil {

@@ -171,7 +171,7 @@ type Failure struct {
 	// Place is the line that the error is about.
 	Place operation.Place `json:"place,omitzero"`
 	Want  *Want           `json:"want,omitempty"`
-	// Unsigned are the records that lack signatures, and Turn is that of the error, see state.UnsignedError.
+	// Unsigned are the records that lack signatures, and Turn a held turn, as in state.UnsignedError.
 	Unsigned [][]byte `json:"unsigned,omitempty"`
 	Turn     string   `json:"turn,omitempty"`
 }

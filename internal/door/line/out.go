@@ -23,9 +23,9 @@ type outlet struct {
 	mu    sync.Mutex
 	more  sync.Cond // on mu: something changed
 	ahead bool      // whether writing does not wait
-	over  bool      // whether nothing is to be kept any more
+	over  bool      // whether release was called
 	ended chan struct{}
-	mem   []byte // what is to be written first
+	mem   []byte // the first bytes still unwritten
 	file  *peers.File
 	from  int64        // what follows is in the file, from here
 	end   int64        // up to here
@@ -41,7 +41,7 @@ func newOutlet(to io.Writer) *outlet {
 	return o
 }
 
-// Write writes, or keeps what is to be written. It returns the error of an earlier write.
+// Write writes, or keeps the bytes for later. It returns the error of an earlier write.
 func (o *outlet) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -76,7 +76,7 @@ func (o *outlet) used() bool {
 	return o.wrote
 }
 
-// spooled puts what is to be written into the file, and reports whether that was possible.
+// spooled appends bytes to the file, and reports whether that was possible.
 func (o *outlet) spooled(p []byte) bool {
 	if o.file == nil {
 		f, err := o.spool()
@@ -151,7 +151,7 @@ func (o *outlet) settle() {
 	}
 }
 
-// aside is the error stream beside an outlet.
+// aside is the error stream that goes with an outlet.
 type aside struct {
 	outlet *outlet
 	to     io.Writer
@@ -184,8 +184,8 @@ func (o *outlet) release() error {
 	return err
 }
 
-// WriteAhead has what the command writes wait for no reader until done is called: it has the repository open, and nobody
-// else can use it.
+// WriteAhead has what the command writes wait for no reader until done is called: it has the repository open, and no
+// other process can use it.
 func (c *Line) WriteAhead() (done func() error) {
 	if c.outlet == nil || c.ahead != nil {
 		return func() error { return nil }

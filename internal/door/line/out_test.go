@@ -75,7 +75,7 @@ func TestOutletWaitsForNoReader(t *testing.T) {
 	}
 }
 
-// TestOutletOfAClosedPipe has the reader go: writing fails soon, and at the latest when all is to be written.
+// TestOutletOfAClosedPipe has the reader go: writing fails soon, and at the latest on release.
 func TestOutletOfAClosedPipe(t *testing.T) {
 	to := &gate{open: make(chan struct{}), err: syscall.EPIPE}
 	o := newOutlet(to)

@@ -128,7 +128,7 @@ func (c *Line) Steady() bool {
 	return f != nil
 }
 
-// steadyFile returns an input that is a regular file, and its size: reading it waits for nobody. It returns nil for
+// steadyFile returns an input that is a regular file, and its size: reading it does not wait. It returns nil for
 // another.
 func steadyFile(in io.Reader) (*os.File, int64) {
 	f, ok := in.(*os.File)

@@ -26,7 +26,7 @@ type CaptureRequest struct {
 	verb.Params
 
 	Keep *capture.Keep `op:"-"` // of the configuration
-	// State is what the runs before took in: each makes a commit.
+	// State sums up the runs before. Each run makes a commit.
 	State *Captured `op:"-"`
 }
 

@@ -212,7 +212,7 @@ func commits(t *testing.T, dir, key string, sign *verb.Signatures) error {
 	return err
 }
 
-// unsigned returns the only record that is to be signed.
+// unsigned returns the only record that lacks a signature.
 func unsigned(t *testing.T, err error) (record []byte, turn string) {
 	t.Helper()
 	var lacks *state.UnsignedError
@@ -282,7 +282,7 @@ func TestSigning(t *testing.T) {
 }
 
 // TestSignersDoNotStarve has another writer be first: then the next run keeps the turn for its signature, and writers
-// that come meanwhile are after it. A turn that nobody takes up ends by itself.
+// that come later are after it. An unused turn ends by itself.
 func TestSignersDoNotStarve(t *testing.T) {
 	dir, r, o := answering(t, Options{Build: "v1"})
 	secret := newSecret(t)
@@ -356,8 +356,8 @@ func TestSignersDoNotStarve(t *testing.T) {
 	}
 }
 
-// TestNobodyWaitsForInput has callers who send their input only when another caller has written.
-func TestNobodyWaitsForInput(t *testing.T) {
+// TestWritersDoNotWaitForInput has callers who send their input only when another caller has written.
+func TestWritersDoNotWaitForInput(t *testing.T) {
 	dir, r, _ := answering(t, Options{Build: "v1"})
 	for _, tt := range []struct {
 		spec *verb.Spec

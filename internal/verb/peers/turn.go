@@ -60,7 +60,7 @@ func (t *heldTurns) take(name string) *core.HeldTurn {
 	return turn
 }
 
-// name keeps a turn under a new name until its lease ends, or returns "" if that is of no use.
+// name keeps a turn under a new name until its lease ends. It returns "" if the owner is closing.
 func (t *heldTurns) name(turn *core.HeldTurn) string {
 	name := rand.Text()
 	t.mu.Lock()
