@@ -102,6 +102,22 @@ func (s *Snapshot) EmbeddedSince(
 	return err == nil && (!ok || !bytes.Equal(now, was)), err
 }
 
+// DenseEmbedding returns the dense embedding of a node, the first by the names of models; nil for none.
+func (s *Snapshot) DenseEmbedding(ctx context.Context, id graph.ID) (*graph.Embedding, error) {
+	defer runtime.KeepAlive(s.State)
+	after := append(id[:len(id):len(id)], 0xff) // names of models are UTF-8
+	for kv, err := range s.State.Vectors.Scan(ctx, id[:], after) {
+		if err != nil {
+			return nil, err
+		}
+		e, err := view.Embedding(ctx, s.State, kv.Value)
+		if err != nil || e != nil && e.DType != graph.Sparse {
+			return e, err
+		}
+	}
+	return nil, nil
+}
+
 // EmbedText returns the text that an embedding of a node is made of (graph.EmbedText). It is not ok
 // where there is no such node, or something of it was erased.
 func (s *Snapshot) EmbedText(ctx context.Context, id graph.ID) (text string, ok bool, err error) {

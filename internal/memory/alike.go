@@ -62,8 +62,12 @@ func (w *RareWords) Wording(text string, cues []string) (*Wording, error) {
 // weights returns how much terms tell: the logarithm of how few nodes have them, the memory at hand counted too.
 func (w *RareWords) weights(terms []string) ([]int64, error) {
 	counts, err := w.having(terms)
+	nodes := w.nodes
+	if w.own != nil {
+		nodes--
+	}
 	for i, n := range counts {
-		counts[i] = fixed.Log2(uint64(w.nodes+n+3)) - fixed.Log2(uint64(n+1))
+		counts[i] = fixed.Log2(uint64(nodes+n+3)) - fixed.Log2(uint64(n+1))
 	}
 	return counts, err
 }

@@ -26,6 +26,7 @@ type RareWords struct {
 	terms  *text.Analyzer
 	counts map[string]int64 // of nodes that have a term
 	nodes  int64            // that there are, once terms were counted
+	own    map[string]bool  // terms of the one node that counts as missing, nil for none
 }
 
 func NewRareWords(ctx context.Context, s *core.Snapshot, terms *text.Analyzer) *RareWords {
@@ -83,9 +84,22 @@ func (w *RareWords) having(terms []string) ([]int64, error) {
 	}
 	out := make([]int64, len(terms))
 	for i, term := range terms {
-		out[i] = w.counts[term]
+		if out[i] = w.counts[term]; w.own[term] {
+			out[i] = max(0, out[i]-1)
+		}
 	}
 	return out, nil
+}
+
+// except has a node of the snapshot that has some terms count as missing, nil for none.
+func (w *RareWords) except(terms []string) {
+	w.own = nil
+	if len(terms) > 0 {
+		w.own = make(map[string]bool, len(terms))
+	}
+	for _, term := range terms {
+		w.own[term] = true
+	}
 }
 
 // Words returns the distinct terms of a text in the order of their first place, each with a word

@@ -271,6 +271,7 @@ export interface Answers {
     more: number;
     now: string;
     proposals: {
+      differ?: string;
       differs?: { a: string; b: string; kind: string }[];
       id: string;
       importance?: {
@@ -285,9 +286,10 @@ export interface Answers {
         uses: number;
         value: number;
       };
-      kind: 'expired' | 'duplicate' | 'contradiction' | 'tag' | 'low' | 'isolated';
+      kind: 'expired' | 'duplicate' | 'contradiction' | 'update' | 'tag' | 'low' | 'isolated';
       names: string[];
       nodes: string[];
+      settle?: string;
       similarity?: number;
       spellings?: string[];
       tag?: string;
@@ -301,6 +303,7 @@ export interface Answers {
     marked: string[];
     no_change: boolean;
     picked: {
+      differ?: string;
       differs?: { a: string; b: string; kind: string }[];
       id: string;
       importance?: {
@@ -315,9 +318,10 @@ export interface Answers {
         uses: number;
         value: number;
       };
-      kind: 'expired' | 'duplicate' | 'contradiction' | 'tag' | 'low' | 'isolated';
+      kind: 'expired' | 'duplicate' | 'contradiction' | 'update' | 'tag' | 'low' | 'isolated';
       names: string[];
       nodes: string[];
+      settle?: string;
       similarity?: number;
       spellings?: string[];
       tag?: string;
@@ -868,6 +872,30 @@ export interface Answers {
     left: number;
     pinned: string[];
     since: string | null;
+    undecided: {
+      differ: string;
+      earlier: {
+        created: string;
+        id: string;
+        key: string | null;
+        pinned: boolean;
+        sources: string[];
+        state: string | null;
+        text: string;
+        type: string;
+      };
+      later: {
+        created: string;
+        id: string;
+        key: string | null;
+        pinned: boolean;
+        sources: string[];
+        state: string | null;
+        text: string;
+        type: string;
+      };
+      settle: string;
+    }[];
     warnings?: {
       code: 'secret' | 'secrets_not_listed' | 'not_searched';
       field: string;

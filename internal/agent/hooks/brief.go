@@ -87,7 +87,7 @@ func (h *Host) sessionBrief(ctx context.Context, dir string, t *telling) error {
 	if m := newsMap(got.Map); m != "" && text.EstimateTokens(m)+text.EstimateTokens(contradicted(got)) < left {
 		changed = m
 	}
-	for _, part := range []string{contradicted(got), changed} {
+	for _, part := range []string{contradicted(got), undecided(got), changed} {
 		if n := text.EstimateTokens(part); part != "" && n <= left {
 			more.WriteString("\n" + part)
 			left -= n + 1
@@ -133,6 +133,20 @@ func contradicted(b *asking.Brief) string {
 		out.WriteString("- and others\n")
 	}
 	return out.String()
+}
+
+// undecided says which later memories may replace earlier ones, with the call that decides.
+func undecided(b *asking.Brief) string {
+	var out strings.Builder
+	for _, p := range b.Undecided {
+		fmt.Fprintf(&out, "- %s / earlier: %s\n  mark {\"kind\":\"superseded\",\"nodes\":[\"%.8s\"],\"by\":\"%.8s\"}\n",
+			memoryName(p.A), memoryName(p.B), p.B.ID, p.A.ID)
+	}
+	if out.Len() == 0 {
+		return ""
+	}
+	return "Memories that may replace earlier ones; if one does, make the call, else the same with kind different:\n" +
+		out.String()
 }
 
 // news says what became of memories since the last session, "" where nothing did. Those that are shown are counted, and

@@ -145,6 +145,16 @@ func printCommitOf(c *show.Console, what string, noChange, dryRun bool, branch s
 	return c.Printf("%s %s\n", c.At(branch, commit), what)
 }
 
+// printUndecided prints pairs of memories whose later one may replace the earlier one.
+func printUndecided(c *show.Console, pairs []remembering.UndecidedPair) error {
+	for _, p := range pairs {
+		c.Put("\n%s  %s\n  may replace %s  %s\n  it does: %s\n  it does not: %s\n", p.Later.ID.String()[:8],
+			show.Brief(p.Later.Text, show.SummaryWidth), p.Earlier.ID.String()[:8],
+			show.Brief(p.Earlier.Text, show.SummaryWidth), p.Settle, p.Differ)
+	}
+	return nil
+}
+
 // Reviewed prints what is to be reviewed, or what was decided.
 func Reviewed(c *show.Console, q *remembering.ReviewRequest, r *remembering.Reviewed) error {
 	warnSecrets(c, r.Warnings)
@@ -161,7 +171,10 @@ func Reviewed(c *show.Console, q *remembering.ReviewRequest, r *remembering.Revi
 			})
 		}
 		c.Remark("%d to review; --keep, --drop, --pin, --edit and --rest decide", r.Left)
-		return c.Table(rows)
+		if err := c.Table(rows); err != nil {
+			return err
+		}
+		return printUndecided(c, r.Undecided)
 	}
 	err := printParts(c, r.Labels, changedPart{r.Dropped, "forgotten"}, changedPart{r.Pinned, "pinned"},
 		changedPart{r.Edited, "edited"}, changedPart{r.Already, "as it was"})

@@ -188,6 +188,9 @@ func proposalText(c *show.Console, p *remembering.Proposal) error {
 		}
 		c.Put("  %s %s  %s\n", mark, p.Nodes[i].String()[:8], show.Brief(name, show.SummaryWidth))
 	}
+	if p.Settle != "" {
+		c.Put("    it does: %s\n    it does not: %s\n", p.Settle, p.Differ)
+	}
 	for _, d := range p.Differs {
 		c.Put("    %s: %q or %q\n", d.Kind, show.Line(d.A), show.Line(d.B))
 	}

@@ -305,6 +305,19 @@ func givenAlone(cmd *cobra.Command) (name string) {
 	return name
 }
 
+// renamedCommand says what a removed command is now, nil for any other.
+func renamedCommand(cmd *cobra.Command, args []string) error {
+	if cmd.HasParent() || len(args) == 0 {
+		return nil
+	}
+	now := operation.Renamed(args[0])
+	if now == "" {
+		return nil
+	}
+	err := Usagef("%q is now '%s %s'", args[0], cmd.Name(), now)
+	return Hint(err, "see '%s %s --help'", cmd.Name(), strings.Fields(now)[0])
+}
+
 // knownCommand refuses what is not the name of a command, with the names that come close.
 func knownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
@@ -312,6 +325,9 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	}
 	cmd.SuggestionsMinimumDistance = 2
 	err := fmt.Errorf("unknown command %q for %q", args[0], cmd.CommandPath())
+	if err := renamedCommand(cmd, args); err != nil {
+		return err
+	}
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		return Hint(err, "did you mean %s?", strings.Join(near, " or "))
 	}

@@ -66,6 +66,9 @@ func badValue(e *pflag.InvalidValueError) string {
 
 // unknownFlag is the error of a flag that a command does not have, with those that come close.
 func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) error {
+	if err := renamedCommand(cmd, cmd.Flags().Args()); err != nil {
+		return err
+	}
 	name, short := e.GetSpecifiedName(), e.GetSpecifiedShortnames()
 	err := Usagef("unknown flag %s", flagName(name, short))
 	if len(short) > 1 {

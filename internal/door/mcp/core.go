@@ -225,10 +225,10 @@ func writeTools() []*tool {
 		},
 		{
 			name: "mark", title: "Say that a memory is replaced", operation: "mark",
-			doc: "Mark nodes as superseded by a newer one, contradicted, stale or retired.",
+			doc: "Mark nodes as superseded by a newer one, different from it (not replaced), contradicted, stale or retired.",
 			params: []param{
 				{name: "kind", kind: text, required: true, flag: "kind",
-					enum: []string{"superseded", "contradicted", "stale", "retired"}, doc: "what they are"},
+					enum: []string{"superseded", "different", "contradicted", "stale", "retired"}, doc: "what they are"},
 				{name: "nodes", kind: texts, required: true, flag: "nodes", doc: "keys or ids"},
 				{name: "by", kind: text, flag: "by", doc: "what replaces or contradicts them"},
 			},

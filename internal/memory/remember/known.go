@@ -8,11 +8,9 @@ import (
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/base/fixed"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/memory/compare"
-	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
@@ -195,9 +193,9 @@ func (p *planner) nearby(d *Draft) ([]*known, map[graph.ID]int64, error) {
 	var ids []graph.ID
 	var cosines map[graph.ID]int64
 	if d.Vector != nil && d.Vector.DType != graph.Sparse {
-		ids, cosines, err = p.nearbyVector(query, d)
+		ids, cosines, err = memory.NearVector(p.ctx, p.s, retrieve.Request{Text: query}, d.Vector, maxNearby)
 	} else if query != "" {
-		ids, err = p.nearbyText(query, maxNearby)
+		ids, err = memory.NearText(p.ctx, p.s, query, maxNearby, nil)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -219,54 +217,6 @@ func (p *planner) nearby(d *Draft) ([]*known, map[graph.ID]int64, error) {
 func (p *planner) freshNearby(d *Draft) []*known {
 	p.linker.termsOf(d)
 	return p.fresh.nearby(d.terms.Order)
-}
-
-// nearbyText ranks by words alone, so that no more is read than what the best of them need: what else a
-// retrieval looks at, such as names and times, makes no text the like of another.
-func (p *planner) nearbyText(query string, most int) ([]graph.ID, error) {
-	shown := func(d source.Document) (bool, error) {
-		m, err := p.s.Mark(p.ctx, graph.OnNode, d.ID())
-		return m == nil || !m.State.Hides(), err
-	}
-	hits, err := rank.Texts(p.ctx, p.s, query, shown, most)
-	ids := make([]graph.ID, len(hits))
-	for i, h := range hits {
-		ids[i] = h.ID
-	}
-	return ids, err
-}
-
-// nearbyVector ranks by words and vectors, and returns the cosines of those that the latter found.
-func (p *planner) nearbyVector(query string, d *Draft) ([]graph.ID, map[graph.ID]int64, error) {
-	answer, err := rank.Retrieve(p.ctx, p.s, nearbyRequest(query, d))
-	if err != nil {
-		return nil, nil, err
-	}
-	ids, cosines := make([]graph.ID, len(answer.Items)), map[graph.ID]int64{}
-	for i, item := range answer.Items {
-		ids[i] = item.ID
-		for _, hit := range item.Lanes {
-			if hit.Lane == retrieve.LaneDense(d.Vector.Model) {
-				cosines[item.ID] = min(max(hit.Score, 0), fixed.One)
-			}
-		}
-	}
-	return ids, cosines, nil
-}
-
-func nearbyRequest(query string, d *Draft) retrieve.Request {
-	req := retrieve.Request{
-		Text: query, Limit: new(maxNearby), Budget: new(0),
-		ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)},
-		OutputOptions:    retrieve.OutputOptions{SummaryCap: new(1)},
-		Spelling:         retrieve.SpellingOff, ProfileChoice: retrieve.ProfileChoice{Settled: true}, Floor: retrieve.FloorRest,
-		Ranking: retrieve.PlainRanking, // what says the same has the same words: no kindred ones
-	}
-	if query != "" {
-		req.Weights = []retrieve.LaneWeight{{Lane: retrieve.LaneText, Weight: fixed.One}, {Lane: retrieve.LaneTime}}
-	}
-	req.Vectors = []retrieve.QueryVector{{Model: d.Vector.Model, Values: d.Vector.Int8()}}
-	return req
 }
 
 // ObservationKey returns the key of the edge that says that a wording came from sources: the first

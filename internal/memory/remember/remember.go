@@ -142,10 +142,10 @@ type Remembered struct {
 	// Superseded are marked so, in the order of the request, then those of the property.
 	Superseded []graph.ID `json:"superseded"`
 	Similar    []Similar  `json:"similar"` // the most alike first, at most MaxSimilar; empty for a Duplicate
-	// Nearest are earlier memories that are about the same, the nearest first, at most MaxNearest; none for several memories
+	// Nearest are earlier memories that are about the same, the nearest first, at most memory.MaxNearest; none for several memories
 	// of one call. Settle is the one of them that this one may replace, zero for none.
-	Nearest []Nearest `json:"nearest,omitempty"`
-	Settle  graph.ID  `json:"-"`
+	Nearest []memory.Nearest `json:"nearest,omitempty"`
+	Settle  graph.ID         `json:"-"`
 	// Edges counts the edges that were written with it by type; Links are these in the order of writing.
 	Edges      map[string]int `json:"edges"`
 	Links      []WrittenLink  `json:"links,omitempty"`

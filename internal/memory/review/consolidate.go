@@ -23,6 +23,7 @@ const (
 	ProposeExpired       ProposalKind = "expired"       // its time has passed: to be marked expired
 	ProposeDuplicate     ProposalKind = "duplicate"     // they say the same: all but one superseded
 	ProposeContradiction ProposalKind = "contradiction" // they cannot both be so: contradicted
+	ProposeUpdate        ProposalKind = "update"        // a later one may replace an earlier one: superseded
 	ProposeTag           ProposalKind = "tag"           // one tag in several spellings: one of them
 	ProposeLow           ProposalKind = "low"           // least important, beyond a cap: retired
 	ProposeIsolated      ProposalKind = "isolated"      // old, linked to nothing: stale
@@ -30,8 +31,8 @@ const (
 
 // ProposalKinds returns all kinds in their order.
 func ProposalKinds() []ProposalKind {
-	return []ProposalKind{ProposeExpired, ProposeDuplicate, ProposeContradiction, ProposeTag,
-		ProposeLow, ProposeIsolated}
+	return []ProposalKind{ProposeExpired, ProposeDuplicate, ProposeContradiction, ProposeUpdate,
+		ProposeTag, ProposeLow, ProposeIsolated}
 }
 
 const (
@@ -63,18 +64,22 @@ type Proposal struct {
 	Tag        string               // the spelling that stays
 	Spellings  []string             // the others, in bytewise order
 
-	records []ipld.CID // of Nodes
+	records []ipld.CID   // of Nodes
+	said    []ipld.Value // of an update: what the Nodes say
 }
 
 // evidence returns what a proposal's id is the hash of: docs/life.md, "Proposals".
 func (p *Proposal) evidence() []byte {
 	var records, tags []ipld.Value
-	if p.Kind == ProposeTag { // which memories have them does not matter
+	switch {
+	case p.Kind == ProposeUpdate:
+		records = p.said
+	case p.Kind == ProposeTag: // which memories have them does not matter
 		tags = append(tags, ipld.StringValue(p.Tag))
 		for _, s := range p.Spellings {
 			tags = append(tags, ipld.StringValue(s))
 		}
-	} else {
+	default:
 		for _, c := range p.records {
 			records = append(records, ipld.LinkValue(c))
 		}
@@ -146,7 +151,8 @@ func Propose(
 	}
 	c := &consolidator{ctx: ctx, s: s, req: req, out: new(Proposals),
 		at: make(map[graph.ID]int), hides: make(map[graph.ID]bool),
-		named: make(map[graph.ID]bool), tags: make(map[string]*tagUse)}
+		named: make(map[graph.ID]bool), replaces: make(map[graph.ID]bool),
+		tags: make(map[string]*tagUse)}
 	if err := c.read(); err != nil {
 		return nil, err
 	}
@@ -157,6 +163,7 @@ func Propose(
 		{ProposeExpired, c.expired},
 		{ProposeDuplicate, c.duplicates},
 		{ProposeContradiction, c.contradictions},
+		{ProposeUpdate, c.updates},
 		{ProposeTag, c.fragmented},
 		{ProposeLow, c.low},
 		{ProposeIsolated, c.isolated},
@@ -190,16 +197,17 @@ type consolidator struct {
 	req ConsolidateRequest
 	out *Proposals
 
-	all    []subject // memories in id order
-	at     map[graph.ID]int
-	due    []subject         // nodes of any kind that are due
-	hides  map[graph.ID]bool // by a proposal before
-	named  map[graph.ID]bool // in a proposal before, declined ones too, or another's successor
-	tags   map[string]*tagUse
-	same   []pair // of memories that say the same
-	oppose []pair
-	paired bool
-	rare   *memory.RareWords // once pairs are looked for
+	all      []subject // memories in id order
+	at       map[graph.ID]int
+	due      []subject         // nodes of any kind that are due
+	hides    map[graph.ID]bool // by a proposal before
+	named    map[graph.ID]bool // in a proposal before, declined ones too, or another's successor
+	tags     map[string]*tagUse
+	replaces map[graph.ID]bool // that another memory is marked as superseded by
+	same     []pair            // of memories that say the same
+	oppose   []pair
+	paired   bool
+	rare     *memory.RareWords // once pairs are looked for
 }
 
 // read reads all visible nodes.
@@ -214,7 +222,7 @@ func (c *consolidator) read() error {
 			return err
 		}
 		if m != nil && m.State == graph.Superseded {
-			c.named[m.By] = true // it was said again
+			c.named[m.By], c.replaces[m.By] = true, true // it was said again
 		}
 		if m != nil && m.State.Hides() {
 			continue
@@ -257,7 +265,7 @@ func (c *consolidator) add(p Proposal, list []subject, hides ...graph.ID) (bool,
 		}
 	}
 	p.ID = p.fingerprint()
-	declined, err := c.declined(p.ID)
+	declined, err := isDeclined(c.ctx, c.s, p.ID)
 	if err != nil {
 		return false, err
 	}
@@ -286,17 +294,17 @@ func (c *consolidator) add(p Proposal, list []subject, hides ...graph.ID) (bool,
 // maxNamed is how many nodes of a proposal have their names in it.
 const maxNamed = 20
 
-// declined reports whether somebody declined a proposal: the node that says so is retired. Where
+// isDeclined reports whether somebody declined a proposal: the node that says so is retired. Where
 // the mark was taken off it is proposed again.
-func (c *consolidator) declined(id string) (bool, error) {
+func isDeclined(ctx context.Context, s *core.Snapshot, id string) (bool, error) {
 	node := graph.NodeID(keyProposal + id)
-	if _, _, err := c.s.Node(c.ctx, node); err != nil {
+	if _, _, err := s.Node(ctx, node); err != nil {
 		if memory.IsMissing(err) {
 			err = nil
 		}
 		return false, err
 	}
-	m, err := c.s.Mark(c.ctx, graph.OnNode, node)
+	m, err := s.Mark(ctx, graph.OnNode, node)
 	return m != nil && m.State == graph.Retired, err
 }
 

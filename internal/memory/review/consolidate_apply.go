@@ -109,8 +109,8 @@ func consolidate(
 
 // pick returns the proposals that picks name, each once and in their own order.
 func pick(list []Proposal, picks []string) ([]Proposal, error) {
-	if picks == nil {
-		return list, nil
+	if picks == nil { // a reader of both memories must decide whether one replaces the other
+		return slices.DeleteFunc(slices.Clone(list), func(p Proposal) bool { return p.Kind == ProposeUpdate }), nil
 	}
 	want := make([]bool, len(list))
 	for _, name := range picks {
@@ -187,6 +187,9 @@ func (t *tidier) apply(p *Proposal) error {
 			}
 		}
 		return nil
+	case ProposeUpdate:
+		req.State = graph.Superseded
+		return t.One(req, p.Nodes[1].String(), p.Nodes[1], p.Nodes[0])
 	case ProposeContradiction:
 		req.State, req.By = graph.Contradicted, p.Nodes[1].String()
 		return t.Contradict(req, p.Nodes[0].String(), p.Nodes[0], p.Nodes[1])

@@ -187,7 +187,7 @@ func (r *run) inTime(ctx context.Context, list []*candidate) ([]*candidate, erro
 	return out, nil
 }
 
-// chain is what holds now of what a candidate says.
+// chain returns the node that holds now in the place of a candidate.
 func (c *candidate) chain() graph.ID {
 	if c.replaced != nil {
 		return c.replaced.by

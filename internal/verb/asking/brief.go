@@ -17,6 +17,8 @@ const (
 	briefMarks, briefNodes = 2000, 2000
 	// briefPairs and briefNewest are how many of them it names.
 	briefPairs, briefNewest = 2, 3
+	// briefUndecided is how many undecided pairs it names.
+	briefUndecided = 3
 	// briefTokens is how many tokens say what is news by scopes.
 	briefTokens = 300
 )
@@ -32,11 +34,12 @@ type Brief struct {
 	Answer       *Answer              `json:"answer"`
 	Contradicted []BriefPair          `json:"contradicted"` // pairs of memories that contradict each other
 	More         bool                 `json:"more"`         // whether there may be more of them
+	Undecided    []BriefPair          `json:"undecided"`    // later memories, each with an earlier one that it may replace
 	News         *BriefNews           `json:"news"`         // null where the commit is not known
 	Map          *outlining.MapAnswer `json:"map"`          // what is news by scopes, null where no digests are kept
 }
 
-// BriefPair are two memories that contradict each other.
+// BriefPair are two memories that contradict each other, or a later and an earlier one.
 type BriefPair struct {
 	A NamedMemory `json:"a"`
 	B NamedMemory `json:"b"`
@@ -94,6 +97,13 @@ func brief(ctx context.Context, s *verb.Service, q *BriefRequest) (*Brief, error
 	}
 	if err != nil {
 		return nil, err
+	}
+	undecided, _, err := review.UndecidedSince(ctx, from, at, briefUndecided)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range undecided {
+		out.Undecided = append(out.Undecided, BriefPair{named(p.Later), named(p.Earlier)})
 	}
 	since, err := review.ChangedSince(ctx, from, at, briefNodes, briefNewest)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/memory/review"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/reading"
@@ -34,9 +35,9 @@ func (p *Marking) Into(w *verb.Writing) { w.Message, w.Expect = p.Message, p.Exp
 // MarkRequest asks for a mark on nodes, or for marks to be taken off.
 type MarkRequest struct {
 	Words  []string `op:",arg"` // KIND and the nodes, or with Remove the nodes
-	Kind   string   `op:",remoteonly" doc:"stale, contradicted, superseded, retired, expired or forgotten; none with remove"`
+	Kind   string   `op:",remoteonly" doc:"stale, contradicted, superseded, different, retired, expired or forgotten; none with remove"`
 	Nodes  []string `op:",remoteonly" doc:"nodes, each by key, id, at least 4 digits of an id, or exact title; of expired without any, those whose time has passed"`
-	By     string   `op:",remote" doc:"the {NODE} that supersedes or contradicts them"`
+	By     string   `op:",remote" doc:"the {NODE} that supersedes or contradicts them, or differs from them"`
 	Remove bool     `op:",remote" not:"by now" doc:"take the marks of nodes off, whatever they say"`
 	Now    string   `op:",remote" not:"by" doc:"{TIME} that counts as now for expired, RFC 3339 or YYYY-MM-DD (default: the time of the change)"`
 	Marking
@@ -78,6 +79,9 @@ func nodesCommit(
 	}
 	return out, err
 }
+
+// different says that one memory does not replace another one. It is no mark: nothing about them is hidden.
+const different = "different"
 
 const markGroup = "change"
 
@@ -180,6 +184,7 @@ var Mark = verb.Define(verb.Spec{
 	Doc: "Mark nodes, in one commit. A marked node keeps its text, properties and edges; --remove takes the\n" +
 		"marks of nodes off again, of two that contradict each other both.\n\n" +
 		"  superseded    --by NEW took their place: answers show them after it as replaced, or not at all\n" +
+		"  different     --by NEW did not: 'mnem review' and 'mnem consolidate' do not ask again\n" +
 		"  contradicted  they and --by OTHER cannot both be true: where one is shown the other follows\n" +
 		"  stale         they may be out of date: shown, with a line that says so\n" +
 		"  retired       true, but no longer useful: hidden\n" +
@@ -197,6 +202,9 @@ var Mark = verb.Define(verb.Spec{
 	case q.Remove:
 		res, err := memory.Unmark(ctx, s.Repo, s.Commit, memory.UnmarkRequest{Nodes: q.Nodes, Reason: q.Reason})
 		return marked(ctx, s, res, "", err)
+	case q.Kind == different:
+		res, err := review.Differ(ctx, s.Repo, s.Commit, review.DifferRequest{Nodes: q.Nodes, By: q.By})
+		return marked(ctx, s, res, different, err)
 	case q.Kind == string(graph.Expired):
 		return expire(ctx, s, q)
 	}
@@ -232,11 +240,13 @@ func (q *MarkRequest) Check() error {
 	kind := graph.State(q.Kind)
 	switch {
 	case q.Remove:
-	case !slices.Contains(graph.States(), kind):
-		return verb.Usagef("%q is no kind of mark: want one of %v", q.Kind, graph.States())
-	case kind.ByOther() && q.By == "":
+	case kind != different && !slices.Contains(graph.States(), kind):
+		return verb.Usagef("%q is no kind of mark: want one of %v or %s", q.Kind, graph.States(), different)
+	case kind == different && q.Reason != "":
+		return verb.Bad("reason", "not for %s, which is no mark", different)
+	case (kind == different || kind.ByOther()) && q.By == "":
 		return verb.Bad("by", "missing: name the node by which they are %s", kind)
-	case !kind.ByOther() && q.By != "":
+	case kind != different && !kind.ByOther() && q.By != "":
 		return verb.Bad("by", "only for %s and %s", graph.Superseded, graph.Contradicted)
 	case kind != graph.Expired && q.Now != "":
 		return verb.Bad("now", "only for %s", graph.Expired)

@@ -126,7 +126,7 @@ var Ingest = verb.Define(verb.Spec{
 		"With --from, take in conversations of Claude Code, Codex, Gemini CLI, OpenCode, Cursor, GitHub Copilot (VS\n" +
 		"Code or CLI), Cline, ChatGPT or Claude, each a node, or memories of the MCP server memory or mem0. Given\n" +
 		"again, a file adds what is new. What is left out\n" +
-		"is counted by its kind; the exit code is 8 if records could not be read or are of an unknown kind.\n\n" +
+		"is counted by its kind; the exit code is 9 if records could not be read or are of an unknown kind.\n\n" +
 		"A directory that 'mnem export --format markdown' wrote becomes the memories that it says, those of notes\n" +
 		"that were changed since as they are now; nothing is removed.\n\n" +
 		"With --watch, directories are watched, also those that appear: what changes is kept as soon as\n" +

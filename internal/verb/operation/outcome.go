@@ -38,10 +38,10 @@ var (
 	Refused = Outcome{"refused", 7, http.StatusForbidden,
 		"a rule forbids it: the policy, a missing signature, a revoked key, a credential in what is to " +
 			"be written, a secret open to others, a purge without --yes, a role without rights in a database"}
-	Incomplete = Outcome{"incomplete", 8, http.StatusUnprocessableEntity,
-		"all that could be read was taken in; some records could not, or are of a kind that is not known"}
 	Unknown = Outcome{"unknown", 8, http.StatusOK,
 		"with --exit-code: nothing of what is asked is stored"}
+	Incomplete = Outcome{"incomplete", 9, http.StatusUnprocessableEntity,
+		"all that could be read was taken in; some records could not, or are of a kind that is not known"}
 	Interrupted = Outcome{"interrupted", 130, http.StatusServiceUnavailable, "stopped by a signal"}
 )
 
@@ -49,7 +49,7 @@ var (
 func Outcomes() []Outcome {
 	return []Outcome{
 		OK, Failed, Invalid, Usage, NotFound, Mismatch, Corrupt, Ranking, Redacted, Conflict, Busy,
-		Refused, Incomplete, Unknown, Interrupted,
+		Refused, Unknown, Incomplete, Interrupted,
 	}
 }
 

@@ -33,7 +33,7 @@ type ConsolidateRequest struct {
 // Proposal is one thing that could be tidied up.
 type Proposal struct {
 	ID         string                 `json:"id"`
-	Kind       reviewpkg.ProposalKind `json:"kind" shape:"expired|duplicate|contradiction|tag|low|isolated"`
+	Kind       reviewpkg.ProposalKind `json:"kind" shape:"expired|duplicate|contradiction|update|tag|low|isolated"`
 	Why        string                 `json:"why"`
 	Nodes      []graph.ID             `json:"nodes"`
 	Names      []string               `json:"names"`
@@ -42,6 +42,8 @@ type Proposal struct {
 	Importance *reading.Importance    `json:"importance,omitempty"`
 	Tag        string                 `json:"tag,omitempty"`
 	Spellings  []string               `json:"spellings,omitempty"`
+	Settle     string                 `json:"settle,omitempty"` // of an update: the command that says that it is one
+	Differ     string                 `json:"differ,omitempty"` // the command that says that it is none
 }
 
 // Proposals are what could be tidied up.
@@ -71,10 +73,11 @@ var Consolidate = verb.Define(verb.Spec{
 	Effect: verb.Reads,
 	Title:  "Propose clean-ups of the memory and apply them",
 	Doc: "Look for possible clean-ups and list each with its evidence. Nothing is written without --apply,\n" +
-		"which applies all proposals, or those with the given ids, in one commit that 'mnem undo' takes back.\n\n" +
+		"which applies all but updates, or those with the given ids, in one commit that 'mnem undo' takes back.\n\n" +
 		"  expired         its time has passed: mark it expired\n" +
 		"  duplicate       they say the same: keep the most important, then oldest, and supersede the others\n" +
 		"  contradiction   a negation or a number differs: mark both as contradicted by each other\n" +
+		"  update          a later memory may replace an earlier one: supersede it, by id only\n" +
 		"  tag             one tag in several spellings: replace them by the most frequent one\n" +
 		"  low             the least important beyond --cap: retire; never from importance 4 on\n" +
 		"  isolated        older than two half-lives, stated once, linked to nothing: mark it stale\n\n" +
@@ -212,6 +215,9 @@ func proposalsOf(list []reviewpkg.Proposal) (out []Proposal) {
 		one := Proposal{
 			ID: p.ID, Kind: p.Kind, Why: p.Why, Nodes: p.Nodes, Names: p.Names, Tag: p.Tag,
 			Spellings: p.Spellings, Importance: reading.ImportanceOf(p.Importance), Differs: p.Differs,
+		}
+		if p.Kind == reviewpkg.ProposeUpdate {
+			one.Settle, one.Differ = reviewpkg.SettleCommand(p.Nodes[1], p.Nodes[0]), reviewpkg.DifferCommand(p.Nodes[1], p.Nodes[0])
 		}
 		if p.Kind == reviewpkg.ProposeContradiction {
 			one.Similarity = p.Similarity

@@ -84,7 +84,9 @@ type Reviewed struct {
 	Head  ipld.CID     `json:"head" shape:"null"`
 	Items []ReviewItem `json:"items"` // of a listing
 	Left  int          `json:"left"`  // to review, those listed too
-	Kept  []graph.ID   `json:"kept"`
+	// Undecided are pairs of a memory that came in and an earlier one that it may replace, of a listing.
+	Undecided []UndecidedPair `json:"undecided"`
+	Kept      []graph.ID      `json:"kept"`
 	reviewpkg.Decided
 	Commit   ipld.CID         `json:"commit" shape:"null"` // null where nothing changed
 	Branch   string           `json:"branch"`
@@ -107,6 +109,14 @@ type ReviewItem struct {
 	Sources []string   `json:"sources"`
 }
 
+// UndecidedPair is a pair of memories whose later one may replace the earlier one, with the commands that decide it.
+type UndecidedPair struct {
+	Later   ReviewItem `json:"later"`
+	Earlier ReviewItem `json:"earlier"`
+	Settle  string     `json:"settle"` // it does
+	Differ  string     `json:"differ"` // it does not
+}
+
 // Review lists what came into the memory since the last review, and decides of it.
 var Review = verb.Define(verb.Spec{
 	Command: "review", Right: verb.OwnRight,
@@ -117,6 +127,9 @@ var Review = verb.Define(verb.Spec{
 		"k keeps it, d forgets it, p pins it, e asks for another text, s skips it, u goes back by one, and q\n" +
 		"ends. What was decided is done at the end in one commit, which 'mnem undo' takes back; Ctrl-C ends\n" +
 		"without any of it. What was skipped, and what comes after q, is shown the next time.\n\n" +
+		"A listing ends with the pairs of a memory that came in and an earlier one that it may replace, each with\n" +
+		"the command that says so and the one that says that it does not; 'mnem consolidate --kind update' lists\n" +
+		"those of the whole memory.\n\n" +
 		"Elsewhere it is listed, and --keep, --drop, --pin and --edit decide; --rest keeps all else that was\n" +
 		"there when it was listed last, --rest-of what was there at the head of a listing. How far reviews came\n" +
 		"is noted on this machine, in .mnem/review.json, for each branch: 'mnem undo' does not take that back.",
@@ -143,7 +156,7 @@ func review(ctx context.Context, s *verb.Service, q *ReviewRequest) (*Reviewed, 
 	if !q.decides() && !s.MayNote() {
 		q.NoNote = true // else 'review --rest' of a person would keep what that person never saw
 	}
-	r.out.Items, r.out.Since = []ReviewItem{}, r.state.Commit
+	r.out.Items, r.out.Undecided, r.out.Since = []ReviewItem{}, []UndecidedPair{}, r.state.Commit
 	var noted error // what was decided is told of, where it cannot be noted, too
 	if q.decides() {
 		kept, rest, err := r.decide(ctx, q)
@@ -317,6 +330,27 @@ func (r *reviewing) list(ctx context.Context, q *ReviewRequest) error {
 			return err
 		}
 		r.out.Items = append(r.out.Items, *item)
+	}
+	return r.undecided(ctx, from, to, q.Limit)
+}
+
+// undecided lists the pairs to decide among what came in.
+func (r *reviewing) undecided(ctx context.Context, from, to *core.Snapshot, most int) error {
+	pairs, _, err := reviewpkg.UndecidedSince(ctx, from, to, most)
+	if err != nil {
+		return err
+	}
+	for _, p := range pairs {
+		later, err := reviewItem(ctx, to, p.Later.ID)
+		if err != nil {
+			return err
+		}
+		earlier, err := reviewItem(ctx, to, p.Earlier.ID)
+		if err != nil {
+			return err
+		}
+		r.out.Undecided = append(r.out.Undecided, UndecidedPair{*later, *earlier,
+			reviewpkg.SettleCommand(p.Earlier.ID, p.Later.ID), reviewpkg.DifferCommand(p.Earlier.ID, p.Later.ID)})
 	}
 	return nil
 }

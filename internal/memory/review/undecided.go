@@ -1,0 +1,266 @@
+package review
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/text"
+	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/rank/source"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// Bounds of a look for undecided pairs among what is new.
+const (
+	maxPairNodes = 2000 // nodes that differ
+	maxLater     = 200  // memories, the newest, for which earlier ones are looked for
+)
+
+// Undecided is a pair of memories whose later one may replace the earlier one: Remember would ask about it, and no caller
+// has decided it.
+type Undecided struct{ Later, Earlier *graph.Node }
+
+// SettleCommand returns the command that says that a later memory replaces an earlier one.
+func SettleCommand(earlier, later graph.ID) string {
+	return fmt.Sprintf("mnem mark superseded %s --by %s", earlier, later)
+}
+
+// DifferCommand returns the command that says that it does not.
+func DifferCommand(earlier, later graph.ID) string {
+	return fmt.Sprintf("mnem mark different %s --by %s", earlier, later)
+}
+
+// proposal returns the pair as a proposal. Its id depends on what both say.
+func (p *Undecided) proposal() Proposal {
+	out := Proposal{Kind: ProposeUpdate, Why: "the later one may replace the earlier one"}
+	for _, n := range []*graph.Node{p.Later, p.Earlier} {
+		sum := sha256.Sum256([]byte(n.Summary))
+		out.Nodes = append(out.Nodes, n.ID)
+		out.said = append(out.said, ipld.ListValue(ipld.StringValue(n.ID.String()), ipld.BytesValue(sum[:])))
+	}
+	return out
+}
+
+// pairer looks for undecided pairs in a snapshot.
+type pairer struct {
+	ctx  context.Context
+	s    *core.Snapshot
+	rare *memory.RareWords
+}
+
+func newPairer(ctx context.Context, s *core.Snapshot) (*pairer, error) {
+	terms, err := text.New("en")
+	return &pairer{ctx, s, memory.NewRareWords(ctx, s, terms)}, err
+}
+
+// of returns the pair of a memory and the earlier one that it may replace, nil for none, and whether one was declined.
+func (p *pairer) of(n *graph.Node) (pair *Undecided, declined bool, err error) {
+	later, err := memory.LaterOf(p.ctx, p.s, n)
+	if err != nil {
+		return nil, false, err
+	}
+	nodes := make(map[graph.ID]*graph.Node)
+	_, id, err := p.rare.Nearest(later, func(id graph.ID) (*memory.Earlier, error) {
+		old, err := p.replaceable(n.ID, id)
+		if old == nil || err != nil {
+			return nil, err
+		}
+		nodes[id] = old
+		return &memory.Earlier{Text: old.Summary, Cues: old.Cues, Created: old.Created}, nil
+	})
+	if err != nil || id.IsZero() {
+		return nil, false, err
+	}
+	pair = &Undecided{n, nodes[id]}
+	prop := pair.proposal()
+	if declined, err = isDeclined(p.ctx, p.s, prop.fingerprint()); err != nil || declined {
+		return nil, declined, err
+	}
+	return pair, false, nil
+}
+
+// replaceable returns a memory that another one may replace, nil if a mark hides it or says that they contradict each
+// other.
+func (p *pairer) replaceable(by, id graph.ID) (*graph.Node, error) {
+	n, err := memory.SeenNode(p.ctx, p.s, id, nil)
+	if err != nil || n == nil || !isReplaced(n) {
+		return nil, err
+	}
+	m, err := p.s.Mark(p.ctx, graph.OnNode, id)
+	if err != nil || m != nil && m.By == by {
+		return nil, err
+	}
+	return n, nil
+}
+
+// isReplaced reports whether a later memory can replace a node.
+func isReplaced(n *graph.Node) bool { return memory.IsStatement(n) && !source.IsSaid(n.Type) }
+
+// UndecidedSince returns the undecided pairs whose later memory came in between two commits, the newest first, at most so
+// many, and whether there may be more. Its work follows what differs.
+func UndecidedSince(ctx context.Context, from, to *core.Snapshot, most int) (pairs []Undecided, more bool, err error) {
+	var later []*graph.Node
+	replaces := make(map[graph.ID]bool)
+	looked := 0
+	for d, err := range from.Diff(to).Nodes(ctx) {
+		if err != nil {
+			return nil, false, err
+		}
+		if looked++; looked > maxPairNodes {
+			more = true
+			break
+		}
+		m, err := to.Mark(ctx, graph.OnNode, d.ID)
+		if err != nil {
+			return nil, false, err
+		}
+		if m != nil && m.State == graph.Superseded {
+			replaces[m.By] = true
+		}
+		if d.Old == nil && memory.IsShown(m) && isReplaced(d.New) {
+			later = append(later, d.New)
+		}
+	}
+	slices.SortFunc(later, func(a, b *graph.Node) int {
+		return cmp.Or(cmp.Compare(b.Created, a.Created), a.ID.Compare(b.ID))
+	})
+	p, err := newPairer(ctx, to)
+	if err != nil {
+		return nil, false, err
+	}
+	for i, n := range later {
+		if i == maxLater {
+			return pairs, true, nil
+		}
+		if replaces[n.ID] { // it was decided what it replaces
+			continue
+		}
+		pair, _, err := p.of(n)
+		if err != nil {
+			return nil, false, err
+		}
+		if pair == nil {
+			continue
+		}
+		if len(pairs) == most {
+			return pairs, true, nil
+		}
+		pairs = append(pairs, *pair)
+	}
+	return pairs, more, nil
+}
+
+// DifferRequest says that memories are not replaced by another one.
+type DifferRequest struct {
+	Nodes []string // the earlier ones, named as of core.Snapshot.Name, 1 to memory.MaxMarked
+	By    string   // the later one
+}
+
+// Differ records in one commit that a later memory does not replace earlier ones, so that reviews do not ask again until
+// one of them says something else. It writes what declining a proposal writes.
+func Differ(ctx context.Context, r *core.Repo, opt core.CommitOptions, req DifferRequest) (*memory.MarkResult, error) {
+	if len(req.Nodes) == 0 || len(req.Nodes) > memory.MaxMarked {
+		return nil, state.Invalidf("nodes: %d, want 1 to %d", len(req.Nodes), memory.MaxMarked)
+	}
+	var res *memory.MarkResult
+	done, err := memory.Decide(ctx, r, opt, false, func(s *core.Snapshot) (*core.Decision, error) {
+		k := memory.NewMarker(ctx, s)
+		res = &memory.MarkResult{}
+		by, err := differing(k, req.By)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range req.Nodes {
+			n, err := differing(k, name)
+			if err != nil {
+				return nil, err
+			}
+			if n.ID == by.ID {
+				return nil, state.Invalidf("%q cannot differ from itself", name)
+			}
+			prop := (&Undecided{Later: by, Earlier: n}).proposal()
+			prop.ID = prop.fingerprint()
+			known, err := isDeclined(ctx, s, prop.ID)
+			if err != nil {
+				return nil, err
+			}
+			if known {
+				res.Already = append(res.Already, n.ID)
+				continue
+			}
+			res.Marked = append(res.Marked, n.ID)
+			decline(k, &prop)
+		}
+		return &core.Decision{Changes: k.Changes,
+			Message: "different " + memory.Listed(res.Marked) + " from " + by.ID.String()}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	res.CommitResult = done
+	return res, nil
+}
+
+func differing(k *memory.Marker, name string) (*graph.Node, error) {
+	id, err := k.Name(name, memory.IsShown)
+	if err != nil {
+		return nil, err
+	}
+	n, _, err := k.Snapshot.Node(k.Context, id)
+	return n, err
+}
+
+// updates proposes that later memories replace earlier ones.
+func (c *consolidator) updates() error {
+	if !c.s.CID().Defined() {
+		return nil
+	}
+	p, err := newPairer(c.ctx, c.s)
+	if err != nil {
+		return err
+	}
+	other := make(map[[2]graph.ID]bool) // pairs of other kinds, declined ones too
+	for _, x := range slices.Concat(c.same, c.oppose) {
+		a, b := c.all[x.a].id, c.all[x.b].id
+		other[[2]graph.ID{a, b}], other[[2]graph.ID{b, a}] = true, true
+	}
+	for i := range c.all {
+		if c.req.Progress != nil {
+			c.req.Progress(i, len(c.all))
+		}
+		if err := c.ctx.Err(); err != nil {
+			return err
+		}
+		x := &c.all[i]
+		if c.hides[x.id] || c.replaces[x.id] {
+			continue
+		}
+		n, _, err := c.s.Node(c.ctx, x.id)
+		if err != nil {
+			return err
+		}
+		if source.IsSaid(n.Type) {
+			continue
+		}
+		pair, declined, err := p.of(n)
+		if declined {
+			c.out.Declined++
+		}
+		if err != nil {
+			return err
+		}
+		if pair == nil || c.hides[pair.Earlier.ID] || other[[2]graph.ID{pair.Later.ID, pair.Earlier.ID}] {
+			continue
+		}
+		if _, err := c.add(pair.proposal(), nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
