@@ -203,7 +203,7 @@ func TestVerdictsOfSmallMemories(t *testing.T) {
 		s.remember(0, len(s.memories))
 		count(t, tallies, filepath.Base(dir), s.ask(s.questions))
 	}
-	hold(t, tallies, "small", map[string]int{"all": 85, "off-topic": 80, "near-miss": 75})
+	hold(t, tallies, "small", map[string]int{"all": 85, "off-topic": 80, "near-miss": 80})
 }
 
 // TestVerdictsOfWeek asks a memory that grows from 5 facts to 100, as that of an agent in a week. At each size these
@@ -233,7 +233,7 @@ func TestVerdictsOfWeek(t *testing.T) {
 		if c := tallies["all"]; c.asked != 40 {
 			t.Fatalf("%d questions of %d facts", c.asked, size)
 		}
-		hold(t, tallies, fmt.Sprint("week of ", size), map[string]int{"all": 80})
+		hold(t, tallies, fmt.Sprint("week of ", size), map[string]int{"all": 90})
 	}
 }
 
@@ -271,5 +271,5 @@ var languageBounds = []struct {
 	lang        string
 	first, five int
 }{
-	{"de", 15, 20}, {"ko", 3, 14}, {"fr", 10, 20}, {"es", 10, 20}, {"ru", 11, 20}, {"ja", 9, 20}, {"ar", 11, 18},
+	{"de", 18, 20}, {"ko", 6, 14}, {"fr", 16, 20}, {"es", 18, 20}, {"ru", 19, 20}, {"ja", 19, 20}, {"ar", 19, 20},
 }

@@ -193,7 +193,9 @@ func (q *quoter) known(d *source.Digest) int64 {
 	for _, t := range q.asked.kin {
 		add(t.Term)
 	}
-	return q.asked.accounted(row, q.row.kinKnown)
+	holds := make([]int64, len(q.asked.own))
+	q.asked.credit(holds, row, q.row.kinKnown)
+	return q.asked.accounted(holds)
 }
 
 // ranked returns the digests above candidates, the root's aside, by how much of the question their texts

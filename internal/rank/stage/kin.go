@@ -21,10 +21,12 @@ type wording struct {
 	tells []int64 // what each of own tells of what is asked: clause 11.9
 	// kin is the kindred terms of the text that some node has: what a question may be told by in other words.
 	kin    []retrieve.AddedTerm
-	of     [][]int            // for each of kin the places of those of own that it is kindred to
-	shares map[graph.ID]int64 // of the question that nodes account for, as far as they were asked about
+	of     [][]int              // for each of kin the places of those of own that it is kindred to
+	shares map[graph.ID]int64   // of the question that nodes account for, for those that were asked about
+	holds  map[graph.ID][]int64 // of each of own how much these nodes account for
+	placed map[graph.ID]bool    // those whose text was looked at
 
-	credits []int64 // room for those of one text
+	credits []int64 // scratch for those of one long text
 }
 
 // wordingOf says what a wording is of: readings are those of the request's text.
@@ -40,7 +42,7 @@ func (r *run) wording(ctx context.Context, query source.TextQuery) (*wording, er
 	if w := r.wordings[of]; w != nil {
 		return w, nil
 	}
-	w := &wording{query: query, shares: map[graph.ID]int64{}}
+	w := &wording{query: query, shares: map[graph.ID]int64{}, holds: map[graph.ID][]int64{}}
 	var err error
 	if w.own, err = r.x.TermWeights(ctx, query); err != nil {
 		return nil, fmt.Errorf("weigh the terms of the text: %w", err)

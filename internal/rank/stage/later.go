@@ -36,22 +36,19 @@ func (r *run) laterFirst(ctx context.Context, list []held) error {
 			return err
 		}
 	}
-	places := r.placesOf(list)
 	for i := 1; i < len(first); i++ {
 		newer := first[i]
 		for at := range i {
 			old := first[at]
 			if old.tier == tierNone && newer.beside == nil && old.beside == nil && said[newer.id].created-said[old.id].created >= laterApart &&
 				newer.strength() >= old.strength()*r.row.yields>>fixed.FracBits &&
+				(old.by == nil || old.by.keeps(old.id, newer.id) >= r.row.keeps) &&
 				said[newer.id].shares(said[old.id]) >= r.row.twin {
 				copy(first[at+1:i+1], first[at:i])
 				first[at] = newer
 				break
 			}
 		}
-	}
-	for i, h := range list {
-		r.found[places[i]] = h.candidate
 	}
 	return nil
 }

@@ -45,11 +45,16 @@ type bandConstants struct {
 	sure, sureWords, least int64
 	// ofBest is the share of what the best item accounts for that another one has beside it.
 	ofBest int64
+	// ofKnown is the same for an answer that is known, and ofWords if there are no vectors.
+	ofKnown, ofWords int64
+	// whole is how many of 1,000 pieces of a question are whole words if its vector counts wholly.
+	whole int64
 	// next is how many fifths the second best of several wordings counts; the best one counts the others.
 	next int64
 	// twin is what two summaries share of the weight of the lighter one where the later one comes first, and yields the
-	// share of what the older one accounts for that it has at least.
-	twin, yields int64
+	// share of what the older one accounts for that it has at least. keeps is the share of the very words of the question
+	// in the older one that the later one has too.
+	twin, yields, keeps int64
 }
 
 var plainRanking = ranking{version: retrieve.PlainRanking, temporal: fixed.One}
@@ -59,7 +64,7 @@ var rankings = []ranking{
 	{version: 1, kin: 13_107, textLeast: fixed.One / 4, textMost: 4 * fixed.One,
 		ground: fixed.One / 2, peers: 20, ease: 6 * fixed.One,
 		kinKnown: 26_214, neighbours: true, bands: true, bandConstants: bandConstants{
-			sure: 52_429, sureWords: 39_322, least: 20_972, ofBest: 39_322, next: 2, twin: 19_661, yields: 52_429,
+			sure: 52_429, sureWords: 39_322, least: 20_972, ofBest: 39_322, ofKnown: 42_598, ofWords: 19_661, whole: 300, next: 2, twin: 19_661, yields: 52_429, keeps: 58_982,
 		}},
 }
 
@@ -81,9 +86,9 @@ func rankingOf(version int) *ranking {
 // constants are those of a row that measurements may vary, by name.
 func (k *ranking) constants() map[string]*int64 {
 	return map[string]*int64{
-		"ease": &k.ease, "ground": &k.ground, "kin": &k.kin, "kin-known": &k.kinKnown, "least": &k.least,
+		"ease": &k.ease, "ground": &k.ground, "kin": &k.kin, "of-known": &k.ofKnown, "of-words": &k.ofWords, "whole": &k.whole, "kin-known": &k.kinKnown, "least": &k.least,
 		"next": &k.next, "of-best": &k.ofBest, "peers": &k.peers, "sure": &k.sure, "sure-words": &k.sureWords,
-		"temporal": &k.temporal, "text-least": &k.textLeast, "text-most": &k.textMost, "twin": &k.twin, "yields": &k.yields,
+		"temporal": &k.temporal, "text-least": &k.textLeast, "text-most": &k.textMost, "twin": &k.twin, "yields": &k.yields, "keeps": &k.keeps,
 	}
 }
 

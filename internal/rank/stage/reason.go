@@ -25,6 +25,7 @@ const (
 	restated   = fixed.One / 2 // of a memory's terms that a statement must have to say the same, or its contrary
 	alikeTexts = fixed.One / 2 // similarity of two memories of which only one can be meant
 	closeBy    = fixed.One / 2 // a likeness that is told of
+	telling    = 4             // part of what the word tells that tells the most, of those that tell something
 )
 
 // askedWord is a distinct term of what is asked that tells something.
@@ -291,10 +292,47 @@ func (r *run) lacks(
 			v.missing = append(v.missing, retrieve.Lack{Kind: e.kind, Text: e.shown})
 		}
 	}
+	if w := onlyNamed(words, list, lang); w != nil && len(v.missing) == 0 {
+		v.missing = append(v.missing, retrieve.Lack{Kind: retrieve.LackWord, Text: w.shown})
+	}
 	if r.denies(a, n) {
 		v.missing = append(v.missing, retrieve.Lack{Kind: retrieve.LackNegation, Text: "not"})
 	}
 	return r.lacksDate(ctx, v, best, words)
+}
+
+// onlyNamed returns the word of a question that tells the most beside its names, if the best candidate has none of those
+// that tell something: it is about whom is asked about, and not what. It returns nil if it has one, and for a question
+// without names or of names alone.
+func onlyNamed(words []askedWord, list []*entity, lang *rarity.Language) (most *askedWord) {
+	if lang != nil && lang.Nouns {
+		return nil
+	}
+	least := int64(0)
+	for _, w := range words {
+		least = max(least, w.tells/telling)
+	}
+	named := func(term string) bool {
+		return slices.ContainsFunc(list, func(e *entity) bool {
+			return e.kind == retrieve.LackName && slices.Contains(e.terms, term)
+		})
+	}
+	names := false
+	for i, w := range words {
+		switch {
+		case named(w.term):
+			names = true
+		case w.tells < least:
+		case w.held > 0:
+			return nil
+		case most == nil || w.tells > most.tells:
+			most = &words[i]
+		}
+	}
+	if !names {
+		return nil
+	}
+	return most
 }
 
 // denies reports whether the text is a statement about what a node's summary says, and one of the two says not.

@@ -49,23 +49,46 @@ func (r *run) cover(ctx context.Context, w *wording, ids []graph.ID) error {
 	if err != nil {
 		return fmt.Errorf("split the scores of the items: %w", err)
 	}
+	terms := len(w.own)
+	if terms > maxTold { // more than a question has: only the shares are kept
+		w.credits = slices.Grow(w.credits[:0], terms)[:terms]
+		for at, row := range rows {
+			w.credit(w.credits, row, r.row.kinKnown)
+			w.shares[ids[at]] = w.accounted(w.credits)
+		}
+		return nil
+	}
+	all := make([]int64, terms*len(ids))
 	for at, row := range rows {
-		w.shares[ids[at]] = w.accounted(row, r.row.kinKnown)
+		holds := all[at*terms : (at+1)*terms : (at+1)*terms]
+		w.credit(holds, row, r.row.kinKnown)
+		w.holds[ids[at]], w.shares[ids[at]] = holds, w.accounted(holds)
 	}
 	return nil
 }
 
-// accounted returns the share of the weight of a text's terms that row has: scores of the terms and then of their
-// kin, which count known. A term that no node has weighs as much as the weightiest of the others.
-// accounted returns how much of what a wording tells a node accounts for: row are its scores of the terms and of their
-// kin, which count known.
-func (w *wording) accounted(row []int64, known int64) int64 {
+// accounted returns the share of the information of a wording that a node accounts for, which holds so much of each term.
+func (w *wording) accounted(holds []int64) int64 {
 	sum, total := int64(0), int64(0)
-	w.credits = slices.Grow(w.credits[:0], len(w.own))[:len(w.own)]
-	w.credit(w.credits, row, known)
-	for i, credit := range w.credits {
+	for i, n := range holds {
 		total += w.tells[i]
-		sum += w.tells[i] * credit >> fixed.FracBits
+		sum += w.tells[i] * n >> fixed.FracBits
+	}
+	return share(sum, total)
+}
+
+// keeps returns the share of what one node accounts for of the wording that another one accounts for too.
+func (w *wording) keeps(one, other graph.ID) int64 {
+	sum, total := int64(0), int64(0)
+	if w.holds[other] == nil {
+		return fixed.One
+	}
+	for i, n := range w.holds[one] {
+		total += w.tells[i] * n >> fixed.FracBits
+		sum += w.tells[i] * min(n, w.holds[other][i]) >> fixed.FracBits
+	}
+	if total == 0 {
+		return fixed.One
 	}
 	return share(sum, total)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/fixed"
 	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -49,6 +50,7 @@ type laneList struct {
 
 	cosines map[graph.ID]int64 // of a dense lane, nil for others
 	floor   int64              // the cosine of the distantRank
+	trust   int64              // how far a vector's cosines tell anything, of a dense lane
 }
 
 // worded reports whether a list is of a wording of what is asked.
@@ -141,7 +143,7 @@ func (r *run) searchVectors(ctx context.Context, add func(*laneList, error) erro
 			continue
 		}
 		hits, err := r.searchSparse(ctx, q)
-		if err := add(&laneList{lane: retrieve.LaneSparse(q.Model), hits: hits}, err); err != nil {
+		if err := add(&laneList{lane: retrieve.LaneSparse(q.Model), hits: hits, trust: fixed.One}, err); err != nil {
 			return err
 		}
 	}

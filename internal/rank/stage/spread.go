@@ -167,7 +167,13 @@ func (s *spreader) start(
 				l.gains[col] = row[t]
 			}
 		}
-		copy(l.gains[len(s.columns):], s.near(c))
+		near := s.near(c)
+		for i, list := range s.dense { // a likeness to the question tells nothing of what is linked to the text that has it
+			if _, ok := list.lane.Model(); ok && s.text != nil && s.r.row.bands {
+				near[i] = 0
+			}
+		}
+		copy(l.gains[len(s.columns):], near)
 		l.gains[len(l.gains)-1] = named[i]
 		l.sum = sumOf(l.gains)
 		layer[i] = l

@@ -15,7 +15,7 @@ import (
 
 // dense asks for the list of one model.
 func (r *run) dense(ctx context.Context, q retrieve.QueryVector) (*laneList, error) {
-	l := &laneList{lane: retrieve.LaneDense(q.Model)}
+	l := &laneList{lane: retrieve.LaneDense(q.Model), trust: r.trust(q.Model)}
 	x, ok := r.x.(source.Vectors)
 	if !ok {
 		return l, errors.New("this index has no vectors")
@@ -37,6 +37,16 @@ func (r *run) dense(ctx context.Context, q retrieve.QueryVector) (*laneList, err
 	}
 	l.ground = l.scoreOf(distantRank) * r.row.ground >> fixed.FracBits
 	return l, nil
+}
+
+// trust returns how far the vector of the question tells what it means, 65,536 for wholly: a model that splits the words
+// of a language into pieces knows little of it. A model that does not tell is trusted.
+func (r *run) trust(model string) int64 {
+	whole, told := r.req.WholeOf(model)
+	if !told {
+		return fixed.One
+	}
+	return min(fixed.One, share(int64(whole), r.row.whole))
 }
 
 func (r *run) denseWarnings(q retrieve.QueryVector, res source.DenseResult) {

@@ -18,20 +18,23 @@ const (
 	maxBanded  = 50 // candidates that are looked at; others are the rest
 	maxLeading = 5  // candidates, the first, that a verdict is about
 	maxAnswers = 5  // items of an answer that is known
-	maxUnsure  = 4  // items of one that is not
+	maxUnsure  = 5  // items of one that is not
 	maxUnknown = 2  // items of one that knows nothing: the nearest
+	maxWorded  = 4  // the same by words alone
 	// Of an unsure answer from files more is shown, whole while the budget lasts: it may need several of them.
 	maxUnsureChunks = 8
 	ofBestChunk     = fixed.One * 2 / 5
 	fifths          = 5
-	likeCrowd       = 20 // nodes with vectors from which on their cosines tell what chance gives
+	leastTrust      = 1 << 8 // of a vector that tells nothing
+	likeCrowd       = 20     // nodes with vectors from which on their cosines tell what chance gives
 )
 
 // held is what a candidate has of the question, in units of 2^-16.
 type held struct {
 	*candidate
-	covers int64 // the share that its own words, cues and kindred words account for
-	like   int64 // how far its cosine is above those of the memory
+	covers int64    // the share that its own words, cues and kindred words account for
+	by     *wording // the one that it accounts for the most of, nil if there is no text
+	like   int64    // how far its cosine is above those of the memory
 }
 
 // strength is the share of the question that a candidate accounts for by words or by meaning.
@@ -105,8 +108,15 @@ func (r *run) verdictOf(ctx context.Context, list []*candidate) (*judged, error)
 	if out.list, err = r.hold(ctx, list); err != nil {
 		return nil, err
 	}
+	places := r.placesOf(out.list)
 	if err := r.laterFirst(ctx, out.list); err != nil {
 		return nil, err
+	}
+	if err := r.askingLast(ctx, out.list); err != nil {
+		return nil, err
+	}
+	for i, h := range out.list {
+		r.found[places[i]] = h.candidate
 	}
 	best, most := int64(0), int64(0)
 	for i, h := range out.list[:min(maxLeading, len(out.list))] {
@@ -140,10 +150,13 @@ func (r *run) compares() bool {
 // giveBands gives the candidates of a verdict their bands: those that account for nearly as much of the question as the
 // best are answers if it is known, else may be. A second chunk of a file comes after one of each other file.
 func (r *run) giveBands(ctx context.Context, v *judged) error {
-	band, most := retrieve.BandMaybe, maxUnknown
+	band, most, of := retrieve.BandMaybe, maxUnknown, r.row.ofBest
+	if !r.compares() { // words alone tell little of what stands there in others
+		most, of = maxWorded, r.row.ofWords
+	}
 	switch v.verdict {
 	case retrieve.Known:
-		band, most = retrieve.BandAnswer, maxAnswers
+		band, most, of = retrieve.BandAnswer, maxAnswers, r.row.ofKnown
 	case retrieve.Unsure:
 		most = maxUnsure
 	}
@@ -155,7 +168,7 @@ func (r *run) giveBands(ctx context.Context, v *judged) error {
 		switch {
 		case h.tier != tierNone:
 			h.band = retrieve.BandAnswer
-		case n < r.most(v, h, most) && h.strength() >= best*r.ofBest(v, h)>>fixed.FracBits:
+		case n < r.most(v, h, most) && h.strength() >= best*r.ofBest(v, h, of)>>fixed.FracBits:
 			file, err := r.fileOf(ctx, h.candidate)
 			if err != nil {
 				return err
@@ -192,11 +205,11 @@ func (r *run) most(v *judged, h held, most int) int {
 	return most
 }
 
-func (r *run) ofBest(v *judged, h held) int64 {
+func (r *run) ofBest(v *judged, h held, of int64) int64 {
 	if v.verdict == retrieve.Unsure && h.chunk {
-		return ofBestChunk
+		return min(of, ofBestChunk)
 	}
-	return r.row.ofBest
+	return of
 }
 
 // fileOf returns what the keys of all chunks of a candidate's file begin with, "" for what is no chunk.
@@ -264,10 +277,20 @@ func (r *run) hold(ctx context.Context, list []*candidate) ([]held, error) {
 		if err != nil {
 			return nil, err
 		}
+		w, err := r.wording(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for at, id := range ids[:min(maxLater, len(ids))] {
+			if err := r.place(ctx, w, id); err != nil {
+				return nil, err
+			}
+			shares[at] = w.shares[id]
+		}
 		wordings++
 		for at, n := range shares {
-			if n > out[at].covers {
-				n, out[at].covers = out[at].covers, n
+			if out[at].by == nil || n > out[at].covers {
+				n, out[at].covers, out[at].by = out[at].covers, n, w
 			}
 			next[at] = max(next[at], n)
 		}
@@ -341,7 +364,7 @@ func (r *run) balance(ctx context.Context, lists []*laneList) error {
 	}
 	for _, l := range lists {
 		if _, ok := l.lane.Model(); ok {
-			l.weight = fixed.One / int64(len(r.req.Vectors)+len(r.req.Sparse))
+			l.weight = max(leastTrust, l.trust) / int64(len(r.req.Vectors)+len(r.req.Sparse))
 		} else if l.worded() {
 			l.weight = max(row.textLeast, covered*covered*row.textMost>>(2*fixed.FracBits)) / wordings
 		}

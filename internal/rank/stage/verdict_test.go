@@ -121,7 +121,7 @@ func TestCutWhereCoverageFalls(t *testing.T) {
 	if got := m.bandsOf(t, retrieve.Request{Text: tenWords, Floor: retrieve.FloorRest}); got != "0 answer, 1 answer, 2 rest" {
 		t.Error(got)
 	}
-	for words, want := range map[int]int{10: maxAnswers, 5: maxUnsure, 2: maxUnknown} {
+	for words, want := range map[int]int{10: maxAnswers, 5: maxUnsure, 2: maxWorded} {
 		m := says(slices.Repeat([]string{someOf(words)}, 9)...)
 		if a := m.answer(t, retrieve.Request{Text: tenWords}); len(a.Items) != want {
 			t.Errorf("%d words: %d items, want %d", words, len(a.Items), want)
@@ -341,6 +341,70 @@ func TestVerdictErrors(t *testing.T) {
 			ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}})
 		if err == nil {
 			t.Errorf("%s fails, and no error", method)
+		}
+	}
+}
+
+// TestLaterKeepsWhatIsAsked: of two memories that say nearly the same the later one comes first, unless it lacks a word
+// of the question that the older one has.
+func TestLaterKeepsWhatIsAsked(t *testing.T) {
+	m := evenMemory{newMemory()}
+	m.add(graph.Node{ID: num(0), Summary: "order 4812 went to the shop in Passau", Created: 1})
+	m.add(graph.Node{ID: num(1), Summary: "order 4920 went to the shop in Erfurt", Created: 2 * laterApart})
+	for text, want := range map[string]graph.ID{
+		"to which shop went order": num(1),
+		"shop of order 4812":       num(0),
+	} {
+		if a := m.answer(t, retrieve.Request{Text: text}); len(a.Items) != 2 || a.Items[0].ID != want {
+			t.Errorf("%q: %v, want %s first", text, ids(a), want)
+		}
+	}
+}
+
+// TestWholeWords: what the model knows few words of counts by words, of what it knows all words by meaning.
+func TestWholeWords(t *testing.T) {
+	m := evenMemory{shelf()}
+	for share, want := range map[int]graph.ID{1000: num(3), 0: num(1)} {
+		a := m.answer(t, retrieve.Request{Text: "a vexil morn quib", Vectors: vectorOf("m", 1, 0),
+			Whole: []retrieve.WholeWords{{Model: "m", Share: share}}, Floor: retrieve.FloorRest})
+		if len(a.Items) == 0 || a.Items[0].ID != want {
+			t.Errorf("%d of 1000: %v, want %s first", share, ids(a), want)
+		}
+	}
+}
+
+// TestWordsInOnePlace: a long text that has the words of a question in several places accounts for less than one that
+// has them together, and what only asks comes last.
+func TestWordsInOnePlace(t *testing.T) {
+	pasted := strings.Repeat("The zorb has roles and tables. Nothing more is known of those here. A page lies in the vexil of a log. ", 8)
+	m := evenMemory{newMemory()}
+	m.add(graph.Node{ID: num(0), Summary: pasted, Created: 2 * laterApart})
+	m.add(graph.Node{ID: num(1), Summary: "is zorb in vexil ?", Created: 1})
+	m.add(graph.Node{ID: num(2), Summary: "The zorb is in vexil next to the migrations.", Created: 1})
+	m.scores = map[graph.ID]int64{num(0): 98, num(1): 100, num(2): 99}
+	a := m.answer(t, retrieve.Request{Text: "zorb vexil"})
+	if a.Verdict != retrieve.Known || len(a.Items) == 0 || a.Items[0].ID != num(2) {
+		t.Errorf("%s (%s): %v", a.Verdict, a.Because, ids(a))
+	}
+	a = says(pasted).answer(t, retrieve.Request{Text: "zorb vexil"})
+	if a.Covered >= 1<<16 {
+		t.Errorf("the long text covers %d", a.Covered)
+	}
+}
+
+// TestOnlyNamed: a memory about somebody of whom something else is asked is no answer, however much of the question the
+// name is.
+func TestOnlyNamed(t *testing.T) {
+	m := evenMemory{newMemory()}
+	m.add(graph.Node{ID: num(0), Summary: "Odile Marchand keeps the zorb here", Created: 1})
+	m.embed(num(0), "m", 127, 0)
+	for asked, want := range map[string]retrieve.Verdict{
+		"vexil Odile Marchand": retrieve.Unsure,
+		"zorb Odile Marchand":  retrieve.Known,
+		"Odile Marchand":       retrieve.Known,
+	} {
+		if a := m.answer(t, retrieve.Request{Text: asked}); a.Verdict != want {
+			t.Errorf("%q: %s (%s), want %s", asked, a.Verdict, a.Because, want)
 		}
 	}
 }

@@ -1,0 +1,136 @@
+package stage
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/fixed"
+	"github.com/mnem-project/mnem/internal/base/text"
+	"github.com/mnem-project/mnem/retrieve"
+)
+
+// Constants of long texts: clause 11.9.
+const (
+	longText  = 512  // bytes of a text from which on it matters whether words stand together
+	maxPlaced = 2048 // bytes of such a text that are looked at
+	together  = 240  // scalars of a sentence at most
+)
+
+// place has a wording's words count half in a long text, except those of the sentence that has the most of them: a
+// pasted page has many words, each about something else.
+func (r *run) place(ctx context.Context, w *wording, id graph.ID) error {
+	holds := w.holds[id]
+	if holds == nil || w.shares[id] == 0 || w.placed[id] {
+		return nil
+	}
+	if w.placed == nil {
+		w.placed = map[graph.ID]bool{}
+	}
+	w.placed[id] = true
+	n, _, err := r.g.Node(ctx, id)
+	if err != nil {
+		return fmt.Errorf("read node %s: %w", id, err)
+	}
+	said := n.Summary
+	if n.Content != nil {
+		content, err := r.g.ContentStart(ctx, n.Content, maxPlaced)
+		if err != nil {
+			return fmt.Errorf("read content of %s: %w", id, err)
+		}
+		said += "\n\n" + content
+	}
+	if len(said) < longText {
+		return nil
+	}
+	best, err := w.bestSentence(text.FirstScalars(said, maxPlaced), holds)
+	if err != nil || best == nil {
+		return err
+	}
+	for i := range holds {
+		holds[i] = max(best[i], holds[i]/2)
+	}
+	w.shares[id] = w.accounted(holds)
+	return nil
+}
+
+// bestSentence returns how much of each term of a wording the sentence of a text has that has the most of them, nil if
+// none has any. A text that is said has no more than holds.
+func (w *wording) bestSentence(said string, holds []int64) (best []int64, err error) {
+	a, err := text.New(retrieve.Language)
+	if err != nil {
+		return nil, err
+	}
+	most, row := int64(0), make([]int64, len(w.own)+len(w.kin))
+	here := make([]int64, len(holds))
+	text.EachSentence(said, together, func(s text.Sentence) bool {
+		clear(row)
+		a.Each(said[s.Start:s.End], func(term string) bool {
+			w.mark(row, term)
+			return true
+		})
+		w.credit(here, row, fixed.One)
+		for i := range here {
+			here[i] = min(here[i], holds[i])
+		}
+		if n := w.accounted(here); n > most {
+			most, best = n, append(best[:0], here...)
+		}
+		return true
+	})
+	return best, nil
+}
+
+// mark notes in a row of scores that a text has a term.
+func (w *wording) mark(row []int64, term string) {
+	for i := range w.own {
+		if w.own[i].Term == term {
+			row[i] = 1
+		}
+	}
+	for i := range w.kin {
+		if w.kin[i].Term == term {
+			row[len(w.own)+i] = 1
+		}
+	}
+}
+
+// askingLast puts those of the first candidates that only ask behind all that tell and account for nearly as much of
+// the question: a question repeats it, and answers nothing.
+func (r *run) askingLast(ctx context.Context, list []held) error {
+	first := list[:min(maxLater, len(list))]
+	asks := make([]bool, len(first))
+	some := false
+	for i, h := range first {
+		n, _, err := r.g.Node(ctx, h.id)
+		if err != nil {
+			return fmt.Errorf("read node %s: %w", h.id, err)
+		}
+		if h.tier != tierNone || h.beside != nil || !endsAsking(n.Summary) {
+			continue
+		}
+		texts, err := comparedTexts(ctx, r.g, n)
+		if err != nil {
+			return err
+		}
+		asks[i] = onlyAsks(texts[:])
+		some = some || asks[i]
+	}
+	if !some {
+		return nil
+	}
+	out, waiting := make([]held, 0, len(first)), []held(nil)
+	for i, h := range first {
+		if asks[i] {
+			waiting = append(waiting, h)
+			continue
+		}
+		for len(waiting) > 0 && h.strength() < waiting[0].strength()*r.row.ofBest>>fixed.FracBits {
+			out, waiting = append(out, waiting[0]), waiting[1:]
+		}
+		out = append(out, h)
+	}
+	copy(first, slices.Concat(out, waiting))
+	return nil
+}
