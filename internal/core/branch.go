@@ -14,8 +14,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// DetachedError is returned by a write to the branch HEAD is on, where HEAD is at a commit and on
-// none. errors.Is(err, ErrInvalid) holds.
+// DetachedError is returned by a write to the current branch while HEAD is detached: it is at a
+// commit and on no branch. errors.Is(err, ErrInvalid) holds.
 type DetachedError struct{ At ipld.CID }
 
 // Error names the commit that HEAD is at.
@@ -52,8 +52,8 @@ type BranchInfo struct {
 type RefOptions struct {
 	state.Stamp
 	Force bool // replace what has the name, or remove what is not merged
-	// Expect, where given, is the commit that what has the name must be at, undefined for nothing:
-	// else the write is refused with an *ExpectError.
+	// Expect, if set, is the commit the ref must be at; an undefined CID means the ref must not
+	// exist. A mismatch fails with an *ExpectError.
 	Expect *ipld.CID
 }
 

@@ -125,8 +125,8 @@ func TestBulkIsReproducible(t *testing.T) {
 	}
 }
 
-// TestBulkEnds ends a large commit in the middle: the error is that of the line, whatever was looked
-// at ahead of it, nothing is changed, and no goroutine is left.
+// TestBulkEnds interrupts a large commit: it fails with the error of the line, even if later lines
+// were already read, changes nothing, and leaks no goroutine.
 func TestBulkEnds(t *testing.T) {
 	broken := errors.New("broken pipe")
 	at := func(line int, fail func(*graph.Change) error) func(context.CancelFunc) state.Changes {

@@ -65,7 +65,7 @@ func benchHeap(b *testing.B, fn func()) {
 	b.ReportMetric(float64(most-before)/(1<<20), "MiB-heap")
 }
 
-// BenchmarkGC collects 100,000 dead blocks beside 10,000 nodes.
+// BenchmarkGC collects 100,000 dead blocks in a repository of 10,000 nodes.
 func BenchmarkGC(b *testing.B) {
 	r, st := careRepo(b)
 	benchPeople(b, r, 10_000)

@@ -131,7 +131,7 @@ func TestGraceHoldsWhateverCallersSay(t *testing.T) {
 	}
 }
 
-// TestGCDueWithinTheGrace: a long log all of which a collection would keep is not due for one.
+// TestGCDueWithinTheGrace checks that no collection is due while it would keep the whole log.
 func TestGCDueWithinTheGrace(t *testing.T) {
 	r, clock := openClocked(t)
 	for n := range 9 {

@@ -20,15 +20,14 @@ type CommitOptions struct {
 	state.Stamp
 	Message string
 	Branch  string // "" for the branch HEAD is on
-	// Expect, where given, is the commit the branch must be at: else the write is refused with an
-	// *ExpectError.
+	// Expect, if set, is the commit the branch must be at. A mismatch fails with an *ExpectError.
 	Expect *ipld.CID
 	// ExpectNodes are the versions that nodes of the branch must have, undefined for a node that must
 	// not be there: else the write is refused with a *NodeExpectError.
 	ExpectNodes map[graph.ID]ipld.CID
-	// Base, where given, is the commit the changes were made against, undefined for none. Where
-	// the branch is elsewhere by now they are applied to Base and what they change is merged onto
-	// the branch; what does not merge is kept and reported by a *MergeError.
+	// Base, if set, is the commit the changes were made against, undefined for none. If the branch
+	// has moved since, the changes are applied to Base and merged onto the branch; if they do not
+	// merge, they are kept as a commit and reported by a *MergeError.
 	Base *ipld.CID
 	// Amend replaces the newest commit of the branch by one with the same change id, of what it
 	// holds and the changes. An empty Message keeps the old one.
@@ -50,8 +49,8 @@ type CommitResult struct {
 	Unchanged  int          `json:"unchanged"`         // other lines that changed nothing
 	NoChange   bool         `json:"no_change"`         // whether there was nothing to commit: no commit was made
 	Rebased    bool         `json:"rebased,omitempty"` // whether the branch had moved and the changes were merged onto it
-	// Secrets is what looks like credentials in what was written, or merged: it was not refused, as
-	// it may be something else, or there was too much for that.
+	// Secrets reports text written or merged that looks like credentials but was not refused, as it
+	// may be something else, or there was too much for that.
 	Secrets state.SecretReport `json:"-"`
 }
 
@@ -231,7 +230,7 @@ func (t *Tx) At(ctx context.Context, c ipld.CID) (*Snapshot, error) {
 	return s, err
 }
 
-// Commit makes a commit of next on ref, unless it is what base has.
+// Commit makes a commit of next on ref, unless next equals base.
 func (t *Tx) Commit(
 	ctx context.Context, ref Ref, base *Snapshot, next *state.State, opt CommitOptions, res *CommitResult,
 ) error {

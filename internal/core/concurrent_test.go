@@ -82,8 +82,8 @@ const (
 	countVar  = "MNEM_TEST_FACTS_COUNT"
 )
 
-// TestFactsWriter is the writing process of TestConcurrentProcesses. It opens the repository anew
-// for every few facts, as commands do.
+// TestFactsWriter is the writing process of TestConcurrentProcesses. It reopens the repository for
+// every few facts, as commands do.
 func TestFactsWriter(t *testing.T) {
 	writer := os.Getenv(writerVar)
 	if writer == "" {

@@ -14,9 +14,9 @@ import (
 	"github.com/mnem-project/mnem/internal/view/index"
 )
 
-// Kinds counts nodes, edges and marks by kind. Types of nodes come from the index where there is one,
-// those of edges from the keys of the tree that lists them: of 10^5 nodes that is a twentieth of
-// their bytes. progress, where given, is told how many were counted.
+// Kinds counts nodes, edges and marks by kind. Node types come from the index if there is one, edge
+// types from the keys of the tree that lists them: for 10^5 nodes that is a twentieth of their bytes.
+// progress, if not nil, receives the number counted so far.
 func (s *Snapshot) Kinds(ctx context.Context, progress func(done int)) (*state.KindCounts, error) {
 	if progress == nil {
 		progress = func(int) {}

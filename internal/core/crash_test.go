@@ -92,7 +92,7 @@ func crashStep(r *core.Repo, l *ledger, i int) error {
 	return nil
 }
 
-// crashWork makes a repository and the steps of the workload, opening it anew now and then.
+// crashWork makes a repository and the steps of the workload, reopening it now and then.
 func crashWork(fsys vfs.FS, l *ledger, steps int) error {
 	opt := core.Options{FS: fsys, Logf: repokit.Logf}
 	r, err := care.Init(context.Background(), repokit.CrashDir, repokit.By, opt)

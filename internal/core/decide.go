@@ -8,18 +8,18 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Decision is what a caller makes of a state of the memory.
+// Decision holds the changes that a caller derives from a state of the memory.
 type Decision struct {
 	Changes []graph.Change // none: no commit is made
 	Message string         // of the commit, unless the options have one
 }
 
-// DecideOptions say how a decision becomes a commit. A Base is refused: the base is what the decision
-// is about.
+// DecideOptions say how a decision becomes a commit. A Base is refused: the base is the snapshot the
+// decision was made on.
 type DecideOptions struct {
 	CommitOptions
-	// Long says that deciding takes much longer than committing. It is done beside other writers
-	// first, and keeps them waiting only where the branch has moved by its end.
+	// Long says that deciding takes much longer than committing. It first runs concurrently with
+	// other writers, and blocks them only for a second run if the branch has moved by its end.
 	Long bool
 }
 
@@ -28,7 +28,7 @@ type DecideOptions struct {
 // decide is called within the turn, so that no caller is refused because others write too; only one
 // that gave an Expect is, by its *ExpectError.
 //
-// The snapshot is of the newest commit that was begun, durable or not. decide must return a function
+// The snapshot shows the newest commit that was begun, durable or not. decide must return a function
 // of it alone, as it may be called twice, with a later snapshot: its error is returned at once. While
 // it runs other writers wait, so that it must neither write to this repository nor wait for a model,
 // a file or a network. What Commit says of its result and errors holds here too.
@@ -88,8 +88,8 @@ func (r *Repo) Decide(
 	return res, nil
 }
 
-// refusal returns the error of a decision once the state that it is about is durable: a caller is told
-// of nothing that a power cut could take back.
+// refusal returns the error of a decision once the state it was made on is durable: no caller learns
+// anything that a power cut could take back.
 func (r *Repo) refusal(ctx context.Context, err error) error {
 	if unsettled := r.Writer.settle(ctx, r.Store); unsettled != nil {
 		return unsettled

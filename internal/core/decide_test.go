@@ -145,8 +145,8 @@ func TestTurnsComeInOrder(t *testing.T) {
 	}
 }
 
-// TestDecideOnTheNewest: a decision is about the commit that its changes are made upon, and is made
-// once within the turn however many write meanwhile; one that takes long is made beside them first.
+// TestDecideOnTheNewest checks that a decision sees the commit its changes are applied to, and runs
+// once under the write lock despite other writers; a long one first runs concurrently with them.
 func TestDecideOnTheNewest(t *testing.T) {
 	r := openDecide(t)
 	ctx := t.Context()
@@ -256,7 +256,7 @@ func TestCollectionsWaitInTurn(t *testing.T) {
 	}
 }
 
-// busyStore is a store beside which somebody begins to use another commit whenever it is asked for one.
+// busyStore is a store that calls asked before each lookup, so that a test can begin to use another commit.
 type busyStore struct {
 	store.Store
 	facts busyFacts
@@ -279,7 +279,7 @@ func (f *busyFacts) Has(ctx context.Context, c ipld.CID) (bool, error) {
 	return f.Blocks.Has(ctx, c)
 }
 
-// TestCollectionsBesideReaders: a collection ends however often others begin to read other commits.
+// TestCollectionsBesideReaders checks that a collection ends although readers keep opening other commits.
 func TestCollectionsBesideReaders(t *testing.T) {
 	kept := mem.New()
 	s := &busyStore{kept, busyFacts{Blocks: kept.Facts(), Deleter: kept.Facts().(store.Deleter)}}

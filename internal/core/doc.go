@@ -1,6 +1,6 @@
 // Package core is the kernel of a repository: opening, snapshots, transactions, refs, branches, tags, stages and the
 // operation log. What a memory can do beyond that is in the packages above it: rank, session, history, merging, care
-// and exchange. Package repo is what other programs import.
+// and exchange. Other programs import package repo.
 //
 // A repository holds commits; a commit holds a graph of nodes and edges. Changes enter as a batch,
 // all or nothing, and become a commit on a branch. A Snapshot is the memory as one commit left it:
@@ -24,11 +24,11 @@
 //	refs/imported/*   what Import brought, by the name it was given
 //	refs/conflicts/*  merges in progress, and commits that did not merge with their branch
 //
-// Indexes are derived: a pure function of a graph, kept beside the facts, rebuilt at will.
+// Indexes are derived: a pure function of a graph, stored apart from the facts, rebuilt at will.
 //
 // # What a commit costs
 //
-// A commit reads and writes what its changes touch, whatever there is beside. Its records go to the
+// A commit reads and writes only what its changes touch, however large the repository. Its records go to the
 // store while it makes them, 32 MiB of them waiting at most. Lines are parsed and changes checked,
 // encoded and hashed on all processors, some 12 MiB at most ahead of the change that is applied, and
 // trees are written side by side; nothing of that shows in what is stored. What a commit keeps of each
@@ -39,10 +39,10 @@
 // that was not collected yet. An edge before its nodes takes more, until the end, than one after them;
 // an embedding is kept until the end.
 //
-// A commit merges segments of its indexes, of texts, links and vectors, where they hold 256 documents
-// at most, or 8 times what it changes. Larger merges are made beside later commits, one at a time, on
-// a goroutine that Close waits for, and take some 15 microseconds for each document in them, one for
-// each node with links; one that is stopped is made again. A commit without an index to follow, as
+// A commit merges segments of its indexes, of texts, links and vectors, if they hold 256 documents
+// at most, or 8 times what it changes. Larger merges run in the background, one at a time, on a
+// goroutine that Close waits for, and take some 15 microseconds for each document, one for each node
+// with links; an interrupted merge is made again. A commit without an index to follow, as
 // of an imported history, leaves making one to the first retrieval that may write; until then links
 // are read from the trees.
 //
@@ -70,9 +70,9 @@
 //
 // # Signatures
 //
-// Where a Stamp has a signer the commits made are signed, by the caller, whose secret never comes
-// here. VerifyHistory tells what the signatures of a history are worth to whoever asks; merges and
-// imports can be made to refuse what is not signed by keys that are trusted (RequireSigned).
+// If a Stamp has a signer, its commits are signed by the caller, whose secret never comes here.
+// VerifyHistory checks the signatures of a history against the keys that the caller trusts; merges
+// and imports can be made to refuse commits not signed by trusted keys (RequireSigned).
 //
 // # Who may change what
 //
@@ -96,8 +96,8 @@
 // Lease needs is not collected.
 //
 // GC and Fsck look at everything there is, so their time grows with the repository. Fsck keeps up to 32
-// bytes for each node, edge and embedding, and a word for each commit; GC some 30 bytes for each block,
-// about five of which a node with three edges takes.
+// bytes for each node, edge and embedding, and a word for each commit; GC some 30 bytes for each block.
+// A node with three edges takes about five blocks.
 //
 // # Concurrency
 //

@@ -72,8 +72,8 @@ func testTree(t *testing.T, entries map[string][]byte) *prolly.Map {
 	return m
 }
 
-// TestOverlayApart makes random edits of a tree, most of which are kept apart, and compares what is seen
-// meanwhile and the tree that they make with a map.
+// TestOverlayApart makes random edits of a tree, keeping most of them apart, and compares the view of the
+// edits and the tree they make with a map.
 func TestOverlayApart(t *testing.T) {
 	ctx := t.Context()
 	for seed := range uint64(8) {

@@ -56,7 +56,7 @@ func checkEdits(t *testing.T, table *state.EditTable, want map[string][]byte) {
 	}
 }
 
-// TestEditTableMemory bounds what an edit takes beside its bytes.
+// TestEditTableMemory bounds the overhead of an edit over its bytes.
 func TestEditTableMemory(t *testing.T) {
 	const n, keyLen, valueLen = 20_000, 55, 3
 	allocs := testing.AllocsPerRun(1, func() {

@@ -13,14 +13,14 @@ import (
 	"github.com/mnem-project/mnem/internal/view"
 )
 
-// EmbeddingState tells whether a node has an embedding by a model, and of which text.
+// EmbeddingState tells whether a node has an embedding by a model, and whether it matches the text.
 type EmbeddingState string
 
 // The states of embeddings.
 const (
 	EmbeddingMissing EmbeddingState = "missing" // there is none, or it was erased
-	EmbeddingStale   EmbeddingState = "stale"   // it is of a text that the node has no more
-	EmbeddingCurrent EmbeddingState = "current" // it is of the text that the node has
+	EmbeddingStale   EmbeddingState = "stale"   // the text has changed since
+	EmbeddingCurrent EmbeddingState = "current" // it embeds the current text
 )
 
 // NodeEmbedding tells how a node stands with one model.
@@ -31,9 +31,9 @@ type NodeEmbedding struct {
 	Dims  int // of the dense embedding, 0 where there is none
 }
 
-// Embeddings yields all nodes in id order, each with the state of its embedding by a model. Nodes
-// of which something was erased are passed over. The texts of nodes are read only where there is an
-// embedding to compare with.
+// Embeddings yields all nodes in id order, each with the state of its embedding by a model. It skips
+// nodes with erased parts. The text of a node is read only if there is an embedding to compare it
+// with.
 func (s *Snapshot) Embeddings(
 	ctx context.Context, model string,
 ) iter.Seq2[NodeEmbedding, error] {

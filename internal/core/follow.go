@@ -14,8 +14,8 @@ import (
 // Following says what HEAD is for one caller, in place of what the repository keeps for all: a branch that something
 // outside of the repository names, as the branch of a git work tree.
 type Following struct {
-	// Branch is what HEAD is on, "" for what the repository's own HEAD is on. It need not exist: before its first
-	// commit it is where From is, and that commit makes it from there.
+	// Branch is the branch that HEAD is on, "" for that of the repository's own HEAD. It need not exist: until its
+	// first commit it reads as From, and that commit creates it from there.
 	Branch string
 	// From are the branches that Branch came from, the nearest first: the first that exists counts, and where none
 	// does, the repository's own HEAD.
@@ -30,8 +30,8 @@ type Following struct {
 
 type followingKey struct{}
 
-// Follow returns a context for which HEAD is what f says, nil for what the repository keeps. What is about the
-// repository as a whole, as export, import, undo and fsck, is about its own HEAD still.
+// Follow returns a context in which HEAD is as f says; nil restores the stored HEAD. Operations on the whole
+// repository, such as export, import, undo and fsck, use the stored HEAD regardless.
 func Follow(ctx context.Context, f *Following) context.Context {
 	return context.WithValue(ctx, followingKey{}, f)
 }
@@ -42,8 +42,8 @@ func FollowingOf(ctx context.Context) *Following {
 	return f
 }
 
-// ReadOnlyError is returned by a write to the branch HEAD is on, where that is followed and is not to be written
-// now. errors.Is(err, ErrInvalid) holds.
+// ReadOnlyError is returned by a write to the current branch if Follow set it and it must not be written now.
+// errors.Is(err, ErrInvalid) holds.
 type ReadOnlyError struct{ Why string }
 
 // Error gives the reason.

@@ -42,7 +42,7 @@ func cellsOf(t *testing.T, work string) map[ipld.CID]ipld.CID {
 }
 
 // TestFrozenIndexes opens a repository with indexes of texts, links and vectors in the formats before
-// package segment: read only and made anew it answers the same, makes indexes of its own without a word, and a
+// package segment: read-only and rebuilt it answers the same, makes indexes of its own without a word, and a
 // collection leaves nothing of the old ones.
 func TestFrozenIndexes(t *testing.T) {
 	work := t.TempDir()

@@ -100,8 +100,8 @@ func (g *guarding) shadows(name graph.RefName, before Ref) error {
 	return g.guard(state.Touch{Kind: TouchTag, Ref: tag})
 }
 
-// tags returns the states to compare for a tag: none, unless it brings commits that no ref had. Then they are those of
-// a new branch.
+// tags returns the states to compare for a tag: none, unless it brings commits that no ref had. Then it is
+// compared like a new branch.
 func (g *guarding) tags(after Ref) (from, to *state.State, err error) {
 	if !after.Exists() {
 		return nil, nil, nil
@@ -282,8 +282,8 @@ func (g *guarding) kept(c ipld.CID) (base, now *state.State, err error) {
 	return base, now, err
 }
 
-// resolutions asks about the items of a merge in progress that are in conflict, or were decided anew.
-// One that ends is asked about where it lands.
+// resolutions asks about the items of a merge in progress that are in conflict or newly decided. A
+// merge that ends is asked about on the branch it lands on.
 func (g *guarding) resolutions(before, after ipld.CID) error {
 	if !after.Defined() {
 		return nil
@@ -309,8 +309,8 @@ func (g *guarding) resolutions(before, after ipld.CID) error {
 	})
 }
 
-// items calls fn with what differs between two trees by items, of which the first may be undefined
-// for none.
+// items calls fn with each item that differs between two trees. The first tree may be undefined, for
+// none.
 func (g *guarding) items(from, to ipld.CID, fn func(item string, value []byte) error) error {
 	a, err := state.EmptyTree(g.ctx, g.t.Nodes)
 	if err == nil && from.Defined() {

@@ -26,7 +26,7 @@ import (
 
 var errGuarded = errors.New("guarded")
 
-// warden lets nobody touch Vault nodes, edges of the type seals, edges that leave a Vault, or profiles.
+// warden denies any touch of Vault nodes, edges of the type seals, edges that leave a Vault, or profiles.
 func warden(t state.Touch) error {
 	if t.Type == "Vault" || t.Source == "Vault" || t.Type == "seals" || t.Kind == core.TouchProfile {
 		return fmt.Errorf("%w: %+v", errGuarded, t)
@@ -41,8 +41,8 @@ func guarded() state.Stamp {
 	return by
 }
 
-// vaults returns a repository with protected things, a branch where they differ, another that has
-// them no more, and a stage with a change of them; all made by somebody whom nothing binds.
+// vaults returns a repository with protected items, a branch where they differ, another where they are
+// deleted, and a stage with a change of them; all made without a guard.
 func vaults(t *testing.T) *core.Repo {
 	t.Helper()
 	r := repokit.OpenMem(t)

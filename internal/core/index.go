@@ -29,7 +29,7 @@ func indexOf[X any](
 		return of.Get(key)
 	}
 	if x := have(); x != nil {
-		return x, nil // whoever makes another one, which may take long, is not waited for
+		return x, nil // do not wait for a build of another index: it may take long
 	}
 	r.IndexMu.Lock()
 	defer r.IndexMu.Unlock()
@@ -78,17 +78,16 @@ func (x Indexes) Forget() {
 // may just have been read from.
 func (x Indexes) Sweeps() uint64 { return x.repo.SweepCount.Load() }
 
-// SweptSince reports whether derived blocks were removed since Sweeps returned a number: what was missing is made
-// anew where it is asked for again. It waits for what removes some now.
+// SweptSince reports whether derived blocks were removed since Sweeps returned n: a retry rebuilds what was
+// missing. It waits for a removal in progress.
 func (x Indexes) SweptSince(n uint64) bool {
 	x.repo.IndexMu.Lock()
 	defer x.repo.IndexMu.Unlock()
 	return x.repo.SweepCount.Load() != n
 }
 
-// Rebuild makes the indexes of a revision, of its texts, links and dense vectors, anew from its
-// facts alone, in place of those there are. Answers do not change: an index is a pure function
-// of facts.
+// Rebuild replaces the indexes of a revision, of its texts, links and dense vectors, with ones built
+// from its facts alone. Answers do not change: an index is a pure function of facts.
 func (x Indexes) Rebuild(ctx context.Context, rev string) (view.IndexStats, error) {
 	if x.repo.Ro {
 		return view.IndexStats{}, store.ErrReadOnly
@@ -180,7 +179,7 @@ func (s *Snapshot) Links(ctx context.Context) (*links.Index, error) {
 // maxRetries bounds how often a retrieval begins again because its index was dropped.
 const maxRetries = 8
 
-// WithIndex calls fn with the snapshot's index, and again where a purge dropped it meanwhile.
+// WithIndex calls fn with the snapshot's index, and again if a purge dropped the index during the call.
 func (s *Snapshot) WithIndex(ctx context.Context, fn func(*index.Index) error) error {
 	x, err := s.index(ctx)
 	if err != nil {

@@ -36,8 +36,8 @@ func (x Indexes) write(
 	return c, nil
 }
 
-// change writes the index of next, a change of base, beside the commit being made. Where base has
-// none the first retrieval makes it: a commit costs its change.
+// change writes the index of next, a change of base, along with the commit being made. If base has no
+// index the first retrieval builds it: a commit costs only its change.
 func (x Indexes) change(ctx context.Context, k view.IndexKind, base, next *state.State) error {
 	if key := k.Key(next); !key.Defined() || key == k.Key(base) {
 		return nil

@@ -56,8 +56,8 @@ func (st Storage) Sizes(ctx context.Context) (Sizes, error) {
 	return s, err
 }
 
-// DiskBytes is the size of all files of the repository, 0 in memory. A file that goes away meanwhile, as
-// the store's do, is not counted.
+// DiskBytes returns the size of all files of the repository, 0 in memory. A file deleted during the walk,
+// as the store does, is not counted.
 func (st Storage) DiskBytes() (size int64, err error) {
 	if st.repo.Dir == "" {
 		return 0, nil

@@ -12,8 +12,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// keeper knows what a collection must leave alone beside what refs reach. One process owns a
-// repository, so its memory is the place for that. The zero keeper is ready.
+// keeper records what a collection must keep in addition to what refs reach. One process owns a
+// repository, so it lives in that process's memory. The zero keeper is ready.
 type keeper struct {
 	// Still is read-held by a reader that relies on blocks that no ref may reach: an import that counts
 	// on what is there, a check of everything. A collection holds it while it removes.
@@ -26,8 +26,8 @@ type keeper struct {
 // stopPause is how often it is looked whether those that hold still have ended.
 const stopPause = 5 * time.Millisecond
 
-// Stop takes Still, with wait as soon as nobody holds it, and reports whether it did. Others can begin
-// to hold it meanwhile: an export may last as long as somebody takes to read it.
+// Stop locks Still, with wait as soon as it is free, and reports whether it did. While it waits others
+// can still lock it for reading: an export may last as long as its reader takes.
 func (k *keeper) Stop(ctx context.Context, wait bool) (bool, error) {
 	for !k.Still.TryLock() {
 		if !wait {

@@ -13,8 +13,8 @@ import (
 	"github.com/mnem-project/mnem/internal/state"
 )
 
-// TestReadChangesAsReader compares the changes of many lines, of which some are long, blank or wrong,
-// with those that a reader gives one after the other.
+// TestReadChangesAsReader compares the changes of many lines, some long, blank or wrong, with those that
+// a reader returns one by one.
 func TestReadChangesAsReader(t *testing.T) {
 	broken := errors.New("broken pipe")
 	line := func(i int) string {

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// MeaningVerb begins the command of an operation that commits vectors which nobody asked for: see Embeddings.Rest.
+	// MeaningVerb begins the command of an operation that commits vectors without being asked: see Embeddings.Rest.
 	MeaningVerb = "embed-rest"
 	// meaningBatch is how many nodes Embeddings.Rest embeds in one commit.
 	meaningBatch = 256
@@ -177,8 +177,8 @@ func (em Embeddings) amends(ctx context.Context, s *Snapshot) error {
 // Rest embeds all nodes of the newest commit of the current branch that have no embedding of their text by a
 // model, and returns how many these were. It makes a commit for each 256 in the order of their ids: its time, author
 // and message follow from the commit before it, so that two machines that embed the same memory make the same commits.
-// progress may be nil. If a merge is in progress, HEAD is on no branch or there is nothing, it does nothing. What is
-// written meanwhile stays: the vectors are committed onto it. An interrupt loses one commit at most.
+// progress may be nil. If a merge is in progress, HEAD is on no branch or there is nothing, it does nothing. Concurrent
+// writes are kept: the vectors are committed onto them. An interrupt loses one commit at most.
 func (em Embeddings) Rest(ctx context.Context, m state.Meaning, progress func(done, total int)) (int, error) {
 	em.repo.background.running.Add(1)
 	defer em.repo.background.running.Add(-1)

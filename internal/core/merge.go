@@ -27,13 +27,13 @@ const (
 // MergeOptions says how a merge, a revert or a cherry-pick is done.
 type MergeOptions struct {
 	CommitOptions // Message: "" for one that names what is merged
-	// Prefer, where given, resolves all conflicts at once.
+	// Prefer, if set, resolves all conflicts at once.
 	Prefer graph.Take
 	// Newest resolves each conflict of a merge by what was changed last; it excludes Prefer.
 	Newest bool
 	// NoFastForward makes a merge commit also where the branch could simply move.
 	NoFastForward bool
-	// Verify, where given, is called with the commits that a merge brings into the branch, newest
+	// Verify, if set, is called with the commits that a merge brings into the branch, newest
 	// first, before anything changes: its error refuses the merge. RequireSigned is made for it.
 	// A revert and a cherry-pick bring no commits of others.
 	Verify func(commits iter.Seq2[commit.LogEntry, error]) error
@@ -56,7 +56,7 @@ func (o *MergeOptions) Check() error {
 	return nil
 }
 
-// Job is what is to be merged into a branch.
+// Job describes a merge into a branch.
 type Job struct {
 	Verb    commit.Verb
 	Base    *state.State
@@ -74,8 +74,8 @@ func (v *View) mergeRef(branch graph.RefName) graph.RefName {
 	return graph.RefName(MergesInProgress + BranchName(branch))
 }
 
-// MergeOn returns the merge in progress on a branch, and whether there is one: the client's own, else one of no
-// client, as versions that knew none began it, which whoever ends it takes.
+// MergeOn returns the merge in progress on a branch, and whether there is one: the client's own, else one without
+// a client, which versions before clients began and any client may end.
 func (v *View) MergeOn(ctx context.Context, branch graph.RefName) (Ref, bool, error) {
 	ref, ok, err := v.Get(ctx, v.mergeRef(branch))
 	if err == nil && !ok && v.client != "" {
@@ -84,8 +84,8 @@ func (v *View) MergeOn(ctx context.Context, branch graph.RefName) (Ref, bool, er
 	return ref, ok, err
 }
 
-// merging returns the branch that a ref is of a merge in progress on, and whose, "" for nobody's. For other refs it
-// returns false.
+// merging returns the branch and the client, "" for none, of a ref that names a merge in progress. For other refs
+// it returns false.
 func (r Ref) merging() (branch, client string, ok bool) {
 	if branch, ok = strings.CutPrefix(string(r.Name), MergesInProgress); ok {
 		return branch, "", true
@@ -181,8 +181,8 @@ type MergeError struct {
 	Conflicts []Conflict
 	Base      ipld.CID // the commit that the change was made against
 	Head      ipld.CID // where the branch is
-	// Kept is the commit that was kept, and Ref its name, where changes made for an older commit
-	// did not merge: 'merge' that ref to resolve them.
+	// Kept is the commit that was kept, and Ref its name, if changes made for an older commit did
+	// not merge: 'merge' that ref to resolve them.
 	Kept ipld.CID
 	Ref  graph.RefName
 }

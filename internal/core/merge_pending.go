@@ -75,7 +75,7 @@ type KeptCommit struct {
 	Branch string        `json:"branch"`
 }
 
-// IsMerge reports whether a ref is of a merge in progress.
+// IsMerge reports whether a ref names a merge in progress.
 func (r Ref) IsMerge() bool {
 	_, _, ok := r.merging()
 	return ok
@@ -120,7 +120,7 @@ func (s shower) fill(c *Conflict, names []string) error {
 		}
 		block, err := s.get.Get(s.ctx, id)
 		if errors.Is(err, store.ErrRedacted) {
-			continue // nobody can tell what it said
+			continue // its text is gone
 		}
 		if err != nil {
 			return fmt.Errorf("read %s: %w", c.Item, err)
@@ -251,7 +251,7 @@ type Pending struct {
 	Resolutions *prolly.Map
 }
 
-// Roots are those of what merged.
+// Roots returns the roots of the merged state.
 func (p *Pending) Roots() state.Roots {
 	return state.Roots{Graph: p.Rec.Graph, Vectors: p.Rec.Vectors, Digests: p.Rec.Digests, Profile: p.Rec.Profile}
 }

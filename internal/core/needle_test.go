@@ -64,7 +64,7 @@ func TestFilterFindsOneOfMany(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hub, err := retrieve.ParsePredicate("needle exists") // or nobody could lend
+	hub, err := retrieve.ParsePredicate("needle exists") // else no neighbour could contribute
 	if err != nil {
 		t.Fatal(err)
 	}

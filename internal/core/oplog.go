@@ -27,7 +27,7 @@ type RefMove struct {
 	To   RefTarget     `json:"to" shape:"text|null"`
 }
 
-// RefTarget is a ref of which JSON has what it leads to.
+// RefTarget is a ref whose JSON form is its target.
 type RefTarget struct{ Ref }
 
 // Exists reports whether a ref, as one side of a change, is there.

@@ -6,8 +6,8 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store/pebble"
 )
 
-// ErrStopped is wrapped by the errors of a repository that may not be written any more, since a
-// write failed: what was acknowledged is on disk, and opening it anew finds that.
+// ErrStopped is wrapped by the errors of a repository that takes no more writes since one failed: what
+// was acknowledged is on disk, and reopening the repository finds it.
 var ErrStopped = pebble.ErrStopped
 
 // Owner says which process has a repository open, and where that answers others.

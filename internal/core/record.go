@@ -31,5 +31,5 @@ type DraftReceipt struct {
 	Time  graph.Time `json:"time"`
 }
 
-// CID is that of the receipt.
+// CID returns the CID of the receipt.
 func (d *DraftReceipt) CID() ipld.CID { return ipld.Sum(ipld.DagCBOR, d.Block) }

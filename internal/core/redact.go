@@ -66,7 +66,7 @@ func (r Redactions) Read(ctx context.Context, c ipld.CID) (*commit.Redaction, er
 	return state.DecodeRedaction(c, red.Stub)
 }
 
-// Redaction is that of the repository, for the CID that Node returned.
+// Redaction returns the repository's redaction of the CID that Node returned.
 func (s *Snapshot) Redaction(ctx context.Context, c ipld.CID) (*commit.Redaction, error) {
 	return s.Repo.Redactions().Read(ctx, c)
 }

@@ -133,7 +133,7 @@ func (o Options) blockCache() int64 {
 	return n
 }
 
-// budget is what the caches have together, nil for what each may have.
+// budget returns the memory that the caches share, nil if each has its own limit.
 func (o Options) budget() *cache.Budget {
 	if o.Memory == 0 {
 		return nil
@@ -152,7 +152,7 @@ func (o Options) FirstBranch() string {
 // Repo is an open repository. Safe for concurrent use: readers never wait, writers take turns.
 type Repo struct {
 	Store       store.Store
-	SharedStore store.Shared // the store, where other processes write to it too, else nil
+	SharedStore store.Shared // the store if other processes write to it too, else nil
 	Dir         string       // of its directory, "" in memory
 	Trees       *prolly.Cache
 	Parts       *segment.Cache // of indexes of texts
@@ -173,7 +173,7 @@ type Repo struct {
 	links   view.OpenIndexes[links.Index]
 	Buckets *segment.Cache    // of indexes of links
 	Vectors *view.VectorCache // sparse ones
-	// NodeBlocks are those that retrievals read; none where other processes can erase some.
+	// NodeBlocks caches blocks that retrievals read; it is off if other processes can erase some.
 	NodeBlocks cache.Cache[ipld.CID, []byte]
 	Mentions   cache.Cache[MentionsOf, *source.Mentioning] // likewise
 	Answering  Turns                                       // of retrievals

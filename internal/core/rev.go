@@ -240,7 +240,7 @@ func (r Revisions) base(ctx context.Context, v *View, name string) (ipld.CID, er
 	return r.byPrefix(ctx, name, commit.KindCommit, "revision")
 }
 
-// RefCandidates returns the refs that a name without @{…} may mean, of which the first that exists counts.
+// RefCandidates returns the refs that a name without @{…} may mean; the first that exists wins.
 func RefCandidates(name string) []graph.RefName {
 	switch {
 	case name == headShort:
@@ -285,9 +285,9 @@ func (r Revisions) Peel(ctx context.Context, c ipld.CID, name string) (ipld.CID,
 	}
 }
 
-// OfKind fails unless a CID that a caller gave is that of a stored record of a kind: with a
-// *NotFoundError for one that is not stored, else a *KindError. What is stored is not damaged where
-// it is something else than the caller thought.
+// OfKind fails unless a CID that a caller gave names a stored record of a kind: with a *NotFoundError
+// if nothing is stored under it, else a *KindError. A record of another kind is no damage: the caller
+// was mistaken.
 func (r Revisions) OfKind(ctx context.Context, c ipld.CID, name, kind string) error {
 	block, err := r.repo.Store.Facts().Get(ctx, c)
 	if errors.Is(err, store.ErrNotFound) {

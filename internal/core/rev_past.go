@@ -86,7 +86,7 @@ func (r Revisions) operation(
 	return op, err
 }
 
-// parseMoment reads a time of which people may leave out the seconds.
+// parseMoment parses a time. The seconds may be missing.
 func parseMoment(s string) (graph.Time, error) {
 	const toMinutes = len("2026-11-01T10:00")
 	if len(s) > toMinutes && s[toMinutes-3] == ':' && s[toMinutes] != ':' {

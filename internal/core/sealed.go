@@ -13,8 +13,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// amended checks that a commit which replaces another one is signed by the key of that, if a key has
-// signed that and the signature holds. Where Stamp.Signed is there to be asked, it is asked later.
+// amended checks that a commit that replaces another one is signed by the same key, if the old one is
+// signed and its signature holds. If Stamp.Signed is set, sealed asks it later instead.
 func (t *Tx) amended(ref graph.RefName, old *Snapshot, next *commit.Commit, by state.Stamp) error {
 	key, err := old.Record.Signer()
 	if err != nil {

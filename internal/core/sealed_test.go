@@ -134,7 +134,7 @@ func onlyPerson(yield func(graph.Change, error) bool) {
 	yield(graph.Change{Node: &graph.NodeChange{Key: "three", Type: "Note"}}, nil)
 }
 
-// TestSignedCommitsAreBuiltUpon does what keeps signed commits where they are: nobody is asked.
+// TestSignedCommitsAreBuiltUpon checks that Stamp.Signed is not called by operations that keep signed commits.
 func TestSignedCommitsAreBuiltUpon(t *testing.T) {
 	ctx := t.Context()
 	r := repokit.OpenMem(t)

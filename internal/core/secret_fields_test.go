@@ -476,7 +476,7 @@ func TestSecretsOfDrafts(t *testing.T) {
 	}
 }
 
-// unread are functions that put blocks beside tx.put, and why nothing looks for credentials in them there.
+// unread lists functions that put blocks without tx.put, and why they need no search for credentials.
 var unread = map[string]string{
 	"putBlock": "records of changes, which prepare looks at", "putNode": "chunks of changes, likewise",
 	"putMessage": "it looks itself", "appendDraft": "it looks itself",
@@ -545,7 +545,7 @@ func TestEveryPutIsRead(t *testing.T) {
 	}
 }
 
-// TestSecretsAllowedOnce goes on with what was allowed: it needs no permission anew where nothing new is said.
+// TestSecretsAllowedOnce checks that text once allowed needs no permission again unless something new is written.
 func TestSecretsAllowedOnce(t *testing.T) {
 	r := repokit.OpenMem(t)
 	repokit.Lines(t, r, `{"node":{"key":"a","type":"N"}}`)

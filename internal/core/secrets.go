@@ -28,8 +28,8 @@ func (t *Tx) wrote(block []byte, old func() ([]byte, error)) error {
 	return nil
 }
 
-// unsaid returns an error where a record that the operation writes, or the name of a ref that was not there, has a
-// credential that is to be refused.
+// unsaid returns an error if a record that the operation writes, or the name of a new ref, has a credential that
+// must be refused.
 func (t *Tx) unsaid(ctx context.Context) error {
 	for _, name := range slices.Sorted(maps.Keys(t.Edits)) {
 		if t.Edits[name] == nil || t.Restores {
@@ -49,7 +49,7 @@ func (t *Tx) unsaid(ctx context.Context) error {
 	return t.Secrets.Refusal()
 }
 
-// saysNone returns an error where the record of the operation itself has a credential that is to be refused.
+// saysNone returns an error if the record of the operation itself has a credential that must be refused.
 func (t *Tx) saysNone(op []byte) error {
 	if err := t.wrote(op, nil); err != nil {
 		return err

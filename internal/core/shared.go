@@ -19,17 +19,17 @@ import (
 )
 
 const (
-	// anewFor is how long a transaction is made anew whose head other processes move.
+	// anewFor is how long a transaction is retried while other processes move the head.
 	anewFor = 30 * time.Second
-	// maxReplayed is how many changes are kept in case that they are applied anew.
+	// maxReplayed is how many changes are kept to apply them again.
 	maxReplayed = 100_000
 	// linkFile says in which database a directory's repository is.
 	linkFile = "database"
 	maxLink  = 4096
 )
 
-// LinkFile returns the file in dir/.mnem that says in which database the repository is, where it is in one: a
-// line with the URL. What a client keeps for itself, as its configuration, is in the directory beside it.
+// LinkFile returns the file in dir/.mnem with the URL of the database that holds the repository, if one does.
+// Files of the client, such as its configuration, are in the same directory.
 func LinkFile(dir string) string { return filepath.Join(dir, DirName, linkFile) }
 
 // readLink returns the URL of the database that a repository's directory links to, "" for none.
@@ -123,8 +123,8 @@ func (r *Repo) forgetErased() {
 	r.ForgetOpened()
 }
 
-// ForgetOpened drops indexes, digests and what else was opened of derived blocks, which other processes may have
-// removed unheard. What is asked for next is opened anew.
+// ForgetOpened drops open indexes, digests and other derived blocks, which other processes may have removed
+// without notice. The next use opens them again.
 func (r *Repo) ForgetOpened() {
 	r.IndexMu.Lock()
 	defer r.IndexMu.Unlock()
@@ -162,8 +162,8 @@ func (r *Repo) TransactAnew(ctx context.Context, once func() (ipld.CID, error)) 
 	}
 }
 
-// Replayed returns changes that can be applied anew, as their reader may be one that gives them once. In a
-// store of one process they never are.
+// Replayed returns changes that can be applied again, as their reader may yield them only once. In a store of
+// one process they never are.
 func (r *Repo) Replayed(changes state.Changes) state.Changes {
 	if r.SharedStore == nil || changes == nil {
 		return changes

@@ -9,8 +9,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// putCommit signs a commit that is complete but for its signature, if whoever makes it signs, and
-// stages it. Every verb that makes commits ends here.
+// putCommit signs a commit that is complete but for its signature, unless sign is nil, and stages it.
+// Every verb that makes commits ends here.
 func (t *Tx) putCommit(
 	ctx context.Context, rec *commit.Commit, sign commit.SignFunc,
 ) (ipld.CID, error) {

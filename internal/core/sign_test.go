@@ -243,7 +243,7 @@ func TestMergeRequiresSignatures(t *testing.T) {
 		}
 		return trial
 	}
-	// A branch at the first commit, beside main.
+	// A second branch, at the first commit.
 	at := func(r *core.Repo, name string, c ipld.CID) {
 		t.Helper()
 		_, err := r.Branches().Create(t.Context(), name, c.String(), core.RefOptions{Stamp: repokit.By})

@@ -87,7 +87,7 @@ func (r *Repo) LoadState(
 // CID returns the snapshot's commit, undefined where it is none.
 func (s *Snapshot) CID() ipld.CID { return s.Id }
 
-// Commit returns the commit record, nil where the snapshot is of no commit.
+// Commit returns the commit record, nil if the snapshot has none.
 func (s *Snapshot) Commit() *commit.Commit { return s.Record }
 
 // Message returns the text of the commit's message as Repo.Message does, "" where there is no commit.

@@ -170,9 +170,9 @@ func (t *Tx) stageOn(
 	return &commit.Stage{Base: on, Branch: rec.Branch}, base, base.State, nil
 }
 
-// Commit makes a commit of a stage and empties it. Where the branch moved since the stage
-// began, what was staged is merged onto it; what does not merge is kept as a commit of its own and
-// a *MergeError names it and what both changed.
+// Commit makes a commit of a stage and empties it. If the branch has moved since the stage began, the
+// staged changes are merged onto it; if they do not merge, they are kept as a commit of their own, and
+// a *MergeError names it and the items that both sides changed.
 func (s Stages) Commit(
 	ctx context.Context, stage string, opt CommitOptions,
 ) (*CommitResult, error) {
@@ -216,7 +216,7 @@ func (s Stages) Commit(
 	return res, err
 }
 
-// Status is what a stage holds.
+// Status describes a stage.
 type Status struct {
 	Branch string     // that a commit of the stage goes to; empty for none: HEAD is detached
 	Head   ipld.CID   // newest commit of that branch, undefined before the first

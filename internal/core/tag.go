@@ -143,8 +143,8 @@ func (t *Tx) annotate(
 	return c, rec, err
 }
 
-// Remove removes a tag and returns what it was. Its commit stays, where something else reaches
-// it and through older operations.
+// Remove removes a tag and returns it. Its commit stays reachable through older operations, and
+// through other refs if they lead to it.
 func (ts Tags) Remove(ctx context.Context, name string, opt RefOptions) (TagInfo, error) {
 	var was TagInfo
 	_, err := ts.repo.Transact(ctx, opt.Stamp, func(t *Tx) error {

@@ -7,9 +7,8 @@ import (
 	"sync"
 )
 
-// Turns lets callers in one at a time, or as many as it is told, in the order in which they asked: the one that
-// leaves hands its turn to the one that has waited longest, so that a caller that comes meanwhile cannot take it.
-// The zero value is ready.
+// Turns is a first-come, first-served semaphore: a release hands the slot to the caller that has waited longest,
+// so that a later caller cannot take it. The zero value is ready.
 type Turns struct {
 	Most int // at a time, set before use; 0 for one
 
@@ -18,7 +17,7 @@ type Turns struct {
 	Waiting list.List // of chan struct{}, closed when the turn is theirs
 }
 
-// takeFree takes a turn that nobody has. Its caller holds mu.
+// takeFree takes a free slot, if there is one. Its caller holds mu.
 func (q *Turns) takeFree() bool {
 	if q.Taken >= max(1, q.Most) {
 		return false
@@ -54,7 +53,7 @@ func (q *Turns) Take(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Try takes the turn where nobody has it.
+// Try takes a free slot without waiting, and reports whether it did.
 func (q *Turns) Try() bool {
 	q.Mu.Lock()
 	defer q.Mu.Unlock()

@@ -31,7 +31,7 @@ type Tx struct {
 
 	Horizon uint64 // the new horizon; 0 for the one there is
 	Always  bool   // record the operation even where no ref changes
-	apart   bool   // the edit of HEAD is of the client's own
+	apart   bool   // moves the client's own HEAD, which is not in the view
 
 	// indexes are made once it is certain that the facts can be written, so that what was erased is
 	// not in an index either.
@@ -39,7 +39,7 @@ type Tx struct {
 	fresh   state.Fresh
 
 	Secrets  state.SecretLog // what looks like credentials in records and names
-	Restores bool            // refs are what they were before
+	Restores bool            // refs return to earlier values
 	Foreign  bool            // refs are named by other repositories
 
 	Scratch *state.ScratchRoom // nil where the store has none
@@ -206,10 +206,9 @@ func (t *Tx) finish(ctx context.Context, by state.Stamp) (c ipld.CID, durable fu
 	return block.CID, durable, err
 }
 
-// whole does what records the operation. Where the operation fills a gap, it drops the indexes that were
-// built around the gap: before, so that it is not begun where they cannot be dropped, and again for those
-// that somebody built meanwhile. Where that fails the operation has been recorded all the same, and the
-// next one drops them.
+// whole calls record. If the operation fills a gap, whole drops the indexes built around the gap: first before
+// record, to fail early if they cannot be dropped, then again for indexes built during record. If the second
+// drop fails the operation is recorded all the same, and the next one drops them.
 func (t *Tx) whole(ctx context.Context, record func() (func() error, error)) (durable func() error, err error) {
 	r := t.Repo
 	if !r.filled.Swap(false) {

@@ -30,7 +30,7 @@ import (
 // version again, as long as it was not released: MNEM_REWRITE=1 go test ./internal/core -run Frozen.
 const frozen = "../../testdata/repos"
 
-// withoutReplay is the frozen repository whose receipts are of a ranking that was never released.
+// withoutReplay is the frozen repository whose receipts come from a ranking that was never released.
 const withoutReplay = "v1"
 
 // maxFrozen is how large a frozen repository may be, in bytes.

@@ -54,7 +54,7 @@ func TestWorkOfReads(t *testing.T) {
 			most int64
 		}{
 			{"opening", func(t *testing.T, r *core.Repo) { repokit.Head(t, r) }, 12},
-			// 92 of 8,000 nodes, 50 plainly: the other 42 are of the 20 candidates that are compared
+			// 92 of 8,000 nodes, 50 plainly: the other 42 are among the 20 candidates that are compared
 			// and the 50 that get bands.
 			{"retrieval", ask(retrieve.Request{Text: "w77", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}}), 110},
 			{"retrieval with expansion", ask(retrieve.Request{Text: "w77"}), 400},
@@ -81,7 +81,7 @@ func TestWorkOfReads(t *testing.T) {
 			t.Logf("%d nodes, %s: %v", n, c.name, w)
 			before, ok := last[c.name]
 			if c.most > 100 {
-				ok = false // it goes to as many nodes as its parameters say, where there are
+				ok = false // it visits as many nodes as its parameters allow
 			}
 			if reads > c.most || ok && reads > 2*before+10 {
 				t.Errorf("%d nodes: %s read %d blocks, %d in a tenth of it, want %d at most",

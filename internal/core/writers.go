@@ -25,8 +25,8 @@ type writers struct {
 	held    *HeldTurn                  // takes the turn when it ends, nil for none; set within a turn
 }
 
-// Lock waits until no one writes and all that was written is durable. After an error, which is that
-// of the context, Unlock must not be called.
+// Lock waits until no one writes and all writes are durable. If it returns an error, that of the
+// context, Unlock must not be called.
 func (w *writers) Lock(ctx context.Context) error {
 	if err := w.take(ctx); err != nil {
 		return err
