@@ -40,20 +40,20 @@ type ImportOptions struct {
 
 // ImportResult is the result of an import, or of a dry run.
 type ImportResult struct {
-	Name      string // the name it went under, "" if refs kept their own
-	Scope     commit.Scope
-	Refs      []core.RefChange // that changed, in name order; none if all was there already
-	Head      string           // the branch that HEAD was moved to, "" if it did not move
-	Blocks    int              // in the file
-	Bytes     int64            // of the file
-	NewBlocks int              // that were not in the store
+	Name      string           `json:"name" shape:"null"` // the name it went under, "" if refs kept their own
+	Scope     commit.Scope     `json:"scope"`
+	Refs      []core.RefChange `json:"refs"`              // that changed, in name order; none if all was there already
+	Head      string           `json:"head" shape:"null"` // the branch that HEAD was moved to, "" if it did not move
+	Blocks    int              `json:"blocks"`            // in the file
+	Bytes     int64            `json:"bytes"`             // of the file
+	NewBlocks int              `json:"new_blocks"`        // that were not in the store
 	// Redacted is the number of blocks in the file that were erased here: they stay erased.
-	Redacted int
+	Redacted int `json:"redacted"`
 	// Redactions is the number of blocks that were erased at the file's origin but not here: they are now redacted
 	// here.
-	Redactions int
+	Redactions int `json:"redactions"`
 	// Secrets reports apparent credentials in the new blocks, which are stored unchanged.
-	Secrets state.SecretReport
+	Secrets state.SecretReport `json:"-"`
 }
 
 // PrerequisiteError is returned when a file builds on a commit that is not in the repository. errors.Is(err,

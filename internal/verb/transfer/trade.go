@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/exchange"
@@ -202,20 +201,10 @@ func (q *ImportRequest) Into(w *verb.Writing) { w.DryRun = q.DryRun }
 
 // Imported is what an import did.
 type Imported struct {
-	Name      verb.Text        `json:"name"` // null where refs kept their own names
-	Scope     commit.Scope     `json:"scope"`
-	Refs      []core.RefChange `json:"refs"`
-	Head      verb.Text        `json:"head"` // the branch that HEAD was moved to
-	Blocks    int              `json:"blocks"`
-	Bytes     int64            `json:"bytes"`
-	NewBlocks int              `json:"new_blocks"`
-	// Redacted is the number of blocks of the file that were erased here and stay so, Redactions of
-	// those that were erased where it is from.
-	Redacted   int              `json:"redacted"`
-	Redactions int              `json:"redactions"`
-	NoChange   bool             `json:"no_change"`
-	DryRun     bool             `json:"dry_run"`
-	Warnings   editing.Warnings `json:"warnings,omitempty"`
+	exchange.ImportResult
+	NoChange bool             `json:"no_change"`
+	DryRun   bool             `json:"dry_run"`
+	Warnings editing.Warnings `json:"warnings,omitempty"`
 }
 
 // Import takes in what an export wrote.
@@ -266,9 +255,7 @@ func importFile(ctx context.Context, s *verb.Service, q *ImportRequest) (*Import
 		return nil, err
 	}
 	return &Imported{
-		Name: verb.Text(res.Name), Scope: res.Scope, Head: verb.Text(res.Head), Blocks: res.Blocks, Bytes: res.Bytes,
-		NewBlocks: res.NewBlocks, Redacted: res.Redacted, Redactions: res.Redactions,
-		Refs: res.Refs, NoChange: len(res.Refs) == 0, DryRun: q.DryRun, Warnings: editing.WarningsOf(res.Secrets),
+		ImportResult: *res, NoChange: len(res.Refs) == 0, DryRun: q.DryRun, Warnings: editing.WarningsOf(res.Secrets),
 	}, nil
 }
 
