@@ -2,17 +2,11 @@ package answers
 
 import (
 	"cmp"
-	"maps"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/base/plain"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/layout"
-	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/verb/upkeep"
 )
 
@@ -151,96 +145,4 @@ func purgedFile(f layout.File, dryRun bool) string {
 		return "took it out of " + f.What
 	}
 	return "removed " + f.What
-}
-
-func Index(c *show.Console, x *upkeep.Index) error {
-	if !x.Manifest.Defined() {
-		return c.Printf("no index yet: the first retrieval makes it\n")
-	}
-	c.Put("%s, %s, %s\n", show.Plural(x.Segments, "segment"),
-		show.Plural(int(x.Nodes), "node"), show.Plural(int(x.Terms), "term"))
-	var rows [][]show.Cell
-	for _, f := range x.Fields {
-		rows = append(rows, []show.Cell{
-			{Text: f.Field, Style: show.Bold}, {Text: show.Plural(int(f.Nodes), "node"), Style: ""}, {Text: show.Plural(int(f.Terms), "term"), Style: ""},
-		})
-	}
-	return c.Table(rows)
-}
-
-func Stats(c *show.Console, s *upkeep.Stats) error {
-	rows := [][]show.Cell{
-		{{Text: "commit", Style: show.Bold}, {Text: show.ShortCID(s.Commit), Style: show.Yellow}},
-		countRow("nodes", s.Nodes.Total), countRow("edges", s.Edges.Total),
-		countRow("marks", s.Marks.Total),
-		countRow("embeddings", s.Embeddings),
-	}
-	for _, t := range s.NodeTypes {
-		rows = append(rows, countRow("node "+show.Brief(show.Word(t.Type), nameWidth), uint64(t.Count)))
-	}
-	for _, t := range s.EdgeTypes {
-		rows = append(rows, countRow("edge "+show.Brief(show.Word(t.Type), nameWidth), uint64(t.Count)))
-	}
-	for _, state := range slices.Sorted(maps.Keys(s.Marks.ByState)) {
-		rows = append(rows, countRow("mark "+show.Line(string(state)), uint64(s.Marks.ByState[state])))
-	}
-	for _, name := range slices.Sorted(maps.Keys(s.Agents)) {
-		rows = append(rows, countRow("commits by "+show.Brief(name, nameWidth), uint64(s.Agents[name])))
-	}
-	rows = append(rows, countRow("index segments", uint64(s.Index.Segments)),
-		countRow("index terms", uint64(s.Index.Terms)),
-		countRow("branches", uint64(s.Store.Branches)), countRow("tags", uint64(s.Store.Tags)),
-		countRow("operations", s.Store.Operations), countRow("blocks", uint64(s.Store.Blocks)),
-		[]show.Cell{{Text: "block bytes", Style: show.Bold}, {Text: plain.Bytes(s.Store.BlockBytes), Style: ""}},
-		countRow("index blocks", uint64(s.Store.DerivedBlocks)),
-		[]show.Cell{{Text: "index bytes", Style: show.Bold}, {Text: plain.Bytes(s.Store.DerivedBytes), Style: ""}},
-		[]show.Cell{{Text: "bytes on disk", Style: show.Bold}, {Text: plain.Bytes(s.Store.DiskBytes), Style: ""}})
-	return c.Table(rows)
-}
-
-func countRow(name string, n uint64) []show.Cell {
-	return []show.Cell{{Text: name, Style: show.Bold}, {Text: strconv.FormatUint(n, 10), Style: ""}}
-}
-
-const exampleWidth = 40 // of a value, in columns
-
-func Schema(c *show.Console, s *upkeep.Schema) error {
-	if s.Nodes == 0 {
-		c.Remark("no nodes")
-		return nil
-	}
-	rows := make([][]show.Cell, 0, len(s.NodeTypes))
-	for _, t := range s.NodeTypes {
-		rows = append(rows, countRow("node "+show.Brief(show.Word(t.Type), nameWidth), uint64(t.Count)))
-	}
-	_ = c.ListOf(rows, s.MoreNodes)
-	rows = nil
-	for _, p := range s.Properties {
-		var values []string
-		for _, v := range p.Examples {
-			values = append(values, show.Brief(string(v), exampleWidth))
-		}
-		rows = append(rows, append(countRow("prop "+show.Brief(p.Name, nameWidth), uint64(p.Count)),
-			show.Cell{Text: show.Line(strings.Join(p.Kinds, ", ")), Style: show.Dim}, show.Cell{Text: typesText(p.Types, p.MoreTypes), Style: ""},
-			show.Cell{Text: strings.Join(values, "  "), Style: show.Dim}))
-	}
-	_ = c.ListOf(rows, s.MoreProps)
-	rows = nil
-	for _, e := range s.EdgeTypes {
-		rows = append(rows, append(countRow("edge "+show.Brief(show.Word(e.Type), nameWidth), uint64(e.Count)),
-			show.Cell{Text: typesText(e.From, e.MoreFrom) + " -> " + typesText(e.To, e.MoreTo), Style: ""}))
-	}
-	return c.ListOf(rows, s.MoreEdges)
-}
-
-// typesText names types with how many there are.
-func typesText(list []memory.TypeCount, more int) string {
-	names := make([]string, 0, len(list)+1)
-	for _, t := range list {
-		names = append(names, show.Brief(show.Word(t.Type), nameWidth)+" "+strconv.Itoa(t.Count))
-	}
-	if more > 0 {
-		names = append(names, "+"+strconv.Itoa(more))
-	}
-	return strings.Join(names, ", ")
 }
