@@ -47,7 +47,7 @@ func (r *Repo) Remember(ctx context.Context, memories ...Memory) ([]Remembered, 
 			About: m.About, Property: m.Property, Supersedes: m.Supersedes,
 		}
 	}
-	opt := remember.Options{CommitOptions: core.CommitOptions{Stamp: r.stamp("remember")}}
+	opt := remember.WriteOptions{CommitOptions: core.CommitOptions{Stamp: r.stamp("remember")}}
 	res, err := remember.New(r.core).RememberAll(ctx, opt, reqs)
 	if err != nil {
 		return nil, conflicting(err)
@@ -79,7 +79,7 @@ type Process struct {
 // Answer answers the commands of other processes on the repository in dir/.mnem, which this process has open, until
 // stop is called: before Close. What is under way then has that long to end.
 func (r *Repo) Answer(dir string, p Process) (stop func(grace time.Duration) error, err error) {
-	o, err := peers.Answer(dir, r.core, peers.Options{Build: p.Build, PID: p.PID, Since: p.Since, Temp: p.Temp})
+	o, err := peers.Answer(dir, r.core, peers.HostOptions{Build: p.Build, PID: p.PID, Since: p.Since, Temp: p.Temp})
 	if err != nil {
 		return nil, err
 	}

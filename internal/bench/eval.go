@@ -160,7 +160,7 @@ func answerAll(
 ) (*evaluate.Report, error) {
 	set, done := h.Progress()
 	defer done()
-	opt := evaluate.Options{
+	opt := evaluate.RunOptions{
 		Base: base, Shown: filepath.ToSlash(dir), Progress: set, Profiles: to.Profiles,
 		By: evaluate.By(to.by), As: evaluate.Form(to.as), Ask: to.Models.Ask,
 	}

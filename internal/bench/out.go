@@ -58,7 +58,7 @@ type fileJSON struct {
 	Questions string  `json:"questions"` // sha256 of the query file
 }
 
-func filesJSON(list []evaluate.File) []fileJSON {
+func filesJSON(list []evaluate.FilePair) []fileJSON {
 	files := make([]fileJSON, len(list))
 	for i, f := range list {
 		files[i] = fileJSON{f.Name, orNull(f.Graph.String()), f.Nodes, f.Edges, f.Queries, f.Questions}

@@ -70,7 +70,7 @@ func newSecret(raw string) *secret {
 func searched(s string) (folded, words string) {
 	var f, w strings.Builder
 	blank, gap := false, true
-	text.EachFolded(s, func(_, _ int, kind text.Kind, fold string) bool {
+	text.EachFolded(s, func(_, _ int, kind text.CharClass, fold string) bool {
 		if kind == text.KindOther {
 			gap = true
 			if strings.Contains(" \t\n\r\u00a0\u3000", fold) {

@@ -117,7 +117,7 @@ func (s *filled) fill(ctx context.Context, opt *AnswersOptions, wrote func()) (e
 	for i := range s.facts {
 		one := &s.facts[i]
 		stamp.Time = one.at
-		res, err := agent.Remember(ctx, remember.Options{CommitOptions: core.CommitOptions{Stamp: stamp}},
+		res, err := agent.Remember(ctx, remember.WriteOptions{CommitOptions: core.CommitOptions{Stamp: stamp}},
 			one.Request)
 		if err != nil {
 			return s.at(memoriesFile, one.line, err)

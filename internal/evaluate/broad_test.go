@@ -76,7 +76,7 @@ func TestBroadQuestions(t *testing.T) {
 	for _, budget := range []int{256, 512} {
 		points, digests := map[retrieve.Altitude]int{}, map[retrieve.Altitude]int{}
 		for _, at := range []retrieve.Altitude{retrieve.AltitudeEntity, retrieve.AltitudeAuto} {
-			_, err := evaluate.Run(t.Context(), files, evaluate.Options{
+			_, err := evaluate.Run(t.Context(), files, evaluate.RunOptions{
 				Base: retrieve.Request{Limit: new(retrieve.DefaultLimit), Budget: &budget,
 					OutputOptions: retrieve.OutputOptions{Altitude: at}},
 				Answer: func(q *evaluate.Query, a *retrieve.Answer) error {

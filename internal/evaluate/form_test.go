@@ -38,7 +38,7 @@ func TestForms(t *testing.T) {
 			"a.changes.jsonl": {Data: []byte(told())}, "a.queries.jsonl": {Data: []byte(tt.questions)},
 		}
 		var first []string
-		report, err := evaluate.Run(t.Context(), dir, evaluate.Options{
+		report, err := evaluate.Run(t.Context(), dir, evaluate.RunOptions{
 			As: tt.as, By: evaluate.ByLane,
 			Answer: func(_ *evaluate.Query, a *retrieve.Answer) error {
 				seen := map[string]bool{}
@@ -83,7 +83,7 @@ func TestFormsThatFail(t *testing.T) {
 	} {
 		_, err := evaluate.Run(t.Context(), fstest.MapFS{
 			"a.changes.jsonl": {Data: []byte(tt.lines)}, "a.queries.jsonl": {Data: []byte(tt.question)},
-		}, evaluate.Options{As: tt.as})
+		}, evaluate.RunOptions{As: tt.as})
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.as, err, tt.want)
 		}

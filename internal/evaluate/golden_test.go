@@ -24,7 +24,7 @@ const shownItems = 10
 // is wanted: MNEM_REWRITE=1 go test ./internal/evaluate -run Golden.
 func TestGolden(t *testing.T) {
 	lists := make(map[string]*strings.Builder)
-	report, err := evaluate.Run(t.Context(), os.DirFS(questions), evaluate.Options{
+	report, err := evaluate.Run(t.Context(), os.DirFS(questions), evaluate.RunOptions{
 		Answer: func(q *evaluate.Query, a *retrieve.Answer) error {
 			name, _, _ := strings.Cut(q.ID, "-")
 			if lists[name] == nil {

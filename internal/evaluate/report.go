@@ -13,13 +13,13 @@ const NoCategory = "-"
 
 // Report is what queries were answered with, in figures.
 type Report struct {
-	Files      []File
+	Files      []FilePair
 	All        Row   // over all queries of all files
 	Categories []Row // by the name of the category, bytewise
 }
 
-// File is one pair of files.
-type File struct {
+// FilePair is one pair of files.
+type FilePair struct {
 	Name      string   // without its endings
 	Graph     ipld.CID // what was known
 	Nodes     int

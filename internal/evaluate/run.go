@@ -59,8 +59,8 @@ const (
 	ByStage By = "stage"
 )
 
-// Options says how queries are answered, and who is told. The zero value works.
-type Options struct {
+// RunOptions says how queries are answered, and who is told. The zero value works.
+type RunOptions struct {
 	Base retrieve.Request // parameters that a query does not give itself
 	// Profiles are those that queries and Base may name, nil for the built-in ones alone. Those of
 	// the change files do not exist: they hold no profiles.
@@ -87,7 +87,7 @@ type Options struct {
 // each pair is a repository of its own, which is in memory and gone afterwards. Errors in a line
 // are a *graph.LineError; everything that can be seen in query files alone is seen before the first
 // query is answered.
-func Run(ctx context.Context, dir fs.FS, opt Options) (*Report, error) {
+func Run(ctx context.Context, dir fs.FS, opt RunOptions) (*Report, error) {
 	opt.Base = defaults(opt.Base)
 	if opt.Progress == nil {
 		opt.Progress = func(string, int, int) {}
@@ -127,7 +127,7 @@ func defaults(base retrieve.Request) retrieve.Request {
 
 type runner struct {
 	dir    fs.FS
-	opt    Options
+	opt    RunOptions
 	report *Report
 	sums   tallies
 	varied variantTallies
@@ -261,7 +261,7 @@ func (r *runner) pair(ctx context.Context, name string) (err error) {
 		}
 	}
 	nodes, edges, _, _ := s.Sizes()
-	r.report.Files = append(r.report.Files, File{
+	r.report.Files = append(r.report.Files, FilePair{
 		Name: name, Graph: s.Graph(), Nodes: int(nodes), Edges: int(edges), Queries: len(queries),
 		Questions: hash,
 	})

@@ -49,7 +49,7 @@ func zoo() fstest.MapFS {
 func TestRunPoolsPairs(t *testing.T) {
 	var asked []string
 	var last string
-	report, err := evaluate.Run(t.Context(), zoo(), evaluate.Options{
+	report, err := evaluate.Run(t.Context(), zoo(), evaluate.RunOptions{
 		Answer: func(q *evaluate.Query, a *retrieve.Answer) error {
 			asked = append(asked, q.ID+" "+a.Items[0].Key)
 			if *a.Request.Limit != evaluate.DefaultLimit || a.TokensBudget != 0 {
@@ -95,7 +95,7 @@ func TestRunAveragesExactly(t *testing.T) {
 		`{"qid":"1","text":"eel","gold":["eel"],"expand":0}
 {"qid":"2","text":"eel","gold":["cod"],"expand":0}
 {"qid":"3","text":"heron","gold":["cod"],"expand":0}
-`), evaluate.Options{})
+`), evaluate.RunOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestRunFindsNodesWithoutKey(t *testing.T) {
 		return dir("a.changes.jsonl", fishChanges, "a.queries.jsonl",
 			fmt.Sprintf(`{"qid":"t","text":"flat turbots","gold":["%s"]}`, gold))
 	}
-	_, err := evaluate.Run(t.Context(), with("cod"), evaluate.Options{
+	_, err := evaluate.Run(t.Context(), with("cod"), evaluate.RunOptions{
 		Answer: func(_ *evaluate.Query, a *retrieve.Answer) error {
 			id = a.Items[0].ID
 			return nil
@@ -125,7 +125,7 @@ func TestRunFindsNodesWithoutKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := evaluate.Run(t.Context(), with(id.String()), evaluate.Options{})
+	report, err := evaluate.Run(t.Context(), with(id.String()), evaluate.RunOptions{})
 	if err != nil || report.All.Text(evaluate.MRR, 1) != "1.0" {
 		t.Errorf("%+v, %v", report, err)
 	}
@@ -166,7 +166,7 @@ func TestRunRefuses(t *testing.T) {
 			"a.queries.jsonl", fishQueries), "d/a.changes.jsonl:1: "},
 	}
 	for _, tt := range tests {
-		_, err := evaluate.Run(t.Context(), tt.dir, evaluate.Options{Shown: "d"})
+		_, err := evaluate.Run(t.Context(), tt.dir, evaluate.RunOptions{Shown: "d"})
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: error %v, want %q", tt.name, err, tt.want)
 		}
@@ -177,7 +177,7 @@ func TestRunRefuses(t *testing.T) {
 func TestRunSeesMistakesFirst(t *testing.T) {
 	d := zoo()
 	d["fish.queries.jsonl"].Data = append(d["fish.queries.jsonl"].Data, '{')
-	_, err := evaluate.Run(t.Context(), d, evaluate.Options{
+	_, err := evaluate.Run(t.Context(), d, evaluate.RunOptions{
 		Answer: func(*evaluate.Query, *retrieve.Answer) error {
 			t.Error("a query was answered")
 			return nil
@@ -191,7 +191,7 @@ func TestRunSeesMistakesFirst(t *testing.T) {
 
 func TestRunStops(t *testing.T) {
 	enough := errors.New("enough")
-	_, err := evaluate.Run(t.Context(), zoo(), evaluate.Options{
+	_, err := evaluate.Run(t.Context(), zoo(), evaluate.RunOptions{
 		Answer: func(*evaluate.Query, *retrieve.Answer) error { return enough },
 	})
 	if !errors.Is(err, enough) {
@@ -199,7 +199,7 @@ func TestRunStops(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	answered := 0
-	_, err = evaluate.Run(ctx, zoo(), evaluate.Options{
+	_, err = evaluate.Run(ctx, zoo(), evaluate.RunOptions{
 		Answer: func(*evaluate.Query, *retrieve.Answer) error {
 			answered++
 			cancel()

@@ -41,7 +41,7 @@ func TestByLane(t *testing.T) {
 {"qid":"3","text":"who was it in May 2023","gold":["eel"],"vectors":{"m":[1,0]},"expand":0}
 {"qid":"4","text":"zeppelin","gold":["cod"],"vectors":{"m":[1,0]},"expand":0}
 `)
-	report, err := evaluate.Run(t.Context(), d, evaluate.Options{By: evaluate.ByLane})
+	report, err := evaluate.Run(t.Context(), d, evaluate.RunOptions{By: evaluate.ByLane})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestByStage(t *testing.T) {
 	d["fish.queries.jsonl"].Data = append(d["fish.queries.jsonl"].Data,
 		`{"qid":"f3","text":"eel","gold":["cod"]}`...)
 	base := retrieve.Request{Dedup: true}
-	report, err := evaluate.Run(t.Context(), d, evaluate.Options{By: evaluate.ByStage, Base: base})
+	report, err := evaluate.Run(t.Context(), d, evaluate.RunOptions{By: evaluate.ByStage, Base: base})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestByStage(t *testing.T) {
 		}
 		req := base
 		change(&req)
-		other, err := evaluate.Run(t.Context(), d, evaluate.Options{Base: req})
+		other, err := evaluate.Run(t.Context(), d, evaluate.RunOptions{Base: req})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +105,7 @@ func TestByStageOfVectors(t *testing.T) {
 		`{"qid":"1","text":"eel","gold":["eel"],"expand":0}
 {"qid":"2","text":"zeppelin in May 2023","gold":["cod"],"vectors":{"m":[1,0]},"expand":0}
 `)
-	report, err := evaluate.Run(t.Context(), d, evaluate.Options{By: evaluate.ByStage})
+	report, err := evaluate.Run(t.Context(), d, evaluate.RunOptions{By: evaluate.ByStage})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestByStageOfVectors(t *testing.T) {
 // TestRunAsks completes requests once each, and prepares each repository.
 func TestRunAsks(t *testing.T) {
 	asked, prepared := 0, 0
-	opt := evaluate.Options{
+	opt := evaluate.RunOptions{
 		By: evaluate.ByLane,
 		Ask: func(_ context.Context, r retrieve.Request) (retrieve.Request, error) {
 			asked++

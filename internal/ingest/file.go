@@ -95,7 +95,7 @@ func Read(
 		f.Redacted += n
 		return out, err
 	}
-	f.doc, err = parse.Parse(format, text, &parse.Options{
+	f.doc, err = parse.Parse(format, text, &parse.ReadOptions{
 		Clean: clean, Columns: columns, Time: func(s string) error { _, err := graph.ParseTime(s); return err },
 	})
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 type Known struct {
 	Name   string // of the user's own key, otherwise from the trust list
 	Key    commit.Key
-	Secret bool  // whether the user can sign with it
-	Entry  Entry // zero if the trust list does not have it
+	Secret bool       // whether the user can sign with it
+	Entry  TrustedKey // zero if the trust list does not have it
 }
 
 // The trust in a key.

@@ -27,8 +27,8 @@ type Revocation struct {
 	Reason string        // "" for none
 }
 
-// Entry is one key of a trust list.
-type Entry struct {
+// TrustedKey is one key of a trust list.
+type TrustedKey struct {
 	Key     commit.Key
 	Name    string      // of the owner, "" for none
 	Note    string      // "" for none
@@ -40,16 +40,16 @@ type Entry struct {
 
 // TrustList holds the keys a user knows, ordered by text form. The zero list is empty. It must not be used
 // concurrently while it is changed.
-type TrustList struct{ entries []Entry }
+type TrustList struct{ entries []TrustedKey }
 
 // Entries returns the keys. The slice must not be changed.
-func (l *TrustList) Entries() []Entry { return l.entries }
+func (l *TrustList) Entries() []TrustedKey { return l.entries }
 
 // Find returns the entry of a key.
-func (l *TrustList) Find(key commit.Key) (Entry, bool) {
+func (l *TrustList) Find(key commit.Key) (TrustedKey, bool) {
 	i, ok := l.search(key)
 	if !ok {
-		return Entry{}, false
+		return TrustedKey{}, false
 	}
 	return l.entries[i], true
 }
@@ -68,7 +68,7 @@ func (l *TrustList) Trust(key commit.Key, at graph.Time) commit.Trust {
 }
 
 func (l *TrustList) search(key commit.Key) (int, bool) {
-	return slices.BinarySearchFunc(l.entries, key.String(), func(e Entry, text string) int {
+	return slices.BinarySearchFunc(l.entries, key.String(), func(e TrustedKey, text string) int {
 		return strings.Compare(e.Key.String(), text)
 	})
 }
@@ -89,7 +89,7 @@ func (l *TrustList) Add(key commit.Key, name, note string, now graph.Time) error
 		now = old.Added
 	}
 	e, _ := l.Find(key)
-	return l.put(Entry{Key: key, Name: name, Note: note, Added: now, Trusted: true, Purge: e.Purge})
+	return l.put(TrustedKey{Key: key, Name: name, Note: note, Added: now, Trusted: true, Purge: e.Purge})
 }
 
 // SetPurge sets whether redactions signed by a key are accepted without asking. It returns a *graph.FieldError for
@@ -114,7 +114,7 @@ func (l *TrustList) TrustPurge(key commit.Key) bool {
 func (l *TrustList) Revoke(key commit.Key, r Revocation) error {
 	e, ok := l.Find(key)
 	if !ok {
-		e = Entry{Key: key, Added: r.At}
+		e = TrustedKey{Key: key, Added: r.At}
 	}
 	if old := e.Revoked; old != nil {
 		wider := !r.Since.Given || old.Since.Given && r.Since.Time <= old.Since.Time
@@ -143,7 +143,7 @@ func (l *TrustList) Remove(key commit.Key) bool {
 }
 
 // put inserts or replaces an entry.
-func (l *TrustList) put(e Entry) error {
+func (l *TrustList) put(e TrustedKey) error {
 	if err := e.validate(); err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (l *TrustList) put(e Entry) error {
 	return nil
 }
 
-func (e Entry) validate() error {
+func (e TrustedKey) validate() error {
 	checks := []error{
 		e.Key.Validate(),
 		graph.CheckLine("name", e.Name, 0, MaxLine),
@@ -204,7 +204,7 @@ func (l *TrustList) Encode() ([]byte, error) {
 	return b, nil
 }
 
-func (e Entry) value() ipld.Value {
+func (e TrustedKey) value() ipld.Value {
 	m := []ipld.Entry{text("key", e.Key.String()), text("added", e.Added.String())}
 	m = append(m, optional("name", e.Name)...)
 	m = append(m, optional("note", e.Note)...)

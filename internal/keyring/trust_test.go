@@ -96,7 +96,7 @@ func TestTrustChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	e, _ := l.Find(key)
-	want := Entry{Key: key, Name: "ada", Note: "another", Added: 5, Trusted: true}
+	want := TrustedKey{Key: key, Name: "ada", Note: "another", Added: 5, Trusted: true}
 	if diff := cmp.Diff(want, e); diff != "" {
 		t.Errorf("added twice (-want +got):\n%s", diff)
 	}

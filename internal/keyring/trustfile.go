@@ -39,7 +39,7 @@ func (r *Ring) EditTrust(ctx context.Context, fn func(*TrustList) error) error {
 	if err := r.prepare(); err != nil {
 		return fmt.Errorf("trust list: %w", err)
 	}
-	opt := filestate.Options{Limit: MaxTrustFile}
+	opt := filestate.EditOptions{Limit: MaxTrustFile}
 	path := filepath.Join(r.dir, TrustFile)
 	var failed error // errors of Trusted and fn are not about writing
 	err := filestate.Edit(ctx, path, opt, func([]byte) (data []byte, err error) {
@@ -97,9 +97,9 @@ func ParseTrustList(data []byte) (*TrustList, error) {
 	return list, nil
 }
 
-func parseEntry(v ipld.Value) (Entry, error) {
+func parseEntry(v ipld.Value) (TrustedKey, error) {
 	m := members{v: v}
-	e := Entry{
+	e := TrustedKey{
 		Name: m.line("name"), Note: m.line("note"), Added: m.time("added").Time,
 		Trusted: m.take("trusted", ipld.Bool, true).Bool(),
 	}

@@ -30,8 +30,8 @@ const (
 	maxDepth = 64
 )
 
-// Options say what is erased.
-type Options struct {
+// EraseOptions say what is erased.
+type EraseOptions struct {
 	// Holds reports whether a text holds what is erased. It is nil if that is not known: then only files that go
 	// with every purge are removed.
 	Holds func(text string) bool
@@ -60,12 +60,12 @@ type File struct {
 // Erase erases from the files below dir, a .mnem, that are no part of the store, and returns what became of them, by
 // path. It can be called again after an error. It waits for transfers that use a mirror, and returns an error
 // wrapping filestate.ErrLocked if one goes on for long.
-func Erase(ctx context.Context, dir string, opt Options) ([]File, error) {
+func Erase(ctx context.Context, dir string, opt EraseOptions) ([]File, error) {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return nil, err
 	}
-	e := &eraser{ctx: ctx, dir: dir, Options: opt}
+	e := &eraser{ctx: ctx, dir: dir, EraseOptions: opt}
 	if err := filepath.WalkDir(dir, e.visit); err != nil {
 		return nil, fmt.Errorf("erase in files: %w", err)
 	}
@@ -80,7 +80,7 @@ func Erase(ctx context.Context, dir string, opt Options) ([]File, error) {
 
 // eraser is one erasure.
 type eraser struct {
-	Options
+	EraseOptions
 	ctx     context.Context
 	dir     string
 	mirrors []string // directories of remotes that have one
@@ -160,7 +160,7 @@ func hasFiles(dir string) (has bool) {
 }
 
 // one erases from a file of a kind.
-func (e *eraser) one(file, name string, k Kind) error {
+func (e *eraser) one(file, name string, k FileKind) error {
 	found := File{Path: name, What: k.What}
 	switch k.Erasure {
 	case InStore, NoText, Mirrored:
@@ -234,7 +234,7 @@ func (e *eraser) edit(file string, found File) error {
 	if err != nil {
 		return err
 	}
-	opt := filestate.Options{Limit: maxRead}
+	opt := filestate.EditOptions{Limit: maxRead}
 	stop := errors.New("nothing to change")
 	err = filestate.Edit(e.ctx, file, opt, func(old []byte) ([]byte, error) {
 		next, changed := without(old)

@@ -30,8 +30,8 @@ const (
 	Kept
 )
 
-// Kind is a row of the table: files that are erased in one way.
-type Kind struct {
+// FileKind is a row of the table: files that are erased in one way.
+type FileKind struct {
 	// Pattern is that of path.Match, from .mnem, with slashes. A last element of two stars is all that is below.
 	Pattern string
 	What    string
@@ -42,7 +42,7 @@ type Kind struct {
 const remotes = "remotes"
 
 // Table lists all files below .mnem. The first row that fits counts.
-var Table = []Kind{
+var Table = []FileKind{
 	{"db/LOCK", "the lock of the store", NoText},
 	{"db/**", "blocks and logs", InStore},
 	{"head", "the newest operation", NoText},
@@ -105,14 +105,14 @@ func temporary(base string) bool {
 
 // Beside are the rows for files that can be beside any other one.
 var (
-	lockFile = Kind{"**", "a lock", NoText}
-	tempFile = Kind{"**", "a file that was being written", Searched}
+	lockFile = FileKind{"**", "a lock", NoText}
+	tempFile = FileKind{"**", "a file that was being written", Searched}
 	// Unknown is the row of what the table does not name: its owner decides.
-	Unknown = Kind{"", "not a file of mnem", Kept}
+	Unknown = FileKind{"", "not a file of mnem", Kept}
 )
 
 // Of returns the row of a file, by its path from .mnem with slashes, and whether there is one.
-func Of(name string) (Kind, bool) {
+func Of(name string) (FileKind, bool) {
 	for _, k := range Table {
 		if k.fits(name) {
 			return k, true
@@ -127,7 +127,7 @@ func Of(name string) (Kind, bool) {
 	return Unknown, false
 }
 
-func (k Kind) fits(name string) bool {
+func (k FileKind) fits(name string) bool {
 	dir, deep := strings.CutSuffix(k.Pattern, "/**")
 	if !deep {
 		ok, err := path.Match(k.Pattern, name)

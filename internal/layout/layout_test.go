@@ -84,11 +84,11 @@ func TestErase(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := left(t, dir)
-	plan, err := layout.Erase(ctx, dir, layout.Options{Holds: holds, DryRun: true})
+	plan, err := layout.Erase(ctx, dir, layout.EraseOptions{Holds: holds, DryRun: true})
 	if err != nil || !slices.Equal(left(t, dir), before) {
 		t.Errorf("a dry run: %v, left %q", err, left(t, dir))
 	}
-	got, err := layout.Erase(ctx, dir, layout.Options{Holds: holds})
+	got, err := layout.Erase(ctx, dir, layout.EraseOptions{Holds: holds})
 	if err != nil || !slices.Equal(got, plan) {
 		t.Errorf("done %+v, %v, planned %+v", got, err, plan)
 	}
@@ -121,7 +121,7 @@ func TestErase(t *testing.T) {
 	}
 
 	write(t, dir, map[string]string{"spool/a.told": secret, "remotes/c/packs": "x", "import-1": "x"})
-	got, err = layout.Erase(ctx, dir, layout.Options{})
+	got, err = layout.Erase(ctx, dir, layout.EraseOptions{})
 	if err != nil || len(got) != 2 || got[0].Path != "import-1" || got[1].Path != "remotes/c" {
 		t.Errorf("without a text: %+v, %v", got, err)
 	}
@@ -138,7 +138,7 @@ func TestEraseWaits(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() {
-		_, err := layout.Erase(ctx, dir, layout.Options{})
+		_, err := layout.Erase(ctx, dir, layout.EraseOptions{})
 		ended <- err
 	}()
 	stop()
@@ -148,10 +148,10 @@ func TestEraseWaits(t *testing.T) {
 	if err := unlock(); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := layout.Erase(t.Context(), dir, layout.Options{}); err != nil || len(got) != 1 {
+	if got, err := layout.Erase(t.Context(), dir, layout.EraseOptions{}); err != nil || len(got) != 1 {
 		t.Errorf("after it: %v, %v", got, err)
 	}
-	if _, err := layout.Erase(t.Context(), filepath.Join(dir, "none"), layout.Options{}); !errors.Is(err, os.ErrNotExist) {
+	if _, err := layout.Erase(t.Context(), filepath.Join(dir, "none"), layout.EraseOptions{}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a directory that is not there: %v", err)
 	}
 }

@@ -184,7 +184,7 @@ func goldLinks(t testing.TB, c cases.Case) any {
 			reqs = append(reqs, remember.Request{Text: one.Text, About: one.About, Sources: one.Sources,
 				Tags: one.Tags, Entities: one.Entities, NoDiff: true})
 		}
-		opt := remember.Options{CommitOptions: core.CommitOptions{Stamp: by}}
+		opt := remember.WriteOptions{CommitOptions: core.CommitOptions{Stamp: by}}
 		res, err := m.RememberAll(t.Context(), opt, reqs)
 		if err != nil {
 			t.Fatal(err)
@@ -316,7 +316,7 @@ func goldRemember(t testing.TB, c cases.Case) any {
 		if q.ValidFrom != 0 {
 			req.ValidFrom = graph.At(graph.Time(q.ValidFrom))
 		}
-		opt := remember.Options{CommitOptions: core.CommitOptions{Stamp: by}}
+		opt := remember.WriteOptions{CommitOptions: core.CommitOptions{Stamp: by}}
 		res, err := m.Remember(t.Context(), opt, req)
 		if err != nil {
 			t.Fatal(err)

@@ -57,7 +57,7 @@ func Providers[P Based](protocols []P) []Provider {
 
 // OpenSpec opens what a spec PROVIDER:MODEL names by the protocol of that provider. Where there is none the error wraps
 // unknown.
-func OpenSpec[P Based](protocols []P, spec string, opt Options, unknown error) (proto P, _ *Client, _ error) {
+func OpenSpec[P Based](protocols []P, spec string, opt ProviderOptions, unknown error) (proto P, _ *Client, _ error) {
 	name, of, _ := strings.Cut(spec, ":")
 	for _, p := range protocols {
 		if p.Base().Name == name {
@@ -80,13 +80,13 @@ type Client struct {
 	model  string // as the provider calls it
 	url    string
 	key    func() string
-	opt    Options // without the key
+	opt    ProviderOptions // without the key
 	client *http.Client
 	rate   *rate.Limiter
 }
 
 // Open checks the name of a model and the options. Nothing is asked before the first Ask.
-func Open(p Protocol, model string, opt Options) (*Client, error) {
+func Open(p Protocol, model string, opt ProviderOptions) (*Client, error) {
 	p.setDefaults()
 	setDefault(&opt.URL, p.URL)
 	setDefault(&opt.MaxAnswer, p.MaxAnswer)
@@ -113,7 +113,7 @@ func Open(p Protocol, model string, opt Options) (*Client, error) {
 }
 
 // endpoint checks what a client is made from and returns the address that it asks.
-func endpoint(p Protocol, model string, opt Options) (*url.URL, error) {
+func endpoint(p Protocol, model string, opt ProviderOptions) (*url.URL, error) {
 	if err := checkModelName(model); err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ var proto = Protocol{
 }
 
 // asking returns what a question comes to at a server that answers with steps, and then well.
-func asking(t *testing.T, change func(*Options), steps ...http.HandlerFunc) (
+func asking(t *testing.T, change func(*ProviderOptions), steps ...http.HandlerFunc) (
 	requests int, clock *stillClock, err error,
 ) {
 	t.Helper()
@@ -56,7 +56,7 @@ func asking(t *testing.T, change func(*Options), steps ...http.HandlerFunc) (
 	}))
 	defer server.Close()
 	clock = &stillClock{now: time.Date(2026, 9, 1, 8, 0, 0, 0, time.UTC)}
-	opt := Options{URL: server.URL, Key: testKey, Clock: clock}
+	opt := ProviderOptions{URL: server.URL, Key: testKey, Clock: clock}
 	if change != nil {
 		change(&opt)
 	}
@@ -115,14 +115,14 @@ func TestAskGivesUp(t *testing.T) {
 		"huge":        {say(200, strings.Repeat("x", 2000)), 1, ErrAnswer, "longer than 1000"},
 		"repeats key": {say(200, `{"`+testKey+`":1}`), 1, ErrAnswer, "repeats the key"},
 	} {
-		n, _, err := asking(t, func(o *Options) { o.MaxAnswer = 1000 }, c.step)
+		n, _, err := asking(t, func(o *ProviderOptions) { o.MaxAnswer = 1000 }, c.step)
 		var typed *Error
 		if !errors.As(err, &typed) || n != c.requests || !strings.Contains(err.Error(), c.says) ||
 			c.is != nil && !errors.Is(err, c.is) || strings.Contains(err.Error(), testKey) {
 			t.Errorf("%s: %d requests, %v", name, n, err)
 		}
 	}
-	twice := func(o *Options) { o.Attempts = 2 }
+	twice := func(o *ProviderOptions) { o.Attempts = 2 }
 	n, _, err := asking(t, twice, say(500, ""), say(500, ""), say(500, ""))
 	if n != 2 || err == nil || !strings.Contains(err.Error(), "ask with fake:m") ||
 		!strings.Contains(err.Error(), "2 attempts") {
@@ -132,14 +132,14 @@ func TestAskGivesUp(t *testing.T) {
 
 func TestAskEnds(t *testing.T) {
 	hang := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
-	_, _, err := asking(t, func(o *Options) { o.Timeout, o.Attempts = 5*time.Millisecond, 1 }, hang)
+	_, _, err := asking(t, func(o *ProviderOptions) { o.Timeout, o.Attempts = 5*time.Millisecond, 1 }, hang)
 	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "within 5ms") {
 		t.Errorf("timeout: %v", err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("why")
 	cancel(why)
-	c, err := Open(proto, "m", Options{URL: "http://127.0.0.1:1"})
+	c, err := Open(proto, "m", ProviderOptions{URL: "http://127.0.0.1:1"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,8 +25,8 @@ const (
 	maxModelName    = 207 // bytes: what stands around it in a name of 255 needs the rest
 )
 
-// Options says how to reach a provider. Every field has a default.
-type Options struct {
+// ProviderOptions says how to reach a provider. Every field has a default.
+type ProviderOptions struct {
 	// URL is the base, http or https, without credentials and query; a path /v1 or /v2 at its end
 	// is understood where that of the protocol begins so. Default: the provider's.
 	URL string
@@ -47,7 +47,7 @@ type Options struct {
 }
 
 // withDefaults returns the options with the defaults that all providers share.
-func (o Options) withDefaults() Options {
+func (o ProviderOptions) withDefaults() ProviderOptions {
 	setDefault(&o.Timeout, defaultTimeout)
 	setDefault(&o.Attempts, defaultAttempts)
 	setDefault(&o.MaxWait, defaultMaxWait)
@@ -83,7 +83,7 @@ func CheckBounds(bounds []Bound) error {
 }
 
 // Validate returns an error that names a number outside its bounds. Zero is within all of them.
-func (o Options) Validate() error {
+func (o ProviderOptions) Validate() error {
 	o = o.withDefaults()
 	return CheckBounds([]Bound{
 		{"Timeout", int64(o.Timeout), int64(time.Millisecond), int64(time.Hour)},

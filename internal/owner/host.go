@@ -24,7 +24,7 @@ const (
 // Host answers other processes. Safe for concurrent use.
 type Host struct {
 	build Build
-	run   func(context.Context, *Verb) Result
+	run   func(context.Context, *Verb) VerbResult
 
 	listener *net.UnixListener
 	place    place
@@ -41,7 +41,7 @@ type Host struct {
 // their verbs, each on a goroutine of its own. temp is the system's directory for temporary files. Only the process
 // that holds the lock of the database may call this; it replaces the socket of an earlier owner. Close must be
 // called.
-func NewHost(dir, temp string, as Build, run func(context.Context, *Verb) Result) (*Host, error) {
+func NewHost(dir, temp string, as Build, run func(context.Context, *Verb) VerbResult) (*Host, error) {
 	held, err := hold(dir)
 	if err != nil {
 		return nil, fmt.Errorf("listen for other processes: %w", err)
@@ -203,7 +203,7 @@ func (s *session) serve() {
 }
 
 // end says how it ended: with its result, or that this process broke it off.
-func (s *session) end(res Result) {
+func (s *session) end(res VerbResult) {
 	s.mu.Lock()
 	gone := s.gone
 	s.mu.Unlock()

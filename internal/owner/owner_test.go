@@ -19,7 +19,7 @@ import (
 var v1 = Build{Name: "v1"}
 
 // host starts a host in a directory of its own.
-func host(t *testing.T, run func(context.Context, *Verb) Result) *Host {
+func host(t *testing.T, run func(context.Context, *Verb) VerbResult) *Host {
 	t.Helper()
 	h, err := NewHost(t.TempDir(), shortTemp(t), v1, run)
 	if err != nil {
@@ -55,9 +55,9 @@ func dialed(t *testing.T, h *Host) *Client {
 }
 
 // echo answers with what it was asked.
-func echo(_ context.Context, v *Verb) Result {
+func echo(_ context.Context, v *Verb) VerbResult {
 	_, _ = v.Answers.Write(v.Request)
-	return Result{Data: []byte("7")}
+	return VerbResult{Data: []byte("7")}
 }
 
 // silent is a process that is asked for nothing.

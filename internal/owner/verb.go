@@ -23,9 +23,9 @@ type Verb struct {
 	Writes func() error
 }
 
-// Result is how a verb ended. Elsewhere says that this process does not have, any more, what was asked
+// VerbResult is how a verb ended. Elsewhere says that this process does not have, any more, what was asked
 // for: the other one looks for the owner again.
-type Result struct {
+type VerbResult struct {
 	Data      []byte // ≤ 128 MiB
 	Failed    bool
 	Elsewhere bool

@@ -15,17 +15,17 @@ import (
 // TestVerbGoesThere has a verb read two inputs, tell something, and answer, for another build.
 func TestVerbGoesThere(t *testing.T) {
 	long := strings.Repeat("0123456789", 50_000)
-	h := host(t, func(_ context.Context, v *Verb) Result {
+	h := host(t, func(_ context.Context, v *Verb) VerbResult {
 		_, _ = v.Answers.Write(v.Request)
 		for i := range 2 {
 			in, err := io.ReadAll(v.Input(i))
 			if err != nil {
-				return Result{Data: []byte(err.Error()), Failed: true}
+				return VerbResult{Data: []byte(err.Error()), Failed: true}
 			}
 			_, _ = v.Answers.Write(in)
 			_ = v.Tell(fmt.Appendf(nil, "read %d", i))
 		}
-		return Result{Data: []byte("done")}
+		return VerbResult{Data: []byte("done")}
 	})
 	var told []string
 	var out bytes.Buffer
@@ -54,17 +54,17 @@ func TestVerbGoesThere(t *testing.T) {
 
 // TestVerbErrors has an input that cannot be opened, and a printer that fails.
 func TestVerbErrors(t *testing.T) {
-	h := host(t, func(ctx context.Context, v *Verb) Result {
+	h := host(t, func(ctx context.Context, v *Verb) VerbResult {
 		if string(v.Request) == "input" {
 			_, err := io.ReadAll(v.Input(3))
-			return Result{Data: []byte(err.Error())}
+			return VerbResult{Data: []byte(err.Error())}
 		}
 		for ctx.Err() == nil {
 			if _, err := v.Answers.Write([]byte("x")); err != nil {
-				return Result{Data: []byte(err.Error()), Failed: true}
+				return VerbResult{Data: []byte(err.Error()), Failed: true}
 			}
 		}
-		return Result{}
+		return VerbResult{}
 	})
 	by := silent
 	by.Input = func(n int) (io.Reader, error) { return nil, fmt.Errorf("no input %d", n) }
@@ -94,7 +94,7 @@ func TestVerbLost(t *testing.T) {
 		{"answered", func(v *Verb) { _, _ = v.Answers.Write([]byte("x")) }, false, false},
 		{"writes", func(v *Verb) { _ = v.Writes() }, false, true},
 	} {
-		h := host(t, func(_ context.Context, v *Verb) Result { tt.run(v); return Result{Elsewhere: true} })
+		h := host(t, func(_ context.Context, v *Verb) VerbResult { tt.run(v); return VerbResult{Elsewhere: true} })
 		_, err := dialed(t, h).Ask(t.Context(), nil, silent, func(r io.Reader) error {
 			_, err := io.Copy(io.Discard, r)
 			return err
@@ -104,7 +104,7 @@ func TestVerbLost(t *testing.T) {
 			t.Errorf("%s: %+v", tt.name, err)
 		}
 	}
-	h := host(t, func(context.Context, *Verb) Result { return Result{} })
+	h := host(t, func(context.Context, *Verb) VerbResult { return VerbResult{} })
 	if _, err := dialed(t, h).Ask(t.Context(), make([]byte, maxRequest+1), silent, nil); err == nil {
 		t.Error("a request that is too long is sent")
 	}
@@ -112,9 +112,9 @@ func TestVerbLost(t *testing.T) {
 
 // TestVerbInterrupted has the caller's context end while the verb waits for its input.
 func TestVerbInterrupted(t *testing.T) {
-	h := host(t, func(ctx context.Context, v *Verb) Result {
+	h := host(t, func(ctx context.Context, v *Verb) VerbResult {
 		_, err := io.ReadAll(v.Input(0))
-		return Result{Data: fmt.Appendf(nil, "%t, %v", errors.Is(err, context.Canceled), ctx.Err()), Failed: true}
+		return VerbResult{Data: fmt.Appendf(nil, "%t, %v", errors.Is(err, context.Canceled), ctx.Err()), Failed: true}
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	by := silent
@@ -131,11 +131,11 @@ func TestVerbInterrupted(t *testing.T) {
 // TestVerbCallerGone takes the caller away from a verb that runs.
 func TestVerbCallerGone(t *testing.T) {
 	begun, ended := make(chan bool), make(chan error, 1)
-	h := host(t, func(ctx context.Context, _ *Verb) Result {
+	h := host(t, func(ctx context.Context, _ *Verb) VerbResult {
 		close(begun)
 		<-ctx.Done()
 		ended <- ctx.Err()
-		return Result{Failed: true}
+		return VerbResult{Failed: true}
 	})
 	client := dialed(t, h)
 	go func() { <-begun; _ = client.Close() }()
@@ -149,10 +149,10 @@ func TestVerbCallerGone(t *testing.T) {
 // TestVerbBrokenOff has the owner end while a verb runs that does not.
 func TestVerbBrokenOff(t *testing.T) {
 	begun := make(chan bool)
-	h, err := NewHost(t.TempDir(), shortTemp(t), v1, func(ctx context.Context, _ *Verb) Result {
+	h, err := NewHost(t.TempDir(), shortTemp(t), v1, func(ctx context.Context, _ *Verb) VerbResult {
 		close(begun)
 		<-ctx.Done()
-		return Result{Failed: true}
+		return VerbResult{Failed: true}
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -181,12 +181,12 @@ func TestInputFails(t *testing.T) {
 		return readerFunc(func([]byte) (int, error) { reads++; return 0, errors.New("no such luck") }), nil
 	}
 	for _, wanted := range []int{0, 1} {
-		h := host(t, func(_ context.Context, v *Verb) Result {
+		h := host(t, func(_ context.Context, v *Verb) VerbResult {
 			if wanted == 0 {
-				return Result{}
+				return VerbResult{}
 			}
 			_, err := io.ReadAll(v.Input(0))
-			return Result{Data: []byte(err.Error())}
+			return VerbResult{Data: []byte(err.Error())}
 		})
 		result, err := dialed(t, h).Ask(t.Context(), nil, by, readAll(new(bytes.Buffer)))
 		if reads != wanted || err != nil || wanted == 1 && string(result) != "no such luck" {
@@ -206,10 +206,10 @@ func TestInputOpensInTime(t *testing.T) {
 		opened = true
 		return strings.NewReader("x"), nil
 	}
-	h := host(t, func(_ context.Context, v *Verb) Result {
+	h := host(t, func(_ context.Context, v *Verb) VerbResult {
 		go func() { _, _ = io.ReadAll(v.Input(0)) }() // the caller is gone
 		<-begun
-		return Result{Elsewhere: true}
+		return VerbResult{Elsewhere: true}
 	})
 	_, err := dialed(t, h).Ask(t.Context(), nil, by, readAll(new(bytes.Buffer)))
 	var lost *LostError

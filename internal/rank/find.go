@@ -102,7 +102,7 @@ func find(
 // that has none.
 func isWords(s string) bool {
 	words := len(strings.Fields(s)) > 1
-	text.EachFolded(s, func(_, _ int, kind text.Kind, _ string) bool {
+	text.EachFolded(s, func(_, _ int, kind text.CharClass, _ string) bool {
 		words = words || kind == text.KindSingle
 		return !words
 	})

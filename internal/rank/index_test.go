@@ -33,7 +33,7 @@ func dump(t testing.TB, dir string) string {
 	t.Helper()
 	h, n := sha256.New(), 0
 	repokit.OnStore(t, dir, true, func(s *pebble.Store) error {
-		return s.Keys(t.Context(), func(e pebble.Entry) error {
+		return s.Keys(t.Context(), func(e pebble.RawEntry) error {
 			n++
 			fmt.Fprintf(h, "%d %x %d %x\n", len(e.Key), e.Key, len(e.Value), e.Value)
 			return nil

@@ -108,7 +108,7 @@ func goldenDigests(t testing.TB, _ cases.Case, s *core.Snapshot) any {
 // goldenStats is what an index counts: nodes, terms and nodes of each field, and the nodes of each term that the file names.
 func goldenStats(t testing.TB, c cases.Case, s *core.Snapshot) any {
 	st := mem.New().Facts()
-	manifest, err := index.Update(t.Context(), st, ipld.CID{}, goldenDocuments(t, s), index.Options{})
+	manifest, err := index.Update(t.Context(), st, ipld.CID{}, goldenDocuments(t, s), index.UpdateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

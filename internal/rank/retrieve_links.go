@@ -84,7 +84,7 @@ func (g graphView) bare(
 		list = make([]source.Link, 0, n)
 	}
 	marked := false
-	err = f.Each(side, func(e links.Entry) bool {
+	err = f.Each(side, func(e links.HalfEdge) bool {
 		if len(q.Types) > 0 && !slices.Contains(q.Types, e.Type) {
 			return true
 		}

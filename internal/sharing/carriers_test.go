@@ -142,7 +142,7 @@ func (w *team) inStore(endpoint, key, secret, prefix string) string {
 
 // storeKeeps returns what an object store has of the refs of a memory.
 func (w *team) storeKeeps() string {
-	c, err := s3.New(s3.Options{
+	c, err := s3.New(s3.ClientOptions{
 		Endpoint: w.env["AWS_ENDPOINT_URL"], Bucket: s3test.Bucket, Prefix: path.Base(w.url), PathStyle: true, Now: time.Now,
 		AccessKey: w.env["AWS_ACCESS_KEY_ID"], SecretKey: w.env["AWS_SECRET_ACCESS_KEY"],
 		Sleep: func(_ context.Context, d time.Duration) error { time.Sleep(d); return nil },

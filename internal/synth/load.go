@@ -50,7 +50,7 @@ func (s *Synth) Remember(ctx context.Context, m *remember.Writer, author string,
 	}
 	stamp := Stamp(author, "remember")
 	stamp.Time = factTime(i + n - 1)
-	if _, err := m.RememberAll(ctx, remember.Options{CommitOptions: core.CommitOptions{Stamp: stamp}}, reqs); err != nil {
+	if _, err := m.RememberAll(ctx, remember.WriteOptions{CommitOptions: core.CommitOptions{Stamp: stamp}}, reqs); err != nil {
 		return fmt.Errorf("remember facts %d to %d: %w", i, i+n-1, err)
 	}
 	return nil

@@ -69,7 +69,7 @@ func (w *world) jobs() []job {
 				reqs[i].Text = w.Fact(from + i)
 			}
 			_, err := remember.New(r).RememberAll(t.Context(),
-				remember.Options{CommitOptions: core.CommitOptions{Stamp: w.stamp()}}, reqs)
+				remember.WriteOptions{CommitOptions: core.CommitOptions{Stamp: w.stamp()}}, reqs)
 			ok(t, err)
 		}
 	}

@@ -20,7 +20,7 @@ import (
 type Field struct {
 	Name       string // of the flag
 	Short      string
-	Kind       operation.Kind
+	Kind       operation.ParamKind
 	Doc        string // with {WORD} for what help calls the value
 	Note       string
 	RemoteDoc  string

@@ -26,19 +26,21 @@ func (l *LinesSpec) param() operation.Param {
 	}
 }
 
-// Reader is embedded in requests of verbs that read change lines.
-type Reader struct {
+// ChangeReader is embedded in requests of verbs that read change lines.
+type ChangeReader struct {
 	read func(ctx context.Context) (state.Changes, error)
 }
 
 // SetChanges tells where change lines are read. It is called when the repository is open, once.
-func (q *Reader) SetChanges(read func(ctx context.Context) (state.Changes, error)) { q.read = read }
+func (q *ChangeReader) SetChanges(read func(ctx context.Context) (state.Changes, error)) {
+	q.read = read
+}
 
 // HasChanges reports whether there are change lines.
-func (q *Reader) HasChanges() bool { return q.read != nil }
+func (q *ChangeReader) HasChanges() bool { return q.read != nil }
 
 // Changes returns what reads the change lines.
-func (q *Reader) Changes(ctx context.Context) (state.Changes, error) { return q.read(ctx) }
+func (q *ChangeReader) Changes(ctx context.Context) (state.Changes, error) { return q.read(ctx) }
 
 // EachLine gives the lines of a file that are not blank to read, with their numbers. The error of a line names file and
 // line. After each line, and before such an error and the end of the file, rest is called, unless nil: waits is

@@ -36,14 +36,14 @@ func (p *Parameters) value(f *Field) reflect.Value {
 var parametersType = reflect.TypeFor[Parameters]()
 
 // kindTypes are the types of fields of the table.
-var kindTypes = map[operation.Kind]reflect.Type{
+var kindTypes = map[operation.ParamKind]reflect.Type{
 	operation.String: reflect.TypeFor[string](), operation.Strings: reflect.TypeFor[[]string](),
 	operation.Integer: reflect.TypeFor[int](), operation.Number: reflect.TypeFor[float64](),
 	operation.Boolean: reflect.TypeFor[bool](),
 }
 
 // paramKinds are the kinds of fields by those of parameters.
-var paramKinds = map[retrieve.ParamKind]operation.Kind{
+var paramKinds = map[retrieve.ParamKind]operation.ParamKind{
 	retrieve.ParamText: operation.String, retrieve.ParamMoment: operation.String,
 	retrieve.ParamTexts: operation.Strings, retrieve.ParamWords: operation.Strings,
 	retrieve.ParamObject: operation.Strings, retrieve.ParamNumber: operation.Integer,

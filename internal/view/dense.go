@@ -21,10 +21,10 @@ func denseKey(tree ipld.CID) ipld.CID {
 
 // embeddingChanges yields what differs in the dense embeddings of two states, in the order of keys.
 // What was erased counts as never there: an erasure drops all indexes.
-func embeddingChanges(ctx context.Context, from, to *state.State) iter.Seq2[dense.Change, error] {
-	return func(yield func(dense.Change, error) bool) {
+func embeddingChanges(ctx context.Context, from, to *state.State) iter.Seq2[dense.VectorChange, error] {
+	return func(yield func(dense.VectorChange, error) bool) {
 		for c, err := range prolly.Diff(ctx, from.Vectors, to.Vectors) {
-			var change dense.Change
+			var change dense.VectorChange
 			if err == nil {
 				change, err = embeddingChange(ctx, from, to, c)
 			}
@@ -40,7 +40,7 @@ func embeddingChanges(ctx context.Context, from, to *state.State) iter.Seq2[dens
 
 func embeddingChange(
 	ctx context.Context, from, to *state.State, c prolly.Change,
-) (change dense.Change, err error) {
+) (change dense.VectorChange, err error) {
 	if change.ID, change.Model, err = graph.ParseEmbeddingKey(c.Key); err != nil {
 		return change, fmt.Errorf("%w tree of embeddings: %w", store.ErrCorrupt, err)
 	}

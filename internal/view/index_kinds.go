@@ -62,7 +62,7 @@ func TextsKind(derived store.Derived, f state.Fresh) IndexKind {
 			later segment.Later,
 		) (ipld.CID, error) {
 			return index.Update(ctx, blocks, manifest, documents(ctx, base, next, f),
-				index.Options{Later: later})
+				index.UpdateOptions{Later: later})
 		},
 	}
 }
@@ -98,7 +98,7 @@ func LinksKind(derived store.Derived, trees *state.FreshTrees) IndexKind {
 				changes = newLinks(linked(ctx, next, trees.Scan))
 			}
 			return links.Update(ctx, blocks, manifest, LinksOf(next), changes,
-				links.Options{Later: later})
+				links.UpdateOptions{Later: later})
 		},
 	}
 }
@@ -126,7 +126,7 @@ func VectorsKind(derived store.Derived) IndexKind {
 			later segment.Later,
 		) (ipld.CID, error) {
 			return dense.Update(ctx, blocks, manifest, next.Vectors.Root(),
-				embeddingChanges(ctx, base, next), dense.Options{Later: later})
+				embeddingChanges(ctx, base, next), dense.UpdateOptions{Later: later})
 		},
 	}
 }

@@ -50,8 +50,8 @@ func edgeMarks() []byte {
 }
 
 // entry returns an edge as the index has it.
-func (m *linkMaker) entry(e adjacency.Entry) (links.Entry, error) {
-	out := links.Entry{Type: e.Type, Other: e.Other, Weight: e.Weight}
+func (m *linkMaker) entry(e adjacency.Entry) (links.HalfEdge, error) {
+	out := links.HalfEdge{Type: e.Type, Other: e.Other, Weight: e.Weight}
 	if !m.marks {
 		return out, nil
 	}
@@ -222,7 +222,7 @@ type bucketScan struct {
 	id     graph.ID
 	ok     bool // whether bucket is that of id, which was not taken yet
 	bucket links.Bucket
-	room   []links.Entry
+	room   []links.HalfEdge
 }
 
 func newBucketScan(m *linkMaker, entries iter.Seq2[prolly.Entry, error]) *bucketScan {

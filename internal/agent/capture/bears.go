@@ -28,7 +28,7 @@ func WordsOf(prompt string) (Words, error) {
 			w.add(a, prompt[start:at], class)
 		}
 	}
-	text.EachFolded(prompt, func(at, _ int, kind text.Kind, _ string) bool {
+	text.EachFolded(prompt, func(at, _ int, kind text.CharClass, _ string) bool {
 		if kind != class {
 			end(at)
 			start, class = at, kind
@@ -39,7 +39,7 @@ func WordsOf(prompt string) (Words, error) {
 	return w, nil
 }
 
-func (w Words) add(a *text.Analyzer, word string, kind text.Kind) {
+func (w Words) add(a *text.Analyzer, word string, kind text.CharClass) {
 	worth := worthOf(word, kind)
 	a.Each(word, func(term string) bool {
 		if had, ok := w[term]; !ok || worth < had {
@@ -49,7 +49,7 @@ func (w Words) add(a *text.Analyzer, word string, kind text.Kind) {
 	})
 }
 
-func worthOf(word string, kind text.Kind) int {
+func worthOf(word string, kind text.CharClass) int {
 	n := utf8.RuneCountInString(word)
 	switch {
 	case kind == text.KindSingle: // its terms are parts of words

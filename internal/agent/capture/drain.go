@@ -66,7 +66,7 @@ func Drain(ctx context.Context, r *core.Repo, opt DrainOptions) (*Drained, error
 			some, oneErr := commitAll(ctx, r, []*reading{one}, opt)
 			switch {
 			case errors.As(oneErr, &secret):
-				err = errors.Join(err, one.writePlace(place{Refused: one.size}))
+				err = errors.Join(err, one.writePlace(resumePoint{Refused: one.size}))
 				left++
 			case oneErr != nil:
 				return nil, oneErr

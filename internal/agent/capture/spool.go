@@ -36,8 +36,8 @@ const (
 	noteWithin = 20 * time.Millisecond
 )
 
-// Entry says that a transcript has something to take in.
-type Entry struct {
+// SpoolEntry says that a transcript has something to take in.
+type SpoolEntry struct {
 	V          int    `json:"v"`
 	Host       Host   `json:"host"`
 	Session    string `json:"session"`
@@ -52,7 +52,7 @@ type Entry struct {
 var ErrTranscript = errors.New("not a transcript that is read")
 
 // EntryOf returns the entry of a call, with the first of the directories that its transcript lies in.
-func EntryOf(c *Call, roots ...string) (*Entry, error) {
+func EntryOf(c *Call, roots ...string) (*SpoolEntry, error) {
 	path := filepath.Clean(c.Transcript)
 	if formatOf(c.Host) == "" || c.Transcript == "" || !filepath.IsAbs(path) {
 		return nil, fmt.Errorf("%w: %q", ErrTranscript, c.Transcript)
@@ -65,7 +65,7 @@ func EntryOf(c *Call, roots ...string) (*Entry, error) {
 		if err != nil || !filepath.IsLocal(rel) {
 			continue
 		}
-		e := &Entry{
+		e := &SpoolEntry{
 			V: spoolV, Host: c.Host, Session: c.Session, Root: root, Transcript: rel, Dir: c.Dir, Event: c.Event,
 		}
 		if info, err := os.Stat(path); err == nil {
@@ -82,7 +82,7 @@ func EntryOf(c *Call, roots ...string) (*Entry, error) {
 const talkEnding = ".talk"
 
 // NoteTalk keeps the conversation of a call in the spool of dir, a .mnem, until it is taken in, and returns the entry.
-func NoteTalk(dir string, c *Call) (*Entry, error) {
+func NoteTalk(dir string, c *Call) (*SpoolEntry, error) {
 	if err := makeSpool(dir); err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func NoteTalk(dir string, c *Call) (*Entry, error) {
 		return nil, err
 	}
 	dropTalks(dir, stem(c.Host, c.Session), name) // which have less of it
-	return &Entry{
+	return &SpoolEntry{
 		V: spoolV, Host: c.Host, Session: c.Session, Root: root, Transcript: name, Size: int64(len(c.Talk)), Dir: c.Dir,
 		Event: c.Event,
 	}, nil
@@ -119,7 +119,7 @@ func formatOf(h Host) string {
 	return ""
 }
 
-func (e *Entry) name() string { return stem(e.Host, e.Session) }
+func (e *SpoolEntry) name() string { return stem(e.Host, e.Session) }
 
 // stem is how the names of the files of a session begin.
 func stem(host Host, session string) string { return string(host) + "-" + digest(session) }
@@ -149,7 +149,7 @@ func Writable(dir string) error {
 
 // Note writes an entry to the spool in dir, which is a .mnem. Unless a turn has ended it is one that waits, and
 // one that is there is left.
-func Note(ctx context.Context, dir string, e *Entry, ended bool) error {
+func Note(ctx context.Context, dir string, e *SpoolEntry, ended bool) error {
 	data, err := json.Marshal(e)
 	if err != nil || len(data) > maxEntry {
 		return errors.Join(err, ErrTranscript)
@@ -169,7 +169,7 @@ func Note(ctx context.Context, dir string, e *Entry, ended bool) error {
 	}
 	ctx, stop := context.WithTimeout(ctx, noteWithin)
 	defer stop()
-	err = filestate.Edit(ctx, path, filestate.Options{Limit: maxEntry}, func([]byte) ([]byte, error) {
+	err = filestate.Edit(ctx, path, filestate.EditOptions{Limit: maxEntry}, func([]byte) ([]byte, error) {
 		return data, nil
 	})
 	if err == nil {
@@ -226,7 +226,7 @@ func pending(dir string, all bool) (names []string, err error) {
 
 // spooled is an entry with the bytes of its file.
 type spooled struct {
-	*Entry
+	*SpoolEntry
 	path string
 	data []byte
 }
@@ -243,7 +243,7 @@ func (s *spooled) wait() error {
 // readEntry reads an entry, nil where it was removed meanwhile. One that is damaged is removed: nothing says which
 // session it is of, and the next hook of that writes it anew. So is one of a session that is private.
 func readEntry(dir, name string) (*spooled, error) {
-	s := &spooled{Entry: new(Entry), path: filepath.Join(dir, SpoolDir, name)}
+	s := &spooled{SpoolEntry: new(SpoolEntry), path: filepath.Join(dir, SpoolDir, name)}
 	var err error
 	s.data, err = filestate.Read(s.path, maxEntry)
 	if s.data == nil && err == nil {
@@ -253,7 +253,7 @@ func readEntry(dir, name string) (*spooled, error) {
 	if privateErr != nil {
 		return nil, privateErr
 	}
-	bad := private || err == nil && (json.Unmarshal(s.data, s.Entry) != nil || s.V != spoolV || s.name() != stemOf(name) ||
+	bad := private || err == nil && (json.Unmarshal(s.data, s.SpoolEntry) != nil || s.V != spoolV || s.name() != stemOf(name) ||
 		formatOf(s.Host) == "" || !filepath.IsAbs(s.Root) || !filepath.IsLocal(s.Transcript))
 	if bad || errors.Is(err, filestate.ErrUnfit) {
 		return nil, os.Remove(s.path)
@@ -307,7 +307,7 @@ func (s *spooled) done(ctx context.Context) error {
 			return err
 		}
 	}
-	return filestate.Edit(ctx, s.path, filestate.Options{Limit: maxEntry}, func(now []byte) ([]byte, error) {
+	return filestate.Edit(ctx, s.path, filestate.EditOptions{Limit: maxEntry}, func(now []byte) ([]byte, error) {
 		if string(now) == string(s.data) {
 			return nil, nil
 		}

@@ -294,7 +294,7 @@ func recordFile(ctx context.Context, r *core.Repo, path string, by state.Stamp) 
 	if err := moveTold(ctx, path, list); err != nil {
 		return n, err
 	}
-	return n, filestate.Edit(ctx, path, filestate.Options{Limit: maxTold + maxToldLine},
+	return n, filestate.Edit(ctx, path, filestate.EditOptions{Limit: maxTold + maxToldLine},
 		func(now []byte) ([]byte, error) {
 			if rest, ok := bytes.CutPrefix(now, data); ok && len(rest) > 0 {
 				return rest, nil

@@ -25,12 +25,12 @@ const (
 	maxPlace  = 64 << 10
 )
 
-// place is where the reading of a transcript goes on, as it is stored.
-type place struct {
-	V    int         `json:"v"`
-	At   chats.Place `json:"at"`
-	Head string      `json:"head"`
-	Tail string      `json:"tail"`
+// resumePoint is where the reading of a transcript goes on, as it is stored.
+type resumePoint struct {
+	V    int            `json:"v"`
+	At   chats.Position `json:"at"`
+	Head string         `json:"head"`
+	Tail string         `json:"tail"`
 	// Refused is the size that the file had when the guard refused what it says: it is read again when it has
 	// another one.
 	Refused int64 `json:"refused,omitempty"`
@@ -39,15 +39,15 @@ type place struct {
 func (s *spooled) placePath() string { return stemOf(s.path) + ".place" }
 
 // readPlace returns where the reading goes on: at the beginning where nothing says so.
-func (s *spooled) readPlace() (p place) {
+func (s *spooled) readPlace() (p resumePoint) {
 	data, err := filestate.Read(s.placePath(), maxPlace)
 	if err != nil || json.Unmarshal(data, &p) != nil || p.V != spoolV || p.At.Offset < 0 || p.At.Read < p.At.Offset {
-		return place{}
+		return resumePoint{}
 	}
 	return p
 }
 
-func (s *spooled) writePlace(p place) error {
+func (s *spooled) writePlace(p resumePoint) error {
 	p.V = spoolV
 	data, err := json.Marshal(p)
 	if err != nil || len(data) > maxPlace {
@@ -77,7 +77,7 @@ func sums(in io.ReaderAt, n int64) (head, tail string, err error) {
 // reading is what was read of one transcript.
 type reading struct {
 	*spooled
-	next  place
+	next  resumePoint
 	more  bool // whether the reading ended before what is to be read
 	later bool // whether the file has grown since the turn ended
 	turns []turn
@@ -96,7 +96,7 @@ type turn struct {
 }
 
 // open opens the transcript: a regular file that no link leads to out of its directory.
-func (e *Entry) open() (*os.File, int64, error) {
+func (e *SpoolEntry) open() (*os.File, int64, error) {
 	root, err := regular.OpenDir(e.Root)
 	if err != nil {
 		return nil, 0, err
@@ -134,7 +134,7 @@ func (s *spooled) read(redact *ingest.Redactor, most int64, seen map[graph.ID]bo
 		}
 		switch {
 		case from.At.Read > size || head != from.Head || tail != from.Tail:
-			from = place{}
+			from = resumePoint{}
 		case from.At.Read == size:
 			return nil, nil
 		case from.At.Read >= s.until(size):

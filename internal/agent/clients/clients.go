@@ -33,9 +33,9 @@ type Machine struct {
 
 // Setup is what is written into files.
 type Setup struct {
-	Name  string // of the entry
-	Entry Entry  // whose program hooks run too
-	OS    string // as runtime.GOOS has it: whose shells run hooks
+	Name  string        // of the entry
+	Entry ServerCommand // whose program hooks run too
+	OS    string        // as runtime.GOOS has it: whose shells run hooks
 }
 
 // Client is one MCP client.
@@ -210,14 +210,14 @@ func (c Client) RulesRoot(m Machine, l Level) string {
 func (c Client) Path(m Machine, l Level) string { return c.path(m, l) }
 
 // Changed reports whether there is anything to write.
-func (c *Change) Changed() bool {
+func (c *FileEdit) Changed() bool {
 	return (c.Old == nil) != (c.New == nil) || !bytes.Equal(c.Old, c.New)
 }
 
 // Set returns the edit that makes an entry of a name start a server. It writes nothing. Where there is
 // an entry of that name may is asked, unless it is nil: its error ends the edit, also when that is
 // written. Errors wrap ErrDamaged where the file cannot be edited.
-func (c Client) Set(path, name string, e Entry, may func(old Entry) error) (*Change, error) {
+func (c Client) Set(path, name string, e ServerCommand, may func(old ServerCommand) error) (*FileEdit, error) {
 	s := Setup{Name: name, Entry: e}
 	return c.edit(path, s, func(text []byte) ([]byte, error) {
 		if old, ok, err := c.entry(text, name); err == nil && ok && may != nil {
@@ -231,7 +231,7 @@ func (c Client) Set(path, name string, e Entry, may func(old Entry) error) (*Cha
 
 // Remove returns the edit that takes the entry of a setup's name away. A file that Set made, so that there is
 // no Backup of it, and that has nothing else goes too.
-func (c Client) Remove(path string, s Setup) (*Change, error) {
+func (c Client) Remove(path string, s Setup) (*FileEdit, error) {
 	return c.without(path, s, func(text, before []byte) ([]byte, error) { return c.remove(text, before, s) })
 }
 
@@ -244,12 +244,12 @@ func (c Client) HooksPath(m Machine, l Level) string {
 }
 
 // SetHooks returns the edit that makes the client call the program of a setup at its events, as Set does.
-func (c Client) SetHooks(path string, s Setup) (*Change, error) {
+func (c Client) SetHooks(path string, s Setup) (*FileEdit, error) {
 	return c.edit(path, s, func(text []byte) ([]byte, error) { return c.hooks.set(text, s) })
 }
 
 // RemoveHooks returns the edit that takes away what SetHooks wrote, as Remove does.
-func (c Client) RemoveHooks(path string, s Setup) (*Change, error) {
+func (c Client) RemoveHooks(path string, s Setup) (*FileEdit, error) {
 	return c.without(path, s, func(text, before []byte) ([]byte, error) {
 		return c.hooks.remove(text, before, s)
 	})
@@ -258,7 +258,7 @@ func (c Client) RemoveHooks(path string, s Setup) (*Change, error) {
 // without returns an edit that takes something away.
 func (c Client) without(
 	path string, s Setup, remove func(text, before []byte) ([]byte, error),
-) (*Change, error) {
+) (*FileEdit, error) {
 	return c.edit(path, s, func(text []byte) ([]byte, error) {
 		before, err := read(linked(path) + Backup)
 		if err != nil {
@@ -298,13 +298,13 @@ func (c Client) ours(text []byte, s Setup) bool {
 	return err == nil && state.There > 0
 }
 
-func (c Client) edit(path string, s Setup, change func([]byte) ([]byte, error)) (*Change, error) {
+func (c Client) edit(path string, s Setup, change func([]byte) ([]byte, error)) (*FileEdit, error) {
 	text, err := read(path)
 	if err != nil {
 		return nil, err
 	}
 	ours := func(text []byte) bool { return c.ours(text, s) }
-	out := &Change{Path: path, Old: text, ours: ours, make: func(old []byte) ([]byte, error) {
+	out := &FileEdit{Path: path, Old: text, ours: ours, make: func(old []byte) ([]byte, error) {
 		next, err := change(old)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
@@ -319,10 +319,10 @@ func (c Client) edit(path string, s Setup, change func([]byte) ([]byte, error)) 
 }
 
 // Get returns the entry of a name in a file, and whether there is one.
-func (c Client) Get(path, name string) (Entry, bool, error) {
+func (c Client) Get(path, name string) (ServerCommand, bool, error) {
 	text, err := read(path)
 	if err != nil {
-		return Entry{}, false, err
+		return ServerCommand{}, false, err
 	}
 	e, ok, err := c.entry(text, name)
 	if err != nil {
@@ -338,7 +338,7 @@ func (c Client) HooksText(s Setup) (string, error) {
 }
 
 // Text returns the entry as a file of its own would have it.
-func (c Client) Text(name string, e Entry) (string, error) {
+func (c Client) Text(name string, e ServerCommand) (string, error) {
 	out, err := c.set(nil, Setup{Name: name, Entry: e})
 	return string(out), err
 }

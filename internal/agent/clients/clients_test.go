@@ -14,7 +14,7 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
-var mnem = Entry{Command: "/opt/bin/mnem", Args: []string{"mcp", "--repo", "/w/p"}}
+var mnem = ServerCommand{Command: "/opt/bin/mnem", Args: []string{"mcp", "--repo", "/w/p"}}
 
 const section, name = "mcpServers", "mnem"
 

@@ -2,8 +2,8 @@ package clients
 
 import "fmt"
 
-// Entry is what starts a server.
-type Entry struct {
+// ServerCommand is what starts a server.
+type ServerCommand struct {
 	Command string
 	Args    []string
 }
@@ -17,7 +17,7 @@ type entryFormat struct {
 	local   bool // whether entries say that they are of the type local, and have program and arguments in one list
 }
 
-func (f entryFormat) fields(e Entry) object {
+func (f entryFormat) fields(e ServerCommand) object {
 	if f.local {
 		return object{{"type", "local"}, {"command", append([]string{e.Command}, e.Args...)}}
 	}
@@ -46,7 +46,7 @@ func (f entryFormat) remove(text, before []byte, s Setup) ([]byte, error) {
 }
 
 // entry returns the entry of a name in a text, nil for no file.
-func (f entryFormat) entry(text []byte, name string) (e Entry, ok bool, err error) {
+func (f entryFormat) entry(text []byte, name string) (e ServerCommand, ok bool, err error) {
 	var all map[string]any
 	if f.toml {
 		all, err = parseTOML(text)

@@ -32,8 +32,8 @@ func asDamaged(err error) error {
 	return err
 }
 
-// Change is an edit of a file.
-type Change struct {
+// FileEdit is an edit of a file.
+type FileEdit struct {
 	Path     string
 	Old, New []byte // nil for no file
 	// Root is the directory above the file that stays where the file goes: those between go if that leaves them
@@ -49,16 +49,16 @@ type Change struct {
 // where there was none, it had something of ours already, or there is none now: one that goes had nothing
 // worth keeping. Where there is nothing to change it does nothing. After an error the file is as it was; it wraps
 // ErrDamaged, or filestate.ErrLocked or ErrMoved where others keep the file from being written.
-func (c *Change) Write(ctx context.Context) (backup string, err error) {
+func (c *FileEdit) Write(ctx context.Context) (backup string, err error) {
 	var old, next []byte
-	opt := filestate.Options{Limit: maxFile, KeepMode: true}
+	opt := filestate.EditOptions{Limit: maxFile, KeepMode: true}
 	opt.Before = func(target string, was []byte, mode fs.FileMode) error {
 		backup = ""
 		if was == nil || next == nil || c.ours(was) { // the backup is of the file without anything of ours
 			return nil
 		}
 		backup = target + Backup
-		keep := filestate.Options{Limit: maxFile, KeepMode: true, NewMode: mode}
+		keep := filestate.EditOptions{Limit: maxFile, KeepMode: true, NewMode: mode}
 		err := filestate.Edit(ctx, backup, keep, func([]byte) ([]byte, error) { return was, nil })
 		if err != nil {
 			return fmt.Errorf("keep %s: %w", target, err)
@@ -84,8 +84,8 @@ func (c *Change) Write(ctx context.Context) (backup string, err error) {
 }
 
 // Undo takes a change back that Write made, unless others have changed the file since.
-func (c *Change) Undo(ctx context.Context) error {
-	opt := filestate.Options{Limit: maxFile, KeepMode: true}
+func (c *FileEdit) Undo(ctx context.Context) error {
+	opt := filestate.EditOptions{Limit: maxFile, KeepMode: true}
 	err := filestate.Edit(ctx, c.Path, opt, func(now []byte) ([]byte, error) {
 		if (now == nil) != (c.New == nil) || !bytes.Equal(now, c.New) {
 			return now, nil
@@ -102,7 +102,7 @@ func (c *Change) Undo(ctx context.Context) error {
 }
 
 // dropDirs removes the directories between Root and a file that has gone, as far as they are empty.
-func (c *Change) dropDirs() {
+func (c *FileEdit) dropDirs() {
 	for dir := filepath.Dir(c.Path); c.Root != "" && dir != c.Root; dir = filepath.Dir(dir) {
 		in, err := filepath.Rel(c.Root, dir)
 		if err != nil || !filepath.IsLocal(in) {

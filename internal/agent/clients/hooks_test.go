@@ -158,7 +158,7 @@ func TestHooksAreOurs(t *testing.T) {
 		{`C:\Program Files\mnem\mnem.exe`, "windows"}, {`C:\tools\MNEM.EXE`, "windows"}, {"/opt/mnem-1.2 beta", "linux"},
 		{`D:\x\memory.exe`, "windows"}, {"mnem", "linux"}, {"/é/mnem", "linux"},
 	} {
-		s := Setup{Name: name, Entry: Entry{Command: c.program}, OS: c.system}
+		s := Setup{Name: name, Entry: ServerCommand{Command: c.program}, OS: c.system}
 		if program, event, ours := f.program(f.command(s, stop), s); !ours || program != c.program || event != stop {
 			t.Errorf("%s: %q, %q, %t", f.command(s, stop), program, event, ours)
 		}
@@ -174,7 +174,7 @@ func TestHooksAreOurs(t *testing.T) {
 			t.Errorf("%s: %v, %q", c.program, err, back)
 		}
 	}
-	s := Setup{Entry: Entry{Command: "/opt/bin/mnem"}}
+	s := Setup{Entry: ServerCommand{Command: "/opt/bin/mnem"}}
 	for _, command := range []string{
 		"", "mnem", "mnem hook codex", "mnem hook gemini stop", "/opt/mnemosyne hook codex stop",
 		"env X=1 /opt/bin/mnem hook codex stop",
@@ -191,7 +191,7 @@ func TestHooksAreOurs(t *testing.T) {
 // TestHooksOfPowerShell are known by what it runs as a program.
 func TestHooksOfPowerShell(t *testing.T) {
 	for _, program := range []string{`C:\Program Files\mnem.exe`, `C:\it's\mnem.exe`, `D:\''\x.exe`, `C:\mnem.exe`} {
-		s := Setup{Name: name, Entry: Entry{Command: program}, OS: "windows"}
+		s := Setup{Name: name, Entry: ServerCommand{Command: program}, OS: "windows"}
 		command := cursorHooks.command(s, stop)
 		got, _, ours := cursorHooks.program(command, s)
 		if !ours || got != program || !strings.HasPrefix(command, "& '") {
@@ -204,7 +204,7 @@ func TestHooksOfPowerShell(t *testing.T) {
 	for _, command := range []string{
 		"& hook cursor stop", "& ' hook cursor stop", "& 'a'; 'mnem' hook cursor stop", "& $x hook cursor stop",
 	} {
-		if _, _, ours := cursorHooks.program(command, Setup{Entry: Entry{Command: "x"}, OS: "windows"}); ours {
+		if _, _, ours := cursorHooks.program(command, Setup{Entry: ServerCommand{Command: "x"}, OS: "windows"}); ours {
 			t.Errorf("%q is taken for ours", command)
 		}
 	}
@@ -302,7 +302,7 @@ func TestInstalled(t *testing.T) {
 func TestBackupGoes(t *testing.T) {
 	client, _ := Find("gemini")
 	path := filepath.Join(t.TempDir(), "settings.json")
-	write := func(c *Change, err error) {
+	write := func(c *FileEdit, err error) {
 		t.Helper()
 		if err == nil {
 			_, err = c.Write(context.Background())

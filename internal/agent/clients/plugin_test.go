@@ -21,12 +21,12 @@ func TestPlugin(t *testing.T) {
 	c, root, path := openCodePlugin(t)
 	set := func(program string) bool {
 		t.Helper()
-		change, err := c.SetHooks(path, Setup{Entry: Entry{Command: program}})
+		change, err := c.SetHooks(path, Setup{Entry: ServerCommand{Command: program}})
 		return makeChange(t, root, change, err)
 	}
 	state := func(program string, want HooksState) {
 		t.Helper()
-		got, err := c.Hooks(path, Setup{Entry: Entry{Command: program}})
+		got, err := c.Hooks(path, Setup{Entry: ServerCommand{Command: program}})
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%+v, %v, want %+v", got, err, want)
 		}
@@ -58,7 +58,7 @@ func TestPlugin(t *testing.T) {
 // TestPluginOfTheUser is left alone: one that was edited, and another's of the same name.
 func TestPluginOfTheUser(t *testing.T) {
 	c, root, path := openCodePlugin(t)
-	s := Setup{Entry: Entry{Command: "/a/mnem"}}
+	s := Setup{Entry: ServerCommand{Command: "/a/mnem"}}
 	edited := strings.Replace(pluginFile{}.text(s), "3000", "9000", 1)
 	writeFile(t, path, edited)
 	change, err := c.SetHooks(path, s)

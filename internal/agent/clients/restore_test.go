@@ -95,12 +95,12 @@ func restored(
 	}
 	edits := []struct {
 		path        string
-		set, remove func(string) (*Change, error)
+		set, remove func(string) (*FileEdit, error)
 	}{
-		{paths[0], func(p string) (*Change, error) { return c.Set(p, Name, mnem, nil) },
-			func(p string) (*Change, error) { return c.Remove(p, s) }},
-		{paths[1], func(p string) (*Change, error) { return c.SetHooks(p, s) },
-			func(p string) (*Change, error) { return c.RemoveHooks(p, s) }},
+		{paths[0], func(p string) (*FileEdit, error) { return c.Set(p, Name, mnem, nil) },
+			func(p string) (*FileEdit, error) { return c.Remove(p, s) }},
+		{paths[1], func(p string) (*FileEdit, error) { return c.SetHooks(p, s) },
+			func(p string) (*FileEdit, error) { return c.RemoveHooks(p, s) }},
 		{paths[2], c.SetRules, c.RemoveRules},
 	}
 	for _, e := range edits {

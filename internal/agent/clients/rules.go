@@ -266,12 +266,12 @@ func (c Client) RulesPath(m Machine, l Level) string {
 
 // SetRules returns the edit that tells the client's agents how to use the memory, as Set does. What the user has
 // edited stays as it is: Rules tells.
-func (c Client) SetRules(path string) (*Change, error) {
+func (c Client) SetRules(path string) (*FileEdit, error) {
 	return c.rulesEdit(path, func(text []byte) ([]byte, error) { return c.rules.set(text, c.Name) })
 }
 
 // RemoveRules returns the edit that takes away what SetRules wrote, unless the user has edited it.
-func (c Client) RemoveRules(path string) (*Change, error) {
+func (c Client) RemoveRules(path string) (*FileEdit, error) {
 	return c.rulesEdit(path, func(text []byte) ([]byte, error) {
 		before, err := read(linked(path) + Backup)
 		if err != nil {
@@ -281,7 +281,7 @@ func (c Client) RemoveRules(path string) (*Change, error) {
 	})
 }
 
-func (c Client) rulesEdit(path string, change func([]byte) ([]byte, error)) (*Change, error) {
+func (c Client) rulesEdit(path string, change func([]byte) ([]byte, error)) (*FileEdit, error) {
 	out, err := c.edit(path, Setup{}, change)
 	if out != nil {
 		out.ours = func(text []byte) bool {

@@ -43,7 +43,7 @@ func writeFile(t *testing.T, path, text string) {
 }
 
 // make does an edit and returns whether it changed something.
-func makeChange(t *testing.T, root string, c *Change, err error) bool {
+func makeChange(t *testing.T, root string, c *FileEdit, err error) bool {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

@@ -43,7 +43,7 @@ func noRepository(err error) bool {
 
 // sessionBrief has an agent be told, when a session begins or its memory was made smaller: how to use the tools, what
 // is pinned, what contradicts itself, and what is news to the user of the last session.
-func (h *Host) sessionBrief(ctx context.Context, dir string, t *telling) error {
+func (h *Environment) sessionBrief(ctx context.Context, dir string, t *telling) error {
 	t.asked = true
 	spool := filepath.Join(dir, core.DirName)
 	params := map[string]any{
@@ -105,7 +105,7 @@ func (h *Host) sessionBrief(ctx context.Context, dir string, t *telling) error {
 
 // ownPinned returns what is pinned in the user's own repository where that is asked too, of so many tokens. What keeps
 // it from being asked keeps nothing of the project back.
-func (h *Host) ownPinned(ctx context.Context, tokens int) []asking.AnswerItem {
+func (h *Environment) ownPinned(ctx context.Context, tokens int) []asking.AnswerItem {
 	own := h.Beside()
 	if own == "" || tokens <= 0 {
 		return nil

@@ -47,8 +47,8 @@ const (
 	maxWhy = 200
 )
 
-// Host is the program that a hook runs in.
-type Host struct {
+// Environment is the program that a hook runs in.
+type Environment struct {
 	// Ask runs a verb on the repository in a directory, and waits for another process no longer than it is told.
 	Ask func(ctx context.Context, dir string, v *verb.Spec, req any, wait time.Duration, emit func(any) error) error
 	// Find returns the directory of the repository that a call from a directory is about, "" for where the host is,
@@ -65,7 +65,7 @@ type Host struct {
 }
 
 // Call answers a call, whose bytes are of a program. What it returns is said even where there is an error too.
-func (h *Host) Call(ctx context.Context, program, event string, in io.Reader) (said string, err error) {
+func (h *Environment) Call(ctx context.Context, program, event string, in io.Reader) (said string, err error) {
 	limit := capture.MaxInput(program)
 	data, err := io.ReadAll(io.LimitReader(in, limit+1))
 	if err != nil {
@@ -122,7 +122,7 @@ func notWritable(err error) bool {
 
 // private reports whether nothing may be noted of a session, and has that hold from now on where the configuration
 // or the environment says so.
-func (h *Host) private(spool string, call *capture.Call) (bool, error) {
+func (h *Environment) private(spool string, call *capture.Call) (bool, error) {
 	on, err := h.Configured(PrivateKey)
 	if err != nil {
 		return true, err
@@ -134,8 +134,8 @@ func (h *Host) private(spool string, call *capture.Call) (bool, error) {
 }
 
 // noteCall notes that the transcript of a call has grown.
-func (h *Host) noteCall(ctx context.Context, dir string, call *capture.Call) error {
-	var e *capture.Entry
+func (h *Environment) noteCall(ctx context.Context, dir string, call *capture.Call) error {
+	var e *capture.SpoolEntry
 	var err error
 	if call.Talk != nil {
 		e, err = capture.NoteTalk(filepath.Join(dir, core.DirName), call)
@@ -173,7 +173,7 @@ func (t *telling) give(item asking.AnswerItem) {
 }
 
 // noteTold notes what an agent is given, or why it is given nothing; in a private session it finds out whether it could.
-func (h *Host) noteTold(ctx context.Context, spool string, t *telling, why error) error {
+func (h *Environment) noteTold(ctx context.Context, spool string, t *telling, why error) error {
 	if t.private {
 		return capture.Writable(spool)
 	}
@@ -197,7 +197,7 @@ func (h *Host) noteTold(ctx context.Context, spool string, t *telling, why error
 }
 
 // known has an agent be given with a prompt what is sure to bear on it.
-func (h *Host) known(ctx context.Context, dir string, t *telling) error {
+func (h *Environment) known(ctx context.Context, dir string, t *telling) error {
 	query := strings.ToValidUTF8(t.call.Prompt[:min(len(t.call.Prompt), maxQuery)], "")
 	if strings.TrimSpace(query) == "" || strings.HasPrefix(query, "/") { // a command of the program
 		return nil
@@ -269,13 +269,13 @@ func termsOf(item asking.AnswerItem) (terms []string) {
 }
 
 // answered returns the answer to a request that is asked for in time.
-func (h *Host) answered(ctx context.Context, dir string, params map[string]any) (out *asking.Answer, err error) {
+func (h *Environment) answered(ctx context.Context, dir string, params map[string]any) (out *asking.Answer, err error) {
 	err = h.askFor(ctx, dir, &asking.Retrieve.Spec, params, func(answer any) { out = answer.(*asking.Answer) })
 	return out, err
 }
 
 // askFor asks for an answer, with its receipt, that must come in time.
-func (h *Host) askFor(
+func (h *Environment) askFor(
 	ctx context.Context, dir string, spec *verb.Spec, params map[string]any, take func(answer any),
 ) error {
 	data, err := json.Marshal(params)

@@ -40,7 +40,7 @@ func (s *Setup) project() bool { return s.Level == clients.Project }
 
 // hooks is what hooks run.
 func (s *Setup) hooks() clients.Setup {
-	return clients.Setup{Name: clients.Name, Entry: clients.Entry{Command: s.Program}, OS: runtime.GOOS}
+	return clients.Setup{Name: clients.Name, Entry: clients.ServerCommand{Command: s.Program}, OS: runtime.GOOS}
 }
 
 // HooksText is what a file of hooks alone would be.
@@ -79,8 +79,8 @@ func (s *Setup) File(name string) (clients.Client, string, error) {
 }
 
 // Entry returns what starts the server for a client.
-func (s *Setup) Entry(client clients.Client) (clients.Entry, error) {
-	e := clients.Entry{Command: s.Program, Args: []string{"mcp"}}
+func (s *Setup) Entry(client clients.Client) (clients.ServerCommand, error) {
+	e := clients.ServerCommand{Command: s.Program, Args: []string{"mcp"}}
 	if e.Command == "" {
 		return e, fmt.Errorf("%w: the system does not name this program's file", store.ErrNotFound)
 	}
@@ -102,7 +102,7 @@ func (s *Setup) Entry(client clients.Client) (clients.Entry, error) {
 
 // mayMove refuses to take a client away from another repository, which the entry names: its agent
 // would write into this one without being told.
-func (s *Setup) mayMove(client clients.Client, old, now clients.Entry) error {
+func (s *Setup) mayMove(client clients.Client, old, now clients.ServerCommand) error {
 	was, is := memoryOf(old.Args), memoryOf(now.Args)
 	switch {
 	case was == "", SameDir(was, is), was != globalMemory && (is == "" || !isRepo(was)):
@@ -150,7 +150,7 @@ func SameDir(a, b string) bool {
 }
 
 // Command is the command line of an entry.
-func Command(e clients.Entry) []string { return append([]string{e.Command}, e.Args...) }
+func Command(e clients.ServerCommand) []string { return append([]string{e.Command}, e.Args...) }
 
 // hinted says what to do about a file that cannot be read.
 func hinted(err error) error {
@@ -163,29 +163,29 @@ func hinted(err error) error {
 
 // Edits are what is done to the files of a client; nil for those that are left alone.
 type Edits struct {
-	Entry, Hooks, Rules *clients.Change
+	Entry, Hooks, Rules *clients.FileEdit
 	Kept                string // why rules that are there stay as they are, "" where they do not
 }
 
 // All returns the edits in the order in which they are written.
-func (e Edits) All() []*clients.Change {
-	return slices.DeleteFunc([]*clients.Change{e.Entry, e.Hooks, e.Rules},
-		func(c *clients.Change) bool { return c == nil })
+func (e Edits) All() []*clients.FileEdit {
+	return slices.DeleteFunc([]*clients.FileEdit{e.Entry, e.Hooks, e.Rules},
+		func(c *clients.FileEdit) bool { return c == nil })
 }
 
 // Changed reports whether any file would be another one.
 func (e Edits) Changed() bool {
-	return slices.ContainsFunc(e.All(), (*clients.Change).Changed)
+	return slices.ContainsFunc(e.All(), (*clients.FileEdit).Changed)
 }
 
 // Edits returns what integrates a client by an entry, nil to take its integration away.
-func (s *Setup) Edits(client clients.Client, path string, e *clients.Entry) (out Edits, err error) {
+func (s *Setup) Edits(client clients.Client, path string, e *clients.ServerCommand) (out Edits, err error) {
 	setHooks, setRules := client.SetHooks, client.SetRules
 	if e == nil {
 		setHooks, setRules = client.RemoveHooks, client.RemoveRules
 		out.Entry, err = client.Remove(path, s.hooks())
 	} else {
-		out.Entry, err = client.Set(path, clients.Name, *e, func(old clients.Entry) error {
+		out.Entry, err = client.Set(path, clients.Name, *e, func(old clients.ServerCommand) error {
 			if s.Replace {
 				return nil
 			}
@@ -229,13 +229,13 @@ func keptRules(client clients.Client, path string) (string, error) {
 // written those before it are taken back.
 func (s *Setup) Write(
 	ctx context.Context, client clients.Client, all Edits,
-) (map[*clients.Change]verb.Text, error) {
-	backups := map[*clients.Change]verb.Text{}
+) (map[*clients.FileEdit]verb.Text, error) {
+	backups := map[*clients.FileEdit]verb.Text{}
 	if s.DryRun {
 		return backups, nil
 	}
 	root := client.Root(s.Machine, s.Level)
-	var done []*clients.Change
+	var done []*clients.FileEdit
 	for _, change := range all.All() {
 		change.Root = root
 		if change == all.Rules {
@@ -259,13 +259,13 @@ func (s *Setup) Write(
 
 // Report returns what was done to a client's files.
 func (s *Setup) Report(
-	client clients.Client, all Edits, backups map[*clients.Change]verb.Text, command []string,
+	client clients.Client, all Edits, backups map[*clients.FileEdit]verb.Text, command []string,
 ) Done {
 	out := Done{
 		Client: client.Name, Level: s.Level, Path: all.Entry.Path, Changed: all.Entry.Changed(), DryRun: s.DryRun,
 		Backup: backups[all.Entry], Command: command,
 	}
-	beside := func(change *clients.Change) Edited {
+	beside := func(change *clients.FileEdit) Edited {
 		return Edited{Path: change.Path, Changed: change.Changed(), Backup: backups[change]}
 	}
 	if all.Hooks != nil {

@@ -122,7 +122,7 @@ func (s *Setup) One(
 		row.State = NotHere
 		return row, all, nil
 	}
-	var e *clients.Entry
+	var e *clients.ServerCommand
 	if add {
 		entry, err := s.Entry(client)
 		if err != nil {

@@ -39,7 +39,7 @@ func tokens(s string, most int) []token {
 	last := text.KindOther // of the code point before
 	asIs := false          // whether the current word occurs in the text in folded form
 	whole := 0             // how many of out are not numerals: each of these remains a token
-	text.EachFolded(s, func(at, end int, kind text.Kind, fold string) bool {
+	text.EachFolded(s, func(at, end int, kind text.CharClass, fold string) bool {
 		digit := kind == text.KindDigit && len(fold) == 1 && fold[0] >= '0' && fold[0] <= '9'
 		if kind == text.KindDigit && !digit {
 			kind = text.KindOther

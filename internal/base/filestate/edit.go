@@ -28,8 +28,8 @@ var (
 	ErrMoved = errors.New("another program keeps changing the file")
 )
 
-// Options configure Edit.
-type Options struct {
+// EditOptions configure Edit.
+type EditOptions struct {
 	// Limit is the file's largest size in bytes; Edit reads no more.
 	Limit int64
 	// KeepMode keeps the mode of an existing file: it belongs to another program. Otherwise it becomes 0600.
@@ -49,7 +49,7 @@ type Options struct {
 // modify the slice. After an error, its own or any other, the file is unchanged. The error wraps ErrUnfit,
 // ErrLocked or ErrMoved.
 func Edit(
-	ctx context.Context, path string, opt Options, change func(old []byte) ([]byte, error),
+	ctx context.Context, path string, opt EditOptions, change func(old []byte) ([]byte, error),
 ) error {
 	path, err := target(path)
 	if err != nil {
@@ -76,7 +76,7 @@ func Edit(
 }
 
 // edit is Edit, under the lock.
-func edit(path string, opt Options, change func([]byte) ([]byte, error)) error {
+func edit(path string, opt EditOptions, change func([]byte) ([]byte, error)) error {
 	for range editTries {
 		old, mode, err := read(path, opt.Limit)
 		if err != nil {
@@ -100,7 +100,7 @@ func edit(path string, opt Options, change func([]byte) ([]byte, error)) error {
 func same(a, b []byte) bool { return (a == nil) == (b == nil) && bytes.Equal(a, b) }
 
 // swap replaces old by next, and returns false if the file is no longer old.
-func swap(path string, opt Options, old, next []byte, mode fs.FileMode) (bool, error) {
+func swap(path string, opt EditOptions, old, next []byte, mode fs.FileMode) (bool, error) {
 	if old == nil && opt.NewMode != 0 {
 		mode = opt.NewMode
 	} else if !opt.KeepMode {

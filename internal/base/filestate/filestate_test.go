@@ -55,7 +55,7 @@ func child(path, name string) int {
 }
 
 func addLine(path, line string) error {
-	return Edit(ctx, path, Options{Limit: limit}, func(old []byte) ([]byte, error) {
+	return Edit(ctx, path, EditOptions{Limit: limit}, func(old []byte) ([]byte, error) {
 		return append(bytes.Clone(old), line...), nil
 	})
 }
@@ -221,7 +221,7 @@ func TestEdit(t *testing.T) {
 	set := func(next []byte) func([]byte) ([]byte, error) {
 		return func([]byte) ([]byte, error) { return next, nil }
 	}
-	opt := Options{Limit: 9}
+	opt := EditOptions{Limit: 9}
 	if err := Edit(ctx, path, opt, set(nil)); err != nil || len(names(t, dir)) != 0 {
 		t.Errorf("no file to no file: %v, %q", err, names(t, dir))
 	}
@@ -273,7 +273,7 @@ func TestEdit(t *testing.T) {
 func TestModes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	write(t, path, "a\n", 0o664)
-	keep := Options{Limit: limit, KeepMode: true}
+	keep := EditOptions{Limit: limit, KeepMode: true}
 	more := func(old []byte) ([]byte, error) { return append(bytes.Clone(old), "b\n"...), nil }
 	if err := Edit(ctx, path, keep, more); err != nil {
 		t.Fatal(err)
@@ -290,7 +290,7 @@ func TestModes(t *testing.T) {
 func TestOthersChange(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	calls := 0
-	err := Edit(ctx, path, Options{Limit: limit}, func(old []byte) ([]byte, error) {
+	err := Edit(ctx, path, EditOptions{Limit: limit}, func(old []byte) ([]byte, error) {
 		if calls++; calls < 3 {
 			write(t, path, fmt.Sprintf("theirs %d\n", calls), 0o600)
 		}
@@ -300,7 +300,7 @@ func TestOthersChange(t *testing.T) {
 		t.Errorf("%d calls: %v", calls, err)
 	}
 	wantText(t, path, "theirs 2\nours\n")
-	err = Edit(ctx, path, Options{Limit: limit}, func(old []byte) ([]byte, error) {
+	err = Edit(ctx, path, EditOptions{Limit: limit}, func(old []byte) ([]byte, error) {
 		calls++
 		write(t, path, fmt.Sprint(calls), 0o600)
 		return []byte("ours"), nil
@@ -319,7 +319,7 @@ func TestBefore(t *testing.T) {
 	write(t, path, "old", 0o640)
 	broken := errors.New("broken")
 	var got string
-	opt := Options{Limit: limit, KeepMode: true, Before: func(p string, old []byte, mode fs.FileMode) error {
+	opt := EditOptions{Limit: limit, KeepMode: true, Before: func(p string, old []byte, mode fs.FileMode) error {
 		got = fmt.Sprintf("%s %s %o", filepath.Base(p), old, mode)
 		return broken
 	}}

@@ -29,8 +29,8 @@ const (
 // errUnsupported says that a file does not support range locks.
 var errUnsupported = errors.New("no locks of ranges")
 
-// Place is a place in a queue. Not safe for concurrent use.
-type Place struct {
+// Ticket is a place in a queue. Not safe for concurrent use.
+type Ticket struct {
 	f     *os.File // nil if there is no queue: it is always its turn
 	pid   int
 	at    int64
@@ -41,7 +41,7 @@ type Place struct {
 
 // Join takes the last place in the queue of a file, creating the file if necessary; its directory must exist. pid
 // is this process's. Leave must be called.
-func Join(path string, pid int) *Place {
+func Join(path string, pid int) *Ticket {
 	p := Alone(pid)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, fileMode)
 	if err != nil {
@@ -55,9 +55,9 @@ func Join(path string, pid int) *Place {
 }
 
 // Alone returns a place without a queue: it is always its turn.
-func Alone(pid int) *Place { return &Place{pid: pid} }
+func Alone(pid int) *Ticket { return &Ticket{pid: pid} }
 
-func (p *Place) join() error {
+func (p *Ticket) join() error {
 	open := false
 	for range joinTries {
 		var err error
@@ -87,7 +87,7 @@ func (p *Place) join() error {
 }
 
 // free reports whether no other process holds a byte of a range.
-func (p *Place) free(from, to int64) (bool, error) {
+func (p *Ticket) free(from, to int64) (bool, error) {
 	ok, err := tryLock(p.f, from, to, false)
 	if ok {
 		err = unlock(p.f, from, to)
@@ -96,7 +96,7 @@ func (p *Place) free(from, to int64) (bool, error) {
 }
 
 // beyond returns the first place after all taken ones. The caller prevents others from taking one concurrently.
-func (p *Place) beyond() (int64, error) {
+func (p *Ticket) beyond() (int64, error) {
 	taken, at := int64(0), int64(1)
 	for {
 		ok, err := p.free(at, lastByte)
@@ -128,7 +128,7 @@ func (p *Place) beyond() (int64, error) {
 
 // Turn reports whether the lock may be tried now: no earlier place is taken, or the earliest one has been the same
 // for too long.
-func (p *Place) Turn() bool {
+func (p *Ticket) Turn() bool {
 	if p.f == nil {
 		return true
 	}
@@ -144,7 +144,7 @@ func (p *Place) Turn() bool {
 
 // earliest returns the earliest taken place, its own if there is no other. Places before the previous result stay
 // free.
-func (p *Place) earliest() (int64, error) {
+func (p *Ticket) earliest() (int64, error) {
 	first, end := p.front, p.at // the earliest is in this range
 	for first < end {
 		mid := first + (end-first)/2
@@ -164,7 +164,7 @@ func (p *Place) earliest() (int64, error) {
 // Pause returns how long the caller should wait before the next Turn: longer with more possible places ahead, and
 // with more unsuccessful turns. Without a queue it varies by a fixed sequence that differs between processes, so
 // that waiting processes do not synchronize.
-func (p *Place) Pause() time.Duration {
+func (p *Ticket) Pause() time.Duration {
 	if p.f != nil && p.front < p.at {
 		pause := firstPause * time.Duration(min(p.at-p.front, int64(lastPause/firstPause)))
 		p.still += pause
@@ -181,7 +181,7 @@ func (p *Place) Pause() time.Duration {
 }
 
 // Leave releases the place.
-func (p *Place) Leave() {
+func (p *Ticket) Leave() {
 	if p.f != nil {
 		_ = p.f.Close() // this releases its locks
 		p.f = nil

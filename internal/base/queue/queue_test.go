@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-func join(t *testing.T, path string) *Place {
+func join(t *testing.T, path string) *Ticket {
 	t.Helper()
 	p := Join(path, 1)
 	if p.f == nil {
@@ -28,7 +28,7 @@ func TestOrder(t *testing.T) {
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
 	path := filepath.Join(t.TempDir(), "queue")
-	var line []*Place
+	var line []*Ticket
 	for range steps {
 		if n := len(line); n == 0 || n < most && r.IntN(2) == 0 {
 			line = append(line, join(t, path))
@@ -88,7 +88,7 @@ func TestKilled(t *testing.T) {
 // TestStopped: a process that has its turn and does nothing delays the others for a while each, not forever.
 func TestStopped(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "queue")
-	line := []*Place{join(t, path), join(t, path), join(t, path)}
+	line := []*Ticket{join(t, path), join(t, path), join(t, path)}
 	for i, p := range line {
 		var waited time.Duration
 		for ; !p.Turn(); waited += p.Pause() {

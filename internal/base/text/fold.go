@@ -1,12 +1,12 @@
 package text
 
-// Kind is the kind of a code point for readers of single characters.
-type Kind uint8
+// CharClass is the kind of a code point for readers of single characters.
+type CharClass uint8
 
 // The kinds: those classes of clause 6.3 that matter to other packages.
 const (
-	KindOther  Kind = iota // separates words
-	KindLetter             // part of a word
+	KindOther  CharClass = iota // separates words
+	KindLetter                  // part of a word
 	KindDigit
 	KindSingle // of a script written without spaces between words
 )
@@ -14,7 +14,7 @@ const (
 // EachFolded calls yield with the code points of s except ignored ones, in order and until yield returns false:
 // start and end of each, its kind, and its fold, or itself if it is KindOther. A byte that is not UTF-8 is
 // KindOther and yields U+FFFD. It does not allocate.
-func EachFolded(s string, yield func(at, end int, kind Kind, fold string) bool) {
+func EachFolded(s string, yield func(at, end int, kind CharClass, fold string) bool) {
 	for pos := 0; pos < len(s); {
 		r, entry, width := decode(s, pos)
 		end := pos + width

@@ -90,7 +90,7 @@ func quietHook(ctx context.Context, a *line.App, args []string) (exit int) {
 }
 
 func hook(ctx context.Context, c *line.Line, host, event string) error {
-	h := &hooks.Host{
+	h := &hooks.Environment{
 		Ask: func(
 			ctx context.Context, dir string, v *verb.Spec, req any, wait time.Duration, emit func(any) error,
 		) error {

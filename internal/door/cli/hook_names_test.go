@@ -54,7 +54,7 @@ func TestHostsSpellEvents(t *testing.T) {
 		if !slices.Contains([]string{"claude-code", "codex", "gemini", "cursor"}, client.Name) {
 			continue // a client without hooks, or with a module
 		}
-		text, err := client.HooksText(clients.Setup{Entry: clients.Entry{Command: "/opt/bin/mnem"}})
+		text, err := client.HooksText(clients.Setup{Entry: clients.ServerCommand{Command: "/opt/bin/mnem"}})
 		var file struct {
 			Hooks map[string]json.RawMessage
 		}
@@ -96,7 +96,7 @@ func TestDoctorKnowsEvents(t *testing.T) {
 				run = `{"hooks": [` + run + `]}`
 			}
 			writeFile(t, path, `{"hooks": {"Any": [`+run+`]}}`)
-			state, err := client.Hooks(path, clients.Setup{Name: clients.Name, Entry: clients.Entry{Command: "mnem"}})
+			state, err := client.Hooks(path, clients.Setup{Name: clients.Name, Entry: clients.ServerCommand{Command: "mnem"}})
 			if err != nil || state.There != 1 {
 				t.Fatalf("%s %s: %+v, %v", host, word, state, err)
 			}

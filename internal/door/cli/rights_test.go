@@ -551,7 +551,7 @@ func (r *ruled) pipe() http.RoundTripper {
 
 func overMCP(t *testing.T, r *ruled) {
 	app := r.app("a", "bot", "", io.Discard, io.Discard)
-	server := mcp.New(verbs.Operations(), verbs.NewRunner(app, true), mcp.Options{Now: app.Now, Profile: mcp.ProfileFull})
+	server := mcp.New(verbs.Operations(), verbs.NewRunner(app, true), mcp.ServerOptions{Now: app.Now, Profile: mcp.ProfileFull})
 	web := httptest.NewServer(server.Handler())
 	defer web.Close()
 	defer server.Close(context.WithoutCancel(t.Context()))

@@ -40,7 +40,10 @@ func TestOtherVersionTakesOver(t *testing.T) {
 	}
 	defer func() { _ = r.Close() }()
 	first, err := owner.NewHost(filepath.Join(app.Dir, core.DirName), os.TempDir(), peers.BuildOf("v1"),
-		func(ctx context.Context, _ *owner.Verb) owner.Result { <-ctx.Done(); return owner.Result{Failed: true} })
+		func(ctx context.Context, _ *owner.Verb) owner.VerbResult {
+			<-ctx.Done()
+			return owner.VerbResult{Failed: true}
+		})
 	if err == nil {
 		err = r.SetOwner(core.Owner{PID: os.Getpid(), Protocol: owner.Protocol, Socket: first.Socket()})
 	}
@@ -49,7 +52,7 @@ func TestOtherVersionTakesOver(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	holder := peers.NewHolder(app.Dir, core.Options{Wait: time.Second}, peers.Options{Now: app.Now}, nil)
+	holder := peers.NewHolder(app.Dir, core.Options{Wait: time.Second}, peers.HostOptions{Now: app.Now}, nil)
 	found, kept, watched := make(chan bool, 10), make(chan error, 1), make(chan int, 1)
 	go func() { kept <- holder.Keep(ctx, func(_ string, own bool) { found <- own }) }()
 	if <-found {
@@ -138,9 +141,9 @@ func TestUnknownWrites(t *testing.T) {
 			<-ctx.Done()
 		}
 		host, err := owner.NewHost(filepath.Join(w.Dir, core.DirName), os.TempDir(), peers.BuildOf("v1"),
-			func(ctx context.Context, v *owner.Verb) owner.Result {
+			func(ctx context.Context, v *owner.Verb) owner.VerbResult {
 				begin(ctx, v.Answers, v.Writes)
-				return owner.Result{Failed: true}
+				return owner.VerbResult{Failed: true}
 			})
 		if err == nil {
 			err = r.SetOwner(core.Owner{PID: os.Getpid(), Protocol: owner.Protocol, Socket: host.Socket()})

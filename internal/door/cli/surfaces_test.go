@@ -111,7 +111,7 @@ func httpSurface(t *testing.T) []accepted {
 func mcpSurface(t *testing.T, profile mcp.Profile) []accepted {
 	t.Helper()
 	w := newWorld(t)
-	server := mcp.New(verbs.Operations(), verbs.NewRunner(w.App, true), mcp.Options{Now: time.Now, Profile: profile})
+	server := mcp.New(verbs.Operations(), verbs.NewRunner(w.App, true), mcp.ServerOptions{Now: time.Now, Profile: profile})
 	web := httptest.NewServer(server.Handler())
 	defer web.Close()
 	defer server.Close(context.WithoutCancel(t.Context()))

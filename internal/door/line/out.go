@@ -18,7 +18,7 @@ const settlePause = 100 * time.Millisecond
 // for it, writing waits for no reader: what a pipe does not take yet is kept, 1 MiB of it in memory and the rest in a file.
 type outlet struct {
 	to    io.Writer
-	spool func() (*peers.File, error)
+	spool func() (*peers.TempFile, error)
 
 	mu    sync.Mutex
 	more  sync.Cond // on mu: something changed
@@ -26,7 +26,7 @@ type outlet struct {
 	over  bool      // whether release was called
 	ended chan struct{}
 	mem   []byte // the first bytes still unwritten
-	file  *peers.File
+	file  *peers.TempFile
 	from  int64        // what follows is in the file, from here
 	end   int64        // up to here
 	busy  bool         // whether something is being written
@@ -93,7 +93,7 @@ func (o *outlet) spooled(p []byte) bool {
 }
 
 // hold has writing not wait until release is called.
-func (o *outlet) hold(spool func() (*peers.File, error)) {
+func (o *outlet) hold(spool func() (*peers.TempFile, error)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.spool, o.ahead, o.over, o.ended = spool, true, false, make(chan struct{})
@@ -201,7 +201,7 @@ func (c *Line) WriteAhead() (done func() error) {
 	}
 }
 
-func (c *Line) emptySpool() (*peers.File, error) { return c.spoolFile(strings.NewReader("")) }
+func (c *Line) emptySpool() (*peers.TempFile, error) { return c.spoolFile(strings.NewReader("")) }
 
 // WriteOut is WriteOut for a command, which may have the repository open.
 func (c *Line) WriteOut(ctx context.Context, path string, write func(io.Writer) error) error {

@@ -45,7 +45,7 @@ func TestOutletWaitsForNoReader(t *testing.T) {
 	dir := t.TempDir()
 	to := &gate{open: make(chan struct{})}
 	o := newOutlet(to)
-	o.hold(func() (*peers.File, error) { return peers.SpoolFile(dir, strings.NewReader("")) })
+	o.hold(func() (*peers.TempFile, error) { return peers.SpoolFile(dir, strings.NewReader("")) })
 	all := parts(1500)
 	for _, part := range all[:1000] {
 		if n, err := io.WriteString(o, part); n != len(part) || err != nil {
@@ -79,7 +79,7 @@ func TestOutletWaitsForNoReader(t *testing.T) {
 func TestOutletOfAClosedPipe(t *testing.T) {
 	to := &gate{open: make(chan struct{}), err: syscall.EPIPE}
 	o := newOutlet(to)
-	o.hold(func() (*peers.File, error) { return nil, errors.New("no room on the disk") })
+	o.hold(func() (*peers.TempFile, error) { return nil, errors.New("no room on the disk") })
 	close(to.open)
 	var err error
 	for range 10 << 20 { // ends since without room on the disk writing waits for the reader
@@ -96,7 +96,7 @@ func TestOutletOfAClosedPipe(t *testing.T) {
 func TestOutletWithoutRoom(t *testing.T) {
 	to := &gate{open: make(chan struct{})}
 	o := newOutlet(to)
-	o.hold(func() (*peers.File, error) { return nil, errors.New("no room on the disk") })
+	o.hold(func() (*peers.TempFile, error) { return nil, errors.New("no room on the disk") })
 	all := strings.Join(parts(500), "")
 	written := make(chan error)
 	go func() {
@@ -113,7 +113,7 @@ func TestOutletWithoutRoom(t *testing.T) {
 func TestAsides(t *testing.T) {
 	to := &gate{open: make(chan struct{})}
 	o := newOutlet(to)
-	o.hold(func() (*peers.File, error) { return nil, io.EOF })
+	o.hold(func() (*peers.TempFile, error) { return nil, io.EOF })
 	var said strings.Builder
 	a := aside{o, &said}
 	if _, err := io.WriteString(o, "result"); err != nil {

@@ -144,7 +144,7 @@ func steadyFile(in io.Reader) (*os.File, int64) {
 
 // spoolFile copies what is read into a file of the repository's directory, which is gone when it is
 // closed.
-func (c *Line) spoolFile(from io.Reader) (*peers.File, error) {
+func (c *Line) spoolFile(from io.Reader) (*peers.TempFile, error) {
 	dir, err := c.Dir()
 	if err != nil {
 		return nil, err

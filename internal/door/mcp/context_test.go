@@ -17,7 +17,7 @@ import (
 func TestResources(t *testing.T) {
 	const n = 120
 	a := memory(t, many(n)+`{"node":{"key":"with space/ü#?","type":"Odd","summary":"odd key"}}`+"\n")
-	s := connect(t, server(a, mcp.Options{}), nil)
+	s := connect(t, server(a, mcp.ServerOptions{}), nil)
 	var all []*sdk.Resource
 	cursor := ""
 	for {
@@ -93,7 +93,7 @@ func readJSON(t *testing.T, s *sdk.ClientSession, uri string) (v map[string]any)
 
 // TestPrompts gets each prompt, as a person picks them.
 func TestPrompts(t *testing.T) {
-	s := connect(t, server(memory(t, facts), mcp.Options{}), nil)
+	s := connect(t, server(memory(t, facts), mcp.ServerOptions{}), nil)
 	for _, c := range []struct {
 		name string
 		args map[string]string
@@ -128,7 +128,7 @@ func TestPrompts(t *testing.T) {
 			t.Errorf("%s %v: no error", name, args)
 		}
 	}
-	read := connect(t, server(memory(t, ""), mcp.Options{Profile: mcp.ProfileRead}), nil)
+	read := connect(t, server(memory(t, ""), mcp.ServerOptions{Profile: mcp.ProfileRead}), nil)
 	list, err := read.ListPrompts(t.Context(), nil)
 	if err != nil || len(list.Prompts) != 2 {
 		t.Errorf("prompts that change nothing: %v %v", list, err)
@@ -140,7 +140,7 @@ func TestComplete(t *testing.T) {
 	a := memory(t, facts)
 	run(t, a, "", "branch", "draft")
 	run(t, a, "", "tag", "v1")
-	s := connect(t, server(a, mcp.Options{}), nil)
+	s := connect(t, server(a, mcp.ServerOptions{}), nil)
 	for _, c := range []struct {
 		ref            sdk.CompleteReference
 		argument, text string
@@ -169,7 +169,7 @@ func TestComplete(t *testing.T) {
 
 // TestEmptyMemory asks before anything was committed.
 func TestEmptyMemory(t *testing.T) {
-	s := connect(t, server(memory(t, ""), mcp.Options{}), nil)
+	s := connect(t, server(memory(t, ""), mcp.ServerOptions{}), nil)
 	for tool, args := range map[string]map[string]any{
 		"log": nil, "diff": nil, "retrieve": {"query": "x"}, "recall": {"query": "who?"},
 	} {
@@ -187,7 +187,7 @@ func TestEmptyMemory(t *testing.T) {
 
 // TestNoRepository serves a directory without one: clients connect, and are told what to do.
 func TestNoRepository(t *testing.T) {
-	s := connect(t, server(app(t.TempDir()), mcp.Options{}), nil)
+	s := connect(t, server(app(t.TempDir()), mcp.ServerOptions{}), nil)
 	a := try(t, s, "recall", map[string]any{"query": "who?"})
 	if !a.failed || !strings.Contains(a.text, "not_found") || !strings.Contains(a.text, "mnem init") {
 		t.Errorf("%s", a.text)

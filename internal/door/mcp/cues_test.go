@@ -12,7 +12,7 @@ import (
 // TestEnrich does what the prompt of that name asks for: it lists memories without cues, writes them in one call,
 // and asks by them.
 func TestEnrich(t *testing.T) {
-	s := connect(t, server(memory(t, ""), mcp.Options{Profile: mcp.ProfileFull, Record: mcp.RecordNone}), nil)
+	s := connect(t, server(memory(t, ""), mcp.ServerOptions{Profile: mcp.ProfileFull, Record: mcp.RecordNone}), nil)
 	texts := map[string]string{"Baskets are kept for 14 days": "cart expiry", "Tills close at nine": "shutdown hour"}
 	for text := range texts {
 		call(t, s, "remember", map[string]any{"text": text, "tags": []string{"shop"}})
@@ -46,7 +46,7 @@ func TestEnrich(t *testing.T) {
 func TestSettling(t *testing.T) {
 	app := memory(t, "")
 	run(t, app, "", "remember", "Checkout runs on servers of Hetzner in Falkenstein", "--time", "2026-01-02")
-	s := connect(t, server(app, mcp.Options{}), nil)
+	s := connect(t, server(app, mcp.ServerOptions{}), nil)
 	a := call(t, s, "remember", map[string]any{"text": "Checkout runs on servers of OVH in Falkenstein"})
 	said, _ := a.out["settle"].(string)
 	_, args, _ := strings.Cut(said, ": mark ")
@@ -65,7 +65,7 @@ func TestSettling(t *testing.T) {
 
 // TestNames holds that answers name what they are about, and what a new memory is near to.
 func TestNames(t *testing.T) {
-	s := connect(t, server(memory(t, ""), mcp.Options{}), nil)
+	s := connect(t, server(memory(t, ""), mcp.ServerOptions{}), nil)
 	call(t, s, "remember", map[string]any{"text": "Checkout runs on servers of Hetzner in Falkenstein"})
 	a := call(t, s, "remember", map[string]any{"text": "Checkout servers moved from Falkenstein to Frankfurt"})
 	if !strings.Contains(a.text, `"text":"Checkout runs on servers of Hetzner`) || !strings.HasPrefix(a.text, "<memory ") {

@@ -48,7 +48,7 @@ func (r *slow) Run(
 func TestCancel(t *testing.T) {
 	a := memory(t, facts)
 	r := &slow{verbs.NewRunner(a, true), make(chan string, 9), make(chan struct{})}
-	s := connect(t, mcp.New(verbs.Operations(), r, mcp.Options{Now: time.Now}), nil)
+	s := connect(t, mcp.New(verbs.Operations(), r, mcp.ServerOptions{Now: time.Now}), nil)
 	before := run(t, a, "", "log", "--oneline")
 	ctx, cancel := context.WithCancel(t.Context())
 	failed := make(chan error, 1)
@@ -81,7 +81,7 @@ func TestCancel(t *testing.T) {
 // TestCancelCommit cancels large commits at any point: each is whole or not there at all.
 func TestCancelCommit(t *testing.T) {
 	a := memory(t, facts)
-	s := connect(t, server(a, mcp.Options{}), nil)
+	s := connect(t, server(a, mcp.ServerOptions{}), nil)
 	for i := range 12 {
 		nodes := make([]any, 400)
 		for j := range nodes {
@@ -106,7 +106,7 @@ func TestProgress(t *testing.T) {
 	r := &slow{verbs.NewRunner(memory(t, facts), true), make(chan string, 9), make(chan struct{})}
 	var mu sync.Mutex
 	var got []float64
-	s := connect(t, mcp.New(verbs.Operations(), r, mcp.Options{Now: time.Now}), &sdk.ClientOptions{
+	s := connect(t, mcp.New(verbs.Operations(), r, mcp.ServerOptions{Now: time.Now}), &sdk.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, req *sdk.ProgressNotificationClientRequest) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -134,7 +134,7 @@ func TestProgress(t *testing.T) {
 // TestNothingBeforeTheFirstCall counts what is run before a client asks for something.
 func TestNothingBeforeTheFirstCall(t *testing.T) {
 	r := &slow{nil, make(chan string), nil} // the first call would block
-	s := connect(t, mcp.New(verbs.Operations(), r, mcp.Options{Now: time.Now}), nil)
+	s := connect(t, mcp.New(verbs.Operations(), r, mcp.ServerOptions{Now: time.Now}), nil)
 	if _, err := s.ListTools(t.Context(), nil); err != nil {
 		t.Error(err)
 	}
@@ -145,7 +145,7 @@ func TestNothingBeforeTheFirstCall(t *testing.T) {
 
 // TestTooLarge has an operation answer more than anybody reads.
 func TestTooLarge(t *testing.T) {
-	s := connect(t, mcp.New(verbs.Operations(), flood{}, mcp.Options{Now: time.Now}), nil)
+	s := connect(t, mcp.New(verbs.Operations(), flood{}, mcp.ServerOptions{Now: time.Now}), nil)
 	a := try(t, s, "diff", nil)
 	if !a.failed || !strings.Contains(a.text, "larger than") {
 		t.Errorf("%.200s", a.text)
@@ -170,7 +170,7 @@ func TestSessions(t *testing.T) {
 		follow bool
 	}{mcp.RecordFollow: {2, true}, mcp.RecordPin: {1, false}, mcp.RecordNone: {2, true}} {
 		a := memory(t, facts)
-		sv := server(a, mcp.Options{Record: record})
+		sv := server(a, mcp.ServerOptions{Record: record})
 		s := connect(t, sv, nil)
 		ask := map[string]any{"query": "PostgreSQL", "type": []string{"Decision"}}
 		call(t, s, "get", map[string]any{"node": "d1"})
@@ -231,7 +231,7 @@ func checkSession(t *testing.T, a *line.App, record mcp.Record, follow bool) {
 
 // TestSessionsBelongToTokens has one client use the session of another one, which says who that is.
 func TestSessionsBelongToTokens(t *testing.T) {
-	sv := server(memory(t, facts), mcp.Options{})
+	sv := server(memory(t, facts), mcp.ServerOptions{})
 	web := httptest.NewServer(sv.Handler())
 	defer web.Close()
 	defer sv.Close(context.WithoutCancel(t.Context()))
@@ -272,7 +272,7 @@ func TestSessionsBelongToTokens(t *testing.T) {
 // name them.
 func TestHTTP(t *testing.T) {
 	a := memory(t, facts)
-	sv := server(a, mcp.Options{})
+	sv := server(a, mcp.ServerOptions{})
 	web := httptest.NewServer(sv.Handler())
 	defer web.Close()
 	defer sv.Close(context.WithoutCancel(t.Context()))

@@ -27,7 +27,7 @@ const (
 	rootsKey = "mnem/roots"
 )
 
-// folders is whether Options.Folders was told what the client has open, and whether the client has named any.
+// folders is whether ServerOptions.Folders was told what the client has open, and whether the client has named any.
 type folders struct {
 	mu          sync.Mutex
 	told, named bool
@@ -38,7 +38,7 @@ type asker interface {
 	ClientCapabilities() *sdk.ClientCapabilities
 }
 
-// locate has Options.Folders told which folders the client has open, before the first request that needs the memory
+// locate has ServerOptions.Folders told which folders the client has open, before the first request that needs the memory
 // and again once they have changed. It returns a request that the answer has to make of the client, nil for none.
 // A client that has no roots, or fails to name them, has none open; one that named some before is asked again.
 func (s *Server) locate(

@@ -183,7 +183,7 @@ func TestFoldersUnknown(t *testing.T) {
 func TestFoldersSilent(t *testing.T) {
 	a := memory(t, facts)
 	told, end := make(chan []string, 9), make(chan struct{})
-	s := server(a, mcp.Options{Folders: func(list []string) { told <- list }, FoldersWait: time.Millisecond})
+	s := server(a, mcp.ServerOptions{Folders: func(list []string) { told <- list }, FoldersWait: time.Millisecond})
 	client := sdk.NewClient(&sdk.Implementation{Name: "silent"}, nil)
 	client.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {

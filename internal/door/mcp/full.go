@@ -121,7 +121,7 @@ func made(op *operation.Operation, params []string) *tool {
 	return t
 }
 
-func kindOf(k operation.Kind) kind {
+func kindOf(k operation.ParamKind) kind {
 	switch k {
 	case operation.Integer:
 		return number

@@ -15,7 +15,7 @@ import (
 // TestSubscribersThatGo has clients subscribe to as much as there may be and go without a word, which
 // must not keep others from it.
 func TestSubscribersThatGo(t *testing.T) {
-	sv := server(memory(t, facts), mcp.Options{})
+	sv := server(memory(t, facts), mcp.ServerOptions{})
 	web := httptest.NewServer(sv.Handler())
 	defer web.Close()
 	defer sv.Close(context.WithoutCancel(t.Context()))

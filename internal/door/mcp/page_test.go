@@ -73,7 +73,7 @@ func TestPages(t *testing.T) {
 	a := memory(t, many(n))
 	long := strings.Repeat("Ein langer Text über die Nabe; 中文 und Zahlen 12345 — ", 900)
 	run(t, a, `{"node":{"key":"long","type":"Text","content":"`+long+`"}}`, "commit", "-m", "long", "-")
-	s := connect(t, server(a, mcp.Options{}), nil)
+	s := connect(t, server(a, mcp.ServerOptions{}), nil)
 	for _, c := range []struct {
 		tool  string
 		args  map[string]any
@@ -136,7 +136,7 @@ func TestDefaultBound(t *testing.T) {
 		fmt.Fprintf(&lines, `{"node":{"key":"k%d","type":"T","summary":"%d %s","props":{"a":"%s"}}}`+"\n",
 			i, i, big, big)
 	}
-	s := connect(t, server(memory(t, lines.String()), mcp.Options{}), nil)
+	s := connect(t, server(memory(t, lines.String()), mcp.ServerOptions{}), nil)
 	for tool, args := range map[string]map[string]any{
 		"retrieve": {"query": "word"}, "diff": {"from": "HEAD", "to": "HEAD"}, "log": {},
 		"get": {"node": "k3"}, "recall": {"query": "what is word?"},
@@ -167,7 +167,7 @@ func TestPagesOfWhatGrows(t *testing.T) {
 	for range 10 {
 		more()
 	}
-	s := connect(t, server(a, mcp.Options{Profile: mcp.ProfileFull, Record: mcp.RecordNone}), nil)
+	s := connect(t, server(a, mcp.ServerOptions{Profile: mcp.ProfileFull, Record: mcp.RecordNone}), nil)
 	args := map[string]any{"max_tokens": 600}
 	var last float64
 	n := 0

@@ -68,7 +68,7 @@ const facts = `{"node":{"key":"alice","type":"Person","summary":"Alice leads inf
 {"edge":{"type":"about","src":"i1","dst":"svc/billing"}}
 `
 
-func server(a *line.App, opt mcp.Options) *mcp.Server {
+func server(a *line.App, opt mcp.ServerOptions) *mcp.Server {
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
@@ -138,7 +138,7 @@ func try(t *testing.T, s *sdk.ClientSession, name string, args map[string]any) a
 // toolList returns the result of tools/list as it goes over the wire, and the tools.
 func toolList(t *testing.T, p mcp.Profile) (json.RawMessage, []*sdk.Tool) {
 	t.Helper()
-	s := connect(t, server(app(t.TempDir()), mcp.Options{Profile: p}), nil)
+	s := connect(t, server(app(t.TempDir()), mcp.ServerOptions{Profile: p}), nil)
 	res, err := s.ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)

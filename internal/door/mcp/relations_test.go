@@ -12,7 +12,7 @@ import (
 // TestUndoIsOwn holds that a client takes back what it wrote, and what others wrote only where it says so.
 func TestUndoIsOwn(t *testing.T) {
 	a := memory(t, facts)
-	s := connect(t, server(a, mcp.Options{Record: mcp.RecordNone}), nil)
+	s := connect(t, server(a, mcp.ServerOptions{Record: mcp.RecordNone}), nil)
 	if got := try(t, s, "undo", nil); !got.failed || !strings.Contains(got.text, "nothing to undo") ||
 		!strings.Contains(got.text, "with any") {
 		t.Errorf("another's commit: %s", got.text)
@@ -21,7 +21,7 @@ func TestUndoIsOwn(t *testing.T) {
 	if got := call(t, s, "undo", nil); got.out["undone"] != "remember" {
 		t.Errorf("undone: %v", got.out)
 	}
-	other := connect(t, server(a, mcp.Options{Record: mcp.RecordNone,
+	other := connect(t, server(a, mcp.ServerOptions{Record: mcp.RecordNone,
 		Caller: operation.Caller{Agent: "somebody"}}), nil)
 	call(t, other, "remember", map[string]any{"text": "The crane of Varna is green"})
 	if got := try(t, s, "undo", map[string]any{"op": "5"}); !got.failed ||
@@ -38,7 +38,7 @@ func TestCandidates(t *testing.T) {
 	a := memory(t, `{"node":{"key":"a","type":"fact","summary":"Bob sells anchors"}}
 {"node":{"key":"b","type":"fact","summary":"Bob paints anchors"}}
 `)
-	s := connect(t, server(a, mcp.Options{Record: mcp.RecordNone}), nil)
+	s := connect(t, server(a, mcp.ServerOptions{Record: mcp.RecordNone}), nil)
 	got := try(t, s, "forget", map[string]any{"nodes": []string{"anchors Bob"}})
 	var failed struct {
 		Error struct {
@@ -65,7 +65,7 @@ func TestCandidates(t *testing.T) {
 
 // TestSchemaTool holds that what the tool tells can be asked for.
 func TestSchemaTool(t *testing.T) {
-	s := connect(t, server(memory(t, facts), mcp.Options{Record: mcp.RecordNone}), nil)
+	s := connect(t, server(memory(t, facts), mcp.ServerOptions{Record: mcp.RecordNone}), nil)
 	got := call(t, s, "schema", nil)
 	for _, p := range got.out["properties"].([]any) {
 		name := p.(map[string]any)["name"].(string)

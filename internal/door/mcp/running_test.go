@@ -31,7 +31,7 @@ func (r *crowd) Run(_ context.Context, _ operation.Call, out io.Writer) (operati
 // TestCallsAreBounded sends many calls at once: all are answered, some of them at a time.
 func TestCallsAreBounded(t *testing.T) {
 	r := &crowd{}
-	s := connect(t, mcp.New(verbs.Operations(), r, mcp.Options{Now: time.Now, Record: mcp.RecordNone}), nil)
+	s := connect(t, mcp.New(verbs.Operations(), r, mcp.ServerOptions{Now: time.Now, Record: mcp.RecordNone}), nil)
 	const calls = 100
 	failed := make(chan error, calls)
 	for range calls {

@@ -13,8 +13,8 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
-// Options say what a server offers, and to whom.
-type Options struct {
+// ServerOptions say what a server offers, and to whom.
+type ServerOptions struct {
 	Version string           // of the program, for clients to show
 	Profile Profile          // which tools there are; "" for core
 	Caller  operation.Caller // what calls say; an empty Agent is the client's name and version
@@ -42,7 +42,7 @@ const (
 
 // Server answers clients by running operations. Its methods are safe for concurrent use.
 type Server struct {
-	opt    Options
+	opt    ServerOptions
 	runner operation.Runner
 	table  []operation.Operation
 	log    *slog.Logger
@@ -58,7 +58,7 @@ type Server struct {
 }
 
 // New returns a server of the operations in a table. It runs none of them before a client asks.
-func New(table []operation.Operation, runner operation.Runner, opt Options) *Server {
+func New(table []operation.Operation, runner operation.Runner, opt ServerOptions) *Server {
 	s := &Server{
 		opt: opt, runner: runner, table: table, log: opt.Log, recordings: map[clientKey]*recording{},
 		running: make(chan struct{}, mostRunning),

@@ -28,7 +28,7 @@ func TestTagsAreNeutralised(t *testing.T) {
 {"node":{"key":`+string(q)+`,"type":"T","summary":"berth"}}
 {"edge":{"type":`+string(q)+`,"src":"crane","dst":`+string(q)+`}}
 `)
-	s := connect(t, server(a, mcp.Options{Profile: mcp.ProfileFull}), nil)
+	s := connect(t, server(a, mcp.ServerOptions{Profile: mcp.ProfileFull}), nil)
 	for _, c := range []struct {
 		tool string
 		args map[string]any

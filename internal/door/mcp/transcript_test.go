@@ -107,7 +107,7 @@ func scenes(t *testing.T) (all []scene) {
 // in how many the memory is among the answers.
 func play(t *testing.T, tools map[string]*sdk.Tool) (transcripts [][]step, answered int) {
 	t.Helper()
-	s := connect(t, server(memory(t, ""), mcp.Options{}), nil)
+	s := connect(t, server(memory(t, ""), mcp.ServerOptions{}), nil)
 	all, ids := scenes(t), make([]any, 0, 40)
 	for _, one := range all {
 		c := follows(t, tools["remember"], one.Text, one.Phrases)

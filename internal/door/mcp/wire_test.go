@@ -84,7 +84,7 @@ const hello = `{"jsonrpc":"2.0","id":"h","method":"initialize","params":{"protoc
 // TestHostileLines writes what is no message between those that are: each is answered with an error,
 // and the connection lives on.
 func TestHostileLines(t *testing.T) {
-	w := wired(t, server(memory(t, facts), mcp.Options{}))
+	w := wired(t, server(memory(t, facts), mcp.ServerOptions{}))
 	w.send(hello)
 	if m := w.next(); m["id"] != "h" || m["result"] == nil {
 		t.Fatalf("initialize: %v", m)
@@ -151,7 +151,7 @@ func TestAnswersBeforeTheEnd(t *testing.T) {
 	if effort.Race {
 		calls = 8 // each waits its turn, and for no more than five seconds
 	}
-	w := wired(t, server(memory(t, facts), mcp.Options{}))
+	w := wired(t, server(memory(t, facts), mcp.ServerOptions{}))
 	go func() {
 		w.send(hello, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 		for i := range calls {
@@ -175,7 +175,7 @@ func TestAnswersBeforeTheEnd(t *testing.T) {
 // asks. What is written names that client.
 func TestStatelessLines(t *testing.T) {
 	a := memory(t, facts)
-	w := wired(t, server(a, mcp.Options{}))
+	w := wired(t, server(a, mcp.ServerOptions{}))
 	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
 		`"io.modelcontextprotocol/clientCapabilities":{},` +
 		`"io.modelcontextprotocol/clientInfo":{"name":"modern client","version":"3"}}`

@@ -16,7 +16,7 @@ import (
 
 // Embedder opens what a spec names, or what is configured where it is empty. flag is what names
 // one on the command line.
-func Embedder(c *line.Line, spec, flag string, opt embed.Options) (embed.Embedder, error) {
+func Embedder(c *line.Line, spec, flag string, opt embed.OpenOptions) (embed.Embedder, error) {
 	if err := MayChooseModel(c, spec); err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func Embedder(c *line.Line, spec, flag string, opt embed.Options) (embed.Embedde
 }
 
 // builtIn returns the model that is a part of the program.
-func builtIn(c *line.Line, opt embed.Options) (embed.Embedder, error) {
+func builtIn(c *line.Line, opt embed.OpenOptions) (embed.Embedder, error) {
 	if c.App.Meaning == nil {
 		return nil, line.Hint(fmt.Errorf("%w: this program was built without a model of its own", state.ErrInvalid),
 			"name another one: there are %s", model.List(embed.Specs(), "and"))
@@ -58,7 +58,7 @@ func builtIn(c *line.Line, opt embed.Options) (embed.Embedder, error) {
 }
 
 // embedOptions fills in what is configured for the provider that a spec names.
-func embedOptions(c *line.Line, spec string, opt *embed.Options) error {
+func embedOptions(c *line.Line, spec string, opt *embed.OpenOptions) error {
 	dims, err := c.Configured(settings.EmbedDims)
 	if err == nil {
 		opt.Dims, err = settings.ParseEmbedDims(dims)
@@ -70,7 +70,7 @@ func embedOptions(c *line.Line, spec string, opt *embed.Options) error {
 		opt.DocumentPrefix, err = c.Configured(settings.EmbedDocument)
 	}
 	if err == nil {
-		opt.Options, err = modelOptions(c, settings.Embed, spec, opt.Attempts)
+		opt.ProviderOptions, err = modelOptions(c, settings.Embed, spec, opt.Attempts)
 	}
 	return err
 }

@@ -71,7 +71,7 @@ func NewHolderOf(c *line.Line, many int) (*peers.Holder, error) {
 	if open.Memory > 0 {
 		open.Memory = max(settings.MinSize, open.Memory/int64(many))
 	}
-	opt := peers.Options{PID: c.App.PID, Temp: line.FirstOf(c.App.Getenv("TMPDIR"), os.TempDir()), Now: c.App.Now}
+	opt := peers.HostOptions{PID: c.App.PID, Temp: line.FirstOf(c.App.Getenv("TMPDIR"), os.TempDir()), Now: c.App.Now}
 	if c.App.Meaning != nil {
 		opt.Meaning = c.App.Meaning
 	}

@@ -47,7 +47,7 @@ func (r *Retrieval) openModels(base *retrieve.Request, stamp state.Stamp) error 
 	}
 	m.rerank = base.Rerank
 	if m.Embeds() {
-		m.nodes, err = Embedder(r.c, embedSpec(r.q.Embed), "--embed", embed.Options{Progress: m.progress})
+		m.nodes, err = Embedder(r.c, embedSpec(r.q.Embed), "--embed", embed.OpenOptions{Progress: m.progress})
 	}
 	if m.Embeds() || m.asked.Rewriter != nil || base.Reranker != nil {
 		r.c.Failures = make(map[string]int)

@@ -33,8 +33,8 @@ func ModelVariables() []line.Variable {
 }
 
 // modelOptions returns how to reach the provider that a spec names, as it is configured.
-func modelOptions(c *line.Line, u *settings.ModelUse, spec string, attempts int) (model.Options, error) {
-	opt := model.Options{Attempts: attempts}
+func modelOptions(c *line.Line, u *settings.ModelUse, spec string, attempts int) (model.ProviderOptions, error) {
+	opt := model.ProviderOptions{Attempts: attempts}
 	timeout, err := c.Configured(u.TimeoutKey().Name)
 	if err == nil {
 		opt.Timeout, err = settings.ParseModelTimeout(u.TimeoutKey().Name, timeout)

@@ -70,7 +70,7 @@ func (h VerbHost) Models(m *verb.QuestionModels) (*complete.Models, retrieve.Rer
 		}
 	}
 	if err == nil && m.Embed != "" {
-		var opt embed.Options
+		var opt embed.OpenOptions
 		if !m.Kept {
 			opt.Attempts = QueryAttempts
 		}

@@ -405,7 +405,7 @@ func (h VerbHost) Embedder(spec string, progress func(done, total int)) (verb.Em
 	if err := there(h.C); err != nil {
 		return nil, err
 	}
-	e, err := Embedder(h.C, spec, "--model", embed.Options{Progress: progress})
+	e, err := Embedder(h.C, spec, "--model", embed.OpenOptions{Progress: progress})
 	if err != nil {
 		return nil, err
 	}

@@ -73,7 +73,7 @@ func profileNames() []string {
 
 func serveMCP(ctx context.Context, c *line.Line, opt *mcpRequest) (err error) {
 	line.LastingHeap()
-	options := mcp.Options{
+	options := mcp.ServerOptions{
 		Version: upkeep.VersionsHere().Version, Profile: mcp.Profile(opt.Profile), Now: c.App.Now,
 		Caller: operation.Caller{
 			Author: opt.Author, Agent: line.FirstOf(opt.Agent, c.By.Agent), Task: opt.Task,
@@ -126,7 +126,7 @@ func serveMCP(ctx context.Context, c *line.Line, opt *mcpRequest) (err error) {
 }
 
 // serveProject serves the project that the client has open.
-func serveProject(ctx context.Context, c *line.Line, opt *mcpRequest, options mcp.Options) (err error) {
+func serveProject(ctx context.Context, c *line.Line, opt *mcpRequest, options mcp.ServerOptions) (err error) {
 	to, err := reach.OfUser(c, settings.FallbackKey, settings.FallbackNone)
 	if err != nil {
 		return err
@@ -165,7 +165,7 @@ func mcpLog(c *line.Line, debug bool) *slog.Logger {
 const mcpPath = "/mcp"
 
 // serveMCPHTTP serves clients over HTTP until the context ends, guarded as 'mnem serve' is.
-func serveMCPHTTP(ctx context.Context, c *line.Line, addr string, opt mcp.Options, h *peers.Holder) error {
+func serveMCPHTTP(ctx context.Context, c *line.Line, addr string, opt mcp.ServerOptions, h *peers.Holder) error {
 	cfg, err := serveConfig(c, &serveRequest{MaxBody: "8MiB", Timeout: mcpTime, Rate: mcpRate, Log: "none"})
 	if err != nil {
 		return err

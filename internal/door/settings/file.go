@@ -141,7 +141,7 @@ func sortSettings(list []Setting) {
 func Edit(
 	ctx context.Context, path string, edit func([]Setting) ([]Setting, error),
 ) error {
-	opt := filestate.Options{Limit: MaxFile}
+	opt := filestate.EditOptions{Limit: MaxFile}
 	err := filestate.Edit(ctx, path, opt, func(data []byte) ([]byte, error) {
 		old, err := parseFile(path, data)
 		if err != nil {

@@ -35,7 +35,7 @@ type ModelUse struct {
 	does      string        // what stands after "where PROVIDER answers" in help
 	limit     time.Duration // of one request, by default
 	limitHelp string        // what such a request is made to
-	check     func(spec string, opt model.Options) error
+	check     func(spec string, opt model.ProviderOptions) error
 }
 
 // URLKey is the key that says where a provider answers.
@@ -53,7 +53,7 @@ func (u *ModelUse) URLKeys() []Key {
 		key := u.URLKey(p)
 		keys = append(keys, Key{key, u.urlVariable(p), p.URL, "where " + p.Shown + " answers" + u.does,
 			func(v string) error {
-				err := u.check(p.Name+":x", model.Options{URL: v})
+				err := u.check(p.Name+":x", model.ProviderOptions{URL: v})
 				if err != nil {
 					err = fmt.Errorf("%w: %s: %w", state.ErrInvalid, key, err)
 				}
@@ -84,8 +84,8 @@ func ParseModelTimeout(key, v string) (time.Duration, error) {
 // Embed is what texts are embedded by.
 var Embed = &ModelUse{
 	name: "embed", Providers: embed.Remotes(), limit: time.Minute, limitHelp: "a remote model",
-	check: func(spec string, opt model.Options) error {
-		_, err := embed.Open(spec, embed.Options{Options: opt})
+	check: func(spec string, opt model.ProviderOptions) error {
+		_, err := embed.Open(spec, embed.OpenOptions{ProviderOptions: opt})
 		return err
 	},
 }
@@ -126,7 +126,7 @@ func ParseEmbedDims(v string) (int, error) {
 var Rerank = &ModelUse{
 	name: "rerank", Providers: rerank.Providers(), limitHelp: "a reranker",
 	limit: 10 * time.Second, // somebody waits for the answer
-	check: func(spec string, opt model.Options) error { _, err := rerank.Open(spec, opt); return err },
+	check: func(spec string, opt model.ProviderOptions) error { _, err := rerank.Open(spec, opt); return err },
 }
 
 // RerankKeys are the keys about that.
@@ -139,7 +139,7 @@ func RerankKeys() []Key {
 
 // CheckRerankModel lets package rerank look at a spec: nothing is asked of anybody.
 func CheckRerankModel(v string) error {
-	if _, err := rerank.Open(v, model.Options{}); err != nil {
+	if _, err := rerank.Open(v, model.ProviderOptions{}); err != nil {
 		return fmt.Errorf("%w: %s: want a model: %w", state.ErrInvalid, RerankModel, err)
 	}
 	return nil
@@ -149,7 +149,7 @@ func CheckRerankModel(v string) error {
 var Rewrite = &ModelUse{
 	name: "rewrite", Providers: rewrite.Providers(), does: " that rewrites queries",
 	limit: 30 * time.Second, limitHelp: "a model that rewrites", // chat models are slow
-	check: func(spec string, opt model.Options) error { _, err := rewrite.Open(spec, opt); return err },
+	check: func(spec string, opt model.ProviderOptions) error { _, err := rewrite.Open(spec, opt); return err },
 }
 
 // RewriteKeys are the keys about that.

@@ -71,7 +71,7 @@ func ignoresRepo(data []byte) bool {
 // ignoreInGit adds the repository of a directory to the patterns that git ignores.
 func ignoreInGit(ctx context.Context, dir string) error {
 	path := filepath.Join(dir, ignoreFile)
-	opt := filestate.Options{Limit: maxIgnore, KeepMode: true, NewMode: 0o644}
+	opt := filestate.EditOptions{Limit: maxIgnore, KeepMode: true, NewMode: 0o644}
 	err := filestate.Edit(ctx, path, opt, func(data []byte) ([]byte, error) {
 		if ignoresRepo(data) {
 			return data, nil

@@ -12,7 +12,7 @@ import (
 )
 
 // printIntegration prints what would be written into files of their own, and where it goes.
-func printIntegration(c *line.Line, s *integrate.Setup, client clients.Client, path string, e clients.Entry) error {
+func printIntegration(c *line.Line, s *integrate.Setup, client clients.Client, path string, e clients.ServerCommand) error {
 	text, err := client.Text(clients.Name, e)
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func applyEdits(
 
 // tellEdits says what was written, or taken away where there is no command.
 func tellEdits(c *line.Line, client clients.Client, all integrate.Edits, command []string) (err error) {
-	tell := func(change *clients.Change, format string, args ...any) {
+	tell := func(change *clients.FileEdit, format string, args ...any) {
 		if err == nil && change != nil && change.Changed() {
 			err = c.Printf(format+"\n", append(args, line.OneLine(change.Path))...)
 		}
@@ -125,7 +125,7 @@ func remarkEdits(c *line.Line, s *integrate.Setup, client clients.Client, all in
 }
 
 // printChange prints the lines that a change takes out and puts in.
-func printChange(c *line.Line, change *clients.Change) error {
+func printChange(c *line.Line, change *clients.FileEdit) error {
 	if !change.Changed() {
 		return c.Printf("nothing would change in %s\n", line.OneLine(change.Path))
 	}

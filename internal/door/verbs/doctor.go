@@ -173,7 +173,7 @@ func (d *doctor) models() {
 		d.Find(upkeep.LevelOK, "models", "", "none is configured: texts are found by their words")
 		return
 	}
-	e, err := reach.Embedder(d.c, "", "--embed", embed.Options{Options: model.Options{Attempts: 1}})
+	e, err := reach.Embedder(d.c, "", "--embed", embed.OpenOptions{ProviderOptions: model.ProviderOptions{Attempts: 1}})
 	if err != nil {
 		d.failed("models", "mnem config set "+settings.EmbedModel+" SPEC", err)
 		return

@@ -21,7 +21,7 @@ import (
 
 // PushOptions say what is pushed.
 type PushOptions struct {
-	Options
+	TransferOptions
 	Refs   []graph.RefName // branches and tags of this repository
 	Remove []graph.RefName // branches and tags of the remote
 	// Redactions requests that data erased here is erased there too, in what branches, tags and sessions reach.

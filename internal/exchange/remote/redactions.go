@@ -285,7 +285,7 @@ func AcceptAll(
 // Decide accepts or rejects the waiting redactions in a remote's quarantine, or those of the named blocks. Accepted
 // blocks are erased if refs of the remote reach them, and otherwise continue to wait.
 func Decide(
-	ctx context.Context, here Side, opt Options, only []ipld.CID, as Decision,
+	ctx context.Context, here Side, opt TransferOptions, only []ipld.CID, as Decision,
 ) (out *care.AcceptedRedactions, err error) {
 	err = opt.locked(ctx, "fetch", func() error {
 		q, err := ReadQuarantine(opt.Dir)

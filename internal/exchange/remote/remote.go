@@ -312,7 +312,7 @@ func (h *Here) eraseCopies(ctx context.Context) error {
 	if dir == "" {
 		return nil
 	}
-	_, err := layout.Erase(ctx, dir, layout.Options{})
+	_, err := layout.Erase(ctx, dir, layout.EraseOptions{})
 	return FilesBusy(err)
 }
 

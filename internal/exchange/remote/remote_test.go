@@ -60,8 +60,8 @@ func here(r *core.Repo) *remote.Here {
 	return &remote.Here{Repo: r, Stamp: func() (state.Stamp, error) { return by, nil }}
 }
 
-func options(t *testing.T) remote.Options {
-	return remote.Options{Name: "origin", Dir: t.TempDir()}
+func options(t *testing.T) remote.TransferOptions {
+	return remote.TransferOptions{Name: "origin", Dir: t.TempDir()}
 }
 
 func at(t *testing.T, r *core.Repo, name graph.RefName) ipld.CID {
@@ -80,12 +80,12 @@ func at(t *testing.T, r *core.Repo, name graph.RefName) ipld.CID {
 
 func push(t *testing.T, r *core.Repo, to remote.Side, refs ...graph.RefName) (*remote.Pushed, error) {
 	t.Helper()
-	return remote.Push(t.Context(), here(r), to, remote.PushOptions{Options: options(t), Refs: refs})
+	return remote.Push(t.Context(), here(r), to, remote.PushOptions{TransferOptions: options(t), Refs: refs})
 }
 
 func fetch(t *testing.T, r *core.Repo, from remote.Side) *remote.Fetched {
 	t.Helper()
-	out, err := remote.Fetch(t.Context(), here(r), from, remote.FetchOptions{Options: options(t)})
+	out, err := remote.Fetch(t.Context(), here(r), from, remote.FetchOptions{TransferOptions: options(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestCutAndFlipped(t *testing.T) {
 	for range 40 {
 		r, opt := open(t), options(t)
 		b := &broken{here(hub), rnd.Int64N(whole.Bytes), -1}
-		if _, err := remote.Fetch(t.Context(), here(r), b, remote.FetchOptions{Options: opt}); !errors.Is(err, errCut) {
+		if _, err := remote.Fetch(t.Context(), here(r), b, remote.FetchOptions{TransferOptions: opt}); !errors.Is(err, errCut) {
 			t.Fatalf("cut at %d: %v", b.cut, err)
 		}
 		files, err := os.ReadDir(opt.Dir)
@@ -161,12 +161,12 @@ func TestCutAndFlipped(t *testing.T) {
 		}
 		rest := whole.Bytes - b.cut
 		b.cut = rest // the rest fits; one byte more would not
-		if _, err := remote.Fetch(t.Context(), here(r), b, remote.FetchOptions{Options: opt}); err != nil || at(t, r, tracked) != at(t, hub, main) {
+		if _, err := remote.Fetch(t.Context(), here(r), b, remote.FetchOptions{TransferOptions: opt}); err != nil || at(t, r, tracked) != at(t, hub, main) {
 			t.Fatalf("the rest of %d bytes: %v", rest, err)
 		}
 		b = &broken{here(hub), -1, rnd.Int64N(whole.Bytes)}
 		r = open(t)
-		if _, err := remote.Fetch(t.Context(), here(r), b, remote.FetchOptions{Options: options(t)}); !errors.Is(err, state.ErrInvalid) {
+		if _, err := remote.Fetch(t.Context(), here(r), b, remote.FetchOptions{TransferOptions: options(t)}); !errors.Is(err, state.ErrInvalid) {
 			t.Fatalf("a bit of byte %d changed: %v", b.flip, err)
 		}
 		if at(t, r, tracked).Defined() {
@@ -175,7 +175,7 @@ func TestCutAndFlipped(t *testing.T) {
 	}
 	opt := options(t)
 	opt.MaxPack = whole.Bytes - 1
-	if _, err := remote.Fetch(t.Context(), here(open(t)), here(hub), remote.FetchOptions{Options: opt}); !errors.Is(err, remote.ErrTooLarge) {
+	if _, err := remote.Fetch(t.Context(), here(open(t)), here(hub), remote.FetchOptions{TransferOptions: opt}); !errors.Is(err, remote.ErrTooLarge) {
 		t.Errorf("more than is taken in: %v", err)
 	}
 }

@@ -30,14 +30,14 @@ func TestManySessionsCostTheirChange(t *testing.T) {
 	for i := range 3 {
 		ask(t, a.Repo, "zzz", fmt.Sprint("one more ", i))
 		to := &counting{Side: here(hub)}
-		if _, err := remote.Push(t.Context(), here(a.Repo), to, remote.PushOptions{Options: a.opt}); err != nil {
+		if _, err := remote.Push(t.Context(), here(a.Repo), to, remote.PushOptions{TransferOptions: a.opt}); err != nil {
 			t.Fatal(err)
 		}
 		if to.blocks > 6 || to.calls > 2 { // a record, its receipt, its text, the manifest and its tree
 			t.Errorf("one more record sent %d blocks in %d round trips", to.blocks, to.calls)
 		}
 		from := &counting{Side: here(hub)}
-		out, err := remote.Fetch(t.Context(), here(b.Repo), from, remote.FetchOptions{Options: b.opt})
+		out, err := remote.Fetch(t.Context(), here(b.Repo), from, remote.FetchOptions{TransferOptions: b.opt})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +65,7 @@ func TestLongNamesAreTracked(t *testing.T) {
 	ask(t, a.Repo, other, "memory")
 	for i := range 2 {
 		ask(t, a.Repo, long, fmt.Sprint("memory ", i))
-		opt := remote.PushOptions{Options: a.opt, Refs: branches}
+		opt := remote.PushOptions{TransferOptions: a.opt, Refs: branches}
 		if _, err := remote.Push(t.Context(), here(a.Repo), here(hub), opt); err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +84,7 @@ func TestLongNamesAreTracked(t *testing.T) {
 			t.Errorf("%s is kept as %s, at %s: %v", ref, kept, at(t, b.Repo, kept), err)
 		}
 	}
-	opt := remote.FetchOptions{Options: b.opt, Prune: true}
+	opt := remote.FetchOptions{TransferOptions: b.opt, Prune: true}
 	if out, err := remote.Fetch(t.Context(), here(b.Repo), here(hub), opt); err != nil || len(out.Refs) != 0 {
 		t.Errorf("a fetch forgets %+v, %v", out, err)
 	}
@@ -113,7 +113,7 @@ func TestSessionsRemovedThere(t *testing.T) {
 	ask(t, a.Repo, "other", "memory")
 	want := chains(t, a.Repo)
 	delete(want, "work")
-	opt := remote.PushOptions{Options: a.opt, GrownSessions: true}
+	opt := remote.PushOptions{TransferOptions: a.opt, GrownSessions: true}
 	if _, err := remote.Push(t.Context(), here(a.Repo), here(hub), opt); err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,7 @@ func ask(t *testing.T, r *core.Repo, session, text string) ipld.CID {
 type machine struct {
 	*testing.T
 	*core.Repo
-	opt remote.Options
+	opt remote.TransferOptions
 }
 
 func newMachine(t *testing.T) *machine {
@@ -53,7 +53,7 @@ func newMachine(t *testing.T) *machine {
 
 func (m *machine) fetchFrom(hub *core.Repo) *remote.Fetched {
 	m.Helper()
-	out, err := remote.Fetch(m.Context(), here(m.Repo), here(hub), remote.FetchOptions{Options: m.opt})
+	out, err := remote.Fetch(m.Context(), here(m.Repo), here(hub), remote.FetchOptions{TransferOptions: m.opt})
 	if err != nil {
 		m.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func (m *machine) fetchFrom(hub *core.Repo) *remote.Fetched {
 
 func (m *machine) pushTo(hub *core.Repo) *remote.Pushed {
 	m.Helper()
-	out, err := remote.Push(m.Context(), here(m.Repo), here(hub), remote.PushOptions{Options: m.opt})
+	out, err := remote.Push(m.Context(), here(m.Repo), here(hub), remote.PushOptions{TransferOptions: m.opt})
 	if err != nil {
 		m.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestSessionsCostTheirChange(t *testing.T) {
 	a.pushTo(hub)
 	ask(t, a.Repo, "work", "one more")
 	to := &counting{Side: here(hub)}
-	if _, err := remote.Push(t.Context(), here(a.Repo), to, remote.PushOptions{Options: a.opt}); err != nil {
+	if _, err := remote.Push(t.Context(), here(a.Repo), to, remote.PushOptions{TransferOptions: a.opt}); err != nil {
 		t.Fatal(err)
 	}
 	if to.blocks > 6 || to.calls > 2 { // a record, its receipt, its text, the manifest and its tree
@@ -195,7 +195,7 @@ func TestSessionsUnasked(t *testing.T) {
 	b.opt.Sessions = true
 	b.fetchFrom(hub)
 	b.opt.Sessions, b.opt.DryRun = false, false
-	opt := remote.FetchOptions{Options: b.opt, Prune: true}
+	opt := remote.FetchOptions{TransferOptions: b.opt, Prune: true}
 	if out, err := remote.Fetch(t.Context(), here(b.Repo), here(hub), opt); err != nil || len(out.Refs) != 0 {
 		t.Errorf("a fetch that asks for no sessions forgets %+v, %v", out, err)
 	}
@@ -296,7 +296,7 @@ func TestSessionsOfTheHostile(t *testing.T) {
 	} {
 		a := newMachine(t)
 		from := &hostile{Side: here(hub), state: &remote.State{Refs: tt.refs}, pack: tt.pack}
-		if _, err := remote.Fetch(t.Context(), here(a.Repo), from, remote.FetchOptions{Options: a.opt}); !errors.Is(err, state.ErrInvalid) {
+		if _, err := remote.Fetch(t.Context(), here(a.Repo), from, remote.FetchOptions{TransferOptions: a.opt}); !errors.Is(err, state.ErrInvalid) {
 			t.Errorf("%s: %v", tt.name, err)
 		}
 		if got := chains(t, a.Repo); len(got) != 0 || at(t, a.Repo, main).Defined() {

@@ -22,8 +22,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Options configure a transfer.
-type Options struct {
+// TransferOptions configure a transfer.
+type TransferOptions struct {
 	Name string // of the remote, one part of a ref's name
 	// Dir is the directory for incoming and outgoing packs of this remote; it is created if missing, and must
 	// contain nothing else.
@@ -39,7 +39,7 @@ type Options struct {
 
 // FetchOptions say what is fetched.
 type FetchOptions struct {
-	Options
+	TransferOptions
 	Prune bool // forget refs that are not there any more
 	// AcceptPurge erases here what was erased there, in what the remote's refs reach, without asking.
 	AcceptPurge bool
@@ -98,7 +98,7 @@ func Fetch(ctx context.Context, here, from Side, opt FetchOptions) (out *Fetched
 }
 
 // locked calls fn while no other transfer of this kind with the remote runs. A dry run needs no lock.
-func (opt *Options) locked(ctx context.Context, kind string, fn func() error) error {
+func (opt *TransferOptions) locked(ctx context.Context, kind string, fn func() error) error {
 	if opt.DryRun {
 		return fn()
 	}
@@ -215,7 +215,7 @@ func (opt *FetchOptions) wanted(mine, st *State, out *Fetched) (want Want, list 
 
 // gone returns the updates that remove tracking refs whose refs were removed; sessions only if they were asked
 // about.
-func (opt *Options) gone(mine *State, there map[graph.RefName]bool) (list []exchange.RefUpdate) {
+func (opt *TransferOptions) gone(mine *State, there map[graph.RefName]bool) (list []exchange.RefUpdate) {
 	for _, ref := range mine.Refs {
 		rest, tracked := strings.CutPrefix(string(ref.Name), Prefix(opt.Name))
 		if tracked && !there[ref.Name] && (opt.Sessions || !strings.HasPrefix(rest, "sessions/")) {
@@ -226,7 +226,7 @@ func (opt *Options) gone(mine *State, there map[graph.RefName]bool) (list []exch
 }
 
 // Prune removes tracking refs whose refs were removed at the other repository. It transfers nothing.
-func Prune(ctx context.Context, here, from Side, opt Options) (out []core.RefChange, err error) {
+func Prune(ctx context.Context, here, from Side, opt TransferOptions) (out []core.RefChange, err error) {
 	if err := graph.ValidateImport(opt.Name); err != nil {
 		return nil, fmt.Errorf("%w: remote: %w", state.ErrInvalid, err)
 	}
@@ -236,7 +236,7 @@ func Prune(ctx context.Context, here, from Side, opt Options) (out []core.RefCha
 	return out, err
 }
 
-func (opt *Options) prune(ctx context.Context, here, from Side) ([]core.RefChange, error) {
+func (opt *TransferOptions) prune(ctx context.Context, here, from Side) ([]core.RefChange, error) {
 	mine, err := here.Look(ctx, Question{Tracking: true})
 	if err != nil {
 		return nil, err
@@ -265,7 +265,7 @@ func (opt *Options) prune(ctx context.Context, here, from Side) ([]core.RefChang
 }
 
 // take fetches a pack and imports it.
-func (opt *Options) take(
+func (opt *TransferOptions) take(
 	ctx context.Context, here, from Side, want Want, list []exchange.RefUpdate, out *Fetched,
 ) (*Taken, error) {
 	f, err := opt.arrive(ctx, from, want)
@@ -285,7 +285,7 @@ func (opt *Options) take(
 
 // tipsOf returns the targets of branches and, if wanted, of sessions: first those of refs that differ at the
 // remote, if its state is known, and tracking refs of that remote before others.
-func (opt *Options) tipsOf(refs []core.Ref, st *State) []ipld.CID {
+func (opt *TransferOptions) tipsOf(refs []core.Ref, st *State) []ipld.CID {
 	there := make(map[graph.RefName]ipld.CID)
 	if st != nil {
 		for _, ref := range st.Refs {
@@ -330,7 +330,7 @@ func isKind(name graph.RefName, namespace string) bool {
 }
 
 // arrive fetches a pack into a file, resuming an earlier attempt, and verifies blocks on arrival.
-func (opt *Options) arrive(ctx context.Context, from Side, want Want) (_ *os.File, err error) {
+func (opt *TransferOptions) arrive(ctx context.Context, from Side, want Want) (_ *os.File, err error) {
 	path := filepath.Join(opt.Dir, want.id()+".pack")
 	old, err := filepath.Glob(filepath.Join(opt.Dir, "*.pack"))
 	for _, name := range old {

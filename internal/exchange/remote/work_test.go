@@ -100,7 +100,7 @@ func TestWorkOfPush(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = a.Close() }) // in memory
 	from := &counting{Side: here(hub)}
-	if _, err := remote.Fetch(t.Context(), here(a), from, remote.FetchOptions{Options: options(t)}); err != nil {
+	if _, err := remote.Fetch(t.Context(), here(a), from, remote.FetchOptions{TransferOptions: options(t)}); err != nil {
 		t.Fatal(err)
 	}
 	if from.calls > 6 {
@@ -171,7 +171,7 @@ func BenchmarkClone(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			opt := remote.FetchOptions{Options: remote.Options{Name: "origin", Dir: b.TempDir()}}
+			opt := remote.FetchOptions{TransferOptions: remote.TransferOptions{Name: "origin", Dir: b.TempDir()}}
 			if _, err := remote.Fetch(b.Context(), here(r), here(hub), opt); err != nil {
 				b.Fatal(err)
 			}

@@ -194,7 +194,7 @@ func (c *claudeCode) begin(l *claudeCodeLine) error {
 	return nil
 }
 
-func (c *claudeCode) begun() Place {
+func (c *claudeCode) begun() Position {
 	p := c.talk.place()
 	p.Session.Title, p.Named = c.title, c.named
 	return p

@@ -188,7 +188,7 @@ func (c *codex) item(l *codexLine, when string, at position) error {
 	return c.talk.said(turn, "", "")
 }
 
-func (c *codex) begun() Place { return c.talk.place() }
+func (c *codex) begun() Position { return c.talk.place() }
 
 func (c *codex) end() error {
 	if c.talk == nil {

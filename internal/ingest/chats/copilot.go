@@ -215,7 +215,7 @@ func (c *copilotCLI) rewind(event string) error {
 	return nil
 }
 
-func (c *copilotCLI) begun() Place { return Place{} }
+func (c *copilotCLI) begun() Position { return Position{} }
 
 func (c *copilotCLI) end() error {
 	if c.talk == nil {

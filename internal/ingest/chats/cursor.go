@@ -115,6 +115,6 @@ func cursorSpoken(text string, left func(kind string)) string {
 	return join(query, spoken(text, left))
 }
 
-func (c *cursor) begun() Place { return Place{} }
+func (c *cursor) begun() Position { return Position{} }
 
 func (c *cursor) end() error { return c.talk.end() }

@@ -59,7 +59,7 @@ const maxHeld = 256 << 20
 func gemini(in *bufio.Reader, h Handler) error {
 	g := &geminiSession{handler: h, byID: make(map[string]*geminiTurn)}
 	if isGeminiLines(in) {
-		if _, err := lines(in, h, g, Place{}, 0); err != nil {
+		if _, err := lines(in, h, g, Position{}, 0); err != nil {
 			return err
 		}
 		return nil
@@ -294,7 +294,7 @@ func (p *partList) read(data json.RawMessage) error {
 	return nil
 }
 
-func (g *geminiSession) begun() Place { return Place{} }
+func (g *geminiSession) begun() Position { return Position{} }
 
 // end gives the turns in their order: those that were taken back follow what they followed.
 func (g *geminiSession) end() error {

@@ -10,9 +10,9 @@ import (
 	"io"
 )
 
-// Place is where the reading of a file that only grows goes on: at its last turn, which may have been in the
+// Position is where the reading of a file that only grows goes on: at its last turn, which may have been in the
 // making. The zero Place is the beginning.
-type Place struct {
+type Position struct {
 	Offset int64 `json:"offset"` // in bytes
 	Line   int   `json:"line"`   // how many lines are before it
 	Read   int64 `json:"read"`   // how many bytes of the file were read
@@ -32,7 +32,7 @@ type Place struct {
 // where to go on once the file has grown: the last turn comes again then. It ends at the end of a line after
 // most bytes that were not read before, 0 for all of the file. Files of gemini and opencode are read as a whole. After
 // an error the place is from.
-func Resume(format string, in io.Reader, from Place, most int64, h Handler) (Place, error) {
+func Resume(format string, in io.Reader, from Position, most int64, h Handler) (Position, error) {
 	var resumed *talk
 	if from.Offset > 0 {
 		resumed = &talk{
@@ -61,7 +61,7 @@ type lineReader interface {
 	line(data []byte, at position) error // errDamaged, or one of the handler
 	end() error
 	// begun is where the last turn begins, the zero Place where none came.
-	begun() Place
+	begun() Position
 }
 
 // position is where a line is.
@@ -70,14 +70,14 @@ type position struct {
 	number int // from 1
 }
 
-func (p position) place() Place { return Place{Offset: p.offset, Line: p.number - 1} }
+func (p position) place() Position { return Position{Offset: p.offset, Line: p.number - 1} }
 
 // errDamaged is returned for a record that cannot be read.
 var errDamaged = errors.New("damaged")
 
 // lines reads a file of JSON Lines from a place on, of which in is the rest, and returns where it goes on. It
 // ends after most bytes that were not read before, 0 for all.
-func lines(in io.Reader, h Handler, r lineReader, from Place, most int64) (Place, error) {
+func lines(in io.Reader, h Handler, r lineReader, from Position, most int64) (Position, error) {
 	b := bufio.NewReaderSize(in, 1<<16)
 	read, damaged := 0, 0
 	seen := make(map[uint64]bool) // lines with a time, which a program writes once

@@ -84,7 +84,7 @@ func (s *serverMemory) relation(r Relation) {
 	s.relations = append(s.relations, r)
 }
 
-func (s *serverMemory) begun() Place { return Place{} }
+func (s *serverMemory) begun() Position { return Position{} }
 
 // end gives the entities in the order of their names, whatever that of the lines was. One with several types is of the
 // first of them and has all in a list. An observation names what it is about.

@@ -103,18 +103,18 @@ func readAs(format, name string) func(in io.Reader, h Handler) error {
 	return func(in io.Reader, h Handler) error {
 		switch format {
 		case "cursor":
-			_, err := lines(in, h, newCursor(name, h), Place{}, 0)
+			_, err := lines(in, h, newCursor(name, h), Position{}, 0)
 			return err
 		case "copilot-cli":
-			_, err := lines(in, h, &copilotCLI{handler: h}, Place{}, 0)
+			_, err := lines(in, h, &copilotCLI{handler: h}, Position{}, 0)
 			return err
 		case "copilot":
 			return vscodeChat(in, h)
 		case "claude-code", "codex", "gemini", "opencode":
-			_, err := Resume(format, in, Place{}, 0, h)
+			_, err := Resume(format, in, Position{}, 0, h)
 			return err
 		case "server-memory":
-			_, err := lines(in, h, &serverMemory{handler: h}, Place{}, 0)
+			_, err := lines(in, h, &serverMemory{handler: h}, Position{}, 0)
 			return err
 		}
 		in = &validReader{in: bufio.NewReaderSize(in, 1<<16)}
@@ -378,8 +378,8 @@ type talk struct {
 	recent []string       // the IDs of the last turns, a user's after a +, another one's after a -
 	root   string         // begins the IDs of turns whose format has none
 
-	at    Place // of the line that is read: Offset, Line and Items
-	begun Place // of the open turn
+	at    Position // of the line that is read: Offset, Line and Items
+	begun Position // of the open turn
 }
 
 // maxRecent is how many turns can be taken back.
@@ -512,9 +512,9 @@ func (t *talk) end() error {
 }
 
 // place is where the open turn, or the last one, begins.
-func (t *talk) place() Place {
+func (t *talk) place() Position {
 	if t == nil {
-		return Place{}
+		return Position{}
 	}
 	return t.begun
 }

@@ -26,7 +26,7 @@ func TestResume(t *testing.T) {
 			if err := Read(c.format, "", bytes.NewReader(data), whole); err != nil {
 				t.Fatal(err)
 			}
-			var at Place
+			var at Position
 			reads := 0
 			for n := 1; n <= len(data); n++ {
 				if data[n-1] != '\n' && n < len(data) {
@@ -44,7 +44,7 @@ func TestResume(t *testing.T) {
 			if diff := cmp.Diff(whole.last, grown.last); diff != "" {
 				t.Error(diff)
 			}
-			few, bounded := Place{}, &latest{last: map[string]any{}}
+			few, bounded := Position{}, &latest{last: map[string]any{}}
 			for more := true; more; more = few.More {
 				if few, err = Resume(c.format, bytes.NewReader(data[few.Offset:]), few, 1, bounded); err != nil {
 					t.Fatal(err)
@@ -67,7 +67,7 @@ func TestTakenBack(t *testing.T) {
 	first := `{"type":"session_meta","payload":{"id":"s"}}` + "\n" + line("user", "a") + line("assistant", "b") +
 		line("user", "c") + line("assistant", "d")
 	r := &recorder{}
-	at, err := Resume("codex", strings.NewReader(first), Place{}, 0, r)
+	at, err := Resume("codex", strings.NewReader(first), Position{}, 0, r)
 	if err != nil || len(r.lines) != 5 {
 		t.Fatalf("%v: %q", err, r.lines)
 	}

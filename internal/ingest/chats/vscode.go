@@ -239,7 +239,7 @@ type change struct {
 // replay makes the object that a log of changes ends with.
 func replay(in io.Reader, h Handler) ([]byte, error) {
 	r := &changeLog{handler: h}
-	if _, err := lines(in, h, r, Place{}, 0); err != nil {
+	if _, err := lines(in, h, r, Position{}, 0); err != nil {
 		return nil, err
 	}
 	return json.Marshal(r.root)
@@ -251,8 +251,8 @@ type changeLog struct {
 	size    int64
 }
 
-func (r *changeLog) begun() Place { return Place{} }
-func (r *changeLog) end() error   { return nil }
+func (r *changeLog) begun() Position { return Position{} }
+func (r *changeLog) end() error      { return nil }
 
 func (r *changeLog) line(data []byte, at position) error {
 	var c change

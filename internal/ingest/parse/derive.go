@@ -8,8 +8,8 @@ import (
 // ErrClean is returned where what cleans a text does not keep its lines.
 var ErrClean = errors.New("lines were lost in cleaning")
 
-// Options are how a document is read; nil is none.
-type Options struct {
+// ReadOptions are how a document is read; nil is none.
+type ReadOptions struct {
 	// Clean rewrites a text line by line, if set, and keeps their number. Of a format that is derived it is
 	// given what the file says and not the file.
 	Clean func(string) (string, error)
@@ -52,7 +52,7 @@ type partLine struct {
 }
 
 // derive makes the document of parts.
-func (d *Document) derive(parts []part, o *Options) error {
+func (d *Document) derive(parts []part, o *ReadOptions) error {
 	var text strings.Builder
 	var places []partLine
 	for i := range parts {

@@ -225,9 +225,9 @@ func decodeUTF16(data []byte) (string, error) {
 }
 
 // Parse reads a text in a format. It returns ErrTooMany for one that is out of bounds.
-func Parse(format Format, text string, o *Options) (*Document, error) {
+func Parse(format Format, text string, o *ReadOptions) (*Document, error) {
 	if o == nil {
-		o = new(Options)
+		o = new(ReadOptions)
 	}
 	d := &Document{text: text}
 	switch format {

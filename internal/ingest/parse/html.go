@@ -29,7 +29,7 @@ var (
 )
 
 // html reads a page: the headings and the text of its main part.
-func (d *Document) html(o *Options) error {
+func (d *Document) html(o *ReadOptions) error {
 	page, err := readPage(d.text, len(d.text))
 	if err != nil {
 		return err

@@ -95,7 +95,7 @@ func TestHTMLErrors(t *testing.T) {
 	if _, err := Parse(HTML, "<p>a\n<script>b", nil); err == nil || err.Error() != "line 2: <script> has no end" {
 		t.Errorf("%v", err)
 	}
-	if _, err := Parse(HTML, "<p>a", &Options{Clean: func(string) (string, error) { return "", nil }}); !errors.Is(err, ErrClean) {
+	if _, err := Parse(HTML, "<p>a", &ReadOptions{Clean: func(string) (string, error) { return "", nil }}); !errors.Is(err, ErrClean) {
 		t.Errorf("lines that are lost: %v", err)
 	}
 }

@@ -142,7 +142,7 @@ func (l *linkReader) add(link string) {
 // tag reads #tag, which has a letter in it.
 func (l *linkReader) tag(s string) int {
 	end, letters := 1, false
-	text.EachFolded(s[1:], func(_, at int, kind text.Kind, fold string) bool {
+	text.EachFolded(s[1:], func(_, at int, kind text.CharClass, fold string) bool {
 		if kind == text.KindOther && fold != "_" && fold != "-" && fold != "/" {
 			return false
 		}

@@ -16,7 +16,7 @@ var colours = pattern.New("\x1b\\[[0-9;?]*[A-Za-z]")
 
 // notebook reads one of Jupyter, in the formats 3 and 4: Markdown as it is, code with its number, and of what
 // it printed the plain text.
-func (d *Document) notebook(o *Options) error {
+func (d *Document) notebook(o *ReadOptions) error {
 	r := notebookReader{jsonText: newJSON(d.text, 1)}
 	tok, err := r.token()
 	if err == nil {

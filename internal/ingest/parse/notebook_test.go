@@ -134,7 +134,7 @@ func FuzzNotebook(f *testing.F) {
 }
 
 // fuzzDerived checks the chunks of a file of a derived format.
-func fuzzDerived(t *testing.T, format Format, in string, o *Options) {
+func fuzzDerived(t *testing.T, format Format, in string, o *ReadOptions) {
 	text, err := Decode([]byte(in))
 	if err != nil {
 		return

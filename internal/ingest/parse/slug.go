@@ -13,7 +13,7 @@ const maxSlug = 60
 // for blanks, as anchors have it elsewhere but for accents. It is not empty.
 func Slug(title string) string {
 	var b strings.Builder
-	text.EachFolded(strings.TrimSpace(title), func(_, _ int, kind text.Kind, fold string) bool {
+	text.EachFolded(strings.TrimSpace(title), func(_, _ int, kind text.CharClass, fold string) bool {
 		switch {
 		case kind != text.KindOther || fold == "_":
 		case fold == " " || fold == "-" || fold == "\t":
@@ -36,7 +36,7 @@ func Slug(title string) string {
 // Fold returns a name as links compare it: letters and digits folded, all else as it is.
 func Fold(name string) string {
 	var b strings.Builder
-	text.EachFolded(name, func(_, _ int, _ text.Kind, fold string) bool {
+	text.EachFolded(name, func(_, _ int, _ text.CharClass, fold string) bool {
 		b.WriteString(fold)
 		return true
 	})

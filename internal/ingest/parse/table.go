@@ -95,14 +95,14 @@ type table struct {
 	parts   []part
 }
 
-// field is one value of a record, and the lines that it stands in.
-type field struct {
+// tableValue is one value of a record, and the lines that it stands in.
+type tableValue struct {
 	text        string
 	first, last int
 }
 
 // csv reads a table whose first record names the columns.
-func (d *Document) csv(o *Options) error {
+func (d *Document) csv(o *ReadOptions) error {
 	r := csv.NewReader(strings.NewReader(d.text))
 	r.ReuseRecord = true
 	r.Comma = separator(d.text)
@@ -138,13 +138,13 @@ func (d *Document) csv(o *Options) error {
 			return fmt.Errorf("%w: %w", ErrForm, err)
 		}
 		line, _ := r.FieldPos(0)
-		err = t.record(line, func(name string) field {
+		err = t.record(line, func(name string) tableValue {
 			i := slices.Index(names, name)
 			if i < 0 {
-				return field{}
+				return tableValue{}
 			}
 			line, _ := r.FieldPos(i)
-			return field{values[i], line, line + strings.Count(values[i], "\n")}
+			return tableValue{values[i], line, line + strings.Count(values[i], "\n")}
 		})
 		if err != nil {
 			return err
@@ -165,7 +165,7 @@ func separator(text string) rune {
 }
 
 // jsonl reads a table of JSON objects, one a line.
-func (d *Document) jsonl(o *Options) error {
+func (d *Document) jsonl(o *ReadOptions) error {
 	t := table{columns: o.Columns, check: o.Time}
 	var names []string
 	seen := make(map[string]bool)
@@ -196,7 +196,7 @@ func (d *Document) jsonl(o *Options) error {
 			err = j.done()
 		}
 		if err == nil && o.Columns != nil {
-			err = t.record(number, func(name string) field { return field{values[name], number, number} })
+			err = t.record(number, func(name string) tableValue { return tableValue{values[name], number, number} })
 		}
 		if err != nil {
 			return err
@@ -233,7 +233,7 @@ func (j *jsonText) value(tok json.Token) (string, error) {
 }
 
 // record adds a record that begins in a line.
-func (t *table) record(line int, get func(string) field) error {
+func (t *table) record(line int, get func(string) tableValue) error {
 	one := func(name string) string {
 		if name == "" {
 			return ""

@@ -23,7 +23,7 @@ func columns(t *testing.T, list ...string) *Columns {
 
 func tabled(t *testing.T, format Format, text string, list ...string) *Document {
 	t.Helper()
-	d, err := Parse(format, text, &Options{Columns: columns(t, list...)})
+	d, err := Parse(format, text, &ReadOptions{Columns: columns(t, list...)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestTableErrors(t *testing.T) {
 		{CSV, "a\n" + strings.Repeat("x\n", MaxSections+1), []string{"text=a", "title=a"}, ErrTooMany.Error()},
 	}
 	for _, test := range tests {
-		o := &Options{Time: never}
+		o := &ReadOptions{Time: never}
 		if test.columns != nil {
 			o.Columns = columns(t, test.columns...)
 		}
@@ -135,7 +135,7 @@ func FuzzTable(f *testing.F) {
 	f.Add(`{"a": "x", "b": [1]}` + "\n" + `{"a": "y\nz"}`)
 	f.Fuzz(func(t *testing.T, in string) {
 		for _, list := range [][]string{{"text=a"}, {"text=a", "title=b"}} {
-			o := &Options{Columns: columns(t, list...)}
+			o := &ReadOptions{Columns: columns(t, list...)}
 			fuzzDerived(t, CSV, in, o)
 			fuzzDerived(t, JSONL, in, o)
 		}

@@ -31,8 +31,8 @@ const (
 	SkippedMark     = "mark on what was forgotten here"
 )
 
-// Reader reads what Export wrote, as changes.
-type Reader struct {
+// NoteReader reads what Export wrote, as changes.
+type NoteReader struct {
 	Root *os.Root
 	// Stored returns what the memory has under an id, nil for nothing, and the mark on it.
 	Stored   func(graph.ID) (*graph.Node, *graph.Mark, error)
@@ -56,7 +56,7 @@ type late struct {
 }
 
 // Read reads the directory, nodes first. An error of Yield ends it and is returned.
-func (r *Reader) Read(ctx context.Context) error {
+func (r *NoteReader) Read(ctx context.Context) error {
 	var err error
 	if r.manifest, err = ReadManifest(r.Root); err != nil {
 		return err
@@ -101,7 +101,7 @@ func (r *Reader) Read(ctx context.Context) error {
 }
 
 // file reads a note. A document is compared with what was written: its text is read by an ingest of the file it is of.
-func (r *Reader) file(name string) error {
+func (r *NoteReader) file(name string) error {
 	wrote, listed := r.manifest.Files[name]
 	if listed && (strings.HasPrefix(name, documentsDir+"/") || path.Ext(name) != ".md") {
 		return r.document(name, wrote)
@@ -130,7 +130,7 @@ func (r *Reader) file(name string) error {
 }
 
 // document reports a document that was changed since the export: the memory keeps the exported text.
-func (r *Reader) document(name, wrote string) error {
+func (r *NoteReader) document(name, wrote string) error {
 	data, err := readFile(r.Root, name, maxNote)
 	if err != nil {
 		return err
@@ -143,7 +143,7 @@ func (r *Reader) document(name, wrote string) error {
 }
 
 // note makes the node of a note, and keeps its edges for later.
-func (r *Reader) note(name string, n *note) error {
+func (r *NoteReader) note(name string, n *note) error {
 	ref, change, err := n.change()
 	if err != nil {
 		r.Taken.Other(chats.Damaged, fmt.Sprintf("%s: %v", name, err))
@@ -199,7 +199,7 @@ func lineOf(kind string, members []ipld.Entry) (*graph.Change, error) {
 const placeholder = "mnem.export"
 
 // node makes a node or changes one, and reports whether there is one then.
-func (r *Reader) node(c *graph.Change, updated graph.OptTime) (made bool, err error) {
+func (r *NoteReader) node(c *graph.Change, updated graph.OptTime) (made bool, err error) {
 	id := c.Node.Target()
 	have, _, err := r.Stored(id)
 	if err != nil {
@@ -227,7 +227,7 @@ func (r *Reader) node(c *graph.Change, updated graph.OptTime) (made bool, err er
 }
 
 // lines reads the change lines of documents that are wanted.
-func (r *Reader) lines(ctx context.Context, wants func(*graph.Change) bool) error {
+func (r *NoteReader) lines(ctx context.Context, wants func(*graph.Change) bool) error {
 	f, err := regular.OpenIn(r.Root, linesFile)
 	if err != nil {
 		return err
@@ -273,7 +273,7 @@ func (r *Reader) lines(ctx context.Context, wants func(*graph.Change) bool) erro
 }
 
 // mark makes a mark, unless somebody has hidden what it is on.
-func (r *Reader) mark(c *graph.Change) error {
+func (r *NoteReader) mark(c *graph.Change) error {
 	on, id := c.Mark.On.Target()
 	if on == graph.OnNode {
 		have, mark, err := r.Stored(id)
@@ -289,7 +289,7 @@ func (r *Reader) mark(c *graph.Change) error {
 }
 
 // after makes the edges and the mark of a note.
-func (r *Reader) after(l *late) error {
+func (r *NoteReader) after(l *late) error {
 	for i := range l.links {
 		if err := r.edge(l, &l.links[i]); err != nil {
 			return err
@@ -301,7 +301,7 @@ func (r *Reader) after(l *late) error {
 	return r.markOn(l, l.mark, ipld.Entry{Key: "node", Value: ipld.StringValue(l.ref.Target().String())})
 }
 
-func (r *Reader) edge(l *late, k *link) error {
+func (r *NoteReader) edge(l *late, k *link) error {
 	var members, mark []ipld.Entry
 	to := graph.Ref{}
 	for _, m := range k.members {
@@ -346,7 +346,7 @@ func (r *Reader) edge(l *late, k *link) error {
 }
 
 // markOn makes a mark of the members that a note has.
-func (r *Reader) markOn(l *late, members []ipld.Entry, on ipld.Entry) error {
+func (r *NoteReader) markOn(l *late, members []ipld.Entry, on ipld.Entry) error {
 	members = append(members[:len(members):len(members)], on)
 	for i, m := range members {
 		target, is := strings.CutPrefix(textOf(m.Value), "[[")
@@ -370,7 +370,7 @@ func (r *Reader) markOn(l *late, members []ipld.Entry, on ipld.Entry) error {
 }
 
 // find returns the memory that a link leads to: of the note at that path, or the only one of that name.
-func (r *Reader) find(target string) graph.Ref {
+func (r *NoteReader) find(target string) graph.Ref {
 	if ref, ok := r.notes[target]; ok {
 		return ref
 	}

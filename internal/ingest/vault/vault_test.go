@@ -40,7 +40,7 @@ func export(t *testing.T, s *core.Snapshot, dir string) (*vault.Result, error) {
 		t.Fatal(err)
 	}
 	defer func() { repokit.Must(t, root.Close()) }()
-	return vault.Export(t.Context(), s, root, vault.Options{})
+	return vault.Export(t.Context(), s, root, vault.WriteOptions{})
 }
 
 func mustExport(t *testing.T, s *core.Snapshot, dir string) *vault.Result {
@@ -53,14 +53,14 @@ func mustExport(t *testing.T, s *core.Snapshot, dir string) *vault.Result {
 }
 
 // read reads a directory into a repository, as ingest does.
-func read(t *testing.T, into *core.Repo, dir string) (*vault.Reader, *core.CommitResult) {
+func read(t *testing.T, into *core.Repo, dir string) (*vault.NoteReader, *core.CommitResult) {
 	t.Helper()
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { repokit.Must(t, root.Close()) }()
-	r := &vault.Reader{Root: root, Progress: func(string, int, int) {}}
+	r := &vault.NoteReader{Root: root, Progress: func(string, int, int) {}}
 	var list []graph.Change
 	r.Yield = func(c graph.Change) error { list = append(list, c); return nil }
 	r.Stored = func(id graph.ID) (*graph.Node, *graph.Mark, error) {
@@ -292,7 +292,7 @@ func TestInterrupted(t *testing.T) {
 	root, err := os.OpenRoot(dir)
 	repokit.Must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err = vault.Export(ctx, tip(t, r), root, vault.Options{Progress: func(what string, done, _ int) {
+	_, err = vault.Export(ctx, tip(t, r), root, vault.WriteOptions{Progress: func(what string, done, _ int) {
 		if what == "notes written:" && done == 2 {
 			cancel()
 		}
@@ -379,7 +379,7 @@ func TestHostile(t *testing.T) {
 		}
 		root, err := os.OpenRoot(dir)
 		repokit.Must(t, err)
-		in := &vault.Reader{Root: root, Progress: func(string, int, int) {}}
+		in := &vault.NoteReader{Root: root, Progress: func(string, int, int) {}}
 		if err := in.Read(t.Context()); err == nil {
 			t.Errorf("%s was read", name)
 		}

@@ -46,20 +46,20 @@ const (
 	LeftFields    = exchange.LeftFields
 )
 
-// Options say how an export is made.
-type Options struct {
+// WriteOptions say how an export is made.
+type WriteOptions struct {
 	Progress func(what string, done, total int) // nil for none
 }
 
 // Export writes a commit below a directory, which is empty or was written by Export before: files that changed are
 // written again, each as a whole, and those that are gone removed. Nothing is written if a file is in the way that no
 // export wrote, or that somebody changed since; the error wraps ErrForeign then.
-func Export(ctx context.Context, snap *core.Snapshot, root *os.Root, opt Options) (*Result, error) {
+func Export(ctx context.Context, snap *core.Snapshot, root *os.Root, opt WriteOptions) (*Result, error) {
 	out, err := openTarget(root)
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{
+	w := &commitWriter{
 		ctx: ctx, snap: snap, out: out, progress: opt.Progress, left: make(map[graph.ID]bool),
 		part: make(map[graph.ID]bool), marks: make(map[graph.ID]*graph.Mark), edges: make(map[graph.ID]*graph.Mark),
 		paths: make(map[graph.ID]string), updated: make(map[string]string), names: newNamer(),
@@ -83,8 +83,8 @@ func Export(ctx context.Context, snap *core.Snapshot, root *os.Root, opt Options
 	return &w.res, err
 }
 
-// writer writes one commit.
-type writer struct {
+// commitWriter writes one commit.
+type commitWriter struct {
 	ctx      context.Context
 	snap     *core.Snapshot
 	out      *target
@@ -116,7 +116,7 @@ type document struct {
 	name string
 }
 
-func (w *writer) readMarks() error {
+func (w *commitWriter) readMarks() error {
 	for _, on := range []graph.Target{graph.OnNode, graph.OnEdge} {
 		for m, err := range w.snap.Marks(w.ctx, on) {
 			if err != nil {
@@ -133,7 +133,7 @@ func (w *writer) readMarks() error {
 }
 
 // readNodes finds which nodes are written, and what their notes want to be called.
-func (w *writer) readNodes() error {
+func (w *commitWriter) readNodes() error {
 	done := 0
 	nodes, _, _, _ := w.snap.Sizes()
 	for e, err := range w.snap.Nodes(w.ctx, graph.ID{}) {
@@ -165,7 +165,7 @@ func (w *writer) readNodes() error {
 	return nil
 }
 
-func (w *writer) leave(id graph.ID, kind string) {
+func (w *commitWriter) leave(id graph.ID, kind string) {
 	w.left[id] = true
 	w.res.Left[kind]++
 }
@@ -182,7 +182,7 @@ func isPart(n *graph.Node) bool {
 }
 
 // readDocuments finds the documents, and leaves out all of those that were forgotten.
-func (w *writer) readDocuments() (err error) {
+func (w *commitWriter) readDocuments() (err error) {
 	if len(w.hidden) > 0 {
 		for e, err := range w.snap.Nodes(w.ctx, graph.ID{}) {
 			if err != nil {
@@ -219,7 +219,7 @@ func below(key, doc string) bool {
 }
 
 // nameAll gives every file its name.
-func (w *writer) nameAll() error {
+func (w *commitWriter) nameAll() error {
 	want := func(n wanted) { w.names.want(path.Join(w.names.dir(n.dir), n.stem) + n.ending) }
 	for _, d := range w.docs {
 		want(d.want)
@@ -240,7 +240,7 @@ func (w *writer) nameAll() error {
 }
 
 // begin looks for files in the way, and removes those that are gone.
-func (w *writer) begin() error {
+func (w *commitWriter) begin() error {
 	names := make([]string, 0, len(w.paths)+1)
 	for _, d := range w.docs {
 		names = append(names, d.name)
@@ -253,7 +253,7 @@ func (w *writer) begin() error {
 }
 
 // taken reports whether a note that somebody changed says nothing that the memory does not: it was read since.
-func (w *writer) taken(data []byte) (bool, error) {
+func (w *commitWriter) taken(data []byte) (bool, error) {
 	n, problems, err := decode(data)
 	if err != nil || len(problems) > 0 {
 		return false, nil
@@ -282,7 +282,7 @@ func (w *writer) taken(data []byte) (bool, error) {
 }
 
 // linked reports whether the memory has the edge of a link.
-func (w *writer) linked(src graph.ID, l *link) (bool, error) {
+func (w *commitWriter) linked(src graph.ID, l *link) (bool, error) {
 	for e, err := range w.snap.Adjacency().Bucket(w.ctx, src, adjacency.Out, l.typ, nil) {
 		if err != nil {
 			return false, err
@@ -296,7 +296,7 @@ func (w *writer) linked(src graph.ID, l *link) (bool, error) {
 }
 
 // notes writes the notes.
-func (w *writer) notes() error {
+func (w *commitWriter) notes() error {
 	for i, id := range w.order {
 		w.progress("notes written:", i, len(w.order))
 		n, _, err := w.snap.Node(w.ctx, id)
@@ -323,7 +323,7 @@ func (w *writer) notes() error {
 }
 
 // sayable drops values that have no form in JSON.
-func (w *writer) sayable(n *note) {
+func (w *commitWriter) sayable(n *note) {
 	drop := func(members []ipld.Entry) []ipld.Entry {
 		props, ok := ipld.FindEntry(members, "props")
 		if !ok {
@@ -347,7 +347,7 @@ func without(members []ipld.Entry, names ...string) []ipld.Entry {
 	return slices.DeleteFunc(members, func(e ipld.Entry) bool { return slices.Contains(names, e.Key) })
 }
 
-func (w *writer) note(n *graph.Node) (*note, error) {
+func (w *commitWriter) note(n *graph.Node) (*note, error) {
 	out := &note{members: without(exchange.NodeMembers(n), "summary"), summary: n.Summary}
 	ipld.SortEntries(out.members)
 	w.change(n)
@@ -376,14 +376,14 @@ func (w *writer) note(n *graph.Node) (*note, error) {
 }
 
 // change counts what a note does not say of a node.
-func (w *writer) change(n *graph.Node) {
+func (w *commitWriter) change(n *graph.Node) {
 	if len(n.Extra) > 0 {
 		w.res.Left[LeftFields]++
 	}
 }
 
 // markOf are the members of a mark but for what it is on. A note that it names is a link.
-func (w *writer) markOf(m *graph.Mark, on string) []ipld.Entry {
+func (w *commitWriter) markOf(m *graph.Mark, on string) []ipld.Entry {
 	w.res.Marks++
 	out := without(exchange.MarkMembers(m), on)
 	for i := range out {
@@ -401,7 +401,7 @@ func (w *writer) markOf(m *graph.Mark, on string) []ipld.Entry {
 	return out
 }
 
-func (w *writer) link(n *note, at adjacency.Entry) error {
+func (w *commitWriter) link(n *note, at adjacency.Entry) error {
 	m := w.edges[at.Edge]
 	if w.left[at.Other] || m != nil && m.State == graph.Forgotten {
 		w.res.Left[LeftEdge]++
@@ -437,7 +437,7 @@ func (w *writer) link(n *note, at adjacency.Entry) error {
 }
 
 // partOf returns the key of a node of a document, and the path of the document.
-func (w *writer) partOf(id graph.ID) (key, at string, err error) {
+func (w *commitWriter) partOf(id graph.ID) (key, at string, err error) {
 	n, _, err := w.snap.Node(w.ctx, id)
 	if err != nil {
 		return "", "", err
@@ -453,7 +453,7 @@ func (w *writer) partOf(id graph.ID) (key, at string, err error) {
 }
 
 // documents writes the documents.
-func (w *writer) documents() error {
+func (w *commitWriter) documents() error {
 	for i, d := range w.docs {
 		w.progress("documents written:", i, len(w.docs))
 		r, err := w.cat.Rebuild(w.ctx, d.path, func(id graph.ID) bool { return w.left[id] })
@@ -472,7 +472,7 @@ func (w *writer) documents() error {
 }
 
 // lines writes what no note has: the nodes of documents, the edges from them, and the marks on these.
-func (w *writer) lines() error {
+func (w *commitWriter) lines() error {
 	var b bytes.Buffer
 	for e, err := range w.snap.Nodes(w.ctx, graph.ID{}) {
 		if err != nil {
@@ -508,7 +508,7 @@ func (w *writer) lines() error {
 	return w.out.put(w.ctx, linesFile, b.Bytes())
 }
 
-func (w *writer) markLine(m *graph.Mark) []byte {
+func (w *commitWriter) markLine(m *graph.Mark) []byte {
 	w.res.Marks++
 	members := exchange.MarkMembers(m)
 	if w.left[m.By] {
@@ -528,7 +528,7 @@ func ids(set map[graph.ID]bool) []graph.ID {
 }
 
 // line writes the node of a document.
-func (w *writer) line(b *bytes.Buffer, n *graph.Node) error {
+func (w *commitWriter) line(b *bytes.Buffer, n *graph.Node) error {
 	w.change(n)
 	members := exchange.NodeMembers(n)
 	if n.Updated.Given {

@@ -62,8 +62,8 @@ func (a *analysis) byForm() tally {
 	return a.forms
 }
 
-// reader makes tokens of lexemes.
-type reader struct {
+// lexemeReader makes tokens of lexemes.
+type lexemeReader struct {
 	x     *lexicon
 	in    []lexeme
 	out   []token
@@ -72,16 +72,16 @@ type reader struct {
 }
 
 // readers are used again: most of what reading allocates is tokens between two steps.
-var readers = sync.Pool{New: func() any { return new(reader) }}
+var readers = sync.Pool{New: func() any { return new(lexemeReader) }}
 
 // step replaces what was read by what make appends of it to a list.
-func (r *reader) step(make func(in, out []token) []token) {
+func (r *lexemeReader) step(make func(in, out []token) []token) {
 	r.out, r.spare = make(r.out, r.spare[:0]), r.out
 }
 
 // read analyses lexemes by the words of a language: rules 3 to 6.
 func read(in []lexeme, x *lexicon) *analysis {
-	r := readers.Get().(*reader)
+	r := readers.Get().(*lexemeReader)
 	defer r.release()
 	r.x, r.in = x, in
 	r.expand()
@@ -96,9 +96,9 @@ func read(in []lexeme, x *lexicon) *analysis {
 }
 
 // release keeps the room of a reader, but nothing of the text, and no more room than most texts take.
-func (r *reader) release() {
+func (r *lexemeReader) release() {
 	const most = 256 // tokens
-	x := reader{key: r.key[:0]}
+	x := lexemeReader{key: r.key[:0]}
 	if cap(r.out) <= most && cap(r.spare) <= most {
 		clear(r.out[:cap(r.out)])
 		clear(r.spare[:cap(r.spare)])
@@ -109,7 +109,7 @@ func (r *reader) release() {
 }
 
 // expand takes contractions apart: rule 3.
-func (r *reader) expand() {
+func (r *lexemeReader) expand() {
 	sentence, first := 0, true
 	for i := range r.in {
 		l := &r.in[i]
@@ -131,7 +131,7 @@ func (r *reader) expand() {
 }
 
 // shouting reports whether all words are in upper case.
-func (r *reader) shouting() bool {
+func (r *lexemeReader) shouting() bool {
 	for _, l := range r.in {
 		if l.class == classWord && !l.caps && len(l.form) > 1 {
 			return false
@@ -141,7 +141,7 @@ func (r *reader) shouting() bool {
 }
 
 // ordinalPoint reports whether the full stop after a number is before a month.
-func (r *reader) ordinalPoint(i int) bool {
+func (r *lexemeReader) ordinalPoint(i int) bool {
 	l := r.in[i]
 	return l.ends == '.' && l.class == classNumber && len(l.form) <= 2 && i+1 < len(r.in) &&
 		r.x.month[r.in[i+1].form] != ""
@@ -156,7 +156,7 @@ func isPronoun(s string) bool {
 	return false
 }
 
-func (r *reader) apart(t token) {
+func (r *lexemeReader) apart(t token) {
 	at := strings.IndexByte(t.form, '\'')
 	switch {
 	case t.class == classIdentifier && (t.form == "p.m" || t.form == "a.m") && r.x.name == "en":
@@ -177,7 +177,7 @@ func (r *reader) apart(t token) {
 }
 
 // english takes an English contraction apart.
-func (r *reader) english(t token) {
+func (r *lexemeReader) english(t token) {
 	put := func(form string) {
 		t.form = form
 		r.out = append(r.out, t)
@@ -215,7 +215,7 @@ func (r *reader) english(t token) {
 }
 
 // phrase finds the longest phrase of a table at a token, and how many tokens it takes.
-func phrase[V any](r *reader, table map[string]V, of tables, i int) (value V, n int) {
+func phrase[V any](r *lexemeReader, table map[string]V, of tables, i int) (value V, n int) {
 	if r.x.starts[r.out[i].form]&of == 0 {
 		return value, 0
 	}
@@ -241,7 +241,7 @@ func phrase[V any](r *reader, table map[string]V, of tables, i int) (value V, n 
 }
 
 // rewrite writes words in other words: rule 3.
-func (r *reader) rewrite() {
+func (r *lexemeReader) rewrite() {
 	if len(r.x.rewrite) == 0 {
 		return
 	}
@@ -265,7 +265,7 @@ func (r *reader) rewrite() {
 }
 
 // count reads numbers: rule 4.
-func (r *reader) count() {
+func (r *lexemeReader) count() {
 	r.step(func(in, out []token) []token {
 		for i := 0; i < len(in); {
 			t := in[i]
@@ -298,7 +298,7 @@ func (r *reader) count() {
 }
 
 // numeral returns a number in words at a token, and how many tokens it takes.
-func (r *reader) numeral(i int) (string, int) {
+func (r *lexemeReader) numeral(i int) (string, int) {
 	if r.x.name != "zh" {
 		return phrase(r, r.x.number, inNumber, i)
 	}
@@ -319,7 +319,7 @@ func (r *reader) numeral(i int) (string, int) {
 
 // spaced joins groups of three digits that a French number is written in, and returns how many
 // tokens it takes.
-func (r *reader) spaced(t *token, i int) int {
+func (r *lexemeReader) spaced(t *token, i int) int {
 	n := 1
 	for r.x.name == "fr" && digitsIn(t.form, 9) >= 0 && i+n < len(r.out) {
 		next := r.out[i+n]
@@ -334,7 +334,7 @@ func (r *reader) spaced(t *token, i int) int {
 }
 
 // surroundings notes what stands before each word, before anything is dropped.
-func (r *reader) surroundings() {
+func (r *lexemeReader) surroundings() {
 	for i := range r.out {
 		t := &r.out[i]
 		for k := i - 1; k >= 0 && k >= i-2 && r.out[k].sentence == t.sentence; k-- {
@@ -359,7 +359,7 @@ func (r *reader) surroundings() {
 }
 
 // finish drops what says nothing and finds stems: rules 5 and 6.
-func (r *reader) finish() {
+func (r *lexemeReader) finish() {
 	r.step(func(in, out []token) []token {
 		for i, t := range in {
 			word := t.class == classWord || t.class == classSingle
@@ -385,7 +385,7 @@ func (r *reader) finish() {
 
 // skipped reports whether a word goes with the one after it: está before a gerund, been before
 // -ing.
-func (r *reader) skipped(i int) bool {
+func (r *lexemeReader) skipped(i int) bool {
 	if i+1 == len(r.out) {
 		return false
 	}

@@ -9,7 +9,7 @@ import (
 // sign is one code point of a text: rule 1.
 type sign struct {
 	r          rune // in lower case
-	kind       text.Kind
+	kind       text.CharClass
 	upper      bool
 	space      bool
 	line       bool // ends a line
@@ -35,7 +35,7 @@ func signs(s string) []sign {
 		}
 		g := sign{start: pos, end: end, kind: text.KindOther}
 		known := false
-		text.EachFolded(s[pos:end], func(_, _ int, kind text.Kind, _ string) bool {
+		text.EachFolded(s[pos:end], func(_, _ int, kind text.CharClass, _ string) bool {
 			g.kind, known = kind, true
 			return true
 		})

@@ -3,7 +3,7 @@ package compare
 import "strconv"
 
 // dates reads days, months and dates: rule 5.
-func (r *reader) dates() {
+func (r *lexemeReader) dates() {
 	r.named()
 	r.step(func(in, out []token) []token {
 		for i := 0; i < len(in); {
@@ -19,7 +19,7 @@ func (r *reader) dates() {
 }
 
 // named finds the names of months and days.
-func (r *reader) named() {
+func (r *lexemeReader) named() {
 	r.step(func(in, out []token) []token {
 		for i := 0; i < len(in); {
 			t, n := in[i], 1
@@ -55,7 +55,7 @@ func (x *lexicon) named(word string) []naming {
 
 // isMonth reports whether a word that may be a month is one: in English some are other words too
 // where they are not capital.
-func (r *reader) isMonth(t token) bool {
+func (r *lexemeReader) isMonth(t token) bool {
 	switch t.form {
 	case "may", "march", "august", "mar", "dec", "sep", "jan":
 		return r.x.name != "en" || t.capital
@@ -64,7 +64,7 @@ func (r *reader) isMonth(t token) bool {
 }
 
 // at returns the token at i, one of no class behind the end and behind the sentence of from.
-func (r *reader) at(i, from int) token {
+func (r *lexemeReader) at(i, from int) token {
 	if i < len(r.out) && r.out[i].sentence == r.out[from].sentence {
 		return r.out[i]
 	}
@@ -72,7 +72,7 @@ func (r *reader) at(i, from int) token {
 }
 
 // skipOf returns the place after words that stand between the parts of a date.
-func (r *reader) skipOf(i, from int) int {
+func (r *lexemeReader) skipOf(i, from int) int {
 	for t := r.at(i, from); t.class == classWord && r.x.of[t.form]; t = r.at(i, from) {
 		i++
 	}
@@ -80,7 +80,7 @@ func (r *reader) skipOf(i, from int) int {
 }
 
 // number returns the value of a whole number between two bounds at i, -1 for anything else.
-func (r *reader) between(i, from, low, high int) int {
+func (r *lexemeReader) between(i, from, low, high int) int {
 	t := r.at(i, from)
 	if t.class == classWord && r.x.first[t.form] && low == 1 {
 		return 1
@@ -95,7 +95,7 @@ func (r *reader) between(i, from, low, high int) int {
 }
 
 // date reads a date at i, and says how many tokens it takes: 0 for none.
-func (r *reader) date(i int) (token, int) {
+func (r *lexemeReader) date(i int) (token, int) {
 	t := r.out[i]
 	year, month, day, end := -1, -1, -1, i
 	switch {
@@ -132,7 +132,7 @@ func (r *reader) date(i int) (token, int) {
 }
 
 // year reads a year at k, and returns -1 and k for none.
-func (r *reader) year(k, from int) (year, end int) {
+func (r *lexemeReader) year(k, from int) (year, end int) {
 	at := r.skipOf(k, from)
 	if y := r.between(at, from, 1000, 9999); y > 0 {
 		return y, at + 1
@@ -141,7 +141,7 @@ func (r *reader) year(k, from int) (year, end int) {
 }
 
 // hanDate reads 2025年3月3日 or a part of it that has a month.
-func (r *reader) hanDate(i int) (year, month, day, end int) {
+func (r *lexemeReader) hanDate(i int) (year, month, day, end int) {
 	sign := func(k int, s string) bool {
 		t := r.at(k, i)
 		return t.class == classSingle && t.form == s
@@ -164,7 +164,7 @@ func (r *reader) hanDate(i int) (year, month, day, end int) {
 }
 
 // clocks reads times of day: rule 5.
-func (r *reader) clocks() {
+func (r *lexemeReader) clocks() {
 	r.step(func(in, out []token) []token {
 		for i := 0; i < len(in); i++ {
 			t := in[i]

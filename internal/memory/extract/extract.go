@@ -88,7 +88,7 @@ func Entities(s string, known []string) []Entity {
 func Fold(name string) string {
 	var b strings.Builder
 	blank := false
-	text.EachFolded(name, func(_, _ int, kind text.Kind, fold string) bool {
+	text.EachFolded(name, func(_, _ int, kind text.CharClass, fold string) bool {
 		if kind == text.KindOther && strings.Contains(" \t\n\r\u00a0\u3000", fold) {
 			blank = b.Len() > 0
 			return true
@@ -166,7 +166,7 @@ func (f *finder) add(start, end int, kind Kind) {
 
 // telling reports whether a text has a letter, a digit or a character.
 func telling(s string) (ok bool) {
-	text.EachFolded(s, func(_, _ int, kind text.Kind, _ string) bool {
+	text.EachFolded(s, func(_, _ int, kind text.CharClass, _ string) bool {
 		ok = ok || kind != text.KindOther
 		return !ok
 	})

@@ -31,7 +31,7 @@ func GivenName(full string) string {
 // FirstName returns a word folded where it may be the first name of a person, "" for all else.
 func FirstName(word string) string {
 	folded, other := Fold(word), false
-	text.EachFolded(word, func(_, _ int, kind text.Kind, fold string) bool {
+	text.EachFolded(word, func(_, _ int, kind text.CharClass, fold string) bool {
 		other = kind == text.KindDigit || kind == text.KindOther && !strings.Contains("-'’.", fold)
 		return !other
 	})

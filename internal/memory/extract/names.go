@@ -107,8 +107,8 @@ func withoutHangul(word string) int {
 	return len(word)
 }
 
-func kindOf(s string) (kind text.Kind) {
-	text.EachFolded(s, func(_, _ int, k text.Kind, _ string) bool {
+func kindOf(s string) (kind text.CharClass) {
+	text.EachFolded(s, func(_, _ int, k text.CharClass, _ string) bool {
 		kind = k
 		return false
 	})

@@ -102,7 +102,7 @@ func normalise(s string) plain {
 	var b strings.Builder
 	b.Grow(len(s))
 	blank := false
-	text.EachFolded(s, func(at, _ int, kind text.Kind, fold string) bool {
+	text.EachFolded(s, func(at, _ int, kind text.CharClass, fold string) bool {
 		if kind == text.KindOther {
 			blank = b.Len() > 0
 			return true

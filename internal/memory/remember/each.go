@@ -12,7 +12,7 @@ import (
 
 // plan decides about requests upon a snapshot.
 func (m *Writer) plan(
-	ctx context.Context, s *core.Snapshot, opt Options, reqs []Request, drafts []*Draft,
+	ctx context.Context, s *core.Snapshot, opt WriteOptions, reqs []Request, drafts []*Draft,
 ) (*core.Decision, []Remembered, error) {
 	p, err := m.newPlanner(ctx, s, opt)
 	if err != nil {
@@ -31,7 +31,7 @@ func (m *Writer) plan(
 // finds of words, names and times depends on what is committed, so they are: in a trial, which nobody
 // else sees.
 func (m *Writer) planEach(
-	ctx context.Context, s *core.Snapshot, opt Options, reqs []Request, drafts []*Draft,
+	ctx context.Context, s *core.Snapshot, opt WriteOptions, reqs []Request, drafts []*Draft,
 ) (*core.Decision, []Remembered, error) {
 	by := state.Stamp{
 		Author: opt.Author, Agent: opt.Agent, Task: opt.Task, Time: opt.Time, Command: opt.Command,
@@ -48,7 +48,7 @@ func (m *Writer) planEach(
 	var out []Remembered
 	for i := range reqs {
 		by.Time = drafts[i].Created
-		one := Options{core.CommitOptions{Stamp: by, Branch: opt.Branch}, opt.Links, opt.batch}
+		one := WriteOptions{core.CommitOptions{Stamp: by, Branch: opt.Branch}, opt.Links, opt.batch}
 		_, err := memory.Decide(ctx, r, one.CommitOptions, false,
 			func(s *core.Snapshot) (*core.Decision, error) {
 				d, made, err := trial.plan(ctx, s, one, reqs[i:i+1], drafts[i:i+1])

@@ -14,26 +14,26 @@ import (
 	"github.com/mnem-project/mnem/internal/memory/compare"
 )
 
-// Rule is a kind of edges that is written by rule.
-type Rule string
+// LinkRule is a kind of edges that is written by rule.
+type LinkRule string
 
 // The rules, in the order in which they are asked.
 const (
-	RuleTemporal Rule = "temporal" // follows, near
-	RuleEntity   Rule = "entity"   // mentions
-	RuleKeyword  Rule = "keyword"  // tagged
-	RuleCausal   Rule = "causal"   // causes, enables, prevents
-	RuleSemantic Rule = "semantic" // similar
+	RuleTemporal LinkRule = "temporal" // follows, near
+	RuleEntity   LinkRule = "entity"   // mentions
+	RuleKeyword  LinkRule = "keyword"  // tagged
+	RuleCausal   LinkRule = "causal"   // causes, enables, prevents
+	RuleSemantic LinkRule = "semantic" // similar
 )
 
 // Rules returns the names of all rules.
-func Rules() []Rule {
-	return []Rule{RuleTemporal, RuleEntity, RuleKeyword, RuleCausal, RuleSemantic}
+func Rules() []LinkRule {
+	return []LinkRule{RuleTemporal, RuleEntity, RuleKeyword, RuleCausal, RuleSemantic}
 }
 
 // LinkOptions say which rules write edges. The zero value is all of them.
 type LinkOptions struct {
-	Off []Rule // rules that write none; also their candidates are not looked for
+	Off []LinkRule // rules that write none; also their candidates are not looked for
 }
 
 // Validate returns an error that wraps state.ErrInvalid unless all names are names of rules.
@@ -47,7 +47,7 @@ func (o LinkOptions) Validate() error {
 	return nil
 }
 
-func (o LinkOptions) runs(r Rule) bool { return !slices.Contains(o.Off, r) }
+func (o LinkOptions) runs(r LinkRule) bool { return !slices.Contains(o.Off, r) }
 
 // Bounds and thresholds of the rules: docs/edges.md.
 const (

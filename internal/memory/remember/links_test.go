@@ -169,7 +169,7 @@ func TestLinks(t *testing.T) {
 
 // TestLinkRules: a rule that is off writes nothing, and the others what they write with it.
 func TestLinkRules(t *testing.T) {
-	of := map[string]Rule{memory.EdgeFollows: RuleTemporal, memory.EdgeNear: RuleTemporal, memory.EdgeMentions: RuleEntity,
+	of := map[string]LinkRule{memory.EdgeFollows: RuleTemporal, memory.EdgeNear: RuleTemporal, memory.EdgeMentions: RuleEntity,
 		memory.EdgeTagged: RuleKeyword, memory.EdgeCauses: RuleCausal, memory.EdgeSimilar: RuleSemantic}
 	m := newMemory(t)
 	a := draft("The cache server ran out of memory.", 0, "s")
@@ -178,7 +178,7 @@ func TestLinkRules(t *testing.T) {
 	d := draft("The site of Alice went down because the cache server ran out of memory.", 2, "s")
 	d.Tags = []string{"outage"}
 	similar := []Near{{ID: a.ID, Text: 30_000, Cosine: 60_000}}
-	link := func(off ...Rule) []Link {
+	link := func(off ...LinkRule) []Link {
 		l, err := m.newLinker(m.headOf(t), LinkOptions{Off: off})
 		if err != nil {
 			t.Fatal(err)
@@ -203,7 +203,7 @@ func TestLinkRules(t *testing.T) {
 	if got := link(Rules()...); len(got) > 0 {
 		t.Errorf("without any: %v", got)
 	}
-	if err := (LinkOptions{Off: []Rule{"x"}}).Validate(); err == nil {
+	if err := (LinkOptions{Off: []LinkRule{"x"}}).Validate(); err == nil {
 		t.Error("an unknown rule passes")
 	}
 }
@@ -229,7 +229,7 @@ func TestCausalDirection(t *testing.T) {
 		m := newMemory(t)
 		a, b := draft(c.before, 0), draft(c.text, 1)
 		m.writeDrafts(t, LinkOptions{}, nil, a)
-		got := m.writeDrafts(t, LinkOptions{Off: []Rule{RuleTemporal, RuleEntity}},
+		got := m.writeDrafts(t, LinkOptions{Off: []LinkRule{RuleTemporal, RuleEntity}},
 			[]Near{{ID: a.ID}}, b)[0]
 		line, _, _ := strings.Cut(shown(got, a, b), " 0 (")
 		if len(got.Links) > 1 || line != c.want {

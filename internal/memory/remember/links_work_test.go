@@ -120,11 +120,11 @@ func TestLinksWork(t *testing.T) {
 func BenchmarkLinks(b *testing.B) {
 	for _, c := range []struct {
 		name string
-		off  []Rule
+		off  []LinkRule
 	}{
 		{"none", Rules()}, {"temporal", Rules()[1:]},
-		{"entity", []Rule{RuleTemporal, RuleKeyword, RuleCausal}},
-		{"keyword", []Rule{RuleTemporal, RuleEntity, RuleCausal}}, {"all", nil},
+		{"entity", []LinkRule{RuleTemporal, RuleKeyword, RuleCausal}},
+		{"keyword", []LinkRule{RuleTemporal, RuleEntity, RuleCausal}}, {"all", nil},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			r, err := care.Init(b.Context(), b.TempDir(), linkBy, core.Options{})
@@ -167,7 +167,7 @@ func BenchmarkLinksAlone(b *testing.B) {
 	for _, off := range append(Rules(), "none") {
 		b.Run("without "+string(off), func(b *testing.B) {
 			for b.Loop() {
-				l, err := m.newLinker(s, LinkOptions{Off: []Rule{off}})
+				l, err := m.newLinker(s, LinkOptions{Off: []LinkRule{off}})
 				if err == nil {
 					_, err = l.links(b.Context(), story(77), nil, nil)
 				}

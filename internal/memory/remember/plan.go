@@ -46,7 +46,7 @@ type value struct {
 }
 
 func (m *Writer) newPlanner(
-	ctx context.Context, s *core.Snapshot, opt Options,
+	ctx context.Context, s *core.Snapshot, opt WriteOptions,
 ) (*planner, error) {
 	params, err := ParamsAt(ctx, s)
 	if err != nil {

@@ -62,7 +62,7 @@ func leaks(t *testing.T, dir string, st *pebble.Store) (where []string) {
 		})
 	}
 	entries := 0
-	err := st.Keys(context.Background(), func(e pebble.Entry) error {
+	err := st.Keys(context.Background(), func(e pebble.RawEntry) error {
 		entries++
 		found := has(string(e.Key)) || has(string(e.Value))
 		if v, err := ipld.DecodeValue(e.Value); err == nil {

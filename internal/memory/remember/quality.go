@@ -86,7 +86,7 @@ var plainTransient = sync.OnceValue(func() []string {
 func plain(s string) string {
 	out := make([]byte, 0, len(s)+2)
 	inWord := false
-	text.EachFolded(s, func(at, _ int, kind text.Kind, fold string) bool {
+	text.EachFolded(s, func(at, _ int, kind text.CharClass, fold string) bool {
 		word := kind == text.KindLetter || kind == text.KindDigit
 		if word != inWord && !bytes.HasSuffix(out, []byte(" ")) {
 			out = append(out, ' ')
@@ -206,7 +206,7 @@ func qualities(s string) []Quality {
 func shape(s string) (words, single int, first string) {
 	inWord := false
 	start := -1
-	text.EachFolded(s, func(at, end int, kind text.Kind, _ string) bool {
+	text.EachFolded(s, func(at, end int, kind text.CharClass, _ string) bool {
 		switch kind {
 		case text.KindSingle:
 			single++

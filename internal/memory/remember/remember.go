@@ -80,8 +80,8 @@ type Request struct {
 	Vector *graph.EmbeddingChange
 }
 
-// Options say how memories are written.
-type Options struct {
+// WriteOptions say how memories are written.
+type WriteOptions struct {
 	core.CommitOptions // Base and Amend are refused; an empty Message says what was done
 	Links              LinkOptions
 	batch              bool // of several memories
@@ -165,7 +165,7 @@ type Result struct {
 
 // Remember keeps one memory: see RememberAll.
 func (m *Writer) Remember(
-	ctx context.Context, opt Options, req Request,
+	ctx context.Context, opt WriteOptions, req Request,
 ) (*Result, error) {
 	return m.RememberAll(ctx, opt, []Request{req})
 }
@@ -186,7 +186,7 @@ func (m *Writer) Remember(
 // What is decided is a function of the commit, the requests and the options; core.Repo.Decide says when. An error about a
 // request is a *RequestError, of a batch with its place.
 func (m *Writer) RememberAll(
-	ctx context.Context, opt Options, reqs []Request,
+	ctx context.Context, opt WriteOptions, reqs []Request,
 ) (*Result, error) {
 	switch {
 	case opt.Base != nil || opt.Amend:

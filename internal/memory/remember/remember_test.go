@@ -18,10 +18,10 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-func rememberAt(hours int) Options {
+func rememberAt(hours int) WriteOptions {
 	by := linkBy
 	by.Time = day0 + graph.Time(hours)*hourMicros
-	return Options{CommitOptions: core.CommitOptions{Stamp: by}}
+	return WriteOptions{CommitOptions: core.CommitOptions{Stamp: by}}
 }
 
 // keep remembers requests one by one, an hour apart, and returns what became of them.

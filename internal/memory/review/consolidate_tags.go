@@ -49,7 +49,7 @@ func (c *consolidator) countTags(n *graph.Node) {
 // form, without the s of a plural. Signs that stand for themselves, as in c++ and c#, count.
 func tagStem(tag string) string {
 	var b strings.Builder
-	text.EachFolded(tag, func(_, _ int, kind text.Kind, fold string) bool {
+	text.EachFolded(tag, func(_, _ int, kind text.CharClass, fold string) bool {
 		if kind != text.KindOther || !strings.Contains(" -_./\u00a0", fold) {
 			b.WriteString(fold)
 		}

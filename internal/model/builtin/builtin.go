@@ -77,7 +77,7 @@ func (m *Model) Whole(texts ...string) (permille int, ok bool) {
 	if err != nil {
 		return 0, false
 	}
-	var all minilm.Counts
+	var all minilm.TokenCounts
 	for _, text := range texts {
 		all = all.Add(model.Count(text))
 	}

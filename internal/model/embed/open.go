@@ -12,10 +12,10 @@ import (
 // ErrProvider is wrapped when Open is asked for a provider that does not exist.
 var ErrProvider = errors.New("unknown embedding provider")
 
-// Options says how texts are embedded. The zero value works for local models and for an Ollama on
+// OpenOptions says how texts are embedded. The zero value works for local models and for an Ollama on
 // this machine.
-type Options struct {
-	model.Options // how to reach a remote provider; not for local ones
+type OpenOptions struct {
+	model.ProviderOptions // how to reach a remote provider; not for local ones
 
 	// Name is what a static model is called; its directory's base name if empty.
 	Name string
@@ -34,7 +34,7 @@ type Options struct {
 	Progress Progress // default none
 }
 
-func (o Options) withDefaults() Options {
+func (o OpenOptions) withDefaults() OpenOptions {
 	if o.Batch == 0 {
 		o.Batch = defaultBatch
 	}
@@ -42,7 +42,7 @@ func (o Options) withDefaults() Options {
 }
 
 // Validate returns an error that names a field outside its bounds. Zero is within all of them.
-func (o Options) Validate() error {
+func (o OpenOptions) Validate() error {
 	o = o.withDefaults()
 	err := model.CheckBounds([]model.Bound{
 		{Name: "Dims", Value: int64(o.Dims), High: vector.MaxDims},
@@ -54,7 +54,7 @@ func (o Options) Validate() error {
 	if err != nil {
 		return err
 	}
-	if err := o.Options.Validate(); err != nil {
+	if err := o.ProviderOptions.Validate(); err != nil {
 		return err
 	}
 	if o.Dims > 0 && o.ExpectDim > 0 && o.Dims != o.ExpectDim {
@@ -82,7 +82,7 @@ func Specs() []string {
 //
 // Local models are read here; nothing is asked of a remote one before the first Embed. The error
 // wraps ErrProvider where the provider does not exist.
-func Open(spec string, opt Options) (Embedder, error) {
+func Open(spec string, opt OpenOptions) (Embedder, error) {
 	kind, arg, given := strings.Cut(spec, ":")
 	switch {
 	case kind == "hash" && !(given && arg == ""):

@@ -18,22 +18,22 @@ func TestOpen(t *testing.T) {
 	long := strings.Repeat("m", graph.MaxModel-48)
 	cases := []struct {
 		spec, model string
-		opt         Options
+		opt         OpenOptions
 		dim         int
 	}{
-		{"hash", "hash-1:en", Options{}, 512},
-		{"hash:en", "hash-1:en", Options{}, 512},
-		{"hash:none", "hash-1:none", Options{}, 512},
-		{"static:" + dir, "static-1:tiny@", Options{}, 4},
-		{"static:" + dir, "static-1:mine@", Options{Name: "mine"}, 4},
-		{"ollama:nomic-embed-text", "ollama:nomic-embed-text", Options{}, 0},
-		{"ollama:nomic-embed-text:latest", "ollama:nomic-embed-text", Options{}, 0},
-		{"ollama:x:v1.5", "ollama:x:v1.5", Options{}, 0},
-		{"openai:x:latest", "openai:x:latest", Options{ExpectDim: 7}, 7},
-		{"openai:org/x", "openai:org/x@256#", Options{Dims: 256, QueryPrefix: "q: "}, 256},
+		{"hash", "hash-1:en", OpenOptions{}, 512},
+		{"hash:en", "hash-1:en", OpenOptions{}, 512},
+		{"hash:none", "hash-1:none", OpenOptions{}, 512},
+		{"static:" + dir, "static-1:tiny@", OpenOptions{}, 4},
+		{"static:" + dir, "static-1:mine@", OpenOptions{Name: "mine"}, 4},
+		{"ollama:nomic-embed-text", "ollama:nomic-embed-text", OpenOptions{}, 0},
+		{"ollama:nomic-embed-text:latest", "ollama:nomic-embed-text", OpenOptions{}, 0},
+		{"ollama:x:v1.5", "ollama:x:v1.5", OpenOptions{}, 0},
+		{"openai:x:latest", "openai:x:latest", OpenOptions{ExpectDim: 7}, 7},
+		{"openai:org/x", "openai:org/x@256#", OpenOptions{Dims: 256, QueryPrefix: "q: "}, 256},
 		{
 			"ollama:" + long, "ollama:" + long + "@65536#",
-			Options{Dims: 1 << 16, QueryPrefix: "q"}, 1 << 16,
+			OpenOptions{Dims: 1 << 16, QueryPrefix: "q"}, 1 << 16,
 		},
 	}
 	for _, c := range cases {
@@ -57,7 +57,7 @@ func TestOpen(t *testing.T) {
 func TestIdentityOfPrefixes(t *testing.T) {
 	seen := map[string]string{}
 	for _, pair := range [][2]string{{"", ""}, {"ab", ""}, {"", "ab"}, {"a", "b"}, {"b", "a"}} {
-		e, err := Open("ollama:m", Options{QueryPrefix: pair[0], DocumentPrefix: pair[1]})
+		e, err := Open("ollama:m", OpenOptions{QueryPrefix: pair[0], DocumentPrefix: pair[1]})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +70,7 @@ func TestIdentityOfPrefixes(t *testing.T) {
 
 func TestOpenRefuses(t *testing.T) {
 	for _, spec := range []string{"", "hash:", "Hash", "onnx:m", "ollama2:m", ":", "\x1b[31m"} {
-		_, err := Open(spec, Options{})
+		_, err := Open(spec, OpenOptions{})
 		if !errors.Is(err, ErrProvider) || strings.ContainsRune(err.Error(), '\x1b') {
 			t.Errorf("%q: %v", spec, err)
 		}
@@ -80,40 +80,40 @@ func TestOpenRefuses(t *testing.T) {
 			}
 		}
 	}
-	key := func(o Options) Options { o.Key = testKey; return o }
+	key := func(o OpenOptions) OpenOptions { o.Key = testKey; return o }
 	cases := []struct {
 		spec string
-		opt  Options
+		opt  OpenOptions
 		want string
 	}{
-		{"hash:de", Options{}, "known are en and none"},
-		{"static:", Options{}, "want static:DIR"},
-		{"static:/nowhere/at/all", Options{}, "tokenizer.json"},
-		{"ollama", Options{}, "no model given"},
-		{"openai:", Options{}, "no model given"},
-		{"ollama:a b", Options{}, "no name of a model"},
-		{"ollama:a\n", Options{}, "no name of a model"},
-		{"ollama:" + strings.Repeat("m", graph.MaxModel), Options{}, "no name of a model"},
-		{"ollama:m", Options{Options: model.Options{URL: "127.0.0.1:11434"}}, "base URL"},
-		{"ollama:m", Options{Options: model.Options{URL: "ftp://host"}}, "want http://HOST"},
-		{"ollama:m", Options{Options: model.Options{URL: "http://"}}, "want http://HOST"},
-		{"openai:m", Options{Options: model.Options{URL: "https://me:" + testKey + "@host"}}, "holds a user"},
-		{"openai:m", Options{Options: model.Options{URL: "https://me:" + testKey + "@host:port"}}, "cannot be read"},
-		{"openai:m", Options{Options: model.Options{URL: "https://host/?key=" + testKey}}, "query"},
-		{"openai:m", key(Options{Options: model.Options{URL: "http://host"}}), "over http"},
-		{"openai:m", Options{Options: model.Options{Key: testKey + "\n"}}, "a line end"},
-		{"openai:m", Options{Options: model.Options{Key: testKey + "é"}}, "not ASCII"},
-		{"ollama:m", Options{Dims: -1}, "Dims is -1, want 0 to"},
-		{"ollama:m", Options{ExpectDim: 1 << 17}, "ExpectDim is"},
-		{"ollama:m", Options{Dims: 2, ExpectDim: 3}, "differ"},
-		{"ollama:m", Options{Batch: 5000}, "Batch is"},
-		{"ollama:m", Options{Options: model.Options{Attempts: 21}}, "Attempts is"},
-		{"ollama:m", Options{Options: model.Options{Timeout: -time.Second}}, "Timeout is"},
-		{"ollama:m", Options{Options: model.Options{MaxWait: 48 * time.Hour}}, "MaxWait is"},
-		{"ollama:m", Options{Options: model.Options{PerMinute: -1}}, "PerMinute is"},
-		{"ollama:m", Options{Options: model.Options{MaxAnswer: -1}}, "MaxAnswer is"},
-		{"ollama:m", Options{QueryPrefix: strings.Repeat("q", 1025)}, "QueryPrefix is"},
-		{"ollama:m", Options{DocumentPrefix: strings.Repeat("q", 1025)}, "DocumentPrefix is"},
+		{"hash:de", OpenOptions{}, "known are en and none"},
+		{"static:", OpenOptions{}, "want static:DIR"},
+		{"static:/nowhere/at/all", OpenOptions{}, "tokenizer.json"},
+		{"ollama", OpenOptions{}, "no model given"},
+		{"openai:", OpenOptions{}, "no model given"},
+		{"ollama:a b", OpenOptions{}, "no name of a model"},
+		{"ollama:a\n", OpenOptions{}, "no name of a model"},
+		{"ollama:" + strings.Repeat("m", graph.MaxModel), OpenOptions{}, "no name of a model"},
+		{"ollama:m", OpenOptions{ProviderOptions: model.ProviderOptions{URL: "127.0.0.1:11434"}}, "base URL"},
+		{"ollama:m", OpenOptions{ProviderOptions: model.ProviderOptions{URL: "ftp://host"}}, "want http://HOST"},
+		{"ollama:m", OpenOptions{ProviderOptions: model.ProviderOptions{URL: "http://"}}, "want http://HOST"},
+		{"openai:m", OpenOptions{ProviderOptions: model.ProviderOptions{URL: "https://me:" + testKey + "@host"}}, "holds a user"},
+		{"openai:m", OpenOptions{ProviderOptions: model.ProviderOptions{URL: "https://me:" + testKey + "@host:port"}}, "cannot be read"},
+		{"openai:m", OpenOptions{ProviderOptions: model.ProviderOptions{URL: "https://host/?key=" + testKey}}, "query"},
+		{"openai:m", key(OpenOptions{ProviderOptions: model.ProviderOptions{URL: "http://host"}}), "over http"},
+		{"openai:m", OpenOptions{ProviderOptions: model.ProviderOptions{Key: testKey + "\n"}}, "a line end"},
+		{"openai:m", OpenOptions{ProviderOptions: model.ProviderOptions{Key: testKey + "é"}}, "not ASCII"},
+		{"ollama:m", OpenOptions{Dims: -1}, "Dims is -1, want 0 to"},
+		{"ollama:m", OpenOptions{ExpectDim: 1 << 17}, "ExpectDim is"},
+		{"ollama:m", OpenOptions{Dims: 2, ExpectDim: 3}, "differ"},
+		{"ollama:m", OpenOptions{Batch: 5000}, "Batch is"},
+		{"ollama:m", OpenOptions{ProviderOptions: model.ProviderOptions{Attempts: 21}}, "Attempts is"},
+		{"ollama:m", OpenOptions{ProviderOptions: model.ProviderOptions{Timeout: -time.Second}}, "Timeout is"},
+		{"ollama:m", OpenOptions{ProviderOptions: model.ProviderOptions{MaxWait: 48 * time.Hour}}, "MaxWait is"},
+		{"ollama:m", OpenOptions{ProviderOptions: model.ProviderOptions{PerMinute: -1}}, "PerMinute is"},
+		{"ollama:m", OpenOptions{ProviderOptions: model.ProviderOptions{MaxAnswer: -1}}, "MaxAnswer is"},
+		{"ollama:m", OpenOptions{QueryPrefix: strings.Repeat("q", 1025)}, "QueryPrefix is"},
+		{"ollama:m", OpenOptions{DocumentPrefix: strings.Repeat("q", 1025)}, "DocumentPrefix is"},
 	}
 	for _, c := range cases {
 		_, err := Open(c.spec, c.opt)
@@ -128,7 +128,7 @@ func TestKeyInClear(t *testing.T) {
 		"http://127.0.0.1:1": true, "http://[::1]:1": true, "http://localhost": true,
 		"https://host": true, "http://host": false, "http://10.0.0.1": false,
 	} {
-		opt := Options{Options: model.Options{URL: url, Key: testKey}}
+		opt := OpenOptions{ProviderOptions: model.ProviderOptions{URL: url, Key: testKey}}
 		if _, err := Open("ollama:m", opt); (err == nil) != fine {
 			t.Errorf("%s: %v", url, err)
 		}
@@ -141,7 +141,7 @@ func TestKeyInClear(t *testing.T) {
 
 // TestSecretStaysHidden prints all that holds a key by every verb.
 func TestSecretStaysHidden(t *testing.T) {
-	opt := Options{Options: model.Options{Key: testKey}}
+	opt := OpenOptions{ProviderOptions: model.ProviderOptions{Key: testKey}}
 	e, err := Open("openai:m", opt)
 	if err != nil {
 		t.Fatal(err)
@@ -165,7 +165,7 @@ func TestSecretStaysHidden(t *testing.T) {
 func TestEmbedderContract(t *testing.T) {
 	dir := modelDir(t, tinyTokenizer, safetensorsOf(tableOf("F32", 4, tinyTable)))
 	p := newProvider(t)
-	opt := Options{Options: model.Options{URL: p.URL}}
+	opt := OpenOptions{ProviderOptions: model.ProviderOptions{URL: p.URL}}
 	ctx := context.Background()
 	for _, spec := range []string{"hash", "hash:none", "static:" + dir, "ollama:m", "openai:m"} {
 		calls := 0

@@ -24,20 +24,20 @@ const (
 // remote is a model behind HTTP.
 type remote struct {
 	proto  protocol
-	name   string  // the model as the provider calls it
-	model  string  // its identity
-	opt    Options // without the key
+	name   string      // the model as the provider calls it
+	model  string      // its identity
+	opt    OpenOptions // without the key
 	client *model.Client
 	dims   atomic.Int64
 }
 
 // openRemote opens a model behind HTTP.
-func openRemote(p protocol, name string, opt Options) (Embedder, error) {
+func openRemote(p protocol, name string, opt OpenOptions) (Embedder, error) {
 	opt = opt.withDefaults()
 	if err := opt.Validate(); err != nil {
 		return nil, fmt.Errorf("open %s: %w", p.Name, err)
 	}
-	client, err := model.Open(p.Protocol, name, opt.Options)
+	client, err := model.Open(p.Protocol, name, opt.ProviderOptions)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func openRemote(p protocol, name string, opt Options) (Embedder, error) {
 
 // identity names all that a vector depends on: provider, model, dimensions asked for, and the
 // prefixes, which are cut down to a hash.
-func identity(p *protocol, name string, opt *Options) string {
+func identity(p *protocol, name string, opt *OpenOptions) string {
 	if p.identity != nil {
 		name = p.identity(name)
 	}

@@ -135,10 +135,10 @@ func say(status int, body string, header ...string) http.HandlerFunc {
 }
 
 // open opens the fake as a provider of the kind.
-func (p *fakeProvider) open(t *testing.T, kind string, change func(*Options)) (Embedder, *fakeClock) {
+func (p *fakeProvider) open(t *testing.T, kind string, change func(*OpenOptions)) (Embedder, *fakeClock) {
 	t.Helper()
 	clock := newClock()
-	opt := Options{Options: model.Options{URL: p.URL, Key: testKey, Clock: clock}}
+	opt := OpenOptions{ProviderOptions: model.ProviderOptions{URL: p.URL, Key: testKey, Clock: clock}}
 	if change != nil {
 		change(&opt)
 	}
@@ -159,7 +159,7 @@ func TestRemoteSuccess(t *testing.T) {
 	bothKinds(t, func(t *testing.T, kind string) {
 		p := newProvider(t)
 		var seen [][2]int
-		e, clock := p.open(t, kind, func(o *Options) {
+		e, clock := p.open(t, kind, func(o *OpenOptions) {
 			o.Batch, o.QueryPrefix = 2, "q: "
 			o.Progress = func(done, total int) { seen = append(seen, [2]int{done, total}) }
 		})
@@ -273,7 +273,7 @@ func TestRemoteGivesUp(t *testing.T) {
 	for _, c := range cases {
 		bothKinds(t, func(t *testing.T, kind string) {
 			p := newProvider(t, always(c.step)...)
-			e, _ := p.open(t, kind, func(o *Options) { o.MaxAnswer = 1000 })
+			e, _ := p.open(t, kind, func(o *OpenOptions) { o.MaxAnswer = 1000 })
 			got, err := e.Embed(context.Background(), []string{"abc"}, Document)
 			var typed *model.Error
 			if !errors.As(err, &typed) || got != nil {
@@ -369,7 +369,7 @@ func TestRemoteDimensions(t *testing.T) {
 		t.Errorf("another number: %v", err)
 	}
 	p = newProvider(t, four)
-	e, _ = p.open(t, "ollama", func(o *Options) { o.ExpectDim = 3 })
+	e, _ = p.open(t, "ollama", func(o *OpenOptions) { o.ExpectDim = 3 })
 	if _, err := e.Embed(ctx, []string{"a"}, Document); !errors.Is(err, model.ErrAnswer) || e.Dim() != 3 {
 		t.Errorf("not what was expected: %v", err)
 	}
@@ -378,7 +378,7 @@ func TestRemoteDimensions(t *testing.T) {
 	}
 	bothKinds(t, func(t *testing.T, kind string) {
 		p := newProvider(t)
-		e, _ := p.open(t, kind, func(o *Options) { o.Dims = 3 })
+		e, _ := p.open(t, kind, func(o *OpenOptions) { o.Dims = 3 })
 		if _, err := e.Embed(ctx, []string{"a"}, Document); err != nil {
 			t.Error(err)
 		}
@@ -414,7 +414,7 @@ func TestRemoteTimeout(t *testing.T) {
 	}
 	for _, step := range []http.HandlerFunc{hang, start} {
 		p := newProvider(t, step, step)
-		e, clock := p.open(t, "ollama", func(o *Options) {
+		e, clock := p.open(t, "ollama", func(o *OpenOptions) {
 			o.Attempts, o.Timeout = 2, 30*time.Millisecond
 		})
 		_, err := e.Embed(context.Background(), []string{"a"}, Document)
@@ -448,7 +448,7 @@ func TestRemoteCancel(t *testing.T) {
 func TestRemoteUnreachable(t *testing.T) {
 	p := newProvider(t)
 	p.Close()
-	e, clock := p.open(t, "ollama", func(o *Options) { o.Attempts = 3 })
+	e, clock := p.open(t, "ollama", func(o *OpenOptions) { o.Attempts = 3 })
 	_, err := e.Embed(context.Background(), []string{"a"}, Document)
 	var typed *model.Error
 	if !errors.As(err, &typed) || typed.Status != 0 || !typed.Temporary ||
@@ -459,7 +459,7 @@ func TestRemoteUnreachable(t *testing.T) {
 
 func TestRemoteRateLimit(t *testing.T) {
 	p := newProvider(t, say(500, ""))
-	e, clock := p.open(t, "ollama", func(o *Options) { o.PerMinute, o.Batch = 6, 1 })
+	e, clock := p.open(t, "ollama", func(o *OpenOptions) { o.PerMinute, o.Batch = 6, 1 })
 	if _, err := e.Embed(context.Background(), []string{"a", "b", "c"}, Document); err != nil {
 		t.Fatal(err)
 	}
@@ -474,7 +474,7 @@ func TestRemoteRateLimit(t *testing.T) {
 // TestRemoteBatches checks that requests are bounded in texts and in bytes.
 func TestRemoteBatches(t *testing.T) {
 	p := newProvider(t)
-	e, _ := p.open(t, "ollama", func(o *Options) { o.Batch = 3 })
+	e, _ := p.open(t, "ollama", func(o *OpenOptions) { o.Batch = 3 })
 	big := strings.Repeat("x", batchBytes-10)
 	texts := []string{big, "0123456789", "y", "a", "b", "c", strings.Repeat("z", MaxText), "d"}
 	got, err := e.Embed(context.Background(), texts, Document)
@@ -497,7 +497,7 @@ func TestRemoteBatches(t *testing.T) {
 
 func TestRemoteConcurrent(t *testing.T) {
 	p := newProvider(t)
-	e, _ := p.open(t, "openai", func(o *Options) { o.PerMinute = 600 })
+	e, _ := p.open(t, "openai", func(o *OpenOptions) { o.PerMinute = 600 })
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
@@ -536,7 +536,7 @@ func FuzzAnswer(f *testing.F) {
 func TestRemoteWithoutKey(t *testing.T) {
 	bothKinds(t, func(t *testing.T, kind string) {
 		p := newProvider(t)
-		e, _ := p.open(t, kind, func(o *Options) { o.Key = "" })
+		e, _ := p.open(t, kind, func(o *OpenOptions) { o.Key = "" })
 		if _, err := e.Embed(context.Background(), []string{"a"}, Document); err != nil {
 			t.Error(err)
 		}

@@ -44,7 +44,7 @@ func TestOpenRefusesExponents(t *testing.T) {
 
 func TestCounts(t *testing.T) {
 	m := open(t)
-	for text, want := range map[string]Counts{
+	for text, want := range map[string]TokenCounts{
 		"":                            {},
 		"The cat sat.":                {Pieces: 4, Whole: 3, Words: 3, Marks: 1},
 		"Rechtsanwaltsgehilfin":       {Pieces: 8, Words: 1},

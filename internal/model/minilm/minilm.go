@@ -44,7 +44,7 @@ func Open(file string) (*Model, error) {
 func Kernel() string { return dot.Kernel() }
 
 // Count counts the pieces of a text, without making a vector.
-func (m *Model) Count(text string) Counts {
+func (m *Model) Count(text string) TokenCounts {
 	_, c := m.parameters.vocabulary.tokenize(nil, text)
 	return c
 }

@@ -22,15 +22,15 @@ var splitter = bert.Normalizer{Clean: true, Chinese: true, Strip: true, Lower: t
 
 // vocabulary has pieces that begin a word and pieces that continue one, each sorted by its bytes.
 type vocabulary struct {
-	begin, inside span
+	begin, inside pieceRange
 	ends          string // where the text of each piece ends, that of the next begins
 	ids           string
 	text          string
 	longest       int // bytes
 }
 
-// span is a range of pieces.
-type span struct{ first, end int }
+// pieceRange is a range of pieces.
+type pieceRange struct{ first, end int }
 
 func (r *reader) vocabulary() vocabulary {
 	sizes := r.ints(4)
@@ -42,7 +42,7 @@ func (r *reader) vocabulary() vocabulary {
 		r.err = fmt.Errorf("a vocabulary of %d and %d pieces in %d bytes", begin, inside, bytes)
 		return vocabulary{}
 	}
-	return vocabulary{span{0, begin}, span{begin, words}, r.take(4 * words), r.take(4 * words), r.take(bytes), longest}
+	return vocabulary{pieceRange{0, begin}, pieceRange{begin, words}, r.take(4 * words), r.take(4 * words), r.take(bytes), longest}
 }
 
 // piece returns the text of a piece.
@@ -55,7 +55,7 @@ func (v *vocabulary) piece(i int) string {
 }
 
 // find looks for a piece among some.
-func (v *vocabulary) find(in span, want []byte) (id int32, found bool) {
+func (v *vocabulary) find(in pieceRange, want []byte) (id int32, found bool) {
 	low, high := in.first, in.end
 	for low < high {
 		middle := int(uint(low+high) / 2)
@@ -100,9 +100,9 @@ func (v *vocabulary) split(ids []int32, word []byte) []int32 {
 	return ids
 }
 
-// Counts says of what the model read of a text. A text in another language than the model's falls into many pieces and few
+// TokenCounts says of what the model read of a text. A text in another language than the model's falls into many pieces and few
 // whole words.
-type Counts struct {
+type TokenCounts struct {
 	Pieces  int  // of words and marks, without the two around a text
 	Whole   int  // words that are one piece
 	Words   int  // words read, of one piece or several, or unknown
@@ -112,13 +112,13 @@ type Counts struct {
 }
 
 // Add adds what is said of another text.
-func (c Counts) Add(other Counts) Counts {
-	return Counts{c.Pieces + other.Pieces, c.Whole + other.Whole, c.Words + other.Words, c.Marks + other.Marks,
+func (c TokenCounts) Add(other TokenCounts) TokenCounts {
+	return TokenCounts{c.Pieces + other.Pieces, c.Whole + other.Whole, c.Words + other.Words, c.Marks + other.Marks,
 		c.Unknown + other.Unknown, c.Cut || other.Cut}
 }
 
 // Share returns how many of 1,000 pieces that are no punctuation are whole words, rounded down. There may be none.
-func (c Counts) Share() (permille int, ok bool) {
+func (c TokenCounts) Share() (permille int, ok bool) {
 	if c.Pieces == c.Marks {
 		return 0, false
 	}
@@ -126,8 +126,8 @@ func (c Counts) Share() (permille int, ok bool) {
 }
 
 // tokenize appends the pieces of a text to ids, between the two around it.
-func (v *vocabulary) tokenize(ids []int32, text string) ([]int32, Counts) {
-	var c Counts
+func (v *vocabulary) tokenize(ids []int32, text string) ([]int32, TokenCounts) {
+	var c TokenCounts
 	first := len(ids)
 	ids = append(ids, beginID)
 	splitter.Words(text, func(word []byte) bool {
@@ -147,7 +147,7 @@ func (v *vocabulary) tokenize(ids []int32, text string) ([]int32, Counts) {
 }
 
 // count counts a word and its pieces.
-func (c *Counts) count(pieces []int32, word []byte) {
+func (c *TokenCounts) count(pieces []int32, word []byte) {
 	if r, size := utf8.DecodeRune(word); size == len(word) && bert.IsPunct(r) {
 		c.Marks++
 		return

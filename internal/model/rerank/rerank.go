@@ -58,7 +58,7 @@ type Reranker struct {
 
 // Open returns the reranker that a spec names, PROVIDER:MODEL. Nobody is asked before the first
 // Rerank. The error wraps ErrProvider where the provider does not exist.
-func Open(spec string, opt model.Options) (*Reranker, error) {
+func Open(spec string, opt model.ProviderOptions) (*Reranker, error) {
 	proto, client, err := model.OpenSpec(protocols, spec, opt, ErrProvider)
 	if err != nil {
 		return nil, err

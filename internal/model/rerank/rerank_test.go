@@ -59,7 +59,7 @@ func ask(t *testing.T, spec string, steps ...http.HandlerFunc) (
 		step(w, r)
 	}))
 	defer server.Close()
-	r, err := Open(spec, model.Options{
+	r, err := Open(spec, model.ProviderOptions{
 		URL: server.URL, Key: testKey, Clock: instant{}, Attempts: 3, MaxAnswer: 4096,
 	})
 	if err != nil {
@@ -147,7 +147,7 @@ func TestFailures(t *testing.T) {
 		}
 	}
 	nobody := &silence{}
-	r, err := Open("voyage:m", model.Options{
+	r, err := Open("voyage:m", model.ProviderOptions{
 		URL: "http://127.0.0.1:1", Transport: nobody, Clock: instant{}, Attempts: 3,
 		Timeout: time.Millisecond,
 	})
@@ -162,18 +162,18 @@ func TestFailures(t *testing.T) {
 
 func TestOpenRefuses(t *testing.T) {
 	for _, spec := range []string{"", "local", "cohere", "cohere:", "cohere:a b", "openai:m"} {
-		if _, err := Open(spec, model.Options{}); err == nil {
+		if _, err := Open(spec, model.ProviderOptions{}); err == nil {
 			t.Errorf("%q was opened", spec)
 		}
 	}
-	if _, err := Open("mine:m", model.Options{}); !errors.Is(err, ErrProvider) {
+	if _, err := Open("mine:m", model.ProviderOptions{}); !errors.Is(err, ErrProvider) {
 		t.Errorf("%v", err)
 	}
-	_, err := Open("cohere:m", model.Options{URL: "http://10.0.0.1", Key: testKey})
+	_, err := Open("cohere:m", model.ProviderOptions{URL: "http://10.0.0.1", Key: testKey})
 	if err == nil || strings.Contains(err.Error(), testKey) {
 		t.Errorf("key in clear: %v", err)
 	}
-	r, err := Open("cohere:m", model.Options{Key: testKey})
+	r, err := Open("cohere:m", model.ProviderOptions{Key: testKey})
 	if err != nil || strings.Contains(fmt.Sprintf("%+v %#v", r, r), testKey) {
 		t.Errorf("the key is shown: %v", err)
 	}

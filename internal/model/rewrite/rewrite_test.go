@@ -56,7 +56,7 @@ func ask(t *testing.T, spec string, way Way, steps ...http.HandlerFunc) (
 		step(w, r)
 	}))
 	defer server.Close()
-	r, err := Open(spec, model.Options{
+	r, err := Open(spec, model.ProviderOptions{
 		URL: server.URL, Key: testKey, Clock: instant{}, Attempts: 3, MaxAnswer: 16384,
 	})
 	if err != nil {
@@ -187,7 +187,7 @@ func TestFailures(t *testing.T) {
 		}
 	}
 	nobody := &silence{}
-	r, err := Open("openai:m", model.Options{
+	r, err := Open("openai:m", model.ProviderOptions{
 		URL: "http://127.0.0.1:1", Transport: nobody, Clock: instant{}, Attempts: 3,
 		Timeout: time.Millisecond,
 	})
@@ -202,11 +202,11 @@ func TestFailures(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	for _, spec := range []string{"", "openai", "openai:", "ollama:a b", "cohere:m"} {
-		if _, err := Open(spec, model.Options{}); err == nil {
+		if _, err := Open(spec, model.ProviderOptions{}); err == nil {
 			t.Errorf("%q was opened", spec)
 		}
 	}
-	r, err := Open("ollama:m", model.Options{URL: "http://127.0.0.1:1"})
+	r, err := Open("ollama:m", model.ProviderOptions{URL: "http://127.0.0.1:1"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -147,7 +147,7 @@ func (t *trimmer) trim(s string) (string, error) {
 
 // best tells which of the passages of s are taken: by what they weigh, until one is too long for
 // what is left, but one at least.
-func (t *trimmer) best(s string, list []span) (taken []bool, err error) {
+func (t *trimmer) best(s string, list []textRange) (taken []bool, err error) {
 	order := make([]int, len(list))
 	weight := make([]int64, len(list))
 	for i, p := range list {
@@ -199,13 +199,13 @@ func wholeScalars(s string) string {
 	return s
 }
 
-// span is a part of a text, in bytes.
-type span struct{ from, to int }
+// textRange is a part of a text, in bytes.
+type textRange struct{ from, to int }
 
 // passages divides a text into runs of sentences that have up to passageScalars together. A longer sentence is a
 // passage of its own, since half a sentence may miss what it answers.
-func passages(s string) []span {
-	var out []span
+func passages(s string) []textRange {
+	var out []textRange
 	text.EachSentence(s, sentenceScalars, func(q text.Sentence) bool {
 		if n := len(out); n > 0 {
 			p := &out[n-1]
@@ -215,7 +215,7 @@ func passages(s string) []span {
 				return true
 			}
 		}
-		out = append(out, span{q.Start, q.End})
+		out = append(out, textRange{q.Start, q.End})
 		return true
 	})
 	return out

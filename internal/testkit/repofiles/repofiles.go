@@ -119,7 +119,7 @@ func entries(dir string, fn func(where, text string)) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
-	return st.Keys(context.Background(), func(e pebble.Entry) error {
+	return st.Keys(context.Background(), func(e pebble.RawEntry) error {
 		where := fmt.Sprintf("%s: %s %s %v", dir, e.CID, ipld.RecordKind(e.Value), e.Space)
 		fn(where, string(e.Key))
 		fn(where, string(e.Value))

@@ -111,7 +111,7 @@ func Found(t testing.TB, dir string, st *pebble.Store, texts []string) (where []
 		}
 	}
 	if st != nil {
-		err := st.Keys(context.Background(), func(e pebble.Entry) error {
+		err := st.Keys(context.Background(), func(e pebble.RawEntry) error {
 			in(fmt.Sprintf("key %x", e.Key), e.Key)
 			in(fmt.Sprintf("value of %x", e.Key), e.Value)
 			return nil

@@ -59,7 +59,7 @@ func (c *counted) Commit(
 func (c *counted) Close() error { return nil }
 
 // Work is what a call read and wrote.
-type Work struct{ Facts, Derived storetest.Counts }
+type Work struct{ Facts, Derived storetest.Traffic }
 
 // String leaves out the bytes read.
 func (w Work) String() string {

@@ -53,7 +53,7 @@ func parse(path string, data []byte, err error) (map[string]int64, error) {
 // Add adds to the counts how often answers showed memories. A crash leaves the counts as they were, or as
 // they are to be.
 func Add(ctx context.Context, path string, shown map[graph.ID]int64) error {
-	opt := filestate.Options{Limit: maxFile}
+	opt := filestate.EditOptions{Limit: maxFile}
 	err := filestate.Edit(ctx, path, opt, func(data []byte) ([]byte, error) {
 		counts, err := parse(path, data, nil)
 		if err != nil {

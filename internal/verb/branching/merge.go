@@ -51,7 +51,7 @@ type MergeRequest struct {
 	RequireSigned bool   `op:",remote" doc:"refuse commits that no key you trust has signed" note:" (MNEM_REQUIRE_SIGNED; config: require-signed)"`
 	Integrating
 	verb.Params
-	verb.Reader
+	verb.ChangeReader
 }
 
 // FileNames are the files that change lines come from.

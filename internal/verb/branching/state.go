@@ -25,16 +25,16 @@ type StatusRequest struct{ verb.OnStage }
 
 // Status is the branch and what is staged for it.
 type Status struct {
-	Branch  verb.Text         `json:"branch"` // null where HEAD is on none
-	Head    ipld.CID          `json:"head" shape:"null"`
-	Stage   string            `json:"stage"`
-	Base    ipld.CID          `json:"base" shape:"null"`
-	Staged  bool              `json:"staged"`
-	Nodes   state.Counts      `json:"nodes"`
-	Edges   state.Counts      `json:"edges"`
-	Changes []reading.Change  `json:"changes"`
-	Merge   *Merging          `json:"merge,omitempty"` // in progress on the branch
-	Kept    []core.KeptCommit `json:"kept"`            // for the branch
+	Branch  verb.Text             `json:"branch"` // null where HEAD is on none
+	Head    ipld.CID              `json:"head" shape:"null"`
+	Stage   string                `json:"stage"`
+	Base    ipld.CID              `json:"base" shape:"null"`
+	Staged  bool                  `json:"staged"`
+	Nodes   state.Counts          `json:"nodes"`
+	Edges   state.Counts          `json:"edges"`
+	Changes []reading.ChangedItem `json:"changes"`
+	Merge   *Merging              `json:"merge,omitempty"` // in progress on the branch
+	Kept    []core.KeptCommit     `json:"kept"`            // for the branch
 	// Client is what the process is called in a database, where HEAD, the stage and merges are each client's own.
 	Client string `json:"client,omitempty"`
 	// Following is the git branch that HEAD follows.

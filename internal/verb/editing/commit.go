@@ -40,7 +40,7 @@ type CommitRequest struct {
 	verb.Secrets
 	StrictSecrets
 	verb.Trial
-	verb.Reader
+	verb.ChangeReader
 }
 
 func (q *CommitRequest) Into(w *verb.Writing) { w.Message, w.Expect = q.Message, q.Expect }
@@ -51,9 +51,9 @@ func (q *CommitRequest) FileNames() []string { return q.Files }
 // Committed is what a commit did.
 type Committed struct {
 	core.CommitResult
-	DryRun   bool             `json:"dry_run"`
-	Changes  []reading.Change `json:"changes,omitempty"`
-	Warnings Warnings         `json:"warnings,omitempty"`
+	DryRun   bool                  `json:"dry_run"`
+	Changes  []reading.ChangedItem `json:"changes,omitempty"`
+	Warnings Warnings              `json:"warnings,omitempty"`
 
 	Short []reading.ShortChange `json:"_short,omitempty"` // the first of what would change
 }

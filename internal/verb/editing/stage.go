@@ -42,7 +42,7 @@ type AddRequest struct {
 	Staging
 	verb.Secrets
 	StrictSecrets
-	verb.Reader
+	verb.ChangeReader
 }
 
 // FileNames are the files that change lines come from.

@@ -49,7 +49,7 @@ func ingestExport(ctx context.Context, s *verb.Service, q *IngestRequest) (*Inge
 			yield(graph.Change{}, err)
 			return
 		}
-		r := &vault.Reader{Root: root, Stored: stored(ctx, snap), Progress: set}
+		r := &vault.NoteReader{Root: root, Stored: stored(ctx, snap), Progress: set}
 		r.Yield = func(c graph.Change) error {
 			if !yield(c, nil) {
 				return errEnded

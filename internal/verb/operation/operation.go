@@ -32,13 +32,13 @@ func (e Effect) String() string {
 	return "admin"
 }
 
-// Kind is the type of a parameter's value.
-type Kind int
+// ParamKind is the type of a parameter's value.
+type ParamKind int
 
 const (
-	String  Kind = iota + 1
-	Integer      // an int64
-	Number       // any JSON number
+	String  ParamKind = iota + 1
+	Integer           // an int64
+	Number            // any JSON number
 	Boolean
 	Strings // a list of strings
 	Lines   // a list of JSON objects, which become the lines that a command reads
@@ -48,7 +48,7 @@ const (
 type Param struct {
 	Name     string // in snake_case, unique within the operation
 	Flag     string // of the command, without dashes; "" for words after the flags and for Lines
-	Kind     Kind
+	Kind     ParamKind
 	Doc      string   // one phrase, as the command's help has it
 	Enum     []string // the values it may have, nil for any; of Strings each item
 	Required bool

@@ -15,8 +15,8 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/table"
 )
 
-// Options say what others are told of this process, and how it runs their verbs.
-type Options struct {
+// HostOptions say what others are told of this process, and how it runs their verbs.
+type HostOptions struct {
 	Build string // the name of this program's version, for messages and for others of the same
 	PID   int
 	Since string // when it opened the repository, RFC 3339
@@ -36,7 +36,7 @@ type Options struct {
 
 // Owner answers other processes. Safe for concurrent use.
 type Owner struct {
-	opt  Options
+	opt  HostOptions
 	dir  string // .mnem
 	host *owner.Host
 	find func(name string) *verb.Spec
@@ -48,7 +48,7 @@ type Owner struct {
 
 // Answer answers the other processes that want the repository r in dir/.mnem, which this process has
 // open, until Close is called: before r is closed.
-func Answer(dir string, r *core.Repo, opt Options) (*Owner, error) {
+func Answer(dir string, r *core.Repo, opt HostOptions) (*Owner, error) {
 	path := filepath.Join(dir, core.DirName)
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -89,10 +89,10 @@ func (o *Owner) Close(grace time.Duration) error {
 const outBuffer = 64 << 10
 
 // verb runs a verb for another process.
-func (o *Owner) verb(ctx context.Context, v *owner.Verb) owner.Result {
+func (o *Owner) verb(ctx context.Context, v *owner.Verb) owner.VerbResult {
 	r, release := o.opt.Use()
 	if r == nil {
-		return owner.Result{Elsewhere: true}
+		return owner.VerbResult{Elsewhere: true}
 	}
 	var call Call
 	h := &host{Owner: o, call: &call, verb: v, repo: r, out: bufio.NewWriterSize(v.Answers, outBuffer)}
@@ -105,13 +105,13 @@ func (o *Owner) verb(ctx context.Context, v *owner.Verb) owner.Result {
 		err = flushErr
 	}
 	if errors.Is(err, errEnding) {
-		return owner.Result{Elsewhere: true}
+		return owner.VerbResult{Elsewhere: true}
 	}
 	var strange *verb.UnknownError
 	if errors.As(err, &strange) {
 		err = unknown(strange, o.opt.PID, o.opt.Build)
 	}
-	return owner.Result{Data: resultOf(ctx, err, call.Caller.Remote), Failed: err != nil}
+	return owner.VerbResult{Data: resultOf(ctx, err, call.Caller.Remote), Failed: err != nil}
 }
 
 // maxMessage bounds an error's message.

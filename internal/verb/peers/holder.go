@@ -48,7 +48,7 @@ var errEnding = fmt.Errorf("%w: this process is ending", store.ErrBusy)
 type Holder struct {
 	dir  string // that holds .mnem
 	open core.Options
-	opt  Options
+	opt  HostOptions
 	warn func(error)
 	most time.Duration // how long Close waits
 
@@ -87,7 +87,7 @@ func (u *Use) Done(err error) {
 
 // NewHolder returns the holder of the repository in dir/.mnem, and opens nothing. Of opt, PID, Temp and
 // Now, Meaning, Embeds and Finish count. warn is told why no other process can be answered, or what lacks vectors not embedded.
-func NewHolder(dir string, open core.Options, opt Options, warn func(error)) *Holder {
+func NewHolder(dir string, open core.Options, opt HostOptions, warn func(error)) *Holder {
 	h := &Holder{dir: dir, open: open, opt: opt, warn: warn, most: closeLimit, gate: make(chan struct{}, 1)}
 	h.opt.Build, h.opt.Use = build(), h.use
 	if opt.Now == nil {

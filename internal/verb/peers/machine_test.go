@@ -85,7 +85,7 @@ func (c *calling) Progress() (func(string, int, int), func()) {
 
 func (c *calling) Stamp(*verb.Spec, *verb.Writing) (state.Stamp, error) { return state.Stamp{}, nil }
 
-func (c *calling) File(_ context.Context, name string) (io.ReadCloser, string, error) {
+func (c *calling) TempFile(_ context.Context, name string) (io.ReadCloser, string, error) {
 	if name != "-" {
 		return nil, name, errors.New("there is no " + name)
 	}
@@ -122,7 +122,7 @@ func newRequest[T any](t *testing.T, s *verb.Spec, given ...string) *T {
 // TestModelsOfTheCaller has the owner embed nodes, embed a query and judge answers, by models that only the
 // caller has.
 func TestModelsOfTheCaller(t *testing.T) {
-	dir, _, _ := answering(t, Options{Build: "v1"})
+	dir, _, _ := answering(t, HostOptions{Build: "v1"})
 	model := &fakeModel{}
 	var warned []string
 	by := lines(alice + "\n" + strings.ReplaceAll(alice, "lice", "nna"))
@@ -167,7 +167,7 @@ func TestModelsOfTheCaller(t *testing.T) {
 // TestFilesOfTheCaller has the caller's files be written and read: an export, its import, and a batch of
 // questions.
 func TestFilesOfTheCaller(t *testing.T) {
-	dir, _, _ := answering(t, Options{Build: "v1"})
+	dir, _, _ := answering(t, HostOptions{Build: "v1"})
 	var car bytes.Buffer
 	by := lines(alice)
 	by.Output = &car
@@ -185,7 +185,7 @@ func TestFilesOfTheCaller(t *testing.T) {
 	if _, err := askerOf(t, dir, full)(&transfer.Export.Spec, export, Call{}); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("%v", err)
 	}
-	other, _, _ := answering(t, Options{Build: "v1"})
+	other, _, _ := answering(t, HostOptions{Build: "v1"})
 	by.Input = func(int) (io.Reader, error) { return bytes.NewReader(car.Bytes()), nil }
 	in := newRequest[transfer.ImportRequest](t, &transfer.Import.Spec)
 	in.File = "x.car"

@@ -33,7 +33,7 @@ import (
 const now = "2026-03-01T00:00:00Z"
 
 // answering opens a new repository and answers others.
-func answering(t *testing.T, opt Options) (dir string, r *core.Repo, o *Owner) {
+func answering(t *testing.T, opt HostOptions) (dir string, r *core.Repo, o *Owner) {
 	t.Helper()
 	dir = t.TempDir()
 	at, err := graph.ParseTime(now)
@@ -109,7 +109,7 @@ const alice = `{"node":{"key":"alice","type":"Person","summary":"Alice leads inf
 
 // TestAnswer has a program that only has a repository open answer others: for reading and for writing.
 func TestAnswer(t *testing.T) {
-	dir, r, o := answering(t, Options{Build: "v1"})
+	dir, r, o := answering(t, HostOptions{Build: "v1"})
 	ask := askerOf(t, dir, lines(alice))
 	out, err := ask(&editing.CommitVerb.Spec, &editing.CommitRequest{Message: "first"}, Call{Inputs: []string{"a.jsonl"}})
 	if err != nil || !strings.Contains(out, `"added":1`) {
@@ -145,7 +145,7 @@ func TestAnswer(t *testing.T) {
 
 // TestInputThatFails has the caller not find a file: the error is its own.
 func TestInputThatFails(t *testing.T) {
-	dir, _, _ := answering(t, Options{Build: "v1"})
+	dir, _, _ := answering(t, HostOptions{Build: "v1"})
 	by := lines("")
 	by.Input = func(int) (io.Reader, error) { return nil, fmt.Errorf("open it: %w", os.ErrNotExist) }
 	_, err := askerOf(t, dir, by)(&editing.CommitVerb.Spec, &editing.CommitRequest{Message: "x"}, Call{Inputs: []string{"a"}})
@@ -162,7 +162,7 @@ type olderGet struct {
 
 // TestTwoBuilds has a caller of a later build than the owner, which has a verb and a field less.
 func TestTwoBuilds(t *testing.T) {
-	dir, _, o := answering(t, Options{Build: "v1"})
+	dir, _, o := answering(t, HostOptions{Build: "v1"})
 	older := verb.Define(verb.Spec{Command: "get", Effect: verb.Reads},
 		func(_ context.Context, _ *verb.Service, q *olderGet) (*branching.Gone, error) {
 			return &branching.Gone{Removed: q.Node + " at " + q.At}, nil
@@ -234,7 +234,7 @@ func operations(t *testing.T, r *core.Repo) (n int) {
 
 // TestSigning has a run return the record of a commit and write nothing, and the next one write what the caller signed.
 func TestSigning(t *testing.T) {
-	dir, r, _ := answering(t, Options{Build: "v1"})
+	dir, r, _ := answering(t, HostOptions{Build: "v1"})
 	secret := newSecret(t)
 	trust := &keyring.TrustList{}
 	if err := trust.Add(secret.Key(), "ada", "", 1); err != nil {
@@ -284,7 +284,7 @@ func TestSigning(t *testing.T) {
 // TestSignersDoNotStarve has another writer be first: then the next run keeps the turn for its signature, and writers
 // that come later are after it. An unused turn ends by itself.
 func TestSignersDoNotStarve(t *testing.T) {
-	dir, r, o := answering(t, Options{Build: "v1"})
+	dir, r, o := answering(t, HostOptions{Build: "v1"})
 	secret := newSecret(t)
 	sign := &verb.Signatures{Made: state.Signatures{}}
 	take := func(err error) {
@@ -358,7 +358,7 @@ func TestSignersDoNotStarve(t *testing.T) {
 
 // TestWritersDoNotWaitForInput has callers who send their input only when another caller has written.
 func TestWritersDoNotWaitForInput(t *testing.T) {
-	dir, r, _ := answering(t, Options{Build: "v1"})
+	dir, r, _ := answering(t, HostOptions{Build: "v1"})
 	for _, tt := range []struct {
 		spec *verb.Spec
 		req  any
@@ -388,7 +388,7 @@ func TestWritersDoNotWaitForInput(t *testing.T) {
 
 // TestElsewhere has an owner that has the repository no more.
 func TestElsewhere(t *testing.T) {
-	dir, _, _ := answering(t, Options{Use: func() (*core.Repo, func(error)) { return nil, nil }})
+	dir, _, _ := answering(t, HostOptions{Use: func() (*core.Repo, func(error)) { return nil, nil }})
 	_, err := askerOf(t, dir, lines(""))(&branching.StatusVerb.Spec, &branching.StatusRequest{}, Call{})
 	var lost *owner.LostError
 	if !errors.As(err, &lost) || !lost.Clean {
@@ -398,7 +398,7 @@ func TestElsewhere(t *testing.T) {
 
 // TestEndless has the owner end while a watch runs: that is broken off at once, and what was told stays told.
 func TestEndless(t *testing.T) {
-	dir, _, o := answering(t, Options{Build: "v1"})
+	dir, _, o := answering(t, HostOptions{Build: "v1"})
 	told, ended := make(chan any, 10), make(chan error, 1)
 	req := &branching.WatchRequest{WatchOptions: history.WatchOptions{Since: "0"}}
 	by := lines("")

@@ -79,10 +79,10 @@ func TestKeepEnds(t *testing.T) {
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	held, _, _ := answering(t, Options{Build: "v1"})
+	held, _, _ := answering(t, HostOptions{Build: "v1"})
 	for _, dir := range []string{free, held} {
 		ctx, cancel := context.WithCancel(t.Context())
-		opt := Options{PID: os.Getpid(), Temp: t.TempDir(), Now: func() time.Time {
+		opt := HostOptions{PID: os.Getpid(), Temp: t.TempDir(), Now: func() time.Time {
 			cancel() // asked before it is opened
 			return time.Unix(0, 0)
 		}}
@@ -120,7 +120,7 @@ func TestCloseIsBounded(t *testing.T) {
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	opt := Options{PID: os.Getpid(), Temp: t.TempDir()}
+	opt := HostOptions{PID: os.Getpid(), Temp: t.TempDir()}
 	h := NewHolder(dir, core.Options{}, opt, func(err error) { t.Error(err) })
 	h.most = time.Millisecond
 	u, _, err := h.Reach(t.Context())
@@ -159,7 +159,7 @@ func TestAnswersLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	warned := 0
-	h := NewHolder(dir, core.Options{}, Options{PID: os.Getpid(), Temp: t.TempDir()}, func(error) { warned++ })
+	h := NewHolder(dir, core.Options{}, HostOptions{PID: os.Getpid(), Temp: t.TempDir()}, func(error) { warned++ })
 	u, client, err := h.Reach(t.Context())
 	if err != nil || client != nil {
 		t.Fatal(client, err)

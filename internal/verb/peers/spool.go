@@ -23,22 +23,22 @@ func Spool(dir string, from io.Reader) (io.ReadCloser, error) {
 	return SpoolFile(dir, io.MultiReader(bytes.NewReader(head), from))
 }
 
-// File is a file that is gone when it is closed.
-type File struct {
+// TempFile is a file that is gone when it is closed.
+type TempFile struct {
 	*os.File
 	Size    int64
 	removed bool
 }
 
 // SpoolFile copies what is read into a file of the directory.
-func SpoolFile(dir string, from io.Reader) (*File, error) {
+func SpoolFile(dir string, from io.Reader) (*TempFile, error) {
 	f, err := os.CreateTemp(dir, "import-*")
 	if err != nil {
 		return nil, err
 	}
 	// Where the system allows it the name goes at once, so that nothing is left behind whatever
 	// happens; elsewhere when the file is closed.
-	out := &File{File: f, removed: os.Remove(f.Name()) == nil}
+	out := &TempFile{File: f, removed: os.Remove(f.Name()) == nil}
 	if out.Size, err = io.Copy(f, from); err == nil {
 		_, err = f.Seek(0, io.SeekStart)
 	}
@@ -49,7 +49,7 @@ func SpoolFile(dir string, from io.Reader) (*File, error) {
 }
 
 // Close closes the file, and removes it where that could not be done before.
-func (f *File) Close() error {
+func (f *TempFile) Close() error {
 	err := f.File.Close()
 	if !f.removed {
 		err = errors.Join(err, os.Remove(f.Name()))

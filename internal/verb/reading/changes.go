@@ -9,8 +9,8 @@ import (
 	"github.com/mnem-project/mnem/internal/verb"
 )
 
-// Change is a node or an edge that differs.
-type Change struct {
+// ChangedItem is a node or an edge that differs.
+type ChangedItem struct {
 	Item   string            `json:"item" shape:"node|edge"`
 	ID     graph.ID          `json:"id"`
 	Key    *verb.Text        `json:"key,omitempty"` // of a node
@@ -24,13 +24,13 @@ type Change struct {
 // ChangesOf reads a whole difference into one list, nodes before edges, and counts it.
 func ChangesOf(
 	ctx context.Context, d state.Diff,
-) (list []Change, nodes, edges state.Counts, err error) {
+) (list []ChangedItem, nodes, edges state.Counts, err error) {
 	for n, err := range d.Nodes(ctx) {
 		if err != nil {
 			return nil, nodes, edges, err
 		}
 		nodes.Count(n.Kind)
-		list = append(list, Change{Item: graph.KindNode, ID: n.ID, Key: new(verb.Text(n.Key)),
+		list = append(list, ChangedItem{Item: graph.KindNode, ID: n.ID, Key: new(verb.Text(n.Key)),
 			Type: n.Node().Type, Change: n.Kind, Fields: n.Fields})
 	}
 	for e, err := range d.Edges(ctx) {
@@ -39,7 +39,7 @@ func ChangesOf(
 		}
 		edges.Count(e.Kind)
 		edge := e.Edge()
-		list = append(list, Change{Item: graph.KindEdge, ID: e.ID, Type: edge.Type, Src: edge.Src,
+		list = append(list, ChangedItem{Item: graph.KindEdge, ID: e.ID, Type: edge.Type, Src: edge.Src,
 			Dst: edge.Dst, Change: e.Kind, Fields: e.Fields})
 	}
 	return list, nodes, edges, nil

@@ -159,7 +159,7 @@ func edgeOf(ctx context.Context, names *Labels, row *listRow) (out Edge, err err
 
 // page gives the rows of one page, and returns the cursor of what follows, "" for nothing.
 func (l *listing) page(
-	ctx context.Context, from *place, limit int, yield func(*listRow) error,
+	ctx context.Context, from *sortedRow, limit int, yield func(*listRow) error,
 ) (next verb.Text, err error) {
 	n, last := 0, graph.ID{}
 	for id, err := range l.ids(ctx, from, limit) {
@@ -217,7 +217,7 @@ func (q *ListRequest) Nodes(ctx context.Context, s *verb.Service, only func(n *g
 
 // start returns what lists, and after which place. A cursor names an item, at the commit that says where
 // in the order it is.
-func (q *ListRequest) start(ctx context.Context, s *verb.Service) (*listing, *place, error) {
+func (q *ListRequest) start(ctx context.Context, s *verb.Service) (*listing, *sortedRow, error) {
 	l, err := q.listing()
 	if err != nil {
 		return nil, nil, err
@@ -239,11 +239,11 @@ func (q *ListRequest) start(ctx context.Context, s *verb.Service) (*listing, *pl
 			return nil, nil, err
 		}
 	}
-	var from *place
+	var from *sortedRow
 	switch {
 	case q.After == "":
 	case l.order.field == sortID:
-		from = &place{id: id}
+		from = &sortedRow{id: id}
 	default:
 		if marked == nil {
 			marked = snap

@@ -52,15 +52,15 @@ func parseSort(s string, edges bool) (sortSpec, error) {
 // byID reports whether the order is the one in which trees are read.
 func (o sortSpec) byID() bool { return o.field == sortID && !o.desc }
 
-// place is a row's place in an order.
-type place struct {
+// sortedRow is a row's place in an order.
+type sortedRow struct {
 	id    graph.ID
 	value *ipld.Value // what the order is by, nil where the row has none
 }
 
-// place returns the place of a row.
-func (o sortSpec) place(row *listRow) place {
-	p := place{id: row.id}
+// sortedRow returns the place of a row.
+func (o sortSpec) place(row *listRow) sortedRow {
+	p := sortedRow{id: row.id}
 	set := func(v ipld.Value) { p.value = &v }
 	switch o.field {
 	case sortID:
@@ -83,7 +83,7 @@ func (o sortSpec) place(row *listRow) place {
 }
 
 // compare orders places: what has no value last, equal values by id.
-func (o sortSpec) compare(a, b place) int {
+func (o sortSpec) compare(a, b sortedRow) int {
 	if o.field == sortID {
 		return o.turn(a.id.Compare(b.id))
 	}
@@ -301,7 +301,7 @@ func (l *listing) holds(ctx context.Context, p retrieve.Predicate, row *listRow)
 
 // ids yields the ids of rows in the list's order, those behind a place, nil for all. Where limit is
 // above 0 only limit and one more are of interest.
-func (l *listing) ids(ctx context.Context, from *place, limit int) iter.Seq2[graph.ID, error] {
+func (l *listing) ids(ctx context.Context, from *sortedRow, limit int) iter.Seq2[graph.ID, error] {
 	if l.order.byID() {
 		return l.idsInTree(ctx, from)
 	}
@@ -312,7 +312,7 @@ func (l *listing) ids(ctx context.Context, from *place, limit int) iter.Seq2[gra
 	return l.idsSorted(ctx, from, room)
 }
 
-func (l *listing) idsInTree(ctx context.Context, from *place) iter.Seq2[graph.ID, error] {
+func (l *listing) idsInTree(ctx context.Context, from *sortedRow) iter.Seq2[graph.ID, error] {
 	return func(yield func(graph.ID, error) bool) {
 		var after graph.ID
 		if from != nil {
@@ -332,7 +332,7 @@ func (l *listing) idsInTree(ctx context.Context, from *place) iter.Seq2[graph.ID
 
 // idsSorted reads the tree once for every page of room rows.
 func (l *listing) idsSorted(
-	ctx context.Context, from *place, room int,
+	ctx context.Context, from *sortedRow, room int,
 ) iter.Seq2[graph.ID, error] {
 	return func(yield func(graph.ID, error) bool) {
 		for {

@@ -18,21 +18,21 @@ const (
 // the last of them.
 type page struct {
 	order sortSpec
-	after *place
+	after *sortedRow
 	room  int
 	heap  placeHeap
 	bytes int
-	cut   bool   // whether places were left out
-	end   *place // the first of those: what is not before it is left out too
+	cut   bool       // whether places were left out
+	end   *sortedRow // the first of those: what is not before it is left out too
 }
 
 // newPage returns an empty page of at most room places.
-func newPage(order sortSpec, after *place, room int) *page {
+func newPage(order sortSpec, after *sortedRow, room int) *page {
 	return &page{order: order, after: after, room: room, heap: placeHeap{order: order}}
 }
 
 // add takes a place in if it belongs to the page.
-func (p *page) add(at place) {
+func (p *page) add(at sortedRow) {
 	if p.after != nil && p.order.compare(at, *p.after) <= 0 {
 		return
 	}
@@ -42,14 +42,14 @@ func (p *page) add(at place) {
 	heap.Push(&p.heap, at)
 	p.bytes += valueSize(at.value)
 	for len(p.heap.list) > p.room || p.bytes > maxPageBytes && len(p.heap.list) > 1 {
-		last, _ := heap.Pop(&p.heap).(place)
+		last, _ := heap.Pop(&p.heap).(sortedRow)
 		p.bytes -= valueSize(last.value)
 		p.end, p.cut = &last, true
 	}
 }
 
 // places returns the page in order.
-func (p *page) places() []place {
+func (p *page) places() []sortedRow {
 	slices.SortFunc(p.heap.list, p.order.compare)
 	return p.heap.list
 }
@@ -72,7 +72,7 @@ func valueSize(v *ipld.Value) int {
 // placeHeap is a heap.Interface with the last place on top.
 type placeHeap struct {
 	order sortSpec
-	list  []place
+	list  []sortedRow
 }
 
 func (h *placeHeap) Len() int           { return len(h.list) }
@@ -81,7 +81,7 @@ func (h *placeHeap) Swap(i, j int)      { h.list[i], h.list[j] = h.list[j], h.li
 
 // Push adds a place.
 func (h *placeHeap) Push(x any) {
-	if p, ok := x.(place); ok {
+	if p, ok := x.(sortedRow); ok {
 		h.list = append(h.list, p)
 	}
 }

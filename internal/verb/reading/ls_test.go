@@ -38,7 +38,7 @@ func TestPagesInBoundedMemory(t *testing.T) {
 	specs := []sortSpec{{"props.x", false}, {"props.x", true}, {"key", true}, {"id", true}}
 	for _, spec := range specs {
 		l := &listing{s: s, order: spec, see: Visible{Snapshot: s}}
-		var places []place
+		var places []sortedRow
 		for row, err := range l.rows(ctx, graph.ID{}) {
 			if err != nil {
 				t.Fatal(err)
@@ -70,7 +70,7 @@ func TestPageKeepsToItsBytes(t *testing.T) {
 	p := newPage(sortSpec{field: "props.x"}, nil, maxPageRows)
 	for i := range 64 {
 		v := ipld.StringValue(fmt.Sprintf("%02d", 63-i) + strings.Repeat("x", 1<<20))
-		p.add(place{id: graph.ID{byte(i + 1)}, value: &v})
+		p.add(sortedRow{id: graph.ID{byte(i + 1)}, value: &v})
 	}
 	places := p.places()
 	if p.bytes > maxPageBytes || len(places) < 10 || !p.cut {

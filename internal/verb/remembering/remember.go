@@ -273,9 +273,9 @@ func remember(ctx context.Context, s *verb.Service, q *RememberRequest, emit fun
 		}
 		return emit(out)
 	}
-	opt := rememberpkg.Options{CommitOptions: s.Commit}
+	opt := rememberpkg.WriteOptions{CommitOptions: s.Commit}
 	for _, rule := range q.NoLink {
-		opt.Links.Off = append(opt.Links.Off, rememberpkg.Rule(rule))
+		opt.Links.Off = append(opt.Links.Off, rememberpkg.LinkRule(rule))
 	}
 	if m := s.Commit.Meaning; m != nil && len(q.Memories) <= state.MeaningNodes {
 		see := func(texts []string) ([][]int8, error) { return m.Vectors(ctx, texts) }

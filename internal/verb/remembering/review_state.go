@@ -109,7 +109,7 @@ func editReview(
 	ctx context.Context, dir, branch string, change func(*reviewState) error,
 ) (state *reviewState, err error) {
 	path := filepath.Join(dir, reviewFile)
-	err = filestate.Edit(ctx, path, filestate.Options{Limit: maxReviewFile}, func(old []byte) ([]byte, error) {
+	err = filestate.Edit(ctx, path, filestate.EditOptions{Limit: maxReviewFile}, func(old []byte) ([]byte, error) {
 		all, err := parseReview(path, old)
 		if err != nil {
 			return nil, err

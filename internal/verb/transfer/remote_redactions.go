@@ -166,7 +166,7 @@ func (q *RemoteRedactionsRequest) decide(
 		return out, nil
 	}
 	here := &remote.Here{Repo: s.From, Stamp: func() (state.Stamp, error) { return s.Commit.Stamp, nil }}
-	opt := remote.Options{Name: q.Name, Dir: filepath.Join(dir, q.Name)}
+	opt := remote.TransferOptions{Name: q.Name, Dir: filepath.Join(dir, q.Name)}
 	as := remote.Rejected
 	if q.Accept {
 		as = remote.Accepted

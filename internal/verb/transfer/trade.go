@@ -146,7 +146,7 @@ func exportNotes(
 	defer func() { _ = root.Close() }() // what is in it is closed
 	out := &Exported{File: q.Output}
 	out.Roots, out.Refs, out.Objects, out.Since = []ipld.CID{}, []core.Ref{}, []ipld.CID{}, []ipld.CID{}
-	out.Markdown, err = vault.Export(ctx, snap, root, vault.Options{Progress: progress})
+	out.Markdown, err = vault.Export(ctx, snap, root, vault.WriteOptions{Progress: progress})
 	if errors.Is(err, vault.ErrForeign) {
 		err = verb.Hint(err, "take changed notes in with 'mnem ingest "+q.Output+"' and move other files away, or name "+
 			"another directory", "")

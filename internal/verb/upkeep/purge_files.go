@@ -32,7 +32,7 @@ type purgedFiles struct {
 
 // erase is care.PurgeOptions.Files.
 func (p *purgedFiles) erase(ctx context.Context, holds func(string) bool, dry bool) (held bool, err error) {
-	files, err := layout.Erase(ctx, p.dir, layout.Options{Holds: holds, DryRun: dry})
+	files, err := layout.Erase(ctx, p.dir, layout.EraseOptions{Holds: holds, DryRun: dry})
 	if err != nil {
 		return false, remote.FilesBusy(err)
 	}

@@ -47,13 +47,13 @@ func TestUpdateCost(t *testing.T) {
 		for i := range n {
 			changes[key{denseID(i), "m"}] = randomVector(rng, dims, 127)
 		}
-		m.apply(changes, Options{})
+		m.apply(changes, UpdateOptions{})
 		blocks := &metered{Blocks: m.blocks}
 		m.blocks = blocks
 		var read, written, most work
 		for range updates {
 			blocks.read, blocks.written = work{}, work{}
-			m.apply(map[key][]int8{{denseID(rng.IntN(n)), "m"}: randomVector(rng, dims, 127)}, Options{})
+			m.apply(map[key][]int8{{denseID(rng.IntN(n)), "m"}: randomVector(rng, dims, 127)}, UpdateOptions{})
 			read.blocks, read.bytes = read.blocks+blocks.read.blocks, read.bytes+blocks.read.bytes
 			written.blocks += blocks.written.blocks
 			written.bytes += blocks.written.bytes

@@ -59,14 +59,14 @@ func damaged(t *testing.T) (*memory, []ipld.CID) {
 	for i := range 90 {
 		changes[key{denseID(i), "dims"}] = randomVector(rng, 1+i, 9)
 	}
-	m.apply(changes, Options{})
+	m.apply(changes, UpdateOptions{})
 	for range 3 {
 		changes = map[key][]int8{{denseID(rng.IntN(600)), "m"}: nil}
 		for range 5 {
 			changes[key{denseID(rng.IntN(700)), "m"}] = randomVector(rng, 100, 127)
 			changes[key{denseID(rng.IntN(50)), "other"}] = randomVector(rng, 64, 9)
 		}
-		m.apply(changes, Options{})
+		m.apply(changes, UpdateOptions{})
 	}
 	m.verify()
 	var cids []ipld.CID
@@ -146,8 +146,8 @@ func TestFlips(t *testing.T) {
 	m := newMemory(t)
 	m.apply(map[key][]int8{
 		{denseID(0), "m"}: {1, 2, 3}, {denseID(1), "m"}: {4, -5, 6}, {denseID(1), "o"}: {7},
-	}, Options{})
-	m.apply(map[key][]int8{{denseID(0), "m"}: {3, 2, 1}, {denseID(2), "m"}: {1, 1, 1}}, Options{})
+	}, UpdateOptions{})
+	m.apply(map[key][]int8{{denseID(0), "m"}: {3, 2, 1}, {denseID(2), "m"}: {1, 1, 1}}, UpdateOptions{})
 	want := m.tryAll(m.blocks)
 	err := Walk(t.Context(), m.blocks, m.manifest, func(c ipld.CID) error {
 		data, err := m.blocks.Get(t.Context(), c)
@@ -198,12 +198,12 @@ func (m *memory) tryAll(blocks store.Blocks) (answers []any) {
 	changes := map[key][]int8{
 		{denseID(1), "m"}: {9, 9, 9}, {denseID(2), "m"}: nil, {denseID(5000), "m"}: {9},
 	}
-	var list []Change
+	var list []VectorChange
 	for k, v := range changes {
-		list = append(list, Change{ID: k.id, Model: k.model, Old: len(m.vectors[k]), New: v})
+		list = append(list, VectorChange{ID: k.id, Model: k.model, Old: len(m.vectors[k]), New: v})
 	}
 	for _, fanout := range []int{2, 0} {
-		next, err := Update(ctx, blocks, m.manifest, m.of(), yielded(list), Options{Fanout: fanout})
+		next, err := Update(ctx, blocks, m.manifest, m.of(), yielded(list), UpdateOptions{Fanout: fanout})
 		add(next, err)
 		if err != nil {
 			continue
@@ -292,8 +292,8 @@ func TestClaims(t *testing.T) {
 				t.Errorf("%d segments: search: %v, want %v", n, err, want)
 			}
 		}
-		changes := []Change{{ID: denseID(1), Model: "m", New: make([]int8, 64)}}
-		_, err = Update(t.Context(), m.blocks, m.manifest, m.of(), yielded(changes), Options{})
+		changes := []VectorChange{{ID: denseID(1), Model: "m", New: make([]int8, 64)}}
+		_, err = Update(t.Context(), m.blocks, m.manifest, m.of(), yielded(changes), UpdateOptions{})
 		if n > 1 && err == nil {
 			t.Errorf("%d segments: updated", n)
 		}
@@ -308,7 +308,7 @@ func TestClaims(t *testing.T) {
 func TestManySegments(t *testing.T) {
 	m := newMemory(t)
 	for i := range 200 {
-		m.apply(map[key][]int8{{denseID(i), "m"}: {1, 2}}, Options{Fanout: 1 << 20})
+		m.apply(map[key][]int8{{denseID(i), "m"}: {1, 2}}, UpdateOptions{Fanout: 1 << 20})
 	}
 	m.verify()
 	ref := segment.Ref{CID: m.manifest, Docs: maxGroupRows / maxSegments, Kills: maxRows}

@@ -30,7 +30,7 @@ func seedBlocks(f *testing.F) [][]byte {
 				}
 			}
 			changes[key{denseID(n), "m"}] = []int8{1, 2}
-			m.apply(changes, Options{})
+			m.apply(changes, UpdateOptions{})
 		}
 		err := Walk(f.Context(), m.blocks, m.manifest, func(c ipld.CID) error {
 			data, err := m.blocks.Get(f.Context(), c)
@@ -142,9 +142,9 @@ func ask(t *testing.T, blocks store.Blocks, segs ...*table) {
 			checkError(t, err)
 		}
 	}
-	_, err = Update(ctx, blocks, m.manifest, m.of(), yielded([]Change{
+	_, err = Update(ctx, blocks, m.manifest, m.of(), yielded([]VectorChange{
 		{ID: denseID(0), Model: "m", Old: dims, New: make([]int8, dims)},
-	}), Options{Fanout: 2})
+	}), UpdateOptions{Fanout: 2})
 	checkError(t, err)
 }
 
@@ -154,7 +154,7 @@ func writeGroup(
 ) ipld.CID {
 	t.Helper()
 	ctx := context.Background()
-	groups, err := Update(ctx, blocks, ipld.CID{}, of, yielded(nil), Options{})
+	groups, err := Update(ctx, blocks, ipld.CID{}, of, yielded(nil), UpdateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func (m *memory) read(segs []*table) bool {
 // FuzzParts makes two segments of any bytes as their parts: one of vectors, one that kills.
 func FuzzParts(f *testing.F) {
 	m := newMemory(f)
-	m.apply(map[key][]int8{{denseID(0), "m"}: {1, 2, 3}, {denseID(1), "m"}: {4, 5, 6}}, Options{})
+	m.apply(map[key][]int8{{denseID(0), "m"}: {1, 2, 3}, {denseID(1), "m"}: {4, 5, 6}}, UpdateOptions{})
 	s, r := m.segments(groupKey{"m", 3})[0], reader{Format.NewReader(m.blocks, nil)}
 	var whole [columns][]byte
 	for i := range s.cols {

@@ -47,16 +47,16 @@ func (b bulkVectors) vector(seed string, i int) []int8 {
 	return out
 }
 
-func (b bulkVectors) changes() iter.Seq2[Change, error] {
-	var list []Change
+func (b bulkVectors) changes() iter.Seq2[VectorChange, error] {
+	var list []VectorChange
 	for i := range b.Count {
 		sum := sha256.Sum256(fmt.Appendf(nil, "%s:%d", b.Seed, i))
-		list = append(list, Change{
+		list = append(list, VectorChange{
 			ID: graph.ID(sum[:16]), Model: "m", New: b.vector(b.Seed, i),
 		})
 	}
-	slices.SortFunc(list, func(x, y Change) int { return x.ID.Compare(y.ID) })
-	return func(yield func(Change, error) bool) {
+	slices.SortFunc(list, func(x, y VectorChange) int { return x.ID.Compare(y.ID) })
+	return func(yield func(VectorChange, error) bool) {
 		for _, c := range list {
 			if !yield(c, nil) {
 				return
@@ -75,7 +75,7 @@ func (b bulkVectors) index(t testing.TB) *Index {
 		return x.(*Index)
 	}
 	blocks, of := mem.New().Derived(), ipld.Sum(ipld.Raw, nil)
-	c, err := Update(t.Context(), blocks, ipld.CID{}, of, b.changes(), Options{})
+	c, err := Update(t.Context(), blocks, ipld.CID{}, of, b.changes(), UpdateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

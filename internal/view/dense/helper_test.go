@@ -72,11 +72,11 @@ func newMemory(t testing.TB) *memory {
 func (m *memory) of() ipld.CID { return ipld.Sum(ipld.Raw, fmt.Append(nil, m.version)) }
 
 // apply changes embeddings, nil removing one, in one update.
-func (m *memory) apply(changes map[key][]int8, opt Options) {
+func (m *memory) apply(changes map[key][]int8, opt UpdateOptions) {
 	m.t.Helper()
-	var list []Change
+	var list []VectorChange
 	for k, v := range changes {
-		list = append(list, Change{ID: k.id, Model: k.model, Old: len(m.vectors[k]), New: v})
+		list = append(list, VectorChange{ID: k.id, Model: k.model, Old: len(m.vectors[k]), New: v})
 		if m.vectors[k] = v; v == nil {
 			delete(m.vectors, k)
 		}
@@ -90,11 +90,11 @@ func (m *memory) apply(changes map[key][]int8, opt Options) {
 }
 
 // yielded yields changes in their order.
-func yielded(list []Change) iter.Seq2[Change, error] {
-	slices.SortFunc(list, func(a, b Change) int {
+func yielded(list []VectorChange) iter.Seq2[VectorChange, error] {
+	slices.SortFunc(list, func(a, b VectorChange) int {
 		return cmp.Or(a.ID.Compare(b.ID), cmp.Compare(a.Model, b.Model))
 	})
-	return func(yield func(Change, error) bool) {
+	return func(yield func(VectorChange, error) bool) {
 		for _, c := range list {
 			if !yield(c, nil) {
 				return

@@ -38,7 +38,7 @@ func TestLater(t *testing.T) {
 		rng := rand.New(rand.NewPCG(uint64(loses), 8))
 		m := newMemory(t)
 		d := &desk{made: map[ipld.CID]ipld.CID{}}
-		opt := Options{Fanout: 4, Later: d}
+		opt := UpdateOptions{Fanout: 4, Later: d}
 		changes := map[key][]int8{}
 		for i := range base {
 			changes[key{denseID(i), models[i%2]}] = randomVector(rng, dims, 100)
@@ -93,7 +93,7 @@ func TestLater(t *testing.T) {
 		}
 		t.Logf("%d merges, %+v", merges, stats)
 		for _, model := range models { // updates of both groups that merge by themselves
-			m.apply(map[key][]int8{{denseID(0), model}: randomVector(rng, dims, 100)}, Options{Fanout: 4})
+			m.apply(map[key][]int8{{denseID(0), model}: randomVector(rng, dims, 100)}, UpdateOptions{Fanout: 4})
 		}
 		m.verify()
 		if at, c, err := Merge(t.Context(), m.blocks, m.manifest, d); at.Defined() || c.Defined() || err != nil {

@@ -21,7 +21,7 @@ func TestModel(t *testing.T) {
 		m := newMemory(t)
 		models := []string{"a", "a\x01", "b", "long/model"}
 		dims := []int{1, 3, 64, 65, 200}
-		opt := Options{Fanout: 2 + rng.IntN(3), OpenGroups: 1 + rng.IntN(8)}
+		opt := UpdateOptions{Fanout: 2 + rng.IntN(3), OpenGroups: 1 + rng.IntN(8)}
 		for range 30 {
 			changes := map[key][]int8{}
 			for range 1 + rng.IntN(40) {
@@ -37,7 +37,7 @@ func TestModel(t *testing.T) {
 			m.compare(rng, models, dims)
 		}
 		again := newMemory(t)
-		again.apply(m.vectors, Options{})
+		again.apply(m.vectors, UpdateOptions{})
 		again.verify()
 	}
 }
@@ -89,7 +89,7 @@ func TestExtremes(t *testing.T) {
 		{"rounds down", []int8{1, 1}, []int8{1, 0}, 1 << 16},
 	} {
 		m := newMemory(t)
-		m.apply(map[key][]int8{{denseID(1), "m"}: c.b}, Options{})
+		m.apply(map[key][]int8{{denseID(1), "m"}: c.b}, UpdateOptions{})
 		m.verify()
 		var got int64
 		if hits := search1(t, m.open(nil), Query{Model: "m", Values: c.a}).Hits; len(hits) > 0 {
@@ -104,20 +104,20 @@ func TestExtremes(t *testing.T) {
 // TestUpdateRefuses names changes that do not fit.
 func TestUpdateRefuses(t *testing.T) {
 	m := newMemory(t)
-	m.apply(map[key][]int8{{denseID(1), "m"}: {1, 2}}, Options{})
+	m.apply(map[key][]int8{{denseID(1), "m"}: {1, 2}}, UpdateOptions{})
 	of := ipld.Sum(ipld.Raw, nil)
-	for name, list := range map[string][]Change{
+	for name, list := range map[string][]VectorChange{
 		"killed twice":   {{ID: denseID(1), Model: "m", Old: 2}, {ID: denseID(2), Model: "m", Old: 2}},
 		"of other group": {{ID: denseID(1), Model: "m", Old: 3}},
 	} {
-		if _, err := Update(t.Context(), m.blocks, m.manifest, of, yielded(list), Options{}); err == nil {
+		if _, err := Update(t.Context(), m.blocks, m.manifest, of, yielded(list), UpdateOptions{}); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
 	broken := errors.New("broken")
-	_, err := Update(t.Context(), m.blocks, m.manifest, of, func(yield func(Change, error) bool) {
-		yield(Change{}, broken)
-	}, Options{})
+	_, err := Update(t.Context(), m.blocks, m.manifest, of, func(yield func(VectorChange, error) bool) {
+		yield(VectorChange{}, broken)
+	}, UpdateOptions{})
 	if !errors.Is(err, broken) {
 		t.Errorf("%v", err)
 	}
@@ -136,8 +136,8 @@ func TestWalk(t *testing.T) {
 	for i := range 3000 {
 		changes[key{denseID(i), "m"}] = randomVector(rng, 100, 127)
 	}
-	m.apply(changes, Options{})
-	m.apply(map[key][]int8{{denseID(7), "m"}: {1}, {denseID(8), "m"}: nil}, Options{})
+	m.apply(changes, UpdateOptions{})
+	m.apply(map[key][]int8{{denseID(7), "m"}: {1}, {denseID(8), "m"}: nil}, UpdateOptions{})
 	copied := newMemory(t)
 	err := Walk(t.Context(), m.blocks, m.manifest, func(c ipld.CID) error {
 		data, err := m.blocks.Get(t.Context(), c)

@@ -68,7 +68,7 @@ func TestOwn(t *testing.T) {
 			}
 			changes[key{denseID(rng.IntN(100)), "m"}] = v
 		}
-		m.apply(changes, Options{})
+		m.apply(changes, UpdateOptions{})
 	}
 	odd := func(id graph.ID) (bool, error) { return id[7]%2 == 1, nil }
 	for _, p := range []Peers{{20, 6 << 16}, {1, 0}, {200, 1 << 16}, {5, 3}} {
@@ -107,7 +107,7 @@ func TestOwnOrder(t *testing.T) {
 	for n := range 8 {
 		changes[key{denseID(n + 1), "m"}] = []int8{95, 50, int8(n)}
 	}
-	m.apply(changes, Options{})
+	m.apply(changes, UpdateOptions{})
 	q := Query{Model: "m", Values: []int8{120, 30, 30}}
 	res := search1(t, m.open(nil), q)
 	if res.Own != nil || res.Hits[0].ID == denseID(0) {

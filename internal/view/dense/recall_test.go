@@ -38,14 +38,14 @@ func (c counted) Get(ctx context.Context, cid ipld.CID) ([]byte, error) {
 // indexed makes an index of vectors.
 func indexed(t testing.TB, vectors iter.Seq2[graph.ID, []float64]) (store.Blocks, ipld.CID) {
 	t.Helper()
-	var list []dense.Change
+	var list []dense.VectorChange
 	for id, v := range vectors {
-		list = append(list, dense.Change{ID: id, Model: "m", New: quantised(t, v)})
+		list = append(list, dense.VectorChange{ID: id, Model: "m", New: quantised(t, v)})
 	}
-	slices.SortFunc(list, func(a, b dense.Change) int { return a.ID.Compare(b.ID) })
+	slices.SortFunc(list, func(a, b dense.VectorChange) int { return a.ID.Compare(b.ID) })
 	blocks := mem.New().Derived()
 	c, err := dense.Update(t.Context(), blocks, ipld.CID{}, ipld.Sum(ipld.Raw, nil), all(list),
-		dense.Options{})
+		dense.UpdateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,8 +61,8 @@ func quantised(t testing.TB, v []float64) []int8 {
 	return out
 }
 
-func all(list []dense.Change) iter.Seq2[dense.Change, error] {
-	return func(yield func(dense.Change, error) bool) {
+func all(list []dense.VectorChange) iter.Seq2[dense.VectorChange, error] {
+	return func(yield func(dense.VectorChange, error) bool) {
 		for _, c := range list {
 			if !yield(c, nil) {
 				return

@@ -151,7 +151,7 @@ func TestShortlist(t *testing.T) {
 					changes[k] = randomVector(rng, dims, spread)
 				}
 			}
-			m.apply(changes, Options{Fanout: 3})
+			m.apply(changes, UpdateOptions{Fanout: 3})
 		}
 		m.verify()
 		x := m.open(segment.NewCache(1 << 20))

@@ -15,16 +15,16 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Change is what happened to the embedding of a node by a model.
-type Change struct {
+// VectorChange is what happened to the embedding of a node by a model.
+type VectorChange struct {
 	ID    graph.ID
 	Model string
 	Old   int    // dimensions of the dense vector there was, 0 for none
 	New   []int8 // the dense vector there is now, nil for none
 }
 
-// Options of an update. The zero value means the defaults. None changes an answer.
-type Options struct {
+// UpdateOptions of an update. The zero value means the defaults. None changes an answer.
+type UpdateOptions struct {
 	// Fanout is how many segments of about one size become one: 2 to 8, 8 by default. More counts as
 	// 8: the list of segments must fit its place.
 	Fanout int
@@ -46,7 +46,7 @@ type updater struct {
 	*segment.Updater
 	ctx    context.Context
 	blocks segment.Blocks
-	opt    Options
+	opt    UpdateOptions
 	groups *prolly.Map // of the base, nil without one
 	lists  map[groupKey]*segment.List
 	open   map[groupKey]*writer
@@ -61,8 +61,8 @@ type updater struct {
 //
 // The same arguments give the same manifest, but for the runs that Later knows.
 func Update(
-	ctx context.Context, blocks segment.Blocks, base, of ipld.CID, changes iter.Seq2[Change, error],
-	opt Options,
+	ctx context.Context, blocks segment.Blocks, base, of ipld.CID, changes iter.Seq2[VectorChange, error],
+	opt UpdateOptions,
 ) (ipld.CID, error) {
 	u := &updater{ctx: ctx, blocks: blocks, opt: opt}
 	if u.opt.Fanout < 2 || u.opt.Fanout > maxFanout {
@@ -82,7 +82,7 @@ func Update(
 }
 
 func (u *updater) run(
-	base, of ipld.CID, changes iter.Seq2[Change, error],
+	base, of ipld.CID, changes iter.Seq2[VectorChange, error],
 ) (c ipld.CID, err error) {
 	if base.Defined() {
 		if _, u.groups, err = loadGroups(u.ctx, u.blocks, base); err != nil {
@@ -100,7 +100,7 @@ func (u *updater) run(
 	return Format.WriteManifest(u.ctx, u.blocks, m)
 }
 
-func (u *updater) apply(changes iter.Seq2[Change, error]) error {
+func (u *updater) apply(changes iter.Seq2[VectorChange, error]) error {
 	var last []byte
 	for c, err := range changes {
 		if err != nil {

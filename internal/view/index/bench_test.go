@@ -56,7 +56,7 @@ func benchDocs() int { return effort.Pick(100_000, 100_000, 1_000_000) }
 // large is the index that benchmarks share.
 var large = sync.OnceValues(func() (store.Blocks, ipld.CID) {
 	blocks := mem.New().Derived()
-	m, err := Update(context.Background(), blocks, ipld.CID{}, zipfDocs(benchDocs()), Options{})
+	m, err := Update(context.Background(), blocks, ipld.CID{}, zipfDocs(benchDocs()), UpdateOptions{})
 	if err != nil {
 		panic(err)
 	}
@@ -79,7 +79,7 @@ func BenchmarkBuild(b *testing.B) {
 					return
 				}
 			}
-		}, Options{})
+		}, UpdateOptions{})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -131,7 +131,7 @@ func BenchmarkUpdateOne(b *testing.B) {
 		var err error
 		m, err = Update(b.Context(), blocks, m, func(yield func(Change, error) bool) {
 			yield(Change{ID: d.Node.ID, New: d}, nil)
-		}, Options{})
+		}, UpdateOptions{})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -71,7 +71,7 @@ func damaged(t *testing.T) (store.Blocks, ipld.CID, collection, []ipld.CID) {
 		docs[id] = randomDoc(rng, id)
 	}
 	blocks := mem.New().Derived()
-	m := build(t, blocks, docs, Options{})
+	m := build(t, blocks, docs, UpdateOptions{})
 	next := mutate(rng, docs, 1000)
 	for _, id := range slices.Collect(mapsKeys(docs))[:5] {
 		delete(next, id)

@@ -84,7 +84,7 @@ func TestDraft(t *testing.T) {
 	docs := draftDocs(900)
 	index := func(d *Draft) ipld.CID {
 		blocks := store.NewStage(mem.New().Derived(), 0)
-		c, err := Update(ctx, blocks, ipld.CID{}, draftChanges(docs, d), Options{SpillDocs: 250})
+		c, err := Update(ctx, blocks, ipld.CID{}, draftChanges(docs, d), UpdateOptions{SpillDocs: 250})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +122,7 @@ func TestDraftApart(t *testing.T) {
 	}
 	index := func(d *Draft) ipld.CID {
 		blocks := store.NewStage(mem.New().Derived(), 0)
-		c, err := Update(t.Context(), blocks, ipld.CID{}, draftChanges(docs, d), Options{})
+		c, err := Update(t.Context(), blocks, ipld.CID{}, draftChanges(docs, d), UpdateOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +161,7 @@ func TestDraftOfOtherLanguage(t *testing.T) {
 	d.Add(draftID(0), docs[0])
 	blocks := store.NewStage(mem.New().Derived(), 0)
 	changes := draftChanges(docs, d)
-	if _, err := Update(ctx, blocks, ipld.CID{}, changes, Options{Language: "none"}); err == nil {
+	if _, err := Update(ctx, blocks, ipld.CID{}, changes, UpdateOptions{Language: "none"}); err == nil {
 		t.Error("a draft was taken for an index of another language")
 	}
 }

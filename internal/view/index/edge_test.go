@@ -23,7 +23,7 @@ import (
 )
 
 // build returns the index of docs.
-func build(t testing.TB, blocks store.Blocks, docs collection, opt Options) ipld.CID {
+func build(t testing.TB, blocks store.Blocks, docs collection, opt UpdateOptions) ipld.CID {
 	t.Helper()
 	m, err := Update(context.Background(), blocks, ipld.CID{}, changes(nil, docs), opt)
 	if err != nil {
@@ -35,7 +35,7 @@ func build(t testing.TB, blocks store.Blocks, docs collection, opt Options) ipld
 // update applies changes to an index.
 func update(t testing.TB, blocks store.Blocks, m ipld.CID, from, to collection) ipld.CID {
 	t.Helper()
-	m, err := Update(context.Background(), blocks, m, changes(from, to), Options{})
+	m, err := Update(context.Background(), blocks, m, changes(from, to), UpdateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestCollections(t *testing.T) {
 	for name, docs := range cases {
 		t.Run(name, func(t *testing.T) {
 			blocks := mem.New().Derived()
-			m := build(t, blocks, docs, Options{})
+			m := build(t, blocks, docs, UpdateOptions{})
 			checkIndex(t, rng, blocks, m, docs)
 			checkVerify(t, blocks, m, docs)
 			// All of it goes, and comes back.
@@ -131,7 +131,7 @@ func TestDeepSections(t *testing.T) {
 	}
 	docs := collect(list...)
 	blocks := mem.New().Derived()
-	m := build(t, blocks, docs, Options{})
+	m := build(t, blocks, docs, UpdateOptions{})
 	x, err := Open(context.Background(), blocks, m, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -251,7 +251,7 @@ func TestUpdateUnchanged(t *testing.T) {
 	blocks := mem.New().Derived()
 	d := randomDoc(rng, randomID(rng, 9))
 	docs := collection{d.Node.ID: d}
-	m := build(t, blocks, docs, Options{})
+	m := build(t, blocks, docs, UpdateOptions{})
 	copied := *d.Node
 	copied.Sources = []string{"elsewhere"}
 	copied.Key = "other"
@@ -276,7 +276,7 @@ func TestUpdateRefuses(t *testing.T) {
 	if a.Node.ID.Compare(b.Node.ID) > 0 {
 		a, b = b, a
 	}
-	m := build(t, blocks, collection{a.Node.ID: a}, Options{})
+	m := build(t, blocks, collection{a.Node.ID: a}, UpdateOptions{})
 	broken := errors.New("broken")
 	cases := map[string]struct {
 		changes iter.Seq2[Change, error]
@@ -291,12 +291,12 @@ func TestUpdateRefuses(t *testing.T) {
 		}, nil},
 	}
 	for name, c := range cases {
-		_, err := Update(ctx, blocks, m, c.changes, Options{})
+		_, err := Update(ctx, blocks, m, c.changes, UpdateOptions{})
 		if err == nil || c.want != nil && !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}
-	_, err := Update(ctx, blocks, ipld.CID{}, changes(nil, docs), Options{Language: "xx"})
+	_, err := Update(ctx, blocks, ipld.CID{}, changes(nil, docs), UpdateOptions{Language: "xx"})
 	if err == nil {
 		t.Error("unknown language accepted")
 	}
@@ -322,7 +322,7 @@ func TestLayouts(t *testing.T) {
 		}
 	}
 	var all []*Index
-	for _, opt := range []Options{
+	for _, opt := range []UpdateOptions{
 		{}, {SpillDocs: 100, Fanout: 3}, {SpillDocs: 1000, Fanout: 100}, {SpillBytes: 100_000, Fanout: 2},
 	} {
 		blocks := mem.New().Derived()
@@ -382,7 +382,7 @@ func TestConcurrentQueries(t *testing.T) {
 		docs[id] = randomDoc(rng, id)
 	}
 	blocks := mem.New().Derived()
-	m := build(t, blocks, docs, Options{SpillDocs: 60})
+	m := build(t, blocks, docs, UpdateOptions{SpillDocs: 60})
 	x, err := Open(context.Background(), blocks, m, segment.NewCache(20_000))
 	if err != nil {
 		t.Fatal(err)
@@ -405,7 +405,7 @@ func TestConcurrentQueries(t *testing.T) {
 func TestAcceptError(t *testing.T) {
 	docs := collect(node(graph.Node{Summary: "alpha"}))
 	blocks := mem.New().Derived()
-	x, err := Open(context.Background(), blocks, build(t, blocks, docs, Options{}), nil)
+	x, err := Open(context.Background(), blocks, build(t, blocks, docs, UpdateOptions{}), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

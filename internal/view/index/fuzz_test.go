@@ -22,7 +22,7 @@ func seedBlocks(f *testing.F) [][]byte {
 	var out [][]byte
 	for _, n := range []int{1, 40, 900} {
 		blocks := mem.New().Derived()
-		m, err := Update(context.Background(), blocks, ipld.CID{}, zipfDocs(n), Options{})
+		m, err := Update(context.Background(), blocks, ipld.CID{}, zipfDocs(n), UpdateOptions{})
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -152,7 +152,7 @@ func FuzzSegment(f *testing.F) {
 		_, _ = verify(ctx, blocks, root.CID, func(func(*Document, error) bool) {})
 		_, _ = Update(ctx, blocks, root.CID, one(Change{
 			ID: graph.ID{1}, New: node(graph.Node{ID: graph.ID{1}, Type: "T"}),
-		}), Options{Fanout: 2})
+		}), UpdateOptions{Fanout: 2})
 	})
 }
 

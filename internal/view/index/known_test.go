@@ -20,7 +20,7 @@ func TestTermsAreRemembered(t *testing.T) {
 		}
 		list = append(list, node(graph.Node{ID: numberedID(i), Type: "T", Summary: summary}))
 	}
-	m := build(t, blocks, collect(list...), Options{})
+	m := build(t, blocks, collect(list...), UpdateOptions{})
 	read := &counter{Getter: blocks, got: map[ipld.CID]int{}}
 	x, err := Open(t.Context(), read, m, nil)
 	if err != nil {

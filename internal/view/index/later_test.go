@@ -47,7 +47,7 @@ func TestLater(t *testing.T) {
 			fresh = append(fresh, c.New)
 		}
 	}
-	opt := Options{Later: d}
+	opt := UpdateOptions{Later: d}
 	m, err := Update(ctx, w, ipld.CID{}, zipfDocs(base), opt)
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +94,7 @@ func TestLater(t *testing.T) {
 	}
 	checkVerify(t, w.Blocks, m, docs)
 	last := Change{ID: fresh[0].Node.ID, Old: docs[fresh[0].Node.ID]}
-	if m, err = Update(ctx, w, m, one(last), Options{}); err != nil {
+	if m, err = Update(ctx, w, m, one(last), UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	delete(docs, last.ID)
@@ -107,7 +107,7 @@ func TestLater(t *testing.T) {
 		t.Errorf("merged %s for %s where nothing waits: %v", c, key, err)
 	}
 	var all []*Index
-	for _, c := range []ipld.CID{build(t, w.Blocks, docs, Options{}), m} {
+	for _, c := range []ipld.CID{build(t, w.Blocks, docs, UpdateOptions{}), m} {
 		x, err := Open(ctx, w, c, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -123,7 +123,7 @@ func TestLater(t *testing.T) {
 // TestLaterIsBounded: where merges are never made updates make them after a while.
 func TestLaterIsBounded(t *testing.T) {
 	ctx, blocks := context.Background(), mem.New().Derived()
-	opt := Options{Later: &desk{}, Fanout: 2}
+	opt := UpdateOptions{Later: &desk{}, Fanout: 2}
 	m, err := Update(ctx, blocks, ipld.CID{}, zipfDocs(600), opt)
 	if err != nil {
 		t.Fatal(err)
@@ -151,7 +151,7 @@ func TestLaterIsBounded(t *testing.T) {
 func TestLaterDamaged(t *testing.T) {
 	ctx, blocks := context.Background(), mem.New().Derived()
 	d := &desk{made: map[ipld.CID]ipld.CID{}}
-	opt := Options{Later: d, Fanout: 2}
+	opt := UpdateOptions{Later: d, Fanout: 2}
 	m, err := Update(ctx, blocks, ipld.CID{}, zipfDocs(600), opt)
 	if err != nil {
 		t.Fatal(err)

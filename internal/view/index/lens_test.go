@@ -48,7 +48,7 @@ func TestLens(t *testing.T) {
 func TestTypesUnread(t *testing.T) {
 	ctx := context.Background()
 	blocks := mem.New().Derived()
-	m, err := Update(ctx, blocks, ipld.CID{}, zipfDocs(5000), Options{})
+	m, err := Update(ctx, blocks, ipld.CID{}, zipfDocs(5000), UpdateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

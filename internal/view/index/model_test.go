@@ -391,7 +391,7 @@ func TestModel(t *testing.T) {
 	effort.Alone(t)
 	rng := newRand(t)
 	for range effort.Pick(6, 20, 240) {
-		opt := Options{
+		opt := UpdateOptions{
 			Fanout: 2 + rng.IntN(8), SpillDocs: 1 + rng.IntN(40), SpillBytes: 1 << rng.IntN(24),
 		}
 		t.Logf("options %+v", opt)
@@ -399,7 +399,7 @@ func TestModel(t *testing.T) {
 	}
 }
 
-func runModel(t *testing.T, rng *rand.Rand, opt Options) {
+func runModel(t *testing.T, rng *rand.Rand, opt UpdateOptions) {
 	t.Helper()
 	ctx := context.Background()
 	blocks := mem.New().Derived()
@@ -415,7 +415,7 @@ func runModel(t *testing.T, rng *rand.Rand, opt Options) {
 			checkIndex(t, rng, blocks, m, docs)
 		}
 	}
-	built, err := Update(ctx, blocks, ipld.CID{}, changes(nil, docs), Options{})
+	built, err := Update(ctx, blocks, ipld.CID{}, changes(nil, docs), UpdateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

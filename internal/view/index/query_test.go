@@ -63,7 +63,7 @@ func withSummaries(t *testing.T, summaries []string) (*Index, []graph.ID) {
 		docs[ids[i]] = &Document{Node: &graph.Node{ID: ids[i], Type: "T", Summary: s, Created: 1}}
 	}
 	blocks := mem.New().Derived()
-	x, err := Open(t.Context(), blocks, build(t, blocks, docs, Options{}), nil)
+	x, err := Open(t.Context(), blocks, build(t, blocks, docs, UpdateOptions{}), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func (l lookups) of(t *testing.T, what func(ctx context.Context) error) int {
 func TestHostileWork(t *testing.T) {
 	effort.Alone(t)
 	blocks := mem.New().Derived()
-	m, err := Update(t.Context(), blocks, ipld.CID{}, zipfDocs(10_000), Options{})
+	m, err := Update(t.Context(), blocks, ipld.CID{}, zipfDocs(10_000), UpdateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

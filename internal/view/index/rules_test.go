@@ -27,7 +27,7 @@ func TestGolden(t *testing.T) {
 			Props: []ipld.Entry{{Key: "team", Value: ipld.StringValue("gamma")}}}),
 		&Document{Node: &graph.Node{ValidTo: graph.At(3)}, Content: "alpha gamma gamma delta"},
 	)
-	m := build(t, blocks, docs, Options{})
+	m := build(t, blocks, docs, UpdateOptions{})
 	next := collection{}
 	for id, d := range docs {
 		next[id] = d
@@ -158,7 +158,7 @@ func TestDocByID(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	blocks := mem.New().Derived()
 	docs := collection{}
-	m := build(t, blocks, docs, Options{})
+	m := build(t, blocks, docs, UpdateOptions{})
 	for range 12 {
 		next := mutate(rng, docs, 40)
 		m = update(t, blocks, m, docs, next)
@@ -194,8 +194,8 @@ func TestRemoveAll(t *testing.T) {
 	ctx := context.Background()
 	blocks := mem.New().Derived()
 	docs := collect(node(graph.Node{Summary: "alpha"}), node(graph.Node{Summary: "beta"}))
-	m := build(t, blocks, docs, Options{})
-	m, err := Update(ctx, blocks, m, changes(docs, nil), Options{Fanout: 2})
+	m := build(t, blocks, docs, UpdateOptions{})
+	m, err := Update(ctx, blocks, m, changes(docs, nil), UpdateOptions{Fanout: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func TestRemoveAll(t *testing.T) {
 	if len(x.Segments()) != 0 || x.Stats() != (Stats{}) {
 		t.Errorf("%d segments, %+v", len(x.Segments()), x.Stats())
 	}
-	if empty := build(t, blocks, nil, Options{}); m != empty {
+	if empty := build(t, blocks, nil, UpdateOptions{}); m != empty {
 		t.Errorf("manifest %s, want that of no document %s", m, empty)
 	}
 }
@@ -218,7 +218,7 @@ func TestWrongOld(t *testing.T) {
 	blocks := mem.New().Derived()
 	d := node(graph.Node{Summary: "alpha", Type: "Note"})
 	docs := collect(d, node(graph.Node{Summary: "beta gamma"}))
-	m := build(t, blocks, docs, Options{})
+	m := build(t, blocks, docs, UpdateOptions{})
 	wrong := node(graph.Node{ID: d.Node.ID, Summary: "gamma", Type: "Note"})
 	// The change of another node makes the new segment large enough for a merge.
 	last := graph.ID{0: 0xff}
@@ -226,12 +226,12 @@ func TestWrongOld(t *testing.T) {
 		other := Change{ID: last, New: node(graph.Node{ID: last, Type: "Note"})}
 		return func(yield func(Change, error) bool) { _ = yield(c, nil) && yield(other, nil) }
 	}
-	_, err := Update(ctx, blocks, m, both(Change{ID: d.Node.ID, Old: wrong}), Options{Fanout: 2})
+	_, err := Update(ctx, blocks, m, both(Change{ID: d.Node.ID, Old: wrong}), UpdateOptions{Fanout: 2})
 	if !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("%v, want %v", err, store.ErrCorrupt)
 	}
 	missing := Change{ID: graph.ID{1}, Old: node(graph.Node{ID: graph.ID{1}, Type: "Note"})}
-	_, err = Update(ctx, blocks, m, both(missing), Options{Fanout: 2})
+	_, err = Update(ctx, blocks, m, both(missing), UpdateOptions{Fanout: 2})
 	if !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("removal of what is not there: %v, want %v", err, store.ErrCorrupt)
 	}
@@ -248,7 +248,7 @@ func TestOtherAnalyser(t *testing.T) {
 		if _, err := Open(ctx, blocks, b.CID, nil); !errors.Is(err, ErrAnalyser) {
 			t.Errorf("open: %v, want %v", err, ErrAnalyser)
 		}
-		_, err := Update(ctx, blocks, b.CID, changes(nil, nil), Options{})
+		_, err := Update(ctx, blocks, b.CID, changes(nil, nil), UpdateOptions{})
 		if !errors.Is(err, ErrAnalyser) {
 			t.Errorf("update: %v, want %v", err, ErrAnalyser)
 		}

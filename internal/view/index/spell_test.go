@@ -220,7 +220,7 @@ func TestReadingRules(t *testing.T) {
 		node(graph.Node{ID: graph.NodeID("3"), Type: "T", Summary: "boas boat 東京港 Constantinople"}),
 	)
 	blocks := mem.New().Derived()
-	x, err := Open(ctx, blocks, build(t, blocks, docs, Options{}), nil)
+	x, err := Open(ctx, blocks, build(t, blocks, docs, UpdateOptions{}), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,7 +289,7 @@ func manyWords(t testing.TB) (func(*segment.Cache) *Index, []string) {
 		docs[id] = node(graph.Node{ID: id, Type: "T", Summary: b.String()})
 	}
 	blocks := mem.New().Derived()
-	m := build(t, blocks, docs, Options{})
+	m := build(t, blocks, docs, UpdateOptions{})
 	return func(cache *segment.Cache) *Index {
 		x, err := Open(context.Background(), blocks, m, cache)
 		if err != nil {

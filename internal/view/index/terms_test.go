@@ -31,7 +31,7 @@ func grown(
 			}
 		}
 		var err error
-		if m, err = Update(ctx, blocks, m, changes(docs, next), Options{}); err != nil {
+		if m, err = Update(ctx, blocks, m, changes(docs, next), UpdateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		docs = next

@@ -155,7 +155,7 @@ func TestMentionsBounds(t *testing.T) {
 		}
 	}
 	blocks := mem.New().Derived()
-	x, err := Open(ctx, blocks, build(t, blocks, docs, Options{}), nil)
+	x, err := Open(ctx, blocks, build(t, blocks, docs, UpdateOptions{}), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

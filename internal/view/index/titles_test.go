@@ -104,9 +104,9 @@ func titledDocs(t *testing.T, blocks store.Blocks, n, updates int) ipld.CID {
 				return
 			}
 		}
-	}, Options{})
+	}, UpdateOptions{})
 	for i := 0; i < updates && err == nil; i++ {
-		m, err = Update(t.Context(), blocks, m, one(doc(n+i)), Options{Fanout: 1000})
+		m, err = Update(t.Context(), blocks, m, one(doc(n+i)), UpdateOptions{Fanout: 1000})
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -13,8 +13,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Options of an update. The zero value means the defaults. None but Language changes an answer.
-type Options struct {
+// UpdateOptions of an update. The zero value means the defaults. None but Language changes an answer.
+type UpdateOptions struct {
 	// Language is the analyser's language where there is no base, "en" by default. An update of a
 	// base keeps the base's.
 	Language string
@@ -41,7 +41,7 @@ const (
 	maxSpills = 64
 )
 
-func (o Options) withDefaults() Options {
+func (o UpdateOptions) withDefaults() UpdateOptions {
 	if o.Language == "" {
 		o.Language = defaultLanguage
 	}
@@ -67,7 +67,7 @@ type updater struct {
 	*segment.Updater
 	ctx      context.Context
 	put      store.Putter
-	opt      Options
+	opt      UpdateOptions
 	analyser *text.Analyzer
 	m        Manifest
 	spills   int // since the last merge
@@ -83,7 +83,7 @@ type updater struct {
 //
 // The same base, changes and options give the same manifest, but for the runs that Later knows.
 func Update(
-	ctx context.Context, blocks segment.Blocks, base ipld.CID, changes iter.Seq2[Change, error], opt Options,
+	ctx context.Context, blocks segment.Blocks, base ipld.CID, changes iter.Seq2[Change, error], opt UpdateOptions,
 ) (ipld.CID, error) {
 	u := &updater{ctx: ctx, put: blocks, opt: opt.withDefaults()}
 	u.Updater = Format.NewUpdater(blocks, u.opt.Fanout, u.opt.Later, u.opt.CacheBytes)

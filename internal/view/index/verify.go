@@ -36,7 +36,7 @@ type verifier struct {
 	ctx    context.Context
 	x      *Index
 	expect *Expectations
-	read   Reader
+	read   DocumentReader
 
 	words [][]uint64 // for each segment and document, the sum of what postings say of it
 	props [][]uint64 // likewise of its properties
@@ -57,7 +57,7 @@ type verifier struct {
 // number alone is read where the index does not have that. It keeps 20 bytes for each document of the
 // index in memory, and while it reads postings its lengths, up to 4 bytes for each field.
 func (x *Expectations) Verify(
-	ctx context.Context, get store.Getter, manifest ipld.CID, docs iter.Seq2[Wanted, error], read Reader,
+	ctx context.Context, get store.Getter, manifest ipld.CID, docs iter.Seq2[Wanted, error], read DocumentReader,
 ) ([]Mismatch, error) {
 	at, err := Open(ctx, get, manifest, segment.NewCache(defaultCache))
 	if err != nil {

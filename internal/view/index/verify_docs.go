@@ -57,8 +57,8 @@ type Wanted struct {
 	Document *Document
 }
 
-// Reader reads a document of the graph that an index is of.
-type Reader func(context.Context, graph.ID) (*Document, error)
+// DocumentReader reads a document of the graph that an index is of.
+type DocumentReader func(context.Context, graph.ID) (*Document, error)
 
 // expected is what an index should say of a document.
 type expected struct {

@@ -65,7 +65,7 @@ func checkTimes(
 func TestByTimeErrors(t *testing.T) {
 	docs := collect(node(graph.Node{Summary: "alpha", Created: 5}))
 	blocks := mem.New().Derived()
-	x, err := Open(context.Background(), blocks, build(t, blocks, docs, Options{}), nil)
+	x, err := Open(context.Background(), blocks, build(t, blocks, docs, UpdateOptions{}), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,7 +52,7 @@ func TestUpdateWork(t *testing.T) {
 	for c := range zipfDocs(base + updates) {
 		docs[c.ID] = c.New
 	}
-	m, err := Update(ctx, w, ipld.CID{}, zipfDocs(base), Options{})
+	m, err := Update(ctx, w, ipld.CID{}, zipfDocs(base), UpdateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestUpdateWork(t *testing.T) {
 			c = Change{ID: numberedID(i * 7), Old: docs[numberedID(i*7)], New: docs[id]}
 		}
 		w.blocks, w.bytes = 0, 0
-		if m, err = Update(ctx, w, m, one(c), Options{}); err != nil {
+		if m, err = Update(ctx, w, m, one(c), UpdateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		total += w.bytes
@@ -93,7 +93,7 @@ func TestUpdateWork(t *testing.T) {
 func TestQueryWork(t *testing.T) {
 	ctx := context.Background()
 	blocks := mem.New().Derived()
-	m, err := Update(ctx, blocks, ipld.CID{}, zipfDocs(10_000), Options{})
+	m, err := Update(ctx, blocks, ipld.CID{}, zipfDocs(10_000), UpdateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestBulkMemory(t *testing.T) {
 			}
 		}
 		_, err := Update(context.Background(), discard{}, ipld.CID{}, watched,
-			Options{SpillDocs: 1000, Fanout: 1000})
+			UpdateOptions{SpillDocs: 1000, Fanout: 1000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,7 +190,7 @@ func TestVerifyNames(t *testing.T) {
 		node(graph.Node{Summary: "gamma", Context: "delta"}),
 	)
 	blocks := mem.New().Derived()
-	m := build(t, blocks, docs, Options{})
+	m := build(t, blocks, docs, UpdateOptions{})
 	id := graph.NodeID("edge 0")
 	cases := map[string]struct {
 		change func(n *graph.Node)

@@ -38,7 +38,7 @@ func (m *metered) Put(ctx context.Context, blocks ...store.Block) error {
 func usual(rng *rand.Rand, id graph.ID, n int) Node {
 	bucket := func() (b Bucket) {
 		for _, typ := range []string{"about", "next", "refers"} {
-			b.Entries = append(b.Entries, Entry{typ, testID(rng.IntN(n)), graph.MaxWeight, false})
+			b.Entries = append(b.Entries, HalfEdge{typ, testID(rng.IntN(n)), graph.MaxWeight, false})
 			b.Degree++
 		}
 		return b
@@ -57,7 +57,7 @@ func TestCosts(t *testing.T) {
 		for i := range nodes {
 			nodes[i] = usual(rng, testID(i), n)
 		}
-		m.apply(nodes, Options{})
+		m.apply(nodes, UpdateOptions{})
 		blocks := &metered{Blocks: m.blocks}
 		m.blocks = blocks
 		for range 20 {
@@ -72,7 +72,7 @@ func TestCosts(t *testing.T) {
 		for range updates {
 			blocks.read, blocks.written = work{}, work{}
 			i := rng.IntN(n - 1)
-			m.apply([]Node{usual(rng, testID(i), n), usual(rng, testID(i+1), n)}, Options{})
+			m.apply([]Node{usual(rng, testID(i), n), usual(rng, testID(i+1), n)}, UpdateOptions{})
 			read.blocks, read.bytes = read.blocks+blocks.read.blocks, read.bytes+blocks.read.bytes
 			written.blocks += blocks.written.blocks
 			written.bytes += blocks.written.bytes
@@ -100,7 +100,7 @@ func TestFilters(t *testing.T) {
 		for i := turn; i < n; i += 4 {
 			nodes = append(nodes, usual(rng, testID(i), n))
 		}
-		m.apply(nodes, Options{Fanout: 8})
+		m.apply(nodes, UpdateOptions{Fanout: 8})
 	}
 	blocks := &metered{Blocks: m.blocks}
 	m.blocks = blocks

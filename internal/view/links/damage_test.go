@@ -49,7 +49,7 @@ func damaged(t testing.TB) *memory {
 		for _, i := range rng.Perm(2000)[:n] {
 			nodes = append(nodes, randomNode(rng, testID(i), 2000))
 		}
-		m.apply(nodes, Options{})
+		m.apply(nodes, UpdateOptions{})
 	}
 	return m
 }

@@ -39,7 +39,7 @@ func newMemory(t testing.TB) *memory {
 }
 
 // apply updates nodes; those without edges are removed.
-func (m *memory) apply(nodes []Node, opt Options) {
+func (m *memory) apply(nodes []Node, opt UpdateOptions) {
 	m.t.Helper()
 	m.version++
 	of := func(tree string) ipld.CID {
@@ -116,7 +116,7 @@ func randomNode(rng *rand.Rand, id graph.ID, n int) Node {
 			return b
 		}
 		for range b.Degree {
-			e := Entry{
+			e := HalfEdge{
 				Type: fmt.Sprint("type ", rng.IntN(5)), Other: testID(rng.IntN(n)),
 				Weight: graph.MaxWeight, Marked: rng.IntN(9) == 0,
 			}
@@ -125,7 +125,7 @@ func randomNode(rng *rand.Rand, id graph.ID, n int) Node {
 			}
 			b.Entries = append(b.Entries, e)
 		}
-		slices.SortStableFunc(b.Entries, func(a, b Entry) int {
+		slices.SortStableFunc(b.Entries, func(a, b HalfEdge) int {
 			return cmp.Or(cmp.Compare(a.Type, b.Type), a.Other.Compare(b.Other))
 		})
 		return b

@@ -37,7 +37,7 @@ func TestLater(t *testing.T) {
 		rng := rand.New(rand.NewPCG(uint64(loses), 8))
 		m := newMemory(t)
 		d := &desk{made: map[ipld.CID]ipld.CID{}}
-		opt := Options{Later: d}
+		opt := UpdateOptions{Later: d}
 		nodes := make([]Node, base)
 		for i := range nodes {
 			nodes[i] = usual(rng, testID(i), base)
@@ -97,7 +97,7 @@ func TestLater(t *testing.T) {
 			t.Errorf("%d merges, %d segments at most", merges, most)
 		}
 		t.Logf("%d merges, at most %d bytes an update, %d segments", merges, worst, most)
-		m.apply([]Node{usual(rng, testID(0), base)}, Options{}) // merges by itself
+		m.apply([]Node{usual(rng, testID(0), base)}, UpdateOptions{}) // merges by itself
 		if key, c, err := Merge(t.Context(), m.blocks, m.manifest); key.Defined() || c.Defined() || err != nil {
 			t.Errorf("merged %s for %s where nothing waits: %v", c, key, err)
 		}

@@ -18,7 +18,7 @@ import (
 func TestModel(t *testing.T) {
 	for seed := range effort.Pick[uint64](3, 6, 60) {
 		rng := rand.New(rand.NewPCG(seed, 5))
-		opt := Options{Fanout: int(seed) % 5}
+		opt := UpdateOptions{Fanout: int(seed) % 5}
 		m := newMemory(t)
 		universe := []int{30, 400, 3000}[seed%3]
 		for round := range 14 {
@@ -69,10 +69,10 @@ func TestVerify(t *testing.T) {
 	var nodes []Node
 	for i := range 300 {
 		n := randomNode(rng, testID(i), 300)
-		n.Out = Bucket{2, []Entry{{"a", testID(1), 7, false}, {"b", testID(2), 9, true}}}
+		n.Out = Bucket{2, []HalfEdge{{"a", testID(1), 7, false}, {"b", testID(2), 9, true}}}
 		nodes = append(nodes, n)
 	}
-	m.apply(nodes, Options{})
+	m.apply(nodes, UpdateOptions{})
 	ids := slices.Collect(func(yield func(graph.ID) bool) {
 		for n := range m.all() {
 			if !yield(n.ID) {
@@ -120,7 +120,7 @@ func TestSameManifest(t *testing.T) {
 			for _, i := range rng.Perm(900)[:300] {
 				nodes = append(nodes, randomNode(rng, testID(i), 900))
 			}
-			m.apply(nodes, Options{})
+			m.apply(nodes, UpdateOptions{})
 		}
 		manifests = append(manifests, m.manifest)
 	}
@@ -140,13 +140,13 @@ func TestWideNodes(t *testing.T) {
 				if b == &n.In {
 					typ += "i"
 				}
-				b.Entries = append(b.Entries, Entry{typ, testID(i), 1 + uint32(i), true})
+				b.Entries = append(b.Entries, HalfEdge{typ, testID(i), 1 + uint32(i), true})
 				b.Degree++
 			}
 		}
 		return n
 	}
-	m.apply([]Node{wide(testID(1)), wide(testID(2)), wide(testID(3))}, Options{})
+	m.apply([]Node{wide(testID(1)), wide(testID(2)), wide(testID(3))}, UpdateOptions{})
 	x := m.open(segment.NewCache(1 << 20))
 	for i := range 5 {
 		m.same(x, testID(i))

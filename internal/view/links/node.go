@@ -7,8 +7,8 @@ import (
 	"github.com/mnem-project/mnem/internal/view/segment"
 )
 
-// Entry is one edge as seen from a node. It lacks the edge's id, which would be a third of it.
-type Entry struct {
+// HalfEdge is one edge as seen from a node. It lacks the edge's id, which would be a third of it.
+type HalfEdge struct {
 	Type   string
 	Other  graph.ID // the node at the other end
 	Weight uint32   // 1 to graph.MaxWeight in units of 2^-16
@@ -17,8 +17,8 @@ type Entry struct {
 
 // Bucket is a node's edges on one side.
 type Bucket struct {
-	Degree  int     // number of edges
-	Entries []Entry // all of them in key order, none if there are more than MaxEntries
+	Degree  int        // number of edges
+	Entries []HalfEdge // all of them in key order, none if there are more than MaxEntries
 }
 
 // Whole reports whether the entries are stored.
@@ -86,7 +86,7 @@ func (in *input) take(n int) []byte {
 }
 
 // entry reads an entry.
-func (in *input) entry(types []string) (e Entry) {
+func (in *input) entry(types []string) (e HalfEdge) {
 	head := in.uint(uint64(len(types)) << flagBits)
 	other := in.take(graph.IDLen)
 	n := head >> flagBits
@@ -94,7 +94,7 @@ func (in *input) entry(types []string) (e Entry) {
 		in.bad = true
 		return e
 	}
-	e = Entry{Type: types[n], Other: graph.ID(other), Weight: graph.MaxWeight,
+	e = HalfEdge{Type: types[n], Other: graph.ID(other), Weight: graph.MaxWeight,
 		Marked: head&flagMarked != 0}
 	if head&flagWeight != 0 {
 		e.Weight = uint32(in.uint(graph.MaxWeight - 1))
@@ -137,7 +137,7 @@ func (f Found) Degree(side int) int { return f.degrees[side] }
 func (f Found) Whole(side int) bool { return f.degrees[side] <= MaxEntries }
 
 // Each calls fn with the entries of a side that is whole, in key order, until it returns false.
-func (f Found) Each(side int, fn func(Entry) bool) error {
+func (f Found) Each(side int, fn func(HalfEdge) bool) error {
 	in := input{b: f.entries}
 	if side == In && f.Whole(Out) {
 		in.skip(f.degrees[Out])
@@ -165,7 +165,7 @@ func (f Found) node(id graph.ID, n *Node) error {
 	n.ID = id
 	for side, b := range [...]*Bucket{Out: &n.Out, In: &n.In} {
 		b.Degree, b.Entries = f.degrees[side], b.Entries[:0]
-		err := f.Each(side, func(e Entry) bool {
+		err := f.Each(side, func(e HalfEdge) bool {
 			b.Entries = append(b.Entries, e)
 			return true
 		})

@@ -16,8 +16,8 @@ type Change struct {
 	Known bool // whether it had edges before
 }
 
-// Options of an update. The zero value means the defaults. None changes an answer.
-type Options struct {
+// UpdateOptions of an update. The zero value means the defaults. None changes an answer.
+type UpdateOptions struct {
 	// Fanout is how many segments of about one size are merged: 2 to 8, 4 by default. A lookup visits every
 	// segment, so there should be few.
 	Fanout int
@@ -50,7 +50,7 @@ type updater struct {
 // The same arguments give the same manifest, except for runs that Later has merged.
 func Update(
 	ctx context.Context, blocks segment.Blocks, base ipld.CID, of Of, changes iter.Seq2[Change, error],
-	opt Options,
+	opt UpdateOptions,
 ) (c ipld.CID, err error) {
 	if opt.Fanout < 2 || opt.Fanout > maxFanout {
 		opt.Fanout = defaultFanout

@@ -17,7 +17,7 @@ func (s *Store) Check(
 ) error {
 	redacted := *s.redacted.Load()
 	operations, format := false, false
-	err := s.Keys(ctx, func(e Entry) error {
+	err := s.Keys(ctx, func(e RawEntry) error {
 		switch e.Space {
 		case Unknown:
 			return fn(fmt.Sprintf("key %x belongs to nothing", e.Key[:min(len(e.Key), 64)]))

@@ -104,7 +104,7 @@ func checkOverlap(s *Store, acked, begun uint64) (head store.Head, err error) {
 			}
 		}
 	}
-	err = s.Keys(ctx, func(e Entry) error {
+	err = s.Keys(ctx, func(e RawEntry) error {
 		if e.Space == Unknown {
 			return fmt.Errorf("unknown key %x", e.Key)
 		}

@@ -114,7 +114,7 @@ func TestCompactLeavesNoBytes(t *testing.T) {
 	if with := filesWith(t, dir, secretText); len(with) > 0 {
 		t.Errorf("the text is still in %v", with)
 	}
-	err := s.Keys(ctx, func(e Entry) error {
+	err := s.Keys(ctx, func(e RawEntry) error {
 		if bytes.Contains(e.Value, secretText) {
 			t.Errorf("key %x holds the text", e.Key)
 		}

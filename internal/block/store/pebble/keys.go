@@ -70,8 +70,8 @@ func parseKey(key []byte) (Space, ipld.CID) {
 	return space, c
 }
 
-// Entry is one key of the database and its value, as stored.
-type Entry struct {
+// RawEntry is one key of the database and its value, as stored.
+type RawEntry struct {
 	Space Space
 	CID   ipld.CID // of a key in a space of CIDs
 	Key   []byte
@@ -81,10 +81,10 @@ type Entry struct {
 // Keys calls fn with every entry of the database in key order, on the calling goroutine, until fn returns an error,
 // which Keys returns. Nothing is verified. Key and Value are valid during the call only. It lets fsck see what no
 // other method shows.
-func (s *Store) Keys(ctx context.Context, fn func(Entry) error) error {
+func (s *Store) Keys(ctx context.Context, fn func(RawEntry) error) error {
 	return s.scan(ctx, nil, nil, func(key, value []byte) error {
 		space, c := parseKey(key)
-		return fn(Entry{Space: space, CID: c, Key: key, Value: value})
+		return fn(RawEntry{Space: space, CID: c, Key: key, Value: value})
 	})
 }
 

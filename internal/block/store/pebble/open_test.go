@@ -99,7 +99,7 @@ func TestLayout(t *testing.T) {
 func entries(t *testing.T, s *Store) map[string]string {
 	t.Helper()
 	out := make(map[string]string)
-	err := s.Keys(context.Background(), func(e Entry) error {
+	err := s.Keys(context.Background(), func(e RawEntry) error {
 		out[string(e.Key)] = string(e.Value)
 		return nil
 	})
@@ -214,7 +214,7 @@ func TestKeys(t *testing.T) {
 	}
 	got := make(map[Space]int)
 	var keys []string
-	err := s.Keys(ctx, func(e Entry) error {
+	err := s.Keys(ctx, func(e RawEntry) error {
 		got[e.Space]++
 		keys = append(keys, string(e.Key))
 		single := e.Space == Head || e.Space == Note || e.Space == Format

@@ -67,12 +67,12 @@ func (c *Counting) Iterate(
 	})
 }
 
-// Counts holds the counts. Gets counts the blocks read by single calls of Get.
-type Counts struct{ Gets, BlocksRead, BytesRead, BlocksWritten, BytesWritten int64 }
+// Traffic holds the counts. Gets counts the blocks read by single calls of Get.
+type Traffic struct{ Gets, BlocksRead, BytesRead, BlocksWritten, BytesWritten int64 }
 
-// Counts returns the counts so far.
-func (c *Counting) Counts() Counts {
-	return Counts{
+// Traffic returns the counts so far.
+func (c *Counting) Counts() Traffic {
+	return Traffic{
 		Gets: c.gets.Load(), BlocksRead: c.blocksRead.Load(), BytesRead: c.bytesRead.Load(),
 		BlocksWritten: c.blocksWritten.Load(), BytesWritten: c.bytesWritten.Load(),
 	}

@@ -18,35 +18,35 @@ func TestCounting(t *testing.T) {
 	ctx := context.Background()
 	c := storetest.NewCounting(mem.New().Facts())
 	a, b := storetest.Block(1, 100), storetest.Block(2, 200)
-	check := func(what string, err error, want storetest.Counts) {
+	check := func(what string, err error, want storetest.Traffic) {
 		t.Helper()
 		if diff := cmp.Diff(want, c.Counts()); err != nil || diff != "" {
 			t.Errorf("%s: %v (-want +got):\n%s", what, err, diff)
 		}
 		c.Reset()
 	}
-	check("Put", c.Put(ctx, a, b), storetest.Counts{BlocksWritten: 2, BytesWritten: 300})
-	check("Put again", c.Put(ctx, a), storetest.Counts{BlocksWritten: 1, BytesWritten: 100})
+	check("Put", c.Put(ctx, a, b), storetest.Traffic{BlocksWritten: 2, BytesWritten: 300})
+	check("Put again", c.Put(ctx, a), storetest.Traffic{BlocksWritten: 1, BytesWritten: 100})
 	_, err := c.Get(ctx, b.CID)
-	check("Get", err, storetest.Counts{Gets: 1, BlocksRead: 1, BytesRead: 200})
+	check("Get", err, storetest.Traffic{Gets: 1, BlocksRead: 1, BytesRead: 200})
 	err = c.GetEach(ctx, slices.Values([]ipld.CID{a.CID, b.CID, storetest.Block(3, 8).CID}),
 		func(ipld.CID, []byte, error) error { return nil })
-	check("GetEach", err, storetest.Counts{BlocksRead: 2, BytesRead: 300})
+	check("GetEach", err, storetest.Traffic{BlocksRead: 2, BytesRead: 300})
 	_, err = c.Has(ctx, b.CID)
-	check("Has", err, storetest.Counts{})
+	check("Has", err, storetest.Traffic{})
 	err = c.Iterate(ctx, ipld.CID{}, func(store.Block) error { return nil })
-	check("Iterate", err, storetest.Counts{BlocksRead: 2, BytesRead: 300})
+	check("Iterate", err, storetest.Traffic{BlocksRead: 2, BytesRead: 300})
 
 	_, err = c.Get(ctx, storetest.Block(3, 8).CID)
 	if !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Get of a missing block: %v", err)
 	}
-	check("failed Get", nil, storetest.Counts{})
+	check("failed Get", nil, storetest.Traffic{})
 	err = c.Put(ctx, store.Block{CID: a.CID, Data: b.Data})
 	if !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("Put of a wrong block: %v", err)
 	}
-	check("failed Put", nil, storetest.Counts{})
+	check("failed Put", nil, storetest.Traffic{})
 }
 
 func TestBlock(t *testing.T) {

@@ -141,7 +141,7 @@ func InBucket(h *place.Host, at *place.URL, dir string) (*Bucket, error) {
 	if style != "" && style != "0" && style != "1" {
 		return nil, fmt.Errorf("%w: MNEM_BUCKET_PATH_STYLE is %q, want 0 or 1", state.ErrInvalid, style)
 	}
-	opt := s3.Options{
+	opt := s3.ClientOptions{
 		Endpoint: endpoint, Region: h.Env("AWS_REGION", "AWS_DEFAULT_REGION"), Bucket: at.At.Host,
 		Prefix: strings.Trim(at.At.Path, "/"), PathStyle: style == "1" || endpoint != "" && style == "",
 		AccessKey: h.Env("AWS_ACCESS_KEY_ID"), SecretKey: h.Env("AWS_SECRET_ACCESS_KEY"),

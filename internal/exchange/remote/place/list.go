@@ -95,7 +95,7 @@ func (r Remote) Check() error {
 
 // Edit changes the list in a file atomically.
 func Edit(ctx context.Context, path string, edit func([]Remote) ([]Remote, error)) error {
-	err := filestate.Edit(ctx, path, filestate.Options{Limit: maxList}, func(data []byte) ([]byte, error) {
+	err := filestate.Edit(ctx, path, filestate.EditOptions{Limit: maxList}, func(data []byte) ([]byte, error) {
 		old, err := parseList(path, data)
 		if err != nil {
 			return nil, err

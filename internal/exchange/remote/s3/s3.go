@@ -50,8 +50,8 @@ const (
 	stall = time.Minute
 )
 
-// Options locate objects and hold the client's keys. Nothing is looked up elsewhere.
-type Options struct {
+// ClientOptions locate objects and hold the client's keys. Nothing is looked up elsewhere.
+type ClientOptions struct {
 	Endpoint  string // URL of the store, "" for Amazon's in Region
 	Region    string // "" for us-east-1
 	Bucket    string
@@ -66,13 +66,13 @@ type Options struct {
 
 // Client is a connection to a bucket. Safe for concurrent use.
 type Client struct {
-	opt  Options
+	opt  ClientOptions
 	base *url.URL // of the bucket
 	http *http.Client
 }
 
 // New returns a client. It makes no request.
-func New(opt Options) (*Client, error) {
+func New(opt ClientOptions) (*Client, error) {
 	if opt.Region == "" {
 		opt.Region = "us-east-1"
 	}

@@ -14,9 +14,9 @@ import (
 	"github.com/mnem-project/mnem/internal/exchange/remote/s3/s3test"
 )
 
-func client(t *testing.T, s *s3test.Server, change func(*s3.Options)) *s3.Client {
+func client(t *testing.T, s *s3test.Server, change func(*s3.ClientOptions)) *s3.Client {
 	t.Helper()
-	opt := s3.Options{
+	opt := s3.ClientOptions{
 		Endpoint: s.URL, Bucket: s3test.Bucket, Prefix: "team", PathStyle: true, Now: time.Now,
 		Sleep:     func(_ context.Context, d time.Duration) error { time.Sleep(d); return nil },
 		AccessKey: s3test.AccessKey, SecretKey: s3test.SecretKey, Encryption: "AES256", Token: "for a while",
@@ -94,20 +94,20 @@ func TestObjects(t *testing.T) {
 
 func TestDenied(t *testing.T) {
 	server := s3test.New(t, 1)
-	for name, change := range map[string]func(*s3.Options){
-		"wrong key": func(o *s3.Options) { o.SecretKey = "another" },
-		"no key":    func(o *s3.Options) { o.AccessKey, o.SecretKey = "", "" },
+	for name, change := range map[string]func(*s3.ClientOptions){
+		"wrong key": func(o *s3.ClientOptions) { o.SecretKey = "another" },
+		"no key":    func(o *s3.ClientOptions) { o.AccessKey, o.SecretKey = "", "" },
 	} {
 		if _, err := put(t, client(t, server, change), "a", "", "x"); !errors.Is(err, s3.ErrDenied) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := put(t, client(t, server, func(o *s3.Options) { o.Bucket = "other" }), "a", "", "x"); !errors.Is(err,
+	if _, err := put(t, client(t, server, func(o *s3.ClientOptions) { o.Bucket = "other" }), "a", "", "x"); !errors.Is(err,
 		s3.ErrNotFound) {
 		t.Errorf("another bucket: %v", err)
 	}
 	for _, endpoint := range []string{"ftp://x", "x", "http://", "http://u:p@x", "http://x?y"} {
-		if _, err := s3.New(s3.Options{Endpoint: endpoint, Bucket: "memories"}); err == nil {
+		if _, err := s3.New(s3.ClientOptions{Endpoint: endpoint, Bucket: "memories"}); err == nil {
 			t.Errorf("endpoint %q was accepted", endpoint)
 		}
 	}

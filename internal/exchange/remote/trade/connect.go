@@ -118,7 +118,7 @@ type Transfer struct {
 	remote place.Remote
 	here   *Local
 	there  remote.Side
-	opt    remote.Options
+	opt    remote.TransferOptions
 }
 
 // Open connects to a remote. End must be called.
@@ -136,7 +136,7 @@ func Between(h *place.Host, here *Local, r place.Remote, there remote.Side, dryR
 	if free, ok := filestate.FreeSpace(here.Path()); ok {
 		limit = int64(min(uint64(limit), free/2)) // the other side must not be able to fill the disk
 	}
-	return &Transfer{h, r, here, there, remote.Options{
+	return &Transfer{h, r, here, there, remote.TransferOptions{
 		Name: r.Name, Dir: here.Kept(r.Name), DryRun: dryRun, MaxPack: max(limit, 1), Progress: h.Progress,
 	}}
 }

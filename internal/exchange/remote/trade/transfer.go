@@ -44,7 +44,7 @@ func (l *Learned) add(more Learned) {
 
 // Fetch fetches from the remote.
 func (t *Transfer) Fetch(ctx context.Context, prune bool) (*Fetched, error) {
-	opt := remote.FetchOptions{Options: t.opt, Prune: prune, AcceptPurge: t.remote.AcceptPurge == place.AcceptAlways}
+	opt := remote.FetchOptions{TransferOptions: t.opt, Prune: prune, AcceptPurge: t.remote.AcceptPurge == place.AcceptAlways}
 	trusts, err := t.host.TrustPurge()
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ type Pushed struct {
 
 // Push pushes refs to the remote; the transfer's options replace those in opt.
 func (t *Transfer) Push(ctx context.Context, opt remote.PushOptions) (*Pushed, error) {
-	opt.Options = t.opt
+	opt.TransferOptions = t.opt
 	res, err := remote.Push(ctx, t.here, t.there, opt)
 	t.host.Over()
 	if errors.Is(err, state.ErrConflict) {
