@@ -243,8 +243,8 @@ func TestEmbedGoesOn(t *testing.T) {
 	f.intercept = fail(http.StatusServiceUnavailable, first+1)
 	before := w.head()
 	_, stderr := w.run(1, "embed", "--model", "ollama:m")
-	if !strings.Contains(stderr,
-		"hint: 1000 embeddings made and kept: the same command goes on from there and commits all") {
+	kept := fmt.Sprintf("hint: %d embeddings made and kept: the same command goes on from there and commits all", ingesting.EmbedChunk)
+	if !strings.Contains(stderr, kept) {
 		t.Errorf("stderr %q", stderr)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

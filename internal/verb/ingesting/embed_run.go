@@ -18,7 +18,7 @@ import (
 const (
 	// EmbedChunk is the largest number of nodes that are embedded before what they have is kept: what an
 	// interrupt may cost, and what is held in memory.
-	EmbedChunk = 1000
+	EmbedChunk = 256
 	// embedAhead is how many of the nodes to be done a run is told of.
 	embedAhead = 4 * EmbedChunk
 	// embedStages begins the names of stages that keep what runs of embed did until it is committed.
