@@ -24,7 +24,7 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// Defaults of requests, where they are not those of retrieval: metrics look further down.
+// Defaults of requests that differ from those of retrieval: metrics look further down.
 const (
 	DefaultLimit  = 200
 	DefaultBudget = 0 // none
@@ -59,27 +59,27 @@ const (
 	ByStage By = "stage"
 )
 
-// RunOptions says how queries are answered, and who is told. The zero value works.
+// RunOptions says how queries are answered and what is called on the way. The zero value works.
 type RunOptions struct {
 	Base retrieve.Request // parameters that a query does not give itself
 	// Profiles are those that queries and Base may name, nil for the built-in ones alone. Those of
 	// the change files do not exist: they hold no profiles.
 	Profiles *retrieve.Profiles
-	// By says what the report has rows of beside that over all queries.
+	// By names the groups of queries that get rows of their own, besides the row over all queries.
 	By By
 	// As is the form in which the nodes of change files come into the repository.
 	As Form
-	// Prepare, where given, is called with the repository of each pair and the only commit in it; it
-	// may commit more, and returns the commit that queries are answered from.
+	// Prepare, if set, is called with the repository of each pair and its only commit. It may commit
+	// more, and returns the commit that queries are answered from.
 	Prepare func(context.Context, *core.Repo, ipld.CID) (ipld.CID, error)
-	// Ask, where given, completes the request of each query before it is answered, as by a model; it
-	// is called once, also where a query is answered several times. Its error ends the run.
+	// Ask, if set, completes the request of each query before it is answered, for example by a model.
+	// It is called once a query, even if the query is answered several times. Its error ends the run.
 	Ask   func(context.Context, retrieve.Request) (retrieve.Request, error)
 	Shown string // what messages call the directory, "" for nothing
-	// Answer, where given, is called with each query and its answer, one at a time in the order of
-	// files and lines. An error ends the run and comes back as it is.
+	// Answer, if set, is called with each query and its answer, one at a time in the order of files
+	// and lines. An error ends the run and is returned unchanged.
 	Answer func(*Query, *retrieve.Answer) error
-	// Progress, where given, is called as work goes on; total is 0 where it is not known.
+	// Progress, if set, is called as work goes on; total is 0 if it is unknown.
 	Progress func(what string, done, total int)
 }
 
@@ -131,7 +131,7 @@ type runner struct {
 	report *Report
 	sums   tallies
 	varied variantTallies
-	types  []string // of the edges of the pair, where these matter
+	types  []string // of the edges of the pair, if a variant depends on them
 	formed *formed  // what the nodes of the pair became, nil where they came as lines
 	done   int      // queries answered
 	total  int
