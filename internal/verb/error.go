@@ -93,8 +93,8 @@ type hintError struct {
 func (e *hintError) Error() string { return e.err.Error() }
 func (e *hintError) Unwrap() error { return e.err }
 
-// Hint adds the next step to an error: in commands and flags, and for remote callers in verbs and
-// parameters. Where the latter is empty they are told the former.
+// Hint adds the next step to an error: local in commands and flags, remote in verbs and parameters. If
+// remote is empty, remote callers get local.
 func Hint(err error, local, remote string) error { return &hintError{err, local, remote} }
 
 // Hintf adds the next step to an error of the command line.
@@ -107,7 +107,7 @@ type answeredError struct{ error }
 
 func (e answeredError) Unwrap() error { return e.error }
 
-// Answered makes the answer that a verb returns beside an error be given before it.
+// Answered marks an error that comes with an answer: the answer is given first.
 func Answered(err error) error { return answeredError{err} }
 
 func HasAnswer(err error) bool {
@@ -174,8 +174,8 @@ func OutcomeOf(ctx context.Context, err error) operation.Outcome {
 	return operation.Failed
 }
 
-// MessageOf returns what a surface says went wrong, in which remote callers are told of parameters.
-// What looks like a credential in it is masked: it may have been given as a name.
+// MessageOf returns the message of an error, with parameters instead of flags for remote callers. Text
+// in it that looks like a credential is masked: it may have been given as a name.
 func MessageOf(err error, remote bool) string { return guard.Message(messageOf(err, remote)) }
 
 func messageOf(err error, remote bool) string {

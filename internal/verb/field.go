@@ -40,15 +40,15 @@ type Field struct {
 	Words      bool
 	Hidden     bool // from help: it is there to be refused with a reason
 	Most       int  // bytes of standard input in place of Words, 0 for what a memory may have
-	// True is what remote callers mean by true, "" for true itself; Alone is whether the flag alone means
-	// that too.
+	// True is the value that a remote caller's true stands for, "" for true itself; Alone is whether the
+	// flag without a value means that too.
 	True  string
 	Alone bool
 
 	index  []int
 	of     *retrieve.Param // retrieval, nil for none
 	table  bool            // whether it is one of Parameters
-	Caller bool            // whether it is of who asks and not of what is asked
+	Caller bool            // whether it describes the caller, not the request
 }
 
 // Fields returns the fields of the verb's request: positional arguments in their order, then flags by

@@ -9,8 +9,8 @@ import (
 
 type followingKey struct{}
 
-// Follow returns a context for which HEAD is what f says, nil for what the repository keeps. A Host calls the
-// function that Open is given with it.
+// Follow returns a context in which HEAD is as f says; nil means the stored HEAD. A Host passes it to the
+// function given to Open.
 func Follow(ctx context.Context, f *operation.Following) context.Context {
 	if f == nil {
 		return ctx

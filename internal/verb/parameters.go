@@ -150,8 +150,8 @@ func (f *Field) member(req any) (ipld.Value, error) {
 	return ipld.StringValue(v.String()), nil
 }
 
-// weights reads values of the form NAME=W as the members of an object: W is what comes after the last
-// "=". One that is there twice is left to the reader of the object.
+// weights reads values of the form NAME=W as the members of an object: W follows the last "=". The
+// reader of the object deals with duplicate names.
 func (f *Field) weights(values []string) (ipld.Value, error) {
 	_, form, _ := strings.Cut(f.Doc, "{")
 	form, _, _ = strings.Cut(form, "}")

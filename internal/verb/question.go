@@ -29,7 +29,7 @@ type QuestionModels struct {
 	RewriteModel string `op:"" doc:"let {SPEC} do it: $REWRITERS" note:" (config: rewrite.model)"`
 	Rewrites     int    `op:",remote" default:"3" doc:"with --rewrite multi: {N} texts, 1 to 8"`
 
-	// Kept is whether what is embedded is to be kept: then a model that fails is asked more often.
+	// Kept is whether the vectors will be stored: then a failing model is retried more often.
 	Kept bool `op:"-"`
 	// Judge is the name of the model that reranks, once it is open, "" for none.
 	Judge string `op:"-"`
@@ -38,7 +38,7 @@ type QuestionModels struct {
 // Configured is the value of a field that names a model for the one of the configuration.
 const Configured = "configured"
 
-// CheckModels refuses models that are named in vain. asks says whether there is a query.
+// CheckModels refuses models that the request has no use for. asks says whether there is a query.
 func (m *QuestionModels) CheckModels(given func(string) bool, asks bool) error {
 	switch {
 	case given("embed") && m.Embed == "":
@@ -65,7 +65,7 @@ func (m *QuestionModels) CheckModels(given func(string) bool, asks bool) error {
 	return CheckRange("rewrites", m.Rewrites, 1, retrieve.MaxRewrites)
 }
 
-// Open sets what models are to do for a request, and opens them.
+// Open sets up the models of a request and opens them.
 func (m *QuestionModels) Open(by Caller, r *retrieve.Request) (*complete.Models, error) {
 	models, reranker, err := by.Models(m)
 	if err != nil {
@@ -88,7 +88,7 @@ func (m *QuestionModels) Open(by Caller, r *retrieve.Request) (*complete.Models,
 	return models, r.ValidateGiven()
 }
 
-// Made is what models said of one question: what a request has besides its fields.
+// Made holds the results of models for one question: vectors, rewrites and scores.
 type Made struct {
 	Vectors  []retrieve.QueryVector
 	Whole    []retrieve.WholeWords
@@ -96,7 +96,7 @@ type Made struct {
 	Judged   *Judged
 }
 
-// Judged is what a reranker said of texts.
+// Judged holds the scores that a reranker gave texts.
 type Judged struct {
 	Of     [sha256.Size]byte // see Want.sum
 	Scores []int64

@@ -29,7 +29,7 @@ func readValue(dec *json.Decoder, to reflect.Value) (end func() error, err error
 	return r.end, r.next()
 }
 
-// readWhole reads a value at once, with the members beside those of its type if it has an Inline.
+// readWhole reads a value at once; members that its type lacks go to its Inline, if it has one.
 func readWhole(dec *json.Decoder, to reflect.Value) error {
 	rest := inlineOf(to.Elem())
 	if rest == nil {

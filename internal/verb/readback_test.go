@@ -11,7 +11,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// TestMembersBesideTravel has another process read an answer with members beside those of its type.
+// TestMembersBesideTravel has another process read an answer with members that its type lacks.
 func TestMembersBesideTravel(t *testing.T) {
 	type line struct {
 		QID  string      `json:"qid"`

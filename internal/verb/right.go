@@ -6,21 +6,21 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/policy"
 )
 
-// Right is what a policy must allow an agent before a verb begins. Every declaration states one: the zero value
-// fails a test.
+// Right states the permission that an agent needs from a policy before a verb begins. Every declaration states
+// one: the zero value fails a test.
 type Right int
 
 const (
-	// NoRight is of verbs that read, record what was read, write derived data, or make another repository.
+	// NoRight is for verbs that read, record what was read, write derived data, or make another repository.
 	NoRight Right = iota + 1
-	// OwnRight is of verbs that need a rule with their own name, and with those of Runs, unless a request only reads.
+	// OwnRight is for verbs that need a rule with their own name, and with those of Runs, unless a request only reads.
 	OwnRight
-	// PeopleOnly is of verbs that no rule allows to an agent.
+	// PeopleOnly is for verbs that no rule allows to an agent.
 	PeopleOnly
 )
 
 // rightful is implemented by requests that need the right of their verb although they neither make an operation of
-// the repository nor have an author: what they change is kept beside it.
+// the repository nor have an author, such as reviews, whose decisions are stored outside it.
 type rightful interface{ NeedsRight() bool }
 
 // Rights returns the names of the operations that a policy must allow an agent before a request begins, the verb's
@@ -37,7 +37,7 @@ func (s *Spec) Rights(req any) []string {
 }
 
 // Permit returns an error wrapping policy.ErrDenied if the policy in a file does not allow an agent one of some
-// operations. The first is what the agent asked for, the others are what that needs as well.
+// operations. The agent asked for the first, which needs the others too.
 func Permit(path, agent string, rights []string) error {
 	p, _ := policy.Read(path) // a damaged one refuses, and says why
 	for _, name := range rights {

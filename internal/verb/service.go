@@ -20,17 +20,17 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// Host is what a surface runs verbs with: it knows the configuration, the clock, the keys and the
-// process that has the repository open.
+// Host is the environment in which a surface runs verbs: it knows the configuration, the clock, the
+// keys and the process that has the repository open.
 type Host interface {
 	// Open opens the repository for a job, runs fn and closes it, or has the process that has it open do the job.
-	// Repo returns it meanwhile.
+	// Repo returns the repository while fn runs.
 	Open(ctx context.Context, job *Job, fn func(ctx context.Context) error) error
 	Repo() *core.Repo
 	// Defaults fills in what the caller's environment says where the request says nothing.
 	Defaults(w *Writing)
-	// Permit returns an error if the policy does not allow the caller one of some operations. agent is the one that
-	// the request names, "" for none.
+	// Permit returns an error if the policy does not allow the caller one of some operations. agent is the agent
+	// named by the request, "" for none.
 	Permit(agent string, rights []string) error
 	// Stamp says who makes a change, and when.
 	Stamp(spec *Spec, w *Writing) (state.Stamp, error)
@@ -52,7 +52,7 @@ type Host interface {
 	Human() bool
 	// Clock returns the time since any fixed moment, for explanations.
 	Clock() func() time.Duration
-	// Shown counts how often answers showed nodes, where that is counted.
+	// Shown counts how often answers showed nodes, if the configuration says so.
 	Shown(ctx context.Context, nodes map[graph.ID]int64)
 	// OpenRoot opens a directory of this machine, "" for the one that holds the repository.
 	OpenRoot(dir string) (*os.Root, error)
@@ -70,8 +70,8 @@ type Caller interface {
 	Setting(variable, key string) (string, error)
 	// File opens a file that a field names, standard input for a hyphen, and returns what errors call it.
 	File(ctx context.Context, name string) (in io.ReadCloser, shown string, err error)
-	// Embedder opens the model that a spec names, "" for that of the configuration. progress is told of
-	// each call how many of its texts are done.
+	// Embedder opens the model that a spec names, "" for that of the configuration. progress receives the
+	// number of texts done within each call.
 	Embedder(spec string, progress func(done, total int)) (Embedder, error)
 	// Models opens the models that a question names. The reranker is nil for none, and for one that
 	// asks no model.
@@ -114,7 +114,7 @@ type File struct {
 	Close func()
 }
 
-// Writing is what requests of verbs that write have in common.
+// Writing holds the fields common to the requests of verbs that write.
 type Writing struct {
 	Author, Agent, Task, Time string
 	Branch, Stage             string
@@ -130,12 +130,12 @@ type Writing struct {
 	Signs bool // whether commits are signed where that is configured
 }
 
-// Service is what the function of a verb works on, for one call.
+// Service gives the function of a verb access to the repository and the caller, for one call.
 type Service struct {
-	// Repo is open for what the verb does. In a dry run Repo is one that is forgotten, and From the
-	// stored one; else they are the same.
+	// Repo is the open repository. In a dry run it is one whose writes are discarded, and From is the
+	// stored one; otherwise they are the same.
 	Repo, From *core.Repo
-	// Commit says who makes a change, and where; its Stamp is that of verbs that make no commit too.
+	// Commit says who makes a change, and where; verbs that make no commit use its Stamp too.
 	Commit core.CommitOptions
 	Stage  string
 	DryRun bool

@@ -26,9 +26,9 @@ var words = map[reflect.Type]string{
 }
 
 // Shapes returns the shapes that an answer may have, as operation.Schema reads them, from the types of
-// the answers: their members are described by the tags json and shape, where the latter is what stands
-// in place of a value that the type does not tell, null for one that may be null as well, or of an embedded
-// struct ? where all of it may be missing.
+// the answers: the tags json and shape describe their members. The tag shape gives the shape of a value
+// whose type does not tell it; null adds that a value may be null, and ? on an embedded struct that all of
+// it may be missing.
 func (s *Spec) Shapes() []string {
 	var types []reflect.Type
 	if s.result != nil && s.Answers == nil {

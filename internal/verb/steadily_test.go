@@ -18,8 +18,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// TestSteadily has digests be removed by a purge while a verb reads them: it reads them anew, says that it is to be
-// asked again where a part of its answer is given, and takes what is missing otherwise for damage.
+// TestSteadily has a purge remove digests while a verb reads them: the verb reads them again, asks the caller to
+// retry if part of its answer was given, and otherwise reports missing blocks as damage.
 func TestSteadily(t *testing.T) {
 	ctx := t.Context()
 	by := state.Stamp{Author: "a", Time: 1, Command: []string{"x"}}
@@ -120,7 +120,7 @@ func TestSteadilyShared(t *testing.T) {
 	}
 }
 
-// sharedMem is a store of which others could be told, and are not.
+// sharedMem is a shared store that no other process writes to.
 type sharedMem struct {
 	store.Store
 	store.Shared // nil but for what is here

@@ -233,7 +233,7 @@ var (
 	textType          = reflect.TypeFor[Text]()
 )
 
-// Inline are members that an answer has beside those of its type.
+// Inline holds members of an answer that its type lacks.
 type Inline []ipld.Entry
 
 var null = []byte("null")
@@ -416,7 +416,7 @@ func (w *walker) members(v reflect.Value) error {
 	return cmp.Or(err, w.to.close('}'))
 }
 
-// isZero is what the standard library leaves out of a member with omitzero.
+// isZero reports whether encoding/json leaves out a member with omitzero and this value.
 func isZero(v reflect.Value) bool {
 	if z, ok := v.Interface().(interface{ IsZero() bool }); ok && (v.Kind() != reflect.Pointer || !v.IsNil()) {
 		return z.IsZero()
@@ -424,7 +424,7 @@ func isZero(v reflect.Value) bool {
 	return v.IsZero()
 }
 
-// isEmpty is what the standard library leaves out of a member with omitempty.
+// isEmpty reports whether encoding/json leaves out a member with omitempty and this value.
 func isEmpty(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Slice, reflect.Map, reflect.String, reflect.Array:

@@ -21,14 +21,14 @@ const (
 	Destroys = operation.Destroys
 )
 
-// Spec is what a declaration says of a verb.
+// Spec declares a verb.
 type Spec struct {
 	Command string // its words on the command line, as "op log"
 	Usage   string // what follows them there
-	Args    string // the positional arguments, where Usage has more than these
+	Args    string // the positional arguments, if Usage has more than these
 	Group   string // of the help, of a command of the root
 	Title   string // a few words
-	Doc     string // the help; its first paragraph is what remote callers are told
+	Doc     string // the help; remote callers get its first paragraph
 	Example string
 
 	Right Right    // that an agent needs before the verb begins
@@ -38,11 +38,11 @@ type Spec struct {
 	Idempotent bool
 	// Pure is whether an answer that names one commit depends on it and the request alone.
 	Pure bool
-	// Derived is whether it writes nothing but what is derived: no operation is made and no author asked.
+	// Derived is whether it writes derived data alone: it makes no operation and needs no author.
 	Derived bool
 	// NoRepo is whether it needs no repository.
 	NoRepo bool
-	// Long is whether it takes so long that others work on the repository meanwhile.
+	// Long is whether it takes so long that others should work on the repository at the same time.
 	Long bool
 	// Local is whether it is for the command line of this machine alone.
 	Local bool
@@ -59,9 +59,9 @@ type Spec struct {
 	Lines *LinesSpec
 	// Batch says how the verb answers each of the lines of a file too, nil where it does not.
 	Batch *BatchSpec
-	// Exclude and Together are fields of which one alone may be given, and that need each other.
+	// Exclude lists groups of mutually exclusive fields, Together groups that must be given together.
 	Exclude, Together [][]string
-	// Complete is what completes the first positional argument, as in the tags of fields.
+	// Complete names the completion of the first positional argument, as in the tags of fields.
 	Complete string
 
 	stream bool
@@ -76,7 +76,7 @@ type Spec struct {
 // each verb is small.
 type Verb[Req, Res any] struct{ Spec }
 
-// Define declares a verb with one answer. Beside an error of Answered or News the answer is given too.
+// Define declares a verb with one answer, which is given even with an error of Answered or News.
 func Define[Req, Res any](
 	spec Spec, do func(ctx context.Context, s *Service, req *Req) (Res, error),
 ) *Verb[Req, Res] {
@@ -265,8 +265,8 @@ type Driver interface {
 }
 
 // Resumer is implemented by requests whose answers come as things happen, without an end: each is passed on
-// at once, and where the process that answers ends another one goes on with what is left of the request.
-// Answered is told of each answer that the caller has, and returns whether more are wanted.
+// at once, and if the process that answers ends, another one continues with the rest of the request.
+// Answered is called with each answer that the caller has received, and returns whether more are wanted.
 type Resumer interface {
 	Answered(answer any) (more bool)
 }
@@ -345,9 +345,9 @@ func (s *Service) Call(ctx context.Context, req any, emit func(any) error) error
 // maxAgain is how often a verb that reads is begun again since what it reads was removed.
 const maxAgain = 3
 
-// steadily runs a verb that reads, and again where a purge or a collection has meanwhile removed what is derived:
-// that is no damage, and is made anew. In a store of many processes another one may have done so unheard, so that
-// what was opened is forgotten once.
+// steadily runs a verb that reads, and again if a purge or a collection removed derived blocks during the run:
+// that is no damage, and they are rebuilt. In a shared store another process may have removed them without
+// notice, so the open indexes are dropped once.
 func (spec *Spec) steadily(
 	ctx context.Context, s *Service, req any, emit func(any) error,
 ) error {

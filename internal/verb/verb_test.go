@@ -112,7 +112,7 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// TestAnswersBesideErrors sees to it that an error hides an answer unless it says that there is one.
+// TestAnswersBesideErrors checks that an error hides the answer unless it says that there is one.
 func TestAnswersBesideErrors(t *testing.T) {
 	plain := errors.New("failed")
 	for _, tt := range []struct {
@@ -132,7 +132,7 @@ func TestAnswersBesideErrors(t *testing.T) {
 	}
 }
 
-// TestHiddenStates: what a caller may let through is what is hidden.
+// TestHiddenStates checks that callers can include exactly the states that are hidden.
 func TestHiddenStates(t *testing.T) {
 	field, _ := reflect.TypeFor[verb.Marks]().FieldByName("Include")
 	for _, s := range graph.States() {

@@ -78,8 +78,8 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("%s has no field %s", e.Verb, e.Field)
 }
 
-// DecodeRequest returns the request that EncodeRequest made, of which some fields were given. A field that
-// is not known is an *UnknownError.
+// DecodeRequest returns the request that EncodeRequest made, and marks the given fields. An unknown field is
+// an *UnknownError.
 func (s *Spec) DecodeRequest(data json.RawMessage, given []string) (any, error) {
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal(data, &values); err != nil {
@@ -121,8 +121,8 @@ func decodeField(data json.RawMessage, v reflect.Value) bool {
 	return json.Unmarshal(data, v.Addr().Interface()) == nil
 }
 
-// WriteAnswer writes an answer for another process: as JSON in one line, and before it, where that is to
-// read it back, its type.
+// WriteAnswer writes an answer for another process: as JSON in one line, preceded by its type if typed, so
+// that ReadAnswers can read it back.
 func WriteAnswer(w io.Writer, answer any, typed bool) error {
 	if typed {
 		if _, err := io.WriteString(w, quote(reflect.TypeOf(answer).Elem().Name())+" "); err != nil {
@@ -176,7 +176,7 @@ type Failure struct {
 	Turn     string   `json:"turn,omitempty"`
 }
 
-// FailureOf returns the form of an error, nil for none. Remote callers are told of parameters.
+// FailureOf returns the wire form of an error, nil for none. For remote callers it names parameters, not flags.
 func FailureOf(ctx context.Context, err error, remote bool) *Failure {
 	if err == nil {
 		return nil
