@@ -15,7 +15,7 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/table"
 )
 
-// HostOptions say what others are told of this process, and how it runs their verbs.
+// HostOptions say how this process presents itself to others, and how it runs their verbs.
 type HostOptions struct {
 	Build string // the name of this program's version, for messages and for others of the same
 	PID   int
@@ -23,12 +23,12 @@ type HostOptions struct {
 	Temp  string // the system's directory for temporary files
 	// Meaning embeds what is written, for callers who want that; nil for none.
 	Meaning state.Meaning
-	// Embeds is whether what lacks vectors by Meaning is embedded beside all who use the repository.
+	// Embeds is whether nodes that lack vectors by Meaning are embedded in the background.
 	Embeds bool
 	// Finish, unless nil, is given the repository before Close closes it.
 	Finish func(r *core.Repo)
-	// Use begins a use of the repository, which release ends with what came of it, nil where it is not
-	// open here any more; nil for one that is open until Close.
+	// Use begins a use of the repository, which release ends with its error; r is nil if the repository is
+	// no longer open here. A nil Use means that it is open until Close.
 	Use func() (r *core.Repo, release func(err error))
 	// Now is the clock that explanations tell the time by; nil for the system's.
 	Now func() time.Time

@@ -33,9 +33,9 @@ type Call struct {
 	// are read.
 	Inputs []string `json:"inputs,omitempty"`
 
-	// Sign is of a run whose commits the caller signs.
+	// Sign is set for a run whose commits the caller signs.
 	Sign *verb.Signatures `json:"sign,omitempty"`
-	// Meaning is whether what is written is embedded by the model that is a part of the program.
+	// Meaning is whether written nodes are embedded by the built-in model.
 	Meaning bool `json:"meaning,omitempty"`
 	// What the caller's configuration says: which verbs take in signed commits alone, whether it is
 	// counted how often answers show nodes, and what to keep when garbage is collected after a write.
@@ -60,7 +60,7 @@ type Collect struct {
 	Grace   time.Duration `json:"grace"`
 }
 
-// Tidings is what the owner says while a verb runs.
+// Tidings is a progress message that the owner sends while a verb runs.
 type Tidings struct {
 	Start string `json:"start,omitempty"` // something begins that takes its time
 	What  string `json:"what,omitempty"`  // how much of something is done, of a total, 0 for an unknown one
@@ -68,12 +68,12 @@ type Tidings struct {
 	Total int    `json:"total,omitempty"`
 	Say   string `json:"say,omitempty"` // in place of what shows
 	End   bool   `json:"end,omitempty"` // nothing is to show any more
-	// Collected is what a collection after the write removed; Remark is something else to say.
+	// Collected reports a collection after the write; Remark is any other message.
 	Collected *core.GCResult `json:"collected,omitempty"`
 	Remark    string         `json:"remark,omitempty"`
 }
 
-// Caller is what a process does for a verb that it has another one run.
+// Caller holds the callbacks of a process for a verb that another process runs for it.
 type Caller struct {
 	// Input opens one of the files of the call.
 	Input func(number int) (io.Reader, error)
@@ -147,7 +147,7 @@ func (a *conversing) tell(data []byte) {
 	}
 }
 
-// causedError is what an owner says of an error that it was told of.
+// causedError has the owner's message for an error that began in the caller, and unwraps to that error.
 type causedError struct{ said, cause error }
 
 func (e *causedError) Error() string { return e.said.Error() }

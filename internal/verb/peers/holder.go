@@ -66,7 +66,7 @@ type held struct {
 	at    os.FileInfo // of .mnem, whatever its path is by now
 	host  *Owner      // nil while no other process can be answered; set under mu of the Holder
 	users sync.WaitGroup
-	stop  context.CancelFunc // of what works beside users
+	stop  context.CancelFunc // ends background work
 }
 
 // Use is one use of a repository that is open here. Done must be called.
@@ -76,8 +76,8 @@ type Use struct {
 	own  *held
 }
 
-// Done ends the use with what came of it: after an error of a repository that cannot be written any
-// more that is closed when all uses have ended, and the next need opens it anew.
+// Done ends the use with its error. If the repository can no longer be written, it is closed when all
+// uses have ended, and the next use opens it again.
 func (u *Use) Done(err error) {
 	if errors.Is(err, core.ErrStopped) {
 		u.h.drop(u.own)
@@ -85,8 +85,8 @@ func (u *Use) Done(err error) {
 	u.own.users.Done()
 }
 
-// NewHolder returns the holder of the repository in dir/.mnem, and opens nothing. Of opt, PID, Temp and
-// Now, Meaning, Embeds and Finish count. warn is told why no other process can be answered, or what lacks vectors not embedded.
+// NewHolder returns the holder of the repository in dir/.mnem, and opens nothing. It ignores the fields
+// Build, Since and Use of opt. It calls warn if it cannot answer other processes or embed missing vectors.
 func NewHolder(dir string, open core.Options, opt HostOptions, warn func(error)) *Holder {
 	h := &Holder{dir: dir, open: open, opt: opt, warn: warn, most: closeLimit, gate: make(chan struct{}, 1)}
 	h.opt.Build, h.opt.Use = build(), h.use
@@ -99,7 +99,7 @@ func NewHolder(dir string, open core.Options, opt HostOptions, warn func(error))
 // Dir returns the directory that holds .mnem.
 func (h *Holder) Dir() string { return h.dir }
 
-// Covers reports whether a directory is the one whose repository this holds.
+// Covers reports whether h holds the repository in a directory.
 func (h *Holder) Covers(dir string) bool {
 	h.mu.Lock()
 	own := h.held
@@ -159,7 +159,7 @@ func (h *Holder) Reach(ctx context.Context) (*Use, *owner.Client, error) {
 		return nil, nil, ctx.Err()
 	}
 	if u, err := h.enter(false); u != nil || err != nil {
-		return u, nil, err // opened meanwhile
+		return u, nil, err // another caller opened it
 	}
 	opt := h.open
 	opt.Since = h.since()
@@ -213,7 +213,7 @@ func (h *Holder) own(r *core.Repo) (*Use, error) {
 	return nil, errors.Join(errEnding, err)
 }
 
-// embedLeft embeds, beside all who use the repository, what has no vectors: soon after it was opened, and after each
+// embedLeft embeds nodes without vectors in the background: soon after the repository was opened, and after each
 // commit that leaves some. It ends with the repository.
 func (h *Holder) embedLeft(own *held) {
 	ctx, stop := context.WithCancel(context.Background())
@@ -244,8 +244,8 @@ func (h *Holder) embedLeft(own *held) {
 	}()
 }
 
-// answerLater answers other processes as soon as that is possible, as once a disk that had no space for the owner file
-// has some. It ends at the latest soon after the repository is held here no more.
+// answerLater retries answering other processes until it succeeds, for example once a full disk has space for the
+// owner file. It also ends soon after the repository is no longer held here.
 func (h *Holder) answerLater(own *held) {
 	for pause := answerPause; ; pause = min(2*pause, maxAnswerPause) {
 		time.Sleep(pause)
@@ -277,7 +277,7 @@ func (h *Holder) answer(own *held) bool {
 	}
 	h.mu.Unlock()
 	if !here {
-		_ = host.Close(closeGrace) // nobody was answered yet, or is told to ask the next owner
+		_ = host.Close(closeGrace) // callers so far, if any, are told to ask the next owner
 	}
 	return true
 }
@@ -305,7 +305,7 @@ func (h *Holder) Keep(ctx context.Context, ready func(socket string, own bool)) 
 			if ready != nil {
 				ready("", false)
 			}
-			_ = client.Wait(ctx) // its error is that of ctx
+			_ = client.Wait(ctx) // its error comes from ctx
 			_ = client.Close()   // nothing was sent
 			continue
 		default:
@@ -387,7 +387,7 @@ func (h *Holder) close() error {
 	return err
 }
 
-// drop closes a repository that failed, when nobody uses it any more; the next need opens it anew.
+// drop closes a failed repository when its last use ends; the next use opens it again.
 func (h *Holder) drop(own *held) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -402,7 +402,7 @@ func (h *Holder) drop(own *held) {
 	}()
 }
 
-// end closes a repository that nobody begins to use any more.
+// end closes a repository that gets no new uses.
 func (h *Holder) end(own *held) error {
 	// The socket goes while the lock is held, since then no other process has made its own.
 	own.stop()

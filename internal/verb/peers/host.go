@@ -33,7 +33,7 @@ import (
 // tellEvery is how often the caller is told how far something is.
 const tellEvery = 100 * time.Millisecond
 
-// host is what a verb runs with that another process asked for.
+// host is the verb.Host of a call from another process.
 type host struct {
 	*Owner
 	call *Call
@@ -169,7 +169,7 @@ func (h *host) Require(rule string, given bool) (
 // Human implements verb.Host.
 func (h *host) Human() bool { return h.call.Human }
 
-// tell tells the caller something. Where it cannot be told it is not there any more.
+// tell sends the caller a message. A failure means that the caller is gone, and is ignored.
 func (h *host) tell(t Tidings) {
 	data, _ := json.Marshal(t) // it has a JSON form
 	_ = h.verb.Tell(data[:min(len(data), owner.MaxTold)])
@@ -184,7 +184,7 @@ func (h *host) Working(what string) func() {
 	return h.worked
 }
 
-// Progress is what verb.Host has for work that tells how far it is.
+// Progress implements verb.Host.
 func (h *host) Progress() (set func(what string, done, total int), done func()) {
 	return func(what string, done, total int) {
 		if now := time.Now(); h.call.Progress && now.Sub(h.told) >= tellEvery {

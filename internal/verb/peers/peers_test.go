@@ -386,7 +386,7 @@ func TestWritersDoNotWaitForInput(t *testing.T) {
 	}
 }
 
-// TestElsewhere has an owner that has the repository no more.
+// TestElsewhere asks an owner that no longer has the repository.
 func TestElsewhere(t *testing.T) {
 	dir, _, _ := answering(t, HostOptions{Use: func() (*core.Repo, func(error)) { return nil, nil }})
 	_, err := askerOf(t, dir, lines(""))(&branching.StatusVerb.Spec, &branching.StatusRequest{}, Call{})

@@ -10,8 +10,8 @@ import (
 // maxHeld is how many bytes of what is spooled are in memory.
 const maxHeld = 1 << 20
 
-// Spool reads all that another process or a person has to say, so that nobody waits for it while it is
-// used. What is longer than 1 MiB is in a file of the directory meanwhile.
+// Spool reads all of from, another process or a person, so that no caller waits for it while reading the
+// result. Input longer than 1 MiB goes to a temporary file in dir.
 func Spool(dir string, from io.Reader) (io.ReadCloser, error) {
 	head, err := io.ReadAll(io.LimitReader(from, maxHeld))
 	if err != nil {
@@ -36,8 +36,8 @@ func SpoolFile(dir string, from io.Reader) (*TempFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Where the system allows it the name goes at once, so that nothing is left behind whatever
-	// happens; elsewhere when the file is closed.
+	// Remove the name at once if the system allows it, so that nothing is left behind whatever happens;
+	// otherwise when the file is closed.
 	out := &TempFile{File: f, removed: os.Remove(f.Name()) == nil}
 	if out.Size, err = io.Copy(f, from); err == nil {
 		_, err = f.Seek(0, io.SeekStart)
