@@ -49,7 +49,7 @@ type App struct {
 	Config string    // directory of the user's configurations where XDG_CONFIG_HOME is not set
 	Data   string    // directory of the user's data where XDG_DATA_HOME is not set
 	Home   string    // the user's own directory, "" where the system names none
-	// Executable is the path of this program, for others to start it; "" where nobody knows.
+	// Executable is the path of this program, for others to start it; "" if it is not known.
 	Executable string
 	// LookPath finds a program as the system starts it; nil where none is looked for.
 	LookPath func(program string) (string, error)
@@ -152,7 +152,7 @@ func WantsJSON(args []string) bool {
 	return false
 }
 
-// OutBuffers are such buffers of calls of other surfaces, of which many come one after another.
+// OutBuffers pools such buffers for calls from other surfaces, which come in quick succession.
 var OutBuffers = sync.Pool{New: func() any { return Buffered(nil) }}
 
 // Buffered returns a writer that gathers what is printed.
@@ -198,7 +198,7 @@ type Line struct {
 	Opened    *core.Repo // that this command has open now, shared or its own
 	// AcceptHead opens a repository whose head file disagrees: for fsck --repair alone.
 	AcceptHead bool
-	// Client is what the process is called in databases unless MNEM_CLIENT says, "" for the user's own name.
+	// Client names the process in databases unless MNEM_CLIENT does, "" for the user's own name.
 	Client   string
 	Failures map[string]int // of models by kind, nil if they are not counted
 }

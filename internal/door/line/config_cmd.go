@@ -4,7 +4,7 @@ import (
 	"github.com/mnem-project/mnem/internal/door/settings"
 )
 
-// LookUp returns the value of a key that applies beside flags, or the user's own.
+// LookUp returns the value of a key that applies unless a flag overrides it, or the user's own.
 func (c *Line) LookUp(key settings.Key, userOnly bool) (settings.InEffect, error) {
 	variable := c.Env(key.Env)
 	if variable != "" && !userOnly {

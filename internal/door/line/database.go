@@ -60,13 +60,12 @@ func (c *Line) Link(dir, at string) error {
 	})
 }
 
-// ServersClient is what servers of many repositories are called unless MNEM_CLIENT says otherwise: they are one client,
-// whatever the configuration of the user calls other processes.
+// ServersClient names servers of many repositories in databases unless MNEM_CLIENT does: they are one client, however
+// the user's configuration names other processes.
 const ServersClient = "servers"
 
-// ClientName returns what this process is called in databases. Where nothing says so it makes up a name, which the
-// user's configuration keeps; where that cannot be written, for whatever reason, it is "", as that of other such
-// processes.
+// ClientName returns the name of this process in databases. Unless one is set it makes up a name and stores it in the
+// user's configuration; if that cannot be written, the name is "", which all such processes share.
 func (c *Line) ClientName(ctx context.Context) (string, error) {
 	name := c.Env(settings.ClientVariable)
 	if name == "" && c.Client != "" {

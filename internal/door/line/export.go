@@ -22,7 +22,7 @@ func WriteOut(ctx context.Context, path string, write func(io.Writer) error) err
 	return filestate.Replace(path, privateMode, write)
 }
 
-// privateMode is that of a new file with memories in it: they are their user's business.
+// privateMode is the mode of new files with memories: only their user may read them.
 const privateMode = 0o600
 
 // writeInPlace writes to a device or pipe. It does not wait for another program to open a pipe for reading:

@@ -12,8 +12,8 @@ import (
 	"github.com/mnem-project/mnem/internal/gitfollow"
 )
 
-// Follow finds what HEAD is for the caller, where the memory follows the git work tree: once for a command. Where
-// no work tree is around the repository it follows none.
+// Follow sets HEAD for the caller from the git work tree, if the memory follows git. Only the first call of a command
+// does anything. Without a work tree HEAD is not changed.
 func (c *Line) Follow() error {
 	if c.followed || c.Program != "" || c.Global.User {
 		return nil
@@ -38,8 +38,8 @@ func (c *Line) Follow() error {
 	return nil
 }
 
-// WorkTree returns the git work tree that the memory follows: the one that the working directory is in, where its
-// branches are those of the one that the repository is in, and else that.
+// WorkTree returns the git work tree that the memory follows: the one around the working directory, if it shares its
+// branches with the one around the repository, and otherwise the latter.
 func (c *Line) WorkTree() (*gitdir.Tree, error) {
 	dir, err := c.Dir()
 	if err != nil {
@@ -58,7 +58,7 @@ func (c *Line) mainRepo(found string) string {
 	})
 }
 
-// followedTask is what the caller works on where nothing says so: the branch that HEAD follows.
+// followedTask returns the default task of the caller: the branch that HEAD follows, "" for none.
 func (c *Line) followedTask() string {
 	if f := c.By.Following; f != nil && len(f.Branch) <= graph.MaxActor {
 		return f.Branch

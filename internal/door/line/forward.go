@@ -1,7 +1,7 @@
 package line
 
-// Release ends the use of the shared repository, when nothing is read of it any more. err is what
-// came of the command.
+// Release ends the use of the shared repository, once the command reads no more from it. err is the
+// error of the command.
 func (c *Line) Release(err error) {
 	if c.InUse != nil {
 		c.InUse.Done(err)
@@ -9,7 +9,7 @@ func (c *Line) Release(err error) {
 	}
 }
 
-// ShownFile is what messages call a file.
+// ShownFile returns the name of a file for messages.
 func ShownFile(name string) string {
 	if name == StdinName {
 		return stdinShown

@@ -87,7 +87,7 @@ func (c *Line) Lines(ctx context.Context, names []string) (state.Changes, error)
 	return p.count(changes), nil
 }
 
-// OnceStdin refuses files of which several are standard input.
+// OnceStdin returns an error if more than one file is standard input.
 func OnceStdin(args []string) error {
 	seen := false
 	for _, arg := range args {
@@ -175,8 +175,8 @@ func (r *patientReader) Read(p []byte) (int, error) {
 	return 0, r.err
 }
 
-// Seekable opens a file for reading anywhere. What is no regular file is first copied into the
-// repository's directory, where there is room for it if there is for its blocks.
+// Seekable opens a file for random reads. Anything but a regular file is first copied into the
+// repository's directory: a disk with space for its blocks has space for the copy.
 func (c *Line) Seekable(ctx context.Context, file string) (in *verb.File, err error) {
 	if whole := c.Whole[file]; whole != nil {
 		return &verb.File{ReaderAt: whole, Size: whole.Size, Close: func() {}}, nil // closed with the command

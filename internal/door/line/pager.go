@@ -23,7 +23,7 @@ type pager struct {
 	wait  func() error
 }
 
-// page lets results of the command that begins go through a pager, where there is one to use.
+// page sends the results of the command that begins through a pager, if it should have one.
 func (c *Line) page() {
 	if c.Global.noPager || !c.App.OutTTY || c.App.StartPager == nil ||
 		!slices.Contains(paged, strings.Join(c.Doing.Words, " ")) {
@@ -43,7 +43,7 @@ func (c *Line) page() {
 	}
 }
 
-// Write writes results. Where the program cannot be started they go to the terminal.
+// Write writes results. If the program cannot be started they go to the terminal.
 func (p *pager) Write(b []byte) (int, error) {
 	if to := p.start(); to != nil {
 		return to.Write(b)
@@ -87,7 +87,7 @@ func (p *pager) end() {
 	}
 }
 
-// asides is the error stream beside a pager.
+// asides is the error stream while a pager is used.
 type asides struct {
 	pager   *pager
 	results *bufio.Writer

@@ -6,7 +6,7 @@ import (
 	"github.com/mnem-project/mnem/internal/verb"
 )
 
-// ErrRemote is that of package verb.
+// ErrRemote is verb.ErrRemote.
 var ErrRemote = verb.ErrRemote
 
 // MayName returns an error where a file or directory is named by a remote caller.

@@ -66,8 +66,8 @@ func flagNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 // Agent returns the name of the program that acts for the author, "" for a person.
 func (c *Line) Agent() string { return FirstOf(c.Global.Agent, c.By.Agent) }
 
-// Stamp says who does this, and when. Where there is no repository that is what its error says: it
-// comes before what is missing for writing to one.
+// Stamp says who makes a change, and when. If there is no repository its error says so, rather than
+// what else is missing for a write.
 func (c *Line) Stamp() (state.Stamp, error) {
 	by, err := c.StampOf()
 	if err != nil && c.Opened == nil && c.Doing.Name != "init" {
@@ -117,7 +117,7 @@ func (c *Line) StampOf() (state.Stamp, error) {
 	return by, c.guard(&by, c.Doing.Name)
 }
 
-// Doing is what the process is asked to do, as far as it matters to whoever opens and writes.
+// Doing describes the running command to the code that opens the repository and writes to it.
 type Doing struct {
 	Ctx   context.Context
 	Name  string   // of the verb, as policies know it

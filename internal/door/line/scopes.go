@@ -52,8 +52,8 @@ func (c *Line) Dir() (string, error) {
 	return dir, c.own(dir)
 }
 
-// own returns an error where a repository that nobody named is another user's: its configuration
-// would decide which servers see what is asked, and its facts would pass for the user's own.
+// own returns an error if a repository that the user did not name belongs to another user: its
+// configuration would decide which servers see the queries, and its facts would pass for the user's own.
 func (c *Line) own(dir string) error {
 	path := filepath.Join(dir, core.DirName)
 	info, err := os.Stat(path)

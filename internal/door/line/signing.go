@@ -13,8 +13,8 @@ import (
 	"github.com/mnem-project/mnem/internal/state"
 )
 
-// signFlags are the flags of commands that make commits. Signing happens here, where the user's
-// keys are, whoever keeps the repository.
+// signFlags are the flags of commands that make commits. This process signs, as it has the user's
+// keys, even if another one has the repository open.
 type signFlags struct {
 	Sign, NoSign bool
 	Key          string
@@ -78,7 +78,7 @@ func (c *Line) SigningKey(ring *keyring.Ring) (string, error) {
 	return names[0], nil
 }
 
-// Configured returns the value of a config key that applies beside flags, "" for none.
+// Configured returns the value of a config key that applies unless a flag overrides it, "" for none.
 func (c *Line) Configured(name string) (string, error) {
 	key, err := settings.KeyOf(name)
 	if err != nil {
@@ -94,7 +94,7 @@ func (c *Line) Configured(name string) (string, error) {
 	return *got.Value, nil
 }
 
-// Ring returns the directory of the user's keys: --keys, MNEM_KEYS, or beside the user's
+// Ring returns the directory of the user's keys: --keys, MNEM_KEYS, or the default next to the user's
 // configuration.
 func (c *Line) Ring() (*keyring.Ring, error) {
 	if dir := FirstOf(c.KeysDir, c.Env("MNEM_KEYS")); dir != "" {

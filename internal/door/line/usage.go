@@ -113,7 +113,7 @@ func nameOf(cmd *cobra.Command) string {
 	return strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
 }
 
-// Distance returns how many bytes are to be inserted, removed or replaced to make b of a.
+// Distance returns the edit distance of a and b in bytes: insertions, deletions and replacements.
 func Distance(a, b string) int {
 	row := make([]int, len(b)+1) // of the beginnings of b
 	for j := range row {
@@ -133,8 +133,8 @@ func Distance(a, b string) int {
 	return row[len(b)]
 }
 
-// Positionals refuses too few positional arguments, naming the first that is missing, and too many: usage is what
-// follows the name of the command.
+// Positionals refuses too few positional arguments, naming the first that is missing, and too many. usage is the
+// usage line without the name of the command.
 func Positionals(usage string) cobra.PositionalArgs {
 	usage = strings.TrimSuffix(usage, " [flags]")
 	var required []string

@@ -33,6 +33,6 @@ func openFile(ctx context.Context, path string) error {
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	go func() { _ = cmd.Wait() }() // whether a browser came up is to be seen
+	go func() { _ = cmd.Wait() }() // the user sees whether a browser came up
 	return nil
 }
