@@ -67,7 +67,7 @@ func broadSet(t *testing.T) (fstest.MapFS, map[string]*broadQuestion) {
 }
 
 // TestBroadQuestions: answers with digests make more points of broad questions than items alone do, and as many in a
-// budget that has room for little beside the items.
+// budget that has room for little more than the items.
 func TestBroadQuestions(t *testing.T) {
 	files, byID := broadSet(t)
 	if len(byID) != 15 {
