@@ -135,7 +135,7 @@ func (c *claudeCode) entitle(l *claudeCodeLine) {
 
 // message takes a message of the user or the assistant.
 func (c *claudeCode) message(l *claudeCodeLine, data []byte, at position) error {
-	claudeCodeShape.tell(c.handler, data)
+	claudeCodeShape().tell(c.handler, data)
 	c.identify(l, data)
 	if c.talk == nil || c.talk.session.ID != l.SessionID {
 		if err := c.begin(l); err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"sync"
 )
 
 // clineMessage is a message as Cline shows it.
@@ -30,9 +31,11 @@ var clineKinds = kinds{
 	"command": "permissions", "tool": "permissions", "completion_result": "permissions", "browser_action": "browser",
 }
 
-var clineShape = has("ts", "type", "ask", "say", "text", "reasoning", "images", "files", "partial", "commandCompleted",
-	"lastCheckpointHash", "isCheckpointCheckedOut", "isOperationOutsideWorkspace", "conversationHistoryIndex",
-	"conversationHistoryDeletedRange", "modelInfo", "multiCommandState", "contextCondense", "progressStatus", "checkpoint")
+var clineShape = sync.OnceValue(func() shape {
+	return has("ts", "type", "ask", "say", "text", "reasoning", "images", "files", "partial", "commandCompleted",
+		"lastCheckpointHash", "isCheckpointCheckedOut", "isOperationOutsideWorkspace", "conversationHistoryIndex",
+		"conversationHistoryDeletedRange", "modelInfo", "multiCommandState", "contextCondense", "progressStatus", "checkpoint")
+})
 
 // clineTask reads the messages of a task of Cline, ui_messages.json. The time of the first of them names the task.
 type clineTask struct {
@@ -51,7 +54,7 @@ func (c *clineTask) record(data json.RawMessage, h Handler) error {
 	if m.Type != "say" && m.Type != "ask" {
 		return errDamaged
 	}
-	clineShape.tell(h, data)
+	clineShape().tell(h, data)
 	key := string(data)
 	switch {
 	case c.seen[key]:

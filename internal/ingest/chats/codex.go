@@ -81,9 +81,9 @@ func (c *codex) line(data []byte, at position) error {
 	}
 	c.talk.at = at.place()
 	if _, left := codexKinds[l.Type]; !left {
-		of := codexShape
+		of := codexShape()
 		if enveloped := l.Payload != nil; !enveloped && !bytes.Contains(data, []byte(`"payload"`)) {
-			of = codexItemShape
+			of = codexItemShape()
 		}
 		of.tell(c.handler, data)
 	}
@@ -97,7 +97,7 @@ func (c *codex) meta(data json.RawMessage) error {
 	if err := decode(data, &m); err != nil {
 		return err
 	}
-	codexMetaShape.tell(c.handler, data)
+	codexMetaShape().tell(c.handler, data)
 	if m.ID == "" {
 		m.ID = m.SessionID
 	}

@@ -3,6 +3,7 @@ package chats
 import (
 	"encoding/json"
 	"slices"
+	"sync"
 )
 
 // copilotCLI reads the events of a session of Copilot CLI. The events of a turn that was rewound stay in the file.
@@ -75,19 +76,21 @@ var copilotKinds = kinds{
 }
 
 var (
-	copilotShape = has("type", "id", "parentId", "timestamp", "ephemeral", "agentId").
+	copilotShape = sync.OnceValue(func() shape {
+		return has("type", "id", "parentId", "timestamp", "ephemeral", "agentId").
 			with("data", has("sessionId", "version", "producer", "copilotVersion", "startTime", "selectedModel",
-			"reasoningEffort", "reasoningSummary", "contextTier", "alreadyInUse", "remoteSteerable", "sessionLimits", "verbosity",
-			"detachedFromSpawningParentSessionId", "githubMcpToolConfig", "title", "content", "source", "agentMode",
-			"attachments", "delivery", "interactionId", "isAutopilotContinuation", "nativeDocumentPathFallbackPaths",
-			"parentAgentTaskId", "supportedNativeDocumentMimeTypes", "transformedContent", "turnId", "apiCallId", "chunkCount",
-			"chunkIndex", "citations", "clientRequestId", "encryptedContent", "messageId", "model", "outputTokens",
-			"parentToolCallId", "phase", "reasoningOpaque", "reasoningText", "reasoningWireField", "requestId", "rte",
-			"serverTools", "serviceRequestId", "inputIntegrity", "inputOrigin", "upToEventId", "eventsRemoved").
-			with("context", has("cwd", "gitRoot", "branch", "repository", "repositoryHost", "hostType", "headCommit",
-				"baseCommit", "pendingGitContext")).
-			with("toolRequests", has("toolCallId", "name", "arguments", "type", "intentionSummary", "mcpServerName",
-				"mcpToolName", "toolTitle")))
+				"reasoningEffort", "reasoningSummary", "contextTier", "alreadyInUse", "remoteSteerable", "sessionLimits", "verbosity",
+				"detachedFromSpawningParentSessionId", "githubMcpToolConfig", "title", "content", "source", "agentMode",
+				"attachments", "delivery", "interactionId", "isAutopilotContinuation", "nativeDocumentPathFallbackPaths",
+				"parentAgentTaskId", "supportedNativeDocumentMimeTypes", "transformedContent", "turnId", "apiCallId", "chunkCount",
+				"chunkIndex", "citations", "clientRequestId", "encryptedContent", "messageId", "model", "outputTokens",
+				"parentToolCallId", "phase", "reasoningOpaque", "reasoningText", "reasoningWireField", "requestId", "rte",
+				"serverTools", "serviceRequestId", "inputIntegrity", "inputOrigin", "upToEventId", "eventsRemoved").
+				with("context", has("cwd", "gitRoot", "branch", "repository", "repositoryHost", "hostType", "headCommit",
+					"baseCommit", "pendingGitContext")).
+				with("toolRequests", has("toolCallId", "name", "arguments", "type", "intentionSummary", "mcpServerName",
+					"mcpToolName", "toolTitle")))
+	})
 	copilotTaken = []string{"session.start", "session.title_changed", "user.message", "assistant.message",
 		"session.snapshot_rewind"}
 )
@@ -104,7 +107,7 @@ func (c *copilotCLI) line(data []byte, at position) error {
 		copilotKinds.skip(c.handler, e.Type, at.String())
 		return nil
 	}
-	copilotShape.tell(c.handler, data)
+	copilotShape().tell(c.handler, data)
 	switch {
 	case e.Type == "session.start":
 		return c.start(&e)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"path"
 	"strings"
+	"sync"
 )
 
 // cursor reads the transcript of an agent of Cursor. Its lines have no ids and no times: the session is known by the name
@@ -35,8 +36,10 @@ var cursorContexts = kinds{
 	"image_files": image, "additional_data": "environment", "current_file": "editor", "terminal_files_information": "environment",
 }
 
-var cursorShape = has("type", "role", "timestamp", "status", "error").
-	with("message", has("role", "id", "model").with("content", blockShape))
+var cursorShape = sync.OnceValue(func() shape {
+	return has("type", "role", "timestamp", "status", "error").
+		with("message", has("role", "id", "model").with("content", blockShape()))
+})
 
 func newCursor(name string, h Handler) *cursor {
 	name = path.Clean(strings.ReplaceAll(name, `\`, "/"))
@@ -65,7 +68,7 @@ func (c *cursor) line(data []byte, at position) error {
 		c.handler.Skipped(subagent, "")
 		return nil
 	}
-	cursorShape.tell(c.handler, data)
+	cursorShape().tell(c.handler, data)
 	if c.talk.session.ID == "" {
 		sum := sha256.Sum256(data)
 		c.talk.root = "~" + hex.EncodeToString(sum[:8])

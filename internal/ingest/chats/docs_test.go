@@ -58,11 +58,11 @@ func TestKindsAreDocumented(t *testing.T) {
 		shape shape
 		text  string
 	}{
-		{claudeCodeShape, section("Claude Code")}, {codexShape, section("Codex")}, {codexMetaShape, section("Codex")},
-		{geminiShape, section("Gemini CLI")}, {geminiMessageShape, section("Gemini CLI")}, {chatGPTShape, section("ChatGPT")},
-		{claudeShape, section("Claude")}, {openCodeShape, section("OpenCode")}, {cursorShape, section("Cursor")},
-		{vscodeShape, section("GitHub Copilot in VS Code")}, {copilotShape, section("Copilot CLI")},
-		{clineShape, section("Cline")}, {serverMemoryShape, section("MCP server memory")},
+		{claudeCodeShape(), section("Claude Code")}, {codexShape(), section("Codex")}, {codexMetaShape(), section("Codex")},
+		{geminiShape(), section("Gemini CLI")}, {geminiMessageShape(), section("Gemini CLI")}, {chatGPTShape(), section("ChatGPT")},
+		{claudeShape(), section("Claude")}, {openCodeShape(), section("OpenCode")}, {cursorShape(), section("Cursor")},
+		{vscodeShape(), section("GitHub Copilot in VS Code")}, {copilotShape(), section("Copilot CLI")},
+		{clineShape(), section("Cline")}, {serverMemoryShape(), section("MCP server memory")},
 	} {
 		for _, name := range c.shape.names() {
 			if !word(name).MatchString(c.text) {

@@ -64,7 +64,7 @@ func chatGPT(record json.RawMessage, h Handler) error {
 	if c.ID == "" || len(c.Mapping) == 0 {
 		return errDamaged
 	}
-	chatGPTShape.tell(h, record)
+	chatGPTShape().tell(h, record)
 	w := &treeWalk{handler: h, session: Session{ID: c.ID, Title: flat(c.Title), Time: seconds(c.CreateTime)}}
 	w.begin()
 	for _, id := range chatGPTOrder(c.Mapping) {
@@ -317,7 +317,7 @@ func claude(record json.RawMessage, h Handler) error {
 		h.Skipped("summary", "")
 	}
 	at := "a message of " + label(c.UUID)
-	claudeShape.tell(h, record)
+	claudeShape().tell(h, record)
 	list := claudeMessages(c.Messages, at, h)
 	isTree := slices.ContainsFunc(list, func(m *claudeMessage) bool { return m.Parent != "" })
 	before := ""

@@ -3,6 +3,7 @@ package chats
 import (
 	"bytes"
 	"encoding/json"
+	"sync"
 )
 
 // shape lists the members that a record has in the versions of its program that are known here. Members that hold
@@ -167,70 +168,96 @@ func (f *fieldScanner) skipText() {
 
 // The members of records in 2026, as the programs write them.
 var (
-	blockShape = has("type", "text", "id", "name", "input", "caller", "content", "tool_use_id", "is_error", "thinking",
-		"signature", "data", "source", "citations", "cache_control", "title", "context", "file_id", "call_id", "ts",
-		"reasoning_details", "summary")
-	claudeCodeShape = has("type", "uuid", "parentUuid", "logicalParentUuid", "sessionId", "session_id", "timestamp", "cwd",
-		"gitBranch", "version", "userType", "isSidechain", "isMeta", "isCompactSummary", "isVisibleInTranscriptOnly",
-		"requestId", "toolUseResult", "toolUseID", "parentToolUseID", "sourceToolUseID", "sourceToolAssistantUUID", "slug",
-		"agentId", "agentName", "teamName", "promptId", "promptSource", "permissionMode", "entrypoint", "thinkingMetadata",
-		"todos", "isApiErrorMessage", "error", "apiError", "apiErrorStatus", "errorDetails", "attachment", "imagePasteIds",
-		"planContent", "origin", "mcpMeta", "effort", "forkedFrom", "isReplay", "attributionSkill", "attributionPlugin",
-		"attributionAgent", "attributionMcpServer", "attributionMcpTool", "queuePriority", "interruptedMessageId").
-		with("message", has("id", "role", "model", "type", "stop_reason", "stop_sequence", "stop_details", "usage", "container",
-			"context_management", "diagnostics").with("content", blockShape))
-	codexPartShape = has("type", "text", "image_url", "detail", "annotations", "logprobs", "encrypted_content", "audio_url",
-		"file_id", "file_data", "filename")
-	codexItemShape = has("type", "role", "id", "name", "arguments", "input", "call_id", "status", "namespace", "phase",
-		"end_turn", "action", "result", "revised_prompt", "execution", "metadata", "timestamp", "record_type",
-		"internal_chat_message_metadata_passthrough").with("content", codexPartShape)
-	codexShape     = has("timestamp", "type", "ordinal").with("payload", codexItemShape)
-	codexMetaShape = has("id", "session_id", "timestamp", "cwd", "originator", "cli_version", "instructions",
-		"base_instructions", "source", "thread_source", "model_provider", "forked_from_id", "parent_thread_id",
-		"agent_nickname", "agent_role", "agent_path", "dynamic_tools", "memory_mode", "history_mode", "record_type",
-		"multi_agent_version", "context_window").with("git", has("commit_hash", "branch", "repository_url"))
-	geminiPartShape = has("text", "thought", "thoughtSignature", "inlineData", "fileData", "functionCall",
-		"functionResponse", "executableCode", "codeExecutionResult", "videoMetadata", "mediaResolution")
-	geminiMessageShape = has("id", "timestamp", "type", "thoughts", "tokens", "model").
-				with("content", geminiPartShape).with("displayContent", geminiPartShape).
-				with("toolCalls", has("id", "name", "args", "result", "status", "timestamp", "resultDisplay", "displayName",
-			"description", "renderOutputAsMarkdown", "agentId", "parentCallId"))
-	geminiShape = has("sessionId", "projectHash", "startTime", "lastUpdated", "directories", "summary", "kind",
-		"memoryScratchpad", "messages", "$set", "$rewindTo")
-	chatGPTShape = has("id", "conversation_id", "title", "create_time", "update_time", "current_node",
-		"moderation_results", "plugin_ids", "gizmo_id", "gizmo_type", "conversation_template_id", "is_archived", "is_starred",
-		"is_read_only", "is_do_not_remember", "is_study_mode", "safe_urls", "blocked_urls", "default_model_slug",
-		"conversation_origin", "voice", "async_status", "disabled_tool_ids", "memory_scope", "sugar_item_id",
-		"sugar_item_visible", "workspace_id", "owner", "context_scopes", "pinned_time").
-		with("mapping", shape{anyName: has("id", "parent", "children").with("message",
-			has("id", "create_time", "update_time", "status", "end_turn", "weight", "metadata", "recipient", "channel").
-				with("author", has("role", "name", "metadata")).
-				with("content", has("content_type", "text", "language", "response_format_name", "thoughts",
-					"source_analysis_msg_id", "content", "user_profile", "user_instructions", "model_set_context", "name",
-					"result", "summary", "assets", "tether_id", "url", "domain", "title", "repository", "repo_summary",
-					"structured_context").
-					with("parts", has("content_type", "text", "direction", "decoding_id", "asset_pointer", "size_bytes", "format",
-						"metadata", "expiry_datetime", "frames_asset_pointers", "video_container_asset_pointer",
-						"audio_asset_pointer", "audio_start_timestamp", "width", "height", "fovea", "tool_audio_direction"))))})
-	claudeShape = has("uuid", "name", "summary", "model", "created_at", "updated_at", "settings", "account",
-		"current_leaf_message_uuid", "is_starred", "is_temporary", "project", "project_uuid", "platform").
-		with("chat_messages", has("uuid", "text", "sender", "created_at", "updated_at", "files_v2", "sync_sources",
-			"parent_message_uuid", "index", "truncated", "input_mode", "stop_reason").
-			with("content", has("start_timestamp", "stop_timestamp", "flags", "type", "text", "title", "thinking", "summaries",
-				"cut_off", "alternative_display_type", "signature", "citations", "name", "input", "message",
-				"integration_name", "integration_icon_url", "icon_name", "context", "display_content", "approval_options",
-				"approval_key", "is_error", "tool_use_id", "content", "structured_content", "meta", "id", "is_mcp_app",
-				"mcp_server_url", "remaining", "truncated", "transcription", "duration", "data", "source", "flag", "helpline")).
-			with("attachments", has("id", "file_name", "file_size", "file_type", "extracted_content", "created_at")).
-			with("files", has("file_name", "file_kind", "file_uuid", "created_at", "thumbnail_url", "preview_url",
-				"thumbnail_asset", "preview_asset", "document_asset")))
-	openCodeShape = shape{}.with("info", has("id", "slug", "projectID", "workspaceID", "directory", "path", "parentID",
-		"title", "version", "time", "summary", "share", "revert", "permission", "cost", "tokens", "agent", "model", "metadata")).
-		with("messages", shape{}.with("info", has("id", "sessionID", "role", "time", "parentID", "modelID", "providerID",
-			"mode", "agent", "path", "cost", "tokens", "summary", "error", "system", "tools", "model", "variant", "format",
-			"structured", "finish")).
-			with("parts", has("id", "sessionID", "messageID", "type", "text", "synthetic", "ignored", "time", "metadata",
-				"callID", "tool", "state", "snapshot", "reason", "cost", "tokens", "hash", "files", "name", "source", "attempt",
-				"error", "auto", "overflow", "prompt", "description", "agent", "model", "command", "mime", "filename", "url")))
-	serverMemoryShape = has("type", "name", "entityType", "observations", "from", "to", "relationType")
+	blockShape = sync.OnceValue(func() shape {
+		return has("type", "text", "id", "name", "input", "caller", "content", "tool_use_id", "is_error", "thinking",
+			"signature", "data", "source", "citations", "cache_control", "title", "context", "file_id", "call_id", "ts",
+			"reasoning_details", "summary")
+	})
+	claudeCodeShape = sync.OnceValue(func() shape {
+		return has("type", "uuid", "parentUuid", "logicalParentUuid", "sessionId", "session_id", "timestamp", "cwd",
+			"gitBranch", "version", "userType", "isSidechain", "isMeta", "isCompactSummary", "isVisibleInTranscriptOnly",
+			"requestId", "toolUseResult", "toolUseID", "parentToolUseID", "sourceToolUseID", "sourceToolAssistantUUID", "slug",
+			"agentId", "agentName", "teamName", "promptId", "promptSource", "permissionMode", "entrypoint", "thinkingMetadata",
+			"todos", "isApiErrorMessage", "error", "apiError", "apiErrorStatus", "errorDetails", "attachment", "imagePasteIds",
+			"planContent", "origin", "mcpMeta", "effort", "forkedFrom", "isReplay", "attributionSkill", "attributionPlugin",
+			"attributionAgent", "attributionMcpServer", "attributionMcpTool", "queuePriority", "interruptedMessageId").
+			with("message", has("id", "role", "model", "type", "stop_reason", "stop_sequence", "stop_details", "usage", "container",
+				"context_management", "diagnostics").with("content", blockShape()))
+	})
+	codexPartShape = sync.OnceValue(func() shape {
+		return has("type", "text", "image_url", "detail", "annotations", "logprobs", "encrypted_content", "audio_url",
+			"file_id", "file_data", "filename")
+	})
+	codexItemShape = sync.OnceValue(func() shape {
+		return has("type", "role", "id", "name", "arguments", "input", "call_id", "status", "namespace", "phase",
+			"end_turn", "action", "result", "revised_prompt", "execution", "metadata", "timestamp", "record_type",
+			"internal_chat_message_metadata_passthrough").with("content", codexPartShape())
+	})
+	codexShape = sync.OnceValue(func() shape {
+		return has("timestamp", "type", "ordinal").with("payload", codexItemShape())
+	})
+	codexMetaShape = sync.OnceValue(func() shape {
+		return has("id", "session_id", "timestamp", "cwd", "originator", "cli_version", "instructions",
+			"base_instructions", "source", "thread_source", "model_provider", "forked_from_id", "parent_thread_id",
+			"agent_nickname", "agent_role", "agent_path", "dynamic_tools", "memory_mode", "history_mode", "record_type",
+			"multi_agent_version", "context_window").with("git", has("commit_hash", "branch", "repository_url"))
+	})
+	geminiPartShape = sync.OnceValue(func() shape {
+		return has("text", "thought", "thoughtSignature", "inlineData", "fileData", "functionCall",
+			"functionResponse", "executableCode", "codeExecutionResult", "videoMetadata", "mediaResolution")
+	})
+	geminiMessageShape = sync.OnceValue(func() shape {
+		return has("id", "timestamp", "type", "thoughts", "tokens", "model").
+			with("content", geminiPartShape()).with("displayContent", geminiPartShape()).
+			with("toolCalls", has("id", "name", "args", "result", "status", "timestamp", "resultDisplay", "displayName",
+				"description", "renderOutputAsMarkdown", "agentId", "parentCallId"))
+	})
+	geminiShape = sync.OnceValue(func() shape {
+		return has("sessionId", "projectHash", "startTime", "lastUpdated", "directories", "summary", "kind",
+			"memoryScratchpad", "messages", "$set", "$rewindTo")
+	})
+	chatGPTShape = sync.OnceValue(func() shape {
+		return has("id", "conversation_id", "title", "create_time", "update_time", "current_node",
+			"moderation_results", "plugin_ids", "gizmo_id", "gizmo_type", "conversation_template_id", "is_archived", "is_starred",
+			"is_read_only", "is_do_not_remember", "is_study_mode", "safe_urls", "blocked_urls", "default_model_slug",
+			"conversation_origin", "voice", "async_status", "disabled_tool_ids", "memory_scope", "sugar_item_id",
+			"sugar_item_visible", "workspace_id", "owner", "context_scopes", "pinned_time").
+			with("mapping", shape{anyName: has("id", "parent", "children").with("message",
+				has("id", "create_time", "update_time", "status", "end_turn", "weight", "metadata", "recipient", "channel").
+					with("author", has("role", "name", "metadata")).
+					with("content", has("content_type", "text", "language", "response_format_name", "thoughts",
+						"source_analysis_msg_id", "content", "user_profile", "user_instructions", "model_set_context", "name",
+						"result", "summary", "assets", "tether_id", "url", "domain", "title", "repository", "repo_summary",
+						"structured_context").
+						with("parts", has("content_type", "text", "direction", "decoding_id", "asset_pointer", "size_bytes", "format",
+							"metadata", "expiry_datetime", "frames_asset_pointers", "video_container_asset_pointer",
+							"audio_asset_pointer", "audio_start_timestamp", "width", "height", "fovea", "tool_audio_direction"))))})
+	})
+	claudeShape = sync.OnceValue(func() shape {
+		return has("uuid", "name", "summary", "model", "created_at", "updated_at", "settings", "account",
+			"current_leaf_message_uuid", "is_starred", "is_temporary", "project", "project_uuid", "platform").
+			with("chat_messages", has("uuid", "text", "sender", "created_at", "updated_at", "files_v2", "sync_sources",
+				"parent_message_uuid", "index", "truncated", "input_mode", "stop_reason").
+				with("content", has("start_timestamp", "stop_timestamp", "flags", "type", "text", "title", "thinking", "summaries",
+					"cut_off", "alternative_display_type", "signature", "citations", "name", "input", "message",
+					"integration_name", "integration_icon_url", "icon_name", "context", "display_content", "approval_options",
+					"approval_key", "is_error", "tool_use_id", "content", "structured_content", "meta", "id", "is_mcp_app",
+					"mcp_server_url", "remaining", "truncated", "transcription", "duration", "data", "source", "flag", "helpline")).
+				with("attachments", has("id", "file_name", "file_size", "file_type", "extracted_content", "created_at")).
+				with("files", has("file_name", "file_kind", "file_uuid", "created_at", "thumbnail_url", "preview_url",
+					"thumbnail_asset", "preview_asset", "document_asset")))
+	})
+	openCodeShape = sync.OnceValue(func() shape {
+		return shape{}.with("info", has("id", "slug", "projectID", "workspaceID", "directory", "path", "parentID",
+			"title", "version", "time", "summary", "share", "revert", "permission", "cost", "tokens", "agent", "model", "metadata")).
+			with("messages", shape{}.with("info", has("id", "sessionID", "role", "time", "parentID", "modelID", "providerID",
+				"mode", "agent", "path", "cost", "tokens", "summary", "error", "system", "tools", "model", "variant", "format",
+				"structured", "finish")).
+				with("parts", has("id", "sessionID", "messageID", "type", "text", "synthetic", "ignored", "time", "metadata",
+					"callID", "tool", "state", "snapshot", "reason", "cost", "tokens", "hash", "files", "name", "source", "attempt",
+					"error", "auto", "overflow", "prompt", "description", "agent", "model", "command", "mime", "filename", "url")))
+	})
+	serverMemoryShape = sync.OnceValue(func() shape {
+		return has("type", "name", "entityType", "observations", "from", "to", "relationType")
+	})
 )

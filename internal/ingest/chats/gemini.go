@@ -72,7 +72,7 @@ func gemini(in *bufio.Reader, h Handler) error {
 	if len(data) > maxRecord || json.Unmarshal(data, &r) != nil || r.SessionID == "" {
 		return ErrFormat
 	}
-	geminiShape.tell(h, data)
+	geminiShape().tell(h, data)
 	if err := g.record(&r, "record 1"); err != nil {
 		return err
 	}
@@ -93,9 +93,9 @@ func (g *geminiSession) line(data []byte, at position) error {
 		return err
 	}
 	if r.ID != "" || r.Type != "" {
-		geminiMessageShape.tell(g.handler, data)
+		geminiMessageShape().tell(g.handler, data)
 	} else {
-		geminiShape.tell(g.handler, data)
+		geminiShape().tell(g.handler, data)
 	}
 	return g.record(&r, at.String())
 }
@@ -143,7 +143,7 @@ func (g *geminiSession) describe(r *geminiRecord, at string) {
 		var m geminiRecord
 		err := decode(data, &m)
 		if err == nil {
-			geminiMessageShape.tell(g.handler, data)
+			geminiMessageShape().tell(g.handler, data)
 			err = g.message(&m, place)
 		}
 		if err != nil {

@@ -35,7 +35,7 @@ func (s *serverMemory) line(data []byte, at position) error {
 		return err
 	}
 	if l.Type == "entity" || l.Type == "relation" {
-		serverMemoryShape.tell(s.handler, data)
+		serverMemoryShape().tell(s.handler, data)
 	}
 	switch {
 	case l.Type == "entity" && strings.TrimSpace(l.Name) != "":

@@ -48,7 +48,7 @@ func openCode(in io.Reader, h Handler) error {
 	if len(data) > maxRecord || json.Unmarshal(data, &f) != nil || f.Info.ID == "" {
 		return ErrFormat
 	}
-	openCodeShape.tell(h, data)
+	openCodeShape().tell(h, data)
 	if f.Info.ParentID != "" {
 		h.Skipped(subagent, "")
 		return nil

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/url"
 	"strings"
+	"sync"
 )
 
 // vscodeSession is a chat of VS Code, as a file of JSON has it and as a log of changes ends.
@@ -57,16 +58,18 @@ var vscodeKinds = kinds{
 	"toolInvocation": "call in the making", "move": "move", "usage": "usage", "autoModeResolution": "model",
 }
 
-var vscodeShape = has("version", "sessionId", "creationDate", "lastMessageDate", "customTitle", "computedTitle",
-	"initialLocation", "responderUsername", "requesterUsername", "requesterAvatarIconUri", "responderAvatarIconUri",
-	"isImported", "isNew", "welcomeMessage", "hasPendingEdits", "inputState", "repoData", "pendingRequests",
-	"workingDirectory", "mode", "selectedModel", "modelState").
-	with("requests", has("requestId", "responseId", "timestamp", "responseTimestamp", "message", "variableData", "response",
-		"agent", "slashCommand", "usedContext", "contentReferences", "codeCitations", "result", "followups", "isCanceled",
-		"isHidden", "vote", "voteDownReason", "modelId", "modeInfo", "modelState", "editedFileEvents", "confirmation",
-		"workingTreeId", "responseMarkdownInfo", "attempt", "locationData", "promptTokens", "completionTokens",
-		"promptTokenDetails", "latestModelCall", "elapsedMs", "timeSpentWaiting", "isSystemInitiated", "requestSource",
-		"terminalExecutionId", "shouldBeRemovedOnSend", "shouldBeBlocked", "completionToken", "systemInitiatedLabel"))
+var vscodeShape = sync.OnceValue(func() shape {
+	return has("version", "sessionId", "creationDate", "lastMessageDate", "customTitle", "computedTitle",
+		"initialLocation", "responderUsername", "requesterUsername", "requesterAvatarIconUri", "responderAvatarIconUri",
+		"isImported", "isNew", "welcomeMessage", "hasPendingEdits", "inputState", "repoData", "pendingRequests",
+		"workingDirectory", "mode", "selectedModel", "modelState").
+		with("requests", has("requestId", "responseId", "timestamp", "responseTimestamp", "message", "variableData", "response",
+			"agent", "slashCommand", "usedContext", "contentReferences", "codeCitations", "result", "followups", "isCanceled",
+			"isHidden", "vote", "voteDownReason", "modelId", "modeInfo", "modelState", "editedFileEvents", "confirmation",
+			"workingTreeId", "responseMarkdownInfo", "attempt", "locationData", "promptTokens", "completionTokens",
+			"promptTokenDetails", "latestModelCall", "elapsedMs", "timeSpentWaiting", "isSystemInitiated", "requestSource",
+			"terminalExecutionId", "shouldBeRemovedOnSend", "shouldBeBlocked", "completionToken", "systemInitiatedLabel"))
+})
 
 // vscodeChat reads a chat of VS Code.
 func vscodeChat(in io.Reader, h Handler) error {
@@ -86,7 +89,7 @@ func vscodeChat(in io.Reader, h Handler) error {
 	if len(data) > maxRecord || json.Unmarshal(data, &s) != nil || s.SessionID == "" || s.Requests == nil {
 		return ErrFormat
 	}
-	vscodeShape.tell(h, data)
+	vscodeShape().tell(h, data)
 	for range s.PendingRequests {
 		h.Skipped("queued request", "")
 	}
