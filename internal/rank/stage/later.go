@@ -42,7 +42,7 @@ func (r *run) laterFirst(ctx context.Context, list []held) error {
 			old := first[at]
 			if old.tier == tierNone && newer.beside == nil && old.beside == nil && said[newer.id].created-said[old.id].created >= laterApart &&
 				newer.strength() >= old.strength()*r.row.yields>>fixed.FracBits &&
-				(old.by == nil || old.by.keeps(old.id, newer.id) >= r.row.keeps) &&
+				newer.keeps(old) >= r.row.keeps &&
 				said[newer.id].shares(said[old.id]) >= r.row.twin {
 				copy(first[at+1:i+1], first[at:i])
 				first[at] = newer
@@ -51,6 +51,21 @@ func (r *run) laterFirst(ctx context.Context, list []held) error {
 		}
 	}
 	return nil
+}
+
+// keeps returns the share of what an older candidate accounts for that a newer one accounts for too, in the wording of
+// either in which that is more: one may be found by another wording than the other.
+func (h held) keeps(old held) int64 {
+	most := int64(-1)
+	for _, w := range []*wording{old.by, h.by} {
+		if w != nil {
+			most = max(most, w.keeps(old.id, h.id))
+		}
+	}
+	if most < 0 {
+		return fixed.One
+	}
+	return most
 }
 
 // placesOf returns where some candidates, in their order, stand among all.

@@ -408,3 +408,17 @@ func TestOnlyNamed(t *testing.T) {
 		}
 	}
 }
+
+// TestLaterByAnotherWording: the later memory comes first though another wording finds the earlier one better.
+func TestLaterByAnotherWording(t *testing.T) {
+	m := evenMemory{newMemory()}
+	m.add(graph.Node{ID: num(0), Summary: "vexil zorb morn quib", Created: 1})
+	m.add(graph.Node{ID: num(1), Summary: "vexil zorb morn tarn", Created: 2 * laterApart})
+	m.scores = map[graph.ID]int64{num(0): 100, num(1): 99}
+	for other, want := range map[string]graph.ID{"quib": num(0), "morn tarn": num(1)} {
+		a := m.answer(t, retrieve.Request{Text: "vexil zorb quib", RewriteOptions: retrieve.RewriteOptions{Rewrites: []string{other}}})
+		if len(a.Items) == 0 || a.Items[0].ID != want {
+			t.Errorf("with %q: %v, want %s first", other, ids(a), want)
+		}
+	}
+}
