@@ -278,6 +278,10 @@ var attempts = map[string]attempt{
 	"receipt.request.vectors": requestAttempt(func(q *retrieve.Request, s string) {
 		q.Vectors = []retrieve.QueryVector{{Model: s, Values: []int8{1, 2}}}
 	}),
+	"receipt.request.whole": requestAttempt(func(q *retrieve.Request, s string) {
+		q.Vectors = []retrieve.QueryVector{{Model: s, Values: []int8{1, 2}}}
+		q.Whole = []retrieve.WholeWords{{Model: s, Share: 1}}
+	}),
 	"receipt.request.sparse": requestAttempt(func(q *retrieve.Request, s string) {
 		q.Sparse = []retrieve.SparseVector{{Model: "m", Terms: []graph.Term{{Term: s, Weight: 1}}}}
 	}),

@@ -267,9 +267,10 @@ func TestRetrieveFlagsAndEnvironment(t *testing.T) {
 		args string
 		want []string // keys
 	}{
-		{"", []string{"b", "a"}}, // the query is the title of b
+		{"", []string{"b", "c", "a"}}, // the query is the title of b, and c is replaced by it
 		{"--marks superseded", []string{"b", "a", "c"}},
-		{"--type U", []string{"b"}},
+		{"--type U", []string{"b", "c"}},
+		{"--type U --current", []string{"b"}},
 		{"--where n=1", []string{"a"}},
 		{"--created-to 2026-01-01", []string{"b"}},
 		{"--created-from 2026-01-01", []string{"a"}},
@@ -277,7 +278,7 @@ func TestRetrieveFlagsAndEnvironment(t *testing.T) {
 		{"--updated-from 2026-01-01", []string{"a"}},
 		{"--valid-at 2025-07-01", []string{"a"}},
 		{"--limit 1 --expand 0", []string{"a"}},
-		{"--budget 60 --expand 0", []string{"b"}},
+		{"--budget 60 --expand 0", []string{"b", "c"}},
 	} {
 		args := append([]string{"retrieve", "lamp", "--format", "yaml"}, strings.Fields(tt.args)...)
 		got := keysOf(w.one(args...)["items"])

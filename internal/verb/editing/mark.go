@@ -145,7 +145,7 @@ func forget(ctx context.Context, s *verb.Service, q *ForgetRequest) (*Marked, er
 				q.Confirm)
 		}
 		if len(names) == 0 {
-			return nil, verb.Bad("where", "no visible node passes")
+			return &Marked{State: new(graph.Forgotten), NodesCommit: NodesCommit{NoChange: true, DryRun: s.DryRun}}, nil
 		}
 	}
 	return markNodes(ctx, s, memory.MarkRequest{State: graph.Forgotten, Nodes: names, Reason: q.Reason})

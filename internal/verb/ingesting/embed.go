@@ -116,7 +116,7 @@ var Embed = verb.Define(verb.Spec{
 	Example: "  mnem embed --model hash\n" +
 		"  mnem embed --model hash --stale --type Person --limit 100\n" +
 		"  mnem embed --model hash --all --dry-run\n" +
-		"  mnem embed --status --json",
+		"  mnem embed --model hash --status --json",
 }, embedNodes)
 
 // Prepare opens the model.

@@ -85,7 +85,7 @@ func (c *calling) Progress() (func(string, int, int), func()) {
 
 func (c *calling) Stamp(*verb.Spec, *verb.Writing) (state.Stamp, error) { return state.Stamp{}, nil }
 
-func (c *calling) TempFile(_ context.Context, name string) (io.ReadCloser, string, error) {
+func (c *calling) File(_ context.Context, name string) (io.ReadCloser, string, error) {
 	if name != "-" {
 		return nil, name, errors.New("there is no " + name)
 	}
