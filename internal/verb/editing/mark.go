@@ -98,7 +98,7 @@ var Forget = verb.Define(verb.Spec{
 		"forgotten if it is another one.",
 	Example: "  mnem forget bruno --reason 'he was only a test'\n  mnem forget alice bob --dry-run\n" +
 		"  mnem forget --type Turn --before 2026-01-01 --dry-run\n" +
-		"  mnem forget --where 'project = \"apollo\"' --confirm 12",
+		"  mnem forget --where 'project = \"apollo\"' --dry-run",
 }, forget)
 
 // ForgetRequest asks for nodes to be hidden, by their names or by what they are.
