@@ -38,7 +38,7 @@ func byteReceipts(s *suite, id, like, half []byte) {
 			dict{"id": id, "node": recordCID(baseNode()), "score": 1, "tokens": 0,
 				"rendered": []byte("界é😁界é界é😁界é😁")}}, "candidates": 1}},
 		{"13.1", "other-parameters", "parameters that no other receipt here has", "", request(dict{"createdTo": t0 + 1,
-			"updatedTo": t0 + 2, "now": t0, "edgeWeights": dict{"knows": 0}, "profile": "chat", "tokenizer": "cl100k"})},
+			"current": true, "updatedTo": t0 + 2, "now": t0, "edgeWeights": dict{"knows": 0}, "profile": "chat", "tokenizer": "cl100k"})},
 	})
 	shown := dict{"name": "root/3", "source": []byte(rep("\x01", 32)), "tokens": 7, "rendered": []byte(rep("\x02", 32))}
 	above := with(request(dict{"altitude": "scope"}), dict{"digests": []any{shown}, "tokens": 7})
