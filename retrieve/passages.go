@@ -4,7 +4,7 @@ package retrieve
 type Packing string
 
 const (
-	PackAuto     Packing = "auto"     // passages of chunks of documents after the first item, all of others
+	PackAuto     Packing = "auto"     // whole texts while the budget lasts, then passages of chunks of documents
 	PackWhole    Packing = "whole"    // all of each text that is shown
 	PackPassages Packing = "passages" // the passages of summary and content that fit the text best
 )

@@ -461,7 +461,7 @@ func paramsOfForm() []param {
 		word("pack", func(r *Request) *Packing { return &r.Pack }, PackAuto, PackWhole, PackAuto, PackWhole,
 			PackPassages).
 			remote().flag("print `TEXTS` whole, or the passages of summary and content that fit the query best; " +
-			"auto: those of chunks of documents after the first item"),
+			"auto: whole while the budget lasts, passages of chunks that do not fit"),
 		option("passageTokens", func(r *Request) **int { return &r.PassageTokens },
 			DefaultPassageTokens, always, 1, MaxPassageTokens).
 			only((*Request).checkPassageTokens).fills((*Request).resolvePassages).

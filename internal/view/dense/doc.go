@@ -7,7 +7,7 @@
 // segment has them. A segment holds some vectors and the ids of vectors of older segments that it
 // kills. Update adds one small segment to each group that a commit changes.
 //
-//	m, err := dense.Update(ctx, blocks, base, tree, changes, dense.Options{})
+//	m, err := dense.Update(ctx, blocks, base, tree, changes, dense.UpdateOptions{})
 //	x, err := dense.Open(ctx, blocks, m, tree, segment.NewCache(64<<20))
 //	res, err := x.Search(ctx, dense.Query{Model: "m", Values: query, Shortlist: 2560, Near: 10})
 //

@@ -7,7 +7,7 @@
 // those of the documents it kills, so that the sums over the segments are exact for the live
 // documents, whatever the layout.
 //
-//	m, err := index.Update(ctx, blocks, base, changes, index.Options{})
+//	m, err := index.Update(ctx, blocks, base, changes, index.UpdateOptions{})
 //	x, err := index.Open(ctx, blocks, m, segment.NewCache(64<<20))
 //	res, err := x.Text(ctx, "who owns billing", accept, 0)
 //

@@ -6,7 +6,7 @@
 // segment with a node has all of its edges. A node that lost its edges is stored without any as long as an older
 // segment exists.
 //
-//	m, err := links.Update(ctx, blocks, base, of, changes, links.Options{})
+//	m, err := links.Update(ctx, blocks, base, of, changes, links.UpdateOptions{})
 //	x, err := links.Open(ctx, blocks, m, of, segment.NewCache(32<<20))
 //	f, err := x.Find(ctx, id)
 //
