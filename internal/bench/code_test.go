@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/testkit/effort"
@@ -34,6 +33,7 @@ func TestQuestionsAboutCode(t *testing.T) {
 	w := newWorld(t)
 	w.run(0, "init")
 	w.run(0, "ingest", root, "--project", "mnem", "--quiet")
+	paths := pathsOf(w)
 	for _, set := range []struct {
 		file  string
 		floor int
@@ -42,7 +42,7 @@ func TestQuestionsAboutCode(t *testing.T) {
 		for _, verb := range []string{"recall", "retrieve"} {
 			found := 0
 			for _, q := range questions {
-				if files := firstFiles(w, verb, q.Text); slices.ContainsFunc(files, func(f string) bool {
+				if files := firstFiles(w, paths, verb, q.Text); slices.ContainsFunc(files, func(f string) bool {
 					return slices.Contains(q.Files, f)
 				}) {
 					found++
@@ -85,17 +85,29 @@ func codeQuestions(t *testing.T, file, root string) (out []codeQuestion) {
 	return out
 }
 
-// firstFiles are the files of the first three items of an answer.
-func firstFiles(w *world, verb, text string) (files []string) {
+// firstFiles returns the files of the first three items.
+func firstFiles(w *world, paths map[string]string, verb, text string) (files []string) {
 	out, _ := w.run(0, verb, text, "--limit", "3", "--json")
-	var answer struct{ Items []struct{ Rendered string } }
+	var answer struct{ Items []struct{ ID string } }
 	if err := json.Unmarshal([]byte(out), &answer); err != nil {
 		w.t.Fatal(err)
 	}
 	for _, item := range answer.Items {
-		_, source, _ := strings.Cut(item.Rendered, "file://mnem/")
-		name, _, _ := strings.Cut(source, "#")
-		files = append(files, name)
+		files = append(files, paths[item.ID])
 	}
 	return files
+}
+
+// pathsOf returns the files that the nodes of the newest commit come from, by ids.
+func pathsOf(w *world) map[string]string {
+	out, _ := w.run(0, "sources", "--json", "--limit", "0")
+	var list struct{ Sources []struct{ Node, Path string } }
+	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list.Sources) == 0 {
+		w.t.Fatalf("%d sources, %v", len(list.Sources), err)
+	}
+	paths := map[string]string{}
+	for _, s := range list.Sources {
+		paths[s.Node] = s.Path
+	}
+	return paths
 }

@@ -149,7 +149,7 @@ func forwardVerb(ctx context.Context, c *line.Line, client *owner.Client) error 
 			return c.Asked.Spec.ReadAnswers(r, c.Asked.Emit)
 		},
 	}
-	if q, ok := c.Asked.Req.(interface{ OutputName() string }); ok {
+	if q, ok := c.Asked.Req.(interface{ OutputName() string }); ok && q.OutputName() != "" {
 		return writeVerb(ctx, c, client, call, by, q.OutputName())
 	}
 	return peers.Ask(ctx, client, call, by)

@@ -73,7 +73,12 @@ var Export = verb.Define(verb.Spec{
 }, export)
 
 // OutputName is the file that is written.
-func (q *ExportRequest) OutputName() string { return q.Output }
+func (q *ExportRequest) OutputName() string {
+	if q.Format == formatNotes {
+		return ""
+	}
+	return q.Output
+}
 
 // Check refuses what makes no sense.
 func (q *ExportRequest) Check() error {
