@@ -198,7 +198,7 @@ func (h *Environment) noteTold(ctx context.Context, spool string, t *telling, wh
 
 // known has an agent be given with a prompt what is sure to bear on it.
 func (h *Environment) known(ctx context.Context, dir string, t *telling) error {
-	query := strings.ToValidUTF8(t.call.Prompt[:min(len(t.call.Prompt), maxQuery)], "")
+	query := unquoted(strings.ToValidUTF8(t.call.Prompt[:min(len(t.call.Prompt), maxQuery)], ""))
 	if strings.TrimSpace(query) == "" || strings.HasPrefix(query, "/") { // a command of the program
 		return nil
 	}
@@ -242,6 +242,16 @@ func (h *Environment) known(ctx context.Context, dir string, t *telling) error {
 	}
 	t.text = origin + t.text
 	return t.noteShown(spool, shown) // else it would be said with every prompt
+}
+
+// unquoted returns a prompt without the quotes around all of it, which OpenCode adds to what its command line is given.
+func unquoted(prompt string) string {
+	inner, open := strings.CutPrefix(strings.TrimSpace(prompt), `"`)
+	inner, shut := strings.CutSuffix(inner, `"`)
+	if open && shut && !strings.Contains(inner, `"`) {
+		return inner
+	}
+	return prompt
 }
 
 // sentencesOf returns the first sentences of a prompt: one of them may be asked about, whatever else it says.

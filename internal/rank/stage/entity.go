@@ -55,9 +55,7 @@ type entityFinder struct {
 func entitiesOf(a *text.Analyzer, s string) []*entity {
 	f := &entityFinder{a: a, text: s}
 	for _, span := range quotedSpans(s) {
-		if !wholeQuoted(s, span) {
-			f.quoted(span)
-		}
+		f.quoted(span)
 	}
 	units := f.units()
 	for _, u := range units {
@@ -75,14 +73,6 @@ func entitiesOf(a *text.Analyzer, s string) []*entity {
 		from = max(to, from+1)
 	}
 	return f.found
-}
-
-// maxSought is how many words a text of nothing but a quotation may have to be a search for that phrase.
-const maxSought = 4
-
-// wholeQuoted reports whether a quotation is a whole question: some programs put quotes around what their user typed.
-func wholeQuoted(s, span string) bool {
-	return len(strings.Fields(span)) > maxSought && strings.Trim(s, "\"`“” \t\r\n") == strings.TrimSpace(span)
 }
 
 // quoted adds a phrase, whose case does not matter.
