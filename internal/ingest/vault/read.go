@@ -2,8 +2,6 @@ package vault
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -20,7 +18,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// maxNote is the longest note that is read: one with the longest content, each character of it escaped.
+// maxNote is the longest note that is read: one with the longest content, each of its bytes escaped with another one.
 const maxNote = 2*graph.MaxContent + 1<<20
 
 // What a reading leaves out.
@@ -45,6 +43,9 @@ type NoteReader struct {
 	bases    map[string][]graph.Ref // by the last names of these
 	skipped  map[graph.ID]bool      // nodes that are not made
 	late     []late
+
+	at     string          // the file that is read
+	differ map[string]bool // folded names of files that say what the memory does not, or what was not read
 }
 
 // late are the edges and the mark of a note, which come after all nodes.
@@ -65,7 +66,7 @@ func (r *NoteReader) Read(ctx context.Context) error {
 		return fmt.Errorf("%s: %w", r.Root.Name(), ErrForeign)
 	}
 	r.notes, r.bases = make(map[string]graph.Ref), make(map[string][]graph.Ref)
-	r.skipped = make(map[graph.ID]bool)
+	r.skipped, r.differ = make(map[graph.ID]bool), make(map[string]bool)
 	if err := r.lines(ctx, func(c *graph.Change) bool { return c.Node != nil }); err != nil {
 		return err
 	}
@@ -100,44 +101,53 @@ func (r *NoteReader) Read(ctx context.Context) error {
 	return nil
 }
 
+// leave counts what is not read. at is its place if it could not be.
+func (r *NoteReader) leave(kind, at string) {
+	r.Taken.Other(kind, at)
+	if at != "" || kind == SkippedErased {
+		r.differ[fold(r.at)] = true
+	}
+}
+
 // file reads a note. A document is compared with what was written: its text is read by an ingest of the file it is of.
 func (r *NoteReader) file(name string) error {
+	r.at = name
 	wrote, listed := r.manifest.Files[name]
 	if listed && (strings.HasPrefix(name, documentsDir+"/") || path.Ext(name) != ".md") {
 		return r.document(name, wrote)
 	}
 	if path.Ext(name) != ".md" {
-		r.Taken.Other(SkippedForeign, "")
+		r.leave(SkippedForeign, "")
 		return nil
 	}
 	data, err := readFile(r.Root, name, maxNote)
 	if err != nil {
-		return err
+		r.leave(chats.Damaged, fmt.Sprintf("%s: %v", name, err))
+		return nil
 	}
 	n, problems, err := decode(data)
 	switch {
 	case errors.Is(err, errNoFront) && !listed:
-		r.Taken.Other(SkippedForeign, "")
+		r.leave(SkippedForeign, "")
 		return nil
 	case err != nil:
-		r.Taken.Other(chats.Damaged, fmt.Sprintf("%s: %v", name, err))
+		r.leave(chats.Damaged, fmt.Sprintf("%s: %v", name, err))
 		return nil
 	}
 	for _, p := range problems {
-		r.Taken.Other("line that is no link", name+": "+p)
+		r.leave("line that is no link", name+": "+p)
 	}
 	return r.note(name, n)
 }
 
 // document reports a document that was changed since the export: the memory keeps the exported text.
 func (r *NoteReader) document(name, wrote string) error {
-	data, err := readFile(r.Root, name, maxNote)
-	if err != nil {
-		return err
-	}
-	sum := sha256.Sum256(data)
-	if hex.EncodeToString(sum[:]) != wrote && !strings.HasPrefix(name, ownDir) {
-		r.Taken.Other(SkippedDocument, name)
+	sum, err := sumOf(r.Root, name)
+	switch {
+	case err != nil:
+		r.leave(chats.Damaged, fmt.Sprintf("%s: %v", name, err))
+	case sum != wrote:
+		r.leave(SkippedDocument, name)
 	}
 	return nil
 }
@@ -146,11 +156,11 @@ func (r *NoteReader) document(name, wrote string) error {
 func (r *NoteReader) note(name string, n *note) error {
 	ref, change, err := n.change()
 	if err != nil {
-		r.Taken.Other(chats.Damaged, fmt.Sprintf("%s: %v", name, err))
+		r.leave(chats.Damaged, fmt.Sprintf("%s: %v", name, err))
 		return nil
 	}
 	if ref.IsZero() {
-		r.Taken.Other(SkippedForeign, "")
+		r.leave(SkippedForeign, "")
 		return nil
 	}
 	at := strings.TrimSuffix(name, ".md")
@@ -206,7 +216,7 @@ func (r *NoteReader) node(c *graph.Change, updated graph.OptTime) (made bool, er
 		return false, err
 	}
 	if have != nil && have.Type == state.RedactedType {
-		r.Taken.Other(SkippedErased, "")
+		r.leave(SkippedErased, "")
 		r.skipped[id] = true
 		return false, nil
 	}
@@ -228,6 +238,7 @@ func (r *NoteReader) node(c *graph.Change, updated graph.OptTime) (made bool, er
 
 // lines reads the change lines of documents that are wanted.
 func (r *NoteReader) lines(ctx context.Context, wants func(*graph.Change) bool) error {
+	r.at = linesFile
 	f, err := regular.OpenIn(r.Root, linesFile)
 	if err != nil {
 		return err
@@ -240,7 +251,7 @@ func (r *NoteReader) lines(ctx context.Context, wants func(*graph.Change) bool) 
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
-			r.Taken.Other(chats.Damaged, err.Error()+" and what follows")
+			r.leave(chats.Damaged, err.Error()+" and what follows")
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -258,7 +269,7 @@ func (r *NoteReader) lines(ctx context.Context, wants func(*graph.Change) bool) 
 			_, err = r.node(&c, updated)
 		case c.Edge != nil:
 			if r.skipped[c.Edge.Src.Target()] || r.skipped[c.Edge.Dst.Target()] {
-				r.Taken.Other(LeftEdge, "")
+				r.leave(LeftEdge, "")
 				continue
 			}
 			r.Taken.Relations++
@@ -281,7 +292,7 @@ func (r *NoteReader) mark(c *graph.Change) error {
 			return err
 		}
 		if r.skipped[id] || have != nil && mark != nil && mark.State == graph.Forgotten {
-			r.Taken.Other(SkippedMark, "")
+			r.leave(SkippedMark, "")
 			return nil
 		}
 	}
@@ -290,6 +301,7 @@ func (r *NoteReader) mark(c *graph.Change) error {
 
 // after makes the edges and the mark of a note.
 func (r *NoteReader) after(l *late) error {
+	r.at = l.file
 	for i := range l.links {
 		if err := r.edge(l, &l.links[i]); err != nil {
 			return err
@@ -322,11 +334,11 @@ func (r *NoteReader) edge(l *late, k *link) error {
 	}
 	place := fmt.Sprintf("%s: line %d", l.file, k.line)
 	if to.IsZero() {
-		r.Taken.Other("link to no memory", place)
+		r.leave("link to no memory", place)
 		return nil
 	}
 	if r.skipped[to.Target()] {
-		r.Taken.Other(LeftEdge, "")
+		r.leave(LeftEdge, "")
 		return nil
 	}
 	members = append(members, ipld.Entry{Key: "type", Value: ipld.StringValue(k.typ)},
@@ -334,7 +346,7 @@ func (r *NoteReader) edge(l *late, k *link) error {
 		ipld.Entry{Key: "dst", Value: ipld.StringValue(to.Target().String())})
 	c, err := lineOf("edge", members)
 	if err != nil {
-		r.Taken.Other(chats.Damaged, fmt.Sprintf("%s: %v", place, err))
+		r.leave(chats.Damaged, fmt.Sprintf("%s: %v", place, err))
 		return nil
 	}
 	r.Taken.Relations++
@@ -356,14 +368,14 @@ func (r *NoteReader) markOn(l *late, members []ipld.Entry, on ipld.Entry) error 
 		target, _, _ = strings.Cut(strings.TrimSuffix(target, "]]"), "|")
 		to := r.find(target)
 		if to.IsZero() {
-			r.Taken.Other("link to no memory", l.file+": by")
+			r.leave("link to no memory", l.file+": by")
 			return nil
 		}
 		members[i].Value = ipld.StringValue(to.Target().String())
 	}
 	c, err := lineOf("mark", members)
 	if err != nil {
-		r.Taken.Other(chats.Damaged, fmt.Sprintf("%s: %v", l.file, err))
+		r.leave(chats.Damaged, fmt.Sprintf("%s: %v", l.file, err))
 		return nil
 	}
 	return r.mark(c)

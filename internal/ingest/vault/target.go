@@ -53,7 +53,7 @@ type target struct {
 	was  map[string]string          // the manifest, names as they are
 	sums map[string]string          // of what is written
 
-	taken func(data []byte) (bool, error) // whether a note that was changed was read since
+	taken func(name string) (bool, error) // whether a note that was changed was read since
 
 	journal                     *os.File
 	written, unchanged, removed int
@@ -194,19 +194,16 @@ func (t *target) ours(name string) (bool, error) {
 	if !info.Mode().IsRegular() || known == nil {
 		return false, nil
 	}
-	sum, err := t.sum(name)
+	sum, err := sumOf(t.root, name)
 	if err != nil || known[sum] || path.Ext(name) != ".md" {
 		return known[sum], err
 	}
-	data, err := readFile(t.root, name, maxNote)
-	if err != nil {
-		return false, err
-	}
-	return t.taken(data)
+	return t.taken(name)
 }
 
-func (t *target) sum(name string) (string, error) {
-	f, err := regular.OpenIn(t.root, filepath.FromSlash(name))
+// sumOf returns the sha256 of a file.
+func sumOf(root *os.Root, name string) (string, error) {
+	f, err := regular.OpenIn(root, filepath.FromSlash(name))
 	if err != nil {
 		return "", err
 	}
@@ -239,7 +236,7 @@ func (t *target) put(ctx context.Context, name string, data []byte) error {
 	sum := hex.EncodeToString(h[:])
 	t.sums[name] = sum
 	if t.old[fold(name)][sum] {
-		if now, err := t.sum(name); err == nil && now == sum {
+		if now, err := sumOf(t.root, name); err == nil && now == sum {
 			t.unchanged++
 			return nil
 		}

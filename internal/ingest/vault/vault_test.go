@@ -395,3 +395,41 @@ func TestHostile(t *testing.T) {
 		t.Errorf("%v: %v", err, files(t, outside))
 	}
 }
+
+// TestChangedSince replaces a changed note once all that it says was read, and not before.
+func TestChangedSince(t *testing.T) {
+	for name, edit := range map[string][]string{
+		"text":          {"first\n", "first, changed\n"},
+		"title of both": {"first\n", "1st\n", "second\n", "2nd\n"},
+		"property":      {"type: \"Fact\"", "type: \"Fact\"\nrank: 7"},
+		"mark":          {"type: \"Fact\"", "type: \"Fact\"\nstate: retired"},
+		"edge":          {`"weight":0.5`, `"weight":0.25`},
+		"mark on edge":  {`"weight":0.5`, `"weight":0.5,"mark":{"state":"stale"}`},
+		"new link":      {"%% links %%\n", "%% links %%\n\n- likes [[second]]\n"},
+	} {
+		r, _ := repokit.OverMem(t)
+		repokit.Lines(t, r, `{"node":{"key":"a","type":"Fact","summary":"first"}}
+{"node":{"key":"b","type":"Fact","summary":"second"}}
+{"edge":{"type":"knows","src":"a","dst":"b","weight":0.5}}
+`)
+		dir := t.TempDir()
+		mustExport(t, tip(t, r), dir)
+		change := strings.NewReplacer(edit...)
+		for file, text := range files(t, dir) {
+			if strings.HasSuffix(file, ".md") {
+				write(t, dir, file, change.Replace(text))
+			}
+		}
+		kept := files(t, dir)
+		if _, err := export(t, tip(t, r), dir); !errors.Is(err, vault.ErrForeign) {
+			t.Errorf("%s: before reading: %v", name, err)
+		}
+		if diff := cmp.Diff(kept, files(t, dir)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		read(t, r, dir)
+		if _, err := export(t, tip(t, r), dir); err != nil {
+			t.Errorf("%s: after reading: %v", name, err)
+		}
+	}
+}

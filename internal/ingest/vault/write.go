@@ -105,6 +105,7 @@ type commitWriter struct {
 	names   *namer
 	paths   map[graph.ID]string // without their endings; of documents with them
 	updated map[string]string
+	said    map[string]bool // folded names of the notes in the directory that say what the memory does, nil before they are read
 }
 
 type wanted struct{ dir, stem, ending string }
@@ -253,46 +254,79 @@ func (w *commitWriter) begin() error {
 }
 
 // taken reports whether a note that somebody changed says nothing that the memory does not: it was read since.
-func (w *commitWriter) taken(data []byte) (bool, error) {
-	n, problems, err := decode(data)
-	if err != nil || len(problems) > 0 {
-		return false, nil
-	}
-	ref, c, err := n.change()
-	if err != nil || ref.IsZero() {
-		return false, nil
-	}
-	have, _, err := w.snap.Node(w.ctx, ref.Target())
-	if errors.Is(err, store.ErrNotFound) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	c.Node.Replace = true
-	if _, changed, err := c.Node.Apply(have, have.Created); err != nil || changed {
-		return false, nil
-	}
-	for _, l := range n.links {
-		if there, err := w.linked(have.ID, &l); err != nil || !there {
+func (w *commitWriter) taken(name string) (bool, error) {
+	if w.said == nil {
+		if err := w.readBack(); err != nil {
 			return false, err
 		}
 	}
-	return true, nil
+	return w.said[fold(name)], nil
 }
 
-// linked reports whether the memory has the edge of a link.
-func (w *commitWriter) linked(src graph.ID, l *link) (bool, error) {
-	for e, err := range w.snap.Adjacency().Bucket(w.ctx, src, adjacency.Out, l.typ, nil) {
-		if err != nil {
-			return false, err
+// readBack reads the directory as an ingest does, to find the notes of which it would change nothing.
+func (w *commitWriter) readBack() error {
+	w.said = make(map[string]bool)
+	if w.out.was == nil {
+		return nil // no ingest reads it
+	}
+	r := &NoteReader{Root: w.out.root, Stored: w.stored, Progress: w.progress}
+	r.Yield = func(c graph.Change) error {
+		changed, err := w.changes(&c)
+		if changed {
+			r.differ[fold(r.at)] = true
 		}
-		at := w.paths[e.Other]
-		if at == l.target || path.Base(at) == path.Base(l.target) || w.part[e.Other] {
+		return err
+	}
+	if err := r.Read(w.ctx); err != nil {
+		return err
+	}
+	for at := range r.notes {
+		name := fold(at + ".md")
+		w.said[name] = !r.differ[name]
+	}
+	return nil
+}
+
+// stored returns a node and the mark on it, nil for none.
+func (w *commitWriter) stored(id graph.ID) (*graph.Node, *graph.Mark, error) {
+	n, _, err := w.snap.Node(w.ctx, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil, nil
+	}
+	return n, w.marks[id], err
+}
+
+// changes reports whether a change of a reading would change the memory.
+func (w *commitWriter) changes(c *graph.Change) (changed bool, err error) {
+	switch {
+	case c.Node != nil:
+		have, _, err := w.stored(c.Node.Target())
+		if err != nil || have == nil {
+			return true, err
+		}
+		_, changed, err = c.Node.Apply(have, have.Created)
+		return changed || err != nil, nil
+	case c.Edge != nil:
+		have, _, err := w.snap.Edge(w.ctx, c.Edge.Target())
+		if errors.Is(err, store.ErrNotFound) {
 			return true, nil
 		}
+		if err != nil {
+			return true, err
+		}
+		_, changed, err = c.Edge.Apply(have)
+		return changed || err != nil, nil
 	}
-	return false, nil
+	on, id := c.Mark.On.Target()
+	have := w.marks[id]
+	if on == graph.OnEdge {
+		have = w.edges[id]
+	}
+	if have == nil {
+		return true, nil
+	}
+	_, changed, err = c.Mark.Apply(have, have.Actor, have.Time)
+	return changed || err != nil, nil
 }
 
 // notes writes the notes.
