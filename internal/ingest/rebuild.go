@@ -31,7 +31,7 @@ func (c *Catalogue) Documents() []Path {
 // Key returns the key of a document.
 func (c *Catalogue) Key(p Path) string { return c.byPath[p].node.Key }
 
-// Rebuild puts the chunks of a document together again, without those that are left out.
+// Rebuild puts the chunks of a document together again, without those and the headings of sections that are left out.
 func (c *Catalogue) Rebuild(ctx context.Context, p Path, left func(graph.ID) bool) (*Rebuilt, error) {
 	d := c.byPath[p]
 	if d == nil {
@@ -55,7 +55,7 @@ func (c *Catalogue) Rebuild(ctx context.Context, p Path, left func(graph.ID) boo
 	}
 	out := &Rebuilt{Path: p, Format: parse.Format(textProp(d.node, propFormat))}
 	for i, form := range d.forms(out.Format) {
-		r := &rebuilder{doc: d, form: form}
+		r := &rebuilder{doc: d, form: form, left: left}
 		for j, n := range d.chunks {
 			if !left(n.ID) {
 				r.chunk(n, texts[j])
@@ -112,6 +112,7 @@ const maxAround = 64
 type rebuilder struct {
 	form
 	doc   *stored
+	left  func(graph.ID) bool
 	text  strings.Builder
 	last  int        // the last line of what is there as it was in the file, 0 where that is not known
 	path  []graph.ID // of the sections around the last chunk
@@ -210,6 +211,9 @@ func (r *rebuilder) above(id graph.ID) (out []string) {
 		same++
 	}
 	for i := same; i < len(around); i++ {
+		if r.left(around[i]) {
+			continue
+		}
 		up := r.doc.title()
 		if i > 0 {
 			up = r.doc.nodes[around[i-1]].Summary
