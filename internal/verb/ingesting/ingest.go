@@ -142,6 +142,9 @@ const maxMoved = 5
 
 func ingestFiles(ctx context.Context, s *verb.Service, q *IngestRequest) (*Ingested, error) {
 	if q.From == "" && isExport(s, q) {
+		if q.Project != "" || len(q.Map) > 0 || q.Keep {
+			return nil, verb.Between("an export of mnem is read without %s, %s and %s", "project", "map", "keep")
+		}
 		q.From = ofMnem
 	}
 	if q.From != "" {

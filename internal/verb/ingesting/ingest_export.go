@@ -50,6 +50,7 @@ func ingestExport(ctx context.Context, s *verb.Service, q *IngestRequest) (*Inge
 			return
 		}
 		r := &vault.NoteReader{Root: root, Stored: stored(ctx, snap), Progress: set}
+		r.Taken.Skipped = make(map[string]int)
 		r.Yield = func(c graph.Change) error {
 			if !yield(c, nil) {
 				return errEnded

@@ -161,6 +161,7 @@ func exportNotes(
 
 // openNotes opens the directory to write to, and makes it if only it is missing.
 func openNotes(s *verb.Service, dir string) (*os.Root, error) {
+	dir = filepath.Clean(dir) // without a slash at the end
 	root, err := s.Host.OpenRoot(dir)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return root, err
