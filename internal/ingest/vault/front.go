@@ -89,11 +89,11 @@ func frontValue(value string, below []string) (v ipld.Value, err error) {
 			if !is {
 				return v, errFront
 			}
-			scalar, err := scalar(strings.TrimSpace(item))
+			one, err := scalar(strings.TrimSpace(item))
 			if err != nil {
 				return v, err
 			}
-			items = append(items, scalar)
+			items = append(items, one)
 		}
 		return ipld.ListValue(items...), nil
 	case len(below) > 0:
@@ -142,7 +142,11 @@ func scalar(s string) (v ipld.Value, err error) {
 		}
 		var items []ipld.Value
 		for item := range strings.SplitSeq(inner, ",") {
-			one, err := scalar(strings.TrimSpace(item))
+			item = strings.TrimSpace(item)
+			if strings.HasPrefix(item, "[") && !strings.HasPrefix(item, "[[") {
+				return v, errFront // lists in lists are JSON
+			}
+			one, err := scalar(item)
 			if err != nil {
 				return v, err
 			}
