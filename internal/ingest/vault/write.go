@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path"
 	"slices"
@@ -60,7 +61,7 @@ func Export(ctx context.Context, snap *core.Snapshot, root *os.Root, opt WriteOp
 		return nil, err
 	}
 	w := &commitWriter{
-		ctx: ctx, snap: snap, out: out, progress: opt.Progress, left: make(map[graph.ID]bool),
+		ctx: ctx, snap: snap, out: out, progress: opt.Progress, left: make(map[graph.ID]bool), hidden: make(map[string]bool),
 		part: make(map[graph.ID]bool), marks: make(map[graph.ID]*graph.Mark), edges: make(map[graph.ID]*graph.Mark),
 		paths: make(map[graph.ID]string), updated: make(map[string]string), names: newNamer(),
 	}
@@ -92,7 +93,7 @@ type commitWriter struct {
 	progress func(what string, done, total int)
 
 	left   map[graph.ID]bool // nodes that were erased or forgotten
-	hidden []string          // keys of documents that were forgotten, with what is below them
+	hidden map[string]bool   // keys of documents that were forgotten, with what is below them
 	part   map[graph.ID]bool // nodes of documents
 	marks  map[graph.ID]*graph.Mark
 	edges  map[graph.ID]*graph.Mark // marks on edges
@@ -151,7 +152,7 @@ func (w *commitWriter) readNodes() error {
 		case m != nil && m.State == graph.Forgotten:
 			w.leave(n.ID, LeftForgotten)
 			if isPart(n) && n.Type == ingest.TypeDocument {
-				w.hidden = append(w.hidden, n.Key)
+				w.hidden[n.Key] = true
 			}
 		case isPart(n):
 			w.part[n.ID] = true
@@ -189,7 +190,7 @@ func (w *commitWriter) readDocuments() (err error) {
 			if err != nil {
 				return err
 			}
-			if w.part[e.Node.ID] && slices.ContainsFunc(w.hidden, func(doc string) bool { return below(e.Node.Key, doc) }) {
+			if w.part[e.Node.ID] && w.hidden[documentOf(e.Node.Key)] {
 				delete(w.part, e.Node.ID)
 				w.leave(e.Node.ID, LeftForgotten)
 			}
@@ -213,10 +214,13 @@ func (w *commitWriter) readDocuments() (err error) {
 	return nil
 }
 
-// below reports whether a section or chunk of a document has a key.
-func below(key, doc string) bool {
-	rest, ok := strings.CutPrefix(key, doc)
-	return ok && rest != "" && (rest[0] == '/' || rest[0] == '#')
+// documentOf returns the key of the document that a section or chunk is of.
+func documentOf(key string) string {
+	rest, ok := strings.CutPrefix(key, "doc/")
+	if i := strings.IndexAny(rest, "/#"); ok && i >= 0 {
+		return key[:len(key)-len(rest)+i]
+	}
+	return key
 }
 
 // nameAll gives every file its name.
@@ -345,7 +349,7 @@ func (w *commitWriter) notes() error {
 		if err != nil {
 			w.sayable(note)
 			if data, err = note.file(); err != nil {
-				return err
+				return fmt.Errorf("%s: %w", id, err)
 			}
 		}
 		w.res.Notes++
@@ -476,11 +480,7 @@ func (w *commitWriter) partOf(id graph.ID) (key, at string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	doc := n.Key
-	if i := strings.IndexAny(strings.TrimPrefix(doc, "doc/"), "/#"); i >= 0 {
-		doc = doc[:i+len("doc/")]
-	}
-	if at = w.paths[graph.NodeID(doc)]; at == "" {
+	if at = w.paths[graph.NodeID(documentOf(n.Key))]; at == "" {
 		at = documentsDir
 	}
 	return n.Key, at, nil
