@@ -122,13 +122,12 @@ func (n *namer) name(dir, stem, ending string, id graph.ID) string {
 		stem = hex.EncodeToString(id[:])[:shortID]
 	}
 	name := path.Join(dir, stem)
-	for digits := shortID; n.wanted[fold(name+ending)] > 1 || n.taken[fold(name+ending)]; digits = 2 * len(id) {
-		name = path.Join(dir, clip(stem, maxPath-len(dir)-digits-2)+" "+hex.EncodeToString(id[:])[:digits])
-		if n.taken[fold(name+ending)] && digits == 2*len(id) {
-			break // no two files have one id
-		}
-		if !n.taken[fold(name+ending)] {
-			break
+	if n.wanted[fold(name+ending)] > 1 || n.taken[fold(name+ending)] {
+		for _, digits := range []int{shortID, 2 * len(id)} { // no two files have one id
+			name = path.Join(dir, clip(stem, maxPath-len(dir)-digits-2)+" "+hex.EncodeToString(id[:])[:digits])
+			if !n.taken[fold(name+ending)] {
+				break
+			}
 		}
 	}
 	n.taken[fold(name+ending)] = true
@@ -152,6 +151,9 @@ func (n *namer) dir(dir string) string {
 func noteName(n *graph.Node) (dir, stem string) {
 	if dir = safe(n.Type, maxDir); dir == "" {
 		dir = "Memory"
+	}
+	if fold(dir) == fold(documentsDir) {
+		dir = "_" + dir // what is below documentsDir is no note
 	}
 	title := strings.TrimSpace(n.Summary)
 	if title == "" {

@@ -140,9 +140,8 @@ func decode(data []byte) (n *note, problems []string, err error) {
 		return nil, nil, err
 	}
 	n = new(note)
-	n.fields(fields)
-	if n.updated.Given && n.updated.Time == 0 {
-		return nil, nil, fmt.Errorf("updated: %w", errFront)
+	if err := n.fields(fields); err != nil {
+		return nil, nil, err
 	}
 	body, links, _ := cutLine(body, linksLine)
 	summary, content, has := cutLine(body, contentLine)
@@ -183,7 +182,7 @@ func cutLine(text, line string) (before, after string, found bool) {
 }
 
 // fields takes the fields of front matter.
-func (n *note) fields(fields []ipld.Entry) {
+func (n *note) fields(fields []ipld.Entry) error {
 	var props []ipld.Entry
 	for _, f := range fields {
 		switch f.Key {
@@ -195,7 +194,10 @@ func (n *note) fields(fields []ipld.Entry) {
 		case "media":
 			n.media = textOf(f.Value)
 		case "updated":
-			at, _ := graph.ParseTime(textOf(f.Value))
+			at, err := graph.ParseTime(textOf(f.Value))
+			if err != nil {
+				return fmt.Errorf("updated: %w", errFront)
+			}
 			n.updated = graph.At(at)
 		case "state", "by", "reason", "actor":
 			n.mark = append(n.mark, f)
@@ -217,6 +219,7 @@ func (n *note) fields(fields []ipld.Entry) {
 	}
 	ipld.SortEntries(n.members)
 	ipld.SortEntries(n.mark)
+	return nil
 }
 
 var (

@@ -112,8 +112,10 @@ func openTarget(root *os.Root) (*target, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(entries) > 0 {
-			return nil, fmt.Errorf("%w: %s has files already, as %s", ErrForeign, root.Name(), entries[0].Name())
+		for _, e := range entries {
+			if e.Name() != ownDir { // a run may have ended once it had made this
+				return nil, fmt.Errorf("%w: %s has files already, as %s", ErrForeign, root.Name(), e.Name())
+			}
 		}
 		return t, nil
 	}
@@ -172,6 +174,11 @@ func (t *target) begin(ctx context.Context, names []string) error {
 	}
 	if err := t.root.Mkdir(ownDir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
+	}
+	if t.was == nil { // so that no ingest takes the notes of a run that did not end for documents
+		if err := t.manifest(&Manifest{Format: format, Files: map[string]string{}}); err != nil {
+			return err
+		}
 	}
 	var err error
 	t.journal, err = t.root.OpenFile(filepath.FromSlash(journalFile), os.O_WRONLY|os.O_CREATE|os.O_APPEND|regular.NoWait, 0o600)
@@ -273,14 +280,18 @@ func (t *target) replace(name string, data []byte) error {
 // end writes the manifest.
 func (t *target) end(m *Manifest) error {
 	m.Files = t.sums
-	data, err := json.MarshalIndent(m, "", " ")
-	if err == nil {
-		err = t.replace(manifestFile, append(data, '\n'))
-	}
-	if err = errors.Join(err, t.close()); err != nil {
+	if err := errors.Join(t.manifest(m), t.close()); err != nil {
 		return err
 	}
 	return t.root.Remove(filepath.FromSlash(journalFile))
+}
+
+func (t *target) manifest(m *Manifest) error {
+	data, err := json.MarshalIndent(m, "", " ")
+	if err != nil {
+		return err
+	}
+	return t.replace(manifestFile, append(data, '\n'))
 }
 
 func (t *target) close() error {

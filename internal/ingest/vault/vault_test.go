@@ -18,6 +18,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/exchange"
+	"github.com/mnem-project/mnem/internal/ingest"
 	"github.com/mnem-project/mnem/internal/ingest/vault"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
@@ -145,6 +146,8 @@ func TestSameGraph(t *testing.T) {
 {"node":{"key":"two","type":"FACT","summary":"the SAME title"}}
 {"node":{"key":"three","type":"Fact","summary":"the same ti\u0301tle"}}
 {"node":{"key":"bare","type":"con"}}
+{"node":{"key":"document","type":"Documents","summary":"a note"}}
+{"node":{"key":"old","type":"Fact","summary":"old","created":"1960-01-01"}}
 {"edge":{"type":"knows","src":"a \"b\" ü","dst":"long","key":"k","weight":0.25,"props":{"since":2024,"x":"|]] %%"},"sources":["file:y.md"],"validFrom":"2021-01-01","validTo":"2022-01-01","created":"2020-01-01"}}
 {"edge":{"type":"knows","src":"a \"b\" ü","dst":"long","props":{"parallel":1}}}
 {"edge":{"type":"is [[x]] %%{}%%","src":"long","dst":"long","weight":1}}
@@ -153,6 +156,13 @@ func TestSameGraph(t *testing.T) {
 {"mark":{"edge":{"type":"two words:","src":"one","dst":"two"},"state":"stale"}}
 `)
 	repokit.Lines(t, r, `{"node":{"key":"one","content":"changed later"}}`+"\n"+`{"node":{"key":"bare","type":"con2"}}`)
+	_, err := r.Commit(t.Context(), func(yield func(graph.Change, error) bool) {
+		next := "changed in the first microsecond of 1970"
+		yield(graph.Change{Node: &graph.NodeChange{Key: "old", Summary: &next}, Time: graph.At(0)}, nil)
+	}, core.CommitOptions{Message: "m", Stamp: state.Stamp{
+		Author: "a", Time: graph.Time(1_900_000_000_000_000), Command: []string{"commit"},
+	}})
+	repokit.Must(t, err)
 	same(t, r)
 }
 
@@ -284,11 +294,12 @@ func TestDirectories(t *testing.T) {
 	mustExport(t, tip(t, r), dir)
 }
 
-// TestInterrupted goes on where a run ended that wrote some files and no manifest.
+// TestInterrupted goes on where a run ended that wrote some files, or only made its own directory.
 func TestInterrupted(t *testing.T) {
 	r, _ := repokit.OverMem(t)
 	repokit.Lines(t, r, randomLines(rand.New(rand.NewPCG(1, 2))))
 	dir := t.TempDir()
+	repokit.Must(t, os.Mkdir(filepath.Join(dir, ".mnem-export"), 0o700))
 	root, err := os.OpenRoot(dir)
 	repokit.Must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -298,8 +309,8 @@ func TestInterrupted(t *testing.T) {
 		}
 	}})
 	repokit.Must(t, root.Close())
-	if !errors.Is(err, context.Canceled) || len(files(t, dir)) < 2 {
-		t.Fatalf("%v: %v", err, files(t, dir))
+	if now := files(t, dir); !errors.Is(err, context.Canceled) || len(now) < 4 || now[ingest.ExportFile] == "" {
+		t.Fatalf("%v: %v", err, now)
 	}
 	if res := mustExport(t, tip(t, r), dir); res.Unchanged == 0 {
 		t.Errorf("%+v", res)
@@ -349,6 +360,7 @@ func TestEditedNotes(t *testing.T) {
 		"- [[Fact/second|2]]\r\n- what is this\r\n- likes [[nothing]]\r\n")
 	write(t, dir, "Fact/new.md", "no front matter")
 	write(t, dir, "bad.md", "---\nkey: &a b\n---\n")
+	write(t, dir, "deep.md", "---\nkey: "+strings.Repeat("[ ", 2_000_000)+strings.Repeat(" ]", 2_000_000)+"\n---\n")
 	got, _ := read(t, r, dir)
 	want := `{"node":{"key":"a","type":"Fact","props":{"list":["p","q"],"note":"two\nlines","rank":7,"tags":["x","it's"]},` +
 		`"created":"2023-11-14T22:13:20.000000Z","summary":"first, changed"}}`
@@ -359,7 +371,7 @@ func TestEditedNotes(t *testing.T) {
 	if strings.Count(all, `"type":"likes"`) != 1 || strings.Count(all, `"type":"relates-to"`) != 1 {
 		t.Errorf("%s", all)
 	}
-	if len(got.Taken.Places) != 3 || got.Taken.Skipped[vault.SkippedForeign] != 1 {
+	if len(got.Taken.Places) != 4 || got.Taken.Skipped[vault.SkippedForeign] != 1 {
 		t.Errorf("%q, %v", got.Taken.Places, got.Taken.Skipped)
 	}
 }
