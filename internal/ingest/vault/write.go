@@ -267,7 +267,7 @@ func (w *commitWriter) taken(name string) (bool, error) {
 	return w.said[fold(name)], nil
 }
 
-// readBack reads the directory as an ingest does, to find the notes of which it would change nothing.
+// readBack reads the directory as an ingest does, to find the notes that would change nothing.
 func (w *commitWriter) readBack() error {
 	w.said = make(map[string]bool)
 	if w.out.was == nil {
