@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -117,6 +118,24 @@ func TestShuffled(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestLogsAreBounded reads logs of changes that are short, and make much.
+func TestLogsAreBounded(t *testing.T) {
+	const lists = 1000
+	var b strings.Builder
+	b.WriteString(`{"kind":0,"v":{"sessionId":"s","requests":[],"l":[` + strings.Repeat("[],", lists) + "[]]}}\n")
+	for i := range lists {
+		fmt.Fprintf(&b, `{"kind":1,"k":["l",%d,%d],"v":0}`+"\n", i, maxIndex)
+	}
+	if _, err := readBytes(t, "copilot", []byte(b.String())); !errors.Is(err, ErrFormat) {
+		t.Errorf("wide: %v", err)
+	}
+	deep := `{"kind":0,"v":{"sessionId":"s","requests":[],"l":` + strings.Repeat("[", maxSteps) + strings.Repeat("]", maxSteps) +
+		`}}` + "\n" + `{"kind":1,"k":["l"` + strings.Repeat(",0", maxSteps) + `],"v":0}` + "\n"
+	if got, err := readBytes(t, "copilot", []byte(deep)); err != nil || got.skipped[Damaged] != 1 {
+		t.Errorf("deep: %v, %v", got.skipped, err)
+	}
 }
 
 // TestPacked reads what is compressed or in an archive as what is not.

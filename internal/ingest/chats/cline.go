@@ -40,7 +40,7 @@ var clineShape = sync.OnceValue(func() shape {
 // clineTask reads the messages of a task of Cline, ui_messages.json. The time of the first of them names the task.
 type clineTask struct {
 	talk *talk
-	seen map[string]bool
+	seen map[uint64]bool
 	n    int
 }
 
@@ -55,16 +55,14 @@ func (c *clineTask) record(data json.RawMessage, h Handler) error {
 		return errDamaged
 	}
 	clineShape().tell(h, data)
-	key := string(data)
 	switch {
-	case c.seen[key]:
+	case again(c.seen, data):
 		h.Skipped(Duplicate, "")
 		return nil
 	case m.Partial:
 		h.Skipped("partial", "")
 		return nil
 	}
-	c.seen[key] = true
 	if c.talk.session.ID == "" {
 		c.talk.session.ID = fmt.Sprintf("%d", m.TS)
 		c.talk.root = c.talk.session.ID
@@ -144,7 +142,7 @@ func clineCall(what, text string) string {
 
 // readCline reads the messages of a task.
 func readCline(in io.Reader, h Handler) error {
-	c := &clineTask{talk: &talk{handler: h}, seen: make(map[string]bool)}
+	c := &clineTask{talk: &talk{handler: h}, seen: make(map[uint64]bool)}
 	if err := list(in, h, c.record); err != nil {
 		return err
 	}

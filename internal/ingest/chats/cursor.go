@@ -94,15 +94,18 @@ func (c *cursor) line(data []byte, at position) error {
 func cursorSpoken(text string, left func(kind string)) string {
 	const begin, end = "<user_query>", "</user_query>"
 	query := ""
+	var around strings.Builder
 	for {
 		before, rest, ok := strings.Cut(text, begin)
+		around.WriteString(before)
 		if !ok {
 			break
 		}
 		inner, after, _ := strings.Cut(rest, end)
 		query = join(query, strings.TrimSpace(inner))
-		text = before + after
+		text = after
 	}
+	text = around.String()
 	for {
 		text = strings.TrimSpace(text)
 		name, _, ok := strings.Cut(strings.TrimPrefix(text[:min(len(text), 100)], "<"), ">")

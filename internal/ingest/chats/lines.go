@@ -97,7 +97,7 @@ func lines(in io.Reader, h Handler, r lineReader, from Position, most int64) (Po
 			damaged++
 			h.Skipped("longer than 64 MiB", place)
 		case len(bytes.TrimSpace(line)) == 0:
-		case again(seen, line):
+		case bytes.Contains(line, []byte(`"timestamp"`)) && again(seen, line):
 			h.Skipped(Duplicate, "")
 		default:
 			err := r.line(line, at)
@@ -132,12 +132,9 @@ func lines(in io.Reader, h Handler, r lineReader, from Position, most int64) (Po
 	return next, r.end()
 }
 
-// again reports whether a line that has a time was read before.
-func again(seen map[uint64]bool, line []byte) bool {
-	if !bytes.Contains(line, []byte(`"timestamp"`)) {
-		return false
-	}
-	sum := sha256.Sum256(bytes.TrimSpace(line))
+// again reports whether a record was read before.
+func again(seen map[uint64]bool, record []byte) bool {
+	sum := sha256.Sum256(bytes.TrimSpace(record))
 	key := binary.BigEndian.Uint64(sum[:])
 	before := seen[key]
 	seen[key] = true

@@ -248,6 +248,9 @@ func replay(in io.Reader, h Handler) ([]byte, error) {
 	return json.Marshal(r.root)
 }
 
+// errChanges is returned for a log that is too long.
+var errChanges = fmt.Errorf("%w: more than 256 MiB of changes", ErrFormat)
+
 type changeLog struct {
 	handler Handler
 	root    any
@@ -263,7 +266,7 @@ func (r *changeLog) line(data []byte, at position) error {
 		return err
 	}
 	if r.size += int64(len(data)); r.size > maxHeld {
-		return fmt.Errorf("%w: more than 256 MiB of changes", ErrFormat)
+		return errChanges
 	}
 	if c.Kind == nil {
 		return errDamaged
@@ -283,7 +286,10 @@ func (r *changeLog) line(data []byte, at position) error {
 		if r.root == nil {
 			return errDamaged
 		}
-		next, err := apply(r.root, c.K, *c.Kind, value, c.I)
+		if len(c.K) > maxSteps {
+			return errDamaged
+		}
+		next, err := r.apply(r.root, c.K, *c.Kind, value, c.I)
 		if err != nil {
 			return err
 		}
@@ -294,11 +300,17 @@ func (r *changeLog) line(data []byte, at position) error {
 	return nil
 }
 
-// maxIndex is how long a list may get by setting an item beyond its end.
-const maxIndex = 100_000
+const (
+	// maxIndex is how long a list may get by setting an item beyond its end. Each item that this adds counts as itemSize
+	// bytes of changes.
+	maxIndex = 100_000
+	itemSize = 16
+	// maxSteps is how deep a change may be.
+	maxSteps = 1000
+)
 
 // apply returns a value after a change at a path: 1 sets, 2 adds to a list after cutting it at an index, 3 deletes.
-func apply(to any, at []json.RawMessage, kind int, value any, cut *int) (any, error) {
+func (r *changeLog) apply(to any, at []json.RawMessage, kind int, value any, cut *int) (any, error) {
 	if len(at) == 0 {
 		switch kind {
 		case 1:
@@ -326,7 +338,7 @@ func apply(to any, at []json.RawMessage, kind int, value any, cut *int) (any, er
 			delete(object, name)
 			return object, nil
 		}
-		next, err := apply(object[name], at[1:], kind, value, cut)
+		next, err := r.apply(object[name], at[1:], kind, value, cut)
 		if err == nil {
 			object[name] = next
 		}
@@ -337,6 +349,9 @@ func apply(to any, at []json.RawMessage, kind int, value any, cut *int) (any, er
 	if json.Unmarshal(at[0], &i) != nil || !ok || i < 0 || i > maxIndex {
 		return nil, errDamaged
 	}
+	if r.size += int64(max(0, i+1-len(list))) * itemSize; r.size > maxHeld {
+		return nil, errChanges
+	}
 	for len(list) <= i {
 		list = append(list, nil)
 	}
@@ -344,7 +359,7 @@ func apply(to any, at []json.RawMessage, kind int, value any, cut *int) (any, er
 		list[i] = nil
 		return list, nil
 	}
-	next, err := apply(list[i], at[1:], kind, value, cut)
+	next, err := r.apply(list[i], at[1:], kind, value, cut)
 	if err == nil {
 		list[i] = next
 	}
