@@ -98,12 +98,14 @@ func (b *signer) take(record []byte, made signature) error {
 	return made.err
 }
 
-// within returns what signs in this process, with a signature that is made in time.
+// within returns what signs in this process, with a signature that is made in time. After a record whose signature is
+// not, it waits for no other one: a purge has as many records as blocks, and writers wait for it.
 func (b *signer) within(most time.Duration) commit.SignFunc {
+	late := false
 	return func(record []byte) ([]byte, error) {
 		signed, lacks := b.made.Sign(record)
-		if lacks == nil {
-			return signed, nil
+		if lacks == nil || late {
+			return signed, lacks
 		}
 		timer := time.NewTimer(most)
 		defer timer.Stop()
@@ -111,6 +113,7 @@ func (b *signer) within(most time.Duration) commit.SignFunc {
 		case made := <-b.begin(record):
 			return made.bytes, b.take(record, made)
 		case <-timer.C:
+			late = true
 			return nil, lacks
 		}
 	}
