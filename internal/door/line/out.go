@@ -44,11 +44,15 @@ func newOutlet(to io.Writer) *outlet {
 // Write writes, or keeps the bytes for later. It returns the error of an earlier write.
 func (o *outlet) Write(p []byte) (int, error) {
 	o.mu.Lock()
-	defer o.mu.Unlock()
 	o.wrote = o.wrote || len(p) > 0
-	if !o.ahead {
+	if err := o.err; !o.ahead {
+		o.mu.Unlock() // what is said on the side does not wait for a reader of results
+		if err != nil {
+			return 0, err // what comes before p was not written
+		}
 		return o.to.Write(p)
 	}
+	defer o.mu.Unlock()
 	for n := 0; ; {
 		switch {
 		case o.err != nil:
@@ -92,16 +96,16 @@ func (o *outlet) spooled(p []byte) bool {
 	return true
 }
 
-// hold has writing not wait until release is called.
-func (o *outlet) hold(spool func() (*peers.TempFile, error)) {
+// hold has writing not wait until release is called. When ctx ends, what is in the file is dropped.
+func (o *outlet) hold(ctx context.Context, spool func() (*peers.TempFile, error)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.spool, o.ahead, o.over, o.ended = spool, true, false, make(chan struct{})
-	go o.pass()
+	go o.pass(ctx)
 }
 
 // pass writes what is kept.
-func (o *outlet) pass() {
+func (o *outlet) pass(ctx context.Context) {
 	defer close(o.ended)
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -110,6 +114,8 @@ func (o *outlet) pass() {
 		switch {
 		case len(part) > 0:
 			o.mem = nil
+		case o.from < o.end && ctx.Err() != nil:
+			o.err = ctx.Err()
 		case o.from < o.end:
 			read = min(outBuffer, o.end-o.from)
 			part = make([]byte, read)
@@ -186,12 +192,12 @@ func (o *outlet) release() error {
 
 // WriteAhead has what the command writes wait for no reader until done is called: it has the repository open, and no
 // other process can use it.
-func (c *Line) WriteAhead() (done func() error) {
+func (c *Line) WriteAhead(ctx context.Context) (done func() error) {
 	if c.outlet == nil || c.ahead != nil {
 		return func() error { return nil }
 	}
 	c.ahead = []*outlet{c.outlet}
-	c.outlet.hold(c.emptySpool)
+	c.outlet.hold(ctx, c.emptySpool)
 	return func() (err error) {
 		for _, o := range c.ahead {
 			err = FirstError(err, o.release())
@@ -215,7 +221,7 @@ func (c *Line) WriteOut(ctx context.Context, path string, write func(io.Writer) 
 	}
 	o := newOutlet(f)
 	o.after = end
-	o.hold(c.emptySpool)
+	o.hold(ctx, c.emptySpool)
 	c.ahead = append(c.ahead, o)
 	return write(o)
 }

@@ -2,6 +2,7 @@ package line
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/mnem-project/mnem/internal/verb/peers"
 )
@@ -45,7 +47,7 @@ func TestOutletWaitsForNoReader(t *testing.T) {
 	dir := t.TempDir()
 	to := &gate{open: make(chan struct{})}
 	o := newOutlet(to)
-	o.hold(func() (*peers.TempFile, error) { return peers.SpoolFile(dir, strings.NewReader("")) })
+	o.hold(t.Context(), func() (*peers.TempFile, error) { return peers.SpoolFile(dir, strings.NewReader("")) })
 	all := parts(1500)
 	for _, part := range all[:1000] {
 		if n, err := io.WriteString(o, part); n != len(part) || err != nil {
@@ -79,7 +81,7 @@ func TestOutletWaitsForNoReader(t *testing.T) {
 func TestOutletOfAClosedPipe(t *testing.T) {
 	to := &gate{open: make(chan struct{}), err: syscall.EPIPE}
 	o := newOutlet(to)
-	o.hold(func() (*peers.TempFile, error) { return nil, errors.New("no room on the disk") })
+	o.hold(t.Context(), func() (*peers.TempFile, error) { return nil, errors.New("no room on the disk") })
 	close(to.open)
 	var err error
 	for range 10 << 20 { // ends since without room on the disk writing waits for the reader
@@ -96,7 +98,7 @@ func TestOutletOfAClosedPipe(t *testing.T) {
 func TestOutletWithoutRoom(t *testing.T) {
 	to := &gate{open: make(chan struct{})}
 	o := newOutlet(to)
-	o.hold(func() (*peers.TempFile, error) { return nil, errors.New("no room on the disk") })
+	o.hold(t.Context(), func() (*peers.TempFile, error) { return nil, errors.New("no room on the disk") })
 	all := strings.Join(parts(500), "")
 	written := make(chan error)
 	go func() {
@@ -109,11 +111,60 @@ func TestOutletWithoutRoom(t *testing.T) {
 	}
 }
 
+// TestOutletInterrupted has the context end while the reader takes nothing: what is in the file is not written, and
+// neither is what comes after it.
+func TestOutletInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	to := &gate{open: make(chan struct{})}
+	o := newOutlet(to)
+	ctx, cancel := context.WithCancel(t.Context())
+	o.hold(ctx, func() (*peers.TempFile, error) { return peers.SpoolFile(dir, strings.NewReader("")) })
+	all := strings.Join(parts(500), "")
+	if _, err := io.WriteString(o, all); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	close(to.open)
+	if err := o.release(); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if _, err := io.WriteString(o, "end"); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if got := to.got.String(); len(got) > 2*maxHeld || !strings.HasPrefix(all, got) {
+		t.Errorf("%d of %d bytes arrive, or others", len(got), len(all))
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// TestOutletWhileReaderWaits has the reader take nothing of what is written to it directly: what is said on the side does
+// not wait for it.
+func TestOutletWhileReaderWaits(t *testing.T) {
+	to := &gate{open: make(chan struct{})}
+	o := newOutlet(to)
+	var wg sync.WaitGroup
+	wg.Go(func() { _, _ = io.WriteString(o, "result") })
+	for !o.used() {
+		time.Sleep(time.Millisecond)
+	}
+	var said strings.Builder
+	if _, err := io.WriteString(aside{o, &said}, "one"); err != nil || said.String() != "one" {
+		t.Errorf("%q, %v", &said, err)
+	}
+	close(to.open)
+	wg.Wait()
+	if to.got.String() != "result" {
+		t.Errorf("%q", &to.got)
+	}
+}
+
 // TestAsides has what is said on the side come after the results before it, but wait for no reader.
 func TestAsides(t *testing.T) {
 	to := &gate{open: make(chan struct{})}
 	o := newOutlet(to)
-	o.hold(func() (*peers.TempFile, error) { return nil, io.EOF })
+	o.hold(t.Context(), func() (*peers.TempFile, error) { return nil, io.EOF })
 	var said strings.Builder
 	a := aside{o, &said}
 	if _, err := io.WriteString(o, "result"); err != nil {

@@ -82,7 +82,7 @@ func reach(ctx context.Context, c *line.Line, dir string, opt core.Options) (
 	if r.Shared() {
 		return r, r.Close, nil, nil
 	}
-	written := c.WriteAhead()
+	written := c.WriteAhead(ctx)
 	return r, func() error { return line.FirstError(r.Close(), written()) }, nil, nil
 }
 
