@@ -114,7 +114,8 @@ type sender struct {
 	last atomic.Int64
 }
 
-// stalled is how long what a verb tells may wait to be read: other writers may be waiting for the verb. Answers are sent when none are, and a person may read those for hours.
+// stalled is how long what a verb tells may wait to be read: other writers may be waiting for the verb. Answers are
+// sent when none are, and a person may read those for hours.
 const stalled = 30 * time.Second
 
 // send writes one frame.

@@ -16,7 +16,7 @@ type UnsignedError struct {
 }
 
 func (e *UnsignedError) Error() string {
-	return fmt.Sprintf("%d records are to be signed", len(e.Records))
+	return fmt.Sprintf("%d records lack signatures", len(e.Records))
 }
 
 // Signatures are signatures that were made before, by the SHA-256 of what they sign in hexadecimal.
