@@ -401,9 +401,20 @@ func (p *Erasing) record(always bool, s *PurgeScan) (err error) {
 	}
 	p.res.Operation, err = p.Repo.Operate(p.Ctx, by, func(t *core.Tx) error {
 		t.Always = always
-		return p.eachHolder(t.View, s, func(ref core.Ref, ids []graph.ID) error {
-			return p.remove(t, ref, ids)
+		var unsigned state.UnsignedError // collects them, so that the caller signs all at once
+		err := p.eachHolder(t.View, s, func(ref core.Ref, ids []graph.ID) error {
+			err := p.remove(t, ref, ids)
+			var lacks *state.UnsignedError
+			if errors.As(err, &lacks) {
+				unsigned.Records = append(unsigned.Records, lacks.Records...)
+				return nil
+			}
+			return err
 		})
+		if err == nil && len(unsigned.Records) > 0 {
+			return &unsigned
+		}
+		return err
 	})
 	return err
 }
