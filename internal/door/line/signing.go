@@ -26,8 +26,8 @@ var ErrRevoked = errors.New("the key is revoked")
 
 // Signs reports whether commits are signed where no flag says so.
 func (c *Line) Signs() (bool, error) {
-	if c.By.Sign != "" {
-		return c.By.Sign == "true", nil
+	if c.By.NoSign {
+		return false, nil
 	}
 	v, err := c.Configured("sign")
 	return v == "true", err

@@ -21,7 +21,7 @@ import (
 // mayCapture reports whether what hooks noted is taken in before a verb answers: where it reads the newest
 // memory, or what sessions recorded, for the user of this machine, and before texts are erased.
 func mayCapture(c *line.Line, spec *verb.Spec, req any) bool {
-	server := c.By.Remote && c.By.Sign == "false" // whose callers may be allowed to read alone
+	server := c.By.Remote && c.By.NoSign // whose callers may be allowed to read alone
 	reads := spec.Group == "read" && spec.EffectOf(req) == verb.Reads
 	reads = reads || spec == &remembering.Review.Spec && spec.EffectOf(req) == verb.Reads
 	return (reads || readsReceipts(spec)) && !c.Quietly && !server && !slices.Contains(verb.GivenOf(req), "at")

@@ -45,10 +45,7 @@ func (r *runner) Run(
 		return Failed(ctx, err)
 	}
 	by := call.Caller
-	by.Remote = true
-	if !r.sign {
-		by.Sign = "false"
-	}
+	by.Remote, by.NoSign = true, !r.sign
 	ctx = operation.WithCaller(ctx, by)
 	results := &faithfulWriter{to: out}
 	app := *r.app

@@ -12,9 +12,9 @@ type Caller struct {
 	// Session is the name of the session that answers are recorded in, "" for none. With one, an
 	// operation that reads may write what it answered.
 	Session string `json:"session,omitempty"`
-	// Sign is "true" or "false": whether commits are signed. Keys stay with the caller.
-	Sign string `json:"sign,omitempty"`
-	Time string `json:"time,omitempty"` // that counts as now, RFC 3339
+	// NoSign is whether commits are left unsigned whatever is configured, in the process that the caller asks.
+	NoSign bool   `json:"-"`
+	Time   string `json:"time,omitempty"` // that counts as now, RFC 3339
 	// Following is what HEAD is for the caller, nil for what the repository keeps.
 	Following *Following `json:"following,omitempty"`
 	// Remote is whether the caller asks through a server, and Global whether that lets its questions be asked of
