@@ -130,6 +130,9 @@ func (o *outlet) pass(ctx context.Context) {
 			o.busy = true
 			o.mu.Unlock()
 			_, err := o.to.Write(part)
+			if err != nil && ctx.Err() != nil && !IsClosedPipe(err) {
+				err = ctx.Err() // its end closes a pipe that openInPlace opened
+			}
 			o.mu.Lock()
 			o.busy, o.err = false, err
 		}

@@ -139,6 +139,22 @@ func TestOutletInterrupted(t *testing.T) {
 	}
 }
 
+// TestOutletClosedByInterrupt has the context end and close what is written to: the error is that of the context.
+func TestOutletClosedByInterrupt(t *testing.T) {
+	to := &gate{open: make(chan struct{}), err: os.ErrClosed}
+	o := newOutlet(to)
+	ctx, cancel := context.WithCancel(t.Context())
+	o.hold(ctx, func() (*peers.TempFile, error) { return nil, io.EOF })
+	if _, err := io.WriteString(o, "result"); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	close(to.open)
+	if err := o.release(); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
 // TestOutletWhileReaderWaits has the reader take nothing of what is written to it directly: what is said on the side does
 // not wait for it.
 func TestOutletWhileReaderWaits(t *testing.T) {
