@@ -108,8 +108,7 @@ func (r Revisions) ResolveIn(ctx context.Context, v *View, rev string) (ipld.CID
 // unless rev is the CID of that commit or the beginning of it.
 func (r Revisions) ResolveAsked(ctx context.Context, v *View, rev string) (ipld.CID, error) {
 	c, err := r.ResolveIn(ctx, v, rev)
-	text := c.String()
-	if err != nil || strings.HasPrefix(text, rev) || strings.HasPrefix(text, cidPrefix+rev) {
+	if prefix, long := cidBeginning(rev); err != nil || long && strings.HasPrefix(c.String(), prefix) {
 		return c, err
 	}
 	return r.repo.Embeddings().Asked(ctx, c)
@@ -302,16 +301,21 @@ func (r Revisions) OfKind(ctx context.Context, c ipld.CID, name, kind string) er
 	return nil
 }
 
+// cidBeginning returns the beginning of a CID that a name may stand for, and whether it is long enough for one.
+func cidBeginning(name string) (prefix string, long bool) {
+	if !strings.HasPrefix(name, cidPrefix) {
+		name = cidPrefix + name
+	}
+	return name, len(name) >= len(cidPrefix)+MinPrefix
+}
+
 // byPrefix finds the one record of a kind whose text CID begins with a prefix. what is how people
 // call such a record.
 func (r Revisions) byPrefix(ctx context.Context, name, kind, what string) (ipld.CID, error) {
 	missing := &state.NotFoundError{What: what, Name: name}
-	prefix := name
-	if !strings.HasPrefix(prefix, cidPrefix) {
-		prefix = cidPrefix + prefix
-	}
+	prefix, long := cidBeginning(name)
 	first, ok := smallestCID(prefix)
-	if !ok || len(prefix) < len(cidPrefix)+MinPrefix {
+	if !ok || !long {
 		return ipld.CID{}, missing
 	}
 	var found []ipld.CID
