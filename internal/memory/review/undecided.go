@@ -16,11 +16,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Bounds of a look for undecided pairs among what is new.
-const (
-	maxPairNodes = 2000 // nodes that differ
-	maxLater     = 200  // memories, the newest, for which earlier ones are looked for
-)
+// maxPairNodes bounds how many nodes that differ are read to find undecided pairs among what is new.
+const maxPairNodes = 2000
 
 // Undecided is a pair of memories whose later one may replace the earlier one: Remember would ask about it, and no caller
 // has decided it.
@@ -102,23 +99,22 @@ func (p *pairer) replaceable(by, id graph.ID) (*graph.Node, error) {
 // isReplaced reports whether a later memory can replace a node.
 func isReplaced(n *graph.Node) bool { return memory.IsStatement(n) && !source.IsSaid(n.Type) }
 
-// UndecidedSince returns the undecided pairs whose later memory came in between two commits, the newest first, at most so
-// many, and whether there may be more. Its work follows what differs.
-func UndecidedSince(ctx context.Context, from, to *core.Snapshot, most int) (pairs []Undecided, more bool, err error) {
+// UndecidedSince returns the undecided pairs whose later memory came in between two commits, the newest first, at most
+// most. A new memory takes a search of some milliseconds, so only the newest memories, at most newest, are examined.
+func UndecidedSince(ctx context.Context, from, to *core.Snapshot, newest, most int) (pairs []Undecided, err error) {
 	var later []*graph.Node
 	replaces := make(map[graph.ID]bool)
 	looked := 0
 	for d, err := range from.Diff(to).Nodes(ctx) {
 		if err != nil {
-			return nil, false, err
+			return nil, err
 		}
 		if looked++; looked > maxPairNodes {
-			more = true
 			break
 		}
 		m, err := to.Mark(ctx, graph.OnNode, d.ID)
 		if err != nil {
-			return nil, false, err
+			return nil, err
 		}
 		if m != nil && m.State == graph.Superseded {
 			replaces[m.By] = true
@@ -132,28 +128,24 @@ func UndecidedSince(ctx context.Context, from, to *core.Snapshot, most int) (pai
 	})
 	p, err := newPairer(ctx, to)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	for i, n := range later {
-		if i == maxLater {
-			return pairs, true, nil
-		}
+	for _, n := range later[:min(newest, len(later))] {
 		if replaces[n.ID] { // it was decided what it replaces
 			continue
 		}
 		pair, _, err := p.of(n)
 		if err != nil {
-			return nil, false, err
+			return nil, err
 		}
 		if pair == nil {
 			continue
 		}
-		if len(pairs) == most {
-			return pairs, true, nil
+		if pairs = append(pairs, *pair); len(pairs) == most {
+			break
 		}
-		pairs = append(pairs, *pair)
 	}
-	return pairs, more, nil
+	return pairs, nil
 }
 
 // DifferRequest says that memories are not replaced by another one.

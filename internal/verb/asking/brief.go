@@ -17,8 +17,8 @@ const (
 	briefMarks, briefNodes = 2000, 2000
 	// briefPairs and briefNewest are how many of them it names.
 	briefPairs, briefNewest = 2, 3
-	// briefUndecided is how many undecided pairs it names.
-	briefUndecided = 3
+	// briefUndecided is how many undecided pairs it names, of the briefLater newest memories: a session waits for it.
+	briefUndecided, briefLater = 3, 16
 	// briefTokens is how many tokens say what is news by scopes.
 	briefTokens = 300
 )
@@ -98,7 +98,7 @@ func brief(ctx context.Context, s *verb.Service, q *BriefRequest) (*Brief, error
 	if err != nil {
 		return nil, err
 	}
-	undecided, _, err := review.UndecidedSince(ctx, from, at, briefUndecided)
+	undecided, err := review.UndecidedSince(ctx, from, at, briefLater, briefUndecided)
 	if err != nil {
 		return nil, err
 	}

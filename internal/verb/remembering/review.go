@@ -24,6 +24,9 @@ import (
 // maxReviewed is how many memories one listing has at most.
 const maxReviewed = 10_000
 
+// maxUndecided is how many of the newest memories a listing looks for earlier ones of, which they may replace.
+const maxUndecided = 200
+
 // ReviewRequest asks for what is to be reviewed, or decides of it.
 type ReviewRequest struct {
 	Keep   []string `op:",comma,remote,writes" doc:"keep these {NODES}: they were reviewed" note:" (repeatable)"`
@@ -336,7 +339,7 @@ func (r *reviewing) list(ctx context.Context, q *ReviewRequest) error {
 
 // undecided lists the pairs to decide among what came in.
 func (r *reviewing) undecided(ctx context.Context, from, to *core.Snapshot, most int) error {
-	pairs, _, err := reviewpkg.UndecidedSince(ctx, from, to, most)
+	pairs, err := reviewpkg.UndecidedSince(ctx, from, to, maxUndecided, most)
 	if err != nil {
 		return err
 	}
