@@ -83,11 +83,12 @@ func (h *Environment) sessionBrief(ctx context.Context, dir string, t *telling) 
 	}
 	left := maxBrief - text.EstimateTokens(t.text) - text.EstimateTokens(origin)
 	var more strings.Builder
-	changed := news(got.News, shown)
-	if m := newsMap(got.Map); m != "" && text.EstimateTokens(m)+text.EstimateTokens(contradicted(got)) < left {
+	conflicts, pairs, changed := contradicted(got), undecided(got), news(got.News, shown)
+	if m := newsMap(got.Map); m != "" &&
+		text.EstimateTokens(m)+text.EstimateTokens(conflicts)+text.EstimateTokens(pairs) < left {
 		changed = m
 	}
-	for _, part := range []string{contradicted(got), undecided(got), changed} {
+	for _, part := range []string{conflicts, pairs, changed} {
 		if n := text.EstimateTokens(part); part != "" && n <= left {
 			more.WriteString("\n" + part)
 			left -= n + 1
