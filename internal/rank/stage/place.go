@@ -14,7 +14,7 @@ import (
 // Constants of long texts: clause 11.9.
 const (
 	longText  = 512  // bytes of a text from which on it matters whether words stand together
-	maxPlaced = 2048 // bytes of such a text that are looked at
+	maxPlaced = 2048 // bytes of a content that are read, and scalars of summary and content that are looked at
 	together  = 240  // scalars of a sentence at most
 )
 
@@ -55,8 +55,8 @@ func (r *run) place(ctx context.Context, w *wording, id graph.ID) error {
 	return nil
 }
 
-// bestSentence returns how much of each term of a wording the sentence of a text has that has the most of them, nil if
-// none has any. A text that is said has no more than holds.
+// bestSentence returns how much of each term of a wording the sentence of a text has that accounts for the most, nil if
+// none accounts for any. No sentence counts for more of a term than the whole node, which holds says.
 func (w *wording) bestSentence(said string, holds []int64) (best []int64, err error) {
 	a, err := text.New(retrieve.Language)
 	if err != nil {
@@ -103,11 +103,14 @@ func (r *run) askingLast(ctx context.Context, list []held) error {
 	asks := make([]bool, len(first))
 	some := false
 	for i, h := range first {
+		if h.tier != tierNone || h.beside != nil {
+			continue
+		}
 		n, _, err := r.g.Node(ctx, h.id)
 		if err != nil {
 			return fmt.Errorf("read node %s: %w", h.id, err)
 		}
-		if h.tier != tierNone || h.beside != nil || !endsAsking(n.Summary) {
+		if !endsAsking(n.Summary) {
 			continue
 		}
 		texts, err := comparedTexts(ctx, r.g, n)

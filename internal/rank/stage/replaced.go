@@ -8,6 +8,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/dates"
+	"github.com/mnem-project/mnem/internal/base/fixed"
 	"github.com/mnem-project/mnem/internal/base/intent"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -106,7 +107,7 @@ func (r *run) judgeBehind(ctx context.Context, v *judged) error {
 	if err != nil {
 		return err
 	}
-	least := v.strongest() * r.row.ofBest >> 16
+	least := v.strongest() * r.row.ofBest >> fixed.FracBits
 	r.behind = r.behind[:0]
 	for _, h := range list {
 		if h.strength() >= least {

@@ -168,7 +168,7 @@ func (r *run) giveBands(ctx context.Context, v *judged) error {
 		switch {
 		case h.tier != tierNone:
 			h.band = retrieve.BandAnswer
-		case n < r.most(v, h, most) && h.strength() >= best*r.ofBest(v, h, of)>>fixed.FracBits:
+		case n < v.most(h, most) && h.strength() >= best*v.ofBest(h, of)>>fixed.FracBits:
 			file, err := r.fileOf(ctx, h.candidate)
 			if err != nil {
 				return err
@@ -183,7 +183,7 @@ func (r *run) giveBands(ctx context.Context, v *judged) error {
 		}
 	}
 	for _, h := range again {
-		if n < r.most(v, h, most) {
+		if n < v.most(h, most) {
 			h.band = band
 			n++
 		}
@@ -196,16 +196,16 @@ func (r *run) giveBands(ctx context.Context, v *judged) error {
 	return nil
 }
 
-// most returns how many items an answer has at most when a candidate is added, ofBest what share of the strength of the
-// best one that candidate needs.
-func (r *run) most(v *judged, h held, most int) int {
+// most returns how many items an answer may have with a candidate: of an unsure one more if it is a chunk.
+func (v *judged) most(h held, most int) int {
 	if v.verdict == retrieve.Unsure && h.chunk {
 		return maxUnsureChunks
 	}
 	return most
 }
 
-func (r *run) ofBest(v *judged, h held, of int64) int64 {
+// ofBest returns what share of the best strength a candidate needs: of an unsure answer less if it is a chunk.
+func (v *judged) ofBest(h held, of int64) int64 {
 	if v.verdict == retrieve.Unsure && h.chunk {
 		return min(of, ofBestChunk)
 	}
