@@ -151,7 +151,7 @@ func TestReplacedAtItsTime(t *testing.T) {
 		"billing runs nodes in April 1970":      "cba",
 	} {
 		got := keysOf(replacedMemory().ask(t, retrieve.Request{Text: text, Now: now, ExpansionOptions: noExpansion}))
-		if got != want && !(want == "abc" && got == "acb") {
+		if got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}
