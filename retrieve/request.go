@@ -69,7 +69,7 @@ type Request struct {
 	// Vectors are the query as embedding models see it: at most MaxVectors, each of another model.
 	// A request of a blank text with vectors is by these alone.
 	Vectors []QueryVector
-	// Whole says how well models of Vectors know the words of the query, if they tell.
+	// Whole says how well the models of Vectors know the words of the query, if they report it.
 	Whole []WholeWords
 	// Sparse are the query as learned-sparse models see it: at most MaxVectors, each of another model.
 	// What is said of Vectors holds for them too.
@@ -413,7 +413,7 @@ func paramsOfRank() []param {
 		word("pairs", func(r *Request) *Pairing { return &r.Pairs }, PairsOn, PairsOff, PairsOn, PairsOff).
 			own(ownAnswer),
 		truth("current", func(r *Request) *bool { return &r.Current }).own(ownAnswer).
-			remote().flag("leave out what was replaced"),
+			remote().flag("leave out replaced memories"),
 	}
 }
 

@@ -150,7 +150,7 @@ type WholeWords struct {
 	Share int    // pieces that are whole words, in MaxWhole of those that are no punctuation
 }
 
-// WholeOf returns the share of a model, and whether it told one.
+// WholeOf returns the share of whole words that a model reported, and whether it did.
 func (r *Request) WholeOf(model string) (share int, told bool) {
 	i := slices.IndexFunc(r.Whole, func(w WholeWords) bool { return w.Model == model })
 	if i < 0 {

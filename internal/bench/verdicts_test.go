@@ -24,8 +24,8 @@ type bundledMemory struct {
 	Time string `json:"time"`
 }
 
-// bundledQuestion is a question of a bundled set. Its kind is off-topic if nothing of the kind is stored, near-miss if
-// a thing is known and what is asked about it is not, and any other one if gold answers it.
+// bundledQuestion is a question of a bundled set. Its kind is off-topic if nothing related is stored, near-miss if the
+// thing is known but not the property asked about, and another one if gold answers it.
 type bundledQuestion struct {
 	ID   string `json:"qid"`
 	Kind string
@@ -33,12 +33,12 @@ type bundledQuestion struct {
 	Gold []string
 }
 
-// bundledSet is a memory that is filled by a program with its built-in model, and asked.
+// bundledSet is a memory filled and queried with the built-in model.
 type bundledSet struct {
 	*world
 	memories  []bundledMemory
 	questions []bundledQuestion
-	keys      map[string]string // of the memories that are stored, by id
+	keys      map[string]string // of the stored memories, by id
 }
 
 func openSet(t *testing.T, dir string) *bundledSet {
@@ -145,8 +145,8 @@ func (v *verdict) shows(n int) bool {
 	return slices.ContainsFunc(v.keys[:min(n, len(v.keys))], func(k string) bool { return slices.Contains(v.Gold, k) })
 }
 
-// right reports whether a verdict matches the question's kind: unknown for what is off topic, not known for a near
-// miss, and for all others not unknown, with the answer among the first two.
+// right reports whether a verdict matches the question's kind: unknown if it is off-topic, not known if it is a
+// near-miss; for all others not unknown, with the answer among the first two.
 func (v *verdict) right() bool {
 	switch v.Kind {
 	case "off-topic":
@@ -179,7 +179,7 @@ func count(t *testing.T, tallies map[string]tally, where string, list []verdict)
 	}
 }
 
-// hold fails if fewer verdicts of a kind are right than a share in hundredths.
+// hold fails the test if less than a percentage of the verdicts of a kind are right.
 func hold(t *testing.T, tallies map[string]tally, where string, least map[string]int) {
 	t.Helper()
 	t.Logf("%s: %v", where, tallies)
@@ -206,8 +206,8 @@ func TestVerdictsOfSmallMemories(t *testing.T) {
 	hold(t, tallies, "small", map[string]int{"all": 85, "off-topic": 80, "near-miss": 80})
 }
 
-// TestVerdictsOfWeek asks a memory that grows from 5 facts to 100, as that of an agent in a week. At each size these
-// are 40 questions: the last twenty that it can answer, ten that are off topic and ten near misses.
+// TestVerdictsOfWeek queries a memory that grows from 5 to 100 facts, like an agent's in a week. At each size it asks 40
+// questions: the last twenty that the memory can answer, ten that are off-topic and ten near misses.
 func TestVerdictsOfWeek(t *testing.T) {
 	effort.Alone(t)
 	s := openSet(t, filepath.Join(bundled, "week"))
@@ -237,8 +237,8 @@ func TestVerdictsOfWeek(t *testing.T) {
 	}
 }
 
-// TestLanguages asks for one of three near-identical facts, in memories of sixty in each language. The shares are of
-// questions whose answer is first, and among the first five.
+// TestLanguages asks for one of three near-identical facts, in a memory of sixty facts for each language. It bounds the
+// questions whose answer is first, and those whose answer is among the first five.
 func TestLanguages(t *testing.T) {
 	effort.Alone(t)
 	for _, c := range effort.Pick(languageBounds[:2], languageBounds, languageBounds) {

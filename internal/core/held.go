@@ -9,21 +9,21 @@ import (
 	"github.com/mnem-project/mnem/internal/state"
 )
 
-// HeldTurn keeps the writer's turn of a transaction that lacked signatures, for the next one of the same caller: that
-// builds upon the same state, so that the signatures made by then fit its records. Others wait for it no longer
-// than its lease. The zero value holds no turn. Safe for concurrent use.
+// HeldTurn keeps the writer's turn of a transaction that lacked signatures for the next transaction of the same caller.
+// That transaction builds on the same state, so the signatures fit its records. Other writers wait at most Lease. The
+// zero value holds no turn. Safe for concurrent use.
 type HeldTurn struct {
 	Lease time.Duration // how long it holds an unused turn
 
 	mu    sync.Mutex
-	of    *Turns // whose turn it holds, nil for none
+	of    *Turns // the semaphore that the turn belongs to, nil for none
 	timer *time.Timer
 }
 
 type heldTurnKey struct{}
 
-// WithTurn returns a context whose transactions use the turn that h holds. They leave it with h, and so does one that
-// lacks signatures.
+// WithTurn returns a context whose transactions use the turn that h holds, and return it to h. A transaction that lacks
+// signatures leaves its own turn with h.
 func WithTurn(ctx context.Context, h *HeldTurn) context.Context {
 	return context.WithValue(ctx, heldTurnKey{}, h)
 }
@@ -33,14 +33,14 @@ func heldTurnOf(ctx context.Context) *HeldTurn {
 	return h
 }
 
-// Holds reports whether it holds a turn.
+// Holds reports whether h holds a turn.
 func (h *HeldTurn) Holds() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.of != nil
 }
 
-// End gives the turn that it holds to the next writer.
+// End passes the turn to the next writer.
 func (h *HeldTurn) End() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -55,7 +55,7 @@ func (h *HeldTurn) end() {
 	}
 }
 
-// keep holds a turn that its caller has.
+// keep takes over the caller's turn.
 func (h *HeldTurn) keep(q *Turns) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -71,7 +71,7 @@ func (h *HeldTurn) keep(q *Turns) {
 	h.timer = timer
 }
 
-// use returns the turn to its caller, and reports whether it held one.
+// use passes the turn to the caller, and reports whether h held one.
 func (h *HeldTurn) use(q *Turns) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -92,7 +92,7 @@ func (w *writers) take(ctx context.Context) error {
 	return w.Turns.Take(ctx)
 }
 
-// give ends a turn: it goes to who holds it for the next transaction of the same caller, or to the next writer.
+// give ends a turn. It goes to the HeldTurn that keeps it for the same caller, if any, else to the next writer.
 func (w *writers) give() {
 	h := w.held
 	if w.held = nil; h != nil {
@@ -102,8 +102,8 @@ func (w *writers) give() {
 	w.Turns.Give()
 }
 
-// hold has the turn under way held after a transaction that lacks signatures, if its context is for that. Other
-// processes with the same store would not know of it.
+// hold keeps the current turn after a transaction that lacks signatures, if its context has a HeldTurn. A shared store
+// has none: its other processes would not see it.
 func (w *writers) hold(ctx context.Context, err error) {
 	var unsigned *state.UnsignedError
 	if h := heldTurnOf(ctx); h != nil && w.shared == nil && errors.As(err, &unsigned) {

@@ -25,7 +25,7 @@ const (
 	maxMeaningCommits = 4096
 )
 
-// Embeddings makes the vectors that commits lack, and tells commits of vectors alone from others.
+// Embeddings makes the vectors that commits lack, and distinguishes commits of vectors alone from others.
 type Embeddings struct{ repo *Repo }
 
 // Embeddings returns what embeds the nodes of commits.
@@ -159,8 +159,8 @@ func (em Embeddings) expected(ctx context.Context, at ipld.CID, want *ipld.CID) 
 	return &state.ExpectError{Want: *want, Have: at}
 }
 
-// amends lets the newest commit that was asked for be amended: what is amended has its record, and the vectors that were
-// committed upon it.
+// amends sets the record of a snapshot to the newest commit that is not of vectors alone, which an amend replaces. The
+// vectors committed upon it stay.
 func (em Embeddings) amends(ctx context.Context, s *Snapshot) error {
 	for s.Record != nil {
 		unasked, err := em.Unasked(ctx, s.Record)

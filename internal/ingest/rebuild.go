@@ -114,7 +114,7 @@ type rebuilder struct {
 	doc   *stored
 	left  func(graph.ID) bool
 	text  strings.Builder
-	last  int        // the last line of what is there as it was in the file, 0 where that is not known
+	last  int        // the last line so far, numbered as in the file; 0 if that is not known
 	path  []graph.ID // of the sections around the last chunk
 	begun bool
 	open  bool // whether the front matter is not closed
@@ -188,7 +188,7 @@ func (r *rebuilder) gap(above []string, lines int) {
 	}
 	blank := lines - len(above)
 	for i, h := range above {
-		// A blank line stands before a heading rather than behind it, but at the beginning.
+		// A blank line goes before a heading rather than after it, except at the beginning.
 		before := 0
 		if share := (blank + len(above) - i) / (len(above) - i + 1); r.begun || i > 0 {
 			before = min(blank, max(share, 1))

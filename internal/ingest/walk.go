@@ -25,8 +25,8 @@ var (
 	dotDirs    = []string{".cursor", ".claude", ".github"}
 )
 
-// ExportFile is a file in each directory of Markdown that an export wrote. What is in it is in a memory already, so that
-// no walk enters the directory.
+// ExportFile marks a directory of Markdown that an export wrote. Its content is in a memory already, so no walk enters
+// it.
 const ExportFile = ".mnem-export/manifest.json"
 
 // Found is a file that a walk found.

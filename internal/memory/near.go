@@ -17,7 +17,7 @@ import (
 const (
 	// MaxNearest is how many earlier memories are reported.
 	MaxNearest = 3
-	// nearWords and nearVectors are how many are looked at for these, by words and by vectors.
+	// nearWords and nearVectors bound the candidates for these, by words and by vectors.
 	nearWords, nearVectors = 16, 8
 )
 
@@ -37,7 +37,7 @@ type Earlier struct {
 	Created graph.Time
 }
 
-// Nearest is an earlier memory that is about the same as a later one, which may replace it.
+// Nearest is an earlier memory about the same thing as a later one, which may replace it.
 type Nearest struct {
 	ID   graph.ID `json:"id"`
 	Date string   `json:"date"` // YYYY-MM-DD
@@ -47,9 +47,9 @@ type Nearest struct {
 	created graph.Time
 }
 
-// Nearest returns earlier memories of the snapshot that a later one may replace, by their words, cues and vectors, at
-// most MaxNearest, and the id of the first if it is so near that somebody should decide, else zero. earlier returns a
-// memory by its id, nil for one that cannot be replaced. Nothing is done about them: only the author knows.
+// Nearest returns at most MaxNearest earlier memories of the snapshot that a later one may replace, by their words, cues
+// and vectors. It also returns the id of the first if that is near enough to ask the caller, else zero. earlier returns
+// a memory by its id, nil for one that cannot be replaced. Nearest changes nothing: only the author can decide.
 func (w *RareWords) Nearest(
 	l *Later, earlier func(graph.ID) (*Earlier, error),
 ) (found []Nearest, settle graph.ID, err error) {
@@ -103,8 +103,8 @@ func (w *RareWords) Nearest(
 	return found[:min(len(found), MaxNearest)], settle, nil
 }
 
-// nearer returns the memories of the snapshot that have the rarest words of a memory and its cues, and those whose
-// vectors are close, with their cosines, by id.
+// nearer returns, by id, the memories of the snapshot with the rarest words of a memory and its cues, and those with
+// close vectors, with their cosines.
 func (w *RareWords) nearer(l *Later) (ids []graph.ID, cosines map[graph.ID]int64, err error) {
 	query, err := w.Query(l.Text + "\n" + strings.Join(l.Cues, "\n"))
 	if err != nil {
@@ -156,7 +156,7 @@ func NearVector(
 ) ([]graph.ID, map[graph.ID]int64, error) {
 	req.Limit, req.Budget, req.Expand, req.SummaryCap = &most, new(0), new(0), new(1)
 	req.Spelling, req.Settled, req.Floor = retrieve.SpellingOff, true, retrieve.FloorRest
-	req.Ranking = retrieve.PlainRanking // what says the same has the same words: no kindred ones
+	req.Ranking = retrieve.PlainRanking // memories that say the same share words, so kindred words are not needed
 	if req.Text != "" {
 		req.Weights = []retrieve.LaneWeight{{Lane: retrieve.LaneText, Weight: fixed.One}, {Lane: retrieve.LaneTime}}
 	}

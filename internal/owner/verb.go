@@ -61,7 +61,7 @@ type Asker struct {
 	Flush func()
 	// File takes what the verb writes to a file.
 	File io.Writer
-	// Tell takes what the owner says on the side.
+	// Tell receives the owner's messages for standard error.
 	Tell func(data []byte)
 }
 

@@ -195,8 +195,7 @@ func TestInputFails(t *testing.T) {
 	}
 }
 
-// TestInputOpensInTime has an owner end while the caller opens an input: what opens it is of no use to the caller
-// after Ask.
+// TestInputOpensInTime has an owner end while the caller opens an input: the caller cannot use its opener after Ask.
 func TestInputOpensInTime(t *testing.T) {
 	begun, opened := make(chan bool), false
 	by := silent

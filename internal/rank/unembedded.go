@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	// walkedNodes is the largest number of nodes of a memory whose vectors are all looked up to count those without one.
+	// walkedNodes is the largest memory in which Unembedded looks up the vector of every node.
 	walkedNodes = 256
-	// sampledNodes is how many nodes without a vector are looked at in a larger memory.
+	// sampledNodes is how many nodes without a vector Unembedded examines in a larger memory.
 	sampledNodes = 16
 )
 
-// Unembedded returns how many nodes of a memory lack a vector by a model, and how many nodes there are. Nodes without a
-// text lack none. Of a memory with more than walkedNodes nodes only the first sampledNodes that have no vector are looked
-// at: if none of these has a text the result is 0, else it is an upper bound. The work does not grow with the memory.
+// Unembedded returns how many nodes of a memory lack a vector by a model, and the number of all nodes. A node without a
+// text needs no vector. If there are more than walkedNodes nodes, it examines only the first sampledNodes without a
+// vector: if none of these has a text the result is 0, else it is an upper bound. Its cost does not grow with the memory.
 func Unembedded(ctx context.Context, s *core.Snapshot, model string) (lack, of int, err error) {
 	if !s.Id.Defined() {
 		return 0, 0, nil
@@ -59,8 +59,8 @@ func Unembedded(ctx context.Context, s *core.Snapshot, model string) (lack, of i
 	return lack, of, nil
 }
 
-// withoutVectors looks at the lack nodes that have no vector by a model. It returns how many it found, and
-// how many of these have no text. It finds none in a large memory with vectors by several models.
+// withoutVectors examines the nodes without a vector by a model, of which there are lack. It returns how many it found
+// and how many of these have no text. In a large memory with vectors by several models it finds none.
 func withoutVectors(ctx context.Context, s *core.Snapshot, model string, lack int) (bare, textless int, err error) {
 	look := func(id graph.ID) error {
 		has, err := graphView{s: s}.hasText(ctx, id)

@@ -7,11 +7,11 @@ import (
 	"fmt"
 )
 
-// UnsignedError is returned by a transaction whose records lack signatures: nothing was written. The same transaction
-// succeeds with a Stamp that has them, unless the records are others by then.
+// UnsignedError is returned by a transaction whose records lack signatures; it wrote nothing. The same transaction
+// succeeds with a Stamp that has the signatures, unless its records have changed.
 type UnsignedError struct {
 	Records [][]byte // without their signatures
-	// Turn names the writer's turn that waits a moment for the signatures, "" for none.
+	// Turn names the writer's turn that is kept for the signatures, "" for none.
 	Turn string
 }
 
@@ -19,7 +19,7 @@ func (e *UnsignedError) Error() string {
 	return fmt.Sprintf("%d records lack signatures", len(e.Records))
 }
 
-// Signatures are signatures that were made before, by the SHA-256 of what they sign in hexadecimal.
+// Signatures maps the hexadecimal SHA-256 of a record to its signature.
 type Signatures map[string][]byte
 
 // Add adds the signature of a record.

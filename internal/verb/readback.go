@@ -12,11 +12,11 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// errForm is returned for an answer that is not of the form of its type.
-var errForm = errors.New("an answer of another form")
+// errForm is returned for an answer that does not match its type.
+var errForm = errors.New("the answer does not match its type")
 
-// readValue reads what WriteJSON wrote into a pointer. The lists of an Each are read while they are
-// asked for, in their order, and what comes after them when they were; end reads what is left.
+// readValue decodes the output of WriteJSON into a pointer. It reads the lists of an Each lazily and in order, and each
+// member after a list once the list was read. end reads the rest.
 func readValue(dec *json.Decoder, to reflect.Value) (end func() error, err error) {
 	if to.Elem().Kind() != reflect.Struct || !Streams(to.Elem().Type()) {
 		return func() error { return nil }, readWhole(dec, to)
@@ -29,7 +29,7 @@ func readValue(dec *json.Decoder, to reflect.Value) (end func() error, err error
 	return r.end, r.next()
 }
 
-// readWhole reads a value at once; members that its type lacks go to its Inline, if it has one.
+// readWhole decodes a whole value. Members that its type lacks go to its Inline, if any.
 func readWhole(dec *json.Decoder, to reflect.Value) error {
 	rest := inlineOf(to.Elem())
 	if rest == nil {
@@ -89,13 +89,13 @@ type structReader struct {
 	at    any             // the Each whose items come next, nil for none
 }
 
-// open begins to read the members of a struct.
+// open starts reading the members of a struct.
 func (r *structReader) open(v reflect.Value) {
 	r.stack = append(r.stack, v)
 	r.lists(v)
 }
 
-// lists lets the lists of a struct be read as they are asked for.
+// lists makes the lists of a struct readable on demand.
 func (r *structReader) lists(v reflect.Value) {
 	for i := range v.NumField() {
 		if list, ok := v.Field(i).Addr().Interface().(lister); ok {
@@ -114,7 +114,7 @@ func (r *structReader) delim(want json.Delim) error {
 	return err
 }
 
-// next reads members until the items of a list come, or all was read.
+// next reads members up to the next list, or to the end.
 func (r *structReader) next() error {
 	for len(r.stack) > 0 {
 		if !r.dec.More() {
@@ -151,7 +151,7 @@ func (r *structReader) next() error {
 	return nil
 }
 
-// openPointer begins to read the struct that a pointer is to lead to, nil for null.
+// openPointer starts reading a struct into a new pointer, nil for null.
 func (r *structReader) openPointer(v reflect.Value) error {
 	switch token, err := r.dec.Token(); {
 	case err != nil || token == nil:
@@ -164,7 +164,7 @@ func (r *structReader) openPointer(v reflect.Value) error {
 	return nil
 }
 
-// memberOf returns the member of a struct that its JSON form gives a name, the zero Value for none.
+// memberOf returns the field of a struct with a JSON name, the zero Value if there is none.
 func memberOf(v reflect.Value, name string) reflect.Value {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
@@ -196,7 +196,7 @@ func (r *structReader) item(of, to any) (more bool, err error) {
 	return false, r.skip()
 }
 
-// skip passes over what is left of a list, and reads what comes after it.
+// skip skips the rest of a list, and reads what follows it.
 func (r *structReader) skip() error {
 	for r.dec.More() {
 		var item json.RawMessage
@@ -211,7 +211,7 @@ func (r *structReader) skip() error {
 	return r.next()
 }
 
-// end reads what is left of the struct.
+// end reads the rest of the struct.
 func (r *structReader) end() error {
 	for r.at != nil {
 		if err := r.skip(); err != nil {

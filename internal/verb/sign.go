@@ -12,27 +12,27 @@ import (
 )
 
 const (
-	// signPause is how long a first run waits for a signature: a key in memory takes less.
+	// signPause is how long the first run waits for a signature; a key in memory takes less.
 	signPause = 50 * time.Millisecond
-	// SignLease is how long a run after it keeps other writers waiting for one.
+	// SignLease is how long later runs make other writers wait for a signature.
 	SignLease = 2 * time.Second
-	// maxSigned is how many runs a verb may take that makes commits one upon the other, and finds the memory changed.
+	// maxSigned bounds the runs of a verb: each commit of a chain takes one, as does each change by another writer.
 	maxSigned = 256
 )
 
 // Signatures gives a run of a verb the signatures of its commits.
 type Signatures struct {
 	Made state.Signatures `json:"made,omitempty"`
-	// Again is whether it is not the first run: then it keeps the writer's turn a moment for signatures that it lacks.
-	// Turn is the turn that the run before has kept, "" for none.
+	// Again is set after the first run: if signatures are missing, the run keeps the writer's turn until SignLease ends.
+	// Turn is the turn that the previous run kept, "" for none.
 	Again bool   `json:"again,omitempty"`
 	Turn  string `json:"turn,omitempty"`
 }
 
-// signed has a job done whose commits the caller signs. The repository does not wait for a key: a run without all
-// signatures ends with the records that lack them, and the next one has these. It fails only if the records are others
-// by then, as after the commit of another writer; from then on writers wait SignLease for a signature. If the
-// repository is open in this process, a signature that is made in time needs no other run.
+// signed runs a job whose commits the caller signs. The repository does not wait for a key: a run without all signatures
+// ends with an UnsignedError that has the unsigned records, and signed runs the job again with their signatures. That
+// run fails if the records have changed, as after another writer's commit; from then on other writers wait up to
+// SignLease. If the repository is open in this process, a signature made within signPause saves the second run.
 func (s *Service) signed(ctx context.Context, job *Job, run func(context.Context) error) error {
 	if s.Commit.Sign == nil || s.Caller == nil {
 		return s.Host.Open(ctx, job, run)
@@ -59,11 +59,11 @@ func (s *Service) signed(ctx context.Context, job *Job, run func(context.Context
 	return fmt.Errorf("%w: the memory changed each time before its commit was signed", store.ErrBusy)
 }
 
-// signer signs records, each once, on goroutines of their own: a key may take as long as a person does.
+// signer signs each record once, each in its own goroutine: a key may wait for a person.
 type signer struct {
 	sign  commit.SignFunc
 	made  state.Signatures
-	under map[string]chan signature // that are being made, by their records
+	under map[string]chan signature // pending, by record
 }
 
 type signature struct {
@@ -71,7 +71,7 @@ type signature struct {
 	err   error
 }
 
-// begin begins to sign a record.
+// begin starts signing a record, unless that is under way.
 func (b *signer) begin(record []byte) chan signature {
 	made, ok := b.under[string(record)]
 	if !ok {
@@ -86,7 +86,7 @@ func (b *signer) begin(record []byte) chan signature {
 	return made
 }
 
-// take keeps a signature.
+// take stores a signature.
 func (b *signer) take(record []byte, made signature) error {
 	delete(b.under, string(record))
 	if made.err == nil && len(made.bytes) == 0 {

@@ -92,8 +92,8 @@ func Of(term string, lang *Language) int64 {
 // StartsQuestion reports whether questions start with a folded word.
 func StartsQuestion(word string) bool { return read().starts[word] }
 
-// LanguageOf returns the language of which a text of folded words has more function words than English stop words,
-// nil for English and for unknown languages. It needs two of them, or one at the beginning. If several languages
+// LanguageOf returns the language whose function words outnumber the English stop words in a text of folded words, nil
+// for English and for unknown languages. It needs two of them, or one at the beginning. If several languages
 // tie it returns the first.
 func LanguageOf(words []string) *Language {
 	most := 0

@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Stands reports whether a text that has the terms of a title mentions it. A title of one term that is no stop word
-// must stand in the text as it is written, but for the first letter of several words: else a text about people who
-// love would mention a song "To Love".
+// Stands reports whether a text that has the terms of a title mentions the title. A title with one term besides stop
+// words must occur in the text exactly; only the first letter of several words may differ in case. Otherwise a text
+// about people who love would mention a song "To Love".
 func (a *Analyzer) Stands(s, title string) bool {
 	if at := strings.LastIndex(title, " ("); at > 0 && strings.HasSuffix(title, ")") {
 		title = title[:at]

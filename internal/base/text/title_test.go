@@ -2,7 +2,7 @@ package text
 
 import "testing"
 
-// TestStands has titles of one term, which must stand in a text as they are written, and longer ones.
+// TestStands has titles of one term, which must occur in a text exactly, and longer ones.
 func TestStands(t *testing.T) {
 	a, err := New("en")
 	if err != nil {

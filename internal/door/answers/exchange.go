@@ -52,11 +52,11 @@ func Export(c *show.Console, res *transfer.Exported) error {
 		show.Plural(int(res.Bytes), "byte"), show.Line(res.File))
 }
 
-// exportedNotes says what notes were written, and what they do not say.
+// exportedNotes prints which notes were written, and what they omit.
 func exportedNotes(c *show.Console, dir string, m *vault.Result) error {
 	remarkLeft(c, m.Left)
 	if rebuilt := m.Documents - m.Exact; rebuilt > 0 {
-		c.Remark("%s put together of what is remembered: not the bytes that were read", show.Plural(rebuilt, "document"))
+		c.Remark("%s rebuilt from the memory: not the bytes of the file", show.Plural(rebuilt, "document"))
 	}
 	return c.Printf("exported %s, %s, %s, %s to %s: %s written, %d unchanged, %d removed\n", show.Plural(m.Notes, "note"),
 		show.Plural(m.Documents, "document"), show.Plural(m.Edges, "edge"), show.Plural(m.Marks, "mark"), show.Line(dir),

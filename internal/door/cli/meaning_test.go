@@ -196,7 +196,7 @@ func TestStepsPassOverVectors(t *testing.T) {
 }
 
 // TestKeptOpenEmbedsBeforeItEnds has another command write while one keeps the repository open without being a server.
-// What that leaves without vectors is embedded before the repository is closed.
+// The first embeds the nodes without vectors before it closes the repository.
 func TestKeptOpenEmbedsBeforeItEnds(t *testing.T) {
 	w := newWorld(t)
 	w.Meaning = new(sorts)
@@ -300,8 +300,8 @@ func TestEmbedStatus(t *testing.T) {
 	}
 }
 
-// TestStatusTellsOfServer: a server embeds what is left, for the model that it has.
-func TestStatusTellsOfServer(t *testing.T) {
+// TestStatusReportsServer: a server embeds the remaining nodes by its own model.
+func TestStatusReportsServer(t *testing.T) {
 	w := newWorld(t)
 	w.Meaning = new(sorts)
 	w.init()

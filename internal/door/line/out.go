@@ -11,28 +11,28 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/peers"
 )
 
-// settlePause is how long what is said on the side waits for a reader of results.
+// settlePause is how long a message on standard error waits for earlier results to be read.
 const settlePause = 100 * time.Millisecond
 
-// outlet is where a command writes. While the command has the repository open by itself, so that other processes wait
-// for it, writing waits for no reader: what a pipe does not take yet is kept, 1 MiB of it in memory and the rest in a file.
+// outlet buffers a command's output. While the command itself has the repository open, other processes wait for it, so
+// writes do not block on a slow reader: outlet keeps up to 1 MiB in memory and the rest in a file.
 type outlet struct {
 	to    io.Writer
 	spool func() (*peers.TempFile, error)
 
 	mu    sync.Mutex
 	more  sync.Cond // on mu: something changed
-	ahead bool      // whether writing does not wait
+	ahead bool      // whether writes are buffered
 	over  bool      // whether release was called
 	ended chan struct{}
 	mem   []byte // the first bytes still unwritten
 	file  *peers.TempFile
-	from  int64        // what follows is in the file, from here
-	end   int64        // up to here
+	from  int64        // where the unwritten bytes in the file begin
+	end   int64        // where they end
 	busy  bool         // whether something is being written
 	wrote bool         // whether anything was written
 	err   error        // of writing
-	after func() error // is called when all is written, nil for nothing
+	after func() error // called when all is written, nil for none
 }
 
 func newOutlet(to io.Writer) *outlet {
@@ -68,7 +68,7 @@ func (o *outlet) Write(p []byte) (int, error) {
 			n = len(p)
 			o.more.Broadcast()
 		default:
-			o.more.Wait() // without room on the disk it waits for the reader
+			o.more.Wait() // the disk is full: wait for the reader
 		}
 	}
 }
@@ -143,7 +143,7 @@ func (o *outlet) pass(ctx context.Context) {
 	}
 }
 
-// settle waits a moment for the reader to take what is kept, so that what is said on the side comes after it.
+// settle waits up to settlePause for the buffered bytes to be read, so that a message on standard error follows them.
 func (o *outlet) settle() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -160,7 +160,7 @@ func (o *outlet) settle() {
 	}
 }
 
-// aside is the error stream that goes with an outlet.
+// aside is the error stream of an outlet's command.
 type aside struct {
 	outlet *outlet
 	to     io.Writer
@@ -171,7 +171,7 @@ func (a aside) Write(p []byte) (int, error) {
 	return a.to.Write(p)
 }
 
-// release returns when all was written that was kept.
+// release writes the buffered bytes and ends buffering.
 func (o *outlet) release() error {
 	o.mu.Lock()
 	o.over = true

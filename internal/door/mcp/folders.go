@@ -27,7 +27,7 @@ const (
 	rootsKey = "mnem/roots"
 )
 
-// folders is whether ServerOptions.Folders was told what the client has open, and whether the client has named any.
+// folders records whether ServerOptions.Folders got the client's open folders, and whether there were any.
 type folders struct {
 	mu          sync.Mutex
 	told, named bool
@@ -38,8 +38,8 @@ type asker interface {
 	ClientCapabilities() *sdk.ClientCapabilities
 }
 
-// locate has ServerOptions.Folders told which folders the client has open, before the first request that needs the memory
-// and again once they have changed. It returns a request that the answer has to make of the client, nil for none.
+// locate passes the client's open folders to ServerOptions.Folders, before the first request that needs the memory and
+// after each change. It returns a request that the answer must make of the client, nil for none.
 // A client that has no roots, or fails to name them, has none open; one that named some before is asked again.
 func (s *Server) locate(
 	ctx context.Context, session *sdk.ServerSession, req asker, answers sdk.InputResponseMap,

@@ -15,7 +15,7 @@ type clineMessage struct {
 	Images, Files        []string
 }
 
-// clineKinds are the messages that are left out, by what is said or asked.
+// clineKinds has the messages that are left out, by their say or ask.
 var clineKinds = kinds{
 	"api_req_started": "request", "api_req_finished": "request", "api_req_retried": "request", "api_req_failed": "request",
 	"reasoning": thought, "command_output": toolResult, "browser_action_result": toolResult, "mcp_server_response": toolResult,
@@ -44,7 +44,7 @@ type clineTask struct {
 	n    int
 }
 
-// record takes a message.
+// record adds a message.
 func (c *clineTask) record(data json.RawMessage, h Handler) error {
 	var m clineMessage
 	if err := decode(data, &m); err != nil {
@@ -90,7 +90,7 @@ func (c *clineTask) record(data json.RawMessage, h Handler) error {
 	return c.talk.said(*turn, "", "")
 }
 
-// turn returns the turn of a message, or the kind under which it is left out.
+// turn returns the turn of a message, or the kind that counts it as left out.
 func (m *clineMessage) turn() (turn *Turn, kind string) {
 	what := m.Say
 	if m.Type == "ask" {
@@ -114,7 +114,7 @@ func (m *clineMessage) turn() (turn *Turn, kind string) {
 	return nil, what
 }
 
-// clineText is a member of a text that is JSON, or the text.
+// clineText returns a member of a JSON text, or the whole text if it is not JSON.
 func clineText(text string, names ...string) string {
 	var members map[string]json.RawMessage
 	if json.Unmarshal([]byte(text), &members) == nil {

@@ -30,7 +30,7 @@ type copilotEvent struct {
 	}
 }
 
-// copilotKinds are the events that are left out.
+// copilotKinds has the events that are left out.
 var copilotKinds = kinds{
 	"tool.execution_complete": toolResult, "tool.execution_partial_result": toolResult,
 	"external_tool.completed": toolResult, "assistant.reasoning": thought, "system.message": "instructions",
@@ -155,7 +155,7 @@ func (c *copilotCLI) start(e *copilotEvent) error {
 	return nil
 }
 
-// message takes what a side said. A step of an answer that only calls tools is a part of the turn.
+// message adds a message. A step of an answer that only calls tools belongs to the previous turn.
 func (c *copilotCLI) message(e *copilotEvent) error {
 	turn := Turn{ID: c.talk.session.ID + "/" + e.ID, Speaker: "assistant", Time: moment(e.Timestamp)}
 	r := blockReader{handler: c.handler, user: e.Type == "user.message"}
@@ -195,7 +195,7 @@ func (c *copilotCLI) message(e *copilotEvent) error {
 	return nil
 }
 
-// rewind marks the turns from an event on as left.
+// rewind marks the turns from an event onwards as left.
 func (c *copilotCLI) rewind(event string) error {
 	if err := c.talk.flush(); err != nil {
 		return err

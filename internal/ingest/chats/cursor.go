@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// cursor reads the transcript of an agent of Cursor. Its lines have no ids and no times: the session is known by the name
-// of the file, a turn by the turn before it and by what it says.
+// cursor reads the transcript of a Cursor agent. Its lines have no ids and no times: the file name identifies the
+// session, and a turn's text and previous turn identify the turn.
 type cursor struct {
 	handler Handler
 	talk    *talk
@@ -22,10 +22,10 @@ type cursorLine struct {
 	Message    struct{ Content json.RawMessage }
 }
 
-// cursorKinds are the lines that are left out.
+// cursorKinds has the kinds of lines that are left out.
 var cursorKinds = named("turn_ended", "turn_started", "status", "error")
 
-// cursorContexts are the elements that Cursor puts around the words of a user.
+// cursorContexts has the elements that Cursor adds to a user's words.
 var cursorContexts = kinds{
 	"attached_files": "attached files", "open_and_recently_viewed_files": "editor", "user_info": "environment",
 	"git_status": "environment", "project_layout": "environment", "rules": "instructions",
@@ -90,7 +90,7 @@ func (c *cursor) line(data []byte, at position) error {
 	return c.talk.said(Turn{Speaker: l.Role, Text: r.text, Calls: r.calls}, "", "")
 }
 
-// cursorSpoken returns the words of a user without the elements that Cursor put around them.
+// cursorSpoken returns a user's words without the elements that Cursor added.
 func cursorSpoken(text string, left func(kind string)) string {
 	const begin, end = "<user_query>", "</user_query>"
 	query := ""

@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// shape lists the members that a record has in the versions of its program that are known here. Members that hold
-// objects, or lists of them, have shapes of their own.
+// shape lists the members of a record in the supported versions of its program. A member that holds objects, or lists
+// of them, has its own shape.
 type shape map[string]shape
 
-// anyName stands for all members of an object whose names are ids.
+// anyName matches every member of an object whose names are ids.
 const anyName = "*"
 
 // has returns a shape with these members.
@@ -28,7 +28,7 @@ func (s shape) with(name string, of shape) shape {
 	return s
 }
 
-// unknownField begins the kind of a member that no shape has.
+// unknownField is the prefix of the kind of a member that is in no shape.
 const unknownField = "unknown field "
 
 // tell counts the members of a record that the shape does not have. The record is valid JSON.
@@ -44,7 +44,7 @@ type fieldScanner struct {
 	handler Handler
 }
 
-// value passes a value, and looks at the members of the objects that have a shape.
+// value skips a value, and checks the members of objects that have a shape.
 func (f *fieldScanner) value(s shape) {
 	f.blanks()
 	if f.at >= len(f.data) {
@@ -75,7 +75,7 @@ func (f *fieldScanner) blanks() {
 	}
 }
 
-// next passes a comma, or the end of an object or list, after which it is false.
+// next skips a comma, or the end of an object or list; it returns false at the end.
 func (f *fieldScanner) next(end byte) bool {
 	f.blanks()
 	if f.at < len(f.data) && f.data[f.at] == ',' {
@@ -106,7 +106,7 @@ func (f *fieldScanner) object(s shape) {
 	}
 }
 
-// text passes a text and returns what it says.
+// text reads a string and returns its value.
 func (f *fieldScanner) text() []byte {
 	from := f.at
 	f.at++
@@ -132,7 +132,7 @@ func (f *fieldScanner) text() []byte {
 	return []byte(s)
 }
 
-// nested passes an object or list as a whole.
+// nested skips a whole object or list.
 func (f *fieldScanner) nested() {
 	for depth := 0; f.at < len(f.data); {
 		switch f.data[f.at] {
@@ -151,7 +151,7 @@ func (f *fieldScanner) nested() {
 	}
 }
 
-// skipText passes a text.
+// skipText skips a string.
 func (f *fieldScanner) skipText() {
 	f.at++
 	for f.at < len(f.data) {

@@ -12,7 +12,7 @@ import (
 	"sync"
 )
 
-// vscodeSession is a chat of VS Code, as a file of JSON has it and as a log of changes ends.
+// vscodeSession is a chat of VS Code: the content of a JSON file, or the result of a log of changes.
 type vscodeSession struct {
 	SessionID                  string
 	CreationDate               int64
@@ -31,7 +31,7 @@ type vscodeRequest struct {
 	VariableData                 struct{ Variables []json.RawMessage }
 }
 
-// vscodePart is a part of an answer: Markdown without a kind, or what the kind says.
+// vscodePart is a part of an answer; one without a kind is Markdown.
 type vscodePart struct {
 	Kind, Name, ToolID string
 	Value, Content     json.RawMessage
@@ -44,7 +44,7 @@ type vscodePart struct {
 	SubAgentInvocationID string
 }
 
-// vscodeKinds are the parts of answers that are left out.
+// vscodeKinds has the kinds of parts that are left out.
 var vscodeKinds = kinds{
 	"thinking": thought, "textEditGroup": "edit", "notebookEditGroup": "edit", "workspaceEdit": "edit",
 	"codeblockUri": "edit", "undoStop": "edit", "multiDiffData": "edit", "progressMessage": "progress",
@@ -113,7 +113,7 @@ func vscodeChat(in io.Reader, h Handler) error {
 	return t.end()
 }
 
-// vscodeTurns takes a request and the answer to it.
+// vscodeTurns adds a request and its answer.
 func vscodeTurns(t *talk, record json.RawMessage, seen map[string]bool, at string) error {
 	var r vscodeRequest
 	if err := decode(record, &r); err != nil {
@@ -156,7 +156,7 @@ func vscodeTurns(t *talk, record json.RawMessage, seen map[string]bool, at strin
 	return t.said(answer, "", "")
 }
 
-// vscodeAnswer puts the parts of an answer together: pieces of Markdown follow each other without a break.
+// vscodeAnswer joins the parts of an answer; pieces of Markdown are joined without a separator.
 func vscodeAnswer(h Handler, turn *Turn, response json.RawMessage, at string) error {
 	if text := plain(response); text != "" || len(response) == 0 || string(response) == "null" {
 		turn.Text = strings.TrimSpace(text)
@@ -194,7 +194,7 @@ func vscodeAnswer(h Handler, turn *Turn, response json.RawMessage, at string) er
 	return nil
 }
 
-// markdownOf is the text of Markdown, which is a text or an object with one.
+// markdownOf returns the text of Markdown, which is a string or an object with one.
 func markdownOf(data json.RawMessage) string {
 	var m struct{ Value string }
 	if text := plain(data); text != "" || json.Unmarshal(data, &m) != nil {
@@ -203,7 +203,7 @@ func markdownOf(data json.RawMessage) string {
 	return m.Value
 }
 
-// referenceOf is how an answer names a file or symbol.
+// referenceOf returns the name of a file or symbol in an answer.
 func referenceOf(p *vscodePart) string {
 	var ref struct {
 		Name, Path, FsPath string
@@ -239,7 +239,7 @@ type change struct {
 	I    *int
 }
 
-// replay makes the object that a log of changes ends with.
+// replay returns the object after all changes of a log.
 func replay(in io.Reader, h Handler) ([]byte, error) {
 	r := &changeLog{handler: h}
 	if _, err := lines(in, h, r, Position{}, 0); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// errFront is returned for front matter that is not read.
-var errFront = errors.New("front matter that is not read")
+// errFront is returned for front matter in a form that Read does not know.
+var errFront = errors.New("unknown form of front matter")
 
 var (
 	frontName  = pattern.New(`^[\p{L}\p{N}_](?:[\p{L}\p{N}_. -]{0,98}[\p{L}\p{N}_.-])?$`)
@@ -42,7 +42,7 @@ func splitFront(text string) (front, rest string, ok bool) {
 	return front, rest, ok
 }
 
-// parseFront reads the fields of front matter: what appendFront writes, and what editors of notes make of it.
+// parseFront reads the fields of front matter, as appendFront and editors of notes write them.
 func parseFront(text string) ([]ipld.Entry, error) {
 	var out []ipld.Entry
 	lines := strings.Split(text, "\n")
@@ -102,7 +102,7 @@ func frontValue(value string, below []string) (v ipld.Value, err error) {
 	return scalar(value)
 }
 
-// block is the text of a literal block: its lines without the indent of the first.
+// block returns the text of a literal block: its lines without the indent of the first.
 func block(lines []string, style string) string {
 	if len(lines) == 0 {
 		return ""
@@ -159,7 +159,7 @@ func scalar(s string) (v ipld.Value, err error) {
 	return ipld.StringValue(s), nil
 }
 
-// textOf is a value as a text, "" for none.
+// textOf returns a value as a text, "" for none.
 func textOf(v ipld.Value) string {
 	switch v.Kind() {
 	case ipld.String:

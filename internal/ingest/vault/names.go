@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	// maxStem, maxDir and maxPath are the longest names of a note, a directory and a path in bytes. A path of Windows has
-	// 260 characters with that of the vault.
+	// maxStem, maxDir and maxPath bound the names of notes, directories and paths, in bytes. Windows allows 260
+	// characters, including the path of the vault.
 	maxStem = 80
 	maxDir  = 40
 	maxPath = 160
-	// shortID is how many digits of an id tell memories with one name apart.
+	// shortID is the number of id digits that distinguish memories with the same name.
 	shortID = 8
 )
 
-// isDevice reports whether Windows gives a name, without what follows a dot, to no file.
+// isDevice reports whether Windows reserves a name, up to its first dot, for a device.
 func isDevice(name string) bool {
 	name = strings.ToLower(strings.TrimSpace(name))
 	port, of := strings.CutPrefix(name, "com")
@@ -35,7 +35,7 @@ func isDevice(name string) bool {
 	return of && utf8.RuneCountInString(port) == 1 && strings.Contains("0123456789¹²³", port)
 }
 
-// safe makes a text a name of a file or directory of at most n bytes, "" if nothing of it can be one.
+// safe turns a text into the name of a file or directory of at most n bytes, "" if no character is allowed in one.
 func safe(s string, n int) string {
 	var b strings.Builder
 	for _, c := range s {
@@ -91,7 +91,7 @@ func clip(s string, n int) string {
 	return s[:n]
 }
 
-// fold returns a path as the least careful file system compares it.
+// fold returns a path as a file system compares it that ignores case and composition.
 func fold(name string) string {
 	return strings.Map(func(c rune) rune {
 		if combines(c) {
@@ -101,7 +101,7 @@ func fold(name string) string {
 	}, parse.Fold(name))
 }
 
-// namer gives files names, each once.
+// namer gives each file a unique name.
 type namer struct {
 	wanted map[string]int    // how often each name is wanted, folded
 	taken  map[string]bool   // folded
@@ -112,10 +112,10 @@ func newNamer() *namer {
 	return &namer{wanted: make(map[string]int), taken: make(map[string]bool), dirs: make(map[string]string)}
 }
 
-// want says that a name is wanted, for the choice of those that need an id.
+// want counts a wanted name: one wanted twice gets an id.
 func (n *namer) want(name string) { n.wanted[fold(name)]++ }
 
-// name returns the name of a file without its ending: the one that was wanted, with the id if others want it too.
+// name returns the name of a file without its extension: the wanted one, with the id if others want it too.
 func (n *namer) name(dir, stem, ending string, id graph.ID) string {
 	dir = n.dir(dir)
 	if stem == "" {
@@ -147,7 +147,7 @@ func (n *namer) dir(dir string) string {
 	return out
 }
 
-// noteName is where a memory wants to be.
+// noteName returns the wanted path of a memory's note.
 func noteName(n *graph.Node) (dir, stem string) {
 	if dir = safe(n.Type, maxDir); dir == "" {
 		dir = "Memory"
@@ -163,7 +163,7 @@ func noteName(n *graph.Node) (dir, stem string) {
 	return dir, safe(title, maxStem)
 }
 
-// documentName is where a document wants to be: its path, with names that every system can have.
+// documentName returns the wanted path of a document: its own, with names that every system allows.
 func documentName(project, name, more string) (dir, stem, ending string) {
 	dir = documentsDir
 	parts := strings.Split(path.Join(project, name), "/")

@@ -19,19 +19,19 @@ const (
 
 // note is one file of a memory.
 type note struct {
-	members []ipld.Entry // of the change line of the node, but for its texts
+	members []ipld.Entry // of the node's change line, without its texts
 	summary string
 	content *string
 	media   string
 	updated graph.OptTime
-	mark    []ipld.Entry // of its change line, but for what it is on; by is a link or a reference
+	mark    []ipld.Entry // of the mark's change line, without its target; by is a link or a reference
 	links   []link
 }
 
 // link is one edge of a note.
 type link struct {
 	typ    string
-	target string // the path of a note or document without its ending
+	target string // the path of a note or document without its extension
 	title  string
 	// members come from the change line of the edge, without its type and ends; to, the end that the target is not;
 	// and mark, a mark on it.
@@ -39,19 +39,19 @@ type link struct {
 	line    int
 }
 
-// own are the names of fields that are no properties.
+// own has the names of fields that are not properties.
 var own = []string{
 	"key", "id", "type", "summary", "content", "media", "context", "cues", "sources", "props", "created", "updated",
 	"validFrom", "validTo", "state", "by", "reason", "actor", "marked",
 }
 
-// front are the fields of the change line that stand at the beginning, and at the end.
+// front has the fields of the change line that are written first, and those written last.
 var (
 	first  = []string{"key", "id", "type"}
 	marked = map[string]string{"state": "state", "by": "by", "reason": "reason", "actor": "actor", "time": "marked"}
 )
 
-// encode returns the file of a note. With plain unset its texts stand in the front matter.
+// encode returns the file of a note. Unless plain is set, its texts are in the front matter.
 func (n *note) encode(plain bool) []byte {
 	b := []byte("---\n")
 	for _, name := range first {
@@ -113,7 +113,7 @@ func (n *note) field(b []byte, name string) []byte {
 	return b
 }
 
-// file returns the file of a note that is read back as the note.
+// file returns a file that decodes to the same note.
 func (n *note) file() ([]byte, error) {
 	for _, plain := range []bool{true, false} {
 		data := n.encode(plain)
@@ -123,12 +123,12 @@ func (n *note) file() ([]byte, error) {
 			return data, nil
 		}
 	}
-	return nil, errors.New("a memory that no note says") // a value without a form in JSON
+	return nil, errors.New("no note can represent this memory") // a value without a form in JSON
 }
 
 func equalText(a, b *string) bool { return (a == nil) == (b == nil) && (a == nil || *a == *b) }
 
-// decode reads a note. problems are lines that are no links, with their numbers.
+// decode reads a note. problems has the lines that are no links, with their numbers.
 func decode(data []byte) (n *note, problems []string, err error) {
 	text := strings.ReplaceAll(strings.TrimPrefix(string(data), "\ufeff"), "\r\n", "\n")
 	front, body, ok := splitFront(text)
@@ -223,7 +223,7 @@ func (n *note) fields(fields []ipld.Entry) error {
 }
 
 var (
-	// wordType is a type of edges that stands in a line as it is.
+	// wordType matches the edge types that a line shows unescaped.
 	wordType = pattern.New(`^[^\s\[\]%]+(?: [^\s\[\]%]+)*$`)
 	linkLine = pattern.New(`^[-*+] +(?:([^\[\]]+?)(?:::)? +)?\[\[([^\]|#\n]+)(?:#[^\]|\n]*)?(?:\|([^\]\n]*))?\]\](?: *%%(\{.*\})%%)? *$`)
 )

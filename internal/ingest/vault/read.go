@@ -21,26 +21,26 @@ import (
 // maxNote is the longest note that is read: one with the longest content, each of its bytes escaped with another one.
 const maxNote = 2*graph.MaxContent + 1<<20
 
-// What a reading leaves out.
+// What Read leaves out.
 const (
-	SkippedForeign  = "note without key or id" // somebody made it: it is no memory yet
+	SkippedForeign  = "note without key or id" // written by hand: it is no memory yet
 	SkippedDocument = "changed document"
 	SkippedErased   = "memory that was erased here"
 	SkippedMark     = "mark on what was forgotten here"
 )
 
-// NoteReader reads what Export wrote, as changes.
+// NoteReader reads a directory that Export wrote, as changes.
 type NoteReader struct {
 	Root *os.Root
-	// Stored returns what the memory has under an id, nil for nothing, and the mark on it.
+	// Stored returns the node with an id, nil if there is none, and its mark.
 	Stored   func(graph.ID) (*graph.Node, *graph.Mark, error)
 	Yield    func(graph.Change) error
 	Progress func(what string, done, total int)
 	Taken    ingest.Taken
 
 	manifest *Manifest
-	notes    map[string]graph.Ref   // by their paths without ending
-	bases    map[string][]graph.Ref // by the last names of these
+	notes    map[string]graph.Ref   // by path without extension
+	bases    map[string][]graph.Ref // by the last element of that path
 	skipped  map[graph.ID]bool      // nodes that are not made
 	late     []late
 
@@ -204,11 +204,11 @@ func lineOf(kind string, members []ipld.Entry) (*graph.Change, error) {
 	return &c, c.Validate()
 }
 
-// placeholder is a property of a node until it has what the note says: so the node was changed when the note says it
-// was.
+// placeholder is a temporary property: a node is created with it and then changed, so that both times of the note are
+// kept.
 const placeholder = "mnem.export"
 
-// node makes a node or changes one, and reports whether there is one then.
+// node creates or changes a node, and reports whether it then exists.
 func (r *NoteReader) node(c *graph.Change, updated graph.OptTime) (made bool, err error) {
 	id := c.Node.Target()
 	have, _, err := r.Stored(id)
@@ -283,7 +283,7 @@ func (r *NoteReader) lines(ctx context.Context, wants func(*graph.Change) bool) 
 	}
 }
 
-// mark makes a mark, unless somebody has hidden what it is on.
+// mark creates a mark, unless its target was hidden since.
 func (r *NoteReader) mark(c *graph.Change) error {
 	on, id := c.Mark.On.Target()
 	if on == graph.OnNode {
@@ -299,7 +299,7 @@ func (r *NoteReader) mark(c *graph.Change) error {
 	return r.Yield(*c)
 }
 
-// after makes the edges and the mark of a note.
+// after creates the edges and the mark of a note.
 func (r *NoteReader) after(l *late) error {
 	r.at = l.file
 	for i := range l.links {
@@ -357,7 +357,7 @@ func (r *NoteReader) edge(l *late, k *link) error {
 	return r.markOn(l, mark, ipld.Entry{Key: "edge", Value: edge})
 }
 
-// markOn makes a mark of the members that a note has.
+// markOn creates a mark from the members in a note.
 func (r *NoteReader) markOn(l *late, members []ipld.Entry, on ipld.Entry) error {
 	members = append(members[:len(members):len(members)], on)
 	for i, m := range members {

@@ -24,11 +24,11 @@ const (
 	ownDir       = ".mnem-export"
 	manifestFile = ingest.ExportFile
 	linesFile    = ownDir + "/documents.jsonl"
-	// journalFile names each file before it is written: what a run that did not end wrote is known to be ours.
+	// journalFile lists each file before it is written, so that a later export recognises files of an interrupted one.
 	journalFile = ownDir + "/journal"
 	newFile     = ownDir + "/new"
 	format      = 1
-	// maxManifest is the longest manifest and journal that is read: some hundred bytes for each of a million files.
+	// maxManifest bounds the manifest and the journal: some hundred bytes for each of a million files.
 	maxManifest = 256 << 20
 	// maxNamed is how many files an error names.
 	maxNamed = 5
@@ -42,11 +42,11 @@ type Manifest struct {
 	Format int               `json:"format"`
 	Commit string            `json:"commit"`
 	Files  map[string]string `json:"files"` // the sha256 of each, by its name
-	// Updated are the times of last changes of nodes of documents, which change lines do not say.
+	// Updated has the last change times of documents' nodes, which change lines lack.
 	Updated map[string]string `json:"updated,omitempty"`
 }
 
-// target is the directory that is written to.
+// target is the directory that an export writes to.
 type target struct {
 	root *os.Root
 	old  map[string]map[string]bool // the sums that each file may have, by its folded name
@@ -77,7 +77,7 @@ func ReadManifest(root *os.Root) (*Manifest, error) {
 	}
 	for name := range m.Files {
 		if !fs.ValidPath(name) || !filepath.IsLocal(filepath.FromSlash(name)) {
-			return nil, fmt.Errorf("%s: %q is no name of a file", manifestFile, name)
+			return nil, fmt.Errorf("%s: %q is not a file name", manifestFile, name)
 		}
 	}
 	return m, nil
@@ -96,7 +96,7 @@ func readFile(root *os.Root, name string, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// openTarget reads what is in a directory, which is empty or was written by an export.
+// openTarget opens a directory that is empty or that an export wrote.
 func openTarget(root *os.Root) (*target, error) {
 	t := &target{root: root, old: make(map[string]map[string]bool), sums: make(map[string]string)}
 	m, err := ReadManifest(root)
@@ -140,7 +140,7 @@ func (t *target) know(name, sum string) {
 	t.old[fold(name)][sum] = true
 }
 
-// begin checks that every file that is in the way was written by an export, and removes those that are gone.
+// begin checks that an export wrote every file it would replace, and removes the files of removed memories.
 func (t *target) begin(ctx context.Context, names []string) error {
 	keep := make(map[string]bool, len(names))
 	for _, name := range names {
@@ -188,7 +188,7 @@ func (t *target) begin(ctx context.Context, names []string) error {
 	return err
 }
 
-// ours reports whether a file is not there or is as an export wrote it.
+// ours reports whether a file is missing or unchanged since an export wrote it.
 func (t *target) ours(name string) (bool, error) {
 	info, err := t.root.Lstat(filepath.FromSlash(name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -219,7 +219,7 @@ func sumOf(root *os.Root, name string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), errors.Join(err, f.Close())
 }
 
-// remove removes a file that an export wrote, and the directories that are empty without it.
+// remove removes an exported file, and the directories that this leaves empty.
 func (t *target) remove(name string) error {
 	err := t.root.Remove(filepath.FromSlash(name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -234,7 +234,7 @@ func (t *target) remove(name string) error {
 	return nil
 }
 
-// put writes a file as a whole, unless it is there already.
+// put writes a whole file, unless it has this content already.
 func (t *target) put(ctx context.Context, name string, data []byte) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -133,7 +133,7 @@ func same(t *testing.T, r *core.Repo) {
 	}
 }
 
-// TestSameGraph reads back what has each field of nodes, edges and marks.
+// TestSameGraph reads back nodes, edges and marks with every field.
 func TestSameGraph(t *testing.T) {
 	r, _ := repokit.OverMem(t)
 	long := strings.Repeat("words \\\"and\\\" ü ", 20_000)
@@ -215,7 +215,7 @@ func randomLines(rng *rand.Rand) string {
 	return b.String()
 }
 
-// TestRandomGraphsAreSame reads back memories of hard texts.
+// TestRandomGraphsAreSame reads back random memories whose texts look like syntax.
 func TestRandomGraphsAreSame(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -250,7 +250,7 @@ func files(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// TestDirectories writes only where it may.
+// TestDirectories writes only inside the directory, and replaces no foreign file.
 func TestDirectories(t *testing.T) {
 	r, _ := repokit.OverMem(t)
 	repokit.Lines(t, r, `{"node":{"key":"a","type":"Fact","summary":"../../etc/passwd"}}`+"\n"+
@@ -347,7 +347,7 @@ func TestForgottenStaysInside(t *testing.T) {
 	}
 }
 
-// TestEditedNotes reads what people and editors make of notes.
+// TestEditedNotes reads notes that people and editors changed.
 func TestEditedNotes(t *testing.T) {
 	r, _ := repokit.OverMem(t)
 	repokit.Lines(t, r, `{"node":{"key":"a","type":"Fact","summary":"first","props":{"tags":["x"],"gone":1}}}
@@ -376,7 +376,7 @@ func TestEditedNotes(t *testing.T) {
 	}
 }
 
-// TestHostile reads directories that no export wrote like that.
+// TestHostile reads forged directories.
 func TestHostile(t *testing.T) {
 	r, _ := repokit.OverMem(t)
 	repokit.Lines(t, r, `{"node":{"key":"a","type":"Fact","summary":"first"}}`)

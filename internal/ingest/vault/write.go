@@ -32,11 +32,11 @@ type Result struct {
 	Written   int      `json:"written"`   // files that are new or changed
 	Unchanged int      `json:"unchanged"` // files
 	Removed   int      `json:"removed"`   // files
-	// Left counts what the files do not say, by its kind.
+	// Left counts what the files omit, by kind.
 	Left map[string]int `json:"left"`
 }
 
-// What the files do not say.
+// What the files omit.
 const (
 	LeftForgotten = "forgotten memory"
 	LeftErased    = exchange.LeftErased
@@ -47,14 +47,14 @@ const (
 	LeftFields    = exchange.LeftFields
 )
 
-// WriteOptions say how an export is made.
+// WriteOptions configures Export.
 type WriteOptions struct {
 	Progress func(what string, done, total int) // nil for none
 }
 
-// Export writes a commit below a directory, which is empty or was written by Export before: files that changed are
-// written again, each as a whole, and those that are gone removed. Nothing is written if a file is in the way that no
-// export wrote, or that somebody changed since; the error wraps ErrForeign then.
+// Export writes a commit to a directory that is empty or that Export wrote before. It rewrites changed files and removes
+// those of removed memories. If it would replace a file that no export wrote, or that was changed since, it writes
+// nothing and returns an error that wraps ErrForeign.
 func Export(ctx context.Context, snap *core.Snapshot, root *os.Root, opt WriteOptions) (*Result, error) {
 	out, err := openTarget(root)
 	if err != nil {
@@ -134,7 +134,7 @@ func (w *commitWriter) readMarks() error {
 	return nil
 }
 
-// readNodes finds which nodes are written, and what their notes want to be called.
+// readNodes finds which nodes to write, and the wanted names of their notes.
 func (w *commitWriter) readNodes() error {
 	done := 0
 	nodes, _, _, _ := w.snap.Sizes()
@@ -172,7 +172,7 @@ func (w *commitWriter) leave(id graph.ID, kind string) {
 	w.res.Left[kind]++
 }
 
-// isPart reports whether a node is one of a document that was ingested.
+// isPart reports whether a node belongs to an ingested document.
 func isPart(n *graph.Node) bool {
 	switch n.Type {
 	case ingest.TypeDocument, ingest.TypeSection, ingest.TypeChunk:
@@ -183,7 +183,7 @@ func isPart(n *graph.Node) bool {
 	return false
 }
 
-// readDocuments finds the documents, and leaves out all of those that were forgotten.
+// readDocuments finds the documents, without the forgotten ones.
 func (w *commitWriter) readDocuments() (err error) {
 	if len(w.hidden) > 0 {
 		for e, err := range w.snap.Nodes(w.ctx, graph.ID{}) {
@@ -206,7 +206,7 @@ func (w *commitWriter) readDocuments() (err error) {
 		}
 		more := ".md"
 		if format := parse.FormatOf(p.Name); format.Decls() || format == parse.Markdown || format == parse.Text {
-			more = "" // what is remembered is a part of the file, and not text taken from it
+			more = "" // the memory has a part of the file's bytes, not text extracted from them
 		}
 		dir, stem, ending := documentName(p.Project, p.Name, more)
 		w.docs = append(w.docs, &document{id: id, path: p, want: wanted{dir, stem, ending}})
@@ -244,7 +244,7 @@ func (w *commitWriter) nameAll() error {
 	return nil
 }
 
-// begin looks for files in the way, and removes those that are gone.
+// begin checks for foreign files, and removes those of removed memories.
 func (w *commitWriter) begin() error {
 	names := make([]string, 0, len(w.paths)+1)
 	for _, d := range w.docs {
@@ -360,7 +360,7 @@ func (w *commitWriter) notes() error {
 	return nil
 }
 
-// sayable drops values that have no form in JSON.
+// sayable drops values that JSON cannot represent.
 func (w *commitWriter) sayable(n *note) {
 	drop := func(members []ipld.Entry) []ipld.Entry {
 		props, ok := ipld.FindEntry(members, "props")
@@ -380,7 +380,7 @@ func (w *commitWriter) sayable(n *note) {
 	}
 }
 
-// without returns members but for some.
+// without returns members except some.
 func without(members []ipld.Entry, names ...string) []ipld.Entry {
 	return slices.DeleteFunc(members, func(e ipld.Entry) bool { return slices.Contains(names, e.Key) })
 }
@@ -413,14 +413,14 @@ func (w *commitWriter) note(n *graph.Node) (*note, error) {
 	return out, nil
 }
 
-// change counts what a note does not say of a node.
+// change counts what a node's note omits.
 func (w *commitWriter) change(n *graph.Node) {
 	if len(n.Extra) > 0 {
 		w.res.Left[LeftFields]++
 	}
 }
 
-// markOf are the members of a mark but for what it is on. A note that it names is a link.
+// markOf returns the members of a mark without its target. A memory that it names becomes a link to its note.
 func (w *commitWriter) markOf(m *graph.Mark, on string) []ipld.Entry {
 	w.res.Marks++
 	out := without(exchange.MarkMembers(m), on)
@@ -505,7 +505,7 @@ func (w *commitWriter) documents() error {
 	return nil
 }
 
-// lines writes what no note has: the nodes of documents, the edges from them, and the marks on these.
+// lines writes what no note has: the nodes of documents, their outgoing edges, and the marks on both.
 func (w *commitWriter) lines() error {
 	var b bytes.Buffer
 	for e, err := range w.snap.Nodes(w.ctx, graph.ID{}) {
@@ -582,7 +582,7 @@ func (w *commitWriter) line(b *bytes.Buffer, n *graph.Node) error {
 	}
 	line := exchange.Line("node", members)
 	if len(line) > graph.MaxLine {
-		return errors.New("a part of a document is longer than a line may be")
+		return errors.New("a part of a document exceeds the length of a line")
 	}
 	b.Write(line)
 	return nil

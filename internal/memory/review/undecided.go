@@ -19,16 +19,16 @@ import (
 // maxPairNodes bounds how many nodes that differ are read to find undecided pairs among what is new.
 const maxPairNodes = 2000
 
-// Undecided is a pair of memories whose later one may replace the earlier one: Remember would ask about it, and no caller
-// has decided it.
+// Undecided is a pair of memories of which the later may replace the earlier: Remember would ask about it, and no
+// caller has answered.
 type Undecided struct{ Later, Earlier *graph.Node }
 
-// SettleCommand returns the command that says that a later memory replaces an earlier one.
+// SettleCommand returns the command that marks an earlier memory as replaced by a later one.
 func SettleCommand(earlier, later graph.ID) string {
 	return fmt.Sprintf("mnem mark superseded %s --by %s", earlier, later)
 }
 
-// DifferCommand returns the command that says that it does not.
+// DifferCommand returns the command that records that it is not.
 func DifferCommand(earlier, later graph.ID) string {
 	return fmt.Sprintf("mnem mark different %s --by %s", earlier, later)
 }
@@ -148,14 +148,14 @@ func UndecidedSince(ctx context.Context, from, to *core.Snapshot, newest, most i
 	return pairs, nil
 }
 
-// DifferRequest says that memories are not replaced by another one.
+// DifferRequest names memories that another one does not replace.
 type DifferRequest struct {
 	Nodes []string // the earlier ones, named as of core.Snapshot.Name, 1 to memory.MaxMarked
 	By    string   // the later one
 }
 
-// Differ records in one commit that a later memory does not replace earlier ones, so that reviews do not ask again until
-// one of them says something else. It writes what declining a proposal writes.
+// Differ records in one commit that a later memory does not replace earlier ones. Reviews then ask again only after one
+// of them has changed. It writes the same record as declining a proposal.
 func Differ(ctx context.Context, r *core.Repo, opt core.CommitOptions, req DifferRequest) (*memory.MarkResult, error) {
 	if len(req.Nodes) == 0 || len(req.Nodes) > memory.MaxMarked {
 		return nil, state.Invalidf("nodes: %d, want 1 to %d", len(req.Nodes), memory.MaxMarked)

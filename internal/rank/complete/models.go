@@ -26,7 +26,7 @@ type Embedder interface {
 	Embed(ctx context.Context, query string, answers []string) ([][]int8, error)
 }
 
-// Knower is an Embedder that tells how well it knows the words of texts.
+// Knower is an Embedder that reports how well it knows the words of texts.
 type Knower interface {
 	// Whole returns how many of 1,000 pieces of some texts are whole words, and whether there are any.
 	Whole(texts ...string) (permille int, ok bool)
@@ -86,7 +86,7 @@ func (m *Models) Complete(ctx context.Context, r retrieve.Request) (retrieve.Req
 	return r, nil
 }
 
-// embed returns the vector of a request's texts, and how well its model knows their words if it tells.
+// embed returns the vector of a request's texts, and how well its model knows their words if it is a Knower.
 func (m *Models) embed(
 	ctx context.Context, r *retrieve.Request,
 ) (v retrieve.QueryVector, whole []retrieve.WholeWords, err error) {

@@ -19,9 +19,9 @@ import (
 
 const (
 	BriefDigits  = 8  // of an id, if no other id begins with them
-	briefKey     = 32 // bytes of a key: a longer one costs more tokens than it tells
+	briefKey     = 32 // bytes of a key; an id is shown instead of a longer one
 	NeighbourCap = 60 // scalars of a neighbour's name
-	placeCap     = 32 // scalars of the place of a chunk, with which a head has about 12 tokens
+	placeCap     = 32 // scalars of the place of a chunk; a head then has about 12 tokens
 
 	placeMark = " › " // between a title and headings, as package ingest writes it
 	clipMark  = "…"
@@ -35,8 +35,8 @@ const (
 	chunkKey  = "doc/"
 )
 
-// Brief renders a node in the form FormatBrief: clause 12.4. Column 0 is that of heads alone: every value is
-// escaped and within an indented line of its own.
+// Brief renders a node in the form FormatBrief: clause 12.4. Only heads begin in column 0: every value is escaped and
+// on its own indented line.
 func Brief(
 	ctx context.Context, g source.Graph, n *graph.Node, m *graph.Mark, o RenderOptions,
 ) (string, error) {
@@ -70,10 +70,10 @@ func Brief(
 	return string(w.b), nil
 }
 
-// replacedCap is how many scalars of a replaced memory its line has.
+// replacedCap is the longest text of a replaced memory's line, in scalars.
 const replacedCap = 200
 
-// Replaced renders a replaced memory in one line of the form FormatBrief: a head that ends with the beginning of its text.
+// Replaced renders a replaced memory as one line of the form FormatBrief: a head followed by the beginning of its text.
 func Replaced(ctx context.Context, g source.Graph, n *graph.Node, m *graph.Mark) (string, error) {
 	ref, err := ShortID(ctx, g, n.ID)
 	if err != nil {
@@ -90,7 +90,7 @@ func Replaced(ctx context.Context, g source.Graph, n *graph.Node, m *graph.Mark)
 	return fmt.Sprintf("[%s] %s · %s: %s\n", ref, text.EscapeWord(n.Type), state, headField(said)), nil
 }
 
-// stateOf says what a mark says: of a replaced memory when, by what and by whom that was said.
+// stateOf describes a mark: for a replaced memory also when, by which memory and by whom it was replaced.
 func stateOf(ctx context.Context, g source.Graph, m *graph.Mark) (string, error) {
 	if m.By.IsZero() {
 		return string(m.State), nil
@@ -105,8 +105,8 @@ func stateOf(ctx context.Context, g source.Graph, m *graph.Mark) (string, error)
 	return "replaced " + m.Time.String()[:len("2006-01-02")] + " by [" + by + "] (" + headField(m.Actor) + ")", nil
 }
 
-// headOf returns the parts of a head after its reference: a type, a day and a source, or the place of a chunk, since
-// the day and the path of a file tell less of it than the title and the heading.
+// headOf returns the parts of a head after its reference: a type, a day and a source. A chunk has its place instead:
+// title and heading say more about it than the day and path of its file.
 func headOf(n *graph.Node) []string {
 	if IsChunk(n) {
 		if place := chunkPlace(n); place != "" {
@@ -120,11 +120,10 @@ func headOf(n *graph.Node) []string {
 	return head
 }
 
-// IsChunk reports whether a node is a part of a document, by what package ingest writes.
+// IsChunk reports whether a node is a part of a document that package ingest wrote.
 func IsChunk(n *graph.Node) bool { return n.Type == ChunkType && strings.HasPrefix(n.Key, chunkKey) }
 
-// chunkPlace returns the title of a chunk's document and the last heading above the chunk, as much as there is space
-// for.
+// chunkPlace returns the title of a chunk's document and the last heading above the chunk, cut to placeCap.
 func chunkPlace(n *graph.Node) string {
 	place := n.Context
 	if place == "" && n.Content != nil {
@@ -143,7 +142,7 @@ func chunkPlace(n *graph.Node) string {
 	return title + placeMark + clipped(heading, room-utf8.RuneCountInString(title))
 }
 
-// clipped cuts a text to so many scalars.
+// clipped cuts a text to n scalars.
 func clipped(s string, most int) string {
 	if utf8.RuneCountInString(s) <= most {
 		return s
@@ -151,8 +150,8 @@ func clipped(s string, most int) string {
 	return strings.TrimRight(text.FirstScalars(s, most-1), " ") + clipMark
 }
 
-// body writes the texts and properties of a node. What a chunk's head says is not repeated, nor is the speaker of a
-// turn in a line of its own.
+// body writes the texts and properties of a node, without those that a chunk's head has. The speaker of a turn precedes
+// its text and has no line of its own.
 func (r *renderer) body(n *graph.Node, o RenderOptions) {
 	chunk := IsChunk(n)
 	if !chunk {
@@ -182,7 +181,7 @@ func (r *renderer) body(n *graph.Node, o RenderOptions) {
 	}
 }
 
-// speakerOf returns who says a turn of a conversation, "" for what is no turn or has no speaker.
+// speakerOf returns the speaker of a turn, "" if the node is no turn or has none.
 func speakerOf(n *graph.Node) string {
 	v, _ := ipld.FindEntry(n.Props, "speaker")
 	if n.Type != turnType || n.Summary == "" || v.Kind() != ipld.String {
@@ -194,8 +193,8 @@ func speakerOf(n *graph.Node) string {
 // headField escapes a value so that it cannot look like another part of a head.
 func headField(s string) string { return text.EscapeField(s, text.Dots+text.Brackets) }
 
-// headSource returns a source as a part of a head. States have no colon, so one without a colon gets it: a source
-// cannot pass for a state.
+// headSource returns a source as a part of a head. A source without a colon gets one, so that it cannot look like a
+// state.
 func headSource(s string) string {
 	if !strings.Contains(s, ":") {
 		s = "source:" + s
@@ -203,7 +202,7 @@ func headSource(s string) string {
 	return headField(s)
 }
 
-// shownSource leaves out the sum of the file in a source of a file, which costs more tokens than the text.
+// shownSource omits the checksum from the source of a file: it takes more tokens than the text.
 func shownSource(s string) string {
 	before, rest, ok := strings.Cut(s, "?sha256=")
 	sum, after := rest, ""
@@ -216,8 +215,8 @@ func shownSource(s string) string {
 	return before + after
 }
 
-// indented writes the lines of a text, unless it is empty. Those after the first are indented twice as far, so that
-// none can pass for a head or for a line of another field; empty ones are left out.
+// indented writes the non-empty lines of a text. Those after the first are indented twice as far, so that none can look
+// like a head or another field.
 func (r *renderer) indented(s string) {
 	if r.textCap > 0 {
 		s = text.CapScalars(s, r.textCap)
@@ -290,8 +289,8 @@ func neighbourName(s string) string {
 	return text.EscapeLine(name)
 }
 
-// ShortID returns as many digits of an id as it takes to tell it from all others of a graph, and no fewer
-// than eight. The graph need not have the id itself: what a mark names may be gone.
+// ShortID returns the shortest prefix of an id that no other id of a graph has, at least eight digits. The graph need
+// not have the id itself: a mark may name a removed node.
 func ShortID(ctx context.Context, g source.Graph, id graph.ID) (string, error) {
 	digits := strings.ReplaceAll(id.String(), "-", "")
 	for n := BriefDigits; n < len(digits); n += 4 {

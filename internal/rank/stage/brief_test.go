@@ -171,7 +171,7 @@ func TestBriefTurn(t *testing.T) {
 	}
 }
 
-// TestSameChunks shows what several files say once, and says in how many other places it stands.
+// TestSameChunks shows a text that several files have once, with the number of its other places.
 func TestSameChunks(t *testing.T) {
 	m := newMemory()
 	for i := range 5 {

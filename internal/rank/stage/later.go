@@ -13,14 +13,14 @@ import (
 
 // Constants of the order in time: clause 11.10.
 const (
-	maxLater   = 10 // candidates, the first, that are compared with each other
-	minShared  = 2  // terms that two texts about the same share
+	maxLater   = 10 // how many of the first candidates are compared
+	minShared  = 2  // terms that two texts about the same thing share at least
 	laterApart = 3600 * 1_000_000
 )
 
-// laterFirst puts of two candidates that say nearly the same the later one first, unless it accounts for clearly less
-// of the question: what was learned last is true more often. Neither is marked, since nobody has decided. A question
-// about a time is left alone.
+// laterFirst moves the later of two candidates that say nearly the same to the front, unless it matches clearly less of
+// the question: the later one is true more often. Neither is marked, since no caller has decided. A question about a
+// time keeps its order.
 func (r *run) laterFirst(ctx context.Context, list []held) error {
 	if len(r.dated.Ranges) > 0 || r.past {
 		return nil
@@ -53,8 +53,8 @@ func (r *run) laterFirst(ctx context.Context, list []held) error {
 	return nil
 }
 
-// keeps returns the share of what an older candidate accounts for that a newer one accounts for too, in the wording of
-// either in which that is more: one may be found by another wording than the other.
+// keeps returns how much of the older candidate's match the newer one has too. It takes the better of both candidates'
+// best wordings, since these may differ.
 func (h held) keeps(old held) int64 {
 	most := int64(-1)
 	for _, w := range []*wording{old.by, h.by} {
@@ -68,7 +68,7 @@ func (h held) keeps(old held) int64 {
 	return most
 }
 
-// placesOf returns where some candidates, in their order, stand among all.
+// placesOf returns the positions of some candidates, in their order, among all.
 func (r *run) placesOf(list []held) []int {
 	out := make([]int, 0, len(list))
 	for i, c := range r.found {
@@ -79,7 +79,7 @@ func (r *run) placesOf(list []held) []int {
 	return out
 }
 
-// summary is the terms of what a node says in short.
+// summary has the terms of a node's summary.
 type summary struct {
 	created graph.Time
 	terms   []string // ascending, each once

@@ -13,7 +13,7 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// Bounds of what is read of a bucket to show some of it: clause 12.3.
+// Bounds of the entries read from a bucket to show some of them: clause 12.3.
 const (
 	maxShownFrom = 1000
 	minPage      = 16
@@ -62,7 +62,7 @@ func (r *run) pack(ctx context.Context, a *retrieve.Answer) error {
 	return nil
 }
 
-// countPlaces tells of each chunk in how many other places its text stands, if that fits into the budget.
+// countPlaces adds to each chunk how many other places have the same text, if that fits into the budget.
 func (p *packer) countPlaces() error {
 	if p.req.Format != retrieve.FormatBrief {
 		return nil
@@ -99,13 +99,13 @@ type packer struct {
 	*run
 	answer  *retrieve.Answer
 	created []graph.Time // of the items
-	said    []*features  // of the items, where repeats are to be left out
+	said    []*features  // of the items, if repeats are left out
 
 	bodies map[string]int // the number of the item by what a chunk says
 	places map[int]int    // how many further chunks say the same as an item
 
 	trim *trimmer // nil until a text is trimmed
-	cut  bool     // whether a text was trimmed to another one
+	cut  bool     // whether trimming changed a text
 
 	facing graph.ID          // what contradicts the item faced, zero for nothing
 	faced  graph.ID          // the item packed last that something contradicts
@@ -246,7 +246,7 @@ type shown struct {
 	text     string
 	passages bool // a content, or a summary that was trimmed, where that is asked for
 	links    bool
-	cut      bool // whether a text was trimmed to another one
+	cut      bool // whether trimming changed a text
 }
 
 // form is how a node is rendered.

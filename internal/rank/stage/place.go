@@ -18,8 +18,8 @@ const (
 	together  = 240  // scalars of a sentence at most
 )
 
-// place has a wording's words count half in a long text, except those of the sentence that has the most of them: a
-// pasted page has many words, each about something else.
+// place halves the score of a wording's words in a long text, except those of the sentence with the most of them: the
+// words of a pasted page are about many things.
 func (r *run) place(ctx context.Context, w *wording, id graph.ID) error {
 	holds := w.holds[id]
 	if holds == nil || w.shares[id] == 0 || w.placed[id] {
@@ -82,7 +82,7 @@ func (w *wording) bestSentence(said string, holds []int64) (best []int64, err er
 	return best, nil
 }
 
-// mark notes in a row of scores that a text has a term.
+// mark records in a row of scores that a text has a term.
 func (w *wording) mark(row []int64, term string) {
 	for i := range w.own {
 		if w.own[i].Term == term {
@@ -96,8 +96,8 @@ func (w *wording) mark(row []int64, term string) {
 	}
 }
 
-// askingLast puts those of the first candidates that only ask behind all that tell and account for nearly as much of
-// the question: a question repeats it, and answers nothing.
+// askingLast moves candidates that only ask behind statements that match the question nearly as well: a question
+// repeats the words and answers nothing.
 func (r *run) askingLast(ctx context.Context, list []held) error {
 	first := list[:min(maxLater, len(list))]
 	asks := make([]bool, len(first))

@@ -24,11 +24,11 @@ const (
 	nearTie    = 15 * fixed.One / 16
 	restated   = fixed.One / 2 // of a memory's terms that a statement must have to say the same, or its contrary
 	alikeTexts = fixed.One / 2 // similarity of two memories of which only one can be meant
-	closeBy    = fixed.One / 2 // a likeness that is told of
-	telling    = 4             // part of what the word tells that tells the most, of those that tell something
+	closeBy    = fixed.One / 2 // the least likeness that a reason mentions
+	telling    = 4             // a telling word has at least 1/4 of the highest weight
 )
 
-// askedWord is a distinct term of what is asked that tells something.
+// askedWord is a distinct term of the question with a weight.
 type askedWord struct {
 	term  string
 	shown string // as it stands there
@@ -167,7 +167,7 @@ func surfaces(s string) (map[string]string, error) {
 	return out, nil
 }
 
-// heaviest returns the words that keep passes and that tell the most, at most n.
+// heaviest returns at most n of the words that keep passes, those of the highest weight.
 func heaviest(words []askedWord, keep func(askedWord) bool, n int) []askedWord {
 	var out []askedWord
 	for _, w := range words {
@@ -217,7 +217,7 @@ func knownBecause(best held, words []askedWord) string {
 	return quotedWords(has) + " is in it"
 }
 
-// flaws returns what keeps the best candidate from being relied on, "" for nothing, and notes what it lacks.
+// flaws returns why the best candidate is not reliable, "" if it is, and notes what it lacks.
 func (r *run) flaws(
 	ctx context.Context, v *judged, asked string, best held, n *graph.Node, words []askedWord,
 ) (string, error) {
@@ -301,9 +301,9 @@ func (r *run) lacks(
 	return r.lacksDate(ctx, v, best, words)
 }
 
-// onlyNamed returns the word of a question that tells the most beside its names, if the best candidate has none of those
-// that tell something: it is about whom is asked about, and not what. It returns nil if it has one, and for a question
-// without names or of names alone.
+// onlyNamed returns the heaviest word of a question other than its names, if the best candidate has no telling word but
+// names: it is about the right person, but not about what is asked. It returns nil if the candidate has such a word,
+// and for a question without names or of names alone.
 func onlyNamed(words []askedWord, list []*entity, lang *rarity.Language) (most *askedWord) {
 	if lang != nil && lang.Nouns {
 		return nil
@@ -424,7 +424,8 @@ func endsAsking(s string) bool {
 	return strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？") || strings.HasSuffix(s, "؟")
 }
 
-// contested says so if another candidate fits nearly as well, is about the same and tells something else.
+// contested returns a reason if another candidate fits nearly as well, is about the same thing and states something
+// else.
 func (r *run) contested(ctx context.Context, v *judged, best held) (string, error) {
 	var its *features
 	for _, h := range v.list[:min(maxLeading, len(v.list))] {

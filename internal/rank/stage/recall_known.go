@@ -77,7 +77,7 @@ func (w *wording) accounted(holds []int64) int64 {
 	return share(sum, total)
 }
 
-// keeps returns the share of what one node accounts for of the wording that another one accounts for too.
+// keeps returns how much of one node's match of the wording another node has too.
 func (w *wording) keeps(one, other graph.ID) int64 {
 	sum, total := int64(0), int64(0)
 	if w.holds[other] == nil {

@@ -15,16 +15,16 @@ import (
 
 // Constants of replaced memories: clause 11.12.
 const (
-	maxReplaced = 50 // of those that the lanes found, the best
-	maxChain    = 32 // memories that replaced each other
+	maxReplaced = 50 // superseded candidates examined, the best first
+	maxChain    = 32 // superseded marks followed to reach the current memory
 	maxBehind   = 3  // replaced memories that follow one item
 )
 
-// replaced is a memory that another one superseded.
+// replaced is a superseded memory.
 type replaced struct {
 	mark  *graph.Mark
-	by    graph.ID // the one that holds now
-	asked bool     // whether the text asks about the time when it held
+	by    graph.ID // the current memory, at the end of the chain
+	asked bool     // whether the text asks about the time before it was replaced
 }
 
 // showsReplaced reports whether the lanes let superseded nodes through, to be shown behind what superseded them.
@@ -33,8 +33,8 @@ func showsReplaced(row *ranking, req *retrieve.Request, alone bool) bool {
 		!slices.Contains(req.Marks, graph.Superseded)
 }
 
-// setAside takes the superseded nodes that the lanes found off the candidates. The one that holds now takes the place of
-// each if that is better than its own. Those that the question is about, since it asks about the past, stay candidates.
+// setAside removes superseded nodes from the candidates. The current memory of each takes the higher of both scores.
+// If the question asks about the past, the superseded nodes stay candidates.
 func (r *run) setAside(ctx context.Context) error {
 	if len(r.filter.Replaced) == 0 {
 		return nil
@@ -81,7 +81,7 @@ func (r *run) setAside(ctx context.Context) error {
 	return nil
 }
 
-// successor returns the node that holds in the place of a superseded one, zero if it does not pass the filters.
+// successor returns the current memory of a superseded node, zero if it does not pass the filters.
 func (r *run) successor(ctx context.Context, m *graph.Mark) (graph.ID, error) {
 	id := m.By
 	for range maxChain {
@@ -101,7 +101,7 @@ func (r *run) successor(ctx context.Context, m *graph.Mark) (graph.ID, error) {
 	return graph.ID{}, nil
 }
 
-// judgeBehind keeps of the replaced memories those that account for as much of the question as an item must.
+// judgeBehind keeps the replaced memories that are strong enough to be items.
 func (r *run) judgeBehind(ctx context.Context, v *judged) error {
 	list, err := r.hold(ctx, r.behind)
 	if err != nil {
@@ -117,7 +117,7 @@ func (r *run) judgeBehind(ctx context.Context, v *judged) error {
 	return nil
 }
 
-// follow packs the replaced memories of the item with a number, if there is one, behind it: those replaced last first.
+// follow packs the memories that the n-th item replaced after it, the last replaced first.
 func (p *packer) follow(ctx context.Context, at int) error {
 	if at == len(p.answer.Items) {
 		return nil
@@ -145,8 +145,8 @@ func (p *packer) follow(ctx context.Context, at int) error {
 	return nil
 }
 
-// inTime puts, for a question about the past, replaced memories and what holds in their place next to each other, in the
-// order of time.
+// inTime sorts replaced memories and their current memory by time, next to each other, if the question asks about the
+// past.
 func (r *run) inTime(ctx context.Context, list []*candidate) ([]*candidate, error) {
 	chains := make(map[graph.ID][]*candidate)
 	created := make(map[graph.ID]graph.Time)
@@ -188,7 +188,7 @@ func (r *run) inTime(ctx context.Context, list []*candidate) ([]*candidate, erro
 	return out, nil
 }
 
-// chain returns the node that holds now in the place of a candidate.
+// chain returns the current memory of a candidate.
 func (c *candidate) chain() graph.ID {
 	if c.replaced != nil {
 		return c.replaced.by
@@ -201,7 +201,7 @@ func asksPast(req *retrieve.Request) bool {
 	return slices.ContainsFunc(append([]string{req.Text}, req.Rewrites...), intent.Past)
 }
 
-// asksOf reports whether the text asks about the past, or names a time when a replaced memory held.
+// asksOf reports whether the text asks about the past, or names a time before a memory was replaced.
 func (r *run) asksOf(ctx context.Context, c *candidate) (bool, error) {
 	if r.past || len(r.dated.Ranges) == 0 {
 		return r.past, nil
@@ -215,7 +215,7 @@ func (r *run) asksOf(ctx context.Context, c *candidate) (bool, error) {
 	}), nil
 }
 
-// replacement returns what an item says of having been replaced, nil if it was not.
+// replacement returns by what, when and by whom an item was replaced, nil if it was not.
 func replacement(m *graph.Mark) *retrieve.Replacement {
 	if m == nil || m.State != graph.Superseded || m.By.IsZero() {
 		return nil

@@ -50,7 +50,7 @@ type laneList struct {
 
 	cosines map[graph.ID]int64 // of a dense lane, nil for others
 	floor   int64              // the cosine of the distantRank
-	trust   int64              // how far a vector's cosines tell anything, of a dense lane
+	trust   int64              // in a dense lane: how reliable its cosines are
 }
 
 // worded reports whether a list is of a wording of what is asked.

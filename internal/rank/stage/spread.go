@@ -168,7 +168,7 @@ func (s *spreader) start(
 			}
 		}
 		near := s.near(c)
-		for i, list := range s.dense { // a likeness to the question tells nothing of what is linked to the text that has it
+		for i, list := range s.dense { // a text close to the question says nothing about the texts linked to it
 			if _, ok := list.lane.Model(); ok && s.text != nil && s.r.row.bands {
 				near[i] = 0
 			}

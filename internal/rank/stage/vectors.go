@@ -39,8 +39,8 @@ func (r *run) dense(ctx context.Context, q retrieve.QueryVector) (*laneList, err
 	return l, nil
 }
 
-// trust returns how far the vector of the question tells what it means, 65,536 for wholly: a model that splits the words
-// of a language into pieces knows little of it. A model that does not tell is trusted.
+// trust returns how well the question's vector represents it, at most 65,536: a model that splits the words of a
+// language into pieces knows little of that language. A model that reports no share is trusted.
 func (r *run) trust(model string) int64 {
 	whole, told := r.req.WholeOf(model)
 	if !told {

@@ -13,27 +13,27 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// Constants of the verdict, beside those of its row: clause 11.9.
+// Constants of the verdict that its row does not have: clause 11.9.
 const (
 	maxBanded  = 50 // candidates that are looked at; others are the rest
 	maxLeading = 5  // candidates, the first, that a verdict is about
 	maxAnswers = 5  // items of an answer that is known
-	maxUnsure  = 5  // items of one that is not
-	maxUnknown = 2  // items of one that knows nothing: the nearest
-	maxWorded  = 4  // the same by words alone
-	// Of an unsure answer from files more is shown, whole while the budget lasts: it may need several of them.
+	maxUnsure  = 5  // items of an unsure answer
+	maxUnknown = 2  // items of an unknown answer: the nearest
+	maxWorded  = 4  // the same without vectors
+	// An unsure answer from files shows more items, whole while the budget lasts: it may need several of them.
 	maxUnsureChunks = 8
 	ofBestChunk     = fixed.One * 2 / 5
 	fifths          = 5
-	leastTrust      = 1 << 8 // of a vector that tells nothing
-	likeCrowd       = 20     // nodes with vectors from which on their cosines tell what chance gives
+	leastTrust      = 1 << 8 // the least weight of a vector that is not trusted
+	likeCrowd       = 20     // n nodes with vectors count the floor of cosines by n/(n+likeCrowd)
 )
 
 // held is what a candidate has of the question, in units of 2^-16.
 type held struct {
 	*candidate
 	covers int64    // the share that its own words, cues and kindred words account for
-	by     *wording // the one that it accounts for the most of, nil if there is no text
+	by     *wording // the wording that it matches best, nil if there is no text
 	like   int64    // how far its cosine is above those of the memory
 }
 
@@ -48,7 +48,7 @@ func (r *run) judge(ctx context.Context) error {
 	if !r.row.bands {
 		return nil
 	}
-	if r.blank() || r.dated.alone || isBlank(r.req.Text) && !r.compares() { // nothing tells, as with sparse vectors alone
+	if r.blank() || r.dated.alone || isBlank(r.req.Text) && !r.compares() { // neither words nor cosines to judge by, as with sparse vectors alone
 		for _, c := range r.found {
 			c.band = retrieve.BandAnswer
 		}
@@ -142,7 +142,7 @@ func (r *run) verdictOf(ctx context.Context, list []*candidate) (*judged, error)
 	return out, nil
 }
 
-// compares reports whether cosines say anything of the candidates.
+// compares reports whether cosines can be compared.
 func (r *run) compares() bool {
 	return slices.ContainsFunc(r.lists, func(l *laneList) bool { return len(l.cosines) > 0 })
 }
@@ -151,7 +151,7 @@ func (r *run) compares() bool {
 // best are answers if it is known, else may be. A second chunk of a file comes after one of each other file.
 func (r *run) giveBands(ctx context.Context, v *judged) error {
 	band, most, of := retrieve.BandMaybe, maxUnknown, r.row.ofBest
-	if !r.compares() { // words alone tell little of what stands there in others
+	if !r.compares() { // words alone do not match other wordings
 		most, of = maxWorded, r.row.ofWords
 	}
 	switch v.verdict {
@@ -212,7 +212,7 @@ func (v *judged) ofBest(h held, of int64) int64 {
 	return of
 }
 
-// fileOf returns what the keys of all chunks of a candidate's file begin with, "" for what is no chunk.
+// fileOf returns the common key prefix of all chunks of a candidate's file, "" if it is no chunk.
 func (r *run) fileOf(ctx context.Context, c *candidate) (string, error) {
 	if !c.chunk {
 		return "", nil
@@ -228,7 +228,8 @@ func (r *run) fileOf(ctx context.Context, c *candidate) (string, error) {
 	return file, nil
 }
 
-// banded returns the candidates that are judged, those that were said apart, and makes all the rest.
+// banded returns the candidates that are judged, and separately those that were only said. It gives every candidate the
+// band rest.
 func (r *run) banded(ctx context.Context) (kept, said []*candidate, err error) {
 	for _, c := range r.found {
 		c.band = retrieve.BandRest
@@ -307,16 +308,16 @@ func (r *run) hold(ctx context.Context, list []*candidate) ([]held, error) {
 	return out, nil
 }
 
-// above returns how far a cosine of a dense lane stands above those of the memory, 65,536 for the same text: models
-// differ in what they give to texts that have nothing to do with each other. A few nodes tell little of that.
+// above returns how far a cosine of a dense lane exceeds the memory's floor, 65,536 for the same text. Models differ
+// in the cosine of unrelated texts, and a few nodes do not suffice to estimate it.
 func (l *laneList) above(cosine int64) int64 {
 	n := int64(len(l.cosines))
 	floor := l.floor * n / (n + likeCrowd)
 	return share(cosine-floor, fixed.One-floor)
 }
 
-// shownBands returns the candidates that the floor of the request lets into the answer, in their order there: of each
-// band one chunk of each file before the others.
+// shownBands returns the candidates that the request's floor admits, in order: within a band, one chunk of each file
+// comes before further ones.
 func (r *run) shownBands() []*candidate {
 	if !r.row.bands || r.req.Floor == retrieve.FloorRest {
 		return r.found

@@ -405,7 +405,8 @@ func (a *asking) answer(ctx context.Context, line complete.Query, made *verb.Mad
 // what is in the repository and not how the answer came about: receipts do not have it.
 const Unembedded retrieve.Code = "unembedded"
 
-// tellUnembedded adds to an answer how many nodes have no vector by a model, if any. It stands for no_vectors then.
+// tellUnembedded adds the number of nodes without a vector by a model to an answer, if there are any. It then replaces
+// the warning no_vectors.
 func (a *asking) tellUnembedded(ctx context.Context, out *Answer, s *core.Snapshot, model string) error {
 	lack, of, err := rank.Unembedded(ctx, s, model)
 	if err != nil || lack == 0 {

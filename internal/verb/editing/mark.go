@@ -37,7 +37,7 @@ type MarkRequest struct {
 	Words  []string `op:",arg"` // KIND and the nodes, or with Remove the nodes
 	Kind   string   `op:",remoteonly" doc:"stale, contradicted, superseded, different, retired, expired or forgotten; none with remove"`
 	Nodes  []string `op:",remoteonly" doc:"nodes, each by key, id, at least 4 digits of an id, or exact title; of expired without any, those whose time has passed"`
-	By     string   `op:",remote" doc:"the {NODE} that supersedes or contradicts them, or differs from them"`
+	By     string   `op:",remote" doc:"the {NODE} that supersedes, contradicts or differs from them"`
 	Remove bool     `op:",remote" not:"by now" doc:"take the marks of nodes off, whatever they say"`
 	Now    string   `op:",remote" not:"by" doc:"{TIME} that counts as now for expired, RFC 3339 or YYYY-MM-DD (default: the time of the change)"`
 	Marking
@@ -93,9 +93,9 @@ var Forget = verb.Define(verb.Spec{
 	Doc: "Mark nodes as forgotten, in one commit. No retrieval on the branch finds or shows a forgotten node.\n" +
 		"Commands that read show it with --include forgotten, and older commits are unchanged. 'mnem restore\n" +
 		"NODE' and 'mnem undo' bring it back. 'mnem purge' erases the text itself from every commit, for good.\n\n" +
-		"Without NODEs, --type, --where and --before choose the visible nodes that pass all of them, at most\n" +
-		"10,000. --dry-run prints them and how many they are; --confirm takes that number, and nothing is\n" +
-		"forgotten if it is another one.",
+		"Without NODEs, forget the visible nodes that match all of --type, --where and --before, at most 10,000.\n" +
+		"--dry-run lists and counts them. --confirm repeats that number: if another number of nodes matches,\n" +
+		"nothing is forgotten.",
 	Example: "  mnem forget bruno --reason 'he was only a test'\n  mnem forget alice bob --dry-run\n" +
 		"  mnem forget --type Turn --before 2026-01-01 --dry-run\n" +
 		"  mnem forget --where 'project = \"apollo\"' --dry-run",
@@ -107,11 +107,11 @@ type ForgetRequest struct {
 	Type    []string `op:",remote" doc:"only this {TYPE}" note:" (repeatable)"`
 	Where   []string `op:",remote" doc:"only where this {PREDICATE} holds" note:" (repeatable)"`
 	Before  string   `op:",remote" doc:"only what was created before this {TIME}, RFC 3339 or YYYY-MM-DD"`
-	Confirm int      `op:",remote" doc:"how many nodes, {N}, the filters choose"`
+	Confirm int      `op:",remote" doc:"forget only if exactly {N} nodes match the filters"`
 	Marking
 }
 
-// Check refuses what chooses nothing, or in two ways.
+// Check refuses a request without a choice of nodes, and one with two.
 func (q *ForgetRequest) Check() error {
 	filtered := len(q.Type)+len(q.Where) > 0 || q.Before != ""
 	switch {
@@ -122,7 +122,7 @@ func (q *ForgetRequest) Check() error {
 	case !filtered && len(q.Nodes) == 0:
 		return verb.Usagef("no NODE to forget: name at least one")
 	case q.Confirm < 0:
-		return verb.Bad("confirm", "%d is no number of nodes", q.Confirm)
+		return verb.Bad("confirm", "%d is not a number of nodes", q.Confirm)
 	case q.Before != "":
 		_, err := verb.OptTime("before", q.Before)
 		return err
@@ -141,7 +141,7 @@ func forget(ctx context.Context, s *verb.Service, q *ForgetRequest) (*Marked, er
 			return nil, verb.Bad("where", "more than %d nodes: choose fewer", memory.MaxMarked)
 		}
 		if !s.DryRun && q.Confirm != len(names) {
-			return nil, verb.Bad("confirm", "%s would be forgotten, not %d: nothing was", plain.Plural(len(names), "node"),
+			return nil, verb.Bad("confirm", "nothing was forgotten: %s would be, not %d", plain.Plural(len(names), "node"),
 				q.Confirm)
 		}
 		if len(names) == 0 {
@@ -151,7 +151,7 @@ func forget(ctx context.Context, s *verb.Service, q *ForgetRequest) (*Marked, er
 	return markNodes(ctx, s, memory.MarkRequest{State: graph.Forgotten, Nodes: names, Reason: q.Reason})
 }
 
-// choose returns the ids of the visible nodes that pass the filters, one more than may be marked if there are more.
+// choose returns the ids of the visible nodes that match the filters, up to one more than may be marked.
 func (q *ForgetRequest) choose(ctx context.Context, s *verb.Service) (ids []string, err error) {
 	list := reading.ListRequest{Type: q.Type, Where: q.Where, Limit: memory.MaxMarked + 1}
 	if list.At = s.Commit.Branch; list.At == "" {
@@ -184,7 +184,7 @@ var Mark = verb.Define(verb.Spec{
 	Doc: "Mark nodes, in one commit. A marked node keeps its text, properties and edges; --remove takes the\n" +
 		"marks of nodes off again, of two that contradict each other both.\n\n" +
 		"  superseded    --by NEW took their place: answers show them after it as replaced, or not at all\n" +
-		"  different     --by NEW did not: 'mnem review' and 'mnem consolidate' do not ask again\n" +
+		"  different     --by NEW does not replace them: 'mnem review' and 'mnem consolidate' do not ask again\n" +
 		"  contradicted  they and --by OTHER cannot both be true: where one is shown the other follows\n" +
 		"  stale         they may be out of date: shown, with a line that says so\n" +
 		"  retired       true, but no longer useful: hidden\n" +

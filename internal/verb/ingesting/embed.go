@@ -21,7 +21,7 @@ type EmbedRequest struct {
 	Type    []string `op:",remote" doc:"only nodes of this {TYPE}" note:" (repeatable)"`
 	Limit   int      `op:",remote" doc:"make at most {N} embeddings; 0 for no limit"`
 	DryRun  bool     `op:",remote" doc:"count what would be embedded, without making or writing any"`
-	Status  bool     `op:",remote" not:"all stale limit dry-run message expect" doc:"tell how many nodes have embeddings, how many lack them, and who makes these"`
+	Status  bool     `op:",remote" not:"all stale limit dry-run message expect" doc:"print how many nodes have embeddings, how many lack them, and whether a process makes these"`
 	Message string   `op:",short=m,remote" doc:"what the commit is about (default: \"embed with MODEL\")"`
 	Expect  string   `op:",remote" doc:"the {CID} of the commit that the branch must be at; else exit code 5"`
 	verb.Actor
@@ -74,7 +74,7 @@ type Embedded struct {
 	Status *EmbedStatus `json:"status,omitempty"`
 }
 
-// EmbedStatus says how much of a branch has embeddings, and what is done about the rest.
+// EmbedStatus counts the embeddings of a branch, and says whether the missing ones are being made.
 type EmbedStatus struct {
 	Nodes    int  `json:"nodes"`
 	Vectors  int  `json:"vectors"`   // nodes with an embedding by the model, of an older text too
@@ -109,8 +109,8 @@ var Embed = verb.Define(verb.Spec{
 		"that is kept. Where the branch moves meanwhile the embeddings are merged onto it, unless\n" +
 		"--expect is given; where it moved since an interrupted run, what that run kept is committed\n" +
 		"first.\n\n" +
-		"--status changes nothing and tells how much is missing, and whether the process that has the\n" +
-		"repository open ('mnem hold', a server) makes it without being asked.\n\n" +
+		"--status changes nothing. It prints how many embeddings are missing, and whether the process that\n" +
+		"has the repository open ('mnem hold', a server) makes them by itself.\n\n" +
 		"Nodes in which the model finds nothing are skipped, each time, as are texts of more than 1 MiB.\n" +
 		"'mnem retrieve --embed' asks by these embeddings.",
 	Example: "  mnem embed --model hash\n" +

@@ -125,10 +125,10 @@ var Ingest = verb.Define(verb.Spec{
 		"be read is named and the others are kept; the exit code is 1 then.\n\n" +
 		"With --from, take in conversations of Claude Code, Codex, Gemini CLI, OpenCode, Cursor, GitHub Copilot (VS\n" +
 		"Code or CLI), Cline, ChatGPT or Claude, each a node, or memories of the MCP server memory or mem0. Given\n" +
-		"again, a file adds what is new. What is left out\n" +
-		"is counted by its kind; the exit code is 9 if records could not be read or are of an unknown kind.\n\n" +
-		"A directory that 'mnem export --format markdown' wrote becomes the memories that it says, those of notes\n" +
-		"that were changed since as they are now; nothing is removed.\n\n" +
+		"again, a file adds what is new. What is left out is counted by its kind; the exit code is 9 if records\n" +
+		"could not be read or have an unknown kind.\n\n" +
+		"A directory that 'mnem export --format markdown' wrote restores its memories, and changes to its notes\n" +
+		"change them; nothing is removed.\n\n" +
 		"With --watch, directories are watched, also those that appear: what changes is kept as soon as\n" +
 		"nothing changes for a moment, one commit each time. Other programs use the repository meanwhile.\n\n" +
 		"Paths are kept as they are from the directory of the repository. Files outside of it are kept as\n" +

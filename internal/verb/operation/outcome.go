@@ -41,7 +41,7 @@ var (
 	Unknown = Outcome{"unknown", 8, http.StatusOK,
 		"with --exit-code: nothing of what is asked is stored"}
 	Incomplete = Outcome{"incomplete", 9, http.StatusUnprocessableEntity,
-		"all that could be read was taken in; some records could not, or are of a kind that is not known"}
+		"some records could not be read or have an unknown kind; all others were stored"}
 	Interrupted = Outcome{"interrupted", 130, http.StatusServiceUnavailable, "stopped by a signal"}
 )
 

@@ -277,7 +277,7 @@ func (h *Holder) answer(own *held) bool {
 	}
 	h.mu.Unlock()
 	if !here {
-		_ = host.Close(closeGrace) // callers so far, if any, are told to ask the next owner
+		_ = host.Close(closeGrace) // tells current callers to ask the next owner
 	}
 	return true
 }

@@ -12,15 +12,14 @@ import (
 	"github.com/mnem-project/mnem/internal/verb"
 )
 
-// heldTurns are the writer's turns that wait for signatures, by the names that the callers know. The zero value has
-// none.
+// heldTurns has the writer's turns that wait for signatures, by the names given to callers. The zero value is empty.
 type heldTurns struct {
 	mu     sync.Mutex
 	named  map[string]*core.HeldTurn
 	closed bool
 }
 
-// close ends all turns: their callers cannot come back.
+// close ends all turns; their callers cannot return.
 func (t *heldTurns) close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -30,8 +29,8 @@ func (t *heldTurns) close() {
 	}
 }
 
-// during does a run with the turn that the one before kept for it. If signatures are lacking it keeps the turn for the
-// next run.
+// during calls run with the turn that the previous run kept. If signatures are missing, it keeps the turn for the next
+// run.
 func (t *heldTurns) during(ctx context.Context, sign *verb.Signatures, run func(context.Context) error) error {
 	if sign == nil || !sign.Again {
 		return run(ctx)
@@ -48,7 +47,7 @@ func (t *heldTurns) during(ctx context.Context, sign *verb.Signatures, run func(
 	return err
 }
 
-// take returns the turn of a name, one that holds none where that has ended.
+// take removes and returns a named turn. If it has ended, the result holds no turn.
 func (t *heldTurns) take(name string) *core.HeldTurn {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -73,11 +73,11 @@ var Consolidate = verb.Define(verb.Spec{
 	Effect: verb.Reads,
 	Title:  "Propose clean-ups of the memory and apply them",
 	Doc: "Look for possible clean-ups and list each with its evidence. Nothing is written without --apply,\n" +
-		"which applies all but updates, or those with the given ids, in one commit that 'mnem undo' takes back.\n\n" +
+		"which applies all except updates, or those with the given ids, in one commit that 'mnem undo' takes back.\n\n" +
 		"  expired         its time has passed: mark it expired\n" +
 		"  duplicate       they say the same: keep the most important, then oldest, and supersede the others\n" +
 		"  contradiction   a negation or a number differs: mark both as contradicted by each other\n" +
-		"  update          a later memory may replace an earlier one: supersede it, by id only\n" +
+		"  update          a later memory may replace an earlier one: supersede the earlier one; only by id\n" +
 		"  tag             one tag in several spellings: replace them by the most frequent one\n" +
 		"  low             the least important beyond --cap: retire; never from importance 4 on\n" +
 		"  isolated        older than two half-lives, stated once, linked to nothing: mark it stale\n\n" +

@@ -130,9 +130,8 @@ var Review = verb.Define(verb.Spec{
 		"k keeps it, d forgets it, p pins it, e asks for another text, s skips it, u goes back by one, and q\n" +
 		"ends. What was decided is done at the end in one commit, which 'mnem undo' takes back; Ctrl-C ends\n" +
 		"without any of it. What was skipped, and what comes after q, is shown the next time.\n\n" +
-		"A listing ends with the pairs of a memory that came in and an earlier one that it may replace, each with\n" +
-		"the command that says so and the one that says that it does not; 'mnem consolidate --kind update' lists\n" +
-		"those of the whole memory.\n\n" +
+		"A listing ends with pairs to decide: a new memory and an earlier one that it may replace, with one\n" +
+		"command for yes and one for no. 'mnem consolidate --kind update' lists the pairs of the whole memory.\n\n" +
 		"Elsewhere it is listed, and --keep, --drop, --pin and --edit decide; --rest keeps all else that was\n" +
 		"there when it was listed last, --rest-of what was there at the head of a listing. How far reviews came\n" +
 		"is noted on this machine, in .mnem/review.json, for each branch: 'mnem undo' does not take that back.",

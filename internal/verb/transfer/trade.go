@@ -55,11 +55,11 @@ var Export = verb.Define(verb.Spec{
 		"With --format jsonl write the nodes, edges and marks of one commit as change lines, which 'mnem\n" +
 		"commit' makes the same graph of in an empty repository. What lines cannot say is counted: vectors,\n" +
 		"the times of last changes, what was erased.\n\n" +
-		"With --format markdown write it to a directory that is empty or that an export wrote, which is made if\n" +
-		"it is missing: one note a memory, with front matter and a link an edge, and documents as far as they are\n" +
-		"remembered, for Obsidian and other editors. 'mnem ingest DIR' takes it back. What was forgotten or\n" +
-		"erased is left out and counted. A file that no export wrote, or that was changed since, is never\n" +
-		"replaced: nothing is written then.\n\n" +
+		"With --format markdown write one commit as a directory of notes for Obsidian and other editors: a note\n" +
+		"for each memory, with front matter, a link for each edge, and the documents. The directory is missing,\n" +
+		"empty, or an earlier export. 'mnem ingest DIR' reads it back. Forgotten and erased nodes are left out and\n" +
+		"counted. If the export would replace a file that no export wrote, or that was changed since, nothing\n" +
+		"is written.\n\n" +
 		"With --selector write the blocks that an IPLD selector reaches from one commit, in the order of\n" +
 		"its walk, at most 4096 names and positions away. The file has the commit as its root and is for\n" +
 		"other IPLD tools: it is not the whole memory, and 'mnem import' refuses it.",

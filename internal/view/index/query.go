@@ -97,8 +97,8 @@ func (q *QueryText) titledTerms() []int32 {
 	return q.titled
 }
 
-// HasTitle reports whether a text has the title that a summary is, where TitlesIn looks for titles; one of a single term
-// as it is written.
+// HasTitle reports whether a text has a summary as a title, in the part that TitlesIn examines. A title of a single term
+// must occur exactly.
 func (x *Index) HasTitle(s, summary string) bool {
 	title := Title(x.analyser, summary)
 	return x.analyser.HasPhrase(beginning(s), title, maxTitleText) && x.analyser.Stands(beginning(s), summary)

@@ -78,8 +78,8 @@ func (x *Index) TitlesIn(ctx context.Context, s string) ([]graph.ID, error) {
 	return sortedIDs(append(longer, single...)), nil
 }
 
-// Mentions returns the nodes whose titles stand in a text by their terms, those of one term apart: most of them are
-// words that a text may have without the title.
+// Mentions returns the nodes whose title's terms a text has, those with one term separately: most of them are words that
+// a text may have without meaning the title.
 func (x *Index) Mentions(ctx context.Context, s string) (longer, single []graph.ID, err error) {
 	words := titleRooms.Get().(*titleRoom)
 	defer words.leave()

@@ -43,7 +43,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"delete cells", testDeleteCells},
 		{"redact", testRedact},
 		{"open redactions", testOpen},
-		{"redact beside puts", testRedactDuringPuts},
+		{"redact during puts", testRedactDuringPuts},
 		{"note", testNote},
 		{"compact", testCompact},
 		{"cancelled", testCancelled},
