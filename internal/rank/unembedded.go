@@ -59,7 +59,7 @@ func Unembedded(ctx context.Context, s *core.Snapshot, model string) (lack, of i
 	return lack, of, nil
 }
 
-// withoutVectors examines the nodes without a vector by a model, of which there are lack. It returns how many it found
+// withoutVectors examines the nodes without a vector by a model; there are lack of them. It returns how many it found
 // and how many of these have no text. In a large memory with vectors by several models it finds none.
 func withoutVectors(ctx context.Context, s *core.Snapshot, model string, lack int) (bare, textless int, err error) {
 	look := func(id graph.ID) error {

@@ -111,8 +111,8 @@ func TestOutletWithoutRoom(t *testing.T) {
 	}
 }
 
-// TestOutletInterrupted has the context end while the reader takes nothing: what is in the file is not written, and
-// neither is what comes after it.
+// TestOutletInterrupted ends the context while the reader takes nothing: neither the spooled bytes nor later ones are
+// written.
 func TestOutletInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	to := &gate{open: make(chan struct{})}
@@ -139,7 +139,7 @@ func TestOutletInterrupted(t *testing.T) {
 	}
 }
 
-// TestOutletClosedByInterrupt has the context end and close what is written to: the error is that of the context.
+// TestOutletClosedByInterrupt ends the context, which closes the output: the outlet returns the error of the context.
 func TestOutletClosedByInterrupt(t *testing.T) {
 	to := &gate{open: make(chan struct{}), err: os.ErrClosed}
 	o := newOutlet(to)

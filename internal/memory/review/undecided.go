@@ -19,7 +19,7 @@ import (
 // maxPairNodes bounds how many nodes that differ are read to find undecided pairs among what is new.
 const maxPairNodes = 2000
 
-// Undecided is a pair of memories of which the later may replace the earlier: Remember would ask about it, and no
+// Undecided is a pair of memories. The later one may replace the earlier one: Remember would ask about it, and no
 // caller has answered.
 type Undecided struct{ Later, Earlier *graph.Node }
 
