@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strconv"
@@ -15,6 +16,15 @@ type object = map[string]any
 const about = "The operations of one mnem repository. Each is a command of the program and answers " +
 	"as that does with --json. What reads can be asked with GET too; what writes is asked with POST. " +
 	"Errors are problems of RFC 9457 with a code and, where there is one, a hint."
+
+// Document returns the OpenAPI 3.1 document of operations as JSON.
+func Document(ops []operation.Operation, version string) ([]byte, error) {
+	doc, err := openAPI(ops, version)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(doc)
+}
 
 // openAPI returns the OpenAPI 3.1 document of operations.
 func openAPI(ops []operation.Operation, version string) (object, error) {
@@ -216,11 +226,25 @@ func post(op *operation.Operation) object {
 			"parameters are in the query then"}}
 	}
 	required := slices.ContainsFunc(op.Params, func(p operation.Param) bool { return p.Required })
+	if names := positional(op); len(names) > 0 {
+		o["x-positional"] = names
+	}
 	o["requestBody"] = object{
 		"required": required || op.Body == operation.MediaCAR, "content": content,
 	}
 	o["responses"] = responses(op, false)
 	return o
+}
+
+// positional returns the parameters that the command takes as arguments, in their order: clients generated from the
+// document take them in that order too.
+func positional(op *operation.Operation) (names []string) {
+	for i := range op.Params {
+		if p := &op.Params[i]; p.Flag == "" && p.Kind != operation.Lines {
+			names = append(names, p.Name)
+		}
+	}
+	return names
 }
 
 func responses(op *operation.Operation, conditional bool) object {

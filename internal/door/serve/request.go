@@ -3,6 +3,8 @@ package serve
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io"
@@ -293,7 +295,17 @@ func (q *request) conditions(r *http.Request) *problem {
 	}) {
 		return badRequest("Idempotency-Key: want at most %d printable characters", maxKey)
 	}
+	if q.key != "" {
+		q.call.Caller.Key = loggedKey(q.key)
+	}
 	return nil
+}
+
+// loggedKey returns the form of an Idempotency-Key in the operation log, which outlives this process: the first 64 bits
+// of its SHA-256 in hex, since the key may be private.
+func loggedKey(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:8])
 }
 
 func withWho(ctx context.Context, by who) context.Context {

@@ -10,7 +10,6 @@ package serve
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -89,6 +88,8 @@ type Limits struct {
 	// Drain is how long a server that is to stop goes on answering while /readyz says that it does: what stands in
 	// front of several servers sends requests to others by then. Default 0.
 	Drain time.Duration
+	// Quiet ends a server that no request came to for so long; 0 for never. Connections without a request do not count.
+	Quiet time.Duration
 }
 
 const (
@@ -131,6 +132,8 @@ type Server struct {
 	mux      *http.ServeMux
 	metrics  *metrics
 	ids      *ids
+	instance string // random, in each answer: a client learns from it that another process answers
+	requests traffic
 	rates    rates
 	met      *met // repositories and tokens
 	bodies   *room
@@ -155,15 +158,12 @@ func New(cfg Config) *Server {
 		logins:   logins{all: make(map[digest]*login)},
 		answers:  newAnswers(cfg.Now), stop: make(chan struct{}), broken: make(chan struct{}),
 	}
+	s.instance = s.ids.next()
 	for i := range cfg.Operations {
 		s.ops[cfg.Operations[i].Name] = &cfg.Operations[i]
 	}
 	s.openAPI = sync.OnceValues(func() ([]byte, error) {
-		doc, err := openAPI(cfg.Operations, cfg.Version)
-		if err != nil {
-			return nil, err
-		}
-		return json.Marshal(doc)
+		return Document(cfg.Operations, cfg.Version)
 	})
 	s.mux = http.NewServeMux()
 	s.mux.HandleFunc("/v1/{operation}", s.allow(0, s.call)) // the effect is known later
@@ -199,6 +199,11 @@ func New(cfg Config) *Server {
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	base, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
+	ctx, quiet := context.WithCancel(ctx)
+	defer quiet()
+	if s.cfg.Limits.Quiet > 0 {
+		go s.requests.endQuiet(ctx, s.cfg.Limits.Quiet, quiet)
+	}
 	srv := &http.Server{
 		Handler: s, MaxHeaderBytes: maxHeader,
 		ReadHeaderTimeout: s.cfg.Limits.Header, IdleTimeout: s.cfg.Limits.Idle,
@@ -243,10 +248,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
 	h := w.Header()
 	h.Set("X-Request-Id", x.id)
+	h.Set("Mnem-Instance", s.instance)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	h.Set("Cache-Control", "private, no-cache")
 	s.metrics.running.Inc()
+	defer s.requests.begin()()
 	defer s.end(x, r)
 	s.limitTime(w, r, x.start)
 	if p := s.guard(x, r); p != nil {

@@ -46,6 +46,10 @@ type serveRequest struct {
 	QuotaCommits int           `op:"" doc:"refuse writes to a repository in a database after {N} a day, in UTC"`
 	Drain        time.Duration `op:"" doc:"after an interrupt go on answering for so long"`
 	Metrics      string        `op:"" doc:"answer /metrics at {HOST:PORT} too, without tokens"`
+	Socket       string        `op:"" not:"addr root many need-token stdio" doc:"listen on a Unix socket at {PATH}, for this user alone"`
+	TokenFile    string        `op:"" not:"root many stdio socket" doc:"need a token, and write one for this run with the address to {FILE}, for this user alone"`
+	Idle         time.Duration `op:"" not:"stdio" doc:"end when no request came for so long"`
+	OpenAPI      bool          `op:"openapi" doc:"print the OpenAPI document of the operations and end"`
 	verb.Params
 }
 
@@ -76,11 +80,14 @@ func ServeCommand() *line.Bound {
 			"With --drain it goes on answering for a while after an interrupt, and /readyz says that it will end, so\n" +
 			"that what stands in front of several servers asks others by then. --metrics answers /metrics, /healthz\n" +
 			"and /readyz on an address of its own without tokens: no one else should reach it.\n\n" +
+			"With --socket or --token-file it serves programs of this user, which may do everything; with --idle\n" +
+			"it ends when they no longer ask. Clients start such a server themselves: see docs/python.md.\n\n" +
 			"With --stdio it answers HTTP on standard input and output instead, with all that this user may do:\n" +
 			"ssh:// URLs of 'mnem remote' start it so on another machine.",
 		Example: "  mnem serve\n" +
 			"  mnem serve --addr 127.0.0.1:8080 --origin http://localhost:3000\n" +
 			"  mnem serve --addr 0.0.0.0:7117 --host memory.example.org\n" +
+			"  mnem serve --socket /run/user/1000/memory.sock --idle 5m\n" +
 			"  mnem serve --root /srv/memories --quota 2GiB --need-token\n" +
 			"  mnem serve -R postgres://mnem@db.example/memories --many --need-token --drain 10s --metrics :9117\n" +
 			"  curl 'http://127.0.0.1:7117/v1/retrieve?query=who+leads+infra&limit=3'", Answers: []any{ServeJSON{}},
@@ -100,6 +107,9 @@ func listenAt(ctx context.Context, c *line.Line, addr, flag string, cfg *serve.C
 }
 
 func runServe(ctx context.Context, c *line.Line, f *serveRequest) error {
+	if f.OpenAPI {
+		return printOpenAPI(c)
+	}
 	c.App.Serves()
 	if f.Stdio && !f.Given("log") {
 		f.Log = "none" // standard error is that of who started it
@@ -130,13 +140,36 @@ func runServe(ctx context.Context, c *line.Line, f *serveRequest) error {
 	if f.Stdio {
 		return serveOne(ctx, c, cfg)
 	}
-	listen := func(ctx context.Context) (net.Listener, error) { return listenAt(ctx, c, f.Addr, "--addr", cfg) }
-	return serveFrom(ctx, c, listen, cfg, func(s *serve.Server, at net.Addr, dir string) error {
+	start := startFile{PID: os.Getpid(), Version: cfg.Version}
+	if f.TokenFile != "" {
+		if start.Token, err = ownToken(c, cfg); err != nil {
+			return err
+		}
+	}
+	return serveFrom(ctx, c, f.listen(c, cfg), cfg, func(s *serve.Server, at net.Addr, dir string) error {
 		if end, err = serveMetrics(ctx, c, f, s); err != nil {
 			return err
 		}
-		return sayServes(c, "http://"+at.String(), dir)
+		if start.URL = "http://" + at.String(); f.Socket != "" {
+			start.URL = "unix:" + f.Socket
+		}
+		if f.TokenFile != "" {
+			if err := writeStartFile(f.TokenFile, start); err != nil {
+				return err
+			}
+		}
+		return sayServes(c, start.URL, dir)
 	})
+}
+
+// listen returns the function that begins to listen where the flags say.
+func (f *serveRequest) listen(c *line.Line, cfg *serve.Config) func(context.Context) (net.Listener, error) {
+	return func(ctx context.Context) (net.Listener, error) {
+		if f.Socket != "" {
+			return listenOnSocket(ctx, c.Absolute(f.Socket), cfg)
+		}
+		return listenAt(ctx, c, f.Addr, "--addr", cfg)
+	}
 }
 
 // announce tells where a server listens that is about to answer.
@@ -233,6 +266,9 @@ func serveConfig(c *line.Line, f *serveRequest) (*serve.Config, error) {
 	if f.Drain < 0 || f.Drain > time.Hour {
 		return nil, line.Usagef("--drain wants 0s to 1h")
 	}
+	if f.Given("idle") && (f.Idle < time.Second || f.Idle > 30*24*time.Hour) {
+		return nil, line.Usagef("--idle wants 1s to 720h")
+	}
 	if err := line.CheckRange("rate", f.Rate, 1, 1_000_000); err != nil {
 		return nil, err
 	}
@@ -243,7 +279,7 @@ func serveConfig(c *line.Line, f *serveRequest) (*serve.Config, error) {
 	cfg := &serve.Config{
 		Version: upkeep.VersionsHere().Version, Now: c.App.Now, Rand: c.App.Rand, Log: slog.New(handler),
 		NeedToken: f.NeedToken, Hosts: f.Hosts, Origins: f.Origins,
-		Limits: serve.Limits{Body: body, Rate: float64(f.Rate), Time: f.Timeout, Drain: f.Drain},
+		Limits: serve.Limits{Body: body, Rate: float64(f.Rate), Time: f.Timeout, Drain: f.Drain, Quiet: f.Idle},
 	}
 	return cfg, nil
 }

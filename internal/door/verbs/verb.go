@@ -64,6 +64,9 @@ func runCall(ctx context.Context, c *line.Line, v *line.Bound, args *operation.A
 		given, words = append(given, name), append(words, "--"+name)
 	}
 	verb.SetGiven(req, given)
+	if c.By.Key != "" {
+		words = append(words, operation.KeyWord+c.By.Key)
+	}
 	if args.Body != nil {
 		c.App.Stdin = args.Body
 	}

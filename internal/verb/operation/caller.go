@@ -15,6 +15,8 @@ type Caller struct {
 	// NoSign is whether commits are left unsigned whatever is configured, in the process that the caller asks.
 	NoSign bool   `json:"-"`
 	Time   string `json:"time,omitempty"` // that counts as now, RFC 3339
+	// Key names the request in the operation log, "" for none: a hash of what the caller named it.
+	Key string `json:"key,omitempty"`
 	// Following is what HEAD is for the caller, nil for what the repository keeps.
 	Following *Following `json:"following,omitempty"`
 	// Remote is whether the caller asks through a server, and Global whether that lets its questions be asked of
@@ -22,6 +24,9 @@ type Caller struct {
 	Remote bool `json:"remote,omitempty"`
 	Global bool `json:"global,omitempty"`
 }
+
+// KeyWord begins the word of the operation log that has a caller's Key.
+const KeyWord = "key="
 
 type callerKey struct{}
 

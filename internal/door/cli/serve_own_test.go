@@ -1,0 +1,165 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/door/serving"
+)
+
+// overSocket returns a client of a Unix socket.
+func overSocket(path string) *http.Client {
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", path)
+	}
+	return &http.Client{Transport: &http.Transport{DialContext: dial}}
+}
+
+// shortDir returns a directory whose path leaves space for the name of a socket.
+func shortDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "m")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// TestServeOnSocket serves the user of the machine, over a socket that an earlier server left behind.
+func TestServeOnSocket(t *testing.T) {
+	w := demoWorld(t)
+	path := filepath.Join(shortDir(t), "s")
+	stale, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stale.SetUnlinkOnClose(false)
+	if err := stale.Close(); err != nil {
+		t.Fatal(err)
+	}
+	startOwn(t, w, "--socket", path)
+	client := overSocket(path)
+	res, err := client.Post("http://localhost/v1/gc", "application/json", strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _ = res.Body.Close(); res.StatusCode != 200 { // its status says all
+		t.Errorf("gc: %s", res.Status)
+	}
+	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("socket: %v %v", info, err)
+	}
+	_, stderr := w.run(6, "serve", "--socket", path)
+	if !strings.Contains(stderr, "a server answers there") {
+		t.Error(stderr)
+	}
+	_, stderr = w.run(1, "serve", "--socket", filepath.Join(w.Dir, "memory.jsonl"))
+	if !strings.Contains(stderr, "it is no socket") || !strings.Contains(stderr, "--socket") {
+		t.Error(stderr)
+	}
+	w.run(2, "serve", "--socket", path, "--need-token")
+	w.run(2, "serve", "--idle", "1ms")
+}
+
+// startOwn runs 'mnem serve' until the test ends or it ends by itself.
+func startOwn(t *testing.T, w *world, args ...string) (said serving.ServeJSON, ended chan int) {
+	t.Helper()
+	app := *w.App
+	out, in := io.Pipe()
+	app.Stdout, app.Stderr = in, io.Discard
+	ctx, cancel := context.WithCancel(context.Background())
+	ended = make(chan int, 2)
+	go func() {
+		code := Run(ctx, &app, append([]string{"serve", "--json"}, args...))
+		_ = in.Close() // a pipe in memory
+		ended <- code
+		ended <- code
+	}()
+	t.Cleanup(func() {
+		cancel()
+		if code := <-ended; code != 0 {
+			t.Errorf("serve ended with %d", code)
+		}
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("serve: %v", err)
+	}
+	checkAnswer(t, "mnem serve", line)
+	if err := json.Unmarshal([]byte(line), &said); err != nil {
+		t.Fatal(err)
+	}
+	return said, ended
+}
+
+// TestServeWithTokenFile needs the token of the file, which may do everything and is no agent.
+func TestServeWithTokenFile(t *testing.T) {
+	w := demoWorld(t)
+	path := filepath.Join(w.Dir, "start.json")
+	said, ended := startOwn(t, w, "--addr", "127.0.0.1:0", "--token-file", path, "--idle", "1s")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var start struct{ URL, Token string }
+	if err := json.Unmarshal(data, &start); err != nil || start.URL != said.URL {
+		t.Fatalf("%s: %v", data, err)
+	}
+	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("file: %v %v", info, err)
+	}
+	s := &servedWorld{w, said.URL}
+	if status, text := s.ask("POST", "/v1/gc", "{}"); status != 401 {
+		t.Errorf("without the token: %d %s", status, text)
+	}
+	by := "Authorization: Bearer " + start.Token
+	if status, text := s.ask("POST", "/v1/gc", "{}", by); status != 200 {
+		t.Errorf("with the token: %d %s", status, text)
+	}
+	const commit = `{"message":"m","lines":[{"node":{"key":"zoe","type":"P"}}]}`
+	if status, text := s.ask("POST", "/v1/commit", commit, by, "Idempotency-Key: k1"); status != 200 {
+		t.Errorf("commit: %d %s", status, text)
+	}
+	_, log := s.ask("GET", "/v1/log?limit=1", "", by)
+	if !strings.Contains(log, `"agent":null`) {
+		t.Error(log)
+	}
+	_, log = s.ask("GET", "/v1/op_log?limit=1", "", by)
+	if !strings.Contains(log, `"command":["commit","--message","key=6ab9f1eb8f7d3388"]`) {
+		t.Error(log)
+	}
+	if code := <-ended; code != 0 { // no request comes
+		t.Errorf("ended with %d", code)
+	}
+}
+
+// TestServePrintsOpenAPI prints the document that a server answers with, without a repository.
+func TestServePrintsOpenAPI(t *testing.T) {
+	w := newWorld(t)
+	out, _ := w.run(0, "serve", "--openapi")
+	var doc struct {
+		OpenAPI string
+		Paths   map[string]any
+	}
+	if err := json.Unmarshal([]byte(out), &doc); err != nil || doc.OpenAPI != "3.1.0" || doc.Paths["/v1/recall"] == nil {
+		t.Fatalf("%v: %.100s", err, out)
+	}
+	s := startServing(t, demoWorld(t))
+	if _, served := s.ask("GET", "/openapi.json", ""); served != strings.TrimSuffix(out, "\n") {
+		t.Error("the server answers with another document")
+	}
+}

@@ -1,0 +1,100 @@
+package serving
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"runtime"
+
+	"github.com/mnem-project/mnem/internal/base/filestate"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/door/serve"
+	"github.com/mnem-project/mnem/internal/door/verbs"
+	"github.com/mnem-project/mnem/internal/verb/upkeep"
+)
+
+// listenOnSocket listens on a Unix socket. Its mode admits this user alone, who may do everything.
+func listenOnSocket(ctx context.Context, path string, cfg *serve.Config) (net.Listener, error) {
+	if err := removeStaleSocket(ctx, path); err != nil {
+		return nil, line.Hint(err, "name another path with --socket")
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "unix", path)
+	if err != nil {
+		return nil, line.Hint(err, "name another path with --socket; systems allow about 100 bytes")
+	}
+	if err := os.Chmod(path, 0o600); err != nil && runtime.GOOS != "windows" {
+		return nil, errors.Join(err, l.Close())
+	}
+	cfg.Own, cfg.Loopback = true, true
+	return l, nil
+}
+
+// removeStaleSocket removes a socket on which no process answers. Anything else at the path is an error.
+func removeStaleSocket(ctx context.Context, path string) error {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case info.Mode().Type() != fs.ModeSocket && runtime.GOOS != "windows":
+		return fmt.Errorf("listen at %s: it is no socket", path)
+	}
+	if conn, err := new(net.Dialer).DialContext(ctx, "unix", path); err == nil {
+		_ = conn.Close() // nothing was sent
+		return fmt.Errorf("listen at %s: %w: a server answers there", path, store.ErrBusy)
+	}
+	return os.Remove(path)
+}
+
+// startFile is the content of the file of --token-file.
+type startFile struct {
+	URL     string `json:"url"`
+	Token   string `json:"token"`
+	PID     int    `json:"pid"`
+	Version string `json:"version"`
+}
+
+// ownToken makes a token for everything that this user may do, which is valid while the process runs.
+func ownToken(c *line.Line, cfg *serve.Config) (text string, err error) {
+	own, text, err := serve.NewToken(c.App.Rand, "", "admin", c.App.Now())
+	if err != nil {
+		return "", err
+	}
+	others := cfg.Token
+	cfg.NeedToken = true
+	cfg.Token = func(id string) (*serve.Token, error) {
+		if id == own.ID {
+			return &own, nil
+		}
+		return others(id)
+	}
+	return text, nil
+}
+
+// writeStartFile writes a file that this user alone can read.
+func writeStartFile(path string, content startFile) error {
+	data, err := json.Marshal(content)
+	if err != nil {
+		return err
+	}
+	return filestate.Replace(path, 0o600, func(w io.Writer) error {
+		_, err := w.Write(append(data, '\n'))
+		return err
+	})
+}
+
+// printOpenAPI prints the description of the operations.
+func printOpenAPI(c *line.Line) error {
+	doc, err := serve.Document(verbs.Operations(), upkeep.VersionsHere().Version)
+	if err != nil {
+		return err
+	}
+	return line.FirstError(c.Printf("%s\n", doc), c.Out.Flush())
+}
