@@ -1,0 +1,8547 @@
+"""The verbs of mnem and their answers. Times are RFC 3339 texts; scores are integers."""
+
+# Written by generate.py from the OpenAPI document of mnem. Changes are made there.
+# ruff: noqa
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+
+class Answer:
+    """What all answers share. Each is a dataclass; these are written once, which makes the import faster."""
+
+    def __repr__(self) -> str:
+        members = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
+        return f"{type(self).__name__}({members})"
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def has(d: Any, names: tuple[str, ...]) -> bool:
+    return all(name in d for name in names)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Counts(Answer):
+    added: int
+    changed: int
+    removed: int
+
+
+def read_Counts(d: Any) -> Counts:
+    return Counts(
+        added=d['added'],
+        changed=d['changed'],
+        removed=d['removed'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SecretWarning(Answer):
+    code: str
+    field: str
+    file: str | None
+    item: str | None
+    line: int | None
+    message: str
+    remedy: str
+    rule: str
+
+
+def read_SecretWarning(d: Any) -> SecretWarning:
+    return SecretWarning(
+        code=d['code'],
+        field=d['field'],
+        file=d['file'],
+        item=d['item'],
+        line=d['line'],
+        message=d['message'],
+        remedy=d['remedy'],
+        rule=d['rule'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class AddAnswer(Answer):
+    duplicates: int
+    edges: Counts
+    nodes: Counts
+    stage: str
+    unchanged: int
+    warnings: list[SecretWarning] = field(default_factory=list)
+
+
+def read_AddAnswer(d: Any) -> AddAnswer:
+    return AddAnswer(
+        duplicates=d['duplicates'],
+        edges=read_Counts(d['edges']),
+        nodes=read_Counts(d['nodes']),
+        stage=d['stage'],
+        unchanged=d['unchanged'],
+        warnings=[read_SecretWarning(x) for x in d.get('warnings') or ()],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class BlameField(Answer):
+    agent: str | None
+    author: str
+    commit: str
+    field: str
+    time: str
+    git: str | None = None
+
+
+def read_BlameField(d: Any) -> BlameField:
+    return BlameField(
+        agent=d['agent'],
+        author=d['author'],
+        commit=d['commit'],
+        field=d['field'],
+        time=d['time'],
+        git=d.get('git'),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class BlameAnswer(Answer):
+    fields: list[BlameField]
+    id: str
+    key: str | None
+
+
+def read_BlameAnswer(d: Any) -> BlameAnswer:
+    return BlameAnswer(
+        fields=[read_BlameField(x) for x in d['fields'] or ()],
+        id=d['id'],
+        key=d['key'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class BranchRemote(Answer):
+    ahead: int
+    behind: int
+    commit: str
+    remote: str
+
+
+def read_BranchRemote(d: Any) -> BranchRemote:
+    return BranchRemote(
+        ahead=d['ahead'],
+        behind=d['behind'],
+        commit=d['commit'],
+        remote=d['remote'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class BranchAnswer(Answer):
+    commit: str | None
+    current: bool
+    name: str
+    remotes: list[BranchRemote] = field(default_factory=list)
+
+
+def read_BranchAnswer(d: Any) -> BranchAnswer:
+    return BranchAnswer(
+        commit=d['commit'],
+        current=d['current'],
+        name=d['name'],
+        remotes=[read_BranchRemote(x) for x in d.get('remotes') or ()],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class BranchRemoved(Answer):
+    commit: str
+    removed: str
+
+
+def read_BranchRemoved(d: Any) -> BranchRemoved:
+    return BranchRemoved(
+        commit=d['commit'],
+        removed=d['removed'],
+    )
+
+
+def read_BranchAnswer_forms(d: Any) -> BranchAnswer | BranchRemoved:
+    if has(d, ('commit', 'current', 'name')):
+        return read_BranchAnswer(d)
+    if has(d, ('commit', 'removed')):
+        return read_BranchRemoved(d)
+    return read_BranchAnswer(d)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class CatFileAnswer(Answer):
+    cid: str
+    data: Any
+    kind: str | None
+    size: int
+
+
+def read_CatFileAnswer(d: Any) -> CatFileAnswer:
+    return CatFileAnswer(
+        cid=d['cid'],
+        data=d['data'],
+        kind=d['kind'],
+        size=d['size'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Field(Answer):
+    base: Any
+    field: str
+    ours: Any
+    theirs: Any
+
+
+def read_Field(d: Any) -> Field:
+    return Field(
+        base=d['base'],
+        field=d['field'],
+        ours=d['ours'],
+        theirs=d['theirs'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Conflict(Answer):
+    base: str | None
+    fields: list[Field]
+    item: str
+    kind: str
+    label: str
+    ours: str | None
+    resolution: str | None
+    theirs: str | None
+
+
+def read_Conflict(d: Any) -> Conflict:
+    return Conflict(
+        base=d['base'],
+        fields=[read_Field(x) for x in d['fields'] or ()],
+        item=d['item'],
+        kind=d['kind'],
+        label=d['label'],
+        ours=d['ours'],
+        resolution=d['resolution'],
+        theirs=d['theirs'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class CherryPickAnswer(Answer):
+    branch: str
+    commit: str | None
+    conflicts: list[Conflict]
+    dry_run: bool
+    edges: Counts
+    fast_forward: bool
+    graph: str | None
+    no_change: bool
+    nodes: Counts
+    parents: list[str]
+    vectors_dropped: int
+    warnings: list[SecretWarning] = field(default_factory=list)
+
+
+def read_CherryPickAnswer(d: Any) -> CherryPickAnswer:
+    return CherryPickAnswer(
+        branch=d['branch'],
+        commit=d['commit'],
+        conflicts=[read_Conflict(x) for x in d['conflicts'] or ()],
+        dry_run=d['dry_run'],
+        edges=read_Counts(d['edges']),
+        fast_forward=d['fast_forward'],
+        graph=d['graph'],
+        no_change=d['no_change'],
+        nodes=read_Counts(d['nodes']),
+        parents=d['parents'] or [],
+        vectors_dropped=d['vectors_dropped'],
+        warnings=[read_SecretWarning(x) for x in d.get('warnings') or ()],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ChangeField(Answer):
+    field: str
+    new: Any
+    old: Any
+
+
+def read_ChangeField(d: Any) -> ChangeField:
+    return ChangeField(
+        field=d['field'],
+        new=d['new'],
+        old=d['old'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Change(Answer):
+    change: str
+    fields: list[ChangeField]
+    id: str
+    item: str
+    type: str
+    dst: str | None = None
+    key: str | None = None
+    src: str | None = None
+
+
+def read_Change(d: Any) -> Change:
+    return Change(
+        change=d['change'],
+        fields=[read_ChangeField(x) for x in d['fields'] or ()],
+        id=d['id'],
+        item=d['item'],
+        type=d['type'],
+        dst=d.get('dst'),
+        key=d.get('key'),
+        src=d.get('src'),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class CommitAnswer(Answer):
+    branch: str
+    commit: str | None
+    dry_run: bool
+    duplicates: int
+    edges: Counts
+    graph: str | None
+    no_change: bool
+    nodes: Counts
+    parents: list[str]
+    unchanged: int
+    changes: list[Change] = field(default_factory=list)
+    rebased: bool | None = None
+    warnings: list[SecretWarning] = field(default_factory=list)
+
+
+def read_CommitAnswer(d: Any) -> CommitAnswer:
+    return CommitAnswer(
+        branch=d['branch'],
+        commit=d['commit'],
+        dry_run=d['dry_run'],
+        duplicates=d['duplicates'],
+        edges=read_Counts(d['edges']),
+        graph=d['graph'],
+        no_change=d['no_change'],
+        nodes=read_Counts(d['nodes']),
+        parents=d['parents'] or [],
+        unchanged=d['unchanged'],
+        changes=[read_Change(x) for x in d.get('changes') or ()],
+        rebased=d.get('rebased'),
+        warnings=[read_SecretWarning(x) for x in d.get('warnings') or ()],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class CommitConflict(Answer):
+    base: str | None
+    branch: str
+    commit: None
+    conflicts: list[Conflict]
+    head: str | None
+    kept: str | None
+    ref: str | None
+
+
+def read_CommitConflict(d: Any) -> CommitConflict:
+    return CommitConflict(
+        base=d['base'],
+        branch=d['branch'],
+        commit=d['commit'],
+        conflicts=[read_Conflict(x) for x in d['conflicts'] or ()],
+        head=d['head'],
+        kept=d['kept'],
+        ref=d['ref'],
+    )
+
+
+def read_CommitAnswer_forms(d: Any) -> CommitAnswer | CommitConflict:
+    if has(d, ('branch', 'commit', 'dry_run', 'duplicates', 'edges', 'graph', 'no_change', 'nodes', 'parents', 'unchanged')):
+        return read_CommitAnswer(d)
+    if has(d, ('base', 'branch', 'commit', 'conflicts', 'head', 'kept', 'ref')):
+        return read_CommitConflict(d)
+    return read_CommitAnswer(d)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class CommunitiesCommunityMember(Answer):
+    id: str
+    key: str | None
+    node_type: str | None
+    summary: str | None
+    weight: float
+
+
+def read_CommunitiesCommunityMember(d: Any) -> CommunitiesCommunityMember:
+    return CommunitiesCommunityMember(
+        id=d['id'],
+        key=d['key'],
+        node_type=d['node_type'],
+        summary=d['summary'],
+        weight=d['weight'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class CommunitiesCommunity(Answer):
+    members: list[CommunitiesCommunityMember]
+    number: int
+    size: int
+    title: str
+
+
+def read_CommunitiesCommunity(d: Any) -> CommunitiesCommunity:
+    return CommunitiesCommunity(
+        members=[read_CommunitiesCommunityMember(x) for x in d['members'] or ()],
+        number=d['number'],
+        size=d['size'],
+        title=d['title'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class CommunitiesAnswer(Answer):
+    commit: str | None
+    communities: list[CommunitiesCommunity]
+    count: int
+    more: int
+    nodes: int
+
+
+def read_CommunitiesAnswer(d: Any) -> CommunitiesAnswer:
+    return CommunitiesAnswer(
+        commit=d['commit'],
+        communities=[read_CommunitiesCommunity(x) for x in d['communities'] or ()],
+        count=d['count'],
+        more=d['more'],
+        nodes=d['nodes'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class CommunityAnswer(Answer):
+    commit: str | None
+    id: str
+    members: list[CommunitiesCommunityMember]
+    number: int
+    size: int
+    title: str
+
+
+def read_CommunityAnswer(d: Any) -> CommunityAnswer:
+    return CommunityAnswer(
+        commit=d['commit'],
+        id=d['id'],
+        members=[read_CommunitiesCommunityMember(x) for x in d['members'] or ()],
+        number=d['number'],
+        size=d['size'],
+        title=d['title'],
+    )
+
+
+def read_CommunitiesAnswer_forms(d: Any) -> CommunitiesAnswer | CommunityAnswer:
+    if has(d, ('commit', 'id', 'members', 'number', 'size', 'title')):
+        return read_CommunityAnswer(d)
+    if has(d, ('commit', 'communities', 'count', 'more', 'nodes')):
+        return read_CommunitiesAnswer(d)
+    return read_CommunitiesAnswer(d)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ConsolidateProposalDiffer(Answer):
+    a: str
+    b: str
+    kind: str
+
+
+def read_ConsolidateProposalDiffer(d: Any) -> ConsolidateProposalDiffer:
+    return ConsolidateProposalDiffer(
+        a=d['a'],
+        b=d['b'],
+        kind=d['kind'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Importance(Answer):
+    age_seconds: int
+    base: int
+    decay: int
+    half_life_days: int
+    importance: int
+    linked: int
+    links: int
+    use: int
+    uses: int
+    value: int
+
+
+def read_Importance(d: Any) -> Importance:
+    return Importance(
+        age_seconds=d['age_seconds'],
+        base=d['base'],
+        decay=d['decay'],
+        half_life_days=d['half_life_days'],
+        importance=d['importance'],
+        linked=d['linked'],
+        links=d['links'],
+        use=d['use'],
+        uses=d['uses'],
+        value=d['value'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ConsolidateProposal(Answer):
+    id: str
+    kind: str
+    names: list[str]
+    nodes: list[str]
+    why: str
+    differ: str | None = None
+    differs: list[ConsolidateProposalDiffer] = field(default_factory=list)
+    importance: Importance | None = None
+    settle: str | None = None
+    similarity: int | None = None
+    spellings: list[str] = field(default_factory=list)
+    tag: str | None = None
+
+
+def read_ConsolidateProposal(d: Any) -> ConsolidateProposal:
+    return ConsolidateProposal(
+        id=d['id'],
+        kind=d['kind'],
+        names=d['names'] or [],
+        nodes=d['nodes'] or [],
+        why=d['why'],
+        differ=d.get('differ'),
+        differs=[read_ConsolidateProposalDiffer(x) for x in d.get('differs') or ()],
+        importance=read_Importance(v) if (v := d.get('importance')) is not None else None,
+        settle=d.get('settle'),
+        similarity=d.get('similarity'),
+        spellings=d.get('spellings') or [],
+        tag=d.get('tag'),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ConsolidateAnswer(Answer):
+    commit: str | None
+    declined: int
+    memories: int
+    more: int
+    now: str
+    proposals: list[ConsolidateProposal]
+
+
+def read_ConsolidateAnswer(d: Any) -> ConsolidateAnswer:
+    return ConsolidateAnswer(
+        commit=d['commit'],
+        declined=d['declined'],
+        memories=d['memories'],
+        more=d['more'],
+        now=d['now'],
+        proposals=[read_ConsolidateProposal(x) for x in d['proposals'] or ()],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ConsolidateDone(Answer):
+    branch: str
+    commit: str | None
+    dry_run: bool
+    graph: str | None
+    marked: list[str]
+    no_change: bool
+    picked: list[ConsolidateProposal]
+    retagged: list[str]
+    unmarked: list[str]
+
+
+def read_ConsolidateDone(d: Any) -> ConsolidateDone:
+    return ConsolidateDone(
+        branch=d['branch'],
+        commit=d['commit'],
+        dry_run=d['dry_run'],
+        graph=d['graph'],
+        marked=d['marked'] or [],
+        no_change=d['no_change'],
+        picked=[read_ConsolidateProposal(x) for x in d['picked'] or ()],
+        retagged=d['retagged'] or [],
+        unmarked=d['unmarked'] or [],
+    )
+
+
+def read_ConsolidateAnswer_forms(d: Any) -> ConsolidateAnswer | ConsolidateDone:
+    if has(d, ('branch', 'commit', 'dry_run', 'graph', 'marked', 'no_change', 'picked', 'retagged', 'unmarked')):
+        return read_ConsolidateDone(d)
+    if has(d, ('commit', 'declined', 'memories', 'more', 'now', 'proposals')):
+        return read_ConsolidateAnswer(d)
+    return read_ConsolidateAnswer(d)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class CuesNode(Answer):
+    cues: list[str]
+    id: str
+    key: str | None
+    summary: str | None
+    type: str
+
+
+def read_CuesNode(d: Any) -> CuesNode:
+    return CuesNode(
+        cues=d['cues'] or [],
+        id=d['id'],
+        key=d['key'],
+        summary=d['summary'],
+        type=d['type'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class CuesAnswer(Answer):
+    commit: str | None
+    next: str | None
+    nodes: list[CuesNode]
+
+
+def read_CuesAnswer(d: Any) -> CuesAnswer:
+    return CuesAnswer(
+        commit=d['commit'],
+        next=d['next'],
+        nodes=[read_CuesNode(x) for x in d['nodes'] or ()],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class CuesWritten(Answer):
+    branch: str
+    commit: str
+    commits: int
+    cues: int
+    memories: int
+    remaining: int
+    skipped: int
+
+
+def read_CuesWritten(d: Any) -> CuesWritten:
+    return CuesWritten(
+        branch=d['branch'],
+        commit=d['commit'],
+        commits=d['commits'],
+        cues=d['cues'],
+        memories=d['memories'],
+        remaining=d['remaining'],
+        skipped=d['skipped'],
+    )
+
+
+def read_CuesAnswer_forms(d: Any) -> CuesAnswer | CuesWritten:
+    if has(d, ('branch', 'commit', 'commits', 'cues', 'memories', 'remaining', 'skipped')):
+        return read_CuesWritten(d)
+    if has(d, ('commit', 'next', 'nodes')):
+        return read_CuesAnswer(d)
+    return read_CuesAnswer(d)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Count(Answer):
+    edges: Counts
+    nodes: Counts
+
+
+def read_Count(d: Any) -> Count:
+    return Count(
+        edges=read_Counts(d['edges']),
+        nodes=read_Counts(d['nodes']),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Edge(Answer):
+    change: str
+    dst: str
+    dst_key: str | None
+    fields: list[ChangeField]
+    id: str
+    key: str | None
+    src: str
+    src_key: str | None
+    type: str
+
+
+def read_Edge(d: Any) -> Edge:
+    return Edge(
+        change=d['change'],
+        dst=d['dst'],
+        dst_key=d['dst_key'],
+        fields=[read_ChangeField(x) for x in d['fields'] or ()],
+        id=d['id'],
+        key=d['key'],
+        src=d['src'],
+        src_key=d['src_key'],
+        type=d['type'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Node(Answer):
+    change: str
+    fields: list[ChangeField]
+    id: str
+    key: str | None
+    type: str
+
+
+def read_Node(d: Any) -> Node:
+    return Node(
+        change=d['change'],
+        fields=[read_ChangeField(x) for x in d['fields'] or ()],
+        id=d['id'],
+        key=d['key'],
+        type=d['type'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Changed(Answer):
+    fields: list[ChangeField]
+    kind: str
+    name: str
+
+
+def read_Changed(d: Any) -> Changed:
+    return Changed(
+        fields=[read_ChangeField(x) for x in d['fields'] or ()],
+        kind=d['kind'],
+        name=d['name'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Profile(Answer):
+    changed: list[Changed]
+    default: ChangeField | None
+    fields: list[ChangeField] = field(default_factory=list)
+
+
+def read_Profile(d: Any) -> Profile:
+    return Profile(
+        changed=[read_Changed(x) for x in d['changed'] or ()],
+        default=read_ChangeField(v) if (v := d['default']) is not None else None,
+        fields=[read_ChangeField(x) for x in d.get('fields') or ()],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class DiffAnswer(Answer):
+    counts: Count
+    edges: list[Edge]
+    from_: str | None
+    nodes: list[Node]
+    to: str | None
+    profiles: Profile | None = None
+    stage: str | None = None
+    title: str | None = None
+
+
+def read_DiffAnswer(d: Any) -> DiffAnswer:
+    return DiffAnswer(
+        counts=read_Count(d['counts']),
+        edges=[read_Edge(x) for x in d['edges'] or ()],
+        from_=d['from'],
+        nodes=[read_Node(x) for x in d['nodes'] or ()],
+        to=d['to'],
+        profiles=read_Profile(v) if (v := d.get('profiles')) is not None else None,
+        stage=d.get('stage'),
+        title=d.get('title'),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class EdgeType(Answer):
+    added: int
+    changed: int
+    removed: int
+    type: str
+
+
+def read_EdgeType(d: Any) -> EdgeType:
+    return EdgeType(
+        added=d['added'],
+        changed=d['changed'],
+        removed=d['removed'],
+        type=d['type'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class DiffStat(Answer):
+    counts: Count
+    edge_types: list[EdgeType]
+    from_: str | None
+    node_types: list[EdgeType]
+    to: str | None
+    stage: str | None = None
+
+
+def read_DiffStat(d: Any) -> DiffStat:
+    return DiffStat(
+        counts=read_Count(d['counts']),
+        edge_types=[read_EdgeType(x) for x in d['edge_types'] or ()],
+        from_=d['from'],
+        node_types=[read_EdgeType(x) for x in d['node_types'] or ()],
+        to=d['to'],
+        stage=d.get('stage'),
+    )
+
+
+def read_DiffAnswer_forms(d: Any) -> DiffAnswer | DiffStat:
+    if has(d, ('counts', 'edges', 'from', 'nodes', 'to')):
+        return read_DiffAnswer(d)
+    if has(d, ('counts', 'edge_types', 'from', 'node_types', 'to')):
+        return read_DiffStat(d)
+    return read_DiffAnswer(d)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class DigestChildren(Answer):
+    facts: int
+    id: str | None
+    kind: str
+    name: str | None
+    source: str
+    title: str | None
+    tokens: int
+
+
+def read_DigestChildren(d: Any) -> DigestChildren:
+    return DigestChildren(
+        facts=d['facts'],
+        id=d['id'],
+        kind=d['kind'],
+        name=d['name'],
+        source=d['source'],
+        title=d['title'],
+        tokens=d['tokens'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class DigestMember(Answer):
+    id: str
+    key: str | None
+    title: str | None
+
+
+def read_DigestMember(d: Any) -> DigestMember:
+    return DigestMember(
+        id=d['id'],
+        key=d['key'],
+        title=d['title'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class DigestText(Answer):
+    fact: str
+    text: str | None
+
+
+def read_DigestText(d: Any) -> DigestText:
+    return DigestText(
+        fact=d['fact'],
+        text=d['text'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class DigestWritten(Answer):
+    model: str
+    text: str | None
+
+
+def read_DigestWritten(d: Any) -> DigestWritten:
+    return DigestWritten(
+        model=d['model'],
+        text=d['text'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class DigestAnswer(Answer):
+    above: list[str | None]
+    children: list[DigestChildren]
+    commit: str | None
+    expired: list[str]
+    facts: int
+    id: str | None
+    kind: str
+    level: int
+    members: list[DigestMember]
+    more: int
+    name: str | None
+    now: str
+    refused: int
+    sem: str
+    source: str
+    text: list[DigestText]
+    title: str | None
+    tokens: int
+    written: DigestWritten | None
+
+
+def read_DigestAnswer(d: Any) -> DigestAnswer:
+    return DigestAnswer(
+        above=d['above'] or [],
+        children=[read_DigestChildren(x) for x in d['children'] or ()],
+        commit=d['commit'],
+        expired=d['expired'] or [],
+        facts=d['facts'],
+        id=d['id'],
+        kind=d['kind'],
+        level=d['level'],
+        members=[read_DigestMember(x) for x in d['members'] or ()],
+        more=d['more'],
+        name=d['name'],
+        now=d['now'],
+        refused=d['refused'],
+        sem=d['sem'],
+        source=d['source'],
+        text=[read_DigestText(x) for x in d['text'] or ()],
+        title=d['title'],
+        tokens=d['tokens'],
+        written=read_DigestWritten(v) if (v := d['written']) is not None else None,
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class DigestWriteAnswer(Answer):
+    branch: str
+    commit: str | None
+    dropped: int
+    dry_run: bool
+    id: str | None
+    model: str
+    name: str | None
+    no_change: bool
+    source: str
+    tokens: int
+    warnings: list[SecretWarning] = field(default_factory=list)
+
+
+def read_DigestWriteAnswer(d: Any) -> DigestWriteAnswer:
+    return DigestWriteAnswer(
+        branch=d['branch'],
+        commit=d['commit'],
+        dropped=d['dropped'],
+        dry_run=d['dry_run'],
+        id=d['id'],
+        model=d['model'],
+        name=d['name'],
+        no_change=d['no_change'],
+        source=d['source'],
+        tokens=d['tokens'],
+        warnings=[read_SecretWarning(x) for x in d.get('warnings') or ()],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class DistillWrittenFailed(Answer):
+    error: str
+    id: str | None
+
+
+def read_DistillWrittenFailed(d: Any) -> DistillWrittenFailed:
+    return DistillWrittenFailed(
+        error=d['error'],
+        id=d['id'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class DistillWritten(Answer):
+    calls: int
+    commit: str | None
+    dropped: int
+    dry_run: bool
+    failed: list[DistillWrittenFailed]
+    left: int
+    model: str
+    most: int
+    tokens: int
+    written: int
+
+
+def read_DistillWritten(d: Any) -> DistillWritten:
+    return DistillWritten(
+        calls=d['calls'],
+        commit=d['commit'],
+        dropped=d['dropped'],
+        dry_run=d['dry_run'],
+        failed=[read_DistillWrittenFailed(x) for x in d['failed'] or ()],
+        left=d['left'],
+        model=d['model'],
+        most=d['most'],
+        tokens=d['tokens'],
+        written=d['written'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class DistillAnswer(Answer):
+    commit: str | None
+    facts: int
+    found: bool
+    made: int
+    read: int
+    root: str | None
+    scopes: int
+    skipped: bool
+    source: str
+    texts: int
+    written: DistillWritten | None = None
+
+
+def read_DistillAnswer(d: Any) -> DistillAnswer:
+    return DistillAnswer(
+        commit=d['commit'],
+        facts=d['facts'],
+        found=d['found'],
+        made=d['made'],
+        read=d['read'],
+        root=d['root'],
+        scopes=d['scopes'],
+        skipped=d['skipped'],
+        source=d['source'],
+        texts=d['texts'],
+        written=read_DistillWritten(v) if (v := d.get('written')) is not None else None,
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class EmbedStatus(Answer):
+    by_itself: bool
+    missing: int
+    nodes: int
+    resumes: bool
+    running: bool
+    vectors: int
+
+
+def read_EmbedStatus(d: Any) -> EmbedStatus:
+    return EmbedStatus(
+        by_itself=d['by_itself'],
+        missing=d['missing'],
+        nodes=d['nodes'],
+        resumes=d['resumes'],
+        running=d['running'],
+        vectors=d['vectors'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class EmbedAnswer(Answer):
+    branch: str
+    commit: str
+    commits: int
+    dim: int | None
+    dry_run: bool
+    embedded: int
+    model: str
+    remaining: int
+    skipped: int
+    stale: int
+    too_long: int
+    unchanged: int
+    status: EmbedStatus | None = None
+
+
+def read_EmbedAnswer(d: Any) -> EmbedAnswer:
+    return EmbedAnswer(
+        branch=d['branch'],
+        commit=d['commit'],
+        commits=d['commits'],
+        dim=d['dim'],
+        dry_run=d['dry_run'],
+        embedded=d['embedded'],
+        model=d['model'],
+        remaining=d['remaining'],
+        skipped=d['skipped'],
+        stale=d['stale'],
+        too_long=d['too_long'],
+        unchanged=d['unchanged'],
+        status=read_EmbedStatus(v) if (v := d.get('status')) is not None else None,
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ExploreEdge(Answer):
+    dst: str
+    id: str
+    src: str
+    type: str
+    weight: float
+
+
+def read_ExploreEdge(d: Any) -> ExploreEdge:
+    return ExploreEdge(
+        dst=d['dst'],
+        id=d['id'],
+        src=d['src'],
+        type=d['type'],
+        weight=d['weight'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ExploreNodePath(Answer):
+    edge: str
+    forward: bool
+    from_: str
+    to: str
+    type: str
+
+
+def read_ExploreNodePath(d: Any) -> ExploreNodePath:
+    return ExploreNodePath(
+        edge=d['edge'],
+        forward=d['forward'],
+        from_=d['from'],
+        to=d['to'],
+        type=d['type'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ExploreNode(Answer):
+    hops: int
+    id: str
+    key: str | None
+    path: list[ExploreNodePath]
+    score: int
+    summary: str | None
+    type: str
+
+
+def read_ExploreNode(d: Any) -> ExploreNode:
+    return ExploreNode(
+        hops=d['hops'],
+        id=d['id'],
+        key=d['key'],
+        path=[read_ExploreNodePath(x) for x in d['path'] or ()],
+        score=d['score'],
+        summary=d['summary'],
+        type=d['type'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ExploreAnswer(Answer):
+    commit: str | None
+    cut: int
+    edges: list[ExploreEdge]
+    nodes: list[ExploreNode]
+    topic: str
+
+
+def read_ExploreAnswer(d: Any) -> ExploreAnswer:
+    return ExploreAnswer(
+        commit=d['commit'],
+        cut=d['cut'],
+        edges=[read_ExploreEdge(x) for x in d['edges'] or ()],
+        nodes=[read_ExploreNode(x) for x in d['nodes'] or ()],
+        topic=d['topic'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ForgetAnswer(Answer):
+    already: list[str]
+    branch: str
+    commit: str | None
+    dry_run: bool
+    graph: str | None
+    marked: list[str]
+    no_change: bool
+    state: str | None
+    unmarked: list[str]
+    warnings: list[SecretWarning] = field(default_factory=list)
+
+
+def read_ForgetAnswer(d: Any) -> ForgetAnswer:
+    return ForgetAnswer(
+        already=d['already'] or [],
+        branch=d['branch'],
+        commit=d['commit'],
+        dry_run=d['dry_run'],
+        graph=d['graph'],
+        marked=d['marked'] or [],
+        no_change=d['no_change'],
+        state=d['state'],
+        unmarked=d['unmarked'] or [],
+        warnings=[read_SecretWarning(x) for x in d.get('warnings') or ()],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class FsckError(Answer):
+    cid: str | None
+    kind: str
+    message: str
+
+
+def read_FsckError(d: Any) -> FsckError:
+    return FsckError(
+        cid=d['cid'],
+        kind=d['kind'],
+        message=d['message'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class FsckAnswer(Answer):
+    blocks: int
+    errors: list[FsckError]
+    ok: bool
+    repaired: list[str] = field(default_factory=list)
+
+
+def read_FsckAnswer(d: Any) -> FsckAnswer:
+    return FsckAnswer(
+        blocks=d['blocks'],
+        errors=[read_FsckError(x) for x in d['errors'] or ()],
+        ok=d['ok'],
+        repaired=d.get('repaired') or [],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class GcAnswer(Answer):
+    blocks: int
+    bytes: int
+    dry_run: bool
+    horizon: int
+    kept: int
+    must_free: int | None = None
+
+
+def read_GcAnswer(d: Any) -> GcAnswer:
+    return GcAnswer(
+        blocks=d['blocks'],
+        bytes=d['bytes'],
+        dry_run=d['dry_run'],
+        horizon=d['horizon'],
+        kept=d['kept'],
+        must_free=d.get('must_free'),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Mark(Answer):
+    actor: str
+    by: str | None
+    reason: str | None
+    state: str
+    time: str
+
+
+def read_Mark(d: Any) -> Mark:
+    return Mark(
+        actor=d['actor'],
+        by=d['by'],
+        reason=d['reason'],
+        state=d['state'],
+        time=d['time'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class GetAnswer(Answer):
+    cid: str
+    commit: str | None
+    content: str | None
+    context: str | None
+    created: str
+    id: str
+    key: str | None
+    mark: Mark | None
+    media: str | None
+    props: dict[str, Any]
+    sources: list[str]
+    summary: str | None
+    type: str
+    updated: str | None
+    valid_from: str | None
+    valid_to: str | None
+    cues: list[str] = field(default_factory=list)
+
+
+def read_GetAnswer(d: Any) -> GetAnswer:
+    return GetAnswer(
+        cid=d['cid'],
+        commit=d['commit'],
+        content=d['content'],
+        context=d['context'],
+        created=d['created'],
+        id=d['id'],
+        key=d['key'],
+        mark=read_Mark(v) if (v := d['mark']) is not None else None,
+        media=d['media'],
+        props=d['props'],
+        sources=d['sources'] or [],
+        summary=d['summary'],
+        type=d['type'],
+        updated=d['updated'],
+        valid_from=d['validFrom'],
+        valid_to=d['validTo'],
+        cues=d.get('cues') or [],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class GetAnswerWithImportance(Answer):
+    cid: str
+    commit: str | None
+    content: str | None
+    context: str | None
+    created: str
+    id: str
+    importance: Importance
+    key: str | None
+    mark: Mark | None
+    media: str | None
+    now: str
+    props: dict[str, Any]
+    sources: list[str]
+    summary: str | None
+    type: str
+    updated: str | None
+    valid_from: str | None
+    valid_to: str | None
+    cues: list[str] = field(default_factory=list)
+
+
+def read_GetAnswerWithImportance(d: Any) -> GetAnswerWithImportance:
+    return GetAnswerWithImportance(
+        cid=d['cid'],
+        commit=d['commit'],
+        content=d['content'],
+        context=d['context'],
+        created=d['created'],
+        id=d['id'],
+        importance=read_Importance(d['importance']),
+        key=d['key'],
+        mark=read_Mark(v) if (v := d['mark']) is not None else None,
+        media=d['media'],
+        now=d['now'],
+        props=d['props'],
+        sources=d['sources'] or [],
+        summary=d['summary'],
+        type=d['type'],
+        updated=d['updated'],
+        valid_from=d['validFrom'],
+        valid_to=d['validTo'],
+        cues=d.get('cues') or [],
+    )
+
+
+def read_GetAnswer_forms(d: Any) -> GetAnswer | GetAnswerWithImportance | dict[str, Any]:
+    if has(d, ('cid', 'commit', 'content', 'context', 'created', 'id', 'importance', 'key', 'mark', 'media', 'now', 'props', 'sources', 'summary', 'type', 'updated', 'validFrom', 'validTo')):
+        return read_GetAnswerWithImportance(d)
+    if has(d, ('cid', 'commit', 'content', 'context', 'created', 'id', 'key', 'mark', 'media', 'props', 'sources', 'summary', 'type', 'updated', 'validFrom', 'validTo')):
+        return read_GetAnswer(d)
+    return dict(d)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class HalfLifeAnswer(Answer):
+    commit: str | None
+    dry_run: bool
+    half_lives: dict[str, Any]
+    no_change: bool
+    other: int
+    own: list[str]
+
+
+def read_HalfLifeAnswer(d: Any) -> HalfLifeAnswer:
+    return HalfLifeAnswer(
+        commit=d['commit'],
+        dry_run=d['dry_run'],
+        half_lives=d['half_lives'],
+        no_change=d['no_change'],
+        other=d['other'],
+        own=d['own'] or [],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class IndexRebuildField(Answer):
+    field: str
+    nodes: int
+    terms: int
+
+
+def read_IndexRebuildField(d: Any) -> IndexRebuildField:
+    return IndexRebuildField(
+        field=d['field'],
+        nodes=d['nodes'],
+        terms=d['terms'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class IndexRebuildAnswer(Answer):
+    fields: list[IndexRebuildField]
+    manifest: str | None
+    nodes: int
+    segments: int
+    terms: int
+
+
+def read_IndexRebuildAnswer(d: Any) -> IndexRebuildAnswer:
+    return IndexRebuildAnswer(
+        fields=[read_IndexRebuildField(x) for x in d['fields'] or ()],
+        manifest=d['manifest'],
+        nodes=d['nodes'],
+        segments=d['segments'],
+        terms=d['terms'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class IndexStatusAnswer(Answer):
+    fields: list[IndexRebuildField]
+    manifest: str | None
+    nodes: int
+    segments: int
+    terms: int
+
+
+def read_IndexStatusAnswer(d: Any) -> IndexStatusAnswer:
+    return IndexStatusAnswer(
+        fields=[read_IndexRebuildField(x) for x in d['fields'] or ()],
+        manifest=d['manifest'],
+        nodes=d['nodes'],
+        segments=d['segments'],
+        terms=d['terms'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LinkAnswer(Answer):
+    duplicates: int
+    edges: Counts
+    nodes: Counts
+    stage: str
+    unchanged: int
+    warnings: list[SecretWarning] = field(default_factory=list)
+
+
+def read_LinkAnswer(d: Any) -> LinkAnswer:
+    return LinkAnswer(
+        duplicates=d['duplicates'],
+        edges=read_Counts(d['edges']),
+        nodes=read_Counts(d['nodes']),
+        stage=d['stage'],
+        unchanged=d['unchanged'],
+        warnings=[read_SecretWarning(x) for x in d.get('warnings') or ()],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Signature(Answer):
+    key: str | None
+    name: str | None
+    reason: str | None
+    signature: str
+    trust: str | None
+
+
+def read_Signature(d: Any) -> Signature:
+    return Signature(
+        key=d['key'],
+        name=d['name'],
+        reason=d['reason'],
+        signature=d['signature'],
+        trust=d['trust'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Stat(Answer):
+    edge_types: list[EdgeType]
+    node_types: list[EdgeType]
+
+
+def read_Stat(d: Any) -> Stat:
+    return Stat(
+        edge_types=[read_EdgeType(x) for x in d['edge_types'] or ()],
+        node_types=[read_EdgeType(x) for x in d['node_types'] or ()],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LogAnswer(Answer):
+    agent: str | None
+    author: str
+    commit: str
+    edges: Counts
+    graph: str
+    message: str
+    nodes: Counts
+    parents: list[str]
+    task: str | None
+    time: str
+    git: str | None = None
+    profiles: list[str] = field(default_factory=list)
+    signature: Signature | None = None
+    stat: Stat | None = None
+    title: str | None = None
+
+
+def read_LogAnswer(d: Any) -> LogAnswer:
+    return LogAnswer(
+        agent=d['agent'],
+        author=d['author'],
+        commit=d['commit'],
+        edges=read_Counts(d['edges']),
+        graph=d['graph'],
+        message=d['message'],
+        nodes=read_Counts(d['nodes']),
+        parents=d['parents'] or [],
+        task=d['task'],
+        time=d['time'],
+        git=d.get('git'),
+        profiles=d.get('profiles') or [],
+        signature=read_Signature(v) if (v := d.get('signature')) is not None else None,
+        stat=read_Stat(v) if (v := d.get('stat')) is not None else None,
+        title=d.get('title'),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LsNode(Answer):
+    cid: str
+    context: str | None
+    created: str
+    id: str
+    key: str | None
+    mark: Mark | None
+    props: dict[str, Any]
+    sources: list[str]
+    summary: str | None
+    type: str
+    updated: str | None
+    valid_from: str | None
+    valid_to: str | None
+    cues: list[str] = field(default_factory=list)
+
+
+def read_LsNode(d: Any) -> LsNode:
+    return LsNode(
+        cid=d['cid'],
+        context=d['context'],
+        created=d['created'],
+        id=d['id'],
+        key=d['key'],
+        mark=read_Mark(v) if (v := d['mark']) is not None else None,
+        props=d['props'],
+        sources=d['sources'] or [],
+        summary=d['summary'],
+        type=d['type'],
+        updated=d['updated'],
+        valid_from=d['validFrom'],
+        valid_to=d['validTo'],
+        cues=d.get('cues') or [],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LsAnswer(Answer):
+    commit: str | None
+    next: str | None
+    nodes: list[LsNode]
+
+
+def read_LsAnswer(d: Any) -> LsAnswer:
+    return LsAnswer(
+        commit=d['commit'],
+        next=d['next'],
+        nodes=[read_LsNode(x) for x in d['nodes'] or ()],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LsEdgesEdge(Answer):
+    cid: str
+    created: str
+    dst: str
+    dst_key: str | None
+    id: str
+    key: str | None
+    mark: Mark | None
+    props: dict[str, Any]
+    sources: list[str]
+    src: str
+    src_key: str | None
+    type: str
+    valid_from: str | None
+    valid_to: str | None
+    weight: float
+
+
+def read_LsEdgesEdge(d: Any) -> LsEdgesEdge:
+    return LsEdgesEdge(
+        cid=d['cid'],
+        created=d['created'],
+        dst=d['dst'],
+        dst_key=d['dst_key'],
+        id=d['id'],
+        key=d['key'],
+        mark=read_Mark(v) if (v := d['mark']) is not None else None,
+        props=d['props'],
+        sources=d['sources'] or [],
+        src=d['src'],
+        src_key=d['src_key'],
+        type=d['type'],
+        valid_from=d['validFrom'],
+        valid_to=d['validTo'],
+        weight=d['weight'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LsEdges(Answer):
+    commit: str | None
+    edges: list[LsEdgesEdge]
+    next: str | None
+
+
+def read_LsEdges(d: Any) -> LsEdges:
+    return LsEdges(
+        commit=d['commit'],
+        edges=[read_LsEdgesEdge(x) for x in d['edges'] or ()],
+        next=d['next'],
+    )
+
+
+def read_LsAnswer_forms(d: Any) -> LsAnswer | LsEdges:
+    if has(d, ('commit', 'next', 'nodes')):
+        return read_LsAnswer(d)
+    if has(d, ('commit', 'edges', 'next')):
+        return read_LsEdges(d)
+    return read_LsAnswer(d)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class MapEntryChanged(Answer):
+    id: str
+    state: str
+    title: str | None
+
+
+def read_MapEntryChanged(d: Any) -> MapEntryChanged:
+    return MapEntryChanged(
+        id=d['id'],
+        state=d['state'],
+        title=d['title'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class MapEntry(Answer):
+    changed: list[MapEntryChanged]
+    depth: int
+    facts: int
+    id: str | None
+    kind: str
+    name: str | None
+    scopes: int
+    source: str
+    title: str | None
+    tokens: int
+
+
+def read_MapEntry(d: Any) -> MapEntry:
+    return MapEntry(
+        changed=[read_MapEntryChanged(x) for x in d['changed'] or ()],
+        depth=d['depth'],
+        facts=d['facts'],
+        id=d['id'],
+        kind=d['kind'],
+        name=d['name'],
+        scopes=d['scopes'],
+        source=d['source'],
+        title=d['title'],
+        tokens=d['tokens'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class MapSince(Answer):
+    added: int
+    changed: int
+    commit: str | None
+    more: bool
+    read: int
+    removed: int
+
+
+def read_MapSince(d: Any) -> MapSince:
+    return MapSince(
+        added=d['added'],
+        changed=d['changed'],
+        commit=d['commit'],
+        more=d['more'],
+        read=d['read'],
+        removed=d['removed'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class MapAnswer(Answer):
+    commit: str | None
+    entries: list[MapEntry]
+    more: int
+    printed: str | None
+    since: MapSince | None
+    tokens: int
+
+
+def read_MapAnswer(d: Any) -> MapAnswer:
+    return MapAnswer(
+        commit=d['commit'],
+        entries=[read_MapEntry(x) for x in d['entries'] or ()],
+        more=d['more'],
+        printed=d['printed'],
+        since=read_MapSince(v) if (v := d['since']) is not None else None,
+        tokens=d['tokens'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class MarkAnswer(Answer):
+    already: list[str]
+    branch: str
+    commit: str | None
+    dry_run: bool
+    graph: str | None
+    marked: list[str]
+    no_change: bool
+    state: str | None
+    unmarked: list[str]
+    warnings: list[SecretWarning] = field(default_factory=list)
+
+
+def read_MarkAnswer(d: Any) -> MarkAnswer:
+    return MarkAnswer(
+        already=d['already'] or [],
+        branch=d['branch'],
+        commit=d['commit'],
+        dry_run=d['dry_run'],
+        graph=d['graph'],
+        marked=d['marked'] or [],
+        no_change=d['no_change'],
+        state=d['state'],
+        unmarked=d['unmarked'] or [],
+        warnings=[read_SecretWarning(x) for x in d.get('warnings') or ()],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class MergeAnswer(Answer):
+    branch: str
+    commit: str | None
+    conflicts: list[Conflict]
+    dry_run: bool
+    edges: Counts
+    fast_forward: bool
+    graph: str | None
+    no_change: bool
+    nodes: Counts
+    parents: list[str]
+    vectors_dropped: int
+    warnings: list[SecretWarning] = field(default_factory=list)
+
+
+def read_MergeAnswer(d: Any) -> MergeAnswer:
+    return MergeAnswer(
+        branch=d['branch'],
+        commit=d['commit'],
+        conflicts=[read_Conflict(x) for x in d['conflicts'] or ()],
+        dry_run=d['dry_run'],
+        edges=read_Counts(d['edges']),
+        fast_forward=d['fast_forward'],
+        graph=d['graph'],
+        no_change=d['no_change'],
+        nodes=read_Counts(d['nodes']),
+        parents=d['parents'] or [],
+        vectors_dropped=d['vectors_dropped'],
+        warnings=[read_SecretWarning(x) for x in d.get('warnings') or ()],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Kept(Answer):
+    branch: str
+    commit: str
+    ref: str
+
+
+def read_Kept(d: Any) -> Kept:
+    return Kept(
+        branch=d['branch'],
+        commit=d['commit'],
+        ref=d['ref'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class MergeState(Answer):
+    branch: str | None
+    conflicts: list[Conflict]
+    kept: list[Kept]
+    ours: str | None
+    theirs: str | None
+    vectors_dropped: int
+    verb: str | None
+
+
+def read_MergeState(d: Any) -> MergeState:
+    return MergeState(
+        branch=d['branch'],
+        conflicts=[read_Conflict(x) for x in d['conflicts'] or ()],
+        kept=[read_Kept(x) for x in d['kept'] or ()],
+        ours=d['ours'],
+        theirs=d['theirs'],
+        vectors_dropped=d['vectors_dropped'],
+        verb=d['verb'],
+    )
+
+
+def read_MergeAnswer_forms(d: Any) -> MergeAnswer | MergeState:
+    if has(d, ('branch', 'commit', 'conflicts', 'dry_run', 'edges', 'fast_forward', 'graph', 'no_change', 'nodes', 'parents', 'vectors_dropped')):
+        return read_MergeAnswer(d)
+    if has(d, ('branch', 'conflicts', 'kept', 'ours', 'theirs', 'vectors_dropped', 'verb')):
+        return read_MergeState(d)
+    return read_MergeAnswer(d)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class In(Answer):
+    edge: str
+    id: str
+    key: str | None
+    node_type: str | None
+    summary: str | None
+    type: str
+    weight: float
+
+
+def read_In(d: Any) -> In:
+    return In(
+        edge=d['edge'],
+        id=d['id'],
+        key=d['key'],
+        node_type=d['node_type'],
+        summary=d['summary'],
+        type=d['type'],
+        weight=d['weight'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NeighborsMentionedBy(Answer):
+    id: str
+    key: str | None
+    node_type: str
+    summary: str | None
+
+
+def read_NeighborsMentionedBy(d: Any) -> NeighborsMentionedBy:
+    return NeighborsMentionedBy(
+        id=d['id'],
+        key=d['key'],
+        node_type=d['node_type'],
+        summary=d['summary'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NeighborsAnswer(Answer):
+    commit: str | None
+    id: str
+    in_: list[In]
+    key: str | None
+    more_in: int
+    more_out: int
+    out: list[In]
+    mentioned_by: list[NeighborsMentionedBy] = field(default_factory=list)
+    mentions: list[NeighborsMentionedBy] = field(default_factory=list)
+
+
+def read_NeighborsAnswer(d: Any) -> NeighborsAnswer:
+    return NeighborsAnswer(
+        commit=d['commit'],
+        id=d['id'],
+        in_=[read_In(x) for x in d['in'] or ()],
+        key=d['key'],
+        more_in=d['more_in'],
+        more_out=d['more_out'],
+        out=[read_In(x) for x in d['out'] or ()],
+        mentioned_by=[read_NeighborsMentionedBy(x) for x in d.get('mentioned_by') or ()],
+        mentions=[read_NeighborsMentionedBy(x) for x in d.get('mentions') or ()],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OperationName(Answer):
+    op: str
+    seq: int
+
+
+def read_OperationName(d: Any) -> OperationName:
+    return OperationName(
+        op=d['op'],
+        seq=d['seq'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RefMove(Answer):
+    from_: str | None
+    ref: str
+    to: str | None
+
+
+def read_RefMove(d: Any) -> RefMove:
+    return RefMove(
+        from_=d['from'],
+        ref=d['ref'],
+        to=d['to'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OpDiffAnswer(Answer):
+    from_: OperationName
+    refs: list[RefMove]
+    to: OperationName
+
+
+def read_OpDiffAnswer(d: Any) -> OpDiffAnswer:
+    return OpDiffAnswer(
+        from_=read_OperationName(d['from']),
+        refs=[read_RefMove(x) for x in d['refs'] or ()],
+        to=read_OperationName(d['to']),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OpLogAnswer(Answer):
+    actor: str
+    command: list[str]
+    op: str
+    redoes: str | None
+    refs: list[RefMove]
+    seq: int
+    time: str
+    undoes: str | None
+    oldest: bool | None = None
+    undone: bool | None = None
+
+
+def read_OpLogAnswer(d: Any) -> OpLogAnswer:
+    return OpLogAnswer(
+        actor=d['actor'],
+        command=d['command'] or [],
+        op=d['op'],
+        redoes=d['redoes'],
+        refs=[read_RefMove(x) for x in d['refs'] or ()],
+        seq=d['seq'],
+        time=d['time'],
+        undoes=d['undoes'],
+        oldest=d.get('oldest'),
+        undone=d.get('undone'),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Pushed(Answer):
+    branch: str
+    commits: str
+    remote: str
+
+
+def read_Pushed(d: Any) -> Pushed:
+    return Pushed(
+        branch=d['branch'],
+        commits=d['commits'],
+        remote=d['remote'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Skipped(Answer):
+    command: list[str]
+    op: str
+    seq: int
+
+
+def read_Skipped(d: Any) -> Skipped:
+    return Skipped(
+        command=d['command'] or [],
+        op=d['op'],
+        seq=d['seq'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OpRestoreAnswer(Answer):
+    command: list[str]
+    did: str
+    of: OperationName
+    op: str | None
+    pushed: list[Pushed]
+    refs: list[RefMove]
+    skipped: list[Skipped]
+    skipped_all: int
+
+
+def read_OpRestoreAnswer(d: Any) -> OpRestoreAnswer:
+    return OpRestoreAnswer(
+        command=d['command'] or [],
+        did=d['did'],
+        of=read_OperationName(d['of']),
+        op=d['op'],
+        pushed=[read_Pushed(x) for x in d['pushed'] or ()],
+        refs=[read_RefMove(x) for x in d['refs'] or ()],
+        skipped=[read_Skipped(x) for x in d['skipped'] or ()],
+        skipped_all=d['skipped_all'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OpShowAnswer(Answer):
+    actor: str
+    command: list[str]
+    op: str
+    redoes: str | None
+    refs: list[RefMove]
+    seq: int
+    time: str
+    undoes: str | None
+    oldest: bool | None = None
+    undone: bool | None = None
+
+
+def read_OpShowAnswer(d: Any) -> OpShowAnswer:
+    return OpShowAnswer(
+        actor=d['actor'],
+        command=d['command'] or [],
+        op=d['op'],
+        redoes=d['redoes'],
+        refs=[read_RefMove(x) for x in d['refs'] or ()],
+        seq=d['seq'],
+        time=d['time'],
+        undoes=d['undoes'],
+        oldest=d.get('oldest'),
+        undone=d.get('undone'),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PackRedactAnswer(Answer):
+    closed: list[str]
+    dry_run: bool
+    erased: list[str]
+    erasure_pending: bool
+    left: list[str]
+    erasure_denied: str | None = None
+
+
+def read_PackRedactAnswer(d: Any) -> PackRedactAnswer:
+    return PackRedactAnswer(
+        closed=d['closed'] or [],
+        dry_run=d['dry_run'],
+        erased=d['erased'] or [],
+        erasure_pending=d['erasure_pending'],
+        left=d['left'] or [],
+        erasure_denied=d.get('erasure_denied'),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PackRedactionsRedaction(Answer):
+    actor: str | None
+    cid: str
+    reason: str | None
+    record: str
+    time: str
+    what: str
+
+
+def read_PackRedactionsRedaction(d: Any) -> PackRedactionsRedaction:
+    return PackRedactionsRedaction(
+        actor=d['actor'],
+        cid=d['cid'],
+        reason=d['reason'],
+        record=d['record'],
+        time=d['time'],
+        what=d['what'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PackRedactionsAnswer(Answer):
+    more: bool
+    redactions: list[PackRedactionsRedaction]
+
+
+def read_PackRedactionsAnswer(d: Any) -> PackRedactionsAnswer:
+    return PackRedactionsAnswer(
+        more=d['more'],
+        redactions=[read_PackRedactionsRedaction(x) for x in d['redactions'] or ()],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Ref(Answer):
+    ref: str
+    target: str
+
+
+def read_Ref(d: Any) -> Ref:
+    return Ref(
+        ref=d['ref'],
+        target=d['target'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PackRefsAnswer(Answer):
+    head: str | None
+    known: list[str]
+    redactions: str
+    refs: list[Ref]
+
+
+def read_PackRefsAnswer(d: Any) -> PackRefsAnswer:
+    return PackRefsAnswer(
+        head=d['head'],
+        known=d['known'] or [],
+        redactions=d['redactions'],
+        refs=[read_Ref(x) for x in d['refs'] or ()],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PathStep(Answer):
+    edge: str
+    forward: bool
+    from_: str
+    from_key: str | None
+    to: str
+    to_key: str | None
+    type: str
+
+
+def read_PathStep(d: Any) -> PathStep:
+    return PathStep(
+        edge=d['edge'],
+        forward=d['forward'],
+        from_=d['from'],
+        from_key=d['from_key'],
+        to=d['to'],
+        to_key=d['to_key'],
+        type=d['type'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PathAnswer(Answer):
+    commit: str | None
+    found: bool
+    from_: str
+    hops: int
+    steps: list[PathStep]
+    to: str
+
+
+def read_PathAnswer(d: Any) -> PathAnswer:
+    return PathAnswer(
+        commit=d['commit'],
+        found=d['found'],
+        from_=d['from'],
+        hops=d['hops'],
+        steps=[read_PathStep(x) for x in d['steps'] or ()],
+        to=d['to'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PinAnswer(Answer):
+    already: list[str]
+    branch: str
+    changed: list[str]
+    commit: str | None
+    dry_run: bool
+    graph: str | None
+    no_change: bool
+    pinned: bool
+    warnings: list[SecretWarning] = field(default_factory=list)
+
+
+def read_PinAnswer(d: Any) -> PinAnswer:
+    return PinAnswer(
+        already=d['already'] or [],
+        branch=d['branch'],
+        changed=d['changed'] or [],
+        commit=d['commit'],
+        dry_run=d['dry_run'],
+        graph=d['graph'],
+        no_change=d['no_change'],
+        pinned=d['pinned'],
+        warnings=[read_SecretWarning(x) for x in d.get('warnings') or ()],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ProfileDefaultAnswer(Answer):
+    branch: str
+    commit: str | None
+    no_change: bool
+    parents: list[str]
+    profiles: Profile | None = None
+
+
+def read_ProfileDefaultAnswer(d: Any) -> ProfileDefaultAnswer:
+    return ProfileDefaultAnswer(
+        branch=d['branch'],
+        commit=d['commit'],
+        no_change=d['no_change'],
+        parents=d['parents'] or [],
+        profiles=read_Profile(v) if (v := d.get('profiles')) is not None else None,
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ProfileListAnswer(Answer):
+    builtin: bool
+    default: bool
+    name: str
+    params: dict[str, Any]
+    types: list[str]
+
+
+def read_ProfileListAnswer(d: Any) -> ProfileListAnswer:
+    return ProfileListAnswer(
+        builtin=d['builtin'],
+        default=d['default'],
+        name=d['name'],
+        params=d['params'],
+        types=d['types'] or [],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ProfileRestoreAnswer(Answer):
+    branch: str
+    commit: str | None
+    no_change: bool
+    parents: list[str]
+    profiles: Profile | None = None
+
+
+def read_ProfileRestoreAnswer(d: Any) -> ProfileRestoreAnswer:
+    return ProfileRestoreAnswer(
+        branch=d['branch'],
+        commit=d['commit'],
+        no_change=d['no_change'],
+        parents=d['parents'] or [],
+        profiles=read_Profile(v) if (v := d.get('profiles')) is not None else None,
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ProfileRmAnswer(Answer):
+    branch: str
+    commit: str | None
+    no_change: bool
+    parents: list[str]
+    profiles: Profile | None = None
+
+
+def read_ProfileRmAnswer(d: Any) -> ProfileRmAnswer:
+    return ProfileRmAnswer(
+        branch=d['branch'],
+        commit=d['commit'],
+        no_change=d['no_change'],
+        parents=d['parents'] or [],
+        profiles=read_Profile(v) if (v := d.get('profiles')) is not None else None,
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ProfileSetAnswer(Answer):
+    branch: str
+    commit: str | None
+    no_change: bool
+    parents: list[str]
+    profiles: Profile | None = None
+
+
+def read_ProfileSetAnswer(d: Any) -> ProfileSetAnswer:
+    return ProfileSetAnswer(
+        branch=d['branch'],
+        commit=d['commit'],
+        no_change=d['no_change'],
+        parents=d['parents'] or [],
+        profiles=read_Profile(v) if (v := d.get('profiles')) is not None else None,
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ProfileShowAnswer(Answer):
+    builtin: bool
+    default: bool
+    name: str
+    params: dict[str, Any]
+    types: list[str]
+
+
+def read_ProfileShowAnswer(d: Any) -> ProfileShowAnswer:
+    return ProfileShowAnswer(
+        builtin=d['builtin'],
+        default=d['default'],
+        name=d['name'],
+        params=d['params'],
+        types=d['types'] or [],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ProfileUnsetAnswer(Answer):
+    branch: str
+    commit: str | None
+    no_change: bool
+    parents: list[str]
+    profiles: Profile | None = None
+
+
+def read_ProfileUnsetAnswer(d: Any) -> ProfileUnsetAnswer:
+    return ProfileUnsetAnswer(
+        branch=d['branch'],
+        commit=d['commit'],
+        no_change=d['no_change'],
+        parents=d['parents'] or [],
+        profiles=read_Profile(v) if (v := d.get('profiles')) is not None else None,
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PurgeFile(Answer):
+    done: str
+    path: str | None
+    what: str
+
+
+def read_PurgeFile(d: Any) -> PurgeFile:
+    return PurgeFile(
+        done=d['done'],
+        path=d['path'],
+        what=d['what'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PurgeHit(Answer):
+    cid: str | None
+    name: str | None
+    what: str
+
+
+def read_PurgeHit(d: Any) -> PurgeHit:
+    return PurgeHit(
+        cid=d['cid'],
+        name=d['name'],
+        what=d['what'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PurgeRedacted(Answer):
+    cid: str
+    name: str | None
+    what: str
+
+
+def read_PurgeRedacted(d: Any) -> PurgeRedacted:
+    return PurgeRedacted(
+        cid=d['cid'],
+        name=d['name'],
+        what=d['what'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PurgeShared(Answer):
+    cid: str
+    name: str | None
+    what: str
+
+
+def read_PurgeShared(d: Any) -> PurgeShared:
+    return PurgeShared(
+        cid=d['cid'],
+        name=d['name'],
+        what=d['what'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PurgeAnswer(Answer):
+    branches: list[Ref]
+    derived: list[str]
+    dry_run: bool
+    elsewhere: list[str]
+    erasure_pending: bool
+    files: list[PurgeFile]
+    hits: list[PurgeHit]
+    more_hits: int
+    node: str | None
+    operation: str | None
+    redacted: list[PurgeRedacted]
+    shared: list[PurgeShared]
+    stages: list[str]
+    erasure_denied: str | None = None
+    must_free: int | None = None
+
+
+def read_PurgeAnswer(d: Any) -> PurgeAnswer:
+    return PurgeAnswer(
+        branches=[read_Ref(x) for x in d['branches'] or ()],
+        derived=d['derived'] or [],
+        dry_run=d['dry_run'],
+        elsewhere=d['elsewhere'] or [],
+        erasure_pending=d['erasure_pending'],
+        files=[read_PurgeFile(x) for x in d['files'] or ()],
+        hits=[read_PurgeHit(x) for x in d['hits'] or ()],
+        more_hits=d['more_hits'],
+        node=d['node'],
+        operation=d['operation'],
+        redacted=[read_PurgeRedacted(x) for x in d['redacted'] or ()],
+        shared=[read_PurgeShared(x) for x in d['shared'] or ()],
+        stages=d['stages'] or [],
+        erasure_denied=d.get('erasure_denied'),
+        must_free=d.get('must_free'),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class DroppedBy(Answer):
+    budget: int
+    duplicate: int
+
+
+def read_DroppedBy(d: Any) -> DroppedBy:
+    return DroppedBy(
+        budget=d['budget'],
+        duplicate=d['duplicate'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Lane(Answer):
+    lane: str
+    rank: int
+    score: int
+    share: int | None = None
+    weight: int | None = None
+
+
+def read_Lane(d: Any) -> Lane:
+    return Lane(
+        lane=d['lane'],
+        rank=d['rank'],
+        score=d['score'],
+        share=d.get('share'),
+        weight=d.get('weight'),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Path(Answer):
+    edge: str | None
+    forward: bool
+    id: str
+
+
+def read_Path(d: Any) -> Path:
+    return Path(
+        edge=d['edge'],
+        forward=d['forward'],
+        id=d['id'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Beam(Answer):
+    hops: int
+    path: list[Path]
+    seed: str
+
+
+def read_Beam(d: Any) -> Beam:
+    return Beam(
+        hops=d['hops'],
+        path=[read_Path(x) for x in d['path'] or ()],
+        seed=d['seed'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Community(Answer):
+    number: int
+    seed: str
+    size: int
+
+
+def read_Community(d: Any) -> Community:
+    return Community(
+        number=d['number'],
+        seed=d['seed'],
+        size=d['size'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Replaced(Answer):
+    actor: str
+    by: str
+    time: str
+
+
+def read_Replaced(d: Any) -> Replaced:
+    return Replaced(
+        actor=d['actor'],
+        by=d['by'],
+        time=d['time'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Signal(Answer):
+    entity: int
+    graph: int
+    keyword: int
+    similarity: int
+
+
+def read_Signal(d: Any) -> Signal:
+    return Signal(
+        entity=d['entity'],
+        graph=d['graph'],
+        keyword=d['keyword'],
+        similarity=d['similarity'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Term(Answer):
+    score: int
+    term: str
+    added: bool | None = None
+    read_as: str | None = None
+
+
+def read_Term(d: Any) -> Term:
+    return Term(
+        score=d['score'],
+        term=d['term'],
+        added=d.get('added'),
+        read_as=d.get('read_as'),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Item(Answer):
+    id: str
+    key: str | None
+    lanes: list[Lane]
+    rank: int
+    rendered: str
+    score: int
+    tokens: int
+    type: str
+    band: str | None = None
+    beam: Beam | None = None
+    community: Community | None = None
+    contradicts: str | None = None
+    hops: int | None = None
+    path: list[Path] = field(default_factory=list)
+    replaced: Replaced | None = None
+    repository: str | None = None
+    seed: str | None = None
+    signals: Signal | None = None
+    terms: list[Term] = field(default_factory=list)
+    tier: int | None = None
+
+
+def read_Item(d: Any) -> Item:
+    return Item(
+        id=d['id'],
+        key=d['key'],
+        lanes=[read_Lane(x) for x in d['lanes'] or ()],
+        rank=d['rank'],
+        rendered=d['rendered'],
+        score=d['score'],
+        tokens=d['tokens'],
+        type=d['type'],
+        band=d.get('band'),
+        beam=read_Beam(v) if (v := d.get('beam')) is not None else None,
+        community=read_Community(v) if (v := d.get('community')) is not None else None,
+        contradicts=d.get('contradicts'),
+        hops=d.get('hops'),
+        path=[read_Path(x) for x in d.get('path') or ()],
+        replaced=read_Replaced(v) if (v := d.get('replaced')) is not None else None,
+        repository=d.get('repository'),
+        seed=d.get('seed'),
+        signals=read_Signal(v) if (v := d.get('signals')) is not None else None,
+        terms=[read_Term(x) for x in d.get('terms') or ()],
+        tier=d.get('tier'),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Warning(Answer):
+    code: str
+    message: str
+    remedy: str
+    repository: str | None = None
+
+
+def read_Warning(d: Any) -> Warning:
+    return Warning(
+        code=d['code'],
+        message=d['message'],
+        remedy=d['remedy'],
+        repository=d.get('repository'),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Date(Answer):
+    from_: str | None
+    to: str | None
+
+
+def read_Date(d: Any) -> Date:
+    return Date(
+        from_=d['from'],
+        to=d['to'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Digest(Answer):
+    covers: list[str]
+    digest: str
+    facts: int
+    found: int
+    rendered: str
+    score: int
+    source: str
+    tokens: int
+    band: str | None = None
+
+
+def read_Digest(d: Any) -> Digest:
+    return Digest(
+        covers=d['covers'] or [],
+        digest=d['digest'],
+        facts=d['facts'],
+        found=d['found'],
+        rendered=d['rendered'],
+        score=d['score'],
+        source=d['source'],
+        tokens=d['tokens'],
+        band=d.get('band'),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class DroppedItem(Answer):
+    id: str
+    reason: str
+    repeats: str | None
+    tokens: int
+
+
+def read_DroppedItem(d: Any) -> DroppedItem:
+    return DroppedItem(
+        id=d['id'],
+        reason=d['reason'],
+        repeats=d['repeats'],
+        tokens=d['tokens'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Missing(Answer):
+    kind: float
+    text: str
+
+
+def read_Missing(d: Any) -> Missing:
+    return Missing(
+        kind=d['kind'],
+        text=d['text'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Recall(Answer):
+    depth: int
+    visited: int
+    visited_limit: int
+    weights: Signal
+    width: int
+
+
+def read_Recall(d: Any) -> Recall:
+    return Recall(
+        depth=d['depth'],
+        visited=d['visited'],
+        visited_limit=d['visited_limit'],
+        weights=read_Signal(d['weights']),
+        width=d['width'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Repository(Answer):
+    commit: str | None
+    items: int
+    repository: str
+    share: int
+
+
+def read_Repository(d: Any) -> Repository:
+    return Repository(
+        commit=d['commit'],
+        items=d['items'],
+        repository=d['repository'],
+        share=d['share'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LeftOut(Answer):
+    exclude: int
+    marks: int
+    time: int
+    type: int
+    where: int
+
+
+def read_LeftOut(d: Any) -> LeftOut:
+    return LeftOut(
+        exclude=d['exclude'],
+        marks=d['marks'],
+        time=d['time'],
+        type=d['type'],
+        where=d['where'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class TraceLane(Answer):
+    best: int
+    found: int
+    lane: str
+    left_out: LeftOut
+    passed: int
+    weight: int
+    worst: int
+
+
+def read_TraceLane(d: Any) -> TraceLane:
+    return TraceLane(
+        best=d['best'],
+        found=d['found'],
+        lane=d['lane'],
+        left_out=read_LeftOut(d['left_out']),
+        passed=d['passed'],
+        weight=d['weight'],
+        worst=d['worst'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Stage(Answer):
+    micros: int
+    stage: str
+
+
+def read_Stage(d: Any) -> Stage:
+    return Stage(
+        micros=d['micros'],
+        stage=d['stage'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Trace(Answer):
+    fusion: str
+    lanes: list[TraceLane]
+    stages: list[Stage]
+
+
+def read_Trace(d: Any) -> Trace:
+    return Trace(
+        fusion=d['fusion'],
+        lanes=[read_TraceLane(x) for x in d['lanes'] or ()],
+        stages=[read_Stage(x) for x in d['stages'] or ()],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RecallAnswer(Answer):
+    candidates_seen: int
+    commit: str
+    dropped: int
+    dropped_by: DroppedBy
+    items: list[Item]
+    query: str
+    receipt: str | None
+    tokens_budget: int
+    tokens_used: int
+    warnings: list[Warning]
+    because: str | None = None
+    covered: int | None = None
+    dates: list[Date] = field(default_factory=list)
+    digests: list[Digest] = field(default_factory=list)
+    dropped_items: list[DroppedItem] = field(default_factory=list)
+    intent: str | None = None
+    missing: list[Missing] = field(default_factory=list)
+    profile: str | None = None
+    qid: str | None = None
+    recall: Recall | None = None
+    repositories: list[Repository] = field(default_factory=list)
+    trace: Trace | None = None
+    verdict: str | None = None
+
+
+def read_RecallAnswer(d: Any) -> RecallAnswer:
+    return RecallAnswer(
+        candidates_seen=d['candidates_seen'],
+        commit=d['commit'],
+        dropped=d['dropped'],
+        dropped_by=read_DroppedBy(d['dropped_by']),
+        items=[read_Item(x) for x in d['items'] or ()],
+        query=d['query'],
+        receipt=d['receipt'],
+        tokens_budget=d['tokens_budget'],
+        tokens_used=d['tokens_used'],
+        warnings=[read_Warning(x) for x in d['warnings'] or ()],
+        because=d.get('because'),
+        covered=d.get('covered'),
+        dates=[read_Date(x) for x in d.get('dates') or ()],
+        digests=[read_Digest(x) for x in d.get('digests') or ()],
+        dropped_items=[read_DroppedItem(x) for x in d.get('dropped_items') or ()],
+        intent=d.get('intent'),
+        missing=[read_Missing(x) for x in d.get('missing') or ()],
+        profile=d.get('profile'),
+        qid=d.get('qid'),
+        recall=read_Recall(v) if (v := d.get('recall')) is not None else None,
+        repositories=[read_Repository(x) for x in d.get('repositories') or ()],
+        trace=read_Trace(v) if (v := d.get('trace')) is not None else None,
+        verdict=d.get('verdict'),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RecallBatchAnswer(Answer):
+    candidates_seen: int
+    commit: str
+    dropped: int
+    dropped_by: DroppedBy
+    items: list[Item]
+    query: str
+    receipt: str | None
+    tokens_budget: int
+    tokens_used: int
+    warnings: list[Warning]
+    because: str | None = None
+    covered: int | None = None
+    dates: list[Date] = field(default_factory=list)
+    digests: list[Digest] = field(default_factory=list)
+    dropped_items: list[DroppedItem] = field(default_factory=list)
+    intent: str | None = None
+    missing: list[Missing] = field(default_factory=list)
+    profile: str | None = None
+    qid: str | None = None
+    recall: Recall | None = None
+    repositories: list[Repository] = field(default_factory=list)
+    trace: Trace | None = None
+    verdict: str | None = None
+
+
+def read_RecallBatchAnswer(d: Any) -> RecallBatchAnswer:
+    return RecallBatchAnswer(
+        candidates_seen=d['candidates_seen'],
+        commit=d['commit'],
+        dropped=d['dropped'],
+        dropped_by=read_DroppedBy(d['dropped_by']),
+        items=[read_Item(x) for x in d['items'] or ()],
+        query=d['query'],
+        receipt=d['receipt'],
+        tokens_budget=d['tokens_budget'],
+        tokens_used=d['tokens_used'],
+        warnings=[read_Warning(x) for x in d['warnings'] or ()],
+        because=d.get('because'),
+        covered=d.get('covered'),
+        dates=[read_Date(x) for x in d.get('dates') or ()],
+        digests=[read_Digest(x) for x in d.get('digests') or ()],
+        dropped_items=[read_DroppedItem(x) for x in d.get('dropped_items') or ()],
+        intent=d.get('intent'),
+        missing=[read_Missing(x) for x in d.get('missing') or ()],
+        profile=d.get('profile'),
+        qid=d.get('qid'),
+        recall=read_Recall(v) if (v := d.get('recall')) is not None else None,
+        repositories=[read_Repository(x) for x in d.get('repositories') or ()],
+        trace=read_Trace(v) if (v := d.get('trace')) is not None else None,
+        verdict=d.get('verdict'),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RedoAnswer(Answer):
+    command: list[str]
+    did: str
+    of: OperationName
+    op: str | None
+    pushed: list[Pushed]
+    refs: list[RefMove]
+    skipped: list[Skipped]
+    skipped_all: int
+
+
+def read_RedoAnswer(d: Any) -> RedoAnswer:
+    return RedoAnswer(
+        command=d['command'] or [],
+        did=d['did'],
+        of=read_OperationName(d['of']),
+        op=d['op'],
+        pushed=[read_Pushed(x) for x in d['pushed'] or ()],
+        refs=[read_RefMove(x) for x in d['refs'] or ()],
+        skipped=[read_Skipped(x) for x in d['skipped'] or ()],
+        skipped_all=d['skipped_all'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RelatedNodeReason(Answer):
+    kind: str
+    names: list[str]
+    score: int
+
+
+def read_RelatedNodeReason(d: Any) -> RelatedNodeReason:
+    return RelatedNodeReason(
+        kind=d['kind'],
+        names=d['names'] or [],
+        score=d['score'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RelatedNode(Answer):
+    id: str
+    key: str | None
+    reasons: list[RelatedNodeReason]
+    score: int
+    summary: str | None
+    type: str
+
+
+def read_RelatedNode(d: Any) -> RelatedNode:
+    return RelatedNode(
+        id=d['id'],
+        key=d['key'],
+        reasons=[read_RelatedNodeReason(x) for x in d['reasons'] or ()],
+        score=d['score'],
+        summary=d['summary'],
+        type=d['type'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RelatedAnswer(Answer):
+    commit: str | None
+    id: str
+    nodes: list[RelatedNode]
+
+
+def read_RelatedAnswer(d: Any) -> RelatedAnswer:
+    return RelatedAnswer(
+        commit=d['commit'],
+        id=d['id'],
+        nodes=[read_RelatedNode(x) for x in d['nodes'] or ()],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RememberCandidate(Answer):
+    id: str
+    kind: str
+    score: int
+
+
+def read_RememberCandidate(d: Any) -> RememberCandidate:
+    return RememberCandidate(
+        id=d['id'],
+        kind=d['kind'],
+        score=d['score'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RememberSimilarDiffer(Answer):
+    kind: str
+    new: str
+    old: str
+
+
+def read_RememberSimilarDiffer(d: Any) -> RememberSimilarDiffer:
+    return RememberSimilarDiffer(
+        kind=d['kind'],
+        new=d['new'],
+        old=d['old'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RememberSimilar(Answer):
+    cosine: int | None
+    differs: list[RememberSimilarDiffer]
+    id: str
+    similarity: int
+    suggest: str
+    summary: str
+
+
+def read_RememberSimilar(d: Any) -> RememberSimilar:
+    return RememberSimilar(
+        cosine=d['cosine'],
+        differs=[read_RememberSimilarDiffer(x) for x in d['differs'] or ()],
+        id=d['id'],
+        similarity=d['similarity'],
+        suggest=d['suggest'],
+        summary=d['summary'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RememberWarning(Answer):
+    code: str
+    detail: str
+    message: str
+
+
+def read_RememberWarning(d: Any) -> RememberWarning:
+    return RememberWarning(
+        code=d['code'],
+        detail=d['detail'],
+        message=d['message'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RememberLink(Answer):
+    dst: str
+    src: str
+    type: str
+    weight: int
+    why: str
+
+
+def read_RememberLink(d: Any) -> RememberLink:
+    return RememberLink(
+        dst=d['dst'],
+        src=d['src'],
+        type=d['type'],
+        weight=d['weight'],
+        why=d['why'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RememberNearest(Answer):
+    date: str
+    id: str
+    text: str
+
+
+def read_RememberNearest(d: Any) -> RememberNearest:
+    return RememberNearest(
+        date=d['date'],
+        id=d['id'],
+        text=d['text'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RememberAnswer(Answer):
+    action: str
+    candidates: list[RememberCandidate]
+    commit: str | None
+    dry_run: bool
+    edges: dict[str, Any]
+    effective: int
+    id: str
+    importance: int
+    no_change: bool
+    similar: list[RememberSimilar]
+    superseded: list[str]
+    type: str
+    warnings: list[RememberWarning]
+    links: list[RememberLink] = field(default_factory=list)
+    nearest: list[RememberNearest] = field(default_factory=list)
+    repository: str | None = None
+    settle: str | None = None
+
+
+def read_RememberAnswer(d: Any) -> RememberAnswer:
+    return RememberAnswer(
+        action=d['action'],
+        candidates=[read_RememberCandidate(x) for x in d['candidates'] or ()],
+        commit=d['commit'],
+        dry_run=d['dry_run'],
+        edges=d['edges'],
+        effective=d['effective'],
+        id=d['id'],
+        importance=d['importance'],
+        no_change=d['no_change'],
+        similar=[read_RememberSimilar(x) for x in d['similar'] or ()],
+        superseded=d['superseded'] or [],
+        type=d['type'],
+        warnings=[read_RememberWarning(x) for x in d['warnings'] or ()],
+        links=[read_RememberLink(x) for x in d.get('links') or ()],
+        nearest=[read_RememberNearest(x) for x in d.get('nearest') or ()],
+        repository=d.get('repository'),
+        settle=d.get('settle'),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RememberBounds(Answer):
+    commit: str | None
+    dry_run: bool
+    duplicate_above: int
+    keep: bool
+    no_change: bool
+    similar_from: int
+
+
+def read_RememberBounds(d: Any) -> RememberBounds:
+    return RememberBounds(
+        commit=d['commit'],
+        dry_run=d['dry_run'],
+        duplicate_above=d['duplicate_above'],
+        keep=d['keep'],
+        no_change=d['no_change'],
+        similar_from=d['similar_from'],
+    )
+
+
+def read_RememberAnswer_forms(d: Any) -> RememberAnswer | RememberBounds:
+    if has(d, ('action', 'candidates', 'commit', 'dry_run', 'edges', 'effective', 'id', 'importance', 'no_change', 'similar', 'superseded', 'type', 'warnings')):
+        return read_RememberAnswer(d)
+    if has(d, ('commit', 'dry_run', 'duplicate_above', 'keep', 'no_change', 'similar_from')):
+        return read_RememberBounds(d)
+    return read_RememberAnswer(d)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RememberBatchAnswer(Answer):
+    action: str
+    candidates: list[RememberCandidate]
+    commit: str | None
+    dry_run: bool
+    edges: dict[str, Any]
+    effective: int
+    id: str
+    importance: int
+    no_change: bool
+    similar: list[RememberSimilar]
+    superseded: list[str]
+    type: str
+    warnings: list[RememberWarning]
+    links: list[RememberLink] = field(default_factory=list)
+    nearest: list[RememberNearest] = field(default_factory=list)
+    repository: str | None = None
+    settle: str | None = None
+
+
+def read_RememberBatchAnswer(d: Any) -> RememberBatchAnswer:
+    return RememberBatchAnswer(
+        action=d['action'],
+        candidates=[read_RememberCandidate(x) for x in d['candidates'] or ()],
+        commit=d['commit'],
+        dry_run=d['dry_run'],
+        edges=d['edges'],
+        effective=d['effective'],
+        id=d['id'],
+        importance=d['importance'],
+        no_change=d['no_change'],
+        similar=[read_RememberSimilar(x) for x in d['similar'] or ()],
+        superseded=d['superseded'] or [],
+        type=d['type'],
+        warnings=[read_RememberWarning(x) for x in d['warnings'] or ()],
+        links=[read_RememberLink(x) for x in d.get('links') or ()],
+        nearest=[read_RememberNearest(x) for x in d.get('nearest') or ()],
+        repository=d.get('repository'),
+        settle=d.get('settle'),
+    )
+
+
+def read_RememberBatchAnswer_forms(d: Any) -> RememberBatchAnswer | RememberBounds:
+    if has(d, ('action', 'candidates', 'commit', 'dry_run', 'edges', 'effective', 'id', 'importance', 'no_change', 'similar', 'superseded', 'type', 'warnings')):
+        return read_RememberBatchAnswer(d)
+    if has(d, ('commit', 'dry_run', 'duplicate_above', 'keep', 'no_change', 'similar_from')):
+        return read_RememberBounds(d)
+    return read_RememberBatchAnswer(d)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RemoteRedactionsRedaction(Answer):
+    actor: str | None
+    cid: str
+    decision: str
+    key: str | None
+    reason: str | None
+    record: str
+    remote: str | None
+    time: str
+    what: str
+
+
+def read_RemoteRedactionsRedaction(d: Any) -> RemoteRedactionsRedaction:
+    return RemoteRedactionsRedaction(
+        actor=d['actor'],
+        cid=d['cid'],
+        decision=d['decision'],
+        key=d['key'],
+        reason=d['reason'],
+        record=d['record'],
+        remote=d['remote'],
+        time=d['time'],
+        what=d['what'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RemoteRedactionsAnswer(Answer):
+    redactions: list[RemoteRedactionsRedaction]
+    remote: str | None
+
+
+def read_RemoteRedactionsAnswer(d: Any) -> RemoteRedactionsAnswer:
+    return RemoteRedactionsAnswer(
+        redactions=[read_RemoteRedactionsRedaction(x) for x in d['redactions'] or ()],
+        remote=d['remote'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RedactionsClosed(Answer):
+    closed: list[str]
+    erased: list[str]
+    erasure_pending: bool
+    remote: str
+    waiting: int
+    erasure_denied: str | None = None
+
+
+def read_RedactionsClosed(d: Any) -> RedactionsClosed:
+    return RedactionsClosed(
+        closed=d['closed'] or [],
+        erased=d['erased'] or [],
+        erasure_pending=d['erasure_pending'],
+        remote=d['remote'],
+        waiting=d['waiting'],
+        erasure_denied=d.get('erasure_denied'),
+    )
+
+
+def read_RemoteRedactionsAnswer_forms(d: Any) -> RemoteRedactionsAnswer | RedactionsClosed:
+    if has(d, ('closed', 'erased', 'erasure_pending', 'remote', 'waiting')):
+        return read_RedactionsClosed(d)
+    if has(d, ('redactions', 'remote')):
+        return read_RemoteRedactionsAnswer(d)
+    return read_RemoteRedactionsAnswer(d)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ReplayFirstDifference(Answer):
+    field: str
+    item: int | None
+    new: str
+    number: int
+    old: str
+    receipt: str
+
+
+def read_ReplayFirstDifference(d: Any) -> ReplayFirstDifference:
+    return ReplayFirstDifference(
+        field=d['field'],
+        item=d['item'],
+        new=d['new'],
+        number=d['number'],
+        old=d['old'],
+        receipt=d['receipt'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ReplayRedacted(Answer):
+    actor: str
+    cid: str
+    node: str | None
+    reason: str | None
+    time: str
+    what: str
+
+
+def read_ReplayRedacted(d: Any) -> ReplayRedacted:
+    return ReplayRedacted(
+        actor=d['actor'],
+        cid=d['cid'],
+        node=d['node'],
+        reason=d['reason'],
+        time=d['time'],
+        what=d['what'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ReplayAnswer(Answer):
+    first_difference: ReplayFirstDifference | None
+    identical: bool | None
+    receipts: int
+    session: str | None
+    redacted: list[ReplayRedacted] = field(default_factory=list)
+
+
+def read_ReplayAnswer(d: Any) -> ReplayAnswer:
+    return ReplayAnswer(
+        first_difference=read_ReplayFirstDifference(v) if (v := d['first_difference']) is not None else None,
+        identical=d['identical'],
+        receipts=d['receipts'],
+        session=d['session'],
+        redacted=[read_ReplayRedacted(x) for x in d.get('redacted') or ()],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ResetAnswer(Answer):
+    edges: Counts
+    nodes: Counts
+    stage: str
+    staged: bool
+
+
+def read_ResetAnswer(d: Any) -> ResetAnswer:
+    return ResetAnswer(
+        edges=read_Counts(d['edges']),
+        nodes=read_Counts(d['nodes']),
+        stage=d['stage'],
+        staged=d['staged'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ResolveFound(Answer):
+    distance: int
+    id: str | None
+    kind: str
+    name: str | None
+    sem: str
+    title: str | None
+
+
+def read_ResolveFound(d: Any) -> ResolveFound:
+    return ResolveFound(
+        distance=d['distance'],
+        id=d['id'],
+        kind=d['kind'],
+        name=d['name'],
+        sem=d['sem'],
+        title=d['title'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ResolveAnswer(Answer):
+    commit: str | None
+    found: list[ResolveFound]
+    more: int
+    read: int
+
+
+def read_ResolveAnswer(d: Any) -> ResolveAnswer:
+    return ResolveAnswer(
+        commit=d['commit'],
+        found=[read_ResolveFound(x) for x in d['found'] or ()],
+        more=d['more'],
+        read=d['read'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RestoreAnswer(Answer):
+    branch: str
+    commit: str | None
+    dry_run: bool
+    duplicates: int
+    edges: Counts
+    graph: str | None
+    no_change: bool
+    nodes: Counts
+    parents: list[str]
+    unchanged: int
+    changes: list[Change] = field(default_factory=list)
+    rebased: bool | None = None
+    warnings: list[SecretWarning] = field(default_factory=list)
+
+
+def read_RestoreAnswer(d: Any) -> RestoreAnswer:
+    return RestoreAnswer(
+        branch=d['branch'],
+        commit=d['commit'],
+        dry_run=d['dry_run'],
+        duplicates=d['duplicates'],
+        edges=read_Counts(d['edges']),
+        graph=d['graph'],
+        no_change=d['no_change'],
+        nodes=read_Counts(d['nodes']),
+        parents=d['parents'] or [],
+        unchanged=d['unchanged'],
+        changes=[read_Change(x) for x in d.get('changes') or ()],
+        rebased=d.get('rebased'),
+        warnings=[read_SecretWarning(x) for x in d.get('warnings') or ()],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RestoreMarks(Answer):
+    already: list[str]
+    branch: str
+    commit: str | None
+    dry_run: bool
+    graph: str | None
+    marked: list[str]
+    no_change: bool
+    state: str | None
+    unmarked: list[str]
+    warnings: list[SecretWarning] = field(default_factory=list)
+
+
+def read_RestoreMarks(d: Any) -> RestoreMarks:
+    return RestoreMarks(
+        already=d['already'] or [],
+        branch=d['branch'],
+        commit=d['commit'],
+        dry_run=d['dry_run'],
+        graph=d['graph'],
+        marked=d['marked'] or [],
+        no_change=d['no_change'],
+        state=d['state'],
+        unmarked=d['unmarked'] or [],
+        warnings=[read_SecretWarning(x) for x in d.get('warnings') or ()],
+    )
+
+
+def read_RestoreAnswer_forms(d: Any) -> RestoreAnswer | RestoreMarks:
+    if has(d, ('branch', 'commit', 'dry_run', 'duplicates', 'edges', 'graph', 'no_change', 'nodes', 'parents', 'unchanged')):
+        return read_RestoreAnswer(d)
+    if has(d, ('already', 'branch', 'commit', 'dry_run', 'graph', 'marked', 'no_change', 'state', 'unmarked')):
+        return read_RestoreMarks(d)
+    return read_RestoreAnswer(d)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RetrieveAnswer(Answer):
+    candidates_seen: int
+    commit: str
+    dropped: int
+    dropped_by: DroppedBy
+    items: list[Item]
+    query: str
+    receipt: str | None
+    tokens_budget: int
+    tokens_used: int
+    warnings: list[Warning]
+    because: str | None = None
+    covered: int | None = None
+    dates: list[Date] = field(default_factory=list)
+    digests: list[Digest] = field(default_factory=list)
+    dropped_items: list[DroppedItem] = field(default_factory=list)
+    intent: str | None = None
+    missing: list[Missing] = field(default_factory=list)
+    profile: str | None = None
+    qid: str | None = None
+    recall: Recall | None = None
+    repositories: list[Repository] = field(default_factory=list)
+    trace: Trace | None = None
+    verdict: str | None = None
+
+
+def read_RetrieveAnswer(d: Any) -> RetrieveAnswer:
+    return RetrieveAnswer(
+        candidates_seen=d['candidates_seen'],
+        commit=d['commit'],
+        dropped=d['dropped'],
+        dropped_by=read_DroppedBy(d['dropped_by']),
+        items=[read_Item(x) for x in d['items'] or ()],
+        query=d['query'],
+        receipt=d['receipt'],
+        tokens_budget=d['tokens_budget'],
+        tokens_used=d['tokens_used'],
+        warnings=[read_Warning(x) for x in d['warnings'] or ()],
+        because=d.get('because'),
+        covered=d.get('covered'),
+        dates=[read_Date(x) for x in d.get('dates') or ()],
+        digests=[read_Digest(x) for x in d.get('digests') or ()],
+        dropped_items=[read_DroppedItem(x) for x in d.get('dropped_items') or ()],
+        intent=d.get('intent'),
+        missing=[read_Missing(x) for x in d.get('missing') or ()],
+        profile=d.get('profile'),
+        qid=d.get('qid'),
+        recall=read_Recall(v) if (v := d.get('recall')) is not None else None,
+        repositories=[read_Repository(x) for x in d.get('repositories') or ()],
+        trace=read_Trace(v) if (v := d.get('trace')) is not None else None,
+        verdict=d.get('verdict'),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RetrieveBatchAnswer(Answer):
+    candidates_seen: int
+    commit: str
+    dropped: int
+    dropped_by: DroppedBy
+    items: list[Item]
+    query: str
+    receipt: str | None
+    tokens_budget: int
+    tokens_used: int
+    warnings: list[Warning]
+    because: str | None = None
+    covered: int | None = None
+    dates: list[Date] = field(default_factory=list)
+    digests: list[Digest] = field(default_factory=list)
+    dropped_items: list[DroppedItem] = field(default_factory=list)
+    intent: str | None = None
+    missing: list[Missing] = field(default_factory=list)
+    profile: str | None = None
+    qid: str | None = None
+    recall: Recall | None = None
+    repositories: list[Repository] = field(default_factory=list)
+    trace: Trace | None = None
+    verdict: str | None = None
+
+
+def read_RetrieveBatchAnswer(d: Any) -> RetrieveBatchAnswer:
+    return RetrieveBatchAnswer(
+        candidates_seen=d['candidates_seen'],
+        commit=d['commit'],
+        dropped=d['dropped'],
+        dropped_by=read_DroppedBy(d['dropped_by']),
+        items=[read_Item(x) for x in d['items'] or ()],
+        query=d['query'],
+        receipt=d['receipt'],
+        tokens_budget=d['tokens_budget'],
+        tokens_used=d['tokens_used'],
+        warnings=[read_Warning(x) for x in d['warnings'] or ()],
+        because=d.get('because'),
+        covered=d.get('covered'),
+        dates=[read_Date(x) for x in d.get('dates') or ()],
+        digests=[read_Digest(x) for x in d.get('digests') or ()],
+        dropped_items=[read_DroppedItem(x) for x in d.get('dropped_items') or ()],
+        intent=d.get('intent'),
+        missing=[read_Missing(x) for x in d.get('missing') or ()],
+        profile=d.get('profile'),
+        qid=d.get('qid'),
+        recall=read_Recall(v) if (v := d.get('recall')) is not None else None,
+        repositories=[read_Repository(x) for x in d.get('repositories') or ()],
+        trace=read_Trace(v) if (v := d.get('trace')) is not None else None,
+        verdict=d.get('verdict'),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RevertAnswer(Answer):
+    branch: str
+    commit: str | None
+    conflicts: list[Conflict]
+    dry_run: bool
+    edges: Counts
+    fast_forward: bool
+    graph: str | None
+    no_change: bool
+    nodes: Counts
+    parents: list[str]
+    vectors_dropped: int
+    warnings: list[SecretWarning] = field(default_factory=list)
+
+
+def read_RevertAnswer(d: Any) -> RevertAnswer:
+    return RevertAnswer(
+        branch=d['branch'],
+        commit=d['commit'],
+        conflicts=[read_Conflict(x) for x in d['conflicts'] or ()],
+        dry_run=d['dry_run'],
+        edges=read_Counts(d['edges']),
+        fast_forward=d['fast_forward'],
+        graph=d['graph'],
+        no_change=d['no_change'],
+        nodes=read_Counts(d['nodes']),
+        parents=d['parents'] or [],
+        vectors_dropped=d['vectors_dropped'],
+        warnings=[read_SecretWarning(x) for x in d.get('warnings') or ()],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ReviewItem(Answer):
+    created: str
+    id: str
+    key: str | None
+    pinned: bool
+    sources: list[str]
+    state: str | None
+    text: str
+    type: str
+
+
+def read_ReviewItem(d: Any) -> ReviewItem:
+    return ReviewItem(
+        created=d['created'],
+        id=d['id'],
+        key=d['key'],
+        pinned=d['pinned'],
+        sources=d['sources'] or [],
+        state=d['state'],
+        text=d['text'],
+        type=d['type'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ReviewUndecided(Answer):
+    differ: str
+    earlier: ReviewItem
+    later: ReviewItem
+    settle: str
+
+
+def read_ReviewUndecided(d: Any) -> ReviewUndecided:
+    return ReviewUndecided(
+        differ=d['differ'],
+        earlier=read_ReviewItem(d['earlier']),
+        later=read_ReviewItem(d['later']),
+        settle=d['settle'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ReviewAnswer(Answer):
+    already: list[str]
+    branch: str
+    commit: str | None
+    dropped: list[str]
+    dry_run: bool
+    edited: list[str]
+    head: str | None
+    items: list[ReviewItem]
+    kept: list[str]
+    left: int
+    pinned: list[str]
+    since: str | None
+    undecided: list[ReviewUndecided]
+    warnings: list[SecretWarning] = field(default_factory=list)
+
+
+def read_ReviewAnswer(d: Any) -> ReviewAnswer:
+    return ReviewAnswer(
+        already=d['already'] or [],
+        branch=d['branch'],
+        commit=d['commit'],
+        dropped=d['dropped'] or [],
+        dry_run=d['dry_run'],
+        edited=d['edited'] or [],
+        head=d['head'],
+        items=[read_ReviewItem(x) for x in d['items'] or ()],
+        kept=d['kept'] or [],
+        left=d['left'],
+        pinned=d['pinned'] or [],
+        since=d['since'],
+        undecided=[read_ReviewUndecided(x) for x in d['undecided'] or ()],
+        warnings=[read_SecretWarning(x) for x in d.get('warnings') or ()],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RmAnswer(Answer):
+    duplicates: int
+    edges: Counts
+    nodes: Counts
+    stage: str
+    unchanged: int
+    warnings: list[SecretWarning] = field(default_factory=list)
+
+
+def read_RmAnswer(d: Any) -> RmAnswer:
+    return RmAnswer(
+        duplicates=d['duplicates'],
+        edges=read_Counts(d['edges']),
+        nodes=read_Counts(d['nodes']),
+        stage=d['stage'],
+        unchanged=d['unchanged'],
+        warnings=[read_SecretWarning(x) for x in d.get('warnings') or ()],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class From(Answer):
+    count: int
+    type: str
+
+
+def read_From(d: Any) -> From:
+    return From(
+        count=d['count'],
+        type=d['type'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SchemaEdgeType(Answer):
+    count: int
+    from_: list[From]
+    more_from: int
+    more_to: int
+    to: list[From]
+    type: str
+
+
+def read_SchemaEdgeType(d: Any) -> SchemaEdgeType:
+    return SchemaEdgeType(
+        count=d['count'],
+        from_=[read_From(x) for x in d['from'] or ()],
+        more_from=d['more_from'],
+        more_to=d['more_to'],
+        to=[read_From(x) for x in d['to'] or ()],
+        type=d['type'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SchemaProperty(Answer):
+    count: int
+    examples: list[Any]
+    kinds: list[str]
+    more_types: int
+    name: str
+    types: list[From]
+
+
+def read_SchemaProperty(d: Any) -> SchemaProperty:
+    return SchemaProperty(
+        count=d['count'],
+        examples=d['examples'] or [],
+        kinds=d['kinds'] or [],
+        more_types=d['more_types'],
+        name=d['name'],
+        types=[read_From(x) for x in d['types'] or ()],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SchemaAnswer(Answer):
+    commit: str | None
+    edge_types: list[SchemaEdgeType]
+    edges: int
+    more_edge_types: int
+    more_node_types: int
+    more_properties: int
+    node_types: list[From]
+    nodes: int
+    properties: list[SchemaProperty]
+    untold: int
+
+
+def read_SchemaAnswer(d: Any) -> SchemaAnswer:
+    return SchemaAnswer(
+        commit=d['commit'],
+        edge_types=[read_SchemaEdgeType(x) for x in d['edge_types'] or ()],
+        edges=d['edges'],
+        more_edge_types=d['more_edge_types'],
+        more_node_types=d['more_node_types'],
+        more_properties=d['more_properties'],
+        node_types=[read_From(x) for x in d['node_types'] or ()],
+        nodes=d['nodes'],
+        properties=[read_SchemaProperty(x) for x in d['properties'] or ()],
+        untold=d['untold'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SessionAdvanceAnswer(Answer):
+    actor: str
+    agent: str | None
+    commit: str | None
+    ended: bool
+    follow: bool
+    of: str
+    records: int
+    session: str
+    task: str | None
+    time: str
+
+
+def read_SessionAdvanceAnswer(d: Any) -> SessionAdvanceAnswer:
+    return SessionAdvanceAnswer(
+        actor=d['actor'],
+        agent=d['agent'],
+        commit=d['commit'],
+        ended=d['ended'],
+        follow=d['follow'],
+        of=d['of'],
+        records=d['records'],
+        session=d['session'],
+        task=d['task'],
+        time=d['time'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SessionEndAnswer(Answer):
+    actor: str
+    agent: str | None
+    commit: str | None
+    ended: bool
+    follow: bool
+    of: str
+    records: int
+    session: str
+    task: str | None
+    time: str
+
+
+def read_SessionEndAnswer(d: Any) -> SessionEndAnswer:
+    return SessionEndAnswer(
+        actor=d['actor'],
+        agent=d['agent'],
+        commit=d['commit'],
+        ended=d['ended'],
+        follow=d['follow'],
+        of=d['of'],
+        records=d['records'],
+        session=d['session'],
+        task=d['task'],
+        time=d['time'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SessionListAnswer(Answer):
+    actor: str
+    agent: str | None
+    commit: str | None
+    ended: bool
+    follow: bool
+    of: str
+    records: int
+    session: str
+    task: str | None
+    time: str
+
+
+def read_SessionListAnswer(d: Any) -> SessionListAnswer:
+    return SessionListAnswer(
+        actor=d['actor'],
+        agent=d['agent'],
+        commit=d['commit'],
+        ended=d['ended'],
+        follow=d['follow'],
+        of=d['of'],
+        records=d['records'],
+        session=d['session'],
+        task=d['task'],
+        time=d['time'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SessionLogAnswer(Answer):
+    actor: str
+    commit: str | None
+    event: str
+    items: int | None
+    query: str | None
+    receipt: str | None
+    record: str
+    time: str
+    title: str | None
+    tokens: int | None
+
+
+def read_SessionLogAnswer(d: Any) -> SessionLogAnswer:
+    return SessionLogAnswer(
+        actor=d['actor'],
+        commit=d['commit'],
+        event=d['event'],
+        items=d['items'],
+        query=d['query'],
+        receipt=d['receipt'],
+        record=d['record'],
+        time=d['time'],
+        title=d['title'],
+        tokens=d['tokens'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SessionRmAnswer(Answer):
+    removed: str
+
+
+def read_SessionRmAnswer(d: Any) -> SessionRmAnswer:
+    return SessionRmAnswer(
+        removed=d['removed'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SessionStartAnswer(Answer):
+    actor: str
+    agent: str | None
+    commit: str | None
+    ended: bool
+    follow: bool
+    of: str
+    records: int
+    session: str
+    task: str | None
+    time: str
+
+
+def read_SessionStartAnswer(d: Any) -> SessionStartAnswer:
+    return SessionStartAnswer(
+        actor=d['actor'],
+        agent=d['agent'],
+        commit=d['commit'],
+        ended=d['ended'],
+        follow=d['follow'],
+        of=d['of'],
+        records=d['records'],
+        session=d['session'],
+        task=d['task'],
+        time=d['time'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SetAnswer(Answer):
+    duplicates: int
+    edges: Counts
+    nodes: Counts
+    stage: str
+    unchanged: int
+    warnings: list[SecretWarning] = field(default_factory=list)
+
+
+def read_SetAnswer(d: Any) -> SetAnswer:
+    return SetAnswer(
+        duplicates=d['duplicates'],
+        edges=read_Counts(d['edges']),
+        nodes=read_Counts(d['nodes']),
+        stage=d['stage'],
+        unchanged=d['unchanged'],
+        warnings=[read_SecretWarning(x) for x in d.get('warnings') or ()],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Diff(Answer):
+    counts: Count
+    edges: list[Edge]
+    from_: str | None
+    nodes: list[Node]
+    to: str | None
+    profiles: Profile | None = None
+    stage: str | None = None
+    title: str | None = None
+
+
+def read_Diff(d: Any) -> Diff:
+    return Diff(
+        counts=read_Count(d['counts']),
+        edges=[read_Edge(x) for x in d['edges'] or ()],
+        from_=d['from'],
+        nodes=[read_Node(x) for x in d['nodes'] or ()],
+        to=d['to'],
+        profiles=read_Profile(v) if (v := d.get('profiles')) is not None else None,
+        stage=d.get('stage'),
+        title=d.get('title'),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ShowAnswer(Answer):
+    agent: str | None
+    author: str
+    commit: str
+    diff: Diff
+    edges: Counts
+    graph: str
+    message: str
+    nodes: Counts
+    parents: list[str]
+    task: str | None
+    time: str
+    git: str | None = None
+    profiles: list[str] = field(default_factory=list)
+    signature: Signature | None = None
+    stat: Stat | None = None
+    title: str | None = None
+
+
+def read_ShowAnswer(d: Any) -> ShowAnswer:
+    return ShowAnswer(
+        agent=d['agent'],
+        author=d['author'],
+        commit=d['commit'],
+        diff=read_Diff(d['diff']),
+        edges=read_Counts(d['edges']),
+        graph=d['graph'],
+        message=d['message'],
+        nodes=read_Counts(d['nodes']),
+        parents=d['parents'] or [],
+        task=d['task'],
+        time=d['time'],
+        git=d.get('git'),
+        profiles=d.get('profiles') or [],
+        signature=read_Signature(v) if (v := d.get('signature')) is not None else None,
+        stat=read_Stat(v) if (v := d.get('stat')) is not None else None,
+        title=d.get('title'),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ShowNode(Answer):
+    cid: str
+    commit: str | None
+    content: str | None
+    context: str | None
+    created: str
+    id: str
+    in_: list[In]
+    key: str | None
+    mark: Mark | None
+    media: str | None
+    more_in: int
+    more_out: int
+    out: list[In]
+    props: dict[str, Any]
+    sources: list[str]
+    summary: str | None
+    type: str
+    updated: str | None
+    valid_from: str | None
+    valid_to: str | None
+    cues: list[str] = field(default_factory=list)
+
+
+def read_ShowNode(d: Any) -> ShowNode:
+    return ShowNode(
+        cid=d['cid'],
+        commit=d['commit'],
+        content=d['content'],
+        context=d['context'],
+        created=d['created'],
+        id=d['id'],
+        in_=[read_In(x) for x in d['in'] or ()],
+        key=d['key'],
+        mark=read_Mark(v) if (v := d['mark']) is not None else None,
+        media=d['media'],
+        more_in=d['more_in'],
+        more_out=d['more_out'],
+        out=[read_In(x) for x in d['out'] or ()],
+        props=d['props'],
+        sources=d['sources'] or [],
+        summary=d['summary'],
+        type=d['type'],
+        updated=d['updated'],
+        valid_from=d['validFrom'],
+        valid_to=d['validTo'],
+        cues=d.get('cues') or [],
+    )
+
+
+def read_ShowAnswer_forms(d: Any) -> ShowAnswer | ShowNode:
+    if has(d, ('cid', 'commit', 'content', 'context', 'created', 'id', 'in', 'key', 'mark', 'media', 'more_in', 'more_out', 'out', 'props', 'sources', 'summary', 'type', 'updated', 'validFrom', 'validTo')):
+        return read_ShowNode(d)
+    if has(d, ('agent', 'author', 'commit', 'diff', 'edges', 'graph', 'message', 'nodes', 'parents', 'task', 'time')):
+        return read_ShowAnswer(d)
+    return read_ShowAnswer(d)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SourcesSource(Answer):
+    key: str | None
+    kind: str | None
+    node: str
+    source: str
+    first: int | None = None
+    last: int | None = None
+    path: str | None = None
+    project: str | None = None
+    sha256: str | None = None
+
+
+def read_SourcesSource(d: Any) -> SourcesSource:
+    return SourcesSource(
+        key=d['key'],
+        kind=d['kind'],
+        node=d['node'],
+        source=d['source'],
+        first=d.get('first'),
+        last=d.get('last'),
+        path=d.get('path'),
+        project=d.get('project'),
+        sha256=d.get('sha256'),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SourcesAnswer(Answer):
+    commit: str | None
+    more: bool
+    sources: list[SourcesSource]
+
+
+def read_SourcesAnswer(d: Any) -> SourcesAnswer:
+    return SourcesAnswer(
+        commit=d['commit'],
+        more=d['more'],
+        sources=[read_SourcesSource(x) for x in d['sources'] or ()],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class StatsEdge(Answer):
+    by_type: dict[str, Any]
+    total: int
+
+
+def read_StatsEdge(d: Any) -> StatsEdge:
+    return StatsEdge(
+        by_type=d['by_type'],
+        total=d['total'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Index(Answer):
+    fields: list[IndexRebuildField]
+    manifest: str | None
+    nodes: int
+    segments: int
+    terms: int
+
+
+def read_Index(d: Any) -> Index:
+    return Index(
+        fields=[read_IndexRebuildField(x) for x in d['fields'] or ()],
+        manifest=d['manifest'],
+        nodes=d['nodes'],
+        segments=d['segments'],
+        terms=d['terms'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class StatsMark(Answer):
+    by_state: dict[str, Any]
+    total: int
+
+
+def read_StatsMark(d: Any) -> StatsMark:
+    return StatsMark(
+        by_state=d['by_state'],
+        total=d['total'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class StatsStore(Answer):
+    block_bytes: int
+    blocks: int
+    branches: int
+    bytes: int
+    derived_blocks: int
+    derived_bytes: int
+    disk_bytes: int
+    operations: int
+    tags: int
+
+
+def read_StatsStore(d: Any) -> StatsStore:
+    return StatsStore(
+        block_bytes=d['block_bytes'],
+        blocks=d['blocks'],
+        branches=d['branches'],
+        bytes=d['bytes'],
+        derived_blocks=d['derived_blocks'],
+        derived_bytes=d['derived_bytes'],
+        disk_bytes=d['disk_bytes'],
+        operations=d['operations'],
+        tags=d['tags'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class StatsAnswer(Answer):
+    agents: dict[str, Any]
+    commit: str | None
+    edge_types: list[From]
+    edges: StatsEdge
+    embeddings: int
+    graph: str | None
+    index: Index
+    marks: StatsMark
+    node_types: list[From]
+    nodes: StatsEdge
+    store: StatsStore
+
+
+def read_StatsAnswer(d: Any) -> StatsAnswer:
+    return StatsAnswer(
+        agents=d['agents'],
+        commit=d['commit'],
+        edge_types=[read_From(x) for x in d['edge_types'] or ()],
+        edges=read_StatsEdge(d['edges']),
+        embeddings=d['embeddings'],
+        graph=d['graph'],
+        index=read_Index(d['index']),
+        marks=read_StatsMark(d['marks']),
+        node_types=[read_From(x) for x in d['node_types'] or ()],
+        nodes=read_StatsEdge(d['nodes']),
+        store=read_StatsStore(d['store']),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class StatusFollowing(Answer):
+    branch: str | None
+    doing: str | None
+    exists: bool
+    from_: str | None
+    git: str | None
+    read_only: str | None
+    work: str
+
+
+def read_StatusFollowing(d: Any) -> StatusFollowing:
+    return StatusFollowing(
+        branch=d['branch'],
+        doing=d['doing'],
+        exists=d['exists'],
+        from_=d['from'],
+        git=d['git'],
+        read_only=d['read_only'],
+        work=d['work'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class StatusMerge(Answer):
+    conflicts: int
+    open: int
+    theirs: str | None
+    verb: str
+
+
+def read_StatusMerge(d: Any) -> StatusMerge:
+    return StatusMerge(
+        conflicts=d['conflicts'],
+        open=d['open'],
+        theirs=d['theirs'],
+        verb=d['verb'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class StatusAnswer(Answer):
+    base: str | None
+    branch: str | None
+    changes: list[Change]
+    edges: Counts
+    head: str | None
+    kept: list[Kept]
+    nodes: Counts
+    stage: str
+    staged: bool
+    client: str | None = None
+    following: StatusFollowing | None = None
+    merge: StatusMerge | None = None
+
+
+def read_StatusAnswer(d: Any) -> StatusAnswer:
+    return StatusAnswer(
+        base=d['base'],
+        branch=d['branch'],
+        changes=[read_Change(x) for x in d['changes'] or ()],
+        edges=read_Counts(d['edges']),
+        head=d['head'],
+        kept=[read_Kept(x) for x in d['kept'] or ()],
+        nodes=read_Counts(d['nodes']),
+        stage=d['stage'],
+        staged=d['staged'],
+        client=d.get('client'),
+        following=read_StatusFollowing(v) if (v := d.get('following')) is not None else None,
+        merge=read_StatusMerge(v) if (v := d.get('merge')) is not None else None,
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SuggestTag(Answer):
+    from_: list[str]
+    in_text: bool
+    score: int
+    tag: str
+
+
+def read_SuggestTag(d: Any) -> SuggestTag:
+    return SuggestTag(
+        from_=d['from'] or [],
+        in_text=d['in_text'],
+        score=d['score'],
+        tag=d['tag'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SuggestAnswer(Answer):
+    commit: str | None
+    tags: list[SuggestTag]
+
+
+def read_SuggestAnswer(d: Any) -> SuggestAnswer:
+    return SuggestAnswer(
+        commit=d['commit'],
+        tags=[read_SuggestTag(x) for x in d['tags'] or ()],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SwitchAnswer(Answer):
+    branch: str | None
+    commit: str | None
+
+
+def read_SwitchAnswer(d: Any) -> SwitchAnswer:
+    return SwitchAnswer(
+        branch=d['branch'],
+        commit=d['commit'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class TagAnswer(Answer):
+    commit: str
+    current: bool
+    message: str | None
+    name: str
+    tag: str | None
+    tagger: str | None
+    time: str | None
+
+
+def read_TagAnswer(d: Any) -> TagAnswer:
+    return TagAnswer(
+        commit=d['commit'],
+        current=d['current'],
+        message=d['message'],
+        name=d['name'],
+        tag=d['tag'],
+        tagger=d['tagger'],
+        time=d['time'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class TagRemoved(Answer):
+    commit: str
+    removed: str
+
+
+def read_TagRemoved(d: Any) -> TagRemoved:
+    return TagRemoved(
+        commit=d['commit'],
+        removed=d['removed'],
+    )
+
+
+def read_TagAnswer_forms(d: Any) -> TagAnswer | TagRemoved:
+    if has(d, ('commit', 'current', 'message', 'name', 'tag', 'tagger', 'time')):
+        return read_TagAnswer(d)
+    if has(d, ('commit', 'removed')):
+        return read_TagRemoved(d)
+    return read_TagAnswer(d)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class UndoAnswer(Answer):
+    command: list[str]
+    did: str
+    of: OperationName
+    op: str | None
+    pushed: list[Pushed]
+    refs: list[RefMove]
+    skipped: list[Skipped]
+    skipped_all: int
+
+
+def read_UndoAnswer(d: Any) -> UndoAnswer:
+    return UndoAnswer(
+        command=d['command'] or [],
+        did=d['did'],
+        of=read_OperationName(d['of']),
+        op=d['op'],
+        pushed=[read_Pushed(x) for x in d['pushed'] or ()],
+        refs=[read_RefMove(x) for x in d['refs'] or ()],
+        skipped=[read_Skipped(x) for x in d['skipped'] or ()],
+        skipped_all=d['skipped_all'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class UnlinkAnswer(Answer):
+    duplicates: int
+    edges: Counts
+    nodes: Counts
+    stage: str
+    unchanged: int
+    warnings: list[SecretWarning] = field(default_factory=list)
+
+
+def read_UnlinkAnswer(d: Any) -> UnlinkAnswer:
+    return UnlinkAnswer(
+        duplicates=d['duplicates'],
+        edges=read_Counts(d['edges']),
+        nodes=read_Counts(d['nodes']),
+        stage=d['stage'],
+        unchanged=d['unchanged'],
+        warnings=[read_SecretWarning(x) for x in d.get('warnings') or ()],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class UnpinAnswer(Answer):
+    already: list[str]
+    branch: str
+    changed: list[str]
+    commit: str | None
+    dry_run: bool
+    graph: str | None
+    no_change: bool
+    pinned: bool
+    warnings: list[SecretWarning] = field(default_factory=list)
+
+
+def read_UnpinAnswer(d: Any) -> UnpinAnswer:
+    return UnpinAnswer(
+        already=d['already'] or [],
+        branch=d['branch'],
+        changed=d['changed'] or [],
+        commit=d['commit'],
+        dry_run=d['dry_run'],
+        graph=d['graph'],
+        no_change=d['no_change'],
+        pinned=d['pinned'],
+        warnings=[read_SecretWarning(x) for x in d.get('warnings') or ()],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class VerifyAnswer(Answer):
+    commit: str
+    key: str | None
+    name: str | None
+    reason: str | None
+    signature: str
+    trust: str | None
+
+
+def read_VerifyAnswer(d: Any) -> VerifyAnswer:
+    return VerifyAnswer(
+        commit=d['commit'],
+        key=d['key'],
+        name=d['name'],
+        reason=d['reason'],
+        signature=d['signature'],
+        trust=d['trust'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class VersionAnswer(Answer):
+    analyser: int
+    format: int
+    go: str
+    platform: str
+    ranking: int
+    version: str
+    revision: str | None = None
+
+
+def read_VersionAnswer(d: Any) -> VersionAnswer:
+    return VersionAnswer(
+        analyser=d['analyser'],
+        format=d['format'],
+        go=d['go'],
+        platform=d['platform'],
+        ranking=d['ranking'],
+        version=d['version'],
+        revision=d.get('revision'),
+    )
+
+
+# By the name of the verb: what reads an answer, and whether there is a list of them.
+READERS: dict[str, tuple[Callable[[Any], Any], bool]] = {
+    'add': (read_AddAnswer, False),
+    'blame': (read_BlameAnswer, False),
+    'branch': (read_BranchAnswer_forms, True),
+    'cat_file': (read_CatFileAnswer, False),
+    'cherry_pick': (read_CherryPickAnswer, False),
+    'commit': (read_CommitAnswer_forms, False),
+    'communities': (read_CommunitiesAnswer_forms, False),
+    'consolidate': (read_ConsolidateAnswer_forms, False),
+    'cues': (read_CuesAnswer_forms, False),
+    'diff': (read_DiffAnswer_forms, False),
+    'digest': (read_DigestAnswer, False),
+    'digest_write': (read_DigestWriteAnswer, False),
+    'distill': (read_DistillAnswer, False),
+    'embed': (read_EmbedAnswer, False),
+    'explore': (read_ExploreAnswer, False),
+    'forget': (read_ForgetAnswer, False),
+    'fsck': (read_FsckAnswer, False),
+    'gc': (read_GcAnswer, False),
+    'get': (read_GetAnswer_forms, False),
+    'half_life': (read_HalfLifeAnswer, False),
+    'index_rebuild': (read_IndexRebuildAnswer, False),
+    'index_status': (read_IndexStatusAnswer, False),
+    'link': (read_LinkAnswer, False),
+    'log': (read_LogAnswer, True),
+    'ls': (read_LsAnswer_forms, False),
+    'map': (read_MapAnswer, False),
+    'mark': (read_MarkAnswer, False),
+    'merge': (read_MergeAnswer_forms, False),
+    'neighbors': (read_NeighborsAnswer, False),
+    'op_diff': (read_OpDiffAnswer, False),
+    'op_log': (read_OpLogAnswer, True),
+    'op_restore': (read_OpRestoreAnswer, False),
+    'op_show': (read_OpShowAnswer, False),
+    'pack_redact': (read_PackRedactAnswer, False),
+    'pack_redactions': (read_PackRedactionsAnswer, False),
+    'pack_refs': (read_PackRefsAnswer, False),
+    'path': (read_PathAnswer, False),
+    'pin': (read_PinAnswer, False),
+    'profile_default': (read_ProfileDefaultAnswer, False),
+    'profile_list': (read_ProfileListAnswer, True),
+    'profile_restore': (read_ProfileRestoreAnswer, False),
+    'profile_rm': (read_ProfileRmAnswer, False),
+    'profile_set': (read_ProfileSetAnswer, False),
+    'profile_show': (read_ProfileShowAnswer, False),
+    'profile_unset': (read_ProfileUnsetAnswer, False),
+    'purge': (read_PurgeAnswer, False),
+    'recall': (read_RecallAnswer, False),
+    'recall_batch': (read_RecallBatchAnswer, True),
+    'redo': (read_RedoAnswer, False),
+    'related': (read_RelatedAnswer, False),
+    'remember': (read_RememberAnswer_forms, False),
+    'remember_batch': (read_RememberBatchAnswer_forms, True),
+    'remote_redactions': (read_RemoteRedactionsAnswer_forms, False),
+    'replay': (read_ReplayAnswer, False),
+    'reset': (read_ResetAnswer, False),
+    'resolve': (read_ResolveAnswer, False),
+    'restore': (read_RestoreAnswer_forms, False),
+    'retrieve': (read_RetrieveAnswer, False),
+    'retrieve_batch': (read_RetrieveBatchAnswer, True),
+    'revert': (read_RevertAnswer, False),
+    'review': (read_ReviewAnswer, False),
+    'rm': (read_RmAnswer, False),
+    'schema': (read_SchemaAnswer, False),
+    'session_advance': (read_SessionAdvanceAnswer, False),
+    'session_end': (read_SessionEndAnswer, False),
+    'session_list': (read_SessionListAnswer, True),
+    'session_log': (read_SessionLogAnswer, True),
+    'session_rm': (read_SessionRmAnswer, False),
+    'session_start': (read_SessionStartAnswer, False),
+    'set': (read_SetAnswer, False),
+    'show': (read_ShowAnswer_forms, False),
+    'sources': (read_SourcesAnswer, False),
+    'stats': (read_StatsAnswer, False),
+    'status': (read_StatusAnswer, False),
+    'suggest': (read_SuggestAnswer, False),
+    'switch': (read_SwitchAnswer, False),
+    'tag': (read_TagAnswer_forms, True),
+    'undo': (read_UndoAnswer, False),
+    'unlink': (read_UnlinkAnswer, False),
+    'unpin': (read_UnpinAnswer, False),
+    'verify': (read_VerifyAnswer, True),
+    'version': (read_VersionAnswer, False),
+}
+
+
+class Verbs:
+    """A method for each verb."""
+
+    def _verb(self, name: str, arguments: dict[str, Any]) -> Any:
+        raise NotImplementedError
+
+    def add(
+        self,
+        *,
+        lines: Sequence[Mapping[str, Any]],
+        allow_secret: Sequence[str] | None = None,
+        branch: str | None = None,
+        expect: str | None = None,
+        stage: str | None = None,
+        strict: bool | None = None,
+        time: str | None = None,
+    ) -> AddAnswer:
+        """Apply change lines to a stage, to be committed later. Several files are one batch, "-" is
+        standard input, and all is staged or nothing. A stage may hold edges whose ends do not exist
+        yet. See 'mnem help changes' for the form of change lines.
+
+        lines: change lines, in order: objects with one member node, edge, embedding or remove
+        allow_secret: write what RULE of 'mnem guard rules' takes for a credential
+        branch: the branch that an empty stage builds on
+        expect: the CID of the commit that HEAD must be at, or "none" before the first; else exit code 5
+        stage: the stage to use
+        strict: refuse credentials in more than 1000 changes too, where they are only reported
+        time: time of the change, RFC 3339
+        """
+        answer: AddAnswer = self._verb('add', locals())
+        return answer
+
+    def blame(
+        self,
+        node: str,
+        *,
+        at: str | None = None,
+        field: Sequence[str] | None = None,
+    ) -> BlameAnswer:
+        """For each field and property of a node at --at, and for its mark, print the commit that last set
+        it, with author, agent and time. A merge counts as setting a value only if none of its parents
+        has it. 'mnem log NODE' lists every commit that touched the node.
+
+        node: a node by key, id, at least 4 digits of an id, or exact title
+        at: the REVision to read; see 'mnem help revisions'
+        field: print this FIELD alone, as summary or props.NAME
+        """
+        answer: BlameAnswer = self._verb('blame', locals())
+        return answer
+
+    def branch(
+        self,
+        name: str | None = None,
+        rev: str | None = None,
+        *,
+        delete: bool | None = None,
+        expect: str | None = None,
+        force: bool | None = None,
+        move: bool | None = None,
+        time: str | None = None,
+        verbose: bool | None = None,
+    ) -> list[BranchAnswer | BranchRemoved]:
+        """Without a name, list the branches; * marks the one HEAD is on. With a name, create a branch at a
+        revision, by default at HEAD; HEAD does not move (see 'mnem switch'). -m renames a branch, by
+        default the current one, together with what is staged for it. -d removes a branch whose commits
+        another branch or a tag also reaches. --force moves an existing branch, and removes one whose
+        commits nothing else reaches; 'mnem undo' brings it back.
+
+        name: the branch; none to list them
+        rev: where a new branch begins; with move the new name
+        delete: remove a branch
+        expect: the CID of the commit that the name must be at, or "none" where it must not exist; else
+            exit code 5
+        force: move a branch that exists, remove one that is not merged
+        move: rename a branch
+        time: time of the change, RFC 3339
+        verbose: with the list: how many commits each branch is ahead of its namesakes in remotes, and
+            behind
+        """
+        answer: list[BranchAnswer | BranchRemoved] = self._verb('branch', locals())
+        return answer
+
+    def cat_file(
+        self,
+        cid: str,
+    ) -> CatFileAnswer:
+        """Print a block, of facts or of an index, as DAG-JSON. CID may be a unique prefix of at least 4
+        digits, before which bafyrei or bafkrei may be left out, or a revision. --path goes on from
+        there, by names and positions, over links: graph/nodes is the root of a commit's tree of nodes.
+
+        cid: the CID of an object
+        """
+        answer: CatFileAnswer = self._verb('cat_file', locals())
+        return answer
+
+    def cherry_pick(
+        self,
+        rev: str,
+        *,
+        allow_secret: Sequence[str] | None = None,
+        branch: str | None = None,
+        dry_run: bool | None = None,
+        expect: str | None = None,
+        message: str | None = None,
+        ours: bool | None = None,
+        theirs: bool | None = None,
+        time: str | None = None,
+    ) -> CherryPickAnswer:
+        """Apply what a commit changed against its first parent, or all commits after FROM up to TO, to the
+        branch, as one new commit with the message of the last one. Where the branch made different
+        changes it is a conflict, as in 'mnem merge', which also lists, resolves and continues.
+
+        rev: the commit, branch or range A..B
+        allow_secret: write what RULE of 'mnem guard rules' takes for a credential
+        branch: the branch to write to
+        dry_run: say what would happen and write nothing
+        expect: the CID of the commit that the branch must be at; else exit code 5
+        message: what the commit is about; default: what was done
+        ours: where both sides changed one thing, take what the branch has
+        theirs: where both sides changed one thing, take the other side's
+        time: time of the change, RFC 3339
+        """
+        answer: CherryPickAnswer = self._verb('cherry_pick', locals())
+        return answer
+
+    def commit(
+        self,
+        *,
+        allow_secret: Sequence[str] | None = None,
+        amend: bool | None = None,
+        base: str | None = None,
+        branch: str | None = None,
+        dry_run: bool | None = None,
+        expect: str | None = None,
+        expect_node: Sequence[str] | None = None,
+        lines: Sequence[Mapping[str, Any]] | None = None,
+        message: str | None = None,
+        stage: str | None = None,
+        strict: bool | None = None,
+        time: str | None = None,
+    ) -> CommitAnswer | CommitConflict:
+        """Apply change lines to the newest commit of a branch and make a commit of the result. Several
+        files are one batch, "-" is standard input, and all is applied or nothing: an error names the
+        file and line. Without files what is staged is committed. Where that began at an older commit,
+        or with --base, it is merged onto the newest one; what both changed is a conflict, exit code 5,
+        and the changes are kept under a ref to be merged. Changes that leave everything as it is make
+        no commit and are no error.
+
+        allow_secret: write what RULE of 'mnem guard rules' takes for a credential
+        amend: replace the newest commit; without -m its message stays
+        base: the REV that the changes were made against
+        branch: the branch to write to
+        dry_run: print what would change and write nothing
+        expect: the CID of the commit that the branch must be at, or "none" for a branch without one;
+            else exit code 5
+        expect_node: the version that a node must have, NODE=CID, as 'mnem get' prints it, or NODE=none;
+            else exit code 5
+        lines: change lines, in order: objects with one member node, edge, embedding or remove
+        message: what the commit is about; required
+        stage: the stage to use
+        strict: refuse credentials in more than 1000 changes too, where they are only reported
+        time: time of the change, RFC 3339
+        """
+        answer: CommitAnswer | CommitConflict = self._verb('commit', locals())
+        return answer
+
+    def communities(
+        self,
+        node: str | None = None,
+        *,
+        at: str | None = None,
+        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
+        limit: int | None = None,
+    ) -> CommunitiesAnswer | CommunityAnswer:
+        """List the communities of a commit, the largest first, with their best-connected members; or the
+        members of the community that contains NODE. NODE is a key, an id, or at least 4 digits of an
+        id.
+
+        node: a node by key, id, at least 4 digits of an id, or exact title
+        at: the REVision to read; see 'mnem help revisions'
+        include: show nodes and edges in these hidden STATES too: forgotten, superseded, expired,
+            retired
+        limit: at most N communities or members; 0 for all
+        """
+        answer: CommunitiesAnswer | CommunityAnswer = self._verb('communities', locals())
+        return answer
+
+    def consolidate(
+        self,
+        picks: Sequence[str] | None = None,
+        *,
+        allow_secret: Sequence[str] | None = None,
+        apply: bool | None = None,
+        at: str | None = None,
+        branch: str | None = None,
+        cap: int | None = None,
+        decline: bool | None = None,
+        dry_run: bool | None = None,
+        expect: str | None = None,
+        kind: Sequence[str] | None = None,
+        limit: int | None = None,
+        message: str | None = None,
+        now: str | None = None,
+        reason: str | None = None,
+        time: str | None = None,
+    ) -> ConsolidateAnswer | ConsolidateDone:
+        """Look for possible clean-ups and list each with its evidence. Nothing is written without --apply,
+        which applies all except updates, or those with the given ids, in one commit that 'mnem undo'
+        takes back.
+
+        picks: ids of proposals
+        allow_secret: write what RULE of 'mnem guard rules' takes for a credential
+        apply: do what is proposed, all or these ids
+        at: the REVision to read; see 'mnem help revisions'
+        branch: the branch to write to
+        cap: how many memories there may be before the least important are to be retired, N; 0 for any
+            number
+        decline: do not propose these ids again
+        dry_run: print what would change and write nothing
+        expect: the CID of the commit that the branch must be at; else exit code 5
+        kind: only these KINDS
+        limit: print at most N proposals; 0 for all
+        message: what the commit is about; default: what was done
+        now: TIME that counts as now, RFC 3339 or YYYY-MM-DD (default: the time of the change)
+        reason: why, TEXT: it is kept with the mark
+        time: time of the change, RFC 3339
+        """
+        answer: ConsolidateAnswer | ConsolidateDone = self._verb('consolidate', locals())
+        return answer
+
+    def cues(
+        self,
+        *,
+        after: str | None = None,
+        at: str | None = None,
+        limit: int | None = None,
+        missing: bool | None = None,
+        type: Sequence[str] | None = None,
+    ) -> CuesAnswer | CuesWritten:
+        """List the memories that have cues, phrases under which somebody may look for them and which they
+        do not contain; with --missing those that have none. Change lines write them, many in one
+        commit: {"node": {"id": ID, "cues": ["…", …]}}, 12 at most for each.
+
+        after: go on after this CURSOR or id
+        at: the REVision to read; see 'mnem help revisions'
+        limit: at most N memories; 0 for all
+        missing: list the memories that have none
+        type: only memories of this TYPE
+        """
+        answer: CuesAnswer | CuesWritten = self._verb('cues', locals())
+        return answer
+
+    def diff(
+        self,
+        a: str | None = None,
+        b: str | None = None,
+        *,
+        stage: str | None = None,
+        staged: bool | None = None,
+        stat: bool | None = None,
+        type: Sequence[str] | None = None,
+    ) -> DiffAnswer | DiffStat:
+        """Show the nodes and edges that were added (+), changed (~) or removed (-), with their fields and
+        properties.
+
+        a: a branch, tag, CID or any other revision, or a range A..B
+        b: a branch, tag, CID or any other revision
+        stage: the stage to use
+        staged: show what is staged
+        stat: numbers for each type instead of items
+        type: only nodes and edges of this TYPE
+        """
+        answer: DiffAnswer | DiffStat = self._verb('diff', locals())
+        return answer
+
+    def digest(
+        self,
+        digest: str | None = None,
+        *,
+        at: str | None = None,
+        by: Sequence[str] | None = None,
+        limit: int | None = None,
+        now: str | None = None,
+    ) -> DigestAnswer:
+        """Show a digest: its sentences, each with the memory that it is from, what is below it, and what
+        of it has expired. DIGEST is root, a name that 'mnem map' prints, or a memory, by key or id, of
+        which the digests are listed that it is in.
+
+        digest: root, or a scope, cluster or memory as 'mnem map' names it (default: root)
+        at: the REVision to read; see 'mnem help revisions'
+        by: what makes a scope: edge:TYPE, prop:NAME, type or community
+        limit: at most N children and facts each
+        now: TIME by which validity has ended, RFC 3339 or YYYY-MM-DD (default: now)
+        """
+        answer: DigestAnswer = self._verb('digest', locals())
+        return answer
+
+    def digest_write(
+        self,
+        digest: str,
+        source: str,
+        text: str,
+        *,
+        allow_secret: Sequence[str] | None = None,
+        branch: str | None = None,
+        by: Sequence[str] | None = None,
+        dry_run: bool | None = None,
+        expect: str | None = None,
+        message: str | None = None,
+        model: str | None = None,
+        time: str | None = None,
+    ) -> DigestWriteAnswer:
+        """Give a digest a text of your own. It takes the place of its sentences, in one commit. Read the
+        digest first with 'mnem digest': SOURCE is the hash that it prints of what it is made from. The
+        limit is 240 tokens, for root 480.
+
+        digest: root, or a scope or cluster of the map
+        source: the digest's source hash, as it was read
+        text: the new text
+        allow_secret: write what RULE of 'mnem guard rules' takes for a credential
+        branch: the branch to write to
+        by: what makes a scope: edge:TYPE, prop:NAME, type or community
+        dry_run: print what would change and write nothing
+        expect: the CID of the commit that the branch must be at; else exit code 5
+        message: what the commit is about; default: what was done
+        model: what wrote it, NAME (default: the agent, or else the author)
+        time: time of the change, RFC 3339
+        """
+        answer: DigestWriteAnswer = self._verb('digest_write', locals())
+        return answer
+
+    def distill(
+        self,
+        *,
+        at: str | None = None,
+        auto: bool | None = None,
+        by: Sequence[str] | None = None,
+    ) -> DistillAnswer:
+        """Make the digests of a commit and keep them. A digest is a few sentences quoted from the memories
+        below it: one for each scope, each cluster of similar memories, and the whole memory. Digests
+        are derived from the commit, like its index: they are the same on every machine, and no commit
+        is made. 'mnem map' and 'mnem digest' show them; digests that were not kept are made again each
+        time. After a change only the digests that contain it are made again.
+
+        at: the REVision to read; see 'mnem help revisions'
+        auto: only where digests were kept before: for hooks, which begin nothing
+        by: what makes a scope: edge:TYPE, prop:NAME, type or community
+        """
+        answer: DistillAnswer = self._verb('distill', locals())
+        return answer
+
+    def embed(
+        self,
+        *,
+        all: bool | None = None,
+        branch: str | None = None,
+        dry_run: bool | None = None,
+        expect: str | None = None,
+        limit: int | None = None,
+        message: str | None = None,
+        stale: bool | None = None,
+        status: bool | None = None,
+        time: str | None = None,
+        type: Sequence[str] | None = None,
+    ) -> EmbedAnswer:
+        """Give the nodes of a branch's newest commit embeddings by a model, and commit these. A node's
+        text is its context, summary, content, cues and properties that are strings. Nodes that have an
+        embedding of the model are left alone, unless --stale adds those whose text has changed since,
+        or --all takes all.
+
+        all: embed all nodes anew
+        branch: the branch to write to
+        dry_run: count what would be embedded, without making or writing any
+        expect: the CID of the commit that the branch must be at; else exit code 5
+        limit: make at most N embeddings; 0 for no limit
+        message: what the commit is about (default: "embed with MODEL")
+        stale: embed nodes too whose text has changed since
+        status: print how many nodes have embeddings, how many lack them, and whether a process makes
+            these
+        time: time of the change, RFC 3339
+        type: only nodes of this TYPE
+        """
+        answer: EmbedAnswer = self._verb('embed', locals())
+        return answer
+
+    def explore(
+        self,
+        topic: str,
+        *,
+        at: str | None = None,
+        beam: int | None = None,
+        depth: int | None = None,
+        edge_type: Sequence[str] | None = None,
+        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
+        keyword: bool | None = None,
+        type: Sequence[str] | None = None,
+    ) -> ExploreAnswer:
+        """Search along edges, in both directions, from the nodes that match a topic, and print what is
+        found with the best path to each node. At each of --depth hops the --beam most promising nodes
+        are followed: by the weights of the edges on the path and by how well they match the topic,
+        reduced for nodes with many edges on the path and for nodes that resemble each other.
+
+        topic: the question or words to look for
+        at: the REVision to read; see 'mnem help revisions'
+        beam: follow N nodes from each hop
+        depth: go N hops
+        edge_type: follow only edges of this TYPE
+        include: show nodes and edges in these hidden STATES too: forgotten, superseded, expired,
+            retired
+        keyword: begin at the tag, entity or node of this name
+        type: only nodes of this TYPE, on the way too
+        """
+        answer: ExploreAnswer = self._verb('explore', locals())
+        return answer
+
+    def forget(
+        self,
+        nodes: Sequence[str] | None = None,
+        *,
+        allow_secret: Sequence[str] | None = None,
+        before: str | None = None,
+        branch: str | None = None,
+        confirm: int | None = None,
+        dry_run: bool | None = None,
+        expect: str | None = None,
+        message: str | None = None,
+        reason: str | None = None,
+        time: str | None = None,
+        type: Sequence[str] | None = None,
+        where: Sequence[str] | None = None,
+    ) -> ForgetAnswer:
+        """Mark nodes as forgotten, in one commit. No retrieval on the branch finds or shows a forgotten
+        node. Commands that read show it with --include forgotten, and older commits are unchanged.
+        'mnem restore NODE' and 'mnem undo' bring it back. 'mnem purge' erases the text itself from
+        every commit, for good.
+
+        nodes: nodes, each by key, id, at least 4 digits of an id, or exact title
+        allow_secret: write what RULE of 'mnem guard rules' takes for a credential
+        before: only what was created before this TIME, RFC 3339 or YYYY-MM-DD
+        branch: the branch to write to
+        confirm: forget only if exactly N nodes match the filters
+        dry_run: print what would change and write nothing
+        expect: the CID of the commit that the branch must be at; else exit code 5
+        message: what the commit is about; default: what was done
+        reason: why, TEXT: it is kept with the mark
+        time: time of the change, RFC 3339
+        type: only this TYPE
+        where: only where this PREDICATE holds
+        """
+        answer: ForgetAnswer = self._verb('forget', locals())
+        return answer
+
+    def fsck(
+        self,
+        *,
+        full: bool | None = None,
+    ) -> FsckAnswer:
+        """Check the hash and form of every block, the chain of operations, all refs, commits, sessions and
+        trees, and that adjacency and index match the graph; name each bad block. Nothing is changed.
+        Damage gives exit code 4.
+
+        full: check the trees and indexes of every commit from end to end, not only of those that refs
+            name
+        """
+        answer: FsckAnswer = self._verb('fsck', locals())
+        return answer
+
+    def gc(
+        self,
+        *,
+        dry_run: bool | None = None,
+        grace: str | None = None,
+        keep_ops: int | None = None,
+        time: str | None = None,
+    ) -> GcAnswer:
+        """Remove what no ref reaches, neither now nor in a kept operation: the newest --keep-ops ones,
+        those of the last --grace, and the one before these, so that everything that existed within
+        --grace can be brought back. Older operations leave the operation log and can be neither undone
+        nor restored. Commits, tags, sessions, stages and merges in progress that a ref reaches stay,
+        with all they need. If anything is damaged nothing is removed.
+
+        dry_run: count what would be removed and remove nothing
+        grace: keep operations that are not older than this
+        keep_ops: how many of the newest operations to keep
+        time: time of the change, RFC 3339
+        """
+        answer: GcAnswer = self._verb('gc', locals())
+        return answer
+
+    def get(
+        self,
+        node: str,
+        *,
+        at: str | None = None,
+        field: str | None = None,
+        importance: bool | None = None,
+        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
+        now: str | None = None,
+    ) -> GetAnswer | GetAnswerWithImportance | dict[str, Any]:
+        """Print a node with everything in it. NODE is its exact key, its id, or at least 4 hex digits that
+        only its id begins with; key:NAME and id:ID force one reading. Or it is a text that means one
+        node for sure: its exact summary, or several words that it alone has all of. Where several fit,
+        they are listed.
+
+        node: a node by key, id, at least 4 digits of an id, or exact title
+        at: the REVision to read; see 'mnem help revisions'
+        field: print the value of this FIELD alone
+        importance: tell the effective importance, too
+        include: show nodes and edges in these hidden STATES too: forgotten, superseded, expired,
+            retired
+        now: TIME that the importance is of, RFC 3339 or YYYY-MM-DD (default: now)
+        """
+        answer: GetAnswer | GetAnswerWithImportance | dict[str, Any] = self._verb('get', locals())
+        return answer
+
+    def half_life(
+        self,
+        half_lives: Sequence[str] | None = None,
+        *,
+        at: str | None = None,
+        branch: str | None = None,
+        dry_run: bool | None = None,
+        expect: str | None = None,
+        message: str | None = None,
+        reset: bool | None = None,
+        time: str | None = None,
+    ) -> HalfLifeAnswer:
+        """List after how many days a memory of each type counts half in its effective importance, which
+        'mnem get NODE --importance' shows, and which decides what 'mnem consolidate' proposes. A type
+        that is not listed has what * has, which cannot be changed: give it one of its own.
+
+        half_lives: TYPE=DAYS or TYPE=default, to change those of these types
+        at: the REVision to read; see 'mnem help revisions'
+        branch: the branch to write to
+        dry_run: print what would be and write nothing
+        expect: the CID of the commit that the branch must be at, or "none" for a branch without one;
+            else exit code 5
+        message: what the commit is about; default: what was done
+        reset: go back to the built-in half-lives of all types
+        time: time of the change, RFC 3339
+        """
+        answer: HalfLifeAnswer = self._verb('half_life', locals())
+        return answer
+
+    def index_rebuild(
+        self,
+        *,
+        at: str | None = None,
+    ) -> IndexRebuildAnswer:
+        """Rebuild the index of a commit from its graph alone and replace the existing one. If that fails
+        the old index stays. Answers do not change.
+
+        at: the REVision to read; see 'mnem help revisions'
+        """
+        answer: IndexRebuildAnswer = self._verb('index_rebuild', locals())
+        return answer
+
+    def index_status(
+        self,
+        *,
+        at: str | None = None,
+    ) -> IndexStatusAnswer:
+        """Describe the index of a commit: its segments, and the nodes and terms of each text field.
+
+        at: the REVision to read; see 'mnem help revisions'
+        """
+        answer: IndexStatusAnswer = self._verb('index_status', locals())
+        return answer
+
+    def link(
+        self,
+        src: str,
+        type: str,
+        dst: str,
+        *,
+        allow_secret: Sequence[str] | None = None,
+        branch: str | None = None,
+        expect: str | None = None,
+        key: str | None = None,
+        prop: Sequence[str] | None = None,
+        stage: str | None = None,
+        time: str | None = None,
+        weight: str | None = None,
+    ) -> LinkAnswer:
+        """Stage an edge of a TYPE from SRC to DST, which are named by key, id or unique prefix of an id.
+        An edge that is there already is changed: properties that are not given stay. --key tells
+        parallel edges of one type apart. SRC and DST may be keys of nodes that are still to come, but
+        then the stage cannot be committed before they are there.
+
+        src: the node that the edge comes from
+        type: the type of the edge
+        dst: the node that it leads to
+        allow_secret: write what RULE of 'mnem guard rules' takes for a credential
+        branch: the branch that an empty stage builds on
+        expect: the CID of the commit that HEAD must be at, or "none" before the first; else exit code 5
+        key: KEY that tells parallel edges apart
+        prop: property as NAME=VALUE, the value JSON where it reads as JSON, else text
+        stage: the stage to use
+        time: time of the change, RFC 3339
+        weight: WEIGHT above 0 and at most 1, kept in units of 2^-16 (default for a new edge: 1)
+        """
+        answer: LinkAnswer = self._verb('link', locals())
+        return answer
+
+    def log(
+        self,
+        node: str | None = None,
+        *,
+        agent: Sequence[str] | None = None,
+        at: str | None = None,
+        author: Sequence[str] | None = None,
+        grep: str | None = None,
+        limit: int | None = None,
+        oneline: bool | None = None,
+        signatures: bool | None = None,
+        since: str | None = None,
+        stat: bool | None = None,
+        type: Sequence[str] | None = None,
+        until: str | None = None,
+    ) -> list[LogAnswer]:
+        """List the commits that a revision reaches, newest first, with the numbers of nodes and edges that
+        each added (+), changed (~) and removed (-). A range A..B leaves out what A reaches. With a
+        NODE, list those that touched it: the node, its mark, an edge of it or the mark of one. A merge
+        touches what differs from all its parents. A name that is both a revision and a node is the
+        revision; 'mnem log -- NODE' and key:NAME always mean the node.
+
+        node: a node by key, id, at least 4 digits of an id, or exact title
+        agent: commits by this agent
+        at: the REVision to read; see 'mnem help revisions'
+        author: commits by this author
+        grep: commits whose message matches this regular EXPRESSION
+        limit: at most N commits; 0 for all
+        oneline: one line a commit
+        signatures: print what signatures are worth, as 'mnem verify' does
+        since: commits at or after this TIME: RFC 3339 or YYYY-MM-DD
+        stat: count what each commit changed by type
+        type: commits that changed a node or edge of this TYPE (repeatable: any of them)
+        until: commits before this TIME, likewise
+        """
+        answer: list[LogAnswer] = self._verb('log', locals())
+        return answer
+
+    def ls(
+        self,
+        *,
+        after: str | None = None,
+        at: str | None = None,
+        edges: bool | None = None,
+        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
+        limit: int | None = None,
+        now: str | None = None,
+        sort: str | None = None,
+        type: Sequence[str] | None = None,
+        where: Sequence[str] | None = None,
+    ) -> LsAnswer | LsEdges:
+        """List the nodes, or with --edges the edges, that pass the filters. Predicates are those of 'mnem
+        retrieve --where'. --sort orders by id (the default), key, created, updated, importance or
+        props.NAME, descending with - in front; what has no such value comes last, and what is equal is
+        in order of id. Property values of different kinds sort as numbers, strings, booleans, rest.
+        importance is the effective importance at --now, which 'mnem get --importance' explains.
+
+        after: go on after this CURSOR or id
+        at: the REVision to read; see 'mnem help revisions'
+        edges: list edges
+        include: show nodes and edges in these hidden STATES too: forgotten, superseded, expired,
+            retired
+        limit: at most N rows; 0 for all
+        now: TIME that importance is of, RFC 3339 or YYYY-MM-DD (default: now)
+        sort: ORDER: id, key, created, updated, importance or props.NAME
+        type: only this TYPE
+        where: only where this PREDICATE holds
+        """
+        answer: LsAnswer | LsEdges = self._verb('ls', locals())
+        return answer
+
+    def map(
+        self,
+        scope: str | None = None,
+        *,
+        at: str | None = None,
+        budget: int | None = None,
+        by: Sequence[str] | None = None,
+        depth: int | None = None,
+        since: str | None = None,
+    ) -> MapAnswer:
+        """Print a table of contents of a memory: its scopes and clusters, the largest first. Each has the
+        number of memories below it and what they are about. 'mnem digest' shows one of them.
+
+        scope: a scope or cluster, named as in the output of the map (default: the whole memory)
+        at: the REVision to read; see 'mnem help revisions'
+        budget: print at most N tokens; 0 for the highest limit
+        by: what makes a scope: edge:TYPE, prop:NAME, type or community
+        depth: show N levels below, 1 to 8
+        since: show only what differs from REV
+        """
+        answer: MapAnswer = self._verb('map', locals())
+        return answer
+
+    def mark(
+        self,
+        *,
+        allow_secret: Sequence[str] | None = None,
+        branch: str | None = None,
+        by: str | None = None,
+        dry_run: bool | None = None,
+        expect: str | None = None,
+        kind: str | None = None,
+        message: str | None = None,
+        nodes: Sequence[str] | None = None,
+        now: str | None = None,
+        reason: str | None = None,
+        remove: bool | None = None,
+        time: str | None = None,
+    ) -> MarkAnswer:
+        """Mark nodes, in one commit. A marked node keeps its text, properties and edges; --remove takes
+        the marks of nodes off again, of two that contradict each other both.
+
+        allow_secret: write what RULE of 'mnem guard rules' takes for a credential
+        branch: the branch to write to
+        by: the NODE that supersedes, contradicts or differs from them
+        dry_run: print what would change and write nothing
+        expect: the CID of the commit that the branch must be at; else exit code 5
+        kind: stale, contradicted, superseded, different, retired, expired or forgotten; none with
+            remove
+        message: what the commit is about; default: what was done
+        nodes: nodes, each by key, id, at least 4 digits of an id, or exact title; of expired without
+            any, those whose time has passed
+        now: TIME that counts as now for expired, RFC 3339 or YYYY-MM-DD (default: the time of the
+            change)
+        reason: why, TEXT: it is kept with the mark
+        remove: take the marks of nodes off, whatever they say
+        time: time of the change, RFC 3339
+        """
+        answer: MarkAnswer = self._verb('mark', locals())
+        return answer
+
+    def merge(
+        self,
+        rev: str | None = None,
+        *,
+        abort: bool | None = None,
+        allow_secret: Sequence[str] | None = None,
+        branch: str | None = None,
+        continue_: bool | None = None,
+        drop: str | None = None,
+        dry_run: bool | None = None,
+        expect: str | None = None,
+        lines: Sequence[Mapping[str, Any]] | None = None,
+        list: bool | None = None,
+        message: str | None = None,
+        newest: bool | None = None,
+        no_ff: bool | None = None,
+        ours: bool | None = None,
+        require_signed: bool | None = None,
+        resolve: str | None = None,
+        take: Literal["ours", "theirs", "base"] | None = None,
+        theirs: bool | None = None,
+        time: str | None = None,
+    ) -> MergeAnswer | MergeState:
+        """Merge a branch or any commit into the current branch, by field, property, edge and mark. A
+        change made on one side since the common ancestor is taken, and so is the same change made on
+        both sides. If the branch has no commits of its own, it moves forward. Different changes of one
+        thing are a conflict, exit code 5: the merge waits, and the branch stays where it is, until
+        every conflict is resolved and the merge is continued.
+
+        rev: a branch, tag, CID or any other revision
+        abort: forget the merge in progress
+        allow_secret: write what RULE of 'mnem guard rules' takes for a credential
+        branch: the branch to write to
+        continue_: make the commit, all conflicts being resolved
+        drop: forget what was kept under a REF
+        dry_run: say what would happen and write nothing
+        expect: the CID of the commit that the branch must be at; else exit code 5
+        lines: with resolve: change lines that decide it, in place of take
+        list: show the merge in progress, and what was kept
+        message: what the commit is about; default: what was done
+        newest: where both sides changed one thing, take what was changed last
+        no_ff: make a merge commit also where the branch could simply move
+        ours: where both sides changed one thing, take what the branch has
+        require_signed: refuse commits that no key you trust has signed
+        resolve: decide about one ITEM, with --take
+        take: with resolve: ours, theirs or base
+        theirs: where both sides changed one thing, take the other side's
+        time: time of the change, RFC 3339
+        """
+        answer: MergeAnswer | MergeState = self._verb('merge', locals())
+        return answer
+
+    def neighbors(
+        self,
+        node: str,
+        *,
+        at: str | None = None,
+        both: bool | None = None,
+        derived: bool | None = None,
+        in_: bool | None = None,
+        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
+        limit: int | None = None,
+        out: bool | None = None,
+        type: Sequence[str] | None = None,
+    ) -> NeighborsAnswer:
+        """List the edges of a node in order of type and other end: outgoing ones (->), then incoming ones
+        (<-). NODE is named as for 'mnem get'.
+
+        node: a node by key, id, at least 4 digits of an id, or exact title
+        at: the REVision to read; see 'mnem help revisions'
+        both: edges in both directions (the default)
+        derived: nodes linked by mentions of titles too
+        in_: edges to the node only
+        include: show nodes and edges in these hidden STATES too: forgotten, superseded, expired,
+            retired
+        limit: at most N edges in each direction; 0 for all
+        out: edges from the node only
+        type: only edges of this TYPE
+        """
+        answer: NeighborsAnswer = self._verb('neighbors', locals())
+        return answer
+
+    def op_diff(
+        self,
+        a: str,
+        b: str | None = None,
+    ) -> OpDiffAnswer:
+        """List the refs that differ between the states after operation A and after B, by default the
+        newest.
+
+        a: an operation by number or CID
+        b: another one
+        """
+        answer: OpDiffAnswer = self._verb('op_diff', locals())
+        return answer
+
+    def op_log(
+        self,
+        *,
+        limit: int | None = None,
+    ) -> list[OpLogAnswer]:
+        """List operations, newest first: number, time, actor, command, and the refs that each moved. With
+        --json, one object a line.
+
+        limit: at most N operations; 0 for all
+        """
+        answer: list[OpLogAnswer] = self._verb('op_log', locals())
+        return answer
+
+    def op_restore(
+        self,
+        op: str,
+        *,
+        expect: str | None = None,
+        time: str | None = None,
+    ) -> OpRestoreAnswer:
+        """Give HEAD, branches, tags, stages and merges in progress the values they had after an operation.
+        This is an operation itself: 'mnem undo' takes it back. Sessions and remote-tracking refs stay
+        as they are.
+
+        op: an operation by number or CID
+        expect: the CID of the commit that HEAD must be at, or "none" before the first; else exit code 5
+        time: time of the change, RFC 3339
+        """
+        answer: OpRestoreAnswer = self._verb('op_restore', locals())
+        return answer
+
+    def op_show(
+        self,
+        op: str | None = None,
+    ) -> OpShowAnswer:
+        """Print one operation, by default the newest, with its CID and the refs that it moved. To see what
+        it did to the memory, give 'mnem diff' the two commits of a branch.
+
+        op: by number or CID
+        """
+        answer: OpShowAnswer = self._verb('op_show', locals())
+        return answer
+
+    def pack_redact(
+        self,
+        *,
+        dry_run: bool | None = None,
+        redaction: Sequence[str] | None = None,
+        time: str | None = None,
+        yes: bool | None = None,
+    ) -> PackRedactAnswer:
+        """Erase blocks as another repository did: their bytes are gone from the files here, and gaps stay
+        gaps. Nothing is erased but nodes, edges, marks, embeddings and texts that branches, tags and
+        sessions reach, and that are what the record says. There is no way back. Without --yes it says
+        what it would erase and is refused.
+
+        dry_run: say what would be erased and erase nothing
+        redaction: erase the block of CID=RECORD, as 'mnem pack redactions' lists them
+        time: time of the change, RFC 3339
+        yes: really erase: there is no way back
+        """
+        answer: PackRedactAnswer = self._verb('pack_redact', locals())
+        return answer
+
+    def pack_redactions(
+        self,
+        *,
+        after: str | None = None,
+    ) -> PackRedactionsAnswer:
+        """List the blocks that were erased here, each with its redaction record: at most 1000 at once, in
+        the order of their CIDs. 'mnem pack redact' applies them to another repository.
+
+        after: list only blocks whose CID comes after CID
+        """
+        answer: PackRedactionsAnswer = self._verb('pack_redactions', locals())
+        return answer
+
+    def pack_refs(
+        self,
+        *,
+        commit: Sequence[str] | None = None,
+        sessions: bool | None = None,
+        tracking: bool | None = None,
+    ) -> PackRefsAnswer:
+        """List what another repository can have of this one: branches, tags, with --sessions sessions, the
+        branch that HEAD is on, and which of some commits are here. It is the first question of a fetch
+        or a push.
+
+        commit: tell which of these commits and records of sessions the repository has: each a CID, at
+            most 256
+        sessions: tell of sessions too
+        tracking: tell of the refs under refs/remotes too
+        """
+        answer: PackRefsAnswer = self._verb('pack_refs', locals())
+        return answer
+
+    def path(
+        self,
+        from_: str,
+        to: str,
+        *,
+        at: str | None = None,
+        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
+        max_hops: int | None = None,
+        type: Sequence[str] | None = None,
+        undirected: bool | None = None,
+    ) -> PathAnswer:
+        """Find a path with the fewest edges from A to B, following edges from source to destination, or in
+        both directions with --undirected. Of several shortest paths it always picks the same one. If
+        there is none, nothing is printed and the exit code is 0.
+
+        from_: a node by key, id, at least 4 digits of an id, or exact title
+        to: a node by key, id, at least 4 digits of an id, or exact title
+        at: the REVision to read; see 'mnem help revisions'
+        include: show nodes and edges in these hidden STATES too: forgotten, superseded, expired,
+            retired
+        max_hops: look no further than N edges
+        type: follow only edges of this TYPE
+        undirected: follow edges both ways
+        """
+        answer: PathAnswer = self._verb('path', locals())
+        return answer
+
+    def pin(
+        self,
+        nodes: Sequence[str],
+        *,
+        allow_secret: Sequence[str] | None = None,
+        branch: str | None = None,
+        dry_run: bool | None = None,
+        expect: str | None = None,
+        message: str | None = None,
+        time: str | None = None,
+    ) -> PinAnswer:
+        """Pin nodes, in one commit: hooks give them to agents at the start of every session. A pinned node
+        has the property pinned = true; --where 'pinned = true' finds it. 'mnem unpin NODE' and 'mnem
+        undo' take it back.
+
+        nodes: nodes, each by key, id, at least 4 digits of an id, or exact title
+        allow_secret: write what RULE of 'mnem guard rules' takes for a credential
+        branch: the branch to write to
+        dry_run: print what would change and write nothing
+        expect: the CID of the commit that the branch must be at; else exit code 5
+        message: what the commit is about; default: what was done
+        time: time of the change, RFC 3339
+        """
+        answer: PinAnswer = self._verb('pin', locals())
+        return answer
+
+    def profile_default(
+        self,
+        name: str,
+        *,
+        branch: str | None = None,
+        expect: str | None = None,
+        message: str | None = None,
+        time: str | None = None,
+    ) -> ProfileDefaultAnswer:
+        """Choose the profile for requests that name none and whose types match none. Unless chosen, it is
+        the built-in profile named default.
+
+        name: the name of a profile
+        branch: the branch to write to
+        expect: the CID of the commit that the branch must be at, or "none" for a branch without one;
+            else exit code 5
+        message: what the change is about
+        time: time of the change, RFC 3339
+        """
+        answer: ProfileDefaultAnswer = self._verb('profile_default', locals())
+        return answer
+
+    def profile_list(
+        self,
+        *,
+        at: str | None = None,
+    ) -> list[ProfileListAnswer]:
+        """List the profiles of a revision and the built-in ones, * before the default. With --json, one
+        object a line.
+
+        at: the REVision to read; see 'mnem help revisions'
+        """
+        answer: list[ProfileListAnswer] = self._verb('profile_list', locals())
+        return answer
+
+    def profile_restore(
+        self,
+        rev: str,
+        names: Sequence[str] | None = None,
+        *,
+        branch: str | None = None,
+        expect: str | None = None,
+        message: str | None = None,
+        time: str | None = None,
+    ) -> ProfileRestoreAnswer:
+        """Put the named profiles back as they were at a revision, or all of them and the default; those
+        that were not there then are removed. To undo one commit use 'mnem revert'.
+
+        rev: a branch, tag, CID or any other revision
+        names: names of profiles, none for all
+        branch: the branch to write to
+        expect: the CID of the commit that the branch must be at, or "none" for a branch without one;
+            else exit code 5
+        message: what the change is about
+        time: time of the change, RFC 3339
+        """
+        answer: ProfileRestoreAnswer = self._verb('profile_restore', locals())
+        return answer
+
+    def profile_rm(
+        self,
+        name: str,
+        *,
+        branch: str | None = None,
+        expect: str | None = None,
+        message: str | None = None,
+        time: str | None = None,
+    ) -> ProfileRmAnswer:
+        """Remove a profile of the repository. A built-in one of the same name holds again; if there is
+        none and it was the default, the default is default.
+
+        name: the name of a profile
+        branch: the branch to write to
+        expect: the CID of the commit that the branch must be at, or "none" for a branch without one;
+            else exit code 5
+        message: what the change is about
+        time: time of the change, RFC 3339
+        """
+        answer: ProfileRmAnswer = self._verb('profile_rm', locals())
+        return answer
+
+    def profile_set(
+        self,
+        name: str,
+        *,
+        adjacency: int | None = None,
+        altitude: Literal["entity", "scope", "root", "auto"] | None = None,
+        branch: str | None = None,
+        budget: int | None = None,
+        community: bool | None = None,
+        damping: float | None = None,
+        decay: float | None = None,
+        dedup: bool | None = None,
+        direction: Literal["out", "in", "both"] | None = None,
+        edge_weight: Sequence[str] | None = None,
+        expand: int | None = None,
+        expand_type: Sequence[str] | None = None,
+        expansion: Literal["lend", "decay", "ppr"] | None = None,
+        expect: str | None = None,
+        floor: Literal["answer", "maybe", "rest"] | None = None,
+        for_type: Sequence[str] | None = None,
+        fusion: Literal["convex", "rrf", "weighted-rrf", "score-norm"] | None = None,
+        limit: int | None = None,
+        max_expand: int | None = None,
+        message: str | None = None,
+        order: Literal["rank", "time"] | None = None,
+        pack: Literal["auto", "whole", "passages"] | None = None,
+        passage_tokens: int | None = None,
+        show: Sequence[Literal["times", "key", "content"]] | None = None,
+        spelling: Literal["on", "off"] | None = None,
+        summary_cap: int | None = None,
+        time: str | None = None,
+        tokenizer: Literal["estimate"] | None = None,
+        weight: Sequence[str] | None = None,
+    ) -> ProfileSetAnswer:
+        """Set parameters of a profile by the flags that 'mnem retrieve' has for them; what is not given
+        stays. A new profile of a built-in name begins with what that one says. A parameter that is set
+        to nothing, as with --dedup=false, is taken out. Each change is one commit.
+
+        name: the name of a profile
+        adjacency: print N edges of each item in each direction
+        altitude: print digests of scopes in place of items that do not fit: HOW is entity (never),
+            scope, root (that of the whole first) or auto (as scope where the query asks broadly)
+        branch: the branch to write to
+        budget: at most N tokens; 0 for no budget
+        community: raise and add members of the communities that the best nodes are in
+        damping: with --expansion ppr: the SHARE that moves on, between 0 and 1
+        decay: with --expansion decay: the SHARE that each hop keeps, above 0 to 1
+        dedup: leave out what repeats an item before it
+        direction: expand along edges out, in or both
+        edge_weight: lend so much over edges of a type: TYPE=W, W 0 to 16, 1 for others
+        expand: expand in N rounds, 0 for none, at most 4; with ppr 20 rounds, at most 64
+        expand_type: expand along edges of this TYPE only
+        expansion: how nodes raise those linked to them: WAY is lend, decay or ppr
+        expect: the CID of the commit that the branch must be at, or "none" for a branch without one;
+            else exit code 5
+        floor: print items down to this BAND: answer, maybe or rest
+        for_type: choose the profile for requests of this TYPE
+        fusion: how text and vectors become one list: WAY is convex, rrf, weighted-rrf or score-norm
+        limit: at most N items; 0 for no limit
+        max_expand: at most N nodes join that only expansion finds
+        message: what the change is about
+        order: print items by rank or by time (oldest first)
+        pack: print TEXTS whole, or the passages of summary and content that fit the query best; auto:
+            whole while the budget lasts, passages of chunks that do not fit
+        passage_tokens: with --pack passages or auto: at most N tokens of each text
+        show: print these LINES too: times, key, content
+        spelling: read words that no node has as the closest that some have: on or off
+        summary_cap: cut each text at N characters; 0 for whole
+        time: time of the change, RFC 3339
+        tokenizer: count tokens by NAME: estimate, or a counter of the program that has the repository
+            open
+        weight: count a lane so much: LANE=W, LANE text, text:N, time, dense:MODEL or sparse:MODEL, W 0
+            to 16
+        """
+        answer: ProfileSetAnswer = self._verb('profile_set', locals())
+        return answer
+
+    def profile_show(
+        self,
+        name: str,
+        *,
+        at: str | None = None,
+    ) -> ProfileShowAnswer:
+        """Print the types and parameters of a profile. What it does not say is as the help of 'mnem
+        retrieve' has it. Where parameters contradict each other, as after a merge, it says so.
+
+        name: the name of a profile
+        at: the REVision to read; see 'mnem help revisions'
+        """
+        answer: ProfileShowAnswer = self._verb('profile_show', locals())
+        return answer
+
+    def profile_unset(
+        self,
+        name: str,
+        params: Sequence[str] | None = None,
+        *,
+        branch: str | None = None,
+        expect: str | None = None,
+        message: str | None = None,
+        time: str | None = None,
+    ) -> ProfileUnsetAnswer:
+        """Take parameters out of a profile by the names of their flags, or for-type for its types; without
+        a PARAM, all. To do away with the profile use 'mnem profile rm'.
+
+        name: the name of a profile
+        params: names of parameters
+        branch: the branch to write to
+        expect: the CID of the commit that the branch must be at, or "none" for a branch without one;
+            else exit code 5
+        message: what the change is about
+        time: time of the change, RFC 3339
+        """
+        answer: ProfileUnsetAnswer = self._verb('profile_unset', locals())
+        return answer
+
+    def purge(
+        self,
+        node: str,
+        *,
+        dry_run: bool | None = None,
+        expect: str | None = None,
+        keep_queries: bool | None = None,
+        reason: str | None = None,
+        time: str | None = None,
+        yes: bool | None = None,
+    ) -> PurgeAnswer:
+        """Erase every version of a node in all commits, with its embeddings and content, and leave a
+        redaction in place of each, with reason, time and author. The node is first removed from every
+        branch and stage that has it; this is one operation, and it cannot be undone. Commits keep their
+        CIDs, and older ones show the redaction. Commits and imports cannot bring back what was erased.
+        Afterwards the store is compacted, so that no file of the repository holds the text. If the disk
+        has no room for that, the answer says that the erasure is pending: opening the repository for
+        writing, 'mnem gc' and the next purge continue it when there is room.
+
+        node: a node by key, id, at least 4 digits of an id, or exact title
+        dry_run: say what would be done and do nothing
+        expect: the CID of the commit that HEAD must be at, or "none" before the first; else exit code 5
+        keep_queries: leave recorded queries with its text
+        reason: why; shown with the redaction
+        time: time of the change, RFC 3339
+        yes: really erase: there is no way back
+        """
+        answer: PurgeAnswer = self._verb('purge', locals())
+        return answer
+
+    def recall(
+        self,
+        query: str | None = None,
+        *,
+        adjacency: int | None = None,
+        all: bool | None = None,
+        also: Sequence[str] | None = None,
+        altitude: Literal["entity", "scope", "root", "auto"] | None = None,
+        at: str | None = None,
+        budget: int | None = None,
+        community: bool | None = None,
+        created_from: str | None = None,
+        created_to: str | None = None,
+        current: bool | None = None,
+        damping: float | None = None,
+        decay: float | None = None,
+        dedup: bool | None = None,
+        direction: Literal["out", "in", "both"] | None = None,
+        edge_weight: Sequence[str] | None = None,
+        embed: bool | None = None,
+        exclude: Sequence[str] | None = None,
+        expand: int | None = None,
+        expand_type: Sequence[str] | None = None,
+        expansion: Literal["lend", "decay", "ppr"] | None = None,
+        explain: bool | None = None,
+        floor: Literal["answer", "maybe", "rest"] | None = None,
+        follow: bool | None = None,
+        format: Literal["yaml", "brief"] | None = None,
+        fusion: Literal["convex", "rrf", "weighted-rrf", "score-norm"] | None = None,
+        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
+        intent: Literal["auto", "why", "when", "entity", "general"] | None = None,
+        limit: int | None = None,
+        max_expand: int | None = None,
+        now: str | None = None,
+        order: Literal["rank", "time"] | None = None,
+        pack: Literal["auto", "whole", "passages"] | None = None,
+        passage_tokens: int | None = None,
+        profile: str | None = None,
+        receipt: bool | None = None,
+        rerank: bool | None = None,
+        rerank_top: int | None = None,
+        rewrite: bool | Literal["multi", "hyde"] | None = None,
+        rewrites: int | None = None,
+        session: str | None = None,
+        show: Sequence[Literal["times", "key", "content"]] | None = None,
+        spelling: Literal["on", "off"] | None = None,
+        summary_cap: int | None = None,
+        time: str | None = None,
+        tokenizer: Literal["estimate"] | None = None,
+        type: Sequence[str] | None = None,
+        unseen: bool | None = None,
+        updated_from: str | None = None,
+        updated_to: str | None = None,
+        valid_at: str | None = None,
+        weight: Sequence[str] | None = None,
+        where: Sequence[str] | None = None,
+    ) -> RecallAnswer:
+        """Find what answers a question as 'mnem retrieve' does, and rank it by the kind of answer that the
+        question asks for. Its words tell the intent: why for a reason, when for a time, entity for who,
+        what, which or where, and general for anything else, in English, Chinese, German, French,
+        Spanish and seven more languages; --intent overrides them.
+
+        query: the question or words to look for
+        adjacency: print N edges of each item in each direction
+        all: print every item in the order of ranks, however sure it is
+        also: search for this TEXT too: the query in other words (repeatable, at most 8)
+        altitude: print digests of scopes in place of items that do not fit: HOW is entity (never),
+            scope, root (that of the whole first) or auto (as scope where the query asks broadly)
+        at: the REVision to read; see 'mnem help revisions'
+        budget: at most N tokens; 0 for no budget
+        community: raise and add members of the communities that the best nodes are in
+        created_from: created at this TIME or later
+        created_to: created before this TIME
+        current: leave out replaced memories
+        damping: with --expansion ppr: the SHARE that moves on, between 0 and 1
+        decay: with --expansion decay: the SHARE that each hop keeps, above 0 to 1
+        dedup: leave out what repeats an item before it
+        direction: expand along edges out, in or both
+        edge_weight: lend so much over edges of a type: TYPE=W, W 0 to 16, 1 for others
+        embed: use the embedding model of the configuration too
+        exclude: leave out this NODE, by key or id
+        expand: expand in N rounds, 0 for none, at most 4; with ppr 20 rounds, at most 64
+        expand_type: expand along edges of this TYPE only
+        expansion: how nodes raise those linked to them: WAY is lend, decay or ppr
+        explain: tell how each item was found, and what did not fit
+        floor: print items down to this BAND: answer, maybe or rest
+        follow: with a session: answer from HEAD, not from its commit
+        format: print items in this FORM: brief or yaml, which has full ids
+        fusion: how text and vectors become one list: WAY is convex, rrf, weighted-rrf or score-norm
+        include: show nodes and edges in these hidden STATES too: forgotten, superseded, expired,
+            retired
+        intent: what the query asks for: INTENT is auto, why, when, entity or general
+        limit: at most N items; 0 for no limit
+        max_expand: at most N nodes join that only expansion finds
+        now: count dates like 'last week' in the query from the day of this TIME; default today
+        order: print items by rank or by time (oldest first)
+        pack: print TEXTS whole, or the passages of summary and content that fit the query best; auto:
+            whole while the budget lasts, passages of chunks that do not fit
+        passage_tokens: with --pack passages or auto: at most N tokens of each text
+        profile: take what no flag says from this NAME; see 'mnem help profile'
+        receipt: record the answer, without a session too
+        rerank: judge the best items anew by the model of the configuration
+        rerank_top: judge N items; 1 to 200
+        rewrite: let the model of the configuration put the query into other words: multi, or true, or
+            hyde for a made-up answer
+        rewrites: with --rewrite multi: N texts, 1 to 8
+        session: answer in this session and record it
+        show: print these LINES too: times, key, content
+        spelling: read words that no node has as the closest that some have: on or off
+        summary_cap: cut each text at N characters; 0 for whole
+        time: time of the change, RFC 3339
+        tokenizer: count tokens by NAME: estimate, or a counter of the program that has the repository
+            open
+        type: only nodes of this TYPE
+        unseen: leave out what the session was shown before
+        updated_from: updated (or else created) at this TIME or later
+        updated_to: updated (or else created) before this TIME
+        valid_at: valid at this TIME
+        weight: count a lane so much: LANE=W, LANE text, text:N, time, dense:MODEL or sparse:MODEL, W 0
+            to 16
+        where: only where this PREDICATE holds
+        """
+        answer: RecallAnswer = self._verb('recall', locals())
+        return answer
+
+    def recall_batch(
+        self,
+        *,
+        lines: Sequence[Mapping[str, Any]],
+        adjacency: int | None = None,
+        all: bool | None = None,
+        also: Sequence[str] | None = None,
+        altitude: Literal["entity", "scope", "root", "auto"] | None = None,
+        at: str | None = None,
+        budget: int | None = None,
+        community: bool | None = None,
+        created_from: str | None = None,
+        created_to: str | None = None,
+        current: bool | None = None,
+        damping: float | None = None,
+        decay: float | None = None,
+        dedup: bool | None = None,
+        direction: Literal["out", "in", "both"] | None = None,
+        edge_weight: Sequence[str] | None = None,
+        embed: bool | None = None,
+        exclude: Sequence[str] | None = None,
+        expand: int | None = None,
+        expand_type: Sequence[str] | None = None,
+        expansion: Literal["lend", "decay", "ppr"] | None = None,
+        explain: bool | None = None,
+        floor: Literal["answer", "maybe", "rest"] | None = None,
+        follow: bool | None = None,
+        format: Literal["yaml", "brief"] | None = None,
+        fusion: Literal["convex", "rrf", "weighted-rrf", "score-norm"] | None = None,
+        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
+        intent: Literal["auto", "why", "when", "entity", "general"] | None = None,
+        limit: int | None = None,
+        max_expand: int | None = None,
+        now: str | None = None,
+        order: Literal["rank", "time"] | None = None,
+        pack: Literal["auto", "whole", "passages"] | None = None,
+        passage_tokens: int | None = None,
+        profile: str | None = None,
+        receipt: bool | None = None,
+        rerank: bool | None = None,
+        rerank_top: int | None = None,
+        rewrite: bool | Literal["multi", "hyde"] | None = None,
+        rewrites: int | None = None,
+        session: str | None = None,
+        show: Sequence[Literal["times", "key", "content"]] | None = None,
+        spelling: Literal["on", "off"] | None = None,
+        summary_cap: int | None = None,
+        time: str | None = None,
+        tokenizer: Literal["estimate"] | None = None,
+        type: Sequence[str] | None = None,
+        unseen: bool | None = None,
+        updated_from: str | None = None,
+        updated_to: str | None = None,
+        valid_at: str | None = None,
+        weight: Sequence[str] | None = None,
+        where: Sequence[str] | None = None,
+    ) -> list[RecallBatchAnswer]:
+        """Find what answers a question as 'mnem retrieve' does, and rank it by the kind of answer that the
+        question asks for. Its words tell the intent: why for a reason, when for a time, entity for who,
+        what, which or where, and general for anything else, in English, Chinese, German, French,
+        Spanish and seven more languages; --intent overrides them.
+
+        lines: requests: objects with text and any parameter of retrieve
+        adjacency: print N edges of each item in each direction
+        all: print every item in the order of ranks, however sure it is
+        also: search for this TEXT too: the query in other words (repeatable, at most 8)
+        altitude: print digests of scopes in place of items that do not fit: HOW is entity (never),
+            scope, root (that of the whole first) or auto (as scope where the query asks broadly)
+        at: the REVision to read; see 'mnem help revisions'
+        budget: at most N tokens; 0 for no budget
+        community: raise and add members of the communities that the best nodes are in
+        created_from: created at this TIME or later
+        created_to: created before this TIME
+        current: leave out replaced memories
+        damping: with --expansion ppr: the SHARE that moves on, between 0 and 1
+        decay: with --expansion decay: the SHARE that each hop keeps, above 0 to 1
+        dedup: leave out what repeats an item before it
+        direction: expand along edges out, in or both
+        edge_weight: lend so much over edges of a type: TYPE=W, W 0 to 16, 1 for others
+        embed: use the embedding model of the configuration too
+        exclude: leave out this NODE, by key or id
+        expand: expand in N rounds, 0 for none, at most 4; with ppr 20 rounds, at most 64
+        expand_type: expand along edges of this TYPE only
+        expansion: how nodes raise those linked to them: WAY is lend, decay or ppr
+        explain: tell how each item was found, and what did not fit
+        floor: print items down to this BAND: answer, maybe or rest
+        follow: with a session: answer from HEAD, not from its commit
+        format: print items in this FORM: brief or yaml, which has full ids
+        fusion: how text and vectors become one list: WAY is convex, rrf, weighted-rrf or score-norm
+        include: show nodes and edges in these hidden STATES too: forgotten, superseded, expired,
+            retired
+        intent: what the query asks for: INTENT is auto, why, when, entity or general
+        limit: at most N items; 0 for no limit
+        max_expand: at most N nodes join that only expansion finds
+        now: count dates like 'last week' in the query from the day of this TIME; default today
+        order: print items by rank or by time (oldest first)
+        pack: print TEXTS whole, or the passages of summary and content that fit the query best; auto:
+            whole while the budget lasts, passages of chunks that do not fit
+        passage_tokens: with --pack passages or auto: at most N tokens of each text
+        profile: take what no flag says from this NAME; see 'mnem help profile'
+        receipt: record the answer, without a session too
+        rerank: judge the best items anew by the model of the configuration
+        rerank_top: judge N items; 1 to 200
+        rewrite: let the model of the configuration put the query into other words: multi, or true, or
+            hyde for a made-up answer
+        rewrites: with --rewrite multi: N texts, 1 to 8
+        session: answer in this session and record it
+        show: print these LINES too: times, key, content
+        spelling: read words that no node has as the closest that some have: on or off
+        summary_cap: cut each text at N characters; 0 for whole
+        time: time of the change, RFC 3339
+        tokenizer: count tokens by NAME: estimate, or a counter of the program that has the repository
+            open
+        type: only nodes of this TYPE
+        unseen: leave out what the session was shown before
+        updated_from: updated (or else created) at this TIME or later
+        updated_to: updated (or else created) before this TIME
+        valid_at: valid at this TIME
+        weight: count a lane so much: LANE=W, LANE text, text:N, time, dense:MODEL or sparse:MODEL, W 0
+            to 16
+        where: only where this PREDICATE holds
+        """
+        answer: list[RecallBatchAnswer] = self._verb('recall_batch', locals())
+        return answer
+
+    def redo(
+        self,
+        *,
+        expect: str | None = None,
+        time: str | None = None,
+    ) -> RedoAnswer:
+        """Repeat what the caller's last undo took back; repeated calls go on to earlier undos. Captures
+        since stay, as with undo. If something else moved the same refs since, that is a conflict: exit
+        code 5.
+
+        expect: the CID of the commit that HEAD must be at, or "none" before the first; else exit code 5
+        time: time of the change, RFC 3339
+        """
+        answer: RedoAnswer = self._verb('redo', locals())
+        return answer
+
+    def related(
+        self,
+        node: str,
+        *,
+        at: str | None = None,
+        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
+        limit: int | None = None,
+    ) -> RelatedAnswer:
+        """List the nodes related to a node, best first, each with the reason: edges between them, shared
+        entities and tags (rarer ones count more), and shared words. NODE is named as for 'mnem get'.
+        Tags and entities are not listed.
+
+        node: a node by key, id, at least 4 digits of an id, or exact title
+        at: the REVision to read; see 'mnem help revisions'
+        include: show nodes and edges in these hidden STATES too: forgotten, superseded, expired,
+            retired
+        limit: at most N nodes
+        """
+        answer: RelatedAnswer = self._verb('related', locals())
+        return answer
+
+    def remember(
+        self,
+        text: str,
+        *,
+        about: str | None = None,
+        allow_secret: Sequence[str] | None = None,
+        branch: str | None = None,
+        cue: Sequence[str] | None = None,
+        dry_run: bool | None = None,
+        embed: bool | None = None,
+        entity: Sequence[str] | None = None,
+        expect: str | None = None,
+        expires: str | None = None,
+        explain: bool | None = None,
+        importance: int | None = None,
+        message: str | None = None,
+        no_diff: bool | None = None,
+        no_link: Sequence[Literal["temporal", "entity", "keyword", "causal", "semantic"]] | None = None,
+        property: str | None = None,
+        source: Sequence[str] | None = None,
+        strict: bool | None = None,
+        supersedes: Sequence[str] | None = None,
+        tag: Sequence[str] | None = None,
+        time: str | None = None,
+        type: str | None = None,
+        valid_from: str | None = None,
+        valid_to: str | None = None,
+    ) -> RememberAnswer | RememberBounds:
+        """Store a text as a memory: one fact, in words that can be understood alone. "-" reads it from
+        standard input, --file from a file, each of several a memory. Everything is written in one
+        commit.
+
+        text: the memory
+        about: KEY or id of the subject, or the name of an entity; where there is none a node of the key
+            is made
+        allow_secret: write what RULE of 'mnem guard rules' takes for a credential
+        branch: the branch to write to
+        cue: WORDS under which somebody may look for it, and which it does not have (repeatable, at most
+            12)
+        dry_run: print what would change and write nothing
+        embed: use the embedding model of the configuration too
+        entity: NAME that it is about (repeatable, at most 50)
+        expect: the CID of the commit that the branch must be at, or "none" for a branch without one;
+            else exit code 5
+        expires: TIME from which it may be marked expired
+        explain: print what each edge is for
+        importance: N from 1 to 5 (default 3)
+        message: what the commit is about; default: what was done
+        no_diff: add it whatever resembles it, and look for nothing
+        no_link: RULE that writes no edges: temporal, entity, keyword, causal or semantic
+        property: NAME of the subject's property that it says, which has one value: an old one is
+            superseded
+        source: where it comes from: file:PATH, url:URL, conversation:ID, manual:WHO or any other TEXT
+        strict: refuse credentials in more than 1000 changes too, where they are only reported
+        supersedes: NODE that it takes the place of
+        tag: TAG (repeatable, at most 20)
+        time: time of the change, RFC 3339
+        type: TYPE: fact, decision, preference, insight, context, event, task or any other (default
+            fact)
+        valid_from: TIME from which it holds
+        valid_to: TIME until which it holds
+        """
+        answer: RememberAnswer | RememberBounds = self._verb('remember', locals())
+        return answer
+
+    def remember_batch(
+        self,
+        *,
+        lines: Sequence[Mapping[str, Any]],
+        about: str | None = None,
+        allow_secret: Sequence[str] | None = None,
+        branch: str | None = None,
+        cue: Sequence[str] | None = None,
+        dry_run: bool | None = None,
+        embed: bool | None = None,
+        entity: Sequence[str] | None = None,
+        expect: str | None = None,
+        expires: str | None = None,
+        explain: bool | None = None,
+        importance: int | None = None,
+        message: str | None = None,
+        no_diff: bool | None = None,
+        no_link: Sequence[Literal["temporal", "entity", "keyword", "causal", "semantic"]] | None = None,
+        property: str | None = None,
+        source: Sequence[str] | None = None,
+        strict: bool | None = None,
+        supersedes: Sequence[str] | None = None,
+        tag: Sequence[str] | None = None,
+        time: str | None = None,
+        type: str | None = None,
+        valid_from: str | None = None,
+        valid_to: str | None = None,
+    ) -> list[RememberBatchAnswer | RememberBounds]:
+        """Store a text as a memory: one fact, in words that can be understood alone. "-" reads it from
+        standard input, --file from a file, each of several a memory. Everything is written in one
+        commit.
+
+        lines: memories: objects with text and any parameter of remember
+        about: KEY or id of the subject, or the name of an entity; where there is none a node of the key
+            is made
+        allow_secret: write what RULE of 'mnem guard rules' takes for a credential
+        branch: the branch to write to
+        cue: WORDS under which somebody may look for it, and which it does not have (repeatable, at most
+            12)
+        dry_run: print what would change and write nothing
+        embed: use the embedding model of the configuration too
+        entity: NAME that it is about (repeatable, at most 50)
+        expect: the CID of the commit that the branch must be at, or "none" for a branch without one;
+            else exit code 5
+        expires: TIME from which it may be marked expired
+        explain: print what each edge is for
+        importance: N from 1 to 5 (default 3)
+        message: what the commit is about; default: what was done
+        no_diff: add it whatever resembles it, and look for nothing
+        no_link: RULE that writes no edges: temporal, entity, keyword, causal or semantic
+        property: NAME of the subject's property that it says, which has one value: an old one is
+            superseded
+        source: where it comes from: file:PATH, url:URL, conversation:ID, manual:WHO or any other TEXT
+        strict: refuse credentials in more than 1000 changes too, where they are only reported
+        supersedes: NODE that it takes the place of
+        tag: TAG (repeatable, at most 20)
+        time: time of the change, RFC 3339
+        type: TYPE: fact, decision, preference, insight, context, event, task or any other (default
+            fact)
+        valid_from: TIME from which it holds
+        valid_to: TIME until which it holds
+        """
+        answer: list[RememberBatchAnswer | RememberBounds] = self._verb('remember_batch', locals())
+        return answer
+
+    def remote_redactions(
+        self,
+        name: str | None = None,
+        cid: Sequence[str] | None = None,
+        *,
+        accept: bool | None = None,
+        reject: bool | None = None,
+        time: str | None = None,
+    ) -> RemoteRedactionsAnswer | RedactionsClosed:
+        """List what another repository, by default origin, says was purged there and is not purged here,
+        as of the last fetch. It is in quarantine: nothing is erased here, and a block that comes from
+        elsewhere is kept. --accept erases the blocks here for good, in all that the refs under
+        refs/remotes/NAME reach, and keeps them away from then on; there is no way back. What no such
+        ref reaches waits on. --reject leaves them. Both are about all that wait, or about the blocks
+        that are named, and what was decided is not asked again.
+
+        name: of this remote (default: of all)
+        cid: about these blocks alone
+        accept: erase the blocks here for good
+        reject: leave the blocks here
+        time: time of the change, RFC 3339
+        """
+        answer: RemoteRedactionsAnswer | RedactionsClosed = self._verb('remote_redactions', locals())
+        return answer
+
+    def replay(
+        self,
+        record: str,
+    ) -> ReplayAnswer:
+        """Answer every request that a session recorded, each at its own commit, or the one request of a
+        receipt, and compare the answers with the recorded ones, bit for bit. The exit code is 0 if all
+        are identical. It is 4 if an answer differs, if stored data is damaged, if a receipt needs a
+        ranking version that this program lacks, or if something the answer depends on was purged since:
+        then the comparison is impossible.
+
+        record: the name of a session or the CID of a receipt
+        """
+        answer: ReplayAnswer = self._verb('replay', locals())
+        return answer
+
+    def reset(
+        self,
+        *,
+        expect: str | None = None,
+        stage: str | None = None,
+        time: str | None = None,
+    ) -> ResetAnswer:
+        """Discard what a stage holds and print how much that was. Commits are not affected.
+
+        expect: the CID of the commit that HEAD must be at, or "none" before the first; else exit code 5
+        stage: the stage to use
+        time: time of the change, RFC 3339
+        """
+        answer: ResetAnswer = self._verb('reset', locals())
+        return answer
+
+    def resolve(
+        self,
+        hash: str | None = None,
+        *,
+        at: str | None = None,
+        by: Sequence[str] | None = None,
+        distance: int | None = None,
+        limit: int | None = None,
+    ) -> ResolveAnswer:
+        """Find what has a hash: 64 hex digits are a source, which one digest or memory has; 16 are the
+        hash of a text ('sem'), of which texts that are alike differ in few bits. 'mnem digest' prints
+        both. The nearest come first.
+
+        hash: 16 hex digits of a hash of a text, or 64 of a source
+        at: the REVision to read; see 'mnem help revisions'
+        by: what makes a scope: edge:TYPE, prop:NAME, type or community
+        distance: at most so many BITS may differ; 0 for none
+        limit: at most N of them
+        """
+        answer: ResolveAnswer = self._verb('resolve', locals())
+        return answer
+
+    def restore(
+        self,
+        nodes: Sequence[str],
+        rev: str | None = None,
+        *,
+        allow_secret: Sequence[str] | None = None,
+        branch: str | None = None,
+        dry_run: bool | None = None,
+        expect: str | None = None,
+        message: str | None = None,
+        reason: str | None = None,
+        time: str | None = None,
+    ) -> RestoreAnswer | RestoreMarks:
+        """Without REV, remove the marks of nodes in one commit: forgotten, retired, superseded, expired or
+        stale nodes are visible again. For two nodes that contradict each other both marks are removed.
+
+        nodes: nodes, each by key, id, at least 4 digits of an id, or exact title
+        rev: the revision to bring nodes back from; without it marks are taken off, unless the first of
+            several nodes is a revision: key:NAME is always a node
+        allow_secret: write what RULE of 'mnem guard rules' takes for a credential
+        branch: the branch to write to
+        dry_run: print what would change and write nothing
+        expect: the CID of the commit that the branch must be at; else exit code 5
+        message: what the commit is about; default: what was done
+        reason: why, TEXT: it is kept with the mark
+        time: time of the change, RFC 3339
+        """
+        answer: RestoreAnswer | RestoreMarks = self._verb('restore', locals())
+        return answer
+
+    def retrieve(
+        self,
+        query: str | None = None,
+        *,
+        adjacency: int | None = None,
+        all: bool | None = None,
+        also: Sequence[str] | None = None,
+        altitude: Literal["entity", "scope", "root", "auto"] | None = None,
+        at: str | None = None,
+        budget: int | None = None,
+        community: bool | None = None,
+        created_from: str | None = None,
+        created_to: str | None = None,
+        current: bool | None = None,
+        damping: float | None = None,
+        decay: float | None = None,
+        dedup: bool | None = None,
+        direction: Literal["out", "in", "both"] | None = None,
+        edge_weight: Sequence[str] | None = None,
+        embed: bool | None = None,
+        exclude: Sequence[str] | None = None,
+        expand: int | None = None,
+        expand_type: Sequence[str] | None = None,
+        expansion: Literal["lend", "decay", "ppr"] | None = None,
+        explain: bool | None = None,
+        floor: Literal["answer", "maybe", "rest"] | None = None,
+        follow: bool | None = None,
+        format: Literal["yaml", "brief"] | None = None,
+        fusion: Literal["convex", "rrf", "weighted-rrf", "score-norm"] | None = None,
+        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
+        intent: Literal["auto", "why", "when", "entity", "general"] | None = None,
+        limit: int | None = None,
+        max_expand: int | None = None,
+        now: str | None = None,
+        order: Literal["rank", "time"] | None = None,
+        pack: Literal["auto", "whole", "passages"] | None = None,
+        passage_tokens: int | None = None,
+        profile: str | None = None,
+        receipt: bool | None = None,
+        rerank: bool | None = None,
+        rerank_top: int | None = None,
+        rewrite: bool | Literal["multi", "hyde"] | None = None,
+        rewrites: int | None = None,
+        session: str | None = None,
+        show: Sequence[Literal["times", "key", "content"]] | None = None,
+        spelling: Literal["on", "off"] | None = None,
+        summary_cap: int | None = None,
+        time: str | None = None,
+        tokenizer: Literal["estimate"] | None = None,
+        type: Sequence[str] | None = None,
+        unseen: bool | None = None,
+        updated_from: str | None = None,
+        updated_to: str | None = None,
+        valid_at: str | None = None,
+        weight: Sequence[str] | None = None,
+        where: Sequence[str] | None = None,
+    ) -> RetrieveAnswer:
+        """Find the nodes that match a query, its filters, or both, and print them as text for a language
+        model, best first, until --limit items are printed or --budget tokens are used. Without a query
+        the newest nodes that pass the filters. A query - is read from standard input.
+
+        query: the question or words to look for
+        adjacency: print N edges of each item in each direction
+        all: print every item in the order of ranks, however sure it is
+        also: search for this TEXT too: the query in other words (repeatable, at most 8)
+        altitude: print digests of scopes in place of items that do not fit: HOW is entity (never),
+            scope, root (that of the whole first) or auto (as scope where the query asks broadly)
+        at: the REVision to read; see 'mnem help revisions'
+        budget: at most N tokens; 0 for no budget
+        community: raise and add members of the communities that the best nodes are in
+        created_from: created at this TIME or later
+        created_to: created before this TIME
+        current: leave out replaced memories
+        damping: with --expansion ppr: the SHARE that moves on, between 0 and 1
+        decay: with --expansion decay: the SHARE that each hop keeps, above 0 to 1
+        dedup: leave out what repeats an item before it
+        direction: expand along edges out, in or both
+        edge_weight: lend so much over edges of a type: TYPE=W, W 0 to 16, 1 for others
+        embed: use the embedding model of the configuration too
+        exclude: leave out this NODE, by key or id
+        expand: expand in N rounds, 0 for none, at most 4; with ppr 20 rounds, at most 64
+        expand_type: expand along edges of this TYPE only
+        expansion: how nodes raise those linked to them: WAY is lend, decay or ppr
+        explain: tell how each item was found, and what did not fit
+        floor: print items down to this BAND: answer, maybe or rest
+        follow: with a session: answer from HEAD, not from its commit
+        format: print items in this FORM: brief or yaml, which has full ids
+        fusion: how text and vectors become one list: WAY is convex, rrf, weighted-rrf or score-norm
+        include: show nodes and edges in these hidden STATES too: forgotten, superseded, expired,
+            retired
+        intent: rank as 'mnem recall' does: INTENT is auto, why, when, entity or general
+        limit: at most N items; 0 for no limit
+        max_expand: at most N nodes join that only expansion finds
+        now: count dates like 'last week' in the query from the day of this TIME; default today
+        order: print items by rank or by time (oldest first)
+        pack: print TEXTS whole, or the passages of summary and content that fit the query best; auto:
+            whole while the budget lasts, passages of chunks that do not fit
+        passage_tokens: with --pack passages or auto: at most N tokens of each text
+        profile: take what no flag says from this NAME; see 'mnem help profile'
+        receipt: record the answer, without a session too
+        rerank: judge the best items anew by the model of the configuration
+        rerank_top: judge N items; 1 to 200
+        rewrite: let the model of the configuration put the query into other words: multi, or true, or
+            hyde for a made-up answer
+        rewrites: with --rewrite multi: N texts, 1 to 8
+        session: answer in this session and record it
+        show: print these LINES too: times, key, content
+        spelling: read words that no node has as the closest that some have: on or off
+        summary_cap: cut each text at N characters; 0 for whole
+        time: time of the change, RFC 3339
+        tokenizer: count tokens by NAME: estimate, or a counter of the program that has the repository
+            open
+        type: only nodes of this TYPE
+        unseen: leave out what the session was shown before
+        updated_from: updated (or else created) at this TIME or later
+        updated_to: updated (or else created) before this TIME
+        valid_at: valid at this TIME
+        weight: count a lane so much: LANE=W, LANE text, text:N, time, dense:MODEL or sparse:MODEL, W 0
+            to 16
+        where: only where this PREDICATE holds
+        """
+        answer: RetrieveAnswer = self._verb('retrieve', locals())
+        return answer
+
+    def retrieve_batch(
+        self,
+        *,
+        lines: Sequence[Mapping[str, Any]],
+        adjacency: int | None = None,
+        all: bool | None = None,
+        also: Sequence[str] | None = None,
+        altitude: Literal["entity", "scope", "root", "auto"] | None = None,
+        at: str | None = None,
+        budget: int | None = None,
+        community: bool | None = None,
+        created_from: str | None = None,
+        created_to: str | None = None,
+        current: bool | None = None,
+        damping: float | None = None,
+        decay: float | None = None,
+        dedup: bool | None = None,
+        direction: Literal["out", "in", "both"] | None = None,
+        edge_weight: Sequence[str] | None = None,
+        embed: bool | None = None,
+        exclude: Sequence[str] | None = None,
+        expand: int | None = None,
+        expand_type: Sequence[str] | None = None,
+        expansion: Literal["lend", "decay", "ppr"] | None = None,
+        explain: bool | None = None,
+        floor: Literal["answer", "maybe", "rest"] | None = None,
+        follow: bool | None = None,
+        format: Literal["yaml", "brief"] | None = None,
+        fusion: Literal["convex", "rrf", "weighted-rrf", "score-norm"] | None = None,
+        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
+        intent: Literal["auto", "why", "when", "entity", "general"] | None = None,
+        limit: int | None = None,
+        max_expand: int | None = None,
+        now: str | None = None,
+        order: Literal["rank", "time"] | None = None,
+        pack: Literal["auto", "whole", "passages"] | None = None,
+        passage_tokens: int | None = None,
+        profile: str | None = None,
+        receipt: bool | None = None,
+        rerank: bool | None = None,
+        rerank_top: int | None = None,
+        rewrite: bool | Literal["multi", "hyde"] | None = None,
+        rewrites: int | None = None,
+        session: str | None = None,
+        show: Sequence[Literal["times", "key", "content"]] | None = None,
+        spelling: Literal["on", "off"] | None = None,
+        summary_cap: int | None = None,
+        time: str | None = None,
+        tokenizer: Literal["estimate"] | None = None,
+        type: Sequence[str] | None = None,
+        unseen: bool | None = None,
+        updated_from: str | None = None,
+        updated_to: str | None = None,
+        valid_at: str | None = None,
+        weight: Sequence[str] | None = None,
+        where: Sequence[str] | None = None,
+    ) -> list[RetrieveBatchAnswer]:
+        """Find the nodes that match a query, its filters, or both, and print them as text for a language
+        model, best first, until --limit items are printed or --budget tokens are used. Without a query
+        the newest nodes that pass the filters. A query - is read from standard input.
+
+        lines: requests: objects with text and any parameter of retrieve
+        adjacency: print N edges of each item in each direction
+        all: print every item in the order of ranks, however sure it is
+        also: search for this TEXT too: the query in other words (repeatable, at most 8)
+        altitude: print digests of scopes in place of items that do not fit: HOW is entity (never),
+            scope, root (that of the whole first) or auto (as scope where the query asks broadly)
+        at: the REVision to read; see 'mnem help revisions'
+        budget: at most N tokens; 0 for no budget
+        community: raise and add members of the communities that the best nodes are in
+        created_from: created at this TIME or later
+        created_to: created before this TIME
+        current: leave out replaced memories
+        damping: with --expansion ppr: the SHARE that moves on, between 0 and 1
+        decay: with --expansion decay: the SHARE that each hop keeps, above 0 to 1
+        dedup: leave out what repeats an item before it
+        direction: expand along edges out, in or both
+        edge_weight: lend so much over edges of a type: TYPE=W, W 0 to 16, 1 for others
+        embed: use the embedding model of the configuration too
+        exclude: leave out this NODE, by key or id
+        expand: expand in N rounds, 0 for none, at most 4; with ppr 20 rounds, at most 64
+        expand_type: expand along edges of this TYPE only
+        expansion: how nodes raise those linked to them: WAY is lend, decay or ppr
+        explain: tell how each item was found, and what did not fit
+        floor: print items down to this BAND: answer, maybe or rest
+        follow: with a session: answer from HEAD, not from its commit
+        format: print items in this FORM: brief or yaml, which has full ids
+        fusion: how text and vectors become one list: WAY is convex, rrf, weighted-rrf or score-norm
+        include: show nodes and edges in these hidden STATES too: forgotten, superseded, expired,
+            retired
+        intent: rank as 'mnem recall' does: INTENT is auto, why, when, entity or general
+        limit: at most N items; 0 for no limit
+        max_expand: at most N nodes join that only expansion finds
+        now: count dates like 'last week' in the query from the day of this TIME; default today
+        order: print items by rank or by time (oldest first)
+        pack: print TEXTS whole, or the passages of summary and content that fit the query best; auto:
+            whole while the budget lasts, passages of chunks that do not fit
+        passage_tokens: with --pack passages or auto: at most N tokens of each text
+        profile: take what no flag says from this NAME; see 'mnem help profile'
+        receipt: record the answer, without a session too
+        rerank: judge the best items anew by the model of the configuration
+        rerank_top: judge N items; 1 to 200
+        rewrite: let the model of the configuration put the query into other words: multi, or true, or
+            hyde for a made-up answer
+        rewrites: with --rewrite multi: N texts, 1 to 8
+        session: answer in this session and record it
+        show: print these LINES too: times, key, content
+        spelling: read words that no node has as the closest that some have: on or off
+        summary_cap: cut each text at N characters; 0 for whole
+        time: time of the change, RFC 3339
+        tokenizer: count tokens by NAME: estimate, or a counter of the program that has the repository
+            open
+        type: only nodes of this TYPE
+        unseen: leave out what the session was shown before
+        updated_from: updated (or else created) at this TIME or later
+        updated_to: updated (or else created) before this TIME
+        valid_at: valid at this TIME
+        weight: count a lane so much: LANE=W, LANE text, text:N, time, dense:MODEL or sparse:MODEL, W 0
+            to 16
+        where: only where this PREDICATE holds
+        """
+        answer: list[RetrieveBatchAnswer] = self._verb('retrieve_batch', locals())
+        return answer
+
+    def revert(
+        self,
+        rev: str,
+        *,
+        allow_secret: Sequence[str] | None = None,
+        branch: str | None = None,
+        dry_run: bool | None = None,
+        expect: str | None = None,
+        message: str | None = None,
+        ours: bool | None = None,
+        theirs: bool | None = None,
+        time: str | None = None,
+    ) -> RevertAnswer:
+        """Revert what a commit changed against its first parent, or all commits after FROM up to TO, by
+        one new commit. Later changes of other things stay. A thing that was changed again since is a
+        conflict, as in 'mnem merge', which also lists, resolves and continues. Reverting the newest
+        commit restores the previous graph exactly, times included.
+
+        rev: the commit, branch or range A..B
+        allow_secret: write what RULE of 'mnem guard rules' takes for a credential
+        branch: the branch to write to
+        dry_run: say what would happen and write nothing
+        expect: the CID of the commit that the branch must be at; else exit code 5
+        message: what the commit is about; default: what was done
+        ours: where both sides changed one thing, take what the branch has
+        theirs: where both sides changed one thing, take the other side's
+        time: time of the change, RFC 3339
+        """
+        answer: RevertAnswer = self._verb('revert', locals())
+        return answer
+
+    def review(
+        self,
+        *,
+        allow_secret: Sequence[str] | None = None,
+        branch: str | None = None,
+        drop: Sequence[str] | None = None,
+        dry_run: bool | None = None,
+        edit: Sequence[str] | None = None,
+        keep: Sequence[str] | None = None,
+        limit: int | None = None,
+        pin: Sequence[str] | None = None,
+        rest_of: str | None = None,
+        time: str | None = None,
+    ) -> ReviewAnswer:
+        """Go through what came into the memory since the last review, what was remembered first, then what
+        was said, each in the order of time. On a terminal one memory is shown at a time, and one key
+        decides: k keeps it, d forgets it, p pins it, e asks for another text, s skips it, u goes back
+        by one, and q ends. What was decided is done at the end in one commit, which 'mnem undo' takes
+        back; Ctrl-C ends without any of it. What was skipped, and what comes after q, is shown the next
+        time.
+
+        allow_secret: write what RULE of 'mnem guard rules' takes for a credential
+        branch: the branch to write to
+        drop: forget these NODES
+        dry_run: print what would change and write nothing
+        edit: give a node another text: NODE=TEXT
+        keep: keep these NODES: they were reviewed
+        limit: list at most N memories
+        pin: keep and pin these NODES
+        rest_of: keep all else that was there at CID, the head of a listing
+        time: time of the change, RFC 3339
+        """
+        answer: ReviewAnswer = self._verb('review', locals())
+        return answer
+
+    def rm(
+        self,
+        nodes: Sequence[str] | None = None,
+        *,
+        branch: str | None = None,
+        edge: Sequence[str] | None = None,
+        expect: str | None = None,
+        stage: str | None = None,
+        time: str | None = None,
+    ) -> RmAnswer:
+        """Stage the removal of nodes, each with its edges, marks and embeddings, and of edges given by
+        their ids. A NODE is named by its key, its id or a unique prefix of its id. Older commits keep
+        what is removed.
+
+        nodes: nodes, each by key, id or at least 4 digits of an id
+        branch: the branch that an empty stage builds on
+        edge: the ID of an edge to remove
+        expect: the CID of the commit that HEAD must be at, or "none" before the first; else exit code 5
+        stage: the stage to use
+        time: time of the change, RFC 3339
+        """
+        answer: RmAnswer = self._verb('rm', locals())
+        return answer
+
+    def schema(
+        self,
+        *,
+        at: str | None = None,
+        limit: int | None = None,
+    ) -> SchemaAnswer:
+        """List what queries on a commit can refer to: node types, property names with the kinds of their
+        values and examples, edge types with the node types at their ends; each with its count, most
+        frequent first. --type, --edge-type and --where take these names.
+
+        at: the REVision to read; see 'mnem help revisions'
+        limit: at most N names in each list
+        """
+        answer: SchemaAnswer = self._verb('schema', locals())
+        return answer
+
+    def session_advance(
+        self,
+        name: str,
+        *,
+        time: str | None = None,
+        to: str | None = None,
+    ) -> SessionAdvanceAnswer:
+        """Pin a session to the commit at --to for the retrievals to come.
+
+        name: the name of the session
+        time: time of the change, RFC 3339
+        to: the REVision to pin
+        """
+        answer: SessionAdvanceAnswer = self._verb('session_advance', locals())
+        return answer
+
+    def session_end(
+        self,
+        name: str,
+        *,
+        time: str | None = None,
+    ) -> SessionEndAnswer:
+        """End a session. It can still be read and replayed; nothing is recorded in it any more.
+
+        name: the name of the session
+        time: time of the change, RFC 3339
+        """
+        answer: SessionEndAnswer = self._verb('session_end', locals())
+        return answer
+
+    def session_list(
+        self,
+    ) -> list[SessionListAnswer]:
+        """List all sessions in order of name. A session that went on at two machines has two chains after
+        a sync: that of the other one is NAME.CID, with the first record that differs. With --json, one
+        object a line.
+        """
+        answer: list[SessionListAnswer] = self._verb('session_list', locals())
+        return answer
+
+    def session_log(
+        self,
+        name: str,
+        *,
+        limit: int | None = None,
+    ) -> list[SessionLogAnswer]:
+        """List the records of a session, newest first: where it was pinned, and every receipt with its
+        query, commit, numbers of items and tokens, and the names of the first items, but for those that
+        were hidden since. With --json, one object a line.
+
+        name: the name of the session
+        limit: at most N records; 0 for all
+        """
+        answer: list[SessionLogAnswer] = self._verb('session_log', locals())
+        return answer
+
+    def session_rm(
+        self,
+        name: str,
+        *,
+        time: str | None = None,
+    ) -> SessionRmAnswer:
+        """Remove a session and its receipts from sight. Their records stay in older operations.
+
+        name: the name of the session
+        time: time of the change, RFC 3339
+        """
+        answer: SessionRmAnswer = self._verb('session_rm', locals())
+        return answer
+
+    def session_start(
+        self,
+        name: str,
+        *,
+        at: str | None = None,
+        follow: bool | None = None,
+        time: str | None = None,
+    ) -> SessionStartAnswer:
+        """Start a session that answers from the commit at --at, or with --follow from what HEAD is at each
+        retrieval. --agent and --task say who works on what.
+
+        name: the name of the session
+        at: the REVision to read; see 'mnem help revisions'
+        follow: answer from HEAD at each retrieval
+        time: time of the change, RFC 3339
+        """
+        answer: SessionStartAnswer = self._verb('session_start', locals())
+        return answer
+
+    def set(
+        self,
+        node: str,
+        fields: Sequence[str] | None = None,
+        *,
+        allow_secret: Sequence[str] | None = None,
+        branch: str | None = None,
+        expect: str | None = None,
+        stage: str | None = None,
+        time: str | None = None,
+        type: str | None = None,
+        unset: Sequence[str] | None = None,
+    ) -> SetAnswer:
+        """Stage changes of fields and properties of NODE, which is named by its key, its id or a unique
+        prefix of its id. With --type, a NODE that does not exist yet is made under that key.
+
+        node: a node by key, id or at least 4 digits of an id; a key without a node makes one
+        fields: FIELD=VALUE, as summary=TEXT or props.NAME=VALUE
+        allow_secret: write what RULE of 'mnem guard rules' takes for a credential
+        branch: the branch that an empty stage builds on
+        expect: the CID of the commit that HEAD must be at, or "none" before the first; else exit code 5
+        stage: the stage to use
+        time: time of the change, RFC 3339
+        type: the node's TYPE; lets a new node be made
+        unset: a FIELD to remove
+        """
+        answer: SetAnswer = self._verb('set', locals())
+        return answer
+
+    def show(
+        self,
+        name: str | None = None,
+        *,
+        at: str | None = None,
+        signatures: bool | None = None,
+    ) -> ShowAnswer | ShowNode:
+        """Print a commit and what it changed against its first parent, or a node, as it is at --at, with
+        the nodes next to it. A name that is both is the revision; key:NAME and id:ID always mean the
+        node. Without a name, the commit at --at.
+
+        name: a revision, or a node by key, id, at least 4 digits of an id, or exact title
+        at: the REVision to read; see 'mnem help revisions'
+        signatures: print what signatures are worth, as 'mnem verify' does
+        """
+        answer: ShowAnswer | ShowNode = self._verb('show', locals())
+        return answer
+
+    def sources(
+        self,
+        nodes: Sequence[str] | None = None,
+        *,
+        at: str | None = None,
+        kind: Sequence[str] | None = None,
+        limit: int | None = None,
+    ) -> SourcesAnswer:
+        """List the sources of all nodes, or of some. A source is one of
+
+        nodes: nodes, each by key, id, at least 4 digits of an id, or exact title
+        at: the REVision to read; see 'mnem help revisions'
+        kind: only these KINDS: file, url, conversation, manual, other
+        limit: at most N rows; 0 for all
+        """
+        answer: SourcesAnswer = self._verb('sources', locals())
+        return answer
+
+    def stats(
+        self,
+        *,
+        at: str | None = None,
+    ) -> StatsAnswer:
+        """Count the nodes and edges of a commit by type, its marks by state, the commits behind it by
+        agent (or author), its embeddings, the size of its index, and the operations, blocks and bytes
+        of the whole repository. It looks at every block.
+
+        at: the REVision to read; see 'mnem help revisions'
+        """
+        answer: StatsAnswer = self._verb('stats', locals())
+        return answer
+
+    def status(
+        self,
+        *,
+        stage: str | None = None,
+    ) -> StatusAnswer:
+        """Show the branch, its newest commit and what a stage changes: A added, M changed, D removed. It
+        says when the branch has moved since the stage began; committing merges then. A merge that waits
+        for conflicts to be resolved, and commits kept because they did not merge, are shown with what
+        to do about them.
+
+        stage: the stage to use
+        """
+        answer: StatusAnswer = self._verb('status', locals())
+        return answer
+
+    def suggest(
+        self,
+        text: str,
+        *,
+        at: str | None = None,
+    ) -> SuggestAnswer:
+        """Print three to six tags for a text, best first: those of the most similar memories, weighed by
+        similarity and rarity; if these are too few, names found in the text itself. "-" reads the TEXT
+        from standard input.
+
+        text: the text to find tags for
+        at: the REVision to read; see 'mnem help revisions'
+        """
+        answer: SuggestAnswer = self._verb('suggest', locals())
+        return answer
+
+    def switch(
+        self,
+        name: str | None = None,
+        rev: str | None = None,
+        *,
+        create: bool | None = None,
+        detach: bool | None = None,
+        expect: str | None = None,
+        force: bool | None = None,
+        time: str | None = None,
+    ) -> SwitchAnswer:
+        """Switch HEAD to another branch: commands read from it and commits go to it, unless they name
+        another one. -c creates the branch first, at a revision or at HEAD. --detach puts HEAD at a
+        commit and on no branch: everything can be read there, and a write that names no branch is
+        refused. What is staged stays staged for its branch.
+
+        name: the branch, or with detach a revision
+        rev: with create: where the branch begins
+        create: make the branch
+        detach: be at a commit and on no branch
+        expect: the CID of the commit that HEAD must be at, or "none" before the first; else exit code 5
+        force: with -c: move the branch if there is one already
+        time: time of the change, RFC 3339
+        """
+        answer: SwitchAnswer = self._verb('switch', locals())
+        return answer
+
+    def tag(
+        self,
+        name: str | None = None,
+        rev: str | None = None,
+        *,
+        allow_secret: Sequence[str] | None = None,
+        annotate: bool | None = None,
+        delete: bool | None = None,
+        expect: str | None = None,
+        force: bool | None = None,
+        message: str | None = None,
+        time: str | None = None,
+    ) -> list[TagAnswer | TagRemoved]:
+        """Without a name, list the tags. With a name, tag a commit, by default that of HEAD; with -a or -m
+        the tag also records who made it, when and why. A tag does not move unless --force is given. -d
+        removes a tag.
+
+        name: the tag; none to list them
+        rev: a branch, tag, CID or any other revision
+        allow_secret: write what RULE of 'mnem guard rules' takes for a credential
+        annotate: keep who made the tag and when
+        delete: remove a tag
+        expect: the CID of the commit that the name must be at, or "none" where it must not exist; else
+            exit code 5
+        force: move a tag that exists
+        message: what the tag is about; means -a
+        time: time of the change, RFC 3339
+        """
+        answer: list[TagAnswer | TagRemoved] = self._verb('tag', locals())
+        return answer
+
+    def undo(
+        self,
+        op: str | None = None,
+        *,
+        expect: str | None = None,
+        own: bool | None = None,
+        time: str | None = None,
+    ) -> UndoAnswer:
+        """Take back what one operation did to branches, tags, HEAD and stages: by default the caller's
+        newest that is not taken back yet, so that repeated calls go further back. Captures, fetches and
+        what sessions record are passed over, and the answer names them; an operation that is named may
+        be a capture or anyone's. Taking back an undo is a redo; see also 'mnem redo'. Nothing is lost:
+        undo is an operation itself, and commits stay reachable through the log. --own also passes over
+        operations of other agents, and those that made no commit.
+
+        op: an operation by number or CID; none for the newest
+        expect: the CID of the commit that HEAD must be at, or "none" before the first; else exit code 5
+        own: only what this author and agent committed
+        time: time of the change, RFC 3339
+        """
+        answer: UndoAnswer = self._verb('undo', locals())
+        return answer
+
+    def unlink(
+        self,
+        src: str,
+        type: str,
+        dst: str,
+        *,
+        all: bool | None = None,
+        branch: str | None = None,
+        expect: str | None = None,
+        key: str | None = None,
+        stage: str | None = None,
+        time: str | None = None,
+    ) -> UnlinkAnswer:
+        """Stage the removal of the edge of a TYPE from SRC to DST: the one without a key, the one that
+        --key names, or with --all every one. Nodes are named by key, id or unique prefix of an id.
+
+        src: the node that the edge comes from
+        type: the type of the edge
+        dst: the node that it leads to
+        all: all edges of the type between the two nodes
+        branch: the branch that an empty stage builds on
+        expect: the CID of the commit that HEAD must be at, or "none" before the first; else exit code 5
+        key: the KEY of the edge
+        stage: the stage to use
+        time: time of the change, RFC 3339
+        """
+        answer: UnlinkAnswer = self._verb('unlink', locals())
+        return answer
+
+    def unpin(
+        self,
+        nodes: Sequence[str],
+        *,
+        allow_secret: Sequence[str] | None = None,
+        branch: str | None = None,
+        dry_run: bool | None = None,
+        expect: str | None = None,
+        message: str | None = None,
+        time: str | None = None,
+    ) -> UnpinAnswer:
+        """Remove the property pinned from nodes, in one commit. Nothing else of them changes.
+
+        nodes: nodes, each by key, id, at least 4 digits of an id, or exact title
+        allow_secret: write what RULE of 'mnem guard rules' takes for a credential
+        branch: the branch to write to
+        dry_run: print what would change and write nothing
+        expect: the CID of the commit that the branch must be at; else exit code 5
+        message: what the commit is about; default: what was done
+        time: time of the change, RFC 3339
+        """
+        answer: UnpinAnswer = self._verb('unpin', locals())
+        return answer
+
+    def verify(
+        self,
+        rev: str | None = None,
+        *,
+        all: bool | None = None,
+        limit: int | None = None,
+        strict: bool | None = None,
+    ) -> list[VerifyAnswer]:
+        """Check the signature of every commit that a revision reaches, of those that A..B has beyond A, or
+        with --all of every branch and tag, newest first. A commit is one of:
+
+        rev: a branch, tag, CID or any other revision, or a range A..B
+        all: every branch and tag
+        limit: at most N commits; 0 for all
+        strict: exit code 4 unless every commit is signed
+        """
+        answer: list[VerifyAnswer] = self._verb('verify', locals())
+        return answer
+
+    def version(
+        self,
+    ) -> VersionAnswer:
+        """Print the version of the program and of Go, and those of the record format, the ranking and the
+        text analysis: equal numbers give equal bytes.
+        """
+        answer: VersionAnswer = self._verb('version', locals())
+        return answer
+
+
+class AsyncVerbs:
+    """The methods of Verbs as coroutines."""
+
+    async def _verb(self, name: str, arguments: dict[str, Any]) -> Any:
+        raise NotImplementedError
+
+    async def add(
+        self,
+        *,
+        lines: Sequence[Mapping[str, Any]],
+        allow_secret: Sequence[str] | None = None,
+        branch: str | None = None,
+        expect: str | None = None,
+        stage: str | None = None,
+        strict: bool | None = None,
+        time: str | None = None,
+    ) -> AddAnswer:
+        answer: AddAnswer = await self._verb('add', locals())
+        return answer
+
+    async def blame(
+        self,
+        node: str,
+        *,
+        at: str | None = None,
+        field: Sequence[str] | None = None,
+    ) -> BlameAnswer:
+        answer: BlameAnswer = await self._verb('blame', locals())
+        return answer
+
+    async def branch(
+        self,
+        name: str | None = None,
+        rev: str | None = None,
+        *,
+        delete: bool | None = None,
+        expect: str | None = None,
+        force: bool | None = None,
+        move: bool | None = None,
+        time: str | None = None,
+        verbose: bool | None = None,
+    ) -> list[BranchAnswer | BranchRemoved]:
+        answer: list[BranchAnswer | BranchRemoved] = await self._verb('branch', locals())
+        return answer
+
+    async def cat_file(
+        self,
+        cid: str,
+    ) -> CatFileAnswer:
+        answer: CatFileAnswer = await self._verb('cat_file', locals())
+        return answer
+
+    async def cherry_pick(
+        self,
+        rev: str,
+        *,
+        allow_secret: Sequence[str] | None = None,
+        branch: str | None = None,
+        dry_run: bool | None = None,
+        expect: str | None = None,
+        message: str | None = None,
+        ours: bool | None = None,
+        theirs: bool | None = None,
+        time: str | None = None,
+    ) -> CherryPickAnswer:
+        answer: CherryPickAnswer = await self._verb('cherry_pick', locals())
+        return answer
+
+    async def commit(
+        self,
+        *,
+        allow_secret: Sequence[str] | None = None,
+        amend: bool | None = None,
+        base: str | None = None,
+        branch: str | None = None,
+        dry_run: bool | None = None,
+        expect: str | None = None,
+        expect_node: Sequence[str] | None = None,
+        lines: Sequence[Mapping[str, Any]] | None = None,
+        message: str | None = None,
+        stage: str | None = None,
+        strict: bool | None = None,
+        time: str | None = None,
+    ) -> CommitAnswer | CommitConflict:
+        answer: CommitAnswer | CommitConflict = await self._verb('commit', locals())
+        return answer
+
+    async def communities(
+        self,
+        node: str | None = None,
+        *,
+        at: str | None = None,
+        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
+        limit: int | None = None,
+    ) -> CommunitiesAnswer | CommunityAnswer:
+        answer: CommunitiesAnswer | CommunityAnswer = await self._verb('communities', locals())
+        return answer
+
+    async def consolidate(
+        self,
+        picks: Sequence[str] | None = None,
+        *,
+        allow_secret: Sequence[str] | None = None,
+        apply: bool | None = None,
+        at: str | None = None,
+        branch: str | None = None,
+        cap: int | None = None,
+        decline: bool | None = None,
+        dry_run: bool | None = None,
+        expect: str | None = None,
+        kind: Sequence[str] | None = None,
+        limit: int | None = None,
+        message: str | None = None,
+        now: str | None = None,
+        reason: str | None = None,
+        time: str | None = None,
+    ) -> ConsolidateAnswer | ConsolidateDone:
+        answer: ConsolidateAnswer | ConsolidateDone = await self._verb('consolidate', locals())
+        return answer
+
+    async def cues(
+        self,
+        *,
+        after: str | None = None,
+        at: str | None = None,
+        limit: int | None = None,
+        missing: bool | None = None,
+        type: Sequence[str] | None = None,
+    ) -> CuesAnswer | CuesWritten:
+        answer: CuesAnswer | CuesWritten = await self._verb('cues', locals())
+        return answer
+
+    async def diff(
+        self,
+        a: str | None = None,
+        b: str | None = None,
+        *,
+        stage: str | None = None,
+        staged: bool | None = None,
+        stat: bool | None = None,
+        type: Sequence[str] | None = None,
+    ) -> DiffAnswer | DiffStat:
+        answer: DiffAnswer | DiffStat = await self._verb('diff', locals())
+        return answer
+
+    async def digest(
+        self,
+        digest: str | None = None,
+        *,
+        at: str | None = None,
+        by: Sequence[str] | None = None,
+        limit: int | None = None,
+        now: str | None = None,
+    ) -> DigestAnswer:
+        answer: DigestAnswer = await self._verb('digest', locals())
+        return answer
+
+    async def digest_write(
+        self,
+        digest: str,
+        source: str,
+        text: str,
+        *,
+        allow_secret: Sequence[str] | None = None,
+        branch: str | None = None,
+        by: Sequence[str] | None = None,
+        dry_run: bool | None = None,
+        expect: str | None = None,
+        message: str | None = None,
+        model: str | None = None,
+        time: str | None = None,
+    ) -> DigestWriteAnswer:
+        answer: DigestWriteAnswer = await self._verb('digest_write', locals())
+        return answer
+
+    async def distill(
+        self,
+        *,
+        at: str | None = None,
+        auto: bool | None = None,
+        by: Sequence[str] | None = None,
+    ) -> DistillAnswer:
+        answer: DistillAnswer = await self._verb('distill', locals())
+        return answer
+
+    async def embed(
+        self,
+        *,
+        all: bool | None = None,
+        branch: str | None = None,
+        dry_run: bool | None = None,
+        expect: str | None = None,
+        limit: int | None = None,
+        message: str | None = None,
+        stale: bool | None = None,
+        status: bool | None = None,
+        time: str | None = None,
+        type: Sequence[str] | None = None,
+    ) -> EmbedAnswer:
+        answer: EmbedAnswer = await self._verb('embed', locals())
+        return answer
+
+    async def explore(
+        self,
+        topic: str,
+        *,
+        at: str | None = None,
+        beam: int | None = None,
+        depth: int | None = None,
+        edge_type: Sequence[str] | None = None,
+        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
+        keyword: bool | None = None,
+        type: Sequence[str] | None = None,
+    ) -> ExploreAnswer:
+        answer: ExploreAnswer = await self._verb('explore', locals())
+        return answer
+
+    async def forget(
+        self,
+        nodes: Sequence[str] | None = None,
+        *,
+        allow_secret: Sequence[str] | None = None,
+        before: str | None = None,
+        branch: str | None = None,
+        confirm: int | None = None,
+        dry_run: bool | None = None,
+        expect: str | None = None,
+        message: str | None = None,
+        reason: str | None = None,
+        time: str | None = None,
+        type: Sequence[str] | None = None,
+        where: Sequence[str] | None = None,
+    ) -> ForgetAnswer:
+        answer: ForgetAnswer = await self._verb('forget', locals())
+        return answer
+
+    async def fsck(
+        self,
+        *,
+        full: bool | None = None,
+    ) -> FsckAnswer:
+        answer: FsckAnswer = await self._verb('fsck', locals())
+        return answer
+
+    async def gc(
+        self,
+        *,
+        dry_run: bool | None = None,
+        grace: str | None = None,
+        keep_ops: int | None = None,
+        time: str | None = None,
+    ) -> GcAnswer:
+        answer: GcAnswer = await self._verb('gc', locals())
+        return answer
+
+    async def get(
+        self,
+        node: str,
+        *,
+        at: str | None = None,
+        field: str | None = None,
+        importance: bool | None = None,
+        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
+        now: str | None = None,
+    ) -> GetAnswer | GetAnswerWithImportance | dict[str, Any]:
+        answer: GetAnswer | GetAnswerWithImportance | dict[str, Any] = await self._verb('get', locals())
+        return answer
+
+    async def half_life(
+        self,
+        half_lives: Sequence[str] | None = None,
+        *,
+        at: str | None = None,
+        branch: str | None = None,
+        dry_run: bool | None = None,
+        expect: str | None = None,
+        message: str | None = None,
+        reset: bool | None = None,
+        time: str | None = None,
+    ) -> HalfLifeAnswer:
+        answer: HalfLifeAnswer = await self._verb('half_life', locals())
+        return answer
+
+    async def index_rebuild(
+        self,
+        *,
+        at: str | None = None,
+    ) -> IndexRebuildAnswer:
+        answer: IndexRebuildAnswer = await self._verb('index_rebuild', locals())
+        return answer
+
+    async def index_status(
+        self,
+        *,
+        at: str | None = None,
+    ) -> IndexStatusAnswer:
+        answer: IndexStatusAnswer = await self._verb('index_status', locals())
+        return answer
+
+    async def link(
+        self,
+        src: str,
+        type: str,
+        dst: str,
+        *,
+        allow_secret: Sequence[str] | None = None,
+        branch: str | None = None,
+        expect: str | None = None,
+        key: str | None = None,
+        prop: Sequence[str] | None = None,
+        stage: str | None = None,
+        time: str | None = None,
+        weight: str | None = None,
+    ) -> LinkAnswer:
+        answer: LinkAnswer = await self._verb('link', locals())
+        return answer
+
+    async def log(
+        self,
+        node: str | None = None,
+        *,
+        agent: Sequence[str] | None = None,
+        at: str | None = None,
+        author: Sequence[str] | None = None,
+        grep: str | None = None,
+        limit: int | None = None,
+        oneline: bool | None = None,
+        signatures: bool | None = None,
+        since: str | None = None,
+        stat: bool | None = None,
+        type: Sequence[str] | None = None,
+        until: str | None = None,
+    ) -> list[LogAnswer]:
+        answer: list[LogAnswer] = await self._verb('log', locals())
+        return answer
+
+    async def ls(
+        self,
+        *,
+        after: str | None = None,
+        at: str | None = None,
+        edges: bool | None = None,
+        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
+        limit: int | None = None,
+        now: str | None = None,
+        sort: str | None = None,
+        type: Sequence[str] | None = None,
+        where: Sequence[str] | None = None,
+    ) -> LsAnswer | LsEdges:
+        answer: LsAnswer | LsEdges = await self._verb('ls', locals())
+        return answer
+
+    async def map(
+        self,
+        scope: str | None = None,
+        *,
+        at: str | None = None,
+        budget: int | None = None,
+        by: Sequence[str] | None = None,
+        depth: int | None = None,
+        since: str | None = None,
+    ) -> MapAnswer:
+        answer: MapAnswer = await self._verb('map', locals())
+        return answer
+
+    async def mark(
+        self,
+        *,
+        allow_secret: Sequence[str] | None = None,
+        branch: str | None = None,
+        by: str | None = None,
+        dry_run: bool | None = None,
+        expect: str | None = None,
+        kind: str | None = None,
+        message: str | None = None,
+        nodes: Sequence[str] | None = None,
+        now: str | None = None,
+        reason: str | None = None,
+        remove: bool | None = None,
+        time: str | None = None,
+    ) -> MarkAnswer:
+        answer: MarkAnswer = await self._verb('mark', locals())
+        return answer
+
+    async def merge(
+        self,
+        rev: str | None = None,
+        *,
+        abort: bool | None = None,
+        allow_secret: Sequence[str] | None = None,
+        branch: str | None = None,
+        continue_: bool | None = None,
+        drop: str | None = None,
+        dry_run: bool | None = None,
+        expect: str | None = None,
+        lines: Sequence[Mapping[str, Any]] | None = None,
+        list: bool | None = None,
+        message: str | None = None,
+        newest: bool | None = None,
+        no_ff: bool | None = None,
+        ours: bool | None = None,
+        require_signed: bool | None = None,
+        resolve: str | None = None,
+        take: Literal["ours", "theirs", "base"] | None = None,
+        theirs: bool | None = None,
+        time: str | None = None,
+    ) -> MergeAnswer | MergeState:
+        answer: MergeAnswer | MergeState = await self._verb('merge', locals())
+        return answer
+
+    async def neighbors(
+        self,
+        node: str,
+        *,
+        at: str | None = None,
+        both: bool | None = None,
+        derived: bool | None = None,
+        in_: bool | None = None,
+        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
+        limit: int | None = None,
+        out: bool | None = None,
+        type: Sequence[str] | None = None,
+    ) -> NeighborsAnswer:
+        answer: NeighborsAnswer = await self._verb('neighbors', locals())
+        return answer
+
+    async def op_diff(
+        self,
+        a: str,
+        b: str | None = None,
+    ) -> OpDiffAnswer:
+        answer: OpDiffAnswer = await self._verb('op_diff', locals())
+        return answer
+
+    async def op_log(
+        self,
+        *,
+        limit: int | None = None,
+    ) -> list[OpLogAnswer]:
+        answer: list[OpLogAnswer] = await self._verb('op_log', locals())
+        return answer
+
+    async def op_restore(
+        self,
+        op: str,
+        *,
+        expect: str | None = None,
+        time: str | None = None,
+    ) -> OpRestoreAnswer:
+        answer: OpRestoreAnswer = await self._verb('op_restore', locals())
+        return answer
+
+    async def op_show(
+        self,
+        op: str | None = None,
+    ) -> OpShowAnswer:
+        answer: OpShowAnswer = await self._verb('op_show', locals())
+        return answer
+
+    async def pack_redact(
+        self,
+        *,
+        dry_run: bool | None = None,
+        redaction: Sequence[str] | None = None,
+        time: str | None = None,
+        yes: bool | None = None,
+    ) -> PackRedactAnswer:
+        answer: PackRedactAnswer = await self._verb('pack_redact', locals())
+        return answer
+
+    async def pack_redactions(
+        self,
+        *,
+        after: str | None = None,
+    ) -> PackRedactionsAnswer:
+        answer: PackRedactionsAnswer = await self._verb('pack_redactions', locals())
+        return answer
+
+    async def pack_refs(
+        self,
+        *,
+        commit: Sequence[str] | None = None,
+        sessions: bool | None = None,
+        tracking: bool | None = None,
+    ) -> PackRefsAnswer:
+        answer: PackRefsAnswer = await self._verb('pack_refs', locals())
+        return answer
+
+    async def path(
+        self,
+        from_: str,
+        to: str,
+        *,
+        at: str | None = None,
+        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
+        max_hops: int | None = None,
+        type: Sequence[str] | None = None,
+        undirected: bool | None = None,
+    ) -> PathAnswer:
+        answer: PathAnswer = await self._verb('path', locals())
+        return answer
+
+    async def pin(
+        self,
+        nodes: Sequence[str],
+        *,
+        allow_secret: Sequence[str] | None = None,
+        branch: str | None = None,
+        dry_run: bool | None = None,
+        expect: str | None = None,
+        message: str | None = None,
+        time: str | None = None,
+    ) -> PinAnswer:
+        answer: PinAnswer = await self._verb('pin', locals())
+        return answer
+
+    async def profile_default(
+        self,
+        name: str,
+        *,
+        branch: str | None = None,
+        expect: str | None = None,
+        message: str | None = None,
+        time: str | None = None,
+    ) -> ProfileDefaultAnswer:
+        answer: ProfileDefaultAnswer = await self._verb('profile_default', locals())
+        return answer
+
+    async def profile_list(
+        self,
+        *,
+        at: str | None = None,
+    ) -> list[ProfileListAnswer]:
+        answer: list[ProfileListAnswer] = await self._verb('profile_list', locals())
+        return answer
+
+    async def profile_restore(
+        self,
+        rev: str,
+        names: Sequence[str] | None = None,
+        *,
+        branch: str | None = None,
+        expect: str | None = None,
+        message: str | None = None,
+        time: str | None = None,
+    ) -> ProfileRestoreAnswer:
+        answer: ProfileRestoreAnswer = await self._verb('profile_restore', locals())
+        return answer
+
+    async def profile_rm(
+        self,
+        name: str,
+        *,
+        branch: str | None = None,
+        expect: str | None = None,
+        message: str | None = None,
+        time: str | None = None,
+    ) -> ProfileRmAnswer:
+        answer: ProfileRmAnswer = await self._verb('profile_rm', locals())
+        return answer
+
+    async def profile_set(
+        self,
+        name: str,
+        *,
+        adjacency: int | None = None,
+        altitude: Literal["entity", "scope", "root", "auto"] | None = None,
+        branch: str | None = None,
+        budget: int | None = None,
+        community: bool | None = None,
+        damping: float | None = None,
+        decay: float | None = None,
+        dedup: bool | None = None,
+        direction: Literal["out", "in", "both"] | None = None,
+        edge_weight: Sequence[str] | None = None,
+        expand: int | None = None,
+        expand_type: Sequence[str] | None = None,
+        expansion: Literal["lend", "decay", "ppr"] | None = None,
+        expect: str | None = None,
+        floor: Literal["answer", "maybe", "rest"] | None = None,
+        for_type: Sequence[str] | None = None,
+        fusion: Literal["convex", "rrf", "weighted-rrf", "score-norm"] | None = None,
+        limit: int | None = None,
+        max_expand: int | None = None,
+        message: str | None = None,
+        order: Literal["rank", "time"] | None = None,
+        pack: Literal["auto", "whole", "passages"] | None = None,
+        passage_tokens: int | None = None,
+        show: Sequence[Literal["times", "key", "content"]] | None = None,
+        spelling: Literal["on", "off"] | None = None,
+        summary_cap: int | None = None,
+        time: str | None = None,
+        tokenizer: Literal["estimate"] | None = None,
+        weight: Sequence[str] | None = None,
+    ) -> ProfileSetAnswer:
+        answer: ProfileSetAnswer = await self._verb('profile_set', locals())
+        return answer
+
+    async def profile_show(
+        self,
+        name: str,
+        *,
+        at: str | None = None,
+    ) -> ProfileShowAnswer:
+        answer: ProfileShowAnswer = await self._verb('profile_show', locals())
+        return answer
+
+    async def profile_unset(
+        self,
+        name: str,
+        params: Sequence[str] | None = None,
+        *,
+        branch: str | None = None,
+        expect: str | None = None,
+        message: str | None = None,
+        time: str | None = None,
+    ) -> ProfileUnsetAnswer:
+        answer: ProfileUnsetAnswer = await self._verb('profile_unset', locals())
+        return answer
+
+    async def purge(
+        self,
+        node: str,
+        *,
+        dry_run: bool | None = None,
+        expect: str | None = None,
+        keep_queries: bool | None = None,
+        reason: str | None = None,
+        time: str | None = None,
+        yes: bool | None = None,
+    ) -> PurgeAnswer:
+        answer: PurgeAnswer = await self._verb('purge', locals())
+        return answer
+
+    async def recall(
+        self,
+        query: str | None = None,
+        *,
+        adjacency: int | None = None,
+        all: bool | None = None,
+        also: Sequence[str] | None = None,
+        altitude: Literal["entity", "scope", "root", "auto"] | None = None,
+        at: str | None = None,
+        budget: int | None = None,
+        community: bool | None = None,
+        created_from: str | None = None,
+        created_to: str | None = None,
+        current: bool | None = None,
+        damping: float | None = None,
+        decay: float | None = None,
+        dedup: bool | None = None,
+        direction: Literal["out", "in", "both"] | None = None,
+        edge_weight: Sequence[str] | None = None,
+        embed: bool | None = None,
+        exclude: Sequence[str] | None = None,
+        expand: int | None = None,
+        expand_type: Sequence[str] | None = None,
+        expansion: Literal["lend", "decay", "ppr"] | None = None,
+        explain: bool | None = None,
+        floor: Literal["answer", "maybe", "rest"] | None = None,
+        follow: bool | None = None,
+        format: Literal["yaml", "brief"] | None = None,
+        fusion: Literal["convex", "rrf", "weighted-rrf", "score-norm"] | None = None,
+        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
+        intent: Literal["auto", "why", "when", "entity", "general"] | None = None,
+        limit: int | None = None,
+        max_expand: int | None = None,
+        now: str | None = None,
+        order: Literal["rank", "time"] | None = None,
+        pack: Literal["auto", "whole", "passages"] | None = None,
+        passage_tokens: int | None = None,
+        profile: str | None = None,
+        receipt: bool | None = None,
+        rerank: bool | None = None,
+        rerank_top: int | None = None,
+        rewrite: bool | Literal["multi", "hyde"] | None = None,
+        rewrites: int | None = None,
+        session: str | None = None,
+        show: Sequence[Literal["times", "key", "content"]] | None = None,
+        spelling: Literal["on", "off"] | None = None,
+        summary_cap: int | None = None,
+        time: str | None = None,
+        tokenizer: Literal["estimate"] | None = None,
+        type: Sequence[str] | None = None,
+        unseen: bool | None = None,
+        updated_from: str | None = None,
+        updated_to: str | None = None,
+        valid_at: str | None = None,
+        weight: Sequence[str] | None = None,
+        where: Sequence[str] | None = None,
+    ) -> RecallAnswer:
+        answer: RecallAnswer = await self._verb('recall', locals())
+        return answer
+
+    async def recall_batch(
+        self,
+        *,
+        lines: Sequence[Mapping[str, Any]],
+        adjacency: int | None = None,
+        all: bool | None = None,
+        also: Sequence[str] | None = None,
+        altitude: Literal["entity", "scope", "root", "auto"] | None = None,
+        at: str | None = None,
+        budget: int | None = None,
+        community: bool | None = None,
+        created_from: str | None = None,
+        created_to: str | None = None,
+        current: bool | None = None,
+        damping: float | None = None,
+        decay: float | None = None,
+        dedup: bool | None = None,
+        direction: Literal["out", "in", "both"] | None = None,
+        edge_weight: Sequence[str] | None = None,
+        embed: bool | None = None,
+        exclude: Sequence[str] | None = None,
+        expand: int | None = None,
+        expand_type: Sequence[str] | None = None,
+        expansion: Literal["lend", "decay", "ppr"] | None = None,
+        explain: bool | None = None,
+        floor: Literal["answer", "maybe", "rest"] | None = None,
+        follow: bool | None = None,
+        format: Literal["yaml", "brief"] | None = None,
+        fusion: Literal["convex", "rrf", "weighted-rrf", "score-norm"] | None = None,
+        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
+        intent: Literal["auto", "why", "when", "entity", "general"] | None = None,
+        limit: int | None = None,
+        max_expand: int | None = None,
+        now: str | None = None,
+        order: Literal["rank", "time"] | None = None,
+        pack: Literal["auto", "whole", "passages"] | None = None,
+        passage_tokens: int | None = None,
+        profile: str | None = None,
+        receipt: bool | None = None,
+        rerank: bool | None = None,
+        rerank_top: int | None = None,
+        rewrite: bool | Literal["multi", "hyde"] | None = None,
+        rewrites: int | None = None,
+        session: str | None = None,
+        show: Sequence[Literal["times", "key", "content"]] | None = None,
+        spelling: Literal["on", "off"] | None = None,
+        summary_cap: int | None = None,
+        time: str | None = None,
+        tokenizer: Literal["estimate"] | None = None,
+        type: Sequence[str] | None = None,
+        unseen: bool | None = None,
+        updated_from: str | None = None,
+        updated_to: str | None = None,
+        valid_at: str | None = None,
+        weight: Sequence[str] | None = None,
+        where: Sequence[str] | None = None,
+    ) -> list[RecallBatchAnswer]:
+        answer: list[RecallBatchAnswer] = await self._verb('recall_batch', locals())
+        return answer
+
+    async def redo(
+        self,
+        *,
+        expect: str | None = None,
+        time: str | None = None,
+    ) -> RedoAnswer:
+        answer: RedoAnswer = await self._verb('redo', locals())
+        return answer
+
+    async def related(
+        self,
+        node: str,
+        *,
+        at: str | None = None,
+        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
+        limit: int | None = None,
+    ) -> RelatedAnswer:
+        answer: RelatedAnswer = await self._verb('related', locals())
+        return answer
+
+    async def remember(
+        self,
+        text: str,
+        *,
+        about: str | None = None,
+        allow_secret: Sequence[str] | None = None,
+        branch: str | None = None,
+        cue: Sequence[str] | None = None,
+        dry_run: bool | None = None,
+        embed: bool | None = None,
+        entity: Sequence[str] | None = None,
+        expect: str | None = None,
+        expires: str | None = None,
+        explain: bool | None = None,
+        importance: int | None = None,
+        message: str | None = None,
+        no_diff: bool | None = None,
+        no_link: Sequence[Literal["temporal", "entity", "keyword", "causal", "semantic"]] | None = None,
+        property: str | None = None,
+        source: Sequence[str] | None = None,
+        strict: bool | None = None,
+        supersedes: Sequence[str] | None = None,
+        tag: Sequence[str] | None = None,
+        time: str | None = None,
+        type: str | None = None,
+        valid_from: str | None = None,
+        valid_to: str | None = None,
+    ) -> RememberAnswer | RememberBounds:
+        answer: RememberAnswer | RememberBounds = await self._verb('remember', locals())
+        return answer
+
+    async def remember_batch(
+        self,
+        *,
+        lines: Sequence[Mapping[str, Any]],
+        about: str | None = None,
+        allow_secret: Sequence[str] | None = None,
+        branch: str | None = None,
+        cue: Sequence[str] | None = None,
+        dry_run: bool | None = None,
+        embed: bool | None = None,
+        entity: Sequence[str] | None = None,
+        expect: str | None = None,
+        expires: str | None = None,
+        explain: bool | None = None,
+        importance: int | None = None,
+        message: str | None = None,
+        no_diff: bool | None = None,
+        no_link: Sequence[Literal["temporal", "entity", "keyword", "causal", "semantic"]] | None = None,
+        property: str | None = None,
+        source: Sequence[str] | None = None,
+        strict: bool | None = None,
+        supersedes: Sequence[str] | None = None,
+        tag: Sequence[str] | None = None,
+        time: str | None = None,
+        type: str | None = None,
+        valid_from: str | None = None,
+        valid_to: str | None = None,
+    ) -> list[RememberBatchAnswer | RememberBounds]:
+        answer: list[RememberBatchAnswer | RememberBounds] = await self._verb('remember_batch', locals())
+        return answer
+
+    async def remote_redactions(
+        self,
+        name: str | None = None,
+        cid: Sequence[str] | None = None,
+        *,
+        accept: bool | None = None,
+        reject: bool | None = None,
+        time: str | None = None,
+    ) -> RemoteRedactionsAnswer | RedactionsClosed:
+        answer: RemoteRedactionsAnswer | RedactionsClosed = await self._verb('remote_redactions', locals())
+        return answer
+
+    async def replay(
+        self,
+        record: str,
+    ) -> ReplayAnswer:
+        answer: ReplayAnswer = await self._verb('replay', locals())
+        return answer
+
+    async def reset(
+        self,
+        *,
+        expect: str | None = None,
+        stage: str | None = None,
+        time: str | None = None,
+    ) -> ResetAnswer:
+        answer: ResetAnswer = await self._verb('reset', locals())
+        return answer
+
+    async def resolve(
+        self,
+        hash: str | None = None,
+        *,
+        at: str | None = None,
+        by: Sequence[str] | None = None,
+        distance: int | None = None,
+        limit: int | None = None,
+    ) -> ResolveAnswer:
+        answer: ResolveAnswer = await self._verb('resolve', locals())
+        return answer
+
+    async def restore(
+        self,
+        nodes: Sequence[str],
+        rev: str | None = None,
+        *,
+        allow_secret: Sequence[str] | None = None,
+        branch: str | None = None,
+        dry_run: bool | None = None,
+        expect: str | None = None,
+        message: str | None = None,
+        reason: str | None = None,
+        time: str | None = None,
+    ) -> RestoreAnswer | RestoreMarks:
+        answer: RestoreAnswer | RestoreMarks = await self._verb('restore', locals())
+        return answer
+
+    async def retrieve(
+        self,
+        query: str | None = None,
+        *,
+        adjacency: int | None = None,
+        all: bool | None = None,
+        also: Sequence[str] | None = None,
+        altitude: Literal["entity", "scope", "root", "auto"] | None = None,
+        at: str | None = None,
+        budget: int | None = None,
+        community: bool | None = None,
+        created_from: str | None = None,
+        created_to: str | None = None,
+        current: bool | None = None,
+        damping: float | None = None,
+        decay: float | None = None,
+        dedup: bool | None = None,
+        direction: Literal["out", "in", "both"] | None = None,
+        edge_weight: Sequence[str] | None = None,
+        embed: bool | None = None,
+        exclude: Sequence[str] | None = None,
+        expand: int | None = None,
+        expand_type: Sequence[str] | None = None,
+        expansion: Literal["lend", "decay", "ppr"] | None = None,
+        explain: bool | None = None,
+        floor: Literal["answer", "maybe", "rest"] | None = None,
+        follow: bool | None = None,
+        format: Literal["yaml", "brief"] | None = None,
+        fusion: Literal["convex", "rrf", "weighted-rrf", "score-norm"] | None = None,
+        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
+        intent: Literal["auto", "why", "when", "entity", "general"] | None = None,
+        limit: int | None = None,
+        max_expand: int | None = None,
+        now: str | None = None,
+        order: Literal["rank", "time"] | None = None,
+        pack: Literal["auto", "whole", "passages"] | None = None,
+        passage_tokens: int | None = None,
+        profile: str | None = None,
+        receipt: bool | None = None,
+        rerank: bool | None = None,
+        rerank_top: int | None = None,
+        rewrite: bool | Literal["multi", "hyde"] | None = None,
+        rewrites: int | None = None,
+        session: str | None = None,
+        show: Sequence[Literal["times", "key", "content"]] | None = None,
+        spelling: Literal["on", "off"] | None = None,
+        summary_cap: int | None = None,
+        time: str | None = None,
+        tokenizer: Literal["estimate"] | None = None,
+        type: Sequence[str] | None = None,
+        unseen: bool | None = None,
+        updated_from: str | None = None,
+        updated_to: str | None = None,
+        valid_at: str | None = None,
+        weight: Sequence[str] | None = None,
+        where: Sequence[str] | None = None,
+    ) -> RetrieveAnswer:
+        answer: RetrieveAnswer = await self._verb('retrieve', locals())
+        return answer
+
+    async def retrieve_batch(
+        self,
+        *,
+        lines: Sequence[Mapping[str, Any]],
+        adjacency: int | None = None,
+        all: bool | None = None,
+        also: Sequence[str] | None = None,
+        altitude: Literal["entity", "scope", "root", "auto"] | None = None,
+        at: str | None = None,
+        budget: int | None = None,
+        community: bool | None = None,
+        created_from: str | None = None,
+        created_to: str | None = None,
+        current: bool | None = None,
+        damping: float | None = None,
+        decay: float | None = None,
+        dedup: bool | None = None,
+        direction: Literal["out", "in", "both"] | None = None,
+        edge_weight: Sequence[str] | None = None,
+        embed: bool | None = None,
+        exclude: Sequence[str] | None = None,
+        expand: int | None = None,
+        expand_type: Sequence[str] | None = None,
+        expansion: Literal["lend", "decay", "ppr"] | None = None,
+        explain: bool | None = None,
+        floor: Literal["answer", "maybe", "rest"] | None = None,
+        follow: bool | None = None,
+        format: Literal["yaml", "brief"] | None = None,
+        fusion: Literal["convex", "rrf", "weighted-rrf", "score-norm"] | None = None,
+        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
+        intent: Literal["auto", "why", "when", "entity", "general"] | None = None,
+        limit: int | None = None,
+        max_expand: int | None = None,
+        now: str | None = None,
+        order: Literal["rank", "time"] | None = None,
+        pack: Literal["auto", "whole", "passages"] | None = None,
+        passage_tokens: int | None = None,
+        profile: str | None = None,
+        receipt: bool | None = None,
+        rerank: bool | None = None,
+        rerank_top: int | None = None,
+        rewrite: bool | Literal["multi", "hyde"] | None = None,
+        rewrites: int | None = None,
+        session: str | None = None,
+        show: Sequence[Literal["times", "key", "content"]] | None = None,
+        spelling: Literal["on", "off"] | None = None,
+        summary_cap: int | None = None,
+        time: str | None = None,
+        tokenizer: Literal["estimate"] | None = None,
+        type: Sequence[str] | None = None,
+        unseen: bool | None = None,
+        updated_from: str | None = None,
+        updated_to: str | None = None,
+        valid_at: str | None = None,
+        weight: Sequence[str] | None = None,
+        where: Sequence[str] | None = None,
+    ) -> list[RetrieveBatchAnswer]:
+        answer: list[RetrieveBatchAnswer] = await self._verb('retrieve_batch', locals())
+        return answer
+
+    async def revert(
+        self,
+        rev: str,
+        *,
+        allow_secret: Sequence[str] | None = None,
+        branch: str | None = None,
+        dry_run: bool | None = None,
+        expect: str | None = None,
+        message: str | None = None,
+        ours: bool | None = None,
+        theirs: bool | None = None,
+        time: str | None = None,
+    ) -> RevertAnswer:
+        answer: RevertAnswer = await self._verb('revert', locals())
+        return answer
+
+    async def review(
+        self,
+        *,
+        allow_secret: Sequence[str] | None = None,
+        branch: str | None = None,
+        drop: Sequence[str] | None = None,
+        dry_run: bool | None = None,
+        edit: Sequence[str] | None = None,
+        keep: Sequence[str] | None = None,
+        limit: int | None = None,
+        pin: Sequence[str] | None = None,
+        rest_of: str | None = None,
+        time: str | None = None,
+    ) -> ReviewAnswer:
+        answer: ReviewAnswer = await self._verb('review', locals())
+        return answer
+
+    async def rm(
+        self,
+        nodes: Sequence[str] | None = None,
+        *,
+        branch: str | None = None,
+        edge: Sequence[str] | None = None,
+        expect: str | None = None,
+        stage: str | None = None,
+        time: str | None = None,
+    ) -> RmAnswer:
+        answer: RmAnswer = await self._verb('rm', locals())
+        return answer
+
+    async def schema(
+        self,
+        *,
+        at: str | None = None,
+        limit: int | None = None,
+    ) -> SchemaAnswer:
+        answer: SchemaAnswer = await self._verb('schema', locals())
+        return answer
+
+    async def session_advance(
+        self,
+        name: str,
+        *,
+        time: str | None = None,
+        to: str | None = None,
+    ) -> SessionAdvanceAnswer:
+        answer: SessionAdvanceAnswer = await self._verb('session_advance', locals())
+        return answer
+
+    async def session_end(
+        self,
+        name: str,
+        *,
+        time: str | None = None,
+    ) -> SessionEndAnswer:
+        answer: SessionEndAnswer = await self._verb('session_end', locals())
+        return answer
+
+    async def session_list(
+        self,
+    ) -> list[SessionListAnswer]:
+        answer: list[SessionListAnswer] = await self._verb('session_list', locals())
+        return answer
+
+    async def session_log(
+        self,
+        name: str,
+        *,
+        limit: int | None = None,
+    ) -> list[SessionLogAnswer]:
+        answer: list[SessionLogAnswer] = await self._verb('session_log', locals())
+        return answer
+
+    async def session_rm(
+        self,
+        name: str,
+        *,
+        time: str | None = None,
+    ) -> SessionRmAnswer:
+        answer: SessionRmAnswer = await self._verb('session_rm', locals())
+        return answer
+
+    async def session_start(
+        self,
+        name: str,
+        *,
+        at: str | None = None,
+        follow: bool | None = None,
+        time: str | None = None,
+    ) -> SessionStartAnswer:
+        answer: SessionStartAnswer = await self._verb('session_start', locals())
+        return answer
+
+    async def set(
+        self,
+        node: str,
+        fields: Sequence[str] | None = None,
+        *,
+        allow_secret: Sequence[str] | None = None,
+        branch: str | None = None,
+        expect: str | None = None,
+        stage: str | None = None,
+        time: str | None = None,
+        type: str | None = None,
+        unset: Sequence[str] | None = None,
+    ) -> SetAnswer:
+        answer: SetAnswer = await self._verb('set', locals())
+        return answer
+
+    async def show(
+        self,
+        name: str | None = None,
+        *,
+        at: str | None = None,
+        signatures: bool | None = None,
+    ) -> ShowAnswer | ShowNode:
+        answer: ShowAnswer | ShowNode = await self._verb('show', locals())
+        return answer
+
+    async def sources(
+        self,
+        nodes: Sequence[str] | None = None,
+        *,
+        at: str | None = None,
+        kind: Sequence[str] | None = None,
+        limit: int | None = None,
+    ) -> SourcesAnswer:
+        answer: SourcesAnswer = await self._verb('sources', locals())
+        return answer
+
+    async def stats(
+        self,
+        *,
+        at: str | None = None,
+    ) -> StatsAnswer:
+        answer: StatsAnswer = await self._verb('stats', locals())
+        return answer
+
+    async def status(
+        self,
+        *,
+        stage: str | None = None,
+    ) -> StatusAnswer:
+        answer: StatusAnswer = await self._verb('status', locals())
+        return answer
+
+    async def suggest(
+        self,
+        text: str,
+        *,
+        at: str | None = None,
+    ) -> SuggestAnswer:
+        answer: SuggestAnswer = await self._verb('suggest', locals())
+        return answer
+
+    async def switch(
+        self,
+        name: str | None = None,
+        rev: str | None = None,
+        *,
+        create: bool | None = None,
+        detach: bool | None = None,
+        expect: str | None = None,
+        force: bool | None = None,
+        time: str | None = None,
+    ) -> SwitchAnswer:
+        answer: SwitchAnswer = await self._verb('switch', locals())
+        return answer
+
+    async def tag(
+        self,
+        name: str | None = None,
+        rev: str | None = None,
+        *,
+        allow_secret: Sequence[str] | None = None,
+        annotate: bool | None = None,
+        delete: bool | None = None,
+        expect: str | None = None,
+        force: bool | None = None,
+        message: str | None = None,
+        time: str | None = None,
+    ) -> list[TagAnswer | TagRemoved]:
+        answer: list[TagAnswer | TagRemoved] = await self._verb('tag', locals())
+        return answer
+
+    async def undo(
+        self,
+        op: str | None = None,
+        *,
+        expect: str | None = None,
+        own: bool | None = None,
+        time: str | None = None,
+    ) -> UndoAnswer:
+        answer: UndoAnswer = await self._verb('undo', locals())
+        return answer
+
+    async def unlink(
+        self,
+        src: str,
+        type: str,
+        dst: str,
+        *,
+        all: bool | None = None,
+        branch: str | None = None,
+        expect: str | None = None,
+        key: str | None = None,
+        stage: str | None = None,
+        time: str | None = None,
+    ) -> UnlinkAnswer:
+        answer: UnlinkAnswer = await self._verb('unlink', locals())
+        return answer
+
+    async def unpin(
+        self,
+        nodes: Sequence[str],
+        *,
+        allow_secret: Sequence[str] | None = None,
+        branch: str | None = None,
+        dry_run: bool | None = None,
+        expect: str | None = None,
+        message: str | None = None,
+        time: str | None = None,
+    ) -> UnpinAnswer:
+        answer: UnpinAnswer = await self._verb('unpin', locals())
+        return answer
+
+    async def verify(
+        self,
+        rev: str | None = None,
+        *,
+        all: bool | None = None,
+        limit: int | None = None,
+        strict: bool | None = None,
+    ) -> list[VerifyAnswer]:
+        answer: list[VerifyAnswer] = await self._verb('verify', locals())
+        return answer
+
+    async def version(
+        self,
+    ) -> VersionAnswer:
+        answer: VersionAnswer = await self._verb('version', locals())
+        return answer
+
+
+ANSWERS = (
+    'AddAnswer',
+    'Beam',
+    'BlameAnswer',
+    'BlameField',
+    'BranchAnswer',
+    'BranchRemote',
+    'BranchRemoved',
+    'CatFileAnswer',
+    'Change',
+    'ChangeField',
+    'Changed',
+    'CherryPickAnswer',
+    'CommitAnswer',
+    'CommitConflict',
+    'CommunitiesAnswer',
+    'CommunitiesCommunity',
+    'CommunitiesCommunityMember',
+    'Community',
+    'CommunityAnswer',
+    'Conflict',
+    'ConsolidateAnswer',
+    'ConsolidateDone',
+    'ConsolidateProposal',
+    'ConsolidateProposalDiffer',
+    'Count',
+    'Counts',
+    'CuesAnswer',
+    'CuesNode',
+    'CuesWritten',
+    'Date',
+    'Diff',
+    'DiffAnswer',
+    'DiffStat',
+    'Digest',
+    'DigestAnswer',
+    'DigestChildren',
+    'DigestMember',
+    'DigestText',
+    'DigestWriteAnswer',
+    'DigestWritten',
+    'DistillAnswer',
+    'DistillWritten',
+    'DistillWrittenFailed',
+    'DroppedBy',
+    'DroppedItem',
+    'Edge',
+    'EdgeType',
+    'EmbedAnswer',
+    'EmbedStatus',
+    'ExploreAnswer',
+    'ExploreEdge',
+    'ExploreNode',
+    'ExploreNodePath',
+    'Field',
+    'ForgetAnswer',
+    'From',
+    'FsckAnswer',
+    'FsckError',
+    'GcAnswer',
+    'GetAnswer',
+    'GetAnswerWithImportance',
+    'HalfLifeAnswer',
+    'Importance',
+    'In',
+    'Index',
+    'IndexRebuildAnswer',
+    'IndexRebuildField',
+    'IndexStatusAnswer',
+    'Item',
+    'Kept',
+    'Lane',
+    'LeftOut',
+    'LinkAnswer',
+    'LogAnswer',
+    'LsAnswer',
+    'LsEdges',
+    'LsEdgesEdge',
+    'LsNode',
+    'MapAnswer',
+    'MapEntry',
+    'MapEntryChanged',
+    'MapSince',
+    'Mark',
+    'MarkAnswer',
+    'MergeAnswer',
+    'MergeState',
+    'Missing',
+    'NeighborsAnswer',
+    'NeighborsMentionedBy',
+    'Node',
+    'OpDiffAnswer',
+    'OpLogAnswer',
+    'OpRestoreAnswer',
+    'OpShowAnswer',
+    'OperationName',
+    'PackRedactAnswer',
+    'PackRedactionsAnswer',
+    'PackRedactionsRedaction',
+    'PackRefsAnswer',
+    'Path',
+    'PathAnswer',
+    'PathStep',
+    'PinAnswer',
+    'Profile',
+    'ProfileDefaultAnswer',
+    'ProfileListAnswer',
+    'ProfileRestoreAnswer',
+    'ProfileRmAnswer',
+    'ProfileSetAnswer',
+    'ProfileShowAnswer',
+    'ProfileUnsetAnswer',
+    'PurgeAnswer',
+    'PurgeFile',
+    'PurgeHit',
+    'PurgeRedacted',
+    'PurgeShared',
+    'Pushed',
+    'Recall',
+    'RecallAnswer',
+    'RecallBatchAnswer',
+    'RedactionsClosed',
+    'RedoAnswer',
+    'Ref',
+    'RefMove',
+    'RelatedAnswer',
+    'RelatedNode',
+    'RelatedNodeReason',
+    'RememberAnswer',
+    'RememberBatchAnswer',
+    'RememberBounds',
+    'RememberCandidate',
+    'RememberLink',
+    'RememberNearest',
+    'RememberSimilar',
+    'RememberSimilarDiffer',
+    'RememberWarning',
+    'RemoteRedactionsAnswer',
+    'RemoteRedactionsRedaction',
+    'Replaced',
+    'ReplayAnswer',
+    'ReplayFirstDifference',
+    'ReplayRedacted',
+    'Repository',
+    'ResetAnswer',
+    'ResolveAnswer',
+    'ResolveFound',
+    'RestoreAnswer',
+    'RestoreMarks',
+    'RetrieveAnswer',
+    'RetrieveBatchAnswer',
+    'RevertAnswer',
+    'ReviewAnswer',
+    'ReviewItem',
+    'ReviewUndecided',
+    'RmAnswer',
+    'SchemaAnswer',
+    'SchemaEdgeType',
+    'SchemaProperty',
+    'SecretWarning',
+    'SessionAdvanceAnswer',
+    'SessionEndAnswer',
+    'SessionListAnswer',
+    'SessionLogAnswer',
+    'SessionRmAnswer',
+    'SessionStartAnswer',
+    'SetAnswer',
+    'ShowAnswer',
+    'ShowNode',
+    'Signal',
+    'Signature',
+    'Skipped',
+    'SourcesAnswer',
+    'SourcesSource',
+    'Stage',
+    'Stat',
+    'StatsAnswer',
+    'StatsEdge',
+    'StatsMark',
+    'StatsStore',
+    'StatusAnswer',
+    'StatusFollowing',
+    'StatusMerge',
+    'SuggestAnswer',
+    'SuggestTag',
+    'SwitchAnswer',
+    'TagAnswer',
+    'TagRemoved',
+    'Term',
+    'Trace',
+    'TraceLane',
+    'UndoAnswer',
+    'UnlinkAnswer',
+    'UnpinAnswer',
+    'VerifyAnswer',
+    'VersionAnswer',
+    'Warning',
+)

@@ -1,0 +1,63 @@
+"""What the tests share: memories in temporary directories, and the process that serves one."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import signal
+import socket
+import struct
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "src"))
+
+from mnem import Memory  # noqa: E402
+from mnem._link import LocalLink, UnixConnection  # noqa: E402
+
+PROGRAM = os.environ.get("MNEM_PROGRAM", "")
+IDLE = 4.0
+"""Seconds after which servers of tests end by themselves."""
+
+LONG = bool(os.environ.get("MNEM_LONG"))
+
+
+def server_of(memory: Memory) -> int:
+    """Returns the id of the process that serves a memory."""
+    link = memory._link
+    assert isinstance(link, LocalLink)
+    if link.place.tcp:
+        return int(json.loads(link.place.start_file.read_bytes())["pid"])
+    connection = link.take()
+    try:
+        assert isinstance(connection.http, UnixConnection)
+        size = struct.calcsize("3i")
+        peer = connection.http.sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
+        return int(struct.unpack("3i", peer)[0])
+    finally:
+        link.give(connection)
+
+
+def kill_server(memory: Memory) -> None:
+    os.kill(server_of(memory), signal.SIGKILL)
+
+
+class MemoryCase(unittest.TestCase):
+    """A test with a memory of its own."""
+
+    tcp = False
+
+    def setUp(self) -> None:
+        if not PROGRAM:
+            self.skipTest("MNEM_PROGRAM names no program")
+        directory = tempfile.TemporaryDirectory(prefix="mnem-test-", ignore_cleanup_errors=True)
+        self.addCleanup(directory.cleanup)
+        self.path = os.path.join(directory.name, "memory")
+        self.memory = self.open()
+
+    def open(self, **options: object) -> Memory:
+        memory = Memory.open(self.path, **{"author": "ann", "idle": IDLE, "tcp": self.tcp, **options})  # type: ignore[arg-type]
+        self.addCleanup(memory.close)
+        return memory
