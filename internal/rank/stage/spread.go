@@ -168,9 +168,9 @@ func (s *spreader) start(
 			}
 		}
 		near := s.near(c)
-		for i, list := range s.dense { // a text close to the question says nothing about the texts linked to it
+		for i, list := range s.dense { // a text close to the question says little about the texts linked to it
 			if _, ok := list.lane.Model(); ok && s.text != nil && s.r.row.bands {
-				near[i] = 0
+				near[i] /= 2
 			}
 		}
 		copy(l.gains[len(s.columns):], near)
