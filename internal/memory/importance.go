@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
@@ -174,27 +175,28 @@ func (h HalfLives) value() (ipld.Value, error) {
 
 // Factors are what the effective importance of a memory is made of.
 type Factors struct {
-	Importance int   // 1 to 5; anything else counts as DefaultImportance
-	Uses       int64 // how often it was said again, or used where that is counted
-	Linked     int64 // edges that say what it has to do with others
-	Age        int64 // microseconds since it was made or changed; below 0 counts as 0
-	HalfLife   int   // days, 1 to MaxHalfLife
+	Importance int   `json:"importance"`     // 1 to 5; anything else counts as DefaultImportance
+	Uses       int64 `json:"uses"`           // how often it was said again, or used if that is counted
+	Linked     int64 `json:"linked"`         // its edges to other memories
+	Age        int64 `json:"-"`              // microseconds since it was made or changed; below 0 counts as 0
+	HalfLife   int   `json:"half_life_days"` // 1 to MaxHalfLife
 }
 
 // Effective is the importance of a memory at a time, in units of 2^-16, with what it is made
 // of: Value = Base × Use × Decay × Links, each product rounded down, in this order.
 type Effective struct {
-	Value int64 // 0 to 196,608
-	Base  int64 // of the importance: 9,830 to 65,536
-	Use   int64 // 65,536 to 131,072
-	Decay int64 // one half to the power of Age by HalfLife: 0 to 65,536
-	Links int64 // 65,536 to 98,304
+	Value      int64 `json:"value"` // 0 to 196,608
+	Base       int64 `json:"base"`  // of the importance: 9,830 to 65,536
+	Use        int64 `json:"use"`   // 65,536 to 131,072
+	Decay      int64 `json:"decay"` // one half to the power of Age by HalfLife: 0 to 65,536
+	Links      int64 `json:"links"` // 65,536 to 98,304
+	AgeSeconds int64 `json:"age_seconds"`
 	Factors
 }
 
 // Weigh returns the effective importance that factors make: docs/life.md, "Importance".
 func (f Factors) Weigh() Effective {
-	w := Effective{Factors: f}
+	w := Effective{Factors: f, AgeSeconds: f.Age / time.Second.Microseconds()}
 	base := f.Importance
 	if base < MinImportance || base > MaxImportance {
 		base = DefaultImportance

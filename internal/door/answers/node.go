@@ -8,6 +8,7 @@ import (
 	"github.com/mnem-project/mnem/internal/base/plain"
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/door/show"
+	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/rank/render"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/branching"
@@ -32,7 +33,7 @@ func Get(c *show.Console, answer any) error {
 		e := &a.Importance
 		return c.Printf("%s\n%s\n%s, %s, %d days old, half-life %d days\n", nodeText(&a.WholeNode),
 			importanceText(e), show.Plural(int(e.Uses), "use"), show.Plural(int(e.Linked), "link"),
-			max(e.Age, 0)/secondsPerDay, e.HalfLife)
+			max(e.AgeSeconds, 0)/secondsPerDay, e.HalfLife)
 	case *verb.FieldValue:
 		if s, isText := a.Value.(string); isText {
 			if c.Terminal {
@@ -47,7 +48,7 @@ func Get(c *show.Console, answer any) error {
 const secondsPerDay = 86400
 
 // importanceText is an effective importance for people.
-func importanceText(e *reading.Importance) string {
+func importanceText(e *memory.Effective) string {
 	return fmt.Sprintf("%s = importance %d (%s) × use %s × age %s × links %s", shareText(e.Value), e.Importance,
 		shareText(e.Base), shareText(e.Use), shareText(e.Decay), shareText(e.Links))
 }

@@ -167,7 +167,7 @@ func memoriesText(n int) string {
 }
 
 // proposalText prints a proposal with what speaks for it.
-func proposalText(c *show.Console, p *remembering.Proposal) error {
+func proposalText(c *show.Console, p *review.Proposal) error {
 	why := p.Why
 	if p.Kind == review.ProposeTag {
 		why = fmt.Sprintf("%s <- %s, of %s", show.Line(p.Tag), show.Line(strings.Join(p.Spellings, ", ")),

@@ -52,17 +52,20 @@ const (
 
 // Proposal is something that could be tidied up, with what speaks for it.
 type Proposal struct {
-	ID    string // 16 hex digits: the same as long as what speaks for it is
-	Kind  ProposalKind
-	Nodes []graph.ID // what it is about; of duplicates the one that stays first
-	Names []string   // of the nodes for people: the beginning of each text
-	Why   string     // what speaks for it, for people
+	// ID has 16 hex digits. It stays the same as long as the evidence does.
+	ID    string       `json:"id"`
+	Kind  ProposalKind `json:"kind" shape:"expired|duplicate|contradiction|update|tag|low|isolated"`
+	Why   string       `json:"why"`   // the evidence, for people
+	Nodes []graph.ID   `json:"nodes"` // of duplicates the one that stays first
+	Names []string     `json:"names"` // the beginning of each node's text
 
-	Similarity int64                // of a contradiction, in units of 2^-16
-	Differs    []compare.Difference // likewise
-	Importance *memory.Effective    // of what is low or isolated
-	Tag        string               // the spelling that stays
-	Spellings  []string             // the others, in bytewise order
+	Similarity int64                `json:"similarity,omitempty"` // of a contradiction, in units of 2^-16
+	Differs    []compare.Difference `json:"differs,omitempty"`    // likewise
+	Importance *memory.Effective    `json:"importance,omitempty"` // of what is low or isolated
+	Tag        string               `json:"tag,omitempty"`        // the spelling that stays
+	Spellings  []string             `json:"spellings,omitempty"`  // the others, in bytewise order
+	Settle     string               `json:"settle,omitempty"`     // of an update: the command that confirms it
+	Differ     string               `json:"differ,omitempty"`     // the command that denies it
 
 	records []ipld.CID   // of Nodes
 	said    []ipld.Value // of an update: what the Nodes say

@@ -6,7 +6,6 @@ import (
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/base/fixed"
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/memory/compare"
@@ -229,8 +228,7 @@ func (c *consolidator) duplicates() error {
 				hides = append(hides, c.all[i].id)
 			}
 		}
-		_, err := c.add(Proposal{Kind: ProposeDuplicate, Similarity: fixed.One,
-			Why: "they say the same"}, list, hides...)
+		_, err := c.add(Proposal{Kind: ProposeDuplicate, Why: "they say the same"}, list, hides...)
 		if err != nil {
 			return err
 		}

@@ -35,7 +35,8 @@ func DifferCommand(earlier, later graph.ID) string {
 
 // proposal returns the pair as a proposal. Its id depends on what both say.
 func (p *Undecided) proposal() Proposal {
-	out := Proposal{Kind: ProposeUpdate, Why: "the later one may replace the earlier one"}
+	out := Proposal{Kind: ProposeUpdate, Why: "the later one may replace the earlier one",
+		Settle: SettleCommand(p.Earlier.ID, p.Later.ID), Differ: DifferCommand(p.Earlier.ID, p.Later.ID)}
 	for _, n := range []*graph.Node{p.Later, p.Earlier} {
 		sum := sha256.Sum256([]byte(n.Summary))
 		out.Nodes = append(out.Nodes, n.ID)

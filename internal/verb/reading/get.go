@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"reflect"
 	"strings"
-	"time"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
@@ -31,34 +30,8 @@ type GetRequest struct {
 // ImportantNode is a node with its effective importance.
 type ImportantNode struct {
 	WholeNode
-	Importance Importance `json:"importance"`
-	Now        graph.Time `json:"now"`
-}
-
-// Importance is an effective importance and what it is made of, in units of 2^-16.
-type Importance struct {
-	Value      int64 `json:"value"`
-	Importance int   `json:"importance"`
-	Base       int64 `json:"base"`
-	Use        int64 `json:"use"`
-	Decay      int64 `json:"decay"`
-	Links      int64 `json:"links"`
-	Uses       int64 `json:"uses"`
-	Linked     int64 `json:"linked"`
-	Age        int64 `json:"age_seconds"`
-	HalfLife   int   `json:"half_life_days"`
-}
-
-// ImportanceOf returns the form of an effective importance, nil for none.
-func ImportanceOf(e *memory.Effective) *Importance {
-	if e == nil {
-		return nil
-	}
-	return &Importance{
-		Value: e.Value, Importance: e.Importance, Base: e.Base, Use: e.Use, Decay: e.Decay,
-		Links: e.Links, Uses: e.Uses, Linked: e.Linked, Age: e.Age / time.Second.Microseconds(),
-		HalfLife: e.HalfLife,
-	}
+	Importance memory.Effective `json:"importance"` // in units of 2^-16
+	Now        graph.Time       `json:"now"`
 }
 
 // Get reads one node.
@@ -128,7 +101,7 @@ func get(ctx context.Context, s *verb.Service, q *GetRequest) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &ImportantNode{*w, *ImportanceOf(&e), now}, nil
+	return &ImportantNode{*w, e, now}, nil
 }
 
 // importanceOptions returns what importance is made of beside the snapshot: the half-lives of its

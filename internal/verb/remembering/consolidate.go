@@ -7,12 +7,10 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/memory/compare"
 	reviewpkg "github.com/mnem-project/mnem/internal/memory/review"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/editing"
-	"github.com/mnem-project/mnem/internal/verb/reading"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -30,35 +28,19 @@ type ConsolidateRequest struct {
 	verb.Params
 }
 
-// Proposal is one thing that could be tidied up.
-type Proposal struct {
-	ID         string                 `json:"id"`
-	Kind       reviewpkg.ProposalKind `json:"kind" shape:"expired|duplicate|contradiction|update|tag|low|isolated"`
-	Why        string                 `json:"why"`
-	Nodes      []graph.ID             `json:"nodes"`
-	Names      []string               `json:"names"`
-	Similarity int64                  `json:"similarity,omitempty"`
-	Differs    []compare.Difference   `json:"differs,omitempty"`
-	Importance *reading.Importance    `json:"importance,omitempty"`
-	Tag        string                 `json:"tag,omitempty"`
-	Spellings  []string               `json:"spellings,omitempty"`
-	Settle     string                 `json:"settle,omitempty"` // of an update: the command that says that it is one
-	Differ     string                 `json:"differ,omitempty"` // the command that says that it is none
-}
-
 // Proposals are what could be tidied up.
 type Proposals struct {
-	Commit    ipld.CID   `json:"commit" shape:"null"`
-	Now       graph.Time `json:"now"`
-	Proposals []Proposal `json:"proposals"`
-	Memories  int        `json:"memories"`
-	Declined  int        `json:"declined"`
-	More      int        `json:"more"` // proposals that are not listed
+	Commit    ipld.CID             `json:"commit" shape:"null"`
+	Now       graph.Time           `json:"now"`
+	Proposals []reviewpkg.Proposal `json:"proposals"`
+	Memories  int                  `json:"memories"`
+	Declined  int                  `json:"declined"`
+	More      int                  `json:"more"` // proposals that are not listed
 }
 
 // Consolidated is what became of proposals that were picked.
 type Consolidated struct {
-	Picked []Proposal `json:"picked"`
+	Picked []reviewpkg.Proposal `json:"picked"`
 	reviewpkg.Tidied
 	Commit   ipld.CID `json:"commit" shape:"null"`
 	Branch   string   `json:"branch"`
@@ -148,7 +130,7 @@ func consolidate(ctx context.Context, s *verb.Service, q *ConsolidateRequest) (a
 		return nil, proposalHint(err)
 	}
 	out := &Consolidated{
-		Picked: proposalsOf(res.Picked), Tidied: res.Tidied, Commit: res.Commit,
+		Picked: res.Picked, Tidied: res.Tidied, Commit: res.Commit,
 		Branch: res.Branch, Graph: res.Graph, NoChange: res.NoChange, DryRun: s.DryRun,
 	}
 	if s.DryRun && !res.NoChange {
@@ -204,25 +186,7 @@ func propose(
 		list = list[:q.Limit]
 	}
 	return &Proposals{
-		Commit: snap.CID(), Now: req.Now, Proposals: proposalsOf(list), Memories: found.Memories,
+		Commit: snap.CID(), Now: req.Now, Proposals: list, Memories: found.Memories,
 		Declined: found.Declined, More: more,
 	}, nil
-}
-
-func proposalsOf(list []reviewpkg.Proposal) (out []Proposal) {
-	for i := range list {
-		p := &list[i]
-		one := Proposal{
-			ID: p.ID, Kind: p.Kind, Why: p.Why, Nodes: p.Nodes, Names: p.Names, Tag: p.Tag,
-			Spellings: p.Spellings, Importance: reading.ImportanceOf(p.Importance), Differs: p.Differs,
-		}
-		if p.Kind == reviewpkg.ProposeUpdate {
-			one.Settle, one.Differ = reviewpkg.SettleCommand(p.Nodes[1], p.Nodes[0]), reviewpkg.DifferCommand(p.Nodes[1], p.Nodes[0])
-		}
-		if p.Kind == reviewpkg.ProposeContradiction {
-			one.Similarity = p.Similarity
-		}
-		out = append(out, one)
-	}
-	return out
 }
