@@ -13,6 +13,7 @@
 //	           parents    list    0..16 distinct links to commits
 //	           height     int     1 without parents, else 1 more than the greatest of theirs
 //	           graph      link
+//	           digests?   link    tree of texts of digests
 //	           profile?   link    retrieval profiles
 //	           vectors?   link    tree of embeddings
 //	           author     string  1..255 bytes, no control characters
@@ -67,6 +68,7 @@
 //	           theirs?    link    the commit that is merged; absent only in a revert
 //	           message    string or link, as of a commit
 //	           graph      link    what merged, with ours where there is a conflict
+//	           digests?   link    tree of texts of digests
 //	           profile?   link    retrieval profiles
 //	           vectors?   link    tree of embeddings
 //	           dropped    int     embeddings that fit no merged node

@@ -1,13 +1,181 @@
 package care
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/prolly"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 )
+
+// Operations walks the chain of operations and checks every view and its refs.
+func (f *FsckRun) Operations() error {
+	head, err := f.Repo.Store.Head(f.Ctx)
+	if err != nil {
+		return f.looked(err)
+	}
+	if head.Seq == 0 {
+		return nil
+	}
+	n := 0
+	said, horizon, whole := make(reversals), uint64(0), true
+	var oldest *commit.Operation
+	least := uint64(0) // the horizon of the operation after
+	for e, err := range commit.Operations(f.Ctx, f.Repo.Facts(), head.Operation) {
+		if err != nil {
+			f.fail(head.Operation, FsckOperation, err)
+			whole = false
+			break
+		}
+		f.reversal(said, e)
+		if n > 0 && e.Operation.Horizon > least {
+			f.add(e.CID, FsckOperation, "horizon %d, and then %d", e.Operation.Horizon, least)
+		}
+		oldest, least = e.Operation, e.Operation.Horizon
+		horizon = max(horizon, e.Operation.Horizon)
+		if n == 0 && e.Operation.Seq != head.Seq {
+			f.add(e.CID, FsckOperation, "head says operation %d, the record %d", head.Seq,
+				e.Operation.Seq)
+		}
+		n++
+		f.progress("operations", n)
+		f.view(e.CID, e.Operation, n == 1)
+		if err := f.Ctx.Err(); err != nil {
+			return err
+		}
+	}
+	if whole {
+		f.unmet(said, horizon)
+		f.behind(oldest)
+	}
+	return f.Ctx.Err()
+}
+
+// behind checks the operations kept behind the horizon, from the oldest in the log on.
+func (f *FsckRun) behind(o *commit.Operation) {
+	for _, seq := range commit.Kept(o.Seq) {
+		next := o.Skip
+		if o.Seq%2 == 1 {
+			next = o.Parent
+		}
+		rec, err := commit.ReadOperation(f.Ctx, f.Repo.Facts(), next)
+		if err == nil && rec.Seq != seq {
+			err = fmt.Errorf("%w operation log: operation %d where %d must be", store.ErrCorrupt,
+				rec.Seq, seq)
+		}
+		if err != nil {
+			f.fail(next, FsckOperation, err)
+			return
+		}
+		o = rec
+	}
+}
+
+// view checks an operation's view and what its refs lead to. If its tree equals that of the next operation with the
+// differences applied, it checks only the refs that differ and those that depend on other refs: the cost of a log
+// is proportional to its changes. tip says whether it is the newest operation: the graphs of its refs are checked
+// completely.
+func (f *FsckRun) view(op ipld.CID, rec *commit.Operation, tip bool) {
+	if f.Seen[rec.View] && !tip {
+		return
+	}
+	f.Seen[rec.View] = true
+	v, err := core.LoadView(f.Ctx, f.Repo.Nodes(), f.Repo.Facts(), store.Head{Seq: rec.Seq, Operation: op})
+	if err == nil && f.after != nil {
+		var same bool
+		if same, err = f.followTree(f.edited(), f.after.Tree, v.Tree); err == nil && same {
+			f.changedRefs(op, f.after, v)
+			f.after = v
+			return
+		}
+	}
+	if v != nil {
+		err = v.Tree.Check(f.Ctx)
+	}
+	if err != nil {
+		f.fail(op, FsckOperation, err)
+		return
+	}
+	f.listed(op, v, "")
+	f.after = v
+}
+
+// changedRefs checks the refs of a view that differ from the next one.
+func (f *FsckRun) changedRefs(op ipld.CID, after, v *core.View) {
+	for c, err := range prolly.Diff(f.Ctx, after.Tree, v.Tree) {
+		var ref core.Ref
+		if err == nil && c.New != nil {
+			ref, err = core.DecodeRef(string(c.Key), c.New)
+		}
+		if err != nil {
+			f.fail(op, FsckOperation, err)
+			return
+		}
+		if c.New != nil && !leads(ref) {
+			f.ref(op, v, ref)
+		}
+	}
+	f.listed(op, v, core.MergesInProgress)
+	f.listed(op, v, core.ClientMerges)
+	if head, ok, err := v.Get(f.Ctx, graph.Head); err != nil {
+		f.fail(op, FsckOperation, err)
+	} else if ok {
+		f.ref(op, v, head)
+	}
+}
+
+// leads reports whether a ref's validity depends on other refs.
+func leads(r core.Ref) bool { return r.Name == graph.Head || r.IsMerge() }
+
+// listed checks the refs of a view under a prefix.
+func (f *FsckRun) listed(op ipld.CID, v *core.View, prefix string) {
+	for ref, err := range v.List(f.Ctx, prefix) {
+		if err != nil {
+			f.fail(op, FsckOperation, err)
+			return
+		}
+		f.ref(op, v, ref)
+	}
+}
+
+func (f *FsckRun) ref(op ipld.CID, v *core.View, ref core.Ref) {
+	if err := graph.ValidateRef(ref.Name); err != nil {
+		f.add(op, FsckOperation, "ref %s: %v", ref.Name, err)
+		return
+	}
+	if ref.Symbolic != "" {
+		if _, ok := ref.Symbolic.Branch(); !ok || ref.Name != graph.Head {
+			f.add(op, FsckOperation, "ref %s names %s: HEAD alone names a branch", ref.Name,
+				ref.Symbolic)
+		}
+		if _, _, err := v.Resolve(f.Ctx, ref.Name); err != nil {
+			f.fail(op, FsckOperation, err)
+		}
+		return
+	}
+	if f.imported(ref) {
+		return
+	}
+	namespace, _ := ref.Name.Split()
+	switch {
+	case namespace == graph.Sessions || namespace == graph.Remotes && f.kind(ref.Target) == state.RoleSession:
+		f.Session(ref.Target)
+	case namespace == graph.Stages:
+		f.stage(ref.Target)
+	case ref.IsMerge():
+		f.merge(op, v, ref)
+	case namespace == graph.Tags || namespace == graph.Remotes:
+		f.history(f.peel(ref.Target))
+	default:
+		f.history(ref.Target)
+	}
+}
 
 // reversals maps the operations that newer ones claim to reverse to those.
 type reversals map[ipld.CID][]commit.OpEntry

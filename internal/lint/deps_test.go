@@ -52,7 +52,7 @@ var floors = []floor{
 	{"verbs", "what can be asked from outside, by whom, and the table of it", "" +
 		"verb/operation verb/policy verb verb/reading verb/editing verb/branching verb/outlining verb/ingesting " +
 		"verb/asking verb/remembering verb/upkeep verb/transfer verb/table"},
-	{"carriers", "verbs on whatever they are asked, and what is beside a repository on this machine", "" +
+	{"machine", "verbs of any repository that can be reached, and what else this machine has for one", "" +
 		"verb/accesses keyring gitrun gitdir gitfollow verb/peers exchange/remote/place " +
 		"exchange/remote/server exchange/remote/mirror exchange/remote/trade agent/clients agent/hooks " +
 		"agent/integrate"},

@@ -92,3 +92,29 @@ func TestPathsExist(t *testing.T) {
 		t.Errorf("%d paths", found)
 	}
 }
+
+// shortPath is the path of a file that docs/architecture.md names without its first folder.
+var shortPath = regexp.MustCompile("`([a-z_0-9]+(?:/[a-z_0-9]+)+\\.(?:go|tsx?))`")
+
+// TestShortPathsExist looks up the files that the last table of docs/architecture.md names.
+func TestShortPathsExist(t *testing.T) {
+	page, err := os.ReadFile(root + "/docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, m := range shortPath.FindAllStringSubmatch(string(page), -1) {
+		found++
+		exists := false
+		for _, under := range []string{"", "internal"} {
+			_, err := os.Stat(filepath.Join(root, under, filepath.FromSlash(m[1])))
+			exists = exists || err == nil
+		}
+		if !exists {
+			t.Errorf("docs/architecture.md names %s, which does not exist", m[1])
+		}
+	}
+	if found < 30 {
+		t.Errorf("%d paths", found)
+	}
+}

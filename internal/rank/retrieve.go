@@ -152,20 +152,20 @@ type foundNode struct {
 // maxFoundNodes is how many nodes a retrieval keeps.
 const maxFoundNodes = 256
 
-// ErasedNodes implements retrieve.Erased.
+// ErasedNodes implements source.Erased.
 func (g graphView) ErasedNodes() int { return g.erased }
 
-// Unmarked implements retrieve.Unmarked.
+// Unmarked implements source.Unmarked.
 func (g graphView) Unmarked() bool { return g.s.State.Marks.Len() == 0 }
 
-// IsErased implements retrieve.Erased.
+// IsErased implements source.Erased.
 func (g graphView) IsErased(ctx context.Context, id graph.ID) (bool, error) {
 	d, err := view.Document(ctx, g.s.State, id)
 	return d == nil && err == nil, err
 }
 
-// Node implements retrieve.Graph. It keeps the first maxFoundNodes nodes unless g.nodes is nil. An erased node is
-// retrieve.ErrNoNode, like a missing one.
+// Node implements source.Graph. It keeps the first maxFoundNodes nodes unless g.nodes is nil. An erased node is
+// source.ErrNoNode, like a missing one.
 func (g graphView) Node(ctx context.Context, id graph.ID) (*graph.Node, ipld.CID, error) {
 	if found, ok := g.nodes[id]; ok {
 		return found.node, found.cid, nil
@@ -181,24 +181,24 @@ func (g graphView) Node(ctx context.Context, id graph.ID) (*graph.Node, ipld.CID
 	return n, c, err
 }
 
-// Mark implements retrieve.Graph.
+// Mark implements source.Graph.
 func (g graphView) Mark(ctx context.Context, on graph.Target, id graph.ID) (*graph.Mark, error) {
 	return g.s.State.Mark(ctx, on, id)
 }
 
-// Content implements retrieve.Graph.
+// Content implements source.Graph.
 func (g graphView) Content(ctx context.Context, c *graph.Content) (string, error) {
 	return g.s.State.Content(ctx, c)
 }
 
-// ContentStart implements retrieve.Graph.
+// ContentStart implements source.Graph.
 func (g graphView) ContentStart(
 	ctx context.Context, c *graph.Content, n int,
 ) (string, error) {
 	return g.s.State.ContentStart(ctx, c, n)
 }
 
-// IDPrefix implements retrieve.Graph.
+// IDPrefix implements source.Graph.
 func (g graphView) IDPrefix(ctx context.Context, digits string) (graph.ID, bool, error) {
 	id, n, err := core.ByPrefix(ctx, g.s.State.Nodes, digits)
 	return id, n == 1, err
@@ -244,7 +244,7 @@ func indexReadings(list []retrieve.Reading) []index.Reading {
 	return out
 }
 
-// Readings implements retrieve.Index.
+// Readings implements source.Index.
 func (v indexView) Readings(ctx context.Context, text string) ([]retrieve.Reading, error) {
 	got, err := v.text(text).Readings(ctx)
 	var out []retrieve.Reading
@@ -254,7 +254,7 @@ func (v indexView) Readings(ctx context.Context, text string) ([]retrieve.Readin
 	return out, err
 }
 
-// Text implements retrieve.Index.
+// Text implements source.Index.
 func (v indexView) Text(
 	ctx context.Context, query source.TextQuery, accept source.Accept, k int,
 ) (source.TextResult, error) {
@@ -265,7 +265,7 @@ func (v indexView) Text(
 	return source.TextResult{Hits: hits(got.Hits), Terms: got.Terms, Known: got.Known}, nil
 }
 
-// TermScores implements retrieve.Index.
+// TermScores implements source.Index.
 func (v indexView) TermScores(
 	ctx context.Context, query source.TextQuery, ids []graph.ID, only []int,
 ) ([][]int64, error) {
@@ -276,7 +276,7 @@ func (v indexView) TermScores(
 	return got.Scores, nil
 }
 
-// TermWeights implements retrieve.Index.
+// TermWeights implements source.Index.
 func (v indexView) TermWeights(
 	ctx context.Context, query source.TextQuery,
 ) ([]source.TermWeight, error) {
@@ -288,29 +288,29 @@ func (v indexView) TermWeights(
 	return out, err
 }
 
-// Mentioned implements retrieve.Index.
+// Mentioned implements source.Index.
 func (v indexView) Mentioned(ctx context.Context, text string) (longer, single []graph.ID, err error) {
 	return v.x.Mentions(ctx, text)
 }
 
-// Mentioning implements retrieve.Index.
+// Mentioning implements source.Index.
 func (v indexView) Mentioning(
 	ctx context.Context, summary string, most int,
 ) ([]graph.ID, error) {
 	return v.x.Mentioning(ctx, summary, most)
 }
 
-// TitlesNamed implements retrieve.Index.
+// TitlesNamed implements source.Index.
 func (v indexView) TitlesNamed(
 	ctx context.Context, query source.TextQuery, ids []graph.ID,
 ) ([][]int, error) {
 	return v.text(query.Text).TitlesNamed(ctx, indexReadings(query.Readings), ids)
 }
 
-// HasTitle implements retrieve.Index.
+// HasTitle implements source.Index.
 func (v indexView) HasTitle(text, summary string) bool { return v.x.HasTitle(text, summary) }
 
-// Counts implements retrieve.Index.
+// Counts implements source.Index.
 func (v indexView) Counts(ctx context.Context, terms []string) (having []int64, nodes int64, err error) {
 	having = make([]int64, len(terms))
 	for i, term := range terms {
@@ -321,12 +321,12 @@ func (v indexView) Counts(ctx context.Context, terms []string) (having []int64, 
 	return having, v.x.Stats().Nodes, nil
 }
 
-// IDFs implements retrieve.Index.
+// IDFs implements source.Index.
 func (v indexView) IDFs(ctx context.Context, terms []string) ([]int64, error) {
 	return v.x.IDFs(ctx, terms, 0)
 }
 
-// Recency implements retrieve.Index.
+// Recency implements source.Index.
 func (v indexView) Recency(
 	ctx context.Context, accept source.Accept, k int,
 ) ([]source.Hit, error) {
@@ -334,7 +334,7 @@ func (v indexView) Recency(
 	return hits(got), err
 }
 
-// ByTime implements retrieve.Index.
+// ByTime implements source.Index.
 func (v indexView) ByTime(
 	ctx context.Context, score func(source.Times) int64, accept source.Accept, k int,
 ) ([]source.Hit, error) {
@@ -343,7 +343,7 @@ func (v indexView) ByTime(
 	return hits(got), err
 }
 
-// Times implements retrieve.Index.
+// Times implements source.Index.
 func (v indexView) Times(
 	ctx context.Context, ids []graph.ID,
 ) ([]source.Times, []bool, error) {
@@ -355,7 +355,7 @@ func (v indexView) Times(
 	return times, ok, err
 }
 
-// Types implements retrieve.Index.
+// Types implements source.Index.
 func (v indexView) Types(ctx context.Context, ids []graph.ID) ([]string, error) {
 	return v.x.Types(ctx, ids)
 }
