@@ -79,6 +79,7 @@ export interface Arguments {
   };
   ls: {
     after?: string;
+    all_types?: boolean;
     at?: string;
     edges?: boolean;
     include?: ('forgotten' | 'superseded' | 'expired' | 'retired')[];
@@ -522,6 +523,7 @@ export interface Answers {
       validFrom: string | null;
       validTo: string | null;
     }[];
+    others: boolean;
   } | {
     commit: string | null;
     edges: {
@@ -547,6 +549,7 @@ export interface Answers {
     commit: string | null;
     entries: {
       changed: { id: string; state: string; title: string | null }[];
+      created: string | null;
       depth: number;
       facts: number;
       id: string | null;
@@ -556,6 +559,7 @@ export interface Answers {
       source: string;
       title: string | null;
       tokens: number;
+      type: string;
     }[];
     more: number;
     printed: string | null;

@@ -3,6 +3,7 @@ package answers
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/plain"
@@ -58,11 +59,20 @@ func List(c *show.Console, answer any) (err error) {
 	var next verb.Text
 	switch a := answer.(type) {
 	case *reading.NodeList:
+		listed := false
 		err = a.Nodes(func(n reading.Node) error {
-			return c.Printf("%s\n", show.JoinText(c.Paint(show.Bold, nodeLabel(n.Key, n.ID)), show.Word(n.Type),
-				stateText(n.Mark), c.Paint(show.Dim, show.Brief(string(n.Summary), show.SummaryWidth))))
+			listed = true
+			name := shortID(n.ID)
+			if n.Key != "" {
+				name = nodeLabel(n.Key, n.ID)
+			}
+			return c.Printf("%s\n", show.JoinText(c.Paint(show.Bold, name), n.Created.Std().Format(time.DateOnly),
+				show.Word(n.Type), stateText(n.Mark), show.Brief(string(n.Summary), show.SummaryWidth)))
 		})
 		next = a.Next
+		if err == nil && !listed && a.Others {
+			c.Remark("no memories; --all-types lists documents, conversations and names")
+		}
 	case *reading.EdgeList:
 		err = a.Edges(func(e reading.Edge) error {
 			text := show.Word(e.Type) + " " + nodeLabel(e.SrcKey, e.Src) + " -> " + nodeLabel(e.DstKey, e.Dst)

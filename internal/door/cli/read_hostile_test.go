@@ -86,7 +86,7 @@ func TestListsForgeNoColumn(t *testing.T) {
 {"edge":{"type":"x y -> z","src":"b -> c","dst":"a  Decision  [forgotten]"}}
 `)
 	out := w.ok("ls")
-	if want := `a\u{20}\u{20}Decision\u{20}\u{20}[forgotten]  decision\u{20}\u{20}\u{5B}stale\u{5D}  s`; !strings.Contains(out, want) {
+	if want := `a\u{20}\u{20}Decision\u{20}\u{20}[forgotten]  2026-10-14  decision\u{20}\u{20}\u{5B}stale\u{5D}  s`; !strings.Contains(out, want) {
 		t.Errorf("ls prints %q, want %q in it", out, want)
 	}
 	out = w.ok("ls", "--edges")

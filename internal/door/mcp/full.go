@@ -29,7 +29,7 @@ var wide = []struct{ name, params string }{
 	{"consolidate", "apply at cap decline kind limit now picks " + marking},
 	{"show", "at name signatures"},
 	{"cues", "after at limit missing type"},
-	{"ls", "after at edges include limit now sort type where"},
+	{"ls", "after all_types at edges include limit now sort type where"},
 	{"path", "at from include max_hops to type undirected"},
 	{"explore", "at beam depth edge_type include keyword topic=query type"},
 	{"related", "at include limit node"},

@@ -129,8 +129,14 @@ func (v *digestView) name(ctx context.Context, scope graph.ID, label string) (st
 		return id, nil
 	}
 	key, err := v.labels.Key(ctx, scope)
-	if err != nil || key == "" {
+	switch {
+	case err != nil:
 		return id, err
+	case key == "" || opaque(string(key)):
+		if n, err := v.labels.Node(ctx, scope); n == nil || err != nil {
+			return id, err // of a scope that is no node
+		}
+		key = verb.Text(scope.String()[:shortID])
 	}
 	if label != "" {
 		return string(key) + "/" + label, nil
@@ -156,10 +162,12 @@ func (v *digestView) title(ctx context.Context, d *distill.Digest) (string, erro
 		}
 		return clip(strings.Join(strings.Fields(w.Text), " "), digestTitle), nil
 	}
-	if len(d.Text) == 0 {
-		return "", nil
+	for _, said := range d.Text {
+		if said.Fact != d.Scope { // a scope without a text of its own has its key for one
+			return oneLine(said.Text), nil
+		}
 	}
-	return clip(d.Text[0].Text, digestTitle), nil
+	return "", nil
 }
 
 // factTitle is the beginning of what a memory that is seen says.
@@ -174,7 +182,11 @@ func (v *digestView) factTitle(ctx context.Context, id graph.ID) (string, error)
 	if n == nil || err != nil {
 		return "", err
 	}
-	return clip(strings.Join(strings.Fields(cmp.Or(n.Summary, n.Key)), " "), digestTitle), nil
+	title := n.Summary
+	if title == "" && !opaque(n.Key) {
+		title = n.Key
+	}
+	return oneLine(title), nil
 }
 
 // clip cuts a text at a number of characters.

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/outline"
@@ -40,9 +42,11 @@ type MapAnswer struct {
 // MapEntry is a digest in a map.
 type MapEntry struct {
 	DigestRow
-	Depth   int         `json:"depth"`
-	Scopes  int         `json:"scopes"`  // right below
-	Changed []MapChange `json:"changed"` // with since: memories at home there
+	Type    string        `json:"type"`    // of the node: a memory's, Session, ...
+	Created graph.OptTime `json:"created"` // null if it is no node
+	Depth   int           `json:"depth"`
+	Scopes  int           `json:"scopes"`  // right below
+	Changed []MapChange   `json:"changed"` // with since: memories at home there
 }
 
 // MapSince is what changed since a commit.
@@ -66,8 +70,10 @@ type MapChange struct {
 var MapVerb = verb.Define(verb.Spec{
 	Command: "map", Right: verb.NoRight, Usage: "[SCOPE] [flags]", Group: "read", Effect: verb.Reads, Pure: true,
 	Title: "Show what a memory is about, or what changed in it, in few tokens",
-	Doc: "Print a table of contents of a memory: its scopes and clusters, the largest first. Each has\n" +
-		"the number of memories below it and what they are about. 'mnem digest' shows one of them.\n\n" +
+	Doc: "Print a table of contents of a memory. A small memory is its facts, the newest first;\n" +
+		"conversations are listed with what was decided in them, ingested projects with their folders\n" +
+		"and what these are for, other scopes and clusters with the number of memories in them and what\n" +
+		"they are about. 'mnem digest' shows one scope, 'mnem map NAME' what is below one.\n\n" +
 		"With --since, print only the parts that differ from another revision, with the memories that\n" +
 		"were added, changed or removed. Parts that are the same in both are not read.",
 	Example: "  mnem map\n  mnem map svc/billing --depth 1\n  mnem map --since HEAD~1 --budget 400\n" +
@@ -100,25 +106,16 @@ func mapMemory(ctx context.Context, s *verb.Service, q *MapRequest) (*MapAnswer,
 	return v.since(ctx, from, q.Scope, budget)
 }
 
-// mapRow is a digest that may become an entry.
-type mapRow struct {
-	digest *distill.Digest
-	place  []int // of it and of those above among theirs
-}
-
 // contents lists what is below a digest, level by level until the budget is used up.
 func (v *digestView) contents(
 	ctx context.Context, name string, depth, budget int,
 ) (*MapAnswer, error) {
 	out := &MapAnswer{Commit: v.snap.CID()}
-	top, id, err := v.find(ctx, cmp.Or(name, distill.Root))
+	top, err := v.mapTop(ctx, cmp.Or(name, distill.Root))
 	if err != nil {
 		return nil, err
 	}
 	if top == nil {
-		if !id.IsZero() {
-			return nil, verb.Usagef("%s is a memory and no scope: nothing is in it", clip(name, digestTitle))
-		}
 		out.print(nil)
 		return out, nil
 	}
@@ -127,10 +124,10 @@ func (v *digestView) contents(
 		place []int
 	}
 	var shown []placed
-	for level := []mapRow{{digest: top}}; len(level) > 0; {
+	for level := []mapRow{*top}; len(level) > 0; {
 		var next []mapRow
 		for _, row := range level {
-			e, err := v.entry(ctx, row.digest, len(row.place))
+			e, err := v.rowEntry(ctx, &row)
 			if err != nil {
 				return nil, err
 			}
@@ -151,6 +148,9 @@ func (v *digestView) contents(
 			}
 			next = append(next, below...)
 		}
+		slices.SortStableFunc(next, func(a, b mapRow) int { // the first of each parent before the second of any
+			return cmp.Compare(a.place[len(a.place)-1], b.place[len(b.place)-1])
+		})
 		level = next
 	}
 	slices.SortFunc(shown, func(a, b placed) int { return slices.Compare(a.place, b.place) })
@@ -159,22 +159,6 @@ func (v *digestView) contents(
 	}
 	out.print(nil)
 	return out, nil
-}
-
-// rows returns the digests right below one, the largest first.
-func (v *digestView) rows(ctx context.Context, row mapRow) (list []mapRow, err error) {
-	for _, c := range v.below(row.digest) {
-		d, err := distill.Read(ctx, v.Blocks, c)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, mapRow{digest: d})
-	}
-	sortRows(list)
-	for i := range list {
-		list[i].place = append(slices.Clone(row.place), i)
-	}
-	return list, nil
 }
 
 func (v *digestView) entry(ctx context.Context, d *distill.Digest, depth int) (MapEntry, error) {
@@ -190,11 +174,21 @@ func (v *digestView) entry(ctx context.Context, d *distill.Digest, depth int) (M
 
 // line is an entry as it is printed.
 func (e MapEntry) line() string {
-	s := fmt.Sprintf("%s%s (%d)", strings.Repeat("  ", e.Depth), e.Name, e.Facts)
-	if e.Title != "" {
-		s += ": " + string(e.Title)
+	indent, name := strings.Repeat("  ", e.Depth), text.EscapeLine(string(e.Name))
+	switch {
+	case e.Kind == kindMemory:
+		return fmt.Sprintf("%s[%s] %s · %s", indent, name, text.EscapeLine(e.Type), e.Title)
+	case e.Type == typeSession:
+		return fmt.Sprintf("%s[%s] %s · %s", indent, name, e.Created.Time.Std().Format(time.DateOnly), e.Title)
+	case e.Kind == kindFolder:
+		name = fmt.Sprintf("%s (%s)", name, files(e.Facts))
+	default:
+		name = fmt.Sprintf("%s (%d)", name, e.Facts)
 	}
-	return s
+	if e.Title != "" && e.Title != e.Name {
+		name += ": " + string(e.Title)
+	}
+	return indent + name
 }
 
 var changeSigns = map[string]string{"added": "+", "changed": "~", "removed": "-"}
@@ -215,11 +209,11 @@ func (m *MapAnswer) print(head []string) {
 	if m.More > 0 {
 		lines = append(lines, fmt.Sprintf("... (+%d more)", m.More))
 	}
-	text := ""
+	printed := ""
 	if len(lines) > 0 {
-		text = strings.Join(lines, "\n") + "\n"
+		printed = strings.Join(lines, "\n") + "\n"
 	}
-	m.Printed, m.Tokens = verb.Text(text), distill.Tokens(text)
+	m.Printed, m.Tokens = verb.Text(printed), distill.Tokens(printed)
 }
 
 // since lists the scopes with memories that differ from those of another snapshot.

@@ -1,6 +1,7 @@
 package reading
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -15,10 +16,11 @@ import (
 // ListRequest asks for a list of nodes or edges.
 type ListRequest struct {
 	After string   `op:",remote" doc:"go on after this {CURSOR} or id"`
+	All   bool     `op:"all-types,remote" doc:"list nodes of every type, also documents, their parts, conversations and names"`
 	Edges bool     `op:",remote" doc:"list edges"`
 	Limit int      `op:",remote" default:"100" doc:"at most {N} rows; 0 for all"`
 	Now   string   `op:",remote" doc:"{TIME} that importance is of, RFC 3339 or YYYY-MM-DD (default: now)"`
-	Sort  string   `op:",remote,varies" default:"id" doc:"{ORDER}: id, key, created, updated, importance or props.NAME"`
+	Sort  string   `op:",remote,varies" doc:"{ORDER}: id, key, created, updated, importance or props.NAME (default: -created; of edges id)"`
 	Type  []string `op:",remote" doc:"only this {TYPE}" note:" (repeatable)"`
 	Where []string `op:",remote" doc:"only where this {PREDICATE} holds" note:" (repeatable)"`
 	verb.AtRevision
@@ -30,7 +32,8 @@ type ListRequest struct {
 type NodeList struct {
 	Commit ipld.CID        `json:"commit" shape:"null"`
 	Nodes  verb.Each[Node] `json:"nodes"`
-	Next   verb.Text       `json:"next"` // the cursor of what follows, once the nodes were given
+	Next   verb.Text       `json:"next"`   // the cursor of what follows, once the nodes were given
+	Others bool            `json:"others"` // whether nodes of other types were left out so far
 }
 
 // EdgeList is one page of edges.
@@ -62,16 +65,18 @@ type Edge struct {
 // Ls lists nodes or edges.
 var Ls = verb.Define(verb.Spec{
 	Command: "ls", Right: verb.NoRight, Usage: "[flags]", Group: "read", Effect: verb.Reads, Pure: true,
-	Title: "List nodes or edges",
-	Doc: "List the nodes, or with --edges the edges, that pass the filters. Predicates are those of\n" +
-		"'mnem retrieve --where'. --sort orders by id (the default), key, created, updated, importance\n" +
-		"or props.NAME, descending with - in front; what has no such value comes last, and what is equal\n" +
-		"is in order of id. Property values of different kinds sort as numbers, strings, booleans, rest.\n" +
+	Title: "List memories or edges, the newest first",
+	Doc: "List the memories, or with --edges the edges, that pass the filters. Files, their parts,\n" +
+		"conversations and mere names are listed with --all-types, or with --type if it names them.\n\n" +
+		"Predicates are those of 'mnem retrieve --where'. --sort orders by id, key, created, updated,\n" +
+		"importance or props.NAME, descending with - in front; the default is -created. What has no such\n" +
+		"value comes last, and what is equal is in order of id. Property values of different kinds sort\n" +
+		"as numbers, strings, booleans, rest.\n" +
 		"importance is the effective importance at --now, which 'mnem get --importance' explains.\n\n" +
 		"A list that is cut at --limit ends with a cursor. --after CURSOR goes on behind it, at the\n" +
 		"cursor's commit unless --at says another, so that pages fit together whatever is committed\n" +
 		"meanwhile.",
-	Example: "  mnem ls --type Person\n  mnem ls --type Task --where 'status = \"open\"' --sort -updated\n" +
+	Example: "  mnem ls\n  mnem ls --type Person\n  mnem ls --type Task --where 'status = \"open\"' --sort -updated\n" +
 		"  mnem ls --sort key --limit 20 --json\n  mnem ls --edges --type owns",
 	Answers: []any{NodeList{}, EdgeList{}},
 }, ls)
@@ -80,6 +85,9 @@ var Ls = verb.Define(verb.Spec{
 func (q *ListRequest) Check() error {
 	if err := verb.CheckLimit(q.Limit); err != nil {
 		return err
+	}
+	if q.All && (q.Edges || len(q.Type) > 0) {
+		return verb.Between("%s lists nodes of every type: leave out %s and %s", "all-types", "edges", "type")
 	}
 	l, err := q.listing()
 	if err == nil && q.Now != "" && l.order.field != sortImportance {
@@ -91,6 +99,9 @@ func (q *ListRequest) Check() error {
 // listing returns what finds the rows, without a snapshot.
 func (q *ListRequest) listing() (*listing, error) {
 	l := &listing{edges: q.Edges, types: q.Type}
+	if !q.All && !q.Edges && len(q.Type) == 0 {
+		l.only = memory.IsMemory
+	}
 	for _, s := range q.Where {
 		p, err := retrieve.ParsePredicate(s)
 		if err != nil {
@@ -109,7 +120,11 @@ func (q *ListRequest) listing() (*listing, error) {
 	if err := (retrieve.Request{Types: l.types, Where: l.where}).Validate(); err != nil {
 		return nil, err
 	}
-	l.order, err = parseSort(q.Sort, q.Edges)
+	order := cmp.Or(q.Sort, "-"+sortCreated)
+	if q.Edges {
+		order = cmp.Or(q.Sort, sortID)
+	}
+	l.order, err = parseSort(order, q.Edges)
 	return l, err
 }
 
@@ -138,6 +153,7 @@ func ls(ctx context.Context, s *verb.Service, q *ListRequest) (any, error) {
 		out.Next, err = l.page(ctx, from, q.Limit, func(row *listRow) error {
 			return yield(NodeOf(row.node, row.cid, row.mark))
 		})
+		out.Others = l.others
 		return err
 	}
 	return out, nil
@@ -204,7 +220,7 @@ func (l *listing) on(ctx context.Context, s *verb.Service, snap *core.Snapshot, 
 func (q *ListRequest) Nodes(ctx context.Context, s *verb.Service, only func(n *graph.Node) bool) (
 	at ipld.CID, page func(yield func(n *graph.Node) error) (next verb.Text, err error), err error,
 ) {
-	q.Sort = sortID
+	q.Sort, q.All = sortID, len(q.Type) == 0
 	l, from, err := q.start(ctx, s)
 	if err != nil {
 		return at, nil, err

@@ -179,13 +179,14 @@ func edgeRow(e *graph.Edge, c ipld.CID) *listRow {
 
 // listing finds the rows of a list.
 type listing struct {
-	s     *core.Snapshot
-	edges bool
-	order sortSpec
-	types []string
-	where []retrieve.Predicate
-	only  func(*graph.Node) bool // nil for all
-	see   Visible
+	s      *core.Snapshot
+	edges  bool
+	order  sortSpec
+	types  []string
+	where  []retrieve.Predicate
+	only   func(*graph.Node) bool // nil for all
+	others bool                   // whether only left any out
+	see    Visible
 	// weigh returns a node's effective importance; nil where the order is not by it.
 	weigh func(ctx context.Context, n *graph.Node) (int64, error)
 }
@@ -274,6 +275,7 @@ func (l *listing) passes(ctx context.Context, row *listRow) (bool, error) {
 		return false, nil
 	}
 	if l.only != nil && !l.only(row.node) {
+		l.others = true
 		return false, nil
 	}
 	for _, p := range l.where {
