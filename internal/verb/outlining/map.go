@@ -49,7 +49,7 @@ type MapEntry struct {
 	Changed []MapChange   `json:"changed"` // with since: memories at home there
 }
 
-// MapSince is what changed since a commit.
+// MapSince counts the changes since a commit.
 type MapSince struct {
 	Commit  ipld.CID `json:"commit" shape:"null"`
 	Added   int      `json:"added"` // memories that are seen now

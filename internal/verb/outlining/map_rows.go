@@ -37,7 +37,7 @@ const (
 	sessionTime = 12 * time.Hour
 )
 
-// mapRow is what may become an entry: a digest, a folder or a memory.
+// mapRow may become an entry: a digest, a folder or a memory.
 type mapRow struct {
 	digest  *distill.Digest
 	folder  *folder
@@ -378,7 +378,7 @@ func (v *digestView) rowEntry(ctx context.Context, row *mapRow) (MapEntry, error
 	return e, err
 }
 
-// purpose is what a folder is for, without what its name says already.
+// purpose says what a folder is for, without repeating its name.
 func (f *folder) purpose() string {
 	about := strings.TrimPrefix(f.about, "Package "+path.Base(f.name)+" ")
 	return strings.TrimPrefix(about, "Command "+path.Base(f.name)+" ")
