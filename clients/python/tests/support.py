@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import random
 import signal
 import socket
 import struct
@@ -61,3 +62,15 @@ class MemoryCase(unittest.TestCase):
         memory = Memory.open(self.path, **{"author": "ann", "idle": IDLE, "tcp": self.tcp, **options})  # type: ignore[arg-type]
         self.addCleanup(memory.close)
         return memory
+
+
+def operations(plain: int = 500, long: int = 10_000) -> int:
+    """Returns how many random operations a differential test makes."""
+    return long if LONG else plain
+
+
+def seed() -> int:
+    """Returns the seed of a test, which MNEM_SEED repeats."""
+    chosen = int(os.environ.get("MNEM_SEED") or random.SystemRandom().randrange(1 << 32))
+    print(f"MNEM_SEED={chosen}", file=sys.stderr)
+    return chosen
