@@ -7,12 +7,16 @@ import json
 import multiprocessing
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
+import tarfile
+import tempfile
 import threading
 import time
 import unittest
 import warnings
+import zipfile
 from typing import Any
 
 from . import support
@@ -211,6 +215,17 @@ class Servers(MemoryCase):
         self.assertEqual(sorted(messages), sorted(f"w{w}-{i}" for w in range(4) for i in range(10)))
 
 
+    def test_removed_and_made_again(self) -> None:
+        """The server of a removed memory answers for the new one at its path."""
+        self.memory.remember("the old one")
+        shutil.rmtree(self.path)
+        memory = self.open()
+        memory.remember("the new one")
+        self.assertEqual([c.title for c in memory.log()], ['remembered: "the new one"'])
+        self.memory.remember("a zebra")
+        self.assertEqual(len(memory.log()), 2)
+
+
 class ServersOverTCP(Servers):
     tcp = True
 
@@ -331,6 +346,62 @@ class Versions(unittest.TestCase):
     def test_answer_that_lacks_a_member(self) -> None:
         with self.assertRaises(KeyError):
             mnem._verbs.read_RecallAnswer({})
+
+
+class Distributions(unittest.TestCase):
+    root = pathlib.Path(__file__).parent.parent
+
+    def build(self, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        env = {**os.environ, "MNEM_PROGRAM": program}
+        code = "import sys, build_backend as b; print(getattr(b, sys.argv[1])(*sys.argv[2:]))"
+        command = [sys.executable, "-c", code, *arguments]
+        return subprocess.run(command, cwd=self.root, env=env, capture_output=True, text=True)
+
+    def test_wheel(self) -> None:
+        with tempfile.TemporaryDirectory() as directory:
+            program = os.path.join(directory, "program")
+            pathlib.Path(program).write_bytes(b"\x7fELF")
+            for platform, script in (("manylinux2014_x86_64.musllinux_1_1_x86_64", "mnem"), ("win_arm64", "mnem.exe")):
+                done = self.build("", "write_wheel", directory, program, platform)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                with zipfile.ZipFile(done.stdout.strip()) as wheel:
+                    names = {i.filename: i for i in wheel.infolist()}
+                    info = f"mnem_memory-{mnem.__version__}"
+                    entry = names[f"{info}.data/scripts/{script}"]
+                    self.assertEqual(entry.external_attr >> 16, 0o100755)
+                    self.assertEqual(wheel.read(entry), b"\x7fELF")
+                    record = wheel.read(f"{info}.dist-info/RECORD").decode()
+                    self.assertEqual({line.split(",")[0] for line in record.splitlines()}, set(names))
+                    tags = wheel.read(f"{info}.dist-info/WHEEL").decode().split("Tag: ")[1:]
+                    self.assertEqual([t.strip() for t in tags], [f"py3-none-{p}" for p in platform.split(".")])
+                    self.assertIn("mnem/py.typed", names)
+            again = self.build("", "write_wheel", directory, program, "win_arm64")
+            self.assertEqual(again.returncode, 0)
+
+    def test_source_distribution_needs_a_program(self) -> None:
+        with tempfile.TemporaryDirectory() as directory:
+            done = self.build("", "build_sdist", directory)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with tarfile.open(os.path.join(directory, done.stdout.strip())) as archive:
+                names = {n.split("/", 1)[1] for n in archive.getnames()}
+            self.assertLessEqual({"pyproject.toml", "build_backend.py", "src/mnem/_verbs.py", "LICENSE", "PKG-INFO"}, names)
+            done = self.build("", "build_wheel", directory)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn("set MNEM_PROGRAM", done.stderr)
+
+    @unittest.skipIf(sys.version_info < (3, 11), "no tomllib")
+    def test_metadata_agrees_with_pyproject(self) -> None:
+        import tomllib
+
+        project = tomllib.loads((self.root / "pyproject.toml").read_text())["project"]
+        text = self.build("", "metadata").stdout
+        for line in (
+            f"Name: {project['name']}", f"Version: {project['version']}", f"Summary: {project['description']}",
+            f"License-Expression: {project['license']}", f"Requires-Python: {project['requires-python']}",
+            *(f'Requires-Dist: {r[0]} ; extra == "{e}"' for e, r in project["optional-dependencies"].items()),
+        ):  # fmt: skip
+            self.assertIn(line + "\n", text)
+        self.assertEqual(project["version"], mnem.__version__)
 
 
 class Programs(unittest.TestCase):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import json
 import os
-import pathlib
 import socket
 import ssl
 import threading
@@ -176,6 +175,8 @@ class LocalLink(Link):
     def __init__(self, repository: str, *, create: bool, tcp: bool, idle: float, timeout: float) -> None:
         super().__init__(timeout)
         self.repository, self.create, self.idle_time = repository, create, idle
+        if "://" not in repository:
+            _program.ensure(repository, create)
         self.place = _program.Place(repository, tcp)
 
     def dial(self) -> Connection:
@@ -206,25 +207,22 @@ class LocalLink(Link):
     def renew(self) -> Connection:
         """Starts the server unless another process just did."""
         with _program.locked(self.place.lock):
-            for attempt in range(6):
+            for _ in range(6):
                 try:
                     return self.dial()
                 except (OSError, http.client.HTTPException):
-                    self.start(first=attempt == 0)
+                    self.start()
             try:
                 return self.dial()
             except (OSError, http.client.HTTPException) as err:
                 raise NotRunning("not_running", f"mnem serve started but does not answer: {err}") from err
 
-    def start(self, first: bool) -> None:
-        """Starts a server, and makes the repository before if there is none."""
-        local = "://" not in self.repository
-        if self.create and first and local and not (pathlib.Path(self.repository) / ".mnem").exists():
-            _program.init(self.repository)
+    def start(self) -> None:
+        """Starts a server, and makes a repository in a database if there is none."""
         try:
             self.place.start(self.idle_time)
         except NotFound:
-            if not self.create or local:
+            if not self.create or "://" not in self.repository:
                 raise
             _program.init(self.repository)
             self.place.start(self.idle_time)

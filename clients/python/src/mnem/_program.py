@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Iterator
 
-from ._errors import MnemError, NotRunning, of_problem
+from ._errors import MnemError, NotFound, NotRunning, of_problem
 
 WINDOWS = sys.platform == "win32"
 
@@ -102,11 +102,30 @@ def locked(path: pathlib.Path) -> Iterator[None]:
             yield
 
 
+def digest(text: str) -> str:
+    return hashlib.sha256(os.fsencode(text)).hexdigest()[:20]
+
+
+def ensure(repository: str, create: bool) -> None:
+    """Makes an empty repository in a directory that has none.
+
+    A server may still run for a removed one: it then answers for the new one.
+    """
+    directory = os.path.join(repository, ".mnem")
+    if os.path.exists(directory):
+        return
+    if not create:
+        raise NotFound("not_found", f"there is no memory in {repository}", "open it with create=True to make one")
+    with locked(run_directory() / f"{digest(repository)}.lock"):
+        if not os.path.exists(directory):
+            init(repository)
+
+
 class Place:
     """The files of one shared server: its socket or start file, its lock and its log."""
 
     def __init__(self, repository: str, tcp: bool) -> None:
-        name = hashlib.sha256(repository.encode()).hexdigest()[:20]
+        name = digest(repository)
         directory = run_directory()
         self.repository, self.tcp = repository, tcp
         self.socket = directory / f"{name}.sock"
@@ -159,7 +178,7 @@ class Place:
 
 
 def init(repository: str) -> None:
-    """Makes an empty repository, unless another process just made it."""
+    """Makes an empty repository."""
     done = subprocess.run([program(), "init", "--repo", repository, "--json"], capture_output=True, timeout=START_TIMEOUT)
     if done.returncode == 0:
         return
