@@ -97,6 +97,23 @@ func TestApply(t *testing.T) {
 	}
 }
 
+// fill sets the parameters of profiles that a request leaves at their defaults, if their kind has another value.
+func fill(r *Request) {
+	given := encodeParams(r.Resolve(), ipld.Sum(ipld.Raw, nil))
+	for i := range params {
+		p := &params[i]
+		if _, ok := given.Get(p.Name); ok || p.Own != "" {
+			continue
+		}
+		switch at := p.at(r).(type) {
+		case *bool:
+			*at = true
+		case **int:
+			*at = new(1)
+		}
+	}
+}
+
 // TestProfileParams sees to it that each parameter is one of a request, under its name, and that
 // Explicitly leaves exactly those that are named.
 func TestProfileParams(t *testing.T) {
@@ -110,11 +127,12 @@ func TestProfileParams(t *testing.T) {
 	full.Pack, full.PassageTokens = PackPassages, new(5)
 	full.Floor = FloorAnswer
 	full.Altitude = AltitudeAuto
+	fill(&full)
 	all := encodeParams(full.Resolve(), ipld.Sum(ipld.Raw, nil))
 	for _, name := range ProfileParams() {
 		v, ok := all.Get(name)
 		if !ok {
-			t.Errorf("%s is no parameter of a full request", name)
+			t.Errorf("%s is not set in the full request of this test", name)
 			continue
 		}
 		p := &Profiles{Named: map[string]Profile{"p": {Params: []ipld.Entry{{Key: name, Value: v}}}}}

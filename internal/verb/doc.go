@@ -35,8 +35,7 @@
 //
 // Fields can come from the table of retrieval's parameters: see Parameters.
 //
-// A verb is added by declaring it with Define or Stream, as a variable of a package below, and naming it in package
-// table; by binding it to the printer of its answers in internal/door/cli/verbs.go; and by naming it in
-// internal/door/cli/commands.go. A field is added to the request, and used. The pages and lists that tests keep are then
-// rewritten with -rewrite.
+// A new verb is a variable that Define or Stream makes, in a package below, and a line in package table; a new field is
+// one of its request. docs/architecture.md, "Where something new goes", has the rest, and docs/testing.md the commands
+// that rewrite pages and lists.
 package verb

