@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/mnem-project/mnem/graph"
 
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/rank/source"
@@ -154,7 +155,15 @@ func (s *Snapshot) Dense(ctx context.Context) (*dense.Index, error) {
 	}
 	return indexOf(ctx, s, &r.dense, view.VectorsKind(r.Derived()),
 		func(blocks segment.Blocks, manifest ipld.CID) (*dense.Index, error) {
-			return dense.Open(ctx, blocks, manifest, root, r.Rows)
+			// The index stays open longer than the lease of the snapshot's state.
+			st, err := r.LoadState(ctx, state.Roots{Vectors: root})
+			if err != nil {
+				return nil, err
+			}
+			read := func(ctx context.Context, id graph.ID, model string) ([]int8, error) {
+				return view.DenseVector(ctx, st, id, model)
+			}
+			return dense.Open(ctx, blocks, manifest, root, read, r.Rows)
 		})
 }
 

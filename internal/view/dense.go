@@ -8,6 +8,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/prolly"
 	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/view/dense"
 	"github.com/mnem-project/mnem/ipld"
@@ -64,6 +65,29 @@ func embeddingChange(
 		return change, err
 	}
 	return change, nil
+}
+
+// DenseVector returns the dense embedding of a node by a model as it is ranked. The error wraps source.ErrNoNode if a
+// purge has just erased it, and store.ErrCorrupt if there is none: the index that asks belongs to another tree.
+func DenseVector(ctx context.Context, s *state.State, id graph.ID, model string) ([]int8, error) {
+	item, ok, err := s.Vectors.Get(ctx, graph.EmbeddingKey(id, model))
+	if err == nil && !ok {
+		err = fmt.Errorf("%w: no embedding of %s by %q", store.ErrCorrupt, id, model)
+	}
+	var e *graph.Embedding
+	if err == nil {
+		e, err = Embedding(ctx, s, item)
+	}
+	if err == nil && e == nil {
+		err = fmt.Errorf("embedding of %s by %q: %w", id, model, source.ErrNoNode)
+	}
+	if err == nil && e.DType == graph.Sparse {
+		err = fmt.Errorf("%w: embedding of %s by %q is sparse", store.ErrCorrupt, id, model)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return DenseInt8(e)
 }
 
 // wantedVectors yields all dense embeddings as they are ranked, by their digests. What is known of them is

@@ -16,10 +16,16 @@ const (
 	columns
 )
 
-// Format is that of the segments of a group and of manifests. The sum of a segment is its number of
-// dimensions.
+// Sums of a segment.
+const (
+	sumDims = iota
+	sumBare // 1 if it has no "vectors": the facts have them
+	sums
+)
+
+// Format describes the segments of a group and the manifests.
 var Format = &segment.Format{
-	Name: "vectors", Version: 3, Sums: 1, Roots: 2,
+	Name: "vectors", Version: 4, Sums: sums, Roots: 2,
 	Sections: []segment.Spec{
 		colIDs:     {Name: "ids", MaxPart: segment.IDsPerPart * graph.IDLen},
 		colDead:    {Name: "dead", MaxPart: segment.IDsPerPart * graph.IDLen},
@@ -46,16 +52,32 @@ func (c *column) partRows(n int) int { return min(c.per, c.rows-n*c.per) }
 type table struct {
 	*segment.Segment
 	dims int
+	bare bool // it keeps no vectors: Source reads them
 	cols [columns]column
 }
 
 func tableOf(s *segment.Segment) *table {
-	t := &table{Segment: s, dims: int(s.Sums[0])}
+	t := &table{Segment: s, dims: int(s.Sums[sumDims]), bare: s.Sums[sumBare] == 1}
 	for i, shape := range shapes(t.dims) {
 		t.cols[i] = column{s, i, shape.width, shape.per, s.Docs}
 	}
 	t.cols[colDead].rows = s.Kills
+	if t.bare {
+		t.cols[colVectors].rows = 0
+	}
 	return t
+}
+
+// pages returns how many parts of vectors there are, or would be if the segment had them.
+func (t *table) pages() int {
+	per := t.cols[colVectors].per
+	return (t.Docs + per - 1) / per
+}
+
+// pageRows returns how many rows page n has.
+func (t *table) pageRows(n int) int {
+	per := t.cols[colVectors].per
+	return min(per, t.Docs-n*per)
 }
 
 func tablesOf(segs []*segment.Segment) []*table {
@@ -79,8 +101,11 @@ func shapes(dims int) [columns]shape {
 
 // check compares what follows from the numbers of a segment.
 func check(s *segment.Segment) error {
-	if s.Sums[0] < 1 || s.Sums[0] > graph.MaxDims {
-		return segment.Corrupt("segment of %d dimensions", s.Sums[0])
+	if s.Sums[sumDims] < 1 || s.Sums[sumDims] > graph.MaxDims {
+		return segment.Corrupt("segment of %d dimensions", s.Sums[sumDims])
+	}
+	if bare := s.Sums[sumBare]; bare != 0 && bare != 1 {
+		return segment.Corrupt("segment is bare: %d", bare)
 	}
 	for i, c := range tableOf(s).cols {
 		if n := s.Parts(i); n != c.parts() {

@@ -66,7 +66,7 @@ func damaged(t *testing.T) (*memory, []ipld.CID) {
 			changes[key{denseID(rng.IntN(700)), "m"}] = randomVector(rng, 100, 127)
 			changes[key{denseID(rng.IntN(50)), "other"}] = randomVector(rng, 64, 9)
 		}
-		m.apply(changes, UpdateOptions{})
+		m.apply(changes, UpdateOptions{Rows: manyRows})
 	}
 	m.verify()
 	var cids []ipld.CID
@@ -93,12 +93,12 @@ func TestDamagedBlocks(t *testing.T) {
 	flip := func(data []byte) []byte { data[len(data)/2] ^= 4; return data }
 	for _, c := range cids {
 		get := &faulty{Blocks: m.blocks, at: c, damage: flip, verify: true}
-		_, err := Verify(t.Context(), get, m.manifest, m.of(), digester, m.all())
+		_, err := Verify(t.Context(), get, m.manifest, m.of(), m.source, digester, m.all())
 		if !errors.Is(err, store.ErrCorrupt) {
 			t.Errorf("block %s damaged: %v, want %v", c, err, store.ErrCorrupt)
 		}
 		get.damage = nil
-		_, err = Verify(t.Context(), get, m.manifest, m.of(), digester, m.all())
+		_, err = Verify(t.Context(), get, m.manifest, m.of(), m.source, digester, m.all())
 		if !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("block %s missing: %v, want %v", c, err, store.ErrNotFound)
 		}
@@ -167,7 +167,7 @@ func TestFlips(t *testing.T) {
 // try compares answers about damaged blocks with those there should be.
 func (m *memory) try(get *faulty, way string, want []any) {
 	m.t.Helper()
-	wrong, err := Verify(m.t.Context(), get, m.manifest, m.of(), digester, m.all())
+	wrong, err := Verify(m.t.Context(), get, m.manifest, m.of(), m.source, digester, m.all())
 	checkError(m.t, err)
 	got := m.tryAll(get)
 	if err != nil || len(wrong) > 0 {
@@ -208,7 +208,7 @@ func (m *memory) tryAll(blocks store.Blocks) (answers []any) {
 		if err != nil {
 			continue
 		}
-		y, err := Open(ctx, blocks, next, m.of(), nil)
+		y, err := Open(ctx, blocks, next, m.of(), m.source, nil)
 		if err == nil {
 			var res Result
 			res, err = y.Search(ctx, Query{Model: "m", Values: []int8{1, 2, 3}})
@@ -216,7 +216,7 @@ func (m *memory) tryAll(blocks store.Blocks) (answers []any) {
 		}
 		checkError(m.t, err)
 	}
-	x, err := Open(ctx, blocks, m.manifest, m.of(), segment.NewCache(1<<20))
+	x, err := Open(ctx, blocks, m.manifest, m.of(), m.source, segment.NewCache(1<<20))
 	checkError(m.t, err)
 	if err != nil {
 		return answers
@@ -250,7 +250,7 @@ func (nowhere) Put(context.Context, ...store.Block) error { return nil }
 // for blocks that could not be read.
 func TestClaims(t *testing.T) {
 	m := newMemory(t)
-	w := newWriter(Format.NewWriter(t.Context(), nowhere{}), 64)
+	w := newWriter(Format.NewWriter(t.Context(), nowhere{}), 64, false)
 	w.Docs = maxRows
 	for i, shape := range w.shapes {
 		if i == colDead {
@@ -282,7 +282,7 @@ func TestClaims(t *testing.T) {
 		m.manifest = writeGroup(t, m.blocks, m.of(), k, slices.Repeat([]segment.Ref{ref}, n))
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := Verify(t.Context(), m.blocks, m.manifest, m.of(), digester, m.all())
+		_, err := Verify(t.Context(), m.blocks, m.manifest, m.of(), m.source, digester, m.all())
 		if !errors.Is(err, want) {
 			t.Errorf("%d segments: verify: %v, want %v", n, err, want)
 		}

@@ -8,7 +8,7 @@
 // kills. Update adds one small segment to each group that a commit changes.
 //
 //	m, err := dense.Update(ctx, blocks, base, tree, changes, dense.UpdateOptions{})
-//	x, err := dense.Open(ctx, blocks, m, tree, segment.NewCache(64<<20))
+//	x, err := dense.Open(ctx, blocks, m, tree, vectors, segment.NewCache(64<<20))
 //	res, err := x.Search(ctx, dense.Query{Model: "m", Values: query, Shortlist: 2560, Near: 10})
 //
 // # Records
@@ -18,21 +18,28 @@
 //
 //	group    key      model, a zero byte, dimensions as u32, big-endian
 //	         value    a list of segments as a manifest has it, at most 76
-//	segment  sums     number of dimensions
+//	segment  sums     number of dimensions, and 1 if the segment is bare, else 0
 //
 //	section  key of a part  content of a part
 //	ids      its first id   2,048 ids of the vectors, ascending, fewer in the last part
 //	dead     its first id   2,048 killed ids, ascending, fewer in the last part
 //	sketch   empty          256 KiB of sketches of the vectors (clause 9.5), whole ones
 //	vectors  empty          16 KiB (at least one) of id, sum of squares as u32, little-endian, dimensions
-//	                        as int8
+//	                        as int8; no part in a bare segment
+//
+// # Bare segments
+//
+// In a group of at most 2^23 dimensions in all, a query compares all vectors. Reading each from the facts takes 11 µs, so
+// the segments keep them. A query of a larger group needs some hundred of them: the segments that are written there have
+// only ids and sketches, and the Source reads the vectors on a shortlist from the tree of embeddings. Merging a bare
+// segment with others makes a bare one. An answer does not depend on which segments are bare.
 //
 // # Costs
 //
-// A vector of 384 dimensions takes 404 bytes, its id 16 more, its sketch 48. A query reads all
+// A vector of 384 dimensions takes 404 bytes, its id 16 more, its sketch 48; in a bare segment 64 in all. A query reads all
 // sketches of its group, which a cache keeps (48 MB at 10^6), then the parts of the vectors on its
-// shortlist from all over the group, each once, two bytes of memory for each vector, and where a
-// filter lets few pass all ids (16 MB at 10^6). What was read stays in the cache, whose bound it is
+// shortlist from all over the group, each once, or their ids and embeddings, two bytes of memory for each vector, and where
+// a filter lets few pass all ids (16 MB at 10^6). What was read stays in the cache, whose bound it is
 // that limits memory; a query itself takes two bytes a vector and what its shortlist takes, in parts
 // of 16 KiB where the cache keeps none. Groups below 2^23 dimensions in all are compared whole, 2 MiB
 // of parts at a time. Sketches and whole groups are shared out to GOMAXPROCS goroutines, the parts

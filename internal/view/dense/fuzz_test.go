@@ -124,7 +124,7 @@ func ask(t *testing.T, blocks store.Blocks, segs ...*table) {
 	checkError(t, err)
 
 	fits := m.read(segs)
-	wrong, err := Verify(ctx, blocks, m.manifest, m.of(), digester, m.all())
+	wrong, err := Verify(ctx, blocks, m.manifest, m.of(), m.source, digester, m.all())
 	checkError(t, err)
 	accepted := fits && err == nil && len(wrong) == 0
 	for _, cache := range []*segment.Cache{nil, segment.NewCache(1 << 20)} {
@@ -226,7 +226,7 @@ func FuzzParts(f *testing.F) {
 	f.Fuzz(func(t *testing.T, ids, dead, sketches, vectors []byte, width uint16) {
 		blocks := mem.New().Derived()
 		dims := 1 + int(width-1)%300
-		to := func() *writer { return newWriter(Format.NewWriter(t.Context(), blocks), dims) }
+		to := func() *writer { return newWriter(Format.NewWriter(t.Context(), blocks), dims, false) }
 		add, kill := to(), to()
 		add.Docs = len(vectors) / add.shapes[colVectors].width
 		kill.Kills = len(dead) / graph.IDLen

@@ -5,13 +5,14 @@ import (
 	"encoding/hex"
 	"fmt"
 	"iter"
+	"reflect"
 	"slices"
 	"sync"
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/cases"
+	"github.com/mnem-project/mnem/internal/view/segment"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -68,36 +69,48 @@ func (b bulkVectors) changes() iter.Seq2[VectorChange, error] {
 // bulkIndexes are the indexes that cases share.
 var bulkIndexes sync.Map
 
-// index makes the index of a bulk, once.
-func (b bulkVectors) index(t testing.TB) *Index {
-	key := bulkVectors{Seed: b.Seed, Count: b.Count, Dims: b.Dims}
+// index makes the index of a bulk, once, with vectors or without.
+func (b bulkVectors) index(t testing.TB, rows int) *Index {
+	type bulk struct {
+		bulkVectors
+		rows int
+	}
+	key := bulk{bulkVectors{Seed: b.Seed, Count: b.Count, Dims: b.Dims}, rows}
 	if x, ok := bulkIndexes.Load(key); ok {
 		return x.(*Index)
 	}
-	blocks, of := mem.New().Derived(), ipld.Sum(ipld.Raw, nil)
-	c, err := Update(t.Context(), blocks, ipld.CID{}, of, b.changes(), UpdateOptions{})
+	m := newMemory(t)
+	for c := range b.changes() {
+		m.vectors[denseKey(c)] = c.New
+	}
+	var err error
+	m.manifest, err = Update(t.Context(), m.blocks, ipld.CID{}, m.of(), b.changes(), UpdateOptions{Rows: rows})
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := Open(t.Context(), blocks, c, of, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := m.open(segment.NewCache(1 << 20))
 	bulkIndexes.Store(key, x)
 	return x
 }
+
+func denseKey(c VectorChange) key { return key{c.ID, c.Model} }
 
 // TestShortlistGolden freezes what is found among many vectors, of which few are compared.
 func TestShortlistGolden(t *testing.T) {
 	cases.Golden(t, "testdata/shortlist.jsonl", func(t testing.TB, c cases.Case) any {
 		var in bulkVectors
 		cases.Parse(t, c.Input, &in)
-		got, err := in.index(t).Search(t.Context(), Query{
+		q := Query{
 			Model: "m", Values: in.vector(in.Seed+":query", 0), Shortlist: in.Size, Near: in.Near,
 			Accept: func(id graph.ID) (bool, error) { return int(id[15])%in.Keep == 0, nil },
-		})
+		}
+		got, err := in.index(t, 0).Search(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
+		}
+		bare, err := in.index(t, manyRows).Search(t.Context(), q)
+		if err != nil || !reflect.DeepEqual(bare, got) {
+			t.Errorf("%v, %v without vectors in the index, want %v", bare, err, got)
 		}
 		hits := [][2]any{}
 		for _, h := range got.Hits {

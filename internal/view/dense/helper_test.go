@@ -55,6 +55,9 @@ type key struct {
 	model string
 }
 
+// manyRows are so many that a group is written without vectors.
+const manyRows = 1 << 30
+
 // memory is a naive tree of embeddings with its index.
 type memory struct {
 	t        testing.TB
@@ -89,6 +92,15 @@ func (m *memory) apply(changes map[key][]int8, opt UpdateOptions) {
 	m.manifest = c
 }
 
+// source reads the tree.
+func (m *memory) source(_ context.Context, id graph.ID, model string) ([]int8, error) {
+	v, ok := m.vectors[key{id, model}]
+	if !ok {
+		return nil, store.ErrNotFound
+	}
+	return v, nil
+}
+
 // yielded yields changes in their order.
 func yielded(list []VectorChange) iter.Seq2[VectorChange, error] {
 	slices.SortFunc(list, func(a, b VectorChange) int {
@@ -105,7 +117,7 @@ func yielded(list []VectorChange) iter.Seq2[VectorChange, error] {
 
 func (m *memory) open(cache *segment.Cache) *Index {
 	m.t.Helper()
-	x, err := Open(m.t.Context(), m.blocks, m.manifest, m.of(), cache)
+	x, err := Open(m.t.Context(), m.blocks, m.manifest, m.of(), m.source, cache)
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -115,7 +127,7 @@ func (m *memory) open(cache *segment.Cache) *Index {
 // verify checks that the index is that of the vectors.
 func (m *memory) verify() {
 	m.t.Helper()
-	wrong, err := Verify(m.t.Context(), m.blocks, m.manifest, m.of(), digester, m.all())
+	wrong, err := Verify(m.t.Context(), m.blocks, m.manifest, m.of(), m.source, digester, m.all())
 	if err != nil || len(wrong) > 0 {
 		m.t.Fatalf("%q, %v", wrong, err)
 	}

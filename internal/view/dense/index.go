@@ -16,6 +16,7 @@ import (
 type Index struct {
 	src    reader
 	groups *prolly.Map
+	source Source
 	// exactWork is the constant of its name, which tests lower.
 	exactWork int
 
@@ -23,8 +24,13 @@ type Index struct {
 	open map[groupKey]*group // of those that were asked
 }
 
+// Source returns the vector that the tree of embeddings has of a node by a model, with the values that Update was given.
+// It is asked about nodes that have one. Safe for concurrent use.
+type Source func(ctx context.Context, id graph.ID, model string) ([]int8, error)
+
 // group is the vectors of one model and number of dimensions.
 type group struct {
+	groupKey
 	rows int // live ones
 	segs []*table
 	dead []segment.Bitset // of each segment the rows that newer segments kill, nil where they kill none
@@ -33,7 +39,9 @@ type group struct {
 // Open reads the manifest of a tree of embeddings, of. cache may be shared with other indexes; nil
 // means none. The error wraps store.ErrNotFound where a block is missing, store.ErrCorrupt where
 // one is damaged or the manifest is of another tree.
-func Open(ctx context.Context, blocks segment.Blocks, c, of ipld.CID, cache *segment.Cache) (*Index, error) {
+func Open(
+	ctx context.Context, blocks segment.Blocks, c, of ipld.CID, source Source, cache *segment.Cache,
+) (*Index, error) {
 	got, groups, err := loadGroups(ctx, blocks, c)
 	if err != nil {
 		return nil, err
@@ -42,7 +50,9 @@ func Open(ctx context.Context, blocks segment.Blocks, c, of ipld.CID, cache *seg
 		return nil, segment.Corrupt("%s is of the tree %s, not of %s", c, got, of)
 	}
 	src := reader{Format.NewReader(blocks, cache)}
-	return &Index{src: src, groups: groups, exactWork: exactWork, open: map[groupKey]*group{}}, nil
+	return &Index{
+		src: src, groups: groups, source: source, exactWork: exactWork, open: map[groupKey]*group{},
+	}, nil
 }
 
 // group returns the vectors of a key that the tree of groups has.
@@ -75,7 +85,7 @@ func (x *Index) group(ctx context.Context, k groupKey) (*group, error) {
 }
 
 func (x *Index) load(ctx context.Context, k groupKey, list []segment.Ref) (*group, error) {
-	g := &group{rows: live(list)}
+	g := &group{groupKey: k, rows: live(list)}
 	if g.rows < 1 {
 		return nil, segment.Corrupt("group of %d vectors", g.rows)
 	}

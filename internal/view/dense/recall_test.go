@@ -6,6 +6,7 @@ import (
 	"iter"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"runtime"
 	"slices"
 	"strconv"
@@ -35,21 +36,35 @@ func (c counted) Get(ctx context.Context, cid ipld.CID) ([]byte, error) {
 	return data, err
 }
 
-// indexed makes an index of vectors.
-func indexed(t testing.TB, vectors iter.Seq2[graph.ID, []float64]) (store.Blocks, ipld.CID) {
+// indexes are an index of vectors and its like without them, which reads them from source.
+type indexes struct {
+	blocks     store.Blocks
+	with, bare ipld.CID
+	source     dense.Source
+}
+
+// indexed makes both indexes of vectors.
+func indexed(t testing.TB, vectors iter.Seq2[graph.ID, []float64]) indexes {
 	t.Helper()
 	var list []dense.VectorChange
+	known := map[graph.ID][]int8{}
 	for id, v := range vectors {
-		list = append(list, dense.VectorChange{ID: id, Model: "m", New: quantised(t, v)})
+		known[id] = quantised(t, v)
+		list = append(list, dense.VectorChange{ID: id, Model: "m", New: known[id]})
 	}
 	slices.SortFunc(list, func(a, b dense.VectorChange) int { return a.ID.Compare(b.ID) })
-	blocks := mem.New().Derived()
-	c, err := dense.Update(t.Context(), blocks, ipld.CID{}, ipld.Sum(ipld.Raw, nil), all(list),
-		dense.UpdateOptions{})
-	if err != nil {
-		t.Fatal(err)
+	x := indexes{blocks: mem.New().Derived(), source: func(_ context.Context, id graph.ID, _ string) ([]int8, error) {
+		return known[id], nil
+	}}
+	for rows, c := range map[int]*ipld.CID{0: &x.with, 1 << 30: &x.bare} {
+		var err error
+		*c, err = dense.Update(t.Context(), x.blocks, ipld.CID{}, ipld.Sum(ipld.Raw, nil), all(list),
+			dense.UpdateOptions{Rows: rows})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
-	return blocks, c
+	return x
 }
 
 func quantised(t testing.TB, v []float64) []int8 {
@@ -72,7 +87,7 @@ func all(list []dense.VectorChange) iter.Seq2[dense.VectorChange, error] {
 }
 
 // synthetic makes an index of made-up vectors in clusters of all sizes, alike in all directions.
-func synthetic(t testing.TB, s *synth.Synth) (store.Blocks, ipld.CID) {
+func synthetic(t testing.TB, s *synth.Synth) indexes {
 	t.Helper()
 	return indexed(t, func(yield func(graph.ID, []float64) bool) {
 		for c, err := range s.Embeddings(0, s.Nodes) {
@@ -165,12 +180,11 @@ func TestRecall(t *testing.T) {
 	questions := effort.Pick(30, 100, 100)
 	for _, n := range effort.Pick([]int{8_000}, []int{24_000, 72_000}, []int{24_000, 72_000}) {
 		s := synth.New(1, n, 0, 384)
-		blocks, c := synthetic(t, s)
-		checkRecall(t, fmt.Sprintf("%d in clusters", n), blocks, c, synthQuestions(t, s, questions), 550)
+		checkRecall(t, fmt.Sprintf("%d in clusters", n), synthetic(t, s), synthQuestions(t, s, questions), 550)
 	}
 	w := newWords(1)
 	var texts [][]int
-	blocks, c := indexed(t, func(yield func(graph.ID, []float64) bool) {
+	x := indexed(t, func(yield func(graph.ID, []float64) bool) {
 		for i := range effort.Pick(8_000, 24_000, 24_000) {
 			texts = append(texts, w.text(8+w.rng.IntN(20)))
 			if !yield(graph.NodeID(strconv.Itoa(i)), w.mean(texts[i])) {
@@ -187,23 +201,20 @@ func TestRecall(t *testing.T) {
 		}
 		list = append(list, quantised(t, w.mean(asked)))
 	}
-	checkRecall(t, "of words", blocks, c, list, 450)
+	checkRecall(t, "of words", x, list, 450)
 }
 
 // checkRecall asks questions by the default shortlist in new processes. Each reads all sketches, and
 // of the vectors most parts on the average.
 func checkRecall(
-	t *testing.T, name string, blocks store.Blocks, c ipld.CID, questions [][]int8, most int64,
+	t *testing.T, name string, in indexes, questions [][]int8, most int64,
 ) {
 	t.Helper()
 	open := func(get segment.Blocks, cache *segment.Cache) *dense.Index {
-		x, err := dense.Open(t.Context(), get, c, ipld.Sum(ipld.Raw, nil), cache)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return x
+		return in.open(t, get, in.with, cache)
 	}
-	kept := open(blocks, segment.NewCache(64<<20))
+	blocks := in.blocks
+	kept, bare := open(blocks, segment.NewCache(64<<20)), in.open(t, blocks, in.bare, segment.NewCache(64<<20))
 	found, all := 0, 0
 	var n, size atomic.Int64
 	for i, q := range questions {
@@ -217,24 +228,37 @@ func checkRecall(
 		if err != nil {
 			t.Fatal(err)
 		}
+		if same, err := bare.Search(t.Context(), query); err != nil || !reflect.DeepEqual(same, got) {
+			t.Fatalf("%s: %v, %v without vectors in the index, want %v", name, same, err, got)
+		}
 		for _, h := range want.Hits {
 			if all++; slices.Contains(got.Hits, h) {
 				found++
 			}
 		}
 		if i == 0 {
+			checkWork(t, in.open(t, counted{blocks, &n, &size}, in.bare, segment.NewCache(64<<20)), query, &n)
 			checkWork(t, open(counted{blocks, &n, &size}, segment.NewCache(64<<20)), query, &n)
 		}
 	}
-	read := n.Load() / int64(len(questions)+1)
+	read := n.Load() / int64(len(questions)+2)
 	t.Logf("%s: recall@10 %.4f, a new process reads %d blocks of %d bytes", name,
-		float64(found)/float64(all), read, size.Load()/int64(len(questions)+1))
+		float64(found)/float64(all), read, size.Load()/int64(len(questions)+2))
 	if 100*found < 99*all || all != 10*len(questions) {
 		t.Errorf("%s: found %d of %d", name, found, all)
 	}
 	if read > most {
 		t.Errorf("%s: read %d blocks for a question, want %d at most", name, read, most)
 	}
+}
+
+func (in indexes) open(t testing.TB, get segment.Blocks, c ipld.CID, cache *segment.Cache) *dense.Index {
+	t.Helper()
+	x, err := dense.Open(t.Context(), get, c, ipld.Sum(ipld.Raw, nil), in.source, cache)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
 }
 
 // checkWork bounds what a query allocates that was asked before.
@@ -257,13 +281,14 @@ func checkWork(t *testing.T, x *dense.Index, q dense.Query, n *atomic.Int64) {
 
 func BenchmarkSearch(b *testing.B) {
 	s := synth.New(1, 100_000, 0, 384)
-	blocks, c := synthetic(b, s)
-	x, err := dense.Open(b.Context(), blocks, c, ipld.Sum(ipld.Raw, nil), segment.NewCache(64<<20))
-	if err != nil {
-		b.Fatal(err)
-	}
+	in := synthetic(b, s)
 	v := synthQuestions(b, s, 2)[1]
-	for name, n := range map[string]int{"exact": 0, "shortlist=1280": 1280, "shortlist=2560": 2560} {
+	for name, n := range map[string]int{"exact": 0, "shortlist=1280": 1280, "shortlist=2560": 2560, "bare": 2560} {
+		c := in.with
+		if name == "bare" {
+			c = in.bare
+		}
+		x := in.open(b, in.blocks, c, segment.NewCache(64<<20))
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			q := dense.Query{Model: "m", Values: v, Shortlist: n, Near: 10}

@@ -83,7 +83,10 @@ func (x *Index) scan(ctx context.Context, g *group, s *search) error {
 		}
 		for _, part := range batch {
 			for i, score := range part.scores {
-				if err := s.rank(part.rows[i*part.width:], int64(score)); err != nil {
+				if score == 0 {
+					continue
+				}
+				if err := s.rank(part.row(i), int64(score)); err != nil {
 					return err
 				}
 			}
@@ -92,7 +95,7 @@ func (x *Index) scan(ctx context.Context, g *group, s *search) error {
 		return nil
 	}
 	for seg := range g.segs {
-		for part := range g.segs[seg].cols[colVectors].parts() {
+		for part := range g.segs[seg].pages() {
 			batch = append(batch, scanned{seg: seg, part: part})
 			if len(batch) == scanBatch {
 				if err := flush(); err != nil {
@@ -112,18 +115,32 @@ type scanned struct {
 	seg, part int
 	width     int
 	rows      []byte
+	bare      [][]byte // instead of rows: of a bare segment, nil for dead ones
 	scores    []int32
 }
 
+func (p *scanned) row(i int) []byte {
+	if p.bare != nil {
+		return p.bare[i]
+	}
+	return p.rows[i*p.width:][:p.width]
+}
+
 func (p *scanned) score(ctx context.Context, x *Index, g *group, s *search) (err error) {
-	c := &g.segs[p.seg].cols[colVectors]
-	if p.rows, err = x.src.part(ctx, c, p.part); err != nil {
+	t := g.segs[p.seg]
+	c := &t.cols[colVectors]
+	if t.bare {
+		p.bare, err = x.page(ctx, g, p.seg, p.part)
+	} else {
+		p.rows, err = x.src.part(ctx, c, p.part)
+	}
+	if err != nil {
 		return err
 	}
-	p.width, p.scores = c.width, make([]int32, c.partRows(p.part))
+	p.width, p.scores = c.width, make([]int32, t.pageRows(p.part))
 	for i := range p.scores {
 		if !g.dead[p.seg].Has(uint32(p.part*c.per + i)) {
-			p.scores[i] = int32(s.score(p.rows[i*c.width:][:c.width]))
+			p.scores[i] = int32(s.score(p.row(i)))
 		}
 	}
 	return nil

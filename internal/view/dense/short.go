@@ -318,6 +318,9 @@ func (x *Index) fetch(ctx context.Context, g *group, list []candidate) error {
 // fetchRows reads rows of one part.
 func (x *Index) fetchRows(ctx context.Context, g *group, list []candidate) error {
 	s := g.segs[list[0].seg]
+	if s.bare {
+		return x.fetchBare(ctx, g, s, list)
+	}
 	c := &s.cols[colVectors]
 	var rows []byte
 	for i := range list {

@@ -33,6 +33,8 @@ type UpdateOptions struct {
 	OpenGroups int
 	// Later, where given, has merges made beside the updates.
 	Later segment.Later
+	// Rows is about how many vectors are added: a group of many is not written with vectors first.
+	Rows int
 }
 
 const (
@@ -50,7 +52,8 @@ type updater struct {
 	groups *prolly.Map // of the base, nil without one
 	lists  map[groupKey]*segment.List
 	open   map[groupKey]*writer
-	rows   map[groupKey]int // that the update has changed so far
+	bases  map[groupKey]*segment.List // of the open ones
+	rows   map[groupKey]int           // that the update has changed so far
 }
 
 // Update writes the index of a tree of embeddings, of: the index base, the undefined CID for none,
@@ -73,7 +76,7 @@ func Update(
 	}
 	u.Updater = Format.NewUpdater(blocks, u.opt.Fanout, u.opt.Later, mergeCache)
 	u.lists, u.open = map[groupKey]*segment.List{}, map[groupKey]*writer{}
-	u.rows = map[groupKey]int{}
+	u.rows, u.bases = map[groupKey]int{}, map[groupKey]*segment.List{}
 	c, err := u.run(base, of, changes)
 	if err != nil {
 		return ipld.CID{}, fmt.Errorf("update index of vectors: %w", err)
@@ -148,8 +151,15 @@ func (u *updater) writer(k groupKey) (*writer, error) {
 			return nil, err
 		}
 	}
-	w = newWriter(Format.NewWriter(u.ctx, u.blocks), k.dims)
-	u.open[k] = w
+	list, known := u.lists[k]
+	if !known {
+		var err error
+		if list, err = u.base(k); err != nil {
+			return nil, err
+		}
+	}
+	w = newWriter(Format.NewWriter(u.ctx, u.blocks), k.dims, bare(stored(list.Segments)+u.opt.Rows, k.dims))
+	u.bases[k], u.open[k] = list, w
 	return w, nil
 }
 
@@ -168,14 +178,8 @@ func sorted[T any](groups map[groupKey]T) []groupKey {
 // close ends the open segments and merges what the tiers ask for.
 func (u *updater) close() error {
 	for _, k := range sorted(u.open) {
-		list, known := u.lists[k]
-		if !known {
-			var err error
-			if list, err = u.base(k); err != nil {
-				return err
-			}
-		}
-		w := u.open[k]
+		list, w := u.bases[k], u.open[k]
+		delete(u.bases, k)
 		delete(u.open, k)
 		s, block, err := w.Finish()
 		if err != nil {

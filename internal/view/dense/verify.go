@@ -60,9 +60,10 @@ func (s *sum) add(d Digester, id graph.ID, digest Digest) {
 // returns what is wrong. An error says that it could not be read to the end; it wraps store.ErrCorrupt where
 // a block is damaged. It keeps some hundred bytes for each group.
 func Verify(
-	ctx context.Context, blocks segment.Blocks, c, of ipld.CID, d Digester, vectors iter.Seq2[Vector, error],
+	ctx context.Context, blocks segment.Blocks, c, of ipld.CID, source Source, d Digester,
+	vectors iter.Seq2[Vector, error],
 ) (wrong []string, err error) {
-	x, err := Open(ctx, blocks, c, of, segment.NewCache(mergeCache))
+	x, err := Open(ctx, blocks, c, of, source, segment.NewCache(mergeCache))
 	if err != nil {
 		return nil, err
 	}
@@ -113,13 +114,18 @@ func (x *Index) sum(ctx context.Context, k groupKey, d Digester) (out sum, err e
 		ids := x.src.IDCursor(s.Segment, colIDs)
 		vectors, sketches := rows{r: x.src, c: &s.cols[colVectors]}, rows{r: x.src, c: &s.cols[colSketch]}
 		for i := range s.Docs {
-			row, err := vectors.at(ctx, i)
+			dead := g.dead[n].Has(uint32(i))
+			id, err := ids.Peek(ctx)
 			if err == nil {
 				err = ctx.Err()
 			}
-			var id, have []byte
-			if err == nil {
-				id, err = ids.Peek(ctx)
+			var row, have []byte
+			switch {
+			case err != nil:
+			case !s.bare:
+				row, err = vectors.at(ctx, i)
+			case !dead:
+				row, err = x.row(ctx, g, s, i, graph.ID(id))
 			}
 			if err == nil {
 				have, err = sketches.at(ctx, i)
@@ -127,19 +133,30 @@ func (x *Index) sum(ctx context.Context, k groupKey, d Digester) (out sum, err e
 			if err != nil {
 				return out, fmt.Errorf("segment %s, row %d: %w", s.CID, i, err)
 			}
-			vector := values(row)
-			norm := uint32(dot(vector, vector))
-			if !bytes.Equal(id, row[:graph.IDLen]) || binary.LittleEndian.Uint32(row[graph.IDLen:]) != norm ||
-				!bytes.Equal(have, sketch.bytes(vector)) {
-				return out, segment.Corrupt("segment %s, row %d: id, norm or sketch is not that of its vector",
-					s.CID, i)
+			if ids.N++; row == nil {
+				continue // of a bare segment: what it was is not known
 			}
-			if ids.N++; !g.dead[n].Has(uint32(i)) {
+			vector, err := checkRow(sketch, id, row, have)
+			if err != nil {
+				return out, fmt.Errorf("segment %s, row %d: %w", s.CID, i, err)
+			}
+			if !dead {
 				out.add(d, graph.ID(id), d.Of(vector))
 			}
 		}
 	}
 	return out, nil
+}
+
+// checkRow returns the vector of a row, whose id and sketch are given.
+func checkRow(sketch *sketcher, id, row, have []byte) ([]int8, error) {
+	vector := values(row)
+	norm := uint32(dot(vector, vector))
+	if !bytes.Equal(id, row[:graph.IDLen]) || binary.LittleEndian.Uint32(row[graph.IDLen:]) != norm ||
+		!bytes.Equal(have, sketch.bytes(vector)) {
+		return nil, segment.Corrupt("id, norm or sketch is not that of its vector")
+	}
+	return vector, nil
 }
 
 // appendRow appends a row of "vectors": id, norm and vector.

@@ -10,32 +10,35 @@ import (
 // writer writes the parts of one segment: rows and kills, each ascending by id.
 type writer struct {
 	*segment.Writer
+	bare   bool
 	shapes [columns]shape
 	sketch *sketcher
 	row    []byte
 }
 
-func newWriter(to *segment.Writer, dims int) *writer {
-	to.Sums[0] = int64(dims)
-	return &writer{Writer: to, shapes: shapes(dims), sketch: newSketcher(dims)}
+func newWriter(to *segment.Writer, dims int, bare bool) *writer {
+	if to.Sums[sumDims] = int64(dims); bare {
+		to.Sums[sumBare] = 1
+	}
+	return &writer{Writer: to, bare: bare, shapes: shapes(dims), sketch: newSketcher(dims)}
 }
 
 // add adds a vector.
 func (w *writer) add(id graph.ID, vector []int8) error {
 	w.row = appendRow(w.row[:0], id, vector)
-	return w.addRow(w.row, w.sketch.bytes(vector))
+	return w.addRow(id, w.row, w.sketch.bytes(vector))
 }
 
-// addRow adds a row of "vectors" and its sketch.
-func (w *writer) addRow(row, sketch []byte) error {
+// addRow adds a row of "vectors", which a bare segment does not keep, and its sketch.
+func (w *writer) addRow(id graph.ID, row, sketch []byte) error {
 	if w.Docs == maxRows {
 		return fmt.Errorf("segment of more than %d vectors", maxRows)
 	}
-	err := w.Section(colIDs).AddID(w.Docs, graph.ID(row))
+	err := w.Section(colIDs).AddID(w.Docs, id)
 	if w.Docs++; err == nil {
 		err = w.append(colSketch, sketch)
 	}
-	if err == nil {
+	if err == nil && !w.bare {
 		err = w.append(colVectors, row)
 	}
 	return err
