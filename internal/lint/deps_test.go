@@ -24,7 +24,7 @@ type floor struct {
 // floors are all packages of the module, from the ground up. Test files are free, except if a comment says so.
 var floors = []floor{
 	{"base", "integer maths, texts, files and caches; nothing of a memory", "" +
-		"base/tuning base/cache base/fixed base/heap base/parallel base/pattern base/pipe base/queue base/regular " +
+		"base/tuning base/cache base/fixed base/heap base/parallel base/httpd base/pattern base/pipe base/queue base/regular " +
 		"base/filestate base/filewatch owner base/vector base/text base/dates base/intent base/rarity base/hashed base/plain"},
 	{"ipld", "what a block is: CIDs, canonical bytes, limits", "ipld ipld/prime"},
 	{"records", "nodes, edges, marks, commits; texts that must not be written", "" +
@@ -82,7 +82,7 @@ var alone = map[string]string{
 	"verb/operation":            "",
 	"web":                       "",
 	"door/mcp":                  "guard verb/operation base/text",
-	"door/serve":                "guard verb/operation web base/text",
+	"door/serve":                "guard verb/operation web base/text base/httpd",
 	"model":                     "",
 	"verb/policy":               "ipld core state base/regular",
 	"exchange/remote/s3":        "",
@@ -126,7 +126,7 @@ var alone = map[string]string{
 	"base/plain":                "base/text",
 	"base/rarity":               "base/text",
 	"base/filestate":            "base/regular",
-	"owner":                     "base/regular",
+	"owner":                     "base/regular base/httpd",
 	"base/text/gen":             "base/text",
 	"testkit/program":           "door/line door/cli testkit/ramdir",
 	"testkit/repofiles":         "layout ipld block/store/pebble",

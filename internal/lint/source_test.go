@@ -40,7 +40,7 @@ func plumbing() []string {
 
 // outside are packages of these floors that work with what is outside of a memory: files, other processes, models.
 var outside = []string{
-	"base/queue", "base/regular", "base/filestate", "base/filewatch", "base/pipe", "owner", "model", "model/minilm/dot", "model/embed", "model/rerank",
+	"base/queue", "base/regular", "base/filestate", "base/filewatch", "base/pipe", "base/httpd", "owner", "model", "model/minilm/dot", "model/embed", "model/rerank",
 	"model/rewrite", "layout", "block/store/pebble", "block/store/postgres", "block/store/storetest", "agent/capture",
 }
 

@@ -3,7 +3,6 @@ package serve
 import (
 	"bytes"
 	"context"
-	"log/slog"
 	"net"
 	"net/http"
 	"strconv"
@@ -124,11 +123,8 @@ func (s *Server) ServeMetrics(ctx context.Context, l net.Listener) error {
 	mux.HandleFunc("GET /metrics", s.serveMetrics)
 	mux.HandleFunc("/healthz", s.plain(s.health))
 	mux.HandleFunc("/readyz", s.plain(s.ready))
-	srv := &http.Server{
-		Handler: mux, ReadHeaderTimeout: s.cfg.Limits.Header, ReadTimeout: metricsTime, WriteTimeout: metricsTime,
-		IdleTimeout: s.cfg.Limits.Idle, MaxHeaderBytes: maxHeader,
-		ErrorLog: slog.NewLogLogger(s.cfg.Log.Handler(), slog.LevelDebug),
-	}
+	srv := s.server(ctx, mux)
+	srv.ReadTimeout, srv.WriteTimeout = metricsTime, metricsTime
 	defer context.AfterFunc(ctx, func() { _ = srv.Close() })() // its listener is closed
 	err := srv.Serve(newListener(l, metricsConns, s.metrics))
 	if ctx.Err() != nil {

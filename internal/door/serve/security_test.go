@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/base/httpd"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
@@ -315,9 +316,9 @@ func TestRawRequests(t *testing.T) {
 		{"POST /v1/commit HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\n" +
 			"Content-Length: 99999999999999\r\n\r\n", " 413 "},
 		{"\x16\x03\x01\x00\x01", " 400 "},
-		{"GET /v1/get?node=" + strings.Repeat("x", maxHeader) + " HTTP/1.1\r\nHost: localhost\r\n" +
+		{"GET /v1/get?node=" + strings.Repeat("x", httpd.MaxHeader) + " HTTP/1.1\r\nHost: localhost\r\n" +
 			strings.Repeat("X-A: b\r\n", 800), " 431 "},
-		{"GET / HTTP/1.1\r\nHost: localhost\r\nX-Long: " + strings.Repeat("x", maxHeader+4096), " 431 "},
+		{"GET / HTTP/1.1\r\nHost: localhost\r\nX-Long: " + strings.Repeat("x", httpd.MaxHeader+4096), " 431 "},
 	} {
 		c, err := net.Dial("tcp", at)
 		if err != nil {

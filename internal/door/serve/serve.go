@@ -19,6 +19,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/base/httpd"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
@@ -95,14 +96,12 @@ type Limits struct {
 const (
 	headerTime = 5 * time.Second
 	idleTime   = 60 * time.Second
-	// maxHeader is how many bytes a request's line and headers may have: queries of GET are there.
-	maxHeader = 32 << 10
 	// minBodies lets one caller send JSON of the greatest size, and others too.
 	minBodies = 4 * parsedWeight * maxJSON
 )
 
 func (l *Limits) fill() {
-	set(&l.Body, 64<<20)
+	set(&l.Body, httpd.MaxBody)
 	set(&l.Bodies, max(4*l.Body, minBodies))
 	set(&l.Running, 32)
 	set(&l.Waiting, 512)
@@ -204,12 +203,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	if s.cfg.Limits.Quiet > 0 {
 		go s.requests.endQuiet(ctx, s.cfg.Limits.Quiet, quiet)
 	}
-	srv := &http.Server{
-		Handler: s, MaxHeaderBytes: maxHeader,
-		ReadHeaderTimeout: s.cfg.Limits.Header, IdleTimeout: s.cfg.Limits.Idle,
-		BaseContext: func(net.Listener) context.Context { return base },
-		ErrorLog:    slog.NewLogLogger(s.cfg.Log.Handler(), slog.LevelDebug), // what clients do wrong
-	}
+	srv := s.server(base, s)
 	ended := make(chan error, 1)
 	go func() { ended <- srv.Serve(newListener(l, s.cfg.Limits.Conns, s.metrics)) }()
 	select {
@@ -240,6 +234,13 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	<-ended
 	return err
+}
+
+// server returns what answers connections by a handler.
+func (s *Server) server(ctx context.Context, h http.Handler) *http.Server {
+	srv := httpd.New(ctx, h, s.cfg.Limits.Header, s.cfg.Limits.Idle)
+	srv.ErrorLog = slog.NewLogLogger(s.cfg.Log.Handler(), slog.LevelDebug) // what clients do wrong
+	return srv
 }
 
 // ServeHTTP answers one request.
