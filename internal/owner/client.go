@@ -1,12 +1,19 @@
 package owner
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"net"
+	"net/http"
 	"syscall"
 	"time"
+
+	"github.com/mnem-project/mnem/internal/base/httpd"
 )
 
 // interruptGrace is how long an interrupted verb may take to end.
@@ -32,7 +39,7 @@ func (e *SkewError) Error() string {
 // LostError is returned by Ask when the owner ended before the verb did.
 type LostError struct {
 	// Clean says that the verb had answered nothing and could not have written: it may be given to the
-	// next owner, with the input that was read.
+	// next owner.
 	Clean bool
 	// Writes says that the verb may have written, so that the outcome is unknown.
 	Writes bool
@@ -45,7 +52,8 @@ func (e *LostError) Unwrap() error { return e.Err }
 // Client is a connection to an owner, for one verb.
 type Client struct {
 	conn         *net.UnixConn
-	out          sender
+	limit        *io.LimitedReader // bounds the headers of a response
+	in           *bufio.Reader
 	pid          int
 	build, owner Build
 }
@@ -55,17 +63,17 @@ func (c *Client) Owner() (as Build, pid int) { return c.owner, c.pid }
 
 // Dial connects to the socket of an owner whose process is pid, greets it within wait, and has it
 // show that it holds the .mnem directory dir. It returns a *SkewError, an error that wraps ErrPeer,
-// ErrSilent or ErrElsewhere, or another one where nobody listens there.
-func Dial(socket, dir string, as Build, pid int, wait time.Duration) (*Client, error) {
-	addr := &net.UnixAddr{Name: socket, Net: "unix"}
-	conn, err := net.DialUnix("unix", nil, addr)
+// ErrSilent or ErrElsewhere, or another one where nobody listens there. build names this program.
+func Dial(socket, dir, build string, pid int, wait time.Duration) (*Client, error) {
+	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: socket, Net: "unix"})
 	if errors.Is(err, syscall.EAGAIN) {
 		return nil, ErrSilent // more wait to be served than the system keeps
 	}
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{conn: conn, out: sender{conn: conn}, pid: pid, build: ours(as)}
+	limit := &io.LimitedReader{R: conn}
+	c := &Client{conn: conn, limit: limit, in: bufio.NewReader(limit), pid: pid, build: ours(build)}
 	if err := c.greet(dir, wait); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
@@ -76,10 +84,10 @@ func (c *Client) greet(dir string, wait time.Duration) error {
 	if err := checkPeer(c.conn); err != nil {
 		return err
 	}
-	if err := c.conn.SetReadDeadline(time.Now().Add(wait)); err != nil {
+	if err := c.conn.SetDeadline(time.Now().Add(wait)); err != nil {
 		return err
 	}
-	err := c.meet(dir)
+	err := c.prove(dir)
 	var timeout net.Error
 	switch {
 	case errors.As(err, &timeout) && timeout.Timeout():
@@ -87,21 +95,56 @@ func (c *Client) greet(dir string, wait time.Duration) error {
 	case err != nil:
 		return err
 	}
-	return c.conn.SetReadDeadline(time.Time{})
+	return c.conn.SetDeadline(time.Time{})
 }
 
-// meet exchanges hellos and claims.
-func (c *Client) meet(dir string) (err error) {
-	if err := c.out.send(kindHello, c.build.encode()); err != nil {
-		return err
+// claim greets the owner and returns whether a claim is about the directory that it holds.
+func (c *Client) claim(claim string) (bool, error) {
+	r, err := c.get("/?" + claim)
+	if err != nil {
+		return false, err
 	}
-	if c.owner, err = readHello(c.conn); err != nil {
-		return err
+	var said hello
+	data, err := io.ReadAll(io.LimitReader(r.Body, maxHello))
+	if err == nil {
+		err = json.Unmarshal(data, &said)
 	}
-	if !c.owner.speaks(c.build) {
-		return &SkewError{c.pid, c.owner, c.build}
+	if err != nil {
+		return false, fmt.Errorf("%w: no hello: %w", ErrProtocol, err)
 	}
-	return c.prove(dir)
+	if c.owner = said.Build; !c.owner.speaks(c.build) {
+		return false, &SkewError{c.pid, c.owner, c.build}
+	}
+	return said.Holds, nil
+}
+
+// newRequest returns a request for an owner.
+func newRequest(method, path string, body io.Reader) *http.Request {
+	r, err := http.NewRequestWithContext(context.Background(), method, "http://owner"+path, body)
+	if err != nil {
+		panic(err) // paths and methods are those of this package
+	}
+	return r
+}
+
+// get sends a request without a body.
+func (c *Client) get(path string) (*http.Response, error) {
+	r := newRequest(http.MethodGet, path, nil)
+	if err := r.Write(c.conn); err != nil {
+		return nil, err
+	}
+	return c.response(r)
+}
+
+// response reads the status and headers of the answer to a request.
+func (c *Client) response(r *http.Request) (*http.Response, error) {
+	c.limit.N = httpd.MaxHeader
+	a, err := http.ReadResponse(c.in, r)
+	c.limit.N = math.MaxInt64
+	if err == nil && a.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%w: status %s", ErrProtocol, a.Status)
+	}
+	return a, err
 }
 
 // Close ends the connection, and with it a verb that runs.
@@ -111,17 +154,17 @@ func (c *Client) Close() error { return c.conn.Close() }
 func (c *Client) Wait(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() { _ = c.conn.Close() })
 	defer stop()
-	if err := c.out.send(kindKeep, nil); err != nil {
-		return ctx.Err() // it has ended already
+	if r, err := c.get(path("keep")); err == nil { // else it has ended already
+		_, _ = io.Copy(io.Discard, r.Body) // it says nothing but that it ended
 	}
-	_, _, _ = readFrame(c.conn, nil) // it says nothing but that it ended
 	return ctx.Err()
 }
 
-// interrupts has the end of a context interrupt what runs at the owner, until stop is called.
+// interrupts has the end of a context interrupt what runs at the owner, until stop is called. The owner reads the end
+// of the connection; the result still comes back on the other half.
 func (c *Client) interrupts(ctx context.Context) (stop func() bool) {
 	return context.AfterFunc(ctx, func() {
-		_ = c.out.send(kindCancel, nil) // if it cannot be said, the owner has ended
+		_ = c.conn.CloseWrite() // fails if the owner has ended
 		_ = c.conn.SetReadDeadline(time.Now().Add(interruptGrace))
 	})
 }

@@ -2,23 +2,26 @@ package owner
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"mime/multipart"
 	"net"
+	"net/http"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/mnem-project/mnem/internal/base/httpd"
 )
 
 const (
 	// maxConns bounds the connections that are served at once; more wait to be accepted.
 	maxConns = 256
-	// greetTimeout is how long a connection may take until its request is there.
+	// greetTimeout is how long the headers of a request, and the call in it, may take to come, and how long a
+	// connection may be idle.
 	greetTimeout = 10 * time.Second
-	// lastWords is how long an ended verb's last frames may take to be written.
-	lastWords = 10 * time.Second
 )
 
 // Host answers other processes. Safe for concurrent use.
@@ -26,86 +29,92 @@ type Host struct {
 	build Build
 	run   func(context.Context, *Verb) VerbResult
 
-	listener *net.UnixListener
+	listener *listener
 	place    place
 	holding  *holding
-	slots    chan struct{} // one for each connection
+	server   *http.Server
+	served   chan struct{}      // closed when no more connections are accepted
+	broken   context.Context    // of all requests
+	breakOff context.CancelFunc // ends broken
 
 	mu     sync.Mutex
 	closed bool
-	conns  map[*session]bool
-	done   sync.WaitGroup
+	verbs  sync.WaitGroup // that run
 }
 
 // NewHost listens for other processes on the repository whose .mnem directory is dir, and has run run
-// their verbs, each on a goroutine of its own. temp is the system's directory for temporary files. Only the process
-// that holds the lock of the database may call this; it replaces the socket of an earlier owner. Close must be
-// called.
-func NewHost(dir, temp string, as Build, run func(context.Context, *Verb) VerbResult) (*Host, error) {
+// their verbs, each on a goroutine of its own. temp is the system's directory for temporary files, and build names this
+// program. Only the process that holds the lock of the database may call this; it replaces the socket of an earlier
+// owner. Close must be called.
+func NewHost(dir, temp, build string, run func(context.Context, *Verb) VerbResult) (*Host, error) {
 	held, err := hold(dir)
 	if err != nil {
 		return nil, fmt.Errorf("listen for other processes: %w", err)
 	}
-	at, listener, err := listen(dir, temp)
+	at, l, err := listen(dir, temp)
 	if err != nil {
 		return nil, errors.Join(err, held.root.Close())
 	}
-	h := &Host{
-		build: ours(as), run: run, listener: listener, place: at, holding: held,
-		slots: make(chan struct{}, maxConns), conns: make(map[*session]bool),
-	}
-	h.done.Add(1)
-	go h.accept()
+	h := &Host{build: ours(build), run: run, place: at, holding: held, served: make(chan struct{})}
+	h.listener = &listener{UnixListener: l, slots: make(chan struct{}, maxConns), ending: make(chan struct{})}
+	h.broken, h.breakOff = context.WithCancel(context.Background())
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", h.hello)
+	mux.HandleFunc("GET "+path("keep"), h.keep)
+	mux.HandleFunc("POST "+path("verb"), h.verb)
+	h.server = httpd.New(h.broken, mux, greetTimeout, greetTimeout)
+	go func() {
+		defer close(h.served)
+		_ = h.server.Serve(h.listener) // until the listener is closed
+	}()
 	return h, nil
 }
 
 // Socket returns the path of the socket.
 func (h *Host) Socket() string { return h.place.path }
 
-func (h *Host) accept() {
-	defer h.done.Done()
+// listener accepts at most as many connections as there are slots, from this user alone.
+type listener struct {
+	*net.UnixListener
+	slots  chan struct{} // one for each connection
+	ending chan struct{}
+}
+
+// Accept implements net.Listener.
+func (l *listener) Accept() (net.Conn, error) {
 	for {
-		h.slots <- struct{}{}
-		conn, err := h.listener.AcceptUnix()
+		select {
+		case l.slots <- struct{}{}:
+		case <-l.ending:
+			return nil, net.ErrClosed
+		}
+		c, err := l.AcceptUnix()
 		if err != nil {
-			<-h.slots
+			<-l.slots
 			if errors.Is(err, net.ErrClosed) {
-				return
+				return nil, err
 			}
 			time.Sleep(10 * time.Millisecond) // too many open files; they become fewer
 			continue
 		}
-		s := &session{host: h, conn: conn, out: sender{conn: conn}}
-		if !h.enter(s) {
-			_ = conn.Close() // nobody is told anything any more
-			<-h.slots
-			return
+		accepted := &conn{UnixConn: c, end: sync.OnceFunc(func() { <-l.slots })}
+		if checkPeer(c) == nil {
+			return accepted, nil
 		}
-		go func() {
-			defer h.leave(s)
-			s.serve()
-		}()
+		_ = accepted.Close() // the other end reads that the connection ended
 	}
 }
 
-func (h *Host) enter(s *session) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.closed {
-		return false
-	}
-	h.conns[s] = true
-	h.done.Add(1)
-	return true
+// conn frees its slot when it is closed.
+type conn struct {
+	*net.UnixConn
+	end func()
 }
 
-func (h *Host) leave(s *session) {
-	_ = s.conn.Close() // all was said
-	h.mu.Lock()
-	delete(h.conns, s)
-	h.mu.Unlock()
-	<-h.slots
-	h.done.Done()
+// Close implements net.Conn.
+func (c *conn) Close() error {
+	defer c.end()
+	return c.UnixConn.Close()
 }
 
 // Close removes the socket, lets the verbs under way go on for grace, breaks off those that
@@ -117,234 +126,172 @@ func (h *Host) Close(grace time.Duration) error {
 		return nil
 	}
 	h.closed = true
-	for s := range h.conns {
-		if !s.running.Load() {
-			_ = s.conn.Close() // it has asked for nothing, or only to be told
-		}
-	}
 	h.mu.Unlock()
+	close(h.listener.ending)
 	err := errors.Join(h.listener.Close(), h.place.remove())
 	ended := make(chan struct{})
-	go func() { h.done.Wait(); close(ended) }()
+	go func() { h.verbs.Wait(); close(ended) }()
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
 	select {
 	case <-ended:
 	case <-timer.C:
-		h.mu.Lock()
-		for s := range h.conns {
-			s.breakOff()
-		}
-		h.mu.Unlock()
+		h.breakOff()
+		// What a verb still has to say must not wait for a caller that does not read.
+		last := time.AfterFunc(lastWords, func() { _ = h.server.Close() })
 		<-ended
+		last.Stop()
 	}
+	h.breakOff()
+	<-h.served
+	_ = h.server.Close() // its listener is closed already
 	return errors.Join(err, h.holding.root.Close())
 }
 
-// session is one connection of another process.
-type session struct {
-	host    *Host
-	conn    *net.UnixConn
-	out     sender
-	running atomic.Bool // whether a verb runs
-
-	mu      sync.Mutex
-	cancel  context.CancelFunc // of the verb, nil while there is none
-	gone    bool               // whether this end broke the verb off
-	noPrint error              // what writing answers returns, nil while it works
-
-	needed atomic.Bool
-	input  chan inputPiece
-	ended  <-chan struct{}
+// enter begins a verb, and returns false if this process is ending.
+func (h *Host) enter() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.closed {
+		h.verbs.Add(1)
+	}
+	return !h.closed
 }
 
-type inputPiece struct {
-	data []byte
-	err  error
+// hello tells which protocols this process speaks, and whether it holds the directory that is claimed.
+func (h *Host) hello(w http.ResponseWriter, r *http.Request) {
+	said, _ := json.Marshal(hello{h.build, h.holding.proves(r.URL.Query())}) // it has a JSON form
+	_, _ = w.Write(said)                                                     // the client may be gone
 }
 
-func (s *session) breakOff() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.gone = true
-	if s.cancel != nil {
-		s.cancel()
+// keep keeps a request open until this process ends.
+func (h *Host) keep(w http.ResponseWriter, r *http.Request) {
+	_ = http.NewResponseController(w).Flush() // a client that is gone ends the context
+	select {
+	case <-r.Context().Done():
+	case <-h.listener.ending:
 	}
-	// What it still has to say must not wait for somebody who does not read.
-	s.out.hurry(lastWords)
 }
 
-// serve greets the other end and does what it asks.
-func (s *session) serve() {
-	k, data, err := s.greet()
-	if err != nil || k == kindKeep {
-		return // the other end reads that the connection ended
-	}
-	s.running.Store(true)
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	s.mu.Lock()
-	s.cancel = cancel
-	if s.gone {
-		cancel()
-	}
-	s.mu.Unlock()
-	s.input, s.ended = make(chan inputPiece, 1), ctx.Done()
-	listening := make(chan struct{})
-	go func() {
-		defer close(listening)
-		defer cancel() // who has gone wants no answer
-		s.listen()
-	}()
-	s.end(s.host.run(ctx, &Verb{s, data, answers{s, kindOutput}, answers{s, kindFile}, func() error { return s.out.send(kindWrites, nil) }}))
-	_ = s.conn.CloseWrite()
-	_ = s.conn.SetReadDeadline(time.Now()) // the verb has ended: nothing more is wanted
-	<-listening
+// Verb is a verb that another process asks for. What its methods send and return is JSON, which this
+// package does not read. They are for one goroutine at a time.
+type Verb struct {
+	Request []byte
+	// Answers takes what the verb answers, File what it writes to the file that the other process has for it.
+	Answers, File io.Writer
+	out           *records
+	form          *multipart.Reader
+	body          io.Reader
+	cancel        context.CancelFunc
 }
 
-// end says how it ended: with its result, or that this process broke it off.
-func (s *session) end(res VerbResult) {
-	s.mu.Lock()
-	gone := s.gone
-	s.mu.Unlock()
-	s.out.hurry(lastWords)
-	k, data := kindResult, res.Data
-	if gone && res.Failed || res.Elsewhere {
-		k, data = kindGone, nil
-	}
-	_ = s.out.send(k, data) // where it cannot be said the end of the connection says it
+// VerbResult is how a verb ended. Elsewhere says that this process does not have, any more, what was asked
+// for: the other one looks for the owner again.
+type VerbResult struct {
+	Data      []byte // ≤ 128 MiB
+	Failed    bool
+	Elsewhere bool
 }
 
-// greet reads the hello and what is asked for. Where the other end only waits it returns when that goes.
-func (s *session) greet() (kind, []byte, error) {
-	if err := checkPeer(s.conn); err != nil {
-		return 0, nil, err
-	}
-	if err := s.conn.SetReadDeadline(time.Now().Add(greetTimeout)); err != nil {
-		return 0, nil, err
-	}
-	s.out.last.Store(time.Now().Add(greetTimeout).UnixNano())
-	theirs, err := readHello(s.conn)
-	if err != nil {
-		return 0, nil, err
-	}
-	if err := s.out.send(kindHello, s.host.build.encode()); err != nil {
-		return 0, nil, err
-	}
-	if !theirs.speaks(s.host.build) {
-		return 0, nil, ErrProtocol // it has read why
-	}
-	k, data, err := s.prove()
-	if err != nil {
-		return 0, nil, err
-	}
-	if err := s.conn.SetReadDeadline(time.Time{}); err != nil {
-		return 0, nil, err
-	}
-	s.out.last.Store(0)
+// MaxTold is how many bytes Tell takes.
+const MaxTold = maxData
+
+// Writes must be called before the verb may write. After an error it must not: then the other
+// process would not know.
+func (v *Verb) Writes() error { return v.out.send(kindWrites, nil) }
+
+// Tell says something on the side, of at most 64 KiB.
+func (v *Verb) Tell(data []byte) error { return v.out.send(kindTell, data) }
+
+// Input returns the next input, to be read to its end, and io.EOF after the last. Unless all inputs are read, the end of
+// the other process goes unnoticed. Another error ends the context of the verb.
+func (v *Verb) Input() (io.Reader, error) {
+	part, err := v.form.NextPart()
 	switch {
-	case k == kindKeep:
-		_, _, err := readFrame(s.conn, nil) // it says nothing more, and goes when it likes
-		return k, nil, err
-	case k == kindVerb:
-		return k, data, nil
-	}
-	return 0, nil, fmt.Errorf("%w: frame %q for a verb", ErrProtocol, k)
-}
-
-// listen takes what the other end says while its verb runs, until it has gone.
-func (s *session) listen() {
-	for {
-		k, data, err := readFrame(s.conn, nil)
-		if err != nil {
-			return
-		}
-		switch k {
-		case kindCancel:
-			s.cancel()
-		case kindNoPrint:
-			err := error(syscall.EPIPE)
-			if len(data) > 0 {
-				err = errors.New(string(data))
-			}
-			s.mu.Lock()
-			s.noPrint = err
-			s.mu.Unlock()
-		case kindInput, kindNoInput:
-			piece := inputPiece{data: data}
-			switch {
-			case k == kindNoInput:
-				piece = inputPiece{err: errors.New(string(data))}
-			case len(data) == 0:
-				piece.err = io.EOF
-			}
-			if !s.needed.CompareAndSwap(true, false) {
-				return // nobody asked
-			}
-			s.give(piece)
-		default:
-			return
+	case err == nil:
+		return formInput{part, v}, nil
+	case err == io.EOF: //nolint:errorlint // an error that wraps it says that the form has no end
+		if _, err = io.Copy(io.Discard, v.body); err == nil { // there is nothing after a form
+			return nil, io.EOF // from here on net/http looks for the end of the connection
 		}
 	}
+	return nil, v.gone(err)
 }
 
-// read reads the input that need names.
-func (s *session) read(p, need []byte) (int, error) {
-	select {
-	case piece := <-s.input:
-		return s.take(p, piece)
-	default:
+// gone ends the context of a verb whose inputs do not come.
+func (v *Verb) gone(err error) error {
+	v.cancel()
+	return fmt.Errorf("read the inputs: %w: %w", context.Canceled, err)
+}
+
+// formInput is an input in a form.
+type formInput struct {
+	io.Reader
+	v *Verb
+}
+
+func (in formInput) Read(p []byte) (int, error) {
+	n, err := in.Reader.Read(p)
+	if err != nil && err != io.EOF { //nolint:errorlint // as io.Copy compares it
+		err = in.v.gone(err)
 	}
-	if s.needed.CompareAndSwap(false, true) {
-		if err := s.out.send(kindNeed, need); err != nil {
-			return 0, err
-		}
+	return n, err
+}
+
+// verb runs a verb.
+func (h *Host) verb(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Connection", "close")
+	rc := http.NewResponseController(w)
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	v := &Verb{out: &records{to: w, rc: rc}, body: r.Body, cancel: cancel}
+	v.Answers, v.File = answers{v.out, kindOutput}, answers{v.out, kindFile}
+	defer v.out.end()
+	_ = rc.SetReadDeadline(time.Now().Add(greetTimeout)) // fails on a broken connection, as reading does
+	if err := v.open(r); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
 	}
-	select {
-	case piece := <-s.input:
-		return s.take(p, piece)
-	case <-s.ended:
-		return 0, fmt.Errorf("read standard input: %w", context.Canceled)
+	_ = rc.SetReadDeadline(time.Time{})
+	if !h.enter() {
+		return // the other end reads that there is no result
+	}
+	defer h.verbs.Done()
+	defer context.AfterFunc(ctx, func() { _ = rc.SetReadDeadline(time.Now()) })() // no input is read any more
+	ended := make(chan VerbResult)
+	go func() { ended <- h.run(ctx, v) }() // here a panic ends the process, whose repository may be in use; net/http would go on
+	res := <-ended
+	if !res.Elsewhere && (!res.Failed || h.broken.Err() == nil) {
+		_ = v.out.send(kindResult, res.Data) // if it fails, the end of the connection says it
 	}
 }
 
-// take copies from a piece and puts back what is left of it.
-func (s *session) take(p []byte, piece inputPiece) (int, error) {
-	n := copy(p, piece.data)
-	if piece.data = piece.data[n:]; len(piece.data) > 0 || piece.err != nil {
-		s.give(piece) // the next is only asked for when this one is used up
+// open reads the request for the verb, the first part of the form.
+func (v *Verb) open(r *http.Request) (err error) {
+	if v.form, err = r.MultipartReader(); err != nil {
+		return err
 	}
-	if n > 0 {
-		return n, nil
+	call, err := v.form.NextPart()
+	if err != nil {
+		return err
 	}
-	return 0, piece.err
-}
-
-// give puts a piece of input where read finds it. Only after the end of a verb there may be one
-// already.
-func (s *session) give(piece inputPiece) {
-	select {
-	case s.input <- piece:
-	case <-s.ended:
+	v.Request, err = io.ReadAll(io.LimitReader(call, httpd.MaxBody+1))
+	if err == nil && len(v.Request) > httpd.MaxBody {
+		err = fmt.Errorf("%w: a call of more than %d bytes", ErrProtocol, httpd.MaxBody)
 	}
+	return err
 }
 
 // answers sends what a verb answers, or writes to a file.
 type answers struct {
-	s *session
-	k kind
+	out *records
+	k   kind
 }
 
 func (w answers) Write(p []byte) (n int, err error) {
 	for len(p) > 0 {
-		w.s.mu.Lock()
-		err := w.s.noPrint
-		w.s.mu.Unlock()
-		if err != nil {
-			return n, err
-		}
 		piece := p[:min(len(p), maxData)]
-		if err := w.s.out.send(w.k, piece); err != nil {
+		if err := w.out.send(w.k, piece); err != nil {
 			return n, fmt.Errorf("%w: %w", syscall.EPIPE, err)
 		}
 		n += len(piece)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -15,13 +16,10 @@ import (
 	"time"
 )
 
-// v1 is the build of the tests.
-var v1 = Build{Name: "v1"}
-
 // host starts a host in a directory of its own.
 func host(t *testing.T, run func(context.Context, *Verb) VerbResult) *Host {
 	t.Helper()
-	h, err := NewHost(t.TempDir(), shortTemp(t), v1, run)
+	h, err := NewHost(t.TempDir(), shortTemp(t), "v1", run)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +44,7 @@ func shortTemp(t *testing.T) string {
 
 func dialed(t *testing.T, h *Host) *Client {
 	t.Helper()
-	c, err := Dial(h.Socket(), h.holding.root.Name(), v1, 1, 5*time.Second)
+	c, err := Dial(h.Socket(), h.holding.root.Name(), "v1", 1, 5*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,12 +54,15 @@ func dialed(t *testing.T, h *Host) *Client {
 
 // echo answers with what it was asked.
 func echo(_ context.Context, v *Verb) VerbResult {
+	if _, err := v.Input(); !errors.Is(err, io.EOF) {
+		return VerbResult{Failed: true}
+	}
 	_, _ = v.Answers.Write(v.Request)
 	return VerbResult{Data: []byte("7")}
 }
 
 // silent is a process that is asked for nothing.
-var silent = Asker{Flush: func() {}, Tell: func([]byte) {}}
+var silent = Asker{Tell: func([]byte) {}}
 
 // asks asks for a verb, which echo must answer.
 func asks(t *testing.T, h *Host) {
@@ -87,16 +88,11 @@ func TestSkew(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = l.Close() }()
-	go func() {
-		conn, err := l.Accept()
-		if err != nil {
-			return
-		}
-		out := sender{conn: conn}
-		_, _ = readHello(conn)
-		_ = out.send(kindHello, Build{Name: "v1", Oldest: Protocol + 1, Newest: Protocol + 2}.encode())
-	}()
-	_, err = Dial(l.Addr().String(), t.TempDir(), v1, 99, time.Second)
+	later := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = fmt.Fprintf(w, `{"build":"v1","oldest":%d,"newest":%d,"holds":true,"more":1}`, Protocol+1, Protocol+2)
+	})
+	go func() { _ = http.Serve(l, later) }() //nolint:gosec // until the listener is closed
+	_, err = Dial(l.Addr().String(), t.TempDir(), "v1", 99, time.Second)
 	var skew *SkewError
 	want := fmt.Sprintf("speaks protocol %d (mnem v1) and this program %d", Protocol+2, Protocol)
 	if !errors.As(err, &skew) || skew.PID != 99 || !strings.Contains(err.Error(), want) {
@@ -110,7 +106,7 @@ func TestSilentOwner(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = l.Close() }()
-	if _, err := Dial(l.Addr().String(), t.TempDir(), v1, 1, 20*time.Millisecond); !errors.Is(err, ErrSilent) {
+	if _, err := Dial(l.Addr().String(), t.TempDir(), "v1", 1, 20*time.Millisecond); !errors.Is(err, ErrSilent) {
 		t.Errorf("%v", err)
 	}
 }
@@ -136,7 +132,7 @@ func TestSockets(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, at := range []string{dir, long} {
-		h, err := NewHost(at, temp, v1, echo)
+		h, err := NewHost(at, temp, "v1", echo)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,50 +159,57 @@ func TestSockets(t *testing.T) {
 	if err := os.Chmod(room, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	_, err = NewHost(dir, temp, v1, echo)
+	_, err = NewHost(dir, temp, "v1", echo)
 	if err == nil || !strings.Contains(err.Error(), "is no socket") ||
 		!strings.Contains(err.Error(), "of this user alone") {
 		t.Errorf("%v", err)
 	}
 }
 
-// TestHostileFrames sends what no client does, and looks that the connection ends and others work.
-func TestHostileFrames(t *testing.T) {
+// TestHostileRequests sends what no client does, and looks that the connection ends and others work.
+func TestHostileRequests(t *testing.T) {
 	h := host(t, echo)
-	hello := "H\x00\x00\x00\x0e\x00\x03\x00\x03" + strings.Repeat("\x00", tableLen) + "v1"
-	wrong := "D\x00\x00\x00\x20" + strings.Repeat("f", valueText)
-	value := strings.Repeat("0", valueText)
-	left := filepath.Join(h.holding.root.Name(), proofPrefix+value)
-	if err := os.WriteFile(left, nil, 0o600); err != nil {
-		t.Fatal(err)
+	form := func(parts ...string) string {
+		return "Host: owner\r\nConnection: close\r\nContent-Type: multipart/form-data; boundary=b\r\nTransfer-Encoding: chunked\r\n\r\n" +
+			strings.Join(parts, "")
 	}
-	greeting := hello + "D\x00\x00\x00\x20" + value
-	empty := greeting + "V\x00\x00\x00\x00"
-	for _, sent := range []string{
-		hello[:7], "H\x00\x00\x00\x04\x00\x03v1", "", "GET / HTTP/1.1\r\n\r\n", "H\xff\xff\xff\xff", "V\x00\x00\x00\x00",
-		greeting + "Z\x00\x00\x00\x00", empty, greeting + "V\x7f\x00\x00\x00", greeting + "R\x00\x00\x00\x00",
-		empty + "Y\x00\x00\x00\x00", empty + "Y\x00\x00\x00\x04\x00\x00\x00\x01", greeting + "V\xff\xff\xff\xff",
-		greeting + "V\x00\x40\x00\x00half", greeting + "O\x00\x00\x00\x01x",
-		hello + "V\x00\x00\x00\x00", hello + "K\x00\x00\x00\x00",
-		hello + wrong + "K\x00\x00\x00\x00", hello + strings.Repeat(wrong, 9),
-		hello + "D\x00\x00\x00\x00K\x00\x00\x00\x00", hello + "D\x00\x00\x00\x21" + value + "0",
-		hello + "D\x00\x00\x00\x0b../../x" + "\x00", greeting + wrong + "K\x00\x00\x00\x00",
-		empty + "V\x00\x00\x00\x00", empty + strings.Repeat("I\x00\x00\x00\x01x", 9),
+	chunk := func(text string) string { return fmt.Sprintf("%x\r\n%s\r\n", len(text), text) }
+	call := "--b\r\nContent-Disposition: form-data; name=\"call\"\r\n\r\n{}"
+	const verb, end, last = "POST /v8/verb HTTP/1.1\r\n", "\r\n--b--\r\n", "0\r\n\r\n"
+	for sent, want := range map[string]string{
+		"": "", "GET": "", "H\x00\x00\x00\x0e\x00\x07\x00\x07\x00\x00\x00\x00\x00\x00\x00\x00v1": "",
+		"GET / HTTP/1.1\r\nHost: owner\r\nX: " + strings.Repeat("x", 1<<20):    " 431 ",
+		"GET /v7/verb HTTP/1.0\r\n\r\n":                                        " 404 ",
+		"GET /v8/verb HTTP/1.0\r\n\r\n":                                        " 405 ",
+		"GET /?identity= HTTP/1.0\r\n\r\n":                                     `"holds":false`,
+		"GET /?value=..%2f..%2fx HTTP/1.0\r\n\r\n":                             `"holds":false`,
+		"GET / HTTP/1.0\r\n\r\n":                                               `"holds":false`,
+		verb + "Host: owner\r\nConnection: close\r\nContent-Length: 9\r\n\r\n": " 400 ",
+		verb + form("5\r\n--b"):                                                " 400 ",
+		verb + form("xyz\r\n"):                                                 " 400 ",
+		verb + form(chunk(call), last):                                         " 400 ",
+		verb + form(chunk(call)):                                               " 400 ",
+		verb + form(chunk("--b--\r\n"), last):                                  " 400 ",
+		verb + form(chunk(call+end)):                                           "", // a body without an end
+		verb + form(chunk(call+end), chunk("x"), last):                         "Z\x00\x00\x00\x017",
+		verb + form(chunk(call+end), last):                                     "Z\x00\x00\x00\x017",
+		verb + form(chunk(call+"\r\n"+call+end), last):                         "",
 	} {
 		conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: h.Socket(), Net: "unix"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := conn.Write([]byte(sent)); err != nil {
-			t.Fatal(err)
-		}
-		soon := time.Now().Add(5 * time.Second)
-		if err := errors.Join(conn.CloseWrite(), conn.SetDeadline(soon)); err != nil {
+		_, _ = conn.Write([]byte(sent)) // the owner may have refused what came first
+		if err := errors.Join(conn.CloseWrite(), conn.SetDeadline(time.Now().Add(5*time.Second))); err != nil {
 			t.Fatal(err)
 		}
 		var timeout net.Error
-		if _, err := io.ReadAll(conn); errors.As(err, &timeout) && timeout.Timeout() {
-			t.Errorf("%q: the connection goes on", sent)
+		got, err := io.ReadAll(conn)
+		if errors.As(err, &timeout) && timeout.Timeout() {
+			t.Errorf("%.200q: the connection goes on", sent)
+		}
+		if !strings.Contains(string(got), want) || want == "" && strings.Contains(string(got), "Z\x00\x00\x00\x017") {
+			t.Errorf("%.200q: %q", sent, got)
 		}
 		_ = conn.Close()
 	}
@@ -227,7 +230,7 @@ func TestManyConnections(t *testing.T) {
 	for range 3 {
 		asks(t, h)
 	}
-	if n := len(h.slots); n > maxConns {
+	if n := len(h.listener.slots); n > maxConns {
 		t.Errorf("%d connections", n)
 	}
 	for _, conn := range idle {
@@ -235,14 +238,14 @@ func TestManyConnections(t *testing.T) {
 	}
 }
 
-func FuzzFrame(f *testing.F) {
-	f.Add([]byte("H\x00\x00\x00\x04\x00\x01v1"))
-	f.Add([]byte("A\x00\x00\x00\x04\x00\x00\x00\x01"))
-	f.Add([]byte("V\x00\x3f\xff\xffx"))
+func FuzzRecord(f *testing.F) {
+	f.Add([]byte("O\x00\x00\x00\x04\x00\x01v1"))
+	f.Add([]byte("W\x00\x00\x00\x00"))
+	f.Add([]byte("Z\x00\x3f\xff\xffx"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		k, payload, err := readFrame(bytes.NewReader(data), make([]byte, 0, 16))
-		if limit, ok := k.limit(); err == nil && (!ok || len(payload) > limit) {
-			t.Errorf("frame %q of %d bytes", k, len(payload))
+		k, payload, err := readRecord(bytes.NewReader(data), make([]byte, 0, 16))
+		if err == nil && int64(len(payload)) > k.limit() {
+			t.Errorf("record %q of %d bytes", k, len(payload))
 		}
 		if err == nil && !bytes.Equal(payload, data[headerLen:headerLen+len(payload)]) {
 			t.Errorf("payload %q of %q", payload, data)

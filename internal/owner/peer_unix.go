@@ -18,10 +18,10 @@ func ownedByUser(info fs.FileInfo) bool {
 }
 
 // identity returns device and inode of a file.
-func identity(info fs.FileInfo) []byte {
+func identity(info fs.FileInfo) string {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
-		return nil
+		return ""
 	}
 	return identityOf(uint64(st.Dev), uint64(st.Ino))
 }

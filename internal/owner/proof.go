@@ -2,10 +2,10 @@ package owner
 
 import (
 	"crypto/rand"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,19 +18,18 @@ import (
 var ErrElsewhere = errors.New("the process that listens there holds another directory")
 
 const (
-	identityLen = 16 // device and inode, 8 bytes each
 	valueLen    = 16 // bytes of a random value
-	valueText   = 2 * valueLen
 	proofPrefix = "proof-"
-	// maxProofs is how many claims a connection may make: one by device and inode, one by a value.
-	maxProofs = 2
+	// A claim is a parameter of a hello: the identity of the directory, or a value that is in the name of a file there.
+	byIdentity = "identity"
+	byValue    = "value"
 )
 
 // holding is the directory that an owner answers for. It is kept open, so that it stays the same one
 // whatever its path names later, and its inode is not used again.
 type holding struct {
 	root     *os.Root
-	identity []byte // nil where the system tells none
+	identity string // "" where the system tells none
 }
 
 func hold(dir string) (*holding, error) {
@@ -63,25 +62,20 @@ func (h *holding) sweep() {
 	}
 }
 
-// proves reports whether a claim, as a client sends it, is about this directory.
-func (h *holding) proves(claim []byte) bool {
-	switch len(claim) {
-	case identityLen:
-		return h.identity != nil && string(claim) == string(h.identity)
-	case valueText:
-		value, err := hex.DecodeString(string(claim))
-		if err != nil {
-			return false
-		}
-		info, err := h.root.Lstat(proofPrefix + hex.EncodeToString(value))
-		return err == nil && info.Mode().IsRegular()
+// proves reports whether a claim is about this directory.
+func (h *holding) proves(claim url.Values) bool {
+	if claim.Has(byIdentity) {
+		return h.identity != "" && claim.Get(byIdentity) == h.identity
 	}
-	return false
+	value, err := hex.DecodeString(claim.Get(byValue))
+	if err != nil || len(value) != valueLen {
+		return false
+	}
+	info, err := h.root.Lstat(proofPrefix + hex.EncodeToString(value))
+	return err == nil && info.Mode().IsRegular()
 }
 
-func identityOf(device, inode uint64) []byte {
-	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, device), inode)
-}
+func identityOf(device, inode uint64) string { return fmt.Sprintf("%x-%x", device, inode) }
 
 // prove makes sure that the owner holds the .mnem directory dir, or returns ErrElsewhere. Device and
 // inode are the fast way, which says no where both ends reach one directory by different file
@@ -91,8 +85,8 @@ func (c *Client) prove(dir string) error {
 	if err != nil {
 		return err
 	}
-	if id := identity(info); id != nil {
-		if ok, err := c.claim(id); ok || err != nil {
+	if id := identity(info); id != "" {
+		if ok, err := c.claim(byIdentity + "=" + id); ok || err != nil {
 			return err
 		}
 	}
@@ -108,50 +102,9 @@ func (c *Client) prove(dir string) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	ok, err := c.claim([]byte(text))
+	ok, err := c.claim(byValue + "=" + text)
 	if err == nil && !ok {
 		err = ErrElsewhere
 	}
 	return err
-}
-
-// claim makes one claim and returns the answer.
-func (c *Client) claim(claim []byte) (bool, error) {
-	if err := c.out.send(kindHolds, claim); err != nil {
-		return false, err
-	}
-	k, data, err := readFrame(c.conn, make([]byte, 0, valueText))
-	if err != nil {
-		return false, err
-	}
-	if k != kindHolds || len(data) != 1 || data[0] > 1 {
-		return false, fmt.Errorf("%w: no answer to a claim", ErrProtocol)
-	}
-	return data[0] == 1, nil
-}
-
-// prove answers claims until one holds, and returns the frame that comes after it.
-func (s *session) prove() (kind, []byte, error) {
-	proven := false
-	for range maxProofs + 1 {
-		k, data, err := readFrame(s.conn, nil)
-		if err != nil {
-			return 0, nil, err
-		}
-		if k != kindHolds {
-			if !proven {
-				err = fmt.Errorf("%w: frame %q before it is known which directory is meant", ErrProtocol, k)
-			}
-			return k, data, err
-		}
-		proven = s.host.holding.proves(data)
-		answer := []byte{0}
-		if proven {
-			answer[0] = 1
-		}
-		if err := s.out.send(kindHolds, answer); err != nil {
-			return 0, nil, err
-		}
-	}
-	return 0, nil, fmt.Errorf("%w: more claims than there are ways to prove one", ErrProtocol)
 }

@@ -2,6 +2,7 @@ package owner
 
 import (
 	"errors"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -17,7 +18,7 @@ func TestProof(t *testing.T) {
 	copied := t.TempDir()
 	try := func(at string, want error) {
 		t.Helper()
-		c, err := Dial(h.Socket(), at, v1, 1, 5*time.Second)
+		c, err := Dial(h.Socket(), at, "v1", 1, 5*time.Second)
 		if !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", at, err, want)
 		}
@@ -47,11 +48,11 @@ func TestProof(t *testing.T) {
 		t.Fatal(err)
 	}
 	socket := filepath.Join(away, filepath.Base(h.Socket()))
-	c, err := Dial(socket, dir, v1, 1, 5*time.Second)
+	c, err := Dial(socket, dir, "v1", 1, 5*time.Second)
 	if !errors.Is(err, ErrElsewhere) {
 		t.Errorf("what took its place: %v, %v", c, err)
 	}
-	c, err = Dial(socket, away, v1, 1, 5*time.Second)
+	c, err = Dial(socket, away, "v1", 1, 5*time.Second)
 	if err != nil {
 		t.Fatalf("moved: %v", err)
 	}
@@ -62,7 +63,7 @@ func TestProof(t *testing.T) {
 func TestProofByValue(t *testing.T) {
 	h := host(t, echo)
 	dir := h.holding.root.Name()
-	h.holding.identity = identityOf(1, 1) // as if it were reached by another file system
+	h.holding.identity = "1-1" // as if it were reached by another file system
 	for range 3 {
 		c := dialed(t, h)
 		if names, _ := filepath.Glob(filepath.Join(dir, proofPrefix+"*")); len(names) > 0 {
@@ -71,17 +72,18 @@ func TestProofByValue(t *testing.T) {
 		_ = c.Close()
 	}
 	value := strings.Repeat("ab", valueLen)
-	if h.holding.proves([]byte(value)) {
+	if h.holding.proves(url.Values{byValue: {value}}) {
 		t.Error("a value that is not there proves it")
 	}
 	if err := os.Mkdir(filepath.Join(dir, proofPrefix+value), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if h.holding.proves([]byte(value)) {
+	if h.holding.proves(url.Values{byValue: {value}}) {
 		t.Error("a directory proves it")
 	}
+	h.holding.identity = ""
 	for _, claim := range []string{"", "x", value[1:], strings.Repeat("..", valueLen)} {
-		if h.holding.proves([]byte(claim)) {
+		if h.holding.proves(url.Values{byValue: {claim}}) || h.holding.proves(url.Values{byIdentity: {claim}}) {
 			t.Errorf("claim %q proves it", claim)
 		}
 	}

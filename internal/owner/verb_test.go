@@ -10,76 +10,104 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mnem-project/mnem/internal/base/httpd"
 )
+
+// taking runs a verb when all of its inputs are there.
+func taking(run func(ctx context.Context, v *Verb, inputs []string) VerbResult) func(context.Context, *Verb) VerbResult {
+	return func(ctx context.Context, v *Verb) VerbResult {
+		var inputs []string
+		for {
+			in, err := v.Input()
+			if errors.Is(err, io.EOF) {
+				return run(ctx, v, inputs)
+			}
+			var text []byte
+			if err == nil {
+				text, err = io.ReadAll(in)
+			}
+			if err != nil {
+				return VerbResult{Data: fmt.Appendf(nil, "%t, %v", errors.Is(err, context.Canceled), ctx.Err()), Failed: true}
+			}
+			inputs = append(inputs, string(text))
+		}
+	}
+}
 
 // TestVerbGoesThere has a verb read two inputs, tell something, and answer, for another build.
 func TestVerbGoesThere(t *testing.T) {
 	long := strings.Repeat("0123456789", 50_000)
-	h := host(t, func(_ context.Context, v *Verb) VerbResult {
+	h := host(t, taking(func(_ context.Context, v *Verb, inputs []string) VerbResult {
 		_, _ = v.Answers.Write(v.Request)
-		for i := range 2 {
-			in, err := io.ReadAll(v.Input(i))
-			if err != nil {
-				return VerbResult{Data: []byte(err.Error()), Failed: true}
-			}
-			_, _ = v.Answers.Write(in)
+		for i, in := range inputs {
+			_, _ = v.Answers.Write([]byte(in))
 			_ = v.Tell(fmt.Appendf(nil, "read %d", i))
+			_, _ = v.File.Write([]byte(in[:3]))
 		}
 		return VerbResult{Data: []byte("done")}
-	})
+	}))
 	var told []string
-	var out bytes.Buffer
-	client, err := Dial(h.Socket(), h.holding.root.Name(), Build{Name: "v2"}, 7, 5*time.Second)
+	var out, file bytes.Buffer
+	client, err := Dial(h.Socket(), h.holding.root.Name(), "v2", 7, 5*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = client.Close() }()
-	if as, pid := client.Owner(); as.Name != "v1" || pid != 7 {
+	if as, pid := client.Owner(); as != (Build{"v1", oldest, Protocol}) || pid != 7 {
 		t.Errorf("%+v, %d", as, pid)
 	}
 	result, err := client.Ask(t.Context(), []byte("request "), Asker{
-		Input: func(n int) (io.Reader, error) {
-			return strings.NewReader([]string{long, "second"}[n]), nil
-		},
-		Flush: func() {},
-		Tell:  func(data []byte) { told = append(told, string(data)) },
+		Inputs: []io.Reader{strings.NewReader(long), strings.NewReader("second")}, File: &file,
+		Tell: func(data []byte) { told = append(told, string(data)) },
 	}, readAll(&out))
-	if err != nil || string(result) != "done" {
-		t.Errorf("%q, %v", result, err)
+	if err != nil || string(result) != "done" || file.String() != "012sec" {
+		t.Errorf("%q, %q, %v", result, &file, err)
 	}
 	if out.String() != "request "+long+"second" || strings.Join(told, ",") != "read 0,read 1" {
 		t.Errorf("%d bytes, told %q", out.Len(), told)
 	}
 }
 
-// TestVerbErrors has an input that cannot be opened, and a printer that fails.
+// TestVerbErrors has an input that cannot be read, a printer that fails, and a file that cannot be written: the error is
+// the caller's own, and the verb is interrupted.
 func TestVerbErrors(t *testing.T) {
-	h := host(t, func(ctx context.Context, v *Verb) VerbResult {
-		if string(v.Request) == "input" {
-			_, err := io.ReadAll(v.Input(3))
-			return VerbResult{Data: []byte(err.Error())}
-		}
-		for ctx.Err() == nil {
-			if _, err := v.Answers.Write([]byte("x")); err != nil {
-				return VerbResult{Data: []byte(err.Error()), Failed: true}
-			}
-		}
-		return VerbResult{}
-	})
-	by := silent
-	by.Input = func(n int) (io.Reader, error) { return nil, fmt.Errorf("no input %d", n) }
-	var out bytes.Buffer
-	if result, err := dialed(t, h).Ask(t.Context(), []byte("input"), by, readAll(&out)); err != nil ||
-		string(result) != "no input 3" {
-		t.Errorf("%q, %v", result, err)
-	}
 	full := errors.New("disk full")
-	result, err := dialed(t, h).Ask(t.Context(), []byte("print"), by, func(r io.Reader) error {
+	stops := readerFunc(func([]byte) (int, error) { return 0, full })
+	takesNone := func(r io.Reader) error {
 		_, _ = r.Read(make([]byte, 1))
 		return full
-	})
-	if !errors.Is(err, full) || string(result) != "disk full" {
-		t.Errorf("%q, %v", result, err)
+	}
+	for name, tt := range map[string]struct {
+		by   Asker
+		read func(io.Reader) error
+		runs bool
+	}{
+		"input":  {Asker{Inputs: []io.Reader{strings.NewReader("x"), stops}, Tell: silent.Tell}, readAll(new(bytes.Buffer)), false},
+		"answer": {silent, takesNone, true},
+		"file":   {Asker{File: writerFunc(stops), Tell: silent.Tell}, readAll(new(bytes.Buffer)), true},
+	} {
+		runs, ended := false, make(chan bool, 1)
+		h := host(t, func(ctx context.Context, v *Verb) VerbResult {
+			defer func() { ended <- ctx.Err() != nil }()
+			return taking(func(ctx context.Context, v *Verb, _ []string) VerbResult {
+				for runs = true; ctx.Err() == nil; {
+					_, _ = v.Answers.Write([]byte("x"))
+					if tt.by.File != nil {
+						_, _ = v.File.Write([]byte("x"))
+					}
+				}
+				_ = v.Tell([]byte("interrupted"))
+				return VerbResult{Failed: true}
+			})(ctx, v)
+		})
+		_, err := dialed(t, h).Ask(t.Context(), nil, tt.by, tt.read)
+		if !errors.Is(err, full) || errors.As(err, new(*LostError)) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if interrupted := <-ended; !interrupted || runs != tt.runs {
+			t.Errorf("%s: interrupted %t, runs %t", name, interrupted, runs)
+		}
 	}
 }
 
@@ -105,38 +133,41 @@ func TestVerbLost(t *testing.T) {
 		}
 	}
 	h := host(t, func(context.Context, *Verb) VerbResult { return VerbResult{} })
-	if _, err := dialed(t, h).Ask(t.Context(), make([]byte, maxRequest+1), silent, nil); err == nil {
+	if _, err := dialed(t, h).Ask(t.Context(), make([]byte, httpd.MaxBody+1), silent, nil); err == nil {
 		t.Error("a request that is too long is sent")
 	}
 }
 
-// TestVerbInterrupted has the caller's context end while the verb waits for its input.
+// TestVerbInterrupted has the caller's context end before the verb has its input, and while it runs: the result comes
+// back.
 func TestVerbInterrupted(t *testing.T) {
-	h := host(t, func(ctx context.Context, v *Verb) VerbResult {
-		_, err := io.ReadAll(v.Input(0))
-		return VerbResult{Data: fmt.Appendf(nil, "%t, %v", errors.Is(err, context.Canceled), ctx.Err()), Failed: true}
-	})
-	ctx, cancel := context.WithCancel(t.Context())
-	by := silent
-	by.Input = func(int) (io.Reader, error) {
-		return readerFunc(func([]byte) (int, error) { cancel(); <-t.Context().Done(); return 0, io.EOF }), nil
-	}
-	var out bytes.Buffer
-	result, err := dialed(t, h).Ask(ctx, nil, by, readAll(&out))
-	if err != nil || string(result) != "true, context canceled" {
-		t.Errorf("%q, %v", result, err)
+	for _, hangs := range []bool{true, false} {
+		ctx, cancel := context.WithCancel(t.Context())
+		h := host(t, taking(func(ctx context.Context, _ *Verb, _ []string) VerbResult {
+			cancel()
+			<-ctx.Done()
+			return VerbResult{Data: fmt.Appendf(nil, "true, %v", ctx.Err())}
+		}))
+		by := silent
+		if hangs {
+			by.Inputs = []io.Reader{readerFunc(func([]byte) (int, error) { cancel(); <-t.Context().Done(); return 0, io.EOF })}
+		}
+		result, err := dialed(t, h).Ask(ctx, nil, by, readAll(new(bytes.Buffer)))
+		if err != nil || string(result) != "true, context canceled" {
+			t.Errorf("%q, %v", result, err)
+		}
 	}
 }
 
 // TestVerbCallerGone takes the caller away from a verb that runs.
 func TestVerbCallerGone(t *testing.T) {
 	begun, ended := make(chan bool), make(chan error, 1)
-	h := host(t, func(ctx context.Context, _ *Verb) VerbResult {
+	h := host(t, taking(func(ctx context.Context, _ *Verb, _ []string) VerbResult {
 		close(begun)
 		<-ctx.Done()
 		ended <- ctx.Err()
 		return VerbResult{Failed: true}
-	})
+	}))
 	client := dialed(t, h)
 	go func() { <-begun; _ = client.Close() }()
 	_, err := client.Ask(t.Context(), nil, silent, readAll(new(bytes.Buffer)))
@@ -149,7 +180,7 @@ func TestVerbCallerGone(t *testing.T) {
 // TestVerbBrokenOff has the owner end while a verb runs that does not.
 func TestVerbBrokenOff(t *testing.T) {
 	begun := make(chan bool)
-	h, err := NewHost(t.TempDir(), shortTemp(t), v1, func(ctx context.Context, _ *Verb) VerbResult {
+	h, err := NewHost(t.TempDir(), shortTemp(t), "v1", func(ctx context.Context, _ *Verb) VerbResult {
 		close(begun)
 		<-ctx.Done()
 		return VerbResult{Failed: true}
@@ -173,50 +204,49 @@ func TestVerbBrokenOff(t *testing.T) {
 	}
 }
 
-// TestInputFails looks that an input is read when it is wanted alone, and that why it cannot be read goes there.
-func TestInputFails(t *testing.T) {
-	reads := 0
+// TestVerbBrokenOffWhileInputsCome has the owner end before all of an input has come.
+func TestVerbBrokenOffWhileInputsCome(t *testing.T) {
+	h := host(t, taking(func(context.Context, *Verb, []string) VerbResult { return VerbResult{} }))
 	by := silent
-	by.Input = func(int) (io.Reader, error) {
-		return readerFunc(func([]byte) (int, error) { reads++; return 0, errors.New("no such luck") }), nil
+	closed := make(chan error, 1)
+	by.Inputs = []io.Reader{readerFunc(func([]byte) (int, error) {
+		go func() { closed <- h.Close(time.Millisecond) }()
+		<-t.Context().Done()
+		return 0, io.EOF
+	})}
+	_, err := dialed(t, h).Ask(t.Context(), nil, by, readAll(new(bytes.Buffer)))
+	var lost *LostError
+	if !errors.As(err, &lost) || !lost.Clean {
+		t.Errorf("%+v", err)
 	}
-	for _, wanted := range []int{0, 1} {
-		h := host(t, func(_ context.Context, v *Verb) VerbResult {
-			if wanted == 0 {
-				return VerbResult{}
-			}
-			_, err := io.ReadAll(v.Input(0))
-			return VerbResult{Data: []byte(err.Error())}
-		})
-		result, err := dialed(t, h).Ask(t.Context(), nil, by, readAll(new(bytes.Buffer)))
-		if reads != wanted || err != nil || wanted == 1 && string(result) != "no such luck" {
-			t.Errorf("%d reads, %q, %v", reads, result, err)
-		}
+	if err := <-closed; err != nil {
+		t.Error(err)
 	}
 }
 
-// TestInputOpensInTime has an owner end while the caller opens an input: the caller cannot use its opener after Ask.
-func TestInputOpensInTime(t *testing.T) {
-	begun, opened := make(chan bool), false
-	by := silent
-	by.Input = func(int) (io.Reader, error) {
-		close(begun)
-		time.Sleep(20 * time.Millisecond)
-		opened = true
-		return strings.NewReader("x"), nil
+// TestWait has clients wait for an owner to end, and go before that.
+func TestWait(t *testing.T) {
+	h := host(t, echo)
+	gone, cancel := context.WithCancel(t.Context())
+	waited := make(chan error)
+	for _, ctx := range []context.Context{gone, t.Context()} {
+		client := dialed(t, h)
+		go func() { waited <- client.Wait(ctx) }()
 	}
-	h := host(t, func(_ context.Context, v *Verb) VerbResult {
-		go func() { _, _ = io.ReadAll(v.Input(0)) }() // the caller is gone
-		<-begun
-		return VerbResult{Elsewhere: true}
-	})
-	_, err := dialed(t, h).Ask(t.Context(), nil, by, readAll(new(bytes.Buffer)))
-	var lost *LostError
-	if !errors.As(err, &lost) || !opened {
-		t.Errorf("opened %v, %v", opened, err)
+	cancel()
+	if err := <-waited; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	go func() { _ = h.Close(time.Minute) }()
+	if err := <-waited; err != nil {
+		t.Error(err)
 	}
 }
 
 type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }

@@ -1,9 +1,9 @@
 package cli_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -65,7 +65,7 @@ func TestOtherVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = l.Close() }()
-	words, err := json.Marshal(map[string]any{"pid": 4711, "protocol": 9, "socket": socket})
+	words, err := json.Marshal(map[string]any{"pid": 4711, "protocol": 99, "socket": socket})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,8 +82,9 @@ func TestOtherVersion(t *testing.T) {
 		if err != nil {
 			return
 		}
-		hello := append([]byte("H"), binary.BigEndian.AppendUint32(nil, 16)...)
-		_, _ = conn.Write(append(hello, "\x00\x09\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00v9.9"...)) // protocols 8 and 9
+		_, _ = http.ReadRequest(bufio.NewReader(conn))
+		said := `{"build":"v9.9","oldest":98,"newest":99}`
+		_, _ = fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(said), said)
 		conn, err = l.Accept()
 		if err == nil {
 			defer func() { _ = conn.Close() }()
@@ -91,7 +92,7 @@ func TestOtherVersion(t *testing.T) {
 		}
 	}()
 	n, out, errs := code(t, app, "log")
-	for _, want := range []string{"process 4711", "protocol 9", "mnem v9.9", "stop process 4711"} {
+	for _, want := range []string{"process 4711", "protocol 99", "mnem v9.9", "stop process 4711"} {
 		if n != 6 || out != "" || !strings.Contains(errs, want) {
 			t.Errorf("exit code %d, %s, want %q in: %s", n, out, want, errs)
 		}

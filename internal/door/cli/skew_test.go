@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,7 +40,7 @@ func TestOtherVersionTakesOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = r.Close() }()
-	first, err := owner.NewHost(filepath.Join(app.Dir, core.DirName), os.TempDir(), peers.BuildOf("v1"),
+	first, err := owner.NewHost(filepath.Join(app.Dir, core.DirName), os.TempDir(), "v1",
 		func(ctx context.Context, _ *owner.Verb) owner.VerbResult {
 			<-ctx.Done()
 			return owner.VerbResult{Failed: true}
@@ -93,20 +94,15 @@ func alien(t *testing.T, r *core.Repo) (stop func()) {
 	socket := filepath.Join(room, "s")
 	l, err := net.Listen("unix", socket)
 	if err == nil {
-		err = r.SetOwner(core.Owner{PID: os.Getpid(), Protocol: 9, Socket: socket})
+		err = r.SetOwner(core.Owner{PID: os.Getpid(), Protocol: 99, Socket: socket})
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			_, _ = conn.Write([]byte("H\x00\x00\x00\x10\x00\x09\x00\x09\x00\x00\x00\x00\x00\x00\x00\x00v9.9"))
-			_ = conn.Close()
-		}
+	go func() { //nolint:gosec // until the listener is closed
+		_ = http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"build":"v9.9","oldest":99,"newest":99}`)
+		}))
 	}()
 	return func() {
 		_ = l.Close()
@@ -140,7 +136,7 @@ func TestUnknownWrites(t *testing.T) {
 			close(began)
 			<-ctx.Done()
 		}
-		host, err := owner.NewHost(filepath.Join(w.Dir, core.DirName), os.TempDir(), peers.BuildOf("v1"),
+		host, err := owner.NewHost(filepath.Join(w.Dir, core.DirName), os.TempDir(), "v1",
 			func(ctx context.Context, v *owner.Verb) owner.VerbResult {
 				begin(ctx, v.Answers, v.Writes)
 				return owner.VerbResult{Failed: true}

@@ -140,7 +140,7 @@ func forwardVerb(ctx context.Context, c *line.Line, client *owner.Client) error 
 		return err
 	}
 	by := &peers.Caller{
-		Input: input(ctx, c), Tell: tidings(c), Flush: c.Out.Flush,
+		Input: input(ctx, c), Tell: tidings(c),
 		Read: func(r io.Reader) error {
 			if !c.Asked.Typed {
 				_, err := io.Copy(struct{ io.Writer }{c.Out}, r) // an error of reading is none of writing

@@ -59,7 +59,7 @@ func Answer(dir string, r *core.Repo, opt HostOptions) (*Owner, error) {
 	o := &Owner{opt: opt, dir: path, find: table.Named}
 	o.ending, o.end = context.WithCancel(context.Background())
 	var err error
-	if o.host, err = owner.NewHost(path, opt.Temp, BuildOf(opt.Build), o.verb); err != nil {
+	if o.host, err = owner.NewHost(path, opt.Temp, opt.Build, o.verb); err != nil {
 		return nil, err
 	}
 	said := core.Owner{PID: opt.PID, Since: opt.Since, Protocol: owner.Protocol, Socket: o.host.Socket()}
@@ -67,11 +67,6 @@ func Answer(dir string, r *core.Repo, opt HostOptions) (*Owner, error) {
 		return nil, errors.Join(err, o.host.Close(0))
 	}
 	return o, nil
-}
-
-// BuildOf returns what a program of a version says of itself.
-func BuildOf(version string) owner.Build {
-	return owner.Build{Name: version, Table: table.TableHash()}
 }
 
 // Socket returns the path of the socket.
@@ -85,22 +80,22 @@ func (o *Owner) Close(grace time.Duration) error {
 	return o.host.Close(grace)
 }
 
-// outBuffer is how many bytes of answers are gathered for one frame.
+// outBuffer is how many bytes of answers are gathered for one record.
 const outBuffer = 64 << 10
 
 // verb runs a verb for another process.
 func (o *Owner) verb(ctx context.Context, v *owner.Verb) owner.VerbResult {
-	r, release := o.opt.Use()
-	if r == nil {
-		return owner.VerbResult{Elsewhere: true}
-	}
-	var call Call
-	h := &host{Owner: o, call: &call, verb: v, repo: r, out: bufio.NewWriterSize(v.Answers, outBuffer)}
-	err := json.Unmarshal(v.Request, &call)
+	h := &host{Owner: o, call: &Call{}, verb: v, out: bufio.NewWriterSize(v.Answers, outBuffer)}
+	err := h.takeIn()
 	if err == nil {
-		err = o.turns.during(ctx, call.Sign, h.run)
+		defer h.inputs.Close()
+		var release func(error)
+		if h.repo, release = o.opt.Use(); h.repo == nil {
+			return owner.VerbResult{Elsewhere: true}
+		}
+		err = o.turns.during(ctx, h.call.Sign, h.run)
+		release(err)
 	}
-	release(err)
 	if flushErr := h.out.Flush(); err == nil {
 		err = flushErr
 	}
@@ -111,13 +106,13 @@ func (o *Owner) verb(ctx context.Context, v *owner.Verb) owner.VerbResult {
 	if errors.As(err, &strange) {
 		err = unknown(strange, o.opt.PID, o.opt.Build)
 	}
-	return owner.VerbResult{Data: resultOf(ctx, err, call.Caller.Remote), Failed: err != nil}
+	return owner.VerbResult{Data: resultOf(ctx, err, h.call.Caller.Remote), Failed: err != nil}
 }
 
 // maxMessage bounds an error's message.
 const maxMessage = 64 << 10
 
-// resultOf returns the last frame of a verb. Of a message that is too long the end is left out.
+// resultOf returns the last record of a verb. Of a message that is too long the end is left out.
 func resultOf(ctx context.Context, err error, remote bool) []byte {
 	f := verb.FailureOf(ctx, err, remote)
 	for {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"time"
 
 	"github.com/mnem-project/mnem/internal/block/store"
@@ -29,8 +28,7 @@ type Call struct {
 	Human    bool `json:"human,omitempty"`
 	Typed    bool `json:"typed,omitempty"`
 	Progress bool `json:"progress,omitempty"`
-	// Inputs are the names of the files of change lines, or of the file that the verb reads, which are streamed when they
-	// are read.
+	// Inputs are the names of the files of change lines, or of the file that the verb reads. Their contents follow the call.
 	Inputs []string `json:"inputs,omitempty"`
 
 	// Sign is set for a run whose commits the caller signs.
@@ -80,9 +78,8 @@ type Caller struct {
 	// Output is the file that the verb writes.
 	Output io.Writer
 	Tell   func(*Tidings)
-	// Read reads the answers, and Flush writes what was made of them, before an input is read.
-	Read  func(io.Reader) error
-	Flush func() error
+	// Read reads the answers.
+	Read func(io.Reader) error
 }
 
 // Ask has the owner run a verb and returns the error that it ended with. An *owner.LostError says that
@@ -92,15 +89,20 @@ func Ask(ctx context.Context, client *owner.Client, call *Call, by *Caller) erro
 	if err != nil {
 		return fmt.Errorf("ask another process: %w", err)
 	}
-	a := &conversing{Caller: by}
-	result, err := client.Ask(ctx, request, owner.Asker{
-		Input: a.input, Tell: a.tell, File: by.Output,
-		Flush: func() {
-			if by.Flush != nil {
-				_ = by.Flush() // it is tried again with the next answer
-			}
-		},
-	}, by.Read)
+	asker := owner.Asker{File: by.Output, Tell: func(data []byte) {
+		t := &Tidings{}
+		if json.Unmarshal(data, t) == nil {
+			by.Tell(t)
+		}
+	}}
+	for i := range call.Inputs {
+		in, err := by.Input(i)
+		if err != nil {
+			return err
+		}
+		asker.Inputs = append(asker.Inputs, in)
+	}
+	result, err := client.Ask(ctx, request, asker, by.Read)
 	broken := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) // an answer is, and why is said
 	if err != nil && (!broken || result == nil) {
 		return err
@@ -112,46 +114,8 @@ func Ask(ctx context.Context, client *owner.Client, call *Call, by *Caller) erro
 	if failure == nil && broken {
 		return err
 	}
-	if err = failure.Err(); err != nil && a.failed != nil {
-		err = &causedError{err, a.failed}
-	}
-	return err
+	return failure.Err()
 }
-
-// conversing is a caller whose verb runs.
-type conversing struct {
-	*Caller
-	mu     sync.Mutex // of failed
-	failed error      // why an input could not be opened
-}
-
-// input opens an input of the call.
-func (a *conversing) input(number int) (io.Reader, error) {
-	in, err := a.Input(number)
-	if err != nil {
-		a.fail(err)
-	}
-	return in, err
-}
-
-func (a *conversing) fail(err error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.failed = err
-}
-
-func (a *conversing) tell(data []byte) {
-	t := &Tidings{}
-	if json.Unmarshal(data, t) == nil {
-		a.Tell(t)
-	}
-}
-
-// causedError has the owner's message for an error that began in the caller, and unwraps to that error.
-type causedError struct{ said, cause error }
-
-func (e *causedError) Error() string { return e.said.Error() }
-func (e *causedError) Unwrap() error { return e.cause }
 
 // unknown says what to do about a verb or field that this process does not know.
 func unknown(err *verb.UnknownError, pid int, build string) error {

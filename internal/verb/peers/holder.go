@@ -463,10 +463,10 @@ func Dial(dir string, wait time.Duration) (*owner.Client, error) {
 	}
 	greet := max(wait, minGreet)
 	path := filepath.Join(dir, core.DirName)
-	client, err := owner.Dial(other.Socket, path, owner.Build{Name: build()}, other.PID, greet)
+	client, err := owner.Dial(other.Socket, path, build(), other.PID, greet)
 	here := filepath.Join(path, filepath.Base(other.Socket))
 	if errors.Is(err, fs.ErrNotExist) && here != other.Socket {
-		client, err = owner.Dial(here, path, owner.Build{Name: build()}, other.PID, greet) // the directory was moved since
+		client, err = owner.Dial(here, path, build(), other.PID, greet) // the directory was moved since
 	}
 	next := ""
 	switch {

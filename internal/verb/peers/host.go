@@ -40,6 +40,9 @@ type host struct {
 	verb *owner.Verb
 	repo *core.Repo
 	out  *bufio.Writer
+	// inputs holds the caller's inputs, one after another, each up to one of ends.
+	inputs *verb.File
+	ends   []int64
 
 	shows bool // whether the caller shows that something takes its time
 	told  time.Time
@@ -202,35 +205,64 @@ func (h *host) worked() {
 	}
 }
 
-// changes reads what the caller's files hold, all of it, before others would wait for that, and tells how
-// many changes there are.
-func (h *host) changes(context.Context) (state.Changes, error) {
-	var from []io.ReadCloser
-	closeAll := func() (err error) {
-		for _, in := range from {
-			err = errors.Join(err, in.Close())
-		}
+// takeIn decodes the call and copies its inputs before the repository is used, so that a caller that sends them slowly
+// does not delay others.
+func (h *host) takeIn() (err error) {
+	if err := json.Unmarshal(h.verb.Request, h.call); err != nil {
 		return err
 	}
-	for i := range h.call.Inputs {
-		in, err := Spool(h.dir, h.verb.Input(i))
-		if err != nil {
-			return nil, errors.Join(err, closeAll())
-		}
-		from = append(from, in)
+	h.inputs, err = spool(h.dir, &arriving{host: h})
+	names, n := h.call.Inputs, len(h.ends)
+	switch {
+	case errors.As(err, new(*fs.PathError)): // of the copy
+		return fmt.Errorf("copy %s: %w", names[min(n, len(names)-1)], err)
+	case err == nil && n < len(names):
+		h.inputs.Close()
+		return fmt.Errorf("%w: %s is not sent with the call", owner.ErrProtocol, names[n])
 	}
+	return err
+}
+
+// arriving reads the inputs of a call, one after another, and notes where each ends.
+type arriving struct {
+	*host
+	in   io.Reader // the current input, nil between two
+	read int64
+}
+
+func (a *arriving) Read(p []byte) (n int, err error) {
+	for n == 0 && err == nil {
+		if a.in == nil {
+			if a.in, err = a.verb.Input(); err != nil {
+				return 0, err
+			}
+			if len(a.ends) == len(a.call.Inputs) {
+				return 0, fmt.Errorf("%w: more inputs than the call names", owner.ErrProtocol)
+			}
+		}
+		n, err = a.in.Read(p)
+		a.read += int64(n)
+		if errors.Is(err, io.EOF) {
+			a.in, a.ends, err = nil, append(a.ends, a.read), nil
+		}
+	}
+	return n, err
+}
+
+// changes reads the change lines of the caller's files, and tells how many changes there are.
+func (h *host) changes(context.Context) (state.Changes, error) {
 	set, _ := h.Progress()
 	return func(yield func(graph.Change, error) bool) {
-		defer func() { _ = closeAll() }() // only read from
-		n := 0
-		for i, in := range from {
-			for change, err := range state.ReadChanges(in, h.call.Inputs[i]) {
+		n, begin := 0, int64(0)
+		for i, end := range h.ends {
+			for change, err := range state.ReadChanges(io.NewSectionReader(h.inputs, begin, end-begin), h.call.Inputs[i]) {
 				if !yield(change, err) {
 					return
 				}
 				n++
 				set("changes read:", n, 0)
 			}
+			begin = end
 		}
 		if h.call.Progress {
 			h.tell(Tidings{Say: "writing"})
@@ -270,19 +302,12 @@ func (h *host) Shown(ctx context.Context, nodes map[graph.ID]int64) {
 	}
 }
 
-// Read implements verb.Host: a copy of the caller's file, which can be read anywhere.
+// Read implements verb.Host. The copy of the caller's file is removed when the call ends.
 func (h *host) Read(_ context.Context, name string) (*verb.File, error) {
-	if len(h.call.Inputs) != 1 {
+	if len(h.ends) != 1 {
 		return nil, fmt.Errorf("%w: %s is not sent with the call", owner.ErrProtocol, name)
 	}
-	f, err := SpoolFile(h.dir, h.verb.Input(0))
-	if errors.As(err, new(*fs.PathError)) { // of the copy: what the caller cannot read it says itself
-		err = fmt.Errorf("copy %s: %w", h.call.Inputs[0], err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &verb.File{ReaderAt: f, Size: f.Size, Close: func() { _ = f.Close() }}, nil // only read from
+	return &verb.File{ReaderAt: h.inputs.ReaderAt, Size: h.inputs.Size, Close: func() {}}, nil
 }
 
 // Create implements verb.Host: the caller has begun to write its file, and keeps it if the verb succeeds.

@@ -68,7 +68,7 @@ func askerOf(t *testing.T, dir string, by Caller) func(v *verb.Spec, req any, ca
 		if err != nil {
 			t.Fatal(err)
 		}
-		client, err := owner.Dial(who.Socket, filepath.Join(dir, core.DirName), owner.Build{Name: "v2"}, who.PID, time.Minute)
+		client, err := owner.Dial(who.Socket, filepath.Join(dir, core.DirName), "v2", who.PID, time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,22 +5,28 @@ import (
 	"errors"
 	"io"
 	"os"
+
+	"github.com/mnem-project/mnem/internal/verb"
 )
 
 // maxHeld is how many bytes of what is spooled are in memory.
 const maxHeld = 1 << 20
 
-// Spool reads all of from, another process or a person, so that no caller waits for it while reading the
+// spool reads all of from, the inputs of another process, so that no caller waits for it while reading the
 // result. Input longer than 1 MiB goes to a temporary file in dir.
-func Spool(dir string, from io.Reader) (io.ReadCloser, error) {
+func spool(dir string, from io.Reader) (*verb.File, error) {
 	head, err := io.ReadAll(io.LimitReader(from, maxHeld))
 	if err != nil {
 		return nil, err
 	}
 	if len(head) < maxHeld {
-		return io.NopCloser(bytes.NewReader(head)), nil
+		return &verb.File{ReaderAt: bytes.NewReader(head), Size: int64(len(head)), Close: func() {}}, nil
 	}
-	return SpoolFile(dir, io.MultiReader(bytes.NewReader(head), from))
+	f, err := SpoolFile(dir, io.MultiReader(bytes.NewReader(head), from))
+	if err != nil {
+		return nil, err
+	}
+	return &verb.File{ReaderAt: f, Size: f.Size, Close: func() { _ = f.Close() }}, nil // only read from
 }
 
 // TempFile is a file that is gone when it is closed.

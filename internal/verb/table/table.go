@@ -1,11 +1,6 @@
 package table
 
 import (
-	"hash/fnv"
-	"io"
-	"reflect"
-	"strings"
-
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/asking"
 	"github.com/mnem-project/mnem/internal/verb/branching"
@@ -142,41 +137,4 @@ func Governed() (names []string) {
 func Recording(name string) bool {
 	s := Named(name)
 	return name == "init" || s != nil && s.Right == verb.NoRight
-}
-
-// TableHash is the same for two builds whose verbs have the same names, fields and answers.
-func TableHash() []byte {
-	h := fnv.New64a()
-	seen := map[reflect.Type]bool{}
-	for _, s := range verbs {
-		hashText(h, s.Command)
-		hashType(h, reflect.TypeOf(s.Request()), "op", seen)
-		for _, t := range s.AnswerTypes() {
-			hashType(h, t, "json", seen)
-		}
-	}
-	return h.Sum(nil)
-}
-
-func hashText(h io.Writer, text string) { _, _ = io.WriteString(h, text+"\n") } // a hash takes all
-
-// hashType hashes what a type is called and has, by the names that a tag gives its fields.
-func hashType(h io.Writer, t reflect.Type, tag string, seen map[reflect.Type]bool) {
-	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array {
-		t = t.Elem()
-	}
-	if t.Kind() == reflect.Func && t.NumIn() == 1 { // an Each
-		t = t.In(0).In(0)
-	}
-	if hashText(h, t.Name()); t.Kind() != reflect.Struct || seen[t] {
-		return
-	}
-	seen[t] = true
-	for i := range t.NumField() {
-		f := t.Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get(tag), ",")
-		if hashText(h, f.Name+" "+name); f.IsExported() {
-			hashType(h, f.Type, tag, seen)
-		}
-	}
 }
