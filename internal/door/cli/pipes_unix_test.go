@@ -83,6 +83,8 @@ var pipeLines = map[string][]string{
 	"demo --keep":            {"demo --keep PIPE | not a directory"},
 	"init":                   {"init PIPE | not a directory"},
 	"serve --root":           {"serve --root PIPE | no directory"},
+	"serve --socket":         {"serve --socket PIPE | is no socket"},
+	"serve --token-file":     {"serve --addr 127.0.0.1:0 --token-file PIPE"},
 	"guard check":            {"guard check PIPE"},
 	"key import":             {"key import PIPE"},
 	"clone":                  {"clone PIPE there"},

@@ -110,6 +110,9 @@ func startOwn(t *testing.T, w *world, args ...string) (said serving.ServeJSON, e
 func TestServeWithTokenFile(t *testing.T) {
 	w := demoWorld(t)
 	path := filepath.Join(w.Dir, "start.json")
+	if err := os.WriteFile(path, []byte("of an earlier server"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	said, ended := startOwn(t, w, "--addr", "127.0.0.1:0", "--token-file", path, "--idle", "1s")
 	data, err := os.ReadFile(path)
 	if err != nil {

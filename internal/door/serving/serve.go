@@ -154,7 +154,7 @@ func runServe(ctx context.Context, c *line.Line, f *serveRequest) error {
 			start.URL = "unix:" + f.Socket
 		}
 		if f.TokenFile != "" {
-			if err := writeStartFile(f.TokenFile, start); err != nil {
+			if err := writeStartFile(c.Absolute(f.TokenFile), start); err != nil {
 				return err
 			}
 		}

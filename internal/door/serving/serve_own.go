@@ -12,6 +12,7 @@ import (
 	"runtime"
 
 	"github.com/mnem-project/mnem/internal/base/filestate"
+	"github.com/mnem-project/mnem/internal/base/regular"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/serve"
@@ -78,11 +79,19 @@ func ownToken(c *line.Line, cfg *serve.Config) (text string, err error) {
 	return text, nil
 }
 
-// writeStartFile writes a file that this user alone can read.
+// writeStartFile writes a file that this user alone can read, whatever the mode of an earlier one is.
 func writeStartFile(path string, content startFile) error {
 	data, err := json.Marshal(content)
 	if err != nil {
 		return err
+	}
+	if info, err := os.Lstat(path); err == nil {
+		if err := regular.Check(path, info); err != nil {
+			return err
+		}
+		if err := filestate.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
 	return filestate.Replace(path, 0o600, func(w io.Writer) error {
 		_, err := w.Write(append(data, '\n'))

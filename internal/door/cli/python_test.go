@@ -1,0 +1,34 @@
+package cli_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/door/serve"
+	"github.com/mnem-project/mnem/internal/door/verbs"
+)
+
+// TestSurfacesOfPython compares the methods and answers of the Python client with the verbs; -rewrite writes them.
+func TestSurfacesOfPython(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3")
+	}
+	doc, err := serve.Document(verbs.Operations(), "devel")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "openapi.json")
+	if err := os.WriteFile(file, doc, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"../../../clients/python/generate.py", "--document", file}
+	if !*rewrite {
+		args = append(args, "--check")
+	}
+	if out, err := exec.CommandContext(t.Context(), python, args...).CombinedOutput(); err != nil {
+		t.Errorf("%v: go test ./internal/door/cli -run SurfacesOfPython -rewrite\n%s", err, out)
+	}
+}
