@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Writes src/mnem/_verbs.py from the OpenAPI document that "mnem serve --openapi" prints.
 
-    python3 generate.py --mnem PATH           write the file
-    python3 generate.py --mnem PATH --check   fail if the file is not current
+    python3 generate.py --mnem PROGRAM        write the file
+    python3 generate.py --document FILE       write it from a document that was printed before
+    python3 generate.py … --check             fail if the file is not current
 """
 
 from __future__ import annotations
@@ -23,10 +24,12 @@ TARGET = pathlib.Path(__file__).parent / "src" / "mnem" / "_verbs.py"
 # Operations whose bodies or answers are not JSON, or do not end.
 SKIPPED = {"export", "import", "pack_send", "pack_take", "watch"}
 
+# Verbs whose other forms no caller gets: those of flags of the command line, and of conflicts, which are errors.
+FIRST_FORM = {"commit", "remember", "remember_batch"}
+
 # Verbs with several forms of answers: the names of the forms after the first.
 FORMS = {
     "branch": ["BranchRemoved"],
-    "commit": ["CommitConflict"],
     "communities": ["CommunityAnswer"],
     "consolidate": ["ConsolidateDone"],
     "cues": ["CuesWritten"],
@@ -34,7 +37,6 @@ FORMS = {
     "get": ["GetAnswerWithImportance", "GetField"],
     "ls": ["LsEdges"],
     "merge": ["MergeState"],
-    "remember": ["RememberBounds"],
     "remote_redactions": ["RedactionsClosed"],
     "restore": ["RestoreMarks"],
     "show": ["ShowNode"],
@@ -190,6 +192,8 @@ def answer(classes: Classes, verb: str, schema: dict[str, Any]) -> tuple[str, st
     """Returns the type of an answer and the function that reads it."""
     name = camel(verb) + "Answer"
     forms = schema.get("anyOf")
+    if forms and verb in FIRST_FORM:
+        schema, forms = forms[0], None
     if not forms:
         return classes.define(schema, name), f"read_{name}"
     of = FORMS.get(verb.removesuffix("_batch"))
@@ -280,7 +284,10 @@ def generate(doc: dict[str, Any]) -> str:
     )
     classes = Classes()
     for verb in verbs:
-        classes.count(verb.removesuffix("_batch"), schemas[verb + "_answer"])
+        schema = schemas[verb + "_answer"]
+        if verb in FIRST_FORM:
+            schema = schema["anyOf"][0]
+        classes.count(verb.removesuffix("_batch"), schema)
     sync, asynchronous, table = [], [], []
     for verb in verbs:
         post = doc["paths"]["/v1/" + verb]["post"]
@@ -308,9 +315,13 @@ def generate(doc: dict[str, Any]) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mnem", default="mnem", help="the program, by default the one in PATH")
+    parser.add_argument("--document", type=pathlib.Path, help="what 'mnem serve --openapi' printed")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
-    printed = subprocess.run([options.mnem, "serve", "--openapi"], capture_output=True, check=True, text=True).stdout
+    if options.document:
+        printed = options.document.read_bytes()
+    else:
+        printed = subprocess.run([options.mnem, "serve", "--openapi"], capture_output=True, check=True).stdout
     text = generate(json.loads(printed))
     if not options.check:
         TARGET.write_text(text, encoding="utf-8")

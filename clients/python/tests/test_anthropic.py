@@ -8,8 +8,8 @@ import pathlib
 import random
 import re
 import tempfile
-import threading
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 try:
@@ -176,11 +176,8 @@ class Differences(MemoryCase):
             for i in range(5):
                 tool.call({"command": "insert", "path": "/memories/log", "insert_line": 0, "insert_text": f"{worker}-{i}"})
 
-        threads = [threading.Thread(target=write, args=(w,)) for w in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(write, range(4)))
         node: Any = self.memory.get("/memories/log")
         self.assertEqual(sorted(node.content.split()), sorted(f"{w}-{i}" for w in range(4) for i in range(5)))
 

@@ -15,6 +15,7 @@ import tempfile
 import threading
 import time
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 import warnings
 import zipfile
 from typing import Any
@@ -30,19 +31,16 @@ from mnem._link import Connection, RemoteLink
 class Verbs(MemoryCase):
     def test_remember_and_recall(self) -> None:
         made = self.memory.remember("Alice leads the infra team", tag=["team"])
-        assert isinstance(made, answers.RememberAnswer)
         self.assertEqual(made.action, "added")
         found = self.memory.recall("who leads infra")
         self.assertEqual(found.items[0].id, made.id)
         self.assertIn("Alice leads the infra team", found.items[0].rendered)
         self.assertEqual(found.commit, made.commit)
         again = self.memory.remember("Alice leads the infra team")
-        assert isinstance(again, answers.RememberAnswer)
         self.assertEqual((again.action, again.id), ("duplicate", made.id))
 
     def test_forget_and_restore(self) -> None:
         made = self.memory.remember("the printer is on floor two")
-        assert isinstance(made, answers.RememberAnswer)
         self.assertEqual(self.memory.forget(made.id).marked, [made.id])
         self.assertEqual(self.memory.retrieve("printer").items, [])
         self.assertEqual(self.memory.mark("", made.id, remove=True).unmarked, [made.id])
@@ -203,14 +201,14 @@ class Servers(MemoryCase):
             for i in range(10):
                 memory.commit([{"node": {"key": f"w{worker}-{i}", "type": "T"}}], f"w{worker}-{i}")
 
-        writers = [threading.Thread(target=write, args=(w,)) for w in range(4)]
         killer = threading.Thread(target=kill)
-        for thread in [*writers, killer]:
-            thread.start()
-        for thread in writers:
-            thread.join()
-        stop.set()
-        killer.join()
+        killer.start()
+        try:
+            with ThreadPoolExecutor(4) as threads:
+                list(threads.map(write, range(4)))
+        finally:
+            stop.set()
+            killer.join()
         messages = [c.message for c in self.memory.log()]
         self.assertEqual(sorted(messages), sorted(f"w{w}-{i}" for w in range(4) for i in range(10)))
 
@@ -305,14 +303,12 @@ class LostAnswers(MemoryCase):
     def test_remember(self) -> None:
         self.lose(1, killed=True)
         made = self.memory.remember("Alice leads infra", no_diff=True)
-        assert isinstance(made, answers.RememberAnswer)
         self.assertEqual(made.action, "added")
         self.assertEqual([c.commit for c in self.memory.log()], [made.commit])
         self.assertEqual(self.memory.recall("infra").items[0].id, made.id)
 
     def test_no_answer_can_be_told(self) -> None:
         made = self.memory.remember("Alice leads infra")
-        assert isinstance(made, answers.RememberAnswer)
         self.lose(1, killed=True)
         with self.assertRaises(mnem.AnswerLost) as caught:
             self.memory.forget(made.id)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-import threading
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 try:
@@ -124,11 +124,9 @@ class Differences(MemoryCase):
 
             asyncio.run(run())
 
-        threads = [threading.Thread(target=pop) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(4) as threads:
+            for done in [threads.submit(pop) for _ in range(4)]:
+                done.result()
         self.assertEqual(sorted(popped), list(range(24)))
 
 

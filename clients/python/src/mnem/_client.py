@@ -237,8 +237,8 @@ class Memory(_verbs.Verbs):
                 nodes=made.nodes, parents=made.parents, unchanged=0,
             )  # fmt: skip
         if name == "remember" and lost.commit is not None:
-            found = self._verb("remember", {**arguments, "dry_run": True, "no_diff": None, "supersedes": None})
-            if isinstance(found, RememberAnswer) and found.action == "duplicate":
+            found: RememberAnswer = self._verb("remember", {**arguments, "dry_run": True, "no_diff": None, "supersedes": None})
+            if found.action == "duplicate":
                 return dataclasses.replace(found, action="added", commit=lost.commit, dry_run=False, no_change=False)
         raise lost
 

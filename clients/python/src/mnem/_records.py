@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ._client import Memory, as_json
 from ._errors import InvalidInput, NotFound
+from ._program import pause
 from ._verbs import GetAnswer, LsAnswer
 
 Path = tuple[str, ...]
@@ -21,8 +22,9 @@ MAX_KEY = 400
 FEW = 8
 """Records that are read one by one rather than with all others."""
 
-RETRIES = 10
-"""Times that a write is repeated if another process changed the same records."""
+PATIENCE = 60.0
+"""Seconds for which a write is repeated if others change the same records. A server tells what is there from the last
+commit that is on disk, and refuses a removal that a write under way made."""
 
 
 @dataclass
@@ -107,7 +109,7 @@ class Records:
 
         fresh says that no record exists yet.
         """
-        for attempt in range(RETRIES):
+        for again in attempts():
             existing = {} if fresh else self.existing(changes)
             lines = []
             for path, put in changes.items():
@@ -121,13 +123,13 @@ class Records:
             try:
                 return not self.memory.commit(lines, message, allow_secret=self.allow_secret).no_change
             except InvalidInput as err:
-                if "no node" not in err.detail or attempt == RETRIES - 1:
+                if "no node" not in err.detail or not again:
                     raise  # else another process removed one of them
         raise AssertionError("unreachable")
 
     def extend(self, changes: Mapping[Path, Put], message: str) -> None:
         """Changes further properties of records alone. Records that were removed since are left out."""
-        for attempt in range(RETRIES):
+        for again in attempts():
             lines = [
                 {"node": {"key": self.key(path), "props": dict(put.more or {})}}
                 for path, put in changes.items()
@@ -139,7 +141,7 @@ class Records:
                 self.memory.commit(lines, message, allow_secret=self.allow_secret)
                 return
             except InvalidInput as err:
-                if "type" not in err.detail or attempt == RETRIES - 1:
+                if "type" not in err.detail or not again:
                     raise  # else another process removed one of them
 
     def line(self, path: Path, put: Put, old: Record | None) -> dict[str, Any]:
@@ -163,6 +165,17 @@ class Records:
         except NotFound:
             return []
         return [(item.id, item.score) for item in answer.items]
+
+
+def attempts() -> Iterator[bool]:
+    """Yields whether there is time for another attempt after this one, and pauses between them."""
+    deadline = time.monotonic() + PATIENCE
+    for attempt in range(1_000_000):
+        again = time.monotonic() < deadline
+        yield again
+        if not again:
+            return
+        pause(attempt)
 
 
 def value_text(value: Any) -> str:

@@ -346,37 +346,6 @@ def read_CommitAnswer(d: Any) -> CommitAnswer:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class CommitConflict(Answer):
-    base: str | None
-    branch: str
-    commit: None
-    conflicts: list[Conflict]
-    head: str | None
-    kept: str | None
-    ref: str | None
-
-
-def read_CommitConflict(d: Any) -> CommitConflict:
-    return CommitConflict(
-        base=d['base'],
-        branch=d['branch'],
-        commit=d['commit'],
-        conflicts=[read_Conflict(x) for x in d['conflicts'] or ()],
-        head=d['head'],
-        kept=d['kept'],
-        ref=d['ref'],
-    )
-
-
-def read_CommitAnswer_forms(d: Any) -> CommitAnswer | CommitConflict:
-    if has(d, ('branch', 'commit', 'dry_run', 'duplicates', 'edges', 'graph', 'no_change', 'nodes', 'parents', 'unchanged')):
-        return read_CommitAnswer(d)
-    if has(d, ('base', 'branch', 'commit', 'conflicts', 'head', 'kept', 'ref')):
-        return read_CommitConflict(d)
-    return read_CommitAnswer(d)
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
 class CommunitiesCommunityMember(Answer):
     id: str
     key: str | None
@@ -1576,6 +1545,7 @@ class LsAnswer(Answer):
     commit: str | None
     next: str | None
     nodes: list[LsNode]
+    others: bool
 
 
 def read_LsAnswer(d: Any) -> LsAnswer:
@@ -1583,6 +1553,7 @@ def read_LsAnswer(d: Any) -> LsAnswer:
         commit=d['commit'],
         next=d['next'],
         nodes=[read_LsNode(x) for x in d['nodes'] or ()],
+        others=d['others'],
     )
 
 
@@ -1641,7 +1612,7 @@ def read_LsEdges(d: Any) -> LsEdges:
 
 
 def read_LsAnswer_forms(d: Any) -> LsAnswer | LsEdges:
-    if has(d, ('commit', 'next', 'nodes')):
+    if has(d, ('commit', 'next', 'nodes', 'others')):
         return read_LsAnswer(d)
     if has(d, ('commit', 'edges', 'next')):
         return read_LsEdges(d)
@@ -1666,6 +1637,7 @@ def read_MapEntryChanged(d: Any) -> MapEntryChanged:
 @dataclass(kw_only=True, eq=False, repr=False)
 class MapEntry(Answer):
     changed: list[MapEntryChanged]
+    created: str | None
     depth: int
     facts: int
     id: str | None
@@ -1675,11 +1647,13 @@ class MapEntry(Answer):
     source: str
     title: str | None
     tokens: int
+    type: str
 
 
 def read_MapEntry(d: Any) -> MapEntry:
     return MapEntry(
         changed=[read_MapEntryChanged(x) for x in d['changed'] or ()],
+        created=d['created'],
         depth=d['depth'],
         facts=d['facts'],
         id=d['id'],
@@ -1689,6 +1663,7 @@ def read_MapEntry(d: Any) -> MapEntry:
         source=d['source'],
         title=d['title'],
         tokens=d['tokens'],
+        type=d['type'],
     )
 
 
@@ -3151,35 +3126,6 @@ def read_RememberAnswer(d: Any) -> RememberAnswer:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class RememberBounds(Answer):
-    commit: str | None
-    dry_run: bool
-    duplicate_above: int
-    keep: bool
-    no_change: bool
-    similar_from: int
-
-
-def read_RememberBounds(d: Any) -> RememberBounds:
-    return RememberBounds(
-        commit=d['commit'],
-        dry_run=d['dry_run'],
-        duplicate_above=d['duplicate_above'],
-        keep=d['keep'],
-        no_change=d['no_change'],
-        similar_from=d['similar_from'],
-    )
-
-
-def read_RememberAnswer_forms(d: Any) -> RememberAnswer | RememberBounds:
-    if has(d, ('action', 'candidates', 'commit', 'dry_run', 'edges', 'effective', 'id', 'importance', 'no_change', 'similar', 'superseded', 'type', 'warnings')):
-        return read_RememberAnswer(d)
-    if has(d, ('commit', 'dry_run', 'duplicate_above', 'keep', 'no_change', 'similar_from')):
-        return read_RememberBounds(d)
-    return read_RememberAnswer(d)
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
 class RememberBatchAnswer(Answer):
     action: str
     candidates: list[RememberCandidate]
@@ -3220,14 +3166,6 @@ def read_RememberBatchAnswer(d: Any) -> RememberBatchAnswer:
         repository=d.get('repository'),
         settle=d.get('settle'),
     )
-
-
-def read_RememberBatchAnswer_forms(d: Any) -> RememberBatchAnswer | RememberBounds:
-    if has(d, ('action', 'candidates', 'commit', 'dry_run', 'edges', 'effective', 'id', 'importance', 'no_change', 'similar', 'superseded', 'type', 'warnings')):
-        return read_RememberBatchAnswer(d)
-    if has(d, ('commit', 'dry_run', 'duplicate_above', 'keep', 'no_change', 'similar_from')):
-        return read_RememberBounds(d)
-    return read_RememberBatchAnswer(d)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -4545,7 +4483,7 @@ READERS: dict[str, tuple[Callable[[Any], Any], bool]] = {
     'branch': (read_BranchAnswer_forms, True),
     'cat_file': (read_CatFileAnswer, False),
     'cherry_pick': (read_CherryPickAnswer, False),
-    'commit': (read_CommitAnswer_forms, False),
+    'commit': (read_CommitAnswer, False),
     'communities': (read_CommunitiesAnswer_forms, False),
     'consolidate': (read_ConsolidateAnswer_forms, False),
     'cues': (read_CuesAnswer_forms, False),
@@ -4590,8 +4528,8 @@ READERS: dict[str, tuple[Callable[[Any], Any], bool]] = {
     'recall_batch': (read_RecallBatchAnswer, True),
     'redo': (read_RedoAnswer, False),
     'related': (read_RelatedAnswer, False),
-    'remember': (read_RememberAnswer_forms, False),
-    'remember_batch': (read_RememberBatchAnswer_forms, True),
+    'remember': (read_RememberAnswer, False),
+    'remember_batch': (read_RememberBatchAnswer, True),
     'remote_redactions': (read_RemoteRedactionsAnswer_forms, False),
     'replay': (read_ReplayAnswer, False),
     'reset': (read_ResetAnswer, False),
@@ -4765,7 +4703,7 @@ class Verbs:
         stage: str | None = None,
         strict: bool | None = None,
         time: str | None = None,
-    ) -> CommitAnswer | CommitConflict:
+    ) -> CommitAnswer:
         """Apply change lines to the newest commit of a branch and make a commit of the result. Several
         files are one batch, "-" is standard input, and all is applied or nothing: an error names the
         file and line. Without files what is staged is committed. Where that began at an older commit,
@@ -4788,7 +4726,7 @@ class Verbs:
         strict: refuse credentials in more than 1000 changes too, where they are only reported
         time: time of the change, RFC 3339
         """
-        answer: CommitAnswer | CommitConflict = self._verb('commit', locals())
+        answer: CommitAnswer = self._verb('commit', locals())
         return answer
 
     def communities(
@@ -5271,6 +5209,7 @@ class Verbs:
         self,
         *,
         after: str | None = None,
+        all_types: bool | None = None,
         at: str | None = None,
         edges: bool | None = None,
         include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
@@ -5280,20 +5219,19 @@ class Verbs:
         type: Sequence[str] | None = None,
         where: Sequence[str] | None = None,
     ) -> LsAnswer | LsEdges:
-        """List the nodes, or with --edges the edges, that pass the filters. Predicates are those of 'mnem
-        retrieve --where'. --sort orders by id (the default), key, created, updated, importance or
-        props.NAME, descending with - in front; what has no such value comes last, and what is equal is
-        in order of id. Property values of different kinds sort as numbers, strings, booleans, rest.
-        importance is the effective importance at --now, which 'mnem get --importance' explains.
+        """List the memories, or with --edges the edges, that pass the filters. Files, their parts,
+        conversations and mere names are listed with --all-types, or with --type if it names them.
 
         after: go on after this CURSOR or id
+        all_types: list nodes of every type, also documents, their parts, conversations and names
         at: the REVision to read; see 'mnem help revisions'
         edges: list edges
         include: show nodes and edges in these hidden STATES too: forgotten, superseded, expired,
             retired
         limit: at most N rows; 0 for all
         now: TIME that importance is of, RFC 3339 or YYYY-MM-DD (default: now)
-        sort: ORDER: id, key, created, updated, importance or props.NAME
+        sort: ORDER: id, key, created, updated, importance or props.NAME (default: -created; of edges
+            id)
         type: only this TYPE
         where: only where this PREDICATE holds
         """
@@ -5310,8 +5248,10 @@ class Verbs:
         depth: int | None = None,
         since: str | None = None,
     ) -> MapAnswer:
-        """Print a table of contents of a memory: its scopes and clusters, the largest first. Each has the
-        number of memories below it and what they are about. 'mnem digest' shows one of them.
+        """Print a table of contents of a memory. A small memory is its facts, the newest first;
+        conversations are listed with what was decided in them, ingested projects with their folders and
+        what these are for, other scopes and clusters with the number of memories in them and what they
+        are about. 'mnem digest' shows one scope, 'mnem map NAME' what is below one.
 
         scope: a scope or cluster, named as in the output of the map (default: the whole memory)
         at: the REVision to read; see 'mnem help revisions'
@@ -6147,7 +6087,7 @@ class Verbs:
         type: str | None = None,
         valid_from: str | None = None,
         valid_to: str | None = None,
-    ) -> RememberAnswer | RememberBounds:
+    ) -> RememberAnswer:
         """Store a text as a memory: one fact, in words that can be understood alone. "-" reads it from
         standard input, --file from a file, each of several a memory. Everything is written in one
         commit.
@@ -6182,7 +6122,7 @@ class Verbs:
         valid_from: TIME from which it holds
         valid_to: TIME until which it holds
         """
-        answer: RememberAnswer | RememberBounds = self._verb('remember', locals())
+        answer: RememberAnswer = self._verb('remember', locals())
         return answer
 
     def remember_batch(
@@ -6212,7 +6152,7 @@ class Verbs:
         type: str | None = None,
         valid_from: str | None = None,
         valid_to: str | None = None,
-    ) -> list[RememberBatchAnswer | RememberBounds]:
+    ) -> list[RememberBatchAnswer]:
         """Store a text as a memory: one fact, in words that can be understood alone. "-" reads it from
         standard input, --file from a file, each of several a memory. Everything is written in one
         commit.
@@ -6247,7 +6187,7 @@ class Verbs:
         valid_from: TIME from which it holds
         valid_to: TIME until which it holds
         """
-        answer: list[RememberBatchAnswer | RememberBounds] = self._verb('remember_batch', locals())
+        answer: list[RememberBatchAnswer] = self._verb('remember_batch', locals())
         return answer
 
     def remote_redactions(
@@ -7157,8 +7097,8 @@ class AsyncVerbs:
         stage: str | None = None,
         strict: bool | None = None,
         time: str | None = None,
-    ) -> CommitAnswer | CommitConflict:
-        answer: CommitAnswer | CommitConflict = await self._verb('commit', locals())
+    ) -> CommitAnswer:
+        answer: CommitAnswer = await self._verb('commit', locals())
         return answer
 
     async def communities(
@@ -7414,6 +7354,7 @@ class AsyncVerbs:
         self,
         *,
         after: str | None = None,
+        all_types: bool | None = None,
         at: str | None = None,
         edges: bool | None = None,
         include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
@@ -7875,8 +7816,8 @@ class AsyncVerbs:
         type: str | None = None,
         valid_from: str | None = None,
         valid_to: str | None = None,
-    ) -> RememberAnswer | RememberBounds:
-        answer: RememberAnswer | RememberBounds = await self._verb('remember', locals())
+    ) -> RememberAnswer:
+        answer: RememberAnswer = await self._verb('remember', locals())
         return answer
 
     async def remember_batch(
@@ -7906,8 +7847,8 @@ class AsyncVerbs:
         type: str | None = None,
         valid_from: str | None = None,
         valid_to: str | None = None,
-    ) -> list[RememberBatchAnswer | RememberBounds]:
-        answer: list[RememberBatchAnswer | RememberBounds] = await self._verb('remember_batch', locals())
+    ) -> list[RememberBatchAnswer]:
+        answer: list[RememberBatchAnswer] = await self._verb('remember_batch', locals())
         return answer
 
     async def remote_redactions(
@@ -8361,7 +8302,6 @@ ANSWERS = (
     'Changed',
     'CherryPickAnswer',
     'CommitAnswer',
-    'CommitConflict',
     'CommunitiesAnswer',
     'CommunitiesCommunity',
     'CommunitiesCommunityMember',
@@ -8477,7 +8417,6 @@ ANSWERS = (
     'RelatedNodeReason',
     'RememberAnswer',
     'RememberBatchAnswer',
-    'RememberBounds',
     'RememberCandidate',
     'RememberLink',
     'RememberNearest',

@@ -34,6 +34,7 @@ from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryT
 
 from ._client import Memory
 from ._errors import AnswerLost, Conflict, InvalidInput, NotFound, Refused
+from ._records import attempts
 from ._verbs import GetAnswer, LsAnswer
 
 if TYPE_CHECKING:
@@ -54,8 +55,6 @@ FILE, DIRECTORY = "MemoryFile", "MemoryDirectory"
 MAX_LINES = 999_999
 WIDTH = len(str(MAX_LINES))
 DIRECTORY_SIZE = 4096
-RETRIES = 100
-"""Times that a change is made again because another process changed the branch."""
 
 
 @dataclass
@@ -131,7 +130,7 @@ class Files:
 
     def change(self, message: str, change: Callable[[Tree], tuple[list[dict[str, Any]], str]]) -> str:
         """Commits the lines of a change against the newest tree, and returns its answer."""
-        for _ in range(RETRIES):
+        for _ in attempts():
             tree = Tree(self.memory)
             lines, answer = change(tree)
             if not lines:
