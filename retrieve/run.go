@@ -60,6 +60,8 @@ type Item struct {
 	// Against is the item that this one follows since it contradicts it, zero where its rank put it
 	// here. Its score may be of any height then, 0 where nothing else found it.
 	Against graph.ID `json:"-"`
+	// Later is an older memory that says nearly the same and comes after this one for that, zero for none.
+	Later graph.ID `json:"-"`
 	// Replaced says what superseded the item, which is then outdated; nil if nothing did.
 	Replaced *Replacement `json:"replaced,omitempty"`
 }

@@ -724,6 +724,7 @@ export interface Answers {
       tier?: number;
       tokens: number;
       type: string;
+      why?: string | null;
     }[];
     missing?: { kind: number | 'word' | 'name' | 'date' | 'phrase' | 'negation'; text: string }[];
     profile?: string;

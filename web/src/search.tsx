@@ -217,6 +217,7 @@ function Way({ steps, from, at }: { steps: Step[]; from: string; at: string }) {
 function Why({ item, cues, at }: { item: Item; cues: string[]; at: string }) {
   return (
     <dl class="why">
+      {item.why && <><dt>Reasons</dt><dd><Text of={item.why} /></dd></>}
       <dt>Score</dt><dd>{share(item.score)}, rank {item.rank}, {item.tokens} tokens</dd>
       <dt>Lanes</dt>
       <dd><table><thead><tr><th>lane</th><th>rank</th><th>score</th><th>share</th></tr></thead><tbody>

@@ -11,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/base/plain"
 	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/memory/recall"
+	"github.com/mnem-project/mnem/internal/verb/asking"
 	"github.com/mnem-project/mnem/internal/verb/outlining"
 	"github.com/mnem-project/mnem/internal/verb/reading"
 )
@@ -24,7 +25,7 @@ func Explored(c *show.Console, x *reading.Explored) error {
 	for _, n := range x.Nodes {
 		name := nodeLabel(n.Key, n.ID)
 		about := cmp.Or(show.Brief(string(n.Summary), show.SummaryWidth), name)
-		c.Put("%6s  %s  %s  %s\n", shareText(n.Score), c.Paint(show.Bold, about), show.Word(n.Type),
+		c.Put("%6s  %s  %s  %s\n", asking.Share(n.Score), c.Paint(show.Bold, about), show.Word(n.Type),
 			c.Paint(show.Dim, name))
 		if len(n.Path) > 0 {
 			c.Put("        %s\n", c.Paint(show.Dim, wayOf(names, n.Path)))

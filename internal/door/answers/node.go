@@ -12,6 +12,7 @@ import (
 	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/rank/render"
 	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/asking"
 	"github.com/mnem-project/mnem/internal/verb/branching"
 	"github.com/mnem-project/mnem/internal/verb/reading"
 	"github.com/mnem-project/mnem/retrieve"
@@ -50,8 +51,8 @@ const secondsPerDay = 86400
 
 // importanceText is an effective importance for people.
 func importanceText(e *memory.Effective) string {
-	return fmt.Sprintf("%s = importance %d (%s) × use %s × age %s × links %s", shareText(e.Value), e.Importance,
-		shareText(e.Base), shareText(e.Use), shareText(e.Decay), shareText(e.Links))
+	return fmt.Sprintf("%s = importance %d (%s) × use %s × age %s × links %s", asking.Share(e.Value), e.Importance,
+		asking.Share(e.Base), asking.Share(e.Use), asking.Share(e.Decay), asking.Share(e.Links))
 }
 
 // List prints one page of nodes or edges.

@@ -1,15 +1,11 @@
 package answers
 
 import (
-	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/door/show"
-	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/asking"
@@ -108,7 +104,7 @@ func printExplanation(c *show.Console, a *asking.Answer) {
 		}
 		c.Put("%s\n", text)
 	}
-	rows := [][]show.Cell{show.HeadRow("rank", "item", "tier", "score", "tokens", "found by")}
+	rows := [][]show.Cell{show.HeadRow("rank", "item", "score", "tokens", "why")}
 	for _, d := range a.Digests {
 		why := fmt.Sprintf("digest above %s of the best", show.Plural(d.Found, "node"))
 		if len(d.Covers) > 0 {
@@ -118,24 +114,32 @@ func printExplanation(c *show.Console, a *asking.Answer) {
 			}
 			why += ", covers " + strings.Join(names, ", ")
 		}
-		rows = append(rows, []show.Cell{{Text: "", Style: ""}, {Text: show.Line(d.Digest), Style: show.Bold}, {Text: "", Style: ""}, {Text: fmt.Sprint(d.Score), Style: ""},
+		rows = append(rows, []show.Cell{{Text: "", Style: ""}, {Text: show.Line(d.Digest), Style: show.Bold}, {Text: asking.Share(d.Score), Style: ""},
 			{Text: fmt.Sprint(d.Tokens), Style: ""}, {Text: why, Style: ""}})
 	}
 	for i := range a.Items {
 		it := &a.Items[i]
 		rows = append(rows, []show.Cell{
-			{Text: fmt.Sprint(it.Rank), Style: ""}, {Text: nodeLabel(verb.Text(it.Key), it.ID), Style: show.Bold}, {Text: fmt.Sprint(it.ItemWhy.Tier), Style: ""},
-			{Text: fmt.Sprint(it.Score), Style: ""}, {Text: fmt.Sprint(it.Tokens), Style: ""}, {Text: whyText(a, it), Style: ""},
+			{Text: fmt.Sprint(it.Rank), Style: ""}, {Text: itemName(it), Style: show.Bold},
+			{Text: asking.Share(it.Score), Style: ""}, {Text: fmt.Sprint(it.Tokens), Style: ""}, {Text: show.Line(string(it.Why)), Style: ""},
 		})
 	}
 	for _, d := range a.DroppedItems {
 		rows = append(rows, []show.Cell{
-			{Text: "-", Style: ""}, {Text: d.ID.String(), Style: ""}, {Text: "", Style: ""}, {Text: "", Style: ""}, {Text: fmt.Sprint(d.Tokens), Style: ""},
+			{Text: "-", Style: ""}, {Text: d.ID.String(), Style: ""}, {Text: "", Style: ""}, {Text: fmt.Sprint(d.Tokens), Style: ""},
 			{Text: whyDropped(d, a.Items), Style: show.Red},
 		})
 	}
 	c.PutTable(rows)
 	printTrace(c, &a.Trace)
+}
+
+// itemName names an item by its key, or as its heading does.
+func itemName(it *asking.AnswerItem) string {
+	if it.Key != "" {
+		return nodeLabel(verb.Text(it.Key), it.ID)
+	}
+	return fmt.Sprintf("%.8s", it.ID)
 }
 
 // datesText says how the dates of a query were read, "" where it has none.
@@ -179,86 +183,8 @@ func recallText(a *asking.Answer) string {
 }
 
 func signalsText(s retrieve.Signals) string {
-	return fmt.Sprintf("keyword %s, entity %s, similarity %s, graph %s", shareText(s.Keyword),
-		shareText(s.Entity), shareText(s.Similarity), shareText(s.Graph))
-}
-
-// whyText names the lists in which an item was found, with its rank and score in each, the terms
-// that it has, and the way by which others passed on to it.
-func whyText(a *asking.Answer, it *asking.AnswerItem) string {
-	var parts []string
-	for _, l := range it.Lanes {
-		text := fmt.Sprintf("%s #%d %d", l.Lane, l.Rank, l.Score)
-		if l.FusedPlace != nil && len(a.Trace.Lanes) > 1 {
-			text += fmt.Sprintf(" = %d × %d", l.Share, l.Weight)
-		}
-		switch {
-		case l.Lane == retrieve.LaneText:
-			text += " (" + termsText(it.Terms) + ")"
-		case l.Lane == retrieve.LaneExpand && it.Hops != nil:
-			text += " (" + reachText(a, it.Seed, it.Path) + ")"
-		case l.Lane == retrieve.LaneCommunity && it.ItemWhy.Community != nil:
-			m := it.ItemWhy.Community
-			text += fmt.Sprintf(" (community %d of %s, that of %s)", m.Number, show.Plural(m.Size, "node"),
-				nameIn(a, m.Seed))
-		}
-		parts = append(parts, text)
-	}
-	if !it.Contradicts.IsZero() {
-		parts = append(parts, "contradicts the item before it")
-	}
-	if it.Signals != nil {
-		text := "signals " + signalsText(*it.Signals)
-		if it.Beam != nil {
-			text += " (" + reachText(a, it.Beam.Seed, it.Beam.Path) + ")"
-		}
-		parts = append(parts, text)
-	}
-	return strings.Join(parts, ", ")
-}
-
-// termsText names the terms of a query that an item has, and sums up those that were added.
-func termsText(terms []rank.TermScore) string {
-	var words []string
-	added := int64(0)
-	for _, t := range terms {
-		switch {
-		case t.Added:
-			added += t.Score
-		case t.ReadAs != "":
-			words = append(words, fmt.Sprintf("%s read as %s %d", show.Line(t.Term), show.Line(t.ReadAs), t.Score))
-		default:
-			words = append(words, fmt.Sprintf("%s %d", show.Line(t.Term), t.Score))
-		}
-	}
-	if added > 0 {
-		words = append(words, fmt.Sprintf("added terms %d", added))
-	}
-	return strings.Join(words, ", ")
-}
-
-// nameIn names a node that an explanation speaks of.
-func nameIn(a *asking.Answer, id graph.ID) string {
-	return nodeLabel(verb.Text(a.Names[id.String()]), id)
-}
-
-// reachText is the way to an item, as in alice -owns-> svc/billing -> this.
-func reachText(a *asking.Answer, seed graph.ID, path []retrieve.Step) string {
-	text := nameIn(a, seed)
-	for i, s := range path {
-		typ := cmp.Or(show.Line(s.Type), "mentions")
-		arrow := " <-" + typ + "- "
-		if s.Forward {
-			arrow = " -" + typ + "-> "
-		}
-		text += arrow
-		if i == len(path)-1 {
-			text += "this"
-		} else {
-			text += nameIn(a, s.Node)
-		}
-	}
-	return text
+	return fmt.Sprintf("keyword %s, entity %s, similarity %s, graph %s", asking.Share(s.Keyword),
+		asking.Share(s.Entity), asking.Share(s.Similarity), asking.Share(s.Graph))
 }
 
 // whyDropped says why one node was dropped. items are those that it may repeat.
@@ -282,9 +208,9 @@ func printTrace(c *show.Console, t *asking.Trace) {
 	}
 	rows := [][]show.Cell{show.HeadRow("lane", "weight", "passed", "found", "scores", "left out")}
 	for _, l := range t.Lanes {
-		rows = append(rows, []show.Cell{{Text: string(l.Lane), Style: show.Bold}, {Text: fmt.Sprint(l.Weight), Style: ""},
+		rows = append(rows, []show.Cell{{Text: string(l.Lane), Style: show.Bold}, {Text: asking.Share(l.Weight), Style: ""},
 			{Text: fmt.Sprint(l.Passed), Style: ""}, {Text: fmt.Sprint(l.Found), Style: ""},
-			{Text: fmt.Sprintf("%d to %d", l.Best, l.Worst), Style: ""}, {Text: leftOutText(l.LeftOut), Style: ""}})
+			{Text: fmt.Sprintf("%s to %s", asking.Share(l.Best), asking.Share(l.Worst)), Style: ""}, {Text: leftOutText(l.LeftOut), Style: ""}})
 	}
 	c.PutTable(rows)
 	var took []string
@@ -311,9 +237,6 @@ func leftOutText(l source.LeftOut) string {
 	}
 	return strings.Join(parts, ", ")
 }
-
-// shareText shows units of 2^-16 with two decimals.
-func shareText(n int64) string { return strconv.FormatFloat(float64(n)/65536, 'f', 2, 64) }
 
 // verdictStyles are the colours of verdicts.
 var verdictStyles = map[retrieve.Verdict]string{

@@ -46,6 +46,7 @@ func (r *run) laterFirst(ctx context.Context, list []held) error {
 				said[newer.id].shares(said[old.id]) >= r.row.twin {
 				copy(first[at+1:i+1], first[at:i])
 				first[at] = newer
+				newer.candidate.later = old.id
 				break
 			}
 		}

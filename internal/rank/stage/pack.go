@@ -137,6 +137,7 @@ func (p *packer) take(ctx context.Context, c *candidate) error {
 		Community: c.member,
 		Recall:    c.recalled.told(),
 		Against:   p.beside,
+		Later:     c.later,
 		Band:      c.band,
 		Replaced:  replacement(mark),
 	}

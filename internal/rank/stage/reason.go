@@ -131,7 +131,7 @@ func (r *run) askedWords(ctx context.Context, q source.TextQuery, id graph.ID) (
 	}
 	credits := make([]int64, len(w.own))
 	w.credit(credits, rows[0], r.row.kinKnown)
-	shown, err := surfaces(q.Text)
+	shown, err := Surfaces(q.Text)
 	if err != nil {
 		return nil, err
 	}
@@ -147,8 +147,8 @@ func (r *run) askedWords(ctx context.Context, q source.TextQuery, id graph.ID) (
 	return out, nil
 }
 
-// surfaces returns for each term of a text the first word there that it is made of.
-func surfaces(s string) (map[string]string, error) {
+// Surfaces returns for each term of a text the first word there that it is made of.
+func Surfaces(s string) (map[string]string, error) {
 	a, err := text.New(retrieve.Language)
 	if err != nil {
 		return nil, err

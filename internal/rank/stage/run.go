@@ -38,6 +38,7 @@ type candidate struct {
 	replaced *replaced       // nil unless another one superseded it
 	chunk    bool            // by its type: only of those whose bands are worked out
 	again    bool            // whether one of its file comes before it
+	later    graph.ID        // an older one that says nearly the same, which it was moved before
 }
 
 // reached reports whether expansion reached a candidate.

@@ -88,6 +88,7 @@ type FusedPlace struct {
 
 // ItemWhy is how an item was found.
 type ItemWhy struct {
+	Why   verb.Text        `json:"why"` // the reasons in words
 	Tier  int              `json:"tier"`
 	Terms []rank.TermScore `json:"terms"`             // of the query that it has
 	Seed  graph.ID         `json:"seed" shape:"null"` // where expansion came from, null where it did not
@@ -198,6 +199,9 @@ func (out *Answer) explain(
 	}
 	for i := range a.Items {
 		out.Items[i].explain(a.Request.Fusion, trace, terms[i])
+	}
+	if err := out.sayWhy(ctx, reading.NewLabels(s), a.Request.Text); err != nil {
+		return err
 	}
 	if !human {
 		return nil
