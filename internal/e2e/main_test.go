@@ -192,7 +192,9 @@ func (c *mcpClient) ask(method string, params any) (json.RawMessage, error) {
 
 // tool calls a tool and decodes its structured answer into into.
 func (c *mcpClient) tool(name string, args map[string]any, into any) error {
-	data, err := c.ask("tools/call", map[string]any{"name": name, "arguments": args})
+	data, err := c.ask("tools/call", map[string]any{
+		"name": name, "arguments": args, "_meta": map[string]any{"mnem/structured": true},
+	})
 	if err != nil {
 		return err
 	}

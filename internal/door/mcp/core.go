@@ -123,9 +123,9 @@ func historyTools() []*tool {
 // answerFields are what retrieve and recall answer.
 var answerFields = []field{
 	{name: "commit"}, {name: "intent"}, {name: "verdict"}, {name: "because"},
-	{name: "missing", items: []string{"kind", "text"}},
+	{name: "missing"},
 	{name: "items", items: []string{"id", "key", "type", "band", "rank", "score", "tokens", "rendered"}},
-	{name: "dropped", typ: "integer"}, {name: "warnings", typ: "array"},
+	{name: "dropped"}, {name: "warnings"},
 }
 
 var nearFields = []string{"type", "id", "key", "node_type", "summary"}
@@ -182,10 +182,10 @@ func writeTools() []*tool {
 			},
 			fields: []field{
 				{name: "id"}, {name: "action"},
-				{name: "commit"}, {name: "repository"}, {name: "superseded", typ: "array"},
+				{name: "commit"}, {name: "repository"}, {name: "superseded"},
 				{name: "similar", items: []string{"id", "summary", "similarity", "differs", "suggest"}},
 				{name: "nearest", items: []string{"id", "date", "text"}}, {name: "settle"},
-				{name: "warnings", typ: "array"},
+				{name: "warnings"},
 			},
 			effect: operation.Writes, additive: true, quoted: true, run: remember,
 		},
@@ -205,8 +205,8 @@ func writeTools() []*tool {
 			fields: []field{
 				{name: "commit"}, {name: "branch"},
 				{name: "nodes", typ: "object"}, {name: "edges", typ: "object"},
-				{name: "duplicates", typ: "integer"}, {name: "unchanged", typ: "integer"},
-				{name: "no_change", typ: "boolean"},
+				{name: "duplicates"}, {name: "unchanged"},
+				{name: "no_change"},
 			},
 			effect: operation.Writes, run: commit,
 		},
@@ -218,8 +218,8 @@ func writeTools() []*tool {
 				{name: "reason", kind: text, flag: "reason", doc: "why"}, allowSecretParam, branchParam,
 			},
 			fields: []field{
-				{name: "commit"}, {name: "marked", typ: "array"},
-				{name: "already", typ: "array"}, {name: "no_change", typ: "boolean"},
+				{name: "commit"}, {name: "marked"},
+				{name: "already"}, {name: "no_change"},
 			},
 			effect: operation.Writes, idempotent: true,
 		},
@@ -232,7 +232,7 @@ func writeTools() []*tool {
 				{name: "nodes", kind: texts, required: true, flag: "nodes", doc: "keys or ids"},
 				{name: "by", kind: text, flag: "by", doc: "what replaces or contradicts them"},
 			},
-			fields: []field{{name: "commit"}, {name: "marked", typ: "array"}},
+			fields: []field{{name: "commit"}, {name: "marked"}},
 			effect: operation.Writes, idempotent: true,
 		},
 		{
@@ -243,7 +243,7 @@ func writeTools() []*tool {
 				{name: "any", kind: boolean, doc: "also by other agents"},
 			},
 			fields: []field{
-				{name: "undone"}, {name: "op", typ: "integer"}, {name: "refs", typ: "array"},
+				{name: "undone"}, {name: "op"}, {name: "refs"},
 			},
 			effect: operation.Writes, run: undo,
 		},

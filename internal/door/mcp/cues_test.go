@@ -65,7 +65,7 @@ func TestSettling(t *testing.T) {
 
 // TestNames holds that answers name what they are about, and what a new memory is near to.
 func TestNames(t *testing.T) {
-	s := connect(t, server(memory(t, ""), mcp.ServerOptions{}), nil)
+	s := connect(t, server(memory(t, ""), mcp.ServerOptions{Profile: mcp.ProfileFull}), nil)
 	call(t, s, "remember", map[string]any{"text": "Checkout runs on servers of Hetzner in Falkenstein"})
 	a := call(t, s, "remember", map[string]any{"text": "Checkout servers moved from Falkenstein to Frankfurt"})
 	if !strings.Contains(a.text, `"text":"Checkout runs on servers of Hetzner`) || !strings.HasPrefix(a.text, "<memory ") {

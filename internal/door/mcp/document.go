@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -37,7 +36,7 @@ func textOf(list []member, name string) string { return find(list, name).Word() 
 // field is one member that a tool's answer has, of those that the operation's answer has.
 type field struct {
 	name string
-	typ  string // in JSON Schema; "" for any
+	typ  string // "object" for one whose empty members are left out
 	// items are the names that the entries of a list keep, nil for all of them. A field with items
 	// or list is read page by page.
 	items []string
@@ -45,28 +44,6 @@ type field struct {
 }
 
 func (f field) paged() bool { return f.list || f.items != nil }
-
-// outputSchema returns the JSON Schema of a tool's answer. It says what kinds of things are there,
-// in few words, since every client reads it before the first call.
-func outputSchema(fields []field) json.RawMessage {
-	var b bytes.Buffer
-	b.WriteString(`{"type":"object","properties":{`)
-	for i, f := range fields {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		switch {
-		case f.paged():
-			fmt.Fprintf(&b, `%s:{"type":"array"}`, quoted(f.name))
-		case f.typ == "":
-			fmt.Fprintf(&b, `%s:{}`, quoted(f.name))
-		default:
-			fmt.Fprintf(&b, `%s:{"type":%s}`, quoted(f.name), quoted(f.typ))
-		}
-	}
-	b.WriteString(`}}`)
-	return b.Bytes()
-}
 
 // piece is what a page holds whole or not at all.
 type piece struct {

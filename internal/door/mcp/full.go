@@ -64,7 +64,7 @@ func broader(list []*tool) []*tool {
 				name: "altitude", kind: text, flag: "altitude", enum: []string{"entity", "scope", "root", "auto"},
 				doc: "scope: digests where much fits; root: an overview first",
 			})
-			t.fields = append(slices.Clone(t.fields), field{name: "digests", typ: "array"})
+			t.fields = append(slices.Clone(t.fields), field{name: "digests"})
 		}
 	}
 	return list

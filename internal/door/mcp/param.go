@@ -108,12 +108,13 @@ func (p *param) schema() string {
 // not there: clients send it for what was left open.
 type arguments map[string]json.RawMessage
 
-// check reads the arguments of a call and says what is wrong with them.
-func check(params []param, data json.RawMessage) (arguments, error) {
-	args := arguments{}
+// check reads the arguments of a call and says what is wrong with them. A list, number or truth value that came as JSON
+// in a string is read from there, and named in misread.
+func check(params []param, data json.RawMessage) (args arguments, misread []string, err error) {
+	args = arguments{}
 	if len(bytes.TrimSpace(data)) > 0 {
 		if err := json.Unmarshal(data, &args); err != nil {
-			return nil, invalid("arguments are not a JSON object", "")
+			return nil, nil, invalid("arguments are not a JSON object", "")
 		}
 	}
 	var names []string
@@ -126,20 +127,38 @@ func check(params []param, data json.RawMessage) (arguments, error) {
 		}
 		switch {
 		case given:
+			inner, is := p.unwrap(v)
+			if is {
+				args[p.name], v, misread = inner, inner, append(misread, p.name)
+			}
 			if err := p.check(v); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		case p.required:
-			return nil, invalid(fmt.Sprintf("argument %q is missing", p.name), p.doc)
+			return nil, nil, invalid(fmt.Sprintf("argument %q is missing", p.name), p.doc)
 		}
 	}
 	for name := range args {
 		if !slices.Contains(names, name) {
-			return nil, invalid(fmt.Sprintf("unknown argument %q", name),
+			return nil, nil, invalid(fmt.Sprintf("unknown argument %q", name),
 				"this tool has: "+strings.Join(names, ", "))
 		}
 	}
-	return args, nil
+	return args, misread, nil
+}
+
+// unwrap returns the JSON value in a string that was given for what is no string, and whether there is one of the right
+// kind.
+func (p *param) unwrap(v json.RawMessage) (json.RawMessage, bool) {
+	var s string
+	if p.kind == text || len(v) > maxArgument || !bytes.HasPrefix(v, []byte(`"`)) || json.Unmarshal(v, &s) != nil {
+		return nil, false
+	}
+	inner := bytes.TrimSpace([]byte(s))
+	if !json.Valid(inner) || p.check(inner) != nil {
+		return nil, false
+	}
+	return inner, true
 }
 
 // check says what is wrong with the value of one argument.

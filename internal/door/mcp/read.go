@@ -88,8 +88,15 @@ func without(list []member, name string) []member {
 	return out
 }
 
-// renderAnswer is the text of an answer: its items as the command line prints them, marked as data, those
-// that are not sure apart.
+// verdictAdvice says what to do with an answer, by its verdict.
+var verdictAdvice = map[string]string{
+	"known":   "Cite it by its [id].",
+	"unsure":  "Say what is missing. Not sure:",
+	"unknown": "Say that it is not in memory.",
+}
+
+// renderAnswer is the text of an answer: the verdict with what to do, and the items as the command line prints them,
+// marked as data, those that are not sure apart.
 func renderAnswer(p *page) string {
 	var sure, maybe []string
 	for _, e := range p.pieces {
@@ -100,42 +107,52 @@ func renderAnswer(p *page) string {
 			sure = append(sure, item)
 		}
 	}
-	digests := find(p.head, "digests").Items
-	var b strings.Builder
-	if len(digests) > 0 {
+	var lines []string
+	if list := find(p.head, "digests").Items; len(list) > 0 {
 		var texts []string
-		for _, d := range digests {
+		for _, d := range list {
 			texts = append(texts, strings.TrimSuffix(d.Find("rendered").Word(), "\n"))
 		}
-		b.WriteString(quote(strings.Join(texts, "\n\n")) + "\n")
+		lines = append(lines, quote(strings.Join(texts, "\n\n")))
 	}
-	switch {
-	case len(sure)+len(maybe) == 0 && len(digests) > 0:
-	case len(sure)+len(maybe) == 0:
-		b.WriteString("Nothing found.")
-	case len(sure) == 0:
-		b.WriteString("Nothing known; the nearest:\n")
-	default:
-		b.WriteString(quote(strings.Join(sure, "\n\n")))
-		if len(maybe) > 0 {
-			b.WriteString("\nNot sure:\n")
+	verdict := textOf(p.head, "verdict")
+	switch advice := verdictAdvice[verdict]; {
+	case verdict != "":
+		if verdict == "unknown" && len(sure)+len(maybe) > 0 {
+			advice += " The nearest, unverified:"
 		}
+		lines = append(lines, fmt.Sprintf("%s: %s. %s", verdict, outside(textOf(p.head, "because")), advice))
+	case len(sure)+len(maybe) == 0 && len(lines) == 0:
+		lines = append(lines, "Nothing found.")
+	case len(sure) == 0 && len(maybe) > 0:
+		lines = append(lines, "Nothing known; the nearest:")
+	}
+	if len(sure) > 0 {
+		lines = append(lines, quote(strings.Join(sure, "\n\n")))
 	}
 	if len(maybe) > 0 {
-		b.WriteString(quote(strings.Join(maybe, "\n\n")))
-	}
-	if commit := textOf(p.head, "commit"); commit != "" {
-		fmt.Fprintf(&b, "\n%d items at commit %s", len(sure)+len(maybe), commit)
+		if len(sure) > 0 {
+			lines = append(lines, "Not sure:")
+		}
+		lines = append(lines, quote(strings.Join(maybe, "\n\n")))
 	}
 	if n := find(p.head, "dropped").Text; n != "" && n != "0" {
-		fmt.Fprintf(&b, "; %s more did not fit the budget: ask with a larger max_tokens", n)
+		lines = append(lines, n+" more did not fit the budget: ask with a larger max_tokens")
+	}
+	if commit := textOf(p.head, "commit"); commit != "" {
+		lines = append(lines, "at commit "+commit[max(0, len(commit)-shortCommit):])
 	}
 	for _, w := range find(p.head, "warnings").Items {
-		said := w.Find("message").Word() + "; " + w.Find("remedy").Word()
-		b.WriteString("\nwarning: " + escape.EscapeTags(escape.EscapeLine(said)))
+		lines = append(lines, "warning: "+outside(w.Find("message").Word()+"; "+w.Find("remedy").Word()))
 	}
-	return b.String()
+	return strings.Join(lines, "\n")
 }
+
+// shortCommit is the length of the end of a CID that names a commit.
+const shortCommit = 12
+
+// outside makes a text that may quote others safe to stand outside the frame of data, on one line.
+func outside(s string) string { return escape.EscapeTags(escape.EscapeLine(s)) }
 
 // get reads a node, its content page by page: a position counts scalars of it.
 func get(ctx context.Context, c *call) (*document, error) {

@@ -111,14 +111,11 @@ func (s *Server) tools() []*tool {
 	for _, t := range list {
 		t.effect = operation.Reads
 	}
-	switch s.opt.Profile {
-	case ProfileRead:
-		list = append(list, sessionTool(sessionReads))
-	default:
-		list = append(list, sessionTool(slices.Concat(sessionReads, sessionWrites)))
+	if s.opt.Profile != ProfileRead {
 		list = append(list, writeTools()...)
 	}
 	if s.opt.Profile == ProfileFull {
+		list = append(list, sessionTool(slices.Concat(sessionReads, sessionWrites)))
 		list = append(broader(list), s.fullTools()...)
 	}
 	return slices.DeleteFunc(list, func(t *tool) bool {
@@ -146,8 +143,8 @@ func (s *Server) instructions() string {
 		whose = "of this project (where it has none, of this user: then say of which project a fact is)"
 	}
 	text := "mnem is the long-term memory " + whose + ", under version control. " +
-		"Before you answer or act on what was said or decided earlier, ask recall (questions) or " +
-		"retrieve (words, names); check tells whether memory covers it. "
+		"Before you answer or act on what was said or decided earlier, ask recall (questions, statements) or " +
+		"retrieve (words, names). "
 	if s.opt.Profile != ProfileRead {
 		text += "Keep what will matter later with remember, one fact a call; nodes that belong " +
 			"together and their links with commit. Wrong? undo takes the last change back; nothing is " +

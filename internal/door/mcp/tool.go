@@ -52,11 +52,14 @@ type call struct {
 	args     arguments
 	caller   operation.Caller
 	client   clientKey
-	tokens   int    // that the answer may have
-	position int    // that its page begins behind
-	commit   string // of the cursor, "" without one
-	anchor   string // likewise: the entry that the page before ended with, where no commit holds a list
-	wrote    bool   // whether it asked for more than reading
+	tokens   int      // that the answer may have
+	position int      // that its page begins behind
+	commit   string   // of the cursor, "" without one
+	anchor   string   // likewise: the entry that the page before ended with, where no commit holds a list
+	wrote    bool     // whether it asked for more than reading
+	misread  []string // arguments that came as JSON in a string
+	// structured is whether a program asked for structured content too.
+	structured bool
 }
 
 // inputs returns the arguments of a tool.
@@ -65,15 +68,6 @@ func (t *tool) inputs() []param {
 		return slices.Concat(t.params, paged)
 	}
 	return t.params
-}
-
-// outputs returns the members of its answers.
-func (t *tool) outputs() []field {
-	out := slices.Clone(t.fields)
-	if t.paged {
-		out = append(out, field{name: "cursor"})
-	}
-	return out
 }
 
 // alwaysLoad is by what Claude Code knows the tools that it does not leave to be searched for.
@@ -90,7 +84,7 @@ func (t *tool) sdk() *sdk.Tool {
 	return &sdk.Tool{
 		Meta: meta,
 		Name: t.name, Title: t.title, Description: t.doc,
-		InputSchema: schema(t.inputs()), OutputSchema: outputSchema(t.outputs()),
+		InputSchema: schema(t.inputs()),
 		Annotations: &sdk.ToolAnnotations{
 			ReadOnlyHint:    t.effect == operation.Reads,
 			DestructiveHint: &changes,
@@ -120,11 +114,12 @@ func (s *Server) handle(t *tool) sdk.ToolHandler {
 func (s *Server) call(
 	ctx context.Context, t *tool, req *sdk.CallToolRequest,
 ) (*sdk.CallToolResult, error) {
-	args, err := check(t.inputs(), req.Params.Arguments)
+	args, misread, err := check(t.inputs(), req.Params.Arguments)
 	if err != nil {
 		return nil, err
 	}
-	c := &call{Server: s, tool: t, args: args, tokens: args.number("max_tokens", maxTokens)}
+	c := &call{Server: s, tool: t, args: args, misread: misread, tokens: args.number("max_tokens", maxTokens)}
+	c.structured = req.Params.GetMeta()[structuredMeta] == true
 	if c.position, c.commit, err = readCursor(t.name, args); err != nil {
 		return nil, err
 	}
@@ -167,10 +162,20 @@ func (c *call) answer(doc *document) *sdk.CallToolResult {
 	if p.shortened {
 		body += "\nShortened; what says <...+N chars> is whole in get."
 	}
-	return &sdk.CallToolResult{
-		Content: []sdk.Content{&sdk.TextContent{Text: body}}, StructuredContent: p.structured(),
+	for _, name := range c.misread {
+		body += fmt.Sprintf("\nwarning: %q came as a string and was read as JSON: send the value itself", name)
 	}
+	out := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: body}}}
+	if c.structured {
+		out.StructuredContent = p.structured()
+	}
+	return out
 }
+
+// structuredMeta is the member of a call's _meta by which a program asks for structured content beside the text.
+// Without it there is none, and no tool declares an output schema: most clients give their model only the structured
+// content if there is any, and refuse an answer without it if there is a schema.
+const structuredMeta = "mnem/structured"
 
 // plain asks the tool's operation with the arguments and reads its answer.
 func plain(ctx context.Context, c *call) (*document, error) {

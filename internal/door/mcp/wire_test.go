@@ -162,7 +162,7 @@ func TestAnswersBeforeTheEnd(t *testing.T) {
 	}()
 	answered := 0
 	for m := w.next(); m != nil; m = w.next() {
-		if r, ok := m["result"].(map[string]any); ok && r["structuredContent"] != nil {
+		if r, ok := m["result"].(map[string]any); ok && r["content"] != nil && r["isError"] == nil {
 			answered++
 		}
 	}
@@ -188,7 +188,7 @@ func TestStatelessLines(t *testing.T) {
 	w.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"remember","arguments":` +
 		`{"text":"modern clients need no handshake"},` + meta + `}}`)
 	m = w.next()
-	if r, _ := m["result"].(map[string]any); r == nil || r["structuredContent"] == nil {
+	if r, _ := m["result"].(map[string]any); r == nil || r["content"] == nil {
 		t.Errorf("remember: %v", m)
 	}
 	w.out.Close()
