@@ -42,7 +42,7 @@ def server_of(memory: Memory) -> int:
 
 
 def kill_server(memory: Memory) -> None:
-    os.kill(server_of(memory), signal.SIGKILL)
+    os.kill(server_of(memory), getattr(signal, "SIGKILL", signal.SIGTERM))
 
 
 class MemoryCase(unittest.TestCase):

@@ -15,6 +15,7 @@ import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 from concurrent.futures import ThreadPoolExecutor
 import warnings
 import zipfile
@@ -162,6 +163,22 @@ class Servers(MemoryCase):
         root = pathlib.Path(__file__).parent.parent
         done = subprocess.run([sys.executable, "-c", code, self.path], cwd=root, capture_output=True, text=True)
         self.assertEqual(done.stdout.strip(), str(server_of(self.memory)), done.stderr)
+
+    def test_server_does_not_take_its_starter_for_the_author(self) -> None:
+        with tempfile.TemporaryDirectory() as directory, unittest.mock.patch.dict(os.environ, MNEM_AUTHOR="eve"):
+            first = Memory.open(directory, idle=support.IDLE, tcp=self.tcp, task="start")
+            self.addCleanup(first.close)
+            first.remember("a fact")
+            del os.environ["MNEM_AUTHOR"]
+            second = Memory.open(directory, idle=support.IDLE, tcp=self.tcp)
+            self.addCleanup(second.close)
+            second.acting(author="bob").remember("another fact about zebras")
+            second.remember("the third fact: apples")
+            authors = [c.author for c in first.log()]
+            self.assertEqual(authors[1:], ["bob", "eve"])
+            configured = json.loads((pathlib.Path(directory) / ".mnem" / "config.json").read_bytes())
+            self.assertEqual(authors[0], configured["author"])
+            self.assertEqual([c.task for c in first.log()], [None, None, "start"])
 
     def test_idle_server_ends_and_is_started_again(self) -> None:
         self.memory.remember("before")

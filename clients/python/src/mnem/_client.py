@@ -66,11 +66,14 @@ class Memory(_verbs.Verbs):
 
         For a directory or database the server of this user is reached, or started if none runs: one for
         all processes, which ends when idle for so many seconds. create makes a memory if there is none. author,
-        agent and task are recorded with changes (by default MNEM_AUTHOR, MNEM_AGENT, MNEM_TASK). token is for a
+        agent and task are recorded with changes (by default MNEM_AUTHOR, MNEM_AGENT, MNEM_TASK); MNEM_BRANCH and
+        MNEM_SESSION count too. token is for a
         server at a URL (MNEM_TOKEN). tcp reaches a local server on a loopback port with a token, as always on
         Windows, in place of a Unix socket.
         """
         env = os.environ.get
+        given = {"MNEM_AUTHOR": author, "MNEM_AGENT": agent, "MNEM_TASK": task}
+        headers = {n.replace("MNEM_", "Mnem-").title(): given.get(n) or env(n) for n in _program.CALLER}
         name = os.fspath(path)
         link: Link
         if name.startswith(("http://", "https://")):
@@ -81,11 +84,6 @@ class Memory(_verbs.Verbs):
             use_tcp = _program.WINDOWS if tcp is None else tcp
             link = LocalLink(name, create=create, tcp=use_tcp, idle=idle, timeout=timeout)
         link.give(link.take())
-        headers = {
-            "Mnem-Author": author or env("MNEM_AUTHOR") or "",
-            "Mnem-Agent": agent or env("MNEM_AGENT") or "",
-            "Mnem-Task": task or env("MNEM_TASK") or "",
-        }
         return cls(link, {k: v for k, v in headers.items() if v})
 
     def acting(

@@ -7,7 +7,9 @@ import json
 import os
 import socket
 import ssl
+import subprocess
 import threading
+import time
 import urllib.parse
 import warnings
 
@@ -218,11 +220,30 @@ class LocalLink(Link):
                 raise NotRunning("not_running", f"mnem serve started but does not answer: {err}") from err
 
     def start(self) -> None:
-        """Starts a server, and makes a repository in a database if there is none."""
+        """Starts a server and waits until it has opened the memory; makes one in a database if there is none."""
         try:
-            self.place.start(self.idle_time)
+            self.wait(self.place.start(self.idle_time))
         except NotFound:
             if not self.create or "://" not in self.repository:
                 raise
             _program.init(self.repository)
-            self.place.start(self.idle_time)
+            self.wait(self.place.start(self.idle_time))
+
+    def wait(self, server: subprocess.Popen[bytes]) -> None:
+        """Waits until a server is ready. Raises the error that it ended with instead."""
+        deadline = time.monotonic() + _program.START_TIMEOUT
+        for attempt in range(1_000_000):
+            try:
+                connection = self.dial()
+                ready = connection.ask("GET", "/readyz").status == 200
+                connection.close()
+                if ready:
+                    return
+            except (OSError, http.client.HTTPException):
+                pass
+            code = server.poll()
+            if code is not None:
+                raise self.place.failure(code)
+            if time.monotonic() > deadline:
+                raise NotRunning("not_running", f"mnem serve did not open {self.place.shown} in time")
+            _program.pause(attempt)

@@ -16,11 +16,15 @@ import sysconfig
 import tempfile
 import threading
 import time
+import urllib.parse
 from collections.abc import Iterator
 
 from ._errors import MnemError, NotFound, NotRunning, of_problem
 
 WINDOWS = sys.platform == "win32"
+
+CALLER = ("MNEM_AUTHOR", "MNEM_AGENT", "MNEM_TASK", "MNEM_BRANCH", "MNEM_SESSION")
+"""Variables that say who asks. Each request names them; the shared server must not have those of one process."""
 
 START_TIMEOUT = 60.0
 """Seconds that a server has to begin to listen."""
@@ -142,15 +146,23 @@ class Place:
             "--rate", "1000000", "--log", "none", "--json",
         ]  # fmt: skip
 
-    def start(self, idle: float) -> None:
+    @property
+    def shown(self) -> str:
+        """The repository without what a URL may keep secret."""
+        parts = urllib.parse.urlsplit(self.repository)
+        return f"{parts.scheme}://{parts.hostname}{parts.path}" if parts.netloc else self.repository
+
+    def start(self, idle: float) -> subprocess.Popen[bytes]:
         """Starts a server and waits until it listens. The caller holds the lock."""
         kwargs: dict[str, object] = {"start_new_session": True}
         if sys.platform == "win32":
             kwargs = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.DETACHED_PROCESS}
+        own = {*CALLER, "MNEM_STAGE", "MNEM_REPO", "SOURCE_DATE_EPOCH"}
+        environment = {name: value for name, value in os.environ.items() if name not in own}
         with open(self.log, "wb") as log:
             process = subprocess.Popen(  # type: ignore[call-overload]
                 self.arguments(idle), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log,
-                cwd=self.log.parent, close_fds=True, **kwargs,
+                cwd=self.log.parent, env=environment, close_fds=True, **kwargs,
             )  # fmt: skip
         said: queue.Queue[bytes] = queue.Queue()
 
@@ -167,6 +179,7 @@ class Place:
             raise NotRunning("not_running", f"mnem serve did not start within {START_TIMEOUT:.0f} s") from None
         if not line.startswith(b'{"url"'):
             raise self.failure(process.wait(timeout=START_TIMEOUT))
+        return process  # type: ignore[no-any-return]
 
     def failure(self, code: int) -> MnemError:
         """Returns the error that a server ended with before it listened."""

@@ -46,7 +46,7 @@ class Record:
 
 @dataclass
 class Put:
-    """A record that is to be written. more are further properties, text is found by queries."""
+    """A record to write: more are further properties, text is searched by queries."""
 
     value: Any
     text: str | None = None
