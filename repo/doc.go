@@ -10,6 +10,11 @@
 //	snap, err := r.Snapshot(ctx, "HEAD")
 //	answer, err := snap.Retrieve(ctx, retrieve.Request{Text: "who leads infra?"})
 //
+// # Meaning
+//
+// With Options.Meaning, a model that sees texts as vectors, a question also finds what says the same in other words.
+// Package repo/minilm has the model of the program mnem.
+//
 // # Concurrency
 //
 // A Repo and its Snapshots are safe for concurrent use. Readers never wait for writers; commits are made one at a time,

@@ -8,6 +8,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/memory/recall"
 	"github.com/mnem-project/mnem/internal/memory/remember"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb/peers"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -47,6 +48,12 @@ func (r *Repo) Remember(ctx context.Context, memories ...Memory) ([]Remembered, 
 			About: m.About, Property: m.Property, Supersedes: m.Supersedes,
 		}
 	}
+	if m := r.meaning; m != nil && len(reqs) <= state.MeaningNodes {
+		see := func(texts []string) ([][]int8, error) { return m.Vectors(ctx, texts) }
+		if err := remember.See(reqs, m.Model(), see); err != nil {
+			return nil, err
+		}
+	}
 	opt := remember.WriteOptions{CommitOptions: core.CommitOptions{Stamp: r.stamp("remember")}}
 	res, err := remember.New(r.core).RememberAll(ctx, opt, reqs)
 	if err != nil {
@@ -65,6 +72,10 @@ func (r *Repo) Remember(ctx context.Context, memories ...Memory) ([]Remembered, 
 // Recall answers a question, ranked by what it asks for: why, when, who or what. Filters and budget are those of the
 // request, whose Text is the question.
 func (s *Snapshot) Recall(ctx context.Context, q retrieve.Request) (*retrieve.Answer, error) {
+	q, err := asked(ctx, s.meaning, q)
+	if err != nil {
+		return nil, err
+	}
 	return recall.Recall(ctx, s.core, q)
 }
 
@@ -79,7 +90,11 @@ type Process struct {
 // Answer answers the commands of other processes on the repository in dir/.mnem, which this process has open, until
 // stop is called: before Close. What is under way then has that long to end.
 func (r *Repo) Answer(dir string, p Process) (stop func(grace time.Duration) error, err error) {
-	o, err := peers.Answer(dir, r.core, peers.HostOptions{Build: p.Build, PID: p.PID, Since: p.Since, Temp: p.Temp})
+	opt := peers.HostOptions{Build: p.Build, PID: p.PID, Since: p.Since, Temp: p.Temp}
+	if r.meaning != nil {
+		opt.Meaning = r.meaning
+	}
+	o, err := peers.Answer(dir, r.core, opt)
 	if err != nil {
 		return nil, err
 	}

@@ -73,6 +73,8 @@ type Options struct {
 	Branch   string        // of a new repository: the branch that HEAD is on; "" for main
 	// Counters are token counters that retrievals may name in addition to the built-in estimate.
 	Counters retrieve.Counters
+	// Meaning embeds what is written, up to 64 nodes in a commit, and the text of questions; nil: nothing is embedded.
+	Meaning Meaning
 }
 
 func (o Options) core() core.Options {
@@ -84,14 +86,15 @@ func (o Options) core() core.Options {
 
 // Repo is an open repository. It is safe for concurrent use: readers never wait for writers, and writers take turns.
 type Repo struct {
-	core *core.Repo
-	by   Author
-	now  func() graph.Time
+	core    *core.Repo
+	by      Author
+	now     func() graph.Time
+	meaning Meaning
 }
 
 // Init makes a new repository in dir/.mnem and opens it. The error wraps ErrExists if there is one already.
 func Init(ctx context.Context, dir string, opt Options) (*Repo, error) {
-	r := &Repo{by: opt.By, now: opt.Now}
+	r := &Repo{by: opt.By, now: opt.Now, meaning: opt.Meaning}
 	c, err := care.Init(ctx, dir, r.stamp("init"), opt.core())
 	if err != nil {
 		return nil, err
@@ -107,12 +110,12 @@ func Open(dir string, opt Options) (*Repo, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Repo{core: c, by: opt.By, now: opt.Now}, nil
+	return &Repo{core: c, by: opt.By, now: opt.Now, meaning: opt.Meaning}, nil
 }
 
 // New makes an empty repository in memory, which is gone when it is closed.
 func New(ctx context.Context, opt Options) (*Repo, error) {
-	r := &Repo{by: opt.By, now: opt.Now}
+	r := &Repo{by: opt.By, now: opt.Now, meaning: opt.Meaning}
 	c, err := care.New(ctx, mem.New(), r.stamp("init"), opt.core())
 	if err != nil {
 		return nil, err
@@ -122,7 +125,9 @@ func New(ctx context.Context, opt Options) (*Repo, error) {
 }
 
 // As returns the same repository for another author. Close either, once.
-func (r *Repo) As(by Author) *Repo { return &Repo{core: r.core, by: by, now: r.now} }
+func (r *Repo) As(by Author) *Repo {
+	return &Repo{core: r.core, by: by, now: r.now, meaning: r.meaning}
+}
 
 // Close releases the repository. Snapshots of it must not be used afterwards.
 func (r *Repo) Close() error { return r.core.Close() }
@@ -132,6 +137,9 @@ func (r *Repo) stamp(verb string) state.Stamp {
 	by := state.Stamp{
 		Author: r.by.Name, Agent: r.by.Agent, Task: r.by.Task, Sign: r.by.Sign, Command: []string{verb},
 		Secrets: state.SecretOptions{Allow: r.by.AllowSecrets},
+	}
+	if r.meaning != nil {
+		by.Meaning = r.meaning
 	}
 	if clock := r.clock(); clock != nil {
 		by.Time = clock()
@@ -245,7 +253,7 @@ func (r *Repo) Snapshot(ctx context.Context, rev string) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Snapshot{core: s}, nil
+	return &Snapshot{s, r.meaning}, nil
 }
 
 // Fsck checks everything that is stored and returns what is wrong, nothing if all is well.

@@ -50,6 +50,10 @@ func (s *Session) Name() string { return s.name }
 
 // Retrieve answers a request from the session's commit and records the answer. It returns the receipt's CID.
 func (s *Session) Retrieve(ctx context.Context, req retrieve.Request) (*retrieve.Answer, ipld.CID, error) {
+	req, err := asked(ctx, s.repo.meaning, req)
+	if err != nil {
+		return nil, ipld.CID{}, err
+	}
 	return session.RetrieveIn(ctx, s.repo.core, s.name, req, s.repo.stamp("retrieve"))
 }
 

@@ -14,7 +14,10 @@ import (
 
 // Snapshot is the memory as one commit left it. It never changes, and is safe for concurrent use until its Repo is
 // closed.
-type Snapshot struct{ core *core.Snapshot }
+type Snapshot struct {
+	core    *core.Snapshot
+	meaning Meaning
+}
 
 // CID is the commit, undefined before the first.
 func (s *Snapshot) CID() ipld.CID { return s.core.CID() }
@@ -24,6 +27,10 @@ func (s *Snapshot) Graph() ipld.CID { return s.core.Graph() }
 
 // Retrieve answers a request. The same snapshot and request give the same bytes in every process.
 func (s *Snapshot) Retrieve(ctx context.Context, req retrieve.Request) (*retrieve.Answer, error) {
+	req, err := asked(ctx, s.meaning, req)
+	if err != nil {
+		return nil, err
+	}
 	return rank.Retrieve(ctx, s.core, req)
 }
 

@@ -56,7 +56,7 @@ var floors = []floor{
 		"verb/accesses keyring gitrun gitdir gitfollow verb/peers exchange/remote/place " +
 		"exchange/remote/server exchange/remote/mirror exchange/remote/trade agent/clients agent/hooks " +
 		"agent/integrate"},
-	{"library", "what other programs import", "repo"},
+	{"library", "what other programs import", "repo repo/minilm"},
 	{"doors", "bytes into requests, answers into bytes", "" +
 		"web door/mcp door/serve door/shelf door/settings door/show door/answers testdata/demo door/line " +
 		"door/reach door/setup door/trade door/access door/verbs door/serving door/cli"},
@@ -163,12 +163,16 @@ var alone = map[string]string{
 var few = map[string]string{
 	"base/tuning":          "rank/stage rank evaluate",
 	"block/store/pebble":   "core testkit/repofiles testkit/repokit",
-	"model/minilm/weights": "cmd/mnem cmd/mnem-bench",
+	"model/minilm/weights": "cmd/mnem cmd/mnem-bench repo/minilm",
 	"block/store/postgres": "core testkit/repokit",
 	"door/cli":             "cmd/mnem cmd/mnem-bench bench testkit/program",
 	"door/show":            "door/answers door/line door/reach door/setup door/trade door/access door/verbs door/serving door/cli bench",
-	"repo":                 "",
+	"repo":                 "repo/minilm",
+	"repo/minilm":          "",
 }
+
+// carriers are the programs and tests that carry the file of the sentence model, 23 MB: no test that does without.
+var carriers = "cmd/mnem cmd/mnem-bench repo/minilm cmd/mnem.test model/minilm.test model/builtin.test bench.test repo/minilm.test"
 
 type listed struct {
 	ImportPath string
@@ -253,6 +257,28 @@ func TestImportsPointDownward(t *testing.T) {
 		if !found[name] && !strings.HasPrefix(name, "testdata/") { // which go list passes over
 			t.Errorf("%s is on a floor and nowhere else", name)
 		}
+	}
+}
+
+// TestModelFileIsCarriedByFew looks at what is linked, tests included.
+func TestModelFileIsCarriedByFew(t *testing.T) {
+	cmd := exec.Command("go", "list", "-test", "-f",
+		`{{if not .ForTest}}{{range .Deps}}{{if eq . "`+module+`internal/model/minilm/weights"}}{{$.ImportPath}}{{end}}{{end}}{{end}}`,
+		"./...")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	got := strings.Fields(string(out))
+	for i := range got {
+		got[i] = room(got[i])
+	}
+	want := strings.Fields(carriers)
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("the model's file is linked by %v, want %v", got, want)
 	}
 }
 

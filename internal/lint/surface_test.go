@@ -14,7 +14,7 @@ import (
 )
 
 // surface are the packages that other programs import: nothing that they export names a type of an internal package.
-var surface = []string{"repo", "graph", "ipld", "retrieve"}
+var surface = []string{"repo", "repo/minilm", "graph", "ipld", "retrieve"}
 
 // exports returns the files of compiled packages that some packages need, by import path.
 func exports(t *testing.T, names []string) map[string]string {

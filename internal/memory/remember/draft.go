@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
+	"github.com/mnem-project/mnem/internal/state"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/guard"
@@ -112,4 +113,25 @@ type Candidate struct {
 type Linked struct {
 	Links      []Link
 	Candidates []Candidate
+}
+
+// See gives the requests that have no vector those that embed makes of their texts, by a model.
+func See(reqs []Request, model string, embed func(texts []string) ([][]int8, error)) error {
+	texts := make([]string, len(reqs))
+	for i := range texts {
+		var err error
+		if texts[i], err = reqs[i].EmbedText(); err != nil {
+			return err
+		}
+	}
+	vectors, err := embed(texts)
+	if err != nil {
+		return err
+	}
+	for i, v := range vectors {
+		if v != nil && reqs[i].Vector == nil {
+			reqs[i].Vector = state.EmbeddingOf(graph.ID{}, model, v)
+		}
+	}
+	return nil
 }

@@ -239,30 +239,10 @@ func (q *RememberRequest) embed(ctx context.Context, by verb.Caller) error {
 	if err != nil {
 		return err
 	}
-	return q.see(models.Embedder.Model(), func(texts []string) ([][]int8, error) {
+	err = rememberpkg.See(q.Memories, models.Embedder.Model(), func(texts []string) ([][]int8, error) {
 		return models.Embedder.Embed(ctx, "", texts)
 	})
-}
-
-// see adds vectors by a model to the memories that have none.
-func (q *RememberRequest) see(model string, embed func(texts []string) ([][]int8, error)) error {
-	texts := make([]string, len(q.Memories))
-	for i := range texts {
-		var err error
-		if texts[i], err = q.Memories[i].EmbedText(); err != nil {
-			return rememberHint(err)
-		}
-	}
-	vectors, err := embed(texts)
-	if err != nil {
-		return err
-	}
-	for i, v := range vectors {
-		if v != nil && q.Memories[i].Vector == nil {
-			q.Memories[i].Vector = state.EmbeddingOf(graph.ID{}, model, v)
-		}
-	}
-	return nil
+	return rememberHint(err)
 }
 
 func remember(ctx context.Context, s *verb.Service, q *RememberRequest, emit func(any) error) error {
@@ -279,8 +259,8 @@ func remember(ctx context.Context, s *verb.Service, q *RememberRequest, emit fun
 	}
 	if m := s.Commit.Meaning; m != nil && len(q.Memories) <= state.MeaningNodes {
 		see := func(texts []string) ([][]int8, error) { return m.Vectors(ctx, texts) }
-		if err := q.see(m.Model(), see); err != nil {
-			return err
+		if err := rememberpkg.See(q.Memories, m.Model(), see); err != nil {
+			return rememberHint(err)
 		}
 	}
 	res, err := rememberpkg.New(s.Repo).RememberAll(ctx, opt, q.Memories)
