@@ -172,7 +172,7 @@ func (c *call) answer(doc *document) *sdk.CallToolResult {
 	return out
 }
 
-// structuredMeta is the member of a call's _meta by which a program asks for structured content beside the text.
+// structuredMeta is the member of a call's _meta by which a program asks for structured content as well as the text.
 // Without it there is none, and no tool declares an output schema: most clients give their model only the structured
 // content if there is any, and refuse an answer without it if there is a schema.
 const structuredMeta = "mnem/structured"
