@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/base/filestate"
 	"github.com/mnem-project/mnem/internal/door/serving"
 )
 
@@ -133,6 +135,10 @@ func TestServeWithTokenFile(t *testing.T) {
 	if status, text := s.ask("POST", "/v1/gc", "{}", by); status != 200 {
 		t.Errorf("with the token: %d %s", status, text)
 	}
+	_, stderr := w.run(6, "serve", "--addr", "127.0.0.1:0", "--token-file", path)
+	if again, err := os.ReadFile(path); !strings.Contains(stderr, "a server answers there") || !bytes.Equal(again, data) {
+		t.Errorf("a second server with the same file: %s%s %v", stderr, again, err)
+	}
 	const commit = `{"message":"m","lines":[{"node":{"key":"zoe","type":"P"}}]}`
 	if status, text := s.ask("POST", "/v1/commit", commit, by, "Idempotency-Key: k1"); status != 200 {
 		t.Errorf("commit: %d %s", status, text)
@@ -148,6 +154,25 @@ func TestServeWithTokenFile(t *testing.T) {
 	if code := <-ended; code != 0 { // no request comes
 		t.Errorf("ended with %d", code)
 	}
+}
+
+// TestServeOnSocketAtOnce leaves a stale socket to the server that holds its lock: another one that also finds it
+// stale must not remove the new socket.
+func TestServeOnSocketAtOnce(t *testing.T) {
+	w := demoWorld(t)
+	path := filepath.Join(shortDir(t), "s")
+	unlock, err := filestate.Lock(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, stderr := w.run(6, "serve", "--socket", path)
+	if !strings.Contains(stderr, "a server answers there") {
+		t.Error(stderr)
+	}
+	if err := unlock(); err != nil {
+		t.Fatal(err)
+	}
+	startOwn(t, w, "--socket", path)
 }
 
 // TestServePrintsOpenAPI prints the document that a server answers with, without a repository.

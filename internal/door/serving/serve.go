@@ -1,6 +1,7 @@
 package serving
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -106,7 +107,7 @@ func listenAt(ctx context.Context, c *line.Line, addr, flag string, cfg *serve.C
 	return l, nil
 }
 
-func runServe(ctx context.Context, c *line.Line, f *serveRequest) error {
+func runServe(ctx context.Context, c *line.Line, f *serveRequest) (err error) {
 	if f.OpenAPI {
 		return printOpenAPI(c)
 	}
@@ -139,6 +140,13 @@ func runServe(ctx context.Context, c *line.Line, f *serveRequest) error {
 	defer func() { end() }()
 	if f.Stdio {
 		return serveOne(ctx, c, cfg)
+	}
+	if own := cmp.Or(f.Socket, f.TokenFile); own != "" {
+		unlock, err := lockOwn(ctx, c.Absolute(own))
+		if err != nil {
+			return err
+		}
+		defer func() { err = line.FirstError(err, unlock()) }()
 	}
 	start := startFile{PID: os.Getpid(), Version: cfg.Version}
 	if f.TokenFile != "" {

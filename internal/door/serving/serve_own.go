@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"runtime"
+	"time"
 
 	"github.com/mnem-project/mnem/internal/base/filestate"
 	"github.com/mnem-project/mnem/internal/base/regular"
@@ -34,6 +35,20 @@ func listenOnSocket(ctx context.Context, path string, cfg *serve.Config) (net.Li
 	}
 	cfg.Own, cfg.Loopback = true, true
 	return l, nil
+}
+
+// lockTimeout is how long a server waits for the lock of its socket or start file. One that ends releases it.
+const lockTimeout = time.Second
+
+// lockOwn takes the lock of a socket or start file until the server ends: of several started at once, one serves.
+func lockOwn(ctx context.Context, path string) (unlock func() error, err error) {
+	ctx, cancel := context.WithTimeout(ctx, lockTimeout)
+	defer cancel()
+	unlock, err = filestate.Lock(ctx, path)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("listen at %s: %w: a server answers there", path, store.ErrBusy)
+	}
+	return unlock, err
 }
 
 // removeStaleSocket removes a socket on which no process answers. Anything else at the path is an error.

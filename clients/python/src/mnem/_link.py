@@ -14,7 +14,7 @@ import urllib.parse
 import warnings
 
 from . import _program
-from ._errors import MnemError, NotFound, NotRunning, VersionWarning, of_problem
+from ._errors import Busy, MnemError, NotFound, NotRunning, VersionWarning, of_problem
 from ._version import __version__
 
 MAX_IDLE = 16
@@ -209,11 +209,15 @@ class LocalLink(Link):
     def renew(self) -> Connection:
         """Starts the server unless another process just did."""
         with _program.locked(self.place.lock):
-            for _ in range(6):
+            for attempt in range(12):
                 try:
                     return self.dial()
                 except (OSError, http.client.HTTPException):
+                    pass
+                try:
                     self.start()
+                except Busy:  # a client that does not know this lock started one, or one is about to end
+                    _program.pause(attempt)
             try:
                 return self.dial()
             except (OSError, http.client.HTTPException) as err:

@@ -19,12 +19,15 @@ import time
 import urllib.parse
 from collections.abc import Iterator
 
-from ._errors import MnemError, NotFound, NotRunning, of_problem
+from ._errors import Busy, MnemError, NotFound, NotRunning, of_problem
 
 WINDOWS = sys.platform == "win32"
 
 CALLER = ("MNEM_AUTHOR", "MNEM_AGENT", "MNEM_TASK", "MNEM_BRANCH", "MNEM_SESSION")
 """Variables that say who asks. Each request names them; the shared server must not have those of one process."""
+
+BUSY = 6
+"""The exit code of a server whose socket or start file another one has."""
 
 START_TIMEOUT = 60.0
 """Seconds that a server has to begin to listen."""
@@ -183,6 +186,8 @@ class Place:
 
     def failure(self, code: int) -> MnemError:
         """Returns the error that a server ended with before it listened."""
+        if code == BUSY:
+            return Busy("busy", "another mnem serve has this memory")
         text = self.log.read_bytes()
         for line in reversed(text.splitlines()):
             if line.startswith(b'{"error"'):
