@@ -64,6 +64,7 @@ class Verbs(MemoryCase):
         node = self.memory.get("a")
         assert isinstance(node, answers.GetAnswer)
         self.assertEqual(node.summary, "one")
+        self.assertEqual(self.memory.get("a", field="summary"), "one")
 
     def test_branch_and_merge(self) -> None:
         self.memory.commit([{"node": {"key": "a", "type": "T"}}], "first")
@@ -130,7 +131,7 @@ class Verbs(MemoryCase):
         self.assertEqual({v for v in named if not hasattr(AsyncMemory, v)}, left_out)
 
     def test_generated_file_is_current(self) -> None:
-        generator = pathlib.Path(__file__).parent.parent / "generate.py"
+        generator = pathlib.Path(__file__).parent.parent.parent / "generate.py"
         done = subprocess.run([sys.executable, generator, "--mnem", PROGRAM, "--check"], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 

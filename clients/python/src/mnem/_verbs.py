@@ -23,7 +23,7 @@ class Answer:
 
 
 def has(d: Any, names: tuple[str, ...]) -> bool:
-    return all(name in d for name in names)
+    return isinstance(d, dict) and all(name in d for name in names)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -1329,12 +1329,12 @@ def read_GetAnswerWithImportance(d: Any) -> GetAnswerWithImportance:
     )
 
 
-def read_GetAnswer_forms(d: Any) -> GetAnswer | GetAnswerWithImportance | dict[str, Any]:
+def read_GetAnswer_forms(d: Any) -> GetAnswer | GetAnswerWithImportance | Any:
     if has(d, ('cid', 'commit', 'content', 'context', 'created', 'id', 'importance', 'key', 'mark', 'media', 'now', 'props', 'sources', 'summary', 'type', 'updated', 'validFrom', 'validTo')):
         return read_GetAnswerWithImportance(d)
     if has(d, ('cid', 'commit', 'content', 'context', 'created', 'id', 'key', 'mark', 'media', 'props', 'sources', 'summary', 'type', 'updated', 'validFrom', 'validTo')):
         return read_GetAnswer(d)
-    return dict(d)
+    return d
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -5061,7 +5061,7 @@ class Verbs:
         importance: bool | None = None,
         include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
         now: str | None = None,
-    ) -> GetAnswer | GetAnswerWithImportance | dict[str, Any]:
+    ) -> GetAnswer | GetAnswerWithImportance | Any:
         """Print a node with everything in it. NODE is its exact key, its id, or at least 4 hex digits that
         only its id begins with; key:NAME and id:ID force one reading. Or it is a text that means one
         node for sure: its exact summary, or several words that it alone has all of. Where several fit,
@@ -5075,7 +5075,7 @@ class Verbs:
             retired
         now: TIME that the importance is of, RFC 3339 or YYYY-MM-DD (default: now)
         """
-        answer: GetAnswer | GetAnswerWithImportance | dict[str, Any] = self._verb('get', locals())
+        answer: GetAnswer | GetAnswerWithImportance | Any = self._verb('get', locals())
         return answer
 
     def half_life(
@@ -7278,8 +7278,8 @@ class AsyncVerbs:
         importance: bool | None = None,
         include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
         now: str | None = None,
-    ) -> GetAnswer | GetAnswerWithImportance | dict[str, Any]:
-        answer: GetAnswer | GetAnswerWithImportance | dict[str, Any] = await self._verb('get', locals())
+    ) -> GetAnswer | GetAnswerWithImportance | Any:
+        answer: GetAnswer | GetAnswerWithImportance | Any = await self._verb('get', locals())
         return answer
 
     async def half_life(

@@ -10,8 +10,9 @@ import (
 	"github.com/mnem-project/mnem/internal/door/verbs"
 )
 
-// TestSurfacesOfPython compares the methods and answers of the Python client with the verbs; -rewrite writes them.
-func TestSurfacesOfPython(t *testing.T) {
+// TestSurfacesOfClients compares the methods and answers of the clients for Python and TypeScript with the verbs;
+// -rewrite writes them.
+func TestSurfacesOfClients(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("no python3")
@@ -24,11 +25,11 @@ func TestSurfacesOfPython(t *testing.T) {
 	if err := os.WriteFile(file, doc, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"../../../clients/python/generate.py", "--document", file}
+	args := []string{"../../../clients/generate.py", "--document", file}
 	if !*rewrite {
 		args = append(args, "--check")
 	}
 	if out, err := exec.CommandContext(t.Context(), python, args...).CombinedOutput(); err != nil {
-		t.Errorf("%v: go test ./internal/door/cli -run SurfacesOfPython -rewrite\n%s", err, out)
+		t.Errorf("%v: go test ./internal/door/cli -run SurfacesOfClients -rewrite\n%s", err, out)
 	}
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes src/mnem/_verbs.py from the OpenAPI document that "mnem serve --openapi" prints.
+"""Writes the verbs of the clients for Python and TypeScript from the document that "mnem serve --openapi" prints.
 
-    python3 generate.py --mnem PROGRAM        write the file
-    python3 generate.py --document FILE       write it from a document that was printed before
-    python3 generate.py … --check             fail if the file is not current
+    python3 generate.py --mnem PROGRAM        write both files
+    python3 generate.py --document FILE       write them from a document that was printed before
+    python3 generate.py … --check             fail if one is not current
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ import re
 import subprocess
 import sys
 import textwrap
+from collections.abc import Callable
 from typing import Any
 
-TARGET = pathlib.Path(__file__).parent / "src" / "mnem" / "_verbs.py"
+HERE = pathlib.Path(__file__).parent
 
 # Operations whose bodies or answers are not JSON, or do not end.
 SKIPPED = {"export", "import", "pack_send", "pack_take", "watch"}
@@ -52,6 +53,8 @@ NAMES = {
 }
 
 SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
+TYPES = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean"}
+OBJECT = "Readonly<Record<string, unknown>>"
 
 
 def camel(name: str) -> str:
@@ -77,11 +80,13 @@ def form(schema: dict[str, Any]) -> str:
 class Classes:
     """Dataclasses for the objects in answers: one for each distinct schema."""
 
-    def __init__(self) -> None:
+    def __init__(self, doc: dict[str, Any]) -> None:
         self.name_of: dict[str, str] = {}
         self.taken: dict[str, str] = {}
         self.text: list[str] = []
         self.users: dict[str, set[str]] = {}
+        for verb in verbs_of(doc):
+            self.count(verb.removesuffix("_batch"), answer_schema(doc, verb))
 
     def count(self, verb: str, schema: Any) -> None:
         """Notes which verbs use an object: one of several verbs has a short name."""
@@ -192,8 +197,6 @@ def answer(classes: Classes, verb: str, schema: dict[str, Any]) -> tuple[str, st
     """Returns the type of an answer and the function that reads it."""
     name = camel(verb) + "Answer"
     forms = schema.get("anyOf")
-    if forms and verb in FIRST_FORM:
-        schema, forms = forms[0], None
     if not forms:
         return classes.define(schema, name), f"read_{name}"
     of = FORMS.get(verb.removesuffix("_batch"))
@@ -202,8 +205,8 @@ def answer(classes: Classes, verb: str, schema: dict[str, Any]) -> tuple[str, st
     names, cases = [], []
     for one, form_name in zip(forms, [name, *of]):
         if not one.get("properties"):
-            names.append("dict[str, Any]")
-            cases.append(("", "dict(d)"))
+            names.append("Any")
+            cases.append(("", "d"))
             continue
         names.append(classes.define(one, form_name))
         cases.append((form(one.get("required", [])), f"read_{form_name}(d)"))
@@ -269,31 +272,39 @@ class Answer:
 
 
 def has(d: Any, names: tuple[str, ...]) -> bool:
-    return all(name in d for name in names)
+    return isinstance(d, dict) and all(name in d for name in names)
 
 
 '''
 
 
-def generate(doc: dict[str, Any]) -> str:
-    schemas = doc["components"]["schemas"]
-    verbs = sorted(
+def verbs_of(doc: dict[str, Any]) -> list[str]:
+    return sorted(
         path.removeprefix("/v1/")
         for path, item in doc["paths"].items()
         if path.startswith("/v1/") and path.removeprefix("/v1/") not in SKIPPED and "post" in item
     )
-    classes = Classes()
-    for verb in verbs:
-        schema = schemas[verb + "_answer"]
-        if verb in FIRST_FORM:
-            schema = schema["anyOf"][0]
-        classes.count(verb.removesuffix("_batch"), schema)
+
+
+def answer_schema(doc: dict[str, Any], verb: str) -> dict[str, Any]:
+    schema: dict[str, Any] = doc["components"]["schemas"][verb + "_answer"]
+    return schema["anyOf"][0] if verb in FIRST_FORM else schema  # type: ignore[no-any-return]
+
+
+def is_stream(post: dict[str, Any]) -> bool:
+    """Reports whether a verb answers with a list."""
+    return post["responses"]["200"]["content"]["application/json"]["schema"].get("type") == "array"  # type: ignore[no-any-return]
+
+
+def python(doc: dict[str, Any]) -> str:
+    schemas = doc["components"]["schemas"]
+    verbs = verbs_of(doc)
+    classes = Classes(doc)
     sync, asynchronous, table = [], [], []
     for verb in verbs:
         post = doc["paths"]["/v1/" + verb]["post"]
-        returns, read = answer(classes, verb, schemas[verb + "_answer"])
-        stream = post["responses"]["200"]["content"]["application/json"]["schema"].get("type") == "array"
-        if stream:
+        returns, read = answer(classes, verb, answer_schema(doc, verb))
+        if stream := is_stream(post):
             returns = f"list[{returns}]"
         table.append(f"    {verb!r}: ({read}, {stream}),")
         sync.append(method(verb, post, schemas[verb + "_arguments"], returns, False))
@@ -312,6 +323,169 @@ def generate(doc: dict[str, Any]) -> str:
     )
 
 
+class Interfaces(Classes):
+    """Interfaces of TypeScript for the objects in answers, with the names that Python's classes have."""
+
+    def __init__(self, doc: dict[str, Any]) -> None:
+        super().__init__(doc)
+        self.taken["Conflict"] = ""  # a class of errors
+
+    def define(self, schema: dict[str, Any], name: str) -> str:
+        if name in self.taken:
+            return name
+        self.taken[name] = self.key(schema)
+        required, properties = set(schema.get("required", ())), schema["properties"]
+        members = [
+            f"  {prop}{'' if prop in required else '?'}: {self.type_of(properties[prop], prop, name)[0]};"
+            for prop in sorted(properties, key=lambda p: (p not in required, p))
+        ]
+        self.text.append(f"export interface {name} {{\n" + "\n".join(members) + "\n}\n")
+        return name
+
+    def type_of(self, schema: dict[str, Any], field: str, parent: str) -> tuple[str, str]:
+        kind = schema.get("type")
+        if "anyOf" in schema:
+            return self.type_of(schema["anyOf"][0], field, parent)
+        if "enum" in schema:
+            return " | ".join(map(json.dumps, schema["enum"])), ""
+        null = ""
+        if isinstance(kind, list):
+            null = " | null"
+            kind = next(k for k in kind if k != "null")
+        if kind == "array":
+            inner = self.type_of(schema.get("items", {}), field, parent)[0]
+            return (f"({inner})[]" if "|" in inner else f"{inner}[]"), ""
+        if kind == "object":
+            named = self.named(schema, field, parent) if schema.get("properties") else "Record<string, unknown>"
+            return named + null, ""
+        return TYPES.get(kind or "", "unknown") + null, ""
+
+
+def ts_argument(schema: dict[str, Any]) -> str:
+    kind = schema.get("type")
+    if "anyOf" in schema:
+        return " | ".join(ts_argument(s) for s in schema["anyOf"])
+    if "enum" in schema:
+        return " | ".join(map(json.dumps, schema["enum"]))
+    if kind == "array":
+        items = schema.get("items", {})
+        return f"readonly {OBJECT}[]" if items.get("type") == "object" else f"readonly ({ts_argument(items)})[]"
+    return TYPES.get(kind or "", "unknown")
+
+
+def ts_doc(text: str, indent: str) -> str:
+    paragraphs = re.split(r"\n\s*\n", text.replace("*/", "* /"))
+    lines = "\n\n".join(textwrap.fill(p, 110 - len(indent), subsequent_indent="") for p in paragraphs).split("\n")
+    if len(lines) == 1 and len(lines[0]) < 105:
+        return f"{indent}/** {lines[0]} */\n"
+    return f"{indent}/**\n" + "".join(f"{indent} * {line}".rstrip() + "\n" for line in lines) + f"{indent} */\n"
+
+
+def ts_answer(classes: Interfaces, verb: str, schema: dict[str, Any]) -> str:
+    """Returns the type of an answer: one form, or a choice in which the members of all can be read.
+
+    A form without members, the value of a field, is left to the class Memory.
+    """
+    name = camel(verb) + "Answer"
+    forms = schema.get("anyOf")
+    if not forms:
+        return classes.define(schema, name)
+    names = [name, *FORMS[verb.removesuffix("_batch")]]
+    return f"OneOf<{', '.join(classes.define(f, n) for f, n in zip(forms, names) if f.get('properties'))}>"
+
+
+def ts_method(verb: str, doc: dict[str, Any], schema: dict[str, Any], returns: str) -> tuple[str, str]:
+    """Returns the interface of a method's options, "" if it has none, and the method."""
+    properties, required = schema.get("properties", {}), schema.get("required", [])
+    positional = sorted((p for p in doc.get("x-positional", ()) if p in properties), key=lambda p: p not in required)
+    options = [p for p in sorted(properties, key=lambda p: (p not in required, p)) if p not in positional]
+    name, text = camel(verb) + "Options", ""
+    if options:
+        members = (
+            ts_doc(properties[p].get("description", p), "  ")
+            + f"  {p}{'' if p in required else '?'}: {ts_argument(properties[p])}{'' if p in required else ' | undefined'};\n"
+            for p in options
+        )
+        text = f"/** Parameters of {method_name(verb)}. */\nexport interface {name} {{\n" + "".join(members) + "}\n"
+    described = doc["description"] + "".join(
+        f"\n\n@param {parameter(p)} {properties[p]['description']}" for p in positional if properties[p].get("description")
+    )
+    out = ts_doc(described, "  ")
+    at_least = sum(p in required for p in positional)
+    last = [f"options{'' if any(p in required for p in options) else '?'}: {name}"] if options else []
+    for given in range(at_least, len(positional) + 1):
+        args = [f"{parameter(p)}: {ts_argument(properties[p])}" for p in positional[:given]] + last
+        out += f"  {method_name(verb)}({', '.join(args)}): Promise<{returns}>;\n"
+    names = json.dumps(positional)
+    out += f"  {method_name(verb)}(...given: unknown[]): Promise<unknown> {{\n    return this.verb({json.dumps(verb)}, {names}, given);\n  }}\n"
+    return text, out
+
+
+def method_name(verb: str) -> str:
+    name = camel(verb)
+    return name[:1].lower() + name[1:]
+
+
+def parameter(name: str) -> str:
+    return name + "_" if name in {"from", "in", "continue", "type", "of"} else name
+
+
+TS_HEAD = '''// Written by clients/generate.py from the OpenAPI document of mnem. Changes are made there.
+//
+// The verbs of mnem, their parameters and answers. Times are RFC 3339 texts; scores are integers.
+
+type Names<T> = T extends unknown ? keyof T : never;
+type Open<T, All extends PropertyKey> = T & { [K in Exclude<All, keyof T>]?: undefined };
+type Each<T, All extends PropertyKey> = T extends unknown ? Open<T, All> : never;
+
+/** One of several forms of an answer: the members of the other forms are undefined. */
+export type OneOf<A, B = never, C = never> = Each<A | B | C, Names<A | B | C>>;
+
+'''
+
+
+def typescript(doc: dict[str, Any]) -> str:
+    schemas = doc["components"]["schemas"]
+    classes = Interfaces(doc)
+    options, methods, streams = [], [], []
+    for verb in verbs_of(doc):
+        post = doc["paths"]["/v1/" + verb]["post"]
+        returns = ts_answer(classes, verb, answer_schema(doc, verb))
+        if is_stream(post):
+            streams.append(verb)
+            returns += "[]"
+        text, method_text = ts_method(verb, post, schemas[verb + "_arguments"], returns)
+        options.append(text)
+        methods.append(method_text)
+    return (
+        TS_HEAD + "\n".join(classes.text) + "\n" + "\n".join(o for o in options if o)
+        + "\n/** Verbs that answer with a list. */\nexport const LISTS: ReadonlySet<string> = new Set([\n"
+        + "".join(f"  {json.dumps(v)},\n" for v in streams) + "]);\n\n"
+        + "/** A method for each verb. Parameters that are named last may be left out, and options follow what is given. */\n"
+        + "export abstract class Verbs {\n"
+        + "  protected abstract verb(name: string, positional: readonly string[], given: readonly unknown[]): Promise<unknown>;\n\n"
+        + "\n".join(methods) + "}\n"
+    )
+
+
+TARGETS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "python/src/mnem/_verbs.py": python,
+    "typescript/src/verbs.ts": typescript,
+}
+
+
+def current(path: str, text: str) -> bool:
+    """Reports whether a file has a text, and prints how they differ."""
+    target = HERE / path
+    found = target.read_text(encoding="utf-8") if target.exists() else ""
+    if found == text:
+        return True
+    diff = difflib.unified_diff(found.splitlines(), text.splitlines(), path, "generated", lineterm="")
+    print("\n".join(list(diff)[:60]))
+    print(f"clients/{path} is not current: run clients/generate.py, or go test ./internal/door/cli -run SurfacesOfClients -rewrite")
+    return False
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mnem", default="mnem", help="the program, by default the one in PATH")
@@ -322,17 +496,12 @@ def main() -> int:
         printed = options.document.read_bytes()
     else:
         printed = subprocess.run([options.mnem, "serve", "--openapi"], capture_output=True, check=True).stdout
-    text = generate(json.loads(printed))
-    if not options.check:
-        TARGET.write_text(text, encoding="utf-8")
-        return 0
-    current = TARGET.read_text(encoding="utf-8")
-    if current == text:
-        return 0
-    diff = difflib.unified_diff(current.splitlines(), text.splitlines(), "src/mnem/_verbs.py", "generated", lineterm="")
-    print("\n".join(list(diff)[:60]))
-    print("src/mnem/_verbs.py is not current: run generate.py")
-    return 1
+    texts = {path: write(json.loads(printed)) for path, write in TARGETS.items()}
+    if options.check:
+        return 0 if all([current(path, text) for path, text in texts.items()]) else 1
+    for path, text in texts.items():
+        (HERE / path).write_text(text, encoding="utf-8")
+    return 0
 
 
 if __name__ == "__main__":
