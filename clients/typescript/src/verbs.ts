@@ -1088,6 +1088,7 @@ export interface Item {
   signals?: Signal;
   terms?: Term[];
   tier?: number;
+  why?: string | null;
 }
 
 export interface Warning {

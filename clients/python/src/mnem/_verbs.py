@@ -2576,6 +2576,7 @@ class Item(Answer):
     signals: Signal | None = None
     terms: list[Term] = field(default_factory=list)
     tier: int | None = None
+    why: str | None = None
 
 
 def read_Item(d: Any) -> Item:
@@ -2600,6 +2601,7 @@ def read_Item(d: Any) -> Item:
         signals=read_Signal(v) if (v := d.get('signals')) is not None else None,
         terms=[read_Term(x) for x in d.get('terms') or ()],
         tier=d.get('tier'),
+        why=d.get('why'),
     )
 
 
