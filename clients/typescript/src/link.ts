@@ -4,7 +4,7 @@ import * as http from "node:http";
 import * as https from "node:https";
 
 import { Busy, MnemError, NotFound, NotRunning, ofProblem } from "./errors.js";
-import { Place, ensure, init, pause } from "./program.js";
+import { Place, START_TIMEOUT, ensure, init, pause } from "./program.js";
 import { VERSION } from "./version.js";
 
 /** Connections that are used at once; further requests wait. */
@@ -270,15 +270,33 @@ export class LocalLink extends Link {
     throw new NotRunning(`mnem serve started but does not answer: ${last?.message}`, undefined, last);
   }
 
-  /** Starts a server, and makes a repository in a database if there is none. */
+  /** Starts a server and waits until it has opened the memory; makes one in a database if there is none. */
   private async start(): Promise<void> {
     try {
-      await this.place.start(this.options.idle);
+      await this.ready();
     } catch (err) {
       const { repository } = this.place;
       if (!(err instanceof NotFound) || !this.options.create || !repository.includes("://")) throw err;
       await init(repository);
-      await this.place.start(this.options.idle);
+      await this.ready();
     }
+  }
+
+  private async ready(): Promise<void> {
+    const failure = await this.place.start(this.options.idle);
+    const deadline = performance.now() + START_TIMEOUT;
+    for (let attempt = 0; performance.now() < deadline; attempt++) {
+      const ended = await failure();
+      if (ended) throw ended;
+      try {
+        const connection = await this.dial();
+        const { status } = await connection.ask("GET", "/readyz").finally(() => connection.close());
+        if (status === 200) return;
+      } catch (err) {
+        if (!(err instanceof Broken)) throw err;
+      }
+      await pause(attempt);
+    }
+    throw new NotRunning(`mnem serve did not open ${this.place.shown} in time`);
   }
 }

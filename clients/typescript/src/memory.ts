@@ -35,7 +35,7 @@ export interface OpenOptions {
   author?: string | undefined;
   /** Recorded with changes. Default MNEM_AGENT. */
   agent?: string | undefined;
-  /** Recorded with changes. Default MNEM_TASK. */
+  /** Recorded with changes. Default MNEM_TASK. MNEM_BRANCH and MNEM_SESSION count too. */
   task?: string | undefined;
   /** A loopback port with a token in place of a Unix socket; on Windows always. */
   tcp?: boolean | undefined;
@@ -92,6 +92,7 @@ export class Memory extends Verbs {
     link.give(await link.take());
     return new Memory(link, headersOf({
       author: options.author ?? env.MNEM_AUTHOR, agent: options.agent ?? env.MNEM_AGENT, task: options.task ?? env.MNEM_TASK,
+      branch: env.MNEM_BRANCH, session: env.MNEM_SESSION,
     }));
   }
 

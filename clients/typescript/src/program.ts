@@ -16,7 +16,10 @@ import { Busy, MnemError, NoProgram, NotFound, NotRunning, ofProblem } from "./e
 export const WINDOWS = process.platform === "win32";
 
 /** Milliseconds that a server has to begin to listen. */
-const START_TIMEOUT = 60_000;
+export const START_TIMEOUT = 60_000;
+
+/** Variables that say who asks. Each request names them; the shared server must not have those of one process. */
+export const CALLER = ["MNEM_AUTHOR", "MNEM_AGENT", "MNEM_TASK", "MNEM_BRANCH", "MNEM_SESSION"];
 
 /** The exit code of a server whose socket or start file another one has. */
 const BUSY = 6;
@@ -156,16 +159,28 @@ export class Place {
     [this.socket, this.startFile, this.log] = [`${name}.sock`, `${name}.json`, `${name}.log`];
   }
 
-  /** Starts a server and waits until it listens. Throws Busy if another one has the place. */
-  async start(idle: number): Promise<void> {
+  /** The repository without what a URL may keep secret. */
+  get shown(): string {
+    if (!URL.canParse(this.repository)) return this.repository;
+    const { protocol, hostname, pathname } = new URL(this.repository);
+    return `${protocol}//${hostname}${pathname}`;
+  }
+
+  /**
+   * Starts a server, waits until it listens, and returns the error that it ends with, if it does. Throws Busy if
+   * another one has the place.
+   */
+  async start(idle: number): Promise<() => Promise<MnemError> | undefined> {
     const where = this.tcp ? ["--addr", "127.0.0.1:0", "--token-file", this.startFile] : ["--socket", this.socket];
+    const env = { ...process.env };
+    for (const name of [...CALLER, "MNEM_STAGE", "MNEM_REPO", "SOURCE_DATE_EPOCH"]) delete env[name];
     const log = openSync(this.log, "w", 0o600);
     let child: Server;
     try {
       child = spawn(program(), [
         "serve", "--repo", this.repository, ...where, "--idle", `${Math.max(1, Math.round(idle))}s`,
         "--rate", "1000000", "--log", "none", "--json",
-      ], { cwd: dirname(this.log), detached: true, stdio: ["ignore", "pipe", log], windowsHide: true }) as Server;
+      ], { cwd: dirname(this.log), env, detached: true, stdio: ["ignore", "pipe", log], windowsHide: true }) as Server;
     } finally {
       closeSync(log);
     }
@@ -181,6 +196,10 @@ export class Place {
     if (!first.startsWith('{"url"')) throw await this.failure(await ended);
     child.stdout.destroy();
     child.unref();
+    return () => {
+      const code = child.exitCode ?? child.signalCode;
+      return code === null ? undefined : this.failure(code);
+    };
   }
 
   /** Returns the error that a server ended with before it listened. */

@@ -397,6 +397,19 @@ describe("versions and programs", () => {
 });
 
 describe("processes", () => {
+  test("variables that say who asks are those of each process", async (t) => {
+    const at = await memoryOf(t);
+    const env = { ...process.env, MNEM_AUTHOR: "carol", MNEM_AGENT: "robot" };
+    const worker = [join(HERE, "worker.js"), at.path, "1", "1"];
+    await run(process.execPath, worker, { env });
+    const memory = await at.open();
+    await memory.remember("what the second process says");
+    await memory.branch("other");
+    await run(process.execPath, [...worker.slice(0, 2), "2", "1"], { env: { ...env, MNEM_BRANCH: "other" } });
+    assert.deepEqual((await memory.log()).map((c) => [c.author, c.agent]), [["ann", null], ["carol", "robot"]]);
+    assert.equal((await memory.log({ at: "other" })).length, 3);
+  });
+
   test("8 of them remember 25 facts each: 200 of 200", async (t) => {
     const at = await memoryOf(t);
     await Promise.all(Array.from({ length: 8 }, (_, w) => run(process.execPath, [join(HERE, "worker.js"), at.path, String(w), "25"])));
