@@ -17,7 +17,7 @@ import re
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 HERE = pathlib.Path(__file__).parent
@@ -51,6 +51,9 @@ NAMES = {
     ("op", "seq"): "OperationName",
     ("code", "field", "file", "item", "line", "message", "remedy", "rule"): "SecretWarning",
 }
+
+# Parameters without which a verb answers with its first form.
+CHOOSES_FORM = {"get": ["field", "importance"], "diff": ["stat"], "ls": ["edges"]}
 
 SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
 TYPES = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean"}
@@ -221,30 +224,48 @@ def answer(classes: Classes, verb: str, schema: dict[str, Any]) -> tuple[str, st
 
 
 def method(verb: str, doc: dict[str, Any], schema: dict[str, Any], returns: str, awaited: bool) -> str:
-    properties, required = schema.get("properties", {}), schema.get("required", [])
-    positional = [p for p in doc.get("x-positional", ()) if p in properties]
-    positional.sort(key=lambda p: p not in required)
-    args = ["self"]
-    described = []
-    order = positional + [p for p in sorted(properties, key=lambda p: (p not in required, p)) if p not in positional]
-    for i, prop in enumerate(order):
-        if i == len(positional):
-            args.append("*")
-        kind = argument_type(properties[prop])
-        args.append(f"{snake(prop)}: {kind}" + ("" if prop in required else " | None = None"))
-        if text := properties[prop].get("description"):
-            described.append(f"{snake(prop)}: {text}")
+    """Returns the text of a method, with the more exact signature before it that a verb has without some parameters."""
+    full = signature(verb, doc, schema, returns, awaited, ())
+    exact = ""
+    if chooses := CHOOSES_FORM.get(verb):
+        first = returns.split(" | ")[0]
+        both = [signature(verb, doc, schema, r, awaited, left_out) for r, left_out in ((first, chooses), (returns, []))]
+        exact = "".join(f"    @overload\n{text} ...\n\n" for text in both)
+    properties = schema.get("properties", {})
+    order = [p for p in arguments(doc, schema)[0] if "description" in properties[p]]
+    described = [f"{snake(p)}: {properties[p]['description']}" for p in order]
     body = "\n\n".join(textwrap.fill(p, 96) for p in re.split(r"\n\s*\n", doc["description"]))
     if described:
         body += "\n\n" + "\n".join(textwrap.fill(d, 96, subsequent_indent="    ") for d in described)
     body = body.replace("\\", "\\\\").replace('"""', "'''")
-    head = f"    {'async ' if awaited else ''}def {snake(verb)}(\n        " + ",\n        ".join(args)
-    call = f"self._verb({verb!r}, locals())"
     text = "" if awaited else textwrap.indent(f'"""{body}\n"""\n', "        ").replace("\n        \n", "\n\n")
-    return (
-        head + f",\n    ) -> {returns}:\n" + text
-        + f"        answer: {returns} = {'await ' if awaited else ''}{call}\n        return answer\n"
-    )
+    call = f"{'await ' if awaited else ''}self._verb({verb!r}, locals())"
+    return f"{exact}{full}\n{text}        answer: {returns} = {call}\n        return answer\n"
+
+
+def arguments(doc: dict[str, Any], schema: dict[str, Any]) -> tuple[list[str], int]:
+    """Returns the parameters in their order, and how many of them are positional."""
+    properties, required = schema.get("properties", {}), schema.get("required", [])
+    positional = [p for p in doc.get("x-positional", ()) if p in properties]
+    positional.sort(key=lambda p: p not in required)
+    others = sorted((p for p in properties if p not in positional), key=lambda p: (p not in required, p))
+    return positional + others, len(positional)
+
+
+def signature(
+    verb: str, doc: dict[str, Any], schema: dict[str, Any], returns: str, awaited: bool, without: Sequence[str]
+) -> str:
+    properties, required = schema.get("properties", {}), schema.get("required", [])
+    order, positional = arguments(doc, schema)
+    args = ["self"]
+    for i, prop in enumerate(order):
+        if i == positional:
+            args.append("*")
+        if prop not in without:
+            kind = argument_type(properties[prop])
+            args.append(f"{snake(prop)}: {kind}" + ("" if prop in required else " | None = None"))
+    separator = ",\n        "
+    return f"    {'async ' if awaited else ''}def {snake(verb)}(\n        {separator.join(args)},\n    ) -> {returns}:"
 
 
 HEAD = '''"""The verbs of mnem and their answers. Times are RFC 3339 texts; scores are integers."""
@@ -255,7 +276,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 
 class Answer:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Compiles mnem for each platform and writes wheels, and the source distribution, into a directory.
 
-    python3 build_wheels.py dist                      all platforms
-    python3 build_wheels.py dist linux/amd64 …        some
-    python3 build_wheels.py dist --program PATH linux/amd64     with a program that is there already
+python3 build_wheels.py dist                      all platforms
+python3 build_wheels.py dist linux/amd64 …        some
+python3 build_wheels.py dist --program PATH linux/amd64     with a program that is there already
 """
 
 from __future__ import annotations

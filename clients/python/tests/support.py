@@ -12,6 +12,7 @@ import struct
 import sys
 import tempfile
 import unittest
+from typing import Any
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "src"))
 
@@ -59,7 +60,8 @@ class MemoryCase(unittest.TestCase):
         self.memory = self.open()
 
     def open(self, **options: object) -> Memory:
-        memory = Memory.open(self.path, **{"author": "ann", "idle": IDLE, "tcp": self.tcp, **options})  # type: ignore[arg-type]
+        chosen: dict[str, Any] = {"author": "ann", "idle": IDLE, "tcp": self.tcp, **options}
+        memory = Memory.open(self.path, **chosen)
         self.addCleanup(memory.close)
         return memory
 

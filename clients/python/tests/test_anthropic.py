@@ -24,7 +24,17 @@ from .support import MemoryCase
 from mnem.anthropic import AsyncMnemMemoryTool, MnemMemoryTool
 
 NAMES = ["a", "b", "notes.md", ".hidden", "für Elise", "d", "e f"]
-TEXTS = ["", "one\n", "one\ntwo\nthree\nfour\nfive\nsix", "one one\n\none", "a\r\nb\r\n", "日本\n", "\n", "x" * 1500, "t\0x"]
+TEXTS = [
+    "",
+    "one\n",
+    "one\ntwo\nthree\nfour\nfive\nsix",
+    "one one\n\none",
+    "a\r\nb\r\n",
+    "日本\n",
+    "\n",
+    "x" * 1500,
+    "t\0x",
+]
 
 
 class Random:
@@ -35,7 +45,9 @@ class Random:
 
     def path(self) -> str:
         if self.r.randrange(25) == 0:
-            return self.r.choice(["", "/", "/etc/passwd", "memories/a", "/memories/../x", "/memories/a/../../b", "/memoriesa"])
+            return self.r.choice(
+                ["", "/", "/etc/passwd", "memories/a", "/memories/../x", "/memories/a/../../b", "/memoriesa"]
+            )
         root = self.r.choice(["/memories"] * 9 + ["/memories/"])
         names = [self.r.choice(NAMES) for _ in range(self.r.choice([0, 1, 1, 1, 2, 2, 3, 4]))]
         if self.r.randrange(12) == 0:
@@ -147,7 +159,9 @@ class Differences(MemoryCase):
     def test_history(self) -> None:
         self.mine.call({"command": "create", "path": "/memories/a.md", "file_text": "Alice leads infra\n"})
         self.mine.call({"command": "rename", "old_path": "/memories/a.md", "new_path": "/memories/b.md"})
-        self.assertEqual([c.message for c in self.memory.log()], ["rename /memories/a.md to /memories/b.md", "create /memories/a.md"])
+        self.assertEqual(
+            [c.message for c in self.memory.log()], ["rename /memories/a.md to /memories/b.md", "create /memories/a.md"]
+        )
         self.assertEqual(self.memory.recall("who leads infra").items[0].type, "MemoryFile")
         self.memory.undo()
         self.assertIn("/memories/a.md", str(self.mine.call({"command": "view", "path": "/memories"})))
@@ -157,7 +171,9 @@ class Differences(MemoryCase):
     def test_async_and_concurrent(self) -> None:
         async def run() -> None:
             tool = AsyncMnemMemoryTool(self.memory)
-            made = [tool.call({"command": "create", "path": f"/memories/{i % 5}", "file_text": str(i)}) for i in range(20)]
+            made = [
+                tool.call({"command": "create", "path": f"/memories/{i % 5}", "file_text": str(i)}) for i in range(20)
+            ]
             done = await asyncio.gather(*made, return_exceptions=True)
             self.assertEqual(sum(isinstance(d, str) for d in done), 5)
             self.assertEqual(sum(isinstance(d, ToolError) for d in done), 15)
@@ -174,7 +190,9 @@ class Differences(MemoryCase):
         def write(worker: int) -> None:
             tool = MnemMemoryTool(self.memory)
             for i in range(5):
-                tool.call({"command": "insert", "path": "/memories/log", "insert_line": 0, "insert_text": f"{worker}-{i}"})
+                tool.call(
+                    {"command": "insert", "path": "/memories/log", "insert_line": 0, "insert_text": f"{worker}-{i}"}
+                )
 
         with ThreadPoolExecutor(4) as threads:
             list(threads.map(write, range(4)))

@@ -50,7 +50,9 @@ class Random:
             return [self.value(depth + 1) for _ in range(self.r.randrange(3))]
         if kind == 7:
             return {self.r.choice("abc"): self.value(depth + 1) for _ in range(self.r.randrange(3))}
-        return [self.r.randint(-5, 5), self.r.choice(WORDS), 1.5, None, True, self.r.choice([2**70, "\ud800", "a\0"])][kind]
+        return [self.r.randint(-5, 5), self.r.choice(WORDS), 1.5, None, True, self.r.choice([2**70, "\ud800", "a\0"])][
+            kind
+        ]
 
     def item(self) -> dict[str, Any]:
         return {self.r.choice("abc"): self.value() for _ in range(self.r.randint(0, 3))} | {"n": self.r.randint(0, 9)}

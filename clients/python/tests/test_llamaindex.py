@@ -40,7 +40,9 @@ class Blocks(MemoryCase):
                 for _ in range(draw.choice([0, 1, 2, 7])):
                     text = " ".join(draw.choices(WORDS, k=draw.choice([0, 3, 40, 1000])))
                     role = draw.choice(["user", "assistant", "system"])
-                    blocks: list[Any] = draw.choice([[TextBlock(text=text)], [TextBlock(text=text), ImageBlock(url="http://x/y.png")]])
+                    blocks: list[Any] = draw.choice(
+                        [[TextBlock(text=text)], [TextBlock(text=text), ImageBlock(url="http://x/y.png")]]
+                    )
                     batch.append(ChatMessage(role=role, blocks=blocks))
                     if text:
                         want.append((text, {"role": role} | ({"session_id": session} if session else {})))

@@ -1,11 +1,11 @@
 """mnem: git for an AI agent's memory.
 
-    from mnem import Memory
+from mnem import Memory
 
-    with Memory.open("notes") as memory:
-        memory.remember("Alice leads the infra team", tag=["team"])
-        for item in memory.recall("who leads infra").items:
-            print(item.rendered)
+with Memory.open("notes") as memory:
+    memory.remember("Alice leads the infra team", tag=["team"])
+    for item in memory.recall("who leads infra").items:
+        print(item.rendered)
 """
 
 from ._client import AsyncMemory, Memory

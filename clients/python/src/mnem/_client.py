@@ -143,8 +143,8 @@ class Memory(_verbs.Verbs):
     def session(self: M, name: str, *, follow: bool = False, at: str | None = None) -> Iterator[M]:
         """Starts a session, which records what recall and retrieve answer; replay repeats it.
 
-            with memory.session("triage") as seen:
-                seen.recall("who leads infra")
+        with memory.session("triage") as seen:
+            seen.recall("who leads infra")
         """
         self.session_start(name, follow=follow or None, at=at)
         try:
@@ -235,7 +235,9 @@ class Memory(_verbs.Verbs):
                 nodes=made.nodes, parents=made.parents, unchanged=0,
             )  # fmt: skip
         if name == "remember" and lost.commit is not None:
-            found: RememberAnswer = self._verb("remember", {**arguments, "dry_run": True, "no_diff": None, "supersedes": None})
+            found: RememberAnswer = self._verb(
+                "remember", {**arguments, "dry_run": True, "no_diff": None, "supersedes": None}
+            )
             if found.action == "duplicate":
                 return dataclasses.replace(found, action="added", commit=lost.commit, dry_run=False, no_change=False)
         raise lost

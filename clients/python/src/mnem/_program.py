@@ -199,7 +199,9 @@ class Place:
 
 def init(repository: str) -> None:
     """Makes an empty repository."""
-    done = subprocess.run([program(), "init", "--repo", repository, "--json"], capture_output=True, timeout=START_TIMEOUT)
+    done = subprocess.run(
+        [program(), "init", "--repo", repository, "--json"], capture_output=True, timeout=START_TIMEOUT
+    )
     if done.returncode == 0:
         return
     for line in reversed(done.stderr.splitlines()):

@@ -12,7 +12,6 @@ from typing import Any
 from ._client import Memory, as_json
 from ._errors import InvalidInput, NotFound
 from ._program import pause
-from ._verbs import GetAnswer, LsAnswer
 
 Path = tuple[str, ...]
 
@@ -73,7 +72,6 @@ class Records:
             node = self.memory.get("key:" + self.key(path))
         except NotFound:
             return None
-        assert isinstance(node, GetAnswer)
         return self.record(node.props, node.created, node.updated, node.id)
 
     def record(self, props: dict[str, Any], created: str, updated: str | None, id: str) -> Record:
@@ -87,7 +85,6 @@ class Records:
             page = self.memory.ls(type=[self.kind], where=where or None, limit=0)
         except NotFound:  # no commit yet
             return []
-        assert isinstance(page, LsAnswer)
         found = [self.record(n.props, n.created, n.updated, n.id) for n in page.nodes]
         return sorted((r for r in found if r.path[: len(under)] == under), key=lambda r: r.order)
 

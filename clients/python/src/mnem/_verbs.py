@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 
 class Answer:
@@ -4817,6 +4817,29 @@ class Verbs:
         answer: CuesAnswer | CuesWritten = self._verb('cues', locals())
         return answer
 
+    @overload
+    def diff(
+        self,
+        a: str | None = None,
+        b: str | None = None,
+        *,
+        stage: str | None = None,
+        staged: bool | None = None,
+        type: Sequence[str] | None = None,
+    ) -> DiffAnswer: ...
+
+    @overload
+    def diff(
+        self,
+        a: str | None = None,
+        b: str | None = None,
+        *,
+        stage: str | None = None,
+        staged: bool | None = None,
+        stat: bool | None = None,
+        type: Sequence[str] | None = None,
+    ) -> DiffAnswer | DiffStat: ...
+
     def diff(
         self,
         a: str | None = None,
@@ -5054,6 +5077,28 @@ class Verbs:
         answer: GcAnswer = self._verb('gc', locals())
         return answer
 
+    @overload
+    def get(
+        self,
+        node: str,
+        *,
+        at: str | None = None,
+        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
+        now: str | None = None,
+    ) -> GetAnswer: ...
+
+    @overload
+    def get(
+        self,
+        node: str,
+        *,
+        at: str | None = None,
+        field: str | None = None,
+        importance: bool | None = None,
+        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
+        now: str | None = None,
+    ) -> GetAnswer | GetAnswerWithImportance | Any: ...
+
     def get(
         self,
         node: str,
@@ -5206,6 +5251,37 @@ class Verbs:
         """
         answer: list[LogAnswer] = self._verb('log', locals())
         return answer
+
+    @overload
+    def ls(
+        self,
+        *,
+        after: str | None = None,
+        all_types: bool | None = None,
+        at: str | None = None,
+        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
+        limit: int | None = None,
+        now: str | None = None,
+        sort: str | None = None,
+        type: Sequence[str] | None = None,
+        where: Sequence[str] | None = None,
+    ) -> LsAnswer: ...
+
+    @overload
+    def ls(
+        self,
+        *,
+        after: str | None = None,
+        all_types: bool | None = None,
+        at: str | None = None,
+        edges: bool | None = None,
+        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
+        limit: int | None = None,
+        now: str | None = None,
+        sort: str | None = None,
+        type: Sequence[str] | None = None,
+        where: Sequence[str] | None = None,
+    ) -> LsAnswer | LsEdges: ...
 
     def ls(
         self,
@@ -7148,6 +7224,29 @@ class AsyncVerbs:
         answer: CuesAnswer | CuesWritten = await self._verb('cues', locals())
         return answer
 
+    @overload
+    async def diff(
+        self,
+        a: str | None = None,
+        b: str | None = None,
+        *,
+        stage: str | None = None,
+        staged: bool | None = None,
+        type: Sequence[str] | None = None,
+    ) -> DiffAnswer: ...
+
+    @overload
+    async def diff(
+        self,
+        a: str | None = None,
+        b: str | None = None,
+        *,
+        stage: str | None = None,
+        staged: bool | None = None,
+        stat: bool | None = None,
+        type: Sequence[str] | None = None,
+    ) -> DiffAnswer | DiffStat: ...
+
     async def diff(
         self,
         a: str | None = None,
@@ -7271,6 +7370,28 @@ class AsyncVerbs:
         answer: GcAnswer = await self._verb('gc', locals())
         return answer
 
+    @overload
+    async def get(
+        self,
+        node: str,
+        *,
+        at: str | None = None,
+        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
+        now: str | None = None,
+    ) -> GetAnswer: ...
+
+    @overload
+    async def get(
+        self,
+        node: str,
+        *,
+        at: str | None = None,
+        field: str | None = None,
+        importance: bool | None = None,
+        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
+        now: str | None = None,
+    ) -> GetAnswer | GetAnswerWithImportance | Any: ...
+
     async def get(
         self,
         node: str,
@@ -7351,6 +7472,37 @@ class AsyncVerbs:
     ) -> list[LogAnswer]:
         answer: list[LogAnswer] = await self._verb('log', locals())
         return answer
+
+    @overload
+    async def ls(
+        self,
+        *,
+        after: str | None = None,
+        all_types: bool | None = None,
+        at: str | None = None,
+        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
+        limit: int | None = None,
+        now: str | None = None,
+        sort: str | None = None,
+        type: Sequence[str] | None = None,
+        where: Sequence[str] | None = None,
+    ) -> LsAnswer: ...
+
+    @overload
+    async def ls(
+        self,
+        *,
+        after: str | None = None,
+        all_types: bool | None = None,
+        at: str | None = None,
+        edges: bool | None = None,
+        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
+        limit: int | None = None,
+        now: str | None = None,
+        sort: str | None = None,
+        type: Sequence[str] | None = None,
+        where: Sequence[str] | None = None,
+    ) -> LsAnswer | LsEdges: ...
 
     async def ls(
         self,

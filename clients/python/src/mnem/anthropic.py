@@ -35,7 +35,6 @@ from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryT
 from ._client import Memory
 from ._errors import AnswerLost, Conflict, InvalidInput, NotFound, Refused
 from ._records import attempts
-from ._verbs import GetAnswer, LsAnswer
 
 if TYPE_CHECKING:
     from anthropic.types.beta import (
@@ -78,7 +77,6 @@ class Tree:
             page = memory.ls(type=[FILE, DIRECTORY], limit=0)
         except NotFound:  # no commit yet
             return
-        assert isinstance(page, LsAnswer)
         self.commit = page.commit or "none"
         for node in page.nodes:
             path = str(node.props["path"])
@@ -107,7 +105,6 @@ class Tree:
 
     def text(self, entry: Entry) -> str:
         node = self.memory.get("id:" + entry.id, at=self.commit)
-        assert isinstance(node, GetAnswer)
         return node.content or ""
 
     def parents(self, path: str, shown: str) -> list[dict[str, Any]]:
@@ -181,9 +178,7 @@ class Files:
             text = tree.text(entry)
             count = text.count(old)
             if count == 0:
-                raise ToolError(
-                    f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}."
-                )
+                raise ToolError(f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}.")
             if count > 1:
                 raise ToolError(
                     f"No replacement was performed. Multiple occurrences of old_str `{old}` in lines: "
@@ -239,10 +234,10 @@ class Files:
                 raise ToolError("Cannot rename the /memories directory itself")
             if tree.find(target) is not None:
                 raise ToolError(f"The destination {new} already exists")
-            lines = tree.parents(target, new)
             entry = tree.find(source)
             if entry is None:
                 raise ToolError(f"The path {old} does not exist")
+            lines = tree.parents(target, new)
             if target.startswith(source + "/"):
                 raise ToolError(f"The path {old} cannot be moved into itself: {new}")
             moved = [entry, *(tree.below(source) if entry.directory else ())]

@@ -19,8 +19,8 @@ It answers as InMemoryStore does, with these differences:
 - Values are read back from JSON: a tuple is a list then, and names are texts. What json.dumps refuses raises its
   TypeError; a value beyond about 900 kB raises InvalidInput. InMemoryStore keeps the objects themselves.
 - Items read are copies: changing one does not change the store.
-- ttl is supported. A read with refresh_ttl, the default, writes the new times of expiry of all items that it read in one
-  commit. Items that expired are never returned (omit_expired is always on); sweep_ttl() removes them in one commit.
+- ttl is supported. A read with refresh_ttl, the default, writes the new times of expiry of all items that it read in
+  one commit. Items that expired are never returned (omit_expired is always on); sweep_ttl() removes them in one commit.
 - A put that looks like it holds a credential raises Refused, unless allow_secret names the rule.
 - Labels and keys with a lone surrogate raise InvalidInput. batch() checks labels, as put() does.
 """

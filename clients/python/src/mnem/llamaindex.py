@@ -10,7 +10,8 @@
 It does what VectorMemoryBlock does, with these differences:
 
 - Nothing but the memory is needed: no vector store and no embedding model.
-- Every message is a node, with its role and session as properties; VectorMemoryBlock stores what came at once as one text.
+- Every message is a node, with its role and session as properties; VectorMemoryBlock stores what came at once as one
+  text.
 - All of the memory is searched, facts that others remembered too. kinds=["Message"] limits it to messages, session_only
   to those of the session that asks.
 - The newest message of the user is the query; VectorMemoryBlock takes five of any role.
@@ -66,7 +67,11 @@ class MnemMemoryBlock(BaseMemoryBlock[str]):
 
     def _recall(self, query: str, session_id: str | None) -> str:
         memory: Memory = self.memory
-        where = [f"session_id = {json.dumps(session_id, ensure_ascii=False)}"] if self.session_only and session_id is not None else None
+        where = (
+            [f"session_id = {json.dumps(session_id, ensure_ascii=False)}"]
+            if self.session_only and session_id is not None
+            else None
+        )
         try:
             found = memory.recall(clean(query), budget=self.budget, type=self.kinds, where=where)
         except NotFound:  # no commit yet

@@ -49,8 +49,8 @@ class MnemSession:
         allow_secret: Sequence[str] | None = None,
     ) -> None:
         self.session_id = session_id
-        given = session_settings is not None
-        self.session_settings = coerce_session_settings(session_settings) if given else SessionSettings()  # type: ignore[arg-type]
+        settings = SessionSettings() if session_settings is None else coerce_session_settings(session_settings)
+        self.session_settings = settings
         self._records = Records(memory, "SessionItem", "SessionItem/", allow_secret)
         self._closed = False
 

@@ -1,8 +1,8 @@
 """Fixtures of pytest: an empty memory for each test.
 
-    def test_agent(mnem_memory):
-        mnem_memory.remember("Alice leads infra")
-        assert mnem_memory.recall("infra").items
+def test_agent(mnem_memory):
+    mnem_memory.remember("Alice leads infra")
+    assert mnem_memory.recall("infra").items
 """
 
 from __future__ import annotations
