@@ -90,10 +90,32 @@ func exchangeCases(s *suite) {
 			"export": obj{"rev": w.one.String() + "..main"}})
 	s.refuse("18.5", "car", "bad-range-alone", "a range without the commit that it goes on from",
 		"since", obj{"file": pieces(file)})
+	digestTexts(s)
 	redactedCases(s)
 	badHeaders(s, w)
 	badSections(s, w)
 	badWorlds(s)
+}
+
+// digestTexts are files of a commit with texts of digests, and of one after it that has the same texts.
+func digestTexts(s *suite) {
+	w := newWorld()
+	first, second := quay()
+	source := make([]byte, 32)
+	text := w.add(dict{"kind": "written", "v": 1, "text": "The harbour and its pier.", "model": "m",
+		"rules": []any{"type"}, "graph": []byte(recordCID(second.graphRecord()))[4:], "scope": make([]byte, 16),
+		"source": source})
+	texts := w.addTree(mapping{string(source): text})
+	three := w.addCommit(second, dict{"parents": []any{w.two}, "height": 3, "time": t0 + 6, "digests": texts})
+	four := w.addCommit(first, dict{"parents": []any{three}, "height": 4, "time": t0 + 7, "digests": texts})
+	at := func(c link) map[string]link { return map[string]link{"refs/heads/main": c} }
+	file, order := w.file(at(three), dict{"scope": "revision", "head": "refs/heads/main"})
+	s.add("18.3", "car", "digests", "texts of digests", obj{"file": pieces(file)},
+		obj{"blocks": names(order), "refs": refsOf(at(three)), "export": dict{"rev": "main"}})
+	since, order := w.file(at(four), dict{"scope": "range", "head": "refs/heads/main", "since": ascendingLinks(three)})
+	s.add("18.3", "car", "digests-range", "a range leaves out the texts that its beginning has",
+		obj{"before": pieces(file), "file": pieces(since)},
+		obj{"blocks": names(order), "refs": refsOf(at(four)), "export": obj{"rev": three.String() + "..main"}})
 }
 
 // redactedCases are files of memories of which something was erased.

@@ -118,7 +118,7 @@ func leads(v any) []link {
 	case "export":
 		return linksOf(only(rec, "refs", "objects", "redacted"))
 	case "commit":
-		return linksOf(only(rec, "graph", "message", "parents", "profile", "vectors"))
+		return linksOf(only(rec, "graph", "message", "parents", "digests", "profile", "vectors"))
 	case "graph":
 		return linksOf(only(rec, "nodes", "edges", "out", "in", "marks"))
 	case "node":
@@ -171,7 +171,7 @@ func (sh shelf) leftOut(base link) map[link]bool {
 		}
 	}
 	rec := sh[base].(dict)
-	for _, c := range linksOf(only(rec, "graph", "profile", "vectors")) {
+	for _, c := range linksOf(only(rec, "graph", "digests", "profile", "vectors")) {
 		state(c)
 	}
 	return seen

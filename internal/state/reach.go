@@ -176,11 +176,11 @@ func commitLeads(block []byte) ([]Lead, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := Opt([]Lead{{c.Graph, RoleGraph}}, c.Message.Block, RoleRaw)
+	out := Opt([]Lead{{c.Graph, RoleGraph}}, c.Digests, RoleDigests) // in the order of the record
+	out = Opt(out, c.Message.Block, RoleRaw)
 	for _, p := range c.Parents {
 		out = append(out, Lead{p, RoleCommit})
 	}
-	out = Opt(out, c.Digests, RoleDigests)
 	return Opt(Opt(out, c.Profile, RoleProfile), c.Vectors, RoleVectors), nil
 }
 
