@@ -113,7 +113,7 @@ func TestClient(t *testing.T) {
 	}
 }
 
-// noDir returns the path of a directory that cannot be made, whoever asks for it.
+// noDir returns the path of a directory that no user can make.
 func noDir(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "link")

@@ -17,7 +17,7 @@ import (
 	"github.com/mnem-project/mnem/testdata/demo"
 )
 
-// exampleFacts give the examples what they speak of, beside the bundled memory.
+// exampleFacts are the facts that the examples name and the bundled memory lacks.
 const exampleFacts = `
 {"node":{"key":"alice","type":"Person","summary":"Alice leads infra","props":{"role":"lead"}}}
 {"node":{"key":"alice","props":{"team":"infra"}}}

@@ -13,7 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
-// surfaceAnswer is what every surface has to say of a question.
+// surfaceAnswer has the parts of an answer that all surfaces must share.
 type surfaceAnswer struct {
 	Verdict, Because string
 	Items            []struct {
