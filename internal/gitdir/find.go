@@ -106,6 +106,18 @@ func (t *Tree) Main() string {
 // Linked reports whether the work tree was added to a main one.
 func (t *Tree) Linked() bool { return t.Dir != t.Common }
 
+// Mutual reports whether the main work tree's git directory names this linked work tree, as git has both name each
+// other.
+func (t *Tree) Mutual() bool {
+	back, err := line(filepath.Join(t.Dir, "gitdir"))
+	if err != nil || back == "" {
+		return false
+	}
+	a, errA := os.Stat(from(t.Dir, back))
+	b, errB := os.Stat(filepath.Join(t.Work, dotGit))
+	return errA == nil && errB == nil && os.SameFile(a, b)
+}
+
 // Same reports whether two work trees share their branches.
 func (t *Tree) Same(other *Tree) bool {
 	if t.Common == other.Common {

@@ -100,7 +100,9 @@ func Origins(ctx context.Context, r *core.Repo, f *operation.Following) (*operat
 }
 
 // MainRepo returns the directory of the repository for the linked git work tree around a directory: that of the
-// main work tree, if it follows git. found is the nearest repository, "" for none.
+// main work tree, if it follows git or there is no other. found is the nearest repository, "" for none. Without a setting
+// of the main work tree's repository its git directory must name the linked work tree too: a file anywhere can name a
+// git directory.
 func MainRepo(found, at string, follows func(dir string) bool) string {
 	if _, err := os.Stat(filepath.Join(found, ".git")); found != "" && err == nil {
 		return found
@@ -110,7 +112,7 @@ func MainRepo(found, at string, follows func(dir string) bool) string {
 		return found
 	}
 	dir, err := core.Find(tree.Main())
-	if err != nil || dir == found || !follows(dir) {
+	if err != nil || dir == found || !follows(dir) && (found != "" || !tree.Mutual()) {
 		return found
 	}
 	return dir

@@ -35,6 +35,14 @@ const (
 		"what is decided, preferred or found out with the tool remember.\n"
 )
 
+// ofMain says which memory a session in a linked git work tree has, "" in the directory of the memory or below it.
+func ofMain(dir, from string) string {
+	if rel, err := filepath.Rel(dir, from); from == "" || err != nil || filepath.IsLocal(rel) {
+		return ""
+	}
+	return "It is that of the main git work tree, in " + text.EscapeLine(dir) + ".\n"
+}
+
 // noRepository reports whether an error says that a directory has no repository, and not that a memory lacks something.
 func noRepository(err error) bool {
 	var lacks *state.NotFoundError
@@ -77,7 +85,7 @@ func (h *Environment) sessionBrief(ctx context.Context, dir string, t *telling) 
 		t.give(item)
 	}
 	known := t.text
-	t.text = advice
+	t.text = advice + ofMain(dir, t.call.Dir)
 	if known != "" {
 		t.text += "\n" + origin + known
 	}

@@ -58,6 +58,15 @@ func (c *Line) mainRepo(found string) string {
 	})
 }
 
+// OfMain reports whether a repository that the user did not name is that of the main work tree of a linked one.
+func (c *Line) OfMain(dir string) bool {
+	if c.Global.User || FirstOf(c.Global.Repo, c.Env("MNEM_REPO")) != "" {
+		return false
+	}
+	rel, err := filepath.Rel(dir, c.App.Dir)
+	return err == nil && !filepath.IsLocal(rel)
+}
+
 // followedTask returns the default task of the caller: the branch that HEAD follows, "" for none.
 func (c *Line) followedTask() string {
 	if f := c.By.Following; f != nil && len(f.Branch) <= graph.MaxActor {

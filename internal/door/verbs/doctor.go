@@ -58,6 +58,9 @@ func (d *doctor) examine() {
 		d.failed("repository", "", err)
 		return
 	}
+	if d.c.OfMain(dir) {
+		d.Find(upkeep.LevelNote, "repository", "", "this git work tree uses the memory of the main one, in %s", dir)
+	}
 	path := filepath.Join(dir, core.DirName)
 	info, err := os.Stat(path)
 	switch {
