@@ -11,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/base/filestate"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/gitdir"
 )
 
 const (
@@ -38,7 +39,10 @@ func gitWorkTree(dir string) string {
 // ignored reports whether a file of patterns between a directory and the top of its work tree names
 // the repository.
 func ignored(dir, top string) (bool, error) {
-	files := []string{filepath.Join(top, ".git", "info", "exclude")}
+	var files []string
+	if tree, err := gitdir.Find(top); err == nil { // .git is a file in a linked work tree
+		files = append(files, filepath.Join(tree.Common, "info", "exclude"))
+	}
 	for at := dir; ; at = filepath.Dir(at) {
 		files = append(files, filepath.Join(at, ignoreFile))
 		if at == top {
