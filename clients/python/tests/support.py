@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import pathlib
 import random
+import shutil
 import signal
 import socket
 import struct
@@ -26,6 +28,12 @@ IDLE = 4.0
 LONG = bool(os.environ.get("MNEM_LONG"))
 
 
+if os.name == "posix" and "MNEM_TEST_RUN" not in os.environ:
+    # Sockets, locks and logs of tests; processes that tests start have them there too.
+    os.environ["MNEM_TEST_RUN"] = os.environ["XDG_RUNTIME_DIR"] = tempfile.mkdtemp(prefix="mnem-run-")
+    atexit.register(shutil.rmtree, os.environ["MNEM_TEST_RUN"], ignore_errors=True)
+
+
 def server_of(memory: Memory) -> int:
     """Returns the id of the process that serves a memory."""
     link = memory._link
@@ -42,8 +50,8 @@ def server_of(memory: Memory) -> int:
         link.give(connection)
 
 
-def kill_server(memory: Memory) -> None:
-    os.kill(server_of(memory), getattr(signal, "SIGKILL", signal.SIGTERM))
+def kill_server(memory: Memory, how: int = getattr(signal, "SIGKILL", signal.SIGTERM)) -> None:
+    os.kill(server_of(memory), how)
 
 
 class MemoryCase(unittest.TestCase):

@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
@@ -206,27 +207,25 @@ class Servers(MemoryCase):
         self.assertEqual([c.commit for c in self.memory.log()], made[::-1])
 
     def test_killed_while_many_write(self) -> None:
-        stop = threading.Event()
+        self.many_write(getattr(signal, "SIGKILL", signal.SIGTERM))
 
-        def kill() -> None:
-            while not stop.wait(0.4):
-                kill_server(self.memory)
+    def test_terminated_while_many_write(self) -> None:
+        self.many_write(signal.SIGTERM)
+
+    def many_write(self, how: int) -> None:
+        """Four threads write, one of which ends the server again and again."""
 
         def write(worker: int) -> None:
             memory = self.open()
-            for i in range(10):
+            for i in range(25):
                 memory.commit([{"node": {"key": f"w{worker}-{i}", "type": "T"}}], f"w{worker}-{i}")
+                if worker == 0 and i % 5 == 4:
+                    kill_server(memory, how)
 
-        killer = threading.Thread(target=kill)
-        killer.start()
-        try:
-            with ThreadPoolExecutor(4) as threads:
-                list(threads.map(write, range(4)))
-        finally:
-            stop.set()
-            killer.join()
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(write, range(4)))
         messages = [c.message for c in self.memory.log()]
-        self.assertEqual(sorted(messages), sorted(f"w{w}-{i}" for w in range(4) for i in range(10)))
+        self.assertEqual(sorted(messages), sorted(f"w{w}-{i}" for w in range(4) for i in range(25)))
 
     def test_removed_and_made_again(self) -> None:
         """The server of a removed memory answers for the new one at its path."""

@@ -194,10 +194,10 @@ class Memory(_verbs.Verbs):
             if reply.status == 200 or is_answer(reply):
                 return reply
             error = of_problem(reply.status, reply.body)
-            if not isinstance(error, Busy) or time.monotonic() > deadline or error.code == "interrupted":
+            if not isinstance(error, Busy) or time.monotonic() > deadline or "lets a request take" in error.detail:
                 raise error
-            if error.code == "busy" and "Retry-After" not in reply.headers:
-                # The process that had the memory open ended: the log tells whether it wrote.
+            if error.code in ("busy", "interrupted") and "Retry-After" not in reply.headers:
+                # The server, or the process that had the memory open, ended: the log tells whether it wrote.
                 if attempt >= SENT_AGAIN:
                     raise error
                 connection = self._link.take()
