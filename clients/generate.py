@@ -57,6 +57,7 @@ CHOOSES_FORM = {"get": ["field", "importance"], "diff": ["stat"], "ls": ["edges"
 
 SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
 TYPES = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean"}
+GLOBALS = ("Date", "Error", "Event", "Map", "Number", "Object", "Promise", "Record", "Set", "String", "Symbol")
 OBJECT = "Readonly<Record<string, unknown>>"
 
 
@@ -349,7 +350,7 @@ class Interfaces(Classes):
 
     def __init__(self, doc: dict[str, Any]) -> None:
         super().__init__(doc)
-        self.taken["Conflict"] = ""  # a class of errors
+        self.taken = dict.fromkeys(["Conflict", *GLOBALS], "")  # Conflict is a class of errors
 
     def define(self, schema: dict[str, Any], name: str) -> str:
         if name in self.taken:

@@ -10,6 +10,8 @@
 export * from "./errors.js";
 export { Memory } from "./memory.js";
 export type { Caller, Change, OpenOptions } from "./memory.js";
+export { mcpServer } from "./mcp.js";
+export type { ServerOptions, StdioServer } from "./mcp.js";
 export { program } from "./program.js";
 export * from "./verbs.js";
 export { VERSION } from "./version.js";

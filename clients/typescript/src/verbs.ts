@@ -1098,7 +1098,7 @@ export interface Warning {
   repository?: "project" | "global";
 }
 
-export interface Date {
+export interface RecallDate {
   from: string | null;
   to: string | null;
 }
@@ -1184,7 +1184,7 @@ export interface RecallAnswer {
   warnings: Warning[];
   because?: string;
   covered?: number;
-  dates?: Date[];
+  dates?: RecallDate[];
   digests?: Digest[];
   dropped_items?: DroppedItem[];
   intent?: "why" | "when" | "entity" | "general";
@@ -1210,7 +1210,7 @@ export interface RecallBatchAnswer {
   warnings: Warning[];
   because?: string;
   covered?: number;
-  dates?: Date[];
+  dates?: RecallDate[];
   digests?: Digest[];
   dropped_items?: DroppedItem[];
   intent?: "why" | "when" | "entity" | "general";
@@ -1453,7 +1453,7 @@ export interface RetrieveAnswer {
   warnings: Warning[];
   because?: string;
   covered?: number;
-  dates?: Date[];
+  dates?: RecallDate[];
   digests?: Digest[];
   dropped_items?: DroppedItem[];
   intent?: "why" | "when" | "entity" | "general";
@@ -1479,7 +1479,7 @@ export interface RetrieveBatchAnswer {
   warnings: Warning[];
   because?: string;
   covered?: number;
-  dates?: Date[];
+  dates?: RecallDate[];
   digests?: Digest[];
   dropped_items?: DroppedItem[];
   intent?: "why" | "when" | "entity" | "general";
