@@ -82,8 +82,11 @@ func freeze(t *testing.T, dir string) {
 	check(merging.Merge(ctx, r, "side", core.MergeOptions{
 		CommitOptions: core.CommitOptions{Stamp: stampAt(12)}}))
 	check(session.StartSession(ctx, r, "talk", session.SessionOptions{Stamp: stampAt(13)}))
-	for _, text := range frozenQueries[:2] {
-		_, _, err := session.RetrieveIn(ctx, r, "talk", retrieve.Request{Text: text}, stampAt(14))
+	for _, q := range []retrieve.Request{
+		{Text: frozenQueries[0]}, {Text: frozenQueries[1]},
+		{Text: frozenQueries[0], Vectors: []retrieve.QueryVector{{Model: "m", Values: []int8{32, -127, 60}}}},
+	} {
+		_, _, err := session.RetrieveIn(ctx, r, "talk", q, stampAt(14))
 		check(nil, err)
 	}
 	check(r.Stages().Add(ctx, state.ReadChanges(strings.NewReader(
@@ -252,7 +255,7 @@ func openFrozen(t *testing.T, dir string) {
 		repokit.CheckClean(t, r)
 		replays := filepath.Base(dir) != withoutReplay
 		res, err := session.Replay(t.Context(), r, "talk")
-		if replays && (err != nil || !res.Identical || res.Receipts != 2) {
+		if replays && (err != nil || !res.Identical || res.Receipts != 3) {
 			t.Errorf("replay: %+v, %v", res, err)
 		}
 		for _, rec := range repokit.Chain(t, r, "talk") {

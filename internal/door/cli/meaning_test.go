@@ -6,9 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb/ingesting"
@@ -311,5 +314,51 @@ func TestStatusReportsServer(t *testing.T) {
 		if out, _ := w.run(0, "embed", "--status", "--json", "--model", model); !strings.Contains(out, want) {
 			t.Errorf("%s: want %s: %s", model, want, out)
 		}
+	}
+}
+
+// TestOldMemoryEmbedsItself opens a memory that a build without a model wrote: it answers and replays at once, and a server
+// embeds it in the background.
+func TestOldMemoryEmbedsItself(t *testing.T) {
+	w := newWorld(t)
+	w.Meaning = new(sorts)
+	if err := os.CopyFS(filepath.Join(w.Dir, ".mnem"), os.DirFS("../../../testdata/repos/v2/store")); err != nil {
+		t.Fatal(err)
+	}
+	status := func() *ingesting.EmbedStatus {
+		t.Helper()
+		out, _ := w.run(0, "embed", "--status", "--json")
+		var got ingesting.Embedded
+		if err := json.Unmarshal([]byte(out), &got); err != nil || got.Status == nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return got.Status
+	}
+	answers := func() {
+		t.Helper()
+		if out, _ := w.run(0, "retrieve", "who keeps the ledger?", "--limit", "1"); !strings.Contains(out, "Ada keeps the ledger") {
+			t.Errorf("no answer: %s", out)
+		}
+		w.run(0, "replay", "talk") // receipts with a vector and without
+	}
+	head := w.head()
+	answers()
+	before := status()
+	if before.Vectors != 0 || before.Missing < 3 || w.head() != head {
+		t.Fatalf("%+v: there is nothing to embed, or a question did it", before)
+	}
+	release := w.heldBy(new(atomic.Bool))
+	defer func() { release(); w.run(0, "fsck", "--full") }()
+	for deadline := time.Now().Add(time.Minute); status().Missing > 0; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%+v after a minute", status())
+		}
+	}
+	if after := status(); after.Vectors != before.Missing || after.Nodes != before.Nodes {
+		t.Errorf("%+v, before %+v", after, before)
+	}
+	answers()
+	if out, _ := w.run(0, "log", "--oneline", "--limit", "1"); strings.Contains(out, "vectors by") {
+		t.Errorf("the log shows the vectors: %s", out)
 	}
 }
