@@ -58,7 +58,7 @@ func (c *Line) mainRepo(found string) string {
 	})
 }
 
-// OfMain reports whether a repository that the user did not name is that of the main work tree of a linked one.
+// OfMain reports whether a repository that the user did not name belongs to the main work tree of a linked one.
 func (c *Line) OfMain(dir string) bool {
 	if c.Global.User || FirstOf(c.Global.Repo, c.Env("MNEM_REPO")) != "" {
 		return false
