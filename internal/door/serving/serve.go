@@ -82,7 +82,8 @@ func ServeCommand() *line.Bound {
 			"that what stands in front of several servers asks others by then. --metrics answers /metrics, /healthz\n" +
 			"and /readyz on an address of its own without tokens: no one else should reach it.\n\n" +
 			"With --socket or --token-file it serves programs of this user, which may do everything; with --idle\n" +
-			"it ends when they no longer ask. Clients start such a server themselves: see docs/python.md.\n\n" +
+			"it ends when they no longer ask. Clients start such a server themselves: see docs/python.md and\n" +
+			"docs/typescript.md. Of several with the same socket or file one stays, the others end with exit code 6.\n\n" +
 			"With --stdio it answers HTTP on standard input and output instead, with all that this user may do:\n" +
 			"ssh:// URLs of 'mnem remote' start it so on another machine.",
 		Example: "  mnem serve\n" +
