@@ -162,8 +162,8 @@ func writeTools() []*tool {
 	return []*tool{
 		{
 			name: "remember", title: "Remember a fact", operation: "remember", ready: true,
-			doc: "Keep one thing that is so, in words that stand alone. Nothing is overwritten: where it " +
-				"replaces an earlier memory, do what settle says.",
+			doc: "Keep one thing that is so, in words that stand alone. Nothing is overwritten: if it " +
+				"replaces an earlier memory, make the call that the answer ends with.",
 			params: []param{
 				{name: "text", kind: text, required: true, word: 1, doc: "the fact"},
 				{name: "cues", kind: texts, flag: "cue",

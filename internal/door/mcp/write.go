@@ -27,11 +27,31 @@ func remember(ctx context.Context, c *call) (*document, error) {
 	if err == nil {
 		settling(doc.head)
 	}
-	if err == nil && len(doc.pieces) == 0 {
-		doc.ours = true // no text of a memory is in it
-		doc.lists = nil
+	if err != nil {
+		return nil, err
 	}
-	return doc, err
+	if len(doc.pieces) == 0 {
+		doc.lists = nil // no text of a memory is in it
+	}
+	doc.render = func(p *page) string { return renderKept(p, len(doc.lists) > 0) }
+	return doc, nil
+}
+
+// renderKept is the text of an answer of remember: what was kept and what is near to it, marked as data if texts of
+// memories are in it, then the call that says that one of them is replaced. That call is the program's word and stands
+// outside the data.
+func renderKept(p *page, others bool) string {
+	settle := textOf(p.head, "settle")
+	shown := *p
+	shown.head = without(p.head, "settle")
+	body := string(written(object(shown.members())))
+	if others {
+		body = quote(body)
+	}
+	if settle != "" {
+		body += "\n" + settle
+	}
+	return body
 }
 
 // settling has the call of a tool in the place of the command that says that a memory replaces another one.
