@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -23,6 +24,8 @@ const (
 	NeighbourCap = 60 // scalars of a neighbour's name
 	placeCap     = 32 // scalars of the place of a chunk; a head then has about 12 tokens
 
+	codeCap   = 44    // scalars of the place and name of a chunk of code: as many tokens
+	leastName = 8     // scalars of a name that is shown
 	placeMark = " › " // between a title and headings, as package ingest writes it
 	clipMark  = "…"
 
@@ -109,6 +112,9 @@ func stateOf(ctx context.Context, g source.Graph, m *graph.Mark) (string, error)
 // title and heading say more about it than the day and path of its file.
 func headOf(n *graph.Node) []string {
 	if IsChunk(n) {
+		if place := codePlace(n); place != nil {
+			return place
+		}
 		if place := chunkPlace(n); place != "" {
 			return []string{headField(place)}
 		}
@@ -140,6 +146,38 @@ func chunkPlace(n *graph.Node) string {
 	room := placeCap - utf8.RuneCountInString(placeMark)
 	title = clipped(title, max(room/2, room-utf8.RuneCountInString(heading)))
 	return title + placeMark + clipped(heading, room-utf8.RuneCountInString(title))
+}
+
+// codePlace returns the folder, file and line of a chunk of code and the name of what is declared there, together cut
+// to codeCap, nil for a chunk of another document. The title of code is its path.
+func codePlace(n *graph.Node) []string {
+	parts := strings.Split(n.Context, placeMark)
+	if len(n.Sources) == 0 || path.Ext(parts[0]) == "" {
+		return nil
+	}
+	source, line, ok := strings.Cut(n.Sources[0], "#L")
+	source, _, _ = strings.Cut(source, "?")
+	line, _, _ = strings.Cut(line, "-")
+	if !ok || line == "" || strings.Trim(line, "0123456789") != "" || !strings.HasSuffix(source, "/"+parts[0]) {
+		return nil
+	}
+	folder, file := path.Split(source)
+	place := file + ":" + line
+	if folder = path.Base(folder); utf8.RuneCountInString(folder+"/"+place) <= placeCap {
+		place = folder + "/" + place
+	}
+	place = clipped(place, placeCap)
+	out := []string{headField(place)}
+	if len(parts) > 1 && utf8.RuneCountInString(parts[1]) <= placeCap { // longer is what a package says of itself
+		if room := codeCap - utf8.RuneCountInString(place); room >= leastName {
+			name := parts[1]
+			if strings.HasPrefix(name, "func (") { // the receiver tells that it is a method
+				name = strings.TrimPrefix(name, "func ")
+			}
+			out = append(out, headField(clipped(name, room)))
+		}
+	}
+	return out
 }
 
 // clipped cuts a text to n scalars.
