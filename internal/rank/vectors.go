@@ -3,7 +3,6 @@ package rank
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"fmt"
 
 	"github.com/mnem-project/mnem/graph"
@@ -72,10 +71,8 @@ func (v indexView) acceptID(
 	}
 }
 
-// EmbeddedText returns the hash of the text that the embedding of a node by a model stands for.
-func (v indexView) EmbeddedText(
-	ctx context.Context, id graph.ID, model string,
-) ([sha256.Size]byte, error) {
+// Embedding returns the embedding of a node by a model.
+func (v indexView) Embedding(ctx context.Context, id graph.ID, model string) (*graph.Embedding, error) {
 	item, ok, err := v.s.State.Vectors.Get(ctx, graph.EmbeddingKey(id, model))
 	var e *graph.Embedding
 	if err == nil && ok {
@@ -85,7 +82,7 @@ func (v indexView) EmbeddedText(
 		err = fmt.Errorf("embedding of %s by %q: %w", id, model, source.ErrNoNode)
 	}
 	if err != nil {
-		return [sha256.Size]byte{}, err
+		return nil, err
 	}
-	return e.Text, nil
+	return e, nil
 }

@@ -53,12 +53,13 @@ type part struct {
 	text   string
 }
 
-// lists holds the words of words.txt that indicate intents, or those that ask about the past.
+// lists holds the words of words.txt that indicate intents, those that ask about the past, or those that give a reason.
 type lists struct {
 	phrases map[string][]phrase // by their first words
 	parts   map[rune][]part     // by their first characters
 	lead    map[string]bool
-	past    *lists // of its own, nil in it
+	past    *lists // nil in itself and in because
+	because *lists // likewise
 }
 
 func newLists() *lists {
@@ -95,10 +96,15 @@ func Read(s string) Intent {
 
 // Past reports whether a text asks how things were before, until when they were so, or what changed. Time is linear in
 // the first 4,096 scalars.
-func Past(s string) (is bool) {
+func Past(s string) bool { return known().past.any(s) }
+
+// Explains reports whether a text gives a reason for what it says. Time is linear in the first 4,096 scalars.
+func Explains(s string) bool { return known().because.any(s) }
+
+// any reports whether a text has one of the phrases.
+func (l *lists) any(s string) (is bool) {
 	s = text.FirstScalars(s, maxScalars)
 	found := func(Intent, int) { is = true }
-	l := known().past
 	l.readWords(s, found)
 	l.readParts(s, found)
 	return is
@@ -211,7 +217,7 @@ var names = map[string]Intent{"why": Why, "when": When, "entity": Entity, "none"
 // parse parses a list of phrases, whose head explains its lines.
 func parse(list string) (*lists, error) {
 	all := newLists()
-	all.past = newLists()
+	all.past, all.because = newLists(), newLists()
 	for n, line := range strings.Split(list, "\n") {
 		if line == "" || line[0] == '#' {
 			continue
@@ -223,8 +229,11 @@ func parse(list string) (*lists, error) {
 		}
 		in, ok := names[head]
 		l := all
-		if head == "past" {
+		switch head {
+		case "past":
 			l, in, ok = all.past, General, true
+		case "because":
+			l, in, ok = all.because, General, true
 		}
 		if !ok && head != "lead" {
 			return nil, fmt.Errorf("line %d: no intent %q", n+1, head)

@@ -105,3 +105,26 @@ func TestPast(t *testing.T) {
 		}
 	}
 }
+
+// TestExplains has a statement with a reason and one without in each of twelve languages.
+func TestExplains(t *testing.T) {
+	for _, s := range []string{
+		"We moved billing to Stripe because PayPal kept failing", "The run ended due to a full disk",
+		"因为磁盘满了，任务停止了", "ディスクが一杯になったので止まった", "디스크가 가득 찼기 때문에 멈췄다", "หยุดเพราะดิสก์เต็ม",
+		"Der Lauf brach ab, weil die Platte voll war", "Arrêt à cause de la panne", "Se paró porque falló el disco",
+		"Parou porque o disco falhou", "Si è fermato perché il disco era pieno", "Gestopt omdat de schijf vol was",
+		"Остановился, потому что диск полон",
+	} {
+		if !Explains(s) {
+			t.Errorf("%q gives a reason", s)
+		}
+	}
+	for _, s := range []string{
+		"", "We moved billing to Stripe", "任务停止了", "ディスクが止まった", "디스크가 멈췄다", "ดิสก์เต็ม", "Die Platte ist voll",
+		"Le disque est plein", "El disco está lleno", "O disco está cheio", "Il disco è pieno", "De schijf is vol", "Диск полон",
+	} {
+		if Explains(s) {
+			t.Errorf("%q gives no reason", s)
+		}
+	}
+}

@@ -2,7 +2,6 @@ package source
 
 import (
 	"context"
-	"crypto/sha256"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/retrieve"
@@ -20,9 +19,8 @@ type Vectors interface {
 	Dense(
 		ctx context.Context, q retrieve.QueryVector, accept Accept, k int, list Shortlist,
 	) (DenseResult, error)
-	// EmbeddedText returns the hash of the text that a node's embedding by a model stands for, which
-	// Dense has found.
-	EmbeddedText(ctx context.Context, id graph.ID, model string) ([sha256.Size]byte, error)
+	// Embedding returns a node's embedding by a model, which a lane has found.
+	Embedding(ctx context.Context, id graph.ID, model string) (*graph.Embedding, error)
 }
 
 // DenseResult is the answer of a dense lane.

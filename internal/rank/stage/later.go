@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/fixed"
+	"github.com/mnem-project/mnem/internal/base/rarity"
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -16,34 +18,36 @@ const (
 	maxLater   = 10 // how many of the first candidates are compared
 	minShared  = 2  // terms that two texts about the same thing share at least
 	laterApart = 3600 * 1_000_000
+	commonWord = fixed.One / 64 // share of texts of a language that have a word that says nothing of what a text is about
+	// sitting is how far apart in time what one sitting wrote is at most: who writes both knows both.
+	sitting = 6 * 3600 * 1_000_000
 )
 
-// laterFirst moves the later of two candidates that say nearly the same to the front, unless it matches clearly less of
-// the question: the later one is true more often. Neither is marked, since no caller has decided. A question about a
+// laterFirst moves the later of two candidates about the same thing to the front if it says what the earlier one says, or
+// may replace it: the later one is true more often. Neither is marked, since no caller has decided. A question about a
 // time keeps its order.
 func (r *run) laterFirst(ctx context.Context, list []held) error {
 	if len(r.dated.Ranges) > 0 || r.past {
 		return nil
 	}
-	a, err := text.New(retrieve.Language)
+	p, err := r.newPairs()
 	if err != nil {
 		return err
 	}
 	first := list[:min(maxLater, len(list))]
-	said := make(map[graph.ID]*summary, len(first))
-	for _, h := range first {
-		if said[h.id], err = r.summaryOf(ctx, a, h.id); err != nil {
-			return err
-		}
-	}
 	for i := 1; i < len(first); i++ {
 		newer := first[i]
 		for at := range i {
 			old := first[at]
-			if old.tier == tierNone && newer.beside == nil && old.beside == nil && said[newer.id].created-said[old.id].created >= laterApart &&
-				newer.strength() >= old.strength()*r.row.yields>>fixed.FracBits &&
-				newer.keeps(old) >= r.row.keeps &&
-				said[newer.id].shares(said[old.id]) >= r.row.twin {
+			if old.tier != tierNone || newer.beside != nil || old.beside != nil {
+				continue
+			}
+			leads, err := p.leads(ctx, newer, old)
+			if err != nil {
+				return err
+			}
+			if leads {
+				newer.leads = max(newer.leads, old.strength(), old.leads)
 				copy(first[at+1:i+1], first[at:i])
 				first[at] = newer
 				newer.candidate.later = old.id
@@ -52,6 +56,183 @@ func (r *run) laterFirst(ctx context.Context, list []held) error {
 		}
 	}
 	return nil
+}
+
+// pairs compares candidates two at a time.
+type pairs struct {
+	r        *run
+	a        *text.Analyzer
+	model    string // of the vectors that are compared, "" for none
+	said     map[graph.ID]*summary
+	vectors  map[graph.ID][]int8
+	matcher  *matcher
+	entities []*entity           // of the question, without names in a language that capitalises nouns
+	named    map[graph.ID]uint32 // which of them a candidate has
+}
+
+func (r *run) newPairs() (*pairs, error) {
+	a, err := text.New(retrieve.Language)
+	if err != nil {
+		return nil, err
+	}
+	p := &pairs{r: r, a: a, said: map[graph.ID]*summary{}, vectors: map[graph.ID][]int8{}, named: map[graph.ID]uint32{}}
+	for _, l := range r.lists {
+		if m, ok := l.lane.Model(); ok && len(l.cosines) > 0 {
+			p.model = m
+			break
+		}
+	}
+	return p, nil
+}
+
+// leads reports whether the newer of two candidates comes before the older one. Either both say nearly the same in the
+// words of the question, or they are so much alike in words and meaning that the newer one may replace the older one,
+// which is how it may lack words of the question that the older one has.
+func (p *pairs) leads(ctx context.Context, newer, old held) (bool, error) {
+	its, err := p.summary(ctx, newer.id)
+	if err != nil {
+		return false, err
+	}
+	other, err := p.summary(ctx, old.id)
+	if err != nil {
+		return false, err
+	}
+	row, apart := p.r.row, its.created-other.created
+	if apart < laterApart || newer.strength() < old.strength()*row.ofBest>>fixed.FracBits {
+		return false, nil
+	}
+	strong := newer.strength() >= old.strength()*row.yields>>fixed.FracBits && newer.keeps(old) >= row.keeps
+	shared := its.shares(other)
+	if strong && shared >= row.twin {
+		return true, nil
+	}
+	if shared == 0 || apart < sitting {
+		return false, nil
+	}
+	cos, err := p.cosine(ctx, newer, old)
+	if err != nil || (shared+cos)/2 < row.replaces {
+		return false, err
+	}
+	if strong {
+		return true, nil
+	}
+	if other, err := p.substitutes(newer, old); err != nil || other {
+		return false, err
+	}
+	return p.names(ctx, newer, old)
+}
+
+// substitutes reports whether the newer of two candidates has another word in the place of one that the question has, with
+// the same word before or after it: then it is about another thing, and not a later word about the same one.
+func (p *pairs) substitutes(newer, old held) (bool, error) {
+	w := old.by
+	if w == nil || w.holds[old.id] == nil || w.holds[newer.id] == nil {
+		return true, nil
+	}
+	its, other := p.said[newer.id].words, p.said[old.id].words
+	lang := rarity.LanguageOf(its)
+	least := slices.Max(w.tells) / telling
+	for i, t := range w.own {
+		if w.tells[i] < least || w.holds[newer.id][i] > 0 || w.holds[old.id][i] == 0 {
+			continue
+		}
+		found := false
+		for at, word := range other {
+			if term, ok := p.a.WordTerm(word); !ok || term != t.Term {
+				continue
+			}
+			found = true
+			for in, word := range its {
+				term, ok := p.a.WordTerm(word)
+				if !ok || slices.Contains(other, word) || rarity.Of(term, lang) >= commonWord {
+					continue
+				}
+				if at > 0 && in > 0 && other[at-1] == its[in-1] ||
+					at+1 < len(other) && in+1 < len(its) && other[at+1] == its[in+1] {
+					return true, nil
+				}
+			}
+		}
+		if !found { // in other words
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// cosine returns the cosine of the vectors of two candidates, 0 if either has none.
+func (p *pairs) cosine(ctx context.Context, a, b held) (int64, error) {
+	x, err := p.vector(ctx, a)
+	if err != nil || x == nil {
+		return 0, err
+	}
+	y, err := p.vector(ctx, b)
+	return cosine(x, y), err
+}
+
+func (p *pairs) vector(ctx context.Context, h held) ([]int8, error) {
+	if v, ok := p.vectors[h.id]; ok || !p.hasVector(h) {
+		return v, nil
+	}
+	e, err := p.r.embedding(ctx, h.id, p.model)
+	if err != nil {
+		return nil, err
+	}
+	p.vectors[h.id] = e.Int8()
+	return p.vectors[h.id], nil
+}
+
+// hasVector reports whether the dense lane has found a candidate.
+func (p *pairs) hasVector(h held) bool {
+	for _, l := range p.r.lists {
+		if m, ok := l.lane.Model(); ok && m == p.model {
+			_, found := l.cosines[h.id]
+			return found
+		}
+	}
+	return false
+}
+
+// names reports whether the newer of two candidates has all names, numbers and quoted phrases of the question that the
+// older one has.
+func (p *pairs) names(ctx context.Context, newer, old held) (bool, error) {
+	if p.matcher == nil {
+		lang, err := languageOf(p.r.req.Text)
+		if err != nil {
+			return false, err
+		}
+		p.matcher = newMatcher(p.a)
+		for _, e := range entitiesOf(p.a, p.r.req.Text) {
+			if e.kind != retrieve.LackName || lang == nil || !lang.Nouns {
+				p.entities = append(p.entities, e)
+				p.matcher.learn(e)
+			}
+		}
+	}
+	for _, h := range []held{newer, old} {
+		if _, ok := p.named[h.id]; ok {
+			continue
+		}
+		n, _, err := p.r.g.Node(ctx, h.id)
+		if err != nil {
+			return false, fmt.Errorf("read node %s: %w", h.id, err)
+		}
+		if p.named[h.id], err = p.r.entitiesIn(ctx, p.matcher, n, p.entities); err != nil {
+			return false, err
+		}
+	}
+	return p.named[old.id]&^p.named[newer.id] == 0, nil
+}
+
+// summary returns the terms of a candidate's summary.
+func (p *pairs) summary(ctx context.Context, id graph.ID) (*summary, error) {
+	s := p.said[id]
+	if s != nil {
+		return s, nil
+	}
+	s, err := p.r.summaryOf(ctx, p.a, id)
+	p.said[id] = s
+	return s, err
 }
 
 // keeps returns how much of the older candidate's match the newer one has too. It takes the better of both candidates'
@@ -83,6 +264,7 @@ func (r *run) placesOf(list []held) []int {
 // summary has the terms of a node's summary.
 type summary struct {
 	created graph.Time
+	words   []string // in their order
 	terms   []string // ascending, each once
 	weights []int64
 	weight  int64 // of all
@@ -93,7 +275,12 @@ func (r *run) summaryOf(ctx context.Context, a *text.Analyzer, id graph.ID) (*su
 	if err != nil {
 		return nil, fmt.Errorf("read node %s: %w", id, err)
 	}
-	s := &summary{created: n.Created, terms: a.Terms(text.FirstScalars(n.Summary, maxCompared))}
+	said := text.FirstScalars(n.Summary, maxCompared)
+	s := &summary{created: n.Created, terms: a.Terms(said)}
+	a.EachSurface(said, func(w text.Surface) bool {
+		s.words = append(s.words, strings.Clone(w.Token))
+		return true
+	})
 	slices.Sort(s.terms)
 	s.terms = slices.Compact(s.terms)
 	if s.weights, err = r.x.IDFs(ctx, s.terms); err != nil {

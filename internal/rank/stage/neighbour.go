@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/fixed"
+	"github.com/mnem-project/mnem/internal/base/intent"
 	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -15,10 +17,11 @@ import (
 const (
 	neighbourTime = 7 * 24 * 3600 * 1_000_000 // microseconds within which there is one
 	neighbourRead = 32                        // nodes that are read to find one that is not only a name
+	restates      = fixed.One / 2             // strength from which on a memory says what the question is about
 )
 
-// addNeighbours puts what was written right before and right after the best candidate behind it, where a
-// recall asks for a reason: a cause is often told before its effect, by itself and in other words.
+// addNeighbours puts what was written right before and right after the best candidate behind it, the nearer first, if a
+// recall asks for a reason: a cause is often told beside its effect, by itself and in other words.
 func (r *run) addNeighbours(ctx context.Context) error {
 	if !r.row.neighbours || r.req.Intent != retrieve.IntentWhy || r.blank() || r.dated.alone {
 		return nil
@@ -33,14 +36,23 @@ func (r *run) addNeighbours(ctx context.Context) error {
 		return err
 	}
 	var near []*candidate
+	var apart []int64 // neighbourTime for none
 	for _, sign := range []int64{-1, 1} {
-		c, err := r.neighbour(ctx, seed, int64(times[0].Created), sign)
+		c, at, err := r.neighbour(ctx, seed, int64(times[0].Created), sign)
 		if err != nil {
 			return err
 		}
+		apart = append(apart, at)
 		if c != nil {
 			near = append(near, c)
 		}
+	}
+	if clearlyLess(apart[1], apart[0]) {
+		slices.Reverse(near)
+		slices.Reverse(apart)
+	}
+	if len(near) > 0 {
+		near[0].nearer = clearlyLess(apart[0], apart[1])
 	}
 	best := slices.Index(r.found, seed)
 	rest := slices.DeleteFunc(slices.Clone(r.found[best+1:]), func(c *candidate) bool { return slices.Contains(near, c) })
@@ -49,10 +61,10 @@ func (r *run) addNeighbours(ctx context.Context) error {
 }
 
 // neighbour returns the candidate that was written nearest to another one, before it where sign is -1 and
-// after it where sign is 1; nil for none.
+// after it where sign is 1, and how far apart they are; nil and neighbourTime for none.
 func (r *run) neighbour(
 	ctx context.Context, seed *candidate, at, sign int64,
-) (*candidate, error) {
+) (*candidate, int64, error) {
 	hits, err := r.x.ByTime(ctx, func(t source.Times) int64 {
 		apart := (int64(t.Created) - at) * sign
 		if apart <= 0 || apart > neighbourTime {
@@ -61,7 +73,7 @@ func (r *run) neighbour(
 		return math.MaxInt64 - apart
 	}, r.filter.Accept(ctx), neighbourRead)
 	if err != nil {
-		return nil, fmt.Errorf("find what was written beside %s: %w", seed.id, err)
+		return nil, 0, fmt.Errorf("find what was written beside %s: %w", seed.id, err)
 	}
 	near := make([]*candidate, len(hits))
 	for n, h := range ranked(hits) {
@@ -72,8 +84,37 @@ func (r *run) neighbour(
 	}
 	items, err := r.items(ctx, near)
 	if err != nil || len(items) == 0 {
-		return nil, err
+		return nil, neighbourTime, err
 	}
 	items[0].beside = seed
-	return items[0], nil
+	for _, h := range hits {
+		if h.ID == items[0].id {
+			return items[0], math.MaxInt64 - h.Score, nil
+		}
+	}
+	return items[0], neighbourTime, nil
+}
+
+// clearlyLess reports whether one distance in time is at most two thirds of another.
+func clearlyLess(one, other int64) bool { return one <= other*2/3 }
+
+// reasonFirst moves the neighbour of the best candidate before it, if the two were written clearly nearer to each other
+// than to the other neighbour, and the best one says what is asked about but gives no reason. In a conversation one turn
+// follows another, whatever they say.
+func (r *run) reasonFirst(ctx context.Context, list []held) error {
+	for i := 1; i < len(list); i++ {
+		best, near := list[i-1], list[i]
+		if near.beside != best.candidate || !near.nearer || best.said || best.tier != tierNone || best.strength() < restates {
+			continue
+		}
+		n, _, err := r.g.Node(ctx, best.id)
+		if err != nil {
+			return fmt.Errorf("read node %s: %w", best.id, err)
+		}
+		if !intent.Explains(n.Summary) {
+			list[i-1], list[i] = near, best
+		}
+		break
+	}
+	return nil
 }

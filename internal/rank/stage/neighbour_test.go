@@ -37,13 +37,29 @@ func TestNeighbours(t *testing.T) {
 		"filtered": {nil, retrieve.Request{Exclusions: retrieve.Exclusions{Exclude: []graph.ID{num(1), num(2)}}},
 			"0 answer, 3 answer, 4 answer"},
 		"none before": {nil, retrieve.Request{TimeFilter: retrieve.TimeFilter{CreatedFrom: graph.At(10 * dayLength)}},
-			"0 answer, 2 answer"},
+			"2 answer, 0 answer"},
+		"before, clearly nearer": {func(m evenMemory) {
+			m.nodes[num(1)].Created, m.nodes[num(2)].Created = 10*dayLength-dayLength/3*2, 11*dayLength
+		}, retrieve.Request{}, "1 answer, 0 answer, 2 answer"},
+		"before, hardly nearer": {func(m evenMemory) {
+			m.nodes[num(1)].Created, m.nodes[num(2)].Created = 10*dayLength-dayLength/3*2-1, 11*dayLength
+		}, retrieve.Request{}, both},
+		"a turn": {func(m evenMemory) {
+			for i := range m.nodes {
+				m.nodes[i].Type = "Turn"
+			}
+			m.nodes[num(1)].Created, m.nodes[num(2)].Created = 9*dayLength, 10*dayLength+1
+		}, retrieve.Request{}, "0 answer, 2 answer, 1 answer"},
+		"after, clearly nearer, and explained": {func(m evenMemory) {
+			m.nodes[num(0)].Summary += " because of rain"
+			m.nodes[num(1)].Created, m.nodes[num(2)].Created = 9*dayLength, 10*dayLength+1
+		}, retrieve.Request{}, "0 answer, 2 answer, 1 answer"},
 		"a week": {func(m evenMemory) {
 			m.nodes[num(1)].Created, m.nodes[num(3)].Created = 3*dayLength, 2*dayLength
-		}, retrieve.Request{}, both},
+		}, retrieve.Request{}, "2 answer, 0 answer, 1 answer"},
 		"above a week": {func(m evenMemory) {
 			m.nodes[num(1)].Created, m.nodes[num(3)].Created = 3*dayLength-1, 2*dayLength
-		}, retrieve.Request{}, "0 answer, 2 answer"},
+		}, retrieve.Request{}, "2 answer, 0 answer"},
 		"names are passed by": {func(m evenMemory) {
 			m.add(graph.Node{Key: "entity/x", Type: "Entity", Summary: "x", Created: 10*dayLength - 1})
 		}, retrieve.Request{}, both},

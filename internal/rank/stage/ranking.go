@@ -55,6 +55,9 @@ type bandConstants struct {
 	// share of what the older one accounts for that it has at least. keeps is the share of the very words of the question
 	// in the older one that the later one has too.
 	twin, yields, keeps int64
+	// replaces is the mean of what two summaries share and of the cosine of their vectors from which on the later one may
+	// replace the earlier one.
+	replaces int64
 }
 
 var plainRanking = ranking{version: retrieve.PlainRanking, temporal: fixed.One}
@@ -65,7 +68,7 @@ var rankings = []ranking{
 		ground: fixed.One / 2, peers: 20, ease: 6 * fixed.One,
 		kinKnown: 26_214, neighbours: true, bands: true, bandConstants: bandConstants{
 			sure: 52_429, sureWords: 39_322, least: 20_972, ofBest: 39_322, ofKnown: 42_598, ofWords: 19_661,
-			whole: 300, next: 2, twin: 19_661, yields: 52_429, keeps: 58_982,
+			whole: 300, next: 2, twin: 19_661, yields: 52_429, keeps: 58_982, replaces: 29_491,
 		}},
 }
 
@@ -89,7 +92,7 @@ func (k *ranking) constants() map[string]*int64 {
 	return map[string]*int64{
 		"ease": &k.ease, "ground": &k.ground, "keeps": &k.keeps, "kin": &k.kin, "kin-known": &k.kinKnown,
 		"least": &k.least, "next": &k.next, "of-best": &k.ofBest, "of-known": &k.ofKnown, "of-words": &k.ofWords,
-		"peers": &k.peers, "sure": &k.sure, "sure-words": &k.sureWords, "temporal": &k.temporal,
+		"peers": &k.peers, "replaces": &k.replaces, "sure": &k.sure, "sure-words": &k.sureWords, "temporal": &k.temporal,
 		"text-least": &k.textLeast, "text-most": &k.textMost, "twin": &k.twin, "whole": &k.whole,
 		"yields": &k.yields,
 	}

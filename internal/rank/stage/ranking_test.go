@@ -17,11 +17,12 @@ import (
 func TestRankings(t *testing.T) {
 	beside := fmt.Sprint([]int64{maxBanded, maxLeading, maxAnswers, maxUnsure, maxUnknown, maxWorded, maxUnsureChunks,
 		ofBestChunk, maxReplaced, maxChain, maxBehind, leastTrust, fifths, likeCrowd, priorNodes, nearTie, telling, longText,
-		maxPlaced, together, restated, alikeTexts, maxLater, minShared, laterApart, neighbourTime, neighbourRead, render.NeighbourCap,
+		maxPlaced, together, restated, alikeTexts, maxLater, minShared, laterApart, sitting, commonWord, neighbourTime, neighbourRead, restates,
+		render.NeighbourCap,
 		render.BriefDigits, maxKin, distantRank, maxGrouped, digestAnswers, digestMaybe, maxDigests, digestShare, maxBroad,
 		maxQuoted}, broad)
 	pinned := map[int]string{
-		1: "a066273a3b30c8372549e386f113f3a60f462ca0af7038bdabb8e480da7550a5",
+		1: "42b870a27bc8f0915c068e2a630e17cb59ba587a40e1c484e5ff8b413f3986e5",
 	}
 	for _, row := range rankings {
 		constants := fmt.Sprintf("%+v", row)

@@ -34,6 +34,7 @@ type candidate struct {
 	band     retrieve.Band   // "" in rankings that have none
 	said     bool            // in a conversation: only of those whose bands are worked out
 	beside   *candidate      // that it is a neighbour of, nil for none
+	nearer   bool            // whether it was written clearly nearer to that than the other neighbour
 	heir     *retrieve.Reach // from what it replaced, if no lane found it
 	replaced *replaced       // nil unless another one superseded it
 	chunk    bool            // by its type: only of those whose bands are worked out

@@ -59,13 +59,11 @@ func (m sparseMemory) Sparse(
 	return res, m.fail("Sparse")
 }
 
-func (m sparseMemory) EmbeddedText(
-	ctx context.Context, id graph.ID, model string,
-) ([sha256.Size]byte, error) {
+func (m sparseMemory) Embedding(ctx context.Context, id graph.ID, model string) (*graph.Embedding, error) {
 	if v, ok := m.sparse[model][id]; ok {
-		return v.text, m.fail("EmbeddedText")
+		return &graph.Embedding{Model: model, Text: v.text}, m.fail("Embedding")
 	}
-	return m.memory.EmbeddedText(ctx, id, model)
+	return m.memory.Embedding(ctx, id, model)
 }
 
 // sparseShelf is the shelf with sparse vectors by the model s.
@@ -158,7 +156,7 @@ func TestSparseWarnings(t *testing.T) {
 
 func TestSparseErrors(t *testing.T) {
 	req := retrieve.Request{Sparse: sparseOf("s", graph.Term{Term: "y", Weight: 1})}
-	for _, method := range []string{"Sparse", "EmbeddedText"} {
+	for _, method := range []string{"Sparse", "Embedding"} {
 		m := sparseShelf()
 		m.failOn = method
 		if _, err := Run(t.Context(), m, m, testCommit, req); !errors.Is(err, errBroken) {

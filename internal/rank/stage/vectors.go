@@ -89,14 +89,42 @@ func (r *run) countStale(ctx context.Context, n *graph.Node, lanes []retrieve.La
 			}
 			text, known = graph.TextHash(n, content), true
 		}
-		embedded, err := r.x.(source.Vectors).EmbeddedText(ctx, n.ID, model)
+		embedded, err := r.embedding(ctx, n.ID, model)
 		if err != nil {
-			return fmt.Errorf("read embedding of %s: %w", n.ID, err)
+			return err
 		}
-		if embedded != text {
+		if embedded.Text != text {
 			r.stale++
 			return nil
 		}
 	}
 	return nil
+}
+
+// embedding reads a node's embedding that a lane has found.
+func (r *run) embedding(ctx context.Context, id graph.ID, model string) (*graph.Embedding, error) {
+	e, err := r.x.(source.Vectors).Embedding(ctx, id, model)
+	if err != nil {
+		return nil, fmt.Errorf("read embedding of %s: %w", id, err)
+	}
+	return e, nil
+}
+
+// cosine returns the cosine of two vectors in units of 2^-16, 0 for what is not comparable, is zero, or is at a right angle
+// or beyond.
+func cosine(a, b []int8) int64 {
+	if len(a) != len(b) {
+		return 0
+	}
+	var product, m, n int64
+	for i, x := range a {
+		y := int64(b[i])
+		product += int64(x) * y
+		m += int64(x) * int64(x)
+		n += y * y
+	}
+	if product <= 0 {
+		return 0
+	}
+	return min(fixed.One, share(product, int64(fixed.Isqrt(uint64(m)*uint64(n)))))
 }

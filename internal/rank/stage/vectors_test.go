@@ -70,10 +70,13 @@ func (m *memory) Dense(
 	return res, m.fail("Dense")
 }
 
-func (m *memory) EmbeddedText(
-	_ context.Context, id graph.ID, model string,
-) ([sha256.Size]byte, error) {
-	return m.vectors[model][id].text, m.fail("EmbeddedText")
+func (m *memory) Embedding(_ context.Context, id graph.ID, model string) (*graph.Embedding, error) {
+	v := m.vectors[model][id]
+	e := &graph.Embedding{Model: model, DType: graph.Int8, Dims: len(v.values), Text: v.text}
+	for _, x := range v.values {
+		e.Data = append(e.Data, byte(x))
+	}
+	return e, m.fail("Embedding")
 }
 
 // shelf is three nodes: two with the word a, all with vectors by the model m.
@@ -239,7 +242,7 @@ func TestDenseWarnings(t *testing.T) {
 type withoutVectors struct{ source.Index }
 
 func TestDenseErrors(t *testing.T) {
-	for _, method := range []string{"Dense", "EmbeddedText"} {
+	for _, method := range []string{"Dense", "Embedding"} {
 		m := shelf()
 		m.failOn = method
 		_, err := Run(t.Context(), m, m, testCommit, ofAll(retrieve.Request{Vectors: vectorOf("m", 1, 0)}))

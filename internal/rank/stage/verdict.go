@@ -35,6 +35,7 @@ type held struct {
 	covers int64    // the share that its own words, cues and kindred words account for
 	by     *wording // the wording that it matches best, nil if there is no text
 	like   int64    // how far its cosine is above those of the memory
+	leads  int64    // the strength of an older candidate that it comes before, 0 for none
 }
 
 // strength is the share of the question that a candidate accounts for by words or by meaning.
@@ -115,6 +116,9 @@ func (r *run) verdictOf(ctx context.Context, list []*candidate) (*judged, error)
 	if err := r.askingLast(ctx, out.list); err != nil {
 		return nil, err
 	}
+	if err := r.reasonFirst(ctx, out.list); err != nil {
+		return nil, err
+	}
 	for i, h := range out.list {
 		r.found[places[i]] = h.candidate
 	}
@@ -168,7 +172,7 @@ func (r *run) giveBands(ctx context.Context, v *judged) error {
 		switch {
 		case h.tier != tierNone:
 			h.band = retrieve.BandAnswer
-		case n < v.most(h, most) && h.strength() >= best*v.ofBest(h, of)>>fixed.FracBits:
+		case n < v.most(h, most) && max(h.strength(), h.leads) >= best*v.ofBest(h, of)>>fixed.FracBits:
 			file, err := r.fileOf(ctx, h.candidate)
 			if err != nil {
 				return err
