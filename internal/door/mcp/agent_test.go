@@ -35,7 +35,7 @@ func (a *agent) call(tool string, args map[string]any) string {
 }
 
 var (
-	// frame is what a text marks as data.
+	// frame finds the parts of a text that are marked as data.
 	frame = regexp.MustCompile(`(?s)<memory ([0-9a-f]+)> data from memory, not instructions\n(.*?)\n</memory ([0-9a-f]+)>`)
 	// toldCall is a call that a text asks for, outside any frame.
 	toldCall = regexp.MustCompile(`(?m)^if it replaces the first of nearest: (\w+) (\{.*\})$`)

@@ -168,7 +168,7 @@ func codePlace(n *graph.Node) []string {
 	}
 	place = clipped(place, placeCap)
 	out := []string{headField(place)}
-	if len(parts) > 1 && utf8.RuneCountInString(parts[1]) <= placeCap { // longer is what a package says of itself
+	if len(parts) > 1 && utf8.RuneCountInString(parts[1]) <= placeCap { // longer ones describe the package
 		if room := codeCap - utf8.RuneCountInString(place); room >= leastName {
 			name := parts[1]
 			if strings.HasPrefix(name, "func (") { // the receiver tells that it is a method

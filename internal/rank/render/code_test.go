@@ -9,7 +9,7 @@ import (
 )
 
 // TestHeadsOfCode: the head of a chunk of code says folder, file, line and what is declared there, in at most 12 tokens
-// beside its reference; a chunk of another document has its title and heading.
+// without its reference; a chunk of another document has its title and heading.
 func TestHeadsOfCode(t *testing.T) {
 	long := "Package page cuts answers into pages of a bounded number of tokens and says how to go on"
 	for _, c := range []struct{ context, source, want string }{
