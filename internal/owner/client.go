@@ -100,12 +100,12 @@ func (c *Client) greet(dir string, wait time.Duration) error {
 
 // claim greets the owner and returns whether a claim is about the directory that it holds.
 func (c *Client) claim(claim string) (bool, error) {
-	r, err := c.get("/?" + claim)
-	if err != nil {
-		return false, err
-	}
 	var said hello
-	data, err := io.ReadAll(io.LimitReader(r.Body, maxHello))
+	var data []byte
+	r, err := c.get("/?" + claim)
+	if err == nil {
+		data, err = io.ReadAll(io.LimitReader(r.Body, maxHello))
+	}
 	if err == nil {
 		err = json.Unmarshal(data, &said)
 	}
@@ -165,6 +165,6 @@ func (c *Client) Wait(ctx context.Context) error {
 func (c *Client) interrupts(ctx context.Context) (stop func() bool) {
 	return context.AfterFunc(ctx, func() {
 		_ = c.conn.CloseWrite() // fails if the owner has ended
-		_ = c.conn.SetReadDeadline(time.Now().Add(interruptGrace))
+		_ = c.conn.SetDeadline(time.Now().Add(interruptGrace)) // the owner may have stopped reading
 	})
 }

@@ -107,8 +107,8 @@ const (
 	// stalled is how long a message may wait for the caller to read it: other writers may be waiting for the verb.
 	// Answers are sent when none are, and a person may read those for hours.
 	stalled = 30 * time.Second
-	// lastWords is how long the result of an ended verb may take to be written.
-	lastWords = 10 * time.Second
+	// lastWords is how long the result of an ended verb may take to be written. An owner that ends waits so long.
+	lastWords = 5 * time.Second
 )
 
 // records writes the records of an answer.

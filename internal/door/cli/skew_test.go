@@ -110,6 +110,45 @@ func alien(t *testing.T, r *core.Repo) (stop func()) {
 	}
 }
 
+// TestOtherWire greets an owner that does not speak HTTP and whose owner file names another protocol: the message says that
+// the versions differ, without a wait.
+func TestOtherWire(t *testing.T) {
+	w, _ := remoteWorld(t)
+	r, err := care.Open(w.Dir, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	room, err := os.MkdirTemp("", "m")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = os.RemoveAll(room) }()
+	socket := filepath.Join(room, "s")
+	l, err := net.Listen("unix", socket)
+	if err == nil {
+		err = r.SetOwner(core.Owner{PID: os.Getpid(), Protocol: 7, Socket: socket})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = c.Read(make([]byte, 64))
+			_ = c.Close()
+		}
+	}()
+	_, err = peers.Dial(w.Dir, 5*time.Second)
+	if skew := (*owner.SkewError)(nil); !errors.As(err, &skew) || skew.Owner.Newest != 7 {
+		t.Errorf("%v", err)
+	}
+}
+
 // TestUnknownWrites has an owner end in the middle of a write for a caller: whoever asked must know
 // that the write may have been made.
 func TestUnknownWrites(t *testing.T) {

@@ -468,6 +468,10 @@ func Dial(dir string, wait time.Duration) (*owner.Client, error) {
 	if errors.Is(err, fs.ErrNotExist) && here != other.Socket {
 		client, err = owner.Dial(here, path, build(), other.PID, greet) // the directory was moved since
 	}
+	if errors.Is(err, owner.ErrProtocol) && other.Protocol != 0 && other.Protocol != owner.Protocol {
+		err = &owner.SkewError{PID: other.PID, Ours: owner.Build{Name: build(), Newest: owner.Protocol},
+			Owner: owner.Build{Name: "of another version", Newest: other.Protocol}}
+	}
 	next := ""
 	switch {
 	case errors.As(err, new(*owner.SkewError)):
