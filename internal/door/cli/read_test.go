@@ -280,7 +280,7 @@ func TestJSONShapes(t *testing.T) {
 			"sources mark cid media commit out in more_out more_in"},
 		{"get|alice", "id key type summary context props content created updated validFrom validTo " +
 			"sources mark cid media commit"},
-		{"ls", "commit nodes next"},
+		{"ls", "commit nodes next others"},
 		{"ls|--edges", "commit edges next"},
 		{"neighbors|alice", "commit id key out in more_out more_in"},
 		{"path|alice|bruno", "commit from to found hops steps"},
@@ -308,7 +308,7 @@ func TestJSONShapes(t *testing.T) {
 	}
 	item = w.one("retrieve", "billing", "--limit", "1", "--explain")["items"].([]any)[0].(map[string]any)
 	want = []string{"band", "hops", "id", "key", "lanes", "path", "rank", "rendered", "score", "seed", "terms",
-		"tier", "tokens", "type"}
+		"tier", "tokens", "type", "why"}
 	if got := slices.Sorted(mapKeys(item)); !slices.Equal(got, want) {
 		t.Errorf("members of an explained item: %v", got)
 	}
