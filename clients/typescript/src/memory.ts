@@ -216,9 +216,9 @@ export class Memory extends Verbs {
       this.#link.give(connection);
       if (reply.status === 200 || isAnswer(reply)) return reply;
       const error = ofProblem(reply.status, reply.body);
-      if (!(error instanceof Busy) || performance.now() > deadline || error.code === "interrupted") throw error;
-      if (error.code === "busy" && reply.headers["retry-after"] === undefined) {
-        // The process that had the memory open ended: the log tells whether it wrote.
+      if (!(error instanceof Busy) || performance.now() > deadline || /lets a request take/.test(error.detail)) throw error;
+      if (["busy", "interrupted"].includes(error.code) && reply.headers["retry-after"] === undefined) {
+        // The server, or the process that had the memory open, ended: the log tells whether it wrote.
         if (attempt >= SENT_AGAIN) throw error;
         await this.#lookForAgain(key);
         key = randomUUID();

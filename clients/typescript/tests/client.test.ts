@@ -195,14 +195,14 @@ for (const tcp of [false, true]) {
       assert.deepEqual((await memory.log()).map((c) => c.commit), made);
     });
 
-    test("killed while many write", async (t) => {
+    for (const signal of ["SIGKILL", "SIGTERM"] as const) test(`${signal} while many write`, async (t) => {
       const at = await memoryOf(t, tcp);
       const memory = await at.open();
       let writing = true;
       const killing = (async () => {
         while (writing) {
           await sleep(400);
-          at.kill();
+          at.kill(signal);
         }
       })();
       const messages = await Promise.all([0, 1, 2, 3].map(async (w) => {

@@ -48,9 +48,9 @@ export class TestMemory {
     });
   }
 
-  kill(): void {
+  kill(signal: NodeJS.Signals = "SIGKILL"): void {
     const pid = this.server();
-    if (pid !== undefined) process.kill(pid, "SIGKILL");
+    if (pid !== undefined) process.kill(pid, signal);
   }
 }
 
