@@ -164,7 +164,7 @@ func (c *Client) Wait(ctx context.Context) error {
 // of the connection; the result still comes back on the other half.
 func (c *Client) interrupts(ctx context.Context) (stop func() bool) {
 	return context.AfterFunc(ctx, func() {
-		_ = c.conn.CloseWrite() // fails if the owner has ended
+		_ = c.conn.CloseWrite()                                // fails if the owner has ended
 		_ = c.conn.SetDeadline(time.Now().Add(interruptGrace)) // the owner may have stopped reading
 	})
 }
