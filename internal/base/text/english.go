@@ -19,11 +19,11 @@ type memoEntry struct {
 	stem string // if keep is 0
 }
 
-// stem returns the English stem of a folded token, or the token itself if it contains anything but a-z and
-// apostrophes or if nothing would be left of it.
+// stem returns the English stem of a folded token, a Korean one without its last ending, or the token itself if it
+// contains anything else or if nothing would be left of it.
 func (sc *scanner) stem(token string) string {
 	if !stemmable(token) {
-		return token
+		return stemHangul(token)
 	}
 	if len(token) == 0 || len(token) > len(memoEntry{}.word) {
 		return sc.computeStem(token)

@@ -88,7 +88,7 @@ func (l *Lexicon) learn(word string) int32 {
 		return stopWord
 	}
 	if !stemmable(word) {
-		return int32(l.Number(word))
+		return int32(l.Number(stemHangul(word)))
 	}
 	l.scanner.env.SetCurrent(strings.Clone(word))
 	english.Stem(&l.scanner.env)

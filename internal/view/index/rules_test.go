@@ -35,8 +35,8 @@ func TestGolden(t *testing.T) {
 	delete(next, graph.NodeID("edge 1"))
 	changed := update(t, blocks, m, docs, next)
 	const (
-		want     = "bafyreidd2hc4ei5bwsistkrjzjd3r7s7wr5cwbaal4yt5zoseczb3dt5sm"
-		wantNext = "bafyreifhn5mkvnpy5qwnfypxwaxhwz6twoi3fjpkco7mr7hvulf4w2mh54"
+		want     = "bafyreidfolzlzww54berfg22bpeuxs64hrv2v3vqhl5ubyegzf2h73deui"
+		wantNext = "bafyreiev4r77cuqdutqw5bytwadry7z2z64uyrib5g4trrpyz6triez7qa"
 	)
 	if got := m.String(); got != want {
 		t.Errorf("manifest %s, want %s", got, want)
