@@ -305,7 +305,7 @@ func TestRetrieveFlagsAndEnvironment(t *testing.T) {
 		t.Errorf("dropped: %v, %v", v["dropped"], dropped)
 	}
 	if out := rendered("--budget", "60", "--expand", "0", "--explain"); !strings.Contains(out,
-		"dropped: budget") || !strings.Contains(out, "text #2 ") {
+		"dropped: budget") || !strings.Contains(out, "has 'lamp'; replaced ") {
 		t.Errorf("--explain: %s", out)
 	}
 }
