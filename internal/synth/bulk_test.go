@@ -17,7 +17,7 @@ import (
 const (
 	goldenNodes    = 10_000
 	goldenCommit   = "bafyreiagdbzknbdnsjayvomdpzeq2jkl7qjrpnfqrvmr2khlqpmd5vdlsa"
-	goldenManifest = "bafyreid3fmzoiicmdq3va5nnwxxebipivkeoizbg6frzsmer4r2uq3ssle"
+	goldenManifest = "bafyreib42l5gj6okehiclri4vjxgfp6dydm7lebt7ea6ecl53bjsrrzyia"
 )
 
 // TestBulkCommit pins a bulk commit and its index, for one thread and for several, and bounds what it
