@@ -245,6 +245,8 @@ func (r *run) flaws(
 		return "it does not say " + quotedLacks(v.missing), nil
 	case onlyAsks(texts[:]):
 		return "the memory only asks", nil
+	case v.verdict != retrieve.Known: // it needs no rival to be unsure
+		return "", nil
 	}
 	return r.contested(ctx, v, best)
 }
