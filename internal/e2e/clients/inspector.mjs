@@ -22,7 +22,7 @@ for (const era of ["legacy", "modern"]) {
   for (const target of [[mnem, "mcp", "-R", dir], ["--server-url", url, "--transport", "http"]]) {
     const where = `${era}, ${target[0] === mnem ? "stdio" : "HTTP"}`;
     const { tools } = inspect(era, target, "--method", "tools/list", "--strict"); // ends with 6 for an error
-    check(tools.length === 13, `${where}: the core tools`, tools.map((t) => t.name));
+    check(tools.length === 12, `${where}: the core tools`, tools.map((t) => t.name));
     const { contents } = inspect(era, target, "--method", "resources/read", "--uri", "mnem://node/alice");
     check(/Alice/.test(contents[0].text), `${where}: a resource`, contents);
     const load = inspect(era, target, "--method", "tools/call", "--tool-name", "retrieve",

@@ -210,7 +210,7 @@ func TestContradicted(t *testing.T) {
 // TestUnsureWithoutARival asks for something that two nearly equal memories have half of: what they lack is the reason, not
 // that they differ.
 func TestUnsureWithoutARival(t *testing.T) {
-	m := says(someOf(5)+" early", someOf(5)+" late")
+	m := says(someOf(5)+" at 30 percent", someOf(5)+" at 90 percent")
 	a := m.answer(t, retrieve.Request{Text: tenWords})
 	if a.Verdict != retrieve.Unsure || !strings.HasPrefix(a.Because, "the nearest does not say '") {
 		t.Errorf("%s: %s", a.Verdict, a.Because)
