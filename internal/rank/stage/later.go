@@ -106,7 +106,7 @@ func (p *pairs) leads(ctx context.Context, newer, old held) (bool, error) {
 	if strong && shared >= row.twin {
 		return true, nil
 	}
-	if shared == 0 || apart < sitting {
+	if shared == 0 || apart < sitting || newer.said || old.said { // a turn replaces nothing
 		return false, nil
 	}
 	cos, err := p.cosine(ctx, newer, old)

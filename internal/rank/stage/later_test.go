@@ -27,6 +27,7 @@ func TestLaterReplaces(t *testing.T) {
 	}{
 		"a change":          {old, later, asked, 30 * dayLength, [2][]int8{same, {100, 30}}, "1 0"},
 		"in one sitting":    {old, later, asked, sitting - 1, [2][]int8{same, {100, 30}}, "0 1"},
+		"a turn":            {old, later, asked, 30 * dayLength, [2][]int8{same, {100, 30}}, "0 1"},
 		"unlike vectors":    {old, later, asked, 30 * dayLength, [2][]int8{same, {20, -100}}, "0 1"},
 		"without a vector":  {old, later, asked, 30 * dayLength, [2][]int8{same, nil}, "0 1"},
 		"another dimension": {old, later, asked, 30 * dayLength, [2][]int8{same, {100, 30, 1}}, "0 1"},
@@ -39,6 +40,9 @@ func TestLaterReplaces(t *testing.T) {
 	} {
 		m := says(c.old, c.later)
 		m.nodes[num(1)].Created = m.nodes[num(0)].Created + c.apart
+		if name == "a turn" {
+			m.nodes[num(0)].Type, m.nodes[num(1)].Type = "Turn", "Turn"
+		}
 		for i, v := range c.vectors {
 			if v != nil {
 				m.embed(num(i), "m", v...)
