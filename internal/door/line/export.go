@@ -11,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/base/filestate"
 	"github.com/mnem-project/mnem/internal/base/regular"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb"
 )
 
 // WriteOut writes what path names. What is no regular file, as a device or a pipe, is written in
@@ -43,6 +44,9 @@ func writeInPlace(ctx context.Context, path string, write func(io.Writer) error)
 
 // openInPlace opens a device or pipe, and returns what closes it.
 func openInPlace(ctx context.Context, path string) (f *os.File, end func() error, err error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil, nil, verb.Hintf(fmt.Errorf("%w: %s is a directory", state.ErrInvalid, path), "name a file in it")
+	}
 	f, err = os.OpenFile(path, os.O_WRONLY|regular.NoWait, 0)
 	if errors.Is(err, syscall.ENXIO) {
 		return nil, nil, fmt.Errorf("%w: %s is a named pipe that nothing reads", state.ErrInvalid, path)
