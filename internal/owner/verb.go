@@ -126,7 +126,7 @@ func (a *asking) lost(err error) error {
 	return &LostError{Clean: a.clean && !a.writes, Writes: a.writes, Err: err}
 }
 
-// Read reads what the verb answers, and does what the owner says meanwhile.
+// Read reads what the verb answers, and follows the records that come between.
 func (a *asking) Read(p []byte) (int, error) {
 	for len(a.rest) == 0 {
 		if a.ended != nil {

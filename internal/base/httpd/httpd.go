@@ -1,5 +1,5 @@
 // Package httpd makes the HTTP servers of this module, over TCP and over the socket of a repository, with the same bounds
-// of what a request may have before anybody looks at it.
+// on requests.
 package httpd
 
 import (

@@ -28,7 +28,7 @@ func SettleCommand(earlier, later graph.ID) string {
 	return fmt.Sprintf("mnem mark superseded %s --by %s", earlier, later)
 }
 
-// DifferCommand returns the command that records that it is not.
+// DifferCommand returns the command that records that a later memory does not replace an earlier one.
 func DifferCommand(earlier, later graph.ID) string {
 	return fmt.Sprintf("mnem mark different %s --by %s", earlier, later)
 }
@@ -100,8 +100,8 @@ func (p *pairer) replaceable(by, id graph.ID) (*graph.Node, error) {
 // isReplaced reports whether a later memory can replace a node.
 func isReplaced(n *graph.Node) bool { return memory.IsStatement(n) && !source.IsSaid(n.Type) }
 
-// UndecidedSince returns the undecided pairs whose later memory came in between two commits, the newest first, at most
-// most. A new memory takes a search of some milliseconds, so only the newest memories, at most newest, are examined.
+// UndecidedSince returns the undecided pairs whose later memory was added between two commits, newest first and at most
+// most. Each new memory costs a search of some milliseconds, so only the newest ones, at most newest, are examined.
 func UndecidedSince(ctx context.Context, from, to *core.Snapshot, newest, most int) (pairs []Undecided, err error) {
 	var later []*graph.Node
 	replaces := make(map[graph.ID]bool)

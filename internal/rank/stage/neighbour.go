@@ -21,7 +21,7 @@ const (
 )
 
 // addNeighbours puts what was written right before and right after the best candidate behind it, the nearer first, if a
-// recall asks for a reason: a cause is often told beside its effect, by itself and in other words.
+// recall asks for a reason: a cause is often told right before or after its effect, in other words.
 func (r *run) addNeighbours(ctx context.Context) error {
 	if !r.row.neighbours || r.req.Intent != retrieve.IntentWhy || r.blank() || r.dated.alone {
 		return nil

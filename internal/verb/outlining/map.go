@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/plain"
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
@@ -181,7 +182,7 @@ func (e MapEntry) line() string {
 	case e.Type == typeSession:
 		return fmt.Sprintf("%s[%s] %s · %s", indent, name, e.Created.Time.Std().Format(time.DateOnly), e.Title)
 	case e.Kind == kindFolder:
-		name = fmt.Sprintf("%s (%s)", name, files(e.Facts))
+		name = fmt.Sprintf("%s (%s)", name, plain.Plural(e.Facts, "file"))
 	default:
 		name = fmt.Sprintf("%s (%d)", name, e.Facts)
 	}

@@ -3,13 +3,14 @@ package outlining
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"errors"
 	"path"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/reading"
@@ -53,7 +54,7 @@ type mapFact struct {
 	title string
 }
 
-// folder is a directory of a project with the documents right in it.
+// folder is a directory of a project with its own documents, without those of directories in it.
 type folder struct {
 	project graph.ID
 	name    string // the path with the project's name in front
@@ -81,16 +82,21 @@ func (v *digestView) mapTop(ctx context.Context, name string) (*mapRow, error) {
 	return row, err
 }
 
-// scopeNode returns the node that a digest is of, nil if it is of none or of a part of it.
+// scopeNode returns the node that a digest is of, nil for a digest of no node or of a part of one.
 func (v *digestView) scopeNode(ctx context.Context, d *distill.Digest) (*graph.Node, error) {
 	if d.Scope.IsZero() || d.Label != "" || d.Name != "" {
 		return nil, nil
 	}
-	n, _, err := v.snap.Node(ctx, d.Scope)
-	if err != nil {
-		return nil, nil // it is erased, or of the other snapshot
+	return v.node(ctx, d.Scope)
+}
+
+// node reads a node, nil if the snapshot does not have it.
+func (v *digestView) node(ctx context.Context, id graph.ID) (*graph.Node, error) {
+	n, _, err := v.snap.Node(ctx, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
 	}
-	return n, nil
+	return n, err
 }
 
 // rows returns what is right below a row.
@@ -231,9 +237,9 @@ func (v *digestView) mapFact(ctx context.Context, id graph.ID) (*mapFact, error)
 	if err != nil || !(reading.Visible{}).Shows(m) {
 		return nil, err
 	}
-	n, _, err := v.snap.Node(ctx, id)
-	if err != nil {
-		return nil, nil // it is erased
+	n, err := v.node(ctx, id)
+	if n == nil || err != nil {
+		return nil, err
 	}
 	title := n.Summary
 	if title == "" {
@@ -261,8 +267,11 @@ func (v *digestView) folders(ctx context.Context, project *graph.Node) ([]*folde
 		if read++; read > maxFiles {
 			break
 		}
-		n, _, err := v.snap.Node(ctx, id)
-		if err != nil || n.Type != typeDocument {
+		n, err := v.node(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if n == nil || n.Type != typeDocument {
 			continue
 		}
 		m, err := v.snap.Mark(ctx, graph.OnNode, id)
@@ -286,21 +295,14 @@ func (v *digestView) folders(ctx context.Context, project *graph.Node) ([]*folde
 		list = append(list, f)
 	}
 	slices.SortFunc(list, func(a, b *folder) int {
-		return cmp.Or(cmp.Compare(b2i(a.about == ""), b2i(b.about == "")),
+		return cmp.Or(cmp.Compare(min(len(b.about), 1), min(len(a.about), 1)), // those with a purpose
 			cmp.Compare(strings.Count(a.name, "/"), strings.Count(b.name, "/")),
 			cmp.Compare(len(b.files), len(a.files)), cmp.Compare(a.name, b.name))
 	})
 	return list, nil
 }
 
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-// finish sorts the documents of a folder by name and takes what the first that says anything says of it.
+// finish sorts the documents of a folder by name. The first that says what it is for, tests apart, speaks for the folder.
 func (f *folder) finish() {
 	slices.SortFunc(f.files, func(a, b *graph.Node) int {
 		return cmp.Or(cmp.Compare(prop(a, "path"), prop(b, "path")), a.ID.Compare(b.ID))
@@ -333,9 +335,9 @@ func fileTitle(n *graph.Node) string {
 // findFolder returns the folder that a map shows by a name, nil if there is none.
 func (v *digestView) findFolder(ctx context.Context, name string) (*folder, error) {
 	project, _, _ := strings.Cut(name, "/")
-	n, _, err := v.snap.Node(ctx, graph.NodeID("files:"+project))
-	if err != nil {
-		return nil, nil
+	n, err := v.node(ctx, graph.NodeID("files:"+project))
+	if n == nil || err != nil {
+		return nil, err
 	}
 	list, err := v.folders(ctx, n)
 	if err != nil {
@@ -408,11 +410,3 @@ func opaque(key string) bool {
 
 // opaqueRun is the number of hex digits that make a key opaque: those of the hashes of documents.
 const opaqueRun = 16
-
-// files says how many files a folder has.
-func files(n int) string {
-	if n == 1 {
-		return "1 file"
-	}
-	return fmt.Sprintf("%d files", n)
-}
