@@ -37,30 +37,7 @@ type servedWorld struct {
 // startServing runs 'mnem serve' with arguments until the test ends.
 func startServing(t *testing.T, w *world, args ...string) *servedWorld {
 	t.Helper()
-	app := *w.App
-	out, in := io.Pipe()
-	app.Stdout, app.Stderr = in, io.Discard
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan int, 1)
-	go func() {
-		ended <- Run(ctx, &app, append([]string{"serve", "--addr", "127.0.0.1:0", "--json"}, args...))
-		_ = in.Close() // a pipe in memory
-	}()
-	t.Cleanup(func() {
-		cancel()
-		if code := <-ended; code != 0 {
-			t.Errorf("serve ended with %d", code)
-		}
-	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatalf("serve: %v", err)
-	}
-	checkAnswer(t, "mnem serve", line)
-	var said serving.ServeJSON
-	if err := json.Unmarshal([]byte(line), &said); err != nil {
-		t.Fatal(err)
-	}
+	said, _ := startOwn(t, w, append([]string{"--addr", "127.0.0.1:0"}, args...)...)
 	return &servedWorld{w, said.URL}
 }
 

@@ -121,8 +121,7 @@ type Explanation struct {
 	Dates        []retrieve.DateRange   `json:"dates"` // that the query names
 	Recall       *retrieve.Recollection `json:"recall,omitempty"`
 
-	Today string            `json:"_today,omitempty"` // the day that the dates count from
-	Names map[string]string `json:"_names,omitempty"` // the keys of nodes on the way to items, by id
+	Today string `json:"_today,omitempty"` // the day that the dates count from
 }
 
 // Trace is what the lanes found, and how long the stages took.
@@ -203,13 +202,10 @@ func (out *Answer) explain(
 	if err := out.sayWhy(ctx, reading.NewLabels(s), a.Request.Text); err != nil {
 		return err
 	}
-	if !human {
-		return nil
-	}
-	if a.Request.Now.Given {
+	if human && a.Request.Now.Given {
 		e.Today = a.Request.Now.String()
 	}
-	return e.name(ctx, reading.NewLabels(s), a.Items)
+	return nil
 }
 
 func (it *AnswerItem) explain(fusion retrieve.Fusion, trace *stage.Trace, terms []rank.TermScore) {
@@ -232,37 +228,4 @@ func (it *AnswerItem) explain(fusion retrieve.Fusion, trace *stage.Trace, terms 
 		why.Beam = it.Recall.Way
 	}
 	it.ItemWhy = why
-}
-
-// name finds out how the nodes on the way to items are called.
-func (e *Explanation) name(ctx context.Context, labels *reading.Labels, items []retrieve.Item) error {
-	var ids []graph.ID
-	way := func(r *retrieve.Reach) {
-		if r != nil {
-			ids = append(ids, r.Seed)
-			for _, step := range r.Path {
-				ids = append(ids, step.Node)
-			}
-		}
-	}
-	for i := range items {
-		if m := items[i].Community; m != nil {
-			ids = append(ids, m.Seed)
-		}
-		way(items[i].Reach)
-		if items[i].Recall != nil {
-			way(items[i].Recall.Way)
-		}
-	}
-	e.Names = make(map[string]string, len(ids))
-	for _, id := range ids {
-		key, err := labels.Key(ctx, id)
-		if err != nil {
-			return err
-		}
-		if key != "" {
-			e.Names[id.String()] = string(key)
-		}
-	}
-	return nil
 }
