@@ -483,7 +483,7 @@ def typescript(doc: dict[str, Any]) -> str:
         TS_HEAD + "\n".join(classes.text) + "\n" + "\n".join(o for o in options if o)
         + "\n/** Verbs that answer with a list. */\nexport const LISTS: ReadonlySet<string> = new Set([\n"
         + "".join(f"  {json.dumps(v)},\n" for v in streams) + "]);\n\n"
-        + "/** A method for each verb. Parameters that are named last may be left out, and options follow what is given. */\n"
+        + "/** A method for each verb. Trailing parameters may be omitted; options come after the arguments. */\n"
         + "export abstract class Verbs {\n"
         + "  protected abstract verb(name: string, positional: readonly string[], given: readonly unknown[]): Promise<unknown>;\n\n"
         + "\n".join(methods) + "}\n"

@@ -3,7 +3,7 @@
 //
 //     node pack.mjs DIRECTORY linux-x64=PATH darwin-arm64=PATH …
 //
-// The TypeScript compiler is that of 'npm install', else $TSC. It prints the tarballs.
+// It compiles with the TypeScript of 'npm install', or with $TSC, and prints the names of the tarballs.
 
 import { execFileSync } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

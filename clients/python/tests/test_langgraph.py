@@ -103,7 +103,7 @@ class Differences(MemoryCase):
         self.made: list[tuple[tuple[str, ...], str]] = []  # in the order in which items were first put
 
     def same(self, op: Any, mine: Any, theirs: Any) -> None:
-        """Compares answers, but for the differences that MnemStore lists."""
+        """Compares answers, except for the differences that MnemStore lists."""
         if isinstance(op, GetOp):
             self.assertEqual(plain(mine), plain(theirs), op)
             if mine is not None:

@@ -3514,7 +3514,7 @@ export const LISTS: ReadonlySet<string> = new Set([
   "verify",
 ]);
 
-/** A method for each verb. Parameters that are named last may be left out, and options follow what is given. */
+/** A method for each verb. Trailing parameters may be omitted; options come after the arguments. */
 export abstract class Verbs {
   protected abstract verb(name: string, positional: readonly string[], given: readonly unknown[]): Promise<unknown>;
 

@@ -82,7 +82,7 @@ class Pair {
 
   constructor(readonly store: MnemStore) {}
 
-  /** Compares answers, but for the differences that MnemStore lists. */
+  /** Compares answers, except for the differences that MnemStore lists. */
   async same(op: Operation, mine: unknown, theirs: unknown): Promise<void> {
     const what = JSON.stringify(op);
     if ("value" in op) assert.equal(mine, null);

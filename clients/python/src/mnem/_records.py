@@ -22,8 +22,8 @@ FEW = 8
 """Records that are read one by one rather than with all others."""
 
 PATIENCE = 60.0
-"""Seconds for which a write is repeated if others change the same records. A server tells what is there from the last
-commit that is on disk, and refuses a removal that a write under way made."""
+"""Seconds for which a write is repeated if others change the same records. A server reads the last commit on disk, and
+refuses to remove what a write still under way has removed."""
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""A session of the OpenAI Agents SDK in a memory: what is added at once is one commit.
+"""A session of the OpenAI Agents SDK in a memory: items added together are one commit.
 
     from agents import Agent, Runner
     from mnem import Memory
