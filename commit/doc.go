@@ -67,7 +67,7 @@
 //	           ours       link    the branch's commit when it began
 //	           theirs?    link    the commit that is merged; absent only in a revert
 //	           message    string or link, as of a commit
-//	           graph      link    what merged, with ours where there is a conflict
+//	           graph      link    what merged, with ours if there is a conflict
 //	           digests?   link    tree of texts of digests
 //	           profile?   link    retrieval profiles
 //	           vectors?   link    tree of embeddings

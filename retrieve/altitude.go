@@ -17,7 +17,7 @@ const (
 	AltitudeEntity Altitude = "entity" // facts alone
 	AltitudeScope  Altitude = "scope"  // digests of scopes and clusters in place of facts that do not fit
 	AltitudeRoot   Altitude = "root"   // the digest of the whole before these
-	AltitudeAuto   Altitude = "auto"   // as scope where the text asks broadly, else as entity
+	AltitudeAuto   Altitude = "auto"   // as scope if the text asks broadly, else as entity
 )
 
 // Altitudes are all of them.

@@ -8,7 +8,7 @@ import (
 )
 
 // SetMember sets the parameter that a member of a JSON request sets. It returns a *RequestError that
-// names the member where there is no such parameter or the value is not of its kind; ValidateGiven
+// names the member if there is no such parameter or the value is not of its kind; ValidateGiven
 // tells of bounds.
 func (r *Request) SetMember(name string, v ipld.Value) error {
 	m := &memberParser{name: name, v: v}

@@ -37,7 +37,7 @@ type Param struct {
 	Kind      ParamKind
 	Words     []string // the values there are, of ParamText and ParamWords; nil for any
 	Usual     string   // the default, as help shows it; "" for none
-	Own       string   // why no profile may set it; "" where one may
+	Own       string   // why no profile may set it; "" if one may
 	Remote    bool     // whether callers from outside may give the flag: it names nothing of a machine
 	Varies    bool     // whether the answer then depends on more than the commit and the request
 }
@@ -48,7 +48,7 @@ type param struct {
 	Param
 	// at returns a pointer to its field, whose zero value is not given.
 	at func(*Request) any
-	// get returns it as a receipt of a resolved request keeps it; ok is false where that leaves it out.
+	// get returns it as a receipt of a resolved request keeps it; ok is false if that leaves it out.
 	get  func(*Request) (v ipld.Value, ok bool)
 	set  func(*Request, ipld.Value)    // the inverse of get
 	read func(*Request, *memberParser) // sets it from a member
@@ -69,12 +69,12 @@ func Params() []Param {
 // always is the usual value of a number that receipts have whatever it is.
 const always = -1
 
-// findParam returns the parameter of a name in clause 8.1, nil where there is none.
+// findParam returns the parameter of a name in clause 8.1, nil if there is none.
 func findParam(name string) *param {
 	return whichParam(func(p *param) bool { return p.Name == name })
 }
 
-// whichParam returns the parameter that fits, nil where none does.
+// whichParam returns the parameter that fits, nil if none does.
 func whichParam(fits func(*param) bool) *param {
 	for i := range params {
 		if fits(&params[i]) {
@@ -143,7 +143,7 @@ func (p param) varies() param {
 	return p
 }
 
-// shown is the default that surfaces have for it where that is another one.
+// shown is the default that surfaces have for it if that is another one.
 func (p param) shown(usual string) param {
 	p.Usual = usual
 	return p
@@ -279,7 +279,7 @@ func moment(name string, at func(*Request) *graph.OptTime) param {
 	return p.own(ownAnswer)
 }
 
-// list is a parameter of a list, which receipts leave out where it is empty.
+// list is a parameter of a list, which receipts leave out if it is empty.
 func list[T any](
 	name string, kind ParamKind, at func(*Request) *[]T,
 	encode func([]T) ipld.Value, decode func(ipld.Value) []T, read func(*memberParser) []T,

@@ -38,7 +38,7 @@ type Predicate struct {
 	Edges Direction  // Out or In for edges, "" for a property
 }
 
-// Holds reports whether the predicate holds for a property's value; ok is false where the node
+// Holds reports whether the predicate holds for a property's value; ok is false if the node
 // has no such property.
 func (p Predicate) Holds(v ipld.Value, ok bool) bool {
 	if !ok {

@@ -77,7 +77,7 @@ func WhyOwn(name string) string {
 	return ""
 }
 
-// findProfileParam returns the parameter that a profile may set, nil where there is none of the name.
+// findProfileParam returns the parameter that a profile may set, nil if there is none of the name.
 func findProfileParam(name string) *param {
 	if p := findParam(name); p != nil && p.Own == "" {
 		return p
@@ -90,7 +90,7 @@ func (r *Request) gives(p *param) bool {
 	return slices.Contains(r.Explicit, p.Name) || !reflect.ValueOf(p.at(r)).Elem().IsZero()
 }
 
-// decides notes that a request sets a parameter itself, where that cannot be seen.
+// decides notes that a request sets a parameter itself, if that cannot be seen.
 func (r *Request) decides(name string) {
 	if p := findProfileParam(name); p != nil && !r.gives(p) {
 		r.Explicit = append(r.Explicit, name)
@@ -98,7 +98,7 @@ func (r *Request) decides(name string) {
 }
 
 // Explicitly returns a request that leaves to profiles all that they may set but the named
-// parameters, which it decides itself, also where their values are zero.
+// parameters, which it decides itself, also if their values are zero.
 func (r Request) Explicitly(given ...string) Request {
 	for i := range params {
 		if p := &params[i]; p.Own == "" && !slices.Contains(given, p.Name) {
@@ -130,7 +130,7 @@ func (r Request) ProfileChange() (set []ipld.Entry, unset []string, err error) {
 	return set, unset, nil
 }
 
-// encodeParam returns one parameter as a profile keeps it, whatever the others are; ok is false where
+// encodeParam returns one parameter as a profile keeps it, whatever the others are; ok is false if
 // it is left out at its default.
 func (r Request) encodeParam(name string) (v ipld.Value, ok bool) {
 	switch name {

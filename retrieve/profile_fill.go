@@ -17,7 +17,7 @@ func (r *Request) open(name string) bool {
 	return p != nil && !r.Settled && !r.gives(p)
 }
 
-// alone returns the request as it is where no profile has a say.
+// alone returns the request as it is if no profile has a say.
 func (r Request) alone() Request {
 	r.Settled = true
 	return r
@@ -35,7 +35,7 @@ func (e *ProfileError) Error() string { return fmt.Sprintf("profile %s: %v", e.N
 
 func (e *ProfileError) Unwrap() error { return e.Err }
 
-// Consistent returns a *RequestError where parameters of a profile contradict each other, so that
+// Consistent returns a *RequestError if parameters of a profile contradict each other, so that
 // one of them can never count. Merged profiles may be so; parameters that this version does not
 // know are not looked at.
 func (p Profile) Consistent() error {
@@ -151,7 +151,7 @@ func (r *Request) fitExpansion(given *Request, from Profile) {
 }
 
 // fittingWeights returns those weights of a profile that mean something for the request, none but
-// the time's where they would leave no lane.
+// the time's if they would leave no lane.
 func (r Request) fittingWeights() []LaneWeight {
 	has := r.Weighable()
 	isTime := func(l Lane) bool { return l == LaneTime }

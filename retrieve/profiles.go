@@ -31,7 +31,7 @@ func (p *Profiles) Empty() bool {
 }
 
 // Get returns a profile of a name, and whether it is the repository's own or else built in; ok is
-// false where there is neither.
+// false if there is neither.
 func (p *Profiles) Get(name string) (profile Profile, own, ok bool) {
 	if p != nil {
 		if profile, ok = p.Named[name]; ok {

@@ -12,7 +12,7 @@ type Signals struct {
 // Recalled is how a recall ranked an item.
 type Recalled struct {
 	Signals
-	Way *Reach // by which the beam search reached it, nil where it did not
+	Way *Reach // by which the beam search reached it, nil if it did not
 }
 
 // Recollection is how a recall went.

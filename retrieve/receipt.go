@@ -44,7 +44,7 @@ type Receipt struct {
 	Candidates int
 	Warnings   []Warning
 	Engine     Engine
-	Digests    []ReceiptDigest // in their order, none where no altitude was asked for
+	Digests    []ReceiptDigest // in their order, none if no altitude was asked for
 	Verdict    Verdict         // "" if there is none
 	Extra      []ipld.Entry    // unknown fields in canonical order
 }
@@ -90,14 +90,14 @@ func (a *Answer) Receipt() (receipt *Receipt, query []byte) {
 	return receipt, query
 }
 
-// Query returns the CID of the raw block of the query's text, undefined where there is none.
+// Query returns the CID of the raw block of the query's text, undefined if there is none.
 func (r *Receipt) Query() ipld.CID {
 	v, _ := r.Params.Get("text")
 	return v.Link()
 }
 
 // Request returns the resolved request, with the text of the block that Query names and those of
-// the blocks that Rewrites names. It returns an error that wraps ErrRankingVersion where the engine
+// the blocks that Rewrites names. It returns an error that wraps ErrRankingVersion if the engine
 // is not the current one, and a *ipld.MismatchError for another text.
 func (r *Receipt) Request(text string, rewrites ...string) (Request, error) {
 	if now := CurrentEngine(); !r.Engine.current() {

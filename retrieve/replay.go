@@ -12,10 +12,10 @@ import (
 type Difference struct {
 	Item     int    // number of the item from 0, or -1 for what is not of an item
 	Field    string // name of the field in clause 13.1
-	Old, New string // both values as text; "" where one side has no such item
+	Old, New string // both values as text; "" if one side has no such item
 }
 
-// CompareReceipts returns the first difference between two receipts, nil where their CIDs are the
+// CompareReceipts returns the first difference between two receipts, nil if their CIDs are the
 // same: first in commit, engine and request, then item by item, then in the totals.
 func CompareReceipts(before, after *Receipt) *Difference {
 	if d := firstDifference(-1, headFields(before), headFields(after)); d != nil {

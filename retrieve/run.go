@@ -57,8 +57,8 @@ type Item struct {
 
 	Community *Membership `json:"-"` // nil unless a community raised it or brought it in
 	Recall    *Recalled   `json:"-"` // nil where the request is no recall, or has nothing to rank by
-	// Against is the item that this one follows since it contradicts it, zero where its rank put it
-	// here. Its score may be of any height then, 0 where nothing else found it.
+	// Against is the item that this one follows since it contradicts it, zero if its rank put it
+	// here. Its score may be of any height then, 0 if nothing else found it.
 	Against graph.ID `json:"-"`
 	// Later is an older memory that says nearly the same and comes after this one for that, zero for none.
 	Later graph.ID `json:"-"`
@@ -109,5 +109,5 @@ type Answer struct {
 	Dates      []DateRange   // that the text names, in its order, each once; at most 8
 	Readings   []Reading     // what words that no node has were read as
 	Kin        []AddedTerm   // looked up beside the text's own terms, in their order
-	Recall     *Recollection // nil where the request has no intent
+	Recall     *Recollection // nil if the request has no intent
 }

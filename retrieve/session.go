@@ -150,7 +150,7 @@ func (s *Session) field(key string, d *ipld.Decoder) (known bool, err error) {
 	return true, err
 }
 
-// decodeGiven reads an optional string, which is left out where it is empty.
+// decodeGiven reads an optional string, which is left out if it is empty.
 func decodeGiven(d *ipld.Decoder) (string, error) {
 	s, err := d.String()
 	if err == nil && s == "" {

@@ -224,7 +224,7 @@ func (w Warning) fill(text, number string) string {
 	).Replace(text)
 }
 
-// names returns a parameter that is a string or a list of strings, "none" where there is none.
+// names returns a parameter that is a string or a list of strings, "none" if there is none.
 func (w Warning) names(param string) string {
 	v, _ := ipld.FindEntry(w.Params, param)
 	if v.Kind() == ipld.String {

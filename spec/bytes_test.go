@@ -71,7 +71,7 @@ func bytesAt(at string, v ipld.Value, found map[string]bool) {
 	}
 }
 
-// anyBytes returns a record whose bytes may be any of their length, ok false where there is none: ids
+// anyBytes returns a record whose bytes may be any of their length, ok false if there is none: ids
 // that a key decides lose it, lists of ids that have an order keep one, and every record gets bytes
 // under a name that readers do not know. Floats are finite, and terms are dag-cbor.
 func anyBytes(layer string, v ipld.Value) (_ ipld.Value, ok bool) {

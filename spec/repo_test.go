@@ -76,7 +76,7 @@ func closeClean(t *testing.T, r *core.Repo) {
 	}
 }
 
-// tip is the snapshot of HEAD, nil where there is no commit yet.
+// tip is the snapshot of HEAD, nil if there is no commit yet.
 func (a applied) tip(t *testing.T) *core.Snapshot {
 	t.Helper()
 	_, c, err := a.repo.Branch(t.Context())

@@ -48,7 +48,7 @@ var (
 	unionMember = regexp.MustCompile(`(?m)^  \| (\w+) "(\w+)"$`)
 )
 
-// fieldTables reads the fields of each clause's table of fields; true where one is optional.
+// fieldTables reads the fields of each clause's table of fields; true if one is optional.
 func fieldTables(t *testing.T) map[string]map[string]bool {
 	t.Helper()
 	out := map[string]map[string]bool{}
@@ -116,7 +116,7 @@ func TestSchemaHasTheFieldsOfTheTables(t *testing.T) {
 	}
 }
 
-// misfit says where a value is not of a type of the schema, "" where it is. A record's kind is the
+// misfit says where a value is not of a type of the schema, "" if it is. A record's kind is the
 // discriminant of the union and in no struct.
 func misfit(at string, typ schema.Type, v ipld.Value, seen map[string]bool) string {
 	switch typ := typ.(type) {

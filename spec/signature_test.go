@@ -143,7 +143,7 @@ func runKeyNames(t *testing.T, good, bad []string) {
 	}
 }
 
-// runRedactionSignature signs a redaction where there is a secret, and judges it where there is none.
+// runRedactionSignature signs a redaction if there is a secret, and judges it if there is none.
 func runRedactionSignature(t *testing.T, v vector, in signatureInput) {
 	erased, err := ipld.ParseCID(in.Erased)
 	if err != nil {

@@ -19,7 +19,7 @@ func runHorizon(t *testing.T, v vector) {
 	same(t, "kept", fmt.Sprint(commit.Kept(in.Horizon)), fmt.Sprint(want.Kept))
 }
 
-// runRedaction reads a redaction, and where it is asked for, what is shown of it.
+// runRedaction reads a redaction, and if it is asked for, what is shown of it.
 func runRedaction(t *testing.T, v vector) {
 	var in struct{ Block string }
 	var want struct{ CID, JSON, Shown, Error string }

@@ -237,7 +237,7 @@ func (m *mergeRun) history(in mergeInput) []ipld.CID {
 	return list
 }
 
-// conflicts merges and compares what conflicts, and the partial graph where that is given.
+// conflicts merges and compares what conflicts, and the partial graph if that is given.
 func (m *mergeRun) conflicts(
 	ours, theirs ipld.CID, want []wireConflict, partial string, dropped int,
 ) {

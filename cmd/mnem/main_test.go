@@ -77,7 +77,7 @@ func interruptCommit(t *testing.T, lines int, held bool) {
 	}
 	code, said := -1, ""
 	for wait := 100 * time.Millisecond; code == -1 && wait < 10*time.Second; wait *= 2 {
-		code, said = interrupted(t, dir, lines, wait) // -1 where it had not begun: other work took the processors
+		code, said = interrupted(t, dir, lines, wait) // -1 if it had not begun: other work took the processors
 	}
 	if code != 130 {
 		t.Fatalf("exit code %d, want 130\n%s", code, said)
@@ -88,7 +88,7 @@ func interruptCommit(t *testing.T, lines int, held bool) {
 	ok(t, dir, "fsck", "--full")
 }
 
-// interrupted begins a commit, interrupts it after some lines and a time, and returns its exit code, -1 where the
+// interrupted begins a commit, interrupts it after some lines and a time, and returns its exit code, -1 if the
 // signal ended it, and what it said.
 func interrupted(t *testing.T, dir string, lines int, wait time.Duration) (code int, said string) {
 	t.Helper()

@@ -140,7 +140,7 @@ func (a *agent) hook(event, prompt string) string {
 	return got.Output.Text
 }
 
-// filled puts credentials where a text has placeholders.
+// filled puts credentials if a text has placeholders.
 func (a *agent) filled(text string) string {
 	for kind, value := range credentials {
 		mark := "{{secret:" + kind + "}}"

@@ -107,7 +107,7 @@ func TestGold(t *testing.T) {
 	}
 }
 
-// TestGolden fails where one case of two is answered otherwise, and where there is no case.
+// TestGolden fails where one case of two is answered otherwise, and if there is no case.
 func TestGolden(t *testing.T) {
 	t.Setenv("MNEM_REWRITE", "")
 	path := filepath.Join(t.TempDir(), "golden.jsonl")

@@ -24,7 +24,7 @@ func (e *DetachedError) Error() string { return fmt.Sprintf("HEAD is on no branc
 // Is reports whether target is ErrInvalid.
 func (e *DetachedError) Is(target error) bool { return target == state.ErrInvalid }
 
-// InUseError is returned where a branch cannot be removed, because HEAD is on it or, unless that
+// InUseError is returned if a branch cannot be removed, because HEAD is on it or, unless that
 // is forced, because something would be lost with it. errors.Is(err, ErrInvalid) holds.
 type InUseError struct {
 	Branch string
@@ -41,7 +41,7 @@ func (e *InUseError) Error() string {
 // Is reports whether target is ErrInvalid.
 func (e *InUseError) Is(target error) bool { return target == state.ErrInvalid }
 
-// BranchInfo is one branch. HEAD is listed under its own name where it is detached.
+// BranchInfo is one branch. HEAD is listed under its own name if it is detached.
 type BranchInfo struct {
 	Name    string   `json:"name"`
 	Commit  ipld.CID `json:"commit" shape:"null"` // the newest; undefined before the first
@@ -64,7 +64,7 @@ type Branches struct{ repo *Repo }
 func (r *Repo) Branches() Branches { return Branches{r} }
 
 // List returns all branches in name order, the one HEAD is on among them even before its first
-// commit; where HEAD is detached it comes first.
+// commit; if HEAD is detached it comes first.
 func (bs Branches) List(ctx context.Context) ([]BranchInfo, error) {
 	v, err := bs.repo.Current(ctx)
 	if err != nil {
@@ -123,8 +123,8 @@ func (t *Tx) old(ctx context.Context, name graph.RefName, opt RefOptions) (Ref, 
 	return ref, ok, nil
 }
 
-// Create makes a branch at a revision, HEAD where that is empty, and returns its commit. It
-// returns an error wrapping fs.ErrExist where there is one of that name, unless forced, which
+// Create makes a branch at a revision, HEAD if that is empty, and returns its commit. It
+// returns an error wrapping fs.ErrExist if there is one of that name, unless forced, which
 // moves it.
 func (bs Branches) Create(
 	ctx context.Context, name, rev string, opt RefOptions,
@@ -161,8 +161,8 @@ func (t *Tx) createBranch(
 	return c, err
 }
 
-// Rename gives a branch, the current one where from is empty, another name. HEAD, stages and
-// merges in progress follow it. It returns an error wrapping fs.ErrExist where there is a branch
+// Rename gives a branch, the current one if from is empty, another name. HEAD, stages and
+// merges in progress follow it. It returns an error wrapping fs.ErrExist if there is a branch
 // of that name, unless forced, which replaces it.
 func (bs Branches) Rename(ctx context.Context, from, to string, opt RefOptions) error {
 	if err := CheckNewName("branch", to); err != nil {
@@ -328,7 +328,7 @@ func (bs Branches) Remove(ctx context.Context, name string, opt RefOptions) (ipl
 	return was, err
 }
 
-// checkUnused returns an *InUseError where removing a branch would lose something.
+// checkUnused returns an *InUseError if removing a branch would lose something.
 func (t *Tx) checkUnused(ctx context.Context, branch Ref) error {
 	name := BranchName(branch.Name)
 	err := t.stagesOf(ctx, branch.Name, func(ref Ref, _ *commit.Stage) error {

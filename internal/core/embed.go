@@ -28,7 +28,7 @@ type NodeEmbedding struct {
 	ID    graph.ID
 	Type  string // of the node
 	State EmbeddingState
-	Dims  int // of the dense embedding, 0 where there is none
+	Dims  int // of the dense embedding, 0 if there is none
 }
 
 // Embeddings yields all nodes in id order, each with the state of its embedding by a model. It skips
@@ -119,7 +119,7 @@ func (s *Snapshot) DenseEmbedding(ctx context.Context, id graph.ID) (*graph.Embe
 }
 
 // EmbedText returns the text that an embedding of a node is made of (graph.EmbedText). It is not ok
-// where there is no such node, or something of it was erased.
+// if there is no such node, or something of it was erased.
 func (s *Snapshot) EmbedText(ctx context.Context, id graph.ID) (text string, ok bool, err error) {
 	n, _, err := s.State.Node(ctx, id)
 	if err == nil && n != nil {

@@ -17,15 +17,15 @@ type Following struct {
 	// Branch is the branch that HEAD is on, "" for that of the repository's own HEAD. It need not exist: until its
 	// first commit it reads as From, and that commit creates it from there.
 	Branch string
-	// From are the branches that Branch came from, the nearest first: the first that exists counts, and where none
+	// From are the branches that Branch came from, the nearest first: the first that exists counts, and if none
 	// does, the repository's own HEAD.
 	From []string
-	// ReadOnly is why nothing may be written to the branch that HEAD is on, "" where it may.
+	// ReadOnly is why nothing may be written to the branch that HEAD is on, "" if it may.
 	ReadOnly string
 	// Unknown is whether Branch is not known, or, until it exists, From; ReadOnly is why. Then HEAD is not read either.
 	Unknown bool
 
-	at ipld.CID // that HEAD is at, on no branch; undefined where it is on one
+	at ipld.CID // that HEAD is at, on no branch; undefined if it is on one
 }
 
 type followingKey struct{}
@@ -77,7 +77,7 @@ func (f *Following) MayWrite() error {
 	return &ReadOnlyError{f.ReadOnly}
 }
 
-// FollowedError is returned where HEAD would be moved for all while it is followed.
+// FollowedError is returned if HEAD would be moved for all while it is followed.
 type FollowedError struct{ Branch string }
 
 // Error names the branch that HEAD follows.
@@ -210,7 +210,7 @@ func (r *Repo) Followed(ctx context.Context) (exists bool, from string, err erro
 	return false, BranchName(own.Name), err
 }
 
-// found makes a branch that is followed where it does not exist yet: what is written is about it.
+// found makes a branch that is followed if it does not exist yet: what is written is about it.
 func (t *Tx) found(ctx context.Context, branch graph.RefName) error {
 	ref, ok, err := t.View.Get(ctx, branch)
 	if err != nil || !ok {

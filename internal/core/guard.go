@@ -167,7 +167,7 @@ func (g *guarding) commits(of []ipld.CID) (out []ipld.CID, err error) {
 	return out, nil
 }
 
-// branches returns the states of a branch before and after, HEAD's where it does not exist.
+// branches returns the states of a branch before and after, HEAD's if it does not exist.
 func (g *guarding) branches(before, after ipld.CID, was, is bool) (from, to *state.State, err error) {
 	if !was || !is {
 		head, _, err := g.t.View.Resolve(g.ctx, graph.Head)

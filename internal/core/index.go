@@ -127,7 +127,7 @@ func (x Indexes) Rebuild(ctx context.Context, rev string) (view.IndexStats, erro
 	return x.stats(ctx, manifest)
 }
 
-// IndexStats describes the index of a snapshot, the zero value where none was made yet.
+// IndexStats describes the index of a snapshot, the zero value if none was made yet.
 func (s *Snapshot) IndexStats(ctx context.Context) (view.IndexStats, error) {
 	manifest, err := s.Repo.Store.Derived().Cell(ctx, view.TextsKey(s.State.Root))
 	if errors.Is(err, store.ErrNotFound) {
@@ -167,7 +167,7 @@ func (s *Snapshot) Dense(ctx context.Context) (*dense.Index, error) {
 		})
 }
 
-// Links returns the index of the snapshot's links. It returns nil where there are no edges, and where
+// Links returns the index of the snapshot's links. It returns nil if there are no edges, and where
 // there is no index and the repository is not open for writing: the trees say the same.
 func (s *Snapshot) Links(ctx context.Context) (*links.Index, error) {
 	if s.State.Edges.Len() == 0 {

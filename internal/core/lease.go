@@ -87,7 +87,7 @@ func (k *keeper) Remove(mark func(root ipld.CID) error, fn func() error) error {
 }
 
 // Lease keeps what commits, tags, sessions and receipts reach from being collected until release
-// is called, whatever happens to the refs. It returns a *NotFoundError where one is not there.
+// is called, whatever happens to the refs. It returns a *NotFoundError if one is not there.
 // release may be called more than once. A Snapshot has a lease on its commit as long as it is in
 // use.
 func (r *Repo) Lease(ctx context.Context, roots ...ipld.CID) (release func(), err error) {

@@ -31,7 +31,7 @@ type MergeOptions struct {
 	Prefer graph.Take
 	// Newest resolves each conflict of a merge by what was changed last; it excludes Prefer.
 	Newest bool
-	// NoFastForward makes a merge commit also where the branch could simply move.
+	// NoFastForward makes a merge commit also if the branch could simply move.
 	NoFastForward bool
 	// Verify, if set, is called with the commits that a merge brings into the branch, newest
 	// first, before anything changes: its error refuses the merge. RequireSigned is made for it.
@@ -63,7 +63,7 @@ type Job struct {
 	Theirs  *Snapshot      // of no commit for the empty state
 	Name    string         // of theirs, for people
 	Message string         // the default
-	Kept    commit.Message // the default where there is no other
+	Kept    commit.Message // the default if there is no other
 }
 
 // mergeRef returns the ref of a merge in progress on a branch: in a shared store the client's own.
@@ -222,7 +222,7 @@ func (e *MergeError) Error() string {
 // Is reports whether target is ErrConflict.
 func (e *MergeError) Is(target error) bool { return target == state.ErrConflict }
 
-// InProgressError is returned where a merge is in progress on a branch: it must be continued or
+// InProgressError is returned if a merge is in progress on a branch: it must be continued or
 // aborted first. errors.Is(err, ErrConflict) holds.
 type InProgressError struct {
 	Branch string

@@ -26,11 +26,11 @@ type Conflict struct {
 	Ours   ipld.CID           `json:"ours" shape:"null"`   // on our side, likewise
 	Theirs ipld.CID           `json:"theirs" shape:"null"` // on their side, likewise
 	Fields []FieldConflict    `json:"fields"`              // that differ, in order; none where the item is absent on one side
-	// Resolution is how it was resolved: ours, theirs, base, or lines; "" where it was not.
+	// Resolution is how it was resolved: ours, theirs, base, or lines; "" if it was not.
 	Resolution string `json:"resolution" shape:"ours|theirs|base|lines|null"`
 }
 
-// FieldConflict is one field that both sides changed differently; nil where it is absent.
+// FieldConflict is one field that both sides changed differently; nil if it is absent.
 type FieldConflict struct {
 	Field  string      `json:"field"`
 	Base   *ipld.Value `json:"base" shape:"json"`
@@ -256,7 +256,7 @@ func (p *Pending) Roots() state.Roots {
 	return state.Roots{Graph: p.Rec.Graph, Vectors: p.Rec.Vectors, Digests: p.Rec.Digests, Profile: p.Rec.Profile}
 }
 
-// ReadPending reads a merge in progress. It returns a *NotFoundError where there is none.
+// ReadPending reads a merge in progress. It returns a *NotFoundError if there is none.
 func ReadPending(
 	ctx context.Context, v *View, n *prolly.Nodes, get store.Getter, branch graph.RefName,
 ) (*Pending, error) {
@@ -386,7 +386,7 @@ func (p *Pending) sides(
 }
 
 // PendingMerge returns the merge in progress on a branch, "" being the one HEAD is on. It returns
-// a *NotFoundError where there is none.
+// a *NotFoundError if there is none.
 func (r *Repo) PendingMerge(ctx context.Context, branch string) (*PendingMerge, error) {
 	v, err := r.Current(ctx)
 	if err != nil {
@@ -435,7 +435,7 @@ func (k KeptCommits) List(ctx context.Context) ([]KeptCommit, error) {
 	return out, nil
 }
 
-// Drop forgets a commit that was kept. It returns a *NotFoundError where the ref is none.
+// Drop forgets a commit that was kept. It returns a *NotFoundError if the ref is none.
 func (k KeptCommits) Drop(ctx context.Context, ref graph.RefName, by state.Stamp) error {
 	_, err := k.repo.Transact(ctx, by, func(t *Tx) error {
 		_, ok, err := t.View.Get(ctx, ref)

@@ -54,7 +54,7 @@ func (m *model) lines() string {
 	return b.String()
 }
 
-// step makes one random change of the model and returns its line, "" where there is nothing to do.
+// step makes one random change of the model and returns its line, "" if there is nothing to do.
 func (m *model) step(rng *rand.Rand) string {
 	key := func() string { return fmt.Sprintf("k%d", rng.IntN(40)) }
 	switch n := rng.IntN(100); {

@@ -34,7 +34,7 @@ type RefTarget struct{ Ref }
 func (r Ref) Exists() bool { return r.Target.Defined() || r.Symbolic != "" }
 
 // Value returns the text form of what a ref leads to: a CID, or the name of another ref; empty
-// where it does not exist.
+// if it does not exist.
 func (r Ref) Value() string {
 	if r.Symbolic != "" {
 		return string(r.Symbolic)

@@ -14,7 +14,7 @@ var ErrStopped = pebble.ErrStopped
 type Owner = pebble.Owner
 
 // ReadOwner returns what the owner of the repository in dir/.mnem says of itself, the zero Owner
-// where there is none. One that was killed may have left its words behind.
+// if there is none. One that was killed may have left its words behind.
 func ReadOwner(dir string) (Owner, error) {
 	return pebble.ReadOwner(filepath.Join(dir, DirName), nil)
 }

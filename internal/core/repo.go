@@ -260,7 +260,7 @@ func (r *Repo) Close() error {
 }
 
 // Find returns the directory of the repository that dir lies in: dir itself or the nearest parent
-// that holds a .mnem directory. It returns an error wrapping store.ErrNotFound where there is
+// that holds a .mnem directory. It returns an error wrapping store.ErrNotFound if there is
 // none.
 func Find(dir string) (string, error) {
 	abs, err := filepath.Abs(dir)

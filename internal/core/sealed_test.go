@@ -103,7 +103,7 @@ func TestSignedCommitsStay(t *testing.T) {
 	}
 }
 
-// signedOn makes a signed commit on main, with the tag v1, as operation 4, and where asked to another one
+// signedOn makes a signed commit on main, with the tag v1, as operation 4, and if asked to another one
 // on the branch only. It returns the last. The branch old is before them.
 func signedOn(t *testing.T, r *core.Repo, sign commit.SignFunc, only bool) ipld.CID {
 	t.Helper()

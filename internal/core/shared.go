@@ -53,7 +53,7 @@ func readLink(path string) (string, error) {
 // IsDatabase reports whether a text is the URL of a database that may have repositories, and not a path.
 func IsDatabase(s string) bool { return postgres.IsURL(s) }
 
-// CheckDatabase returns an error of ErrInvalid where the URL of a repository in a database cannot be read.
+// CheckDatabase returns an error of ErrInvalid if the URL of a repository in a database cannot be read.
 func CheckDatabase(at string) error {
 	if len(at) > maxLink-1 {
 		return state.Invalidf("the URL of the database has %d bytes, limit %d", len(at), maxLink-1)

@@ -51,7 +51,7 @@ func (v trusting) Trust(key commit.Key, at graph.Time) commit.Trust {
 	return commit.Trust{State: commit.Signed, Name: name}
 }
 
-// note commits one node of a key, signed where sign is given, and returns the result.
+// note commits one node of a key, signed if sign is given, and returns the result.
 func note(
 	t testing.TB, r *core.Repo, key string, at graph.Time, sign commit.SignFunc,
 ) *core.CommitResult {

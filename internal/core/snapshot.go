@@ -84,13 +84,13 @@ func (r *Repo) LoadState(
 	return state.LoadState(ctx, prolly.NewNodes(buffer, r.Trees), buffer, at)
 }
 
-// CID returns the snapshot's commit, undefined where it is none.
+// CID returns the snapshot's commit, undefined if it is none.
 func (s *Snapshot) CID() ipld.CID { return s.Id }
 
 // Commit returns the commit record, nil if the snapshot has none.
 func (s *Snapshot) Commit() *commit.Commit { return s.Record }
 
-// Message returns the text of the commit's message as Repo.Message does, "" where there is no commit.
+// Message returns the text of the commit's message as Repo.Message does, "" if there is no commit.
 func (s *Snapshot) Message(ctx context.Context) (string, error) {
 	if s.Record == nil {
 		return "", nil
@@ -108,7 +108,7 @@ func (s *Snapshot) Sizes() (nodes, edges, marks, vectors uint64) {
 	return st.Nodes.Len(), st.Edges.Len(), st.Marks.Len(), st.Vectors.Len()
 }
 
-// Node returns a node and the CID of its record. It returns a *NotFoundError where there is none. A
+// Node returns a node and the CID of its record. It returns a *NotFoundError if there is none. A
 // node that was purged is stood in for by one with its id, the type RedactedType and a summary that
 // says why; Redactions.Read of the CID tells it from others.
 func (s *Snapshot) Node(ctx context.Context, id graph.ID) (*graph.Node, ipld.CID, error) {
@@ -119,7 +119,7 @@ func (s *Snapshot) Node(ctx context.Context, id graph.ID) (*graph.Node, ipld.CID
 	return n, c, err
 }
 
-// Edge returns an edge and the CID of its record. It returns a *NotFoundError where there is none.
+// Edge returns an edge and the CID of its record. It returns a *NotFoundError if there is none.
 func (s *Snapshot) Edge(ctx context.Context, id graph.ID) (*graph.Edge, ipld.CID, error) {
 	e, c, err := s.State.Edge(ctx, id)
 	if err == nil && e == nil {
@@ -128,7 +128,7 @@ func (s *Snapshot) Edge(ctx context.Context, id graph.ID) (*graph.Edge, ipld.CID
 	return e, c, err
 }
 
-// Mark returns the mark of a node or edge, nil where it has none.
+// Mark returns the mark of a node or edge, nil if it has none.
 func (s *Snapshot) Mark(ctx context.Context, on graph.Target, id graph.ID) (*graph.Mark, error) {
 	return s.State.Mark(ctx, on, id)
 }
@@ -138,7 +138,7 @@ func (s *Snapshot) Content(ctx context.Context, c *graph.Content) (string, error
 	return s.State.Content(ctx, c)
 }
 
-// ContentStart returns the beginning of a content: at least n bytes of it where it has so many, and
+// ContentStart returns the beginning of a content: at least n bytes of it if it has so many, and
 // no more than a chunk beyond. A character may be cut at its end.
 func (s *Snapshot) ContentStart(
 	ctx context.Context, c *graph.Content, n int,

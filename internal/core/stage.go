@@ -11,7 +11,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// DefaultStage is the stage that is used where none is named, but by a client of a shared store that has a name.
+// DefaultStage is the stage that is used if none is named, but by a client of a shared store that has a name.
 const DefaultStage = "main"
 
 // StageOptions says where staged changes go.
@@ -20,7 +20,7 @@ type StageOptions struct {
 	Stage  string // see StageName
 	Branch string // for a stage that is empty: the branch to build on; "" for HEAD's
 	// Base is, for a stage that is empty, the commit that the changes were made against; nil for the
-	// newest of the branch. Committing merges the stage onto the branch where that is elsewhere.
+	// newest of the branch. Committing merges the stage onto the branch if that is elsewhere.
 	Base *ipld.CID
 }
 
@@ -38,7 +38,7 @@ type Stages struct{ repo *Repo }
 // Stages returns the stages.
 func (r *Repo) Stages() Stages { return Stages{r} }
 
-// Name returns the name of a stage: the one that is meant where that is empty.
+// Name returns the name of a stage: the one that is meant if that is empty.
 func (s Stages) Name(name string) string {
 	return cmp.Or(name, s.repo.Client(), DefaultStage)
 }
@@ -100,7 +100,7 @@ func (s Stages) Add(
 	return res, err
 }
 
-// WriteStage points the stage's ref at the staged state, or removes it where nothing is staged.
+// WriteStage points the stage's ref at the staged state, or removes it if nothing is staged.
 func (t *Tx) WriteStage(
 	ctx context.Context, name graph.RefName, rec *commit.Stage, base *Snapshot, next *state.State,
 ) error {
@@ -220,7 +220,7 @@ func (s Stages) Commit(
 type Status struct {
 	Branch string     // that a commit of the stage goes to; empty for none: HEAD is detached
 	Head   ipld.CID   // newest commit of that branch, undefined before the first
-	Base   ipld.CID   // commit the stage builds on; Head where nothing is staged
+	Base   ipld.CID   // commit the stage builds on; Head if nothing is staged
 	Staged bool       // whether anything is staged
 	Diff   state.Diff // from Base to what is staged
 }

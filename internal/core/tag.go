@@ -52,7 +52,7 @@ func (ts Tags) List(ctx context.Context) ([]TagInfo, error) {
 	return all, nil
 }
 
-// Find returns one tag. It returns a *NotFoundError where there is none of that name.
+// Find returns one tag. It returns a *NotFoundError if there is none of that name.
 func (ts Tags) Find(ctx context.Context, name string) (TagInfo, error) {
 	v, err := ts.repo.Current(ctx)
 	if err != nil {
@@ -82,8 +82,8 @@ func (ts Tags) read(ctx context.Context, ref Ref) (TagInfo, error) {
 	return tag, err
 }
 
-// Create gives the commit of a revision, HEAD where that is empty, a name. It returns an error
-// wrapping fs.ErrExist where there is a tag of that name, unless forced, which replaces it.
+// Create gives the commit of a revision, HEAD if that is empty, a name. It returns an error
+// wrapping fs.ErrExist if there is a tag of that name, unless forced, which replaces it.
 func (ts Tags) Create(
 	ctx context.Context, name, rev string, opt TagOptions,
 ) (TagInfo, error) {

@@ -13,7 +13,7 @@ import (
 )
 
 // Touched reports whether a test holds for what a commit changed against each of its parents, or
-// for all it has where it has none. A merge that took one side as it was has touched nothing.
+// for all it has if it has none. A merge that took one side as it was has touched nothing.
 func (r *Repo) Touched(
 	ctx context.Context, c ipld.CID, rec *commit.Commit, test func(state.Diff) (bool, error),
 ) (bool, error) {

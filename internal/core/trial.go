@@ -13,7 +13,7 @@ import (
 )
 
 // Trial returns a repository that begins as r is now and keeps all that is written to it in
-// memory, until it is forgotten: it answers what a write would do. It works where r is read-only.
+// memory, until it is forgotten: it answers what a write would do. It works if r is read-only.
 // r must stay open while it is used; closing it does nothing.
 func (r *Repo) Trial(ctx context.Context) (*Repo, error) {
 	head, err := r.Store.Head(ctx)

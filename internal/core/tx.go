@@ -30,7 +30,7 @@ type Tx struct {
 	Undoes, Redoes ipld.CID // the operation that this one takes back; at most one is defined
 
 	Horizon uint64 // the new horizon; 0 for the one there is
-	Always  bool   // record the operation even where no ref changes
+	Always  bool   // record the operation even if no ref changes
 	apart   bool   // moves the client's own HEAD, which is not in the view
 
 	// indexes are made once it is certain that the facts can be written, so that what was erased is
@@ -42,7 +42,7 @@ type Tx struct {
 	Restores bool            // refs return to earlier values
 	Foreign  bool            // refs are named by other repositories
 
-	Scratch *state.ScratchRoom // nil where the store has none
+	Scratch *state.ScratchRoom // nil if the store has none
 }
 
 // stateChange is a state that a commit has, and the one that it was made from.
@@ -150,7 +150,7 @@ func (t *Tx) index(ctx context.Context) error {
 
 func isDurable() error { return nil }
 
-// expects returns an *ExpectError unless HEAD leads to a commit, or to any where want is nil.
+// expects returns an *ExpectError unless HEAD leads to a commit, or to any if want is nil.
 func (t *Tx) expects(ctx context.Context, want *ipld.CID) error {
 	if want == nil {
 		return nil

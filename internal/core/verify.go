@@ -85,7 +85,7 @@ func RequireSigned(commits iter.Seq2[commit.LogEntry, error], v commit.Verifier)
 	return nil
 }
 
-// UnsignedError is returned where commits are not signed by trusted keys and must be.
+// UnsignedError is returned if commits are not signed by trusted keys and must be.
 // errors.Is(err, ErrUnsigned) holds.
 type UnsignedError struct {
 	Total int            // number of such commits

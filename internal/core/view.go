@@ -174,7 +174,7 @@ func (r *Repo) Refs(ctx context.Context) ([]Ref, error) {
 	return refs, nil
 }
 
-// Branch returns the name of the branch HEAD is on, empty where it is detached, and the commit
+// Branch returns the name of the branch HEAD is on, empty if it is detached, and the commit
 // that HEAD is at, undefined before the first.
 func (r *Repo) Branch(ctx context.Context) (string, ipld.CID, error) {
 	v, err := r.Current(ctx)

@@ -82,7 +82,7 @@ func TestSurfacesAnswerAlike(t *testing.T) {
 	}
 }
 
-// resident returns the resident memory of a process in bytes, 0 where the system does not tell.
+// resident returns the resident memory of a process in bytes, 0 if the system does not tell.
 func resident(t *testing.T, pid int) int64 {
 	t.Helper()
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -152,7 +152,7 @@ func TestManyConnections(t *testing.T) {
 	}
 }
 
-// openFiles returns how many files a process may have open, none where there is no shell to ask.
+// openFiles returns how many files a process may have open, none if there is no shell to ask.
 func openFiles() int {
 	out, err := exec.Command("sh", "-c", "ulimit -n").Output()
 	if err != nil {

@@ -90,7 +90,7 @@ func (f *fleet) count(what string) {
 	f.counts[what]++
 }
 
-// ask asks a server, and returns status 0 where the answer did not come; sent is whether the request may have.
+// ask asks a server, and returns status 0 if the answer did not come; sent is whether the request may have.
 func (f *fleet) ask(n int, path, body string) (status int, answer []byte, sent bool) {
 	method := http.MethodPost
 	if body == "" {

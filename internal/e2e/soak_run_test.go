@@ -231,7 +231,7 @@ func wasKilled(cmd *exec.Cmd) bool {
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
-// resident is the server's resident memory in MiB, 0 where there is none.
+// resident is the server's resident memory in MiB, 0 if there is none.
 func (v *server) resident() int {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -293,7 +293,7 @@ func (s *soak) check() {
 	main := s.list("main")
 	branches := map[string]found{}
 	type history struct{ want, before string }
-	keys := map[string]*history{} // what a node is, and, where nobody knows, what else it may be
+	keys := map[string]*history{} // what a node is, and, if nobody knows, what else it may be
 	total, stoppedMade := 0, 0
 	for _, e := range s.ledger {
 		if _, there := main.states[e.key]; e.outcome == halted &&

@@ -43,7 +43,7 @@ func (m AnswerMetric) Name() string { return answerMetricNames[m].name }
 // String returns the measure's name for people.
 func (m AnswerMetric) String() string { return answerMetricNames[m].label }
 
-// AnswerScores are the measures of one question, nil where it has none.
+// AnswerScores are the measures of one question, nil if it has none.
 type AnswerScores [AnswerMetricCount]*big.Rat
 
 // Printed is one item of an answer, as far as measures look at it.
@@ -160,7 +160,7 @@ type AnswerFigure struct {
 	half  float64 // see Half
 }
 
-// Figure returns the mean of a measure over the questions that keep passes, nil where none has it.
+// Figure returns the mean of a measure over the questions that keep passes, nil if none has it.
 func (r *AnswersReport) Figure(m AnswerMetric, keep func(*Asked) bool) *AnswerFigure {
 	var sum, squares big.Rat
 	n := 0

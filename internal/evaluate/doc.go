@@ -3,8 +3,8 @@
 // the ranks of the known answers give the metrics that the field compares systems by:
 //
 //	R@5, R@10        the share of a query's known answers among its first 5 or 10 items
-//	All@10           1 where all of them are among the first 10, else 0
-//	MRR              1/rank of the first known answer, 0 where none was found
+//	All@10           1 if all of them are among the first 10, else 0
+//	MRR              1/rank of the first known answer, 0 if none was found
 //	nDCG@10          the sum of 1/log2(rank+1) over the known answers among the first 10, divided
 //	                 by what it would be if they came first
 //	R@1024           the share among the items that fit into 1,024 tokens of rendered text, taken

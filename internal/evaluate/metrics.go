@@ -53,11 +53,11 @@ var discounts = [far]int64{
 // Ranked is one item of an answer, as far as metrics look at it.
 type Ranked struct {
 	ID     graph.ID
-	Name   string // the key, or the id's text form where there is none
+	Name   string // the key, or the id's text form if there is none
 	Tokens int    // of the rendered text
 }
 
-// Scores are the metrics of one query, nil where it has none.
+// Scores are the metrics of one query, nil if it has none.
 type Scores [MetricCount]*big.Rat
 
 // Score returns the metrics of a query that was answered by items, in rank order and each once.

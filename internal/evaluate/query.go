@@ -23,7 +23,7 @@ type Query struct {
 	complete.Query
 	Category string     // "" for none
 	Gold     []graph.ID // the nodes that answer it
-	Sessions []string   // the keys of their sessions; empty where sessions do not count
+	Sessions []string   // the keys of their sessions; empty if sessions do not count
 	Line     int        // where it stands in its file
 
 	file       string

@@ -32,10 +32,10 @@ type FilePair struct {
 type Row struct {
 	Category string // "" for all
 	Queries  int
-	Means    Scores // nil where no query has the metric
+	Means    Scores // nil if no query has the metric
 }
 
-// Text returns a mean with that many decimals, halves rounded up, and "" where there is none.
+// Text returns a mean with that many decimals, halves rounded up, and "" if there is none.
 func (r Row) Text(m Metric, decimals int) string {
 	if r.Means[m] == nil {
 		return ""

@@ -132,7 +132,7 @@ type runner struct {
 	sums   tallies
 	varied variantTallies
 	types  []string // of the edges of the pair, if a variant depends on them
-	formed *formed  // what the nodes of the pair became, nil where they came as lines
+	formed *formed  // what the nodes of the pair became, nil if they came as lines
 	done   int      // queries answered
 	total  int
 }

@@ -25,7 +25,7 @@ type variant struct {
 }
 
 // variants returns what makes the variants of a query's settled request, whose answer is known too;
-// nil where the report has no rows of variants.
+// nil if the report has no rows of variants.
 func (r *runner) variants() func(retrieve.Request, *retrieve.Answer) []variant {
 	switch r.opt.By {
 	case ByLane:

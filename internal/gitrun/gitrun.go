@@ -41,7 +41,7 @@ func Program(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Run runs a command of git, and takes what it prints where out is given. It returns an *Error where git fails.
+// Run runs a command of git, and takes what it prints if out is given. It returns an *Error if git fails.
 func Run(cmd *exec.Cmd, name string, out *Buffer) error {
 	said := &Buffer{Limit: maxSaid, cut: true}
 	cmd.Stderr = said

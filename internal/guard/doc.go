@@ -1,4 +1,4 @@
-// Package guard finds credentials in texts before they are written to a memory, where they would stay for as long
+// Package guard finds credentials in texts before they are written to a memory, if they would stay for as long
 // as its history: keys and tokens of providers, private keys, passwords.
 //
 // The rules are data, in folder rules:

@@ -772,7 +772,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestImportsOfSource finds the files of what source files import, and none where a library has that name.
+// TestImportsOfSource finds the files of what source files import, and none if a library has that name.
 func TestImportsOfSource(t *testing.T) {
 	d := newTree(t, map[string]string{
 		"src/app/main.py":   "import app.scales\nfrom . import near\nfrom .deep.mod import x\nimport json\nimport os.path\nfrom app.lib import y\n",

@@ -80,7 +80,7 @@ func stem(name string) string {
 	return strings.TrimSuffix(base, path.Ext(base))
 }
 
-// link returns the edge of a link of a document, and false where it leads to none, or to itself. The document has
+// link returns the edge of a link of a document, and false if it leads to none, or to itself. The document has
 // the first of the paths, and had the others before.
 func (n *names) link(from []Path, src, doc graph.ID, link string) (edgeKey, bool) {
 	e := edgeKey{LinksTo, src, n.follow(from, link)}

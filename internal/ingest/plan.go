@@ -15,7 +15,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// ErrMoved is returned by Plan where the memory has another version of a file that was not read again, as
+// ErrMoved is returned by Plan if the memory has another version of a file that was not read again, as
 // it had that version before: somebody ingested meanwhile.
 var ErrMoved = errors.New("the documents changed meanwhile")
 
@@ -35,7 +35,7 @@ const (
 // Input is what is to be kept.
 type Input struct {
 	Files []*File // that were read, each path once
-	// Present are further files that are there: as the memory has them, with their sum, or, where that is
+	// Present are further files that are there: as the memory has them, with their sum, or, if that is
 	// nil, such that cannot be read, whose documents stay as they are.
 	Present map[Path]*Sum
 	// Gone reports whether a document is removed where its file is not there: whether it would have been

@@ -62,7 +62,7 @@ type edgeKey struct {
 type stored struct {
 	node    *graph.Node
 	path    Path
-	sum     *Sum   // nil where the file has credentials
+	sum     *Sum   // nil if the file has credentials
 	keyed   []byte // then the sum by the key
 	retired bool   // whether it was kept without its file
 

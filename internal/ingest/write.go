@@ -114,7 +114,7 @@ func (w *writer) drop() error {
 	return nil
 }
 
-// collection makes the node of the project, where there is none.
+// collection makes the node of the project, if there is none.
 func (w *writer) collection() {
 	project := w.file.Path.Project
 	key := CollectionKey(project)
@@ -380,7 +380,7 @@ func (w *writer) chunk(c *parse.Chunk, keys []string, i int) error {
 	if len(c.Links) > 0 {
 		change.Props = []ipld.Entry{{Key: propLinks, Value: texts(c.Links)}}
 	}
-	// Where the text did not change its lines are left as they were: else a line more would change all
+	// If the text did not change its lines are left as they were: else a line more would change all
 	// that follows.
 	if old := w.before(id); old == nil || textOf(old) != c.Text || w.act != Changed || len(old.Sources) == 0 {
 		change.Sources = []string{w.file.source(c)}

@@ -99,7 +99,7 @@ func (a *Wording) Like(b *Wording) int64 {
 }
 
 // Nearness is how near a memory is to a later one: 65,536 is where the later one may replace it. cosine is that of their
-// vectors in units of 2^-16, negative where either has none.
+// vectors in units of 2^-16, negative if either has none.
 func Nearness(like, cosine int64) int64 {
 	if cosine < 0 {
 		return like * fixed.One / settleWords

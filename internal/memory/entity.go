@@ -16,7 +16,7 @@ const (
 	TagPrefix    = "tag/"
 )
 
-// EntityKey returns the key of the node of an entity, "" where the name is blank or too long for
+// EntityKey returns the key of the node of an entity, "" if the name is blank or too long for
 // one.
 func EntityKey(name string) string { return nodeKey(EntityPrefix, name) }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // Due returns the time from which a node is out of date, and what says so: its property "expires"
-// or its "validTo", the earlier one of both; ok is false where neither does. A property that is no
+// or its "validTo", the earlier one of both; ok is false if neither does. A property that is no
 // time says nothing.
 func Due(n *graph.Node) (at graph.Time, why string, ok bool) {
 	if v, found := ipld.FindEntry(n.Props, PropExpires); found && v.Kind() == ipld.String {
@@ -30,7 +30,7 @@ type ExpireRequest struct {
 	Reason string     // "" for what Due says
 }
 
-// Expire marks nodes that are out of date as expired, in one commit, or none where there are none.
+// Expire marks nodes that are out of date as expired, in one commit, or none if there are none.
 // What a mark hides already is left alone, and a node that is named and not due is reported as
 // neither. Without names every node is read: the time it takes grows with the memory.
 func Expire(

@@ -116,7 +116,7 @@ func checkHalfLife(typ string, days int64) error {
 }
 
 // SetHalfLives gives types half-lives of their own, in place of those given before, by one commit
-// that changes nothing else; none where they are so already. Without any the defaults hold.
+// that changes nothing else; none if they are so already. Without any the defaults hold.
 func SetHalfLives(
 	ctx context.Context, r *core.Repo, opt core.CommitOptions, days HalfLives,
 ) (*core.CommitResult, error) {
@@ -216,7 +216,7 @@ func (f Factors) Weigh() Effective {
 // ImportanceOptions say what beside the snapshot effective importance is made of.
 type ImportanceOptions struct {
 	HalfLives HalfLives // nil: those of HalfLivesAt
-	// Accesses returns how often a memory was used, as some local record counts it; nil where
+	// Accesses returns how often a memory was used, as some local record counts it; nil if
 	// nobody counts. It is never asked for what is stored.
 	Accesses func(graph.ID) int64
 }
@@ -258,7 +258,7 @@ func ImportanceOf(
 	return f.Weigh(), nil
 }
 
-// StatedImportance returns the importance that a node says it has, DefaultImportance where it does
+// StatedImportance returns the importance that a node says it has, DefaultImportance if it does
 // not.
 func StatedImportance(n *graph.Node) int {
 	v, ok := ipld.FindEntry(n.Props, PropImportance)

@@ -41,7 +41,7 @@ func (e *StateError) Error() string {
 // Is reports whether target is state.ErrInvalid.
 func (e *StateError) Is(target error) bool { return target == state.ErrInvalid }
 
-// EdgeError is returned where an edge is named to be marked: the verbs mark nodes. errors.Is(err,
+// EdgeError is returned if an edge is named to be marked: the verbs mark nodes. errors.Is(err,
 // store.ErrNotFound) holds.
 type EdgeError struct {
 	Name string // as the caller gave it
@@ -74,7 +74,7 @@ type MarkResult struct {
 	Unmarked           []graph.ID `json:"unmarked"` // whose mark was taken off; of a contradiction that is settled, too
 }
 
-// Mark marks nodes in one commit, or none where all of them are in the state already. The text of a
+// Mark marks nodes in one commit, or none if all of them are in the state already. The text of a
 // node stays as it is, and readable; Unmark takes a mark off again.
 //
 // A node has one mark. It is replaced by one that says more, in the order stale, contradicted, then
@@ -199,7 +199,7 @@ func (k *Marker) Now(id graph.ID) (*graph.Mark, error) {
 }
 
 // Name resolves the name of a node, or a text that means one whose mark see accepts. It returns an
-// *EdgeError where there is only an edge of the name.
+// *EdgeError if there is only an edge of the name.
 func (k *Marker) Name(name string, see func(*graph.Mark) bool) (graph.ID, error) {
 	id, err := k.Snapshot.Name(k.Context, name)
 	if !IsMissing(err) {
@@ -282,8 +282,8 @@ func (k *Marker) One(req MarkRequest, name string, id, by graph.ID) error {
 	return nil
 }
 
-// may reports whether a node is to be marked: not where the mark says the same, and with a
-// *StateError where it says more.
+// may reports whether a node is to be marked: not if the mark says the same, and with a
+// *StateError if it says more.
 func (k *Marker) may(
 	req MarkRequest, name string, id, by graph.ID, old *graph.Mark,
 ) (bool, error) {
@@ -379,7 +379,7 @@ func Disputed(ctx context.Context, s *core.Snapshot, m *graph.Mark) (bool, error
 	return m != nil, err
 }
 
-// settle takes the mark off what a node contradicted, once the node is hidden; where that is
+// settle takes the mark off what a node contradicted, once the node is hidden; if that is
 // contradicted by another one too, the mark names that one then.
 func (k *Marker) settle(id graph.ID, old *graph.Mark) error {
 	if old == nil || old.State != graph.Contradicted || old.By.IsZero() {
@@ -440,7 +440,7 @@ type UnmarkRequest struct {
 	Reason string   // "" for none; it goes into the message of the commit
 }
 
-// Unmark takes the marks off nodes in one commit, or none where no node has one: what was forgotten
+// Unmark takes the marks off nodes in one commit, or none if no node has one: what was forgotten
 // or retired is found again. Of two that contradict each other it takes both marks off.
 func Unmark(
 	ctx context.Context, r *core.Repo, opt core.CommitOptions, req UnmarkRequest,

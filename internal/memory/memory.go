@@ -9,7 +9,7 @@
 //
 //	type        fact, decision, preference, insight, context, event, task, or any other
 //	summary     the text, 1 to 8,000 scalars
-//	importance  property: int, 1 to 5; 3 where it is missing
+//	importance  property: int, 1 to 5; 3 if it is missing
 //	tags        property: list of at most 20 strings, in bytewise order
 //	entities    property: list of at most 50 strings that the text is about, as the caller names them
 //	expires     property: RFC 3339 in UTC with seconds; from then on the memory may be marked expired

@@ -39,7 +39,7 @@ func ParamsIn(p *retrieve.Profiles, verb string) ([]ipld.Entry, error) {
 }
 
 // SetVerbParams makes the parameters of a verb those of entries, nil for the defaults, by one commit
-// that changes nothing else; none where they are so already.
+// that changes nothing else; none if they are so already.
 func SetVerbParams(
 	ctx context.Context, r *core.Repo, verb string, entries []ipld.Entry, opt core.CommitOptions,
 ) (*core.CommitResult, error) {

@@ -32,8 +32,8 @@ type PinResult struct {
 	Already            []graph.ID `json:"already"` // that were as asked before
 }
 
-// Pin gives nodes the property PropPinned, or takes it away, in one commit, or none where all are as asked. An
-// *EdgeError is returned where a name is that of an edge.
+// Pin gives nodes the property PropPinned, or takes it away, in one commit, or none if all are as asked. An
+// *EdgeError is returned if a name is that of an edge.
 func Pin(
 	ctx context.Context, r *core.Repo, opt core.CommitOptions, req PinRequest,
 ) (*PinResult, error) {

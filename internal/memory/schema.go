@@ -96,7 +96,7 @@ type edgeTally struct {
 }
 
 // SchemaOf tells what a snapshot can be asked for, at most limit names in each list. It reads each node
-// and the list of edges once; progress, where given, is told how many nodes were read.
+// and the list of edges once; progress, if given, is told how many nodes were read.
 func SchemaOf(
 	ctx context.Context, s *core.Snapshot, limit int, progress func(done int),
 ) (*Schema, error) {

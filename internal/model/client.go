@@ -55,7 +55,7 @@ func Providers[P Based](protocols []P) []Provider {
 	return list
 }
 
-// OpenSpec opens what a spec PROVIDER:MODEL names by the protocol of that provider. Where there is none the error wraps
+// OpenSpec opens what a spec PROVIDER:MODEL names by the protocol of that provider. If there is none the error wraps
 // unknown.
 func OpenSpec[P Based](protocols []P, spec string, opt ProviderOptions, unknown error) (proto P, _ *Client, _ error) {
 	name, of, _ := strings.Cut(spec, ":")
@@ -133,7 +133,7 @@ func (c *Client) Model() string { return c.model }
 // Ask posts body until an answer goes through decode, the failure is a lasting one, or the attempts
 // are used up. The waits between them double from half a second and are never shorter than what
 // the provider asks for. The error of decode is taken for that of a wrong answer: it should wrap
-// ErrAnswer only where it must not be looked through for the key. The error is an *Error, or wraps
+// ErrAnswer only if it must not be looked through for the key. The error is an *Error, or wraps
 // the cause of ctx.
 func (c *Client) Ask(ctx context.Context, body []byte, decode func(answer []byte) error) error {
 	for attempt, wait := 1, firstWait; ; attempt, wait = attempt+1, wait*2 {

@@ -11,7 +11,7 @@ type Error struct {
 	Action    string // what was asked for, as in "embed"
 	Provider  string // such as "ollama" or "openai"
 	Model     string // as the provider calls it
-	Status    int    // of HTTP, 0 where there was no answer
+	Status    int    // of HTTP, 0 if there was no answer
 	Attempts  int    // requests made
 	Temporary bool   // whether the same call may go well later
 	Err       error  // what went wrong

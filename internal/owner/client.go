@@ -63,7 +63,7 @@ func (c *Client) Owner() (as Build, pid int) { return c.owner, c.pid }
 
 // Dial connects to the socket of an owner whose process is pid, greets it within wait, and has it
 // show that it holds the .mnem directory dir. It returns a *SkewError, an error that wraps ErrPeer,
-// ErrSilent or ErrElsewhere, or another one where nobody listens there. build names this program.
+// ErrSilent or ErrElsewhere, or another one if nobody listens there. build names this program.
 func Dial(socket, dir, build string, pid int, wait time.Duration) (*Client, error) {
 	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: socket, Net: "unix"})
 	if errors.Is(err, syscall.EAGAIN) {

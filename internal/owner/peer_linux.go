@@ -29,7 +29,7 @@ func checkPeer(conn *net.UnixConn) error {
 	if int(peer.Uid) != os.Geteuid() {
 		return fmt.Errorf("%w: the other end belongs to user %d", ErrPeer, peer.Uid)
 	}
-	// Where the system does not say, it is taken to be the same: a wrong name is an error then.
+	// If the system does not say, it is taken to be the same: a wrong name is an error then.
 	ours, err := os.Readlink("/proc/self/ns/mnt")
 	if err != nil {
 		return nil

@@ -29,7 +29,7 @@ const (
 // whatever its path names later, and its inode is not used again.
 type holding struct {
 	root     *os.Root
-	identity string // "" where the system tells none
+	identity string // "" if the system tells none
 }
 
 func hold(dir string) (*holding, error) {

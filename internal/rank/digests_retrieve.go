@@ -10,7 +10,7 @@ import (
 	"github.com/mnem-project/mnem/internal/view/distill"
 )
 
-// altitude returns the digests that answers are from, those of the recipe that is used where nothing is
+// altitude returns the digests that answers are from, those of the recipe that is used if nothing is
 // said. They are kept where they may be.
 func (g graphView) altitude(ctx context.Context) (*outline.Digests, error) {
 	return outline.Open(ctx, g.s, distill.Default(), outline.DigestOptions{Keep: true})

@@ -41,7 +41,7 @@ func (v *linkView) find(ctx context.Context, id graph.ID) (links.Found, error) {
 	return f, err
 }
 
-// Bucket answers from the index of links where that has what is asked for, else from the trees.
+// Bucket answers from the index of links if that has what is asked for, else from the trees.
 func (g graphView) Bucket(
 	ctx context.Context, q source.BucketQuery,
 ) (list []source.Link, total int, err error) {
@@ -73,7 +73,7 @@ func (g graphView) Bucket(
 	return g.bare(ctx, q, f, side)
 }
 
-// bare answers from a bucket that is whole. Where an edge has a mark, for which its id is needed,
+// bare answers from a bucket that is whole. If an edge has a mark, for which its id is needed,
 // the trees answer.
 func (g graphView) bare(
 	ctx context.Context, q source.BucketQuery, f links.Found, side int,

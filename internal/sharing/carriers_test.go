@@ -157,7 +157,7 @@ func (w *team) storeKeeps() string {
 	return string(data)
 }
 
-// gitBackend returns the path of git http-backend, "" where it is not installed.
+// gitBackend returns the path of git http-backend, "" if it is not installed.
 func gitBackend() string {
 	out, err := exec.Command("git", "--exec-path").Output()
 	path := filepath.Join(strings.TrimSpace(string(out)), "git-http-backend")
@@ -244,7 +244,7 @@ func startSSHD(t *testing.T) (*sshd, string) {
 		"keys": fmt.Sprintf("restrict,command=\"%s %s forced %s\" %s", os.Args[0], program.AsShell, dir, public),
 		"config": fmt.Sprintf("ListenAddress 127.0.0.1:%d\nHostKey %s\nAuthorizedKeysFile %s\nPidFile none\nUsePAM no\n"+
 			"StrictModes no\nPasswordAuthentication no\nPermitRootLogin yes\nMaxStartups 200\nMaxSessions 200\n"+
-			"SetEnv HOME=%s\n", // where no shell finds what the user has it do at each login
+			"SetEnv HOME=%s\n", // if no shell finds what the user has it do at each login
 			port, filepath.Join(dir, "host"), filepath.Join(dir, "keys"), dir),
 	}
 	for name, text := range files {

@@ -88,7 +88,7 @@ func TestManyOfDatabase(t *testing.T) {
 	program.Ask(t, alone+"/metrics", eve.Token, "").Want(t, 200, "mnem_repository_bytes ")
 }
 
-// TestMetricsAlone has metrics on an address of their own, where no token is needed.
+// TestMetricsAlone has metrics on an address of their own, if no token is needed.
 func TestMetricsAlone(t *testing.T) {
 	w := newTeam(t, over(t, "path"))
 	var ada struct{ Token string }

@@ -88,7 +88,7 @@ func TestTokensOfServers(t *testing.T) {
 // spoiler stands in front of a server and spoils what it answers.
 type spoiler struct {
 	*httptest.Server
-	// answer, where it is given, answers in the place of the server.
+	// answer, if it is given, answers in the place of the server.
 	answer atomic.Pointer[http.HandlerFunc]
 	// cut is after how many bytes of an answer the connection breaks, less than 0 for never.
 	cut  atomic.Int64

@@ -17,7 +17,7 @@ const (
 	didRemove  = "removes" // the node that both have
 )
 
-// touched returns the summary that a machine leaves of the node that both have, "" where it is removed, and whether
+// touched returns the summary that a machine leaves of the node that both have, "" if it is removed, and whether
 // it touched it.
 func touched(machine, did string) (summary string, ok bool) {
 	switch did {

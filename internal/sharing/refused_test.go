@@ -13,7 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/door/cli"
 )
 
-// TestNothingNew pulls and syncs where nothing is new: the branch is said where it is. A sync that fails before it did
+// TestNothingNew pulls and syncs if nothing is new: the branch is said where it is. A sync that fails before it did
 // anything says nothing but its error.
 func TestNothingNew(t *testing.T) {
 	w := newTeam(t, over(t, "path"))

@@ -40,7 +40,7 @@ func (s *sshd) servers(t *testing.T) (list []int) {
 	return list
 }
 
-// login returns the process of sshd that has started a server, 0 where there is none any more.
+// login returns the process of sshd that has started a server, 0 if there is none any more.
 func login(pid int) int {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -28,7 +28,7 @@ const (
 )
 
 // word returns the word of a rank, from 1 for the commonest on. It is pronounceable, of 4 letters or
-// more where it is no function word, and no two ranks have the same.
+// more if it is no function word, and no two ranks have the same.
 func word(rank int) string {
 	if rank <= len(common) {
 		return common[rank-1]

@@ -8,7 +8,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Tamper is a store that answers Get and Iterate as a lying disk would: Lie, where it is given, is
+// Tamper is a store that answers Get and Iterate as a lying disk would: Lie, if it is given, is
 // asked about every block read, facts and derived, and what it returns is what the caller gets; a
 // block it returns an error for is not iterated over. The blocks stay as they are, and nothing
 // verifies what Lie returns. Safe for concurrent use as long as

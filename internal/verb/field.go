@@ -204,7 +204,7 @@ func (f *Field) Value(req any) reflect.Value {
 	return v
 }
 
-// SetDefault gives the field of a request what it is where it is not given; that of a list has blanks between.
+// SetDefault gives the field of a request what it is if it is not given; that of a list has blanks between.
 func (f *Field) SetDefault(req any) error {
 	switch {
 	case f.Default == "":
@@ -297,7 +297,7 @@ func (p *Params) setGiven(names []string) {
 	}
 }
 
-// GivenOf returns the names of the fields that a request was told are given, nil where it does not ask.
+// GivenOf returns the names of the fields that a request was told are given, nil if it does not ask.
 func GivenOf(req any) []string {
 	if p, ok := req.(interface{ givenNames() []string }); ok {
 		return p.givenNames()

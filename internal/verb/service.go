@@ -37,15 +37,15 @@ type Host interface {
 	// Now is the time of what is asked for without one.
 	Now() (graph.Time, error)
 	// Trusted returns the keys that the user trusts, Accesses how often nodes were in answers: nil
-	// where that is not counted.
+	// if that is not counted.
 	Trusted() (commit.Verifier, error)
 	Accesses() (func(graph.ID) int64, error)
-	// Require returns what checks commits that a verb takes in, nil where no rule says that they must be
+	// Require returns what checks commits that a verb takes in, nil if no rule says that they must be
 	// signed, nor the caller.
 	Require(rule string, given bool) (func(iter.Seq2[commit.LogEntry, error]) error, error)
 	// Working shows that something takes its time, until what it returns is called.
 	Working(what string) (done func())
-	// Progress shows how much of something is done, of a total, 0 where that is not known, until done is
+	// Progress shows how much of something is done, of a total, 0 if that is not known, until done is
 	// called.
 	Progress() (set func(what string, done, total int), done func())
 	// Human is whether answers are shown to people as text.
@@ -97,7 +97,7 @@ const Itself = "-"
 
 // Embedder makes vectors of texts.
 type Embedder interface {
-	// Model names what made a vector: two may be compared only where the names are equal.
+	// Model names what made a vector: two may be compared only if the names are equal.
 	Model() string
 	// Dim is the number of dimensions, 0 while it is not known.
 	Dim() int
@@ -127,7 +127,7 @@ type Writing struct {
 	Strict                    bool
 	DryRun                    bool
 
-	Signs bool // whether commits are signed where that is configured
+	Signs bool // whether commits are signed if that is configured
 }
 
 // Service gives the function of a verb access to the repository and the caller, for one call.
@@ -238,7 +238,7 @@ func (s *Service) At(ctx context.Context, rev string) (*core.Snapshot, error) {
 	return s.Repo.Snapshot(ctx, rev)
 }
 
-// ParseExpect reads a commit that a ref must be at: nil where none was given.
+// ParseExpect reads a commit that a ref must be at: nil if none was given.
 func ParseExpect(s string) (*ipld.CID, error) {
 	var c ipld.CID
 	switch s {

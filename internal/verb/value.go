@@ -9,7 +9,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Text is a text of an answer that is null where it is empty.
+// Text is a text of an answer that is null if it is empty.
 type Text string
 
 // MarshalJSON writes null for the empty text.
@@ -52,7 +52,7 @@ func (w Weight) String() string {
 	return strconv.FormatFloat(x, 'f', -1, 64)
 }
 
-// Raw is a value in its JSON form, null where it is nil.
+// Raw is a value in its JSON form, null if it is nil.
 type Raw []byte
 
 // MarshalJSON writes the value.

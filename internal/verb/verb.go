@@ -57,7 +57,7 @@ type Spec struct {
 	Told []any
 	// Lines says what the lines are that the verb reads, nil for none: its request embeds Reader.
 	Lines *LinesSpec
-	// Batch says how the verb answers each of the lines of a file too, nil where it does not.
+	// Batch says how the verb answers each of the lines of a file too, nil if it does not.
 	Batch *BatchSpec
 	// Exclude lists groups of mutually exclusive fields, Together groups that must be given together.
 	Exclude, Together [][]string

@@ -68,7 +68,7 @@ func unnamed(req any) map[string]reflect.Value {
 // UnknownError is returned for a verb, or a field of one, that this build does not have.
 type UnknownError struct {
 	Verb  string
-	Field string // "" where the verb itself is not known
+	Field string // "" if the verb itself is not known
 }
 
 func (e *UnknownError) Error() string {

@@ -25,7 +25,7 @@ const (
 type documentRead struct {
 	prolly.Change
 	change index.Change
-	sum    uint64 // of the new document, where it is known; then it is not read
+	sum    uint64 // of the new document, if it is known; then it is not read
 	err    error
 }
 

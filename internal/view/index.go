@@ -39,7 +39,7 @@ func (o *OpenIndexes[X]) Put(of ipld.CID, x *X) {
 	o.of, o.indexes = append(o.of, of), append(o.indexes, x)
 }
 
-// Document returns a node with its whole content, nil where there is none: what was erased, or has
+// Document returns a node with its whole content, nil if there is none: what was erased, or has
 // content that was, is no document.
 func Document(ctx context.Context, s *state.State, id graph.ID) (*index.Document, error) {
 	item, _, err := s.Nodes.Get(ctx, id[:])
@@ -55,7 +55,7 @@ func Document(ctx context.Context, s *state.State, id graph.ID) (*index.Document
 
 // IndexStats describes an index.
 type IndexStats struct {
-	Manifest ipld.CID // undefined where there is no index yet
+	Manifest ipld.CID // undefined if there is no index yet
 	Segments int
 	index.Stats
 }

@@ -21,7 +21,7 @@ import (
 type IndexKind struct {
 	Name    string
 	Derived store.Derived
-	// Key returns the key of a state's cell, undefined where there is nothing to index.
+	// Key returns the key of a state's cell, undefined if there is nothing to index.
 	Key func(*state.State) ipld.CID
 	// Update makes the index of next from that of base.
 	Update func(
@@ -184,8 +184,8 @@ func verifyVectors(ctx context.Context, c *IndexCheck) (wrong []string, unread, 
 	return wrong, unread, err
 }
 
-// Manifest returns the manifest of a state's index, the undefined CID where there is nothing to index.
-// The error wraps store.ErrNotFound where none was made.
+// Manifest returns the manifest of a state's index, the undefined CID if there is nothing to index.
+// The error wraps store.ErrNotFound if none was made.
 func (k IndexKind) Manifest(ctx context.Context, s *state.State) (ipld.CID, error) {
 	key := k.Key(s)
 	if !key.Defined() {

@@ -21,7 +21,7 @@ import (
 // read, and named. Nil knows nothing. Not safe for concurrent use; the hashes are.
 type KnownRecords struct {
 	key    maphash.Seed
-	Texts  *index.Expectations // nil where no index is compared
+	Texts  *index.Expectations // nil if no index is compared
 	dense  dense.Digester
 	shards [knownShards]knownShard
 }
@@ -33,7 +33,7 @@ type knownShard struct {
 	n      int
 }
 
-// KnownRecord is a record by its hash, and what trees or an index must have for it; 0 where that is not known.
+// KnownRecord is a record by its hash, and what trees or an index must have for it; 0 if that is not known.
 type KnownRecord struct{ Record, entries uint64 }
 
 // notDense is what the index of vectors must have for a sparse embedding: the digest of no vector.
@@ -184,7 +184,7 @@ func (k *KnownRecords) Has(kind state.Role, key, item []byte) (entries uint64, o
 	return at.entries, at.Record != 0
 }
 
-// find returns the place of a record, or the free one where it would be.
+// find returns the place of a record, or the free one if it would be.
 func (s *knownShard) find(record uint64) *KnownRecord {
 	at := int(record / knownShards % uint64(len(s.places)))
 	for s.places[at].Record != record && s.places[at].Record != 0 {

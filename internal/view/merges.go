@@ -22,7 +22,7 @@ type Merges struct {
 }
 
 // merger makes the merge that the index of a manifest waits for. It returns the segment and its key,
-// both undefined where there is nothing to do.
+// both undefined if there is nothing to do.
 type merger func(
 	ctx context.Context, blocks segment.Blocks, manifest ipld.CID,
 ) (key, merged ipld.CID, err error)

@@ -27,8 +27,8 @@ type VectorsOf struct {
 // VectorSet is what a pass over a tree found of one model.
 type VectorSet struct {
 	Key    VectorsOf
-	Sparse *index.SparseMatrix // nil where the vectors are more than the cache may hold
-	Models []string            // where there is no vector of the model: the models there are
+	Sparse *index.SparseMatrix // nil if the vectors are more than the cache may hold
+	Models []string            // if there is no vector of the model: the models there are
 }
 
 // vectorSetOverhead is about what a set takes beside its matrix and models, in bytes.

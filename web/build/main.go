@@ -48,7 +48,7 @@ func run(out string, check bool) error {
 	return nil
 }
 
-// compare returns an error where a directory does not have these files, or has others.
+// compare returns an error if a directory does not have these files, or has others.
 func compare(dir string, files map[string][]byte) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

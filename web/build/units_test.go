@@ -9,7 +9,7 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// TestUnits runs the tests of the page's pure functions, where there is a Node to run them.
+// TestUnits runs the tests of the page's pure functions, if there is a Node to run them.
 func TestUnits(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package journeys goes through the web view in a real browser, over a real server. It needs Chromium
-// (CHROMIUM names it where it is not in the path); without one its tests are skipped.
+// (CHROMIUM names it if it is not in the path); without one its tests are skipped.
 package journeys
 
 import (

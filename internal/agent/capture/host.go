@@ -93,8 +93,8 @@ type Call struct {
 	Host       Host
 	Event      Event
 	Session    string // the host's id of it
-	Transcript string // its path, "" where the host names none
-	Dir        string // the working directory, "" where the host names none
+	Transcript string // its path, "" if the host names none
+	Dir        string // the working directory, "" if the host names none
 	Prompt     string // of the event prompt
 	Talk       []byte // all of the conversation, of a host without transcripts; nil for none
 }

@@ -18,7 +18,7 @@ const (
 	// DefaultKeepDays and DefaultKeepBytes are how long turns are kept in sight, and how much of their texts.
 	DefaultKeepDays  = 90
 	DefaultKeepBytes = 256 << 20
-	// retireReads is how many nodes one run looks at, which costs some 15 ms where none was read before, and retireMost
+	// retireReads is how many nodes one run looks at, which costs some 15 ms if none was read before, and retireMost
 	// how many turns it retires.
 	retireReads = 250
 	retireMost  = 250
@@ -49,7 +49,7 @@ type Retirement struct {
 	Days  []int64    `json:"days"`  // bytes of turns that stay, by their age at Began
 }
 
-// readRetirement returns how far the turns were looked through: not at all where nothing says so.
+// readRetirement returns how far the turns were looked through: not at all if nothing says so.
 func readRetirement(dir string) *Retirement {
 	r := new(Retirement)
 	data, err := filestate.Read(filepath.Join(dir, SpoolDir, retireFile), maxRetireFile)
@@ -174,7 +174,7 @@ func textSize(n *graph.Node) int64 {
 // Retired is what was retired.
 type Retired struct {
 	Turns  int
-	Commit *core.CommitResult // nil where nothing was to commit
+	Commit *core.CommitResult // nil if nothing was to commit
 }
 
 // Retire retires all turns that are not kept, in one commit, however many there are, and those too that were restored.

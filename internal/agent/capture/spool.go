@@ -110,7 +110,7 @@ func dropTalks(dir, stem, but string) {
 	}
 }
 
-// formatOf is the format of a host's transcripts, "" where that is not read.
+// formatOf is the format of a host's transcripts, "" if that is not read.
 func formatOf(h Host) string {
 	switch h {
 	case ClaudeCode, Codex, Gemini, OpenCode:
@@ -135,7 +135,7 @@ func makeSpool(dir string) error {
 	return err
 }
 
-// Writable returns why nothing can be written to the spool in dir, nil where it can. Nothing is left of the trial.
+// Writable returns why nothing can be written to the spool in dir, nil if it can. Nothing is left of the trial.
 func Writable(dir string) error {
 	if err := makeSpool(dir); err != nil {
 		return err
@@ -193,7 +193,7 @@ func Pending(dir string) bool {
 	return err == nil && len(names) > 0
 }
 
-// pending returns the names of the files of entries, at most maxEntries: those that wait too where all are wanted.
+// pending returns the names of the files of entries, at most maxEntries: those that wait too if all are wanted.
 func pending(dir string, all bool) (names []string, err error) {
 	d, err := os.Open(filepath.Join(dir, SpoolDir))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -240,7 +240,7 @@ func (s *spooled) wait() error {
 	return write(path, s.data)
 }
 
-// readEntry reads an entry, nil where it was removed meanwhile. One that is damaged is removed: nothing says which
+// readEntry reads an entry, nil if it was removed meanwhile. One that is damaged is removed: nothing says which
 // session it is of, and the next hook of that writes it anew. So is one of a session that is private.
 func readEntry(dir, name string) (*spooled, error) {
 	s := &spooled{SpoolEntry: new(SpoolEntry), path: filepath.Join(dir, SpoolDir, name)}

@@ -167,7 +167,7 @@ func LastTold(dir, session string, n int) ([]*Told, error) {
 const lastFiles = 8
 
 // LastCommit returns the commit that the memory was at when an agent of another session was given something last,
-// undefined where that is not known.
+// undefined if that is not known.
 func LastCommit(dir string, c *Call) (ipld.CID, error) {
 	files, err := toldFiles(dir, toldEnding, givenEnding)
 	if err != nil {

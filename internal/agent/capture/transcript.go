@@ -38,7 +38,7 @@ type resumePoint struct {
 
 func (s *spooled) placePath() string { return stemOf(s.path) + ".place" }
 
-// readPlace returns where the reading goes on: at the beginning where nothing says so.
+// readPlace returns where the reading goes on: at the beginning if nothing says so.
 func (s *spooled) readPlace() (p resumePoint) {
 	data, err := filestate.Read(s.placePath(), maxPlace)
 	if err != nil || json.Unmarshal(data, &p) != nil || p.V != spoolV || p.At.Offset < 0 || p.At.Read < p.At.Offset {
@@ -116,7 +116,7 @@ func (e *SpoolEntry) open() (*os.File, int64, error) {
 	return f, info.Size(), nil
 }
 
-// read reads what is new of a transcript, at most so many bytes of it. It is nil where nothing is.
+// read reads what is new of a transcript, at most so many bytes of it. It is nil if nothing is.
 func (s *spooled) read(redact *ingest.Redactor, most int64, seen map[graph.ID]bool) (*reading, error) {
 	f, size, err := s.open()
 	if err != nil {

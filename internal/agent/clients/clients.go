@@ -18,7 +18,7 @@ const (
 	Project Level = "project"
 )
 
-// Machine is where files are: directories, "" where the system names none.
+// Machine is where files are: directories, "" if the system names none.
 type Machine struct {
 	OS      string // as runtime.GOOS has it
 	Home    string
@@ -49,9 +49,9 @@ type Client struct {
 	Folder string
 	entryFormat
 	path  func(Machine, Level) string
-	hooks *hooksFile           // nil where none are written
+	hooks *hooksFile           // nil if none are written
 	rules *rulesFile           // the same
-	home  func(Machine) string // the directory of the user's files, "" where the system names none
+	home  func(Machine) string // the directory of the user's files, "" if the system names none
 	// programs are the names of what is started, the first that is there.
 	programs []string
 }
@@ -206,7 +206,7 @@ func (c Client) RulesRoot(m Machine, l Level) string {
 	return c.Root(m, l)
 }
 
-// Path returns the file of a level, "" where the client has none on this machine.
+// Path returns the file of a level, "" if the client has none on this machine.
 func (c Client) Path(m Machine, l Level) string { return c.path(m, l) }
 
 // Changed reports whether there is anything to write.
@@ -214,9 +214,9 @@ func (c *FileEdit) Changed() bool {
 	return (c.Old == nil) != (c.New == nil) || !bytes.Equal(c.Old, c.New)
 }
 
-// Set returns the edit that makes an entry of a name start a server. It writes nothing. Where there is
+// Set returns the edit that makes an entry of a name start a server. It writes nothing. If there is
 // an entry of that name may is asked, unless it is nil: its error ends the edit, also when that is
-// written. Errors wrap ErrDamaged where the file cannot be edited.
+// written. Errors wrap ErrDamaged if the file cannot be edited.
 func (c Client) Set(path, name string, e ServerCommand, may func(old ServerCommand) error) (*FileEdit, error) {
 	s := Setup{Name: name, Entry: e}
 	return c.edit(path, s, func(text []byte) ([]byte, error) {
@@ -235,7 +235,7 @@ func (c Client) Remove(path string, s Setup) (*FileEdit, error) {
 	return c.without(path, s, func(text, before []byte) ([]byte, error) { return c.remove(text, before, s) })
 }
 
-// HooksPath returns the file of a level that hooks go into, "" where the client has none that are written.
+// HooksPath returns the file of a level that hooks go into, "" if the client has none that are written.
 func (c Client) HooksPath(m Machine, l Level) string {
 	if c.hooks == nil {
 		return ""

@@ -19,7 +19,7 @@ const (
 	maxFile = 64 << 20
 )
 
-// read returns a file, nil where there is none.
+// read returns a file, nil if there is none.
 func read(path string) ([]byte, error) {
 	text, err := filestate.Read(path, maxFile)
 	return text, asDamaged(err)
@@ -46,9 +46,9 @@ type FileEdit struct {
 
 // Write makes the change of the file as it now is, in one step and while no other Write of it runs,
 // and sets Old and New to what it had and has. It returns the path of what the file was before, ""
-// where there was none, it had something of ours already, or there is none now: one that goes had nothing
-// worth keeping. Where there is nothing to change it does nothing. After an error the file is as it was; it wraps
-// ErrDamaged, or filestate.ErrLocked or ErrMoved where others keep the file from being written.
+// if there was none, it had something of ours already, or there is none now: one that goes had nothing
+// worth keeping. If there is nothing to change it does nothing. After an error the file is as it was; it wraps
+// ErrDamaged, or filestate.ErrLocked or ErrMoved if others keep the file from being written.
 func (c *FileEdit) Write(ctx context.Context) (backup string, err error) {
 	var old, next []byte
 	opt := filestate.EditOptions{Limit: maxFile, KeepMode: true}

@@ -58,7 +58,7 @@ func (v *value) at(path ...string) *value {
 	return v
 }
 
-// parseJSONC reads a whole file. It is nil where there is nothing but blanks and comments.
+// parseJSONC reads a whole file. It is nil if there is nothing but blanks and comments.
 func parseJSONC(text []byte) (*value, error) {
 	if !utf8.Valid(text) {
 		return nil, fmt.Errorf("%w: not UTF-8", ErrDamaged)

@@ -43,7 +43,7 @@ func apply(text []byte, edits ...edit) []byte {
 }
 
 // addJSON returns a file with one more value in the object or array that a path of names leads to,
-// which is made where it is missing: as the member of a name, or with "" as the last item.
+// which is made if it is missing: as the member of a name, or with "" as the last item.
 func addJSON(text []byte, path []string, name string, v any) ([]byte, error) {
 	root, err := parseJSONC(text)
 	if err != nil {
@@ -303,7 +303,7 @@ func plainJSON(text []byte) (map[string]any, error) {
 }
 
 // onlyEntry returns an error unless after says what before does, which it changes, but for the fields
-// of an entry, or none of it where fields is nil.
+// of an entry, or none of it if fields is nil.
 func onlyEntry(before, after map[string]any, section, name string, fields object) error {
 	sec, _ := before[section].(map[string]any)
 	if sec == nil {

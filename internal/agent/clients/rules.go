@@ -129,7 +129,7 @@ type rulesSection struct {
 	eol        string   // how its first line ends
 }
 
-// sectionOf finds our section. It is nil where there is none, and odd where there are marks of ours that are not as
+// sectionOf finds our section. It is nil if there is none, and odd where there are marks of ours that are not as
 // they were written: who knows what is between them.
 func sectionOf(text []byte) (s *rulesSection, odd bool) {
 	at, open := 0, false
@@ -196,7 +196,7 @@ func (f *rulesFile) state(text []byte, host string) string {
 	}
 }
 
-// set returns a text with the rules of now, and as it is where the user has edited them or has own ones.
+// set returns a text with the rules of now, and as it is if the user has edited them or has own ones.
 func (f *rulesFile) set(text []byte, host string) ([]byte, error) {
 	if err := readable(text); err != nil {
 		return nil, err
@@ -226,7 +226,7 @@ func (f *rulesFile) set(text []byte, host string) ([]byte, error) {
 	return slices.Concat(text, []byte(gap+sectionText([]string{host}, eol))), nil
 }
 
-// remove returns a text without the rules that set wrote for a client, and as it is where the user has edited
+// remove returns a text without the rules that set wrote for a client, and as it is if the user has edited
 // them. before is the file before the first edit, nil for none.
 func (f *rulesFile) remove(text, before []byte, host string) ([]byte, error) {
 	if err := readable(text); err != nil {
@@ -256,7 +256,7 @@ func (f *rulesFile) remove(text, before []byte, host string) ([]byte, error) {
 	return out, nil
 }
 
-// RulesPath returns the file of a level that rules go into, "" where the client has none that are written.
+// RulesPath returns the file of a level that rules go into, "" if the client has none that are written.
 func (c Client) RulesPath(m Machine, l Level) string {
 	if c.rules == nil {
 		return ""
@@ -312,7 +312,7 @@ func (c Client) RulesText() string {
 	return sectionText([]string{c.Name}, "\n")
 }
 
-// RulesInstead returns the file beside that of rules which the client reads in place of it, "" where there is none.
+// RulesInstead returns the file beside that of rules which the client reads in place of it, "" if there is none.
 func (c Client) RulesInstead(path string) string {
 	if path == "" {
 		return ""

@@ -107,7 +107,7 @@ func TestRulesLeaveNoTrace(t *testing.T) {
 	})
 }
 
-// TestRulesKeepOtherDirectories: a directory goes only where nothing else is in it, and no link goes.
+// TestRulesKeepOtherDirectories: a directory goes only if nothing else is in it, and no link goes.
 func TestRulesKeepOtherDirectories(t *testing.T) {
 	c, _ := Find("claude-code")
 	root := t.TempDir()
@@ -145,7 +145,7 @@ func ownTexts() map[string]string {
 	}
 }
 
-// TestRulesRestore takes a section out of the user's own file to the byte, also where lines were added behind it.
+// TestRulesRestore takes a section out of the user's own file to the byte, also if lines were added behind it.
 func TestRulesRestore(t *testing.T) {
 	rulesFiles(t, func(t *testing.T, c Client, root, path string) {
 		if c.rules.front != "" {

@@ -17,7 +17,7 @@ func shellWord(path, system string) string {
 	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
-// shellUnword returns what a shell reads in a text, false where that is not one word or is not there until it runs. On
+// shellUnword returns what a shell reads in a text, false if that is not one word or is not there until it runs. On
 // Windows a backslash is a part of a path.
 func shellUnword(text, system string) (string, bool) {
 	var out strings.Builder

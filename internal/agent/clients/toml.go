@@ -98,7 +98,7 @@ func removeTOML(text []byte, section, name string) ([]byte, error) {
 			continue
 		}
 		start, end := h.start, h.bodyEnd
-		// An empty line before it goes too, and so does the end of the line before where nothing follows.
+		// An empty line before it goes too, and so does the end of the line before if nothing follows.
 		if before := text[:start]; end == len(text) || bytes.HasSuffix(before, []byte(eol+eol)) {
 			start -= len(before) - len(bytes.TrimSuffix(before, []byte(eol)))
 		}

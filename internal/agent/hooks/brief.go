@@ -112,7 +112,7 @@ func (h *Environment) sessionBrief(ctx context.Context, dir string, t *telling) 
 	return t.noteShown(spool, shown)
 }
 
-// ownPinned returns what is pinned in the user's own repository where that is asked too, of so many tokens. What keeps
+// ownPinned returns what is pinned in the user's own repository if that is asked too, of so many tokens. What keeps
 // it from being asked keeps nothing of the project back.
 func (h *Environment) ownPinned(ctx context.Context, tokens int) []asking.AnswerItem {
 	own := h.Beside()
@@ -158,7 +158,7 @@ func undecided(b *asking.Brief) string {
 		out.String()
 }
 
-// news says what became of memories since the last session, "" where nothing did. Those that are shown are counted, and
+// news says what became of memories since the last session, "" if nothing did. Those that are shown are counted, and
 // not named again.
 func news(n *asking.BriefNews, shown []graph.ID) string {
 	if n == nil {
@@ -192,7 +192,7 @@ func news(n *asking.BriefNews, shown []graph.ID) string {
 	return said
 }
 
-// newsMap says it by scopes, "" where it is not known so.
+// newsMap says it by scopes, "" if it is not known so.
 func newsMap(m *outlining.MapAnswer) string {
 	if m == nil {
 		return ""

@@ -52,7 +52,7 @@ type Environment struct {
 	// Ask runs a verb on the repository in a directory, and waits for another process no longer than it is told.
 	Ask func(ctx context.Context, dir string, v *verb.Spec, req any, wait time.Duration, emit func(any) error) error
 	// Find returns the directory of the repository that a call from a directory is about, "" for where the host is,
-	// and Beside that of the user's own repository where it is asked too, "" where it is not.
+	// and Beside that of the user's own repository if it is asked too, "" if it is not.
 	Find   func(from string) (string, error)
 	Beside func() string
 	// Configured returns a setting.
@@ -64,7 +64,7 @@ type Environment struct {
 	Within time.Duration
 }
 
-// Call answers a call, whose bytes are of a program. What it returns is said even where there is an error too.
+// Call answers a call, whose bytes are of a program. What it returns is said even if there is an error too.
 func (h *Environment) Call(ctx context.Context, program, event string, in io.Reader) (said string, err error) {
 	limit := capture.MaxInput(program)
 	data, err := io.ReadAll(io.LimitReader(in, limit+1))
@@ -107,7 +107,7 @@ func (h *Environment) Call(ctx context.Context, program, event string, in io.Rea
 		t.text, t.items = "", nil
 	}
 	t.text = text.EscapeTags(t.text) // programs put it among their own tags
-	// What is known is said even where it cannot be noted, but for a repository that cannot be written: an agent
+	// What is known is said even if it cannot be noted, but for a repository that cannot be written: an agent
 	// would be told to keep things in it.
 	if t.asked && notWritable(h.noteTold(ctx, spool, t, err)) {
 		t.text = ""

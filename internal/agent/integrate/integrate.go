@@ -119,7 +119,7 @@ func (s *Setup) mayMove(client clients.Client, old, now clients.ServerCommand) e
 // globalMemory stands for the user's own repository.
 const globalMemory = "--global"
 
-// memoryOf returns the directory whose repository an entry names, globalMemory, or "" where it names
+// memoryOf returns the directory whose repository an entry names, globalMemory, or "" if it names
 // none and so is for whichever project it is started in.
 func memoryOf(args []string) string {
 	if slices.Contains(args, globalMemory) {
@@ -164,7 +164,7 @@ func hinted(err error) error {
 // Edits are what is done to the files of a client; nil for those that are left alone.
 type Edits struct {
 	Entry, Hooks, Rules *clients.FileEdit
-	Kept                string // why rules that are there stay as they are, "" where they do not
+	Kept                string // why rules that are there stay as they are, "" if they do not
 }
 
 // All returns the edits in the order in which they are written.
@@ -216,7 +216,7 @@ func (s *Setup) Besides(client clients.Client) (hooks, rules string) {
 	return hooks, rules
 }
 
-// keptRules says why rules are left alone, "" where they are not.
+// keptRules says why rules are left alone, "" if they are not.
 func keptRules(client clients.Client, path string) (string, error) {
 	state, err := client.Rules(path)
 	if state != clients.RulesEdited && state != clients.RulesForeign {
@@ -225,7 +225,7 @@ func keptRules(client clients.Client, path string) (string, error) {
 	return state, err
 }
 
-// Write writes edits unless it is a dry run, and returns the paths of the files before. Where one cannot be
+// Write writes edits unless it is a dry run, and returns the paths of the files before. If one cannot be
 // written those before it are taken back.
 func (s *Setup) Write(
 	ctx context.Context, client clients.Client, all Edits,

@@ -98,7 +98,7 @@ type Row struct {
 	Hint   verb.Text `json:"hint"`
 }
 
-// What becomes of a client where all are meant.
+// What becomes of a client if all are meant.
 const (
 	Written   = "written"
 	Unchanged = "unchanged" // all of it is there already, or nothing is
@@ -156,11 +156,11 @@ func (s *Setup) One(
 type examination struct {
 	*upkeep.Diagnosis
 	s    *Setup
-	here string // the directory of the repository, "" where there is none
+	here string // the directory of the repository, "" if there is none
 }
 
 // Examine looks at the entries that were made: what they start must be there. here is the directory of the repository,
-// "" where there is none.
+// "" if there is none.
 func (s *Setup) Examine(to *upkeep.Diagnosis, here string) {
 	d := &examination{to, s, here}
 	some := false
@@ -272,7 +272,7 @@ func hasProjectFile(s *Setup, name string) bool {
 	return ok && client.Path(s.Machine, clients.Project) != ""
 }
 
-// startable says why the first word of a command is no program, "" where it is one.
+// startable says why the first word of a command is no program, "" if it is one.
 func startable(command []string) string {
 	if len(command) == 0 || command[0] == "" {
 		return "the entry starts nothing"

@@ -11,7 +11,7 @@ var powers = [FracBits]uint64{
 //
 //  1. r = 2^32.
 //  2. For i = 15, 14, ... 0: if bit i of x is set, r = (r * floor(2^32 * 2^-(2^(i-16)))) >> 32.
-//  3. The result is r >> (16 + (x >> 16)), and 0 where x >> 16 is 17 or more.
+//  3. The result is r >> (16 + (x >> 16)), and 0 if x >> 16 is 17 or more.
 //
 // It never increases with x, and is the exact value floor(2^16 * 2^-(x/2^16)) or the integer below.
 func Half(x uint64) int64 {

@@ -196,7 +196,7 @@ func TestStemLeavesAlone(t *testing.T) {
 }
 
 // TestImports: nothing with tables that change between releases may affect a term or an escape. The hash of a
-// lexicon affects only where it looks, and no number.
+// lexicon affects only if it looks, and no number.
 func TestImports(t *testing.T) {
 	allowed := []string{
 		"embed",

@@ -8,7 +8,7 @@ import (
 	"math"
 )
 
-// Change is one difference between two trees: the value of Key in each, nil where it is absent.
+// Change is one difference between two trees: the value of Key in each, nil if it is absent.
 type Change struct{ Key, Old, New []byte }
 
 // Diff returns the changes that lead from a to b, in key order. It reads the chunks that only one of the trees has,

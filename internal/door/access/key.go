@@ -37,7 +37,7 @@ type removedJSON struct {
 	Removed string `json:"removed"`
 }
 
-// exportedKeyJSON is a key to hand on; the secret only where it was asked for.
+// exportedKeyJSON is a key to hand on; the secret only if it was asked for.
 type exportedKeyJSON struct {
 	Name   verb.Text `json:"name"`
 	Key    string    `json:"key"`
@@ -371,7 +371,7 @@ func keyRm(_ context.Context, c *line.Line, q *keyRmRequest) error {
 	return c.Say(removedJSON{q.Name}, "deleted the secret of key %s\n", line.OneLine(q.Name))
 }
 
-// revocationTime reads the value of --since, absent where it was not given.
+// revocationTime reads the value of --since, absent if it was not given.
 func revocationTime(s string) (graph.OptTime, error) {
 	if s == "" {
 		return graph.OptTime{}, nil

@@ -47,7 +47,7 @@ var idsAlone = pattern.New(strings.ReplaceAll(`^(observe|pin|unpin|forget|stale|
 	`stale by their sources:|refresh the sources of|remember( \S+)?) ID(, ID)*( and \d+ more)?( (by|in place of) ID)?$`,
 	"ID", `[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`))
 
-// messageOrTitle is the first line of a commit's message, or its title where that has only ids to say.
+// messageOrTitle is the first line of a commit's message, or its title if that has only ids to say.
 func messageOrTitle(e *branching.Commit) string {
 	message := firstLine(e.Message)
 	if e.Title != nil && *e.Title != "" && (message == "" || idsAlone().MatchString(message)) {

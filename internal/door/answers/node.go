@@ -98,7 +98,7 @@ func stateText(m *graph.Mark) string {
 	return "[" + string(m.State) + "]"
 }
 
-// label names a node for people: its key, or its id where it has none.
+// label names a node for people: its key, or its id if it has none.
 func label(n *graph.Node) string {
 	if n.Key != "" {
 		return keySeparators.Replace(show.Line(n.Key))
@@ -149,7 +149,7 @@ func appendMentions(rows [][]show.Cell, arrow string, list *[]reading.Mention) [
 	return rows
 }
 
-// nodeLabel names a node for people: its key, or its id where it has none.
+// nodeLabel names a node for people: its key, or its id if it has none.
 func nodeLabel(key verb.Text, id graph.ID) string {
 	return label(&graph.Node{Key: string(key), ID: id})
 }

@@ -142,7 +142,7 @@ func itemName(it *asking.AnswerItem) string {
 	return fmt.Sprintf("%.8s", it.ID)
 }
 
-// datesText says how the dates of a query were read, "" where it has none.
+// datesText says how the dates of a query were read, "" if it has none.
 func datesText(e *asking.Explanation) string {
 	if len(e.Dates) == 0 {
 		return ""

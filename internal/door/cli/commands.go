@@ -14,7 +14,7 @@ import (
 
 // wanted returns the commands that a command line needs: making all of them and their flags takes
 // longer than running some. It is the one that the line begins with, behind flags of every command, or all
-// where that is no name of one: help, completion and errors speak of all.
+// if that is no name of one: help, completion and errors speak of all.
 func wanted(all, args []string) []string {
 	if reach.Completing(args) && len(args) > 2 {
 		args = args[1:] // what is completed stands after the command

@@ -46,7 +46,7 @@ func copied(t *testing.T, dir string) string {
 }
 
 // TestCopyOfHeld copies a repository that another process has open and uses the copy: it is one of
-// its own, whatever that process does, and also where yet another one has the copy open.
+// its own, whatever that process does, and also if yet another one has the copy open.
 func TestCopyOfHeld(t *testing.T) {
 	dir := newRepo(t)
 	write := func(dir, key string) {

@@ -96,7 +96,7 @@ func eachCommand(fn func(path string, cmd *cobra.Command)) {
 }
 
 // TestExamples runs the examples of every command, with --json where it has an answer, and, in a long
-// run and where it has none, as they are.
+// run and if it has none, as they are.
 func TestExamples(t *testing.T) {
 	effort.Alone(t)
 	t.Parallel()

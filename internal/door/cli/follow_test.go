@@ -64,7 +64,7 @@ func (w *world) note(key string, flags ...string) {
 }
 
 // follows tells what is followed in the words of the table below: BRANCH, BRANCH<-FROM before its first write, and
-// then what git is in the middle of, and ro where it cannot be written.
+// then what git is in the middle of, and ro if it cannot be written.
 func (w *world) follows() string {
 	w.t.Helper()
 	out, _ := w.run(0, "git", "status", "--json")

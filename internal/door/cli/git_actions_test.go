@@ -21,7 +21,7 @@ type gitAction struct {
 	args   string // of git, in the work tree; "write FILE" writes one, "in DIR" goes on in another work tree
 	branch string // of the memory; "" for none
 	ro     bool   // whether it can be read alone
-	memory string // the memories that are read there, by their keys; "" where it is not looked at
+	memory string // the memories that are read there, by their keys; "" if it is not looked at
 	note   string // a memory that is then written
 	fails  bool   // whether git is to end with an error, as where it stops for a conflict
 }

@@ -102,7 +102,7 @@ func TestFollowWithoutGit(t *testing.T) {
 	const owned = `echo "fatal: detected dubious ownership in repository at '/x'" >&2; exit 128`
 	for name, c := range map[string]struct {
 		steps  []string
-		script string // "" where there is no git
+		script string // "" if there is no git
 		says   string
 	}{
 		"missing, new branch":      {[]string{"git switch -q -c a"}, "", "executable file not found"},

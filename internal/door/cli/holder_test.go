@@ -393,7 +393,7 @@ func (a *acks) ack(key string, since time.Time) {
 	a.longest = max(a.longest, time.Since(since))
 }
 
-// write has a process write n times, and begins another one where that is killed.
+// write has a process write n times, and begins another one if that is killed.
 func (a *acks) write(name string, n int) {
 	for i := 0; i < n && !a.enough.Load(); {
 		i = a.process(name, i, n)
@@ -487,7 +487,7 @@ func (t *tail) Write(p []byte) (int, error) {
 
 func (t *tail) String() string { return string(t.last) }
 
-// kill kills a process that writes, the owner where that is one of them.
+// kill kills a process that writes, the owner if that is one of them.
 func (a *acks) kill() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -192,7 +192,7 @@ func TestReadOnlyMount(t *testing.T) {
 			t.Errorf("where nothing can be written an agent is told %q", said)
 		}
 		reads(t, at)
-		// Where the same directory can be written, a process may have it open.
+		// If the same directory can be written, a process may have it open.
 		owner, out := program.Hold(t, dir)
 		if !program.Owns(t, out) {
 			t.Fatal("it is not the owner")

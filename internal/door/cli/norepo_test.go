@@ -43,7 +43,7 @@ var someArgs = map[string]string{
 	"mnem profile rm": "p", "mnem ingest": ".", "mnem pin": "n", "mnem unpin": "n",
 }
 
-// TestWithoutRepository runs every command where there is no repository: each says so, whatever else
+// TestWithoutRepository runs every command if there is no repository: each says so, whatever else
 // is missing, and none makes one.
 func TestWithoutRepository(t *testing.T) {
 	w := newWorld(t)

@@ -53,7 +53,7 @@ func TestPager(t *testing.T) {
 	w := toPage(t)
 	w.ErrTTY = true
 	for _, tt := range []struct {
-		args, variable, value, program string // "" where none is started
+		args, variable, value, program string // "" if none is started
 	}{
 		{"log", "", "", "less"},
 		{"diff HEAD~1 HEAD", "PAGER", "more -d", "more -d"},

@@ -69,7 +69,7 @@ func runScripts(t *testing.T, by *holding, names ...string) {
 type scriptState struct {
 	damaged bool
 	rand    io.Reader
-	by      *holding // nil where each command opens the repository itself
+	by      *holding // nil if each command opens the repository itself
 }
 
 type stateKey struct{}

@@ -10,7 +10,7 @@ import (
 	"github.com/mnem-project/mnem/internal/door/serving"
 )
 
-// TestEndWithin has a server end when its client has gone, and be left where it does not.
+// TestEndWithin has a server end when its client has gone, and be left if it does not.
 func TestEndWithin(t *testing.T) {
 	const long = time.Hour
 	never, gone := make(chan error), make(chan struct{})

@@ -35,9 +35,9 @@ type App struct {
 	Stdin  io.Reader
 	Stdout io.Writer
 	Stderr io.Writer
-	// Hidden asks for a line that is not shown; nil where standard input is no terminal.
+	// Hidden asks for a line that is not shown; nil if standard input is no terminal.
 	Hidden func(prompt string) ([]byte, error)
-	// Key waits for one key of the terminal; nil where standard input is no terminal.
+	// Key waits for one key of the terminal; nil if standard input is no terminal.
 	Key    func() (rune, error)
 	Getenv func(string) string
 	Now    func() time.Time
@@ -46,23 +46,23 @@ type App struct {
 	Rand   io.Reader // where the secrets of keys come from
 	Dir    string    // working directory
 	User   string    // name of the system's user, for the author that init writes
-	Config string    // directory of the user's configurations where XDG_CONFIG_HOME is not set
-	Data   string    // directory of the user's data where XDG_DATA_HOME is not set
-	Home   string    // the user's own directory, "" where the system names none
+	Config string    // directory of the user's configurations if XDG_CONFIG_HOME is not set
+	Data   string    // directory of the user's data if XDG_DATA_HOME is not set
+	Home   string    // the user's own directory, "" if the system names none
 	// Executable is the path of this program, for others to start it; "" if it is not known.
 	Executable string
-	// LookPath finds a program as the system starts it; nil where none is looked for.
+	// LookPath finds a program as the system starts it; nil if none is looked for.
 	LookPath func(program string) (string, error)
-	// Open opens a file in the user's browser; nil where there is none.
+	// Open opens a file in the user's browser; nil if there is none.
 	Open func(ctx context.Context, path string) error
 	// StartPager starts a program that shows what is written to it on the terminal, and returns how to wait for it
-	// to end; nil where there is none.
+	// to end; nil if there is none.
 	StartPager func(words []string) (io.WriteCloser, func() error, error)
 	PID        int
 	// OutTTY and ErrTTY tell whether results and messages go to a terminal: colour and progress
 	// only appear there.
 	OutTTY, ErrTTY bool
-	// Holder is the repository that commands of this process share, nil where each opens its own.
+	// Holder is the repository that commands of this process share, nil if each opens its own.
 	// Commands about another repository do not use it.
 	Holder *peers.Holder
 	// Meaning is the model that is a part of the program, nil for none.
@@ -220,7 +220,7 @@ type GlobalFlags struct {
 	Strict      bool
 }
 
-// Caller returns who asks: as the context says, and where it does not, the environment.
+// Caller returns who asks: as the context says, and if it does not, the environment.
 func (a *App) Caller(ctx context.Context) operation.Caller {
 	by, said := operation.CallerOf(ctx)
 	by.Author = FirstOf(by.Author, a.Getenv("MNEM_AUTHOR"))

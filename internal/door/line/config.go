@@ -55,7 +55,7 @@ func (c *Line) repoConfig() (string, error) {
 	return filepath.Join(dir, core.DirName, settings.File), err
 }
 
-// UserConfig returns the path of the user's configuration, "" where the system has no place for
+// UserConfig returns the path of the user's configuration, "" if the system has no place for
 // one. A relative XDG_CONFIG_HOME is ignored, as its specification asks.
 func (c *Line) UserConfig() string {
 	home := c.App.Config

@@ -23,7 +23,7 @@ const (
 	largeHeap    = 96 << 20
 	largePercent = 50
 	// lastingRoom is how many bytes the heap of a process that stays may grow beyond what is in use, or
-	// half of that where it is more: what a heap once had is slow to go back to others.
+	// half of that if it is more: what a heap once had is slow to go back to others.
 	lastingRoom = 16 << 20
 )
 

@@ -49,7 +49,7 @@ func (c *Line) PolicyPath() (string, error) {
 
 // guard refuses a command that the repository's policy does not allow the agent of a stamp, and adds to
 // the stamp what refuses the changes that it does not allow; nothing for people, and a guard of changes
-// where there is a policy. It is asked for whatever writes, by stamp.
+// if there is a policy. It is asked for whatever writes, by stamp.
 func (c *Line) guard(by *state.Stamp, name string) error {
 	if by.Agent == "" && !c.By.Remote { // who calls a server is an agent, named or not
 		return nil

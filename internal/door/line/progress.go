@@ -30,7 +30,7 @@ func (c *Line) Progress() *progress {
 	return &progress{c: c, next: c.App.Now().Add(ProgressAfter)}
 }
 
-// Set shows how much is done, of a total, 0 where that is not known.
+// Set shows how much is done, of a total, 0 if that is not known.
 func (p *progress) Set(what string, done, total int) {
 	now := p.c.App.Now()
 	if now.Before(p.next) || !p.Visible() {

@@ -9,7 +9,7 @@ import (
 // ErrRemote is verb.ErrRemote.
 var ErrRemote = verb.ErrRemote
 
-// MayName returns an error where a file or directory is named by a remote caller.
+// MayName returns an error if a file or directory is named by a remote caller.
 func (c *Line) MayName(path string) error {
 	if !c.By.Remote || path == StdinName {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/term"
 )
 
-// terminalKeys returns what waits for one key of the terminal of standard input, nil where that is none.
+// terminalKeys returns what waits for one key of the terminal of standard input, nil if that is none.
 func terminalKeys() func() (rune, error) {
 	if !isTerminal(os.Stdin) {
 		return nil

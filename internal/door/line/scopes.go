@@ -15,7 +15,7 @@ import (
 // one from the working directory upward; in a linked git work tree that of the main one, if it follows git. None of them falls back to the next: what was named and is
 // not there is an error.
 
-// errForeign is returned where the repository found is another user's.
+// errForeign is returned if the repository found is another user's.
 var errForeign = errors.New("it belongs to another user")
 
 // Dir returns the directory that holds the repository.
@@ -80,7 +80,7 @@ func (c *Line) GlobalDir() (string, error) {
 	return filepath.Join(home, "mnem"), nil
 }
 
-// HasGlobal returns the directory of the user's own repository, or an error where there is none.
+// HasGlobal returns the directory of the user's own repository, or an error if there is none.
 func (c *Line) HasGlobal() (string, error) {
 	dir, err := c.GlobalDir()
 	if err != nil {

@@ -24,7 +24,7 @@ type signFlags struct {
 // ErrRevoked is a refusal to sign with a key that counts for nothing.
 var ErrRevoked = errors.New("the key is revoked")
 
-// Signs reports whether commits are signed where no flag says so.
+// Signs reports whether commits are signed if no flag says so.
 func (c *Line) Signs() (bool, error) {
 	if c.By.NoSign {
 		return false, nil

@@ -13,7 +13,7 @@ import (
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// hiddenInput returns what asks the terminal of standard input for a line without showing it, nil where
+// hiddenInput returns what asks the terminal of standard input for a line without showing it, nil if
 // standard input is none.
 func hiddenInput() func(prompt string) ([]byte, error) {
 	if !isTerminal(os.Stdin) {
@@ -27,7 +27,7 @@ func hiddenInput() func(prompt string) ([]byte, error) {
 	}
 }
 
-// systemUser returns the name the system knows its user by, "" where it knows none.
+// systemUser returns the name the system knows its user by, "" if it knows none.
 func systemUser() string {
 	u, err := user.Current()
 	if err != nil {
@@ -40,7 +40,7 @@ func systemUser() string {
 	return u.Username
 }
 
-// configHome returns the directory of the user's configurations, "" where the system names none.
+// configHome returns the directory of the user's configurations, "" if the system names none.
 func configHome() string {
 	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
 		dir, _ := os.UserConfigDir()
@@ -53,7 +53,7 @@ func configHome() string {
 	return filepath.Join(home, ".config")
 }
 
-// userHome returns the user's own directory, "" where the system names none.
+// userHome returns the user's own directory, "" if the system names none.
 func userHome() string {
 	dir, err := os.UserHomeDir()
 	if err != nil {
@@ -62,7 +62,7 @@ func userHome() string {
 	return dir
 }
 
-// executable returns the path of this program, "" where the system does not tell.
+// executable returns the path of this program, "" if the system does not tell.
 func executable() string {
 	path, err := os.Executable()
 	if err != nil {
@@ -71,7 +71,7 @@ func executable() string {
 	return path
 }
 
-// dataHome returns the directory of the user's data, "" where the system names none.
+// dataHome returns the directory of the user's data, "" if the system names none.
 func dataHome() string {
 	switch runtime.GOOS {
 	case "windows":

@@ -57,10 +57,10 @@ type document struct {
 	head   []member // on every page
 	lists  []string // all there are, in their order
 	pieces []piece  // in order, from the position that was asked for
-	commit string   // that a cursor names, "" where pages are not of one commit
+	commit string   // that a cursor names, "" if pages are not of one commit
 	more   bool     // whether there is more behind the last piece
 	ours   bool     // whether all words in it are of the program, none of a memory
-	// render makes the text of a page, nil where the text is its JSON form.
+	// render makes the text of a page, nil if the text is its JSON form.
 	render func(p *page) string
 	// chunked tells that the head holds a part of one text, and next where the next one begins, 0 for
 	// nowhere.

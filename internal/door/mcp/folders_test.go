@@ -114,7 +114,7 @@ func eventually(t *testing.T, is func() bool) {
 }
 
 // TestFoldersWithoutRepository: tools say where there is none and how to make one, find it once it is made, or serve
-// the user's own where that is configured; a project's goes before it.
+// the user's own if that is configured; a project's goes before it.
 func TestFoldersWithoutRepository(t *testing.T) {
 	for _, version := range versions {
 		t.Run(version, func(t *testing.T) {
@@ -150,7 +150,7 @@ func TestFoldersWithoutRepository(t *testing.T) {
 	}
 }
 
-// TestFoldersUnknown: where a client has no roots, names none of this machine, or does not answer, it is the working
+// TestFoldersUnknown: if a client has no roots, names none of this machine, or does not answer, it is the working
 // directory; what was named goes before what is open.
 func TestFoldersUnknown(t *testing.T) {
 	top := t.TempDir()

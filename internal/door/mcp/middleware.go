@@ -60,7 +60,7 @@ func (s *Server) knows(name string) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: guard.Message(message)}
 }
 
-// rpcError is an error where the protocol has no answer for one.
+// rpcError is an error if the protocol has no answer for one.
 func rpcError(ctx context.Context, err error) error {
 	var wire *jsonrpc.Error
 	if errors.As(err, &wire) {

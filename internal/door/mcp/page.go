@@ -108,7 +108,7 @@ func (d *document) anchor(end int) string {
 }
 
 // behind returns the position after the entry that an anchor names: the one nearest to where it was,
-// and that position itself where there is none.
+// and that position itself if there is none.
 func (d *document) behind(anchor string, position int) int {
 	at, least := position, -1
 	for _, p := range d.pieces {
@@ -143,7 +143,7 @@ func callHash(tool string, args arguments) string {
 	return hex.EncodeToString(h.Sum(nil))[:callHashLen]
 }
 
-// readCursor returns the position and the commit that the cursor of a call names, 0 and "" where it
+// readCursor returns the position and the commit that the cursor of a call names, 0 and "" if it
 // has none.
 func readCursor(tool string, args arguments) (position int, commit string, err error) {
 	s := args.text("cursor")

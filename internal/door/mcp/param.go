@@ -33,7 +33,7 @@ type param struct {
 	required bool
 	min, max int64 // of numbers; both 0 for any
 
-	// Where the value goes: the flag of the operation's command, or the place among its words,
+	// If the value goes: the flag of the operation's command, or the place among its words,
 	// counted from 1. With neither the tool itself reads it.
 	flag string
 	word int

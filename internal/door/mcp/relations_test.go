@@ -9,7 +9,7 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
-// TestUndoIsOwn holds that a client takes back what it wrote, and what others wrote only where it says so.
+// TestUndoIsOwn holds that a client takes back what it wrote, and what others wrote only if it says so.
 func TestUndoIsOwn(t *testing.T) {
 	a := memory(t, facts)
 	s := connect(t, server(a, mcp.ServerOptions{Record: mcp.RecordNone}), nil)

@@ -154,7 +154,7 @@ func looksLikeID(s string) bool {
 	return true
 }
 
-// nodeURI is the address of a node: by key where it has one, since people read it.
+// nodeURI is the address of a node: by key if it has one, since people read it.
 func nodeURI(id, key string) string {
 	if key == "" {
 		return nodeScheme + id

@@ -23,7 +23,7 @@ type ServerOptions struct {
 	CallerOf func(context.Context) operation.Caller
 	Record   Record // how retrievals are recorded
 	Memory   Memory // whose it is
-	// Folders, if set, is told which folders a client has open, none where it does not say so: before the first
+	// Folders, if set, is told which folders a client has open, none if it does not say so: before the first
 	// request that needs the memory, and once that has changed. It is for a server with one client, on this machine.
 	Folders     func([]string)
 	FoldersWait time.Duration    // that the client has to name them, 0 for DefaultFoldersWait

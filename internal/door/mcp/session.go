@@ -82,7 +82,7 @@ const maxName = 60 // bytes of a client's name or version that are kept
 
 // session returns the name of the session that answers for a client are recorded in, "" for none. It
 // is started at the first answer, so that a client which only looks at the tools leaves no trace.
-// Where it cannot be started the answer is given all the same, unless it is what pins the commit.
+// If it cannot be started the answer is given all the same, unless it is what pins the commit.
 func (s *Server) session(
 	ctx context.Context, key clientKey, who operation.Caller,
 ) (string, error) {

@@ -122,7 +122,7 @@ func (s *Server) newest(ctx context.Context) (string, error) {
 	return at.Find("op").Word(), err
 }
 
-// keepWatching tells what changes after an operation until ctx ends. Where the watch fails, as what
+// keepWatching tells what changes after an operation until ctx ends. If the watch fails, as what
 // it had not come to was collected, everything counts as changed and it begins anew.
 func (s *Server) keepWatching(ctx context.Context, since string) {
 	for {

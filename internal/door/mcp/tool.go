@@ -55,7 +55,7 @@ type call struct {
 	tokens   int      // that the answer may have
 	position int      // that its page begins behind
 	commit   string   // of the cursor, "" without one
-	anchor   string   // likewise: the entry that the page before ended with, where no commit holds a list
+	anchor   string   // likewise: the entry that the page before ended with, if no commit holds a list
 	wrote    bool     // whether it asked for more than reading
 	misread  []string // arguments that came as JSON in a string
 	// structured is whether a program asked for structured content too.
@@ -199,7 +199,7 @@ func (c *call) ask(op *operation.Operation) operation.Call {
 	}
 }
 
-// at makes a call read at a commit, where one is given, and at the pinned one where none is.
+// at makes a call read at a commit, if one is given, and at the pinned one if none is.
 func (c *call) at(ctx context.Context, ask *operation.Call, commit string) error {
 	p := flagged(ask.Operation, "at")
 	if p == nil {

@@ -17,7 +17,7 @@ func countsAccesses(c *line.Line) (bool, error) {
 	return v == "true", err
 }
 
-// usedCounts returns how often memories were in answers, nil where that is not counted.
+// usedCounts returns how often memories were in answers, nil if that is not counted.
 func usedCounts(c *line.Line) (func(graph.ID) int64, error) {
 	on, err := countsAccesses(c)
 	if err != nil || !on {

@@ -86,14 +86,14 @@ func reach(ctx context.Context, c *line.Line, dir string, opt core.Options) (
 	return r, func() error { return line.FirstError(r.Close(), written()) }, nil, nil
 }
 
-// errOpen is returned where --accept-head is given and a process has the repository open.
+// errOpen is returned if --accept-head is given and a process has the repository open.
 func errOpen(pid int) error {
 	return line.Hint(fmt.Errorf("%w: --accept-head needs it closed, and process %d has it open", store.ErrBusy, pid),
 		"a repository that opens has lost nothing: leave the flag out, or stop that process first")
 }
 
 // forward has another process run the verb, which is done with client, and returns an *answeredError with
-// what came of it. It returns nil where that process ended and the verb is to be tried anew.
+// what came of it. It returns nil if that process ended and the verb is to be tried anew.
 func forward(ctx context.Context, c *line.Line, client *owner.Client) error {
 	defer func() { _ = client.Close() }() // all was said
 	if c.Asked == nil {
@@ -110,7 +110,7 @@ func forward(ctx context.Context, c *line.Line, client *owner.Client) error {
 	return &answeredError{err}
 }
 
-// lost says what to do where an owner ended first: to try again, or what is to be said of it. Where it did
+// lost says what to do where an owner ended first: to try again, or what is to be said of it. If it did
 // not there is no error.
 func lost(ctx context.Context, c *line.Line, err error) (again bool, _ error) {
 	var lost *owner.LostError

@@ -12,7 +12,7 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/upkeep"
 )
 
-// collecting says what a collection after a write keeps, nil where there is to be none.
+// collecting says what a collection after a write keeps, nil if there is to be none.
 func collecting(c *line.Line) *peers.Collect {
 	auto, err := VerbHost{c}.Setting("MNEM_GC_AUTO", "gc.auto")
 	if err != nil || auto == "false" {

@@ -63,8 +63,8 @@ func OfUser(c *line.Line, name, no string) (string, error) {
 	return *got.Value, nil
 }
 
-// Beside returns the directory of the user's own repository where it is asked beside the project's though a question
-// does not say so, "" where it is not: for those alone who act for the user.
+// Beside returns the directory of the user's own repository if it is asked beside the project's though a question
+// does not say so, "" if it is not: for those alone who act for the user.
 func Beside(c *line.Line) string {
 	if c.Global.User || c.By.Remote && !c.By.Global {
 		return ""
@@ -94,7 +94,7 @@ func AskBoth(c *line.Line, req any, given []string) []string {
 	return []string{WithGlobal}
 }
 
-// keeper returns the directory of the user's own repository where it keeps what a request has, "" where the
+// keeper returns the directory of the user's own repository where it keeps what a request has, "" if the
 // project's does.
 func keeper(c *line.Line, req any) (string, error) {
 	q, ok := req.(interface{ Movable() string })

@@ -68,7 +68,7 @@ func (m *Models) Ask(ctx context.Context, req retrieve.Request) (retrieve.Reques
 	return m.asked.Complete(ctx, req)
 }
 
-// fromToday lets the dates of a question count from today, as those of 'mnem retrieve' do, where neither
+// fromToday lets the dates of a question count from today, as those of 'mnem retrieve' do, if neither
 // it nor a flag says otherwise: one day for all questions, which the report repeats.
 func (m *Models) fromToday(req retrieve.Request) (retrieve.Request, error) {
 	if req.Now.Given || !stage.CountsFromNow(req) {
@@ -139,7 +139,7 @@ func (m *Models) Summary(questions int) []string {
 	return parts
 }
 
-// Failures returns how often each kind of model failed, nil where none is asked.
+// Failures returns how often each kind of model failed, nil if none is asked.
 func (m *Models) Failures() map[string]int {
 	if m.c.Failures == nil {
 		return nil

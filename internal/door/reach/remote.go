@@ -6,7 +6,7 @@ import (
 	"github.com/mnem-project/mnem/internal/door/line"
 )
 
-// MayChooseModel returns an error where a model, and so what is told of the memory to which server, is named
+// MayChooseModel returns an error if a model, and so what is told of the memory to which server, is named
 // by a remote caller.
 func MayChooseModel(c *line.Line, spec string) error {
 	if !c.By.Remote || spec == "" || spec == ModelConfigured {

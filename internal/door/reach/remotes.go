@@ -102,7 +102,7 @@ func credentialHelper(c *line.Line) (string, error) {
 	return *got.Value, nil
 }
 
-// trustPurge returns what says which keys may erase here, nil where there are no keys.
+// trustPurge returns what says which keys may erase here, nil if there are no keys.
 func trustPurge(c *line.Line) (func(commit.Key) bool, error) {
 	ring, err := c.Ring()
 	if err != nil {
@@ -171,7 +171,7 @@ func EditRemotes(ctx context.Context, c *line.Line, edit func([]place.Remote) ([
 	return place.Edit(ctx, path, edit)
 }
 
-// FindRemote returns the remote of a name: where none is given origin, or else the only one.
+// FindRemote returns the remote of a name: if none is given origin, or else the only one.
 func FindRemote(c *line.Line, name string) (place.Remote, error) {
 	list, err := Remotes(c)
 	if err != nil {

@@ -28,7 +28,7 @@ func snapshot(ctx context.Context, c *line.Line, r *core.Repo) (*core.Snapshot, 
 	return r.Snapshot(ctx, c.Global.At)
 }
 
-// withRepo opens the repository, for reading only unless write, runs fn and closes it. Where this
+// withRepo opens the repository, for reading only unless write, runs fn and closes it. If this
 // process shares one it runs fn with that, and where another process has it open and answers that runs
 // the verb.
 func withRepo(

@@ -13,7 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/verb"
 )
 
-// signer returns what signs commits of a time, nil where they are not to be signed.
+// signer returns what signs commits of a time, nil if they are not to be signed.
 func signer(c *line.Line, at graph.Time) (commit.SignFunc, error) {
 	want := c.Signing.Sign || c.Signing.Key != ""
 	if !want && !c.Signing.NoSign {
@@ -50,7 +50,7 @@ func signer(c *line.Line, at graph.Time) (commit.SignFunc, error) {
 	return secret.Sign, nil
 }
 
-// requireSigned returns what checks the commits that a command takes in, nil where no rule says
+// requireSigned returns what checks the commits that a command takes in, nil if no rule says
 // that they must be signed. The command is ruleMerge or ruleImport.
 func requireSigned(c *line.Line, command string) (
 	func(iter.Seq2[commit.LogEntry, error]) error, error,

@@ -341,7 +341,7 @@ func (h VerbHost) Permit(agent string, rights []string) error {
 func (h VerbHost) Stamp(_ *verb.Spec, w *verb.Writing) (state.Stamp, error) {
 	c := h.C
 	take(c, *w)
-	if _, err := c.Dir(); err != nil && w.Signs { // where there is no repository nothing else is worth a word
+	if _, err := c.Dir(); err != nil && w.Signs { // if there is no repository nothing else is worth a word
 		return state.Stamp{}, err
 	}
 	var err error

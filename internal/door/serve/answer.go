@@ -22,14 +22,14 @@ type answer struct {
 	to      http.ResponseWriter
 	request *http.Request
 	q       *request
-	kept    *kept // nil where the answer is not kept
+	kept    *kept // nil if the answer is not kept
 	held    bytes.Buffer
 	last    operation.Answer // in its type, nil if it came as bytes
 	started bool
 	gone    bool                          // whether nobody takes the answer, of one that is kept
 	list    lister                        // of lines that become a JSON list
 	outside func(wait func() error) error // runs what waits for the client; nil when the call has ended
-	packed  io.WriteCloser                // compresses the answer, nil where it is sent as it is
+	packed  io.WriteCloser                // compresses the answer, nil if it is sent as it is
 	limits  *Limits
 	now     func() time.Time
 }
@@ -197,7 +197,7 @@ func (a *answer) head() (h head) {
 	return h
 }
 
-// tag returns the ETag: the CID of the commit that an answer is from or that a write made, "" where
+// tag returns the ETag: the CID of the commit that an answer is from or that a write made, "" if
 // the answer says none or depends on more. Each form of it has its own.
 func (a *answer) tag() string {
 	if a.q.effect == operation.Reads && !a.q.call.Operation.IsPure(a.q.call.Args) {

@@ -41,7 +41,7 @@ type body struct {
 	size   int64 // that arrived and were not read
 }
 
-// take reads a body whole, where there is room for it: an operation that began does not wait for a
+// take reads a body whole, if there is room for it: an operation that began does not wait for a
 // slow client. Each byte is reserved weight times as it arrives, and when there are many room for the
 // rest is waited for. The body must be released, whatever
 // comes of it.
@@ -195,7 +195,7 @@ func (s *steady) Read(to []byte) (int, error) {
 	if stall := s.window.Add(s.stall); stall.Before(deadline) {
 		deadline = stall
 	}
-	_ = s.rc.SetReadDeadline(deadline) // where there is none the body is waited for
+	_ = s.rc.SetReadDeadline(deadline) // if there is none the body is waited for
 	n, err := s.from.Read(to)
 	if s.bytes += n; s.bytes >= bodyWindow {
 		s.window, s.bytes = s.now(), 0

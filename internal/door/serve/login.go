@@ -153,7 +153,7 @@ func cookieName(r *http.Request) string {
 	return "mnem"
 }
 
-// loggedIn returns the browser that sent a request, and false where it is not one that is logged in.
+// loggedIn returns the browser that sent a request, and false if it is not one that is logged in.
 func (s *Server) loggedIn(r *http.Request) (who, bool) {
 	keys := r.Header.Values(keyHeader)
 	cookies := r.CookiesNamed(cookieName(r))

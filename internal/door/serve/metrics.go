@@ -24,7 +24,7 @@ type metrics struct {
 	registry *prometheus.Registry
 }
 
-// newMetrics returns the metrics of a repository, with those of the process where it has no name.
+// newMetrics returns the metrics of a repository, with those of the process if it has no name.
 func newMetrics(name string, usage Usages) *metrics {
 	var of prometheus.Labels
 	if name != "" {

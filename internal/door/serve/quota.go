@@ -23,7 +23,7 @@ type Quota struct {
 // Usages tells what a repository has and did. What it says may be some seconds old unless it is to be fresh.
 type Usages func(fresh bool) (Usage, error)
 
-// over returns the problem of a repository that may not have n bytes more, or may not change again today; nil where
+// over returns the problem of a repository that may not have n bytes more, or may not change again today; nil if
 // it may.
 func (q *Quota) over(u Usage, n int64, now time.Time) *problem {
 	switch {
@@ -48,7 +48,7 @@ func full(format string, args ...any) *problem {
 	return p
 }
 
-// room returns the problem of a repository that has no room for n bytes more, nil where there is. What needs a token
+// room returns the problem of a repository that has no room for n bytes more, nil if there is. What needs a token
 // of scope admin is not asked about: purges and collections make room.
 func (s *Server) room(n int64) *problem {
 	if s.cfg.Quota == (Quota{}) {

@@ -34,7 +34,7 @@ type Config struct {
 	// Ready returns why operations cannot be answered yet, nil when they can. Nil for always.
 	Ready func() error
 	// Token returns the token of an id, nil for none; it is asked at each request that brings one, so
-	// that what is revoked counts at once. Nil where there are no tokens.
+	// that what is revoked counts at once. Nil if there are no tokens.
 	Token func(id string) (*Token, error)
 	// NeedToken refuses who brings no token. Without it they may read and write, which is right on a
 	// loopback address alone.
@@ -52,11 +52,11 @@ type Config struct {
 	// Under returns one of several repositories by its name, nil for none: requests whose path begins with a name are
 	// answered for it, with its own tokens. Nil where the server answers for one.
 	Under func(name string) (*Named, error)
-	// Uploads keeps bodies that come in parts, nil where none may.
+	// Uploads keeps bodies that come in parts, nil if none may.
 	Uploads *Uploads
 	// Name is the name of one of several repositories, for metrics.
 	Name string
-	// Usage tells what the repository has and did; nil where that is not known, and then there is no Quota.
+	// Usage tells what the repository has and did; nil if that is not known, and then there is no Quota.
 	Usage  Usages
 	Quota  Quota
 	Limits Limits
@@ -270,7 +270,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// limitTime bounds how long a body may take to come, and the answer to be taken. Where a connection
+// limitTime bounds how long a body may take to come, and the answer to be taken. If a connection
 // cannot be bounded it is at its end.
 func (s *Server) limitTime(w http.ResponseWriter, r *http.Request, start time.Time) {
 	rc, l := http.NewResponseController(w), &s.cfg.Limits
@@ -365,14 +365,14 @@ func (s *Server) long(h http.Handler) http.HandlerFunc {
 		ctx, cancel := until(r.Context(), s.stop)
 		defer cancel()
 		rc := http.NewResponseController(w)
-		_ = rc.SetReadDeadline(time.Time{}) // where it cannot be lifted the request ends sooner
+		_ = rc.SetReadDeadline(time.Time{}) // if it cannot be lifted the request ends sooner
 		_ = rc.SetWriteDeadline(time.Time{})
 		h.ServeHTTP(w, r.WithContext(ctx))
 	}
 }
 
 // whole reads the body of a request before it is answered, as bodies of operations are: within its
-// time and size, where there is room.
+// time and size, if there is room.
 func (s *Server) whole(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength == 0 {

@@ -69,7 +69,7 @@ func (t *Token) Valid(now time.Time) bool {
 	return EffectOf(t.Scope) != 0 && (t.Expires == nil || now.Before(*t.Expires))
 }
 
-// idOf returns the id in the text of a token, "" where it is none.
+// idOf returns the id in the text of a token, "" if it is none.
 func idOf(text string) string {
 	rest, ok := strings.CutPrefix(text, tokenPrefix)
 	id, _, found := strings.Cut(rest, "_")

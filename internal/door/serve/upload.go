@@ -192,7 +192,7 @@ func (f *uploadedFile) end() {
 	_, _ = f.File.Close(), os.Remove(f.path) // what is left is removed with others
 }
 
-// uploadedBody opens the upload that a request names in place of a body, nil where it names none.
+// uploadedBody opens the upload that a request names in place of a body, nil if it names none.
 func (s *Server) uploadedBody(r *http.Request) (*uploadedFile, *problem) {
 	id := r.Header.Get("Mnem-Upload")
 	if id == "" || s.cfg.Uploads == nil {

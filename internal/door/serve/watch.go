@@ -121,7 +121,7 @@ type beginJSON struct {
 }
 
 // begins finds the operation that a watch from now on begins after, so that a client that has seen
-// none can go on. It returns nil where the caller says where to begin.
+// none can go on. It returns nil if the caller says where to begin.
 func (s *Server) begins(ctx context.Context, q *request) (*beginJSON, *problem) {
 	newest := s.ops[newestName]
 	if given := q.call.Args["since"]; newest == nil || given != nil && string(given) != `""` {
@@ -243,7 +243,7 @@ func (w *watcher) begin() {
 // send writes and flushes within slowTime. The caller holds mu.
 func (w *watcher) send(data []byte) error {
 	rc := http.NewResponseController(w.to)
-	_ = rc.SetWriteDeadline(w.now().Add(slowTime)) // where there is none the client is waited for
+	_ = rc.SetWriteDeadline(w.now().Add(slowTime)) // if there is none the client is waited for
 	if !w.started {
 		w.started = true
 		form := w.form

@@ -64,7 +64,7 @@ func (u *unpacking) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// pack compresses the answer where the client takes that.
+// pack compresses the answer if the client takes that.
 func (a *answer) pack(h http.Header) {
 	h.Add("Vary", "Accept-Encoding")
 	for coding := range strings.SplitSeq(a.request.Header.Get("Accept-Encoding"), ",") {

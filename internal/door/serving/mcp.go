@@ -109,7 +109,7 @@ func serveMCP(ctx context.Context, c *line.Line, opt *mcpRequest) (err error) {
 		options.Memory = mcp.OfUser
 	}
 	c.App.Serves()
-	// Where there is no repository yet, clients are told so when they ask: one may be made meanwhile.
+	// If there is no repository yet, clients are told so when they ask: one may be made meanwhile.
 	h, err := reach.NewHolder(c)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
@@ -131,7 +131,7 @@ func serveProject(ctx context.Context, c *line.Line, opt *mcpRequest, options mc
 	if err != nil {
 		return err
 	}
-	if to == settings.FallbackGlobal { // where the client has no project open that has one
+	if to == settings.FallbackGlobal { // if the client has no project open that has one
 		options.Memory = mcp.OfEither
 	}
 	p := &projectRunner{c: c, global: opt.WithGlobal}

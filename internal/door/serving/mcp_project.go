@@ -135,7 +135,7 @@ func (p *projectRunner) settle(at *line.Line) error {
 	return nil
 }
 
-// stays returns an error where the client has other projects open than the one that is served.
+// stays returns an error if the client has other projects open than the one that is served.
 func (p *projectRunner) stays() error {
 	if len(p.folders) == 0 && !p.named || p.dir == p.own() {
 		return nil

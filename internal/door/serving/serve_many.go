@@ -179,7 +179,7 @@ func (m *many) find(name string) (*serve.Named, error) {
 	return m.use(name), nil
 }
 
-// use begins a use of a repository that is open, nil where it is not. It is called under mu.
+// use begins a use of a repository that is open, nil if it is not. It is called under mu.
 func (m *many) use(name string) *serve.Named {
 	s := m.open[name]
 	if s == nil {

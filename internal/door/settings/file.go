@@ -23,10 +23,10 @@ const (
 // Setting is one key of a configuration and its value.
 type Setting struct{ Key, Value string }
 
-// Layers are the configurations that apply, each sorted by key and nil where there is none.
+// Layers are the configurations that apply, each sorted by key and nil if there is none.
 type Layers struct{ Repo, User []Setting }
 
-// Where a value comes from, in the order in which they apply.
+// If a value comes from, in the order in which they apply.
 const (
 	FromEnvironment = "environment"
 	FromRepository  = "repository"
@@ -83,7 +83,7 @@ func Find(list []Setting, key string) (string, bool) {
 	return "", false
 }
 
-// Read reads a configuration: one JSON object of known keys and strings. It is nil where
+// Read reads a configuration: one JSON object of known keys and strings. It is nil if
 // there is no file.
 func Read(path string) ([]Setting, error) {
 	data, err := filestate.Read(path, MaxFile)

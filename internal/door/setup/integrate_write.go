@@ -72,7 +72,7 @@ func applyEdits(
 	return nil
 }
 
-// tellEdits says what was written, or taken away where there is no command.
+// tellEdits says what was written, or taken away if there is no command.
 func tellEdits(c *line.Line, client clients.Client, all integrate.Edits, command []string) (err error) {
 	tell := func(change *clients.FileEdit, format string, args ...any) {
 		if err == nil && change != nil && change.Changed() {

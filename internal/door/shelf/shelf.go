@@ -16,13 +16,13 @@ import (
 
 // Shelf is where the repositories are that one server answers for.
 type Shelf interface {
-	// Find returns the directory of the repository of a name on this machine, "" where there is none.
+	// Find returns the directory of the repository of a name on this machine, "" if there is none.
 	Find(name string) (dir string, err error)
 	// One returns what a server needs of the repository of a name, which Find has found.
 	One(name, dir string) *One
 	// Counts is whether the usage of each has blocks and commits.
 	Counts() bool
-	// Ready returns an error where no repository can be found now.
+	// Ready returns an error if no repository can be found now.
 	Ready() error
 	// Shown is what people are told of where it is.
 	Shown() string

@@ -144,7 +144,7 @@ func readToken(data []byte) (*serve.Token, error) {
 	return &kept.Token, err
 }
 
-// checkNew returns an error where there is no room for a token of a name.
+// checkNew returns an error if there is no room for a token of a name.
 func checkNew(d Tokens, name string) error {
 	all, err := d.List()
 	if err != nil {

@@ -66,13 +66,13 @@ func (c *Console) Printf(format string, args ...any) error {
 	return err
 }
 
-// Put prints results before others. Where it fails, so does what is printed after it, and failed.
+// Put prints results before others. If it fails, so does what is printed after it, and failed.
 func (c *Console) Put(format string, args ...any) { _ = c.Printf(format, args...) }
 
 // PutTable is put for a table.
 func (c *Console) PutTable(rows [][]Cell) { _ = c.Table(rows) }
 
-// Failed returns the error of printing, nil where all went well.
+// Failed returns the error of printing, nil if all went well.
 func (c *Console) Failed() error {
 	_, err := c.Out.Write(nil)
 	return err

@@ -53,7 +53,7 @@ func (l *lanes) Draw(c ipld.CID, parents []ipld.CID) drawn {
 	return d
 }
 
-// free returns a lane that leads nowhere, right of a lane where there is one, and makes one where there is none.
+// free returns a lane that leads nowhere, right of a lane if there is one, and makes one if there is none.
 func (l *lanes) free(after int) int {
 	for i := after + 1; i < len(l.next); i++ {
 		if !l.next[i].Defined() {

@@ -182,7 +182,7 @@ func backup(ctx context.Context, c *line.Line, q *backupRequest) error {
 		line.OneLine(q.To))
 }
 
-// backupRemote is the name of the remote that a backup goes to where none has its URL.
+// backupRemote is the name of the remote that a backup goes to if none has its URL.
 const backupRemote = "backup"
 
 // backupTo brings every branch, tag and session to another repository.

@@ -152,7 +152,7 @@ func removeRemote(ctx context.Context, c *line.Line, q *remoteNamed) error {
 	return c.Say(was, "forgot %s, which is %s\n", c.Paint(show.Cyan, line.OneLine(q.Name)), line.OneLine(was.URL))
 }
 
-// tryRemote tries whether the place of a remote keeps writers apart, where that is in doubt.
+// tryRemote tries whether the place of a remote keeps writers apart, if that is in doubt.
 func tryRemote(ctx context.Context, c *line.Line, r place.Remote) error {
 	here, err := reach.HereSide(c, false)
 	if err != nil {
@@ -165,7 +165,7 @@ func tryRemote(ctx context.Context, c *line.Line, r place.Remote) error {
 	return err
 }
 
-// BindRedactions binds the verb about what remotes say was erased to the setting of the remote beside it. Where no
+// BindRedactions binds the verb about what remotes say was erased to the setting of the remote beside it. If no
 // remote is named it is about the one that other commands are about.
 func BindRedactions() *line.Bound {
 	v := reach.Bind(transfer.RemoteRedactions, answers.Quarantine)

@@ -9,7 +9,7 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/asking"
 )
 
-// bindLast binds the verb that tells what an agent was given, and says so where that is nothing.
+// bindLast binds the verb that tells what an agent was given, and says so if that is nothing.
 func bindLast() *line.Bound {
 	v := reach.Bind(asking.Last, answers.Last)
 	v.Around = func(ctx context.Context, c *line.Line, _ any, run func(context.Context) error) error {

@@ -27,7 +27,7 @@ const (
 	keyEscape   = rune(27) // begins what other keys are
 )
 
-// errReviewEnded is returned where a review is ended by Ctrl-C.
+// errReviewEnded is returned if a review is ended by Ctrl-C.
 var errReviewEnded = &operation.Error{Outcome: operation.Interrupted, Message: "nothing of the review was done"}
 
 // bindReview binds the verb that lists what is to be reviewed to what asks a terminal of each.

@@ -60,7 +60,7 @@ func Resume(format string, in io.Reader, from Position, most int64, h Handler) (
 type lineReader interface {
 	line(data []byte, at position) error // errDamaged, or one of the handler
 	end() error
-	// begun is where the last turn begins, the zero Place where none came.
+	// begun is where the last turn begins, the zero Place if none came.
 	begun() Position
 }
 

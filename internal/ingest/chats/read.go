@@ -34,8 +34,8 @@ var ErrFormat = errors.New("not of this format")
 // Session is one conversation. It comes after its turns.
 type Session struct {
 	ID          string
-	Title       string // "" where it has none
-	Time        int64  // of its beginning, in µs since 1970; 0 where it is not known
+	Title       string // "" if it has none
+	Time        int64  // of its beginning, in µs since 1970; 0 if it is not known
 	Dir, Branch string
 }
 
@@ -207,7 +207,7 @@ func (b *headBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Where the records of a file are.
+// If the records of a file are.
 const (
 	whole  = iota // the file is a list
 	member        // a list in an object

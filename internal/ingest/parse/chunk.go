@@ -116,7 +116,7 @@ func (d *Document) tokensOf(from, to int) (n int) {
 	return n
 }
 
-// knownEnd returns the block behind the known text that begins with a block, that block where none does.
+// knownEnd returns the block behind the known text that begins with a block, that block if none does.
 func (d *Document) knownEnd(at, to int, known Known) int {
 	start := d.Blocks[at].start
 	first, _, _ := strings.Cut(d.text[start:d.Blocks[at].end], "\n")

@@ -372,7 +372,7 @@ func (x *lexer) step(rest string, after bool) int {
 // decl is how a declaration looks.
 type decl struct {
 	match  func() *regexp.Regexp // its last group is the name, and the first one what it is
-	kind   string                // what it is where no group says so
+	kind   string                // what it is if no group says so
 	inside bool                  // whether it is one only inside of another one
 	holds  bool                  // whether others may be in it
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// ErrClean is returned where what cleans a text does not keep its lines.
+// ErrClean is returned if what cleans a text does not keep its lines.
 var ErrClean = errors.New("lines were lost in cleaning")
 
 // ReadOptions are how a document is read; nil is none.

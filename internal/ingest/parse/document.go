@@ -46,7 +46,7 @@ var (
 
 // Document is what a file says.
 type Document struct {
-	Title    string // "" where it names none
+	Title    string // "" if it names none
 	About    string // what a source file says of its package: the first sentence of the package comment
 	Aliases  []string
 	Tags     []string
@@ -112,7 +112,7 @@ const (
 	JSONL    Format = "jsonl"
 )
 
-// FormatOf returns the format of a file by its name, "" where none is known.
+// FormatOf returns the format of a file by its name, "" if none is known.
 func FormatOf(name string) Format {
 	base := path.Base(name)
 	switch strings.ToLower(path.Ext(base)) {
@@ -314,7 +314,7 @@ func (d *Document) promote() {
 }
 
 // Rewrite puts what f makes of them in the place of the title, the front matter, headings and links. A field
-// of the front matter is given to it with its name, and left out where that changes.
+// of the front matter is given to it with its name, and left out if that changes.
 func (d *Document) Rewrite(f func(string) (string, error)) error {
 	texts := []*string{&d.Title, &d.About}
 	for i := range d.Aliases {

@@ -107,7 +107,7 @@ type pageReader struct {
 	based   bool // whether links begin elsewhere than at the page
 	heading int  // the level of the one that is open
 	pre     int
-	lists   []int  // the numbers of items, -1 where they have none
+	lists   []int  // the numbers of items, -1 if they have none
 	item    string // what begins the next line
 	row     bool   // whether a row of a table is open
 	table   bool   // whether the last part is a table that goes on

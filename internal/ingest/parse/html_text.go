@@ -143,7 +143,7 @@ func (p *pageReader) verbatim(text []byte, line int) {
 	}
 }
 
-// lineBreak ends the line in the making, where that has lines.
+// lineBreak ends the line in the making, if that has lines.
 func (p *pageReader) lineBreak() {
 	switch {
 	case p.row, p.heading > 0:
@@ -200,7 +200,7 @@ func (p *pageReader) flush() {
 	p.heading, p.space = 0, false
 }
 
-// mainParts returns the main part of a page where it has one, else all of it.
+// mainParts returns the main part of a page if it has one, else all of it.
 func (p *pageReader) mainParts() []part {
 	var sizes [3]int // of at least that
 	for i := range p.parts {

@@ -102,7 +102,7 @@ func (j *jsonText) array(tok json.Token, each func(tok json.Token) error) error 
 	return err
 }
 
-// done returns an error where something follows the value.
+// done returns an error if something follows the value.
 func (j *jsonText) done() error {
 	if _, err := j.dec.Token(); !errors.Is(err, io.EOF) {
 		j.line += strings.Count(j.text[j.at:j.dec.InputOffset()], "\n")

@@ -468,7 +468,7 @@ func FuzzMarkdown(f *testing.F) {
 	})
 }
 
-// TestReadingEndsAtBounds gives documents with more of something than one may have: reading ends where that is seen.
+// TestReadingEndsAtBounds gives documents with more of something than one may have: reading ends if that is seen.
 func TestReadingEndsAtBounds(t *testing.T) {
 	for name, text := range map[string]string{
 		"headings": strings.Repeat("#\n", MaxSections+1),

@@ -215,7 +215,7 @@ func plainTitle(s string) string {
 }
 
 // verbatim returns the line behind a fence, or HTML whose text is no Markdown, that begins at a line, and
-// the line itself where none does. One that is not closed reaches to the end.
+// the line itself if none does. One that is not closed reaches to the end.
 func (s *scanner) verbatim(i int) int {
 	line := s.line(i)
 	if !begins(line, "`~<") {

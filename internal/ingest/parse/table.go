@@ -69,7 +69,7 @@ func (c *Columns) all() []string {
 	return slices.DeleteFunc(append(slices.Clone(c.Text), c.Title, c.ID, c.Time), func(s string) bool { return s == "" })
 }
 
-// ColumnsError is returned for a table where nothing says what its columns are, or that lacks one.
+// ColumnsError is returned for a table if nothing says what its columns are, or that lacks one.
 type ColumnsError struct {
 	Names []string // that it has
 	Lacks string

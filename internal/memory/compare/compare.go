@@ -54,7 +54,7 @@ func (c Comparison) Opposes() bool {
 type Text struct {
 	lexemes []lexeme
 	known   []int       // words known of each language
-	read    []*analysis // by each, nil where it was not asked for
+	read    []*analysis // by each, nil if it was not asked for
 }
 
 // Analyse reads a text. Any string will do, valid UTF-8 or not.

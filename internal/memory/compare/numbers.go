@@ -68,7 +68,7 @@ func dateOf(s string) string {
 	return date(digitsIn(p[0], 4), digitsIn(p[1], 2), digitsIn(p[2], 2))
 }
 
-// date returns YYYY-MM-DD, with --MM-DD where there is no year; "" where it is none.
+// date returns YYYY-MM-DD, with --MM-DD if there is no year; "" if it is none.
 func date(year, month, day int) string {
 	if month < 1 || month > 12 || day < 1 || day > 31 {
 		return ""
@@ -121,7 +121,7 @@ const (
 )
 
 // hanNumber reads Chinese numerals as a number: digits in a row, or digits and powers of ten. It is
-// "" where they make none.
+// "" if they make none.
 func hanNumber(s string) string {
 	var row strings.Builder
 	total, digit := 0, -1

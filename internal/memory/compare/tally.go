@@ -97,7 +97,7 @@ func (s *striking) strike(a, b tally) {
 	a.pair(b, s.strikeBoth)
 }
 
-// flags returns n false flags, in the room of old ones where there is enough.
+// flags returns n false flags, in the room of old ones if there is enough.
 func flags(old []bool, n int) []bool {
 	old = slices.Grow(old[:0], n)[:n]
 	clear(old)

@@ -152,7 +152,7 @@ func (x *lexicon) add(class, entry string) {
 	}
 }
 
-// times returns n times a multiplier such as "*100", "" where that is too large.
+// times returns n times a multiplier such as "*100", "" if that is too large.
 func times(n, by string) string {
 	a, err := strconv.ParseInt(n, 10, 64)
 	b, _ := strconv.ParseInt(strings.TrimPrefix(by, "*"), 10, 64)

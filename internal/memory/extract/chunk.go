@@ -52,7 +52,7 @@ func withoutValue(s string, start, end int) int {
 	return end
 }
 
-// trimChunk takes away what belongs to the sentence. A closing bracket stays where there is an
+// trimChunk takes away what belongs to the sentence. A closing bracket stays if there is an
 // opening one for it.
 func trimChunk(s string, start, end int) (int, int) {
 	for start < end && strings.IndexByte(`-:+%&=?!$*()`, s[start]) >= 0 {

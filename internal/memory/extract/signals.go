@@ -214,7 +214,7 @@ func trim(s string) string {
 }
 
 // whole reports whether a span of a normalised text is whole words: next to letters and digits only
-// where these are of a script without spaces.
+// if these are of a script without spaces.
 func (p plain) whole(start, end int) bool {
 	edge := func(a, b string) bool {
 		return a == "" || b == "" || a == " " || b == " " ||
@@ -262,7 +262,7 @@ func (p plain) passive(all *lists, start int) bool {
 }
 
 // behind returns where an entry of a list begins that ends, as whole words, directly before a place
-// or a blank before that; -1 where none does.
+// or a blank before that; -1 if none does.
 func (p plain) behind(list []string, at int) int {
 	if at < 0 {
 		return -1

@@ -93,7 +93,7 @@ type related struct {
 	by    map[graph.ID]*RelatedNode // nil of what is not shown
 }
 
-// get returns the entry of a node, nil where it is not to be shown.
+// get returns the entry of a node, nil if it is not to be shown.
 func (l *related) get(ctx context.Context, id graph.ID) (*RelatedNode, error) {
 	if r, ok := l.by[id]; ok {
 		return r, nil
@@ -110,7 +110,7 @@ func (l *related) get(ctx context.Context, id graph.ID) (*RelatedNode, error) {
 	return r, nil
 }
 
-// reason returns the reason of a kind, made where it is missing. Kinds come in order.
+// reason returns the reason of a kind, made if it is missing. Kinds come in order.
 func (r *RelatedNode) reason(kind string) *Reason {
 	if n := len(r.Reasons); n == 0 || r.Reasons[n-1].Kind != kind {
 		r.Reasons = append(r.Reasons, Reason{Kind: kind})

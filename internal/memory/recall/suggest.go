@@ -33,7 +33,7 @@ type SuggestedTag struct {
 }
 
 // Suggest returns tags for a text, at most MaxSuggested, best first: those of the memories that are
-// most like it, each weighed by how like they are and how rare it is, and, where these are fewer
+// most like it, each weighed by how like they are and how rare it is, and, if these are fewer
 // than MinSuggested, what the text itself names. Marks are heeded.
 func Suggest(ctx context.Context, s *core.Snapshot, txt string) ([]SuggestedTag, error) {
 	if strings.TrimSpace(txt) == "" {

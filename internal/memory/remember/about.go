@@ -12,7 +12,7 @@ import (
 // minPrefix is how many digits are no key by chance where an id begins with them.
 const minPrefix = 8
 
-// subject finds what a draft is about by its name, where there is no node of the key.
+// subject finds what a draft is about by its name, if there is no node of the key.
 func (p *planner) subject(d *Draft) error {
 	key := d.About.Key
 	if key == "" || d.literal || p.made[d.About.Target()] {
@@ -43,7 +43,7 @@ func titleOfKey(key string) string {
 	return cmp.Or(strings.TrimPrefix(key, memory.EntityPrefix), key)
 }
 
-// about links a memory to its subject, which is made where there is none.
+// about links a memory to its subject, which is made if there is none.
 func (p *planner) about(d *Draft, k *known, out *Remembered) error {
 	if d.About.IsZero() {
 		return nil

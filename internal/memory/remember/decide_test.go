@@ -22,7 +22,7 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/memkit"
 )
 
-// openMemory returns a memory on disk, where a commit is begun before it is durable.
+// openMemory returns a memory on disk, if a commit is begun before it is durable.
 func openMemory(t *testing.T) *Writer {
 	t.Helper()
 	r, err := care.Init(t.Context(), t.TempDir(), memkit.By, core.Options{})

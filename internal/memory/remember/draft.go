@@ -35,10 +35,10 @@ type Draft struct {
 	Created graph.Time
 	Agent   string // the program that remembers it, "" for none
 	Task    string // what it works on, "" for none: a session
-	// Vector is the memory as a model sees it, nil where the caller brought none.
+	// Vector is the memory as a model sees it, nil if the caller brought none.
 	Vector *graph.Embedding
 
-	terms *compare.TextTerms // of Text, nil where it was not asked
+	terms *compare.TextTerms // of Text, nil if it was not asked
 }
 
 // secrets returns what looks like credentials in what a caller says.
@@ -63,7 +63,7 @@ func (d *Draft) secrets() []guard.Place {
 type Near struct {
 	ID     graph.ID
 	Text   int64 // likeness of the texts in units of 2^-16, 0 to 65,536
-	Cosine int64 // of the vectors, in the same units; 0 where either has none
+	Cosine int64 // of the vectors, in the same units; 0 if either has none
 
 	known *known // where it was read
 }
@@ -75,7 +75,7 @@ type Link struct {
 	Key      string       // "" for none
 	Weight   uint32       // 1 to 65,536 in units of 2^-16; 0 for 65,536
 	Props    []ipld.Entry // in canonical order
-	// Makes is the node at the other end where it may not exist, as of a tag or an entity: it is
+	// Makes is the node at the other end if it may not exist, as of a tag or an entity: it is
 	// made unless the snapshot, or an earlier line of the batch, has it. nil for none.
 	Makes *graph.NodeChange
 	Why   string // the rule, for people: "both of file:notes.md"
@@ -102,7 +102,7 @@ func nameOf(r graph.Ref) string {
 	return r.ID.String()
 }
 
-// Candidate is a memory that an agent may want to link a draft to, where no rule is sure enough.
+// Candidate is a memory that an agent may want to link a draft to, if no rule is sure enough.
 type Candidate struct {
 	Kind  string   `json:"kind"` // "semantic" or "causal"
 	ID    graph.ID `json:"id"`

@@ -53,7 +53,7 @@ func (p *planner) exact(d *Draft, always bool) (same *known, state graph.State, 
 	}
 }
 
-// extend looks at the next memory of a chain. Where there is none, its id is free: the draft gets it.
+// extend looks at the next memory of a chain. If there is none, its id is free: the draft gets it.
 func (p *planner) extend(c *chain, d *Draft) (*known, error) {
 	d.ID = ID(d.Type, d.Text, c.next)
 	k, err := p.look(d.ID)

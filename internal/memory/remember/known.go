@@ -21,12 +21,12 @@ import (
 type known struct {
 	Draft                // of one of the snapshot what its node says
 	made      bool       // whether a request made it
-	subjects  []graph.ID // that it is about, where that was asked
+	subjects  []graph.ID // that it is about, if that was asked
 	asked     bool
 	changed   bool
 	grown     []string // properties that were added to
 	foreign   []string // those in another form than a memory has: left as they are
-	count     int      // of its observations; -1 where it was not asked
+	count     int      // of its observations; -1 if it was not asked
 	analysed  *compare.Text
 	read      *compare.TextTerms
 	statement bool // whether a later one can replace it
@@ -68,7 +68,7 @@ func isTexts(v ipld.Value) bool {
 	})
 }
 
-// look returns a memory by its id, nil where there is no node.
+// look returns a memory by its id, nil if there is no node.
 func (p *planner) look(id graph.ID) (*known, error) {
 	if k, ok := p.known[id]; ok {
 		return k, nil

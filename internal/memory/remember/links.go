@@ -71,7 +71,7 @@ type linker struct {
 	s      *core.Snapshot
 	opt    LinkOptions
 	drafts []recent                 // of this commit, the newest last
-	nodes  map[graph.ID]*graph.Node // of the snapshot that were read, nil where there is none
+	nodes  map[graph.ID]*graph.Node // of the snapshot that were read, nil if there is none
 	older  map[graph.ID]*graph.Node // likewise, before these
 	terms  *text.Analyzer
 	words  *compare.Vocabulary

@@ -35,7 +35,7 @@ func (l *linker) alias(ctx context.Context, name string, node graph.Ref, out *Li
 	return err
 }
 
-// fullName returns the only visible entity whose name begins with a first name, nil where there is none
+// fullName returns the only visible entity whose name begins with a first name, nil if there is none
 // or the name is in too many nodes to be looked for.
 func (l *linker) fullName(ctx context.Context, first string, not graph.ID) (*graph.Node, error) {
 	list, ok := l.given[first]
@@ -67,7 +67,7 @@ func (l *linker) fullName(ctx context.Context, first string, not graph.ID) (*gra
 	return full, nil
 }
 
-// givenTo returns the entities whose names begin with a first name, hidden ones too, none where the name is in
+// givenTo returns the entities whose names begin with a first name, hidden ones too, none if the name is in
 // too many nodes to be looked for.
 func (l *linker) givenTo(ctx context.Context, first string) (list []*graph.Node, err error) {
 	term, ok := l.terms.WordTerm(first)

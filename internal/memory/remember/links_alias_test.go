@@ -28,7 +28,7 @@ func aliases(t *testing.T, r Remembered) (out []graph.ID) {
 	return out
 }
 
-// TestAlias holds that a first name alone binds to the full name that begins with it where there is one.
+// TestAlias holds that a first name alone binds to the full name that begins with it if there is one.
 func TestAlias(t *testing.T) {
 	full := graph.NodeID("entity/caroline smith")
 	for _, c := range []struct {

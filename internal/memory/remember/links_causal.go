@@ -53,7 +53,7 @@ func judge(causes []cause, terms compare.TermSet) (sig extract.Signal, first, ok
 }
 
 // causal links a draft to memories of which a signal in its text speaks, and reports others within
-// two hops. Nothing is read where the text has no signal.
+// two hops. Nothing is read if the text has no signal.
 func (l *linker) causal(
 	ctx context.Context, d *Draft, similar []Near, previous *recent, out *Linked,
 ) error {

@@ -133,7 +133,7 @@ func (l *linker) subjectKeys(
 	return nil
 }
 
-// named returns a link from a draft to a node that is made where it is missing.
+// named returns a link from a draft to a node that is made if it is missing.
 func named(edge string, d *Draft, key, typ, name, why string) Link {
 	summary := strings.Join(strings.Fields(name), " ")
 	return Link{

@@ -59,8 +59,8 @@ type place struct {
 // locate finds the node of the entity of a name: the one with the key of the name; else a visible one
 // of the type Entity whose key is the folded name, or the only one whose title is the name; else
 // what the commit that is being made makes of it. Two of one title are two people, of whom none is
-// meant for sure. Where there is none, it is the one to be made. list has the entities that are
-// called so, as titlesIn finds them; where it is nil, they are looked for.
+// meant for sure. If there is none, it is the one to be made. list has the entities that are
+// called so, as titlesIn finds them; if it is nil, they are looked for.
 func (l *linker) locate(ctx context.Context, name string, list titles) (place, error) {
 	key := memory.EntityKey(name)
 	at := place{ref: graph.Ref{Key: key}}

@@ -144,8 +144,8 @@ func (l *linker) newest(
 	}
 }
 
-// follows returns why a draft follows a memory, "" where it does not: they share a source, or,
-// where the draft has none, the task, and where it has none either, the agent.
+// follows returns why a draft follows a memory, "" if it does not: they share a source, or,
+// if the draft has none, the task, and if it has none either, the agent.
 func (d *Draft) follows(r *recent) string {
 	for _, s := range d.Sources {
 		if slices.Contains(r.sources, s) {

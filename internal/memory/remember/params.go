@@ -89,7 +89,7 @@ func (p Params) check() error {
 }
 
 // SetParams makes p the parameters of a branch, by one commit that changes nothing else; none
-// where they are so already.
+// if they are so already.
 func SetParams(
 	ctx context.Context, r *core.Repo, opt core.CommitOptions, p Params,
 ) (*core.CommitResult, error) {

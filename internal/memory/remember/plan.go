@@ -236,7 +236,7 @@ func (p *planner) add(d *Draft, near []Near, out *Remembered) error {
 	return nil
 }
 
-// link writes an edge, with the node at its end where there is none.
+// link writes an edge, with the node at its end if there is none.
 func (p *planner) link(l *Link, out *Remembered) error {
 	if l.Makes != nil {
 		if err := p.node(l.Makes); err != nil {

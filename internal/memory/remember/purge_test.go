@@ -120,7 +120,7 @@ func eachText(v ipld.Value, fn func(string)) {
 	}
 }
 
-// rememberKey remembers a text with the key, and asks for it. Where no rule makes an entity of it, one
+// rememberKey remembers a text with the key, and asks for it. If no rule makes an entity of it, one
 // is written as programs did that made one.
 func rememberKey(t *testing.T, r *core.Repo) graph.ID {
 	t.Helper()

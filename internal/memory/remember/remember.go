@@ -59,8 +59,8 @@ type Request struct {
 	Cues       []string `op:"cue,remote" doc:"{WORDS} under which somebody may look for it, and which it does not have (repeatable, at most 12)"`
 	Entities   []string `op:"entity,remote" doc:"{NAME} that it is about (repeatable, at most 50)"`
 	Sources    []string `op:"source,remote" doc:"where it comes from: file:PATH, url:URL, conversation:ID, manual:WHO or any other {TEXT}" note:" (repeatable)"`
-	// About is the subject, by its key or its full id, or by its name where that is the key or title
-	// of an Entity and of one alone. Where there is none, a node of the key is made; "key:" before
+	// About is the subject, by its key or its full id, or by its name if that is the key or title
+	// of an Entity and of one alone. If there is none, a node of the key is made; "key:" before
 	// it takes it for a key in any case. Property names what the memory says of it: a property that has one value,
 	// so that a new value supersedes the old one.
 	About    string `op:",remote" doc:"{KEY} or id of the subject, or the name of an entity; where there is none a node of the key is made"`
@@ -154,7 +154,7 @@ type Remembered struct {
 	Importance int            `json:"importance"` // as the node says it, 1 to 5
 	Effective  int64          `json:"effective"`  // at the time of the call, in units of 2^-16: memory.Effective
 
-	made *known // by the commit, as it is written, nil where that is to be read
+	made *known // by the commit, as it is written, nil if that is to be read
 }
 
 // Result tells what a call did.
@@ -170,7 +170,7 @@ func (m *Writer) Remember(
 	return m.RememberAll(ctx, opt, []Request{req})
 }
 
-// RememberAll keeps memories, at most MaxBatch, in one commit, or in none where nothing is new: all
+// RememberAll keeps memories, at most MaxBatch, in one commit, or in none if nothing is new: all
 // of them or, where one is refused, none. Each is decided about as if those before it were there.
 //
 // Nothing is ever lost by it. What says the same as a memory that is there, in the same or in other
@@ -180,7 +180,7 @@ func (m *Writer) Remember(
 // is, with a mark. A text that somebody forgot or superseded becomes a new memory: the old one stays
 // hidden.
 //
-// Where a request has a time, each is decided about as if those before it were committed, at their times
+// If a request has a time, each is decided about as if those before it were committed, at their times
 // and one by one: the graph is the one that single calls make.
 //
 // What is decided is a function of the commit, the requests and the options; core.Repo.Decide says when. An error about a
@@ -370,7 +370,7 @@ func (r *Request) draft(by state.Stamp) (*Draft, error) {
 	return d, nil
 }
 
-// subjectRef reads the name of a subject. Where a node is named, "key:" and "id:" may stand before it.
+// subjectRef reads the name of a subject. If a node is named, "key:" and "id:" may stand before it.
 func subjectRef(name string) (graph.Ref, error) {
 	if id, ok := strings.CutPrefix(name, "id:"); ok {
 		n, err := graph.ParseID(id)

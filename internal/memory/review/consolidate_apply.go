@@ -33,7 +33,7 @@ type Tidied struct {
 }
 
 // Consolidate applies proposals in one commit: those that are picked by their ids or beginnings of
-// them, MinPick digits or more, all where picks is nil. It looks for them anew in the newest commit
+// them, MinPick digits or more, all if picks is nil. It looks for them anew in the newest commit
 // of the branch. An id is the hash of what a proposal is about, so that a pick never hits
 // another one than the one that was seen, whatever was written since: one that is not among them
 // any more is a *state.NotFoundError, a beginning of several a *state.AmbiguousError. Nothing is removed: all but tags

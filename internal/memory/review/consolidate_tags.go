@@ -17,7 +17,7 @@ type tagUse struct {
 	nodes []subject // in id order
 }
 
-// TagsOf returns the tags of a node, nil where it has none; what is no text among them is left out.
+// TagsOf returns the tags of a node, nil if it has none; what is no text among them is left out.
 func TagsOf(n *graph.Node) []string {
 	v, ok := ipld.FindEntry(n.Props, memory.PropTags)
 	if !ok || v.Kind() != ipld.List {

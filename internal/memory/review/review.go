@@ -67,7 +67,7 @@ type Decided struct {
 	Already []graph.ID `json:"already"` // that were as asked before
 }
 
-// Review forgets, pins and edits nodes in one commit, or none where all are as asked.
+// Review forgets, pins and edits nodes in one commit, or none if all are as asked.
 func Review(
 	ctx context.Context, r *core.Repo, opt core.CommitOptions, req ReviewRequest,
 ) (*ReviewResult, error) {

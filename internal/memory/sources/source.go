@@ -44,7 +44,7 @@ type Source struct {
 	Path        string // of a file
 	First, Last int    // lines of a file, from 1, both included; 0 for the whole file
 	// Hash is the sha2-256 of the whole file, or of the lines with LF between them and none behind the
-	// last one; nil where it is not known.
+	// last one; nil if it is not known.
 	Hash *[sha256.Size]byte
 	Text string // the URL, the conversation's id, or who said it; "" for nobody named
 	Turn int    // of a conversation, from 1; 0 for none

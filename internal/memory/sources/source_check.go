@@ -49,7 +49,7 @@ type SourceEntry struct {
 	Key    string // of the node, "" for none
 	Index  int    // in the node's list
 	Text   string // as the node has it
-	Source Source // the zero Source where the text is none
+	Source Source // the zero Source if the text is none
 }
 
 // SourceCheck is what became of a source.
@@ -138,7 +138,7 @@ func Compare(
 
 // Checker compares sources with files. It is for one goroutine.
 type Checker struct {
-	// Root returns the files of a project, "" for sources that name none; nil where there are none.
+	// Root returns the files of a project, "" for sources that name none; nil if there are none.
 	// The file system must not lead out of its root: os.Root keeps links from that.
 	Root func(project string) fs.FS
 
@@ -284,7 +284,7 @@ func beginningOf(span []byte) string {
 }
 
 // spanOf returns lines of a file, without the line end of the last; the whole file for line 0. ok
-// is false where it has fewer lines.
+// is false if it has fewer lines.
 func spanOf(data []byte, first, last int) (span []byte, ok bool) {
 	if first == 0 {
 		return data, true
@@ -323,7 +323,7 @@ func lineEnds(data []byte) []int {
 // nearest to where they were, of two equally near ones the earlier.
 func findSpan(data []byte, hash [sha256.Size]byte, was, n int) (first int, ok bool) {
 	ends := lineEnds(data)
-	most := len(ends) - n + 1 // the last line where they can begin
+	most := len(ends) - n + 1 // the last line if they can begin
 	hashed := 0
 	try := func(at int) bool {
 		span := linesOf(data, ends, at, at+n-1)
@@ -351,7 +351,7 @@ func findSpan(data []byte, hash [sha256.Size]byte, was, n int) (first int, ok bo
 // staleReason begins the reason of marks that MarkGone makes, and that Refresh takes off.
 const staleReason = "source "
 
-// MarkGone marks the nodes of checks that are Gone as stale, in one commit, or none where there are
+// MarkGone marks the nodes of checks that are Gone as stale, in one commit, or none if there are
 // none. A node that has a mark that says more keeps it.
 func MarkGone(
 	ctx context.Context, r *core.Repo, opt core.CommitOptions, checks []SourceCheck,
@@ -400,7 +400,7 @@ func gone(k *memory.Marker, c *SourceCheck) error {
 }
 
 // Refresh gives a node's file sources the hashes, and where lines moved the lines, that they have
-// now, and takes a mark off that MarkGone made, in one commit, or none where they are right:
+// now, and takes a mark off that MarkGone made, in one commit, or none if they are right:
 // somebody read the memory again. It returns what became of each source; one that is not there any
 // more stays as it is. Files are read before the turn of the writer, and again where the sources of
 // the node are others by then.

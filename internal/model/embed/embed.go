@@ -39,13 +39,13 @@ func (k Kind) String() string {
 
 // Embedder turns texts into vectors. Implementations are safe for concurrent use.
 type Embedder interface {
-	// Model names what made a vector: two vectors may be compared only where the names are
+	// Model names what made a vector: two vectors may be compared only if the names are
 	// equal. It is 1 to vector.MaxModel bytes and never changes while the Embedder lives.
 	Model() string
 	// Dim returns the number of dimensions, 0 while a remote model has not answered yet.
 	Dim() int
 	// Embed returns one vector for each text, in their order, in the form that vector.Quantise
-	// makes. A vector is nil where the text has nothing that the model knows (it is blank, or
+	// makes. A vector is nil if the text has nothing that the model knows (it is blank, or
 	// made of unknown words): such a text is stored without a vector. The error is one that
 	// wraps ErrText or the cause of ctx, or a *model.Error; then there are no vectors at all. Neither
 	// texts nor the result is kept.

@@ -81,7 +81,7 @@ func Specs() []string {
 //	PROVIDER:MODEL   a model of one of Remotes
 //
 // Local models are read here; nothing is asked of a remote one before the first Embed. The error
-// wraps ErrProvider where the provider does not exist.
+// wraps ErrProvider if the provider does not exist.
 func Open(spec string, opt OpenOptions) (Embedder, error) {
 	kind, arg, given := strings.Cut(spec, ":")
 	switch {

@@ -13,7 +13,7 @@ import (
 // protocol is how one kind of provider is asked.
 type protocol struct {
 	model.Protocol
-	identity func(name string) string // of names that mean the same model; nil where none do
+	identity func(name string) string // of names that mean the same model; nil if none do
 	request  func(name string, texts []string, dims int) any
 	decode   func(answer []byte, n int) ([]floats, error)
 }

@@ -76,7 +76,7 @@ func parseTokenizer(data []byte) (*tokenizer, error) {
 	return t, nil
 }
 
-// typeOf returns the member "type" of an object, "null" where there is no object.
+// typeOf returns the member "type" of an object, "null" if there is no object.
 func typeOf(raw json.RawMessage) (string, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return "null", nil
@@ -244,7 +244,7 @@ func (t *tokenizer) tokens(s string, yield func(id int32)) {
 }
 
 // pieces appends the tokens of a word: the longest one that it begins with, then the longest that
-// goes on, and so on; none where it gets stuck.
+// goes on, and so on; none if it gets stuck.
 func (t *tokenizer) pieces(ids []int32, word string) []int32 {
 	if utf8.RuneCountInString(word) > t.maxChars {
 		return ids[:0]

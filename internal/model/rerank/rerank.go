@@ -17,7 +17,7 @@ const MaxScore = 1 << 31
 // ErrProvider is wrapped when Open is asked for a provider that does not exist.
 var ErrProvider = errors.New("unknown reranker")
 
-// defaultAnswer is far more bytes than 200 scores take, also where documents come back with them.
+// defaultAnswer is far more bytes than 200 scores take, also if documents come back with them.
 const defaultAnswer = 16 << 20
 
 // protocol is how one kind of provider is asked.
@@ -57,7 +57,7 @@ type Reranker struct {
 }
 
 // Open returns the reranker that a spec names, PROVIDER:MODEL. Nobody is asked before the first
-// Rerank. The error wraps ErrProvider where the provider does not exist.
+// Rerank. The error wraps ErrProvider if the provider does not exist.
 func Open(spec string, opt model.ProviderOptions) (*Reranker, error) {
 	proto, client, err := model.OpenSpec(protocols, spec, opt, ErrProvider)
 	if err != nil {

@@ -58,7 +58,7 @@ type Rewriter struct {
 }
 
 // Open returns the rewriter that a spec names, PROVIDER:MODEL. Nobody is asked before the first
-// Rewrite. The error wraps ErrProvider where the provider does not exist.
+// Rewrite. The error wraps ErrProvider if the provider does not exist.
 func Open(spec string, opt model.ProviderOptions) (*Rewriter, error) {
 	proto, client, err := model.OpenSpec(protocols, spec, opt, ErrProvider)
 	if err != nil {

@@ -20,7 +20,7 @@ type Shown struct {
 
 // ExcludeSeen returns the request with Unseen resolved: it excludes what a session has shown, whose
 // records come newest first, each preceding the next. As many of the newest records count as leave
-// at most MaxExclude nodes excluded; where that is not all, UnseenFrom is the number of the oldest
+// at most MaxExclude nodes excluded; if that is not all, UnseenFrom is the number of the oldest
 // one that counts. A request without Unseen comes back as it is. Clause 13.4.
 func ExcludeSeen(r retrieve.Request, records iter.Seq2[Shown, error]) (retrieve.Request, error) {
 	if !r.Unseen {

@@ -9,7 +9,7 @@ import (
 
 // Grouped is the ability of a Graph whose communities are known.
 type Grouped interface {
-	// Community returns the community that a node is in, nil where it is in none.
+	// Community returns the community that a node is in, nil if it is in none.
 	Community(ctx context.Context, id graph.ID) (*Community, error)
 }
 

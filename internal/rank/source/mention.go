@@ -82,7 +82,7 @@ func (m *MentionFinder) Linked(ctx context.Context, id graph.ID, d retrieve.Dire
 	return out, nil
 }
 
-// find finds what linked returns, from memory where it can be, and may leave out nodes that take no part.
+// find finds what linked returns, from memory if it can be, and may leave out nodes that take no part.
 func (m *MentionFinder) find(ctx context.Context, id graph.ID, d retrieve.Direction) (*Mentioning, error) {
 	if m.Known != nil {
 		if found := m.Known.Known(id, d); found != nil {

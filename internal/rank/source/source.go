@@ -26,7 +26,7 @@ type Document interface {
 	ID() graph.ID
 	Type() string
 	Times() Times
-	// Prop returns the value of a property; ok is false where the node has none of that name.
+	// Prop returns the value of a property; ok is false if the node has none of that name.
 	Prop(name string) (v ipld.Value, ok bool, err error)
 }
 
@@ -85,7 +85,7 @@ type Index interface {
 	// Mentioned returns the nodes whose titles a text has by their terms, those of one term apart: clause 7.3.
 	Mentioned(ctx context.Context, text string) (longer, single []graph.ID, err error)
 	// Mentioning returns nodes among which are all whose contents have the title that a summary is.
-	// It returns none where the summary is no title, names too many nodes, or has no term that
+	// It returns none if the summary is no title, names too many nodes, or has no term that
 	// most nodes at most have.
 	Mentioning(ctx context.Context, summary string, most int) ([]graph.ID, error)
 	// TitlesNamed returns for each node whose title a query has the places of the title's terms
@@ -122,7 +122,7 @@ type BucketQuery struct {
 type Graph interface {
 	// Node returns a node and the CID of its record, or an error that wraps ErrNoNode.
 	Node(ctx context.Context, id graph.ID) (*graph.Node, ipld.CID, error)
-	// Mark returns the mark on a node or edge, nil where there is none.
+	// Mark returns the mark on a node or edge, nil if there is none.
 	Mark(ctx context.Context, on graph.Target, id graph.ID) (*graph.Mark, error)
 	// Bucket returns entries in key order: by type, other end and edge. total is the number of
 	// entries of the types asked for, wherever the part begins, and only set if q.Count.

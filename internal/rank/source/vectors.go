@@ -14,7 +14,7 @@ const MaxModelsNamed = 16
 // needs it.
 type Vectors interface {
 	// Dense returns the best k accepted documents by the cosine of their dense embedding by the
-	// query's model (clause 9.5), in the order (score descending, id ascending). Where there are too
+	// query's model (clause 9.5), in the order (score descending, id ascending). If there are too
 	// many to compare all, those on the shortlist are compared exactly.
 	Dense(
 		ctx context.Context, q retrieve.QueryVector, accept Accept, k int, list Shortlist,
@@ -26,7 +26,7 @@ type Vectors interface {
 // DenseResult is the answer of a dense lane.
 type DenseResult struct {
 	Hits   []Hit    // by the cosine
-	Own    []Hit    // the same by what each has beside the others, where that was asked for
+	Own    []Hit    // the same by what each has beside the others, if that was asked for
 	Other  int      // embeddings of the model that have other dimensions than the query
 	None   bool     // whether there is no dense embedding of the model
 	Models []string // where None: the first MaxModelsNamed models there are, ascending

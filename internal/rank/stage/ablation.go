@@ -8,8 +8,8 @@ import (
 )
 
 // Lanes returns the lanes that the request has, whether they run or not, in the order in which they
-// would: for measuring what each is worth. The lane of times is among them only where the text names
-// one, and the recency lane alone where the request is blank.
+// would: for measuring what each is worth. The lane of times is among them only if the text names
+// one, and the recency lane alone if the request is blank.
 func Lanes(r retrieve.Request) []retrieve.Lane {
 	if asksNothing(r) {
 		return []retrieve.Lane{retrieve.LaneRecency}
@@ -32,7 +32,7 @@ func Runs(r retrieve.Request, lane retrieve.Lane) bool {
 	return lane == retrieve.LaneRecency || laneWeight(r, lane) > 0
 }
 
-// Alone returns the request with one lane alone, all else as it is; ok is false where Lanes does not
+// Alone returns the request with one lane alone, all else as it is; ok is false if Lanes does not
 // have it. A lane that would not run gets the weight 1. Of LaneRecency it is the same request without
 // anything that is asked, which finds the newest nodes.
 func Alone(r retrieve.Request, lane retrieve.Lane) (alone retrieve.Request, ok bool) {
@@ -62,7 +62,7 @@ func Alone(r retrieve.Request, lane retrieve.Lane) (alone retrieve.Request, ok b
 	return r, true
 }
 
-// Without returns the request without one lane; ok is false where that does not run, or is the only
+// Without returns the request without one lane; ok is false if that does not run, or is the only
 // one that does.
 func Without(r retrieve.Request, lane retrieve.Lane) (rest retrieve.Request, ok bool) {
 	if !slices.Contains(Lanes(r), lane) || !Runs(r, lane) || lane == retrieve.LaneRecency {
@@ -72,7 +72,7 @@ func Without(r retrieve.Request, lane retrieve.Lane) (rest retrieve.Request, ok 
 }
 
 // WithoutVectors returns the request without its vectors, dense and sparse ones, and the weights of
-// their lanes; ok is false where no lane that finds anything would be left.
+// their lanes; ok is false if no lane that finds anything would be left.
 func WithoutVectors(r retrieve.Request) (rest retrieve.Request, ok bool) {
 	r.Vectors, r.Whole, r.Sparse = nil, nil, nil
 	if asksNothing(r) {
@@ -85,7 +85,7 @@ func WithoutVectors(r retrieve.Request) (rest retrieve.Request, ok bool) {
 	return r, othersRun(r)
 }
 
-// weighing returns the request with a lane of that weight, in units of 2^-16; ok is false where Lanes
+// weighing returns the request with a lane of that weight, in units of 2^-16; ok is false if Lanes
 // does not have it, or no lane but that of times would be left. Where fusion is by ranks alone it
 // becomes that by weighted ranks, with the same weights for all others.
 func weighing(r retrieve.Request, lane retrieve.Lane, weight int64) (out retrieve.Request, ok bool) {

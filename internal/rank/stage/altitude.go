@@ -134,7 +134,7 @@ type quoter struct {
 	from     source.Digested
 	asked    *wording // what the text asks for
 	analyser *text.Analyzer
-	shown    map[graph.ID]bool // candidates that are to be items where no digest covers them
+	shown    map[graph.ID]bool // candidates that are to be items if no digest covers them
 	best     map[graph.ID]bool // of which digests may tell where they are not
 	counts   map[graph.ID]int  // sentences of facts
 	covered  map[graph.ID]bool

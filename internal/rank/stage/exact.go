@@ -142,7 +142,7 @@ func quotedSpans(text string) []string {
 }
 
 // nextSpan returns the first quoted part of line and what follows its closing quote, or "" and ""
-// where there is none.
+// if there is none.
 func nextSpan(line string, unclosed *[len(quotes)]bool) (span, rest string) {
 	for at := 0; at < len(line); at++ {
 		for i, q := range quotes {

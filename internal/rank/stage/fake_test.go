@@ -263,7 +263,7 @@ func (m *memory) IDFs(_ context.Context, terms []string) ([]int64, error) {
 	return make([]int64, len(terms)), m.fail("IDFs")
 }
 
-// titled returns the nodes with a title, none where it is no title or too many have it.
+// titled returns the nodes with a title, none if it is no title or too many have it.
 func (m *memory) titled(summary string) []graph.ID {
 	title := queryTermsAll(summary)
 	var ids []graph.ID

@@ -146,7 +146,7 @@ func (l *laneList) place(score int64) int64 {
 	return share(score-low, high-low)
 }
 
-// share returns floor(n · 2^16 / of) for 0 <= n <= of, 0 where of is 0.
+// share returns floor(n · 2^16 / of) for 0 <= n <= of, 0 if of is 0.
 func share(n, of int64) int64 {
 	if of <= 0 || n <= 0 {
 		return 0

@@ -11,7 +11,7 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// TestNeighboursOfWords: what was written beside an item says nothing where no words are asked for.
+// TestNeighboursOfWords: what was written beside an item says nothing if no words are asked for.
 func TestNeighboursOfWords(t *testing.T) {
 	november := graph.From(time.Date(2023, 11, 1, 0, 0, 0, 0, time.UTC))
 	m := says("a", "b", "c", "d")
@@ -40,7 +40,7 @@ func (m timeless) Times(_ context.Context, ids []graph.ID) ([]source.Times, []bo
 	return make([]source.Times, len(ids)), make([]bool, len(ids)), m.fail("Times")
 }
 
-// TestNeighboursWithoutTimes adds none where the index does not know when the best item was written, and
+// TestNeighboursWithoutTimes adds none if the index does not know when the best item was written, and
 // passes on what fails.
 func TestNeighboursWithoutTimes(t *testing.T) {
 	m := failureDays()

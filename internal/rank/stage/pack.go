@@ -245,7 +245,7 @@ func (p *packer) arrange() {
 // shown is the text of one node, and which of the parts that a request may ask for it has.
 type shown struct {
 	text     string
-	passages bool // a content, or a summary that was trimmed, where that is asked for
+	passages bool // a content, or a summary that was trimmed, if that is asked for
 	links    bool
 	cut      bool // whether trimming changed a text
 }

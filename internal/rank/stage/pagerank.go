@@ -122,7 +122,7 @@ func (w *walker) begin(ctx context.Context, sources []*candidate) ([]*account, e
 }
 
 // send lets a node send on what waits there, if it is enough, and appends to got what first
-// receives in this round. What is lost, where no link can be followed, would return to the sources
+// receives in this round. What is lost, if no link can be followed, would return to the sources
 // in the proportions in which they began, which would change nothing but the scale.
 func (w *walker) send(
 	ctx context.Context, u *account, round int, got []*account,
@@ -168,7 +168,7 @@ func (w *walker) send(
 	return got, nil
 }
 
-// enough reports whether so much waits at a node that it sends. It counts entries only where enough
+// enough reports whether so much waits at a node that it sends. It counts entries only if enough
 // waits for one.
 func (w *walker) enough(ctx context.Context, u *account) (bool, error) {
 	if u.waiting < w.least {

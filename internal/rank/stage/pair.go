@@ -44,7 +44,7 @@ func (p *packer) mayFollow(ctx context.Context, id graph.ID) (bool, error) {
 	return p.there(ctx, id)
 }
 
-// candidate returns the candidate that a node is, and a new one of no score where nothing found it.
+// candidate returns the candidate that a node is, and a new one of no score if nothing found it.
 func (p *packer) candidate(id graph.ID) *candidate {
 	i := slices.IndexFunc(p.found, func(c *candidate) bool { return c.id == id })
 	if i >= 0 {

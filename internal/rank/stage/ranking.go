@@ -16,12 +16,12 @@ import (
 // replayed.
 type ranking struct {
 	version int
-	// temporal is what an edge of time keeps of its weight where a request does not ask for a time.
+	// temporal is what an edge of time keeps of its weight if a request does not ask for a time.
 	temporal int64
 	// kin is what a term weighs that is kindred to one of the text: clause 9.12.
 	kin int64
 	// textLeast and textMost are what the text lane weighs beside vectors where it accounts for none of the
-	// question, and for all of it: clause 9.6. Where both are 0 its weight does not depend on that.
+	// question, and for all of it: clause 9.6. If both are 0 its weight does not depend on that.
 	textLeast, textMost int64
 	// ground is the share of a distant cosine of a dense lane that counts as nothing in it: clause 9.6.
 	ground int64
@@ -51,7 +51,7 @@ type bandConstants struct {
 	whole int64
 	// next is how many fifths the second best of several wordings counts; the best one counts the others.
 	next int64
-	// twin is what two summaries share of the weight of the lighter one where the later one comes first, and yields the
+	// twin is what two summaries share of the weight of the lighter one if the later one comes first, and yields the
 	// share of what the older one accounts for that it has at least. keeps is the share of the very words of the question
 	// in the older one that the later one has too.
 	twin, yields, keeps int64

@@ -86,7 +86,7 @@ func (r *run) recall(ctx context.Context) error {
 // recalled is what a recall knows of a candidate.
 type recalled struct {
 	retrieve.Signals
-	at *beamNode // nil where the beam search did not reach it
+	at *beamNode // nil if the beam search did not reach it
 }
 
 // told returns it as an item has it.
@@ -228,7 +228,7 @@ func (r *run) weighSignals(w retrieve.Signals) retrieve.Signals {
 // orderCauses puts causes before their effects among the best candidates of a recall that asks for a
 // reason, as far as both are relevant on their own: clause 26.5. A cause is moved up to right before
 // the first of its effects; nothing else changes its place beside others. It goes on along chains of
-// causes; a cycle of them ends where it would return.
+// causes; a cycle of them ends if it would return.
 func (r *run) orderCauses(ctx context.Context) error {
 	if r.req.Intent != retrieve.IntentWhy || r.recalled.Weights.Keyword == 0 {
 		return nil

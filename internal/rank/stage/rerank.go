@@ -18,7 +18,7 @@ const (
 )
 
 // rerank rescores and sorts the best candidates, which come in order: clause 21. Those of
-// tier 1 and 2 are left alone. idle is true where a warning is due.
+// tier 1 and 2 are left alone. idle is true if a warning is due.
 func (r *run) rerank(ctx context.Context) (idle bool, err error) {
 	if r.req.Rerank == "" {
 		return false, nil
@@ -73,7 +73,7 @@ func (r *run) judged(ctx context.Context, list, window []*candidate) (done bool,
 	return true, nil
 }
 
-// askReranker fills in what the request's Reranker says of the window. Where it fails there are no
+// askReranker fills in what the request's Reranker says of the window. If it fails there are no
 // scores; only the end of ctx is an error.
 func (r *run) askReranker(ctx context.Context, window []*candidate) error {
 	texts := make([]string, len(window))

@@ -66,7 +66,7 @@ func (m *room) leave() {
 	rooms.Put(m)
 }
 
-// emptied returns the room of a list, none where it is for more than most.
+// emptied returns the room of a list, none if it is for more than most.
 func emptied[T any](list []T, most int) []T {
 	if cap(list) > most {
 		return nil

@@ -23,14 +23,14 @@ type candidate struct {
 	share int64 // what the lanes give it, at most 65,536: clause 9.6
 	score int64
 	lanes []retrieve.LaneHit
-	reach *retrieve.Reach // nil where expansion did not reach it, or lent says how
+	reach *retrieve.Reach // nil if expansion did not reach it, or lent says how
 	gain  int64           // what expansion lent it
 	best  int64           // the most of that in one round
 	lent  *spread
 
 	member *retrieve.Membership // of the community that raised it or brought it in, nil for none
 
-	recalled *recalled       // nil where the request is no recall
+	recalled *recalled       // nil if the request is no recall
 	band     retrieve.Band   // "" in rankings that have none
 	said     bool            // in a conversation: only of those whose bands are worked out
 	beside   *candidate      // that it is a neighbour of, nil for none
@@ -45,7 +45,7 @@ type candidate struct {
 // reached reports whether expansion reached a candidate.
 func (c *candidate) reached() bool { return c.reach != nil || c.lent != nil }
 
-// way returns how expansion reached a candidate, nil where it did not. Ways of the few that become
+// way returns how expansion reached a candidate, nil if it did not. Ways of the few that become
 // items are worked out.
 func (c *candidate) way() *retrieve.Reach {
 	if c.lent != nil {
@@ -103,7 +103,7 @@ type run struct {
 	past   bool         // whether the text asks how things were
 	behind []*candidate // replaced memories that may follow what replaced them, the best first
 
-	recalled *retrieve.Recollection // nil where the request is no recall
+	recalled *retrieve.Recollection // nil if the request is no recall
 	outcome  *judged                // nil if there is no verdict
 }
 

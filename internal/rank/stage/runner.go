@@ -14,7 +14,7 @@ import (
 // Runner is what a retrieval may use beside graph and index. The zero Runner is that of Run.
 type Runner struct {
 	Counters retrieve.Counters // that requests may name; nil for none but Estimate
-	Trace    *Trace            // where given, filled with how the answer came about; for one run at a time
+	Trace    *Trace            // if given, filled with how the answer came about; for one run at a time
 	// Mentions remembers what the texts of the graph's nodes mention; nil for nothing.
 	Mentions source.MentionMemo
 	// Tuning stands for a constant of the ranking while constants are chosen; nil for none. What it gives

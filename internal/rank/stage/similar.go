@@ -44,7 +44,7 @@ func (r *run) features(ctx context.Context, n *graph.Node, m *graph.Mark) (*feat
 	return r.extractor.features(ctx, n, m)
 }
 
-// startFeatures makes the extractor where there is none yet.
+// startFeatures makes the extractor if there is none yet.
 func (r *run) startFeatures() error {
 	if r.extractor != nil {
 		return nil
@@ -117,7 +117,7 @@ func distinct(list []uint32) []uint32 {
 }
 
 // similarity returns the share that two ascending lists have in common of what either has, in Q16:
-// 0 where both are empty.
+// 0 if both are empty.
 func similarity(a, b []uint32) int64 {
 	both, either := int64(0), int64(len(a)+len(b))
 	for i, j := 0, 0; i < len(a) && j < len(b); {

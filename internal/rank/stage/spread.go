@@ -34,13 +34,13 @@ type spread struct {
 	by    retrieve.Step // how
 	most  int64         // what that gave
 	hops  int
-	via   []*hop // of each column where these are paths, else nil
+	via   []*hop // of each column if these are paths, else nil
 }
 
 // spreader lets nodes lend parts of their scores, term by term, to those linked to them.
 type spreader struct {
 	r       *run
-	text    *laneList // of the text lane, nil where it found nothing
+	text    *laneList // of the text lane, nil if it found nothing
 	dense   []*laneList
 	columns []int // terms that spread
 	nodes   map[graph.ID]*facts

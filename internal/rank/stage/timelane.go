@@ -16,7 +16,7 @@ import (
 const (
 	// timeWeight is what being of the time asked about adds to a score, as a share of it.
 	timeWeight = fixed.One / 2
-	// timeListWeight is the weight of the lane's own list, where nothing but a time is asked: so
+	// timeListWeight is the weight of the lane's own list, if nothing but a time is asked: so
 	// large that no other lane moves a node of that time behind one of another.
 	timeListWeight = 4 * fixed.One
 	// afterShare divides how long after the time a node is: what happened is told later.

@@ -135,7 +135,7 @@ func TestDatesWarnings(t *testing.T) {
 	}
 }
 
-// TestNow: now matters to the day, and only where a date counts from it.
+// TestNow: now matters to the day, and only if a date counts from it.
 func TestNow(t *testing.T) {
 	m := diary()
 	at := func(day string) graph.OptTime { return graph.At(onDay(day)) }

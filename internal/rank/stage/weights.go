@@ -7,7 +7,7 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// laneWeight returns the weight of a lane that the request has, in units of 2^-16; 0 where it does not
+// laneWeight returns the weight of a lane that the request has, in units of 2^-16; 0 if it does not
 // run.
 func laneWeight(r retrieve.Request, lane retrieve.Lane) int64 {
 	return laneWeightBy(r, rankingOf(r.Ranking), lane)

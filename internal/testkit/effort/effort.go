@@ -59,7 +59,7 @@ func Alone(t testing.TB) {
 	}
 }
 
-// Soak returns how long a soak shall run, and skips the test where none is asked for.
+// Soak returns how long a soak shall run, and skips the test if none is asked for.
 func Soak(t testing.TB) time.Duration {
 	t.Helper()
 	v := os.Getenv(SoakVariable)

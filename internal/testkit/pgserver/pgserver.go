@@ -29,7 +29,7 @@ func (s *Server) URL(repository string) string {
 // bins are where systems keep the server's programs, the newest last.
 const bins = "/usr/lib/postgresql/*/bin"
 
-// program returns the path of one of the server's programs, "" where there is none.
+// program returns the path of one of the server's programs, "" if there is none.
 func program(name string) string {
 	if path, err := exec.LookPath(name); err == nil {
 		return path

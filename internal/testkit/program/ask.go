@@ -14,7 +14,7 @@ type Answered struct {
 	Body   string
 }
 
-// Ask sends a request, with a body where that is not "", and a token where that is not "".
+// Ask sends a request, with a body if that is not "", and a token if that is not "".
 func Ask(t *testing.T, url, token, body string) Answered {
 	t.Helper()
 	method := http.MethodGet

@@ -34,7 +34,7 @@ func Read(path string) (func(graph.ID) int64, error) {
 	return func(id graph.ID) int64 { return counts[id.String()] }, err
 }
 
-// parse returns what reading the counts gave, nil where there are none.
+// parse returns what reading the counts gave, nil if there are none.
 func parse(path string, data []byte, err error) (map[string]int64, error) {
 	if err != nil && !errors.Is(err, filestate.ErrUnfit) {
 		return nil, fmt.Errorf("read accesses: %w", err)

@@ -135,7 +135,7 @@ type lastReader struct {
 	told map[givenKey]bool // what hooks noted
 }
 
-// receipt returns a receipt, which may be in no session yet, and its request: nil where it cannot be read any more.
+// receipt returns a receipt, which may be in no session yet, and its request: nil if it cannot be read any more.
 func (l *lastReader) receipt(
 	ctx context.Context, c ipld.CID, draft *core.DraftReceipt,
 ) (*retrieve.Receipt, *retrieve.Request, error) {
@@ -168,7 +168,7 @@ func unreadable(err error) bool {
 		errors.Is(err, retrieve.ErrRankingVersion)
 }
 
-// fill tells of the items, those of the receipt where ids is nil, and renders them anew.
+// fill tells of the items, those of the receipt if ids is nil, and renders them anew.
 func (l *lastReader) fill(
 	ctx context.Context, one *GivenContext, ids []graph.ID, rec *retrieve.Receipt, req *retrieve.Request,
 ) error {

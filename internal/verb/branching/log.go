@@ -27,7 +27,7 @@ type LogRequest struct {
 	Names []string `op:",arg"`
 	// Node is what remote callers give in place of Names.
 	Node string `op:",arg,remoteonly" doc:"a node by key, id, at least 4 digits of an id, or exact title"`
-	// Dash is how many of Names are before --, negative where that was not given.
+	// Dash is how many of Names are before --, negative if that was not given.
 	Dash int `op:"-"`
 
 	Limit   int      `op:",short=n,remote" doc:"at most {N} commits; 0 for all"`
@@ -55,7 +55,7 @@ type Signed struct {
 	Signatures bool `op:",remote,varies" doc:"print what signatures are worth, as 'mnem verify' does"`
 }
 
-// verdict returns what the signature of a commit is worth, nil where the request does not ask.
+// verdict returns what the signature of a commit is worth, nil if the request does not ask.
 func (q *Signed) verdict(s *verb.Service, rec *commit.Commit) (*commit.Verdict, error) {
 	if !q.Signatures {
 		return nil, nil
@@ -335,7 +335,7 @@ func typeCounts(of map[string]*state.Counts) []TypeCounts {
 }
 
 // Outside makes fields that a server takes of the arguments: of one that may be a revision or a node the revision
-// first, and the node where there is more to try.
+// first, and the node if there is more to try.
 func (q *LogRequest) Outside(try int) (more bool) {
 	revs, nodes := q.Names, []string(nil)
 	switch {

@@ -28,7 +28,7 @@ type Op struct {
 	Oldest  bool           `json:"oldest,omitempty"`    // what came before is collected: its refs are not known
 }
 
-// OpOf returns the form of an operation; undone tells whether it is taken back, nil where that is not known.
+// OpOf returns the form of an operation; undone tells whether it is taken back, nil if that is not known.
 func OpOf(e core.OpRecord, undone *bool) *Op {
 	o := e.Operation
 	return &Op{

@@ -34,7 +34,7 @@ func Already(err error, format string, args ...any) error {
 // Branch is one branch, or HEAD where it is on none.
 type Branch struct {
 	core.BranchInfo
-	// Remotes are where the branch was found at the last fetch or push, where that is asked for.
+	// Remotes are where the branch was found at the last fetch or push, if that is asked for.
 	Remotes []BranchThere `json:"remotes,omitempty"`
 
 	Title string `json:"_title,omitempty"` // of its newest commit
@@ -113,7 +113,7 @@ func (q *BranchRequest) Check() error {
 	return nil
 }
 
-// listOnly refuses what has no meaning where there is no name it could be about.
+// listOnly refuses what has no meaning if there is no name it could be about.
 func listOnly(q interface{ Given(string) bool }, command string) error {
 	for _, name := range []string{"force", "expect"} {
 		if q.Given(name) {

@@ -41,7 +41,7 @@ type Watched struct {
 	Redoes   ipld.CID       `json:"redoes" shape:"null"`
 }
 
-// BranchMoved is what the move of a branch did. Nodes and Edges are absent where there is nothing to
+// BranchMoved is what the move of a branch did. Nodes and Edges are absent if there is nothing to
 // compare with: the branch is new and did not begin with its first commit.
 type BranchMoved struct {
 	Branch  string        `json:"branch"`
@@ -135,7 +135,7 @@ func watchHint(err error) error {
 			lost.Seq))
 }
 
-// watched returns an operation, with the items that it changed where diff is given.
+// watched returns an operation, with the items that it changed if diff is given.
 func watched(ctx context.Context, w history.WatchedOp, diff bool) (*Watched, error) {
 	op := OpOf(w.OpRecord, nil)
 	out := &Watched{

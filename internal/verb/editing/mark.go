@@ -276,7 +276,7 @@ func marked(
 	return MarkedOf(ctx, s.Repo, res, state, s.DryRun, s.Human)
 }
 
-// MarkedOf returns the form of what was marked in a repository; state is "" where marks were taken off.
+// MarkedOf returns the form of what was marked in a repository; state is "" if marks were taken off.
 func MarkedOf(
 	ctx context.Context, r *core.Repo, res *memory.MarkResult, state graph.State, dryRun, human bool,
 ) (*Marked, error) {

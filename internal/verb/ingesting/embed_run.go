@@ -142,7 +142,7 @@ func (r *EmbedRun) read(ctx context.Context, room int) (texts []string, err erro
 	return texts, nil
 }
 
-// wants reports whether a model is asked about a text, and counts it where it is not. A node that
+// wants reports whether a model is asked about a text, and counts it if it is not. A node that
 // is gone, for which ok is not set, is nobody's.
 func (r *EmbedRun) wants(text string, ok bool) bool {
 	switch {

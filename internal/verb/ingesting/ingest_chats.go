@@ -167,7 +167,7 @@ func (run *chatRun) add(root *os.Root, name, shown string) {
 	run.files = append(run.files, chatFile{shown, func() (io.ReadCloser, error) { return regular.OpenIn(root, name) }})
 }
 
-// errEnded ends the reading of a file where no more changes are wanted.
+// errEnded ends the reading of a file if no more changes are wanted.
 var errEnded = errors.New("no more changes are wanted")
 
 // changes reads all files, one record at a time.

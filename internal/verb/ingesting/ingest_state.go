@@ -168,7 +168,7 @@ func (s *fileStats) save() error {
 }
 
 // redactKey returns what reads the key by which credentials are told apart, which belongs to one copy of the
-// repository, and makes it where there is none; in a dry run only for that run.
+// repository, and makes it if there is none; in a dry run only for that run.
 func redactKey(dir string, dryRun bool) func() ([]byte, error) {
 	return sync.OnceValues(func() ([]byte, error) {
 		file := filepath.Join(dir, keyFile)

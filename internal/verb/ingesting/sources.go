@@ -200,7 +200,7 @@ type SourcesDiffRequest struct {
 }
 
 // SourcesDiff is what became of sources. What follows them is known once they were given, and what was
-// marked is there only where that was asked for.
+// marked is there only if that was asked for.
 type SourcesDiff struct {
 	Commit   ipld.CID               `json:"commit" shape:"null"`
 	Sources  verb.Each[SourceCheck] `json:"sources"`

@@ -9,7 +9,7 @@ type Following struct {
 	// From are the memory branches of those that it came from, the nearest first: until it has a commit, the first
 	// that exists is what is read. The process that opens the repository asks for them.
 	From []string `json:"-"`
-	// ReadOnly is why nothing is written to the branch, "" where it may be.
+	// ReadOnly is why nothing is written to the branch, "" if it may be.
 	ReadOnly string `json:"read_only,omitempty"`
 	// Unknown is whether git could not tell what HEAD is; ReadOnly is why. What depends on HEAD is refused then, unless
 	// Branch exists.

@@ -63,7 +63,7 @@ func WithCode(code string) (Outcome, bool) {
 	return Outcome{}, false
 }
 
-// WithExit returns what an exit code means where no error says more: the first row that has it, and
+// WithExit returns what an exit code means if no error says more: the first row that has it, and
 // Failed for a code that no row has.
 func WithExit(code int) Outcome {
 	for _, o := range Outcomes() {

@@ -276,7 +276,7 @@ func (v *digestView) since(
 	return out, nil
 }
 
-// NewsOf says in at most so many tokens what is news since a snapshot by scopes, nil where no digests are kept that it
+// NewsOf says in at most so many tokens what is news since a snapshot by scopes, nil if no digests are kept that it
 // could begin from.
 func NewsOf(ctx context.Context, from, at *core.Snapshot, tokens int) (*MapAnswer, error) {
 	for _, snap := range []*core.Snapshot{from, at} {

@@ -115,7 +115,7 @@ func (h *Holder) Covers(dir string) bool {
 	return err == nil && os.SameFile(here, there)
 }
 
-// enter begins a use of the repository, nil where it is not open here. Verbs of other processes that
+// enter begins a use of the repository, nil if it is not open here. Verbs of other processes that
 // were let in are run while this one ends.
 func (h *Holder) enter(asked bool) (*Use, error) {
 	h.mu.Lock()
@@ -130,7 +130,7 @@ func (h *Holder) enter(asked bool) (*Use, error) {
 	return &Use{h.held.repo, h, h.held}, nil
 }
 
-// use begins a use of the repository for another process, nil where it is not open here any more.
+// use begins a use of the repository for another process, nil if it is not open here any more.
 func (h *Holder) use() (*core.Repo, func(error)) {
 	u, _ := h.enter(true) // it has no error
 	if u == nil {
@@ -450,7 +450,7 @@ func Reach(ctx context.Context, dir string, opt core.Options) (*core.Repo, *owne
 	}
 }
 
-// Dial connects to the process that has the repository in dir open and answers others, nil where
+// Dial connects to the process that has the repository in dir open and answers others, nil if
 // there is none. A process that is there and cannot be talked to is an error.
 func Dial(dir string, wait time.Duration) (*owner.Client, error) {
 	other, err := core.ReadOwner(dir)

@@ -54,7 +54,7 @@ func SpoolFile(dir string, from io.Reader) (*TempFile, error) {
 	return out, nil
 }
 
-// Close closes the file, and removes it where that could not be done before.
+// Close closes the file, and removes it if that could not be done before.
 func (f *TempFile) Close() error {
 	err := f.File.Close()
 	if !f.removed {

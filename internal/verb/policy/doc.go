@@ -1,6 +1,6 @@
 // Package policy says what agents may change in a repository.
 //
-// A policy is one file, .mnem/policy.json. Where there is none, everybody may do everything. Where
+// A policy is one file, .mnem/policy.json. If there is none, everybody may do everything. Where
 // there is one, an agent may do what some rule allows and nothing else; a file that cannot be read
 // allows agents nothing. People are not agents: whoever writes without naming an agent is not bound.
 // Reading is always allowed, and so is recording what was read in sessions.
@@ -25,7 +25,7 @@
 //	types       types of the nodes that may be touched; required, empty for none
 //	edges       types of the edges that may be touched between them; default all
 //	signed      true to let the operations take commits off branches and tags that other keys have
-//	            signed; default false, which also holds where there is no policy
+//	            signed; default false, which also holds if there is no policy
 //	note        for people
 //
 // Each list has 0 to 256 patterns of 1 to 255 bytes, where * stands for any run of characters, also

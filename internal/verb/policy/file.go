@@ -25,7 +25,7 @@ const (
 	maxNote     = 1 << 10
 )
 
-// Read returns the policy in a file, nil where there is none. A file that is no policy gives one
+// Read returns the policy in a file, nil if there is none. A file that is no policy gives one
 // that allows nothing and tells why, with the error, which wraps ErrDamaged.
 func Read(path string) (*Policy, error) {
 	data, err := read(path)

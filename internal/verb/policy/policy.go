@@ -30,7 +30,7 @@ type Rule struct {
 // Policy is what agents may do. A nil policy allows everything. Immutable: safe for concurrent use.
 type Policy struct {
 	Rules []Rule
-	// Damage, where it is not nil, is why nothing is allowed: the file could not be read.
+	// Damage, if it is not nil, is why nothing is allowed: the file could not be read.
 	Damage error
 }
 
@@ -38,7 +38,7 @@ type Policy struct {
 type DeniedError struct {
 	Agent     string
 	Operation string
-	// Touch is what the operation would have changed; its Kind is "" where the operation is not
+	// Touch is what the operation would have changed; its Kind is "" if the operation is not
 	// allowed at all.
 	Touch state.Touch
 }
@@ -62,7 +62,7 @@ func (e *DeniedError) Error() string {
 	return fmt.Sprintf("%s %s of type %q: %v", who, named("node", t), t.Type, ErrDenied)
 }
 
-// named names what is touched, as any of its kind where no one is meant.
+// named names what is touched, as any of its kind if no one is meant.
 func named(kind string, t state.Touch) string {
 	if t.ID.IsZero() {
 		return kind + "s"
@@ -73,7 +73,7 @@ func named(kind string, t state.Touch) string {
 // Is reports whether target is ErrDenied.
 func (e *DeniedError) Is(target error) bool { return target == ErrDenied }
 
-// Operation returns an error wrapping ErrDenied where an agent may not do an operation whatever it
+// Operation returns an error wrapping ErrDenied if an agent may not do an operation whatever it
 // changes.
 func (p *Policy) Operation(agent, operation string) error {
 	if p == nil {
@@ -90,7 +90,7 @@ func (p *Policy) Operation(agent, operation string) error {
 	return &DeniedError{Agent: agent, Operation: operation}
 }
 
-// Touch returns an error wrapping ErrDenied where an agent may not change a thing by an operation.
+// Touch returns an error wrapping ErrDenied if an agent may not change a thing by an operation.
 func (p *Policy) Touch(agent, operation string, t state.Touch) error {
 	if err := p.Operation(agent, operation); p == nil || err != nil {
 		return err
@@ -118,7 +118,7 @@ func (p *Policy) Signed(agent, operation string, lost *state.SignedError) error 
 	return fmt.Errorf("agent %q may not %s: %w", agent, operation, lost)
 }
 
-// Guard returns what refuses the changes of an operation by an agent that are not allowed, nil where
+// Guard returns what refuses the changes of an operation by an agent that are not allowed, nil if
 // all are.
 func (p *Policy) Guard(agent, operation string) state.Guard {
 	if p == nil {

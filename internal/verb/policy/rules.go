@@ -23,7 +23,7 @@ func (p *Policy) Unknown(names []string) (unknown []string) {
 	return unknown
 }
 
-// Allows returns an error wrapping ErrDenied where an agent may not do an operation, or not on nodes of
+// Allows returns an error wrapping ErrDenied if an agent may not do an operation, or not on nodes of
 // each type and on edges of each type that leave nodes of the first of these.
 func (p *Policy) Allows(agent, operation string, types, edges []string) error {
 	err := p.Operation(agent, operation)

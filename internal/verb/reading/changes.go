@@ -89,7 +89,7 @@ func ShortOf(ctx context.Context, d state.Diff, before *core.Snapshot) (list []S
 	return list, nil
 }
 
-// nameOrID is the key of a node, its id where it has none or there is no such node.
+// nameOrID is the key of a node, its id if it has none or there is no such node.
 func nameOrID(n *graph.Node, id graph.ID) string {
 	if n == nil || n.Key == "" {
 		return id.String()

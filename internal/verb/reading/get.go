@@ -105,7 +105,7 @@ func get(ctx context.Context, s *verb.Service, q *GetRequest) (any, error) {
 }
 
 // importanceOptions returns what importance is made of beside the snapshot: the half-lives of its
-// commit, and how often memories were used, where that is counted.
+// commit, and how often memories were used, if that is counted.
 func importanceOptions(
 	ctx context.Context, s *verb.Service, snap *core.Snapshot,
 ) (opt memory.ImportanceOptions, err error) {

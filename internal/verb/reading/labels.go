@@ -68,7 +68,7 @@ func (l *Labels) Seen(id graph.ID) (*graph.Node, bool) {
 	return n, ok
 }
 
-// Node returns a node's id, key, type and summary, nil where no snapshot has it.
+// Node returns a node's id, key, type and summary, nil if no snapshot has it.
 func (l *Labels) Node(ctx context.Context, id graph.ID) (*graph.Node, error) {
 	if n, ok := l.Seen(id); ok {
 		return n, nil

@@ -55,7 +55,7 @@ func (o sortSpec) byID() bool { return o.field == sortID && !o.desc }
 // sortedRow is a row's place in an order.
 type sortedRow struct {
 	id    graph.ID
-	value *ipld.Value // what the order is by, nil where the row has none
+	value *ipld.Value // what the order is by, nil if the row has none
 }
 
 // sortedRow returns the place of a row.
@@ -157,7 +157,7 @@ type listRow struct {
 	cid     ipld.CID
 	mark    *graph.Mark // only read by read
 
-	importance int64 // effective, in units of 2^-16; only where the order is by it
+	importance int64 // effective, in units of 2^-16; only if the order is by it
 }
 
 func nodeRow(n *graph.Node, c ipld.CID) *listRow {
@@ -187,11 +187,11 @@ type listing struct {
 	only   func(*graph.Node) bool // nil for all
 	others bool                   // whether only left any out
 	see    Visible
-	// weigh returns a node's effective importance; nil where the order is not by it.
+	// weigh returns a node's effective importance; nil if the order is not by it.
 	weigh func(ctx context.Context, n *graph.Node) (int64, error)
 }
 
-// weighRow fills in what the order is by, where that is not in the row.
+// weighRow fills in what the order is by, if that is not in the row.
 func (l *listing) weighRow(ctx context.Context, row *listRow) (err error) {
 	if l.weigh != nil && row.node != nil {
 		row.importance, err = l.weigh(ctx, row.node)

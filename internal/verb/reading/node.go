@@ -101,7 +101,7 @@ func ReadNode(ctx context.Context, see Visible, name string) (*WholeNode, error)
 	return w, nil
 }
 
-// Redacted returns an error where what is asked for was purged.
+// Redacted returns an error if what is asked for was purged.
 func Redacted(ctx context.Context, s *core.Snapshot, id ipld.CID) error {
 	red, err := s.Redaction(ctx, id)
 	if err == nil && red != nil {

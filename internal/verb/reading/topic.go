@@ -232,7 +232,7 @@ type CommunityList struct {
 	More        int         `json:"more"`
 }
 
-// NodeCommunity is the community of a node; its number is 0 where it is in none.
+// NodeCommunity is the community of a node; its number is 0 if it is in none.
 type NodeCommunity struct {
 	Commit ipld.CID `json:"commit" shape:"null"`
 	ID     graph.ID `json:"id"`

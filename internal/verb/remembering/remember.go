@@ -46,7 +46,7 @@ type RememberRequest struct {
 	Memories []rememberpkg.Request `op:"-"` // that were read
 }
 
-// Movable returns the type of the one memory that is to be kept, "" where the call names something of its
+// Movable returns the type of the one memory that is to be kept, "" if the call names something of its
 // repository, so that no other one can keep it.
 func (q *RememberRequest) Movable() string {
 	bound := []string{"set", "batch", "branch", "expect", "about", "property", "supersedes"}

@@ -159,7 +159,7 @@ func review(ctx context.Context, s *verb.Service, q *ReviewRequest) (*Reviewed, 
 		q.NoNote = true // else 'review --rest' of a person would keep what that person never saw
 	}
 	r.out.Items, r.out.Undecided, r.out.Since = []ReviewItem{}, []UndecidedPair{}, r.state.Commit
-	var noted error // what was decided is told of, where it cannot be noted, too
+	var noted error // what was decided is told of, if it cannot be noted, too
 	if q.decides() {
 		kept, rest, err := r.decide(ctx, q)
 		if err != nil {
@@ -255,7 +255,7 @@ func (r *reviewing) decide(ctx context.Context, q *ReviewRequest) (kept []graph.
 	return kept, rest, nil
 }
 
-// listed is the state of which all is kept, nil where the rest is not decided about.
+// listed is the state of which all is kept, nil if the rest is not decided about.
 func (r *reviewing) listed(ctx context.Context, q *ReviewRequest) (*core.Snapshot, error) {
 	switch {
 	case q.Rest && !r.state.Listed.Defined():

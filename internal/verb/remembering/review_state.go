@@ -87,7 +87,7 @@ func parseReview(path string, data []byte) (*reviewStates, error) {
 	return all, nil
 }
 
-// readReview returns how far the reviews of a branch came: nowhere where nothing says so.
+// readReview returns how far the reviews of a branch came: nowhere if nothing says so.
 func readReview(dir, branch string) (*reviewState, error) {
 	path := filepath.Join(dir, reviewFile)
 	data, err := filestate.Read(path, maxReviewFile)

@@ -8,7 +8,7 @@ import (
 	"github.com/mnem-project/mnem/internal/state"
 )
 
-// CollectAfter collects garbage after a write that makes it worth while, nil where there is none to
+// CollectAfter collects garbage after a write that makes it worth while, nil if there is none to
 // remove. stamp says who does it.
 func CollectAfter(
 	ctx context.Context, r *core.Repo, opt care.GCOptions, stamp func() (state.Stamp, error),

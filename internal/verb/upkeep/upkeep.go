@@ -130,7 +130,7 @@ func (q *GCRequest) Check() error {
 	return nil
 }
 
-// Configure takes what to keep from the configuration where the request does not say it.
+// Configure takes what to keep from the configuration if the request does not say it.
 func (q *GCRequest) Configure(setting func(variable, key string) (string, error)) error {
 	if !q.Given("keep-ops") {
 		text, err := setting("MNEM_GC_KEEP_OPS", "gc.keepOps")

@@ -170,7 +170,7 @@ func (p *Partition) Members(number int) []Member { return p.members[number] }
 // Smallest returns the smallest id in a community.
 func (p *Partition) Smallest(number int) graph.ID { return p.least[number] }
 
-// Of returns the number of the community that a node is in, ok false where it is in none.
+// Of returns the number of the community that a node is in, ok false if it is in none.
 func (p *Partition) Of(id graph.ID) (number int, ok bool) {
 	i, ok := slices.BinarySearchFunc(p.ids, id, graph.ID.Compare)
 	if !ok {

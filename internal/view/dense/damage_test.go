@@ -19,7 +19,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// faulty damages one block. Where it verifies, as a store does, readers see a *store.CorruptError,
+// faulty damages one block. If it verifies, as a store does, readers see a *store.CorruptError,
 // else the bytes. Without damage the block is missing.
 type faulty struct {
 	store.Blocks

@@ -19,7 +19,7 @@ type search struct {
 	query []int8
 	norm  uint64
 	row   []byte              // that is ranked
-	rows  map[graph.ID][]byte // what was kept, nil where nothing asks for it
+	rows  map[graph.ID][]byte // what was kept, nil if nothing asks for it
 }
 
 func newSearch(query []int8, accept Accept, k int) *search {

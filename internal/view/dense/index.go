@@ -33,11 +33,11 @@ type group struct {
 	groupKey
 	rows int // live ones
 	segs []*table
-	dead []segment.Bitset // of each segment the rows that newer segments kill, nil where they kill none
+	dead []segment.Bitset // of each segment the rows that newer segments kill, nil if they kill none
 }
 
 // Open reads the manifest of a tree of embeddings, of. cache may be shared with other indexes; nil
-// means none. The error wraps store.ErrNotFound where a block is missing, store.ErrCorrupt where
+// means none. The error wraps store.ErrNotFound if a block is missing, store.ErrCorrupt if
 // one is damaged or the manifest is of another tree.
 func Open(
 	ctx context.Context, blocks segment.Blocks, c, of ipld.CID, source Source, cache *segment.Cache,

@@ -10,7 +10,7 @@ import (
 
 // merge writes the parts of one segment made of several that follow each other, the oldest first,
 // and returns it with its block. Kills of vectors within the run are carried out and those of older
-// ones kept; where nothing is older (oldest) there are none. The segment is bare if one of the run is, or if they have
+// ones kept; if nothing is older (oldest) there are none. The segment is bare if one of the run is, or if they have
 // that many vectors.
 func merge(
 	ctx context.Context, r *segment.Reader, segs []*segment.Segment, oldest bool, to *segment.Writer,

@@ -211,7 +211,7 @@ func (l *lister) ask(run []candidate) error {
 	return nil
 }
 
-// narrow bounds the list by what is of the rank near, where it is known. The list is in order.
+// narrow bounds the list by what is of the rank near, if it is known. The list is in order.
 func (l *lister) narrow() {
 	if l.near > 0 && l.near <= len(l.list) {
 		l.bound = min(l.bound, int(l.list[l.near-1].distance)+l.margin)

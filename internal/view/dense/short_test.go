@@ -40,7 +40,7 @@ func naiveRotation(v []int8) []int64 {
 	return x
 }
 
-// naiveScale is floor(sum / root of p), where that is no integer with the root of 1/2 to 16 bits.
+// naiveScale is floor(sum / root of p), if that is no integer with the root of 1/2 to 16 bits.
 func naiveScale(sum int64, p int) int64 {
 	floor := func(a, b int64) int64 { return (a - (a%b+b)%b) / b }
 	for k := int64(1); ; k *= 2 {

@@ -111,7 +111,7 @@ func hadamard(x []int32, power int) {
 }
 
 // bytes returns the sketch of a vector, good until the next call: bit i, least significant first, is
-// 1 where number i of the rotated vector is negative.
+// 1 if number i of the rotated vector is negative.
 func (k *sketcher) bytes(vector []int8) []byte {
 	x := k.rotate(vector)
 	for i := range k.out {

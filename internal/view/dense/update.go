@@ -31,7 +31,7 @@ type UpdateOptions struct {
 	// OpenGroups is how many segments are written at a time, 64 by default: each takes up to
 	// 400 KiB of memory, or twice as much as three of its vectors.
 	OpenGroups int
-	// Later, where given, has merges made beside the updates.
+	// Later, if given, has merges made beside the updates.
 	Later segment.Later
 	// Rows is about how many vectors are added: a group of many is not written with vectors first.
 	Rows int
@@ -59,7 +59,7 @@ type updater struct {
 // Update writes the index of a tree of embeddings, of: the index base, the undefined CID for none,
 // with changes applied, which come ascending by id and model, each pair at most once. It returns
 // the CID of the manifest. An error of changes ends the update and is returned. The blocks written
-// before an error are garbage. The error wraps store.ErrCorrupt where base is damaged, or changes
+// before an error are garbage. The error wraps store.ErrCorrupt if base is damaged, or changes
 // do not fit it and that is noticed.
 //
 // The same arguments give the same manifest, but for the runs that Later knows.

@@ -57,7 +57,7 @@ func (s *sum) add(d Digester, id graph.ID, digest Digest) {
 }
 
 // Verify compares an index with the vectors it must have, which come in any order with digests of d, and
-// returns what is wrong. An error says that it could not be read to the end; it wraps store.ErrCorrupt where
+// returns what is wrong. An error says that it could not be read to the end; it wraps store.ErrCorrupt if
 // a block is damaged. It keeps some hundred bytes for each group.
 func Verify(
 	ctx context.Context, blocks segment.Blocks, c, of ipld.CID, source Source, d Digester,

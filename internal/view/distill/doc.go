@@ -11,7 +11,7 @@
 // MaxMembers entries and MaxSize tokens, or one entry, is a leaf; any other has a child for each digit
 // that follows the longest common prefix of its entries. So the tree depends on the set of entries alone.
 //
-// Every trie node is a digest: the topmost one is that of its scope, the others are clusters. Where a
+// Every trie node is a digest: the topmost one is that of its scope, the others are clusters. If a
 // node is in several scopes, the first one by the order of rules and ids is its home, and counts it.
 //
 // Beside them a tree of hashes finds digests and facts by what they say: see hashes.go.

@@ -17,7 +17,7 @@ import (
 )
 
 // The tree of hashes finds facts and digests by what they say. Each has an entry for each of four parts of its Sem, of
-// 16 bits, and one for its source. Where two hashes differ in d bits, one of the parts differs in d/4 at most: a
+// 16 bits, and one for its source. If two hashes differ in d bits, one of the parts differs in d/4 at most: a
 // question looks at the values of a part that are so near, which are few. A key is
 //
 //	part    1 byte: 0 to 3, or bySource

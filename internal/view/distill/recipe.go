@@ -48,7 +48,7 @@ func (r Rule) String() string {
 // Recipe says what digests are made by. The order of rules decides where a node is at home.
 type Recipe struct{ Rules []Rule }
 
-// Default is the recipe where nothing is said.
+// Default is the recipe if nothing is said.
 func Default() Recipe {
 	return Recipe{[]Rule{{ByEdge, "part-of"}, {ByEdge, "in"}, {ByEdge, "about"}}}
 }

@@ -18,7 +18,7 @@ type Target struct {
 
 // Reader reads one graph.
 type Reader interface {
-	// Fact returns a node, nil where there is none.
+	// Fact returns a node, nil if there is none.
 	Fact(ctx context.Context, id graph.ID) (*Fact, error)
 	// Up returns the scopes that a node is in, without itself, each once. Marks hide edges, not ends.
 	Up(ctx context.Context, id graph.ID) ([]Target, error)

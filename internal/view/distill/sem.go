@@ -40,7 +40,7 @@ var planes = sync.OnceValue(func() *[64][hashed.Dim]int32 {
 	return out
 })
 
-// SimHash returns the hash of a vector of Dim numbers: bit b, from the top, is 1 where the sum of the
+// SimHash returns the hash of a vector of Dim numbers: bit b, from the top, is 1 if the sum of the
 // numbers, with the signs of plane b, is above 0. That of none is 0.
 func SimHash(vector []int8) Sem {
 	if len(vector) != hashed.Dim {

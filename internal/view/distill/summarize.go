@@ -233,7 +233,7 @@ func (c *chooser) pick(tokens int) []Sentence {
 	return out
 }
 
-// value is what a sentence adds, for each token; 0 where it says nothing new.
+// value is what a sentence adds, for each token; 0 if it says nothing new.
 func (c *chooser) value(one *choice) int64 {
 	fresh, old := int64(0), int64(0)
 	for _, n := range one.terms {

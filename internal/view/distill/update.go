@@ -21,7 +21,7 @@ type Work struct {
 
 // Tree is the digests of one graph. Both maps are there, if empty.
 type Tree struct {
-	Root   ipld.CID    // of the root's digest; undefined where there is no fact
+	Root   ipld.CID    // of the root's digest; undefined if there is no fact
 	Scopes *prolly.Map // the id of each scope to the link of its digest
 	Hashes *prolly.Map // what finds digests and facts by what they say
 }

@@ -43,7 +43,7 @@ func Walk(
 	return nil
 }
 
-// Top returns the digest of a scope, or of the root for the zero id, and its link; nil where there is
+// Top returns the digest of a scope, or of the root for the zero id, and its link; nil if there is
 // none.
 func (t Tree) Top(ctx context.Context, from store.Getter, scope graph.ID) (*Digest, ipld.CID, error) {
 	c := t.Root
@@ -60,7 +60,7 @@ func (t Tree) Top(ctx context.Context, from store.Getter, scope graph.ID) (*Dige
 	return d, c, err
 }
 
-// Find returns the digest of a scope's cluster, of the scope itself for no label, nil where there is
+// Find returns the digest of a scope's cluster, of the scope itself for no label, nil if there is
 // none.
 func (t Tree) Find(
 	ctx context.Context, from store.Getter, scope graph.ID, label string,
@@ -156,7 +156,7 @@ func (t Tree) way(
 	return out, err
 }
 
-// Expired returns facts whose validity ended at a time or before, at most so many, going only where some
+// Expired returns facts whose validity ended at a time or before, at most so many, going only if some
 // did. They stay in their digests: no clock changes what was digested.
 func Expired(
 	ctx context.Context, from store.Getter, d *Digest, now graph.Time, most int,
@@ -324,7 +324,7 @@ func (c *comparing) entries(d *Digest, facts map[graph.ID]homed) []Kid {
 	return slices.Clone(d.Kids)
 }
 
-// kids compares children by their labels. Where that of one is the beginning of the other's, its children
+// kids compares children by their labels. If that of one is the beginning of the other's, its children
 // are compared instead.
 func (c *comparing) kids(a, b []Kid) error {
 	for (len(a) > 0 || len(b) > 0) && !c.out.More {

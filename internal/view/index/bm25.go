@@ -23,7 +23,7 @@ const tableLens = 256
 // scorer computes scores of clause 9.2 under the statistics of one collection.
 type scorer struct {
 	stats  Stats
-	norms  [Fields][tableLens]uint64 // n of each length, 0 where it is not known yet
+	norms  [Fields][tableLens]uint64 // n of each length, 0 if it is not known yet
 	shares [Fields][tableLens]uint64 // share of one occurrence
 }
 

@@ -32,7 +32,7 @@ type builder struct {
 	sized    int // terms that are in size
 	scratch  []byte
 	draft    *Draft  // the one that documents came from last
-	drafted  []int32 // by a term's number there: one more than its number here; 0 where not met yet
+	drafted  []int32 // by a term's number there: one more than its number here; 0 if not met yet
 }
 
 // termCount is how often a term is in each field of a document.

@@ -13,7 +13,7 @@ import (
 // propView is one property in the course of one query: the part used last, and the documents from
 // low to below high, about which it says all there is to say.
 type propView struct {
-	group     *propGroup // nil where none of them has the property
+	group     *propGroup // nil if none of them has the property
 	low, high uint64
 }
 

@@ -34,7 +34,7 @@ func (c *counter) Get(ctx context.Context, id ipld.CID) ([]byte, error) {
 	return data, err
 }
 
-// faulty is a getter that damages one block. Where it verifies, as a store does, readers see a
+// faulty is a getter that damages one block. If it verifies, as a store does, readers see a
 // *store.CorruptError; else they see the bytes.
 type faulty struct {
 	store.Getter
@@ -162,7 +162,7 @@ func checkError(t *testing.T, err error) {
 	}
 }
 
-// tryAll runs every operation on an index that may be damaged and returns the answers, nil where
+// tryAll runs every operation on an index that may be damaged and returns the answers, nil if
 // there are none.
 func tryAll(t *testing.T, get store.Getter, m ipld.CID) (answers []any) {
 	t.Helper()

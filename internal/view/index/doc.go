@@ -32,7 +32,7 @@
 //	                              of clause 7.1
 //	meta     its first document   number of documents; number of types; for each type, ascending,
 //	                              its length and bytes; for each document the number of its
-//	                              type, a byte, or u16 where there are more than 256; for each 32
+//	                              type, a byte, or u16 if there are more than 256; for each 32
 //	                              documents where they end in what follows, u16; then the
 //	                              documents, below
 //	props    length of the first  groups, ascending by name (shorter first, then bytewise): length

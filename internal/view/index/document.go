@@ -10,7 +10,7 @@ import (
 // Document is a node as the index sees it.
 type Document struct {
 	Node    *graph.Node
-	Content string // the whole text of Node.Content, "" where there is none
+	Content string // the whole text of Node.Content, "" if there is none
 }
 
 // Change is what happened to one node: Old is nil for a new node and New for one removed. Old must

@@ -57,14 +57,14 @@ type Analysed struct {
 
 const (
 	draftPieceBytes = 256 << 10
-	// draftHeld is how many bytes of records stay in memory where there is a room.
+	// draftHeld is how many bytes of records stay in memory if there is a room.
 	draftHeld = 2 * draftPieceBytes
 	// draftDocBytes and draftTermBytes are what each document and each term takes beside.
 	draftDocBytes, draftTermBytes = 24, 4
 )
 
 // NewDraft returns an empty draft for an index of the default language, that takes documents until
-// it has about limit bytes in memory. Where it is given a room it keeps their records there.
+// it has about limit bytes in memory. If it is given a room it keeps their records there.
 func NewDraft(limit int, room DraftRoom) (*Draft, error) {
 	a, err := text.New(defaultLanguage)
 	if err != nil {
@@ -182,7 +182,7 @@ func (d *Draft) append(b []byte, doc *Document) []byte {
 	return b
 }
 
-// Find returns the document under a CID, nil where there is none.
+// Find returns the document under a CID, nil if there is none.
 func (d *Draft) Find(c ipld.CID) (*Analysed, error) {
 	if d == nil || len(d.docs) == 0 {
 		return nil, nil

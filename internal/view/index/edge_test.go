@@ -304,7 +304,7 @@ func TestUpdateRefuses(t *testing.T) {
 
 // TestLayouts holds that no layout of segments, no cache and no number of goroutines changes an
 // answer, and that passing over documents changes nothing: the best five are those of the best
-// 100,000, where none is ever passed over.
+// 100,000, if none is ever passed over.
 func TestLayouts(t *testing.T) {
 	effort.Alone(t)
 	ctx := context.Background()

@@ -30,8 +30,8 @@ type Index struct {
 }
 
 // Open reads a manifest and the segments' own blocks. cache may be shared with other indexes; nil
-// means none. It returns an error that wraps ErrAnalyser where the manifest is of another
-// analyser, store.ErrNotFound where a block is missing, store.ErrCorrupt where one is damaged.
+// means none. It returns an error that wraps ErrAnalyser if the manifest is of another
+// analyser, store.ErrNotFound if a block is missing, store.ErrCorrupt if one is damaged.
 func Open(ctx context.Context, get store.Getter, manifest ipld.CID, cache *segment.Cache) (*Index, error) {
 	m, err := ReadManifest(ctx, get, manifest)
 	if err != nil {
@@ -114,7 +114,7 @@ func (x *Index) deadDocs(ctx context.Context, n int) (segment.Bitset, error) {
 
 // Doc is one live document in the course of a query, which its methods belong to: they use the
 // query's context, and documents of one query must not be used by several goroutines at a time.
-// What it has is read when it is first asked for; where that fails it is zero, and Err is
+// What it has is read when it is first asked for; if that fails it is zero, and Err is
 // not nil. Queries look at it themselves after they have asked an Accept.
 type Doc struct {
 	view  *view
@@ -147,7 +147,7 @@ func (d Doc) Type() string {
 // Created returns when the node was created.
 func (d Doc) Created() graph.Time { return d.meta().created }
 
-// Updated returns when the node was last changed: Created where it never was.
+// Updated returns when the node was last changed: Created if it never was.
 func (d Doc) Updated() graph.Time {
 	m := d.meta()
 	if m.updated.Given {
@@ -183,7 +183,7 @@ func (d Doc) meta() *docMeta {
 func (d Doc) Err() error { return d.view.failed }
 
 // Prop returns the value of a property and whether the node has it. The error wraps
-// store.ErrCorrupt where the index is damaged.
+// store.ErrCorrupt if the index is damaged.
 func (d Doc) Prop(name string) (ipld.Value, bool, error) {
 	return d.view.prop(name, d.n)
 }

@@ -17,7 +17,7 @@ type Keeper struct {
 	heap   []Hit // the worst at its root
 }
 
-// NewKeeper returns a keeper of k nodes, LaneDepth where that is 0.
+// NewKeeper returns a keeper of k nodes, LaneDepth if that is 0.
 func NewKeeper(accept func(graph.ID) (bool, error), k int) Keeper {
 	if k <= 0 {
 		k = LaneDepth

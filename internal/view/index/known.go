@@ -47,7 +47,7 @@ type knownTerm struct {
 // that texts have most, and most titles are too common by these; rare words are seldom asked for again.
 const memoNodes, memoSegments = 64, 8
 
-// known finds a term in all segments, from memory where it can be. What it returns must not be changed. room is
+// known finds a term in all segments, from memory if it can be. What it returns must not be changed. room is
 // where entries may be put.
 func (x *Index) known(ctx context.Context, term string, room *entryRoom) (knownTerm, error) {
 	h := termSum(term) >> 1 // whose last bit is always the same

@@ -63,7 +63,7 @@ func (m *Manifest) check() error {
 	return nil
 }
 
-// ReadManifest reads a manifest. It returns an error that wraps store.ErrCorrupt where the
+// ReadManifest reads a manifest. It returns an error that wraps store.ErrCorrupt if the
 // block is damaged.
 func ReadManifest(ctx context.Context, get store.Getter, c ipld.CID) (*Manifest, error) {
 	r, err := Format.ReadManifest(ctx, get, c)

@@ -12,7 +12,7 @@ import (
 
 // TermsResult is what WithTerms found.
 type TermsResult struct {
-	IDs  []graph.ID // ascending, nil where Many
+	IDs  []graph.ID // ascending, nil if Many
 	Many bool       // whether there are more than were asked for
 }
 
@@ -51,7 +51,7 @@ func (x *Index) WithTerms(
 
 const allFields = 1<<Fields - 1
 
-// rarestFirst looks up the distinct ones of some terms, nil where no live document has one of them.
+// rarestFirst looks up the distinct ones of some terms, nil if no live document has one of them.
 func (x *Index) rarestFirst(ctx context.Context, terms []string) ([]queryTerm, error) {
 	list := make([]queryTerm, 0, len(terms))
 	room := make(entryRoom, len(terms)*len(x.segs))

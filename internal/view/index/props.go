@@ -23,11 +23,11 @@ type propGroup struct {
 	values []ipld.Value // distinct short scalars, decoded
 }
 
-// propItem is an encoded value, or the number of a part of "large" where data is nil.
+// propItem is an encoded value, or the number of a part of "large" if data is nil.
 type propItem struct {
 	data  []byte
 	large int32
-	value int32 // its number in values, -1 where it is not there
+	value int32 // its number in values, -1 if it is not there
 }
 
 // maxScalar is the longest encoding that is decoded together with its part: filters ask for short

@@ -19,7 +19,7 @@ type QueryTerm struct {
 }
 
 // QueryText is a text of a request, analysed once for all that is asked about it: to do so again
-// for each question takes longer than the search where the text is long. It keeps the text. Safe
+// for each question takes longer than the search if the text is long. It keeps the text. Safe
 // for concurrent use.
 type QueryText struct {
 	x     *Index

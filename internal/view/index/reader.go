@@ -30,7 +30,7 @@ func (r *postReader) open(src *source, seg *segment.Segment, e entry) {
 	}
 }
 
-// peek reads the head of the next block where there is one, and reports that. Inline postings
+// peek reads the head of the next block if there is one, and reports that. Inline postings
 // have no head: theirs says nothing.
 func (r *postReader) peek(ctx context.Context) (bool, error) {
 	if r.has || r.left == 0 {

@@ -189,7 +189,7 @@ func TestDocByID(t *testing.T) {
 	}
 }
 
-// TestRemoveAll removes everything where that makes a merge, which leaves no segment.
+// TestRemoveAll removes everything if that makes a merge, which leaves no segment.
 func TestRemoveAll(t *testing.T) {
 	ctx := context.Background()
 	blocks := mem.New().Derived()

@@ -88,7 +88,7 @@ type textQuery struct {
 	hit    [docsPerPart / 64]uint64
 }
 
-// look finds a term in all segments. Its entries are nil where no live document has it.
+// look finds a term in all segments. Its entries are nil if no live document has it.
 func (x *Index) look(ctx context.Context, term QueryTerm, room *entryRoom) (queryTerm, error) {
 	t := queryTerm{QueryTerm: term, factor: uint64(term.Times * term.Weight)}
 	known, err := x.known(ctx, t.As, room)

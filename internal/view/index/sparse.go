@@ -88,7 +88,7 @@ type SparseSearch struct {
 }
 
 // NewSparseSearch returns a search for the best k accepted nodes; k = 0 stands for LaneDepth, and a
-// nil accept for all nodes. accept is asked of a node only where it would be among the best of those
+// nil accept for all nodes. accept is asked of a node only if it would be among the best of those
 // offered so far; its error ends the search. Weights of the query are 1 to 2^31 - 1.
 func NewSparseSearch(
 	query []graph.Term, accept func(graph.ID) (bool, error), k int,

@@ -27,7 +27,7 @@ type Reading struct {
 	As   string // the term that is closest to it
 }
 
-// Readings finds what terms of the text are read as where no live document has them: clause 9.10.
+// Readings finds what terms of the text are read as if no live document has them: clause 9.10.
 // They are in the order of their first places, at most 16.
 //
 // For each of these terms it walks the terms of the same first letter in all segments, at worst all
@@ -66,7 +66,7 @@ func (q *QueryText) Readings(ctx context.Context) ([]Reading, error) {
 }
 
 // closest returns the term that is closest to one that no document has: by its distance, then by
-// the number of documents, then bytewise. It returns "" where none is close enough.
+// the number of documents, then bytewise. It returns "" if none is close enough.
 func (x *Index) closest(ctx context.Context, term string) (string, error) {
 	most := 1
 	if utf8.RuneCountInString(term) >= manyLetters {

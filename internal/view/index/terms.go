@@ -71,7 +71,7 @@ func (x *Index) Split(
 // TermWeight is a distinct term of a query and what it weighs.
 type TermWeight struct {
 	Term   string // what is looked up for it
-	Weight int64  // how often it is in the query times its idf, 0 where no live document has it
+	Weight int64  // how often it is in the query times its idf, 0 if no live document has it
 }
 
 // TermWeights returns the terms of a query in its order, and what the text lane multiplies with.

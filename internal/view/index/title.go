@@ -138,7 +138,7 @@ type titleNodes struct {
 	ids []graph.ID // ascending, none if they are too many
 }
 
-// named is titled, from memory where it can be.
+// named is titled, from memory if it can be.
 func (x *Index) named(find *titleFinder, key []byte, h titleSum) (*titleNodes, error) {
 	if t := x.titles.get(uint64(h)); t != nil && t.key == string(key) {
 		return t, nil
@@ -220,7 +220,7 @@ func (x *Index) each(
 }
 
 // Mentioning returns live documents, ascending, whose contents have all the terms of the title that
-// a summary is: all that have the title are among them. There are none where the summary is no
+// a summary is: all that have the title are among them. There are none if the summary is no
 // title, too many nodes have it, or each of its terms is in more than most documents.
 func (x *Index) Mentioning(
 	ctx context.Context, summary string, most int,

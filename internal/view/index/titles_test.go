@@ -17,7 +17,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// TestTitleParts looks up sums that are there and others, also where sums are close together.
+// TestTitleParts looks up sums that are there and others, also if sums are close together.
 func TestTitleParts(t *testing.T) {
 	rng := newRand(t)
 	for _, n := range []int{0, 1, 2, 63, 1000, titlesPerPart} {

@@ -15,7 +15,7 @@ import (
 
 // UpdateOptions of an update. The zero value means the defaults. None but Language changes an answer.
 type UpdateOptions struct {
-	// Language is the analyser's language where there is no base, "en" by default. An update of a
+	// Language is the analyser's language if there is no base, "en" by default. An update of a
 	// base keeps the base's.
 	Language string
 	// Fanout is how many segments of about one size become one, 8 by default, at least 2.
@@ -27,7 +27,7 @@ type UpdateOptions struct {
 	SpillBytes int
 	// CacheBytes is how many bytes of decoded parts a merge keeps, 16 MiB by default.
 	CacheBytes int64
-	// Later, where given, has merges made beside the updates.
+	// Later, if given, has merges made beside the updates.
 	Later segment.Later
 }
 
@@ -78,8 +78,8 @@ type updater struct {
 // applied, which come ascending by id, each id at most once. It returns the CID of the manifest,
 // which is base where the changes do not touch what is indexed. An error of changes ends the
 // update and is returned. The blocks written before an error are garbage. It returns an error that
-// wraps ErrAnalyser where base is of another analyser, and one that wraps store.ErrCorrupt
-// where base is damaged or changes do not fit it and that is noticed.
+// wraps ErrAnalyser if base is of another analyser, and one that wraps store.ErrCorrupt
+// if base is damaged or changes do not fit it and that is noticed.
 //
 // The same base, changes and options give the same manifest, but for the runs that Later knows.
 func Update(

@@ -17,7 +17,7 @@ import (
 
 // Mismatch is one difference between an index and the graph it is of.
 type Mismatch struct {
-	ID   graph.ID // the node, zero where the difference is in a sum
+	ID   graph.ID // the node, zero if the difference is in a sum
 	What string   // what differs, with what the index says and what it should say
 }
 

@@ -52,7 +52,7 @@ func (x *Expectations) Sum(d *Document) uint64 {
 // Wanted is a document that an index must have.
 type Wanted struct {
 	ID graph.ID
-	// Sum is the number of the document, 0 where it is not known: then Document is the document.
+	// Sum is the number of the document, 0 if it is not known: then Document is the document.
 	Sum      uint64
 	Document *Document
 }
@@ -63,7 +63,7 @@ type DocumentReader func(context.Context, graph.ID) (*Document, error)
 // expected is what an index should say of a document.
 type expected struct {
 	id    graph.ID
-	known uint64 // where it is not 0, all that is known
+	known uint64 // if it is not 0, all that is known
 	meta  docMeta
 	lens  docLens
 	words uint64

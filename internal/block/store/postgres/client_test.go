@@ -68,7 +68,7 @@ func TestPlace(t *testing.T) {
 }
 
 // TestMigrateAtOnce has many processes migrate tables of the first version concurrently, and others create them
-// where none exist.
+// if none exist.
 func TestMigrateAtOnce(t *testing.T) {
 	server, ctx := pgserver.Start(t, "max_connections=100"), t.Context()
 	all := migrations

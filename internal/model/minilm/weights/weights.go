@@ -1,7 +1,7 @@
 //go:build !nomodel
 
 // Package weights carries the file of package minilm's model: 23 MB of each program that links it, which are mapped from
-// the program and read from disk where a text is embedded, and nowhere else. The build tag nomodel leaves it out.
+// the program and read from disk when a text is embedded, and nowhere else. The build tag nomodel leaves it out.
 package weights
 
 import _ "embed"
