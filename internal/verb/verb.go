@@ -46,6 +46,8 @@ type Spec struct {
 	Long bool
 	// Local is whether it is for the command line of this machine alone.
 	Local bool
+	// Hidden leaves the command out of help and completion, since programs call it rather than people.
+	Hidden bool
 	// Answers are values of the types that an answer may have; nil for the one of the function.
 	Answers []any
 	// Body and Answer are the media types of a body of bytes and an answer of bytes, "" for none: the

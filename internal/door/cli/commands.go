@@ -57,8 +57,6 @@ func commandOf(c *line.Line, name string) *cobra.Command {
 	switch name {
 	case "config":
 		cmd.Long = setup.ConfigHelp()
-	case "hold":
-		cmd.Hidden = true // serve and mcp do the same, and more
 	case "key":
 		cmd.PersistentFlags().StringVar(&c.KeysDir, "keys", "",
 			"the `DIR`ectory of keys and the trust list (MNEM_KEYS; default: the user's)")

@@ -68,14 +68,20 @@ func TestReference(t *testing.T) {
 
 func writeReference(t *testing.T, b *bytes.Buffer) {
 	b.WriteString(code(referenceHead))
-	b.WriteString("## Commands\n\n")
-	eachCommand(func(path string, cmd *cobra.Command) {
-		if cmd.HasParent() {
-			fmt.Fprintf(b, "- [%s](#%s): %s\n", path, strings.ReplaceAll(path, " ", "-"), cmd.Short)
-		}
-	})
+	for _, part := range []struct {
+		title  string
+		hidden bool
+	}{{"Commands", false}, {"Commands that other programs call", true}} {
+		fmt.Fprintf(b, "## %s\n\n", part.title)
+		eachCommand(func(path string, cmd *cobra.Command) {
+			if cmd.HasParent() && part.hidden == (cmd.Hidden || cmd.Parent().Hidden) {
+				fmt.Fprintf(b, "- [%s](#%s): %s\n", path, strings.ReplaceAll(path, " ", "-"), cmd.Short)
+			}
+		})
+		b.WriteString("\n")
+	}
 	root := root((&line.Line{App: &line.App{Getenv: func(string) string { return "" }}}))
-	fmt.Fprintf(b, "\nFlags of every command:\n\n```\n%s```\n\n", root.PersistentFlags().FlagUsages())
+	fmt.Fprintf(b, "## Flags of every command\n\n```\n%s```\n\n", root.PersistentFlags().FlagUsages())
 	for _, topic := range topics() {
 		fmt.Fprintf(b, "## %s\n\n```\n%s\n```\n\n", topic.Short, topic.Long)
 	}

@@ -78,14 +78,14 @@ var bare = []string{"mnem", "mnem init"}
 
 // notShells are examples for the prompt of a shell that this test does not speak, and servers,
 // which go on until they are told to end.
-var notShells = []string{"mnem completion", "mnem mcp", "mnem serve", "mnem view"}
+var notShells = []string{"mnem completion", "mnem hold", "mnem mcp", "mnem serve", "mnem view"}
 
 // eachCommand calls fn for every command that runs.
 func eachCommand(fn func(path string, cmd *cobra.Command)) {
 	c := &line.Line{App: &line.App{Getenv: func(string) string { return "" }}}
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {
-		if cmd.Runnable() && cmd.Name() != "help" && !cmd.Hidden {
+		if cmd.Runnable() && cmd.Name() != "help" {
 			fn(cmd.CommandPath(), cmd)
 		}
 		for _, sub := range cmd.Commands() {

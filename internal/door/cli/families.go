@@ -11,6 +11,7 @@ import (
 // family is a command that only holds others: those whose names begin with its own.
 type family struct {
 	use, group, short, long, example string
+	hidden                           bool // as a verb may be
 }
 
 // families are the commands that only hold others.
@@ -61,7 +62,7 @@ var families = []family{
 	},
 	{
 		use:   "pack",
-		group: line.GroupTrade,
+		group: line.GroupTrade, hidden: true,
 		short: "Low-level steps of a transfer between repositories",
 		long: "'mnem fetch', 'mnem push' and 'mnem sync' ask another repository these questions, in a\n" +
 			"directory or by a server: what it has, to send what is lacking here, to take in what is\n" +
@@ -180,5 +181,5 @@ var families = []family{
 // familyOf returns the command of a family: there is one, the first test that builds the commands sees to it.
 func familyOf(name string) *cobra.Command {
 	f := families[slices.IndexFunc(families, func(f family) bool { return f.use == name })]
-	return &cobra.Command{Use: f.use, GroupID: f.group, Short: f.short, Long: f.long, Example: f.example}
+	return &cobra.Command{Use: f.use, GroupID: f.group, Short: f.short, Long: f.long, Example: f.example, Hidden: f.hidden}
 }

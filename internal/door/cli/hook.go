@@ -28,6 +28,7 @@ func hookCommand(c *line.Line) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "hook HOST EVENT",
 		GroupID: line.GroupChange,
+		Hidden:  true,
 		Short:   "Handle an event of an agent's program",
 		Long: "What programs that run agents call when something happens: they say it in JSON on standard\n" +
 			"input. HOST is claude-code, codex, gemini, cursor or opencode; EVENT is session-start, prompt,\n" +

@@ -72,7 +72,7 @@ var ofThisMachine = []string{
 	"mnem config unset", "mnem demo", "mnem completion", "mnem key", "mnem key new", "mnem key list",
 	"mnem key show", "mnem key export", "mnem key import", "mnem key trust", "mnem key revoke",
 	"mnem key untrust", "mnem key rm", "mnem sources diff", "mnem sources refresh",
-	"mnem ingest", "mnem capture", "mnem hook", "mnem last",
+	"mnem ingest", "mnem capture", "mnem hold", "mnem hook", "mnem last",
 	"mnem integrate", "mnem unintegrate", "mnem doctor", "mnem policy", "mnem policy init",
 	"mnem policy show", "mnem policy check", "mnem guard", "mnem guard check", "mnem guard rules",
 	"mnem serve", "mnem view", "mnem mcp", "mnem token", "mnem token new", "mnem token list", "mnem token revoke",

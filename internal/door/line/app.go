@@ -305,17 +305,19 @@ func givenAlone(cmd *cobra.Command) (name string) {
 	return name
 }
 
-// renamedCommand says what a removed command is now, nil for any other.
+// renamedCommand names the replacement of a removed command, which is the first two words of a line or the first.
+// It returns nil for any other.
 func renamedCommand(cmd *cobra.Command, args []string) error {
-	if cmd.HasParent() || len(args) == 0 {
-		return nil
+	words := append(strings.Fields(cmd.CommandPath())[1:], args...)
+	for n := min(2, len(words)); n > 0; n-- {
+		name := strings.Join(words[:n], " ")
+		if now := operation.Renamed(name); now != "" {
+			err := Usagef("'%s' is now '%s'", name, now)
+			command, _, _ := strings.Cut(now, " -")
+			return Hint(err, "see '%s %s --help'", cmd.Root().Name(), command)
+		}
 	}
-	now := operation.Renamed(args[0])
-	if now == "" {
-		return nil
-	}
-	err := Usagef("%q is now '%s %s'", args[0], cmd.Name(), now)
-	return Hint(err, "see '%s %s --help'", cmd.Name(), strings.Fields(now)[0])
+	return nil
 }
 
 // knownCommand refuses what is not the name of a command, with the names that come close.

@@ -51,7 +51,7 @@ func (s *Server) knows(name string) error {
 		names = append(names, t.name)
 	}
 	if now := operation.Renamed(name); now != "" {
-		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("%q is now %q", name, now)}
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("'%s' is now '%s'", name, now)}
 	}
 	message := fmt.Sprintf("unknown tool %q; there are %s", clipText(name, 100), strings.Join(names, ", "))
 	if s.opt.Profile != ProfileFull {

@@ -24,7 +24,7 @@ type holdJSON struct {
 // HoldCommand is the command that keeps a repository open for others.
 func HoldCommand() *line.Bound {
 	return LocalLines(verb.Spec{
-		Command: "hold", Right: verb.NoRight,
+		Command: "hold", Right: verb.NoRight, Hidden: true, // serve and mcp do the same, and more
 		Group: line.GroupCare, Title: "Hold the repository open and serve other mnem processes",
 		Doc: "Keep the repository open until stopped, and run the commands of all other mnem\n" +
 			"processes on it: what they need is in memory then. While another process does the same this\n" +

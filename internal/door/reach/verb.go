@@ -88,7 +88,7 @@ func Verb(c *line.Line, v *line.Bound) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   strings.TrimSpace(words[len(words)-1] + " " + v.Spec.Usage),
 		Short: v.Spec.Title, Long: WithModels(v.Spec.Doc), Example: v.Spec.Example, GroupID: v.Spec.Group,
-		Args: positional(v),
+		Args: positional(v), Hidden: v.Spec.Hidden,
 	}
 	if v.Spec.Complete != "" {
 		cmd.ValidArgsFunction = arguments(c, v)

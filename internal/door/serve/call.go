@@ -12,11 +12,19 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
+// noOperation refuses an unknown name, and names the replacement of a removed one.
+func noOperation(name string) *problem {
+	if now := operation.Renamed(name); now != "" {
+		return notFound("'%s' is now '%s': see /openapi.json", name, now)
+	}
+	return notFound("no operation %q: see /openapi.json", brief(name))
+}
+
 // call runs an operation.
 func (s *Server) call(w http.ResponseWriter, r *http.Request) {
 	op := s.ops[r.PathValue("operation")]
 	if op == nil {
-		s.refuse(w, r, notFound("no operation %q: see /openapi.json", brief(r.PathValue("operation"))))
+		s.refuse(w, r, noOperation(r.PathValue("operation")))
 		return
 	}
 	exchangeOf(r).operation = op.Name

@@ -1,5 +1,5 @@
-// Command house measures the program's own size and shape: lines, packages, types, the public surface and
-// comments. It prints one row a measure, with the bound that the row is held to.
+// Command house measures the program's own size and shape: lines, packages, types, the public surface, comments,
+// commands and flags. It prints one row a measure, with the bound that the row is held to.
 //
 //	go run ./internal/lint/house
 package main
@@ -48,7 +48,12 @@ func main() {
 		fmt.Fprintln(os.Stderr, "house:", err)
 		os.Exit(1)
 	}
-	for _, r := range h.rows() {
+	commands, err := commandRows()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "house:", err)
+		os.Exit(1)
+	}
+	for _, r := range append(h.rows(), commands...) {
 		fmt.Printf("| %s | %s | %s |\n", r.what, r.found, r.aim)
 	}
 }

@@ -95,7 +95,7 @@ type Captured struct {
 
 // Capture takes in what hooks noted.
 var Capture = verb.Define(verb.Spec{
-	Command: "capture", Right: verb.OwnRight, Group: "change", Effect: verb.Writes, Idempotent: true, Local: true,
+	Command: "capture", Right: verb.OwnRight, Group: "change", Effect: verb.Writes, Idempotent: true, Local: true, Hidden: true,
 	Title: "Import the conversations that hooks noted",
 	Doc: "Take in the conversations that hooks noted (see 'mnem hook --help'): each turn becomes a node, as\n" +
 		"with 'mnem ingest --from', in one commit. Transcripts are read on from where their reading ended.\n" +

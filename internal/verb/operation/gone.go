@@ -1,10 +1,33 @@
 package operation
 
-// renamed lists the verbs that were removed, with the call that replaces each.
-var renamed = map[string]string{
-	"check": "recall", "calibrate": "recall", "stale": "mark stale", "retire": "mark retired", "expire": "mark expired",
-	"contradict": "mark contradicted", "supersede": "mark superseded",
+import "strings"
+
+// A Rename is a removed command or verb, with the words that replace it on the command line.
+type Rename struct{ Name, Now string }
+
+// renames lists every removed name once, by the words of its command.
+var renames = []Rename{
+	{"calibrate", "recall"},
+	{"check", "recall"},
+	{"contradict", "mark contradicted"},
+	{"expire", "mark expired"},
+	{"retire", "mark retired"},
+	{"stale", "mark stale"},
+	{"supersede", "mark superseded"},
 }
 
-// Renamed returns the call that replaces a removed verb, "" for any other name.
-func Renamed(name string) string { return renamed[name] }
+// Renames returns all removed names. The list must not be changed.
+func Renames() []Rename { return renames }
+
+// Renamed returns the words that replace a removed command or verb, "" for any other name. Words of a name may be
+// separated as on the command line or as in the name of a verb.
+func Renamed(name string) string {
+	for _, r := range renames {
+		if joined.Replace(r.Name) == joined.Replace(name) {
+			return r.Now
+		}
+	}
+	return ""
+}
+
+var joined = strings.NewReplacer("-", "_", " ", "_")
