@@ -61,7 +61,7 @@ var floors = []floor{
 		"web door/mcp door/serve door/shelf door/settings door/show door/answers testdata/demo door/line " +
 		"door/reach door/setup door/trade door/access door/verbs door/serving door/cli"},
 	{"measuring", "programs and packages that measure", "evaluate synth bench"},
-	{"programs", "", "cmd/mnem cmd/mnem-bench"},
+	{"programs", "", "cmd/mnem cmd/mnem-bench door/cli/man"},
 	{"tests", "what tests share; tests of the whole from outside", "" +
 		"cases testkit/effort testkit/differ testkit/longer testkit/o200k testkit/pgserver testkit/ramdir testkit " +
 		"testkit/repofiles testkit/repokit testkit/memkit testkit/verbkit testkit/program base/text/gen e2e " +
@@ -165,7 +165,7 @@ var few = map[string]string{
 	"block/store/pebble":   "core testkit/repofiles testkit/repokit",
 	"model/minilm/weights": "cmd/mnem cmd/mnem-bench repo/minilm",
 	"block/store/postgres": "core testkit/repokit",
-	"door/cli":             "cmd/mnem cmd/mnem-bench bench testkit/program",
+	"door/cli":             "cmd/mnem cmd/mnem-bench bench door/cli/man testkit/program",
 	"door/show":            "door/answers door/line door/reach door/setup door/trade door/access door/verbs door/serving door/cli bench",
 	"repo":                 "repo/minilm",
 	"repo/minilm":          "",
