@@ -20,6 +20,8 @@ var mayOpen = map[string]string{
 	"internal/lint/house/":                 "a program for files of this module",
 	"web/build/":                           "a generator, for files of this module",
 	"conformance/":                         "a program for files of this module",
+	"release/":                             "a program for files of this module",
+	"internal/door/cli/man/":               "a generator, which writes a new directory",
 	"internal/bench/":                      "a program of its own, which holds no memory of a user",
 	"internal/block/store/pebble/":         "files of the store, which it makes",
 	"internal/base/queue/":                 "a file of the store's lock",
