@@ -1,6 +1,9 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // asked is the field request of a receipt (13.1): every parameter that is in each of them, at its default, and edit.
 func asked(text string, edit dict) dict {
@@ -77,7 +80,8 @@ func receiptCases(s *suite) {
 		"vectors": dict{"m": []byte{127, 193, 0}}, "sparse": dict{"s": dict{"tide": 65536}}, "community": true,
 		"rewrites": []any{cidOf(codecRaw, []byte("high water"))}, "rewrite": "multi", "rerank": "jina:m", "rerankTop": 9,
 		"reranked": []any{dict{"id": []byte(nodeIDOfKey("alice")), "score": -900}},
-		"where":    []any{dict{"name": "age", "op": ">", "value": 40}, dict{"name": "owns", "op": "exists", "edges": "out"}},
+		"now":      t0, "days": []any{dict{"from": t0 - 9}, dict{"from": t0, "to": t0 + 90}, dict{"to": t0}},
+		"where": []any{dict{"name": "age", "op": ">", "value": 40}, dict{"name": "owns", "op": "exists", "edges": "out"}},
 	}), recordCID(baseCommit(nil)), nodeCalled("alice"), nodeCalled("dock/north"))
 	s.records("receipt", full, []recordCase{{"13.1", "full", "most parameters, and two items", "", nil}})
 	s.records("receipt", receiptOn(asked("tide", nil)), []recordCase{
@@ -134,6 +138,14 @@ func parameterCases(s *suite) {
 		{"8.1", "floor-unknown", "no band", "field", "most"},
 		{"13.1", "floor-empty", "an empty one", "field", ""},
 		{"13.1", "floor-number", "another kind", "field", 1},
+	})
+	s.parameters("days", []parameterCase{
+		{"8.1", "days-none", "an empty list is left out", "field", []any{}},
+		{"8.1", "days-open", "a day without a beginning and an end", "field", []any{dict{}}},
+		{"8.1", "days-empty", "nothing between both", "field", []any{dict{"from": t0, "to": t0}}},
+		{"8.1", "days-many", "more than there may be", "field", slices.Repeat([]any{dict{"from": t0}}, 9)},
+		{"8.1", "days-field", "an unknown field", "field", []any{dict{"from": t0, "zone": "UTC"}}},
+		{"8.1", "days-text", "a time as text", "field", []any{dict{"from": "2026-11-22"}}},
 	})
 	s.parameters("format", []parameterCase{
 		{"13.1", "format-default", "the default form is left out", "field", "yaml"},

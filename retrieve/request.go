@@ -77,6 +77,9 @@ type Request struct {
 	// Now is the day from which relative dates of the text count, like "last week"; not given, they
 	// are not read. It is kept to the day, and dropped if the text has no such date.
 	Now graph.OptTime
+	// Days are the times that the text names, in its order, if its days are not those of UTC: at most MaxDays. Now
+	// is then the beginning in UTC of the day on which it is asked. A text that names another number is refused.
+	Days []DateRange
 	// Intent makes the request a recall: what it asks for decides which links count. "" for none.
 	Intent Intent
 	ProfileChoice
@@ -372,6 +375,8 @@ func paramsOfChoice() []param {
 		moment("now", func(r *Request) *graph.OptTime { return &r.Now }).own(ownAsked).
 			fills(func(r *Request) { r.Now = startOfDay(r.Now) }).
 			remote().flag("count dates like 'last week' in the query from the day of this `TIME`; default today"),
+		list("days", ParamObject, func(r *Request) *[]DateRange { return &r.Days },
+			encodeDays, decodeDays, (*memberParser).days, keptDays, (*Request).checkDays).own(ownAsked),
 		names("marks", ParamWords, func(r *Request) *[]graph.State { return &r.Marks },
 			(*Request).checkMarks,
 			graph.Forgotten, graph.Superseded, graph.Expired, graph.Retired).own(ownAnswer),

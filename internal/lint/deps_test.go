@@ -25,7 +25,7 @@ type floor struct {
 var floors = []floor{
 	{"base", "integer maths, texts, files and caches; nothing of a memory", "" +
 		"base/tuning base/cache base/fixed base/heap base/parallel base/httpd base/pattern base/pipe base/queue base/regular " +
-		"base/filestate base/filewatch owner base/vector base/text base/dates base/intent base/rarity base/hashed base/plain"},
+		"base/filestate base/filewatch owner base/vector base/text base/dates base/intent base/rarity base/hashed base/plain base/zones"},
 	{"ipld", "what a block is: CIDs, canonical bytes, limits", "ipld ipld/prime"},
 	{"records", "nodes, edges, marks, commits; texts that must not be written", "" +
 		"graph guard block/car block/store commit view/community"},
@@ -64,7 +64,7 @@ var floors = []floor{
 	{"programs", "", "cmd/mnem cmd/mnem-bench door/cli/man"},
 	{"tests", "what tests share; tests of the whole from outside", "" +
 		"cases testkit/effort testkit/differ testkit/longer testkit/o200k testkit/pgserver testkit/ramdir testkit " +
-		"testkit/repofiles testkit/repokit testkit/memkit testkit/verbkit testkit/program base/text/gen e2e " +
+		"testkit/repofiles testkit/repokit testkit/memkit testkit/verbkit testkit/program base/text/gen base/zones/gen e2e " +
 		"sharing lint lint/house spec"},
 }
 

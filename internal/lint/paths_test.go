@@ -17,6 +17,7 @@ var mayOpen = map[string]string{
 	"internal/testkit/":                    "tests alone",
 	"internal/cases/":                      "tests alone",
 	"internal/base/text/gen/":              "a generator, for files of this module",
+	"internal/base/zones/gen/":             "a generator, for files of this module",
 	"internal/lint/house/":                 "a program for files of this module",
 	"web/build/":                           "a generator, for files of this module",
 	"conformance/":                         "a program for files of this module",

@@ -13,7 +13,6 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/rank/complete"
-	"github.com/mnem-project/mnem/internal/rank/stage"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
@@ -283,17 +282,6 @@ func OneUse(uses []string) error {
 		return Usagef("standard input is named twice: for %s", strings.Join(uses, " and "))
 	}
 	return nil
-}
-
-// FromNow lets the dates of a request count from today where it names no day itself and has such dates:
-// nothing else may depend on the clock.
-func FromNow(host Host, r *retrieve.Request) error {
-	if r.Now.Given || !stage.CountsFromNow(*r) {
-		return nil
-	}
-	now, err := host.Now()
-	r.Now = graph.At(now)
-	return err
 }
 
 // ExcludeHint says what to do about a node to exclude that there is none of.

@@ -251,6 +251,11 @@ type Configurer interface {
 	Configure(setting func(variable, key string) (string, error)) error
 }
 
+// TakesAlong is implemented by requests that have fields of the caller's environment and configuration on a server too.
+type TakesAlong interface {
+	TakeAlong(setting func(variable, key string) (string, error)) error
+}
+
 // Preparer is implemented by requests that read files and ask models. Prepare does so in the caller's process, before
 // the repository is opened, which others may wait for, and keeps what it finds in fields with the tag op:"-". req is
 // the request, or one that embeds it.

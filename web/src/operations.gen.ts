@@ -191,6 +191,7 @@ export interface Arguments {
     valid_at?: string;
     weight?: string[];
     where?: string[];
+    zone?: string;
   };
   redo: { expect?: string; time?: string };
   remote_redactions: { accept?: boolean; cid?: string[]; name?: string; reject?: boolean; time?: string };

@@ -2732,6 +2732,8 @@ export interface RecallOptions {
   weight?: readonly (string)[] | undefined;
   /** only where this PREDICATE holds */
   where?: readonly (string)[] | undefined;
+  /** read dates in the query as days of this ZONE: a name like Europe/Berlin, or an offset like +02:00 */
+  zone?: string | undefined;
 }
 
 /** Parameters of recallBatch. */
@@ -2851,6 +2853,8 @@ export interface RecallBatchOptions {
   weight?: readonly (string)[] | undefined;
   /** only where this PREDICATE holds */
   where?: readonly (string)[] | undefined;
+  /** read dates in the query as days of this ZONE: a name like Europe/Berlin, or an offset like +02:00 */
+  zone?: string | undefined;
 }
 
 /** Parameters of redo. */
@@ -3138,6 +3142,8 @@ export interface RetrieveOptions {
   weight?: readonly (string)[] | undefined;
   /** only where this PREDICATE holds */
   where?: readonly (string)[] | undefined;
+  /** read dates in the query as days of this ZONE: a name like Europe/Berlin, or an offset like +02:00 */
+  zone?: string | undefined;
 }
 
 /** Parameters of retrieveBatch. */
@@ -3257,6 +3263,8 @@ export interface RetrieveBatchOptions {
   weight?: readonly (string)[] | undefined;
   /** only where this PREDICATE holds */
   where?: readonly (string)[] | undefined;
+  /** read dates in the query as days of this ZONE: a name like Europe/Berlin, or an offset like +02:00 */
+  zone?: string | undefined;
 }
 
 /** Parameters of revert. */

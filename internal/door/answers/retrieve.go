@@ -149,7 +149,7 @@ func datesText(e *asking.Explanation) string {
 	}
 	parts := make([]string, len(e.Dates))
 	for i, d := range e.Dates {
-		from, to := DayOf(d.From.String()), DayOf(d.To.String())
+		from, to := dayOrMinute(d.From.String()), dayOrMinute(d.To.String())
 		switch {
 		case to == "":
 			parts[i] = "since " + from
@@ -164,6 +164,15 @@ func datesText(e *asking.Explanation) string {
 		text += fmt.Sprintf(" (today is %s)", DayOf(e.Today))
 	}
 	return text
+}
+
+// dayOrMinute returns the day that begins in UTC at a time, or else the time to the minute.
+func dayOrMinute(t string) string {
+	day, clock, _ := strings.Cut(t, "T")
+	if clock == "" || strings.HasPrefix(clock, "00:00:00") {
+		return day
+	}
+	return day + "T" + clock[:len("23:00")] + "Z"
 }
 
 // DayOf returns the day of a time, "" for none.

@@ -122,6 +122,7 @@ func variables() []line.Variable {
 		{Name: "MNEM_AGENT", Means: "the program that acts for the author, as --agent"},
 		{Name: settings.ClientVariable, Means: "what this process is called in databases, where HEAD and the stage are each client's own"},
 		{Name: "MNEM_TASK", Means: "what the agent works on, as --task"},
+		{Name: "TZ", Means: "the time zone of days in questions, as --zone of 'mnem retrieve'"},
 		{Name: "MNEM_WAIT", Means: "how long to wait for another process, as --wait"},
 		{Name: "MNEM_CREDENTIALS", Means: "tokens for servers of remotes, a line each: URL TOKEN; see 'mnem help remote'"},
 		{Name: "MNEM_SSH", Means: "the program that ssh:// remotes are reached by, with its first arguments (default: ssh)"},

@@ -13,6 +13,7 @@ var (
 	nodeParam   = param{name: "node", kind: text, required: true, word: 1, doc: "key, id or exact title"}
 	alsoParam   = param{name: "also", kind: texts, flag: "also",
 		doc: "2 to 4 other wordings: synonyms, words the answer may have, other languages"}
+	zoneParam = param{name: "zone", kind: text, flag: "zone", doc: "of days, as Asia/Tokyo"}
 	typeParam = param{name: "type", kind: texts, flag: "type", doc: "only these"}
 )
 
@@ -28,7 +29,7 @@ func askTools() []*tool {
 			params: []param{
 				{name: "query", kind: text, word: 1, doc: queryParam.doc}, alsoParam, limitParam, typeParam,
 				{name: "where", kind: texts, flag: "where",
-					doc: "team = \"infra\", in.mentions >= 3; schema has names"}, atParam,
+					doc: "team = \"infra\", in.mentions >= 3; schema has names"}, zoneParam, atParam,
 			},
 			fields: answerFields, paged: true, quoted: true, run: ranked,
 		},
@@ -37,7 +38,7 @@ func askTools() []*tool {
 			doc: "Answer a question, or test a statement, from memory. verdict known: rely on it and cite; " +
 				"unsure: say what is missing; unknown: not in memory. Use before you answer or act.",
 			params: []param{
-				queryParam, alsoParam, limitParam, typeParam, atParam,
+				queryParam, alsoParam, limitParam, typeParam, zoneParam, atParam,
 			},
 			fields: answerFields, paged: true, quoted: true, run: ranked,
 		},

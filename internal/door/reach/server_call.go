@@ -19,6 +19,11 @@ func askServer(ctx context.Context, c *line.Line, at string, spec *verb.Spec, re
 			return err
 		}
 	}
+	if q, ok := req.(verb.TakesAlong); ok {
+		if err := q.TakeAlong(VerbHost{c}.Setting); err != nil {
+			return err
+		}
+	}
 	u, err := place.ParseURL(at)
 	if err != nil {
 		return err

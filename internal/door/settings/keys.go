@@ -19,6 +19,7 @@ import (
 	"github.com/mnem-project/mnem/internal/exchange/remote/place"
 	"github.com/mnem-project/mnem/internal/keyring"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/branching"
 	"github.com/mnem-project/mnem/internal/verb/ingesting"
 	"github.com/mnem-project/mnem/internal/verb/upkeep"
@@ -107,6 +108,8 @@ var keys = sync.OnceValue(func() []Key {
 		{ingesting.KeepBytesKey, ingesting.KeepBytesEnv, strconv.Itoa(capture.DefaultKeepBytes),
 			"beyond how many bytes turns are retired; 0 for never",
 			func(v string) error { _, err := ingesting.ParseKeepBytes(v); return err }},
+		{verb.ZoneKey, verb.ZoneVariable, "UTC", "the time zone of days in questions: Europe/Berlin, +02:00",
+			verb.CheckZone},
 		{FollowKey, FollowVariable, "false", "whether the memory is on git's branch: true or false", CheckBool},
 		{"gc.auto", "MNEM_GC_AUTO", "true", "whether writes collect garbage when there is much: " +
 			"true or false", CheckBool},

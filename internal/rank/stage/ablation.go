@@ -38,7 +38,7 @@ func Runs(r retrieve.Request, lane retrieve.Lane) bool {
 func Alone(r retrieve.Request, lane retrieve.Lane) (alone retrieve.Request, ok bool) {
 	if lane == retrieve.LaneRecency {
 		r.Text, r.Vectors, r.Whole, r.Sparse, r.Weights = "", nil, nil, nil, nil
-		r.Rewrites, r.Rewrite = nil, ""
+		r.Rewrites, r.Rewrite, r.Days = nil, "", nil
 		r.Rerank, r.RerankTop, r.Reranked, r.Reranker = "", nil, nil, nil
 		return r, true
 	}

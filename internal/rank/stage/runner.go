@@ -43,7 +43,7 @@ func (u Runner) Run(
 	if err != nil {
 		return nil, err
 	}
-	for _, err := range []error{checkResolved(&req), checkLanes(&req), checkRewritten(&req)} {
+	for _, err := range []error{checkResolved(&req), checkDays(&req), checkLanes(&req), checkRewritten(&req)} {
 		if err != nil {
 			return nil, err
 		}

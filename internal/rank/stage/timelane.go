@@ -51,18 +51,48 @@ type dated struct {
 	hit   bool // whether that list has a node of the time asked about
 }
 
-// readDates reads the dates of a resolved request, and drops a now that they do not need.
-func readDates(req *retrieve.Request) dated {
-	var d dated
-	if weightOfTime(*req, timeWeight) > 0 {
-		now := dates.Now{}
-		if req.Now.Given {
-			now = dates.At(int64(req.Now.Time))
-		}
-		d.Reading = dates.Read(req.Text, now)
+// ReadDates reads the dates that the text of a request names, in days of UTC; none if the lane of dates is switched
+// off.
+func ReadDates(r retrieve.Request) dates.Reading {
+	if weightOfTime(r, timeWeight) <= 0 {
+		return dates.Reading{}
 	}
+	now := dates.Now{}
+	if r.Now.Given {
+		now = dates.At(int64(r.Now.Time))
+	}
+	return dates.Read(r.Text, now)
+}
+
+// checkDays refuses days that are not of the dates of the text. It needs the text, which Validate does not.
+func checkDays(r *retrieve.Request) error {
+	if len(r.Days) == 0 || weightOfTime(*r, timeWeight) <= 0 {
+		return nil
+	}
+	if named := len(ReadDates(*r).Ranges); named != len(r.Days) {
+		return r.DaysError(named)
+	}
+	return nil
+}
+
+// readDates reads the dates of a resolved request, and drops the now and the days that they do not need.
+func readDates(req *retrieve.Request) dated {
+	d := dated{Reading: ReadDates(*req)}
 	if !d.Relative {
 		req.Now = graph.OptTime{}
+	}
+	if len(req.Days) != len(d.Ranges) {
+		req.Days = nil
+	}
+	for i, day := range req.Days {
+		r := &d.Ranges[i]
+		r.From, r.To = dates.NoFrom, dates.NoTo
+		if day.From.Given {
+			r.From = int64(day.From.Time)
+		}
+		if day.To.Given {
+			r.To = int64(day.To.Time)
+		}
 	}
 	d.alone = len(d.Ranges) > 0 && (d.Bare || !othersRun(*req))
 	return d

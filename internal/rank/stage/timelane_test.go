@@ -299,3 +299,66 @@ func TestDatesBound(t *testing.T) {
 		t.Errorf("%+v", a.Dates)
 	}
 }
+
+// TestDaysOfRequest: given days stand for those of UTC, are kept in the receipt, and must be as many as the text names.
+func TestDaysOfRequest(t *testing.T) {
+	m := newMemory()
+	begin := onDay("2023-05-07") - dayLength/2
+	const hour = dayLength / 24
+	m.add(graph.Node{ID: num(1), Summary: "pier", Created: begin - hour})                // of that day in Berlin alone
+	m.add(graph.Node{ID: num(2), Summary: "pier", Created: begin + dayLength - hour})    // of that day in UTC alone
+	m.add(graph.Node{ID: num(3), Summary: "pier", Created: begin + 10*dayLength + hour}) // of neither
+	berlin := []retrieve.DateRange{{From: graph.At(begin - 2*hour), To: graph.At(begin + dayLength - 2*hour)}}
+	for _, c := range []struct {
+		text  string
+		days  []retrieve.DateRange
+		first int
+	}{
+		{"pier on 7 May 2023", nil, 2},
+		{"pier on 7 May 2023", berlin, 1},
+		{"7 May 2023", nil, 2},
+		{"7 May 2023", berlin, 1},
+		{"pier since 7 May 2023", []retrieve.DateRange{{From: graph.At(begin + 9*dayLength)}}, 3},
+		{"pier before 7 May 2023", []retrieve.DateRange{{To: graph.At(begin - 5*hour/2)}}, 1},
+	} {
+		a := m.ask(t, retrieve.Request{Text: c.text, Days: c.days})
+		if got := ids(a)[0]; got != num(c.first) || len(c.days) > 0 && diff(c.days, a.Dates) != "" {
+			t.Errorf("%q, %v: first %v, dates %v", c.text, c.days, got, a.Dates)
+		}
+		receipt, _ := a.Receipt()
+		again, err := receipt.Request(c.text)
+		if err != nil || diff(c.days, again.Days) != "" {
+			t.Fatalf("%q: %v, %v", c.text, again.Days, err)
+		}
+		second, _ := m.ask(t, again).Receipt()
+		if d := retrieve.CompareReceipts(receipt, second); d != nil {
+			t.Errorf("%q: %+v", c.text, d)
+		}
+	}
+	for text, days := range map[string][]retrieve.DateRange{
+		"pier": berlin, "pier on 7 May 2023 and in 2022": berlin, "pier on 7 May 2023": append(berlin, berlin...),
+		"in May 2023": {{}}, "in June 2023": {{From: graph.At(begin), To: graph.At(begin)}},
+	} {
+		if _, err := Run(t.Context(), m, m, testCommit, retrieve.Request{Text: text, Days: days}); !errors.Is(err, retrieve.ErrRequest) {
+			t.Errorf("%q, %v: %v", text, days, err)
+		}
+	}
+	off := retrieve.Request{Text: "pier", Days: berlin, Weights: []retrieve.LaneWeight{{Lane: retrieve.LaneTime}}}
+	if a := m.ask(t, off); a.Request.Days != nil {
+		t.Errorf("days without the lane: %v", a.Request.Days)
+	}
+	for line, days := range map[string][]retrieve.DateRange{
+		`{"text":"7 May 2023","days":[{"from":"2023-05-06T22:00:00Z","to":"2023-05-07T22:00:00Z"}]}`: berlin,
+		`{"text":"x","days":[{"from":"2023-05-06T22:00:00Z","to":null}]}`:                            {{From: berlin[0].From}},
+	} {
+		q, err := complete.ParseRequestJSON(parsed(t, line), retrieve.Request{})
+		if err != nil || diff(days, q.Request.Days) != "" {
+			t.Errorf("%s: %v, %v", line, q.Request.Days, err)
+		}
+	}
+	for _, line := range []string{`{"days":"2023"}`, `{"days":[{"from":3}]}`, `{"days":[{"at":"2023-05-06"}]}`, `{"days":[7]}`} {
+		if _, err := complete.ParseRequestJSON(parsed(t, line), retrieve.Request{}); !errors.Is(err, retrieve.ErrRequest) {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+}

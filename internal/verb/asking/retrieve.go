@@ -29,6 +29,7 @@ type RetrieveRequest struct {
 	verb.QuestionModels
 	verb.QueryVectors
 	Profile    string `op:",remote" complete:"profile" doc:"take what no flag says from this {NAME}; see 'mnem help profile'" note:" (MNEM_PROFILE; config: retrieve.profile)"`
+	Zone       string `op:",remote" doc:"read dates in the query as days of this {ZONE}: a name like Europe/Berlin, or an offset like +02:00" note:" (TZ; config: zone; default: UTC)"`
 	Session    string `op:",remote,writes" complete:"session" doc:"answer in this session and record it" note:" (MNEM_SESSION)"`
 	Follow     bool   `op:",remote,varies" doc:"with a session: answer from HEAD, not from its commit"`
 	Receipt    bool   `op:",remote,writes" doc:"record the answer, without a session too"`
@@ -111,7 +112,24 @@ func (q *RetrieveRequest) Configure(setting func(variable, key string) (string, 
 			return err
 		}
 	}
+	if q.Zone == "" {
+		if q.Zone, err = setting(verb.ZoneVariable, verb.ZoneKey); err != nil {
+			return err
+		}
+	}
 	return q.ConfigureSummary(setting)
+}
+
+// TakeAlong implements verb.TakesAlong: days are those of who asks. A zone that is not known stays here.
+func (q *RetrieveRequest) TakeAlong(setting func(variable, key string) (string, error)) error {
+	if q.Zone != "" {
+		return nil
+	}
+	zone, err := setting(verb.ZoneVariable, verb.ZoneKey)
+	if err == nil && verb.CheckZone(zone) == nil {
+		q.Zone = zone
+	}
+	return err
 }
 
 // ConfigureSummary takes the length of texts from the environment.
@@ -144,6 +162,8 @@ func (q *RetrieveRequest) check() error {
 	switch {
 	case q.All && q.Given("floor"):
 		return verb.Exclude("all", "floor")
+	case q.Given("zone") && verb.CheckZone(q.Zone) != nil:
+		return verb.Bad("zone", "%w", verb.CheckZone(q.Zone))
 	case q.Follow && q.Given("at"):
 		return verb.Exclude("follow", "at")
 	case q.Follow && !recorded:
@@ -348,7 +368,7 @@ func (a *asking) retrieve(ctx context.Context, req retrieve.Request, trace *stag
 	if err != nil {
 		return nil, nil, receipt, verb.CommitHint(err)
 	}
-	if err = verb.FromNow(a.host, &req); err != nil {
+	if err = verb.InZone(a.host, a.q.Zone, &req); err != nil {
 		return nil, nil, receipt, err
 	}
 	if a.session != "" {

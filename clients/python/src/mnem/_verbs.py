@@ -5907,6 +5907,7 @@ class Verbs:
         valid_at: str | None = None,
         weight: Sequence[str] | None = None,
         where: Sequence[str] | None = None,
+        zone: str | None = None,
     ) -> RecallAnswer:
         """Find what answers a question as 'mnem retrieve' does, and rank it by the kind of answer that the
         question asks for. Its words tell the intent: why for a reason, when for a time, entity for who,
@@ -5972,6 +5973,8 @@ class Verbs:
         weight: count a lane so much: LANE=W, LANE text, text:N, time, dense:MODEL or sparse:MODEL, W 0
             to 16
         where: only where this PREDICATE holds
+        zone: read dates in the query as days of this ZONE: a name like Europe/Berlin, or an offset like
+            +02:00
         """
         answer: RecallAnswer = self._verb('recall', locals())
         return answer
@@ -6032,6 +6035,7 @@ class Verbs:
         valid_at: str | None = None,
         weight: Sequence[str] | None = None,
         where: Sequence[str] | None = None,
+        zone: str | None = None,
     ) -> list[RecallBatchAnswer]:
         """Find what answers a question as 'mnem retrieve' does, and rank it by the kind of answer that the
         question asks for. Its words tell the intent: why for a reason, when for a time, entity for who,
@@ -6097,6 +6101,8 @@ class Verbs:
         weight: count a lane so much: LANE=W, LANE text, text:N, time, dense:MODEL or sparse:MODEL, W 0
             to 16
         where: only where this PREDICATE holds
+        zone: read dates in the query as days of this ZONE: a name like Europe/Berlin, or an offset like
+            +02:00
         """
         answer: list[RecallBatchAnswer] = self._verb('recall_batch', locals())
         return answer
@@ -6432,6 +6438,7 @@ class Verbs:
         valid_at: str | None = None,
         weight: Sequence[str] | None = None,
         where: Sequence[str] | None = None,
+        zone: str | None = None,
     ) -> RetrieveAnswer:
         """Find the nodes that match a query, its filters, or both, and print them as text for a language
         model, best first, until --limit items are printed or --budget tokens are used. Without a query
@@ -6496,6 +6503,8 @@ class Verbs:
         weight: count a lane so much: LANE=W, LANE text, text:N, time, dense:MODEL or sparse:MODEL, W 0
             to 16
         where: only where this PREDICATE holds
+        zone: read dates in the query as days of this ZONE: a name like Europe/Berlin, or an offset like
+            +02:00
         """
         answer: RetrieveAnswer = self._verb('retrieve', locals())
         return answer
@@ -6556,6 +6565,7 @@ class Verbs:
         valid_at: str | None = None,
         weight: Sequence[str] | None = None,
         where: Sequence[str] | None = None,
+        zone: str | None = None,
     ) -> list[RetrieveBatchAnswer]:
         """Find the nodes that match a query, its filters, or both, and print them as text for a language
         model, best first, until --limit items are printed or --budget tokens are used. Without a query
@@ -6620,6 +6630,8 @@ class Verbs:
         weight: count a lane so much: LANE=W, LANE text, text:N, time, dense:MODEL or sparse:MODEL, W 0
             to 16
         where: only where this PREDICATE holds
+        zone: read dates in the query as days of this ZONE: a name like Europe/Berlin, or an offset like
+            +02:00
         """
         answer: list[RetrieveBatchAnswer] = self._verb('retrieve_batch', locals())
         return answer
@@ -7859,6 +7871,7 @@ class AsyncVerbs:
         valid_at: str | None = None,
         weight: Sequence[str] | None = None,
         where: Sequence[str] | None = None,
+        zone: str | None = None,
     ) -> RecallAnswer:
         answer: RecallAnswer = await self._verb('recall', locals())
         return answer
@@ -7919,6 +7932,7 @@ class AsyncVerbs:
         valid_at: str | None = None,
         weight: Sequence[str] | None = None,
         where: Sequence[str] | None = None,
+        zone: str | None = None,
     ) -> list[RecallBatchAnswer]:
         answer: list[RecallBatchAnswer] = await self._verb('recall_batch', locals())
         return answer
@@ -8118,6 +8132,7 @@ class AsyncVerbs:
         valid_at: str | None = None,
         weight: Sequence[str] | None = None,
         where: Sequence[str] | None = None,
+        zone: str | None = None,
     ) -> RetrieveAnswer:
         answer: RetrieveAnswer = await self._verb('retrieve', locals())
         return answer
@@ -8178,6 +8193,7 @@ class AsyncVerbs:
         valid_at: str | None = None,
         weight: Sequence[str] | None = None,
         where: Sequence[str] | None = None,
+        zone: str | None = None,
     ) -> list[RetrieveBatchAnswer]:
         answer: list[RetrieveBatchAnswer] = await self._verb('retrieve_batch', locals())
         return answer
