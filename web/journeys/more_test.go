@@ -91,7 +91,7 @@ func TestNodeHistory(t *testing.T) {
 	b.click(".past:last-child a", "This memory at that commit")
 	b.reads("Back to now")
 	b.wait("document.querySelector('h1').textContent === 'Zoe keeps the lighthouse'")
-	b.wait("[...document.querySelectorAll('.props td a')].some((e) => e.textContent.includes('bot'))")
+	b.wait("[...document.querySelectorAll('.props dd a')].some((e) => e.textContent.includes('bot'))")
 	b.click(".props td a", "bot")
 	b.wait("document.querySelector('h1').textContent === 'first words'")
 }
@@ -125,7 +125,7 @@ func TestBranches(t *testing.T) {
 	b.wait(lanes + " === 2")
 	m.mnem("merge", "draft", "-m", "both notes")
 	b.reads("both notes")
-	b.wait("document.querySelectorAll('.log tbody tr').length === 6 && " + lanes + " === 2")
+	b.wait("document.querySelectorAll('.log > li').length === 6 && " + lanes + " === 2")
 	b.shot("branches")
 }
 
@@ -264,9 +264,9 @@ func TestMap(t *testing.T) {
 	b.at("#/map")
 	b.reads("The whole memory", "218 memories", "Parts", "root/0")
 	b.shot("map")
-	b.click(".rows a", "root/0")
-	b.reads("cluster", "Map", "source")
-	b.click(".digest a", "source")
+	b.click(".rows a", "") // a part by its title; its name is beside it
+	b.reads("cluster", "The whole memory ›")
+	b.click(".digest a", "")
 	b.reads("Properties")
 	m.mnem("remember", "Zoe keeps the lighthouse")
 	b.at("#/map")

@@ -4,6 +4,7 @@ import { Login, Refusal, logIn, logOut, loggedOut, takeCode, whoAmI } from './ap
 import { CommitPage, DiffPage } from './diff';
 import { GraphPage } from './graph';
 import { HistoryPage } from './history';
+import { Keys } from './keys';
 import { follow } from './live';
 import { NodePage } from './node';
 import { Operations } from './operations';
@@ -78,9 +79,11 @@ function Inside({ login, onOut }: { login: Login; onOut: () => void }) {
   const [route, setRoute] = useState(parseRoute(location.hash));
   const [tick, setTick] = useState(0);
   const [gone, setGone] = useState(false);
+  const [menu, setMenu] = useState(false);
   useEffect(() => {
     const move = () => {
       setRoute(parseRoute(location.hash));
+      setMenu(false);
       document.getElementById('main')?.focus({ preventScroll: true });
     };
     addEventListener('hashchange', move);
@@ -99,8 +102,8 @@ function Inside({ login, onOut }: { login: Login; onOut: () => void }) {
     };
   }, []);
   const at = timed.includes(route.page) ? route.query.get('at') ?? '' : '';
+  const place = places.find(([, , list]) => list.includes(route.page));
   useEffect(() => {
-    const place = places.find(([, , list]) => list.includes(route.page));
     document.title = [route.query.get('q') || route.part.slice(0, 40), place?.[1], 'mnem'].filter(Boolean).join(' · ');
     scrollTo(0, 0);
   }, [route.page, route.part]);
@@ -113,14 +116,19 @@ function Inside({ login, onOut }: { login: Login; onOut: () => void }) {
           document.getElementById('main')?.focus();
         }}>To the content</a>
         <a class="brand" href="#/">mnem</a>
-        <nav aria-label="Pages">{places.map(([page, name, list]) => (
-          <a href={href(page, '', timed.includes(page) ? { at } : {})}
-            aria-current={list.includes(route.page) ? 'page' : undefined}>{name}</a>
-        ))}</nav>
-        <span class="grow" />
-        {login.by === 'token' && <span class="dim"><Text of={login.name} /></span>}
-        <span class="dim" title="what this login may do">{login.scope === 'read' ? 'read only' : 'read and write'}</span>
-        {login.by !== 'none' && <button class="link" onClick={onOut}>Log out</button>}
+        <button class="burger" aria-expanded={menu} aria-controls="menu" onClick={() => setMenu(!menu)}>
+          ☰ {place?.[1] ?? 'Pages'}</button>
+        <div id="menu" class={menu ? 'menu open' : 'menu'}>
+          <nav aria-label="Pages" onClick={() => setMenu(false)}>{places.map(([page, name, list]) => (
+            <a href={href(page, '', timed.includes(page) ? { at } : {})}
+              aria-current={list.includes(route.page) ? 'page' : undefined}>{name}</a>
+          ))}</nav>
+          <span class="grow" />
+          {login.by === 'token' && <span class="dim"><Text of={login.name} /></span>}
+          <span class="dim" title="what this login may do">{login.scope === 'read' ? 'read only' : 'read and write'}</span>
+          {login.by !== 'none' && <button class="link" onClick={onOut}>Log out</button>}
+        </div>
+        <Keys />
       </header>
       {gone && <div class="note bad gone" role="alert">The server does not respond. The page reconnects by
         itself.</div>}

@@ -7,6 +7,7 @@ import { Failure, Named, Text, Waits, useAsk } from './parts';
 import { Picture } from './picture';
 import { Page } from './search';
 import { hidden } from './types';
+import { many } from './words';
 
 const each = 100; // neighbours in each direction that a click brings
 const few = 6; // and of what a question found, each
@@ -59,9 +60,11 @@ function Overview({ at, tick }: Page) {
         {c.count === 0 && <p class="empty">There are no communities: no memories are linked yet.</p>}
         <ul class="rows">{c.communities.map((one) => one.members[0] && (
           <li key={one.number}>
-            <span class="seq">{one.size}</span>
             <span class="grow"><a href={href('graph', one.members[0].id, { at, community: '1' })}>
-              <Text of={one.members.slice(0, 3).map((m) => m.key || named(m)).join(', ')} /></a></span>
+              <Text of={named(one.members[0])} /></a>
+              <div class="meta"><span>with {one.members.slice(1, 3).map((m, i) => <>{i > 0 && ', '}
+                <Text of={named(m)} /></>)}</span></div></span>
+            <span class="meta">{many(one.size, 'memory', 'memories')}</span>
           </li>
         ))}</ul>
         {c.more > 0 && <p class="dim">{c.more.toLocaleString('en')} smaller ones are not listed.</p>}

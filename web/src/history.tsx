@@ -3,11 +3,11 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ask } from './api';
 import { href } from './route';
 import { order, place, Placed } from './lanes';
-import { count } from './diff';
-import { Command, Failure, Text, Time, Waits, useAsk } from './parts';
+import { counts } from './diff';
+import { Cid, Command, Failure, Text, Time, Waits, useAsk } from './parts';
 import { Page } from './search';
 import { Branch, Commit } from './types';
-import { headline } from './words';
+import { headline, short } from './words';
 
 const step = 200; // commits of a branch that are asked for
 
@@ -36,18 +36,14 @@ export function HistoryPage({ tick }: Page) {
           the first commit.</p>
         : <>
           <p class="line">
-            <span class="dim">Choose two commits to compare them.</span>
+            <span class="dim">Choose two commits, A and B, to compare them.</span>
             {from && to && from !== to &&
               <a class="button" href={href('diff', '', { a: from, b: to })}>Compare the two</a>}
           </p>
-          <div class="scroll"><table class="log">
-            <thead><tr><th class="sr">Graph</th><th title="from">A</th><th title="to">B</th><th>When</th><th>What</th>
-              <th>Who</th></tr></thead>
-            <tbody>{rows.map((r) => (
-              <Line key={r.commit.commit} row={r} branches={list.filter((b) => b.commit === r.commit.commit)}
-                from={from} to={to} setFrom={setFrom} setTo={setTo} />
-            ))}</tbody>
-          </table></div>
+          <ol class="log">{rows.map((r) => (
+            <Line key={r.commit.commit} row={r} branches={list.filter((b) => b.commit === r.commit.commit)}
+              from={from} to={to} setFrom={setFrom} setTo={setTo} />
+          ))}</ol>
           {logs!.some((l) => l.length >= limit) &&
             <button onClick={() => setLimit(limit + step)}>Earlier commits</button>}
         </>}</Waits>
@@ -62,21 +58,20 @@ interface LineProps {
 
 function Line({ row, branches, from, to, setFrom, setTo }: LineProps) {
   const c = row.commit;
+  const choice = (name: string, letter: string, chosen: string, set: (c: string) => void) => <label>
+    <input type="radio" name={name} aria-label={`Compare ${name} ${short(c.commit)}`} checked={chosen === c.commit}
+      onChange={() => set(c.commit)} />{letter}</label>;
   return (
-    <tr>
-      <td class="lanes"><Lanes row={row} /></td>
-      <td><input type="radio" name="from" aria-label={`Compare from ${c.time}`} checked={from === c.commit}
-        onChange={() => setFrom(c.commit)} /></td>
-      <td><input type="radio" name="to" aria-label={`Compare to ${c.time}`} checked={to === c.commit}
-        onChange={() => setTo(c.commit)} /></td>
-      <td class="dim nowrap"><Time of={c.time} /></td>
-      <td>
-        <a href={href('commit', c.commit)}><Text of={headline(c) || c.commit.slice(-8)} /></a>
+    <li>
+      <span class="lanes"><Lanes row={row} /></span>
+      <span class="grow">
+        <a href={href('commit', c.commit)}><Text of={headline(c) || short(c.commit)} /></a>
         {branches.map((b) => <span class={'branch' + (b.current ? ' current' : '')}><Text of={b.name} /></span>)}
-        <div class="dim small">{[count(c.nodes, 'memories'), count(c.edges, 'edges')].filter(Boolean).join(' · ')}</div>
-      </td>
-      <td><Text of={c.agent ?? c.author} /></td>
-    </tr>
+        <div class="meta"><Cid of={c.commit} /> <Time of={c.time} /> <Text of={c.agent ?? c.author} />{' '}
+          <span>{counts(c)}</span></div>
+      </span>
+      <span class="choose">{choice('from', 'A', from, setFrom)}{choice('to', 'B', to, setTo)}</span>
+    </li>
   );
 }
 

@@ -1,9 +1,10 @@
 import { h, Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import { href } from './route';
-import { Copy, Named, Text, Waits, useAsk } from './parts';
+import { Copy, Id, Named, Text, Waits, useAsk } from './parts';
 import { Page } from './search';
 import { Digest, DigestRow, Mapped } from './types';
+import { headline, many, short } from './words';
 
 /** MapPage shows the memory by its digests: the text of one, what is below it, and what changed since a commit. */
 export function MapPage({ route, at, tick }: Page) {
@@ -23,35 +24,34 @@ function Shown({ of: d, at }: { of: Digest; at: string }) {
   return (
     <>
       {d.kind !== 'root' && <nav aria-label="Above">{above(d).map((a) => (
-        <span key={a}><a href={to(a, at)}>{a === 'root' ? 'Map' : <Text of={a} />}</a> › </span>
+        <span key={a}><a href={to(a, at)}>{a === 'root' ? 'The whole memory' : <Text of={a} />}</a> › </span>
       ))}</nav>}
       <h1>{d.kind === 'root' ? 'The whole memory' : <Text of={d.title || d.name || d.kind} />}</h1>
       <p class="line dim">
         <span class="type">{d.kind}</span>
-        <span>{d.facts.toLocaleString('en')} memories, {d.tokens.toLocaleString('en')} tokens</span>
+        <span>{many(d.facts, 'memory', 'memories')}, {many(d.tokens, 'token')}</span>
         {d.expired.length > 0 && <span>{d.expired.length} expired since</span>}
         {d.refused > 0 && <span class="mark">{d.refused} withheld: they look like credentials</span>}
         <Copy text={() => d.text.map((s) => s.text ?? '').join('\n') + '\n'}>Copy as prompt text</Copy>
       </p>
       {d.text.length > 0 && <ul class="digest">{d.text.map((s, i) => (
-        <li key={i}><Text of={s.text ?? ''} /> <a class="small" href={href('node', s.fact, { at })}
-          aria-label={`Source of: ${(s.text ?? '').slice(0, 60)}`}>source</a></li>
+        <li key={i}><a href={href('node', s.fact, { at })}><Text of={s.text ?? ''} /></a></li>
       ))}</ul>}
       {d.children.length > 0 && <>
         <h2>Parts</h2>
         <ul class="rows">{d.children.map((c) => (
           <li key={c.id}>
-            <span class="grow"><a href={to(c.name, at)}><Text of={name(c)} /></a>{' '}
-              {c.title && c.kind === 'cluster' && <Text of={c.title} />}</span>
-            <span class="type">{c.kind}</span>
-            <span class="dim">{c.facts.toLocaleString('en')} memories</span>
+            <span class="grow"><a href={to(c.name, at)}><Text of={name(c)} /></a></span>
+            <span class="meta"><code><Text of={c.name ?? ''} /></code> <span class="type">{c.kind}</span>{' '}
+              <span>{many(c.facts, 'memory', 'memories')}</span></span>
           </li>
         ))}</ul>
       </>}
       {d.members.length > 0 && <>
         <h2>Memories here</h2>
         <ul class="rows">{d.members.map((m) => (
-          <li key={m.id}><span class="grow"><Named id={m.id} name={m.title || m.key} at={at} /></span></li>
+          <li key={m.id}><span class="grow"><Named id={m.id} name={m.key} summary={m.title} at={at} /></span>
+            <span class="meta"><Id of={m.id} /></span></li>
         ))}</ul>
       </>}
       {d.more > 0 && <p class="dim">and {d.more.toLocaleString('en')} more</p>}
@@ -79,9 +79,9 @@ function Since({ route, at, since, tick }: { route: Page['route']; at: string; s
           <option value="">choose a commit</option>
           {(log.data ?? []).slice(1).map((c) => (
             <option value={c.commit} key={c.commit}>{new Date(c.time).toLocaleString(undefined,
-              { dateStyle: 'medium', timeStyle: 'short' })} · {(c.message || c.title || c.commit.slice(-8)).slice(0, 60)}</option>
+              { dateStyle: 'medium', timeStyle: 'short' })} · {(headline(c) || short(c.commit)).slice(0, 60)}</option>
           ))}
-          {since && !(log.data ?? []).some((c) => c.commit === since) && <option value={since}>{since.slice(-8)}</option>}
+          {since && !(log.data ?? []).some((c) => c.commit === since) && <option value={since}>{short(since)}</option>}
         </select></label></p>
       {since && <Changes part={route.part} at={at} since={since} tick={tick} />}
     </section>
@@ -106,7 +106,7 @@ function Changes({ part, at, since, tick }: { part: string; at: string; since: s
 function Changed({ of: c, at, since }: { of: Mapped['entries'][number]['changed'][number]; at: string; since: string }) {
   const signs = { added: '+', changed: '±', removed: '−' } as Record<string, string>;
   return <li><span class={'sign ' + c.state} title={c.state}>{signs[c.state] ?? c.state}</span>{' '}
-    <Named id={c.id} name={c.title} at={c.state === 'removed' ? since : at} /></li>;
+    <Named id={c.id} summary={c.title} at={c.state === 'removed' ? since : at} /></li>;
 }
 
 function to(digest: string | null, at: string): string {
@@ -114,5 +114,5 @@ function to(digest: string | null, at: string): string {
 }
 
 function name(d: DigestRow): string {
-  return d.kind === 'root' ? 'Map' : d.kind === 'scope' && d.title ? d.title : d.name ?? d.kind;
+  return d.kind === 'root' ? 'The whole memory' : d.title || d.name || d.kind;
 }

@@ -2,6 +2,7 @@
 // they came.
 
 import { Neighbor, Neighbors } from './types';
+import { called } from './markdown';
 import { plain } from './words';
 
 /** Dot is a node of a graph, or a group that stands for as many as it says. */
@@ -31,8 +32,7 @@ const longest = 80; // characters of a name
 
 /** named is what a node is called in a graph. */
 export function named(n: { key: string | null; summary: string | null; id: string }): string {
-  const text = plain(n.key || n.summary || n.id.slice(0, 8));
-  return text.length > longest ? text.slice(0, longest - 1) + '…' : text;
+  return plain(called(n.summary || n.key || n.id.slice(0, 8), longest));
 }
 
 /** grow adds the neighbours of a node, or only its edges to what is there. What is there keeps its place in the order. */

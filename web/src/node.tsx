@@ -1,12 +1,13 @@
-import { h, Fragment } from 'preact';
+import { h, ComponentChildren, Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import { ask } from './api';
 import { href } from './route';
-import { Cid, Command, Copy, Failure, Named, Text, Time, Waits, asText, useAsk } from './parts';
+import { Document, isMarkdown } from './document';
+import { Cid, Command, Copy, Failure, Id, Named, Text, Time, Waits, asText, useAsk } from './parts';
 import { Page } from './search';
-import { Commit, Json, Neighbor, Node, hidden } from './types';
+import { Commit, Neighbor, Node, hidden } from './types';
 import { Fields } from './diff';
-import { headline } from './words';
+import { brief, headline } from './words';
 
 const most = 200; // neighbours of each direction
 
@@ -20,10 +21,11 @@ export function NodePage({ route, at, tick, writes }: Page) {
       <article class="node">
         <header class="line">
           <span class="type"><Text of={n.type} /></span>
+          <Id of={n.id} />
           {n.key && <code><Text of={n.key} /></code>}
           <a href={href('graph', n.id, { at })}>Graph</a>
         </header>
-        <h1><Text of={n.summary || n.key || n.id} /></h1>
+        <h1><Text of={titleOf(n)} /></h1>
         {n.mark && (
           <div class="note">
             <p>This was marked <b><Text of={n.mark.state} /></b> by <Text of={n.mark.actor} />,{' '}
@@ -31,8 +33,10 @@ export function NodePage({ route, at, tick, writes }: Page) {
             {n.mark.reason && <p><Text of={n.mark.reason} /></p>}
           </div>
         )}
-        {n.context && <p><Text of={n.context} /></p>}
-        {n.content && <Text of={n.content} block />}
+        {n.context && n.context !== titleOf(n) && <p><Text of={n.context} /></p>}
+        {n.summary && n.summary !== titleOf(n) && (n.type === 'Chunk' ? <Said of={n.summary} node={n} />
+          : <Text of={n.summary} block />)}
+        {n.content && <Said of={n.content} node={n} />}
         {!at && <Marks node={n} writes={writes} onChange={() => setChanges((c) => c + 1)} />}
         <Properties node={n} at={at} tick={again} />
         <Edges id={n.id} at={at} tick={again} />
@@ -41,6 +45,20 @@ export function NodePage({ route, at, tick, writes }: Page) {
       </article>
     )}</Waits>
   );
+}
+
+const longest = 160; // characters of a heading
+
+/** titleOf is what a node is called: its title, the place of a part of a document, or what it says. */
+export function titleOf(n: Node): string {
+  const own = n.props.title;
+  const text = n.type === 'Document' && typeof own === 'string' ? own : n.type === 'Chunk' ? n.context : '';
+  return brief(text || n.summary || n.key || n.id, longest);
+}
+
+/** Said is a text of a node: of a document as a document, any other as it is. */
+function Said({ of, node }: { of: string; node: Node }) {
+  return isMarkdown(node) ? <Document of={of} /> : <Text of={of} block />;
 }
 
 /** Marks changes what the memory thinks of a node; undo takes each back. */
@@ -77,31 +95,29 @@ function Marks({ node, writes, onChange }: { node: Node; writes: boolean; onChan
 /** Properties are the fields of a node, each with the commit that it is from. */
 function Properties({ node, at, tick }: { node: Node; at: string; tick: number }) {
   const blame = useAsk('blame', { node: node.id, at }, tick);
-  const rows: [string, Json, string][] = [
-    ...Object.entries(node.props).map(([k, v]): [string, Json, string] => [k, v, 'props.' + k]),
-  ];
-  const fixed: [string, string | null | undefined][] = [
-    ['created', node.created], ['updated', node.updated], ['valid from', node.validFrom], ['valid to', node.validTo],
-  ];
   const from = (field: string) => {
     const b = blame.data?.fields.find((f) => f.field === field);
-    return b && <a class="dim" href={href('commit', b.commit)}>
+    return b && <a class="dim small" href={href('commit', b.commit)}>
       <Text of={b.agent ?? b.author} />, <Time of={b.time} day /></a>;
   };
+  const row = (name: string, v: ComponentChildren, field: string) =>
+    <><dt><Text of={name} /></dt><dd><span>{v}</span> {from(field)}</dd></>;
+  const time = (name: string, v: string | null, field: string) => v && row(name, <Time of={v} />, field);
+  const terms = (list: string[]) => list.map((one) => <span class="term"><Text of={one} /></span>);
   return (
     <section>
       <h2>Properties</h2>
-      <div class="scroll"><table class="props"><tbody>
-        {rows.map(([name, v, field]) => <tr><th scope="row"><Text of={name} /></th>
-          <td><Text of={asText(v)} /></td><td>{from(field)}</td></tr>)}
-        {node.cues && node.cues.length > 0 && <tr><th scope="row">cues</th>
-          <td>{node.cues.map((c) => <span class="term"><Text of={c} /></span>)}</td><td>{from('cues')}</td></tr>}
-        {node.sources.length > 0 && <tr><th scope="row">sources</th>
-          <td>{node.sources.map((s) => <div><Text of={s} /></div>)}</td><td>{from('sources')}</td></tr>}
-        {fixed.map(([name, v]) => v && <tr><th scope="row">{name}</th><td><Time of={v} /></td>
-          <td>{name === 'created' && from('summary')}</td></tr>)}
-        <tr><th scope="row">id</th><td><code>{node.id}</code> <Copy text={() => node.id}>Copy</Copy></td><td /></tr>
-      </tbody></table></div>
+      <dl class="pairs props">
+        {Object.entries(node.props).map(([name, v]) => row(name,
+          Array.isArray(v) && v.every((one) => typeof one === 'string') ? terms(v) : <Text of={asText(v)} />, 'props.' + name))}
+        {node.cues && node.cues.length > 0 && row('cues', terms(node.cues), 'cues')}
+        {node.sources.length > 0 && row('sources', node.sources.map((s) => <div><Text of={s} /></div>), 'sources')}
+        {time('created', node.created, 'summary')}
+        {time('updated', node.updated, '')}
+        {time('valid from', node.validFrom, 'validFrom')}
+        {time('valid to', node.validTo, 'validTo')}
+        <dt>id</dt><dd><span><code>{node.id}</code> <Copy text={() => node.id}>Copy</Copy></span></dd>
+      </dl>
     </section>
   );
 }
@@ -126,11 +142,11 @@ function Edges({ id, at, tick }: { id: string; at: string; tick: number }) {
 function Group({ list, arrow, at }: { list: Neighbor[]; arrow: string; at: string }) {
   const types = [...new Set(list.map((e) => e.type))].sort();
   return (
-    <dl class="edges">
+    <dl class="pairs edges">
       {types.map((t) => <>
         <dt>{arrow} <Text of={t} /></dt>
         <dd><ul>{list.filter((e) => e.type === t).map((e) => (
-          <li key={e.edge}><Named id={e.id} name={e.key ?? e.summary} summary={e.summary} at={at} />{' '}
+          <li key={e.edge}><Named id={e.id} name={e.key} summary={e.summary} at={at} />{' '}
             {e.node_type && <span class="dim"><Text of={e.node_type} /></span>}</li>
         ))}</ul></dd>
       </>)}

@@ -1,11 +1,12 @@
 import { h, Fragment, ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Refusal, ask } from './api';
+import { called } from './markdown';
 import { report } from './report';
 import { href } from './route';
 import { save } from './save';
-import { Answer, Arguments, Json, Verb } from './types';
-import { difference, seen } from './words';
+import { Answer, Arguments, Json, Node, Verb, hidden } from './types';
+import { difference, seen, short } from './words';
 
 /** Asked is what came of asking; the answer before stays until the next one is there. */
 export interface Asked<T> { data: T | null; failed: Error | null; busy: boolean }
@@ -25,6 +26,22 @@ export function useAsk<V extends Verb>(name: V | '', args: Arguments[V], tick = 
     return () => abort.abort();
   }, [key, tick]);
   return name && state.key === key ? state : { data: null, failed: null, busy: !!name };
+}
+
+/** useNodes gets nodes of a commit: what cards show beside what was found. */
+export function useNodes(ids: string[], commit: string): Record<string, Node> {
+  const [nodes, setNodes] = useState<Record<string, Node>>({});
+  const key = commit + ids.join();
+  useEffect(() => {
+    const abort = new AbortController();
+    for (const id of ids) {
+      ask('get', { node: id, at: commit, include: hidden }, abort.signal).then(
+        (n) => setNodes((all) => ({ ...all, [id]: n })),
+        () => undefined); // the card shows what was found, and no more
+    }
+    return () => abort.abort();
+  }, [key]);
+  return nodes;
 }
 
 /** Failure says what was refused, and what to do. */
@@ -79,17 +96,22 @@ export function Time({ of, day }: { of: string; day?: boolean }) {
   return <time dateTime={of} title={of}>{text}</time>;
 }
 
-/** Cid is the beginning of a CID, the whole of it behind. */
+/** Cid is a CID as the command line prints it, the whole of it behind. */
 export function Cid({ of }: { of: string }) {
-  return <code class="cid" title={of}>{of.slice(-8)}</code>;
+  return <code class="cid" title={of}>{short(of)}</code>;
 }
 
-/** Named links to a node by its key, or its summary, or its id. */
-export function Named(p: { id: string; name?: string | null; summary?: string | null; at?: string }) {
-  const text = p.name || p.summary || p.id.slice(0, 8);
+/** Id is the id of a memory as the command line prints it. */
+export function Id({ of }: { of: string }) {
+  return <code class="cid" title={of}>{of.slice(0, 8)}</code>;
+}
+
+/** Named links to a node by what it says, or its key, or its id. */
+export function Named(p: { id: string; name?: string | null; summary?: string | null; at?: string; whole?: boolean }) {
+  const text = p.summary || p.name || p.id.slice(0, 8);
   return (
-    <a href={href('node', p.id, { at: p.at })} title={p.summary ?? undefined}>
-      <Text of={text.length > 90 ? text.slice(0, 90) + '…' : text} />
+    <a href={href('node', p.id, { at: p.at })} title={p.name ?? undefined}>
+      <Text of={p.whole ? text : called(text, 110)} />
     </a>
   );
 }
@@ -114,6 +136,7 @@ export function Copy({ text, children }: { text: () => string; children: Compone
 
 /** asText is a value of a property as people read it. */
 export function asText(v: Json): string {
+  if (Array.isArray(v) && v.every((one) => typeof one === 'string')) return v.join(', ');
   return typeof v === 'string' ? v : v === null ? '' : JSON.stringify(v, null, typeof v === 'object' ? 1 : 0);
 }
 

@@ -1,10 +1,11 @@
 import { h, Fragment } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { ask } from './api';
 import { href } from './route';
-import { Cid, Command, Failure, Named, Text, Time, Waits, asText, useAsk } from './parts';
+import { Cid, Command, Failure, Id, Named, Text, Time, Waits, Words, asText, useAsk, useNodes } from './parts';
 import { Page } from './search';
 import { Arguments, Conflict, Pending, Proposal, Quarantined, Reviewed, ReviewItem, Verb } from './types';
+import { brief } from './words';
 
 /** The choices for one memory and their labels. */
 const ways = [['keep', 'Keep'], ['pin', 'Pin'], ['edit', 'Edit'], ['drop', 'Forget']] as const;
@@ -26,6 +27,7 @@ export function Review({ tick, writes, erases }: Page) {
   const [said, setSaid] = useState('');
   const [failed, setFailed] = useState<Error | null>(null);
   const [busy, setBusy] = useState(false);
+  const [pairs, setPairs] = useState<Reviewed['undecided']>([]);
   const run = async <V extends Verb>(verb: V, args: Arguments[V], words: string) => {
     setBusy(true);
     try {
@@ -52,18 +54,20 @@ export function Review({ tick, writes, erases }: Page) {
       {failed && <Failure of={failed} />}
       <Merge tick={tick + done} writes={writes} doing={doing} />
       <Quarantine tick={tick + done} writes={writes} erases={erases} doing={doing} />
-      <NewMemories tick={tick + done} writes={writes} doing={doing} />
-      <Suggestions tick={tick + done} writes={writes} doing={doing} />
+      <NewMemories tick={tick + done} writes={writes} doing={doing} setPairs={setPairs} />
+      <Suggestions tick={tick + done} writes={writes} doing={doing} without={pairs} />
     </section>
   );
 }
 
 /** NewMemories lists what was added since the last review. All choices are applied in one commit. */
-function NewMemories({ tick, writes, doing }: { tick: number; writes: boolean; doing: Doing }) {
+function NewMemories({ tick, writes, doing, setPairs }:
+{ tick: number; writes: boolean; doing: Doing; setPairs: (p: Reviewed['undecided']) => void }) {
   const [limit, setLimit] = useState(50);
   const [made, setMade] = useState<Record<string, Decision>>({});
   const [rest, setRest] = useState(false);
   const asked = useAsk('review', { limit }, tick);
+  useEffect(() => setPairs(asked.data?.undecided ?? []), [asked.data]);
   const set = (id: string, to: Decision | null) => setMade((m) => {
     const next = { ...m };
     if (to) next[id] = to;
@@ -83,7 +87,8 @@ function NewMemories({ tick, writes, doing }: { tick: number; writes: boolean; d
     }
   };
   const count = Object.keys(made).length;
-  return (
+  return (<>
+    {asked.data && <Pairs of={asked.data.undecided} writes={writes} doing={doing} />}
     <section aria-labelledby="new">
       <h2 id="new">New since the last review</h2>
       <Waits of={asked}>{(r) => r.left === 0
@@ -103,6 +108,48 @@ function NewMemories({ tick, writes, doing }: { tick: number; writes: boolean; d
           </p>}
         </>}</Waits>
     </section>
+  </>);
+}
+
+/** Pairs are new memories, each with an earlier one that it may replace. One click decides. */
+function Pairs({ of, writes, doing }: { of: Reviewed['undecided']; writes: boolean; doing: Doing }) {
+  if (of.length === 0) return null;
+  return (
+    <section aria-labelledby="pairs">
+      <h2 id="pairs">Does the new one replace the old one?</h2>
+      <ul class="rows reviews">{of.map(({ later, earlier, settle, differ }) => (
+        <li key={later.id + earlier.id}>
+          <span class="grow">
+            <Pair later={later} earlier={earlier} />
+            {!writes && <details><summary>Commands</summary>
+              <p><Command>{settle}</Command></p><p><Command>{differ}</Command></p></details>}
+          </span>
+          {writes && <Choose later={later.id} earlier={earlier.id} about={later.text} doing={doing} />}
+        </li>
+      ))}</ul>
+    </section>
+  );
+}
+
+type Side = Pick<ReviewItem, 'id' | 'text' | 'created'>;
+
+/** Pair shows what a later memory says differently from an earlier one. */
+function Pair({ later, earlier }: { later: Side; earlier: Side }) {
+  const side = (what: string, one: Side) => <span>{what} <a href={href('node', one.id)}><Id of={one.id} /></a>
+    {one.created && <>, <Time of={one.created} day /></>}</span>;
+  return <><Words old={earlier.text} now={later.text} />
+    <div class="meta">{side('old', earlier)}{side('new', later)}</div></>;
+}
+
+/** Choose are the two answers to whether a memory replaces an earlier one. */
+function Choose({ later, earlier, about, doing }: { later: string; earlier: string; about: string; doing: Doing }) {
+  const mark = (kind: 'superseded' | 'different', said: string) =>
+    void doing.run('mark', { kind, nodes: [earlier], by: later }, said);
+  return (
+    <span class="line" role="group" aria-label={`Decide: ${brief(about, 80)}`}>
+      <button disabled={doing.busy} onClick={() => mark('superseded', 'The old one is marked superseded.')}>Replaces it</button>
+      <button disabled={doing.busy} onClick={() => mark('different', 'Both stay, and are not asked about again.')}>Both are true</button>
+    </span>
   );
 }
 
@@ -113,11 +160,11 @@ function NewMemory({ item, writes, made, set }:
   return (
     <li>
       <span class="grow">
+        <Named id={item.id} name={item.key} summary={item.text} whole />{' '}
         <span class="type"><Text of={item.type} /></span>{' '}
         {item.pinned && <span class="mark">pinned</span>}{' '}
         {item.state && <span class="mark"><Text of={item.state} /></span>}
-        <div><Named id={item.id} name={item.text || item.key} summary={item.text} /></div>
-        <span class="small dim"><Time of={item.created} />{item.sources.map((s) => <> · <Text of={s} /></>)}</span>
+        <div class="meta"><Id of={item.id} /><Time of={item.created} />{item.sources.map((s) => <Text of={s} />)}</div>
         {made?.way === 'edit' && <label class="edit">Text
           <textarea rows={3} dir="auto" maxLength={8000} value={made.text}
             onInput={(e) => set({ way: 'edit', text: (e.target as HTMLTextAreaElement).value })} /></label>}
@@ -140,18 +187,23 @@ const kinds: Record<string, string> = {
 };
 
 /** Suggestions lists the proposals of consolidate with their reasons. */
-function Suggestions({ tick, writes, doing }: { tick: number; writes: boolean; doing: Doing }) {
+function Suggestions({ tick, writes, doing, without }:
+{ tick: number; writes: boolean; doing: Doing; without: Reviewed['undecided'] }) {
   const [limit, setLimit] = useState(30);
   const asked = useAsk('consolidate', { limit }, tick);
+  const above = new Set(without.map((p) => [p.earlier.id, p.later.id].sort().join()));
+  const shown = (asked.data?.proposals ?? []).filter((p) => !above.has([...p.nodes].sort().join()));
   return (
     <section aria-labelledby="suggested">
       <h2 id="suggested">Contradictions and suggestions</h2>
       <Waits of={asked}>{(p) => <>
-        {p.proposals.length === 0 && <p class="empty">No contradictions, duplicates or outdated memories.</p>}
-        <ul class="rows reviews">{p.proposals.map((one) => (
+        {shown.length === 0 && p.more === 0 && <p class="empty">No contradictions, duplicates or outdated memories.</p>}
+        <ul class="rows reviews">{shown.map((one) => (
           <li key={one.id}>
             <Proposed of={one} />
-            {writes && <span class="line" role="group" aria-label={`Suggestion: ${one.names.join(', ').slice(0, 80)}`}>
+            {writes && one.kind === 'update' && <Choose later={one.nodes[0]!} earlier={one.nodes[1]!}
+              about={one.names[0] ?? ''} doing={doing} />}
+            {writes && one.kind !== 'update' && <span class="line" role="group" aria-label={`Suggestion: ${one.names.join(', ').slice(0, 80)}`}>
               <button disabled={doing.busy} onClick={() => doing.run('consolidate', { picks: [one.id], apply: true },
                 'Applied.')}>Apply</button>
               <button disabled={doing.busy} onClick={() => doing.run('consolidate', { picks: [one.id], decline: true },
@@ -167,11 +219,18 @@ function Suggestions({ tick, writes, doing }: { tick: number; writes: boolean; d
 }
 
 function Proposed({ of }: { of: Proposal }) {
+  const update = of.kind === 'update';
+  const nodes = useNodes(update ? of.nodes : [], '');
+  const side = (i: number) => {
+    const n = nodes[of.nodes[i]!];
+    return { id: of.nodes[i]!, text: n?.summary ?? of.names[i] ?? '', created: n?.created ?? '' };
+  };
+  if (update) return <span class="grow"><Pair later={side(0)} earlier={side(1)} /></span>;
   return (
     <span class="grow">
       <span class="type">{of.kind}</span> <span class="dim">{kinds[of.kind] ?? ''}</span>
       <ul>{of.nodes.slice(0, 20).map((id, i) => (
-        <li key={id}><Named id={id} name={of.names[i]} summary={of.names[i]} /></li>
+        <li key={id}><Named id={id} summary={of.names[i]} whole /></li>
       ))}
         {of.nodes.length > 20 && <li class="dim">and {of.nodes.length - 20} more</li>}</ul>
       {of.tag && <p>{(of.spellings ?? []).map((s) => <span class="term"><Text of={s} /></span>)} →{' '}
@@ -283,9 +342,8 @@ function Clash({ of, writes, doing }: { of: Conflict; writes: boolean; doing: Do
       <span class="grow">
         <span class="type">{of.kind.replace('_', ' and ')}</span> <Text of={of.label || of.item} />
         {of.resolution && <span class="mark">{of.resolution}</span>}
-        <div class="scroll"><table><thead><tr><th scope="col">before</th><th scope="col">this branch</th>
-          <th scope="col">the other</th></tr></thead>
-        <tbody><tr><td>{side('base')}</td><td>{side('ours')}</td><td>{side('theirs')}</td></tr></tbody></table></div>
+        <dl class="pairs"><dt>before</dt><dd>{side('base')}</dd><dt>this branch</dt><dd>{side('ours')}</dd>
+          <dt>the other</dt><dd>{side('theirs')}</dd></dl>
       </span>
       {writes && <span class="line" role="group" aria-label={`Resolve ${of.label || of.item}`}>
         <button disabled={doing.busy} aria-pressed={of.resolution === 'ours'} onClick={() => take('ours')}>This branch</button>

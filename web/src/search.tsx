@@ -1,9 +1,13 @@
 import { h, Fragment } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
-import { ask } from './api';
+import { useMemo } from 'preact/hooks';
+import { isMarkdown } from './document';
+import { Glance } from './glance';
+import { flat } from './markdown';
+import { titleOf } from './node';
 import { Route, go, href } from './route';
-import { Asked, Band, Command, Copy, Failure, Named, Text, Time, Waits, useAsk } from './parts';
+import { Asked, Band, Command, Copy, Failure, Id, Named, Text, Time, Waits, useAsk, useNodes } from './parts';
 import { Arguments, Found, Item, Listing, Node, Stats, Step, Summary, hidden } from './types';
+import { brief, many } from './words';
 
 /** Page is what every page is given. */
 export interface Page { route: Route; at: string; tick: number; writes: boolean; erases: boolean }
@@ -107,29 +111,14 @@ function Box({ route, at, tick }: { route: Route; at: string; tick: number }) {
   );
 }
 
-/** useNodes gets nodes of a commit: what cards show beside what was found. */
-export function useNodes(ids: string[], commit: string): Record<string, Node> {
-  const [nodes, setNodes] = useState<Record<string, Node>>({});
-  const key = commit + ids.join();
-  useEffect(() => {
-    const abort = new AbortController();
-    for (const id of ids) {
-      ask('get', { node: id, at: commit, include: hidden }, abort.signal).then(
-        (n) => setNodes((all) => ({ ...all, [id]: n })),
-        () => undefined); // the card shows what was found, and no more
-    }
-    return () => abort.abort();
-  }, [key]);
-  return nodes;
-}
-
 function Results({ found, at }: { found: Found; at: string }) {
   const ids = useMemo(() => found.items.map((i) => i.id), [found]);
   const nodes = useNodes(ids, found.commit);
   const digests = found.digests ?? [];
   return (
     <section aria-label="Results">
-      {found.verdict && <p class="verdict"><b>{found.verdict}</b> <Text of={found.because ?? ''} /></p>}
+      {found.verdict && <p class={'verdict ' + found.verdict}><b>{found.verdict}:</b> <Text of={found.because ?? ''} />
+        {found.verdict === 'unknown' && found.items.length > 0 && '; the nearest, unverified:'}</p>}
       {found.warnings.filter((w) => w.code !== 'no_effect').map((w) => (
         <div class="note" key={w.code}><p><Text of={w.message} /></p>
           <p class="dim"><Text of={w.remedy} /></p></div>
@@ -137,8 +126,8 @@ function Results({ found, at }: { found: Found; at: string }) {
       {found.items.length === 0 && digests.length === 0
         ? <p class="empty">No results. Try other words or fewer filters.</p>
         : <p class="line dim">
-            <span>{found.items.length} of {found.candidates_seen} candidates · {found.tokens_used} of{' '}
-              {found.tokens_budget} tokens{found.intent ? ` · read as a question of kind “${found.intent}”` : ''}</span>
+            <span>{many(found.items.length, 'item')} of {many(found.candidates_seen, 'candidate')} · {found.tokens_used} of{' '}
+              {found.tokens_budget} tokens{found.intent ? ` · asks for: ${found.intent}` : ''}</span>
             <a href={href('graph', '', { q: found.query, at })}>Show as graph</a>
             <Copy text={() => [...digests, ...found.items].map((i) => i.rendered).join('')}>Copy as prompt text</Copy>
           </p>}
@@ -167,24 +156,29 @@ function SummaryCard({ of: d, at }: { of: Summary; at: string }) {
   );
 }
 
+const preview = 280; // characters of a part of a document that a card shows
+
 /** Card is one item: what it says, and why it is here. */
 function Card({ item, node, at }: { item: Item; node?: Node; at: string }) {
   const date = node?.validFrom ?? node?.updated ?? node?.created;
+  const said = node?.summary ?? '';
+  const part = node && (isMarkdown(node) || said.length > preview * 2);
   return (
     <article class={'card ' + (item.band ?? '')}>
-      <header>
+      <h2><a href={href('node', item.id, { at })}>
+        <Text of={part ? titleOf(node) : said || item.key || item.id} /></a></h2>
+      {part && said !== titleOf(node) && <p><Text of={brief(isMarkdown(node) ? flat(said, preview) : said, preview)} /></p>}
+      {node?.context && !part && <p><Text of={node.context} /></p>}
+      {item.contradicts && <p class="note">Contradicts <Named id={item.contradicts} at={at} /></p>}
+      <header class="meta">
+        <Id of={item.id} />
         <span class="type"><Text of={item.type} /></span>
         {item.band && <Band of={item.band} />}
         {node?.mark && <span class="mark"><Text of={node.mark.state} /></span>}
-        {date && <span class="dim"><Time of={date} day /></span>}
-        {node?.sources.slice(0, 2).map((s) => <span class="dim source"><Text of={s} /></span>)}
+        {date && <Time of={date} day />}
+        {node?.sources.slice(0, 2).map((s) => <span class="source" title={s}><Text of={place(s)} /></span>)}
       </header>
-      <h2><a href={href('node', item.id, { at })}>
-        <Text of={node?.summary || item.key || item.id} /></a></h2>
-      {node?.context && <p><Text of={node.context} /></p>}
-      {item.contradicts && <p class="note">Contradicts <Named id={item.contradicts} at={at} /></p>}
       <footer>
-        {item.key && <code><Text of={item.key} /></code>}
         <details>
           <summary>Why</summary>
           <Why item={item} cues={node?.cues ?? []} at={at} />
@@ -196,6 +190,11 @@ function Card({ item, node, at }: { item: Item; node?: Node; at: string }) {
       </footer>
     </article>
   );
+}
+
+/** place is a source without the hash of its file. */
+function place(source: string): string {
+  return source.replace(/\?sha256=[0-9a-f]{64}/, '');
 }
 
 /** share is a number from 0 to 1 of one in units of 2^-16. */
@@ -216,14 +215,13 @@ function Way({ steps, from, at }: { steps: Step[]; from: string; at: string }) {
 /** Why says by which ways an item was found. */
 function Why({ item, cues, at }: { item: Item; cues: string[]; at: string }) {
   return (
-    <dl class="why">
+    <dl class="pairs">
       {item.why && <><dt>Reasons</dt><dd><Text of={item.why} /></dd></>}
+      {item.key && <><dt>Key</dt><dd><code><Text of={item.key} /></code></dd></>}
       <dt>Score</dt><dd>{share(item.score)}, rank {item.rank}, {item.tokens} tokens</dd>
       <dt>Lanes</dt>
-      <dd><table><thead><tr><th>lane</th><th>rank</th><th>score</th><th>share</th></tr></thead><tbody>
-        {item.lanes.map((l) => <tr><td>{l.lane}</td><td>{l.rank}</td><td>{share(l.score)}</td>
-          <td>{l.share === undefined ? '' : share(l.share)}</td></tr>)}
-      </tbody></table></dd>
+      <dd>{item.lanes.map((l) => <div>{l.lane}: rank {l.rank}, score {share(l.score)}
+        {l.share !== undefined && `, share ${share(l.share)}`}</div>)}</dd>
       {item.signals && <><dt>Signals</dt><dd>{Object.entries(item.signals).filter(([, v]) => v > 0)
         .map(([name, v]) => `${name} ${share(v)}`).join(', ') || 'none'}</dd></>}
       {item.terms && item.terms.length > 0 && <><dt>Terms</dt><dd>{item.terms.map((t) => (
@@ -245,14 +243,11 @@ function How({ found, at }: { found: Found; at: string }) {
     <details class="how">
       <summary>How it was found, and what was dropped</summary>
       <p>Lanes were fused by <code>{t.fusion}</code>.</p>
-      <div class="scroll"><table>
-        <thead><tr><th>lane</th><th>weight</th><th>found</th><th>passed</th><th>best</th><th>left out</th></tr></thead>
-        <tbody>{t.lanes.map((l) => (
-          <tr><td>{l.lane}</td><td>{share(l.weight)}</td><td>{l.found}</td><td>{l.passed}</td><td>{share(l.best)}</td>
-            <td>{Object.entries(l.left_out).filter(([, n]) => n > 0).map(([by, n]) => `${n} by ${by}`).join(', ')}</td>
-          </tr>
-        ))}</tbody>
-      </table></div>
+      <dl class="pairs">{t.lanes.map((l) => <>
+        <dt>{l.lane}</dt>
+        <dd>weight {share(l.weight)}, {l.found} found, {l.passed} passed, best {share(l.best)}
+          {Object.entries(l.left_out).filter(([, n]) => n > 0).map(([by, n]) => `, ${n} left out by ${by}`)}</dd>
+      </>)}</dl>
       <p>Time: {t.stages.map((s) => `${s.stage} ${(s.micros / 1000).toFixed(1)} ms`).join(', ')}</p>
       {(found.dropped_items ?? []).length > 0 && <>
         <h3>Dropped</h3>
@@ -270,12 +265,13 @@ function Begin({ at, tick }: { at: string; tick: number }) {
   return (
     <Waits of={stats}>{(s) => s.nodes.total === 0 ? <EmptyMemory /> : (
       <section>
-        <p class="big">{s.nodes.total.toLocaleString()} memories, {s.edges.total.toLocaleString()} edges</p>
+        <p class="big">{many(s.nodes.total, 'memory', 'memories')}, {many(s.edges.total, 'edge')}</p>
         <ul class="types">
           {s.node_types.map((t) => (
             <li><a href={href('browse', '', { type: t.type, at })}><Text of={t.type} /> <b>{t.count}</b></a></li>
           ))}
         </ul>
+        <Glance stats={s} at={at} tick={tick} />
         {newest.failed ? <Failure of={newest.failed} /> : newest.data && <>
           <h2>Last changed</h2>
           <ul class="rows">{newest.data.nodes.map((n) => <Row key={n.id} node={n} at={at} />)}</ul>
@@ -301,10 +297,9 @@ function EmptyMemory() {
 export function Row({ node, at }: { node: Listing; at: string }) {
   return (
     <li>
-      <span class="type"><Text of={node.type} /></span>
-      <span class="grow"><Named id={node.id} name={node.summary ?? node.key} at={at} /></span>
-      {node.mark && <span class="mark"><Text of={node.mark.state} /></span>}
-      <span class="dim"><Time of={node.updated ?? node.created} day /></span>
+      <span class="grow"><Named id={node.id} name={node.key} summary={node.summary} at={at} /></span>
+      <span class="meta"><Id of={node.id} /> <span class="type"><Text of={node.type} /></span>
+        {node.mark && <span class="mark"><Text of={node.mark.state} /></span>} <Time of={node.updated ?? node.created} day /></span>
     </li>
   );
 }

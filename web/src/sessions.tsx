@@ -2,10 +2,10 @@ import { h, Fragment } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { ask } from './api';
 import { href } from './route';
-import { Cid, Command, Failure, Keep, Named, Text, Time, Waits, asText, useAsk } from './parts';
-import { Page, useNodes } from './search';
+import { Cid, Command, Failure, Keep, Named, Text, Time, Waits, asText, useAsk, useNodes } from './parts';
+import { Page } from './search';
 import { Json, Replay, SessionRecord } from './types';
-import { uuid } from './words';
+import { many, uuid } from './words';
 
 /** Sessions lists what was recorded. */
 export function Sessions({ tick }: Page) {
@@ -19,11 +19,10 @@ export function Sessions({ tick }: Page) {
           inspected and replayed.</p>
         : <ul class="rows">{all.map((s) => (
           <li key={s.session}>
-            <span class="grow"><a href={href('session', s.session)}><Text of={s.session} /></a></span>
-            {s.agent && <span><Text of={s.agent} /></span>}
-            {s.task && <span class="dim"><Text of={s.task} /></span>}
-            <span class="dim">{s.records} records{s.ended ? ', ended' : ''}</span>
-            <span class="dim"><Time of={s.time} /></span>
+            <span class="grow"><a href={href('session', s.session)}><Text of={s.session} /></a>{' '}
+              {s.task && <Text of={s.task} />}</span>
+            <span class="meta">{s.agent && <Text of={s.agent} />} <span>{many(s.records, 'record')}{s.ended
+              ? ', ended' : ''}</span> <Time of={s.time} /></span>
           </li>
         ))}</ul>}</Waits>
     </section>
@@ -52,16 +51,16 @@ export function SessionPage({ route, tick }: Page) {
 function Record({ record: r, all }: { record: SessionRecord; all: boolean }) {
   const [open, setOpen] = useState(all);
   if (!r.receipt) {
-    return <li><p class="line"><b><Text of={r.event} /></b> <span class="dim"><Time of={r.time} /></span>
+    return <li><p class="meta"><b><Text of={r.event} /></b> <Time of={r.time} />
       {r.commit && <a href={href('search', '', { at: r.commit })}>at <Cid of={r.commit} /></a>}</p></li>;
   }
   return (
     <li class="card">
-      <p class="line dim"><span><Text of={r.event} /></span> <Time of={r.time} />
-        {r.commit && <a href={href('search', '', { q: r.query ?? '', at: r.commit })}>Ask again at that commit</a>}</p>
       <h2><Text of={r.query ?? 'no question text'} /></h2>
+      <p class="meta"><Text of={r.event} /> <Time of={r.time} />
+        {r.commit && <a href={href('search', '', { q: r.query ?? '', at: r.commit })}>Ask again at that commit</a>}</p>
       <details open={open} onToggle={(e) => setOpen((e.target as HTMLDetailsElement).open)}>
-        <summary>{r.items === 1 ? '1 memory' : `${r.items} memories`} returned, {r.tokens} tokens</summary>
+        <summary>{many(r.items ?? 0, 'memory', 'memories')} returned, {r.tokens} tokens</summary>
         {open && <Given receipt={r.receipt} />}
       </details>
       <Replays of={r.receipt} label="Replay" />
@@ -95,7 +94,7 @@ function Items({ data }: { data: Fields }) {
   return (
     <div>
       <ol>{ids.map((id, n) => (
-        <li key={id}>{id ? <Named id={id} name={nodes[id]?.summary ?? nodes[id]?.key} at={at} /> : 'a memory'}
+        <li key={id}>{id ? <Named id={id} name={nodes[id]?.key} summary={nodes[id]?.summary} at={at} /> : 'a memory'}
           <span class="dim"> {asText(items[n]!.tokens ?? null)} tokens</span></li>
       ))}</ol>
       <p class="dim">{Object.entries(asked).filter(([, v]) => typeof v !== 'object')
@@ -125,7 +124,7 @@ function Replays({ of, label }: { of: string; label: string }) {
           : said.receipts === 1 ? 'Identical to what was returned then.'
             : `Identical: all ${said.receipts} answers are as they were.`)}</span>
       {failed && <Failure of={failed} />}
-      {d && <dl class="fields note bad">
+      {d && <dl class="pairs note bad">
         <dt>Answer {d.number}{d.item !== null && `, item ${d.item}`}: <Text of={d.field} /></dt>
         <dd><del><Text of={d.old} /></del> <ins><Text of={d.new} /></ins></dd>
       </dl>}

@@ -1,7 +1,7 @@
 import { h } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Route, go, href } from './route';
-import { Time, Text, useAsk } from './parts';
+import { Cid, Time, Text, useAsk } from './parts';
 import { headline } from './words';
 
 const most = 500; // commits that the slider reaches
@@ -38,10 +38,10 @@ export function When({ route, at, tick }: { route: Route; at: string; tick: numb
       <button aria-label="Later" disabled={value >= last} onClick={() => move(value + 1)}>▶</button>
       <span class="whentext">
         {c ? <span><Time of={c.time} /> · <Text of={headline(c)} /></span>
-          : <span>commit <code>{at.slice(-8)}</code></span>}
+          : <span>commit <Cid of={at} /></span>}
       </span>
       {at ? <button class="link" onClick={() => move(last)}>Back to now</button>
-        : <span class="dim">now</span>}
+        : <span class="dim now">now</span>}
     </section>
   );
 }

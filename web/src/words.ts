@@ -29,6 +29,42 @@ export function difference(from: string, to: string): Piece[] {
     middle(out, x, y);
   }
   add(out, 'same', a.slice(a.length - end));
+  return phrases(out);
+}
+
+/** letters counts the letters and digits of a text. */
+function letters(text: string): number {
+  return text.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
+}
+
+/**
+ * phrases joins changes that are separated by less than they change: a reader sees one phrase replaced by another,
+ * and not the letters and words that both happen to share.
+ */
+function phrases(pieces: Piece[]): Piece[] {
+  const out: Piece[] = [];
+  let from = '', to = '';
+  const flush = () => {
+    if (from) out.push({ kind: 'old', text: from });
+    if (to) out.push({ kind: 'new', text: to });
+    from = to = '';
+  };
+  pieces.forEach((p, i) => {
+    if (p.kind === 'old') from += p.text;
+    else if (p.kind === 'new') to += p.text;
+    else {
+      const size = letters(p.text), before = Math.max(letters(from), letters(to));
+      const after = Math.max(...pieces.slice(i + 1, i + 3).map((n) => n.kind === 'same' ? 0 : letters(n.text)), 0);
+      if ((from || to) && i < pieces.length - 1 && size <= Math.min(before, after)) {
+        from += p.text;
+        to += p.text;
+      } else {
+        flush();
+        out.push(p);
+      }
+    }
+  });
+  flush();
   return out;
 }
 
@@ -92,6 +128,24 @@ const idsAlone = /^[a-z ]+( \S+)? [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
 /** headline is what a commit is called: its message, or the title of what it changed where that has only ids to say. */
 export function headline(c: { message: string; title?: string }): string {
   return c.title && (c.message === '' || idsAlone.test(c.message)) ? c.title : c.message || c.title || '';
+}
+
+/** short is a CID as the command line prints and takes it: the prefix that all have is left out. */
+export function short(cid: string): string {
+  return cid.startsWith('bafyrei') ? cid.slice(7, 19) : cid.startsWith('baf') ? cid.slice(0, 12) : cid;
+}
+
+/** brief is the beginning of a text on one line, cut between words. */
+export function brief(text: string, most: number): string {
+  const line = text.slice(0, most * 4).replace(/\s+/g, ' ').trim();
+  if (line.length <= most) return line;
+  const cut = line.slice(0, most), space = cut.lastIndexOf(' ');
+  return (space > most / 2 ? cut.slice(0, space) : cut) + '…';
+}
+
+/** many is a number with what it counts. */
+export function many(n: number, one: string, more = one + 's'): string {
+  return `${n.toLocaleString('en')} ${n === 1 ? one : more}`;
 }
 
 /** uuid returns the id of 16 bytes in base64, as DAG-JSON has them; '' where they are none. */

@@ -1,5 +1,5 @@
 import { done, same } from '../check';
-import { difference, headline, seen, uuid, Piece } from '../../src/words';
+import { brief, difference, headline, many, seen, short, uuid, Piece } from '../../src/words';
 
 const told = (from: string, to: string) => difference(from, to)
   .map((p) => ({ same: '', old: '-', new: '+' })[p.kind] + p.text).join('|');
@@ -13,6 +13,12 @@ same(told('open', 'done'), '-open|+done', 'one word');
 same(told('a c', 'a b c'), 'a |+b |c', 'put between');
 same(told('a b c', 'a c'), 'a |-b |c', 'taken out');
 same(told('港口的冬季', '港口的夏季'), '港口的|-冬|+夏|季', 'scripts without spaces');
+same(told('The nightly rebuild starts at four', 'It rebuilds the index every night at four'),
+  '-The nightly rebuild starts|+It rebuilds the index every night| at four', 'a phrase, not the letters that both have');
+same(told('go through Jenkins, job kl-release', 'go through GitHub Actions, workflow kl-release'),
+  'go through |-Jenkins, job|+GitHub Actions, workflow| kl-release', 'over a comma');
+same(told('a long beginning of a text, 5 and in its middle as well, 7', 'a long beginning of a text, 6 and in its middle as well, 8'),
+  'a long beginning of a text, |-5|+6| and in its middle as well, |-7|+8', 'two changes far apart');
 same(told('naïve café', 'naïve cafe'), 'naïve |-café|+cafe', 'accents');
 
 // Whatever the texts are, what is same and old is the one, same and new the other.
@@ -44,4 +50,10 @@ same(headline({ message: 'remember Note ' + id, title: 'remembered: "x"' }), 're
 same(headline({ message: 'moved it', title: '1 changed' }), 'moved it', 'a message');
 same(headline({ message: '', title: '1 changed' }), '1 changed', 'no message');
 same(headline({ message: 'forget ' + id }), 'forget ' + id, 'no title');
+same(short('bafyreie7b6fyavpkbrhuafquuhrepbnmuhmn3426g75425qvzvpgvn54di'), 'e7b6fyavpkbr', 'a revision');
+same([short('HEAD~1'), short('bafkreibm6jg3ux5qumhcn2b3flc3tyu6dmlb4xa7u5bf44yegnrjhc4yeq')], ['HEAD~1', 'bafkreibm6jg'],
+  'other revisions');
+same([brief('one  two\nthree', 20), brief('one two three', 9), brief('x'.repeat(30), 10)],
+  ['one two three', 'one two…', 'x'.repeat(10) + '…'], 'a beginning');
+same([many(1, 'memory', 'memories'), many(1200, 'edge')], ['1 memory', '1,200 edges'], 'numbers');
 done();
