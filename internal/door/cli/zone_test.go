@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestZoneOnServer: the days of a question to a server are those of who asks, else those of the server.
+// TestZoneOnServer asks a server about days: the zone of the caller decides, then that of the server.
 func TestZoneOnServer(t *testing.T) {
 	w := newWorld(t)
 	w.init()

@@ -120,7 +120,7 @@ func (q *RetrieveRequest) Configure(setting func(variable, key string) (string, 
 	return q.ConfigureSummary(setting)
 }
 
-// TakeAlong implements verb.TakesAlong: days are those of who asks. A zone that is not known stays here.
+// TakeAlong implements verb.TakesAlong: the caller's zone decides. An unknown zone is not sent.
 func (q *RetrieveRequest) TakeAlong(setting func(variable, key string) (string, error)) error {
 	if q.Zone != "" {
 		return nil
