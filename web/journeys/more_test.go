@@ -92,7 +92,7 @@ func TestNodeHistory(t *testing.T) {
 	b.reads("Back to now")
 	b.wait("document.querySelector('h1').textContent === 'Zoe keeps the lighthouse'")
 	b.wait("[...document.querySelectorAll('.props dd a')].some((e) => e.textContent.includes('bot'))")
-	b.click(".props td a", "bot")
+	b.click(".props dd a", "bot")
 	b.wait("document.querySelector('h1').textContent === 'first words'")
 }
 
@@ -264,7 +264,7 @@ func TestMap(t *testing.T) {
 	b.at("#/map")
 	b.reads("The whole memory", "218 memories", "Parts", "root/0")
 	b.shot("map")
-	b.click(".rows a", "") // a part by its title; its name is beside it
+	b.click(".rows a", "") // a part by its title
 	b.reads("cluster", "The whole memory ›")
 	b.click(".digest a", "")
 	b.reads("Properties")
