@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/ipld"
@@ -28,6 +29,16 @@ func (l Linked) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
 		return nil, &MissingError{c}
 	}
 	return data, err
+}
+
+// GetEach calls fn with blocks, or with a *MissingError for those that the store does not have.
+func (l Linked) GetEach(ctx context.Context, cids iter.Seq[ipld.CID], fn store.EachFunc) error {
+	return store.GetEach(ctx, l.Blocks, cids, func(c ipld.CID, data []byte, err error) error {
+		if errors.Is(err, store.ErrNotFound) {
+			data, err = nil, &MissingError{c}
+		}
+		return fn(c, data, err)
+	})
 }
 
 // LinkedDerived is a store.Derived that reads blocks through Blocks: a missing block is a *MissingError. Cells come

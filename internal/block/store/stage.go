@@ -2,7 +2,9 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"iter"
 	"maps"
 	"slices"
 	"sync"
@@ -71,6 +73,32 @@ func (s *Stage) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
 		return bytes.Clone(data), nil
 	}
 	return s.base.Get(ctx, c)
+}
+
+// GetEach calls fn with blocks from the buffer and from the underlying Blocks.
+func (s *Stage) GetEach(ctx context.Context, cids iter.Seq[ipld.CID], fn EachFunc) error {
+	var failed error
+	below := func(yield func(ipld.CID) bool) {
+		for c := range cids {
+			s.mu.RLock()
+			data, ok := s.buffered(c)
+			s.mu.RUnlock()
+			switch {
+			case !ok:
+				if !yield(c) {
+					return
+				}
+			case ctx.Err() != nil:
+				failed = ctx.Err()
+				return
+			default:
+				if failed = fn(c, bytes.Clone(data), nil); failed != nil {
+					return
+				}
+			}
+		}
+	}
+	return cmp.Or(GetEach(ctx, s.base, below, fn), failed)
 }
 
 // Has reports whether a block is in the buffer or in the underlying Blocks.

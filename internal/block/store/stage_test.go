@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"testing"
 
@@ -87,6 +88,52 @@ func TestStage(t *testing.T) {
 	must(t, s.Flush(ctx))
 	if blocks, size := s.Written(); blocks != 4 || size != 400 {
 		t.Errorf("%d blocks, %d bytes written, want 4 and 400", blocks, size)
+	}
+}
+
+// TestStageGetEach reads blocks that are buffered, below, and in neither, in the order in which they are asked for.
+func TestStageGetEach(t *testing.T) {
+	base := mem.New().Facts()
+	blocks := []store.Block{storetest.Block(1, 10), storetest.Block(2, 10), storetest.Block(3, 10), storetest.Block(4, 10)}
+	must(t, base.Put(t.Context(), blocks[0], blocks[2]))
+	s := store.NewStage(base, 0)
+	must(t, s.Put(t.Context(), blocks[1]))
+	cids := func(yield func(ipld.CID) bool) {
+		for _, b := range append(blocks, blocks[1]) {
+			if !yield(b.CID) {
+				return
+			}
+		}
+	}
+	var got []string
+	must(t, s.GetEach(t.Context(), cids, func(c ipld.CID, data []byte, err error) error {
+		want := append(blocks, blocks[1])[len(got)]
+		if missing := len(got) == 3; c != want.CID || missing != errors.Is(err, store.ErrNotFound) ||
+			!missing && !bytes.Equal(data, want.Data) {
+			t.Errorf("call %d: %s, %q, %v", len(got), c, data, err)
+		}
+		got = append(got, c.String())
+		return nil
+	}))
+	if len(got) != 5 {
+		t.Errorf("%d calls, want 5", len(got))
+	}
+	failed, calls := errors.New("failed"), 0
+	for _, from := range []int{0, 1} { // below, buffered
+		calls = 0
+		err := s.GetEach(t.Context(), slices.Values([]ipld.CID{blocks[from].CID, blocks[2].CID}),
+			func(ipld.CID, []byte, error) error { calls++; return failed })
+		if !errors.Is(err, failed) || calls != 1 {
+			t.Errorf("block %d: %v after %d calls", from, err, calls)
+		}
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	for _, b := range blocks[:2] {
+		err := s.GetEach(ctx, slices.Values([]ipld.CID{b.CID}), func(_ ipld.CID, _ []byte, err error) error { return err })
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v, want %v", b.CID, err, context.Canceled)
+		}
 	}
 }
 
