@@ -160,8 +160,8 @@ func (s *Snapshot) Dense(ctx context.Context) (*dense.Index, error) {
 			if err != nil {
 				return nil, err
 			}
-			read := func(ctx context.Context, id graph.ID, model string) ([]int8, error) {
-				return view.DenseVector(ctx, st, id, model)
+			read := func(ctx context.Context, model string, ids []graph.ID) ([][]int8, error) {
+				return view.DenseVectors(ctx, st, model, ids)
 			}
 			return dense.Open(ctx, blocks, manifest, root, read, r.Rows)
 		})

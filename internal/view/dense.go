@@ -1,10 +1,15 @@
 package view
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
+	"slices"
+	"sync"
 
+	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/prolly"
 	"github.com/mnem-project/mnem/internal/block/store"
@@ -67,28 +72,98 @@ func embeddingChange(
 	return change, nil
 }
 
-// DenseVector returns the dense embedding of a node by a model as it is ranked. The error wraps source.ErrNoNode if a
-// purge has just erased it, and store.ErrCorrupt if there is none: the index that asks belongs to another tree.
-func DenseVector(ctx context.Context, s *state.State, id graph.ID, model string) ([]int8, error) {
-	item, ok, err := s.Vectors.Get(ctx, graph.EmbeddingKey(id, model))
-	if err == nil && !ok {
-		err = fmt.Errorf("%w: no embedding of %s by %q", store.ErrCorrupt, id, model)
+// readers is how many goroutines read vectors for one query: most of the time they wait for a disk.
+const readers = 4
+
+// readersShare is how many vectors are worth another goroutine.
+const readersShare = 64
+
+// DenseVectors returns the dense embeddings of nodes by a model as they are ranked, in the order of ids. The error wraps
+// source.ErrNoNode if a purge has just erased one, and store.ErrCorrupt if there is none: the index that asks belongs to
+// another tree. Ascending ids are cheapest.
+func DenseVectors(ctx context.Context, s *state.State, model string, ids []graph.ID) ([][]int8, error) {
+	list := make([]linkedVector, len(ids))
+	for i, id := range ids {
+		item, ok, err := s.Vectors.Get(ctx, graph.EmbeddingKey(id, model))
+		if err == nil && !ok {
+			err = fmt.Errorf("%w: no embedding of %s by %q", store.ErrCorrupt, id, model)
+		}
+		if err == nil {
+			list[i].cid, err = state.LinkItem(item)
+		}
+		if err != nil {
+			return nil, err
+		}
+		list[i].at = i
 	}
-	var e *graph.Embedding
-	if err == nil {
-		e, err = Embedding(ctx, s, item)
+	slices.SortFunc(list, func(a, b linkedVector) int { return a.cid.Compare(b.cid) })
+	out := make([][]int8, len(ids))
+	share := max(readersShare, (len(list)+readers-1)/readers)
+	errs := make([]error, readers)
+	var wait sync.WaitGroup
+	n := 0
+	for part := range slices.Chunk(list, share) {
+		at := n
+		n++
+		if len(list) <= share {
+			errs[at] = readVectors(ctx, s, model, ids, part, out)
+			continue
+		}
+		wait.Go(func() { errs[at] = readVectors(ctx, s, model, ids, part, out) })
 	}
-	if err == nil && e == nil {
-		err = fmt.Errorf("embedding of %s by %q: %w", id, model, source.ErrNoNode)
-	}
-	if err == nil && e.DType == graph.Sparse {
-		err = fmt.Errorf("%w: embedding of %s by %q is sparse", store.ErrCorrupt, id, model)
-	}
-	if err != nil {
+	wait.Wait()
+	if err := cmp.Or(errs...); err != nil {
 		return nil, err
 	}
-	return DenseInt8(e)
+	return out, nil
 }
+
+// linkedVector is the embedding of the node at a place of a list.
+type linkedVector struct {
+	cid ipld.CID
+	at  int
+}
+
+// readVectors sets the vectors of part in out, which has one for each of ids.
+func readVectors(
+	ctx context.Context, s *state.State, model string, ids []graph.ID, part []linkedVector, out [][]int8,
+) error {
+	cids := func(yield func(ipld.CID) bool) {
+		for _, v := range part {
+			if !yield(v.cid) {
+				return
+			}
+		}
+	}
+	n := 0
+	return store.GetEach(ctx, s.Get, cids, func(c ipld.CID, data []byte, err error) error {
+		at := part[n].at
+		n++
+		e, err := commit.ReadEmbedding(ctx, gotten{data, err}, c)
+		if errors.Is(err, store.ErrRedacted) {
+			err = source.ErrNoNode
+		}
+		if err == nil && e.DType == graph.Sparse {
+			err = fmt.Errorf("%w: it is sparse", store.ErrCorrupt)
+		}
+		if err == nil {
+			out[at], err = DenseInt8(e)
+		}
+		if err != nil {
+			return fmt.Errorf("embedding of %s by %q: %w", ids[at], model, err)
+		}
+		return nil
+	})
+}
+
+// gotten is a Getter of the one block that GetEach has passed on.
+type gotten struct {
+	data []byte
+	err  error
+}
+
+// Get returns it.
+func (g gotten) Get(context.Context, ipld.CID) ([]byte, error) { return g.data, g.err }
 
 // wantedVectors yields all dense embeddings as they are ranked, by their digests. What is known of them is
 // not read.

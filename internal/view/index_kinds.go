@@ -125,11 +125,8 @@ func VectorsKind(derived store.Derived) IndexKind {
 			ctx context.Context, blocks *store.Stage, manifest ipld.CID, base, next *state.State,
 			later segment.Later,
 		) (ipld.CID, error) {
-			opt := dense.UpdateOptions{Later: later}
-			if now, was := next.Vectors.Len(), base.Vectors.Len(); now > was {
-				opt.Rows = int(now - was)
-			}
-			return dense.Update(ctx, blocks, manifest, next.Vectors.Root(), embeddingChanges(ctx, base, next), opt)
+			return dense.Update(ctx, blocks, manifest, next.Vectors.Root(), embeddingChanges(ctx, base, next),
+				dense.UpdateOptions{Later: later})
 		},
 	}
 }
@@ -172,12 +169,12 @@ func verifyLinks(ctx context.Context, c *IndexCheck) (wrong []string, unread, er
 }
 
 func verifyVectors(ctx context.Context, c *IndexCheck) (wrong []string, unread, err error) {
-	read := func(ctx context.Context, id graph.ID, model string) ([]int8, error) {
-		vector, err := DenseVector(ctx, c.State, id, model)
+	read := func(ctx context.Context, model string, ids []graph.ID) ([][]int8, error) {
+		vectors, err := DenseVectors(ctx, c.State, model, ids)
 		if err != nil {
 			unread = err
 		}
-		return vector, err
+		return vectors, err
 	}
 	wrong, err = dense.Verify(ctx, c.Derived, c.Manifest, c.State.Vectors.Root(), read, c.Known.dense,
 		noting(wantedVectors(ctx, c.State, c.scan, c.Known), &unread))

@@ -12,25 +12,34 @@ const (
 	colIDs    = segment.IDs
 	colDead   = segment.Dead
 	colSketch = iota
-	colVectors
 	columns
+)
+
+// Sections that no segment has: under their numbers a cache keeps what was read for it from elsewhere.
+const (
+	madeRows  = columns + iota // single rows
+	madePages                  // pages
 )
 
 // Sums of a segment.
 const (
 	sumDims = iota
-	sumBare // 1 if it has no "vectors": the facts have them
+	// sumVectors tells segments with the same ids and sketches apart, so that a cache does not take the vectors of one for
+	// those of the other: the sum of 40 bits of the hash of each vector added to it, or to what it was merged of, modulo 2^40.
+	sumVectors
 	sums
 )
 
+// vectorsMask are the bits of sumVectors.
+const vectorsMask = 1<<40 - 1
+
 // Format describes the segments of a group and the manifests.
 var Format = &segment.Format{
-	Name: "vectors", Version: 4, Sums: sums, Roots: 2,
+	Name: "vectors", Version: 5, Sums: sums, Roots: 2,
 	Sections: []segment.Spec{
-		colIDs:     {Name: "ids", MaxPart: segment.IDsPerPart * graph.IDLen},
-		colDead:    {Name: "dead", MaxPart: segment.IDsPerPart * graph.IDLen},
-		colSketch:  {Name: "sketch", MaxPart: max(sketchPart, graph.MaxDims)},
-		colVectors: {Name: "vectors", MaxPart: max(rowsPart, rowHead+graph.MaxDims)},
+		colIDs:    {Name: "ids", MaxPart: segment.IDsPerPart * graph.IDLen},
+		colDead:   {Name: "dead", MaxPart: segment.IDsPerPart * graph.IDLen},
+		colSketch: {Name: "sketch", MaxPart: max(sketchPart, graph.MaxDims)},
 	},
 	Inline: maxInline, MaxDocs: maxRows, MaxSegments: maxSegments, MaxWaiting: maxWaiting,
 	CacheBytes: mergeCache, Check: check, Merge: merge,
@@ -48,36 +57,20 @@ func (c *column) parts() int { return (c.rows + c.per - 1) / c.per }
 // partRows returns how many rows part n has.
 func (c *column) partRows(n int) int { return min(c.per, c.rows-n*c.per) }
 
-// table is a segment: vectors of some dimensions.
+// table is a segment: ids and sketches of vectors of some dimensions.
 type table struct {
 	*segment.Segment
 	dims int
-	bare bool // it keeps no vectors: Source reads them
 	cols [columns]column
 }
 
 func tableOf(s *segment.Segment) *table {
-	t := &table{Segment: s, dims: int(s.Sums[sumDims]), bare: s.Sums[sumBare] == 1}
+	t := &table{Segment: s, dims: int(s.Sums[sumDims])}
 	for i, shape := range shapes(t.dims) {
 		t.cols[i] = column{s, i, shape.width, shape.per, s.Docs}
 	}
 	t.cols[colDead].rows = s.Kills
-	if t.bare {
-		t.cols[colVectors].rows = 0
-	}
 	return t
-}
-
-// pages returns how many parts of vectors there are, or would be if the segment had them.
-func (t *table) pages() int {
-	per := t.cols[colVectors].per
-	return (t.Docs + per - 1) / per
-}
-
-// pageRows returns how many rows page n has.
-func (t *table) pageRows(n int) int {
-	per := t.cols[colVectors].per
-	return min(per, t.Docs-n*per)
 }
 
 func tablesOf(segs []*segment.Segment) []*table {
@@ -92,10 +85,10 @@ func tablesOf(segs []*segment.Segment) []*table {
 type shape struct{ width, per int }
 
 func shapes(dims int) [columns]shape {
-	sketch, row := sketchBits(dims)/8, rowHead+dims
+	sketch := sketchBits(dims) / 8
 	return [columns]shape{
 		colIDs: {graph.IDLen, segment.IDsPerPart}, colDead: {graph.IDLen, segment.IDsPerPart},
-		colSketch: {sketch, sketchPart / sketch}, colVectors: {row, max(1, rowsPart/row)},
+		colSketch: {sketch, sketchPart / sketch},
 	}
 }
 
@@ -103,9 +96,6 @@ func shapes(dims int) [columns]shape {
 func check(s *segment.Segment) error {
 	if s.Sums[sumDims] < 1 || s.Sums[sumDims] > graph.MaxDims {
 		return segment.Corrupt("segment of %d dimensions", s.Sums[sumDims])
-	}
-	if bare := s.Sums[sumBare]; bare != 0 && bare != 1 {
-		return segment.Corrupt("segment is bare: %d", bare)
 	}
 	for i, c := range tableOf(s).cols {
 		if n := s.Parts(i); n != c.parts() {

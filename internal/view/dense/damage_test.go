@@ -66,7 +66,7 @@ func damaged(t *testing.T) (*memory, []ipld.CID) {
 			changes[key{denseID(rng.IntN(700)), "m"}] = randomVector(rng, 100, 127)
 			changes[key{denseID(rng.IntN(50)), "other"}] = randomVector(rng, 64, 9)
 		}
-		m.apply(changes, UpdateOptions{Rows: manyRows})
+		m.apply(changes, UpdateOptions{})
 	}
 	m.verify()
 	var cids []ipld.CID
@@ -204,7 +204,7 @@ func (m *memory) tryAll(blocks store.Blocks) (answers []any) {
 	}
 	for _, fanout := range []int{2, 0} {
 		next, err := Update(ctx, blocks, m.manifest, m.of(), yielded(list), UpdateOptions{Fanout: fanout})
-		add(next, err)
+		add(err == nil, err) // what it writes is compared by its answer: no answer depends on sumVectors
 		if err != nil {
 			continue
 		}
@@ -250,7 +250,7 @@ func (nowhere) Put(context.Context, ...store.Block) error { return nil }
 // for blocks that could not be read.
 func TestClaims(t *testing.T) {
 	m := newMemory(t)
-	w := newWriter(Format.NewWriter(t.Context(), nowhere{}), 64, false)
+	w := newWriter(Format.NewWriter(t.Context(), nowhere{}), 64)
 	w.Docs = maxRows
 	for i, shape := range w.shapes {
 		if i == colDead {

@@ -27,10 +27,10 @@ func newSearch(query []int8, accept Accept, k int) *search {
 	return &search{Keeper: index.NewKeeper(accept, k), query: query, norm: norm}
 }
 
-// offer ranks a row of "vectors".
+// offer ranks a row.
 func (s *search) offer(row []byte) error { return s.rank(row, s.score(row)) }
 
-// score returns what a row of "vectors" scores. Safe for concurrent use.
+// score returns what a row scores. Safe for concurrent use.
 func (s *search) score(row []byte) int64 {
 	d := dotBytes(s.query, row[rowHead:])
 	if d <= 0 {

@@ -3,6 +3,7 @@ package dense
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"math/rand/v2"
 	"slices"
@@ -26,10 +27,10 @@ func seedBlocks(f *testing.F) [][]byte {
 			changes := map[key][]int8{}
 			for i := range n {
 				if rng.IntN(3) > 0 {
-					changes[key{denseID(i), "m"}] = randomVector(rng, 100, 127)
+					changes[key{denseID(i), "m"}] = vectorOf(denseID(i), 100)
 				}
 			}
-			changes[key{denseID(n), "m"}] = []int8{1, 2}
+			changes[key{denseID(n), "m"}] = vectorOf(denseID(n), 2)
 			m.apply(changes, UpdateOptions{})
 		}
 		err := Walk(f.Context(), m.blocks, m.manifest, func(c ipld.CID) error {
@@ -107,8 +108,9 @@ func FuzzSegment(f *testing.F) {
 	})
 }
 
-// ask asks everything of a group of segments, and compares what Verify accepts with ranking all.
-func ask(t *testing.T, blocks store.Blocks, segs ...*table) {
+// ask asks everything of a group of segments, and compares what Verify accepts with ranking all. It reports whether
+// Verify did.
+func ask(t *testing.T, blocks store.Blocks, segs ...*table) (accepted bool) {
 	t.Helper()
 	ctx := context.Background()
 	var list []segment.Ref
@@ -126,7 +128,7 @@ func ask(t *testing.T, blocks store.Blocks, segs ...*table) {
 	fits := m.read(segs)
 	wrong, err := Verify(ctx, blocks, m.manifest, m.of(), m.source, digester, m.all())
 	checkError(t, err)
-	accepted := fits && err == nil && len(wrong) == 0
+	accepted = fits && err == nil && len(wrong) == 0
 	for _, cache := range []*segment.Cache{nil, segment.NewCache(1 << 20)} {
 		x := m.open(cache)
 		x.exactWork = 0
@@ -146,6 +148,7 @@ func ask(t *testing.T, blocks store.Blocks, segs ...*table) {
 		{ID: denseID(0), Model: "m", Old: dims, New: make([]int8, dims)},
 	}), UpdateOptions{Fanout: 2})
 	checkError(t, err)
+	return accepted
 }
 
 // writeGroup writes the manifest of an index of one group.
@@ -178,36 +181,58 @@ func writeGroup(
 	return c
 }
 
-// read sets the vectors to those of segments, and reports whether that makes sense.
+// vectorOf returns the vector that a node has in fuzz tests: one that follows from its id.
+func vectorOf(id graph.ID, dims int) []int8 {
+	rng := rand.New(rand.NewPCG(binary.BigEndian.Uint64(id[:8]), binary.BigEndian.Uint64(id[8:])))
+	return randomVector(rng, dims, 127)
+}
+
+// read sets the vectors to those of the nodes that live in segments, and reports whether these could be read.
 func (m *memory) read(segs []*table) bool {
 	r := reader{Format.NewReader(m.blocks, nil)}
-	rows := func(c *column, fn func(row []byte)) bool {
+	ids := func(c *column, fn func(graph.ID)) bool {
 		for n := range c.parts() {
 			data, err := r.part(context.Background(), c, n)
 			if err != nil {
 				return false
 			}
-			for row := range slices.Chunk(data, c.width) {
-				fn(row)
+			for id := range slices.Chunk(data, c.width) {
+				fn(graph.ID(id))
 			}
 		}
 		return true
 	}
 	for _, s := range segs {
-		if !rows(&s.cols[colDead], func(row []byte) { delete(m.vectors, key{graph.ID(row), "m"}) }) ||
-			!rows(&s.cols[colVectors], func(row []byte) {
-				m.vectors[key{graph.ID(row), "m"}] = values(row)
-			}) {
+		if !ids(&s.cols[colDead], func(id graph.ID) { delete(m.vectors, key{id, "m"}) }) ||
+			!ids(&s.cols[colIDs], func(id graph.ID) { m.vectors[key{id, "m"}] = vectorOf(id, s.dims) }) {
 			return false
 		}
 	}
 	return true
 }
 
-// FuzzParts makes two segments of any bytes as their parts: one of vectors, one that kills.
+// TestAsk: an index as it should be is accepted by what the fuzz tests compare.
+func TestAsk(t *testing.T) {
+	m := newMemory(t)
+	for n := range 3 {
+		changes := map[key][]int8{}
+		for i := range 50 {
+			id := denseID(n*20 + i)
+			changes[key{id, "m"}] = vectorOf(id, 100)
+		}
+		m.apply(changes, UpdateOptions{})
+	}
+	if segs := m.segments(groupKey{"m", 100}); !ask(t, m.blocks, segs...) {
+		t.Errorf("%d segments are not accepted", len(segs))
+	}
+}
+
+// FuzzParts makes two segments of any bytes as their parts: one that adds, one that kills.
 func FuzzParts(f *testing.F) {
 	m := newMemory(f)
-	m.apply(map[key][]int8{{denseID(0), "m"}: {1, 2, 3}, {denseID(1), "m"}: {4, 5, 6}}, UpdateOptions{})
+	m.apply(map[key][]int8{
+		{denseID(0), "m"}: vectorOf(denseID(0), 3), {denseID(1), "m"}: vectorOf(denseID(1), 3),
+	}, UpdateOptions{})
 	s, r := m.segments(groupKey{"m", 3})[0], reader{Format.NewReader(m.blocks, nil)}
 	var whole [columns][]byte
 	for i := range s.cols {
@@ -219,20 +244,19 @@ func FuzzParts(f *testing.F) {
 			f.Fatal(err)
 		}
 	}
-	f.Add(whole[colIDs], whole[colIDs][:16], whole[colSketch], whole[colVectors], uint16(3))
+	f.Add(whole[colIDs], whole[colIDs][:16], whole[colSketch], uint16(3))
 	for _, data := range seedBlocks(f) {
-		f.Add(data, data, data, data, uint16(100))
+		f.Add(data, data, data, uint16(100))
 	}
-	f.Fuzz(func(t *testing.T, ids, dead, sketches, vectors []byte, width uint16) {
+	f.Fuzz(func(t *testing.T, ids, dead, sketches []byte, width uint16) {
 		blocks := mem.New().Derived()
 		dims := 1 + int(width-1)%300
-		to := func() *writer { return newWriter(Format.NewWriter(t.Context(), blocks), dims, false) }
+		to := func() *writer { return newWriter(Format.NewWriter(t.Context(), blocks), dims) }
 		add, kill := to(), to()
-		add.Docs = len(vectors) / add.shapes[colVectors].width
+		add.Docs = len(ids) / graph.IDLen
 		kill.Kills = len(dead) / graph.IDLen
 		add.fill(t, colIDs, add.Docs, ids)
 		add.fill(t, colSketch, add.Docs, sketches)
-		add.fill(t, colVectors, add.Docs, vectors)
 		kill.fill(t, colDead, kill.Kills, dead)
 		var segs []*table
 		for _, w := range []*writer{add, kill} {

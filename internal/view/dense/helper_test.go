@@ -55,9 +55,6 @@ type key struct {
 	model string
 }
 
-// manyRows are so many that a group is written without vectors.
-const manyRows = 1 << 30
-
 // memory is a naive tree of embeddings with its index.
 type memory struct {
 	t        testing.TB
@@ -93,12 +90,15 @@ func (m *memory) apply(changes map[key][]int8, opt UpdateOptions) {
 }
 
 // source reads the tree.
-func (m *memory) source(_ context.Context, id graph.ID, model string) ([]int8, error) {
-	v, ok := m.vectors[key{id, model}]
-	if !ok {
-		return nil, store.ErrNotFound
+func (m *memory) source(_ context.Context, model string, ids []graph.ID) (list [][]int8, err error) {
+	for _, id := range ids {
+		v, ok := m.vectors[key{id, model}]
+		if !ok {
+			return nil, store.ErrNotFound
+		}
+		list = append(list, v)
 	}
-	return v, nil
+	return list, nil
 }
 
 // yielded yields changes in their order.

@@ -24,9 +24,10 @@ type Index struct {
 	open map[groupKey]*group // of those that were asked
 }
 
-// Source returns the vector that the tree of embeddings has of a node by a model, with the values that Update was given.
-// It is asked about nodes that have one. Safe for concurrent use.
-type Source func(ctx context.Context, id graph.ID, model string) ([]int8, error)
+// Source returns the vectors that the tree of embeddings has of nodes by a model, in their order, with the values that
+// Update was given. It is asked about nodes that have one, of one segment after the other ascending by id. Safe for
+// concurrent use.
+type Source func(ctx context.Context, model string, ids []graph.ID) ([][]int8, error)
 
 // group is the vectors of one model and number of dimensions.
 type group struct {

@@ -6,10 +6,8 @@ import "github.com/mnem-project/mnem/graph"
 const (
 	// sketchPart is about how long a part of sketches is in bytes: they are always read all.
 	sketchPart = 256 << 10
-	// rowsPart is about how long a part of vectors is. A query fetches some hundred rows from all
-	// over a large segment, each with its part, and reads a small one whole: that takes 5 ms less for
-	// 10^4 vectors than by parts half as long, the other half a millisecond more.
-	rowsPart = 16 << 10
+	// pageBytes is about how many bytes the rows of a page take.
+	pageBytes = 16 << 10
 	// maxInline is the largest total of what is kept inside the segment's own block: the segment
 	// of a small commit is one block.
 	maxInline = 48 << 10

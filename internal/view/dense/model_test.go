@@ -32,7 +32,6 @@ func TestModel(t *testing.T) {
 				}
 				changes[k] = randomVector(rng, dims[rng.IntN(len(dims))], 3)
 			}
-			opt.Rows = rng.IntN(2) * manyRows
 			m.apply(changes, opt)
 			m.verify()
 			m.compare(rng, models, dims)

@@ -60,88 +60,36 @@ func (x *Index) Search(ctx context.Context, q Query) (Result, error) {
 	return res, nil
 }
 
-// scan compares all vectors, a batch of parts after the other: the processors share its products,
-// this goroutine ranks them.
+// scan compares all vectors, some pages at a time: the processors share the products, this goroutine ranks them.
 func (x *Index) scan(ctx context.Context, g *group, s *search) error {
-	var batch []scanned
-	flush := func() error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		err := share(runtime.GOMAXPROCS(0), len(batch), 4, func(next func() (from, to int)) error {
+	return x.eachBatch(ctx, g, func(batch []scanned) error {
+		_ = share(runtime.GOMAXPROCS(0), len(batch), 4, func(next func() (from, to int)) error {
 			for from, to := next(); from < to; from, to = next() {
 				for i := from; i < to; i++ {
-					if err := batch[i].score(ctx, x, g, s); err != nil {
-						return err
-					}
+					batch[i].score(g, s)
 				}
 			}
 			return nil
 		})
-		if err != nil {
-			return err
-		}
-		for _, part := range batch {
-			for i, score := range part.scores {
+		for _, at := range batch {
+			for i, score := range at.scores {
 				if score == 0 {
 					continue
 				}
-				if err := s.rank(part.row(i), int64(score)); err != nil {
+				if err := s.rank(at.page.rows[i], int64(score)); err != nil {
 					return err
 				}
 			}
 		}
-		batch = batch[:0]
 		return nil
-	}
-	for seg := range g.segs {
-		for part := range g.segs[seg].pages() {
-			batch = append(batch, scanned{seg: seg, part: part})
-			if len(batch) == scanBatch {
-				if err := flush(); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return flush()
+	})
 }
 
-// scanBatch is how many parts of vectors are compared at a time, which bounds memory.
-const scanBatch = 128
-
-// scanned is a part of vectors with their scores, 0 for dead ones.
-type scanned struct {
-	seg, part int
-	width     int
-	rows      []byte
-	bare      [][]byte // instead of rows: of a bare segment, nil for dead ones
-	scores    []int32
-}
-
-func (p *scanned) row(i int) []byte {
-	if p.bare != nil {
-		return p.bare[i]
-	}
-	return p.rows[i*p.width:][:p.width]
-}
-
-func (p *scanned) score(ctx context.Context, x *Index, g *group, s *search) (err error) {
-	t := g.segs[p.seg]
-	c := &t.cols[colVectors]
-	if t.bare {
-		p.bare, err = x.page(ctx, g, p.seg, p.part)
-	} else {
-		p.rows, err = x.src.part(ctx, c, p.part)
-	}
-	if err != nil {
-		return err
-	}
-	p.width, p.scores = c.width, make([]int32, t.pageRows(p.part))
+func (p *scanned) score(g *group, s *search) {
+	p.scores = make([]int32, len(p.page.rows))
 	for i := range p.scores {
-		if !g.dead[p.seg].Has(uint32(p.part*c.per + i)) {
-			p.scores[i] = int32(s.score(p.row(i)))
+		if !g.dead[p.seg].Has(uint32(p.first + i)) {
+			p.scores[i] = int32(s.score(p.page.rows[i]))
 		}
 	}
-	return nil
 }

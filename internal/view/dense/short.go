@@ -10,7 +10,6 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/heap"
-	"github.com/mnem-project/mnem/internal/view/segment"
 )
 
 const (
@@ -19,8 +18,6 @@ const (
 	exactWork = 1 << 23
 	// minSketched is the smallest number of dimensions whose signs say enough. Clause 9.5.
 	minSketched = 64
-	// fetchers is how many goroutines read parts for one query.
-	fetchers = 4
 	// deadRow is the distance of rows that do not live.
 	deadRow = 1<<16 - 1
 )
@@ -287,58 +284,6 @@ func (l *lister) rest() error {
 		if err := l.ctx.Err(); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// fetch reads the rows of candidates that are in the order of place, whole where only an id was
-// read. Each part is read once, parts are shared out to a few goroutines: most of the time goes by
-// with waiting.
-func (x *Index) fetch(ctx context.Context, g *group, list []candidate) error {
-	var starts []int // of the candidates of each part
-	for i, c := range list {
-		per := g.segs[c.seg].cols[colVectors].per
-		if i == 0 || list[i-1].seg != c.seg || list[i-1].n/per != c.n/per {
-			starts = append(starts, i)
-		}
-	}
-	starts = append(starts, len(list))
-	return share(fetchers, len(starts)-1, 8, func(next func() (from, to int)) error {
-		for from, to := next(); from < to; from, to = next() {
-			for i := from; i < to; i++ {
-				if err := x.fetchRows(ctx, g, list[starts[i]:starts[i+1]]); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	})
-}
-
-// fetchRows reads rows of one part.
-func (x *Index) fetchRows(ctx context.Context, g *group, list []candidate) error {
-	s := g.segs[list[0].seg]
-	if s.bare {
-		return x.fetchBare(ctx, g, s, list)
-	}
-	c := &s.cols[colVectors]
-	var rows []byte
-	for i := range list {
-		at := &list[i]
-		if len(at.row) > graph.IDLen {
-			continue
-		}
-		if rows == nil {
-			var err error
-			if rows, err = x.src.part(ctx, c, at.n/c.per); err != nil {
-				return err
-			}
-		}
-		row := rows[at.n%c.per*c.width:][:c.width]
-		if at.row != nil && graph.ID(row) != graph.ID(at.row) {
-			return segment.Corrupt("segment %s, row %d: id of another", s.CID, at.n)
-		}
-		at.row = row
 	}
 	return nil
 }

@@ -33,8 +33,6 @@ type UpdateOptions struct {
 	OpenGroups int
 	// Later, if given, has merges made beside the updates.
 	Later segment.Later
-	// Rows is about how many vectors are added: a group of many is not written with vectors first.
-	Rows int
 }
 
 const (
@@ -158,7 +156,7 @@ func (u *updater) writer(k groupKey) (*writer, error) {
 			return nil, err
 		}
 	}
-	w = newWriter(Format.NewWriter(u.ctx, u.blocks), k.dims, bare(stored(list.Segments)+u.opt.Rows, k.dims))
+	w = newWriter(Format.NewWriter(u.ctx, u.blocks), k.dims)
 	u.bases[k], u.open[k] = list, w
 	return w, nil
 }

@@ -103,63 +103,36 @@ func Verify(
 	return wrong, nil
 }
 
-// sum adds up the live vectors of a group, and checks what is kept of them beside.
+// sum adds up the live vectors of a group, and checks their sketches.
 func (x *Index) sum(ctx context.Context, k groupKey, d Digester) (out sum, err error) {
 	g, err := x.group(ctx, k)
 	if err != nil {
 		return out, err
 	}
 	sketch := newSketcher(k.dims)
-	for n, s := range g.segs {
-		ids := x.src.IDCursor(s.Segment, colIDs)
-		vectors, sketches := rows{r: x.src, c: &s.cols[colVectors]}, rows{r: x.src, c: &s.cols[colSketch]}
-		for i := range s.Docs {
-			dead := g.dead[n].Has(uint32(i))
-			id, err := ids.Peek(ctx)
-			if err == nil {
-				err = ctx.Err()
-			}
-			var row, have []byte
-			switch {
-			case err != nil:
-			case !s.bare:
-				row, err = vectors.at(ctx, i)
-			case !dead:
-				row, err = x.row(ctx, g, s, i, graph.ID(id))
-			}
-			if err == nil {
-				have, err = sketches.at(ctx, i)
-			}
-			if err != nil {
-				return out, fmt.Errorf("segment %s, row %d: %w", s.CID, i, err)
-			}
-			if ids.N++; row == nil {
-				continue // of a bare segment: what it was is not known
-			}
-			vector, err := checkRow(sketch, id, row, have)
-			if err != nil {
-				return out, fmt.Errorf("segment %s, row %d: %w", s.CID, i, err)
-			}
-			if !dead {
-				out.add(d, graph.ID(id), d.Of(vector))
+	err = x.eachBatch(ctx, g, func(batch []scanned) error {
+		for _, at := range batch {
+			s := g.segs[at.seg]
+			sketches := rows{r: x.src, c: &s.cols[colSketch]}
+			for i, row := range at.page.rows {
+				have, err := sketches.at(ctx, at.first+i)
+				if err == nil && !g.dead[at.seg].Has(uint32(at.first+i)) {
+					vector := values(row)
+					if out.add(d, graph.ID(row), d.Of(vector)); !bytes.Equal(have, sketch.bytes(vector)) {
+						err = segment.Corrupt("sketch is not that of the vector")
+					}
+				}
+				if err != nil {
+					return fmt.Errorf("segment %s, row %d: %w", s.CID, at.first+i, err)
+				}
 			}
 		}
-	}
-	return out, nil
+		return nil
+	})
+	return out, err
 }
 
-// checkRow returns the vector of a row, whose id and sketch are given.
-func checkRow(sketch *sketcher, id, row, have []byte) ([]int8, error) {
-	vector := values(row)
-	norm := uint32(dot(vector, vector))
-	if !bytes.Equal(id, row[:graph.IDLen]) || binary.LittleEndian.Uint32(row[graph.IDLen:]) != norm ||
-		!bytes.Equal(have, sketch.bytes(vector)) {
-		return nil, segment.Corrupt("id, norm or sketch is not that of its vector")
-	}
-	return vector, nil
-}
-
-// appendRow appends a row of "vectors": id, norm and vector.
+// appendRow appends a row: id, sum of squares and vector.
 func appendRow(b []byte, id graph.ID, vector []int8) []byte {
 	b = append(b, id[:]...)
 	b = binary.LittleEndian.AppendUint32(b, uint32(dot(vector, vector)))

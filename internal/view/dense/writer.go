@@ -1,6 +1,8 @@
 package dense
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 
 	"github.com/mnem-project/mnem/graph"
@@ -10,36 +12,34 @@ import (
 // writer writes the parts of one segment: rows and kills, each ascending by id.
 type writer struct {
 	*segment.Writer
-	bare   bool
 	shapes [columns]shape
 	sketch *sketcher
-	row    []byte
+	row    []byte // scratch
 }
 
-func newWriter(to *segment.Writer, dims int, bare bool) *writer {
-	if to.Sums[sumDims] = int64(dims); bare {
-		to.Sums[sumBare] = 1
+func newWriter(to *segment.Writer, dims int) *writer {
+	to.Sums[sumDims] = int64(dims)
+	return &writer{
+		Writer: to, shapes: shapes(dims), sketch: newSketcher(dims), row: make([]byte, 0, rowHead+dims),
 	}
-	return &writer{Writer: to, bare: bare, shapes: shapes(dims), sketch: newSketcher(dims)}
 }
 
 // add adds a vector.
 func (w *writer) add(id graph.ID, vector []int8) error {
-	w.row = appendRow(w.row[:0], id, vector)
-	return w.addRow(id, w.row, w.sketch.bytes(vector))
+	hash := sha256.Sum256(appendRow(w.row[:0], id, vector))
+	w.Sums[sumVectors] += int64(binary.LittleEndian.Uint64(hash[:]) & vectorsMask)
+	w.Sums[sumVectors] &= vectorsMask
+	return w.addSketch(id, w.sketch.bytes(vector))
 }
 
-// addRow adds a row of "vectors", which a bare segment does not keep, and its sketch.
-func (w *writer) addRow(id graph.ID, row, sketch []byte) error {
+// addSketch adds the sketch of a vector.
+func (w *writer) addSketch(id graph.ID, sketch []byte) error {
 	if w.Docs == maxRows {
 		return fmt.Errorf("segment of more than %d vectors", maxRows)
 	}
 	err := w.Section(colIDs).AddID(w.Docs, id)
 	if w.Docs++; err == nil {
 		err = w.append(colSketch, sketch)
-	}
-	if err == nil && !w.bare {
-		err = w.append(colVectors, row)
 	}
 	return err
 }
@@ -52,7 +52,7 @@ func (w *writer) kill(id graph.ID) error {
 	return w.Section(colDead).AddID(w.Kills-1, id)
 }
 
-// append adds a row to a column of "sketch" and "vectors".
+// append adds a row to the column "sketch".
 func (w *writer) append(col int, row []byte) error {
 	s, full := w.Section(col), w.shapes[col].per*w.shapes[col].width
 	if err := s.Begin(full, func() []byte { return nil }); err != nil {

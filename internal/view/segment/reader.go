@@ -219,20 +219,15 @@ func (r *Reader) load(
 	return v, nil
 }
 
-// Made returns a value that a segment does not store, under the number of a part that a section does not have: the cached
-// one, or that of fn, which also says how many bytes it retains.
-func (r *Reader) Made(s *Segment, sec, n int, fn func() (v any, size int, err error)) (any, error) {
-	key := partKey{s.CID, int16(sec), int32(n)}
-	v, ok, epoch := r.cache.Get(key)
-	if ok {
-		return v, nil
-	}
-	v, size, err := fn()
-	if err != nil {
-		return nil, r.Wrap(s, sec, err)
-	}
-	r.cache.AddSince(epoch, key, v, int64(size))
-	return v, nil
+// Cached returns a value that Retain kept under the number of a part that a section does not have, and the epoch for
+// Retain.
+func (r *Reader) Cached(s *Segment, sec, n int) (v any, ok bool, epoch int) {
+	return r.cache.Get(partKey{s.CID, int16(sec), int32(n)})
+}
+
+// Retain caches a value that a segment does not store, made since an epoch, with the bytes that it retains.
+func (r *Reader) Retain(epoch int, s *Segment, sec, n int, v any, size int) {
+	r.cache.AddSince(epoch, partKey{s.CID, int16(sec), int32(n)}, v, int64(size))
 }
 
 func keep(_, data []byte) (any, int, error) { return data, len(data), nil }

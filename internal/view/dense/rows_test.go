@@ -1,0 +1,177 @@
+package dense
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/view/segment"
+	"github.com/mnem-project/mnem/ipld"
+)
+
+// TestIndexIsSmall: of a vector the index has its id and its sketch.
+func TestIndexIsSmall(t *testing.T) {
+	const rows, dims = 3000, 384
+	rng := rand.New(rand.NewPCG(5, 5))
+	m := newMemory(t)
+	changes := map[key][]int8{}
+	for i := range rows {
+		changes[key{denseID(i), "m"}] = randomVector(rng, dims, 127)
+	}
+	m.apply(changes, UpdateOptions{})
+	for i := range 20 {
+		m.apply(map[key][]int8{{denseID(7 * i), "m"}: randomVector(rng, dims, 127)}, UpdateOptions{Fanout: 2})
+	}
+	m.verify()
+	size, blocks := 0, 0
+	err := Walk(t.Context(), m.blocks, m.manifest, func(c ipld.CID) error {
+		b, err := m.blocks.Get(t.Context(), c)
+		size, blocks = size+len(b), blocks+1
+		return err
+	})
+	if most := rows * (graph.IDLen + dims/8 + 4); err != nil || size > most {
+		t.Errorf("%d blocks of %d bytes, want %d at most: %v", blocks, size, most, err)
+	}
+}
+
+// TestOlderIndex asks indexes that share segments by one cache: what is dead in one lives in the other.
+func TestOlderIndex(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	for _, newerFirst := range []bool{true, false} {
+		m, cache := newMemory(t), segment.NewCache(1<<20)
+		changes := map[key][]int8{}
+		for i := range 100 {
+			changes[key{denseID(i), "m"}] = randomVector(rng, 64, 127)
+		}
+		m.apply(changes, UpdateOptions{})
+		old := *m
+		old.vectors = maps.Clone(m.vectors)
+		m.apply(map[key][]int8{
+			{denseID(3), "m"}: nil, {denseID(4), "m"}: randomVector(rng, 64, 127), {denseID(500), "m"}: randomVector(rng, 64, 127),
+		}, UpdateOptions{})
+		if n := len(m.segments(groupKey{"m", 64})); n != 2 {
+			t.Fatalf("%d segments, want 2", n)
+		}
+		order := []*memory{&old, m, &old}
+		if newerFirst {
+			order = []*memory{m, &old, m}
+		}
+		for i, at := range order {
+			for _, shortlist := range []int{0, 1000} {
+				x := at.open(cache)
+				x.exactWork = 0
+				q := Query{Model: "m", Values: randomVector(rng, 64, 127), Shortlist: shortlist, K: 1000}
+				if got, want := search1(t, x, q).Hits, at.ranked(q); !reflect.DeepEqual(got, want) {
+					t.Errorf("index %d, shortlist %d: %v, want %v", i, shortlist, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestSameSketches: a vector with the sketch of the one that it replaces is not taken for it, though a cache has that.
+func TestSameSketches(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	m, cache, k := newMemory(t), segment.NewCache(1<<20), key{denseID(1), "m"}
+	first := randomVector(rng, 64, 60)
+	next := slices.Clone(first)
+	for next[5] += 20; ; next[5]-- {
+		if reflect.DeepEqual(Sketch(next), Sketch(first)) {
+			break
+		}
+	}
+	if reflect.DeepEqual(first, next) {
+		t.Fatal("no other vector has the same sketch")
+	}
+	for _, v := range [][]int8{first, nil, next} {
+		m.apply(map[key][]int8{k: v}, UpdateOptions{})
+		q := Query{Model: "m", Values: first}
+		for _, shortlist := range []int{0, 10} {
+			x := m.open(cache)
+			x.exactWork, q.Shortlist = 0, shortlist
+			if got, want := search1(t, x, q).Hits, m.ranked(q); v != nil && !slices.Equal(got, want) {
+				t.Errorf("shortlist %d: %v, want %v", shortlist, got, want)
+			}
+		}
+	}
+}
+
+// TestSource: what the facts answer instead of a vector ends a question, and is not kept.
+func TestSource(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	m := newMemory(t)
+	changes := map[key][]int8{}
+	for i := range 300 {
+		changes[key{denseID(i), "m"}] = randomVector(rng, 64, 127)
+	}
+	m.apply(changes, UpdateOptions{})
+	erased := errors.New("erased")
+	var answer func(ids []graph.ID) ([][]int8, error)
+	read := func(_ context.Context, model string, ids []graph.ID) ([][]int8, error) {
+		if model != "m" {
+			t.Errorf("asked for a vector by %q", model)
+		}
+		return answer(ids)
+	}
+	x, err := Open(t.Context(), m.blocks, m.manifest, m.of(), read, segment.NewCache(1<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.exactWork = 0
+	for _, shortlist := range []int{0, 50} {
+		q := Query{Model: "m", Values: randomVector(rng, 64, 127), Shortlist: shortlist}
+		for name, c := range map[string]struct {
+			vector []int8
+			err    error
+			want   error
+		}{
+			"erased": {nil, erased, erased}, "short": {make([]int8, 63), nil, store.ErrCorrupt},
+			"none": {nil, nil, store.ErrCorrupt}, "missing": {nil, store.ErrNotFound, store.ErrNotFound},
+		} {
+			answer = func(ids []graph.ID) ([][]int8, error) {
+				list, _ := m.source(t.Context(), "m", ids)
+				list[len(list)/2] = c.vector
+				return list, c.err
+			}
+			if res, err := x.Search(t.Context(), q); !errors.Is(err, c.want) {
+				t.Errorf("%s: %v, %v, want %v", name, res, err, c.want)
+			}
+		}
+		answer = func(ids []graph.ID) ([][]int8, error) { return make([][]int8, len(ids)-1), nil }
+		if res, err := x.Search(t.Context(), q); !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("one vector less: %v, %v", res, err)
+		}
+		answer = func(ids []graph.ID) ([][]int8, error) { return m.source(t.Context(), "m", ids) }
+		got, err := x.Search(t.Context(), q)
+		if want := m.ranked(q); shortlist == 0 && !reflect.DeepEqual(got.Hits, want) || err != nil || len(got.Hits) == 0 {
+			t.Errorf("%v, %v, want %v", got.Hits, err, want)
+		}
+		asked := 0
+		answer = func(ids []graph.ID) ([][]int8, error) { asked++; return nil, erased }
+		if again, err := x.Search(t.Context(), q); err != nil || !reflect.DeepEqual(again, got) {
+			t.Errorf("asked %d times again: %v, %v", asked, again, err)
+		}
+		x.src.Reader = Format.NewReader(m.blocks, segment.NewCache(1<<20))
+	}
+}
+
+// TestSketchVerify: a vector that is not that of the sketch is found.
+func TestSketchVerify(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	m := newMemory(t)
+	m.apply(map[key][]int8{
+		{denseID(1), "m"}: randomVector(rng, 64, 127), {denseID(2), "m"}: randomVector(rng, 64, 127),
+	}, UpdateOptions{})
+	m.verify()
+	m.vectors[key{denseID(2), "m"}] = randomVector(rng, 64, 127)
+	_, err := Verify(t.Context(), m.blocks, m.manifest, m.of(), m.source, digester, m.all())
+	if !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("%v, want %v", err, store.ErrCorrupt)
+	}
+}
