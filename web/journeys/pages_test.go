@@ -358,19 +358,26 @@ func TestAccessible(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := inside(t, demo(t), "--write")
+	b := inside(t, everywhere(t), "--write")
 	for i, page := range []struct{ at, ready string }{
-		{"#/", "Last changed"}, {"#/search?q=who+leads+infra&type=Person", "As prompt text"},
+		{"#/", "Last changed"}, {"#/node/guide", "four"}, {"#/map", "Parts"}, {"#/commit/HEAD", "Save as HTML"}, {"#/search?q=who+leads+infra&type=Person", "As prompt text"},
 		{"#/node/doc%2Fpm-double-charge", "Properties"}, {"#/history", "The load test passed"},
-		{"#/diff?a=HEAD~1&b=HEAD", "props.status"}, {"#/sessions", "review"}, {"#/session/review", "Replay"},
-		{"#/operations", "commit --message"}, {"#/review", "Contradictions and suggestions"}, {"#/graph", "or with a community"}, {"#/graph/alice", "As a list"}, {"#/browse?type=Person", "Alice"},
+		{"#/diff?a=HEAD~5&b=HEAD~4", "props.status"}, {"#/sessions", "review"}, {"#/session/review", "Replay"},
+		{"#/operations", "commit --message"}, {"#/review", "Both are true"}, {"#/graph", "or with a community"},
+		{"#/graph/alice", "As a list"}, {"#/browse?type=Person", "Alice"},
+		{"#/?menu", "Last changed"},
 		{"#/nothing", "There is no page"},
 	} {
-		if i == 5 {
+		if i == 8 {
 			b.dark()
 		}
 		b.at(page.at)
 		b.reads(page.ready)
+		if page.at == "#/?menu" {
+			b.do(chromedp.EmulateViewport(390, 844))
+			b.click(".burger", "")
+			b.run("document.querySelector('dialog').showModal()")
+		}
 		b.run("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
 		time.Sleep(500 * time.Millisecond) // for what is asked for then
 		b.run(string(axe))
