@@ -33,7 +33,8 @@ function App() {
     enter().then(setLogin, setFailed);
   }, []);
   if (failed) return <main class="door"><h1>mnem</h1><Failure of={failed} /></main>;
-  if (!login) return <main aria-busy="true" />;
+  // As in index.html: something is there before any code runs.
+  if (!login) return <header class="top" aria-busy="true"><span class="brand">mnem</span></header>;
   if (login.scope === 'none') return <Door onIn={setLogin} />;
   return <Inside login={login} onOut={() => { logOut().then(setLogin, setFailed); }} />;
 }
