@@ -90,6 +90,7 @@ var Table = []FileKind{
 	{remotes + "/*/pack-*", "a pack that leaves, or one of a git remote that arrives", Removed},
 	{remotes + "/*/*.pack", "what has come of a pack", Removed},
 	{remotes + "/*/probed", "an empty file", NoText},
+	{remotes + "/*.git.key", "the key and the last number of an encrypted remote", Kept},
 	{remotes + "/*/redactions.json", "what a remote says was erased", Kept},
 }
 

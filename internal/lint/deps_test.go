@@ -48,7 +48,7 @@ var floors = []floor{
 		"memory/compare memory/extract memory memory/remember memory/recall memory/sources " +
 		"memory/review ingest/parse ingest/chats ingest ingest/vault agent/capture"},
 	{"remotes", "histories between repositories: refs and packs", "" +
-		"exchange/remote/s3 exchange/remote/s3/s3test exchange/remote"},
+		"exchange/remote/s3 exchange/remote/s3/s3test exchange/remote/seal exchange/remote"},
 	{"verbs", "what can be asked from outside, by whom, and the table of it", "" +
 		"verb/operation verb/policy verb verb/reading verb/editing verb/branching verb/outlining verb/ingesting " +
 		"verb/asking verb/remembering verb/upkeep verb/transfer verb/table"},
@@ -86,6 +86,7 @@ var alone = map[string]string{
 	"model":                     "",
 	"verb/policy":               "ipld core state base/regular",
 	"exchange/remote/s3":        "",
+	"exchange/remote/seal":      "",
 	"cmd/mnem":                  "door/line door/cli model/builtin model/minilm/weights",
 	"ingest/parse":              "base/pattern base/text",
 	"ingest/chats":              "base/pattern ipld",
@@ -322,6 +323,7 @@ func TestHeavyImportsStayInTheirRooms(t *testing.T) {
 		"golang.org/x/net":                 {"ingest/parse"},                                         // the tokenizer of HTML; no tree is made
 		"github.com/klauspost/compress":    {"door/serve", "exchange/remote/server", "ingest/chats"}, // packs on their way, rollouts
 		"github.com/prometheus":            {"door/serve"},
+		"filippo.io/age":                   {"exchange/remote/seal", "exchange/remote/place", "door/reach"},
 		"github.com/jackc/pgx/v5":          {"block/store/postgres"}, // of it the protocol alone, pgconn
 		// The protocol library brings OAuth and gob with it.
 		"github.com/modelcontextprotocol/go-sdk": {"door/mcp"},

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"net"
 	"net/http"
@@ -36,6 +37,8 @@ type carrier struct {
 	// apart is set if something else than hub has what is shared: what the scenarios do at hub is done by a clone of
 	// that, which pushes what it changed. It returns a text that changes with what is kept there.
 	apart func(w *team) string
+	// encrypted is whether all that is kept there is encrypted, for the identity that team.identity makes.
+	encrypted bool
 }
 
 // carriers returns the ways to other repositories of these names, all without any. Those whose programs are missing
@@ -96,6 +99,22 @@ func carriers(t *testing.T, names ...string) []carrier {
 		}, apart: (*team).storeKeeps},
 		{name: "gateway", url: other.url, apart: (*team).storeKeeps},
 	}
+	for _, by := range list { // the same with all encrypted
+		if by.name == "git" || by.name == "s3" {
+			by.name, by.encrypted = "encrypted-"+by.name, true
+			missing[by.name] = missing[strings.TrimPrefix(by.name, "encrypted-")]
+			list = append(list, by)
+		}
+	}
+	list = append(list, carrier{name: "encrypted", encrypted: true, url: func(w *team, _ string) string {
+		return filepath.Join(w.dir, storeDir)
+	}, apart: func(w *team) string {
+		data, err := os.ReadFile(filepath.Join(w.dir, storeDir, "memory"))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			w.Fatal(err)
+		}
+		return string(data)
+	}})
 	for _, name := range names {
 		if !slices.ContainsFunc(list, func(by carrier) bool { return by.name == name }) {
 			t.Fatalf("no carrier has the name %s", name)
@@ -128,6 +147,9 @@ func gitCarrier(name string, url func(w *team, dir string) string) carrier {
 		return url(w, dir)
 	}, apart: func(w *team) string { return git(w.T, filepath.Join(w.dir, codeDir), "for-each-ref") }}
 }
+
+// storeDir is the directory that a team shares as a store.
+const storeDir = "store"
 
 // codeDir is the git repository that a team shares.
 const codeDir = "code.git"

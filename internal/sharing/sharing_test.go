@@ -71,7 +71,11 @@ func newTeam(t *testing.T, by carrier) *team {
 	})
 	w.url = by.url(w, filepath.Join(w.dir, "hub"))
 	if by.apart != nil {
-		w.ok("hub", "remote", "add", "origin", w.url)
+		add := []string{"remote", "add", "origin", w.url}
+		if by.encrypted {
+			add = append(add, "--encrypt", w.identity("identity"))
+		}
+		w.ok("hub", add...)
 		w.apart = by.apart
 	}
 	return w

@@ -115,6 +115,8 @@ func variables() []line.Variable {
 		{Name: "MNEM_REPO", Means: "the repository, as --repo"},
 		{Name: "MNEM_BRANCH", Means: "the branch to write to, as --branch"},
 		{Name: "MNEM_STAGE", Means: "the stage to use, as --stage"},
+		{Name: "MNEM_IDENTITY", Means: "the file with the identity, of age or ssh, that opens encrypted remotes"},
+		{Name: "MNEM_PASSPHRASE", Means: "the passphrase of encrypted remotes, or of that identity; else a terminal is asked"},
 		{Name: "MNEM_BUCKET_PATH_STYLE", Means: "of s3:// remotes: 1 for the bucket in the path, 0 for one in the host's name"},
 		{Name: "MNEM_BUCKET_ENCRYPTION", Means: "of s3:// remotes: the x-amz-server-side-encryption of what is written"},
 		{Name: "MNEM_SESSION", Means: "the session to answer in, as --session"},

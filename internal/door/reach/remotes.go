@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"filippo.io/age"
+
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/door/line"
@@ -31,6 +33,8 @@ func AskHost(c *line.Line) *place.Host {
 	h.Author = func() (string, error) { return authorHere(c) }
 	h.Pause = func(ctx context.Context, d time.Duration) error { return sleep(ctx, c, d) }
 	h.Helper = func() (string, error) { return credentialHelper(c) }
+	h.Identities = func(path string) ([]age.Identity, error) { return identities(c, path) }
+	h.Passphrase = func() (string, error) { return passphrase(c) }
 	h.TrustPurge = func() (func(commit.Key) bool, error) { return trustPurge(c) }
 	return h
 }

@@ -33,9 +33,11 @@ type (
 		verb.Actor
 		takesSigned
 		withSessions
+		Identity string `op:"" doc:"the {FILE} with the identity that opens an encrypted remote"`
 	}
 	backupRequest struct {
 		To string `op:",arg"`
+		encrypts
 	}
 )
 
@@ -60,6 +62,9 @@ func clone(ctx context.Context, c *line.Line, q *cloneRequest) (res *trade.Clone
 		return nil, line.Usagef("--repo and --global do not go with clone: name the directory after the URL")
 	}
 	from := place.Remote{Name: place.DefaultName}
+	if q.Identity != "" {
+		from.Identity = c.Absolute(q.Identity)
+	}
 	if from.URL, err = place.Kept(c.App.Dir, q.From); err != nil {
 		return nil, err
 	}
@@ -85,7 +90,7 @@ func clone(ctx context.Context, c *line.Line, q *cloneRequest) (res *trade.Clone
 			return trade.CloneFile(ctx, here, from.URL)
 		})
 	}
-	there, err := trade.Connect(ctx, reach.AskHost(c), from.URL, "")
+	there, err := trade.Connect(ctx, reach.AskHost(c), from, "")
 	if err != nil {
 		return nil, err
 	}
@@ -94,6 +99,7 @@ func clone(ctx context.Context, c *line.Line, q *cloneRequest) (res *trade.Clone
 	if err != nil {
 		return nil, err
 	}
+	from.Encrypt = trade.EncryptedFor(there)
 	branch := core.DefaultBranch
 	if name, ok := st.Head.Branch(); ok {
 		if err := graph.ValidateRef(st.Head); err != nil {
@@ -170,7 +176,10 @@ func backup(ctx context.Context, c *line.Line, q *backupRequest) error {
 	}
 	if !q.ReadsOnly() {
 		reach.KeepOpen(c, here.Dir)
-		return backupTo(ctx, c, q.To, here)
+		return backupTo(ctx, c, q, here)
+	}
+	if len(q.Encrypt) > 0 {
+		return line.Hint(line.Usagef("--encrypt goes with a URL"), "use %s for a directory", plain.Shell("file://"+filepath.ToSlash(c.Absolute(q.To))))
 	}
 	answer, err := here.Answer(ctx, &transfer.Export.Spec, &transfer.ExportRequest{All: true, Output: c.Absolute(q.To)})
 	if err != nil {
@@ -186,9 +195,14 @@ func backup(ctx context.Context, c *line.Line, q *backupRequest) error {
 const backupRemote = "backup"
 
 // backupTo brings every branch, tag and session to another repository.
-func backupTo(ctx context.Context, c *line.Line, url string, here *trade.Local) error {
+func backupTo(ctx context.Context, c *line.Line, q *backupRequest, here *trade.Local) error {
+	url := q.To
 	r := place.Remote{Name: backupRemote, URL: url}
-	if err := r.Check(); err != nil {
+	err := q.to(c, &r)
+	if err == nil {
+		err = r.Check()
+	}
+	if err != nil {
 		return err
 	}
 	list, err := reach.Remotes(c)
@@ -197,6 +211,9 @@ func backupTo(ctx context.Context, c *line.Line, url string, here *trade.Local) 
 	}
 	for _, known := range list {
 		if known.URL == url {
+			if len(r.Encrypt) > 0 && len(known.Encrypt) == 0 {
+				return fmt.Errorf("%w: the remote %s is not encrypted", state.ErrInvalid, known.Name)
+			}
 			r = known
 			break
 		}

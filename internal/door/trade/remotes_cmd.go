@@ -4,11 +4,13 @@ import (
 	"context"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/mnem-project/mnem/internal/door/answers"
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/reach"
 	"github.com/mnem-project/mnem/internal/door/show"
+	"github.com/mnem-project/mnem/internal/exchange/remote/mirror"
 	"github.com/mnem-project/mnem/internal/exchange/remote/place"
 	"github.com/mnem-project/mnem/internal/exchange/remote/trade"
 	"github.com/mnem-project/mnem/internal/guard"
@@ -22,6 +24,19 @@ type (
 	remoteAt struct {
 		Name string `op:",arg"`
 		URL  string `op:"url,arg"`
+		encrypts
+	}
+	// encrypts says who can read what is stored elsewhere.
+	encrypts struct {
+		Encrypt  []string `op:"" doc:"encrypt what is stored there to this {RECIPIENT}" note:" (repeatable)"`
+		Identity string   `op:"" doc:"the {FILE} with the identity that opens it"`
+	}
+	remoteReaders struct {
+		Name   string   `op:",arg"`
+		Add    []string `op:"" doc:"let this {RECIPIENT} read it too" note:" (repeatable)"`
+		Remove []string `op:"" doc:"encrypt all anew, without this {RECIPIENT}" note:" (repeatable)"`
+		Accept bool     `op:"" doc:"take it as it is, though it is older than before or was replaced"`
+		verb.Actor
 	}
 	remoteNamed struct {
 		Name string `op:",arg"`
@@ -41,9 +56,25 @@ func RemoteCommands() []*line.Bound {
 			Command: "remote add", Right: verb.OwnRight, Usage: "NAME URL", Title: "Add a remote",
 			Doc: "Give another repository a name: 1 to 64 letters, digits, and . - _ inside. Nothing is asked of it\n" +
 				"before the first fetch or push, but for a bucket: eight writers at once try whether its store keeps\n" +
-				"writers apart, and one that does not is refused. A relative path is kept as an absolute one.",
-			Example: "  mnem remote add origin ../team\n  mnem remote add laptop file:///mnt/laptop/notes", Answers: one,
+				"writers apart, and one that does not is refused. A relative path is kept as an absolute one.\n\n" +
+				"With --encrypt a git repository, a bucket or a directory learns sizes and times only. A recipient is\n" +
+				"a key of age (age1…) or ssh (ssh-ed25519 …, ssh-rsa …), a file of these, or the word passphrase. To\n" +
+				"read it, each machine needs an identity: --identity FILE, MNEM_IDENTITY, else ~/.ssh/id_ed25519 or\n" +
+				"id_rsa; or MNEM_PASSPHRASE.",
+			Example: "  mnem remote add origin ../team\n  mnem remote add laptop file:///mnt/laptop/notes\n" +
+				"  mnem remote add disk /mnt/disk/memory --encrypt ~/.ssh/id_ed25519.pub", Answers: one,
 		}, remoteAdd),
+		reach.Local(verb.Spec{
+			Command: "remote readers", Right: verb.OwnRight, Usage: "NAME",
+			Title: "List or change who can read an encrypted remote",
+			Doc: "List the recipients of a remote that was added with --encrypt. --add lets another one read it. --remove\n" +
+				"makes another key and encrypts everything anew: who was removed reads nothing that is stored from\n" +
+				"then on, but keeps what was copied before. A remote that is in an older state than when it was read\n" +
+				"last, or whose key nobody with the former key can have made, is refused until --accept says that\n" +
+				"this is meant, as after restoring it from a backup.",
+			Example: "  mnem remote readers disk\n  mnem remote readers disk --add age1…\n" +
+				"  mnem remote readers disk --remove age1…", Answers: []any{mirror.Readers{}},
+		}, readersOf),
 		reach.LocalLines(verb.Spec{
 			Command: "remote list", Right: verb.NoRight, Title: "List remotes",
 			Doc:     "List the names of other repositories and where they are. With --json, one object a line.",
@@ -91,6 +122,9 @@ func keepRemote(
 		return err
 	}
 	r := place.Remote{Name: q.Name, URL: url}
+	if err := q.to(c, &r); err != nil {
+		return err
+	}
 	if err := r.Check(); err != nil {
 		return err
 	}
@@ -107,6 +141,41 @@ func keepRemote(
 	return show.Answer(&c.Console, r, answers.Remote)
 }
 
+// to sets the recipients and the identity of a remote.
+func (q *encrypts) to(c *line.Line, r *place.Remote) error {
+	readers, err := reach.Readers(c, q.Encrypt)
+	for _, reader := range readers {
+		r.Encrypt = append(r.Encrypt, reader.Text)
+	}
+	if q.Identity != "" {
+		r.Identity = c.Absolute(q.Identity)
+	}
+	return err
+}
+
+func readersOf(ctx context.Context, c *line.Line, q *remoteReaders) error {
+	r, err := reach.FindRemote(c, q.Name)
+	if err != nil {
+		return err
+	}
+	here, err := reach.HereSide(c, false)
+	if err != nil {
+		return err
+	}
+	change := mirror.ReadersChange{Accept: q.Accept}
+	if change.Add, err = reach.Readers(c, q.Add); err == nil {
+		change.Remove, err = reach.Readers(c, q.Remove)
+	}
+	if err != nil {
+		return err
+	}
+	got, err := trade.Readers(ctx, reach.AskHost(c), here, r, change)
+	if err != nil {
+		return err
+	}
+	return c.Say(got, "%s\n", strings.Join(got.Readers, "\n"))
+}
+
 func remoteList(_ context.Context, c *line.Line, _ *struct{}) error {
 	list, err := reach.Remotes(c)
 	if err != nil {
@@ -119,7 +188,15 @@ func remoteList(_ context.Context, c *line.Line, _ *struct{}) error {
 
 func remoteSetURL(ctx context.Context, c *line.Line, q *remoteAt) error {
 	return keepRemote(ctx, c, q, func(r place.Remote) func([]place.Remote) ([]place.Remote, error) {
-		return place.Change(r.Name, func(known *place.Remote) { *known = r })
+		return place.Change(r.Name, func(known *place.Remote) {
+			known.URL = r.URL
+			if len(r.Encrypt) > 0 {
+				known.Encrypt = r.Encrypt
+			}
+			if r.Identity != "" {
+				known.Identity = r.Identity
+			}
+		})
 	})
 }
 

@@ -137,8 +137,10 @@ func TradeCommands() []*line.Bound {
 				"configuration, keys, tokens, policy, list of remotes, stages and the log of operations.\n\n" +
 				"At a URL the backup is a repository, made there before: every branch, tag and session is pushed,\n" +
 				"and what another backup left there replaced where it is as that left it. 'mnem clone URL --sessions'\n" +
-				"reads it back.",
-			Example: "  mnem backup memory.mnem\n  mnem backup memory.mnem --json", Answers: []any{backupJSON{}},
+				"reads it back. With --encrypt nothing need be there before: the backup is encrypted as that of\n" +
+				"'mnem remote add --encrypt' is.",
+			Example: "  mnem backup memory.mnem\n  mnem backup memory.mnem --json\n" +
+				"  mnem backup file:///mnt/disk/memory --encrypt ~/.ssh/id_ed25519.pub", Answers: []any{backupJSON{}},
 		}, backup),
 	}
 }

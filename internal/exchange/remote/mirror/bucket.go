@@ -21,6 +21,7 @@ import (
 	"github.com/mnem-project/mnem/internal/exchange/remote"
 	"github.com/mnem-project/mnem/internal/exchange/remote/place"
 	"github.com/mnem-project/mnem/internal/exchange/remote/s3"
+	"github.com/mnem-project/mnem/internal/exchange/remote/seal"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/transfer"
@@ -60,6 +61,8 @@ type s3Memory struct {
 	Refs       string   `json:"refs"` // lines of REF CID, as for git
 	Packs      s3List   `json:"packs"`
 	Redactions s3Erased `json:"redactions,omitempty"`
+	// Encrypted is there if all that the bucket has is encrypted, this object too.
+	Encrypted *seal.Record `json:"encrypted,omitempty"`
 }
 
 // s3Pack is a pack in the bucket.
@@ -125,7 +128,7 @@ func decodeTexts(data []byte, most int, to *[]string) error {
 // Bucket is a repository stored in a bucket.
 type Bucket struct {
 	mirror
-	at   *s3.Client
+	at   objects
 	tag  string    // of the object that was read
 	now  time.Time // time of its last write, by the store's clock; zero if unknown
 	last s3Memory
@@ -135,7 +138,7 @@ var _ remote.Side = (*Bucket)(nil)
 
 // InBucket connects to a bucket. The local mirror is in dir, or in a temporary directory if dir is empty. It makes
 // no request yet.
-func InBucket(h *place.Host, at *place.URL, dir string) (*Bucket, error) {
+func InBucket(h *place.Host, at *place.URL, r place.Remote, dir string) (*Bucket, error) {
 	endpoint := h.Env("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 	style := h.Env("MNEM_BUCKET_PATH_STYLE")
 	if style != "" && style != "0" && style != "1" {
@@ -152,7 +155,7 @@ func InBucket(h *place.Host, at *place.URL, dir string) (*Bucket, error) {
 		return nil, fmt.Errorf("%w: %w", state.ErrInvalid, err)
 	}
 	b := &Bucket{at: client}
-	b.mirror = mirror{host: h, dir: dir, backend: b, what: "bucket", name: "what is in the bucket"}
+	b.mirror = mirror{host: h, dir: dir, backend: b, what: "bucket", name: "what is in the bucket", remote: r}
 	return b, b.open("mnem-s3-*")
 }
 
@@ -207,15 +210,17 @@ func (b *Bucket) read(ctx context.Context) error {
 	switch {
 	case errors.Is(err, s3.ErrNotFound):
 		b.tag, b.last = "", s3Memory{}
+		if err := b.forget(); err != nil {
+			return err
+		}
 	case errors.Is(err, s3.ErrSame):
 	case err != nil:
 		return s3Error(err)
 	default:
-		m, err := parseS3Memory(data)
-		if err != nil {
+		if err := b.parse(data); err != nil {
 			return err
 		}
-		b.tag, b.last = o.ETag, *m
+		b.tag = o.ETag
 	}
 	return b.spread()
 }
@@ -407,6 +412,9 @@ func (b *Bucket) add(ctx context.Context, news remote.News, refs []core.Ref) err
 	if err := b.probe(ctx); err != nil {
 		return s3Error(err)
 	}
+	if err := b.begin(); err != nil {
+		return err
+	}
 	packs, err := b.geometric(ctx)
 	if err == nil && news.Pack != nil {
 		var p s3Pack
@@ -456,6 +464,14 @@ func (b *Bucket) keepAll() error {
 
 // store writes a pack.
 func (b *Bucket) store(ctx context.Context, from *io.SectionReader, refs []core.Ref) (p s3Pack, err error) {
+	err = b.sealing(from, func(from *io.SectionReader) error {
+		p, err = b.storeParts(ctx, from, refs)
+		return err
+	})
+	return p, err
+}
+
+func (b *Bucket) storeParts(ctx context.Context, from *io.SectionReader, refs []core.Ref) (p s3Pack, err error) {
 	p.Size, p.Refs = from.Size(), refsText(refs)
 	err = parts(from, func(part *io.SectionReader) error {
 		sum := sha256.New()
@@ -480,7 +496,7 @@ func (b *Bucket) publish(ctx context.Context, next s3Memory) (err error) {
 	if next.Attempt, err = b.random(); err != nil {
 		return err
 	}
-	data, err := json.MarshalIndent(next, "", " ")
+	data, box, err := b.form(next)
 	if err != nil {
 		return err
 	}
@@ -498,7 +514,7 @@ func (b *Bucket) publish(ctx context.Context, next s3Memory) (err error) {
 		return s3Error(err)
 	}
 	b.tag, b.last, b.now = o.ETag, next, o.At
-	return nil
+	return b.pin(box)
 }
 
 // geometric combines the last packs if not each pack is at least twice as large as all after it.
@@ -532,7 +548,10 @@ func (b *Bucket) repack(ctx context.Context, have []ipld.CID) (p s3Pack, err err
 }
 
 // replace replaces all packs and removes the old ones at once: erased data must not stay for a grace period.
-func (b *Bucket) replace(ctx context.Context, erased []care.ToldRedaction) error {
+func (b *Bucket) replace(ctx context.Context, erased []care.ToldRedaction, samePacks bool) error {
+	if samePacks {
+		return b.publish(ctx, b.last)
+	}
 	p, err := b.repack(ctx, nil)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package mirror
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +18,7 @@ import (
 	"github.com/mnem-project/mnem/internal/exchange"
 	"github.com/mnem-project/mnem/internal/exchange/remote"
 	"github.com/mnem-project/mnem/internal/exchange/remote/place"
+	"github.com/mnem-project/mnem/internal/exchange/remote/seal"
 	"github.com/mnem-project/mnem/internal/gitrun"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb/transfer"
@@ -32,13 +34,20 @@ import (
 //	packs/N.refs      the targets of the refs in that pack, as in refs
 //	packs/N.K         further parts of a pack that is longer than maxPart, K from 01 on
 //
+// If the memory is encrypted the format is formatOfSealedGit, all files but the first two are encrypted, and there are
+//
+//	format            formatOfSealedGit
+//	keys              the header of package seal
+//	encrypted         the record of package seal, as JSON
+//
 // All packs in order make up the histories of refs. A push adds one pack and replaces the ref, provided it has not
 // moved; beyond gitPacks packs it combines the newest ones, so that each remaining one is at least twice as long as
 // all after it together.
 const (
-	formatOfGit = "mnem in git 1\n"
-	gitSeen     = "refs/mnem/seen"
-	gitPacks    = 64
+	formatOfGit       = "mnem in git 1\n"
+	formatOfSealedGit = "mnem in git 1, encrypted\n"
+	gitSeen           = "refs/mnem/seen"
+	gitPacks          = 64
 	// gitMaxPacks and gitMaxParts bound the packs that are read, and the parts of one that are written and read.
 	gitMaxPacks, gitMaxParts = 2 * gitPacks, 100
 )
@@ -54,9 +63,11 @@ type Git struct {
 var _ remote.Side = (*Git)(nil)
 
 // InGit connects to a git repository. The local mirror is in dir, or in a temporary directory if dir is empty.
-func InGit(ctx context.Context, h *place.Host, at *place.URL, dir string) (*Git, error) {
+func InGit(ctx context.Context, h *place.Host, at *place.URL, r place.Remote, dir string) (*Git, error) {
 	g := &Git{url: at.At.String(), ref: at.Ref}
-	g.mirror = mirror{host: h, dir: dir, backend: g, what: "git repository", name: at.Ref + " of the git repository"}
+	g.mirror = mirror{
+		host: h, dir: dir, backend: g, what: "git repository", name: at.Ref + " of the git repository", remote: r,
+	}
 	if err := g.open("mnem-git-*"); err != nil {
 		return nil, err
 	}
@@ -100,7 +111,7 @@ func (g *Git) read(ctx context.Context) error {
 		return err
 	}
 	if strings.TrimSpace(listed) == "" {
-		return nil
+		return g.forget()
 	}
 	seen := func() error {
 		g.seen, err = g.git(ctx, nil, "rev-parse", "--verify", gitSeen+"^{commit}")
@@ -124,7 +135,7 @@ func (g *Git) refsOf(ctx context.Context, p pack) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return text[0], nil
+	return text[0], g.openTexts(text)
 }
 
 func (g *Git) copyPack(ctx context.Context, f *os.File, p pack) error {
@@ -150,21 +161,48 @@ func (g *Git) readTree(ctx context.Context) error {
 			sizes[words[2]], _ = strconv.ParseInt(words[3], 10, 64) // which git writes
 		}
 	}
-	text, err := g.blobs(ctx, blobs["format"], blobs["head"], blobs["refs"], blobs["redactions"])
-	if err != nil || text[0] != formatOfGit {
+	text, err := g.blobs(ctx, blobs["format"], blobs["keys"], blobs["encrypted"], blobs["head"], blobs["refs"],
+		blobs["redactions"])
+	if err != nil || text[0] != formatOfGit && text[0] != formatOfSealedGit {
 		return errors.Join(err, g.errNone("its format is another one"))
 	}
-	if blobs["head"] == "" || blobs["refs"] == "" {
+	if blobs["head"] == "" || blobs["refs"] == "" || text[0] == formatOfSealedGit && blobs["encrypted"] == "" {
 		return g.errNone("a file is missing")
 	}
-	g.head = strings.TrimSuffix(text[1], "\n")
-	if g.refs, err = g.parseRefs(text[2]); err == nil && blobs["redactions"] != "" {
-		g.erased, err = g.parseRedactions(text[3])
+	if err := g.unlockTree(text); err != nil {
+		return err
+	}
+	g.head = strings.TrimSuffix(text[3], "\n")
+	if g.refs, err = g.parseRefs(text[4]); err == nil && blobs["redactions"] != "" {
+		g.erased, err = g.parseRedactions(text[5])
 	}
 	if err != nil {
 		return err
 	}
 	return g.readPacks(blobs, sizes)
+}
+
+// unlockTree decrypts the texts of a tree: its format, keys, record, head, refs and redactions.
+func (g *Git) unlockTree(text []string) error {
+	header := []byte(text[1])
+	if text[0] == formatOfGit {
+		header = nil
+	}
+	box, _, err := g.unlock(header)
+	if err != nil || box == nil {
+		return errors.Join(err, g.admit(nil))
+	}
+	record, err := box.OpenText([]byte(text[2]))
+	if err == nil {
+		err = box.Read(record)
+	}
+	if err != nil {
+		return g.errNone("%v", err)
+	}
+	if err := g.admit(box); err != nil {
+		return err
+	}
+	return g.openTexts(text[3:])
 }
 
 // readPacks reads the list of packs. All parts but the last have maximal length, and a part of a longer pack occurs
@@ -272,6 +310,9 @@ func (g *Git) prune(ctx context.Context) error {
 }
 
 func (g *Git) add(ctx context.Context, news remote.News, refs []core.Ref) error {
+	if err := g.begin(); err != nil {
+		return err
+	}
 	packs := slices.Clone(g.packs)
 	if news.Pack != nil {
 		p, err := g.store(ctx, news.Pack, packedRefs(news.Updates))
@@ -305,17 +346,19 @@ func (g *Git) add(ctx context.Context, news remote.News, refs []core.Ref) error 
 
 // store writes a pack and its refs' targets as blobs.
 func (g *Git) store(ctx context.Context, from *io.SectionReader, refs []core.Ref) (p pack, err error) {
-	p.size = from.Size()
-	err = parts(from, func(part *io.SectionReader) error {
-		id, err := g.write(ctx, part)
-		p.parts = append(p.parts, id)
-		return err
+	err = g.sealing(from, func(from *io.SectionReader) error {
+		p.size = from.Size()
+		return parts(from, func(part *io.SectionReader) error {
+			id, err := g.write(ctx, part)
+			p.parts = append(p.parts, id)
+			return err
+		})
 	})
 	if err == nil && len(p.parts) > gitMaxParts {
 		err = remote.ErrTooLarge
 	}
 	if err == nil {
-		p.refs, err = g.write(ctx, strings.NewReader(refsText(refs)))
+		p.refs, err = g.writeText(ctx, g.box, refsText(refs))
 	}
 	return p, err
 }
@@ -331,9 +374,12 @@ func (g *Git) repack(ctx context.Context, packs []pack, want remote.Want) ([]pac
 	return packs, err
 }
 
-func (g *Git) replace(ctx context.Context, erased []care.ToldRedaction) error {
+func (g *Git) replace(ctx context.Context, erased []care.ToldRedaction, samePacks bool) (err error) {
 	g.erased = erased
-	packs, err := g.repack(ctx, nil, remote.Want{Refs: g.refs})
+	packs := g.packs
+	if !samePacks {
+		packs, err = g.repack(ctx, nil, remote.Want{Refs: g.refs})
+	}
 	if err == nil {
 		err = g.publish(ctx, packs, g.refs, nil)
 	}
@@ -346,6 +392,18 @@ func (g *Git) replace(ctx context.Context, erased []care.ToldRedaction) error {
 
 func (g *Git) write(ctx context.Context, in io.Reader) (id string, err error) {
 	return g.git(ctx, in, "hash-object", "-w", "--stdin")
+}
+
+// writeText stores a text, encrypted if there is a box.
+func (g *Git) writeText(ctx context.Context, box *seal.Box, text string) (id string, err error) {
+	if box != nil {
+		data, err := box.SealText([]byte(text))
+		if err != nil {
+			return "", err
+		}
+		text = string(data)
+	}
+	return g.write(ctx, strings.NewReader(text))
 }
 
 // publish commits packs and refs and has the git repository move its ref there, provided it has not moved.
@@ -367,17 +425,11 @@ func (g *Git) publish(ctx context.Context, packs []pack, refs []core.Ref, list [
 	}
 	tree, err := g.git(ctx, strings.NewReader(sub.String()), "mktree")
 	top := fmt.Sprintf("040000 tree %s\tpacks\n", tree)
-	files := []struct{ name, text string }{
-		{"format", formatOfGit}, {"head", g.head + "\n"}, {"refs", refsText(refs)},
-	}
-	if len(g.erased) > 0 {
-		text := strings.Join(transfer.RedactionTexts(g.erased), "\n") + "\n"
-		files = append(files, struct{ name, text string }{"redactions", text})
-	}
+	box, files := g.files(refs)
 	for _, file := range files {
 		var id string
 		if err == nil {
-			id, err = g.write(ctx, strings.NewReader(file.text))
+			id, err = g.writeText(ctx, file.box, file.text)
 		}
 		top += fmt.Sprintf("100644 blob %s\t%s\n", id, file.name)
 	}
@@ -398,7 +450,32 @@ func (g *Git) publish(ctx context.Context, packs []pack, refs []core.Ref, list [
 	}
 	g.seen = made
 	_, err = g.git(ctx, nil, "update-ref", gitSeen, made)
-	return err
+	return errors.Join(err, g.pin(box))
+}
+
+// gitFile is a text in the tree, to be encrypted if there is a box.
+type gitFile struct {
+	name, text string
+	box        *seal.Box
+}
+
+// files returns the texts of the tree, and the box that the next client finds, nil if nothing is encrypted.
+func (g *Git) files(refs []core.Ref) (box *seal.Box, files []gitFile) {
+	if g.box == nil {
+		files = []gitFile{{"format", formatOfGit, nil}}
+	} else {
+		box = g.box.Next()
+		record, _ := json.Marshal(box.Record) // texts and a number have a JSON form
+		files = []gitFile{
+			{"format", formatOfSealedGit, nil}, {"keys", string(box.Header()), nil}, {"encrypted", string(record), box},
+		}
+	}
+	files = append(files, gitFile{"head", g.head + "\n", box}, gitFile{"refs", refsText(refs), box})
+	if len(g.erased) > 0 {
+		text := strings.Join(transfer.RedactionTexts(g.erased), "\n") + "\n"
+		files = append(files, gitFile{"redactions", text, box})
+	}
+	return box, files
 }
 
 // gitConflict marks git's error about a ref that has moved.

@@ -22,6 +22,7 @@ import (
 	"github.com/mnem-project/mnem/internal/exchange"
 	"github.com/mnem-project/mnem/internal/exchange/remote"
 	"github.com/mnem-project/mnem/internal/exchange/remote/place"
+	"github.com/mnem-project/mnem/internal/exchange/remote/seal"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb/transfer"
 	"github.com/mnem-project/mnem/ipld"
@@ -50,6 +51,10 @@ type mirror struct {
 	backend backend
 	what    string // "git repository"
 	name    string // the name of the small text, for messages
+	remote  place.Remote
+	box     *seal.Box // nil if the store is not encrypted, or empty
+	// seenFile remembers the key and the number of an encrypted store. It outlives the mirror.
+	seenFile string
 
 	fresh  bool       // whether the repository here was made by this look
 	head   string     // the branch that HEAD is on there
@@ -77,18 +82,19 @@ type backend interface {
 	// add stores news, whose updates say where sessions go, with the resulting refs, and updates the local
 	// repository. It returns an error of state.ErrConflict if others pushed since read.
 	add(ctx context.Context, news remote.News, refs []core.Ref) error
-	// replace replaces all packs by one of the local repository, and records redactions.
-	replace(ctx context.Context, erased []care.ToldRedaction) error
+	// replace replaces all packs by one of the local repository, and records redactions; with the same packs it
+	// only writes the lists again.
+	replace(ctx context.Context, erased []care.ToldRedaction, samePacks bool) error
 }
 
 // open creates the mirror's directory, a temporary one if none is named.
 func (m *mirror) open(pattern string) (err error) {
-	m.close = func() error { return nil }
+	m.close, m.seenFile = func() error { return nil }, m.dir+KeySuffix
 	if m.dir == "" {
 		if m.dir, err = os.MkdirTemp("", pattern); err != nil {
 			return err
 		}
-		m.close = func() error { return os.RemoveAll(m.dir) }
+		m.close, m.seenFile = func() error { return os.RemoveAll(m.dir) }, filepath.Join(m.dir, "key")
 	}
 	m.repo = filepath.Join(m.dir, "mirror")
 	m.here = m.host.Side(m.repo, false)
@@ -201,7 +207,7 @@ func (m *mirror) accept(ctx context.Context, list []care.ToldRedaction) (*care.A
 			erased = append(erased, t)
 		}
 	}
-	if err := m.backend.replace(ctx, erased); err != nil {
+	if err := m.backend.replace(ctx, erased, false); err != nil {
 		return nil, err
 	}
 	return got, nil
@@ -293,7 +299,7 @@ func (m *mirror) apply(ctx context.Context, p pack) error {
 	for _, ref := range refs {
 		list = append(list, exchange.RefUpdate{Ref: ref.Name, To: ref.Target})
 	}
-	write := func(f *os.File) error { return m.backend.copyPack(ctx, f, p) }
+	write := m.opening(func(f *os.File) error { return m.backend.copyPack(ctx, f, p) })
 	return m.inFile(write, func(r *io.SectionReader) error {
 		_, err := m.here.Take(ctx, remote.News{Pack: r, Updates: list})
 		return err

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"filippo.io/age"
+
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/internal/exchange/remote"
 )
@@ -39,6 +41,10 @@ type Host struct {
 	// Stderr receives the errors of child processes; Terminal is whether a person reads it.
 	Stderr   io.Writer
 	Terminal bool
+	// Identities returns the identities that open encrypted remotes: those of a file, or if path is "" the user's.
+	// Passphrase asks for a passphrase.
+	Identities func(path string) ([]age.Identity, error)
+	Passphrase func() (string, error)
 	// TrustPurge returns a function that reports which keys are trusted to erase, nil if no key is.
 	TrustPurge func() (func(commit.Key) bool, error)
 	// Progress receives the number of bytes transferred, and Over is called at the end.

@@ -32,6 +32,16 @@ type Remote struct {
 	URL  string `json:"url"`
 	// AcceptPurge is AcceptAlways to erase here, without asking, what was erased there.
 	AcceptPurge string `json:"accept_purge,omitempty"`
+	// Encrypt has the recipients for whom the first push encrypts, and is not empty if all that is there must be
+	// encrypted. Identity is the file with the identity that reads it, "" for the user's own.
+	Encrypt  []string `json:"encrypt,omitempty"`
+	Identity string   `json:"identity,omitempty"`
+}
+
+// equal reports whether two remotes are the same.
+func (r Remote) equal(o Remote) bool {
+	return slices.Equal(r.Encrypt, o.Encrypt) && r.Name == o.Name && r.URL == o.URL && r.AcceptPurge == o.AcceptPurge &&
+		r.Identity == o.Identity
 }
 
 // AcceptAlways accepts a remote's redactions as they arrive.
@@ -89,7 +99,14 @@ func (r Remote) Check() error {
 	if a := r.AcceptPurge; a != "" && a != AcceptAlways {
 		return fmt.Errorf("%w: remote %s: accept_purge is %q, want %q", state.ErrInvalid, r.Name, a, AcceptAlways)
 	}
-	_, err := ParseURL(r.URL)
+	u, err := ParseURL(r.URL)
+	if err == nil && len(r.Encrypt) > 0 {
+		switch u.Scheme {
+		case "http", "https", "ssh":
+			err = verb.Hintf(fmt.Errorf("%w: remote %s: a server reads the memory that it serves", state.ErrInvalid, r.Name),
+				"encrypt in a git repository, a bucket or a directory")
+		}
+	}
 	return err
 }
 
@@ -101,7 +118,7 @@ func Edit(ctx context.Context, path string, edit func([]Remote) ([]Remote, error
 			return nil, err
 		}
 		next, err := edit(slices.Clone(old))
-		if err != nil || slices.Equal(next, old) {
+		if err != nil || slices.EqualFunc(next, old, Remote.equal) {
 			return data, err
 		}
 		slices.SortFunc(next, func(a, b Remote) int { return strings.Compare(a.Name, b.Name) })

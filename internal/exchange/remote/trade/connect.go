@@ -21,10 +21,12 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/branching"
 )
 
-// Connect connects to the repository at a URL. A mirror, if needed, is in dir, or in a temporary directory if dir
-// is empty.
-func Connect(ctx context.Context, h *place.Host, at, dir string) (remote.Side, error) {
-	u, err := place.ParseURL(at)
+// Connect connects to a remote. A mirror, if needed, is in dir, or in a temporary directory if dir is empty.
+func Connect(ctx context.Context, h *place.Host, r place.Remote, dir string) (remote.Side, error) {
+	u, err := place.ParseURL(r.URL)
+	if err == nil {
+		err = r.Check()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -34,11 +36,15 @@ func Connect(ctx context.Context, h *place.Host, at, dir string) (remote.Side, e
 	case "ssh":
 		return server.ReachSSH(h, u)
 	case "git+file", "git+http", "git+https", "git+ssh":
-		return mirror.InGit(ctx, h, u, dir)
+		return mirror.InGit(ctx, h, u, r, dir)
 	case "s3":
-		return mirror.InBucket(h, u, dir)
+		return mirror.InBucket(h, u, r, dir)
 	}
+	kept := dir
 	dir = h.Absolute(u.Path)
+	if len(r.Encrypt) > 0 || mirror.IsFolder(dir) {
+		return mirror.InFolder(h, dir, r, kept)
+	}
 	if filepath.Base(dir) == core.DirName {
 		dir = filepath.Dir(dir)
 	}
@@ -87,7 +93,7 @@ func Try(ctx context.Context, h *place.Host, here *Local, r place.Remote) (tried
 	if err != nil || u.Scheme != "s3" {
 		return true, err
 	}
-	b, err := mirror.InBucket(h, u, here.Mirror(r.Name))
+	b, err := mirror.InBucket(h, u, r, here.Mirror(r.Name))
 	if err != nil {
 		return false, err
 	}
@@ -123,7 +129,7 @@ type Transfer struct {
 
 // Open connects to a remote. End must be called.
 func Open(ctx context.Context, h *place.Host, here *Local, r place.Remote, dryRun bool) (*Transfer, error) {
-	there, err := Connect(ctx, h, r.URL, here.Mirror(r.Name))
+	there, err := Connect(ctx, h, r, here.Mirror(r.Name))
 	if err != nil {
 		return nil, correct(err, r.Name)
 	}
@@ -151,4 +157,31 @@ func (t *Transfer) WithSessions(sessions bool) *Transfer {
 func (t *Transfer) End() {
 	t.host.Over()
 	_ = t.there.Close() // errors were returned before
+}
+
+// Readers lists or changes the readers of an encrypted remote.
+func Readers(
+	ctx context.Context, h *place.Host, here *Local, r place.Remote, change mirror.ReadersChange,
+) (*mirror.Readers, error) {
+	there, err := Connect(ctx, h, r, here.Mirror(r.Name))
+	if err != nil {
+		return nil, err
+	}
+	defer h.Over()
+	defer func() { _ = there.Close() }() // errors were returned before
+	at, ok := there.(interface {
+		Readers(context.Context, mirror.ReadersChange) (*mirror.Readers, error)
+	})
+	if !ok {
+		return nil, fmt.Errorf("%w: %s is a repository and not encrypted", state.ErrInvalid, r.Name)
+	}
+	return at.Readers(ctx, change)
+}
+
+// EncryptedFor returns the readers of an encrypted remote that was looked at, nil for any other one.
+func EncryptedFor(there remote.Side) []string {
+	if at, ok := there.(interface{ EncryptedFor() []string }); ok {
+		return at.EncryptedFor()
+	}
+	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/exchange"
 	"github.com/mnem-project/mnem/internal/exchange/remote"
+	"github.com/mnem-project/mnem/internal/exchange/remote/mirror"
 	"github.com/mnem-project/mnem/internal/exchange/remote/place"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb/branching"
@@ -119,7 +120,7 @@ func Forget(ctx context.Context, here *Local, list, name string) (was place.Remo
 		return slices.DeleteFunc(list, func(r place.Remote) bool { return r.Name == name }), nil
 	})
 	if err == nil {
-		err = cmp.Or(os.RemoveAll(here.Kept(name)), os.RemoveAll(here.Mirror(name)))
+		err = cmp.Or(os.RemoveAll(here.Kept(name)), os.RemoveAll(here.Mirror(name)), os.RemoveAll(here.Mirror(name)+mirror.KeySuffix))
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil

@@ -1,0 +1,236 @@
+package seal
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"filippo.io/age"
+	"golang.org/x/crypto/ssh"
+)
+
+// reader returns an identity, and the reader that it is.
+func reader(t *testing.T) (age.Identity, Reader) {
+	t.Helper()
+	id, err := age.GenerateX25519Identity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := ParseReader(id.Recipient().String(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id, r[0]
+}
+
+func none() (string, error) { return "", errors.New("there is no terminal") }
+
+func opened(t *testing.T, b *Box, keys Keys) *Box {
+	t.Helper()
+	got, rest, err := Unlock(append(b.Header(), "rest"...), keys)
+	if err != nil || string(rest) != "rest" {
+		t.Fatalf("rest %q, %v", rest, err)
+	}
+	return got
+}
+
+// TestBox opens a box by each of its readers, by its passphrase and by what was seen, and by no other key.
+func TestBox(t *testing.T) {
+	a, readerA := reader(t)
+	b, readerB := reader(t)
+	stranger, _ := reader(t)
+	pass := func() (string, error) { return "correct horse", nil }
+	byPass, err := ParseReader("# of all\n\npassphrase\n", pass)
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := New(append(byPass, readerA, readerB, readerA))
+	if err != nil || len(box.Readers) != 3 {
+		t.Fatalf("%v, %v", box, err)
+	}
+	data, err := box.SealText([]byte("what others cannot read"))
+	if err != nil || bytes.Contains(data, []byte("others")) {
+		t.Fatal("not encrypted", err)
+	}
+	seen := box.Seen()
+	for _, keys := range []Keys{
+		{Identities: []age.Identity{a}, Passphrase: none}, {Identities: []age.Identity{stranger, b}, Passphrase: none},
+		{Identities: []age.Identity{stranger}, Passphrase: pass}, {Seen: &seen, Passphrase: none},
+	} {
+		got := opened(t, box, keys)
+		if text, err := got.OpenText(data); err != nil || string(text) != "what others cannot read" {
+			t.Errorf("%q, %v", text, err)
+		}
+		if got.Take(box.Record) != nil || got.Follows(seen) != nil {
+			t.Error("it does not follow itself")
+		}
+	}
+	wrong := func() (string, error) { return "another", nil }
+	if _, _, err := Unlock(box.Header(), Keys{Identities: []age.Identity{stranger}, Passphrase: wrong}); !errors.Is(err, ErrNoIdentity) {
+		t.Error(err)
+	}
+	alone, err := New([]Reader{readerA})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Unlock(alone.Header(), Keys{Identities: []age.Identity{b}, Passphrase: none}); !errors.Is(err, ErrNoIdentity) {
+		t.Error(err)
+	}
+	if _, err := alone.OpenText(data); !errors.Is(err, ErrDamaged) {
+		t.Error(err)
+	}
+}
+
+// TestFollows makes what may come after a store, and what may not.
+func TestFollows(t *testing.T) {
+	_, readerA := reader(t)
+	b, readerB := reader(t)
+	box, err := New([]Reader{readerA, readerB})
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := box.Next()
+	if next.Serial != 1 || next.Follows(box.Seen()) != nil || !errors.Is(box.Follows(next.Seen()), ErrOlder) {
+		t.Error("a write is not told from the one before it")
+	}
+	without, err := next.Without([]string{readerB.Text}, none)
+	if err != nil || without.Follows(next.Seen()) != nil || without.Follows(box.Seen()) != nil {
+		t.Errorf("another key does not follow: %v", err)
+	}
+	if _, _, err := Unlock(without.Header(), Keys{Identities: []age.Identity{b}, Passphrase: none}); !errors.Is(err, ErrNoIdentity) {
+		t.Errorf("who was removed still reads: %v", err)
+	}
+	stranger, err := New([]Reader{readerA})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stranger.Serial = 9
+	if !errors.Is(stranger.Follows(next.Seen()), ErrStranger) {
+		t.Error("a stranger's key follows")
+	}
+	if _, err := next.Without([]string{readerA.Text, readerB.Text}, none); err == nil {
+		t.Error("no reader is left, and that is no error")
+	}
+}
+
+// TestSSH uses keys of ssh, one with a passphrase.
+func TestSSH(t *testing.T) {
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pub, err := ssh.NewPublicKey(public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	readers, err := ParseReader(strings.TrimSpace(string(ssh.MarshalAuthorizedKey(pub)))+" ada@example", none)
+	if err != nil || strings.Contains(readers[0].Text, "ada") {
+		t.Fatal(readers, err)
+	}
+	box, err := New(readers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := ssh.MarshalPrivateKey(private, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	locked, err := ssh.MarshalPrivateKeyWithPassphrase(private, "", []byte("pass"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, block := range []*pem.Block{plain, locked} {
+		ids, err := ParseIdentities(pem.EncodeToMemory(block), func() (string, error) { return "pass", nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		opened(t, box, Keys{Identities: ids, Passphrase: none})
+	}
+}
+
+// TestBadKeys gives what is no recipient and no identity; errors never quote a secret.
+func TestBadKeys(t *testing.T) {
+	id, _ := reader(t)
+	secret := id.(*age.X25519Identity).String()
+	for _, text := range []string{"", "# only a comment", "age1", "ssh-dss AAAA", "ssh-ed25519", secret, "ada"} {
+		if _, err := ParseReader(text, none); err == nil || strings.Contains(err.Error(), secret) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	for _, text := range []string{
+		"", "x", strings.Replace(secret, "1", "2", 1), secret[:40], "age-encryption.org/v1\n",
+		"-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\n-----END OPENSSH PRIVATE KEY-----\n",
+	} {
+		if _, err := ParseIdentities([]byte(text), none); err == nil || len(text) > 30 && strings.Contains(err.Error(), secret[20:40]) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// frozen is a store in form 1 that an earlier program wrote.
+type frozen struct {
+	Identity, Fingerprint, Header string
+	Sealed                        []byte
+	Record                        Record
+}
+
+func readFrozen(tb testing.TB) (f frozen, keys Keys) {
+	tb.Helper()
+	data, err := os.ReadFile("testdata/form1.json")
+	if err == nil {
+		err = json.Unmarshal(data, &f)
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	id, err := age.ParseX25519Identity(f.Identity)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return f, Keys{Identities: []age.Identity{id}, Passphrase: none}
+}
+
+// TestFrozen reads a store that an earlier program wrote, whose key was changed once.
+func TestFrozen(t *testing.T) {
+	f, keys := readFrozen(t)
+	b, rest, err := Unlock([]byte(f.Header), keys)
+	if err != nil || len(rest) > 0 || fingerprint(b.key) != f.Fingerprint {
+		t.Fatal(b, rest, err)
+	}
+	record, err := b.OpenText(f.Sealed)
+	if err == nil {
+		err = b.Read(record)
+	}
+	if err != nil || !reflect.DeepEqual(b.Record, f.Record) || b.Serial != 2 || len(b.Former) != 1 {
+		t.Errorf("%+v, %v", b.Record, err)
+	}
+	if err := b.Follows(Seen{Key: f.Record.Former[0], Serial: 1}); err != nil {
+		t.Error(err)
+	}
+	for _, bad := range []string{"", "{", `{"serial":-1}`, `{"serial":1,"readers":[]}`, `{"other":1}`} {
+		if err := b.Read([]byte(bad)); !errors.Is(err, ErrDamaged) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+// FuzzUnlock reads any header: it is refused, or has the key that it was made with.
+func FuzzUnlock(f *testing.F) {
+	form, keys := readFrozen(f)
+	f.Add([]byte(form.Header + "rest"))
+	f.Add([]byte(Magic + "\n"))
+	f.Add([]byte(Magic + "key 00\nreader AAAA\n\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		b, _, err := Unlock(data, keys)
+		if err == nil && fingerprint(b.key) != form.Fingerprint {
+			t.Errorf("a key with the fingerprint %s", fingerprint(b.key))
+		}
+	})
+}
