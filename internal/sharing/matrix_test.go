@@ -163,7 +163,7 @@ func special() []scenario {
 			if !strings.Contains(url, "://") {
 				url = fileURL(url)
 			}
-			w.ok("a", "backup", url)
+			w.ok("a", append([]string{"backup", url}, w.encrypt...)...)
 			w.run(0, "a", `{"node":{"key":"one","type":"N","summary":"amended"}}`, "commit", "--amend", "-m", "x", "-")
 			w.ok("a", "backup", url)
 			w.ok("b", "clone", url, ".")

@@ -43,6 +43,7 @@ type team struct {
 	dir, url string
 	env      map[string]string
 	apart    func(w *team) string // as of its carrier
+	encrypt  []string             // flags of clone and remote add that encrypt
 	store    *s3test.Server       // if that is an object store
 	made     atomic.Int64         // apps, each of which has random numbers of its own
 }
@@ -73,9 +74,9 @@ func newTeam(t *testing.T, by carrier) *team {
 	if by.apart != nil {
 		add := []string{"remote", "add", "origin", w.url}
 		if by.encrypted {
-			add = append(add, "--encrypt", w.identity("identity"))
+			w.encrypt = []string{"--encrypt", w.identity("identity")}
 		}
-		w.ok("hub", add...)
+		w.ok("hub", append(add, w.encrypt...)...)
 		w.apart = by.apart
 	}
 	return w
@@ -146,7 +147,7 @@ func (w *team) add(machine, key, summary string, args ...string) {
 func (w *team) clones(machines ...string) {
 	w.Helper()
 	for _, m := range machines {
-		w.ok(m, "clone", w.url, ".")
+		w.ok(m, append([]string{"clone", w.url, "."}, w.encrypt...)...)
 	}
 }
 
@@ -223,7 +224,7 @@ type scenario struct {
 // scenarios are what happens between machines, over each carrier.
 var scenarios = []scenario{
 	{"empty", func(w *team) {
-		if out := w.ok("a", "clone", w.url, "."); !strings.Contains(out, "nothing is there yet") {
+		if out := w.ok("a", append([]string{"clone", w.url, "."}, w.encrypt...)...); !strings.Contains(out, "nothing is there yet") {
 			w.Error(out)
 		}
 		w.ok("a", "fetch")

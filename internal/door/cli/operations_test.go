@@ -76,7 +76,7 @@ var ofThisMachine = []string{
 	"mnem integrate", "mnem unintegrate", "mnem doctor", "mnem policy", "mnem policy init",
 	"mnem policy show", "mnem policy check", "mnem guard", "mnem guard check", "mnem guard rules",
 	"mnem serve", "mnem view", "mnem mcp", "mnem token", "mnem token new", "mnem token list", "mnem token revoke",
-	"mnem remote", "mnem remote add", "mnem remote list", "mnem remote set-url", "mnem remote rm", "mnem remote prune",
+	"mnem remote", "mnem remote add", "mnem remote list", "mnem remote set-url", "mnem remote readers", "mnem remote rm", "mnem remote prune",
 	"mnem git", "mnem git follow", "mnem git unfollow", "mnem git status", "mnem git sync", "mnem git prune", "mnem git hook",
 	"mnem backup", "mnem clone", "mnem fetch", "mnem pull", "mnem push", "mnem sync",
 	"mnem profile", "mnem op", "mnem session", "mnem index", "mnem pack", // which hold others

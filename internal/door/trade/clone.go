@@ -33,7 +33,7 @@ type (
 		verb.Actor
 		takesSigned
 		withSessions
-		Identity string `op:"" doc:"the {FILE} with the identity that opens an encrypted remote"`
+		encrypts
 	}
 	backupRequest struct {
 		To string `op:",arg"`
@@ -62,8 +62,8 @@ func clone(ctx context.Context, c *line.Line, q *cloneRequest) (res *trade.Clone
 		return nil, line.Usagef("--repo and --global do not go with clone: name the directory after the URL")
 	}
 	from := place.Remote{Name: place.DefaultName}
-	if q.Identity != "" {
-		from.Identity = c.Absolute(q.Identity)
+	if err := q.to(c, &from); err != nil {
+		return nil, err
 	}
 	if from.URL, err = place.Kept(c.App.Dir, q.From); err != nil {
 		return nil, err
@@ -99,7 +99,9 @@ func clone(ctx context.Context, c *line.Line, q *cloneRequest) (res *trade.Clone
 	if err != nil {
 		return nil, err
 	}
-	from.Encrypt = trade.EncryptedFor(there)
+	if readers := trade.EncryptedFor(there); readers != nil {
+		from.Encrypt = readers
+	}
 	branch := core.DefaultBranch
 	if name, ok := st.Head.Branch(); ok {
 		if err := graph.ValidateRef(st.Head); err != nil {

@@ -192,7 +192,7 @@ func (g *Git) unlockTree(text []string) error {
 	if err != nil || box == nil {
 		return errors.Join(err, g.admit(nil))
 	}
-	record, err := box.OpenText([]byte(text[2]))
+	record, err := box.OpenText([]byte(text[2]), maxText)
 	if err == nil {
 		err = box.Read(record)
 	}

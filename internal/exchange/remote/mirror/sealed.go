@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/internal/base/filestate"
+	"github.com/mnem-project/mnem/internal/exchange/remote"
 	"github.com/mnem-project/mnem/internal/exchange/remote/seal"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
@@ -145,7 +146,7 @@ func (m *mirror) opening(write func(*os.File) error) func(*os.File) error {
 	}
 	return func(f *os.File) error {
 		return m.inFile(write, func(r *io.SectionReader) error {
-			if err := box.Open(f, r); err != nil {
+			if err := box.Open(f, r, remote.MaxPack); err != nil {
 				return m.errNone("%v", err)
 			}
 			return nil
@@ -162,7 +163,7 @@ func (m *mirror) openTexts(texts []string) error {
 		if text == "" {
 			continue
 		}
-		data, err := m.box.OpenText([]byte(text))
+		data, err := m.box.OpenText([]byte(text), maxText)
 		if err != nil {
 			return m.errNone("%v", err)
 		}
@@ -259,7 +260,7 @@ func (b *Bucket) parse(data []byte) error {
 		return err
 	}
 	if box != nil {
-		if data, err = box.OpenText(data); err != nil {
+		if data, err = box.OpenText(data, maxText); err != nil {
 			return b.errNone("%v", err)
 		}
 	}

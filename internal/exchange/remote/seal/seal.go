@@ -10,7 +10,9 @@
 package seal
 
 import (
+	"bufio"
 	"bytes"
+	"compress/flate"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -285,8 +287,24 @@ func (b *Box) Follows(seen Seen) error {
 	return nil
 }
 
-// Seal encrypts what r has.
-func (b *Box) Seal(w io.Writer, r io.Reader) error { return encrypt(w, r, b.key.Recipient()) }
+// Seal compresses and encrypts what r has.
+func (b *Box) Seal(w io.Writer, r io.Reader) error {
+	out, err := age.Encrypt(w, b.key.Recipient())
+	if err != nil {
+		return err
+	}
+	small, err := flate.NewWriter(out, flate.DefaultCompression)
+	if err == nil {
+		_, err = io.Copy(small, r)
+	}
+	if err == nil {
+		err = small.Close()
+	}
+	if err != nil {
+		return err
+	}
+	return out.Close()
+}
 
 // SealText encrypts a text.
 func (b *Box) SealText(text []byte) ([]byte, error) {
@@ -295,11 +313,23 @@ func (b *Box) SealText(text []byte) ([]byte, error) {
 	return buf.Bytes(), err
 }
 
-// Open decrypts what r has. What was written to w is complete and genuine only if the error is nil.
-func (b *Box) Open(w io.Writer, r io.Reader) error {
-	plain, err := age.Decrypt(r, b.key)
+// Open decrypts what r has, at most limit bytes. What was written to w is complete and genuine only if the error is nil.
+func (b *Box) Open(w io.Writer, r io.Reader, limit int64) error {
+	in, err := age.Decrypt(r, b.key)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	rest := bufio.NewReader(in) // which flate reads no further than its stream
+	n, err := io.Copy(w, io.LimitReader(flate.NewReader(rest), limit+1))
+	if err == nil && n > limit {
+		err = fmt.Errorf("it has more than %d bytes", limit)
+	}
 	if err == nil {
-		_, err = io.Copy(w, plain)
+		if _, end := rest.ReadByte(); end == nil {
+			err = errors.New("something follows")
+		} else if !errors.Is(end, io.EOF) {
+			err = end // its end is not genuine
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
@@ -307,10 +337,10 @@ func (b *Box) Open(w io.Writer, r io.Reader) error {
 	return nil
 }
 
-// OpenText decrypts a text, which is shorter than its encrypted form.
-func (b *Box) OpenText(data []byte) ([]byte, error) {
+// OpenText decrypts a text of at most limit bytes.
+func (b *Box) OpenText(data []byte, limit int64) ([]byte, error) {
 	var buf bytes.Buffer
-	err := b.Open(&buf, bytes.NewReader(data))
+	err := b.Open(&buf, bytes.NewReader(data), limit)
 	return buf.Bytes(), err
 }
 

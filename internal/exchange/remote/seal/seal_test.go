@@ -65,11 +65,23 @@ func TestBox(t *testing.T) {
 		{Identities: []age.Identity{stranger}, Passphrase: pass}, {Seen: &seen, Passphrase: none},
 	} {
 		got := opened(t, box, keys)
-		if text, err := got.OpenText(data); err != nil || string(text) != "what others cannot read" {
+		if text, err := got.OpenText(data, 100); err != nil || string(text) != "what others cannot read" {
 			t.Errorf("%q, %v", text, err)
 		}
 		if got.Take(box.Record) != nil || got.Follows(seen) != nil {
 			t.Error("it does not follow itself")
+		}
+	}
+	if _, err := box.OpenText(data, 10); !errors.Is(err, ErrDamaged) {
+		t.Errorf("more than the limit: %v", err)
+	}
+	for at := range data { // also the end, which only the end of the stream proves
+		damaged := bytes.Clone(data)
+		damaged[at] ^= 1
+		_, err := box.OpenText(damaged, 100)
+		_, cut := box.OpenText(data[:at], 100)
+		if err == nil || cut == nil {
+			t.Errorf("byte %d: damaged %v, cut off %v", at, err, cut)
 		}
 	}
 	wrong := func() (string, error) { return "another", nil }
@@ -83,7 +95,7 @@ func TestBox(t *testing.T) {
 	if _, _, err := Unlock(alone.Header(), Keys{Identities: []age.Identity{b}, Passphrase: none}); !errors.Is(err, ErrNoIdentity) {
 		t.Error(err)
 	}
-	if _, err := alone.OpenText(data); !errors.Is(err, ErrDamaged) {
+	if _, err := alone.OpenText(data, 100); !errors.Is(err, ErrDamaged) {
 		t.Error(err)
 	}
 }
@@ -204,7 +216,7 @@ func TestFrozen(t *testing.T) {
 	if err != nil || len(rest) > 0 || fingerprint(b.key) != f.Fingerprint {
 		t.Fatal(b, rest, err)
 	}
-	record, err := b.OpenText(f.Sealed)
+	record, err := b.OpenText(f.Sealed, 1000)
 	if err == nil {
 		err = b.Read(record)
 	}
