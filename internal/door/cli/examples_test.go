@@ -59,6 +59,7 @@ var exampleSteps = map[string][][]string{
 	"mnem remote set-url":    {{"remote", "add", "origin", "hub"}},
 	"mnem remote rm":         {{"remote", "add", "laptop", "hub"}},
 	"mnem remote":            {{"remote", "add", "laptop", "hub"}},
+	"mnem remote readers":    {{"remote", "add", "disk", "disk", "--encrypt", "team.keys"}, {"push", "disk"}},
 	"mnem remote prune":      {{"clone", ".", "hub"}, {"remote", "add", "origin", "hub"}, {"remote", "add", "laptop", "hub"}},
 	"mnem remote redactions": {{"remote", "add", "origin", "hub"}, {"remote", "add", "team", "hub"}},
 	"mnem git sync":          {{"git", "follow"}, {"commit", "-m", "more", "people.jsonl"}},
@@ -108,6 +109,8 @@ func TestExamples(t *testing.T) {
 	world.write("people.jsonl", `{"node":{"key":"frank","type":"Person","summary":"Frank"}}`+"\n")
 	world.write("notes.jsonl", `{"text":"Erin keeps the backups","tags":["ops"]}`+"\n")
 	world.write("laptop.key", exampleKey)
+	world.write("team.keys", "# who reads the backups\nage1y8u0glszxuxdu0qlrwxkwrh7c4tdmghtgwzsf0jy2wkhvghhvf0sfgxkgr\n")
+	world.write("bob.pub", "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINXsvL5sYLG0wMpjQYQRp6d1NDvLNk80aUW6mLjIIg5J bob@laptop\n")
 	world.write("key.txt", "Harbour Core builds what a guest touches\n")
 	world.write("README.md", "# Harbour\n\nSee [the docs](docs/a.md).\n")
 	world.write("today.md", "Erin keeps the backups.\n")

@@ -62,7 +62,7 @@ func RemoteCommands() []*line.Bound {
 				"read it, each machine needs an identity: --identity FILE, MNEM_IDENTITY, else ~/.ssh/id_ed25519 or\n" +
 				"id_rsa; or MNEM_PASSPHRASE.",
 			Example: "  mnem remote add origin ../team\n  mnem remote add laptop file:///mnt/laptop/notes\n" +
-				"  mnem remote add disk /mnt/disk/memory --encrypt ~/.ssh/id_ed25519.pub", Answers: one,
+				"  mnem remote add disk /mnt/disk/memory --encrypt team.keys", Answers: one,
 		}, remoteAdd),
 		reach.Local(verb.Spec{
 			Command: "remote readers", Right: verb.OwnRight, Usage: "NAME",
@@ -72,8 +72,8 @@ func RemoteCommands() []*line.Bound {
 				"then on, but keeps what was copied before. A remote that is in an older state than when it was read\n" +
 				"last, or whose key nobody with the former key can have made, is refused until --accept says that\n" +
 				"this is meant, as after restoring it from a backup.",
-			Example: "  mnem remote readers disk\n  mnem remote readers disk --add age1…\n" +
-				"  mnem remote readers disk --remove age1…", Answers: []any{mirror.Readers{}},
+			Example: "  mnem remote readers disk\n  mnem remote readers disk --add bob.pub\n" +
+				"  mnem remote readers disk --remove bob.pub", Answers: []any{mirror.Readers{}},
 		}, readersOf),
 		reach.LocalLines(verb.Spec{
 			Command: "remote list", Right: verb.NoRight, Title: "List remotes",

@@ -139,8 +139,7 @@ func TradeCommands() []*line.Bound {
 				"and what another backup left there replaced where it is as that left it. 'mnem clone URL --sessions'\n" +
 				"reads it back. With --encrypt nothing need be there before: the backup is encrypted as that of\n" +
 				"'mnem remote add --encrypt' is.",
-			Example: "  mnem backup memory.mnem\n  mnem backup memory.mnem --json\n" +
-				"  mnem backup file:///mnt/disk/memory --encrypt ~/.ssh/id_ed25519.pub", Answers: []any{backupJSON{}},
+			Example: "  mnem backup memory.mnem\n  mnem backup memory.mnem --json", Answers: []any{backupJSON{}},
 		}, backup),
 	}
 }
