@@ -242,7 +242,7 @@ func TestOperationsInWords(t *testing.T) {
 	b.at("#/operations")
 	b.reads("Xenia sells the catch", "1 memory added", "Created the memory", "Undo 4 first")
 	b.click("li:first-child button", "Undo…")
-	b.reads("goes back to", "without: 1 memory added")
+	b.reads("goes back to", "This takes back: 1 memory added")
 	b.shot("undo")
 	b.click("button.main", "Undo 4")
 	b.reads("Operation 4 is undone.", "Undid operation 4")
@@ -307,4 +307,24 @@ func TestHostileMarkdown(t *testing.T) {
 	}
 	b.click("button", "As text")
 	b.wait("document.querySelector('.doc div.text').textContent.includes('**d**')")
+}
+
+// TestWholeDocument reads an ingested file in its own order.
+func TestWholeDocument(t *testing.T) {
+	m := empty(t)
+	text := "# Harbour\n\nFirst words.\n\n## Berths\n\n| place | price |\n|---|---|\n| north | 40 |\n\n## Annex\n\nLast *words*.\n"
+	if err := os.WriteFile(filepath.Join(m.dir, "harbour.md"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m.mnem("ingest", "harbour.md")
+	b := inside(t, m)
+	b.at("#/browse?type=Document")
+	b.click(".rows a", "harbour.md")
+	b.click("summary", "The whole document")
+	b.wait("document.querySelector('.doc em')?.textContent === 'words'")
+	if said := get[string](b, "[...document.querySelectorAll('.doc :is(h2, p, td)')].map((e) => e.innerText).join('|')"); !strings.
+		Contains(said, "First words.|Berths|north|40|Annex|Last words.") {
+		t.Errorf("%s", said)
+	}
+	b.shot("document")
 }

@@ -75,7 +75,7 @@ export function Keys() {
       <dialog ref={dialog} aria-labelledby="keys">
         <h2 id="keys">Keys</h2>
         <dl class="pairs">{keys.map(([key, what]) => <><dt><kbd>{key}</kbd></dt><dd>{what}</dd></>)}</dl>
-        <p><label><input type="checkbox" checked={on} onChange={turn} /> Single keys do this</label></p>
+        <p><label><input type="checkbox" checked={on} onChange={turn} /> Use these keys</label></p>
         <button class="main" onClick={() => dialog.current?.close()}>Close</button>
       </dialog>
     </>

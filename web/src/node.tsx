@@ -1,5 +1,5 @@
 import { h, ComponentChildren, Fragment } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { ask } from './api';
 import { href } from './route';
 import { Document, isMarkdown } from './document';
@@ -37,6 +37,7 @@ export function NodePage({ route, at, tick, writes }: Page) {
         {n.summary && n.summary !== titleOf(n) && (n.type === 'Chunk' ? <Said of={n.summary} node={n} />
           : <Text of={n.summary} block />)}
         {n.content && <Said of={n.content} node={n} />}
+        {n.type === 'Document' && n.props.format === 'markdown' && <Whole key={n.id} id={n.id} at={at} />}
         {!at && <Marks node={n} writes={writes} onChange={() => setChanges((c) => c + 1)} />}
         <Properties node={n} at={at} tick={again} />
         <Edges id={n.id} at={at} tick={again} />
@@ -59,6 +60,51 @@ export function titleOf(n: Node): string {
 /** Said is a text of a node: of a document as a document, any other as it is. */
 function Said({ of, node }: { of: string; node: Node }) {
   return isMarkdown(node) ? <Document of={of} /> : <Text of={of} block />;
+}
+
+const parts = 60; // of a document that are read at once
+
+/** read returns the parts of a document in the order of its file, and whether there are more. */
+async function read(id: string, at: string, signal: AbortSignal): Promise<{ nodes: Node[]; more: boolean }> {
+  const open = [id], found: string[] = [];
+  let more = false;
+  for (const one of open) { // sections are added while it goes on
+    const near = await ask('neighbors', { node: one, at, both: true, limit: most }, signal);
+    for (const e of near.in.filter((x) => x.type === 'part-of')) (e.node_type === 'Section' ? open : found).push(e.id);
+    more = near.more_in > 0 || open.length > parts || found.length > parts;
+    if (more) break;
+  }
+  const nodes = await Promise.all(found.slice(0, parts).map((part) => ask('get', { node: part, at }, signal)));
+  const first = (n: Node) => Number(/#L(\d+)/.exec(n.sources[0] ?? '')?.[1] ?? 0);
+  return { nodes: nodes.sort((a, b) => first(a) - first(b)), more };
+}
+
+/** Whole is a document made of its parts, which are asked for when it is opened. */
+function Whole({ id, at }: { id: string; at: string }) {
+  const [open, setOpen] = useState(false);
+  const [got, setGot] = useState<{ text: string; more: boolean } | null>(null);
+  const [failed, setFailed] = useState<Error | null>(null);
+  useEffect(() => {
+    if (!open) return;
+    const abort = new AbortController();
+    read(id, at, abort.signal).then(({ nodes, more }) => {
+      const text = nodes.map((n, i) => {
+        const said = n.content || n.summary || ''; // what stands before the first heading has the title as its summary
+        return n.context && n.context !== nodes[i - 1]?.context ? `## ${n.context.split(' › ').pop()}\n\n${said}` : said;
+      }).join('\n\n');
+      setGot({ text, more });
+    }, (err) => { if (!abort.signal.aborted) setFailed(err); });
+    return () => abort.abort();
+  }, [open, id, at]);
+  return (
+    <details onToggle={(e) => setOpen((e.target as HTMLDetailsElement).open)}>
+      <summary>The whole document</summary>
+      {failed ? <Failure of={failed} /> : !got ? <p class="dim" role="status">Reading…</p> : <>
+        <Document of={got.text} />
+        {got.more && <p class="dim">It has more parts, which are listed under Edges.</p>}
+      </>}
+    </details>
+  );
 }
 
 /** Marks changes what the memory thinks of a node; undo takes each back. */

@@ -119,6 +119,6 @@ function Back({ of: o, commits }: { of: Op; commits: ReadonlyMap<string, Commit>
     if (!r.from) return <p>{what} is removed again.</p>;
     if (!r.to) return <p>{what} comes back{name && <> at <Cid of={r.from} /></>}.</p>;
     return <p>{what} goes back{name && <> to <Cid of={r.from} /></>}
-      {before && <> “<Text of={headline(before)} />”</>}{c && counts(c) && <>, without: {counts(c)}</>}.</p>;
+      {before && <> “<Text of={headline(before)} />”</>}{c && counts(c) && <>. This takes back: {counts(c)}</>}.</p>;
   })}<p class="dim">The commits stay; Redo brings them back.</p></div>;
 }

@@ -161,7 +161,7 @@ const preview = 280; // characters of a part of a document that a card shows
 /** Card is one item: what it says, and why it is here. */
 function Card({ item, node, at }: { item: Item; node?: Node; at: string }) {
   const date = node?.validFrom ?? node?.updated ?? node?.created;
-  const said = node?.summary ?? '';
+  const said = (node?.type === 'Chunk' && node.content) || node?.summary || '';
   const part = node && (isMarkdown(node) || said.length > preview * 2);
   return (
     <article class={'card ' + (item.band ?? '')}>
