@@ -17,7 +17,7 @@ import (
 const (
 	goldenNodes    = 10_000
 	goldenCommit   = "bafyreiagdbzknbdnsjayvomdpzeq2jkl7qjrpnfqrvmr2khlqpmd5vdlsa"
-	goldenManifest = "bafyreib42l5gj6okehiclri4vjxgfp6dydm7lebt7ea6ecl53bjsrrzyia"
+	goldenManifest = "bafyreihqkwgicywa6gdunin3faiz374su5nhvx6xfbgxzfepevpkxjijxi"
 )
 
 // TestBulkCommit pins a bulk commit and its index, for one thread and for several, and bounds what it

@@ -44,6 +44,9 @@
 //     of the folded code point before it, unless that is itself one of the two or there is none.
 //     A run of one unit yields it; a longer run yields each two neighbouring units as one term.
 //     Bigrams skip steps 7 and 8.
+//     A code point of class Emoji is a term by itself, and two of U+1F1E6..U+1F1FF that follow one
+//     another are one term, from left to right. Emoji skip steps 7 and 8 too. So an emoji that a
+//     joiner makes of several yields those, and one with a tone of skin that without it.
 //
 //  7. Cut. Tokens are cut to their first 64 code points.
 //
@@ -67,6 +70,8 @@
 //	Han         script Han except P
 //	Kana        scripts Hiragana and Katakana except P
 //	Thai        L, M, N of this script; likewise Lao, Khmer and Myanmar
+//	Emoji       U+1F1E6..U+1F1FF; of So, what folds to itself and has the property
+//	            Extended_Pictographic, from U+2300 to U+2BFF and from U+1F000 on
 //	Separator   all that is not L, M or N, or whose fold has a code point that is not, or
 //	            U+02BC (so ½, ⑴, ŉ and ﷺ separate)
 //	Digit       Nd

@@ -28,7 +28,7 @@ func EachFolded(s string, yield func(at, end int, kind CharClass, fold string) b
 			kind = KindDigit
 		case isWordClass(class):
 			kind = KindLetter
-		case class >= classHan:
+		case class >= classHan && class != classEmoji:
 			kind = KindSingle
 		}
 		fold := s[pos:end]

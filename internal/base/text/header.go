@@ -28,7 +28,7 @@ func isOfWord(r rune) bool {
 	case r < utf8.RuneSelf:
 		return isWordClass(class) || strings.ContainsRune(wordMarks, r)
 	default:
-		return isWordClass(class) || class == classIgnored || class >= classHan
+		return isWordClass(class) || class == classIgnored || class >= classHan && class != classEmoji
 	}
 }
 

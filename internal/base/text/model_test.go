@@ -25,6 +25,15 @@ func modelTerms(s string) []string {
 				j++
 			}
 			terms = append(terms, modelWord(list[i:j])...)
+		case class == classEmoji:
+			if isRegional(list[i].fold[0]) && j < len(list) && isRegional(list[j].fold[0]) {
+				j++
+			}
+			var term []rune
+			for _, s := range list[i:j] {
+				term = append(term, s.fold...)
+			}
+			terms = append(terms, string(term))
 		case class >= classHan:
 			for j < len(list) && list[j].class == class {
 				j++

@@ -235,8 +235,12 @@ type gram struct {
 	last     rune // last folded code point
 }
 
-// run yields the bigrams of the run of one bigram class at start (step 6) and returns its end.
+// run yields the bigrams of the run of one bigram class at start, or the emoji there (step 6), and returns its end.
 func (sc *scanner) run(start int, class uint8) (end int, ok bool) {
+	if class == classEmoji {
+		term, end := emojiAt(sc.s, start)
+		return end, sc.yield(term)
+	}
 	sc.buf, sc.gram = sc.buf[:0], gram{}
 	sc.split = sc.unit != nil && class == classHan
 	pos := start

@@ -62,6 +62,10 @@ func surfaceOf(s string, start, end int) Surface {
 // runEnd returns the end of the run of a bigram class at start, by the rule for words: ignored code points after it
 // do not belong to it.
 func runEnd(s string, start int, class uint8) (end int) {
+	if class == classEmoji {
+		_, end = emojiAt(s, start)
+		return end
+	}
 	for pos := start; pos < len(s); {
 		_, entry, width := decode(s, pos)
 		c := entry & classMask

@@ -62,3 +62,35 @@ func TestWordTerm(t *testing.T) {
 		}
 	}
 }
+
+// TestEmojiAsWords: an emoji is a word of its own for every reader of words, at its place, and replacing it is telling.
+func TestEmojiAsWords(t *testing.T) {
+	a := analyzer(t, "en")
+	const s = "Ship 🚀🇩🇪 it"
+	var got []string
+	a.EachSurface(s, func(w Surface) bool {
+		got = append(got, w.Token+"="+s[w.Start:w.End])
+		return true
+	})
+	if want := "ship=Ship 🚀=🚀 🇩🇪=🇩🇪 it=it"; strings.Join(got, " ") != want {
+		t.Errorf("surfaces %v, want %s", got, want)
+	}
+	a.EachWord("👍", func(word string, telling bool) bool {
+		if word != "👍" || !telling {
+			t.Errorf("%s, telling %t", word, telling)
+		}
+		return true
+	})
+	if !a.HasPhrase(s, []string{"ship", "🚀", "🇩🇪"}, 9) {
+		t.Error("no phrase with emoji")
+	}
+	l := a.Lexicon()
+	var terms []string
+	l.EachOfField(s, func(n int, _ bool) { terms = append(terms, string(l.Term(n))) })
+	if got := strings.Join(terms, " "); got != "ship 🚀 🇩🇪" {
+		t.Errorf("lexicon: %s", got)
+	}
+	if got := EscapeWord("a🚀"); got != `a\u{1F680}` {
+		t.Errorf("a word of a header: %s", got)
+	}
+}

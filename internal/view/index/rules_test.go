@@ -35,8 +35,8 @@ func TestGolden(t *testing.T) {
 	delete(next, graph.NodeID("edge 1"))
 	changed := update(t, blocks, m, docs, next)
 	const (
-		want     = "bafyreidfolzlzww54berfg22bpeuxs64hrv2v3vqhl5ubyegzf2h73deui"
-		wantNext = "bafyreiev4r77cuqdutqw5bytwadry7z2z64uyrib5g4trrpyz6triez7qa"
+		want     = "bafyreicrielhbxnhnzp4wyeppofid7v32n7hrqpxwqvprbw3kicbujw5jq"
+		wantNext = "bafyreiatcgab3j4jot5ki4j5iso5aryya4a4dag6wv6zle3tvaoujbi6e4"
 	)
 	if got := m.String(); got != want {
 		t.Errorf("manifest %s, want %s", got, want)

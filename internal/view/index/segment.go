@@ -8,7 +8,7 @@ import (
 // Format is that of indexes of texts. A segment has the sums "totals" and "filled" of its documents
 // less those of the documents it kills.
 var Format = &segment.Format{
-	Name: "texts", Version: 5, Sums: 2 * Fields, Totals: totals,
+	Name: "texts", Version: 6, Sums: 2 * Fields, Totals: totals,
 	Sections: []segment.Spec{
 		secIDs: {Name: "ids", MaxPart: maxPart}, secDead: {Name: "dead", MaxPart: maxPart},
 		secLens: {Name: "lens", MaxPart: maxPart}, secMeta: {Name: "meta", MaxPart: maxPart},

@@ -30,12 +30,13 @@ const (
 	lao
 	khmer
 	myanmar
+	emoji
 )
 
 // classNames are the names in testdata/tables.txt and, with a prefix, in tables.go.
 var classNames = []string{
 	"Separator", "Ignored", "Letter", "Lower", "Upper", "Digit", "Apostrophe", "FullStop",
-	"Comma", "Han", "Kana", "Thai", "Lao", "Khmer", "Myanmar",
+	"Comma", "Han", "Kana", "Thai", "Lao", "Khmer", "Myanmar", "Emoji",
 }
 
 // codePoints is the size of the code space.
@@ -120,6 +121,9 @@ func classify(r rune, folded string) class {
 	}
 	if c := scriptClass(r); c != separator {
 		return c
+	}
+	if isEmoji(r, folded) {
+		return emoji
 	}
 	if !isWord(r) || strings.ContainsFunc(folded, isNotWord) {
 		return separator
