@@ -36,6 +36,14 @@ const squeezed = `(() => {
 	return out.slice(0, 3);
 })()`
 
+// covered lists the controls of the first screen that something else lies on, other than what sticks to an edge.
+const covered = `[...document.querySelectorAll('button, input, select, summary')].filter((e) => {
+	const r = e.getBoundingClientRect(), x = r.left + r.width / 2, y = r.top + r.height / 2;
+	if (!e.checkVisibility() || r.width < 2 || y < 0 || y > innerHeight || e.closest('.sr, fieldset')) return false;
+	const over = document.elementFromPoint(x, y);
+	return over && !e.contains(over) && !over.contains(e) && !over.closest('.decide');
+}).slice(0, 3).map((e) => e.outerHTML.slice(0, 150))`
+
 // everywhere is a memory that has something to show on every page: long words, tables and pairs too.
 func everywhere(t *testing.T) *memory {
 	t.Helper()
@@ -82,7 +90,7 @@ func TestPhone(t *testing.T) {
 			b.reads(page.ready)
 			b.run("document.querySelectorAll('main details').forEach((d) => { d.open = true; })")
 			b.wait("![...document.querySelectorAll('[role=status]')].some((e) => e.textContent.includes('Reading'))")
-			for _, look := range []struct{ what, by string }{{"too wide", overflowing}, {"squeezed", squeezed}} {
+			for _, look := range []struct{ what, by string }{{"too wide", overflowing}, {"squeezed", squeezed}, {"covered", covered}} {
 				for _, found := range get[[]string](b, look.by) {
 					t.Errorf("%d wide, %s: %s: %s", size.width, page.at, look.what, found)
 				}
