@@ -35,12 +35,11 @@ FORMS = {
     "consolidate": ["ConsolidateDone"],
     "cues": ["CuesWritten"],
     "diff": ["DiffStat"],
-    "get": ["GetAnswerWithImportance", "GetField"],
     "ls": ["LsEdges"],
     "merge": ["MergeState"],
     "remote_redactions": ["RedactionsClosed"],
     "restore": ["RestoreMarks"],
-    "show": ["ShowNode"],
+    "show": ["ShowCommit", "ShowEdge", "ShowOperation", "ShowBlock", "ShowField"],
     "tag": ["TagRemoved"],
 }
 
@@ -53,7 +52,7 @@ NAMES = {
 }
 
 # Parameters without which a verb answers with its first form.
-CHOOSES_FORM = {"get": ["field", "importance"], "diff": ["stat"], "ls": ["edges"]}
+CHOOSES_FORM = {"diff": ["stat"], "ls": ["edges"]}
 
 SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
 TYPES = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean"}
@@ -461,7 +460,7 @@ type Open<T, All extends PropertyKey> = T & { [K in Exclude<All, keyof T>]?: und
 type Each<T, All extends PropertyKey> = T extends unknown ? Open<T, All> : never;
 
 /** One of several forms of an answer: the members of the other forms are undefined. */
-export type OneOf<A, B = never, C = never> = Each<A | B | C, Names<A | B | C>>;
+export type OneOf<A, B = never, C = never, D = never, E = never> = Each<A | B | C | D | E, Names<A | B | C | D | E>>;
 
 '''
 

@@ -117,7 +117,7 @@ func (f *fleet) ask(n int, path, body string) (status int, answer []byte, sent b
 // there reads back whether a node is there, from whatever server answers.
 func (f *fleet) there(n int, key string) bool {
 	for try := range 400 {
-		switch status, answer, _ := f.ask((n+try)%rollingServers, "get?node="+url.QueryEscape(key), ""); status {
+		switch status, answer, _ := f.ask((n+try)%rollingServers, "show?name="+url.QueryEscape(key), ""); status {
 		case http.StatusOK:
 			return true
 		case http.StatusNotFound:

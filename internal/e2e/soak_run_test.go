@@ -154,10 +154,10 @@ func (s *soak) copy() {
 		if _, err := mnem(ctx, to, node(key, "in the copy"), "commit", "-m", "copy", "-"); err != nil {
 			s.t.Errorf("in the copy: %v", err)
 		}
-		if _, err := mnem(ctx, to, "", "get", key); err != nil {
+		if _, err := mnem(ctx, to, "", "show", key); err != nil {
 			s.t.Errorf("in the copy: %v", err)
 		}
-		if _, err := mnem(ctx, s.dir, "", "get", key); err == nil {
+		if _, err := mnem(ctx, s.dir, "", "show", key); err == nil {
 			s.t.Errorf("%s was written to the copy and is in the original", key)
 		}
 		cancel()

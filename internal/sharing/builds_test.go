@@ -101,11 +101,11 @@ func TestTwoBuilds(t *testing.T) {
 	w.ok("a", "sync")
 	w.same("main", "a", "b", "hub")
 	// This build has the repository of hub open for the other one.
-	if out := other(0, "hub", "", "get", "three"); !strings.Contains(out, "of b") {
+	if out := other(0, "hub", "", "show", "three"); !strings.Contains(out, "of b") {
 		t.Error(out)
 	}
 	other(0, "hub", `{"node":{"key":"four","type":"N","summary":"of the other"}}`, "commit", "-m", "x", "-")
-	if out := other(6, "hub", "", "get", "three", "--more", "x"); !strings.Contains(out, "more of get") {
+	if out := other(6, "hub", "", "show", "three", "--more", "x"); !strings.Contains(out, "more of get") {
 		t.Error(out)
 	}
 	// And the other one that of a for this.

@@ -318,7 +318,7 @@ func (w *team) asHub(code int, stdin string, args ...string) (stdout, stderr str
 	case changes:
 		w.raw(0, "hub", "", "fetch", "--prune")
 		pull()
-	case args[0] == "get" || args[0] == "ls" || args[0] == "log":
+	case args[0] == "show" || args[0] == "ls" || args[0] == "log":
 		w.raw(0, "hub", "", "fetch", "--prune")
 		pull()
 	}

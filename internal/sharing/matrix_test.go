@@ -56,7 +56,7 @@ func meeting(a, b, rule string) scenario {
 		}
 		for _, m := range []string{"a", "b"} {
 			if want == "" {
-				w.refused(3, "", m, "get", "n")
+				w.refused(3, "", m, "show", "n")
 			} else if got := w.summary(m, "n"); got != want {
 				w.Errorf("%s has %q, want %q", m, got, want)
 			}

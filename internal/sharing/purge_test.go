@@ -36,7 +36,7 @@ func TestReadsBesidePurges(t *testing.T) {
 
 	var at atomic.Int64
 	reads := [][]string{
-		{"get", "SECRET"}, {"get", "SECRET", "--at", first}, {"recall", "heron of the lake", "--at", first},
+		{"show", "SECRET"}, {"show", "SECRET", "--at", first}, {"recall", "heron of the lake", "--at", first},
 		{"retrieve", "heron of the lake"}, {"retrieve", "heron of the lake", "--at", first},
 		{"retrieve", "what is kept of topic 1", "--altitude", "auto"},
 		{"recall", "word of day", "--at", first}, {"log"}, {"diff", first, "HEAD"}, {"ls", "--type", "Fact"},
@@ -109,7 +109,7 @@ func TestReadsBesidePurges(t *testing.T) {
 	readers.Wait()
 	for _, verb := range slices.Sorted(maps.Keys(outcomes)) {
 		t.Logf("%s: %v", verb, outcomes[verb])
-		if verb != "get" && outcomes[verb][0] == 0 {
+		if verb != "show" && outcomes[verb][0] == 0 {
 			t.Errorf("%s never answered: %v", verb, outcomes[verb])
 		}
 	}

@@ -38,7 +38,7 @@ func (w *team) fetch(machine, from string) (f fetched) {
 func (w *team) reads(machine, at, want string) {
 	w.Helper()
 	if want == gone {
-		w.refused(4, gone, machine, "get", "secret", "--at", at)
+		w.refused(4, gone, machine, "show", "secret", "--at", at)
 	} else if got := w.summary(machine, "secret", "--at", at); got != want {
 		w.Errorf("%s shows %q, want %q", machine, got, want)
 	}

@@ -142,7 +142,7 @@ func TestCloneRefused(t *testing.T) {
 		t.Errorf("left behind: %v, %v", list, err)
 	}
 	w.ok("b", "clone", "../hub/.mnem/")
-	w.ok("b", "get", "one", "-R", "hub")
+	w.ok("b", "show", "one", "-R", "hub")
 }
 
 // damageStore changes bytes in the middle of every file of a store.

@@ -40,9 +40,9 @@ func TestCommandsAskServers(t *testing.T) {
 		t.Error(out)
 	}
 	for _, args := range [][]string{
-		{"ls"}, {"ls", "--json"}, {"log"}, {"log", "side", "--stat", "--json"}, {"get", "one"}, {"recall", "billing"},
+		{"ls"}, {"ls", "--json"}, {"log"}, {"log", "side", "--stat", "--json"}, {"show", "one"}, {"recall", "billing"},
 		{"retrieve", "lamp", "--json"}, {"diff", "main", "side"}, {"branch"}, {"show", "side"}, {"blame", "one"},
-		{"neighbors", "two", "--at", "side"}, {"stats", "--json"}, {"schema"}, {"recall", "is the lamp lit"}, {"get", "one", "--at", "side"},
+		{"neighbors", "two", "--at", "side"}, {"stats", "--json"}, {"schema"}, {"recall", "is the lamp lit"}, {"show", "one", "--at", "side"},
 	} {
 		want, _ := w.run(0, "hub", "", args...)
 		if got := w.ok("a", at(args...)...); got != want || got == "" {
@@ -64,7 +64,7 @@ func TestCommandsAskServers(t *testing.T) {
 		says string
 		args []string
 	}{
-		{3, "nobody", at("get", "nobody")},
+		{3, "nobody", at("show", "nobody")},
 		{2, "--sign", at("remember", "x", "--sign")},
 		{2, "no directory", at("fetch")},
 		{2, "no directory", at("token", "list")},

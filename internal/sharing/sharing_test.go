@@ -192,7 +192,7 @@ func (w *team) same(branch string, machines ...string) string {
 func (w *team) summary(machine, key string, args ...string) string {
 	w.Helper()
 	var node struct{ Summary string }
-	w.json(&node, machine, append([]string{"get", key}, args...)...)
+	w.json(&node, machine, append([]string{"show", key}, args...)...)
 	return node.Summary
 }
 
@@ -462,7 +462,7 @@ var scenarios = []scenario{
 		w.refused(5, "mnem sync", "a", "push")
 		w.ok("a", "sync")
 		w.same("main", "a", "hub")
-		w.ok("a", "get", "one")
+		w.ok("a", "show", "one")
 	}},
 	{"other first branch", func(w *team) {
 		if w.apart != nil {

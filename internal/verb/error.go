@@ -9,7 +9,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/regular"
 	"github.com/mnem-project/mnem/internal/block/store"
@@ -331,14 +330,10 @@ func secretHint(e *state.SecretError) (local, remote string) {
 // kindHint says which verb takes what the caller gave to another.
 func kindHint(err *state.KindError) (local, remote string) {
 	switch err.Kind {
-	case commit.KindCommit, commit.KindTag:
-		return "'mnem show' prints a commit", "show prints a commit"
-	case commit.KindOperation:
-		return "'mnem op show' prints an operation", "op_show prints an operation"
 	case retrieve.KindReceipt:
 		return "'mnem replay' takes a receipt", "replay takes a receipt"
 	}
-	return "'mnem cat-file' prints whatever it is", "cat_file prints whatever it is"
+	return "'mnem show' prints whatever it is", "show prints whatever it is"
 }
 
 // NodeHint adds to an error about a node that is not there how nodes are named, and to one about a node that a
@@ -346,8 +341,8 @@ func kindHint(err *state.KindError) (local, remote string) {
 func NodeHint(err error) error {
 	var missing *state.NotFoundError
 	if errors.As(err, &missing) && missing.Hidden != "" {
-		return Hint(err, fmt.Sprintf("'mnem get %s --include %s' shows it, 'mnem restore %s' brings it back", missing.ID,
-			missing.Hidden, missing.ID), fmt.Sprintf("get with include %s shows node %s, restore brings it back",
+		return Hint(err, fmt.Sprintf("'mnem show %s --include %s' shows it, 'mnem restore %s' brings it back", missing.ID,
+			missing.Hidden, missing.ID), fmt.Sprintf("show with include %s shows node %s, restore brings it back",
 			missing.Hidden, missing.ID))
 	}
 	if errors.Is(err, store.ErrNotFound) {

@@ -303,7 +303,7 @@ func TestRefusedWrites(t *testing.T) {
 	b.click("summary", "Mark")
 	b.click("button", "Forget")
 	b.reads("policy")
-	if said := m.mnem("get", "alice"); strings.Contains(said, "forgotten") {
+	if said := m.mnem("show", "alice"); strings.Contains(said, "forgotten") {
 		t.Errorf("%s", said)
 	}
 	b.at("#/node/nothing-of-this-name")

@@ -138,7 +138,7 @@ func TestMergeConflict(t *testing.T) {
 	b.reads("All are resolved")
 	b.click("button", "Finish the merge")
 	b.reads("The merge is committed.")
-	if said := m.mnem("get", "zoe"); !strings.Contains(said, "Zoe keeps the harbour") {
+	if said := m.mnem("show", "zoe"); !strings.Contains(said, "Zoe keeps the harbour") {
 		t.Errorf("%s", said)
 	}
 }
@@ -164,7 +164,7 @@ func TestMergeAborted(t *testing.T) {
 	b.click("button", "Abort the merge")
 	b.reads("The merge is aborted")
 	b.wait("!document.body.innerText.includes('Conflicts of a merge')")
-	if said := m.mnem("get", "zoe"); !strings.Contains(said, "Zoe keeps the ferry") {
+	if said := m.mnem("show", "zoe"); !strings.Contains(said, "Zoe keeps the ferry") {
 		t.Errorf("%s", said)
 	}
 }
@@ -194,7 +194,7 @@ func TestQuarantine(t *testing.T) {
 	b.click("[aria-labelledby=erased] button", "Reject")
 	b.reads("Rejected: it stays here.")
 	b.wait("!document.body.innerText.includes('Erased elsewhere')")
-	if said := m.mnem("get", "secret"); !strings.Contains(said, "heron") {
+	if said := m.mnem("show", "secret"); !strings.Contains(said, "heron") {
 		t.Errorf("%s", said)
 	}
 }

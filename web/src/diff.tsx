@@ -1,9 +1,9 @@
 import { h, Fragment } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { href } from './route';
-import { Cid, Id, Keep, Named, Text, Time, Waits, Words, asText, useAsk, useNodes } from './parts';
+import { Cid, Id, Keep, Named, Text, Time, Waits, Words, asText, useAsk, useNodes, useShow } from './parts';
 import { Page } from './search';
-import { Change, Counts, Diff, Field } from './types';
+import { Change, Counts, Diff, Field, Shown } from './types';
 import { headline, many, short } from './words';
 
 /** Fields are the fields that a change changed, words marked. */
@@ -99,7 +99,7 @@ export function Changes({ of, at }: { of: Diff; at: string }) {
 
 /** CommitPage is one commit, and what it changed. */
 export function CommitPage({ route }: Page) {
-  const shown = useAsk('show', { name: route.part });
+  const shown = useShow<Shown>({ name: route.part });
   return (
     <Waits of={shown}>{(c) => (
       <article>

@@ -3,10 +3,10 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ask } from './api';
 import { go, href } from './route';
 import { Dot, Leaves, Net, Start, begin, cut, fold, grow, maxDots, named, only } from './net';
-import { Failure, Named, Text, Waits, useAsk } from './parts';
+import { Failure, Named, Text, Waits, useAsk, useShow } from './parts';
 import { Picture } from './picture';
 import { Page } from './search';
-import { hidden } from './types';
+import { Node, hidden } from './types';
 import { many } from './words';
 
 const each = 100; // neighbours in each direction that a click brings
@@ -22,7 +22,7 @@ export function GraphPage(page: Page) {
 }
 
 function OfNode({ route, at }: Page) {
-  const node = useAsk('get', { node: route.part, at, include: hidden });
+  const node = useShow<Node>({ name: route.part, at, include: hidden });
   return <Waits of={node}>{(n) => (
     <Graph key={n.id + at} starts={[{ id: n.id, name: named(n), type: n.type }]} at={at} name={named(n)} most={each}>
       Around <Named id={n.id} name={n.key} summary={n.summary} at={at} /></Graph>
@@ -172,7 +172,7 @@ function Filters({ net, without, set }:
       const all = new Map(times);
       for (let i = 0; i < missing.length; i += together) { // some at a time: the server has others to answer
         await Promise.all(missing.slice(i, i + together).map(async (d) => {
-          const n = await ask('get', { node: d.id, include: hidden }, abort.signal).catch(() => null);
+          const n = await ask('show', { name: d.id, include: hidden }, abort.signal).catch(() => null) as Node | null;
           all.set(d.id, n?.created ?? '');
         }));
         if (abort.signal.aborted) return;

@@ -3,9 +3,9 @@ import { useEffect, useState } from 'preact/hooks';
 import { ask } from './api';
 import { href } from './route';
 import { Document, isMarkdown } from './document';
-import { Cid, Command, Copy, Failure, Id, Named, Text, Time, Waits, asText, useAsk } from './parts';
+import { Cid, Command, Copy, Failure, Id, Named, Text, Time, Waits, asText, useAsk, useShow } from './parts';
 import { Page } from './search';
-import { Commit, Neighbor, Node, hidden } from './types';
+import { Block, Commit, Neighbor, Node, Shown, hidden } from './types';
 import { Fields } from './diff';
 import { brief, headline } from './words';
 
@@ -15,7 +15,7 @@ const most = 200; // neighbours of each direction
 export function NodePage({ route, at, tick, writes }: Page) {
   const [changes, setChanges] = useState(0);
   const again = tick + changes;
-  const node = useAsk('get', { node: route.part, at, include: hidden }, again);
+  const node = useShow<Node>({ name: route.part, at, include: hidden }, again);
   return (
     <Waits of={node}>{(n) => (
       <article class="node">
@@ -74,7 +74,7 @@ async function read(id: string, at: string, signal: AbortSignal): Promise<{ node
     more = near.more_in > 0 || open.length > parts || found.length > parts;
     if (more) break;
   }
-  const nodes = await Promise.all(found.slice(0, parts).map((part) => ask('get', { node: part, at }, signal)));
+  const nodes = await Promise.all(found.slice(0, parts).map((part) => ask('show', { name: `id:${part}`, at }, signal))) as Node[];
   const first = (n: Node) => Number(/#L(\d+)/.exec(n.sources[0] ?? '')?.[1] ?? 0);
   return { nodes: nodes.sort((a, b) => first(a) - first(b)), more };
 }
@@ -214,7 +214,7 @@ function History({ id, at, tick }: { id: string; at: string; tick: number }) {
 /** Past is one commit of a node's history; what it did to the node is asked when it is opened. */
 function Past({ commit, id }: { commit: Commit; id: string }) {
   const [open, setOpen] = useState(false);
-  const shown = useAsk(open ? 'show' : '', { name: commit.commit });
+  const shown = useShow<Shown>(open ? { name: commit.commit } : null);
   return (
     <li class="past">
       <details onToggle={(e) => setOpen((e.target as HTMLDetailsElement).open)}>
@@ -241,7 +241,7 @@ function Past({ commit, id }: { commit: Commit; id: string }) {
 /** Raw is the block of a node as it is stored. */
 function Raw({ cid }: { cid: string }) {
   const [open, setOpen] = useState(false);
-  const block = useAsk(open ? 'cat_file' : '', { cid });
+  const block = useShow<Block>(open ? { name: cid, raw: true } : null);
   return (
     <details onToggle={(e) => setOpen((e.target as HTMLDetailsElement).open)}>
       <summary>Stored block</summary>

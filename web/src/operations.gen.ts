@@ -15,7 +15,6 @@ export interface Arguments {
     time?: string;
     verbose?: boolean;
   };
-  cat_file: { cid: string };
   communities: {
     at?: string;
     include?: ('forgotten' | 'superseded' | 'expired' | 'retired')[];
@@ -54,14 +53,6 @@ export interface Arguments {
     time?: string;
     type?: string[];
     where?: string[];
-  };
-  get: {
-    at?: string;
-    field?: string;
-    importance?: boolean;
-    include?: ('forgotten' | 'superseded' | 'expired' | 'retired')[];
-    node: string;
-    now?: string;
   };
   log: {
     agent?: string[];
@@ -221,7 +212,16 @@ export interface Arguments {
   };
   session_list: {  };
   session_log: { limit?: number; name: string };
-  show: { at?: string; name?: string; signatures?: boolean };
+  show: {
+    at?: string;
+    field?: string;
+    importance?: boolean;
+    include?: ('forgotten' | 'superseded' | 'expired' | 'retired')[];
+    name?: string;
+    now?: string;
+    raw?: boolean;
+    signatures?: boolean;
+  };
   stats: { at?: string };
   undo: { expect?: string; op?: string; own?: boolean; time?: string };
 }
@@ -246,7 +246,6 @@ export interface Answers {
     name: string;
     remotes?: { ahead: number; behind: number; commit: string; remote: string }[];
   } | { commit: string; removed: string })[];
-  cat_file: { cid: string; data: Json; kind: string | null; size: number };
   communities: {
     commit: string | null;
     communities: {
@@ -429,56 +428,6 @@ export interface Answers {
       rule: string;
     }[];
   };
-  get: {
-    cid: string;
-    commit: string | null;
-    content: string | null;
-    context: string | null;
-    created: string;
-    cues?: string[];
-    id: string;
-    key: string | null;
-    mark: { actor: string; by: string | null; reason: string | null; state: string; time: string } | null;
-    media: string | null;
-    props: Record<string, Json>;
-    sources: string[];
-    summary: string | null;
-    type: string;
-    updated: string | null;
-    validFrom: string | null;
-    validTo: string | null;
-  } | {
-    cid: string;
-    commit: string | null;
-    content: string | null;
-    context: string | null;
-    created: string;
-    cues?: string[];
-    id: string;
-    importance: {
-      age_seconds: number;
-      base: number;
-      decay: number;
-      half_life_days: number;
-      importance: number;
-      linked: number;
-      links: number;
-      use: number;
-      uses: number;
-      value: number;
-    };
-    key: string | null;
-    mark: { actor: string; by: string | null; reason: string | null; state: string; time: string } | null;
-    media: string | null;
-    now: string;
-    props: Record<string, Json>;
-    sources: string[];
-    summary: string | null;
-    type: string;
-    updated: string | null;
-    validFrom: string | null;
-    validTo: string | null;
-  } | Json;
   log: {
     agent: string | null;
     author: string;
@@ -938,6 +887,57 @@ export interface Answers {
     tokens: number | null;
   }[];
   show: {
+    cid: string;
+    commit: string | null;
+    content: string | null;
+    context: string | null;
+    created: string;
+    cues?: string[];
+    id: string;
+    importance?: {
+      age_seconds: number;
+      base: number;
+      decay: number;
+      half_life_days: number;
+      importance: number;
+      linked: number;
+      links: number;
+      use: number;
+      uses: number;
+      value: number;
+    };
+    in: {
+      edge: string;
+      id: string;
+      key: string | null;
+      node_type: string | null;
+      summary: string | null;
+      type: string;
+      weight: number;
+    }[];
+    key: string | null;
+    mark: { actor: string; by: string | null; reason: string | null; state: string; time: string } | null;
+    media: string | null;
+    more_in: number;
+    more_out: number;
+    now?: string | null;
+    out: {
+      edge: string;
+      id: string;
+      key: string | null;
+      node_type: string | null;
+      summary: string | null;
+      type: string;
+      weight: number;
+    }[];
+    props: Record<string, Json>;
+    sources: string[];
+    summary: string | null;
+    type: string;
+    updated: string | null;
+    validFrom: string | null;
+    validTo: string | null;
+  } | {
     agent: string | null;
     author: string;
     commit: string;
@@ -1001,43 +1001,32 @@ export interface Answers {
     title?: string;
   } | {
     cid: string;
-    commit: string | null;
-    content: string | null;
-    context: string | null;
     created: string;
-    cues?: string[];
+    dst: string;
+    dst_key: string | null;
     id: string;
-    in: {
-      edge: string;
-      id: string;
-      key: string | null;
-      node_type: string | null;
-      summary: string | null;
-      type: string;
-      weight: number;
-    }[];
     key: string | null;
     mark: { actor: string; by: string | null; reason: string | null; state: string; time: string } | null;
-    media: string | null;
-    more_in: number;
-    more_out: number;
-    out: {
-      edge: string;
-      id: string;
-      key: string | null;
-      node_type: string | null;
-      summary: string | null;
-      type: string;
-      weight: number;
-    }[];
     props: Record<string, Json>;
     sources: string[];
-    summary: string | null;
+    src: string;
+    src_key: string | null;
     type: string;
-    updated: string | null;
     validFrom: string | null;
     validTo: string | null;
-  };
+    weight: number;
+  } | {
+    actor: string;
+    command: string[];
+    oldest?: boolean;
+    op: string;
+    redoes: string | null;
+    refs: { from: string | null; ref: string; to: string | null }[];
+    seq: number;
+    time: string;
+    undoes: string | null;
+    undone?: boolean;
+  } | { cid: string; data: Json; kind: string | null; size: number } | Json;
   stats: {
     agents: Record<string, Json>;
     commit: string | null;

@@ -35,13 +35,18 @@ export function useNodes(ids: string[], commit: string): Record<string, Node> {
   useEffect(() => {
     const abort = new AbortController();
     for (const id of ids) {
-      ask('get', { node: id, at: commit, include: hidden }, abort.signal).then(
-        (n) => setNodes((all) => ({ ...all, [id]: n })),
+      ask('show', { name: id, at: commit, include: hidden }, abort.signal).then(
+        (n) => setNodes((all) => ({ ...all, [id]: n as Node })),
         () => undefined); // the card shows what was found, and no more
     }
     return () => abort.abort();
   }, [key]);
   return nodes;
+}
+
+/** useShow reads a record whose form the caller knows; null reads nothing. */
+export function useShow<T>(args: Arguments['show'] | null, tick = 0): Asked<T> {
+  return useAsk(args ? 'show' : '', args ?? {}, tick) as unknown as Asked<T>;
 }
 
 /** Failure says what was refused, and what to do. */

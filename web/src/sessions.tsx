@@ -2,9 +2,9 @@ import { h, Fragment } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { ask } from './api';
 import { href } from './route';
-import { Cid, Command, Failure, Keep, Named, Text, Time, Waits, asText, useAsk, useNodes } from './parts';
+import { Cid, Command, Failure, Keep, Named, Text, Time, Waits, asText, useAsk, useNodes, useShow } from './parts';
 import { Page } from './search';
-import { Json, Replay, SessionRecord } from './types';
+import { Block, Json, Replay, SessionRecord } from './types';
 import { many, uuid } from './words';
 
 /** Sessions lists what was recorded. */
@@ -80,7 +80,7 @@ function listOf(v: Json | undefined): Json[] {
 
 /** Given is what a receipt says was given: the memories of then, with their scores. */
 function Given({ receipt }: { receipt: string }) {
-  const block = useAsk('cat_file', { cid: receipt });
+  const block = useShow<Block>({ name: receipt, raw: true });
   return <Waits of={block}>{(b) => <Items data={fieldsOf(b.data)} />}</Waits>;
 }
 

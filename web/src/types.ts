@@ -12,8 +12,6 @@ type With<A, Name extends string> = Extract<A, Record<Name, unknown>>;
 
 /** Forms are those forms of answers which the page asks for, where an operation has several. */
 interface Forms {
-  get: With<Answers['get'], 'cid'>;
-  show: With<Answers['show'], 'diff'>;
   branch: With<Answers['branch'][number], 'current'>[];
   ls: With<Answers['ls'], 'nodes'>;
   diff: With<Answers['diff'], 'nodes'>;
@@ -25,13 +23,15 @@ interface Forms {
 /** Answer is what the page gets from an operation. */
 export type Answer<V extends Verb> = V extends keyof Forms ? Forms[V] : Answers[V];
 
-export type Node = Answer<'get'>;
+export type Node = With<Answers['show'], 'summary'>;
+export type Shown = With<Answers['show'], 'diff'>;
+export type Block = With<Answers['show'], 'data'>;
 export type Found = Answer<'recall'>;
 export type Item = Found['items'][number];
 export type Step = NonNullable<Item['path']>[number];
 
 /** hidden are the states that answers leave out unless they are asked for. */
-export const hidden: NonNullable<Arguments['get']['include']> = ['forgotten', 'superseded', 'expired', 'retired'];
+export const hidden: NonNullable<Arguments['show']['include']> = ['forgotten', 'superseded', 'expired', 'retired'];
 
 export type Neighbors = Answer<'neighbors'>;
 export type Neighbor = Neighbors['out'][number];

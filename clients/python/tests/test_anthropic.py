@@ -131,7 +131,7 @@ class Differences(MemoryCase):
         page: Any = self.memory.ls(type=["MemoryFile", "MemoryDirectory"], limit=0)
         mine = {}
         for node in page.nodes:
-            found: Any = self.memory.get(node.id)
+            found: Any = self.memory.show(node.id)
             mine[node.props["path"]] = None if node.type == "MemoryDirectory" else found.content or ""
         self.assertEqual(len(mine), len(page.nodes))
         self.assertEqual(mine, files)
@@ -165,7 +165,7 @@ class Differences(MemoryCase):
         self.assertEqual(self.memory.recall("who leads infra").items[0].type, "MemoryFile")
         self.memory.undo()
         self.assertIn("/memories/a.md", str(self.mine.call({"command": "view", "path": "/memories"})))
-        node: Any = self.memory.get("/memories/a.md")
+        node: Any = self.memory.show("/memories/a.md")
         self.assertEqual(node.content, "Alice leads infra\n")
 
     def test_async_and_concurrent(self) -> None:
@@ -196,7 +196,7 @@ class Differences(MemoryCase):
 
         with ThreadPoolExecutor(4) as threads:
             list(threads.map(write, range(4)))
-        node: Any = self.memory.get("/memories/log")
+        node: Any = self.memory.show("/memories/log")
         self.assertEqual(sorted(node.content.split()), sorted(f"{w}-{i}" for w in range(4) for i in range(5)))
 
 

@@ -61,9 +61,9 @@ class Verbs(MemoryCase):
         self.assertEqual([(f.field, f.old, f.new) for f in diff.nodes[0].fields][:1], [("summary", "one", "two")])
         undone = self.memory.undo()
         self.assertEqual(undone.did, "undone")
-        node = self.memory.get("a")
+        node = self.memory.show("a")
         self.assertEqual(node.summary, "one")
-        self.assertEqual(self.memory.get("a", field="summary"), "one")
+        self.assertEqual(self.memory.show("a", field="summary"), "one")
 
     def test_branch_and_merge(self) -> None:
         self.memory.commit([{"node": {"key": "a", "type": "T"}}], "first")
@@ -72,7 +72,7 @@ class Verbs(MemoryCase):
         side.commit([{"node": {"key": "b", "type": "T"}}], "on the side")
         self.assertEqual({b.name for b in self.memory.branch()}, {"main", "side"})  # type: ignore[union-attr]
         with self.assertRaises(mnem.NotFound):
-            self.memory.get("b")
+            self.memory.show("b")
         merged = self.memory.merge("side")
         assert isinstance(merged, answers.MergeAnswer)
         self.assertTrue(merged.fast_forward)
@@ -98,7 +98,7 @@ class Verbs(MemoryCase):
 
     def test_errors(self) -> None:
         with self.assertRaises(mnem.NotFound) as caught:
-            self.memory.get("nothing")
+            self.memory.show("nothing")
         self.assertEqual(caught.exception.code, "not_found")
         self.assertTrue(caught.exception.hint)
         self.assertIn("hint: ", str(caught.exception))
@@ -148,7 +148,7 @@ class Async(MemoryCase):
                 self.assertEqual(made.nodes.added, 1)
                 self.assertEqual(len((await memory.forget("k")).marked), 1)
                 with self.assertRaises(mnem.NotFound):
-                    await memory.get("nothing")
+                    await memory.show("nothing")
 
         asyncio.run(run())
 

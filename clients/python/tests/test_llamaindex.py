@@ -24,7 +24,7 @@ WORDS = "zebra apple infra billing stripe printer floor garden river Tuesday".sp
 class Blocks(MemoryCase):
     def messages(self) -> list[Any]:
         page: Any = self.memory.ls(type=["Message"], limit=0)
-        nodes: list[Any] = [self.memory.get(n.id) for n in page.nodes]
+        nodes: list[Any] = [self.memory.show(n.id) for n in page.nodes]
         return [(n.content or n.summary, n.props) for n in nodes]
 
     def test_random_messages(self) -> None:

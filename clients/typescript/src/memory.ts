@@ -9,8 +9,8 @@ import type { Connection, Link, Reply } from "./link.js";
 import { WINDOWS, absolute, pause } from "./program.js";
 import { LISTS, Verbs } from "./verbs.js";
 import type {
-  CommitAnswer, CommitOptions, ForgetOptions, GetAnswer, GetAnswerWithImportance, GetOptions, LogAnswer, MarkAnswer,
-  MarkOptions, OneOf, RememberAnswer,
+  CommitAnswer, CommitOptions, ForgetOptions, LogAnswer, MarkAnswer,
+  MarkOptions, RememberAnswer, ShowAnswer, ShowOptions,
 } from "./verbs.js";
 
 /** Seconds after which a shared server ends if no process asks. */
@@ -130,11 +130,12 @@ export class Memory extends Verbs {
     return this.verb("commit", ["lines", "message"], given) as Promise<CommitAnswer>;
   }
 
-  /** Returns a node, or the value of one field of it. */
-  override get(node: string, options: GetOptions & { field: string }): Promise<unknown>;
-  override get(node: string, options?: GetOptions): Promise<OneOf<GetAnswer, GetAnswerWithImportance>>;
-  override get(...given: unknown[]): Promise<never> {
-    return this.verb("get", ["node"], given) as Promise<never>;
+  /** Returns a node, a commit, or anything else that is stored; or the value of one field of a node. */
+  override show(name: string, options: ShowOptions & { field: string }): Promise<unknown>;
+  override show(name: `key:${string}` | `id:${string}`, options?: Omit<ShowOptions, "raw">): Promise<ShowAnswer>;
+  override show(name?: string | ShowOptions, options?: ShowOptions): ReturnType<Verbs["show"]>;
+  override show(...given: unknown[]): Promise<never> {
+    return this.verb("show", ["name"], given) as Promise<never>;
   }
 
   /** Marks memories as forgotten: by ids or keys, or by where, type and before. restore takes it back. */

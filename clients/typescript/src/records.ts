@@ -53,7 +53,7 @@ export class Records {
 
   async get(path: readonly string[]): Promise<Stored | undefined> {
     try {
-      return record(await this.memory.get(`key:${this.key(path)}`));
+      return record(await this.memory.show(`key:${this.key(path)}`));
     } catch (err) {
       if (err instanceof NotFound) return undefined;
       throw err;

@@ -7,7 +7,7 @@ type Open<T, All extends PropertyKey> = T & { [K in Exclude<All, keyof T>]?: und
 type Each<T, All extends PropertyKey> = T extends unknown ? Open<T, All> : never;
 
 /** One of several forms of an answer: the members of the other forms are undefined. */
-export type OneOf<A, B = never, C = never> = Each<A | B | C, Names<A | B | C>>;
+export type OneOf<A, B = never, C = never, D = never, E = never> = Each<A | B | C | D | E, Names<A | B | C | D | E>>;
 
 export interface Counts {
   added: number;
@@ -67,13 +67,6 @@ export interface BranchAnswer {
 export interface BranchRemoved {
   commit: string;
   removed: string;
-}
-
-export interface CatFileAnswer {
-  cid: string;
-  data: unknown;
-  kind: string | null;
-  size: number;
 }
 
 export interface Field {
@@ -505,56 +498,6 @@ export interface GcAnswer {
   must_free?: number;
 }
 
-export interface Mark {
-  actor: string;
-  by: string | null;
-  reason: string | null;
-  state: string;
-  time: string;
-}
-
-export interface GetAnswer {
-  cid: string;
-  commit: string | null;
-  content: string | null;
-  context: string | null;
-  created: string;
-  id: string;
-  key: string | null;
-  mark: Mark | null;
-  media: string | null;
-  props: Record<string, unknown>;
-  sources: string[];
-  summary: string | null;
-  type: string;
-  updated: string | null;
-  validFrom: string | null;
-  validTo: string | null;
-  cues?: string[];
-}
-
-export interface GetAnswerWithImportance {
-  cid: string;
-  commit: string | null;
-  content: string | null;
-  context: string | null;
-  created: string;
-  id: string;
-  importance: Importance;
-  key: string | null;
-  mark: Mark | null;
-  media: string | null;
-  now: string;
-  props: Record<string, unknown>;
-  sources: string[];
-  summary: string | null;
-  type: string;
-  updated: string | null;
-  validFrom: string | null;
-  validTo: string | null;
-  cues?: string[];
-}
-
 export interface HalfLifeAnswer {
   commit: string | null;
   dry_run: boolean;
@@ -624,6 +567,14 @@ export interface LogAnswer {
   signature?: Signature;
   stat?: Stat;
   title?: string;
+}
+
+export interface Mark {
+  actor: string;
+  by: string | null;
+  reason: string | null;
+  state: string;
+  time: string;
 }
 
 export interface LsNode {
@@ -1665,37 +1616,7 @@ export interface SetAnswer {
   warnings?: SecretWarning[];
 }
 
-export interface Diff {
-  counts: Count;
-  edges: Edge[];
-  from: string | null;
-  nodes: Node[];
-  to: string | null;
-  profiles?: Profile;
-  stage?: string;
-  title?: string;
-}
-
 export interface ShowAnswer {
-  agent: string | null;
-  author: string;
-  commit: string;
-  diff: Diff;
-  edges: Counts;
-  graph: string;
-  message: string;
-  nodes: Counts;
-  parents: string[];
-  task: string | null;
-  time: string;
-  git?: string | null;
-  profiles?: string[];
-  signature?: Signature;
-  stat?: Stat;
-  title?: string;
-}
-
-export interface ShowNode {
   cid: string;
   commit: string | null;
   content: string | null;
@@ -1717,6 +1638,76 @@ export interface ShowNode {
   validFrom: string | null;
   validTo: string | null;
   cues?: string[];
+  importance?: Importance;
+  now?: string | null;
+}
+
+export interface Diff {
+  counts: Count;
+  edges: Edge[];
+  from: string | null;
+  nodes: Node[];
+  to: string | null;
+  profiles?: Profile;
+  stage?: string;
+  title?: string;
+}
+
+export interface ShowCommit {
+  agent: string | null;
+  author: string;
+  commit: string;
+  diff: Diff;
+  edges: Counts;
+  graph: string;
+  message: string;
+  nodes: Counts;
+  parents: string[];
+  task: string | null;
+  time: string;
+  git?: string | null;
+  profiles?: string[];
+  signature?: Signature;
+  stat?: Stat;
+  title?: string;
+}
+
+export interface ShowEdge {
+  cid: string;
+  created: string;
+  dst: string;
+  dst_key: string | null;
+  id: string;
+  key: string | null;
+  mark: Mark | null;
+  props: Record<string, unknown>;
+  sources: string[];
+  src: string;
+  src_key: string | null;
+  type: string;
+  validFrom: string | null;
+  validTo: string | null;
+  weight: number;
+}
+
+export interface ShowOperation {
+  actor: string;
+  command: string[];
+  op: string;
+  redoes: string | null;
+  refs: RefMove[];
+  seq: number;
+  time: string;
+  undoes: string | null;
+  oldest?: boolean;
+  undone?: boolean;
+}
+
+export interface ShowBlock {
+  cid: string;
+  data: unknown;
+  kind: string | null;
+  size: number;
 }
 
 export interface SourcesSource {
@@ -1972,7 +1963,7 @@ export interface CommitOptions {
   dry_run?: boolean | undefined;
   /** the CID of the commit that the branch must be at, or "none" for a branch without one; else exit code 5 */
   expect?: string | undefined;
-  /** the version that a node must have, NODE=CID, as 'mnem get' prints it, or NODE=none; else exit code 5 */
+  /** the version that a node must have, NODE=CID, as 'mnem show' prints it, or NODE=none; else exit code 5 */
   expect_node?: readonly (string)[] | undefined;
   /** change lines, in order: objects with one member node, edge, embedding or remove */
   lines?: readonly Readonly<Record<string, unknown>>[] | undefined;
@@ -2180,20 +2171,6 @@ export interface GcOptions {
   keep_ops?: number | undefined;
   /** time of the change, RFC 3339 */
   time?: string | undefined;
-}
-
-/** Parameters of get. */
-export interface GetOptions {
-  /** the REVision to read; see 'mnem help revisions' */
-  at?: string | undefined;
-  /** print the value of this FIELD alone */
-  field?: string | undefined;
-  /** tell the effective importance, too */
-  importance?: boolean | undefined;
-  /** show nodes and edges in these hidden STATES too: forgotten, superseded, expired, retired */
-  include?: readonly ("forgotten" | "superseded" | "expired" | "retired")[] | undefined;
-  /** TIME that the importance is of, RFC 3339 or YYYY-MM-DD (default: now) */
-  now?: string | undefined;
 }
 
 /** Parameters of halfLife. */
@@ -3391,6 +3368,16 @@ export interface SetOptions {
 export interface ShowOptions {
   /** the REVision to read; see 'mnem help revisions' */
   at?: string | undefined;
+  /** print the value of this FIELD of a node alone */
+  field?: string | undefined;
+  /** print the effective importance of a node too */
+  importance?: boolean | undefined;
+  /** show nodes and edges in these hidden STATES too: forgotten, superseded, expired, retired */
+  include?: readonly ("forgotten" | "superseded" | "expired" | "retired")[] | undefined;
+  /** TIME that the importance is of, RFC 3339 or YYYY-MM-DD (default: now) */
+  now?: string | undefined;
+  /** the stored block as DAG-JSON */
+  raw?: boolean | undefined;
   /** print what signatures are worth, as 'mnem verify' does */
   signatures?: boolean | undefined;
 }
@@ -3567,18 +3554,6 @@ export abstract class Verbs {
   }
 
   /**
-   * Print a block, of facts or of an index, as DAG-JSON. CID may be a unique prefix of at least 4 digits, before
-   * which bafyrei or bafkrei may be left out, or a revision. --path goes on from there, by names and positions,
-   * over links: graph/nodes is the root of a commit's tree of nodes.
-   *
-   * @param cid the CID of an object
-   */
-  catFile(cid: string): Promise<CatFileAnswer>;
-  catFile(...given: unknown[]): Promise<unknown> {
-    return this.verb("cat_file", ["cid"], given);
-  }
-
-  /**
    * Apply what a commit changed against its first parent, or all commits after FROM up to TO, to the branch, as
    * one new commit with the message of the last one. Where the branch made different changes it is a conflict,
    * as in 'mnem merge', which also lists, resolves and continues.
@@ -3749,21 +3724,9 @@ export abstract class Verbs {
   }
 
   /**
-   * Print a node with everything in it. NODE is its exact key, its id, or at least 4 hex digits that only its id
-   * begins with; key:NAME and id:ID force one reading. Or it is a text that means one node for sure: its exact
-   * summary, or several words that it alone has all of. Where several fit, they are listed.
-   *
-   * @param node a node by key, id, at least 4 digits of an id, or exact title
-   */
-  get(node: string, options?: GetOptions): Promise<OneOf<GetAnswer, GetAnswerWithImportance>>;
-  get(...given: unknown[]): Promise<unknown> {
-    return this.verb("get", ["node"], given);
-  }
-
-  /**
-   * List after how many days a memory of each type counts half in its effective importance, which 'mnem get NODE
-   * --importance' shows, and which decides what 'mnem consolidate' proposes. A type that is not listed has what
-   * * has, which cannot be changed: give it one of its own.
+   * List after how many days a memory of each type counts half in its effective importance, which 'mnem show
+   * NODE --importance' shows, and which decides what 'mnem consolidate' proposes. A type that is not listed has
+   * what * has, which cannot be changed: give it one of its own.
    *
    * @param half_lives TYPE=DAYS or TYPE=default, to change those of these types
    */
@@ -3868,7 +3831,7 @@ export abstract class Verbs {
 
   /**
    * List the edges of a node in order of type and other end: outgoing ones (->), then incoming ones (<-). NODE
-   * is named as for 'mnem get'.
+   * is named as for 'mnem show'.
    *
    * @param node a node by key, id, at least 4 digits of an id, or exact title
    */
@@ -4108,7 +4071,7 @@ export abstract class Verbs {
 
   /**
    * List the nodes related to a node, best first, each with the reason: edges between them, shared entities and
-   * tags (rarer ones count more), and shared words. NODE is named as for 'mnem get'. Tags and entities are not
+   * tags (rarer ones count more), and shared words. NODE is named as for 'mnem show'. Tags and entities are not
    * listed.
    *
    * @param node a node by key, id, at least 4 digits of an id, or exact title
@@ -4350,14 +4313,13 @@ export abstract class Verbs {
   }
 
   /**
-   * Print a commit and what it changed against its first parent, or a node, as it is at --at, with the nodes
-   * next to it. A name that is both is the revision; key:NAME and id:ID always mean the node. Without a name,
-   * the commit at --at.
+   * Print a memory with its links, a commit with what it changed, or anything else that is stored. THING is one
+   * of these; without one it is the commit at --at. What a name means first counts:
    *
-   * @param name a revision, or a node by key, id, at least 4 digits of an id, or exact title
+   * @param name a node by key, id, at least 4 digits of an id, or exact title; an edge by id; a revision; a CID
    */
-  show(options?: ShowOptions): Promise<OneOf<ShowAnswer, ShowNode>>;
-  show(name: string, options?: ShowOptions): Promise<OneOf<ShowAnswer, ShowNode>>;
+  show(options?: ShowOptions): Promise<OneOf<ShowAnswer, ShowCommit, ShowEdge, ShowOperation, ShowBlock>>;
+  show(name: string, options?: ShowOptions): Promise<OneOf<ShowAnswer, ShowCommit, ShowEdge, ShowOperation, ShowBlock>>;
   show(...given: unknown[]): Promise<unknown> {
     return this.verb("show", ["name"], given);
   }

@@ -63,8 +63,8 @@ describe("verbs", () => {
     const field = (await memory.diff("HEAD~1", "HEAD")).nodes?.[0]?.fields[0];
     assert.deepEqual([field?.field, field?.old, field?.new], ["summary", "one", "two"]);
     assert.equal((await memory.undo()).did, "undone");
-    assert.equal((await memory.get("a")).summary, "one");
-    assert.deepEqual(await memory.get("a", { field: "summary" }), "one");
+    assert.equal((await memory.show("a")).summary, "one");
+    assert.deepEqual(await memory.show("a", { field: "summary" }), "one");
   });
 
   test("branch and merge", async (t) => {
@@ -73,7 +73,7 @@ describe("verbs", () => {
     await memory.branch("side");
     await memory.acting({ branch: "side", agent: "robot" }).commit([node("b")], "on the side");
     assert.deepEqual((await memory.branch()).map((b) => b.name).sort(), ["main", "side"]);
-    await assert.rejects(memory.get("b"), mnem.NotFound);
+    await assert.rejects(memory.show("b"), mnem.NotFound);
     assert.equal((await memory.merge("side")).fast_forward, true);
     assert.equal((await memory.log({ limit: 1 }))[0]?.agent, "robot");
   });
@@ -104,7 +104,7 @@ describe("verbs", () => {
 
   test("errors", async (t) => {
     const memory = await opened(t);
-    await assert.rejects(memory.get("nothing"), (err) => {
+    await assert.rejects(memory.show("nothing"), (err) => {
       assert(err instanceof mnem.NotFound && err instanceof mnem.MnemError && err instanceof Error);
       assert.deepEqual([err.name, err.code, err.status], ["NotFound", "not_found", 404]);
       assert.match(err.message, /\[not_found\]\nhint: ./);

@@ -1,7 +1,6 @@
 package answers
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -10,7 +9,6 @@ import (
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/branching"
-	"github.com/mnem-project/mnem/internal/verb/reading"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -115,19 +113,6 @@ func diffValue(v *ipld.Value) string {
 		return "(none)"
 	}
 	return show.Line(string(ipld.AppendJSON(nil, *v)))
-}
-
-// Shown prints a commit with its changes, or a node with its edges.
-func Shown(c *show.Console, q *branching.ShowRequest, answer any) error {
-	switch a := answer.(type) {
-	case *branching.ShownCommit:
-		return cmp.Or(c.Printf("%s\n", commitText(c, &a.Commit)), printDiffered(c, a.Diff, q.WordDiff))
-	case *branching.ShownNode:
-		// No rendered line is empty: what follows the first empty one is not of the node.
-		return cmp.Or(c.Printf("%s\n", nodeText(a.WholeNode)),
-			Neighbors(c, &reading.Neighbors{Buckets: a.Buckets}))
-	}
-	return c.PrintJSON(answer)
 }
 
 // MaxCompared bounds how many words of each text are compared one by one: the work grows with their product.

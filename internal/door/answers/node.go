@@ -1,6 +1,7 @@
 package answers
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -27,15 +28,19 @@ func nodeText(w *reading.WholeNode) string {
 	})
 }
 
-func Get(c *show.Console, answer any) error {
+// Shown prints what was asked for.
+func Shown(c *show.Console, q *branching.ShowRequest, answer any) error {
 	switch a := answer.(type) {
-	case *reading.WholeNode:
-		return c.Printf("%s", nodeText(a))
-	case *reading.ImportantNode:
-		e := &a.Importance
-		return c.Printf("%s\n%s\n%s, %s, %d days old, half-life %d days\n", nodeText(&a.WholeNode),
-			importanceText(e), show.Plural(int(e.Uses), "use"), show.Plural(int(e.Linked), "link"),
-			max(e.AgeSeconds, 0)/secondsPerDay, e.HalfLife)
+	case *branching.ShownCommit:
+		return cmp.Or(c.Printf("%s\n", commitText(c, &a.Commit)), printDiffered(c, a.Diff, q.WordDiff))
+	case *branching.ShownNode:
+		return shownNode(c, a)
+	case *branching.Op:
+		return OneOp(c, a)
+	case *branching.Block:
+		return block(c, a)
+	case *reading.Edge:
+		return show.Fields(c, a)
 	case *verb.FieldValue:
 		if s, isText := a.Value.(string); isText {
 			if c.Terminal {
@@ -45,6 +50,21 @@ func Get(c *show.Console, answer any) error {
 		}
 	}
 	return c.PrintJSON(answer)
+}
+
+// shownNode prints a node with its edges. No rendered line is empty: what follows the first empty one is not of the
+// node.
+func shownNode(c *show.Console, a *branching.ShownNode) error {
+	c.Put("%s", nodeText(a.WholeNode))
+	if e := a.Importance; e != nil {
+		c.Put("\n%s\n%s, %s, %d days old, half-life %d days\n", importanceText(e), show.Plural(int(e.Uses), "use"),
+			show.Plural(int(e.Linked), "link"), max(e.AgeSeconds, 0)/secondsPerDay, e.HalfLife)
+	}
+	if len(a.Out)+len(a.In) == 0 && a.MoreOut+a.MoreIn == 0 {
+		return c.Failed()
+	}
+	c.Put("\n")
+	return Neighbors(c, &reading.Neighbors{Buckets: a.Buckets})
 }
 
 const secondsPerDay = 86400
@@ -171,8 +191,8 @@ func Path(c *show.Console, q *reading.PathRequest, w *reading.Way) error {
 	return nil
 }
 
-// Block prints a stored block.
-func Block(c *show.Console, b *branching.Block) error {
+// block prints a stored block.
+func block(c *show.Console, b *branching.Block) error {
 	if b.Raw != nil {
 		_, err := c.Out.Write(b.Raw)
 		return err

@@ -26,5 +26,5 @@ func TestAccessesInAPipe(t *testing.T) {
 	if !strings.Contains(out, "Carol drinks tea") || !strings.Contains(stderr, "not counted") {
 		t.Errorf("stdout %q, stderr %q", out, stderr)
 	}
-	w.run(operation.Corrupt.Exit, "get", "tea", "--importance")
+	w.run(operation.Corrupt.Exit, "show", "tea", "--importance")
 }

@@ -29,7 +29,7 @@ func TestGraceIsByTheClock(t *testing.T) {
 			w.run(0, "remember", "The disk belongs to "+name, "--time", given)
 		}
 		w.run(0, "gc", "--keep-ops", "3", "--time", given)
-		w.run(0, "get", "bob", "--at", "gone@{op:4}")
+		w.run(0, "show", "bob", "--at", "gone@{op:4}")
 	}
 }
 

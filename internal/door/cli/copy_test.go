@@ -69,7 +69,7 @@ func TestCopyOfHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(to, "second")
-	program.Ran(t, program.In(to, io.Discard, io.Discard), "get", "second", "--json")
+	program.Ran(t, program.In(to, io.Discard, io.Discard), "show", "second", "--json")
 	if err := original.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestCopyOfHeld(t *testing.T) {
 	if err := os.WriteFile(name, words, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	code, _, errs := code(t, program.In(another, io.Discard, io.Discard), "get", "third", "--wait", "100ms")
+	code, _, errs := code(t, program.In(another, io.Discard, io.Discard), "show", "third", "--wait", "100ms")
 	if code != 6 {
 		t.Errorf("the owner of the original is taken for that of the copy: exit code %d, %s", code, errs)
 	}
@@ -98,7 +98,7 @@ func TestCopyOfHeld(t *testing.T) {
 	if err := held.Wait(); err != nil {
 		t.Error(err)
 	}
-	program.Ran(t, program.In(another, io.Discard, io.Discard), "get", "third")
+	program.Ran(t, program.In(another, io.Discard, io.Discard), "show", "third")
 	for at, keys := range map[string]string{dir: "first", to: "first second", another: "first third"} {
 		log := program.Ran(t, program.In(at, io.Discard, io.Discard), "ls", "--json")
 		for _, key := range []string{"first", "second", "third"} {

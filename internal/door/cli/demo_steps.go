@@ -26,7 +26,7 @@ func demoHistory() []demoStepText {
 			[]string{"diff", "HEAD~1", "HEAD", "--type", "Task", "--type", "Decision", "--type", "owns"}},
 		{"Single nodes can be listed, read and walked from.",
 			[]string{"ls", "--type", "Decision", "--sort", "-created", "--limit", "4"}},
-		{"", []string{"get", "svc/webhooks"}},
+		{"", []string{"show", "svc/webhooks"}},
 		{"", []string{"neighbors", "svc/webhooks"}},
 		{"", []string{"path", "priya", "db/marlin", "--undirected"}},
 	}

@@ -100,13 +100,13 @@ func TestErrorsOfCommandsEchoNone(t *testing.T) {
 		"tag %", "tag -m x %", "tag rm %", "branch %", "branch rm %", "switch %", "switch -c %",
 		"session start %", "session log %", "session end %", "session rm %", "session advance %",
 		"profile set % --limit 3", "profile rm %", "profile unset %", "profile default %", "profile show %",
-		"half-life %=3", "purge alice --yes --reason %", "forget %", "stale %", "get %", "show %", "log --at %",
+		"half-life %=3", "purge alice --yes --reason %", "forget %", "show %", "log --at %",
 		"remote add % ../x", "remote add x %", "remote rm %", "remote rename % y", "fetch %", "push %", "sync %", "clone %",
 		"config get %", "config set % y", "config set wait %", "token create %", "token revoke %", "key show %",
 		"key trust %", "verify %", "policy check %", "import %", "export %", "ingest %", "serve --listen %",
-		"mcp --profile %", "completion %", "help %", "%", "--%", "get --% x", "retrieve x --profile %",
+		"mcp --profile %", "completion %", "help %", "%", "--%", "show --% x", "retrieve x --profile %",
 		"retrieve x --session %", "retrieve x --where %", "remember x --type %", "remember x --tag %", "link % a t",
-		"embed --model %", "git follow %", "guard check %", "cat-file %", "replay %", "op show %", "hook %",
+		"embed --model %", "git follow %", "guard check %", "show --path x %", "replay %", "op show %", "hook %",
 	}
 	for _, command := range commands {
 		for _, g := range echoed {

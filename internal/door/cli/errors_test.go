@@ -108,7 +108,7 @@ var provocations = map[string]func(w *world) []string{
 		w.write("alice.jsonl", aliceLine)
 		w.run(0, "commit", "-m", "x", "alice.jsonl")
 		w.run(0, "purge", "alice", "--yes")
-		return []string{"get", "alice", "--at", "HEAD~1"}
+		return []string{"show", "alice", "--at", "HEAD~1"}
 	},
 	"conflict": func(w *world) []string {
 		w.init()

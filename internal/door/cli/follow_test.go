@@ -140,7 +140,7 @@ func (w *world) step(line string) {
 	case "note":
 		w.note(rest)
 	case "has", "lacks":
-		_, _ = w.run(map[string]int{"has": 0, "lacks": 3}[verb], "get", rest)
+		_, _ = w.run(map[string]int{"has": 0, "lacks": 3}[verb], "show", rest)
 	case "cd":
 		w.Dir = filepath.Join(w.Dir, rest)
 	case "file":
@@ -320,7 +320,7 @@ func TestFollowEmpty(t *testing.T) {
 		w.step(s)
 	}
 	w.run(0, "git", "unfollow")
-	for _, s := range []string{"= none", "lacks x", "mnem --json get x --at trunk"} {
+	for _, s := range []string{"= none", "lacks x", "mnem --json show x --at trunk"} {
 		w.step(s)
 	}
 }

@@ -60,8 +60,8 @@ func TestFullDisk(t *testing.T) {
 			n != 0 && (out != "" || !strings.Contains(errs, "on the disk and give the command again")) {
 			t.Fatalf("exit code %d, %q, %s", n, out, errs)
 		}
-		program.Ran(t, app, "get", "k7")
-		if there, _, errs := code(t, app, "get", key); (there == 0) != (n == 0) {
+		program.Ran(t, app, "show", "k7")
+		if there, _, errs := code(t, app, "show", key); (there == 0) != (n == 0) {
 			t.Errorf("exit code %d, and of looking for it %d, %s", n, there, errs)
 		}
 	}
@@ -78,7 +78,7 @@ func TestFullDisk(t *testing.T) {
 		if err != nil || res.Operation == nil {
 			t.Fatalf("%v, %+v", err, res)
 		}
-		if n, _, errs := code(t, app, "get", key); n != 3 {
+		if n, _, errs := code(t, app, "show", key); n != 3 {
 			t.Errorf("it is still there: exit code %d, %s", n, errs)
 		}
 		return res.Pending

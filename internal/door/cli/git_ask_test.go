@@ -80,7 +80,7 @@ func TestFollowStartsGit(t *testing.T) {
 				w.step(s)
 			}
 			asked := spiedGit(t, `exec GIT "$@"`)
-			w.run(0, "get", "base")
+			w.run(0, "show", "base")
 			if got := asked(); got != c.read {
 				t.Errorf("reading asks git %q, want %q", got, c.read)
 			}
@@ -88,7 +88,7 @@ func TestFollowStartsGit(t *testing.T) {
 			if got := asked(); got != c.write {
 				t.Errorf("writing asks git %q, want %q", got, c.write)
 			}
-			w.run(0, "get", "written")
+			w.run(0, "show", "written")
 			if got := asked(); got != c.again {
 				t.Errorf("then reading asks git %q, want %q", got, c.again)
 			}
@@ -138,10 +138,10 @@ func TestFollowWithoutGit(t *testing.T) {
 			}
 			refused("commit", "-m", "x", "-")
 			refused("remember", "a fact")
-			refused("get", "base")
+			refused("show", "base")
 			refused("git", "sync")
 			w.note("named", "--branch", "other-of-the-memory")
-			if _, said := w.run(0, "get", "base", "--at", "main"); !strings.Contains(said, "warning: ") {
+			if _, said := w.run(0, "show", "base", "--at", "main"); !strings.Contains(said, "warning: ") {
 				t.Errorf("nothing is said of git: %q", said)
 			}
 			w.env[settings.FollowVariable] = "false"
@@ -151,7 +151,7 @@ func TestFollowWithoutGit(t *testing.T) {
 			}
 			delete(w.env, settings.FollowVariable)
 			w.run(0, "git", "unfollow")
-			w.run(0, "get", "base")
+			w.run(0, "show", "base")
 			if strings.Contains(name, "detached") {
 				w.run(1, "git", "follow")
 			}
@@ -202,7 +202,7 @@ func TestFollowReftable(t *testing.T) {
 	w.step("w main ro")
 	for _, said := range []string{"refs/heads/a..b", "junk", ""} {
 		spiedGit(t, `case "$*" in *symbolic-ref*) echo `+said+`;; esac`)
-		if _, err := w.run(1, "get", "of-main"); !strings.Contains(err, "is no ") {
+		if _, err := w.run(1, "show", "of-main"); !strings.Contains(err, "is no ") {
 			t.Errorf("%s: %s", said, err)
 		}
 	}

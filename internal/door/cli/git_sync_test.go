@@ -100,7 +100,7 @@ func TestGitSyncRefused(t *testing.T) {
 	}
 	w.run(0, "merge", "--abort")
 	w.run(0, "git", "sync", "--conflicts", "theirs")
-	if out, _ := w.run(0, "get", "k"); !strings.Contains(out, "of a") {
+	if out, _ := w.run(0, "show", "k"); !strings.Contains(out, "of a") {
 		t.Error(out)
 	}
 	w.step("git switch -q --detach")

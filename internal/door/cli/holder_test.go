@@ -162,7 +162,7 @@ func TestManyCommandsInOneProcess(t *testing.T) {
 					one.Holder = h
 					one.Stdin = strings.NewReader(nodeLine(fmt.Sprintf("w%d/%d", w, i)))
 					program.Ran(t, &one, "commit", "-m", "x", "-")
-					if got := program.Ran(t, &one, "get", fmt.Sprintf("w%d/%d", w, i), "--json"); got == "" {
+					if got := program.Ran(t, &one, "show", fmt.Sprintf("w%d/%d", w, i), "--json"); got == "" {
 						t.Error("it is not there")
 					}
 					program.Ran(t, &one, "retrieve", "asked")

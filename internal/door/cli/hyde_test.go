@@ -58,7 +58,7 @@ func TestHydeIsEmbedded(t *testing.T) {
 // receiptVector reads the vector of the model ollama:e in a receipt, nil for none.
 func (w *world) receiptVector(receipt string) []int8 {
 	w.t.Helper()
-	text, _ := w.run(0, "cat-file", receipt, "--json")
+	text, _ := w.run(0, "show", receipt, "--json")
 	var block struct {
 		Data struct {
 			Request struct {

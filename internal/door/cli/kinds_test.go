@@ -34,11 +34,12 @@ func TestOtherKinds(t *testing.T) {
 	}
 	link := func(cid string, path ...string) string {
 		t.Helper()
-		out, _ := w.run(0, "cat-file", cid)
-		var v any
-		if err := json.Unmarshal([]byte(out), &v); err != nil {
+		out, _ := w.run(0, "show", "--raw", "--json", cid)
+		var block struct{ Data any }
+		if err := json.Unmarshal([]byte(out), &block); err != nil {
 			t.Fatal(err)
 		}
+		v := block.Data
 		for _, name := range append(path, "/") {
 			m, _ := v.(map[string]any)
 			v = m[name]
@@ -60,7 +61,7 @@ func TestOtherKinds(t *testing.T) {
 		}
 	}
 	wants := map[string][]string{ // the kinds that each command takes
-		"show": {"commit", "tag"}, "log --at": {"commit", "tag"}, "diff HEAD": {"commit", "tag"},
+		"log --at": {"commit", "tag"}, "diff HEAD": {"commit", "tag"},
 		"verify": {"commit", "tag"}, "branch --force b": {"commit", "tag"}, "retrieve x --at": {"commit", "tag"},
 		"tag --force t": {"commit", "tag"}, "blame alice --at": {"commit", "tag"}, "merge": {"commit", "tag"},
 		"ls --at": {"commit", "tag"}, "switch --detach": {"commit", "tag"},
@@ -68,7 +69,7 @@ func TestOtherKinds(t *testing.T) {
 		"export -o x.car":           {"commit", "tag"},
 		"export -o x.car --receipt": {"receipt"}, "replay": {"receipt"},
 		"op show": {"operation"}, "op restore": {"operation"}, "log --at op:": {"operation"},
-		"cat-file": {"receipt", "commit", "tag", "operation", "graph", "view", "text"},
+		"show": {"receipt", "commit", "tag", "operation", "graph", "view", "text"},
 	}
 	for line, takes := range wants {
 		taken := strings.Join(takes, " ")

@@ -64,7 +64,7 @@ func TestMeaningByDefault(t *testing.T) {
 				t.Errorf("the paraphrase does not find it: %s", out)
 			}
 			receipt := w.receiptOf(question)
-			if out, _ := w.run(0, "cat-file", receipt); !strings.Contains(strings.Join(strings.Fields(out), ""), `"whole":{"sorts":421}`) {
+			if out, _ := w.run(0, "show", receipt); !strings.Contains(strings.Join(strings.Fields(out), ""), `"whole":{"sorts":421}`) {
 				t.Errorf("the receipt does not say how many words the model knew: %s", out)
 			}
 			w.run(0, "config", "set", "embed.model", "off")

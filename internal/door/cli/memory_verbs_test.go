@@ -148,7 +148,7 @@ func TestMemoryVerbsInProcesses(t *testing.T) {
 		{"consolidate", "--json", "--cap", "3"}, {"consolidate"},
 		{"explore", "Server", "--json"}, {"explore", "--keyword", "srv/1"},
 		{"suggest", "Server epsilon runs PostgreSQL", "--json"}, {"related", "srv/1", "--json"},
-		{"get", "srv/1", "--importance", "--json"}, {"stats", "--json"},
+		{"show", "srv/1", "--importance", "--json"}, {"stats", "--json"},
 		{"remember", "Server zeta runs PostgreSQL because Ada asked", "--dry-run", "--explain", "--json"},
 	} {
 		want := ask("1", line...)

@@ -87,7 +87,7 @@ func reads(t *testing.T, dir string) {
 	t.Helper()
 	before := treeOf(t, dir)
 	for _, args := range [][]string{
-		{"status"}, {"get", "tea"}, {"ls"}, {"log"}, {"retrieve", "tea"}, {"op", "log"},
+		{"status"}, {"show", "tea"}, {"ls"}, {"log"}, {"retrieve", "tea"}, {"op", "log"},
 		{"show"}, {"fsck"}, {"fsck", "--full"}, {"stats"}, {"diff", "HEAD~1", "HEAD"},
 	} {
 		cmd := program.Child(t, dir, program.AsProgram, append(args, "--repo", dir)...)
@@ -197,7 +197,7 @@ func TestReadOnlyMount(t *testing.T) {
 		if !program.Owns(t, out) {
 			t.Fatal("it is not the owner")
 		}
-		program.Ran(t, program.In(at, io.Discard, io.Discard), "get", "tea")
+		program.Ran(t, program.In(at, io.Discard, io.Discard), "show", "tea")
 		if err := owner.Process.Signal(os.Interrupt); err != nil {
 			t.Fatal(err)
 		}
@@ -238,7 +238,7 @@ func TestNoPermissionToWrite(t *testing.T) {
 		}
 		before := treeOf(t, dir)
 		for _, args := range [][]string{
-			{"status"}, {"get", "tea"}, {"retrieve", "tea"}, {"log"}, {"fsck", "--full"},
+			{"status"}, {"show", "tea"}, {"retrieve", "tea"}, {"log"}, {"fsck", "--full"},
 		} {
 			cmd := program.Child(t, dir, program.AsProgram, append(args, "--repo", dir)...)
 			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}

@@ -62,7 +62,7 @@ func TestPager(t *testing.T) {
 		{"blame alice", "MNEM_PAGER", " ", ""},
 		{"log --no-pager", "", "", ""},
 		{"ls", "", "", ""},
-		{"get alice", "PAGER", "more", ""},
+		{"status", "PAGER", "more", ""},
 	} {
 		s := withPager(w)
 		if tt.variable != "" {

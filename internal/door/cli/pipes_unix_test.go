@@ -52,7 +52,7 @@ func (w *world) within(args ...string) (code int, said string) {
 var notRead = map[string]string{
 	"remember --source": "a source is kept as a text",
 	"ingest --name":     "what standard input is kept as",
-	"cat-file --path":   "a path in a block",
+	"show --path":       "a path in a block",
 	"init --ignore":     "a switch",
 }
 

@@ -27,5 +27,5 @@ func TestPurgeAsksHidden(t *testing.T) {
 	if asked != 1 || strings.Contains(strings.ToLower(stdout+stderr), "feather") {
 		t.Errorf("asked %d times, answered %q, %q", asked, stdout, stderr)
 	}
-	w.run(3, "get", "a")
+	w.run(3, "show", "a")
 }

@@ -39,20 +39,20 @@ func hostile(t *testing.T) *reader {
 // hostileCommands print something of everything.
 var hostileCommands = [][]string{
 	{"log"}, {"log", "--oneline"}, {"show"}, {"show", "HEAD~1"}, {"diff"}, {"diff", "--stat"},
-	{"show", "b", "--at", "HEAD~1"}, {"get", "b", "--at", "HEAD~1"}, {"get", evil},
+	{"show", "b", "--at", "HEAD~1"}, {"show", "b", "--at", "HEAD~1"}, {"show", evil},
 	{"ls", "--at", "HEAD~1"}, {"ls", "--edges", "--at", "HEAD~1"}, {"ls", "--sort", "props." + evil},
 	{"neighbors", "b", "--at", "HEAD~1"}, {"path", "b", evil, "--at", "HEAD~1"},
 	{"path", evil, "b", "--at", "HEAD~1"},
 	{"retrieve", "forged", "--adjacency", "3", "--show", "times,key,content", "--at", "HEAD~1"},
 	{"retrieve", "forged", "--explain"}, {"retrieve", "forged", "--explain", "--budget", "1"},
-	{"session", "list"}, {"session", "log", "s"}, {"replay", "s"}, {"cat-file", "HEAD"}, {"op", "log"}, {"schema"},
+	{"session", "list"}, {"session", "log", "s"}, {"replay", "s"}, {"show", "HEAD", "--path", "author"}, {"op", "log"}, {"schema"},
 	{"blame", "b", "--at", "HEAD~1"}, {"stats"}, {"map"},
 	// and these fail
-	{"get", "nobody" + evil}, {"show", evil + "y"}, {"log", evil}, {"diff", evil}, {"replay", evil},
+	{"show", "nobody" + evil}, {"show", evil + "y"}, {"log", evil}, {"diff", evil}, {"replay", evil},
 	{"session", "start", evil}, {"session", "log", evil}, {"retrieve", "x", "--session", evil},
 	{"retrieve", "x", "--where", evil}, {"retrieve", "x", "--valid-at", evil},
 	{"retrieve", "x", "--show", evil}, {"retrieve", "x", "--direction", evil}, {"ls", "--after", evil},
-	{"get", "b", "--field", evil}, {"get", evil, "--field", "props.y" + evil},
+	{"show", "b", "--field", evil}, {"show", evil, "--field", "props.y" + evil},
 }
 
 func TestHostileTextForgesNoLine(t *testing.T) {
@@ -136,11 +136,11 @@ func TestHostileTextStaysInItsJSON(t *testing.T) {
 
 func TestFieldIsRawButOnATerminal(t *testing.T) {
 	w := hostile(t)
-	if got := w.ok("get", evil, "--field", "props."+evil); got != evil+"\n" {
+	if got := w.ok("show", evil, "--field", "props."+evil); got != evil+"\n" {
 		t.Errorf("to a pipe: %q", got)
 	}
 	w.tty = true
-	if got := w.ok("get", evil, "--field", "props."+evil); strings.ContainsAny(got, "\x1b\r\u202e") {
+	if got := w.ok("show", evil, "--field", "props."+evil); strings.ContainsAny(got, "\x1b\r\u202e") {
 		t.Errorf("to a terminal: %q", got)
 	}
 }

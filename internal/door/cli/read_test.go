@@ -120,14 +120,14 @@ var readErrors = []struct {
 	exit  int
 	says  string
 }{
-	{"full", "get|nobody", "not_found", 3, `no node "nobody"`},
-	{"full", "get|id:alice", "not_found", 3, "no node"},
-	{"full", "get|key:b4a9", "not_found", 3, "no node"},
-	{"full", "get|alice|--field|colour", "usage", 2, "no field"},
-	{"full", "get|alice|--field|props.colour", "not_found", 3, "no field"},
-	{"full", "get|alice|--field|context", "not_found", 3, "no field"},
-	{"full", "get|alice|--at|nowhere", "not_found", 3, `no revision "nowhere"`},
-	{"full", "get", "usage", 2, "NODE is missing"},
+	{"full", "show|nobody", "not_found", 3, `no node "nobody"`},
+	{"full", "show|id:alice", "not_found", 3, "no node"},
+	{"full", "show|key:b4a9", "not_found", 3, "no node"},
+	{"full", "show|alice|--field|colour", "usage", 2, "no field"},
+	{"full", "show|alice|--field|props.colour", "not_found", 3, "no field"},
+	{"full", "show|alice|--field|context", "not_found", 3, "no field"},
+	{"full", "show|alice|--at|nowhere", "not_found", 3, `no revision "nowhere"`},
+	{"full", "blame", "usage", 2, "NODE is missing"},
 	{"full", "show|nobody", "not_found", 3, `no node "nobody"`},
 	{"full", "show|HEAD~1|--at|HEAD", "usage", 2, "is a revision"},
 	{"full", "show|HEAD~7", "not_found", 3, "HEAD~7"},
@@ -186,7 +186,7 @@ var readErrors = []struct {
 	{"empty", "diff", "not_found", 3, "make the first"},
 	{"empty", "retrieve|x", "not_found", 3, "make the first"},
 	{"empty", "session|start|s", "not_found", 3, "make the first"},
-	{"empty", "get|alice", "not_found", 3, "no node"},
+	{"empty", "show|alice", "not_found", 3, "no node"},
 	{"outside", "log", "not_found", 3, "mnem init"},
 	{"outside", "retrieve|x", "not_found", 3, "mnem init"},
 	{"outside", "ls|--repo|elsewhere", "not_found", 3, "mnem init"},
@@ -231,13 +231,13 @@ func TestAmbiguousPrefix(t *testing.T) {
 {"node":{"id":"abcd0000-0000-0000-0000-000000000002","type":"T"}}
 {"node":{"key":"abcd","type":"T"}}
 `)
-	if code, _, side := w.run("get", "id:abcd"); code != 1 || !strings.Contains(side, "several") {
+	if code, _, side := w.run("show", "id:abcd"); code != 1 || !strings.Contains(side, "several") {
 		t.Errorf("exit code %d, %s", code, side)
 	}
-	if got := w.one("get", "abcd")["key"]; got != "abcd" {
+	if got := w.one("show", "abcd")["key"]; got != "abcd" {
 		t.Errorf("an exact key is not first: %v", got)
 	}
-	if got := w.one("get", "abcd0000-0000-0000-0000-000000000002")["key"]; got != nil {
+	if got := w.one("show", "abcd0000-0000-0000-0000-000000000002")["key"]; got != nil {
 		t.Errorf("key %v, want null", got)
 	}
 }
@@ -278,8 +278,6 @@ func TestJSONShapes(t *testing.T) {
 		{"show", "commit parents graph author agent task time message nodes edges diff"},
 		{"show|alice", "id key type summary context props content created updated validFrom validTo " +
 			"sources mark cid media commit out in more_out more_in"},
-		{"get|alice", "id key type summary context props content created updated validFrom validTo " +
-			"sources mark cid media commit"},
 		{"ls", "commit nodes next others"},
 		{"ls|--edges", "commit edges next"},
 		{"neighbors|alice", "commit id key out in more_out more_in"},
@@ -385,7 +383,7 @@ func TestReadsChangeNothing(t *testing.T) {
 	w := withDemo(t)
 	before := fileSums(t, w.dir)
 	for _, args := range [][]string{
-		{"log"}, {"show"}, {"get", "alice"}, {"ls"}, {"neighbors", "alice"}, {"diff"},
+		{"log"}, {"show"}, {"show", "alice"}, {"ls"}, {"neighbors", "alice"}, {"diff"},
 		{"path", "alice", "bruno"}, {"retrieve", "billing"}, {"retrieve", "billing", "--at", "HEAD~1"},
 		{"session", "list"},
 	} {

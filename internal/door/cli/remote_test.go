@@ -71,7 +71,7 @@ func TestRunnerAnswersAsTheCommandLine(t *testing.T) {
 	}{
 		{"retrieve", `{"query":"who is alice?","limit":3,"type":["Person"]}`,
 			[]string{"retrieve", "who is alice?", "--limit", "3", "--type", "Person"}},
-		{"get", `{"node":"alice"}`, []string{"get", "alice"}},
+		{"show", `{"name":"alice"}`, []string{"show", "alice"}},
 		{"log", `{"node":"alice","limit":1}`, []string{"log", "--limit=1", "alice"}},
 		{"diff", `{}`, []string{"diff"}},
 		{"stats", `{"at":"HEAD"}`, []string{"stats"}},
@@ -134,7 +134,7 @@ func TestRunnerExportsAndImports(t *testing.T) {
 	c := call(t, "import", `{"name":"x"}`)
 	c.Body = strings.NewReader(car)
 	ask(t, verbs.NewRunner(other.App, false), operation.OK, c)
-	out, _ := other.run(0, "get", "alice", "--at", "refs/imported/x/heads/main", "--json")
+	out, _ := other.run(0, "show", "alice", "--at", "refs/imported/x/heads/main", "--json")
 	if !strings.Contains(out, `"key":"alice"`) {
 		t.Errorf("get: %s", out)
 	}
@@ -151,14 +151,14 @@ func TestRunnerErrors(t *testing.T) {
 		want       operation.Outcome
 		message    string
 	}{
-		{"get", `{"node":"nobody"}`, operation.NotFound, "nobody"},
-		{"get", `{}`, operation.Usage, "node: is required"},
-		{"get", `{"node":1}`, operation.Usage, "node: want a string"},
-		{"get", `{"node":"a\u0000b"}`, operation.Usage, "node: has a NUL"},
-		{"get", `{"node":"-"}`, operation.Usage, "standard input"},
-		{"get", `{"node":"x","repo":"/"}`, operation.Usage, `unknown parameter "repo"`},
-		{"get", `{"node":"--importance"}`, operation.NotFound, "--importance"},
-		{"get", `{"node":"x","at":"--repo=/"}`, operation.NotFound, "--repo=/"},
+		{"show", `{"name":"nobody"}`, operation.NotFound, "nobody"},
+		{"blame", `{}`, operation.Usage, "node: is required"},
+		{"show", `{"name":1}`, operation.Usage, "name: want a string"},
+		{"show", `{"name":"a\u0000b"}`, operation.Usage, "name: has a NUL"},
+		{"show", `{"name":"-"}`, operation.Usage, "standard input"},
+		{"show", `{"name":"x","repo":"/"}`, operation.Usage, `unknown parameter "repo"`},
+		{"show", `{"name":"--importance"}`, operation.NotFound, "--importance"},
+		{"show", `{"name":"x","at":"--repo=/"}`, operation.NotFound, "--repo=/"},
 		{"retrieve", `{"query":"x","limit":"3"}`, operation.Usage, "limit: want an integer"},
 		{"retrieve", `{"query":"x","limit":1e3}`, operation.Usage, "limit: want an integer"},
 		{"retrieve", `{"query":"x","fusion":"best"}`, operation.Usage, "fusion: \"best\" is not one of"},
@@ -183,18 +183,18 @@ func TestRunnerErrors(t *testing.T) {
 	if failed == nil || !strings.Contains(failed.Message, "no way back") {
 		t.Errorf("purge: %v", failed)
 	}
-	c := call(t, "get", `{"node":"nobody"}`)
+	c := call(t, "show", `{"name":"nobody"}`)
 	c.Text = true
 	if _, failed := ask(t, r, operation.NotFound, c); failed == nil || failed.Hint == "" {
 		t.Errorf("as text: %v, want an error with a hint", failed)
 	}
 	w.write(filepath.Join(".mnem", "config.json"), `{"wait":"nonsense"}`)
-	if _, failed := ask(t, r, operation.Invalid, call(t, "get", `{"node":"alice"}`)); failed == nil {
+	if _, failed := ask(t, r, operation.Invalid, call(t, "show", `{"name":"alice"}`)); failed == nil {
 		t.Error("a bad configuration is no error")
 	}
 	w.write(filepath.Join(".mnem", "config.json"), `{"author":"A"}`)
 	broken := errors.New("broken")
-	_, err := r.Run(t.Context(), call(t, "get", `{"node":"alice"}`), failing{broken})
+	_, err := r.Run(t.Context(), call(t, "show", `{"name":"alice"}`), failing{broken})
 	if !errors.Is(err, broken) {
 		t.Errorf("error %v, want %v", err, broken)
 	}

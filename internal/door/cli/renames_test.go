@@ -48,7 +48,9 @@ func TestRemovedNames(t *testing.T) {
 		if _, stderr := w.run(2, args...); !strings.HasPrefix(stderr, "mnem: "+want+"\nhint: see 'mnem "+words) {
 			t.Errorf("%s: %s", r.Name, stderr)
 		}
-		var failed struct{ Error struct{ Code, Message string } }
+		var failed struct {
+			Error struct{ Code, Message string }
+		}
 		_, stderr := w.run(2, append([]string{"--json"}, args...)...)
 		if err := json.Unmarshal([]byte(stderr), &failed); err != nil || failed.Error.Message != want ||
 			failed.Error.Code != operation.Usage.Code {

@@ -169,7 +169,7 @@ func TestModelsInBatch(t *testing.T) {
 	w, f := judgeWorld(t)
 	plain, _ := w.ask("fact")
 	last := plain.keys()[len(plain.keys())-2:]
-	id, _ := w.run(0, "get", last, "--json")
+	id, _ := w.run(0, "show", last, "--json")
 	var node struct{ ID string }
 	if err := json.Unmarshal([]byte(id), &node); err != nil {
 		t.Fatal(err)

@@ -89,13 +89,13 @@ func TestReviewDecides(t *testing.T) {
 		!strings.Contains(after, "review: forget ") {
 		t.Errorf("commits: %s", after)
 	}
-	if out, _ := h.run(0, "get", cedar); !strings.Contains(out, "most moths") {
+	if out, _ := h.run(0, "show", cedar); !strings.Contains(out, "most moths") {
 		t.Errorf("edited: %s", out)
 	}
-	h.run(3, "get", alder)
+	h.run(3, "show", alder)
 	wants(t, "left", h.review().texts(), "Dogwood")
 	h.run(0, "undo")
-	h.run(0, "get", alder)
+	h.run(0, "show", alder)
 	wants(t, "left after undo", h.review().texts(), "Alder Dogwood")
 	h.run(0, "redo")
 	h.run(0, "remember", "Elm is rare")
@@ -105,7 +105,7 @@ func TestReviewDecides(t *testing.T) {
 	if got.Left != 0 || got.Commit != nil || h.review().Since == nil {
 		t.Errorf("%+v", got)
 	}
-	if out, _ := h.run(0, "get", dogwood); !strings.Contains(out, "Dogwood") {
+	if out, _ := h.run(0, "show", dogwood); !strings.Contains(out, "Dogwood") {
 		t.Errorf("what is kept: %s", out)
 	}
 	if out, _ := h.run(0, "review"); out != "nothing to review\n" {

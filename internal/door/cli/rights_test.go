@@ -133,7 +133,7 @@ var governed = map[string]minimal{
 // free has calls of verbs and commands that need no right and end by themselves. A verb that reads and does without
 // arguments needs no entry.
 var free = map[string]minimal{
-	"profile_show": {words: "profile show p", args: `{"name":"p"}`}, "get": {words: "get n", args: `{"node":"n"}`},
+	"profile_show": {words: "profile show p", args: `{"name":"p"}`}, "show": {words: "show n", args: `{"name":"n"}`},
 	"retrieve":     {words: "retrieve lamp --receipt", args: `{"query":"lamp","receipt":true}`, tool: `{"query":"lamp"}`},
 	"recall":       {words: "recall lamp --session s", args: `{"query":"lamp","session":"s"}`, tool: `{"query":"lamp"}`},
 	"neighbors":    {words: "neighbors n", args: `{"node":"n"}`},
@@ -154,7 +154,6 @@ var free = map[string]minimal{
 	"export":        {words: "export -o ../x.car"},
 	"index_rebuild": {words: "index rebuild"},
 	"doctor":        {words: "doctor", bare: "it finds something"},
-	"cat_file":      {words: "cat-file HEAD", args: `{"cid":"HEAD"}`, bare: "it is no CID"},
 	"demo":          {words: "demo --dir ../demo", bare: "it says where to look"}, "init": {words: "init ../init"},
 	"config_get": {words: "config get wait"}, "config_list": {words: "config list"}, "git_status": {words: "git status"},
 	"guard_check": {words: "guard check text.md"}, "guard_rules": {words: "guard rules"},

@@ -115,7 +115,7 @@ func TestServeAnswersAsTheCommandLine(t *testing.T) {
 	}
 	s.write("more.jsonl", `{"node":{"key":"yan","type":"Person"}}`+"\n")
 	s.run(0, "commit", "-m", "by the shell", "more.jsonl")
-	if status, _ := s.ask("GET", "/v1/get?node=yan", ""); status != 200 {
+	if status, _ := s.ask("GET", "/v1/show?name=yan", ""); status != 200 {
 		t.Errorf("what the shell committed: %d", status)
 	}
 	if status, text := s.ask("POST", "/v1/purge", `{"node":"yan","yes":true}`); status != 403 {
@@ -129,8 +129,8 @@ func TestServeAnswersAsTheCommandLine(t *testing.T) {
 // requests has requests for operations, in this order: later ones need what earlier ones did. An operation that reads and
 // does without parameters needs no entry.
 var requests = []struct{ name, body string }{
-	{"version", `{}`}, {"status", `{}`}, {"stats", `{}`}, {"schema", `{"limit":3}`}, {"get", `{"node":"katya"}`},
-	{"get", `{"node":"katya","importance":true}`}, {"show", `{}`}, {"show", `{"name":"katya"}`},
+	{"version", `{}`}, {"status", `{}`}, {"stats", `{}`}, {"schema", `{"limit":3}`}, {"show", `{"name":"katya"}`},
+	{"show", `{"name":"katya","importance":true}`}, {"show", `{}`}, {"show", `{"name":"katya"}`},
 	{"cues", `{"missing":true,"limit":3}`}, {"ls", `{"limit":3}`}, {"ls", `{"edges":true,"limit":3}`}, {"neighbors", `{"node":"katya"}`},
 	{"path", `{"from":"katya","to":"alice"}`}, {"communities", `{"limit":2}`},
 	{"communities", `{"node":"katya"}`}, {"distill", `{}`}, {"map", `{"depth":1}`}, {"map", `{"since":"HEAD~1"}`},
@@ -172,7 +172,7 @@ var requests = []struct{ name, body string }{
 	{"session_list", `{}`}, {"session_log", `{"name":"s"}`}, {"replay", `{"record":"s"}`},
 	{"session_advance", `{"name":"s"}`}, {"session_end", `{"name":"s"}`}, {"session_rm", `{"name":"s"}`},
 	{"index_status", `{}`}, {"index_rebuild", `{}`}, {"fsck", `{}`}, {"verify", `{}`},
-	{"cat_file", `{"cid":"HEAD"}`}, {"gc", `{"dry_run":true}`},
+	{"show", `{"name":"HEAD","raw":true}`}, {"gc", `{"dry_run":true}`},
 	{"op_restore", `{"op":"@~1"}`}, {"purge", `{"node":"n2","yes":true,"reason":"test"}`},
 	{"embed", `{}`}, {"import", ``}, {"export", `{}`}, {"pack_refs", `{"tracking":true}`},
 	{"pack_send", `{"ref":["refs/heads/main"]}`}, {"pack_take", ``}, {"pack_redactions", `{}`},
@@ -254,7 +254,7 @@ func TestOpenAPI(t *testing.T) {
 			t.Errorf("%s: add a request to requests of this file, so that an answer is held to the document", o.Name)
 		}
 	}
-	status, answer := s.ask("GET", "/v1/get?node=nobody", "")
+	status, answer := s.ask("GET", "/v1/show?name=nobody", "")
 	if status != 404 {
 		t.Errorf("status %d", status)
 	}

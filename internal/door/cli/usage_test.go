@@ -117,8 +117,8 @@ func TestUsageErrors(t *testing.T) {
 func TestUsageErrorsSay(t *testing.T) {
 	w := newWorld(t)
 	for _, tt := range []struct{ line, want string }{
-		{"get", "mnem: get: NODE is missing\nhint: usage: mnem get NODE; see 'mnem get --help'\n"},
-		{"get a b", "mnem: get: one argument too many: \"b\"\nhint: usage: mnem get NODE; see 'mnem get --help'\n"},
+		{"blame", "mnem: blame: NODE is missing\nhint: usage: mnem blame NODE; see 'mnem blame --help'\n"},
+		{"blame a b", "mnem: blame: one argument too many: \"b\"\nhint: usage: mnem blame NODE; see 'mnem blame --help'\n"},
 		{"remember x --importance high", "mnem: --importance: \"high\" is not a whole number\nhint: see 'mnem remember --help'\n"},
 		{"recall x --limt 3", "mnem: unknown flag --limt\nhint: did you mean --limit?\n"},
 		{"recall x -limit 3", "mnem: unknown flag -l in -limit\nhint: did you mean --limit?\n"},

@@ -24,9 +24,9 @@ func TestEveryToolAnswers(t *testing.T) {
 		{"recall", map[string]any{"query": "why was billing down?"}},
 		{"recall", map[string]any{"query": "who leads infra?"}},
 		{"recall", map[string]any{"query": "what is the colour of the moon?"}},
-		{"get", map[string]any{"node": "svc/billing"}},
-		{"get", map[string]any{"node": "alice", "field": "props.team"}},
-		{"get", map[string]any{"node": "alice", "field": "props"}},
+		{"show", map[string]any{"name": "svc/billing"}},
+		{"show", map[string]any{"name": "alice", "field": "props.team"}},
+		{"show", map[string]any{"name": "alice", "field": "props"}},
 		{"neighbors", map[string]any{"node": "svc/billing"}},
 		{"neighbors", map[string]any{"node": "alice", "direction": "out", "type": []string{"owns"}}},
 		{"schema", nil},
@@ -45,7 +45,7 @@ func TestEveryToolAnswers(t *testing.T) {
 		{"mark", map[string]any{"kind": "superseded", "nodes": []string{"n"}, "by": "alice"}}, {"undo", nil},
 		{"mark", map[string]any{"kind": "stale", "nodes": []string{"n"}}}, {"undo", nil},
 		{"forget", map[string]any{"nodes": []string{"n"}, "reason": "a test"}},
-		{"get", map[string]any{"node": "n", "include": []string{"forgotten"}}},
+		{"show", map[string]any{"name": "n", "include": []string{"forgotten"}}},
 		{"undo", nil},
 		{"session", map[string]any{"action": "current"}},
 		{"session", map[string]any{"action": "list"}},
@@ -108,7 +108,7 @@ func TestMemoryIsQuoted(t *testing.T) {
 		map[string]any{"key": "evil", "type": "Note", "summary": evil, "content": evil}}})
 	for _, a := range []answer{
 		call(t, s, "retrieve", map[string]any{"query": "delete everything"}),
-		call(t, s, "get", map[string]any{"node": "evil"}),
+		call(t, s, "show", map[string]any{"name": "evil"}),
 	} {
 		first, rest, _ := strings.Cut(a.text[strings.Index(a.text, "<memory "):], "\n")
 		mark, said, ok := strings.Cut(strings.TrimPrefix(first, "<memory "), "> ")
@@ -130,14 +130,14 @@ func TestErrors(t *testing.T) {
 		args       map[string]any
 		code, says string
 	}{
-		{"get", nil, "invalid_input", `argument "node" is missing`},
-		{"get", map[string]any{"node": 3}, "invalid_input", `argument "node": want a string`},
-		{"get", map[string]any{"node": "nobody"}, "not_found", `no node "nobody"`},
-		{"get", map[string]any{"node": "alice", "at": "nowhere"}, "not_found", "nowhere"},
-		{"get", map[string]any{"node": "a\x00b"}, "invalid_input", "NUL"},
-		{"get", map[string]any{"node": "-"}, "usage", "standard input"},
-		{"get", map[string]any{"node": "alice", "cursor": "nonsense"}, "invalid_input", "no cursor"},
-		{"get", map[string]any{"node": "alice", "cursor": "5.00000000.bafy"}, "invalid_input",
+		{"show", nil, "invalid_input", `argument "name" is missing`},
+		{"show", map[string]any{"name": 3}, "invalid_input", `argument "name": want a string`},
+		{"show", map[string]any{"name": "nobody"}, "not_found", `no node "nobody"`},
+		{"show", map[string]any{"name": "alice", "at": "nowhere"}, "not_found", "nowhere"},
+		{"show", map[string]any{"name": "a\x00b"}, "invalid_input", "NUL"},
+		{"show", map[string]any{"name": "-"}, "usage", "standard input"},
+		{"show", map[string]any{"name": "alice", "cursor": "nonsense"}, "invalid_input", "no cursor"},
+		{"show", map[string]any{"name": "alice", "cursor": "5.00000000.bafy"}, "invalid_input",
 			"other arguments"},
 		{"recall", map[string]any{"query": "x", "limit": 0}, "invalid_input", "1 to 1000"},
 		{"recall", map[string]any{"query": "x", "limit": "three"}, "invalid_input", "an integer"},

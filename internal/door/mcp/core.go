@@ -43,10 +43,10 @@ func askTools() []*tool {
 			fields: answerFields, paged: true, quoted: true, run: ranked,
 		},
 		{
-			name: "get", title: "Read one memory", operation: "get",
-			doc: "A node with all its fields, or one.",
+			name: "show", title: "Read one memory", operation: "show",
+			doc: "A node with all its fields, or one; or a commit.",
 			params: []param{
-				nodeParam,
+				{name: "name", kind: text, required: true, word: 1, doc: "key, id, exact title or commit"},
 				{name: "field", kind: text, flag: "field", doc: "summary, props.NAME…"},
 				{name: "include", kind: texts, flag: "include",
 					doc: "hidden: forgotten, superseded, expired, retired"},
@@ -57,7 +57,7 @@ func askTools() []*tool {
 				{name: "props"}, {name: "created"}, {name: "updated"}, {name: "validFrom"}, {name: "validTo"},
 				{name: "sources"}, {name: "mark"}, {name: "media"}, {name: "content"}, {name: "value"},
 			},
-			paged: true, quoted: true, run: get,
+			paged: true, quoted: true, run: shown,
 		},
 		{
 			name: "neighbors", title: "Follow links", operation: "neighbors",

@@ -58,7 +58,7 @@ func TestSettling(t *testing.T) {
 		t.Errorf("%d tokens: %s", n, said)
 	}
 	call(t, s, "mark", asked)
-	if got := call(t, s, "get", map[string]any{"node": asked["nodes"].([]any)[0]}); !strings.Contains(got.text, "superseded") {
+	if got := call(t, s, "show", map[string]any{"name": asked["nodes"].([]any)[0]}); !strings.Contains(got.text, "superseded") {
 		t.Errorf("not replaced: %s", got.text)
 	}
 }

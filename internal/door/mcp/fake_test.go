@@ -72,7 +72,7 @@ func TestCancel(t *testing.T) {
 		t.Fatal("the operation was not told")
 	}
 	close(r.end)
-	call(t, s, "get", map[string]any{"node": "alice"})
+	call(t, s, "show", map[string]any{"name": "alice"})
 	if after := run(t, a, "", "log", "--oneline"); after != before {
 		t.Errorf("the log became\n%s", after)
 	}
@@ -119,7 +119,7 @@ func TestProgress(t *testing.T) {
 			}
 		},
 	})
-	p := params("get", map[string]any{"node": "alice"})
+	p := params("show", map[string]any{"name": "alice"})
 	p.SetProgressToken("p1")
 	if res, err := s.CallTool(t.Context(), p); err != nil || res.IsError {
 		t.Fatalf("%v %v", res, err)
@@ -173,13 +173,13 @@ func TestSessions(t *testing.T) {
 		sv := server(a, mcp.ServerOptions{Record: record})
 		s := connect(t, sv, nil)
 		ask := map[string]any{"query": "PostgreSQL", "type": []string{"Decision"}}
-		call(t, s, "get", map[string]any{"node": "d1"})
+		call(t, s, "show", map[string]any{"name": "d1"})
 		run(t, a, `{"node":{"key":"d2","type":"Decision","summary":"PostgreSQL again"}}`, "commit", "-m", "x", "-")
 		call(t, s, "retrieve", map[string]any{"query": "billing"})
 		if got := call(t, s, "retrieve", ask).out["items"].([]any); len(got) != want.items {
 			t.Errorf("record %d: %d items, want %d", record, len(got), want.items)
 		}
-		if got := try(t, s, "get", map[string]any{"node": "d2"}); got.failed == want.follow {
+		if got := try(t, s, "show", map[string]any{"name": "d2"}); got.failed == want.follow {
 			t.Errorf("record %d: get of what came later: %s", record, got.text)
 		}
 		s.Close()

@@ -201,8 +201,8 @@ func TestFoldersSilent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { close(end); _ = session.Close(); ours.w.Close() }()
-	call(t, session, "get", map[string]any{"node": "alice"})
-	call(t, session, "get", map[string]any{"node": "bruno"})
+	call(t, session, "show", map[string]any{"name": "alice"})
+	call(t, session, "show", map[string]any{"name": "bruno"})
 	if list := <-told; list != nil || len(told) != 0 {
 		t.Errorf("%q, and %d more", list, len(told))
 	}

@@ -27,7 +27,6 @@ var wide = []struct{ name, params string }{
 	{"pin", "allow_secret branch dry_run expect message nodes"},
 	{"unpin", "allow_secret branch dry_run expect message nodes"},
 	{"consolidate", "apply at cap decline kind limit now picks " + marking},
-	{"show", "at name signatures"},
 	{"cues", "after at limit missing type"},
 	{"ls", "after all_types at edges include limit now sort type where"},
 	{"path", "at from include max_hops to type undirected"},
@@ -45,7 +44,6 @@ var wide = []struct{ name, params string }{
 	{"status", ""},
 	{"verify", "all limit rev strict"},
 	{"fsck", "full"},
-	{"cat_file", "cid"},
 	{"profile_list", "at"},
 	{"profile_show", "at name"},
 }

@@ -177,7 +177,7 @@ func readCursor(tool string, args arguments) (position int, commit string, err e
 func cost(v value) int { return estimate(string(written(v))) }
 
 // shrink shortens the texts and lists of a value until it fits, and reports whether it did.
-// What is missing is said at the end of each text; the tool get has it whole.
+// What is missing is said at the end of each text; the tool show has it whole.
 func shrink(v value, tokens int) (value, bool) {
 	if cost(v) <= tokens {
 		return v, false

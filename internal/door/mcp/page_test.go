@@ -110,11 +110,11 @@ func TestPages(t *testing.T) {
 			}
 		}
 	}
-	parts, _ := pages(t, s, "get", map[string]any{"node": "long"}, 1000, "content")
+	parts, _ := pages(t, s, "show", map[string]any{"name": "long"}, 1000, "content")
 	if got := join(parts); got != long {
 		t.Errorf("the content comes back as %d bytes, want %d", len(got), len(long))
 	}
-	parts, _ = pages(t, s, "get", map[string]any{"node": "long", "field": "content"}, 1000, "value")
+	parts, _ = pages(t, s, "show", map[string]any{"name": "long", "field": "content"}, 1000, "value")
 	if got := join(parts); got != long {
 		t.Errorf("the field comes back as %d bytes, want %d", len(got), len(long))
 	}
@@ -139,7 +139,7 @@ func TestDefaultBound(t *testing.T) {
 	s := connect(t, server(memory(t, lines.String()), mcp.ServerOptions{}), nil)
 	for tool, args := range map[string]map[string]any{
 		"retrieve": {"query": "word"}, "diff": {"from": "HEAD", "to": "HEAD"}, "log": {},
-		"get": {"node": "k3"}, "recall": {"query": "what is word?"},
+		"show": {"name": "k3"}, "recall": {"query": "what is word?"},
 		"neighbors": {"node": "k1"},
 	} {
 		a := call(t, s, tool, args)
@@ -149,7 +149,7 @@ func TestDefaultBound(t *testing.T) {
 			}
 		}
 	}
-	if a := call(t, s, "get", map[string]any{"node": "k3"}); a.out["shortened"] != true ||
+	if a := call(t, s, "show", map[string]any{"name": "k3"}); a.out["shortened"] != true ||
 		!strings.Contains(a.text, "<...+") {
 		t.Errorf("a shortened answer does not say so: %.300s", a.text)
 	}

@@ -154,8 +154,9 @@ const shortCommit = 12
 // outside makes a text that may quote others safe to stand outside the frame of data, on one line.
 func outside(s string) string { return escape.EscapeTags(escape.EscapeLine(s)) }
 
-// get reads a node, its content page by page: a position counts scalars of it.
-func get(ctx context.Context, c *call) (*document, error) {
+// shown reads a node, its content page by page: a position counts scalars of it. A commit or another record is read in
+// one piece.
+func shown(ctx context.Context, c *call) (*document, error) {
 	op, err := c.operation(c.tool.operation)
 	if err != nil {
 		return nil, err
@@ -179,12 +180,16 @@ func get(ctx context.Context, c *call) (*document, error) {
 	if alone {
 		return c.value(answer, commit), nil
 	}
+	if answer.Find("summary").IsZero() {
+		return read(answer, nil)
+	}
 	doc := &document{commit: textOf(answer.Members, "commit")}
 	content := ""
 	for _, m := range answer.Members {
 		switch {
 		case m.Name == "content":
 			content = m.Value.Word()
+		case linked[m.Name]:
 		case m.Name == "id" || m.Name == "key" || c.position == 0 && m.Name != "cid" && m.Name != "commit":
 			if !vacant(m.Value) {
 				doc.head = append(doc.head, m)
@@ -194,6 +199,9 @@ func get(ctx context.Context, c *call) (*document, error) {
 	c.chunk(doc, "content", content)
 	return doc, nil
 }
+
+// linked are the members of a node that the tool for links has.
+var linked = map[string]bool{"out": true, "in": true, "more_out": true, "more_in": true}
 
 // value is the document of one field. A text has pages, and so has the JSON form of what is no text
 // and too long for one.

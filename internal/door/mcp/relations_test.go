@@ -53,12 +53,12 @@ func TestCandidates(t *testing.T) {
 		t.Fatalf("error %+v", e)
 	}
 	for _, c := range failed.Error.Candidates {
-		if got := call(t, s, "get", map[string]any{"node": c.ID}); got.out["summary"] != c.Title {
+		if got := call(t, s, "show", map[string]any{"name": c.ID}); got.out["summary"] != c.Title {
 			t.Errorf("%+v: %v", c, got.out)
 		}
 	}
 	call(t, s, "forget", map[string]any{"nodes": []string{"Bob sells anchors"}})
-	if got := call(t, s, "get", map[string]any{"node": "anchors Bob"}); got.out["key"] != "b" {
+	if got := call(t, s, "show", map[string]any{"name": "anchors Bob"}); got.out["key"] != "b" {
 		t.Errorf("what is left: %v", got.out)
 	}
 }

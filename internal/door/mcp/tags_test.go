@@ -34,11 +34,11 @@ func TestTagsAreNeutralised(t *testing.T) {
 		args map[string]any
 	}{
 		{"retrieve", map[string]any{"query": "crane"}}, {"recall", map[string]any{"query": "crane"}},
-		{"get", map[string]any{"node": "crane"}},
-		{"get", map[string]any{"node": "crane", "field": "summary"}}, {"neighbors", map[string]any{"node": "crane"}},
+		{"show", map[string]any{"name": "crane"}},
+		{"show", map[string]any{"name": "crane", "field": "summary"}}, {"neighbors", map[string]any{"node": "crane"}},
 		{"schema", nil}, {"log", nil}, {"ls", nil}, {"show", map[string]any{"name": "crane"}},
 		{"forget", map[string]any{"nodes": []string{tagged}}}, {"undo", nil},
-		{"get", map[string]any{"node": "no" + tagged}}, {"retrieve", map[string]any{"query": tagged, "at": tagged}},
+		{"show", map[string]any{"name": "no" + tagged}}, {"retrieve", map[string]any{"query": tagged, "at": tagged}},
 	} {
 		got := try(t, s, c.tool, c.args)
 		rest := frameLine.ReplaceAllString(got.text, "")
@@ -51,7 +51,7 @@ func TestTagsAreNeutralised(t *testing.T) {
 			}
 		}
 	}
-	if got := call(t, s, "get", map[string]any{"node": "crane"}); got.out["summary"] != tagged {
+	if got := call(t, s, "show", map[string]any{"name": "crane"}); got.out["summary"] != tagged {
 		t.Errorf("the summary became %q", got.out["summary"])
 	} else if i := strings.IndexByte(got.text, '{'); i < 0 {
 		t.Errorf("no JSON in %q", got.text)

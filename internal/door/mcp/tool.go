@@ -160,7 +160,7 @@ func (c *call) answer(doc *document) *sdk.CallToolResult {
 		body += fmt.Sprintf("\nThere is more: repeat the call with \"cursor\": %q", p.cursor)
 	}
 	if p.shortened {
-		body += "\nShortened; what says <...+N chars> is whole in get."
+		body += "\nShortened; what says <...+N chars> is whole in show."
 	}
 	for _, name := range c.misread {
 		body += fmt.Sprintf("\nwarning: %q came as a string and was read as JSON: send the value itself", name)

@@ -73,7 +73,6 @@ func verbsOfMemory() []*line.Bound {
 		// Read the memory
 		reach.BindAs(asking.Retrieve, answers.Answer),
 		reach.BindAs(asking.Recall, answers.Recalled),
-		reach.Bind(reading.Get, answers.Get),
 		reach.BindAs(branching.Show, answers.Shown),
 		reach.Bind(reading.Ls, answers.List),
 		reach.Plain(&upkeep.SchemaVerb.Spec),
@@ -133,6 +132,5 @@ func verbsOfHistory() []*line.Bound {
 		reach.Bind(upkeep.GC, answers.GC),
 		reach.Bind(upkeep.Purge, answers.Purged),
 		reach.Bind(branching.Verify, answers.Verified),
-		reach.Bind(branching.CatFile, answers.Block),
 	}
 }

@@ -48,7 +48,7 @@ func Brief(
 		return "", err
 	}
 	if n.Key != "" && len(n.Key) <= briefKey && headField(n.Key) == n.Key {
-		ref = n.Key // as 'mnem get' takes it
+		ref = n.Key // as 'mnem show' takes it
 	}
 	head := headOf(n)
 	if m != nil {

@@ -3,12 +3,10 @@ package branching
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/internal/rank"
@@ -294,98 +292,4 @@ func weightValue(v *ipld.Value) *ipld.Value {
 		return v
 	}
 	return &number
-}
-
-// showEdges is how many edges show prints in each direction of a node.
-const showEdges = 50
-
-// ShowRequest asks for a commit with its changes, or a node with its edges.
-type ShowRequest struct {
-	Name string `op:",arg,remote" doc:"a revision, or a node by key, id, at least 4 digits of an id, or exact title"`
-	ByWord
-	verb.AtRevision
-	Signed
-	verb.Params
-}
-
-// ShownCommit is a commit with its changes.
-type ShownCommit struct {
-	Commit
-	Diff *Differed `json:"diff"`
-}
-
-// ShownNode is a node with its edges.
-type ShownNode struct {
-	*reading.WholeNode
-	reading.Buckets
-}
-
-// Show prints a commit or a node.
-var Show = verb.Define(verb.Spec{
-	Command: "show", Right: verb.NoRight, Usage: "[REV|NODE] [flags]", Group: "read", Effect: verb.Reads, Pure: true,
-	Complete: "rev",
-	Title:    "Print a commit with its changes, or a node with its edges",
-	Doc: "Print a commit and what it changed against its first parent, or a node, as it is at --at,\n" +
-		"with the nodes next to it. A name that is both is the revision; key:NAME and id:ID always\n" +
-		"mean the node. Without a name, the commit at --at.",
-	Example: "  mnem show\n  mnem show HEAD~1\n  mnem show alice\n  mnem show key:alice --at HEAD~1",
-	Answers: []any{ShownCommit{}, ShownNode{}},
-}, show)
-
-func show(ctx context.Context, s *verb.Service, q *ShowRequest) (any, error) {
-	if strings.HasPrefix(q.Name, "key:") || strings.HasPrefix(q.Name, "id:") {
-		return verb.OneOf(q.node(ctx, s))
-	}
-	snap, err := s.Repo.SnapshotAsked(ctx, cmp.Or(q.Name, q.At))
-	switch {
-	case errors.Is(err, store.ErrNotFound) && q.Name != "" && !verb.IsUnborn(err):
-		return verb.OneOf(q.node(ctx, s))
-	case err != nil:
-		return nil, verb.CommitHint(err)
-	case q.Name != "" && q.Given("at"):
-		return nil, verb.Between("\""+strings.ReplaceAll(q.Name, "%", "%%")+"\" is a revision: %s has no meaning", "at")
-	}
-	return verb.OneOf(q.commit(ctx, s, snap))
-}
-
-func (q *ShowRequest) node(ctx context.Context, s *verb.Service) (*ShownNode, error) {
-	snap, err := s.At(ctx, q.At)
-	if err != nil {
-		return nil, err
-	}
-	w, err := reading.ReadNode(ctx, reading.Visible{Snapshot: snap}, q.Name)
-	if err != nil {
-		return nil, err
-	}
-	near, err := reading.ReadBuckets(ctx, snap, w.ID, showEdges)
-	return &ShownNode{w, near}, err
-}
-
-func (q *ShowRequest) commit(
-	ctx context.Context, s *verb.Service, snap *core.Snapshot,
-) (*ShownCommit, error) {
-	c, err := compareParent(ctx, s.Repo, snap)
-	if err != nil {
-		return nil, err
-	}
-	e := history.LogEntry{CID: snap.CID(), Commit: snap.Commit(), Diff: c.Diff}
-	if e.Nodes, e.Edges, err = c.Count(ctx); err != nil {
-		return nil, err
-	}
-	if e.Message, err = snap.Message(ctx); err != nil {
-		return nil, err
-	}
-	verdict, err := q.verdict(s, e.Commit)
-	if err != nil {
-		return nil, err
-	}
-	d, err := c.differed(ctx, nil)
-	if err != nil {
-		return nil, err
-	}
-	out := &ShownCommit{Commit: *CommitOf(e, verdict), Diff: d}
-	if s.Human {
-		out.Profiles = ChangedProfiles(d.Profiles)
-	}
-	return out, nil
 }

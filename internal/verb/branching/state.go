@@ -1,10 +1,8 @@
 package branching
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -249,97 +247,6 @@ func tips(ctx context.Context, r *core.Repo) ([]ipld.CID, error) {
 		found = append(found, c)
 	}
 	return found, nil
-}
-
-// CatFileRequest asks for one block.
-type CatFileRequest struct {
-	CID  string `op:"cid,arg,required,remote" doc:"the CID of an object"`
-	Path string `op:"" not:"raw" doc:"print what is at {PATH} in the block, as a/0/b, over links"`
-	Raw  bool   `op:"" doc:"print the bytes as they are stored, and nothing else"`
-}
-
-// Block is one block.
-type Block struct {
-	CID  ipld.CID        `json:"cid"`
-	Kind verb.Text       `json:"kind"` // of its record, null where it is none
-	Size int             `json:"size"`
-	Data json.RawMessage `json:"data"`
-
-	Raw []byte `json:"_raw,omitempty"` // where the bytes were asked for
-}
-
-// CatFile prints a block.
-var CatFile = verb.Define(verb.Spec{
-	Command: "cat-file", Right: verb.NoRight, Usage: "CID", Group: "care", Effect: verb.Reads, Complete: "rev",
-	Title: "Print a stored block",
-	Doc: "Print a block, of facts or of an index, as DAG-JSON. CID may be a unique prefix of at\n" +
-		"least 4 digits, before which bafyrei or bafkrei may be left out, or a revision. --path goes on from there,\n" +
-		"by names and positions, over links: graph/nodes is the root of a commit's tree of nodes.",
-	Example: "  mnem cat-file HEAD\n  mnem cat-file --raw HEAD >commit.cbor\n" +
-		"  mnem cat-file HEAD --path graph/nodes",
-}, func(ctx context.Context, s *verb.Service, q *CatFileRequest) (*Block, error) {
-	if q.Raw && !s.Human {
-		return nil, verb.Exclude("raw", "json")
-	}
-	id, data, err := findBlock(ctx, s.Repo, q.CID)
-	if err != nil {
-		return nil, err
-	}
-	out := &Block{CID: id, Size: len(data)}
-	if q.Raw {
-		out.Raw = data
-		return out, nil
-	}
-	if q.Path != "" {
-		return atPath(ctx, s.Repo, id, q.Path)
-	}
-	var b bytes.Buffer
-	if err := ipld.DAGJSON(&b, id, data); err != nil {
-		return nil, err
-	}
-	if out.Data = b.Bytes(); id.Codec() == ipld.DagCBOR {
-		out.Kind = verb.Text(ipld.RecordKind(data))
-	}
-	return out, nil
-})
-
-// atPath returns what is at a path from a block, and the last block on the way.
-func atPath(ctx context.Context, r *core.Repo, from ipld.CID, path string) (*Block, error) {
-	out := &Block{}
-	get := func(ctx context.Context, id ipld.CID) ([]byte, error) {
-		_, data, err := r.Storage().Block(ctx, id.String())
-		if out.Size, out.Kind = len(data), ""; id.Codec() == ipld.DagCBOR && err == nil {
-			out.Kind = verb.Text(ipld.RecordKind(data))
-		}
-		return data, err
-	}
-	var b bytes.Buffer
-	var err error
-	out.CID, err = ipld.Follow(ctx, get, from, path, &b)
-	if errors.Is(err, ipld.ErrPath) {
-		return nil, verb.Hint(fmt.Errorf("%w: %w", store.ErrNotFound, err),
-			fmt.Sprintf("'mnem cat-file %s' prints what there is", out.CID), "")
-	}
-	if err != nil {
-		return nil, err
-	}
-	out.Data = b.Bytes()
-	return out, nil
-}
-
-// findBlock returns the block of a CID, else of a revision, else of the prefix of a CID.
-func findBlock(ctx context.Context, r *core.Repo, name string) (ipld.CID, []byte, error) {
-	if _, err := ipld.ParseCID(name); err == nil {
-		return r.Storage().Block(ctx, name)
-	}
-	commit, err := r.Revisions().Resolve(ctx, name)
-	if err == nil {
-		return r.Storage().Block(ctx, commit.String())
-	}
-	if name == string(graph.Head) || !errors.Is(err, store.ErrNotFound) {
-		return commit, nil, verb.CommitHint(err)
-	}
-	return r.Storage().Block(ctx, name)
 }
 
 // Followed is what HEAD follows.

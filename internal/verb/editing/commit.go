@@ -31,7 +31,7 @@ type CommitRequest struct {
 	Amend      bool     `op:",remote" doc:"replace the newest commit; without -m its message stays"`
 	Base       string   `op:",remote" not:"amend" complete:"rev" doc:"the {REV} that the changes in FILEs were made against, or \"none\": where the branch moved since they are merged onto it" remote:"the REV that the changes were made against"`
 	Expect     string   `op:",remote" doc:"the {CID} of the commit that the branch must be at, or \"none\" for a branch without one; else exit code 5"`
-	ExpectNode []string `op:",remote" doc:"the version that a node must have, {NODE=CID}, as 'mnem get' prints it, or NODE=none; else exit code 5" note:" (repeatable)"`
+	ExpectNode []string `op:",remote" doc:"the version that a node must have, {NODE=CID}, as 'mnem show' prints it, or NODE=none; else exit code 5" note:" (repeatable)"`
 	Message    string   `op:",short=m,remote" doc:"what the commit is about; required"`
 	verb.Actor
 	verb.OnBranch

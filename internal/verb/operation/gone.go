@@ -8,9 +8,11 @@ type Rename struct{ Name, Now string }
 // renames lists every removed name once, by the words of its command.
 var renames = []Rename{
 	{"calibrate", "recall"},
+	{"cat-file", "show"},
 	{"check", "recall"},
 	{"contradict", "mark contradicted"},
 	{"expire", "mark expired"},
+	{"get", "show"},
 	{"retire", "mark retired"},
 	{"stale", "mark stale"},
 	{"supersede", "mark superseded"},

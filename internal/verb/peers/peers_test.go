@@ -27,7 +27,6 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/editing"
 	"github.com/mnem-project/mnem/internal/verb/ingesting"
 	"github.com/mnem-project/mnem/internal/verb/operation"
-	"github.com/mnem-project/mnem/internal/verb/reading"
 )
 
 const now = "2026-03-01T00:00:00Z"
@@ -90,14 +89,14 @@ func askerOf(t *testing.T, dir string, by Caller) func(v *verb.Spec, req any, ca
 	}
 }
 
-func newGet(t *testing.T, node string) *reading.GetRequest {
+func newShow(t *testing.T, node string) *branching.ShowRequest {
 	t.Helper()
-	req, err := reading.Get.New()
+	req, err := branching.Show.New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	get := req.(*reading.GetRequest)
-	get.Node = node
+	get := req.(*branching.ShowRequest)
+	get.Name = node
 	return get
 }
 
@@ -115,7 +114,7 @@ func TestAnswer(t *testing.T) {
 	if err != nil || !strings.Contains(out, `"added":1`) {
 		t.Fatalf("%s, %v", out, err)
 	}
-	out, err = ask(&reading.Get.Spec, newGet(t, "alice"), Call{})
+	out, err = ask(&branching.Show.Spec, newShow(t, "alice"), Call{})
 	if err != nil || !strings.Contains(out, `"summary":"Alice leads infra"`) {
 		t.Errorf("%s, %v", out, err)
 	}
@@ -125,11 +124,11 @@ func TestAnswer(t *testing.T) {
 		}
 		break
 	}
-	_, err = ask(&reading.Get.Spec, newGet(t, "bob"), Call{})
+	_, err = ask(&branching.Show.Spec, newShow(t, "bob"), Call{})
 	if verb.OutcomeOf(t.Context(), err) != operation.NotFound || !strings.Contains(verb.HintOf(err, false), "'mnem ls'") {
 		t.Errorf("%v, %s", err, verb.HintOf(err, false))
 	}
-	_, err = ask(&reading.Get.Spec, newGet(t, "bob"), Call{Caller: operation.Caller{Remote: true}})
+	_, err = ask(&branching.Show.Spec, newShow(t, "bob"), Call{Caller: operation.Caller{Remote: true}})
 	if strings.Contains(verb.HintOf(err, false), "mnem") {
 		t.Errorf("a remote caller is told of commands: %s", verb.HintOf(err, false))
 	}
@@ -154,33 +153,33 @@ func TestInputThatFails(t *testing.T) {
 	}
 }
 
-// olderGet is the request of an older build: it has no field importance.
-type olderGet struct {
-	Node string `op:",arg,required,remote"`
+// olderShow is the request of an older build: it has no field importance.
+type olderShow struct {
+	Name string `op:",arg,remote"`
 	verb.AtRevision
 }
 
 // TestTwoBuilds has a caller of a later build than the owner, which has a verb and a field less.
 func TestTwoBuilds(t *testing.T) {
 	dir, _, o := answering(t, HostOptions{Build: "v1"})
-	older := verb.Define(verb.Spec{Command: "get", Effect: verb.Reads},
-		func(_ context.Context, _ *verb.Service, q *olderGet) (*branching.Gone, error) {
-			return &branching.Gone{Removed: q.Node + " at " + q.At}, nil
+	older := verb.Define(verb.Spec{Command: "show", Effect: verb.Reads},
+		func(_ context.Context, _ *verb.Service, q *olderShow) (*branching.Gone, error) {
+			return &branching.Gone{Removed: q.Name + " at " + q.At}, nil
 		})
 	o.find = func(name string) *verb.Spec {
-		if name == "get" {
+		if name == "show" {
 			return &older.Spec
 		}
 		return nil
 	}
 	ask := askerOf(t, dir, lines(""))
-	get := newGet(t, "alice")
-	if out, err := ask(&reading.Get.Spec, get, Call{}); err != nil || !strings.Contains(out, "alice at HEAD") {
+	get := newShow(t, "alice")
+	if out, err := ask(&branching.Show.Spec, get, Call{}); err != nil || !strings.Contains(out, "alice at HEAD") {
 		t.Errorf("%s, %v", out, err)
 	}
 	get.Importance = true
-	_, err := ask(&reading.Get.Spec, get, Call{})
-	if verb.OutcomeOf(t.Context(), err) != operation.Busy || !strings.Contains(err.Error(), "mnem v1 does not know importance of get") ||
+	_, err := ask(&branching.Show.Spec, get, Call{})
+	if verb.OutcomeOf(t.Context(), err) != operation.Busy || !strings.Contains(err.Error(), "mnem v1 does not know importance of show") ||
 		!strings.Contains(verb.HintOf(err, false), "leave out importance") {
 		t.Errorf("%v, %s", err, verb.HintOf(err, false))
 	}

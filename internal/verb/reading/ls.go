@@ -8,6 +8,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
@@ -72,7 +73,7 @@ var Ls = verb.Define(verb.Spec{
 		"importance or props.NAME, descending with - in front; the default is -created. What has no such\n" +
 		"value comes last, and what is equal is in order of id. Property values of different kinds sort\n" +
 		"as numbers, strings, booleans, rest.\n" +
-		"importance is the effective importance at --now, which 'mnem get --importance' explains.\n\n" +
+		"importance is the effective importance at --now, which 'mnem show --importance' explains.\n\n" +
 		"A list that is cut at --limit ends with a cursor. --after CURSOR goes on behind it, at the\n" +
 		"cursor's commit unless --at says another, so that pages fit together whatever is committed\n" +
 		"meanwhile.",
@@ -173,6 +174,27 @@ func edgeOf(ctx context.Context, names *Labels, row *listRow) (out Edge, err err
 	return out, err
 }
 
+// ReadEdge reads the edge with an id, or the only one whose id begins so. An edge that a mark hides is not found.
+func ReadEdge(ctx context.Context, see Visible, name string) (*Edge, error) {
+	s := see.Snapshot
+	id, err := s.EdgeName(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	row := &listRow{}
+	if row.edge, row.cid, err = s.Edge(ctx, id); err != nil {
+		return nil, err
+	}
+	if row.mark, err = s.Mark(ctx, graph.OnEdge, id); err != nil {
+		return nil, err
+	}
+	if !see.Shows(row.mark) {
+		return nil, &state.NotFoundError{What: "edge", Name: name}
+	}
+	e, err := edgeOf(ctx, NewLabels(s), row)
+	return &e, err
+}
+
 // page gives the rows of one page, and returns the cursor of what follows, "" for nothing.
 func (l *listing) page(
 	ctx context.Context, from *sortedRow, limit int, yield func(*listRow) error,
@@ -207,7 +229,7 @@ func (l *listing) on(ctx context.Context, s *verb.Service, snap *core.Snapshot, 
 	if err != nil {
 		return err
 	}
-	of, err := importanceOptions(ctx, s, snap)
+	of, err := ImportanceOptions(ctx, s, snap)
 	l.weigh = func(ctx context.Context, n *graph.Node) (int64, error) {
 		e, err := memory.Importance(ctx, snap, n.ID, at, of)
 		return e.Value, err

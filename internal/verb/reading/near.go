@@ -71,7 +71,7 @@ var NeighborsOf = verb.Define(verb.Spec{
 	Command: "neighbors", Right: verb.NoRight, Usage: "NODE [flags]", Group: "read", Effect: verb.Reads, Pure: true,
 	Title: "List the edges of a node and its neighbours",
 	Doc: "List the edges of a node in order of type and other end: outgoing ones (->), then incoming ones\n" +
-		"(<-). NODE is named as for 'mnem get'.\n\n" +
+		"(<-). NODE is named as for 'mnem show'.\n\n" +
 		"--derived adds links found in texts: nodes whose titles (short summaries) occur in the node's\n" +
 		"content, and nodes whose content contains its title. 'mnem retrieve' follows them like edges; they\n" +
 		"are not stored.",
@@ -123,9 +123,9 @@ func neighbors(ctx context.Context, s *verb.Service, q *NeighborsRequest) (*Neig
 	return out, err
 }
 
-// ReadBuckets reads the edges of a node in both directions, at most limit in each.
-func ReadBuckets(ctx context.Context, snap *core.Snapshot, id graph.ID, limit int) (Buckets, error) {
-	b := bucketReader{snap: snap, limit: limit}
+// ReadBuckets reads the edges of a node that are seen, in both directions, at most limit in each.
+func ReadBuckets(ctx context.Context, see Visible, id graph.ID, limit int) (Buckets, error) {
+	b := bucketReader{snap: see.Snapshot, let: see.Let, limit: limit}
 	return b.read(ctx, id, true, true)
 }
 

@@ -1,13 +1,19 @@
 package reading
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -71,7 +77,8 @@ func (w *WholeNode) Parts() (n *graph.Node, mark *graph.Mark, content string) {
 	return n, w.Mark, content
 }
 
-// ReadNode reads the node that a name means, among those that are seen where it is a text.
+// ReadNode reads the node that a name means, among those that are seen if it is a text. A forgotten node is not found
+// unless it is let through.
 func ReadNode(ctx context.Context, see Visible, name string) (*WholeNode, error) {
 	s := see.Snapshot
 	id, err := see.Find(ctx, name)
@@ -88,6 +95,9 @@ func ReadNode(ctx context.Context, see Visible, name string) (*WholeNode, error)
 	m, err := s.Mark(ctx, graph.OnNode, id)
 	if err != nil {
 		return nil, err
+	}
+	if m != nil && m.State == graph.Forgotten && !see.Shows(m) {
+		return nil, verb.NodeHint(&state.NotFoundError{What: "node", Name: name, Hidden: graph.Forgotten, ID: id})
 	}
 	content, err := s.Content(ctx, n.Content)
 	if err != nil {
@@ -117,7 +127,72 @@ func (e redactedError) Error() string { return e.red.String() }
 
 func (e redactedError) Is(target error) bool { return target == store.ErrRedacted }
 
-// forgotten reports whether a node is only to be seen by callers who ask for what is forgotten.
-func (w *WholeNode) forgotten(let []graph.State) bool {
-	return w.Mark != nil && w.Mark.State == graph.Forgotten && !slices.Contains(let, graph.Forgotten)
+// ImportanceOptions returns what importance is made of beside the snapshot: the half-lives of its
+// commit, and how often memories were used, if that is counted.
+func ImportanceOptions(
+	ctx context.Context, s *verb.Service, snap *core.Snapshot,
+) (opt memory.ImportanceOptions, err error) {
+	if opt.HalfLives, err = memory.HalfLivesAt(ctx, snap); err != nil {
+		return opt, err
+	}
+	opt.Accesses, err = s.Host.Accesses()
+	return opt, err
+}
+
+// PropPrefix begins the name of a field that is a property.
+const PropPrefix = "props."
+
+// CheckField refuses the name of a field that no node has.
+func CheckField(name string) error {
+	if prop, ok := strings.CutPrefix(name, PropPrefix); ok && prop != "" || slices.Contains(fieldNames(), name) {
+		return nil
+	}
+	return verb.Bad("field", "no field %q: want one of %s or props.NAME", name, strings.Join(fieldNames(), ", "))
+}
+
+// fieldNames are the members of a whole node that a field may name.
+func fieldNames() []string {
+	return []string{
+		"id", "key", "type", "summary", "context", "props", "cues", "content", "media", "created",
+		"updated", "validFrom", "validTo", "sources", "mark", "cid", "commit",
+	}
+}
+
+// Field returns the value of one field. name is how the node was named. A field that the node lacks is not found.
+func (w *WholeNode) Field(field, name string) (*verb.FieldValue, error) {
+	missing := &state.NotFoundError{What: "field", Name: field + " of " + name}
+	if prop, ok := strings.CutPrefix(field, PropPrefix); ok {
+		value, ok := ipld.FindEntry(w.Props, prop)
+		switch {
+		case !ok:
+			return nil, missing
+		case value.Kind() == ipld.String:
+			return &verb.FieldValue{Value: value.Text()}, nil
+		}
+		return &verb.FieldValue{Value: verb.Value(&value)}, nil
+	}
+	data, err := verb.JSON(memberNamed(reflect.ValueOf(*w), field))
+	if err != nil || string(data) == "null" {
+		return nil, cmp.Or[error](err, missing)
+	}
+	var text string
+	if json.Unmarshal(data, &text) == nil {
+		return &verb.FieldValue{Value: text}, nil
+	}
+	return &verb.FieldValue{Value: json.RawMessage(data)}, nil
+}
+
+// memberNamed returns the member of a struct that its JSON form gives a name.
+func memberNamed(v reflect.Value, name string) any {
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		if f.Anonymous {
+			if found := memberNamed(v.Field(i), name); found != nil {
+				return found
+			}
+		} else if f.Tag.Get("json") == name {
+			return v.Field(i).Interface()
+		}
+	}
+	return nil
 }

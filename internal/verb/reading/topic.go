@@ -179,7 +179,7 @@ var RelatedTo = verb.Define(verb.Spec{
 	Command: "related", Right: verb.NoRight, Usage: "NODE [flags]", Group: "read", Effect: verb.Reads, Pure: true,
 	Title: "List nodes related to a node, and why",
 	Doc: "List the nodes related to a node, best first, each with the reason: edges between them, shared\n" +
-		"entities and tags (rarer ones count more), and shared words. NODE is named as for 'mnem get'. Tags\n" +
+		"entities and tags (rarer ones count more), and shared words. NODE is named as for 'mnem show'. Tags\n" +
 		"and entities are not listed.",
 	Example: "  mnem related svc/billing\n  mnem related alice --limit 5 --json",
 }, func(ctx context.Context, s *verb.Service, q *RelatedRequest) (*RelatedNodes, error) {

@@ -119,19 +119,19 @@ func fill(v reflect.Value) {
 // TestUnknownFields refuses what a later build has, where it is used.
 func TestUnknownFields(t *testing.T) {
 	for data, want := range map[string]string{
-		`{}`: "", `{"node":"a"}`: "", `{"node":"a","later":true}`: "get has no field later",
-		`{"node":1}`: "get has no field node", `{"z":1,"b":1}`: "get has no field b",
+		`{}`: "", `{"name":"a"}`: "", `{"name":"a","later":true}`: "show has no field later",
+		`{"name":1}`: "show has no field name", `{"z":1,"b":1}`: "show has no field b",
 	} {
-		_, err := reading.Get.DecodeRequest(json.RawMessage(data), nil)
+		_, err := branching.Show.DecodeRequest(json.RawMessage(data), nil)
 		var unknown *verb.UnknownError
 		if want == "" && err != nil || want != "" && (!errors.As(err, &unknown) || err.Error() != want) {
 			t.Errorf("%s: %v", data, err)
 		}
 	}
-	if _, err := reading.Get.DecodeRequest(json.RawMessage(`[]`), nil); err == nil {
+	if _, err := branching.Show.DecodeRequest(json.RawMessage(`[]`), nil); err == nil {
 		t.Error("a list is no request")
 	}
-	err := reading.Get.ReadAnswers(strings.NewReader(`"Later" {}`), func(any) error { return nil })
+	err := branching.Show.ReadAnswers(strings.NewReader(`"Later" {}`), func(any) error { return nil })
 	var unknown *verb.UnknownError
 	if !errors.As(err, &unknown) {
 		t.Errorf("%v", err)
@@ -209,7 +209,7 @@ func TestOpensForWhatItDoes(t *testing.T) {
 	}
 	dry := &editing.ForgetRequest{Nodes: []string{"alice"}}
 	dry.DryRun = true
-	verbkit.Run(t, h, reading.Get, &reading.GetRequest{Node: "alice"})
+	verbkit.Run(t, h, branching.Show, &branching.ShowRequest{Name: "alice"})
 	verbkit.Run(t, h, branching.BranchVerb, &branching.BranchRequest{})
 	verbkit.Run(t, h, editing.Forget, dry)
 	if _, now, err := h.Kept.Branch(t.Context()); err != nil || now != head {
@@ -255,9 +255,9 @@ func TestErrorsSpeakToTheirSurface(t *testing.T) {
 	both.Ours, both.Theirs = true, true
 	var errs []error
 	add := func(_ string, err error) { errs = append(errs, err) }
-	add(verbkit.Try(t, h, reading.Get, &reading.GetRequest{Node: "nobody"}))
-	add(verbkit.Try(t, h, reading.Get, &reading.GetRequest{Node: "alice", Field: "summary", Importance: true}))
-	add(verbkit.Try(t, h, reading.Get, &reading.GetRequest{Node: "alice", Now: "2026-01-01"}))
+	add(verbkit.Try(t, h, branching.Show, &branching.ShowRequest{Name: "nobody"}))
+	add(verbkit.Try(t, h, branching.Show, &branching.ShowRequest{Name: "alice", Field: "summary", Importance: true}))
+	add(verbkit.Try(t, h, branching.Show, &branching.ShowRequest{Name: "alice", Now: "2026-01-01"}))
 	add(verbkit.Try(t, h, branching.Log, &branching.LogRequest{Limit: -1}))
 	add(verbkit.Try(t, h, branching.Log, &branching.LogRequest{Since: "yesterday"}))
 	add(verbkit.Try(t, h, reading.NeighborsOf, &reading.NeighborsRequest{Node: "alice", Limit: -5}))
@@ -271,7 +271,7 @@ func TestErrorsSpeakToTheirSurface(t *testing.T) {
 	add(verbkit.Try(t, h, branching.Merge, &branching.MergeRequest{Rev: "nowhere"}))
 	verbkit.Run(t, h, editing.Forget, &editing.ForgetRequest{Nodes: []string{"bob"}})
 	add(verbkit.Try(t, h, editing.Mark, &editing.MarkRequest{Kind: "stale", Nodes: []string{"bob"}}))
-	add(verbkit.Try(t, h, reading.Get, &reading.GetRequest{Node: "bob"}))
+	add(verbkit.Try(t, h, branching.Show, &branching.ShowRequest{Name: "bob"}))
 	for _, err := range errs {
 		if err == nil {
 			t.Error("an error was expected")

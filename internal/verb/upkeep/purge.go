@@ -177,7 +177,7 @@ func purgeHint(err error) error {
 		return verb.Hint(err, "a node to be purged is named by its exact key, its id or at least 4 digits of it, or its "+
 			"exact title; 'mnem ls' lists them", "name it by its exact key, id or title; retrieve finds nodes by words")
 	}
-	return verb.Hint(err, fmt.Sprintf("'mnem purge %s' erases it, 'mnem get %s --include %s' shows it, 'mnem restore %s' "+
+	return verb.Hint(err, fmt.Sprintf("'mnem purge %s' erases it, 'mnem show %s --include %s' shows it, 'mnem restore %s' "+
 		"brings it back", missing.ID, missing.ID, missing.Hidden, missing.ID),
 		fmt.Sprintf("call again with node %s to erase it; get with include %s shows it, restore brings it back",
 			missing.ID, missing.Hidden))

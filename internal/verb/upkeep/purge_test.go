@@ -7,8 +7,8 @@ import (
 
 	"github.com/mnem-project/mnem/internal/testkit/verbkit"
 	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/branching"
 	"github.com/mnem-project/mnem/internal/verb/operation"
-	"github.com/mnem-project/mnem/internal/verb/reading"
 )
 
 // TestPurgeWantsToBeConfirmed: without a confirmation what would be erased is told, the repository is opened
@@ -28,14 +28,14 @@ func TestPurgeWantsToBeConfirmed(t *testing.T) {
 	if len(got) != 1 || err != nil {
 		t.Errorf("%v, %v", got, err)
 	}
-	if _, err = verbkit.Asks(t, h, &reading.Get.Spec, map[string]string{"node": "bob"}); err != nil {
+	if _, err = verbkit.Asks(t, h, &branching.Show.Spec, map[string]string{"name": "bob"}); err != nil {
 		t.Errorf("bob is gone: %v", err)
 	}
 	got, err = verbkit.Asks(t, h, &Purge.Spec, map[string]string{"node": "bob", "yes": "true"})
 	if err != nil || !got[0].(*Purged).Operation.Defined() || len(got[0].(*Purged).Branches) != 1 {
 		t.Errorf("%v, %v", got, err)
 	}
-	if _, err = verbkit.Asks(t, h, &reading.Get.Spec, map[string]string{"node": "bob"}); err == nil {
+	if _, err = verbkit.Asks(t, h, &branching.Show.Spec, map[string]string{"name": "bob"}); err == nil {
 		t.Error("bob is there")
 	}
 }

@@ -7,11 +7,12 @@ import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from ._client import Memory, as_json
 from ._errors import InvalidInput, NotFound
 from ._program import pause
+from ._verbs import ShowAnswer
 
 Path = tuple[str, ...]
 
@@ -69,7 +70,7 @@ class Records:
 
     def get(self, path: Path) -> Record | None:
         try:
-            node = self.memory.get("key:" + self.key(path))
+            node = cast(ShowAnswer, self.memory.show("key:" + self.key(path)))
         except NotFound:
             return None
         return self.record(node.props, node.created, node.updated, node.id)

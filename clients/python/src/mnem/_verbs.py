@@ -179,23 +179,6 @@ def read_BranchAnswer_forms(d: Any) -> BranchAnswer | BranchRemoved:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class CatFileAnswer(Answer):
-    cid: str
-    data: Any
-    kind: str | None
-    size: int
-
-
-def read_CatFileAnswer(d: Any) -> CatFileAnswer:
-    return CatFileAnswer(
-        cid=d['cid'],
-        data=d['data'],
-        kind=d['kind'],
-        size=d['size'],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
 class Field(Answer):
     base: Any
     field: str
@@ -1221,123 +1204,6 @@ def read_GcAnswer(d: Any) -> GcAnswer:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Mark(Answer):
-    actor: str
-    by: str | None
-    reason: str | None
-    state: str
-    time: str
-
-
-def read_Mark(d: Any) -> Mark:
-    return Mark(
-        actor=d['actor'],
-        by=d['by'],
-        reason=d['reason'],
-        state=d['state'],
-        time=d['time'],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class GetAnswer(Answer):
-    cid: str
-    commit: str | None
-    content: str | None
-    context: str | None
-    created: str
-    id: str
-    key: str | None
-    mark: Mark | None
-    media: str | None
-    props: dict[str, Any]
-    sources: list[str]
-    summary: str | None
-    type: str
-    updated: str | None
-    valid_from: str | None
-    valid_to: str | None
-    cues: list[str] = field(default_factory=list)
-
-
-def read_GetAnswer(d: Any) -> GetAnswer:
-    return GetAnswer(
-        cid=d['cid'],
-        commit=d['commit'],
-        content=d['content'],
-        context=d['context'],
-        created=d['created'],
-        id=d['id'],
-        key=d['key'],
-        mark=read_Mark(v) if (v := d['mark']) is not None else None,
-        media=d['media'],
-        props=d['props'],
-        sources=d['sources'] or [],
-        summary=d['summary'],
-        type=d['type'],
-        updated=d['updated'],
-        valid_from=d['validFrom'],
-        valid_to=d['validTo'],
-        cues=d.get('cues') or [],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class GetAnswerWithImportance(Answer):
-    cid: str
-    commit: str | None
-    content: str | None
-    context: str | None
-    created: str
-    id: str
-    importance: Importance
-    key: str | None
-    mark: Mark | None
-    media: str | None
-    now: str
-    props: dict[str, Any]
-    sources: list[str]
-    summary: str | None
-    type: str
-    updated: str | None
-    valid_from: str | None
-    valid_to: str | None
-    cues: list[str] = field(default_factory=list)
-
-
-def read_GetAnswerWithImportance(d: Any) -> GetAnswerWithImportance:
-    return GetAnswerWithImportance(
-        cid=d['cid'],
-        commit=d['commit'],
-        content=d['content'],
-        context=d['context'],
-        created=d['created'],
-        id=d['id'],
-        importance=read_Importance(d['importance']),
-        key=d['key'],
-        mark=read_Mark(v) if (v := d['mark']) is not None else None,
-        media=d['media'],
-        now=d['now'],
-        props=d['props'],
-        sources=d['sources'] or [],
-        summary=d['summary'],
-        type=d['type'],
-        updated=d['updated'],
-        valid_from=d['validFrom'],
-        valid_to=d['validTo'],
-        cues=d.get('cues') or [],
-    )
-
-
-def read_GetAnswer_forms(d: Any) -> GetAnswer | GetAnswerWithImportance | Any:
-    if has(d, ('cid', 'commit', 'content', 'context', 'created', 'id', 'importance', 'key', 'mark', 'media', 'now', 'props', 'sources', 'summary', 'type', 'updated', 'validFrom', 'validTo')):
-        return read_GetAnswerWithImportance(d)
-    if has(d, ('cid', 'commit', 'content', 'context', 'created', 'id', 'key', 'mark', 'media', 'props', 'sources', 'summary', 'type', 'updated', 'validFrom', 'validTo')):
-        return read_GetAnswer(d)
-    return d
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
 class HalfLifeAnswer(Answer):
     commit: str | None
     dry_run: bool
@@ -1500,6 +1366,25 @@ def read_LogAnswer(d: Any) -> LogAnswer:
         signature=read_Signature(v) if (v := d.get('signature')) is not None else None,
         stat=read_Stat(v) if (v := d.get('stat')) is not None else None,
         title=d.get('title'),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Mark(Answer):
+    actor: str
+    by: str | None
+    reason: str | None
+    state: str
+    time: str
+
+
+def read_Mark(d: Any) -> Mark:
+    return Mark(
+        actor=d['actor'],
+        by=d['by'],
+        reason=d['reason'],
+        state=d['state'],
+        time=d['time'],
     )
 
 
@@ -3932,6 +3817,61 @@ def read_SetAnswer(d: Any) -> SetAnswer:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
+class ShowAnswer(Answer):
+    cid: str
+    commit: str | None
+    content: str | None
+    context: str | None
+    created: str
+    id: str
+    in_: list[In]
+    key: str | None
+    mark: Mark | None
+    media: str | None
+    more_in: int
+    more_out: int
+    out: list[In]
+    props: dict[str, Any]
+    sources: list[str]
+    summary: str | None
+    type: str
+    updated: str | None
+    valid_from: str | None
+    valid_to: str | None
+    cues: list[str] = field(default_factory=list)
+    importance: Importance | None = None
+    now: str | None = None
+
+
+def read_ShowAnswer(d: Any) -> ShowAnswer:
+    return ShowAnswer(
+        cid=d['cid'],
+        commit=d['commit'],
+        content=d['content'],
+        context=d['context'],
+        created=d['created'],
+        id=d['id'],
+        in_=[read_In(x) for x in d['in'] or ()],
+        key=d['key'],
+        mark=read_Mark(v) if (v := d['mark']) is not None else None,
+        media=d['media'],
+        more_in=d['more_in'],
+        more_out=d['more_out'],
+        out=[read_In(x) for x in d['out'] or ()],
+        props=d['props'],
+        sources=d['sources'] or [],
+        summary=d['summary'],
+        type=d['type'],
+        updated=d['updated'],
+        valid_from=d['validFrom'],
+        valid_to=d['validTo'],
+        cues=d.get('cues') or [],
+        importance=read_Importance(v) if (v := d.get('importance')) is not None else None,
+        now=d.get('now'),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
 class Diff(Answer):
     counts: Count
     edges: list[Edge]
@@ -3957,7 +3897,7 @@ def read_Diff(d: Any) -> Diff:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ShowAnswer(Answer):
+class ShowCommit(Answer):
     agent: str | None
     author: str
     commit: str
@@ -3976,8 +3916,8 @@ class ShowAnswer(Answer):
     title: str | None = None
 
 
-def read_ShowAnswer(d: Any) -> ShowAnswer:
-    return ShowAnswer(
+def read_ShowCommit(d: Any) -> ShowCommit:
+    return ShowCommit(
         agent=d['agent'],
         author=d['author'],
         commit=d['commit'],
@@ -3998,62 +3938,102 @@ def read_ShowAnswer(d: Any) -> ShowAnswer:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ShowNode(Answer):
+class ShowEdge(Answer):
     cid: str
-    commit: str | None
-    content: str | None
-    context: str | None
     created: str
+    dst: str
+    dst_key: str | None
     id: str
-    in_: list[In]
     key: str | None
     mark: Mark | None
-    media: str | None
-    more_in: int
-    more_out: int
-    out: list[In]
     props: dict[str, Any]
     sources: list[str]
-    summary: str | None
+    src: str
+    src_key: str | None
     type: str
-    updated: str | None
     valid_from: str | None
     valid_to: str | None
-    cues: list[str] = field(default_factory=list)
+    weight: float
 
 
-def read_ShowNode(d: Any) -> ShowNode:
-    return ShowNode(
+def read_ShowEdge(d: Any) -> ShowEdge:
+    return ShowEdge(
         cid=d['cid'],
-        commit=d['commit'],
-        content=d['content'],
-        context=d['context'],
         created=d['created'],
+        dst=d['dst'],
+        dst_key=d['dst_key'],
         id=d['id'],
-        in_=[read_In(x) for x in d['in'] or ()],
         key=d['key'],
         mark=read_Mark(v) if (v := d['mark']) is not None else None,
-        media=d['media'],
-        more_in=d['more_in'],
-        more_out=d['more_out'],
-        out=[read_In(x) for x in d['out'] or ()],
         props=d['props'],
         sources=d['sources'] or [],
-        summary=d['summary'],
+        src=d['src'],
+        src_key=d['src_key'],
         type=d['type'],
-        updated=d['updated'],
         valid_from=d['validFrom'],
         valid_to=d['validTo'],
-        cues=d.get('cues') or [],
+        weight=d['weight'],
     )
 
 
-def read_ShowAnswer_forms(d: Any) -> ShowAnswer | ShowNode:
+@dataclass(kw_only=True, eq=False, repr=False)
+class ShowOperation(Answer):
+    actor: str
+    command: list[str]
+    op: str
+    redoes: str | None
+    refs: list[RefMove]
+    seq: int
+    time: str
+    undoes: str | None
+    oldest: bool | None = None
+    undone: bool | None = None
+
+
+def read_ShowOperation(d: Any) -> ShowOperation:
+    return ShowOperation(
+        actor=d['actor'],
+        command=d['command'] or [],
+        op=d['op'],
+        redoes=d['redoes'],
+        refs=[read_RefMove(x) for x in d['refs'] or ()],
+        seq=d['seq'],
+        time=d['time'],
+        undoes=d['undoes'],
+        oldest=d.get('oldest'),
+        undone=d.get('undone'),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ShowBlock(Answer):
+    cid: str
+    data: Any
+    kind: str | None
+    size: int
+
+
+def read_ShowBlock(d: Any) -> ShowBlock:
+    return ShowBlock(
+        cid=d['cid'],
+        data=d['data'],
+        kind=d['kind'],
+        size=d['size'],
+    )
+
+
+def read_ShowAnswer_forms(d: Any) -> ShowAnswer | ShowCommit | ShowEdge | ShowOperation | ShowBlock | Any:
     if has(d, ('cid', 'commit', 'content', 'context', 'created', 'id', 'in', 'key', 'mark', 'media', 'more_in', 'more_out', 'out', 'props', 'sources', 'summary', 'type', 'updated', 'validFrom', 'validTo')):
-        return read_ShowNode(d)
-    if has(d, ('agent', 'author', 'commit', 'diff', 'edges', 'graph', 'message', 'nodes', 'parents', 'task', 'time')):
         return read_ShowAnswer(d)
-    return read_ShowAnswer(d)
+    if has(d, ('cid', 'created', 'dst', 'dst_key', 'id', 'key', 'mark', 'props', 'sources', 'src', 'src_key', 'type', 'validFrom', 'validTo', 'weight')):
+        return read_ShowEdge(d)
+    if has(d, ('agent', 'author', 'commit', 'diff', 'edges', 'graph', 'message', 'nodes', 'parents', 'task', 'time')):
+        return read_ShowCommit(d)
+    if has(d, ('actor', 'command', 'op', 'redoes', 'refs', 'seq', 'time', 'undoes')):
+        return read_ShowOperation(d)
+    if has(d, ('cid', 'data', 'kind', 'size')):
+        return read_ShowBlock(d)
+    return d
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -4483,7 +4463,6 @@ READERS: dict[str, tuple[Callable[[Any], Any], bool]] = {
     'add': (read_AddAnswer, False),
     'blame': (read_BlameAnswer, False),
     'branch': (read_BranchAnswer_forms, True),
-    'cat_file': (read_CatFileAnswer, False),
     'cherry_pick': (read_CherryPickAnswer, False),
     'commit': (read_CommitAnswer, False),
     'communities': (read_CommunitiesAnswer_forms, False),
@@ -4498,7 +4477,6 @@ READERS: dict[str, tuple[Callable[[Any], Any], bool]] = {
     'forget': (read_ForgetAnswer, False),
     'fsck': (read_FsckAnswer, False),
     'gc': (read_GcAnswer, False),
-    'get': (read_GetAnswer_forms, False),
     'half_life': (read_HalfLifeAnswer, False),
     'index_rebuild': (read_IndexRebuildAnswer, False),
     'index_status': (read_IndexStatusAnswer, False),
@@ -4647,19 +4625,6 @@ class Verbs:
         answer: list[BranchAnswer | BranchRemoved] = self._verb('branch', locals())
         return answer
 
-    def cat_file(
-        self,
-        cid: str,
-    ) -> CatFileAnswer:
-        """Print a block, of facts or of an index, as DAG-JSON. CID may be a unique prefix of at least 4
-        digits, before which bafyrei or bafkrei may be left out, or a revision. --path goes on from
-        there, by names and positions, over links: graph/nodes is the root of a commit's tree of nodes.
-
-        cid: the CID of an object
-        """
-        answer: CatFileAnswer = self._verb('cat_file', locals())
-        return answer
-
     def cherry_pick(
         self,
         rev: str,
@@ -4720,8 +4685,8 @@ class Verbs:
         dry_run: print what would change and write nothing
         expect: the CID of the commit that the branch must be at, or "none" for a branch without one;
             else exit code 5
-        expect_node: the version that a node must have, NODE=CID, as 'mnem get' prints it, or NODE=none;
-            else exit code 5
+        expect_node: the version that a node must have, NODE=CID, as 'mnem show' prints it, or
+            NODE=none; else exit code 5
         lines: change lines, in order: objects with one member node, edge, embedding or remove
         message: what the commit is about; required
         stage: the stage to use
@@ -5077,54 +5042,6 @@ class Verbs:
         answer: GcAnswer = self._verb('gc', locals())
         return answer
 
-    @overload
-    def get(
-        self,
-        node: str,
-        *,
-        at: str | None = None,
-        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
-        now: str | None = None,
-    ) -> GetAnswer: ...
-
-    @overload
-    def get(
-        self,
-        node: str,
-        *,
-        at: str | None = None,
-        field: str | None = None,
-        importance: bool | None = None,
-        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
-        now: str | None = None,
-    ) -> GetAnswer | GetAnswerWithImportance | Any: ...
-
-    def get(
-        self,
-        node: str,
-        *,
-        at: str | None = None,
-        field: str | None = None,
-        importance: bool | None = None,
-        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
-        now: str | None = None,
-    ) -> GetAnswer | GetAnswerWithImportance | Any:
-        """Print a node with everything in it. NODE is its exact key, its id, or at least 4 hex digits that
-        only its id begins with; key:NAME and id:ID force one reading. Or it is a text that means one
-        node for sure: its exact summary, or several words that it alone has all of. Where several fit,
-        they are listed.
-
-        node: a node by key, id, at least 4 digits of an id, or exact title
-        at: the REVision to read; see 'mnem help revisions'
-        field: print the value of this FIELD alone
-        importance: tell the effective importance, too
-        include: show nodes and edges in these hidden STATES too: forgotten, superseded, expired,
-            retired
-        now: TIME that the importance is of, RFC 3339 or YYYY-MM-DD (default: now)
-        """
-        answer: GetAnswer | GetAnswerWithImportance | Any = self._verb('get', locals())
-        return answer
-
     def half_life(
         self,
         half_lives: Sequence[str] | None = None,
@@ -5138,7 +5055,7 @@ class Verbs:
         time: str | None = None,
     ) -> HalfLifeAnswer:
         """List after how many days a memory of each type counts half in its effective importance, which
-        'mnem get NODE --importance' shows, and which decides what 'mnem consolidate' proposes. A type
+        'mnem show NODE --importance' shows, and which decides what 'mnem consolidate' proposes. A type
         that is not listed has what * has, which cannot be changed: give it one of its own.
 
         half_lives: TYPE=DAYS or TYPE=default, to change those of these types
@@ -5445,7 +5362,7 @@ class Verbs:
         type: Sequence[str] | None = None,
     ) -> NeighborsAnswer:
         """List the edges of a node in order of type and other end: outgoing ones (->), then incoming ones
-        (<-). NODE is named as for 'mnem get'.
+        (<-). NODE is named as for 'mnem show'.
 
         node: a node by key, id, at least 4 digits of an id, or exact title
         at: the REVision to read; see 'mnem help revisions'
@@ -6132,7 +6049,7 @@ class Verbs:
         limit: int | None = None,
     ) -> RelatedAnswer:
         """List the nodes related to a node, best first, each with the reason: edges between them, shared
-        entities and tags (rarer ones count more), and shared words. NODE is named as for 'mnem get'.
+        entities and tags (rarer ones count more), and shared words. NODE is named as for 'mnem show'.
         Tags and entities are not listed.
 
         node: a node by key, id, at least 4 digits of an id, or exact title
@@ -6865,17 +6782,28 @@ class Verbs:
         name: str | None = None,
         *,
         at: str | None = None,
+        field: str | None = None,
+        importance: bool | None = None,
+        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
+        now: str | None = None,
+        raw: bool | None = None,
         signatures: bool | None = None,
-    ) -> ShowAnswer | ShowNode:
-        """Print a commit and what it changed against its first parent, or a node, as it is at --at, with
-        the nodes next to it. A name that is both is the revision; key:NAME and id:ID always mean the
-        node. Without a name, the commit at --at.
+    ) -> ShowAnswer | ShowCommit | ShowEdge | ShowOperation | ShowBlock | Any:
+        """Print a memory with its links, a commit with what it changed, or anything else that is stored.
+        THING is one of these; without one it is the commit at --at. What a name means first counts:
 
-        name: a revision, or a node by key, id, at least 4 digits of an id, or exact title
+        name: a node by key, id, at least 4 digits of an id, or exact title; an edge by id; a revision;
+            a CID
         at: the REVision to read; see 'mnem help revisions'
+        field: print the value of this FIELD of a node alone
+        importance: print the effective importance of a node too
+        include: show nodes and edges in these hidden STATES too: forgotten, superseded, expired,
+            retired
+        now: TIME that the importance is of, RFC 3339 or YYYY-MM-DD (default: now)
+        raw: the stored block as DAG-JSON
         signatures: print what signatures are worth, as 'mnem verify' does
         """
-        answer: ShowAnswer | ShowNode = self._verb('show', locals())
+        answer: ShowAnswer | ShowCommit | ShowEdge | ShowOperation | ShowBlock | Any = self._verb('show', locals())
         return answer
 
     def sources(
@@ -7149,13 +7077,6 @@ class AsyncVerbs:
         answer: list[BranchAnswer | BranchRemoved] = await self._verb('branch', locals())
         return answer
 
-    async def cat_file(
-        self,
-        cid: str,
-    ) -> CatFileAnswer:
-        answer: CatFileAnswer = await self._verb('cat_file', locals())
-        return answer
-
     async def cherry_pick(
         self,
         rev: str,
@@ -7380,41 +7301,6 @@ class AsyncVerbs:
         time: str | None = None,
     ) -> GcAnswer:
         answer: GcAnswer = await self._verb('gc', locals())
-        return answer
-
-    @overload
-    async def get(
-        self,
-        node: str,
-        *,
-        at: str | None = None,
-        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
-        now: str | None = None,
-    ) -> GetAnswer: ...
-
-    @overload
-    async def get(
-        self,
-        node: str,
-        *,
-        at: str | None = None,
-        field: str | None = None,
-        importance: bool | None = None,
-        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
-        now: str | None = None,
-    ) -> GetAnswer | GetAnswerWithImportance | Any: ...
-
-    async def get(
-        self,
-        node: str,
-        *,
-        at: str | None = None,
-        field: str | None = None,
-        importance: bool | None = None,
-        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
-        now: str | None = None,
-    ) -> GetAnswer | GetAnswerWithImportance | Any:
-        answer: GetAnswer | GetAnswerWithImportance | Any = await self._verb('get', locals())
         return answer
 
     async def half_life(
@@ -8328,9 +8214,14 @@ class AsyncVerbs:
         name: str | None = None,
         *,
         at: str | None = None,
+        field: str | None = None,
+        importance: bool | None = None,
+        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
+        now: str | None = None,
+        raw: bool | None = None,
         signatures: bool | None = None,
-    ) -> ShowAnswer | ShowNode:
-        answer: ShowAnswer | ShowNode = await self._verb('show', locals())
+    ) -> ShowAnswer | ShowCommit | ShowEdge | ShowOperation | ShowBlock | Any:
+        answer: ShowAnswer | ShowCommit | ShowEdge | ShowOperation | ShowBlock | Any = await self._verb('show', locals())
         return answer
 
     async def sources(
@@ -8466,7 +8357,6 @@ ANSWERS = (
     'BranchAnswer',
     'BranchRemote',
     'BranchRemoved',
-    'CatFileAnswer',
     'Change',
     'ChangeField',
     'Changed',
@@ -8517,8 +8407,6 @@ ANSWERS = (
     'FsckAnswer',
     'FsckError',
     'GcAnswer',
-    'GetAnswer',
-    'GetAnswerWithImportance',
     'HalfLifeAnswer',
     'Importance',
     'In',
@@ -8624,7 +8512,10 @@ ANSWERS = (
     'SessionStartAnswer',
     'SetAnswer',
     'ShowAnswer',
-    'ShowNode',
+    'ShowBlock',
+    'ShowCommit',
+    'ShowEdge',
+    'ShowOperation',
     'Signal',
     'Signature',
     'Skipped',

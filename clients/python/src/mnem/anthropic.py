@@ -28,13 +28,14 @@ import posixpath
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
 
 from ._client import Memory
 from ._errors import AnswerLost, Conflict, InvalidInput, NotFound, Refused
 from ._records import attempts
+from ._verbs import ShowAnswer
 
 if TYPE_CHECKING:
     from anthropic.types.beta import (
@@ -104,7 +105,7 @@ class Tree:
         return sorted((e for e in self.below(path) if posixpath.dirname(e.path) == path), key=lambda e: e.path)
 
     def text(self, entry: Entry) -> str:
-        node = self.memory.get("id:" + entry.id, at=self.commit)
+        node = cast(ShowAnswer, self.memory.show("id:" + entry.id, at=self.commit))
         return node.content or ""
 
     def parents(self, path: str, shown: str) -> list[dict[str, Any]]:
