@@ -13,8 +13,8 @@ const HelpWidth = 80
 
 // Basics are the commands that 'mnem --help' lists; 'mnem help --all' lists all.
 var Basics = []string{
-	"init", "integrate", "demo", "remember", "commit", "recall", "retrieve", "get", "log",
-	"diff", "undo",
+	"init", "integrate", "remember", "recall", "forget", "review", "ingest", "commit", "retrieve", "log", "diff", "show",
+	"undo", "switch", "merge", "sync", "view", "doctor",
 }
 
 // setUsage gives a root the text of usage. It is written here and not as a template: with
