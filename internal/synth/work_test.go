@@ -76,7 +76,7 @@ func (w *world) jobs() []job {
 	commit := func(t *testing.T, r *core.Repo) { ok(t, w.commitOne(t.Context(), r)) }
 	return []job{
 		{name: "open", do: func(t *testing.T, r *core.Repo) { newest(t, r) }},
-		{name: "show", do: func(t *testing.T, r *core.Repo) {
+		{name: "get", do: func(t *testing.T, r *core.Repo) {
 			_, _, err := newest(t, r).Node(t.Context(), graph.NodeID(w.Key(w.Nodes/2)))
 			ok(t, err)
 		}},
