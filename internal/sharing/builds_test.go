@@ -13,7 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
-// otherBuild builds a program whose verbs differ from those here: get has one field more, and there is no verb
+// otherBuild builds a program whose verbs differ from those here: show has one field more, and there is no verb
 // communities.
 func otherBuild(t *testing.T) string {
 	t.Helper()
@@ -26,9 +26,9 @@ func otherBuild(t *testing.T) string {
 	}
 	dir, replaced := t.TempDir(), map[string]string{}
 	for file, change := range map[string][2]string{
-		"internal/verb/reading/get.go": {"type GetRequest struct {", "type GetRequest struct {\n\tMore string `op:\",remote\" doc:\"a {WORD} more\"`"},
-		"internal/verb/table/table.go": {"\t&reading.Communities.Spec,\n", ""},
-		"internal/door/verbs/verbs.go": {"reach.Bind(reading.Communities, answers.Communities),", ""},
+		"internal/verb/branching/show.go": {"type ShowRequest struct {", "type ShowRequest struct {\n\tMore string `op:\",remote\" doc:\"a {WORD} more\"`"},
+		"internal/verb/table/table.go":    {"\t&reading.Communities.Spec,\n", ""},
+		"internal/door/verbs/verbs.go":    {"reach.Bind(reading.Communities, answers.Communities),", ""},
 	} {
 		path := filepath.Join(root, filepath.FromSlash(file))
 		data, err := os.ReadFile(path)
@@ -105,7 +105,7 @@ func TestTwoBuilds(t *testing.T) {
 		t.Error(out)
 	}
 	other(0, "hub", `{"node":{"key":"four","type":"N","summary":"of the other"}}`, "commit", "-m", "x", "-")
-	if out := other(6, "hub", "", "show", "three", "--more", "x"); !strings.Contains(out, "more of get") {
+	if out := other(6, "hub", "", "show", "three", "--more", "x"); !strings.Contains(out, "more of show") {
 		t.Error(out)
 	}
 	// And the other one that of a for this.
