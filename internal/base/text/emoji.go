@@ -2,7 +2,7 @@ package text
 
 import "unicode/utf8"
 
-// isRegional reports whether r is one of the letters of which two are a flag.
+// isRegional reports whether r is one of the letters that make flags in pairs.
 func isRegional(r rune) bool { return r >= 0x1F1E6 && r <= 0x1F1FF }
 
 // emojiAt returns the term of the emoji at start, and its end.

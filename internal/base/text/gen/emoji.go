@@ -28,7 +28,7 @@ var pictographs = &unicode.RangeTable{
 	},
 }
 
-// isEmoji reports whether r is a pictograph, or a letter of which two are a flag.
+// isEmoji reports whether r is a pictograph, or one of the letters that make flags in pairs.
 func isEmoji(r rune, folded string) bool {
 	if r >= 0x1F1E6 && r <= 0x1F1FF {
 		return true
