@@ -25,7 +25,7 @@ type floor struct {
 var floors = []floor{
 	{"base", "integer maths, texts, files and caches; nothing of a memory", "" +
 		"base/tuning base/cache base/fixed base/heap base/parallel base/httpd base/pattern base/pipe base/queue base/regular " +
-		"base/filestate base/filewatch owner base/vector base/text base/dates base/intent base/rarity base/hashed base/plain base/zones"},
+		"base/filestate base/filewatch owner base/vector base/text base/dates base/intent base/rarity base/hashed base/plain base/zones base/sqlite"},
 	{"ipld", "what a block is: CIDs, canonical bytes, limits", "ipld ipld/prime"},
 	{"records", "nodes, edges, marks, commits; texts that must not be written", "" +
 		"graph guard block/car block/store commit view/community"},
@@ -89,7 +89,7 @@ var alone = map[string]string{
 	"exchange/remote/seal":      "",
 	"cmd/mnem":                  "door/line door/cli model/builtin model/minilm/weights",
 	"ingest/parse":              "base/pattern base/text",
-	"ingest/chats":              "base/pattern ipld",
+	"ingest/chats":              "base/pattern base/sqlite ipld",
 	"block/store":               "ipld",
 	"block/prolly":              "ipld block/store base/cache",
 	"commit":                    "ipld graph block/store",

@@ -82,27 +82,33 @@ func TestFiles(t *testing.T) {
 			if err := Read(formatOf(file), file, in, r); err != nil {
 				t.Fatal(err)
 			}
-			for _, kind := range sortedKeys(r.skipped) {
-				r.lines = append(r.lines, fmt.Sprintf("skipped %d %s", r.skipped[kind], kind))
-			}
-			for _, at := range r.places {
-				r.lines = append(r.lines, "unread "+at)
-			}
-			got := strings.Join(r.lines, "\n") + "\n"
-			golden := strings.TrimSuffix(file, filepath.Ext(file)) + ".golden"
-			if *rewrite {
-				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(strings.ReplaceAll(string(want), "\r\n", "\n"), got); diff != "" {
-				t.Error(diff)
-			}
+			compareGolden(t, strings.TrimSuffix(file, filepath.Ext(file))+".golden", r)
 		})
+	}
+}
+
+// compareGolden compares what was read with a file.
+func compareGolden(t *testing.T, golden string, r *recorder) {
+	t.Helper()
+	lines := slices.Clone(r.lines)
+	for _, kind := range sortedKeys(r.skipped) {
+		lines = append(lines, fmt.Sprintf("skipped %d %s", r.skipped[kind], kind))
+	}
+	for _, at := range r.places {
+		lines = append(lines, "unread "+at)
+	}
+	got := strings.Join(lines, "\n") + "\n"
+	if *rewrite {
+		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.ReplaceAll(string(want), "\r\n", "\n"), got); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -6,8 +6,9 @@
 //	gemini          a session of Gemini CLI, ~/.gemini/tmp/…/chats/session-….json or .jsonl
 //	chatgpt         conversations.json of an export of ChatGPT, its archive, or one conversation
 //	claude          the same of Claude
-//	opencode        a session as OpenCode exports it
-//	cursor          JSON Lines of an agent of Cursor, ~/.cursor/projects/…/agent-transcripts/…/SESSION.jsonl
+//	opencode        a session as OpenCode exports it, or its database
+//	cursor          JSON Lines of an agent of Cursor, ~/.cursor/projects/…/agent-transcripts/…/SESSION.jsonl, or the
+//	                database of its chats, state.vscdb
 //	copilot         a chat of VS Code, …/chatSessions/SESSION.json, or .jsonl, a log of changes of it
 //	copilot-cli     events of Copilot CLI, ~/.copilot/session-state/SESSION/events.jsonl
 //	cline           ui_messages.json of a task of Cline

@@ -56,9 +56,7 @@ func openCode(in io.Reader, h Handler) error {
 	t := &talk{handler: h, session: Session{
 		ID: f.Info.ID, Dir: flat(f.Info.Directory), Time: millis(f.Info.Time.Created),
 	}}
-	if !strings.HasPrefix(f.Info.Title, "New session - ") { // which it is called until it has one
-		t.session.Title = f.Info.Title
-	}
+	t.session.Title = openCodeTitle(f.Info.Title)
 	open := "" // what the assistant's open turn answers
 	for i, record := range f.Messages {
 		at := fmt.Sprintf("message %d", i+1)
@@ -70,6 +68,14 @@ func openCode(in io.Reader, h Handler) error {
 		}
 	}
 	return t.end()
+}
+
+// openCodeTitle is the title of a session, "" for that which it has until it gets one.
+func openCodeTitle(title string) string {
+	if strings.HasPrefix(title, "New session - ") {
+		return ""
+	}
+	return title
 }
 
 // openCodeTurn takes in a message. Each step of an answer is one, with the id of what it answers.

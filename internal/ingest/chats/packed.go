@@ -142,8 +142,10 @@ func Wants(format, name string) (wants bool, left string) {
 	switch format {
 	case "claude-code":
 		endings = []string{".jsonl"}
+	case "opencode":
+		endings = []string{".json", ".db"}
 	case "cursor":
-		endings = []string{".jsonl"}
+		endings = []string{".jsonl", "state.vscdb"}
 		if strings.HasSuffix(base, ".txt") && path.Base(path.Dir(name)) == "agent-transcripts" {
 			return false, "transcript of an older version"
 		}

@@ -95,6 +95,9 @@ func Formats() []string {
 // Read reads a file of a format, which may be compressed with zstd or be an archive of an export. Some formats have the id
 // of a session in the path of the file alone, which name is. It returns ErrFormat for a file of another format.
 func Read(format, name string, in io.Reader, h Handler) error {
+	if is, err := readDatabase(format, in, h); is {
+		return err
+	}
 	return unpack(in, h, readAs(format, name))
 }
 

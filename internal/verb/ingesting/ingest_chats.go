@@ -164,8 +164,45 @@ func (run *chatRun) walk(ctx context.Context, root *os.Root, arg string) error {
 }
 
 func (run *chatRun) add(root *os.Root, name, shown string) {
-	run.files = append(run.files, chatFile{shown, func() (io.ReadCloser, error) { return regular.OpenIn(root, name) }})
+	run.files = append(run.files, chatFile{shown, func() (io.ReadCloser, error) {
+		f, err := regular.OpenIn(root, name)
+		if err != nil {
+			return nil, err
+		}
+		return &besideFile{f, root, name}, nil
+	}})
 }
+
+// besideFile is a file that can open those next to it: a database has a part of its rows there.
+type besideFile struct {
+	*os.File
+	root *os.Root
+	name string
+}
+
+// Next opens the file with that ending, nil if there is none.
+func (f *besideFile) Next(ending string) (chats.SizedFile, error) {
+	other, err := regular.OpenIn(f.root, f.name+ending)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	info, err := other.Stat()
+	if err != nil {
+		_ = other.Close() // nothing was read
+		return nil, err
+	}
+	return &sizedFile{other, info.Size()}, nil
+}
+
+type sizedFile struct {
+	*os.File
+	size int64
+}
+
+func (f *sizedFile) Size() int64 { return f.size }
 
 // errEnded ends the reading of a file if no more changes are wanted.
 var errEnded = errors.New("no more changes are wanted")

@@ -1,0 +1,201 @@
+package sqlite
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func fileOf(data []byte) File { return File{bytes.NewReader(data), int64(len(data))} }
+
+func load(t *testing.T, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile("testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// rowsOf reads the rows of the table notes, and each of them again by its place.
+func rowsOf(d *Database) (rows [][]any, err error) {
+	notes, ok := d.Table("notes")
+	if !ok {
+		return nil, ErrDamaged
+	}
+	get := func(r *Row) []any {
+		row := []any{nil, nil, nil, nil}
+		for i, name := range []string{"id", "the text", "n", "later"} {
+			if s, ok := r.Text(notes.Column(name), 1<<20); ok {
+				row[i] = s
+			} else if n, ok := r.Int(notes.Column(name)); ok {
+				row[i] = float64(n)
+			} else if !r.Null(notes.Column(name)) {
+				row[i] = "neither a text nor a number"
+			}
+		}
+		return row
+	}
+	var places []Place
+	err = d.Each(notes, func(r *Row) error {
+		rows, places = append(rows, get(r)), append(places, r.Place)
+		return nil
+	})
+	for i, at := range places {
+		r, err := d.At(at)
+		if err != nil {
+			return rows, err
+		}
+		if again := get(r); !cmp.Equal(again, rows[i]) {
+			return rows, errors.New("another row at its place")
+		}
+	}
+	return rows, err
+}
+
+// TestRows compares with what another program reads: one database has half of its rows in the log.
+func TestRows(t *testing.T) {
+	var want map[string][][]any
+	if err := json.Unmarshal(load(t, "rows.json"), &want); err != nil || len(want) != 2 {
+		t.Fatal(err)
+	}
+	for name, rows := range want {
+		var log File
+		if name == "log.db" {
+			log = fileOf(load(t, "log.db-wal"))
+		}
+		d, err := Open(fileOf(load(t, name)), log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := rowsOf(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(rows, got); diff != "" || len(rows) < 50 {
+			t.Errorf("%s, %d rows: %s", name, len(rows), diff)
+		}
+		empty, ok := d.Table("empty")
+		if !ok || d.Each(empty, func(*Row) error { return errors.New("a row") }) != nil {
+			t.Errorf("%s: the empty table: %t", name, ok)
+		}
+		if _, ok := d.Table("by_n"); ok {
+			t.Error("an index is no table")
+		}
+	}
+	d, err := Open(fileOf(load(t, "log.db")), File{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows, err := rowsOf(d); err != nil || len(rows) != 30 {
+		t.Errorf("without its log: %d rows, %v", len(rows), err)
+	}
+}
+
+// TestLog reads logs that end in the middle or belong to no database: complete commits count.
+func TestLog(t *testing.T) {
+	file, log := load(t, "log.db"), load(t, "log.db-wal")
+	last := 0
+	for n := 0; n <= len(log); n += 293 {
+		d, err := Open(fileOf(file), fileOf(log[:n]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := rowsOf(d)
+		if err != nil || len(rows) < last {
+			t.Fatalf("%d bytes of the log: %d rows after %d, %v", n, len(rows), last, err)
+		}
+		last = len(rows)
+	}
+	if last < 40 {
+		t.Errorf("%d rows", last)
+	}
+	for _, at := range []int{0, 4, 8, 16, 24, 32 + 8, 32 + 16, 32 + 24 + 100} {
+		other := bytes.Clone(log)
+		other[at] ^= 1
+		d, err := Open(fileOf(file), fileOf(other))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rows, err := rowsOf(d); err != nil || len(rows) != 30 {
+			t.Errorf("byte %d changed: %d rows, %v", at, len(rows), err)
+		}
+	}
+}
+
+// TestDamaged changes and cuts files anywhere: reading ends, without a panic, and an error wraps ErrDamaged.
+func TestDamaged(t *testing.T) {
+	whole := load(t, "plain.db")
+	rng := rand.New(rand.NewPCG(3, 4))
+	refused := 0
+	check := func(data []byte) {
+		d, err := Open(fileOf(data), File{})
+		if err == nil {
+			var rows [][]any
+			if rows, err = rowsOf(d); len(rows) > 100_000 {
+				t.Fatalf("%d rows", len(rows))
+			}
+		}
+		if err != nil && !errors.Is(err, ErrDamaged) {
+			t.Fatal(err)
+		}
+		if err != nil {
+			refused++
+		}
+	}
+	for range 1200 {
+		data := bytes.Clone(whole)
+		for range 1 + rng.IntN(4) {
+			data[rng.IntN(len(data))] = byte(rng.IntN(256))
+		}
+		check(data)
+	}
+	for n := 0; n < len(whole); n += 509 {
+		check(whole[:n])
+	}
+	if refused < 100 {
+		t.Errorf("%d refused", refused)
+	}
+	// Each page leads to itself.
+	for n := 1; n < len(whole)/512; n++ {
+		data := bytes.Clone(whole)
+		binary.BigEndian.PutUint32(data[n*512:], uint32(n+1))
+		check(data)
+	}
+	utf16 := bytes.Clone(whole)
+	utf16[59] = 2
+	for name, data := range map[string][]byte{
+		"no database": []byte(strings.Repeat("x", 4096)), "empty": nil, "texts of UTF-16": utf16,
+		"its head alone": whole[:100],
+	} {
+		if _, err := Open(fileOf(data), File{}); !errors.Is(err, ErrDamaged) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestColumns(t *testing.T) {
+	for text, want := range map[string]string{
+		"CREATE TABLE t (a, b)": "a|b",
+		"CREATE TABLE `a (b` (\n\t`id` text PRIMARY KEY NOT NULL,\n\t`n` integer DEFAULT (unixepoch(),1)\n)": "id|n",
+		`CREATE TABLE "x"(key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB)`:                                  "key|value",
+		"create table t(a numeric(10,2), [b c] int, 'd' , primary key (a), check (a in (1,2)))":              "a|b c|d",
+		"CREATE TABLE t(a INT, FOREIGN KEY (a) REFERENCES x(y))":                                             "a",
+		"CREATE TABLE t(a":                   "",
+		"":                                   "",
+		"CREATE TABLE t AS SELECT 1":         "",
+		"CREATE TABLE t (\"a\", \"b":         "a",
+		"CREATE TABLE t (unique_a INT, b)))": "unique_a|b",
+	} {
+		if got := strings.Join(columnsOf(text), "|"); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
