@@ -57,6 +57,8 @@ var Table = []FileKind{
 	{"policy.json", "rules for agents", Kept},
 	{"trusted.json", "keys that are trusted", Kept},
 	{"remotes.json", "names and URLs of remotes", Kept},
+	{"autosync.json", "remotes that are synced automatically, and the last error", Kept},
+	{"autosync", "an empty file, whose time is that of the last write", NoText},
 	{"tokens/*.json", "hashes and names of tokens", Kept},
 	{"review.json", "how far reviews came, by branch", Kept},
 	{"access.json", "how often nodes were shown, by id", NoText},

@@ -1789,6 +1789,13 @@ export interface StatusMerge {
   verb: string;
 }
 
+export interface StatusSynced {
+  failed: string | null;
+  remote: string;
+  tried: string | null;
+  worked: string | null;
+}
+
 export interface StatusAnswer {
   base: string | null;
   branch: string | null;
@@ -1802,6 +1809,7 @@ export interface StatusAnswer {
   client?: string;
   following?: StatusFollowing;
   merge?: StatusMerge;
+  synced?: StatusSynced[];
 }
 
 export interface SuggestTag {
@@ -4348,7 +4356,8 @@ export abstract class Verbs {
   /**
    * Show the branch, its newest commit and what a stage changes: A added, M changed, D removed. It says when the
    * branch has moved since the stage began; committing merges then. A merge that waits for conflicts to be
-   * resolved, and commits kept because they did not merge, are shown with what to do about them.
+   * resolved, and commits kept because they did not merge, are shown with what to do about them; and of remotes
+   * that are synced automatically, when that last worked.
    */
   status(options?: StatusOptions): Promise<StatusAnswer>;
   status(...given: unknown[]): Promise<unknown> {

@@ -160,6 +160,8 @@ func Reviewed(c *show.Console, q *remembering.ReviewRequest, r *remembering.Revi
 	warnSecrets(c, r.Warnings)
 	changed := len(r.Dropped) + len(r.Pinned) + len(r.Edited)
 	switch {
+	case len(r.Items) == 0 && changed+len(r.Kept)+len(r.Already) == 0 && !q.Rest && len(r.Undecided) > 0:
+		return printUndecided(c, r.Undecided)
 	case len(r.Items) == 0 && changed+len(r.Kept)+len(r.Already) == 0 && !q.Rest:
 		return c.Printf("nothing to review\n")
 	case len(r.Items) > 0:

@@ -27,6 +27,7 @@ func Status(c *show.Console, st *branching.Status) error {
 		}
 	}
 	printUnmerged(c, st)
+	printSynced(c, st)
 	if !st.Staged {
 		return c.Printf("nothing staged\n")
 	}
@@ -36,6 +37,20 @@ func Status(c *show.Console, st *branching.Status) error {
 			c.Commit(st.Base))
 	}
 	return printShort(c, st.Short, st.Nodes, st.Edges)
+}
+
+// printSynced prints when remotes were last synced automatically.
+func printSynced(c *show.Console, st *branching.Status) {
+	for _, s := range st.Synced {
+		worked := "not yet synced"
+		if s.Worked.Given {
+			worked = "synced " + s.Worked.String()
+		}
+		if s.Failed != "" {
+			worked += "; failed " + s.Tried.String() + " (" + show.Word(string(s.Failed)) + "), 'mnem doctor' says why"
+		}
+		c.Put("%s: %s\n", show.Line(s.Remote), worked)
+	}
 }
 
 // printUnmerged prints what waits for someone to decide about it.

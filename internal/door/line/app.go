@@ -51,6 +51,8 @@ type App struct {
 	Home   string    // the user's own directory, "" if the system names none
 	// Executable is the path of this program, for others to start it; "" if it is not known.
 	Executable string
+	// Detach starts this program as a process that outlives this one; nil if it must not.
+	Detach func(args ...string) error
 	// LookPath finds a program as the system starts it; nil if none is looked for.
 	LookPath func(program string) (string, error)
 	// Open opens a file in the user's browser; nil if there is none.
@@ -85,7 +87,7 @@ func System() *App {
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Now: time.Now,
 		Rand: rand.Reader, Hidden: hiddenInput(), Key: terminalKeys(),
 		Dir: dir, User: systemUser(), Config: configHome(), Data: dataHome(),
-		Home: userHome(), Executable: executable(), LookPath: exec.LookPath, Open: openFile, StartPager: startPager, PID: os.Getpid(),
+		Home: userHome(), Executable: executable(), Detach: detach, LookPath: exec.LookPath, Open: openFile, StartPager: startPager, PID: os.Getpid(),
 		OutTTY: isTerminal(os.Stdout), ErrTTY: isTerminal(os.Stderr),
 	}
 }

@@ -76,6 +76,9 @@ func NewHolderOf(c *line.Line, many int) (*peers.Holder, error) {
 		opt.Meaning = c.App.Meaning
 	}
 	endless := c.App.Serving != nil && c.App.Serving.Load() || c.Asked != nil && c.Asked.Rest != nil
+	if c.App.Serving != nil && c.App.Serving.Load() && c.App.Detach != nil && many == 1 {
+		go syncRegularly(c.Doing.Ctx, c.App, c.UserConfig(), dir)
+	}
 	if err == nil && endless {
 		opt.Embeds, err = embedsLeft(c)
 	} else {

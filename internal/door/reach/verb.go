@@ -54,7 +54,10 @@ func Ask(ctx context.Context, c *line.Line, spec *verb.Spec, req any, emit func(
 	}()
 	rest, endless := req.(verb.Resumer)
 	if !endless {
-		return spec.Do(ctx, VerbHost{c}, req, emit)
+		if err = spec.Do(ctx, VerbHost{c}, req, emit); err == nil {
+			syncLater(c, spec, req)
+		}
+		return err
 	}
 	a.Rest, a.Typed = rest, true
 	each := func(answer any) error {

@@ -223,6 +223,9 @@ func removeRemote(ctx context.Context, c *line.Line, q *remoteNamed) error {
 		return err
 	}
 	was, err := trade.Forget(ctx, here, path, q.Name)
+	if err == nil {
+		err = stopAutoSync(ctx, c, here.Path(), q.Name)
+	}
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package trade
 
 import (
 	"context"
+	"time"
 
 	"github.com/mnem-project/mnem/internal/door/answers"
 	"github.com/mnem-project/mnem/internal/door/line"
@@ -42,6 +43,9 @@ type (
 		All    bool `op:"" doc:"sync every branch that is here"`
 		Tags   bool `op:"" doc:"push tags that the remote lacks"`
 		DryRun bool `op:"" doc:"say what would be fetched and pushed now, and change nothing"`
+
+		Auto  string        `op:"" not:"dry-run branch require-signed" enum:"on off run" doc:"sync automatically: {WHEN} is on or off, or run, which the background process uses"`
+		Every time.Duration `op:"" default:"5m" doc:"with --auto on: how often a server syncs, besides after writes"`
 	}
 	fetchRequest struct {
 		Remote string `op:",arg"`
@@ -113,8 +117,13 @@ func TradeCommands() []*line.Bound {
 				"sync; newest takes what was changed last; ours what is here; theirs what is there. Each choice is\n" +
 				"in the answer, and can be taken back by a later commit: both versions are in the history.\n\n" +
 				"With --sessions sessions come and go too. One that both sides went on with is kept twice, on each\n" +
-				"side under its own name, and that of the other side beside it as NAME.CID.",
-			Example: "  mnem sync\n  mnem sync origin --conflicts newest --all --tags\n  mnem sync --dry-run --json", Answers: []any{trade.Synced{}},
+				"side under its own name, and that of the other side beside it as NAME.CID.\n\n" +
+				"With --auto on, a background process syncs 2 seconds after the last write, when a server starts, and\n" +
+				"every 5 minutes while one runs, with the --conflicts, --all, --tags and --sessions given here. It delays\n" +
+				"no command, and ends by itself. If the other side cannot be reached, it tries again at the next\n" +
+				"occasion; 'mnem status' and 'mnem doctor' say when it last worked. Conflicts are listed by\n" +
+				"'mnem review'. Once they are resolved, the next sync continues the merge.",
+			Example: "  mnem sync\n  mnem sync --auto on\n  mnem sync origin --conflicts newest --all --tags\n  mnem sync --dry-run --json", Answers: []any{trade.Synced{}, autoJSON{}},
 		}, sync),
 		reach.Local(verb.Spec{
 			Command: "clone", Right: verb.NoRight,
@@ -181,6 +190,12 @@ func push(ctx context.Context, c *line.Line, q *pushRequest) error {
 }
 
 func sync(ctx context.Context, c *line.Line, q *syncRequest) error {
+	if q.Auto != "" {
+		return autoSync(ctx, c, q)
+	}
+	if q.Given("every") {
+		return line.Usagef("--every goes with --auto on")
+	}
 	if err := settle(c, &q.mergeRule); err != nil {
 		return err
 	}

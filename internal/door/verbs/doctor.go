@@ -20,6 +20,7 @@ import (
 	"github.com/mnem-project/mnem/internal/model"
 	"github.com/mnem-project/mnem/internal/model/embed"
 	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/branching"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 	"github.com/mnem-project/mnem/internal/verb/policy"
 	"github.com/mnem-project/mnem/internal/verb/upkeep"
@@ -77,6 +78,7 @@ func (d *doctor) examine() {
 		if d.configuration() {
 			d.models()
 			d.repository(path)
+			d.synced(path)
 		}
 		d.policy()
 	}
@@ -210,6 +212,31 @@ func (d *doctor) repository(path string) {
 		d.failed("store", "mnem fsck", err)
 	default:
 		d.failed("store", "", err)
+	}
+}
+
+// synced looks at the remotes that are synced automatically.
+func (d *doctor) synced(path string) {
+	list, err := branching.AutoSyncs(path)
+	if err != nil {
+		d.failed("sync", "", err)
+	}
+	for _, a := range list {
+		name, worked := line.OneLine(a.Remote), "never"
+		if a.Worked.Given {
+			worked = "at " + a.Worked.String()
+		}
+		fix := "mnem sync " + a.Remote
+		switch {
+		case a.Failed == "conflict":
+			d.Find(upkeep.LevelWarning, "sync", "mnem review", "%s waits for a decision; last synced %s", name, worked)
+		case a.Failed != "":
+			d.Find(upkeep.LevelWarning, "sync", fix, "%s was last synced %s; since then: %s", name, worked, line.OneLine(a.Message))
+		case !a.Worked.Given:
+			d.Find(upkeep.LevelNote, "sync", fix, "%s was not synced yet", name)
+		default:
+			d.Find(upkeep.LevelOK, "sync", "", "%s was last synced %s", name, worked)
+		}
 	}
 }
 

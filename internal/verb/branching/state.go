@@ -37,8 +37,18 @@ type Status struct {
 	Client string `json:"client,omitempty"`
 	// Following is the git branch that HEAD follows.
 	Following *Followed `json:"following,omitempty"`
+	// Synced are the remotes that are synced automatically.
+	Synced []AutoSynced `json:"synced,omitempty"`
 
 	Short []reading.ShortChange `json:"_short,omitempty"` // the first of what is staged
+}
+
+// AutoSynced is when a remote was last synced automatically.
+type AutoSynced struct {
+	Remote string        `json:"remote"`
+	Worked graph.OptTime `json:"worked"` // null for never
+	Tried  graph.OptTime `json:"tried"`  // likewise
+	Failed verb.Text     `json:"failed"` // the error code of the newest attempt, null if it worked
 }
 
 // Merging is a merge in progress in brief.
@@ -56,7 +66,8 @@ var StatusVerb = verb.Define(verb.Spec{
 	Doc: "Show the branch, its newest commit and what a stage changes: A added, M changed, D\n" +
 		"removed. It says when the branch has moved since the stage began; committing merges\n" +
 		"then. A merge that waits for conflicts to be resolved, and commits kept because they\n" +
-		"did not merge, are shown with what to do about them.",
+		"did not merge, are shown with what to do about them; and of remotes that are synced\n" +
+		"automatically, when that last worked.",
 	Example: "  mnem status\n  mnem status --json --stage draft",
 }, func(ctx context.Context, s *verb.Service, _ *StatusRequest) (*Status, error) {
 	st, err := s.Repo.Stages().Status(ctx, s.Stage)
@@ -70,7 +81,7 @@ var StatusVerb = verb.Define(verb.Spec{
 	if out.Following, err = followedOf(ctx, s.Repo); err != nil {
 		return nil, err
 	}
-	if err := out.unmerged(ctx, s.Repo); err != nil {
+	if err := errors.Join(out.unmerged(ctx, s.Repo), out.synced(s)); err != nil {
 		return nil, err
 	}
 	if !s.Human {
@@ -90,6 +101,19 @@ var StatusVerb = verb.Define(verb.Spec{
 	out.Short, err = reading.ShortOf(ctx, st.Diff, before)
 	return out, err
 })
+
+// synced adds when remotes were last synced automatically.
+func (out *Status) synced(s *verb.Service) error {
+	dir, err := s.OwnDir()
+	if err != nil {
+		return err
+	}
+	list, err := AutoSyncs(dir)
+	for _, a := range list {
+		out.Synced = append(out.Synced, AutoSynced{a.Remote, a.Worked, a.Tried, a.Failed})
+	}
+	return err
+}
 
 // unmerged adds the merge in progress on the branch, and what was kept for it.
 func (out *Status) unmerged(ctx context.Context, r *core.Repo) error {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/plain"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/ingest"
@@ -131,7 +132,8 @@ var Review = verb.Define(verb.Spec{
 		"ends. What was decided is done at the end in one commit, which 'mnem undo' takes back; Ctrl-C ends\n" +
 		"without any of it. What was skipped, and what comes after q, is shown the next time.\n\n" +
 		"A listing ends with pairs to decide: a new memory and an earlier one that it may replace, with one\n" +
-		"command for yes and one for no. 'mnem consolidate --kind update' lists the pairs of the whole memory.\n\n" +
+		"command for yes and one for no. 'mnem consolidate --kind update' lists the pairs of the whole memory.\n" +
+		"A memory that both sides of a merge changed is such a pair too, until it is resolved.\n\n" +
 		"Elsewhere it is listed, and --keep, --drop, --pin and --edit decide; --rest keeps all else that was\n" +
 		"there when it was listed last, --rest-of what was there at the head of a listing. How far reviews came\n" +
 		"is noted on this machine, in .mnem/review.json, for each branch: 'mnem undo' does not take that back.",
@@ -333,7 +335,46 @@ func (r *reviewing) list(ctx context.Context, q *ReviewRequest) error {
 		}
 		r.out.Items = append(r.out.Items, *item)
 	}
-	return r.undecided(ctx, from, to, q.Limit)
+	if err := r.undecided(ctx, from, to, q.Limit); err != nil {
+		return err
+	}
+	return r.conflicts(ctx, q.Limit)
+}
+
+// conflicts lists the nodes that both sides of the merge in progress changed differently, as pairs to decide. Once all
+// are resolved, an automatic sync continues the merge.
+func (r *reviewing) conflicts(ctx context.Context, most int) error {
+	p, err := r.Repo.PendingMerge(ctx, r.branch)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	ours, err := r.Repo.At(ctx, p.Ours)
+	if err != nil {
+		return err
+	}
+	theirs, err := r.Repo.At(ctx, p.Theirs)
+	if err != nil {
+		return err
+	}
+	for _, c := range p.Conflicts {
+		whole := c.Ours.Defined() && c.Theirs.Defined()
+		if c.Item.Kind != graph.NodeItem || c.Resolution != "" || !whole || len(r.out.Undecided) >= most {
+			continue
+		}
+		here, err := reviewItem(ctx, ours, c.Item.ID)
+		if err != nil {
+			return err
+		}
+		there, err := reviewItem(ctx, theirs, c.Item.ID)
+		if err != nil {
+			return err
+		}
+		resolve := "mnem merge --resolve " + c.Item.ID.String() + " --branch " + plain.Shell(r.branch) + " --take "
+		r.out.Undecided = append(r.out.Undecided, UndecidedPair{*there, *here, resolve + "theirs", resolve + "ours"})
+	}
+	return nil
 }
 
 // undecided lists the pairs to decide among what came in.

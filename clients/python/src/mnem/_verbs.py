@@ -4222,6 +4222,23 @@ def read_StatusMerge(d: Any) -> StatusMerge:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
+class StatusSynced(Answer):
+    failed: str | None
+    remote: str
+    tried: str | None
+    worked: str | None
+
+
+def read_StatusSynced(d: Any) -> StatusSynced:
+    return StatusSynced(
+        failed=d['failed'],
+        remote=d['remote'],
+        tried=d['tried'],
+        worked=d['worked'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
 class StatusAnswer(Answer):
     base: str | None
     branch: str | None
@@ -4235,6 +4252,7 @@ class StatusAnswer(Answer):
     client: str | None = None
     following: StatusFollowing | None = None
     merge: StatusMerge | None = None
+    synced: list[StatusSynced] = field(default_factory=list)
 
 
 def read_StatusAnswer(d: Any) -> StatusAnswer:
@@ -4251,6 +4269,7 @@ def read_StatusAnswer(d: Any) -> StatusAnswer:
         client=d.get('client'),
         following=read_StatusFollowing(v) if (v := d.get('following')) is not None else None,
         merge=read_StatusMerge(v) if (v := d.get('merge')) is not None else None,
+        synced=[read_StatusSynced(x) for x in d.get('synced') or ()],
     )
 
 
@@ -6846,7 +6865,7 @@ class Verbs:
         """Show the branch, its newest commit and what a stage changes: A added, M changed, D removed. It
         says when the branch has moved since the stage began; committing merges then. A merge that waits
         for conflicts to be resolved, and commits kept because they did not merge, are shown with what
-        to do about them.
+        to do about them; and of remotes that are synced automatically, when that last worked.
 
         stage: the stage to use
         """
@@ -8530,6 +8549,7 @@ ANSWERS = (
     'StatusAnswer',
     'StatusFollowing',
     'StatusMerge',
+    'StatusSynced',
     'SuggestAnswer',
     'SuggestTag',
     'SwitchAnswer',

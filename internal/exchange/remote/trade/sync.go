@@ -272,3 +272,18 @@ func (t *Transfer) newest(ctx context.Context, revs string) (*branching.Commit, 
 	c, _ := answer.(*branching.Commit)
 	return c, err
 }
+
+// Continue makes the commit of a merge in progress on a branch, if there is one and all its conflicts are resolved.
+func (t *Transfer) Continue(ctx context.Context, branch string) error {
+	list := &branching.MergeRequest{List: true}
+	list.Branch = branch
+	answer, err := t.here.Answer(ctx, &branching.Merge.Spec, list)
+	p, _ := answer.(*branching.Pending)
+	if err != nil || p == nil || len(p.Conflicts) == 0 || p.PendingMerge.Open() > 0 {
+		return err
+	}
+	req := &branching.MergeRequest{Continue: true}
+	req.Branch, req.Time = branch, t.here.Time
+	_, err = t.here.Answer(ctx, &branching.Merge.Spec, req)
+	return err
+}

@@ -1,0 +1,228 @@
+package sharing_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mnem-project/mnem/internal/base/filestate"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/program"
+)
+
+const (
+	poll     = 200 * time.Millisecond
+	patience = 2 * time.Minute // far beyond what it takes on a busy machine
+)
+
+// offAndOn is a laptop that syncs automatically with a desk, whose server runs half of the time.
+type offAndOn struct {
+	*testing.T
+	dir, addr string
+	server    *exec.Cmd // nil while the desk is offline
+	said      map[string][]string
+}
+
+func (w *offAndOn) child(machine string, args ...string) *exec.Cmd {
+	cmd := program.Child(w.T, filepath.Join(w.dir, machine), program.AsProgram, args...)
+	cmd.Stderr = nil
+	return cmd
+}
+
+// ok runs a command as a process of its own, since only such a process may leave one behind.
+func (w *offAndOn) ok(machine string, args ...string) string {
+	w.Helper()
+	var errs bytes.Buffer
+	cmd := w.child(machine, args...)
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		w.Fatalf("%s: mnem %q: %v\n%s%s", machine, args, err, out, &errs)
+	}
+	return string(out)
+}
+
+// online starts the desk's server at the same address as before.
+func (w *offAndOn) online() {
+	w.Helper()
+	w.server = w.child("desk", "serve", "--addr", w.addr, "--json")
+	out, err := w.server.StdoutPipe()
+	if err == nil {
+		err = w.server.Start()
+	}
+	if err == nil {
+		_, err = bufio.NewReader(out).ReadString('\n')
+	}
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *offAndOn) offline() {
+	if w.server != nil {
+		_ = w.server.Process.Kill() // as a power cut
+		_ = w.server.Wait()
+		w.server = nil
+	}
+}
+
+// write remembers something new on a machine.
+func (w *offAndOn) write(machine string) {
+	w.Helper()
+	text := fmt.Sprintf("The %s counted %d ships at dawn", machine, 1000+len(w.said[machine]))
+	w.ok(machine, "remember", text, "--quiet")
+	w.said[machine] = append(w.said[machine], text)
+}
+
+// until waits until a machine's answer has a text.
+func (w *offAndOn) until(what, machine string, args ...string) string {
+	w.Helper()
+	out := ""
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(poll) {
+		if out = w.ok(machine, args...); strings.Contains(out, what) {
+			return out
+		}
+	}
+	w.Fatalf("%s: mnem %q never had %q:\n%s%s", machine, args, what, out, w.ok("laptop", "status"))
+	return ""
+}
+
+// edit says something else in a memory that both machines have.
+func (w *offAndOn) edit(machine, summary string) {
+	w.Helper()
+	cmd := w.child(machine, "commit", "-m", "edit", "-")
+	cmd.Stdin = strings.NewReader(fmt.Sprintf(`{"node":{"key":"cy","type":"fact","summary":%q}}`, summary))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		w.Fatalf("%s: %v\n%s", machine, err, out)
+	}
+}
+
+func (w *offAndOn) head(machine string) string {
+	w.Helper()
+	var st struct{ Head string }
+	if err := json.Unmarshal([]byte(w.ok(machine, "status", "--json")), &st); err != nil {
+		w.Fatal(err)
+	}
+	return st.Head
+}
+
+// equal waits until both machines have the same commit.
+func (w *offAndOn) equal() {
+	w.Helper()
+	for end := time.Now().Add(patience); w.head("desk") != w.head("laptop"); time.Sleep(poll) {
+		if time.Now().After(end) {
+			w.Fatalf("they never became equal:\n%s%s", w.ok("desk", "status"), w.ok("laptop", "status"))
+		}
+	}
+}
+
+// ended waits until the background process of a machine has ended, after which it writes no file.
+func (w *offAndOn) ended(machine string) {
+	w.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	unlock, err := filestate.Lock(ctx, filepath.Join(w.dir, machine, ".mnem", "autosync"))
+	if err != nil {
+		w.Fatalf("the background process of %s goes on: %v", machine, err)
+	}
+	if err := unlock(); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// TestAutoSync writes on both machines while the desk is offline half of the time. Both must end with every
+// acknowledged write, and a conflict must wait for a decision.
+func TestAutoSync(t *testing.T) {
+	effort.Alone(t)
+	t.Parallel()
+	w := &offAndOn{T: t, dir: t.TempDir(), addr: program.FreeAddr(t), said: make(map[string][]string)}
+	program.Ran(t, program.In(w.dir, nil, nil), "init", "desk")
+	w.online()
+	defer w.offline()
+	program.Ran(t, program.In(w.dir, nil, nil), "clone", "http://"+w.addr, "laptop")
+	w.ok("laptop", "sync", "--auto", "on")
+	defer w.ended("laptop")
+	w.edit("laptop", "Cy is on call")
+	rounds := effort.Pick(1, 60, 60)
+	for range rounds {
+		w.write("laptop") // what is written last before the desk is gone is synced once it is back
+		w.until(": synced ", "laptop", "status")
+		w.offline()
+		w.write("desk")
+		w.write("laptop")
+		w.until("; failed ", "laptop", "status")
+		w.online()
+		w.write("desk")
+		w.write("laptop")
+		w.equal()
+	}
+	for _, machine := range []string{"desk", "laptop"} {
+		listed := w.ok(machine, "ls", "--limit", "0")
+		for _, text := range slices.Concat(w.said["desk"], w.said["laptop"]) {
+			if !strings.Contains(listed, text) {
+				t.Errorf("%s lacks %q", machine, text)
+			}
+		}
+	}
+	if out := w.ok("laptop", "doctor"); !strings.Contains(out, "origin was last synced at ") {
+		t.Error(out)
+	}
+	w.decide()
+	w.alone()
+}
+
+// decide edits one memory on both machines. The laptop's review lists the pair, and the command that it prints ends it.
+func (w *offAndOn) decide() {
+	w.edit("desk", "Cy is on call until Friday")
+	w.edit("laptop", "Cy is on call until Monday")
+	w.until("(conflict)", "laptop", "status")
+	var seen struct {
+		Undecided []struct {
+			Later, Earlier struct{ Text string }
+			Settle         string
+		}
+	}
+	if err := json.Unmarshal([]byte(w.ok("laptop", "review", "--json")), &seen); err != nil {
+		w.Fatal(err)
+	}
+	pair := slices.IndexFunc(seen.Undecided, func(p struct {
+		Later, Earlier struct{ Text string }
+		Settle         string
+	}) bool {
+		return strings.HasSuffix(p.Later.Text, "Friday") && strings.HasSuffix(p.Earlier.Text, "Monday")
+	})
+	if pair < 0 {
+		w.Fatalf("no pair to decide: %+v", seen)
+	}
+	w.ok("laptop", strings.Fields(seen.Undecided[pair].Settle)[1:]...)
+	w.until("until Friday", "laptop", "get", "cy")
+	w.equal()
+}
+
+// alone has a server on the laptop fetch what only the desk writes, and checks that nothing is synced once it is off.
+func (w *offAndOn) alone() {
+	w.ok("laptop", "sync", "--auto", "on", "--every", "1s")
+	holder, _ := program.Hold(w.T, filepath.Join(w.dir, "laptop"))
+	w.write("desk")
+	w.equal()
+	if out := w.ok("laptop", "sync", "--auto", "off"); !strings.Contains(out, "only by") {
+		w.Error(out)
+	}
+	_ = holder.Process.Kill()
+	_ = holder.Wait()
+	w.ended("laptop")
+	before := w.head("desk")
+	w.write("laptop")
+	w.ended("laptop") // no process was started, or none that syncs
+	if out := w.ok("laptop", "status"); strings.Contains(out, "synced") || w.head("desk") != before {
+		w.Errorf("it is off, and yet:\n%s", out)
+	}
+}
