@@ -56,6 +56,9 @@ func answersCommand(h *reach.Host) *cobra.Command {
 			"  hint            muted questions with an item of gold that may be an answer\n" +
 			"  stale           questions with old for which an old item comes before gold, or without gold, and\n" +
 			"                  is not marked as outdated\n" +
+			"  known, lost     questions with gold whose verdict is known, or unknown\n" +
+			"  right           of the known ones, those with an item of gold among the first two\n" +
+			"  false           questions without gold whose verdict is known\n" +
 			"  items, tokens   what is printed\n\n" +
 			"Each row is for one set, for the questions of one kind, or for all, with half of the 95% interval for\n" +
 			"R@5 and silent.\n\n" +

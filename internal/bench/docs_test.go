@@ -25,6 +25,7 @@ const (
 	shapeAnswers = `"r1": "number|null", "r5": "number|null", "r10": "number|null", "mrr": "number|null", ` +
 		`"precision": "number|null", "token_precision": "number|null", "noise": "number|null", ` +
 		`"silent": "number|null", "muted": "number|null", "hint": "number|null", "stale": "number|null", ` +
+		`"known": "number|null", "right": "number|null", "false": "number|null", "lost": "number|null", ` +
 		`"items": "number", "tokens": "number"`
 )
 

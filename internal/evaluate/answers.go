@@ -220,7 +220,8 @@ func (m *Memories) ask(
 		it := &answer.Items[i]
 		items[i] = Printed{Key: s.keys[it.ID], Band: it.Band, Tokens: it.Tokens, Outdated: strings.Contains(it.Rendered, "replaced ")}
 	}
-	asked := &Asked{ID: q.id, Kind: q.kind, Text: q.text, Gold: q.gold, Scores: scoreAnswer(q, items)}
+	asked := &Asked{ID: q.id, Kind: q.kind, Text: q.text, Gold: q.gold, Scores: scoreAnswer(q, answer.Verdict, items),
+		Verdict: answer.Verdict}
 	for _, it := range items {
 		asked.Found = append(asked.Found, it.Key)
 	}

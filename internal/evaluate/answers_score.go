@@ -26,6 +26,10 @@ const (
 	AnswerMuted
 	AnswerHint
 	AnswerStale
+	AnswerKnown
+	AnswerRight
+	AnswerFalse
+	AnswerLost
 	AnswerItems
 	AnswerTokens
 	AnswerMetricCount // how many there are
@@ -34,8 +38,12 @@ const (
 var answerMetricNames = [AnswerMetricCount]struct{ name, label string }{
 	{"r1", "R@1"}, {"r5", "R@5"}, {"r10", "R@10"}, {"mrr", "MRR"}, {"precision", "prec"},
 	{"token_precision", "tprec"}, {"noise", "noise"}, {"silent", "silent"}, {"muted", "muted"},
-	{"hint", "hint"}, {"stale", "stale"}, {"items", "items"}, {"tokens", "tokens"},
+	{"hint", "hint"}, {"stale", "stale"}, {"known", "known"}, {"right", "right"}, {"false", "false"},
+	{"lost", "lost"}, {"items", "items"}, {"tokens", "tokens"},
 }
+
+// leading is how many items an answer that is known is read by.
+const leading = 2
 
 // Name returns the measure's name in JSON.
 func (m AnswerMetric) Name() string { return answerMetricNames[m].name }
@@ -58,7 +66,7 @@ type Printed struct {
 func (p Printed) answers() bool { return p.Band == retrieve.BandAnswer || p.Band == "" }
 
 // scoreAnswer returns the measures of a question that was answered by items.
-func scoreAnswer(q *question, items []Printed) (s AnswerScores) {
+func scoreAnswer(q *question, verdict retrieve.Verdict, items []Printed) (s AnswerScores) {
 	tokens := 0
 	for _, it := range items {
 		tokens += it.Tokens
@@ -67,6 +75,7 @@ func scoreAnswer(q *question, items []Printed) (s AnswerScores) {
 	presented := slices.ContainsFunc(items, Printed.answers)
 	if len(q.gold) == 0 {
 		s[AnswerSilent] = truth(!presented)
+		s.judgement(q, verdict, items)
 		return s
 	}
 	s[AnswerMuted] = truth(!presented)
@@ -87,7 +96,22 @@ func scoreAnswer(q *question, items []Printed) (s AnswerScores) {
 	if len(q.old) > 0 {
 		s[AnswerStale] = truth(stale(q, items, first))
 	}
+	s.judgement(q, verdict, items)
 	return s
+}
+
+// judgement fills in how true a verdict is.
+func (s *AnswerScores) judgement(q *question, verdict retrieve.Verdict, items []Printed) {
+	switch known := verdict == retrieve.Known; {
+	case verdict == "":
+	case len(q.gold) == 0:
+		s[AnswerFalse] = truth(known)
+	default:
+		s[AnswerKnown], s[AnswerLost] = truth(known), truth(verdict == retrieve.Unknown)
+		if known {
+			s[AnswerRight] = truth(found(q.gold, items[:min(leading, len(items))]) > 0)
+		}
+	}
 }
 
 // precision fills in how much of what is printed is needed or welcome.
@@ -150,6 +174,7 @@ type Asked struct {
 	ID, Kind, Text string
 	Gold           []string // the keys of what answers it
 	Found          []string // the keys of the items, "" for what is no memory
+	Verdict        retrieve.Verdict
 	Scores         AnswerScores
 }
 

@@ -65,13 +65,45 @@ func TestScoreAnswer(t *testing.T) {
 		{"behind", update, "g o", "r1 1 r5 1 r10 1 mrr 1 precision 1/2 token_precision 1/2 noise 1 muted 0 stale 0 items 2 tokens 20"},
 	} {
 		var got []string
-		for m, x := range scoreAnswer(c.q, printed(c.items)) {
+		for m, x := range scoreAnswer(c.q, "", printed(c.items)) {
 			if x != nil {
 				got = append(got, AnswerMetric(m).Name(), x.RatString())
 			}
 		}
 		if diff := cmp.Diff(c.want, strings.Join(got, " ")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+// TestJudgement scores verdicts: by the gold among the first two items where there is some, else by known alone.
+func TestJudgement(t *testing.T) {
+	gold := &question{gold: []string{"g"}}
+	for _, c := range []struct {
+		q       *question
+		verdict retrieve.Verdict
+		items   string
+		want    string
+	}{
+		{gold, retrieve.Known, "x g", "known 1 right 1 lost 0"},
+		{gold, retrieve.Known, "x y g", "known 1 right 0 lost 0"},
+		{gold, retrieve.Known, "x", "known 1 right 0 lost 0"},
+		{gold, retrieve.Unsure, "g", "known 0 lost 0"},
+		{gold, retrieve.Unknown, "g", "known 0 lost 1"},
+		{gold, "", "g", ""},
+		{&question{}, retrieve.Known, "x", "false 1"},
+		{&question{}, retrieve.Unsure, "x", "false 0"},
+		{&question{}, "", "x", ""},
+	} {
+		scores := scoreAnswer(c.q, c.verdict, printed(c.items))
+		var got []string
+		for _, m := range []AnswerMetric{AnswerKnown, AnswerRight, AnswerFalse, AnswerLost} {
+			if x := scores[m]; x != nil {
+				got = append(got, m.Name(), x.RatString())
+			}
+		}
+		if diff := cmp.Diff(c.want, strings.Join(got, " ")); diff != "" {
+			t.Errorf("%s %q (-want +got):\n%s", c.verdict, c.items, diff)
 		}
 	}
 }

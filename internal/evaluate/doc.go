@@ -28,6 +28,9 @@
 //	hint             muted questions with an item of gold in the band maybe
 //	stale            questions with outdated memories of which one that does not say so comes before
 //	                 gold, or without it
+//	known, lost      questions with gold whose verdict is known, or unknown
+//	right            of the known ones, those with an item of gold among the first two
+//	false            questions without gold whose verdict is known
 //	items, tokens    what is printed
 //
 // All sums are exact fractions, and are rounded only when they are printed: the same memory,
