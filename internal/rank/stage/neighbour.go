@@ -95,8 +95,8 @@ func (r *run) neighbour(
 	return items[0], neighbourTime, nil
 }
 
-// clearlyLess reports whether one distance in time is at most two thirds of another.
-func clearlyLess(one, other int64) bool { return one <= other*2/3 }
+// clearlyLess reports whether one distance in time is at most three quarters of another.
+func clearlyLess(one, other int64) bool { return one <= other/4*3 }
 
 // reasonFirst moves the neighbour of the best candidate before it, if the two were written clearly nearer to each other
 // than to the other neighbour, and the best one says what is asked about but gives no reason. In a conversation one turn

@@ -39,10 +39,10 @@ func TestNeighbours(t *testing.T) {
 		"none before": {nil, retrieve.Request{TimeFilter: retrieve.TimeFilter{CreatedFrom: graph.At(10 * dayLength)}},
 			"2 answer, 0 answer"},
 		"before, clearly nearer": {func(m evenMemory) {
-			m.nodes[num(1)].Created, m.nodes[num(2)].Created = 10*dayLength-dayLength/3*2, 11*dayLength
+			m.nodes[num(1)].Created, m.nodes[num(2)].Created = 10*dayLength-dayLength/4*3, 11*dayLength
 		}, retrieve.Request{}, "1 answer, 0 answer, 2 answer"},
 		"before, hardly nearer": {func(m evenMemory) {
-			m.nodes[num(1)].Created, m.nodes[num(2)].Created = 10*dayLength-dayLength/3*2-1, 11*dayLength
+			m.nodes[num(1)].Created, m.nodes[num(2)].Created = 10*dayLength-dayLength/4*3-1, 11*dayLength
 		}, retrieve.Request{}, both},
 		"a turn": {func(m evenMemory) {
 			for i := range m.nodes {

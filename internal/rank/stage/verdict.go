@@ -17,7 +17,7 @@ import (
 const (
 	maxBanded  = 50 // candidates that are looked at; others are the rest
 	maxLeading = 5  // candidates, the first, that a verdict is about
-	maxAnswers = 5  // items of an answer that is known
+	maxAnswers = 3  // items of an answer that is known, but for chunks of documents
 	maxUnsure  = 5  // items of an unsure answer
 	maxUnknown = 2  // items of an unknown answer: the nearest
 	maxWorded  = 4  // the same without vectors
@@ -200,10 +200,13 @@ func (r *run) giveBands(ctx context.Context, v *judged) error {
 	return nil
 }
 
-// most returns how many items an answer may have with a candidate: of an unsure one more if it is a chunk.
+// most returns how many items an answer may have with a candidate: more if it is a chunk.
 func (v *judged) most(h held, most int) int {
-	if v.verdict == retrieve.Unsure && h.chunk {
+	switch {
+	case h.chunk && v.verdict == retrieve.Unsure:
 		return maxUnsureChunks
+	case h.chunk && v.verdict == retrieve.Known:
+		return maxUnsure
 	}
 	return most
 }
