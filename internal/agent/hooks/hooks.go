@@ -24,6 +24,7 @@ import (
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/rank/source"
+	"github.com/mnem-project/mnem/internal/rank/stage"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/asking"
 	"github.com/mnem-project/mnem/internal/verb/ingesting"
@@ -41,6 +42,10 @@ const (
 	mostTokens = 250
 	// asked is how many items are asked for, since some were shown before or are what was said itself.
 	asked = 16
+	// mostSentences is how many sentences of a prompt are asked about.
+	mostSentences = 4
+	// mostOf is how much of a statement, of 65,536, the first item of an unsure answer accounts for if it is given.
+	mostOf = 42_598
 	// maxQuery is how much of a prompt is looked for, in bytes: what comes after it was pasted.
 	maxQuery = 2000
 	// maxWhy is how much is noted of why nothing could be asked, in characters.
@@ -216,22 +221,19 @@ func (h *Environment) known(ctx context.Context, dir string, t *telling) error {
 		return err
 	}
 	t.asked = true
-	params := map[string]any{"query": query, "limit": asked, "floor": retrieve.FloorAnswer, "explain": true}
-	if parts := sentencesOf(query); len(parts) > 1 {
-		params["also"] = parts
-	}
-	if t.answer, err = h.answered(ctx, dir, params); err != nil {
+	ctx, stop := context.WithTimeout(ctx, h.Within)
+	defer stop()
+	if t.answer, err = h.surest(ctx, dir, query, words); err != nil {
 		return err
 	}
-	items, tokens := t.answer.Items, 0
+	items, tokens := relevant(t.answer, words), 0
 	if own := h.Beside(); own != "" {
-		if more, err := h.answered(ctx, own, params); err == nil { // what the project knows is told without it
-			items = slices.Concat(items, more.Items)
+		if more, err := h.surest(ctx, own, query, words); err == nil { // what the project knows is told without it
+			items = slices.Concat(items, relevant(more, words))
 		}
 	}
 	for _, item := range items {
-		if source.IsSaid(item.Type) || item.Band != retrieve.BandAnswer || !words.Bear(termsOf(item)) || slices.Contains(shown, item.ID) ||
-			len(t.items) == mostItems || tokens+item.Tokens > mostTokens {
+		if slices.Contains(shown, item.ID) || len(t.items) == mostItems || tokens+item.Tokens > mostTokens {
 			continue
 		}
 		shown, tokens = append(shown, item.ID), tokens+item.Tokens
@@ -244,6 +246,45 @@ func (h *Environment) known(ctx context.Context, dir string, t *telling) error {
 	return t.noteShown(spool, shown) // else it would be said with every prompt
 }
 
+// surest asks each of the first sentences of a prompt by itself, since one of them may be about something stored,
+// whatever else the prompt says. It returns the answer that accounts for the most of its sentence, a known one before
+// others, and of answers without relevant items the first.
+func (h *Environment) surest(ctx context.Context, dir, prompt string, words capture.Words) (best *asking.Answer, err error) {
+	for _, sentence := range sentencesOf(prompt) {
+		a, err := h.answered(ctx, dir, map[string]any{
+			"query": sentence, "limit": asked, "floor": retrieve.FloorMaybe, "explain": true,
+		})
+		if err != nil && best != nil { // no time is left
+			return best, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case best == nil:
+			best = a
+		case len(relevant(a, words)) == 0:
+		case len(relevant(best, words)) == 0, a.Verdict.Surer(best.Verdict), a.Verdict == best.Verdict && a.Covered > best.Covered:
+			best = a
+		}
+	}
+	return best, nil
+}
+
+// relevant returns the items of an answer that an agent is given unasked: those of a known one, and else the first, if
+// it accounts for most of a statement, as a memory does that the statement corrects.
+func relevant(a *asking.Answer, words capture.Words) (list []asking.AnswerItem) {
+	terms, err := text.New(retrieve.Language)
+	corrects := err == nil && a.Verdict == retrieve.Unsure && a.Covered >= mostOf && !stage.IsQuestion(terms, a.Query)
+	for i, item := range a.Items {
+		sure := item.Band == retrieve.BandAnswer || i == 0 && corrects
+		if sure && !source.IsSaid(item.Type) && words.Bear(termsOf(item)) {
+			list = append(list, item)
+		}
+	}
+	return list
+}
+
 // unquoted returns a prompt without the quotes around all of it, which OpenCode adds to what its command line is given.
 func unquoted(prompt string) string {
 	inner, open := strings.CutPrefix(strings.TrimSpace(prompt), `"`)
@@ -254,13 +295,13 @@ func unquoted(prompt string) string {
 	return prompt
 }
 
-// sentencesOf returns the first sentences of a prompt: one of them may be asked about, whatever else it says.
+// sentencesOf returns the first sentences of a prompt.
 func sentencesOf(prompt string) (list []string) {
 	text.EachSentence(prompt, maxQuery, func(s text.Sentence) bool {
 		if part := strings.TrimSpace(prompt[s.Start:s.End]); part != "" {
 			list = append(list, part)
 		}
-		return len(list) < retrieve.MaxRewrites
+		return len(list) < mostSentences
 	})
 	return list
 }
@@ -280,7 +321,7 @@ func termsOf(item asking.AnswerItem) (terms []string) {
 
 // answered returns the answer to a request that is asked for in time.
 func (h *Environment) answered(ctx context.Context, dir string, params map[string]any) (out *asking.Answer, err error) {
-	err = h.askFor(ctx, dir, &asking.Retrieve.Spec, params, func(answer any) { out = answer.(*asking.Answer) })
+	err = h.askFor(ctx, dir, &asking.Recall.Spec, params, func(answer any) { out = answer.(*asking.Answer) })
 	return out, err
 }
 
@@ -297,7 +338,7 @@ func (h *Environment) askFor(
 		return err
 	}
 	switch q := req.(type) {
-	case *asking.RetrieveRequest:
+	case *asking.RecallRequest:
 		q.Draft = true
 	case *asking.BriefRequest:
 		q.Draft = true

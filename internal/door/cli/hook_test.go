@@ -190,6 +190,26 @@ func TestHookTells(t *testing.T) {
 	}
 }
 
+// TestHookReadsSentences gives the memory that one sentence of a prompt asks about, or corrects.
+func TestHookReadsSentences(t *testing.T) {
+	h := newHostProgram(t)
+	h.run(0, "remember", "The harbour crane needs a permit of the port authority")
+	h.run(0, "remember", "Lunch is at noon on Fridays")
+	for _, c := range []struct {
+		prompt string
+		given  bool
+	}{
+		{"Rename the columns of the export, please. Who gives the permit for the harbour crane?", true},
+		{"The export is done. The harbour crane needs a permit of the port authority from 2027 on. Then tidy up the tests.", true},
+		{"Rename the harbour column of the export, and then tidy up the tests, please.", false},
+	} {
+		h.hook("compact", "")
+		if text := h.told("prompt", c.prompt); strings.Contains(text, "permit") != c.given || strings.Contains(text, "Lunch") {
+			t.Errorf("%q is given %q", c.prompt, text)
+		}
+	}
+}
+
 // TestHookNeutralisesTags has memories with tags in them: what an agent is given holds none, pinned or found.
 func TestHookNeutralisesTags(t *testing.T) {
 	h := newHostProgram(t)

@@ -339,7 +339,7 @@ func onlyNamed(words []askedWord, list []*entity, lang *rarity.Language) (most *
 
 // denies reports whether the text is a statement about what a node's summary says, and one of the two says not.
 func (r *run) denies(a *text.Analyzer, n *graph.Node) bool {
-	if isQuestion(a, r.req.Text) {
+	if IsQuestion(a, r.req.Text) {
 		return false
 	}
 	asked, its := a.Terms(r.req.Text), a.Terms(n.Summary)
@@ -352,8 +352,8 @@ func (r *run) denies(a *text.Analyzer, n *graph.Node) bool {
 	return both > 0 && share(int64(both), int64(len(its))) >= restated && negated(a, r.req.Text) != negated(a, n.Summary)
 }
 
-// isQuestion reports whether a text ends or starts as a question does.
-func isQuestion(a *text.Analyzer, s string) (is bool) {
+// IsQuestion reports whether a text ends or starts as a question does.
+func IsQuestion(a *text.Analyzer, s string) (is bool) {
 	if is = endsAsking(s); !is {
 		a.EachSurface(s, func(w text.Surface) bool {
 			is = rarity.StartsQuestion(w.Token)
