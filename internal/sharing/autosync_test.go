@@ -203,7 +203,7 @@ func (w *offAndOn) decide() {
 		w.Fatalf("no pair to decide: %+v", seen)
 	}
 	w.ok("laptop", strings.Fields(seen.Undecided[pair].Settle)[1:]...)
-	w.until("until Friday", "laptop", "get", "cy")
+	w.until("until Friday", "laptop", "show", "cy")
 	w.equal()
 }
 
