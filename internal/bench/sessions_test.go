@@ -338,7 +338,7 @@ func TestSessions(t *testing.T) {
 		return
 	}
 	if all.answered < 20 || 5*all.wrong > all.answered {
-		t.Errorf("%d prompts are given something, %d of them what is beside the point", all.answered, all.wrong)
+		t.Errorf("%d prompts are given something, %d of them something off the point", all.answered, all.wrong)
 	}
 	table := "| | scripts 1–10 | 11–20 | all |\n|---|---:|---:|---:|\n"
 	first, second, both := parts[0].rows(), parts[1].rows(), all.rows()
