@@ -14,11 +14,14 @@ import (
 const (
 	// Passphrase is the reader that is a passphrase and not a key.
 	Passphrase = "passphrase"
-	// workFactor is log2 of the cost of trying a passphrase; a store may ask for maxWork at most, some seconds.
-	workFactor, maxWork = 18, 20
+	// maxWork is the largest cost of trying a passphrase that a store may ask for, as log2: some seconds.
+	maxWork = 20
 	// ageFile begins an age file, as an identity that is itself encrypted.
 	ageFile = "age-encryption.org/"
 )
+
+// workFactor is log2 of the cost of trying a passphrase; tests make it small.
+var workFactor = 18
 
 // Reader is who can read a store: a recipient of age.
 type Reader struct {

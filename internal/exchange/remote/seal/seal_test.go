@@ -16,6 +16,11 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
+func TestMain(m *testing.M) {
+	workFactor = 10
+	os.Exit(m.Run())
+}
+
 // reader returns an identity, and the reader that it is.
 func reader(t *testing.T) (age.Identity, Reader) {
 	t.Helper()
