@@ -31,7 +31,6 @@ FIRST_FORM = {"commit", "remember", "remember_batch"}
 # Verbs with several forms of answers: the names of the forms after the first.
 FORMS = {
     "branch": ["BranchRemoved"],
-    "communities": ["CommunityAnswer"],
     "consolidate": ["ConsolidateDone"],
     "cues": ["CuesWritten"],
     "diff": ["DiffStat"],

@@ -146,7 +146,7 @@ var warningInfos = []WarningInfo{
 		Message: "communities added nothing: the nodes that fit best are in none, or in none with " +
 			"other nodes that pass",
 		Remedy: "leave --community out, ask for something, widen the filters, or link nodes " +
-			"('mnem communities' shows what there is)",
+			"('mnem explore --communities' shows what there is)",
 	},
 	{
 		Code:    NotReranked,

@@ -107,8 +107,7 @@ func goldExplore(t testing.TB, c cases.Case) any {
 	var in struct {
 		goldBatches
 		Explore struct {
-			Topic            string
-			Keyword          bool
+			Topic, Node      string
 			Depth, Beam      int
 			EdgeTypes, Types []string
 			Marks            []graph.State
@@ -116,19 +115,22 @@ func goldExplore(t testing.TB, c cases.Case) any {
 	}
 	cases.Parse(t, c.Input, &in)
 	e := in.Explore
-	x, err := recall.Explore(t.Context(), head(t, in.commit(t)), recall.ExploreRequest{Topic: e.Topic,
-		Keyword: e.Keyword, Depth: e.Depth, Beam: e.Beam, EdgeTypes: e.EdgeTypes, Types: e.Types,
-		Marks: e.Marks})
+	req := recall.ExploreRequest{Topic: e.Topic, Depth: e.Depth, Beam: e.Beam,
+		Filter: recall.Filter{EdgeTypes: e.EdgeTypes, Types: e.Types, Marks: e.Marks}}
+	if e.Node != "" {
+		req.Node = graph.NodeID(e.Node)
+	}
+	x, err := recall.Explore(t.Context(), head(t, in.commit(t)), req)
 	if err != nil {
 		t.Fatal(err)
 	}
 	nodes := []any{}
 	for _, n := range x.Nodes {
-		path := []any{}
-		for _, p := range n.Path {
-			path = append(path, dict{"edge": p.Edge.String(), "to": p.To.String(), "forward": p.Forward})
+		by := any(nil)
+		if p := n.Reasons[0].Edge; p != nil {
+			by = dict{"edge": p.Edge.String(), "from": p.From.String(), "forward": p.Forward}
 		}
-		nodes = append(nodes, dict{"id": n.Node.ID.String(), "score": n.Score, "hops": n.Hops, "path": path})
+		nodes = append(nodes, dict{"id": n.Node.ID.String(), "score": n.Score, "hops": n.Hops, "by": by})
 	}
 	return dict{"nodes": nodes}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // otherBuild builds a program whose verbs differ from those here: show has one field more, and there is no verb
-// communities.
+// blame.
 func otherBuild(t *testing.T) string {
 	t.Helper()
 	if _, err := exec.LookPath("go"); err != nil {
@@ -27,8 +27,8 @@ func otherBuild(t *testing.T) string {
 	dir, replaced := t.TempDir(), map[string]string{}
 	for file, change := range map[string][2]string{
 		"internal/verb/branching/show.go": {"type ShowRequest struct {", "type ShowRequest struct {\n\tMore string `op:\",remote\" doc:\"a {WORD} more\"`"},
-		"internal/verb/table/table.go":    {"\t&reading.Communities.Spec,\n", ""},
-		"internal/door/verbs/verbs.go":    {"reach.Bind(reading.Communities, answers.Communities),", ""},
+		"internal/verb/table/table.go":    {"\t&branching.Blame.Spec,\n", ""},
+		"internal/door/verbs/verbs.go":    {"reach.Bind(branching.Blame, answers.Blame),", ""},
 	} {
 		path := filepath.Join(root, filepath.FromSlash(file))
 		data, err := os.ReadFile(path)
@@ -127,5 +127,5 @@ func TestTwoBuilds(t *testing.T) {
 	}
 	w.add("a", "five", "x")
 	w.ok("a", "sync")
-	w.refused(6, "communities", "a", "communities")
+	w.refused(6, "blame", "a", "blame", "five")
 }

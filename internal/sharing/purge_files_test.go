@@ -110,7 +110,7 @@ func (w *team) leaksInStore(machine string) {
 	w.ok(machine, "retrieve", "--session", "talk", "what is "+leak+"?")
 	w.ok(machine, "retrieve", "--session", "talk", "which key?", "--also", "where is "+leak)
 	w.ok(machine, "distill")
-	w.ok(machine, "communities")
+	w.ok(machine, "explore", "--communities")
 }
 
 // leaksInFiles writes the key wherever commands of a machine, killed ones too, leave a text beside its store.

@@ -41,7 +41,7 @@ func TestReadsBesidePurges(t *testing.T) {
 		{"retrieve", "what is kept of topic 1", "--altitude", "auto"},
 		{"recall", "word of day", "--at", first}, {"log"}, {"diff", first, "HEAD"}, {"ls", "--type", "Fact"},
 		{"map"}, {"map", "--at", first}, {"digest", "scope1"}, {"digest", "scope1", "--at", first},
-		{"neighbors", "scope1"}, {"communities"}, {"stats"}, {"export", "--all", "-o", "FILE"},
+		{"explore", "scope1"}, {"explore", "--communities"}, {"stats"}, {"export", "--all", "-o", "FILE"},
 	}
 	machines := map[string][]string{"hub": nil, "over HTTP": {"-R", w.url}}
 	var mu sync.Mutex
@@ -90,7 +90,7 @@ func TestReadsBesidePurges(t *testing.T) {
 				switch machine := slices.Sorted(maps.Keys(machines))[i/len(reads)%2]; {
 				case i%7 == 0:
 					read(n, "a", []string{"fetch"})
-				case args[0] == "export" || args[0] == "communities" || machine == "hub":
+				case args[0] == "export" || slices.Contains(args, "--communities") || machine == "hub":
 					read(n, "hub", args)
 				default:
 					read(n, machine, append(slices.Clone(args), machines[machine]...))

@@ -9,8 +9,8 @@ import { Page } from './search';
 import { Node, hidden } from './types';
 import { many } from './words';
 
-const each = 100; // neighbours in each direction that a click brings
-const few = 6; // and of what a question found, each
+const each = 200; // neighbours that a click brings
+const few = 12; // and of what a question found, each
 const members = 150; // of a community that are drawn
 const together = 60; // nodes that one press of "Expand all" expands
 
@@ -40,25 +40,25 @@ function OfSearch({ route, at }: Page) {
 }
 
 function OfCommunity({ route, at }: Page) {
-  const asked = useAsk('communities', { node: route.part, at, limit: members });
-  return <Waits of={asked}>{(c) => !('id' in c) || c.number === 0
+  const asked = useAsk('explore', { topic: route.part, communities: true, at, limit: members });
+  return <Waits of={asked}>{({ node, communities: [c] = [] }) => !node || !c
     ? <p class="empty">This memory is in no community. <a href={href('graph', route.part, { at })}>Its neighbours</a></p>
-    : <Graph key={c.id + at} at={at} name={`community ${c.number}`} most={each} inside starts={c.members.map((m) => (
+    : <Graph key={node.id + at} at={at} name={`community ${c.number}`} most={each} inside starts={c.members.map((m) => (
         { id: m.id, name: named(m), type: m.node_type ?? '' }))}>
         Community {c.number}, {c.size > c.members.length && `${c.members.length} of `}{c.size} memories</Graph>}</Waits>;
 }
 
 /** Overview lists the communities of the memory. */
 function Overview({ at, tick }: Page) {
-  const asked = useAsk('communities', { at, limit: 60 }, tick);
+  const asked = useAsk('explore', { communities: true, at, limit: 60 }, tick);
   return (
     <section>
       <h1>Graph</h1>
       <p class="dim">A graph begins with a memory, with the results of a <a href="#/">search</a>, or with a community:
         memories that have more edges among each other than to the rest.</p>
-      <Waits of={asked}>{(c) => !('communities' in c) ? null : <>
-        {c.count === 0 && <p class="empty">There are no communities: no memories are linked yet.</p>}
-        <ul class="rows">{c.communities.map((one) => one.members[0] && (
+      <Waits of={asked}>{({ communities: list = [], more }) => <>
+        {list.length === 0 && <p class="empty">There are no communities: no memories are linked yet.</p>}
+        <ul class="rows">{list.map((one) => one.members[0] && (
           <li key={one.number}>
             <span class="grow"><a href={href('graph', one.members[0].id, { at, community: '1' })}>
               <Text of={named(one.members[0])} /></a>
@@ -67,7 +67,7 @@ function Overview({ at, tick }: Page) {
             <span class="meta">{many(one.size, 'memory', 'memories')}</span>
           </li>
         ))}</ul>
-        {c.more > 0 && <p class="dim">{c.more.toLocaleString('en')} smaller ones are not listed.</p>}
+        {more > 0 && <p class="dim">{more.toLocaleString('en')} smaller ones are not listed.</p>}
       </>}</Waits>
     </section>
   );
@@ -84,12 +84,11 @@ async function groups(net: Net, at: string): Promise<Net> {
     const next = net.dots.find((d) => !d.open && !d.start && !d.group && !tried.has(d.id));
     if (!next) break;
     tried.add(next.id);
-    const c = await ask('communities', { node: next.id, at, limit: 10_000 });
-    if (!('id' in c)) break;
-    const ids = new Set(c.number === 0 ? [next.id] : c.members.map((m) => m.id));
+    const [c] = (await ask('explore', { topic: next.id, communities: true, at, limit: 10_000 })).communities ?? [];
+    const ids = new Set(c ? c.members.map((m) => m.id) : [next.id]);
     const group = {
-      id: `group ${c.number}`, name: c.number === 0 ? 'in no community' : `Community ${c.number}`, type: '',
-      leads: c.number === 0 ? undefined : next.id,
+      id: `group ${c?.number ?? 0}`, name: c ? `Community ${c.number}` : 'in no community', type: '',
+      leads: c && next.id,
     };
     net = fold(net, ids, group);
   }
@@ -106,7 +105,7 @@ function Graph({ starts, at, name, most, inside, children }: GraphProps) {
   const add = async (list: Start[], limit: number, edgesOnly = false) => {
     setBusy(true);
     try {
-      const all = await Promise.all(list.map((s) => ask('neighbors', { node: s.id, at, both: true, limit })));
+      const all = await Promise.all(list.map((s) => ask('explore', { topic: s.id, at, hops: 1, limit })));
       const now = await new Promise<Net>((done) => setNet((n) => { done(n); return n; }));
       const next = await groups(list.reduce((n, s, i) => grow(n, s, all[i]!, edgesOnly), now), at);
       setNet(next);

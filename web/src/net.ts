@@ -1,7 +1,7 @@
 // The part of the memory that a graph shows: nodes and edges that were asked for, in the order in which
 // they came.
 
-import { Neighbor, Neighbors } from './types';
+import { Explored, Lead } from './types';
 import { called } from './markdown';
 import { plain } from './words';
 
@@ -36,7 +36,7 @@ export function named(n: { key: string | null; summary: string | null; id: strin
 }
 
 /** grow adds the neighbours of a node, or only its edges to what is there. What is there keeps its place in the order. */
-export function grow(net: Net, around: Start, near: Neighbors, edgesOnly = false): Net {
+export function grow(net: Net, around: Start, near: Explored, edgesOnly = false): Net {
   const dots = net.dots.map((d) => ({ ...d }));
   const at = new Map(dots.map((d, i) => [d.id, i]));
   const folded = net.folded ?? {};
@@ -46,21 +46,20 @@ export function grow(net: Net, around: Start, near: Neighbors, edgesOnly = false
     dots.push({ id, name, type, more: 0, open: false });
   };
   put(around.id, around.name, around.type);
-  if (!edgesOnly) for (const n of [...near.out, ...near.in]) put(n.id, named(n), n.node_type ?? '');
+  if (!edgesOnly) for (const n of near.nodes) put(n.id, named(n), n.type);
   const centre = dots[at.get(around.id) ?? -1];
   const links = [...net.links], known = new Set(links.map((l) => l.id));
-  let left = near.more_out + near.more_in;
-  const link = (e: Neighbor, src: string, dst: string) => {
-    src = folded[src] ?? src;
-    dst = folded[dst] ?? dst;
+  let left = near.more + near.cut;
+  const link = (e: Lead) => {
+    const [from, to] = [folded[e.from] ?? e.from, folded[e.to] ?? e.to];
+    const [src, dst] = e.forward ? [from, to] : [to, from];
     if (!at.has(src) || !at.has(dst)) left++;
     else if (!known.has(e.edge)) {
       known.add(e.edge);
       links.push({ id: e.edge, type: e.type, src, dst });
     }
   };
-  for (const e of near.out) link(e, around.id, e.id);
-  for (const e of near.in) link(e, e.id, around.id);
+  for (const n of near.nodes) for (const r of n.reasons) if (r.edge) link(r.edge);
   if (centre) {
     centre.open = !edgesOnly || left === 0;
     centre.more = left;

@@ -5,11 +5,11 @@ import { href } from './route';
 import { Document, isMarkdown } from './document';
 import { Cid, Command, Copy, Failure, Id, Named, Text, Time, Waits, asText, useAsk, useShow } from './parts';
 import { Page } from './search';
-import { Block, Commit, Neighbor, Node, Shown, hidden } from './types';
+import { Block, Commit, Explored, Node, Shown, hidden } from './types';
 import { Fields } from './diff';
 import { brief, headline } from './words';
 
-const most = 200; // neighbours of each direction
+const most = 400; // neighbours
 
 /** NodePage is all that the memory says of one node. */
 export function NodePage({ route, at, tick, writes }: Page) {
@@ -170,30 +170,31 @@ function Properties({ node, at, tick }: { node: Node; at: string; tick: number }
 
 /** Edges are the neighbours of a node by type, with their names. */
 function Edges({ id, at, tick }: { id: string; at: string; tick: number }) {
-  const near = useAsk('neighbors', { node: id, at, both: true, limit: most }, tick);
+  const near = useAsk('explore', { topic: id, at, hops: 1, limit: most }, tick);
   return (
     <section>
       <h2>Edges</h2>
-      <Waits of={near}>{(n) => n.out.length + n.in.length === 0
+      <Waits of={near}>{(n) => n.nodes.length === 0
         ? <p class="empty">No edges. <Command>mnem link A TYPE B</Command> adds one.</p>
         : <>
-          <Group list={n.out} arrow="→" at={at} />
-          <Group list={n.in} arrow="←" at={at} />
-          {n.more_out + n.more_in > 0 && <p class="dim">{n.more_out + n.more_in} more are not shown.</p>}
+          <Group of={n} forward at={at} />
+          <Group of={n} forward={false} at={at} />
+          {n.more + n.cut > 0 && <p class="dim">{n.more + n.cut} more are not shown.</p>}
         </>}</Waits>
     </section>
   );
 }
 
-function Group({ list, arrow, at }: { list: Neighbor[]; arrow: string; at: string }) {
-  const types = [...new Set(list.map((e) => e.type))].sort();
+function Group({ of, forward, at }: { of: Explored; forward: boolean; at: string }) {
+  const list = of.nodes.flatMap((n) => n.reasons.flatMap(({ edge }) => edge?.forward === forward ? [{ n, edge }] : []));
+  const types = [...new Set(list.map((e) => e.edge.type))].sort();
   return (
     <dl class="pairs edges">
       {types.map((t) => <>
-        <dt>{arrow} <Text of={t} /></dt>
-        <dd><ul>{list.filter((e) => e.type === t).map((e) => (
-          <li key={e.edge}><Named id={e.id} name={e.key} summary={e.summary} at={at} />{' '}
-            {e.node_type && <span class="dim"><Text of={e.node_type} /></span>}</li>
+        <dt>{forward ? '→' : '←'} <Text of={t} /></dt>
+        <dd><ul>{list.filter((e) => e.edge.type === t).map(({ n, edge }) => (
+          <li key={edge.edge}><Named id={n.id} name={n.key} summary={n.summary} at={at} />{' '}
+            <span class="dim"><Text of={n.type} /></span></li>
         ))}</ul></dd>
       </>)}
     </dl>

@@ -15,12 +15,6 @@ export interface Arguments {
     time?: string;
     verbose?: boolean;
   };
-  communities: {
-    at?: string;
-    include?: ('forgotten' | 'superseded' | 'expired' | 'retired')[];
-    limit?: number;
-    node?: string;
-  };
   consolidate: {
     allow_secret?: string[];
     apply?: boolean;
@@ -40,6 +34,21 @@ export interface Arguments {
   };
   diff: { a?: string; b?: string; stage?: string; staged?: boolean; stat?: boolean; type?: string[] };
   digest: { at?: string; by?: string[]; digest?: string; limit?: number; now?: string };
+  explore: {
+    adjacency?: number;
+    at?: string;
+    communities?: boolean;
+    edge_type?: string[];
+    hops?: number;
+    in?: boolean;
+    include?: ('forgotten' | 'superseded' | 'expired' | 'retired')[];
+    limit?: number;
+    out?: boolean;
+    tags?: boolean;
+    to?: string;
+    topic?: string;
+    type?: string[];
+  };
   forget: {
     allow_secret?: string[];
     before?: string;
@@ -115,17 +124,6 @@ export interface Arguments {
     take?: 'ours' | 'theirs' | 'base';
     theirs?: boolean;
     time?: string;
-  };
-  neighbors: {
-    at?: string;
-    both?: boolean;
-    derived?: boolean;
-    in?: boolean;
-    include?: ('forgotten' | 'superseded' | 'expired' | 'retired')[];
-    limit?: number;
-    node: string;
-    out?: boolean;
-    type?: string[];
   };
   op_log: { limit?: number };
   recall: {
@@ -246,25 +244,6 @@ export interface Answers {
     name: string;
     remotes?: { ahead: number; behind: number; commit: string; remote: string }[];
   } | { commit: string; removed: string })[];
-  communities: {
-    commit: string | null;
-    communities: {
-      members: { id: string; key: string | null; node_type: string | null; summary: string | null; weight: number }[];
-      number: number;
-      size: number;
-      title: string;
-    }[];
-    count: number;
-    more: number;
-    nodes: number;
-  } | {
-    commit: string | null;
-    id: string;
-    members: { id: string; key: string | null; node_type: string | null; summary: string | null; weight: number }[];
-    number: number;
-    size: number;
-    title: string;
-  };
   consolidate: {
     commit: string | null;
     declined: number;
@@ -406,6 +385,56 @@ export interface Answers {
     title: string | null;
     tokens: number;
     written: { model: string; text: string | null } | null;
+  };
+  explore: {
+    commit: string | null;
+    communities?: {
+      members: { id: string; key: string | null; node_type: string | null; summary: string | null; weight: number }[];
+      number: number;
+      size: number;
+      title: string;
+    }[];
+    cut: number;
+    more: number;
+    node: { id: string; key: string | null; summary: string | null; type: string } | null;
+    nodes: {
+      edges?: {
+        in: {
+          edge: string;
+          id: string;
+          key: string | null;
+          node_type: string | null;
+          summary: string | null;
+          type: string;
+          weight: number;
+        }[];
+        more_in: number;
+        more_out: number;
+        out: {
+          edge: string;
+          id: string;
+          key: string | null;
+          node_type: string | null;
+          summary: string | null;
+          type: string;
+          weight: number;
+        }[];
+      };
+      hops: number;
+      id: string;
+      key: string | null;
+      reasons: {
+        edge?: { edge: string; forward: boolean; from: string; to: string; type: string };
+        kind: string;
+        names?: string[];
+        score: number;
+      }[];
+      score: number;
+      summary: string | null;
+      type: string;
+      why: string | null;
+    }[];
+    tags?: { from: string[]; in_text: boolean; score: number; tag: string }[];
   };
   forget: {
     already: string[];
@@ -592,33 +621,6 @@ export interface Answers {
     theirs: string | null;
     vectors_dropped: number;
     verb: 'merge' | 'revert' | 'cherry-pick' | null;
-  };
-  neighbors: {
-    commit: string | null;
-    id: string;
-    in: {
-      edge: string;
-      id: string;
-      key: string | null;
-      node_type: string | null;
-      summary: string | null;
-      type: string;
-      weight: number;
-    }[];
-    key: string | null;
-    mentioned_by?: { id: string; key: string | null; node_type: string; summary: string | null }[];
-    mentions?: { id: string; key: string | null; node_type: string; summary: string | null }[];
-    more_in: number;
-    more_out: number;
-    out: {
-      edge: string;
-      id: string;
-      key: string | null;
-      node_type: string | null;
-      summary: string | null;
-      type: string;
-      weight: number;
-    }[];
   };
   op_log: {
     actor: string;

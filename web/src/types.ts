@@ -33,8 +33,8 @@ export type Step = NonNullable<Item['path']>[number];
 /** hidden are the states that answers leave out unless they are asked for. */
 export const hidden: NonNullable<Arguments['show']['include']> = ['forgotten', 'superseded', 'expired', 'retired'];
 
-export type Neighbors = Answer<'neighbors'>;
-export type Neighbor = Neighbors['out'][number];
+export type Explored = Answer<'explore'>;
+export type Lead = NonNullable<Explored['nodes'][number]['reasons'][number]['edge']>;
 export type Listing = Answer<'ls'>['nodes'][number];
 export type Stats = Answer<'stats'>;
 export type Commit = Answer<'log'>[number];

@@ -135,38 +135,6 @@ export interface CommitAnswer {
   warnings?: SecretWarning[];
 }
 
-export interface CommunitiesCommunityMember {
-  id: string;
-  key: string | null;
-  node_type: string | null;
-  summary: string | null;
-  weight: number;
-}
-
-export interface CommunitiesCommunity {
-  members: CommunitiesCommunityMember[];
-  number: number;
-  size: number;
-  title: string;
-}
-
-export interface CommunitiesAnswer {
-  commit: string | null;
-  communities: CommunitiesCommunity[];
-  count: number;
-  more: number;
-  nodes: number;
-}
-
-export interface CommunityAnswer {
-  commit: string | null;
-  id: string;
-  members: CommunitiesCommunityMember[];
-  number: number;
-  size: number;
-  title: string;
-}
-
 export interface ConsolidateProposalDiffer {
   a: string;
   b: string;
@@ -429,15 +397,14 @@ export interface EmbedAnswer {
   status?: EmbedStatus;
 }
 
-export interface ExploreEdge {
-  dst: string;
+export interface ExploreNode {
   id: string;
-  src: string;
+  key: string | null;
+  summary: string | null;
   type: string;
-  weight: number;
 }
 
-export interface ExploreNodePath {
+export interface ExploreNodeDetailReasonEdge {
   edge: string;
   forward: boolean;
   from: string;
@@ -445,22 +412,72 @@ export interface ExploreNodePath {
   type: string;
 }
 
-export interface ExploreNode {
+export interface ExploreNodeDetailReason {
+  kind: string;
+  score: number;
+  edge?: ExploreNodeDetailReasonEdge;
+  names?: string[];
+}
+
+export interface In {
+  edge: string;
+  id: string;
+  key: string | null;
+  node_type: string | null;
+  summary: string | null;
+  type: string;
+  weight: number;
+}
+
+export interface ExploreNodeDetailEdge {
+  in: In[];
+  more_in: number;
+  more_out: number;
+  out: In[];
+}
+
+export interface ExploreNodeDetail {
   hops: number;
   id: string;
   key: string | null;
-  path: ExploreNodePath[];
+  reasons: ExploreNodeDetailReason[];
   score: number;
   summary: string | null;
   type: string;
+  why: string | null;
+  edges?: ExploreNodeDetailEdge;
+}
+
+export interface ExploreCommunityMember {
+  id: string;
+  key: string | null;
+  node_type: string | null;
+  summary: string | null;
+  weight: number;
+}
+
+export interface ExploreCommunity {
+  members: ExploreCommunityMember[];
+  number: number;
+  size: number;
+  title: string;
+}
+
+export interface ExploreTag {
+  from: string[];
+  in_text: boolean;
+  score: number;
+  tag: string;
 }
 
 export interface ExploreAnswer {
   commit: string | null;
   cut: number;
-  edges: ExploreEdge[];
-  nodes: ExploreNode[];
-  topic: string;
+  more: number;
+  node: ExploreNode | null;
+  nodes: ExploreNodeDetail[];
+  communities?: ExploreCommunity[];
+  tags?: ExploreTag[];
 }
 
 export interface ForgetAnswer {
@@ -708,35 +725,6 @@ export interface MergeState {
   verb: "merge" | "revert" | "cherry-pick" | null;
 }
 
-export interface In {
-  edge: string;
-  id: string;
-  key: string | null;
-  node_type: string | null;
-  summary: string | null;
-  type: string;
-  weight: number;
-}
-
-export interface NeighborsMentionedBy {
-  id: string;
-  key: string | null;
-  node_type: string;
-  summary: string | null;
-}
-
-export interface NeighborsAnswer {
-  commit: string | null;
-  id: string;
-  in: In[];
-  key: string | null;
-  more_in: number;
-  more_out: number;
-  out: In[];
-  mentioned_by?: NeighborsMentionedBy[];
-  mentions?: NeighborsMentionedBy[];
-}
-
 export interface OperationName {
   op: string;
   seq: number;
@@ -836,25 +824,6 @@ export interface PackRefsAnswer {
   known: string[];
   redactions: string;
   refs: Ref[];
-}
-
-export interface PathStep {
-  edge: string;
-  forward: boolean;
-  from: string;
-  from_key: string | null;
-  to: string;
-  to_key: string | null;
-  type: string;
-}
-
-export interface PathAnswer {
-  commit: string | null;
-  found: boolean;
-  from: string;
-  hops: number;
-  steps: PathStep[];
-  to: string;
 }
 
 export interface PinAnswer {
@@ -1183,27 +1152,6 @@ export interface RedoAnswer {
   refs: RefMove[];
   skipped: Skipped[];
   skipped_all: number;
-}
-
-export interface RelatedNodeReason {
-  kind: string;
-  names: string[];
-  score: number;
-}
-
-export interface RelatedNode {
-  id: string;
-  key: string | null;
-  reasons: RelatedNodeReason[];
-  score: number;
-  summary: string | null;
-  type: string;
-}
-
-export interface RelatedAnswer {
-  commit: string | null;
-  id: string;
-  nodes: RelatedNode[];
 }
 
 export interface RememberCandidate {
@@ -1812,18 +1760,6 @@ export interface StatusAnswer {
   synced?: StatusSynced[];
 }
 
-export interface SuggestTag {
-  from: string[];
-  in_text: boolean;
-  score: number;
-  tag: string;
-}
-
-export interface SuggestAnswer {
-  commit: string | null;
-  tags: SuggestTag[];
-}
-
 export interface SwitchAnswer {
   branch: string | null;
   commit: string | null;
@@ -1985,16 +1921,6 @@ export interface CommitOptions {
   time?: string | undefined;
 }
 
-/** Parameters of communities. */
-export interface CommunitiesOptions {
-  /** the REVision to read; see 'mnem help revisions' */
-  at?: string | undefined;
-  /** show nodes and edges in these hidden STATES too: forgotten, superseded, expired, retired */
-  include?: readonly ("forgotten" | "superseded" | "expired" | "retired")[] | undefined;
-  /** at most N communities or members; 0 for all */
-  limit?: number | undefined;
-}
-
 /** Parameters of consolidate. */
 export interface ConsolidateOptions {
   /** write what RULE of 'mnem guard rules' takes for a credential */
@@ -2121,18 +2047,28 @@ export interface EmbedOptions {
 
 /** Parameters of explore. */
 export interface ExploreOptions {
+  /** list N edges of each node in each direction too */
+  adjacency?: number | undefined;
   /** the REVision to read; see 'mnem help revisions' */
   at?: string | undefined;
-  /** follow N nodes from each hop */
-  beam?: number | undefined;
-  /** go N hops */
-  depth?: number | undefined;
+  /** list groups of densely connected nodes, or the members of the one of a node */
+  communities?: boolean | undefined;
   /** follow only edges of this TYPE */
   edge_type?: readonly (string)[] | undefined;
+  /** follow edges this Number of hops (default: 3 from words; with --to at most 32) */
+  hops?: number | undefined;
+  /** follow edges against their direction only */
+  in?: boolean | undefined;
   /** show nodes and edges in these hidden STATES too: forgotten, superseded, expired, retired */
   include?: readonly ("forgotten" | "superseded" | "expired" | "retired")[] | undefined;
-  /** begin at the tag, entity or node of this name */
-  keyword?: boolean | undefined;
+  /** at most N nodes, or communities; 0 for all */
+  limit?: number | undefined;
+  /** follow edges in their direction only */
+  out?: boolean | undefined;
+  /** suggest tags for the text */
+  tags?: boolean | undefined;
+  /** find a shortest path to this NODE */
+  to?: string | undefined;
   /** only nodes of this TYPE, on the way too */
   type?: readonly (string)[] | undefined;
 }
@@ -2366,26 +2302,6 @@ export interface MergeOptions {
   time?: string | undefined;
 }
 
-/** Parameters of neighbors. */
-export interface NeighborsOptions {
-  /** the REVision to read; see 'mnem help revisions' */
-  at?: string | undefined;
-  /** edges in both directions (the default) */
-  both?: boolean | undefined;
-  /** nodes linked by mentions of titles too */
-  derived?: boolean | undefined;
-  /** edges to the node only */
-  in?: boolean | undefined;
-  /** show nodes and edges in these hidden STATES too: forgotten, superseded, expired, retired */
-  include?: readonly ("forgotten" | "superseded" | "expired" | "retired")[] | undefined;
-  /** at most N edges in each direction; 0 for all */
-  limit?: number | undefined;
-  /** edges from the node only */
-  out?: boolean | undefined;
-  /** only edges of this TYPE */
-  type?: readonly (string)[] | undefined;
-}
-
 /** Parameters of opLog. */
 export interface OpLogOptions {
   /** at most N operations; 0 for all */
@@ -2426,20 +2342,6 @@ export interface PackRefsOptions {
   sessions?: boolean | undefined;
   /** tell of the refs under refs/remotes too */
   tracking?: boolean | undefined;
-}
-
-/** Parameters of path. */
-export interface PathOptions {
-  /** the REVision to read; see 'mnem help revisions' */
-  at?: string | undefined;
-  /** show nodes and edges in these hidden STATES too: forgotten, superseded, expired, retired */
-  include?: readonly ("forgotten" | "superseded" | "expired" | "retired")[] | undefined;
-  /** look no further than N edges */
-  max_hops?: number | undefined;
-  /** follow only edges of this TYPE */
-  type?: readonly (string)[] | undefined;
-  /** follow edges both ways */
-  undirected?: boolean | undefined;
 }
 
 /** Parameters of pin. */
@@ -2848,16 +2750,6 @@ export interface RedoOptions {
   expect?: string | undefined;
   /** time of the change, RFC 3339 */
   time?: string | undefined;
-}
-
-/** Parameters of related. */
-export interface RelatedOptions {
-  /** the REVision to read; see 'mnem help revisions' */
-  at?: string | undefined;
-  /** show nodes and edges in these hidden STATES too: forgotten, superseded, expired, retired */
-  include?: readonly ("forgotten" | "superseded" | "expired" | "retired")[] | undefined;
-  /** at most N nodes */
-  limit?: number | undefined;
 }
 
 /** Parameters of remember. */
@@ -3412,12 +3304,6 @@ export interface StatusOptions {
   stage?: string | undefined;
 }
 
-/** Parameters of suggest. */
-export interface SuggestOptions {
-  /** the REVision to read; see 'mnem help revisions' */
-  at?: string | undefined;
-}
-
 /** Parameters of switch. */
 export interface SwitchOptions {
   /** make the branch */
@@ -3586,18 +3472,6 @@ export abstract class Verbs {
   }
 
   /**
-   * List the communities of a commit, the largest first, with their best-connected members; or the members of
-   * the community that contains NODE. NODE is a key, an id, or at least 4 digits of an id.
-   *
-   * @param node a node by key, id, at least 4 digits of an id, or exact title
-   */
-  communities(options?: CommunitiesOptions): Promise<OneOf<CommunitiesAnswer, CommunityAnswer>>;
-  communities(node: string, options?: CommunitiesOptions): Promise<OneOf<CommunitiesAnswer, CommunityAnswer>>;
-  communities(...given: unknown[]): Promise<unknown> {
-    return this.verb("communities", ["node"], given);
-  }
-
-  /**
    * Look for possible clean-ups and list each with its evidence. Nothing is written without --apply, which
    * applies all except updates, or those with the given ids, in one commit that 'mnem undo' takes back.
    *
@@ -3685,13 +3559,13 @@ export abstract class Verbs {
   }
 
   /**
-   * Search along edges, in both directions, from the nodes that match a topic, and print what is found with the
-   * best path to each node. At each of --depth hops the --beam most promising nodes are followed: by the weights
-   * of the edges on the path and by how well they match the topic, reduced for nodes with many edges on the path
-   * and for nodes that resemble each other.
+   * List what surrounds a node, best first, each neighbour with its reason: an edge, a mention of a title,
+   * shared entities and tags, or shared words. With --hops, --in, --out or --edge-type only edges count. For
+   * words that name no node, the search starts at the nodes that match them.
    *
-   * @param topic the question or words to look for
+   * @param topic a node by key, id, at least 8 digits of an id, or exact title; or words to look for
    */
+  explore(options?: ExploreOptions): Promise<ExploreAnswer>;
   explore(topic: string, options?: ExploreOptions): Promise<ExploreAnswer>;
   explore(...given: unknown[]): Promise<unknown> {
     return this.verb("explore", ["topic"], given);
@@ -3838,17 +3712,6 @@ export abstract class Verbs {
   }
 
   /**
-   * List the edges of a node in order of type and other end: outgoing ones (->), then incoming ones (<-). NODE
-   * is named as for 'mnem show'.
-   *
-   * @param node a node by key, id, at least 4 digits of an id, or exact title
-   */
-  neighbors(node: string, options?: NeighborsOptions): Promise<NeighborsAnswer>;
-  neighbors(...given: unknown[]): Promise<unknown> {
-    return this.verb("neighbors", ["node"], given);
-  }
-
-  /**
    * List the refs that differ between the states after operation A and after B, by default the newest.
    *
    * @param a an operation by number or CID
@@ -3920,20 +3783,6 @@ export abstract class Verbs {
   packRefs(options?: PackRefsOptions): Promise<PackRefsAnswer>;
   packRefs(...given: unknown[]): Promise<unknown> {
     return this.verb("pack_refs", [], given);
-  }
-
-  /**
-   * Find a path with the fewest edges from A to B, following edges from source to destination, or in both
-   * directions with --undirected. Of several shortest paths it always picks the same one. If there is none,
-   * nothing is printed and the exit code is 0.
-   *
-   * @param from_ a node by key, id, at least 4 digits of an id, or exact title
-   *
-   * @param to a node by key, id, at least 4 digits of an id, or exact title
-   */
-  path(from_: string, to: string, options?: PathOptions): Promise<PathAnswer>;
-  path(...given: unknown[]): Promise<unknown> {
-    return this.verb("path", ["from", "to"], given);
   }
 
   /**
@@ -4075,18 +3924,6 @@ export abstract class Verbs {
   redo(options?: RedoOptions): Promise<RedoAnswer>;
   redo(...given: unknown[]): Promise<unknown> {
     return this.verb("redo", [], given);
-  }
-
-  /**
-   * List the nodes related to a node, best first, each with the reason: edges between them, shared entities and
-   * tags (rarer ones count more), and shared words. NODE is named as for 'mnem show'. Tags and entities are not
-   * listed.
-   *
-   * @param node a node by key, id, at least 4 digits of an id, or exact title
-   */
-  related(node: string, options?: RelatedOptions): Promise<RelatedAnswer>;
-  related(...given: unknown[]): Promise<unknown> {
-    return this.verb("related", ["node"], given);
   }
 
   /**
@@ -4362,17 +4199,6 @@ export abstract class Verbs {
   status(options?: StatusOptions): Promise<StatusAnswer>;
   status(...given: unknown[]): Promise<unknown> {
     return this.verb("status", [], given);
-  }
-
-  /**
-   * Print three to six tags for a text, best first: those of the most similar memories, weighed by similarity
-   * and rarity; if these are too few, names found in the text itself. "-" reads the TEXT from standard input.
-   *
-   * @param text the text to find tags for
-   */
-  suggest(text: string, options?: SuggestOptions): Promise<SuggestAnswer>;
-  suggest(...given: unknown[]): Promise<unknown> {
-    return this.verb("suggest", ["text"], given);
   }
 
   /**

@@ -6,68 +6,52 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mnem-project/mnem/adjacency"
-	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/plain"
 	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/memory/recall"
-	"github.com/mnem-project/mnem/internal/verb/asking"
 	"github.com/mnem-project/mnem/internal/verb/outlining"
 	"github.com/mnem-project/mnem/internal/verb/reading"
 )
 
-// Explored prints a node a line, and under it how it was reached.
-func Explored(c *show.Console, x *reading.Explored) error {
-	names := map[graph.ID]string{}
-	for _, n := range x.Nodes {
-		names[n.ID] = cmp.Or(show.Brief(string(n.Summary), wayWidth), nodeLabel(n.Key, n.ID))
+// Explored prints a node a line, and under it why it is there; or what else was asked for.
+func Explored(c *show.Console, q *reading.ExploreRequest, x *reading.Explored) error {
+	switch {
+	case q.Tags:
+		return suggested(c, x.Tags)
+	case q.Communities:
+		return communities(c, x)
+	case len(x.Nodes) == 0 && q.To != "":
+		c.Remark("no path from %s to %s within %s", show.Line(q.Topic), show.Line(q.To), show.Plural(cmp.Or(q.Hops, 32), "hop"))
+	case len(x.Nodes) == 0 && x.Node == nil:
+		c.Remark("nothing fits the topic")
+	case len(x.Nodes) == 0:
+		c.Remark("nothing surrounds it")
 	}
 	for _, n := range x.Nodes {
 		name := nodeLabel(n.Key, n.ID)
-		about := cmp.Or(show.Brief(string(n.Summary), show.SummaryWidth), name)
-		c.Put("%6s  %s  %s  %s\n", asking.Share(n.Score), c.Paint(show.Bold, about), show.Word(n.Type),
-			c.Paint(show.Dim, name))
-		if len(n.Path) > 0 {
-			c.Put("        %s\n", c.Paint(show.Dim, wayOf(names, n.Path)))
+		c.Put("%s  %s  %s\n", c.Paint(show.Bold, cmp.Or(show.Brief(string(n.Summary), show.SummaryWidth), name)),
+			show.Word(n.Type), c.Paint(show.Dim, name))
+		if n.Why != "" && (n.Hops > 0 || x.Node != nil) { // every beginning of a topic matches it
+			c.Put("    %s\n", c.Paint(show.Dim, show.Line(string(n.Why))))
+		}
+		if n.Edges != nil {
+			if err := putBuckets(c, n.Edges, "    "); err != nil {
+				return err
+			}
 		}
 	}
-	cut := ""
+	if x.More > 0 {
+		c.Put("... (+%d more)\n", x.More)
+	}
 	if x.Cut > 0 {
-		cut = fmt.Sprintf(", %s of large nodes left out", show.Plural(int(x.Cut), "edge"))
+		c.Remark("%s of large nodes left out", show.Plural(int(x.Cut), "edge"))
 	}
-	if len(x.Nodes) == 0 {
-		c.Remark("nothing fits the topic")
-		return nil
-	}
-	c.Remark("%s, %s%s", show.Plural(len(x.Nodes), "node"), show.Plural(len(x.Edges), "edge"), cut)
-	return nil
+	return c.Failed()
 }
 
-// wayWidth is how many characters of a node a way shows.
-const wayWidth = 28
-
-// wayOf writes a path, each node by the beginning of its text.
-func wayOf(names map[graph.ID]string, path []adjacency.Step) string {
-	var b strings.Builder
-	b.WriteString(cmp.Or(names[path[0].From], path[0].From.String()))
-	for i, p := range path {
-		arrow := " <-" + show.Word(p.Type) + "- "
-		if p.Forward {
-			arrow = " -" + show.Word(p.Type) + "-> "
-		}
-		b.WriteString(arrow)
-		if i == len(path)-1 {
-			b.WriteString("this")
-		} else {
-			b.WriteString(cmp.Or(names[p.To], p.To.String()))
-		}
-	}
-	return b.String()
-}
-
-func Suggested(c *show.Console, s *reading.Suggested) error {
+func suggested(c *show.Console, tags []recall.SuggestedTag) error {
 	var rows [][]show.Cell
-	for _, t := range s.Tags {
+	for _, t := range tags {
 		why := "named in the text"
 		if len(t.From) > 0 {
 			why = "of a memory like it"
@@ -86,53 +70,22 @@ func Suggested(c *show.Console, s *reading.Suggested) error {
 	return c.Table(rows)
 }
 
-func Related(c *show.Console, r *reading.RelatedNodes) error {
-	for _, n := range r.Nodes {
-		name := nodeLabel(n.Key, n.ID)
-		c.Put("%s  %s  %s\n",
-			c.Paint(show.Bold, cmp.Or(show.Brief(string(n.Summary), show.SummaryWidth), name)), show.Word(n.Type),
-			c.Paint(show.Dim, name))
-		var why []string
-		for _, reason := range n.Reasons {
-			why = append(why, reasonText(reason))
-		}
-		c.Put("    %s\n", c.Paint(show.Dim, strings.Join(why, "; ")))
-	}
-	if len(r.Nodes) == 0 {
-		c.Remark("nothing is related to it")
-	}
-	return nil
-}
-
-// reasonText says why a node is related to another.
-func reasonText(r recall.Reason) string {
-	names := make([]string, len(r.Names))
-	for i, n := range r.Names {
-		names[i] = show.Brief(n, show.SummaryWidth)
-	}
-	switch r.Kind {
-	case "edge":
-		return strings.Join(names, ", ")
-	case "shared":
-		return "both have " + strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%d%% of the words of either", r.Score*100/graph.MaxWeight)
-}
-
 // memberWidth is how much of a member's text a list of communities shows.
 const memberWidth = 30
 
-func Communities(c *show.Console, answer any) error {
-	if of, ok := answer.(*reading.NodeCommunity); ok {
-		return printCommunity(c, &of.Community)
-	}
-	list := answer.(*reading.CommunityList)
-	if len(list.Communities) == 0 {
+func communities(c *show.Console, x *reading.Explored) error {
+	switch {
+	case len(x.Communities) == 0 && x.Node != nil:
+		c.Remark("in no community: no edge connects the node to another, or none closely enough")
+		return nil
+	case len(x.Communities) == 0:
 		c.Remark("no communities: no edge connects two nodes")
 		return nil
+	case x.Node != nil:
+		return printCommunity(c, &x.Communities[0])
 	}
 	var rows [][]show.Cell
-	for _, one := range list.Communities {
+	for _, one := range x.Communities {
 		names := make([]string, len(one.Members))
 		for i, m := range one.Members {
 			names[i] = nodeLabel(m.Key, m.ID)
@@ -143,15 +96,11 @@ func Communities(c *show.Console, answer any) error {
 		rows = append(rows, []show.Cell{{Text: strconv.Itoa(one.Number), Style: show.Dim},
 			{Text: show.Plural(one.Size, "node"), Style: show.Bold}, {Text: strings.Join(names, ", "), Style: ""}})
 	}
-	return c.ListOf(rows, list.More)
+	return c.ListOf(rows, x.More)
 }
 
 // printCommunity lists the members of the community of a node.
 func printCommunity(c *show.Console, of *reading.Community) error {
-	if of.Number == 0 {
-		c.Remark("in no community: no edge connects the node to another, or none closely enough")
-		return nil
-	}
 	var rows [][]show.Cell
 	for _, m := range of.Members {
 		rows = append(rows, []show.Cell{{Text: nodeLabel(m.Key, m.ID), Style: show.Bold}, {Text: show.Word(string(m.NodeType)), Style: ""},

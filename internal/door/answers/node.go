@@ -64,7 +64,7 @@ func shownNode(c *show.Console, a *branching.ShownNode) error {
 		return c.Failed()
 	}
 	c.Put("\n")
-	return Neighbors(c, &reading.Neighbors{Buckets: a.Buckets})
+	return putBuckets(c, &a.Buckets, "")
 }
 
 const secondsPerDay = 86400
@@ -129,20 +129,17 @@ func label(n *graph.Node) string {
 // keySeparators escapes what separates a key from the parts of a line beside it.
 var keySeparators = strings.NewReplacer("  ", `\u{20}\u{20}`, " -> ", `\u{20}-> `, " <- ", `\u{20}<- `)
 
-func Neighbors(c *show.Console, n *reading.Neighbors) error {
-	var rows [][]show.Cell
-	rows = appendBucket(rows, "->", n.Out)
-	rows = appendBucket(rows, "<-", n.In)
-	rows = appendMentions(rows, "~>", n.Mentions)
-	rows = appendMentions(rows, "<~", n.By)
-	c.PutTable(rows)
-	if n.MoreOut > 0 {
-		c.Put("->  ... (+%d more)\n", n.MoreOut)
+// putBuckets prints the edges of a node, each line after an indent.
+func putBuckets(c *show.Console, b *reading.Buckets, indent string) error {
+	rows := appendBucket(nil, indent+"->", b.Out)
+	c.PutTable(appendBucket(rows, indent+"<-", b.In))
+	if b.MoreOut > 0 {
+		c.Put("%s->  ... (+%d more)\n", indent, b.MoreOut)
 	}
-	if n.MoreIn > 0 {
-		return c.Printf("<-  ... (+%d more)\n", n.MoreIn)
+	if b.MoreIn > 0 {
+		c.Put("%s<-  ... (+%d more)\n", indent, b.MoreIn)
 	}
-	return nil
+	return c.Failed()
 }
 
 func appendBucket(rows [][]show.Cell, arrow string, list []reading.Neighbor) [][]show.Cell {
@@ -158,37 +155,9 @@ func appendBucket(rows [][]show.Cell, arrow string, list []reading.Neighbor) [][
 	return rows
 }
 
-func appendMentions(rows [][]show.Cell, arrow string, list *[]reading.Mention) [][]show.Cell {
-	if list == nil {
-		return rows
-	}
-	for _, n := range *list {
-		rows = append(rows, []show.Cell{{Text: arrow, Style: show.Dim}, {Text: "mentions", Style: show.Dim}, {Text: nodeLabel(n.Key, n.ID), Style: show.Bold},
-			{Text: show.Word(n.NodeType), Style: ""}, {Text: show.Brief(string(n.Summary), show.SummaryWidth), Style: show.Dim}})
-	}
-	return rows
-}
-
 // nodeLabel names a node for people: its key, or its id if it has none.
 func nodeLabel(key verb.Text, id graph.ID) string {
 	return label(&graph.Node{Key: string(key), ID: id})
-}
-
-func Path(c *show.Console, q *reading.PathRequest, w *reading.Way) error {
-	if !w.Found {
-		c.Remark("no path from %s to %s within %s", show.Line(q.From), show.Line(q.To), show.Plural(q.MaxHops, "hop"))
-		return nil
-	}
-	c.Put("%s\n", c.Paint(show.Bold, nodeLabel(w.Start, w.From)))
-	for _, step := range w.Steps {
-		arrow := "-> "
-		if !step.Forward {
-			arrow = "<- "
-		}
-		c.Put("  %s%s  %s\n", arrow, c.Paint(show.Cyan, show.Word(step.Type)),
-			c.Paint(show.Bold, nodeLabel(step.ToKey, step.To)))
-	}
-	return nil
 }
 
 // block prints a stored block.

@@ -27,8 +27,8 @@ func demoHistory() []demoStepText {
 		{"Single nodes can be listed, read and walked from.",
 			[]string{"ls", "--type", "Decision", "--sort", "-created", "--limit", "4"}},
 		{"", []string{"show", "svc/webhooks"}},
-		{"", []string{"neighbors", "svc/webhooks"}},
-		{"", []string{"path", "priya", "db/marlin", "--undirected"}},
+		{"", []string{"explore", "svc/webhooks", "--limit", "6"}},
+		{"", []string{"explore", "priya", "--to", "db/marlin"}},
 	}
 }
 

@@ -146,8 +146,8 @@ func TestMemoryVerbsInProcesses(t *testing.T) {
 		{"recall", "why does the server run PostgreSQL", "--json"},
 		{"recall", "Server runs PostgreSQL"}, {"recall", "visitors on Friday", "--json"},
 		{"consolidate", "--json", "--cap", "3"}, {"consolidate"},
-		{"explore", "Server", "--json"}, {"explore", "--keyword", "srv/1"},
-		{"suggest", "Server epsilon runs PostgreSQL", "--json"}, {"related", "srv/1", "--json"},
+		{"explore", "Server", "--json"}, {"explore", "srv/1", "--hops", "3"},
+		{"explore", "--tags", "Server epsilon runs PostgreSQL", "--json"}, {"explore", "srv/1", "--json"},
 		{"show", "srv/1", "--importance", "--json"}, {"stats", "--json"},
 		{"remember", "Server zeta runs PostgreSQL because Ada asked", "--dry-run", "--explain", "--json"},
 	} {

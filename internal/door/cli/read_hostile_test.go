@@ -41,8 +41,8 @@ var hostileCommands = [][]string{
 	{"log"}, {"log", "--oneline"}, {"show"}, {"show", "HEAD~1"}, {"diff"}, {"diff", "--stat"},
 	{"show", "b", "--at", "HEAD~1"}, {"show", "b", "--at", "HEAD~1"}, {"show", evil},
 	{"ls", "--at", "HEAD~1"}, {"ls", "--edges", "--at", "HEAD~1"}, {"ls", "--sort", "props." + evil},
-	{"neighbors", "b", "--at", "HEAD~1"}, {"path", "b", evil, "--at", "HEAD~1"},
-	{"path", evil, "b", "--at", "HEAD~1"},
+	{"explore", "b", "--at", "HEAD~1", "--adjacency", "2"}, {"explore", "b", "--to", evil, "--at", "HEAD~1"},
+	{"explore", evil, "--to", "b", "--at", "HEAD~1"}, {"explore", "forged", "--at", "HEAD~1"},
 	{"retrieve", "forged", "--adjacency", "3", "--show", "times,key,content", "--at", "HEAD~1"},
 	{"retrieve", "forged", "--explain"}, {"retrieve", "forged", "--explain", "--budget", "1"},
 	{"session", "list"}, {"session", "log", "s"}, {"replay", "s"}, {"show", "HEAD", "--path", "author"}, {"op", "log"}, {"schema"},
@@ -148,8 +148,8 @@ func TestFieldIsRawButOnATerminal(t *testing.T) {
 func TestColourOnlyOnATerminal(t *testing.T) {
 	w := withDemo(t)
 	for _, args := range [][]string{
-		{"log"}, {"diff"}, {"show"}, {"ls"}, {"neighbors", "alice"}, {"session", "start", "s"},
-		{"path", "alice", "bruno", "--undirected"}, {"replay", "s"},
+		{"log"}, {"diff"}, {"show"}, {"ls"}, {"explore", "alice"}, {"session", "start", "s"},
+		{"explore", "alice", "--to", "bruno"}, {"replay", "s"},
 	} {
 		plain := w.ok(args...)
 		if strings.Contains(plain, "\x1b") {

@@ -133,25 +133,26 @@ func TestListFilters(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]string{
-		"neighbors a":                             "",
-		"neighbors a --marks retired":             "b",
-		"neighbors a --marks superseded":          "c",
-		"neighbors a --marks superseded,retired":  "b c",
-		"neighbors b --in --type x --type y":      "a",
-		"neighbors a --in --marks retired":        "",
-		"neighbors a --type y --marks superseded": "c",
+		"explore a":                                            "",
+		"explore a --marks retired":                            "b",
+		"explore a --marks superseded":                         "c",
+		"explore a --marks superseded,retired":                 "c b",
+		"explore b --in --edge-type x --edge-type y":           "a",
+		"explore a --in --marks retired":                       "",
+		"explore a --edge-type y --marks superseded":           "c",
+		"explore a --type T --marks superseded,retired":        "b",
+		"explore a --to b":                                     "",
+		"explore a --to b --marks retired":                     "a b",
+		"explore b --to a --out --marks retired":               "",
+		"explore b --to a --in --marks retired":                "b a",
+		"explore b --to c --marks retired":                     "",
+		"explore b --to c --marks retired,superseded":          "b a c",
+		"explore b --to c --hops 1 --marks retired,superseded": "",
 	} {
 		v := w.one(strings.Fields(args)...)
-		got := strings.Join(append(keysOf(v["out"]), keysOf(v["in"])...), " ")
-		if got != want {
+		if got := strings.Join(keysOf(v["nodes"]), " "); got != want {
 			t.Errorf("%s: %q, want %q", args, got, want)
 		}
-	}
-	if v := w.one("path", "a", "b"); v["found"] != false {
-		t.Errorf("a path leads to a hidden node: %v", v)
-	}
-	if v := w.one("path", "a", "b", "--marks", "retired"); v["found"] != true || v["hops"] != 1.0 {
-		t.Errorf("no path to a node whose state is let through: %v", v)
 	}
 	edge := w.one("ls", "--edges")["edges"].([]any)[0].(map[string]any)
 	if edge["weight"] != 0.25 || edge["src_key"] != "a" || edge["dst_key"] != "b" {

@@ -147,12 +147,11 @@ var readErrors = []struct {
 	{"full", "ls|--after|b4a9765e-f642-c681-561b-de25662639d2@nowhere", "not_found", 3, "nowhere"},
 	{"full", "ls|--sort|key|--after|00000000-0000-0000-0000-000000000001", "not_found", 3, "no node"},
 	{"full", "ls|--limit|-1", "usage", 2, "below 0"},
-	{"full", "neighbors|nobody", "not_found", 3, "no node"},
-	{"full", "neighbors|alice|--in|--out", "usage", 2, "exclude"},
-	{"full", "neighbors|alice|--limit|-1", "usage", 2, "outside"},
-	{"full", "path|alice|nobody", "not_found", 3, "no node"},
-	{"full", "path|nobody|alice", "not_found", 3, "no node"},
-	{"full", "path|alice|bruno|--max-hops|0", "usage", 2, "outside"},
+	{"full", "explore|alice|--to|nobody", "not_found", 3, "no node"},
+	{"full", "explore|alice|--in|--out", "usage", 2, "exclude"},
+	{"full", "explore|alice|--limit|-1", "usage", 2, "outside"},
+	{"full", "explore|nobody|--to|alice", "not_found", 3, "no node"},
+	{"full", "explore|alice|--to|bruno|--hops|0", "usage", 2, "outside"},
 	{"full", "retrieve|x|--where|due <", "invalid_input", 1, "where"},
 	{"full", "retrieve|x|--valid-at|tomorrow", "invalid_input", 1, "valid-at"},
 	{"full", "retrieve|x|--created-from|2026-02-30", "invalid_input", 1, "created-from"},
@@ -252,15 +251,12 @@ func TestEmptyAnswersSucceed(t *testing.T) {
 `)
 	for _, args := range [][]string{
 		{"retrieve", "--type", "Other"}, {"ls", "--type", "Other"},
-		{"ls", "--edges"}, {"neighbors", "a"}, {"path", "a", "b"}, {"session", "list"},
+		{"ls", "--edges"}, {"explore", "a"}, {"explore", "a", "--to", "b"}, {"session", "list"},
 		{"diff", "HEAD", "HEAD"}, {"diff", "--staged"},
 	} {
 		if out := w.ok(args...); out != "" {
 			t.Errorf("mnem %q: %q, want nothing", args, out)
 		}
-	}
-	if got := w.one("path", "a", "b"); got["found"] != false {
-		t.Errorf("path: %v", got)
 	}
 	if got := w.one("retrieve", "lighthouse", "--type", "Other")["warnings"]; len(got.([]any)) != 2 {
 		t.Errorf("warnings: %v", got)
@@ -280,8 +276,9 @@ func TestJSONShapes(t *testing.T) {
 			"sources mark cid media commit out in more_out more_in"},
 		{"ls", "commit nodes next others"},
 		{"ls|--edges", "commit edges next"},
-		{"neighbors|alice", "commit id key out in more_out more_in"},
-		{"path|alice|bruno", "commit from to found hops steps"},
+		{"explore|alice", "commit node nodes more cut"},
+		{"explore|--tags|alice leads billing", "commit node nodes more cut tags"},
+		{"explore|--communities", "commit node nodes more cut communities"},
 		{"diff", "from to nodes edges counts title"},
 		{"diff|--staged", "from to stage nodes edges counts"},
 		{"diff|--stat", "from to node_types edge_types counts"},
@@ -383,8 +380,8 @@ func TestReadsChangeNothing(t *testing.T) {
 	w := withDemo(t)
 	before := fileSums(t, w.dir)
 	for _, args := range [][]string{
-		{"log"}, {"show"}, {"show", "alice"}, {"ls"}, {"neighbors", "alice"}, {"diff"},
-		{"path", "alice", "bruno"}, {"retrieve", "billing"}, {"retrieve", "billing", "--at", "HEAD~1"},
+		{"log"}, {"show"}, {"show", "alice"}, {"ls"}, {"explore", "alice"}, {"diff"},
+		{"explore", "alice", "--to", "bruno"}, {"retrieve", "billing"}, {"retrieve", "billing", "--at", "HEAD~1"},
 		{"session", "list"},
 	} {
 		w.ok(args...)

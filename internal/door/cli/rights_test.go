@@ -136,14 +136,9 @@ var free = map[string]minimal{
 	"profile_show": {words: "profile show p", args: `{"name":"p"}`}, "show": {words: "show n", args: `{"name":"n"}`},
 	"retrieve":     {words: "retrieve lamp --receipt", args: `{"query":"lamp","receipt":true}`, tool: `{"query":"lamp"}`},
 	"recall":       {words: "recall lamp --session s", args: `{"query":"lamp","session":"s"}`, tool: `{"query":"lamp"}`},
-	"neighbors":    {words: "neighbors n", args: `{"node":"n"}`},
-	"path":         {words: "path n m", args: `{"from":"n","to":"m"}`},
-	"communities":  {words: "communities --keep"},
 	"resolve":      {words: "resolve 0123456789abcdef", args: `{"hash":"0123456789abcdef"}`, bare: "there is no such digest"},
 	"sources_diff": {words: "sources diff"},
-	"explore":      {words: "explore lamp", args: `{"topic":"lamp"}`, tool: `{"query":"lamp"}`},
-	"related":      {words: "related n", args: `{"node":"n"}`},
-	"suggest":      {words: "suggest lamp", args: `{"text":"lamp"}`},
+	"explore":      {words: "explore --communities --keep", args: `{"topic":"lamp"}`, tool: `{"query":"lamp"}`},
 	"blame":        {words: "blame n", args: `{"node":"n"}`},
 	"op_diff":      {words: "op diff 1", args: `{"a":"1"}`}, "watch": {words: "watch --limit 1 --since 1", args: `{"limit":1,"since":"1"}`, bare: "it waits"},
 	"session_start":   {words: "session start of-agent", args: `{"name":"of-agent"}`},
@@ -323,7 +318,7 @@ func newRuled(t *testing.T) *ruled {
 		r.ok("a", "", "push "+name)
 	}
 	r.ok("a", `{"node":{"key":"n","summary":"the lamp is out"}}`, "commit -m two -")
-	for _, words := range []string{"retrieve lamp --session s", "digest", "map", "communities", "cues", "recall lamp", "review"} {
+	for _, words := range []string{"retrieve lamp --session s", "digest", "map", "explore --communities", "cues", "recall lamp", "review"} {
 		r.ok("a", "", words) // so that what is derived is there
 	}
 	r.write("a/text.md", "# Lamps\n\nThe lamp is lit.\n")

@@ -60,18 +60,19 @@ func askTools() []*tool {
 			paged: true, quoted: true, run: shown,
 		},
 		{
-			name: "neighbors", title: "Follow links", operation: "neighbors",
-			doc: "The edges of a node and the nodes at their other ends.",
+			name: "explore", title: "Follow links", operation: "explore",
+			doc: "What surrounds a node or a topic, each with why.",
 			params: []param{
-				nodeParam,
-				{name: "direction", kind: text, enum: []string{"both", "in", "out"}, doc: "of the edges"},
+				{name: "query", kind: text, required: true, word: 1, doc: "key, id, title, or words"},
+				{name: "to", kind: text, flag: "to", doc: "node: the path to it"},
+				{name: "hops", kind: number, min: 1, max: 8, flag: "hops", doc: "by edges alone"},
 				typeParam, atParam,
 			},
 			fields: []field{
-				{name: "id"}, {name: "key"},
-				{name: "out", items: nearFields}, {name: "in", items: nearFields},
+				{name: "node", typ: "object"},
+				{name: "nodes", items: []string{"id", "key", "type", "summary", "hops", "why"}}, {name: "cut"},
 			},
-			paged: true, quoted: true, run: neighbors,
+			paged: true, quoted: true, run: explore,
 		},
 		{
 			name: "schema", title: "What can be asked", operation: "schema",
@@ -128,8 +129,6 @@ var answerFields = []field{
 	{name: "items", items: []string{"id", "key", "type", "band", "rank", "score", "tokens", "rendered"}},
 	{name: "dropped"}, {name: "warnings"},
 }
-
-var nearFields = []string{"type", "id", "key", "node_type", "summary"}
 
 // sessionTool tells of sessions; one that writes starts and ends them too.
 func sessionTool(actions []string) *tool {

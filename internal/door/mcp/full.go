@@ -29,11 +29,6 @@ var wide = []struct{ name, params string }{
 	{"consolidate", "apply at cap decline kind limit now picks " + marking},
 	{"cues", "after at limit missing type"},
 	{"ls", "after all_types at edges include limit now sort type where"},
-	{"path", "at from include max_hops to type undirected"},
-	{"explore", "at beam depth edge_type include keyword topic=query type"},
-	{"related", "at include limit node"},
-	{"suggest", "at text"},
-	{"communities", "at include limit node"},
 	{"map", "at budget by depth scope since"},
 	{"digest", "at by digest limit now"},
 	{"digest_write", "digest source text"},
@@ -54,10 +49,18 @@ const (
 	applying = "allow_secret branch dry_run expect message ours theirs"
 )
 
-// broader lets the search be asked from an altitude: the list of the core has no room for it.
+// broader adds what the list of the core has no room for: the altitude of a search, and other ways to explore.
 func broader(list []*tool) []*tool {
 	for _, t := range list {
-		if t.name == "retrieve" {
+		switch t.name {
+		case "explore":
+			t.params = append(t.params,
+				param{name: "tags", kind: boolean, flag: "tags", doc: "suggest tags for the text"},
+				param{name: "communities", kind: boolean, flag: "communities", doc: "of connected nodes; or of the node"},
+				param{name: "edge_type", kind: texts, flag: "edge-type", doc: "follow only these"})
+			t.params[0].required = false
+			t.fields = append(slices.Clone(t.fields), field{name: "tags", list: true}, field{name: "communities", list: true})
+		case "retrieve":
 			t.params = append(t.params, param{
 				name: "altitude", kind: text, flag: "altitude", enum: []string{"entity", "scope", "root", "auto"},
 				doc: "scope: digests where much fits; root: an overview first",

@@ -81,8 +81,8 @@ func TestPages(t *testing.T) {
 		lists []string
 		want  int
 	}{
-		{"neighbors", map[string]any{"node": "hub"}, 900, []string{"out", "in"}, n + n/3},
-		{"neighbors", map[string]any{"node": "hub", "direction": "in"}, 4000, []string{"in"}, n},
+		{"explore", map[string]any{"query": "hub"}, 900, []string{"nodes"}, n},
+		{"explore", map[string]any{"query": "hub", "hops": 1}, 4000, []string{"nodes"}, n},
 		{"diff", map[string]any{"from": "HEAD~1", "to": "HEAD"}, 500, []string{"nodes", "edges"}, 1},
 		{"retrieve", map[string]any{"type": []string{"Note"}, "limit": 20}, 700,
 			[]string{"items"}, n},
@@ -140,7 +140,7 @@ func TestDefaultBound(t *testing.T) {
 	for tool, args := range map[string]map[string]any{
 		"retrieve": {"query": "word"}, "diff": {"from": "HEAD", "to": "HEAD"}, "log": {},
 		"show": {"name": "k3"}, "recall": {"query": "what is word?"},
-		"neighbors": {"node": "k1"},
+		"explore": {"query": "k1"},
 	} {
 		a := call(t, s, tool, args)
 		for _, text := range []string{a.text, string(a.raw)} {

@@ -127,7 +127,7 @@ func promptRecall(ctx context.Context, c *call, args map[string]string) (string,
 	}
 	return "Answer this question from memory: " + question + "\n\n" + found +
 		"\n\nName the ids you rely on. Where memory is silent or contradicts itself, say so; ask the " +
-		"tools recall, show or neighbors for more before you guess.", nil
+		"tools recall, show or explore for more before you guess.", nil
 }
 
 func promptReview(ctx context.Context, c *call, args map[string]string) (string, error) {

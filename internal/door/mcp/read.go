@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -248,19 +247,17 @@ func (c *call) chunk(doc *document, name, s string) {
 	}
 }
 
-// neighbors lists edges: outgoing ones, then incoming ones. A page asks for no more of either than
-// it can hold, so that a hub costs what is read of it.
-func neighbors(ctx context.Context, c *call) (*document, error) {
+// explore lists nodes. A page asks for no more of them than it may hold.
+func explore(ctx context.Context, c *call) (*document, error) {
 	op, err := c.operation(c.tool.operation)
 	if err != nil {
 		return nil, err
 	}
 	ask := c.ask(op)
 	bind(&ask, c.tool.params, c.args)
-	if way := c.args.text("direction"); way == "in" || way == "out" {
-		set(&ask, flagged(op, way), json.RawMessage("true"))
+	if c.args.text("to") == "" && string(c.args["tags"]) != "true" {
+		set(&ask, flagged(op, "limit"), encode(c.position+pageNodes))
 	}
-	set(&ask, flagged(op, "limit"), encode(c.position+pageEdges))
 	if err := c.at(ctx, &ask, c.commit); err != nil {
 		return nil, err
 	}
@@ -269,31 +266,13 @@ func neighbors(ctx context.Context, c *call) (*document, error) {
 		return nil, err
 	}
 	doc, err := read(answer, c.tool.fields)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		doc.more = answer.Find("more").Text != "0"
 	}
-	more := func(name string) bool {
-		n := answer.Find(name).Text
-		return n != "" && n != "0"
-	}
-	if doc.more = more("more_out") || more("more_in"); more("more_out") {
-		doc.only("out") // what is behind them comes first
-	}
-	return doc, nil
+	return doc, err
 }
 
-const pageEdges = 100 // of each direction, that a page asks for
-
-// only leaves the pieces of one list.
-func (d *document) only(list string) {
-	var kept []piece
-	for _, p := range d.pieces {
-		if p.list == list {
-			kept = append(kept, p)
-		}
-	}
-	d.pieces = kept
-}
+const pageNodes = 100 // that a page asks for
 
 // diff compares two revisions. Its cursor names both commits.
 func diff(ctx context.Context, c *call) (*document, error) {

@@ -201,7 +201,7 @@ func TestToolListCost(t *testing.T) {
 
 // TestToolsAreComplete looks at what each tool must say of itself.
 func TestToolsAreComplete(t *testing.T) {
-	core := []string{"commit", "diff", "forget", "show", "log", "mark", "neighbors", "recall", "remember",
+	core := []string{"commit", "diff", "explore", "forget", "show", "log", "mark", "recall", "remember",
 		"retrieve", "schema", "undo"}
 	for p, atLeast := range map[mcp.Profile]int{
 		mcp.ProfileRead: 7, mcp.ProfileCore: len(core), mcp.ProfileFull: 40,

@@ -36,7 +36,7 @@ func TestCallsAreBounded(t *testing.T) {
 	failed := make(chan error, calls)
 	for range calls {
 		go func() {
-			_, err := s.CallTool(t.Context(), params("neighbors", map[string]any{"node": "a"}))
+			_, err := s.CallTool(t.Context(), params("explore", map[string]any{"query": "a"}))
 			failed <- err
 		}()
 	}

@@ -17,7 +17,7 @@ const modern = { ...load("@modelcontextprotocol/client"), ...load("@modelcontext
 // structured is what a program asks for that wants members of answers, beside the text.
 const structured = { "mnem/structured": true };
 
-const coreTools = ["commit", "diff", "forget", "get", "log", "mark", "neighbors", "recall", "remember",
+const coreTools = ["commit", "diff", "explore", "forget", "get", "log", "mark", "recall", "remember",
   "retrieve", "schema", "undo"];
 
 // tools calls every core tool, with what a program would check of each answer.
@@ -49,8 +49,8 @@ async function tools(client, tag) {
   const recalled = await call("recall", { query: "who leads infra?" });
   check(recalled.items.some((i) => i.key === "alice"), "recall finds who leads", recalled);
   check(["known", "unsure", "unknown"].includes(recalled.verdict), "recall has a verdict", recalled);
-  const near = await call("neighbors", { node: "alice" });
-  check(near.out.some((e) => e.type === "leads"), "neighbors has the new edge", near);
+  const near = await call("explore", { query: "alice" });
+  check(near.nodes.some((n) => n.why?.includes("-leads->")), "explore has the new edge", near);
   const kept = await call("remember", { text: `The mill of ${tag} grinds from 6 to 18 o'clock`, tags: ["mill"] });
   check(kept.action === "added" && kept.id, "remember adds", kept);
   const log = await call("log", { limit: 2 });

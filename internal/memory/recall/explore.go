@@ -14,7 +14,6 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/rank/stage"
-	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -35,22 +34,57 @@ const (
 	maxShown = 8192 // scalars of a text that are compared
 )
 
-// ExploreRequest asks for what lies around a topic.
-type ExploreRequest struct {
-	Topic   string // at most retrieve.MaxText bytes, not blank
-	Keyword bool   // the topic is the name of a tag or entity, or a key or id, rather than a query
-	Depth   int    // hops, 1 to MaxDepth; 0 for DefaultDepth
-	Beam    int    // nodes that are followed from each hop, 1 to MaxBeam; 0 for DefaultBeam
+// Filter says which edges are followed, and which nodes may be found.
+type Filter struct {
+	Directions []adjacency.Direction // of edges to follow; empty for both
+	EdgeTypes  []string              // of edges to follow; empty for all
+	Types      []string              // of nodes that may be found or passed; empty for all
+	Marks      []graph.State         // hidden states to let through
+}
 
-	EdgeTypes []string      // edge types to follow; empty for all
-	Types     []string      // node types that may be found or passed; empty for all
-	Marks     []graph.State // hidden states to let through
+// sides returns the directions of edges that are followed.
+func (f *Filter) sides() []adjacency.Direction {
+	if len(f.Directions) > 0 {
+		return f.Directions
+	}
+	return []adjacency.Direction{adjacency.Out, adjacency.In}
+}
+
+// edges returns the types of edges that are followed, "" for all of them.
+func (f *Filter) edges() []string {
+	if len(f.EdgeTypes) > 0 {
+		return f.EdgeTypes
+	}
+	return []string{""}
+}
+
+func (f *Filter) validate(q retrieve.Request) error {
+	q.Types, q.ExpandTypes, q.Marks = f.Types, f.EdgeTypes, f.Marks
+	return q.Validate()
+}
+
+// node returns a node, nil for one that is not to be found.
+func (f *Filter) node(ctx context.Context, s *core.Snapshot, id graph.ID) (*graph.Node, error) {
+	n, err := memory.SeenNode(ctx, s, id, f.Marks)
+	if n != nil && len(f.Types) > 0 && !slices.Contains(f.Types, n.Type) {
+		return nil, err
+	}
+	return n, err
+}
+
+// ExploreRequest asks for what edges lead to from a node, or from what fits a topic.
+type ExploreRequest struct {
+	Node  graph.ID // the zero id for a topic
+	Topic string   // at most retrieve.MaxText bytes, not blank
+	Depth int      // hops, 1 to MaxDepth; 0 for DefaultDepth
+	Beam  int      // nodes that are followed from each hop, 1 to MaxBeam; 0 for DefaultBeam
+	Filter
 }
 
 func (r ExploreRequest) resolve() (ExploreRequest, error) {
 	r.Depth, r.Beam = cmp.Or(r.Depth, DefaultDepth), cmp.Or(r.Beam, DefaultBeam)
 	switch {
-	case strings.TrimSpace(r.Topic) == "":
+	case r.Node.IsZero() && strings.TrimSpace(r.Topic) == "":
 		return r, &retrieve.RequestError{Param: "topic", Reason: "is blank"}
 	case r.Depth < 1 || r.Depth > MaxDepth:
 		return r, &retrieve.RequestError{Param: "depth",
@@ -59,32 +93,37 @@ func (r ExploreRequest) resolve() (ExploreRequest, error) {
 		return r, &retrieve.RequestError{Param: "beam",
 			Reason: fmt.Sprintf("%d is outside 1 to %d", r.Beam, MaxBeam)}
 	}
-	return r, retrieve.Request{Text: r.Topic, Types: r.Types,
-		ExpansionOptions: retrieve.ExpansionOptions{ExpandTypes: r.EdgeTypes},
-		Marks:            r.Marks}.Validate()
+	return r, r.validate(retrieve.Request{Text: r.Topic})
 }
 
-// ExploredNode is a node that was found, and the best way to it.
-type ExploredNode struct {
-	Node  *graph.Node
-	Score int64 // 2^16 · log2 of its relevance, 0 for the best and less for others
-	Hops  int
-	Path  []adjacency.Step // from a node that the topic found, empty for one of these
+// Found is a node that was found, and why.
+type Found struct {
+	Node    *graph.Node
+	Score   int64 // of Explore 2^16 · log2 of its relevance, 0 for the best; of Related the sum of its reasons
+	Hops    int   // edges from the beginning, 0 if no edge leads to it
+	Reasons []Reason
 }
 
-// Exploration is what lies around a topic.
+// Reason is why a node was found.
+type Reason struct {
+	Kind  string `json:"kind" enum:"edge match mentions mentioned shared text"`
+	Score int64  `json:"score"` // in units of 2^-16, at most 65,536
+	// Names names shared entities and tags, at most 8.
+	Names []string `json:"names,omitempty"`
+	// Edge is the edge that leads to the node. Nodes from which edges lead on are in the same answer.
+	Edge *adjacency.Step `json:"edge,omitempty"`
+}
+
+// Exploration holds the nodes that were found.
 type Exploration struct {
-	Request ExploreRequest // with its defaults
-	Nodes   []ExploredNode // by score descending, hops ascending, id ascending
-	Edges   []*graph.Edge  // those of the paths, each once, in the order of the nodes
+	Nodes []Found // by score descending; of equal ones fewer hops first, then by id
 	// Cut is how many edges were not looked at, as a node has more of them than are followed.
 	Cut uint64
 }
 
-// Explore searches over edges from the nodes that fit a topic, in both directions, and follows from
-// each hop those that promise most and are least alike: docs/edges.md. No way leads through a node or
-// edge that a mark hides. It returns a *retrieve.RequestError for a request out of bounds, and a
-// *state.NotFoundError for a keyword that nothing has.
+// Explore searches over edges from a node or from those that fit a topic, and follows from each hop those that
+// promise most and are least alike: docs/edges.md. No way leads through a node or edge that a mark hides. It returns a
+// *retrieve.RequestError for a request out of bounds.
 func Explore(ctx context.Context, s *core.Snapshot, req ExploreRequest) (*Exploration, error) {
 	req, err := req.resolve()
 	if err != nil {
@@ -108,7 +147,7 @@ func Explore(ctx context.Context, s *core.Snapshot, req ExploreRequest) (*Explor
 	if err != nil {
 		return nil, err
 	}
-	return x.result(ctx)
+	return x.result(), nil
 }
 
 // explorer is one search.
@@ -131,7 +170,7 @@ type reached struct {
 	score int64
 	hops  int
 	from  *reached // nil for a beginning
-	step  adjacency.Step
+	why   Reason
 }
 
 func (x *explorer) termsOf(texts ...string) []uint32 {
@@ -153,8 +192,16 @@ func (x *explorer) termsOf(texts ...string) []uint32 {
 
 // begin returns the nodes that the search begins with.
 func (x *explorer) begin(ctx context.Context) ([]*reached, error) {
-	if x.req.Keyword {
-		return x.named(ctx)
+	if !x.req.Node.IsZero() {
+		n, _, err := x.s.Node(ctx, x.req.Node)
+		if err != nil {
+			return nil, err
+		}
+		x.topic = x.termsOf(n.Summary)
+		return []*reached{{node: n, terms: x.termsOf(n.Summary, n.Context)}}, nil
+	}
+	if !x.s.CID().Defined() {
+		return nil, nil
 	}
 	ans, err := findAll(ctx, x.s, min(3*x.req.Beam, retrieve.MaxLimit),
 		retrieve.Request{Text: x.req.Topic, Types: x.req.Types, Marks: x.req.Marks})
@@ -175,37 +222,8 @@ func (x *explorer) begin(ctx context.Context) ([]*reached, error) {
 		if it.Tier > 0 { // it is what the topic names
 			score = 0
 		}
-		list = append(list, &reached{node: n, terms: x.termsOf(n.Summary, n.Context), score: score})
-	}
-	return list, nil
-}
-
-// named returns the nodes that a keyword names.
-func (x *explorer) named(ctx context.Context) ([]*reached, error) {
-	var list []*reached
-	seen := map[graph.ID]bool{}
-	for _, key := range []string{memory.TagKey(x.req.Topic), memory.EntityKey(x.req.Topic), x.req.Topic} {
-		if key == "" {
-			continue
-		}
-		id, err := x.s.Name(ctx, key)
-		if memory.IsMissing(err) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		n, err := memory.SeenNode(ctx, x.s, id, x.req.Marks)
-		if err != nil {
-			return nil, err
-		}
-		if n != nil && !seen[id] {
-			seen[id] = true
-			list = append(list, &reached{node: n, terms: x.termsOf(n.Summary, n.Context)})
-		}
-	}
-	if len(list) == 0 {
-		return nil, &state.NotFoundError{What: "tag, entity or node", Name: x.req.Topic}
+		why := Reason{Kind: "match", Score: max(0, it.Score) * fixed.One / top}
+		list = append(list, &reached{node: n, terms: x.termsOf(n.Summary, n.Context), score: score, why: why})
 	}
 	return list, nil
 }
@@ -246,7 +264,7 @@ func (x *explorer) hop(ctx context.Context) ([]*reached, error) {
 	best := map[graph.ID]*reached{}
 	var list []*reached
 	for _, from := range x.beam {
-		for _, side := range []adjacency.Direction{adjacency.Out, adjacency.In} {
+		for _, side := range x.req.sides() {
 			err := x.follow(ctx, from, side, func(r *reached) {
 				id := r.node.ID
 				switch old := best[id]; {
@@ -270,11 +288,7 @@ func (x *explorer) follow(
 	ctx context.Context, from *reached, side adjacency.Direction, yield func(*reached),
 ) error {
 	trees, id := x.s.Adjacency(), from.node.ID
-	types := x.req.EdgeTypes
-	if len(types) == 0 {
-		types = []string{""}
-	}
-	for _, typ := range types {
+	for _, typ := range x.req.edges() {
 		degree, err := trees.Degree(ctx, id, side, typ)
 		if err != nil {
 			return err
@@ -314,8 +328,8 @@ func (x *explorer) step(
 	if err != nil || m != nil && m.State.Hides() && !slices.Contains(x.req.Marks, m.State) {
 		return nil, err
 	}
-	n, err := memory.SeenNode(ctx, x.s, e.Other, x.req.Marks)
-	if err != nil || n == nil || len(x.req.Types) > 0 && !slices.Contains(x.req.Types, n.Type) {
+	n, err := x.req.node(ctx, x.s, e.Other)
+	if err != nil || n == nil {
 		return nil, err
 	}
 	r := &reached{node: n, terms: x.termsOf(n.Summary, n.Context), hops: from.hops + 1, from: from}
@@ -328,8 +342,7 @@ func (x *explorer) step(
 	if e.Type == memory.EdgeNear || e.Type == memory.EdgeFollows {
 		r.score -= timeBits
 	}
-	r.step = adjacency.Step{From: from.node.ID, To: n.ID, Edge: e.Edge, Type: e.Type,
-		Forward: side == adjacency.Out}
+	r.why = edgeReason(from.node.ID, e, side)
 	return r, nil
 }
 
@@ -344,31 +357,26 @@ func shared(a, b []uint32) int64 {
 	return n
 }
 
-func (x *explorer) result(ctx context.Context) (*Exploration, error) {
-	out := &Exploration{Request: x.req, Cut: x.cut}
-	slices.SortFunc(x.kept, func(a, b *reached) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.hops, b.hops),
-			a.node.ID.Compare(b.node.ID))
-	})
-	seen := map[graph.ID]bool{}
+// edgeReason is the reason of a node at the other end of an edge of a node.
+func edgeReason(of graph.ID, e adjacency.Entry, side adjacency.Direction) Reason {
+	return Reason{Kind: "edge", Score: int64(e.Weight),
+		Edge: &adjacency.Step{From: of, To: e.Other, Edge: e.Edge, Type: e.Type, Forward: side == adjacency.Out}}
+}
+
+// result lists what is kept, without the node that the search began at.
+func (x *explorer) result() *Exploration {
+	out := &Exploration{Cut: x.cut}
 	for _, r := range x.kept {
-		n := ExploredNode{Node: r.node, Score: r.score, Hops: r.hops}
-		for at := r; at.from != nil; at = at.from {
-			n.Path = append(n.Path, at.step)
+		if r.node.ID != x.req.Node {
+			out.Nodes = append(out.Nodes, Found{r.node, r.score, r.hops, []Reason{r.why}})
 		}
-		slices.Reverse(n.Path)
-		for _, step := range n.Path {
-			if seen[step.Edge] {
-				continue
-			}
-			seen[step.Edge] = true
-			e, _, err := x.s.Edge(ctx, step.Edge)
-			if err != nil {
-				return nil, err
-			}
-			out.Edges = append(out.Edges, e)
-		}
-		out.Nodes = append(out.Nodes, n)
 	}
-	return out, nil
+	sortFound(out.Nodes)
+	return out
+}
+
+func sortFound(list []Found) {
+	slices.SortFunc(list, func(a, b Found) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Hops, b.Hops), a.Node.ID.Compare(b.Node.ID))
+	})
 }

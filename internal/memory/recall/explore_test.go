@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/memory"
@@ -46,10 +47,7 @@ func world(t *testing.T, seed uint64, shuffle bool) *core.Repo {
 func explored(x *Exploration) string {
 	var b strings.Builder
 	for _, n := range x.Nodes {
-		fmt.Fprintln(&b, n.Node.Key, n.Score, n.Hops, n.Path)
-	}
-	for _, e := range x.Edges {
-		fmt.Fprintln(&b, e.ID)
+		fmt.Fprintln(&b, n.Node.Key, n.Score, n.Hops, n.Reasons[0].Kind, n.Reasons[0].Edge)
 	}
 	return b.String()
 }
@@ -60,15 +58,17 @@ func TestExplore(t *testing.T) {
 	for seed := range uint64(6) {
 		s := memkit.Tip(t, world(t, seed, false))
 		for _, req := range []ExploreRequest{
-			{Topic: "storm tide"}, {Topic: "boat", Depth: 5, Beam: 2}, {Topic: "n7", Keyword: true, Beam: 9},
-			{Topic: "sail rope", EdgeTypes: []string{"causes"}}, {Topic: "lamp", Types: []string{"fact"}},
-			{Topic: "anchor", Marks: []graph.State{graph.Forgotten}},
+			{Topic: "storm tide"}, {Topic: "boat", Depth: 5, Beam: 2}, {Node: graph.NodeID("n7"), Beam: 9},
+			{Topic: "sail rope", Filter: Filter{EdgeTypes: []string{"causes"}}},
+			{Topic: "lamp", Filter: Filter{Types: []string{"fact"}}},
+			{Topic: "lamp", Filter: Filter{Directions: []adjacency.Direction{adjacency.In}}},
+			{Topic: "anchor", Filter: Filter{Marks: []graph.State{graph.Forgotten}}},
 		} {
 			x, err := Explore(t.Context(), s, req)
 			if err != nil {
 				t.Fatal(err)
 			}
-			holdExploration(t, s, x)
+			holdExploration(t, s, req, x)
 			again, err := Explore(t.Context(), memkit.Tip(t, world(t, seed, true)), req)
 			if err != nil {
 				t.Fatal(err)
@@ -80,35 +80,31 @@ func TestExplore(t *testing.T) {
 	}
 }
 
-func holdExploration(t *testing.T, s *core.Snapshot, x *Exploration) {
+func holdExploration(t *testing.T, s *core.Snapshot, req ExploreRequest, x *Exploration) {
 	t.Helper()
-	req := x.Request
-	if len(x.Nodes) == 0 && len(req.Types) == 0 || len(x.Nodes) > req.Beam*(req.Depth+1) {
-		t.Errorf("%+v: %d nodes", req, len(x.Nodes))
+	req, err := req.resolve()
+	if err != nil || len(x.Nodes) == 0 && len(req.Types) == 0 || len(x.Nodes) > req.Beam*(req.Depth+1) {
+		t.Errorf("%+v: %d nodes, %v", req, len(x.Nodes), err)
 	}
-	seen, edges := map[graph.ID]bool{}, map[graph.ID]bool{}
-	for _, e := range x.Edges {
-		edges[e.ID] = true
-	}
+	at := map[graph.ID]Found{req.Node: {}}
 	for i, n := range x.Nodes {
-		if seen[n.Node.ID] || n.Score > 0 || i > 0 && n.Score > x.Nodes[i-1].Score || n.Hops > req.Depth ||
-			len(n.Path) != n.Hops {
+		if _, twice := at[n.Node.ID]; twice || n.Score > 0 || i > 0 && n.Score > x.Nodes[i-1].Score || n.Hops > req.Depth ||
+			len(n.Reasons) != 1 || (n.Hops == 0) != (n.Reasons[0].Kind == "match") {
 			t.Errorf("%+v: %+v", req, n)
 		}
-		seen[n.Node.ID] = true
-		at := n.Node.ID
-		for k := len(n.Path) - 1; k >= 0; k-- {
-			p := n.Path[k]
+		at[n.Node.ID] = n
+	}
+	for _, n := range x.Nodes {
+		if p := n.Reasons[0].Edge; p != nil {
 			e, _, err := s.Edge(t.Context(), p.Edge)
-			if err != nil || p.To != at || !edges[p.Edge] || e.Type != p.Type ||
-				p.Forward && (e.Src != p.From || e.Dst != p.To) ||
-				!p.Forward && (e.Dst != p.From || e.Src != p.To) {
-				t.Errorf("%+v: step %+v of %s, %v", req, p, n.Node.Key, err)
+			from, known := at[p.From]
+			if err != nil || !known || from.Hops != n.Hops-1 || p.To != n.Node.ID || e.Type != p.Type ||
+				p.Forward && (e.Src != p.From || e.Dst != p.To) || !p.Forward && (e.Dst != p.From || e.Src != p.To) {
+				t.Errorf("%+v: %+v to %s, %v", req, p, n.Node.Key, err)
 			}
-			if len(req.EdgeTypes) > 0 && e.Type != req.EdgeTypes[0] {
-				t.Errorf("%+v: follows %s", req, e.Type)
+			if len(req.EdgeTypes) > 0 && e.Type != req.EdgeTypes[0] || len(req.Directions) > 0 && p.Forward {
+				t.Errorf("%+v: follows %+v", req, p)
 			}
-			at = p.From
 		}
 		if m, err := s.Mark(t.Context(), graph.OnNode, n.Node.ID); err != nil || m != nil && len(req.Marks) == 0 {
 			t.Errorf("%+v: %s is %v", req, n.Node.Key, m)
@@ -120,8 +116,8 @@ func TestExploreRefuses(t *testing.T) {
 	s := memkit.Tip(t, world(t, 1, false))
 	for _, req := range []ExploreRequest{
 		{}, {Topic: " \n"}, {Topic: "a", Depth: 9}, {Topic: "a", Depth: -1}, {Topic: "a", Beam: 65},
-		{Topic: "a", Marks: []graph.State{"x"}}, {Topic: "a", Types: []string{""}},
-		{Topic: "nothing", Keyword: true}, {Topic: "n0", Keyword: true},
+		{Topic: "a", Filter: Filter{Marks: []graph.State{"x"}}}, {Topic: "a", Filter: Filter{Types: []string{""}}},
+		{Node: graph.NodeID("nothing")},
 	} {
 		if x, err := Explore(t.Context(), s, req); err == nil {
 			t.Errorf("%+v: %v", req, x)

@@ -14,58 +14,34 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/memory/compare"
+	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
 // Bounds of what is related.
 const (
-	DefaultRelated = 10
-	MaxRelated     = 100
-
-	relatedEdges  = 256    // of a node in each direction
+	relatedEdges  = 1000   // of a node in each direction
 	relatedTopics = 32     // entities and tags of a node
 	relatedOf     = 64     // other nodes of each of these
 	relatedTexts  = 20     // nodes that its text finds
 	textAt        = 6_554  // .1 in units of 2^-16: less in common says nothing
-	nearShare     = 16_384 // a quarter: what stands near in time counts less than what was linked
+	quarter       = 16_384 // of the weight counts for what stands near in time, for names, and for mentions
 )
 
 // RelatedRequest asks for what is related to a node.
 type RelatedRequest struct {
-	ID    graph.ID
-	Limit int           // 1 to MaxRelated; 0 for DefaultRelated
-	Marks []graph.State // hidden states to let through
+	ID     graph.ID
+	Linked bool // only what edges lead to
+	Edges  int  // to look at in each direction, if these are more than relatedEdges
+	Filter
 }
 
-// Reason is why a node is related to another.
-type Reason struct {
-	Kind  string `json:"kind" shape:"edge|shared|text"`
-	Score int64  `json:"score"` // in units of 2^-16, at most 65,536
-	// Names are, of edges, their types with an arrow, as in "causes ->"; of what is shared, the names
-	// of entities and tags. At most 8.
-	Names []string `json:"names"`
-}
-
-// RelatedNode is a node that is related to another.
-type RelatedNode struct {
-	Node    *graph.Node
-	Score   int64    // sum of its reasons
-	Reasons []Reason // in the order edge, shared, text
-}
-
-// Related returns the nodes that are related to one, by score descending and then id: by edges in
-// either direction, the best of which counts its weight, a quarter of it for follows and near; by
-// entities and tags that both have, which count what share of the rarity of all that the node has
-// they make up; and by the terms that both texts have, of those that either has. Entities and tags
-// are no such nodes themselves. The node itself may be hidden.
-func Related(
-	ctx context.Context, s *core.Snapshot, req RelatedRequest,
-) ([]RelatedNode, error) {
-	req.Limit = cmp.Or(req.Limit, DefaultRelated)
-	if req.Limit < 1 || req.Limit > MaxRelated {
-		return nil, &retrieve.RequestError{Param: "limit", Reason: "is outside 1 to 100"}
-	}
-	if err := (retrieve.Request{Marks: req.Marks}).Validate(); err != nil {
+// Related returns the nodes that are related to one: by edges, the best of which counts its weight, a quarter of it for
+// follows, near, and names; by mentions of titles in contents; by entities and tags that both have, which count what
+// share of the rarity of all that the node has they make up; and by the terms that both texts have, of those that either
+// has. Names, which are entities and tags, are related by edges alone. The node itself may be hidden.
+func Related(ctx context.Context, s *core.Snapshot, req RelatedRequest) (*Exploration, error) {
+	if err := req.validate(retrieve.Request{}); err != nil {
 		return nil, err
 	}
 	n, _, err := s.Node(ctx, req.ID)
@@ -76,13 +52,17 @@ func Related(
 	if err != nil {
 		return nil, err
 	}
-	l := &related{s: s, node: n, req: req, words: compare.NewVocabulary(a), by: map[graph.ID]*RelatedNode{}}
-	for _, add := range []func(context.Context) error{l.edges, l.topics, l.texts} {
+	l := &related{s: s, node: n, req: req, words: compare.NewVocabulary(a), by: map[graph.ID]*Found{}}
+	steps := []func(context.Context) error{l.edges, l.mentions, l.topics, l.texts}
+	if req.Linked {
+		steps = steps[:1]
+	}
+	for _, add := range steps {
 		if err := add(ctx); err != nil {
 			return nil, err
 		}
 	}
-	return l.list(), nil
+	return l.result(), nil
 }
 
 type related struct {
@@ -90,74 +70,95 @@ type related struct {
 	node  *graph.Node
 	req   RelatedRequest
 	words *compare.Vocabulary
-	by    map[graph.ID]*RelatedNode // nil of what is not shown
+	by    map[graph.ID]*Found // nil of what is not shown
+	cut   uint64
 }
 
 // get returns the entry of a node, nil if it is not to be shown.
-func (l *related) get(ctx context.Context, id graph.ID) (*RelatedNode, error) {
+func (l *related) get(ctx context.Context, id graph.ID) (*Found, error) {
 	if r, ok := l.by[id]; ok {
 		return r, nil
 	}
-	var r *RelatedNode
-	n, err := memory.SeenNode(ctx, l.s, id, l.req.Marks)
+	var r *Found
+	n, err := l.req.node(ctx, l.s, id)
 	if err != nil {
 		return nil, err
 	}
-	if n != nil && n.ID != l.node.ID && n.Type != memory.TypeEntity && n.Type != memory.TypeTag {
-		r = &RelatedNode{Node: n}
+	if n != nil && n.ID != l.node.ID {
+		r = &Found{Node: n}
 	}
 	l.by[id] = r
 	return r, nil
 }
 
-// reason returns the reason of a kind, made if it is missing. Kinds come in order.
-func (r *RelatedNode) reason(kind string) *Reason {
-	if n := len(r.Reasons); n == 0 || r.Reasons[n-1].Kind != kind {
-		r.Reasons = append(r.Reasons, Reason{Kind: kind})
-	}
-	return &r.Reasons[len(r.Reasons)-1]
-}
-
-func (r *Reason) name(name string) {
-	if len(r.Names) < 8 && !slices.Contains(r.Names, name) {
-		r.Names = append(r.Names, name)
-	}
-}
+// isName reports whether a node is an entity or a tag.
+func isName(n *graph.Node) bool { return n.Type == memory.TypeEntity || n.Type == memory.TypeTag }
 
 // edges adds the nodes that edges join to the node.
 func (l *related) edges(ctx context.Context) error {
-	for _, side := range []adjacency.Direction{adjacency.Out, adjacency.In} {
-		count := 0
-		for e, err := range l.s.Adjacency().Bucket(ctx, l.node.ID, side, "", nil) {
+	most := uint64(max(relatedEdges, l.req.Edges))
+	for _, side := range l.req.sides() {
+		for _, typ := range l.req.edges() {
+			degree, err := l.s.Adjacency().Degree(ctx, l.node.ID, side, typ)
 			if err != nil {
 				return err
 			}
-			if count++; count > relatedEdges {
-				break
+			l.cut += degree - min(degree, most)
+			count := uint64(0)
+			for e, err := range l.s.Adjacency().Bucket(ctx, l.node.ID, side, typ, nil) {
+				if err != nil {
+					return err
+				}
+				if count++; count > most {
+					break
+				}
+				if err := l.edge(ctx, e, side); err != nil {
+					return err
+				}
 			}
-			if hidden, err := memory.IsEdgeHidden(ctx, l.s, e.Edge, l.req.Marks); err != nil {
-				return err
-			} else if hidden {
-				continue
-			}
-			r, err := l.get(ctx, e.Other)
-			if err != nil {
-				return err
-			}
-			if r == nil {
-				continue
-			}
-			weight := int64(e.Weight)
-			if e.Type == memory.EdgeNear || e.Type == memory.EdgeFollows {
-				weight = weight * nearShare / fixed.One
-			}
-			why := r.reason("edge")
-			why.Score = max(why.Score, weight)
-			arrow := e.Type + " ->"
-			if side == adjacency.In {
-				arrow = e.Type + " <-"
-			}
-			why.name(arrow)
+		}
+	}
+	return nil
+}
+
+func (l *related) edge(ctx context.Context, e adjacency.Entry, side adjacency.Direction) error {
+	hidden, err := memory.IsEdgeHidden(ctx, l.s, e.Edge, l.req.Marks)
+	if err != nil || hidden {
+		return err
+	}
+	r, err := l.get(ctx, e.Other)
+	if err != nil || r == nil {
+		return err
+	}
+	why := edgeReason(l.node.ID, e, side)
+	if e.Type == memory.EdgeNear || e.Type == memory.EdgeFollows || isName(r.Node) {
+		why.Score = why.Score * quarter / fixed.One
+	}
+	r.Hops, r.Reasons = 1, append(r.Reasons, why)
+	return nil
+}
+
+// mentions adds the nodes whose contents have the node's title, and those whose titles its content has.
+func (l *related) mentions(ctx context.Context) error {
+	seen := func(ctx context.Context, id graph.ID) (bool, error) {
+		n, err := l.req.node(ctx, l.s, id)
+		return n != nil, err
+	}
+	mentioned, by, err := rank.Mentions(ctx, l.s, l.node, seen)
+	if err != nil {
+		return err
+	}
+	for i, id := range slices.Concat(mentioned, by) {
+		kind := "mentions"
+		if i >= len(mentioned) {
+			kind = "mentioned"
+		}
+		r, err := l.get(ctx, id)
+		if err != nil {
+			return err
+		}
+		if r != nil {
+			r.Reasons = append(r.Reasons, Reason{Kind: kind, Score: quarter})
 		}
 	}
 	return nil
@@ -221,14 +222,24 @@ func (l *related) topics(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if r != nil {
-				why := r.reason("shared")
-				why.Score += t.rarity * fixed.One / sum
-				why.name(t.name)
+			if r != nil && !isName(r.Node) {
+				r.share(t.name, t.rarity*fixed.One/sum)
 			}
 		}
 	}
 	return nil
+}
+
+// share adds an entity or tag to the reason of those, which comes after all edges and mentions.
+func (r *Found) share(name string, score int64) {
+	if n := len(r.Reasons); n == 0 || r.Reasons[n-1].Kind != "shared" {
+		r.Reasons = append(r.Reasons, Reason{Kind: "shared"})
+	}
+	why := &r.Reasons[len(r.Reasons)-1]
+	why.Score += score
+	if len(why.Names) < 8 && !slices.Contains(why.Names, name) {
+		why.Names = append(why.Names, name)
+	}
 }
 
 // texts adds the nodes whose texts have terms of the node's.
@@ -238,7 +249,7 @@ func (l *related) texts(ctx context.Context) error {
 	}
 	own := l.words.TermsOf(text.FirstScalars(l.node.Summary, maxShown))
 	ans, err := findAll(ctx, l.s, relatedTexts, retrieve.Request{
-		Text: firstBytes(l.node.Summary, retrieve.MaxText), Marks: l.req.Marks,
+		Text: firstBytes(l.node.Summary, retrieve.MaxText), Marks: l.req.Marks, Types: l.req.Types,
 		Exclusions: retrieve.Exclusions{Exclude: []graph.ID{l.node.ID}}})
 	if err != nil {
 		return err
@@ -249,31 +260,36 @@ func (l *related) texts(ctx context.Context) error {
 		}
 	}
 	for _, r := range l.by {
-		if r == nil {
+		if r == nil || isName(r.Node) {
 			continue
 		}
 		if n := own.Overlap(l.words.TermsOf(text.FirstScalars(r.Node.Summary, maxShown))); n >= textAt {
-			r.reason("text").Score = n
+			r.Reasons = append(r.Reasons, Reason{Kind: "text", Score: n})
 		}
 	}
 	return nil
 }
 
-func (l *related) list() []RelatedNode {
-	var out []RelatedNode
+// result lists what has a reason. Of several edges the best counts.
+func (l *related) result() *Exploration {
+	out := &Exploration{Cut: l.cut}
 	for _, r := range l.by {
 		if r == nil || len(r.Reasons) == 0 {
 			continue
 		}
+		edge := int64(0)
 		for _, why := range r.Reasons {
-			r.Score += why.Score
+			if why.Edge != nil {
+				edge = max(edge, why.Score)
+			} else {
+				r.Score += why.Score
+			}
 		}
-		out = append(out, *r)
+		r.Score += edge
+		out.Nodes = append(out.Nodes, *r)
 	}
-	slices.SortFunc(out, func(a, b RelatedNode) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), a.Node.ID.Compare(b.Node.ID))
-	})
-	return out[:min(len(out), l.req.Limit)]
+	sortFound(out.Nodes)
+	return out
 }
 
 // firstBytes returns the first n bytes of a text at most, whole scalars.

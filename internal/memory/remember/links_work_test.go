@@ -199,7 +199,7 @@ func TestReadingWork(t *testing.T) {
 			fn   func(*core.Snapshot) error
 		}{
 			{"explore", 8000, func(s *core.Snapshot) error {
-				_, err := recall.Explore(t.Context(), s, recall.ExploreRequest{Topic: "redis", Keyword: true})
+				_, err := recall.Explore(t.Context(), s, recall.ExploreRequest{Node: graph.NodeID("entity/redis")})
 				return err
 			}},
 			{"related", 2500, func(s *core.Snapshot) error {

@@ -141,11 +141,11 @@ func TestHiddenEdges(t *testing.T) {
 	if _, err := m.r.Commit(t.Context(), memkit.Each(hide), rememberAt(1).CommitOptions); err != nil {
 		t.Fatal(err)
 	}
-	list, err := recall.Related(t.Context(), m.headOf(t), recall.RelatedRequest{ID: old[0].ID})
+	x, err := recall.Related(t.Context(), m.headOf(t), recall.RelatedRequest{ID: old[0].ID})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range list {
+	for _, r := range x.Nodes {
 		for _, why := range r.Reasons {
 			if why.Kind == "shared" {
 				t.Errorf("related by an edge that is hidden: %+v", why)

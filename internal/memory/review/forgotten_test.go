@@ -33,20 +33,16 @@ func TestForgottenByVerbs(t *testing.T) {
 			}
 		}
 		for _, text := range []string{"zanzibar quokka", "harbour office", "office", "secret", "wombat"} {
-			for _, keyword := range []bool{false, true} {
-				e, err := recall.Explore(t.Context(), s, recall.ExploreRequest{Topic: text, Keyword: keyword})
-				if err == nil {
-					look("explore", *e, nil)
-				} else {
-					look("explore", nil, err)
-				}
+			for _, req := range []recall.ExploreRequest{{Topic: text}, {Node: graph.NodeID("tag/" + text)}} {
+				e, err := recall.Explore(t.Context(), s, req)
+				look("explore", said(e), err)
 			}
 			tags, err := recall.Suggest(t.Context(), s, text)
 			look("suggest", tags, err)
 		}
 		for _, key := range []string{"a", "b", "tag/office"} {
 			list, err := recall.Related(t.Context(), s, recall.RelatedRequest{ID: graph.NodeID(key)})
-			look("related", list, err)
+			look("related", said(list), err)
 		}
 		p, err := Propose(t.Context(), s, ConsolidateRequest{Now: memkit.By.Time, Cap: 1})
 		if err != nil {
@@ -67,4 +63,15 @@ func TestForgottenByVerbs(t *testing.T) {
 	if n := told(memkit.Tip(t, r)); n > 0 {
 		t.Errorf("%d answers tell of what is forgotten", n)
 	}
+}
+
+// said writes what was explored.
+func said(x *recall.Exploration) (text string) {
+	if x == nil {
+		return ""
+	}
+	for _, n := range x.Nodes {
+		text += fmt.Sprintf("%+v %+v\n", *n.Node, n.Reasons)
+	}
+	return text
 }

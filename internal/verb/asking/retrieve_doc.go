@@ -33,7 +33,7 @@ const (
 		"model.\n\n" +
 		"--sparse does the same with learned sparse vectors, JSON objects of term to weight.\n\n" +
 		"--community raises nodes in the communities of the best ones, and adds others that no word\n" +
-		"found, the best connected first; 'mnem communities' lists them.\n\n" +
+		"found, the best connected first; 'mnem explore --communities' lists them.\n\n" +
 		"--rerank lets a model order the best items anew by reading them: its server receives the query\n" +
 		"and the texts of these items (keys: COHERE_API_KEY, JINA_API_KEY, VOYAGE_API_KEY). --also\n" +
 		"searches for other texts beside the query, together worth half as much; --rewrite multi lets a\n" +

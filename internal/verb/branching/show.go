@@ -181,7 +181,7 @@ func (q *ShowRequest) item(ctx context.Context, s *verb.Service) (any, error) {
 		return verb.OneOf(w.Field(q.Field, q.Name))
 	}
 	out := &ShownNode{WholeNode: w}
-	if out.Buckets, err = reading.ReadBuckets(ctx, see, w.ID, showEdges); err != nil || !q.Importance {
+	if out.Buckets, err = see.Buckets(ctx, w.ID, showEdges); err != nil || !q.Importance {
 		return verb.OneOf(out, err)
 	}
 	now, err := s.Now(q.Now)

@@ -10,11 +10,16 @@ var renames = []Rename{
 	{"calibrate", "recall"},
 	{"cat-file", "show"},
 	{"check", "recall"},
+	{"communities", "explore --communities"},
 	{"contradict", "mark contradicted"},
 	{"expire", "mark expired"},
 	{"get", "show"},
+	{"neighbors", "explore"},
+	{"path", "explore --to"},
+	{"related", "explore"},
 	{"retire", "mark retired"},
 	{"stale", "mark stale"},
+	{"suggest", "explore --tags"},
 	{"supersede", "mark superseded"},
 }
 

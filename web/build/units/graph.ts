@@ -2,19 +2,23 @@ import { done, same } from '../check';
 import { hit, svg, towards } from '../../src/draw';
 import { layout } from '../../src/layout';
 import { Net, begin, cut, dot, fold, grow, maxDots, mermaid, only } from '../../src/net';
-import { Neighbor, Neighbors } from '../../src/types';
+import { Explored } from '../../src/types';
 
-const neighbor = (id: string, type: string): Neighbor =>
-  ({ type, edge: type + id, id, key: id, node_type: 'T', summary: null, weight: 1 });
-const near = (id: string, out: Neighbor[], back: Neighbor[] = []): Neighbors =>
-  ({ commit: null, id, key: id, out, in: back, more_out: 1, more_in: 2 });
+type Found = Explored['nodes'][number];
+const neighbor = (id: string, type: string, edge = type + id, forward = true): Found => ({
+  id, key: id, type: 'T', summary: null, score: 1, hops: 1, why: '',
+  reasons: [{ kind: 'edge', score: 1, edge: { from: '', to: id, edge, type, forward } }],
+});
+const near = (id: string, ...nodes: Found[]): Explored => {
+  for (const n of nodes) n.reasons[0]!.edge!.from = id;
+  return { commit: null, node: null, nodes, more: 1, cut: 2 };
+};
 
 const none: Net = { dots: [], links: [] };
-const one = grow(none, { id: 'a', name: 'a', type: 'T' }, near('a', [neighbor('b', 'knows'), neighbor('c', 'owns')]));
+const one = grow(none, { id: 'a', name: 'a', type: 'T' }, near('a', neighbor('b', 'knows'), neighbor('c', 'owns')));
 same(one.dots.map((d) => [d.id, d.open, d.more]), [['a', true, 3], ['b', false, 0], ['c', false, 0]], 'around one');
 same(one.links.map((l) => l.src + l.type + l.dst), ['aknowsb', 'aownsc'], 'links');
-const back = { ...neighbor('a', 'knows'), edge: 'knowsb' };
-const two = grow(one, one.dots[1]!, near('b', [neighbor('d', 'knows')], [back]));
+const two = grow(one, one.dots[1]!, near('b', neighbor('d', 'knows'), neighbor('a', 'knows', 'knowsb', false)));
 same(two.dots.map((d) => d.id).join(''), 'abcd', 'the order stays');
 same(two.links.length, 3, 'an edge that is known from its other end');
 same(none.dots.length, 0, 'what was given is not changed');
@@ -26,13 +30,13 @@ same(names(only(two, without(['knows', 'owns']), ['a', 'x'])), 'a', 'without all
 same(names(only(two, without(['knows', 'owns']), ['c', 'a'])), 'ac', 'two beginnings');
 same(names(only(two, without([], ['T']), ['a'])), 'a', 'without a type of memories, but where it began');
 same(names(only(two, without([], [], ['b']), ['a'])), 'ac', 'without a memory, and what it alone leads to');
-same(grow(one, one.dots[1]!, near('b', [neighbor('c', 'knows'), neighbor('z', 'knows')]), true).dots.length, 3,
+same(grow(one, one.dots[1]!, near('b', neighbor('c', 'knows'), neighbor('z', 'knows')), true).dots.length, 3,
   'edges among what is there');
 
 const folded = fold(two, new Set(['a', 'b', 'c', 'd']), { id: 'g', name: 'G', type: '' });
 same([names(folded), folded.dots[2]!.group, folded.links.length], ['abg', 2, 3], 'a group of what is not expanded');
 same(names(fold(two, new Set(['c']), { id: 'g', name: 'G', type: '' })), 'abcd', 'one is no group');
-const more = grow(folded, folded.dots[1]!, near('b', [neighbor('c', 'likes')]));
+const more = grow(folded, folded.dots[1]!, near('b', neighbor('c', 'likes')));
 same([names(more), more.links.at(-1)!.dst], ['abg', 'g'], 'what is in a group stays there');
 same(cut({ dots: Array.from({ length: maxDots + 5 }, (_, i) => ({ ...one.dots[0]!, id: String(i) })), links: [] })
   .dots.length, maxDots, 'no more than a graph shows');

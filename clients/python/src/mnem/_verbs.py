@@ -329,90 +329,6 @@ def read_CommitAnswer(d: Any) -> CommitAnswer:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class CommunitiesCommunityMember(Answer):
-    id: str
-    key: str | None
-    node_type: str | None
-    summary: str | None
-    weight: float
-
-
-def read_CommunitiesCommunityMember(d: Any) -> CommunitiesCommunityMember:
-    return CommunitiesCommunityMember(
-        id=d['id'],
-        key=d['key'],
-        node_type=d['node_type'],
-        summary=d['summary'],
-        weight=d['weight'],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class CommunitiesCommunity(Answer):
-    members: list[CommunitiesCommunityMember]
-    number: int
-    size: int
-    title: str
-
-
-def read_CommunitiesCommunity(d: Any) -> CommunitiesCommunity:
-    return CommunitiesCommunity(
-        members=[read_CommunitiesCommunityMember(x) for x in d['members'] or ()],
-        number=d['number'],
-        size=d['size'],
-        title=d['title'],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class CommunitiesAnswer(Answer):
-    commit: str | None
-    communities: list[CommunitiesCommunity]
-    count: int
-    more: int
-    nodes: int
-
-
-def read_CommunitiesAnswer(d: Any) -> CommunitiesAnswer:
-    return CommunitiesAnswer(
-        commit=d['commit'],
-        communities=[read_CommunitiesCommunity(x) for x in d['communities'] or ()],
-        count=d['count'],
-        more=d['more'],
-        nodes=d['nodes'],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class CommunityAnswer(Answer):
-    commit: str | None
-    id: str
-    members: list[CommunitiesCommunityMember]
-    number: int
-    size: int
-    title: str
-
-
-def read_CommunityAnswer(d: Any) -> CommunityAnswer:
-    return CommunityAnswer(
-        commit=d['commit'],
-        id=d['id'],
-        members=[read_CommunitiesCommunityMember(x) for x in d['members'] or ()],
-        number=d['number'],
-        size=d['size'],
-        title=d['title'],
-    )
-
-
-def read_CommunitiesAnswer_forms(d: Any) -> CommunitiesAnswer | CommunityAnswer:
-    if has(d, ('commit', 'id', 'members', 'number', 'size', 'title')):
-        return read_CommunityAnswer(d)
-    if has(d, ('commit', 'communities', 'count', 'more', 'nodes')):
-        return read_CommunitiesAnswer(d)
-    return read_CommunitiesAnswer(d)
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
 class ConsolidateProposalDiffer(Answer):
     a: str
     b: str
@@ -1042,26 +958,24 @@ def read_EmbedAnswer(d: Any) -> EmbedAnswer:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ExploreEdge(Answer):
-    dst: str
+class ExploreNode(Answer):
     id: str
-    src: str
+    key: str | None
+    summary: str | None
     type: str
-    weight: float
 
 
-def read_ExploreEdge(d: Any) -> ExploreEdge:
-    return ExploreEdge(
-        dst=d['dst'],
+def read_ExploreNode(d: Any) -> ExploreNode:
+    return ExploreNode(
         id=d['id'],
-        src=d['src'],
+        key=d['key'],
+        summary=d['summary'],
         type=d['type'],
-        weight=d['weight'],
     )
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ExploreNodePath(Answer):
+class ExploreNodeDetailReasonEdge(Answer):
     edge: str
     forward: bool
     from_: str
@@ -1069,8 +983,8 @@ class ExploreNodePath(Answer):
     type: str
 
 
-def read_ExploreNodePath(d: Any) -> ExploreNodePath:
-    return ExploreNodePath(
+def read_ExploreNodeDetailReasonEdge(d: Any) -> ExploreNodeDetailReasonEdge:
+    return ExploreNodeDetailReasonEdge(
         edge=d['edge'],
         forward=d['forward'],
         from_=d['from'],
@@ -1080,25 +994,139 @@ def read_ExploreNodePath(d: Any) -> ExploreNodePath:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ExploreNode(Answer):
+class ExploreNodeDetailReason(Answer):
+    kind: str
+    score: int
+    edge: ExploreNodeDetailReasonEdge | None = None
+    names: list[str] = field(default_factory=list)
+
+
+def read_ExploreNodeDetailReason(d: Any) -> ExploreNodeDetailReason:
+    return ExploreNodeDetailReason(
+        kind=d['kind'],
+        score=d['score'],
+        edge=read_ExploreNodeDetailReasonEdge(v) if (v := d.get('edge')) is not None else None,
+        names=d.get('names') or [],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class In(Answer):
+    edge: str
+    id: str
+    key: str | None
+    node_type: str | None
+    summary: str | None
+    type: str
+    weight: float
+
+
+def read_In(d: Any) -> In:
+    return In(
+        edge=d['edge'],
+        id=d['id'],
+        key=d['key'],
+        node_type=d['node_type'],
+        summary=d['summary'],
+        type=d['type'],
+        weight=d['weight'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ExploreNodeDetailEdge(Answer):
+    in_: list[In]
+    more_in: int
+    more_out: int
+    out: list[In]
+
+
+def read_ExploreNodeDetailEdge(d: Any) -> ExploreNodeDetailEdge:
+    return ExploreNodeDetailEdge(
+        in_=[read_In(x) for x in d['in'] or ()],
+        more_in=d['more_in'],
+        more_out=d['more_out'],
+        out=[read_In(x) for x in d['out'] or ()],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ExploreNodeDetail(Answer):
     hops: int
     id: str
     key: str | None
-    path: list[ExploreNodePath]
+    reasons: list[ExploreNodeDetailReason]
     score: int
     summary: str | None
     type: str
+    why: str | None
+    edges: ExploreNodeDetailEdge | None = None
 
 
-def read_ExploreNode(d: Any) -> ExploreNode:
-    return ExploreNode(
+def read_ExploreNodeDetail(d: Any) -> ExploreNodeDetail:
+    return ExploreNodeDetail(
         hops=d['hops'],
         id=d['id'],
         key=d['key'],
-        path=[read_ExploreNodePath(x) for x in d['path'] or ()],
+        reasons=[read_ExploreNodeDetailReason(x) for x in d['reasons'] or ()],
         score=d['score'],
         summary=d['summary'],
         type=d['type'],
+        why=d['why'],
+        edges=read_ExploreNodeDetailEdge(v) if (v := d.get('edges')) is not None else None,
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ExploreCommunityMember(Answer):
+    id: str
+    key: str | None
+    node_type: str | None
+    summary: str | None
+    weight: float
+
+
+def read_ExploreCommunityMember(d: Any) -> ExploreCommunityMember:
+    return ExploreCommunityMember(
+        id=d['id'],
+        key=d['key'],
+        node_type=d['node_type'],
+        summary=d['summary'],
+        weight=d['weight'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ExploreCommunity(Answer):
+    members: list[ExploreCommunityMember]
+    number: int
+    size: int
+    title: str
+
+
+def read_ExploreCommunity(d: Any) -> ExploreCommunity:
+    return ExploreCommunity(
+        members=[read_ExploreCommunityMember(x) for x in d['members'] or ()],
+        number=d['number'],
+        size=d['size'],
+        title=d['title'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ExploreTag(Answer):
+    from_: list[str]
+    in_text: bool
+    score: int
+    tag: str
+
+
+def read_ExploreTag(d: Any) -> ExploreTag:
+    return ExploreTag(
+        from_=d['from'] or [],
+        in_text=d['in_text'],
+        score=d['score'],
+        tag=d['tag'],
     )
 
 
@@ -1106,18 +1134,22 @@ def read_ExploreNode(d: Any) -> ExploreNode:
 class ExploreAnswer(Answer):
     commit: str | None
     cut: int
-    edges: list[ExploreEdge]
-    nodes: list[ExploreNode]
-    topic: str
+    more: int
+    node: ExploreNode | None
+    nodes: list[ExploreNodeDetail]
+    communities: list[ExploreCommunity] = field(default_factory=list)
+    tags: list[ExploreTag] = field(default_factory=list)
 
 
 def read_ExploreAnswer(d: Any) -> ExploreAnswer:
     return ExploreAnswer(
         commit=d['commit'],
         cut=d['cut'],
-        edges=[read_ExploreEdge(x) for x in d['edges'] or ()],
-        nodes=[read_ExploreNode(x) for x in d['nodes'] or ()],
-        topic=d['topic'],
+        more=d['more'],
+        node=read_ExploreNode(v) if (v := d['node']) is not None else None,
+        nodes=[read_ExploreNodeDetail(x) for x in d['nodes'] or ()],
+        communities=[read_ExploreCommunity(x) for x in d.get('communities') or ()],
+        tags=[read_ExploreTag(x) for x in d.get('tags') or ()],
     )
 
 
@@ -1703,73 +1735,6 @@ def read_MergeAnswer_forms(d: Any) -> MergeAnswer | MergeState:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class In(Answer):
-    edge: str
-    id: str
-    key: str | None
-    node_type: str | None
-    summary: str | None
-    type: str
-    weight: float
-
-
-def read_In(d: Any) -> In:
-    return In(
-        edge=d['edge'],
-        id=d['id'],
-        key=d['key'],
-        node_type=d['node_type'],
-        summary=d['summary'],
-        type=d['type'],
-        weight=d['weight'],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class NeighborsMentionedBy(Answer):
-    id: str
-    key: str | None
-    node_type: str
-    summary: str | None
-
-
-def read_NeighborsMentionedBy(d: Any) -> NeighborsMentionedBy:
-    return NeighborsMentionedBy(
-        id=d['id'],
-        key=d['key'],
-        node_type=d['node_type'],
-        summary=d['summary'],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class NeighborsAnswer(Answer):
-    commit: str | None
-    id: str
-    in_: list[In]
-    key: str | None
-    more_in: int
-    more_out: int
-    out: list[In]
-    mentioned_by: list[NeighborsMentionedBy] = field(default_factory=list)
-    mentions: list[NeighborsMentionedBy] = field(default_factory=list)
-
-
-def read_NeighborsAnswer(d: Any) -> NeighborsAnswer:
-    return NeighborsAnswer(
-        commit=d['commit'],
-        id=d['id'],
-        in_=[read_In(x) for x in d['in'] or ()],
-        key=d['key'],
-        more_in=d['more_in'],
-        more_out=d['more_out'],
-        out=[read_In(x) for x in d['out'] or ()],
-        mentioned_by=[read_NeighborsMentionedBy(x) for x in d.get('mentioned_by') or ()],
-        mentions=[read_NeighborsMentionedBy(x) for x in d.get('mentions') or ()],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
 class OperationName(Answer):
     op: str
     seq: int
@@ -2007,50 +1972,6 @@ def read_PackRefsAnswer(d: Any) -> PackRefsAnswer:
         known=d['known'] or [],
         redactions=d['redactions'],
         refs=[read_Ref(x) for x in d['refs'] or ()],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class PathStep(Answer):
-    edge: str
-    forward: bool
-    from_: str
-    from_key: str | None
-    to: str
-    to_key: str | None
-    type: str
-
-
-def read_PathStep(d: Any) -> PathStep:
-    return PathStep(
-        edge=d['edge'],
-        forward=d['forward'],
-        from_=d['from'],
-        from_key=d['from_key'],
-        to=d['to'],
-        to_key=d['to_key'],
-        type=d['type'],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class PathAnswer(Answer):
-    commit: str | None
-    found: bool
-    from_: str
-    hops: int
-    steps: list[PathStep]
-    to: str
-
-
-def read_PathAnswer(d: Any) -> PathAnswer:
-    return PathAnswer(
-        commit=d['commit'],
-        found=d['found'],
-        from_=d['from'],
-        hops=d['hops'],
-        steps=[read_PathStep(x) for x in d['steps'] or ()],
-        to=d['to'],
     )
 
 
@@ -2815,57 +2736,6 @@ def read_RedoAnswer(d: Any) -> RedoAnswer:
         refs=[read_RefMove(x) for x in d['refs'] or ()],
         skipped=[read_Skipped(x) for x in d['skipped'] or ()],
         skipped_all=d['skipped_all'],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class RelatedNodeReason(Answer):
-    kind: str
-    names: list[str]
-    score: int
-
-
-def read_RelatedNodeReason(d: Any) -> RelatedNodeReason:
-    return RelatedNodeReason(
-        kind=d['kind'],
-        names=d['names'] or [],
-        score=d['score'],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class RelatedNode(Answer):
-    id: str
-    key: str | None
-    reasons: list[RelatedNodeReason]
-    score: int
-    summary: str | None
-    type: str
-
-
-def read_RelatedNode(d: Any) -> RelatedNode:
-    return RelatedNode(
-        id=d['id'],
-        key=d['key'],
-        reasons=[read_RelatedNodeReason(x) for x in d['reasons'] or ()],
-        score=d['score'],
-        summary=d['summary'],
-        type=d['type'],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class RelatedAnswer(Answer):
-    commit: str | None
-    id: str
-    nodes: list[RelatedNode]
-
-
-def read_RelatedAnswer(d: Any) -> RelatedAnswer:
-    return RelatedAnswer(
-        commit=d['commit'],
-        id=d['id'],
-        nodes=[read_RelatedNode(x) for x in d['nodes'] or ()],
     )
 
 
@@ -4274,36 +4144,6 @@ def read_StatusAnswer(d: Any) -> StatusAnswer:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SuggestTag(Answer):
-    from_: list[str]
-    in_text: bool
-    score: int
-    tag: str
-
-
-def read_SuggestTag(d: Any) -> SuggestTag:
-    return SuggestTag(
-        from_=d['from'] or [],
-        in_text=d['in_text'],
-        score=d['score'],
-        tag=d['tag'],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class SuggestAnswer(Answer):
-    commit: str | None
-    tags: list[SuggestTag]
-
-
-def read_SuggestAnswer(d: Any) -> SuggestAnswer:
-    return SuggestAnswer(
-        commit=d['commit'],
-        tags=[read_SuggestTag(x) for x in d['tags'] or ()],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
 class SwitchAnswer(Answer):
     branch: str | None
     commit: str | None
@@ -4484,7 +4324,6 @@ READERS: dict[str, tuple[Callable[[Any], Any], bool]] = {
     'branch': (read_BranchAnswer_forms, True),
     'cherry_pick': (read_CherryPickAnswer, False),
     'commit': (read_CommitAnswer, False),
-    'communities': (read_CommunitiesAnswer_forms, False),
     'consolidate': (read_ConsolidateAnswer_forms, False),
     'cues': (read_CuesAnswer_forms, False),
     'diff': (read_DiffAnswer_forms, False),
@@ -4505,7 +4344,6 @@ READERS: dict[str, tuple[Callable[[Any], Any], bool]] = {
     'map': (read_MapAnswer, False),
     'mark': (read_MarkAnswer, False),
     'merge': (read_MergeAnswer_forms, False),
-    'neighbors': (read_NeighborsAnswer, False),
     'op_diff': (read_OpDiffAnswer, False),
     'op_log': (read_OpLogAnswer, True),
     'op_restore': (read_OpRestoreAnswer, False),
@@ -4513,7 +4351,6 @@ READERS: dict[str, tuple[Callable[[Any], Any], bool]] = {
     'pack_redact': (read_PackRedactAnswer, False),
     'pack_redactions': (read_PackRedactionsAnswer, False),
     'pack_refs': (read_PackRefsAnswer, False),
-    'path': (read_PathAnswer, False),
     'pin': (read_PinAnswer, False),
     'profile_default': (read_ProfileDefaultAnswer, False),
     'profile_list': (read_ProfileListAnswer, True),
@@ -4526,7 +4363,6 @@ READERS: dict[str, tuple[Callable[[Any], Any], bool]] = {
     'recall': (read_RecallAnswer, False),
     'recall_batch': (read_RecallBatchAnswer, True),
     'redo': (read_RedoAnswer, False),
-    'related': (read_RelatedAnswer, False),
     'remember': (read_RememberAnswer, False),
     'remember_batch': (read_RememberBatchAnswer, True),
     'remote_redactions': (read_RemoteRedactionsAnswer_forms, False),
@@ -4551,7 +4387,6 @@ READERS: dict[str, tuple[Callable[[Any], Any], bool]] = {
     'sources': (read_SourcesAnswer, False),
     'stats': (read_StatsAnswer, False),
     'status': (read_StatusAnswer, False),
-    'suggest': (read_SuggestAnswer, False),
     'switch': (read_SwitchAnswer, False),
     'tag': (read_TagAnswer_forms, True),
     'undo': (read_UndoAnswer, False),
@@ -4713,27 +4548,6 @@ class Verbs:
         time: time of the change, RFC 3339
         """
         answer: CommitAnswer = self._verb('commit', locals())
-        return answer
-
-    def communities(
-        self,
-        node: str | None = None,
-        *,
-        at: str | None = None,
-        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
-        limit: int | None = None,
-    ) -> CommunitiesAnswer | CommunityAnswer:
-        """List the communities of a commit, the largest first, with their best-connected members; or the
-        members of the community that contains NODE. NODE is a key, an id, or at least 4 digits of an
-        id.
-
-        node: a node by key, id, at least 4 digits of an id, or exact title
-        at: the REVision to read; see 'mnem help revisions'
-        include: show nodes and edges in these hidden STATES too: forgotten, superseded, expired,
-            retired
-        limit: at most N communities or members; 0 for all
-        """
-        answer: CommunitiesAnswer | CommunityAnswer = self._verb('communities', locals())
         return answer
 
     def consolidate(
@@ -4959,29 +4773,38 @@ class Verbs:
 
     def explore(
         self,
-        topic: str,
+        topic: str | None = None,
         *,
+        adjacency: int | None = None,
         at: str | None = None,
-        beam: int | None = None,
-        depth: int | None = None,
+        communities: bool | None = None,
         edge_type: Sequence[str] | None = None,
+        hops: int | None = None,
+        in_: bool | None = None,
         include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
-        keyword: bool | None = None,
+        limit: int | None = None,
+        out: bool | None = None,
+        tags: bool | None = None,
+        to: str | None = None,
         type: Sequence[str] | None = None,
     ) -> ExploreAnswer:
-        """Search along edges, in both directions, from the nodes that match a topic, and print what is
-        found with the best path to each node. At each of --depth hops the --beam most promising nodes
-        are followed: by the weights of the edges on the path and by how well they match the topic,
-        reduced for nodes with many edges on the path and for nodes that resemble each other.
+        """List what surrounds a node, best first, each neighbour with its reason: an edge, a mention of a
+        title, shared entities and tags, or shared words. With --hops, --in, --out or --edge-type only
+        edges count. For words that name no node, the search starts at the nodes that match them.
 
-        topic: the question or words to look for
+        topic: a node by key, id, at least 8 digits of an id, or exact title; or words to look for
+        adjacency: list N edges of each node in each direction too
         at: the REVision to read; see 'mnem help revisions'
-        beam: follow N nodes from each hop
-        depth: go N hops
+        communities: list groups of densely connected nodes, or the members of the one of a node
         edge_type: follow only edges of this TYPE
+        hops: follow edges this Number of hops (default: 3 from words; with --to at most 32)
+        in_: follow edges against their direction only
         include: show nodes and edges in these hidden STATES too: forgotten, superseded, expired,
             retired
-        keyword: begin at the tag, entity or node of this name
+        limit: at most N nodes, or communities; 0 for all
+        out: follow edges in their direction only
+        tags: suggest tags for the text
+        to: find a shortest path to this NODE
         type: only nodes of this TYPE, on the way too
         """
         answer: ExploreAnswer = self._verb('explore', locals())
@@ -5367,36 +5190,6 @@ class Verbs:
         answer: MergeAnswer | MergeState = self._verb('merge', locals())
         return answer
 
-    def neighbors(
-        self,
-        node: str,
-        *,
-        at: str | None = None,
-        both: bool | None = None,
-        derived: bool | None = None,
-        in_: bool | None = None,
-        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
-        limit: int | None = None,
-        out: bool | None = None,
-        type: Sequence[str] | None = None,
-    ) -> NeighborsAnswer:
-        """List the edges of a node in order of type and other end: outgoing ones (->), then incoming ones
-        (<-). NODE is named as for 'mnem show'.
-
-        node: a node by key, id, at least 4 digits of an id, or exact title
-        at: the REVision to read; see 'mnem help revisions'
-        both: edges in both directions (the default)
-        derived: nodes linked by mentions of titles too
-        in_: edges to the node only
-        include: show nodes and edges in these hidden STATES too: forgotten, superseded, expired,
-            retired
-        limit: at most N edges in each direction; 0 for all
-        out: edges from the node only
-        type: only edges of this TYPE
-        """
-        answer: NeighborsAnswer = self._verb('neighbors', locals())
-        return answer
-
     def op_diff(
         self,
         a: str,
@@ -5505,33 +5298,6 @@ class Verbs:
         tracking: tell of the refs under refs/remotes too
         """
         answer: PackRefsAnswer = self._verb('pack_refs', locals())
-        return answer
-
-    def path(
-        self,
-        from_: str,
-        to: str,
-        *,
-        at: str | None = None,
-        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
-        max_hops: int | None = None,
-        type: Sequence[str] | None = None,
-        undirected: bool | None = None,
-    ) -> PathAnswer:
-        """Find a path with the fewest edges from A to B, following edges from source to destination, or in
-        both directions with --undirected. Of several shortest paths it always picks the same one. If
-        there is none, nothing is printed and the exit code is 0.
-
-        from_: a node by key, id, at least 4 digits of an id, or exact title
-        to: a node by key, id, at least 4 digits of an id, or exact title
-        at: the REVision to read; see 'mnem help revisions'
-        include: show nodes and edges in these hidden STATES too: forgotten, superseded, expired,
-            retired
-        max_hops: look no further than N edges
-        type: follow only edges of this TYPE
-        undirected: follow edges both ways
-        """
-        answer: PathAnswer = self._verb('path', locals())
         return answer
 
     def pin(
@@ -6057,27 +5823,6 @@ class Verbs:
         time: time of the change, RFC 3339
         """
         answer: RedoAnswer = self._verb('redo', locals())
-        return answer
-
-    def related(
-        self,
-        node: str,
-        *,
-        at: str | None = None,
-        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
-        limit: int | None = None,
-    ) -> RelatedAnswer:
-        """List the nodes related to a node, best first, each with the reason: edges between them, shared
-        entities and tags (rarer ones count more), and shared words. NODE is named as for 'mnem show'.
-        Tags and entities are not listed.
-
-        node: a node by key, id, at least 4 digits of an id, or exact title
-        at: the REVision to read; see 'mnem help revisions'
-        include: show nodes and edges in these hidden STATES too: forgotten, superseded, expired,
-            retired
-        limit: at most N nodes
-        """
-        answer: RelatedAnswer = self._verb('related', locals())
         return answer
 
     def remember(
@@ -6872,22 +6617,6 @@ class Verbs:
         answer: StatusAnswer = self._verb('status', locals())
         return answer
 
-    def suggest(
-        self,
-        text: str,
-        *,
-        at: str | None = None,
-    ) -> SuggestAnswer:
-        """Print three to six tags for a text, best first: those of the most similar memories, weighed by
-        similarity and rarity; if these are too few, names found in the text itself. "-" reads the TEXT
-        from standard input.
-
-        text: the text to find tags for
-        at: the REVision to read; see 'mnem help revisions'
-        """
-        answer: SuggestAnswer = self._verb('suggest', locals())
-        return answer
-
     def switch(
         self,
         name: str | None = None,
@@ -7131,17 +6860,6 @@ class AsyncVerbs:
         answer: CommitAnswer = await self._verb('commit', locals())
         return answer
 
-    async def communities(
-        self,
-        node: str | None = None,
-        *,
-        at: str | None = None,
-        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
-        limit: int | None = None,
-    ) -> CommunitiesAnswer | CommunityAnswer:
-        answer: CommunitiesAnswer | CommunityAnswer = await self._verb('communities', locals())
-        return answer
-
     async def consolidate(
         self,
         picks: Sequence[str] | None = None,
@@ -7271,14 +6989,19 @@ class AsyncVerbs:
 
     async def explore(
         self,
-        topic: str,
+        topic: str | None = None,
         *,
+        adjacency: int | None = None,
         at: str | None = None,
-        beam: int | None = None,
-        depth: int | None = None,
+        communities: bool | None = None,
         edge_type: Sequence[str] | None = None,
+        hops: int | None = None,
+        in_: bool | None = None,
         include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
-        keyword: bool | None = None,
+        limit: int | None = None,
+        out: bool | None = None,
+        tags: bool | None = None,
+        to: str | None = None,
         type: Sequence[str] | None = None,
     ) -> ExploreAnswer:
         answer: ExploreAnswer = await self._verb('explore', locals())
@@ -7496,22 +7219,6 @@ class AsyncVerbs:
         answer: MergeAnswer | MergeState = await self._verb('merge', locals())
         return answer
 
-    async def neighbors(
-        self,
-        node: str,
-        *,
-        at: str | None = None,
-        both: bool | None = None,
-        derived: bool | None = None,
-        in_: bool | None = None,
-        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
-        limit: int | None = None,
-        out: bool | None = None,
-        type: Sequence[str] | None = None,
-    ) -> NeighborsAnswer:
-        answer: NeighborsAnswer = await self._verb('neighbors', locals())
-        return answer
-
     async def op_diff(
         self,
         a: str,
@@ -7572,20 +7279,6 @@ class AsyncVerbs:
         tracking: bool | None = None,
     ) -> PackRefsAnswer:
         answer: PackRefsAnswer = await self._verb('pack_refs', locals())
-        return answer
-
-    async def path(
-        self,
-        from_: str,
-        to: str,
-        *,
-        at: str | None = None,
-        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
-        max_hops: int | None = None,
-        type: Sequence[str] | None = None,
-        undirected: bool | None = None,
-    ) -> PathAnswer:
-        answer: PathAnswer = await self._verb('path', locals())
         return answer
 
     async def pin(
@@ -7849,17 +7542,6 @@ class AsyncVerbs:
         time: str | None = None,
     ) -> RedoAnswer:
         answer: RedoAnswer = await self._verb('redo', locals())
-        return answer
-
-    async def related(
-        self,
-        node: str,
-        *,
-        at: str | None = None,
-        include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
-        limit: int | None = None,
-    ) -> RelatedAnswer:
-        answer: RelatedAnswer = await self._verb('related', locals())
         return answer
 
     async def remember(
@@ -8270,15 +7952,6 @@ class AsyncVerbs:
         answer: StatusAnswer = await self._verb('status', locals())
         return answer
 
-    async def suggest(
-        self,
-        text: str,
-        *,
-        at: str | None = None,
-    ) -> SuggestAnswer:
-        answer: SuggestAnswer = await self._verb('suggest', locals())
-        return answer
-
     async def switch(
         self,
         name: str | None = None,
@@ -8381,11 +8054,7 @@ ANSWERS = (
     'Changed',
     'CherryPickAnswer',
     'CommitAnswer',
-    'CommunitiesAnswer',
-    'CommunitiesCommunity',
-    'CommunitiesCommunityMember',
     'Community',
-    'CommunityAnswer',
     'Conflict',
     'ConsolidateAnswer',
     'ConsolidateDone',
@@ -8417,9 +8086,14 @@ ANSWERS = (
     'EmbedAnswer',
     'EmbedStatus',
     'ExploreAnswer',
-    'ExploreEdge',
+    'ExploreCommunity',
+    'ExploreCommunityMember',
     'ExploreNode',
-    'ExploreNodePath',
+    'ExploreNodeDetail',
+    'ExploreNodeDetailEdge',
+    'ExploreNodeDetailReason',
+    'ExploreNodeDetailReasonEdge',
+    'ExploreTag',
     'Field',
     'ForgetAnswer',
     'From',
@@ -8452,8 +8126,6 @@ ANSWERS = (
     'MergeAnswer',
     'MergeState',
     'Missing',
-    'NeighborsAnswer',
-    'NeighborsMentionedBy',
     'Node',
     'OpDiffAnswer',
     'OpLogAnswer',
@@ -8465,8 +8137,6 @@ ANSWERS = (
     'PackRedactionsRedaction',
     'PackRefsAnswer',
     'Path',
-    'PathAnswer',
-    'PathStep',
     'PinAnswer',
     'Profile',
     'ProfileDefaultAnswer',
@@ -8489,9 +8159,6 @@ ANSWERS = (
     'RedoAnswer',
     'Ref',
     'RefMove',
-    'RelatedAnswer',
-    'RelatedNode',
-    'RelatedNodeReason',
     'RememberAnswer',
     'RememberBatchAnswer',
     'RememberCandidate',
@@ -8550,8 +8217,6 @@ ANSWERS = (
     'StatusFollowing',
     'StatusMerge',
     'StatusSynced',
-    'SuggestAnswer',
-    'SuggestTag',
     'SwitchAnswer',
     'TagAnswer',
     'TagRemoved',
