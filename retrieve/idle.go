@@ -33,7 +33,7 @@ func (w Warning) flags() string {
 	v, _ := ipld.FindEntry(w.Params, "parameters")
 	list := make([]string, len(v.List()))
 	for i, name := range v.List() {
-		list[i] = "--" + FlagName(name.Text())
+		list[i] = shownFlag(name.Text())
 	}
 	return strings.Join(list, ", ")
 }

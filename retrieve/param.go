@@ -31,9 +31,11 @@ const (
 type Param struct {
 	Name   string // in clause 8.1
 	Member string // of a JSON request
-	// Flag is the flag that sets it on the command line. Doc is that one's help, the name of the value in
-	// backquotes; without one the command line has flags of its own for it.
+	// Flag is its name on the command line: of a flag, or of a value of --set. Doc is its help, the name of the
+	// value in backquotes; without one the command line has flags of its own for it.
 	Flag, Doc string
+	Set       bool   // whether the command line has it by --set NAME=VALUE only
+	Bounds    string // of a number, as "0 to 1000"; "" for none
 	Kind      ParamKind
 	Words     []string // the values there are, of ParamText and ParamWords; nil for any
 	Usual     string   // the default, as help shows it; "" for none
@@ -93,12 +95,20 @@ func MemberName(name string) string {
 	return kebab(name)
 }
 
-// FlagName returns the name of the flag that sets a parameter of clause 8.1: mostly that of the member.
+// FlagName returns the name that a parameter of clause 8.1 has on the command line: mostly that of the member.
 func FlagName(name string) string {
 	if p := findParam(name); p != nil {
 		return cmp.Or(p.Flag, p.Member)
 	}
 	return kebab(name)
+}
+
+// shownFlag returns the flag that sets a parameter of clause 8.1.
+func shownFlag(name string) string {
+	if p := findParam(name); p != nil && p.Set {
+		return "--set " + p.Flag
+	}
+	return "--" + FlagName(name)
 }
 
 func kebab(name string) string {
@@ -123,6 +133,15 @@ func (p param) as(member string) param {
 func (p param) flag(doc string) param {
 	p.Flag, p.Doc = p.Member, doc
 	return p
+}
+
+// setting lets the command line set it by its member's name.
+func (p param) setting(doc string) param { return p.settingAs(p.Member, doc) }
+
+// settingAs lets the command line set it by another name.
+func (p param) settingAs(name, doc string) param {
+	p.Set = true
+	return p.flagAs(name, doc)
 }
 
 // flagAs gives it a flag of another name.
@@ -226,6 +245,7 @@ func truth(name string, at func(*Request) *bool) param {
 // count is a parameter of a number that is 0 by default, and at most limit.
 func count(name string, at func(*Request) *int, usual, limit int) param {
 	p := base(name, ParamNumber)
+	p.Bounds = fmt.Sprintf("0 to %d", limit)
 	p.at = func(r *Request) any { return at(r) }
 	p.get = func(r *Request) (ipld.Value, bool) { return encodeInt(*at(r)), *at(r) != usual }
 	p.set = func(r *Request, v ipld.Value) { *at(r) = int(v.Int()) }
@@ -238,7 +258,7 @@ func count(name string, at func(*Request) *int, usual, limit int) param {
 // out where it is the usual one.
 func option(name string, at func(*Request) **int, def, usual, least, limit int) param {
 	p := base(name, ParamNumber)
-	p.Usual = fmt.Sprint(def)
+	p.Usual, p.Bounds = fmt.Sprint(def), fmt.Sprintf("%d to %d", least, limit)
 	p.at = func(r *Request) any { return at(r) }
 	p.get = func(r *Request) (ipld.Value, bool) {
 		n := *at(r)
@@ -257,7 +277,7 @@ func option(name string, at func(*Request) **int, def, usual, least, limit int) 
 // shareOf is an option in units of 2^-16, which members have as numbers of 0 to 1.
 func shareOf(name string, at func(*Request) **int, def, usual int, shown string) param {
 	p := option(name, at, def, usual, 0, fixed.One)
-	p.Kind, p.Usual = ParamShare, shown
+	p.Kind, p.Usual, p.Bounds = ParamShare, shown, "0 to 1"
 	p.read = func(r *Request, m *memberParser) { *at(r) = m.lambda() }
 	return p
 }

@@ -362,24 +362,24 @@ func paramsOfChoice() []param {
 		list("where", ParamTexts, func(r *Request) *[]Predicate { return &r.Where },
 			encodeWhere, decodePredicates, (*memberParser).predicates, orNone[Predicate],
 			(*Request).checkWhere).own(ownAnswer).remote().flag("only where this `PREDICATE` holds (repeatable)"),
-		moment("createdFrom", func(r *Request) *graph.OptTime { return &r.CreatedFrom }).
+		moment("createdFrom", func(r *Request) *graph.OptTime { return &r.CreatedFrom }).as("since").
 			remote().flag("created at this `TIME` or later"),
-		moment("createdTo", func(r *Request) *graph.OptTime { return &r.CreatedTo }).
+		moment("createdTo", func(r *Request) *graph.OptTime { return &r.CreatedTo }).as("until").
 			remote().flag("created before this `TIME`"),
 		moment("updatedFrom", func(r *Request) *graph.OptTime { return &r.UpdatedFrom }).
-			remote().flag("updated (or else created) at this `TIME` or later"),
+			remote().setting("updated (or else created) at this `TIME` or later"),
 		moment("updatedTo", func(r *Request) *graph.OptTime { return &r.UpdatedTo }).
-			remote().flag("updated (or else created) before this `TIME`"),
+			remote().setting("updated (or else created) before this `TIME`"),
 		moment("validAt", func(r *Request) *graph.OptTime { return &r.ValidAt }).
-			remote().flag("valid at this `TIME`"),
+			remote().setting("valid at this `TIME`"),
 		moment("now", func(r *Request) *graph.OptTime { return &r.Now }).own(ownAsked).
 			fills(func(r *Request) { r.Now = startOfDay(r.Now) }).
-			remote().flag("count dates like 'last week' in the query from the day of this `TIME`; default today"),
+			remote().setting("count dates like 'last week' in the query from the day of this `TIME`; default today"),
 		list("days", ParamObject, func(r *Request) *[]DateRange { return &r.Days },
 			encodeDays, decodeDays, (*memberParser).days, keptDays, (*Request).checkDays).own(ownAsked),
 		names("marks", ParamWords, func(r *Request) *[]graph.State { return &r.Marks },
 			(*Request).checkMarks,
-			graph.Forgotten, graph.Superseded, graph.Expired, graph.Retired).own(ownAnswer),
+			graph.Forgotten, graph.Superseded, graph.Expired, graph.Retired).as("include").own(ownAnswer),
 		exclude,
 		unseen,
 	}
@@ -398,27 +398,27 @@ func paramsOfRank() []param {
 		option("budget", func(r *Request) **int { return &r.Budget }, DefaultBudget, always, 0, MaxBudget).
 			remote().flag("at most `N` tokens; 0 for no budget"),
 		word("fusion", func(r *Request) *Fusion { return &r.Fusion }, Convex, Convex, Fusions()...).
-			remote().flag("how text and vectors become one list: `WAY` is convex, rrf, weighted-rrf or score-norm"),
+			remote().setting("how text and vectors become one list: `WAY` is convex, rrf, weighted-rrf or score-norm"),
 		list("weights", ParamObject, func(r *Request) *[]LaneWeight { return &r.Weights },
 			encodeWeights, decodeWeights, objectOf(ParseLaneWeight), sortedWeights, (*Request).checkWeights).
-			remote().flagAs("weight", "count a lane so much: `LANE=W`, LANE text, text:N, time,"+
+			remote().settingAs("weight", "count a lane so much: `LANE=W`, LANE text, text:N, time,"+
 			" dense:MODEL or sparse:MODEL, W 0 to 16 (repeatable)"),
 		word("spelling", func(r *Request) *Spelling { return &r.Spelling }, SpellingOn, SpellingOn,
 			SpellingOn, SpellingOff).
-			remote().flag("read words that no node has as the closest that some have: on or off"),
+			remote().setting("read words that no node has as the closest that some have: on or off"),
 		truth("community", func(r *Request) *bool { return &r.Community }).
-			remote().flag("raise and add members of the communities that the best nodes are in"),
+			remote().setting("raise and add members of the communities that the best nodes are in"),
 		rerank,
 		option("rerankTop", func(r *Request) **int { return &r.RerankTop },
 			DefaultRerankTop, DefaultRerankTop, 1, MaxRerankTop).own(ownJudge).fills(nil),
 		list("reranked", ParamObject, func(r *Request) *[]RerankScore { return &r.Reranked },
 			encodeReranked, decodeReranked, (*memberParser).judged, orNone[RerankScore], nil).own(ownSaid),
 		word("floor", func(r *Request) *Floor { return &r.Floor }, FloorMaybe, FloorMaybe, Floors()...).
-			remote().flag("print items down to this `BAND`: answer, maybe or rest"),
+			remote().setting("print items down to this `BAND`: answer, maybe or rest"),
 		word("pairs", func(r *Request) *Pairing { return &r.Pairs }, PairsOn, PairsOff, PairsOn, PairsOff).
 			own(ownAnswer),
 		truth("current", func(r *Request) *bool { return &r.Current }).own(ownAnswer).
-			remote().flag("leave out replaced memories"),
+			remote().setting("leave out replaced memories"),
 	}
 }
 
@@ -426,29 +426,29 @@ func paramsOfRank() []param {
 func paramsOfExpansion() []param {
 	return []param{
 		word("expansion", func(r *Request) *Expansion { return &r.Expansion }, Lend, Lend, Expansions()...).
-			remote().flag("how nodes raise those linked to them: `WAY` is lend, decay or ppr"),
+			remote().setting("how nodes raise those linked to them: `WAY` is lend, decay or ppr"),
 		option("expand", func(r *Request) **int { return &r.Expand }, DefaultExpand, always, 0, MaxRounds).
 			only((*Request).checkExpand).fills((*Request).resolveExpand).
-			remote().flag(fmt.Sprintf("expand in `N` rounds, 0 for none, at most %d; with ppr %d rounds, at most %d",
+			remote().setting(fmt.Sprintf("expand in `N` rounds, 0 for none, at most %d; with ppr %d rounds, at most %d",
 			MaxExpand, DefaultRounds, MaxRounds)),
 		option("maxExpand", func(r *Request) **int { return &r.MaxExpand },
 			DefaultMaxExpand, DefaultMaxExpand, 1, MaxMaxExpand).
-			remote().flag("at most `N` nodes join that only expansion finds"),
+			remote().setting("at most `N` nodes join that only expansion finds"),
 		shareOf("decay", func(r *Request) **int { return &r.Decay }, DefaultDecay, DefaultDecay, "0.7").
 			only((*Request).checkDecay).fills(nil).
-			remote().flag("with --expansion decay: the `SHARE` that each hop keeps, above 0 to 1"),
+			remote().setting("with expansion=decay: the `SHARE` that each hop keeps, above 0 to 1"),
 		shareOf("damping", func(r *Request) **int { return &r.Damping }, DefaultDamping, DefaultDamping,
 			"0.85").only((*Request).checkDamping).fills(nil).
-			remote().flag("with --expansion ppr: the `SHARE` that moves on, between 0 and 1"),
+			remote().setting("with expansion=ppr: the `SHARE` that moves on, between 0 and 1"),
 		names("expandTypes", ParamTexts, func(r *Request) *[]string { return &r.ExpandTypes },
 			func(r *Request) error { return checkNames("expandTypes", r.ExpandTypes) }).as("expand-type").
-			remote().flag("expand along edges of this `TYPE` only (repeatable)"),
+			remote().setting("expand along edges of this `TYPE` only (repeatable)"),
 		list("edgeWeights", ParamObject, func(r *Request) *[]EdgeWeight { return &r.EdgeWeights },
 			encodeEdgeWeights, decodeEdgeWeights, objectOf(ParseEdgeWeight), sortedEdgeWeights,
-			(*Request).checkEdgeWeights).remote().flagAs("edge-weight",
+			(*Request).checkEdgeWeights).remote().settingAs("edge-weight",
 			"lend so much over edges of a type: `TYPE=W`, W 0 to 16, 1 for others (repeatable)"),
 		word("direction", func(r *Request) *Direction { return &r.Direction }, Both, "", Out, In, Both).
-			remote().flag("expand along edges out, in or both"),
+			remote().setting("expand along edges out, in or both"),
 	}
 }
 
@@ -456,33 +456,33 @@ func paramsOfExpansion() []param {
 func paramsOfForm() []param {
 	return []param{
 		truth("dedup", func(r *Request) *bool { return &r.Dedup }).
-			remote().flag("leave out what repeats an item before it"),
+			remote().setting("leave out what repeats an item before it"),
 		word("altitude", func(r *Request) *Altitude { return &r.Altitude }, AltitudeEntity, AltitudeEntity,
 			Altitudes()...).
-			remote().flag("print digests of scopes in place of items that do not fit: `HOW` is entity (never), scope, " +
+			remote().setting("print digests of scopes in place of items that do not fit: `HOW` is entity (never), scope, " +
 			"root (that of the whole first) or auto (as scope where the query asks broadly)"),
 		word("order", func(r *Request) *Order { return &r.Order }, ByRank, ByRank, ByRank, ByTime).
-			remote().flag("print items by rank or by time (oldest first)"),
+			remote().setting("print items by rank or by time (oldest first)"),
 		word("pack", func(r *Request) *Packing { return &r.Pack }, PackAuto, PackWhole, PackAuto, PackWhole,
 			PackPassages).
-			remote().flag("print `TEXTS` whole, or the passages of summary and content that fit the query best; " +
+			remote().setting("print `TEXTS` whole, or the passages of summary and content that fit the query best; " +
 			"auto: whole while the budget lasts, passages of chunks that do not fit"),
 		option("passageTokens", func(r *Request) **int { return &r.PassageTokens },
 			DefaultPassageTokens, always, 1, MaxPassageTokens).
 			only((*Request).checkPassageTokens).fills((*Request).resolvePassages).
-			remote().flag("with --pack passages or auto: at most `N` tokens of each text"),
+			remote().setting("with pack=passages or auto: at most `N` tokens of each text"),
 		word("tokenizer", func(r *Request) *string { return &r.Tokenizer }, Estimate, Estimate,
 			Estimate).only((*Request).checkTokenizer).
-			remote().flag("count tokens by `NAME`: estimate, or a counter of the program that has the repository open"),
+			remote().setting("count tokens by `NAME`: estimate, or a counter of the program that has the repository open"),
 		count("adjacency", func(r *Request) *int { return &r.Adjacency }, always, MaxAdjacency).
 			remote().flag("print `N` edges of each item in each direction"),
 		names("show", ParamWords, func(r *Request) *[]string { return &r.Show }, (*Request).checkShow,
 			ShowTimes, ShowKey, ShowContent).
-			remote().flag("print these `LINES` too: times, key, content"),
+			remote().setting("print these `LINES` too: times, key, content"),
 		word("format", func(r *Request) *Format { return &r.Format }, FormatYAML, FormatYAML, Formats()...).own(ownAsked).shown(string(FormatBrief)).
 			remote().flag("print items in this `FORM`: brief or yaml, which has full ids"),
 		option("summaryCap", func(r *Request) **int { return &r.SummaryCap },
 			DefaultSummaryCap, always, 0, MaxSummaryCap).
-			remote().flag("cut each text at `N` characters; 0 for whole"),
+			remote().setting("cut each text at `N` characters; 0 for whole"),
 	}
 }

@@ -24,8 +24,7 @@ var sparseInfos = []WarningInfo{{
 	Code:    NoSparse,
 	When:    "no node has a sparse vector of the model of a sparse query vector",
 	Message: "no node has a sparse vector of the model {model}",
-	Remedy: "commit sparse embeddings of it, give it with --vector if its vectors are dense, or " +
-		"name another model with --sparse; there are: {models}",
+	Remedy:  "commit sparse embeddings of it, or name another model with --vector; there are: {models}",
 }}
 
 // SparseVector is a query as a learned-sparse model sees it. It is compared with the sparse

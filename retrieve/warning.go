@@ -61,28 +61,28 @@ var warningInfos = []WarningInfo{
 		Code:    NothingPasses,
 		When:    "nodes match, but all of them are filtered out or hidden",
 		Message: "nodes match, but filters or marks leave all of them out",
-		Remedy: "widen --type, --where, --valid-at or the time range, let hidden states " +
+		Remedy: "widen --type, --where, --set valid-at or the time range, let hidden states " +
 			"through with --include, or leave out --exclude and --unseen",
 	},
 	{
 		Code:    BudgetTooSmall,
 		When:    "nodes were found, but none of those examined fits the budget",
 		Message: "no item fits the budget: the smallest takes %d tokens",
-		Remedy:  "raise --budget to %d or more, or shorten items with --summary-cap",
+		Remedy:  "raise --budget to %d or more, or shorten items with --set summary-cap",
 		Param:   "smallest",
 	},
 	{
 		Code:    ExpansionTruncated,
 		When:    "the nodes that fit best have too many edges for all to lend to their neighbours",
 		Message: "expansion was cut short: %d of the nodes that fit best did not lend to their neighbours",
-		Remedy:  "follow fewer edges with --expand-type or --direction",
+		Remedy:  "follow fewer edges with --set expand-type or --set direction",
 		Param:   "sources",
 	},
 	{
 		Code:    LinksCut,
 		When:    "nodes that fit best have more edges than paths or PageRank look at",
 		Message: "expansion was cut short: %d nodes have more edges than it follows",
-		Remedy:  "follow fewer edges with --expand-type or --direction",
+		Remedy:  "follow fewer edges with --set expand-type or --set direction",
 		Param:   "nodes",
 	},
 	{
@@ -90,7 +90,7 @@ var warningInfos = []WarningInfo{
 		When: "an expansion or edge types were asked for, and nothing was linked to what a query " +
 			"found",
 		Message: "expansion did nothing: what a query found has no edges or mentions to follow",
-		Remedy:  "give a query, widen --expand-type, --direction, --type or --marks, or commit edges",
+		Remedy:  "give a query, widen --set expand-type, --set direction, --type or --include, or commit edges",
 	},
 	{
 		Code:    Redacted,
@@ -104,14 +104,14 @@ var warningInfos = []WarningInfo{
 		When: "the session has shown more than a request can exclude",
 		Message: "what the session showed before its record %d may come again: no more can be " +
 			"excluded",
-		Remedy: "begin another session, or narrow the query with --type, --where or --created-from",
+		Remedy: "begin another session, or narrow the query with --type, --where or --since",
 		Param:  "from",
 	},
 	{
 		Code:    NoVectors,
 		When:    "no node has a dense vector of the model of a query vector",
 		Message: "no node has a dense vector of the model {model}",
-		Remedy: "commit embeddings of it, give it with --sparse if its vectors are sparse, or name " +
+		Remedy: "commit embeddings of it, or name " +
 			"another model with --vector; there are: {models}",
 	},
 	{
@@ -125,40 +125,40 @@ var warningInfos = []WarningInfo{
 		Code:    StaleVectors,
 		When:    "items were found by the vector of a text that was changed since",
 		Message: "items whose text was changed after it was embedded: %d",
-		Remedy:  "embed them anew and commit that, or leave --vector and --sparse out",
+		Remedy:  "embed them anew and commit that, or leave --vector out",
 		Param:   "nodes",
 	},
 	{
 		Code:    Respelled,
 		When:    "no node has a word of the text, and some have one that is spelled nearly so",
 		Message: "no node has the word {word}: it was read as {term}, which counts for half",
-		Remedy:  "correct it, or say --spelling off if it was meant",
+		Remedy:  "correct it, or say --set spelling=off if it was meant",
 	},
 	{
 		Code:    EdgeWeightsUnused,
 		When:    "edge types are given weights, but nothing is lent over edges",
 		Message: "the weights of edge types did nothing: the request is not expanded",
-		Remedy:  "ask for a text or vector, with --expand 1 or more, or leave --edge-weight out",
+		Remedy:  "ask for a text or vector, with --set expand=1 or more, or leave --set edge-weight out",
 	},
 	{
 		Code: NoCommunity,
 		When: "communities were asked for, but the best nodes are in none with other nodes that pass",
 		Message: "communities added nothing: the nodes that fit best are in none, or in none with " +
 			"other nodes that pass",
-		Remedy: "leave --community out, ask for something, widen the filters, or link nodes " +
+		Remedy: "leave --set community out, ask for something, widen the filters, or link nodes " +
 			"('mnem explore --communities' shows what there is)",
 	},
 	{
 		Code:    NotReranked,
 		When:    "reranking was asked for, and its model gave no scores",
 		Message: "the order is that without reranking: {model} did not do it",
-		Remedy:  "ask again, rerank with another --rerank, or leave it out",
+		Remedy:  "ask again, rerank with another --set rerank, or leave it out",
 	},
 	{
 		Code:    NotRewritten,
 		When:    "rewriting was asked for, and there are no rewrites",
 		Message: "the query was not rewritten: the answer is to its own words alone",
-		Remedy:  "ask again, name another --rewrite-model, or give texts with --also",
+		Remedy:  "ask again, name another --set rewrite-model, or give texts with --also",
 	},
 	{
 		Code:    RewritesInVain,
@@ -171,8 +171,8 @@ var warningInfos = []WarningInfo{
 		Code:    NoNow,
 		When:    "the text has dates that count from now, and no now was given",
 		Message: "dates that count from now were not read: %d",
-		Remedy: "give the day with --now, name dates with their year, or ignore them with " +
-			"--weight time=0",
+		Remedy: "give the day with --set now, name dates with their year, or ignore them with " +
+			"--set weight=time=0",
 		Param: "dates",
 	},
 	{

@@ -139,12 +139,12 @@ func TestBenchAnswersAsRetrieveDoes(t *testing.T) {
 	w.run(0, "init")
 	other.run(0, "init")
 	other.run(0, "commit", "-m", "dated", "dated.changes.jsonl")
-	want, _ := other.run(0, "retrieve", "--all", "--batch", "dated.queries.jsonl", "--limit", "200", "--budget", "0")
+	want, _ := other.run(0, "retrieve", "--set", "floor=rest", "--batch", "dated.queries.jsonl", "--limit", "200", "--budget", "0")
 	if n := strings.Count(want, `"lane":"time"`); n != 2 {
 		t.Errorf("%d answers by dates: %s", n, want)
 	}
 	w.run(0, "commit", "-m", "memory", "memory.changes.jsonl")
-	more, _ := w.run(0, "retrieve", "--all", "--batch", "memory.queries.jsonl", "--limit", "200", "--budget", "0")
+	more, _ := w.run(0, "retrieve", "--set", "floor=rest", "--batch", "memory.queries.jsonl", "--limit", "200", "--budget", "0")
 	want += more
 	if diff := cmp.Diff(withoutCommits(t, want), withoutCommits(t, string(got))); diff != "" {
 		t.Errorf("answers (-want +got):\n%s", diff)

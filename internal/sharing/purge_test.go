@@ -38,7 +38,7 @@ func TestReadsBesidePurges(t *testing.T) {
 	reads := [][]string{
 		{"show", "SECRET"}, {"show", "SECRET", "--at", first}, {"recall", "heron of the lake", "--at", first},
 		{"retrieve", "heron of the lake"}, {"retrieve", "heron of the lake", "--at", first},
-		{"retrieve", "what is kept of topic 1", "--altitude", "auto"},
+		{"retrieve", "what is kept of topic 1", "--set", "altitude=auto"},
 		{"recall", "word of day", "--at", first}, {"log"}, {"diff", first, "HEAD"}, {"ls", "--type", "Fact"},
 		{"map"}, {"map", "--at", first}, {"digest", "scope1"}, {"digest", "scope1", "--at", first},
 		{"explore", "scope1"}, {"explore", "--communities"}, {"stats"}, {"export", "--all", "-o", "FILE"},

@@ -193,7 +193,12 @@ func messageOf(err error, remote bool) string {
 	return message
 }
 
-func parameter(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
+// Set begins what errors call a field that the command line has by --set.
+const Set = "set "
+
+func parameter(flag string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(flag, Set), "-", "_")
+}
 
 // HintGiven returns the next step that an error was given for the command line, "" for none.
 func HintGiven(err error) string {

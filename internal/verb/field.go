@@ -27,7 +27,6 @@ type Field struct {
 	Enum       []string
 	Default    string
 	Complete   string
-	Alias      string
 	Not        []string
 	Arg        bool
 	Required   bool
@@ -38,7 +37,9 @@ type Field struct {
 	Destroys   bool
 	Comma      bool
 	Words      bool
-	Hidden     bool // from help: it is there to be refused with a reason
+	Named      bool // whether the command line has it by --set NAME=VALUE, whether or not as a flag
+	NoFlag     bool // whether it is no flag
+	Sets       bool // whether its values, each NAME=VALUE, set the fields with Named
 	Most       int  // bytes of standard input in place of Words, 0 for what a memory may have
 	// True is the value that a remote caller's true stands for, "" for true itself; Alone is whether the
 	// flag without a value means that too.
@@ -81,8 +82,10 @@ func fieldsOf(t reflect.Type, index []int) (all []Field) {
 			all = append(all, tableFields(f.Tag.Get("table"), at)...)
 		case f.Anonymous:
 			part := fieldsOf(f.Type, at)
+			flags, some := f.Tag.Lookup("flags")
 			for i := range part {
 				part[i].Remote = part[i].Remote && tag != "local"
+				part[i].NoFlag = part[i].NoFlag || some && !part[i].Arg && !slices.Contains(strings.Fields(flags), part[i].Name)
 			}
 			all = append(all, part...)
 		case tagged && tag != "-":
@@ -125,8 +128,6 @@ func fieldOf(f reflect.StructField, tag string, index []int) Field {
 		case "":
 		case "short":
 			out.Short = value
-		case "alias":
-			out.Alias = value
 		case "arg":
 			out.Arg = true
 		case "required":
@@ -146,8 +147,12 @@ func fieldOf(f reflect.StructField, tag string, index []int) Field {
 			out.Most, _ = strconv.Atoi(value) // 0 without one
 		case "comma":
 			out.Comma = true
-		case "hidden":
-			out.Hidden = true
+		case "set":
+			out.Named, out.NoFlag = true, true
+		case "settable":
+			out.Named = true
+		case "sets":
+			out.Sets = true
 		case "true":
 			out.True = value
 		case "alone":

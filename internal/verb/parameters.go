@@ -13,7 +13,7 @@ import (
 
 // Parameters is embedded in requests that have parameters of retrieval as fields: those that the tag table
 // names, by their names in the table of package retrieve, or without the tag all that have flags; where it
-// is profile too, but without usual values, and those that no profile can hold are hidden. A
+// is profile, those that a profile can hold, without usual values. A
 // field of the same flag that the request declares itself stands for the parameter in its place.
 type Parameters struct {
 	Params
@@ -60,7 +60,7 @@ func tableFields(tag string, index []int) (all []Field) {
 		names = nil
 	}
 	for _, p := range retrieve.Params() {
-		if p.Flag == "" || len(names) > 0 && !slices.Contains(names, p.Name) {
+		if p.Flag == "" || profile && p.Own != "" || len(names) > 0 && !slices.Contains(names, p.Name) {
 			continue
 		}
 		doc, repeatable := strings.CutSuffix(p.Doc, " (repeatable)")
@@ -72,11 +72,10 @@ func tableFields(tag string, index []int) (all []Field) {
 		f := Field{
 			Name: p.Flag, Kind: paramKinds[p.Kind], Doc: doc, Enum: p.Words, Default: p.Usual,
 			Remote: p.Remote, Varies: p.Varies, Comma: p.Kind == retrieve.ParamWords,
-			index: index, of: &p, table: true,
+			Named: true, NoFlag: p.Set, index: index, of: &p, table: true,
 		}
 		if profile {
-			f.Default, f.Hidden = "", p.Own != ""
-			f.Remote = f.Remote && !f.Hidden
+			f.Default, f.NoFlag = "", true
 		}
 		switch {
 		case repeatable:
@@ -145,9 +144,17 @@ func (f *Field) member(req any) (ipld.Value, error) {
 		return ipld.ListValue(items...), nil
 	}
 	if v.Len() == 0 && len(f.of.Words) > 0 {
-		return ipld.Value{}, Bad(f.Name, "want %s", f.of.Choice())
+		return ipld.Value{}, Bad(f.shown(), "want %s", f.of.Choice())
 	}
 	return ipld.StringValue(v.String()), nil
+}
+
+// shown is how errors call the field.
+func (f *Field) shown() string {
+	if f.NoFlag && f.Named {
+		return Set + f.Name
+	}
+	return f.Name
 }
 
 // weights reads values of the form NAME=W as the members of an object: W follows the last "=". The
@@ -159,11 +166,11 @@ func (f *Field) weights(values []string) (ipld.Value, error) {
 	for _, s := range values {
 		at := strings.LastIndexByte(s, '=')
 		if at < 1 {
-			return ipld.Value{}, BadValue(f.Name, s, "want %s", cmp.Or(form, "NAME=W"))
+			return ipld.Value{}, BadValue(f.shown(), s, "want %s", cmp.Or(form, "NAME=W"))
 		}
 		w, err := ipld.ParseJSON([]byte(s[at+1:]))
 		if err != nil {
-			return ipld.Value{}, BadValue(f.Name, s, "%q is not a number", s[at+1:])
+			return ipld.Value{}, BadValue(f.shown(), s, "%q is not a number", s[at+1:])
 		}
 		entries = append(entries, ipld.Entry{Key: s[:at], Value: w})
 	}

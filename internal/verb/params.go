@@ -14,7 +14,7 @@ type AtRevision struct {
 
 // Marks is of verbs that leave out what marks hide.
 type Marks struct {
-	Include []string `op:",remote,comma,alias=marks" enum:"forgotten superseded expired retired" doc:"show nodes and edges in these hidden {STATES} too: forgotten, superseded, expired, retired"`
+	Include []string `op:",remote,comma" enum:"forgotten superseded expired retired" doc:"show nodes and edges in these hidden {STATES} too: forgotten, superseded, expired, retired"`
 }
 
 // States returns the hidden states that are let through.

@@ -21,12 +21,12 @@ import (
 // QuestionModels are the models that complete a question. Remote callers ask for those of the
 // configuration alone, or for what asks no model.
 type QuestionModels struct {
-	Embed        string `op:",remote,varies,true=configured,alone" doc:"rank by the embedding of the query too, made by {SPEC}" note:" (alone: MNEM_EMBED_MODEL; config: embed.model)" remote:"use the embedding model of the configuration too"`
-	Rerank       string `op:",remote,varies,true=configured" doc:"judge the best items anew by {SPEC}: $RERANKERS, or configured for that of the configuration" note:" (MNEM_RERANK_MODEL; config: rerank.model)" remote:"judge the best items anew by the model of the configuration"`
-	RerankTop    int    `op:",remote" default:"50" doc:"judge {N} items; 1 to 200"`
-	Rewrite      string `op:",remote,varies,true=multi" enum:"multi hyde" doc:"let a model make such texts: {WAY} is multi or hyde" remote:"let the model of the configuration put the query into other words: multi, or true, or hyde for a made-up answer"`
-	RewriteModel string `op:"" doc:"let {SPEC} do it: $REWRITERS" note:" (config: rewrite.model)"`
-	Rewrites     int    `op:",remote" default:"3" doc:"with --rewrite multi: {N} texts, 1 to 8"`
+	Embed        string `op:",settable,remote,varies,true=configured,alone" doc:"rank by the embedding of the query too, made by {SPEC}" note:" (alone: MNEM_EMBED_MODEL; config: embed.model)" remote:"use the embedding model of the configuration too"`
+	Rerank       string `op:",set,remote,varies,true=configured" doc:"judge the best items anew by {SPEC}: $RERANKERS, or configured for that of the configuration" note:" (MNEM_RERANK_MODEL; config: rerank.model)" remote:"judge the best items anew by the model of the configuration"`
+	RerankTop    int    `op:",set,remote" default:"50" doc:"judge {N} items; 1 to 200"`
+	Rewrite      string `op:",set,remote,varies,true=multi" enum:"multi hyde" doc:"let a model make such texts: {WAY} is multi or hyde" remote:"let the model of the configuration put the query into other words: multi, or true, or hyde for a made-up answer"`
+	RewriteModel string `op:",set" doc:"let {SPEC} do it: $REWRITERS" note:" (config: rewrite.model)"`
+	Rewrites     int    `op:",set,remote" default:"3" doc:"with rewrite=multi: {N} texts, 1 to 8"`
 
 	// Kept is whether the vectors will be stored: then a failing model is retried more often.
 	Kept bool `op:"-"`
@@ -45,23 +45,23 @@ func (m *QuestionModels) CheckModels(given func(string) bool, asks bool) error {
 	case m.Embed != "" && !asks:
 		return Usagef("--embed needs a query to embed; after --embed=SPEC, not --embed SPEC")
 	case given("rerank") && m.Rerank == "":
-		return Bad("rerank", "want a model, or %s", Configured)
+		return Bad(Set+"rerank", "want a model, or %s", Configured)
 	case given("rerank-top") && m.Rerank == "":
-		return Between("%s is for %s", "rerank-top", "rerank")
+		return Between("%s is for %s", Set+"rerank-top", Set+"rerank")
 	case m.Rerank != "" && !asks:
-		return Between("%s needs a query to judge by", "rerank")
+		return Between("%s needs a query to judge by", Set+"rerank")
 	case given("rewrite") && m.Rewrite != retrieve.RewriteMulti && m.Rewrite != retrieve.RewriteHyde:
-		return Bad("rewrite", "%q is not multi or hyde", m.Rewrite)
+		return Bad(Set+"rewrite", "%q is not multi or hyde", m.Rewrite)
 	case m.Rewrite != "" && given("also"):
-		return Exclude("also", "rewrite")
+		return Exclude("also", Set+"rewrite")
 	case given("rewrite-model") && m.Rewrite == "":
-		return Between("%s is for %s", "rewrite-model", "rewrite")
+		return Between("%s is for %s", Set+"rewrite-model", Set+"rewrite")
 	case given("rewrites") && m.Rewrite != retrieve.RewriteMulti:
-		return Between("%s is for %s multi", "rewrites", "rewrite")
+		return Between("%s is for %s=multi", Set+"rewrites", Set+"rewrite")
 	case (m.Rewrite != "" || given("also")) && !asks:
-		return Between("%s and %s need a query", "also", "rewrite")
+		return Between("%s and %s need a query", "also", Set+"rewrite")
 	}
-	return CheckRange("rewrites", m.Rewrites, 1, retrieve.MaxRewrites)
+	return CheckRange(Set+"rewrites", m.Rewrites, 1, retrieve.MaxRewrites)
 }
 
 // Open sets up the models of a request and opens them.
@@ -193,8 +193,7 @@ func (j judged) Rerank(_ context.Context, query string, texts []string) ([]int64
 
 // QueryVectors are vectors of a query in files of this machine.
 type QueryVectors struct {
-	Vector []string `op:"" doc:"rank by this {MODEL=@FILE} too: the query's embedding" note:" (repeatable)"`
-	Sparse []string `op:"" doc:"rank by this {MODEL=@FILE} too: the query's learned-sparse vector" note:" (repeatable)"`
+	Vector []string `op:"" doc:"rank by this {MODEL=@FILE} too: the query's vector, a list of numbers, or an object of terms" note:" (repeatable)"`
 
 	// What is in the files, once they were read.
 	Dense  []retrieve.QueryVector  `op:"-"`
@@ -208,31 +207,23 @@ func (q *QueryVectors) Load(ctx context.Context, by Caller) error {
 		return nil
 	}
 	q.Loaded = true
-	err := EachVector(ctx, by, "vector", q.Vector, func(model string, v ipld.Value) error {
+	return EachVector(ctx, by, "vector", q.Vector, func(model string, v ipld.Value) error {
+		if v.Kind() == ipld.Map {
+			vector, err := retrieve.ParseSparseVector(model, v)
+			q.Terms = append(q.Terms, vector)
+			return err
+		}
 		vector, err := retrieve.ParseQueryVector(model, v)
 		q.Dense = append(q.Dense, vector)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return EachVector(ctx, by, "sparse", q.Sparse, func(model string, v ipld.Value) error {
-		vector, err := retrieve.ParseSparseVector(model, v)
-		q.Terms = append(q.Terms, vector)
 		return err
 	})
 }
 
 // FromStdin returns the fields that standard input is named for.
 func (q *QueryVectors) FromStdin() (uses []string) {
-	for _, list := range []struct {
-		field  string
-		values []string
-	}{{"--vector ", q.Vector}, {"--sparse ", q.Sparse}} {
-		for _, v := range list.values {
-			if model, ok := strings.CutSuffix(v, "=@-"); ok {
-				uses = append(uses, list.field+model)
-			}
+	for _, v := range q.Vector {
+		if model, ok := strings.CutSuffix(v, "=@-"); ok {
+			uses = append(uses, "--vector "+model)
 		}
 	}
 	return uses

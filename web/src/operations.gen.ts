@@ -128,14 +128,11 @@ export interface Arguments {
   op_log: { limit?: number };
   recall: {
     adjacency?: number;
-    all?: boolean;
     also?: string[];
     altitude?: 'entity' | 'scope' | 'root' | 'auto';
     at?: string;
     budget?: number;
     community?: boolean;
-    created_from?: string;
-    created_to?: string;
     current?: boolean;
     damping?: number;
     decay?: number;
@@ -169,12 +166,14 @@ export interface Arguments {
     rewrites?: number;
     session?: string;
     show?: ('times' | 'key' | 'content')[];
+    since?: string;
     spelling?: 'on' | 'off';
     summary_cap?: number;
     time?: string;
     tokenizer?: 'estimate';
     type?: string[];
     unseen?: boolean;
+    until?: string;
     updated_from?: string;
     updated_to?: string;
     valid_at?: string;

@@ -14,7 +14,7 @@ export interface Page { route: Route; at: string; tick: number; writes: boolean;
 
 const floors = ['answer', 'maybe', 'rest'] as const;
 const altitudes = ['entity', 'scope', 'root', 'auto'] as const;
-const fields = ['limit', 'budget', 'floor', 'altitude', 'created_from', 'created_to'] as const;
+const fields = ['limit', 'budget', 'floor', 'altitude', 'since', 'until'] as const;
 
 /** Search is the box of recall, and what it found. */
 export function Search({ route, at, tick }: Page) {
@@ -24,7 +24,7 @@ export function Search({ route, at, tick }: Page) {
     query, at, explain: true, type: q.getAll('type'), include: hidden.filter((s) => q.getAll('include').includes(s)),
     limit: number(q.get('limit')) ?? 10, budget: number(q.get('budget')), floor: floors.find((f) => f === q.get('floor')),
     altitude: altitudes.find((a) => a === q.get('altitude')),
-    created_from: q.get('created_from') ?? undefined, created_to: q.get('created_to') ?? undefined,
+    since: q.get('since') ?? undefined, until: q.get('until') ?? undefined,
   };
   const found = useAsk(query ? 'recall' : '', args, tick);
   return (
@@ -102,8 +102,8 @@ function Box({ route, at, tick }: { route: Route; at: string; tick: number }) {
           </fieldset>
           <fieldset>
             <legend>Created</legend>
-            <label>from <input type="date" name="created_from" defaultValue={q.get('created_from') ?? ''} /></label>
-            <label>to <input type="date" name="created_to" defaultValue={q.get('created_to') ?? ''} /></label>
+            <label>from <input type="date" name="since" defaultValue={q.get('since') ?? ''} /></label>
+            <label>to <input type="date" name="until" defaultValue={q.get('until') ?? ''} /></label>
           </fieldset>
         </div>
       </details>

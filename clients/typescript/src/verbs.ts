@@ -2417,9 +2417,9 @@ export interface ProfileSetOptions {
   budget?: number | undefined;
   /** raise and add members of the communities that the best nodes are in */
   community?: boolean | undefined;
-  /** with --expansion ppr: the SHARE that moves on, between 0 and 1 */
+  /** with expansion=ppr: the SHARE that moves on, between 0 and 1 */
   damping?: number | undefined;
-  /** with --expansion decay: the SHARE that each hop keeps, above 0 to 1 */
+  /** with expansion=decay: the SHARE that each hop keeps, above 0 to 1 */
   decay?: number | undefined;
   /** leave out what repeats an item before it */
   dedup?: boolean | undefined;
@@ -2454,7 +2454,7 @@ export interface ProfileSetOptions {
    * budget lasts, passages of chunks that do not fit
    */
   pack?: "auto" | "whole" | "passages" | undefined;
-  /** with --pack passages or auto: at most N tokens of each text */
+  /** with pack=passages or auto: at most N tokens of each text */
   passage_tokens?: number | undefined;
   /** print these LINES too: times, key, content */
   show?: readonly ("times" | "key" | "content")[] | undefined;
@@ -2508,8 +2508,6 @@ export interface PurgeOptions {
 export interface RecallOptions {
   /** print N edges of each item in each direction */
   adjacency?: number | undefined;
-  /** print every item in the order of ranks, however sure it is */
-  all?: boolean | undefined;
   /** search for this TEXT too: the query in other words (repeatable, at most 8) */
   also?: readonly (string)[] | undefined;
   /**
@@ -2523,15 +2521,11 @@ export interface RecallOptions {
   budget?: number | undefined;
   /** raise and add members of the communities that the best nodes are in */
   community?: boolean | undefined;
-  /** created at this TIME or later */
-  created_from?: string | undefined;
-  /** created before this TIME */
-  created_to?: string | undefined;
   /** leave out replaced memories */
   current?: boolean | undefined;
-  /** with --expansion ppr: the SHARE that moves on, between 0 and 1 */
+  /** with expansion=ppr: the SHARE that moves on, between 0 and 1 */
   damping?: number | undefined;
-  /** with --expansion decay: the SHARE that each hop keeps, above 0 to 1 */
+  /** with expansion=decay: the SHARE that each hop keeps, above 0 to 1 */
   decay?: number | undefined;
   /** leave out what repeats an item before it */
   dedup?: boolean | undefined;
@@ -2576,7 +2570,7 @@ export interface RecallOptions {
    * budget lasts, passages of chunks that do not fit
    */
   pack?: "auto" | "whole" | "passages" | undefined;
-  /** with --pack passages or auto: at most N tokens of each text */
+  /** with pack=passages or auto: at most N tokens of each text */
   passage_tokens?: number | undefined;
   /** take what no flag says from this NAME; see 'mnem help profile' */
   profile?: string | undefined;
@@ -2591,12 +2585,14 @@ export interface RecallOptions {
    * answer
    */
   rewrite?: boolean | "multi" | "hyde" | undefined;
-  /** with --rewrite multi: N texts, 1 to 8 */
+  /** with rewrite=multi: N texts, 1 to 8 */
   rewrites?: number | undefined;
   /** answer in this session and record it */
   session?: string | undefined;
   /** print these LINES too: times, key, content */
   show?: readonly ("times" | "key" | "content")[] | undefined;
+  /** created at this TIME or later */
+  since?: string | undefined;
   /** read words that no node has as the closest that some have: on or off */
   spelling?: "on" | "off" | undefined;
   /** cut each text at N characters; 0 for whole */
@@ -2609,6 +2605,8 @@ export interface RecallOptions {
   type?: readonly (string)[] | undefined;
   /** leave out what the session was shown before */
   unseen?: boolean | undefined;
+  /** created before this TIME */
+  until?: string | undefined;
   /** updated (or else created) at this TIME or later */
   updated_from?: string | undefined;
   /** updated (or else created) before this TIME */
@@ -2629,8 +2627,6 @@ export interface RecallBatchOptions {
   lines: readonly Readonly<Record<string, unknown>>[];
   /** print N edges of each item in each direction */
   adjacency?: number | undefined;
-  /** print every item in the order of ranks, however sure it is */
-  all?: boolean | undefined;
   /** search for this TEXT too: the query in other words (repeatable, at most 8) */
   also?: readonly (string)[] | undefined;
   /**
@@ -2644,15 +2640,11 @@ export interface RecallBatchOptions {
   budget?: number | undefined;
   /** raise and add members of the communities that the best nodes are in */
   community?: boolean | undefined;
-  /** created at this TIME or later */
-  created_from?: string | undefined;
-  /** created before this TIME */
-  created_to?: string | undefined;
   /** leave out replaced memories */
   current?: boolean | undefined;
-  /** with --expansion ppr: the SHARE that moves on, between 0 and 1 */
+  /** with expansion=ppr: the SHARE that moves on, between 0 and 1 */
   damping?: number | undefined;
-  /** with --expansion decay: the SHARE that each hop keeps, above 0 to 1 */
+  /** with expansion=decay: the SHARE that each hop keeps, above 0 to 1 */
   decay?: number | undefined;
   /** leave out what repeats an item before it */
   dedup?: boolean | undefined;
@@ -2697,7 +2689,7 @@ export interface RecallBatchOptions {
    * budget lasts, passages of chunks that do not fit
    */
   pack?: "auto" | "whole" | "passages" | undefined;
-  /** with --pack passages or auto: at most N tokens of each text */
+  /** with pack=passages or auto: at most N tokens of each text */
   passage_tokens?: number | undefined;
   /** take what no flag says from this NAME; see 'mnem help profile' */
   profile?: string | undefined;
@@ -2712,12 +2704,14 @@ export interface RecallBatchOptions {
    * answer
    */
   rewrite?: boolean | "multi" | "hyde" | undefined;
-  /** with --rewrite multi: N texts, 1 to 8 */
+  /** with rewrite=multi: N texts, 1 to 8 */
   rewrites?: number | undefined;
   /** answer in this session and record it */
   session?: string | undefined;
   /** print these LINES too: times, key, content */
   show?: readonly ("times" | "key" | "content")[] | undefined;
+  /** created at this TIME or later */
+  since?: string | undefined;
   /** read words that no node has as the closest that some have: on or off */
   spelling?: "on" | "off" | undefined;
   /** cut each text at N characters; 0 for whole */
@@ -2730,6 +2724,8 @@ export interface RecallBatchOptions {
   type?: readonly (string)[] | undefined;
   /** leave out what the session was shown before */
   unseen?: boolean | undefined;
+  /** created before this TIME */
+  until?: string | undefined;
   /** updated (or else created) at this TIME or later */
   updated_from?: string | undefined;
   /** updated (or else created) before this TIME */
@@ -2908,8 +2904,6 @@ export interface RestoreOptions {
 export interface RetrieveOptions {
   /** print N edges of each item in each direction */
   adjacency?: number | undefined;
-  /** print every item in the order of ranks, however sure it is */
-  all?: boolean | undefined;
   /** search for this TEXT too: the query in other words (repeatable, at most 8) */
   also?: readonly (string)[] | undefined;
   /**
@@ -2923,15 +2917,11 @@ export interface RetrieveOptions {
   budget?: number | undefined;
   /** raise and add members of the communities that the best nodes are in */
   community?: boolean | undefined;
-  /** created at this TIME or later */
-  created_from?: string | undefined;
-  /** created before this TIME */
-  created_to?: string | undefined;
   /** leave out replaced memories */
   current?: boolean | undefined;
-  /** with --expansion ppr: the SHARE that moves on, between 0 and 1 */
+  /** with expansion=ppr: the SHARE that moves on, between 0 and 1 */
   damping?: number | undefined;
-  /** with --expansion decay: the SHARE that each hop keeps, above 0 to 1 */
+  /** with expansion=decay: the SHARE that each hop keeps, above 0 to 1 */
   decay?: number | undefined;
   /** leave out what repeats an item before it */
   dedup?: boolean | undefined;
@@ -2976,7 +2966,7 @@ export interface RetrieveOptions {
    * budget lasts, passages of chunks that do not fit
    */
   pack?: "auto" | "whole" | "passages" | undefined;
-  /** with --pack passages or auto: at most N tokens of each text */
+  /** with pack=passages or auto: at most N tokens of each text */
   passage_tokens?: number | undefined;
   /** take what no flag says from this NAME; see 'mnem help profile' */
   profile?: string | undefined;
@@ -2991,12 +2981,14 @@ export interface RetrieveOptions {
    * answer
    */
   rewrite?: boolean | "multi" | "hyde" | undefined;
-  /** with --rewrite multi: N texts, 1 to 8 */
+  /** with rewrite=multi: N texts, 1 to 8 */
   rewrites?: number | undefined;
   /** answer in this session and record it */
   session?: string | undefined;
   /** print these LINES too: times, key, content */
   show?: readonly ("times" | "key" | "content")[] | undefined;
+  /** created at this TIME or later */
+  since?: string | undefined;
   /** read words that no node has as the closest that some have: on or off */
   spelling?: "on" | "off" | undefined;
   /** cut each text at N characters; 0 for whole */
@@ -3009,6 +3001,8 @@ export interface RetrieveOptions {
   type?: readonly (string)[] | undefined;
   /** leave out what the session was shown before */
   unseen?: boolean | undefined;
+  /** created before this TIME */
+  until?: string | undefined;
   /** updated (or else created) at this TIME or later */
   updated_from?: string | undefined;
   /** updated (or else created) before this TIME */
@@ -3029,8 +3023,6 @@ export interface RetrieveBatchOptions {
   lines: readonly Readonly<Record<string, unknown>>[];
   /** print N edges of each item in each direction */
   adjacency?: number | undefined;
-  /** print every item in the order of ranks, however sure it is */
-  all?: boolean | undefined;
   /** search for this TEXT too: the query in other words (repeatable, at most 8) */
   also?: readonly (string)[] | undefined;
   /**
@@ -3044,15 +3036,11 @@ export interface RetrieveBatchOptions {
   budget?: number | undefined;
   /** raise and add members of the communities that the best nodes are in */
   community?: boolean | undefined;
-  /** created at this TIME or later */
-  created_from?: string | undefined;
-  /** created before this TIME */
-  created_to?: string | undefined;
   /** leave out replaced memories */
   current?: boolean | undefined;
-  /** with --expansion ppr: the SHARE that moves on, between 0 and 1 */
+  /** with expansion=ppr: the SHARE that moves on, between 0 and 1 */
   damping?: number | undefined;
-  /** with --expansion decay: the SHARE that each hop keeps, above 0 to 1 */
+  /** with expansion=decay: the SHARE that each hop keeps, above 0 to 1 */
   decay?: number | undefined;
   /** leave out what repeats an item before it */
   dedup?: boolean | undefined;
@@ -3097,7 +3085,7 @@ export interface RetrieveBatchOptions {
    * budget lasts, passages of chunks that do not fit
    */
   pack?: "auto" | "whole" | "passages" | undefined;
-  /** with --pack passages or auto: at most N tokens of each text */
+  /** with pack=passages or auto: at most N tokens of each text */
   passage_tokens?: number | undefined;
   /** take what no flag says from this NAME; see 'mnem help profile' */
   profile?: string | undefined;
@@ -3112,12 +3100,14 @@ export interface RetrieveBatchOptions {
    * answer
    */
   rewrite?: boolean | "multi" | "hyde" | undefined;
-  /** with --rewrite multi: N texts, 1 to 8 */
+  /** with rewrite=multi: N texts, 1 to 8 */
   rewrites?: number | undefined;
   /** answer in this session and record it */
   session?: string | undefined;
   /** print these LINES too: times, key, content */
   show?: readonly ("times" | "key" | "content")[] | undefined;
+  /** created at this TIME or later */
+  since?: string | undefined;
   /** read words that no node has as the closest that some have: on or off */
   spelling?: "on" | "off" | undefined;
   /** cut each text at N characters; 0 for whole */
@@ -3130,6 +3120,8 @@ export interface RetrieveBatchOptions {
   type?: readonly (string)[] | undefined;
   /** leave out what the session was shown before */
   unseen?: boolean | undefined;
+  /** created before this TIME */
+  until?: string | undefined;
   /** updated (or else created) at this TIME or later */
   updated_from?: string | undefined;
   /** updated (or else created) before this TIME */
@@ -3841,9 +3833,9 @@ export abstract class Verbs {
   }
 
   /**
-   * Set parameters of a profile by the flags that 'mnem retrieve' has for them; what is not given stays. A new
+   * Set parameters of a profile, those of 'mnem profile set --help parameters'; what is not given stays. A new
    * profile of a built-in name begins with what that one says. A parameter that is set to nothing, as with
-   * --dedup=false, is taken out. Each change is one commit.
+   * dedup=false, is taken out. Each change is one commit.
    *
    * @param name the name of a profile
    */
@@ -3864,8 +3856,8 @@ export abstract class Verbs {
   }
 
   /**
-   * Take parameters out of a profile by the names of their flags, or for-type for its types; without a PARAM,
-   * all. To do away with the profile use 'mnem profile rm'.
+   * Take parameters out of a profile by their names, or for-type for its types; without a PARAM, all. To do away
+   * with the profile use 'mnem profile rm'.
    *
    * @param name the name of a profile
    *

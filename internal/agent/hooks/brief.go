@@ -62,7 +62,7 @@ func (h *Environment) sessionBrief(ctx context.Context, dir string, t *telling) 
 		return err
 	}
 	if since.Defined() {
-		params["since"] = since.String()
+		params["from"] = since.String()
 	}
 	var got *asking.Brief
 	err = h.askFor(ctx, dir, &asking.TellBrief.Spec, params, func(a any) { got = a.(*asking.Brief) })

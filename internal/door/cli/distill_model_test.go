@@ -44,7 +44,7 @@ func TestDistillWithServers(t *testing.T) {
 		if !strings.Contains(out, "fact 0, fact 1, and fact 3\nwritten by "+p.Name+":m\n") {
 			t.Errorf("%s: %s", p.Name, out)
 		}
-		out, _ = w.run(0, "retrieve", "--altitude", "root", "overview of facts")
+		out, _ = w.run(0, "retrieve", "--set", "altitude=root", "overview of facts")
 		if !strings.Contains(out, "by "+p.Name+":m\n  fact 0, fact 1, and fact 3\n") {
 			t.Errorf("%s: %s", p.Name, out)
 		}

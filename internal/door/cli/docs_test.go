@@ -14,7 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/door/reach"
 	"github.com/mnem-project/mnem/internal/door/settings"
+	"github.com/mnem-project/mnem/internal/verb/asking"
 )
 
 // reference is the page that TestReference keeps: go test ./internal/door/cli -run Reference -rewrite
@@ -214,6 +216,7 @@ func TestVariablesAreDocumented(t *testing.T) {
 	eachCommand(func(_ string, cmd *cobra.Command) {
 		help.WriteString(cmd.Long + "\n" + cmd.Flags().FlagUsages() + cmd.InheritedFlags().FlagUsages())
 	})
+	help.WriteString(reach.ParametersHelp(&asking.Retrieve.Spec))
 	for _, key := range settings.Keys() {
 		help.WriteString(key.Env + "\n")
 	}

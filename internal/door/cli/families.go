@@ -27,17 +27,17 @@ var families = []family{
 		use:   "profile",
 		group: line.GroupChange,
 		short: "Manage named sets of retrieval parameters",
-		long: "A profile is a name for how answers are ranked, expanded, packed and printed: the flags of\n" +
+		long: "A profile is a name for how answers are ranked, expanded, packed and printed: the parameters of\n" +
 			"'mnem retrieve' that say so, with their values. The memory keeps its profiles beside its facts,\n" +
 			"in every commit: they are branched, merged, reverted and exported with it.\n\n" +
-			"A request takes what its flags do not say from one profile: that of --profile, MNEM_PROFILE or\n" +
+			"A request takes what it does not say from one profile: that of --profile, MNEM_PROFILE or\n" +
 			"config retrieve.profile; else one whose types (--for-type) have all that the request asks for\n" +
 			"with --type, the fewest first; else the one that 'mnem profile default' names; else the profile\n" +
-			"default. What a flag says always holds, and what a profile says and does not fit it is left out:\n" +
-			"rounds and --damping of ppr where --expansion says decay.\n\n" +
+			"default. What a request says always holds, and what a profile says and does not fit it is left out:\n" +
+			"rounds and damping of ppr if the request says expansion=decay.\n\n" +
 			"There are always default, chat, docs and code. A profile that is set under one of these names\n" +
 			"takes its place, until it is removed.",
-		example: "  mnem profile list\n  mnem profile set docs --budget 4000 --for-type Document\n" +
+		example: "  mnem profile list\n  mnem profile set docs budget=4000 --for-type Document\n" +
 			"  mnem retrieve 'how to deploy' --profile docs",
 	},
 	{

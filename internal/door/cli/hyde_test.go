@@ -21,7 +21,7 @@ func TestHydeIsEmbedded(t *testing.T) {
 	models.texts = nil
 	chat.said = "passage"
 	args := []string{"a fact", "--embed=ollama:e", "--receipt"}
-	hyde := append(slices.Clone(args), "--rewrite", "hyde", "--rewrite-model", "ollama:m")
+	hyde := append(slices.Clone(args), "--set", "rewrite=hyde", "--set", "rewrite-model=ollama:m")
 	got, stderr := w.ask(hyde...)
 	if diff := cmp.Diff([]string{"a fact", "passage"}, models.texts); diff != "" || stderr != "" {
 		t.Errorf("stderr %q, texts (-want +got):\n%s", stderr, diff)
@@ -36,7 +36,7 @@ func TestHydeIsEmbedded(t *testing.T) {
 		t.Error("replay asks")
 	}
 	// Rewrites of another kind are other questions: they leave the vector as it is.
-	got, _ = w.ask(append(slices.Clone(args), "--rewrite", "multi", "--rewrite-model", "ollama:m")...)
+	got, _ = w.ask(append(slices.Clone(args), "--set", "rewrite=multi", "--set", "rewrite-model=ollama:m")...)
 	if v := w.receiptVector(got.Receipt); !slices.Equal(v, []int8{32, 0, 0, 0, 0, 0, 127, 0}) {
 		t.Errorf("vector %v", v)
 	}

@@ -136,8 +136,8 @@ func TestLastOfSessions(t *testing.T) {
 	h.run(0, "remember", "The harbour crane needs a permit of the port authority")
 	h.run(0, "session", "start", "one", "--follow")
 	h.run(0, "session", "start", "two", "--follow")
-	h.run(0, "recall", "harbour crane permit", "--session", "one", "--time", "2026-03-01")
-	h.run(0, "recall", "port authority", "--session", "two", "--time", "2026-03-02")
+	h.run(0, "retrieve", "--intent", "auto", "harbour crane permit", "--session", "one", "--time", "2026-03-01")
+	h.run(0, "retrieve", "--intent", "auto", "port authority", "--session", "two", "--time", "2026-03-02")
 	list := h.last("-n", "5")
 	if len(list) != 2 || *list[0].Query != "port authority" || *list[1].Query != "harbour crane permit" || !list[0].Exact ||
 		len(list[1].Items) != 1 || list[1].Tokens == 0 || list[1].SHA256 != nil {

@@ -24,7 +24,7 @@ func pathsOf(v *linepkg.Bound) (list []string) {
 		list = append(list, "")
 	}
 	for _, f := range v.Spec.Fields() {
-		if !f.Arg && !f.RemoteOnly && pathWords.MatchString(f.Doc+" "+f.Note) {
+		if !f.Arg && !f.RemoteOnly && !f.NoFlag && pathWords.MatchString(f.Doc+" "+f.Note) {
 			list = append(list, "--"+f.Name)
 		}
 	}
@@ -67,13 +67,9 @@ var pipeLines = map[string][]string{
 	"add":                    {"add PIPE"},
 	"merge --take":           {"merge --resolve alice --take PIPE"},
 	"retrieve --batch":       {"retrieve --batch PIPE"},
-	"retrieve --sparse":      {"retrieve x --sparse m=@PIPE"},
 	"retrieve --vector":      {"retrieve x --vector m=@PIPE"},
 	"recall --batch":         {"recall --batch PIPE"},
-	"recall --sparse":        {"recall x --sparse m=@PIPE"},
-	"recall --vector":        {"recall x --vector m=@PIPE"},
 	"check --calibrate":      {"check --calibrate PIPE"},
-	"check --vector":         {"check x --vector m=@PIPE"},
 	"sources diff --root":    {"sources diff --root PIPE | not a directory", "sources diff --root p=PIPE | not a directory"},
 	"sources refresh --root": {"sources refresh alice --root PIPE | not a directory"},
 	"pack send --output":     {"pack send --ref refs/heads/main -o PIPE | is a named pipe that nothing reads"},

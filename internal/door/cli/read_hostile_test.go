@@ -43,15 +43,15 @@ var hostileCommands = [][]string{
 	{"ls", "--at", "HEAD~1"}, {"ls", "--edges", "--at", "HEAD~1"}, {"ls", "--sort", "props." + evil},
 	{"explore", "b", "--at", "HEAD~1", "--adjacency", "2"}, {"explore", "b", "--to", evil, "--at", "HEAD~1"},
 	{"explore", evil, "--to", "b", "--at", "HEAD~1"}, {"explore", "forged", "--at", "HEAD~1"},
-	{"retrieve", "forged", "--adjacency", "3", "--show", "times,key,content", "--at", "HEAD~1"},
+	{"retrieve", "forged", "--adjacency", "3", "--set", "show=times,key,content", "--at", "HEAD~1"},
 	{"retrieve", "forged", "--explain"}, {"retrieve", "forged", "--explain", "--budget", "1"},
 	{"session", "list"}, {"session", "log", "s"}, {"replay", "s"}, {"show", "HEAD", "--path", "author"}, {"op", "log"}, {"schema"},
 	{"blame", "b", "--at", "HEAD~1"}, {"stats"}, {"map"},
 	// and these fail
 	{"show", "nobody" + evil}, {"show", evil + "y"}, {"log", evil}, {"diff", evil}, {"replay", evil},
 	{"session", "start", evil}, {"session", "log", evil}, {"retrieve", "x", "--session", evil},
-	{"retrieve", "x", "--where", evil}, {"retrieve", "x", "--valid-at", evil},
-	{"retrieve", "x", "--show", evil}, {"retrieve", "x", "--direction", evil}, {"ls", "--after", evil},
+	{"retrieve", "x", "--where", evil}, {"retrieve", "x", "--set", "valid-at=" + evil},
+	{"retrieve", "x", "--set", "show=" + evil}, {"retrieve", "x", "--set", "direction=" + evil}, {"ls", "--after", evil},
 	{"show", "b", "--field", evil}, {"show", evil, "--field", "props.y" + evil},
 }
 

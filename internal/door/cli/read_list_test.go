@@ -112,12 +112,12 @@ func TestListFilters(t *testing.T) {
 `)
 	for _, tt := range []struct{ args, want string }{
 		{"ls --sort key", "a c"},
-		{"ls --sort key --marks retired", "a b c"},
-		{"ls --sort key --marks expired,superseded", "a c"},
-		{"ls --sort key --type T --marks retired", "a b"},
-		{"ls --sort key --type T --type U --marks retired", "a b c"},
-		{"ls --sort key --marks retired --where n>1", "b c"},
-		{"ls --sort key --marks retired --where n>1 --where n<3", "b"},
+		{"ls --sort key --include retired", "a b c"},
+		{"ls --sort key --include expired,superseded", "a c"},
+		{"ls --sort key --type T --include retired", "a b"},
+		{"ls --sort key --type T --type U --include retired", "a b c"},
+		{"ls --sort key --include retired --where n>1", "b c"},
+		{"ls --sort key --include retired --where n>1 --where n<3", "b"},
 	} {
 		got := strings.Join(keysOf(w.one(strings.Fields(tt.args)...)["nodes"]), " ")
 		if got != tt.want {
@@ -125,29 +125,29 @@ func TestListFilters(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]int{
-		"ls --edges": 1, "ls --edges --marks superseded": 2, "ls --edges --type y": 0,
-		"ls --edges --marks superseded --where n=1": 1,
+		"ls --edges": 1, "ls --edges --include superseded": 2, "ls --edges --type y": 0,
+		"ls --edges --include superseded --where n=1": 1,
 	} {
 		if got := w.one(strings.Fields(args)...)["edges"].([]any); len(got) != want {
 			t.Errorf("%s: %d edges, want %d", args, len(got), want)
 		}
 	}
 	for args, want := range map[string]string{
-		"explore a":                                            "",
-		"explore a --marks retired":                            "b",
-		"explore a --marks superseded":                         "c",
-		"explore a --marks superseded,retired":                 "c b",
-		"explore b --in --edge-type x --edge-type y":           "a",
-		"explore a --in --marks retired":                       "",
-		"explore a --edge-type y --marks superseded":           "c",
-		"explore a --type T --marks superseded,retired":        "b",
-		"explore a --to b":                                     "",
-		"explore a --to b --marks retired":                     "a b",
-		"explore b --to a --out --marks retired":               "",
-		"explore b --to a --in --marks retired":                "b a",
-		"explore b --to c --marks retired":                     "",
-		"explore b --to c --marks retired,superseded":          "b a c",
-		"explore b --to c --hops 1 --marks retired,superseded": "",
+		"explore a":                                              "",
+		"explore a --include retired":                            "b",
+		"explore a --include superseded":                         "c",
+		"explore a --include superseded,retired":                 "c b",
+		"explore b --in --edge-type x --edge-type y":             "a",
+		"explore a --in --include retired":                       "",
+		"explore a --edge-type y --include superseded":           "c",
+		"explore a --type T --include superseded,retired":        "b",
+		"explore a --to b":                                       "",
+		"explore a --to b --include retired":                     "a b",
+		"explore b --to a --out --include retired":               "",
+		"explore b --to a --in --include retired":                "b a",
+		"explore b --to c --include retired":                     "",
+		"explore b --to c --include retired,superseded":          "b a c",
+		"explore b --to c --hops 1 --include retired,superseded": "",
 	} {
 		v := w.one(strings.Fields(args)...)
 		if got := strings.Join(keysOf(v["nodes"]), " "); got != want {

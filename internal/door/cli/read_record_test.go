@@ -166,7 +166,7 @@ func TestBatchAnswersInOrder(t *testing.T) {
 		t.Error("a qid that no line has")
 	}
 	w.in = ""
-	alone := w.one("retrieve", "winter berths", "--limit", "1", "--type", "Decision", "--show", "key",
+	alone := w.one("retrieve", "winter berths", "--limit", "1", "--type", "Decision", "--set", "show=key",
 		"--budget", "500")
 	if fmt.Sprint(alone["items"]) != fmt.Sprint(list[1]["items"]) {
 		t.Error("a line and a command line give different items")
@@ -255,7 +255,7 @@ func TestRetrieveFlagsAndEnvironment(t *testing.T) {
 	if got := rendered("--type", "T"); !strings.Contains(got, "summary: lamp lamp <...+491 chars>\n") {
 		t.Errorf("the cap of the environment: %s", got)
 	}
-	if got := rendered("--type", "T", "--summary-cap", "4"); !strings.Contains(got, "lamp <...+496") {
+	if got := rendered("--type", "T", "--set", "summary-cap=4"); !strings.Contains(got, "lamp <...+496") {
 		t.Errorf("the flag goes before the environment: %s", got)
 	}
 	w.env["MNEM_RENDER_SUMMARY_CAP_CHARS"] = "few"
@@ -268,17 +268,17 @@ func TestRetrieveFlagsAndEnvironment(t *testing.T) {
 		want []string // keys
 	}{
 		{"", []string{"b", "c", "a"}}, // the query is the title of b, and c is replaced by it
-		{"--marks superseded", []string{"b", "a", "c"}},
+		{"--include superseded", []string{"b", "a", "c"}},
 		{"--type U", []string{"b", "c"}},
-		{"--type U --current", []string{"b"}},
+		{"--type U --set current", []string{"b"}},
 		{"--where n=1", []string{"a"}},
-		{"--created-to 2026-01-01", []string{"b"}},
-		{"--created-from 2026-01-01", []string{"a"}},
-		{"--updated-to 2026-01-01", []string{"b"}},
-		{"--updated-from 2026-01-01", []string{"a"}},
-		{"--valid-at 2025-07-01", []string{"a"}},
-		{"--limit 1 --expand 0", []string{"a"}},
-		{"--budget 60 --expand 0", []string{"b", "c"}},
+		{"--until 2026-01-01", []string{"b"}},
+		{"--since 2026-01-01", []string{"a"}},
+		{"--set updated-to=2026-01-01", []string{"b"}},
+		{"--set updated-from=2026-01-01", []string{"a"}},
+		{"--set valid-at=2025-07-01", []string{"a"}},
+		{"--limit 1 --set expand=0", []string{"a"}},
+		{"--budget 60 --set expand=0", []string{"b", "c"}},
 	} {
 		args := append([]string{"retrieve", "lamp", "--format", "yaml"}, strings.Fields(tt.args)...)
 		got := keysOf(w.one(args...)["items"])
@@ -286,7 +286,7 @@ func TestRetrieveFlagsAndEnvironment(t *testing.T) {
 			t.Errorf("retrieve lamp %s: %q, want %q", tt.args, got, tt.want)
 		}
 	}
-	got := rendered("--type", "U", "--show", "times,key,content", "--adjacency", "1")
+	got := rendered("--type", "U", "--set", "show=times,key,content", "--adjacency", "1")
 	for _, want := range []string{
 		"key: b\n", "content: a long text\n", "created: 2025-01-01T00:00:00.000000Z\n",
 		"valid: ../2025-06-01T00:00:00.000000Z\n", "Incoming:\n  near <- ",
@@ -299,12 +299,12 @@ func TestRetrieveFlagsAndEnvironment(t *testing.T) {
 	if v := w.one("retrieve", "-"); v["query"] != "lamp" {
 		t.Errorf("the query of standard input: %v", v["query"])
 	}
-	v := w.one("retrieve", "lamp", "--budget", "60", "--expand", "0", "--explain")
+	v := w.one("retrieve", "lamp", "--budget", "60", "--set", "expand=0", "--explain")
 	dropped := v["dropped_items"].([]any)
 	if v["dropped"] != 1.0 || len(dropped) != 1 || dropped[0].(map[string]any)["reason"] != "budget" {
 		t.Errorf("dropped: %v, %v", v["dropped"], dropped)
 	}
-	if out := rendered("--budget", "60", "--expand", "0", "--explain"); !strings.Contains(out,
+	if out := rendered("--budget", "60", "--set", "expand=0", "--explain"); !strings.Contains(out,
 		"dropped: budget") || !strings.Contains(out, "has 'lamp'; replaced ") {
 		t.Errorf("--explain: %s", out)
 	}

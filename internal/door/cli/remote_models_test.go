@@ -164,14 +164,14 @@ func TestRemoteCallersAskTheConfiguredModel(t *testing.T) {
 // TestRerankConfigured is the same on the command line of this machine.
 func TestRerankConfigured(t *testing.T) {
 	w, judges := judgeWorld(t)
-	_, stderr := w.run(operation.Invalid.Exit, "retrieve", "fact", "--rerank", "configured")
-	if !strings.Contains(stderr, "--rerank SPEC") || !strings.Contains(stderr, settings.RerankModel) {
+	_, stderr := w.run(operation.Invalid.Exit, "retrieve", "fact", "--set", "rerank=configured")
+	if !strings.Contains(stderr, "--set rerank=SPEC") || !strings.Contains(stderr, settings.RerankModel) {
 		t.Errorf("stderr %q", stderr)
 	}
 	w.run(operation.Invalid.Exit, "config", "set", settings.RerankModel, "nobody")
 	w.run(operation.Invalid.Exit, "config", "set", settings.RerankModel, "local")
 	w.run(0, "config", "set", settings.RerankModel, "cohere:m")
-	w.ask("fact", "--rerank", "configured")
+	w.ask("fact", "--set", "rerank=configured")
 	if judges.requests != 1 {
 		t.Errorf("%d requests", judges.requests)
 	}

@@ -109,7 +109,7 @@ func TestRerankWithServers(t *testing.T) {
 		w, f := judgeWorld(t)
 		w.env[p.Secret] = "sesame"
 		plain, _ := w.ask("fact")
-		got, stderr := w.ask("fact", "--rerank", name+":m", "--receipt")
+		got, stderr := w.ask("fact", "--set", "rerank="+name+":m", "--receipt")
 		before, after := strings.Fields(plain.keys()), strings.Fields(got.keys())
 		for i := range before {
 			if before[i] != after[len(after)-1-i] {
@@ -131,7 +131,7 @@ func TestRerankFails(t *testing.T) {
 	w, f := judgeWorld(t)
 	f.status = http.StatusTooManyRequests
 	plain, _ := w.ask("fact")
-	got, stderr := w.ask("fact", "--rerank", "voyage:m", "--receipt")
+	got, stderr := w.ask("fact", "--set", "rerank=voyage:m", "--receipt")
 	if got.keys() != plain.keys() || len(got.Warnings) != 1 ||
 		got.Warnings[0].Code != "not_reranked" ||
 		f.requests != reach.QueryAttempts || !strings.Contains(stderr, "warning: rerank with voyage:m:") {
@@ -145,7 +145,7 @@ func TestRewriteWithServers(t *testing.T) {
 		name := p.Name
 		w, f := judgeWorld(t)
 		w.env[p.Secret] = "sesame"
-		got, stderr := w.ask("zeppelin", "--rewrite", "multi", "--rewrite-model", name+":m", "--receipt")
+		got, stderr := w.ask("zeppelin", "--set", "rewrite=multi", "--set", "rewrite-model="+name+":m", "--receipt")
 		if !strings.HasPrefix(got.keys(), "n3") || stderr != "" || f.auth != "Bearer sesame" {
 			t.Errorf("%s: %+v, %v, stderr %q", name, got, f.body, stderr)
 		}
@@ -157,7 +157,7 @@ func TestRewriteWithServers(t *testing.T) {
 	w, f := judgeWorld(t)
 	f.said = " \n"
 	w.run(0, "config", "set", settings.RewriteModel, "ollama:m")
-	got, stderr := w.ask("fact 1", "--rewrite", "hyde")
+	got, stderr := w.ask("fact 1", "--set", "rewrite=hyde")
 	if len(got.Warnings) != 1 || got.Warnings[0].Code != "not_rewritten" ||
 		!strings.Contains(stderr, "nothing but the query itself") {
 		t.Errorf("%+v, stderr %q", got, stderr)
@@ -178,8 +178,8 @@ func TestModelsInBatch(t *testing.T) {
 {"text":"zeppelin","rerank":"","rewrites":["fact 2"]}
 {"text":"fact"}
 `, node.ID))
-	out, _ := w.run(0, "retrieve", "--batch", "q.jsonl", "--rerank", "jina:m", "--rewrite", "multi",
-		"--rewrite-model", "ollama:m")
+	out, _ := w.run(0, "retrieve", "--batch", "q.jsonl", "--set", "rerank=jina:m", "--set", "rewrite=multi",
+		"--set", "rewrite-model=ollama:m")
 	var firsts []string
 	for line := range strings.Lines(out) {
 		var a asked
@@ -194,7 +194,7 @@ func TestModelsInBatch(t *testing.T) {
 	}
 	w.write("bad.jsonl", `{"text":"fact","rerank":"cohere:m"}`)
 	_, stderr := w.run(1, "retrieve", "--batch", "bad.jsonl")
-	if !strings.Contains(stderr, "--rerank") {
+	if !strings.Contains(stderr, "--set rerank") {
 		t.Errorf("stderr %q", stderr)
 	}
 }
@@ -202,18 +202,18 @@ func TestModelsInBatch(t *testing.T) {
 func TestModelFlags(t *testing.T) {
 	w, f := judgeWorld(t)
 	for _, args := range [][]string{
-		{"--rerank", "jina:m"}, {"x", "--rerank", ""}, {"x", "--rerank-top", "9"},
+		{"--set", "rerank=jina:m"}, {"x", "--set", "rerank="}, {"x", "--set", "rerank-top=9"},
 
-		{"x", "--rewrite", "step"}, {"x", "--rewrite-model", "ollama:m"},
-		{"x", "--rewrite", "hyde", "--rewrites", "2"}, {"--also", "y"},
-		{"x", "--rewrite", "multi", "--rewrite-model", "ollama:m", "--rewrites", "9"},
-		{"x", "--rewrite", "multi", "--rewrite-model", "ollama:m", "--also", "y"},
+		{"x", "--set", "rewrite=step"}, {"x", "--set", "rewrite-model=ollama:m"},
+		{"x", "--set", "rewrite=hyde", "--set", "rewrites=2"}, {"--also", "y"},
+		{"x", "--set", "rewrite=multi", "--set", "rewrite-model=ollama:m", "--set", "rewrites=9"},
+		{"x", "--set", "rewrite=multi", "--set", "rewrite-model=ollama:m", "--also", "y"},
 	} {
 		w.run(2, append([]string{"retrieve"}, args...)...)
 	}
 	for _, args := range [][]string{
-		{"--rerank", "local"}, {"--rerank", "jina:m", "--rerank-top", "0"}, {"--also", " "},
-		{"--rewrite", "multi"}, {"--rewrite", "multi", "--rewrite-model", "cohere:m"},
+		{"--set", "rerank=local"}, {"--set", "rerank=jina:m", "--set", "rerank-top=0"}, {"--also", " "},
+		{"--set", "rewrite=multi"}, {"--set", "rewrite=multi", "--set", "rewrite-model=cohere:m"},
 	} {
 		w.run(1, append([]string{"retrieve", "x"}, args...)...)
 	}
@@ -221,7 +221,7 @@ func TestModelFlags(t *testing.T) {
 	delete(w.env, "MNEM_RERANK_JINA_URL")
 	w.env["JINA_API_KEY"] = "sesame"
 	w.run(0, "config", "set", "rerank.jinaURL", "http://127.0.0.1:1")
-	_, stderr := w.run(1, "retrieve", "fact", "--rerank", "jina:m")
+	_, stderr := w.run(1, "retrieve", "fact", "--set", "rerank=jina:m")
 	if !strings.Contains(stderr, "not sent") || f.requests != 0 {
 		t.Errorf("%d requests, stderr %q", f.requests, stderr)
 	}

@@ -75,7 +75,7 @@ var governed = map[string]minimal{
 	"half_life":         {words: "half-life Note=30", args: `{"half_lives":["Note=30"]}`},
 	"digest_write":      {words: "digest-write root " + noDigest + " x", args: `{"digest":"root","source":"` + noDigest + `","text":"x"}`, bare: "the digest is another"},
 	"embed":             {words: "embed --model hash", bare: "there is no model"},
-	"profile_set":       {words: "profile set p --limit 4", args: `{"name":"p","limit":4}`},
+	"profile_set":       {words: "profile set p limit=4", args: `{"name":"p","limit":4}`},
 	"profile_unset":     {words: "profile unset p limit", args: `{"name":"p","params":["limit"]}`},
 	"profile_default":   {words: "profile default p", args: `{"name":"p"}`},
 	"profile_rm":        {words: "profile rm p", args: `{"name":"p"}`},
@@ -301,7 +301,7 @@ func newRuled(t *testing.T) *ruled {
 {"node":{"key":"o","type":"Note"}}
 {"edge":{"type":"knows","src":"n","dst":"m"}}`, "commit -m one -")
 	for _, words := range []string{
-		"pin o", "profile set p --limit 3", "tag v1", "branch side", "session start s", "key new work",
+		"pin o", "profile set p limit=3", "tag v1", "branch side", "session start s", "key new work",
 		"key trust work", "token new t",
 	} {
 		r.ok("a", "", words)

@@ -11,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/door/reach"
 	"github.com/mnem-project/mnem/internal/door/settings"
 	"github.com/mnem-project/mnem/internal/exchange/remote/place"
+	"github.com/mnem-project/mnem/internal/verb/asking"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
@@ -23,6 +24,7 @@ func topics() []topic {
 		{"revisions", "How commits and nodes are named", revisionsTopic},
 		{"sharing", "How many processes use one repository", sharingTopic},
 		{"exit-codes", "What exit codes and error codes mean", exitCodesTopic()},
+		{"parameters", "What --set NAME=VALUE sets for retrieve and recall", parametersTopic()},
 		{"environment", "The variables that commands read", environmentTopic()},
 	}
 }
@@ -96,6 +98,12 @@ All must speak one protocol, as versions of mnem that are near each other do, be
 and see the same files: a process in a container is not answered by one outside. 'mnem fsck
 --repair --accept-head' needs the repository closed by all others.`
 
+func parametersTopic() string {
+	return "'mnem retrieve' and 'mnem recall' take these by --set NAME=VALUE, and some of them as a flag; programs give\n" +
+		"them as members of a request. A list is given one value at a time.\n\n" +
+		reach.ParametersHelp(&asking.Retrieve.Spec)
+}
+
 func exitCodesTopic() string {
 	var b strings.Builder
 	b.WriteString("With --json an error is on standard error:\n\n" +
@@ -124,7 +132,7 @@ func variables() []line.Variable {
 		{Name: "MNEM_AGENT", Means: "the program that acts for the author, as --agent"},
 		{Name: settings.ClientVariable, Means: "what this process is called in databases, where HEAD and the stage are each client's own"},
 		{Name: "MNEM_TASK", Means: "what the agent works on, as --task"},
-		{Name: "TZ", Means: "the time zone of days in questions, as --zone of 'mnem retrieve'"},
+		{Name: "TZ", Means: "the time zone of days in questions, as the parameter zone of 'mnem retrieve'"},
 		{Name: "MNEM_WAIT", Means: "how long to wait for another process, as --wait"},
 		{Name: "MNEM_CREDENTIALS", Means: "tokens for servers of remotes, a line each: URL TOKEN; see 'mnem help remote'"},
 		{Name: "MNEM_SSH", Means: "the program that ssh:// remotes are reached by, with its first arguments (default: ssh)"},
@@ -159,7 +167,7 @@ func variables() []line.Variable {
 		{Name: "MNEM_KEYS", Means: "the directory of keys and the trust list, as --keys"},
 		{Name: settings.ProfileVariable, Means: "the retrieval profile, as --profile"},
 		{Name: "MNEM_RENDER_SUMMARY_CAP_CHARS", Means: "longest summary, context and property printed, " +
-			"as --summary-cap"},
+			"as the parameter summary-cap"},
 		{Name: "SOURCE_DATE_EPOCH", Means: "the time of changes in seconds since 1970, unless --time is given"},
 		{Name: "CODEX_HOME", Means: "the directory of Codex's configuration"},
 		{Name: "XDG_CONFIG_HOME", Means: "the directory of the user's configurations"},

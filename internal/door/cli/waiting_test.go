@@ -112,10 +112,10 @@ func TestNothingWaitsWithTheRepository(t *testing.T) {
 		args  []string
 	}{
 		{args: []string{"retrieve", "fact", "--embed=ollama:m"}},
-		{args: []string{"retrieve", "fact", "--rerank", "cohere:m"}},
-		{args: []string{"retrieve", "fact", "--rewrite", "multi", "--rewrite-model", "ollama:m"}},
-		{args: []string{"recall", "fact", "--rerank", "cohere:m", "--receipt"}},
-		{stdin: "{\"text\":\"fact\"}\n{\"text\":\"fact 1\"}\n", args: []string{"retrieve", "--batch", "-", "--rerank", "cohere:m"}},
+		{args: []string{"retrieve", "fact", "--set", "rerank=cohere:m"}},
+		{args: []string{"retrieve", "fact", "--set", "rewrite=multi", "--set", "rewrite-model=ollama:m"}},
+		{args: []string{"recall", "fact", "--set", "rerank=cohere:m", "--receipt"}},
+		{stdin: "{\"text\":\"fact\"}\n{\"text\":\"fact 1\"}\n", args: []string{"retrieve", "--batch", "-", "--set", "rerank=cohere:m"}},
 		{stdin: "{\"text\":\"fact\"}\n{\"text\":\"fact 1\"}\n", args: []string{"recall", "--batch", "-"}},
 		{args: []string{"remember", "the port is 5432", "--embed=ollama:m"}},
 		{stdin: "the port of the server is 5433", args: []string{"remember", "-"}},

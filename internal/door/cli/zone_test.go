@@ -28,7 +28,7 @@ func TestZoneOnServer(t *testing.T) {
 		{"Asia/Tokyo", "2026-10-11T15:00:00", nil},
 		{"", "2026-10-11T21:00:00", nil},
 		{"Mars", "2026-10-11T21:00:00", nil}, // unknown here: the server decides
-		{"Asia/Tokyo", "2026-10-11T22:00:00", []string{"--zone", "Europe/Berlin"}},
+		{"Asia/Tokyo", "2026-10-11T22:00:00", []string{"--set", "zone=Europe/Berlin"}},
 	} {
 		w.env["TZ"] = c.zone
 		out, _ := w.run(0, append([]string{"-R", said.URL, "retrieve", question, "--explain", "--json"}, c.args...)...)

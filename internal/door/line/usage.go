@@ -70,6 +70,9 @@ func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) error {
 		return err
 	}
 	name, short := e.GetSpecifiedName(), e.GetSpecifiedShortnames()
+	if now := cmd.Annotations[moved+name]; now != "" {
+		return Hint(Usagef("--%s is now %s", name, now), "see '%s --help parameters'", cmd.CommandPath())
+	}
 	err := Usagef("unknown flag %s", flagName(name, short))
 	if len(short) > 1 {
 		err = Usagef("unknown flag %s in -%s", flagName(name, short), short)
@@ -81,23 +84,48 @@ func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) error {
 	return Hint(err, "see '%s --help'", cmd.CommandPath())
 }
 
+// moved begins the annotations of a command that say how flags it had are given now.
+const moved = "moved --"
+
+// MovedFlag notes how a flag that a command had is given now.
+func MovedFlag(cmd *cobra.Command, name, now string) {
+	if cmd.Annotations == nil {
+		cmd.Annotations = map[string]string{}
+	}
+	cmd.Annotations[moved+name] = now
+}
+
 // nearFlags returns the flags of a command whose names come close to one, the nearest first.
-func nearFlags(cmd *cobra.Command, name string) []string {
+func nearFlags(cmd *cobra.Command, name string) (near []string) {
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { // by name, inherited ones too
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	for _, n := range Nearest(name, names) {
+		near = append(near, "--"+n)
+	}
+	return near
+}
+
+// Nearest returns those of several names that come close to one, the nearest first.
+func Nearest(name string, of []string) []string {
 	const far, most = 2, 3
 	type near struct {
 		name string
 		far  int
 	}
 	var found []near
-	cmd.Flags().VisitAll(func(f *pflag.Flag) { // by name, inherited ones too
-		n := Distance(name, f.Name)
-		if strings.HasPrefix(f.Name, name) {
+	for _, other := range of {
+		n := Distance(name, other)
+		if strings.HasPrefix(other, name) {
 			n = min(n, 1)
 		}
-		if !f.Hidden && n <= far && n < len(f.Name) {
-			found = append(found, near{"--" + f.Name, n})
+		if n <= far && n < len(other) {
+			found = append(found, near{other, n})
 		}
-	})
+	}
 	slices.SortStableFunc(found, func(a, b near) int { return a.far - b.far })
 	var names []string
 	for _, f := range found[:min(len(found), most)] {

@@ -89,7 +89,7 @@ func (h VerbHost) Models(m *verb.QuestionModels) (*complete.Models, retrieve.Rer
 	case m.Rewrite == remembering.RewriteCues, m.Rewrite == outlining.RewriteDigest:
 		out.Rewriter, err = openQueryRewriter(c, embedSpec(m.RewriteModel), "--model=SPEC", 0)
 	case m.Rewrite != "":
-		out.Rewriter, err = openQueryRewriter(c, m.RewriteModel, "--rewrite-model SPEC", QueryAttempts)
+		out.Rewriter, err = openQueryRewriter(c, m.RewriteModel, "--set rewrite-model=SPEC", QueryAttempts)
 	}
 	return out, reranker, err
 }

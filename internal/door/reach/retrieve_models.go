@@ -14,21 +14,21 @@ import (
 	"github.com/mnem-project/mnem/internal/state"
 )
 
-// rerankSpecs lists what --rerank takes; before the last stands word.
+// rerankSpecs lists what rerank takes; before the last stands word.
 func rerankSpecs(word string) string {
 	specs := model.Specs(settings.Rerank.Providers)
 	last := len(specs) - 1
 	return strings.Join(specs[:last], ", ") + word + " " + specs[last]
 }
 
-// rerankSpec returns what a value of --rerank names.
+// rerankSpec returns what a value of rerank names.
 func rerankSpec(c *line.Line, value string) (string, error) {
 	if err := MayChooseModel(c, value); err != nil || value != ModelConfigured {
 		return value, err
 	}
 	spec, err := c.Configured(settings.RerankModel)
 	if err == nil && spec == "" {
-		err = noModel(c, "no model to rerank with: there are "+rerankSpecs(" and"), "--rerank SPEC", settings.RerankModel)
+		err = noModel(c, "no model to rerank with: there are "+rerankSpecs(" and"), "--set rerank=SPEC", settings.RerankModel)
 	}
 	return spec, err
 }
@@ -40,7 +40,7 @@ func openReranker(c *line.Line, spec string) (*rerank.Reranker, error) {
 	}
 	m, err := rerank.Open(spec, opt)
 	if err != nil {
-		return nil, fmt.Errorf("%w: --rerank: want a model: %w", state.ErrInvalid, err)
+		return nil, fmt.Errorf("%w: rerank: want a model: %w", state.ErrInvalid, err)
 	}
 	return m, nil
 }

@@ -100,10 +100,11 @@ func Verb(c *line.Line, v *line.Bound) *cobra.Command {
 		if err := f.SetDefault(req); err != nil {
 			panic(err) // seen by the first test that builds the commands
 		}
-		if !f.Arg {
+		if !f.Arg && (!f.NoFlag || f.Sets) {
 			fieldFlag(c, cmd, &f, req)
 		}
 	}
+	setParameters(c, cmd, v.Spec)
 	for _, f := range v.Spec.Fields() {
 		for _, other := range f.Not {
 			cmd.MarkFlagsMutuallyExclusive(other, f.Name)
@@ -137,7 +138,9 @@ func Verb(c *line.Line, v *line.Bound) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		given = append(given, named...)
+		if given, err = setNamed(v.Spec, req, append(given, named...)); err != nil {
+			return err
+		}
 		verb.SetGiven(req, append(given, AskBoth(c, req, given)...))
 		if q, ok := req.(interface{ AcceptsHead() bool }); ok {
 			c.AcceptHead = q.AcceptsHead()
@@ -217,16 +220,8 @@ func fieldFlag(c *line.Line, cmd *cobra.Command, f *verb.Field, req any) {
 	if f.Alone {
 		flags.Lookup(f.Name).NoOptDefVal = f.True
 	}
-	if f.Alias != "" {
-		flag := flags.Lookup(f.Name)
-		name, _ := pflag.UnquoteUsage(flag)
-		flags.Var(flag.Value, f.Alias, "`"+name+"`: another name of --"+f.Name)
-	}
-	if f.Hidden {
+	if f.NoFlag && f.Sets {
 		_ = flags.MarkHidden(f.Name) // it is there
-		if f.Alias != "" {
-			_ = flags.MarkHidden(f.Alias)
-		}
 	}
 	switch {
 	case f.Complete != "":

@@ -132,7 +132,7 @@ var Rerank = &ModelUse{
 // RerankKeys are the keys about that.
 func RerankKeys() []Key {
 	return append(append([]Key{
-		{RerankModel, "MNEM_RERANK_MODEL", "", "the model that judges items anew: PROVIDER:MODEL, as --rerank",
+		{RerankModel, "MNEM_RERANK_MODEL", "", "the model that judges items anew: PROVIDER:MODEL, as --set rerank",
 			CheckRerankModel},
 	}, Rerank.URLKeys()...), Rerank.TimeoutKey())
 }

@@ -53,7 +53,7 @@ type Models struct {
 // refuses a request that names a reranker which it does not have.
 func (m *Models) Complete(ctx context.Context, r retrieve.Request) (retrieve.Request, error) {
 	if r.Rerank != "" && r.Reranker == nil && len(r.Reranked) == 0 {
-		return r, source.Reject("rerank", "%q is not asked here: name it with --rerank too, or give "+
+		return r, source.Reject("rerank", "%q is not asked here: name it with --set rerank too, or give "+
 			"\"reranked\"", r.Rerank)
 	}
 	if strings.TrimSpace(r.Text) == "" {

@@ -82,7 +82,7 @@ func TestRespelled(t *testing.T) {
 	term, _ := ipld.FindEntry(w.Params, "term")
 	if word.Text() != "betaqs" || term.Text() != "beta" ||
 		!strings.Contains(w.Message(), `"betaqs"`) || !strings.Contains(w.Message(), `"beta"`) ||
-		!strings.Contains(w.Remedy(), "--spelling off") {
+		!strings.Contains(w.Remedy(), "--set spelling=off") {
 		t.Errorf("%v: %s; %s", w.Params, w.Message(), w.Remedy())
 	}
 	if receipt, _ := a.Receipt(); receipt.Validate() != nil {

@@ -26,7 +26,7 @@ const (
 // BriefRequest asks for what an agent is told when its session begins: the answer to the request, and what is news.
 type BriefRequest struct {
 	RetrieveRequest
-	Since string `op:"" doc:"the {CID} of the commit since which things are news"`
+	Since string `op:"from" doc:"the {CID} of the commit since which things are news"`
 }
 
 // Brief is what an agent is told when its session begins.
@@ -89,7 +89,7 @@ func brief(ctx context.Context, s *verb.Service, q *BriefRequest) (*Brief, error
 	}
 	c, err := ipld.ParseCID(q.Since)
 	if err != nil {
-		return nil, verb.Bad("since", "%w", err)
+		return nil, verb.Bad("from", "%w", err)
 	}
 	from, err := s.Repo.At(ctx, c)
 	if errors.Is(err, store.ErrNotFound) {

@@ -153,30 +153,27 @@ func changeProfiles(
 
 // ProfileSetRequest asks for parameters of a profile to be set.
 type ProfileSetRequest struct {
-	Name            string `op:",arg,required,remote" doc:"the name of a profile"`
+	Name            string   `op:",arg,required,remote" doc:"the name of a profile"`
+	Set             []string `op:",arg,sets"`
 	verb.Parameters `table:"profile"`
 	ForType         []string `op:",remote" doc:"choose the profile for requests of this {TYPE}" note:" (repeatable)"`
 	ProfileChange
-
-	Include   []string `op:",comma,hidden,alias=marks"`
-	Rerank    string   `op:",hidden"`
-	RerankTop int      `op:",hidden"`
 }
 
 // ProfileSet makes a profile, or changes what it says.
 var ProfileSet = verb.Define(verb.Spec{
 	Command: "profile set", Right: verb.OwnRight,
-	Usage: "NAME [flags]", Effect: verb.Writes, Idempotent: true, Complete: "profile",
+	Usage: "NAME [PARAMETER=VALUE…]", Effect: verb.Writes, Idempotent: true, Complete: "profile",
 	Title: "Create a profile or change its parameters",
-	Doc: "Set parameters of a profile by the flags that 'mnem retrieve' has for them; what is not given\n" +
-		"stays. A new profile of a built-in name begins with what that one says. A parameter that is\n" +
-		"set to nothing, as with --dedup=false, is taken out. Each change is one commit.\n\n" +
-		"What goes only with another flag, as --damping with --expansion ppr, is refused where the\n" +
-		"profile does not have that too.",
-	Example: "  mnem profile set docs --budget 4000 --show content --for-type Document\n" +
-		"  mnem profile set team --edge-weight owns=2 --edge-weight mentions=0.25\n" +
-		"  mnem profile set far --expansion ppr --expand 30 --damping 0.9\n" +
-		"  mnem profile set default --limit 20 -m 'longer answers'",
+	Doc: "Set parameters of a profile, those of 'mnem profile set --help parameters'; what is not given stays.\n" +
+		"A new profile of a built-in name begins with what that one says. A parameter that is set to nothing,\n" +
+		"as with dedup=false, is taken out. Each change is one commit.\n\n" +
+		"What goes only with another parameter, as damping with expansion=ppr, is refused if the profile does\n" +
+		"not have that too.",
+	Example: "  mnem profile set docs budget=4000 show=content --for-type Document\n" +
+		"  mnem profile set team edge-weight=owns=2 edge-weight=mentions=0.25\n" +
+		"  mnem profile set far expansion=ppr expand=30 damping=0.9\n" +
+		"  mnem profile set default limit=20 -m 'longer answers'",
 }, func(ctx context.Context, s *verb.Service, q *ProfileSetRequest) (*ProfilesChanged, error) {
 	set, unset, err := q.change(s.Spec)
 	if err != nil {
@@ -200,13 +197,6 @@ var ProfileSet = verb.Define(verb.Spec{
 
 // change returns what the request changes of a profile.
 func (q *ProfileSetRequest) change(spec *verb.Spec) (set []ipld.Entry, unset []string, err error) {
-	for _, f := range spec.Fields() {
-		for _, name := range []string{f.Name, f.Alias} {
-			if f.Hidden && name != "" && q.Given(name) {
-				return nil, nil, verb.Between("no profile can hold %s: "+whyOwn(f.Name), name)
-			}
-		}
-	}
 	var r retrieve.Request
 	if err := spec.SetParameters(q, &r); err != nil {
 		return nil, nil, err
@@ -223,17 +213,14 @@ func (q *ProfileSetRequest) change(spec *verb.Spec) (set []ipld.Entry, unset []s
 	return r.ProfileChange()
 }
 
-// whyOwn says why no profile can hold a field.
-func whyOwn(field string) string {
-	if field == "include" {
-		field = "marks" // its other name
-	}
+// NoParameter says why no profile can hold a parameter, nil for another name.
+func (q *ProfileSetRequest) NoParameter(name string) error {
 	for _, param := range retrieve.OwnParams() {
-		if retrieve.FlagName(param) == field {
-			return retrieve.WhyOwn(param)
+		if retrieve.FlagName(param) == name {
+			return verb.Usagef("no profile can hold %s: %s", name, retrieve.WhyOwn(param))
 		}
 	}
-	return ""
+	return nil
 }
 
 // ProfileNameRequest names a profile to change.
@@ -254,7 +241,7 @@ var ProfileUnset = verb.Define(verb.Spec{
 	Command: "profile unset", Right: verb.OwnRight,
 	Usage: "NAME [PARAM…]", Effect: verb.Writes, Idempotent: true, Complete: "profile",
 	Title: "Remove parameters from a profile",
-	Doc: "Take parameters out of a profile by the names of their flags, or for-type for its types;\n" +
+	Doc: "Take parameters out of a profile by their names, or for-type for its types;\n" +
 		"without a PARAM, all. To do away with the profile use 'mnem profile rm'.",
 	Example: "  mnem profile unset docs budget\n  mnem profile unset docs for-type show",
 }, func(ctx context.Context, s *verb.Service, q *ProfileUnsetRequest) (*ProfilesChanged, error) {
@@ -321,7 +308,7 @@ var ProfileRemove = verb.Define(verb.Spec{
 	Title: "Remove a profile",
 	Doc: "Remove a profile of the repository. A built-in one of the same name holds again; if there is\n" +
 		"none and it was the default, the default is default.",
-	Example: "  mnem profile set team --limit 5 && mnem profile rm team",
+	Example: "  mnem profile set team limit=5 && mnem profile rm team",
 }, func(ctx context.Context, s *verb.Service, q *ProfileNameRequest) (*ProfilesChanged, error) {
 	return changeProfiles(ctx, s, "remove profile "+q.Name, func(p *retrieve.Profiles) error {
 		if _, err := p.Choose(q.Name, nil); err != nil {
@@ -353,7 +340,7 @@ var ProfileRestore = verb.Define(verb.Spec{
 	Title: "Restore profiles of an earlier revision",
 	Doc: "Put the named profiles back as they were at a revision, or all of them and the default; those\n" +
 		"that were not there then are removed. To undo one commit use 'mnem revert'.",
-	Example: "  mnem profile restore HEAD~1\n  mnem profile set docs --limit 5 && mnem profile restore HEAD~1 docs",
+	Example: "  mnem profile restore HEAD~1\n  mnem profile set docs limit=5 && mnem profile restore HEAD~1 docs",
 }, func(ctx context.Context, s *verb.Service, q *ProfileRestoreRequest) (*ProfilesChanged, error) {
 	return changeProfiles(ctx, s, "restore profiles from "+q.Rev, func(p *retrieve.Profiles) error {
 		snap, err := s.Repo.Snapshot(ctx, q.Rev)

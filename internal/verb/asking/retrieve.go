@@ -28,16 +28,16 @@ type RetrieveRequest struct {
 	verb.Marks
 	verb.QuestionModels
 	verb.QueryVectors
-	Profile    string `op:",remote" complete:"profile" doc:"take what no flag says from this {NAME}; see 'mnem help profile'" note:" (MNEM_PROFILE; config: retrieve.profile)"`
-	Zone       string `op:",remote" doc:"read dates in the query as days of this {ZONE}: a name like Europe/Berlin, or an offset like +02:00" note:" (TZ; config: zone; default: UTC)"`
-	Session    string `op:",remote,writes" complete:"session" doc:"answer in this session and record it" note:" (MNEM_SESSION)"`
-	Follow     bool   `op:",remote,varies" doc:"with a session: answer from HEAD, not from its commit"`
-	Receipt    bool   `op:",remote,writes" doc:"record the answer, without a session too"`
-	Batch      string `op:"" doc:"answer the queries in {FILE}, - for standard input, as JSON"`
-	WithGlobal bool   `op:"" doc:"ask the user's own repository too, and say which each item came from"`
-	All        bool   `op:",remote" doc:"print every item in the order of ranks, however sure it is"`
-	ExitCode   bool   `op:"" doc:"exit with 8 if the verdict is unknown"`
-	Explain    bool   `op:",remote,varies" doc:"tell how each item was found, and what did not fit"`
+	Set        []string `op:",sets" doc:"set a parameter, {NAME=VALUE}; 'mnem retrieve --help parameters' lists them" note:" (repeatable)"`
+	Profile    string   `op:",settable,remote" complete:"profile" doc:"take what no flag says from this {NAME}; see 'mnem help profile'" note:" (MNEM_PROFILE; config: retrieve.profile)"`
+	Zone       string   `op:",set,remote" doc:"read dates in the query as days of this {ZONE}: a name like Europe/Berlin, or an offset like +02:00" note:" (TZ; config: zone; default: UTC)"`
+	Session    string   `op:",remote,writes" complete:"session" doc:"answer in this session and record it" note:" (MNEM_SESSION)"`
+	Follow     bool     `op:",remote,varies" doc:"with a session: answer from HEAD, not from its commit"`
+	Receipt    bool     `op:",remote,writes" doc:"record the answer, without a session too"`
+	Batch      string   `op:"" doc:"answer the queries in {FILE}, - for standard input, as JSON"`
+	WithGlobal bool     `op:"" doc:"ask the user's own repository too, and say which each item came from"`
+	ExitCode   bool     `op:"" doc:"exit with 8 if the verdict is unknown"`
+	Explain    bool     `op:",remote,varies" doc:"tell how each item was found, and what did not fit"`
 	verb.Actor
 
 	SummaryCap *int      `op:"-"` // of the environment, nil if the request says it
@@ -61,8 +61,8 @@ type Line struct {
 
 // RecallRequest is a RetrieveRequest that is ranked by what the question asks for.
 type RecallRequest struct {
-	RetrieveRequest
-	Intent string `op:",remote" enum:"auto why when entity general" default:"auto" doc:"what the query asks for: {INTENT} is auto, why, when, entity or general"`
+	RetrieveRequest `flags:"at type where since until include limit budget also session receipt explain unseen adjacency with-global format batch"`
+	Intent          string `op:",remote" enum:"auto why when entity general" default:"auto" doc:"what the query asks for: {INTENT} is auto, why, when, entity or general"`
 }
 
 // Retrieve and Recall answer questions.
@@ -160,10 +160,8 @@ func (q *RetrieveRequest) check() error {
 	asks := q.Given("query") || q.Batch != ""
 	recorded := q.Session != "" || q.Receipt
 	switch {
-	case q.All && q.Given("floor"):
-		return verb.Exclude("all", "floor")
 	case q.Given("zone") && verb.CheckZone(q.Zone) != nil:
-		return verb.Bad("zone", "%w", verb.CheckZone(q.Zone))
+		return verb.Bad(verb.Set+"zone", "%w", verb.CheckZone(q.Zone))
 	case q.Follow && q.Given("at"):
 		return verb.Exclude("follow", "at")
 	case q.Follow && !recorded:
@@ -264,10 +262,6 @@ func (q *RetrieveRequest) Request(spec *verb.Spec, req any) (r retrieve.Request,
 		r.Format = retrieve.FormatBrief
 	}
 	given := Decides(&q.Parameters.Params)
-	if q.All {
-		r.Floor = retrieve.FloorRest
-		given = append(given, "floor")
-	}
 	if q.SummaryCap != nil {
 		r.SummaryCap = q.SummaryCap
 		given = append(given, "summaryCap")

@@ -94,7 +94,7 @@ var Explore = verb.Define(verb.Spec{
 		"--to finds a path with the fewest edges, of several always the same one. --tags suggests three to\n" +
 		"six tags for a text: those of the most similar memories, then names in the text.\n\n" +
 		"--communities lists sets of nodes with more edge weight inside than chance would give, the largest\n" +
-		"first. They depend on the edges alone, and 'mnem retrieve --community' uses them. Computing them\n" +
+		"first. They depend on the edges alone, and 'mnem retrieve --set community' uses them. Computing them\n" +
 		"takes some seconds for 300,000 edges; --keep, or any process that may write, keeps them until the\n" +
 		"edges change. \"-\" reads the TEXT from standard input.",
 	Example: "  mnem explore svc/billing\n  mnem explore billing outage\n  mnem explore alice --in --edge-type owns\n" +

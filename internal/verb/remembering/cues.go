@@ -65,7 +65,7 @@ var Cues = verb.Define(verb.Spec{
 		"With --model a chat model writes up to " + fmt.Sprint(rememberpkg.WrittenCues) + " for each memory that has none. Its server is told\n" +
 		"the texts. Each " + fmt.Sprint(rememberpkg.CuesBatch) + " memories become a commit: after an interrupt or a failure the same\n" +
 		"command goes on from there. What looks like a credential is not written, nor what the memory\n" +
-		"says itself. Servers' addresses and keys are those of 'mnem retrieve --rewrite'.\n\n" +
+		"says itself. Servers' addresses and keys are those of 'mnem retrieve --set rewrite'.\n\n" +
 		"A list that is cut at --limit ends with a cursor. --after CURSOR goes on behind it, at the\n" +
 		"cursor's commit unless --at says another.",
 	Example: "  mnem cues\n  mnem cues --missing --type fact --limit 20 --json",

@@ -5441,9 +5441,9 @@ class Verbs:
         tokenizer: Literal["estimate"] | None = None,
         weight: Sequence[str] | None = None,
     ) -> ProfileSetAnswer:
-        """Set parameters of a profile by the flags that 'mnem retrieve' has for them; what is not given
+        """Set parameters of a profile, those of 'mnem profile set --help parameters'; what is not given
         stays. A new profile of a built-in name begins with what that one says. A parameter that is set
-        to nothing, as with --dedup=false, is taken out. Each change is one commit.
+        to nothing, as with dedup=false, is taken out. Each change is one commit.
 
         name: the name of a profile
         adjacency: print N edges of each item in each direction
@@ -5452,8 +5452,8 @@ class Verbs:
         branch: the branch to write to
         budget: at most N tokens; 0 for no budget
         community: raise and add members of the communities that the best nodes are in
-        damping: with --expansion ppr: the SHARE that moves on, between 0 and 1
-        decay: with --expansion decay: the SHARE that each hop keeps, above 0 to 1
+        damping: with expansion=ppr: the SHARE that moves on, between 0 and 1
+        decay: with expansion=decay: the SHARE that each hop keeps, above 0 to 1
         dedup: leave out what repeats an item before it
         direction: expand along edges out, in or both
         edge_weight: lend so much over edges of a type: TYPE=W, W 0 to 16, 1 for others
@@ -5471,7 +5471,7 @@ class Verbs:
         order: print items by rank or by time (oldest first)
         pack: print TEXTS whole, or the passages of summary and content that fit the query best; auto:
             whole while the budget lasts, passages of chunks that do not fit
-        passage_tokens: with --pack passages or auto: at most N tokens of each text
+        passage_tokens: with pack=passages or auto: at most N tokens of each text
         show: print these LINES too: times, key, content
         spelling: read words that no node has as the closest that some have: on or off
         summary_cap: cut each text at N characters; 0 for whole
@@ -5509,8 +5509,8 @@ class Verbs:
         message: str | None = None,
         time: str | None = None,
     ) -> ProfileUnsetAnswer:
-        """Take parameters out of a profile by the names of their flags, or for-type for its types; without
-        a PARAM, all. To do away with the profile use 'mnem profile rm'.
+        """Take parameters out of a profile by their names, or for-type for its types; without a PARAM,
+        all. To do away with the profile use 'mnem profile rm'.
 
         name: the name of a profile
         params: names of parameters
@@ -5558,14 +5558,11 @@ class Verbs:
         query: str | None = None,
         *,
         adjacency: int | None = None,
-        all: bool | None = None,
         also: Sequence[str] | None = None,
         altitude: Literal["entity", "scope", "root", "auto"] | None = None,
         at: str | None = None,
         budget: int | None = None,
         community: bool | None = None,
-        created_from: str | None = None,
-        created_to: str | None = None,
         current: bool | None = None,
         damping: float | None = None,
         decay: float | None = None,
@@ -5598,12 +5595,14 @@ class Verbs:
         rewrites: int | None = None,
         session: str | None = None,
         show: Sequence[Literal["times", "key", "content"]] | None = None,
+        since: str | None = None,
         spelling: Literal["on", "off"] | None = None,
         summary_cap: int | None = None,
         time: str | None = None,
         tokenizer: Literal["estimate"] | None = None,
         type: Sequence[str] | None = None,
         unseen: bool | None = None,
+        until: str | None = None,
         updated_from: str | None = None,
         updated_to: str | None = None,
         valid_at: str | None = None,
@@ -5618,18 +5617,15 @@ class Verbs:
 
         query: the question or words to look for
         adjacency: print N edges of each item in each direction
-        all: print every item in the order of ranks, however sure it is
         also: search for this TEXT too: the query in other words (repeatable, at most 8)
         altitude: print digests of scopes in place of items that do not fit: HOW is entity (never),
             scope, root (that of the whole first) or auto (as scope where the query asks broadly)
         at: the REVision to read; see 'mnem help revisions'
         budget: at most N tokens; 0 for no budget
         community: raise and add members of the communities that the best nodes are in
-        created_from: created at this TIME or later
-        created_to: created before this TIME
         current: leave out replaced memories
-        damping: with --expansion ppr: the SHARE that moves on, between 0 and 1
-        decay: with --expansion decay: the SHARE that each hop keeps, above 0 to 1
+        damping: with expansion=ppr: the SHARE that moves on, between 0 and 1
+        decay: with expansion=decay: the SHARE that each hop keeps, above 0 to 1
         dedup: leave out what repeats an item before it
         direction: expand along edges out, in or both
         edge_weight: lend so much over edges of a type: TYPE=W, W 0 to 16, 1 for others
@@ -5652,16 +5648,17 @@ class Verbs:
         order: print items by rank or by time (oldest first)
         pack: print TEXTS whole, or the passages of summary and content that fit the query best; auto:
             whole while the budget lasts, passages of chunks that do not fit
-        passage_tokens: with --pack passages or auto: at most N tokens of each text
+        passage_tokens: with pack=passages or auto: at most N tokens of each text
         profile: take what no flag says from this NAME; see 'mnem help profile'
         receipt: record the answer, without a session too
         rerank: judge the best items anew by the model of the configuration
         rerank_top: judge N items; 1 to 200
         rewrite: let the model of the configuration put the query into other words: multi, or true, or
             hyde for a made-up answer
-        rewrites: with --rewrite multi: N texts, 1 to 8
+        rewrites: with rewrite=multi: N texts, 1 to 8
         session: answer in this session and record it
         show: print these LINES too: times, key, content
+        since: created at this TIME or later
         spelling: read words that no node has as the closest that some have: on or off
         summary_cap: cut each text at N characters; 0 for whole
         time: time of the change, RFC 3339
@@ -5669,6 +5666,7 @@ class Verbs:
             open
         type: only nodes of this TYPE
         unseen: leave out what the session was shown before
+        until: created before this TIME
         updated_from: updated (or else created) at this TIME or later
         updated_to: updated (or else created) before this TIME
         valid_at: valid at this TIME
@@ -5686,14 +5684,11 @@ class Verbs:
         *,
         lines: Sequence[Mapping[str, Any]],
         adjacency: int | None = None,
-        all: bool | None = None,
         also: Sequence[str] | None = None,
         altitude: Literal["entity", "scope", "root", "auto"] | None = None,
         at: str | None = None,
         budget: int | None = None,
         community: bool | None = None,
-        created_from: str | None = None,
-        created_to: str | None = None,
         current: bool | None = None,
         damping: float | None = None,
         decay: float | None = None,
@@ -5726,12 +5721,14 @@ class Verbs:
         rewrites: int | None = None,
         session: str | None = None,
         show: Sequence[Literal["times", "key", "content"]] | None = None,
+        since: str | None = None,
         spelling: Literal["on", "off"] | None = None,
         summary_cap: int | None = None,
         time: str | None = None,
         tokenizer: Literal["estimate"] | None = None,
         type: Sequence[str] | None = None,
         unseen: bool | None = None,
+        until: str | None = None,
         updated_from: str | None = None,
         updated_to: str | None = None,
         valid_at: str | None = None,
@@ -5746,18 +5743,15 @@ class Verbs:
 
         lines: requests: objects with text and any parameter of retrieve
         adjacency: print N edges of each item in each direction
-        all: print every item in the order of ranks, however sure it is
         also: search for this TEXT too: the query in other words (repeatable, at most 8)
         altitude: print digests of scopes in place of items that do not fit: HOW is entity (never),
             scope, root (that of the whole first) or auto (as scope where the query asks broadly)
         at: the REVision to read; see 'mnem help revisions'
         budget: at most N tokens; 0 for no budget
         community: raise and add members of the communities that the best nodes are in
-        created_from: created at this TIME or later
-        created_to: created before this TIME
         current: leave out replaced memories
-        damping: with --expansion ppr: the SHARE that moves on, between 0 and 1
-        decay: with --expansion decay: the SHARE that each hop keeps, above 0 to 1
+        damping: with expansion=ppr: the SHARE that moves on, between 0 and 1
+        decay: with expansion=decay: the SHARE that each hop keeps, above 0 to 1
         dedup: leave out what repeats an item before it
         direction: expand along edges out, in or both
         edge_weight: lend so much over edges of a type: TYPE=W, W 0 to 16, 1 for others
@@ -5780,16 +5774,17 @@ class Verbs:
         order: print items by rank or by time (oldest first)
         pack: print TEXTS whole, or the passages of summary and content that fit the query best; auto:
             whole while the budget lasts, passages of chunks that do not fit
-        passage_tokens: with --pack passages or auto: at most N tokens of each text
+        passage_tokens: with pack=passages or auto: at most N tokens of each text
         profile: take what no flag says from this NAME; see 'mnem help profile'
         receipt: record the answer, without a session too
         rerank: judge the best items anew by the model of the configuration
         rerank_top: judge N items; 1 to 200
         rewrite: let the model of the configuration put the query into other words: multi, or true, or
             hyde for a made-up answer
-        rewrites: with --rewrite multi: N texts, 1 to 8
+        rewrites: with rewrite=multi: N texts, 1 to 8
         session: answer in this session and record it
         show: print these LINES too: times, key, content
+        since: created at this TIME or later
         spelling: read words that no node has as the closest that some have: on or off
         summary_cap: cut each text at N characters; 0 for whole
         time: time of the change, RFC 3339
@@ -5797,6 +5792,7 @@ class Verbs:
             open
         type: only nodes of this TYPE
         unseen: leave out what the session was shown before
+        until: created before this TIME
         updated_from: updated (or else created) at this TIME or later
         updated_to: updated (or else created) before this TIME
         valid_at: valid at this TIME
@@ -6068,14 +6064,11 @@ class Verbs:
         query: str | None = None,
         *,
         adjacency: int | None = None,
-        all: bool | None = None,
         also: Sequence[str] | None = None,
         altitude: Literal["entity", "scope", "root", "auto"] | None = None,
         at: str | None = None,
         budget: int | None = None,
         community: bool | None = None,
-        created_from: str | None = None,
-        created_to: str | None = None,
         current: bool | None = None,
         damping: float | None = None,
         decay: float | None = None,
@@ -6108,12 +6101,14 @@ class Verbs:
         rewrites: int | None = None,
         session: str | None = None,
         show: Sequence[Literal["times", "key", "content"]] | None = None,
+        since: str | None = None,
         spelling: Literal["on", "off"] | None = None,
         summary_cap: int | None = None,
         time: str | None = None,
         tokenizer: Literal["estimate"] | None = None,
         type: Sequence[str] | None = None,
         unseen: bool | None = None,
+        until: str | None = None,
         updated_from: str | None = None,
         updated_to: str | None = None,
         valid_at: str | None = None,
@@ -6127,18 +6122,15 @@ class Verbs:
 
         query: the question or words to look for
         adjacency: print N edges of each item in each direction
-        all: print every item in the order of ranks, however sure it is
         also: search for this TEXT too: the query in other words (repeatable, at most 8)
         altitude: print digests of scopes in place of items that do not fit: HOW is entity (never),
             scope, root (that of the whole first) or auto (as scope where the query asks broadly)
         at: the REVision to read; see 'mnem help revisions'
         budget: at most N tokens; 0 for no budget
         community: raise and add members of the communities that the best nodes are in
-        created_from: created at this TIME or later
-        created_to: created before this TIME
         current: leave out replaced memories
-        damping: with --expansion ppr: the SHARE that moves on, between 0 and 1
-        decay: with --expansion decay: the SHARE that each hop keeps, above 0 to 1
+        damping: with expansion=ppr: the SHARE that moves on, between 0 and 1
+        decay: with expansion=decay: the SHARE that each hop keeps, above 0 to 1
         dedup: leave out what repeats an item before it
         direction: expand along edges out, in or both
         edge_weight: lend so much over edges of a type: TYPE=W, W 0 to 16, 1 for others
@@ -6161,16 +6153,17 @@ class Verbs:
         order: print items by rank or by time (oldest first)
         pack: print TEXTS whole, or the passages of summary and content that fit the query best; auto:
             whole while the budget lasts, passages of chunks that do not fit
-        passage_tokens: with --pack passages or auto: at most N tokens of each text
+        passage_tokens: with pack=passages or auto: at most N tokens of each text
         profile: take what no flag says from this NAME; see 'mnem help profile'
         receipt: record the answer, without a session too
         rerank: judge the best items anew by the model of the configuration
         rerank_top: judge N items; 1 to 200
         rewrite: let the model of the configuration put the query into other words: multi, or true, or
             hyde for a made-up answer
-        rewrites: with --rewrite multi: N texts, 1 to 8
+        rewrites: with rewrite=multi: N texts, 1 to 8
         session: answer in this session and record it
         show: print these LINES too: times, key, content
+        since: created at this TIME or later
         spelling: read words that no node has as the closest that some have: on or off
         summary_cap: cut each text at N characters; 0 for whole
         time: time of the change, RFC 3339
@@ -6178,6 +6171,7 @@ class Verbs:
             open
         type: only nodes of this TYPE
         unseen: leave out what the session was shown before
+        until: created before this TIME
         updated_from: updated (or else created) at this TIME or later
         updated_to: updated (or else created) before this TIME
         valid_at: valid at this TIME
@@ -6195,14 +6189,11 @@ class Verbs:
         *,
         lines: Sequence[Mapping[str, Any]],
         adjacency: int | None = None,
-        all: bool | None = None,
         also: Sequence[str] | None = None,
         altitude: Literal["entity", "scope", "root", "auto"] | None = None,
         at: str | None = None,
         budget: int | None = None,
         community: bool | None = None,
-        created_from: str | None = None,
-        created_to: str | None = None,
         current: bool | None = None,
         damping: float | None = None,
         decay: float | None = None,
@@ -6235,12 +6226,14 @@ class Verbs:
         rewrites: int | None = None,
         session: str | None = None,
         show: Sequence[Literal["times", "key", "content"]] | None = None,
+        since: str | None = None,
         spelling: Literal["on", "off"] | None = None,
         summary_cap: int | None = None,
         time: str | None = None,
         tokenizer: Literal["estimate"] | None = None,
         type: Sequence[str] | None = None,
         unseen: bool | None = None,
+        until: str | None = None,
         updated_from: str | None = None,
         updated_to: str | None = None,
         valid_at: str | None = None,
@@ -6254,18 +6247,15 @@ class Verbs:
 
         lines: requests: objects with text and any parameter of retrieve
         adjacency: print N edges of each item in each direction
-        all: print every item in the order of ranks, however sure it is
         also: search for this TEXT too: the query in other words (repeatable, at most 8)
         altitude: print digests of scopes in place of items that do not fit: HOW is entity (never),
             scope, root (that of the whole first) or auto (as scope where the query asks broadly)
         at: the REVision to read; see 'mnem help revisions'
         budget: at most N tokens; 0 for no budget
         community: raise and add members of the communities that the best nodes are in
-        created_from: created at this TIME or later
-        created_to: created before this TIME
         current: leave out replaced memories
-        damping: with --expansion ppr: the SHARE that moves on, between 0 and 1
-        decay: with --expansion decay: the SHARE that each hop keeps, above 0 to 1
+        damping: with expansion=ppr: the SHARE that moves on, between 0 and 1
+        decay: with expansion=decay: the SHARE that each hop keeps, above 0 to 1
         dedup: leave out what repeats an item before it
         direction: expand along edges out, in or both
         edge_weight: lend so much over edges of a type: TYPE=W, W 0 to 16, 1 for others
@@ -6288,16 +6278,17 @@ class Verbs:
         order: print items by rank or by time (oldest first)
         pack: print TEXTS whole, or the passages of summary and content that fit the query best; auto:
             whole while the budget lasts, passages of chunks that do not fit
-        passage_tokens: with --pack passages or auto: at most N tokens of each text
+        passage_tokens: with pack=passages or auto: at most N tokens of each text
         profile: take what no flag says from this NAME; see 'mnem help profile'
         receipt: record the answer, without a session too
         rerank: judge the best items anew by the model of the configuration
         rerank_top: judge N items; 1 to 200
         rewrite: let the model of the configuration put the query into other words: multi, or true, or
             hyde for a made-up answer
-        rewrites: with --rewrite multi: N texts, 1 to 8
+        rewrites: with rewrite=multi: N texts, 1 to 8
         session: answer in this session and record it
         show: print these LINES too: times, key, content
+        since: created at this TIME or later
         spelling: read words that no node has as the closest that some have: on or off
         summary_cap: cut each text at N characters; 0 for whole
         time: time of the change, RFC 3339
@@ -6305,6 +6296,7 @@ class Verbs:
             open
         type: only nodes of this TYPE
         unseen: leave out what the session was shown before
+        until: created before this TIME
         updated_from: updated (or else created) at this TIME or later
         updated_to: updated (or else created) before this TIME
         valid_at: valid at this TIME
@@ -7418,14 +7410,11 @@ class AsyncVerbs:
         query: str | None = None,
         *,
         adjacency: int | None = None,
-        all: bool | None = None,
         also: Sequence[str] | None = None,
         altitude: Literal["entity", "scope", "root", "auto"] | None = None,
         at: str | None = None,
         budget: int | None = None,
         community: bool | None = None,
-        created_from: str | None = None,
-        created_to: str | None = None,
         current: bool | None = None,
         damping: float | None = None,
         decay: float | None = None,
@@ -7458,12 +7447,14 @@ class AsyncVerbs:
         rewrites: int | None = None,
         session: str | None = None,
         show: Sequence[Literal["times", "key", "content"]] | None = None,
+        since: str | None = None,
         spelling: Literal["on", "off"] | None = None,
         summary_cap: int | None = None,
         time: str | None = None,
         tokenizer: Literal["estimate"] | None = None,
         type: Sequence[str] | None = None,
         unseen: bool | None = None,
+        until: str | None = None,
         updated_from: str | None = None,
         updated_to: str | None = None,
         valid_at: str | None = None,
@@ -7479,14 +7470,11 @@ class AsyncVerbs:
         *,
         lines: Sequence[Mapping[str, Any]],
         adjacency: int | None = None,
-        all: bool | None = None,
         also: Sequence[str] | None = None,
         altitude: Literal["entity", "scope", "root", "auto"] | None = None,
         at: str | None = None,
         budget: int | None = None,
         community: bool | None = None,
-        created_from: str | None = None,
-        created_to: str | None = None,
         current: bool | None = None,
         damping: float | None = None,
         decay: float | None = None,
@@ -7519,12 +7507,14 @@ class AsyncVerbs:
         rewrites: int | None = None,
         session: str | None = None,
         show: Sequence[Literal["times", "key", "content"]] | None = None,
+        since: str | None = None,
         spelling: Literal["on", "off"] | None = None,
         summary_cap: int | None = None,
         time: str | None = None,
         tokenizer: Literal["estimate"] | None = None,
         type: Sequence[str] | None = None,
         unseen: bool | None = None,
+        until: str | None = None,
         updated_from: str | None = None,
         updated_to: str | None = None,
         valid_at: str | None = None,
@@ -7668,14 +7658,11 @@ class AsyncVerbs:
         query: str | None = None,
         *,
         adjacency: int | None = None,
-        all: bool | None = None,
         also: Sequence[str] | None = None,
         altitude: Literal["entity", "scope", "root", "auto"] | None = None,
         at: str | None = None,
         budget: int | None = None,
         community: bool | None = None,
-        created_from: str | None = None,
-        created_to: str | None = None,
         current: bool | None = None,
         damping: float | None = None,
         decay: float | None = None,
@@ -7708,12 +7695,14 @@ class AsyncVerbs:
         rewrites: int | None = None,
         session: str | None = None,
         show: Sequence[Literal["times", "key", "content"]] | None = None,
+        since: str | None = None,
         spelling: Literal["on", "off"] | None = None,
         summary_cap: int | None = None,
         time: str | None = None,
         tokenizer: Literal["estimate"] | None = None,
         type: Sequence[str] | None = None,
         unseen: bool | None = None,
+        until: str | None = None,
         updated_from: str | None = None,
         updated_to: str | None = None,
         valid_at: str | None = None,
@@ -7729,14 +7718,11 @@ class AsyncVerbs:
         *,
         lines: Sequence[Mapping[str, Any]],
         adjacency: int | None = None,
-        all: bool | None = None,
         also: Sequence[str] | None = None,
         altitude: Literal["entity", "scope", "root", "auto"] | None = None,
         at: str | None = None,
         budget: int | None = None,
         community: bool | None = None,
-        created_from: str | None = None,
-        created_to: str | None = None,
         current: bool | None = None,
         damping: float | None = None,
         decay: float | None = None,
@@ -7769,12 +7755,14 @@ class AsyncVerbs:
         rewrites: int | None = None,
         session: str | None = None,
         show: Sequence[Literal["times", "key", "content"]] | None = None,
+        since: str | None = None,
         spelling: Literal["on", "off"] | None = None,
         summary_cap: int | None = None,
         time: str | None = None,
         tokenizer: Literal["estimate"] | None = None,
         type: Sequence[str] | None = None,
         unseen: bool | None = None,
+        until: str | None = None,
         updated_from: str | None = None,
         updated_to: str | None = None,
         valid_at: str | None = None,
