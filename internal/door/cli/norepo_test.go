@@ -22,9 +22,10 @@ var noSource = strings.Repeat("0", 64)
 
 // someArgs are arguments with which commands that take any get as far as their repository.
 var someArgs = map[string]string{
-	"mnem resolve":      "0123456789abcdef",
-	"mnem digest-write": "root " + noSource + " x",
-	"mnem config set":   "wait 9s", "mnem config unset": "wait", "mnem remember": "Alice",
+	"mnem resolve":        "0123456789abcdef",
+	"mnem digest-write":   "root " + noSource + " x",
+	"mnem remote readers": "disk",
+	"mnem config set":     "wait 9s", "mnem config unset": "wait", "mnem remember": "Alice",
 	"mnem commit": "-m x -", "mnem add": "-", "mnem set": "n summary=x", "mnem rm": "n",
 	"mnem link": "a knows b", "mnem unlink": "a knows b", "mnem merge": "side", "mnem revert": "HEAD",
 	"mnem cherry-pick": "HEAD", "mnem restore": "n", "mnem forget": "n", "mnem mark": "stale n",

@@ -54,6 +54,8 @@ var notRead = map[string]string{
 	"ingest --name":     "what standard input is kept as",
 	"show --path":       "a path in a block",
 	"init --ignore":     "a switch",
+	// The path is kept, and read when an encrypted remote is asked.
+	"remote add --identity": "kept", "remote set-url --identity": "kept", "backup --identity": "kept", "clone --identity": "kept",
 }
 
 // pipeLines are the command lines for each place that takes a path, where PIPE is a named pipe, with what else is said

@@ -108,8 +108,8 @@ func TestRerankWithServers(t *testing.T) {
 		name := p.Name
 		w, f := judgeWorld(t)
 		w.env[p.Secret] = "sesame"
-		plain, _ := w.ask("fact")
-		got, stderr := w.ask("fact", "--set", "rerank="+name+":m", "--receipt")
+		plain, _ := w.ask("fact", "--set", "floor=rest")
+		got, stderr := w.ask("fact", "--set", "floor=rest", "--set", "rerank="+name+":m", "--receipt")
 		before, after := strings.Fields(plain.keys()), strings.Fields(got.keys())
 		for i := range before {
 			if before[i] != after[len(after)-1-i] {

@@ -109,6 +109,7 @@ var governed = map[string]minimal{
 	"remote_add":                 {words: "remote add new ../new"},
 	"remote_set_url":             {words: "remote set-url origin ../new"},
 	"remote_rm":                  {words: "remote rm REMOTE"},
+	"remote_readers":             {words: "remote readers REMOTE", bare: "it is a repository and not encrypted"},
 	"remote_prune":               {words: "remote prune REMOTE", bare: "nothing was removed there"},
 	"git_follow":                 {words: "git follow", bare: "there is no work tree"},
 	"git_unfollow":               {words: "git unfollow", bare: "nothing is followed"},

@@ -10,7 +10,6 @@ var (
 	branchParam = param{name: "branch", kind: text, flag: "branch", doc: "not the current one"}
 	limitParam  = param{name: "limit", kind: number, min: 1, max: 1000, flag: "limit"}
 	queryParam  = param{name: "query", kind: text, required: true, word: 1, doc: "question or words"}
-	nodeParam   = param{name: "node", kind: text, required: true, word: 1, doc: "key, id or exact title"}
 	alsoParam   = param{name: "also", kind: texts, flag: "also",
 		doc: "2 to 4 other wordings: synonyms, words the answer may have, other languages"}
 	zoneParam = param{name: "zone", kind: text, flag: "zone", doc: "of days, as Asia/Tokyo"}

@@ -18,7 +18,7 @@ func commandRows() ([]row, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: run it in the root of a checkout", err)
 	}
-	listed := regexp.MustCompile("^- \\[mnem ([a-z -]+)\\]")
+	listed := regexp.MustCompile(`^- \[mnem ([a-z -]+)\]`)
 	flag := regexp.MustCompile("^ +(?:-[A-Za-z], )?--([a-z-]+)")
 	shown, hidden, recall := 0, 0, 0
 	var commands []string
