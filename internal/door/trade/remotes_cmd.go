@@ -189,13 +189,13 @@ func remoteList(_ context.Context, c *line.Line, _ *struct{}) error {
 func remoteSetURL(ctx context.Context, c *line.Line, q *remoteAt) error {
 	return keepRemote(ctx, c, q, func(r place.Remote) func([]place.Remote) ([]place.Remote, error) {
 		return place.Change(r.Name, func(known *place.Remote) {
-			known.URL = r.URL
-			if len(r.Encrypt) > 0 {
-				known.Encrypt = r.Encrypt
+			if len(r.Encrypt) == 0 {
+				r.Encrypt = known.Encrypt // it stays encrypted wherever it is
 			}
-			if r.Identity != "" {
-				known.Identity = r.Identity
+			if r.Identity == "" {
+				r.Identity = known.Identity
 			}
+			*known = r // what was trusted of the old place is not trusted of the new one
 		})
 	})
 }
