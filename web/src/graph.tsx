@@ -41,11 +41,15 @@ function OfSearch({ route, at }: Page) {
 
 function OfCommunity({ route, at }: Page) {
   const asked = useAsk('explore', { topic: route.part, communities: true, at, limit: members });
-  return <Waits of={asked}>{({ node, communities: [c] = [] }) => !node || !c
-    ? <p class="empty">This memory is in no community. <a href={href('graph', route.part, { at })}>Its neighbours</a></p>
-    : <Graph key={node.id + at} at={at} name={`community ${c.number}`} most={each} inside starts={c.members.map((m) => (
+  return <Waits of={asked}>{({ node, communities }) => {
+    const c = communities?.[0];
+    if (!node || !c) {
+      return <p class="empty">This memory is in no community. <a href={href('graph', route.part, { at })}>Its neighbours</a></p>;
+    }
+    return <Graph key={node.id + at} at={at} name={`community ${c.number}`} most={each} inside starts={c.members.map((m) => (
         { id: m.id, name: named(m), type: m.node_type ?? '' }))}>
-        Community {c.number}, {c.size > c.members.length && `${c.members.length} of `}{c.size} memories</Graph>}</Waits>;
+        Community {c.number}, {c.size > c.members.length && `${c.members.length} of `}{c.size} memories</Graph>;
+  }}</Waits>;
 }
 
 /** Overview lists the communities of the memory. */

@@ -69,9 +69,9 @@ async function read(id: string, at: string, signal: AbortSignal): Promise<{ node
   const open = [id], found: string[] = [];
   let more = false;
   for (const one of open) { // sections are added while it goes on
-    const near = await ask('neighbors', { node: one, at, both: true, limit: most }, signal);
-    for (const e of near.in.filter((x) => x.type === 'part-of')) (e.node_type === 'Section' ? open : found).push(e.id);
-    more = near.more_in > 0 || open.length > parts || found.length > parts;
+    const near = await ask('explore', { topic: one, at, in: true, edge_type: ['part-of'], hops: 1, limit: most }, signal);
+    for (const n of near.nodes) (n.type === 'Section' ? open : found).push(n.id);
+    more = near.more + near.cut > 0 || open.length > parts || found.length > parts;
     if (more) break;
   }
   const nodes = await Promise.all(found.slice(0, parts).map((part) => ask('show', { name: `id:${part}`, at }, signal))) as Node[];
