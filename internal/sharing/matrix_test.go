@@ -112,14 +112,14 @@ func special() []scenario {
 		}},
 		{name: "signed", do: func(w *team) {
 			w.ok("a", "init")
-			w.ok("a", "remote", "add", "origin", w.url)
+			w.ok("a", append([]string{"remote", "add", "origin", w.url}, w.encrypt...)...)
 			out := w.ok("a", "key", "new", "ada")
 			key := out[strings.Index(out, "mnem-ed25519-"):]
 			key = strings.Fields(key)[0]
 			w.add("a", "one", "x", "--sign")
 			w.ok("a", "push")
 			w.ok("b", "init")
-			w.ok("b", "remote", "add", "origin", w.url)
+			w.ok("b", append([]string{"remote", "add", "origin", w.url}, w.encrypt...)...)
 			w.refused(7, "", "b", "fetch", "--require-signed")
 			w.ok("b", "key", "trust", key)
 			w.ok("b", "fetch", "--require-signed")

@@ -48,7 +48,7 @@ func (w *team) reads(machine, at, want string) {
 func (w *team) purged() (at string) {
 	w.Helper()
 	w.admin()
-	w.ok("a", "clone", w.url, ".")
+	w.clones("a")
 	w.add("a", "one", "x")
 	w.add("a", "secret", secretText)
 	w.ok("a", "sync")
