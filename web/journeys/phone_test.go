@@ -273,7 +273,7 @@ func TestRevisions(t *testing.T) {
 	b.at("#/browse")
 	b.wait("document.querySelectorAll('.rows code.cid').length === 3")
 	for _, id := range get[[]string](b, "[...document.querySelectorAll('.rows code.cid')].map((e) => e.textContent)") {
-		if said := m.mnem("get", id); !strings.Contains(said, "id: "+id) {
+		if said := m.mnem("show", id); !strings.Contains(said, "id: "+id) {
 			t.Errorf("%s: %s", id, said)
 		}
 	}

@@ -18,7 +18,8 @@ export function Operations({ tick, writes }: Page) {
   const [said, setSaid] = useState('');
   const [sure, setSure] = useState('');
   const list = useAsk('op_log', { limit }, tick + done);
-  const log = useAsk('log', { limit: reach }, tick + done);
+  const moved = (list.data ?? []).some((o) => o.refs?.some((r) => r.ref.startsWith('refs/heads/')));
+  const log = useAsk(moved ? 'log' : '', { limit: reach }, tick + done);
   const commits = useMemo(() => new Map((log.data ?? []).map((c) => [c.commit, c])), [log.data]);
   const run = (verb: 'undo' | 'redo', args: { op?: string }, words: string) => {
     setSure('');

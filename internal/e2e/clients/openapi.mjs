@@ -94,9 +94,8 @@ await op("retrieve_batch", { lines: [{ text: "infra" }, { text: "billing" }] });
 await op("recall", { query: "why does Alice own billing?" });
 await op("recall_batch", { lines: [{ text: "who audits Frank?" }] });
 await op("recall", { query: "Alice leads infra" });
-await op("get", { node: "alice" });
-await op("get", { node: "nobody" }, { status: 404 });
 await op("show", { name: "alice" });
+await op("show", { name: "key:nobody" }, { status: 404 });
 await op("explore", { topic: "alice" });
 await op("explore", { topic: "bob", to: "billing" });
 await op("explore", { communities: true });
@@ -119,7 +118,7 @@ await op("verify");
 await op("index_status");
 await op("index_rebuild");
 await op("fsck");
-await op("cat_file", { cid: head });
+await op("show", { name: head, raw: true });
 
 // Marks, profiles, branches and records.
 await op("mark", { kind: "stale", nodes: ["note/1"] });

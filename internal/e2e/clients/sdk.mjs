@@ -17,8 +17,8 @@ const modern = { ...load("@modelcontextprotocol/client"), ...load("@modelcontext
 // structured is what a program asks for that wants members of answers, beside the text.
 const structured = { "mnem/structured": true };
 
-const coreTools = ["commit", "diff", "explore", "forget", "get", "log", "mark", "recall", "remember",
-  "retrieve", "schema", "undo"];
+const coreTools = ["commit", "diff", "explore", "forget", "log", "mark", "recall", "remember",
+  "retrieve", "schema", "show", "undo"];
 
 // tools calls every core tool, with what a program would check of each answer.
 async function tools(client, tag) {
@@ -42,8 +42,8 @@ async function tools(client, tag) {
     edges: [{ type: "leads", src: "alice", dst: `team/${tag}` }],
   });
   check(made.commit?.startsWith("bafyrei") && made.nodes.added === 1 && made.edges.added === 1, "commit tells what it made", made);
-  const node = await call("get", { node: `team/${tag}` });
-  check(node.key === `team/${tag}` && node.type === "Team", "get reads what was committed", node);
+  const node = await call("show", { name: `team/${tag}` });
+  check(node.key === `team/${tag}` && node.type === "Team", "show reads what was committed", node);
   const found = await call("retrieve", { query: `who runs the mill ${tag}`, limit: 3 });
   check(found.items.length > 0 && found.items.length <= 3, "retrieve finds some", found);
   const recalled = await call("recall", { query: "who leads infra?" });
@@ -63,7 +63,7 @@ async function tools(client, tag) {
   const text = await client.callTool({ name: "recall", arguments: { query: "who leads infra?" } });
   check(text.structuredContent === undefined && /^known: /.test(text.content[0].text), "a text alone answers", text);
 
-  const wrong = await client.callTool({ name: "get", arguments: { node: "nobody" } });
+  const wrong = await client.callTool({ name: "show", arguments: { name: "key:nobody" } });
   check(wrong.isError === true && /nobody/.test(wrong.content[0].text), "an error of a tool is an answer", wrong);
   const unknown = await client.callTool({ name: "no_such_tool", arguments: {} }).then((a) => a.isError, (err) => err.code);
   check(unknown === true || unknown === -32602, "an unknown tool is refused", unknown);
@@ -124,8 +124,8 @@ async function cancellation(client, tag) {
     await new Promise((resolve) => setTimeout(resolve, 20));
     after = await head();
   }
-  const made = (await client.callTool({ name: "get", arguments: { node: `bulk/${tag}/0` } })).isError !== true;
-  const all = (await client.callTool({ name: "get", arguments: { node: `bulk/${tag}/1999` } })).isError !== true;
+  const made = (await client.callTool({ name: "show", arguments: { name: `bulk/${tag}/0` } })).isError !== true;
+  const all = (await client.callTool({ name: "show", arguments: { name: `bulk/${tag}/1999` } })).isError !== true;
   check(made === all && made === (after !== before), "what is broken off is whole or not there", [came, made, all]);
 }
 
