@@ -366,7 +366,7 @@ func (s *soak) read(v *server, n int) {
 			err = asked(client.Post(v.address()+"/v1/commit", "application/json", strings.NewReader(
 				fmt.Sprintf(`{"message":"soak","lines":[%s]}`, node(key, "soak "+key)))))
 		case (n+i)%2 == 0:
-			err = asked(client.Get(v.address() + "/v1/get?node=alice"))
+			err = asked(client.Get(v.address() + "/v1/show?name=alice"))
 		default:
 			err = asked(client.Get(v.address() + "/v1/retrieve?query=parcel+in+bay"))
 		}

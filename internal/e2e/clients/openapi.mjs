@@ -196,7 +196,7 @@ await op("purge", { node: "bob", yes: true, reason: "asked for" });
 await op("gc");
 
 // The proxy never answers a broken body; the server does.
-const broken = await fetch(`${upstream}/v1/get`, {
+const broken = await fetch(`${upstream}/v1/show`, {
   method: "POST", body: "{", headers: { ...auth, "Content-Type": "application/json" },
 });
 check(broken.status === 400 && broken.headers.get("content-type") === "application/problem+json",
