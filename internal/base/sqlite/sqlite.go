@@ -25,6 +25,7 @@ const (
 	maxTables  = 10_000
 	maxSchema  = 1 << 20 // bytes of the text of a table
 	maxColumns = 2000
+	leastRow   = 2  // bytes of a row before its record: its length and its number
 	rereads    = 16 // how often the page of a chain is read at most, on average
 )
 
@@ -203,9 +204,14 @@ func (c *cursor) walk(n uint32, depth int) error {
 		}
 		return c.walk(p.right, depth+1)
 	case 13:
+		taken := 0
 		for i := range p.cells {
 			row, err := p.row(i)
 			if err == nil {
+				// Rows of one page do not overlap: a page is no more work than its bytes.
+				if taken += leastRow + len(row.local); taken > c.d.used {
+					return damaged("page %d: its rows overlap", n)
+				}
 				err = c.yield(row)
 			}
 			if err != nil {

@@ -5,8 +5,10 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -198,4 +200,42 @@ func TestColumns(t *testing.T) {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}
+}
+
+// FuzzOpen reads all rows of any database with any log: reading ends, and an error says that it is damaged.
+func FuzzOpen(f *testing.F) {
+	for _, name := range []string{"plain.db", "log.db"} {
+		data, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		log, err := os.ReadFile(filepath.Join("testdata", name+"-wal"))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			f.Fatal(err)
+		}
+		f.Add(data[:8*512], log[:min(len(log), logHead+8*(frameHead+512))]) // long ones take minutes to be minimized
+	}
+	f.Fuzz(func(t *testing.T, data, log []byte) {
+		d, err := Open(fileOf(data), fileOf(log))
+		rows := 0
+		for i := 0; err == nil && i < min(len(d.tables), 3); i++ { // a reader asks for a few by name
+			err = d.Each(&d.tables[i], func(r *Row) error {
+				for c := range min(len(d.tables[i].Columns), 5) {
+					if text, ok := r.Text(c, 100); ok && len(text) > 100 {
+						t.Errorf("%d bytes of a text", len(text))
+					}
+					_, _ = r.Int(c)
+				}
+				rows++
+				_, err := d.At(r.Place)
+				return err
+			})
+		}
+		if most := 3 * (len(data) + len(log)) / leastRow; rows > most {
+			t.Errorf("%d rows in %d bytes", rows, len(data)+len(log))
+		}
+		if err != nil && !errors.Is(err, ErrDamaged) {
+			t.Error(err)
+		}
+	})
 }
