@@ -323,7 +323,7 @@ func TestHeavyImportsStayInTheirRooms(t *testing.T) {
 		"golang.org/x/net":                 {"ingest/parse"},                                         // the tokenizer of HTML; no tree is made
 		"github.com/klauspost/compress":    {"door/serve", "exchange/remote/server", "ingest/chats"}, // packs on their way, rollouts
 		"github.com/prometheus":            {"door/serve"},
-		"filippo.io/age":                   {"exchange/remote/seal", "exchange/remote/place", "door/reach"},
+		"filippo.io/age":                   {"exchange/remote/seal", "exchange/remote/place", "exchange/remote/mirror", "door/reach"},
 		"github.com/jackc/pgx/v5":          {"block/store/postgres"}, // of it the protocol alone, pgconn
 		// The protocol library brings OAuth and gob with it.
 		"github.com/modelcontextprotocol/go-sdk": {"door/mcp"},

@@ -129,6 +129,8 @@ func TestReaders(t *testing.T) {
 			if len(got.Readers) != 2 || len(got.Added) != 1 {
 				t.Fatalf("after adding one: %+v", got)
 			}
+			w.use("none") // which is no file: the key that was seen is enough
+			w.ok("a", "fetch")
 			w.use("other")
 			w.clones("b")
 			w.add("b", "two", "y")

@@ -189,8 +189,11 @@ func (g *Git) unlockTree(text []string) error {
 		header = nil
 	}
 	box, _, err := g.unlock(header)
-	if err != nil || box == nil {
-		return errors.Join(err, g.admit(nil))
+	if err != nil {
+		return err
+	}
+	if box == nil {
+		return g.admit(nil)
 	}
 	record, err := box.OpenText([]byte(text[2]), maxText)
 	if err == nil {

@@ -9,6 +9,8 @@ import (
 	"os"
 	"slices"
 
+	"filippo.io/age"
+
 	"github.com/mnem-project/mnem/internal/base/filestate"
 	"github.com/mnem-project/mnem/internal/exchange/remote"
 	"github.com/mnem-project/mnem/internal/exchange/remote/seal"
@@ -27,15 +29,14 @@ func (m *mirror) unlock(text []byte) (*seal.Box, []byte, error) {
 	if !seal.Sealed(text) {
 		return nil, text, nil
 	}
-	keys := seal.Keys{Passphrase: m.host.Passphrase}
-	var err error
-	if keys.Seen, err = m.seen(); err != nil {
+	seen, err := m.seen()
+	if err != nil {
 		return nil, nil, err
 	}
-	if keys.Identities, err = m.host.Identities(m.remote.Identity); err != nil {
-		return nil, nil, err
-	}
-	box, rest, err := seal.Unlock(text, keys)
+	box, rest, err := seal.Unlock(text, seal.Keys{
+		Seen: seen, Passphrase: m.host.Passphrase,
+		Identities: func() ([]age.Identity, error) { return m.host.Identities(m.remote.Identity) },
+	})
 	switch {
 	case errors.Is(err, seal.ErrNoIdentity):
 		err = verb.Hintf(fmt.Errorf("%w: the %s is encrypted: %w", state.ErrInvalid, m.what, err),

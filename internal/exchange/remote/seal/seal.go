@@ -148,12 +148,14 @@ func fingerprint(key *age.X25519Identity) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// Keys open stores: the identities of a reader, a function that asks for a passphrase, which is called only for a
-// store that has one and that no identity opens, and what the client has seen of the store, nil for nothing.
+// Keys open stores.
 type Keys struct {
-	Identities []age.Identity
+	// Seen is the state of the store that the client remembers, nil for none. If the store still has its key, nothing
+	// else is asked for.
+	Seen *Seen
+	// Identities returns the identities of a reader. Passphrase is asked if the store has one and no identity opens it.
+	Identities func() ([]age.Identity, error)
 	Passphrase func() (string, error)
-	Seen       *Seen
 }
 
 // Unlock returns a box with the key that a header has for somebody's keys, and what follows the header. The box lacks
@@ -167,11 +169,14 @@ func Unlock(text []byte, keys Keys) (*Box, []byte, error) {
 	b := &Box{}
 	for {
 		row, after, ok := bytes.Cut(rest, []byte("\n"))
-		if rest = after; !ok || len(b.copies) > MaxReaders {
+		if rest = after; !ok {
 			return nil, nil, ErrDamaged
 		}
-		if len(row) == 0 {
+		if len(row) == 0 && len(b.copies) > 0 {
 			break
+		}
+		if len(b.copies) == MaxReaders {
+			return nil, nil, ErrDamaged
 		}
 		coded, ok := bytes.CutPrefix(row, []byte(copyRow))
 		if !ok || len(coded) > 2*maxCopy {
@@ -198,9 +203,13 @@ func Unlock(text []byte, keys Keys) (*Box, []byte, error) {
 
 // openKey returns the key in the first copy that an identity opens, else in one that the passphrase opens.
 func openKey(copies [][]byte, keys Keys) (*age.X25519Identity, error) {
-	if len(keys.Identities) > 0 {
+	identities, err := keys.Identities()
+	if err != nil {
+		return nil, err
+	}
+	if len(identities) > 0 {
 		for _, c := range copies {
-			text, err := decrypt(c, maxCopy, keys.Identities...)
+			text, err := decrypt(c, maxCopy, identities...)
 			if none := (*age.NoIdentityMatchError)(nil); errors.As(err, &none) {
 				continue
 			}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,6 +34,11 @@ func reader(t *testing.T) (age.Identity, Reader) {
 		t.Fatal(err)
 	}
 	return id, r[0]
+}
+
+// own returns identities as Keys has them.
+func own(list ...age.Identity) func() ([]age.Identity, error) {
+	return func() ([]age.Identity, error) { return list, nil }
 }
 
 func none() (string, error) { return "", errors.New("there is no terminal") }
@@ -66,8 +72,8 @@ func TestBox(t *testing.T) {
 	}
 	seen := box.Seen()
 	for _, keys := range []Keys{
-		{Identities: []age.Identity{a}, Passphrase: none}, {Identities: []age.Identity{stranger, b}, Passphrase: none},
-		{Identities: []age.Identity{stranger}, Passphrase: pass}, {Seen: &seen, Passphrase: none},
+		{Identities: own(a), Passphrase: none}, {Identities: own(stranger, b), Passphrase: none},
+		{Identities: own(stranger), Passphrase: pass}, {Seen: &seen},
 	} {
 		got := opened(t, box, keys)
 		if text, err := got.OpenText(data, 100); err != nil || string(text) != "what others cannot read" {
@@ -90,18 +96,35 @@ func TestBox(t *testing.T) {
 		}
 	}
 	wrong := func() (string, error) { return "another", nil }
-	if _, _, err := Unlock(box.Header(), Keys{Identities: []age.Identity{stranger}, Passphrase: wrong}); !errors.Is(err, ErrNoIdentity) {
+	if _, _, err := Unlock(box.Header(), Keys{Identities: own(stranger), Passphrase: wrong}); !errors.Is(err, ErrNoIdentity) {
 		t.Error(err)
 	}
 	alone, err := New([]Reader{readerA})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := Unlock(alone.Header(), Keys{Identities: []age.Identity{b}, Passphrase: none}); !errors.Is(err, ErrNoIdentity) {
+	if _, _, err := Unlock(alone.Header(), Keys{Identities: own(b), Passphrase: none}); !errors.Is(err, ErrNoIdentity) {
 		t.Error(err)
 	}
 	if _, err := alone.OpenText(data, 100); !errors.Is(err, ErrDamaged) {
 		t.Error(err)
+	}
+}
+
+// TestHeader refuses headers with no reader and with too many, and reads one with as many as there may be.
+func TestHeader(t *testing.T) {
+	id, r := reader(t)
+	box, err := New([]Reader{r})
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := Keys{Identities: own(id), Passphrase: none, Seen: new(box.Seen())}
+	for n, want := range map[int]error{0: ErrDamaged, 1: nil, MaxReaders: nil, MaxReaders + 1: ErrDamaged} {
+		many := *box
+		many.copies = slices.Repeat(box.copies, n)
+		if _, _, err := Unlock(many.Header(), keys); !errors.Is(err, want) {
+			t.Errorf("%d readers: %v, want %v", n, err, want)
+		}
 	}
 }
 
@@ -121,7 +144,7 @@ func TestFollows(t *testing.T) {
 	if err != nil || without.Follows(next.Seen()) != nil || without.Follows(box.Seen()) != nil {
 		t.Errorf("another key does not follow: %v", err)
 	}
-	if _, _, err := Unlock(without.Header(), Keys{Identities: []age.Identity{b}, Passphrase: none}); !errors.Is(err, ErrNoIdentity) {
+	if _, _, err := Unlock(without.Header(), Keys{Identities: own(b), Passphrase: none}); !errors.Is(err, ErrNoIdentity) {
 		t.Errorf("who was removed still reads: %v", err)
 	}
 	stranger, err := New([]Reader{readerA})
@@ -168,7 +191,7 @@ func TestSSH(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		opened(t, box, Keys{Identities: ids, Passphrase: none})
+		opened(t, box, Keys{Identities: own(ids...), Passphrase: none})
 	}
 }
 
@@ -211,7 +234,7 @@ func readFrozen(tb testing.TB) (f frozen, keys Keys) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return f, Keys{Identities: []age.Identity{id}, Passphrase: none}
+	return f, Keys{Identities: own(id), Passphrase: none}
 }
 
 // TestFrozen reads a store that an earlier program wrote, whose key was changed once.
