@@ -20,7 +20,7 @@ import (
 //go:embed zones.bin
 var packed []byte
 
-// ErrUnknown marks the error for what is no zone.
+// ErrUnknown is returned for a name that is no zone.
 var ErrUnknown = errors.New("not a time zone")
 
 // maxName is the length of the longest name of a zone that is looked up, in bytes.
