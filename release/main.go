@@ -1,6 +1,6 @@
 // Command release builds mnem for each platform and packs it: archives, packages for Debian and for RPM, an OCI image,
 // wheels and npm packages, bills of materials, checksums, a provenance statement, and manifests for Homebrew and Scoop.
-// The same sources, tools and arguments give the same bytes. docs/releases.md says how it is used.
+// The same sources, tools and arguments give the same bytes. docs/internals/releases.md says how it is used.
 //
 //	go run . [-version v0.1.0] [-into DIR] [-host URL] [-typescript DIR] [GOOS/GOARCH …]
 package main

@@ -147,7 +147,7 @@ func (m *maker) provenance(sums []sum, programs map[string]string) error {
 		"_type": "https://in-toto.io/Statement/v1", "subject": subjects, "predicateType": "https://slsa.dev/provenance/v1",
 		"predicate": object{
 			"buildDefinition": object{
-				"buildType":            homepage + "/blob/main/docs/releases.md",
+				"buildType":            homepage + "/blob/main/docs/internals/releases.md",
 				"externalParameters":   object{"version": m.version, "targets": targets, "host": m.host},
 				"internalParameters":   object{"go": tool, "CGO_ENABLED": "0", "flags": "-trimpath -ldflags='-s -w'"},
 				"resolvedDependencies": []any{source},

@@ -2,7 +2,7 @@
 // back, and the record by which that can be answered again. The packages of internal/rank answer.
 //
 // The same commit and request give the same bytes in every process, on every machine: everything ranked is an
-// integer, and every order is total. docs/ranking.md describes every step; requests and receipts have the form
+// integer, and every order is total. docs/internals/ranking.md describes every step; requests and receipts have the form
 // of clauses 8, 13 and 23 of the specification.
 //
 // # Recall

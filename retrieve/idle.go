@@ -24,7 +24,7 @@ var idleInfos = []WarningInfo{
 		Code:    NoEffect,
 		When:    "what the request asks for had nothing to work on",
 		Message: "what had nothing to work on, and changed nothing: {parameters}",
-		Remedy:  "leave it out; docs/retrieval.md says what each needs, --explain what was found",
+		Remedy:  "leave it out; docs/reference/answers.md says what each needs, --explain what was found",
 	},
 }
 

@@ -16,8 +16,8 @@ import (
 // railway is the bundled set.
 var railway = filepath.Join("..", "..", "testdata", "answers", "railway")
 
-// retrievalPage has a table of the figures of the bundled set, between marks.
-var retrievalPage = filepath.Join("..", "..", "docs", "retrieval.md")
+// figuresPage has the measured tables, each between marks.
+var figuresPage = filepath.Join("..", "..", "docs", "internals", "figures.md")
 
 const (
 	answersBegin = "<!-- by go test ./internal/bench -run Railway -rewrite -->\n"
@@ -118,7 +118,7 @@ func TestRailway(t *testing.T) {
 		}
 		table.WriteString("\n")
 	}
-	keepTable(t, retrievalPage, answersBegin, table.String())
+	keepTable(t, figuresPage, answersBegin, table.String())
 }
 
 // keepTable holds a table of a page to what it is to be, or writes it.

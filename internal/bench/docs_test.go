@@ -51,12 +51,12 @@ func shapes() map[string]string {
 }
 
 // page is what TestPage keeps: go test ./internal/bench -run Page -rewrite writes it.
-var page = filepath.Join("..", "..", "docs", "bench.md")
+var page = filepath.Join("..", "..", "docs", "reference", "bench.md")
 
 const pageHead = `# mnem-bench: measure it yourself
 
 This page is made from the commands themselves; a test holds the two together. mnem-bench is a program
-of its own: go build ./cmd/mnem-bench. Flags, errors and exit codes are those of [mnem](cli.md), as are
+of its own: go build ./cmd/mnem-bench. Flags, errors and exit codes are those of [mnem](commands.md), as are
 the words in shapes of JSON.
 
 `

@@ -286,9 +286,6 @@ func (a *agent) nothingSecret() {
 	}
 }
 
-// hooksPage has a table of what comes of the scripts.
-var hooksPage = filepath.Join("..", "..", "docs", "hooks.md")
-
 const sessionsBegin = "<!-- by MNEM_LONG=1 go test ./internal/bench -run Sessions -rewrite -->\n"
 
 // rows are the rows of the table, without their ends.
@@ -308,7 +305,7 @@ var sessionsHeads = []string{
 	"tokens given, median", "credentials said, stored",
 }
 
-// TestSessions plays scripted sessions with an agent whose program calls hooks, and keeps docs/hooks.md to what
+// TestSessions plays scripted sessions with an agent whose program calls hooks, and keeps docs/internals/figures.md to what
 // comes of it. Without long runs it plays some, where nothing secret may be stored either.
 func TestSessions(t *testing.T) {
 	effort.Alone(t)
@@ -345,5 +342,5 @@ func TestSessions(t *testing.T) {
 	for i, head := range sessionsHeads {
 		table += fmt.Sprintf("| %s | %s | %s | %s |\n", head, first[i], second[i], both[i])
 	}
-	keepTable(t, hooksPage, sessionsBegin, table)
+	keepTable(t, figuresPage, sessionsBegin, table)
 }

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestArchitecturePage holds the table of floors in docs/architecture.md to those that imports are held to.
+// TestArchitecturePage holds the table of floors in docs/internals/architecture.md to those that imports are held to.
 func TestArchitecturePage(t *testing.T) {
-	page, err := os.ReadFile(root + "/docs/architecture.md")
+	page, err := os.ReadFile(root + "/docs/internals/architecture.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,16 +23,29 @@ func TestArchitecturePage(t *testing.T) {
 	all := strings.Join(rows, "\n") + "\n"
 	for _, f := range floors {
 		if f.why != "" && !strings.Contains(all, f.name+": "+f.why+"\n") {
-			t.Errorf("docs/architecture.md lacks the floor %s, with %q", f.name, f.why)
+			t.Errorf("docs/internals/architecture.md lacks the floor %s, with %q", f.name, f.why)
 		}
 	}
 	for _, f := range floors {
 		for name := range strings.FieldsSeq(f.rooms) {
 			if family, _, _ := strings.Cut(name, "/"); !strings.Contains(string(page), family) {
-				t.Errorf("docs/architecture.md names nothing of %s", family)
+				t.Errorf("docs/internals/architecture.md names nothing of %s", family)
 			}
 		}
 	}
+}
+
+// pages returns the pages of all shelves of the docs.
+func pages(t *testing.T) []string {
+	var all []string
+	for _, shelf := range []string{"", "reference", "internals"} {
+		found, err := filepath.Glob(filepath.Join(root, "docs", shelf, "*.md"))
+		if err != nil || len(found) == 0 {
+			t.Fatal(shelf, found, err)
+		}
+		all = append(all, found...)
+	}
+	return all
 }
 
 // link is the target of a link to a file of this tree.
@@ -40,12 +53,8 @@ var link = regexp.MustCompile(`\]\(([^)#:\s]+)[^)]*\)`)
 
 // TestLinksLead follows the links of the pages.
 func TestLinksLead(t *testing.T) {
-	pages, err := filepath.Glob(root + "/docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	links := 0
-	for _, page := range append(pages, root+"/README.md") {
+	for _, page := range append(pages(t), root+"/README.md") {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
@@ -70,12 +79,8 @@ var treePath = regexp.MustCompile(`(?m)(?:^|[^\w/.-])((?:internal|cmd|web|testda
 
 // TestPathsExist looks up every path of this tree that the pages and NOTICE name.
 func TestPathsExist(t *testing.T) {
-	pages, err := filepath.Glob(root + "/docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	found := 0
-	for _, page := range append(pages, root+"/README.md", root+"/NOTICE", root+"/spec/SPEC.md") {
+	for _, page := range append(pages(t), root+"/README.md", root+"/NOTICE", root+"/spec/SPEC.md") {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
@@ -93,12 +98,12 @@ func TestPathsExist(t *testing.T) {
 	}
 }
 
-// shortPath is the path of a file that docs/architecture.md names without its first folder.
+// shortPath is the path of a file that docs/internals/architecture.md names without its first folder.
 var shortPath = regexp.MustCompile("`([a-z_0-9]+(?:/[a-z_0-9]+)+\\.(?:go|tsx?))`")
 
-// TestShortPathsExist looks up the files that the last table of docs/architecture.md names.
+// TestShortPathsExist looks up the files that the last table of docs/internals/architecture.md names.
 func TestShortPathsExist(t *testing.T) {
-	page, err := os.ReadFile(root + "/docs/architecture.md")
+	page, err := os.ReadFile(root + "/docs/internals/architecture.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +116,7 @@ func TestShortPathsExist(t *testing.T) {
 			exists = exists || err == nil
 		}
 		if !exists {
-			t.Errorf("docs/architecture.md names %s, which does not exist", m[1])
+			t.Errorf("docs/internals/architecture.md names %s, which does not exist", m[1])
 		}
 	}
 	if found < 30 {

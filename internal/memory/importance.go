@@ -14,7 +14,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Constants of effective importance: docs/life.md.
+// Constants of effective importance: docs/internals/memories.md.
 const (
 	// DefaultHalfLife is the half-life in days of a type that has none of its own.
 	DefaultHalfLife = 30
@@ -194,7 +194,7 @@ type Effective struct {
 	Factors
 }
 
-// Weigh returns the effective importance that factors make: docs/life.md, "Importance".
+// Weigh returns the effective importance that factors make: docs/internals/memories.md, "Importance".
 func (f Factors) Weigh() Effective {
 	w := Effective{Factors: f, AgeSeconds: f.Age / time.Second.Microseconds()}
 	base := f.Importance

@@ -26,7 +26,7 @@ import (
 )
 
 // goldens holds what the current ranking answers: files of cases, each with a memory, a request and the answer.
-// docs/testing.md says how they are rewritten.
+// docs/internals/testing.md says how they are rewritten.
 const goldens = "testdata/ranking"
 
 // leastGolden is how many requests the goldens have at least.

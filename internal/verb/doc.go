@@ -38,6 +38,6 @@
 // Fields can come from the table of retrieval's parameters: see Parameters.
 //
 // A new verb is a variable that Define or Stream makes, in a package below, and a line in package table; a new field is
-// one of its request. docs/architecture.md, "Where something new goes", has the rest, and docs/testing.md the commands
+// one of its request. docs/internals/architecture.md, "Where something new goes", has the rest, and docs/internals/testing.md the commands
 // that rewrite pages and lists.
 package verb

@@ -1,4 +1,4 @@
-// Package dates finds the dates that a question names: clause 6.11 of docs/ranking.md. It uses no locale, no time
+// Package dates finds the dates that a question names: clause 6.11 of docs/internals/ranking.md. It uses no locale, no time
 // zone but UTC, and no clock; relative dates count from a given day.
 package dates
 

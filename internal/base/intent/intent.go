@@ -1,6 +1,6 @@
 // Package intent determines by rules what a question asks for: a reason, a time, a person or thing, or none of
 // these in particular. It uses no model and knows twelve languages by their question words, which words.txt lists:
-// clause 26.1 of docs/ranking.md.
+// clause 26.1 of docs/internals/ranking.md.
 package intent
 
 import (

@@ -21,7 +21,7 @@ import (
 
 // reference is the page that TestReference keeps: go test ./internal/door/cli -run Reference -rewrite
 // writes it.
-var reference = filepath.Join("..", "..", "..", "docs", "cli.md")
+var reference = filepath.Join("..", "..", "..", "docs", "reference", "commands.md")
 
 // referenceHead and shapesHead have ~ for the quote of code.
 const referenceHead = `# mnem: command line

@@ -41,7 +41,7 @@ func hookCommand(c *line.Line) *cobra.Command {
 			"and its exit code is 0.\n\n" +
 			"MNEM_HOOKS=false, or 'mnem config set hooks false', turns hooks off. With MNEM_PRIVATE=true, or\n" +
 			"'mnem config set private true' for a project, they note nothing, and still tell what is known.\n" +
-			"docs/hooks.md tells how programs are set up.",
+			"docs/agents.md tells how programs are set up.",
 		Example: "  mnem hook claude-code stop <hook.json",
 		Args:    line.Positionals("HOST EVENT"),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

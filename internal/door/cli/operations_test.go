@@ -176,16 +176,16 @@ func TestOperationsAreWellFormed(t *testing.T) {
 	}
 }
 
-// TestHTTPPage holds docs/http.md to the error table.
+// TestHTTPPage holds docs/reference/http.md to the error table.
 func TestHTTPPage(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "http.md"))
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "reference", "http.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, o := range operation.Outcomes() {
 		row := fmt.Sprintf("\n| `%s` | %d | %s |\n", o.Code, o.HTTP, o.When)
 		if !strings.Contains(strings.ReplaceAll(string(page), "\r\n", "\n"), row) {
-			t.Errorf("docs/http.md lacks the row%s", row)
+			t.Errorf("docs/reference/http.md lacks the row%s", row)
 		}
 	}
 }

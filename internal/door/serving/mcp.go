@@ -51,7 +51,7 @@ func MCPCommand() *line.Bound {
 			"item says which.\n\n" +
 			"The profile core has the tools retrieve, recall, check, get, neighbors, diff, log, session,\n" +
 			"remember, commit, forget and undo; read leaves out those that write; full adds branches, merges,\n" +
-			"upkeep and other verbs. docs/mcp.md says what each does, and how to connect clients.\n\n" +
+			"upkeep and other verbs. docs/reference/mcp.md says what each does, and how to connect clients.\n\n" +
 			"The client's name and version are the agent on its commits unless --agent says otherwise, and\n" +
 			"what it retrieves is recorded in a session named after it and the time, which 'mnem session\n" +
 			"log' and 'mnem replay' read. Answers come from HEAD, or with --pin from the commit that HEAD is\n" +

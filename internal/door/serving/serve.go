@@ -66,7 +66,7 @@ func ServeCommand() *line.Bound {
 		Command: "serve", Right: verb.NoRight,
 		Usage: "[flags]", Group: line.GroupTrade, Title: "Serve the memory over HTTP",
 		Doc: "Answer http://ADDR/v1/OPERATION: every command about the memory, by the name it has here, with\n" +
-			"the answers that --json prints. /openapi.json describes them, docs/http.md tells the rest. What\n" +
+			"the answers that --json prints. /openapi.json describes them, docs/reference/http.md tells the rest. What\n" +
 			"reads can be asked with GET, all with POST. http://ADDR/ is a web view of the memory for browsers.\n\n" +
 			"It listens on this machine alone unless --addr says otherwise, and then refuses who has no token\n" +
 			"of 'mnem token new'. On this machine tokens are asked for with --need-token, and for what nothing\n" +

@@ -17,5 +17,5 @@
 //
 // What people and models said is kept, with its time and who said it, and of calls of tools one line each. Everything
 // else is left out and told to the handler by its kind: the record types of each format are in its table of kinds, and
-// in docs/importers.md. What is damaged, or in no table, is told with its place, and the rest is read.
+// in docs/reference/importers.md. What is damaged, or in no table, is told with its place, and the rest is read.
 package chats

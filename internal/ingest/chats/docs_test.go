@@ -11,9 +11,9 @@ import (
 )
 
 // TestKindsAreDocumented finds every record type that is left out, and the kind that it is counted as, in the section of
-// its format in docs/importers.md.
+// its format in docs/reference/importers.md.
 func TestKindsAreDocumented(t *testing.T) {
-	data, err := os.ReadFile("../../../docs/importers.md")
+	data, err := os.ReadFile("../../../docs/reference/importers.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,10 +47,10 @@ func TestKindsAreDocumented(t *testing.T) {
 		}
 		for name, kind := range c.kinds {
 			if !word(name).MatchString(c.text) {
-				t.Errorf("%s is not in docs/importers.md", name)
+				t.Errorf("%s is not in docs/reference/importers.md", name)
 			}
 			if !word(kind).MatchString(c.text + general) {
-				t.Errorf("%s, the kind of %s, is not in docs/importers.md", kind, name)
+				t.Errorf("%s, the kind of %s, is not in docs/reference/importers.md", kind, name)
 			}
 		}
 	}
@@ -66,7 +66,7 @@ func TestKindsAreDocumented(t *testing.T) {
 	} {
 		for _, name := range c.shape.names() {
 			if !word(name).MatchString(c.text) {
-				t.Errorf("the field %s is not in %s of docs/importers.md", name, strings.SplitN(c.text, "\n", 2)[0])
+				t.Errorf("the field %s is not in %s of docs/reference/importers.md", name, strings.SplitN(c.text, "\n", 2)[0])
 			}
 		}
 	}

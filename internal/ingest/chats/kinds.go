@@ -29,7 +29,7 @@ const (
 const unknown = "unknown "
 
 // kinds are the record types, or parts of records, of a format that are left out, and as what each is counted. The
-// tables of docs/importers.md say why.
+// tables of docs/reference/importers.md say why.
 type kinds map[string]string
 
 // skip counts a record or part that is left out. One that is in no table is reported at its place.

@@ -10,7 +10,7 @@ import (
 )
 
 // page describes every command. A test holds it to the commands.
-const page = "docs/cli.md"
+const page = "docs/reference/commands.md"
 
 // commandRows counts commands and flags in the page, and settings.
 func commandRows() ([]row, error) {

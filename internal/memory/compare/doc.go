@@ -7,7 +7,7 @@
 // last. Anything else is a difference, so that in doubt two texts differ: a missed repetition costs
 // a line, a false one a fact.
 //
-// The rules are those of docs/remember.md, with the words of words.txt: English,
+// The rules are those of docs/internals/memories.md, with the words of words.txt: English,
 // German, French, Spanish and Chinese. A text in another language is compared word by word, or sign
 // by sign where words are not separated. No clock, locale, map order or float decides anything; the
 // time is linear in the length of the texts but for a factor that the rules bound.

@@ -1,6 +1,6 @@
 // Package extract finds what a text names and how it says that one thing leads to another:
 // entities, and signals of cause. Both are pure functions of the text and the word lists of
-// words.txt, by the rules of docs/edges.md. No model is asked and nothing is
+// words.txt, by the rules of docs/internals/memories.md. No model is asked and nothing is
 // looked up.
 //
 // The rules prefer to miss over to invent: what is found becomes nodes and edges of a memory. A

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// wordsFile has the word lists of the rules in docs/edges.md.
+// wordsFile has the word lists of the rules in docs/internals/memories.md.
 //
 //go:embed words.txt
 var wordsFile string

@@ -122,7 +122,7 @@ type Exploration struct {
 }
 
 // Explore searches over edges from a node or from those that fit a topic, and follows from each hop those that
-// promise most and are least alike: docs/edges.md. No way leads through a node or edge that a mark hides. It returns a
+// promise most and are least alike: docs/internals/memories.md. No way leads through a node or edge that a mark hides. It returns a
 // *retrieve.RequestError for a request out of bounds.
 func Explore(ctx context.Context, s *core.Snapshot, req ExploreRequest) (*Exploration, error) {
 	req, err := req.resolve()

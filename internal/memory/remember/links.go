@@ -49,7 +49,7 @@ func (o LinkOptions) Validate() error {
 
 func (o LinkOptions) runs(r LinkRule) bool { return !slices.Contains(o.Off, r) }
 
-// Bounds and thresholds of the rules: docs/edges.md.
+// Bounds and thresholds of the rules: docs/internals/memories.md.
 const (
 	maxNear       = 2
 	maxMentions   = 8 // of names that are found; those that the caller gives all count

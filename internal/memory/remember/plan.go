@@ -17,7 +17,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// planner decides what becomes of the requests of one commit, one after the other: docs/remember.md, "Decision".
+// planner decides what becomes of the requests of one commit, one after the other: docs/internals/memories.md, "Decision".
 // What it reads for each is bounded, however many memories there are.
 type planner struct {
 	ctx    context.Context

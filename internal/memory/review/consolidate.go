@@ -71,7 +71,7 @@ type Proposal struct {
 	said    []ipld.Value // of an update: what the Nodes say
 }
 
-// evidence returns what a proposal's id is the hash of: docs/life.md, "Proposals".
+// evidence returns what a proposal's id is the hash of: docs/internals/memories.md, "Proposals".
 func (p *Proposal) evidence() []byte {
 	var records, tags []ipld.Value
 	switch {

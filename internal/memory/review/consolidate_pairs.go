@@ -13,7 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/rank/source"
 )
 
-// Constants of duplicates and contradictions: docs/life.md, "Proposals".
+// Constants of duplicates and contradictions: docs/internals/memories.md, "Proposals".
 const (
 	maxLike  = 8      // memories that each is compared with
 	sameAt   = 58_983 // above .90

@@ -28,7 +28,7 @@ const (
 	hashMark   = "?sha256="
 )
 
-// Source is where a memory comes from: docs/life.md, "Sources".
+// Source is where a memory comes from: docs/internals/memories.md, "Sources".
 //
 //	file:PATH   file://PROJECT/PATH   then ?sha256=HEX and #L10 or #L10-L20, each if known
 //	url:https://…

@@ -29,7 +29,7 @@
 // vectors have 512 dimensions and are the same on every machine; these rules are normative, and
 // testdata/hash.jsonl has vectors of a second implementation:
 //
-//  1. Terms. The text is analysed by clause 6 of docs/ranking.md (package internal/base/text) in the
+//  1. Terms. The text is analysed by clause 6 of docs/internals/ranking.md (package internal/base/text) in the
 //     language of the model, "en" or "none". A term counts as often as it occurs.
 //
 //  2. Features. A term yields one word feature, the byte 'w' and the term's UTF-8, of weight 4;

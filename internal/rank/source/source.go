@@ -54,7 +54,7 @@ type TextQuery struct {
 	Added    []retrieve.AddedTerm // looked up beside them in Text; the text has none of them: clause 9.12
 }
 
-// Index finds documents: clause 9 of docs/ranking.md.
+// Index finds documents: clause 9 of docs/internals/ranking.md.
 type Index interface {
 	// Readings returns what terms of a text that no node has may be looked up as, in the order of
 	// their first place.

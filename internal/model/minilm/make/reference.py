@@ -1,4 +1,4 @@
-"""The integer forward pass of docs/model.md once more, in numpy, written from that page and apart from the Go code.
+"""The integer forward pass of docs/internals/model.md once more, in numpy, written from that page and apart from the Go code.
 
 It reads weights/model.bin and yields, for the pieces of one text, a checksum of each layer and the final bytes.
 Matrix products are made in binary64, where each sum of products below 2^53 is exact; all else is int64.

@@ -34,7 +34,7 @@ ODD = [
 
 def docs():
     out = []
-    for path in sorted(glob.glob(os.path.join(ROOT, "docs", "*.md"))):
+    for path in sorted(glob.glob(os.path.join(ROOT, "docs", "**", "*.md"), recursive=True)):
         with open(path, encoding="utf-8") as f:
             for part in re.split(r"(?<=[.:?])\s+|\n\n|\n", f.read()):
                 if 20 <= len(part) <= 400:
