@@ -39,6 +39,7 @@ FORMS = {
     "remote_redactions": ["RedactionsClosed"],
     "restore": ["RestoreMarks"],
     "show": ["ShowCommit", "ShowEdge", "ShowOperation", "ShowBlock", "ShowField"],
+    "stats": ["StatsSchema"],
     "tag": ["TagRemoved"],
 }
 
@@ -51,7 +52,7 @@ NAMES = {
 }
 
 # Parameters without which a verb answers with its first form.
-CHOOSES_FORM = {"diff": ["stat"], "ls": ["edges"]}
+CHOOSES_FORM = {"diff": ["stat"], "ls": ["edges"], "stats": ["schema"]}
 
 SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
 TYPES = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean"}

@@ -65,7 +65,7 @@ func remakeIndexes(ctx context.Context, r *core.Repo, facts bool) (done []string
 		}
 		done = append(done, "dropped all indexes")
 	}
-	head, err := rebuildHead(ctx, r)
+	head, err := RebuildIndex(ctx, r)
 	if facts && errors.Is(err, store.ErrCorrupt) {
 		return done, nil // the report has it
 	}
@@ -75,9 +75,9 @@ func remakeIndexes(ctx context.Context, r *core.Repo, facts bool) (done []string
 	return done, err
 }
 
-// rebuildHead rebuilds the index of the current branch's commit and returns that commit, undefined if there is
+// RebuildIndex rebuilds the index of the current branch's commit and returns that commit, undefined if there is
 // none.
-func rebuildHead(ctx context.Context, r *core.Repo) (ipld.CID, error) {
+func RebuildIndex(ctx context.Context, r *core.Repo) (ipld.CID, error) {
 	_, head, err := r.Branch(ctx)
 	if err == nil && head.Defined() {
 		_, err = r.Indexes().Rebuild(ctx, string(graph.Head))

@@ -42,7 +42,7 @@ func TestCommandsAskServers(t *testing.T) {
 	for _, args := range [][]string{
 		{"ls"}, {"ls", "--json"}, {"log"}, {"log", "side", "--stat", "--json"}, {"show", "one"}, {"recall", "billing"},
 		{"retrieve", "lamp", "--json"}, {"diff", "main", "side"}, {"branch"}, {"show", "side"}, {"blame", "one"},
-		{"explore", "two", "--at", "side"}, {"stats", "--json"}, {"schema"}, {"recall", "is the lamp lit"}, {"show", "one", "--at", "side"},
+		{"explore", "two", "--at", "side"}, {"stats", "--json"}, {"stats", "--schema"}, {"recall", "is the lamp lit"}, {"show", "one", "--at", "side"},
 	} {
 		want, _ := w.run(0, "hub", "", args...)
 		if got := w.ok("a", at(args...)...); got != want || got == "" {

@@ -219,7 +219,7 @@ export interface Arguments {
     raw?: boolean;
     signatures?: boolean;
   };
-  stats: { at?: string };
+  stats: { at?: string; limit?: number; schema?: boolean };
   undo: { expect?: string; op?: string; own?: boolean; time?: string };
 }
 
@@ -1056,6 +1056,31 @@ export interface Answers {
       operations: number;
       tags: number;
     };
+  } | {
+    commit: string | null;
+    edge_types: {
+      count: number;
+      from: { count: number; type: string }[];
+      more_from: number;
+      more_to: number;
+      to: { count: number; type: string }[];
+      type: string;
+    }[];
+    edges: number;
+    more_edge_types: number;
+    more_node_types: number;
+    more_properties: number;
+    node_types: { count: number; type: string }[];
+    nodes: number;
+    properties: {
+      count: number;
+      examples: Json[];
+      kinds: string[];
+      more_types: number;
+      name: string;
+      types: { count: number; type: string }[];
+    }[];
+    untold: number;
   };
   undo: {
     command: string[];

@@ -18,6 +18,7 @@ interface Forms {
   merge: With<Answers['merge'], 'kept'>;
   remote_redactions: With<Answers['remote_redactions'], 'redactions'>;
   consolidate: With<Answers['consolidate'], 'proposals'>;
+  stats: With<Answers['stats'], 'store'>;
 }
 
 /** Answer is what the page gets from an operation. */

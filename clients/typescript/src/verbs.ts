@@ -524,28 +524,6 @@ export interface HalfLifeAnswer {
   own: string[];
 }
 
-export interface IndexRebuildField {
-  field: string;
-  nodes: number;
-  terms: number;
-}
-
-export interface IndexRebuildAnswer {
-  fields: IndexRebuildField[];
-  manifest: string | null;
-  nodes: number;
-  segments: number;
-  terms: number;
-}
-
-export interface IndexStatusAnswer {
-  fields: IndexRebuildField[];
-  manifest: string | null;
-  nodes: number;
-  segments: number;
-  terms: number;
-}
-
 export interface LinkAnswer {
   duplicates: number;
   edges: Counts;
@@ -1450,42 +1428,6 @@ export interface RmAnswer {
   warnings?: SecretWarning[];
 }
 
-export interface From {
-  count: number;
-  type: string;
-}
-
-export interface SchemaEdgeType {
-  count: number;
-  from: From[];
-  more_from: number;
-  more_to: number;
-  to: From[];
-  type: string;
-}
-
-export interface SchemaProperty {
-  count: number;
-  examples: unknown[];
-  kinds: string[];
-  more_types: number;
-  name: string;
-  types: From[];
-}
-
-export interface SchemaAnswer {
-  commit: string | null;
-  edge_types: SchemaEdgeType[];
-  edges: number;
-  more_edge_types: number;
-  more_node_types: number;
-  more_properties: number;
-  node_types: From[];
-  nodes: number;
-  properties: SchemaProperty[];
-  untold: number;
-}
-
 export interface SessionAdvanceAnswer {
   actor: string;
   agent: string | null;
@@ -1676,13 +1618,24 @@ export interface SourcesAnswer {
   sources: SourcesSource[];
 }
 
+export interface StatsEdgeType {
+  count: number;
+  type: string;
+}
+
 export interface StatsEdge {
   by_type: Record<string, unknown>;
   total: number;
 }
 
-export interface Index {
-  fields: IndexRebuildField[];
+export interface StatsIndexField {
+  field: string;
+  nodes: number;
+  terms: number;
+}
+
+export interface StatsIndex {
+  fields: StatsIndexField[];
   manifest: string | null;
   nodes: number;
   segments: number;
@@ -1709,15 +1662,46 @@ export interface StatsStore {
 export interface StatsAnswer {
   agents: Record<string, unknown>;
   commit: string | null;
-  edge_types: From[];
+  edge_types: StatsEdgeType[];
   edges: StatsEdge;
   embeddings: number;
   graph: string | null;
-  index: Index;
+  index: StatsIndex;
   marks: StatsMark;
-  node_types: From[];
+  node_types: StatsEdgeType[];
   nodes: StatsEdge;
   store: StatsStore;
+}
+
+export interface StatsSchemaEdgeType {
+  count: number;
+  from: StatsEdgeType[];
+  more_from: number;
+  more_to: number;
+  to: StatsEdgeType[];
+  type: string;
+}
+
+export interface StatsSchemaProperty {
+  count: number;
+  examples: unknown[];
+  kinds: string[];
+  more_types: number;
+  name: string;
+  types: StatsEdgeType[];
+}
+
+export interface StatsSchema {
+  commit: string | null;
+  edge_types: StatsSchemaEdgeType[];
+  edges: number;
+  more_edge_types: number;
+  more_node_types: number;
+  more_properties: number;
+  node_types: StatsEdgeType[];
+  nodes: number;
+  properties: StatsSchemaProperty[];
+  untold: number;
 }
 
 export interface StatusFollowing {
@@ -2103,6 +2087,8 @@ export interface ForgetOptions {
 export interface FsckOptions {
   /** check the trees and indexes of every commit from end to end, not only of those that refs name */
   full?: boolean | undefined;
+  /** first rebuild the index of the newest commit from its facts alone: answers do not change */
+  rebuild?: boolean | undefined;
 }
 
 /** Parameters of gc. */
@@ -2133,18 +2119,6 @@ export interface HalfLifeOptions {
   reset?: boolean | undefined;
   /** time of the change, RFC 3339 */
   time?: string | undefined;
-}
-
-/** Parameters of indexRebuild. */
-export interface IndexRebuildOptions {
-  /** the REVision to read; see 'mnem help revisions' */
-  at?: string | undefined;
-}
-
-/** Parameters of indexStatus. */
-export interface IndexStatusOptions {
-  /** the REVision to read; see 'mnem help revisions' */
-  at?: string | undefined;
 }
 
 /** Parameters of link. */
@@ -3194,14 +3168,6 @@ export interface RmOptions {
   time?: string | undefined;
 }
 
-/** Parameters of schema. */
-export interface SchemaOptions {
-  /** the REVision to read; see 'mnem help revisions' */
-  at?: string | undefined;
-  /** at most N names in each list */
-  limit?: number | undefined;
-}
-
 /** Parameters of sessionAdvance. */
 export interface SessionAdvanceOptions {
   /** time of the change, RFC 3339 */
@@ -3288,6 +3254,10 @@ export interface SourcesOptions {
 export interface StatsOptions {
   /** the REVision to read; see 'mnem help revisions' */
   at?: string | undefined;
+  /** with --schema: at most N names in each list */
+  limit?: number | undefined;
+  /** list the types, properties and edge types that queries can refer to */
+  schema?: boolean | undefined;
 }
 
 /** Parameters of status. */
@@ -3608,21 +3578,6 @@ export abstract class Verbs {
   halfLife(half_lives: readonly (string)[], options?: HalfLifeOptions): Promise<HalfLifeAnswer>;
   halfLife(...given: unknown[]): Promise<unknown> {
     return this.verb("half_life", ["half_lives"], given);
-  }
-
-  /**
-   * Rebuild the index of a commit from its graph alone and replace the existing one. If that fails the old index
-   * stays. Answers do not change.
-   */
-  indexRebuild(options?: IndexRebuildOptions): Promise<IndexRebuildAnswer>;
-  indexRebuild(...given: unknown[]): Promise<unknown> {
-    return this.verb("index_rebuild", [], given);
-  }
-
-  /** Describe the index of a commit: its segments, and the nodes and terms of each text field. */
-  indexStatus(options?: IndexStatusOptions): Promise<IndexStatusAnswer>;
-  indexStatus(...given: unknown[]): Promise<unknown> {
-    return this.verb("index_status", [], given);
   }
 
   /**
@@ -4064,16 +4019,6 @@ export abstract class Verbs {
   }
 
   /**
-   * List what queries on a commit can refer to: node types, property names with the kinds of their values and
-   * examples, edge types with the node types at their ends; each with its count, most frequent first. --type,
-   * --edge-type and --where take these names.
-   */
-  schema(options?: SchemaOptions): Promise<SchemaAnswer>;
-  schema(...given: unknown[]): Promise<unknown> {
-    return this.verb("schema", [], given);
-  }
-
-  /**
    * Pin a session to the commit at --to for the retrievals to come.
    *
    * @param name the name of the session
@@ -4177,7 +4122,7 @@ export abstract class Verbs {
    * author), its embeddings, the size of its index, and the operations, blocks and bytes of the whole
    * repository. It looks at every block.
    */
-  stats(options?: StatsOptions): Promise<StatsAnswer>;
+  stats(options?: StatsOptions): Promise<OneOf<StatsAnswer, StatsSchema>>;
   stats(...given: unknown[]): Promise<unknown> {
     return this.verb("stats", [], given);
   }

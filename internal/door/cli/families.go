@@ -168,14 +168,6 @@ var families = []family{
 			"token goes to no other server, and without TLS to this machine alone.",
 		example: "  mnem remote add origin /srv/memory\n  mnem remote list\n  mnem remote rm laptop",
 	},
-	{
-		use:   "index",
-		group: line.GroupCare,
-		short: "Inspect and rebuild the text index",
-		long: "Inspect and rebuild the text index. It is derived from the commits: each commit or the first\n" +
-			"retrieval builds it, and rebuilding it never changes an answer.",
-		example: "  mnem index status\n  mnem index rebuild",
-	},
 }
 
 // familyOf returns the command of a family: there is one, the first test that builds the commands sees to it.

@@ -108,7 +108,7 @@ func TestBulkCommitShowsProgress(t *testing.T) {
 	if !strings.Contains(stderr, "\rchanges read: 1") || !strings.HasSuffix(stderr, " \r") {
 		t.Errorf("stderr %q, want a line of progress that is taken away", stderr)
 	}
-	_, stderr = w.run(0, "index", "rebuild")
+	_, stderr = w.run(0, "fsck", "--rebuild")
 	if !strings.Contains(stderr, "\rrebuilding the index") {
 		t.Errorf("stderr %q", stderr)
 	}

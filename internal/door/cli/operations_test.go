@@ -79,7 +79,7 @@ var ofThisMachine = []string{
 	"mnem remote", "mnem remote add", "mnem remote list", "mnem remote set-url", "mnem remote readers", "mnem remote rm", "mnem remote prune",
 	"mnem git", "mnem git follow", "mnem git unfollow", "mnem git status", "mnem git sync", "mnem git prune", "mnem git hook",
 	"mnem backup", "mnem clone", "mnem fetch", "mnem pull", "mnem push", "mnem sync",
-	"mnem profile", "mnem op", "mnem session", "mnem index", "mnem pack", // which hold others
+	"mnem profile", "mnem op", "mnem session", "mnem pack", // which hold others
 }
 
 // TestEveryCommandIsExposedOrNot sees to it that a new command is thought about.

@@ -129,7 +129,7 @@ func TestServeAnswersAsTheCommandLine(t *testing.T) {
 // requests has requests for operations, in this order: later ones need what earlier ones did. An operation that reads and
 // does without parameters needs no entry.
 var requests = []struct{ name, body string }{
-	{"version", `{}`}, {"status", `{}`}, {"stats", `{}`}, {"schema", `{"limit":3}`}, {"show", `{"name":"katya"}`},
+	{"version", `{}`}, {"status", `{}`}, {"stats", `{}`}, {"stats", `{"schema":true,"limit":3}`}, {"show", `{"name":"katya"}`},
 	{"show", `{"name":"katya","importance":true}`}, {"show", `{}`}, {"show", `{"name":"katya"}`},
 	{"cues", `{"missing":true,"limit":3}`}, {"ls", `{"limit":3}`}, {"ls", `{"edges":true,"limit":3}`}, {"explore", `{"topic":"katya"}`},
 	{"explore", `{"topic":"katya","to":"alice"}`}, {"explore", `{"communities":true,"limit":2}`},
@@ -171,7 +171,7 @@ var requests = []struct{ name, body string }{
 	{"session_start", `{"name":"s"}`}, {"retrieve", `{"query":"who?","session":"s"}`},
 	{"session_list", `{}`}, {"session_log", `{"name":"s"}`}, {"replay", `{"record":"s"}`},
 	{"session_advance", `{"name":"s"}`}, {"session_end", `{"name":"s"}`}, {"session_rm", `{"name":"s"}`},
-	{"index_status", `{}`}, {"index_rebuild", `{}`}, {"fsck", `{}`}, {"verify", `{}`},
+	{"fsck", `{}`}, {"fsck", `{"rebuild":true}`}, {"verify", `{}`},
 	{"show", `{"name":"HEAD","raw":true}`}, {"gc", `{"dry_run":true}`},
 	{"op_restore", `{"op":"@~1"}`}, {"purge", `{"node":"n2","yes":true,"reason":"test"}`},
 	{"embed", `{}`}, {"import", ``}, {"export", `{}`}, {"pack_refs", `{"tracking":true}`},

@@ -28,7 +28,7 @@ func askTools() []*tool {
 			params: []param{
 				{name: "query", kind: text, word: 1, doc: queryParam.doc}, alsoParam, limitParam, typeParam,
 				{name: "where", kind: texts, flag: "where",
-					doc: "team = \"infra\", in.mentions >= 3; schema has names"}, zoneParam, atParam,
+					doc: "team = \"infra\", in.mentions >= 3; stats has names with schema"}, zoneParam, atParam,
 			},
 			fields: answerFields, paged: true, quoted: true, run: ranked,
 		},
@@ -74,13 +74,16 @@ func askTools() []*tool {
 			paged: true, quoted: true, run: explore,
 		},
 		{
-			name: "schema", title: "What can be asked", operation: "schema",
-			doc:    "Types, properties and edge types there are.",
-			params: []param{limitParam, atParam},
+			name: "stats", title: "What there is", operation: "stats",
+			doc: "How much memory holds; with schema the types, properties and edge types to ask for.",
+			params: []param{
+				{name: "schema", kind: boolean, flag: "schema", doc: "names, not sizes"}, limitParam, atParam,
+			},
 			fields: []field{
+				{name: "nodes"}, {name: "edges"}, {name: "marks"}, {name: "embeddings"}, {name: "agents"},
 				{name: "node_types", list: true}, {name: "properties", list: true},
 				{name: "edge_types", list: true}, {name: "more_node_types"}, {name: "more_properties"},
-				{name: "more_edge_types"},
+				{name: "more_edge_types"}, {name: "index"}, {name: "store"},
 			},
 			paged: true, quoted: true,
 		},

@@ -33,7 +33,6 @@ var wide = []struct{ name, params string }{
 	{"digest", "at by digest limit now"},
 	{"digest_write", "digest source text"},
 	{"sources", "at kind limit nodes"},
-	{"stats", "at scores"},
 	{"blame", "at field node"},
 	{"replay", "record"},
 	{"status", ""},

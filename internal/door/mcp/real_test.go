@@ -202,9 +202,9 @@ func TestToolListCost(t *testing.T) {
 // TestToolsAreComplete looks at what each tool must say of itself.
 func TestToolsAreComplete(t *testing.T) {
 	core := []string{"commit", "diff", "explore", "forget", "show", "log", "mark", "recall", "remember",
-		"retrieve", "schema", "undo"}
+		"retrieve", "stats", "undo"}
 	for p, atLeast := range map[mcp.Profile]int{
-		mcp.ProfileRead: 7, mcp.ProfileCore: len(core), mcp.ProfileFull: 40,
+		mcp.ProfileRead: 7, mcp.ProfileCore: len(core), mcp.ProfileFull: 30,
 	} {
 		_, tools := toolList(t, p)
 		if len(tools) < atLeast || p == mcp.ProfileCore && len(tools) > 12 {

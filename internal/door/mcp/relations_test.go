@@ -66,7 +66,7 @@ func TestCandidates(t *testing.T) {
 // TestSchemaTool holds that what the tool tells can be asked for.
 func TestSchemaTool(t *testing.T) {
 	s := connect(t, server(memory(t, facts), mcp.ServerOptions{Record: mcp.RecordNone}), nil)
-	got := call(t, s, "schema", nil)
+	got := call(t, s, "stats", map[string]any{"schema": true})
 	for _, p := range got.out["properties"].([]any) {
 		name := p.(map[string]any)["name"].(string)
 		found := call(t, s, "retrieve", map[string]any{"where": []string{name + " exists"}})

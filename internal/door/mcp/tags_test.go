@@ -36,7 +36,7 @@ func TestTagsAreNeutralised(t *testing.T) {
 		{"retrieve", map[string]any{"query": "crane"}}, {"recall", map[string]any{"query": "crane"}},
 		{"show", map[string]any{"name": "crane"}},
 		{"show", map[string]any{"name": "crane", "field": "summary"}}, {"explore", map[string]any{"query": "crane"}},
-		{"schema", nil}, {"log", nil}, {"ls", nil}, {"show", map[string]any{"name": "crane"}},
+		{"stats", map[string]any{"schema": true}}, {"log", nil}, {"ls", nil}, {"show", map[string]any{"name": "crane"}},
 		{"forget", map[string]any{"nodes": []string{tagged}}}, {"undo", nil},
 		{"show", map[string]any{"name": "no" + tagged}}, {"retrieve", map[string]any{"query": tagged, "at": tagged}},
 	} {

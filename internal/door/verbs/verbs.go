@@ -75,7 +75,6 @@ func verbsOfMemory() []*line.Bound {
 		reach.BindAs(asking.Recall, answers.Recalled),
 		reach.BindAs(branching.Show, answers.Shown),
 		reach.Bind(reading.Ls, answers.List),
-		reach.Plain(&upkeep.SchemaVerb.Spec),
 		reach.Bind(remembering.Cues, answers.Cues),
 		reach.Bind(outlining.MapVerb, answers.Map),
 		reach.Bind(outlining.DigestVerb, answers.Digest),
@@ -119,8 +118,6 @@ func verbsOfHistory() []*line.Bound {
 		reach.BindAs(transfer.Import, answers.Import),
 		// Care
 		reach.Plain(&upkeep.StatsVerb.Spec),
-		reach.Plain(&upkeep.IndexStatus.Spec),
-		reach.Plain(&upkeep.IndexRebuild.Spec),
 		reach.Bind(outlining.Distill, answers.Distilled),
 		bindDoctor(),
 		reach.Bind(upkeep.Fsck, answers.Fsck),

@@ -106,7 +106,7 @@ await op("diff", { a: "HEAD~1", b: "HEAD" });
 await op("blame", { node: "alice" });
 await op("half_life");
 await op("stats");
-await op("schema", { limit: 3 });
+await op("stats", { schema: true, limit: 3 });
 await op("cues", { missing: true });
 await op("distill");
 await op("map", { depth: 2 });
@@ -115,8 +115,7 @@ await op("digest_write", { digest: "root", source: overview.source, text: "What 
 await op("digest_write", { digest: "root", source: "0".repeat(64), text: "Of something else." }, { status: 409 });
 await op("resolve", { hash: "0123456789abcdef" });
 await op("verify");
-await op("index_status");
-await op("index_rebuild");
+await op("fsck", { rebuild: true });
 await op("fsck");
 await op("show", { name: head, raw: true });
 

@@ -18,7 +18,7 @@ const modern = { ...load("@modelcontextprotocol/client"), ...load("@modelcontext
 const structured = { "mnem/structured": true };
 
 const coreTools = ["commit", "diff", "explore", "forget", "log", "mark", "recall", "remember",
-  "retrieve", "schema", "show", "undo"];
+  "retrieve", "show", "stats", "undo"];
 
 // tools calls every core tool, with what a program would check of each answer.
 async function tools(client, tag) {

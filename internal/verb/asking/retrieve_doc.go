@@ -16,7 +16,7 @@ const (
 		"A PREDICATE is NAME OP VALUE with a JSON value, as in 'team = \"infra\"' or 'due < \"2027\"';\n" +
 		"OP is one of = != < <= > >= in prefix exists !exists. NAME is a property, in JSON quotes if\n" +
 		"needed, or out.TYPE or in.TYPE: the number of a node's edges of a type, as in 'in.mentions >= 3'\n" +
-		"or 'out.owns exists'. Hidden edges, and edges to hidden nodes, are not counted. 'mnem schema'\n" +
+		"or 'out.owns exists'. Hidden edges, and edges to hidden nodes, are not counted. 'mnem stats --schema'\n" +
 		"lists the names. A TIME is an RFC 3339 time or a date.\n\n" +
 		"Items can be left out with --exclude (these nodes), --unseen (what the session was shown\n" +
 		"before) and dedup (items with the words of an earlier item and the same capitalised names,\n" +

@@ -216,7 +216,7 @@ func TestOpensForWhatItDoes(t *testing.T) {
 		t.Errorf("a dry run moved the branch from %s to %s: %v", head, now, err)
 	}
 	verbkit.Run(t, h, branching.BranchVerb, &branching.BranchRequest{Name: "draft"})
-	verbkit.Run(t, h, upkeep.IndexRebuild, &upkeep.IndexRequest{})
+	verbkit.Run(t, h, upkeep.Fsck, &upkeep.FsckRequest{Rebuild: true})
 	if diff := cmp.Diff([]bool{false, false, false, true, true}, h.Opened); diff != "" {
 		t.Errorf("opened for writing (-want +have):\n%s", diff)
 	}

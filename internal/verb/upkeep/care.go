@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/mnem-project/mnem/commit"
-	"github.com/mnem-project/mnem/graph"
 	sessionpkg "github.com/mnem-project/mnem/internal/session"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/operation"
@@ -82,9 +81,6 @@ var Replay = verb.Define(verb.Spec{
 	return out, nil
 })
 
-// IndexRequest asks about the text index of a commit.
-type IndexRequest struct{ verb.AtRevision }
-
 // Index describes the text index of one commit.
 type Index struct {
 	Manifest ipld.CID       `json:"manifest" shape:"null"` // null if the first retrieval will make it
@@ -113,39 +109,3 @@ func IndexOf(s view.IndexStats) *Index {
 	}
 	return out
 }
-
-// IndexStatus and IndexRebuild look after the text index.
-var (
-	IndexStatus = verb.Define(verb.Spec{
-		Command: "index status", Right: verb.NoRight, Effect: verb.Reads,
-		Title: "Describe the index of a commit",
-		Doc: "Describe the index of a commit: its segments, and the nodes and terms of each text\n" +
-			"field.",
-		Example: "  mnem index status\n  mnem index status --at HEAD~1 --json",
-	}, func(ctx context.Context, s *verb.Service, q *IndexRequest) (*Index, error) {
-		snap, err := s.At(ctx, q.At)
-		if err != nil {
-			return nil, err
-		}
-		stats, err := snap.IndexStats(ctx)
-		return IndexOf(stats), err
-	})
-
-	IndexRebuild = verb.Define(verb.Spec{
-		Command: "index rebuild", Right: verb.NoRight, Effect: verb.Writes, Idempotent: true, Derived: true,
-		Title: "Rebuild the index of a commit",
-		Doc: "Rebuild the index of a commit from its graph alone and replace the existing one. If that fails the\n" +
-			"old index stays. Answers do not change.",
-		Example: "  mnem index rebuild",
-	}, func(ctx context.Context, s *verb.Service, q *IndexRequest) (*Index, error) {
-		if q.At == string(graph.Head) {
-			if _, head, err := s.Repo.Branch(ctx); err != nil || !head.Defined() {
-				return IndexOf(view.IndexStats{}), err
-			}
-		}
-		done := s.Host.Working("rebuilding the index")
-		defer done()
-		stats, err := s.Repo.Indexes().Rebuild(ctx, q.At)
-		return IndexOf(stats), err
-	})
-)

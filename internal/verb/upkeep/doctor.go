@@ -148,9 +148,9 @@ func (d *Diagnosis) head(ctx context.Context, s *verb.Service) error {
 	stats, err := snap.IndexStats(ctx)
 	switch {
 	case err != nil:
-		return d.Failed("index", "mnem index rebuild", err)
+		return d.Failed("index", "mnem fsck --rebuild", err)
 	case !stats.Manifest.Defined():
-		d.Find(LevelNote, "index", "mnem index rebuild", "the newest commit has no index: the first "+
+		d.Find(LevelNote, "index", "mnem fsck --rebuild", "the newest commit has no index: the first "+
 			"retrieval makes it")
 	default:
 		d.Find(LevelOK, "index", "", "%s", plain.Plural(stats.Segments, "segment"))

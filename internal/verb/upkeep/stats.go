@@ -17,7 +17,18 @@ import (
 
 // StatsRequest asks for the size of a memory and of what keeps it.
 type StatsRequest struct {
+	Schema bool `op:",remote" doc:"list the types, properties and edge types that queries can refer to"`
+	Limit  int  `op:",remote" default:"50" doc:"with --schema: at most {N} names in each list"`
 	verb.AtRevision
+	verb.Params
+}
+
+// Check refuses what is out of bounds.
+func (q *StatsRequest) Check() error {
+	if q.Given("limit") && !q.Schema {
+		return verb.Between("%s needs %s", "limit", "schema")
+	}
+	return verb.CheckRange("limit", q.Limit, 1, maxSchemaNames)
 }
 
 // Stats is the size of a memory and of what keeps it.
@@ -59,17 +70,25 @@ type StoreSize struct {
 // StatsVerb counts what there is.
 var StatsVerb = verb.Define(verb.Spec{
 	Command: "stats", Right: verb.NoRight, Group: "care", Effect: verb.Reads,
-	Title: "Count nodes, edges, commits, blocks and bytes",
+	Answers: []any{Stats{}, Schema{}},
+	Title:   "Count nodes, edges, commits, blocks and bytes",
 	Doc: "Count the nodes and edges of a commit by type, its marks by state, the commits behind it by\n" +
 		"agent (or author), its embeddings, the size of its index, and the operations, blocks and bytes\n" +
-		"of the whole repository. It looks at every block.",
-	Example: "  mnem stats\n  mnem stats --at HEAD~1 --json",
+		"of the whole repository. It looks at every block.\n\n" +
+		"--schema lists instead what --type, --edge-type and --where can name: node types, property names with\n" +
+		"the kinds of their values and examples, edge types with the node types at their ends; each with its\n" +
+		"count, most frequent first. Only visible nodes count, and examples never include what looks like a\n" +
+		"credential.",
+	Example: "  mnem stats\n  mnem stats --at HEAD~1 --json\n  mnem stats --schema --limit 5",
 }, stats)
 
-func stats(ctx context.Context, s *verb.Service, q *StatsRequest) (*Stats, error) {
+func stats(ctx context.Context, s *verb.Service, q *StatsRequest) (any, error) {
 	snap, err := s.At(ctx, q.At)
 	if err != nil {
 		return nil, err
+	}
+	if q.Schema {
+		return schemaOf(ctx, s, snap, q.Limit)
 	}
 	out := &Stats{Commit: snap.CID(), Graph: snap.Graph()}
 	progress, done := s.Host.Progress()

@@ -17,6 +17,7 @@ import (
 type FsckRequest struct {
 	Full       bool `op:",remote" doc:"check the trees and indexes of every commit from end to end, not only of those that refs name"`
 	Repair     bool `op:",writes" doc:"make anew what can be: indexes; show nodes that hide each other"`
+	Rebuild    bool `op:",remote,writes" doc:"first rebuild the index of the newest commit from its facts alone: answers do not change"`
 	AcceptHead bool `op:"" doc:"with --repair: open the repository although acknowledged operations are not in it"`
 }
 
@@ -38,7 +39,7 @@ func (q *FsckRequest) Check() error {
 type Fscked struct {
 	OK bool `json:"ok"`
 	care.FsckReport
-	// Repaired says what was done about the errors, a sentence each; nil if no repair was asked for.
+	// Repaired says what was done about the errors, a sentence each; nil if neither a repair nor an index was asked for.
 	Repaired []string `json:"repaired,omitzero"`
 
 	Unmarked string `json:"_unmarked,omitempty"` // why no mark was taken off, for people
@@ -55,14 +56,19 @@ var Fsck = verb.Define(verb.Spec{
 		"are any no index is dropped. If nodes of a branch hide each other because each is superseded by the\n" +
 		"next in a cycle, a commit removes the oldest of these marks. If a repository does not open because it\n" +
 		"is older than what was acknowledged last, --accept-head opens it as it is: what the message says is\n" +
-		"gone is then gone.",
-	Example: "  mnem fsck\n  mnem fsck --full --json\n  mnem fsck --repair",
+		"gone is then gone.\n\n" +
+		"--rebuild replaces the index of the newest commit of the branch, damaged or not. If that fails the old\n" +
+		"one stays. 'mnem stats' describes it.",
+	Example: "  mnem fsck\n  mnem fsck --full --json\n  mnem fsck --repair\n  mnem fsck --rebuild",
 }, fsck)
 
 func fsck(ctx context.Context, s *verb.Service, q *FsckRequest) (*Fscked, error) {
+	out := &Fscked{}
+	if err := q.rebuild(ctx, s, out); err != nil {
+		return nil, err
+	}
 	progress, done := s.Host.Progress()
 	defer done()
-	out := &Fscked{}
 	opt := care.FsckOptions{Full: q.Full, Progress: func(what string, n int) { progress(what, n, 0) }}
 	if !q.Repair {
 		report, err := care.Fsck(ctx, s.Repo, opt)
@@ -81,7 +87,9 @@ func fsck(ctx context.Context, s *verb.Service, q *FsckRequest) (*Fscked, error)
 	if res == nil {
 		return nil, err
 	}
-	out.Repaired = []string{}
+	if out.Repaired == nil {
+		out.Repaired = []string{}
+	}
 	if q.AcceptHead {
 		out.Repaired = append(out.Repaired, "took what is stored for the newest operation")
 	}
@@ -91,6 +99,21 @@ func fsck(ctx context.Context, s *verb.Service, q *FsckRequest) (*Fscked, error)
 		return out, verb.Answered(err)
 	}
 	return out, bad
+}
+
+// rebuild replaces the index of the newest commit if the request says so.
+func (q *FsckRequest) rebuild(ctx context.Context, s *verb.Service, out *Fscked) error {
+	if !q.Rebuild {
+		return nil
+	}
+	done := s.Host.Working("rebuilding the index")
+	defer done()
+	head, err := care.RebuildIndex(ctx, s.Repo)
+	out.Repaired = []string{}
+	if head.Defined() {
+		out.Repaired = append(out.Repaired, "made the index of "+head.String())
+	}
+	return err
 }
 
 // fill takes a report over. What is damaged is bad news.

@@ -1257,59 +1257,6 @@ def read_HalfLifeAnswer(d: Any) -> HalfLifeAnswer:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class IndexRebuildField(Answer):
-    field: str
-    nodes: int
-    terms: int
-
-
-def read_IndexRebuildField(d: Any) -> IndexRebuildField:
-    return IndexRebuildField(
-        field=d['field'],
-        nodes=d['nodes'],
-        terms=d['terms'],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class IndexRebuildAnswer(Answer):
-    fields: list[IndexRebuildField]
-    manifest: str | None
-    nodes: int
-    segments: int
-    terms: int
-
-
-def read_IndexRebuildAnswer(d: Any) -> IndexRebuildAnswer:
-    return IndexRebuildAnswer(
-        fields=[read_IndexRebuildField(x) for x in d['fields'] or ()],
-        manifest=d['manifest'],
-        nodes=d['nodes'],
-        segments=d['segments'],
-        terms=d['terms'],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class IndexStatusAnswer(Answer):
-    fields: list[IndexRebuildField]
-    manifest: str | None
-    nodes: int
-    segments: int
-    terms: int
-
-
-def read_IndexStatusAnswer(d: Any) -> IndexStatusAnswer:
-    return IndexStatusAnswer(
-        fields=[read_IndexRebuildField(x) for x in d['fields'] or ()],
-        manifest=d['manifest'],
-        nodes=d['nodes'],
-        segments=d['segments'],
-        terms=d['terms'],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
 class LinkAnswer(Answer):
     duplicates: int
     edges: Counts
@@ -3426,90 +3373,6 @@ def read_RmAnswer(d: Any) -> RmAnswer:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class From(Answer):
-    count: int
-    type: str
-
-
-def read_From(d: Any) -> From:
-    return From(
-        count=d['count'],
-        type=d['type'],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class SchemaEdgeType(Answer):
-    count: int
-    from_: list[From]
-    more_from: int
-    more_to: int
-    to: list[From]
-    type: str
-
-
-def read_SchemaEdgeType(d: Any) -> SchemaEdgeType:
-    return SchemaEdgeType(
-        count=d['count'],
-        from_=[read_From(x) for x in d['from'] or ()],
-        more_from=d['more_from'],
-        more_to=d['more_to'],
-        to=[read_From(x) for x in d['to'] or ()],
-        type=d['type'],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class SchemaProperty(Answer):
-    count: int
-    examples: list[Any]
-    kinds: list[str]
-    more_types: int
-    name: str
-    types: list[From]
-
-
-def read_SchemaProperty(d: Any) -> SchemaProperty:
-    return SchemaProperty(
-        count=d['count'],
-        examples=d['examples'] or [],
-        kinds=d['kinds'] or [],
-        more_types=d['more_types'],
-        name=d['name'],
-        types=[read_From(x) for x in d['types'] or ()],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class SchemaAnswer(Answer):
-    commit: str | None
-    edge_types: list[SchemaEdgeType]
-    edges: int
-    more_edge_types: int
-    more_node_types: int
-    more_properties: int
-    node_types: list[From]
-    nodes: int
-    properties: list[SchemaProperty]
-    untold: int
-
-
-def read_SchemaAnswer(d: Any) -> SchemaAnswer:
-    return SchemaAnswer(
-        commit=d['commit'],
-        edge_types=[read_SchemaEdgeType(x) for x in d['edge_types'] or ()],
-        edges=d['edges'],
-        more_edge_types=d['more_edge_types'],
-        more_node_types=d['more_node_types'],
-        more_properties=d['more_properties'],
-        node_types=[read_From(x) for x in d['node_types'] or ()],
-        nodes=d['nodes'],
-        properties=[read_SchemaProperty(x) for x in d['properties'] or ()],
-        untold=d['untold'],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
 class SessionAdvanceAnswer(Answer):
     actor: str
     agent: str | None
@@ -3949,6 +3812,19 @@ def read_SourcesAnswer(d: Any) -> SourcesAnswer:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
+class StatsEdgeType(Answer):
+    count: int
+    type: str
+
+
+def read_StatsEdgeType(d: Any) -> StatsEdgeType:
+    return StatsEdgeType(
+        count=d['count'],
+        type=d['type'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
 class StatsEdge(Answer):
     by_type: dict[str, Any]
     total: int
@@ -3962,17 +3838,32 @@ def read_StatsEdge(d: Any) -> StatsEdge:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Index(Answer):
-    fields: list[IndexRebuildField]
+class StatsIndexField(Answer):
+    field: str
+    nodes: int
+    terms: int
+
+
+def read_StatsIndexField(d: Any) -> StatsIndexField:
+    return StatsIndexField(
+        field=d['field'],
+        nodes=d['nodes'],
+        terms=d['terms'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class StatsIndex(Answer):
+    fields: list[StatsIndexField]
     manifest: str | None
     nodes: int
     segments: int
     terms: int
 
 
-def read_Index(d: Any) -> Index:
-    return Index(
-        fields=[read_IndexRebuildField(x) for x in d['fields'] or ()],
+def read_StatsIndex(d: Any) -> StatsIndex:
+    return StatsIndex(
+        fields=[read_StatsIndexField(x) for x in d['fields'] or ()],
         manifest=d['manifest'],
         nodes=d['nodes'],
         segments=d['segments'],
@@ -4024,13 +3915,13 @@ def read_StatsStore(d: Any) -> StatsStore:
 class StatsAnswer(Answer):
     agents: dict[str, Any]
     commit: str | None
-    edge_types: list[From]
+    edge_types: list[StatsEdgeType]
     edges: StatsEdge
     embeddings: int
     graph: str | None
-    index: Index
+    index: StatsIndex
     marks: StatsMark
-    node_types: list[From]
+    node_types: list[StatsEdgeType]
     nodes: StatsEdge
     store: StatsStore
 
@@ -4039,16 +3930,95 @@ def read_StatsAnswer(d: Any) -> StatsAnswer:
     return StatsAnswer(
         agents=d['agents'],
         commit=d['commit'],
-        edge_types=[read_From(x) for x in d['edge_types'] or ()],
+        edge_types=[read_StatsEdgeType(x) for x in d['edge_types'] or ()],
         edges=read_StatsEdge(d['edges']),
         embeddings=d['embeddings'],
         graph=d['graph'],
-        index=read_Index(d['index']),
+        index=read_StatsIndex(d['index']),
         marks=read_StatsMark(d['marks']),
-        node_types=[read_From(x) for x in d['node_types'] or ()],
+        node_types=[read_StatsEdgeType(x) for x in d['node_types'] or ()],
         nodes=read_StatsEdge(d['nodes']),
         store=read_StatsStore(d['store']),
     )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class StatsSchemaEdgeType(Answer):
+    count: int
+    from_: list[StatsEdgeType]
+    more_from: int
+    more_to: int
+    to: list[StatsEdgeType]
+    type: str
+
+
+def read_StatsSchemaEdgeType(d: Any) -> StatsSchemaEdgeType:
+    return StatsSchemaEdgeType(
+        count=d['count'],
+        from_=[read_StatsEdgeType(x) for x in d['from'] or ()],
+        more_from=d['more_from'],
+        more_to=d['more_to'],
+        to=[read_StatsEdgeType(x) for x in d['to'] or ()],
+        type=d['type'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class StatsSchemaProperty(Answer):
+    count: int
+    examples: list[Any]
+    kinds: list[str]
+    more_types: int
+    name: str
+    types: list[StatsEdgeType]
+
+
+def read_StatsSchemaProperty(d: Any) -> StatsSchemaProperty:
+    return StatsSchemaProperty(
+        count=d['count'],
+        examples=d['examples'] or [],
+        kinds=d['kinds'] or [],
+        more_types=d['more_types'],
+        name=d['name'],
+        types=[read_StatsEdgeType(x) for x in d['types'] or ()],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class StatsSchema(Answer):
+    commit: str | None
+    edge_types: list[StatsSchemaEdgeType]
+    edges: int
+    more_edge_types: int
+    more_node_types: int
+    more_properties: int
+    node_types: list[StatsEdgeType]
+    nodes: int
+    properties: list[StatsSchemaProperty]
+    untold: int
+
+
+def read_StatsSchema(d: Any) -> StatsSchema:
+    return StatsSchema(
+        commit=d['commit'],
+        edge_types=[read_StatsSchemaEdgeType(x) for x in d['edge_types'] or ()],
+        edges=d['edges'],
+        more_edge_types=d['more_edge_types'],
+        more_node_types=d['more_node_types'],
+        more_properties=d['more_properties'],
+        node_types=[read_StatsEdgeType(x) for x in d['node_types'] or ()],
+        nodes=d['nodes'],
+        properties=[read_StatsSchemaProperty(x) for x in d['properties'] or ()],
+        untold=d['untold'],
+    )
+
+
+def read_StatsAnswer_forms(d: Any) -> StatsAnswer | StatsSchema:
+    if has(d, ('agents', 'commit', 'edge_types', 'edges', 'embeddings', 'graph', 'index', 'marks', 'node_types', 'nodes', 'store')):
+        return read_StatsAnswer(d)
+    if has(d, ('commit', 'edge_types', 'edges', 'more_edge_types', 'more_node_types', 'more_properties', 'node_types', 'nodes', 'properties', 'untold')):
+        return read_StatsSchema(d)
+    return read_StatsAnswer(d)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -4336,8 +4306,6 @@ READERS: dict[str, tuple[Callable[[Any], Any], bool]] = {
     'fsck': (read_FsckAnswer, False),
     'gc': (read_GcAnswer, False),
     'half_life': (read_HalfLifeAnswer, False),
-    'index_rebuild': (read_IndexRebuildAnswer, False),
-    'index_status': (read_IndexStatusAnswer, False),
     'link': (read_LinkAnswer, False),
     'log': (read_LogAnswer, True),
     'ls': (read_LsAnswer_forms, False),
@@ -4375,7 +4343,6 @@ READERS: dict[str, tuple[Callable[[Any], Any], bool]] = {
     'revert': (read_RevertAnswer, False),
     'review': (read_ReviewAnswer, False),
     'rm': (read_RmAnswer, False),
-    'schema': (read_SchemaAnswer, False),
     'session_advance': (read_SessionAdvanceAnswer, False),
     'session_end': (read_SessionEndAnswer, False),
     'session_list': (read_SessionListAnswer, True),
@@ -4385,7 +4352,7 @@ READERS: dict[str, tuple[Callable[[Any], Any], bool]] = {
     'set': (read_SetAnswer, False),
     'show': (read_ShowAnswer_forms, False),
     'sources': (read_SourcesAnswer, False),
-    'stats': (read_StatsAnswer, False),
+    'stats': (read_StatsAnswer_forms, False),
     'status': (read_StatusAnswer, False),
     'switch': (read_SwitchAnswer, False),
     'tag': (read_TagAnswer_forms, True),
@@ -4851,6 +4818,7 @@ class Verbs:
         self,
         *,
         full: bool | None = None,
+        rebuild: bool | None = None,
     ) -> FsckAnswer:
         """Check the hash and form of every block, the chain of operations, all refs, commits, sessions and
         trees, and that adjacency and index match the graph; name each bad block. Nothing is changed.
@@ -4858,6 +4826,8 @@ class Verbs:
 
         full: check the trees and indexes of every commit from end to end, not only of those that refs
             name
+        rebuild: first rebuild the index of the newest commit from its facts alone: answers do not
+            change
         """
         answer: FsckAnswer = self._verb('fsck', locals())
         return answer
@@ -4911,31 +4881,6 @@ class Verbs:
         time: time of the change, RFC 3339
         """
         answer: HalfLifeAnswer = self._verb('half_life', locals())
-        return answer
-
-    def index_rebuild(
-        self,
-        *,
-        at: str | None = None,
-    ) -> IndexRebuildAnswer:
-        """Rebuild the index of a commit from its graph alone and replace the existing one. If that fails
-        the old index stays. Answers do not change.
-
-        at: the REVision to read; see 'mnem help revisions'
-        """
-        answer: IndexRebuildAnswer = self._verb('index_rebuild', locals())
-        return answer
-
-    def index_status(
-        self,
-        *,
-        at: str | None = None,
-    ) -> IndexStatusAnswer:
-        """Describe the index of a commit: its segments, and the nodes and terms of each text field.
-
-        at: the REVision to read; see 'mnem help revisions'
-        """
-        answer: IndexStatusAnswer = self._verb('index_status', locals())
         return answer
 
     def link(
@@ -6399,22 +6344,6 @@ class Verbs:
         answer: RmAnswer = self._verb('rm', locals())
         return answer
 
-    def schema(
-        self,
-        *,
-        at: str | None = None,
-        limit: int | None = None,
-    ) -> SchemaAnswer:
-        """List what queries on a commit can refer to: node types, property names with the kinds of their
-        values and examples, edge types with the node types at their ends; each with its count, most
-        frequent first. --type, --edge-type and --where take these names.
-
-        at: the REVision to read; see 'mnem help revisions'
-        limit: at most N names in each list
-        """
-        answer: SchemaAnswer = self._verb('schema', locals())
-        return answer
-
     def session_advance(
         self,
         name: str,
@@ -6580,18 +6509,39 @@ class Verbs:
         answer: SourcesAnswer = self._verb('sources', locals())
         return answer
 
+    @overload
     def stats(
         self,
         *,
         at: str | None = None,
-    ) -> StatsAnswer:
+        limit: int | None = None,
+    ) -> StatsAnswer: ...
+
+    @overload
+    def stats(
+        self,
+        *,
+        at: str | None = None,
+        limit: int | None = None,
+        schema: bool | None = None,
+    ) -> StatsAnswer | StatsSchema: ...
+
+    def stats(
+        self,
+        *,
+        at: str | None = None,
+        limit: int | None = None,
+        schema: bool | None = None,
+    ) -> StatsAnswer | StatsSchema:
         """Count the nodes and edges of a commit by type, its marks by state, the commits behind it by
         agent (or author), its embeddings, the size of its index, and the operations, blocks and bytes
         of the whole repository. It looks at every block.
 
         at: the REVision to read; see 'mnem help revisions'
+        limit: with --schema: at most N names in each list
+        schema: list the types, properties and edge types that queries can refer to
         """
-        answer: StatsAnswer = self._verb('stats', locals())
+        answer: StatsAnswer | StatsSchema = self._verb('stats', locals())
         return answer
 
     def status(
@@ -7022,6 +6972,7 @@ class AsyncVerbs:
         self,
         *,
         full: bool | None = None,
+        rebuild: bool | None = None,
     ) -> FsckAnswer:
         answer: FsckAnswer = await self._verb('fsck', locals())
         return answer
@@ -7050,22 +7001,6 @@ class AsyncVerbs:
         time: str | None = None,
     ) -> HalfLifeAnswer:
         answer: HalfLifeAnswer = await self._verb('half_life', locals())
-        return answer
-
-    async def index_rebuild(
-        self,
-        *,
-        at: str | None = None,
-    ) -> IndexRebuildAnswer:
-        answer: IndexRebuildAnswer = await self._verb('index_rebuild', locals())
-        return answer
-
-    async def index_status(
-        self,
-        *,
-        at: str | None = None,
-    ) -> IndexStatusAnswer:
-        answer: IndexStatusAnswer = await self._verb('index_status', locals())
         return answer
 
     async def link(
@@ -7819,15 +7754,6 @@ class AsyncVerbs:
         answer: RmAnswer = await self._verb('rm', locals())
         return answer
 
-    async def schema(
-        self,
-        *,
-        at: str | None = None,
-        limit: int | None = None,
-    ) -> SchemaAnswer:
-        answer: SchemaAnswer = await self._verb('schema', locals())
-        return answer
-
     async def session_advance(
         self,
         name: str,
@@ -7924,12 +7850,31 @@ class AsyncVerbs:
         answer: SourcesAnswer = await self._verb('sources', locals())
         return answer
 
+    @overload
     async def stats(
         self,
         *,
         at: str | None = None,
-    ) -> StatsAnswer:
-        answer: StatsAnswer = await self._verb('stats', locals())
+        limit: int | None = None,
+    ) -> StatsAnswer: ...
+
+    @overload
+    async def stats(
+        self,
+        *,
+        at: str | None = None,
+        limit: int | None = None,
+        schema: bool | None = None,
+    ) -> StatsAnswer | StatsSchema: ...
+
+    async def stats(
+        self,
+        *,
+        at: str | None = None,
+        limit: int | None = None,
+        schema: bool | None = None,
+    ) -> StatsAnswer | StatsSchema:
+        answer: StatsAnswer | StatsSchema = await self._verb('stats', locals())
         return answer
 
     async def status(
@@ -8084,17 +8029,12 @@ ANSWERS = (
     'ExploreTag',
     'Field',
     'ForgetAnswer',
-    'From',
     'FsckAnswer',
     'FsckError',
     'GcAnswer',
     'HalfLifeAnswer',
     'Importance',
     'In',
-    'Index',
-    'IndexRebuildAnswer',
-    'IndexRebuildField',
-    'IndexStatusAnswer',
     'Item',
     'Kept',
     'Lane',
@@ -8174,9 +8114,6 @@ ANSWERS = (
     'ReviewItem',
     'ReviewUndecided',
     'RmAnswer',
-    'SchemaAnswer',
-    'SchemaEdgeType',
-    'SchemaProperty',
     'SecretWarning',
     'SessionAdvanceAnswer',
     'SessionEndAnswer',
@@ -8199,7 +8136,13 @@ ANSWERS = (
     'Stat',
     'StatsAnswer',
     'StatsEdge',
+    'StatsEdgeType',
+    'StatsIndex',
+    'StatsIndexField',
     'StatsMark',
+    'StatsSchema',
+    'StatsSchemaEdgeType',
+    'StatsSchemaProperty',
     'StatsStore',
     'StatusAnswer',
     'StatusFollowing',
