@@ -49,6 +49,9 @@ type CommitResult struct {
 	Unchanged  int          `json:"unchanged"`         // other lines that changed nothing
 	NoChange   bool         `json:"no_change"`         // whether there was nothing to commit: no commit was made
 	Rebased    bool         `json:"rebased,omitempty"` // whether the branch had moved and the changes were merged onto it
+	// Unembedded is the number of nodes of the branch without a vector, if the commit left some that its Meaning would
+	// have made.
+	Unembedded int `json:"unembedded,omitempty"`
 	// Secrets reports text written or merged that looks like credentials but was not refused, as it
 	// may be something else, or there was too much for that.
 	Secrets state.SecretReport `json:"-"`
@@ -146,6 +149,7 @@ func (t *Tx) apply(
 	}
 	if b.LeftUnembedded() {
 		t.Repo.Embeddings().leave()
+		res.Unembedded = lacking(next)
 	}
 	t.fresh = state.Fresh{Draft: b.Drafts.End(), Trees: b.Fresh}
 	res.Duplicates, res.Unchanged, res.Secrets = b.Duplicates, b.Unchanged, b.Secrets.Report

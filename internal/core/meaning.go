@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -21,6 +22,9 @@ const (
 	meaningBatch = 256
 	// meaningMessage begins the messages of its commits, before the name of the model.
 	meaningMessage = "vectors by "
+	// LeftNodes is the largest number of nodes that a command embeds once its answer is out: some seconds of work, in
+	// which it has the repository open. More are left to a process that keeps the repository open, or to 'mnem embed'.
+	LeftNodes = 1024
 	// maxMeaningCommits bounds the commits of vectors that are passed over to find the one that a caller expects.
 	maxMeaningCommits = 4096
 )
@@ -67,17 +71,23 @@ func (em Embeddings) Background() Background {
 	return b
 }
 
-// Missing reports whether a branch's newest commit has fewer vectors than nodes. It reads no node.
-func (em Embeddings) Missing(ctx context.Context) (bool, error) {
+// Missing returns how many vectors less than nodes a branch's newest commit has. It reads no node.
+func (em Embeddings) Missing(ctx context.Context) (int, error) {
 	_, at, err := em.repo.Branch(ctx)
 	if err != nil || !at.Defined() {
-		return false, err
+		return 0, err
 	}
 	s, err := em.repo.At(ctx, at)
 	if err != nil {
-		return false, err
+		return 0, err
 	}
-	return s.State.Vectors.Len() < s.State.Nodes.Len(), nil
+	return lacking(s.State), nil
+}
+
+// lacking returns how many vectors less than nodes a state has.
+func lacking(s *state.State) int {
+	nodes, vectors := s.Nodes.Len(), s.Vectors.Len()
+	return int(nodes - min(nodes, vectors)) // far fewer than 2^63
 }
 
 // OnlyVectors reports whether a commit has one parent and all that its parent has but for vectors.
@@ -180,32 +190,51 @@ func (em Embeddings) amends(ctx context.Context, s *Snapshot) error {
 // progress may be nil. If a merge is in progress, HEAD is on no branch or there is nothing, it does nothing. Concurrent
 // writes are kept: the vectors are committed onto them. An interrupt loses one commit at most.
 func (em Embeddings) Rest(ctx context.Context, m state.Meaning, progress func(done, total int)) (int, error) {
+	done, _, err := em.rest(ctx, m, math.MaxInt, progress)
+	return done, err
+}
+
+// Few is Rest if there are at most LeftNodes nodes to embed. If there are more, it embeds none and returns how many
+// there are.
+func (em Embeddings) Few(
+	ctx context.Context, m state.Meaning, progress func(done, total int),
+) (left int, err error) {
+	_, left, err = em.rest(ctx, m, LeftNodes, progress)
+	return left, err
+}
+
+// rest embeds all nodes, or none if there are more than most.
+func (em Embeddings) rest(
+	ctx context.Context, m state.Meaning, most int, progress func(done, total int),
+) (done, left int, err error) {
 	em.repo.background.running.Add(1)
 	defer em.repo.background.running.Add(-1)
 	branch, at, err := em.repo.Branch(ctx)
 	if err != nil || branch == "" || !at.Defined() || m == nil {
-		return 0, err
+		return 0, 0, err
 	}
 	var none *state.NotFoundError
 	if _, err := em.repo.PendingMerge(ctx, branch); !errors.As(err, &none) {
-		return 0, err
+		return 0, 0, err
 	}
 	todo, err := em.unembedded(ctx, at, m)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	done := 0
+	if len(todo) > most {
+		return 0, len(todo), nil
+	}
 	for part := range slices.Chunk(todo, meaningBatch) {
 		n, next, err := em.part(ctx, branch, at, m, part)
 		if err != nil {
-			return done, fmt.Errorf("embed %s with %s: %w", branch, m.Model(), err)
+			return done, 0, fmt.Errorf("embed %s with %s: %w", branch, m.Model(), err)
 		}
 		done += n
 		if at = next; progress != nil {
 			progress(done, len(todo))
 		}
 	}
-	return done, nil
+	return done, 0, nil
 }
 
 // unembedded returns the nodes of a commit that have no embedding of their text, ascending.

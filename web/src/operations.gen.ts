@@ -775,6 +775,7 @@ export interface Answers {
     parents: string[];
     rebased?: boolean;
     unchanged: number;
+    unembedded?: number;
     warnings?: {
       code: 'secret' | 'secrets_not_listed' | 'not_searched';
       field: string;

@@ -132,6 +132,7 @@ export interface CommitAnswer {
   unchanged: number;
   changes?: Change[];
   rebased?: boolean;
+  unembedded?: number;
   warnings?: SecretWarning[];
 }
 
@@ -1301,6 +1302,7 @@ export interface RestoreAnswer {
   unchanged: number;
   changes?: Change[];
   rebased?: boolean;
+  unembedded?: number;
   warnings?: SecretWarning[];
 }
 

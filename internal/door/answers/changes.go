@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/verb/editing"
 	"github.com/mnem-project/mnem/internal/verb/reading"
@@ -40,7 +41,12 @@ func printCommit(c *show.Console, a *editing.Committed) error {
 		}
 		return c.Printf("would commit %s%s\n", c.Changes(a.Nodes, a.Edges), more)
 	}
-	return c.Printf("%s %s%s\n", c.At(a.Branch, a.Commit), c.Changes(a.Nodes, a.Edges), more)
+	err := c.Printf("%s %s%s\n", c.At(a.Branch, a.Commit), c.Changes(a.Nodes, a.Edges), more)
+	if err == nil && a.Unembedded > core.LeftNodes { // fewer get theirs in a moment
+		err = c.Printf("%d nodes have no vectors yet: questions find these by their words, until 'mnem embed' or a server "+
+			"('mnem serve', 'mnem mcp') has made them\n", a.Unembedded)
+	}
+	return err
 }
 
 // repeats tells how many lines said what was known already.

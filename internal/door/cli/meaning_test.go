@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb/ingesting"
 )
@@ -138,6 +139,72 @@ func TestMeaningAfterwards(t *testing.T) {
 	}
 }
 
+// TestManyAreEmbeddedLater ingests more than a command embeds: it embeds none and the answer says how many there are. A
+// process that keeps the repository open embeds them if it is a server, and else leaves them too.
+func TestManyAreEmbeddedLater(t *testing.T) {
+	const notes = core.LeftNodes + 1
+	for name, held := range map[string]func(*world) (release func()){
+		"alone": func(*world) func() { return func() {} },
+		"held":  (*world).conversing,
+		"serve": func(w *world) func() { return w.heldBy(new(atomic.Bool)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.Meaning = new(sorts)
+			w.init()
+			w.run(0, "remember", "failed webhooks are sent again five times")
+			release := held(w)
+			if err := os.Mkdir(filepath.Join(w.Dir, "notes"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			write := func(more string) {
+				for i := range notes {
+					w.write(fmt.Sprintf("notes/n%d.md", i), fmt.Sprintf("# Note %d\n\nholiday %d%s\n", i, i, more))
+				}
+			}
+			write("")
+			out, _ := w.run(0, "ingest", "notes")
+			for end := time.Now().Add(time.Minute); name == "serve" && w.embedStatus().Missing > 0 && time.Now().Before(end); {
+				time.Sleep(20 * time.Millisecond)
+			}
+			release()
+			if want := "nodes have no vectors yet: questions find these by their words"; !strings.Contains(out, want) {
+				t.Errorf("the answer does not say %q: %s", want, out)
+			}
+			if out, _ = w.run(0, "retrieve", "holiday 77", "--limit", "1"); !strings.Contains(out, "holiday 77") {
+				t.Errorf("words find nothing: %s", out)
+			}
+			status := w.embedStatus()
+			if served := name == "serve"; status.Missing > 0 == served {
+				t.Errorf("%+v", status)
+			}
+			w.run(0, "embed")
+			if status = w.embedStatus(); status.Missing != 0 {
+				t.Errorf("%+v after embed", status)
+			}
+			w.write("one.md", "# One\n\nvacation\n")
+			if out, _ = w.run(0, "ingest", "one.md", "--json"); strings.Contains(out, "unembedded") {
+				t.Errorf("few nodes without vectors are named: %s", out)
+			}
+			write(" changed") // their chunks keep their keys
+			if _, aside := w.run(0, "ingest", "notes"); !strings.Contains(aside, "1025 nodes have vectors of older texts") {
+				t.Errorf("it is not said that vectors are stale: %s", aside)
+			}
+		})
+	}
+}
+
+// embedStatus returns the answer of 'embed --status'.
+func (w *world) embedStatus() *ingesting.EmbedStatus {
+	w.t.Helper()
+	out, _ := w.run(0, "embed", "--status", "--json")
+	var got ingesting.Embedded
+	if err := json.Unmarshal([]byte(out), &got); err != nil || got.Status == nil {
+		w.t.Fatalf("%v: %s", err, out)
+	}
+	return got.Status
+}
+
 // commitNotes commits so many notes, whose keys begin with name, under the message "notes NAME".
 func (w *world) commitNotes(name string, n int) {
 	w.t.Helper()
@@ -261,14 +328,7 @@ func TestEmbedStatus(t *testing.T) {
 			w.run(0, "config", "unset", "embed.model")
 			w.run(0, "remember", "nobody works between the holidays")
 
-			status := func() (st ingesting.EmbedStatus) {
-				out, _ := w.run(0, "embed", "--status", "--json")
-				var got ingesting.Embedded
-				if err := json.Unmarshal([]byte(out), &got); err != nil || got.Status == nil {
-					t.Fatalf("%v: %s", err, out)
-				}
-				return *got.Status
-			}
+			status := func() ingesting.EmbedStatus { return *w.embedStatus() }
 			want := ingesting.EmbedStatus{Nodes: 3, Vectors: 1, Missing: 1}
 			before := w.head()
 			if got := status(); got != want {
@@ -325,15 +385,7 @@ func TestOldMemoryEmbedsItself(t *testing.T) {
 	if err := os.CopyFS(filepath.Join(w.Dir, ".mnem"), os.DirFS("../../../testdata/repos/v2/store")); err != nil {
 		t.Fatal(err)
 	}
-	status := func() *ingesting.EmbedStatus {
-		t.Helper()
-		out, _ := w.run(0, "embed", "--status", "--json")
-		var got ingesting.Embedded
-		if err := json.Unmarshal([]byte(out), &got); err != nil || got.Status == nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-		return got.Status
-	}
+	status := w.embedStatus
 	answers := func() {
 		t.Helper()
 		if out, _ := w.run(0, "retrieve", "who keeps the ledger?", "--limit", "1"); !strings.Contains(out, "Ada keeps the ledger") {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/door/show"
 )
 
 // embedsLeft reports whether what a write leaves without vectors is embedded afterwards: not where commits are signed,
@@ -22,8 +23,8 @@ func embedsLeft(c *line.Line) (bool, error) {
 	return required == "" || required == "none", err
 }
 
-// embedLeft embeds what writes left without vectors, when their answers are out. What goes wrong is a remark: the writes
-// succeeded, and 'mnem embed' goes on.
+// embedLeft embeds what writes left without vectors, when their answers are out: at most core.LeftNodes nodes, as other
+// commands wait. What goes wrong is a remark: the writes succeeded, and 'mnem embed' goes on.
 func embedLeft(ctx context.Context, c *line.Line, r *core.Repo) {
 	select {
 	case <-r.Embeddings().Left():
@@ -34,12 +35,16 @@ func embedLeft(ctx context.Context, c *line.Line, r *core.Repo) {
 	if !embeds && err == nil || ctx.Err() != nil || c.Out.Flush() != nil {
 		return
 	}
+	left := 0
 	p := c.Progress()
 	defer p.Done()
 	if err == nil {
-		_, err = r.Embeddings().Rest(ctx, c.App.Meaning, func(done, total int) { p.Set("embedded:", done, total) })
+		left, err = r.Embeddings().Few(ctx, c.App.Meaning, func(done, total int) { p.Set("embedded:", done, total) })
 	}
-	if err != nil {
+	switch lacking, _ := r.Embeddings().Missing(ctx); {
+	case err != nil:
 		c.Remark("note: some nodes have no vectors yet, 'mnem embed' makes them: %s", line.OneLine(err.Error()))
+	case left > 0 && lacking <= core.LeftNodes: // else the answer says it
+		c.Remark("note: %s have vectors of older texts, 'mnem embed --stale' makes new ones", show.Plural(left, "node"))
 	}
 }

@@ -234,7 +234,7 @@ func (h *Holder) embedLeft(own *held) {
 			case <-timer.C:
 			case <-own.repo.Embeddings().Left():
 			}
-			if lacks, err := own.repo.Embeddings().Missing(ctx); first && (err != nil || !lacks) {
+			if lacks, err := own.repo.Embeddings().Missing(ctx); first && (err != nil || lacks == 0) {
 				continue
 			}
 			if _, err := own.repo.Embeddings().Rest(ctx, h.opt.Meaning, nil); err != nil && ctx.Err() == nil {

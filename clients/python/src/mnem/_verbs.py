@@ -307,6 +307,7 @@ class CommitAnswer(Answer):
     unchanged: int
     changes: list[Change] = field(default_factory=list)
     rebased: bool | None = None
+    unembedded: int | None = None
     warnings: list[SecretWarning] = field(default_factory=list)
 
 
@@ -324,6 +325,7 @@ def read_CommitAnswer(d: Any) -> CommitAnswer:
         unchanged=d['unchanged'],
         changes=[read_Change(x) for x in d.get('changes') or ()],
         rebased=d.get('rebased'),
+        unembedded=d.get('unembedded'),
         warnings=[read_SecretWarning(x) for x in d.get('warnings') or ()],
     )
 
@@ -3071,6 +3073,7 @@ class RestoreAnswer(Answer):
     unchanged: int
     changes: list[Change] = field(default_factory=list)
     rebased: bool | None = None
+    unembedded: int | None = None
     warnings: list[SecretWarning] = field(default_factory=list)
 
 
@@ -3088,6 +3091,7 @@ def read_RestoreAnswer(d: Any) -> RestoreAnswer:
         unchanged=d['unchanged'],
         changes=[read_Change(x) for x in d.get('changes') or ()],
         rebased=d.get('rebased'),
+        unembedded=d.get('unembedded'),
         warnings=[read_SecretWarning(x) for x in d.get('warnings') or ()],
     )
 
