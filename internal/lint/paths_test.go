@@ -20,6 +20,7 @@ var mayOpen = map[string]string{
 	"internal/base/zones/gen/":             "a generator, for files of this module",
 	"internal/lint/house/":                 "a program for files of this module",
 	"web/build/":                           "a generator, for files of this module",
+	"docs/site/":                           "a program for files of this module",
 	"conformance/":                         "a program for files of this module",
 	"release/":                             "a program for files of this module",
 	"internal/door/cli/man/":               "a generator, which writes a new directory",
