@@ -56,8 +56,8 @@ var page = filepath.Join("..", "..", "docs", "reference", "bench.md")
 const pageHead = `# mnem-bench: measure it yourself
 
 This page is made from the commands themselves; a test holds the two together. mnem-bench is a program
-of its own: go build ./cmd/mnem-bench. Flags, errors and exit codes are those of [mnem](commands.md), as are
-the words in shapes of JSON.
+of its own: go build ./cmd/mnem-bench. Flags, errors and exit codes are those of [mnem](commands.md), and
+the words in shapes of JSON those of [its answers](json.md).
 
 `
 

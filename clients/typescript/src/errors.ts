@@ -14,7 +14,7 @@ export interface Problem {
 /**
  * A verb did not succeed.
  *
- * code is one of the table in docs/reference/http.md, or of this client: "not_running", "no_program", "answer_lost",
+ * code is one of the table in docs/reference/errors.md, or of this client: "not_running", "no_program", "answer_lost",
  * "bad_answer". hint is empty if there is none. kind says what to do next; answer is what the verb printed before it
  * failed, such as the conflicts of a merge.
  */

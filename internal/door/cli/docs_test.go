@@ -12,64 +12,86 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/reach"
 	"github.com/mnem-project/mnem/internal/door/settings"
 	"github.com/mnem-project/mnem/internal/verb/asking"
+	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
-// reference is the page that TestReference keeps: go test ./internal/door/cli -run Reference -rewrite
-// writes it.
-var reference = filepath.Join("..", "..", "..", "docs", "reference", "commands.md")
+// reference is the directory of the pages that TestReference keeps: go test ./internal/door/cli -run Reference -rewrite
+// writes them.
+var reference = filepath.Join("..", "..", "..", "docs", "reference")
 
-// referenceHead and shapesHead have ~ for the quote of code.
-const referenceHead = `# mnem: command line
+// The beginnings of the pages have ~ for the quote of code.
+const (
+	commandsHead = `# Commands
 
-This page is made from the commands themselves; a test holds the two together.
-
-Results go to standard output, everything else to standard error. With ~--json~ every command
-prints JSON: one object in one line, or where it says so one object a line. Text is UTF-8 and is
-not escaped beyond what JSON asks for.
-
-`
-
-const shapesHead = `## JSON
-
-The shapes below are JSON whose strings say what stands in their place: ~cid~ a CID in base32, ~id~
-a UUID, ~time~ a time of RFC 3339 with microseconds in UTC, ~int~ an integer below 2^53, ~json~ any
-value, ~null~ null; ~a|b~ is one of both, other words are themselves. A member whose name ends in
-~|null~ may be null, one whose name ends in ~?~ may be missing. Scores are integers in units of
-2^-16. Later releases may add members.
+This page is generated from the commands; a test keeps it up to date. Results go to standard output, everything else to
+standard error. With ~--json~ every command prints JSON, and [Answers as JSON](json.md) shows what. [Settings](settings.md) has the
+settings, variables and parameters, [Errors](errors.md) the exit codes.
 
 `
+	jsonHead = `# Answers as JSON
+
+This page is generated from the commands; a test keeps it up to date. With ~--json~ a command prints one object in one line, or
+where it says so one object a line. Text is UTF-8 and is escaped only as JSON demands. The strings of a shape say what stands in
+their place: ~cid~ a CID in base32, ~id~ a UUID, ~time~ a time of RFC 3339 with microseconds in UTC, ~int~ an integer below
+2^53, ~json~ any value, ~null~ null; ~a|b~ is one of both, other words are themselves. A member whose name ends in ~|null~ may be
+null, one whose name ends in ~?~ may be missing. Scores are integers in units of 2^-16. Later releases may add members.
+
+`
+	settingsHead = `# Settings
+
+This page is generated from the program; a test keeps it up to date. ~mnem config set KEY VALUE~ sets a value for a repository,
+with ~--user~ for all repositories of the user.
+
+`
+	errorsHead = `# Errors
+
+This page is generated from the program; a test keeps it up to date.
+
+`
+)
 
 func code(s string) string { return strings.ReplaceAll(s, "~", "`") }
 
-// TestReference compares the page with the commands.
+// TestReference compares the pages with the commands.
 func TestReference(t *testing.T) {
-	var b bytes.Buffer
-	writeReference(t, &b)
-	if flag.Lookup("rewrite").Value.String() == "true" {
-		if err := os.MkdirAll(filepath.Dir(reference), 0o755); err != nil {
+	for name, write := range map[string]func(*testing.T, *bytes.Buffer){
+		"commands.md": writeCommands, "json.md": writeShapes, "settings.md": writeSettings, "errors.md": writeErrors,
+	} {
+		var b bytes.Buffer
+		write(t, &b)
+		want := strings.TrimRight(b.String(), "\n") + "\n"
+		page := filepath.Join(reference, name)
+		if flag.Lookup("rewrite").Value.String() == "true" {
+			if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := os.ReadFile(page)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(reference, b.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
+		if diff := cmp.Diff(want, strings.ReplaceAll(string(got), "\r\n", "\n")); diff != "" {
+			t.Errorf("%s is out of date: run this test with -rewrite (-want +have):\n%s", page, diff)
 		}
-	}
-	got, err := os.ReadFile(reference)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := strings.ReplaceAll(string(got), "\r\n", "\n")
-	if diff := cmp.Diff(b.String(), text); diff != "" {
-		t.Errorf("%s is out of date: run this test with -rewrite (-want +have):\n%s", reference, diff)
 	}
 }
 
-func writeReference(t *testing.T, b *bytes.Buffer) {
-	b.WriteString(code(referenceHead))
+// shared are flags that the page explains once: those of commands that write.
+var shared = []string{
+	"agent", "allow-secret", "author", "branch", "dry-run", "expect", "key", "message", "no-sign", "sign", "strict", "task", "time",
+}
+
+// sharedBy is a command that has nearly all of them, and whose help of them fits the others.
+const sharedBy = "mnem remember"
+
+func writeCommands(_ *testing.T, b *bytes.Buffer) {
+	b.WriteString(code(commandsHead))
 	for _, part := range []struct {
 		title  string
 		hidden bool
@@ -84,96 +106,118 @@ func writeReference(t *testing.T, b *bytes.Buffer) {
 	}
 	root := root((&line.Line{App: &line.App{Getenv: func(string) string { return "" }}}))
 	fmt.Fprintf(b, "## Flags of every command\n\n```\n%s```\n\n", root.PersistentFlags().FlagUsages())
-	for _, topic := range topics() {
-		fmt.Fprintf(b, "## %s\n\n```\n%s\n```\n\n", topic.Short, topic.Long)
-	}
-	b.WriteString(code(shapesHead))
+	common := make(map[string]string)
 	eachCommand(func(path string, cmd *cobra.Command) {
-		if cmd.HasParent() {
-			writeCommand(t, b, path, cmd)
+		if path == sharedBy {
+			flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+			for _, name := range shared {
+				flag := cmd.Flags().Lookup(name)
+				flags.AddFlag(flag)
+				common[name] = flag.Usage
+			}
+			fmt.Fprintf(b, "## Flags of commands that write\n\n```\n%s```\n\n", flags.FlagUsages())
 		}
 	})
-	page := bytes.TrimRight(b.Bytes(), "\n")
-	b.Truncate(len(page) + 1)
+	for _, topic := range topics() {
+		if topic.Name == "changes" || topic.Name == "revisions" {
+			fmt.Fprintf(b, "## %s\n\n```\n%s\n```\n\n", topic.Short, topic.Long)
+		}
+	}
+	eachCommand(func(path string, cmd *cobra.Command) {
+		if cmd.HasParent() {
+			writeCommand(b, path, cmd, common)
+		}
+	})
 }
 
-func writeCommand(t *testing.T, b *bytes.Buffer, path string, cmd *cobra.Command) {
-	fmt.Fprintf(b, "## %s\n\n%s.\n\n```\n%s\n```\n\n", path, cmd.Short, cmd.Long)
+// writeCommand writes the section of a command. Flags whose help is the common one are only named.
+func writeCommand(b *bytes.Buffer, path string, cmd *cobra.Command, common map[string]string) {
+	fmt.Fprintf(b, "## %s\n\n```\n%s.\n\n%s\n", path, cmd.Short, cmd.Long)
 	if !cmd.HasSubCommands() {
-		fmt.Fprintf(b, "```\n%s\n```\n\n", cmd.UseLine())
+		fmt.Fprintf(b, "\n%s\n", cmd.UseLine())
 	}
-	flags := cmd.NonInheritedFlags()
-	if help := flags.Lookup("help"); help != nil {
-		help.Hidden = true // every command has it
-	}
-	if flags.HasAvailableFlags() {
-		fmt.Fprintf(b, "```\n%s```\n\n", flags.FlagUsages())
-	}
-	fmt.Fprintf(b, "Examples:\n\n```\n%s\n```\n\n", unindent(cmd.Example))
-	shapes, ok := allShapes()[path]
-	if !ok {
-		return
-	}
-	if streams(path) {
-		b.WriteString("With `--json`, one object a line:\n\n")
-	} else {
-		b.WriteString("With `--json`:\n\n")
-	}
-	for _, shape := range shapes {
-		if !json.Valid([]byte(shape)) {
-			t.Fatalf("%s: shape: %s", path, shape)
+	own := pflag.NewFlagSet("", pflag.ContinueOnError)
+	var others []string
+	cmd.NonInheritedFlags().VisitAll(func(f *pflag.Flag) {
+		switch {
+		case f.Name == "help" || f.Hidden:
+		case common[f.Name] == f.Usage && f.Usage != "":
+			others = append(others, "--"+f.Name)
+		default:
+			own.AddFlag(f)
 		}
-		fmt.Fprintf(b, "```json\n%s\n```\n\n", layout(shape, ""))
+	})
+	b.WriteString(own.FlagUsages())
+	if len(others) > 0 {
+		fmt.Fprintf(b, "also %s\n", strings.Join(others, ", "))
 	}
+	b.WriteString("\n")
+	for line := range strings.Lines(cmd.Example) {
+		fmt.Fprintf(b, "$ %s\n", strings.TrimSpace(line))
+	}
+	b.WriteString("```\n\n")
 }
 
-// shapeWidth is how long a line of a shape may be before its members get lines of their own.
-const shapeWidth = 96
-
-// layout breaks JSON that is longer than a line into its members.
-func layout(shape, indent string) string {
-	if len(indent)+len(shape) <= shapeWidth || !strings.ContainsRune("{[", rune(shape[0])) {
-		return shape
-	}
-	var b strings.Builder
-	b.WriteString(shape[:1])
-	for i, member := range splitMembers(shape[1 : len(shape)-1]) {
-		if i > 0 {
-			b.WriteString(",")
+func writeShapes(t *testing.T, b *bytes.Buffer) {
+	b.WriteString(code(jsonHead))
+	eachCommand(func(path string, cmd *cobra.Command) {
+		shapes := allShapes()[path]
+		if len(shapes) == 0 {
+			return
 		}
-		name := ""
-		if at := strings.Index(member, `": `); shape[0] == '{' && at > 0 {
-			name, member = member[:at+3], member[at+3:]
+		fmt.Fprintf(b, "## %s\n\n", path)
+		if streams(path) {
+			b.WriteString("One object a line:\n\n")
 		}
-		inner := indent + "  "
-		b.WriteString("\n" + inner + name + layout(member, inner))
-	}
-	return b.String() + "\n" + indent + shape[len(shape)-1:]
-}
-
-// splitMembers cuts the inside of an object or list at its own commas. No string of a shape has a
-// bracket or comma.
-func splitMembers(inside string) []string {
-	var members []string
-	depth, start := 0, 0
-	for i, r := range inside {
-		switch r {
-		case '{', '[':
-			depth++
-		case '}', ']':
-			depth--
-		case ',':
-			if depth == 0 {
-				members = append(members, inside[start:i])
-				start = i + 2 // the comma and a blank
+		for _, shape := range shapes {
+			if !json.Valid([]byte(shape)) {
+				t.Fatalf("%s: shape: %s", path, shape)
 			}
+			fmt.Fprintf(b, "```json\n%s\n```\n\n", fill(shape))
 		}
-	}
-	return append(members, inside[start:])
+	})
 }
 
-func unindent(s string) string {
-	return strings.TrimPrefix(strings.ReplaceAll(s, "\n  ", "\n"), "  ")
+// fill breaks JSON into lines, at its commas. No string of a shape has one.
+func fill(shape string) string {
+	const width = 110
+	var b strings.Builder
+	at := 0
+	for i, word := range strings.SplitAfter(shape, ", ") {
+		if i > 0 && at+len(word) > width {
+			b.WriteString("\n  ")
+			at = 2
+		}
+		b.WriteString(word)
+		at += len(word)
+	}
+	return strings.ReplaceAll(b.String(), " \n", "\n")
+}
+
+func writeSettings(_ *testing.T, b *bytes.Buffer) {
+	b.WriteString(code(settingsHead) + "| key | variable | default | meaning |\n|---|---|---|---|\n")
+	for _, k := range settings.Keys() {
+		fmt.Fprintf(b, "| `%s` | `%s` | %s | %s |\n", k.Name, k.Env, k.Default, k.Help)
+	}
+	for _, topic := range topics() {
+		if topic.Name == "environment" || topic.Name == "parameters" {
+			fmt.Fprintf(b, "\n## %s\n\n```\n%s\n```\n", topic.Short, topic.Long)
+		}
+	}
+}
+
+func writeErrors(_ *testing.T, b *bytes.Buffer) {
+	b.WriteString(errorsHead)
+	for _, topic := range topics() {
+		if topic.Name == "exit-codes" {
+			about, _, _ := strings.Cut(topic.Long, "  code ")
+			fmt.Fprintf(b, "```\n%s\n```\n\n", strings.TrimSpace(about))
+		}
+	}
+	b.WriteString("| code | exit | HTTP | when |\n|---|---|---|---|\n")
+	for _, o := range operation.Outcomes() {
+		fmt.Fprintf(b, "| `%s` | %d | %d | %s |\n", o.Code, o.Exit, o.HTTP, o.When)
+	}
 }
 
 // TestEveryCommandIsComplete checks what nobody sees until they need it.

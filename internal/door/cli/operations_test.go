@@ -176,20 +176,6 @@ func TestOperationsAreWellFormed(t *testing.T) {
 	}
 }
 
-// TestHTTPPage holds docs/reference/http.md to the error table.
-func TestHTTPPage(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "reference", "http.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, o := range operation.Outcomes() {
-		row := fmt.Sprintf("\n| `%s` | %d | %s |\n", o.Code, o.HTTP, o.When)
-		if !strings.Contains(strings.ReplaceAll(string(page), "\r\n", "\n"), row) {
-			t.Errorf("docs/reference/http.md lacks the row%s", row)
-		}
-	}
-}
-
 func TestShapesHaveSchemas(t *testing.T) {
 	for _, o := range verbs.Operations() {
 		if s, err := o.OutputSchema(); err != nil || (s == nil) != (o.Answer == operation.MediaCAR) {

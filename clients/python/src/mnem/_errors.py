@@ -9,7 +9,7 @@ from typing import Any
 class MnemError(Exception):
     """A verb did not succeed.
 
-    code is one of the table in docs/reference/http.md, or of this client: "not_running", "no_program",
+    code is one of the table in docs/reference/errors.md, or of this client: "not_running", "no_program",
     "answer_lost", "bad_answer". hint is empty if there is none. kind says what to do next; answer is
     what the verb printed before it failed, such as the conflicts of a merge.
     """
