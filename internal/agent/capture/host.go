@@ -26,6 +26,8 @@ const (
 	Gemini     Host = "gemini"
 	Cursor     Host = "cursor"
 	OpenCode   Host = "opencode"
+	CopilotCLI Host = "copilot-cli"
+	Cline      Host = "cline"
 )
 
 // Event is what a host tells a hook of.
@@ -42,7 +44,8 @@ const (
 
 // Hosts are the names of the hosts.
 func Hosts() []string {
-	return []string{string(ClaudeCode), string(Codex), string(Gemini), string(Cursor), string(OpenCode)}
+	return []string{string(ClaudeCode), string(Codex), string(Gemini), string(Cursor), string(OpenCode), string(CopilotCLI),
+		string(Cline)}
 }
 
 // Events are the names of the events.
@@ -60,7 +63,9 @@ var spelled = map[Host]map[string]Event{
 		"SessionStart": SessionStart, "BeforeAgent": Prompt, "AfterAgent": Stop, "PreCompress": Compact,
 		"SessionEnd": SessionEnd,
 	},
-	Cursor: {"sessionStart": SessionStart, "beforeSubmitPrompt": Prompt, "preCompact": Compact},
+	Cursor:     {"sessionStart": SessionStart, "beforeSubmitPrompt": Prompt, "preCompact": Compact},
+	CopilotCLI: {"sessionStart": SessionStart, "agentStop": Stop, "preCompact": Compact, "sessionEnd": SessionEnd},
+	Cline:      {"UserPromptSubmit": Prompt},
 }
 
 // EventOf returns the event that a name stands for, as this program or the host spells it, and whether there is one.
@@ -102,14 +107,20 @@ type Call struct {
 // wire has the members of all hosts: names tell them apart.
 type wire struct {
 	Session      string   `json:"session_id"`
-	Code         string   `json:"sessionId"`       // VS Code, which runs the hooks of Claude Code
+	Code         string   `json:"sessionId"`       // Copilot CLI; VS Code, which runs the hooks of Claude Code
 	Conversation string   `json:"conversation_id"` // Cursor
 	Transcript   string   `json:"transcript_path"` // null where there is none
+	Copilot      string   `json:"transcriptPath"`  // the same of Copilot CLI
 	Dir          string   `json:"cwd"`
 	Roots        []string `json:"workspace_roots"` // Cursor
 	Prompt       string   `json:"prompt"`
 
 	Talk json.RawMessage `json:"talk"` // OpenCode
+
+	// Of Cline.
+	Task    string                  `json:"taskId"`
+	Folders []string                `json:"workspaceRoots"`
+	Submit  struct{ Prompt string } `json:"userPromptSubmit"`
 }
 
 // Parse reads what a host says to a hook. The event may be spelled as EventOf has it.
@@ -132,12 +143,18 @@ func Parse(host, event string, data []byte) (*Call, error) {
 	if c.Session == "" {
 		c.Session = w.Conversation
 	}
+	if c.Session == "" && c.Host == CopilotCLI {
+		c.Session, c.Transcript = w.Code, w.Copilot
+	}
+	if c.Host == Cline {
+		c.Session, c.Prompt, w.Roots = w.Task, chats.Spoken(w.Submit.Prompt), w.Folders
+	}
 	if c.Session == "" && c.Host == ClaudeCode {
 		c.Session, c.Transcript = w.Code, "" // of a form that is not read
 	}
 	if c.Dir == "" && len(w.Roots) > 0 {
 		c.Dir = w.Roots[0]
-		if runtime.GOOS == "windows" {
+		if runtime.GOOS == "windows" && c.Host == Cursor {
 			c.Dir = drivePath(c.Dir)
 		}
 	}
@@ -162,6 +179,13 @@ func drivePath(path string) string {
 // there is something to compact, and says so to hooks before it knows.
 func (c *Call) Forgets() bool {
 	return c.Event == SessionStart || c.Event == Compact && c.Host != Gemini
+}
+
+// At names the transcript of a call by the user's own directory, for a host that does not name it at every event.
+func (c *Call) At(home string) {
+	if c.Host == CopilotCLI && c.Transcript == "" && filepath.Base(c.Session) == c.Session && filepath.IsLocal(c.Session) {
+		c.Transcript = filepath.Join(home, ".copilot", "session-state", c.Session, "events.jsonl")
+	}
 }
 
 // digest is the first digits of the hash of a session's id.
@@ -203,6 +227,15 @@ func Output(host Host, event Event, text string) []byte {
 			Continue bool   `json:"continue"`
 			Text     string `json:"additional_context"`
 		}{true, text}
+	case host == Cline:
+		out = struct {
+			Cancel bool   `json:"cancel"`
+			Text   string `json:"contextModification"`
+		}{false, text}
+	case host == CopilotCLI:
+		out = struct {
+			Text string `json:"additionalContext"`
+		}{text}
 	case host == Cursor:
 		out = struct {
 			Text string `json:"additional_context"`

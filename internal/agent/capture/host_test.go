@@ -1,6 +1,7 @@
 package capture_test
 
 import (
+	"path/filepath"
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/agent/capture"
@@ -21,6 +22,9 @@ func TestHosts(t *testing.T) {
 			`{"hookSpecificOutput":{"hookEventName":"BeforeAgent","additionalContext":"t"}}`},
 		{"cursor", `{"conversation_id":"s","workspace_roots":["/q"]}`, "/q",
 			`{"continue":true,"additional_context":"t"}`},
+		{"copilot-cli", `{"sessionId":"s","timestamp":1,"cwd":"/p"}`, "/p", `{"additionalContext":"t"}`},
+		{"cline", `{"clineVersion":"4.1.13","hookName":"UserPromptSubmit","taskId":"s","workspaceRoots":["/q"],` +
+			`"userPromptSubmit":{"prompt":"x","attachments":[]}}`, "/q", `{"cancel":false,"contextModification":"t"}`},
 	} {
 		call, err := capture.Parse(c.host, "prompt", []byte(c.in))
 		if err != nil || call.Session != "s" || call.Dir != c.dir {
@@ -29,6 +33,10 @@ func TestHosts(t *testing.T) {
 		if got := string(capture.Output(capture.Host(c.host), capture.Prompt, "t")); got != c.out+"\n" {
 			t.Errorf("%s: %s", c.host, got)
 		}
+	}
+	call, err := capture.Parse("cline", "UserPromptSubmit", []byte(`{"taskId":"s","userPromptSubmit":{"prompt":"why?"}}`))
+	if err != nil || call.Prompt != "why?" || call.Dir != "" {
+		t.Errorf("%+v, %v", call, err)
 	}
 	given := `<hook_context>This project has a memory.\n[1] fact\n</hook_context>\n\nwhy?`
 	for in, want := range map[string]string{given: "why?", `why?`: "why?", `<command-name>/clear</command-name>`: ""} {
@@ -52,6 +60,21 @@ func TestHosts(t *testing.T) {
 	}
 	if call, err := capture.Parse("claude-code", "stop", []byte(`{"sessionId":"s","transcript_path":"/t"}`)); err != nil ||
 		call.Transcript != "" {
+		t.Errorf("%+v, %v", call, err)
+	}
+	for session, want := range map[string]string{
+		"0c0c-1": filepath.FromSlash("/h/.copilot/session-state/0c0c-1/events.jsonl"), "../x": "", "..": "", "a/b": "",
+	} {
+		call, err := capture.Parse("copilot-cli", "sessionEnd", []byte(`{"sessionId":"`+session+`","cwd":"/p"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if call.At(filepath.FromSlash("/h")); call.Transcript != want {
+			t.Errorf("the transcript of %q is %q", session, call.Transcript)
+		}
+	}
+	call, err = capture.Parse("copilot-cli", "agentStop", []byte(`{"sessionId":"s","transcriptPath":"/t"}`))
+	if err != nil || call.Transcript != "/t" || call.Event != capture.Stop {
 		t.Errorf("%+v, %v", call, err)
 	}
 	if got := capture.Output(capture.Codex, capture.Stop, "t"); got != nil {

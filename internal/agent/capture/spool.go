@@ -113,7 +113,7 @@ func dropTalks(dir, stem, but string) {
 // formatOf is the format of a host's transcripts, "" if that is not read.
 func formatOf(h Host) string {
 	switch h {
-	case ClaudeCode, Codex, Gemini, OpenCode:
+	case ClaudeCode, Codex, Gemini, OpenCode, CopilotCLI:
 		return string(h)
 	}
 	return ""

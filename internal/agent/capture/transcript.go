@@ -163,7 +163,8 @@ func (s *spooled) read(redact *ingest.Redactor, most int64, seen map[graph.ID]bo
 // until is where the reading ends: what was said after the hook was called belongs to a turn that goes on, and would
 // be found by what the agent asks for in it. Of a file that was rewritten, or is read as a whole, all is read.
 func (s *spooled) until(size int64) int64 {
-	if filepath.Ext(s.path) == waiting || s.Host == Gemini || s.Host == OpenCode || s.Size <= 0 {
+	whole := s.Host == Gemini || s.Host == OpenCode || s.Host == CopilotCLI
+	if filepath.Ext(s.path) == waiting || whole || s.Size <= 0 {
 		return size
 	}
 	return min(s.Size, size)

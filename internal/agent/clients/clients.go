@@ -127,10 +127,12 @@ func All() []Client {
 		{Name: "copilot-cli", Title: "Copilot CLI", Here: true,
 			entryFormat: entryFormat{section: "mcpServers", typed: true, tools: true},
 			programs:    []string{"copilot"}, home: copilot, path: files(copilot, "mcp-config.json", ""),
+			hooks: &hooksFile{copilotHooks, files(copilot, "hooks/mnem.json", "")},
 			rules: &rulesFile{path: files(copilot, "copilot-instructions.md", "")}},
 		// Cline starts servers in a directory of its own.
 		{Name: "cline", Title: "Cline", entryFormat: entryFormat{section: "mcpServers", typed: true},
 			home: cline, path: files(cline, "settings/cline_mcp_settings.json", ""),
+			hooks: &hooksFile{pluginFile{script: true}, clineScript},
 			rules: &rulesFile{above: home, path: files(home, "Documents/Cline/Rules/mnem.md", "")}},
 	}
 }
@@ -155,6 +157,15 @@ func home(m Machine) string { return m.Home }
 
 func cline(m Machine) string {
 	return join(m.Config, "Code", "User", "globalStorage", "saoudrizwan.claude-dev")
+}
+
+// clineScript returns the script that Cline runs when a user says something, of the user alone.
+func clineScript(m Machine, l Level) string {
+	name := "Documents/Cline/Hooks/" + clineHooks.events[0].name
+	if m.OS == "windows" {
+		name += ".ps1"
+	}
+	return files(home, name, "")(m, l)
 }
 
 func code(m Machine) string { return join(m.Config, "Code") }
@@ -245,7 +256,11 @@ func (c Client) HooksPath(m Machine, l Level) string {
 
 // SetHooks returns the edit that makes the client call the program of a setup at its events, as Set does.
 func (c Client) SetHooks(path string, s Setup) (*FileEdit, error) {
-	return c.edit(path, s, func(text []byte) ([]byte, error) { return c.hooks.set(text, s) })
+	out, err := c.edit(path, s, func(text []byte) ([]byte, error) { return c.hooks.set(text, s) })
+	if f, ok := c.hooks.hookForm.(pluginFile); ok && f.script && out != nil {
+		out.mode = 0o700
+	}
+	return out, err
 }
 
 // RemoveHooks returns the edit that takes away what SetHooks wrote, as Remove does.

@@ -34,6 +34,8 @@
 //	                 project  .gemini/settings.json                    GEMINI.md, a section
 //	opencode         user     opencode/plugins/mnem.js, a module       opencode/AGENTS.md, a section
 //	                 project  .opencode/plugins/mnem.js                AGENTS.md, a section
+//	copilot-cli      user     ~/.copilot/hooks/mnem.json               ~/.copilot/copilot-instructions.md, a section
+//	cline            user     ~/Documents/Cline/Hooks/UserPromptSubmit, a script    ~/Documents/Cline/Rules/mnem.md
 //	continue         user                                              ~/.continue/rules/mnem.md
 //	                 project                                           .continue/rules/mnem.md
 //	vscode           user                                              ~/.copilot/instructions/mnem.instructions.md

@@ -40,6 +40,7 @@ type FileEdit struct {
 	// empty. "" for the file alone.
 	Root   string
 	backup string
+	mode   fs.FileMode // of a new file, 0 for 0600
 	make   func(old []byte) ([]byte, error)
 	ours   func(old []byte) bool // whether a file has something of ours
 }
@@ -51,7 +52,7 @@ type FileEdit struct {
 // ErrDamaged, or filestate.ErrLocked or ErrMoved if others keep the file from being written.
 func (c *FileEdit) Write(ctx context.Context) (backup string, err error) {
 	var old, next []byte
-	opt := filestate.EditOptions{Limit: maxFile, KeepMode: true}
+	opt := filestate.EditOptions{Limit: maxFile, KeepMode: true, NewMode: c.mode}
 	opt.Before = func(target string, was []byte, mode fs.FileMode) error {
 		backup = ""
 		if was == nil || next == nil || c.ours(was) { // the backup is of the file without anything of ours

@@ -25,6 +25,7 @@ type hookFormat struct {
 	flat   bool // an item of an array is a command, not a group of commands; the file says that it is of version 1
 	named  bool // commands have a name, and their limit is in milliseconds
 	power  bool // PowerShell runs commands on Windows
+	shells bool // commands are under the name of the shell that runs them
 	events []hookEvent
 }
 
@@ -48,7 +49,24 @@ var (
 	cursorHooks = hookFormat{host: "cursor", flat: true, power: true, events: []hookEvent{
 		{"sessionStart", sessionStart}, {"beforeSubmitPrompt", prompt}, {"preCompact", compact},
 	}}
+	// Copilot CLI drops what a command says to its event userPromptSubmitted.
+	copilotHooks = hookFormat{host: "copilot-cli", flat: true, power: true, shells: true, events: []hookEvent{
+		{"sessionStart", sessionStart}, {"agentStop", stop}, {"preCompact", compact}, {"sessionEnd", sessionEnd},
+	}}
+	// Cline runs a script of an event's name. It says only at this event what an agent could be told about.
+	clineHooks = hookFormat{host: "cline", power: true, events: []hookEvent{{"UserPromptSubmit", prompt}}}
 )
+
+// shell is the name under which a command is.
+func (f hookFormat) shell(s Setup) string {
+	switch {
+	case !f.shells:
+		return "command"
+	case s.OS == "windows":
+		return "powershell"
+	}
+	return "bash"
+}
 
 // command returns what a hook runs. Hosts give it to a shell.
 func (f hookFormat) command(s Setup, event string) string {
@@ -60,8 +78,10 @@ func (f hookFormat) command(s Setup, event string) string {
 }
 
 // fields are what a command says.
-func (f hookFormat) fields(command string) object {
+func (f hookFormat) fields(command string, s Setup) object {
 	switch {
+	case f.shells:
+		return object{{"type", "command"}, {f.shell(s), command}, {"timeoutSec", hookSeconds}}
 	case f.flat:
 		return object{{"command", command}, {"timeout", hookSeconds}}
 	case f.named:
@@ -71,11 +91,11 @@ func (f hookFormat) fields(command string) object {
 }
 
 // item is an item of an event's array that has a command.
-func (f hookFormat) item(command string) any {
+func (f hookFormat) item(command string, s Setup) any {
 	if f.flat {
-		return f.fields(command)
+		return f.fields(command, s)
 	}
-	return object{{"hooks", list{f.fields(command)}}}
+	return object{{"hooks", list{f.fields(command, s)}}}
 }
 
 // program returns the program that a command of ours runs, and the word after the host, which should be an event;
@@ -135,7 +155,7 @@ func (f hookFormat) ours(root *value, s Setup) (out []hookPlace) {
 		for i, item := range e.value.items() {
 			if f.flat {
 				add(hookPlace{
-					name: e.key, item: i, command: item.value.at("command"), run: item.value, matched: matched(item.value),
+					name: e.key, item: i, command: item.value.at(f.shell(s)), run: item.value, matched: matched(item.value),
 				})
 				continue
 			}
@@ -208,9 +228,9 @@ func (f hookFormat) setEvent(text []byte, e hookEvent, s Setup) ([]byte, error) 
 		return nil, err
 	}
 	if find(root) != nil {
-		return setFields(text, find, f.fields(f.command(s, spelled)))
+		return setFields(text, find, f.fields(f.command(s, spelled), s))
 	}
-	return addJSON(text, []string{"hooks", e.name}, "", f.item(f.command(s, e.event)))
+	return addJSON(text, []string{"hooks", e.name}, "", f.item(f.command(s, e.event), s))
 }
 
 func (f hookFormat) nameOf(event string) string {
@@ -314,7 +334,7 @@ func (f hookFormat) strip(all map[string]any, s Setup) map[string]any {
 func (f hookFormat) stripItems(items []any, s Setup) (rest []any) {
 	for _, item := range items {
 		group, _ := item.(map[string]any)
-		if command, ok := group["command"].(string); ok && f.flat {
+		if command, ok := group[f.shell(s)].(string); ok && f.flat {
 			if _, _, ours := f.program(command, s); ours {
 				continue
 			}

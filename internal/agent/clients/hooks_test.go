@@ -30,7 +30,7 @@ func hookFormats() map[string]hookFormat {
 func (r randomJSON) ownHooks(f hookFormat) string {
 	item := `{"matcher": "x", "hooks": [{"type": "command", "command": "mine"}]}`
 	if f.flat {
-		item = `{"command": "mine", "timeout": 9}`
+		item = fmt.Sprintf(`{%q: "mine", "timeout": 9}`, f.shell(Setup{}))
 	}
 	multi := r.IntN(2) == 0
 	text := "[" + r.gap(multi)
@@ -86,15 +86,19 @@ func TestHooksUpdated(t *testing.T) {
 	for host, f := range hookFormats() {
 		first := f.events[0]
 		for what, change := range map[string]func(fields object, command string) string{
-			"timeout":    func(fields object, _ string) string { return setField(fields, "timeout", 77) },
-			"no timeout": func(fields object, _ string) string { return encode(object(fields).plain("timeout")) },
-			"program":    func(fields object, c string) string { return setField(fields, "command", "/old/mnem hook "+c) },
+			"timeout": func(fields object, _ string) string {
+				return setField(fields, f.fields("", s)[len(f.fields("", s))-1].name, 77)
+			},
+			"no timeout": func(fields object, _ string) string {
+				return encode(object(fields).plain(f.fields("", s)[len(f.fields("", s))-1].name))
+			},
+			"program": func(fields object, c string) string { return setField(fields, f.shell(s), "/old/mnem hook "+c) },
 			"extension": func(fields object, c string) string {
-				return setField(fields, "command", "'/my tools/Mnem.EXE' hook "+c)
+				return setField(fields, f.shell(s), "'/my tools/Mnem.EXE' hook "+c)
 			},
 			"name": func(fields object, _ string) string { return setField(fields, "name", "x") },
 		} {
-			run := change(f.fields(f.command(s, first.event)), host+" "+first.event)
+			run := change(f.fields(f.command(s, first.event), s), host+" "+first.event)
 			for _, matcher := range []string{"", `"matcher": "startup", `, `"matcher": "*", `} {
 				text := fmt.Sprintf(`{"hooks": {%q: [{%s"hooks": [%s, %s]}]}}`, first.name, matcher, run, mine)
 				if f.flat {
@@ -113,7 +117,7 @@ func TestHooksUpdated(t *testing.T) {
 					t.Errorf("%s, %s: %d commands: %s", host, what, len(all), set)
 				}
 				for _, p := range all {
-					for _, field := range f.fields(f.command(s, p.event)) {
+					for _, field := range f.fields(f.command(s, p.event), s) {
 						if got := p.run.at(field.name); got == nil || encode(got.plain()) != encode(decoded(field.value)) {
 							t.Errorf("%s, %s: %s is not as it would be written: %s", host, what, field.name, set)
 						}

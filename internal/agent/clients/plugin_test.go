@@ -2,8 +2,10 @@ package clients
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -77,5 +79,55 @@ func TestPluginOfTheUser(t *testing.T) {
 	}
 	if _, err := c.SetHooks(path, s); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), path) {
 		t.Errorf("another's module: %v", err)
+	}
+}
+
+// TestClineScript: a script is written once, can be run, and runs the program whatever its path has; on Windows it is
+// one of PowerShell.
+func TestClineScript(t *testing.T) {
+	c, _ := Find("cline")
+	m := Machine{OS: "linux", Home: t.TempDir()}
+	path := c.HooksPath(m, User)
+	if want := filepath.Join(m.Home, "Documents", "Cline", "Hooks", "UserPromptSubmit"); path != want {
+		t.Errorf("%s, want %s", path, want)
+	}
+	odd := "/it's $HOME/mnem"
+	for range 2 {
+		change, err := c.SetHooks(path, Setup{Entry: ServerCommand{Command: odd}})
+		makeChange(t, m.Home, change, err)
+	}
+	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o700 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	text := fileText(t, path)
+	if !strings.HasPrefix(text, "#!/bin/sh\n# mnem:file ") ||
+		!strings.HasSuffix(text, "\nexec '/it'\\''s $HOME/mnem' hook cline prompt\n") {
+		t.Error(text)
+	}
+	s := Setup{Entry: ServerCommand{Command: "/b/mnem"}}
+	want := HooksState{There: 1, Outdated: true, Programs: []string{odd}}
+	if got, err := c.Hooks(path, s); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	change, err := c.SetHooks(path, s)
+	makeChange(t, m.Home, change, err)
+	if got, err := c.Hooks(path, s); err != nil || got.There != 1 || got.Outdated {
+		t.Errorf("%+v, %v", got, err)
+	}
+	change, err = c.RemoveHooks(path, Setup{})
+	if !makeChange(t, m.Home, change, err) {
+		t.Error("not taken away")
+	}
+	writeFile(t, path, "#!/bin/sh\necho '{}'\n") // the user's own
+	if _, err := c.SetHooks(path, s); !errors.Is(err, ErrDamaged) {
+		t.Errorf("another's script: %v", err)
+	}
+	m.OS = "windows"
+	if path := c.HooksPath(m, User); !strings.HasSuffix(path, "UserPromptSubmit.ps1") || c.HooksPath(m, Project) != "" {
+		t.Error(path)
+	}
+	power := pluginFile{script: true}.text(Setup{Entry: ServerCommand{Command: `C:\my tools\mnem.exe`}, OS: "windows"})
+	if !strings.HasPrefix(power, "# mnem:file ") || !strings.HasSuffix(power, "\n& 'C:\\my tools\\mnem.exe' hook cline prompt\n") {
+		t.Error(power)
 	}
 }

@@ -13,7 +13,7 @@ func ownConfigs(c Client, path string) map[string]string {
 	switch {
 	case strings.HasSuffix(path, ".toml"):
 		text = "# mine\nmodel = \"x\"\n\n[mcp_servers.other]\ncommand = \"y\" # mine\n\n[z]\na = [\n  1,\n]"
-	case strings.HasSuffix(path, ".js"):
+	case strings.HasSuffix(path, ".js") || strings.HasSuffix(path, "UserPromptSubmit"):
 		return nil // ours alone
 	case strings.HasSuffix(path, ".md"):
 		text = "# Mine\n\n- use tabs\n- no `mnem` in prose"

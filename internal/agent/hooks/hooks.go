@@ -145,6 +145,7 @@ func (h *Environment) noteCall(ctx context.Context, dir string, call *capture.Ca
 	if call.Talk != nil {
 		e, err = capture.NoteTalk(filepath.Join(dir, core.DirName), call)
 	} else {
+		call.At(h.Home)
 		e, err = capture.EntryOf(call, h.Home, h.Getenv("CLAUDE_CONFIG_DIR"), h.Getenv("CODEX_HOME"), dir)
 	}
 	if err != nil {

@@ -31,8 +31,8 @@ func hookCommand(c *line.Line) *cobra.Command {
 		Hidden:  true,
 		Short:   "Handle an event of an agent's program",
 		Long: "What programs that run agents call when something happens: they say it in JSON on standard\n" +
-			"input. HOST is claude-code, codex, gemini, cursor or opencode; EVENT is session-start, prompt,\n" +
-			"stop, compact or session-end, or the host's own name of it, as UserPromptSubmit.\n\n" +
+			"input. HOST is claude-code, codex, gemini, cursor, opencode, copilot-cli or cline; EVENT is\n" +
+			"session-start, prompt, stop, compact or session-end, or the host's own name of it, as UserPromptSubmit.\n\n" +
 			"A hook notes that a transcript has grown; the next command that reads takes it in ('mnem capture'\n" +
 			"does at once). When a session starts it answers with what is pinned ('mnem pin'), what contradicts\n" +
 			"itself and what is news since the last session, 500 tokens, and with a prompt with at most two\n" +

@@ -44,6 +44,7 @@ func TestHostsSpellEvents(t *testing.T) {
 	}
 	for host, name := range map[string]string{
 		"claude-code": "StopNow", "codex": "BeforeAgent", "gemini": "UserPromptSubmit", "cursor": "SessionStart", "opencode": "Stop",
+		"copilot-cli": "userPromptSubmitted", "cline": "TaskStart",
 	} {
 		if _, ok := capture.EventOf(host, name); ok {
 			t.Errorf("%s has no event %s", host, name)
@@ -51,7 +52,7 @@ func TestHostsSpellEvents(t *testing.T) {
 	}
 	seen := 0
 	for _, client := range clients.All() {
-		if !slices.Contains([]string{"claude-code", "codex", "gemini", "cursor"}, client.Name) {
+		if !slices.Contains([]string{"claude-code", "codex", "gemini", "cursor", "copilot-cli"}, client.Name) {
 			continue // a client without hooks, or with a module
 		}
 		text, err := client.HooksText(clients.Setup{Entry: clients.ServerCommand{Command: "/opt/bin/mnem"}})
@@ -74,7 +75,7 @@ func TestHostsSpellEvents(t *testing.T) {
 			seen++
 		}
 	}
-	if seen < 15 {
+	if seen < 19 {
 		t.Errorf("only %d events", seen)
 	}
 }

@@ -396,3 +396,63 @@ func TestHookBriefs(t *testing.T) {
 		t.Errorf("a brief of %d tokens: %s", n, said)
 	}
 }
+
+// TestHooksOfCopilot: what was said in a session of Copilot CLI is taken in once, though it names the transcript at some
+// events alone; a session begins with what is known, and Cline's prompt with it.
+func TestHooksOfCopilot(t *testing.T) {
+	h := newHostProgram(t)
+	data, err := os.ReadFile("../../ingest/chats/testdata/copilot-cli.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(data), "\n")
+	file := filepath.Join(h.Home, ".copilot", "session-state", "0c0c-1", "events.jsonl")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	call := func(host, event string, in map[string]any) string {
+		t.Helper()
+		text, err := json.Marshal(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Stdin = strings.NewReader(string(text))
+		out, errs := h.run(0, "hook", host, event)
+		if errs != "" {
+			t.Errorf("hook %s says %q", event, errs)
+		}
+		return out
+	}
+	turns := func() int {
+		t.Helper()
+		h.run(0, "capture")
+		out, _ := h.run(0, "ls", "--type", "Turn")
+		return strings.Count(out, "  Turn  ")
+	}
+	said := func(n int, event string, in map[string]any) int {
+		t.Helper()
+		writeFile(t, file, strings.Join(lines[:n], ""))
+		in["sessionId"], in["cwd"] = "0c0c-1", h.Dir
+		if out := call("copilot-cli", event, in); out != "" {
+			t.Errorf("%s answers %q", event, out)
+		}
+		return turns()
+	}
+	some := said(7, "agentStop", map[string]any{"transcriptPath": file})
+	all := said(len(lines), "sessionEnd", map[string]any{"reason": "complete"})
+	if again := said(len(lines), "agentStop", map[string]any{"transcriptPath": file}); some != 2 || all <= some || again != all {
+		t.Errorf("%d turns, then %d, then %d", some, all, again)
+	}
+	h.run(0, "remember", "The sieve supplier is Tarn and Sons of Kendal")
+	out := call("copilot-cli", "sessionStart", map[string]any{"sessionId": "next", "cwd": h.Dir, "source": "new"})
+	if !strings.HasPrefix(out, `{"additionalContext":"`) || !strings.Contains(out, "remember") {
+		t.Errorf("a session begins with %q", out)
+	}
+	out = call("cline", "prompt", map[string]any{
+		"taskId": "1788", "workspaceRoots": []string{h.Dir},
+		"userPromptSubmit": map[string]any{"prompt": "who is the sieve supplier of Kendal?"},
+	})
+	if !strings.HasPrefix(out, `{"cancel":false,"contextModification":"`) || !strings.Contains(out, "Tarn and Sons") {
+		t.Errorf("a prompt is given %q", out)
+	}
+}

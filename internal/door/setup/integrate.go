@@ -45,8 +45,8 @@ func IntegrateCommands() []*line.Bound {
 			Command: "integrate", Right: verb.OwnRight,
 			Usage: "CLIENT | integrate --all | integrate --list", Args: "[CLIENT]", Group: line.GroupStart, Title: "Connect an agent's client to this memory over MCP", Complete: "client",
 			Doc: "Add to the configuration of an MCP client what starts 'mnem mcp', and to that of Claude Code, Codex,\n" +
-				"Gemini CLI, OpenCode and Cursor what calls 'mnem hook', unless --no-hooks is given. Leave the rest of\n" +
-				"the file as it is, comments included. The file as it was stays beside it, with " + clients.Backup + "\n" +
+				"Gemini CLI, OpenCode, Cursor, Copilot CLI and Cline what calls 'mnem hook', unless --no-hooks is given. Leave\n" +
+				"the rest of the file as it is, comments included. The file as it was stays beside it, with " + clients.Backup + "\n" +
 				"after its name. Doing it again changes nothing but what is out of date. A file that cannot be\n" +
 				"read is left alone.\n\n" +
 				"Agents are told when to ask the memory and what to keep in it, unless --no-rules is given: by a skill\n" +

@@ -48,6 +48,9 @@ func Resume(format string, in io.Reader, from Position, most int64, h Handler) (
 			resumed.holds = true
 		}
 		return lines(in, h, &codex{handler: h, talk: resumed}, from, most)
+	case "copilot-cli": // an event names those before it, so that all are read again
+		_, err := lines(in, h, &copilotCLI{handler: h}, Position{}, 0)
+		return from, err
 	case "gemini":
 		return from, gemini(bufio.NewReaderSize(in, 1<<16), h)
 	case "opencode":

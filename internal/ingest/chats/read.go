@@ -108,12 +108,9 @@ func readAs(format, name string) func(in io.Reader, h Handler) error {
 		case "cursor":
 			_, err := lines(in, h, newCursor(name, h), Position{}, 0)
 			return err
-		case "copilot-cli":
-			_, err := lines(in, h, &copilotCLI{handler: h}, Position{}, 0)
-			return err
 		case "copilot":
 			return vscodeChat(in, h)
-		case "claude-code", "codex", "gemini", "opencode":
+		case "claude-code", "codex", "gemini", "opencode", "copilot-cli":
 			_, err := Resume(format, in, Position{}, 0, h)
 			return err
 		case "server-memory":
