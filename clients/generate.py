@@ -23,7 +23,7 @@ from typing import Any
 HERE = pathlib.Path(__file__).parent
 
 # Operations whose bodies or answers are not JSON, or do not end.
-SKIPPED = {"export", "import", "pack_send", "pack_take", "watch"}
+SKIPPED = {"export", "import", "pack_send", "pack_take", "op_watch"}
 
 # Verbs whose other forms no caller gets: those of flags of the command line, and of conflicts, which are errors.
 FIRST_FORM = {"commit", "remember", "remember_batch"}

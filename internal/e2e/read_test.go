@@ -182,7 +182,7 @@ func TestWatchGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	const writers, each = 3, 8
-	watch := command(t.Context(), dir, "watch", "--since", "0", "--ref", "main", "--json",
+	watch := command(t.Context(), dir, "op", "watch", "--since", "0", "--ref", "main", "--json",
 		"--limit", strconv.Itoa(2+writers*each))
 	out, err := watch.StdoutPipe()
 	if err != nil {

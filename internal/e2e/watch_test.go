@@ -47,11 +47,11 @@ func listen(t *testing.T, url, after string) (res *http.Response, next func() ev
 	}
 }
 
-// TestEventsOverHTTP watches /v1/watch as browsers do, and goes on from the last event.
+// TestEventsOverHTTP watches /v1/op_watch as browsers do, and goes on from the last event.
 func TestEventsOverHTTP(t *testing.T) {
 	dir := newRepo(t)
 	_, base := serving(t, dir)
-	res, next := listen(t, base+"/v1/watch", "")
+	res, next := listen(t, base+"/v1/op_watch", "")
 	if typ := res.Header.Get("Content-Type"); res.StatusCode != 200 || typ != "text/event-stream" {
 		t.Fatalf("%s, %s", res.Status, typ)
 	}
@@ -77,12 +77,12 @@ func TestEventsOverHTTP(t *testing.T) {
 		ids = append(ids, e.id)
 	}
 	for after, want := range map[string]string{begin.id: ids[0], ids[0]: ids[1], ids[1]: ids[2]} {
-		if _, next := listen(t, base+"/v1/watch", after); next().id != want {
+		if _, next := listen(t, base+"/v1/op_watch", after); next().id != want {
 			t.Errorf("after %s: not %s", after, want)
 		}
 	}
 	mustRun(t, dir, "", "gc", "--keep-ops", "1", "--grace", "0s")
-	res, _ = listen(t, base+"/v1/watch", ids[0])
+	res, _ = listen(t, base+"/v1/op_watch", ids[0])
 	var problem struct{ Code, Detail string }
 	if err := json.NewDecoder(res.Body).Decode(&problem); err != nil {
 		t.Fatal(err)
@@ -90,7 +90,7 @@ func TestEventsOverHTTP(t *testing.T) {
 	if res.StatusCode != http.StatusNotFound || !strings.Contains(problem.Detail, "the oldest to watch from") {
 		t.Errorf("%s, %+v", res.Status, problem)
 	}
-	res, err := http.Get(base + "/v1/watch?since=%40~1&limit=1")
+	res, err := http.Get(base + "/v1/op_watch?since=%40~1&limit=1")
 	if err != nil {
 		t.Fatal(err)
 	}

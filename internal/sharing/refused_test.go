@@ -191,7 +191,7 @@ func TestBackup(t *testing.T) {
 	if out := w.ok(a, "status"); !strings.Contains(out, "side") {
 		t.Error(out)
 	}
-	if out := w.ok(a, "replay", "s"); !strings.Contains(out, "identical") {
+	if out := w.ok(a, "session", "replay", "s"); !strings.Contains(out, "identical") {
 		t.Error(out)
 	}
 	w.ok(a, "fsck", "--full")

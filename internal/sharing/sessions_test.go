@@ -35,11 +35,11 @@ func sessionsMeet() scenario {
 		if w.at("a", "refs/sessions/"+besideB) != ofB || w.at("b", "refs/sessions/"+besideA) != ofA {
 			w.Errorf("the other one's session is not beside: %s%s", w.ok("a", "session", "list"), w.ok("b", "session", "list"))
 		}
-		w.ok("a", "replay", besideB)
+		w.ok("a", "session", "replay", besideB)
 		w.ok("a", "session", "log", besideB)
 		w.ok("c", "clone", w.url, ".", "--sessions")
-		w.ok("c", "replay", "work")
-		w.ok("c", "replay", besideB)
+		w.ok("c", "session", "replay", "work")
+		w.ok("c", "session", "replay", besideB)
 		if out := w.ok("a", "sync", "--sessions"); strings.Contains(out, "session ") {
 			w.Errorf("a sync with nothing new: %s", out)
 		}

@@ -336,7 +336,7 @@ func secretHint(e *state.SecretError) (local, remote string) {
 func kindHint(err *state.KindError) (local, remote string) {
 	switch err.Kind {
 	case retrieve.KindReceipt:
-		return "'mnem replay' takes a receipt", "replay takes a receipt"
+		return "'mnem session replay' takes a receipt", "replay takes a receipt"
 	}
 	return "'mnem show' prints whatever it is", "show prints whatever it is"
 }

@@ -52,7 +52,7 @@ func RequireSigned(trusted commit.Verifier) func(iter.Seq2[commit.LogEntry, erro
 	return func(commits iter.Seq2[commit.LogEntry, error]) error {
 		err := core.RequireSigned(commits, trusted)
 		if errors.Is(err, core.ErrUnsigned) {
-			err = Hint(err, "see 'mnem verify', 'mnem key trust', and the setting require-signed", "")
+			err = Hint(err, "see 'mnem key verify', 'mnem key trust', and the setting require-signed", "")
 		}
 		return err
 	}

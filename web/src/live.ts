@@ -58,7 +58,7 @@ async function stream(tell: (what: Told) => void, signal: AbortSignal, hides: bo
     signal.addEventListener('abort', () => end.abort());
     if (hides) void visible(false, end.signal).then(() => end.abort());
     try {
-      const res = await fetch('/v1/watch', {
+      const res = await fetch('/v1/op_watch', {
         headers: headers({ Accept: 'text/event-stream', ...(last ? { 'Last-Event-ID': last } : {}) }),
         credentials: 'same-origin', signal: end.signal,
       });

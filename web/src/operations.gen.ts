@@ -181,9 +181,7 @@ export interface Arguments {
     where?: string[];
     zone?: string;
   };
-  redo: { expect?: string; time?: string };
   remote_redactions: { accept?: boolean; cid?: string[]; name?: string; reject?: boolean; time?: string };
-  replay: { record: string };
   restore: {
     allow_secret?: string[];
     branch?: string;
@@ -209,6 +207,7 @@ export interface Arguments {
   };
   session_list: {  };
   session_log: { limit?: number; name: string };
+  session_replay: { record: string };
   show: {
     at?: string;
     field?: string;
@@ -220,7 +219,7 @@ export interface Arguments {
     signatures?: boolean;
   };
   stats: { at?: string; limit?: number; schema?: boolean };
-  undo: { expect?: string; op?: string; own?: boolean; time?: string };
+  undo: { expect?: string; op?: string; own?: boolean; redo?: boolean; time?: string };
 }
 
 /** Answers of operations by name; unions have one form for each use. */
@@ -708,16 +707,6 @@ export interface Answers {
     verdict?: 'known' | 'unsure' | 'unknown';
     warnings: { code: string; message: string; remedy: string; repository?: 'project' | 'global' }[];
   };
-  redo: {
-    command: string[];
-    did: 'undone' | 'redone' | 'restored';
-    of: { op: string; seq: number };
-    op: string | null;
-    pushed: { branch: string; commits: string; remote: string }[];
-    refs: { from: string | null; ref: string; to: string | null }[];
-    skipped: { command: string[]; op: string; seq: number }[];
-    skipped_all: number;
-  };
   remote_redactions: {
     redactions: {
       actor: string | null;
@@ -738,20 +727,6 @@ export interface Answers {
     erasure_pending: boolean;
     remote: string;
     waiting: number;
-  };
-  replay: {
-    first_difference: { field: string; item: number | null; new: string; number: number; old: string; receipt: string } | null;
-    identical: boolean | null;
-    receipts: number;
-    redacted?: {
-      actor: string;
-      cid: string;
-      node: string | null;
-      reason: string | null;
-      time: string;
-      what: 'node' | 'content' | 'embedding' | 'digest' | 'query' | 'message' | 'edge' | 'mark';
-    }[];
-    session: string | null;
   };
   restore: {
     branch: string;
@@ -888,6 +863,20 @@ export interface Answers {
     title: string | null;
     tokens: number | null;
   }[];
+  session_replay: {
+    first_difference: { field: string; item: number | null; new: string; number: number; old: string; receipt: string } | null;
+    identical: boolean | null;
+    receipts: number;
+    redacted?: {
+      actor: string;
+      cid: string;
+      node: string | null;
+      reason: string | null;
+      time: string;
+      what: 'node' | 'content' | 'embedding' | 'digest' | 'query' | 'message' | 'edge' | 'mark';
+    }[];
+    session: string | null;
+  };
   show: {
     cid: string;
     commit: string | null;

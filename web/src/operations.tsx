@@ -4,7 +4,7 @@ import { ask } from './api';
 import { href } from './route';
 import { Cid, Command, Failure, Text, Time, Waits, useAsk } from './parts';
 import { Page } from './search';
-import { Commit, Op } from './types';
+import { Arguments, Commit, Op } from './types';
 import { counts } from './diff';
 import { headline } from './words';
 
@@ -21,9 +21,9 @@ export function Operations({ tick, writes }: Page) {
   const moved = (list.data ?? []).some((o) => o.refs?.some((r) => r.ref.startsWith('refs/heads/')));
   const log = useAsk(moved ? 'log' : '', { limit: reach }, tick + done);
   const commits = useMemo(() => new Map((log.data ?? []).map((c) => [c.commit, c])), [log.data]);
-  const run = (verb: 'undo' | 'redo', args: { op?: string }, words: string) => {
+  const run = (args: Arguments['undo'], words: string) => {
     setSure('');
-    ask(verb, args).then(() => { setFailed(null); setSaid(words); }, (err) => { setFailed(err); setSaid(''); })
+    ask('undo', args).then(() => { setFailed(null); setSaid(words); }, (err) => { setFailed(err); setSaid(''); })
       .finally(() => setDone((d) => d + 1));
   };
   return (
@@ -32,7 +32,7 @@ export function Operations({ tick, writes }: Page) {
       {!writes && <p class="note">This page is read only. To undo here, start it with{' '}
         <Command>mnem view --write</Command> or log in with a token of scope write.</p>}
       <p class="line"><span role="status">{said}</span>
-        {writes && <button onClick={() => run('redo', {}, 'The last undo is reverted.')}>Redo</button>}</p>
+        {writes && <button onClick={() => run({ redo: true }, 'The last undo is reverted.')}>Redo</button>}</p>
       {failed && <Failure of={failed} />}
       <Waits of={list}>{(all) => <>
         {all.length === 0 && <p class="empty">No operations yet.</p>}
@@ -49,7 +49,7 @@ export function Operations({ tick, writes }: Page) {
               </span>
               {writes && !o.undone && (typeof undo === 'string' ? undo && <span class="dim small">{undo}</span>
                 : sure === o.op
-                  ? <span><button class="main" onClick={() => run('undo', { op: o.op }, `Operation ${o.seq} is undone.`)}>
+                  ? <span><button class="main" onClick={() => run({ op: o.op }, `Operation ${o.seq} is undone.`)}>
                     Undo {o.seq}</button> <button onClick={() => setSure('')}>No</button></span>
                   : <button aria-label={`Undo operation ${o.seq}…`} onClick={() => setSure(o.op)}>Undo…</button>)}
             </li>

@@ -111,7 +111,7 @@ function Replays({ of, label }: { of: string; label: string }) {
   const run = () => {
     setBusy(true);
     setSaid(null);
-    ask('replay', { record: of }).then((r) => { setSaid(r); setFailed(null); }, setFailed)
+    ask('session_replay', { record: of }).then((r) => { setSaid(r); setFailed(null); }, setFailed)
       .finally(() => setBusy(false));
   };
   const d = said?.first_difference;

@@ -92,7 +92,7 @@ class Verbs(MemoryCase):
         self.memory.remember("Alice leads infra")
         with self.memory.session("triage") as seen:
             seen.recall("infra")
-        replayed = self.memory.replay("triage")
+        replayed = self.memory.session_replay("triage")
         self.assertEqual((replayed.identical, replayed.receipts), (True, 1))
         self.assertTrue(self.memory.session_list()[0].ended)
 
@@ -125,7 +125,7 @@ class Verbs(MemoryCase):
     def test_every_verb_is_there(self) -> None:
         doc = json.loads(subprocess.run([PROGRAM, "serve", "--openapi"], capture_output=True, check=True).stdout)
         named = {p.removeprefix("/v1/") for p in doc["paths"] if p.startswith("/v1/")}
-        left_out = {"export", "import", "pack_send", "pack_take", "watch"}
+        left_out = {"export", "import", "pack_send", "pack_take", "op_watch"}
         self.assertEqual({v for v in named if not hasattr(Memory, v)}, left_out)
         self.assertEqual({v for v in named if not hasattr(AsyncMemory, v)}, left_out)
 
@@ -143,7 +143,7 @@ class Async(MemoryCase):
                 self.assertEqual(len(await memory.log()), 10)
                 async with memory.session("s") as seen:
                     await seen.recall("fact")
-                self.assertTrue((await memory.replay("s")).identical)
+                self.assertTrue((await memory.session_replay("s")).identical)
                 made = await memory.commit([{"node": {"key": "k", "type": "T"}}], "m")
                 self.assertEqual(made.nodes.added, 1)
                 self.assertEqual(len((await memory.forget("k")).marked), 1)

@@ -525,6 +525,15 @@ export interface HalfLifeAnswer {
   own: string[];
 }
 
+export interface KeyVerifyAnswer {
+  commit: string;
+  key: string | null;
+  name: string | null;
+  reason: string | null;
+  signature: "signed" | "untrusted" | "unsigned" | "revoked" | "bad";
+  trust: "trusted" | "untrusted" | "revoked" | null;
+}
+
 export interface LinkAnswer {
   duplicates: number;
   edges: Counts;
@@ -1122,17 +1131,6 @@ export interface RecallBatchAnswer {
   verdict?: "known" | "unsure" | "unknown";
 }
 
-export interface RedoAnswer {
-  command: string[];
-  did: "undone" | "redone" | "restored";
-  of: OperationName;
-  op: string | null;
-  pushed: Pushed[];
-  refs: RefMove[];
-  skipped: Skipped[];
-  skipped_all: number;
-}
-
 export interface RememberCandidate {
   id: string;
   kind: string;
@@ -1238,32 +1236,6 @@ export interface RedactionsClosed {
   remote: string;
   waiting: number;
   erasure_denied?: string | null;
-}
-
-export interface ReplayFirstDifference {
-  field: string;
-  item: number | null;
-  new: string;
-  number: number;
-  old: string;
-  receipt: string;
-}
-
-export interface ReplayRedacted {
-  actor: string;
-  cid: string;
-  node: string | null;
-  reason: string | null;
-  time: string;
-  what: "node" | "content" | "embedding" | "digest" | "query" | "message" | "edge" | "mark";
-}
-
-export interface ReplayAnswer {
-  first_difference: ReplayFirstDifference | null;
-  identical: boolean | null;
-  receipts: number;
-  session: string | null;
-  redacted?: ReplayRedacted[];
 }
 
 export interface ResetAnswer {
@@ -1480,6 +1452,32 @@ export interface SessionLogAnswer {
   time: string;
   title: string | null;
   tokens: number | null;
+}
+
+export interface SessionReplayFirstDifference {
+  field: string;
+  item: number | null;
+  new: string;
+  number: number;
+  old: string;
+  receipt: string;
+}
+
+export interface SessionReplayRedacted {
+  actor: string;
+  cid: string;
+  node: string | null;
+  reason: string | null;
+  time: string;
+  what: "node" | "content" | "embedding" | "digest" | "query" | "message" | "edge" | "mark";
+}
+
+export interface SessionReplayAnswer {
+  first_difference: SessionReplayFirstDifference | null;
+  identical: boolean | null;
+  receipts: number;
+  session: string | null;
+  redacted?: SessionReplayRedacted[];
 }
 
 export interface SessionRmAnswer {
@@ -1798,15 +1796,6 @@ export interface UnpinAnswer {
   warnings?: SecretWarning[];
 }
 
-export interface VerifyAnswer {
-  commit: string;
-  key: string | null;
-  name: string | null;
-  reason: string | null;
-  signature: "signed" | "untrusted" | "unsigned" | "revoked" | "bad";
-  trust: "trusted" | "untrusted" | "revoked" | null;
-}
-
 export interface VersionAnswer {
   analyser: number;
   format: number;
@@ -2123,6 +2112,16 @@ export interface HalfLifeOptions {
   time?: string | undefined;
 }
 
+/** Parameters of keyVerify. */
+export interface KeyVerifyOptions {
+  /** every branch and tag */
+  all?: boolean | undefined;
+  /** at most N commits; 0 for all */
+  limit?: number | undefined;
+  /** exit code 4 unless every commit is signed */
+  strict?: boolean | undefined;
+}
+
 /** Parameters of link. */
 export interface LinkOptions {
   /** write what RULE of 'mnem guard rules' takes for a credential */
@@ -2157,7 +2156,7 @@ export interface LogOptions {
   limit?: number | undefined;
   /** one line a commit */
   oneline?: boolean | undefined;
-  /** print what signatures are worth, as 'mnem verify' does */
+  /** print what signatures are worth, as 'mnem key verify' does */
   signatures?: boolean | undefined;
   /** commits at or after this TIME: RFC 3339 or YYYY-MM-DD */
   since?: string | undefined;
@@ -2716,14 +2715,6 @@ export interface RecallBatchOptions {
   zone?: string | undefined;
 }
 
-/** Parameters of redo. */
-export interface RedoOptions {
-  /** the CID of the commit that HEAD must be at, or "none" before the first; else exit code 5 */
-  expect?: string | undefined;
-  /** time of the change, RFC 3339 */
-  time?: string | undefined;
-}
-
 /** Parameters of remember. */
 export interface RememberOptions {
   /** KEY or id of the subject, or the name of an entity; where there is none a node of the key is made */
@@ -3238,7 +3229,7 @@ export interface ShowOptions {
   now?: string | undefined;
   /** the stored block as DAG-JSON */
   raw?: boolean | undefined;
-  /** print what signatures are worth, as 'mnem verify' does */
+  /** print what signatures are worth, as 'mnem key verify' does */
   signatures?: boolean | undefined;
 }
 
@@ -3306,6 +3297,8 @@ export interface UndoOptions {
   expect?: string | undefined;
   /** only what this author and agent committed */
   own?: boolean | undefined;
+  /** take back the caller's last undo instead; again, the one before */
+  redo?: boolean | undefined;
   /** time of the change, RFC 3339 */
   time?: string | undefined;
 }
@@ -3342,19 +3335,10 @@ export interface UnpinOptions {
   time?: string | undefined;
 }
 
-/** Parameters of verify. */
-export interface VerifyOptions {
-  /** every branch and tag */
-  all?: boolean | undefined;
-  /** at most N commits; 0 for all */
-  limit?: number | undefined;
-  /** exit code 4 unless every commit is signed */
-  strict?: boolean | undefined;
-}
-
 /** Verbs that answer with a list. */
 export const LISTS: ReadonlySet<string> = new Set([
   "branch",
+  "key_verify",
   "log",
   "op_log",
   "profile_list",
@@ -3364,7 +3348,6 @@ export const LISTS: ReadonlySet<string> = new Set([
   "session_list",
   "session_log",
   "tag",
-  "verify",
 ]);
 
 /** A method for each verb. Trailing parameters may be omitted; options come after the arguments. */
@@ -3580,6 +3563,18 @@ export abstract class Verbs {
   halfLife(half_lives: readonly (string)[], options?: HalfLifeOptions): Promise<HalfLifeAnswer>;
   halfLife(...given: unknown[]): Promise<unknown> {
     return this.verb("half_life", ["half_lives"], given);
+  }
+
+  /**
+   * Check the signature of every commit that a revision reaches, of those that A..B has beyond A, or with --all
+   * of every branch and tag, newest first. A commit is one of:
+   *
+   * @param rev a branch, tag, CID or any other revision, or a range A..B
+   */
+  keyVerify(options?: KeyVerifyOptions): Promise<KeyVerifyAnswer[]>;
+  keyVerify(rev: string, options?: KeyVerifyOptions): Promise<KeyVerifyAnswer[]>;
+  keyVerify(...given: unknown[]): Promise<unknown> {
+    return this.verb("key_verify", ["rev"], given);
   }
 
   /**
@@ -3867,15 +3862,6 @@ export abstract class Verbs {
   }
 
   /**
-   * Repeat what the caller's last undo took back; repeated calls go on to earlier undos. Captures since stay, as
-   * with undo. If something else moved the same refs since, that is a conflict: exit code 5.
-   */
-  redo(options?: RedoOptions): Promise<RedoAnswer>;
-  redo(...given: unknown[]): Promise<unknown> {
-    return this.verb("redo", [], given);
-  }
-
-  /**
    * Store a text as a memory: one fact, in words that can be understood alone. "-" reads it from standard input,
    * --file from a file, each of several a memory. Everything is written in one commit.
    *
@@ -3911,19 +3897,6 @@ export abstract class Verbs {
   remoteRedactions(name: string, cid: readonly (string)[], options?: RemoteRedactionsOptions): Promise<OneOf<RemoteRedactionsAnswer, RedactionsClosed>>;
   remoteRedactions(...given: unknown[]): Promise<unknown> {
     return this.verb("remote_redactions", ["name", "cid"], given);
-  }
-
-  /**
-   * Answer every request that a session recorded, each at its own commit, or the one request of a receipt, and
-   * compare the answers with the recorded ones, bit for bit. The exit code is 0 if all are identical. It is 4 if
-   * an answer differs, if stored data is damaged, if a receipt needs a ranking version that this program lacks,
-   * or if something the answer depends on was purged since: then the comparison is impossible.
-   *
-   * @param record the name of a session or the CID of a receipt
-   */
-  replay(record: string): Promise<ReplayAnswer>;
-  replay(...given: unknown[]): Promise<unknown> {
-    return this.verb("replay", ["record"], given);
   }
 
   /** Discard what a stage holds and print how much that was. Commits are not affected. */
@@ -4062,6 +4035,19 @@ export abstract class Verbs {
   }
 
   /**
+   * Answer every request that a session recorded, each at its own commit, or the one request of a receipt, and
+   * compare the answers with the recorded ones, bit for bit. The exit code is 0 if all are identical. It is 4 if
+   * an answer differs, if stored data is damaged, if a receipt needs a ranking version that this program lacks,
+   * or if something the answer depends on was purged since: then the comparison is impossible.
+   *
+   * @param record the name of a session or the CID of a receipt
+   */
+  sessionReplay(record: string): Promise<SessionReplayAnswer>;
+  sessionReplay(...given: unknown[]): Promise<unknown> {
+    return this.verb("session_replay", ["record"], given);
+  }
+
+  /**
    * Remove a session and its receipts from sight. Their records stay in older operations.
    *
    * @param name the name of the session
@@ -4176,7 +4162,7 @@ export abstract class Verbs {
    * Take back what one operation did to branches, tags, HEAD and stages: by default the caller's newest that is
    * not taken back yet, so that repeated calls go further back. Captures, fetches and what sessions record are
    * passed over, and the answer names them; an operation that is named may be a capture or anyone's. Taking back
-   * an undo is a redo; see also 'mnem redo'. Nothing is lost: undo is an operation itself, and commits stay
+   * an undo, by name or by --redo, is a redo. Nothing is lost: undo is an operation itself, and commits stay
    * reachable through the log. --own also passes over operations of other agents, and those that made no commit.
    *
    * @param op an operation by number or CID; none for the newest
@@ -4210,18 +4196,6 @@ export abstract class Verbs {
   unpin(nodes: readonly (string)[], options?: UnpinOptions): Promise<UnpinAnswer>;
   unpin(...given: unknown[]): Promise<unknown> {
     return this.verb("unpin", ["nodes"], given);
-  }
-
-  /**
-   * Check the signature of every commit that a revision reaches, of those that A..B has beyond A, or with --all
-   * of every branch and tag, newest first. A commit is one of:
-   *
-   * @param rev a branch, tag, CID or any other revision, or a range A..B
-   */
-  verify(options?: VerifyOptions): Promise<VerifyAnswer[]>;
-  verify(rev: string, options?: VerifyOptions): Promise<VerifyAnswer[]>;
-  verify(...given: unknown[]): Promise<unknown> {
-    return this.verb("verify", ["rev"], given);
   }
 
   /**

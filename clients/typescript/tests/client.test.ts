@@ -95,7 +95,7 @@ describe("verbs", () => {
     const memory = await opened(t);
     await memory.remember("Alice leads infra");
     await memory.session("triage", (seen) => seen.recall("infra"));
-    const replayed = await memory.replay("triage");
+    const replayed = await memory.sessionReplay("triage");
     assert.deepEqual([replayed.identical, replayed.receipts], [true, 1]);
     assert((await memory.sessionList())[0]?.ended);
     await assert.rejects(memory.session("failing", async () => { throw new RangeError(); }), RangeError);
@@ -144,7 +144,7 @@ describe("verbs", () => {
     const named = Object.keys(doc.paths).filter((p) => p.startsWith("/v1/")).map((p) => p.slice(4));
     const method = (verb: string): string => verb.replace(/_(\w)/g, (_, c: string) => c.toUpperCase());
     const missing = named.filter((verb) => !(method(verb) in Memory.prototype));
-    assert.deepEqual(missing.sort(), ["export", "import", "pack_send", "pack_take", "uploads/{upload}", "watch"].filter((v) => missing.includes(v)));
+    assert.deepEqual(missing.sort(), ["export", "import", "pack_send", "pack_take", "uploads/{upload}", "op_watch"].filter((v) => missing.includes(v)));
     assert(named.length > 60);
   });
 

@@ -28,7 +28,7 @@ func ownConfigs(c Client, path string) map[string]string {
 	}
 }
 
-// TestEveryFileIsRestored: what integrate writes into any file of any client, unintegrate takes out to the byte,
+// TestEveryFileIsRestored: what integrate writes into any file of any client, integrate --remove takes out to the byte,
 // through links and whatever the mode, and leaves no other file.
 func TestEveryFileIsRestored(t *testing.T) {
 	s := Setup{Name: Name, Entry: mnem, OS: "linux"}

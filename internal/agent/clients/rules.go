@@ -56,7 +56,7 @@ const (
 	beginMark = "<!-- mnem:begin "
 	endMark   = "<!-- mnem:end -->"
 	fileMark  = "<!-- mnem:file "
-	markTail  = " written by 'mnem integrate', taken away by 'mnem unintegrate', left alone where it was edited -->"
+	markTail  = " written by 'mnem integrate', taken away by 'mnem integrate --remove', left alone where it was edited -->"
 )
 
 var (

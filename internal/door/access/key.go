@@ -152,7 +152,7 @@ func KeyCommands() []*line.Bound {
 				"more. With --since, those on commits that say to be older still count. That is for a key\n" +
 				"that went out of use. It does not help against a thief, who can write any time into a\n" +
 				"commit: revoke a stolen key without --since, look through what it signed, and from\n" +
-				"there on check with 'mnem verify REV..HEAD'.\n\n" +
+				"there on check with 'mnem key verify REV..HEAD'.\n\n" +
 				"Only your own trust list changes: tell the others.",
 			Example: "  mnem key revoke work --since 2026-01-01 --reason 'a new laptop'\n" +
 				"  mnem key revoke work --reason stolen", Answers: key,
@@ -161,7 +161,7 @@ func KeyCommands() []*line.Bound {
 			Command: "key untrust", Right: verb.OwnRight,
 			Usage: "KEY|NAME", Title: "Remove a key from the trust list", Complete: "key",
 			Doc: "Remove a key from the trust list, with its revocation if it has one: what it signed is\n" +
-				"untrusted then, and no longer an error for 'mnem verify'. To have it stay an error,\n" +
+				"untrusted then, and no longer an error for 'mnem key verify'. To have it stay an error,\n" +
 				"revoke the key.",
 			Example: "  mnem key untrust work", Answers: key,
 		}, keyUntrust),

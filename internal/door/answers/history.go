@@ -123,7 +123,7 @@ func skipped(c *show.Console, u *branching.Undone) error {
 // pushed prints which remotes have what was taken back, and how to take it back there.
 func pushed(c *show.Console, u *branching.Undone) error {
 	for _, p := range u.Pushed {
-		back := "mnem redo"
+		back := "mnem undo --redo"
 		if u.Did == "restored" {
 			back = "mnem undo"
 		}

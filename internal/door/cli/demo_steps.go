@@ -57,7 +57,7 @@ func demoReading() []demoStepText {
 			[]string{"retrieve", "full load test", "--session", "review", "--type", "Task", "--limit", "1"}},
 		{"", []string{"session", "log", "review"}},
 		{"Replay runs every recorded request again and compares the answers, bit for bit.",
-			[]string{"replay", "review"}},
+			[]string{"session", "replay", "review"}},
 		{"And fsck reads everything there is: hashes, trees, edges and indexes.",
 			[]string{"fsck"}},
 	}

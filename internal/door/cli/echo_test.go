@@ -35,7 +35,7 @@ func TestErrorsOfVerbsEchoNone(t *testing.T) {
 	failures := 0
 	for i := range all {
 		o := &all[i]
-		if o.Answer == operation.MediaCAR || o.Name == "watch" {
+		if o.Answer == operation.MediaCAR || o.Name == "op_watch" {
 			continue
 		}
 		for _, p := range o.Params {
@@ -103,10 +103,10 @@ func TestErrorsOfCommandsEchoNone(t *testing.T) {
 		"half-life %=3", "purge alice --yes --reason %", "forget %", "show %", "log --at %",
 		"remote add % ../x", "remote add x %", "remote rm %", "remote rename % y", "fetch %", "push %", "sync %", "clone %",
 		"config get %", "config set % y", "config set wait %", "token create %", "token revoke %", "key show %",
-		"key trust %", "verify %", "policy check %", "import %", "export %", "ingest %", "serve --listen %",
+		"key trust %", "key verify %", "policy check %", "import %", "export %", "ingest %", "serve --listen %",
 		"mcp --profile %", "completion %", "help %", "%", "--%", "show --% x", "retrieve x --profile %",
 		"retrieve x --session %", "retrieve x --where %", "remember x --type %", "remember x --tag %", "link % a t",
-		"embed --model %", "git follow %", "guard check %", "show --path x %", "replay %", "op show %", "hook %",
+		"embed --model %", "git follow %", "guard check %", "show --path x %", "session replay %", "op show %", "hook %",
 	}
 	for _, command := range commands {
 		for _, g := range echoed {

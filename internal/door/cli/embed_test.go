@@ -141,7 +141,7 @@ func TestEmbedWithServers(t *testing.T) {
 				t.Errorf("%s%s", out, stderr)
 			}
 			f.intercept = fail(http.StatusInternalServerError, 0)
-			w.run(0, "replay", "_default") // what was asked is in the receipt
+			w.run(0, "session", "replay", "_default") // what was asked is in the receipt
 			if f.requests != 3 {
 				t.Errorf("replay asked the server")
 			}

@@ -55,10 +55,10 @@ var families = []family{
 		group: line.GroupRecord,
 		short: "Pin a commit for a series of retrievals and record them",
 		long: "A session pins one commit: whatever is committed meanwhile, 'mnem retrieve --session NAME'\n" +
-			"answers from it and records a receipt, and 'mnem replay NAME' answers it all again.",
+			"answers from it and records a receipt, and 'mnem session replay NAME' answers it all again.",
 		example: "  mnem session start review --agent reviewer\n" +
 			"  mnem retrieve 'open tasks' --session review\n" +
-			"  mnem session log review\n  mnem replay review",
+			"  mnem session log review\n  mnem session replay review",
 	},
 	{
 		use:   "pack",
@@ -126,7 +126,7 @@ var families = []family{
 			"you.\n\n" +
 			"To have others trust you, give them what 'mnem key export NAME' prints, in a way that\n" +
 			"they can be sure it is from you. Then sign with 'mnem commit --sign', or always after\n" +
-			"'mnem config set sign true', and check with 'mnem verify'.",
+			"'mnem config set sign true', and check with 'mnem key verify'.",
 		example: "  mnem key new work\n  mnem key list\n  mnem key export work",
 	},
 	{

@@ -37,7 +37,7 @@ func hookCommand(c *line.Line) *cobra.Command {
 			"does at once). When a session starts it answers with what is pinned ('mnem pin'), what contradicts\n" +
 			"itself and what is news since the last session, 500 tokens, and with a prompt with at most two\n" +
 			"memories that bear on it, 250 tokens, each once in a session, and with nothing where none is sure\n" +
-			"to. 'mnem last' prints what it was. It waits for nobody, and whatever goes wrong it prints nothing\n" +
+			"to. 'mnem session last' prints what it was. It waits for nobody, and whatever goes wrong it prints nothing\n" +
 			"and its exit code is 0.\n\n" +
 			"MNEM_HOOKS=false, or 'mnem config set hooks false', turns hooks off. With MNEM_PRIVATE=true, or\n" +
 			"'mnem config set private true' for a project, they note nothing, and still tell what is known.\n" +

@@ -317,7 +317,7 @@ func TestHookPrivate(t *testing.T) {
 	if said := project.spooled(); said != "" {
 		t.Errorf("of a private project it is noted: %s", said)
 	}
-	if out, remark := project.run(0, "last"); out != "" || !strings.Contains(remark, "nothing was given") {
+	if out, remark := project.run(0, "session", "last"); out != "" || !strings.Contains(remark, "nothing was given") {
 		t.Errorf("last: %q, %q", out, remark)
 	}
 	project.run(1, "config", "set", "private", "maybe")

@@ -31,7 +31,7 @@ func TestHydeIsEmbedded(t *testing.T) {
 		t.Errorf("vector %v", v)
 	}
 	asked := models.requests + chat.requests
-	w.run(0, "replay", got.Receipt)
+	w.run(0, "session", "replay", got.Receipt)
 	if models.requests+chat.requests != asked {
 		t.Error("replay asks")
 	}

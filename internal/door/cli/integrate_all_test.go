@@ -64,12 +64,12 @@ func TestIntegrateAll(t *testing.T) {
 	if strings.Count(out, "there already") != 3 || strings.Count(out, "not installed") != 8 {
 		t.Errorf("%s", out)
 	}
-	check(states(0, "unintegrate"), "claude-code=taken cursor=taken codex=taken zed=unchanged")
-	check(states(0, "unintegrate"), "claude-code=unchanged")
+	check(states(0, "integrate", "--remove"), "claude-code=taken cursor=taken codex=taken zed=unchanged")
+	check(states(0, "integrate", "--remove"), "claude-code=unchanged")
 	after := filesOf(t, w.Home)
 	delete(after, filepath.Join(w.Home, ".codex")) // the user's own directory stays
 	sameTree(t, "all", before, after)
-	if out, _ := w.run(0, "unintegrate", "--all"); strings.Count(out, "nothing there") != 11 {
+	if out, _ := w.run(0, "integrate", "--remove", "--all"); strings.Count(out, "nothing there") != 11 {
 		t.Errorf("%s", out)
 	}
 	out, errs := w.run(0, "integrate", "--all")
@@ -87,7 +87,8 @@ func TestIntegrateAll(t *testing.T) {
 	check(states(0, "integrate", "--project"), "claude-desktop=none claude-code=written")
 	for _, args := range [][]string{
 		{"integrate", "--all", "cursor"}, {"integrate", "--all", "--print"}, {"integrate", "--all", "--list"},
-		{"unintegrate", "cursor", "--all"},
+		{"integrate", "--remove", "cursor", "--all"}, {"integrate", "--remove"},
+		{"integrate", "--remove", "cursor", "--print"}, {"integrate", "--remove", "cursor", "--replace"},
 	} {
 		w.run(2, args...)
 	}

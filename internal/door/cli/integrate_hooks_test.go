@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,10 +58,10 @@ func checkHooks(t *testing.T, w *world, client string, args []string, file, befo
 		}
 		return string(data)
 	}
-	hooks := func(verb string) (changed bool) {
+	hooks := func(flags ...string) (changed bool) {
 		t.Helper()
 		var got struct{ Hooks *struct{ Changed bool } }
-		out, _ := w.run(0, append([]string{verb, "--json"}, args...)...)
+		out, _ := w.run(0, slices.Concat([]string{"integrate", "--json"}, args, flags)...)
 		if err := json.Unmarshal([]byte(out), &got); err != nil || got.Hooks == nil {
 			t.Fatalf("%s: %s, %v", client, out, err)
 		}
@@ -70,7 +71,7 @@ func checkHooks(t *testing.T, w *world, client string, args []string, file, befo
 	if read() != before {
 		t.Errorf("%s: a dry run wrote %s", client, read())
 	}
-	if !hooks("integrate") || hooks("integrate") {
+	if !hooks() || hooks() {
 		t.Errorf("%s: not changed once", client)
 	}
 	text := read()
@@ -90,10 +91,10 @@ func checkHooks(t *testing.T, w *world, client string, args []string, file, befo
 	if out, _ := w.run(0, "integrate", "--list"); !strings.Contains(out, "outdated") {
 		t.Errorf("%s: %s", client, out)
 	}
-	if !hooks("integrate") || strings.Contains(read(), "/opt/bin") {
+	if !hooks() || strings.Contains(read(), "/opt/bin") {
 		t.Errorf("%s: the program is the old one: %s", client, read())
 	}
-	if !hooks("unintegrate") || read() != before || hooks("unintegrate") {
+	if !hooks("--remove") || read() != before || hooks("--remove") {
 		t.Errorf("%s: %q, want %q", client, read(), before)
 	}
 	w.run(0, append([]string{"integrate", "--no-hooks"}, args...)...)

@@ -79,7 +79,7 @@ func TestUnintegrateLeavesNoTrace(t *testing.T) {
 			if now := filesOf(t, w.Dir); len(now) == len(before) {
 				t.Errorf("%s: nothing was written", client)
 			}
-			w.run(0, "unintegrate", client, "--project")
+			w.run(0, "integrate", "--remove", client, "--project")
 			sameTree(t, client, before, filesOf(t, w.Dir))
 		}
 	}
@@ -123,7 +123,7 @@ func TestIntegrateRules(t *testing.T) {
 			Changed    bool
 		}
 	}
-	out, _ := w.run(0, "unintegrate", "claude-code", "--json")
+	out, _ := w.run(0, "integrate", "--remove", "claude-code", "--json")
 	if err := json.Unmarshal([]byte(out), &got); err != nil || got.Rules == nil || got.Rules.Changed ||
 		got.Rules.Kept != "edited" || got.Rules.Path != skill {
 		t.Errorf("%s", out)

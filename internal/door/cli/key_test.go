@@ -40,13 +40,13 @@ func TestVerifyForged(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.run(0, "fsck")
-	stdout, stderr := w.run(4, "verify")
+	stdout, stderr := w.run(4, "key", "verify")
 	if !strings.HasPrefix(stdout, "bad  ") || !strings.Contains(stdout, "it is not of this commit") ||
 		stderr != "1 commit: 1 bad\n" {
 		t.Errorf("verify prints %q, %q", stdout, stderr)
 	}
-	stdout, _ = w.run(4, "verify", "--json")
-	checkAnswer(t, "mnem verify", stdout)
+	stdout, _ = w.run(4, "key", "verify", "--json")
+	checkAnswer(t, "mnem key verify", stdout)
 	want := `{"commit":"` + forged.String() + `","signature":"bad","key":null,"trust":null,` +
 		`"name":null,"reason":"bad signature: it is not of this commit"}` + "\n"
 	if stdout != want {
@@ -76,9 +76,9 @@ func TestKeyNamesAreOfOneKey(t *testing.T) {
 	w.run(0, "key", "revoke", other)
 	w.write("bob.jsonl", `{"node":{"key":"bob","type":"Person"}}`)
 	w.run(0, "commit", "-m", "own", "--sign", "bob.jsonl")
-	w.run(0, "verify", "--strict")
+	w.run(0, "key", "verify", "--strict")
 	w.run(0, "key", "revoke", own)
-	w.run(4, "verify")
+	w.run(4, "key", "verify")
 }
 
 // TestKeysPrintNoSecret runs every command of keys but the one that is for that.

@@ -62,12 +62,12 @@ func TestOtherKinds(t *testing.T) {
 	}
 	wants := map[string][]string{ // the kinds that each command takes
 		"log --at": {"commit", "tag"}, "diff HEAD": {"commit", "tag"},
-		"verify": {"commit", "tag"}, "branch --force b": {"commit", "tag"}, "retrieve x --at": {"commit", "tag"},
+		"key verify": {"commit", "tag"}, "branch --force b": {"commit", "tag"}, "retrieve x --at": {"commit", "tag"},
 		"tag --force t": {"commit", "tag"}, "blame alice --at": {"commit", "tag"}, "merge": {"commit", "tag"},
 		"ls --at": {"commit", "tag"}, "switch --detach": {"commit", "tag"},
 		"session advance s --to":    {"commit", "tag"},
 		"export -o x.car":           {"commit", "tag"},
-		"export -o x.car --receipt": {"receipt"}, "replay": {"receipt"},
+		"export -o x.car --receipt": {"receipt"}, "session replay": {"receipt"},
 		"op show": {"operation"}, "op restore": {"operation"}, "log --at op:": {"operation"},
 		"show": {"receipt", "commit", "tag", "operation", "graph", "view", "text"},
 	}

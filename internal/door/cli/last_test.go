@@ -26,7 +26,7 @@ type given struct {
 
 func (h *hostProgram) last(args ...string) (list []given) {
 	h.t.Helper()
-	out, errs := h.run(0, append([]string{"last", "--json"}, args...)...)
+	out, errs := h.run(0, append([]string{"session", "last", "--json"}, args...)...)
 	if errs != "" {
 		h.t.Errorf("last %q says %q", args, errs)
 	}
@@ -93,10 +93,10 @@ func TestLast(t *testing.T) {
 	if strings.Count(after, "refs/") != strings.Count(before, "refs/")+1 || !strings.Contains(after, ": capture") {
 		t.Errorf("operations:\n%s\nand then\n%s", before, after)
 	}
-	if out, _ := h.run(0, "replay", *g.Receipt); !strings.Contains(out, "identical") {
+	if out, _ := h.run(0, "session", "replay", *g.Receipt); !strings.Contains(out, "identical") {
 		t.Errorf("replay: %s", out)
 	}
-	h.run(0, "replay", g.Session)
+	h.run(0, "session", "replay", g.Session)
 	h.run(0, "fsck")
 	h.told("prompt", ask) // shown before
 	h.told("prompt", "Write a haiku about autumn leaves")
@@ -110,7 +110,7 @@ func TestLast(t *testing.T) {
 			t.Errorf("nothing was known, and %+v", g)
 		}
 	}
-	out, _ := h.run(0, "last", "-n", "2")
+	out, _ := h.run(0, "session", "last", "-n", "2")
 	if !strings.Contains(out, "nothing was known") || strings.Contains(out, "permit") {
 		t.Errorf("last: %s", out)
 	}
@@ -146,13 +146,13 @@ func TestLastOfSessions(t *testing.T) {
 	if list = h.last("--session", "one"); len(list) != 1 || list[0].Session != "one" {
 		t.Errorf("last of one: %+v", list)
 	}
-	out, _ := h.run(0, "last")
+	out, _ := h.run(0, "session", "last")
 	if !strings.Contains(out, `asked: "port authority"`) || !strings.Contains(out, "receipt ") {
 		t.Errorf("last: %s", out)
 	}
-	h.run(3, "last", "--session", "three")
+	h.run(3, "session", "last", "--session", "three")
 	for _, args := range [][]string{{"-n", "0"}, {"-n", "1001"}, {"--session", ""}, {"x"}} {
-		h.run(2, append([]string{"last"}, args...)...)
+		h.run(2, append([]string{"session", "last"}, args...)...)
 	}
 }
 

@@ -69,7 +69,7 @@ func TestMeaningByDefault(t *testing.T) {
 				t.Errorf("the receipt does not say how many words the model knew: %s", out)
 			}
 			w.run(0, "config", "set", "embed.model", "off")
-			w.run(0, "replay", receipt) // with the vector and share of the receipt
+			w.run(0, "session", "replay", receipt) // with the vector and share of the receipt
 			asked := m.asked
 			w.run(0, "remember", "the vacation plan hangs in the kitchen")
 			w.run(0, "retrieve", question)
@@ -391,7 +391,7 @@ func TestOldMemoryEmbedsItself(t *testing.T) {
 		if out, _ := w.run(0, "retrieve", "who keeps the ledger?", "--limit", "1"); !strings.Contains(out, "Ada keeps the ledger") {
 			t.Errorf("no answer: %s", out)
 		}
-		w.run(0, "replay", "talk") // receipts with a vector and without
+		w.run(0, "session", "replay", "talk") // receipts with a vector and without
 	}
 	head := w.head()
 	answers()

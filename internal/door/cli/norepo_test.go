@@ -12,7 +12,7 @@ import (
 
 // withoutRepo are the commands that need no repository.
 var withoutRepo = []string{
-	"mnem init", "mnem config get", "mnem config list", "mnem integrate", "mnem unintegrate",
+	"mnem init", "mnem config get", "mnem config list", "mnem integrate",
 	"mnem demo", "mnem version", "mnem completion", "mnem doctor", "mnem help", "mnem mcp",
 	"mnem guard check", "mnem guard rules", "mnem hook", "mnem clone",
 }
@@ -33,7 +33,7 @@ var someArgs = map[string]string{
 	"mnem show": "n", "mnem explore": "x", "mnem blame": "n", "mnem branch": "b",
 	"mnem switch": "-c b", "mnem tag": "v1", "mnem op show": "1", "mnem op restore": "1",
 	"mnem session start": "s", "mnem session advance": "s", "mnem session end": "s",
-	"mnem session log": "s", "mnem session show": "s", "mnem replay": "s", "mnem export": "-o x.car",
+	"mnem session log": "s", "mnem session show": "s", "mnem session replay": "s", "mnem export": "-o x.car",
 	"mnem import": "-", "mnem token new": "t", "mnem token revoke": "t", "mnem purge": "n --yes",
 	"mnem profile show": "p", "mnem profile set": "p", "mnem profile default": "p", "mnem profile restore": "p x", "mnem profile unset": "p x",
 	"mnem op diff": "1", "mnem session rm": "s", "mnem sources refresh": "x",

@@ -45,10 +45,10 @@ var hostileCommands = [][]string{
 	{"explore", evil, "--to", "b", "--at", "HEAD~1"}, {"explore", "forged", "--at", "HEAD~1"},
 	{"retrieve", "forged", "--adjacency", "3", "--set", "show=times,key,content", "--at", "HEAD~1"},
 	{"retrieve", "forged", "--explain"}, {"retrieve", "forged", "--explain", "--budget", "1"},
-	{"session", "list"}, {"session", "log", "s"}, {"replay", "s"}, {"show", "HEAD", "--path", "author"}, {"op", "log"}, {"stats", "--schema"},
+	{"session", "list"}, {"session", "log", "s"}, {"session", "replay", "s"}, {"show", "HEAD", "--path", "author"}, {"op", "log"}, {"stats", "--schema"},
 	{"blame", "b", "--at", "HEAD~1"}, {"stats"}, {"map"},
 	// and these fail
-	{"show", "nobody" + evil}, {"show", evil + "y"}, {"log", evil}, {"diff", evil}, {"replay", evil},
+	{"show", "nobody" + evil}, {"show", evil + "y"}, {"log", evil}, {"diff", evil}, {"session", "replay", evil},
 	{"session", "start", evil}, {"session", "log", evil}, {"retrieve", "x", "--session", evil},
 	{"retrieve", "x", "--where", evil}, {"retrieve", "x", "--set", "valid-at=" + evil},
 	{"retrieve", "x", "--set", "show=" + evil}, {"retrieve", "x", "--set", "direction=" + evil}, {"ls", "--after", evil},
@@ -149,7 +149,7 @@ func TestColourOnlyOnATerminal(t *testing.T) {
 	w := withDemo(t)
 	for _, args := range [][]string{
 		{"log"}, {"diff"}, {"show"}, {"ls"}, {"explore", "alice"}, {"session", "start", "s"},
-		{"explore", "alice", "--to", "bruno"}, {"replay", "s"},
+		{"explore", "alice", "--to", "bruno"}, {"session", "replay", "s"},
 	} {
 		plain := w.ok(args...)
 		if strings.Contains(plain, "\x1b") {

@@ -66,13 +66,13 @@ func TestSessionPinsFollowsAndReplays(t *testing.T) {
 		t.Errorf("session log: %s, want %s", got, want)
 	}
 	for name, n := range map[string]float64{"pinned": 6, "follows": 2, "_default": 1} {
-		v := w.one("replay", name)
+		v := w.one("session", "replay", name)
 		if v["identical"] != true || v["receipts"] != n || v["session"] != name {
 			t.Errorf("replay %s: %v, want %v receipts", name, v, n)
 		}
 	}
 	receipt := w.json("session", "log", "follows", "-n", "1")[0]["receipt"].(string)
-	if v := w.one("replay", receipt); v["session"] != nil || v["receipts"] != 1.0 {
+	if v := w.one("session", "replay", receipt); v["session"] != nil || v["receipts"] != 1.0 {
 		t.Errorf("replay of a receipt: %v", v)
 	}
 	w.ok("session", "rm", "follows")
@@ -124,17 +124,17 @@ func TestReplayTellsDifferences(t *testing.T) {
 		{"total", "candidates", 4},
 		{"engine", "ranking version", 4},
 	} {
-		code, out, side := w.run("replay", tt.name)
+		code, out, side := w.run("session", "replay", tt.name)
 		if code != tt.exit || !strings.Contains(out+side, tt.says) {
 			t.Errorf("replay %s: exit code %d, want %d: %q", tt.name, code, tt.exit, out+side)
 		}
 	}
-	code, out, _ := w.run("replay", "score", "--json")
+	code, out, _ := w.run("session", "replay", "score", "--json")
 	if code != 4 || !strings.Contains(out, `"identical":false,"first_difference":{"number":0,`) ||
 		!strings.Contains(out, `"item":1,"field":"score"`) {
 		t.Errorf("exit code %d: %s", code, out)
 	}
-	if code, _, side := w.run("replay", "engine", "--json"); code != 4 ||
+	if code, _, side := w.run("session", "replay", "engine", "--json"); code != 4 ||
 		!strings.Contains(side, `"code":"ranking_version"`) {
 		t.Errorf("exit code %d: %s", code, side)
 	}
@@ -234,7 +234,7 @@ func TestBatchTalks(t *testing.T) {
 	if code := <-done; code != 0 {
 		t.Fatalf("exit code %d: %s", code, side.String())
 	}
-	if v := w.one("replay", "talk"); v["identical"] != true || v["receipts"] != 3.0 {
+	if v := w.one("session", "replay", "talk"); v["identical"] != true || v["receipts"] != 3.0 {
 		t.Errorf("replay: %v", v)
 	}
 }

@@ -178,7 +178,7 @@ var readErrors = []struct {
 	{"full", "session|end|over", "invalid_input", 1, "ended"},
 	{"full", "session|log|nobody", "not_found", 3, "nobody"},
 	{"full", "session|rm|nobody", "not_found", 3, "nobody"},
-	{"full", "replay|nobody", "not_found", 3, "nobody"},
+	{"full", "session|replay|nobody", "not_found", 3, "nobody"},
 	{"full", "demo|--keep|.", "invalid_input", 1, "not empty"},
 	{"empty", "log", "not_found", 3, "make the first"},
 	{"empty", "show", "not_found", 3, "make the first"},
@@ -288,7 +288,7 @@ func TestJSONShapes(t *testing.T) {
 			"dropped_by candidates_seen warnings dropped_items trace dates"},
 		{"session|list", "session of commit follow agent task actor time records ended"},
 		{"session|log|s", "record event time actor commit receipt query items tokens title"},
-		{"replay|s", "session receipts identical first_difference"},
+		{"session|replay|s", "session receipts identical first_difference"},
 	} {
 		args := append(strings.Split(tt.args, "|"), "--json")
 		first, _, _ := strings.Cut(w.ok(args...), "\n")
@@ -366,7 +366,7 @@ func TestDemo(t *testing.T) {
 		t.Errorf("%d steps as JSON, want %d", len(steps), len(demoSteps()))
 	}
 	outside.ok("demo", "--keep", "kept")
-	if out := outside.ok("replay", "review", "-R", "kept"); !strings.Contains(out, "identical") {
+	if out := outside.ok("session", "replay", "review", "-R", "kept"); !strings.Contains(out, "identical") {
 		t.Errorf("the repository that was kept: %q", out)
 	}
 	left, err := os.ReadDir(outside.dir)

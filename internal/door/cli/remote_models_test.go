@@ -112,7 +112,7 @@ func TestRemoteCallersChooseNoModel(t *testing.T) {
 }
 
 // watchOperation is the one operation whose answer has no end.
-const watchOperation = "watch"
+const watchOperation = "op_watch"
 
 // TestRemoteCallersAskTheConfiguredModel asks for models by true alone.
 func TestRemoteCallersAskTheConfiguredModel(t *testing.T) {

@@ -120,7 +120,7 @@ func TestRunnerWritesForItsCaller(t *testing.T) {
 	if !strings.Contains(out, `"query":"bob"`) {
 		t.Errorf("session_log: %s", out)
 	}
-	if out, _ = ask(t, r, operation.OK, call(t, "replay", `{"record":"s"}`)); !strings.Contains(out,
+	if out, _ = ask(t, r, operation.OK, call(t, "session_replay", `{"record":"s"}`)); !strings.Contains(out,
 		`"identical":true`) {
 		t.Errorf("replay: %s", out)
 	}

@@ -120,7 +120,7 @@ func TestRerankWithServers(t *testing.T) {
 		if stderr != "" || f.requests != 1 || f.auth != "Bearer sesame" || f.body["query"] != "fact" {
 			t.Errorf("%s: %d requests, %v, stderr %q", name, f.requests, f.body, stderr)
 		}
-		w.run(0, "replay", got.Receipt)
+		w.run(0, "session", "replay", got.Receipt)
 		if f.requests != 1 {
 			t.Errorf("%s: replay asks", name)
 		}
@@ -137,7 +137,7 @@ func TestRerankFails(t *testing.T) {
 		f.requests != reach.QueryAttempts || !strings.Contains(stderr, "warning: rerank with voyage:m:") {
 		t.Errorf("%+v, %d requests, stderr %q", got, f.requests, stderr)
 	}
-	w.run(0, "replay", got.Receipt)
+	w.run(0, "session", "replay", got.Receipt)
 }
 
 func TestRewriteWithServers(t *testing.T) {
@@ -149,7 +149,7 @@ func TestRewriteWithServers(t *testing.T) {
 		if !strings.HasPrefix(got.keys(), "n3") || stderr != "" || f.auth != "Bearer sesame" {
 			t.Errorf("%s: %+v, %v, stderr %q", name, got, f.body, stderr)
 		}
-		w.run(0, "replay", got.Receipt)
+		w.run(0, "session", "replay", got.Receipt)
 		if f.requests != 1 {
 			t.Errorf("%s: replay asks", name)
 		}

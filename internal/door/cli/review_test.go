@@ -97,7 +97,7 @@ func TestReviewDecides(t *testing.T) {
 	h.run(0, "undo")
 	h.run(0, "show", alder)
 	wants(t, "left after undo", h.review().texts(), "Alder Dogwood")
-	h.run(0, "redo")
+	h.run(0, "undo", "--redo")
 	h.run(0, "remember", "Elm is rare")
 	wants(t, "what came after the listing", h.review("--rest").Left, 1)
 	wants(t, "listed then", h.review().texts(), "Elm")

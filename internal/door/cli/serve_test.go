@@ -166,12 +166,12 @@ var requests = []struct{ name, body string }{
 	{"profile_default", `{"name":"mine"}`}, {"profile_unset", `{"name":"mine","params":["fusion"]}`},
 	{"profile_rm", `{"name":"mine"}`}, {"profile_restore", `{"rev":"HEAD~1","names":["mine"]}`},
 	{"switch", `{"name":"draft"}`}, {"switch", `{"name":"main"}`}, {"tag", `{"name":"v1"}`},
-	{"tag", `{}`}, {"tag", `{"name":"v1","delete":true}`}, {"undo", `{}`}, {"redo", `{}`},
-	{"op_log", `{"limit":3}`}, {"op_show", `{}`}, {"watch", `{"since":"0","limit":2,"diff":true}`}, {"op_diff", `{"a":"@~1"}`},
+	{"tag", `{}`}, {"tag", `{"name":"v1","delete":true}`}, {"undo", `{}`}, {"undo", `{"redo":true}`},
+	{"op_log", `{"limit":3}`}, {"op_show", `{}`}, {"op_watch", `{"since":"0","limit":2,"diff":true}`}, {"op_diff", `{"a":"@~1"}`},
 	{"session_start", `{"name":"s"}`}, {"retrieve", `{"query":"who?","session":"s"}`},
-	{"session_list", `{}`}, {"session_log", `{"name":"s"}`}, {"replay", `{"record":"s"}`},
+	{"session_list", `{}`}, {"session_log", `{"name":"s"}`}, {"session_replay", `{"record":"s"}`},
 	{"session_advance", `{"name":"s"}`}, {"session_end", `{"name":"s"}`}, {"session_rm", `{"name":"s"}`},
-	{"fsck", `{}`}, {"fsck", `{"rebuild":true}`}, {"verify", `{}`},
+	{"fsck", `{}`}, {"fsck", `{"rebuild":true}`}, {"key_verify", `{}`},
 	{"show", `{"name":"HEAD","raw":true}`}, {"gc", `{"dry_run":true}`},
 	{"op_restore", `{"op":"@~1"}`}, {"purge", `{"node":"n2","yes":true,"reason":"test"}`},
 	{"embed", `{}`}, {"import", ``}, {"export", `{}`}, {"pack_refs", `{"tracking":true}`},
@@ -243,7 +243,7 @@ func TestOpenAPI(t *testing.T) {
 			t.Errorf("%s: not in the document", o.Name)
 		}
 		query := ""
-		if o.Name == "watch" {
+		if o.Name == "op_watch" {
 			query = "?since=0&limit=1" // else it has no end
 		}
 		status, _ := s.ask("GET", "/v1/"+o.Name+query, "", token)

@@ -59,7 +59,7 @@ func TestOtherVersionTakesOver(t *testing.T) {
 	if <-found {
 		t.Fatal("it has what another process has")
 	}
-	go func() { watched <- Run(ctx, app, []string{"watch"}) }()
+	go func() { watched <- Run(ctx, app, []string{"op", "watch"}) }()
 	time.Sleep(100 * time.Millisecond) // until it is at the owner; sooner it is told the same
 	if err := first.Close(0); err != nil {
 		t.Fatal(err)

@@ -34,7 +34,7 @@ func TestUndoAfterCapture(t *testing.T) {
 	h.say("and paint the crane")
 	h.hook("stop", "")
 	listed(false, true)
-	if out, _ := h.run(0, "redo"); !strings.HasPrefix(out, "redone operation 2 (remember)\n") {
+	if out, _ := h.run(0, "undo", "--redo"); !strings.HasPrefix(out, "redone operation 2 (remember)\n") {
 		t.Errorf("redo: %s", out)
 	}
 	listed(true, true)

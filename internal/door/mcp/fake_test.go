@@ -226,7 +226,7 @@ func checkSession(t *testing.T, a *line.App, record mcp.Record, follow bool) {
 		t.Errorf("record %d: sessions %+v", record, rows)
 		return
 	}
-	run(t, a, "", "replay", rows[0].Session)
+	run(t, a, "", "session", "replay", rows[0].Session)
 }
 
 // TestSessionsBelongToTokens has one client use the session of another one, which says who that is.

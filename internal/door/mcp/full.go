@@ -21,7 +21,6 @@ var wide = []struct{ name, params string }{
 	{"revert", "rev " + applying},
 	{"cherry_pick", "rev " + applying},
 	{"restore", "nodes rev " + marking},
-	{"redo", "expect"},
 	{"op_log", "limit"},
 	{"op_restore", "expect op"},
 	{"pin", "allow_secret branch dry_run expect message nodes"},
@@ -34,9 +33,9 @@ var wide = []struct{ name, params string }{
 	{"digest_write", "digest source text"},
 	{"sources", "at kind limit nodes"},
 	{"blame", "at field node"},
-	{"replay", "record"},
+	{"session_replay", "record"},
 	{"status", ""},
-	{"verify", "all limit rev strict"},
+	{"key_verify", "all limit rev strict"},
 	{"fsck", "full"},
 	{"profile_list", "at"},
 	{"profile_show", "at name"},
@@ -52,6 +51,8 @@ const (
 func broader(list []*tool) []*tool {
 	for _, t := range list {
 		switch t.name {
+		case "undo":
+			t.params = append(t.params, param{name: "redo", kind: boolean, flag: "redo", doc: "take back the last undo instead"})
 		case "explore":
 			t.params = append(t.params,
 				param{name: "tags", kind: boolean, flag: "tags", doc: "suggest tags for the text"},

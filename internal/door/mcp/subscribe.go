@@ -147,7 +147,7 @@ func (s *Server) keepWatching(ctx context.Context, since string) {
 
 // watchFrom tells what changes after an operation, and keeps in since how far it came.
 func (s *Server) watchFrom(ctx context.Context, since *string) error {
-	op, err := s.operation("watch")
+	op, err := s.operation("op_watch")
 	if err != nil {
 		return err
 	}

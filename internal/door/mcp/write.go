@@ -88,7 +88,7 @@ func undo(ctx context.Context, c *call) (*document, error) {
 	}
 	ask := c.ask(op)
 	bind(&ask, c.tool.params, c.args)
-	if string(c.args["any"]) != "true" {
+	if string(c.args["any"]) != "true" && string(c.args["redo"]) != "true" {
 		set(&ask, flagged(op, "own"), json.RawMessage("true"))
 	}
 	done, err := c.one(ctx, ask)

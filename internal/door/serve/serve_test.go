@@ -385,7 +385,7 @@ func TestProbesMetricsAndLog(t *testing.T) {
 func TestRoutes(t *testing.T) {
 	begun := make(chan struct{})
 	f := newFixture(t, func(c *Config) {
-		c.Routes = []Route{{Path: "/v1/watch", Effect: operation.Reads, Handler: http.HandlerFunc(
+		c.Routes = []Route{{Path: "/v1/op_watch", Effect: operation.Reads, Handler: http.HandlerFunc(
 			func(w http.ResponseWriter, r *http.Request) {
 				_, _ = io.WriteString(w, "event\n")
 				_ = http.NewResponseController(w).Flush()
@@ -393,7 +393,7 @@ func TestRoutes(t *testing.T) {
 				<-r.Context().Done()
 			})}}
 	})
-	req := httptest.NewRequestWithContext(t.Context(), "GET", f.url+"/v1/watch", nil)
+	req := httptest.NewRequestWithContext(t.Context(), "GET", f.url+"/v1/op_watch", nil)
 	req.RequestURI = ""
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {

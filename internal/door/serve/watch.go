@@ -17,7 +17,7 @@ import (
 
 // The operation that is watched, and the one that names the newest.
 const (
-	watchName  = "watch"
+	watchName  = "op_watch"
 	newestName = "op_show"
 )
 

@@ -54,7 +54,7 @@ func MCPCommand() *line.Bound {
 			"upkeep and other verbs. docs/reference/mcp.md says what each does, and how to connect clients.\n\n" +
 			"The client's name and version are the agent on its commits unless --agent says otherwise, and\n" +
 			"what it retrieves is recorded in a session named after it and the time, which 'mnem session\n" +
-			"log' and 'mnem replay' read. Answers come from HEAD, or with --pin from the commit that HEAD is\n" +
+			"log' and 'mnem session replay' read. Answers come from HEAD, or with --pin from the commit that HEAD is\n" +
 			"at when the first one is asked for.",
 		Example: "  mnem mcp\n" +
 			"  mnem mcp --profile read --pin\n" +

@@ -17,7 +17,7 @@ type clientsJSON struct {
 }
 
 type (
-	// Integration is what integrate and unintegrate are asked.
+	// Integration names what integrate writes to.
 	Integration struct {
 		Client  string `op:",arg"`
 		Project bool   `op:"" doc:"the file of the project, not the user's"`
@@ -31,10 +31,7 @@ type (
 		NoHooks bool `op:"" doc:"write no hooks: the memory is filled by tools alone"`
 		NoRules bool `op:"" doc:"do not tell agents how to use the memory"`
 		Replace bool `op:"" doc:"replace an entry that names another repository"`
-	}
-	unintegrateRequest struct {
-		Integration
-		All bool `op:"" doc:"take what was written for any client"`
+		Remove  bool `op:"" not:"print list no-hooks no-rules replace" doc:"remove what integrate wrote; with --all for every client"`
 	}
 )
 
@@ -60,18 +57,12 @@ func IntegrateCommands() []*line.Bound {
 				"the client has open. With --repo or --global the entry names one; that for Claude Desktop, which opens no\n" +
 				"folders, always does. One that names another repository than this is left alone unless --replace is\n" +
 				"given. --project writes the project's own file, beside its\n" +
-				"repository, with this program's path: think before you share it.",
+				"repository, with this program's path: think before you share it.\n\n" +
+				"--remove takes the entry, the hooks and the rules out of the files of a client, and leaves the rest of\n" +
+				"them as it is. A file that integrate made is removed. The memory stays.",
 			Example: "  mnem integrate claude-code\n  mnem integrate cursor --print\n  mnem integrate --all\n" +
-				"  mnem integrate codex --dry-run\n  mnem integrate --list", Answers: []any{integrate.Done{}, integrationsJSON{}, clientsJSON{}},
+				"  mnem integrate codex --dry-run\n  mnem integrate --list\n  mnem integrate cursor --remove", Answers: []any{integrate.Done{}, integrationsJSON{}, clientsJSON{}},
 		}, runIntegrate),
-		reach.Local(verb.Spec{
-			Command: "unintegrate", Right: verb.OwnRight,
-			Usage: "CLIENT | unintegrate --all", Args: "[CLIENT]", Group: line.GroupStart, Title: "Remove what integrate wrote", Complete: "client",
-			Doc: "Take the entry, the hooks and the rules that 'mnem integrate' made out of the files of a client, and\n" +
-				"leave the rest of the files as it is. A file that integrate made is removed. Rules that you have\n" +
-				"edited are left alone. The memory stays.",
-			Example: "  mnem unintegrate claude-code\n  mnem unintegrate cursor --project --dry-run", Answers: []any{integrate.Done{}, integrationsJSON{}},
-		}, unintegrate),
 	}
 }
 
@@ -85,25 +76,9 @@ func runIntegrate(ctx context.Context, c *line.Line, q *integrateRequest) error 
 	s := Integrating(c, q.Integration)
 	s.NoHooks, s.NoRules, s.Replace = q.NoHooks, q.NoRules, q.Replace
 	if q.All {
-		return eachClient(ctx, c, s, q.Integration, true)
+		return eachClient(ctx, c, s, q.Integration, !q.Remove)
 	}
 	return integrateClient(ctx, c, s, q)
-}
-
-func unintegrate(ctx context.Context, c *line.Line, q *unintegrateRequest) error {
-	s := Integrating(c, q.Integration)
-	if q.All {
-		return eachClient(ctx, c, s, q.Integration, false)
-	}
-	client, path, err := clientFile(c, s, q.Client)
-	if err != nil {
-		return err
-	}
-	all, err := s.Edits(client, path, nil)
-	if err != nil {
-		return err
-	}
-	return applyEdits(ctx, c, s, client, all, nil)
 }
 
 // machine returns where clients keep their files.
@@ -173,6 +148,13 @@ func integrateClient(ctx context.Context, c *line.Line, s *integrate.Setup, q *i
 	client, path, err := clientFile(c, s, q.Client)
 	if err != nil {
 		return err
+	}
+	if q.Remove {
+		all, err := s.Edits(client, path, nil)
+		if err != nil {
+			return err
+		}
+		return applyEdits(ctx, c, s, client, all, nil)
 	}
 	e, err := s.Entry(client)
 	if err != nil {

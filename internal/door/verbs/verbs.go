@@ -98,7 +98,6 @@ func verbsOfHistory() []*line.Bound {
 		reach.Bind(branching.Switch, answers.Switch),
 		reach.BindTable(branching.TagVerb, answers.TagRow),
 		reach.Bind(branching.Undo, answers.Undone),
-		reach.Bind(branching.Redo, answers.Undone),
 		reach.Bind(branching.OpLog, answers.Op),
 		reach.Bind(branching.OpShow, answers.OneOp),
 		reach.Bind(branching.OpDiff, answers.OpDiff),

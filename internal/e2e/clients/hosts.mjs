@@ -175,7 +175,7 @@ for (const host of hosts) {
   check(!turns.includes("from the branch harvest"), `${host.name}: what was given is no turn`, turns);
   here("fsck");
 
-  here("unintegrate", host.name);
+  here("integrate", "--remove", host.name);
   const after = files(home);
   for (const [path, text] of Object.entries(before)) {
     check(after[path] === text, `${host.name}: ${path} is as it was`, after[path]);

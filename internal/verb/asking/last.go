@@ -69,13 +69,13 @@ type GivenItem struct {
 
 // Last tells what agents were given last.
 var Last = verb.Stream(verb.Spec{
-	Command: "last", Right: verb.NoRight, Usage: "[flags]", Group: "read", Effect: verb.Reads, Local: true,
+	Command: "session last", Right: verb.NoRight, Usage: "[flags]", Effect: verb.Reads, Local: true,
 	Title: "Show what an agent was given last, and why",
 	Doc: "Print what a hook, or an answer in a session, last gave an agent: when, in which session, what was\n" +
 		"asked, the memories with their ids and texts, how many tokens they have, the commit, and the receipt,\n" +
-		"with which 'mnem replay RECEIPT' asks the same again. A prompt to which nothing was known is told\n" +
+		"with which 'mnem session replay RECEIPT' asks the same again. A prompt to which nothing was known is told\n" +
 		"of, too, and why where the memory could not be asked. With --json, one object a line.",
-	Example: "  mnem last\n  mnem last -n 5 --json",
+	Example: "  mnem session last\n  mnem session last -n 5 --json",
 }, last)
 
 func last(ctx context.Context, s *verb.Service, q *LastRequest, emit func(*GivenContext) error) error {

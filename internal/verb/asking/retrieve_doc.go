@@ -12,7 +12,7 @@ const (
 		"ppr adds what reaches it by personalised PageRank.\n\n" +
 		"The answer depends on the commit and the request alone: the same bytes in every process.\n" +
 		"In a session (--session or MNEM_SESSION) it comes from the session's commit and leaves a\n" +
-		"receipt that 'mnem replay' runs again.\n\n" +
+		"receipt that 'mnem session replay' runs again.\n\n" +
 		"A PREDICATE is NAME OP VALUE with a JSON value, as in 'team = \"infra\"' or 'due < \"2027\"';\n" +
 		"OP is one of = != < <= > >= in prefix exists !exists. NAME is a property, in JSON quotes if\n" +
 		"needed, or out.TYPE or in.TYPE: the number of a node's edges of a type, as in 'in.mentions >= 3'\n" +

@@ -52,7 +52,7 @@ func (q *LogRequest) NamesGit() bool { return q.Git }
 
 // Signed is of verbs that tell of commits.
 type Signed struct {
-	Signatures bool `op:",remote,varies" doc:"print what signatures are worth, as 'mnem verify' does"`
+	Signatures bool `op:",remote,varies" doc:"print what signatures are worth, as 'mnem key verify' does"`
 }
 
 // verdict returns what the signature of a commit is worth, nil if the request does not ask.

@@ -167,14 +167,9 @@ type Skipped struct {
 
 // UndoRequest asks to take back an operation.
 type UndoRequest struct {
-	Op  string `op:",arg,remote" doc:"an operation by number or CID; none for the newest"`
-	Own bool   `op:",remote" doc:"only what this author and agent committed"`
-	verb.Actor
-	verb.OnHead
-}
-
-// RedoRequest asks to take back an undo.
-type RedoRequest struct {
+	Op   string `op:",arg,remote" doc:"an operation by number or CID; none for the newest"`
+	Own  bool   `op:",remote" doc:"only what this author and agent committed"`
+	Redo bool   `op:",remote" not:"own" doc:"take back the caller's last undo instead; again, the one before"`
 	verb.Actor
 	verb.OnHead
 }
@@ -186,7 +181,15 @@ type OpRestoreRequest struct {
 	verb.OnHead
 }
 
-// Undo, Redo and OpRestore go back and forth in the operation log.
+// Check refuses an operation with redo, which goes by the order of the undos.
+func (q *UndoRequest) Check() error {
+	if q.Redo && q.Op != "" {
+		return verb.Between("%s takes no operation", "redo")
+	}
+	return nil
+}
+
+// Undo and OpRestore go back and forth in the operation log.
 var (
 	Undo = verb.Define(verb.Spec{
 		Command: "undo", Right: verb.OwnRight, Usage: "[OP]", Group: "history", Effect: verb.Writes,
@@ -194,17 +197,21 @@ var (
 		Doc: "Take back what one operation did to branches, tags, HEAD and stages: by default the caller's newest\n" +
 			"that is not taken back yet, so that repeated calls go further back. Captures, fetches and what\n" +
 			"sessions record are passed over, and the answer names them; an operation that is named may be a\n" +
-			"capture or anyone's. Taking back an undo is a redo; see also 'mnem redo'. Nothing is lost: undo is\n" +
+			"capture or anyone's. Taking back an undo, by name or by --redo, is a redo. Nothing is lost: undo is\n" +
 			"an operation itself, and commits stay reachable through the log. --own also passes over operations\n" +
 			"of other agents, and those that made no commit.\n\n" +
 			"If captures have extended the branch since, they stay: undo commits the inverse of the change.\n" +
 			"If anything else moved the same refs since, or a capture builds on the change, undo changes nothing:\n" +
 			"exit code 5. Sessions, remote-tracking refs and purges are never taken back.\n\n" +
 			"Undo does not reach other repositories. If a remote has what was taken back, the next sync brings it\n" +
-			"back, and the answer says so: 'mnem redo', then 'mnem revert' and 'mnem sync' take it back for\n" +
+			"back, and the answer says so: 'mnem undo --redo', then 'mnem revert' and 'mnem sync' take it back for\n" +
 			"everybody.",
-		Example: "  mnem undo\n  mnem undo @\n  mnem undo 3\n  mnem undo --own",
+		Example: "  mnem undo\n  mnem undo @\n  mnem undo 3\n  mnem undo --own\n  mnem undo --redo",
 	}, func(ctx context.Context, s *verb.Service, q *UndoRequest) (*Undone, error) {
+		if q.Redo {
+			res, err := history.Redo(ctx, s.Repo, s.Commit.Stamp)
+			return undone(ctx, s, res, "undone", true, err)
+		}
 		if q.Own {
 			res, err := history.UndoOwn(ctx, s.Repo, q.Op, s.Commit.Stamp)
 			if err != nil {
@@ -218,17 +225,6 @@ var (
 				"captures and what others did are taken back by number: see op_log")
 		}
 		return undone(ctx, s, res, "undone", q.Op == "", err)
-	})
-
-	Redo = verb.Define(verb.Spec{
-		Command: "redo", Right: verb.OwnRight, Group: "history", Effect: verb.Writes,
-		Title: "Take back the last undo",
-		Doc: "Repeat what the caller's last undo took back; repeated calls go on to earlier undos. Captures since\n" +
-			"stay, as with undo. If something else moved the same refs since, that is a conflict: exit code 5.",
-		Example: "  mnem undo && mnem redo",
-	}, func(ctx context.Context, s *verb.Service, _ *RedoRequest) (*Undone, error) {
-		res, err := history.Redo(ctx, s.Repo, s.Commit.Stamp)
-		return undone(ctx, s, res, "undone", true, err)
 	})
 
 	OpRestore = verb.Define(verb.Spec{

@@ -158,7 +158,7 @@ type VerifiedAll map[commit.SignatureState]int
 
 // Verify checks the signatures of commits.
 var Verify = verb.Stream(verb.Spec{
-	Command: "verify", Right: verb.NoRight, Usage: "[REV|REV..REV] [--all] [--strict]", Group: "care", Effect: verb.Reads,
+	Command: "key verify", Right: verb.NoRight, Usage: "[REV|REV..REV] [--all] [--strict]", Effect: verb.Reads,
 	Complete: "rev",
 	Title:    "Check the signatures of commits",
 	Doc: "Check the signature of every commit that a revision reaches, of those that A..B has\n" +
@@ -173,7 +173,7 @@ var Verify = verb.Stream(verb.Spec{
 		"builds on, not that the author it names is that owner. The time of a commit is what its\n" +
 		"signer says: against a stolen key, revoke it without --since. With --json, one object a\n" +
 		"line.",
-	Example: "  mnem verify\n  mnem verify HEAD~1..HEAD\n  mnem verify --all --json",
+	Example: "  mnem key verify\n  mnem key verify HEAD~1..HEAD\n  mnem key verify --all --json",
 	Answers: []any{Verified{}}, Told: []any{VerifiedAll{}},
 }, verify)
 

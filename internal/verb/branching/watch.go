@@ -68,15 +68,15 @@ type WatchBegun struct {
 
 // Watch tells each operation.
 var Watch = verb.Stream(verb.Spec{
-	Command: "watch", Right: verb.NoRight, Usage: "[flags]", Group: "history", Effect: verb.Reads,
+	Command: "op watch", Right: verb.NoRight, Usage: "[flags]", Effect: verb.Reads,
 	Title: "Print each operation as it is committed",
 	Doc: "Print the operations after a given one, by default the newest, and then each one as any process\n" +
 		"commits it: number, time, actor, command, the refs that moved, and the numbers of nodes and edges\n" +
 		"that changed. With --json, one object a line. It ends when interrupted.\n\n" +
 		"Nothing is skipped, however slowly the lines are read. To resume, pass the last operation seen to\n" +
 		"--since; if later operations were collected meanwhile, the error names the oldest one to resume from.",
-	Example: "  mnem watch --since @~1 -n 1 --diff\n  mnem watch --since 0 --ref main -n 2\n" +
-		"  mnem watch --since 0 -n 3 --json",
+	Example: "  mnem op watch --since @~1 -n 1 --diff\n  mnem op watch --since 0 --ref main -n 2\n" +
+		"  mnem op watch --since 0 -n 3 --json",
 	Answers: []any{Watched{}}, Told: []any{WatchBegun{}},
 }, watch)
 
@@ -129,7 +129,7 @@ func watchHint(err error) error {
 	if !errors.As(err, &lost) {
 		return err
 	}
-	return verb.Hint(err, fmt.Sprintf("'mnem watch --since %d' goes on from there; compare commits with 'mnem diff' "+
+	return verb.Hint(err, fmt.Sprintf("'mnem op watch --since %d' goes on from there; compare commits with 'mnem diff' "+
 		"for what was missed", lost.Seq),
 		fmt.Sprintf("watch with since %d goes on from there; compare commits with diff for what was missed",
 			lost.Seq))

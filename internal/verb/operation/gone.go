@@ -17,14 +17,20 @@ var renames = []Rename{
 	{"index", "stats"},
 	{"index rebuild", "fsck --rebuild"},
 	{"index status", "stats"},
+	{"last", "session last"},
 	{"neighbors", "explore"},
 	{"path", "explore --to"},
+	{"redo", "undo --redo"},
 	{"related", "explore"},
+	{"replay", "session replay"},
 	{"retire", "mark retired"},
 	{"schema", "stats --schema"},
 	{"stale", "mark stale"},
 	{"suggest", "explore --tags"},
 	{"supersede", "mark superseded"},
+	{"unintegrate", "integrate --remove"},
+	{"verify", "key verify"},
+	{"watch", "op watch"},
 }
 
 // Renames returns all removed names. The list must not be changed.

@@ -45,14 +45,14 @@ type Difference struct {
 
 // Replay answers recorded requests again.
 var Replay = verb.Define(verb.Spec{
-	Command: "replay", Right: verb.NoRight, Usage: "SESSION|RECEIPT", Group: "record", Effect: verb.Reads, Complete: "session",
+	Command: "session replay", Right: verb.NoRight, Usage: "SESSION|RECEIPT", Effect: verb.Reads, Complete: "session",
 	Title: "Answer recorded requests again and compare",
 	Doc: "Answer every request that a session recorded, each at its own commit, or the one request of a\n" +
 		"receipt, and compare the answers with the recorded ones, bit for bit. The exit code is 0 if all are\n" +
 		"identical. It is 4 if an answer differs, if stored data is damaged, if a receipt needs a ranking\n" +
 		"version that this program lacks, or if something the answer depends on was purged since: then the\n" +
 		"comparison is impossible.",
-	Example: "  mnem replay review\n  mnem replay review --json",
+	Example: "  mnem session replay review\n  mnem session replay review --json",
 }, func(ctx context.Context, s *verb.Service, q *ReplayRequest) (*Replayed, error) {
 	res, err := sessionpkg.Replay(ctx, s.Repo, q.Record)
 	if err != nil {

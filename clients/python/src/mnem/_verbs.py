@@ -1259,6 +1259,27 @@ def read_HalfLifeAnswer(d: Any) -> HalfLifeAnswer:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
+class KeyVerifyAnswer(Answer):
+    commit: str
+    key: str | None
+    name: str | None
+    reason: str | None
+    signature: str
+    trust: str | None
+
+
+def read_KeyVerifyAnswer(d: Any) -> KeyVerifyAnswer:
+    return KeyVerifyAnswer(
+        commit=d['commit'],
+        key=d['key'],
+        name=d['name'],
+        reason=d['reason'],
+        signature=d['signature'],
+        trust=d['trust'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
 class LinkAnswer(Answer):
     duplicates: int
     edges: Counts
@@ -2664,31 +2685,6 @@ def read_RecallBatchAnswer(d: Any) -> RecallBatchAnswer:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class RedoAnswer(Answer):
-    command: list[str]
-    did: str
-    of: OperationName
-    op: str | None
-    pushed: list[Pushed]
-    refs: list[RefMove]
-    skipped: list[Skipped]
-    skipped_all: int
-
-
-def read_RedoAnswer(d: Any) -> RedoAnswer:
-    return RedoAnswer(
-        command=d['command'] or [],
-        did=d['did'],
-        of=read_OperationName(d['of']),
-        op=d['op'],
-        pushed=[read_Pushed(x) for x in d['pushed'] or ()],
-        refs=[read_RefMove(x) for x in d['refs'] or ()],
-        skipped=[read_Skipped(x) for x in d['skipped'] or ()],
-        skipped_all=d['skipped_all'],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
 class RememberCandidate(Answer):
     id: str
     kind: str
@@ -2941,67 +2937,6 @@ def read_RemoteRedactionsAnswer_forms(d: Any) -> RemoteRedactionsAnswer | Redact
     if has(d, ('redactions', 'remote')):
         return read_RemoteRedactionsAnswer(d)
     return read_RemoteRedactionsAnswer(d)
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class ReplayFirstDifference(Answer):
-    field: str
-    item: int | None
-    new: str
-    number: int
-    old: str
-    receipt: str
-
-
-def read_ReplayFirstDifference(d: Any) -> ReplayFirstDifference:
-    return ReplayFirstDifference(
-        field=d['field'],
-        item=d['item'],
-        new=d['new'],
-        number=d['number'],
-        old=d['old'],
-        receipt=d['receipt'],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class ReplayRedacted(Answer):
-    actor: str
-    cid: str
-    node: str | None
-    reason: str | None
-    time: str
-    what: str
-
-
-def read_ReplayRedacted(d: Any) -> ReplayRedacted:
-    return ReplayRedacted(
-        actor=d['actor'],
-        cid=d['cid'],
-        node=d['node'],
-        reason=d['reason'],
-        time=d['time'],
-        what=d['what'],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class ReplayAnswer(Answer):
-    first_difference: ReplayFirstDifference | None
-    identical: bool | None
-    receipts: int
-    session: str | None
-    redacted: list[ReplayRedacted] = field(default_factory=list)
-
-
-def read_ReplayAnswer(d: Any) -> ReplayAnswer:
-    return ReplayAnswer(
-        first_difference=read_ReplayFirstDifference(v) if (v := d['first_difference']) is not None else None,
-        identical=d['identical'],
-        receipts=d['receipts'],
-        session=d['session'],
-        redacted=[read_ReplayRedacted(x) for x in d.get('redacted') or ()],
-    )
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -3489,6 +3424,67 @@ def read_SessionLogAnswer(d: Any) -> SessionLogAnswer:
         time=d['time'],
         title=d['title'],
         tokens=d['tokens'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SessionReplayFirstDifference(Answer):
+    field: str
+    item: int | None
+    new: str
+    number: int
+    old: str
+    receipt: str
+
+
+def read_SessionReplayFirstDifference(d: Any) -> SessionReplayFirstDifference:
+    return SessionReplayFirstDifference(
+        field=d['field'],
+        item=d['item'],
+        new=d['new'],
+        number=d['number'],
+        old=d['old'],
+        receipt=d['receipt'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SessionReplayRedacted(Answer):
+    actor: str
+    cid: str
+    node: str | None
+    reason: str | None
+    time: str
+    what: str
+
+
+def read_SessionReplayRedacted(d: Any) -> SessionReplayRedacted:
+    return SessionReplayRedacted(
+        actor=d['actor'],
+        cid=d['cid'],
+        node=d['node'],
+        reason=d['reason'],
+        time=d['time'],
+        what=d['what'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SessionReplayAnswer(Answer):
+    first_difference: SessionReplayFirstDifference | None
+    identical: bool | None
+    receipts: int
+    session: str | None
+    redacted: list[SessionReplayRedacted] = field(default_factory=list)
+
+
+def read_SessionReplayAnswer(d: Any) -> SessionReplayAnswer:
+    return SessionReplayAnswer(
+        first_difference=read_SessionReplayFirstDifference(v) if (v := d['first_difference']) is not None else None,
+        identical=d['identical'],
+        receipts=d['receipts'],
+        session=d['session'],
+        redacted=[read_SessionReplayRedacted(x) for x in d.get('redacted') or ()],
     )
 
 
@@ -4248,27 +4244,6 @@ def read_UnpinAnswer(d: Any) -> UnpinAnswer:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class VerifyAnswer(Answer):
-    commit: str
-    key: str | None
-    name: str | None
-    reason: str | None
-    signature: str
-    trust: str | None
-
-
-def read_VerifyAnswer(d: Any) -> VerifyAnswer:
-    return VerifyAnswer(
-        commit=d['commit'],
-        key=d['key'],
-        name=d['name'],
-        reason=d['reason'],
-        signature=d['signature'],
-        trust=d['trust'],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
 class VersionAnswer(Answer):
     analyser: int
     format: int
@@ -4310,6 +4285,7 @@ READERS: dict[str, tuple[Callable[[Any], Any], bool]] = {
     'fsck': (read_FsckAnswer, False),
     'gc': (read_GcAnswer, False),
     'half_life': (read_HalfLifeAnswer, False),
+    'key_verify': (read_KeyVerifyAnswer, True),
     'link': (read_LinkAnswer, False),
     'log': (read_LogAnswer, True),
     'ls': (read_LsAnswer_forms, False),
@@ -4334,11 +4310,9 @@ READERS: dict[str, tuple[Callable[[Any], Any], bool]] = {
     'purge': (read_PurgeAnswer, False),
     'recall': (read_RecallAnswer, False),
     'recall_batch': (read_RecallBatchAnswer, True),
-    'redo': (read_RedoAnswer, False),
     'remember': (read_RememberAnswer, False),
     'remember_batch': (read_RememberBatchAnswer, True),
     'remote_redactions': (read_RemoteRedactionsAnswer_forms, False),
-    'replay': (read_ReplayAnswer, False),
     'reset': (read_ResetAnswer, False),
     'resolve': (read_ResolveAnswer, False),
     'restore': (read_RestoreAnswer_forms, False),
@@ -4351,6 +4325,7 @@ READERS: dict[str, tuple[Callable[[Any], Any], bool]] = {
     'session_end': (read_SessionEndAnswer, False),
     'session_list': (read_SessionListAnswer, True),
     'session_log': (read_SessionLogAnswer, True),
+    'session_replay': (read_SessionReplayAnswer, False),
     'session_rm': (read_SessionRmAnswer, False),
     'session_start': (read_SessionStartAnswer, False),
     'set': (read_SetAnswer, False),
@@ -4363,7 +4338,6 @@ READERS: dict[str, tuple[Callable[[Any], Any], bool]] = {
     'undo': (read_UndoAnswer, False),
     'unlink': (read_UnlinkAnswer, False),
     'unpin': (read_UnpinAnswer, False),
-    'verify': (read_VerifyAnswer, True),
     'version': (read_VersionAnswer, False),
 }
 
@@ -4887,6 +4861,25 @@ class Verbs:
         answer: HalfLifeAnswer = self._verb('half_life', locals())
         return answer
 
+    def key_verify(
+        self,
+        rev: str | None = None,
+        *,
+        all: bool | None = None,
+        limit: int | None = None,
+        strict: bool | None = None,
+    ) -> list[KeyVerifyAnswer]:
+        """Check the signature of every commit that a revision reaches, of those that A..B has beyond A, or
+        with --all of every branch and tag, newest first. A commit is one of:
+
+        rev: a branch, tag, CID or any other revision, or a range A..B
+        all: every branch and tag
+        limit: at most N commits; 0 for all
+        strict: exit code 4 unless every commit is signed
+        """
+        answer: list[KeyVerifyAnswer] = self._verb('key_verify', locals())
+        return answer
+
     def link(
         self,
         src: str,
@@ -4951,7 +4944,7 @@ class Verbs:
         grep: commits whose message matches this regular EXPRESSION
         limit: at most N commits; 0 for all
         oneline: one line a commit
-        signatures: print what signatures are worth, as 'mnem verify' does
+        signatures: print what signatures are worth, as 'mnem key verify' does
         since: commits at or after this TIME: RFC 3339 or YYYY-MM-DD
         stat: count what each commit changed by type
         type: commits that changed a node or edge of this TYPE (repeatable: any of them)
@@ -5754,22 +5747,6 @@ class Verbs:
         answer: list[RecallBatchAnswer] = self._verb('recall_batch', locals())
         return answer
 
-    def redo(
-        self,
-        *,
-        expect: str | None = None,
-        time: str | None = None,
-    ) -> RedoAnswer:
-        """Repeat what the caller's last undo took back; repeated calls go on to earlier undos. Captures
-        since stay, as with undo. If something else moved the same refs since, that is a conflict: exit
-        code 5.
-
-        expect: the CID of the commit that HEAD must be at, or "none" before the first; else exit code 5
-        time: time of the change, RFC 3339
-        """
-        answer: RedoAnswer = self._verb('redo', locals())
-        return answer
-
     def remember(
         self,
         text: str,
@@ -5923,21 +5900,6 @@ class Verbs:
         time: time of the change, RFC 3339
         """
         answer: RemoteRedactionsAnswer | RedactionsClosed = self._verb('remote_redactions', locals())
-        return answer
-
-    def replay(
-        self,
-        record: str,
-    ) -> ReplayAnswer:
-        """Answer every request that a session recorded, each at its own commit, or the one request of a
-        receipt, and compare the answers with the recorded ones, bit for bit. The exit code is 0 if all
-        are identical. It is 4 if an answer differs, if stored data is damaged, if a receipt needs a
-        ranking version that this program lacks, or if something the answer depends on was purged since:
-        then the comparison is impossible.
-
-        record: the name of a session or the CID of a receipt
-        """
-        answer: ReplayAnswer = self._verb('replay', locals())
         return answer
 
     def reset(
@@ -6404,6 +6366,21 @@ class Verbs:
         answer: list[SessionLogAnswer] = self._verb('session_log', locals())
         return answer
 
+    def session_replay(
+        self,
+        record: str,
+    ) -> SessionReplayAnswer:
+        """Answer every request that a session recorded, each at its own commit, or the one request of a
+        receipt, and compare the answers with the recorded ones, bit for bit. The exit code is 0 if all
+        are identical. It is 4 if an answer differs, if stored data is damaged, if a receipt needs a
+        ranking version that this program lacks, or if something the answer depends on was purged since:
+        then the comparison is impossible.
+
+        record: the name of a session or the CID of a receipt
+        """
+        answer: SessionReplayAnswer = self._verb('session_replay', locals())
+        return answer
+
     def session_rm(
         self,
         name: str,
@@ -6490,7 +6467,7 @@ class Verbs:
             retired
         now: TIME that the importance is of, RFC 3339 or YYYY-MM-DD (default: now)
         raw: the stored block as DAG-JSON
-        signatures: print what signatures are worth, as 'mnem verify' does
+        signatures: print what signatures are worth, as 'mnem key verify' does
         """
         answer: ShowAnswer | ShowCommit | ShowEdge | ShowOperation | ShowBlock | Any = self._verb('show', locals())
         return answer
@@ -6627,18 +6604,20 @@ class Verbs:
         *,
         expect: str | None = None,
         own: bool | None = None,
+        redo: bool | None = None,
         time: str | None = None,
     ) -> UndoAnswer:
         """Take back what one operation did to branches, tags, HEAD and stages: by default the caller's
         newest that is not taken back yet, so that repeated calls go further back. Captures, fetches and
         what sessions record are passed over, and the answer names them; an operation that is named may
-        be a capture or anyone's. Taking back an undo is a redo; see also 'mnem redo'. Nothing is lost:
+        be a capture or anyone's. Taking back an undo, by name or by --redo, is a redo. Nothing is lost:
         undo is an operation itself, and commits stay reachable through the log. --own also passes over
         operations of other agents, and those that made no commit.
 
         op: an operation by number or CID; none for the newest
         expect: the CID of the commit that HEAD must be at, or "none" before the first; else exit code 5
         own: only what this author and agent committed
+        redo: take back the caller's last undo instead; again, the one before
         time: time of the change, RFC 3339
         """
         answer: UndoAnswer = self._verb('undo', locals())
@@ -6695,25 +6674,6 @@ class Verbs:
         time: time of the change, RFC 3339
         """
         answer: UnpinAnswer = self._verb('unpin', locals())
-        return answer
-
-    def verify(
-        self,
-        rev: str | None = None,
-        *,
-        all: bool | None = None,
-        limit: int | None = None,
-        strict: bool | None = None,
-    ) -> list[VerifyAnswer]:
-        """Check the signature of every commit that a revision reaches, of those that A..B has beyond A, or
-        with --all of every branch and tag, newest first. A commit is one of:
-
-        rev: a branch, tag, CID or any other revision, or a range A..B
-        all: every branch and tag
-        limit: at most N commits; 0 for all
-        strict: exit code 4 unless every commit is signed
-        """
-        answer: list[VerifyAnswer] = self._verb('verify', locals())
         return answer
 
     def version(
@@ -7005,6 +6965,17 @@ class AsyncVerbs:
         time: str | None = None,
     ) -> HalfLifeAnswer:
         answer: HalfLifeAnswer = await self._verb('half_life', locals())
+        return answer
+
+    async def key_verify(
+        self,
+        rev: str | None = None,
+        *,
+        all: bool | None = None,
+        limit: int | None = None,
+        strict: bool | None = None,
+    ) -> list[KeyVerifyAnswer]:
+        answer: list[KeyVerifyAnswer] = await self._verb('key_verify', locals())
         return answer
 
     async def link(
@@ -7464,15 +7435,6 @@ class AsyncVerbs:
         answer: list[RecallBatchAnswer] = await self._verb('recall_batch', locals())
         return answer
 
-    async def redo(
-        self,
-        *,
-        expect: str | None = None,
-        time: str | None = None,
-    ) -> RedoAnswer:
-        answer: RedoAnswer = await self._verb('redo', locals())
-        return answer
-
     async def remember(
         self,
         text: str,
@@ -7545,13 +7507,6 @@ class AsyncVerbs:
         time: str | None = None,
     ) -> RemoteRedactionsAnswer | RedactionsClosed:
         answer: RemoteRedactionsAnswer | RedactionsClosed = await self._verb('remote_redactions', locals())
-        return answer
-
-    async def replay(
-        self,
-        record: str,
-    ) -> ReplayAnswer:
-        answer: ReplayAnswer = await self._verb('replay', locals())
         return answer
 
     async def reset(
@@ -7792,6 +7747,13 @@ class AsyncVerbs:
         answer: list[SessionLogAnswer] = await self._verb('session_log', locals())
         return answer
 
+    async def session_replay(
+        self,
+        record: str,
+    ) -> SessionReplayAnswer:
+        answer: SessionReplayAnswer = await self._verb('session_replay', locals())
+        return answer
+
     async def session_rm(
         self,
         name: str,
@@ -7925,6 +7887,7 @@ class AsyncVerbs:
         *,
         expect: str | None = None,
         own: bool | None = None,
+        redo: bool | None = None,
         time: str | None = None,
     ) -> UndoAnswer:
         answer: UndoAnswer = await self._verb('undo', locals())
@@ -7958,17 +7921,6 @@ class AsyncVerbs:
         time: str | None = None,
     ) -> UnpinAnswer:
         answer: UnpinAnswer = await self._verb('unpin', locals())
-        return answer
-
-    async def verify(
-        self,
-        rev: str | None = None,
-        *,
-        all: bool | None = None,
-        limit: int | None = None,
-        strict: bool | None = None,
-    ) -> list[VerifyAnswer]:
-        answer: list[VerifyAnswer] = await self._verb('verify', locals())
         return answer
 
     async def version(
@@ -8041,6 +7993,7 @@ ANSWERS = (
     'In',
     'Item',
     'Kept',
+    'KeyVerifyAnswer',
     'Lane',
     'LeftOut',
     'LinkAnswer',
@@ -8088,7 +8041,6 @@ ANSWERS = (
     'RecallAnswer',
     'RecallBatchAnswer',
     'RedactionsClosed',
-    'RedoAnswer',
     'Ref',
     'RefMove',
     'RememberAnswer',
@@ -8102,9 +8054,6 @@ ANSWERS = (
     'RemoteRedactionsAnswer',
     'RemoteRedactionsRedaction',
     'Replaced',
-    'ReplayAnswer',
-    'ReplayFirstDifference',
-    'ReplayRedacted',
     'Repository',
     'ResetAnswer',
     'ResolveAnswer',
@@ -8123,6 +8072,9 @@ ANSWERS = (
     'SessionEndAnswer',
     'SessionListAnswer',
     'SessionLogAnswer',
+    'SessionReplayAnswer',
+    'SessionReplayFirstDifference',
+    'SessionReplayRedacted',
     'SessionRmAnswer',
     'SessionStartAnswer',
     'SetAnswer',
@@ -8161,7 +8113,6 @@ ANSWERS = (
     'UndoAnswer',
     'UnlinkAnswer',
     'UnpinAnswer',
-    'VerifyAnswer',
     'VersionAnswer',
     'Warning',
 )
