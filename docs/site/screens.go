@@ -145,7 +145,7 @@ func (s surroundings) run(mnem string, all []step) (outputs []string, failed []b
 	for _, step := range all {
 		fmt.Fprintf(&script, "{\n%s\n} 2>&1\nprintf '%s%%d%s' $?\n", step.command, mark, mark)
 	}
-	python, err := filepath.Abs(filepath.Join(root, "clients", "python", "src"))
+	top, err := filepath.Abs(root)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -154,9 +154,16 @@ func (s surroundings) run(mnem string, all []step) (outputs []string, failed []b
 	shell := exec.CommandContext(ctx, "bash", "-c", script.String())
 	shell.Dir = project
 	shell.WaitDelay = time.Second
-	shell.Env = []string{"HOME=" + home, "PATH=" + filepath.Join(home, "bin") + ":" + filepath.Join(tmp, "bin"), "USER=ada", "LOGNAME=ada", "MNEM_AUTHOR=ada",
-		"TMPDIR=" + tmp, "PYTHONDONTWRITEBYTECODE=1", "PYTHONPATH=" + python, "XDG_RUNTIME_DIR=" + tmp, "LANG=C.UTF-8", "GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.org",
+	shell.Env = []string{"HOME=" + home, "USER=ada", "LOGNAME=ada", "MNEM_AUTHOR=ada",
+		"TMPDIR=" + tmp, "PYTHONDONTWRITEBYTECODE=1", "PYTHONPATH=" + filepath.Join(top, "clients", "python", "src"), "TOP=" + top, "XDG_RUNTIME_DIR=" + tmp, "LANG=C.UTF-8", "GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.org",
 		"GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@example.org"}
+	tools, err := exec.Command("go", "env", "GOROOT", "GOCACHE", "GOMODCACHE", "GOPROXY").Output() // for the page of Go
+	if err != nil {
+		return nil, nil, err
+	}
+	values := strings.Split(string(tools), "\n")
+	shell.Env = append(shell.Env, "GOCACHE="+values[1], "GOMODCACHE="+values[2], "GOPROXY="+values[3],
+		"PATH="+strings.Join([]string{filepath.Join(home, "bin"), filepath.Join(tmp, "bin"), filepath.Join(values[0], "bin")}, ":"))
 	var out bytes.Buffer
 	shell.Stdout, shell.Stderr = &out, &out
 	if err := shell.Run(); err != nil && !errors.Is(err, exec.ErrWaitDelay) {
