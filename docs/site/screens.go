@@ -210,24 +210,37 @@ func screens(page, mnem string, s surroundings, rewrite bool) (int, error) {
 		return 0, err
 	}
 	var problems []error
-	for i := len(all) - 1; i >= 0; i-- {
-		switch step := all[i]; {
+	differ := false
+	for i, step := range all {
+		switch {
 		case failed[i] && (!step.screen || s.worktree):
 			problems = append(problems, fmt.Errorf("this fails %s:\n%s\n%s", s.name, step.command, outputs[i]))
 		case !step.screen || s.worktree || same(step.output, outputs[i]):
 		case rewrite:
-			var now []string
-			if outputs[i] != "" {
-				now = strings.Split(outputs[i], "\n")
-			}
-			lines = slices.Replace(lines, step.first, step.last, now...)
+			differ = true
 		default:
 			problems = append(problems, fmt.Errorf("$ %s\nprints %s:\n%s\nand the page shows:\n%s", step.command, s.name, outputs[i], step.output))
 		}
 	}
-	if rewrite {
+	if differ {
+		for i := len(all) - 1; i >= 0; i-- {
+			if step := all[i]; step.screen {
+				lines = slices.Replace(lines, step.first, step.last, shortened(step.output, outputs[i])...)
+			}
+		}
 		problems = append(problems, os.WriteFile(page, []byte(strings.Join(lines, "\n")), 0o644))
 	}
-	slices.Reverse(problems)
 	return len(all), errors.Join(problems...)
+}
+
+// shortened returns the lines of an output, without those for which the page shows "…".
+func shortened(shown, got string) []string {
+	if got == "" {
+		return nil
+	}
+	lines, before := strings.Split(got, "\n"), strings.Split(shown, "\n")
+	if at := slices.Index(before, "…"); at >= 0 && same(shown, got) {
+		return slices.Concat(lines[:at], []string{"…"}, lines[len(lines)-(len(before)-at-1):])
+	}
+	return lines
 }
