@@ -208,6 +208,7 @@ body { font: 16px/1.6 system-ui, sans-serif; margin: 0 auto; max-width: 72rem; d
 nav { flex: 1 1 12rem; padding: 1rem; } main { flex: 4 1 30rem; min-width: 0; padding: 1rem; }
 nav p { font-weight: bold; margin: 1rem 0 .2rem; } nav a { display: block; text-decoration: none; }
 nav a[aria-current] { font-weight: bold; }
+@media (max-width: 44rem) { body { flex-direction: column; } nav { order: 1; } main { flex: none; } }
 pre { overflow-x: auto; padding: .8rem; background: #8881; font-size: .85rem; line-height: 1.4; }
 table { display: block; overflow-x: auto; border-collapse: collapse; } td, th { padding: .3rem .6rem; border: 1px solid #8884; text-align: left; vertical-align: top; }
 </style>

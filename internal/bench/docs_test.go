@@ -53,7 +53,7 @@ func shapes() map[string]string {
 // page is what TestPage keeps: go test ./internal/bench -run Page -rewrite writes it.
 var page = filepath.Join("..", "..", "docs", "reference", "bench.md")
 
-const pageHead = `# mnem-bench: measure it yourself
+const pageHead = `# mnem-bench
 
 This page is made from the commands themselves; a test holds the two together. mnem-bench is a program
 of its own: go build ./cmd/mnem-bench. Flags, errors and exit codes are those of [mnem](commands.md), and

@@ -261,7 +261,7 @@ func hintOf(err error) (local, remote string) {
 	case errors.Is(err, store.ErrNoRoom) || errors.Is(err, syscall.ENOSPC):
 		return roomHint(err)
 	case errors.Is(err, store.ErrDenied):
-		const how = "the role that owns the tables grants the rights, see docs/sharing.md"
+		const how = "the role that owns the tables grants the rights, see docs/servers.md"
 		return how + "; or connect as another role", how
 	case errors.Is(err, store.ErrBusy):
 		return "wait longer with --wait, or stop the other process", "ask again later"

@@ -61,7 +61,7 @@ func TestDatabaseRoles(t *testing.T) {
 	// One that may read alone.
 	says(first(run("reader", "team", 0, "ls")), "tangerine")
 	_, errs := run("reader", "team", 7, "remember", "The build takes four minutes")
-	says(errs, `role "reader"`, "permission denied for table", "42501", "docs/sharing.md")
+	says(errs, `role "reader"`, "permission denied for table", "42501", "docs/servers.md")
 	_, errs = run("reader", "team", 7, "remember", "The build takes four minutes", "--json")
 	says(errs, `"refused"`)
 

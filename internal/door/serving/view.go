@@ -32,7 +32,7 @@ func ViewCommand() *line.Bound {
 			"with this terminal, or with an interrupt.\n\n" +
 			"Other users of this machine reach the port too, so the address has a code that lets one browser\n" +
 			"in, once and within ten minutes. Who has no such browser sees nothing. The page changes nothing\n" +
-			"unless --write lets it undo, restore and mark. docs/internals/web.md says what it shows.",
+			"unless --write lets it undo, restore and mark. docs/servers.md says what it shows.",
 		Example: "  mnem view\n  mnem view --write\n  mnem view --no-open --port 7119", Answers: []any{ServeJSON{}},
 	}, view)
 }
