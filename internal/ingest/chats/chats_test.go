@@ -68,7 +68,7 @@ func formatOf(file string) string {
 // TestFiles reads a file of each format and compares with what is in it.
 func TestFiles(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.json*")
-	if err != nil || len(files) != len(Formats())+10 {
+	if err != nil || len(files) != len(Formats())+11 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
 	for _, file := range files {

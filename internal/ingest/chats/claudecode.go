@@ -222,6 +222,7 @@ type blockReader struct {
 	user    bool // whose texts may be of the program
 	// clean takes out of a user's text what the program put there; nil for spoken.
 	clean func(text string, left func(kind string)) string
+	more  kinds // parts that are left out, beside those of all programs
 
 	text  string
 	calls []string
@@ -267,6 +268,10 @@ func (r *blockReader) block(b *contentBlock) {
 		}
 	default:
 		r.left++
+		if kind, known := r.more[b.Type]; known {
+			r.handler.Skipped(kind, "")
+			return
+		}
 		contentKinds.skip(r.handler, b.Type, r.at)
 	}
 }

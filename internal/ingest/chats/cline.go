@@ -3,7 +3,6 @@ package chats
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"sync"
 )
 
@@ -13,6 +12,7 @@ type clineMessage struct {
 	Type, Ask, Say, Text string
 	Partial              bool
 	Images, Files        []string
+	Media                []json.RawMessage
 }
 
 // clineKinds has the messages that are left out, by their say or ask.
@@ -27,14 +27,15 @@ var clineKinds = kinds{
 	"command_permission_denied": "permissions", "conditional_rules_applied": "instructions", "subagent": subagent,
 	"use_subagents": subagent, "subagent_usage": subagent, "resume_task": "resumed", "resume_completed_task": "resumed",
 	"mistake_limit_reached": "error", "auto_approval_max_req_reached": "permissions", "browser_action_launch": "permissions",
-	"new_task": "new task", "condense": compaction, "summarize_task": compaction, "report_bug": "report", "use_mcp_server": "permissions",
+	"new_task": "new task", "condense": compaction, "compaction": compaction, "summarize_task": compaction, "report_bug": "report", "use_mcp_server": "permissions",
 	"command": "permissions", "tool": "permissions", "completion_result": "permissions", "browser_action": "browser",
 }
 
 var clineShape = sync.OnceValue(func() shape {
 	return has("ts", "type", "ask", "say", "text", "reasoning", "images", "files", "partial", "commandCompleted",
 		"lastCheckpointHash", "isCheckpointCheckedOut", "isOperationOutsideWorkspace", "conversationHistoryIndex",
-		"conversationHistoryDeletedRange", "modelInfo", "multiCommandState", "contextCondense", "progressStatus", "checkpoint")
+		"conversationHistoryDeletedRange", "modelInfo", "multiCommandState", "contextCondense", "progressStatus", "checkpoint",
+		"seq", "epoch", "media")
 })
 
 // clineTask reads the messages of a task of Cline, ui_messages.json. The time of the first of them names the task.
@@ -76,7 +77,7 @@ func (c *clineTask) record(data json.RawMessage, h Handler) error {
 	for range m.Images {
 		r.skip(image)
 	}
-	for range m.Files {
+	for range len(m.Files) + len(m.Media) {
 		r.skip(file)
 	}
 	r.say(turn.Text)
@@ -103,9 +104,9 @@ func (m *clineMessage) turn() (turn *Turn, kind string) {
 			text = clineText(m.Text, "diff")
 		}
 		return &Turn{Speaker: "user", Text: text}, ""
-	case "say text", "say completion_result":
+	case "say text", "say completion_result", "say plan_completion_result":
 		return &Turn{Speaker: "assistant", Text: m.Text}, ""
-	case "ask followup", "ask plan_mode_respond":
+	case "ask followup", "ask plan_mode_respond", "ask act_mode_respond":
 		return &Turn{Speaker: "assistant", Text: clineText(m.Text, "question", "response")}, ""
 	case "say tool", "say command", "ask tool", "ask command", "say browser_action", "say use_mcp_server",
 		"ask use_mcp_server", "say browser_action_launch":
@@ -138,13 +139,4 @@ func clineCall(what, text string) string {
 		}
 	}
 	return what + ": " + flat(text)
-}
-
-// readCline reads the messages of a task.
-func readCline(in io.Reader, h Handler) error {
-	c := &clineTask{talk: &talk{handler: h}, seen: make(map[uint64]bool)}
-	if err := list(in, h, c.record); err != nil {
-		return err
-	}
-	return c.talk.end()
 }

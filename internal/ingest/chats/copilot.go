@@ -17,6 +17,7 @@ type copilotCLI struct {
 
 type copilotEvent struct {
 	Type, ID, Timestamp, AgentID string
+	Ephemeral                    bool
 	Data                         struct {
 		SessionID, StartTime, Title, Content, Source, TurnID, ReasoningText, EncryptedContent string
 		ParentToolCallID, ParentAgentTaskID, UpToEventID                                      string
@@ -72,7 +73,7 @@ var copilotKinds = kinds{
 	"external_tool.requested":  "external_tool.requested",
 	"exit_plan_mode.requested": "exit_plan_mode.requested", "exit_plan_mode.completed": "exit_plan_mode.completed",
 	"factory.run_started": "factory.run_started", "factory.run_updated": "factory.run_updated",
-	"factory.run_settled": "factory.run_settled",
+	"factory.run_settled": "factory.run_settled", "ephemeral": "ephemeral",
 }
 
 var (
@@ -103,6 +104,9 @@ func (c *copilotCLI) line(data []byte, at position) error {
 	if !slices.Contains(copilotTaken, e.Type) {
 		if e.Type == "" {
 			return errDamaged
+		}
+		if _, known := copilotKinds[e.Type]; e.Ephemeral && !known {
+			e.Type = "ephemeral"
 		}
 		copilotKinds.skip(c.handler, e.Type, at.String())
 		return nil

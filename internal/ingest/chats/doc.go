@@ -11,7 +11,7 @@
 //	                database of its chats, state.vscdb
 //	copilot         a chat of VS Code, …/chatSessions/SESSION.json, or .jsonl, a log of changes of it
 //	copilot-cli     events of Copilot CLI, ~/.copilot/session-state/SESSION/events.jsonl
-//	cline           ui_messages.json of a task of Cline
+//	cline           ui_messages.json of a task of Cline, messages.json of a session
 //	server-memory   JSON Lines of the MCP server memory: entities and relations
 //	mem0            what get_all of mem0 answers, or a list of its memories
 //

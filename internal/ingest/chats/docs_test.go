@@ -40,7 +40,7 @@ func TestKindsAreDocumented(t *testing.T) {
 		{geminiKinds, section("Gemini CLI")}, {chatGPTKinds, section("ChatGPT")},
 		{openCodeKinds, section("OpenCode")}, {mem0Left, section("mem0")}, {cursorKinds, section("Cursor")},
 		{cursorContexts, section("Cursor")}, {vscodeKinds, section("GitHub Copilot in VS Code")},
-		{copilotKinds, section("Copilot CLI")}, {clineKinds, section("Cline")}, {cursorKeys, section("Cursor")},
+		{copilotKinds, section("Copilot CLI")}, {clineKinds, section("Cline")}, {clineParts, section("Cline")}, {cursorKeys, section("Cursor")},
 	} {
 		if len(c.kinds) == 0 {
 			t.Error("a table without kinds")
@@ -62,7 +62,8 @@ func TestKindsAreDocumented(t *testing.T) {
 		{geminiShape(), section("Gemini CLI")}, {geminiMessageShape(), section("Gemini CLI")}, {chatGPTShape(), section("ChatGPT")},
 		{claudeShape(), section("Claude")}, {openCodeShape(), section("OpenCode")}, {cursorShape(), section("Cursor")},
 		{vscodeShape(), section("GitHub Copilot in VS Code")}, {copilotShape(), section("Copilot CLI")},
-		{cursorChatShape(), section("Cursor")}, {cursorBubbleShape(), section("Cursor")}, {clineShape(), section("Cline")}, {serverMemoryShape(), section("MCP server memory")},
+		{cursorChatShape(), section("Cursor")}, {cursorBubbleShape(), section("Cursor")}, {clineShape(), section("Cline")},
+		{clineSessionShape(), section("Cline")}, {clineSaidShape(), section("Cline")}, {serverMemoryShape(), section("MCP server memory")},
 	} {
 		for _, name := range c.shape.names() {
 			if !word(name).MatchString(c.text) {

@@ -163,7 +163,7 @@ func Wants(format, name string) (wants bool, left string) {
 		if base == "api_conversation_history.json" {
 			return false, base
 		}
-		return base == "ui_messages.json", ""
+		return base == "ui_messages.json" || strings.HasSuffix(base, ".messages.json"), ""
 	case "codex":
 		endings = []string{".jsonl", ".jsonl.zst"}
 	case "gemini", "server-memory":
