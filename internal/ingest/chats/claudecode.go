@@ -222,7 +222,7 @@ type blockReader struct {
 	user    bool // whose texts may be of the program
 	// clean takes out of a user's text what the program put there; nil for spoken.
 	clean func(text string, left func(kind string)) string
-	more  kinds // parts that are left out, beside those of all programs
+	more  kinds // further parts that are left out
 
 	text  string
 	calls []string
