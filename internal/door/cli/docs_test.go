@@ -87,8 +87,25 @@ var shared = []string{
 	"agent", "allow-secret", "author", "branch", "dry-run", "expect", "key", "message", "no-sign", "sign", "strict", "task", "time",
 }
 
-// sharedBy is a command that has nearly all of them, and whose help of them fits the others.
-const sharedBy = "mnem remember"
+// commonFlags returns the shared flags, each with the help that most commands give it.
+func commonFlags() *pflag.FlagSet {
+	common := pflag.NewFlagSet("", pflag.ContinueOnError)
+	for _, name := range shared {
+		var most *pflag.Flag
+		times := make(map[string]int)
+		eachCommand(func(_ string, cmd *cobra.Command) {
+			flag := cmd.NonInheritedFlags().Lookup(name)
+			if flag == nil {
+				return
+			}
+			if times[flag.Usage]++; most == nil || times[flag.Usage] > times[most.Usage] {
+				most = flag
+			}
+		})
+		common.AddFlag(most)
+	}
+	return common
+}
 
 func writeCommands(_ *testing.T, b *bytes.Buffer) {
 	b.WriteString(code(commandsHead))
@@ -106,18 +123,8 @@ func writeCommands(_ *testing.T, b *bytes.Buffer) {
 	}
 	root := root((&line.Line{App: &line.App{Getenv: func(string) string { return "" }}}))
 	fmt.Fprintf(b, "## Flags of every command\n\n```\n%s```\n\n", root.PersistentFlags().FlagUsages())
-	common := make(map[string]string)
-	eachCommand(func(path string, cmd *cobra.Command) {
-		if path == sharedBy {
-			flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-			for _, name := range shared {
-				flag := cmd.Flags().Lookup(name)
-				flags.AddFlag(flag)
-				common[name] = flag.Usage
-			}
-			fmt.Fprintf(b, "## Flags of commands that write\n\n```\n%s```\n\n", flags.FlagUsages())
-		}
-	})
+	common := commonFlags()
+	fmt.Fprintf(b, "## Flags of commands that write\n\n```\n%s```\n\n", common.FlagUsages())
 	for _, topic := range topics() {
 		if topic.Name == "changes" || topic.Name == "revisions" {
 			fmt.Fprintf(b, "## %s\n\n```\n%s\n```\n\n", topic.Short, topic.Long)
@@ -131,8 +138,8 @@ func writeCommands(_ *testing.T, b *bytes.Buffer) {
 }
 
 // writeCommand writes the section of a command. Flags whose help is the common one are only named.
-func writeCommand(b *bytes.Buffer, path string, cmd *cobra.Command, common map[string]string) {
-	fmt.Fprintf(b, "## %s\n\n```\n%s.\n\n%s\n", path, cmd.Short, cmd.Long)
+func writeCommand(b *bytes.Buffer, path string, cmd *cobra.Command, common *pflag.FlagSet) {
+	fmt.Fprintf(b, "## %s\n\n```\n%s.\n%s\n", path, cmd.Short, cmd.Long)
 	if !cmd.HasSubCommands() {
 		fmt.Fprintf(b, "\n%s\n", cmd.UseLine())
 	}
@@ -141,7 +148,7 @@ func writeCommand(b *bytes.Buffer, path string, cmd *cobra.Command, common map[s
 	cmd.NonInheritedFlags().VisitAll(func(f *pflag.Flag) {
 		switch {
 		case f.Name == "help" || f.Hidden:
-		case common[f.Name] == f.Usage && f.Usage != "":
+		case common.Lookup(f.Name) != nil && common.Lookup(f.Name).Usage == f.Usage:
 			others = append(others, "--"+f.Name)
 		default:
 			own.AddFlag(f)
