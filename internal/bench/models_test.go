@@ -17,12 +17,9 @@ func benchJudges(t *testing.T) (*world, *fakeModels, *fakeJudges) {
 	t.Helper()
 	w := newWorld(t)
 	models, f := &fakeModels{}, &fakeJudges{said: "1. third thing\n2. fact 3\n"}
-	w.env["MNEM_EMBED_OLLAMA_URL"] = serveModel(t, models)
 	judges := serveModel(t, f)
-	for _, name := range []string{
-		"RERANK_COHERE", "RERANK_JINA", "RERANK_VOYAGE", "REWRITE_OLLAMA", "REWRITE_OPENAI",
-	} {
-		w.env["MNEM_"+name+"_URL"] = judges
+	w.servers = map[string]string{
+		"ollama:e": serveModel(t, models), "ollama": judges, "openai": judges, "jina": judges, "cohere": judges,
 	}
 	if err := os.Mkdir(filepath.Join(w.Dir, "set"), 0o755); err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -43,6 +44,7 @@ type world struct {
 	t        *testing.T
 	out, err bytes.Buffer
 	env      map[string]string
+	servers  map[string]string // addresses of models by spec, or by provider
 }
 
 func newWorld(t *testing.T) *world {
@@ -74,12 +76,28 @@ func (w *world) bench(exit int, args ...string) (stdout, stderr string) {
 	})
 }
 
+// at appends the address of a test's server to the model that a word ends with.
+func (w *world) at(word string) string {
+	spec := word[strings.LastIndexByte(word, '=')+1:]
+	provider, _, _ := strings.Cut(spec, ":")
+	for _, name := range []string{spec, provider} {
+		if url := w.servers[name]; url != "" && provider != spec {
+			return word + "@" + url
+		}
+	}
+	return word
+}
+
 func (w *world) ends(
 	exit int, args []string, run func(context.Context, []string) int,
 ) (stdout, stderr string) {
 	w.t.Helper()
 	w.out.Reset()
 	w.err.Reset()
+	args = slices.Clone(args)
+	for i := range args {
+		args[i] = w.at(args[i])
+	}
 	if got := run(w.t.Context(), args); got != exit {
 		w.t.Fatalf("%q: exit code %d, want %d\n%s%s", args, got, exit, &w.out, &w.err)
 	}

@@ -269,8 +269,7 @@ func (s *soak) operationOf(commit string) (string, error) {
 
 // soakSettings are settings that change nothing here, one a writer.
 var soakSettings = []string{
-	"embed.queryPrefix", "embed.documentPrefix", "embed.timeout", "rerank.timeout", "rewrite.timeout",
-	"cache.dense", "cache.sparse", "embed.dims",
+	"model.timeout", "cache", "key", "credential-helper", "rerank.model", "rewrite.model", "gc.grace", "mcp.fallback",
 }
 
 func (s *soak) set(w, i int) {
@@ -278,7 +277,13 @@ func (s *soak) set(w, i int) {
 	switch {
 	case strings.HasSuffix(key, "timeout"):
 		value = strconv.Itoa(i%3000+1) + "s"
-	case strings.HasPrefix(key, "cache."):
+	case strings.HasSuffix(key, ".model"):
+		value = map[string]string{"rerank.model": "cohere:", "rewrite.model": "ollama:"}[key] + value
+	case key == "gc.grace":
+		value = strconv.Itoa(336+i) + "h"
+	case key == "mcp.fallback":
+		value = []string{"none", "global"}[i%2]
+	case key == "cache":
 		value = strconv.Itoa(i%100+16) + "MiB"
 	}
 	began := time.Now()

@@ -61,7 +61,6 @@ var Table = []FileKind{
 	{"autosync", "an empty file, whose time is that of the last write", NoText},
 	{"tokens/*.json", "hashes and names of tokens", Kept},
 	{"review.json", "how far reviews came, by branch", Kept},
-	{"access.json", "how often nodes were shown, by id", NoText},
 	{"redact.key", "a random key", NoText},
 	{"ingest.json", "paths and hashes of files that were read", Edited},
 	{"import-*", "input of a command that was killed", Removed},

@@ -53,7 +53,7 @@ var floors = []floor{
 		"verb/operation verb/policy verb verb/reading verb/editing verb/branching verb/outlining verb/ingesting " +
 		"verb/asking verb/remembering verb/upkeep verb/transfer verb/table"},
 	{"machine", "verbs of any repository that can be reached, and what else this machine has for one", "" +
-		"verb/accesses keyring gitrun gitdir gitfollow verb/peers exchange/remote/place " +
+		"keyring gitrun gitdir gitfollow verb/peers exchange/remote/place " +
 		"exchange/remote/server exchange/remote/mirror exchange/remote/trade agent/clients agent/hooks " +
 		"agent/integrate"},
 	{"library", "what other programs import", "repo repo/minilm"},
@@ -117,7 +117,6 @@ var alone = map[string]string{
 	"memory/compare":            "base/dates base/fixed base/text",
 	"memory/extract":            "base/dates base/fixed base/text",
 	"layout":                    "base/filestate base/regular",
-	"verb/accesses":             "graph block/store verb base/filestate",
 	"keyring":                   "ipld graph commit base/filestate base/regular",
 	"agent/clients":             "base/filestate base/pattern base/regular",
 	"gitdir":                    "graph base/filestate gitrun ipld base/regular",

@@ -23,10 +23,9 @@ const (
 	// MaxHalfLives is the largest number of types that a memory's parameters give one.
 	MaxHalfLives = 256
 
-	maxUses   = 15        // beyond which another use adds nothing: doubled is as much as uses do
-	maxLinked = 10        // likewise of edges, which add one half at most
-	PerDay    = 86400e6   // microseconds
-	maxUseNow = 1<<53 - 1 // the largest count that is believed
+	maxUses   = 15      // beyond which another use adds nothing: doubled is as much as uses do
+	maxLinked = 10      // likewise of edges, which add one half at most
+	PerDay    = 86400e6 // microseconds
 )
 
 // baseOf is what an importance of 1 to 5 counts, in Q16: .15, .30, .50, .80 and 1.
@@ -216,9 +215,6 @@ func (f Factors) Weigh() Effective {
 // ImportanceOptions say what beside the snapshot effective importance is made of.
 type ImportanceOptions struct {
 	HalfLives HalfLives // nil: those of HalfLivesAt
-	// Accesses returns how often a memory was used, as some local record counts it; nil if
-	// nobody counts. It is never asked for what is stored.
-	Accesses func(graph.ID) int64
 }
 
 // Importance returns the effective importance of a node at a time that is passed in: of its
@@ -251,9 +247,6 @@ func ImportanceOf(
 	var err error
 	if f.Uses, f.Linked, err = tiesOf(ctx, s.Adjacency(), n.ID); err != nil {
 		return Effective{}, err
-	}
-	if opt.Accesses != nil {
-		f.Uses += min(max(opt.Accesses(n.ID), 0), maxUseNow)
 	}
 	return f.Weigh(), nil
 }

@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -85,10 +86,21 @@ type Client struct {
 	rate   *rate.Limiter
 }
 
-// Open checks the name of a model and the options. Nothing is asked before the first Ask.
+// SplitAddress cuts the address off a model MODEL@URL, or off a spec that ends so. It is "" if there is none.
+func SplitAddress(spec string) (rest, address string) {
+	if scheme := strings.Index(spec, "://"); scheme >= 0 {
+		if at := strings.LastIndexByte(spec[:scheme], '@'); at >= 0 {
+			return spec[:at], spec[at+1:]
+		}
+	}
+	return spec, ""
+}
+
+// Open checks the name of a model, which may end in @ and an address, and the options. Nothing is asked before the first Ask.
 func Open(p Protocol, model string, opt ProviderOptions) (*Client, error) {
 	p.setDefaults()
-	setDefault(&opt.URL, p.URL)
+	model, address := SplitAddress(model)
+	opt.URL = cmp.Or(address, opt.URL, p.URL)
 	setDefault(&opt.MaxAnswer, p.MaxAnswer)
 	opt = opt.withDefaults()
 	key := opt.Key

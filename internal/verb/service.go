@@ -36,10 +36,8 @@ type Host interface {
 	Stamp(spec *Spec, w *Writing) (state.Stamp, error)
 	// Now is the time of what is asked for without one.
 	Now() (graph.Time, error)
-	// Trusted returns the keys that the user trusts, Accesses how often nodes were in answers: nil
-	// if that is not counted.
+	// Trusted returns the keys that the user trusts.
 	Trusted() (commit.Verifier, error)
-	Accesses() (func(graph.ID) int64, error)
 	// Require returns what checks commits that a verb takes in, nil if no rule says that they must be
 	// signed, nor the caller.
 	Require(rule string, given bool) (func(iter.Seq2[commit.LogEntry, error]) error, error)
@@ -52,8 +50,6 @@ type Host interface {
 	Human() bool
 	// Clock returns the time since any fixed moment, for explanations.
 	Clock() func() time.Duration
-	// Shown counts how often answers showed nodes, if the configuration says so.
-	Shown(ctx context.Context, nodes map[graph.ID]int64)
 	// OpenRoot opens a directory of this machine, "" for the one that holds the repository.
 	OpenRoot(dir string) (*os.Root, error)
 	// Create writes a file of this machine, Itself for the answer of the call.

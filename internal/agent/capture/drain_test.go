@@ -85,3 +85,60 @@ func TestDrain(t *testing.T) {
 		t.Error("a transcript outside of the directories is taken")
 	}
 }
+
+// TestDrainRetiresTheOldest retires the oldest days when there are too many bytes of turns. The first run counts them.
+func TestDrainRetiresTheOldest(t *testing.T) {
+	at := func(day int) graph.Time { return graph.Time(1_767_268_800_000_000 + int64(day)*86_400_000_000) }
+	by := state.Stamp{Author: "ada", Time: at(0), Command: []string{"drain"}}
+	r, err := care.New(t.Context(), mem.New(), by, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	home, dir := t.TempDir(), t.TempDir()
+	file, said := filepath.Join(home, "s.jsonl"), ""
+	say := func(day int, text string) {
+		said += fmt.Sprintf(`{"type":"user","uuid":"u%d","sessionId":"s","timestamp":%q,"message":{"content":%q}}`+"\n",
+			strings.Count(said, "\n"), at(day).String(), text)
+	}
+	drain := func(day, want int) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(said), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		call := &capture.Call{Host: capture.ClaudeCode, Event: capture.Stop, Session: "s", Transcript: file}
+		e, err := capture.EntryOf(call, home)
+		if err == nil {
+			err = capture.Note(t.Context(), dir, e, true)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		by.Time = at(day)
+		d, err := capture.Drain(t.Context(), r, capture.DrainOptions{
+			Dir: dir, Keep: capture.Keep{Bytes: 2500},
+			Redact: &ingest.Redactor{Key: func() ([]byte, error) { return []byte("k"), nil }},
+			Commit: core.CommitOptions{Stamp: by},
+		})
+		if err != nil || d.Retired != want {
+			t.Fatalf("retired %d on day %d, %v, want %d", d.Retired, day, err, want)
+		}
+	}
+	for day := range 5 {
+		say(day, strings.Repeat("many words ", 90))
+	}
+	drain(4, 0)
+	for _, want := range []int{0, 3, 0, 0} {
+		say(5, "few words")
+		drain(5, want)
+	}
+	s, err := r.Snapshot(t.Context(), "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 9 {
+		m, err := s.Mark(t.Context(), graph.OnNode, graph.NodeID(fmt.Sprintf("turn/claude-code/u%d", n)))
+		if err != nil || (m != nil) != (n < 3) {
+			t.Errorf("turn %d: %v, %v", n, m, err)
+		}
+	}
+}

@@ -38,11 +38,10 @@ func TestGraceIsByTheClock(t *testing.T) {
 func TestAutomaticGCKeepsTheGrace(t *testing.T) {
 	w := newWorld(t)
 	w.init()
-	w.run(0, "config", "set", "gc.keepOps", "2")
 	w.run(0, "config", "set", "gc.grace", "0s")
-	w.run(0, "config", "set", "gc.auto", "false")
+	w.run(0, "config", "set", "gc.keepOps", "0")
 	w.run(0, "remember", "Alice leads infra")
-	w.run(0, "config", "set", "gc.auto", "true")
+	w.run(0, "config", "set", "gc.keepOps", "2")
 	var remember operation.Operation
 	for _, o := range verbs.Operations() {
 		if o.Name == "remember" {

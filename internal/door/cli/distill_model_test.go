@@ -90,7 +90,7 @@ func TestDistillModelFails(t *testing.T) {
 	f.raw = "not JSON"
 	try("not JSON", "wrong answer")
 	f.raw = ""
-	w.env["MNEM_REWRITE_TIMEOUT"] = "1ms"
+	w.env["MNEM_MODEL_TIMEOUT"] = "1ms"
 	f.hang = true
 	try("timeout", "within 1ms")
 	if w.head() != before {

@@ -87,7 +87,7 @@ func embedWorld(t *testing.T, n int) (*world, *fakeModels) {
 	t.Cleanup(server.Close)
 	w := newWorld(t)
 	w.Sleep = func(ctx context.Context, _ time.Duration) error { return context.Cause(ctx) }
-	w.env["MNEM_EMBED_OLLAMA_URL"], w.env["MNEM_EMBED_OPENAI_URL"] = server.URL, server.URL+"/v1"
+	w.servers = map[string]string{"ollama": server.URL, "openai": server.URL + "/v1"}
 	w.init()
 	var b strings.Builder
 	for i := range n {
@@ -171,7 +171,7 @@ func TestEmbedLeavesNothingBehind(t *testing.T) {
 			}
 		}, nil, `wrong answer`, 1},
 		{"timeout", func(w *world, f *fakeModels) {
-			w.env["MNEM_EMBED_TIMEOUT"] = "20ms"
+			w.env["MNEM_MODEL_TIMEOUT"] = "20ms"
 			f.intercept = func(_ http.ResponseWriter, r *http.Request, _ int) bool {
 				<-r.Context().Done()
 				return true
@@ -184,14 +184,14 @@ func TestEmbedLeavesNothingBehind(t *testing.T) {
 			}
 		}, nil, `9 dimensions, want 8`, 2},
 		{"key for an address of the repository", func(w *world, _ *fakeModels) {
-			w.run(0, "config", "set", "embed.ollamaURL", "http://127.0.0.1:1")
-			w.env["MNEM_EMBED_OLLAMA_URL"], w.env["OLLAMA_API_KEY"] = "", "s3cret"
-		}, nil, `OLLAMA_API_KEY is not sent to the address in the repository's configuration`, 0},
+			w.run(0, "config", "set", "embed.model", "ollama:m")
+			w.env["OLLAMA_API_KEY"] = "s3cret"
+		}, []string{"--model="}, `OLLAMA_API_KEY is not sent to the address in the repository's configuration`, 0},
 		{"key in clear", func(w *world, _ *fakeModels) {
-			w.env["MNEM_EMBED_OLLAMA_URL"], w.env["OLLAMA_API_KEY"] = "http://example.invalid", "s3cret"
+			w.servers["ollama"], w.env["OLLAMA_API_KEY"] = "http://example.invalid", "s3cret"
 		}, nil, `would go over http to`, 0},
-		{"timeout that is none", func(w *world, _ *fakeModels) { w.env["MNEM_EMBED_TIMEOUT"] = "1" },
-			nil, `embed.timeout from the environment: .*is not a duration`, 0},
+		{"timeout that is none", func(w *world, _ *fakeModels) { w.env["MNEM_MODEL_TIMEOUT"] = "1" },
+			nil, `model.timeout from the environment: .*is not a duration`, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -407,11 +407,9 @@ func TestRetrieveWithoutItsModel(t *testing.T) {
 // TestEmbedPrefixes tells models what a text is for, and keeps what they say of it apart.
 func TestEmbedPrefixes(t *testing.T) {
 	w, f := embedWorld(t, 1)
-	w.run(0, "config", "set", settings.EmbedModel, "ollama:m")
-	w.run(0, "config", "set", settings.EmbedDocument, "passage: ")
-	w.run(0, "config", "set", settings.EmbedQuery, "query: ")
+	w.run(0, "config", "set", settings.EmbedModel, "ollama:e5-small")
 	got := w.embedded()
-	if !strings.HasPrefix(got.Model, "ollama:m#") || f.texts[0] != "passage: fact 0" {
+	if !strings.HasPrefix(got.Model, "ollama:e5-small#") || f.texts[0] != "passage: fact 0" {
 		t.Errorf("%+v, texts %q", got, f.texts)
 	}
 	w.run(0, "retrieve", "fact", "--embed")

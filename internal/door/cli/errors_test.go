@@ -33,7 +33,8 @@ type world struct {
 	ctx      context.Context
 	out, err bytes.Buffer
 	env      map[string]string
-	made     int // nodes that a test made up
+	servers  map[string]string // addresses of models by spec, or by provider
+	made     int               // nodes that a test made up
 }
 
 func newWorld(t *testing.T) *world {
@@ -41,7 +42,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, ctx: t.Context(), env: map[string]string{"SOURCE_DATE_EPOCH": "1767323045"}}
 	w.App = &line.App{
 		Stdin: strings.NewReader(""), Stdout: &w.out, Stderr: &w.err, Now: time.Now,
-		Getenv: func(name string) string { return w.env[name] },
+		Getenv: func(name string) string { return w.at(w.env[name]) },
 		Rand:   mathrand.NewChaCha8([32]byte{1}),
 		Dir:    t.TempDir(), User: "Sys Tem", PID: os.Getpid(),
 		Executable: "/opt/bin/mnem",
@@ -66,10 +67,31 @@ func (w *world) run(exit int, args ...string) (stdout, stderr string) {
 	w.t.Helper()
 	w.out.Reset()
 	w.err.Reset()
+	args = w.words(args)
 	if got := Run(w.ctx, w.App, args); got != exit {
 		w.t.Fatalf("mnem %q: exit code %d, want %d\n%s%s", args, got, exit, &w.out, &w.err)
 	}
 	return w.out.String(), w.err.String()
+}
+
+// words returns a command line whose models are at a test's servers.
+func (w *world) words(args []string) (words []string) {
+	for _, word := range args {
+		words = append(words, w.at(word))
+	}
+	return words
+}
+
+// at appends the address of a test's server to the model that a word ends with.
+func (w *world) at(word string) string {
+	spec := word[strings.LastIndexByte(word, '=')+1:]
+	provider, _, _ := strings.Cut(spec, ":")
+	for _, name := range []string{spec, provider} {
+		if url := w.servers[name]; url != "" && provider != spec {
+			return word + "@" + url
+		}
+	}
+	return word
 }
 
 func (w *world) write(name, text string) {

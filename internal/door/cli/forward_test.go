@@ -298,13 +298,7 @@ func TestEmbedAnswersOthers(t *testing.T) {
 		_, _ = io.WriteString(w, `{"embeddings":[[0.5,0.25]]}`)
 	}))
 	defer model.Close()
-	app.Getenv = func(name string) string {
-		if name == "MNEM_EMBED_OLLAMA_URL" {
-			return model.URL
-		}
-		return ""
-	}
-	program.Ran(t, app, "embed", "--model", "ollama:m")
+	program.Ran(t, app, "embed", "--model", "ollama:m@"+model.URL)
 	if got := program.Ran(t, app, "log", "--json"); asked != 1 || strings.Count(got, `"commit":"`) != 3 {
 		t.Errorf("asked %d times: %s", asked, got)
 	}

@@ -16,7 +16,7 @@ import (
 func TestHydeIsEmbedded(t *testing.T) {
 	w, chat := judgeWorld(t)
 	models := &fakeModels{dims: 8}
-	w.env["MNEM_EMBED_OLLAMA_URL"] = serveModel(t, models)
+	w.servers["ollama:e"] = serveModel(t, models)
 	w.run(0, "embed", "--model", "ollama:e")
 	models.texts = nil
 	chat.said = "passage"

@@ -34,7 +34,6 @@ func unmasked(t *testing.T, dir, stdin string, args ...string) {
 func TestModes(t *testing.T) {
 	dir := t.TempDir()
 	unmasked(t, dir, "", "init")
-	unmasked(t, dir, "", "config", "set", "access.count", "true")
 	unmasked(t, dir, nodeLine("tea"), "commit", "-m", "x", "-")
 	unmasked(t, dir, "", "session", "start", "s")
 	unmasked(t, dir, "", "retrieve", "tea", "--session", "s")

@@ -105,24 +105,6 @@ func TestRetireOld(t *testing.T) {
 	wants(t, "retired of all that are kept", h.captured(day(900)).Retired, 0)
 }
 
-// TestRetireMany retires the oldest turns where there are too many bytes of them.
-func TestRetireMany(t *testing.T) {
-	h := newHostProgram(t)
-	h.run(0, "config", "set", "capture.keepBytes", "2500")
-	day := func(n int) time.Time { return time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC).AddDate(0, 0, n) }
-	for n := range 5 {
-		h.sayAt(day(n), strings.Repeat("many words ", 90))
-	}
-	h.hook("stop", "")
-	wants(t, "retired of an empty memory", h.captured(day(4)).Retired, 0)
-	for n, want := range []int{0, 3, 0, 0} { // the first counts
-		h.sayAt(day(5), "few words")
-		h.hook("stop", "")
-		wants(t, fmt.Sprint("retired in run ", n), h.captured(day(5)).Retired, want)
-	}
-	wants(t, "in sight", h.shownTurns(), "4 5 6 7 8 9")
-}
-
 // TestRetireByHand retires all at once, or tells how many there are.
 func TestRetireByHand(t *testing.T) {
 	effort.Alone(t)
@@ -161,7 +143,4 @@ func TestRetireByHand(t *testing.T) {
 		h.run(1, "capture")
 		h.run(1, "config", "set", "capture.keepDays", "--", bad)
 	}
-	h.env["MNEM_CAPTURE_KEEP_DAYS"] = ""
-	h.env["MNEM_CAPTURE_KEEP_BYTES"] = "-1"
-	h.run(1, "capture")
 }

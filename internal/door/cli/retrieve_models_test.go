@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -71,10 +72,9 @@ func judgeWorld(t *testing.T) (*world, *fakeJudges) {
 	f := &fakeJudges{said: "1. third thing\n2. fact 3\n"}
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
-	for _, name := range []string{
-		"RERANK_COHERE", "RERANK_JINA", "RERANK_VOYAGE", "REWRITE_OLLAMA", "REWRITE_OPENAI",
-	} {
-		w.env["MNEM_"+name+"_URL"] = server.URL
+	w.servers = map[string]string{}
+	for _, p := range slices.Concat(settings.Rerank.Providers, settings.Rewrite.Providers) {
+		w.servers[p.Name] = server.URL
 	}
 	return w, f
 }
@@ -218,16 +218,15 @@ func TestModelFlags(t *testing.T) {
 		w.run(1, append([]string{"retrieve", "x"}, args...)...)
 	}
 	// A repository's own configuration does not learn the key.
-	delete(w.env, "MNEM_RERANK_JINA_URL")
 	w.env["JINA_API_KEY"] = "sesame"
-	w.run(0, "config", "set", "rerank.jinaURL", "http://127.0.0.1:1")
-	_, stderr := w.run(1, "retrieve", "fact", "--set", "rerank=jina:m")
+	w.run(0, "config", "set", settings.RerankModel, "jina:m")
+	_, stderr := w.run(1, "retrieve", "fact", "--set", "rerank=configured")
 	if !strings.Contains(stderr, "not sent") || f.requests != 0 {
 		t.Errorf("%d requests, stderr %q", f.requests, stderr)
 	}
-	for _, key := range []string{
-		"rerank.cohereURL", "rewrite.openaiURL", "rerank.timeout", "rewrite.timeout",
+	for key, value := range map[string]string{
+		settings.RerankModel: "cohere:m@ftp://x", settings.RewriteModel: "openai:m@ftp://x", "model.timeout": "ftp://x",
 	} {
-		w.run(1, "config", "set", key, "ftp://x")
+		w.run(1, "config", "set", key, value)
 	}
 }

@@ -40,7 +40,7 @@ func atOnce(t *testing.T, app *line.App, lines ...[]string) []int {
 // settings are a value for each of some keys, security ones among them.
 var settings = map[string]string{
 	"author": "Ada", "wait": "9s", "sign": "false", "key": "work", "require-signed": "import",
-	"gc.auto": "false", "gc.keepOps": "77", "gc.grace": "400h", "access.count": "true",
+	"gc.keepOps": "77", "gc.grace": "400h",
 }
 
 // TestSettingsAtOnce writes each kind of file from many command lines at once: whatever was
@@ -113,29 +113,6 @@ func TestSettingsAtOnce(t *testing.T) {
 	}
 	if made != 1 {
 		t.Errorf("%d policies were made", made)
-	}
-}
-
-// TestAccessesAtOnce counts answers that processes give at once, each with the repository open for
-// reading.
-func TestAccessesAtOnce(t *testing.T) {
-	dir := newRepo(t)
-	app := program.In(dir, io.Discard, io.Discard)
-	app.Stdin = strings.NewReader(nodeLine("alpha"))
-	program.Ran(t, app, "commit", "-m", "x", "-")
-	program.Ran(t, app, "config", "set", "access.count", "true")
-	var lines [][]string
-	for range 12 {
-		lines = append(lines, []string{"retrieve", "alpha"})
-	}
-	for _, code := range atOnce(t, app, lines...) {
-		if code != 0 {
-			t.Errorf("exit code %d", code)
-		}
-	}
-	data, err := os.ReadFile(filepath.Join(dir, ".mnem", "access.json"))
-	if err != nil || !strings.Contains(string(data), fmt.Sprintf(":%d}", len(lines))) {
-		t.Errorf("%d answers were counted as %s, %v", len(lines), data, err)
 	}
 }
 

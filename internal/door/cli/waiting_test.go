@@ -54,9 +54,7 @@ func newWaiting(t *testing.T, held bool) *waiting {
 		judges.ServeHTTP(to, r)
 	}))
 	t.Cleanup(server.Close)
-	for _, name := range []string{"EMBED_OLLAMA", "RERANK_COHERE", "REWRITE_OLLAMA"} {
-		w.env["MNEM_"+name+"_URL"] = server.URL
-	}
+	w.servers = map[string]string{"ollama": server.URL, "cohere": server.URL}
 	nowhere := httptest.NewServer(http.HandlerFunc(func(to http.ResponseWriter, _ *http.Request) {
 		w.meanwhile()
 		http.Error(to, "out of order", http.StatusBadRequest)
@@ -138,7 +136,7 @@ func TestNothingWaitsWithTheRepository(t *testing.T) {
 			}
 			w.out.Reset()
 			w.err.Reset()
-			if code := Run(w.ctx, w.App, tt.args); (code != 0) != tt.fails || w.waits == 0 {
+			if code := Run(w.ctx, w.App, w.words(tt.args)); (code != 0) != tt.fails || w.waits == 0 {
 				t.Errorf("mnem %q, held %t: exit code %d after %d waits\n%s%s", tt.args, held, code, w.waits, &w.out, &w.err)
 			}
 		}
@@ -173,7 +171,7 @@ func TestNothingWaitsForAReader(t *testing.T) {
 			to := &stalled{w: w}
 			one := *w.App
 			one.Stdout = to
-			if code := Run(w.ctx, &one, args); code != 0 || w.waits != 1 || to.got.String() != want {
+			if code := Run(w.ctx, &one, w.words(args)); code != 0 || w.waits != 1 || to.got.String() != want {
 				t.Errorf("mnem %q, held %t: exit code %d after %d waits, %d bytes of %d\n%s", args, held, code, w.waits,
 					to.got.Len(), len(want), &w.err)
 			}

@@ -24,6 +24,9 @@ func (c *Line) Configs() (*settings.Layers, error) {
 	if c.Conf != nil {
 		return c.Conf, nil
 	}
+	if err := settings.CheckVariables(c.Env); err != nil {
+		return nil, err
+	}
 	var conf settings.Layers
 	path, err := c.repoConfig()
 	if err == nil {

@@ -20,7 +20,8 @@ func Embedder(c *line.Line, spec, flag string, opt embed.OpenOptions) (embed.Emb
 	if err := MayChooseModel(c, spec); err != nil {
 		return nil, err
 	}
-	if spec == "" {
+	kept := spec == ""
+	if kept {
 		var err error
 		if spec, err = c.Configured(settings.EmbedModel); err != nil {
 			return nil, err
@@ -37,7 +38,8 @@ func Embedder(c *line.Line, spec, flag string, opt embed.OpenOptions) (embed.Emb
 	if ok && dir != "" {
 		spec = "static:" + c.Absolute(dir)
 	}
-	if err := embedOptions(c, spec, &opt); err != nil {
+	var err error
+	if opt.ProviderOptions, err = modelOptions(c, settings.Embed, spec, kept, opt.Attempts); err != nil {
 		return nil, err
 	}
 	e, err := embed.Open(spec, opt)
@@ -55,24 +57,6 @@ func builtIn(c *line.Line, opt embed.OpenOptions) (embed.Embedder, error) {
 			"name another one: there are %s", model.List(embed.Specs(), "and"))
 	}
 	return embed.OpenExact(c.App.Meaning, opt.Progress), nil
-}
-
-// embedOptions fills in what is configured for the provider that a spec names.
-func embedOptions(c *line.Line, spec string, opt *embed.OpenOptions) error {
-	dims, err := c.Configured(settings.EmbedDims)
-	if err == nil {
-		opt.Dims, err = settings.ParseEmbedDims(dims)
-	}
-	if err == nil {
-		opt.QueryPrefix, err = c.Configured(settings.EmbedQuery)
-	}
-	if err == nil {
-		opt.DocumentPrefix, err = c.Configured(settings.EmbedDocument)
-	}
-	if err == nil {
-		opt.ProviderOptions, err = modelOptions(c, settings.Embed, spec, opt.Attempts)
-	}
-	return err
 }
 
 // documents is a model as what embeds nodes.

@@ -210,9 +210,6 @@ func callOf(c *line.Line) (*peers.Call, error) {
 		return nil, err
 	}
 	call.Caller.Time = now.String()
-	if call.Accesses, err = countsAccesses(c); err != nil {
-		return nil, err
-	}
 	if call.Root, err = c.Dir(); err != nil {
 		return nil, err
 	}

@@ -14,8 +14,8 @@ import (
 
 // collecting says what a collection after a write keeps, nil if there is to be none.
 func collecting(c *line.Line) *peers.Collect {
-	auto, err := VerbHost{c}.Setting("MNEM_GC_AUTO", "gc.auto")
-	if err != nil || auto == "false" {
+	most, err := VerbHost{c}.Setting(upkeep.KeepOpsEnv, upkeep.KeepOpsKey)
+	if err != nil || most == "0" {
 		return nil
 	}
 	keep := &upkeep.GCRequest{KeepOps: care.DefaultKeepOps, Grace: upkeep.DefaultGrace}

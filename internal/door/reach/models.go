@@ -21,7 +21,7 @@ const QueryAttempts = 2
 // configuration holds: each once.
 func ModelVariables() []line.Variable {
 	var list []line.Variable
-	for _, key := range slices.Concat(settings.EmbedKeys(), settings.RerankKeys(), settings.RewriteKeys()) {
+	for _, key := range settings.ModelKeys() {
 		list = append(list, line.Variable{Name: key.Env, Means: key.Help})
 	}
 	for _, p := range slices.Concat(settings.Embed.Providers, settings.Rerank.Providers, settings.Rewrite.Providers) {
@@ -32,32 +32,20 @@ func ModelVariables() []line.Variable {
 	return list
 }
 
-// modelOptions returns how to reach the provider that a spec names, as it is configured.
-func modelOptions(c *line.Line, u *settings.ModelUse, spec string, attempts int) (model.ProviderOptions, error) {
-	opt := model.ProviderOptions{Attempts: attempts}
-	timeout, err := c.Configured(u.TimeoutKey().Name)
-	if err == nil {
-		opt.Timeout, err = settings.ParseModelTimeout(u.TimeoutKey().Name, timeout)
-	}
-	if err != nil {
-		return opt, err
-	}
+// modelOptions returns how to reach the model that a spec names. kept is whether the spec is the configured one.
+func modelOptions(c *line.Line, u *settings.ModelUse, spec string, kept bool, attempts int) (model.ProviderOptions, error) {
+	timeout, err := u.Timeout(c.Configured)
+	opt := model.ProviderOptions{Attempts: attempts, Timeout: timeout}
 	if c.App.Sleep != nil {
 		opt.Clock = modelClock{c.App}
 	}
 	name, _, _ := strings.Cut(spec, ":")
 	for _, p := range u.Providers {
-		if p.Name != name {
-			continue
-		}
-		if opt.URL, err = c.Configured(u.URLKey(p)); err != nil {
-			return opt, err
-		}
-		if opt.Key, err = modelSecret(c, p.Secret, u.URLKey(p)); err != nil {
-			return opt, err
+		if p.Name == name && err == nil {
+			opt.Key, err = modelSecret(c, u, p.Secret, spec, kept)
 		}
 	}
-	return opt, nil
+	return opt, err
 }
 
 // modelClock is the time by which requests are tried again.
@@ -77,22 +65,21 @@ func noModel(c *line.Line, reason, flag, key string) error {
 	return line.Hint(err, "name one with %s, or run 'mnem config set %s SPEC'", flag, key)
 }
 
-// modelSecret returns a provider's key. It is not sent where only the repository's configuration
-// says so: a directory that somebody else made would get the key of whoever looks into it.
-func modelSecret(c *line.Line, env, urlKey string) (model.Secret, error) {
+// modelSecret returns a provider's key. It is not sent to an address that only the repository's configuration names: a
+// directory that somebody else made would get the key of any user who looks into it.
+func modelSecret(c *line.Line, u *settings.ModelUse, env, spec string, kept bool) (model.Secret, error) {
 	secret := c.Env(env)
-	if secret == "" {
-		return "", nil
+	if _, address := model.SplitAddress(spec); secret == "" || address == "" || !kept {
+		return model.Secret(secret), nil
 	}
-	key, err := settings.KeyOf(urlKey)
+	key, err := settings.KeyOf(u.Key)
 	if err != nil {
 		return "", err
 	}
 	got, err := c.LookUp(key, false)
 	if err == nil && got.From == settings.FromRepository {
-		err = line.Hint(fmt.Errorf("%w: %s is not sent to the address in the repository's configuration",
-			state.ErrInvalid, env), "set it with 'mnem config set --user %s URL' or %s, or clear %s",
-			urlKey, key.Env, env)
+		return "", line.Hint(fmt.Errorf("%w: %s is not sent to the address in the repository's configuration",
+			state.ErrInvalid, env), "name the model with %s or a flag, or clear %s", key.Env, env)
 	}
 	return model.Secret(secret), err
 }

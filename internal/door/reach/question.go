@@ -9,10 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/model/embed"
-	"github.com/mnem-project/mnem/internal/model/rerank"
 	"github.com/mnem-project/mnem/internal/model/rewrite"
 	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/verb"
@@ -62,12 +60,9 @@ func (h VerbHost) Models(m *verb.QuestionModels) (*complete.Models, retrieve.Rer
 		modelWarning(c, use, "%v", err)
 	}}
 	var reranker retrieve.Reranker
-	spec, err := rerankSpec(c, m.Rerank)
-	if err == nil && spec != "" {
-		var judge *rerank.Reranker
-		if judge, err = openReranker(c, spec); err == nil {
-			reranker = tellingReranker{judge, c}
-		}
+	judge, err := openReranker(c, m.Rerank)
+	if judge != nil {
+		reranker = tellingReranker{judge, c}
 	}
 	if err == nil && m.Embed != "" {
 		var opt embed.OpenOptions
@@ -176,11 +171,4 @@ func (r *conversation) Read(p []byte) (int, error) {
 func (h VerbHost) Clock() func() time.Duration {
 	begin := h.C.App.Now()
 	return func() time.Duration { return h.C.App.Now().Sub(begin) }
-}
-
-// Shown implements verb.Caller. An answer that was given stays one, whatever happens here.
-func (h VerbHost) Shown(ctx context.Context, nodes map[graph.ID]int64) {
-	if err := addUsed(ctx, h.C, nodes); err != nil {
-		h.C.Remark("warning: accesses are not counted: %v", err)
-	}
 }

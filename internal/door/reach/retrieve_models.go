@@ -21,20 +21,22 @@ func rerankSpecs(word string) string {
 	return strings.Join(specs[:last], ", ") + word + " " + specs[last]
 }
 
-// rerankSpec returns what a value of rerank names.
-func rerankSpec(c *line.Line, value string) (string, error) {
-	if err := MayChooseModel(c, value); err != nil || value != ModelConfigured {
-		return value, err
-	}
-	spec, err := c.Configured(settings.RerankModel)
-	if err == nil && spec == "" {
-		err = noModel(c, "no model to rerank with: there are "+rerankSpecs(" and"), "--set rerank=SPEC", settings.RerankModel)
-	}
-	return spec, err
-}
-
+// openReranker opens what a value of rerank names, nil for "".
 func openReranker(c *line.Line, spec string) (*rerank.Reranker, error) {
-	opt, err := modelOptions(c, settings.Rerank, spec, QueryAttempts)
+	if err := MayChooseModel(c, spec); err != nil || spec == "" {
+		return nil, err
+	}
+	kept := spec == ModelConfigured
+	if kept {
+		var err error
+		if spec, err = c.Configured(settings.RerankModel); err != nil {
+			return nil, err
+		}
+	}
+	if spec == "" {
+		return nil, noModel(c, "no model to rerank with: there are "+rerankSpecs(" and"), "--set rerank=SPEC", settings.RerankModel)
+	}
+	opt, err := modelOptions(c, settings.Rerank, spec, kept, QueryAttempts)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +71,8 @@ func openQueryRewriter(c *line.Line, spec, flag string, attempts int) (complete.
 	if err != nil {
 		return nil, err
 	}
-	if spec == "" {
+	kept := spec == ""
+	if kept {
 		if spec, err = c.Configured(settings.RewriteModel); err != nil {
 			return nil, err
 		}
@@ -78,7 +81,7 @@ func openQueryRewriter(c *line.Line, spec, flag string, attempts int) (complete.
 		return nil, noModel(c, "no model to rewrite with: there are "+
 			model.List(model.Specs(settings.Rewrite.Providers), "and"), flag, settings.RewriteModel)
 	}
-	opt, err := modelOptions(c, settings.Rewrite, spec, attempts)
+	opt, err := modelOptions(c, settings.Rewrite, spec, kept, attempts)
 	if err != nil {
 		return nil, err
 	}

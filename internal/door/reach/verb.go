@@ -355,9 +355,6 @@ func (h VerbHost) Now() (graph.Time, error) { return h.C.Now() }
 // Trusted implements verb.Host.
 func (h VerbHost) Trusted() (commit.Verifier, error) { return h.C.Trusted() }
 
-// Accesses implements verb.Host.
-func (h VerbHost) Accesses() (func(graph.ID) int64, error) { return usedCounts(h.C) }
-
 // Working implements verb.Host.
 func (h VerbHost) Working(what string) func() {
 	p := h.C.Progress()

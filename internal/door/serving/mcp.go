@@ -28,7 +28,7 @@ type mcpRequest struct {
 	Profile    string `op:"" default:"core" enum:"read core full" doc:"which tools there are: {PROFILE} is read, core or full"`
 	Pin        bool   `op:"" doc:"answer from the commit at the first call, whatever is committed"`
 	NoSession  bool   `op:"" doc:"record no session"`
-	WithGlobal bool   `op:"" doc:"have retrieve and recall ask the user's own repository too" note:" (MNEM_MCP_GLOBAL; config: mcp.withGlobal)"`
+	WithGlobal bool   `op:"" doc:"have retrieve and recall ask the user's own repository too"`
 	Debug      bool   `op:"" doc:"log more on standard error"`
 	Author     string `op:"" doc:"who makes changes" note:" (MNEM_AUTHOR; config: author)"`
 	Agent      string `op:"" doc:"the program that acts for the author" note:" (MNEM_AGENT; default: name and version of the client)"`
@@ -141,13 +141,8 @@ func serveProject(ctx context.Context, c *line.Line, opt *mcpRequest, options mc
 	return mcp.New(verbs.Operations(), p, options).Run(ctx, c.App.Stdin, c.App.Stdout)
 }
 
-// alsoGlobal reports whether the user has configured that the user's own memory is asked beside a project's, or keeps
-// some of its own.
+// alsoGlobal reports whether the user's own memory keeps types of memories, and is therefore asked beside a project's.
 func alsoGlobal(c *line.Line) (bool, error) {
-	also, err := reach.OfUser(c, settings.AlsoGlobalKey, "false")
-	if also == "true" || err != nil {
-		return also == "true", err
-	}
 	types, err := reach.GlobalTypes(c)
 	return len(types) > 0, err
 }

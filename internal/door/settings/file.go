@@ -83,14 +83,21 @@ func Find(list []Setting, key string) (string, bool) {
 	return "", false
 }
 
-// Read reads a configuration: one JSON object of known keys and strings. It is nil if
-// there is no file.
+// Read reads a configuration: one JSON object of known keys and strings. It is nil if there is no file. A key of older
+// versions is an error that names its replacement.
 func Read(path string) ([]Setting, error) {
 	data, err := filestate.Read(path, MaxFile)
 	if err != nil {
 		return nil, fmt.Errorf("read config: %w", err)
 	}
-	return parseFile(path, data)
+	list, err := parseFile(path, data)
+	for _, s := range list {
+		if err := removed(s.Key); err != nil {
+			return nil, verb.Hintf(fmt.Errorf("config %s: %w", path, err),
+				"run 'mnem config unset %s', with --user for the user's configuration", s.Key)
+		}
+	}
+	return list, err
 }
 
 // parseFile parses what a file has, nil for none.
@@ -105,7 +112,7 @@ func parseFile(path string, data []byte) ([]Setting, error) {
 	return list, nil
 }
 
-// Parse reads the bytes of a configuration.
+// Parse reads the bytes of a configuration. Values of removed keys are not checked.
 func Parse(data []byte) ([]Setting, error) {
 	v, err := ipld.ParseJSON(bytes.TrimSpace(data))
 	if err != nil {
@@ -117,6 +124,9 @@ func Parse(data []byte) ([]Setting, error) {
 	var list []Setting
 	for _, e := range v.Entries() {
 		key, err := KeyOf(e.Key)
+		if WasRemoved(e.Key) {
+			key, err = Key{Check: func(string) error { return nil }}, nil
+		}
 		if err == nil && e.Value.Kind() != ipld.String {
 			err = fmt.Errorf("%w: %s: not a string", state.ErrInvalid, e.Key)
 		}

@@ -28,8 +28,7 @@ import (
 
 // Names of keys and variables that are asked for by name.
 const (
-	AccessKey       = "access.count"
-	AlsoGlobalKey   = "mcp.withGlobal"
+	CacheKey        = "cache"
 	ClientKey       = "client" // of databases
 	ConflictsKey    = "sync.conflicts"
 	FallbackKey     = "mcp.fallback"
@@ -97,33 +96,25 @@ var keys = sync.OnceValue(func() []Key {
 			"true or false", CheckBool},
 		{FallbackKey, "MNEM_MCP_FALLBACK", FallbackNone,
 			"what 'mnem mcp' serves where no repository is: none or global", checkFallback},
-		{AlsoGlobalKey, "MNEM_MCP_GLOBAL", "false", "whether 'mnem mcp' asks the user's own repository too: true or false",
-			CheckBool},
 		{TypesKey, "MNEM_GLOBAL_TYPES", NoTypes,
 			"types that your own repository keeps: as preference,rule", checkTypes},
 		{hooks.PrivateKey, "MNEM_PRIVATE", "false", "whether hooks note nothing of what is said: true or false", checkPrivate},
 		{ingesting.KeepDaysKey, ingesting.KeepDaysEnv, strconv.Itoa(capture.DefaultKeepDays),
 			"after how many days turns are retired; 0 for never",
 			func(v string) error { _, err := ingesting.ParseKeepDays(v); return err }},
-		{ingesting.KeepBytesKey, ingesting.KeepBytesEnv, strconv.Itoa(capture.DefaultKeepBytes),
-			"beyond how many bytes turns are retired; 0 for never",
-			func(v string) error { _, err := ingesting.ParseKeepBytes(v); return err }},
 		{verb.ZoneKey, verb.ZoneVariable, "UTC", "the time zone of days in questions: Europe/Berlin, +02:00",
 			verb.CheckZone},
 		{FollowKey, FollowVariable, "false", "whether the memory is on git's branch: true or false", CheckBool},
-		{"gc.auto", "MNEM_GC_AUTO", "true", "whether writes collect garbage when there is much: " +
-			"true or false", CheckBool},
 		{"gc.keepOps", "MNEM_GC_KEEP_OPS", strconv.Itoa(care.DefaultKeepOps),
-			"how many operations a collection keeps",
+			"how many operations a collection keeps; 0: writes collect nothing",
 			func(v string) error { _, err := upkeep.ParseKeepOps(v); return err }},
 		{"gc.grace", "MNEM_GC_GRACE", upkeep.DefaultGrace.String(),
 			"how long a collection keeps operations: a duration like 336h",
 			func(v string) error { _, err := upkeep.ParseGrace(v); return err }},
-	}, slices.Concat(CacheKeys(), []Key{
-		{AccessKey, "MNEM_ACCESS_COUNT", "false", "whether answers are counted by memory: true or false", CheckBool},
-	}, EmbedKeys(), []Key{
+		{CacheKey, "MNEM_CACHE", "", "most memory for what is kept of a repository: a size like 64MiB",
+			func(v string) error { _, err := ParseSize(v); return err }},
 		{ProfileKey, ProfileVariable, "", "the retrieval profile, as --profile of 'mnem retrieve'", checkProfile},
-	}, RerankKeys(), RewriteKeys())...)
+	}, ModelKeys()...)
 })
 
 // CheckBool checks a value that is true or false.
@@ -148,6 +139,9 @@ func KeyOf(name string) (Key, error) {
 		if k.Name == name {
 			return k, nil
 		}
+	}
+	if err := removed(name); err != nil {
+		return Key{}, err
 	}
 	return Key{}, fmt.Errorf("%w: unknown config key %q: want one of %s", state.ErrInvalid, name,
 		strings.Join(Names(), ", "))
@@ -227,25 +221,6 @@ func checkProfile(v string) error {
 		return fmt.Errorf("%w: %s: %q is not the name of a profile", state.ErrInvalid, ProfileKey, v)
 	}
 	return nil
-}
-
-// CacheKeys are the bounds of what a process keeps in memory of a repository, in the order of the
-// fields of core.Options.
-func CacheKeys() []Key {
-	key := func(name, env, value, what string) Key {
-		return Key{"cache." + name, "MNEM_CACHE_" + env, value,
-			"most memory for " + what + ": a size like 64MiB",
-			func(v string) error { _, err := ParseSize(v); return err }}
-	}
-	return []Key{
-		key("all", "ALL", "", "all of these"),
-		key("blocks", "BLOCKS", "", "stored blocks"),
-		key("trees", "TREES", "64MiB", "decoded trees"),
-		key("index", "INDEX", "64MiB", "decoded parts of the index"),
-		key("links", "LINKS", "32MiB", "links between nodes"),
-		key("dense", "DENSE", "64MiB", "sketches and dense vectors"),
-		key("sparse", "SPARSE", "256MiB", "sparse vectors"),
-	}
 }
 
 // ParseSize reads a number of bytes, which may end in KiB, MiB or GiB.

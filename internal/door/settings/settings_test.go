@@ -91,3 +91,25 @@ func TestParseSize(t *testing.T) {
 		}
 	}
 }
+
+// TestRemovedKeys: no removed name is one of a key in use, and what replaces it exists.
+func TestRemovedKeys(t *testing.T) {
+	for _, g := range Removed() {
+		if _, err := KeyOf(g.Key); !errors.Is(err, state.ErrInvalid) || !strings.Contains(err.Error(), "was removed") {
+			t.Errorf("%s: %v", g.Key, err)
+		}
+		for _, k := range Keys() {
+			if k.Env == g.Env {
+				t.Errorf("%s is in use", g.Env)
+			}
+		}
+		now, _, _ := strings.Cut(g.Now, " ")
+		if _, err := KeyOf(strings.Trim(now, ",")); err != nil && g.Now != "" && now != "mnem" {
+			t.Errorf("%s is now %s: %v", g.Key, g.Now, err)
+		}
+		env := func(names ...string) string { return map[string]string{g.Env: "x"}[names[0]] }
+		if err := CheckVariables(env); err == nil || !strings.Contains(err.Error(), g.Env) {
+			t.Errorf("%s: %v", g.Env, err)
+		}
+	}
+}

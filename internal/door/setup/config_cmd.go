@@ -35,7 +35,7 @@ type (
 func ConfigHelp() string {
 	var keys strings.Builder
 	for _, k := range settings.Keys() {
-		fmt.Fprintf(&keys, "  %-21s %s (%s)\n", k.Name, k.Help, k.Env)
+		fmt.Fprintf(&keys, "  %-17s  %s (%s)\n", k.Name, k.Help, k.Env)
 	}
 	return "Read and write the configuration of the repository, .mnem/config.json, or with --user\n" +
 		"that of the user, mnem/config.json under XDG_CONFIG_HOME or the system's directory of\n" +
@@ -90,15 +90,22 @@ func configGet(_ context.Context, c *line.Line, q *ConfigGetRequest) error {
 
 // ConfigSet sets a key.
 func ConfigSet(ctx context.Context, c *line.Line, q *ConfigSetRequest) error {
-	return editConfig(ctx, c, q.User, q.Key, func(key settings.Key, list []settings.Setting) ([]settings.Setting, error) {
+	key, err := settings.KeyOf(q.Key)
+	if err != nil {
+		return err
+	}
+	return editConfig(ctx, c, q.User, func(list []settings.Setting) ([]settings.Setting, error) {
 		return settings.With(list, key.Name, q.Value), key.Check(q.Value)
 	})
 }
 
-// ConfigUnset removes a key.
+// ConfigUnset removes a key, which may be one of older versions.
 func ConfigUnset(ctx context.Context, c *line.Line, q *ConfigGetRequest) error {
-	return editConfig(ctx, c, q.User, q.Key, func(key settings.Key, list []settings.Setting) ([]settings.Setting, error) {
-		return settings.Without(list, key.Name), nil
+	if _, err := settings.KeyOf(q.Key); err != nil && !settings.WasRemoved(q.Key) {
+		return err
+	}
+	return editConfig(ctx, c, q.User, func(list []settings.Setting) ([]settings.Setting, error) {
+		return settings.Without(list, q.Key), nil
 	})
 }
 
@@ -122,20 +129,13 @@ func configList(_ context.Context, c *line.Line, q *configScope) error {
 
 // editConfig changes one configuration, upon all that other processes changed in it before.
 func editConfig(
-	ctx context.Context, c *line.Line, user bool, name string,
-	edit func(settings.Key, []settings.Setting) ([]settings.Setting, error),
+	ctx context.Context, c *line.Line, user bool, edit func([]settings.Setting) ([]settings.Setting, error),
 ) error {
-	key, err := settings.KeyOf(name)
-	if err != nil {
-		return err
-	}
 	path, err := configPath(c, user)
 	if err != nil {
 		return err
 	}
-	return settings.Edit(ctx, path, func(list []settings.Setting) ([]settings.Setting, error) {
-		return edit(key, list)
-	})
+	return settings.Edit(ctx, path, edit)
 }
 
 func configPath(c *line.Line, user bool) (string, error) {

@@ -20,13 +20,12 @@ var ollama = protocol{
 	},
 	// For Ollama the two are the same model.
 	identity: func(name string) string { return strings.TrimSuffix(name, ":latest") },
-	request: func(name string, texts []string, dims int) any {
+	request: func(name string, texts []string) any {
 		return struct {
-			Model      string   `json:"model"`
-			Input      []string `json:"input"`
-			Truncate   bool     `json:"truncate"`
-			Dimensions int      `json:"dimensions,omitempty"`
-		}{name, texts, true, dims}
+			Model    string   `json:"model"`
+			Input    []string `json:"input"`
+			Truncate bool     `json:"truncate"`
+		}{name, texts, true}
 	},
 	decode: decodeOllama,
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/mnem-project/mnem/internal/base/vector"
 	"github.com/mnem-project/mnem/internal/model"
 )
 
@@ -19,16 +18,6 @@ type OpenOptions struct {
 
 	// Name is what a static model is called; its directory's base name if empty.
 	Name string
-
-	// Dims asks a remote model for shortened vectors of so many dimensions; 0 for its own number. It
-	// is a part of the model's identity.
-	Dims int
-	// ExpectDim is the number of dimensions that a remote model's vectors must have, such as that of
-	// those already stored; 0 for that of the first answer.
-	ExpectDim int
-	// QueryPrefix and DocumentPrefix stand before each text for a remote model, as some want it
-	// ("search_query: "); at most 1,024 bytes. They are a part of the model's identity.
-	QueryPrefix, DocumentPrefix string
 
 	Batch    int      // texts in one request: 1 to 2,048, default 64
 	Progress Progress // default none
@@ -45,22 +34,12 @@ func (o OpenOptions) withDefaults() OpenOptions {
 func (o OpenOptions) Validate() error {
 	o = o.withDefaults()
 	err := model.CheckBounds([]model.Bound{
-		{Name: "Dims", Value: int64(o.Dims), High: vector.MaxDims},
-		{Name: "ExpectDim", Value: int64(o.ExpectDim), High: vector.MaxDims},
 		{Name: "Batch", Value: int64(o.Batch), Low: 1, High: maxBatch},
-		{Name: "length of QueryPrefix", Value: int64(len(o.QueryPrefix)), High: maxPrefix},
-		{Name: "length of DocumentPrefix", Value: int64(len(o.DocumentPrefix)), High: maxPrefix},
 	})
 	if err != nil {
 		return err
 	}
-	if err := o.ProviderOptions.Validate(); err != nil {
-		return err
-	}
-	if o.Dims > 0 && o.ExpectDim > 0 && o.Dims != o.ExpectDim {
-		return fmt.Errorf("options Dims %d and ExpectDim %d differ", o.Dims, o.ExpectDim)
-	}
-	return nil
+	return o.ProviderOptions.Validate()
 }
 
 // remotes lists the providers behind HTTP.
@@ -78,7 +57,7 @@ func Specs() []string {
 //
 //	hash             hashed features, English; also hash:en, and hash:none for other languages
 //	static:DIR       the table of token vectors in a directory
-//	PROVIDER:MODEL   a model of one of Remotes
+//	PROVIDER:MODEL   a model of one of Remotes; MODEL@URL if it is elsewhere than its provider
 //
 // Local models are read here; nothing is asked of a remote one before the first Embed. The error
 // wraps ErrProvider if the provider does not exist.

@@ -26,15 +26,14 @@ func TestOpen(t *testing.T) {
 		{"hash:none", "hash-1:none", OpenOptions{}, 512},
 		{"static:" + dir, "static-1:tiny@", OpenOptions{}, 4},
 		{"static:" + dir, "static-1:mine@", OpenOptions{Name: "mine"}, 4},
-		{"ollama:nomic-embed-text", "ollama:nomic-embed-text", OpenOptions{}, 0},
-		{"ollama:nomic-embed-text:latest", "ollama:nomic-embed-text", OpenOptions{}, 0},
+		{"ollama:nomic-embed-text", "ollama:nomic-embed-text#", OpenOptions{}, 0},
+		{"ollama:nomic-embed-text:latest", "ollama:nomic-embed-text#", OpenOptions{}, 0},
 		{"ollama:x:v1.5", "ollama:x:v1.5", OpenOptions{}, 0},
-		{"openai:x:latest", "openai:x:latest", OpenOptions{ExpectDim: 7}, 7},
-		{"openai:org/x", "openai:org/x@256#", OpenOptions{Dims: 256, QueryPrefix: "q: "}, 256},
-		{
-			"ollama:" + long, "ollama:" + long + "@65536#",
-			OpenOptions{Dims: 1 << 16, QueryPrefix: "q"}, 1 << 16,
-		},
+		{"openai:x:latest", "openai:x:latest", OpenOptions{}, 0},
+		{"openai:org/x@https://host/v1", "openai:org/x", OpenOptions{}, 0},
+		{"openai:x@y@http://[::1]:1", "openai:x@y", OpenOptions{}, 0},
+		{"ollama:org/E5-base:latest@http://host", "ollama:org/E5-base#", OpenOptions{}, 0},
+		{"ollama:" + long, "ollama:" + long, OpenOptions{}, 0},
 	}
 	for _, c := range cases {
 		e, err := Open(c.spec, c.opt)
@@ -55,16 +54,13 @@ func TestOpen(t *testing.T) {
 
 // TestIdentityOfPrefixes checks that two pairs of prefixes never share a name by being joined.
 func TestIdentityOfPrefixes(t *testing.T) {
-	seen := map[string]string{}
-	for _, pair := range [][2]string{{"", ""}, {"ab", ""}, {"", "ab"}, {"a", "b"}, {"b", "a"}} {
-		e, err := Open("ollama:m", OpenOptions{QueryPrefix: pair[0], DocumentPrefix: pair[1]})
-		if err != nil {
-			t.Fatal(err)
+	seen := map[string]prefixes{}
+	for _, pair := range []prefixes{{"", ""}, {"ab", ""}, {"", "ab"}, {"a", "b"}, {"b", "a"}} {
+		id := identity(&ollama, "m", pair)
+		if other, twice := seen[id]; twice {
+			t.Errorf("%q and %q are both %s", pair, other, id)
 		}
-		if other, twice := seen[e.Model()]; twice {
-			t.Errorf("%q and %s are both %s", pair, other, e.Model())
-		}
-		seen[e.Model()] = fmt.Sprintf("%q", pair)
+		seen[id] = pair
 	}
 }
 
@@ -103,17 +99,16 @@ func TestOpenRefuses(t *testing.T) {
 		{"openai:m", key(OpenOptions{ProviderOptions: model.ProviderOptions{URL: "http://host"}}), "over http"},
 		{"openai:m", OpenOptions{ProviderOptions: model.ProviderOptions{Key: testKey + "\n"}}, "a line end"},
 		{"openai:m", OpenOptions{ProviderOptions: model.ProviderOptions{Key: testKey + "é"}}, "not ASCII"},
-		{"ollama:m", OpenOptions{Dims: -1}, "Dims is -1, want 0 to"},
-		{"ollama:m", OpenOptions{ExpectDim: 1 << 17}, "ExpectDim is"},
-		{"ollama:m", OpenOptions{Dims: 2, ExpectDim: 3}, "differ"},
+		{"ollama:m@ftp://host", OpenOptions{}, "want http://HOST"},
+		{"ollama:@http://host", OpenOptions{}, "no model given"},
+		{"openai:m@https://me:" + testKey + "@host", OpenOptions{}, "holds a user"},
+		{"openai:m@http://host", key(OpenOptions{}), "over http"},
 		{"ollama:m", OpenOptions{Batch: 5000}, "Batch is"},
 		{"ollama:m", OpenOptions{ProviderOptions: model.ProviderOptions{Attempts: 21}}, "Attempts is"},
 		{"ollama:m", OpenOptions{ProviderOptions: model.ProviderOptions{Timeout: -time.Second}}, "Timeout is"},
 		{"ollama:m", OpenOptions{ProviderOptions: model.ProviderOptions{MaxWait: 48 * time.Hour}}, "MaxWait is"},
 		{"ollama:m", OpenOptions{ProviderOptions: model.ProviderOptions{PerMinute: -1}}, "PerMinute is"},
 		{"ollama:m", OpenOptions{ProviderOptions: model.ProviderOptions{MaxAnswer: -1}}, "MaxAnswer is"},
-		{"ollama:m", OpenOptions{QueryPrefix: strings.Repeat("q", 1025)}, "QueryPrefix is"},
-		{"ollama:m", OpenOptions{DocumentPrefix: strings.Repeat("q", 1025)}, "DocumentPrefix is"},
 	}
 	for _, c := range cases {
 		_, err := Open(c.spec, c.opt)

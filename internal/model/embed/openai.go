@@ -15,13 +15,12 @@ var openai = protocol{
 		},
 		Action: "embed", Path: "/v1/embeddings",
 	},
-	request: func(name string, texts []string, dims int) any {
+	request: func(name string, texts []string) any {
 		return struct {
-			Model      string   `json:"model"`
-			Input      []string `json:"input"`
-			Format     string   `json:"encoding_format"`
-			Dimensions int      `json:"dimensions,omitempty"`
-		}{name, texts, "float", dims}
+			Model  string   `json:"model"`
+			Input  []string `json:"input"`
+			Format string   `json:"encoding_format"`
+		}{name, texts, "float"}
 	},
 	decode: decodeOpenAI,
 }

@@ -14,7 +14,7 @@ import (
 type protocol struct {
 	model.Protocol
 	identity func(name string) string // of names that mean the same model; nil if none do
-	request  func(name string, texts []string, dims int) any
+	request  func(name string, texts []string) any
 	decode   func(answer []byte, n int) ([]floats, error)
 }
 

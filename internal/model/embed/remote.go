@@ -18,14 +18,13 @@ const (
 	defaultBatch = 64
 	maxBatch     = 2048      // what OpenAI takes
 	batchBytes   = 512 << 10 // of the texts of one request with more than one text
-	maxPrefix    = 1 << 10   // bytes
 )
 
 // remote is a model behind HTTP.
 type remote struct {
 	proto  protocol
-	name   string      // the model as the provider calls it
-	model  string      // its identity
+	model  string // its identity
+	before prefixes
 	opt    OpenOptions // without the key
 	client *model.Client
 	dims   atomic.Int64
@@ -42,26 +41,44 @@ func openRemote(p protocol, name string, opt OpenOptions) (Embedder, error) {
 		return nil, err
 	}
 	opt.Key = ""
-	r := &remote{
-		proto: p, name: name, model: identity(&p, name, &opt), opt: opt, client: client,
-	}
-	r.dims.Store(int64(max(opt.Dims, opt.ExpectDim)))
-	return r, nil
+	before := prefixesOf(client.Model())
+	return &remote{proto: p, model: identity(&p, client.Model(), before), before: before, opt: opt, client: client}, nil
 }
 
-// identity names all that a vector depends on: provider, model, dimensions asked for, and the
-// prefixes, which are cut down to a hash.
-func identity(p *protocol, name string, opt *OpenOptions) string {
+// prefixes stand before each text for models that were trained with them.
+type prefixes struct{ query, document string }
+
+// trained lists the models that want prefixes, by a part of their names: the cards of the models say so.
+var trained = []struct {
+	part string
+	prefixes
+}{
+	{"nomic-embed-text", prefixes{"search_query: ", "search_document: "}},
+	{"e5-small", prefixes{"query: ", "passage: "}},
+	{"e5-base", prefixes{"query: ", "passage: "}},
+	{"e5-large", prefixes{"query: ", "passage: "}},
+	{"mxbai-embed-large", prefixes{query: "Represent this sentence for searching relevant passages: "}},
+}
+
+func prefixesOf(name string) prefixes {
+	name = strings.ToLower(name)
+	for _, t := range trained {
+		if strings.Contains(name, t.part) && !strings.Contains(name, "instruct") {
+			return t.prefixes
+		}
+	}
+	return prefixes{}
+}
+
+// identity names all that a vector depends on: provider, model, and the prefixes, which are cut down to a hash.
+func identity(p *protocol, name string, before prefixes) string {
 	if p.identity != nil {
 		name = p.identity(name)
 	}
 	id := p.Name + ":" + name
-	if opt.Dims > 0 {
-		id += fmt.Sprintf("@%d", opt.Dims)
-	}
-	if opt.QueryPrefix != "" || opt.DocumentPrefix != "" {
-		data := binary.BigEndian.AppendUint32(nil, uint32(len(opt.QueryPrefix)))
-		sum := sha256.Sum256(append(append(data, opt.QueryPrefix...), opt.DocumentPrefix...))
+	if before != (prefixes{}) {
+		data := binary.BigEndian.AppendUint32(nil, uint32(len(before.query)))
+		sum := sha256.Sum256(append(append(data, before.query...), before.document...))
 		id += "#" + hex.EncodeToString(sum[:4])
 	}
 	return id
@@ -108,9 +125,9 @@ func (r *remote) batch(texts []string, from int) (at []int, to int) {
 func (r *remote) embedBatch(
 	ctx context.Context, texts []string, at []int, kind Kind, out [][]int8,
 ) error {
-	prefix := r.opt.DocumentPrefix
+	prefix := r.before.document
 	if kind == Query {
-		prefix = r.opt.QueryPrefix
+		prefix = r.before.query
 	}
 	inputs := make([]string, len(at))
 	for i, k := range at {
@@ -128,7 +145,7 @@ func (r *remote) embedBatch(
 
 // ask asks for the vectors of one batch.
 func (r *remote) ask(ctx context.Context, inputs []string) ([][]int8, error) {
-	body, err := model.Marshal(r.proto.request(r.name, inputs, r.opt.Dims))
+	body, err := model.Marshal(r.proto.request(r.client.Model(), inputs))
 	if err != nil {
 		return nil, r.client.Fail(err)
 	}

@@ -160,7 +160,7 @@ func TestRemoteSuccess(t *testing.T) {
 		p := newProvider(t)
 		var seen [][2]int
 		e, clock := p.open(t, kind, func(o *OpenOptions) {
-			o.Batch, o.QueryPrefix = 2, "q: "
+			o.Batch = 2
 			o.Progress = func(done, total int) { seen = append(seen, [2]int{done, total}) }
 		})
 		if e.Dim() != 0 {
@@ -172,7 +172,7 @@ func TestRemoteSuccess(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, s := range texts {
-			want := wantVector("q: " + s)
+			want := wantVector(s)
 			if strings.TrimSpace(s) == "" {
 				want = nil
 			}
@@ -186,7 +186,7 @@ func TestRemoteSuccess(t *testing.T) {
 		if want := [][2]int{{4, 6}, {6, 6}}; !slices.Equal(seen, want) {
 			t.Errorf("progress %v, want %v", seen, want)
 		}
-		if len(p.asked) != 2 || !slices.Equal(p.asked[0].inputs, []string{"q: a", "q: bbb <&> é"}) {
+		if len(p.asked) != 2 || !slices.Equal(p.asked[0].inputs, []string{"a", "bbb <&> é"}) {
 			t.Fatalf("asked %v", p.asked)
 		}
 		path := "/api/embed"
@@ -368,24 +368,6 @@ func TestRemoteDimensions(t *testing.T) {
 	if !errors.Is(err, model.ErrAnswer) || !strings.Contains(err.Error(), "4 dimensions, want 3") {
 		t.Errorf("another number: %v", err)
 	}
-	p = newProvider(t, four)
-	e, _ = p.open(t, "ollama", func(o *OpenOptions) { o.ExpectDim = 3 })
-	if _, err := e.Embed(ctx, []string{"a"}, Document); !errors.Is(err, model.ErrAnswer) || e.Dim() != 3 {
-		t.Errorf("not what was expected: %v", err)
-	}
-	if p.asked[0].body["dimensions"] != nil {
-		t.Errorf("asked %v", p.asked[0].body)
-	}
-	bothKinds(t, func(t *testing.T, kind string) {
-		p := newProvider(t)
-		e, _ := p.open(t, kind, func(o *OpenOptions) { o.Dims = 3 })
-		if _, err := e.Embed(ctx, []string{"a"}, Document); err != nil {
-			t.Error(err)
-		}
-		if got := p.asked[0].body["dimensions"]; got != 3.0 || e.Model() != kind+":m@3" {
-			t.Errorf("asked for %v dimensions of %s", got, e.Model())
-		}
-	})
 }
 
 // TestRemoteRedirect checks that neither texts nor key follow a redirect.

@@ -91,8 +91,6 @@ func (h *FakeHost) Now() (graph.Time, error) { return 0, nil }
 
 func (h *FakeHost) Trusted() (commit.Verifier, error) { return nil, nil }
 
-func (h *FakeHost) Accesses() (func(graph.ID) int64, error) { return nil, nil }
-
 func (h *FakeHost) Working(string) func() { return func() {} }
 
 func (h *FakeHost) Setting(string, string) (string, error) { return "", nil }
@@ -154,8 +152,7 @@ func Try[Req, Res any](t *testing.T, h *FakeHost, v *verb.Verb[Req, Res], req *R
 type fakeAsker struct {
 	Files map[string]string
 	asked *verb.QuestionModels // the models that were opened last
-	Seen  map[graph.ID]int64
-	Other *FakeHost // nil for none
+	Other *FakeHost            // nil for none
 }
 
 func (a *fakeAsker) Models(m *verb.QuestionModels) (*complete.Models, retrieve.Reranker, error) {
@@ -176,8 +173,6 @@ func (a *fakeAsker) File(_ context.Context, name string) (io.ReadCloser, string,
 }
 
 func (a *fakeAsker) Clock() func() time.Duration { return func() time.Duration { return 0 } }
-
-func (a *fakeAsker) Shown(_ context.Context, nodes map[graph.ID]int64) { a.Seen = nodes }
 
 func (a *fakeAsker) Global() (verb.Runner, error) {
 	return func(ctx context.Context, v *verb.Spec, req any, emit func(any) error) error {

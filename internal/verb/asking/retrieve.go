@@ -296,9 +296,8 @@ func (q *RetrieveRequest) session() string {
 
 // ask answers a question or lines of a batch.
 func ask(ctx context.Context, s *verb.Service, q *RetrieveRequest, req any, emit func(*Answer) error) error {
-	a := &asking{q: q, host: s.Host, repo: s.Repo, by: s.Commit.Stamp, shown: map[graph.ID]int64{}}
+	a := &asking{q: q, host: s.Host, repo: s.Repo, by: s.Commit.Stamp}
 	a.session, a.human = q.session(), s.Human && q.Batch == "" // lines are answered in JSON
-	defer func() { s.Host.Shown(ctx, a.shown) }()
 	base, err := q.base(s.Spec, req)
 	if err != nil {
 		return err
@@ -346,7 +345,6 @@ type asking struct {
 	human   bool
 	session string // where answers are recorded, "" for nowhere
 	by      state.Stamp
-	shown   map[graph.ID]int64
 	want    verb.Want // what the reranker is to say
 }
 
@@ -377,9 +375,6 @@ func (a *asking) retrieve(ctx context.Context, req retrieve.Request, trace *stag
 	if a.want.Texts != nil {
 		a.want.At = snap.CID()
 		return nil, nil, receipt, &a.want
-	}
-	for i := range answer.Items {
-		a.shown[answer.Items[i].ID]++
 	}
 	if a.session != "" {
 		receipt, err = sessionpkg.Record(ctx, a.repo, a.session, answer, a.by)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/agent/capture"
 	"github.com/mnem-project/mnem/internal/ingest"
 	"github.com/mnem-project/mnem/internal/state"
@@ -38,11 +37,8 @@ func (q *CaptureRequest) Check() error {
 	return nil
 }
 
-// The settings of which turns stay in sight.
-const (
-	KeepDaysKey, KeepDaysEnv   = "capture.keepDays", "MNEM_CAPTURE_KEEP_DAYS"
-	KeepBytesKey, KeepBytesEnv = "capture.keepBytes", "MNEM_CAPTURE_KEEP_BYTES"
-)
+// The setting of which turns stay in sight.
+const KeepDaysKey, KeepDaysEnv = "capture.keepDays", "MNEM_CAPTURE_KEEP_DAYS"
 
 // Configure takes from the configuration which turns stay in sight.
 func (q *CaptureRequest) Configure(setting func(variable, key string) (string, error)) error {
@@ -53,13 +49,6 @@ func (q *CaptureRequest) Configure(setting func(variable, key string) (string, e
 	days, err := setting(KeepDaysEnv, KeepDaysKey)
 	if err == nil && days != "" {
 		q.Keep.Days, err = ParseKeepDays(days)
-	}
-	if err != nil {
-		return err
-	}
-	size, err := setting(KeepBytesEnv, KeepBytesKey)
-	if err == nil && size != "" {
-		q.Keep.Bytes, err = ParseKeepBytes(size)
 	}
 	return err
 }
@@ -72,15 +61,6 @@ func ParseKeepDays(s string) (int, error) {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 || n > maxKeepDays {
 		return 0, fmt.Errorf("%w: %s: %q is not a number of days from 0 to %d", state.ErrInvalid, KeepDaysKey, s, maxKeepDays)
-	}
-	return n, nil
-}
-
-// ParseKeepBytes reads the setting capture.keepBytes.
-func ParseKeepBytes(s string) (int64, error) {
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || n < 0 || n > graph.MaxCount {
-		return 0, fmt.Errorf("%w: %s: %q is not a number of bytes", state.ErrInvalid, KeepBytesKey, s)
 	}
 	return n, nil
 }
@@ -102,8 +82,8 @@ var Capture = verb.Define(verb.Spec{
 		"Commands that read the newest memory do the same before they answer, 1 MiB at a time, so that this\n" +
 		"is needed only to have all at once or to see why something is not there.\n\n" +
 		"Turns older than 90 days (MNEM_CAPTURE_KEEP_DAYS; config: capture.keepDays; 0 keeps all) are retired,\n" +
-		"and the oldest of more than 256 MiB (MNEM_CAPTURE_KEEP_BYTES; config: capture.keepBytes): some with\n" +
-		"each commit of new turns, and all at once with --retire. A retired turn is hidden, 'mnem restore'\n" +
+		"and the oldest of more than 256 MiB: some with each commit of new turns, and all at once with\n" +
+		"--retire. A retired turn is hidden, 'mnem restore'\n" +
 		"shows it again, and only 'mnem purge' erases it. Pinned turns, and those with another mark, stay.",
 	Example: "  mnem capture\n  mnem capture --retire --dry-run",
 }, captureNoted)

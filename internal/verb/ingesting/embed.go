@@ -99,9 +99,9 @@ var Embed = verb.Define(verb.Spec{
 		"The model is a SPEC: minilm (built in, for English: what is written is embedded by it already,\n" +
 		"unless embed.model is off or another one), hash (built in: finds other forms and misspellings of\n" +
 		"words), static:DIR (a directory with tokenizer.json and model.safetensors), or of a server:\n" +
-		"$REMOTE_EMBEDDERS. Servers are told the texts. Their addresses and what\n" +
-		"else is known of models are in 'mnem config'; their keys come from the variables that 'mnem help\n" +
-		"environment' lists alone. A relative DIR is looked for in the working directory.\n\n" +
+		"$REMOTE_EMBEDDERS. Servers are told the texts. A model at another address than its\n" +
+		"provider's own is MODEL@URL, as ollama:nomic-embed-text@http://gpu:11434. Keys come from the variables\n" +
+		"that 'mnem help environment' lists alone. A relative DIR is looked for in the working directory.\n\n" +
 		"All become one commit. Other commands work meanwhile, through this one. " +
 		fmt.Sprintf("Where there are more\nthan %d nodes, in the order of their ids, each %d are kept in a stage of the branch and model:\n",
 			EmbedChunk, EmbedChunk) +

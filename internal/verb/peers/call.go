@@ -35,10 +35,9 @@ type Call struct {
 	Sign *verb.Signatures `json:"sign,omitempty"`
 	// Meaning is whether written nodes are embedded by the built-in model.
 	Meaning bool `json:"meaning,omitempty"`
-	// What the caller's configuration says: which verbs take in signed commits alone, whether it is
-	// counted how often answers show nodes, and what to keep when garbage is collected after a write.
+	// What the caller's configuration says: which verbs take in signed commits alone, and what to keep when garbage is
+	// collected after a write.
 	RequireSigned string   `json:"require_signed,omitempty"`
-	Accesses      bool     `json:"accesses,omitempty"`
 	Collect       *Collect `json:"collect,omitempty"`
 
 	// Trusted is the caller's trust list, or Untrusted why it cannot be read. Key is the public key that an agent

@@ -24,7 +24,6 @@ import (
 	"github.com/mnem-project/mnem/internal/owner"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
-	"github.com/mnem-project/mnem/internal/verb/accesses"
 	"github.com/mnem-project/mnem/internal/verb/policy"
 	"github.com/mnem-project/mnem/internal/verb/table"
 	"github.com/mnem-project/mnem/internal/verb/upkeep"
@@ -145,14 +144,6 @@ func (h *host) Trusted() (commit.Verifier, error) {
 		return nil, h.call.Untrusted.Err()
 	}
 	return keyring.ParseTrustList(h.call.Trusted)
-}
-
-// Accesses implements verb.Host.
-func (h *host) Accesses() (func(graph.ID) int64, error) {
-	if !h.call.Accesses {
-		return nil, nil
-	}
-	return accesses.Read(filepath.Join(h.dir, accesses.File))
 }
 
 // Require implements verb.Host.
@@ -290,16 +281,6 @@ func (h *host) Clock() func() time.Duration {
 	}
 	begin := now()
 	return func() time.Duration { return now().Sub(begin) }
-}
-
-// Shown implements verb.Host. An answer that was given stays one, whatever happens here.
-func (h *host) Shown(ctx context.Context, nodes map[graph.ID]int64) {
-	if !h.call.Accesses || len(nodes) == 0 {
-		return
-	}
-	if err := accesses.Add(ctx, filepath.Join(h.dir, accesses.File), nodes); err != nil {
-		h.tell(Tidings{Remark: "warning: accesses are not counted: " + err.Error()})
-	}
 }
 
 // Read implements verb.Host. The copy of the caller's file is removed when the call ends.

@@ -132,10 +132,7 @@ func (e redactedError) Is(target error) bool { return target == store.ErrRedacte
 func ImportanceOptions(
 	ctx context.Context, s *verb.Service, snap *core.Snapshot,
 ) (opt memory.ImportanceOptions, err error) {
-	if opt.HalfLives, err = memory.HalfLivesAt(ctx, snap); err != nil {
-		return opt, err
-	}
-	opt.Accesses, err = s.Host.Accesses()
+	opt.HalfLives, err = memory.HalfLivesAt(ctx, snap)
 	return opt, err
 }
 

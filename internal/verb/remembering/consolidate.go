@@ -111,9 +111,6 @@ func consolidate(ctx context.Context, s *verb.Service, q *ConsolidateRequest) (a
 	if req.Now, err = q.now(s); err != nil {
 		return nil, err
 	}
-	if req.Accesses, err = s.Host.Accesses(); err != nil {
-		return nil, err
-	}
 	if !q.Apply && !q.Decline {
 		return verb.OneOf(propose(ctx, s, q, req))
 	}

@@ -126,6 +126,8 @@ func (out *Fscked) fill(report *care.FsckReport) error {
 }
 
 const (
+	// KeepOpsKey is the setting of how many operations stay, 0 if only gc itself collects; KeepOpsEnv is its variable.
+	KeepOpsKey, KeepOpsEnv = "gc.keepOps", "MNEM_GC_KEEP_OPS"
 	// DefaultGrace is how long operations are kept whatever their number.
 	DefaultGrace = 14 * 24 * time.Hour
 	maxGrace     = 100 * 366 * 24 * time.Hour // a century
@@ -156,8 +158,8 @@ func (q *GCRequest) Check() error {
 // Configure takes what to keep from the configuration if the request does not say it.
 func (q *GCRequest) Configure(setting func(variable, key string) (string, error)) error {
 	if !q.Given("keep-ops") {
-		text, err := setting("MNEM_GC_KEEP_OPS", "gc.keepOps")
-		if err == nil && text != "" {
+		text, err := setting(KeepOpsEnv, KeepOpsKey)
+		if err == nil && text != "" && text != "0" {
 			q.KeepOps, err = ParseKeepOps(text)
 		}
 		if err != nil {
@@ -174,11 +176,11 @@ func (q *GCRequest) Configure(setting func(variable, key string) (string, error)
 	return nil
 }
 
-// ParseKeepOps reads the setting gc.keepOps.
+// ParseKeepOps reads the setting KeepOpsKey.
 func ParseKeepOps(s string) (int, error) {
 	n, err := strconv.Atoi(s)
-	if err != nil || n < 1 {
-		return 0, fmt.Errorf("%w: gc.keepOps: %q is not a number of operations", state.ErrInvalid, s)
+	if err != nil || n < 0 || n == 0 && s != "0" {
+		return 0, fmt.Errorf("%w: "+KeepOpsKey+": %q is not a number of operations", state.ErrInvalid, s)
 	}
 	return n, nil
 }
@@ -204,7 +206,7 @@ var GC = verb.Define(verb.Spec{
 		"The age of an operation is by this machine's clock, whatever --time it and gc are given. If the clock\n" +
 		"was wrong and operations lie in the future, --grace keeps them all.\n\n" +
 		"It runs by itself after a write that makes the log twice as long as --keep-ops, unless the config\n" +
-		"key gc.auto is false. After a write by a caller that may not run gc (a caller of a server, or an agent\n" +
+		"key gc.keepOps is 0. After a write by a caller that may not run gc (a caller of a server, or an agent\n" +
 		"that the policy does not allow it) --grace is then at least two weeks.",
 	Example: "  mnem gc --dry-run\n  mnem gc\n  mnem gc --keep-ops 1 --grace 0s",
 }, func(ctx context.Context, s *verb.Service, q *GCRequest) (*core.GCResult, error) {

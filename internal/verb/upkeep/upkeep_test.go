@@ -55,7 +55,7 @@ func TestGCKeeps(t *testing.T) {
 }
 
 func TestGCRefuses(t *testing.T) {
-	for _, s := range []string{"", "0", "-1", "x"} {
+	for _, s := range []string{"", "00", "-0", "-1", "x"} {
 		if _, err := ParseKeepOps(s); !errors.Is(err, state.ErrInvalid) {
 			t.Errorf("keep %q: %v", s, err)
 		}
