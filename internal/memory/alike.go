@@ -16,12 +16,17 @@ const (
 	// common, of both texts together, maxHead at most: texts begin with what they are about.
 	headPercent = 6
 	maxHead     = 20
-	// settleWords and settleVectors are the likeness from which one memory may replace another, of words alone and of
-	// words and vectors: .170 and .340.
-	settleWords   = 11_170
-	settleVectors = 22_282
-	// nearPart is the part of these, in 64ths, from which a memory is called near.
-	nearPart = 25
+	// likeTenths and cosineTenths weigh likeness and cosine in a nearness.
+	likeTenths, cosineTenths = 6, 4
+	// nearWords and nearVectors are the nearness from which a memory is called near, by words alone and by words and vectors:
+	// .066 and .130.
+	nearWords   = 4_325
+	nearVectors = 8_520
+	// leadWords and leadVectors are how often the lead over the next memory counts: what many memories resemble replaces none.
+	leadWords, leadVectors = 1, 2
+	// settleWords and settleVectors are the nearness with the lead from which one memory may replace another: .235 and .460.
+	settleWords   = 15_401
+	settleVectors = 30_147
 	// sitting is how far apart in time what one sitting wrote is at most: who writes both knows both.
 	sitting = 6 * 3600 * 1_000_000
 )
@@ -98,21 +103,33 @@ func (a *Wording) Like(b *Wording) int64 {
 	return like * 100 / int64(100+headPercent*min(headA+headB, maxHead))
 }
 
-// Nearness is how near a memory is to a later one: 65,536 is where the later one may replace it. cosine is that of their
-// vectors in units of 2^-16, negative if either has none.
+// Nearness is how near a memory is to a later one, 0 to 65,536 in units of 2^-16. cosine is that of their vectors, negative
+// if either has none: words alone count then.
 func Nearness(like, cosine int64) int64 {
 	if cosine < 0 {
-		return like * fixed.One / settleWords
+		return like
 	}
-	return (like + cosine) / 2 * fixed.One / settleVectors
+	return (like*likeTenths + cosine*cosineTenths) / (likeTenths + cosineTenths)
 }
 
 // IsNear reports whether a nearness is worth telling.
-func IsNear(nearness int64) bool { return nearness >= fixed.One*nearPart/64 }
+func IsNear(nearness int64, vectors bool) bool {
+	if vectors {
+		return nearness >= nearVectors
+	}
+	return nearness >= nearWords
+}
 
-// MayReplace reports whether a memory of a nearness and time may be replaced by one of a later time.
-func MayReplace(nearness int64, old, now graph.Time) bool {
-	return nearness >= fixed.One && now-old >= sitting
+// MayReplace reports whether a memory may be replaced by another one that was written so long after it. next is the
+// nearness of the nearest other memory.
+func MayReplace(nearness, next int64, vectors bool, after graph.Time) bool {
+	if after < sitting {
+		return false
+	}
+	if vectors {
+		return nearness+leadVectors*(nearness-next) >= settleVectors
+	}
+	return nearness+leadWords*(nearness-next) >= settleWords
 }
 
 // IsStatement reports whether a node is what Remember writes: a text without a key.

@@ -17,8 +17,8 @@ import (
 const (
 	// MaxNearest is how many earlier memories are reported.
 	MaxNearest = 3
-	// nearWords and nearVectors bound the candidates for these, by words and by vectors.
-	nearWords, nearVectors = 16, 8
+	// mostWords and mostVectors bound the candidates for these, by words and by vectors.
+	mostWords, mostVectors = 16, 8
 )
 
 // Later is a memory that may replace an earlier one.
@@ -44,6 +44,7 @@ type Nearest struct {
 	Text string   `json:"text"`
 
 	near    int64
+	vectors bool // near by vectors too
 	created graph.Time
 }
 
@@ -87,20 +88,33 @@ func (w *RareWords) Nearest(
 		if !has {
 			cosine = -1
 		}
-		n := Nearest{id, old.Created.String()[:len("2006-01-02")], old.Text, Nearness(said.Like(its), cosine), old.Created}
-		if IsNear(n.near) {
-			found = append(found, n)
-		}
+		near := Nearness(said.Like(its), cosine)
+		found = append(found, Nearest{id, old.Created.String()[:len("2006-01-02")], old.Text, near, has, old.Created})
 	}
 	slices.SortFunc(found, func(a, b Nearest) int {
 		return cmp.Or(cmp.Compare(b.near, a.near), cmp.Compare(b.created, a.created), a.ID.Compare(b.ID))
 	})
-	if i := slices.IndexFunc(found, func(n Nearest) bool { return MayReplace(n.near, n.created, l.Created) }); i >= 0 {
+	if i := replaced(found, l.Created); i >= 0 {
 		first := found[i]
 		settle = first.ID
 		found = slices.Insert(slices.Delete(found, i, i+1), 0, first)
 	}
+	found = slices.DeleteFunc(found, func(n Nearest) bool { return n.ID != settle && !IsNear(n.near, n.vectors) })
 	return found[:min(len(found), MaxNearest)], settle, nil
+}
+
+// replaced returns the place of the memory that one of a time may replace, -1 for none. The list is sorted, the nearest first.
+func replaced(list []Nearest, now graph.Time) int {
+	return slices.IndexFunc(list, func(n Nearest) bool {
+		next := int64(0)
+		for _, other := range list[:min(2, len(list))] {
+			if other.ID != n.ID {
+				next = other.near
+				break
+			}
+		}
+		return MayReplace(n.near, next, n.vectors, now-n.created)
+	})
 }
 
 // nearer returns, by id, the memories of the snapshot with the rarest words of a memory and its cues, and those with
@@ -112,7 +126,7 @@ func (w *RareWords) nearer(l *Later) (ids []graph.ID, cosines map[graph.ID]int64
 	}
 	before := func(d source.Document) bool { return d.ID() != l.ID && d.Times().Created <= l.Created }
 	if query != "" {
-		if ids, err = NearText(w.ctx, w.s, query, nearWords, before); err != nil {
+		if ids, err = NearText(w.ctx, w.s, query, mostWords, before); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -122,7 +136,7 @@ func (w *RareWords) nearer(l *Later) (ids []graph.ID, cosines map[graph.ID]int64
 			req.Exclude, req.CreatedTo = []graph.ID{l.ID}, graph.At(l.Created+1)
 		}
 		var more []graph.ID
-		if more, cosines, err = NearVector(w.ctx, w.s, req, l.Vector, nearVectors); err != nil {
+		if more, cosines, err = NearVector(w.ctx, w.s, req, l.Vector, mostVectors); err != nil {
 			return nil, nil, err
 		}
 		ids = append(ids, more...)
