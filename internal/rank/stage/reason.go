@@ -41,8 +41,7 @@ type askedWord struct {
 // make up for.
 func (r *run) reason(ctx context.Context, v *judged) error {
 	if len(v.list) == 0 {
-		v.because = "nothing stored is of the kind"
-		return nil
+		return r.reasonOfNone(ctx, v)
 	}
 	best := v.list[0]
 	for _, h := range v.list[1:min(2, len(v.list))] {
@@ -93,6 +92,19 @@ func (r *run) reason(ctx context.Context, v *judged) error {
 	return nil
 }
 
+// reasonOfNone names the words of the text that nothing stored has.
+func (r *run) reasonOfNone(ctx context.Context, v *judged) error {
+	v.because = "nothing that may be shown mentions it"
+	words, err := r.askedWords(ctx, source.TextQuery{Text: r.req.Text, Readings: r.readings}, graph.ID{})
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(words, func(w askedWord) bool { return !w.known }) {
+		v.because = unknownBecause(words)
+	}
+	return nil
+}
+
 // bestWording returns the wording of which a candidate accounts for the most, the text itself of several.
 func (r *run) bestWording(ctx context.Context, id graph.ID) (source.TextQuery, error) {
 	best := source.TextQuery{Text: r.req.Text, Readings: r.readings}
@@ -116,7 +128,7 @@ func (r *run) bestWording(ctx context.Context, id graph.ID) (source.TextQuery, e
 	return best, nil
 }
 
-// askedWords returns the distinct terms of a wording with how much of each a candidate has.
+// askedWords returns the distinct terms of a wording with how much of each a candidate has: none for no candidate.
 func (r *run) askedWords(ctx context.Context, q source.TextQuery, id graph.ID) ([]askedWord, error) {
 	if isBlank(q.Text) {
 		return nil, nil
@@ -125,12 +137,14 @@ func (r *run) askedWords(ctx context.Context, q source.TextQuery, id graph.ID) (
 	if err != nil {
 		return nil, err
 	}
-	rows, err := r.x.TermScores(ctx, w.query, []graph.ID{id}, nil)
-	if err != nil {
-		return nil, fmt.Errorf("split the score of the best item: %w", err)
-	}
 	credits := make([]int64, len(w.own))
-	w.credit(credits, rows[0], r.row.kinKnown)
+	if !id.IsZero() {
+		rows, err := r.x.TermScores(ctx, w.query, []graph.ID{id}, nil)
+		if err != nil {
+			return nil, fmt.Errorf("split the score of the best item: %w", err)
+		}
+		w.credit(credits, rows[0], r.row.kinKnown)
+	}
 	shown, err := Surfaces(q.Text)
 	if err != nil {
 		return nil, err

@@ -224,8 +224,13 @@ func TestUnknownSaysWhat(t *testing.T) {
 		a.Because != "nothing stored mentions 'zorb', 'plim', 'grak'" {
 		t.Errorf("%s: %s", a.Verdict, a.Because)
 	}
-	if a := m.answer(t, retrieve.Request{Text: "zeppelin"}); a.Verdict != retrieve.Unknown || len(a.Items) > 0 {
-		t.Errorf("%s: %d items", a.Verdict, len(a.Items))
+	for text, because := range map[string]string{
+		"zeppelin": "nothing stored mentions 'zeppelin'", "stranger": "nothing that may be shown mentions it",
+	} {
+		a := m.answer(t, retrieve.Request{Text: text, Types: []string{"none"}})
+		if a.Verdict != retrieve.Unknown || len(a.Items) > 0 || a.Because != because {
+			t.Errorf("%s: %s, %d items: %s", text, a.Verdict, len(a.Items), a.Because)
+		}
 	}
 }
 
