@@ -80,8 +80,9 @@ type Taker struct {
 	Yield  func(graph.Change) error
 	// Seen are the turns of files that were read before: a session that goes on in another file may begin with
 	// a copy of them.
-	Seen  map[graph.ID]bool
-	Taken Taken
+	Seen    map[graph.ID]bool
+	Taken   Taken
+	doubles map[string]bool // sessions, by ID: whether they were taken from another store
 	// Stored reads what the memory has under an id, and the mark on it; nil if nothing is looked up.
 	Stored func(graph.ID) (*graph.Node, *graph.Mark, error)
 }
@@ -91,6 +92,8 @@ const (
 	leftReason = "the conversation went another way"
 	// propLeft says the same of a turn, so that one that a user shows again is not hidden again.
 	propLeft = "left"
+	// propStore says what the program keeps a session in, if not in its usual files.
+	propStore = "store"
 )
 
 // key returns the key of a record.
@@ -164,6 +167,9 @@ func (t *Taker) edge(src, typ, dst string) error {
 
 // Session implements chats.Handler.
 func (t *Taker) Session(s *chats.Session) error {
+	if double, err := t.double(s.ID, s.Store); double || err != nil {
+		return err
+	}
 	title, err := t.clean(s.Title)
 	if err != nil {
 		return err
@@ -171,6 +177,7 @@ func (t *Taker) Session(s *chats.Session) error {
 	t.Taken.Sessions++
 	var p props
 	p.text("source", t.Format)
+	p.text(propStore, s.Store)
 	if err := t.place(&p, s.Dir, s.Branch); err != nil {
 		return err
 	}
@@ -191,6 +198,10 @@ func (t *Taker) place(p *props, dir, branch string) error {
 
 // Turn implements chats.Handler.
 func (t *Taker) Turn(turn *chats.Turn) error {
+	if double, err := t.double(turn.Session, turn.Store); double || err != nil {
+		t.Skipped(chats.Duplicate, "")
+		return err
+	}
 	key := t.TurnKey(turn.ID)
 	id := graph.NodeID(key)
 	have, mark, err := t.stored(id)
@@ -212,6 +223,33 @@ func (t *Taker) Turn(turn *chats.Turn) error {
 		return err
 	}
 	return t.edge(t.TurnKey(turn.Before), Next, key)
+}
+
+// double reports whether a session was taken from another store than this: its turns have other IDs there.
+func (t *Taker) double(session, store string) (bool, error) {
+	double, known := t.doubles[session]
+	if known {
+		return double, nil
+	}
+	key := t.SessionKey(session)
+	other := map[string]string{"": chats.InDatabase, chats.InDatabase: ""}[store]
+	if double = t.Seen[graph.NodeID(key+"#"+other)]; !double {
+		have, _, err := t.stored(graph.NodeID(key))
+		if err != nil {
+			return false, err
+		}
+		if have != nil {
+			v, _ := ipld.FindEntry(have.Props, propStore)
+			double = (v.Text() == chats.InDatabase) != (store == chats.InDatabase)
+		}
+	}
+	if t.doubles == nil {
+		t.doubles = make(map[string]bool)
+	}
+	if t.doubles[session] = double; !double {
+		t.Seen[graph.NodeID(key+"#"+store)] = true
+	}
+	return double, nil
 }
 
 func (t *Taker) stored(id graph.ID) (*graph.Node, *graph.Mark, error) {

@@ -113,3 +113,65 @@ func (w *world) graphCID() string {
 	}
 	return got.Graph
 }
+
+// TestChatInTwoStores: a chat of Cursor that its database and a transcript have is taken once, from the one that is read
+// first, and goes on with that one.
+func TestChatInTwoStores(t *testing.T) {
+	const chat = `{"role":"user","message":{"content":"<user_query>where do the tulips go?</user_query>"}}` + "\n" +
+		`{"role":"assistant","message":{"content":[{"type":"text","text":"By the south wall."}]}}` + "\n"
+	database, err := os.ReadFile("../../ingest/chats/testdata/cursor.db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		read  [][]string
+		turns int // of the chat
+	}{
+		"database":             {[][]string{{"state.vscdb"}}, 4},
+		"transcript":           {[][]string{{"c1.jsonl"}}, 2},
+		"database, transcript": {[][]string{{"state.vscdb"}, {"c1.jsonl"}}, 4},
+		"transcript, database": {[][]string{{"c1.jsonl"}, {"state.vscdb"}}, 2},
+		"both in one run":      {[][]string{{"c1.jsonl", "state.vscdb"}}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.init()
+			w.write("state.vscdb", string(database))
+			w.write("c1.jsonl", chat)
+			var out string
+			read := func(files []string) {
+				if code := Run(w.ctx, w.App, append([]string{"ingest", "--from", "cursor"}, files...)); code != 0 && code != 9 {
+					t.Fatalf("exit code %d: %s", code, &w.err)
+				}
+				out = w.out.String()
+				w.out.Reset()
+			}
+			turns := func() int {
+				t.Helper()
+				said, _ := w.run(0, "ls", "--type", "Turn", "--json", "--limit", "100")
+				w.out.Reset()
+				return strings.Count(said, `"conversation:c1#`)
+			}
+			for _, files := range c.read {
+				read(files)
+			}
+			if len(c.read)+len(c.read[0]) > 2 && !strings.Contains(out, "duplicate") {
+				t.Errorf("it is not said what was left out: %s", out)
+			}
+			if got := turns(); got != c.turns {
+				t.Errorf("%d turns, want %d", got, c.turns)
+			}
+			for _, files := range c.read {
+				head := w.head()
+				w.out.Reset()
+				if read(files); w.head() != head {
+					t.Errorf("read again, %q makes a commit", files)
+				}
+			}
+			w.write("c1.jsonl", chat+`{"role":"user","message":{"content":"and the crocuses?"}}`+"\n")
+			if read([]string{"c1.jsonl"}); (turns() == c.turns+1) != (c.turns == 2) {
+				t.Errorf("%d turns when the transcript has grown", turns())
+			}
+		})
+	}
+}

@@ -37,6 +37,8 @@ type cursorBubble struct {
 }
 
 const (
+	// InDatabase is the Store of chats in the database, whose IDs transcripts have too.
+	InDatabase   = "database"
 	keyOfChat    = "composerData"
 	keyOfMessage = "bubbleId"
 	// maxKey is the longest key of a row that is read, in bytes.
@@ -203,7 +205,7 @@ func present(data json.RawMessage) bool { return len(data) > 0 && string(data) !
 
 // chat reads the messages of a chat in their order.
 func (c *cursorRows) chat(id string, chat *cursorChat) error {
-	t := &talk{handler: c.handler, session: Session{ID: id, Title: chat.Name, Time: cursorTime(chat.CreatedAt)}}
+	t := &talk{handler: c.handler, session: Session{ID: id, Title: chat.Name, Time: cursorTime(chat.CreatedAt), Store: InDatabase}}
 	list, listed := chat.Conversation, make(map[string]bool)
 	for _, header := range chat.FullConversationHeadersOnly {
 		data, ok := chat.ConversationMap[header.BubbleID], true
@@ -270,7 +272,9 @@ func (c *cursorRows) turn(data []byte) (*Turn, error) {
 		return nil, errDamaged
 	}
 	cursorBubbleShape().tell(c.handler, data)
-	turn := &Turn{ID: b.BubbleID, Speaker: "assistant", Text: strings.TrimSpace(b.Text), Time: cursorTime(b.CreatedAt)}
+	turn := &Turn{
+		ID: b.BubbleID, Speaker: "assistant", Text: strings.TrimSpace(b.Text), Time: cursorTime(b.CreatedAt), Store: InDatabase,
+	}
 	left := len(b.Images)
 	skip := func(kind string) { left++; c.handler.Skipped(kind, "") }
 	if b.Type == 1 {

@@ -37,6 +37,9 @@ type Session struct {
 	Title       string // "" if it has none
 	Time        int64  // of its beginning, in µs since 1970; 0 if it is not known
 	Dir, Branch string
+	// Store names what the program keeps it in, if it keeps conversations in several: the same one may come from another,
+	// in turns of other IDs. "" for its usual files.
+	Store string `json:",omitempty"`
 }
 
 // Turn is what one side said.
@@ -53,6 +56,7 @@ type Turn struct {
 	Copied  bool     // whether it may be of another session, which this one was made of
 
 	Dir, Branch string // where they are not those of the session
+	Store       string `json:",omitempty"` // that of the session
 }
 
 // Memory is a statement, or a thing that statements are about.
