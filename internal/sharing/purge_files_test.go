@@ -109,7 +109,7 @@ func (w *team) leaksInStore(machine string) {
 	w.ok(machine, "session", "start", "talk")
 	w.ok(machine, "retrieve", "--session", "talk", "what is "+leak+"?")
 	w.ok(machine, "retrieve", "--session", "talk", "which key?", "--also", "where is "+leak)
-	w.ok(machine, "distill")
+	w.ok(machine, "map", "--rebuild")
 	w.ok(machine, "explore", "--communities")
 }
 

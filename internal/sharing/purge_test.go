@@ -30,7 +30,7 @@ func TestReadsBesidePurges(t *testing.T) {
 			i, strings.Repeat(fmt.Sprintf("Heron %d went to the lake. ", i), 50), i%3)
 	}
 	w.run(0, "hub", lines.String(), "commit", "-m", "all", "-")
-	w.ok("hub", "distill")
+	w.ok("hub", "map", "--rebuild")
 	w.clones("a")
 	first := w.at("hub", "refs/heads/main")
 
@@ -40,7 +40,7 @@ func TestReadsBesidePurges(t *testing.T) {
 		{"retrieve", "heron of the lake"}, {"retrieve", "heron of the lake", "--at", first},
 		{"retrieve", "what is kept of topic 1", "--set", "altitude=auto"},
 		{"recall", "word of day", "--at", first}, {"log"}, {"diff", first, "HEAD"}, {"ls", "--type", "Fact"},
-		{"map"}, {"map", "--at", first}, {"digest", "scope1"}, {"digest", "scope1", "--at", first},
+		{"map"}, {"map", "--at", first}, {"map", "scope1"}, {"map", "scope1", "--at", first},
 		{"explore", "scope1"}, {"explore", "--communities"}, {"stats"}, {"export", "--all", "-o", "FILE"},
 	}
 	machines := map[string][]string{"hub": nil, "over HTTP": {"-R", w.url}}

@@ -262,10 +262,10 @@ func TestMap(t *testing.T) {
 	m := demo(t)
 	b := inside(t, m)
 	b.at("#/map")
-	b.reads("The whole memory", "218 memories", "Parts", "root/0")
+	b.reads("The whole memory", "218 memories", "Parts", "Memories here")
 	b.shot("map")
 	b.click(".rows a", "") // a part by its title
-	b.reads("cluster", "The whole memory ›")
+	b.reads("scope", "The whole memory ›")
 	b.click(".digest a", "")
 	b.reads("Properties")
 	m.mnem("remember", "Zoe keeps the lighthouse")

@@ -3,43 +3,47 @@ import { useState } from 'preact/hooks';
 import { href } from './route';
 import { Copy, Id, Named, Text, Waits, useAsk } from './parts';
 import { Page } from './search';
-import { Digest, DigestRow, Mapped } from './types';
+import { MapEntry, Mapped } from './types';
 import { headline, many, short } from './words';
 
 /** MapPage shows the memory by its digests: the text of one, what is below it, and what changed since a commit. */
 export function MapPage({ route, at, tick }: Page) {
   const since = route.query.get('since') ?? '';
-  const digest = useAsk('digest', { digest: route.part || 'root', at, limit: 200 }, tick);
+  const map = useAsk('map', { scope: route.part || 'root', at, depth: 1, budget: 20_000 }, tick);
   return (
     <section>
-      <Waits of={digest}>{(d) => d.facts === 0
+      <Waits of={map}>{(m) => !m.digest && m.entries.length === 0
         ? <><h1>Map</h1><p class="empty">Nothing to summarise yet. A digest is made of memories; it needs no model.</p></>
-        : <><Shown of={d} at={at} /><Since route={route} at={at} since={since} tick={tick} /></>}</Waits>
+        : <><Shown of={m} at={at} /><Since route={route} at={at} since={since} tick={tick} /></>}</Waits>
     </section>
   );
 }
 
-/** Shown is one digest: its sentences, each with the memory that it is from, and what is below. */
-function Shown({ of: d, at }: { of: Digest; at: string }) {
+/** Shown is one digest: its sentences, each with the memory that it is from, and what is below. A folder has none. */
+function Shown({ of: m, at }: { of: Mapped; at: string }) {
+  const d = m.digest;
+  const top = d ?? m.entries[0]!;
+  const parts = m.entries.filter((e) => e.depth > 0 && e.kind !== 'memory');
+  const members = m.entries.filter((e) => e.kind === 'memory');
   return (
     <>
-      {d.kind !== 'root' && <nav aria-label="Above">{above(d).map((a) => (
+      {top.kind !== 'root' && <nav aria-label="Above">{above(top, d?.above ?? []).map((a) => (
         <span key={a}><a href={to(a, at)}>{a === 'root' ? 'The whole memory' : <Text of={a} />}</a> › </span>
       ))}</nav>}
-      <h1>{d.kind === 'root' ? 'The whole memory' : <Text of={d.title || d.name || d.kind} />}</h1>
+      <h1><Text of={name(top)} /></h1>
       <p class="line dim">
-        <span class="type">{d.kind}</span>
-        <span>{many(d.facts, 'memory', 'memories')}, {many(d.tokens, 'token')}</span>
-        {d.expired.length > 0 && <span>{d.expired.length} expired since</span>}
-        {d.refused > 0 && <span class="mark">{d.refused} withheld: they look like credentials</span>}
-        <Copy text={() => d.text.map((s) => s.text ?? '').join('\n') + '\n'}>Copy as prompt text</Copy>
+        <span class="type">{top.kind}</span>
+        <span>{many(top.facts, 'memory', 'memories')}</span>
+        {d && d.expired.length > 0 && <span>{d.expired.length} expired since</span>}
+        {d && d.refused > 0 && <span class="mark">{d.refused} withheld: they look like credentials</span>}
+        <Copy text={() => d ? d.text.map((s) => s.text ?? '').join('\n') + '\n' : m.printed ?? ''}>Copy as prompt text</Copy>
       </p>
-      {d.text.length > 0 && <ul class="digest">{d.text.map((s, i) => (
+      {d && d.text.length > 0 && <ul class="digest">{d.text.map((s, i) => (
         <li key={i}><a href={href('node', s.fact, { at })}><Text of={s.text ?? ''} /></a></li>
       ))}</ul>}
-      {d.children.length > 0 && <>
+      {parts.length > 0 && <>
         <h2>Parts</h2>
-        <ul class="rows">{d.children.map((c) => (
+        <ul class="rows">{parts.map((c) => (
           <li key={c.id}>
             <span class="grow"><a href={to(c.name, at)}><Text of={name(c)} /></a></span>
             <span class="meta"><code><Text of={c.name ?? ''} /></code> <span class="type">{c.kind}</span>{' '}
@@ -47,22 +51,22 @@ function Shown({ of: d, at }: { of: Digest; at: string }) {
           </li>
         ))}</ul>
       </>}
-      {d.members.length > 0 && <>
+      {members.length > 0 && <>
         <h2>Memories here</h2>
-        <ul class="rows">{d.members.map((m) => (
-          <li key={m.id}><span class="grow"><Named id={m.id} name={m.key} summary={m.title} at={at} /></span>
-            <span class="meta"><Id of={m.id} /></span></li>
+        <ul class="rows">{members.map((e) => (
+          <li key={e.id}><span class="grow"><Named id={e.id ?? ''} name={e.name} summary={e.title} at={at} /></span>
+            <span class="meta"><Id of={e.id ?? ''} /></span></li>
         ))}</ul>
       </>}
-      {d.more > 0 && <p class="dim">and {d.more.toLocaleString('en')} more</p>}
+      {m.more > 0 && <p class="dim">and {m.more.toLocaleString('en')} more</p>}
     </>
   );
 }
 
 /** above names what a digest is in, the whole memory first. A cluster's name begins with that of its scope. */
-function above(d: Digest): string[] {
+function above(d: Top, list: (string | null)[]): string[] {
   const scope = d.kind === 'cluster' ? (d.name ?? '').replace(/\/[^/]*$/, '') : '';
-  const names = [...d.above].reverse().map((a) => a ?? '');
+  const names = [...list].reverse().map((a) => a ?? '');
   return [...new Set(['root', ...names, scope])].filter(Boolean);
 }
 
@@ -113,6 +117,8 @@ function to(digest: string | null, at: string): string {
   return href('map', !digest || digest === 'root' ? '' : digest, { at });
 }
 
-function name(d: DigestRow): string {
+type Top = Pick<MapEntry, 'kind' | 'name' | 'title'>;
+
+function name(d: Top): string {
   return d.kind === 'root' ? 'The whole memory' : d.title || d.name || d.kind;
 }

@@ -33,7 +33,6 @@ export interface Arguments {
     time?: string;
   };
   diff: { a?: string; b?: string; stage?: string; staged?: boolean; stat?: boolean; type?: string[] };
-  digest: { at?: string; by?: string[]; digest?: string; limit?: number; now?: string };
   explore: {
     adjacency?: number;
     at?: string;
@@ -89,7 +88,24 @@ export interface Arguments {
     type?: string[];
     where?: string[];
   };
-  map: { at?: string; budget?: number; by?: string[]; depth?: number; scope?: string; since?: string };
+  map: {
+    allow_secret?: string[];
+    at?: string;
+    branch?: string;
+    budget?: number;
+    by?: string[];
+    depth?: number;
+    dry_run?: boolean;
+    expect?: string;
+    message?: string;
+    rebuild?: boolean;
+    resolve?: string;
+    scope?: string;
+    since?: string;
+    text?: string;
+    time?: string;
+    write?: string;
+  };
   mark: {
     allow_secret?: string[];
     branch?: string;
@@ -355,35 +371,6 @@ export interface Answers {
     stage?: string;
     to: string | null;
   };
-  digest: {
-    above: (string | null)[];
-    children: {
-      facts: number;
-      id: string | null;
-      kind: string;
-      name: string | null;
-      source: string;
-      title: string | null;
-      tokens: number;
-    }[];
-    commit: string | null;
-    expired: string[];
-    facts: number;
-    id: string | null;
-    kind: string;
-    level: number;
-    members: { id: string; key: string | null; title: string | null }[];
-    more: number;
-    name: string | null;
-    now: string;
-    refused: number;
-    sem: string;
-    source: string;
-    text: { fact: string; text: string | null }[];
-    title: string | null;
-    tokens: number;
-    written: { model: string; text: string | null } | null;
-  };
   explore: {
     commit: string | null;
     communities?: {
@@ -524,6 +511,22 @@ export interface Answers {
   };
   map: {
     commit: string | null;
+    digest?: {
+      above: (string | null)[];
+      expired: string[];
+      facts: number;
+      id: string | null;
+      kind: string;
+      level: number;
+      name: string | null;
+      refused: number;
+      sem: string;
+      source: string;
+      text: { fact: string; text: string | null }[];
+      title: string | null;
+      tokens: number;
+      written: { model: string; text: string | null } | null;
+    };
     entries: {
       changed: { id: string; state: string; title: string | null }[];
       created: string | null;
@@ -538,8 +541,38 @@ export interface Answers {
       tokens: number;
       type: string;
     }[];
+    found?: {
+      distance: number;
+      id: string | null;
+      kind: string;
+      name: string | null;
+      sem: string;
+      title: string | null;
+    }[];
     more: number;
     printed: string | null;
+    rebuilt?: {
+      facts: number;
+      found: boolean;
+      made: number;
+      read: number;
+      root: string | null;
+      scopes: number;
+      source: string;
+      texts: number;
+      written?: {
+        calls: number;
+        commit: string | null;
+        dropped: number;
+        dry_run: boolean;
+        failed: { error: string; id: string | null }[];
+        left: number;
+        model: string;
+        most: number;
+        tokens: number;
+        written: number;
+      };
+    };
     since: {
       added: number;
       changed: number;
@@ -549,6 +582,27 @@ export interface Answers {
       removed: number;
     } | null;
     tokens: number;
+    written?: {
+      branch: string;
+      dropped: number;
+      dry_run: boolean;
+      id: string | null;
+      model: string;
+      name: string | null;
+      no_change: boolean;
+      source: string;
+      tokens: number;
+      warnings?: {
+        code: 'secret' | 'secrets_not_listed' | 'not_searched';
+        field: string;
+        file: string | null;
+        item: string | null;
+        line: number | null;
+        message: string;
+        remedy: string;
+        rule: string;
+      }[];
+    };
   };
   mark: {
     already: string[];

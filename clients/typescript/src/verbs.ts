@@ -279,100 +279,6 @@ export interface DiffStat {
   stage?: string;
 }
 
-export interface DigestChildren {
-  facts: number;
-  id: string | null;
-  kind: string;
-  name: string | null;
-  source: string;
-  title: string | null;
-  tokens: number;
-}
-
-export interface DigestMember {
-  id: string;
-  key: string | null;
-  title: string | null;
-}
-
-export interface DigestText {
-  fact: string;
-  text: string | null;
-}
-
-export interface DigestWritten {
-  model: string;
-  text: string | null;
-}
-
-export interface DigestAnswer {
-  above: (string | null)[];
-  children: DigestChildren[];
-  commit: string | null;
-  expired: string[];
-  facts: number;
-  id: string | null;
-  kind: string;
-  level: number;
-  members: DigestMember[];
-  more: number;
-  name: string | null;
-  now: string;
-  refused: number;
-  sem: string;
-  source: string;
-  text: DigestText[];
-  title: string | null;
-  tokens: number;
-  written: DigestWritten | null;
-}
-
-export interface DigestWriteAnswer {
-  branch: string;
-  commit: string | null;
-  dropped: number;
-  dry_run: boolean;
-  id: string | null;
-  model: string;
-  name: string | null;
-  no_change: boolean;
-  source: string;
-  tokens: number;
-  warnings?: SecretWarning[];
-}
-
-export interface DistillWrittenFailed {
-  error: string;
-  id: string | null;
-}
-
-export interface DistillWritten {
-  calls: number;
-  commit: string | null;
-  dropped: number;
-  dry_run: boolean;
-  failed: DistillWrittenFailed[];
-  left: number;
-  model: string;
-  most: number;
-  tokens: number;
-  written: number;
-}
-
-export interface DistillAnswer {
-  commit: string | null;
-  facts: number;
-  found: boolean;
-  made: number;
-  read: number;
-  root: string | null;
-  scopes: number;
-  skipped: boolean;
-  source: string;
-  texts: number;
-  written?: DistillWritten;
-}
-
 export interface EmbedStatus {
   by_itself: boolean;
   missing: number;
@@ -660,6 +566,85 @@ export interface MapSince {
   removed: number;
 }
 
+export interface MapDigestText {
+  fact: string;
+  text: string | null;
+}
+
+export interface MapDigestWritten {
+  model: string;
+  text: string | null;
+}
+
+export interface MapDigest {
+  above: (string | null)[];
+  expired: string[];
+  facts: number;
+  id: string | null;
+  kind: string;
+  level: number;
+  name: string | null;
+  refused: number;
+  sem: string;
+  source: string;
+  text: MapDigestText[];
+  title: string | null;
+  tokens: number;
+  written: MapDigestWritten | null;
+}
+
+export interface MapFound {
+  distance: number;
+  id: string | null;
+  kind: string;
+  name: string | null;
+  sem: string;
+  title: string | null;
+}
+
+export interface MapRebuiltWrittenFailed {
+  error: string;
+  id: string | null;
+}
+
+export interface MapRebuiltWritten {
+  calls: number;
+  commit: string | null;
+  dropped: number;
+  dry_run: boolean;
+  failed: MapRebuiltWrittenFailed[];
+  left: number;
+  model: string;
+  most: number;
+  tokens: number;
+  written: number;
+}
+
+export interface MapRebuilt {
+  facts: number;
+  found: boolean;
+  made: number;
+  read: number;
+  root: string | null;
+  scopes: number;
+  source: string;
+  texts: number;
+  written?: MapRebuiltWritten;
+}
+
+export interface MapWritten {
+  branch: string;
+  dropped: number;
+  dry_run: boolean;
+  id: string | null;
+  model: string;
+  name: string | null;
+  no_change: boolean;
+  source: string;
+  tokens: number;
+  warnings?: SecretWarning[];
+}
+
 export interface MapAnswer {
   commit: string | null;
   entries: MapEntry[];
@@ -667,6 +652,10 @@ export interface MapAnswer {
   printed: string | null;
   since: MapSince | null;
   tokens: number;
+  digest?: MapDigest;
+  found?: MapFound[];
+  rebuilt?: MapRebuilt;
+  written?: MapWritten;
 }
 
 export interface MarkAnswer {
@@ -1243,22 +1232,6 @@ export interface ResetAnswer {
   nodes: Counts;
   stage: string;
   staged: boolean;
-}
-
-export interface ResolveFound {
-  distance: number;
-  id: string | null;
-  kind: string;
-  name: string | null;
-  sem: string;
-  title: string | null;
-}
-
-export interface ResolveAnswer {
-  commit: string | null;
-  found: ResolveFound[];
-  more: number;
-  read: number;
 }
 
 export interface RestoreAnswer {
@@ -1954,48 +1927,6 @@ export interface DiffOptions {
   type?: readonly (string)[] | undefined;
 }
 
-/** Parameters of digest. */
-export interface DigestOptions {
-  /** the REVision to read; see 'mnem help revisions' */
-  at?: string | undefined;
-  /** what makes a scope: edge:TYPE, prop:NAME, type or community */
-  by?: readonly (string)[] | undefined;
-  /** at most N children and facts each */
-  limit?: number | undefined;
-  /** TIME by which validity has ended, RFC 3339 or YYYY-MM-DD (default: now) */
-  now?: string | undefined;
-}
-
-/** Parameters of digestWrite. */
-export interface DigestWriteOptions {
-  /** write what RULE of 'mnem guard rules' takes for a credential */
-  allow_secret?: readonly (string)[] | undefined;
-  /** the branch to write to */
-  branch?: string | undefined;
-  /** what makes a scope: edge:TYPE, prop:NAME, type or community */
-  by?: readonly (string)[] | undefined;
-  /** print what would change and write nothing */
-  dry_run?: boolean | undefined;
-  /** the CID of the commit that the branch must be at; else exit code 5 */
-  expect?: string | undefined;
-  /** what the commit is about; default: what was done */
-  message?: string | undefined;
-  /** what wrote it, NAME (default: the agent, or else the author) */
-  model?: string | undefined;
-  /** time of the change, RFC 3339 */
-  time?: string | undefined;
-}
-
-/** Parameters of distill. */
-export interface DistillOptions {
-  /** the REVision to read; see 'mnem help revisions' */
-  at?: string | undefined;
-  /** only where digests were kept before: for hooks, which begin nothing */
-  auto?: boolean | undefined;
-  /** what makes a scope: edge:TYPE, prop:NAME, type or community */
-  by?: readonly (string)[] | undefined;
-}
-
 /** Parameters of embed. */
 export interface EmbedOptions {
   /** embed all nodes anew */
@@ -2194,16 +2125,36 @@ export interface LsOptions {
 
 /** Parameters of map. */
 export interface MapOptions {
+  /** write what RULE of 'mnem guard rules' takes for a credential */
+  allow_secret?: readonly (string)[] | undefined;
   /** the REVision to read; see 'mnem help revisions' */
   at?: string | undefined;
+  /** the branch to write to */
+  branch?: string | undefined;
   /** print at most N tokens; 0 for the highest limit */
   budget?: number | undefined;
   /** what makes a scope: edge:TYPE, prop:NAME, type or community */
   by?: readonly (string)[] | undefined;
   /** show N levels below, 1 to 8 */
   depth?: number | undefined;
+  /** print what would change and write nothing */
+  dry_run?: boolean | undefined;
+  /** the CID of the commit that the branch must be at; else exit code 5 */
+  expect?: string | undefined;
+  /** what the commit is about; default: what was done */
+  message?: string | undefined;
+  /** make the digests, and keep them */
+  rebuild?: boolean | undefined;
+  /** find what has this HASH: a source of 64 hex digits, or nearly this sem of 16 */
+  resolve?: string | undefined;
   /** show only what differs from REV */
   since?: string | undefined;
+  /** with write: the text */
+  text?: string | undefined;
+  /** time of the change, RFC 3339 */
+  time?: string | undefined;
+  /** replace the sentences of a digest, named by its source HASH or as in the map, with a text */
+  write?: string | undefined;
 }
 
 /** Parameters of mark. */
@@ -2837,18 +2788,6 @@ export interface ResetOptions {
   time?: string | undefined;
 }
 
-/** Parameters of resolve. */
-export interface ResolveOptions {
-  /** the REVision to read; see 'mnem help revisions' */
-  at?: string | undefined;
-  /** what makes a scope: edge:TYPE, prop:NAME, type or community */
-  by?: readonly (string)[] | undefined;
-  /** at most so many BITS may differ; 0 for none */
-  distance?: number | undefined;
-  /** at most N of them */
-  limit?: number | undefined;
-}
-
 /** Parameters of restore. */
 export interface RestoreOptions {
   /** write what RULE of 'mnem guard rules' takes for a credential */
@@ -3455,47 +3394,6 @@ export abstract class Verbs {
   }
 
   /**
-   * Show a digest: its sentences, each with the memory that it is from, what is below it, and what of it has
-   * expired. DIGEST is root, a name that 'mnem map' prints, or a memory, by key or id, of which the digests are
-   * listed that it is in.
-   *
-   * @param digest root, or a scope, cluster or memory as 'mnem map' names it (default: root)
-   */
-  digest(options?: DigestOptions): Promise<DigestAnswer>;
-  digest(digest: string, options?: DigestOptions): Promise<DigestAnswer>;
-  digest(...given: unknown[]): Promise<unknown> {
-    return this.verb("digest", ["digest"], given);
-  }
-
-  /**
-   * Give a digest a text of your own. It takes the place of its sentences, in one commit. Read the digest first
-   * with 'mnem digest': SOURCE is the hash that it prints of what it is made from. The limit is 240 tokens, for
-   * root 480.
-   *
-   * @param digest root, or a scope or cluster of the map
-   *
-   * @param source the digest's source hash, as it was read
-   *
-   * @param text the new text
-   */
-  digestWrite(digest: string, source: string, text: string, options?: DigestWriteOptions): Promise<DigestWriteAnswer>;
-  digestWrite(...given: unknown[]): Promise<unknown> {
-    return this.verb("digest_write", ["digest", "source", "text"], given);
-  }
-
-  /**
-   * Make the digests of a commit and keep them. A digest is a few sentences quoted from the memories below it:
-   * one for each scope, each cluster of similar memories, and the whole memory. Digests are derived from the
-   * commit, like its index: they are the same on every machine, and no commit is made. 'mnem map' and 'mnem
-   * digest' show them; digests that were not kept are made again each time. After a change only the digests that
-   * contain it are made again.
-   */
-  distill(options?: DistillOptions): Promise<DistillAnswer>;
-  distill(...given: unknown[]): Promise<unknown> {
-    return this.verb("distill", [], given);
-  }
-
-  /**
    * Give the nodes of a branch's newest commit embeddings by a model, and commit these. A node's text is its
    * context, summary, content, cues and properties that are strings. Nodes that have an embedding of the model
    * are left alone, unless --stale adds those whose text has changed since, or --all takes all.
@@ -3621,10 +3519,10 @@ export abstract class Verbs {
   /**
    * Print a table of contents of a memory. A small memory is its facts, the newest first; conversations are
    * listed with what was decided in them, ingested projects with their folders and what these are for, other
-   * scopes and clusters with the number of memories in them and what they are about. 'mnem digest' shows one
-   * scope, 'mnem map NAME' what is below one.
+   * scopes and clusters with the number of memories in them and what they are about.
    *
-   * @param scope a scope or cluster, named as in the output of the map (default: the whole memory)
+   * @param scope root, a scope, a cluster or a memory, as the map names it: it is printed with its digest
+   * (default: the whole memory without)
    */
   map(options?: MapOptions): Promise<MapAnswer>;
   map(scope: string, options?: MapOptions): Promise<MapAnswer>;
@@ -3903,19 +3801,6 @@ export abstract class Verbs {
   reset(options?: ResetOptions): Promise<ResetAnswer>;
   reset(...given: unknown[]): Promise<unknown> {
     return this.verb("reset", [], given);
-  }
-
-  /**
-   * Find what has a hash: 64 hex digits are a source, which one digest or memory has; 16 are the hash of a text
-   * ('sem'), of which texts that are alike differ in few bits. 'mnem digest' prints both. The nearest come
-   * first.
-   *
-   * @param hash 16 hex digits of a hash of a text, or 64 of a source
-   */
-  resolve(options?: ResolveOptions): Promise<ResolveAnswer>;
-  resolve(hash: string, options?: ResolveOptions): Promise<ResolveAnswer>;
-  resolve(...given: unknown[]): Promise<unknown> {
-    return this.verb("resolve", ["hash"], given);
   }
 
   /**

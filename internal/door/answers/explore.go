@@ -2,7 +2,6 @@ package answers
 
 import (
 	"cmp"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -114,11 +113,23 @@ func printCommunity(c *show.Console, of *reading.Community) error {
 	return nil
 }
 
-func Distilled(c *show.Console, d *outlining.Distilled) error {
-	if d.Skipped {
-		c.Remark("no digests were kept before: 'mnem distill' begins them")
+// Map prints a table of contents, or what became of digests and their texts.
+func Map(c *show.Console, m *outlining.MapAnswer) error {
+	switch {
+	case m.Rebuilt != nil:
+		return rebuilt(c, m.Rebuilt)
+	case m.Written != nil:
+		return written(c, m)
+	case m.Found != nil:
+		return resolved(c, m)
+	case m.Printed == "":
+		c.Remark("nothing is in the memory")
 		return nil
 	}
+	return c.Printf("%s\n", plain.Lines(string(m.Printed)))
+}
+
+func rebuilt(c *show.Console, d *outlining.Rebuilt) error {
 	if d.Made == 0 {
 		c.Put("up to date: %s, %s\n", show.Plural(d.Facts, "fact"), show.Plural(d.Scopes, "scope"))
 	} else {
@@ -147,80 +158,38 @@ func digestTexts(c *show.Console, w *outlining.DigestTexts) {
 	}
 }
 
+// written tells what became of the text of a digest.
+func written(c *show.Console, m *outlining.MapAnswer) error {
+	w := m.Written
+	warnSecrets(c, w.Warnings)
+	did := "would be written"
+	switch {
+	case w.NoChange:
+		did = "is there already"
+	case !w.DryRun:
+		c.Put("%s ", c.At(w.Branch, m.Commit))
+		did = "written"
+	}
+	c.Put("text of %s %s: %s\n", show.Line(string(w.Name)), did, show.Plural(w.Tokens, "token"))
+	putDropped(c, w.Dropped)
+	return c.Failed()
+}
+
 func putDropped(c *show.Console, n int) {
 	if n > 0 {
 		c.Put("dropped with their digests: %s\n", show.Plural(n, "text"))
 	}
 }
 
-func Map(c *show.Console, m *outlining.MapAnswer) error {
-	if m.Printed == "" {
-		c.Remark("nothing is in the memory")
-		return nil
-	}
-	return c.Printf("%s\n", plain.Lines(string(m.Printed)))
-}
-
-func Digest(c *show.Console, d *outlining.DigestAnswer) error {
-	head := fmt.Sprintf("%s %s: %s", d.Kind, d.Name, show.Plural(d.Facts, "fact"))
-	if d.Kind == string(d.Name) {
-		head = fmt.Sprintf("%s: %s", d.Kind, show.Plural(d.Facts, "fact"))
-	}
-	if d.Title != "" && d.Title != d.Name && len(d.Text) != 1 {
-		head += ", " + string(d.Title)
-	}
-	c.Put("%s\n", show.Line(head))
-	if d.Source == "" {
-		return c.Failed()
-	}
-	c.Put("source %s\nsem %s\n", d.Source, d.Sem)
-	if w := d.Written; w != nil {
-		for text := range strings.SplitSeq(w.Text, "\n") {
-			c.Put("%s\n", show.Line(text))
-		}
-		c.Put("written by %s\n", show.Line(w.Model))
-	} else {
-		for _, s := range d.Text {
-			c.Put("[%.8s] %s\n", s.Fact, show.Line(s.Text))
-		}
-	}
-	for _, name := range d.Above {
-		c.Put("in %s\n", show.Line(string(name)))
-	}
-	var rows [][]show.Cell
-	for _, k := range d.Children {
-		rows = append(rows, []show.Cell{{Text: show.Line(string(k.Name)), Style: show.Bold}, {Text: strconv.Itoa(k.Facts), Style: ""},
-			{Text: show.Brief(string(k.Title), show.SummaryWidth), Style: show.Dim}})
-	}
-	for _, f := range d.Members {
-		rows = append(rows, []show.Cell{{Text: nodeLabel(f.Key, f.ID), Style: show.Bold}, {Text: "", Style: ""},
-			{Text: show.Brief(string(f.Title), show.SummaryWidth), Style: show.Dim}})
-	}
-	if len(rows) > 0 {
-		c.Put("\n")
-		c.PutTable(rows)
-	}
-	if d.More > 0 {
-		c.Put("... (+%d more)\n", d.More)
-	}
-	for _, id := range d.Expired {
-		c.Put("expired %s\n", id)
-	}
-	if d.Refused > 0 {
-		return c.Printf("left out since they may hold a credential: %s\n", show.Plural(d.Refused, "sentence"))
-	}
-	return nil
-}
-
-func Resolved(c *show.Console, r *outlining.ResolveAnswer) error {
-	if len(r.Found) == 0 {
+func resolved(c *show.Console, m *outlining.MapAnswer) error {
+	if len(m.Found) == 0 {
 		c.Remark("nothing has that hash, or one near it")
 		return nil
 	}
 	var rows [][]show.Cell
-	for _, f := range r.Found {
+	for _, f := range m.Found {
 		rows = append(rows, []show.Cell{{Text: strconv.Itoa(f.Distance), Style: show.Dim}, {Text: f.Kind, Style: ""},
 			{Text: show.Line(string(f.Name)), Style: show.Bold}, {Text: show.Brief(string(f.Title), show.SummaryWidth), Style: show.Dim}})
 	}
-	return c.ListOf(rows, r.More)
+	return c.ListOf(rows, m.More)
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -183,17 +182,8 @@ func runExamples(t *testing.T, path, from string, lines []string, asJSON bool) {
 			w.run(0, args...)
 		}
 	}
-	source := "" // of the root, which an example abridges
-	if path == "mnem digest-write" {
-		var root struct{ Source string }
-		out, _ := w.run(0, "digest", "--json")
-		if err := json.Unmarshal([]byte(out), &root); err != nil {
-			t.Fatal(err)
-		}
-		source = root.Source
-	}
 	for _, text := range lines {
-		commands, err := parseShell(strings.ReplaceAll(text, "3f0c…", source))
+		commands, err := parseShell(text)
 		if err != nil {
 			t.Fatal(err)
 		}

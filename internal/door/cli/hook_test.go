@@ -364,7 +364,7 @@ func TestHookBriefs(t *testing.T) {
 		!strings.Contains(said, "Since the last session 1 memory came in.") {
 		t.Errorf("with news that are pinned it begins with %q", said)
 	}
-	h.run(0, "distill") // from now on changes are told of by scope
+	h.run(0, "map", "--rebuild") // from now on changes are told of by scope
 	h.run(0, "remember", "The pilot boat is blue")
 	h.session = "s3b"
 	if said = h.told("session-start", ""); !strings.Contains(said, "Since the last session:\n1 came, 0 changed, 0 went\nroot (") ||

@@ -17,13 +17,8 @@ var withoutRepo = []string{
 	"mnem guard check", "mnem guard rules", "mnem hook", "mnem clone",
 }
 
-// noSource is the hash of nothing that a digest is made from.
-var noSource = strings.Repeat("0", 64)
-
 // someArgs are arguments with which commands that take any get as far as their repository.
 var someArgs = map[string]string{
-	"mnem resolve":        "0123456789abcdef",
-	"mnem digest-write":   "root " + noSource + " x",
 	"mnem remote readers": "disk",
 	"mnem config set":     "wait 9s", "mnem config unset": "wait", "mnem remember": "Alice",
 	"mnem commit": "-m x -", "mnem add": "-", "mnem set": "n summary=x", "mnem rm": "n",

@@ -73,7 +73,7 @@ var governed = map[string]minimal{
 	"unpin":             {words: "unpin o", args: `{"nodes":["o"]}`},
 	"consolidate":       {words: "consolidate --apply", args: `{"apply":true}`, bare: "nothing is alike"},
 	"half_life":         {words: "half-life Note=30", args: `{"half_lives":["Note=30"]}`},
-	"digest_write":      {words: "digest-write root " + noDigest + " x", args: `{"digest":"root","source":"` + noDigest + `","text":"x"}`, bare: "the digest is another"},
+	"map":               {words: "map --write root About-lamps", args: `{"write":"root","text":"About lamps"}`},
 	"embed":             {words: "embed --model hash", bare: "there is no model"},
 	"profile_set":       {words: "profile set p limit=4", args: `{"name":"p","limit":4}`},
 	"profile_unset":     {words: "profile unset p limit", args: `{"name":"p","params":["limit"]}`},
@@ -91,7 +91,7 @@ var governed = map[string]minimal{
 	"pack_take":         {words: "pack take --set refs/heads/side=any..none", args: `set=refs%2Fheads%2Fside%3Dany..none`},
 	"pack_redact":       {words: "pack redact --yes --redaction " + redacted, args: `{"yes":true,"redaction":["` + redacted + `"]}`, bare: "it is of no block here"},
 	"import":            {words: "import ../other.car --name new", args: `name=new`},
-	"distill":           {words: "distill --model=hash", bare: "there is no model"},
+	"map --rebuild":     {words: "map --rebuild --model=hash", bare: "there is no model"},
 	"fsck":              {words: "fsck --repair", bare: "nothing is damaged"},
 	"gc":                {words: "gc", bare: "nothing is garbage"},
 	"purge":             {words: "purge n --yes", args: `{"node":"n","yes":true}`},
@@ -137,7 +137,6 @@ var free = map[string]minimal{
 	"profile_show": {words: "profile show p", args: `{"name":"p"}`}, "show": {words: "show n", args: `{"name":"n"}`},
 	"retrieve":     {words: "retrieve lamp --receipt", args: `{"query":"lamp","receipt":true}`, tool: `{"query":"lamp"}`},
 	"recall":       {words: "recall lamp --session s", args: `{"query":"lamp","session":"s"}`, tool: `{"query":"lamp"}`},
-	"resolve":      {words: "resolve 0123456789abcdef", args: `{"hash":"0123456789abcdef"}`, bare: "there is no such digest"},
 	"sources_diff": {words: "sources diff"},
 	"explore":      {words: "explore --communities --keep", args: `{"topic":"lamp"}`, tool: `{"query":"lamp"}`},
 	"blame":        {words: "blame n", args: `{"node":"n"}`},
@@ -318,7 +317,7 @@ func newRuled(t *testing.T) *ruled {
 		r.ok("a", "", "push "+name)
 	}
 	r.ok("a", `{"node":{"key":"n","summary":"the lamp is out"}}`, "commit -m two -")
-	for _, words := range []string{"retrieve lamp --session s", "digest", "map", "explore --communities", "cues", "recall lamp", "review"} {
+	for _, words := range []string{"retrieve lamp --session s", "map", "map root", "map --rebuild", "map --resolve 0123456789abcdef", "explore --communities", "cues", "recall lamp", "review"} {
 		r.ok("a", "", words) // so that what is derived is there
 	}
 	r.write("a/text.md", "# Lamps\n\nThe lamp is lit.\n")

@@ -133,9 +133,9 @@ var requests = []struct{ name, body string }{
 	{"show", `{"name":"katya","importance":true}`}, {"show", `{}`}, {"show", `{"name":"katya"}`},
 	{"cues", `{"missing":true,"limit":3}`}, {"ls", `{"limit":3}`}, {"ls", `{"edges":true,"limit":3}`}, {"explore", `{"topic":"katya"}`},
 	{"explore", `{"topic":"katya","to":"alice"}`}, {"explore", `{"communities":true,"limit":2}`},
-	{"explore", `{"topic":"katya","communities":true}`}, {"distill", `{}`}, {"map", `{"depth":1}`}, {"map", `{"since":"HEAD~1"}`},
-	{"digest", `{}`}, {"digest", `{"digest":"katya"}`}, {"resolve", `{"hash":"0123456789abcdef"}`}, {"sources", `{}`},
-	{"digest_write", `{"digest":"root","source":"` + noSource + `","text":"of something else"}`}, {"explore", `{"topic":"payments"}`},
+	{"explore", `{"topic":"katya","communities":true}`}, {"map", `{"rebuild":true}`}, {"map", `{"depth":1}`}, {"map", `{"since":"HEAD~1"}`},
+	{"map", `{"scope":"root"}`}, {"map", `{"scope":"katya"}`}, {"map", `{"resolve":"0123456789abcdef"}`}, {"sources", `{}`},
+	{"map", `{"write":"root","text":"of payments"}`}, {"explore", `{"topic":"payments"}`},
 	{"explore", `{"topic":"the payments are late","tags":true}`},
 	{"retrieve", `{"query":"who owns sign-in?","explain":true}`}, {"recall", `{"query":"who?"}`},
 	{"retrieve_batch", `{"lines":[{"text":"a","qid":"1"},{"text":"b"}]}`},
@@ -182,10 +182,9 @@ var requests = []struct{ name, body string }{
 
 // otherwise are the operations whose answer in TestOpenAPI is no JSON answer, and why.
 var otherwise = map[string]int{
-	"embed":        422, // no model is configured
-	"digest_write": 409, // of what the digest is not made from
-	"export":       200, // a CAR file
-	"import":       415, // wants a CAR file
+	"embed":  422, // no model is configured
+	"export": 200, // a CAR file
+	"import": 415, // wants a CAR file
 	// Likewise.
 	"pack_send": 200, "pack_take": 415,
 }

@@ -222,7 +222,6 @@ var notOfTheMachine = map[string]string{
 	"source":          "an address as the memory has it; nothing is read from it",
 	"kind":            "of a source, as the memory has it",
 	"Idempotency-Key": "a name of the request",
-	"model":           "who wrote a text, as it is kept; nothing is asked",
 }
 
 // TestNoSurfaceNamesTheMachine reads what all surfaces publish: no parameter names a host, file,

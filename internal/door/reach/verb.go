@@ -100,7 +100,7 @@ func Verb(c *line.Line, v *line.Bound) *cobra.Command {
 		if err := f.SetDefault(req); err != nil {
 			panic(err) // seen by the first test that builds the commands
 		}
-		if !f.Arg && (!f.NoFlag || f.Sets) {
+		if !f.Arg && !f.RemoteOnly && (!f.NoFlag || f.Sets) {
 			fieldFlag(c, cmd, &f, req)
 		}
 	}

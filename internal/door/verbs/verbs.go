@@ -77,8 +77,6 @@ func verbsOfMemory() []*line.Bound {
 		reach.Bind(reading.Ls, answers.List),
 		reach.Bind(remembering.Cues, answers.Cues),
 		reach.Bind(outlining.MapVerb, answers.Map),
-		reach.Bind(outlining.DigestVerb, answers.Digest),
-		reach.Bind(outlining.ResolveVerb, answers.Resolved),
 		bindLast(),
 		reach.Bind(ingesting.Sources, answers.Sources),
 		reach.Bind(ingesting.SourcesDiffVerb, answers.SourcesDiff),
@@ -117,7 +115,6 @@ func verbsOfHistory() []*line.Bound {
 		reach.BindAs(transfer.Import, answers.Import),
 		// Care
 		reach.Plain(&upkeep.StatsVerb.Spec),
-		reach.Bind(outlining.Distill, answers.Distilled),
 		bindDoctor(),
 		reach.Bind(upkeep.Fsck, answers.Fsck),
 		reach.Bind(upkeep.GC, answers.GC),

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/plain"
+	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/outline"
@@ -21,17 +23,16 @@ import (
 )
 
 const (
-	maxMapDepth   = 8
-	maxMapTokens  = 100_000
-	maxCompared   = 20_000 // digests that a comparison reads
-	digestTitle   = 80     // characters of a text that stand for it
-	maxExpired    = 20
-	maxNearBits   = 32
-	maxNearShown  = 1000
-	maxDigestRows = 1000
+	maxMapDepth  = 8
+	maxMapTokens = 100_000
+	maxCompared  = 20_000 // digests that a comparison reads
+	digestTitle  = 80     // characters of a text that stand for it
+	maxExpired   = 20
+	nearBits     = 8  // by which the hash of a text may differ from the one that is looked for
+	nearShown    = 20 // of these texts
 )
 
-// ScopeRules is of verbs that read digests.
+// ScopeRules says what makes a scope.
 type ScopeRules struct {
 	By []string `op:",remote" doc:"group memories by {RULE}: edge:TYPE, prop:NAME, type or community; the first rule that applies names a memory's home (default: edge:part-of, edge:in, edge:about)" note:" (repeatable)" remote:"what makes a scope: edge:TYPE, prop:NAME, type or community"`
 }
@@ -197,19 +198,10 @@ func clip(s string, most int) string {
 	return s
 }
 
-// DigestRequest asks for one digest.
-type DigestRequest struct {
-	Name  string `op:"digest,arg,remote" doc:"root, or a scope, cluster or memory as 'mnem map' names it (default: root)"`
-	Limit int    `op:",remote" default:"50" doc:"at most {N} children and facts each"`
-	Now   string `op:",remote" doc:"{TIME} by which validity has ended, RFC 3339 or YYYY-MM-DD (default: now)"`
-	verb.AtRevision
-	ScopeRules
-}
-
 // DigestRow is a digest in a list.
 type DigestRow struct {
 	ID     verb.Text `json:"id"`   // for good
-	Name   verb.Text `json:"name"` // shorter, where there is one
+	Name   verb.Text `json:"name"` // shorter, if there is such a name
 	Kind   string    `json:"kind"`
 	Title  verb.Text `json:"title"`
 	Facts  int       `json:"facts"`
@@ -217,115 +209,105 @@ type DigestRow struct {
 	Source string    `json:"source"`
 }
 
-// DigestFact is a memory below a digest.
-type DigestFact struct {
-	ID    graph.ID  `json:"id"`
-	Key   verb.Text `json:"key"`
-	Title verb.Text `json:"title"`
-}
-
 // DigestAnswer is one digest.
 type DigestAnswer struct {
-	Commit ipld.CID `json:"commit" shape:"null"`
-	Level  int      `json:"level"` // 0 for a memory, 1 for scopes and clusters, 2 for the whole
+	Level int `json:"level"` // 0 for a memory, 1 for scopes and clusters, 2 for the whole
 	DigestRow
-	Sem      string             `json:"sem"`
-	Text     []distill.Sentence `json:"text"`
-	Written  *distill.Written   `json:"written"` // by a model, of this very source; null for none
-	Above    []verb.Text        `json:"above"`   // the digests that it is in, the nearest first
-	Children []DigestRow        `json:"children"`
-	Members  []DigestFact       `json:"members"` // facts right below
-	More     int                `json:"more"`    // children and facts that are not listed
-	Expired  []graph.ID         `json:"expired"` // facts below whose validity has ended, the first of them
-	Refused  int                `json:"refused"` // sentences left out since they may hold a credential
-	Now      graph.Time         `json:"now"`
+	Sem     string             `json:"sem"`
+	Text    []distill.Sentence `json:"text"`
+	Written *distill.Written   `json:"written"` // by a model, of this very source; null for none
+	Above   []verb.Text        `json:"above"`   // the digests that a memory is in, the nearest first
+	Expired []graph.ID         `json:"expired"` // facts below whose validity has ended, the first of them
+	Refused int                `json:"refused"` // sentences left out since they may hold a credential
 }
 
-// DigestVerb shows one digest.
-var DigestVerb = verb.Define(verb.Spec{
-	Command: "digest", Right: verb.NoRight, Usage: "[DIGEST] [flags]", Group: "read", Effect: verb.Reads,
-	Title: "Show the digest of a scope, of a cluster, or of the whole memory",
-	Doc: "Show a digest: its sentences, each with the memory that it is from, what is below it, and\n" +
-		"what of it has expired. DIGEST is root, a name that 'mnem map' prints, or a memory, by key or\n" +
-		"id, of which the digests are listed that it is in.\n\n" +
-		"A digest is of its commit, and never older: 'source' is the hash of what it is made from. A text that a\n" +
-		"model wrote of that source is shown in place of the sentences: 'mnem digest-write' writes one.",
-	Example: "  mnem digest\n  mnem digest svc/billing\n  mnem digest root/31 --at HEAD~1 --json",
-}, oneDigest)
-
-// Check refuses what is out of bounds.
-func (q *DigestRequest) Check() error {
-	_, err := q.recipe()
-	return cmp.Or(verb.CheckRange("limit", q.Limit, 1, maxDigestRows), err)
-}
-
-func oneDigest(ctx context.Context, s *verb.Service, q *DigestRequest) (*DigestAnswer, error) {
-	now, err := s.Now(q.Now)
-	if err != nil {
-		return nil, err
-	}
-	v, err := digestsAt(ctx, s, q.At, q.ScopeRules)
-	if err != nil {
-		return nil, err
-	}
-	d, id, err := v.find(ctx, cmp.Or(q.Name, distill.Root))
-	if err != nil {
-		return nil, err
-	}
-	out := &DigestAnswer{Commit: v.snap.CID(), Now: now}
+// answer describes a digest, or a memory as its own digest. It is nil for the empty memory.
+func (v *digestView) answer(ctx context.Context, of *mapRow, id graph.ID, now graph.Time) (*DigestAnswer, error) {
 	switch {
-	case d != nil:
-		return out, v.fill(ctx, out, d, q.Limit)
+	case of != nil:
+		return v.fill(ctx, of.digest, now)
 	case id.IsZero():
-		out.ID, out.Name, out.Kind, out.Level = distill.Root, distill.Root, distill.Root, 2
-		return out, nil // of nothing
+		return nil, nil
 	}
-	return out, v.fact(ctx, out, id)
+	return v.fact(ctx, id, now)
 }
 
-// fact fills in an answer about a memory, which is its own digest.
-func (v *digestView) fact(ctx context.Context, out *DigestAnswer, id graph.ID) error {
+// lines are the first ones of a digest that fit into a budget, which it takes their tokens from.
+func (d *DigestAnswer) lines(budget *int) (list []string) {
+	if d == nil {
+		return nil
+	}
+	add := func(format string, args ...any) {
+		line := fmt.Sprintf(format, args...)
+		n := distill.Tokens(line + "\n")
+		if n > *budget {
+			*budget = 0 // what follows is left out too
+			return
+		}
+		*budget -= n
+		list = append(list, line)
+	}
+	if d.Written != nil {
+		for line := range strings.SplitSeq(d.Written.Text, "\n") {
+			add("%s", text.EscapeLine(line))
+		}
+		add("written by %s", text.EscapeLine(d.Written.Model))
+	} else {
+		for _, s := range d.Text {
+			add("[%.8s] %s", s.Fact, text.EscapeLine(s.Text))
+		}
+	}
+	for _, name := range d.Above {
+		add("in %s", text.EscapeLine(string(name)))
+	}
+	if len(d.Expired) > 0 {
+		ids := fmt.Sprintf("%.8s", d.Expired)
+		add("expired: %s", ids[1:len(ids)-1])
+	}
+	if d.Refused > 0 {
+		add("left out since they may hold a credential: %s", plain.Plural(d.Refused, "sentence"))
+	}
+	add("source %s", d.Source)
+	return list
+}
+
+// fact describes a memory.
+func (v *digestView) fact(ctx context.Context, id graph.ID, now graph.Time) (*DigestAnswer, error) {
 	f, err := v.Reader.Fact(ctx, id)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	above, err := v.Above(ctx, id)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	name, err := v.name(ctx, id, "")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	title, err := v.factTitle(ctx, id)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	sem, err := distill.SemOf(f.Text)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	out.DigestRow = DigestRow{
+	out := &DigestAnswer{DigestRow: DigestRow{
 		ID: verb.Text(id.String()), Name: verb.Text(name), Kind: "entity", Title: verb.Text(title), Facts: 1,
 		Tokens: distill.Tokens(f.Text), Source: distill.FactSource(v.Recipe, f.Text).String(),
-	}
-	out.Sem = sem.String()
-	out.Text = []distill.Sentence{{Fact: id, Text: f.Text}}
-	if f.Until.Given && f.Until.Time <= out.Now {
+	}, Sem: sem.String(), Text: []distill.Sentence{{Fact: id, Text: f.Text}}}
+	if f.Until.Given && f.Until.Time <= now {
 		out.Expired = []graph.ID{id}
 	}
-	return v.names(ctx, out, above)
-}
-
-func (v *digestView) names(ctx context.Context, out *DigestAnswer, above []*distill.Digest) error {
 	for _, d := range above {
 		name, err := v.name(ctx, d.Scope, d.Label)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		out.Above = append(out.Above, verb.Text(name))
 	}
-	return nil
+	return out, nil
 }
 
 func (v *digestView) row(ctx context.Context, d *distill.Digest) (DigestRow, error) {
@@ -340,56 +322,19 @@ func (v *digestView) row(ctx context.Context, d *distill.Digest) (DigestRow, err
 	}, err
 }
 
-// fill fills in an answer about a digest.
-func (v *digestView) fill(ctx context.Context, out *DigestAnswer, d *distill.Digest, limit int) error {
+// fill describes a digest.
+func (v *digestView) fill(ctx context.Context, d *distill.Digest, now graph.Time) (*DigestAnswer, error) {
+	out := &DigestAnswer{Level: d.Level(), Sem: d.Sem.String(), Text: d.Text}
 	var err error
 	if out.DigestRow, err = v.row(ctx, d); err != nil {
-		return err
+		return nil, err
 	}
-	out.Level, out.Sem, out.Text, out.Refused = d.Level(), d.Sem.String(), d.Text, d.Refused
-	written, refused, err := v.written(ctx, d)
-	if err != nil {
-		return err
+	if out.Written, out.Refused, err = v.written(ctx, d); err != nil {
+		return nil, err
 	}
-	out.Written, out.Refused = written, out.Refused+refused
-	for _, below := range v.below(d) {
-		if len(out.Children) == limit {
-			out.More++
-			continue
-		}
-		child, err := distill.Read(ctx, v.Blocks, below)
-		if err != nil {
-			return err
-		}
-		row, err := v.row(ctx, child)
-		if err != nil {
-			return err
-		}
-		out.Children = append(out.Children, row)
-	}
-	for _, e := range d.Entries {
-		if e.Link.Defined() {
-			continue
-		}
-		if len(out.Members) == limit {
-			out.More++
-			continue
-		}
-		id := e.Key.ID()
-		title, err := v.factTitle(ctx, id)
-		if err != nil {
-			return err
-		}
-		key, err := v.labels.Key(ctx, id)
-		if err != nil {
-			return err
-		}
-		out.Members = append(out.Members, DigestFact{id, key, verb.Text(title)})
-	}
-	if out.Expired, err = distill.Expired(ctx, v.Blocks, d, out.Now, maxExpired); err != nil {
-		return err
-	}
-	return v.names(ctx, out, nil)
+	out.Refused += d.Refused
+	out.Expired, err = distill.Expired(ctx, v.Blocks, d, now, maxExpired)
+	return out, err
 }
 
 // below are the links of the digests right below one.
@@ -405,15 +350,6 @@ func (v *digestView) below(d *distill.Digest) (links []ipld.CID) {
 	return links
 }
 
-// ResolveRequest asks what has a hash.
-type ResolveRequest struct {
-	Hash     string `op:",arg=required,remote" doc:"16 hex digits of a hash of a text, or 64 of a source"`
-	Distance int    `op:",remote" default:"8" doc:"at most so many {BITS} may differ; 0 for none"`
-	Limit    int    `op:",remote" default:"20" doc:"at most {N} of them"`
-	verb.AtRevision
-	ScopeRules
-}
-
 // Resolved is a digest, or a memory, with a hash.
 type Resolved struct {
 	ID       verb.Text `json:"id"`
@@ -421,61 +357,33 @@ type Resolved struct {
 	Kind     string    `json:"kind"`
 	Title    verb.Text `json:"title"`
 	Sem      string    `json:"sem"`
-	Distance int       `json:"distance"`
+	Distance int       `json:"distance"` // the bits that differ
 }
 
-// ResolveAnswer is what has a hash, the nearest first.
-type ResolveAnswer struct {
-	Commit ipld.CID   `json:"commit" shape:"null"`
-	Found  []Resolved `json:"found"`
-	Read   int        `json:"read"` // hashes that were compared
-	More   int        `json:"more"`
-}
-
-// ResolveVerb finds digests by hash.
-var ResolveVerb = verb.Define(verb.Spec{
-	Command: "resolve", Right: verb.NoRight, Usage: "HASH [flags]", Group: "read", Effect: verb.Reads, Pure: true,
-	Title: "Find digests and memories by a hash of what they say",
-	Doc: "Find what has a hash: 64 hex digits are a source, which one digest or memory has; 16 are the\n" +
-		"hash of a text ('sem'), of which texts that are alike differ in few bits. 'mnem digest' prints\n" +
-		"both. The nearest come first.",
-	Example: "  mnem resolve 3f0c9a5d1e22b874\n  mnem resolve 3f0c9a5d1e22b874 --distance 0 --json",
-}, resolveHash)
-
-// Check refuses what is out of bounds.
-func (q *ResolveRequest) Check() error {
-	_, err := q.recipe()
-	return cmp.Or(verb.CheckRange("distance", q.Distance, 0, maxNearBits),
-		verb.CheckRange("limit", q.Limit, 1, maxNearShown), err)
-}
-
-func resolveHash(ctx context.Context, s *verb.Service, q *ResolveRequest) (*ResolveAnswer, error) {
-	v, err := digestsAt(ctx, s, q.At, q.ScopeRules)
+// resolve adds what has a hash to an answer.
+func (v *digestView) resolve(ctx context.Context, out *MapAnswer, hash string) error {
+	out.Found = []Resolved{}
+	if len(hash) == 2*len(distill.Source{}) {
+		return v.sourced(ctx, out, hash)
+	}
+	sem, err := strconv.ParseUint(hash, 16, 64)
+	if err != nil || len(hash) != 16 {
+		return verb.Usagef("%q is no hash: want 16 or 64 hex digits", clip(hash, digestTitle))
+	}
+	list, _, err := v.Near(ctx, distill.Sem(sem), nearBits)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	out := &ResolveAnswer{Commit: v.snap.CID()}
-	if len(q.Hash) == 2*len(distill.Source{}) {
-		return out, v.sourced(ctx, out, q.Hash)
-	}
-	sem, err := strconv.ParseUint(q.Hash, 16, 64)
-	if err != nil || len(q.Hash) != 16 {
-		return nil, verb.Usagef("%q is no hash: want 16 or 64 hex digits", clip(q.Hash, digestTitle))
-	}
-	list, read, err := v.Near(ctx, distill.Sem(sem), q.Distance)
-	if err != nil {
-		return nil, err
-	}
-	out.Read, out.More = read, max(0, len(list)-q.Limit)
-	for _, n := range list[:min(len(list), q.Limit)] {
+	out.More = max(0, len(list)-nearShown)
+	for _, n := range list[:min(len(list), nearShown)] {
 		if err := v.resolved(ctx, out, n); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return out, nil
+	return nil
 }
 
-func (v *digestView) sourced(ctx context.Context, out *ResolveAnswer, hash string) error {
+func (v *digestView) sourced(ctx context.Context, out *MapAnswer, hash string) error {
 	source, ok := distill.ParseSource(hash)
 	if !ok {
 		return verb.Usagef("%q is no source: want 64 hex digits", clip(hash, digestTitle))
@@ -497,7 +405,7 @@ func (v *digestView) sourced(ctx context.Context, out *ResolveAnswer, hash strin
 }
 
 // resolved adds what has a hash to an answer.
-func (v *digestView) resolved(ctx context.Context, out *ResolveAnswer, n distill.Neighbour) error {
+func (v *digestView) resolved(ctx context.Context, out *MapAnswer, n distill.Neighbour) error {
 	r := Resolved{ID: verb.Text(n.ID), Name: verb.Text(n.ID), Kind: "entity", Sem: n.Sem.String(), Distance: n.Distance}
 	var err error
 	if !n.Fact.IsZero() {

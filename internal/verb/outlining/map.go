@@ -14,21 +14,55 @@ import (
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/guard"
 	"github.com/mnem-project/mnem/internal/outline"
+	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/view/distill"
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// MapRequest asks for a table of contents, or for what changed in it.
+// MapRequest asks for a table of contents or what changed in it, for digests to be kept, for the text of one to be
+// written, or for what has a hash.
 type MapRequest struct {
-	Scope  string `op:"scope,arg,remote" doc:"a scope or cluster, named as in the output of the map (default: the whole memory)"`
-	Depth  int    `op:",remote" default:"2" doc:"show {N} levels below, 1 to 8"`
-	Since  string `op:",remote" complete:"rev" doc:"show only what differs from {REV}"`
-	Budget int    `op:",remote" default:"600" doc:"print at most {N} tokens; 0 for the highest limit"`
+	Scope   string `op:",arg,remote,words,varies" doc:"root, a scope, a cluster or a memory, as the map names it: it is printed with its digest (default: the whole memory without)"`
+	Text    string `op:",remoteonly" doc:"with write: the text"`
+	Depth   int    `op:",remote" default:"2" doc:"show {N} levels below, 1 to 8"`
+	Since   string `op:",remote" complete:"rev" doc:"show only what differs from {REV}"`
+	Budget  int    `op:",remote" default:"600" doc:"print at most {N} tokens; 0 for the highest limit"`
+	Rebuild bool   `op:",remote,writes,varies" doc:"make the digests, and keep them"`
+	Model   string `op:",true=configured,alone" doc:"with --rebuild: let a chat model write texts of digests: {SPEC} is $REWRITERS" note:" (alone: MNEM_REWRITE_MODEL; config: rewrite.model)"`
+	Write   string `op:",remote,writes,varies" doc:"replace the sentences of a digest, named by its source {HASH} or as in the map, with a text"`
+	Resolve string `op:",remote" doc:"find what has this {HASH}: a source of 64 hex digits, or nearly this sem of 16"`
+	Message string `op:",short=m,remote" doc:"what the commit is about; default: what was done"`
+	Expect  string `op:",remote" doc:"the {CID} of the commit that the branch must be at; else exit code 5"`
+	verb.Actor
+	verb.OnBranch
+	verb.Signing
+	verb.Secrets
+	verb.Trial
 	verb.AtRevision
+	verb.Params
 	ScopeRules
+
+	State   *TextsState `op:"-"` // where the run before has come to, nil for the first
+	Said    Said        `op:"-"` // by the model, of the digest in its prompt
+	Stopped bool        `op:"-"` // whether the run is broken off: what is ready is committed
+	Named   string      `op:"-"` // the name of the model
+
+	model complete.Rewriter
 }
+
+// Into implements verb.Writer.
+func (q *MapRequest) Into(w *verb.Writing) {
+	w.Message, w.Expect = q.Message, q.Expect
+	if q.Write != "" {
+		w.Message = cmp.Or(q.Message, clip(guard.Mask("write digest "+q.Write), len("write digest ")+digestTitle))
+	}
+}
+
+// Authored reports whether more is written than what is derived.
+func (q *MapRequest) Authored() bool { return q.Write != "" || q.Model != "" }
 
 // MapAnswer is a table of contents.
 type MapAnswer struct {
@@ -38,6 +72,11 @@ type MapAnswer struct {
 	Since   *MapSince  `json:"since"`
 	Tokens  int        `json:"tokens"` // of what is printed
 	Printed verb.Text  `json:"printed"`
+
+	Digest  *DigestAnswer  `json:"digest,omitempty"`  // of the scope that was asked for
+	Found   []Resolved     `json:"found,omitzero"`    // what has a hash, the nearest first
+	Rebuilt *Rebuilt       `json:"rebuilt,omitempty"` // what became of digests
+	Written *DigestWritten `json:"written,omitempty"` // what became of a text
 }
 
 // MapEntry is a digest in a map.
@@ -60,64 +99,140 @@ type MapSince struct {
 	More    bool     `json:"more"`    // whether these are not all
 }
 
-// MapChange is what became of a memory.
+// MapChange is a memory that differs.
 type MapChange struct {
 	ID    graph.ID  `json:"id"`
 	State string    `json:"state" enum:"added changed removed"`
 	Title verb.Text `json:"title"`
 }
 
-// MapVerb shows what a memory is about.
+// MapVerb shows what a memory is about, and keeps what it shows.
 var MapVerb = verb.Define(verb.Spec{
-	Command: "map", Right: verb.NoRight, Usage: "[SCOPE] [flags]", Group: "read", Effect: verb.Reads, Pure: true,
+	Command: "map", Right: verb.OwnRight, Group: "read", Effect: verb.Reads, Pure: true, Derived: true, Long: true,
+	Usage: "[SCOPE] | --write HASH|SCOPE TEXT | --rebuild | --resolve HASH", Args: "[SCOPE…]",
 	Title: "Show what a memory is about, or what changed in it, in few tokens",
 	Doc: "Print a table of contents of a memory. A small memory is its facts, the newest first;\n" +
 		"conversations are listed with what was decided in them, ingested projects with their folders\n" +
 		"and what these are for, other scopes and clusters with the number of memories in them and what\n" +
-		"they are about. 'mnem digest' shows one scope, 'mnem map NAME' what is below one.\n\n" +
+		"they are about.\n\n" +
+		"With SCOPE, print its digest first: its sentences, each with the memory that it is from, and what\n" +
+		"of it has expired; then what is below it. SCOPE is root, a name that the map prints, or a memory by\n" +
+		"key or id, which is shown with the digests that contain it. 'source' is the hash of the texts that\n" +
+		"a digest is made from.\n\n" +
 		"With --since, print only the parts that differ from another revision, with the memories that\n" +
-		"were added, changed or removed. Parts that are the same in both are not read.",
+		"were added, changed or removed. Parts that are the same in both are not read.\n\n" +
+		"--rebuild makes the digests of a commit and keeps them: those that are not kept are made again\n" +
+		"each time. They are derived from the commit, like its index: the same on every machine, without a\n" +
+		"commit. After a change only the digests that contain it are made again. With --model a chat model\n" +
+		"writes texts for up to " + fmt.Sprint(maxCalls) + " digests that have none, those with the most memories. Its server\n" +
+		"receives the memories' texts, without those that may hold a credential. If it fails, the digest\n" +
+		"keeps its sentences and the answer says so. --dry-run prints how often it would be asked. Servers'\n" +
+		"addresses and keys are those of 'mnem retrieve --set rewrite'.\n\n" +
+		"--write shows a text of your own in place of the sentences of a digest, and keeps it in a commit. It\n" +
+		"has at most " + fmt.Sprint(2*distill.ClusterTokens) + " tokens, for root " + fmt.Sprint(2*distill.RootTokens) +
+		". \"-\" reads it from standard input. Name the digest by the source\n" +
+		"that you read: if its memories have changed since, nothing is written. The text is shown while they\n" +
+		"are the same. Texts of digests that no longer exist are dropped and counted.\n\n" +
+		"--resolve finds digests and memories by a hash of what they say: a source, which one of them has, or\n" +
+		"the hash of a text ('sem'), in which similar texts differ by few bits.",
 	Example: "  mnem map\n  mnem map svc/billing --depth 1\n  mnem map --since HEAD~1 --budget 400\n" +
-		"  mnem map --json",
+		"  mnem map root/31 --at HEAD~1 --json\n  mnem map --rebuild --by edge:part-of --by prop:project\n" +
+		"  mnem map --rebuild --model=ollama:llama3 --dry-run\n" +
+		"  mnem map --write root 'Harbour operations: berths, tides, and who is on call.'\n" +
+		"  mnem map --resolve 3f0c9a5d1e22b874",
+	Exclude: [][]string{{"rebuild", "write", "resolve", "since"}},
 }, mapMemory)
 
-// Check refuses what is out of bounds.
+// Check refuses what is out of bounds, and what would do nothing.
 func (q *MapRequest) Check() error {
+	form, unused := "", []string{"text"}
+	switch {
+	case q.Rebuild:
+		form, unused = "rebuild", []string{"scope", "text", "depth", "budget"}
+	case q.Resolve != "":
+		form, unused = "resolve", []string{"scope", "text", "depth", "budget"}
+	case q.Write != "":
+		form, unused = "write", []string{"depth", "budget", "at"}
+		if (q.Scope == "") == (q.Text == "") {
+			return verb.Usagef("give the text of the digest, once")
+		}
+	}
+	if q.Model != "" {
+		unused = append(unused, "at")
+		if !q.Rebuild {
+			return verb.Between("%s is for %s", "model", "rebuild")
+		}
+	}
+	for _, name := range unused {
+		switch {
+		case !q.Given(name):
+		case name == "text":
+			return verb.Between("%s is for %s", name, "write")
+		case name == "scope" && q.Model != "":
+			return verb.Usagef("the whole memory is rebuilt, no SCOPE; after --model=SPEC, not --model SPEC")
+		case name == "at":
+			return verb.Between("%s is for looking: what is written goes onto the branch", name)
+		default:
+			return verb.Between("%s has no meaning with %s", name, form)
+		}
+	}
+	for _, name := range []string{"dry-run", "message", "expect", "branch", "allow-secret"} {
+		if !q.Authored() && q.Given(name) {
+			return verb.Between("%s is for %s and %s", name, "write", "model")
+		}
+	}
 	_, err := q.recipe()
 	return cmp.Or(verb.CheckRange("depth", q.Depth, 1, maxMapDepth), verb.CheckRange("budget", q.Budget, 0, maxMapTokens),
 		err)
 }
 
 func mapMemory(ctx context.Context, s *verb.Service, q *MapRequest) (*MapAnswer, error) {
+	switch {
+	case q.Rebuild:
+		return q.rebuild(ctx, s)
+	case q.Write != "":
+		return q.writeDigest(ctx, s)
+	}
 	v, err := digestsAt(ctx, s, q.At, q.ScopeRules)
 	if err != nil {
 		return nil, err
 	}
-	budget := q.Budget
-	if budget == 0 {
-		budget = maxMapTokens
+	budget := cmp.Or(q.Budget, maxMapTokens)
+	switch {
+	case q.Resolve != "":
+		out := &MapAnswer{Commit: v.snap.CID()}
+		return out, v.resolve(ctx, out, q.Resolve)
+	case q.Since != "":
+		from, err := s.At(ctx, q.Since)
+		if err != nil {
+			return nil, err
+		}
+		return v.since(ctx, from, q.Scope, budget)
 	}
-	if q.Since == "" {
-		return v.contents(ctx, q.Scope, q.Depth, budget)
-	}
-	from, err := s.At(ctx, q.Since)
+	now, err := s.Now("")
 	if err != nil {
 		return nil, err
 	}
-	return v.since(ctx, from, q.Scope, budget)
+	return v.contents(ctx, q.Scope, now, q.Depth, budget)
 }
 
-// contents lists what is below a digest, level by level until the budget is used up.
+// contents lists what is below a digest, level by level until the budget is used up, after the digest if it was named.
 func (v *digestView) contents(
-	ctx context.Context, name string, depth, budget int,
+	ctx context.Context, name string, now graph.Time, depth, budget int,
 ) (*MapAnswer, error) {
 	out := &MapAnswer{Commit: v.snap.CID()}
-	top, err := v.mapTop(ctx, cmp.Or(name, distill.Root))
+	top, id, err := v.mapTop(ctx, cmp.Or(name, distill.Root))
 	if err != nil {
 		return nil, err
 	}
+	if name != "" && (top == nil || top.folder == nil) {
+		if out.Digest, err = v.answer(ctx, top, id, now); err != nil {
+			return nil, err
+		}
+	}
+	head := out.Digest.lines(&budget)
 	if top == nil {
-		out.print(nil)
+		out.print(head)
 		return out, nil
 	}
 	type placed struct {
@@ -158,7 +273,7 @@ func (v *digestView) contents(
 	for _, p := range shown {
 		out.Entries = append(out.Entries, p.entry)
 	}
-	out.print(nil)
+	out.print(head)
 	return out, nil
 }
 

@@ -62,24 +62,21 @@ type folder struct {
 	files   []*graph.Node
 }
 
-// mapTop returns what a map begins with, nil if the memory is empty.
-func (v *digestView) mapTop(ctx context.Context, name string) (*mapRow, error) {
+// mapTop returns what a map begins with: nil if the memory is empty, nil and the id for a memory that is no scope.
+func (v *digestView) mapTop(ctx context.Context, name string) (*mapRow, graph.ID, error) {
 	top, id, err := v.find(ctx, name)
 	if err != nil {
 		if f, folderErr := v.findFolder(ctx, name); f != nil || folderErr != nil {
-			return &mapRow{folder: f}, folderErr
+			return &mapRow{folder: f}, id, folderErr
 		}
-		return nil, err
+		return nil, id, err
 	}
 	if top == nil {
-		if !id.IsZero() {
-			return nil, verb.Usagef("%s is a memory and no scope: nothing is in it", clip(name, digestTitle))
-		}
-		return nil, nil
+		return nil, id, nil
 	}
 	row := &mapRow{digest: top}
 	row.node, err = v.scopeNode(ctx, top)
-	return row, err
+	return row, id, err
 }
 
 // scopeNode returns the node that a digest is of, nil for a digest of no node or of a part of one.

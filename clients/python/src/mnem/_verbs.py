@@ -689,221 +689,6 @@ def read_DiffAnswer_forms(d: Any) -> DiffAnswer | DiffStat:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class DigestChildren(Answer):
-    facts: int
-    id: str | None
-    kind: str
-    name: str | None
-    source: str
-    title: str | None
-    tokens: int
-
-
-def read_DigestChildren(d: Any) -> DigestChildren:
-    return DigestChildren(
-        facts=d['facts'],
-        id=d['id'],
-        kind=d['kind'],
-        name=d['name'],
-        source=d['source'],
-        title=d['title'],
-        tokens=d['tokens'],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class DigestMember(Answer):
-    id: str
-    key: str | None
-    title: str | None
-
-
-def read_DigestMember(d: Any) -> DigestMember:
-    return DigestMember(
-        id=d['id'],
-        key=d['key'],
-        title=d['title'],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class DigestText(Answer):
-    fact: str
-    text: str | None
-
-
-def read_DigestText(d: Any) -> DigestText:
-    return DigestText(
-        fact=d['fact'],
-        text=d['text'],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class DigestWritten(Answer):
-    model: str
-    text: str | None
-
-
-def read_DigestWritten(d: Any) -> DigestWritten:
-    return DigestWritten(
-        model=d['model'],
-        text=d['text'],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class DigestAnswer(Answer):
-    above: list[str | None]
-    children: list[DigestChildren]
-    commit: str | None
-    expired: list[str]
-    facts: int
-    id: str | None
-    kind: str
-    level: int
-    members: list[DigestMember]
-    more: int
-    name: str | None
-    now: str
-    refused: int
-    sem: str
-    source: str
-    text: list[DigestText]
-    title: str | None
-    tokens: int
-    written: DigestWritten | None
-
-
-def read_DigestAnswer(d: Any) -> DigestAnswer:
-    return DigestAnswer(
-        above=d['above'] or [],
-        children=[read_DigestChildren(x) for x in d['children'] or ()],
-        commit=d['commit'],
-        expired=d['expired'] or [],
-        facts=d['facts'],
-        id=d['id'],
-        kind=d['kind'],
-        level=d['level'],
-        members=[read_DigestMember(x) for x in d['members'] or ()],
-        more=d['more'],
-        name=d['name'],
-        now=d['now'],
-        refused=d['refused'],
-        sem=d['sem'],
-        source=d['source'],
-        text=[read_DigestText(x) for x in d['text'] or ()],
-        title=d['title'],
-        tokens=d['tokens'],
-        written=read_DigestWritten(v) if (v := d['written']) is not None else None,
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class DigestWriteAnswer(Answer):
-    branch: str
-    commit: str | None
-    dropped: int
-    dry_run: bool
-    id: str | None
-    model: str
-    name: str | None
-    no_change: bool
-    source: str
-    tokens: int
-    warnings: list[SecretWarning] = field(default_factory=list)
-
-
-def read_DigestWriteAnswer(d: Any) -> DigestWriteAnswer:
-    return DigestWriteAnswer(
-        branch=d['branch'],
-        commit=d['commit'],
-        dropped=d['dropped'],
-        dry_run=d['dry_run'],
-        id=d['id'],
-        model=d['model'],
-        name=d['name'],
-        no_change=d['no_change'],
-        source=d['source'],
-        tokens=d['tokens'],
-        warnings=[read_SecretWarning(x) for x in d.get('warnings') or ()],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class DistillWrittenFailed(Answer):
-    error: str
-    id: str | None
-
-
-def read_DistillWrittenFailed(d: Any) -> DistillWrittenFailed:
-    return DistillWrittenFailed(
-        error=d['error'],
-        id=d['id'],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class DistillWritten(Answer):
-    calls: int
-    commit: str | None
-    dropped: int
-    dry_run: bool
-    failed: list[DistillWrittenFailed]
-    left: int
-    model: str
-    most: int
-    tokens: int
-    written: int
-
-
-def read_DistillWritten(d: Any) -> DistillWritten:
-    return DistillWritten(
-        calls=d['calls'],
-        commit=d['commit'],
-        dropped=d['dropped'],
-        dry_run=d['dry_run'],
-        failed=[read_DistillWrittenFailed(x) for x in d['failed'] or ()],
-        left=d['left'],
-        model=d['model'],
-        most=d['most'],
-        tokens=d['tokens'],
-        written=d['written'],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class DistillAnswer(Answer):
-    commit: str | None
-    facts: int
-    found: bool
-    made: int
-    read: int
-    root: str | None
-    scopes: int
-    skipped: bool
-    source: str
-    texts: int
-    written: DistillWritten | None = None
-
-
-def read_DistillAnswer(d: Any) -> DistillAnswer:
-    return DistillAnswer(
-        commit=d['commit'],
-        facts=d['facts'],
-        found=d['found'],
-        made=d['made'],
-        read=d['read'],
-        root=d['root'],
-        scopes=d['scopes'],
-        skipped=d['skipped'],
-        source=d['source'],
-        texts=d['texts'],
-        written=read_DistillWritten(v) if (v := d.get('written')) is not None else None,
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
 class EmbedStatus(Answer):
     by_itself: bool
     missing: int
@@ -1576,6 +1361,188 @@ def read_MapSince(d: Any) -> MapSince:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
+class MapDigestText(Answer):
+    fact: str
+    text: str | None
+
+
+def read_MapDigestText(d: Any) -> MapDigestText:
+    return MapDigestText(
+        fact=d['fact'],
+        text=d['text'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class MapDigestWritten(Answer):
+    model: str
+    text: str | None
+
+
+def read_MapDigestWritten(d: Any) -> MapDigestWritten:
+    return MapDigestWritten(
+        model=d['model'],
+        text=d['text'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class MapDigest(Answer):
+    above: list[str | None]
+    expired: list[str]
+    facts: int
+    id: str | None
+    kind: str
+    level: int
+    name: str | None
+    refused: int
+    sem: str
+    source: str
+    text: list[MapDigestText]
+    title: str | None
+    tokens: int
+    written: MapDigestWritten | None
+
+
+def read_MapDigest(d: Any) -> MapDigest:
+    return MapDigest(
+        above=d['above'] or [],
+        expired=d['expired'] or [],
+        facts=d['facts'],
+        id=d['id'],
+        kind=d['kind'],
+        level=d['level'],
+        name=d['name'],
+        refused=d['refused'],
+        sem=d['sem'],
+        source=d['source'],
+        text=[read_MapDigestText(x) for x in d['text'] or ()],
+        title=d['title'],
+        tokens=d['tokens'],
+        written=read_MapDigestWritten(v) if (v := d['written']) is not None else None,
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class MapFound(Answer):
+    distance: int
+    id: str | None
+    kind: str
+    name: str | None
+    sem: str
+    title: str | None
+
+
+def read_MapFound(d: Any) -> MapFound:
+    return MapFound(
+        distance=d['distance'],
+        id=d['id'],
+        kind=d['kind'],
+        name=d['name'],
+        sem=d['sem'],
+        title=d['title'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class MapRebuiltWrittenFailed(Answer):
+    error: str
+    id: str | None
+
+
+def read_MapRebuiltWrittenFailed(d: Any) -> MapRebuiltWrittenFailed:
+    return MapRebuiltWrittenFailed(
+        error=d['error'],
+        id=d['id'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class MapRebuiltWritten(Answer):
+    calls: int
+    commit: str | None
+    dropped: int
+    dry_run: bool
+    failed: list[MapRebuiltWrittenFailed]
+    left: int
+    model: str
+    most: int
+    tokens: int
+    written: int
+
+
+def read_MapRebuiltWritten(d: Any) -> MapRebuiltWritten:
+    return MapRebuiltWritten(
+        calls=d['calls'],
+        commit=d['commit'],
+        dropped=d['dropped'],
+        dry_run=d['dry_run'],
+        failed=[read_MapRebuiltWrittenFailed(x) for x in d['failed'] or ()],
+        left=d['left'],
+        model=d['model'],
+        most=d['most'],
+        tokens=d['tokens'],
+        written=d['written'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class MapRebuilt(Answer):
+    facts: int
+    found: bool
+    made: int
+    read: int
+    root: str | None
+    scopes: int
+    source: str
+    texts: int
+    written: MapRebuiltWritten | None = None
+
+
+def read_MapRebuilt(d: Any) -> MapRebuilt:
+    return MapRebuilt(
+        facts=d['facts'],
+        found=d['found'],
+        made=d['made'],
+        read=d['read'],
+        root=d['root'],
+        scopes=d['scopes'],
+        source=d['source'],
+        texts=d['texts'],
+        written=read_MapRebuiltWritten(v) if (v := d.get('written')) is not None else None,
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class MapWritten(Answer):
+    branch: str
+    dropped: int
+    dry_run: bool
+    id: str | None
+    model: str
+    name: str | None
+    no_change: bool
+    source: str
+    tokens: int
+    warnings: list[SecretWarning] = field(default_factory=list)
+
+
+def read_MapWritten(d: Any) -> MapWritten:
+    return MapWritten(
+        branch=d['branch'],
+        dropped=d['dropped'],
+        dry_run=d['dry_run'],
+        id=d['id'],
+        model=d['model'],
+        name=d['name'],
+        no_change=d['no_change'],
+        source=d['source'],
+        tokens=d['tokens'],
+        warnings=[read_SecretWarning(x) for x in d.get('warnings') or ()],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
 class MapAnswer(Answer):
     commit: str | None
     entries: list[MapEntry]
@@ -1583,6 +1550,10 @@ class MapAnswer(Answer):
     printed: str | None
     since: MapSince | None
     tokens: int
+    digest: MapDigest | None = None
+    found: list[MapFound] = field(default_factory=list)
+    rebuilt: MapRebuilt | None = None
+    written: MapWritten | None = None
 
 
 def read_MapAnswer(d: Any) -> MapAnswer:
@@ -1593,6 +1564,10 @@ def read_MapAnswer(d: Any) -> MapAnswer:
         printed=d['printed'],
         since=read_MapSince(v) if (v := d['since']) is not None else None,
         tokens=d['tokens'],
+        digest=read_MapDigest(v) if (v := d.get('digest')) is not None else None,
+        found=[read_MapFound(x) for x in d.get('found') or ()],
+        rebuilt=read_MapRebuilt(v) if (v := d.get('rebuilt')) is not None else None,
+        written=read_MapWritten(v) if (v := d.get('written')) is not None else None,
     )
 
 
@@ -2957,44 +2932,6 @@ def read_ResetAnswer(d: Any) -> ResetAnswer:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ResolveFound(Answer):
-    distance: int
-    id: str | None
-    kind: str
-    name: str | None
-    sem: str
-    title: str | None
-
-
-def read_ResolveFound(d: Any) -> ResolveFound:
-    return ResolveFound(
-        distance=d['distance'],
-        id=d['id'],
-        kind=d['kind'],
-        name=d['name'],
-        sem=d['sem'],
-        title=d['title'],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class ResolveAnswer(Answer):
-    commit: str | None
-    found: list[ResolveFound]
-    more: int
-    read: int
-
-
-def read_ResolveAnswer(d: Any) -> ResolveAnswer:
-    return ResolveAnswer(
-        commit=d['commit'],
-        found=[read_ResolveFound(x) for x in d['found'] or ()],
-        more=d['more'],
-        read=d['read'],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
 class RestoreAnswer(Answer):
     branch: str
     commit: str | None
@@ -4276,9 +4213,6 @@ READERS: dict[str, tuple[Callable[[Any], Any], bool]] = {
     'consolidate': (read_ConsolidateAnswer_forms, False),
     'cues': (read_CuesAnswer_forms, False),
     'diff': (read_DiffAnswer_forms, False),
-    'digest': (read_DigestAnswer, False),
-    'digest_write': (read_DigestWriteAnswer, False),
-    'distill': (read_DistillAnswer, False),
     'embed': (read_EmbedAnswer, False),
     'explore': (read_ExploreAnswer, False),
     'forget': (read_ForgetAnswer, False),
@@ -4314,7 +4248,6 @@ READERS: dict[str, tuple[Callable[[Any], Any], bool]] = {
     'remember_batch': (read_RememberBatchAnswer, True),
     'remote_redactions': (read_RemoteRedactionsAnswer_forms, False),
     'reset': (read_ResetAnswer, False),
-    'resolve': (read_ResolveAnswer, False),
     'restore': (read_RestoreAnswer_forms, False),
     'retrieve': (read_RetrieveAnswer, False),
     'retrieve_batch': (read_RetrieveBatchAnswer, True),
@@ -4604,82 +4537,6 @@ class Verbs:
         type: only nodes and edges of this TYPE
         """
         answer: DiffAnswer | DiffStat = self._verb('diff', locals())
-        return answer
-
-    def digest(
-        self,
-        digest: str | None = None,
-        *,
-        at: str | None = None,
-        by: Sequence[str] | None = None,
-        limit: int | None = None,
-        now: str | None = None,
-    ) -> DigestAnswer:
-        """Show a digest: its sentences, each with the memory that it is from, what is below it, and what
-        of it has expired. DIGEST is root, a name that 'mnem map' prints, or a memory, by key or id, of
-        which the digests are listed that it is in.
-
-        digest: root, or a scope, cluster or memory as 'mnem map' names it (default: root)
-        at: the REVision to read; see 'mnem help revisions'
-        by: what makes a scope: edge:TYPE, prop:NAME, type or community
-        limit: at most N children and facts each
-        now: TIME by which validity has ended, RFC 3339 or YYYY-MM-DD (default: now)
-        """
-        answer: DigestAnswer = self._verb('digest', locals())
-        return answer
-
-    def digest_write(
-        self,
-        digest: str,
-        source: str,
-        text: str,
-        *,
-        allow_secret: Sequence[str] | None = None,
-        branch: str | None = None,
-        by: Sequence[str] | None = None,
-        dry_run: bool | None = None,
-        expect: str | None = None,
-        message: str | None = None,
-        model: str | None = None,
-        time: str | None = None,
-    ) -> DigestWriteAnswer:
-        """Give a digest a text of your own. It takes the place of its sentences, in one commit. Read the
-        digest first with 'mnem digest': SOURCE is the hash that it prints of what it is made from. The
-        limit is 240 tokens, for root 480.
-
-        digest: root, or a scope or cluster of the map
-        source: the digest's source hash, as it was read
-        text: the new text
-        allow_secret: write what RULE of 'mnem guard rules' takes for a credential
-        branch: the branch to write to
-        by: what makes a scope: edge:TYPE, prop:NAME, type or community
-        dry_run: print what would change and write nothing
-        expect: the CID of the commit that the branch must be at; else exit code 5
-        message: what the commit is about; default: what was done
-        model: what wrote it, NAME (default: the agent, or else the author)
-        time: time of the change, RFC 3339
-        """
-        answer: DigestWriteAnswer = self._verb('digest_write', locals())
-        return answer
-
-    def distill(
-        self,
-        *,
-        at: str | None = None,
-        auto: bool | None = None,
-        by: Sequence[str] | None = None,
-    ) -> DistillAnswer:
-        """Make the digests of a commit and keep them. A digest is a few sentences quoted from the memories
-        below it: one for each scope, each cluster of similar memories, and the whole memory. Digests
-        are derived from the commit, like its index: they are the same on every machine, and no commit
-        is made. 'mnem map' and 'mnem digest' show them; digests that were not kept are made again each
-        time. After a change only the digests that contain it are made again.
-
-        at: the REVision to read; see 'mnem help revisions'
-        auto: only where digests were kept before: for hooks, which begin nothing
-        by: what makes a scope: edge:TYPE, prop:NAME, type or community
-        """
-        answer: DistillAnswer = self._verb('distill', locals())
         return answer
 
     def embed(
@@ -5021,23 +4878,44 @@ class Verbs:
         self,
         scope: str | None = None,
         *,
+        allow_secret: Sequence[str] | None = None,
         at: str | None = None,
+        branch: str | None = None,
         budget: int | None = None,
         by: Sequence[str] | None = None,
         depth: int | None = None,
+        dry_run: bool | None = None,
+        expect: str | None = None,
+        message: str | None = None,
+        rebuild: bool | None = None,
+        resolve: str | None = None,
         since: str | None = None,
+        text: str | None = None,
+        time: str | None = None,
+        write: str | None = None,
     ) -> MapAnswer:
         """Print a table of contents of a memory. A small memory is its facts, the newest first;
         conversations are listed with what was decided in them, ingested projects with their folders and
         what these are for, other scopes and clusters with the number of memories in them and what they
-        are about. 'mnem digest' shows one scope, 'mnem map NAME' what is below one.
+        are about.
 
-        scope: a scope or cluster, named as in the output of the map (default: the whole memory)
+        scope: root, a scope, a cluster or a memory, as the map names it: it is printed with its digest
+            (default: the whole memory without)
+        allow_secret: write what RULE of 'mnem guard rules' takes for a credential
         at: the REVision to read; see 'mnem help revisions'
+        branch: the branch to write to
         budget: print at most N tokens; 0 for the highest limit
         by: what makes a scope: edge:TYPE, prop:NAME, type or community
         depth: show N levels below, 1 to 8
+        dry_run: print what would change and write nothing
+        expect: the CID of the commit that the branch must be at; else exit code 5
+        message: what the commit is about; default: what was done
+        rebuild: make the digests, and keep them
+        resolve: find what has this HASH: a source of 64 hex digits, or nearly this sem of 16
         since: show only what differs from REV
+        text: with write: the text
+        time: time of the change, RFC 3339
+        write: replace the sentences of a digest, named by its source HASH or as in the map, with a text
         """
         answer: MapAnswer = self._verb('map', locals())
         return answer
@@ -5916,28 +5794,6 @@ class Verbs:
         time: time of the change, RFC 3339
         """
         answer: ResetAnswer = self._verb('reset', locals())
-        return answer
-
-    def resolve(
-        self,
-        hash: str | None = None,
-        *,
-        at: str | None = None,
-        by: Sequence[str] | None = None,
-        distance: int | None = None,
-        limit: int | None = None,
-    ) -> ResolveAnswer:
-        """Find what has a hash: 64 hex digits are a source, which one digest or memory has; 16 are the
-        hash of a text ('sem'), of which texts that are alike differ in few bits. 'mnem digest' prints
-        both. The nearest come first.
-
-        hash: 16 hex digits of a hash of a text, or 64 of a source
-        at: the REVision to read; see 'mnem help revisions'
-        by: what makes a scope: edge:TYPE, prop:NAME, type or community
-        distance: at most so many BITS may differ; 0 for none
-        limit: at most N of them
-        """
-        answer: ResolveAnswer = self._verb('resolve', locals())
         return answer
 
     def restore(
@@ -6836,46 +6692,6 @@ class AsyncVerbs:
         answer: DiffAnswer | DiffStat = await self._verb('diff', locals())
         return answer
 
-    async def digest(
-        self,
-        digest: str | None = None,
-        *,
-        at: str | None = None,
-        by: Sequence[str] | None = None,
-        limit: int | None = None,
-        now: str | None = None,
-    ) -> DigestAnswer:
-        answer: DigestAnswer = await self._verb('digest', locals())
-        return answer
-
-    async def digest_write(
-        self,
-        digest: str,
-        source: str,
-        text: str,
-        *,
-        allow_secret: Sequence[str] | None = None,
-        branch: str | None = None,
-        by: Sequence[str] | None = None,
-        dry_run: bool | None = None,
-        expect: str | None = None,
-        message: str | None = None,
-        model: str | None = None,
-        time: str | None = None,
-    ) -> DigestWriteAnswer:
-        answer: DigestWriteAnswer = await self._verb('digest_write', locals())
-        return answer
-
-    async def distill(
-        self,
-        *,
-        at: str | None = None,
-        auto: bool | None = None,
-        by: Sequence[str] | None = None,
-    ) -> DistillAnswer:
-        answer: DistillAnswer = await self._verb('distill', locals())
-        return answer
-
     async def embed(
         self,
         *,
@@ -7067,11 +6883,21 @@ class AsyncVerbs:
         self,
         scope: str | None = None,
         *,
+        allow_secret: Sequence[str] | None = None,
         at: str | None = None,
+        branch: str | None = None,
         budget: int | None = None,
         by: Sequence[str] | None = None,
         depth: int | None = None,
+        dry_run: bool | None = None,
+        expect: str | None = None,
+        message: str | None = None,
+        rebuild: bool | None = None,
+        resolve: str | None = None,
         since: str | None = None,
+        text: str | None = None,
+        time: str | None = None,
+        write: str | None = None,
     ) -> MapAnswer:
         answer: MapAnswer = await self._verb('map', locals())
         return answer
@@ -7519,18 +7345,6 @@ class AsyncVerbs:
         answer: ResetAnswer = await self._verb('reset', locals())
         return answer
 
-    async def resolve(
-        self,
-        hash: str | None = None,
-        *,
-        at: str | None = None,
-        by: Sequence[str] | None = None,
-        distance: int | None = None,
-        limit: int | None = None,
-    ) -> ResolveAnswer:
-        answer: ResolveAnswer = await self._verb('resolve', locals())
-        return answer
-
     async def restore(
         self,
         nodes: Sequence[str],
@@ -7959,15 +7773,6 @@ ANSWERS = (
     'DiffAnswer',
     'DiffStat',
     'Digest',
-    'DigestAnswer',
-    'DigestChildren',
-    'DigestMember',
-    'DigestText',
-    'DigestWriteAnswer',
-    'DigestWritten',
-    'DistillAnswer',
-    'DistillWritten',
-    'DistillWrittenFailed',
     'DroppedBy',
     'DroppedItem',
     'Edge',
@@ -8003,9 +7808,17 @@ ANSWERS = (
     'LsEdgesEdge',
     'LsNode',
     'MapAnswer',
+    'MapDigest',
+    'MapDigestText',
+    'MapDigestWritten',
     'MapEntry',
     'MapEntryChanged',
+    'MapFound',
+    'MapRebuilt',
+    'MapRebuiltWritten',
+    'MapRebuiltWrittenFailed',
     'MapSince',
+    'MapWritten',
     'Mark',
     'MarkAnswer',
     'MergeAnswer',
@@ -8056,8 +7869,6 @@ ANSWERS = (
     'Replaced',
     'Repository',
     'ResetAnswer',
-    'ResolveAnswer',
-    'ResolveFound',
     'RestoreAnswer',
     'RestoreMarks',
     'RetrieveAnswer',

@@ -12,35 +12,37 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/outlining"
 )
 
-func (w *world) distill(args ...string) (got outlining.Distilled, stderr string) {
+// rebuild makes digests, and returns what became of texts.
+func (w *world) rebuild(args ...string) *outlining.DigestTexts {
 	w.t.Helper()
-	out, stderr := w.run(0, append([]string{"distill", "--json"}, args...)...)
-	if err := json.Unmarshal([]byte(out), &got); err != nil {
-		w.t.Fatal(err)
+	out, _ := w.run(0, append([]string{"map", "--rebuild", "--json"}, args...)...)
+	var got outlining.MapAnswer
+	if err := json.Unmarshal([]byte(out), &got); err != nil || got.Rebuilt == nil || got.Rebuilt.Written == nil {
+		w.t.Fatalf("%v: %s", err, out)
 	}
-	return got, stderr
+	return got.Rebuilt.Written
 }
 
-// TestDistillWithServers lets a chat model write the texts of digests, by each provider.
-func TestDistillWithServers(t *testing.T) {
+// TestRebuildWithServers lets a chat model write the texts of digests, by each provider.
+func TestRebuildWithServers(t *testing.T) {
 	for _, p := range settings.Rewrite.Providers {
 		w, f := judgeWorld(t)
 		f.said = "fact 0, fact 1,\n and fact 3"
 		before := w.head()
-		got, _ := w.distill("--model="+p.Name+":m", "--dry-run")
-		if got.Written == nil || got.Written.Calls != 1 || got.Written.Tokens == 0 || !got.Written.DryRun ||
-			got.Written.Written != 0 || f.requests != 0 || w.head() != before {
-			t.Errorf("%s: dry run: %+v, %d requests", p.Name, got.Written, f.requests)
+		got := w.rebuild("--model="+p.Name+":m", "--dry-run")
+		if got.Calls != 1 || got.Tokens == 0 || !got.DryRun ||
+			got.Written != 0 || f.requests != 0 || w.head() != before {
+			t.Errorf("%s: dry run: %+v, %d requests", p.Name, got, f.requests)
 		}
-		got, _ = w.distill("--model="+p.Name+":m", "-m", "by a model")
-		if got.Written.Written != 1 || f.requests != 1 || got.Written.Commit.String() != w.head() || w.head() == before {
-			t.Errorf("%s: %+v, %d requests", p.Name, got.Written, f.requests)
+		got = w.rebuild("--model="+p.Name+":m", "-m", "by a model")
+		if got.Written != 1 || f.requests != 1 || got.Commit.String() != w.head() || w.head() == before {
+			t.Errorf("%s: %+v, %d requests", p.Name, got, f.requests)
 		}
 		messages, _ := f.body["messages"].([]any)
 		if len(messages) != 2 || !strings.Contains(messages[1].(map[string]any)["content"].(string), "- fact 2") {
 			t.Errorf("%s was asked %v", p.Name, f.body)
 		}
-		out, _ := w.run(0, "digest")
+		out, _ := w.run(0, "map", "root")
 		if !strings.Contains(out, "fact 0, fact 1, and fact 3\nwritten by "+p.Name+":m\n") {
 			t.Errorf("%s: %s", p.Name, out)
 		}
@@ -48,27 +50,27 @@ func TestDistillWithServers(t *testing.T) {
 		if !strings.Contains(out, "by "+p.Name+":m\n  fact 0, fact 1, and fact 3\n") {
 			t.Errorf("%s: %s", p.Name, out)
 		}
-		if got, _ = w.distill("--model=" + p.Name + ":m"); got.Written.Calls != 0 || f.requests != 1 {
+		if got = w.rebuild("--model=" + p.Name + ":m"); got.Calls != 0 || f.requests != 1 {
 			t.Errorf("%s: again: %+v", p.Name, got.Written)
 		}
 		w.run(0, "remember", "another fact of tides")
-		if out, _ := w.run(0, "digest"); strings.Contains(out, "written by") {
+		if out, _ := w.run(0, "map", "root"); strings.Contains(out, "written by") {
 			t.Errorf("%s: a text of what was is shown: %s", p.Name, out)
 		}
 	}
 }
 
-// TestDistillModelFails: whatever a model says that is no digest, the sentences stay, and the answer says why.
-func TestDistillModelFails(t *testing.T) {
+// TestRebuildModelFails: whatever a model says that is no digest, the sentences stay, and the answer says why.
+func TestRebuildModelFails(t *testing.T) {
 	w, f := judgeWorld(t)
 	before := w.head()
 	try := func(name, says string) {
 		t.Helper()
-		got, _ := w.distill("--model=ollama:m")
-		if len(got.Written.Failed) != 1 || got.Written.Written != 0 || !strings.Contains(got.Written.Failed[0].Error, says) {
+		got := w.rebuild("--model=ollama:m")
+		if len(got.Failed) != 1 || got.Written != 0 || !strings.Contains(got.Failed[0].Error, says) {
 			t.Errorf("%s: %+v", name, got.Written)
 		}
-		if out, _ := w.run(0, "digest"); !strings.Contains(out, "fact") || strings.Contains(out, "written by") {
+		if out, _ := w.run(0, "map", "root"); !strings.Contains(out, "fact") || strings.Contains(out, "written by") {
 			t.Errorf("%s: %s", name, out)
 		}
 	}
@@ -98,20 +100,8 @@ func TestDistillModelFails(t *testing.T) {
 	}
 }
 
-// TestDistillModelFlags: what would do nothing is refused.
-func TestDistillModelFlags(t *testing.T) {
-	w, _ := judgeWorld(t)
-	for _, args := range [][]string{
-		{"--calls", "3"}, {"--dry-run"}, {"-m", "x"}, {"--branch", "main"}, {"--model=ollama:m", "--at", "HEAD"},
-		{"--model=ollama:m", "--calls", "0"}, {"--model=ollama:m", "--calls", "1001"}, {"--auto", "--model=ollama:m"},
-	} {
-		w.run(2, append([]string{"distill"}, args...)...)
-	}
-	w.run(1, "distill", "--model=nobody:m")
-}
-
-// TestDistillModelStopped: texts that a model wrote are kept whatever ends the run.
-func TestDistillModelStopped(t *testing.T) {
+// TestRebuildModelStopped: texts that a model wrote are kept whatever ends the run.
+func TestRebuildModelStopped(t *testing.T) {
 	w, f := judgeWorld(t)
 	text := `{"node":{"key":"p","type":"Project","summary":"Project of facts."}}` + "\n"
 	for i := range 4 {
@@ -128,13 +118,13 @@ func TestDistillModelStopped(t *testing.T) {
 			cancel()
 		}
 	}
-	_, stderr := w.run(130, "distill", "--model=ollama:m")
+	_, stderr := w.run(130, "map", "--rebuild", "--model=ollama:m")
 	w.ctx, f.asked = ctx, nil
 	if !strings.Contains(stderr, "1 text kept") || w.head() == before {
 		t.Errorf("nothing was kept: %s", stderr)
 	}
 	asked := f.requests
-	if got, _ := w.distill("--model=ollama:m"); got.Written.Calls == 0 || f.requests-asked != got.Written.Calls {
-		t.Errorf("%+v, %d requests", got.Written, f.requests-asked)
+	if got := w.rebuild("--model=ollama:m"); got.Calls == 0 || f.requests-asked != got.Calls {
+		t.Errorf("%+v, %d requests", got, f.requests-asked)
 	}
 }

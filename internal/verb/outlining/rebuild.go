@@ -23,7 +23,7 @@ import (
 const RewriteDigest = "digest"
 
 const (
-	maxCalls = 1000
+	maxCalls = 20 // to the model, of one run
 	// modelTokens bounds the prompt: the tokens of what is below a digest. factChars bounds one memory in it.
 	modelTokens = 4000
 	factChars   = 600
@@ -31,6 +31,55 @@ const (
 	modelFailures = 3
 	textsAtOnce   = 10 // texts in one commit
 )
+
+// Rebuilt reports how digests were made.
+type Rebuilt struct {
+	Root   ipld.CID `json:"root" shape:"null"`
+	Source string   `json:"source"` // of the root, "" for a memory without facts
+	Facts  int      `json:"facts"`
+	Scopes int      `json:"scopes"`
+	Made   int      `json:"made"`  // digests
+	Read   int      `json:"read"`  // digests
+	Texts  int      `json:"texts"` // of facts that were read to make them
+	Found  bool     `json:"found"` // whether they began from digests that were kept
+
+	Written *DigestTexts `json:"written,omitempty"` // by a model, if one was asked
+}
+
+// rebuild makes the digests of a revision and keeps them, and lets a model write texts of them.
+func (q *MapRequest) rebuild(ctx context.Context, s *verb.Service) (*MapAnswer, error) {
+	if q.State != nil {
+		out := &q.State.All
+		var err error
+		out.Rebuilt.Written, err = q.writeTexts(ctx, s, out)
+		return out, err
+	}
+	recipe, err := q.recipe()
+	if err != nil {
+		return nil, err
+	}
+	snap, err := s.At(ctx, q.At)
+	if err != nil {
+		return nil, err
+	}
+	done := s.Host.Working("making digests")
+	defer done()
+	d, err := outline.Open(ctx, snap, recipe, outline.DigestOptions{Keep: true})
+	if err != nil {
+		return nil, err
+	}
+	out := &MapAnswer{Commit: snap.CID(), Rebuilt: &Rebuilt{
+		Root: d.Root, Scopes: int(d.Scopes.Len()), Made: d.Work.Digests, Read: d.Work.Read, Texts: d.Work.Facts, Found: d.Found,
+	}}
+	root, _, err := d.Top(ctx, d.Blocks, graph.ID{})
+	if root != nil {
+		out.Rebuilt.Source, out.Rebuilt.Facts = root.Source.String(), root.Facts
+	}
+	if err == nil && q.Model != "" {
+		out.Rebuilt.Written, err = q.writeTexts(ctx, s, out)
+	}
+	return out, err
+}
 
 // DigestTexts reports a run of a model, or with DryRun what a run would ask.
 type DigestTexts struct {
@@ -54,10 +103,10 @@ type DigestFailure struct {
 
 // TextsState is where a run has come to between two questions to the model.
 type TextsState struct {
-	All       Distilled // what the first part of the run did
+	All       MapAnswer // what the first part of the run did
 	Model     string
 	Out       *DigestTexts
-	At        ipld.CID             // the commit whose digests are told of
+	At        ipld.CID             // the commit whose digests the prompts are of
 	List      []ipld.CID           // digests to be asked about
 	Told      string               // of the first of these
 	Texts     int                  // that the model is asked for
@@ -68,7 +117,7 @@ type TextsState struct {
 	Committed bool
 }
 
-// Said is what the model said, or why it said nothing.
+// Said has the answer of the model, or why there is none.
 type Said struct {
 	Texts  []string
 	Failed string
@@ -82,7 +131,7 @@ type modelWriting struct {
 }
 
 // Prepare opens the model.
-func (q *DistillRequest) Prepare(_ context.Context, s *verb.Service, _ any) error {
+func (q *MapRequest) Prepare(_ context.Context, s *verb.Service, _ any) error {
 	if q.Model == "" {
 		return nil
 	}
@@ -96,11 +145,11 @@ func (q *DistillRequest) Prepare(_ context.Context, s *verb.Service, _ any) erro
 }
 
 // Drives implements verb.Driver.
-func (q *DistillRequest) Drives() bool { return q.Model != "" }
+func (q *MapRequest) Drives() bool { return q.Model != "" }
 
 // Drive asks the model for texts of the digests that have none and the most memories below, each in a run of its own.
 // The smaller ones come first, so that the prompt of a digest above has the texts written for those below it.
-func (q *DistillRequest) Drive(ctx context.Context, s *verb.Service, req any, emit func(any) error) error {
+func (q *MapRequest) Drive(ctx context.Context, s *verb.Service, req any, emit func(any) error) error {
 	set, done := s.Host.Progress()
 	defer done()
 	err := s.Until(ctx, req, emit, func(ctx context.Context, want *verb.Want) (err error) {
@@ -122,7 +171,7 @@ func (q *DistillRequest) Drive(ctx context.Context, s *verb.Service, req any, em
 		return err
 	}
 	kept := s.Call(context.WithoutCancel(ctx), req, func(res any) error {
-		q.State.Out = res.(*Distilled).Written
+		q.State.Out = res.(*MapAnswer).Rebuilt.Written
 		return nil
 	})
 	if kept != nil {
@@ -140,8 +189,8 @@ func textsHint(err error, out *DigestTexts) error {
 	return verb.Hint(err, kept+"command goes on from there", kept+"call goes on from there")
 }
 
-// writeTexts goes on to the next digest that the model is to be asked about.
-func (q *DistillRequest) writeTexts(ctx context.Context, s *verb.Service, all *Distilled) (*DigestTexts, error) {
+// writeTexts goes on to the next digest that the model is asked about.
+func (q *MapRequest) writeTexts(ctx context.Context, s *verb.Service, all *MapAnswer) (*DigestTexts, error) {
 	m := &modelWriting{s: s, TextsState: q.State}
 	var err error
 	if q.State == nil {
@@ -182,13 +231,13 @@ func (q *DistillRequest) writeTexts(ctx context.Context, s *verb.Service, all *D
 }
 
 // begin finds the digests to be asked about.
-func (m *modelWriting) begin(ctx context.Context, q *DistillRequest) (err error) {
+func (m *modelWriting) begin(ctx context.Context, q *MapRequest) (err error) {
 	if m.digestView, err = digestsToWrite(ctx, m.s, q.ScopeRules); err != nil {
 		return err
 	}
 	m.At = m.snap.CID()
 	m.Out = &DigestTexts{Model: m.Model, Commit: m.At, DryRun: m.s.DryRun}
-	m.List, m.Out.Left, err = m.unwritten(ctx, q.Calls)
+	m.List, m.Out.Left, err = m.unwritten(ctx)
 	m.Total = len(m.List)
 	return err
 }
@@ -201,8 +250,8 @@ func modelName(m complete.Rewriter, asked string) string {
 	return asked
 }
 
-// unwritten returns up to most digests without a model's text, the smallest first, and how many more it saw.
-func (v *digestView) unwritten(ctx context.Context, most int) (list []ipld.CID, left int, err error) {
+// unwritten returns up to maxCalls digests without a model's text, the smallest first, and how many more it saw.
+func (v *digestView) unwritten(ctx context.Context) (list []ipld.CID, left int, err error) {
 	type linked struct {
 		*distill.Digest
 		at ipld.CID
@@ -212,7 +261,7 @@ func (v *digestView) unwritten(ctx context.Context, most int) (list []ipld.CID, 
 	if root == nil || err != nil {
 		return nil, 0, err
 	}
-	for todo := []linked{{root, at}}; len(todo) > 0 && len(list) < most; {
+	for todo := []linked{{root, at}}; len(todo) > 0 && len(list) < maxCalls; {
 		slices.SortStableFunc(todo, func(a, b linked) int {
 			return cmp.Or(cmp.Compare(b.Facts, a.Facts), cmp.Compare(a.ID(), b.ID()))
 		})
@@ -244,7 +293,7 @@ func (v *digestView) unwritten(ctx context.Context, most int) (list []ipld.CID, 
 	return list, left, nil
 }
 
-// next returns what the model is told of the next digest, "" once it is asked no more.
+// next returns the prompt for the next digest, "" after the last.
 func (m *modelWriting) next(ctx context.Context) (string, error) {
 	for ; len(m.List) > 0; m.List = m.List[1:] {
 		if m.Row == modelFailures {
@@ -271,7 +320,7 @@ func (m *modelWriting) next(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// take takes what the model said of the digest that it was told of. Texts are committed in batches; the last ones stay
+// take checks the text that the model wrote. Texts are committed in batches; the last ones stay
 // ready.
 func (m *modelWriting) take(ctx context.Context, said Said) error {
 	d, err := distill.Read(ctx, m.Blocks, m.List[0])
