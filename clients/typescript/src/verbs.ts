@@ -1929,7 +1929,7 @@ export interface DiffOptions {
 
 /** Parameters of embed. */
 export interface EmbedOptions {
-  /** embed all nodes anew */
+  /** embed all nodes again */
   all?: boolean | undefined;
   /** the branch to write to */
   branch?: string | undefined;
@@ -3335,7 +3335,7 @@ export abstract class Verbs {
 
   /**
    * Apply what a commit changed against its first parent, or all commits after FROM up to TO, to the branch, as
-   * one new commit with the message of the last one. Where the branch made different changes it is a conflict,
+   * one new commit with the message of the last one. If the branch made different changes, that is a conflict,
    * as in 'mnem merge', which also lists, resolves and continues.
    *
    * @param rev the commit, branch or range A..B
@@ -3347,10 +3347,10 @@ export abstract class Verbs {
 
   /**
    * Apply change lines to the newest commit of a branch and make a commit of the result. Several files are one
-   * batch, "-" is standard input, and all is applied or nothing: an error names the file and line. Without files
-   * what is staged is committed. Where that began at an older commit, or with --base, it is merged onto the
-   * newest one; what both changed is a conflict, exit code 5, and the changes are kept under a ref to be merged.
-   * Changes that leave everything as it is make no commit and are no error.
+   * batch, "-" is standard input, and all is applied or nothing: an error names the file and line. Without
+   * files, commit what is staged. If the stage began at an older commit, or with --base, the changes are merged
+   * onto the newest commit; different changes of one thing are a conflict, exit code 5, and the changes are kept
+   * under a ref to be merged. If nothing changes, no commit is made, and that is no error.
    */
   commit(options?: CommitOptions): Promise<CommitAnswer>;
   commit(...given: unknown[]): Promise<unknown> {
@@ -3601,7 +3601,7 @@ export abstract class Verbs {
   /**
    * Erase blocks as another repository did: their bytes are gone from the files here, and gaps stay gaps.
    * Nothing is erased but nodes, edges, marks, embeddings and texts that branches, tags and sessions reach, and
-   * that are what the record says. There is no way back. Without --yes it says what it would erase and is
+   * that are what the record says. This cannot be undone. Without --yes it says what it would erase and is
    * refused.
    */
   packRedact(options?: PackRedactOptions): Promise<PackRedactAnswer>;

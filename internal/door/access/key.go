@@ -121,8 +121,8 @@ func KeyCommands() []*line.Bound {
 		reach.Local(verb.Spec{
 			Command: "key import", Right: verb.OwnRight,
 			Usage: "FILE|- [--name NAME]", Args: "FILE|-", Title: "Import a secret key",
-			Doc: "Keep the secret in a key file, as 'mnem key export --secret' prints it, and trust its\n" +
-				"key. The name is that of the file without its ending, unless --name gives one.",
+			Doc: "Store the secret of a key file, as 'mnem key export --secret' prints it, and trust its key. The name\n" +
+				"is that of the file without its ending, unless --name gives one.",
 			Example: "  mnem key import laptop.key\n  mnem key import laptop.key --name tablet", Answers: key,
 		}, keyImport),
 		reach.Local(verb.Spec{
@@ -136,24 +136,23 @@ func KeyCommands() []*line.Bound {
 		reach.Local(verb.Spec{
 			Command: "key trust", Right: verb.OwnRight,
 			Usage: "KEY|NAME [--name NAME] [--note TEXT]", Args: "KEY|NAME", Title: "Trust a key", Complete: "key",
-			Doc: "Trust what is signed by a key, as 'mnem key export' printed it, or give a key that is\n" +
-				"trusted another name or note. Compare the fingerprint with its owner in a way that\n" +
-				"nobody else controls. A revoked key must be removed with 'mnem key untrust' before it\n" +
-				"can be trusted again.\n\n" +
-				"With --purge, what others erased and signed with the key is erased here too when it comes by a\n" +
-				"fetch, without being asked about: in what the refs of that remote reach. --purge=false ends that.",
+			Doc: "Trust what is signed by a key, as 'mnem key export' printed it, or give a trusted key another name\n" +
+				"or note. Compare the fingerprint with its owner over a channel that no one else controls. A revoked\n" +
+				"key must be removed with 'mnem key untrust' before it can be trusted again.\n\n" +
+				"With --purge, erasures that others made and signed with the key are repeated here when a fetch\n" +
+				"brings them, without asking: in what the refs of that remote reach. --purge=false ends that.",
 			Example: "  mnem key trust " +
 				"mnem-ed25519-25njqamcweflpvkl73j4szahhihoc4xt3ktcgjnpaingr5yhkenhiels --name ada", Answers: key,
 		}, keyTrust),
 		reach.Local(verb.Spec{
 			Command: "key revoke", Right: verb.OwnRight,
 			Usage: "KEY|NAME [--since TIME] [--reason TEXT]", Args: "KEY|NAME", Title: "Revoke a key", Complete: "key",
-			Doc: "Revoke a key, whether it is in the trust list or not: no signature of it counts any\n" +
-				"more. With --since, those on commits that say to be older still count. That is for a key\n" +
-				"that went out of use. It does not help against a thief, who can write any time into a\n" +
-				"commit: revoke a stolen key without --since, look through what it signed, and from\n" +
-				"there on check with 'mnem key verify REV..HEAD'.\n\n" +
-				"Only your own trust list changes: tell the others.",
+			Doc: "Revoke a key, whether it is in the trust list or not: none of its signatures counts any longer. With\n" +
+				"--since, those on commits that claim to be older still count. Use that for a key that went out of\n" +
+				"use. It does not help against a thief, who can write any time into a commit: revoke a stolen key\n" +
+				"without --since, look through what it signed, and from there on check with 'mnem key verify\n" +
+				"REV..HEAD'.\n\n" +
+				"This changes only your own trust list: tell the others.",
 			Example: "  mnem key revoke work --since 2026-01-01 --reason 'a new laptop'\n" +
 				"  mnem key revoke work --reason stolen", Answers: key,
 		}, keyRevoke),

@@ -54,8 +54,8 @@ var families = []family{
 		use:   "session",
 		group: line.GroupRecord,
 		short: "Pin a commit for a series of retrievals and record them",
-		long: "A session pins one commit: whatever is committed meanwhile, 'mnem retrieve --session NAME'\n" +
-			"answers from it and records a receipt, and 'mnem session replay NAME' answers it all again.",
+		long: "A session pins one commit: whatever is committed afterwards, 'mnem retrieve --session NAME' answers\n" +
+			"from that commit and records a receipt, and 'mnem session replay NAME' answers everything again.",
 		example: "  mnem session start review --agent reviewer\n" +
 			"  mnem retrieve 'open tasks' --session review\n" +
 			"  mnem session log review\n  mnem session replay review",
@@ -64,9 +64,9 @@ var families = []family{
 		use:   "pack",
 		group: line.GroupTrade, hidden: true,
 		short: "Low-level steps of a transfer between repositories",
-		long: "'mnem fetch', 'mnem push' and 'mnem sync' ask another repository these questions, in a\n" +
-			"directory or by a server: what it has, to send what is lacking here, to take in what is\n" +
-			"lacking there, and what was erased. They carry packs by any other way too, as on a disk.",
+		long: "'mnem fetch', 'mnem push' and 'mnem sync' ask another repository these questions, in a directory or\n" +
+			"through a server: which refs it has, what this side lacks, what the other side lacks, and what was\n" +
+			"erased. Packs can also travel in any other way, for example on a disk.",
 		example: "  mnem pack refs\n  mnem pack send --ref refs/heads/main -o main.pack\n" +
 			"  mnem pack take --set refs/heads/old=any..none",
 	},
@@ -96,22 +96,22 @@ var families = []family{
 		use:   "policy",
 		group: line.GroupCare,
 		short: "Say what agents may change",
-		long: "The file .mnem/policy.json says which agents may do which operations on which types of nodes\n" +
-			"and edges. Where there is none, everybody may do everything. Where there is one, agents may do\n" +
-			"what a rule allows and nothing else, whichever way they take: the command line, MCP or HTTP. A\n" +
-			"file that cannot be read allows agents nothing. Reading is always allowed.\n\n" +
-			"An agent is whoever says so, by --agent or MNEM_AGENT, and every caller of a server. People,\n" +
-			"who say nothing, are not bound. So a policy keeps agents that play by the rules within them;\n" +
-			"a program that may read and write the files of the repository itself is stopped by nothing.\n\n" +
+		long: "The file .mnem/policy.json says which agents may do which operations on which types of nodes and\n" +
+			"edges. Without it, everything is allowed. With it, agents may do what a rule allows and nothing\n" +
+			"else, through the command line, MCP and HTTP alike. A file that cannot be read allows agents\n" +
+			"nothing. Reading is always allowed.\n\n" +
+			"A caller is an agent if it names itself with --agent or MNEM_AGENT, or calls a server. People who\n" +
+			"name no agent are not bound. So a policy restrains agents that follow the rules; it cannot stop a\n" +
+			"program that reads and writes the repository's files itself.\n\n" +
 			"  {\"version\": 1, \"rules\": [{\n" +
 			"    \"agents\": [\"claude*\"], \"operations\": [\"remember\", \"commit\"],\n" +
 			"    \"types\": [\"Note\", \"Decision\"], \"edges\": [\"*\"]}]}\n\n" +
-			"With \"signed\": true the operations may take commits off branches and tags that the key of\n" +
-			"somebody else has signed, as amend, undo, reset and branch --force do. Without it, and without\n" +
-			"a policy, no agent may. To change settings, keys or tokens is an operation like the others.\n\n" +
-			"Lists have patterns, where * stands for anything. Edges are those that leave nodes of these\n" +
-			"types; without \"edges\" all types of them. Operations are commands that write, words joined by\n" +
-			"_: " + "'mnem policy check --operations' lists them.",
+			"With \"signed\": true the operations may remove commits from branches and tags that another key has\n" +
+			"signed, as amend, undo, reset and branch --force do. Without it, and without a policy, no agent may.\n" +
+			"Changing settings, keys or tokens is an operation like the others.\n\n" +
+			"Lists have patterns, in which * matches anything. Edges are those that leave nodes of these types;\n" +
+			"without \"edges\", all their types. Operations are commands that write, with _ between words: 'mnem\n" +
+			"policy check --operations' lists them.",
 		example: "  mnem policy init\n  mnem policy show\n" +
 			"  mnem policy check --agent claude-code --operation commit --type Note",
 	},
@@ -119,29 +119,28 @@ var families = []family{
 		use:   "key",
 		group: line.GroupCare,
 		short: "Manage signing keys and the keys you trust",
-		long: "Make and keep the keys with which you sign commits, and the list of keys whose\n" +
-			"signatures you trust. Both are yours, not the repository's: files in mnem/keys under\n" +
-			"XDG_CONFIG_HOME or the system's directory of configurations, where only you can read\n" +
-			"them. Keys are Ed25519. A secret has no passphrase: who can read its file can sign as\n" +
-			"you.\n\n" +
-			"To have others trust you, give them what 'mnem key export NAME' prints, in a way that\n" +
-			"they can be sure it is from you. Then sign with 'mnem commit --sign', or always after\n" +
-			"'mnem config set sign true', and check with 'mnem key verify'.",
+		long: "Make and keep the keys with which you sign commits, and the list of keys whose signatures you trust.\n" +
+			"Both are yours, not the repository's: files in mnem/keys under XDG_CONFIG_HOME or the system's\n" +
+			"directory of configurations, which only you can read. Keys are Ed25519. A secret has no passphrase:\n" +
+			"anyone who can read its file can sign as you.\n\n" +
+			"To have others trust you, give them what 'mnem key export NAME' prints, in a way that lets them be\n" +
+			"sure it comes from you. Then sign with 'mnem commit --sign', or always after 'mnem config set sign\n" +
+			"true', and check with 'mnem key verify'.",
 		example: "  mnem key new work\n  mnem key list\n  mnem key export work",
 	},
 	{
 		use:   "git",
 		group: line.GroupHistory,
 		short: "Let the memory follow the branch of a git work tree",
-		long: "In a git work tree 'mnem git follow' has the memory be on the branch that git is on: each call reads\n" +
-			"git's file HEAD, so that no hook is needed and nothing is to be kept up to date. The program git is run\n" +
-			"only if that does not tell where to read and write, as on a new branch until its first write. A new git\n" +
-			"branch has the memory of the one that it was made from, and a branch of the memory of its own from\n" +
-			"its first write on. 'mnem git sync' merges the memory of git branches that were merged.\n\n" +
-			"While HEAD of git is detached the memory of the last branch can be read, and a write has to name a\n" +
-			"branch. During a rebase the memory is that of the branch which is rebased, during a bisection that\n" +
-			"of the branch where it began. --branch, MNEM_BRANCH and --at go before what git says. --task is the\n" +
-			"branch where nothing else is said. MNEM_GIT_FOLLOW=false turns it off for one command.",
+		long: "After 'mnem git follow', the memory uses the branch that git has checked out: each call reads git's\n" +
+			"file HEAD, so no hook is needed. The program git runs only if that file does not say where to read\n" +
+			"and write, for example on a new branch until its first write. A new git branch reads the memory of\n" +
+			"the branch it came from, and gets a branch of the memory at its first write. 'mnem git sync' merges\n" +
+			"the memory of git branches that were merged.\n\n" +
+			"While HEAD of git is detached, the memory of the last branch can be read, and a write must name a\n" +
+			"branch. A rebase uses the branch being rebased, a bisection the branch where it began. --branch,\n" +
+			"MNEM_BRANCH and --at take precedence over git. --task defaults to the branch. MNEM_GIT_FOLLOW=false\n" +
+			"turns following off for one command.",
 		example: "  mnem git follow\n  mnem git status\n  mnem git sync",
 	},
 	{

@@ -30,18 +30,18 @@ func hookCommand(c *line.Line) *cobra.Command {
 		GroupID: line.GroupChange,
 		Hidden:  true,
 		Short:   "Handle an event of an agent's program",
-		Long: "What programs that run agents call when something happens: they say it in JSON on standard\n" +
-			"input. HOST is claude-code, codex, gemini, cursor, opencode, copilot-cli or cline; EVENT is\n" +
-			"session-start, prompt, stop, compact or session-end, or the host's own name of it, as UserPromptSubmit.\n\n" +
-			"A hook notes that a transcript has grown; the next command that reads takes it in ('mnem capture'\n" +
-			"does at once). When a session starts it answers with what is pinned ('mnem pin'), what contradicts\n" +
-			"itself and what is news since the last session, 500 tokens, and with a prompt with at most two\n" +
-			"memories that bear on it, 250 tokens, each once in a session, and with nothing where none is sure\n" +
-			"to. 'mnem session last' prints what it was. It waits for nobody, and whatever goes wrong it prints nothing\n" +
-			"and its exit code is 0.\n\n" +
+		Long: "Programs that run agents call this when something happens, with JSON on standard input. HOST is\n" +
+			"claude-code, codex, gemini, cursor, opencode, copilot-cli or cline; EVENT is session-start, prompt,\n" +
+			"stop, compact or session-end, or the host's own name for it, such as UserPromptSubmit.\n\n" +
+			"A hook notes that a transcript has grown; the next command that reads imports it ('mnem capture'\n" +
+			"does so at once). When a session starts, the hook answers with pinned memories ('mnem pin'),\n" +
+			"contradictions and news since the last session, at most 500 tokens. With a prompt it answers with at\n" +
+			"most two memories that clearly bear on it, 250 tokens, each once in a session, and often with none.\n" +
+			"'mnem session last' prints what it was. It never waits for another process. If anything fails it\n" +
+			"prints nothing, and its exit code is 0.\n\n" +
 			"MNEM_HOOKS=false, or 'mnem config set hooks false', turns hooks off. With MNEM_PRIVATE=true, or\n" +
-			"'mnem config set private true' for a project, they note nothing, and still tell what is known.\n" +
-			"docs/agents.md tells how programs are set up.",
+			"'mnem config set private true' for a project, they note nothing, and still give the agent what is\n" +
+			"known. docs/agents.md says how to set up programs.",
 		Example: "  mnem hook claude-code stop <hook.json",
 		Args:    line.Positionals("HOST EVENT"),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

@@ -172,7 +172,7 @@ func environmentTopic() string {
 	for _, v := range variables() {
 		fmt.Fprintf(&b, "  %-30s %s\n", v.Name, v.Means)
 	}
-	b.WriteString("\nReading a repository locks .mnem/db/LOCK, as writing does. Where that file cannot be " +
+	b.WriteString("\nReading a repository locks .mnem/db/LOCK, as writing does. If that file cannot be " +
 		"written,\nas on a disk that is mounted for reading, readers share the lock.\n")
 	return strings.TrimRight(b.String(), "\n")
 }

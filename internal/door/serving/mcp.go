@@ -41,21 +41,20 @@ func MCPCommand() *line.Bound {
 	return reach.Local(verb.Spec{
 		Command: "mcp", Right: verb.NoRight,
 		Usage: "[flags]", Group: line.GroupTrade, Title: "Serve the memory to an agent over MCP",
-		Doc: "Serve the memory to an agent by the Model Context Protocol, on standard input and output until\n" +
-			"that ends, or with --http on http://ADDR/mcp. It speaks 2026-07-28 and the versions since\n" +
-			"2024-11-05. It starts at once: the repository is opened at the first call. Without --repo it is that of the\n" +
-			"first folder which the client has open and that is in one, or of the working directory where the client\n" +
-			"does not say, and stays that one. Where there is none, tools answer how to make one, and find it once it\n" +
-			"is made; or the user's own is served, where the user's config has mcp.fallback = global.\n" +
-			"With --with-global what retrieve and recall answer is from both, and each\n" +
-			"item says which.\n\n" +
-			"The profile core has the tools retrieve, recall, check, get, neighbors, diff, log, session,\n" +
-			"remember, commit, forget and undo; read leaves out those that write; full adds branches, merges,\n" +
-			"upkeep and other verbs. docs/reference/mcp.md says what each does, and how to connect clients.\n\n" +
-			"The client's name and version are the agent on its commits unless --agent says otherwise, and\n" +
-			"what it retrieves is recorded in a session named after it and the time, which 'mnem session\n" +
-			"log' and 'mnem session replay' read. Answers come from HEAD, or with --pin from the commit that HEAD is\n" +
-			"at when the first one is asked for.",
+		Doc: "Serve the memory to an agent by the Model Context Protocol, on standard input and output until that\n" +
+			"ends, or with --http on http://ADDR/mcp. It speaks 2026-07-28 and the versions since 2024-11-05. It\n" +
+			"starts at once and opens the repository at the first call. Without --repo it uses the first of the\n" +
+			"client's open folders that has a repository, or the working directory if the client names no\n" +
+			"folders, and keeps to it. Without a repository, tools say how to make one and find it once it is\n" +
+			"made; with mcp.fallback = global in the user's configuration, they use the user's own. With\n" +
+			"--with-global, retrieve and recall answer from both, and each item says which.\n\n" +
+			"The profile core has the tools retrieve, recall, show, explore, schema, diff, log, remember, commit,\n" +
+			"forget, mark and undo; read leaves out those that write; full adds branches, merges, upkeep and\n" +
+			"other verbs. docs/reference/mcp.md describes each, and how to connect clients.\n\n" +
+			"The client's name and version are the agent on its commits unless --agent names another. What it\n" +
+			"retrieves is recorded in a session named after it and the time, which 'mnem session log' and 'mnem\n" +
+			"session replay' read. Answers come from HEAD, or with --pin from the commit that HEAD is at when the\n" +
+			"first one is asked for.",
 		Example: "  mnem mcp\n" +
 			"  mnem mcp --profile read --pin\n" +
 			"  mnem mcp --http 127.0.0.1:7118\n" +

@@ -65,27 +65,28 @@ func ServeCommand() *line.Bound {
 	return reach.Local(verb.Spec{
 		Command: "serve", Right: verb.NoRight,
 		Usage: "[flags]", Group: line.GroupTrade, Title: "Serve the memory over HTTP",
-		Doc: "Answer http://ADDR/v1/OPERATION: every command about the memory, by the name it has here, with\n" +
-			"the answers that --json prints. /openapi.json describes them, docs/reference/http.md tells the rest. What\n" +
-			"reads can be asked with GET, all with POST. http://ADDR/ is a web view of the memory for browsers.\n\n" +
-			"It listens on this machine alone unless --addr says otherwise, and then refuses who has no token\n" +
-			"of 'mnem token new'. On this machine tokens are asked for with --need-token, and for what nothing\n" +
-			"brings back. It speaks plain HTTP: put a server that speaks TLS in front of it where others can\n" +
-			"listen. Other mnem processes use the repository through it meanwhile. An interrupt ends it when\n" +
-			"the requests under way have been answered.\n\n" +
+		Doc: "Answer http://ADDR/v1/OPERATION: every command about the memory, by its name here, with the answers\n" +
+			"that --json prints. /openapi.json describes them, docs/reference/http.md the rest. Commands that\n" +
+			"read accept GET, all accept POST. http://ADDR/ is a web view of the memory for browsers.\n\n" +
+			"It listens on this machine alone. If --addr names an address that others can reach, callers need a\n" +
+			"token of 'mnem token new'. On this machine they need one only with --need-token, and for what cannot\n" +
+			"be undone. It speaks plain HTTP: put a server that speaks TLS in front of it if others can reach it.\n" +
+			"Other mnem processes can use the repository at the same time. An interrupt ends it when the requests\n" +
+			"under way have been answered.\n\n" +
 			"With --root it serves every repository under a directory, with --many every one in the database of\n" +
-			"-R postgres://HOST/DATABASE, each by its path and with its own tokens, and opens those that are asked\n" +
-			"for. Any number of servers can answer for one database. --quota bounds the bytes of each repository,\n" +
-			"and in a database --quota-blocks and --quota-commits more: then writes are refused but those of a\n" +
-			"token of scope admin, which can purge and collect.\n\n" +
-			"With --drain it goes on answering for a while after an interrupt, and /readyz says that it will end, so\n" +
-			"that what stands in front of several servers asks others by then. --metrics answers /metrics, /healthz\n" +
-			"and /readyz on an address of its own without tokens: no one else should reach it.\n\n" +
+			"-R postgres://HOST/DATABASE, each by its path and with its own tokens, and opens those that are\n" +
+			"asked for. Any number of servers can answer for one database. --quota bounds the bytes of each\n" +
+			"repository, and in a database --quota-blocks and --quota-commits its blocks and its commits a day:\n" +
+			"then only a token of scope admin, which can purge and collect, may write.\n\n" +
+			"With --drain it keeps answering for a while after an interrupt, while /readyz says that it will end,\n" +
+			"so that a load balancer can switch to another server. --metrics answers /metrics, /healthz and\n" +
+			"/readyz on an address of its own without tokens: no one else should reach it.\n\n" +
 			"With --socket or --token-file it serves programs of this user, which may do everything; with --idle\n" +
 			"it ends when they no longer ask. Clients start such a server themselves: see docs/python.md and\n" +
-			"docs/typescript.md. Of several with the same socket or file one stays, the others end with exit code 6.\n\n" +
+			"docs/typescript.md. Of several with the same socket or file one stays, the others end with exit code\n" +
+			"6.\n\n" +
 			"With --stdio it answers HTTP on standard input and output instead, with all that this user may do:\n" +
-			"ssh:// URLs of 'mnem remote' start it so on another machine.",
+			"ssh:// URLs of 'mnem remote' start it like this on another machine.",
 		Example: "  mnem serve\n" +
 			"  mnem serve --addr 127.0.0.1:8080 --origin http://localhost:3000\n" +
 			"  mnem serve --addr 0.0.0.0:7117 --host memory.example.org\n" +

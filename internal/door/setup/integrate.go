@@ -41,25 +41,23 @@ func IntegrateCommands() []*line.Bound {
 		reach.Local(verb.Spec{
 			Command: "integrate", Right: verb.OwnRight,
 			Usage: "CLIENT | integrate --all | integrate --list", Args: "[CLIENT]", Group: line.GroupStart, Title: "Connect an agent's client to this memory over MCP", Complete: "client",
-			Doc: "Add to the configuration of an MCP client what starts 'mnem mcp', and to that of Claude Code, Codex,\n" +
-				"Gemini CLI, OpenCode, Cursor, Copilot CLI and Cline what calls 'mnem hook', unless --no-hooks is given. Leave\n" +
-				"the rest of the file as it is, comments included. The file as it was stays beside it, with " + clients.Backup + "\n" +
-				"after its name. Doing it again changes nothing but what is out of date. A file that cannot be\n" +
-				"read is left alone.\n\n" +
-				"Agents are told when to ask the memory and what to keep in it, unless --no-rules is given: by a skill\n" +
-				"of Claude Code, a section of AGENTS.md for Codex, OpenCode and Zed and of GEMINI.md for Gemini CLI, a rule\n" +
-				"of Continue, instructions of VS Code, and with --project by a rule of Cursor. Once you have edited that\n" +
-				"it is yours, and left alone.\n\n" +
+			Doc: "Add an entry that starts 'mnem mcp' to the configuration of an MCP client, and for Claude Code, Codex,\n" +
+				"Gemini CLI, OpenCode, Cursor, Copilot CLI and Cline the hooks that call 'mnem hook', unless --no-hooks\n" +
+				"is given. The rest of the file stays as it is, comments included. The original is kept next to it, with\n" +
+				clients.Backup + " after its name. Running it again changes only what is out of date. A file that cannot\n" +
+				"be read is left alone.\n\n" +
+				"Unless --no-rules is given, rules tell agents when to ask the memory and what to keep in it: a skill of\n" +
+				"Claude Code, a section of AGENTS.md for Codex, OpenCode and Zed and of GEMINI.md for Gemini CLI, a rule\n" +
+				"of Continue, instructions of VS Code, and with --project a rule of Cursor. A rule that you have edited\n" +
+				"is yours, and left alone.\n\n" +
 				"Clients are\n" + integrate.NamesText() + ".\n" +
-				"--all integrates each of which the program, the file or something in its directory is on this machine,\n" +
-				"and says of each what became of it.\n\n" +
-				"By default the entry is the user's, for all projects: the server takes the repository of the folder that\n" +
+				"--all integrates every client whose program, file or directory is on this machine, and reports each.\n\n" +
+				"By default the entry is the user's, for all projects: the server uses the repository of the folder that\n" +
 				"the client has open. With --repo or --global the entry names one; that for Claude Desktop, which opens no\n" +
-				"folders, always does. One that names another repository than this is left alone unless --replace is\n" +
-				"given. --project writes the project's own file, beside its\n" +
-				"repository, with this program's path: think before you share it.\n\n" +
-				"--remove takes the entry, the hooks and the rules out of the files of a client, and leaves the rest of\n" +
-				"them as it is. A file that integrate made is removed. The memory stays.",
+				"folders, always does. An entry that names another repository is left alone unless --replace is given.\n" +
+				"--project writes the project's own file, with this program's path: think before you share it.\n\n" +
+				"--remove takes the entry, the hooks and the rules out of a client's files again, and leaves the rest\n" +
+				"as it is. A file that integrate made is removed. The memory stays.",
 			Example: "  mnem integrate claude-code\n  mnem integrate cursor --print\n  mnem integrate --all\n" +
 				"  mnem integrate codex --dry-run\n  mnem integrate --list\n  mnem integrate cursor --remove", Answers: []any{integrate.Done{}, integrationsJSON{}, clientsJSON{}},
 		}, runIntegrate),

@@ -58,47 +58,47 @@ func GitCommands() []*line.Bound {
 	return []*line.Bound{
 		reach.Local(verb.Spec{
 			Command: "git follow", Right: verb.OwnRight, Title: "Follow the branch that git is on",
-			Doc: "Have the memory be on the branch that the git work tree around the repository is on, from now on, for\n" +
-				"all who use the repository: it is the setting git.follow. Linked work trees of 'git worktree add'\n" +
-				"use this repository as well, each on its own branch. Nothing in git's directory is changed.",
+			Doc: "From now on, use the branch that the git work tree around the repository has checked out, for all\n" +
+				"users of the repository: this is the setting git.follow. Linked work trees of 'git worktree add' use\n" +
+				"this repository as well, each on its own branch. Nothing in git's directory changes.",
 			Example: "  mnem git follow",
 		}, gitFollow),
 		reach.Local(verb.Spec{
 			Command: "git unfollow", Right: verb.OwnRight, Title: "Stop following git",
-			Doc: "Undo 'mnem git follow': the memory is on the branch that it was on before, or that 'mnem switch' says.\n" +
-				"The branches that were made stay; 'mnem merge' takes over what they have.",
+			Doc: "Undo 'mnem git follow': the memory returns to the branch that it was on before, or that 'mnem\n" +
+				"switch' chooses. Branches that were made in between stay; 'mnem merge' merges them.",
 			Example: "  mnem git unfollow",
 		}, gitUnfollow),
 		reach.Local(verb.Spec{
 			Command: "git status", Right: verb.NoRight, Title: "Show which git branch is followed",
 			Doc: "Show which git branch the memory follows, which branch of the memory that is, whether it can be\n" +
-				"written, and if not why.",
+				"written, and if not, why.",
 			Example: "  mnem git status\n  mnem git status --json",
 		}, gitStatus),
 		reach.Local(verb.Spec{
 			Command: "git sync", Right: verb.OwnRight, Runs: []string{"merge", "branch"},
 			Usage: "[GIT-BRANCH…]", Title: "Merge the memory of git branches that were merged",
-			Doc: "Merge into the memory of the current git branch that of the git branches which were merged into it: by\n" +
-				"a merge, by rebasing, or by squashing, as far as git can tell. A branch on which nothing was committed\n" +
-				"yet is none of them. Of a branch that was removed since git's log of HEAD tells. Where git cannot tell,\n" +
-				"as of a squash whose commit was changed, name the branch: then its memory is merged in any case.\n\n" +
-				"It can be run at any time, as often as wanted; 'mnem git hook' has git run it after each merge. Where\n" +
-				"both sides changed one thing differently --conflicts decides, as in 'mnem sync'.",
+			Doc: "Merge the memory of all git branches that were merged into the current one: by a merge, by rebasing,\n" +
+				"or by squashing, if git can tell. A branch without commits of its own does not count. Removed\n" +
+				"branches are found in git's log of HEAD. If git cannot tell, as for a squash whose commit was\n" +
+				"edited, name the branch: then its memory is merged in any case.\n\n" +
+				"Run it as often as you like; 'mnem git hook' makes git run it after each merge. If both sides\n" +
+				"changed the same thing differently, --conflicts decides, as in 'mnem sync'.",
 			Example: "  mnem git sync\n  mnem git sync feature/login --conflicts newest\n  mnem git sync --dry-run --json",
 		}, gitSync),
 		reach.Local(verb.Spec{
 			Command: "git prune", Right: verb.OwnRight, Runs: []string{"branch"},
 			Usage: "[GIT-BRANCH…]", Title: "Remove memory branches whose git branch is gone",
-			Doc: "Remove the branches of the memory whose git branch is no more. One whose memory no other branch and no\n" +
-				"tag has is kept unless --force is given. It is about branches that git's logs of HEAD know, or those\n" +
-				"that are named: other branches of the memory are none of git's. 'mnem undo' brings one back.",
+			Doc: "Remove the branches of the memory whose git branch no longer exists. A branch with memory that no\n" +
+				"other branch or tag has is kept, unless --force is given. Only branches that git's logs of HEAD\n" +
+				"know, or that you name, are removed; others are not git's. 'mnem undo' brings one back.",
 			Example: "  mnem git prune\n  mnem git prune spike --force",
 		}, gitPrune),
 		reach.Local(verb.Spec{
 			Command: "git hook", Right: verb.OwnRight, Title: "Run 'mnem git sync' after each git merge",
-			Doc: "Have git run 'mnem git sync' after each merge and pull, by its hook post-merge. A hook that is there runs\n" +
-				"first, and what it ends with counts; where mnem fails git goes on. Following needs no hook: this only\n" +
-				"saves running 'mnem git sync' by hand. --remove puts back what was there before.",
+			Doc: "Make git run 'mnem git sync' after each merge and pull, by its hook post-merge. An existing hook\n" +
+				"runs first, and its exit code counts; if mnem fails, git continues. Following needs no hook: this\n" +
+				"only saves running 'mnem git sync' by hand. --remove restores what was there before.",
 			Example: "  mnem git hook\n  mnem git hook --remove",
 		}, gitHook),
 	}

@@ -54,9 +54,9 @@ func RemoteCommands() []*line.Bound {
 	return []*line.Bound{
 		reach.Local(verb.Spec{
 			Command: "remote add", Right: verb.OwnRight, Usage: "NAME URL", Title: "Add a remote",
-			Doc: "Give another repository a name: 1 to 64 letters, digits, and . - _ inside. Nothing is asked of it\n" +
-				"before the first fetch or push, but for a bucket: eight writers at once try whether its store keeps\n" +
-				"writers apart, and one that does not is refused. A relative path is kept as an absolute one.\n\n" +
+			Doc: "Give another repository a name: 1 to 64 letters, digits, and . - _ inside. It is not contacted\n" +
+				"before the first fetch or push, except for a bucket: eight writers at once test whether its store\n" +
+				"keeps writers apart, and one that does not is refused. A relative path is stored as an absolute one.\n\n" +
 				"With --encrypt a git repository, a bucket or a directory learns sizes and times only. A recipient is\n" +
 				"a key of age (age1…) or ssh (ssh-ed25519 …, ssh-rsa …), a file of these, or the word passphrase. To\n" +
 				"read it, each machine needs an identity: --identity FILE, MNEM_IDENTITY, else ~/.ssh/id_ed25519 or\n" +
@@ -81,14 +81,15 @@ func RemoteCommands() []*line.Bound {
 		}, remoteList),
 		reach.Local(verb.Spec{
 			Command: "remote set-url", Right: verb.OwnRight, Usage: "NAME URL", Title: "Change the URL of a remote",
-			Doc:     "Say where another repository is now. What is known of it stays: the next fetch compares.",
+			Doc:     "Change the URL of another repository. What was fetched from it stays; the next fetch compares.",
 			Example: "  mnem remote set-url origin /mnt/disk/memory", Answers: one,
 		}, remoteSetURL),
 		reach.Local(verb.Spec{
 			Command: "remote prune", Right: verb.OwnRight, Runs: []string{"pack_take"},
 			Usage: "[NAME]", Title: "Remove remote refs that the remote no longer has",
-			Doc: "Forget the refs under refs/remotes/NAME, by default of origin, whose branch or tag is not there any\n" +
-				"more, and fetch nothing: 'mnem fetch --prune' does both. Branches and tags of this repository stay.",
+			Doc: "Forget the refs under refs/remotes/NAME, by default of origin, whose branch or tag the remote no\n" +
+				"longer has, and fetch nothing: 'mnem fetch --prune' does both. Branches and tags of this repository\n" +
+				"stay.",
 			Example: "  mnem remote prune\n  mnem remote prune laptop --dry-run",
 		}, remotePrune),
 		reach.Local(verb.Spec{

@@ -75,34 +75,34 @@ func TradeCommands() []*line.Bound {
 		reach.Local(verb.Spec{
 			Command: "fetch", Right: verb.OwnRight, Runs: []string{"pack_take"},
 			Usage: "[REMOTE]", Group: line.GroupTrade, Title: "Download branches and tags of another repository",
-			Doc: "Bring the branches and tags of another repository here, by default of origin. Its branch main is\n" +
-				"then refs/remotes/REMOTE/heads/main, which can be read with --at and merged; no branch of this\n" +
-				"repository moves. A tag that is not here becomes one here too; one that is elsewhere here stays.\n\n" +
-				"What comes is verified block by block before a ref moves, all or nothing. A fetch that was cut\n" +
-				"goes on where it was. --prune forgets what the other repository has no more. The bytes follow\n" +
-				"what is new. --sessions brings sessions too: one that both went on with is kept beside that of\n" +
-				"this repository, as NAME.CID.",
+			Doc: "Download the branches and tags of another repository, by default of origin. Its branch main becomes\n" +
+				"refs/remotes/REMOTE/heads/main, which can be read with --at and merged; no branch of this repository\n" +
+				"moves. A tag that is missing here is created; a tag that exists here stays where it is.\n\n" +
+				"Each block is verified before a ref moves, all or nothing. An interrupted fetch continues where it\n" +
+				"stopped. --prune forgets refs that the other repository no longer has. Only new bytes travel.\n" +
+				"--sessions fetches sessions too; if both sides continued one, the other side's version is kept as\n" +
+				"NAME.CID.",
 			Example: "  mnem fetch\n  mnem fetch origin --prune --sessions\n  mnem fetch --dry-run", Answers: []any{trade.Fetched{}},
 		}, fetch),
 		reach.Local(verb.Spec{
 			Command: "pull", Right: verb.OwnRight, Runs: []string{"pack_take", "merge"},
 			Usage: "[REMOTE]", Group: line.GroupTrade, Title: "Fetch, and merge into the current branch",
-			Doc: "Fetch from another repository, by default origin, and merge what it has of the current branch.\n" +
-				"Where the branch has nothing of its own it simply moves. --conflicts decides where both sides\n" +
-				"changed one thing differently, as in 'mnem sync', which also pushes.",
+			Doc: "Fetch from another repository, by default origin, and merge its version of the current branch. A\n" +
+				"branch without commits of its own simply moves forward. --conflicts decides if both sides changed\n" +
+				"the same thing differently, as in 'mnem sync', which also pushes.",
 			Example: "  mnem pull\n  mnem pull origin --conflicts theirs\n  mnem pull --branch draft", Answers: []any{pullJSON{}},
 		}, pull),
 		reach.Local(verb.Spec{
 			Command: "push", Right: verb.OwnRight, Runs: []string{"pack_take"},
 			Usage: "[REMOTE] [BRANCH|TAG…]", Group: line.GroupTrade, Title: "Upload branches and tags to another repository",
-			Doc: "Bring branches and tags to another repository, by default the current branch to origin: all or\n" +
-				"nothing. A branch there moves forward only, so that nothing is lost: where it has commits that are\n" +
-				"not in the branch here the push is refused with exit code 5, and 'mnem sync' fetches, merges and\n" +
-				"pushes. A tag stays where it is.\n\n" +
+			Doc: "Upload branches and tags to another repository, by default the current branch to origin: all or\n" +
+				"nothing. A branch only moves forward there, so nothing is lost: if it has commits that the branch\n" +
+				"here lacks, the push is refused with exit code 5, and 'mnem sync' fetches, merges and pushes. A tag\n" +
+				"stays where it is.\n\n" +
 				"--force-with-lease replaces what is there, if it is where the last fetch or push found it. --delete\n" +
 				"removes branches and tags there.\n\n" +
-				"What was purged here is erased there with --redactions, which a server allows a token of scope\n" +
-				"admin alone. All that was ever purged here is told then: what, when, by whom and why.",
+				"--redactions erases there what was purged here. A server needs a token of scope admin for that. It\n" +
+				"also learns what was purged here, when, by whom and why.",
 			Example: "  mnem push\n  mnem push origin draft v1\n  mnem push --all --tags\n" +
 				"  mnem push origin draft --delete\n  mnem push --force-with-lease", Answers: []any{trade.Pushed{}},
 		}, push),
@@ -110,18 +110,18 @@ func TradeCommands() []*line.Bound {
 			Command: "sync", Right: verb.OwnRight, Runs: []string{"pack_take", "merge"},
 			Usage: "[REMOTE]", Group: line.GroupTrade, Title: "Fetch, merge and push until both sides are equal",
 			Doc: "Bring the current branch and that of another repository, by default origin, to the same state:\n" +
-				"fetch, merge, push, and again while others push meanwhile. No commit of either side is lost. It is\n" +
-				"made for programs and timers as well: it can be run at any time, as often as wanted.\n\n" +
-				"Where both sides changed one thing differently --conflicts decides: stop leaves the merge in\n" +
-				"progress, exit code 5, to be resolved by 'mnem merge --resolve' and --continue before the next\n" +
-				"sync; newest takes what was changed last; ours what is here; theirs what is there. Each choice is\n" +
-				"in the answer, and can be taken back by a later commit: both versions are in the history.\n\n" +
-				"With --sessions sessions come and go too. One that both sides went on with is kept twice, on each\n" +
-				"side under its own name, and that of the other side beside it as NAME.CID.\n\n" +
+				"fetch, merge and push, and again if someone else pushed in between. No commit of either side is\n" +
+				"lost. Programs and timers can run it as often as they like.\n\n" +
+				"If both sides changed the same thing differently, --conflicts decides: stop leaves the merge in\n" +
+				"progress, with exit code 5, until 'mnem merge --resolve' and --continue; newest takes the later\n" +
+				"change; ours takes this side, theirs the other. The answer lists each choice. Both versions stay in\n" +
+				"the history.\n\n" +
+				"With --sessions sessions travel too. If both sides continued one, each side keeps its own version\n" +
+				"under the name, and the other's as NAME.CID.\n\n" +
 				"With --auto on, a background process syncs 2 seconds after the last write, when a server starts, and\n" +
-				"every 5 minutes while one runs, with the --conflicts, --all, --tags and --sessions given here. It delays\n" +
-				"no command, and ends by itself. If the other side cannot be reached, it tries again at the next\n" +
-				"occasion; 'mnem status' and 'mnem doctor' say when it last worked. Conflicts are listed by\n" +
+				"every 5 minutes while one runs, with the --conflicts, --all, --tags and --sessions given here. It\n" +
+				"delays no command, and ends by itself. If the other side cannot be reached, it tries again at the\n" +
+				"next occasion; 'mnem status' and 'mnem doctor' say when it last worked. Conflicts are listed by\n" +
 				"'mnem review'. Once they are resolved, the next sync continues the merge.",
 			Example: "  mnem sync\n  mnem sync --auto on\n  mnem sync origin --conflicts newest --all --tags\n  mnem sync --dry-run --json", Answers: []any{trade.Synced{}, autoJSON{}},
 		}, sync),

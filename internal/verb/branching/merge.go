@@ -133,8 +133,8 @@ var (
 		Usage: "REV|FROM..TO", Group: "change", Effect: verb.Writes, Complete: "rev",
 		Title: "Apply an existing commit's changes to this branch",
 		Doc: "Apply what a commit changed against its first parent, or all commits after FROM up to TO, to the\n" +
-			"branch, as one new commit with the message of the last one. Where the branch made different changes\n" +
-			"it is a conflict, as in 'mnem merge', which also lists, resolves and continues.",
+			"branch, as one new commit with the message of the last one. If the branch made different changes,\n" +
+			"that is a conflict, as in 'mnem merge', which also lists, resolves and continues.",
 		Example: "  mnem cherry-pick draft\n" +
 			"  mnem cherry-pick main~1..main -b draft\n" +
 			"  mnem cherry-pick draft --dry-run",

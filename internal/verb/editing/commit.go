@@ -74,12 +74,12 @@ var CommitVerb = verb.Define(verb.Spec{
 	Command: "commit", Right: verb.OwnRight,
 	Usage: "-m MESSAGE [FILE…|-]", Args: "[FILE…]", Group: "change", Effect: verb.Writes,
 	Title: "Commit change lines, or what is staged",
-	Doc: "Apply change lines to the newest commit of a branch and make a commit of the result.\n" +
-		"Several files are one batch, \"-\" is standard input, and all is applied or nothing: an\n" +
-		"error names the file and line. Without files what is staged is committed. Where that\n" +
-		"began at an older commit, or with --base, it is merged onto the newest one; what both\n" +
-		"changed is a conflict, exit code 5, and the changes are kept under a ref to be merged.\n" +
-		"Changes that leave everything as it is make no commit and are no error.\n\n" +
+	Doc: "Apply change lines to the newest commit of a branch and make a commit of the result. Several files\n" +
+		"are one batch, \"-\" is standard input, and all is applied or nothing: an error names the file and\n" +
+		"line. Without files, commit what is staged. If the stage began at an older commit, or with --base,\n" +
+		"the changes are merged onto the newest commit; different changes of one thing are a conflict, exit\n" +
+		"code 5, and the changes are kept under a ref to be merged. If nothing changes, no commit is made,\n" +
+		"and that is no error.\n\n" +
 		"With --amend the newest commit is replaced by one with the changes added.\n\n" +
 		"See 'mnem help changes' for the form of change lines.",
 	Example: "  mnem commit -m 'first facts' facts.jsonl people.jsonl\n" +

@@ -185,7 +185,7 @@ var Mark = verb.Define(verb.Spec{
 		"marks of nodes off again, of two that contradict each other both.\n\n" +
 		"  superseded    --by NEW took their place: answers show them after it as replaced, or not at all\n" +
 		"  different     --by NEW does not replace them: 'mnem review' and 'mnem consolidate' do not ask again\n" +
-		"  contradicted  they and --by OTHER cannot both be true: where one is shown the other follows\n" +
+		"  contradicted  they and --by OTHER cannot both be true: if one is shown, the other follows\n" +
 		"  stale         they may be out of date: shown, with a line that says so\n" +
 		"  retired       true, but no longer useful: hidden\n" +
 		"  expired       hidden, if their property expires or their validTo is not after --now; without NODEs\n" +

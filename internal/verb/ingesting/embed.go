@@ -17,7 +17,7 @@ import (
 type EmbedRequest struct {
 	Model   string   `op:"" doc:"what embeds: {SPEC} is $EMBEDDERS" note:" (MNEM_EMBED_MODEL; config: embed.model)"`
 	Stale   bool     `op:",remote" doc:"embed nodes too whose text has changed since"`
-	All     bool     `op:",remote" not:"stale" doc:"embed all nodes anew"`
+	All     bool     `op:",remote" not:"stale" doc:"embed all nodes again"`
 	Type    []string `op:",remote" doc:"only nodes of this {TYPE}" note:" (repeatable)"`
 	Limit   int      `op:",remote" doc:"make at most {N} embeddings; 0 for no limit"`
 	DryRun  bool     `op:",remote" doc:"count what would be embedded, without making or writing any"`
@@ -102,13 +102,11 @@ var Embed = verb.Define(verb.Spec{
 		"$REMOTE_EMBEDDERS. Servers are told the texts. A model at another address than its\n" +
 		"provider's own is MODEL@URL, as ollama:nomic-embed-text@http://gpu:11434. Keys come from the variables\n" +
 		"that 'mnem help environment' lists alone. A relative DIR is looked for in the working directory.\n\n" +
-		"All become one commit. Other commands work meanwhile, through this one. " +
-		fmt.Sprintf("Where there are more\nthan %d nodes, in the order of their ids, each %d are kept in a stage of the branch and model:\n",
-			EmbedChunk, EmbedChunk) +
-		"after an interrupt or a failure the same command goes on from there and asks for nothing again\n" +
-		"that is kept. Where the branch moves meanwhile the embeddings are merged onto it, unless\n" +
-		"--expect is given; where it moved since an interrupted run, what that run kept is committed\n" +
-		"first.\n\n" +
+		"All embeddings become one commit. Other commands can work at the same time, through this one.\n" +
+		fmt.Sprintf("If there are more than %d nodes, each %d, in the order of their ids, are kept in a stage of the\n", EmbedChunk, EmbedChunk) +
+		"branch and model: after an interrupt or a failure the same command continues there and asks for\n" +
+		"nothing again. If the branch moves during the run, the embeddings are merged onto it, unless\n" +
+		"--expect is given; if it moved after an interrupted run, what that run kept is committed first.\n\n" +
 		"--status changes nothing. It prints how many embeddings are missing, and whether the process that\n" +
 		"has the repository open ('mnem hold', a server) makes them by itself.\n\n" +
 		"Nodes in which the model finds nothing are skipped, each time, as are texts of more than 1 MiB.\n" +

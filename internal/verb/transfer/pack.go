@@ -96,7 +96,7 @@ var (
 			"every new commit is verified before a ref moves. A ref that is not at FROM is refused, and with\n" +
 			"--move one whose history would be left; FROM and TO may be none, and FROM may be any. Without\n" +
 			"a file refs can be removed only. --place keeps a session: one that goes on from a chain of it here\n" +
-			"moves that, and one that differs is kept beside it under NAME.CID, with the first record that differs.",
+			"moves that, and one that differs is kept under NAME.CID, with the first record that differs.",
 		Example: "  mnem pack take --set refs/heads/old=any..none",
 	}, packTake)
 )

@@ -71,7 +71,7 @@ var (
 		Title: "Erase blocks that another repository erased",
 		Doc: "Erase blocks as another repository did: their bytes are gone from the files here, and gaps stay gaps.\n" +
 			"Nothing is erased but nodes, edges, marks, embeddings and texts that branches, tags and sessions reach, and\n" +
-			"that are what the record says. There is no way back. Without --yes it says what it would erase and\n" +
+			"that are what the record says. This cannot be undone. Without --yes it says what it would erase and\n" +
 			"is refused.",
 		Example: "  mnem pack redact --dry-run --redaction " +
 			"bafyreih4h5fr4tuwmsbbgqy5gf2cxlo7bnbuoqqbtmtlmmqlmpivlxdr4e=" +

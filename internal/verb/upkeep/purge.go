@@ -55,10 +55,9 @@ var Purge = verb.Define(verb.Spec{
 		"Afterwards the store is compacted, so that no file of the repository holds the text. If the disk\n" +
 		"has no room for that, the answer says that the erasure is pending: opening the repository for\n" +
 		"writing, 'mnem gc' and the next purge continue it when there is room.\n\n" +
-		"Erased with the node is what only the node led to: entities, tags and subjects that are no more\n" +
-		"than a name and that no edge of another node, old or new, ever reached; properties, keys and\n" +
-		"sources of its edges; reasons of marks; recorded queries that contain its text (--keep-queries\n" +
-		"leaves them).\n\n" +
+		"A purge also erases what only the node led to: entities, tags and subjects that are only a name and\n" +
+		"that no edge of another node, old or new, ever reached; properties, keys and sources of its edges;\n" +
+		"reasons of marks; recorded queries that contain its text (--keep-queries leaves them).\n\n" +
 		"Remaining traces are listed: messages, other nodes, edges, marks and names of refs that contain\n" +
 		"the key, summary, context, content or a string property of the node (of 4 characters or more), a\n" +
 		"word of these with letters and digits, or the name of something erased with it.\n\n" +
@@ -68,7 +67,7 @@ var Purge = verb.Define(verb.Spec{
 		"users could see. Of nodes, the versions that hold it are erased; of edges and marks, properties\n" +
 		"and reasons; messages and queries whole. What cannot be erased is listed: commits and tags that\n" +
 		"hold it elsewhere than in the message, operations, names of refs and sessions, receipts.\n\n" +
-		"Files beside the store are erased too: mirrors of remotes, packs and uploads, paths of files that\n" +
+		"Files outside the store are cleaned too: mirrors of remotes, packs and uploads, paths of files that\n" +
 		"were ingested, and what hooks noted. Settings that hold the text stay and are listed. The remotes\n" +
 		"are named, as they may still have it: 'mnem push REMOTE --redactions' erases it there; until then\n" +
 		"a transfer brings it back into the mirror.\n\n" +

@@ -16,7 +16,7 @@ import (
 // FsckRequest asks whether anything stored is damaged.
 type FsckRequest struct {
 	Full       bool `op:",remote" doc:"check the trees and indexes of every commit from end to end, not only of those that refs name"`
-	Repair     bool `op:",writes" doc:"make anew what can be: indexes; show nodes that hide each other"`
+	Repair     bool `op:",writes" doc:"rebuild damaged indexes; show nodes that hide each other"`
 	Rebuild    bool `op:",remote,writes" doc:"first rebuild the index of the newest commit from its facts alone: answers do not change"`
 	AcceptHead bool `op:"" doc:"with --repair: open the repository although acknowledged operations are not in it"`
 }

@@ -4371,8 +4371,8 @@ class Verbs:
         time: str | None = None,
     ) -> CherryPickAnswer:
         """Apply what a commit changed against its first parent, or all commits after FROM up to TO, to the
-        branch, as one new commit with the message of the last one. Where the branch made different
-        changes it is a conflict, as in 'mnem merge', which also lists, resolves and continues.
+        branch, as one new commit with the message of the last one. If the branch made different
+        changes, that is a conflict, as in 'mnem merge', which also lists, resolves and continues.
 
         rev: the commit, branch or range A..B
         allow_secret: write what RULE of 'mnem guard rules' takes for a credential
@@ -4405,10 +4405,10 @@ class Verbs:
     ) -> CommitAnswer:
         """Apply change lines to the newest commit of a branch and make a commit of the result. Several
         files are one batch, "-" is standard input, and all is applied or nothing: an error names the
-        file and line. Without files what is staged is committed. Where that began at an older commit,
-        or with --base, it is merged onto the newest one; what both changed is a conflict, exit code 5,
-        and the changes are kept under a ref to be merged. Changes that leave everything as it is make
-        no commit and are no error.
+        file and line. Without files, commit what is staged. If the stage began at an older commit, or
+        with --base, the changes are merged onto the newest commit; different changes of one thing are a
+        conflict, exit code 5, and the changes are kept under a ref to be merged. If nothing changes, no
+        commit is made, and that is no error.
 
         allow_secret: write what RULE of 'mnem guard rules' takes for a credential
         amend: replace the newest commit; without -m its message stays
@@ -4558,7 +4558,7 @@ class Verbs:
         embedding of the model are left alone, unless --stale adds those whose text has changed since,
         or --all takes all.
 
-        all: embed all nodes anew
+        all: embed all nodes again
         branch: the branch to write to
         dry_run: count what would be embedded, without making or writing any
         expect: the CID of the commit that the branch must be at; else exit code 5
@@ -5077,7 +5077,7 @@ class Verbs:
     ) -> PackRedactAnswer:
         """Erase blocks as another repository did: their bytes are gone from the files here, and gaps stay
         gaps. Nothing is erased but nodes, edges, marks, embeddings and texts that branches, tags and
-        sessions reach, and that are what the record says. There is no way back. Without --yes it says
+        sessions reach, and that are what the record says. This cannot be undone. Without --yes it says
         what it would erase and is refused.
 
         dry_run: say what would be erased and erase nothing
