@@ -10,8 +10,8 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
-// TestWayBack: what a memory has of the sample, of notes or of another program's records is the same graph after an
-// export as Markdown or change lines was read into an empty memory, but for what the export says it leaves out.
+// TestWayBack: the sample, notes and other programs' records make the same graph again when an
+// export as Markdown or change lines is read into an empty memory, but for what the export says it leaves out.
 func TestWayBack(t *testing.T) {
 	effort.Alone(t)
 	const demo, chat = "../../../testdata/demo/", "../../ingest/chats/testdata/"
@@ -23,7 +23,7 @@ func TestWayBack(t *testing.T) {
 		"sample": {make: [][]string{{"commit", "-m", "x", demo + "memory.jsonl"}}},
 		"changed sample": {make: [][]string{
 			{"commit", "-m", "x", demo + "memory.jsonl"}, {"commit", "-m", "y", demo + "change.jsonl"},
-		}, left: "time of the last change"}, // a line's time is that of the commit that reads it
+		}, left: "time of the last change"}, // a line sets no such time
 		"notes":         {make: [][]string{{"ingest", "notes"}}},
 		"chatgpt":       {make: ingest("chatgpt", chat+"chatgpt.json")},
 		"claude":        {make: ingest("claude", chat+"claude.json")},
@@ -41,7 +41,7 @@ func TestWayBack(t *testing.T) {
 				if last := len(args) - 1; args[0] != "ingest" || last > 1 {
 					args[last] = absolute(t, args[last])
 				}
-				if code := Run(w.ctx, w.App, args); code != 0 && code != 9 { // the samples have records that nobody knows
+				if code := Run(w.ctx, w.App, args); code != 0 && code != 9 { // the samples have unknown records
 					t.Fatalf("mnem %q: exit code %d: %s", args, code, &w.err)
 				}
 				if head := w.head(); args[0] == "ingest" {
