@@ -136,6 +136,9 @@ func (r *Redactor) Keyed(sum Sum) ([]byte, error) {
 	return keyed(key, string(sum[:])), nil
 }
 
+// Left counts what the file has that is left out, by its kind.
+func (f *File) Left() map[string]int { return f.doc.Left }
+
 // source returns where a chunk is.
 func (f *File) source(c *parse.Chunk) string {
 	s := f.Path.source()

@@ -116,6 +116,9 @@ func printIngestedFile(c *show.Console, f *ingesting.IngestedFile) {
 	if f.Redacted > 0 {
 		more = append(more, show.Plural(f.Redacted, "credential")+" taken out")
 	}
+	if f.Left != "" {
+		more = append(more, "left out: "+f.Left)
+	}
 	if f.Why != "" {
 		more = append(more, f.Why)
 	}

@@ -53,6 +53,7 @@ type Document struct {
 	Meta     []Field // the rest of the front matter
 	Sections []Section
 	Blocks   []Block
+	Left     map[string]int // what a notebook has that is left out, by its kind
 
 	text string
 }

@@ -17,7 +17,7 @@ var colours = pattern.New("\x1b\\[[0-9;?]*[A-Za-z]")
 // notebook reads one of Jupyter, in the formats 3 and 4: Markdown as it is, code with its number, and of what
 // it printed the plain text.
 func (d *Document) notebook(o *ReadOptions) error {
-	r := notebookReader{jsonText: newJSON(d.text, 1)}
+	r := notebookReader{jsonText: newJSON(d.text, 1), left: make(map[string]int)}
 	tok, err := r.token()
 	if err == nil {
 		err = r.object(tok, r.top)
@@ -31,7 +31,7 @@ func (d *Document) notebook(o *ReadOptions) error {
 	if r.format != "3" && r.format != "4" {
 		return fmt.Errorf("%w: nbformat is %q, want 3 or 4", ErrForm, r.format)
 	}
-	d.Title = strings.Join(strings.Fields(r.title), " ")
+	d.Title, d.Left = strings.Join(strings.Fields(r.title), " "), r.left
 	if r.language != "" && len(r.language) <= maxName {
 		d.Meta = []Field{{Name: "language", Value: r.language}}
 	}
@@ -47,6 +47,7 @@ type notebookReader struct {
 	format          string
 	title, language string
 	parts           []part
+	left            map[string]int
 }
 
 // cell is one cell; its members may come in any order.
@@ -124,6 +125,8 @@ func (r *notebookReader) cell(tok json.Token) error {
 				c.source = lines.list
 			}
 			return err
+		case "attachments":
+			r.left["attachment"]++
 		case "outputs":
 			return r.array(tok, func(tok json.Token) error { return r.output(tok, &c.output) })
 		}
@@ -158,11 +161,25 @@ func (r *notebookReader) output(tok json.Token, to *lineList) error {
 				if name == "text/plain" {
 					return take(tok)
 				}
+				r.leave(name)
 				return r.skip(tok)
 			})
+		case "traceback":
+			r.left["error"]++
+		case "output_type", "metadata", "execution_count", "prompt_number", "name", "stream", "ename", "evalue":
+		default: // of format 3: data without a member of its own
+			r.leave(name)
 		}
 		return r.skip(tok)
 	})
+}
+
+// leave counts data of an output that is left out, by its name: a media type, or in format 3 an ending.
+func (r *notebookReader) leave(name string) {
+	if len(name) > maxName || len(r.left) == maxFields {
+		name = "other data"
+	}
+	r.left[name]++
 }
 
 // add makes parts of a cell.
@@ -185,6 +202,9 @@ func (r *notebookReader) add(c *cell) {
 		for i := range c.output.list {
 			l := &c.output.list[i]
 			l.text = colours().ReplaceAllString(l.text, "")
+		}
+		if c.output.cut {
+			r.left["end of a long output"]++
 		}
 		if c.output.cut && len(c.output.list) > 0 {
 			last := c.output.list[len(c.output.list)-1]

@@ -55,6 +55,10 @@ func TestNotebook(t *testing.T) {
 	if c := d.Chunks(nil)[0]; c.First != 6 || c.Last != 18 {
 		t.Errorf("a chunk of lines %d to %d", c.First, c.Last)
 	}
+	left := map[string]int{"error": 1, "image/png": 1, "text/html": 1}
+	if diff := cmp.Diff(left, d.Left); diff != "" {
+		t.Errorf("left out: %s", diff)
+	}
 	if len(d.Meta) != 1 || d.Meta[0].Name != "language" || d.Meta[0].Value != "python" {
 		t.Errorf("%v", d.Meta)
 	}

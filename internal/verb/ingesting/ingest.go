@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -102,6 +103,7 @@ type IngestedFile struct {
 	From     string `json:"from,omitempty"` // of a file that was renamed
 	Chunks   int    `json:"chunks,omitempty"`
 	Redacted int    `json:"redacted,omitempty"` // credentials that were taken out
+	Left     string `json:"left,omitempty"`     // what is left out: how often each kind
 	Why      string `json:"why,omitempty"`      // it was skipped or failed
 }
 
@@ -222,9 +224,9 @@ func (run *ingestRun) answer(
 		string(ingest.Restored): &n.Restored, string(ingest.Removed): &n.Removed,
 		string(ingest.Retired): &n.Retired,
 	}
-	redacted := map[ingest.Path]int{}
+	read := make(map[ingest.Path]*ingest.File, len(run.files))
 	for _, f := range run.files {
-		redacted[f.Path] = f.Redacted
+		read[f.Path] = f
 	}
 	touched := 0
 	for _, r := range plan.Results {
@@ -233,7 +235,9 @@ func (run *ingestRun) answer(
 			Chunks: r.Chunks,
 		}
 		if r.Action != ingest.Removed && r.Action != ingest.Retired {
-			f.Redacted = redacted[r.Path]
+			if file := read[r.Path]; file != nil {
+				f.Redacted, f.Left = file.Redacted, leftOut(file.Left())
+			}
 			touched++
 		}
 		out.Files = append(out.Files, f)
@@ -249,6 +253,15 @@ func (run *ingestRun) answer(
 		return out, &verb.News{Outcome: operation.Invalid}
 	}
 	return out, nil
+}
+
+// leftOut names how often each kind was left out.
+func leftOut(kinds map[string]int) string {
+	var parts []string
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		parts = append(parts, fmt.Sprintf("%d %s", kinds[kind], kind))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // readAll reads what a call was given as one text.
