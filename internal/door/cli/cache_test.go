@@ -11,8 +11,8 @@ import (
 	"github.com/mnem-project/mnem/internal/door/verbs"
 )
 
-// TestCommandNames: a command line that begins with a name makes that command alone, so the names
-// are those of the commands.
+// TestCommandNames: a command line that begins with a name makes that command alone, so the table
+// must have the names of the commands.
 func TestCommandNames(t *testing.T) {
 	all := commands(append(verbs.Verbs(), locals()...))
 	for _, name := range all {
@@ -39,7 +39,7 @@ func TestCommandNames(t *testing.T) {
 	}
 }
 
-// TestVersionCostsLittle bounds what is allocated until a small command runs, beside what packages
+// TestVersionCostsLittle bounds what is allocated until a small command runs, without what packages
 // do when the program starts.
 func TestVersionCostsLittle(t *testing.T) {
 	c := &line.Line{App: &line.App{Getenv: func(string) string { return "" }}}

@@ -13,8 +13,8 @@ import (
 )
 
 // wanted returns the commands that a command line needs: making all of them and their flags takes
-// longer than running some. It is the one that the line begins with, behind flags of every command, or all
-// if that is no name of one: help, completion and errors speak of all.
+// longer than running some. The line begins with the name of one, after flags of every command. If it does
+// not, wanted returns all: help, completion and errors list them.
 func wanted(all, args []string) []string {
 	if reach.Completing(args) && len(args) > 2 {
 		args = args[1:] // what is completed stands after the command

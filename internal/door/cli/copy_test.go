@@ -64,7 +64,7 @@ func TestCopyOfHeld(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(to, ".mnem", "owner")); err != nil {
 		t.Fatal(err)
 	}
-	// The original's process answers nobody: nobody needs to ask it about the copy.
+	// The original's process is stopped: no command may need it for the copy.
 	if err := original.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}

@@ -69,12 +69,12 @@ func TestCuesFail(t *testing.T) {
 	}
 }
 
-// TestCuesHeld has the process that runs the command ask the model, where another one holds the repository.
+// TestCuesHeld has the process that runs the command ask the model while another one holds the repository.
 func TestCuesHeld(t *testing.T) {
 	w, f := judgeWorld(t)
 	f.said = "anything known"
 	holder := *w.App
-	holder.Getenv = func(string) string { return "" } // it could ask nobody
+	holder.Getenv = func(string) string { return "" } // it has no model to ask
 	err := Live(&holder, func(*peers.Holder) {
 		got, _ := w.cues(0, "--model=ollama:m")
 		if got.Memories != 4 || got.Commits != 1 || f.requests != 4 {

@@ -28,7 +28,7 @@ type deployed struct {
 	probes     []string // URLs on 127.0.0.1
 }
 
-// otherVariables are those that files in deploy set which mnem does not read itself.
+// otherVariables are set by files in deploy but not read by mnem itself.
 var otherVariables = []string{"PGPASSWORD", "GOMEMLIMIT", "XDG_DATA_HOME", "XDG_CONFIG_HOME"}
 
 func parseDeploy(t *testing.T, file string, to func(*yaml.Decoder) error) {
@@ -240,7 +240,7 @@ func (s *deployed) runs(t *testing.T, dir string, server *pgserver.Server, token
 			arg = "0.1s" // the test is not to wait for it
 		} else if host, port, err := net.SplitHostPort(arg); err == nil {
 			if host != "0.0.0.0" {
-				t.Errorf("%s of %s: nobody outside of the container reaches %s", s.name, s.file, arg)
+				t.Errorf("%s of %s: no process outside the container reaches %s", s.name, s.file, arg)
 			}
 			at[port] = program.FreeAddr(t)
 			arg = at[port]

@@ -227,7 +227,7 @@ func writeErrors(_ *testing.T, b *bytes.Buffer) {
 	}
 }
 
-// TestEveryCommandIsComplete checks what nobody sees until they need it.
+// TestEveryCommandIsComplete checks help that is rarely read.
 func TestEveryCommandIsComplete(t *testing.T) {
 	seen := make(map[string]bool)
 	eachCommand(func(path string, cmd *cobra.Command) {

@@ -62,7 +62,7 @@ func TestErrorsOfVerbsEchoNone(t *testing.T) {
 	}
 }
 
-// argsWith returns arguments of which one is given, beside those that must be.
+// argsWith returns the required arguments of an operation and one more.
 func argsWith(o *operation.Operation, name, value string) map[string]json.RawMessage {
 	args := map[string]json.RawMessage{}
 	for _, p := range o.Params {

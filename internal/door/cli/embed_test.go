@@ -28,7 +28,7 @@ type fakeModels struct {
 	requests int
 	texts    []string
 	auth     string
-	// intercept, where it returns true, has answered a request, which has this number.
+	// intercept may answer a request, given its number; it returns true if it did.
 	intercept func(w http.ResponseWriter, r *http.Request, number int) bool
 }
 
@@ -285,7 +285,7 @@ func (w *world) embedLog() []string {
 	return strings.Split(strings.TrimSpace(out), "\n")
 }
 
-// TestEmbedAllGoesOn interrupts a run that makes all embeddings anew: the next one makes the others.
+// TestEmbedAllGoesOn interrupts a run that makes all embeddings again: the next one makes the others.
 func TestEmbedAllGoesOn(t *testing.T) {
 	if effort.Race {
 		t.Skip("the goroutines of TestEmbedGoesOn")

@@ -227,7 +227,7 @@ func TestOutcomeOfWrappedErrors(t *testing.T) {
 		// Damage goes before what it looks like.
 		{t.Context(), fmt.Errorf("%w: %w", store.ErrCorrupt, ipld.ErrInvalid), operation.Corrupt},
 		{t.Context(), store.ErrReadOnly, operation.Failed},
-		{t.Context(), context.Canceled, operation.Failed}, // by nobody who signalled
+		{t.Context(), context.Canceled, operation.Failed}, // without a signal
 		{cancelled, fmt.Errorf("x: %w", context.Canceled), operation.Interrupted},
 		{cancelled, line.Usagef("flag"), operation.Usage},
 	}

@@ -193,7 +193,7 @@ func runExamples(t *testing.T, path, from string, lines []string, asJSON bool) {
 	}
 }
 
-// example runs one command line and checks its answer where it is of the command at path.
+// example runs one command line and checks its answer if it runs the command at path.
 func (w *world) example(path string, cmd shellCommand, asJSON bool) {
 	w.t.Helper()
 	w.Stdin = strings.NewReader(cmd.text)

@@ -174,7 +174,7 @@ var conflictingBranches = []string{
 	"git switch -q main", "file a.txt main", "git commit -q -a -m main",
 }
 
-// gitActions are actions of git, each followed by the branch of the memory that is to be followed then.
+// gitActions are actions of git, each with the branch of the memory that must be followed after it.
 var gitActions = []struct {
 	name  string
 	steps []string

@@ -252,7 +252,7 @@ func TestCancelled(t *testing.T) {
 	program.Ran(t, program.In(dir, nil, nil), "fsck", "--full")
 }
 
-// TestFailedRepository has the disk fail, after which the repository is opened anew.
+// TestFailedRepository has the disk fail, after which the repository is opened again.
 func TestFailedRepository(t *testing.T) {
 	dir := newRepo(t)
 	app := program.In(dir, io.Discard, io.Discard)

@@ -54,7 +54,7 @@ func TestPatientReaderStopsWithItsContext(t *testing.T) {
 	if _, err := r.Read(make([]byte, 1)); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
-	// What the abandoned read brings later goes nowhere and disturbs nobody.
+	// What the abandoned read brings later goes nowhere and disturbs no reader.
 	if _, err := io.WriteString(out, "late"); err != nil {
 		t.Error(err)
 	}

@@ -50,7 +50,7 @@ func TestFullDisk(t *testing.T) {
 		return code(t, app, "commit", "-m", "x", "-", "--json")
 	}
 	refused := 0
-	for i := range 5 { // a small one may still find room beside the reserve
+	for i := range 5 { // a small one may still fit next to the reserve
 		key := fmt.Sprint("more", i)
 		n, out, errs := write(key)
 		if n != 0 {

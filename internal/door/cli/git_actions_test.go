@@ -16,7 +16,7 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/program"
 )
 
-// gitAction is what is done by git, and what the memory is on then.
+// gitAction is a git command and the branch of the memory after it.
 type gitAction struct {
 	args   string // of git, in the work tree; "write FILE" writes one, "in DIR" goes on in another work tree
 	branch string // of the memory; "" for none

@@ -247,7 +247,7 @@ func (w *world) held() (stop func()) {
 	}()
 	line, err := bufio.NewReader(r).ReadString('\n')
 	if err != nil || !strings.Contains(line, `"socket":"`) {
-		w.t.Errorf("nobody holds it: %q, %v", line, err)
+		w.t.Errorf("no process holds it: %q, %v", line, err)
 	}
 	go func() { _, _ = io.Copy(io.Discard, r) }() // it says no more
 	return func() { cancel(); <-done }

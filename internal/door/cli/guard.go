@@ -23,7 +23,7 @@ type guardRuleJSON struct {
 	About   string `json:"about"`
 }
 
-// guardFindingJSON is what looks like a credential in a file.
+// guardFindingJSON reports a possible credential in a file.
 type guardFindingJSON struct {
 	File    string `json:"file"`
 	Line    int    `json:"line"`

@@ -20,7 +20,7 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
-// someScripts are those that a plain run runs while the repository is held: of every way in which a
+// someScripts run in a plain run while the repository is held: of every way in which a
 // command line reads, writes, waits, streams and fails.
 var someScripts = []string{"branch", "commit", "config", "session", "stage", "undo", "watch"}
 

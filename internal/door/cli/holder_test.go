@@ -29,7 +29,7 @@ import (
 // standard input name, and prints each name when the commit was acknowledged.
 const asWriter = "TEST_AS_WRITER"
 
-// writer is what such a process does.
+// writer runs in such a process.
 func writer() error {
 	app := line.System()
 	var failed error
@@ -46,7 +46,7 @@ func writer() error {
 			switch code := cli.Run(context.Background(), &one, args); code {
 			case 0:
 				fmt.Println(in.Text())
-			case 6: // the owner ended, and nobody knows whether it was made
+			case 6: // the owner ended, and it is unknown whether it was made
 				fmt.Println("?")
 			default:
 				failed = fmt.Errorf("exit code %d", code)
@@ -143,7 +143,7 @@ func TestTakeOver(t *testing.T) {
 func TestManyCommandsInOneProcess(t *testing.T) {
 	dir := newRepo(t)
 	app := program.In(dir, io.Discard, io.Discard)
-	program.Ran(t, app, "config", "set", "gc.keepOps", "20") // it is collected again and again meanwhile
+	program.Ran(t, app, "config", "set", "gc.keepOps", "20") // it is collected again and again during the run
 	const writers = 8
 	writes := effort.Pick(10, 25, 25)
 	first := *app

@@ -20,8 +20,8 @@ import (
 
 const hookName = "hook"
 
-// hookWithin is how long a hook waits for an answer in all: an agent's user waits meanwhile. Tests that ask
-// what is answered give it more, since they share their machine.
+// hookWithin bounds how long a hook waits for an answer: an agent's user is waiting. Tests that ask
+// for answers give it more, since they share their machine.
 var hookWithin = 500 * time.Millisecond
 
 func hookCommand(c *line.Line) *cobra.Command {

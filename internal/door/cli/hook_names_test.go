@@ -80,8 +80,7 @@ func TestHostsSpellEvents(t *testing.T) {
 	}
 }
 
-// TestDoctorKnowsEvents: what doctor calls an unknown event of a client is what hooks do not know, and what it calls the
-// nearest one they know.
+// TestDoctorKnowsEvents: hooks do not know an event that doctor calls unknown, and know the one that it calls nearest.
 func TestDoctorKnowsEvents(t *testing.T) {
 	words := append(capture.Events(), "Stop", "SessionStart", "sessionStart", "UserPromptSubmit", "BeforeAgent", "AfterAgent",
 		"PreCompact", "PreCompress", "preCompact", "SessionEnd", "sessionEnd", "beforeSubmitPrompt", "stopp", "Prompt", "x")

@@ -160,7 +160,7 @@ func TestHookBegins(t *testing.T) {
 	}
 }
 
-// TestHookTells has a prompt answered with what is known, once in a session, and anew after a compaction.
+// TestHookTells has a prompt answered with what is known, once in a session, and again after a compaction.
 func TestHookTells(t *testing.T) {
 	h := newHostProgram(t)
 	h.run(0, "remember", "The harbour crane needs a permit of the port authority", "--cue", "may I use the harbour crane?")
@@ -280,7 +280,7 @@ func TestHookDoesNoHarm(t *testing.T) {
 	}
 }
 
-// TestHookPrivate has sessions of which nothing is noted, by the environment or for a project, and never is later.
+// TestHookPrivate has sessions that hooks do not note, by the environment or for a project, and never is later.
 func TestHookPrivate(t *testing.T) {
 	h := newHostProgram(t)
 	h.run(0, "remember", "The harbour crane needs a permit of the port authority", "--cue", "may I use the harbour crane?")
@@ -364,7 +364,7 @@ func TestHookBriefs(t *testing.T) {
 		!strings.Contains(said, "Since the last session 1 memory came in.") {
 		t.Errorf("with news that are pinned it begins with %q", said)
 	}
-	h.run(0, "map", "--rebuild") // from now on changes are told of by scope
+	h.run(0, "map", "--rebuild") // from now on changes are reported by scope
 	h.run(0, "remember", "The pilot boat is blue")
 	h.session = "s3b"
 	if said = h.told("session-start", ""); !strings.Contains(said, "Since the last session:\n1 came, 0 changed, 0 went\nroot (") ||
@@ -374,7 +374,7 @@ func TestHookBriefs(t *testing.T) {
 	h.run(0, "mark", "retired", "noon")
 	h.session = "s4"
 	if said = h.told("session-start", ""); strings.Contains(said, "contradict") {
-		t.Errorf("what is settled is told of: %q", said)
+		t.Errorf("what is settled is reported: %q", said)
 	}
 	if list := h.last("-n", "20"); len(list) != 7 || list[0].Session != "hook/claude-code/s4" || list[0].SHA256 == nil {
 		t.Errorf("last: %+v", list)

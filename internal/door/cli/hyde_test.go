@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestHydeIsEmbedded has the passage embedded beside the query, and the mean in the receipt.
+// TestHydeIsEmbedded has the passage embedded like the query, and the mean in the receipt.
 func TestHydeIsEmbedded(t *testing.T) {
 	w, chat := judgeWorld(t)
 	models := &fakeModels{dims: 8}

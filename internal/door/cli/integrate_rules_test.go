@@ -47,7 +47,7 @@ func sameTree(t *testing.T, name string, before, after map[string]string) {
 	}
 }
 
-// ownFiles are what users may have in the files that are written for projects.
+// ownFiles hold a user's own text in the files that are written for projects.
 var ownFiles = map[string]string{
 	"AGENTS.md": "# Mine\r\n\r\nuse tabs", "GEMINI.md": "\xef\xbb\xbf# Mine\n", ".mcp.json": "{\n}\n",
 	".claude/settings.json": "{\"hooks\": {\"Stop\": []}} // mine", ".codex/hooks.json": "{}",
@@ -57,7 +57,7 @@ var ownFiles = map[string]string{
 	".cursor/rules/own.mdc": "mine",
 }
 
-// TestUnintegrateLeavesNoTrace: every client's files are what they were, with and without a user's own.
+// TestUnintegrateLeavesNoTrace: every client's files are as before, with and without a user's own.
 func TestUnintegrateLeavesNoTrace(t *testing.T) {
 	effort.Alone(t)
 	for _, client := range integrate.Names() {

@@ -63,7 +63,7 @@ func fill(t *testing.T, in io.Writer) {
 }
 
 // TestStdinHoldsNothing has each command that reads standard input wait for the rest of it: another command works
-// meanwhile, and one signal ends it.
+// while it waits, and one signal ends it.
 func TestStdinHoldsNothing(t *testing.T) {
 	dir := newRepo(t)
 	app := program.In(dir, io.Discard, io.Discard)
@@ -89,7 +89,7 @@ func TestStdinHoldsNothing(t *testing.T) {
 }
 
 // TestInterruptEndsTheWaitForTheLock interrupts a command that waits for another process, which has the repository
-// and answers nobody.
+// and does not answer.
 func TestInterruptEndsTheWaitForTheLock(t *testing.T) {
 	dir := newRepo(t)
 	r, err := care.Open(dir, core.Options{})

@@ -9,7 +9,7 @@ import (
 )
 
 // TestOtherKinds gives the CID of every kind of block to every command that takes one of some kind:
-// what is stored is whole, so nothing may say that it is damaged, and what is wrong is what was asked.
+// what is stored is whole, so no error may call it damaged; the request is wrong.
 func TestOtherKinds(t *testing.T) {
 	effort.Alone(t)
 	t.Parallel()

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// given is what last says of one time.
+// given is one entry of the answer of last.
 type given struct {
 	Time, Session, Host, Event string
 	Commit, Query, SHA256      *string

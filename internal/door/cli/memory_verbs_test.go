@@ -36,7 +36,7 @@ func verbLines() string {
 	return b.String()
 }
 
-// tools are what labelled questions are about: a line of memory, one with an answer, one without.
+// tools returns a line of memory and labelled questions about it: one with an answer, one without.
 func tools() (lines, questions string) {
 	for i := range 20 {
 		tool, place := "tool"+string(rune('a'+i)), "room"+string(rune('a'+i))
@@ -49,7 +49,7 @@ func tools() (lines, questions string) {
 }
 
 // TestMemoryVerbsUndo takes back each verb that writes, and each of its ways to write: then commit,
-// graph, profiles and all are what they were.
+// graph, profiles and all are as before.
 func TestMemoryVerbsUndo(t *testing.T) {
 	effort.Alone(t)
 	t.Parallel()
@@ -84,7 +84,7 @@ func TestMemoryVerbsUndo(t *testing.T) {
 		{"remember", "Ada works at Globex", "--about", "ada", "--property", "employer"},
 		{"remember", "Visitors are allowed on Monday because the gate is open"},
 		{"remember", "The offer does not hold"}, // conflict
-		{"remember", "The gate is red"},         // forgotten: anew
+		{"remember", "The gate is red"},         // forgotten: a new one
 		{"remember", "--batch", "batch.jsonl"},
 		{"remember", "--set", "duplicateAbove=0.8", "--set", "keep=true"},
 		{"half-life", "fact=7", "note=9"},

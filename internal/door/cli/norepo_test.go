@@ -17,7 +17,7 @@ var withoutRepo = []string{
 	"mnem guard check", "mnem guard rules", "mnem hook", "mnem clone",
 }
 
-// someArgs are arguments with which commands that take any get as far as their repository.
+// someArgs let commands that need arguments reach their repository.
 var someArgs = map[string]string{
 	"mnem remote readers": "disk",
 	"mnem config set":     "wait 9s", "mnem config unset": "wait", "mnem remember": "Alice",

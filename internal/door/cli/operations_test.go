@@ -66,7 +66,7 @@ func TestExposed(t *testing.T) {
 	}
 }
 
-// ofThisMachine are the commands that nobody else may run.
+// ofThisMachine are the commands that only users of this machine may run.
 var ofThisMachine = []string{
 	"mnem", "mnem init", "mnem config", "mnem config get", "mnem config set", "mnem config list",
 	"mnem config unset", "mnem demo", "mnem completion", "mnem key", "mnem key new", "mnem key list",

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// shownBy is what a pager was given.
+// shownBy records the input of a pager.
 type shownBy struct {
 	bytes.Buffer
 	words []string
@@ -80,7 +80,7 @@ func TestPager(t *testing.T) {
 			continue
 		}
 		if out != "" || errs != "" || s.Len() == 0 {
-			t.Errorf("%s: %q and %q beside the pager, %d bytes in it", tt.args, out, errs, s.Len())
+			t.Errorf("%s: %q and %q outside the pager, %d bytes in it", tt.args, out, errs, s.Len())
 		}
 		if strings.HasPrefix(tt.args, "diff") && !strings.HasSuffix(s.String(), "-0\n") {
 			t.Errorf("the counts are not at the end: %q", s.String())

@@ -58,8 +58,8 @@ var notRead = map[string]string{
 	"remote add --identity": "kept", "remote set-url --identity": "kept", "backup --identity": "kept", "clone --identity": "kept",
 }
 
-// pipeLines are the command lines for each place that takes a path, where PIPE is a named pipe, with what else is said
-// than that it is one.
+// pipeLines are the command lines for each place that takes a path. PIPE is a named pipe. Each has the message,
+// if it is another than that it is one.
 var pipeLines = map[string][]string{
 	"remember --batch":       {"remember --batch PIPE"},
 	"remember --file":        {"remember --file PIPE"},
@@ -89,7 +89,7 @@ var pipeLines = map[string][]string{
 	"backup":                 {"backup PIPE | is a named pipe that nothing reads"},
 }
 
-// TestPipesInPlaceOfFiles has a named pipe in place of each file that is read beside a repository or in the user's
+// TestPipesInPlaceOfFiles has a named pipe in place of each file that is read next to a repository or in the user's
 // directories: commands end, whether they need it or not.
 func TestPipesInPlaceOfFiles(t *testing.T) {
 	for _, tt := range []struct{ file, line, says string }{

@@ -7,7 +7,7 @@ import (
 )
 
 // TestRememberAsks has a terminal be asked whether a new memory replaces an earlier one: only y says so, and nothing is
-// asked if nobody would see or answer it.
+// asked if no person would see or answer it.
 func TestRememberAsks(t *testing.T) {
 	const question = "replaces 'The nightly atlas rebuild starts at 02:30' (2026-01-02)? [y/N] "
 	for _, c := range []struct {

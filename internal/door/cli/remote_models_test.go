@@ -22,8 +22,8 @@ const (
 	canaryText = "sunflower-4711"
 )
 
-// probes are calls of an operation that each give one parameter a value of a list, beside what it
-// needs to get as far as that.
+// probes are calls of an operation that each give one parameter a value of a list, with the arguments that
+// it needs before it looks at that one.
 func probes(o *operation.Operation, values []string) []map[string]json.RawMessage {
 	base := map[string]json.RawMessage{}
 	for _, p := range o.Params {

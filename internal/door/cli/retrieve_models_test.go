@@ -79,7 +79,7 @@ func judgeWorld(t *testing.T) (*world, *fakeJudges) {
 	return w, f
 }
 
-// asked is what of an answer these tests look at.
+// asked holds the parts of an answer that these tests check.
 type asked struct {
 	Receipt  string
 	Items    []struct{ Key string }

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// toReview is what review says.
+// toReview is the answer of review.
 type toReview struct {
 	Items []struct {
 		ID, Type, Text string
@@ -33,7 +33,7 @@ func (w *world) review(args ...string) (got toReview) {
 	return got
 }
 
-// texts are the first words of what is to be reviewed.
+// texts returns the first words of each memory to review.
 func (r toReview) texts() string {
 	var words []string
 	for _, it := range r.Items {
@@ -211,12 +211,12 @@ func TestReviewsAtOnce(t *testing.T) {
 	}
 	all.Wait()
 	if got := w.review(); got.Left != 0 {
-		t.Errorf("%d of %d that were kept are to be reviewed again: %s", got.Left, many, got.texts())
+		t.Errorf("%d of %d that were kept need a review again: %s", got.Left, many, got.texts())
 	}
 }
 
-// TestReviewFromElsewhere lists and decides over HTTP: who reads notes nothing, and what is kept of a listing is
-// what that listing had.
+// TestReviewFromElsewhere lists and decides over HTTP: reading notes nothing, and --rest-of keeps
+// exactly what its listing had.
 func TestReviewFromElsewhere(t *testing.T) {
 	h := remembered(t)
 	first := h.review()

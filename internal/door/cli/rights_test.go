@@ -374,7 +374,7 @@ func differ(before, after map[string]string) (names []string) {
 	return names
 }
 
-// facts returns what the memory has but for sessions: its refs, and what it keeps beside them.
+// facts returns what the memory has but for sessions: its refs, and what it keeps next to them.
 func (r *ruled) facts() string {
 	r.Helper()
 	exit, refs := r.run("a", "", "", "pack", "refs", "--tracking", "--json")

@@ -30,10 +30,10 @@ var rewrite = flag.Bool("rewrite", false, "write golden files instead of compari
 // scriptTime is when every script runs: 2026-01-02T03:04:05Z.
 const scriptTime = 1767323045
 
-// TestScripts runs testdata/script. Beside the usual commands a script has
+// TestScripts runs testdata/script. A script has the usual commands and
 //
 //	mnem ARG… [<FILE]       the program, in this process, with FILE as standard input
-//	exit CODE mnem ARG…     the same, where it must end with that exit code
+//	exit CODE mnem ARG…     the same, which must end with that exit code
 //	capture NAME REGEXP     sets a variable to what the group in the expression matches in stdout
 //	damage DIR              changes one byte of a repository, which is then not checked
 //
@@ -65,7 +65,7 @@ func runScripts(t *testing.T, by *holding, names ...string) {
 	})
 }
 
-// scriptState is what one script remembers.
+// scriptState holds the variables of one script.
 type scriptState struct {
 	damaged bool
 	rand    io.Reader

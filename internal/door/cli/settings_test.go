@@ -17,7 +17,7 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/program"
 )
 
-// atOnce runs command lines beside each other and returns their exit codes.
+// atOnce runs command lines at the same time and returns their exit codes.
 func atOnce(t *testing.T, app *line.App, lines ...[]string) []int {
 	t.Helper()
 	codes := make([]int, len(lines))

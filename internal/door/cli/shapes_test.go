@@ -17,7 +17,7 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
-// allShapes lists the shapes of each command's answer, any of which it may have, as operation.Schema reads them.
+// allShapes lists the shapes of each command's answer, as operation.Schema reads them; an answer has one of them.
 // Commands that are not here print no JSON.
 var allShapes = sync.OnceValue(func() map[string][]string {
 	all := make(map[string][]string)

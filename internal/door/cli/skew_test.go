@@ -149,7 +149,7 @@ func TestOtherWire(t *testing.T) {
 	}
 }
 
-// TestUnknownWrites has an owner end in the middle of a write for a caller: whoever asked must know
+// TestUnknownWrites has an owner end in the middle of a write for a caller: the caller must learn
 // that the write may have been made.
 func TestUnknownWrites(t *testing.T) {
 	for _, tt := range []struct {

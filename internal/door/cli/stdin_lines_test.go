@@ -8,7 +8,7 @@ import (
 	"github.com/mnem-project/mnem/internal/door/line"
 )
 
-// StdinLines are command lines that read standard input to its end or answer what it asks, by their commands, where
+// StdinLines are command lines that read standard input to its end or answer what it asks, by their commands.
 // INPUT is a hyphen or another name of it.
 var StdinLines = map[string][]string{
 	"remember":    {"remember -", "remember --batch -", "remember x --vector m=@-"},

@@ -42,7 +42,7 @@ func published(t *testing.T) []accepted {
 	return all
 }
 
-// openAPIPart is what these tests read of the OpenAPI document.
+// openAPIPart has the members of the OpenAPI document that these tests read.
 type openAPIPart struct {
 	Paths map[string]map[string]struct {
 		Parameters []struct {
@@ -202,7 +202,7 @@ func TestSurfaces(t *testing.T) {
 }
 
 // Words in the names and in the descriptions of parameters that name something of the machine. In
-// descriptions a key is that of a node or an edge unless it is said whose it is.
+// descriptions "key" means the key of a node or an edge, unless they say otherwise.
 var (
 	nameOfTheMachine = regexp.MustCompile(`(?i)(^|[_-])(hosts?|url|uri|addr|address|ports?|files?|` +
 		`paths?|dir|root|models?|providers?|spec|secrets?|token|keys?|command|program|repo|config)($|[_-])`)

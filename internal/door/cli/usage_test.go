@@ -226,7 +226,7 @@ func resumes(v *line.Bound) bool {
 	return endless
 }
 
-// localCommand reports whether a command is of this machine: servers and files.
+// localCommand reports whether a command is about this machine: servers and files.
 func localCommand(v *line.Bound) bool { return v.Spec.Name() == "" || v.Print == nil && v.Row == nil }
 
 func TestDistance(t *testing.T) {

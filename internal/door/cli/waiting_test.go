@@ -64,7 +64,7 @@ func newWaiting(t *testing.T, held bool) *waiting {
 	w.run(0, "remote", "add", "origin", nowhere.URL)
 	if held {
 		holder := *w.App
-		holder.Getenv = func(string) string { return "" } // it could ask nobody
+		holder.Getenv = func(string) string { return "" } // it has no model to ask
 		ready, done := make(chan struct{}), make(chan struct{})
 		ended := make(chan error, 1)
 		go func() {
