@@ -47,7 +47,10 @@ func jsonToken(t *serve.Token) tokenJSON {
 		ID: t.ID, Name: t.Name, Scope: t.Scope, Author: verb.Text(t.Author), Agent: verb.Text(t.Agent),
 		Created: graph.From(t.Created),
 	}
-	if t.Expires != nil {
+	switch {
+	case t.Grant != nil:
+		out.Expires = graph.At(graph.From(t.Grant.Until))
+	case t.Expires != nil:
 		out.Expires = graph.At(graph.From(*t.Expires))
 	}
 	return out
@@ -167,7 +170,7 @@ func listTokens(_ context.Context, c *line.Line, _ *struct{}) error {
 	}
 	listed := make([]listedTokenJSON, len(all))
 	for i := range all {
-		listed[i] = listedTokenJSON{jsonToken(&all[i]), !all[i].Valid(c.App.Now())}
+		listed[i] = listedTokenJSON{jsonToken(&all[i]), all[i].Over(c.App.Now())}
 	}
 	return show.PrintList(&c.Console, listed, func(t listedTokenJSON) []show.Cell {
 		until := "for ever"

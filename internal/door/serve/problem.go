@@ -30,7 +30,8 @@ type problem struct {
 	// Answer is what the operation printed before it failed: the conflicts of a merge.
 	Answer json.RawMessage `json:"answer,omitempty"`
 
-	header http.Header // of the response, nil for none
+	header http.Header      // of the response, nil for none
+	lacks  operation.Effect // what the caller's token must allow, 0 if that is not the problem
 }
 
 func newProblem(status int, code, format string, args ...any) *problem {
@@ -126,6 +127,9 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, p *problem) {
 	h := w.Header()
 	for name, values := range p.header {
 		h[name] = values
+	}
+	if s.cfg.OAuth != nil && (p.Status == http.StatusUnauthorized || p.lacks != 0) {
+		h.Set("Www-Authenticate", s.cfg.OAuth.challenge(p.lacks))
 	}
 	h.Set("Content-Type", mediaProblem)
 	w.WriteHeader(p.Status)

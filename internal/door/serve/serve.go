@@ -49,6 +49,8 @@ type Config struct {
 	// View answers "/" with the web view, and lets browsers log in.
 	View   bool
 	Routes []Route
+	// OAuth lets clients sign in; nil if they need a token that was made by hand.
+	OAuth *OAuth
 	// Under returns one of several repositories by its name, nil for none: requests whose path begins with a name are
 	// answered for it, with its own tokens. Nil where the server answers for one.
 	Under func(name string) (*Named, error)
@@ -186,6 +188,9 @@ func New(cfg Config) *Server {
 	if cfg.View {
 		s.mux.HandleFunc(loginPath, s.login)
 		s.serveView()
+	}
+	if cfg.OAuth != nil {
+		s.serveOAuth()
 	}
 	for _, route := range cfg.Routes {
 		s.mux.HandleFunc(route.Path, s.allow(route.Effect, s.whole(s.long(route.Handler))))

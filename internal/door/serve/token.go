@@ -26,6 +26,7 @@ type Token struct {
 	Agent   string     `json:"agent,omitempty"` // that callers with it are, whatever they say
 	Created time.Time  `json:"created"`
 	Expires *time.Time `json:"expires,omitempty"`
+	Grant   *Grant     `json:"grant,omitempty"` // of a client that signed in by OAuth
 }
 
 const (
@@ -67,6 +68,14 @@ func EffectOf(scope string) operation.Effect {
 // Valid reports whether the token counts at a time.
 func (t *Token) Valid(now time.Time) bool {
 	return EffectOf(t.Scope) != 0 && (t.Expires == nil || now.Before(*t.Expires))
+}
+
+// Over reports whether the token counts no more, and nothing renews it.
+func (t *Token) Over(now time.Time) bool {
+	if t.Grant != nil {
+		return !now.Before(t.Grant.Until)
+	}
+	return !t.Valid(now)
 }
 
 // idOf returns the id in the text of a token, "" if it is none.
@@ -152,7 +161,7 @@ func (s *Server) byToken(r *http.Request, text string) (who, *problem) {
 	key := s.cfg.Name + " " + hashToken(text) // not the id, which others may know
 	looked, err := s.met.look(r, key, func() (_ bool, err error) {
 		t, err = s.cfg.Token(id)
-		if t != nil && (!t.is(text) || !t.Valid(s.cfg.Now())) {
+		if t != nil && (!t.is(text) || !t.Valid(s.cfg.Now()) || !s.cfg.takes(t)) {
 			t = nil
 		}
 		return t != nil, err
@@ -182,6 +191,7 @@ func (by *who) permit(e operation.Effect) *problem {
 		return nil
 	}
 	p := forbidden("this needs a token with the scope %s", e)
+	p.lacks = e
 	p.Hint = fmt.Sprintf("'mnem token new NAME --scope %s' makes one", e)
 	return p
 }

@@ -34,10 +34,11 @@ func (s *Server) serveView() {
 }
 
 // opensView reports whether a browser goes to the web view from elsewhere, by a link or a file that
-// 'mnem view' wrote. The page that did it sees nothing of the answer, and no cookie comes with it.
+// 'mnem view' wrote, or to the page on which clients sign in. The page that did it sees nothing of the answer, and no cookie comes with it.
 func (s *Server) opensView(r *http.Request) bool {
 	h := r.Header
-	return s.cfg.View && r.URL.Path == "/" && r.Method == http.MethodGet && len(h.Values("Origin")) == 0 &&
+	page := s.cfg.View && r.URL.Path == "/" || s.cfg.OAuth != nil && r.URL.Path == authorizePath
+	return page && r.Method == http.MethodGet && len(h.Values("Origin")) == 0 &&
 		slices.Equal(h.Values("Sec-Fetch-Mode"), []string{"navigate"}) &&
 		slices.Equal(h.Values("Sec-Fetch-Dest"), []string{"document"})
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/url"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/mnem-project/mnem/internal/door/reach"
 	"github.com/mnem-project/mnem/internal/door/serve"
 	"github.com/mnem-project/mnem/internal/door/settings"
+	"github.com/mnem-project/mnem/internal/door/shelf"
 	"github.com/mnem-project/mnem/internal/door/verbs"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/operation"
@@ -25,6 +27,7 @@ import (
 
 type mcpRequest struct {
 	HTTP       string `op:"http" doc:"serve HTTP at this {ADDR}, as 127.0.0.1:7118, instead of standard input and output"`
+	OAuth      string `op:"oauth" doc:"with --http, let clients sign in: {URL} is this server as the web reaches it, https://HOST"`
 	Profile    string `op:"" default:"core" enum:"read core full" doc:"which tools there are: {PROFILE} is read, core or full"`
 	Pin        bool   `op:"" doc:"answer from the commit at the first call, whatever is committed"`
 	NoSession  bool   `op:"" doc:"record no session"`
@@ -48,9 +51,11 @@ func MCPCommand() *line.Bound {
 			"folders, and keeps to it. Without a repository, tools say how to make one and find it once it is\n" +
 			"made; with mcp.fallback = global in the user's configuration, they use the user's own. With\n" +
 			"--with-global, retrieve and recall answer from both, and each item says which.\n\n" +
-			"The profile core has the tools retrieve, recall, show, explore, schema, diff, log, remember, commit,\n" +
+			"The profile core has the tools retrieve, recall, show, explore, stats, diff, log, remember, commit,\n" +
 			"forget, mark and undo; read leaves out those that write; full adds branches, merges, upkeep and\n" +
 			"other verbs. docs/reference/mcp.md describes each, and how to connect clients.\n\n" +
+			"With --oauth a client without a token shows the owner a page, and gets a token that counts for an\n" +
+			"hour and is renewed. So connectors on the web reach a memory behind your own TLS.\n\n" +
 			"The client's name and version are the agent on its commits unless --agent names another. What it\n" +
 			"retrieves is recorded in a session named after it and the time, which 'mnem session log' and 'mnem\n" +
 			"session replay' read. Answers come from HEAD, or with --pin from the commit that HEAD is at when the\n" +
@@ -58,6 +63,7 @@ func MCPCommand() *line.Bound {
 		Example: "  mnem mcp\n" +
 			"  mnem mcp --profile read --pin\n" +
 			"  mnem mcp --http 127.0.0.1:7118\n" +
+			"  mnem mcp --http 127.0.0.1:7118 --oauth https://memory.example.org\n" +
 			"  claude mcp add mnem -- mnem mcp -R ~/project",
 	}, serveMCP)
 }
@@ -95,6 +101,8 @@ func serveMCP(ctx context.Context, c *line.Line, opt *mcpRequest) (err error) {
 	switch {
 	case opt.HTTP != "" && opt.WithGlobal:
 		return line.Usagef("--%s and --http exclude each other: your own memory is for programs that you start", reach.WithGlobal)
+	case opt.OAuth != "" && opt.HTTP == "":
+		return line.Usagef("--oauth wants --http")
 	case opt.HTTP == "" && !named:
 		return serveProject(ctx, c, opt, options)
 	case opt.HTTP == "":
@@ -119,7 +127,7 @@ func serveMCP(ctx context.Context, c *line.Line, opt *mcpRequest) (err error) {
 		defer func() { err = line.FirstError(err, h.Close()) }()
 	}
 	if opt.HTTP != "" {
-		return serveMCPHTTP(ctx, c, opt.HTTP, options, h)
+		return serveMCPHTTP(ctx, c, opt, options, h)
 	}
 	return mcp.New(verbs.Operations(), verbs.Runner(c, h, true), options).Run(ctx, c.App.Stdin, c.App.Stdout)
 }
@@ -159,7 +167,7 @@ func mcpLog(c *line.Line, debug bool) *slog.Logger {
 const mcpPath = "/mcp"
 
 // serveMCPHTTP serves clients over HTTP until the context ends, guarded as 'mnem serve' is.
-func serveMCPHTTP(ctx context.Context, c *line.Line, addr string, opt mcp.ServerOptions, h *peers.Holder) error {
+func serveMCPHTTP(ctx context.Context, c *line.Line, req *mcpRequest, opt mcp.ServerOptions, h *peers.Holder) error {
 	cfg, err := serveConfig(c, &serveRequest{MaxBody: "8MiB", Timeout: mcpTime, Rate: mcpRate, Log: "none"})
 	if err != nil {
 		return err
@@ -169,9 +177,14 @@ func serveMCPHTTP(ctx context.Context, c *line.Line, addr string, opt mcp.Server
 		return err
 	}
 	defer tokens.Close()
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	if req.OAuth != "" {
+		if err := letSignIn(cfg, req.OAuth, tokens); err != nil {
+			return err
+		}
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", req.HTTP)
 	if err != nil {
-		return fmt.Errorf("--http %s: %w", addr, err)
+		return fmt.Errorf("--http %s: %w", req.HTTP, err)
 	}
 	defer func() { _ = l.Close() }() // the server has closed it, unless it never began
 	if err := guardAddr(c, l.Addr(), cfg); err != nil {
@@ -194,6 +207,21 @@ func serveMCPHTTP(ctx context.Context, c *line.Line, addr string, opt mcp.Server
 	}
 	defer m.Close(context.WithoutCancel(ctx))
 	return s.Serve(ctx, l)
+}
+
+// letSignIn lets clients sign in to a server that the web reaches at a URL.
+func letSignIn(cfg *serve.Config, address string, tokens shelf.Tokens) error {
+	home, err := serve.CheckOAuthURL(address)
+	if err != nil {
+		return line.Usagef("--oauth: %w", err)
+	}
+	u, err := url.Parse(home)
+	if err != nil {
+		return line.Usagef("--oauth: %w", err)
+	}
+	cfg.NeedToken, cfg.Hosts, cfg.Origins = true, append(cfg.Hosts, u.Hostname()), append(cfg.Origins, home)
+	cfg.OAuth = &serve.OAuth{URL: home, Path: mcpPath, Grants: tokens}
+	return nil
 }
 
 const (

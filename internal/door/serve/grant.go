@@ -1,0 +1,332 @@
+package serve
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/mnem-project/mnem/internal/verb/operation"
+)
+
+// Grant is what a token has that a client got by OAuth: the owner let it in, and it renews its token by itself.
+type Grant struct {
+	Client   string `json:"client"`   // its id
+	Resource string `json:"resource"` // the URL of the only server that takes it
+	// Refresh is the SHA-256 of the text that renews the token, in hex. Each such text works once.
+	Refresh string    `json:"refresh"`
+	Before  string    `json:"before,omitempty"` // the SHA-256 of the text that renewed it last
+	Until   time.Time `json:"until"`            // after which nothing renews it
+}
+
+// Grants keep the tokens that OAuth makes, beside those made by hand.
+type Grants interface {
+	Add(ctx context.Context, t *Token) error // its name must be new
+	Get(id string) (*Token, error)           // nil for none
+	List() ([]Token, error)
+	Remove(t *Token) error
+}
+
+// OAuth lets clients sign in by OAuth 2.1: each gets a token that the owner of the server agreed to.
+type OAuth struct {
+	URL    string // of this server as browsers reach it, without a path: see CheckOAuthURL
+	Path   string // of what clients ask for below it
+	Grants Grants
+
+	mu    sync.Mutex // of codes, and of renewals
+	codes map[digest]*grantCode
+}
+
+const (
+	refreshPrefix = "mnemr_"
+	accessTime    = time.Hour
+	refreshTime   = 30 * 24 * time.Hour // since the last renewal
+	grantCodeTime = time.Minute
+	maxGrantCodes = 256
+	maxClientID   = 2 << 10 // bytes
+	maxClientName = 64      // bytes
+	maxRedirects  = 8
+	maxVerifier   = 128
+	minVerifier   = 43
+)
+
+// grantCode is what the owner agreed to, until the client comes for its token.
+type grantCode struct {
+	client, redirect, challenge string
+	scope, author               string
+	ends                        time.Time
+}
+
+// CheckOAuthURL returns the URL of a server without the slash at its end. It must be https, or http of this machine, and have
+// no path, user, query or fragment.
+func CheckOAuthURL(s string) (string, error) {
+	u, err := url.Parse(s)
+	switch {
+	case err != nil:
+		return "", err
+	case u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return "", fmt.Errorf("%q is not the address of a server: want https://HOST", brief(s))
+	case u.Scheme != "https" && !(u.Scheme == "http" && isLoopback(u.Hostname())):
+		return "", fmt.Errorf("%q is not https", brief(s))
+	}
+	return u.Scheme + "://" + strings.ToLower(u.Host), nil
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// resource is the URL that tokens are for.
+func (o *OAuth) resource() string { return o.URL + o.Path }
+
+// client is what an id says of a client. Ids say everything themselves, so that registering needs no memory: who
+// registers is unknown in any case, and the owner decides by the name and the address.
+type client struct {
+	Name      string   `json:"n"`
+	Redirects []string `json:"r"`
+}
+
+// newClient checks what a client says of itself, and returns its id.
+func newClient(name string, redirects []string) (string, error) {
+	name = strings.TrimSpace(strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) || r == utf8.RuneError {
+			return -1
+		}
+		return r
+	}, name))
+	for len(name) > maxClientName {
+		_, n := utf8.DecodeLastRuneInString(name)
+		name = name[:len(name)-n]
+	}
+	if name == "" {
+		name = "a client without a name"
+	}
+	if len(redirects) == 0 || len(redirects) > maxRedirects {
+		return "", fmt.Errorf("redirect_uris: want 1 to %d", maxRedirects)
+	}
+	for _, s := range redirects {
+		if err := checkRedirect(s); err != nil {
+			return "", err
+		}
+	}
+	data, err := json.Marshal(client{name, redirects})
+	if err != nil {
+		return "", err
+	}
+	id := base64.RawURLEncoding.EncodeToString(data)
+	if len(id) > maxClientID {
+		return "", errors.New("redirect_uris: too long")
+	}
+	return id, nil
+}
+
+// clientOf returns the client of an id, nil for an id that newClient did not return.
+func clientOf(id string) *client {
+	if len(id) > maxClientID {
+		return nil
+	}
+	data, err := base64.RawURLEncoding.DecodeString(id)
+	if err != nil {
+		return nil
+	}
+	var c client
+	if json.Unmarshal(data, &c) != nil {
+		return nil
+	}
+	if again, err := newClient(c.Name, c.Redirects); err != nil || again != id {
+		return nil
+	}
+	return &c
+}
+
+// checkRedirect accepts https, and http of the machine that the browser runs on.
+func checkRedirect(s string) error {
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || strings.Contains(s, "#") ||
+		u.Scheme != "https" && !(u.Scheme == "http" && isLoopback(u.Hostname())) {
+		return fmt.Errorf("redirect_uris: %q is not https, and not http of this machine", brief(s))
+	}
+	return nil
+}
+
+// returnsTo reports whether a client may be answered at an address: one that it registered, to the letter. Only the port of
+// a program on the same machine may differ.
+func (c *client) returnsTo(s string) bool {
+	if checkRedirect(s) != nil {
+		return false
+	}
+	return slices.ContainsFunc(c.Redirects, func(known string) bool {
+		return known == s || anyPort(known) != "" && anyPort(known) == anyPort(s)
+	})
+}
+
+// anyPort returns an address of this machine without its port, "" for one of another machine.
+func anyPort(s string) string {
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "http" || !isLoopback(u.Hostname()) {
+		return ""
+	}
+	u.Host = u.Hostname()
+	return u.String()
+}
+
+// keep keeps a code until its client comes. The oldest makes room.
+func (o *OAuth) keep(hash digest, c *grantCode, now time.Time) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.codes == nil {
+		o.codes = make(map[digest]*grantCode)
+	}
+	var oldest digest
+	for h, other := range o.codes {
+		if !now.Before(other.ends) {
+			delete(o.codes, h)
+		} else if at := o.codes[oldest]; at == nil || other.ends.Before(at.ends) {
+			oldest = h
+		}
+	}
+	if len(o.codes) >= maxGrantCodes {
+		delete(o.codes, oldest)
+	}
+	o.codes[hash] = c
+}
+
+// take returns what the owner agreed to by a code, nil if it is unknown, used or old.
+func (o *OAuth) take(text string, now time.Time) *grantCode {
+	hash := sha256.Sum256([]byte(text))
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	c := o.codes[hash]
+	delete(o.codes, hash)
+	if c == nil || !now.Before(c.ends) {
+		return nil
+	}
+	return c
+}
+
+// isChallenge reports whether a text may be the SHA-256 of a verifier (RFC 7636, S256).
+func isChallenge(s string) bool {
+	b, err := base64.RawURLEncoding.DecodeString(s)
+	return err == nil && len(b) == sha256.Size
+}
+
+// proves reports whether a verifier is the one of a challenge.
+func proves(verifier, challenge string) bool {
+	if len(verifier) < minVerifier || len(verifier) > maxVerifier {
+		return false
+	}
+	sum := sha256.Sum256([]byte(verifier))
+	return base64.RawURLEncoding.EncodeToString(sum[:]) == challenge
+}
+
+// granted is what a client gets: texts that nobody can find out afterwards.
+type granted struct {
+	access, refresh, scope string
+}
+
+// grant makes a token for a client. Grants that nothing renews any more make room.
+func (o *OAuth) grant(ctx context.Context, rand io.Reader, c *grantCode, now time.Time) (*granted, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	all, err := o.Grants.List()
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		if g := all[i].Grant; g != nil && !now.Before(g.Until) {
+			if err := o.Grants.Remove(&all[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	name := clientOf(c.client).Name
+	t, access, err := NewToken(rand, name, c.scope, now)
+	if err != nil {
+		return nil, err
+	}
+	t.Name, t.Agent, t.Author = name+" "+t.ID, name, c.author
+	t.Grant = &Grant{Client: c.client, Resource: o.resource()}
+	return o.add(ctx, rand, &t, access, now)
+}
+
+// add keeps a token with a new text for its renewal.
+func (o *OAuth) add(ctx context.Context, rand io.Reader, t *Token, access string, now time.Time) (*granted, error) {
+	second, _, err := NewToken(rand, "", "", now)
+	if err != nil {
+		return nil, err
+	}
+	refresh := refreshPrefix + t.ID + "_" + second.Hash // the hash of 256 random bits
+	ends := now.Add(accessTime).UTC()
+	t.Expires, t.Grant.Refresh, t.Grant.Until = &ends, hashToken(refresh), now.Add(refreshTime).UTC()
+	if err := o.Grants.Add(ctx, t); err != nil {
+		return nil, err
+	}
+	return &granted{access, refresh, t.Scope}, nil
+}
+
+// renew gives a client another token for a text that renews it, nil for a text that does not. Who brings a text a second
+// time may have stolen it, or was robbed: then the grant ends.
+func (o *OAuth) renew(ctx context.Context, rand io.Reader, text, client string, now time.Time) (*granted, error) {
+	rest, ok := strings.CutPrefix(text, refreshPrefix)
+	id, _, found := strings.Cut(rest, "_")
+	if !ok || !found || !ValidTokenID(id) || len(text) > maxToken {
+		return nil, nil
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	t, err := o.Grants.Get(id)
+	if err != nil || t == nil || t.Grant == nil || t.Grant.Client != client || t.Grant.Resource != o.resource() {
+		return nil, err
+	}
+	hash := hashToken(text)
+	if t.Grant.Refresh != hash && t.Grant.Before != hash {
+		return nil, nil
+	}
+	if err := o.Grants.Remove(t); err != nil {
+		return nil, err
+	}
+	if t.Grant.Refresh != hash || !now.Before(t.Grant.Until) {
+		return nil, nil
+	}
+	t.Grant.Before = hash
+	next, access, err := NewToken(rand, t.Name, t.Scope, now)
+	if err != nil {
+		return nil, err
+	}
+	access = strings.Replace(access, next.ID, t.ID, 1)
+	next.ID, next.Hash, next.Created = t.ID, hashToken(access), t.Created
+	next.Author, next.Agent, next.Grant = t.Author, t.Agent, t.Grant
+	return o.add(ctx, rand, &next, access, now)
+}
+
+// takes reports whether a token counts here: one of a grant does where it was granted alone.
+func (c *Config) takes(t *Token) bool {
+	return t.Grant == nil || c.OAuth != nil && t.Grant.Resource == c.OAuth.resource()
+}
+
+// grantScope returns what a client may be given that asks for some scopes: the most of them that is known, but nothing that
+// destroys. Scopes of others are left out, as RFC 6749 allows.
+func grantScope(asked string) string {
+	best := operation.Effect(0)
+	for _, word := range strings.Fields(asked) {
+		if e := EffectOf(word); e != operation.Destroys && e > best {
+			best = e
+		}
+	}
+	if best == 0 {
+		return operation.Writes.String()
+	}
+	return best.String()
+}

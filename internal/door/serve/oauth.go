@@ -1,0 +1,380 @@
+package serve
+
+import (
+	"encoding/json"
+	"html/template"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/mnem-project/mnem/internal/verb/operation"
+)
+
+// Paths of OAuth: the metadata of RFC 9728 and RFC 8414, and the endpoints that they name.
+const (
+	resourceMetaPath = "/.well-known/oauth-protected-resource"
+	serverMetaPath   = "/.well-known/oauth-authorization-server"
+	registerPath     = "/oauth/register"
+	authorizePath    = "/oauth/authorize"
+	tokenPath        = "/oauth/token"
+	maxOAuthBody     = 16 << 10 // bytes
+	mediaForm        = "application/x-www-form-urlencoded"
+)
+
+// Errors of OAuth: RFC 6749 and RFC 7591.
+const (
+	oauthInvalid    = "invalid_request"
+	oauthGrant      = "invalid_grant"
+	oauthClient     = "invalid_client"
+	oauthType       = "unsupported_grant_type"
+	oauthTarget     = "invalid_target"
+	oauthMetadata   = "invalid_client_metadata"
+	oauthServer     = "server_error"
+	oauthDenied     = "access_denied"
+	oauthNoResponse = "unsupported_response_type"
+)
+
+// serveOAuth answers who wants to sign in. None of it needs a token, nothing of it asks another server for anything.
+func (s *Server) serveOAuth() {
+	o := s.cfg.OAuth
+	resource := map[string]any{
+		"resource": o.resource(), "authorization_servers": []string{o.URL}, "bearer_methods_supported": []string{"header"},
+		"scopes_supported": scopes, "resource_name": "mnem",
+	}
+	s.mux.HandleFunc(resourceMetaPath, s.oauthMeta(resource))
+	s.mux.HandleFunc(resourceMetaPath+o.Path, s.oauthMeta(resource))
+	s.mux.HandleFunc(serverMetaPath, s.oauthMeta(map[string]any{
+		"issuer": o.URL, "authorization_endpoint": o.URL + authorizePath, "token_endpoint": o.URL + tokenPath,
+		"registration_endpoint": o.URL + registerPath, "scopes_supported": scopes,
+		"response_types_supported": []string{"code"}, "response_modes_supported": []string{"query"},
+		"grant_types_supported":            []string{"authorization_code", "refresh_token"},
+		"code_challenge_methods_supported": []string{"S256"}, "token_endpoint_auth_methods_supported": []string{"none"},
+		"authorization_response_iss_parameter_supported": true, "client_id_metadata_document_supported": false,
+	}))
+	s.mux.HandleFunc(registerPath, s.oauthPost(s.register))
+	s.mux.HandleFunc(tokenPath, s.oauthPost(s.giveToken))
+	s.mux.HandleFunc(authorizePath, s.authorize)
+}
+
+var scopes = []string{operation.Reads.String(), operation.Writes.String()}
+
+// challenge tells a client whose request was refused where it can sign in (RFC 9728 and RFC 6750).
+func (o *OAuth) challenge(lacks operation.Effect) string {
+	out := `Bearer realm="mnem", resource_metadata="` + o.URL + resourceMetaPath + o.Path + `"`
+	if lacks != 0 {
+		out += `, error="insufficient_scope", scope="` + lacks.String() + `"`
+	}
+	return out
+}
+
+func (s *Server) oauthMeta(meta map[string]any) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if s.methods(w, r, http.MethodGet, http.MethodHead) {
+			sayOAuth(w, http.StatusOK, meta)
+		}
+	}
+}
+
+func sayOAuth(w http.ResponseWriter, status int, answer any) {
+	h := w.Header()
+	h.Set("Content-Type", operation.MediaJSON)
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(answer) // who asked may have gone
+}
+
+// An oauthError is a refusal in the form of RFC 6749.
+type oauthError struct {
+	Code        string `json:"error"`
+	Description string `json:"error_description"`
+}
+
+// oauthPost calls an endpoint that is posted to, not more often than others who have no token may ask.
+func (s *Server) oauthPost(do func(w http.ResponseWriter, r *http.Request) (any, *oauthError)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if !s.methods(w, r, http.MethodPost) {
+			return
+		}
+		if after := s.rates.take(unknown); after > 0 {
+			s.refuse(w, r, tooMany(after))
+			return
+		}
+		answer, wrong := do(w, r)
+		switch {
+		case wrong == nil && r.URL.Path == registerPath:
+			sayOAuth(w, http.StatusCreated, answer)
+		case wrong == nil:
+			sayOAuth(w, http.StatusOK, answer)
+		case wrong.Code == oauthServer:
+			sayOAuth(w, http.StatusInternalServerError, wrong)
+		default:
+			sayOAuth(w, http.StatusBadRequest, wrong)
+		}
+	}
+}
+
+// registered is what RFC 7591 answers.
+type registered struct {
+	ID        string   `json:"client_id"`
+	Issued    int64    `json:"client_id_issued_at"`
+	Name      string   `json:"client_name"`
+	Redirects []string `json:"redirect_uris"`
+	Grants    []string `json:"grant_types"`
+	Responses []string `json:"response_types"`
+	Auth      string   `json:"token_endpoint_auth_method"`
+}
+
+// register gives a client an id.
+func (s *Server) register(w http.ResponseWriter, r *http.Request) (any, *oauthError) {
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxOAuthBody))
+	var said struct {
+		Name      string   `json:"client_name"`
+		Redirects []string `json:"redirect_uris"`
+	}
+	if err != nil || json.Unmarshal(data, &said) != nil {
+		return nil, &oauthError{oauthMetadata, "want a JSON object of at most 16 KiB with client_name and redirect_uris"}
+	}
+	id, err := newClient(said.Name, said.Redirects)
+	if err != nil {
+		return nil, &oauthError{"invalid_redirect_uri", err.Error()}
+	}
+	c := clientOf(id)
+	return registered{
+		ID: id, Issued: s.cfg.Now().Unix(), Name: c.Name, Redirects: c.Redirects, Grants: []string{"authorization_code", "refresh_token"},
+		Responses: []string{"code"}, Auth: "none",
+	}, nil
+}
+
+// oauthForm reads a posted form.
+func oauthForm(w http.ResponseWriter, r *http.Request) (url.Values, *oauthError) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxOAuthBody)
+	if err := r.ParseForm(); err != nil || len(r.PostForm) == 0 {
+		return nil, &oauthError{oauthInvalid, "want a body of the type " + mediaForm}
+	}
+	for name, values := range r.PostForm {
+		if len(values) > 1 {
+			return nil, &oauthError{oauthInvalid, brief(name) + " is given twice"}
+		}
+	}
+	return r.PostForm, nil
+}
+
+// tokenAnswer is what RFC 6749 answers.
+type tokenAnswer struct {
+	Access  string `json:"access_token"`
+	Type    string `json:"token_type"`
+	Expires int64  `json:"expires_in"` // seconds
+	Refresh string `json:"refresh_token"`
+	Scope   string `json:"scope"`
+}
+
+// giveToken gives a client the token that the owner agreed to, or a new one for an old one.
+func (s *Server) giveToken(w http.ResponseWriter, r *http.Request) (any, *oauthError) {
+	form, wrong := oauthForm(w, r)
+	if wrong != nil {
+		return nil, wrong
+	}
+	id := form.Get("client_id")
+	if clientOf(id) == nil {
+		return nil, &oauthError{oauthClient, "client_id: register at " + s.cfg.OAuth.URL + registerPath}
+	}
+	if resource := form.Get("resource"); !s.cfg.OAuth.isResource(resource) {
+		return nil, &oauthError{oauthTarget, "resource: this server is " + s.cfg.OAuth.resource()}
+	}
+	var got *granted
+	var err error
+	now := s.cfg.Now()
+	switch form.Get("grant_type") {
+	case "authorization_code":
+		c := s.cfg.OAuth.take(form.Get("code"), now)
+		if c == nil || c.client != id || c.redirect != form.Get("redirect_uri") || !proves(form.Get("code_verifier"), c.challenge) {
+			return nil, &oauthError{oauthGrant, "the code is unknown, used, too old or another client's"}
+		}
+		got, err = s.cfg.OAuth.grant(r.Context(), random{s.ids}, c, now)
+	case "refresh_token":
+		got, err = s.cfg.OAuth.renew(r.Context(), random{s.ids}, form.Get("refresh_token"), id, now)
+		if err == nil && got == nil {
+			return nil, &oauthError{oauthGrant, "the token is unknown, used, revoked or too old: sign in again"}
+		}
+	default:
+		return nil, &oauthError{oauthType, "grant_type: want authorization_code or refresh_token"}
+	}
+	if err != nil {
+		s.cfg.Log.Error("no token was made", "cause", err)
+		return nil, &oauthError{oauthServer, "no token was made: the server's log says why"}
+	}
+	return tokenAnswer{got.access, "Bearer", int64(accessTime / time.Second), got.refresh, got.scope}, nil
+}
+
+// random reads random bytes.
+type random struct{ from *ids }
+
+// Read fills b.
+func (r random) Read(b []byte) (int, error) { return len(b), r.from.read(b) }
+
+// isResource reports whether a client names this server, or none.
+func (o *OAuth) isResource(s string) bool {
+	return s == "" || s == o.resource() || s == o.URL || s == o.URL+"/"
+}
+
+// authorize shows the owner who wants to sign in, and answers the client as the owner decides.
+func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
+	if !s.methods(w, r, http.MethodGet, http.MethodHead, http.MethodPost) {
+		return
+	}
+	query := r.URL.Query()
+	if r.Method == http.MethodPost {
+		var wrong *oauthError
+		if query, wrong = oauthForm(w, r); wrong != nil {
+			s.refuse(w, r, badRequest("%s", wrong.Description))
+			return
+		}
+	}
+	c := clientOf(query.Get("client_id"))
+	to := query.Get("redirect_uri")
+	if c == nil || !c.returnsTo(to) { // nowhere to send the browser
+		s.refuse(w, r, badRequest("client_id and redirect_uri: no client is registered so"))
+		return
+	}
+	if wrong := s.checkAuthorize(query); wrong != nil {
+		s.answerClient(w, r, to, query.Get("state"), url.Values{"error": {wrong.Code}, "error_description": {wrong.Description}})
+		return
+	}
+	ask := signIn{Client: c.Name, Host: hostOf(to), Writes: grantScope(query.Get("scope")) == operation.Writes.String(), Fields: map[string]string{}}
+	for _, name := range []string{"client_id", "redirect_uri", "response_type", "code_challenge", "code_challenge_method", "state", "scope", "resource"} {
+		if v := query.Get(name); v != "" {
+			ask.Fields[name] = v
+		}
+	}
+	if r.Method == http.MethodPost {
+		s.decide(w, r, query, to, ask)
+		return
+	}
+	ask.show(w, http.StatusOK)
+}
+
+func hostOf(s string) string {
+	u, err := url.Parse(s)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
+
+// checkAuthorize checks what a client asks for.
+func (s *Server) checkAuthorize(query url.Values) *oauthError {
+	switch {
+	case query.Get("response_type") != "code":
+		return &oauthError{oauthNoResponse, "response_type: want code"}
+	case query.Get("code_challenge_method") != "S256" || !isChallenge(query.Get("code_challenge")):
+		return &oauthError{oauthInvalid, "code_challenge: want PKCE with S256"}
+	case !s.cfg.OAuth.isResource(query.Get("resource")):
+		return &oauthError{oauthTarget, "resource: this server is " + s.cfg.OAuth.resource()}
+	}
+	return nil
+}
+
+// decide does as the owner says, who proves to be it by a token that allows what is given.
+func (s *Server) decide(w http.ResponseWriter, r *http.Request, form url.Values, to string, ask signIn) {
+	state := form.Get("state")
+	scope := operation.Reads.String()
+	switch form.Get("answer") {
+	case "refuse":
+		s.answerClient(w, r, to, state, url.Values{"error": {oauthDenied}, "error_description": {"the owner refused"}})
+		return
+	case "write":
+		scope = grantScope(form.Get("scope"))
+	}
+	if after := s.rates.take(unknown); after > 0 {
+		s.refuse(w, r, tooMany(after))
+		return
+	}
+	by, p := s.byToken(r, form.Get("token"))
+	switch {
+	case p != nil && p.Status != http.StatusUnauthorized:
+		s.refuse(w, r, p)
+		return
+	case p != nil, by.token.Grant != nil: // what was granted grants nothing
+		ask.Wrong = "This token is unknown, revoked or expired."
+	case by.permit(EffectOf(scope)) != nil:
+		ask.Wrong = "This token does not allow as much: its scope is " + by.token.Scope + "."
+	}
+	if ask.Wrong != "" {
+		ask.show(w, http.StatusForbidden)
+		return
+	}
+	text, hash, err := s.secret()
+	if err != nil {
+		s.refuse(w, r, failed(operation.Failed, "no source of randomness"))
+		return
+	}
+	now := s.cfg.Now()
+	s.cfg.OAuth.keep(hash, &grantCode{
+		client: form.Get("client_id"), redirect: form.Get("redirect_uri"), challenge: form.Get("code_challenge"), scope: scope,
+		author: by.token.Author, ends: now.Add(grantCodeTime),
+	}, now)
+	s.answerClient(w, r, to, state, url.Values{"code": {text}})
+}
+
+// answerClient sends the browser back to a client.
+func (s *Server) answerClient(w http.ResponseWriter, r *http.Request, to, state string, answer url.Values) {
+	u, err := url.Parse(to)
+	if err != nil {
+		s.refuse(w, r, badRequest("redirect_uri: not a URL"))
+		return
+	}
+	query := u.Query()
+	for name := range answer {
+		query.Set(name, answer.Get(name))
+	}
+	if state != "" {
+		query.Set("state", state)
+	}
+	query.Set("iss", s.cfg.OAuth.URL) // RFC 9207: who answers
+	u.RawQuery = query.Encode()
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	http.Redirect(w, r, u.String(), http.StatusSeeOther)
+}
+
+// signIn is the page on which the owner decides.
+type signIn struct {
+	Client, Host string
+	Writes       bool
+	Wrong        string
+	Fields       map[string]string
+}
+
+func (q signIn) show(w http.ResponseWriter, status int) {
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Referrer-Policy", "same-origin") // else the browser hides the Origin of what it posts
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'")
+	w.WriteHeader(status)
+	_ = signInPage.Execute(w, q) // the browser may have gone
+}
+
+var signInPage = template.Must(template.New("").Parse(`<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>Sign in to mnem</title>
+<style>body{font:1rem/1.5 system-ui;max-width:30rem;margin:3rem auto;padding:0 1rem;color-scheme:light dark}
+input,button{font:inherit;padding:.5rem}input{width:100%;box-sizing:border-box}button{margin:1rem .5rem 0 0}</style>
+<h1>Let {{.Client}} in?</h1>
+<p>A program that calls itself <b>{{.Client}}</b> asks for this memory. It is answered at <b>{{.Host}}</b>: if you did not
+start this there, refuse.</p>
+{{with .Wrong}}<p role="alert"><b>{{.}}</b></p>{{end}}
+<form method="post" action="` + authorizePath + `">{{range $name, $value := .Fields}}
+<input type="hidden" name="{{$name}}" value="{{$value}}">{{end}}
+<label>A token of yours, made by <code>mnem token new</code>
+<input type="password" name="token" autocomplete="off" autofocus></label>
+{{if .Writes}}<button name="answer" value="write">Allow reading and writing</button>{{end}}
+<button name="answer" value="read">Allow reading</button>
+<button name="answer" value="refuse" formnovalidate>Refuse</button>
+</form>
+<p>What it gets counts for an hour and is renewed for as long as it is used. <code>mnem token list</code> shows it,
+<code>mnem token revoke</code> ends it.</p></html>
+`))

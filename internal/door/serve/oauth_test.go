@@ -1,0 +1,351 @@
+package serve
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Add, List and Remove make keep a place for grants.
+func (k *keep) Add(_ context.Context, t *Token) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.all[t.ID] = t
+	return nil
+}
+
+func (k *keep) Get(id string) (*Token, error) { return k.get(id) }
+
+func (k *keep) List() (all []Token, _ error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, t := range k.all {
+		all = append(all, *t)
+	}
+	return all, nil
+}
+
+func (k *keep) Remove(t *Token) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.all, t.ID)
+	return nil
+}
+
+const (
+	oauthHome    = "https://memory.example.org"
+	oauthReturn  = "https://chat.example.com/back?x=1"
+	testVerifier = "0123456789012345678901234567890123456789012"
+	asForm       = "Content-Type: " + mediaForm
+)
+
+// signInFixture is a server that clients sign in to, with a client that is registered.
+type signInFixture struct {
+	*fixture
+	keep  *keep
+	clock *clock
+	id    string
+}
+
+func withOAuth(t *testing.T) *signInFixture {
+	t.Helper()
+	c := &clock{at: time.Now()}
+	f := &signInFixture{clock: c}
+	f.fixture, f.keep = withTokens(t, func(cfg *Config) { cfg.Now = c.now })
+	f.srv.cfg.OAuth = &OAuth{URL: oauthHome, Path: "/mcp", Grants: f.keep}
+	f.srv.serveOAuth()
+	r := f.ask("POST", registerPath, `{"client_name":"Chat <b>","redirect_uris":["`+oauthReturn+`","http://127.0.0.1:99/cb"]}`, asJSONType)
+	f.want(r, 201, "")
+	f.id = member(t, r.text, "client_id")
+	return f
+}
+
+// member returns a string of a JSON object.
+func member(t *testing.T, data, name string) string {
+	t.Helper()
+	var o map[string]any
+	if err := json.Unmarshal([]byte(data), &o); err != nil {
+		t.Fatalf("%v in %s", err, data)
+	}
+	s, _ := o[name].(string)
+	return s
+}
+
+// wants is what the client asks for, with some fields changed.
+func (f *signInFixture) wants(change ...string) url.Values {
+	sum := sha256.Sum256([]byte(testVerifier))
+	v := url.Values{
+		"client_id": {f.id}, "redirect_uri": {oauthReturn}, "response_type": {"code"}, "state": {"s&t"},
+		"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"},
+		"scope": {"read write admin offline_access"}, "resource": {oauthHome + "/mcp"},
+	}
+	for i := 0; i < len(change); i += 2 {
+		v.Set(change[i], change[i+1])
+	}
+	return v
+}
+
+// decides posts the page as the owner does, and returns what the browser is sent to.
+func (f *signInFixture) decides(owner, answer string, change ...string) (reply, url.Values) {
+	f.t.Helper()
+	v := f.wants(change...)
+	v.Set("answer", answer)
+	v.Set("token", strings.TrimPrefix(owner, "Authorization: Bearer "))
+	return f.sent("POST", authorizePath, v)
+}
+
+// sent sends a form and follows no redirect.
+func (f *signInFixture) sent(method, path string, v url.Values) (reply, url.Values) {
+	f.t.Helper()
+	body := v.Encode()
+	if method == http.MethodGet {
+		path, body = path+"?"+body, ""
+	}
+	req, err := http.NewRequestWithContext(f.t.Context(), method, f.url+path, strings.NewReader(body))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if method == http.MethodPost {
+		req.Header.Set("Content-Type", mediaForm)
+	}
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	res, err := client.Do(req)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	data, err := io.ReadAll(res.Body)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	to, err := url.Parse(res.Header.Get("Location"))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return reply{res, string(data)}, to.Query()
+}
+
+// token asks for a token, with some fields changed.
+func (f *signInFixture) token(kind string, change ...string) reply {
+	f.t.Helper()
+	v := url.Values{"grant_type": {kind}, "client_id": {f.id}}
+	for i := 0; i < len(change); i += 2 {
+		v.Set(change[i], change[i+1])
+	}
+	return f.ask("POST", tokenPath, v.Encode(), asForm)
+}
+
+// code signs in, and returns the code.
+func (f *signInFixture) code(owner, answer string) string {
+	f.t.Helper()
+	r, back := f.decides(owner, answer)
+	if r.StatusCode != http.StatusSeeOther || back.Get("code") == "" || back.Get("state") != "s&t" || back.Get("iss") != oauthHome || back.Get("x") != "1" {
+		f.t.Fatalf("%d %v %s", r.StatusCode, back, r.text)
+	}
+	return back.Get("code")
+}
+
+func bearerOf(text string) string { return "Authorization: Bearer " + text }
+
+// TestSignIn goes the whole way: what a client is told, what the owner sees, what the token allows, and how it is renewed.
+func TestSignIn(t *testing.T) {
+	f := withOAuth(t)
+	refused := f.ask("GET", readPath, "")
+	if got := refused.Header.Get("Www-Authenticate"); refused.StatusCode != 401 ||
+		!strings.Contains(got, `resource_metadata="`+oauthHome+resourceMetaPath+`/mcp"`) {
+		t.Errorf("%d %s", refused.StatusCode, got)
+	}
+	for path, name := range map[string]string{resourceMetaPath: "resource", resourceMetaPath + "/mcp": "resource", serverMetaPath: "issuer"} {
+		if got := member(t, f.ask("GET", path, "").text, name); !strings.HasPrefix(got, oauthHome) {
+			t.Errorf("%s: %s %q", path, name, got)
+		}
+	}
+	page, _ := f.sent("GET", authorizePath, f.wants())
+	if page.StatusCode != 200 || !strings.Contains(page.text, "Chat &lt;b&gt;") || !strings.Contains(page.text, "chat.example.com") ||
+		strings.Contains(page.text, "<b>Chat <b>") || page.Header.Get("X-Frame-Options") != "DENY" {
+		t.Errorf("%d %s", page.StatusCode, page.text)
+	}
+	owner := f.keep.make(t, "me", "write", nil)
+	got := f.token("authorization_code", "code", f.code(owner, "write"), "redirect_uri", oauthReturn, "code_verifier", testVerifier,
+		"resource", oauthHome+"/mcp")
+	f.want(got, 200, "")
+	access, refresh := member(t, got.text, "access_token"), member(t, got.text, "refresh_token")
+	if member(t, got.text, "scope") != "write" || got.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("%s", got.text)
+	}
+	f.want(f.ask("POST", writePath, "", bearerOf(access)), 200, "")
+	f.want(f.ask("POST", "/v1/purge", "", bearerOf(access)), 403, "")
+	f.clock.move(accessTime)
+	f.want(f.ask("GET", readPath, "", bearerOf(access)), 401, codeUnauthorized)
+	next := f.token("refresh_token", "refresh_token", refresh)
+	f.want(next, 200, "")
+	renewed := member(t, next.text, "access_token")
+	if renewed == access || member(t, next.text, "refresh_token") == refresh {
+		t.Error("nothing was rotated")
+	}
+	f.want(f.ask("GET", readPath, "", bearerOf(renewed)), 200, "")
+	f.want(f.ask("GET", readPath, "", bearerOf(access)), 401, codeUnauthorized)
+	if r := f.token("refresh_token", "refresh_token", refresh); r.StatusCode != 400 || member(t, r.text, "error") != oauthGrant {
+		t.Errorf("a used token: %d %s", r.StatusCode, r.text)
+	}
+	f.want(f.ask("GET", readPath, "", bearerOf(renewed)), 401, codeUnauthorized) // it may be the thief's
+}
+
+// TestSignInReading gives less than was asked for, and nothing beyond what the owner's token allows.
+func TestSignInReading(t *testing.T) {
+	f := withOAuth(t)
+	reader := f.keep.make(t, "r", "read", nil)
+	if r, _ := f.decides(reader, "write"); r.StatusCode != 403 || !strings.Contains(r.text, "does not allow as much") {
+		t.Errorf("%d %s", r.StatusCode, r.text)
+	}
+	if r, _ := f.decides("mnem_nothing", "write"); r.StatusCode != 403 || !strings.Contains(r.text, "unknown") {
+		t.Errorf("%d %s", r.StatusCode, r.text)
+	}
+	if r, back := f.decides("", "refuse"); r.StatusCode != 303 || back.Get("error") != oauthDenied || back.Get("code") != "" {
+		t.Errorf("%d %v", r.StatusCode, back)
+	}
+	r := f.token("authorization_code", "code", f.code(reader, "read"), "redirect_uri", oauthReturn, "code_verifier", testVerifier)
+	f.want(r, 200, "")
+	access := member(t, r.text, "access_token")
+	f.want(f.ask("GET", readPath, "", bearerOf(access)), 200, "")
+	denied := f.ask("POST", writePath, "", bearerOf(access))
+	if got := denied.Header.Get("Www-Authenticate"); denied.StatusCode != 403 || !strings.Contains(got, `error="insufficient_scope", scope="write"`) {
+		t.Errorf("%d %s", denied.StatusCode, got)
+	}
+	if again, _ := f.decides(bearerOf(access), "read"); again.StatusCode != 403 { // what was granted grants nothing
+		t.Errorf("%d %s", again.StatusCode, again.text)
+	}
+	f.srv.cfg.OAuth.URL = "https://other.example.org"
+	f.want(f.ask("GET", readPath, "", bearerOf(access)), 401, codeUnauthorized) // another audience
+	f.srv.cfg.OAuth = nil
+	f.want(f.ask("GET", readPath, "", bearerOf(access)), 401, codeUnauthorized)
+}
+
+// TestSignInRefused has requests that are wrong in one thing each.
+func TestSignInRefused(t *testing.T) {
+	f := withOAuth(t)
+	owner := f.keep.make(t, "me", "admin", nil)
+	for _, change := range [][]string{
+		{"client_id", "x"}, {"client_id", ""}, {"redirect_uri", oauthReturn + "x"}, {"redirect_uri", "https://evil.example/"},
+		{"redirect_uri", "javascript:alert(1)"}, {"redirect_uri", ""}, {"redirect_uri", "http://127.0.0.1:99/other"},
+	} {
+		for _, method := range []string{"GET", "POST"} {
+			if r, _ := f.sent(method, authorizePath, f.wants(change...)); r.StatusCode != 400 || r.Header.Get("Location") != "" {
+				t.Errorf("%s %v: %d to %q", method, change, r.StatusCode, r.Header.Get("Location"))
+			}
+		}
+	}
+	for _, tt := range [][3]string{
+		{"response_type", "token", oauthNoResponse}, {"code_challenge_method", "plain", oauthInvalid}, {"code_challenge", "x", oauthInvalid},
+		{"code_challenge", "", oauthInvalid}, {"resource", "https://memory.example.org.evil.example/", oauthTarget},
+	} {
+		if r, back := f.decides(owner, "write", tt[0], tt[1]); r.StatusCode != 303 || back.Get("error") != tt[2] || back.Get("code") != "" {
+			t.Errorf("%v: %d %v", tt, r.StatusCode, back)
+		}
+	}
+	if r, back := f.decides(owner, "write", "redirect_uri", "http://127.0.0.1:12345/cb"); r.StatusCode != 303 || back.Get("code") == "" {
+		t.Errorf("another port of this machine: %d %v", r.StatusCode, back)
+	}
+	right := []string{"redirect_uri", oauthReturn, "code_verifier", testVerifier}
+	for _, change := range [][]string{
+		{"code", "x"}, {"code_verifier", testVerifier + "x"}, {"code_verifier", ""}, {"redirect_uri", "http://127.0.0.1:99/cb"},
+	} {
+		code := f.code(owner, "write")
+		if r := f.token("authorization_code", append(append([]string{"code", code}, right...), change...)...); r.StatusCode != 400 ||
+			member(t, r.text, "error") != oauthGrant {
+			t.Errorf("%v: %d %s", change, r.StatusCode, r.text)
+		}
+		if change[0] == "code" {
+			continue
+		}
+		if r := f.token("authorization_code", append([]string{"code", code}, right...)...); r.StatusCode != 400 {
+			t.Errorf("%v: a code that failed was taken: %s", change, r.text)
+		}
+	}
+	old := f.code(owner, "write")
+	f.clock.move(grantCodeTime)
+	f.want(f.token("authorization_code", append([]string{"code", old}, right...)...), 400, "")
+	f.want(f.token("password", right...), 400, "")
+	f.want(f.token("refresh_token", "refresh_token", "mnemr_aaaaaaaa_x"), 500, "") // the keep is broken there
+	f.want(f.token("refresh_token", "refresh_token", "mnemr_aaaaaaab_x"), 400, "")
+	f.want(f.ask("POST", tokenPath, strings.Repeat("x", maxOAuthBody+1), asForm), 400, "")
+	f.want(f.ask("POST", tokenPath, "grant_type=a&grant_type=b", asForm), 400, "")
+	f.want(f.ask("GET", tokenPath, ""), 405, "")
+}
+
+// TestRegister refuses addresses that a browser must not be sent to, and ids that register did not make.
+func TestRegister(t *testing.T) {
+	for _, s := range []string{
+		"", "x", "http://example.org/cb", "javascript:alert(1)", "https://a.example/#x", "https://u:p@a.example/", "https:///x", "ftp://a/",
+		"https://a.example/" + strings.Repeat("x", maxClientID),
+	} {
+		if id, err := newClient("x", []string{s}); err == nil {
+			t.Errorf("%q: %s", s, id)
+		}
+	}
+	if _, err := newClient("x", nil); err == nil {
+		t.Error("no address")
+	}
+	id, err := newClient("a\x00\u202eb"+strings.Repeat("é", 99), []string{"http://localhost:1/cb"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := clientOf(id); c == nil || strings.ContainsAny(c.Name, "\x00\u202e") || len(c.Name) > maxClientName {
+		t.Errorf("%+v", c)
+	}
+	for _, id := range []string{id + "A", id[1:], "", base64.RawURLEncoding.EncodeToString([]byte(`{"n":"x","r":["http://evil.example/"]}`))} {
+		if clientOf(id) != nil {
+			t.Errorf("%q is taken", id)
+		}
+	}
+	for s, want := range map[string]string{
+		"https://a.example/": "https://a.example", "https://A.example:8443": "https://a.example:8443", "http://127.0.0.1:7": "http://127.0.0.1:7",
+		"http://a.example": "", "https://a.example/x": "", "https://a.example?": "", "https://u@a.example": "", "a.example": "", "": "",
+	} {
+		if got, err := CheckOAuthURL(s); got != want || (err == nil) != (want != "") {
+			t.Errorf("%q: %q, %v", s, got, err)
+		}
+	}
+}
+
+// TestSignInPageFromElsewhere lets a link of another site open the page, and no script of one ask.
+func TestSignInPageFromElsewhere(t *testing.T) {
+	f := withOAuth(t)
+	path := authorizePath + "?" + f.wants().Encode()
+	f.want(f.ask("GET", path, "", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"), 200, "")
+	f.want(f.ask("GET", path, "", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: iframe"), 403, "")
+	f.want(f.ask("GET", path, "", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: cors"), 403, "")
+	f.want(f.ask("POST", authorizePath, f.wants().Encode(), asForm, "Origin: https://evil.example"), 403, "")
+}
+
+// TestGrantsMakeRoom removes grants that nothing renews, and bounds codes.
+func TestGrantsMakeRoom(t *testing.T) {
+	f := withOAuth(t)
+	owner := f.keep.make(t, "me", "write", nil)
+	for range 2 {
+		r := f.token("authorization_code", "code", f.code(owner, "write"), "redirect_uri", oauthReturn, "code_verifier", testVerifier)
+		f.want(r, 200, "")
+		if all, _ := f.keep.List(); len(all) != 2 {
+			t.Errorf("%d tokens, want the owner's and one", len(all))
+		}
+		f.clock.move(refreshTime)
+		if r := f.token("refresh_token", "refresh_token", member(t, r.text, "refresh_token")); r.StatusCode != 400 {
+			t.Errorf("renewed after its time: %s", r.text)
+		}
+	}
+	o := &OAuth{}
+	now := f.clock.now()
+	for i := range maxGrantCodes + 5 {
+		o.keep(sha256.Sum256([]byte{byte(i), byte(i >> 8)}), &grantCode{ends: now.Add(time.Duration(i+1) * time.Second)}, now)
+	}
+	if len(o.codes) != maxGrantCodes || o.take("\x00\x00", now) != nil || o.take("\x05\x00", now) == nil {
+		t.Errorf("%d codes", len(o.codes))
+	}
+}
