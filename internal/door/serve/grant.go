@@ -20,7 +20,7 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
-// Grant is what a token has that a client got by OAuth: the owner let it in, and it renews its token by itself.
+// A Grant records that the owner let a client in by OAuth: the client renews its token by itself.
 type Grant struct {
 	Client   string `json:"client"`   // its id
 	Resource string `json:"resource"` // the URL of the only server that takes it
@@ -30,7 +30,7 @@ type Grant struct {
 	Until   time.Time `json:"until"`            // after which nothing renews it
 }
 
-// Grants keep the tokens that OAuth makes, beside those made by hand.
+// Grants keep the tokens that OAuth makes, together with those made by hand.
 type Grants interface {
 	Add(ctx context.Context, t *Token) error // its name must be new
 	Get(id string) (*Token, error)           // nil for none
@@ -61,7 +61,7 @@ const (
 	minVerifier   = 43
 )
 
-// grantCode is what the owner agreed to, until the client comes for its token.
+// grantCode records what the owner agreed to, until the client comes for its token.
 type grantCode struct {
 	client, redirect, challenge string
 	scope, author               string
@@ -91,8 +91,8 @@ func isLoopback(host string) bool {
 // resource is the URL that tokens are for.
 func (o *OAuth) resource() string { return o.URL + o.Path }
 
-// client is what an id says of a client. Ids say everything themselves, so that registering needs no memory: who
-// registers is unknown in any case, and the owner decides by the name and the address.
+// client has what a client said of itself. Its id holds all of it, so that nothing is stored: anybody may register, and the
+// owner decides by the name and the address.
 type client struct {
 	Name      string   `json:"n"`
 	Redirects []string `json:"r"`
@@ -222,7 +222,7 @@ func isChallenge(s string) bool {
 	return err == nil && len(b) == sha256.Size
 }
 
-// proves reports whether a verifier is the one of a challenge.
+// proves reports whether a challenge was made from a verifier.
 func proves(verifier, challenge string) bool {
 	if len(verifier) < minVerifier || len(verifier) > maxVerifier {
 		return false
@@ -231,7 +231,7 @@ func proves(verifier, challenge string) bool {
 	return base64.RawURLEncoding.EncodeToString(sum[:]) == challenge
 }
 
-// granted is what a client gets: texts that nobody can find out afterwards.
+// granted has the texts that a client gets. They are stored as hashes alone.
 type granted struct {
 	access, refresh, scope string
 }

@@ -35,7 +35,7 @@ const (
 	oauthNoResponse = "unsupported_response_type"
 )
 
-// serveOAuth answers who wants to sign in. None of it needs a token, nothing of it asks another server for anything.
+// serveOAuth answers clients that want to sign in. None of it needs a token, and nothing asks another server.
 func (s *Server) serveOAuth() {
 	o := s.cfg.OAuth
 	resource := map[string]any{
@@ -114,7 +114,7 @@ func (s *Server) oauthPost(do func(w http.ResponseWriter, r *http.Request) (any,
 	}
 }
 
-// registered is what RFC 7591 answers.
+// registered is the answer of RFC 7591.
 type registered struct {
 	ID        string   `json:"client_id"`
 	Issued    int64    `json:"client_id_issued_at"`
@@ -160,7 +160,7 @@ func oauthForm(w http.ResponseWriter, r *http.Request) (url.Values, *oauthError)
 	return r.PostForm, nil
 }
 
-// tokenAnswer is what RFC 6749 answers.
+// tokenAnswer is the answer of RFC 6749.
 type tokenAnswer struct {
 	Access  string `json:"access_token"`
 	Type    string `json:"token_type"`

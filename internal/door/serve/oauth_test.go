@@ -78,7 +78,7 @@ func member(t *testing.T, data, name string) string {
 	return s
 }
 
-// wants is what the client asks for, with some fields changed.
+// wants returns what the client asks for, with some fields changed.
 func (f *signInFixture) wants(change ...string) url.Values {
 	sum := sha256.Sum256([]byte(testVerifier))
 	v := url.Values{

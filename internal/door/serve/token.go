@@ -38,8 +38,8 @@ const (
 
 var tokenCode = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// NewToken makes a token of a name and scope: what is to be kept of it, and its text, which nobody
-// can find out afterwards.
+// NewToken makes a token of a name and scope. It returns the record to keep and the text, which cannot be found out
+// afterwards.
 func NewToken(rand io.Reader, name, scope string, now time.Time) (Token, string, error) {
 	b := make([]byte, tokenID+tokenSecret)
 	if _, err := io.ReadFull(rand, b); err != nil {
@@ -70,7 +70,7 @@ func (t *Token) Valid(now time.Time) bool {
 	return EffectOf(t.Scope) != 0 && (t.Expires == nil || now.Before(*t.Expires))
 }
 
-// Over reports whether the token counts no more, and nothing renews it.
+// Over reports whether the token has ended and nothing renews it.
 func (t *Token) Over(now time.Time) bool {
 	if t.Grant != nil {
 		return !now.Before(t.Grant.Until)
