@@ -2,7 +2,7 @@ package main
 
 import "strings"
 
-// tally is what a batch reports (clause 5.3).
+// tally counts what a batch did (clause 5.3).
 type tally struct {
 	nodes, edges          [3]int // added, changed, removed
 	duplicates, unchanged int

@@ -63,7 +63,7 @@ func (b *batch) edge(o dict) error {
 	return b.putEdge(id, old, rec, o)
 }
 
-// putEdge stores the edge of a line; rec is what the line would make of a free id.
+// putEdge stores the edge of a line; rec is the record that the line would make for a free id.
 func (b *batch) putEdge(id string, old, rec, o dict) error {
 	replace, err := boolIn(o, "replace")
 	if err != nil {

@@ -216,7 +216,7 @@ func removeCases(s *suite) {
 	bigApply(s)
 }
 
-// repeatedEmbeddings are what lines of one embedding count as.
+// repeatedEmbeddings has lines that repeat one embedding, and their counts.
 func repeatedEmbeddings(s *suite) {
 	b, removeB := `{"node":{"key":"b","type":"T"}}`, `{"remove":{"node":"b"}}`
 	vec := `{"embedding":{"node":"b","model":"m","vector":[1,2]}}`

@@ -56,7 +56,7 @@ func lineOf(err error) int {
 	return 0
 }
 
-// result is the CIDs of a store and, where they are short, its records in key order.
+// result has the CIDs of a store and its records in key order, if they are short.
 func (s *store) result() obj {
 	e := obj{"graph": recordCID(s.graphRecord()).String()}
 	if len(s.vectors) > 0 {

@@ -1,6 +1,6 @@
 package main
 
-// cueCases are what nodes have as cues: in records, lines and history.
+// cueCases has cues of nodes: in records, lines and history.
 func cueCases(s *suite) {
 	cues := func(list ...string) dict { return dict{"cues": anyList(list)} }
 	s.records("node", baseNode(), []recordCase{
@@ -68,7 +68,7 @@ func cueLines(s *suite) {
 	}
 }
 
-// cueHistory is what merges make of cues.
+// cueHistory merges cues.
 func cueHistory(s *suite) {
 	n := func(rest string) string { return `{"node":{"key":"n","type":"T"` + rest + `}}` }
 	s.three("14.2", "cues-apart", "cues and another field merge",

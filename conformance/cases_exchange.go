@@ -2,7 +2,7 @@ package main
 
 import "strings"
 
-// quay is what exports are made of: two states of a memory, the second after more lines.
+// quay returns the memory of the exports in two states, the second after more lines.
 func quay() (first, second *store) {
 	far := recordCID(dict{"far": true}).String()
 	lines := batchText{
@@ -118,7 +118,7 @@ func digestTexts(s *suite) {
 		obj{"blocks": names(order), "refs": refsOf(at(four)), "export": obj{"rev": three.String() + "..main"}})
 }
 
-// redactedCases are files of memories of which something was erased.
+// redactedCases has files of memories with erased parts.
 func redactedCases(s *suite) {
 	first, _ := quay()
 	node := recordCID(first.nodes[nodeIDOfKey("alice")])

@@ -78,7 +78,7 @@ func (s *suite) verbCase(verb, name, title string, from, to int, history ...merg
 	s.add("14.7", "merge", name, title, in, u.expect())
 }
 
-// expect is what a merge gives.
+// expect returns the result of a merge.
 func (u *union) expect() obj {
 	e := obj{"dropped": u.dropped}
 	if len(u.conflicts) == 0 {

@@ -8,7 +8,7 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// jsonShort is the sha2-256 CID of a value and, where it is short, its JSON form.
+// jsonShort has the sha2-256 CID of a value and its JSON form, if that is short.
 func jsonShort(v any) obj {
 	e := obj{"cid": recordCID(v).String()}
 	if text := jsonForm(v); len(text) < 2000 {

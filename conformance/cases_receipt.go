@@ -197,7 +197,7 @@ func parameterCases(s *suite) {
 	})
 }
 
-// vectorParameters are query vectors, of which a receipt keeps the quantised numbers.
+// vectorParameters has query vectors; a receipt keeps their quantised numbers.
 func vectorParameters(s *suite) {
 	terms := func(n, length int) dict {
 		out := dict{}

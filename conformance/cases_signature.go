@@ -40,7 +40,7 @@ func private(seed string) ed25519.PrivateKey { return ed25519.NewKeyFromSeed(unh
 
 func public(seed string) []byte { return private(seed)[32:] }
 
-// commitMessage is what the signature of a commit covers.
+// commitMessage returns the bytes that the signature of a commit covers.
 func commitMessage(rec dict) []byte {
 	return append([]byte("mnem:commit:"), encode(with(rec, dict{"signature": absent{}}))...)
 }
@@ -199,8 +199,8 @@ func badSignatures(s *suite) {
 	s.state("17.2", "bad-added", "an unknown field added", added, trusts(key), "bad", nil)
 }
 
-// mixedSignatures are by a key with a part of small order, where verifiers disagree that multiply
-// by the cofactor and those that do not.
+// mixedSignatures are by a key with a part of small order: verifiers that multiply by the
+// cofactor disagree about them with those that do not.
 func mixedSignatures(s *suite) {
 	secret, nonce := big.NewInt(1_234_567), big.NewInt(7_654_321)
 	found := map[bool]bool{}
@@ -251,7 +251,7 @@ func stateCases(s *suite) {
 	s.state("17.3", "state-unsigned", "no signature", rec, trusts(key), "unsigned", nil)
 }
 
-// redactionMessage is what the signature of a redaction of a block covers.
+// redactionMessage returns the bytes that the signature of a redaction of a block covers.
 func redactionMessage(rec dict, erased link) []byte {
 	head := append([]byte("mnem:commit:mnem:redaction:"), erased...)
 	return append(head, encode(with(rec, dict{"signature": absent{}}))...)

@@ -105,7 +105,7 @@ func only(rec dict, fields ...string) dict {
 	return out
 }
 
-// leads is what a block leads to (clause 18.3).
+// leads returns the links of a block (clause 18.3).
 func leads(v any) []link {
 	if c, ok := v.(chunkBytes); ok {
 		return c.links
@@ -149,7 +149,7 @@ func (sh shelf) walk(c link, seen map[link]bool) []link {
 	return out
 }
 
-// leftOut is what a range leaves out for a commit that the receiver has.
+// leftOut returns the links that a range omits if the receiver has the commit base.
 func (sh shelf) leftOut(base link) map[link]bool {
 	seen := map[link]bool{}
 	var ancestors func(c link)

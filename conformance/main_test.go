@@ -64,7 +64,7 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// TestVectorsAreCurrent makes all vectors anew: they are those of spec/vectors, so that an order of a
+// TestVectorsAreCurrent makes all vectors again and compares them with spec/vectors, so that the order of a
 // map in the output shows too.
 func TestVectorsAreCurrent(t *testing.T) {
 	if err := run("../spec", true); err != nil {
@@ -72,7 +72,7 @@ func TestVectorsAreCurrent(t *testing.T) {
 	}
 }
 
-// TestSchemaIsCurrent makes the generated parts of the schema anew.
+// TestSchemaIsCurrent makes the generated parts of the schema again.
 func TestSchemaIsCurrent(t *testing.T) {
 	want, err := schema("../spec")
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// items are the records of a store by the names of clause 14, marks beside what they are on.
+// items are the records of a store by the names of clause 14, marks as items of their own.
 func (s *store) items() map[string]dict {
 	out := map[string]dict{}
 	for id, rec := range s.nodes {
@@ -23,7 +23,7 @@ func (s *store) items() map[string]dict {
 
 func kindOf(item string) string { return item[:4] }
 
-// needsOf is what an item needs (clause 14.3).
+// needsOf returns the items that an item needs (clause 14.3).
 func needsOf(item string, rec dict) []string {
 	switch kindOf(item) {
 	case "mark":
@@ -287,7 +287,7 @@ func (u *union) resolved(t take) *store {
 	return u.storeOf(r.items, vectors)
 }
 
-// side is what an item's resolution comes from.
+// side returns the items that an item's resolution is taken from.
 func (r *resolution) side(item string) map[string]dict {
 	if r.take == "ours" || r.take == "base" && r.ours[item] != nil {
 		return r.ours
@@ -395,7 +395,7 @@ func (c *commits) ancestors(i int) map[int]bool {
 	return out
 }
 
-// base is clause 14.5, for at most two bases, where their order does not matter. Virtual commits
+// base is clause 14.5, for at most two bases, whose order does not matter. Virtual commits
 // are appended.
 func (c *commits) base(i, j int) *store {
 	a, b := c.ancestors(i), c.ancestors(j)

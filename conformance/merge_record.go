@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// flat is a record with its properties beside its fields, as props.NAME; nil is the absent record.
+// flat is a record whose properties are fields too, as props.NAME; nil is the absent record.
 type flat map[string]any
 
 func flatten(rec dict) flat {
@@ -40,7 +40,7 @@ func (f flat) record() dict {
 	return out
 }
 
-// of is the encoding of the named values together, of which absent ones are told apart.
+// of encodes the named values together, absent ones distinctly.
 func (f flat) of(names []string) string {
 	out := ""
 	for _, n := range names {

@@ -53,7 +53,7 @@ func contradicting(rec dict) []string {
 	return names
 }
 
-// profileFields are the fields of clause 23.3 of a record, of which apart names the profiles whose
+// profileFields returns the fields of clause 23.3 of a record; apart names the profiles whose
 // fields merge by themselves.
 func profileFields(rec dict, apart func(name string) bool) map[string]any {
 	out := map[string]any{}
@@ -146,7 +146,7 @@ func mergedProfiles(t take, base, ours, theirs dict) (dict, []string) {
 	return rec, conflicts
 }
 
-// wholeSide is what a merge gives that would break a rule.
+// wholeSide returns the result of a merge that would break a rule.
 func wholeSide(t take, base, ours, theirs dict) (dict, []string) {
 	empty := func(rec dict) func(string) bool {
 		return func(name string) bool {

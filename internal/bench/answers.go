@@ -132,7 +132,7 @@ func (opt *answersOptions) check(varies bool) error {
 	return opt.CheckModels()
 }
 
-// answersOut is what answers prints: one report, or one for each value of a constant.
+// answersOut is the answer of answers: one report, or one for each value of a constant.
 type answersOut struct {
 	opt     *answersOptions
 	base    retrieve.Request

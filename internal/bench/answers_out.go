@@ -72,7 +72,7 @@ func missed(q *evaluate.Asked) bool {
 	return r5 != nil && r5.Num().Cmp(r5.Denom()) < 0
 }
 
-// answersJSON is what answers prints with --json. Varied stands for rows with --vary.
+// answersJSON is the answer of answers with --json. Varied stands for rows with --vary.
 type answersJSON struct {
 	Ranking  int               `json:"ranking"`
 	Analyser int               `json:"analyser"`
@@ -82,7 +82,7 @@ type answersJSON struct {
 	Misses   *[]missJSON       `json:"misses,omitempty"`
 	Constant string            `json:"constant,omitempty"`
 	Varied   []variedJSON      `json:"varied,omitempty"`
-	Failures map[string]int    `json:"failures,omitempty"` // of models, where any is asked
+	Failures map[string]int    `json:"failures,omitempty"` // of models, if any is asked
 }
 
 type answersSetJSON struct {

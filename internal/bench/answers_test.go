@@ -33,8 +33,8 @@ var railwayRows = []struct{ name, flags string }{
 	{"the same by `mnem retrieve`", "--cues --also --verb retrieve"},
 }
 
-// railwayColumns are its figures: names in JSON, of a kind after that. Where more is worse, bounds are
-// from above.
+// railwayColumns are its figures: names in JSON, of a kind after that. If more is worse, bounds are
+// upper bounds.
 var railwayColumns = []struct {
 	head, figure string
 	decimals     int
@@ -50,8 +50,8 @@ var railwayColumns = []struct {
 	{"outdated first", "stale", 2, true},
 }
 
-// railwayBounds are what the figures of each row must reach, in the order of the columns: a change that makes
-// answers worse fails. Noise and tokens may be a little more, for what a change brings beside them.
+// railwayBounds are the bounds of the figures of each row, in the order of the columns: a change that makes
+// answers worse fails. Noise and tokens may grow a little.
 var railwayBounds = [][]float64{
 	{.7333, .7833, .3333, 1, 60, 1, .5667, 0},
 	{.8333, .9166, .7777, .9, 60, 1, .3667, 0},
@@ -89,7 +89,7 @@ func measured(t *testing.T, flags string) map[string]string {
 }
 
 // TestRailway measures the bundled set by the command: no figure is worse than its bound, and the table in the
-// docs is that of the command.
+// docs has the figures of the command.
 func TestRailway(t *testing.T) {
 	effort.Alone(t)
 	var table strings.Builder
@@ -121,7 +121,7 @@ func TestRailway(t *testing.T) {
 	keepTable(t, figuresPage, answersBegin, table.String())
 }
 
-// keepTable holds a table of a page to what it is to be, or writes it.
+// keepTable compares a table of a page with the expected one, or writes it.
 func keepTable(t *testing.T, file, begin, table string) {
 	t.Helper()
 	page, err := os.ReadFile(file)

@@ -18,13 +18,13 @@ import (
 // maxBaseline is the longest report that is compared with, in bytes.
 const maxBaseline = 16 << 20
 
-// baseline is an earlier report, as far as it is compared with.
+// baseline holds the parts of an earlier report that are compared.
 type baseline struct {
 	Files    []fileJSON        `json:"files"`
 	Rows     []json.RawMessage `json:"rows"`
 	Settings map[string]string `json:"settings"`
 
-	now     graph.OptTime      // from which the dates of its questions count, where one did
+	now     graph.OptTime      // from which the dates of its questions count, if one has any
 	figures map[string]figures // by category, "" for all
 }
 

@@ -50,7 +50,7 @@ func shapes() map[string]string {
 	}
 }
 
-// page is what TestPage keeps: go test ./internal/bench -run Page -rewrite writes it.
+// page is checked by TestPage: go test ./internal/bench -run Page -rewrite writes it.
 var page = filepath.Join("..", "..", "docs", "reference", "bench.md")
 
 const pageHead = `# mnem-bench

@@ -22,7 +22,7 @@ type loadOptions struct {
 	seed           uint64
 }
 
-// loadJSON is what load prints with --json.
+// loadJSON is the answer of load with --json.
 type loadJSON struct {
 	Facts   int    `json:"facts"`
 	Commits int    `json:"commits"`

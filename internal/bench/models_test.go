@@ -33,7 +33,7 @@ func benchJudges(t *testing.T) (*world, *fakeModels, *fakeJudges) {
 	return w, models, f
 }
 
-// benchOut is what of a report these tests look at.
+// benchOut has the members of a report that these tests check.
 type benchOut struct {
 	Settings map[string]string
 	Rows     []struct {

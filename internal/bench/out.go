@@ -23,7 +23,7 @@ const (
 	figureOne = 10_000
 )
 
-// evalReport is what eval prints.
+// evalReport is the answer of eval.
 type evalReport struct {
 	*evaluate.Report
 	opt      *evalOptions
@@ -66,14 +66,14 @@ func filesJSON(list []evaluate.FilePair) []fileJSON {
 	return files
 }
 
-// reportJSON is what eval prints with --json.
+// reportJSON is the answer of eval with --json.
 type reportJSON struct {
 	Ranking  int               `json:"ranking"`
 	Analyser int               `json:"analyser"`
 	Settings map[string]string `json:"settings"`
 	Files    []fileJSON        `json:"files"`
 	Rows     []json.RawMessage `json:"rows"`
-	Failures map[string]int    `json:"failures,omitempty"` // of models, where any is asked
+	Failures map[string]int    `json:"failures,omitempty"` // of models, if any is asked
 	Baseline map[string]any    `json:"baseline,omitempty"`
 }
 

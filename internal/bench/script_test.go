@@ -22,11 +22,11 @@ var rewrite = flag.Bool("rewrite", false, "write golden files instead of compari
 // scriptTime is when every script runs: 2026-01-02T03:04:05Z.
 const scriptTime = 1767323045
 
-// TestScripts runs testdata/script. Beside the usual commands a script has
+// TestScripts runs testdata/script. A script has the usual commands and
 //
 //	mnem ARG…             mnem, in this process
 //	mnem-bench ARG…       mnem-bench, in this process
-//	exit CODE PROGRAM …   one of the two, where it must end with that exit code
+//	exit CODE PROGRAM …   one of the two, which must end with that exit code
 func TestScripts(t *testing.T) {
 	effort.Alone(t)
 	files, err := filepath.Glob("testdata/script/*.txtar")

@@ -72,14 +72,14 @@ func states(text string, some []string) bool {
 	return slices.ContainsFunc(some, func(s string) bool { return strings.Contains(text, strings.ToLower(s)) })
 }
 
-// credentials stand for the placeholders of scripts; nobody has them.
+// credentials stand for the placeholders of scripts; they open nothing.
 var credentials = map[string]string{
 	"github": "ghp_" + strings.Repeat("a1B2c3D4", 4) + "x9Y8", "aws": "AKIA" + "QZ4TX7MRW2NB6KLP",
 	"slack": "xoxb-" + "284719305512-284719305513-" + "kR7tVb2QmXw9LpZc4NsHd8Yf", "stripe": "sk_live_" + "9tKq2Vb7XwLp4ZcNsHd8YfRm",
 	"openai": "sk-" + "proj-" + "Vb2QmXw9LpZc4NsHd8YfkR7tJg5Wa3Ue6Xo1Bi0Tn", "password-url": "postgres://app:" + "tR4vN8-qLm2Zx7" + "@db.internal:5432/app",
 }
 
-// secretParts are what of a credential must be nowhere.
+// secretPart returns the part of a credential that must be stored nowhere.
 func secretPart(kind string) string {
 	if kind == "password-url" {
 		return "tR4vN8-qLm2Zx7"
@@ -220,7 +220,7 @@ func (a *agent) score(p scripted, says, given string) {
 	}
 }
 
-// about reports whether a text states a fact that a prompt says anew, in its new form or the one before.
+// about reports whether a text states a fact that a prompt repeats, in its new form or the one before.
 func (a *agent) about(p scripted, text string) bool {
 	for name, fact := range a.script.Facts {
 		for _, m := range p.Remembers {
@@ -306,7 +306,7 @@ var sessionsHeads = []string{
 }
 
 // TestSessions plays scripted sessions with an agent whose program calls hooks, and keeps docs/internals/figures.md to what
-// comes of it. Without long runs it plays some, where nothing secret may be stored either.
+// comes of it. Without long runs it plays some, and again nothing secret may be stored.
 func TestSessions(t *testing.T) {
 	effort.Alone(t)
 	files, err := filepath.Glob(filepath.Join("..", "..", "testdata", "sessions", "*.json"))
@@ -329,7 +329,7 @@ func TestSessions(t *testing.T) {
 		t.Errorf("of %d facts %d are given and %d found", all.needs, all.given, all.found)
 	}
 	if 10*all.wrong > all.prompts || all.median() > 120 {
-		t.Errorf("%d of %d prompts are given what is beside the point; %d tokens", all.wrong, all.prompts, all.median())
+		t.Errorf("%d of %d prompts are given something off the point; %d tokens", all.wrong, all.prompts, all.median())
 	}
 	if weights.File == "" || len(list) < len(files) {
 		return

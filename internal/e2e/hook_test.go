@@ -62,7 +62,7 @@ func (k *talk) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// input is what a host tells a hook.
+// input returns a host's message to a hook.
 func (k *talk) input() string {
 	in, _ := json.Marshal(map[string]any{
 		"session_id": k.name, "transcript_path": k.transcript(), "cwd": k.dir, "prompt": "what did we say of thing 3?",
@@ -151,7 +151,7 @@ func TestHooksUnderFire(t *testing.T) {
 		}
 	}
 	if len(times) > 0 {
-		t.Errorf("nobody said %v", times)
+		t.Errorf("no host said %v", times)
 	}
 	left, err := filepath.Glob(filepath.Join(dir, ".mnem", "spool", "*.json"))
 	if err != nil || len(left) > 0 {

@@ -42,7 +42,7 @@ func (o outcome) String() string {
 // fill is one time in which the disk was full.
 type fill struct {
 	from, to time.Time // to is zero while it lasts
-	refused  int       // calls meanwhile
+	refused  int       // calls while it was full
 	bytes    int64     // that the filler took
 }
 
@@ -169,8 +169,8 @@ func (s *soak) fill(every time.Duration, done <-chan struct{}) {
 	}
 }
 
-// occupy takes all space of the disk for a time, and until a write was refused, at most four times as long. What is
-// freed meanwhile is taken too.
+// occupy takes all space of the disk for a time, and until a write was refused, at most four times as long. Space that
+// is freed later is taken too.
 func (s *soak) occupy(hold time.Duration) (err error) {
 	name := filepath.Join(s.disk, "filler")
 	f, err := os.Create(name)

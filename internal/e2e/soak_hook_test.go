@@ -53,7 +53,7 @@ func (s *soak) host(h int, home string) {
 }
 
 // hook calls a hook, which ends well whatever the disk has. At the end of a turn it must have written its spool, unless
-// the disk was full meanwhile.
+// the disk was full in that time.
 func (s *soak) hook(k *soakTalk, event string) {
 	began := time.Now()
 	out, err := k.call(event)

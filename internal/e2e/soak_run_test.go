@@ -25,9 +25,9 @@ import (
 
 // TestSoak has command lines, MCP clients and readers over HTTP use one repository at once, by every
 // verb that writes, while the process that has it open is killed again and again, and a copy of the
-// directory is made and used meanwhile. Hooks record conversations, and the disk fills up and is freed again
-// and again, if a small one can be mounted. What was acknowledged is there at the end, once; what nobody
-// answered is there once or not at all; what a full disk refused is not there; nothing else failed, fsck finds
+// directory is made and used. Hooks record conversations, and the disk fills up and is freed again
+// and again, if a small one can be mounted. What was acknowledged is there at the end, once; a write without an
+// answer is there once or not at all; what a full disk refused is not there; nothing else failed, fsck finds
 // nothing, and internal/layout knows every file. In the last quarter nothing is killed and the disk has
 // space, to see whether the server's memory stays as it is.
 func TestSoak(t *testing.T) {
@@ -248,7 +248,7 @@ func (v *server) resident() int {
 	return 0
 }
 
-// found is what a revision has: by key the state of the node, and how many nodes have a summary.
+// found describes a revision: by key the state of the node, and how many nodes have a summary.
 type found struct {
 	states    map[string]string
 	summaries map[string]int
@@ -293,7 +293,7 @@ func (s *soak) check() {
 	main := s.list("main")
 	branches := map[string]found{}
 	type history struct{ want, before string }
-	keys := map[string]*history{} // what a node is, and, if nobody knows, what else it may be
+	keys := map[string]*history{} // what a node is, and, if that is unknown, what else it may be
 	total, stoppedMade := 0, 0
 	for _, e := range s.ledger {
 		if _, there := main.states[e.key]; e.outcome == halted &&

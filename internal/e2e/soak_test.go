@@ -25,24 +25,24 @@ const (
 	soakClients = 4 // MCP clients
 	soakReaders = 4 // over HTTP
 	killEvery   = 20 * time.Second
-	// grace is how long after a kill a read over HTTP may still fail for it, beside the time in which
-	// 'mnem serve' begins anew. A command line that begins after a kill has no excuse.
+	// grace is how long after a kill a read over HTTP may still fail for it, without the time in which
+	// 'mnem serve' starts again. A command line that begins after a kill has no excuse.
 	grace = 3 * time.Second
 	// longest is how long one call may take; one that takes longer hangs. Collections and purges wait
-	// for each other, and each reads all that is stored: eight at once, beside all else on two cores.
+	// for each other, and each reads all that is stored: eight at once, with all else on two cores.
 	longest = 20 * time.Minute
 	// warm is how long a soak must be for the server's memory to be compared: while its caches fill it
 	// grows.
 	warm = 10 * time.Minute
 )
 
-// outcome is what the caller of a write knows.
+// outcome says what the caller of a write knows.
 type outcome int
 
 const (
 	refused outcome = iota // it failed, which fails the test
 	made                   // it was acknowledged
-	unknown                // the process that made it was killed meanwhile
+	unknown                // the process that made it was killed before it answered
 	full                   // the disk had no space for it: it was not made
 	halted                 // the disk was full in the midst of it, which stopped the store: it may have been made
 )
@@ -447,7 +447,7 @@ func (s *soak) kill() {
 	note() // until now a call could still come to it
 }
 
-// lives reports whether a process has not ended. One that nobody has waited for has.
+// lives reports whether a process has not ended. A zombie has ended.
 func lives(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

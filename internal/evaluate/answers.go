@@ -23,7 +23,7 @@ import (
 const dayAfter = 24 * 3600 * 1_000_000
 
 // AnswerSet is a directory with a memory as agents write it and questions about it: memories.jsonl,
-// questions.jsonl and, where they are wanted, cues.jsonl, also.jsonl and vectors.jsonl.
+// questions.jsonl and, if they are wanted, cues.jsonl, also.jsonl and vectors.jsonl.
 type AnswerSet struct {
 	Dir   fs.FS
 	Name  string // what rows call it

@@ -24,7 +24,7 @@ const (
 )
 
 const (
-	// vectorModel is what the model of the vectors of a set is called here.
+	// vectorModel is the name of the model of the vectors of a set.
 	vectorModel = "given"
 	// withCues stands behind the key in the id of a vector of a memory with its cues.
 	withCues = "+cues"
@@ -41,7 +41,7 @@ type fact struct {
 // question is a question of a set. Memories are named by their keys.
 type question struct {
 	id, kind, text string
-	gold, ok, old  []string // needed for the answer, welcome beside it, and outdated by gold
+	gold, ok, old  []string // needed for the answer, welcome next to it, and outdated by gold
 	also           []string
 	line           int
 }
@@ -54,7 +54,7 @@ type answerFiles struct {
 	vectors   map[string]retrieve.QueryVector // by id
 }
 
-// shown is what messages call a file.
+// shown returns the name of a file in messages.
 func (s AnswerSet) shown(file string) string { return path.Join(s.Shown, file) }
 
 // at is an error about a line.
@@ -216,7 +216,7 @@ func (f *answerFiles) readAlso() error {
 	return err
 }
 
-// readVectors reads the vectors, of which each memory and each question must have its own.
+// readVectors reads the vectors: each memory and each question must have one.
 func (f *answerFiles) readVectors(cues bool) error {
 	ids, seen := make(map[string]bool), make(unique)
 	for _, one := range f.facts {

@@ -54,7 +54,7 @@ func (m AnswerMetric) String() string { return answerMetricNames[m].label }
 // AnswerScores are the measures of one question, nil if it has none.
 type AnswerScores [AnswerMetricCount]*big.Rat
 
-// Printed is one item of an answer, as far as measures look at it.
+// Printed has the parts of one item of an answer that measures use.
 type Printed struct {
 	Key      string // of a memory, "" for what is none
 	Band     retrieve.Band

@@ -177,7 +177,7 @@ func TestAnswersRefuse(t *testing.T) {
 			t.Errorf("without %s: %v", name, err)
 		}
 	}
-	// What nobody asks for is not read.
+	// Files that no flag asks for are not read.
 	plain := dir("memories.jsonl", shopMemories, "questions.jsonl", shopQuestions)
 	if _, err := fill(t, evaluate.AnswersOptions{}, plain); err != nil {
 		t.Error(err)

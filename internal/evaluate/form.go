@@ -32,7 +32,7 @@ const (
 // Forms returns the names of all forms but that of the lines.
 func Forms() []Form { return []Form{FormMarkdown, FormChatGPT} }
 
-// formed is what nodes of a change file became.
+// formed maps nodes of a change file to the nodes made of them.
 type formed struct {
 	key   map[string]string // of the node, by that of what was made of it
 	nodes map[graph.ID]bool

@@ -20,7 +20,7 @@ var questions = filepath.Join("..", "..", "testdata", "eval")
 const shownItems = 10
 
 // TestGolden answers the bundled questions and compares the ranked lists and the figures with the
-// files beside them, so that a change of the ranking is seen as a change of these. After one that
+// files next to them, so that a change of the ranking is seen as a change of these. After one that
 // is wanted: MNEM_REWRITE=1 go test ./internal/evaluate -run Golden.
 func TestGolden(t *testing.T) {
 	lists := make(map[string]*strings.Builder)
@@ -56,7 +56,7 @@ func TestGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(strings.ReplaceAll(string(want), "\r\n", "\n"), text); diff != "" {
-			t.Errorf("%s changed; write it anew with MNEM_REWRITE=1 (-want +got):\n%s", name, diff)
+			t.Errorf("%s changed; write it again with MNEM_REWRITE=1 (-want +got):\n%s", name, diff)
 		}
 	}
 }

@@ -50,7 +50,7 @@ var discounts = [far]int64{
 	289_064_826_317_887_859,
 }
 
-// Ranked is one item of an answer, as far as metrics look at it.
+// Ranked has the parts of one item of an answer that metrics use.
 type Ranked struct {
 	ID     graph.ID
 	Name   string // the key, or the id's text form if there is none
@@ -135,7 +135,7 @@ func fitting(items []Ranked) []Ranked {
 	return fit
 }
 
-// isTurn reports whether a key is that of a turn in a session: of the form SESSION:TURN.
+// isTurn reports whether a key belongs to a turn in a session: of the form SESSION:TURN.
 func isTurn(name string) bool { return strings.Contains(name, ":") }
 
 // sessionsOf returns the sessions of items, each at the place of its first item.

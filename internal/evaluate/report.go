@@ -11,7 +11,7 @@ import (
 // NoCategory is the category of queries that have none.
 const NoCategory = "-"
 
-// Report is what queries were answered with, in figures.
+// Report has the figures of the answers to queries.
 type Report struct {
 	Files      []FilePair
 	All        Row   // over all queries of all files

@@ -62,7 +62,7 @@ const (
 // RunOptions says how queries are answered and what is called on the way. The zero value works.
 type RunOptions struct {
 	Base retrieve.Request // parameters that a query does not give itself
-	// Profiles are those that queries and Base may name, nil for the built-in ones alone. Those of
+	// Profiles may be named by queries and Base; nil for the built-in ones alone. Those of
 	// the change files do not exist: they hold no profiles.
 	Profiles *retrieve.Profiles
 	// By names the groups of queries that get rows of their own, besides the row over all queries.
@@ -137,7 +137,7 @@ type runner struct {
 	total  int
 }
 
-// shown is what messages call a file.
+// shown returns the name of a file in messages.
 func (r *runner) shown(name string) string { return path.Join(r.opt.Shown, name) }
 
 // pairs returns the names of the pairs, sorted.

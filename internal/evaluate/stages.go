@@ -19,7 +19,7 @@ type stage struct {
 	on      func(*retrieve.Request) bool
 }
 
-// stages returns the variants of a settled request with one stage more or less, where the edges are
+// stages returns the variants of a settled request with one stage more or less, for edges
 // of these types.
 func stages(req retrieve.Request, types []string) []variant {
 	req = req.Resolve()
@@ -63,7 +63,7 @@ func expansionStages(types []string) []stage {
 			return expands(r) && few && len(types) > 0
 		},
 	}, {
-		// Where types of edges are named mentions do not count: all are named, or one that is none.
+		// If types of edges are named, mentions do not count: all are named, or one that is none.
 		without: "mentions",
 		off: func(r *retrieve.Request) bool {
 			was := expands(r) && few && len(r.ExpandTypes) == 0

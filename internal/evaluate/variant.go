@@ -20,7 +20,7 @@ type variant struct {
 	order int // of its row; those of one order are in that of their names
 	name  string
 	req   retrieve.Request
-	items []Ranked // what answers the query, where found
+	items []Ranked // what answers the query, if found
 	found bool     // whether no answer has to be asked for
 }
 
@@ -151,7 +151,7 @@ func laneOrder(lane retrieve.Lane) int {
 	return 2 // of vectors
 }
 
-// edgeTypes returns the types of the edges that are there, ascending, where stages are measured.
+// edgeTypes returns the types of the edges that are there, ascending, if stages are measured.
 func (r *runner) edgeTypes(ctx context.Context, s *core.Snapshot) ([]string, error) {
 	if r.opt.By != ByStage {
 		return nil, nil

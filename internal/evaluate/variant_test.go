@@ -33,7 +33,7 @@ const laneChanges = `{"node":{"key":"cod","type":"Fish","summary":"The Cod is a 
 `
 
 // TestByLane has lanes that only later queries have: they found nothing for those before. What a
-// query names by its key is found beside any lane.
+// query names by its key is found in any lane.
 func TestByLane(t *testing.T) {
 	d := dir("a.changes.jsonl", laneChanges, "a.queries.jsonl",
 		`{"qid":"1","text":"long","gold":["eel"],"expand":0}

@@ -139,7 +139,7 @@ func over(t *testing.T, name string) carrier {
 	return list[0]
 }
 
-// gitCarrier is a carrier by a git repository beside hub.
+// gitCarrier is a carrier by a git repository next to hub.
 func gitCarrier(name string, url func(w *team, dir string) string) carrier {
 	return carrier{name: name, url: func(w *team, dir string) string {
 		dir = filepath.Join(filepath.Dir(dir), codeDir)
@@ -215,7 +215,7 @@ type sshd struct {
 	dir          string // where each server that runs has a file, server-PID
 }
 
-// url is of the repository in a directory, for a team whose ssh gets in.
+// url returns the URL of the repository in a directory, for a team whose ssh gets in.
 func (s *sshd) url(w *team, dir string) string {
 	w.env["MNEM_SSH"] = s.client
 	return "ssh://" + s.host + dir

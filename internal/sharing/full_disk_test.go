@@ -73,7 +73,7 @@ func TestSharingOnAFullDisk(t *testing.T) {
 			w.same("main", "small", "hub")
 		})
 		if by.apart != nil {
-			continue // the disk is that of git or of the store
+			continue // the disk belongs to git or to the store
 		}
 		t.Run("push/"+by.name, func(t *testing.T) {
 			w := newTeam(t, over(t, "path"))

@@ -19,7 +19,7 @@ type gateway struct {
 	teams atomic.Int64 // each has a memory of its own
 }
 
-// url is of a memory of a team.
+// url returns the URL of a memory of a team.
 func (g *gateway) url(w *team, _ string) string {
 	return w.inStore("http://"+g.addr, "key", "a secret", fmt.Sprint("team", g.teams.Add(1)))
 }

@@ -356,8 +356,8 @@ func TestStalledServer(t *testing.T) {
 	}
 }
 
-// TestErasingNeedsAdmin pushes a history of which something was purged: a server takes it in with its gaps,
-// and erases what it has for nobody but who may.
+// TestErasingNeedsAdmin pushes a history with a purged part: a server takes it in with its gaps,
+// and erases its own copy only for callers that may.
 func TestErasingNeedsAdmin(t *testing.T) {
 	w := newTeam(t, over(t, "http"))
 	w.ok("a", "init")
@@ -383,7 +383,7 @@ func TestErasingNeedsAdmin(t *testing.T) {
 	w.ok("b", "clone", w.url, ".")
 }
 
-// TestOlderServer pushes a history of which something was purged to a server that knows nothing of what others
+// TestOlderServer pushes a history with a purged part to a server that knows nothing of what others
 // purged: what it took in is pushed, and it is said that the remote was not told.
 func TestOlderServer(t *testing.T) {
 	asked := 0

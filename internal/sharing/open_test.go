@@ -69,7 +69,7 @@ func TestOpenings(t *testing.T) {
 	}
 }
 
-// TestOwnerElsewhere transfers between repositories of which each is open in another process.
+// TestOwnerElsewhere transfers between repositories that are each open in another process.
 func TestOwnerElsewhere(t *testing.T) {
 	t.Parallel()
 	w := newTeam(t, over(t, "held"))

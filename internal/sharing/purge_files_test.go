@@ -16,7 +16,7 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/repofiles"
 )
 
-// The key of nobody's account, in parts so that no scanner takes it for a real one.
+// A key of no account, in parts so that no scanner takes it for a real one.
 const (
 	leak      = "Quill" + "-Feather-" + "7391-Vermilion"
 	leakWords = "quill feather 7391 vermilion"
@@ -113,7 +113,7 @@ func (w *team) leaksInStore(machine string) {
 	w.ok(machine, "explore", "--communities")
 }
 
-// leaksInFiles writes the key wherever commands of a machine, killed ones too, leave a text beside its store.
+// leaksInFiles writes the key wherever commands of a machine, killed ones too, leave a text outside its store.
 func (w *team) leaksInFiles(machine string) {
 	w.Helper()
 	notes := filepath.Join(w.dir, machine, "notes")
@@ -170,7 +170,7 @@ func (w *team) mirrored(machine string) {
 	}
 }
 
-// purgedJSON is what a purge answers.
+// purgedJSON is the answer of a purge.
 type purgedJSON struct {
 	Redacted []struct{ What string }
 	Hits     []struct{ What, Name string }
@@ -193,7 +193,7 @@ func (w *team) purgeLeak(code int, machine string) (out purgedJSON) {
 	return out
 }
 
-// TestPurgeReachesEveryFile purges a text that is in every place where a repository keeps one, in its store and beside
+// TestPurgeReachesEveryFile purges a text that is in every place where a repository keeps one, in its store and outside
 // it. No file has it afterwards, in no form, and every file is one that the table of package layout names.
 func TestPurgeReachesEveryFile(t *testing.T) {
 	w := newTeam(t, over(t, "git"))

@@ -25,7 +25,7 @@ const (
 	gone       = "redacted: asked for"
 )
 
-// fetched is what a fetch says of redactions.
+// fetched is the part of the answer of a fetch about redactions.
 type fetched struct{ Gaps, Learned, Waiting, Erased int }
 
 func (w *team) fetch(machine, from string) (f fetched) {
@@ -61,7 +61,7 @@ func (w *team) purged() (at string) {
 	return at
 }
 
-// redactionScenarios are what happens between machines where something is purged.
+// redactionScenarios happen between machines after a purge.
 var redactionScenarios = []struct {
 	name string
 	do   func(w *team)

@@ -168,7 +168,7 @@ func damageStore(t *testing.T, dir string) {
 
 // TestBackup makes a repository of a backup: it has the same branches, tags, sessions and answers.
 func TestBackup(t *testing.T) {
-	w := newTeam(t, over(t, "held")) // others have it open meanwhile
+	w := newTeam(t, over(t, "held")) // others have it open
 	w.add("hub", "one", "the lamp is lit")
 	w.ok("hub", "branch", "side")
 	w.add("hub", "two", "x", "--branch", "side")

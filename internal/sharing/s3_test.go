@@ -32,7 +32,7 @@ func asked(s *s3test.Server, fn func()) (n int, all []string) {
 	return len(all), all
 }
 
-// TestBucketAsksLittle counts requests: what nobody changed costs one small question a look, a push of many changes two
+// TestBucketAsksLittle counts requests: an unchanged memory costs one small request a look, a push of many changes two
 // writes more.
 func TestBucketAsksLittle(t *testing.T) {
 	t.Parallel()

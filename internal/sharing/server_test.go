@@ -180,7 +180,7 @@ func cutsUploads(t *testing.T, to string) *uploadsOf {
 	return u
 }
 
-// TestUploadsGoOn pushes a large pack, of which each part breaks once: what came is not sent again.
+// TestUploadsGoOn pushes a large pack whose parts break once each: what came is not sent again.
 func TestUploadsGoOn(t *testing.T) {
 	t.Parallel()
 	w := newTeam(t, over(t, "path"))
@@ -324,7 +324,7 @@ func TestSignedRedactions(t *testing.T) {
 			w.ok("a", "purge", "secret", "--reason", "asked for", "--yes", "--sign")
 			w.ok("a", "push", "--redactions")
 			if f := w.fetch("b", "origin"); f.Waiting != 1 || f.Erased != 0 {
-				w.Errorf("a key that nobody trusts: %+v", f)
+				w.Errorf("an untrusted key: %+v", f)
 			}
 			if out := w.ok("b", "remote", "redactions", "--json"); !strings.Contains(out, key) {
 				w.Errorf("the key is not named: %s", out)

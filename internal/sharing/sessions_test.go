@@ -33,7 +33,7 @@ func sessionsMeet() scenario {
 		}
 		besideA, besideB := "work."+ofA, "work."+ofB
 		if w.at("a", "refs/sessions/"+besideB) != ofB || w.at("b", "refs/sessions/"+besideA) != ofA {
-			w.Errorf("the other one's session is not beside: %s%s", w.ok("a", "session", "list"), w.ok("b", "session", "list"))
+			w.Errorf("the other one's session is missing: %s%s", w.ok("a", "session", "list"), w.ok("b", "session", "list"))
 		}
 		w.ok("a", "session", "replay", besideB)
 		w.ok("a", "session", "log", besideB)

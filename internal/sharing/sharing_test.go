@@ -45,7 +45,7 @@ type team struct {
 	apart    func(w *team) string // as of its carrier
 	encrypt  []string             // flags of clone and remote add that encrypt
 	store    *s3test.Server       // if that is an object store
-	made     atomic.Int64         // apps, each of which has random numbers of its own
+	made     atomic.Int64         // apps, each with random numbers of its own
 }
 
 func newTeam(t *testing.T, by carrier) *team {
@@ -215,13 +215,13 @@ type syncAnswer struct {
 	}
 }
 
-// scenario is what happens between machines.
+// scenario is a series of events between machines.
 type scenario struct {
 	name string
 	do   func(w *team)
 }
 
-// scenarios are what happens between machines, over each carrier.
+// scenarios are played between machines, over each carrier.
 var scenarios = []scenario{
 	{"empty", func(w *team) {
 		if out := w.ok("a", append([]string{"clone", w.url, "."}, w.encrypt...)...); !strings.Contains(out, "nothing is there yet") {
@@ -396,7 +396,7 @@ var scenarios = []scenario{
 		w.add("a", "three", "z", "--time", time.Now().Add(30*time.Second).UTC().Format(time.RFC3339))
 		w.ok("a", "push")
 		if out := w.ok("b", "sync", "--json"); !strings.Contains(out, `"clock_ahead":[]`) {
-			w.Errorf("half a minute is told of: %s", out)
+			w.Errorf("half a minute is reported: %s", out)
 		}
 	}},
 	{"tags", func(w *team) {
@@ -537,7 +537,7 @@ var scenarios = []scenario{
 	}},
 }
 
-// conflict makes two machines change one thing differently, of which a has pushed.
+// conflict makes two machines change one thing differently, after a has pushed.
 func (w *team) conflict() {
 	w.Helper()
 	w.env["SOURCE_DATE_EPOCH"] = "1700000000"
@@ -575,7 +575,7 @@ func partOf(by carrier) int {
 // few is the part of scenarios that leaves three of them.
 const few = 24
 
-// TestSharing runs scenarios over every carrier, of which each has its share.
+// TestSharing runs scenarios over every carrier, each its share.
 func TestSharing(t *testing.T) {
 	all := append(scenarios[:len(scenarios):len(scenarios)], matrix()...)
 	if len(all) < 60 {
