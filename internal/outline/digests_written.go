@@ -17,9 +17,6 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// MaxDigestTexts is the largest number of texts that are written at once.
-const MaxDigestTexts = 1000
-
 // DigestText is a text that a model wrote for a digest.
 type DigestText struct {
 	Scope  graph.ID // zero for the root
@@ -79,9 +76,6 @@ func writeDigests(
 ) (*DigestTextsResult, error) {
 	if opt.Base != nil || opt.Amend {
 		return nil, state.Invalidf("a text of a digest has neither a base of its own nor amends")
-	}
-	if len(texts) > MaxDigestTexts {
-		return nil, state.Invalidf("%d texts of digests, limit %d", len(texts), MaxDigestTexts)
 	}
 	l := state.SecretLog{Opt: opt.Secrets}
 	l.Texts(opt.Stamp, opt.Message)
@@ -241,9 +235,6 @@ func ReadDigestText(
 	}
 	return w, false, nil
 }
-
-// DigestTexts returns how many texts of digests the snapshot has.
-func DigestTexts(s *core.Snapshot) uint64 { return s.State.Digests.Len() }
 
 // GoneFrom is a graph that texts were written of, with the nodes whose version there is erased. The purged nodes are
 // looked up once per graph, however many texts were written of it.

@@ -364,8 +364,8 @@ func TestCompare(t *testing.T) {
 		if !slices.Equal(got.Facts, want) {
 			t.Errorf("seed %d: facts %v, want %v", seed, got.Facts, want)
 		}
-		if len(got.Digests) == 0 || got.Digests[0].New.Kind() != distill.Root || got.Read > first.Digests {
-			t.Errorf("seed %d: %d digests, %d of %d read", seed, len(got.Digests), got.Read, first.Digests)
+		if got.Read == 0 || got.Read > first.Digests {
+			t.Errorf("seed %d: %d of %d digests read", seed, got.Read, first.Digests)
 		}
 		if few, err := distill.Compare(t.Context(), blocks, tree, next, 3); err != nil || !few.More {
 			t.Errorf("seed %d: %+v, %v", seed, few, err)

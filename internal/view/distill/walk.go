@@ -208,17 +208,11 @@ type homed struct {
 	scope  graph.ID
 }
 
-// Difference is a digest that another tree has not in the same form.
-type Difference struct {
-	Old, New *Digest // nil for none
-}
-
 // Comparison is how two trees differ.
 type Comparison struct {
-	Digests []Difference // by scope and label, the root first
-	Facts   []FactChange // by id
-	Read    int          // digests
-	More    bool         // whether these are not all
+	Facts []FactChange // by id
+	Read  int          // digests
+	More  bool         // whether these are not all
 }
 
 // Compare finds where two trees differ, by walking what is not the same in both. It ends after so many
@@ -302,10 +296,6 @@ func (c *comparing) pair(old, now ipld.CID) error {
 	if err != nil {
 		return err
 	}
-	if a == nil && b == nil {
-		return nil
-	}
-	c.out.Digests = append(c.out.Digests, Difference{a, b})
 	return c.kids(c.entries(a, c.was), c.entries(b, c.is))
 }
 
@@ -335,13 +325,13 @@ func (c *comparing) kids(a, b []Kid) error {
 			}
 			a, b = a[1:], b[1:]
 		case len(b) == 0 || len(a) > 0 && a[0].Label < b[0].Label:
-			rest, err := c.only(a, true)
+			rest, err := c.only(a, c.was)
 			if err != nil {
 				return err
 			}
 			a = rest
 		default:
-			rest, err := c.only(b, false)
+			rest, err := c.only(b, c.is)
 			if err != nil {
 				return err
 			}
@@ -351,17 +341,11 @@ func (c *comparing) kids(a, b []Kid) error {
 	return nil
 }
 
-// only notes the first of some children as one that the other tree has not, and puts its own in its
-// place.
-func (c *comparing) only(list []Kid, old bool) ([]Kid, error) {
+// only notes the facts of the first of some children, which the other tree lacks, and replaces it by its own children.
+func (c *comparing) only(list []Kid, facts map[graph.ID]homed) ([]Kid, error) {
 	d, err := c.read(list[0].Link)
 	if err != nil || d == nil {
 		return nil, err
 	}
-	if old {
-		c.out.Digests = append(c.out.Digests, Difference{Old: d})
-		return append(c.entries(d, c.was), list[1:]...), nil
-	}
-	c.out.Digests = append(c.out.Digests, Difference{New: d})
-	return append(c.entries(d, c.is), list[1:]...), nil
+	return append(c.entries(d, facts), list[1:]...), nil
 }
