@@ -74,9 +74,9 @@ func TestCues(t *testing.T) {
 // TestNodeHistory shows what each commit did to a memory, whose value it was, and the block itself.
 func TestNodeHistory(t *testing.T) {
 	m := empty(t)
-	m.mnem("set", "zoe", "--type", "Person", "summary=Zoe keeps the lighthouse", "shift=night")
+	m.mnem("add", "--set", "zoe", "--type", "Person", "summary=Zoe keeps the lighthouse", "shift=night")
 	m.mnem("commit", "-m", "first words", "--agent", "bot")
-	m.mnem("set", "zoe", "shift=day", "summary=Zoe keeps the old lighthouse")
+	m.mnem("add", "--set", "zoe", "shift=day", "summary=Zoe keeps the old lighthouse")
 	m.mnem("commit", "-m", "second words")
 	b := inside(t, m)
 	b.at("#/node/zoe")
@@ -183,11 +183,11 @@ func TestBrowse(t *testing.T) {
 // TestDirections shows Hebrew from right to left beside English, and cuts Chinese by character in a difference.
 func TestDirections(t *testing.T) {
 	m := empty(t)
-	m.mnem("set", "he", "--type", "Note", "summary=\u05e9\u05dc\u05d5\u05dd \u05e2\u05d5\u05dc\u05dd",
+	m.mnem("add", "--set", "he", "--type", "Note", "summary=\u05e9\u05dc\u05d5\u05dd \u05e2\u05d5\u05dc\u05dd",
 		"content=\u05e9\u05dc\u05d5\u05dd \u05e2\u05d5\u05dc\u05dd")
-	m.mnem("set", "zh", "--type", "Note", "summary=\u6e2f\u53e3\u7684\u51ac\u5b63\u6cca\u4f4d")
+	m.mnem("add", "--set", "zh", "--type", "Note", "summary=\u6e2f\u53e3\u7684\u51ac\u5b63\u6cca\u4f4d")
 	m.mnem("commit", "-m", "texts")
-	m.mnem("set", "zh", "summary=\u6e2f\u53e3\u7684\u590f\u5b63\u6cca\u4f4d")
+	m.mnem("add", "--set", "zh", "summary=\u6e2f\u53e3\u7684\u590f\u5b63\u6cca\u4f4d")
 	m.mnem("commit", "-m", "summer")
 	b := inside(t, m)
 	b.at("#/node/he")

@@ -175,7 +175,7 @@ function Edges({ id, at, tick }: { id: string; at: string; tick: number }) {
     <section>
       <h2>Edges</h2>
       <Waits of={near}>{(n) => n.nodes.length === 0
-        ? <p class="empty">No edges. <Command>mnem link A TYPE B</Command> adds one.</p>
+        ? <p class="empty">No edges. <Command>mnem add --link A TYPE B</Command> adds one.</p>
         : <>
           <Group of={n} forward at={at} />
           <Group of={n} forward={false} at={at} />

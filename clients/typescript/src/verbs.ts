@@ -440,15 +440,6 @@ export interface KeyVerifyAnswer {
   trust: "trusted" | "untrusted" | "revoked" | null;
 }
 
-export interface LinkAnswer {
-  duplicates: number;
-  edges: Counts;
-  nodes: Counts;
-  stage: string;
-  unchanged: number;
-  warnings?: SecretWarning[];
-}
-
 export interface Signature {
   key: string | null;
   name: string | null;
@@ -1470,15 +1461,6 @@ export interface SessionStartAnswer {
   time: string;
 }
 
-export interface SetAnswer {
-  duplicates: number;
-  edges: Counts;
-  nodes: Counts;
-  stage: string;
-  unchanged: number;
-  warnings?: SecretWarning[];
-}
-
 export interface ShowAnswer {
   cid: string;
   commit: string | null;
@@ -1746,27 +1728,6 @@ export interface UndoAnswer {
   refs: RefMove[];
   skipped: Skipped[];
   skipped_all: number;
-}
-
-export interface UnlinkAnswer {
-  duplicates: number;
-  edges: Counts;
-  nodes: Counts;
-  stage: string;
-  unchanged: number;
-  warnings?: SecretWarning[];
-}
-
-export interface UnpinAnswer {
-  already: string[];
-  branch: string;
-  changed: string[];
-  commit: string | null;
-  dry_run: boolean;
-  graph: string | null;
-  no_change: boolean;
-  pinned: boolean;
-  warnings?: SecretWarning[];
 }
 
 export interface VersionAnswer {
@@ -2053,26 +2014,6 @@ export interface KeyVerifyOptions {
   strict?: boolean | undefined;
 }
 
-/** Parameters of link. */
-export interface LinkOptions {
-  /** write what RULE of 'mnem guard rules' takes for a credential */
-  allow_secret?: readonly (string)[] | undefined;
-  /** the branch that an empty stage builds on */
-  branch?: string | undefined;
-  /** the CID of the commit that HEAD must be at, or "none" before the first; else exit code 5 */
-  expect?: string | undefined;
-  /** KEY that tells parallel edges apart */
-  key?: string | undefined;
-  /** property as NAME=VALUE, the value JSON where it reads as JSON, else text */
-  prop?: readonly (string)[] | undefined;
-  /** the stage to use */
-  stage?: string | undefined;
-  /** time of the change, RFC 3339 */
-  time?: string | undefined;
-  /** WEIGHT above 0 and at most 1, kept in units of 2^-16 (default for a new edge: 1) */
-  weight?: string | undefined;
-}
-
 /** Parameters of log. */
 export interface LogOptions {
   /** commits by this agent */
@@ -2282,6 +2223,8 @@ export interface PinOptions {
   expect?: string | undefined;
   /** what the commit is about; default: what was done */
   message?: string | undefined;
+  /** unpin them */
+  remove?: boolean | undefined;
   /** time of the change, RFC 3339 */
   time?: string | undefined;
 }
@@ -3088,12 +3031,18 @@ export interface ReviewOptions {
 
 /** Parameters of rm. */
 export interface RmOptions {
+  /** have link remove all edges of the type between the two nodes */
+  all?: boolean | undefined;
   /** the branch that an empty stage builds on */
   branch?: string | undefined;
   /** the ID of an edge to remove */
   edge?: readonly (string)[] | undefined;
   /** the CID of the commit that HEAD must be at, or "none" before the first; else exit code 5 */
   expect?: string | undefined;
+  /** the KEY of the edge that link removes */
+  key?: string | undefined;
+  /** remove the edge of TYPE from SRC to DST */
+  link?: boolean | undefined;
   /** the stage to use */
   stage?: string | undefined;
   /** time of the change, RFC 3339 */
@@ -3134,24 +3083,6 @@ export interface SessionStartOptions {
   follow?: boolean | undefined;
   /** time of the change, RFC 3339 */
   time?: string | undefined;
-}
-
-/** Parameters of set. */
-export interface SetOptions {
-  /** write what RULE of 'mnem guard rules' takes for a credential */
-  allow_secret?: readonly (string)[] | undefined;
-  /** the branch that an empty stage builds on */
-  branch?: string | undefined;
-  /** the CID of the commit that HEAD must be at, or "none" before the first; else exit code 5 */
-  expect?: string | undefined;
-  /** the stage to use */
-  stage?: string | undefined;
-  /** time of the change, RFC 3339 */
-  time?: string | undefined;
-  /** the node's TYPE; lets a new node be made */
-  type?: string | undefined;
-  /** a FIELD to remove */
-  unset?: readonly (string)[] | undefined;
 }
 
 /** Parameters of show. */
@@ -3238,38 +3169,6 @@ export interface UndoOptions {
   own?: boolean | undefined;
   /** take back the caller's last undo instead; again, the one before */
   redo?: boolean | undefined;
-  /** time of the change, RFC 3339 */
-  time?: string | undefined;
-}
-
-/** Parameters of unlink. */
-export interface UnlinkOptions {
-  /** all edges of the type between the two nodes */
-  all?: boolean | undefined;
-  /** the branch that an empty stage builds on */
-  branch?: string | undefined;
-  /** the CID of the commit that HEAD must be at, or "none" before the first; else exit code 5 */
-  expect?: string | undefined;
-  /** the KEY of the edge */
-  key?: string | undefined;
-  /** the stage to use */
-  stage?: string | undefined;
-  /** time of the change, RFC 3339 */
-  time?: string | undefined;
-}
-
-/** Parameters of unpin. */
-export interface UnpinOptions {
-  /** write what RULE of 'mnem guard rules' takes for a credential */
-  allow_secret?: readonly (string)[] | undefined;
-  /** the branch to write to */
-  branch?: string | undefined;
-  /** print what would change and write nothing */
-  dry_run?: boolean | undefined;
-  /** the CID of the commit that the branch must be at; else exit code 5 */
-  expect?: string | undefined;
-  /** what the commit is about; default: what was done */
-  message?: string | undefined;
   /** time of the change, RFC 3339 */
   time?: string | undefined;
 }
@@ -3476,23 +3375,6 @@ export abstract class Verbs {
   }
 
   /**
-   * Stage an edge of a TYPE from SRC to DST, which are named by key, id or unique prefix of an id. An edge that
-   * is there already is changed: properties that are not given stay. --key tells parallel edges of one type
-   * apart. SRC and DST may be keys of nodes that are still to come, but then the stage cannot be committed
-   * before they are there.
-   *
-   * @param src the node that the edge comes from
-   *
-   * @param type_ the type of the edge
-   *
-   * @param dst the node that it leads to
-   */
-  link(src: string, type_: string, dst: string, options?: LinkOptions): Promise<LinkAnswer>;
-  link(...given: unknown[]): Promise<unknown> {
-    return this.verb("link", ["src", "type", "dst"], given);
-  }
-
-  /**
    * List the commits that a revision reaches, newest first, with the numbers of nodes and edges that each added
    * (+), changed (~) and removed (-). A range A..B leaves out what A reaches. With a NODE, list those that
    * touched it: the node, its mark, an edge of it or the mark of one. A merge touches what differs from all its
@@ -3629,7 +3511,8 @@ export abstract class Verbs {
 
   /**
    * Pin nodes, in one commit: hooks give them to agents at the start of every session. A pinned node has the
-   * property pinned = true; --where 'pinned = true' finds it. 'mnem unpin NODE' and 'mnem undo' take it back.
+   * property pinned = true; --where 'pinned = true' finds it. --remove removes the property and changes nothing
+   * else.
    *
    * @param nodes nodes, each by key, id, at least 4 digits of an id, or exact title
    */
@@ -3867,10 +3750,12 @@ export abstract class Verbs {
   }
 
   /**
-   * Stage the removal of nodes, each with its edges, marks and embeddings, and of edges given by their ids. A
-   * NODE is named by its key, its id or a unique prefix of its id. Older commits keep what is removed.
+   * Stage the removal of nodes, each with its edges, marks and embeddings, and of edges given by their ids.
+   * --link removes the edge of a TYPE from SRC to DST: the one without a key, the one that --key names, or with
+   * --all every one. A NODE is named by its key, its id or a unique prefix of its id. Older commits keep what is
+   * removed.
    *
-   * @param nodes nodes, each by key, id or at least 4 digits of an id
+   * @param nodes nodes, each by key, id or at least 4 digits of an id; with link SRC TYPE DST
    */
   rm(options?: RmOptions): Promise<RmAnswer>;
   rm(nodes: readonly (string)[], options?: RmOptions): Promise<RmAnswer>;
@@ -3951,20 +3836,6 @@ export abstract class Verbs {
   sessionStart(name: string, options?: SessionStartOptions): Promise<SessionStartAnswer>;
   sessionStart(...given: unknown[]): Promise<unknown> {
     return this.verb("session_start", ["name"], given);
-  }
-
-  /**
-   * Stage changes of fields and properties of NODE, which is named by its key, its id or a unique prefix of its
-   * id. With --type, a NODE that does not exist yet is made under that key.
-   *
-   * @param node a node by key, id or at least 4 digits of an id; a key without a node makes one
-   *
-   * @param fields FIELD=VALUE, as summary=TEXT or props.NAME=VALUE
-   */
-  set(node: string, options?: SetOptions): Promise<SetAnswer>;
-  set(node: string, fields: readonly (string)[], options?: SetOptions): Promise<SetAnswer>;
-  set(...given: unknown[]): Promise<unknown> {
-    return this.verb("set", ["node", "fields"], given);
   }
 
   /**
@@ -4056,31 +3927,6 @@ export abstract class Verbs {
   undo(op: string, options?: UndoOptions): Promise<UndoAnswer>;
   undo(...given: unknown[]): Promise<unknown> {
     return this.verb("undo", ["op"], given);
-  }
-
-  /**
-   * Stage the removal of the edge of a TYPE from SRC to DST: the one without a key, the one that --key names, or
-   * with --all every one. Nodes are named by key, id or unique prefix of an id.
-   *
-   * @param src the node that the edge comes from
-   *
-   * @param type_ the type of the edge
-   *
-   * @param dst the node that it leads to
-   */
-  unlink(src: string, type_: string, dst: string, options?: UnlinkOptions): Promise<UnlinkAnswer>;
-  unlink(...given: unknown[]): Promise<unknown> {
-    return this.verb("unlink", ["src", "type", "dst"], given);
-  }
-
-  /**
-   * Remove the property pinned from nodes, in one commit. Nothing else of them changes.
-   *
-   * @param nodes nodes, each by key, id, at least 4 digits of an id, or exact title
-   */
-  unpin(nodes: readonly (string)[], options?: UnpinOptions): Promise<UnpinAnswer>;
-  unpin(...given: unknown[]): Promise<unknown> {
-    return this.verb("unpin", ["nodes"], given);
   }
 
   /**

@@ -59,7 +59,7 @@ type (
 	}
 	policyInitRequest struct {
 		Agents     []string `op:"agent" default:"*" doc:"the agents' {PATTERN} (repeatable)"`
-		Operations []string `op:"operation" default:"add commit consolidate forget link mark remember restore rm set unlink" doc:"the operations' {PATTERN} (repeatable)"`
+		Operations []string `op:"operation" default:"add commit consolidate forget mark remember restore rm" doc:"the operations' {PATTERN} (repeatable)"`
 		Types      []string `op:"type" default:"*" doc:"the nodes' types' {PATTERN} (repeatable)"`
 		Edges      []string `op:"edge" default:"*" doc:"the edges' types' {PATTERN} (repeatable)"`
 	}

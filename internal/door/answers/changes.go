@@ -113,7 +113,7 @@ func Marked(c *show.Console, m *editing.Marked) error {
 	return printCommitOf(c, what, m.NoChange, m.DryRun, m.Branch, m.Commit)
 }
 
-// Pinned prints what pin or unpin did.
+// Pinned prints which nodes were pinned or unpinned.
 func Pinned(c *show.Console, p *editing.PinChanged) error {
 	warnSecrets(c, p.Warnings)
 	what, already := "pinned", "pinned already"

@@ -46,7 +46,7 @@ func TestClient(t *testing.T) {
 	ada(0, "init")
 	ada(0, "remember", "Ada likes tea")
 	ada(0, "switch", "-c", "draft")
-	ada(0, "set", "staged", "--type", "T")
+	ada(0, "add", "--set", "staged", "--type", "T")
 	mine, _ := ada(0, "status")
 	if !strings.Contains(mine, "on branch draft") || !strings.Contains(mine, "as client client-") {
 		t.Error(mine)
@@ -131,7 +131,7 @@ func endMerge(
 	t.Helper()
 	eve := client("eve", map[string]string{"MNEM_CLIENT": "eve", "MNEM_AUTHOR": "Eve"})
 	write := func(branch, summary string) {
-		eve(0, "set", "odd", "--type", "T", "summary="+summary, "--branch", branch)
+		eve(0, "add", "--set", "odd", "--type", "T", "summary="+summary, "--branch", branch)
 		eve(0, "commit", "-m", summary)
 	}
 	eve(0, "switch", "-c", "odd")

@@ -346,7 +346,7 @@ func TestEmbedMeanwhile(t *testing.T) {
 	f.intercept = func(http.ResponseWriter, *http.Request, int) bool {
 		other.write("more.jsonl", aliceLine)
 		other.Dir = w.Dir
-		other.run(0, "set", "n2", "summary=other")
+		other.run(0, "add", "--set", "n2", "summary=other")
 		other.run(0, "commit", "-m", "meanwhile")
 		f.intercept = nil
 		return false

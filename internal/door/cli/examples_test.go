@@ -48,7 +48,6 @@ var exampleSteps = map[string][][]string{
 	"mnem key rm":            {{"key", "new", "work"}},
 	"mnem key revoke":        {{"key", "new", "work"}},
 	"mnem key untrust":       {{"key", "new", "work"}},
-	"mnem unlink":            {{"link", "alice", "met", "bob"}},
 	"mnem import":            {{"export", "--all", "-o", "memory.car"}},
 	"mnem merge":             {{"branch", "draft", "HEAD~1"}, {"commit", "-b", "draft", "-m", "d", "people.jsonl"}},
 	"mnem cherry-pick":       {{"branch", "draft", "HEAD~1"}, {"commit", "-b", "draft", "-m", "d", "people.jsonl"}},

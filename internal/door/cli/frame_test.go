@@ -154,7 +154,7 @@ func TestCommandWordsHaveNoValues(t *testing.T) {
 func TestColourOfStatus(t *testing.T) {
 	w := newWorld(t)
 	w.init()
-	w.run(0, "set", "alice", "--type", "Person")
+	w.run(0, "add", "--set", "alice", "--type", "Person")
 	for _, tt := range []struct {
 		tty    bool
 		no     string

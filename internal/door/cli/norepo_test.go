@@ -21,8 +21,8 @@ var withoutRepo = []string{
 var someArgs = map[string]string{
 	"mnem remote readers": "disk",
 	"mnem config set":     "wait 9s", "mnem config unset": "wait", "mnem remember": "Alice",
-	"mnem commit": "-m x -", "mnem add": "-", "mnem set": "n summary=x", "mnem rm": "n",
-	"mnem link": "a knows b", "mnem unlink": "a knows b", "mnem merge": "side", "mnem revert": "HEAD",
+	"mnem commit": "-m x -", "mnem add": "-", "mnem rm": "n",
+	"mnem merge": "side", "mnem revert": "HEAD",
 	"mnem cherry-pick": "HEAD", "mnem restore": "n", "mnem forget": "n", "mnem mark": "stale n",
 	"mnem half-life": "Note=30", "mnem retrieve": "x", "mnem recall": "x",
 	"mnem show": "n", "mnem explore": "x", "mnem blame": "n", "mnem branch": "b",
@@ -35,7 +35,7 @@ var someArgs = map[string]string{
 	"mnem pack send": "--ref refs/heads/main -o x", "mnem pack take": "--set refs/heads/x=any..none",
 	"mnem pack redact": "--yes --redaction bafyreih4h5fr4tuwmsbbgqy5gf2cxlo7bnbuoqqbtmtlmmqlmpivlxdr4e=pWF2AWRraW5kaXJlZGFjdGlvbmR0aW1lGwAGCiQYHkAAZHdoYXRkbm9kZWVhY3RvcmNBZGE=",
 	"mnem backup":      "x", "mnem remote add": "origin hub", "mnem remote set-url": "origin hub", "mnem remote rm": "origin",
-	"mnem profile rm": "p", "mnem ingest": ".", "mnem pin": "n", "mnem unpin": "n",
+	"mnem profile rm": "p", "mnem ingest": ".", "mnem pin": "n",
 }
 
 // TestWithoutRepository runs every command if there is no repository: each says so, whatever else

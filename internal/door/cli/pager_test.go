@@ -32,7 +32,7 @@ func toPage(t *testing.T) *world {
 	w := newWorld(t)
 	w.init()
 	for _, text := range []string{"Alice leads infra", "Alice leads two teams"} {
-		w.run(0, "set", "alice", "--type", "Person", "summary="+text)
+		w.run(0, "add", "--set", "alice", "--type", "Person", "summary="+text)
 		w.run(0, "commit", "-m", text)
 	}
 	return w

@@ -37,8 +37,8 @@ func TestPin(t *testing.T) {
 	do(2, 0, "pin", "a", "b", "b") // what only looks pinned is pinned
 	do(0, 2, "pin", "a", "b")
 	pinned(2)
-	do(1, 0, "unpin", "a")
-	do(0, 1, "unpin", "a")
+	do(1, 0, "pin", "a", "--remove")
+	do(0, 1, "pin", "a", "--remove")
 	pinned(1)
 	w.run(0, "undo")
 	pinned(2)

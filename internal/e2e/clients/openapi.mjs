@@ -75,9 +75,9 @@ await op("commit", { message: "more", lines: [
   { edge: { type: "knows", src: "carol", dst: "alice" } },
 ] });
 await op("add", { lines: [{ node: { key: "dave", type: "Person", summary: "Dave reads" } }] });
-await op("set", { node: "dave", fields: ["props.team=infra"] });
-await op("link", { src: "dave", type: "knows", dst: "bob" });
-await op("unlink", { src: "dave", type: "knows", dst: "bob" });
+await op("add", { lines: [{ node: { key: "dave", props: { team: "infra" } } }] });
+await op("add", { lines: [{ edge: { src: "dave", type: "knows", dst: "bob" } }] });
+await op("rm", { link: true, nodes: ["dave", "knows", "bob"] });
 await op("status");
 await op("commit", { message: "staged" });
 await op("rm", { nodes: ["dave"] });
@@ -126,7 +126,7 @@ await op("forget", { nodes: ["note/3"], reason: "wrong" });
 await op("restore", { nodes: ["note/3"] });
 await op("mark", { kind: "expired", nodes: ["note/4"] });
 await op("pin", { nodes: ["note/4"] });
-await op("unpin", { nodes: ["note/4"] });
+await op("pin", { nodes: ["note/4"], remove: true });
 await op("review", { limit: 3 });
 await op("mark", { kind: "superseded", nodes: ["note/5"], by: "note/6" });
 await op("mark", { kind: "contradicted", nodes: ["note/7"], by: "note/8" });

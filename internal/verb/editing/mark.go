@@ -321,9 +321,9 @@ func MarkHint(err error) error {
 			in.Node), fmt.Sprintf("get with include %s shows it; restore takes the mark off", in.State))
 	case errors.As(err, &edge):
 		const hide = "to hide it, commit a line {\"mark\":{\"edge\":{\"id\":\"%s\"},\"state\":\"forgotten\"}}; "
-		id, e := edge.Edge.ID, edge.Edge
-		return verb.Hint(err, fmt.Sprintf(hide+"to remove it, 'mnem unlink %s %s %s'", id, e.Src, e.Type, e.Dst),
-			fmt.Sprintf(hide+"to remove it, unlink it", id))
+		id := edge.Edge.ID
+		return verb.Hint(err, fmt.Sprintf(hide+"to remove it, 'mnem rm --edge %s'", id, id),
+			fmt.Sprintf(hide+"to remove it, rm with the edge", id))
 	}
 	return verb.NodeHint(err)
 }

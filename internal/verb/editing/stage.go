@@ -36,9 +36,16 @@ type StageEdited struct {
 	Missing []string `json:"_missing,omitempty"` // ends of an edge that there are no nodes for yet
 }
 
-// AddRequest asks for change lines to be staged.
+// AddRequest asks for change lines, one node or one edge to be staged.
 type AddRequest struct {
-	Files []string `op:",arg,required"`
+	Files  []string `op:",arg,required"`
+	Set    bool     `op:"" doc:"change fields of a node: NODE FIELD=VALUE…"`
+	Type   string   `op:"" doc:"the {TYPE} of the node that --set changes; lets it make a new node"`
+	Unset  []string `op:"" doc:"a {FIELD} that --set removes" note:" (repeatable)"`
+	Link   bool     `op:"" not:"set" doc:"add or change an edge: SRC TYPE DST"`
+	Weight string   `op:"" doc:"{WEIGHT} of the edge, above 0 and at most 1, kept in units of 2^-16 (default for a new edge: 1)"`
+	Key    string   `op:"" doc:"{KEY} that tells parallel edges apart"`
+	Prop   []string `op:"" doc:"property of the edge as {NAME=VALUE}, the value JSON where it reads as JSON, else text" note:" (repeatable)"`
 	Staging
 	verb.Secrets
 	StrictSecrets
@@ -46,62 +53,58 @@ type AddRequest struct {
 }
 
 // FileNames are the files that change lines come from.
-func (q *AddRequest) FileNames() []string { return q.Files }
-
-// SetRequest asks for fields of a node to be changed.
-type SetRequest struct {
-	Node   string   `op:",arg,required,remote" doc:"a node by key, id or at least 4 digits of an id; a key without a node makes one"`
-	Fields []string `op:",arg,remote" doc:"FIELD=VALUE, as summary=TEXT or props.NAME=VALUE"`
-	Type   string   `op:",remote" doc:"the node's {TYPE}; lets a new node be made"`
-	Unset  []string `op:",remote" doc:"a {FIELD} to remove" note:" (repeatable)"`
-	Staging
-	verb.Secrets
+func (q *AddRequest) FileNames() []string {
+	if q.Set || q.Link {
+		return nil
+	}
+	return q.Files
 }
 
 // RmRequest asks for nodes and edges to be removed.
 type RmRequest struct {
-	Nodes []string `op:",arg,remote" doc:"nodes, each by key, id or at least 4 digits of an id"`
-	Edge  []string `op:",remote" doc:"the {ID} of an edge to remove" note:" (repeatable)"`
+	Nodes []string `op:",arg,remote" doc:"nodes, each by key, id or at least 4 digits of an id; with link SRC TYPE DST"`
+	Edge  []string `op:",remote" not:"link" doc:"the {ID} of an edge to remove" note:" (repeatable)"`
+	Link  bool     `op:",remote" doc:"remove the edge of TYPE from SRC to DST"`
+	Key   string   `op:",remote" not:"all" doc:"the {KEY} of the edge that link removes"`
+	All   bool     `op:",remote" doc:"have link remove all edges of the type between the two nodes"`
 	Staging
 }
 
-// Ends is of verbs about the edges between two nodes.
-type Ends struct {
-	Src  string `op:",arg,required,remote" doc:"the node that the edge comes from"`
-	Type string `op:",arg,required,remote" doc:"the type of the edge"`
-	Dst  string `op:",arg,required,remote" doc:"the node that it leads to"`
-}
+// ends name the edges between two nodes.
+type ends struct{ src, typ, dst string }
 
-// LinkRequest asks for an edge.
-type LinkRequest struct {
-	Ends
-	Weight string   `op:",remote" doc:"{WEIGHT} above 0 and at most 1, kept in units of 2^-16 (default for a new edge: 1)"`
-	Key    string   `op:",remote" doc:"{KEY} that tells parallel edges apart"`
-	Prop   []string `op:",remote" doc:"property as {NAME=VALUE}, the value JSON where it reads as JSON, else text" note:" (repeatable)"`
-	Staging
-	verb.Secrets
-}
-
-// UnlinkRequest asks for an edge to be removed.
-type UnlinkRequest struct {
-	Ends
-	Key string `op:",remote" doc:"the {KEY} of the edge"`
-	All bool   `op:",remote" doc:"all edges of the type between the two nodes"`
-	Staging
-	verb.Params
-}
-
-// Add, Set, Rm, Link and Unlink edit what is staged.
+// Add and Rm edit the stage.
 var (
 	Add = verb.Define(verb.Spec{
-		Command: "add", Right: verb.OwnRight, Usage: "FILE…|-", Args: "FILE…", Group: "change", Effect: verb.Writes,
-		Title: "Stage change lines",
+		Command: "add", Right: verb.OwnRight, Usage: "FILE…|- | add --set NODE [FIELD=VALUE…] | add --link SRC TYPE DST",
+		Args: "FILE…", Group: "change", Effect: verb.Writes,
+		Title: "Stage change lines, a node or an edge",
 		Doc: "Apply change lines to a stage, to be committed later. Several files are one batch, \"-\"\n" +
 			"is standard input, and all is staged or nothing. A stage may hold edges whose ends do\n" +
-			"not exist yet. See 'mnem help changes' for the form of change lines.",
-		Example: "  mnem add facts.jsonl\n  mnem add - <people.jsonl",
-		Lines:   &verb.LinesSpec{Doc: linesDoc, Required: true},
+			"not exist yet. See 'mnem help changes' for the form of change lines.\n\n" +
+			"--set changes fields and properties of NODE. With --type, a NODE that does not exist yet\n" +
+			"is made under that key. FIELD is summary, context, content, type, created, validFrom,\n" +
+			"validTo, sources or cues; anything else is a property, and props.NAME one that has the name\n" +
+			"of a field. The value of a property is JSON where it reads as JSON, else text; that of\n" +
+			"sources and cues is a JSON list; times are RFC 3339 or YYYY-MM-DD.\n\n" +
+			"--link stages an edge of a TYPE from SRC to DST. An edge that is there already is changed:\n" +
+			"properties that are not given stay. SRC and DST may be keys of nodes that are still to\n" +
+			"come, but then the stage cannot be committed before they are there.\n\n" +
+			"Nodes are named by key, id or unique prefix of an id.",
+		Example: "  mnem add facts.jsonl\n  mnem add - <people.jsonl\n" +
+			"  mnem add --set alice summary='Alice leads infra' team=infra since=2024\n" +
+			"  mnem add --set carol --type Person summary='Carol joined in May'\n" +
+			"  mnem add --set alice --unset team --unset summary\n" +
+			"  mnem add --link alice owns svc/billing --weight 0.5 --prop since=2024\n" +
+			"  mnem add --link alice met bob --key 2024-05-01",
+		Lines: &verb.LinesSpec{Doc: linesDoc, Required: true},
 	}, func(ctx context.Context, s *verb.Service, q *AddRequest) (*StageEdited, error) {
+		switch {
+		case q.Set:
+			return set(ctx, s, q)
+		case q.Link:
+			return link(ctx, s, q)
+		}
 		changes, err := q.Changes(ctx)
 		if err != nil {
 			return nil, err
@@ -109,52 +112,18 @@ var (
 		return edit(ctx, s, changes)
 	})
 
-	Set = verb.Define(verb.Spec{
-		Command: "set", Right: verb.OwnRight,
-		Usage: "NODE [FIELD=VALUE…]", Group: "change", Effect: verb.Writes, Idempotent: true,
-		Title: "Stage changes of one node, or a new node",
-		Doc: "Stage changes of fields and properties of NODE, which is named by its key, its id or a\n" +
-			"unique prefix of its id. With --type, a NODE that does not exist yet is made under that\n" +
-			"key.\n\n" +
-			"FIELD is summary, context, content, type, created, validFrom, validTo or sources;\n" +
-			"anything else is a property, and props.NAME one that has the name of a field. The value\n" +
-			"of a property is JSON where it reads as JSON, else text; that of sources is a JSON list;\n" +
-			"times are RFC 3339 or YYYY-MM-DD.",
-		Example: "  mnem set alice summary='Alice leads infra' team=infra since=2024\n" +
-			"  mnem set carol --type Person summary='Carol joined in May'\n" +
-			"  mnem set alice --unset team --unset summary",
-	}, set)
-
 	Rm = verb.Define(verb.Spec{
 		Command: "rm", Right: verb.OwnRight,
-		Usage: "NODE… | rm --edge ID", Args: "[NODE…]", Group: "change", Effect: verb.Writes,
+		Usage: "NODE… | rm --edge ID | rm --link SRC TYPE DST", Args: "[NODE…]", Group: "change", Effect: verb.Writes,
 		Title: "Stage the removal of nodes or edges",
 		Doc: "Stage the removal of nodes, each with its edges, marks and embeddings, and of edges\n" +
-			"given by their ids. A NODE is named by its key, its id or a unique prefix of its id.\n" +
-			"Older commits keep what is removed.",
-		Example: "  mnem rm bob\n  mnem rm alice svc/billing\n" +
+			"given by their ids. --link removes the edge of a TYPE from SRC to DST: the one without a\n" +
+			"key, the one that --key names, or with --all every one. A NODE is named by its key, its id\n" +
+			"or a unique prefix of its id. Older commits keep what is removed.",
+		Example: "  mnem rm --link alice owns svc/billing\n  mnem rm --link alice met bob --all\n" +
+			"  mnem rm bob\n  mnem rm alice svc/billing\n" +
 			"  mnem rm --edge 0b4ea2c5-1f0a-9c58-3d6e-7a1b2c3d4e5f",
 	}, rm)
-
-	Link = verb.Define(verb.Spec{
-		Command: "link", Right: verb.OwnRight, Usage: "SRC TYPE DST", Group: "change", Effect: verb.Writes, Idempotent: true,
-		Title: "Stage an edge between two nodes",
-		Doc: "Stage an edge of a TYPE from SRC to DST, which are named by key, id or unique prefix of\n" +
-			"an id. An edge that is there already is changed: properties that are not given stay.\n" +
-			"--key tells parallel edges of one type apart. SRC and DST may be keys of nodes that are\n" +
-			"still to come, but then the stage cannot be committed before they are there.",
-		Example: "  mnem link alice owns svc/billing --weight 0.5 --prop since=2024\n" +
-			"  mnem link alice met bob --key 2024-05-01",
-	}, link)
-
-	Unlink = verb.Define(verb.Spec{
-		Command: "unlink", Right: verb.OwnRight, Usage: "SRC TYPE DST", Group: "change", Effect: verb.Writes,
-		Title: "Stage the removal of an edge between two nodes",
-		Doc: "Stage the removal of the edge of a TYPE from SRC to DST: the one without a key, the one\n" +
-			"that --key names, or with --all every one. Nodes are named by key, id or unique prefix\n" +
-			"of an id.",
-		Example: "  mnem unlink alice owns svc/billing\n  mnem unlink alice met bob --all",
-	}, unlink)
 )
 
 // edit applies changes to the stage and says what is staged then.
@@ -200,12 +169,24 @@ var textFields = []string{
 var listFields = []string{"sources", "cues"}
 
 // Check refuses what makes no sense.
-func (q *SetRequest) Check() error {
-	_, err := q.members()
+func (q *AddRequest) Check() (err error) {
+	switch {
+	case !q.Set && (q.Type != "" || len(q.Unset) > 0):
+		err = verb.Between("%s and %s need %s", "type", "unset", "set")
+	case !q.Link && (q.Weight != "" || q.Key != "" || len(q.Prop) > 0):
+		err = verb.Between("%s, %s and %s need %s", "weight", "key", "prop", "link")
+	case q.Set:
+		_, err = q.members()
+	case q.Link && len(q.Files) != 3:
+		err = verb.Between("%s wants SRC TYPE DST", "link")
+	case q.Link:
+		_, err = q.fields()
+	}
 	return err
 }
 
-func set(ctx context.Context, s *verb.Service, q *SetRequest) (*StageEdited, error) {
+// set changes a node or makes one.
+func set(ctx context.Context, s *verb.Service, q *AddRequest) (*StageEdited, error) {
 	members, err := q.members()
 	if err != nil {
 		return nil, err
@@ -214,7 +195,7 @@ func set(ctx context.Context, s *verb.Service, q *SetRequest) (*StageEdited, err
 	if err != nil {
 		return nil, err
 	}
-	node, err := setTarget(ctx, staged, q.Node, q.Type != "")
+	node, err := setTarget(ctx, staged, q.Files[0], q.Type != "")
 	if err != nil {
 		return nil, err
 	}
@@ -247,12 +228,12 @@ func setTarget(
 }
 
 // members makes the members of a change line.
-func (q *SetRequest) members() ([]ipld.Entry, error) {
+func (q *AddRequest) members() ([]ipld.Entry, error) {
 	var members, props []ipld.Entry
 	if q.Type != "" {
 		members = append(members, textMember("type", q.Type))
 	}
-	for _, arg := range q.Fields {
+	for _, arg := range q.Files[1:] {
 		name, value, err := assignment(arg)
 		if err != nil {
 			return nil, err
@@ -338,7 +319,12 @@ func withProps(members, props []ipld.Entry) ([]ipld.Entry, error) {
 
 // Check refuses what makes no sense.
 func (q *RmRequest) Check() error {
-	if len(q.Nodes)+len(q.Edge) == 0 {
+	switch {
+	case q.Link && len(q.Nodes) != 3:
+		return verb.Between("%s wants SRC TYPE DST", "link")
+	case !q.Link && (q.Key != "" || q.All):
+		return verb.Between("%s and %s need %s", "key", "all", "link")
+	case len(q.Nodes)+len(q.Edge) == 0:
 		return verb.Between("name a node, or an edge with %s ID", "edge")
 	}
 	return nil
@@ -348,6 +334,9 @@ func rm(ctx context.Context, s *verb.Service, q *RmRequest) (*StageEdited, error
 	staged, err := s.Repo.Stages().Snapshot(ctx, s.Stage)
 	if err != nil {
 		return nil, err
+	}
+	if q.Link {
+		return unlink(ctx, s, q, staged)
 	}
 	var list []graph.Change
 	add := func(member ipld.Entry) error {
@@ -381,11 +370,11 @@ func rm(ctx context.Context, s *verb.Service, q *RmRequest) (*StageEdited, error
 
 // members returns what an edge's line says about both ends: the node that a name means in what is
 // staged, or else the key of a node to come, which is among missing.
-func (q *Ends) members(
+func (e ends) members(
 	ctx context.Context, staged *core.Snapshot,
 ) (members []ipld.Entry, missing []string, err error) {
-	members = []ipld.Entry{textMember("type", q.Type)}
-	for _, end := range [][2]string{{"src", q.Src}, {"dst", q.Dst}} {
+	members = []ipld.Entry{textMember("type", e.typ)}
+	for _, end := range [][2]string{{"src", e.src}, {"dst", e.dst}} {
 		id, err := staged.Name(ctx, end[1])
 		switch {
 		case err == nil:
@@ -408,13 +397,8 @@ func (q *Ends) members(
 	return members, missing, nil
 }
 
-// Check refuses what makes no sense.
-func (q *LinkRequest) Check() error {
-	_, err := q.fields()
-	return err
-}
-
-func (q *LinkRequest) fields() ([]ipld.Entry, error) {
+// fields returns what an edge's line says besides its ends.
+func (q *AddRequest) fields() ([]ipld.Entry, error) {
 	var members, props []ipld.Entry
 	if q.Weight != "" {
 		v, err := ipld.ParseJSON([]byte(q.Weight))
@@ -436,7 +420,8 @@ func (q *LinkRequest) fields() ([]ipld.Entry, error) {
 	return withProps(members, props)
 }
 
-func link(ctx context.Context, s *verb.Service, q *LinkRequest) (*StageEdited, error) {
+// link adds an edge or changes it.
+func link(ctx context.Context, s *verb.Service, q *AddRequest) (*StageEdited, error) {
 	fields, err := q.fields()
 	if err != nil {
 		return nil, err
@@ -445,7 +430,7 @@ func link(ctx context.Context, s *verb.Service, q *LinkRequest) (*StageEdited, e
 	if err != nil {
 		return nil, err
 	}
-	ends, missing, err := q.Ends.members(ctx, staged)
+	ends, missing, err := ends{q.Files[0], q.Files[1], q.Files[2]}.members(ctx, staged)
 	if err != nil {
 		return nil, err
 	}
@@ -463,15 +448,9 @@ func missingEnds(s *verb.Service, names []string) func(*StageEdited, error) (*St
 	}
 }
 
-// Check refuses fields that exclude each other.
-func (q *UnlinkRequest) Check() error { return verb.AtMostOne(q, "key", "all") }
-
-func unlink(ctx context.Context, s *verb.Service, q *UnlinkRequest) (*StageEdited, error) {
-	staged, err := s.Repo.Stages().Snapshot(ctx, s.Stage)
-	if err != nil {
-		return nil, err
-	}
-	edge, missing, err := q.Ends.members(ctx, staged)
+// unlink removes edges between two nodes.
+func unlink(ctx context.Context, s *verb.Service, q *RmRequest, staged *core.Snapshot) (*StageEdited, error) {
+	edge, missing, err := ends{q.Nodes[0], q.Nodes[1], q.Nodes[2]}.members(ctx, staged)
 	if err != nil {
 		return nil, err
 	}

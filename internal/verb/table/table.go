@@ -36,7 +36,6 @@ var verbs = []*verb.Spec{
 	&transfer.Import.Spec,
 	&ingesting.Ingest.Spec,
 	&branching.Verify.Spec,
-	&editing.Link.Spec,
 	&branching.Log.Spec,
 	&reading.Ls.Spec,
 	&outlining.MapVerb.Spec,
@@ -79,7 +78,6 @@ var verbs = []*verb.Spec{
 	&upkeep.Replay.Spec,
 	&asking.SessionRemove.Spec,
 	&asking.SessionStart.Spec,
-	&editing.Set.Spec,
 	&branching.Show.Spec,
 	&ingesting.Sources.Spec,
 	&ingesting.SourcesDiffVerb.Spec,
@@ -89,8 +87,6 @@ var verbs = []*verb.Spec{
 	&branching.Switch.Spec,
 	&branching.TagVerb.Spec,
 	&branching.Undo.Spec,
-	&editing.Unlink.Spec,
-	&editing.Unpin.Spec,
 	&upkeep.Version.Spec,
 }
 

@@ -228,7 +228,7 @@ func TestOpensForWhatItDoes(t *testing.T) {
 // TestWritingIsWhatItsPartsSay sees to it that a field which has the name of another verb's author or key
 // is not taken for it.
 func TestWritingIsWhatItsPartsSay(t *testing.T) {
-	link := &editing.LinkRequest{Key: "parallel"}
+	link := &editing.AddRequest{Link: true, Key: "parallel"}
 	link.Author, link.Branch, link.Stage, link.ExpectHead = "ada", "main", "draft", "none"
 	merge := &branching.MergeRequest{Rev: "x"}
 	merge.Key, merge.Message, merge.DryRun = "work", "m", true
@@ -265,7 +265,7 @@ func TestErrorsSpeakToTheirSurface(t *testing.T) {
 	add(verbkit.Try(t, h, branching.Undo, &branching.UndoRequest{Op: "77"}))
 	add(verbkit.Try(t, h, branching.Switch, &branching.SwitchRequest{Name: "nowhere"}))
 	add(verbkit.Try(t, h, branching.Switch, &branching.SwitchRequest{}))
-	add(verbkit.Try(t, h, editing.Set, &editing.SetRequest{Node: "carol", Fields: []string{"x=1"}}))
+	add(verbkit.Try(t, h, editing.Add, &editing.AddRequest{Set: true, Files: []string{"carol", "x=1"}}))
 	add(verbkit.Try(t, h, branching.Merge, dropped))
 	add(verbkit.Try(t, h, branching.Merge, both))
 	add(verbkit.Try(t, h, branching.Merge, &branching.MergeRequest{Rev: "nowhere"}))

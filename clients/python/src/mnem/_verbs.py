@@ -1065,27 +1065,6 @@ def read_KeyVerifyAnswer(d: Any) -> KeyVerifyAnswer:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class LinkAnswer(Answer):
-    duplicates: int
-    edges: Counts
-    nodes: Counts
-    stage: str
-    unchanged: int
-    warnings: list[SecretWarning] = field(default_factory=list)
-
-
-def read_LinkAnswer(d: Any) -> LinkAnswer:
-    return LinkAnswer(
-        duplicates=d['duplicates'],
-        edges=read_Counts(d['edges']),
-        nodes=read_Counts(d['nodes']),
-        stage=d['stage'],
-        unchanged=d['unchanged'],
-        warnings=[read_SecretWarning(x) for x in d.get('warnings') or ()],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
 class Signature(Answer):
     key: str | None
     name: str | None
@@ -3466,27 +3445,6 @@ def read_SessionStartAnswer(d: Any) -> SessionStartAnswer:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SetAnswer(Answer):
-    duplicates: int
-    edges: Counts
-    nodes: Counts
-    stage: str
-    unchanged: int
-    warnings: list[SecretWarning] = field(default_factory=list)
-
-
-def read_SetAnswer(d: Any) -> SetAnswer:
-    return SetAnswer(
-        duplicates=d['duplicates'],
-        edges=read_Counts(d['edges']),
-        nodes=read_Counts(d['nodes']),
-        stage=d['stage'],
-        unchanged=d['unchanged'],
-        warnings=[read_SecretWarning(x) for x in d.get('warnings') or ()],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
 class ShowAnswer(Answer):
     cid: str
     commit: str | None
@@ -4133,54 +4091,6 @@ def read_UndoAnswer(d: Any) -> UndoAnswer:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class UnlinkAnswer(Answer):
-    duplicates: int
-    edges: Counts
-    nodes: Counts
-    stage: str
-    unchanged: int
-    warnings: list[SecretWarning] = field(default_factory=list)
-
-
-def read_UnlinkAnswer(d: Any) -> UnlinkAnswer:
-    return UnlinkAnswer(
-        duplicates=d['duplicates'],
-        edges=read_Counts(d['edges']),
-        nodes=read_Counts(d['nodes']),
-        stage=d['stage'],
-        unchanged=d['unchanged'],
-        warnings=[read_SecretWarning(x) for x in d.get('warnings') or ()],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class UnpinAnswer(Answer):
-    already: list[str]
-    branch: str
-    changed: list[str]
-    commit: str | None
-    dry_run: bool
-    graph: str | None
-    no_change: bool
-    pinned: bool
-    warnings: list[SecretWarning] = field(default_factory=list)
-
-
-def read_UnpinAnswer(d: Any) -> UnpinAnswer:
-    return UnpinAnswer(
-        already=d['already'] or [],
-        branch=d['branch'],
-        changed=d['changed'] or [],
-        commit=d['commit'],
-        dry_run=d['dry_run'],
-        graph=d['graph'],
-        no_change=d['no_change'],
-        pinned=d['pinned'],
-        warnings=[read_SecretWarning(x) for x in d.get('warnings') or ()],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
 class VersionAnswer(Answer):
     analyser: int
     format: int
@@ -4220,7 +4130,6 @@ READERS: dict[str, tuple[Callable[[Any], Any], bool]] = {
     'gc': (read_GcAnswer, False),
     'half_life': (read_HalfLifeAnswer, False),
     'key_verify': (read_KeyVerifyAnswer, True),
-    'link': (read_LinkAnswer, False),
     'log': (read_LogAnswer, True),
     'ls': (read_LsAnswer_forms, False),
     'map': (read_MapAnswer, False),
@@ -4261,7 +4170,6 @@ READERS: dict[str, tuple[Callable[[Any], Any], bool]] = {
     'session_replay': (read_SessionReplayAnswer, False),
     'session_rm': (read_SessionRmAnswer, False),
     'session_start': (read_SessionStartAnswer, False),
-    'set': (read_SetAnswer, False),
     'show': (read_ShowAnswer_forms, False),
     'sources': (read_SourcesAnswer, False),
     'stats': (read_StatsAnswer_forms, False),
@@ -4269,8 +4177,6 @@ READERS: dict[str, tuple[Callable[[Any], Any], bool]] = {
     'switch': (read_SwitchAnswer, False),
     'tag': (read_TagAnswer_forms, True),
     'undo': (read_UndoAnswer, False),
-    'unlink': (read_UnlinkAnswer, False),
-    'unpin': (read_UnpinAnswer, False),
     'version': (read_VersionAnswer, False),
 }
 
@@ -4737,41 +4643,6 @@ class Verbs:
         answer: list[KeyVerifyAnswer] = self._verb('key_verify', locals())
         return answer
 
-    def link(
-        self,
-        src: str,
-        type: str,
-        dst: str,
-        *,
-        allow_secret: Sequence[str] | None = None,
-        branch: str | None = None,
-        expect: str | None = None,
-        key: str | None = None,
-        prop: Sequence[str] | None = None,
-        stage: str | None = None,
-        time: str | None = None,
-        weight: str | None = None,
-    ) -> LinkAnswer:
-        """Stage an edge of a TYPE from SRC to DST, which are named by key, id or unique prefix of an id.
-        An edge that is there already is changed: properties that are not given stay. --key tells
-        parallel edges of one type apart. SRC and DST may be keys of nodes that are still to come, but
-        then the stage cannot be committed before they are there.
-
-        src: the node that the edge comes from
-        type: the type of the edge
-        dst: the node that it leads to
-        allow_secret: write what RULE of 'mnem guard rules' takes for a credential
-        branch: the branch that an empty stage builds on
-        expect: the CID of the commit that HEAD must be at, or "none" before the first; else exit code 5
-        key: KEY that tells parallel edges apart
-        prop: property as NAME=VALUE, the value JSON where it reads as JSON, else text
-        stage: the stage to use
-        time: time of the change, RFC 3339
-        weight: WEIGHT above 0 and at most 1, kept in units of 2^-16 (default for a new edge: 1)
-        """
-        answer: LinkAnswer = self._verb('link', locals())
-        return answer
-
     def log(
         self,
         node: str | None = None,
@@ -5129,11 +5000,12 @@ class Verbs:
         dry_run: bool | None = None,
         expect: str | None = None,
         message: str | None = None,
+        remove: bool | None = None,
         time: str | None = None,
     ) -> PinAnswer:
         """Pin nodes, in one commit: hooks give them to agents at the start of every session. A pinned node
-        has the property pinned = true; --where 'pinned = true' finds it. 'mnem unpin NODE' and 'mnem
-        undo' take it back.
+        has the property pinned = true; --where 'pinned = true' finds it. --remove removes the property
+        and changes nothing else.
 
         nodes: nodes, each by key, id, at least 4 digits of an id, or exact title
         allow_secret: write what RULE of 'mnem guard rules' takes for a credential
@@ -5141,6 +5013,7 @@ class Verbs:
         dry_run: print what would change and write nothing
         expect: the CID of the commit that the branch must be at; else exit code 5
         message: what the commit is about; default: what was done
+        remove: unpin them
         time: time of the change, RFC 3339
         """
         answer: PinAnswer = self._verb('pin', locals())
@@ -6146,20 +6019,27 @@ class Verbs:
         self,
         nodes: Sequence[str] | None = None,
         *,
+        all: bool | None = None,
         branch: str | None = None,
         edge: Sequence[str] | None = None,
         expect: str | None = None,
+        key: str | None = None,
+        link: bool | None = None,
         stage: str | None = None,
         time: str | None = None,
     ) -> RmAnswer:
         """Stage the removal of nodes, each with its edges, marks and embeddings, and of edges given by
-        their ids. A NODE is named by its key, its id or a unique prefix of its id. Older commits keep
-        what is removed.
+        their ids. --link removes the edge of a TYPE from SRC to DST: the one without a key, the one
+        that --key names, or with --all every one. A NODE is named by its key, its id or a unique prefix
+        of its id. Older commits keep what is removed.
 
-        nodes: nodes, each by key, id or at least 4 digits of an id
+        nodes: nodes, each by key, id or at least 4 digits of an id; with link SRC TYPE DST
+        all: have link remove all edges of the type between the two nodes
         branch: the branch that an empty stage builds on
         edge: the ID of an edge to remove
         expect: the CID of the commit that HEAD must be at, or "none" before the first; else exit code 5
+        key: the KEY of the edge that link removes
+        link: remove the edge of TYPE from SRC to DST
         stage: the stage to use
         time: time of the change, RFC 3339
         """
@@ -6268,35 +6148,6 @@ class Verbs:
         time: time of the change, RFC 3339
         """
         answer: SessionStartAnswer = self._verb('session_start', locals())
-        return answer
-
-    def set(
-        self,
-        node: str,
-        fields: Sequence[str] | None = None,
-        *,
-        allow_secret: Sequence[str] | None = None,
-        branch: str | None = None,
-        expect: str | None = None,
-        stage: str | None = None,
-        time: str | None = None,
-        type: str | None = None,
-        unset: Sequence[str] | None = None,
-    ) -> SetAnswer:
-        """Stage changes of fields and properties of NODE, which is named by its key, its id or a unique
-        prefix of its id. With --type, a NODE that does not exist yet is made under that key.
-
-        node: a node by key, id or at least 4 digits of an id; a key without a node makes one
-        fields: FIELD=VALUE, as summary=TEXT or props.NAME=VALUE
-        allow_secret: write what RULE of 'mnem guard rules' takes for a credential
-        branch: the branch that an empty stage builds on
-        expect: the CID of the commit that HEAD must be at, or "none" before the first; else exit code 5
-        stage: the stage to use
-        time: time of the change, RFC 3339
-        type: the node's TYPE; lets a new node be made
-        unset: a FIELD to remove
-        """
-        answer: SetAnswer = self._verb('set', locals())
         return answer
 
     def show(
@@ -6477,59 +6328,6 @@ class Verbs:
         time: time of the change, RFC 3339
         """
         answer: UndoAnswer = self._verb('undo', locals())
-        return answer
-
-    def unlink(
-        self,
-        src: str,
-        type: str,
-        dst: str,
-        *,
-        all: bool | None = None,
-        branch: str | None = None,
-        expect: str | None = None,
-        key: str | None = None,
-        stage: str | None = None,
-        time: str | None = None,
-    ) -> UnlinkAnswer:
-        """Stage the removal of the edge of a TYPE from SRC to DST: the one without a key, the one that
-        --key names, or with --all every one. Nodes are named by key, id or unique prefix of an id.
-
-        src: the node that the edge comes from
-        type: the type of the edge
-        dst: the node that it leads to
-        all: all edges of the type between the two nodes
-        branch: the branch that an empty stage builds on
-        expect: the CID of the commit that HEAD must be at, or "none" before the first; else exit code 5
-        key: the KEY of the edge
-        stage: the stage to use
-        time: time of the change, RFC 3339
-        """
-        answer: UnlinkAnswer = self._verb('unlink', locals())
-        return answer
-
-    def unpin(
-        self,
-        nodes: Sequence[str],
-        *,
-        allow_secret: Sequence[str] | None = None,
-        branch: str | None = None,
-        dry_run: bool | None = None,
-        expect: str | None = None,
-        message: str | None = None,
-        time: str | None = None,
-    ) -> UnpinAnswer:
-        """Remove the property pinned from nodes, in one commit. Nothing else of them changes.
-
-        nodes: nodes, each by key, id, at least 4 digits of an id, or exact title
-        allow_secret: write what RULE of 'mnem guard rules' takes for a credential
-        branch: the branch to write to
-        dry_run: print what would change and write nothing
-        expect: the CID of the commit that the branch must be at; else exit code 5
-        message: what the commit is about; default: what was done
-        time: time of the change, RFC 3339
-        """
-        answer: UnpinAnswer = self._verb('unpin', locals())
         return answer
 
     def version(
@@ -6794,24 +6592,6 @@ class AsyncVerbs:
         answer: list[KeyVerifyAnswer] = await self._verb('key_verify', locals())
         return answer
 
-    async def link(
-        self,
-        src: str,
-        type: str,
-        dst: str,
-        *,
-        allow_secret: Sequence[str] | None = None,
-        branch: str | None = None,
-        expect: str | None = None,
-        key: str | None = None,
-        prop: Sequence[str] | None = None,
-        stage: str | None = None,
-        time: str | None = None,
-        weight: str | None = None,
-    ) -> LinkAnswer:
-        answer: LinkAnswer = await self._verb('link', locals())
-        return answer
-
     async def log(
         self,
         node: str | None = None,
@@ -7018,6 +6798,7 @@ class AsyncVerbs:
         dry_run: bool | None = None,
         expect: str | None = None,
         message: str | None = None,
+        remove: bool | None = None,
         time: str | None = None,
     ) -> PinAnswer:
         answer: PinAnswer = await self._verb('pin', locals())
@@ -7518,9 +7299,12 @@ class AsyncVerbs:
         self,
         nodes: Sequence[str] | None = None,
         *,
+        all: bool | None = None,
         branch: str | None = None,
         edge: Sequence[str] | None = None,
         expect: str | None = None,
+        key: str | None = None,
+        link: bool | None = None,
         stage: str | None = None,
         time: str | None = None,
     ) -> RmAnswer:
@@ -7586,22 +7370,6 @@ class AsyncVerbs:
         time: str | None = None,
     ) -> SessionStartAnswer:
         answer: SessionStartAnswer = await self._verb('session_start', locals())
-        return answer
-
-    async def set(
-        self,
-        node: str,
-        fields: Sequence[str] | None = None,
-        *,
-        allow_secret: Sequence[str] | None = None,
-        branch: str | None = None,
-        expect: str | None = None,
-        stage: str | None = None,
-        time: str | None = None,
-        type: str | None = None,
-        unset: Sequence[str] | None = None,
-    ) -> SetAnswer:
-        answer: SetAnswer = await self._verb('set', locals())
         return answer
 
     async def show(
@@ -7707,36 +7475,6 @@ class AsyncVerbs:
         answer: UndoAnswer = await self._verb('undo', locals())
         return answer
 
-    async def unlink(
-        self,
-        src: str,
-        type: str,
-        dst: str,
-        *,
-        all: bool | None = None,
-        branch: str | None = None,
-        expect: str | None = None,
-        key: str | None = None,
-        stage: str | None = None,
-        time: str | None = None,
-    ) -> UnlinkAnswer:
-        answer: UnlinkAnswer = await self._verb('unlink', locals())
-        return answer
-
-    async def unpin(
-        self,
-        nodes: Sequence[str],
-        *,
-        allow_secret: Sequence[str] | None = None,
-        branch: str | None = None,
-        dry_run: bool | None = None,
-        expect: str | None = None,
-        message: str | None = None,
-        time: str | None = None,
-    ) -> UnpinAnswer:
-        answer: UnpinAnswer = await self._verb('unpin', locals())
-        return answer
-
     async def version(
         self,
     ) -> VersionAnswer:
@@ -7801,7 +7539,6 @@ ANSWERS = (
     'KeyVerifyAnswer',
     'Lane',
     'LeftOut',
-    'LinkAnswer',
     'LogAnswer',
     'LsAnswer',
     'LsEdges',
@@ -7888,7 +7625,6 @@ ANSWERS = (
     'SessionReplayRedacted',
     'SessionRmAnswer',
     'SessionStartAnswer',
-    'SetAnswer',
     'ShowAnswer',
     'ShowBlock',
     'ShowCommit',
@@ -7922,8 +7658,6 @@ ANSWERS = (
     'Trace',
     'TraceLane',
     'UndoAnswer',
-    'UnlinkAnswer',
-    'UnpinAnswer',
     'VersionAnswer',
     'Warning',
 )
