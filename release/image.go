@@ -27,15 +27,15 @@ const (
 	indexType    = "application/vnd.oci.image.index.v1+json"
 )
 
-type object = map[string]any
+type fields = map[string]any
 
 // image writes an OCI image of the programs for Linux as one file, without base image and without a daemon.
 func (m *maker) image(programs map[string]string) error {
 	blobs := make(map[string][]byte)
-	put := func(kind string, data []byte) object {
+	put := func(kind string, data []byte) fields {
 		sum := fmt.Sprintf("%x", sha256.Sum256(data))
 		blobs["blobs/sha256/"+sum] = data
-		return object{"mediaType": kind, "digest": "sha256:" + sum, "size": len(data)}
+		return fields{"mediaType": kind, "digest": "sha256:" + sum, "size": len(data)}
 	}
 	var manifests []any
 	for _, target := range platforms {
@@ -48,20 +48,20 @@ func (m *maker) image(programs map[string]string) error {
 		}
 		processor := strings.TrimPrefix(target, "linux/")
 		config := put(configType, encoded(m.imageConfig(processor, plain)))
-		manifest := put(manifestType, encoded(object{"schemaVersion": 2, "mediaType": manifestType, "config": config,
+		manifest := put(manifestType, encoded(fields{"schemaVersion": 2, "mediaType": manifestType, "config": config,
 			"layers": []any{put(layerType, layer)}}))
-		manifest["platform"] = object{"os": "linux", "architecture": processor}
+		manifest["platform"] = fields{"os": "linux", "architecture": processor}
 		manifests = append(manifests, manifest)
 	}
 	if manifests == nil {
 		m.skipped = append(m.skipped, "OCI image: no program for Linux")
 		return nil
 	}
-	platforms := put(indexType, encoded(object{"schemaVersion": 2, "mediaType": indexType, "manifests": manifests}))
-	platforms["annotations"] = object{"org.opencontainers.image.ref.name": m.version, "io.containerd.image.name": "mnem:" + m.version}
+	platforms := put(indexType, encoded(fields{"schemaVersion": 2, "mediaType": indexType, "manifests": manifests}))
+	platforms["annotations"] = fields{"org.opencontainers.image.ref.name": m.version, "io.containerd.image.name": "mnem:" + m.version}
 	files := []file{
 		{"oci-layout", 0o644, []byte(`{"imageLayoutVersion":"1.0.0"}`)},
-		{"index.json", 0o644, encoded(object{"schemaVersion": 2, "mediaType": indexType, "manifests": []any{platforms}})},
+		{"index.json", 0o644, encoded(fields{"schemaVersion": 2, "mediaType": indexType, "manifests": []any{platforms}})},
 	}
 	for name, data := range blobs {
 		files = append(files, file{name, 0o644, data})
@@ -70,21 +70,21 @@ func (m *maker) image(programs map[string]string) error {
 	return m.write("mnem_"+m.version+"_image.tar", func(w writer) error { return writeTar(w, files, m.time) })
 }
 
-func (m *maker) imageConfig(processor string, plain [sha256.Size]byte) object {
-	return object{
+func (m *maker) imageConfig(processor string, plain [sha256.Size]byte) fields {
+	return fields{
 		"architecture": processor, "os": "linux", "created": m.time.Format(time.RFC3339),
-		"config": object{
+		"config": fields{
 			"User":       fmt.Sprintf("%d:%d", owner, owner),
 			"Env":        []string{"PATH=/usr/bin", "HOME=/data", "XDG_DATA_HOME=/data", "XDG_CONFIG_HOME=/data"},
 			"Entrypoint": []string{"mnem"}, "WorkingDir": "/data",
-			"Labels": object{
+			"Labels": fields{
 				"org.opencontainers.image.title": "mnem", "org.opencontainers.image.description": summary,
 				"org.opencontainers.image.version": m.version, "org.opencontainers.image.revision": m.commit,
 				"org.opencontainers.image.licenses": "Apache-2.0", "org.opencontainers.image.source": homepage,
 			},
 		},
-		"rootfs":  object{"type": "layers", "diff_ids": []string{fmt.Sprintf("sha256:%x", plain)}},
-		"history": []any{object{"created": m.time.Format(time.RFC3339), "created_by": "release"}},
+		"rootfs":  fields{"type": "layers", "diff_ids": []string{fmt.Sprintf("sha256:%x", plain)}},
+		"history": []any{fields{"created": m.time.Format(time.RFC3339), "created_by": "release"}},
 	}
 }
 

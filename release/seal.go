@@ -28,34 +28,34 @@ func (m *maker) materials(target, program string) error {
 	if err != nil {
 		return err
 	}
-	whole := object{"type": "application", "bom-ref": "mnem", "name": "mnem", "version": m.version,
+	whole := fields{"type": "application", "bom-ref": "mnem", "name": "mnem", "version": m.version,
 		"purl": "pkg:golang/" + info.Main.Path + "@v" + m.version, "licenses": []any{licensed("Apache-2.0")}}
 	standard := strings.TrimPrefix(info.GoVersion, "go")
 	parts := []any{
-		object{"type": "library", "name": "std", "version": standard, "purl": "pkg:golang/std@" + standard},
-		object{"type": "machine-learning-model", "name": "sentence-transformers/all-MiniLM-L6-v2",
+		fields{"type": "library", "name": "std", "version": standard, "purl": "pkg:golang/std@" + standard},
+		fields{"type": "machine-learning-model", "name": "sentence-transformers/all-MiniLM-L6-v2",
 			"licenses": []any{licensed("Apache-2.0")}, "purl": "pkg:huggingface/sentence-transformers/all-MiniLM-L6-v2"},
 	}
 	for _, d := range info.Deps {
 		parts = append(parts, component(d))
 	}
-	text, err := json.MarshalIndent(object{"bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1,
-		"metadata": object{"component": whole}, "components": parts}, "", "  ")
+	text, err := json.MarshalIndent(fields{"bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1,
+		"metadata": fields{"component": whole}, "components": parts}, "", "  ")
 	if err != nil {
 		return err
 	}
 	return m.write(m.base(target)+".cdx.json", func(w writer) error { return line(w, text) })
 }
 
-func licensed(id string) object { return object{"license": object{"id": id}} }
+func licensed(id string) fields { return fields{"license": fields{"id": id}} }
 
 // component describes a module, with its hash from go.sum.
-func component(d *debug.Module) object {
+func component(d *debug.Module) fields {
 	if d.Replace != nil {
 		d = d.Replace
 	}
-	return object{"type": "library", "name": d.Path, "version": d.Version, "purl": "pkg:golang/" + d.Path + "@" + d.Version,
-		"properties": []any{object{"name": "go:sum", "value": d.Sum}}}
+	return fields{"type": "library", "name": d.Path, "version": d.Version, "purl": "pkg:golang/" + d.Path + "@" + d.Version,
+		"properties": []any{fields{"name": "go:sum", "value": d.Sum}}}
 }
 
 func line(w writer, text []byte) error {
@@ -127,7 +127,7 @@ func (m *maker) sums() ([]sum, error) {
 func (m *maker) provenance(sums []sum, programs map[string]string) error {
 	var subjects []any
 	for _, s := range sums {
-		subjects = append(subjects, object{"name": s.name, "digest": object{"sha256": s.sum}})
+		subjects = append(subjects, fields{"name": s.name, "digest": fields{"sha256": s.sum}})
 	}
 	var targets []string
 	tool := ""
@@ -142,17 +142,17 @@ func (m *maker) provenance(sums []sum, programs map[string]string) error {
 		}
 		tool = info.GoVersion
 	}
-	source := object{"uri": "git+" + homepage + "@refs/tags/v" + m.version, "digest": object{"gitCommit": m.commit}}
-	text, err := json.MarshalIndent(object{
+	source := fields{"uri": "git+" + homepage + "@refs/tags/v" + m.version, "digest": fields{"gitCommit": m.commit}}
+	text, err := json.MarshalIndent(fields{
 		"_type": "https://in-toto.io/Statement/v1", "subject": subjects, "predicateType": "https://slsa.dev/provenance/v1",
-		"predicate": object{
-			"buildDefinition": object{
+		"predicate": fields{
+			"buildDefinition": fields{
 				"buildType":            homepage + "/blob/main/docs/internals/releases.md",
-				"externalParameters":   object{"version": m.version, "targets": targets, "host": m.host},
-				"internalParameters":   object{"go": tool, "CGO_ENABLED": "0", "flags": "-trimpath -ldflags='-s -w'"},
+				"externalParameters":   fields{"version": m.version, "targets": targets, "host": m.host},
+				"internalParameters":   fields{"go": tool, "CGO_ENABLED": "0", "flags": "-trimpath -ldflags='-s -w'"},
 				"resolvedDependencies": []any{source},
 			},
-			"runDetails": object{"builder": object{"id": homepage + "/tree/main/release"}},
+			"runDetails": fields{"builder": fields{"id": homepage + "/tree/main/release"}},
 		},
 	}, "", "  ")
 	if err != nil {
@@ -183,7 +183,7 @@ func (m *maker) manifests(sums []sum) error {
 	}
 	if len(archives) == 4 {
 		var b bytes.Buffer
-		values := object{"version": m.version, "summary": summary, "homepage": homepage, "archives": archives}
+		values := fields{"version": m.version, "summary": summary, "homepage": homepage, "archives": archives}
 		if err := template.Must(template.New("").Parse(formula)).Execute(&b, values); err != nil {
 			return err
 		}
@@ -198,8 +198,8 @@ func (m *maker) manifests(sums []sum) error {
 		m.skipped = append(m.skipped, "Scoop manifest: not all archives for Windows were made")
 		return nil
 	}
-	text, err := json.MarshalIndent(object{"version": m.version, "description": summary, "homepage": homepage, "license": "Apache-2.0",
-		"architecture": object{"64bit": large, "arm64": small}, "bin": "mnem.exe"}, "", "  ")
+	text, err := json.MarshalIndent(fields{"version": m.version, "description": summary, "homepage": homepage, "license": "Apache-2.0",
+		"architecture": fields{"64bit": large, "arm64": small}, "bin": "mnem.exe"}, "", "  ")
 	if err != nil {
 		return err
 	}

@@ -55,18 +55,18 @@ type lineWriter struct {
 	erased map[graph.ID]bool // nodes, and edges of them
 }
 
-// object collects the members of a line.
-type object []ipld.Entry
+// members collects the members of a line.
+type members []ipld.Entry
 
-func (o *object) put(name string, v ipld.Value) { *o = append(*o, ipld.Entry{Key: name, Value: v}) }
+func (o *members) put(name string, v ipld.Value) { *o = append(*o, ipld.Entry{Key: name, Value: v}) }
 
-func (o *object) text(name, s string) {
+func (o *members) text(name, s string) {
 	if s != "" {
 		o.put(name, ipld.StringValue(s))
 	}
 }
 
-func (o *object) texts(name string, list []string) {
+func (o *members) texts(name string, list []string) {
 	if len(list) == 0 {
 		return
 	}
@@ -77,20 +77,20 @@ func (o *object) texts(name string, list []string) {
 	o.put(name, ipld.ListValue(items...))
 }
 
-func (o *object) time(name string, t graph.OptTime) {
+func (o *members) time(name string, t graph.OptTime) {
 	if t.Given {
 		o.put(name, ipld.StringValue(t.Time.String()))
 	}
 }
 
-func (o *object) props(props []ipld.Entry) {
+func (o *members) props(props []ipld.Entry) {
 	if len(props) > 0 {
 		o.put("props", ipld.MapValue(props...))
 	}
 }
 
 // line encodes a line, valid until the next call.
-func (w *lineWriter) line(kind string, o object) []byte {
+func (w *lineWriter) line(kind string, o members) []byte {
 	ipld.SortEntries(o)
 	w.buf = ipld.AppendJSON(w.buf[:0], ipld.MapValue(ipld.Entry{Key: kind, Value: ipld.MapValue(o...)}))
 	return append(w.buf, '\n')
@@ -121,7 +121,7 @@ func (w *lineWriter) nodes() error {
 
 // NodeMembers are the members of the change line that makes a node, but for its content.
 func NodeMembers(n *graph.Node) []ipld.Entry {
-	var o object
+	var o members
 	if n.Key != "" {
 		o.text("key", n.Key)
 	} else {
@@ -140,7 +140,7 @@ func NodeMembers(n *graph.Node) []ipld.Entry {
 }
 
 func (w *lineWriter) node(n *graph.Node) error {
-	o := object(NodeMembers(n))
+	o := members(NodeMembers(n))
 	if n.Updated.Given {
 		w.res.Left[LeftUpdated]++
 	}
@@ -155,8 +155,8 @@ func (w *lineWriter) node(n *graph.Node) error {
 	if err != nil {
 		return err
 	}
-	whole := append(object{}, o...)
-	content := object{}
+	whole := append(members{}, o...)
+	content := members{}
 	content.put("text", ipld.StringValue(text))
 	content.text("media", n.Content.Media)
 	ipld.SortEntries(content)
@@ -182,7 +182,7 @@ func (w *lineWriter) edges() error {
 
 // EdgeMembers are the members of the change line that makes an edge.
 func EdgeMembers(e *graph.Edge) []ipld.Entry {
-	var o object
+	var o members
 	o.text("type", e.Type)
 	o.text("src", e.Src.String())
 	o.text("dst", e.Dst.String())
@@ -208,7 +208,7 @@ func (w *lineWriter) edge(e *graph.Edge) error {
 		w.res.Left["edge of an erased node"]++
 		return nil
 	}
-	o := object(EdgeMembers(e))
+	o := members(EdgeMembers(e))
 	if len(e.Extra) > 0 {
 		w.res.Left[LeftFields]++
 	}
@@ -226,7 +226,7 @@ func (w *lineWriter) marks() error {
 				w.res.Left["mark on what was erased"]++
 				continue
 			}
-			o := object(MarkMembers(m))
+			o := members(MarkMembers(m))
 			w.res.Marks++
 			if err := w.write(w.line("mark", o)); err != nil {
 				return err
@@ -238,7 +238,7 @@ func (w *lineWriter) marks() error {
 
 // MarkMembers are the members of the change line that makes a mark.
 func MarkMembers(m *graph.Mark) []ipld.Entry {
-	var o object
+	var o members
 	if m.On == graph.OnNode {
 		o.text("node", m.ID.String())
 	} else {
