@@ -19,7 +19,7 @@ import (
 	"github.com/mnem-project/mnem/internal/verb"
 )
 
-// keyJSON is what is known of a key. Secret tells whether the user can sign with it.
+// keyJSON describes a key. Secret tells whether the user can sign with it.
 type keyJSON struct {
 	Name        verb.Text     `json:"name"`
 	Key         string        `json:"key"`

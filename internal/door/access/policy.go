@@ -36,7 +36,7 @@ type ruleJSON struct {
 	Signed     bool      `json:"signed"` // whether commits that others signed may be taken off
 }
 
-// verdictJSON is what the policy says about one change.
+// verdictJSON is the policy's verdict on one change.
 type verdictJSON struct {
 	Allowed   bool   `json:"allowed"` // always: what is not is an error
 	Agent     string `json:"agent"`
@@ -48,7 +48,7 @@ type operationsJSON struct {
 }
 
 type (
-	// policyQuestion is what 'mnem policy check' is asked.
+	// policyQuestion is the request of 'mnem policy check'.
 	policyQuestion struct {
 		Agent      string   `op:"" doc:"ask about the agent of this {NAME}"`
 		Operation  string   `op:"" doc:"ask about this {OP}eration"`

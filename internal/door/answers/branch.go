@@ -8,7 +8,7 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/branching"
 )
 
-// BranchRow is a branch in a list, nil for one that was made or removed, which is told of at once.
+// BranchRow is a branch in a list, nil for one that was made or removed, which is reported at once.
 func BranchRow(c *show.Console, answer any) []show.Cell {
 	switch a := answer.(type) {
 	case *branching.Branch:
@@ -49,7 +49,7 @@ func againstText(list []branching.BranchThere) string {
 	return all.String()
 }
 
-// firstLine is what a message begins with.
+// firstLine returns the first line of a message.
 func firstLine(message string) string {
 	first, _, _ := strings.Cut(message, "\n")
 	return first

@@ -90,7 +90,7 @@ func warnSecrets(c *show.Console, list editing.Warnings) {
 	}
 }
 
-// changedPart are nodes of which an answer says the same.
+// changedPart holds nodes about which an answer says the same.
 type changedPart struct {
 	ids  []graph.ID
 	what string
@@ -161,7 +161,7 @@ func printUndecided(c *show.Console, pairs []remembering.UndecidedPair) error {
 	return nil
 }
 
-// Reviewed prints what is to be reviewed, or what was decided.
+// Reviewed prints the memories to review, or what was decided.
 func Reviewed(c *show.Console, q *remembering.ReviewRequest, r *remembering.Reviewed) error {
 	warnSecrets(c, r.Warnings)
 	changed := len(r.Dropped) + len(r.Pinned) + len(r.Edited)

@@ -255,7 +255,7 @@ func remarkUntold(c *show.Console, name string, untold bool) {
 	}
 }
 
-// remarkSkewed says of which branches a clock was ahead.
+// remarkSkewed names the branches whose clock was ahead.
 func remarkSkewed(c *show.Console, list []trade.Skew) {
 	for _, s := range list {
 		c.Remark("note: the newest commit of %s is of %s, %s ahead of the clock here: one of both is wrong, and "+

@@ -53,7 +53,7 @@ func Ingested(c *show.Console, a *ingesting.Ingested) error {
 	return printCommit(c, &a.Committed)
 }
 
-// unsaid returns the files but for those of which the run before, of a watch, said already why they are left out.
+// unsaid returns the files without those whose omission the previous run of a watch has explained already.
 func unsaid(c *show.Console, files []ingesting.IngestedFile) (out []ingesting.IngestedFile) {
 	left := make(map[ingesting.IngestedFile]bool)
 	for _, f := range files {

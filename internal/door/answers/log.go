@@ -56,7 +56,7 @@ func messageOrTitle(e *branching.Commit) string {
 	return message
 }
 
-// signatureColumn is what a signature is worth, as the beginning of a line's last column.
+// signatureColumn returns the verdict on a signature, as the beginning of a line's last column.
 func signatureColumn(c *show.Console, v *branching.Signature) string {
 	if v == nil {
 		return ""

@@ -126,7 +126,7 @@ func label(n *graph.Node) string {
 	return n.ID.String()
 }
 
-// keySeparators escapes what separates a key from the parts of a line beside it.
+// keySeparators escapes what separates a key from the other parts of a line.
 var keySeparators = strings.NewReplacer("  ", `\u{20}\u{20}`, " -> ", `\u{20}-> `, " <- ", `\u{20}<- `)
 
 // putBuckets prints the edges of a node, each line after an indent.

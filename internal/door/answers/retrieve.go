@@ -196,7 +196,7 @@ func signalsText(s retrieve.Signals) string {
 		asking.Share(s.Entity), asking.Share(s.Similarity), asking.Share(s.Graph))
 }
 
-// whyDropped says why one node was dropped. items are those that it may repeat.
+// whyDropped says why one node was dropped. It may repeat one of items.
 func whyDropped(d retrieve.DroppedItem, items []asking.AnswerItem) string {
 	text := "dropped: " + d.Reason
 	if d.Reason != retrieve.ReasonDuplicate {

@@ -124,7 +124,7 @@ func historyTools() []*tool {
 	}
 }
 
-// answerFields are what retrieve and recall answer.
+// answerFields are the members of answers of retrieve and recall.
 var answerFields = []field{
 	{name: "commit"}, {name: "intent"}, {name: "verdict"}, {name: "because"},
 	{name: "missing"},

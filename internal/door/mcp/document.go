@@ -45,7 +45,7 @@ type field struct {
 
 func (f field) paged() bool { return f.list || f.items != nil }
 
-// piece is what a page holds whole or not at all.
+// piece is on a page whole or not at all.
 type piece struct {
 	list  string // that it belongs to
 	value value
@@ -59,7 +59,7 @@ type document struct {
 	pieces []piece  // in order, from the position that was asked for
 	commit string   // that a cursor names, "" if pages are not of one commit
 	more   bool     // whether there is more behind the last piece
-	ours   bool     // whether all words in it are of the program, none of a memory
+	ours   bool     // whether all words in it come from the program, none from a memory
 	// render makes the text of a page, nil if the text is its JSON form.
 	render func(p *page) string
 	// chunked tells that the head holds a part of one text, and next where the next one begins, 0 for

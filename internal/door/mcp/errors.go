@@ -24,7 +24,7 @@ type errorJSON struct {
 	Kind    string `json:"kind"` // of the refusal, see operation.Outcome
 
 	Candidates []operation.Candidate `json:"candidates,omitempty"` // see operation.Error
-	// Answer is what the operation answered beside the bad news, as the conflicts of a commit.
+	// Answer is the operation's answer next to the error, such as the conflicts of a commit.
 	Answer json.RawMessage `json:"answer,omitempty"`
 }
 

@@ -217,7 +217,7 @@ func checkSession(t *testing.T, a *line.App, record mcp.Record, follow bool) {
 	}
 	if record == mcp.RecordNone {
 		if len(rows) != 0 {
-			t.Errorf("recorded although nothing was to be: %v", rows)
+			t.Errorf("recorded without need: %v", rows)
 		}
 		return
 	}

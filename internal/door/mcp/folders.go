@@ -74,7 +74,7 @@ func (s *Server) locate(
 	switch {
 	case err == nil:
 		s.tell(answer.Roots)
-	case ctx.Err() == nil: // else nobody waits for the answer, and the next request asks again
+	case ctx.Err() == nil: // else no request waits for the answer, and the next one asks again
 		s.log.Warn("the client does not say which folders it has open", "error", err)
 		s.tell(nil)
 		s.open.told = !s.open.named

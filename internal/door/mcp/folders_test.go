@@ -144,7 +144,7 @@ func TestFoldersWithoutRepository(t *testing.T) {
 			}
 			_, s = editor(t, start, version, root(dir))
 			if got := call(t, s, "recall", map[string]any{"query": "which staging port?"}); !strings.Contains(got.text, "8441") {
-				t.Errorf("of the project beside a user's: %s", got.text)
+				t.Errorf("of the project next to a user's: %s", got.text)
 			}
 		})
 	}

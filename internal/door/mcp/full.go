@@ -10,8 +10,8 @@ import (
 
 // wide names the operations that the full profile adds, each with the parameters that its tool takes,
 // with spaces between, and no other: a parameter that an operation gets later is not offered until it
-// is named here. topic=query offers one of them under the name that it has elsewhere. Left out are those that the
-// server decides (who asks, when, whether it is signed), and those for measuring. What cannot be undone, reads files
+// is named here. topic=query offers one of them under the name that it has elsewhere. The list omits parameters that the
+// server decides (who asks, when, whether it is signed), and parameters for measuring. What cannot be undone, reads files
 // of the machine or asks models is left to the command line.
 var wide = []struct{ name, params string }{
 	{"branch", "delete expect force move name rev"},

@@ -59,7 +59,7 @@ func TestSubscribersThatGo(t *testing.T) {
 	select {
 	case got := <-told:
 		if got != uri {
-			t.Errorf("told of %s", got)
+			t.Errorf("reported %s", got)
 		}
 	case <-time.After(20 * time.Second):
 		t.Error("the change was not told")

@@ -23,7 +23,7 @@ const (
 )
 
 // Handler returns the server over HTTP, for one path. Requests of 2026-07-28 and later stand alone;
-// those before belong to a session. It refuses requests of web pages of other origins and, where it
+// those before belong to a session. It refuses requests of web pages of other origins and, if it
 // listens on a loopback address, those with another host's name; who may ask is for what is around
 // it to say. A session belongs to the token that began it. Sessions end with [Server.Close].
 func (s *Server) Handler() http.Handler {

@@ -13,7 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
-// middleware answers what the library leaves open: the list of resources, which is of the memory as
+// middleware answers what the library leaves open: the list of resources, which depends on the memory as
 // it is, and calls of tools that are not there.
 func (s *Server) middleware(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {

@@ -65,7 +65,7 @@ func (p *page) structured() json.RawMessage {
 	return written(object(list))
 }
 
-// members are what a page holds, but for its cursor.
+// members returns the contents of a page, without its cursor.
 func (p *page) members() []member {
 	list := slices.Clone(p.head)
 	for _, name := range p.lists {
@@ -84,7 +84,7 @@ func (p *page) members() []member {
 }
 
 // A cursor is "POSITION.CALL.COMMIT": where the next page begins, a hash of the other arguments, and
-// the commit that all pages are of. A list that is of no commit, as that of operations, may grow and
+// the commit that all pages are of. A list without a commit, as that of operations, may grow and
 // shrink between pages: there a hash of the last entry of the page takes the commit's place.
 
 const (

@@ -128,7 +128,7 @@ func join(parts []any) string {
 	return b.String()
 }
 
-// TestDefaultBound asks for more than fits if nobody says how much may come.
+// TestDefaultBound asks for more than fits if the client sets no bound.
 func TestDefaultBound(t *testing.T) {
 	big := strings.Repeat("word ", 5000)
 	var lines strings.Builder

@@ -104,7 +104,7 @@ func (p *param) schema() string {
 	return "{" + strings.Join(parts, ",") + "}"
 }
 
-// arguments are those of one call, by name, each of the type of its param. A null is as if it were
+// arguments holds the arguments of one call, by name, each of the type of its param. A null is as if it were
 // not there: clients send it for what was left open.
 type arguments map[string]json.RawMessage
 

@@ -12,7 +12,7 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
-// ranked asks retrieve or recall. The first page is what the command line answers, and is recorded
+// ranked asks retrieve or recall. The first page is the answer of the command line, and is recorded
 // in the session; a later one continues the same ranking at the same commit, without a budget but
 // that of the page.
 func ranked(ctx context.Context, c *call) (*document, error) {
@@ -164,7 +164,7 @@ func shown(ctx context.Context, c *call) (*document, error) {
 	bind(&ask, c.tool.params, c.args)
 	commit := c.commit
 	_, alone := c.args["field"]
-	if alone && commit == "" { // the answer does not say of which commit it is
+	if alone && commit == "" { // the answer does not name its commit
 		if commit, err = c.head(ctx); err != nil {
 			return nil, err
 		}
@@ -336,7 +336,7 @@ func (p *piece) compact() {
 	p.value = object(list)
 }
 
-// log lists commits. Pages are of the history of one commit, whatever is committed meanwhile.
+// log lists commits. Pages show the history of one commit, whatever is committed in between.
 func log(ctx context.Context, c *call) (*document, error) {
 	op, err := c.operation(c.tool.operation)
 	if err != nil {

@@ -111,7 +111,7 @@ func call(t *testing.T, s *sdk.ClientSession, name string, args map[string]any) 
 	return a
 }
 
-// answer is what a tool answered.
+// answer is the answer of a tool.
 type answer struct {
 	failed bool
 	text   string

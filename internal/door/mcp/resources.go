@@ -13,7 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
-// Resources are what can be read by address: nodes, commits, and what differs between two commits.
+// Resources can be read by address: nodes, commits, and differences between two commits.
 const (
 	nodeScheme   = "mnem://node/"
 	commitScheme = "mnem://commit/"

@@ -24,7 +24,7 @@ const (
 	RecordNone
 )
 
-// clientKey tells clients apart: by the session of the protocol, where it has them, and by name.
+// clientKey tells clients apart: by the session of the protocol, if it has them, and by name.
 type clientKey struct{ session, name string }
 
 // recording is the session that the answers for one client are recorded in.
@@ -82,7 +82,7 @@ const maxName = 60 // bytes of a client's name or version that are kept
 
 // session returns the name of the session that answers for a client are recorded in, "" for none. It
 // is started at the first answer, so that a client which only looks at the tools leaves no trace.
-// If it cannot be started the answer is given all the same, unless it is what pins the commit.
+// If it cannot be started the answer is given all the same, unless the session pins the commit.
 func (s *Server) session(
 	ctx context.Context, key clientKey, who operation.Caller,
 ) (string, error) {

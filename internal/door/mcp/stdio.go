@@ -34,7 +34,7 @@ type lines struct {
 
 	mu      sync.Mutex
 	pending map[string]int // ids of calls without an answer
-	settled chan struct{}  // closed when none is pending any more, nil while nobody waits
+	settled chan struct{}  // closed when none is pending any more, nil while no call waits
 }
 
 // runLines serves a client that sends one message a line.
@@ -147,7 +147,7 @@ const (
 	cancelled = "notifications/cancelled"
 )
 
-// cancel forgets a call whose answer nobody wants any more.
+// cancel forgets a call whose answer is no longer wanted.
 func (l *lines) cancel(req *jsonrpc.Request) {
 	var params struct {
 		ID any `json:"requestId"`
@@ -180,7 +180,7 @@ func (l *lines) begin(ids []string) *jsonrpc.Error {
 	return nil
 }
 
-// refuse answers a line that is no message. Nobody can say which call it was.
+// refuse answers a line that is no message. Its call is unknown.
 func (l *lines) refuse(e *jsonrpc.Error) {
 	body := struct {
 		Version string         `json:"jsonrpc"`

@@ -19,7 +19,7 @@ import (
 const (
 	// mostSubscribed bounds the addresses that clients subscribe to.
 	mostSubscribed = 1000
-	// watchAgain is how long a watch that failed waits before it is begun anew.
+	// watchAgain is how long a watch that failed waits before it starts again.
 	watchAgain = time.Second
 )
 
@@ -33,7 +33,7 @@ type subscriptions struct {
 }
 
 // subscribe begins to tell a client when a resource changes. What is committed after the answer is
-// told, and more often than needed rather than too seldom: the client reads the resource anew.
+// told, and more often than needed rather than too seldom: the client reads the resource again.
 func (s *Server) subscribe(ctx context.Context, req *sdk.SubscribeRequest) error {
 	uri := req.Params.URI
 	if _, _, err := parseURI(uri); err != nil {
@@ -123,7 +123,7 @@ func (s *Server) newest(ctx context.Context) (string, error) {
 }
 
 // keepWatching tells what changes after an operation until ctx ends. If the watch fails, as what
-// it had not come to was collected, everything counts as changed and it begins anew.
+// it had not come to was collected, everything counts as changed and it starts again.
 func (s *Server) keepWatching(ctx context.Context, since string) {
 	for {
 		err := s.watchFrom(ctx, &since)
@@ -208,7 +208,7 @@ func touches(w value, uri string) bool {
 	for _, b := range w.Find("branches").Items {
 		changes := b.Find("changes")
 		if changes.Kind != '{' || changes.Find("more").Text == "true" {
-			return true // nobody knows what it was
+			return true // what it was is unknown
 		}
 		for _, n := range changes.Find("nodes").Items {
 			if means(words[0], n.Find("id"), n.Find("key")) {

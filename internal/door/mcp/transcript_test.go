@@ -16,7 +16,7 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/o200k"
 )
 
-// scene is what a model knows when it remembers, and later when it asks: a memory with phrases that it would
+// scene holds a model's knowledge when it remembers, and later when it asks: a memory with phrases that it would
 // look for it by, and a question that has no word of the memory, in other wordings too.
 type scene struct {
 	Text     string   `json:"text"`
@@ -35,7 +35,7 @@ type step struct {
 var howMany = regexp.MustCompile(`^(\d+) to (\d+) `)
 
 // follows returns the call of a tool by a client that does what the descriptions of its parameters say: a
-// required text is what the client has to say, and where a list is described by how many texts it wants, it
+// required text holds its message, and if a list is described by how many texts it wants, it
 // gets as many of more as it may have. Nothing else is filled in.
 func follows(t *testing.T, tool *sdk.Tool, says string, more []string) step {
 	t.Helper()

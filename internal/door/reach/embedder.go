@@ -14,7 +14,7 @@ import (
 	"github.com/mnem-project/mnem/internal/state"
 )
 
-// Embedder opens what a spec names, or what is configured if it is empty. flag is what names
+// Embedder opens what a spec names, or what is configured if it is empty. flag names
 // one on the command line.
 func Embedder(c *line.Line, spec, flag string, opt embed.OpenOptions) (embed.Embedder, error) {
 	if err := MayChooseModel(c, spec); err != nil {

@@ -29,8 +29,8 @@ type answeredError struct{ err error }
 func (e *answeredError) Error() string { return "another process ran it" }
 
 // openRepo returns the repository of a command, and what ends its use of it: the one that this process
-// shares, which it has until the command ends, or one of its own. Where another process has it open and
-// answers, that runs the verb.
+// shares, which it has until the command ends, or one of its own. If another process has it open and
+// answers, that process runs the verb.
 func openRepo(ctx context.Context, c *line.Line, write bool) (*core.Repo, func() error, error) {
 	dir, err := c.Dir()
 	if err != nil {
@@ -93,7 +93,7 @@ func errOpen(pid int) error {
 }
 
 // forward has another process run the verb, which is done with client, and returns an *answeredError with
-// what came of it. It returns nil if that process ended and the verb is to be tried anew.
+// what came of it. It returns nil if that process ended and the verb must be tried again.
 func forward(ctx context.Context, c *line.Line, client *owner.Client) error {
 	defer func() { _ = client.Close() }() // all was said
 	if c.Asked == nil {
@@ -110,7 +110,7 @@ func forward(ctx context.Context, c *line.Line, client *owner.Client) error {
 	return &answeredError{err}
 }
 
-// lost says what to do where an owner ended first: to try again, or what is to be said of it. If it did
+// lost says what to do if an owner ended first: try again, or return an error. If it did
 // not there is no error.
 func lost(ctx context.Context, c *line.Line, err error) (again bool, _ error) {
 	var lost *owner.LostError

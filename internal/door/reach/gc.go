@@ -12,7 +12,7 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/upkeep"
 )
 
-// collecting says what a collection after a write keeps, nil if there is to be none.
+// collecting says what a collection after a write keeps, nil for no collection.
 func collecting(c *line.Line) *peers.Collect {
 	most, err := VerbHost{c}.Setting(upkeep.KeepOpsEnv, upkeep.KeepOpsKey)
 	if err != nil || most == "0" {

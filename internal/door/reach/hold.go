@@ -13,7 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/peers"
 )
 
-// holdJSON is what hold says whenever another process begins or ends to have the repository.
+// holdJSON is printed by hold whenever another process begins or ends to have the repository.
 type holdJSON struct {
 	Path string `json:"path"`
 	// Owner is whether this process has the repository open, and not another one.
@@ -90,7 +90,7 @@ func NewHolderOf(c *line.Line, many int) (*peers.Holder, error) {
 }
 
 // share keeps the repository open for a command that works long and needs it again and again, and
-// answers other processes meanwhile. done must be called.
+// answers other processes in the meantime. done must be called.
 func share(c *line.Line) (done func() error, err error) {
 	if c.App.Holder != nil {
 		return func() error { return nil }, nil

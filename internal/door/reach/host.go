@@ -52,7 +52,7 @@ func programRoot(c *line.Line, p Program) *cobra.Command {
 	return root
 }
 
-// Host is what the commands of another program share with those of mnem: one is given to each
+// Host lets the commands of another program share with those of mnem: one is given to each
 // command line.
 type Host struct {
 	*show.Console
@@ -155,7 +155,7 @@ func (r *Retrieval) CheckModels() error {
 }
 
 // Request returns the request that flags make, and opens the models and finds the profiles that it
-// may name. stamp is what commits of embeddings are stamped with.
+// may name. Commits of embeddings get the stamp.
 func (r *Retrieval) Request(stamp state.Stamp, profiles bool) (retrieve.Request, error) {
 	base, err := question(r.c, r.cmd, r.q)
 	if err != nil {

@@ -29,7 +29,7 @@ type Models struct {
 	cmd      *cobra.Command
 	stamp    state.Stamp
 	asked    *complete.Models
-	nodes    embed.Embedder      // the model of queries for nodes, of which there are many; nil for none
+	nodes    embed.Embedder      // the model of queries for nodes, which are many; nil for none
 	rerank   string              // the name of the model that judges, "" for none
 	embedded *ingesting.EmbedRun // the last run
 	count    int                 // nodes that were embedded

@@ -55,7 +55,7 @@ func (k modelClock) Now() time.Time { return k.app.Now() }
 
 func (k modelClock) Sleep(ctx context.Context, d time.Duration) error { return k.app.Sleep(ctx, d) }
 
-// noModel is the error of a command that needs a model if none is named or configured. flag is what
+// noModel is the error of a command that needs a model if none is named or configured. flag
 // names one on the command line.
 func noModel(c *line.Line, reason, flag, key string) error {
 	err := fmt.Errorf("%w: %s", state.ErrInvalid, reason)

@@ -116,7 +116,7 @@ func serveMCP(ctx context.Context, c *line.Line, opt *mcpRequest) (err error) {
 		options.Memory = mcp.OfUser
 	}
 	c.App.Serves()
-	// If there is no repository yet, clients are told so when they ask: one may be made meanwhile.
+	// If there is no repository yet, clients are told so when they ask: one may be made later.
 	h, err := reach.NewHolder(c)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
@@ -148,7 +148,7 @@ func serveProject(ctx context.Context, c *line.Line, opt *mcpRequest, options mc
 	return mcp.New(verbs.Operations(), p, options).Run(ctx, c.App.Stdin, c.App.Stdout)
 }
 
-// alsoGlobal reports whether the user's own memory keeps types of memories, and is therefore asked beside a project's.
+// alsoGlobal reports whether the user's own memory keeps types of memories, and is therefore asked together with a project's.
 func alsoGlobal(c *line.Line) (bool, error) {
 	types, err := reach.GlobalTypes(c)
 	return len(types) > 0, err

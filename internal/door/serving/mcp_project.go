@@ -57,8 +57,8 @@ func (p *projectRunner) Run(ctx context.Context, call operation.Call, out io.Wri
 	return run.Run(ctx, call, out)
 }
 
-// find returns what runs operations on the repository, or tells that there is none, and whether the user's own is to
-// be asked too. Once there is one it is an error that the client has other projects open, if it must stay.
+// find returns what runs operations on the repository, or tells that there is none, and whether to ask the user's own
+// too. Once there is one it is an error that the client has other projects open, if it must stay.
 func (p *projectRunner) find(must bool) (run operation.Runner, also bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -28,7 +28,7 @@ import (
 // defaultAddr is where 'mnem serve' listens.
 const defaultAddr = "127.0.0.1:7117"
 
-// serveRequest is what 'mnem serve' is asked.
+// serveRequest is the request of 'mnem serve'.
 type serveRequest struct {
 	Addr         string        `op:"" default:"127.0.0.1:7117" doc:"listen at {HOST:PORT}; port 0 takes a free one"`
 	Hosts        []string      `op:"host" doc:"a {NAME} by which clients call the server (repeatable)"`
@@ -115,7 +115,7 @@ func runServe(ctx context.Context, c *line.Line, f *serveRequest) (err error) {
 	}
 	c.App.Serves()
 	if f.Stdio && !f.Given("log") {
-		f.Log = "none" // standard error is that of who started it
+		f.Log = "none" // standard error belongs to the process that started it
 	}
 	cfg, err := serveConfig(c, f)
 	if err != nil {

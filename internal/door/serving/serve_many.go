@@ -113,7 +113,7 @@ func serveMany(ctx context.Context, c *line.Line, f *serveRequest, cfg *serve.Co
 	return m.top.Serve(ctx, l)
 }
 
-// serveMetrics answers --metrics beside a server, until what it returns is called.
+// serveMetrics answers --metrics next to a server, until what it returns is called.
 func serveMetrics(ctx context.Context, c *line.Line, f *serveRequest, s *serve.Server) (end func(), err error) {
 	if f.Metrics == "" {
 		return func() {}, nil
@@ -134,7 +134,7 @@ func serveMetrics(ctx context.Context, c *line.Line, f *serveRequest, s *serve.S
 	return func() { cancel(); <-ended }, nil
 }
 
-// quotas reads the flags of quotas, of which only the first counts without a database.
+// quotas reads the flags of quotas. Without a database only the first counts.
 func (f *serveRequest) quotas(counts bool) (q serve.Quota, err error) {
 	if f.Quota != "" {
 		if q.Bytes, err = settings.ParseSize(f.Quota); err != nil {
@@ -194,7 +194,7 @@ func (m *many) use(name string) *serve.Named {
 	})}
 }
 
-// makeRoom closes the repository that was not used for longest, where many are open. It is called under mu.
+// makeRoom closes the repository that was not used for longest, if many are open. It is called under mu.
 func (m *many) makeRoom() error {
 	if len(m.open) < m.most {
 		return nil

@@ -86,7 +86,7 @@ const (
 
 // OpenByFile opens a browser at an address by a file that leads there. The address has a secret, and
 // what a program is started with can be read by every user of the machine; the file by its own alone.
-// What it returns removes the file, and must be called when the address counts no more.
+// What it returns removes the file, and must be called when the address is no longer valid.
 func OpenByFile(
 	ctx context.Context, url string, open func(context.Context, string) error,
 ) (remove func() error, err error) {

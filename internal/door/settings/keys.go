@@ -1,4 +1,4 @@
-// Package settings is what can be configured: a closed list of keys, each with the variable that overrules it and a
+// Package settings declares what can be configured: a closed list of keys, each with the variable that overrules it and a
 // check of its values; the files that have them; and which of several values applies. It asks no user and reads no
 // environment: where files are, and what variables say, it is told.
 package settings
@@ -57,7 +57,7 @@ const (
 	// DefaultWait is how long a command waits for another process to let go of the repository, maxWait the longest.
 	DefaultWait = 5 * time.Second
 	maxWait     = 24 * time.Hour
-	// MinSize is what a decoded part of an index or a few tree chunks need; maxSize is more than any machine has.
+	// MinSize holds a decoded part of an index or a few tree chunks; maxSize is more than any machine has.
 	MinSize = 1 << 20
 	maxSize = 1 << 40
 )

@@ -30,11 +30,11 @@ type ModelUse struct {
 }
 
 var (
-	// Embed is what texts are embedded by.
+	// Embed embeds texts.
 	Embed = &ModelUse{EmbedModel, embed.Remotes(), time.Minute}
-	// Rerank is what items are judged by, while somebody waits for the answer.
+	// Rerank judges items, while a caller waits for the answer.
 	Rerank = &ModelUse{RerankModel, rerank.Providers(), 10 * time.Second}
-	// Rewrite is what queries are rewritten by. Chat models are slow.
+	// Rewrite rewrites queries. Chat models are slow.
 	Rewrite = &ModelUse{RewriteModel, rewrite.Providers(), 30 * time.Second}
 )
 

@@ -92,7 +92,7 @@ func ignoreInGit(ctx context.Context, dir string) error {
 	return nil
 }
 
-// offerIgnore ignores a new repository if that is asked for, and else says how, where git would
+// offerIgnore ignores a new repository if that is asked for, and else says how, if git would
 // take it along.
 func offerIgnore(ctx context.Context, c *line.Line, dir, top string, ignore bool) error {
 	if top == "" {

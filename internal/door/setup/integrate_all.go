@@ -11,7 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/verb"
 )
 
-// integrationsJSON is what was, or would be, done for all clients.
+// integrationsJSON says what was, or would be, done for all clients.
 type integrationsJSON struct {
 	Level   clients.Level   `json:"level" shape:"user|project"`
 	DryRun  bool            `json:"dry_run"`
@@ -23,7 +23,7 @@ var doneStyles = map[string]string{
 }
 
 // eachClient integrates the clients that are on this machine, or takes all of them back. One that fails does not keep
-// the others from it, and its exit code is that of the command.
+// the others from it, and its exit code becomes that of the command.
 func eachClient(ctx context.Context, c *line.Line, s *integrate.Setup, f Integration, add bool) error {
 	if f.Client != "" {
 		return line.Usagef("--all takes no client")

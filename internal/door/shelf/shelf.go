@@ -24,7 +24,7 @@ type Shelf interface {
 	Counts() bool
 	// Ready returns an error if no repository can be found now.
 	Ready() error
-	// Shown is what people are told of where it is.
+	// Shown returns its place, for people.
 	Shown() string
 	Close()
 }
@@ -40,7 +40,7 @@ func InDatabase(
 	return &database{in: in, at: shown, client: client, now: now}
 }
 
-// One is what a server needs of one repository.
+// One holds what a server needs of one repository.
 type One struct {
 	Tokens Tokens
 	Usage  serve.Usages
@@ -167,12 +167,12 @@ func (d *database) Find(name string) (string, error) {
 	return d.client(d.in.URL(name))
 }
 
-// One implements Shelf. The end of its tokens is that of the connection of the server.
+// One implements Shelf. Its tokens end with the connection of the server.
 func (d *database) One(name, _ string) *One {
 	return &One{&tokenTable{d.in, name, func() {}}, d.usage(name), true}
 }
 
-// usage asks a database that does not answer once for all repositories, but where it is to be fresh.
+// usage asks a database that does not answer once for all repositories, unless the answer must be fresh.
 func (d *database) usage(name string) serve.Usages {
 	of := usageOf(d.in, name)
 	return func(fresh bool) (serve.Usage, error) {

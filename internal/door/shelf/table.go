@@ -14,7 +14,7 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
-// askTime bounds how long a server waits for what it asks of a database beside a request's own work.
+// askTime bounds how long a server waits for what it asks of a database in addition to a request's own work.
 const askTime = 10 * time.Second
 
 // tokenTable has the tokens of a repository in a database.
@@ -34,7 +34,7 @@ func (d *tokenTable) Add(ctx context.Context, t *serve.Token) error {
 	if err == nil {
 		err = d.in.AddToken(ctx, d.name, t.ID, t.Name, bytes.TrimSuffix(data, []byte("\n")))
 	}
-	if errors.Is(err, fs.ErrExist) { // made meanwhile
+	if errors.Is(err, fs.ErrExist) { // made by another
 		err = taken(t.Name)
 	}
 	return err

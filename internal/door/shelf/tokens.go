@@ -53,7 +53,7 @@ type tokenDir string
 func (d tokenDir) path(id string) string { return filepath.Join(string(d), id+tokenSuffix) }
 
 // Add keeps a token. Its name must be new: the lock keeps another of the name from being made
-// meanwhile.
+// at the same time.
 func (d tokenDir) Add(ctx context.Context, t *serve.Token) (err error) {
 	if err := os.MkdirAll(string(d), 0o700); err != nil {
 		return err
@@ -115,7 +115,7 @@ type sealed struct {
 // encode returns a token as a line.
 func encode(t *serve.Token) ([]byte, error) {
 	kept := sealed{Token: *t}
-	for range 2 { // the first line is what the sum is of
+	for range 2 { // the sum covers the first line
 		var b bytes.Buffer
 		if err := verb.WriteJSON(&b, &kept); err != nil {
 			return nil, err

@@ -19,7 +19,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Console is where a command says things: results, and remarks beside them.
+// Console prints the results of a command, and remarks about them.
 type Console struct {
 	Out      *bufio.Writer // results
 	Aside    io.Writer     // what is no result
@@ -81,7 +81,7 @@ func (c *Console) Failed() error {
 // Remark says something on the side, unless that is not wanted. What looks like a credential in it is masked.
 func (c *Console) Remark(format string, args ...any) {
 	if !c.Quiet && !c.InJSON {
-		_, _ = fmt.Fprintln(c.Aside, guard.Message(fmt.Sprintf(format, args...))) // nobody to tell
+		_, _ = fmt.Fprintln(c.Aside, guard.Message(fmt.Sprintf(format, args...))) // there is no one to tell
 	}
 }
 

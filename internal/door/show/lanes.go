@@ -13,7 +13,7 @@ type lanes struct {
 	next []ipld.CID // the commit that each lane leads to; undefined for a free one
 }
 
-// drawn is what stands before the lines of one commit.
+// drawn stands before the lines of one commit.
 type drawn struct {
 	first string   // before its first line
 	moves []string // lanes that begin and end, each before one of the lines that follow

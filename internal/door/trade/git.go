@@ -23,7 +23,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// followJSON is what the memory follows: following is null if it follows nothing.
+// followJSON names the branch that the memory follows: following is null if it follows nothing.
 type followJSON struct {
 	Following *branching.Followed `json:"following"`
 	Head      ipld.CID            `json:"head" shape:"null"` // the newest commit of the memory there

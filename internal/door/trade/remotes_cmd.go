@@ -245,7 +245,7 @@ func tryRemote(ctx context.Context, c *line.Line, r place.Remote) error {
 	return err
 }
 
-// BindRedactions binds the verb about what remotes say was erased to the setting of the remote beside it. If no
+// BindRedactions binds the verb about what remotes say was erased to the setting of the remote. If no
 // remote is named it is about the one that other commands are about.
 func BindRedactions() *line.Bound {
 	v := reach.Bind(transfer.RemoteRedactions, answers.Quarantine)

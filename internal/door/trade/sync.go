@@ -29,7 +29,7 @@ type (
 		Conflicts string `op:"" enum:"stop newest ours theirs" doc:"what to do where both sides changed one thing: {RULE} is stop, newest, ours, theirs" note:" (MNEM_CONFLICTS; config: sync.conflicts; default: stop)"`
 		verb.Params
 	}
-	// pullRequest is what a pull merges, and a sync too.
+	// pullRequest chooses what a pull or a sync merges.
 	pullRequest struct {
 		Remote string `op:",arg"`
 		Branch string `op:",short=b" complete:"branch" doc:"the {BRANCH}, here and there" note:" (MNEM_BRANCH; default: the one HEAD is on)"`
@@ -234,7 +234,7 @@ func settle(c *line.Line, q *mergeRule) (err error) {
 	return nil
 }
 
-// branchesToSync returns the branches that are to be brought to the same state.
+// branchesToSync returns the branches that a sync brings to the same state.
 func branchesToSync(ctx context.Context, c *line.Line, t *trade.Transfer, branch string, all bool) ([]string, error) {
 	if err := c.Follow(); err != nil {
 		return nil, err
@@ -252,7 +252,7 @@ func branchesToSync(ctx context.Context, c *line.Line, t *trade.Transfer, branch
 	return t.BranchesHere(ctx, all)
 }
 
-// pullJSON is what a pull did.
+// pullJSON is the result of a pull.
 type pullJSON struct {
 	Fetched *trade.Fetched `json:"fetched"`
 	Branch  *trade.Branch  `json:"branch"`

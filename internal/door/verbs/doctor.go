@@ -101,7 +101,7 @@ func (d *doctor) socket(path string) {
 	path = filepath.Join(path, "socket")
 	info, err := os.Lstat(path)
 	switch {
-	case err != nil: // nobody answers, or elsewhere
+	case err != nil: // no process answers, or one elsewhere
 	case info.Mode()&os.ModeSocket == 0:
 		d.Find(upkeep.LevelWarning, "socket", "rm "+path, "%s is no socket", path)
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:

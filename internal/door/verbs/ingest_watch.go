@@ -99,7 +99,7 @@ func interruptible(ctx context.Context, c *line.Line, err error) error {
 	return err
 }
 
-// watchHint says what to do where the system watches no more.
+// watchHint says what to do if the system can watch no further directories.
 func watchHint(err error) error {
 	if !errors.Is(err, filewatch.ErrTooMany) {
 		return err

@@ -79,7 +79,7 @@ func (r *runner) Run(
 	return Failed(ctx, err)
 }
 
-// Failed is an error of an operation as its caller is told of it.
+// Failed returns an error of an operation in the form for its caller.
 func Failed(ctx context.Context, err error) (operation.Outcome, error) {
 	row, told := line.OutcomeOf(ctx, err), verb.FailureOf(ctx, err, true)
 	failed := &operation.Error{

@@ -30,7 +30,7 @@ const (
 // errReviewEnded is returned if a review is ended by Ctrl-C.
 var errReviewEnded = &operation.Error{Outcome: operation.Interrupted, Message: "nothing of the review was done"}
 
-// bindReview binds the verb that lists what is to be reviewed to what asks a terminal of each.
+// bindReview binds the verb that lists memories to review to questions on a terminal.
 func bindReview() *line.Bound {
 	v := reach.BindAs(remembering.Review, answers.Reviewed)
 	v.Around = func(ctx context.Context, c *line.Line, req any, run func(context.Context) error) error {
@@ -55,11 +55,11 @@ func reviewsHere(c *line.Line, q *remembering.ReviewRequest) bool {
 	return !slices.ContainsFunc([]string{"keep", "drop", "pin", "edit", "rest", "dry-run"}, q.Given)
 }
 
-// decision is what is to become of a memory: the name of a flag, "" for nothing, and the text of an edit.
+// decision is the fate of a memory: the name of a flag, "" for nothing, and the text of an edit.
 type decision struct{ flag, text string }
 
-// reviewAll asks of each memory what is to become of it, and gives the request the fields that say so. It reports
-// whether anything is to be done.
+// reviewAll asks about each memory, and gives the request the fields that say so. It reports
+// whether there is anything to do.
 func reviewAll(ctx context.Context, c *line.Line, q *remembering.ReviewRequest) (bool, error) {
 	reach.Capture(ctx, c, false)
 	got, err := listToReview(ctx, c, *q)
@@ -113,7 +113,7 @@ func reviewAll(ctx context.Context, c *line.Line, q *remembering.ReviewRequest) 
 	return true, nil
 }
 
-// listToReview returns what is to be reviewed.
+// listToReview returns the memories to review.
 func listToReview(ctx context.Context, c *line.Line, q remembering.ReviewRequest) (got *remembering.Reviewed, err error) {
 	dir, err := c.Dir()
 	if err != nil {

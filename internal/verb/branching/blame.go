@@ -20,7 +20,7 @@ type BlameRequest struct {
 	verb.AtRevision
 }
 
-// NamesGit is whether commits of git are to be named.
+// NamesGit reports whether to name commits of git.
 func (q *BlameRequest) NamesGit() bool { return q.Git }
 
 // Blamed tells for each field of a node which commit last set it.

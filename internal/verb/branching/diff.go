@@ -33,14 +33,14 @@ type ByWord struct {
 	WordDiff bool `op:"word-diff" doc:"mark the words that changed, [-removed-] and {+added+}"`
 }
 
-// Compared is what a difference is between.
+// Compared names the two sides of a difference.
 type Compared struct {
 	From  ipld.CID `json:"from" shape:"null"`
 	To    ipld.CID `json:"to" shape:"null"`
 	Stage string   `json:"stage,omitempty"`
 }
 
-// Differed is what differs between two states, item by item.
+// Differed lists the differences of two states, item by item.
 type Differed struct {
 	Compared
 	Nodes    verb.Each[state.NodeDiff] `json:"nodes"`
@@ -218,7 +218,7 @@ func (c *comparison) stat(ctx context.Context, types []string) (*DifferedStat, e
 }
 
 // differed returns the difference of nodes and edges of some types, or of all and of profiles. Its items
-// are to be taken in their order, nodes before edges, while the repository is open.
+// must be taken in their order, nodes before edges, while the repository is open.
 func (c *comparison) differed(ctx context.Context, types []string) (*Differed, error) {
 	out := &Differed{Compared: c.compared()}
 	if len(types) == 0 {

@@ -23,9 +23,9 @@ import (
 
 // LogRequest asks for the commits of a history.
 type LogRequest struct {
-	// Names are a revision or range and then a node, either of which may be left out.
+	// Names are a revision or range and then a node; either may be left out.
 	Names []string `op:",arg"`
-	// Node is what remote callers give in place of Names.
+	// Node is given by remote callers in place of Names.
 	Node string `op:",arg,remoteonly" doc:"a node by key, id, at least 4 digits of an id, or exact title"`
 	// Dash is how many of Names are before --, negative if that was not given.
 	Dash int `op:"-"`
@@ -47,7 +47,7 @@ type LogRequest struct {
 	verb.Params
 }
 
-// NamesGit is whether commits of git are to be named.
+// NamesGit reports whether to name commits of git.
 func (q *LogRequest) NamesGit() bool { return q.Git }
 
 // Signed is of verbs that tell of commits.
@@ -86,7 +86,7 @@ type Commit struct {
 	Profiles  []string     `json:"profiles,omitempty"` // that differ
 }
 
-// Signature is what a commit's signature is worth. Key and trust are null unless the signature holds.
+// Signature is the verdict on a commit's signature. Key and trust are null unless the signature holds.
 type Signature struct {
 	Signature commit.SignatureState `json:"signature" shape:"signed|untrusted|unsigned|revoked|bad"`
 	Key       verb.Text             `json:"key"`
@@ -220,7 +220,7 @@ func log(ctx context.Context, s *verb.Service, q *LogRequest, emit func(*Commit)
 	return nil
 }
 
-// leftOut reports whether a commit is not shown: one of vectors that nobody asked for, unless lines are drawn.
+// leftOut reports whether a commit is not shown: one of vectors that was not asked for, unless lines are drawn.
 func (q *LogRequest) leftOut(ctx context.Context, s *verb.Service, c *commit.Commit) bool {
 	unasked, err := s.Repo.Embeddings().Unasked(ctx, c)
 	return unasked && err == nil && !q.Graph // of a parent that is gone nothing is known
@@ -395,7 +395,7 @@ func (q *LogRequest) scope(ctx context.Context, s *verb.Service) (rev, node stri
 	return revs[0], node, nil
 }
 
-// isRevision reports whether a name is that of a revision or range; else it may be a node's.
+// isRevision reports whether a name means a revision or range; else it may be a node's.
 func isRevision(ctx context.Context, r *core.Repo, name string) (bool, error) {
 	if strings.HasPrefix(name, "key:") || strings.HasPrefix(name, "id:") {
 		return false, nil

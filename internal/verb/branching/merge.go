@@ -14,7 +14,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Integrating is what merge, revert and cherry-pick have in common.
+// Integrating has the fields that merge, revert and cherry-pick share.
 type Integrating struct {
 	Message string `op:",short=m,remote" doc:"what the commit is about; default: what was done"`
 	Expect  string `op:",remote" doc:"the {CID} of the commit that the branch must be at; else exit code 5"`
@@ -63,7 +63,7 @@ func (q *MergeRequest) FileNames() []string {
 	return []string{q.Take}
 }
 
-// Merged is what a merge, a revert or a cherry-pick did.
+// Merged is the result of a merge, a revert or a cherry-pick.
 type Merged struct {
 	Commit         ipld.CID         `json:"commit" shape:"null"`
 	FastForward    bool             `json:"fast_forward"`
@@ -273,7 +273,7 @@ func pendingOf(s *verb.Service, p *core.PendingMerge, kept []core.KeptCommit) *P
 	return out
 }
 
-// merged returns the form of a result. Where conflicts remain it is given as well as the error.
+// merged returns the form of a result. If conflicts remain it is returned with the error.
 func merged(s *verb.Service, res *merging.MergeResult, err error) (*Merged, error) {
 	var busy *core.InProgressError
 	if errors.As(err, &busy) {

@@ -140,7 +140,7 @@ var OpDiff = verb.Define(verb.Spec{
 	return out, nil
 })
 
-// Undone is what undo, redo and op restore did.
+// Undone is the result of undo, redo and op restore.
 type Undone struct {
 	Op      ipld.CID       `json:"op" shape:"null"` // null where nothing had to change
 	Did     string         `json:"did" shape:"undone|redone|restored"`
@@ -153,7 +153,7 @@ type Undone struct {
 	SkippedAll int                  `json:"skipped_all"`
 	Pushed     []history.PushedMove `json:"pushed"` // branches that lost commits which remotes have
 
-	// Passed is a purge that was passed over, 0 for none; Seq and Verb are what people call the operation.
+	// Passed is a purge that was passed over, 0 for none; Seq and Verb name the operation for people.
 	Passed uint64 `json:"_passed,omitempty"`
 	Seq    uint64 `json:"_seq,omitempty"`
 	Verb   string `json:"_verb,omitempty"`

@@ -17,7 +17,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// existsError says what is there already, where the system speaks of files.
+// existsError names what exists already; the system would speak of files.
 type existsError struct {
 	what string
 	err  error
@@ -49,7 +49,7 @@ type BranchThere struct {
 	Behind int      `json:"behind"` // commits that are there alone
 }
 
-// Gone is a branch or tag that is no more.
+// Gone is a removed branch or tag.
 type Gone struct {
 	Removed string   `json:"removed"`
 	Commit  ipld.CID `json:"commit"`
@@ -381,7 +381,7 @@ type Head struct {
 	Branch verb.Text `json:"branch"`              // null where it is on none
 	Commit ipld.CID  `json:"commit" shape:"null"` // null before the first
 
-	Staged string `json:"_staged,omitempty"` // the branch that something is staged for, where it is another one
+	Staged string `json:"_staged,omitempty"` // the branch that something is staged for, if it is another one
 }
 
 // Switch puts HEAD on another branch.
@@ -471,7 +471,7 @@ type ResetRequest struct {
 	verb.OnStage
 }
 
-// Staged is what a stage held.
+// Staged has the contents of a stage.
 type Staged struct {
 	Stage  string       `json:"stage"`
 	Staged bool         `json:"staged"` // whether anything was

@@ -33,7 +33,7 @@ type Status struct {
 	Changes []reading.ChangedItem `json:"changes"`
 	Merge   *Merging              `json:"merge,omitempty"` // in progress on the branch
 	Kept    []core.KeptCommit     `json:"kept"`            // for the branch
-	// Client is what the process is called in a database, where HEAD, the stage and merges are each client's own.
+	// Client is the name of the process in a database. There, HEAD, the stage and merges are each client's own.
 	Client string `json:"client,omitempty"`
 	// Following is the git branch that HEAD follows.
 	Following *Followed `json:"following,omitempty"`
@@ -273,7 +273,7 @@ func tips(ctx context.Context, r *core.Repo) ([]ipld.CID, error) {
 	return found, nil
 }
 
-// Followed is what HEAD follows.
+// Followed names the branch that HEAD follows.
 type Followed struct {
 	Work   string    `json:"work"`                             // the git work tree
 	Git    verb.Text `json:"git"`                              // its branch; null where that is not known

@@ -41,7 +41,7 @@ type Watched struct {
 	Redoes   ipld.CID       `json:"redoes" shape:"null"`
 }
 
-// BranchMoved is what the move of a branch did. Nodes and Edges are absent if there is nothing to
+// BranchMoved is the effect of a move of a branch. Nodes and Edges are absent if there is nothing to
 // compare with: the branch is new and did not begin with its first commit.
 type BranchMoved struct {
 	Branch  string        `json:"branch"`
@@ -60,7 +60,7 @@ type ChangedItems struct {
 }
 
 // WatchBegun names the operation whose followers are told. It comes first, and is no answer for programs:
-// it is what a watch goes on from that ended before an operation was told.
+// a watch that ended before an operation was told continues from it.
 type WatchBegun struct {
 	Begin string `json:"begin"` // 0 for none
 	Seq   uint64 `json:"seq"`

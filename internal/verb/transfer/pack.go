@@ -32,7 +32,7 @@ type PackSendRequest struct {
 	verb.Params
 }
 
-// PackSent is what a pack holds.
+// PackSent describes a pack.
 type PackSent struct {
 	File  string `json:"file"`
 	Bytes int64  `json:"bytes"`
@@ -53,7 +53,7 @@ type PackTakeRequest struct {
 
 func (q *PackTakeRequest) Into(w *verb.Writing) { w.DryRun = q.DryRun }
 
-// PackTaken is what became of a pack.
+// PackTaken is the result of taking in a pack.
 type PackTaken struct {
 	remote.Taken
 	DryRun bool `json:"dry_run"`
@@ -65,7 +65,7 @@ const (
 	anyCommit = "any"
 )
 
-// PackRefs, PackSend and PackTake are what a transfer between two repositories is made of; PackRedactions
+// PackRefs, PackSend and PackTake make up a transfer between two repositories; PackRedactions
 // and PackRedact bring what was erased.
 var (
 	PackRefs = verb.Define(verb.Spec{

@@ -26,7 +26,7 @@ type PackRedactionsAnswer struct {
 	More       bool            `json:"more"`
 }
 
-// ToldRedaction is an erased block and what others are told of it.
+// ToldRedaction is an erased block and what is reported about it.
 type ToldRedaction struct {
 	CID    ipld.CID   `json:"cid"`
 	What   string     `json:"what" shape:"node|content|embedding|digest|query|message|edge|mark"`
@@ -49,7 +49,7 @@ type PackRedactRequest struct {
 // write lets nothing be written that is not confirmed.
 func (q *PackRedactRequest) Into(w *verb.Writing) { w.DryRun = !q.Yes }
 
-// PackRedacted is what became of redactions.
+// PackRedacted is the result of taking in redactions.
 type PackRedacted struct {
 	care.AcceptedRedactions
 	DryRun bool `json:"dry_run"`

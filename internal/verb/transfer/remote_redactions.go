@@ -30,13 +30,13 @@ type RemoteRedactionsRequest struct {
 	verb.Actor
 }
 
-// Quarantine is what remotes say was erased.
+// Quarantine lists redactions that remotes report.
 type Quarantine struct {
 	Remote     verb.Text     `json:"remote"` // null for all
 	Redactions []Quarantined `json:"redactions"`
 }
 
-// Quarantined is a redaction that a remote told of.
+// Quarantined is a redaction that a remote reported.
 type Quarantined struct {
 	Remote   verb.Text       `json:"remote"`
 	Decision remote.Decision `json:"decision" shape:"waiting|rejected|accepted"`
@@ -44,7 +44,7 @@ type Quarantined struct {
 	ToldRedaction
 }
 
-// QuarantineDecided is what became of redactions.
+// QuarantineDecided is the result of a decision about redactions.
 type QuarantineDecided struct {
 	Remote         string     `json:"remote"`
 	Erased         []ipld.CID `json:"erased"`
@@ -72,7 +72,7 @@ var RemoteRedactions = verb.Define(verb.Spec{
 	Answers: []any{Quarantine{}, QuarantineDecided{}},
 }, remoteRedactions)
 
-// NeedsRight reports whether it is said what becomes of what comes later, which is kept beside the repository.
+// NeedsRight reports whether it is said what becomes of what comes later, which is kept outside the repository.
 func (q *RemoteRedactionsRequest) NeedsRight() bool { return q.Always || q.Ask }
 
 // Check refuses what makes no sense.
@@ -146,7 +146,7 @@ func remoteNames(dir string) (names []string, err error) {
 	return names, err
 }
 
-// decide accepts or rejects what one remote told of.
+// decide accepts or rejects what one remote reported.
 func (q *RemoteRedactionsRequest) decide(
 	ctx context.Context, s *verb.Service, dir string, names []string,
 ) (*QuarantineDecided, error) {

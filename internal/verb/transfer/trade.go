@@ -33,7 +33,7 @@ type ExportRequest struct {
 	verb.Params
 }
 
-// Exported is what an export wrote.
+// Exported is the result of an export.
 type Exported struct {
 	File string `json:"file"`
 	exchange.ExportResult
@@ -205,7 +205,7 @@ type ImportRequest struct {
 
 func (q *ImportRequest) Into(w *verb.Writing) { w.DryRun = q.DryRun }
 
-// Imported is what an import did.
+// Imported is the result of an import.
 type Imported struct {
 	exchange.ImportResult
 	NoChange bool             `json:"no_change"`
