@@ -110,6 +110,7 @@ func newClient(name string, redirects []string) (string, error) {
 		_, n := utf8.DecodeLastRuneInString(name)
 		name = name[:len(name)-n]
 	}
+	name = strings.TrimSpace(name) // clientOf must make the same of it
 	if name == "" {
 		name = "a client without a name"
 	}
