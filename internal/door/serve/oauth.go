@@ -24,15 +24,14 @@ const (
 
 // Errors of OAuth: RFC 6749 and RFC 7591.
 const (
-	oauthInvalid    = "invalid_request"
-	oauthGrant      = "invalid_grant"
-	oauthClient     = "invalid_client"
-	oauthType       = "unsupported_grant_type"
-	oauthTarget     = "invalid_target"
-	oauthMetadata   = "invalid_client_metadata"
-	oauthServer     = "server_error"
-	oauthDenied     = "access_denied"
-	oauthNoResponse = "unsupported_response_type"
+	oauthInvalid  = "invalid_request"
+	oauthGrant    = "invalid_grant"
+	oauthClient   = "invalid_client"
+	oauthType     = "unsupported_grant_type"
+	oauthTarget   = "invalid_target"
+	oauthMetadata = "invalid_client_metadata"
+	oauthServer   = "server_error"
+	oauthDenied   = "access_denied"
 )
 
 // serveOAuth answers clients that want to sign in. None of it needs a token, and nothing asks another server.
@@ -238,7 +237,7 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if wrong := s.checkAuthorize(query); wrong != nil {
-		s.answerClient(w, r, to, query.Get("state"), url.Values{"error": {wrong.Code}, "error_description": {wrong.Description}})
+		s.refuse(w, r, wrong) // anybody may register, so only the owner sends the browser to a client
 		return
 	}
 	ask := signIn{Client: c.Name, Host: hostOf(to), Writes: grantScope(query.Get("scope")) == operation.Writes.String(), Fields: map[string]string{}}
@@ -263,14 +262,14 @@ func hostOf(s string) string {
 }
 
 // checkAuthorize checks what a client asks for.
-func (s *Server) checkAuthorize(query url.Values) *oauthError {
+func (s *Server) checkAuthorize(query url.Values) *problem {
 	switch {
 	case query.Get("response_type") != "code":
-		return &oauthError{oauthNoResponse, "response_type: want code"}
+		return badRequest("response_type: want code")
 	case query.Get("code_challenge_method") != "S256" || !isChallenge(query.Get("code_challenge")):
-		return &oauthError{oauthInvalid, "code_challenge: want PKCE with S256"}
+		return badRequest("code_challenge: want PKCE with S256")
 	case !s.cfg.OAuth.isResource(query.Get("resource")):
-		return &oauthError{oauthTarget, "resource: this server is " + s.cfg.OAuth.resource()}
+		return badRequest("resource: this server is %s", s.cfg.OAuth.resource())
 	}
 	return nil
 }
