@@ -75,13 +75,19 @@ func CheckOAuthURL(s string) (string, error) {
 	switch {
 	case err != nil:
 		return "", err
-	case u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+	case !isPlainHost(u) || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		return "", fmt.Errorf("%q is not the address of a server: want https://HOST", brief(s))
 	case u.Scheme != "https" && !(u.Scheme == "http" && isLoopback(u.Hostname())):
 		return "", fmt.Errorf("%q is not https", brief(s))
 	}
 	return u.Scheme + "://" + strings.ToLower(u.Host), nil
 }
+
+// hostBytes are the bytes of names, addresses and ports.
+const hostBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._:[]"
+
+// isPlainHost reports whether the host of a URL is ASCII, so that it looks like itself alone.
+func isPlainHost(u *url.URL) bool { return u.Hostname() != "" && strings.Trim(u.Host, hostBytes) == "" }
 
 func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
@@ -155,9 +161,15 @@ func clientOf(id string) *client {
 // checkRedirect accepts https, and http of the machine that the browser runs on.
 func checkRedirect(s string) error {
 	u, err := url.Parse(s)
-	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || strings.Contains(s, "#") ||
+	if err != nil || !isPlainHost(u) || u.User != nil || strings.Contains(s, "#") ||
 		u.Scheme != "https" && !(u.Scheme == "http" && isLoopback(u.Hostname())) {
 		return fmt.Errorf("redirect_uris: %q is not https, and not http of this machine", brief(s))
+	}
+	query := u.Query()
+	for _, name := range []string{"code", "error", "error_description", "iss", "state"} {
+		if query.Has(name) {
+			return fmt.Errorf("redirect_uris: %q has the parameter %s of an answer", brief(s), name)
+		}
 	}
 	return nil
 }
