@@ -151,12 +151,17 @@ func oauthForm(w http.ResponseWriter, r *http.Request) (url.Values, *oauthError)
 	if err := r.ParseForm(); err != nil || len(r.PostForm) == 0 {
 		return nil, &oauthError{oauthInvalid, "want a body of the type " + mediaForm}
 	}
-	for name, values := range r.PostForm {
+	return r.PostForm, givenOnce(r.PostForm)
+}
+
+// givenOnce refuses a parameter that is given twice: what stands in front of the server may take the other one.
+func givenOnce(form url.Values) *oauthError {
+	for name, values := range form {
 		if len(values) > 1 {
-			return nil, &oauthError{oauthInvalid, brief(name) + " is given twice"}
+			return &oauthError{oauthInvalid, brief(name) + " is given twice"}
 		}
 	}
-	return r.PostForm, nil
+	return nil
 }
 
 // tokenAnswer is the answer of RFC 6749.
@@ -187,7 +192,8 @@ func (s *Server) giveToken(w http.ResponseWriter, r *http.Request) (any, *oauthE
 	switch form.Get("grant_type") {
 	case "authorization_code":
 		c := s.cfg.OAuth.take(form.Get("code"), now)
-		if c == nil || c.client != id || c.redirect != form.Get("redirect_uri") || !proves(form.Get("code_verifier"), c.challenge) {
+		to := form.Get("redirect_uri") // OAuth 2.1 clients need not repeat it
+		if c == nil || c.client != id || to != "" && to != c.redirect || !proves(form.Get("code_verifier"), c.challenge) {
 			return nil, &oauthError{oauthGrant, "the code is unknown, used, too old or another client's"}
 		}
 		got, err = s.cfg.OAuth.grant(r.Context(), random{s.ids}, c, now)
@@ -223,12 +229,13 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	query := r.URL.Query()
+	wrong := givenOnce(query)
 	if r.Method == http.MethodPost {
-		var wrong *oauthError
-		if query, wrong = oauthForm(w, r); wrong != nil {
-			s.refuse(w, r, badRequest("%s", wrong.Description))
-			return
-		}
+		query, wrong = oauthForm(w, r)
+	}
+	if wrong != nil {
+		s.refuse(w, r, badRequest("%s", wrong.Description))
+		return
 	}
 	c := clientOf(query.Get("client_id"))
 	to := query.Get("redirect_uri")
@@ -236,8 +243,8 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, badRequest("client_id and redirect_uri: no client is registered so"))
 		return
 	}
-	if wrong := s.checkAuthorize(query); wrong != nil {
-		s.refuse(w, r, wrong) // anybody may register, so only the owner sends the browser to a client
+	if p := s.checkAuthorize(query); p != nil {
+		s.refuse(w, r, p) // anybody may register, so only the owner sends the browser to a client
 		return
 	}
 	ask := signIn{Client: c.Name, Host: hostOf(to), Writes: grantScope(query.Get("scope")) == operation.Writes.String(), Fields: map[string]string{}}
@@ -284,6 +291,10 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request, form url.Values,
 		return
 	case "write":
 		scope = grantScope(form.Get("scope"))
+	case "read":
+	default:
+		s.refuse(w, r, badRequest("answer: want write, read or refuse"))
+		return
 	}
 	if after := s.rates.take(unknown); after > 0 {
 		s.refuse(w, r, tooMany(after))
@@ -323,15 +334,14 @@ func (s *Server) answerClient(w http.ResponseWriter, r *http.Request, to, state 
 		s.refuse(w, r, badRequest("redirect_uri: not a URL"))
 		return
 	}
-	query := u.Query()
-	for name := range answer {
-		query.Set(name, answer.Get(name))
-	}
 	if state != "" {
-		query.Set("state", state)
+		answer.Set("state", state)
 	}
-	query.Set("iss", s.cfg.OAuth.URL) // RFC 9207: who answers
-	u.RawQuery = query.Encode()
+	answer.Set("iss", s.cfg.OAuth.URL) // RFC 9207: who answers
+	if u.RawQuery != "" {
+		u.RawQuery += "&"
+	}
+	u.RawQuery += answer.Encode() // what the client registered stays as it is
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	http.Redirect(w, r, u.String(), http.StatusSeeOther)

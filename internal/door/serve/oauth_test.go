@@ -264,6 +264,19 @@ func TestSignInRefused(t *testing.T) {
 			t.Errorf("%v: a code that failed was taken: %s", change, r.text)
 		}
 	}
+	for _, answer := range []string{"", "admin"} {
+		if r, _ := f.decides(owner, answer); r.StatusCode != 400 || r.Header.Get("Location") != "" {
+			t.Errorf("answer %q: %d to %s", answer, r.StatusCode, r.Header.Get("Location"))
+		}
+	}
+	for name, values := range f.wants() {
+		twice := f.wants()
+		twice.Add(name, values[0])
+		if r, _ := f.sent("GET", authorizePath, twice); r.StatusCode != 400 {
+			t.Errorf("%s twice: %d", name, r.StatusCode)
+		}
+	}
+	f.want(f.token("authorization_code", "code", f.code(owner, "read"), "code_verifier", testVerifier), 200, "") // as OAuth 2.1 has it
 	old := f.code(owner, "write")
 	f.clock.move(grantCodeTime)
 	f.want(f.token("authorization_code", append([]string{"code", old}, right...)...), 400, "")
@@ -279,7 +292,9 @@ func TestSignInRefused(t *testing.T) {
 func TestRegister(t *testing.T) {
 	for _, s := range []string{
 		"", "x", "http://example.org/cb", "javascript:alert(1)", "https://a.example/#x", "https://u:p@a.example/", "https:///x", "ftp://a/",
-		"https://a.example/" + strings.Repeat("x", maxClientID),
+		"https://a.example/" + strings.Repeat("x", maxClientID), "https://:80/", "https://a.example\\@b.example/", "https://a%2eb/",
+		"https://cl\u0430ude.ai/cb", "https://a<b>.example/", "https://a\u202eb.example/", "http://localhost.example/",
+		"https://a.example/?code=x", "https://a.example/?y=1&state=x", "https://a.example/?error", "https://a.example/?iss=https://b.example",
 	} {
 		if id, err := newClient("x", []string{s}); err == nil {
 			t.Errorf("%q: %s", s, id)
@@ -302,7 +317,7 @@ func TestRegister(t *testing.T) {
 	}
 	for s, want := range map[string]string{
 		"https://a.example/": "https://a.example", "https://A.example:8443": "https://a.example:8443", "http://127.0.0.1:7": "http://127.0.0.1:7",
-		"http://a.example": "", "https://a.example/x": "", "https://a.example?": "", "https://u@a.example": "", "a.example": "", "": "",
+		"http://a.example": "", "https://a.example/x": "", "https://a.example?": "", "https://u@a.example": "", `https://a"b`: "", "https://:80": "", "a.example": "", "": "",
 	} {
 		if got, err := CheckOAuthURL(s); got != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %q, %v", s, got, err)
@@ -361,6 +376,22 @@ func TestRegisterName(t *testing.T) {
 		f.want(r, 201, "")
 		if got := member(t, r.text, "client_name"); got != want || clientOf(member(t, r.text, "client_id")) == nil {
 			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestSignInKeepsQuery returns to a client whose address has a query, and changes none of it.
+func TestSignInKeepsQuery(t *testing.T) {
+	f := withOAuth(t)
+	owner := f.keep.make(t, "me", "write", nil)
+	for _, to := range []string{"https://a.example/cb", "https://a.example/cb?z=1&a=%2f&flag&x;y=%zz", "http://[::1]:7/cb?q"} {
+		id, err := newClient("x", []string{to})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, back := f.decides(owner, "read", "client_id", id, "redirect_uri", to)
+		if !strings.HasPrefix(r.Header.Get("Location"), to) || back.Get("code") == "" || len(back["iss"]) != 1 {
+			t.Errorf("%s: %d to %s", to, r.StatusCode, r.Header.Get("Location"))
 		}
 	}
 }
