@@ -151,7 +151,7 @@ func TestAutoSync(t *testing.T) {
 	w.ok("laptop", "sync", "--auto", "on")
 	defer w.ended("laptop")
 	w.edit("laptop", "Cy is on call")
-	rounds := effort.Pick(1, 60, 60)
+	rounds := effort.Pick(1, 8, 60)
 	for range rounds {
 		w.write("laptop") // what is written last before the desk is gone is synced once it is back
 		w.until(": synced ", "laptop", "status")
