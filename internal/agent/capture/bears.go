@@ -8,7 +8,7 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// enough is what the words that a prompt shares with a memory must be worth for the memory to bear on it: one rare
+// enough is the least worth of the words that a prompt shares with a memory that bears on it: one rare
 // word, or two that are not common.
 const enough = 2
 

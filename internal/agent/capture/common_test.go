@@ -15,7 +15,7 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write common.txt")
 
-// commonOf returns what common.txt is to be: the words among the first tokens of o200k.
+// commonOf returns the expected common.txt: the words among the first tokens of o200k.
 func commonOf(t *testing.T) string {
 	t.Helper()
 	vocabulary := codec.NewO200kBase()

@@ -35,7 +35,7 @@ type DrainOptions struct {
 	Keep   Keep  // what stays in sight
 }
 
-// Drained is what became of the spool.
+// Drained is the result of draining the spool.
 type Drained struct {
 	Commit   *core.CommitResult `json:"-"`        // nil where nothing was to commit
 	Sessions int                `json:"sessions"` // in which something was said
@@ -43,7 +43,7 @@ type Drained struct {
 	Redacted int                `json:"redacted"` // credentials that were taken out
 	Left     int                `json:"left"`     // entries that are left for another run
 	Retired  int                `json:"retired"`  // turns that are no longer in sight
-	Read     int                `json:"-"`        // transcripts of which something was read
+	Read     int                `json:"-"`        // transcripts that were read in part or whole
 }
 
 // Drain takes in what the spool names, in one commit, and removes the entries once that is durable. What cannot
@@ -95,7 +95,7 @@ func (d *Drained) Add(other *Drained) {
 	d.Read += other.Read
 }
 
-// readAll reads the transcripts of entries, as far as the bytes go.
+// readAll reads the transcripts of entries, up to a number of bytes.
 func readAll(ctx context.Context, names []string, opt DrainOptions) (list []*reading, left int, err error) {
 	bytes := opt.Bytes
 	if bytes == 0 {
@@ -111,7 +111,7 @@ func readAll(ctx context.Context, names []string, opt DrainOptions) (list []*rea
 		}
 		e, err := readEntry(opt.Dir, name)
 		if err != nil || e == nil {
-			continue // it is of another user, or was taken by another process
+			continue // it belongs to another user, or was taken by another process
 		}
 		read, err := e.read(opt.Redact, bytes, seen)
 		switch {

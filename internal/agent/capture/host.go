@@ -30,7 +30,7 @@ const (
 	Cline      Host = "cline"
 )
 
-// Event is what a host tells a hook of.
+// Event is an event that a host reports to a hook.
 type Event string
 
 // The events.
@@ -93,7 +93,7 @@ func MaxInput(host string) int64 {
 // ErrInput is returned for what is not JSON of a host.
 var ErrInput = errors.New("not what a host says")
 
-// Call is what a host says to a hook.
+// Call is a host's message to a hook.
 type Call struct {
 	Host       Host
 	Event      Event

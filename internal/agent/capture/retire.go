@@ -32,10 +32,10 @@ const (
 // Keep says which turns stay in sight.
 type Keep struct {
 	Days  int   // that turns are kept; 0 for all
-	Bytes int64 // of the texts of turns, the newest of which are kept, by whole days; 0 for all
+	Bytes int64 // of the texts of turns: the newest are kept, by whole days; 0 for all
 }
 
-// Retirement is how far the turns were looked through for what is to be retired. It goes through all nodes in rounds,
+// Retirement is how far the turns were searched for turns to retire. It goes through all nodes in rounds,
 // at most one a day: the first counts sizes, and what it finds too much the next retires. What is older than Until was
 // looked at once, so that a turn that is restored stays.
 type Retirement struct {
@@ -171,7 +171,7 @@ func textSize(n *graph.Node) int64 {
 	return size
 }
 
-// Retired is what was retired.
+// Retired counts what was retired.
 type Retired struct {
 	Turns  int
 	Commit *core.CommitResult // nil if nothing was to commit

@@ -78,7 +78,7 @@ func EntryOf(c *Call, roots ...string) (*SpoolEntry, error) {
 }
 
 // talkEnding ends the names of conversations that were said to a hook, since their host has no file of them. The rest
-// of the name is that of the entry and a hash of what is in it, so that another one never takes its place.
+// of the name has the name of the entry and a hash of what is in it, so that another one never takes its place.
 const talkEnding = ".talk"
 
 // NoteTalk keeps the conversation of a call in the spool of dir, a .mnem, until it is taken in, and returns the entry.
@@ -240,8 +240,8 @@ func (s *spooled) wait() error {
 	return write(path, s.data)
 }
 
-// readEntry reads an entry, nil if it was removed meanwhile. One that is damaged is removed: nothing says which
-// session it is of, and the next hook of that writes it anew. So is one of a session that is private.
+// readEntry reads an entry, nil if it was removed in the meantime. One that is damaged is removed: nothing says which
+// session it is of, and the next hook of that session writes it again. So is one of a session that is private.
 func readEntry(dir, name string) (*spooled, error) {
 	s := &spooled{SpoolEntry: new(SpoolEntry), path: filepath.Join(dir, SpoolDir, name)}
 	var err error
@@ -261,7 +261,7 @@ func readEntry(dir, name string) (*spooled, error) {
 	return s, err
 }
 
-// privateEnding ends the names of the files that say of which sessions nothing is noted. They are empty.
+// privateEnding ends the names of the files of sessions that are not noted. They are empty.
 const privateEnding = ".private"
 
 // MarkPrivate has nothing be noted of a session any more, and forgets what was noted of it and not taken in yet. It
@@ -300,7 +300,7 @@ func isPrivate(path string) (bool, error) {
 	return err == nil, err
 }
 
-// done removes the entry, unless a hook wrote it anew, and the conversation that was said to one.
+// done removes the entry, unless a hook wrote it again, and the conversation that was said to one.
 func (s *spooled) done(ctx context.Context) error {
 	if strings.HasSuffix(s.Transcript, talkEnding) && s.Root == filepath.Dir(s.path) {
 		if err := os.Remove(filepath.Join(s.Root, s.Transcript)); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -32,7 +32,7 @@ const (
 	maxToldFiles = 64
 )
 
-// Told is what a hook gave an agent, one line of a file.
+// Told records what a hook gave an agent, one line of a file.
 type Told struct {
 	V       int        `json:"v"`
 	Time    graph.Time `json:"time"`

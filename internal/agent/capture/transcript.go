@@ -74,11 +74,11 @@ func sums(in io.ReaderAt, n int64) (head, tail string, err error) {
 	return head, tail, err
 }
 
-// reading is what was read of one transcript.
+// reading holds the part of one transcript that was read.
 type reading struct {
 	*spooled
 	next  resumePoint
-	more  bool // whether the reading ended before what is to be read
+	more  bool // whether the reading ended early
 	later bool // whether the file has grown since the turn ended
 	turns []turn
 	// rest are the changes that belong to no turn: those of the session.

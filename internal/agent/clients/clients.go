@@ -31,7 +31,7 @@ type Machine struct {
 	Has func(program string) bool
 }
 
-// Setup is what is written into files.
+// Setup says what to write into files.
 type Setup struct {
 	Name  string        // of the entry
 	Entry ServerCommand // whose program hooks run too
@@ -45,7 +45,7 @@ type Client struct {
 	// Here is whether it starts servers in the directory of the project, or says which folders it has open when
 	// they ask, so that one entry does for all projects.
 	Here bool
-	// Folder is what the client replaces by the directory of the project, "" for nothing.
+	// Folder is replaced by the client with the directory of the project; "" for none.
 	Folder string
 	entryFormat
 	path  func(Machine, Level) string

@@ -226,7 +226,7 @@ func TestWriteKeepsLinksModesAndBackups(t *testing.T) {
 	}
 	// The file changed after the other edit of it was computed: that is made upon what is there now.
 	if backup, err := other.Write(t.Context()); err != nil || backup != "" || other.Changed() {
-		t.Errorf("an edit that another made meanwhile: %q, %v, %q", backup, err, other.New)
+		t.Errorf("an edit that another made in between: %q, %v, %q", backup, err, other.New)
 	}
 }
 

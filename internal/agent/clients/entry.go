@@ -2,7 +2,7 @@ package clients
 
 import "fmt"
 
-// ServerCommand is what starts a server.
+// ServerCommand starts a server.
 type ServerCommand struct {
 	Command string
 	Args    []string
@@ -11,10 +11,10 @@ type ServerCommand struct {
 // entryFormat writes the entry that starts the server, under a section and a name.
 type entryFormat struct {
 	section string
-	typed   bool // whether entries say that they are of the type stdio
+	typed   bool // whether entries have the type stdio
 	tools   bool // whether entries list the tools that an agent may use: all
 	toml    bool
-	local   bool // whether entries say that they are of the type local, and have program and arguments in one list
+	local   bool // whether entries have the type local, and program and arguments in one list
 }
 
 func (f entryFormat) fields(e ServerCommand) object {

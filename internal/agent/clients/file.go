@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// Backup is what the name of the file before an edit ends with.
+	// Backup ends the name of the file before an edit.
 	Backup = ".mnem-backup"
 	// maxFile bounds a configuration in bytes: Claude Code keeps much in its own.
 	maxFile = 64 << 20
@@ -55,7 +55,7 @@ func (c *FileEdit) Write(ctx context.Context) (backup string, err error) {
 	opt := filestate.EditOptions{Limit: maxFile, KeepMode: true, NewMode: c.mode}
 	opt.Before = func(target string, was []byte, mode fs.FileMode) error {
 		backup = ""
-		if was == nil || next == nil || c.ours(was) { // the backup is of the file without anything of ours
+		if was == nil || next == nil || c.ours(was) { // the backup has the file without any part of ours
 			return nil
 		}
 		backup = target + Backup
@@ -102,7 +102,7 @@ func (c *FileEdit) Undo(ctx context.Context) error {
 	return err
 }
 
-// dropDirs removes the directories between Root and a file that has gone, as far as they are empty.
+// dropDirs removes the directories between Root and a removed file, if they are empty.
 func (c *FileEdit) dropDirs() {
 	for dir := filepath.Dir(c.Path); c.Root != "" && dir != c.Root; dir = filepath.Dir(dir) {
 		in, err := filepath.Rel(c.Root, dir)

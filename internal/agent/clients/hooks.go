@@ -45,7 +45,7 @@ var (
 		{"SessionStart", sessionStart}, {"BeforeAgent", prompt}, {"AfterAgent", stop}, {"PreCompress", compact},
 		{"SessionEnd", sessionEnd},
 	}}
-	// What Cursor would say at other events is of no use: its transcripts are not read.
+	// Other events of Cursor are not needed: its transcripts are not read.
 	cursorHooks = hookFormat{host: "cursor", flat: true, power: true, events: []hookEvent{
 		{"sessionStart", sessionStart}, {"beforeSubmitPrompt", prompt}, {"preCompact", compact},
 	}}
@@ -77,7 +77,7 @@ func (f hookFormat) command(s Setup, event string) string {
 	return word + " hook " + f.host + " " + event
 }
 
-// fields are what a command says.
+// fields returns the fields of a command.
 func (f hookFormat) fields(command string, s Setup) object {
 	switch {
 	case f.shells:
@@ -207,7 +207,7 @@ func matched(item *value) bool {
 }
 
 // setEvent returns a file whose event has our command. One that is there says afterwards what it would say if it
-// were written anew, by the same spelling of the event, and what else it has stays; one that runs for some of the events alone is moved.
+// were written again, by the same spelling of the event, and what else it has stays; one that runs for some of the events alone is moved.
 func (f hookFormat) setEvent(text []byte, e hookEvent, s Setup) ([]byte, error) {
 	text, err := f.removeIf(text, nil, s, func(p hookPlace, _ bool) bool { return p.name == e.name && p.matched })
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
-// hookFormats are those of all clients.
+// hookFormats returns the formats of all clients.
 func hookFormats() map[string]hookFormat {
 	out := map[string]hookFormat{}
 	for _, c := range All() {
@@ -79,7 +79,7 @@ func TestHooksRestore(t *testing.T) {
 	}
 }
 
-// TestHooksUpdated writes anew whatever a command of ours says otherwise than it would, and leaves a user's alone.
+// TestHooksUpdated rewrites commands of ours that are out of date, and leaves a user's alone.
 func TestHooksUpdated(t *testing.T) {
 	s := Setup{Name: name, Entry: mnem}
 	mine := `{"type": "command", "command": "mine", "timeout": 1}`

@@ -116,8 +116,8 @@ func place(text []byte, from *hujson.Value) (*value, error) {
 	return v, nil
 }
 
-// placeMember adds the next member, which begins with first, its name or the value itself. after is
-// what comes between the last member and the closing bracket.
+// placeMember adds the next member, which begins with first, its name or the value itself. after
+// comes between the last member and the closing bracket.
 func (v *value) placeMember(text []byte, key string, first, from *hujson.Value, after hujson.Extra) (err error) {
 	m := member{key: key, start: first.StartOffset, comma: -1}
 	m.prev, m.line = behind(m.start-len(first.BeforeExtra), first.BeforeExtra)

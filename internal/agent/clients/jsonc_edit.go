@@ -74,7 +74,7 @@ func addJSON(text []byte, path []string, name string, v any) ([]byte, error) {
 		kind = '['
 	}
 	if in.kind != kind {
-		return nil, fmt.Errorf("%w: %s is of another kind", ErrDamaged, strings.Join(append([]string{"the root"},
+		return nil, fmt.Errorf("%w: %s has another kind", ErrDamaged, strings.Join(append([]string{"the root"},
 			path[:n]...), "."))
 	}
 	return apply(text, insert(text, in, name, v, step(text, root))...), nil

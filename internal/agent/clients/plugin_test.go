@@ -17,7 +17,7 @@ func openCodePlugin(t *testing.T) (c Client, root, path string) {
 	return c, c.Root(m, User), c.HooksPath(m, User)
 }
 
-// TestPlugin: a module is written once, names the program whatever its path has, and is written anew where it runs
+// TestPlugin: a module is written once, names the program whatever its path has, and is written again if it runs
 // another one.
 func TestPlugin(t *testing.T) {
 	c, root, path := openCodePlugin(t)

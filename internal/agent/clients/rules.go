@@ -15,7 +15,7 @@ import (
 	"github.com/mnem-project/mnem/internal/base/pattern"
 )
 
-// rulesText is what agents are told of the memory: when to ask it, what to keep in it.
+// rulesText tells agents when to ask the memory and what to keep in it.
 //
 //go:embed rules.md
 var rulesText string
