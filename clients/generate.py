@@ -31,8 +31,8 @@ FIRST_FORM = {"commit", "remember", "remember_batch"}
 # Verbs with several forms of answers: the names of the forms after the first.
 FORMS = {
     "branch": ["BranchRemoved"],
+    "config_cues": ["CuesWritten"],
     "consolidate": ["ConsolidateDone"],
-    "cues": ["CuesWritten"],
     "diff": ["DiffStat"],
     "ls": ["LsEdges"],
     "merge": ["MergeState"],

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/memory/sources"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
@@ -100,14 +101,23 @@ func firstFiles(w *world, paths map[string]string, verb, text string) (files []s
 
 // pathsOf returns the files that the nodes of the newest commit come from, by ids.
 func pathsOf(w *world) map[string]string {
-	out, _ := w.run(0, "sources", "--json", "--limit", "0")
-	var list struct{ Sources []struct{ Node, Path string } }
-	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list.Sources) == 0 {
-		w.t.Fatalf("%d sources, %v", len(list.Sources), err)
+	out, _ := w.run(0, "ls", "--sources", "--all-types", "--json", "--limit", "0")
+	var list struct {
+		Nodes []struct {
+			ID      string
+			Sources []string
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list.Nodes) == 0 {
+		w.t.Fatalf("%d sources, %v", len(list.Nodes), err)
 	}
 	paths := map[string]string{}
-	for _, s := range list.Sources {
-		paths[s.Node] = s.Path
+	for _, n := range list.Nodes {
+		source, err := sources.Parse(n.Sources[0])
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		paths[n.ID] = source.Path
 	}
 	return paths
 }

@@ -26,7 +26,7 @@
 // moved, then texts that are alike by half of their words under the same heading. So keys depend on the history of a
 // file; what is stored never does on the clock.
 //
-// If a chunk was is its source, with the lines that it had when its text last changed: 'mnem sources diff'
+// If a chunk was is its source, with the lines that it had when its text last changed: 'mnem sources'
 // finds lines that moved since.
 //
 // # Who does what

@@ -163,9 +163,10 @@ func special() []scenario {
 			if !strings.Contains(url, "://") {
 				url = fileURL(url)
 			}
-			w.ok("a", append([]string{"backup", url}, w.encrypt...)...)
+			w.ok("a", append([]string{"remote", "add", "safe", url}, w.encrypt...)...)
+			w.ok("a", "push", "safe", "--all", "--tags", "--sessions")
 			w.run(0, "a", `{"node":{"key":"one","type":"N","summary":"amended"}}`, "commit", "--amend", "-m", "x", "-")
-			w.ok("a", "backup", url)
+			w.ok("a", "push", "safe", "--all", "--tags", "--sessions", "--force-with-lease")
 			w.ok("b", "clone", url, ".")
 			w.same("main", "a", "b", "hub")
 			if w.at("b", "refs/tags/v1") != w.at("a", "refs/tags/v1") || w.at("b", "refs/remotes/origin/heads/side") == "" {

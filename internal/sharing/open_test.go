@@ -125,7 +125,7 @@ func TestReadsWriteNothing(t *testing.T) {
 		return names
 	}
 	for _, args := range [][]string{
-		{"push", "--dry-run"}, {"fetch", "--dry-run"}, {"sync", "--dry-run"}, {"backup", "../a.car"}, {"remote", "list"},
+		{"push", "--dry-run"}, {"fetch", "--dry-run"}, {"sync", "--dry-run"}, {"export", "--all", "-o", "../a.car"}, {"remote", "list"},
 	} {
 		before := files()
 		w.ok("a", args...)

@@ -85,6 +85,7 @@ export interface Arguments {
     limit?: number;
     now?: string;
     sort?: string;
+    sources?: boolean;
     type?: string[];
     where?: string[];
   };

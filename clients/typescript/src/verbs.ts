@@ -136,6 +136,39 @@ export interface CommitAnswer {
   warnings?: SecretWarning[];
 }
 
+export interface ConfigCuesNode {
+  cues: string[];
+  id: string;
+  key: string | null;
+  summary: string | null;
+  type: string;
+}
+
+export interface ConfigCuesAnswer {
+  commit: string | null;
+  next: string | null;
+  nodes: ConfigCuesNode[];
+}
+
+export interface CuesWritten {
+  branch: string;
+  commit: string;
+  commits: number;
+  cues: number;
+  memories: number;
+  remaining: number;
+  skipped: number;
+}
+
+export interface ConfigHalfLifeAnswer {
+  commit: string | null;
+  dry_run: boolean;
+  half_lives: Record<string, unknown>;
+  no_change: boolean;
+  other: number;
+  own: string[];
+}
+
 export interface ConsolidateProposalDiffer {
   a: string;
   b: string;
@@ -189,30 +222,6 @@ export interface ConsolidateDone {
   picked: ConsolidateProposal[];
   retagged: string[];
   unmarked: string[];
-}
-
-export interface CuesNode {
-  cues: string[];
-  id: string;
-  key: string | null;
-  summary: string | null;
-  type: string;
-}
-
-export interface CuesAnswer {
-  commit: string | null;
-  next: string | null;
-  nodes: CuesNode[];
-}
-
-export interface CuesWritten {
-  branch: string;
-  commit: string;
-  commits: number;
-  cues: number;
-  memories: number;
-  remaining: number;
-  skipped: number;
 }
 
 export interface Count {
@@ -420,15 +429,6 @@ export interface GcAnswer {
   horizon: number;
   kept: number;
   must_free?: number;
-}
-
-export interface HalfLifeAnswer {
-  commit: string | null;
-  dry_run: boolean;
-  half_lives: Record<string, unknown>;
-  no_change: boolean;
-  other: number;
-  own: string[];
 }
 
 export interface KeyVerifyAnswer {
@@ -1555,24 +1555,6 @@ export interface ShowBlock {
   size: number;
 }
 
-export interface SourcesSource {
-  key: string | null;
-  kind: "file" | "url" | "conversation" | "manual" | null;
-  node: string;
-  source: string;
-  first?: number;
-  last?: number;
-  path?: string;
-  project?: string;
-  sha256?: string;
-}
-
-export interface SourcesAnswer {
-  commit: string | null;
-  more: boolean;
-  sources: SourcesSource[];
-}
-
 export interface StatsEdgeType {
   count: number;
   type: string;
@@ -1830,6 +1812,38 @@ export interface CommitOptions {
   time?: string | undefined;
 }
 
+/** Parameters of configCues. */
+export interface ConfigCuesOptions {
+  /** go on after this CURSOR or id */
+  after?: string | undefined;
+  /** the REVision to read; see 'mnem help revisions' */
+  at?: string | undefined;
+  /** at most N memories; 0 for all */
+  limit?: number | undefined;
+  /** list the memories that have none */
+  missing?: boolean | undefined;
+  /** only memories of this TYPE */
+  type?: readonly (string)[] | undefined;
+}
+
+/** Parameters of configHalfLife. */
+export interface ConfigHalfLifeOptions {
+  /** the REVision to read; see 'mnem help revisions' */
+  at?: string | undefined;
+  /** the branch to write to */
+  branch?: string | undefined;
+  /** print what would be and write nothing */
+  dry_run?: boolean | undefined;
+  /** the CID of the commit that the branch must be at, or "none" for a branch without one; else exit code 5 */
+  expect?: string | undefined;
+  /** what the commit is about; default: what was done */
+  message?: string | undefined;
+  /** go back to the built-in half-lives of all types */
+  reset?: boolean | undefined;
+  /** time of the change, RFC 3339 */
+  time?: string | undefined;
+}
+
 /** Parameters of consolidate. */
 export interface ConsolidateOptions {
   /** write what RULE of 'mnem guard rules' takes for a credential */
@@ -1860,20 +1874,6 @@ export interface ConsolidateOptions {
   reason?: string | undefined;
   /** time of the change, RFC 3339 */
   time?: string | undefined;
-}
-
-/** Parameters of cues. */
-export interface CuesOptions {
-  /** go on after this CURSOR or id */
-  after?: string | undefined;
-  /** the REVision to read; see 'mnem help revisions' */
-  at?: string | undefined;
-  /** at most N memories; 0 for all */
-  limit?: number | undefined;
-  /** list the memories that have none */
-  missing?: boolean | undefined;
-  /** only memories of this TYPE */
-  type?: readonly (string)[] | undefined;
 }
 
 /** Parameters of diff. */
@@ -1986,24 +1986,6 @@ export interface GcOptions {
   time?: string | undefined;
 }
 
-/** Parameters of halfLife. */
-export interface HalfLifeOptions {
-  /** the REVision to read; see 'mnem help revisions' */
-  at?: string | undefined;
-  /** the branch to write to */
-  branch?: string | undefined;
-  /** print what would be and write nothing */
-  dry_run?: boolean | undefined;
-  /** the CID of the commit that the branch must be at, or "none" for a branch without one; else exit code 5 */
-  expect?: string | undefined;
-  /** what the commit is about; default: what was done */
-  message?: string | undefined;
-  /** go back to the built-in half-lives of all types */
-  reset?: boolean | undefined;
-  /** time of the change, RFC 3339 */
-  time?: string | undefined;
-}
-
 /** Parameters of keyVerify. */
 export interface KeyVerifyOptions {
   /** every branch and tag */
@@ -2058,6 +2040,8 @@ export interface LsOptions {
   now?: string | undefined;
   /** ORDER: id, key, created, updated, importance or props.NAME (default: -created; of edges id) */
   sort?: string | undefined;
+  /** list nodes that have a source, with their sources */
+  sources?: boolean | undefined;
   /** only this TYPE */
   type?: readonly (string)[] | undefined;
   /** only where this PREDICATE holds */
@@ -3103,16 +3087,6 @@ export interface ShowOptions {
   signatures?: boolean | undefined;
 }
 
-/** Parameters of sources. */
-export interface SourcesOptions {
-  /** the REVision to read; see 'mnem help revisions' */
-  at?: string | undefined;
-  /** only these KINDS: file, url, conversation, manual, other */
-  kind?: readonly (string)[] | undefined;
-  /** at most N rows; 0 for all */
-  limit?: number | undefined;
-}
-
 /** Parameters of stats. */
 export interface StatsOptions {
   /** the REVision to read; see 'mnem help revisions' */
@@ -3257,6 +3231,29 @@ export abstract class Verbs {
   }
 
   /**
+   * List the memories that have cues, phrases under which somebody may look for them and which they do not
+   * contain; with --missing those that have none. Change lines write them, many in one commit: {"node": {"id":
+   * ID, "cues": ["…", …]}}, 12 at most for each.
+   */
+  configCues(options?: ConfigCuesOptions): Promise<OneOf<ConfigCuesAnswer, CuesWritten>>;
+  configCues(...given: unknown[]): Promise<unknown> {
+    return this.verb("config_cues", [], given);
+  }
+
+  /**
+   * List after how many days a memory of each type counts half in its effective importance, which 'mnem show
+   * NODE --importance' shows, and which decides what 'mnem consolidate' proposes. A type that is not listed has
+   * what * has, which cannot be changed: give it one of its own.
+   *
+   * @param half_lives TYPE=DAYS or TYPE=default, to change those of these types
+   */
+  configHalfLife(options?: ConfigHalfLifeOptions): Promise<ConfigHalfLifeAnswer>;
+  configHalfLife(half_lives: readonly (string)[], options?: ConfigHalfLifeOptions): Promise<ConfigHalfLifeAnswer>;
+  configHalfLife(...given: unknown[]): Promise<unknown> {
+    return this.verb("config_half_life", ["half_lives"], given);
+  }
+
+  /**
    * Look for possible clean-ups and list each with its evidence. Nothing is written without --apply, which
    * applies all except updates, or those with the given ids, in one commit that 'mnem undo' takes back.
    *
@@ -3266,16 +3263,6 @@ export abstract class Verbs {
   consolidate(picks: readonly (string)[], options?: ConsolidateOptions): Promise<OneOf<ConsolidateAnswer, ConsolidateDone>>;
   consolidate(...given: unknown[]): Promise<unknown> {
     return this.verb("consolidate", ["picks"], given);
-  }
-
-  /**
-   * List the memories that have cues, phrases under which somebody may look for them and which they do not
-   * contain; with --missing those that have none. Change lines write them, many in one commit: {"node": {"id":
-   * ID, "cues": ["…", …]}}, 12 at most for each.
-   */
-  cues(options?: CuesOptions): Promise<OneOf<CuesAnswer, CuesWritten>>;
-  cues(...given: unknown[]): Promise<unknown> {
-    return this.verb("cues", [], given);
   }
 
   /**
@@ -3347,19 +3334,6 @@ export abstract class Verbs {
   gc(options?: GcOptions): Promise<GcAnswer>;
   gc(...given: unknown[]): Promise<unknown> {
     return this.verb("gc", [], given);
-  }
-
-  /**
-   * List after how many days a memory of each type counts half in its effective importance, which 'mnem show
-   * NODE --importance' shows, and which decides what 'mnem consolidate' proposes. A type that is not listed has
-   * what * has, which cannot be changed: give it one of its own.
-   *
-   * @param half_lives TYPE=DAYS or TYPE=default, to change those of these types
-   */
-  halfLife(options?: HalfLifeOptions): Promise<HalfLifeAnswer>;
-  halfLife(half_lives: readonly (string)[], options?: HalfLifeOptions): Promise<HalfLifeAnswer>;
-  halfLife(...given: unknown[]): Promise<unknown> {
-    return this.verb("half_life", ["half_lives"], given);
   }
 
   /**
@@ -3848,17 +3822,6 @@ export abstract class Verbs {
   show(name: string, options?: ShowOptions): Promise<OneOf<ShowAnswer, ShowCommit, ShowEdge, ShowOperation, ShowBlock>>;
   show(...given: unknown[]): Promise<unknown> {
     return this.verb("show", ["name"], given);
-  }
-
-  /**
-   * List the sources of all nodes, or of some. A source is one of
-   *
-   * @param nodes nodes, each by key, id, at least 4 digits of an id, or exact title
-   */
-  sources(options?: SourcesOptions): Promise<SourcesAnswer>;
-  sources(nodes: readonly (string)[], options?: SourcesOptions): Promise<SourcesAnswer>;
-  sources(...given: unknown[]): Promise<unknown> {
-    return this.verb("sources", ["nodes"], given);
   }
 
   /**

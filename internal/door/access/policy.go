@@ -229,5 +229,5 @@ var Configuring = []string{
 	"config_set", "config_unset", "git_follow", "git_unfollow", "git_sync", "git_prune", "git_hook",
 	"integrate", "key_new", "key_import", "key_rm", "key_trust", "key_revoke", "key_untrust",
 	"remote_add", "remote_set_url", "remote_readers", "remote_prune", "remote_rm", "token_new", "token_revoke", "fetch", "pull",
-	"push", "sync", "backup",
+	"push", "sync",
 }

@@ -265,17 +265,12 @@ func printCuesWritten(c *show.Console, w *remember.CuesWritten) error {
 	return c.Printf("%s\n", text)
 }
 
-func Sources(c *show.Console, list *ingesting.SourceList) error {
-	err := list.Sources(func(s ingesting.Source) error {
-		return c.Printf("%s  %s\n", c.Paint(show.Bold, nodeLabel(s.Key, s.Node)), show.Line(s.Place))
-	})
-	if err == nil && list.More {
-		c.Remark("more follows: --limit 0 prints all")
+// Sources prints what became of sources, or what was taken over.
+func Sources(c *show.Console, answer any) error {
+	if taken, ok := answer.(*ingesting.SourcesAccepted); ok {
+		return accepted(c, taken)
 	}
-	return err
-}
-
-func SourcesDiff(c *show.Console, d *ingesting.SourcesDiff) error {
+	d := answer.(*ingesting.SourcesDiff)
 	err := d.Sources(func(s ingesting.SourceCheck) error { return printSourceCheck(c, &s) })
 	if err == nil {
 		err = c.Printf("%s\n", sourceSummary(&d.Counts))
@@ -321,8 +316,8 @@ func printSourceCheck(c *show.Console, s *ingesting.SourceCheck) error {
 		c.Paint(show.Bold, nodeLabel(s.Key, s.Node)), show.Line(text))
 }
 
-// Refreshed prints what is there now for sources, with the text.
-func Refreshed(c *show.Console, r *ingesting.SourcesRefreshed) error {
+// accepted prints the sources as they are now, with the text.
+func accepted(c *show.Console, r *ingesting.SourcesAccepted) error {
 	for i := range r.Sources {
 		s := &r.Sources[i]
 		if err := printSourceCheck(c, s); err != nil {

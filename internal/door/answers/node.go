@@ -11,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/memory/sources"
 	"github.com/mnem-project/mnem/internal/rank/render"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/asking"
@@ -76,7 +77,7 @@ func importanceText(e *memory.Effective) string {
 }
 
 // List prints one page of nodes or edges.
-func List(c *show.Console, answer any) (err error) {
+func List(c *show.Console, q *reading.ListRequest, answer any) (err error) {
 	var next verb.Text
 	switch a := answer.(type) {
 	case *reading.NodeList:
@@ -86,6 +87,9 @@ func List(c *show.Console, answer any) (err error) {
 			name := shortID(n.ID)
 			if n.Key != "" {
 				name = nodeLabel(n.Key, n.ID)
+			}
+			if q.Sources {
+				return sourced(c, name, n.Sources)
 			}
 			return c.Printf("%s\n", show.JoinText(c.Paint(show.Bold, name), n.Created.Std().Format(time.DateOnly),
 				show.Word(n.Type), stateText(n.Mark), show.Brief(string(n.Summary), show.SummaryWidth)))
@@ -108,6 +112,19 @@ func List(c *show.Console, answer any) (err error) {
 		c.Remark("more follows: --after %s", next)
 	}
 	return err
+}
+
+// sourced prints the sources of a node, each on a line.
+func sourced(c *show.Console, name string, list []string) error {
+	for _, source := range list {
+		if s, err := sources.Parse(source); err == nil {
+			source = s.Place() // without its hash
+		}
+		if err := c.Printf("%s\n", show.JoinText(c.Paint(show.Bold, name), show.Line(source))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // stateText is a mark's state in brackets, "" for none.

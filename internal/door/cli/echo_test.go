@@ -100,7 +100,7 @@ func TestErrorsOfCommandsEchoNone(t *testing.T) {
 		"tag %", "tag -m x %", "tag rm %", "branch %", "branch rm %", "switch %", "switch -c %",
 		"session start %", "session log %", "session end %", "session rm %", "session advance %",
 		"profile set % limit=3", "profile rm %", "profile unset %", "profile default %", "profile show %",
-		"half-life %=3", "purge alice --yes --reason %", "forget %", "show %", "log --at %",
+		"config half-life %=3", "purge alice --yes --reason %", "forget %", "show %", "log --at %",
 		"remote add % ../x", "remote add x %", "remote rm %", "remote rename % y", "fetch %", "push %", "sync %", "clone %",
 		"config get %", "config set % y", "config set wait %", "token create %", "token revoke %", "key show %",
 		"key trust %", "key verify %", "policy check %", "import %", "export %", "ingest %", "serve --listen %",

@@ -62,7 +62,7 @@ var exampleSteps = map[string][][]string{
 	"mnem remote redactions": {{"remote", "add", "origin", "hub"}, {"remote", "add", "team", "hub"}},
 	"mnem git sync":          {{"git", "follow"}, {"commit", "-m", "more", "people.jsonl"}},
 	"mnem git prune":         {{"git", "follow"}, {"branch", "spike"}},
-	"mnem clone":             {{"clone", ".", "memory"}, {"backup", "memory.mnem"}},
+	"mnem clone":             {{"clone", ".", "memory"}, {"export", "--all", "-o", "memory.mnem"}},
 	"mnem fetch":             {{"clone", ".", "hub"}, {"remote", "add", "origin", "hub"}},
 	"mnem pull":              {{"clone", ".", "hub"}, {"remote", "add", "origin", "hub"}},
 	"mnem push":              {{"clone", ".", "hub"}, {"remote", "add", "origin", "hub"}, {"branch", "draft"}, {"tag", "v1"}},

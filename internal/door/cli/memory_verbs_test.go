@@ -65,7 +65,7 @@ func TestMemoryVerbsUndo(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w.ok("sources", "refresh", "note")
+	w.ok("sources", "note", "--accept")
 	if err := os.WriteFile(filepath.Join(w.dir, "note.md"), []byte("as it is\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestMemoryVerbsUndo(t *testing.T) {
 		{"remember", "The gate is red"},         // forgotten: a new one
 		{"remember", "--batch", "batch.jsonl"},
 		{"remember", "--set", "duplicateAbove=0.8", "--set", "keep=true"},
-		{"half-life", "fact=7", "note=9"},
+		{"config", "half-life", "fact=7", "note=9"},
 		{"forget", "note", "--reason", "why not"}, {"restore", "gone"}, {"mark", "stale", "note"},
 		{"mark", "retired", "note", "due"}, {"mark", "superseded", "note", "--by", "due"},
 		{"mark", "contradicted", "note", "--by", "due"}, {"mark", "--remove", "gone"},
@@ -98,11 +98,11 @@ func TestMemoryVerbsUndo(t *testing.T) {
 		{"consolidate", "--apply", proposal("tag")},
 		{"consolidate", "--apply", proposal("low"), "--cap", "3"},
 		{"consolidate", "--decline", proposal("duplicate"), proposal("tag")},
-		{"sources", "refresh", "note"}, {"sources", "diff", "--mark-stale"},
+		{"sources", "note", "--accept"}, {"sources", "--mark-stale"},
 	} {
 		state := func() string {
 			return w.ok("show", "HEAD", "--json") + w.ok("ls", "--json", "--limit", "1000", "--include",
-				"forgotten,superseded,expired,retired") + w.ok("half-life", "--json")
+				"forgotten,superseded,expired,retired") + w.ok("config", "half-life", "--json")
 		}
 		before := state()
 		trial := append(append([]string{}, line...), "--dry-run")

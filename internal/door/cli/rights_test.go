@@ -68,7 +68,7 @@ var governed = map[string]minimal{
 	"review":            {words: "review --keep n", args: `{"keep":["n"]}`},
 	"pin":               {words: "pin n", args: `{"nodes":["n"]}`},
 	"consolidate":       {words: "consolidate --apply", args: `{"apply":true}`, bare: "nothing is alike"},
-	"half_life":         {words: "half-life Note=30", args: `{"half_lives":["Note=30"]}`},
+	"config_half_life":  {words: "config half-life Note=30", args: `{"half_lives":["Note=30"]}`},
 	"map":               {words: "map --write root About-lamps", args: `{"write":"root","text":"About lamps"}`},
 	"embed":             {words: "embed --model hash", bare: "there is no model"},
 	"profile_set":       {words: "profile set p limit=4", args: `{"name":"p","limit":4}`},
@@ -93,7 +93,7 @@ var governed = map[string]minimal{
 	"purge":             {words: "purge n --yes", args: `{"node":"n","yes":true}`},
 	"capture":           {words: "capture", bare: "no hook noted anything"},
 	"ingest":            {words: "ingest text.md"},
-	"sources_refresh":   {words: "sources refresh n", bare: "it has no source"},
+	"sources --accept":  {words: "sources n --accept", bare: "it has no source"},
 
 	"config_set":                 {words: "config set wait 9s"},
 	"config_unset":               {words: "config unset wait", bare: "it is not set"},
@@ -101,7 +101,6 @@ var governed = map[string]minimal{
 	"pull":                       {words: "pull REMOTE", bare: "nothing is new there"},
 	"push":                       {words: "push REMOTE fresh"},
 	"sync":                       {words: "sync REMOTE --all --tags"},
-	"backup":                     {words: "backup URL"},
 	"remote_add":                 {words: "remote add new ../new"},
 	"remote_set_url":             {words: "remote set-url origin ../new"},
 	"remote_rm":                  {words: "remote rm REMOTE"},
@@ -131,12 +130,12 @@ var governed = map[string]minimal{
 // arguments needs no entry.
 var free = map[string]minimal{
 	"profile_show": {words: "profile show p", args: `{"name":"p"}`}, "show": {words: "show n", args: `{"name":"n"}`},
-	"retrieve":     {words: "retrieve lamp --receipt", args: `{"query":"lamp","receipt":true}`, tool: `{"query":"lamp"}`},
-	"recall":       {words: "recall lamp --session s", args: `{"query":"lamp","session":"s"}`, tool: `{"query":"lamp"}`},
-	"sources_diff": {words: "sources diff"},
-	"explore":      {words: "explore --communities --keep", args: `{"topic":"lamp"}`, tool: `{"query":"lamp"}`},
-	"blame":        {words: "blame n", args: `{"node":"n"}`},
-	"op_diff":      {words: "op diff 1", args: `{"a":"1"}`}, "op_watch": {words: "op watch --limit 1 --since 1", args: `{"limit":1,"since":"1"}`, bare: "it waits"},
+	"retrieve": {words: "retrieve lamp --receipt", args: `{"query":"lamp","receipt":true}`, tool: `{"query":"lamp"}`},
+	"recall":   {words: "recall lamp --session s", args: `{"query":"lamp","session":"s"}`, tool: `{"query":"lamp"}`},
+	"sources":  {words: "sources"},
+	"explore":  {words: "explore --communities --keep", args: `{"topic":"lamp"}`, tool: `{"query":"lamp"}`},
+	"blame":    {words: "blame n", args: `{"node":"n"}`},
+	"op_diff":  {words: "op diff 1", args: `{"a":"1"}`}, "op_watch": {words: "op watch --limit 1 --since 1", args: `{"limit":1,"since":"1"}`, bare: "it waits"},
 	"session_start":   {words: "session start of-agent", args: `{"name":"of-agent"}`},
 	"session_log":     {words: "session log s", args: `{"name":"s"}`},
 	"session_advance": {words: "session advance s", args: `{"name":"s"}`}, "session_end": {words: "session end s", args: `{"name":"s"}`},
@@ -151,7 +150,7 @@ var free = map[string]minimal{
 	"policy_show": {words: "policy show"}, "policy_check": {words: "policy check"},
 	"remote_list": {words: "remote list"}, "token_list": {words: "token list"}, "clone": {words: "clone ../hub ../clone"},
 	"mcp": {words: "mcp"}, "serve": {words: "serve --stdio"},
-	"review": {words: "review"}, "backup": {words: "backup ../x.mnem"},
+	"review": {words: "review"},
 }
 
 // freely returns a call of a verb that needs no right: its command, or what free has if that is not enough.
@@ -313,7 +312,7 @@ func newRuled(t *testing.T) *ruled {
 		r.ok("a", "", "push "+name)
 	}
 	r.ok("a", `{"node":{"key":"n","summary":"the lamp is out"}}`, "commit -m two -")
-	for _, words := range []string{"retrieve lamp --session s", "map", "map root", "map --rebuild", "map --resolve 0123456789abcdef", "explore --communities", "cues", "recall lamp", "review"} {
+	for _, words := range []string{"retrieve lamp --session s", "map", "map root", "map --rebuild", "map --resolve 0123456789abcdef", "explore --communities", "config cues", "recall lamp", "review"} {
 		r.ok("a", "", words) // so that what is derived is there
 	}
 	r.write("a/text.md", "# Lamps\n\nThe lamp is lit.\n")
@@ -706,7 +705,7 @@ func TestTargetsDecide(t *testing.T) {
 	}
 	for _, words := range []string{
 		"push origin side", "push overssh side", "sync origin", "sync overssh", "push origin main --tags",
-		"backup " + r.remotes["origin"], "backup " + r.remotes["overssh"], "push overssh main --delete",
+		"push overssh --all --tags --sessions", "push overssh main --delete",
 	} {
 		refs, before := r.facts(), stored()
 		exit, out := r.run("a", "bot", "", strings.Fields(words)...)

@@ -23,7 +23,7 @@ import (
 func mayCapture(c *line.Line, spec *verb.Spec, req any) bool {
 	server := c.By.Remote && c.By.NoSign // whose callers may be allowed to read alone
 	reads := spec.Group == "read" && spec.EffectOf(req) == verb.Reads
-	reads = reads || spec == &remembering.Review.Spec && spec.EffectOf(req) == verb.Reads
+	reads = reads || (spec == &remembering.Review.Spec || spec == &remembering.Cues.Spec) && spec.EffectOf(req) == verb.Reads
 	return (reads || readsReceipts(spec)) && !c.Quietly && !server && !slices.Contains(verb.GivenOf(req), "at")
 }
 

@@ -23,7 +23,6 @@ import (
 	"github.com/mnem-project/mnem/internal/exchange/remote/trade"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
-	"github.com/mnem-project/mnem/internal/verb/transfer"
 )
 
 type (
@@ -35,14 +34,7 @@ type (
 		withSessions
 		encrypts
 	}
-	backupRequest struct {
-		To string `op:",arg"`
-		encrypts
-	}
 )
-
-// ReadsOnly reports whether the backup is a file: then it only reads, as an export does.
-func (q *backupRequest) ReadsOnly() bool { return !strings.Contains(q.To, "://") }
 
 func cloneHere(ctx context.Context, c *line.Line, q *cloneRequest) error {
 	res, err := clone(ctx, c, q)
@@ -157,85 +149,4 @@ func cloneDir(at string) (string, error) {
 		return "", line.Usagef("name the directory of the clone after the URL")
 	}
 	return name, nil
-}
-
-// backupJSON is a file that a backup wrote.
-type backupJSON struct {
-	File     string     `json:"file"`
-	Refs     []core.Ref `json:"refs"`
-	Blocks   int        `json:"blocks"`
-	Bytes    int64      `json:"bytes"`
-	Redacted int        `json:"redacted"` // blocks that were erased and are not in it
-}
-
-func backup(ctx context.Context, c *line.Line, q *backupRequest) error {
-	here, err := reach.HereSide(c, false)
-	if err != nil {
-		return err
-	}
-	if q.To == line.StdinName {
-		return line.Usagef("name a file: 'mnem export --all -o -' writes to standard output")
-	}
-	if !q.ReadsOnly() {
-		reach.KeepOpen(c, here.Dir)
-		return backupTo(ctx, c, q, here)
-	}
-	if len(q.Encrypt) > 0 {
-		return line.Hint(line.Usagef("--encrypt goes with a URL"), "use %s for a directory", plain.Shell("file://"+filepath.ToSlash(c.Absolute(q.To))))
-	}
-	answer, err := here.Answer(ctx, &transfer.Export.Spec, &transfer.ExportRequest{All: true, Output: c.Absolute(q.To)})
-	if err != nil {
-		return err
-	}
-	a := answer.(*transfer.Exported)
-	out := &backupJSON{a.File, a.Refs, a.Blocks, a.Bytes, a.Redacted}
-	return c.Say(out, "%s, %s, %s in %s\n", line.Plural(len(out.Refs), "ref"), line.Plural(out.Blocks, "block"), plain.Bytes(out.Bytes),
-		line.OneLine(q.To))
-}
-
-// backupRemote is the name of the remote that a backup goes to if none has its URL.
-const backupRemote = "backup"
-
-// backupTo brings every branch, tag and session to another repository.
-func backupTo(ctx context.Context, c *line.Line, q *backupRequest, here *trade.Local) error {
-	url := q.To
-	r := place.Remote{Name: backupRemote, URL: url}
-	err := q.to(c, &r)
-	if err == nil {
-		err = r.Check()
-	}
-	if err != nil {
-		return err
-	}
-	list, err := reach.Remotes(c)
-	if err != nil {
-		return err
-	}
-	for _, known := range list {
-		if known.URL == url {
-			if len(r.Encrypt) > 0 && len(known.Encrypt) == 0 {
-				return fmt.Errorf("%w: the remote %s is not encrypted", state.ErrInvalid, known.Name)
-			}
-			r = known
-			break
-		}
-		if known.Name == backupRemote {
-			return line.Hint(fmt.Errorf("%w: the remote %s has another URL", state.ErrInvalid, backupRemote),
-				"'mnem remote add NAME %s' gives this one a name of its own", plain.Shell(url))
-		}
-	}
-	t, err := trade.Open(ctx, reach.AskHost(c), here, r, false)
-	if err != nil {
-		return err
-	}
-	defer t.End()
-	refs, err := t.Refs(ctx, nil, true, true)
-	if err != nil {
-		return err
-	}
-	res, err := t.WithSessions(true).Push(ctx, remote.PushOptions{Refs: refs, Force: true})
-	if err != nil {
-		return err
-	}
-	return show.Answer(&c.Console, res, answers.Push)
 }

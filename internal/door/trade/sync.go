@@ -132,24 +132,11 @@ func TradeCommands() []*line.Bound {
 				"histories. DIR is by default a directory in this one with the last name of URL. The other\n" +
 				"repository is the remote origin of the new one; the branch that its HEAD is on is made here, and\n" +
 				"the other branches are refs/remotes/origin/heads/…. Everything is verified before it is kept.\n\n" +
-				"Of a FILE of 'mnem backup' or 'mnem export --all' every branch is made here, and there is no remote.\n\n" +
+				"Of a FILE of 'mnem export --all' every branch is made here, and there is no remote.\n\n" +
 				"Indexes are built here when they are needed. What stays behind: the configuration, tokens, policy,\n" +
 				"stages, the log of operations, and sessions unless --sessions asks for them.",
 			Example: "  mnem clone memory notes\n  mnem clone memory.mnem restored\n  mnem clone memory/.mnem laptop", Answers: []any{trade.Cloned{}},
 		}, cloneHere),
-		reach.Local(verb.Spec{
-			Command: "backup", Right: verb.OwnRight, Runs: []string{"pack_take"},
-			Usage: "FILE|URL", Group: line.GroupTrade, Title: "Write all branches, tags and sessions to one file",
-			Doc: "Write every branch, tag and session of a repository that others may use meanwhile to one file, as\n" +
-				"they are at one moment; 'mnem clone FILE' makes a repository of it. The file is there whole or not\n" +
-				"at all, replaces one of the name, and is for its user alone, mode 0600. What stays behind: the\n" +
-				"configuration, keys, tokens, policy, list of remotes, stages and the log of operations.\n\n" +
-				"At a URL the backup is a repository, made there before: every branch, tag and session is pushed,\n" +
-				"and what another backup left there replaced where it is as that left it. 'mnem clone URL --sessions'\n" +
-				"reads it back. With --encrypt nothing need be there before: the backup is encrypted as that of\n" +
-				"'mnem remote add --encrypt' is.",
-			Example: "  mnem backup memory.mnem\n  mnem backup memory.mnem --json", Answers: []any{backupJSON{}},
-		}, backup),
 	}
 }
 

@@ -1,10 +1,8 @@
 package ingesting
 
 import (
-	"cmp"
 	"context"
 	"encoding/hex"
-	"errors"
 	"io/fs"
 	"os"
 	"strings"
@@ -17,21 +15,6 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/editing"
 	"github.com/mnem-project/mnem/ipld"
 )
-
-// SourcesRequest asks where memories come from.
-type SourcesRequest struct {
-	Nodes []string `op:",arg,remote" doc:"nodes, each by key, id, at least 4 digits of an id, or exact title"`
-	Limit int      `op:",remote" default:"100" doc:"at most {N} rows; 0 for all"`
-	Kind  []string `op:",remote,comma" doc:"only these {KINDS}: file, url, conversation, manual, other"`
-	verb.AtRevision
-}
-
-// SourceList are sources of nodes.
-type SourceList struct {
-	Commit  ipld.CID          `json:"commit" shape:"null"`
-	Sources verb.Each[Source] `json:"sources"`
-	More    bool              `json:"more"` // once the sources were given
-}
 
 // Source is one source of a node.
 type Source struct {
@@ -65,75 +48,6 @@ func sourceOf(s *verb.Service, e sourcespkg.SourceEntry) Source {
 		out.Place = e.Text
 	}
 	return out
-}
-
-// Sources lists sources.
-var Sources = verb.Define(verb.Spec{
-	Command: "sources", Right: verb.NoRight, Usage: "[NODE…]", Group: "read", Effect: verb.Reads,
-	Title: "List where memories come from",
-	Doc: "List the sources of all nodes, or of some. A source is one of\n\n" +
-		"  file:PATH, file://PROJECT/PATH   a file, with ?sha256=HEX and #L10 or #L10-L20 behind it\n" +
-		"  url:https://…                    a page\n" +
-		"  conversation:ID, ID#TURN         what was said\n" +
-		"  manual:, manual:WHO              somebody knew it\n\n" +
-		"or any other text. A node gets them by --source of 'mnem remember' or the field sources of\n" +
-		"change lines. 'mnem sources diff' compares files with what they were.",
-	Example: "  mnem sources\n  mnem sources alice --json\n  mnem sources --kind file",
-}, sources)
-
-// Check refuses what makes no sense.
-func (q *SourcesRequest) Check() error {
-	_, err := sourceKinds(q.Kind)
-	return cmp.Or(verb.CheckLimit(q.Limit), err)
-}
-
-// sourceKinds reads names of kinds; the empty kind stands for other text.
-func sourceKinds(names []string) (map[sourcespkg.SourceKind]bool, error) {
-	want := make(map[sourcespkg.SourceKind]bool)
-	for _, name := range names {
-		switch kind := sourcespkg.SourceKind(name); kind {
-		case sourcespkg.FileSource, sourcespkg.URLSource, sourcespkg.ConversationSource, sourcespkg.ManualSource:
-			want[kind] = true
-		case "other":
-			want[""] = true
-		default:
-			return nil, verb.Bad("kind", "no kind %q: want file, url, conversation, manual or other", name)
-		}
-	}
-	return want, nil
-}
-
-// errEnough ends a list.
-var errEnough = errors.New("enough")
-
-func sources(ctx context.Context, s *verb.Service, q *SourcesRequest) (*SourceList, error) {
-	want, err := sourceKinds(q.Kind)
-	if err != nil {
-		return nil, err
-	}
-	snap, err := s.At(ctx, q.At)
-	if err != nil {
-		return nil, err
-	}
-	out := &SourceList{Commit: snap.CID()}
-	out.Sources = func(yield func(Source) error) error {
-		n := 0
-		err := sourcespkg.List(ctx, snap, q.Nodes, func(e sourcespkg.SourceEntry) error {
-			if len(want) > 0 && !want[e.Source.Kind] {
-				return nil
-			}
-			if out.More = q.Limit > 0 && n == q.Limit; out.More {
-				return errEnough
-			}
-			n++
-			return yield(sourceOf(s, e))
-		})
-		if errors.Is(err, errEnough) {
-			return nil
-		}
-		return verb.NodeHint(err)
-	}
-	return out, nil
 }
 
 // Roots is of verbs that read files which memories come from.
@@ -187,11 +101,12 @@ func (p *Roots) open(s *verb.Service) (files *sourcespkg.Checker, shut func(), e
 	}}, shut, nil
 }
 
-// SourcesDiffRequest asks what became of sources.
-type SourcesDiffRequest struct {
+// SourcesRequest asks what became of sources.
+type SourcesRequest struct {
 	Nodes     []string `op:",arg"`
 	All       bool     `op:"" doc:"print what is unchanged or unchecked, too"`
 	MarkStale bool     `op:",writes" doc:"mark memories stale whose source is not as it was"`
+	Accept    bool     `op:",writes" not:"all mark-stale" doc:"take the files as they are now for the sources of a node"`
 	Limit     int      `op:"" default:"100" doc:"print at most {N} rows; 0 for all"`
 	Roots
 	verb.AtRevision
@@ -254,35 +169,55 @@ type SourceCounts struct {
 	Unreadable int `json:"unreadable"`
 }
 
-// SourcesDiffVerb compares sources with what is there.
-var SourcesDiffVerb = verb.Define(verb.Spec{
-	Command: "sources diff", Right: verb.NoRight, Usage: "[NODE…]", Effect: verb.Reads, Local: true,
+// Sources compares sources with what is there, or takes it over.
+var Sources = verb.Define(verb.Spec{
+	Command: "sources", Right: verb.OwnRight, Usage: "[NODE…]", Group: "read", Effect: verb.Reads, Local: true,
 	Title: "Compare the sources of memories with their current content",
 	Doc: "Compare the files that memories come from with their hashes: unchanged, moved (the same\n" +
 		"lines elsewhere in the file), changed, removed, unhashed (nothing to compare with), unreadable,\n" +
 		"or unchecked (no file, or of a project without a --root). Memories whose source changed or is\n" +
 		"removed are to be read again; --mark-stale marks them so, in one commit. Only files under a\n" +
 		"--root are read, at most 16 MiB of each, and what is unchanged or unchecked is only counted\n" +
-		"without --all.",
-	Example: "  mnem sources diff\n  mnem sources diff --root . --root web=. --all\n" +
-		"  mnem sources diff --mark-stale --dry-run",
-}, diffSources)
+		"without --all. A source is one of\n\n" +
+		"  file:PATH, file://PROJECT/PATH   a file, with ?sha256=HEX and #L10 or #L10-L20 behind it\n" +
+		"  url:https://…                    a page\n" +
+		"  conversation:ID, ID#TURN         what was said\n" +
+		"  manual:, manual:WHO              somebody knew it\n\n" +
+		"or any other text. A node gets them by --source of 'mnem remember' or the field sources of\n" +
+		"change lines, and 'mnem ls --sources' lists them.\n\n" +
+		"--accept gives the file sources of a node the hashes of their current content, and where lines moved\n" +
+		"their numbers, in one commit, and prints the content. Use it after reading that the memory still\n" +
+		"holds. A mark of --mark-stale is removed. A source that no longer exists stays as it is, and so does\n" +
+		"the mark.",
+	Example: "  mnem sources\n  mnem sources --root . --root web=. --all\n" +
+		"  mnem sources --mark-stale --dry-run\n  mnem sources alice --accept",
+	Answers: []any{SourcesDiff{}, SourcesAccepted{}},
+}, sources)
 
 // Check refuses what makes no sense.
-func (q *SourcesDiffRequest) Check() error {
-	if err := verb.CheckLimit(q.Limit); err != nil || !q.MarkStale {
-		return err
-	}
+func (q *SourcesRequest) Check() error {
+	err := verb.CheckLimit(q.Limit)
 	switch {
+	case err != nil || !q.MarkStale && !q.Accept:
+		return err
 	case q.Given("at"):
-		return verb.Between("%s marks what the branch has: leave out %s", "mark-stale", "at")
+		return verb.Between("%s is for looking: what is written goes onto the branch", "at")
 	case q.Reason != "":
 		return verb.Bad("reason", "the source is the reason of these marks")
+	case q.Accept && len(q.Nodes) != 1:
+		return verb.Between("%s is for one node: name it", "accept")
 	}
 	return nil
 }
 
-func diffSources(ctx context.Context, s *verb.Service, q *SourcesDiffRequest) (*SourcesDiff, error) {
+func sources(ctx context.Context, s *verb.Service, q *SourcesRequest) (any, error) {
+	if q.Accept {
+		return acceptSources(ctx, s, q)
+	}
+	return diffSources(ctx, s, q)
+}
+
+func diffSources(ctx context.Context, s *verb.Service, q *SourcesRequest) (*SourcesDiff, error) {
 	snap, err := sourcesAt(ctx, s, q)
 	if err != nil {
 		return nil, err
@@ -324,7 +259,7 @@ func diffSources(ctx context.Context, s *verb.Service, q *SourcesDiffRequest) (*
 }
 
 // sourcesAt returns what is compared: what is marked, if anything is to be.
-func sourcesAt(ctx context.Context, s *verb.Service, q *SourcesDiffRequest) (*core.Snapshot, error) {
+func sourcesAt(ctx context.Context, s *verb.Service, q *SourcesRequest) (*core.Snapshot, error) {
 	if !q.MarkStale || s.Commit.Branch == "" {
 		return s.At(ctx, q.At)
 	}
@@ -350,15 +285,8 @@ func (out *SourcesDiff) mark(ctx context.Context, s *verb.Service, gone []source
 	return nil
 }
 
-// SourcesRefreshRequest asks for the sources of a node to be taken as they are.
-type SourcesRefreshRequest struct {
-	Node string `op:",arg,required"`
-	Roots
-	editing.Marking
-}
-
-// SourcesRefreshed is what was taken over.
-type SourcesRefreshed struct {
+// SourcesAccepted is what was taken over.
+type SourcesAccepted struct {
 	Commit   ipld.CID      `json:"commit" shape:"null"`
 	Branch   string        `json:"branch"`
 	Graph    ipld.CID      `json:"graph" shape:"null"`
@@ -369,38 +297,17 @@ type SourcesRefreshed struct {
 	Committed *editing.Committed `json:"_committed,omitempty"` // for people
 }
 
-// SourcesRefresh takes what is there for the sources of a node.
-var SourcesRefresh = verb.Define(verb.Spec{
-	Command: "sources refresh", Right: verb.OwnRight, Usage: "NODE", Effect: verb.Writes, Local: true,
-	Title: "Accept the current content of a memory's sources",
-	Doc: "Give the file sources of a node the hashes of their current content, update moved line numbers, in\n" +
-		"one commit, and print the current content. Use it after reading that the memory still holds. The mark\n" +
-		"of 'mnem sources diff --mark-stale' is removed. A source that no longer exists stays as it is, and so\n" +
-		"does the mark.",
-	Example: "  mnem sources refresh alice\n  mnem sources refresh alice --root .. --dry-run",
-}, refreshSources)
-
-// Check refuses what makes no sense.
-func (q *SourcesRefreshRequest) Check() error {
-	if q.Reason != "" {
-		return verb.Bad("reason", "nothing is marked here")
-	}
-	return nil
-}
-
-func refreshSources(
-	ctx context.Context, s *verb.Service, q *SourcesRefreshRequest,
-) (*SourcesRefreshed, error) {
+func acceptSources(ctx context.Context, s *verb.Service, q *SourcesRequest) (*SourcesAccepted, error) {
 	files, shut, err := q.open(s)
 	if err != nil {
 		return nil, err
 	}
 	defer shut()
-	checks, res, err := sourcespkg.Refresh(ctx, s.Repo, s.Commit, q.Node, files)
+	checks, res, err := sourcespkg.Refresh(ctx, s.Repo, s.Commit, q.Nodes[0], files)
 	if err != nil {
 		return nil, verb.NodeHint(err)
 	}
-	out := &SourcesRefreshed{
+	out := &SourcesAccepted{
 		Commit: res.Commit, Branch: res.Branch, Graph: res.Graph, NoChange: res.NoChange, DryRun: s.DryRun,
 	}
 	for i := range checks {

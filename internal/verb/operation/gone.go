@@ -7,16 +7,19 @@ type Rename struct{ Name, Now string }
 
 // renames lists every removed name once, by the words of its command.
 var renames = []Rename{
+	{"backup", "export --all"},
 	{"calibrate", "recall"},
 	{"cat-file", "show"},
 	{"check", "recall"},
 	{"communities", "explore --communities"},
 	{"contradict", "mark contradicted"},
+	{"cues", "config cues"},
 	{"digest", "map"},
 	{"digest-write", "map --write"},
 	{"distill", "map --rebuild"},
 	{"expire", "mark expired"},
 	{"get", "show"},
+	{"half-life", "config half-life"},
 	{"index", "stats"},
 	{"index rebuild", "fsck --rebuild"},
 	{"index status", "stats"},
@@ -31,6 +34,8 @@ var renames = []Rename{
 	{"retire", "mark retired"},
 	{"schema", "stats --schema"},
 	{"set", "add --set"},
+	{"sources diff", "sources"},
+	{"sources refresh", "sources --accept"},
 	{"stale", "mark stale"},
 	{"suggest", "explore --tags"},
 	{"supersede", "mark superseded"},

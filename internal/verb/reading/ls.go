@@ -16,14 +16,15 @@ import (
 
 // ListRequest asks for a list of nodes or edges.
 type ListRequest struct {
-	After string   `op:",remote" doc:"go on after this {CURSOR} or id"`
-	All   bool     `op:"all-types,remote" doc:"list nodes of every type, also documents, their parts, conversations and names"`
-	Edges bool     `op:",remote" doc:"list edges"`
-	Limit int      `op:",remote" default:"100" doc:"at most {N} rows; 0 for all"`
-	Now   string   `op:",remote" doc:"{TIME} that importance is of, RFC 3339 or YYYY-MM-DD (default: now)"`
-	Sort  string   `op:",remote,varies" doc:"{ORDER}: id, key, created, updated, importance or props.NAME (default: -created; of edges id)"`
-	Type  []string `op:",remote" doc:"only this {TYPE}" note:" (repeatable)"`
-	Where []string `op:",remote" doc:"only where this {PREDICATE} holds" note:" (repeatable)"`
+	After   string   `op:",remote" doc:"go on after this {CURSOR} or id"`
+	All     bool     `op:"all-types,remote" doc:"list nodes of every type, also documents, their parts, conversations and names"`
+	Edges   bool     `op:",remote" doc:"list edges"`
+	Limit   int      `op:",remote" default:"100" doc:"at most {N} rows; 0 for all"`
+	Now     string   `op:",remote" doc:"{TIME} that importance is of, RFC 3339 or YYYY-MM-DD (default: now)"`
+	Sort    string   `op:",remote,varies" doc:"{ORDER}: id, key, created, updated, importance or props.NAME (default: -created; of edges id)"`
+	Sources bool     `op:",remote" not:"edges" doc:"list nodes that have a source, with their sources"`
+	Type    []string `op:",remote" doc:"only this {TYPE}" note:" (repeatable)"`
+	Where   []string `op:",remote" doc:"only where this {PREDICATE} holds" note:" (repeatable)"`
 	verb.AtRevision
 	verb.Marks
 	verb.Params
@@ -99,7 +100,7 @@ func (q *ListRequest) Check() error {
 
 // listing returns what finds the rows, without a snapshot.
 func (q *ListRequest) listing() (*listing, error) {
-	l := &listing{edges: q.Edges, types: q.Type}
+	l := &listing{edges: q.Edges, types: q.Type, sourced: q.Sources}
 	if !q.All && !q.Edges && len(q.Type) == 0 {
 		l.only = memory.IsMemory
 	}

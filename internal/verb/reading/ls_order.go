@@ -179,14 +179,15 @@ func edgeRow(e *graph.Edge, c ipld.CID) *listRow {
 
 // listing finds the rows of a list.
 type listing struct {
-	s      *core.Snapshot
-	edges  bool
-	order  sortSpec
-	types  []string
-	where  []retrieve.Predicate
-	only   func(*graph.Node) bool // nil for all
-	others bool                   // whether only left any out
-	see    Visible
+	s       *core.Snapshot
+	edges   bool
+	order   sortSpec
+	types   []string
+	where   []retrieve.Predicate
+	only    func(*graph.Node) bool // nil for all
+	sourced bool                   // only nodes with a source
+	others  bool                   // whether only left any out
+	see     Visible
 	// weigh returns a node's effective importance; nil if the order is not by it.
 	weigh func(ctx context.Context, n *graph.Node) (int64, error)
 }
@@ -272,6 +273,9 @@ func (l *listing) all(ctx context.Context, after graph.ID) iter.Seq2[*listRow, e
 
 func (l *listing) passes(ctx context.Context, row *listRow) (bool, error) {
 	if len(l.types) > 0 && !slices.Contains(l.types, row.typ) {
+		return false, nil
+	}
+	if l.sourced && len(row.node.Sources) == 0 {
 		return false, nil
 	}
 	if l.only != nil && !l.only(row.node) {

@@ -57,7 +57,7 @@ type CueList struct {
 
 // Cues lists memories with their cues, or those without.
 var Cues = verb.Define(verb.Spec{
-	Command: "cues", Right: verb.NoRight, Usage: "[flags]", Group: "read", Effect: verb.Reads, Pure: true, Long: true,
+	Command: "config cues", Right: verb.NoRight, Usage: "[flags]", Effect: verb.Reads, Pure: true, Long: true,
 	Title: "List memories with or without cues, or let a model write them",
 	Doc: "List the memories that have cues, phrases under which somebody may look for them and which\n" +
 		"they do not contain; with --missing those that have none. Change lines write them, many in one\n" +
@@ -68,7 +68,7 @@ var Cues = verb.Define(verb.Spec{
 		"says itself. Servers' addresses and keys are those of 'mnem retrieve --set rewrite'.\n\n" +
 		"A list that is cut at --limit ends with a cursor. --after CURSOR goes on behind it, at the\n" +
 		"cursor's commit unless --at says another.",
-	Example: "  mnem cues\n  mnem cues --missing --type fact --limit 20 --json",
+	Example: "  mnem config cues\n  mnem config cues --missing --type fact --limit 20 --json",
 	Answers: []any{CueList{}, rememberpkg.CuesWritten{}},
 }, cues)
 

@@ -46,15 +46,15 @@ type HalfLives struct {
 
 // HalfLife lists or changes half-lives.
 var HalfLife = verb.Define(verb.Spec{
-	Command: "half-life", Right: verb.OwnRight, Usage: "[TYPE=DAYS…]", Group: "change", Effect: verb.Reads, Idempotent: true,
+	Command: "config half-life", Right: verb.OwnRight, Usage: "[TYPE=DAYS…]", Effect: verb.Reads, Idempotent: true,
 	Title: "Show or change the half-lives of memories by type",
 	Doc: "List after how many days a memory of each type counts half in its effective importance, which\n" +
 		"'mnem show NODE --importance' shows, and which decides what 'mnem consolidate' proposes. A type\n" +
 		"that is not listed has what * has, which cannot be changed: give it one of its own.\n\n" +
 		"With TYPE=DAYS, 1 to 36500, change those of these types in one commit; TYPE=default goes back to\n" +
 		"the built-in one. They are part of the memory: they merge, revert and branch as it does.",
-	Example: "  mnem half-life\n  mnem half-life task=7 note=90\n  mnem half-life task=default\n" +
-		"  mnem half-life --reset --dry-run",
+	Example: "  mnem config half-life\n  mnem config half-life task=7 note=90\n  mnem config half-life task=default\n" +
+		"  mnem config half-life --reset --dry-run",
 }, halfLife)
 
 // Check refuses what makes no sense.

@@ -48,10 +48,10 @@ var Export = verb.Define(verb.Spec{
 	Title: "Export commits, sessions or receipts to one file",
 	Doc: "Write a commit with its whole history to a CARv1 file, which 'mnem import' and other IPLD tools\n" +
 		"read: the branch HEAD is on, another revision, with A..B what B has and A does not, with --all\n" +
-		"every branch, tag and session, or one session or receipt with the commits it is about.\n" +
-		"Signatures, marks and embeddings go along; stages, indexes and the log of operations do not.\n" +
-		"The same commits give the same bytes on every machine. A new file is for its user alone, mode\n" +
-		"0600; one that is replaced keeps its mode.\n\n" +
+		"every branch, tag and session, as 'mnem clone FILE' reads them; or one session or receipt with the\n" +
+		"commits it is about. Signatures, marks and embeddings go along; stages, indexes and the log of\n" +
+		"operations do not. The same commits give the same bytes on every machine. A new file is for its user\n" +
+		"alone, mode 0600; one that is replaced keeps its mode.\n\n" +
 		"With --format jsonl write the nodes, edges and marks of one commit as change lines, which 'mnem\n" +
 		"commit' makes the same graph of in an empty repository. What lines cannot say is counted: vectors,\n" +
 		"the times of last changes, what was erased.\n\n" +

@@ -331,6 +331,92 @@ def read_CommitAnswer(d: Any) -> CommitAnswer:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
+class ConfigCuesNode(Answer):
+    cues: list[str]
+    id: str
+    key: str | None
+    summary: str | None
+    type: str
+
+
+def read_ConfigCuesNode(d: Any) -> ConfigCuesNode:
+    return ConfigCuesNode(
+        cues=d['cues'] or [],
+        id=d['id'],
+        key=d['key'],
+        summary=d['summary'],
+        type=d['type'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ConfigCuesAnswer(Answer):
+    commit: str | None
+    next: str | None
+    nodes: list[ConfigCuesNode]
+
+
+def read_ConfigCuesAnswer(d: Any) -> ConfigCuesAnswer:
+    return ConfigCuesAnswer(
+        commit=d['commit'],
+        next=d['next'],
+        nodes=[read_ConfigCuesNode(x) for x in d['nodes'] or ()],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class CuesWritten(Answer):
+    branch: str
+    commit: str
+    commits: int
+    cues: int
+    memories: int
+    remaining: int
+    skipped: int
+
+
+def read_CuesWritten(d: Any) -> CuesWritten:
+    return CuesWritten(
+        branch=d['branch'],
+        commit=d['commit'],
+        commits=d['commits'],
+        cues=d['cues'],
+        memories=d['memories'],
+        remaining=d['remaining'],
+        skipped=d['skipped'],
+    )
+
+
+def read_ConfigCuesAnswer_forms(d: Any) -> ConfigCuesAnswer | CuesWritten:
+    if has(d, ('branch', 'commit', 'commits', 'cues', 'memories', 'remaining', 'skipped')):
+        return read_CuesWritten(d)
+    if has(d, ('commit', 'next', 'nodes')):
+        return read_ConfigCuesAnswer(d)
+    return read_ConfigCuesAnswer(d)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ConfigHalfLifeAnswer(Answer):
+    commit: str | None
+    dry_run: bool
+    half_lives: dict[str, Any]
+    no_change: bool
+    other: int
+    own: list[str]
+
+
+def read_ConfigHalfLifeAnswer(d: Any) -> ConfigHalfLifeAnswer:
+    return ConfigHalfLifeAnswer(
+        commit=d['commit'],
+        dry_run=d['dry_run'],
+        half_lives=d['half_lives'],
+        no_change=d['no_change'],
+        other=d['other'],
+        own=d['own'] or [],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
 class ConsolidateProposalDiffer(Answer):
     a: str
     b: str
@@ -461,71 +547,6 @@ def read_ConsolidateAnswer_forms(d: Any) -> ConsolidateAnswer | ConsolidateDone:
     if has(d, ('commit', 'declined', 'memories', 'more', 'now', 'proposals')):
         return read_ConsolidateAnswer(d)
     return read_ConsolidateAnswer(d)
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class CuesNode(Answer):
-    cues: list[str]
-    id: str
-    key: str | None
-    summary: str | None
-    type: str
-
-
-def read_CuesNode(d: Any) -> CuesNode:
-    return CuesNode(
-        cues=d['cues'] or [],
-        id=d['id'],
-        key=d['key'],
-        summary=d['summary'],
-        type=d['type'],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class CuesAnswer(Answer):
-    commit: str | None
-    next: str | None
-    nodes: list[CuesNode]
-
-
-def read_CuesAnswer(d: Any) -> CuesAnswer:
-    return CuesAnswer(
-        commit=d['commit'],
-        next=d['next'],
-        nodes=[read_CuesNode(x) for x in d['nodes'] or ()],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class CuesWritten(Answer):
-    branch: str
-    commit: str
-    commits: int
-    cues: int
-    memories: int
-    remaining: int
-    skipped: int
-
-
-def read_CuesWritten(d: Any) -> CuesWritten:
-    return CuesWritten(
-        branch=d['branch'],
-        commit=d['commit'],
-        commits=d['commits'],
-        cues=d['cues'],
-        memories=d['memories'],
-        remaining=d['remaining'],
-        skipped=d['skipped'],
-    )
-
-
-def read_CuesAnswer_forms(d: Any) -> CuesAnswer | CuesWritten:
-    if has(d, ('branch', 'commit', 'commits', 'cues', 'memories', 'remaining', 'skipped')):
-        return read_CuesWritten(d)
-    if has(d, ('commit', 'next', 'nodes')):
-        return read_CuesAnswer(d)
-    return read_CuesAnswer(d)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -1019,27 +1040,6 @@ def read_GcAnswer(d: Any) -> GcAnswer:
         horizon=d['horizon'],
         kept=d['kept'],
         must_free=d.get('must_free'),
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class HalfLifeAnswer(Answer):
-    commit: str | None
-    dry_run: bool
-    half_lives: dict[str, Any]
-    no_change: bool
-    other: int
-    own: list[str]
-
-
-def read_HalfLifeAnswer(d: Any) -> HalfLifeAnswer:
-    return HalfLifeAnswer(
-        commit=d['commit'],
-        dry_run=d['dry_run'],
-        half_lives=d['half_lives'],
-        no_change=d['no_change'],
-        other=d['other'],
-        own=d['own'] or [],
     )
 
 
@@ -3665,48 +3665,6 @@ def read_ShowAnswer_forms(d: Any) -> ShowAnswer | ShowCommit | ShowEdge | ShowOp
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SourcesSource(Answer):
-    key: str | None
-    kind: str | None
-    node: str
-    source: str
-    first: int | None = None
-    last: int | None = None
-    path: str | None = None
-    project: str | None = None
-    sha256: str | None = None
-
-
-def read_SourcesSource(d: Any) -> SourcesSource:
-    return SourcesSource(
-        key=d['key'],
-        kind=d['kind'],
-        node=d['node'],
-        source=d['source'],
-        first=d.get('first'),
-        last=d.get('last'),
-        path=d.get('path'),
-        project=d.get('project'),
-        sha256=d.get('sha256'),
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class SourcesAnswer(Answer):
-    commit: str | None
-    more: bool
-    sources: list[SourcesSource]
-
-
-def read_SourcesAnswer(d: Any) -> SourcesAnswer:
-    return SourcesAnswer(
-        commit=d['commit'],
-        more=d['more'],
-        sources=[read_SourcesSource(x) for x in d['sources'] or ()],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
 class StatsEdgeType(Answer):
     count: int
     type: str
@@ -4120,15 +4078,15 @@ READERS: dict[str, tuple[Callable[[Any], Any], bool]] = {
     'branch': (read_BranchAnswer_forms, True),
     'cherry_pick': (read_CherryPickAnswer, False),
     'commit': (read_CommitAnswer, False),
+    'config_cues': (read_ConfigCuesAnswer_forms, False),
+    'config_half_life': (read_ConfigHalfLifeAnswer, False),
     'consolidate': (read_ConsolidateAnswer_forms, False),
-    'cues': (read_CuesAnswer_forms, False),
     'diff': (read_DiffAnswer_forms, False),
     'embed': (read_EmbedAnswer, False),
     'explore': (read_ExploreAnswer, False),
     'forget': (read_ForgetAnswer, False),
     'fsck': (read_FsckAnswer, False),
     'gc': (read_GcAnswer, False),
-    'half_life': (read_HalfLifeAnswer, False),
     'key_verify': (read_KeyVerifyAnswer, True),
     'log': (read_LogAnswer, True),
     'ls': (read_LsAnswer_forms, False),
@@ -4171,7 +4129,6 @@ READERS: dict[str, tuple[Callable[[Any], Any], bool]] = {
     'session_rm': (read_SessionRmAnswer, False),
     'session_start': (read_SessionStartAnswer, False),
     'show': (read_ShowAnswer_forms, False),
-    'sources': (read_SourcesAnswer, False),
     'stats': (read_StatsAnswer_forms, False),
     'status': (read_StatusAnswer, False),
     'switch': (read_SwitchAnswer, False),
@@ -4334,6 +4291,57 @@ class Verbs:
         answer: CommitAnswer = self._verb('commit', locals())
         return answer
 
+    def config_cues(
+        self,
+        *,
+        after: str | None = None,
+        at: str | None = None,
+        limit: int | None = None,
+        missing: bool | None = None,
+        type: Sequence[str] | None = None,
+    ) -> ConfigCuesAnswer | CuesWritten:
+        """List the memories that have cues, phrases under which somebody may look for them and which they
+        do not contain; with --missing those that have none. Change lines write them, many in one
+        commit: {"node": {"id": ID, "cues": ["…", …]}}, 12 at most for each.
+
+        after: go on after this CURSOR or id
+        at: the REVision to read; see 'mnem help revisions'
+        limit: at most N memories; 0 for all
+        missing: list the memories that have none
+        type: only memories of this TYPE
+        """
+        answer: ConfigCuesAnswer | CuesWritten = self._verb('config_cues', locals())
+        return answer
+
+    def config_half_life(
+        self,
+        half_lives: Sequence[str] | None = None,
+        *,
+        at: str | None = None,
+        branch: str | None = None,
+        dry_run: bool | None = None,
+        expect: str | None = None,
+        message: str | None = None,
+        reset: bool | None = None,
+        time: str | None = None,
+    ) -> ConfigHalfLifeAnswer:
+        """List after how many days a memory of each type counts half in its effective importance, which
+        'mnem show NODE --importance' shows, and which decides what 'mnem consolidate' proposes. A type
+        that is not listed has what * has, which cannot be changed: give it one of its own.
+
+        half_lives: TYPE=DAYS or TYPE=default, to change those of these types
+        at: the REVision to read; see 'mnem help revisions'
+        branch: the branch to write to
+        dry_run: print what would be and write nothing
+        expect: the CID of the commit that the branch must be at, or "none" for a branch without one;
+            else exit code 5
+        message: what the commit is about; default: what was done
+        reset: go back to the built-in half-lives of all types
+        time: time of the change, RFC 3339
+        """
+        answer: ConfigHalfLifeAnswer = self._verb('config_half_life', locals())
+        return answer
+
     def consolidate(
         self,
         picks: Sequence[str] | None = None,
@@ -4375,28 +4383,6 @@ class Verbs:
         time: time of the change, RFC 3339
         """
         answer: ConsolidateAnswer | ConsolidateDone = self._verb('consolidate', locals())
-        return answer
-
-    def cues(
-        self,
-        *,
-        after: str | None = None,
-        at: str | None = None,
-        limit: int | None = None,
-        missing: bool | None = None,
-        type: Sequence[str] | None = None,
-    ) -> CuesAnswer | CuesWritten:
-        """List the memories that have cues, phrases under which somebody may look for them and which they
-        do not contain; with --missing those that have none. Change lines write them, many in one
-        commit: {"node": {"id": ID, "cues": ["…", …]}}, 12 at most for each.
-
-        after: go on after this CURSOR or id
-        at: the REVision to read; see 'mnem help revisions'
-        limit: at most N memories; 0 for all
-        missing: list the memories that have none
-        type: only memories of this TYPE
-        """
-        answer: CuesAnswer | CuesWritten = self._verb('cues', locals())
         return answer
 
     @overload
@@ -4595,35 +4581,6 @@ class Verbs:
         answer: GcAnswer = self._verb('gc', locals())
         return answer
 
-    def half_life(
-        self,
-        half_lives: Sequence[str] | None = None,
-        *,
-        at: str | None = None,
-        branch: str | None = None,
-        dry_run: bool | None = None,
-        expect: str | None = None,
-        message: str | None = None,
-        reset: bool | None = None,
-        time: str | None = None,
-    ) -> HalfLifeAnswer:
-        """List after how many days a memory of each type counts half in its effective importance, which
-        'mnem show NODE --importance' shows, and which decides what 'mnem consolidate' proposes. A type
-        that is not listed has what * has, which cannot be changed: give it one of its own.
-
-        half_lives: TYPE=DAYS or TYPE=default, to change those of these types
-        at: the REVision to read; see 'mnem help revisions'
-        branch: the branch to write to
-        dry_run: print what would be and write nothing
-        expect: the CID of the commit that the branch must be at, or "none" for a branch without one;
-            else exit code 5
-        message: what the commit is about; default: what was done
-        reset: go back to the built-in half-lives of all types
-        time: time of the change, RFC 3339
-        """
-        answer: HalfLifeAnswer = self._verb('half_life', locals())
-        return answer
-
     def key_verify(
         self,
         rev: str | None = None,
@@ -4692,6 +4649,7 @@ class Verbs:
         limit: int | None = None,
         now: str | None = None,
         sort: str | None = None,
+        sources: bool | None = None,
         type: Sequence[str] | None = None,
         where: Sequence[str] | None = None,
     ) -> LsAnswer: ...
@@ -4708,6 +4666,7 @@ class Verbs:
         limit: int | None = None,
         now: str | None = None,
         sort: str | None = None,
+        sources: bool | None = None,
         type: Sequence[str] | None = None,
         where: Sequence[str] | None = None,
     ) -> LsAnswer | LsEdges: ...
@@ -4723,6 +4682,7 @@ class Verbs:
         limit: int | None = None,
         now: str | None = None,
         sort: str | None = None,
+        sources: bool | None = None,
         type: Sequence[str] | None = None,
         where: Sequence[str] | None = None,
     ) -> LsAnswer | LsEdges:
@@ -4739,6 +4699,7 @@ class Verbs:
         now: TIME that importance is of, RFC 3339 or YYYY-MM-DD (default: now)
         sort: ORDER: id, key, created, updated, importance or props.NAME (default: -created; of edges
             id)
+        sources: list nodes that have a source, with their sources
         type: only this TYPE
         where: only where this PREDICATE holds
         """
@@ -6179,24 +6140,6 @@ class Verbs:
         answer: ShowAnswer | ShowCommit | ShowEdge | ShowOperation | ShowBlock | Any = self._verb('show', locals())
         return answer
 
-    def sources(
-        self,
-        nodes: Sequence[str] | None = None,
-        *,
-        at: str | None = None,
-        kind: Sequence[str] | None = None,
-        limit: int | None = None,
-    ) -> SourcesAnswer:
-        """List the sources of all nodes, or of some. A source is one of
-
-        nodes: nodes, each by key, id, at least 4 digits of an id, or exact title
-        at: the REVision to read; see 'mnem help revisions'
-        kind: only these KINDS: file, url, conversation, manual, other
-        limit: at most N rows; 0 for all
-        """
-        answer: SourcesAnswer = self._verb('sources', locals())
-        return answer
-
     @overload
     def stats(
         self,
@@ -6420,6 +6363,33 @@ class AsyncVerbs:
         answer: CommitAnswer = await self._verb('commit', locals())
         return answer
 
+    async def config_cues(
+        self,
+        *,
+        after: str | None = None,
+        at: str | None = None,
+        limit: int | None = None,
+        missing: bool | None = None,
+        type: Sequence[str] | None = None,
+    ) -> ConfigCuesAnswer | CuesWritten:
+        answer: ConfigCuesAnswer | CuesWritten = await self._verb('config_cues', locals())
+        return answer
+
+    async def config_half_life(
+        self,
+        half_lives: Sequence[str] | None = None,
+        *,
+        at: str | None = None,
+        branch: str | None = None,
+        dry_run: bool | None = None,
+        expect: str | None = None,
+        message: str | None = None,
+        reset: bool | None = None,
+        time: str | None = None,
+    ) -> ConfigHalfLifeAnswer:
+        answer: ConfigHalfLifeAnswer = await self._verb('config_half_life', locals())
+        return answer
+
     async def consolidate(
         self,
         picks: Sequence[str] | None = None,
@@ -6440,18 +6410,6 @@ class AsyncVerbs:
         time: str | None = None,
     ) -> ConsolidateAnswer | ConsolidateDone:
         answer: ConsolidateAnswer | ConsolidateDone = await self._verb('consolidate', locals())
-        return answer
-
-    async def cues(
-        self,
-        *,
-        after: str | None = None,
-        at: str | None = None,
-        limit: int | None = None,
-        missing: bool | None = None,
-        type: Sequence[str] | None = None,
-    ) -> CuesAnswer | CuesWritten:
-        answer: CuesAnswer | CuesWritten = await self._verb('cues', locals())
         return answer
 
     @overload
@@ -6566,21 +6524,6 @@ class AsyncVerbs:
         answer: GcAnswer = await self._verb('gc', locals())
         return answer
 
-    async def half_life(
-        self,
-        half_lives: Sequence[str] | None = None,
-        *,
-        at: str | None = None,
-        branch: str | None = None,
-        dry_run: bool | None = None,
-        expect: str | None = None,
-        message: str | None = None,
-        reset: bool | None = None,
-        time: str | None = None,
-    ) -> HalfLifeAnswer:
-        answer: HalfLifeAnswer = await self._verb('half_life', locals())
-        return answer
-
     async def key_verify(
         self,
         rev: str | None = None,
@@ -6622,6 +6565,7 @@ class AsyncVerbs:
         limit: int | None = None,
         now: str | None = None,
         sort: str | None = None,
+        sources: bool | None = None,
         type: Sequence[str] | None = None,
         where: Sequence[str] | None = None,
     ) -> LsAnswer: ...
@@ -6638,6 +6582,7 @@ class AsyncVerbs:
         limit: int | None = None,
         now: str | None = None,
         sort: str | None = None,
+        sources: bool | None = None,
         type: Sequence[str] | None = None,
         where: Sequence[str] | None = None,
     ) -> LsAnswer | LsEdges: ...
@@ -6653,6 +6598,7 @@ class AsyncVerbs:
         limit: int | None = None,
         now: str | None = None,
         sort: str | None = None,
+        sources: bool | None = None,
         type: Sequence[str] | None = None,
         where: Sequence[str] | None = None,
     ) -> LsAnswer | LsEdges:
@@ -7387,17 +7333,6 @@ class AsyncVerbs:
         answer: ShowAnswer | ShowCommit | ShowEdge | ShowOperation | ShowBlock | Any = await self._verb('show', locals())
         return answer
 
-    async def sources(
-        self,
-        nodes: Sequence[str] | None = None,
-        *,
-        at: str | None = None,
-        kind: Sequence[str] | None = None,
-        limit: int | None = None,
-    ) -> SourcesAnswer:
-        answer: SourcesAnswer = await self._verb('sources', locals())
-        return answer
-
     @overload
     async def stats(
         self,
@@ -7496,6 +7431,9 @@ ANSWERS = (
     'CherryPickAnswer',
     'CommitAnswer',
     'Community',
+    'ConfigCuesAnswer',
+    'ConfigCuesNode',
+    'ConfigHalfLifeAnswer',
     'Conflict',
     'ConsolidateAnswer',
     'ConsolidateDone',
@@ -7503,8 +7441,6 @@ ANSWERS = (
     'ConsolidateProposalDiffer',
     'Count',
     'Counts',
-    'CuesAnswer',
-    'CuesNode',
     'CuesWritten',
     'Date',
     'Diff',
@@ -7531,7 +7467,6 @@ ANSWERS = (
     'FsckAnswer',
     'FsckError',
     'GcAnswer',
-    'HalfLifeAnswer',
     'Importance',
     'In',
     'Item',
@@ -7633,8 +7568,6 @@ ANSWERS = (
     'Signal',
     'Signature',
     'Skipped',
-    'SourcesAnswer',
-    'SourcesSource',
     'Stage',
     'Stat',
     'StatsAnswer',
