@@ -38,11 +38,11 @@ func TestManyOfDatabase(t *testing.T) {
 	x, y := server.URL("team/x"), server.URL("y")
 	w.ok("a", "-R", x, "init")
 	w.ok("a", "-R", y, "init")
-	w.json(&ada, "a", "-R", x, "token", "new", "ada", "--scope", "write", "--author", "Ada")
-	w.json(&root, "a", "-R", x, "token", "new", "root", "--scope", "admin", "--author", "Root")
-	w.json(&eve, "a", "-R", y, "token", "new", "ada", "--scope", "write", "--author", "Eve")
-	w.refused(1, "revoke it first", "a", "-R", x, "token", "new", "ada")
-	if list := w.ok("a", "-R", x, "token", "list"); strings.Count(list, "\n") != 2 || !strings.Contains(list, "root") {
+	w.json(&ada, "a", "-R", x, "serve", "token", "new", "ada", "--scope", "write", "--author", "Ada")
+	w.json(&root, "a", "-R", x, "serve", "token", "new", "root", "--scope", "admin", "--author", "Root")
+	w.json(&eve, "a", "-R", y, "serve", "token", "new", "ada", "--scope", "write", "--author", "Eve")
+	w.refused(1, "revoke it first", "a", "-R", x, "serve", "token", "new", "ada")
+	if list := w.ok("a", "-R", x, "serve", "token", "list"); strings.Count(list, "\n") != 2 || !strings.Contains(list, "root") {
 		t.Error(list)
 	}
 	args := []string{"-R", database, "--many", "--need-token", "--open", "1", "--quota-commits", "4", "--quota", "1MiB"}
@@ -77,7 +77,7 @@ func TestManyOfDatabase(t *testing.T) {
 	}
 	program.Ask(t, one+"/team/x/metrics", "", "").Want(t, 401)
 	program.Ask(t, one+"/metrics", root.Token, "").Want(t, 401) // a token is one of a repository
-	w.ok("a", "-R", x, "token", "revoke", "ada")
+	w.ok("a", "-R", x, "serve", "token", "revoke", "ada")
 	for _, base := range []string{one, two} {
 		program.Ask(t, base+"/team/x/v1/ls", ada.Token, "").Want(t, 401)
 	}
@@ -93,7 +93,7 @@ func TestMetricsAlone(t *testing.T) {
 	w := newTeam(t, over(t, "path"))
 	var ada struct{ Token string }
 	w.ok("root/x", "init")
-	w.json(&ada, "root/x", "token", "new", "ada")
+	w.json(&ada, "root/x", "serve", "token", "new", "ada")
 	at := program.FreeAddr(t)
 	base := served(t, filepath.Join(w.dir, "root"), "--root", ".", "--need-token", "--metrics", at)
 	program.Ask(t, base+"/x/v1/ls", "", "").Want(t, 401)

@@ -30,7 +30,7 @@ func TestTokensOfServers(t *testing.T) {
 	w := newTeam(t, carrier{name: "http", url: func(_ *team, dir string) string { return served(t, dir, "--need-token") }})
 	token := func(scope string) string {
 		var made struct{ Token string }
-		w.json(&made, "hub", "token", "new", scope, "--scope", scope)
+		w.json(&made, "hub", "serve", "token", "new", scope, "--scope", scope)
 		return made.Token
 	}
 	read, write := token("read"), token("write")

@@ -16,7 +16,7 @@ func (w *team) admin() {
 		return
 	}
 	var made struct{ Token string }
-	w.json(&made, "hub", "token", "new", "root", "--scope", "admin")
+	w.json(&made, "hub", "serve", "token", "new", "root", "--scope", "admin")
 	w.env["MNEM_CREDENTIALS"] = w.url + " " + made.Token
 }
 

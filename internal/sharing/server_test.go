@@ -67,7 +67,7 @@ func TestCommandsAskServers(t *testing.T) {
 		{3, "nobody", at("show", "nobody")},
 		{2, "--sign", at("remember", "x", "--sign")},
 		{2, "no directory", at("fetch")},
-		{2, "no directory", at("token", "list")},
+		{2, "no directory", at("serve", "token", "list")},
 		{7, "scope admin", at("purge", "one", "--yes")},
 		{2, "exclude", at("ls", "--global")},
 		{1, "is 'mnem serve' running there?", []string{"ls", "-R", "http://127.0.0.1:1"}},
@@ -94,7 +94,7 @@ func TestManyRepositories(t *testing.T) {
 	w.ok("root/team/y", "init")
 	_ = w.app("root/none", "", io.Discard, io.Discard) // makes a directory without a repository
 	var made struct{ Token string }
-	w.json(&made, "root/x", "token", "new", "ada", "--scope", "write")
+	w.json(&made, "root/x", "serve", "token", "new", "ada", "--scope", "write")
 	base := served(t, filepath.Join(w.dir, "root"), "--root", ".", "--need-token", "--quota", "2MiB")
 	w.env["MNEM_CREDENTIALS"] = base + "/x " + made.Token
 	w.ok("a", "init")
@@ -138,7 +138,7 @@ func TestManyRepositories(t *testing.T) {
 	w.refused(7, "as many bytes as it may have", "a", "push", "x")
 	w.ok("a", "fetch", "x")
 	var admin struct{ Token string }
-	w.json(&admin, "root/x", "token", "new", "root", "--scope", "admin")
+	w.json(&admin, "root/x", "serve", "token", "new", "root", "--scope", "admin")
 	w.env["MNEM_CREDENTIALS"] = base + " " + admin.Token
 	w.ok("a", "-R", base+"/x", "gc")
 }
@@ -271,7 +271,7 @@ func TestCredentialHelper(t *testing.T) {
 	}
 	w := newTeam(t, carrier{name: "http", url: func(_ *team, dir string) string { return served(t, dir, "--need-token") }})
 	var made struct{ Token string }
-	w.json(&made, "hub", "token", "new", "ada", "--scope", "write")
+	w.json(&made, "hub", "serve", "token", "new", "ada", "--scope", "write")
 	helper := filepath.Join(w.dir, "helper")
 	write := func(script string) {
 		if err := os.WriteFile(helper, []byte("#!/bin/sh\n"+script), 0o700); err != nil {

@@ -292,11 +292,11 @@ func ProfileHint(err error) error {
 		for i, param := range pe.Params {
 			flags[i] = retrieve.FlagName(param)
 		}
-		return Hint(err, fmt.Sprintf("set what goes with it too, or take it out: 'mnem profile unset %s %s'",
+		return Hint(err, fmt.Sprintf("set what goes with it too, or take it out: 'mnem config profile unset %s %s'",
 			pe.Name, strings.Join(flags, " ")), "")
 	}
 	if errors.Is(err, retrieve.ErrNoProfile) {
-		return Hint(err, "see 'mnem profile list', or make it with 'mnem profile set NAME'", "")
+		return Hint(err, "see 'mnem config profile list', or make it with 'mnem config profile set NAME'", "")
 	}
 	return err
 }

@@ -43,7 +43,7 @@ func TestMissingCode(t *testing.T) {
 
 func TestToken(t *testing.T) {
 	m := demo(t)
-	token := strings.TrimSpace(strings.Split(m.mnem("token", "new", "notebook", "--quiet"), "\n")[0])
+	token := strings.TrimSpace(strings.Split(m.mnem("serve", "token", "new", "notebook", "--quiet"), "\n")[0])
 	m.serve("serve", "--need-token", "--addr", "127.0.0.1:0")
 	b := open(t)
 	b.okay = []string{"401"}

@@ -202,7 +202,7 @@ func TestDirections(t *testing.T) {
 // TestTokenWrites logs in with a token that may write, and with one that was revoked.
 func TestTokenWrites(t *testing.T) {
 	m := demo(t)
-	token := strings.TrimSpace(strings.Split(m.mnem("token", "new", "desk", "--scope", "write", "--quiet"), "\n")[0])
+	token := strings.TrimSpace(strings.Split(m.mnem("serve", "token", "new", "desk", "--scope", "write", "--quiet"), "\n")[0])
 	m.serve("serve", "--need-token", "--addr", "127.0.0.1:0")
 	b := open(t)
 	b.okay = []string{"401"}
@@ -215,7 +215,7 @@ func TestTokenWrites(t *testing.T) {
 		"(document.querySelector('.marks input'))")
 	b.click("button", "Retire")
 	b.reads("This was marked retired", "moved away")
-	m.mnem("token", "revoke", "desk")
+	m.mnem("serve", "token", "revoke", "desk")
 	b.at("#/history")
 	b.reads("enter a token")
 }

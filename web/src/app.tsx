@@ -51,7 +51,7 @@ function Door({ onIn }: { onIn: (l: Login) => void }) {
     <main class="door">
       <h1>mnem</h1>
       <p>Login required. Open the address that <code>mnem view</code> prints, or enter a token made by{' '}
-        <code>mnem token new NAME</code>.</p>
+        <code>mnem serve token new NAME</code>.</p>
       <form onSubmit={submit}>
         <label>Token <input name="token" type="password" autocomplete="off" required maxLength={128} /></label>{' '}
         <button class="main">Log in</button>

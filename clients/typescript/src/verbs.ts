@@ -169,6 +169,74 @@ export interface ConfigHalfLifeAnswer {
   own: string[];
 }
 
+export interface Changed {
+  fields: ChangeField[];
+  kind: "added" | "changed" | "removed";
+  name: string;
+}
+
+export interface Profile {
+  changed: Changed[];
+  default: ChangeField | null;
+  fields?: ChangeField[];
+}
+
+export interface ConfigProfileDefaultAnswer {
+  branch: string;
+  commit: string | null;
+  no_change: boolean;
+  parents: string[];
+  profiles?: Profile;
+}
+
+export interface ConfigProfileListAnswer {
+  builtin: boolean;
+  default: boolean;
+  name: string;
+  params: Record<string, unknown>;
+  types: string[];
+}
+
+export interface ConfigProfileRestoreAnswer {
+  branch: string;
+  commit: string | null;
+  no_change: boolean;
+  parents: string[];
+  profiles?: Profile;
+}
+
+export interface ConfigProfileRmAnswer {
+  branch: string;
+  commit: string | null;
+  no_change: boolean;
+  parents: string[];
+  profiles?: Profile;
+}
+
+export interface ConfigProfileSetAnswer {
+  branch: string;
+  commit: string | null;
+  no_change: boolean;
+  parents: string[];
+  profiles?: Profile;
+}
+
+export interface ConfigProfileShowAnswer {
+  builtin: boolean;
+  default: boolean;
+  name: string;
+  params: Record<string, unknown>;
+  types: string[];
+}
+
+export interface ConfigProfileUnsetAnswer {
+  branch: string;
+  commit: string | null;
+  no_change: boolean;
+  parents: string[];
+  profiles?: Profile;
+}
+
 export interface ConsolidateProposalDiffer {
   a: string;
   b: string;
@@ -247,18 +315,6 @@ export interface Node {
   id: string;
   key: string | null;
   type: string;
-}
-
-export interface Changed {
-  fields: ChangeField[];
-  kind: "added" | "changed" | "removed";
-  name: string;
-}
-
-export interface Profile {
-  changed: Changed[];
-  default: ChangeField | null;
-  fields?: ChangeField[];
 }
 
 export interface DiffAnswer {
@@ -804,62 +860,6 @@ export interface PinAnswer {
   no_change: boolean;
   pinned: boolean;
   warnings?: SecretWarning[];
-}
-
-export interface ProfileDefaultAnswer {
-  branch: string;
-  commit: string | null;
-  no_change: boolean;
-  parents: string[];
-  profiles?: Profile;
-}
-
-export interface ProfileListAnswer {
-  builtin: boolean;
-  default: boolean;
-  name: string;
-  params: Record<string, unknown>;
-  types: string[];
-}
-
-export interface ProfileRestoreAnswer {
-  branch: string;
-  commit: string | null;
-  no_change: boolean;
-  parents: string[];
-  profiles?: Profile;
-}
-
-export interface ProfileRmAnswer {
-  branch: string;
-  commit: string | null;
-  no_change: boolean;
-  parents: string[];
-  profiles?: Profile;
-}
-
-export interface ProfileSetAnswer {
-  branch: string;
-  commit: string | null;
-  no_change: boolean;
-  parents: string[];
-  profiles?: Profile;
-}
-
-export interface ProfileShowAnswer {
-  builtin: boolean;
-  default: boolean;
-  name: string;
-  params: Record<string, unknown>;
-  types: string[];
-}
-
-export interface ProfileUnsetAnswer {
-  branch: string;
-  commit: string | null;
-  no_change: boolean;
-  parents: string[];
-  profiles?: Profile;
 }
 
 export interface PurgeFile {
@@ -1844,6 +1844,134 @@ export interface ConfigHalfLifeOptions {
   time?: string | undefined;
 }
 
+/** Parameters of configProfileDefault. */
+export interface ConfigProfileDefaultOptions {
+  /** the branch to write to */
+  branch?: string | undefined;
+  /** the CID of the commit that the branch must be at, or "none" for a branch without one; else exit code 5 */
+  expect?: string | undefined;
+  /** what the change is about */
+  message?: string | undefined;
+  /** time of the change, RFC 3339 */
+  time?: string | undefined;
+}
+
+/** Parameters of configProfileList. */
+export interface ConfigProfileListOptions {
+  /** the REVision to read; see 'mnem help revisions' */
+  at?: string | undefined;
+}
+
+/** Parameters of configProfileRestore. */
+export interface ConfigProfileRestoreOptions {
+  /** the branch to write to */
+  branch?: string | undefined;
+  /** the CID of the commit that the branch must be at, or "none" for a branch without one; else exit code 5 */
+  expect?: string | undefined;
+  /** what the change is about */
+  message?: string | undefined;
+  /** time of the change, RFC 3339 */
+  time?: string | undefined;
+}
+
+/** Parameters of configProfileRm. */
+export interface ConfigProfileRmOptions {
+  /** the branch to write to */
+  branch?: string | undefined;
+  /** the CID of the commit that the branch must be at, or "none" for a branch without one; else exit code 5 */
+  expect?: string | undefined;
+  /** what the change is about */
+  message?: string | undefined;
+  /** time of the change, RFC 3339 */
+  time?: string | undefined;
+}
+
+/** Parameters of configProfileSet. */
+export interface ConfigProfileSetOptions {
+  /** print N edges of each item in each direction */
+  adjacency?: number | undefined;
+  /**
+   * print digests of scopes in place of items that do not fit: HOW is entity (never), scope, root (that of the
+   * whole first) or auto (as scope where the query asks broadly)
+   */
+  altitude?: "entity" | "scope" | "root" | "auto" | undefined;
+  /** the branch to write to */
+  branch?: string | undefined;
+  /** at most N tokens; 0 for no budget */
+  budget?: number | undefined;
+  /** raise and add members of the communities that the best nodes are in */
+  community?: boolean | undefined;
+  /** with expansion=ppr: the SHARE that moves on, between 0 and 1 */
+  damping?: number | undefined;
+  /** with expansion=decay: the SHARE that each hop keeps, above 0 to 1 */
+  decay?: number | undefined;
+  /** leave out what repeats an item before it */
+  dedup?: boolean | undefined;
+  /** expand along edges out, in or both */
+  direction?: "out" | "in" | "both" | undefined;
+  /** lend so much over edges of a type: TYPE=W, W 0 to 16, 1 for others */
+  edge_weight?: readonly (string)[] | undefined;
+  /** expand in N rounds, 0 for none, at most 4; with ppr 20 rounds, at most 64 */
+  expand?: number | undefined;
+  /** expand along edges of this TYPE only */
+  expand_type?: readonly (string)[] | undefined;
+  /** how nodes raise those linked to them: WAY is lend, decay or ppr */
+  expansion?: "lend" | "decay" | "ppr" | undefined;
+  /** the CID of the commit that the branch must be at, or "none" for a branch without one; else exit code 5 */
+  expect?: string | undefined;
+  /** print items down to this BAND: answer, maybe or rest */
+  floor?: "answer" | "maybe" | "rest" | undefined;
+  /** choose the profile for requests of this TYPE */
+  for_type?: readonly (string)[] | undefined;
+  /** how text and vectors become one list: WAY is convex, rrf, weighted-rrf or score-norm */
+  fusion?: "convex" | "rrf" | "weighted-rrf" | "score-norm" | undefined;
+  /** at most N items; 0 for no limit */
+  limit?: number | undefined;
+  /** at most N nodes join that only expansion finds */
+  max_expand?: number | undefined;
+  /** what the change is about */
+  message?: string | undefined;
+  /** print items by rank or by time (oldest first) */
+  order?: "rank" | "time" | undefined;
+  /**
+   * print TEXTS whole, or the passages of summary and content that fit the query best; auto: whole while the
+   * budget lasts, passages of chunks that do not fit
+   */
+  pack?: "auto" | "whole" | "passages" | undefined;
+  /** with pack=passages or auto: at most N tokens of each text */
+  passage_tokens?: number | undefined;
+  /** print these LINES too: times, key, content */
+  show?: readonly ("times" | "key" | "content")[] | undefined;
+  /** read words that no node has as the closest that some have: on or off */
+  spelling?: "on" | "off" | undefined;
+  /** cut each text at N characters; 0 for whole */
+  summary_cap?: number | undefined;
+  /** time of the change, RFC 3339 */
+  time?: string | undefined;
+  /** count tokens by NAME: estimate, or a counter of the program that has the repository open */
+  tokenizer?: "estimate" | undefined;
+  /** count a lane so much: LANE=W, LANE text, text:N, time, dense:MODEL or sparse:MODEL, W 0 to 16 */
+  weight?: readonly (string)[] | undefined;
+}
+
+/** Parameters of configProfileShow. */
+export interface ConfigProfileShowOptions {
+  /** the REVision to read; see 'mnem help revisions' */
+  at?: string | undefined;
+}
+
+/** Parameters of configProfileUnset. */
+export interface ConfigProfileUnsetOptions {
+  /** the branch to write to */
+  branch?: string | undefined;
+  /** the CID of the commit that the branch must be at, or "none" for a branch without one; else exit code 5 */
+  expect?: string | undefined;
+  /** what the change is about */
+  message?: string | undefined;
+  /** time of the change, RFC 3339 */
+  time?: string | undefined;
+}
+
 /** Parameters of consolidate. */
 export interface ConsolidateOptions {
   /** write what RULE of 'mnem guard rules' takes for a credential */
@@ -2209,134 +2337,6 @@ export interface PinOptions {
   message?: string | undefined;
   /** unpin them */
   remove?: boolean | undefined;
-  /** time of the change, RFC 3339 */
-  time?: string | undefined;
-}
-
-/** Parameters of profileDefault. */
-export interface ProfileDefaultOptions {
-  /** the branch to write to */
-  branch?: string | undefined;
-  /** the CID of the commit that the branch must be at, or "none" for a branch without one; else exit code 5 */
-  expect?: string | undefined;
-  /** what the change is about */
-  message?: string | undefined;
-  /** time of the change, RFC 3339 */
-  time?: string | undefined;
-}
-
-/** Parameters of profileList. */
-export interface ProfileListOptions {
-  /** the REVision to read; see 'mnem help revisions' */
-  at?: string | undefined;
-}
-
-/** Parameters of profileRestore. */
-export interface ProfileRestoreOptions {
-  /** the branch to write to */
-  branch?: string | undefined;
-  /** the CID of the commit that the branch must be at, or "none" for a branch without one; else exit code 5 */
-  expect?: string | undefined;
-  /** what the change is about */
-  message?: string | undefined;
-  /** time of the change, RFC 3339 */
-  time?: string | undefined;
-}
-
-/** Parameters of profileRm. */
-export interface ProfileRmOptions {
-  /** the branch to write to */
-  branch?: string | undefined;
-  /** the CID of the commit that the branch must be at, or "none" for a branch without one; else exit code 5 */
-  expect?: string | undefined;
-  /** what the change is about */
-  message?: string | undefined;
-  /** time of the change, RFC 3339 */
-  time?: string | undefined;
-}
-
-/** Parameters of profileSet. */
-export interface ProfileSetOptions {
-  /** print N edges of each item in each direction */
-  adjacency?: number | undefined;
-  /**
-   * print digests of scopes in place of items that do not fit: HOW is entity (never), scope, root (that of the
-   * whole first) or auto (as scope where the query asks broadly)
-   */
-  altitude?: "entity" | "scope" | "root" | "auto" | undefined;
-  /** the branch to write to */
-  branch?: string | undefined;
-  /** at most N tokens; 0 for no budget */
-  budget?: number | undefined;
-  /** raise and add members of the communities that the best nodes are in */
-  community?: boolean | undefined;
-  /** with expansion=ppr: the SHARE that moves on, between 0 and 1 */
-  damping?: number | undefined;
-  /** with expansion=decay: the SHARE that each hop keeps, above 0 to 1 */
-  decay?: number | undefined;
-  /** leave out what repeats an item before it */
-  dedup?: boolean | undefined;
-  /** expand along edges out, in or both */
-  direction?: "out" | "in" | "both" | undefined;
-  /** lend so much over edges of a type: TYPE=W, W 0 to 16, 1 for others */
-  edge_weight?: readonly (string)[] | undefined;
-  /** expand in N rounds, 0 for none, at most 4; with ppr 20 rounds, at most 64 */
-  expand?: number | undefined;
-  /** expand along edges of this TYPE only */
-  expand_type?: readonly (string)[] | undefined;
-  /** how nodes raise those linked to them: WAY is lend, decay or ppr */
-  expansion?: "lend" | "decay" | "ppr" | undefined;
-  /** the CID of the commit that the branch must be at, or "none" for a branch without one; else exit code 5 */
-  expect?: string | undefined;
-  /** print items down to this BAND: answer, maybe or rest */
-  floor?: "answer" | "maybe" | "rest" | undefined;
-  /** choose the profile for requests of this TYPE */
-  for_type?: readonly (string)[] | undefined;
-  /** how text and vectors become one list: WAY is convex, rrf, weighted-rrf or score-norm */
-  fusion?: "convex" | "rrf" | "weighted-rrf" | "score-norm" | undefined;
-  /** at most N items; 0 for no limit */
-  limit?: number | undefined;
-  /** at most N nodes join that only expansion finds */
-  max_expand?: number | undefined;
-  /** what the change is about */
-  message?: string | undefined;
-  /** print items by rank or by time (oldest first) */
-  order?: "rank" | "time" | undefined;
-  /**
-   * print TEXTS whole, or the passages of summary and content that fit the query best; auto: whole while the
-   * budget lasts, passages of chunks that do not fit
-   */
-  pack?: "auto" | "whole" | "passages" | undefined;
-  /** with pack=passages or auto: at most N tokens of each text */
-  passage_tokens?: number | undefined;
-  /** print these LINES too: times, key, content */
-  show?: readonly ("times" | "key" | "content")[] | undefined;
-  /** read words that no node has as the closest that some have: on or off */
-  spelling?: "on" | "off" | undefined;
-  /** cut each text at N characters; 0 for whole */
-  summary_cap?: number | undefined;
-  /** time of the change, RFC 3339 */
-  time?: string | undefined;
-  /** count tokens by NAME: estimate, or a counter of the program that has the repository open */
-  tokenizer?: "estimate" | undefined;
-  /** count a lane so much: LANE=W, LANE text, text:N, time, dense:MODEL or sparse:MODEL, W 0 to 16 */
-  weight?: readonly (string)[] | undefined;
-}
-
-/** Parameters of profileShow. */
-export interface ProfileShowOptions {
-  /** the REVision to read; see 'mnem help revisions' */
-  at?: string | undefined;
-}
-
-/** Parameters of profileUnset. */
-export interface ProfileUnsetOptions {
-  /** the branch to write to */
-  branch?: string | undefined;
-  /** the CID of the commit that the branch must be at, or "none" for a branch without one; else exit code 5 */
-  expect?: string | undefined;
-  /** what the change is about */
-  message?: string | undefined;
   /** time of the change, RFC 3339 */
   time?: string | undefined;
 }
@@ -3150,10 +3150,10 @@ export interface UndoOptions {
 /** Verbs that answer with a list. */
 export const LISTS: ReadonlySet<string> = new Set([
   "branch",
+  "config_profile_list",
   "key_verify",
   "log",
   "op_log",
-  "profile_list",
   "recall_batch",
   "remember_batch",
   "retrieve_batch",
@@ -3251,6 +3251,87 @@ export abstract class Verbs {
   configHalfLife(half_lives: readonly (string)[], options?: ConfigHalfLifeOptions): Promise<ConfigHalfLifeAnswer>;
   configHalfLife(...given: unknown[]): Promise<unknown> {
     return this.verb("config_half_life", ["half_lives"], given);
+  }
+
+  /**
+   * Choose the profile for requests that name none and whose types match none. Unless chosen, it is the built-in
+   * profile named default.
+   *
+   * @param name the name of a profile
+   */
+  configProfileDefault(name: string, options?: ConfigProfileDefaultOptions): Promise<ConfigProfileDefaultAnswer>;
+  configProfileDefault(...given: unknown[]): Promise<unknown> {
+    return this.verb("config_profile_default", ["name"], given);
+  }
+
+  /**
+   * List the profiles of a revision and the built-in ones, * before the default. With --json, one object a line.
+   */
+  configProfileList(options?: ConfigProfileListOptions): Promise<ConfigProfileListAnswer[]>;
+  configProfileList(...given: unknown[]): Promise<unknown> {
+    return this.verb("config_profile_list", [], given);
+  }
+
+  /**
+   * Put the named profiles back as they were at a revision, or all of them and the default; those that were not
+   * there then are removed. To undo one commit use 'mnem revert'.
+   *
+   * @param rev a branch, tag, CID or any other revision
+   *
+   * @param names names of profiles, none for all
+   */
+  configProfileRestore(rev: string, options?: ConfigProfileRestoreOptions): Promise<ConfigProfileRestoreAnswer>;
+  configProfileRestore(rev: string, names: readonly (string)[], options?: ConfigProfileRestoreOptions): Promise<ConfigProfileRestoreAnswer>;
+  configProfileRestore(...given: unknown[]): Promise<unknown> {
+    return this.verb("config_profile_restore", ["rev", "names"], given);
+  }
+
+  /**
+   * Remove a profile of the repository. A built-in one of the same name holds again; if there is none and it was
+   * the default, the default is default.
+   *
+   * @param name the name of a profile
+   */
+  configProfileRm(name: string, options?: ConfigProfileRmOptions): Promise<ConfigProfileRmAnswer>;
+  configProfileRm(...given: unknown[]): Promise<unknown> {
+    return this.verb("config_profile_rm", ["name"], given);
+  }
+
+  /**
+   * Set parameters of a profile, those of 'mnem config profile set --help parameters'; what is not given stays.
+   * A new profile of a built-in name begins with what that one says. A parameter that is set to nothing, as with
+   * dedup=false, is taken out. Each change is one commit.
+   *
+   * @param name the name of a profile
+   */
+  configProfileSet(name: string, options?: ConfigProfileSetOptions): Promise<ConfigProfileSetAnswer>;
+  configProfileSet(...given: unknown[]): Promise<unknown> {
+    return this.verb("config_profile_set", ["name"], given);
+  }
+
+  /**
+   * Print the types and parameters of a profile. What it does not say is as the help of 'mnem retrieve' has it.
+   * Where parameters contradict each other, as after a merge, it says so.
+   *
+   * @param name the name of a profile
+   */
+  configProfileShow(name: string, options?: ConfigProfileShowOptions): Promise<ConfigProfileShowAnswer>;
+  configProfileShow(...given: unknown[]): Promise<unknown> {
+    return this.verb("config_profile_show", ["name"], given);
+  }
+
+  /**
+   * Take parameters out of a profile by their names, or for-type for its types; without a PARAM, all. To do away
+   * with the profile use 'mnem config profile rm'.
+   *
+   * @param name the name of a profile
+   *
+   * @param params names of parameters
+   */
+  configProfileUnset(name: string, options?: ConfigProfileUnsetOptions): Promise<ConfigProfileUnsetAnswer>;
+  configProfileUnset(name: string, params: readonly (string)[], options?: ConfigProfileUnsetOptions): Promise<ConfigProfileUnsetAnswer>;
+  configProfileUnset(...given: unknown[]): Promise<unknown> {
+    return this.verb("config_profile_unset", ["name", "params"], given);
   }
 
   /**
@@ -3493,87 +3574,6 @@ export abstract class Verbs {
   pin(nodes: readonly (string)[], options?: PinOptions): Promise<PinAnswer>;
   pin(...given: unknown[]): Promise<unknown> {
     return this.verb("pin", ["nodes"], given);
-  }
-
-  /**
-   * Choose the profile for requests that name none and whose types match none. Unless chosen, it is the built-in
-   * profile named default.
-   *
-   * @param name the name of a profile
-   */
-  profileDefault(name: string, options?: ProfileDefaultOptions): Promise<ProfileDefaultAnswer>;
-  profileDefault(...given: unknown[]): Promise<unknown> {
-    return this.verb("profile_default", ["name"], given);
-  }
-
-  /**
-   * List the profiles of a revision and the built-in ones, * before the default. With --json, one object a line.
-   */
-  profileList(options?: ProfileListOptions): Promise<ProfileListAnswer[]>;
-  profileList(...given: unknown[]): Promise<unknown> {
-    return this.verb("profile_list", [], given);
-  }
-
-  /**
-   * Put the named profiles back as they were at a revision, or all of them and the default; those that were not
-   * there then are removed. To undo one commit use 'mnem revert'.
-   *
-   * @param rev a branch, tag, CID or any other revision
-   *
-   * @param names names of profiles, none for all
-   */
-  profileRestore(rev: string, options?: ProfileRestoreOptions): Promise<ProfileRestoreAnswer>;
-  profileRestore(rev: string, names: readonly (string)[], options?: ProfileRestoreOptions): Promise<ProfileRestoreAnswer>;
-  profileRestore(...given: unknown[]): Promise<unknown> {
-    return this.verb("profile_restore", ["rev", "names"], given);
-  }
-
-  /**
-   * Remove a profile of the repository. A built-in one of the same name holds again; if there is none and it was
-   * the default, the default is default.
-   *
-   * @param name the name of a profile
-   */
-  profileRm(name: string, options?: ProfileRmOptions): Promise<ProfileRmAnswer>;
-  profileRm(...given: unknown[]): Promise<unknown> {
-    return this.verb("profile_rm", ["name"], given);
-  }
-
-  /**
-   * Set parameters of a profile, those of 'mnem profile set --help parameters'; what is not given stays. A new
-   * profile of a built-in name begins with what that one says. A parameter that is set to nothing, as with
-   * dedup=false, is taken out. Each change is one commit.
-   *
-   * @param name the name of a profile
-   */
-  profileSet(name: string, options?: ProfileSetOptions): Promise<ProfileSetAnswer>;
-  profileSet(...given: unknown[]): Promise<unknown> {
-    return this.verb("profile_set", ["name"], given);
-  }
-
-  /**
-   * Print the types and parameters of a profile. What it does not say is as the help of 'mnem retrieve' has it.
-   * Where parameters contradict each other, as after a merge, it says so.
-   *
-   * @param name the name of a profile
-   */
-  profileShow(name: string, options?: ProfileShowOptions): Promise<ProfileShowAnswer>;
-  profileShow(...given: unknown[]): Promise<unknown> {
-    return this.verb("profile_show", ["name"], given);
-  }
-
-  /**
-   * Take parameters out of a profile by their names, or for-type for its types; without a PARAM, all. To do away
-   * with the profile use 'mnem profile rm'.
-   *
-   * @param name the name of a profile
-   *
-   * @param params names of parameters
-   */
-  profileUnset(name: string, options?: ProfileUnsetOptions): Promise<ProfileUnsetAnswer>;
-  profileUnset(name: string, params: readonly (string)[], options?: ProfileUnsetOptions): Promise<ProfileUnsetAnswer>;
-  profileUnset(...given: unknown[]): Promise<unknown> {
-    return this.verb("profile_unset", ["name", "params"], given);
   }
 
   /**

@@ -228,6 +228,6 @@ func policyInit(ctx context.Context, c *line.Line, q *policyInitRequest) error {
 var Configuring = []string{
 	"config_set", "config_unset", "git_follow", "git_unfollow", "git_sync", "git_prune", "git_hook",
 	"integrate", "key_new", "key_import", "key_rm", "key_trust", "key_revoke", "key_untrust",
-	"remote_add", "remote_set_url", "remote_readers", "remote_prune", "remote_rm", "token_new", "token_revoke", "fetch", "pull",
+	"remote_add", "remote_set_url", "remote_readers", "remote_prune", "remote_rm", "serve_token_new", "serve_token_revoke", "fetch", "pull",
 	"push", "sync",
 }

@@ -73,25 +73,25 @@ type (
 func TokenCommands() []*line.Bound {
 	return []*line.Bound{
 		reach.Local(verb.Spec{
-			Command: "token new", Right: verb.OwnRight, Usage: "NAME", Title: "Create a token",
+			Command: "serve token new", Right: verb.OwnRight, Usage: "NAME", Title: "Create a token",
 			Doc: "Make a token and print it, this once: nobody can find it out afterwards. NAME is 1 to 64 of a\n" +
 				"to z, 0 to 9, - and _, and is the agent of commits made with the token unless --agent or the\n" +
 				"caller names another. The scope read changes nothing; write does what 'mnem undo' takes back;\n" +
 				"admin also removes what nothing brings back, as purge and gc do.",
-			Example: "  mnem token new notebook\n" +
-				"  mnem token new importer --scope write --expires 720h --agent importer --author Ada",
+			Example: "  mnem serve token new notebook\n" +
+				"  mnem serve token new importer --scope write --expires 720h --agent importer --author Ada",
 			Answers: []any{newTokenJSON{}},
 		}, newToken),
 		reach.LocalLines(verb.Spec{
-			Command: "token list", Right: verb.NoRight, Title: "List tokens",
+			Command: "serve token list", Right: verb.NoRight, Title: "List tokens",
 			Doc:     "List the tokens there are, by name. With --json, one object a line.",
-			Example: "  mnem token list\n  mnem token list --json", Answers: []any{listedTokenJSON{}},
+			Example: "  mnem serve token list\n  mnem serve token list --json", Answers: []any{listedTokenJSON{}},
 		}, listTokens),
 		reach.Local(verb.Spec{
-			Command: "token revoke", Right: verb.OwnRight, Usage: "NAME|ID", Title: "Revoke a token",
+			Command: "serve token revoke", Right: verb.OwnRight, Usage: "NAME|ID", Title: "Revoke a token",
 			Doc: "Forget a token. A server that runs refuses it from its next request on; what was done with it\n" +
 				"stays.",
-			Example: "  mnem token revoke notebook", Answers: []any{revokedJSON{}},
+			Example: "  mnem serve token revoke notebook", Answers: []any{revokedJSON{}},
 		}, revokeToken),
 	}
 }

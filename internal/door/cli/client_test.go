@@ -97,11 +97,11 @@ func TestClient(t *testing.T) {
 			t.Error("a bad name is kept")
 		}
 	}
-	if _, errs := ada(0, "token", "new", "bot", "--scope", "write"); !strings.Contains(errs, "MNEM_AUTHOR") {
+	if _, errs := ada(0, "serve", "token", "new", "bot", "--scope", "write"); !strings.Contains(errs, "MNEM_AUTHOR") {
 		t.Error(errs)
 	}
 	for _, args := range [][]string{{"--scope", "write", "--author", "Bot"}, {"--scope", "read"}} {
-		if _, errs := ada(0, append([]string{"token", "new", "bot" + args[1]}, args...)...); strings.Contains(errs, "MNEM_AUTHOR") {
+		if _, errs := ada(0, append([]string{"serve", "token", "new", "bot" + args[1]}, args...)...); strings.Contains(errs, "MNEM_AUTHOR") {
 			t.Error(errs)
 		}
 	}

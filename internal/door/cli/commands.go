@@ -74,10 +74,17 @@ func declared(c *line.Line, name string) *cobra.Command {
 	} else {
 		cmd = c.Parent(familyOf(name))
 	}
+	families := map[string]*cobra.Command{name: cmd}
 	for _, v := range all {
-		if strings.HasPrefix(v.Spec.Command, name+" ") {
-			cmd.AddCommand(reach.Verb(c, v))
+		if !strings.HasPrefix(v.Spec.Command, name+" ") {
+			continue
 		}
+		family := v.Spec.Command[:strings.LastIndexByte(v.Spec.Command, ' ')]
+		if families[family] == nil {
+			families[family] = c.Parent(familyOf(family))
+			cmd.AddCommand(families[family])
+		}
+		families[family].AddCommand(reach.Verb(c, v))
 	}
 	return cmd
 }

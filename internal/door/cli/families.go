@@ -2,6 +2,7 @@ package cli
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -10,8 +11,8 @@ import (
 
 // family is a command that only holds others: those whose names begin with its own.
 type family struct {
-	use, group, short, long, example string
-	hidden                           bool // as a verb may be
+	use, group, short, long, example string // use is all its words; one below another command has no group
+	hidden                           bool   // as a verb may be
 }
 
 // families are the commands that only hold others.
@@ -24,20 +25,19 @@ var families = []family{
 			"  mnem config list --json",
 	},
 	{
-		use:   "profile",
-		group: line.GroupChange,
+		use:   "config profile",
 		short: "Manage named sets of retrieval parameters",
 		long: "A profile is a name for how answers are ranked, expanded, packed and printed: the parameters of\n" +
 			"'mnem retrieve' that say so, with their values. The memory keeps its profiles beside its facts,\n" +
 			"in every commit: they are branched, merged, reverted and exported with it.\n\n" +
 			"A request takes what it does not say from one profile: that of --profile, MNEM_PROFILE or\n" +
 			"config retrieve.profile; else one whose types (--for-type) have all that the request asks for\n" +
-			"with --type, the fewest first; else the one that 'mnem profile default' names; else the profile\n" +
+			"with --type, the fewest first; else the one that 'mnem config profile default' names; else the profile\n" +
 			"default. What a request says always holds, and what a profile says and does not fit it is left out:\n" +
 			"rounds and damping of ppr if the request says expansion=decay.\n\n" +
 			"There are always default, chat, docs and code. A profile that is set under one of these names\n" +
 			"takes its place, until it is removed.",
-		example: "  mnem profile list\n  mnem profile set docs budget=4000 --for-type Document\n" +
+		example: "  mnem config profile list\n  mnem config profile set docs budget=4000 --for-type Document\n" +
 			"  mnem retrieve 'how to deploy' --profile docs",
 	},
 	{
@@ -71,14 +71,13 @@ var families = []family{
 			"  mnem pack take --set refs/heads/old=any..none",
 	},
 	{
-		use:   "token",
-		group: line.GroupTrade,
+		use:   "serve token",
 		short: "Manage the access tokens of 'mnem serve'",
 		long: "Programs that ask 'mnem serve' say who they are by a token: Authorization: Bearer TOKEN. A\n" +
 			"server that others can reach refuses who has none. The repository keeps the SHA-256 of each, in\n" +
 			".mnem/tokens, which only its user may read; one in a database keeps them there, for all its servers.\n" +
 			"What is revoked counts no more from then on.",
-		example: "  mnem token new notebook\n  mnem token list\n  mnem token revoke notebook",
+		example: "  mnem serve token new notebook\n  mnem serve token list\n  mnem serve token revoke notebook",
 	},
 	{
 		use:   "guard",
@@ -172,5 +171,6 @@ var families = []family{
 // familyOf returns the command of a family: there is one, the first test that builds the commands sees to it.
 func familyOf(name string) *cobra.Command {
 	f := families[slices.IndexFunc(families, func(f family) bool { return f.use == name })]
-	return &cobra.Command{Use: f.use, GroupID: f.group, Short: f.short, Long: f.long, Example: f.example, Hidden: f.hidden}
+	words := strings.Fields(f.use)
+	return &cobra.Command{Use: words[len(words)-1], GroupID: f.group, Short: f.short, Long: f.long, Example: f.example, Hidden: f.hidden}
 }

@@ -111,7 +111,7 @@ func signsIn(t *testing.T, home, token, answer string) (*sdk.ClientSession, erro
 // TestOAuth lets a client in by the page, has it ask and write, and revokes what it got.
 func TestOAuth(t *testing.T) {
 	w := demoWorld(t)
-	made, _ := w.run(0, "token", "new", "me", "--scope", "write")
+	made, _ := w.run(0, "serve", "token", "new", "me", "--scope", "write")
 	token := regexp.MustCompile(`mnem_[a-z2-7]{8}_[a-z2-7]+`).FindString(made)
 	home := startOAuth(t, w)
 	if _, err := signsIn(t, home, token, "refuse"); err == nil || !strings.Contains(err.Error(), "the owner refused") {
@@ -136,13 +136,13 @@ func TestOAuth(t *testing.T) {
 	if !strings.Contains(log, `"Tester"`) {
 		t.Errorf("the commit does not name the client: %s", log)
 	}
-	listed, _ := w.run(0, "token", "list")
+	listed, _ := w.run(0, "serve", "token", "list")
 	name := regexp.MustCompile(`Tester [a-z2-7]{8}`).FindString(listed)
 	if name == "" || strings.Contains(listed, "over") {
 		t.Fatalf("listed %s", listed)
 	}
-	w.run(0, "token", "revoke", name)
-	w.run(0, "token", "revoke", "me") // or the client would sign in again
+	w.run(0, "serve", "token", "revoke", name)
+	w.run(0, "serve", "token", "revoke", "me") // or the client would sign in again
 	if err := call("recall", map[string]any{"query": "lighthouse"}); err == nil {
 		t.Error("a client whose token was revoked is answered")
 	}

@@ -222,7 +222,7 @@ func TestReviewFromElsewhere(t *testing.T) {
 	first := h.review()
 	h.run(0, "remember", "Elm is rare", "--time", "2026-02-01T00:00:00Z")
 	h.env["MNEM_KEYS"] = "keys"
-	h.run(0, "token", "new", "reader", "--scope", "read")
+	h.run(0, "serve", "token", "new", "reader", "--scope", "read")
 	reader := "Authorization: Bearer " + strings.TrimSpace(h.out.String())
 	s := startServing(t, h.world)
 	ask := func(body string, want int, headers ...string) (got toReview) {

@@ -54,46 +54,46 @@ const (
 
 // governed has a call of every verb and command that needs a right. One that is missing fails TestRightsComeFirst.
 var governed = map[string]minimal{
-	"remember":          {words: "remember The-lamp-is-new", args: `{"text":"The lamp is new"}`},
-	"commit":            {words: "commit -m x -", args: `{"message":"x","lines":[` + newNode + `]}`, tool: `{"message":"x","nodes":[{"key":"new","type":"Note"}]}`},
-	"add":               {words: "add -", args: `{"lines":[` + newNode + `]}`},
-	"rm":                {words: "rm o", args: `{"nodes":["o"]}`},
-	"reset":             {words: "reset", bare: "nothing is staged"},
-	"merge":             {words: "merge side", args: `{"rev":"side"}`},
-	"revert":            {words: "revert HEAD", args: `{"rev":"HEAD"}`},
-	"cherry_pick":       {words: "cherry-pick side", args: `{"rev":"side"}`},
-	"restore":           {words: "restore HEAD~1 n", args: `{"rev":"HEAD~1","nodes":["n"]}`},
-	"forget":            {words: "forget n", args: `{"nodes":["n"]}`},
-	"mark":              {words: "mark superseded n --by m", args: `{"kind":"superseded","nodes":["n"],"by":"m"}`},
-	"review":            {words: "review --keep n", args: `{"keep":["n"]}`},
-	"pin":               {words: "pin n", args: `{"nodes":["n"]}`},
-	"consolidate":       {words: "consolidate --apply", args: `{"apply":true}`, bare: "nothing is alike"},
-	"config_half_life":  {words: "config half-life Note=30", args: `{"half_lives":["Note=30"]}`},
-	"map":               {words: "map --write root About-lamps", args: `{"write":"root","text":"About lamps"}`},
-	"embed":             {words: "embed --model hash", bare: "there is no model"},
-	"profile_set":       {words: "profile set p limit=4", args: `{"name":"p","limit":4}`},
-	"profile_unset":     {words: "profile unset p limit", args: `{"name":"p","params":["limit"]}`},
-	"profile_default":   {words: "profile default p", args: `{"name":"p"}`},
-	"profile_rm":        {words: "profile rm p", args: `{"name":"p"}`},
-	"profile_restore":   {words: "profile restore HEAD~1 p", args: `{"rev":"HEAD~1"}`, bare: "the profile is the same"},
-	"branch":            {words: "branch new", args: `{"name":"new"}`},
-	"switch":            {words: "switch side", args: `{"name":"side"}`},
-	"tag":               {words: "tag new", args: `{"name":"new"}`},
-	"undo":              {words: "undo"},
-	"undo --redo":       {words: "undo --redo", args: `{"redo":true}`, bare: "nothing was undone"},
-	"op_restore":        {words: "op restore 3", args: `{"op":"3"}`},
-	"session_rm":        {words: "session rm s", args: `{"name":"s"}`},
-	"remote_redactions": {words: "remote redactions origin --accept", args: `{"name":"origin","accept":true}`, bare: "there are none"},
-	"pack_take":         {words: "pack take --set refs/heads/side=any..none", args: `set=refs%2Fheads%2Fside%3Dany..none`},
-	"pack_redact":       {words: "pack redact --yes --redaction " + redacted, args: `{"yes":true,"redaction":["` + redacted + `"]}`, bare: "it is of no block here"},
-	"import":            {words: "import ../other.car --name new", args: `name=new`},
-	"map --rebuild":     {words: "map --rebuild --model=hash", bare: "there is no model"},
-	"fsck":              {words: "fsck --repair", bare: "nothing is damaged"},
-	"gc":                {words: "gc", bare: "nothing is garbage"},
-	"purge":             {words: "purge n --yes", args: `{"node":"n","yes":true}`},
-	"capture":           {words: "capture", bare: "no hook noted anything"},
-	"ingest":            {words: "ingest text.md"},
-	"sources --accept":  {words: "sources n --accept", bare: "it has no source"},
+	"remember":               {words: "remember The-lamp-is-new", args: `{"text":"The lamp is new"}`},
+	"commit":                 {words: "commit -m x -", args: `{"message":"x","lines":[` + newNode + `]}`, tool: `{"message":"x","nodes":[{"key":"new","type":"Note"}]}`},
+	"add":                    {words: "add -", args: `{"lines":[` + newNode + `]}`},
+	"rm":                     {words: "rm o", args: `{"nodes":["o"]}`},
+	"reset":                  {words: "reset", bare: "nothing is staged"},
+	"merge":                  {words: "merge side", args: `{"rev":"side"}`},
+	"revert":                 {words: "revert HEAD", args: `{"rev":"HEAD"}`},
+	"cherry_pick":            {words: "cherry-pick side", args: `{"rev":"side"}`},
+	"restore":                {words: "restore HEAD~1 n", args: `{"rev":"HEAD~1","nodes":["n"]}`},
+	"forget":                 {words: "forget n", args: `{"nodes":["n"]}`},
+	"mark":                   {words: "mark superseded n --by m", args: `{"kind":"superseded","nodes":["n"],"by":"m"}`},
+	"review":                 {words: "review --keep n", args: `{"keep":["n"]}`},
+	"pin":                    {words: "pin n", args: `{"nodes":["n"]}`},
+	"consolidate":            {words: "consolidate --apply", args: `{"apply":true}`, bare: "nothing is alike"},
+	"config_half_life":       {words: "config half-life Note=30", args: `{"half_lives":["Note=30"]}`},
+	"map":                    {words: "map --write root About-lamps", args: `{"write":"root","text":"About lamps"}`},
+	"embed":                  {words: "embed --model hash", bare: "there is no model"},
+	"config_profile_set":     {words: "config profile set p limit=4", args: `{"name":"p","limit":4}`},
+	"config_profile_unset":   {words: "config profile unset p limit", args: `{"name":"p","params":["limit"]}`},
+	"config_profile_default": {words: "config profile default p", args: `{"name":"p"}`},
+	"config_profile_rm":      {words: "config profile rm p", args: `{"name":"p"}`},
+	"config_profile_restore": {words: "config profile restore HEAD~1 p", args: `{"rev":"HEAD~1"}`, bare: "the profile is the same"},
+	"branch":                 {words: "branch new", args: `{"name":"new"}`},
+	"switch":                 {words: "switch side", args: `{"name":"side"}`},
+	"tag":                    {words: "tag new", args: `{"name":"new"}`},
+	"undo":                   {words: "undo"},
+	"undo --redo":            {words: "undo --redo", args: `{"redo":true}`, bare: "nothing was undone"},
+	"op_restore":             {words: "op restore 3", args: `{"op":"3"}`},
+	"session_rm":             {words: "session rm s", args: `{"name":"s"}`},
+	"remote_redactions":      {words: "remote redactions origin --accept", args: `{"name":"origin","accept":true}`, bare: "there are none"},
+	"pack_take":              {words: "pack take --set refs/heads/side=any..none", args: `set=refs%2Fheads%2Fside%3Dany..none`},
+	"pack_redact":            {words: "pack redact --yes --redaction " + redacted, args: `{"yes":true,"redaction":["` + redacted + `"]}`, bare: "it is of no block here"},
+	"import":                 {words: "import ../other.car --name new", args: `name=new`},
+	"map --rebuild":          {words: "map --rebuild --model=hash", bare: "there is no model"},
+	"fsck":                   {words: "fsck --repair", bare: "nothing is damaged"},
+	"gc":                     {words: "gc", bare: "nothing is garbage"},
+	"purge":                  {words: "purge n --yes", args: `{"node":"n","yes":true}`},
+	"capture":                {words: "capture", bare: "no hook noted anything"},
+	"ingest":                 {words: "ingest text.md"},
+	"sources":                {words: "sources n --accept", bare: "it has no source"},
 
 	"config_set":                 {words: "config set wait 9s"},
 	"config_unset":               {words: "config unset wait", bare: "it is not set"},
@@ -119,8 +119,8 @@ var governed = map[string]minimal{
 	"key_trust":                  {words: "key trust work", bare: "it is trusted already"},
 	"key_revoke":                 {words: "key revoke work"},
 	"key_untrust":                {words: "key untrust work"},
-	"token_new":                  {words: "token new new"},
-	"token_revoke":               {words: "token revoke t"},
+	"serve_token_new":            {words: "serve token new new"},
+	"serve_token_revoke":         {words: "serve token revoke t"},
 	"policy_init":                {words: "policy init", bare: "there is one"},
 	"remote_redactions --always": {words: "remote redactions REMOTE --always"},
 	"review --rest":              {words: "review --rest", args: `{"rest_of":"HEAD"}`},
@@ -129,7 +129,7 @@ var governed = map[string]minimal{
 // free has calls of verbs and commands that need no right and end by themselves. A verb that reads and does without
 // arguments needs no entry.
 var free = map[string]minimal{
-	"profile_show": {words: "profile show p", args: `{"name":"p"}`}, "show": {words: "show n", args: `{"name":"n"}`},
+	"config_profile_show": {words: "config profile show p", args: `{"name":"p"}`}, "show": {words: "show n", args: `{"name":"n"}`},
 	"retrieve": {words: "retrieve lamp --receipt", args: `{"query":"lamp","receipt":true}`, tool: `{"query":"lamp"}`},
 	"recall":   {words: "recall lamp --session s", args: `{"query":"lamp","session":"s"}`, tool: `{"query":"lamp"}`},
 	"sources":  {words: "sources"},
@@ -148,7 +148,7 @@ var free = map[string]minimal{
 	"guard_check": {words: "guard check text.md"}, "guard_rules": {words: "guard rules"},
 	"key_list": {words: "key list"}, "key_show": {words: "key show work"}, "key_export": {words: "key export work"},
 	"policy_show": {words: "policy show"}, "policy_check": {words: "policy check"},
-	"remote_list": {words: "remote list"}, "token_list": {words: "token list"}, "clone": {words: "clone ../hub ../clone"},
+	"remote_list": {words: "remote list"}, "serve_token_list": {words: "serve token list"}, "clone": {words: "clone ../hub ../clone"},
 	"mcp": {words: "mcp"}, "serve": {words: "serve --stdio"},
 	"review": {words: "review"},
 }
@@ -295,13 +295,13 @@ func newRuled(t *testing.T) *ruled {
 {"node":{"key":"o","type":"Note"}}
 {"edge":{"type":"knows","src":"n","dst":"m"}}`, "commit -m one -")
 	for _, words := range []string{
-		"pin o", "profile set p limit=3", "tag v1", "branch side", "session start s", "key new work",
-		"key trust work", "token new t",
+		"pin o", "config profile set p limit=3", "tag v1", "branch side", "session start s", "key new work",
+		"key trust work", "serve token new t",
 	} {
 		r.ok("a", "", words)
 	}
 	r.ok("a", `{"node":{"key":"side","type":"Note"}}`, "commit -m side --branch side -")
-	exit, made := r.run("a", "", "", "token", "new", "all", "--scope", "admin", "--json")
+	exit, made := r.run("a", "", "", "serve", "token", "new", "all", "--scope", "admin", "--json")
 	var token struct{ Token string }
 	if err := json.Unmarshal([]byte(made), &token); exit != 0 || err != nil || token.Token == "" {
 		t.Fatal(made, err)
@@ -737,7 +737,7 @@ func TestPackedTags(t *testing.T) {
 		r.ok("other", "", "pack send --ref "+tag+" -o ../tag.pack")
 		take := strings.Fields("pack take ../tag.pack --set " + tag + "=none.." + st.Refs[i].Target.String())
 		for _, rule := range []string{
-			`"operations":["pack_take"],"types":["*"]`, `"operations":["pack_take","tag","profile_set"],"types":["Note"]`,
+			`"operations":["pack_take"],"types":["*"]`, `"operations":["pack_take","tag","config_profile_set"],"types":["Note"]`,
 		} {
 			r.write("a/.mnem/policy.json", `{"version":1,"rules":[{"agents":["*"],`+rule+`}]}`)
 			before := r.facts()
@@ -749,7 +749,7 @@ func TestPackedTags(t *testing.T) {
 			}
 		}
 		r.write("a/.mnem/policy.json",
-			`{"version":1,"rules":[{"agents":["*"],"operations":["pack_take","tag","profile_set"],"types":["Vault","Note"]}]}`)
+			`{"version":1,"rules":[{"agents":["*"],"operations":["pack_take","tag","config_profile_set"],"types":["Vault","Note"]}]}`)
 		if exit, out := r.run("a", "bot", "", take...); exit != 0 {
 			t.Errorf("%s with all it needs: exit code %d: %s", tag, exit, out)
 		}

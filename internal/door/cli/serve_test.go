@@ -161,10 +161,10 @@ var requests = []struct{ name, body string }{
 	{"mark", `{"remove":true,"nodes":["katya"]}`},
 	{"pin", `{"nodes":["n2"]}`}, {"pin", `{"nodes":["n2"],"remove":true}`},
 	{"review", `{"limit":3}`}, {"review", `{"keep":["n2"]}`},
-	{"consolidate", `{"limit":3}`}, {"config_half_life", `{}`}, {"profile_list", `{}`}, {"profile_show", `{"name":"chat"}`},
-	{"profile_set", `{"name":"mine","budget":500,"fusion":"rrf"}`},
-	{"profile_default", `{"name":"mine"}`}, {"profile_unset", `{"name":"mine","params":["fusion"]}`},
-	{"profile_rm", `{"name":"mine"}`}, {"profile_restore", `{"rev":"HEAD~1","names":["mine"]}`},
+	{"consolidate", `{"limit":3}`}, {"config_half_life", `{}`}, {"config_profile_list", `{}`}, {"config_profile_show", `{"name":"chat"}`},
+	{"config_profile_set", `{"name":"mine","budget":500,"fusion":"rrf"}`},
+	{"config_profile_default", `{"name":"mine"}`}, {"config_profile_unset", `{"name":"mine","params":["fusion"]}`},
+	{"config_profile_rm", `{"name":"mine"}`}, {"config_profile_restore", `{"rev":"HEAD~1","names":["mine"]}`},
 	{"switch", `{"name":"draft"}`}, {"switch", `{"name":"main"}`}, {"tag", `{"name":"v1"}`},
 	{"tag", `{}`}, {"tag", `{"name":"v1","delete":true}`}, {"undo", `{}`}, {"undo", `{"redo":true}`},
 	{"op_log", `{"limit":3}`}, {"op_show", `{}`}, {"op_watch", `{"since":"0","limit":2,"diff":true}`}, {"op_diff", `{"a":"@~1"}`},
@@ -194,7 +194,7 @@ func TestOpenAPI(t *testing.T) {
 	t.Parallel()
 	w := demoWorld(t)
 	w.env["MNEM_KEYS"] = "keys"
-	w.run(0, "token", "new", "root", "--scope", "admin")
+	w.run(0, "serve", "token", "new", "root", "--scope", "admin")
 	token := "Authorization: Bearer " + strings.TrimSpace(w.out.String())
 	s := startServing(t, w)
 	_, text := s.ask("GET", "/openapi.json", "")
@@ -284,7 +284,7 @@ func checkDocument(t *testing.T, text json.RawMessage, name, lines string) {
 
 func TestServeTokens(t *testing.T) {
 	w := demoWorld(t)
-	out, stderr := w.run(0, "token", "new", "notebook", "--expires", "1h", "--agent", "robot")
+	out, stderr := w.run(0, "serve", "token", "new", "notebook", "--expires", "1h", "--agent", "robot")
 	secret := strings.TrimSpace(out)
 	if !regexp.MustCompile(`^mnem_[a-z2-7]{8}_[a-z2-7]{52}$`).MatchString(secret) || stderr == "" {
 		t.Fatalf("token %q, %q", out, stderr)
@@ -322,34 +322,34 @@ func TestServeTokens(t *testing.T) {
 		if status, _ := s.ask("GET", "/v1/status", "", auth); status != 500 {
 			t.Errorf("a token file that others may read: %d", status)
 		}
-		w.run(operation.Refused.Exit, "token", "list")
+		w.run(operation.Refused.Exit, "serve", "token", "list")
 		if err := os.Chmod(files[0], 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if out, _ = w.run(0, "token", "list"); !strings.Contains(out, "notebook") ||
+	if out, _ = w.run(0, "serve", "token", "list"); !strings.Contains(out, "notebook") ||
 		strings.Contains(out, secret) {
 		t.Errorf("list: %s", out)
 	}
-	w.run(1, "token", "new", "notebook")
-	w.run(0, "token", "revoke", "notebook")
+	w.run(1, "serve", "token", "new", "notebook")
+	w.run(0, "serve", "token", "revoke", "notebook")
 	if status, _ := s.ask("GET", "/v1/status", "", auth); status != 401 {
 		t.Errorf("a revoked token: %d", status)
 	}
-	w.run(3, "token", "revoke", "notebook")
+	w.run(3, "serve", "token", "revoke", "notebook")
 }
 
 func TestServeRefuses(t *testing.T) {
 	w := newWorld(t)
 	w.run(3, "serve", "--addr", "127.0.0.1:0")
-	w.run(3, "token", "list")
+	w.run(3, "serve", "token", "list")
 	w.init()
 	for _, tt := range []struct {
 		exit int
 		args []string
 		want string
 	}{
-		{operation.Refused.Exit, []string{"--addr", "0.0.0.0:0"}, "mnem token new"},
+		{operation.Refused.Exit, []string{"--addr", "0.0.0.0:0"}, "mnem serve token new"},
 		{operation.Refused.Exit, []string{"--addr", ":0"}, "without a token"},
 		{1, []string{"--addr", "nowhere"}, "nowhere"},
 		{2, []string{"--rate", "0"}, "--rate"}, {2, []string{"--max-body", "much"}, "--max-body"},
@@ -365,11 +365,11 @@ func TestServeRefuses(t *testing.T) {
 		{"new", "x", "--scope", "all"}, {"new", "x", "--expires", "soon"}, {"new", "x", "--expires", "-1h"},
 		{"new", "x", "--author", strings.Repeat("x", 256)},
 	} {
-		w.run(2, append([]string{"token"}, args...)...)
+		w.run(2, append([]string{"serve", "token"}, args...)...)
 	}
-	w.run(1, "token", "new", "../x")
+	w.run(1, "serve", "token", "new", "../x")
 	// A token that is over opens nothing.
-	w.run(0, "token", "new", "old", "--expires", "2020-01-01")
+	w.run(0, "serve", "token", "new", "old", "--expires", "2020-01-01")
 	w.run(operation.Refused.Exit, "serve", "--addr", "0.0.0.0:0")
 }
 

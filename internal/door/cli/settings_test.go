@@ -80,14 +80,14 @@ func TestSettingsAtOnce(t *testing.T) {
 		}
 	}
 
-	same := []string{"token", "new", "same"}
+	same := []string{"serve", "token", "new", "same"}
 	made := 0
 	for _, code := range atOnce(t, app, same, same, same, same, same, same) {
 		if code == 0 {
 			made++
 		}
 	}
-	if list := program.Ran(t, app, "token", "list"); made != 1 || strings.Count(list, "\n") != 1 {
+	if list := program.Ran(t, app, "serve", "token", "list"); made != 1 || strings.Count(list, "\n") != 1 {
 		t.Errorf("%d tokens of one name were made: %s", made, list)
 	}
 

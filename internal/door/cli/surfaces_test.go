@@ -220,7 +220,6 @@ var notOfTheMachine = map[string]string{
 	"key":             "of an edge",
 	"message":         "of commits; that of embed says which model was asked",
 	"source":          "an address as the memory has it; nothing is read from it",
-	"kind":            "of a source, as the memory has it",
 	"Idempotency-Key": "a name of the request",
 }
 

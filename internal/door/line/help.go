@@ -32,7 +32,11 @@ func (c *Line) setUsage(root *cobra.Command) {
 func (c *Line) usage(cmd *cobra.Command) string {
 	var b strings.Builder
 	line := cmd.UseLine()
-	if cmd.HasAvailableSubCommands() {
+	switch {
+	case !cmd.HasAvailableSubCommands():
+	case strings.Contains(cmd.Use, " "): // it runs by itself too
+		line += "\n  " + cmd.CommandPath() + " COMMAND"
+	default:
 		line = cmd.CommandPath() + " COMMAND"
 	}
 	fmt.Fprintf(&b, "Usage:\n  %s\n", line)
@@ -50,6 +54,9 @@ func (c *Line) usage(cmd *cobra.Command) string {
 	}
 	if len(cmd.Groups()) == 0 {
 		writeCommands(&b, "Commands:", cmd, listed)
+	}
+	if c.HelpAll && !cmd.HasParent() {
+		fmt.Fprintf(&b, "\nRun by programs:\n  %s\n", strings.Join(hiddenNames(cmd), ", "))
 	}
 	if cmd.HasAvailableLocalFlags() {
 		fmt.Fprintf(&b, "\nFlags:\n%s", cmd.LocalFlags().FlagUsagesWrapped(HelpWidth))
@@ -71,6 +78,16 @@ func (c *Line) usage(cmd *cobra.Command) string {
 		fmt.Fprintf(&b, "Use '%s COMMAND --help' for more about a command.\n", cmd.CommandPath())
 	}
 	return b.String()
+}
+
+// hiddenNames returns the commands under another that programs run rather than people.
+func hiddenNames(of *cobra.Command) (names []string) {
+	for _, sub := range of.Commands() {
+		if sub.Hidden {
+			names = append(names, sub.Name())
+		}
+	}
+	return names
 }
 
 // writeCommands lists those commands under another that listed wants, if there are any.

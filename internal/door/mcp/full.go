@@ -33,8 +33,8 @@ var wide = []struct{ name, params string }{
 	{"status", ""},
 	{"key_verify", "all limit rev strict"},
 	{"fsck", "full"},
-	{"profile_list", "at"},
-	{"profile_show", "at name"},
+	{"config_profile_list", "at"},
+	{"config_profile_show", "at name"},
 }
 
 // What several operations take: marks on nodes, and the changes of other commits.

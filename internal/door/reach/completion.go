@@ -27,8 +27,8 @@ func knownShell(cmd *cobra.Command, args []string) error {
 func CompletionCommand(c *line.Line) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "completion bash|zsh|fish|powershell",
-		GroupID: line.GroupStart,
-		Short:   "Print a shell completion script",
+		GroupID: line.GroupStart, Hidden: true,
+		Short: "Print a shell completion script",
 		Long: "Print a script for a shell, which then completes commands, flags, branches, tags,\n" +
 			"sessions, stages and config keys. Load it in the shell's start-up file.",
 		Example: "  source <(mnem completion bash)\n" +

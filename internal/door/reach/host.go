@@ -179,7 +179,7 @@ func (r *Retrieval) Request(stamp state.Stamp, profiles bool) (retrieve.Request,
 	}
 	if named {
 		if base.Profile = r.q.Profile; base.Profile == "" {
-			return base, verb.Bad("profile", "want a name; see 'mnem profile list'")
+			return base, verb.Bad("profile", "want a name; see 'mnem config profile list'")
 		}
 		_, err = r.Profiles.Choose(base.Profile, nil)
 	}

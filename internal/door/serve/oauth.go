@@ -378,12 +378,12 @@ start this there, refuse.</p>
 {{with .Wrong}}<p role="alert"><b>{{.}}</b></p>{{end}}
 <form method="post" action="` + authorizePath + `">{{range $name, $value := .Fields}}
 <input type="hidden" name="{{$name}}" value="{{$value}}">{{end}}
-<label>A token of yours, made by <code>mnem token new</code>
+<label>A token of yours, made by <code>mnem serve token new</code>
 <input type="password" name="token" autocomplete="off" autofocus></label>
 {{if .Writes}}<button name="answer" value="write">Allow reading and writing</button>{{end}}
 <button name="answer" value="read">Allow reading</button>
 <button name="answer" value="refuse" formnovalidate>Refuse</button>
 </form>
-<p>What it gets counts for an hour and is renewed for as long as it is used. <code>mnem token list</code> shows it,
-<code>mnem token revoke</code> ends it.</p></html>
+<p>What it gets counts for an hour and is renewed for as long as it is used. <code>mnem serve token list</code> shows it,
+<code>mnem serve token revoke</code> ends it.</p></html>
 `))

@@ -132,7 +132,7 @@ func components(schemas object) object {
 	return object{
 		"schemas": schemas, "parameters": parameters,
 		"securitySchemes": object{"token": object{"type": "http", "scheme": "bearer",
-			"description": "Made by 'mnem token new'"}},
+			"description": "Made by 'mnem serve token new'"}},
 		"responses": object{"Problem": object{
 			"description": "A problem", "content": object{mediaProblem: object{
 				"schema": ref("Problem")}},

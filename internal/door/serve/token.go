@@ -180,7 +180,7 @@ func (s *Server) byToken(r *http.Request, text string) (who, *problem) {
 
 func unauthorized(detail string) *problem {
 	p := newProblem(http.StatusUnauthorized, codeUnauthorized, "%s", detail)
-	p.Hint = "'mnem token new NAME' makes one: Authorization: Bearer TOKEN"
+	p.Hint = "'mnem serve token new NAME' makes one: Authorization: Bearer TOKEN"
 	p.header = http.Header{"Www-Authenticate": {`Bearer realm="mnem"`}}
 	return p
 }
@@ -192,7 +192,7 @@ func (by *who) permit(e operation.Effect) *problem {
 	}
 	p := forbidden("this needs a token with the scope %s", e)
 	p.lacks = e
-	p.Hint = fmt.Sprintf("'mnem token new NAME --scope %s' makes one", e)
+	p.Hint = fmt.Sprintf("'mnem serve token new NAME --scope %s' makes one", e)
 	return p
 }
 

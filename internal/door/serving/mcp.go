@@ -43,7 +43,7 @@ type mcpRequest struct {
 func MCPCommand() *line.Bound {
 	return reach.Local(verb.Spec{
 		Command: "mcp", Right: verb.NoRight,
-		Usage: "[flags]", Group: line.GroupTrade, Title: "Serve the memory to an agent over MCP",
+		Usage: "[flags]", Group: line.GroupTrade, Hidden: true, Title: "Serve the memory to an agent over MCP",
 		Doc: "Serve the memory to an agent by the Model Context Protocol, on standard input and output until that\n" +
 			"ends, or with --http on http://ADDR/mcp. It speaks 2026-07-28 and the versions since 2024-11-05. It\n" +
 			"starts at once and opens the repository at the first call. Without --repo it uses the first of the\n" +

@@ -69,7 +69,7 @@ func ServeCommand() *line.Bound {
 			"that --json prints. /openapi.json describes them, docs/reference/http.md the rest. Commands that\n" +
 			"read accept GET, all accept POST. http://ADDR/ is a web view of the memory for browsers.\n\n" +
 			"It listens on this machine alone. If --addr names an address that others can reach, callers need a\n" +
-			"token of 'mnem token new'. On this machine they need one only with --need-token, and for what cannot\n" +
+			"token of 'mnem serve token new'. On this machine they need one only with --need-token, and for what cannot\n" +
 			"be undone. It speaks plain HTTP: put a server that speaks TLS in front of it if others can reach it.\n" +
 			"Other mnem processes can use the repository at the same time. An interrupt ends it when the requests\n" +
 			"under way have been answered.\n\n" +
@@ -334,5 +334,5 @@ func guardAddr(c *line.Line, addr net.Addr, cfg *serve.Config) error {
 		}
 	}
 	return line.Hint(fmt.Errorf("%w: %s", line.ErrOpenToAll, addr),
-		"make a token with 'mnem token new NAME' first, or listen at %s", defaultAddr)
+		"make a token with 'mnem serve token new NAME' first, or listen at %s", defaultAddr)
 }

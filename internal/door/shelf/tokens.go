@@ -101,7 +101,7 @@ func (d tokenDir) Get(id string) (*serve.Token, error) {
 	t, err := readToken(data)
 	if err != nil || t.ID != id {
 		return nil, verb.Hintf(fmt.Errorf("%w: %s is not the file of a token", store.ErrCorrupt, f.Name()),
-			"remove it, and make another token with 'mnem token new'")
+			"remove it, and make another token with 'mnem serve token new'")
 	}
 	return t, nil
 }
@@ -213,5 +213,5 @@ func (d tokenDir) Close() {}
 
 // missing is returned for a name that no token has.
 func missing(name string) error {
-	return verb.Hintf(&state.NotFoundError{What: "token", Name: name}, "'mnem token list' shows those there are")
+	return verb.Hintf(&state.NotFoundError{What: "token", Name: name}, "'mnem serve token list' shows those there are")
 }

@@ -67,11 +67,11 @@ func profilesAt(ctx context.Context, s *verb.Service, rev string) (*retrieve.Pro
 // ProfileList and ProfileShow tell what profiles there are.
 var (
 	ProfileList = verb.Stream(verb.Spec{
-		Command: "profile list", Right: verb.NoRight, Effect: verb.Reads,
+		Command: "config profile list", Right: verb.NoRight, Effect: verb.Reads,
 		Title: "List the profiles",
 		Doc: "List the profiles of a revision and the built-in ones, * before the default. With --json, one\n" +
 			"object a line.",
-		Example: "  mnem profile list\n  mnem profile list --at HEAD~1 --json",
+		Example: "  mnem config profile list\n  mnem config profile list --at HEAD~1 --json",
 	}, func(ctx context.Context, s *verb.Service, q *ProfilesRequest, emit func(*Profile) error) error {
 		p, err := profilesAt(ctx, s, q.At)
 		if err != nil {
@@ -86,11 +86,11 @@ var (
 	})
 
 	ProfileShow = verb.Define(verb.Spec{
-		Command: "profile show", Right: verb.NoRight, Usage: "NAME", Effect: verb.Reads, Complete: "profile",
+		Command: "config profile show", Right: verb.NoRight, Usage: "NAME", Effect: verb.Reads, Complete: "profile",
 		Title: "Print a profile",
 		Doc: "Print the types and parameters of a profile. What it does not say is as the help of\n" +
 			"'mnem retrieve' has it. Where parameters contradict each other, as after a merge, it says so.",
-		Example: "  mnem profile show chat\n  mnem profile show chat --json",
+		Example: "  mnem config profile show chat\n  mnem config profile show chat --json",
 	}, func(ctx context.Context, s *verb.Service, q *ProfileRequest) (*Profile, error) {
 		p, err := profilesAt(ctx, s, q.At)
 		if err == nil {
@@ -162,18 +162,18 @@ type ProfileSetRequest struct {
 
 // ProfileSet makes a profile, or changes what it says.
 var ProfileSet = verb.Define(verb.Spec{
-	Command: "profile set", Right: verb.OwnRight,
+	Command: "config profile set", Right: verb.OwnRight,
 	Usage: "NAME [PARAMETER=VALUE…]", Effect: verb.Writes, Idempotent: true, Complete: "profile",
 	Title: "Create a profile or change its parameters",
-	Doc: "Set parameters of a profile, those of 'mnem profile set --help parameters'; what is not given stays.\n" +
+	Doc: "Set parameters of a profile, those of 'mnem config profile set --help parameters'; what is not given stays.\n" +
 		"A new profile of a built-in name begins with what that one says. A parameter that is set to nothing,\n" +
 		"as with dedup=false, is taken out. Each change is one commit.\n\n" +
 		"What goes only with another parameter, as damping with expansion=ppr, is refused if the profile does\n" +
 		"not have that too.",
-	Example: "  mnem profile set docs budget=4000 show=content --for-type Document\n" +
-		"  mnem profile set team edge-weight=owns=2 edge-weight=mentions=0.25\n" +
-		"  mnem profile set far expansion=ppr expand=30 damping=0.9\n" +
-		"  mnem profile set default limit=20 -m 'longer answers'",
+	Example: "  mnem config profile set docs budget=4000 show=content --for-type Document\n" +
+		"  mnem config profile set team edge-weight=owns=2 edge-weight=mentions=0.25\n" +
+		"  mnem config profile set far expansion=ppr expand=30 damping=0.9\n" +
+		"  mnem config profile set default limit=20 -m 'longer answers'",
 }, func(ctx context.Context, s *verb.Service, q *ProfileSetRequest) (*ProfilesChanged, error) {
 	set, unset, err := q.change(s.Spec)
 	if err != nil {
@@ -238,12 +238,12 @@ type ProfileUnsetRequest struct {
 
 // ProfileUnset takes parameters out of a profile.
 var ProfileUnset = verb.Define(verb.Spec{
-	Command: "profile unset", Right: verb.OwnRight,
+	Command: "config profile unset", Right: verb.OwnRight,
 	Usage: "NAME [PARAM…]", Effect: verb.Writes, Idempotent: true, Complete: "profile",
 	Title: "Remove parameters from a profile",
 	Doc: "Take parameters out of a profile by their names, or for-type for its types;\n" +
-		"without a PARAM, all. To do away with the profile use 'mnem profile rm'.",
-	Example: "  mnem profile unset docs budget\n  mnem profile unset docs for-type show",
+		"without a PARAM, all. To do away with the profile use 'mnem config profile rm'.",
+	Example: "  mnem config profile unset docs budget\n  mnem config profile unset docs for-type show",
 }, func(ctx context.Context, s *verb.Service, q *ProfileUnsetRequest) (*ProfilesChanged, error) {
 	return changeProfiles(ctx, s, "unset profile "+q.Name, func(p *retrieve.Profiles) error {
 		if _, err := p.Choose(q.Name, nil); err != nil {
@@ -284,11 +284,11 @@ func takeOut(p *retrieve.Profile, name string) error {
 
 // ProfileDefault chooses the default profile.
 var ProfileDefault = verb.Define(verb.Spec{
-	Command: "profile default", Right: verb.OwnRight, Usage: "NAME", Effect: verb.Writes, Idempotent: true, Complete: "profile",
+	Command: "config profile default", Right: verb.OwnRight, Usage: "NAME", Effect: verb.Writes, Idempotent: true, Complete: "profile",
 	Title: "Choose the default profile",
 	Doc: "Choose the profile for requests that name none and whose types match none. Unless chosen, it is the\n" +
 		"built-in profile named default.",
-	Example: "  mnem profile default chat\n  mnem profile default default",
+	Example: "  mnem config profile default chat\n  mnem config profile default default",
 }, func(ctx context.Context, s *verb.Service, q *ProfileNameRequest) (*ProfilesChanged, error) {
 	return changeProfiles(ctx, s, "make "+q.Name+" the default profile", func(p *retrieve.Profiles) error {
 		name, err := p.Choose(q.Name, nil)
@@ -304,11 +304,11 @@ var ProfileDefault = verb.Define(verb.Spec{
 
 // ProfileRemove removes a profile.
 var ProfileRemove = verb.Define(verb.Spec{
-	Command: "profile rm", Right: verb.OwnRight, Usage: "NAME", Effect: verb.Writes, Complete: "profile",
+	Command: "config profile rm", Right: verb.OwnRight, Usage: "NAME", Effect: verb.Writes, Complete: "profile",
 	Title: "Remove a profile",
 	Doc: "Remove a profile of the repository. A built-in one of the same name holds again; if there is\n" +
 		"none and it was the default, the default is default.",
-	Example: "  mnem profile set team limit=5 && mnem profile rm team",
+	Example: "  mnem config profile set team limit=5 && mnem config profile rm team",
 }, func(ctx context.Context, s *verb.Service, q *ProfileNameRequest) (*ProfilesChanged, error) {
 	return changeProfiles(ctx, s, "remove profile "+q.Name, func(p *retrieve.Profiles) error {
 		if _, err := p.Choose(q.Name, nil); err != nil {
@@ -316,8 +316,8 @@ var ProfileRemove = verb.Define(verb.Spec{
 		}
 		if _, own, _ := p.Get(q.Name); !own {
 			return verb.Hint(&state.NotFoundError{What: "profile of the repository", Name: q.Name},
-				fmt.Sprintf("%s is built in; 'mnem profile set %s' makes one in its place", q.Name, q.Name),
-				q.Name+" is built in; profile_set makes one in its place")
+				fmt.Sprintf("%s is built in; 'mnem config profile set %s' makes one in its place", q.Name, q.Name),
+				q.Name+" is built in; config_profile_set makes one in its place")
 		}
 		delete(p.Named, q.Name)
 		if _, _, ok := p.Get(q.Name); !ok && p.Default == q.Name {
@@ -336,11 +336,11 @@ type ProfileRestoreRequest struct {
 
 // ProfileRestore puts profiles back.
 var ProfileRestore = verb.Define(verb.Spec{
-	Command: "profile restore", Right: verb.OwnRight, Usage: "REV [NAME…]", Effect: verb.Writes, Complete: "rev",
+	Command: "config profile restore", Right: verb.OwnRight, Usage: "REV [NAME…]", Effect: verb.Writes, Complete: "rev",
 	Title: "Restore profiles of an earlier revision",
 	Doc: "Put the named profiles back as they were at a revision, or all of them and the default; those\n" +
 		"that were not there then are removed. To undo one commit use 'mnem revert'.",
-	Example: "  mnem profile restore HEAD~1\n  mnem profile set docs limit=5 && mnem profile restore HEAD~1 docs",
+	Example: "  mnem config profile restore HEAD~1\n  mnem config profile set docs limit=5 && mnem config profile restore HEAD~1 docs",
 }, func(ctx context.Context, s *verb.Service, q *ProfileRestoreRequest) (*ProfilesChanged, error) {
 	return changeProfiles(ctx, s, "restore profiles from "+q.Rev, func(p *retrieve.Profiles) error {
 		snap, err := s.Repo.Snapshot(ctx, q.Rev)

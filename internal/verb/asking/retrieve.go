@@ -99,7 +99,7 @@ func (q *RetrieveRequest) Configure(setting func(variable, key string) (string, 
 		return verb.Bad("session", "want a name")
 	}
 	if q.Given("profile") && q.Profile == "" {
-		return verb.Bad("profile", "want a name; see 'mnem profile list'")
+		return verb.Bad("profile", "want a name; see 'mnem config profile list'")
 	}
 	var err error
 	if q.Session == "" {

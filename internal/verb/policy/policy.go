@@ -171,7 +171,7 @@ func (r *Rule) some(agent, prefix string) bool {
 }
 
 const (
-	profileOperations = "profile"
+	profileOperations = "config_profile"
 	tagOperations     = "tag"
 )
 

@@ -417,6 +417,169 @@ def read_ConfigHalfLifeAnswer(d: Any) -> ConfigHalfLifeAnswer:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
+class Changed(Answer):
+    fields: list[ChangeField]
+    kind: str
+    name: str
+
+
+def read_Changed(d: Any) -> Changed:
+    return Changed(
+        fields=[read_ChangeField(x) for x in d['fields'] or ()],
+        kind=d['kind'],
+        name=d['name'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Profile(Answer):
+    changed: list[Changed]
+    default: ChangeField | None
+    fields: list[ChangeField] = field(default_factory=list)
+
+
+def read_Profile(d: Any) -> Profile:
+    return Profile(
+        changed=[read_Changed(x) for x in d['changed'] or ()],
+        default=read_ChangeField(v) if (v := d['default']) is not None else None,
+        fields=[read_ChangeField(x) for x in d.get('fields') or ()],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ConfigProfileDefaultAnswer(Answer):
+    branch: str
+    commit: str | None
+    no_change: bool
+    parents: list[str]
+    profiles: Profile | None = None
+
+
+def read_ConfigProfileDefaultAnswer(d: Any) -> ConfigProfileDefaultAnswer:
+    return ConfigProfileDefaultAnswer(
+        branch=d['branch'],
+        commit=d['commit'],
+        no_change=d['no_change'],
+        parents=d['parents'] or [],
+        profiles=read_Profile(v) if (v := d.get('profiles')) is not None else None,
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ConfigProfileListAnswer(Answer):
+    builtin: bool
+    default: bool
+    name: str
+    params: dict[str, Any]
+    types: list[str]
+
+
+def read_ConfigProfileListAnswer(d: Any) -> ConfigProfileListAnswer:
+    return ConfigProfileListAnswer(
+        builtin=d['builtin'],
+        default=d['default'],
+        name=d['name'],
+        params=d['params'],
+        types=d['types'] or [],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ConfigProfileRestoreAnswer(Answer):
+    branch: str
+    commit: str | None
+    no_change: bool
+    parents: list[str]
+    profiles: Profile | None = None
+
+
+def read_ConfigProfileRestoreAnswer(d: Any) -> ConfigProfileRestoreAnswer:
+    return ConfigProfileRestoreAnswer(
+        branch=d['branch'],
+        commit=d['commit'],
+        no_change=d['no_change'],
+        parents=d['parents'] or [],
+        profiles=read_Profile(v) if (v := d.get('profiles')) is not None else None,
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ConfigProfileRmAnswer(Answer):
+    branch: str
+    commit: str | None
+    no_change: bool
+    parents: list[str]
+    profiles: Profile | None = None
+
+
+def read_ConfigProfileRmAnswer(d: Any) -> ConfigProfileRmAnswer:
+    return ConfigProfileRmAnswer(
+        branch=d['branch'],
+        commit=d['commit'],
+        no_change=d['no_change'],
+        parents=d['parents'] or [],
+        profiles=read_Profile(v) if (v := d.get('profiles')) is not None else None,
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ConfigProfileSetAnswer(Answer):
+    branch: str
+    commit: str | None
+    no_change: bool
+    parents: list[str]
+    profiles: Profile | None = None
+
+
+def read_ConfigProfileSetAnswer(d: Any) -> ConfigProfileSetAnswer:
+    return ConfigProfileSetAnswer(
+        branch=d['branch'],
+        commit=d['commit'],
+        no_change=d['no_change'],
+        parents=d['parents'] or [],
+        profiles=read_Profile(v) if (v := d.get('profiles')) is not None else None,
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ConfigProfileShowAnswer(Answer):
+    builtin: bool
+    default: bool
+    name: str
+    params: dict[str, Any]
+    types: list[str]
+
+
+def read_ConfigProfileShowAnswer(d: Any) -> ConfigProfileShowAnswer:
+    return ConfigProfileShowAnswer(
+        builtin=d['builtin'],
+        default=d['default'],
+        name=d['name'],
+        params=d['params'],
+        types=d['types'] or [],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ConfigProfileUnsetAnswer(Answer):
+    branch: str
+    commit: str | None
+    no_change: bool
+    parents: list[str]
+    profiles: Profile | None = None
+
+
+def read_ConfigProfileUnsetAnswer(d: Any) -> ConfigProfileUnsetAnswer:
+    return ConfigProfileUnsetAnswer(
+        branch=d['branch'],
+        commit=d['commit'],
+        no_change=d['no_change'],
+        parents=d['parents'] or [],
+        profiles=read_Profile(v) if (v := d.get('profiles')) is not None else None,
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
 class ConsolidateProposalDiffer(Answer):
     a: str
     b: str
@@ -605,36 +768,6 @@ def read_Node(d: Any) -> Node:
         id=d['id'],
         key=d['key'],
         type=d['type'],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class Changed(Answer):
-    fields: list[ChangeField]
-    kind: str
-    name: str
-
-
-def read_Changed(d: Any) -> Changed:
-    return Changed(
-        fields=[read_ChangeField(x) for x in d['fields'] or ()],
-        kind=d['kind'],
-        name=d['name'],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class Profile(Answer):
-    changed: list[Changed]
-    default: ChangeField | None
-    fields: list[ChangeField] = field(default_factory=list)
-
-
-def read_Profile(d: Any) -> Profile:
-    return Profile(
-        changed=[read_Changed(x) for x in d['changed'] or ()],
-        default=read_ChangeField(v) if (v := d['default']) is not None else None,
-        fields=[read_ChangeField(x) for x in d.get('fields') or ()],
     )
 
 
@@ -1923,139 +2056,6 @@ def read_PinAnswer(d: Any) -> PinAnswer:
         no_change=d['no_change'],
         pinned=d['pinned'],
         warnings=[read_SecretWarning(x) for x in d.get('warnings') or ()],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class ProfileDefaultAnswer(Answer):
-    branch: str
-    commit: str | None
-    no_change: bool
-    parents: list[str]
-    profiles: Profile | None = None
-
-
-def read_ProfileDefaultAnswer(d: Any) -> ProfileDefaultAnswer:
-    return ProfileDefaultAnswer(
-        branch=d['branch'],
-        commit=d['commit'],
-        no_change=d['no_change'],
-        parents=d['parents'] or [],
-        profiles=read_Profile(v) if (v := d.get('profiles')) is not None else None,
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class ProfileListAnswer(Answer):
-    builtin: bool
-    default: bool
-    name: str
-    params: dict[str, Any]
-    types: list[str]
-
-
-def read_ProfileListAnswer(d: Any) -> ProfileListAnswer:
-    return ProfileListAnswer(
-        builtin=d['builtin'],
-        default=d['default'],
-        name=d['name'],
-        params=d['params'],
-        types=d['types'] or [],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class ProfileRestoreAnswer(Answer):
-    branch: str
-    commit: str | None
-    no_change: bool
-    parents: list[str]
-    profiles: Profile | None = None
-
-
-def read_ProfileRestoreAnswer(d: Any) -> ProfileRestoreAnswer:
-    return ProfileRestoreAnswer(
-        branch=d['branch'],
-        commit=d['commit'],
-        no_change=d['no_change'],
-        parents=d['parents'] or [],
-        profiles=read_Profile(v) if (v := d.get('profiles')) is not None else None,
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class ProfileRmAnswer(Answer):
-    branch: str
-    commit: str | None
-    no_change: bool
-    parents: list[str]
-    profiles: Profile | None = None
-
-
-def read_ProfileRmAnswer(d: Any) -> ProfileRmAnswer:
-    return ProfileRmAnswer(
-        branch=d['branch'],
-        commit=d['commit'],
-        no_change=d['no_change'],
-        parents=d['parents'] or [],
-        profiles=read_Profile(v) if (v := d.get('profiles')) is not None else None,
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class ProfileSetAnswer(Answer):
-    branch: str
-    commit: str | None
-    no_change: bool
-    parents: list[str]
-    profiles: Profile | None = None
-
-
-def read_ProfileSetAnswer(d: Any) -> ProfileSetAnswer:
-    return ProfileSetAnswer(
-        branch=d['branch'],
-        commit=d['commit'],
-        no_change=d['no_change'],
-        parents=d['parents'] or [],
-        profiles=read_Profile(v) if (v := d.get('profiles')) is not None else None,
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class ProfileShowAnswer(Answer):
-    builtin: bool
-    default: bool
-    name: str
-    params: dict[str, Any]
-    types: list[str]
-
-
-def read_ProfileShowAnswer(d: Any) -> ProfileShowAnswer:
-    return ProfileShowAnswer(
-        builtin=d['builtin'],
-        default=d['default'],
-        name=d['name'],
-        params=d['params'],
-        types=d['types'] or [],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class ProfileUnsetAnswer(Answer):
-    branch: str
-    commit: str | None
-    no_change: bool
-    parents: list[str]
-    profiles: Profile | None = None
-
-
-def read_ProfileUnsetAnswer(d: Any) -> ProfileUnsetAnswer:
-    return ProfileUnsetAnswer(
-        branch=d['branch'],
-        commit=d['commit'],
-        no_change=d['no_change'],
-        parents=d['parents'] or [],
-        profiles=read_Profile(v) if (v := d.get('profiles')) is not None else None,
     )
 
 
@@ -4080,6 +4080,13 @@ READERS: dict[str, tuple[Callable[[Any], Any], bool]] = {
     'commit': (read_CommitAnswer, False),
     'config_cues': (read_ConfigCuesAnswer_forms, False),
     'config_half_life': (read_ConfigHalfLifeAnswer, False),
+    'config_profile_default': (read_ConfigProfileDefaultAnswer, False),
+    'config_profile_list': (read_ConfigProfileListAnswer, True),
+    'config_profile_restore': (read_ConfigProfileRestoreAnswer, False),
+    'config_profile_rm': (read_ConfigProfileRmAnswer, False),
+    'config_profile_set': (read_ConfigProfileSetAnswer, False),
+    'config_profile_show': (read_ConfigProfileShowAnswer, False),
+    'config_profile_unset': (read_ConfigProfileUnsetAnswer, False),
     'consolidate': (read_ConsolidateAnswer_forms, False),
     'diff': (read_DiffAnswer_forms, False),
     'embed': (read_EmbedAnswer, False),
@@ -4101,13 +4108,6 @@ READERS: dict[str, tuple[Callable[[Any], Any], bool]] = {
     'pack_redactions': (read_PackRedactionsAnswer, False),
     'pack_refs': (read_PackRefsAnswer, False),
     'pin': (read_PinAnswer, False),
-    'profile_default': (read_ProfileDefaultAnswer, False),
-    'profile_list': (read_ProfileListAnswer, True),
-    'profile_restore': (read_ProfileRestoreAnswer, False),
-    'profile_rm': (read_ProfileRmAnswer, False),
-    'profile_set': (read_ProfileSetAnswer, False),
-    'profile_show': (read_ProfileShowAnswer, False),
-    'profile_unset': (read_ProfileUnsetAnswer, False),
     'purge': (read_PurgeAnswer, False),
     'recall': (read_RecallAnswer, False),
     'recall_batch': (read_RecallBatchAnswer, True),
@@ -4340,6 +4340,203 @@ class Verbs:
         time: time of the change, RFC 3339
         """
         answer: ConfigHalfLifeAnswer = self._verb('config_half_life', locals())
+        return answer
+
+    def config_profile_default(
+        self,
+        name: str,
+        *,
+        branch: str | None = None,
+        expect: str | None = None,
+        message: str | None = None,
+        time: str | None = None,
+    ) -> ConfigProfileDefaultAnswer:
+        """Choose the profile for requests that name none and whose types match none. Unless chosen, it is
+        the built-in profile named default.
+
+        name: the name of a profile
+        branch: the branch to write to
+        expect: the CID of the commit that the branch must be at, or "none" for a branch without one;
+            else exit code 5
+        message: what the change is about
+        time: time of the change, RFC 3339
+        """
+        answer: ConfigProfileDefaultAnswer = self._verb('config_profile_default', locals())
+        return answer
+
+    def config_profile_list(
+        self,
+        *,
+        at: str | None = None,
+    ) -> list[ConfigProfileListAnswer]:
+        """List the profiles of a revision and the built-in ones, * before the default. With --json, one
+        object a line.
+
+        at: the REVision to read; see 'mnem help revisions'
+        """
+        answer: list[ConfigProfileListAnswer] = self._verb('config_profile_list', locals())
+        return answer
+
+    def config_profile_restore(
+        self,
+        rev: str,
+        names: Sequence[str] | None = None,
+        *,
+        branch: str | None = None,
+        expect: str | None = None,
+        message: str | None = None,
+        time: str | None = None,
+    ) -> ConfigProfileRestoreAnswer:
+        """Put the named profiles back as they were at a revision, or all of them and the default; those
+        that were not there then are removed. To undo one commit use 'mnem revert'.
+
+        rev: a branch, tag, CID or any other revision
+        names: names of profiles, none for all
+        branch: the branch to write to
+        expect: the CID of the commit that the branch must be at, or "none" for a branch without one;
+            else exit code 5
+        message: what the change is about
+        time: time of the change, RFC 3339
+        """
+        answer: ConfigProfileRestoreAnswer = self._verb('config_profile_restore', locals())
+        return answer
+
+    def config_profile_rm(
+        self,
+        name: str,
+        *,
+        branch: str | None = None,
+        expect: str | None = None,
+        message: str | None = None,
+        time: str | None = None,
+    ) -> ConfigProfileRmAnswer:
+        """Remove a profile of the repository. A built-in one of the same name holds again; if there is
+        none and it was the default, the default is default.
+
+        name: the name of a profile
+        branch: the branch to write to
+        expect: the CID of the commit that the branch must be at, or "none" for a branch without one;
+            else exit code 5
+        message: what the change is about
+        time: time of the change, RFC 3339
+        """
+        answer: ConfigProfileRmAnswer = self._verb('config_profile_rm', locals())
+        return answer
+
+    def config_profile_set(
+        self,
+        name: str,
+        *,
+        adjacency: int | None = None,
+        altitude: Literal["entity", "scope", "root", "auto"] | None = None,
+        branch: str | None = None,
+        budget: int | None = None,
+        community: bool | None = None,
+        damping: float | None = None,
+        decay: float | None = None,
+        dedup: bool | None = None,
+        direction: Literal["out", "in", "both"] | None = None,
+        edge_weight: Sequence[str] | None = None,
+        expand: int | None = None,
+        expand_type: Sequence[str] | None = None,
+        expansion: Literal["lend", "decay", "ppr"] | None = None,
+        expect: str | None = None,
+        floor: Literal["answer", "maybe", "rest"] | None = None,
+        for_type: Sequence[str] | None = None,
+        fusion: Literal["convex", "rrf", "weighted-rrf", "score-norm"] | None = None,
+        limit: int | None = None,
+        max_expand: int | None = None,
+        message: str | None = None,
+        order: Literal["rank", "time"] | None = None,
+        pack: Literal["auto", "whole", "passages"] | None = None,
+        passage_tokens: int | None = None,
+        show: Sequence[Literal["times", "key", "content"]] | None = None,
+        spelling: Literal["on", "off"] | None = None,
+        summary_cap: int | None = None,
+        time: str | None = None,
+        tokenizer: Literal["estimate"] | None = None,
+        weight: Sequence[str] | None = None,
+    ) -> ConfigProfileSetAnswer:
+        """Set parameters of a profile, those of 'mnem config profile set --help parameters'; what is not
+        given stays. A new profile of a built-in name begins with what that one says. A parameter that
+        is set to nothing, as with dedup=false, is taken out. Each change is one commit.
+
+        name: the name of a profile
+        adjacency: print N edges of each item in each direction
+        altitude: print digests of scopes in place of items that do not fit: HOW is entity (never),
+            scope, root (that of the whole first) or auto (as scope where the query asks broadly)
+        branch: the branch to write to
+        budget: at most N tokens; 0 for no budget
+        community: raise and add members of the communities that the best nodes are in
+        damping: with expansion=ppr: the SHARE that moves on, between 0 and 1
+        decay: with expansion=decay: the SHARE that each hop keeps, above 0 to 1
+        dedup: leave out what repeats an item before it
+        direction: expand along edges out, in or both
+        edge_weight: lend so much over edges of a type: TYPE=W, W 0 to 16, 1 for others
+        expand: expand in N rounds, 0 for none, at most 4; with ppr 20 rounds, at most 64
+        expand_type: expand along edges of this TYPE only
+        expansion: how nodes raise those linked to them: WAY is lend, decay or ppr
+        expect: the CID of the commit that the branch must be at, or "none" for a branch without one;
+            else exit code 5
+        floor: print items down to this BAND: answer, maybe or rest
+        for_type: choose the profile for requests of this TYPE
+        fusion: how text and vectors become one list: WAY is convex, rrf, weighted-rrf or score-norm
+        limit: at most N items; 0 for no limit
+        max_expand: at most N nodes join that only expansion finds
+        message: what the change is about
+        order: print items by rank or by time (oldest first)
+        pack: print TEXTS whole, or the passages of summary and content that fit the query best; auto:
+            whole while the budget lasts, passages of chunks that do not fit
+        passage_tokens: with pack=passages or auto: at most N tokens of each text
+        show: print these LINES too: times, key, content
+        spelling: read words that no node has as the closest that some have: on or off
+        summary_cap: cut each text at N characters; 0 for whole
+        time: time of the change, RFC 3339
+        tokenizer: count tokens by NAME: estimate, or a counter of the program that has the repository
+            open
+        weight: count a lane so much: LANE=W, LANE text, text:N, time, dense:MODEL or sparse:MODEL, W 0
+            to 16
+        """
+        answer: ConfigProfileSetAnswer = self._verb('config_profile_set', locals())
+        return answer
+
+    def config_profile_show(
+        self,
+        name: str,
+        *,
+        at: str | None = None,
+    ) -> ConfigProfileShowAnswer:
+        """Print the types and parameters of a profile. What it does not say is as the help of 'mnem
+        retrieve' has it. Where parameters contradict each other, as after a merge, it says so.
+
+        name: the name of a profile
+        at: the REVision to read; see 'mnem help revisions'
+        """
+        answer: ConfigProfileShowAnswer = self._verb('config_profile_show', locals())
+        return answer
+
+    def config_profile_unset(
+        self,
+        name: str,
+        params: Sequence[str] | None = None,
+        *,
+        branch: str | None = None,
+        expect: str | None = None,
+        message: str | None = None,
+        time: str | None = None,
+    ) -> ConfigProfileUnsetAnswer:
+        """Take parameters out of a profile by their names, or for-type for its types; without a PARAM,
+        all. To do away with the profile use 'mnem config profile rm'.
+
+        name: the name of a profile
+        params: names of parameters
+        branch: the branch to write to
+        expect: the CID of the commit that the branch must be at, or "none" for a branch without one;
+            else exit code 5
+        message: what the change is about
+        time: time of the change, RFC 3339
+        """
+        answer: ConfigProfileUnsetAnswer = self._verb('config_profile_unset', locals())
         return answer
 
     def consolidate(
@@ -4978,203 +5175,6 @@ class Verbs:
         time: time of the change, RFC 3339
         """
         answer: PinAnswer = self._verb('pin', locals())
-        return answer
-
-    def profile_default(
-        self,
-        name: str,
-        *,
-        branch: str | None = None,
-        expect: str | None = None,
-        message: str | None = None,
-        time: str | None = None,
-    ) -> ProfileDefaultAnswer:
-        """Choose the profile for requests that name none and whose types match none. Unless chosen, it is
-        the built-in profile named default.
-
-        name: the name of a profile
-        branch: the branch to write to
-        expect: the CID of the commit that the branch must be at, or "none" for a branch without one;
-            else exit code 5
-        message: what the change is about
-        time: time of the change, RFC 3339
-        """
-        answer: ProfileDefaultAnswer = self._verb('profile_default', locals())
-        return answer
-
-    def profile_list(
-        self,
-        *,
-        at: str | None = None,
-    ) -> list[ProfileListAnswer]:
-        """List the profiles of a revision and the built-in ones, * before the default. With --json, one
-        object a line.
-
-        at: the REVision to read; see 'mnem help revisions'
-        """
-        answer: list[ProfileListAnswer] = self._verb('profile_list', locals())
-        return answer
-
-    def profile_restore(
-        self,
-        rev: str,
-        names: Sequence[str] | None = None,
-        *,
-        branch: str | None = None,
-        expect: str | None = None,
-        message: str | None = None,
-        time: str | None = None,
-    ) -> ProfileRestoreAnswer:
-        """Put the named profiles back as they were at a revision, or all of them and the default; those
-        that were not there then are removed. To undo one commit use 'mnem revert'.
-
-        rev: a branch, tag, CID or any other revision
-        names: names of profiles, none for all
-        branch: the branch to write to
-        expect: the CID of the commit that the branch must be at, or "none" for a branch without one;
-            else exit code 5
-        message: what the change is about
-        time: time of the change, RFC 3339
-        """
-        answer: ProfileRestoreAnswer = self._verb('profile_restore', locals())
-        return answer
-
-    def profile_rm(
-        self,
-        name: str,
-        *,
-        branch: str | None = None,
-        expect: str | None = None,
-        message: str | None = None,
-        time: str | None = None,
-    ) -> ProfileRmAnswer:
-        """Remove a profile of the repository. A built-in one of the same name holds again; if there is
-        none and it was the default, the default is default.
-
-        name: the name of a profile
-        branch: the branch to write to
-        expect: the CID of the commit that the branch must be at, or "none" for a branch without one;
-            else exit code 5
-        message: what the change is about
-        time: time of the change, RFC 3339
-        """
-        answer: ProfileRmAnswer = self._verb('profile_rm', locals())
-        return answer
-
-    def profile_set(
-        self,
-        name: str,
-        *,
-        adjacency: int | None = None,
-        altitude: Literal["entity", "scope", "root", "auto"] | None = None,
-        branch: str | None = None,
-        budget: int | None = None,
-        community: bool | None = None,
-        damping: float | None = None,
-        decay: float | None = None,
-        dedup: bool | None = None,
-        direction: Literal["out", "in", "both"] | None = None,
-        edge_weight: Sequence[str] | None = None,
-        expand: int | None = None,
-        expand_type: Sequence[str] | None = None,
-        expansion: Literal["lend", "decay", "ppr"] | None = None,
-        expect: str | None = None,
-        floor: Literal["answer", "maybe", "rest"] | None = None,
-        for_type: Sequence[str] | None = None,
-        fusion: Literal["convex", "rrf", "weighted-rrf", "score-norm"] | None = None,
-        limit: int | None = None,
-        max_expand: int | None = None,
-        message: str | None = None,
-        order: Literal["rank", "time"] | None = None,
-        pack: Literal["auto", "whole", "passages"] | None = None,
-        passage_tokens: int | None = None,
-        show: Sequence[Literal["times", "key", "content"]] | None = None,
-        spelling: Literal["on", "off"] | None = None,
-        summary_cap: int | None = None,
-        time: str | None = None,
-        tokenizer: Literal["estimate"] | None = None,
-        weight: Sequence[str] | None = None,
-    ) -> ProfileSetAnswer:
-        """Set parameters of a profile, those of 'mnem profile set --help parameters'; what is not given
-        stays. A new profile of a built-in name begins with what that one says. A parameter that is set
-        to nothing, as with dedup=false, is taken out. Each change is one commit.
-
-        name: the name of a profile
-        adjacency: print N edges of each item in each direction
-        altitude: print digests of scopes in place of items that do not fit: HOW is entity (never),
-            scope, root (that of the whole first) or auto (as scope where the query asks broadly)
-        branch: the branch to write to
-        budget: at most N tokens; 0 for no budget
-        community: raise and add members of the communities that the best nodes are in
-        damping: with expansion=ppr: the SHARE that moves on, between 0 and 1
-        decay: with expansion=decay: the SHARE that each hop keeps, above 0 to 1
-        dedup: leave out what repeats an item before it
-        direction: expand along edges out, in or both
-        edge_weight: lend so much over edges of a type: TYPE=W, W 0 to 16, 1 for others
-        expand: expand in N rounds, 0 for none, at most 4; with ppr 20 rounds, at most 64
-        expand_type: expand along edges of this TYPE only
-        expansion: how nodes raise those linked to them: WAY is lend, decay or ppr
-        expect: the CID of the commit that the branch must be at, or "none" for a branch without one;
-            else exit code 5
-        floor: print items down to this BAND: answer, maybe or rest
-        for_type: choose the profile for requests of this TYPE
-        fusion: how text and vectors become one list: WAY is convex, rrf, weighted-rrf or score-norm
-        limit: at most N items; 0 for no limit
-        max_expand: at most N nodes join that only expansion finds
-        message: what the change is about
-        order: print items by rank or by time (oldest first)
-        pack: print TEXTS whole, or the passages of summary and content that fit the query best; auto:
-            whole while the budget lasts, passages of chunks that do not fit
-        passage_tokens: with pack=passages or auto: at most N tokens of each text
-        show: print these LINES too: times, key, content
-        spelling: read words that no node has as the closest that some have: on or off
-        summary_cap: cut each text at N characters; 0 for whole
-        time: time of the change, RFC 3339
-        tokenizer: count tokens by NAME: estimate, or a counter of the program that has the repository
-            open
-        weight: count a lane so much: LANE=W, LANE text, text:N, time, dense:MODEL or sparse:MODEL, W 0
-            to 16
-        """
-        answer: ProfileSetAnswer = self._verb('profile_set', locals())
-        return answer
-
-    def profile_show(
-        self,
-        name: str,
-        *,
-        at: str | None = None,
-    ) -> ProfileShowAnswer:
-        """Print the types and parameters of a profile. What it does not say is as the help of 'mnem
-        retrieve' has it. Where parameters contradict each other, as after a merge, it says so.
-
-        name: the name of a profile
-        at: the REVision to read; see 'mnem help revisions'
-        """
-        answer: ProfileShowAnswer = self._verb('profile_show', locals())
-        return answer
-
-    def profile_unset(
-        self,
-        name: str,
-        params: Sequence[str] | None = None,
-        *,
-        branch: str | None = None,
-        expect: str | None = None,
-        message: str | None = None,
-        time: str | None = None,
-    ) -> ProfileUnsetAnswer:
-        """Take parameters out of a profile by their names, or for-type for its types; without a PARAM,
-        all. To do away with the profile use 'mnem profile rm'.
-
-        name: the name of a profile
-        params: names of parameters
-        branch: the branch to write to
-        expect: the CID of the commit that the branch must be at, or "none" for a branch without one;
-            else exit code 5
-        message: what the change is about
-        time: time of the change, RFC 3339
-        """
-        answer: ProfileUnsetAnswer = self._verb('profile_unset', locals())
         return answer
 
     def purge(
@@ -6390,6 +6390,110 @@ class AsyncVerbs:
         answer: ConfigHalfLifeAnswer = await self._verb('config_half_life', locals())
         return answer
 
+    async def config_profile_default(
+        self,
+        name: str,
+        *,
+        branch: str | None = None,
+        expect: str | None = None,
+        message: str | None = None,
+        time: str | None = None,
+    ) -> ConfigProfileDefaultAnswer:
+        answer: ConfigProfileDefaultAnswer = await self._verb('config_profile_default', locals())
+        return answer
+
+    async def config_profile_list(
+        self,
+        *,
+        at: str | None = None,
+    ) -> list[ConfigProfileListAnswer]:
+        answer: list[ConfigProfileListAnswer] = await self._verb('config_profile_list', locals())
+        return answer
+
+    async def config_profile_restore(
+        self,
+        rev: str,
+        names: Sequence[str] | None = None,
+        *,
+        branch: str | None = None,
+        expect: str | None = None,
+        message: str | None = None,
+        time: str | None = None,
+    ) -> ConfigProfileRestoreAnswer:
+        answer: ConfigProfileRestoreAnswer = await self._verb('config_profile_restore', locals())
+        return answer
+
+    async def config_profile_rm(
+        self,
+        name: str,
+        *,
+        branch: str | None = None,
+        expect: str | None = None,
+        message: str | None = None,
+        time: str | None = None,
+    ) -> ConfigProfileRmAnswer:
+        answer: ConfigProfileRmAnswer = await self._verb('config_profile_rm', locals())
+        return answer
+
+    async def config_profile_set(
+        self,
+        name: str,
+        *,
+        adjacency: int | None = None,
+        altitude: Literal["entity", "scope", "root", "auto"] | None = None,
+        branch: str | None = None,
+        budget: int | None = None,
+        community: bool | None = None,
+        damping: float | None = None,
+        decay: float | None = None,
+        dedup: bool | None = None,
+        direction: Literal["out", "in", "both"] | None = None,
+        edge_weight: Sequence[str] | None = None,
+        expand: int | None = None,
+        expand_type: Sequence[str] | None = None,
+        expansion: Literal["lend", "decay", "ppr"] | None = None,
+        expect: str | None = None,
+        floor: Literal["answer", "maybe", "rest"] | None = None,
+        for_type: Sequence[str] | None = None,
+        fusion: Literal["convex", "rrf", "weighted-rrf", "score-norm"] | None = None,
+        limit: int | None = None,
+        max_expand: int | None = None,
+        message: str | None = None,
+        order: Literal["rank", "time"] | None = None,
+        pack: Literal["auto", "whole", "passages"] | None = None,
+        passage_tokens: int | None = None,
+        show: Sequence[Literal["times", "key", "content"]] | None = None,
+        spelling: Literal["on", "off"] | None = None,
+        summary_cap: int | None = None,
+        time: str | None = None,
+        tokenizer: Literal["estimate"] | None = None,
+        weight: Sequence[str] | None = None,
+    ) -> ConfigProfileSetAnswer:
+        answer: ConfigProfileSetAnswer = await self._verb('config_profile_set', locals())
+        return answer
+
+    async def config_profile_show(
+        self,
+        name: str,
+        *,
+        at: str | None = None,
+    ) -> ConfigProfileShowAnswer:
+        answer: ConfigProfileShowAnswer = await self._verb('config_profile_show', locals())
+        return answer
+
+    async def config_profile_unset(
+        self,
+        name: str,
+        params: Sequence[str] | None = None,
+        *,
+        branch: str | None = None,
+        expect: str | None = None,
+        message: str | None = None,
+        time: str | None = None,
+    ) -> ConfigProfileUnsetAnswer:
+        answer: ConfigProfileUnsetAnswer = await self._verb('config_profile_unset', locals())
+        return answer
+
     async def consolidate(
         self,
         picks: Sequence[str] | None = None,
@@ -6748,110 +6852,6 @@ class AsyncVerbs:
         time: str | None = None,
     ) -> PinAnswer:
         answer: PinAnswer = await self._verb('pin', locals())
-        return answer
-
-    async def profile_default(
-        self,
-        name: str,
-        *,
-        branch: str | None = None,
-        expect: str | None = None,
-        message: str | None = None,
-        time: str | None = None,
-    ) -> ProfileDefaultAnswer:
-        answer: ProfileDefaultAnswer = await self._verb('profile_default', locals())
-        return answer
-
-    async def profile_list(
-        self,
-        *,
-        at: str | None = None,
-    ) -> list[ProfileListAnswer]:
-        answer: list[ProfileListAnswer] = await self._verb('profile_list', locals())
-        return answer
-
-    async def profile_restore(
-        self,
-        rev: str,
-        names: Sequence[str] | None = None,
-        *,
-        branch: str | None = None,
-        expect: str | None = None,
-        message: str | None = None,
-        time: str | None = None,
-    ) -> ProfileRestoreAnswer:
-        answer: ProfileRestoreAnswer = await self._verb('profile_restore', locals())
-        return answer
-
-    async def profile_rm(
-        self,
-        name: str,
-        *,
-        branch: str | None = None,
-        expect: str | None = None,
-        message: str | None = None,
-        time: str | None = None,
-    ) -> ProfileRmAnswer:
-        answer: ProfileRmAnswer = await self._verb('profile_rm', locals())
-        return answer
-
-    async def profile_set(
-        self,
-        name: str,
-        *,
-        adjacency: int | None = None,
-        altitude: Literal["entity", "scope", "root", "auto"] | None = None,
-        branch: str | None = None,
-        budget: int | None = None,
-        community: bool | None = None,
-        damping: float | None = None,
-        decay: float | None = None,
-        dedup: bool | None = None,
-        direction: Literal["out", "in", "both"] | None = None,
-        edge_weight: Sequence[str] | None = None,
-        expand: int | None = None,
-        expand_type: Sequence[str] | None = None,
-        expansion: Literal["lend", "decay", "ppr"] | None = None,
-        expect: str | None = None,
-        floor: Literal["answer", "maybe", "rest"] | None = None,
-        for_type: Sequence[str] | None = None,
-        fusion: Literal["convex", "rrf", "weighted-rrf", "score-norm"] | None = None,
-        limit: int | None = None,
-        max_expand: int | None = None,
-        message: str | None = None,
-        order: Literal["rank", "time"] | None = None,
-        pack: Literal["auto", "whole", "passages"] | None = None,
-        passage_tokens: int | None = None,
-        show: Sequence[Literal["times", "key", "content"]] | None = None,
-        spelling: Literal["on", "off"] | None = None,
-        summary_cap: int | None = None,
-        time: str | None = None,
-        tokenizer: Literal["estimate"] | None = None,
-        weight: Sequence[str] | None = None,
-    ) -> ProfileSetAnswer:
-        answer: ProfileSetAnswer = await self._verb('profile_set', locals())
-        return answer
-
-    async def profile_show(
-        self,
-        name: str,
-        *,
-        at: str | None = None,
-    ) -> ProfileShowAnswer:
-        answer: ProfileShowAnswer = await self._verb('profile_show', locals())
-        return answer
-
-    async def profile_unset(
-        self,
-        name: str,
-        params: Sequence[str] | None = None,
-        *,
-        branch: str | None = None,
-        expect: str | None = None,
-        message: str | None = None,
-        time: str | None = None,
-    ) -> ProfileUnsetAnswer:
-        answer: ProfileUnsetAnswer = await self._verb('profile_unset', locals())
         return answer
 
     async def purge(
@@ -7434,6 +7434,13 @@ ANSWERS = (
     'ConfigCuesAnswer',
     'ConfigCuesNode',
     'ConfigHalfLifeAnswer',
+    'ConfigProfileDefaultAnswer',
+    'ConfigProfileListAnswer',
+    'ConfigProfileRestoreAnswer',
+    'ConfigProfileRmAnswer',
+    'ConfigProfileSetAnswer',
+    'ConfigProfileShowAnswer',
+    'ConfigProfileUnsetAnswer',
     'Conflict',
     'ConsolidateAnswer',
     'ConsolidateDone',
@@ -7509,13 +7516,6 @@ ANSWERS = (
     'Path',
     'PinAnswer',
     'Profile',
-    'ProfileDefaultAnswer',
-    'ProfileListAnswer',
-    'ProfileRestoreAnswer',
-    'ProfileRmAnswer',
-    'ProfileSetAnswer',
-    'ProfileShowAnswer',
-    'ProfileUnsetAnswer',
     'PurgeAnswer',
     'PurgeFile',
     'PurgeHit',

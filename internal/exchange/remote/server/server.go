@@ -237,7 +237,7 @@ func (s *Side) refusal(res *http.Response, in io.Reader) error {
 	case p.Code == "unauthorized":
 		out.Outcome = operation.Refused
 		out.Hint = "put the line 'URL TOKEN' into " + place.CredentialsVariable + " or the file " + place.CredentialsFile +
-			"; 'mnem token new NAME --scope write' makes a token there"
+			"; 'mnem serve token new NAME --scope write' makes a token there"
 	case p.Code == "precondition_failed":
 		out.Outcome = operation.Conflict
 	case p.Code == "quota":
