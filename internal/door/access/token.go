@@ -89,8 +89,8 @@ func TokenCommands() []*line.Bound {
 		}, listTokens),
 		reach.Local(verb.Spec{
 			Command: "serve token revoke", Right: verb.OwnRight, Usage: "NAME|ID", Title: "Revoke a token",
-			Doc: "Forget a token. A server that runs refuses it from its next request on; what was done with it\n" +
-				"stays.",
+			Doc: "Forget a token, and those of clients that were let in with it. A server that runs refuses them from\n" +
+				"the next request on; what was done with them stays.",
 			Example: "  mnem serve token revoke notebook", Answers: []any{revokedJSON{}},
 		}, revokeToken),
 	}
@@ -197,6 +197,17 @@ func revokeToken(_ context.Context, c *line.Line, q *tokenNamed) error {
 	}
 	if err := dir.Remove(t); err != nil {
 		return err
+	}
+	all, err := dir.List()
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if g := all[i].Grant; g != nil && g.By == t.ID { // it counts no more
+			if err := dir.Remove(&all[i]); err != nil {
+				return err
+			}
+		}
 	}
 	return c.Say(revokedJSON{t.Name}, "revoked %s\n", line.OneLine(t.Name))
 }

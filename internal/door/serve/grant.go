@@ -22,12 +22,13 @@ import (
 
 // A Grant records that the owner let a client in by OAuth: the client renews its token by itself.
 type Grant struct {
-	Client   string `json:"client"`   // its id
+	Client   string `json:"client"`   // the SHA-256 of its id, in hex
 	Resource string `json:"resource"` // the URL of the only server that takes it
+	By       string `json:"by"`       // the id of the owner's token, with which the grant ends
 	// Refresh is the SHA-256 of the text that renews the token, in hex. Each such text works once.
 	Refresh string    `json:"refresh"`
-	Before  string    `json:"before,omitempty"` // the SHA-256 of the text that renewed it last
-	Until   time.Time `json:"until"`            // after which nothing renews it
+	Family  string    `json:"family"` // the SHA-256 of what all these texts have in common
+	Until   time.Time `json:"until"`  // after which nothing renews it
 }
 
 // Grants keep the tokens that OAuth makes, together with those made by hand.
@@ -64,7 +65,7 @@ const (
 // grantCode records what the owner agreed to, until the client comes for its token.
 type grantCode struct {
 	client, redirect, challenge string
-	scope, author               string
+	scope, author, by           string
 	ends                        time.Time
 }
 
@@ -258,7 +259,8 @@ func (o *OAuth) grant(ctx context.Context, rand io.Reader, c *grantCode, now tim
 		return nil, err
 	}
 	for i := range all {
-		if g := all[i].Grant; g != nil && !now.Before(g.Until) {
+		g := all[i].Grant
+		if g != nil && (!now.Before(g.Until) || !slices.ContainsFunc(all, func(t Token) bool { return t.ID == g.By })) {
 			if err := o.Grants.Remove(&all[i]); err != nil {
 				return nil, err
 			}
@@ -270,17 +272,29 @@ func (o *OAuth) grant(ctx context.Context, rand io.Reader, c *grantCode, now tim
 		return nil, err
 	}
 	t.Name, t.Agent, t.Author = name+" "+t.ID, name, c.author
-	t.Grant = &Grant{Client: c.client, Resource: o.resource()}
-	return o.add(ctx, rand, &t, access, now)
-}
-
-// add keeps a token with a new text for its renewal.
-func (o *OAuth) add(ctx context.Context, rand io.Reader, t *Token, access string, now time.Time) (*granted, error) {
-	second, _, err := NewToken(rand, "", "", now)
+	family, err := randomText(rand)
 	if err != nil {
 		return nil, err
 	}
-	refresh := refreshPrefix + t.ID + "_" + second.Hash // the hash of 256 random bits
+	t.Grant = &Grant{Client: hashToken(c.client), Resource: o.resource(), By: c.by, Family: hashToken(family)}
+	return o.add(ctx, rand, &t, access, family, now)
+}
+
+func randomText(rand io.Reader) (string, error) {
+	b := make([]byte, tokenSecret)
+	if _, err := io.ReadFull(rand, b); err != nil {
+		return "", fmt.Errorf("read random bytes: %w", err)
+	}
+	return tokenCode.EncodeToString(b), nil
+}
+
+// add keeps a token with a new text for its renewal.
+func (o *OAuth) add(ctx context.Context, rand io.Reader, t *Token, access, family string, now time.Time) (*granted, error) {
+	once, err := randomText(rand)
+	if err != nil {
+		return nil, err
+	}
+	refresh := refreshPrefix + t.ID + "_" + family + "_" + once
 	ends := now.Add(accessTime).UTC()
 	t.Expires, t.Grant.Refresh, t.Grant.Until = &ends, hashToken(refresh), now.Add(refreshTime).UTC()
 	if err := o.Grants.Add(ctx, t); err != nil {
@@ -293,27 +307,30 @@ func (o *OAuth) add(ctx context.Context, rand io.Reader, t *Token, access string
 // time may have stolen it, or was robbed: then the grant ends.
 func (o *OAuth) renew(ctx context.Context, rand io.Reader, text, client string, now time.Time) (*granted, error) {
 	rest, ok := strings.CutPrefix(text, refreshPrefix)
-	id, _, found := strings.Cut(rest, "_")
+	id, rest, _ := strings.Cut(rest, "_")
+	family, _, found := strings.Cut(rest, "_")
 	if !ok || !found || !ValidTokenID(id) || len(text) > maxToken {
 		return nil, nil
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	t, err := o.Grants.Get(id)
-	if err != nil || t == nil || t.Grant == nil || t.Grant.Client != client || t.Grant.Resource != o.resource() {
+	if err != nil || t == nil || t.Grant == nil || t.Grant.Client != hashToken(client) || t.Grant.Resource != o.resource() {
 		return nil, err
 	}
-	hash := hashToken(text)
-	if t.Grant.Refresh != hash && t.Grant.Before != hash {
+	if t.Grant.Family != hashToken(family) {
 		return nil, nil
+	}
+	stands, err := t.stands(o.Grants.Get, now)
+	if err != nil {
+		return nil, err
 	}
 	if err := o.Grants.Remove(t); err != nil {
 		return nil, err
 	}
-	if t.Grant.Refresh != hash || !now.Before(t.Grant.Until) {
+	if t.Grant.Refresh != hashToken(text) || !stands || !now.Before(t.Grant.Until) {
 		return nil, nil
 	}
-	t.Grant.Before = hash
 	next, access, err := NewToken(rand, t.Name, t.Scope, now)
 	if err != nil {
 		return nil, err
@@ -321,12 +338,24 @@ func (o *OAuth) renew(ctx context.Context, rand io.Reader, text, client string, 
 	access = strings.Replace(access, next.ID, t.ID, 1)
 	next.ID, next.Hash, next.Created = t.ID, hashToken(access), t.Created
 	next.Author, next.Agent, next.Grant = t.Author, t.Agent, t.Grant
-	return o.add(ctx, rand, &next, access, now)
+	return o.add(ctx, rand, &next, access, family, now)
 }
 
 // takes reports whether a token counts here: one of a grant does where it was granted alone.
-func (c *Config) takes(t *Token) bool {
-	return t.Grant == nil || c.OAuth != nil && t.Grant.Resource == c.OAuth.resource()
+func (c *Config) takes(t *Token) (bool, error) {
+	if t.Grant == nil {
+		return true, nil
+	}
+	if c.OAuth == nil || t.Grant.Resource != c.OAuth.resource() {
+		return false, nil
+	}
+	return t.stands(c.Token, c.Now())
+}
+
+// stands reports whether the owner's token by which a token was granted still counts.
+func (t *Token) stands(get func(id string) (*Token, error), now time.Time) (bool, error) {
+	by, err := get(t.Grant.By)
+	return by != nil && by.Grant == nil && by.Valid(now), err
 }
 
 // grantScope returns what a client may be given that asks for some scopes: the most of them that is known, but nothing that

@@ -281,8 +281,9 @@ func TestSignInRefused(t *testing.T) {
 	f.clock.move(grantCodeTime)
 	f.want(f.token("authorization_code", append([]string{"code", old}, right...)...), 400, "")
 	f.want(f.token("password", right...), 400, "")
-	f.want(f.token("refresh_token", "refresh_token", "mnemr_aaaaaaaa_x"), 500, "") // the keep is broken there
-	f.want(f.token("refresh_token", "refresh_token", "mnemr_aaaaaaab_x"), 400, "")
+	f.want(f.token("refresh_token", "refresh_token", "mnemr_aaaaaaaa_x_y"), 500, "") // the keep is broken there
+	f.want(f.token("refresh_token", "refresh_token", "mnemr_aaaaaaab_x_y"), 400, "")
+	f.want(f.token("refresh_token", "refresh_token", "mnemr_aaaaaaaa_x"), 400, "")
 	f.want(f.ask("POST", tokenPath, strings.Repeat("x", maxOAuthBody+1), asForm), 400, "")
 	f.want(f.ask("POST", tokenPath, "grant_type=a&grant_type=b", asForm), 400, "")
 	f.want(f.ask("GET", tokenPath, ""), 405, "")
@@ -393,5 +394,60 @@ func TestSignInKeepsQuery(t *testing.T) {
 		if !strings.HasPrefix(r.Header.Get("Location"), to) || back.Get("code") == "" || len(back["iss"]) != 1 {
 			t.Errorf("%s: %d to %s", to, r.StatusCode, r.Header.Get("Location"))
 		}
+	}
+}
+
+// signsIn goes the whole way, and returns both texts that the client gets.
+func (f *signInFixture) signsIn(owner string) (access, refresh string) {
+	f.t.Helper()
+	r := f.token("authorization_code", "code", f.code(owner, "write"), "redirect_uri", oauthReturn, "code_verifier", testVerifier)
+	f.want(r, 200, "")
+	return member(f.t, r.text, "access_token"), member(f.t, r.text, "refresh_token")
+}
+
+// TestRefreshReuse ends a grant when any text that renewed it comes again, and not for a text that never did.
+func TestRefreshReuse(t *testing.T) {
+	f := withOAuth(t)
+	access, first := f.signsIn(f.keep.make(t, "me", "write", nil))
+	refresh := first
+	for range 3 { // a thief renews until the owner's text is not the one before
+		r := f.token("refresh_token", "refresh_token", refresh)
+		f.want(r, 200, "")
+		access, refresh = member(t, r.text, "access_token"), member(t, r.text, "refresh_token")
+	}
+	id, _, _ := strings.Cut(strings.TrimPrefix(refresh, refreshPrefix), "_")
+	f.want(f.token("refresh_token", "refresh_token", refreshPrefix+id+"_guess_guess"), 400, "")
+	f.want(f.token("refresh_token", "refresh_token", refresh, "client_id", f.other()), 400, "")
+	f.want(f.ask("GET", readPath, "", bearerOf(access)), 200, "")
+	f.want(f.token("refresh_token", "refresh_token", first), 400, "")
+	f.want(f.ask("GET", readPath, "", bearerOf(access)), 401, codeUnauthorized)
+	f.want(f.token("refresh_token", "refresh_token", refresh), 400, "")
+}
+
+// other returns the id of another client.
+func (f *signInFixture) other() string {
+	f.t.Helper()
+	id, err := newClient("other", []string{oauthReturn})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return id
+}
+
+// TestGrantEndsWithItsOwner ends what a token granted when that token is revoked or over: it does not outlive itself.
+func TestGrantEndsWithItsOwner(t *testing.T) {
+	f := withOAuth(t)
+	for name, end := range map[string]func(owner *Token){
+		"revoked": func(owner *Token) { _ = f.keep.Remove(owner) },
+		"over":    func(*Token) { f.clock.move(accessTime / 2) },
+	} {
+		var owner *Token
+		soon := f.clock.now().Add(accessTime / 2)
+		access, refresh := f.signsIn(f.keep.make(t, name, "write", func(t *Token) { owner, t.Expires = t, &soon }))
+		f.want(f.ask("GET", readPath, "", bearerOf(access)), 200, "")
+		end(owner)
+		f.want(f.ask("GET", readPath, "", bearerOf(access)), 401, codeUnauthorized)
+		f.want(f.token("refresh_token", "refresh_token", refresh), 400, "")
+		f.want(f.ask("GET", readPath, "", bearerOf(access)), 401, codeUnauthorized)
 	}
 }

@@ -161,10 +161,15 @@ func (s *Server) byToken(r *http.Request, text string) (who, *problem) {
 	key := s.cfg.Name + " " + hashToken(text) // not the id, which others may know
 	looked, err := s.met.look(r, key, func() (_ bool, err error) {
 		t, err = s.cfg.Token(id)
-		if t != nil && (!t.is(text) || !t.Valid(s.cfg.Now()) || !s.cfg.takes(t)) {
+		if t == nil || !t.is(text) || !t.Valid(s.cfg.Now()) {
+			t = nil
+			return false, err
+		}
+		takes, err := s.cfg.takes(t)
+		if !takes {
 			t = nil
 		}
-		return t != nil, err
+		return takes, err
 	})
 	switch {
 	case !looked:
