@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/mnem-project/mnem/internal/verb/operation"
@@ -39,13 +40,13 @@ func (s *Server) serveOAuth() {
 	o := s.cfg.OAuth
 	resource := map[string]any{
 		"resource": o.resource(), "authorization_servers": []string{o.URL}, "bearer_methods_supported": []string{"header"},
-		"scopes_supported": scopes, "resource_name": "mnem",
+		"scopes_supported": s.scopes(), "resource_name": "mnem",
 	}
 	s.mux.HandleFunc(resourceMetaPath, s.oauthMeta(resource))
 	s.mux.HandleFunc(resourceMetaPath+o.Path, s.oauthMeta(resource))
 	s.mux.HandleFunc(serverMetaPath, s.oauthMeta(map[string]any{
 		"issuer": o.URL, "authorization_endpoint": o.URL + authorizePath, "token_endpoint": o.URL + tokenPath,
-		"registration_endpoint": o.URL + registerPath, "scopes_supported": scopes,
+		"registration_endpoint": o.URL + registerPath, "scopes_supported": s.scopes(),
 		"response_types_supported": []string{"code"}, "response_modes_supported": []string{"query"},
 		"grant_types_supported":            []string{"authorization_code", "refresh_token"},
 		"code_challenge_methods_supported": []string{"S256"}, "token_endpoint_auth_methods_supported": []string{"none"},
@@ -56,7 +57,26 @@ func (s *Server) serveOAuth() {
 	s.mux.HandleFunc(authorizePath, s.authorize)
 }
 
-var scopes = []string{operation.Reads.String(), operation.Writes.String()}
+// reads reports whether a token that only reads is of use: the path that clients ask for may want more.
+func (s *Server) reads() bool {
+	return !slices.ContainsFunc(s.cfg.Routes, func(r Route) bool { return r.Path == s.cfg.OAuth.Path && r.Effect > operation.Reads })
+}
+
+// scopes are the scopes that clients may be given.
+func (s *Server) scopes() []string {
+	if s.reads() {
+		return []string{operation.Reads.String(), operation.Writes.String()}
+	}
+	return []string{operation.Writes.String()}
+}
+
+// offers returns the most that the owner may give a client that asks for some scopes.
+func (s *Server) offers(asked string) string {
+	if !s.reads() {
+		return operation.Writes.String()
+	}
+	return grantScope(asked)
+}
 
 // challenge tells a client whose request was refused where it can sign in (RFC 9728 and RFC 6750).
 func (o *OAuth) challenge(lacks operation.Effect) string {
@@ -247,7 +267,10 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, p) // anybody may register, so only the owner sends the browser to a client
 		return
 	}
-	ask := signIn{Client: c.Name, Host: hostOf(to), Writes: grantScope(query.Get("scope")) == operation.Writes.String(), Fields: map[string]string{}}
+	ask := signIn{
+		Client: c.Name, Host: hostOf(to), Reads: s.reads(), Writes: s.offers(query.Get("scope")) == operation.Writes.String(),
+		Fields: map[string]string{},
+	}
 	for _, name := range []string{"client_id", "redirect_uri", "response_type", "code_challenge", "code_challenge_method", "state", "scope", "resource"} {
 		if v := query.Get(name); v != "" {
 			ask.Fields[name] = v
@@ -285,15 +308,14 @@ func (s *Server) checkAuthorize(query url.Values) *problem {
 func (s *Server) decide(w http.ResponseWriter, r *http.Request, form url.Values, to string, ask signIn) {
 	state := form.Get("state")
 	scope := operation.Reads.String()
-	switch form.Get("answer") {
-	case "refuse":
+	switch answer := form.Get("answer"); {
+	case answer == "refuse":
 		s.answerClient(w, r, to, state, url.Values{"error": {oauthDenied}, "error_description": {"the owner refused"}})
 		return
-	case "write":
-		scope = grantScope(form.Get("scope"))
-	case "read":
-	default:
-		s.refuse(w, r, badRequest("answer: want write, read or refuse"))
+	case answer == "write":
+		scope = s.offers(form.Get("scope"))
+	case answer != "read" || !ask.Reads:
+		s.refuse(w, r, badRequest("answer: no such button"))
 		return
 	}
 	if after := s.rates.take(unknown); after > 0 {
@@ -349,10 +371,10 @@ func (s *Server) answerClient(w http.ResponseWriter, r *http.Request, to, state 
 
 // signIn is the page on which the owner decides.
 type signIn struct {
-	Client, Host string
-	Writes       bool
-	Wrong        string
-	Fields       map[string]string
+	Client, Host  string
+	Reads, Writes bool
+	Wrong         string
+	Fields        map[string]string
 }
 
 func (q signIn) show(w http.ResponseWriter, status int) {
@@ -381,7 +403,7 @@ start this there, refuse.</p>
 <label>A token of yours, made by <code>mnem serve token new</code>
 <input type="password" name="token" autocomplete="off" autofocus></label>
 {{if .Writes}}<button name="answer" value="write">Allow reading and writing</button>{{end}}
-<button name="answer" value="read">Allow reading</button>
+{{if .Reads}}<button name="answer" value="read">Allow reading</button>{{end}}
 <button name="answer" value="refuse" formnovalidate>Refuse</button>
 </form>
 <p>What it gets counts for an hour and is renewed for as long as it is used. <code>mnem serve token list</code> shows it,

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
 // Add, List and Remove make keep a place for grants.
@@ -449,5 +451,30 @@ func TestGrantEndsWithItsOwner(t *testing.T) {
 		f.want(f.ask("GET", readPath, "", bearerOf(access)), 401, codeUnauthorized)
 		f.want(f.token("refresh_token", "refresh_token", refresh), 400, "")
 		f.want(f.ask("GET", readPath, "", bearerOf(access)), 401, codeUnauthorized)
+	}
+}
+
+// TestSignInOffers does not offer reading if the path that clients ask for wants more.
+func TestSignInOffers(t *testing.T) {
+	f := withOAuth(t)
+	owner := f.keep.make(t, "me", "write", nil)
+	f.srv.cfg.Routes = []Route{{Path: "/mcp", Effect: operation.Writes}}
+	page, _ := f.sent("GET", authorizePath, f.wants("scope", "read"))
+	if strings.Contains(page.text, `answer" value="read"`) || !strings.Contains(page.text, `answer" value="write"`) {
+		t.Errorf("%d %s", page.StatusCode, page.text)
+	}
+	if r, _ := f.decides(owner, "read"); r.StatusCode != 400 {
+		t.Errorf("a token of no use was given: %d", r.StatusCode)
+	}
+	if r, back := f.decides(owner, "write", "scope", "read"); r.StatusCode != 303 || back.Get("code") == "" {
+		t.Errorf("%d %v", r.StatusCode, back)
+	}
+	if got := f.srv.scopes(); len(got) != 1 || got[0] != "write" {
+		t.Errorf("scopes %v", got)
+	}
+	f.srv.cfg.Routes[0].Effect = operation.Reads
+	page, _ = f.sent("GET", authorizePath, f.wants("scope", "read"))
+	if !strings.Contains(page.text, `answer" value="read"`) || strings.Contains(page.text, `answer" value="write"`) {
+		t.Errorf("%d %s", page.StatusCode, page.text)
 	}
 }
