@@ -36,6 +36,8 @@ type Grants interface {
 	Add(ctx context.Context, t *Token) error // its name must be new
 	Get(id string) (*Token, error)           // nil for none
 	List() ([]Token, error)
+	// Replace puts a token in the place of one with its id and name, and returns false if that one is gone or changed.
+	Replace(ctx context.Context, old, next *Token) (bool, error)
 	Remove(t *Token) error
 }
 
@@ -277,7 +279,11 @@ func (o *OAuth) grant(ctx context.Context, rand io.Reader, c *grantCode, now tim
 		return nil, err
 	}
 	t.Grant = &Grant{Client: hashToken(c.client), Resource: o.resource(), By: c.by, Family: hashToken(family)}
-	return o.add(ctx, rand, &t, access, family, now)
+	got, err := t.renewable(rand, access, family, now)
+	if err != nil {
+		return nil, err
+	}
+	return got, o.Grants.Add(ctx, &t)
 }
 
 func randomText(rand io.Reader) (string, error) {
@@ -288,8 +294,8 @@ func randomText(rand io.Reader) (string, error) {
 	return tokenCode.EncodeToString(b), nil
 }
 
-// add keeps a token with a new text for its renewal.
-func (o *OAuth) add(ctx context.Context, rand io.Reader, t *Token, access, family string, now time.Time) (*granted, error) {
+// renewable gives a token a new text for its renewal.
+func (t *Token) renewable(rand io.Reader, access, family string, now time.Time) (*granted, error) {
 	once, err := randomText(rand)
 	if err != nil {
 		return nil, err
@@ -297,9 +303,6 @@ func (o *OAuth) add(ctx context.Context, rand io.Reader, t *Token, access, famil
 	refresh := refreshPrefix + t.ID + "_" + family + "_" + once
 	ends := now.Add(accessTime).UTC()
 	t.Expires, t.Grant.Refresh, t.Grant.Until = &ends, hashToken(refresh), now.Add(refreshTime).UTC()
-	if err := o.Grants.Add(ctx, t); err != nil {
-		return nil, err
-	}
 	return &granted{access, refresh, t.Scope}, nil
 }
 
@@ -325,11 +328,8 @@ func (o *OAuth) renew(ctx context.Context, rand io.Reader, text, client string, 
 	if err != nil {
 		return nil, err
 	}
-	if err := o.Grants.Remove(t); err != nil {
-		return nil, err
-	}
 	if t.Grant.Refresh != hashToken(text) || !stands || !now.Before(t.Grant.Until) {
-		return nil, nil
+		return nil, o.Grants.Remove(t)
 	}
 	next, access, err := NewToken(rand, t.Name, t.Scope, now)
 	if err != nil {
@@ -337,8 +337,16 @@ func (o *OAuth) renew(ctx context.Context, rand io.Reader, text, client string, 
 	}
 	access = strings.Replace(access, next.ID, t.ID, 1)
 	next.ID, next.Hash, next.Created = t.ID, hashToken(access), t.Created
-	next.Author, next.Agent, next.Grant = t.Author, t.Agent, t.Grant
-	return o.add(ctx, rand, &next, access, family, now)
+	grant := *t.Grant
+	next.Author, next.Agent, next.Grant = t.Author, t.Agent, &grant
+	got, err := next.renewable(rand, access, family, now)
+	if err != nil {
+		return nil, err
+	}
+	if ok, err := o.Grants.Replace(ctx, t, &next); !ok { // else it was revoked meanwhile
+		return nil, err
+	}
+	return got, nil
 }
 
 // takes reports whether a token counts here: one of a grant does where it was granted alone.

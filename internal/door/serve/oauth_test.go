@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -32,6 +33,16 @@ func (k *keep) List() (all []Token, _ error) {
 		all = append(all, *t)
 	}
 	return all, nil
+}
+
+func (k *keep) Replace(_ context.Context, old, next *Token) (bool, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if is := k.all[old.ID]; is == nil || is.Hash != old.Hash {
+		return false, nil
+	}
+	k.all[next.ID] = next
+	return true, nil
 }
 
 func (k *keep) Remove(t *Token) error {
@@ -476,5 +487,38 @@ func TestSignInOffers(t *testing.T) {
 	page, _ = f.sent("GET", authorizePath, f.wants("scope", "read"))
 	if !strings.Contains(page.text, `answer" value="read"`) || strings.Contains(page.text, `answer" value="write"`) {
 		t.Errorf("%d %s", page.StatusCode, page.text)
+	}
+}
+
+// revoking is a keep whose owner revokes a token just after it was read.
+type revoking struct{ *keep }
+
+func (r revoking) Get(id string) (*Token, error) {
+	t, err := r.keep.Get(id)
+	if t != nil && t.Grant != nil {
+		err = r.Remove(t)
+	}
+	return t, err
+}
+
+// fullKeep is a keep that nothing can be written to.
+type fullKeep struct{ *keep }
+
+func (fullKeep) Add(context.Context, *Token) error { return errors.New("full") }
+func (fullKeep) Replace(context.Context, *Token, *Token) (bool, error) {
+	return false, errors.New("full")
+}
+
+// TestRenewalRevoked does not bring back what was revoked meanwhile, and a renewal that fails takes nothing away.
+func TestRenewalRevoked(t *testing.T) {
+	f := withOAuth(t)
+	access, refresh := f.signsIn(f.keep.make(t, "me", "write", nil))
+	f.srv.cfg.OAuth.Grants = fullKeep{f.keep}
+	f.want(f.token("refresh_token", "refresh_token", refresh), 500, "")
+	f.want(f.ask("GET", readPath, "", bearerOf(access)), 200, "")
+	f.srv.cfg.OAuth.Grants = revoking{f.keep}
+	f.want(f.token("refresh_token", "refresh_token", refresh), 400, "")
+	if all, _ := f.keep.List(); len(all) != 1 {
+		t.Errorf("%d tokens, want the owner's alone", len(all))
 	}
 }

@@ -83,6 +83,18 @@ func (d *tokenTable) List() ([]serve.Token, error) {
 	return all, nil
 }
 
+func (d *tokenTable) Replace(ctx context.Context, old, next *serve.Token) (bool, error) {
+	was, err := encode(old)
+	if err != nil {
+		return false, err
+	}
+	data, err := encode(next)
+	if err != nil {
+		return false, err
+	}
+	return d.in.ReplaceToken(ctx, d.name, old.ID, bytes.TrimSuffix(was, []byte("\n")), bytes.TrimSuffix(data, []byte("\n")))
+}
+
 func (d *tokenTable) Remove(t *serve.Token) error {
 	ctx, cancel := context.WithTimeout(context.Background(), askTime)
 	defer cancel()

@@ -42,6 +42,8 @@ type Tokens interface {
 	Get(id string) (*serve.Token, error)
 	// List returns all tokens by name.
 	List() ([]serve.Token, error)
+	// Replace puts a token in the place of one with its id and name, and returns false if that one is gone or changed.
+	Replace(ctx context.Context, old, next *serve.Token) (bool, error)
 	Remove(t *serve.Token) error
 	// Close ends the use of them.
 	Close()
@@ -201,8 +203,34 @@ func Named(d Tokens, name string) (*serve.Token, error) {
 	return nil, missing(name)
 }
 
-func (d tokenDir) Remove(t *serve.Token) error {
-	err := filestate.Remove(d.path(t.ID))
+func (d tokenDir) Replace(ctx context.Context, old, next *serve.Token) (ok bool, err error) {
+	unlock, err := filestate.Lock(ctx, string(d))
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	is, err := d.Get(old.ID)
+	if err != nil || is == nil || is.Hash != old.Hash {
+		return false, err
+	}
+	data, err := encode(next)
+	if err != nil {
+		return false, err
+	}
+	err = filestate.Replace(d.path(next.ID), 0o600, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+	return err == nil, err
+}
+
+func (d tokenDir) Remove(t *serve.Token) (err error) {
+	unlock, err := filestate.Lock(context.Background(), string(d)) // or Replace would bring it back
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	err = filestate.Remove(d.path(t.ID))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // somebody else did
 	}

@@ -67,3 +67,35 @@ func TestDamagedToken(t *testing.T) {
 		t.Errorf("another token: %+v, %v", got, err)
 	}
 }
+
+// TestReplaceToken replaces a token that is as it was read, and none that was replaced or removed meanwhile.
+func TestReplaceToken(t *testing.T) {
+	d := tokenDir(filepath.Join(t.TempDir(), tokenDirName))
+	old, _, err := serve.NewToken(bytes.NewReader(make([]byte, 64)), "client", "read", time.Unix(0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Add(t.Context(), &old); err != nil {
+		t.Fatal(err)
+	}
+	next := old
+	next.Hash, next.Grant = strings.Repeat("a", len(old.Hash)), &serve.Grant{Client: "x"}
+	if ok, err := d.Replace(t.Context(), &old, &next); !ok || err != nil {
+		t.Fatalf("%t, %v", ok, err)
+	}
+	if got, err := d.Get(old.ID); err != nil || got.Hash != next.Hash || got.Grant == nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if ok, err := d.Replace(t.Context(), &old, &next); ok || err != nil {
+		t.Errorf("a token that was replaced: %t, %v", ok, err)
+	}
+	if err := d.Remove(&next); err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := d.Replace(t.Context(), &next, &old); ok || err != nil {
+		t.Errorf("a token that was removed: %t, %v", ok, err)
+	}
+	if got, err := d.Get(old.ID); got != nil || err != nil {
+		t.Errorf("it is back: %+v, %v", got, err)
+	}
+}

@@ -312,6 +312,17 @@ func tokens(t *testing.T, d *postgres.Database) {
 			t.Errorf("%+v: %v", tt, err)
 		}
 	}
+	for _, tt := range []struct {
+		repository, id, old, data string
+		want                      bool
+	}{
+		{"a/one", "x1", "B", "C", false}, {"a/one", "x9", "A", "C", false}, {"any", "x1", "F", "C", false},
+		{"a/one", "x3", "D", "G", true}, {"a/one", "x3", "D", "G", true}, {"a/one", "x3", "D", "H", false},
+	} {
+		if got, err := d.ReplaceToken(ctx, tt.repository, tt.id, []byte(tt.old), []byte(tt.data)); got != tt.want || err != nil {
+			t.Errorf("%+v: %t, %v", tt, got, err)
+		}
+	}
 	if err := d.RemoveToken(ctx, "a/one", "x3"); err != nil {
 		t.Error(err)
 	}

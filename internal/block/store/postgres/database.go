@@ -127,6 +127,15 @@ func (d *Database) AddToken(ctx context.Context, name, id, called string, data [
 	return nil
 }
 
+// ReplaceToken replaces the data of a token, and returns false if it is not what old says.
+func (d *Database) ReplaceToken(ctx context.Context, name, id string, old, data []byte) (bool, error) {
+	// The same statement, sent again after its answer was lost, finds the row it changed.
+	rows, err := d.run(ctx, "UPDATE mnem.token t SET data = $4 FROM mnem.repository r "+
+		"WHERE r.id = t.repo AND r.name = $1 AND t.id = $2 AND t.data IN ($3, $4) RETURNING true",
+		[]byte(name), []byte(id), old, data)
+	return len(rows) > 0, err
+}
+
 // RemoveToken deletes the token with an id, if it exists.
 func (d *Database) RemoveToken(ctx context.Context, name, id string) error {
 	_, err := d.run(ctx, "DELETE FROM mnem.token t USING mnem.repository r WHERE r.id = t.repo AND r.name = $1 AND t.id = $2",
