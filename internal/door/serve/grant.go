@@ -343,7 +343,7 @@ func (o *OAuth) renew(ctx context.Context, rand io.Reader, text, client string, 
 	if err != nil {
 		return nil, err
 	}
-	if ok, err := o.Grants.Replace(ctx, t, &next); !ok { // else it was revoked meanwhile
+	if ok, err := o.Grants.Replace(ctx, t, &next); !ok { // else it was revoked in between
 		return nil, err
 	}
 	return got, nil

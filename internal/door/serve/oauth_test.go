@@ -509,7 +509,7 @@ func (fullKeep) Replace(context.Context, *Token, *Token) (bool, error) {
 	return false, errors.New("full")
 }
 
-// TestRenewalRevoked does not bring back what was revoked meanwhile, and a renewal that fails takes nothing away.
+// TestRenewalRevoked does not bring back a token revoked in between, and a renewal that fails takes nothing away.
 func TestRenewalRevoked(t *testing.T) {
 	f := withOAuth(t)
 	access, refresh := f.signsIn(f.keep.make(t, "me", "write", nil))

@@ -68,7 +68,7 @@ func TestDamagedToken(t *testing.T) {
 	}
 }
 
-// TestReplaceToken replaces a token that is as it was read, and none that was replaced or removed meanwhile.
+// TestReplaceToken replaces a token that is as it was read, and none that has changed since or is gone.
 func TestReplaceToken(t *testing.T) {
 	d := tokenDir(filepath.Join(t.TempDir(), tokenDirName))
 	old, _, err := serve.NewToken(bytes.NewReader(make([]byte, 64)), "client", "read", time.Unix(0, 0))
