@@ -2,11 +2,13 @@ package serve
 
 import (
 	"encoding/json"
-	"html/template"
+	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mnem-project/mnem/internal/verb/operation"
@@ -386,26 +388,42 @@ func (q signIn) show(w http.ResponseWriter, status int) {
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'")
 	w.WriteHeader(status)
-	_ = signInPage.Execute(w, q) // the browser may have gone
+	_, _ = io.WriteString(w, q.page()) // the browser may have gone
 }
 
-var signInPage = template.Must(template.New("").Parse(`<!doctype html>
+// page returns the page as HTML. What clients said is escaped, in text and in quoted attributes alike.
+func (q signIn) page() string {
+	client := inHTML.Replace(q.Client)
+	var fields, wrong, buttons strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(q.Fields)) {
+		fmt.Fprintf(&fields, "\n<input type=\"hidden\" name=\"%s\" value=\"%s\">", inHTML.Replace(name), inHTML.Replace(q.Fields[name]))
+	}
+	if q.Wrong != "" {
+		fmt.Fprintf(&wrong, "<p role=\"alert\"><b>%s</b></p>\n", inHTML.Replace(q.Wrong))
+	}
+	if q.Writes {
+		buttons.WriteString(`<button name="answer" value="write">Allow reading and writing</button>` + "\n")
+	}
+	if q.Reads {
+		buttons.WriteString(`<button name="answer" value="read">Allow reading</button>` + "\n")
+	}
+	return `<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>Sign in to mnem</title>
 <style>body{font:1rem/1.5 system-ui;max-width:30rem;margin:3rem auto;padding:0 1rem;color-scheme:light dark}
 input,button{font:inherit;padding:.5rem}input{width:100%;box-sizing:border-box}button{margin:1rem .5rem 0 0}</style>
-<h1>Let {{.Client}} in?</h1>
-<p>A program that calls itself <b>{{.Client}}</b> asks for this memory. It is answered at <b>{{.Host}}</b>: if you did not
-start this there, refuse.</p>
-{{with .Wrong}}<p role="alert"><b>{{.}}</b></p>{{end}}
-<form method="post" action="` + authorizePath + `">{{range $name, $value := .Fields}}
-<input type="hidden" name="{{$name}}" value="{{$value}}">{{end}}
+<h1>Let ` + client + ` in?</h1>
+<p>A program that calls itself <b>` + client + `</b> asks for this memory. It is answered at <b>` + inHTML.Replace(q.Host) + `</b>: if
+you did not start this there, refuse.</p>
+` + wrong.String() + `<form method="post" action="` + authorizePath + `">` + fields.String() + `
 <label>A token of yours, made by <code>mnem serve token new</code>
 <input type="password" name="token" autocomplete="off" autofocus></label>
-{{if .Writes}}<button name="answer" value="write">Allow reading and writing</button>{{end}}
-{{if .Reads}}<button name="answer" value="read">Allow reading</button>{{end}}
-<button name="answer" value="refuse" formnovalidate>Refuse</button>
+` + buttons.String() + `<button name="answer" value="refuse" formnovalidate>Refuse</button>
 </form>
 <p>What it gets counts for an hour and is renewed for as long as it is used. <code>mnem serve token list</code> shows it,
 <code>mnem serve token revoke</code> ends it.</p></html>
-`))
+`
+}
+
+// inHTML escapes a text for HTML, in quoted attributes too.
+var inHTML = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;")
