@@ -155,7 +155,7 @@ func (s surroundings) run(mnem string, all []step) (outputs []string, failed []b
 	shell.Dir = project
 	shell.WaitDelay = time.Second
 	shell.Env = []string{"HOME=" + home, "USER=ada", "LOGNAME=ada", "MNEM_AUTHOR=ada",
-		"TMPDIR=" + tmp, "PYTHONDONTWRITEBYTECODE=1", "PYTHONPATH=" + filepath.Join(top, "clients", "python", "src"), "TOP=" + top, "XDG_RUNTIME_DIR=" + tmp, "LANG=C.UTF-8", "GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.org",
+		"TMPDIR=" + tmp, "PYTHONDONTWRITEBYTECODE=1", "PYTHONWARNINGS=ignore", "PYTHONPATH=" + filepath.Join(top, "clients", "python", "src"), "TOP=" + top, "XDG_RUNTIME_DIR=" + tmp, "LANG=C.UTF-8", "GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.org",
 		"GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@example.org"}
 	tools, err := exec.Command("go", "env", "GOROOT", "GOCACHE", "GOMODCACHE", "GOPROXY").Output() // for the page of Go
 	if err != nil {

@@ -52,9 +52,9 @@ func TestGraph(t *testing.T) {
 // TestGraphFiles keeps a graph in each form.
 func TestGraphFiles(t *testing.T) {
 	m := empty(t)
-	m.mnem("set", "zoe", "--type", "Person", `summary=Zoe "<b>&amp;`)
-	m.mnem("set", "boat", "--type", "Boat", "summary=The boat")
-	m.mnem("link", "zoe", "owns", "boat")
+	m.mnem("add", "--set", "zoe", "--type", "Person", `summary=Zoe "<b>&amp;`)
+	m.mnem("add", "--set", "boat", "--type", "Boat", "summary=The boat")
+	m.mnem("add", "--link", "zoe", "owns", "boat")
 	m.mnem("commit", "-m", "two")
 	b := inside(t, m)
 	b.at("#/graph/zoe")

@@ -89,8 +89,8 @@ func TestReviewReadOnly(t *testing.T) {
 // TestSuggestions applies one proposal of consolidate and declines another one.
 func TestSuggestions(t *testing.T) {
 	m := small(t)
-	m.mnem("set", "hold", "--type", "Rule", "summary=Berths are held for a day", "validTo=2020-01-01")
-	m.mnem("set", "fee", "--type", "Rule", "summary=Moorings cost ten crowns", "validTo=2020-01-01")
+	m.mnem("add", "--set", "hold", "--type", "Rule", "summary=Berths are held for a day", "validTo=2020-01-01")
+	m.mnem("add", "--set", "fee", "--type", "Rule", "summary=Moorings cost ten crowns", "validTo=2020-01-01")
 	m.mnem("commit", "-m", "rules")
 	b := inside(t, m, "--write")
 	b.at("#/review")
@@ -109,13 +109,13 @@ func TestSuggestions(t *testing.T) {
 func conflict(t *testing.T) *memory {
 	t.Helper()
 	m := empty(t)
-	m.mnem("set", "zoe", "--type", "Person", "summary=Zoe keeps the lighthouse")
+	m.mnem("add", "--set", "zoe", "--type", "Person", "summary=Zoe keeps the lighthouse")
 	m.mnem("commit", "-m", "begin")
 	m.mnem("switch", "-c", "draft")
-	m.mnem("set", "zoe", "summary=Zoe keeps the harbour")
+	m.mnem("add", "--set", "zoe", "summary=Zoe keeps the harbour")
 	m.mnem("commit", "-m", "draft")
 	m.mnem("switch", "main")
-	m.mnem("set", "zoe", "summary=Zoe keeps the ferry")
+	m.mnem("add", "--set", "zoe", "summary=Zoe keeps the ferry")
 	m.mnem("commit", "-m", "main")
 	cmd := exec.CommandContext(t.Context(), program, "merge", "draft")
 	cmd.Dir = m.dir
@@ -173,7 +173,7 @@ func TestMergeAborted(t *testing.T) {
 func told(t *testing.T) *memory {
 	t.Helper()
 	m := empty(t)
-	m.mnem("set", "secret", "--type", "Note", "summary=The word is heron")
+	m.mnem("add", "--set", "secret", "--type", "Note", "summary=The word is heron")
 	m.mnem("commit", "-m", "begin")
 	there := &memory{t: t, dir: filepath.Join(m.dir, "there")}
 	m.mnem("clone", ".", there.dir)

@@ -73,7 +73,7 @@ export function Picture({ net, onOpen, name }: PictureProps) {
   usePlaces(net, edges, (p, done) => {
     shown.current = { net, edges, places: p };
     latest.current();
-    if (done) canvas.current!.dataset.rest = String(net.dots.length);
+    if (done && canvas.current) canvas.current.dataset.rest = String(net.dots.length); // the page may have been left
   });
   useEffect(() => {
     const again = () => latest.current();
