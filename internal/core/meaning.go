@@ -22,9 +22,9 @@ const (
 	meaningBatch = 256
 	// meaningMessage begins the messages of its commits, before the name of the model.
 	meaningMessage = "vectors by "
-	// LeftNodes is the largest number of nodes that a command embeds once its answer is out: some seconds of work, in
-	// which it has the repository open. More are left to a process that keeps the repository open, or to 'mnem embed'.
-	LeftNodes = 1024
+	// LeftNodes is the largest number of nodes that a command embeds once its answer is out: at most some minutes of work,
+	// in which it has the repository open. More are left to a process that keeps the repository open, or to 'mnem embed'.
+	LeftNodes = 8192
 	// maxMeaningCommits bounds the commits of vectors that are passed over to find the one that a caller expects.
 	maxMeaningCommits = 4096
 )

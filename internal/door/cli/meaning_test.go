@@ -139,7 +139,7 @@ func TestMeaningAfterwards(t *testing.T) {
 	}
 }
 
-// TestManyAreEmbeddedLater ingests more than a command embeds: it embeds none and the answer says how many there are. A
+// TestManyAreEmbeddedLater commits more than a command embeds: it embeds none and the answer says how many there are. A
 // process that keeps the repository open embeds them if it is a server, and else leaves them too.
 func TestManyAreEmbeddedLater(t *testing.T) {
 	const notes = core.LeftNodes + 1
@@ -154,16 +154,15 @@ func TestManyAreEmbeddedLater(t *testing.T) {
 			w.init()
 			w.run(0, "remember", "failed webhooks are sent again five times")
 			release := held(w)
-			if err := os.Mkdir(filepath.Join(w.Dir, "notes"), 0o755); err != nil {
-				t.Fatal(err)
-			}
 			write := func(more string) {
+				var lines strings.Builder
 				for i := range notes {
-					w.write(fmt.Sprintf("notes/n%d.md", i), fmt.Sprintf("# Note %d\n\nholiday %d%s\n", i, i, more))
+					fmt.Fprintf(&lines, `{"node":{"key":"n%d","type":"Note","summary":"holiday %d%s"}}`+"\n", i, i, more)
 				}
+				w.write("notes.jsonl", lines.String())
 			}
 			write("")
-			out, _ := w.run(0, "ingest", "notes")
+			out, _ := w.run(0, "commit", "-m", "notes", "notes.jsonl")
 			for end := time.Now().Add(time.Minute); name == "serve" && w.embedStatus().Missing > 0 && time.Now().Before(end); {
 				time.Sleep(20 * time.Millisecond)
 			}
@@ -186,8 +185,8 @@ func TestManyAreEmbeddedLater(t *testing.T) {
 			if out, _ = w.run(0, "ingest", "one.md", "--json"); strings.Contains(out, "unembedded") {
 				t.Errorf("few nodes without vectors are named: %s", out)
 			}
-			write(" changed") // their chunks keep their keys
-			if _, aside := w.run(0, "ingest", "notes"); !strings.Contains(aside, "1025 nodes have vectors of older texts") {
+			write(" changed")
+			if _, aside := w.run(0, "commit", "-m", "changed", "notes.jsonl"); !strings.Contains(aside, "8193 nodes have vectors of older texts") {
 				t.Errorf("it is not said that vectors are stale: %s", aside)
 			}
 		})
