@@ -176,8 +176,12 @@ func receiver(t ast.Expr) string {
 	return ""
 }
 
-// public is whether other modules may import a folder.
+// public is whether other modules may import a folder. Programs in modules of their own export nothing.
 func public(dir string) bool {
+	top, _, _ := strings.Cut(dir, "/")
+	if top == "docs" || top == "release" || strings.HasPrefix(dir, "web/") {
+		return false
+	}
 	for _, part := range strings.Split(dir, "/") {
 		switch part {
 		case "internal", "testdata", "cmd", ".":
@@ -207,7 +211,7 @@ func (h *house) rows() []row {
 				wide, fields = dir+"."+name, n
 			}
 		}
-		if public(dir) && f.lines > 0 && !strings.HasPrefix(dir, "web/") {
+		if public(dir) && f.lines > 0 {
 			packages++
 			exported += f.exported
 			if dir == "repo" {
