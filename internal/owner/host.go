@@ -128,7 +128,11 @@ func (h *Host) Close(grace time.Duration) error {
 	h.closed = true
 	h.mu.Unlock()
 	close(h.listener.ending)
-	err := errors.Join(h.listener.Close(), h.place.remove())
+	err := h.listener.Close()
+	if errors.Is(err, net.ErrClosed) { // the server closed it, since it takes no more connections
+		err = nil
+	}
+	err = errors.Join(err, h.place.remove())
 	ended := make(chan struct{})
 	go func() { h.verbs.Wait(); close(ended) }()
 	timer := time.NewTimer(grace)

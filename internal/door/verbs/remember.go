@@ -3,6 +3,7 @@ package verbs
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/mnem-project/mnem/internal/door/answers"
 	"github.com/mnem-project/mnem/internal/door/line"
@@ -12,25 +13,34 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/remembering"
 )
 
-// bindRemember binds the verb that remembers to what asks a terminal whether the new memory replaces an earlier one.
+// bindRemember binds the verb that remembers to what asks a terminal whether the new memory replaces an earlier one. Requests
+// may run at the same time, so each keeps what it asks about under its own request.
 func bindRemember() *line.Bound {
+	var asking sync.Map // of requests that a terminal waits for, *remembering.Remembered
 	v := reach.Bind(remembering.Remember, answers.Remembered)
 	print := v.Print
-	v.Around = func(ctx context.Context, c *line.Line, req any, run func(context.Context) error) error {
-		var asks *remembering.Remembered
-		v.Print = print
-		if settlesHere(c) {
-			v.Print = func(c *show.Console, req, answer any) error {
-				if r, ok := answer.(*remembering.Remembered); ok && r.Settle != "" && r.Repository == "" {
-					asks, r.Settle = r, ""
-				}
-				return print(c, req, answer)
+	v.Print = func(c *show.Console, req, answer any) error {
+		if r, ok := answer.(*remembering.Remembered); ok && r.Settle != "" && r.Repository == "" {
+			if _, asks := asking.Load(req); asks {
+				asking.Store(req, r)
+				r.Settle = "" // the question says it
 			}
 		}
-		if err := run(ctx); err != nil || asks == nil {
+		return print(c, req, answer)
+	}
+	v.Around = func(ctx context.Context, c *line.Line, req any, run func(context.Context) error) error {
+		if !settlesHere(c) {
+			return run(ctx)
+		}
+		asking.Store(req, (*remembering.Remembered)(nil))
+		defer asking.Delete(req)
+		if err := run(ctx); err != nil {
 			return err
 		}
-		return settle(ctx, c, req.(*remembering.RememberRequest), asks)
+		if r, _ := asking.Load(req); r.(*remembering.Remembered) != nil {
+			return settle(ctx, c, req.(*remembering.RememberRequest), r.(*remembering.Remembered))
+		}
+		return nil
 	}
 	return v
 }
