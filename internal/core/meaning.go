@@ -71,7 +71,7 @@ func (em Embeddings) Background() Background {
 	return b
 }
 
-// Missing returns how many vectors less than nodes a branch's newest commit has. It reads no node.
+// Missing returns how many fewer vectors than nodes a branch's newest commit has. It reads no node.
 func (em Embeddings) Missing(ctx context.Context) (int, error) {
 	_, at, err := em.repo.Branch(ctx)
 	if err != nil || !at.Defined() {
@@ -84,7 +84,7 @@ func (em Embeddings) Missing(ctx context.Context) (int, error) {
 	return lacking(s.State), nil
 }
 
-// lacking returns how many vectors less than nodes a state has.
+// lacking returns how many fewer vectors than nodes a state has.
 func lacking(s *state.State) int {
 	nodes, vectors := s.Nodes.Len(), s.Vectors.Len()
 	return int(nodes - min(nodes, vectors)) // far fewer than 2^63

@@ -103,10 +103,10 @@ func (a *Wording) Like(b *Wording) int64 {
 	return like * 100 / int64(100+headPercent*min(headA+headB, maxHead))
 }
 
-// Nearness is how near a memory is to a later one, 0 to 65,536 in units of 2^-16. cosine is that of their vectors, negative
-// if either has none: words alone count then.
-func Nearness(like, cosine int64) int64 {
-	if cosine < 0 {
+// Nearness is how near a memory is to a later one, 0 to 65,536 in units of 2^-16: by words alone, or by the cosine of their
+// vectors too, which is 0 for a memory without one.
+func Nearness(like, cosine int64, vectors bool) int64 {
+	if !vectors {
 		return like
 	}
 	return (like*likeTenths + cosine*cosineTenths) / (likeTenths + cosineTenths)

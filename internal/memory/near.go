@@ -44,7 +44,6 @@ type Nearest struct {
 	Text string   `json:"text"`
 
 	near    int64
-	vectors bool // near by vectors too
 	created graph.Time
 }
 
@@ -67,6 +66,7 @@ func (w *RareWords) Nearest(
 		return nil, settle, err
 	}
 	var said *Wording
+	vectors := len(cosines) > 0 // one scale for all, so that their nearness compares
 	for _, id := range ids {
 		old, err := earlier(id)
 		if err != nil {
@@ -84,27 +84,23 @@ func (w *RareWords) Nearest(
 		if err != nil {
 			return nil, settle, err
 		}
-		cosine, has := cosines[id]
-		if !has {
-			cosine = -1
-		}
-		near := Nearness(said.Like(its), cosine)
-		found = append(found, Nearest{id, old.Created.String()[:len("2006-01-02")], old.Text, near, has, old.Created})
+		near := Nearness(said.Like(its), cosines[id], vectors)
+		found = append(found, Nearest{id, old.Created.String()[:len("2006-01-02")], old.Text, near, old.Created})
 	}
 	slices.SortFunc(found, func(a, b Nearest) int {
 		return cmp.Or(cmp.Compare(b.near, a.near), cmp.Compare(b.created, a.created), a.ID.Compare(b.ID))
 	})
-	if i := replaced(found, l.Created); i >= 0 {
+	if i := replaced(found, vectors, l.Created); i >= 0 {
 		first := found[i]
 		settle = first.ID
 		found = slices.Insert(slices.Delete(found, i, i+1), 0, first)
 	}
-	found = slices.DeleteFunc(found, func(n Nearest) bool { return n.ID != settle && !IsNear(n.near, n.vectors) })
+	found = slices.DeleteFunc(found, func(n Nearest) bool { return n.ID != settle && !IsNear(n.near, vectors) })
 	return found[:min(len(found), MaxNearest)], settle, nil
 }
 
 // replaced returns the place of the memory that one of a time may replace, -1 for none. The list is sorted, the nearest first.
-func replaced(list []Nearest, now graph.Time) int {
+func replaced(list []Nearest, vectors bool, now graph.Time) int {
 	return slices.IndexFunc(list, func(n Nearest) bool {
 		next := int64(0)
 		for _, other := range list[:min(2, len(list))] {
@@ -113,7 +109,7 @@ func replaced(list []Nearest, now graph.Time) int {
 				break
 			}
 		}
-		return MayReplace(n.near, next, n.vectors, now-n.created)
+		return MayReplace(n.near, next, vectors, now-n.created)
 	})
 }
 

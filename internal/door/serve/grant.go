@@ -306,8 +306,8 @@ func (t *Token) renewable(rand io.Reader, access, family string, now time.Time) 
 	return &granted{access, refresh, t.Scope}, nil
 }
 
-// renew gives a client another token for a text that renews it, nil for a text that does not. Who brings a text a second
-// time may have stolen it, or was robbed: then the grant ends.
+// renew gives a client another token for a text that renews it, nil for a text that does not. A text that comes a second
+// time may be stolen, so the grant ends then.
 func (o *OAuth) renew(ctx context.Context, rand io.Reader, text, client string, now time.Time) (*granted, error) {
 	rest, ok := strings.CutPrefix(text, refreshPrefix)
 	id, rest, _ := strings.Cut(rest, "_")

@@ -92,6 +92,8 @@ func (d *tokenTable) Replace(ctx context.Context, old, next *serve.Token) (bool,
 	if err != nil {
 		return false, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
 	return d.in.ReplaceToken(ctx, d.name, old.ID, bytes.TrimSuffix(was, []byte("\n")), bytes.TrimSuffix(data, []byte("\n")))
 }
 
