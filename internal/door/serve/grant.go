@@ -27,7 +27,7 @@ type Grant struct {
 	By       string `json:"by"`       // the id of the owner's token, with which the grant ends
 	// Refresh is the SHA-256 of the text that renews the token, in hex. Each such text works once.
 	Refresh string    `json:"refresh"`
-	Family  string    `json:"family"` // the SHA-256 of what all these texts have in common
+	Family  string    `json:"family"` // the SHA-256 of the code that it began with, which all these texts contain
 	Until   time.Time `json:"until"`  // after which nothing renews it
 }
 
@@ -47,7 +47,7 @@ type OAuth struct {
 	Path   string // of what clients ask for below it
 	Grants Grants
 
-	mu    sync.Mutex // of codes, and of renewals
+	mu    sync.Mutex // of codes, grants and renewals
 	codes map[digest]*grantCode
 }
 
@@ -83,7 +83,16 @@ func CheckOAuthURL(s string) (string, error) {
 	case u.Scheme != "https" && !(u.Scheme == "http" && isLoopback(u.Hostname())):
 		return "", fmt.Errorf("%q is not https", brief(s))
 	}
-	return u.Scheme + "://" + strings.ToLower(u.Host), nil
+	return origin(u), nil
+}
+
+// origin returns scheme and host of a URL as RFC 3986, 6.2.3 normalizes them: in lower case, without the scheme's own port.
+func origin(u *url.URL) string {
+	host := strings.ToLower(u.Host)
+	if port := u.Port(); port == "" || u.Scheme == "https" && port == "443" || u.Scheme == "http" && port == "80" {
+		host = strings.TrimSuffix(host, ":"+port)
+	}
+	return u.Scheme + "://" + host
 }
 
 // hostBytes are the bytes of names, addresses and ports.
@@ -219,17 +228,37 @@ func (o *OAuth) keep(hash digest, c *grantCode, now time.Time) {
 	o.codes[hash] = c
 }
 
-// take returns what the owner agreed to by a code, nil if it is unknown, used or old.
-func (o *OAuth) take(text string, now time.Time) *grantCode {
-	hash := sha256.Sum256([]byte(text))
+// redeem gives a client its tokens for a code that is right, nil for one that is unknown, used or old. A code that comes a
+// second time may be stolen, so what it gave ends then (RFC 6749, 4.1.2).
+func (o *OAuth) redeem(
+	ctx context.Context, rand io.Reader, code string, now time.Time, right func(*grantCode) bool,
+) (*granted, error) {
+	hash := sha256.Sum256([]byte(code))
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	c := o.codes[hash]
 	delete(o.codes, hash)
-	if c == nil || !now.Before(c.ends) {
-		return nil
+	switch {
+	case c == nil:
+		return nil, o.end(hashToken(code))
+	case !now.Before(c.ends) || !right(c):
+		return nil, nil
 	}
-	return c
+	return o.grant(ctx, rand, code, c, now)
+}
+
+// end removes the grant of a family, if there is one.
+func (o *OAuth) end(family string) error {
+	all, err := o.Grants.List()
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if g := all[i].Grant; g != nil && g.Family == family {
+			return o.Grants.Remove(&all[i])
+		}
+	}
+	return nil
 }
 
 // isChallenge reports whether a text may be the SHA-256 of a verifier (RFC 7636, S256).
@@ -253,9 +282,7 @@ type granted struct {
 }
 
 // grant makes a token for a client. Grants that nothing renews any more make room.
-func (o *OAuth) grant(ctx context.Context, rand io.Reader, c *grantCode, now time.Time) (*granted, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
+func (o *OAuth) grant(ctx context.Context, rand io.Reader, code string, c *grantCode, now time.Time) (*granted, error) {
 	all, err := o.Grants.List()
 	if err != nil {
 		return nil, err
@@ -274,33 +301,21 @@ func (o *OAuth) grant(ctx context.Context, rand io.Reader, c *grantCode, now tim
 		return nil, err
 	}
 	t.Name, t.Agent, t.Author = name+" "+t.ID, name, c.author
-	family, err := randomText(rand)
-	if err != nil {
-		return nil, err
-	}
-	t.Grant = &Grant{Client: hashToken(c.client), Resource: o.resource(), By: c.by, Family: hashToken(family)}
-	got, err := t.renewable(rand, access, family, now)
+	t.Grant = &Grant{Client: hashToken(c.client), Resource: o.resource(), By: c.by, Family: hashToken(code)}
+	got, err := t.renewable(rand, access, code, now)
 	if err != nil {
 		return nil, err
 	}
 	return got, o.Grants.Add(ctx, &t)
 }
 
-func randomText(rand io.Reader) (string, error) {
-	b := make([]byte, tokenSecret)
-	if _, err := io.ReadFull(rand, b); err != nil {
-		return "", fmt.Errorf("read random bytes: %w", err)
-	}
-	return tokenCode.EncodeToString(b), nil
-}
-
 // renewable gives a token a new text for its renewal.
 func (t *Token) renewable(rand io.Reader, access, family string, now time.Time) (*granted, error) {
-	once, err := randomText(rand)
-	if err != nil {
-		return nil, err
+	once := make([]byte, tokenSecret)
+	if _, err := io.ReadFull(rand, once); err != nil {
+		return nil, fmt.Errorf("read random bytes: %w", err)
 	}
-	refresh := refreshPrefix + t.ID + "_" + family + "_" + once
+	refresh := refreshPrefix + t.ID + "_" + family + "_" + tokenCode.EncodeToString(once)
 	ends := now.Add(accessTime).UTC()
 	t.Expires, t.Grant.Refresh, t.Grant.Until = &ends, hashToken(refresh), now.Add(refreshTime).UTC()
 	return &granted{access, refresh, t.Scope}, nil

@@ -89,7 +89,7 @@ func (s *Server) under(w http.ResponseWriter, r *http.Request) bool {
 		s.cfg.Log.Error("a repository cannot be opened", "name", name, "cause", err)
 		s.refuse(w, r, failed(operation.Busy, "the repository cannot be opened now")) // it can be asked for again
 	case there == nil && s.cfg.NeedToken:
-		s.refuse(w, r, unauthorized(unknownToken))
+		s.refuse(w, r, invalidToken())
 	case there == nil:
 		s.refuse(w, r, notFound("no repository %q here", brief(name)))
 	default:

@@ -80,11 +80,14 @@ func (s *Server) offers(asked string) string {
 	return grantScope(asked)
 }
 
-// challenge tells a client whose request was refused where it can sign in (RFC 9728 and RFC 6750).
-func (o *OAuth) challenge(lacks operation.Effect) string {
-	out := `Bearer realm="mnem", resource_metadata="` + o.URL + resourceMetaPath + o.Path + `"`
-	if lacks != 0 {
-		out += `, error="insufficient_scope", scope="` + lacks.String() + `"`
+// challenge tells a client whose request was refused where it can sign in, and for which scopes (RFC 9728 and RFC 6750).
+func (s *Server) challenge(p *problem) string {
+	if s.cfg.OAuth == nil {
+		return p.challenge
+	}
+	out := p.challenge + `, resource_metadata="` + s.cfg.OAuth.URL + resourceMetaPath + s.cfg.OAuth.Path + `"`
+	if p.Status == http.StatusUnauthorized {
+		out += `, scope="` + strings.Join(s.scopes(), " ") + `"`
 	}
 	return out
 }
@@ -213,12 +216,13 @@ func (s *Server) giveToken(w http.ResponseWriter, r *http.Request) (any, *oauthE
 	now := s.cfg.Now()
 	switch form.Get("grant_type") {
 	case "authorization_code":
-		c := s.cfg.OAuth.take(form.Get("code"), now)
 		to := form.Get("redirect_uri") // OAuth 2.1 clients need not repeat it
-		if c == nil || c.client != id || to != "" && to != c.redirect || !proves(form.Get("code_verifier"), c.challenge) {
+		got, err = s.cfg.OAuth.redeem(r.Context(), random{s.ids}, form.Get("code"), now, func(c *grantCode) bool {
+			return c.client == id && (to == "" || to == c.redirect) && proves(form.Get("code_verifier"), c.challenge)
+		})
+		if err == nil && got == nil {
 			return nil, &oauthError{oauthGrant, "the code is unknown, used, too old or another client's"}
 		}
-		got, err = s.cfg.OAuth.grant(r.Context(), random{s.ids}, c, now)
 	case "refresh_token":
 		got, err = s.cfg.OAuth.renew(r.Context(), random{s.ids}, form.Get("refresh_token"), id, now)
 		if err == nil && got == nil {
@@ -242,6 +246,9 @@ func (r random) Read(b []byte) (int, error) { return len(b), r.from.read(b) }
 
 // isResource reports whether a client names this server, or none.
 func (o *OAuth) isResource(s string) bool {
+	if u, err := url.Parse(s); err == nil && u.Host != "" && u.User == nil {
+		s = origin(u) + s[len(u.Scheme+"://"+u.Host):]
+	}
 	return s == "" || s == o.resource() || s == o.URL || s == o.URL+"/"
 }
 

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -170,10 +171,16 @@ func bearerOf(text string) string { return "Authorization: Bearer " + text }
 // TestSignIn goes the whole way: what a client is told, what the owner sees, what the token allows, and how it is renewed.
 func TestSignIn(t *testing.T) {
 	f := withOAuth(t)
-	refused := f.ask("GET", readPath, "")
-	if got := refused.Header.Get("Www-Authenticate"); refused.StatusCode != 401 ||
-		!strings.Contains(got, `resource_metadata="`+oauthHome+resourceMetaPath+`/mcp"`) {
-		t.Errorf("%d %s", refused.StatusCode, got)
+	const where = `, resource_metadata="` + oauthHome + resourceMetaPath + `/mcp"`
+	for with, want := range map[string]string{
+		"":                                      `Bearer realm="mnem"` + where + `, scope="read write"`,
+		"Authorization: Bearer mnem_aaaaaaab_x": `Bearer realm="mnem", error="invalid_token"` + where + `, scope="read write"`,
+		"Authorization: Basic eDp5":             `Bearer realm="mnem"` + where + `, scope="read write"`,
+	} {
+		refused := f.ask("GET", readPath, "", slices.DeleteFunc([]string{with}, func(s string) bool { return s == "" })...)
+		if got := refused.Header.Get("Www-Authenticate"); refused.StatusCode != 401 || got != want {
+			t.Errorf("%q: %d %s, want %s", with, refused.StatusCode, got, want)
+		}
 	}
 	for path, name := range map[string]string{resourceMetaPath: "resource", resourceMetaPath + "/mcp": "resource", serverMetaPath: "issuer"} {
 		if got := member(t, f.ask("GET", path, "").text, name); !strings.HasPrefix(got, oauthHome) {
@@ -229,7 +236,7 @@ func TestSignInReading(t *testing.T) {
 	access := member(t, r.text, "access_token")
 	f.want(f.ask("GET", readPath, "", bearerOf(access)), 200, "")
 	denied := f.ask("POST", writePath, "", bearerOf(access))
-	if got := denied.Header.Get("Www-Authenticate"); denied.StatusCode != 403 || !strings.Contains(got, `error="insufficient_scope", scope="write"`) {
+	if got := denied.Header.Get("Www-Authenticate"); denied.StatusCode != 403 || !strings.Contains(got, `error="insufficient_scope", scope="write", resource_metadata="`) {
 		t.Errorf("%d %s", denied.StatusCode, got)
 	}
 	if again, _ := f.decides(bearerOf(access), "read"); again.StatusCode != 403 { // what was granted grants nothing
@@ -369,7 +376,7 @@ func TestGrantsMakeRoom(t *testing.T) {
 	for i := range maxGrantCodes + 5 {
 		o.keep(sha256.Sum256([]byte{byte(i), byte(i >> 8)}), &grantCode{ends: now.Add(time.Duration(i+1) * time.Second)}, now)
 	}
-	if len(o.codes) != maxGrantCodes || o.take("\x00\x00", now) != nil || o.take("\x05\x00", now) == nil {
+	if len(o.codes) != maxGrantCodes || o.codes[sha256.Sum256([]byte{0, 0})] != nil || o.codes[sha256.Sum256([]byte{5, 0})] == nil {
 		t.Errorf("%d codes", len(o.codes))
 	}
 }
@@ -435,6 +442,53 @@ func TestRefreshReuse(t *testing.T) {
 	f.want(f.token("refresh_token", "refresh_token", first), 400, "")
 	f.want(f.ask("GET", readPath, "", bearerOf(access)), 401, codeUnauthorized)
 	f.want(f.token("refresh_token", "refresh_token", refresh), 400, "")
+}
+
+// TestCodeReuse ends the tokens that a code gave when it comes a second time, also after they were renewed, and no others.
+func TestCodeReuse(t *testing.T) {
+	f := withOAuth(t)
+	owner := f.keep.make(t, "me", "write", nil)
+	other, _ := f.signsIn(owner)
+	for _, renewals := range []int{0, 2} {
+		code := f.code(owner, "write")
+		gives := func() reply { return f.token("authorization_code", "code", code, "code_verifier", testVerifier) }
+		r := gives()
+		for range renewals {
+			f.want(r, 200, "")
+			r = f.token("refresh_token", "refresh_token", member(t, r.text, "refresh_token"))
+		}
+		access, refresh := member(t, r.text, "access_token"), member(t, r.text, "refresh_token")
+		f.want(f.ask("GET", readPath, "", bearerOf(access)), 200, "")
+		if r := gives(); r.StatusCode != 400 || member(t, r.text, "error") != oauthGrant {
+			t.Errorf("a used code: %d %s", r.StatusCode, r.text)
+		}
+		f.want(f.ask("GET", readPath, "", bearerOf(access)), 401, codeUnauthorized)
+		f.want(f.token("refresh_token", "refresh_token", refresh), 400, "")
+	}
+	f.want(f.ask("GET", readPath, "", bearerOf(other)), 200, "")
+}
+
+// TestResourceIsNormalized takes each way to write the address of this server, and no other address.
+func TestResourceIsNormalized(t *testing.T) {
+	for s, want := range map[string]bool{
+		"": true, oauthHome: true, oauthHome + "/mcp": true, "https://memory.example.org:443/mcp": true,
+		"HTTPS://Memory.Example.org:443": true, "https://memory.example.org:/mcp": true, "https://memory.example.org:443/": true,
+		"https://memory.example.org:8443/mcp": false, "https://memory.example.org:80/mcp": false, "http://memory.example.org/mcp": false,
+		"https://memory.example.org/mcp?x": false, "https://memory.example.org/MCP": false, "https://u@memory.example.org/mcp": false,
+		"https://memory.example.org:443@evil.example/mcp": false, "//memory.example.org/mcp": false,
+	} {
+		if got := (&OAuth{URL: oauthHome, Path: "/mcp"}).isResource(s); got != want {
+			t.Errorf("%q: %t", s, got)
+		}
+	}
+	for s, want := range map[string]string{
+		"https://a.example:443/": "https://a.example", "https://a.example:": "https://a.example", "http://localhost:80": "http://localhost",
+		"https://[::1]:443": "https://[::1]", "https://[::1]": "https://[::1]", "http://[::1]:443": "http://[::1]:443",
+	} {
+		if got, err := CheckOAuthURL(s); got != want || err != nil {
+			t.Errorf("%q: %q, %v", s, got, err)
+		}
+	}
 }
 
 // other returns the id of another client.

@@ -30,8 +30,8 @@ type problem struct {
 	// Answer is what the operation printed before it failed: the conflicts of a merge.
 	Answer json.RawMessage `json:"answer,omitempty"`
 
-	header http.Header      // of the response, nil for none
-	lacks  operation.Effect // what the caller's token must allow, 0 if that is not the problem
+	header    http.Header // of the response, nil for none
+	challenge string      // of RFC 6750, if another token may help
 }
 
 func newProblem(status int, code, format string, args ...any) *problem {
@@ -128,8 +128,8 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, p *problem) {
 	for name, values := range p.header {
 		h[name] = values
 	}
-	if s.cfg.OAuth != nil && (p.Status == http.StatusUnauthorized || p.lacks != 0) {
-		h.Set("Www-Authenticate", s.cfg.OAuth.challenge(p.lacks))
+	if p.challenge != "" {
+		h.Set("Www-Authenticate", s.challenge(p))
 	}
 	h.Set("Content-Type", mediaProblem)
 	w.WriteHeader(p.Status)

@@ -118,7 +118,7 @@ func bearer(r *http.Request) (string, *problem) {
 		return "", unauthorized("want one header Authorization: Bearer TOKEN")
 	}
 	if text = strings.TrimSpace(text); idOf(text) == "" {
-		return "", unauthorized(unknownToken)
+		return "", invalidToken()
 	}
 	return text, nil
 }
@@ -155,7 +155,7 @@ const (
 func (s *Server) byToken(r *http.Request, text string) (who, *problem) {
 	id := idOf(text)
 	if id == "" || s.cfg.Token == nil {
-		return who{}, unauthorized(unknownToken)
+		return who{}, invalidToken()
 	}
 	var t *Token
 	key := s.cfg.Name + " " + hashToken(text) // not the id, which others may know
@@ -178,7 +178,7 @@ func (s *Server) byToken(r *http.Request, text string) (who, *problem) {
 		s.cfg.Log.Error("a token cannot be read", "cause", err)
 		return who{}, ofError(err, "the token cannot be read")
 	case t == nil:
-		return who{}, unauthorized(unknownToken)
+		return who{}, invalidToken()
 	}
 	return who{key: t.ID, may: EffectOf(t.Scope), token: t}, nil
 }
@@ -186,7 +186,14 @@ func (s *Server) byToken(r *http.Request, text string) (who, *problem) {
 func unauthorized(detail string) *problem {
 	p := newProblem(http.StatusUnauthorized, codeUnauthorized, "%s", detail)
 	p.Hint = "'mnem serve token new NAME' makes one: Authorization: Bearer TOKEN"
-	p.header = http.Header{"Www-Authenticate": {`Bearer realm="mnem"`}}
+	p.challenge = `Bearer realm="mnem"`
+	return p
+}
+
+// invalidToken refuses a request whose token does not count. A request without one gets no error (RFC 6750, 3.1).
+func invalidToken() *problem {
+	p := unauthorized(unknownToken)
+	p.challenge += `, error="invalid_token"`
 	return p
 }
 
@@ -196,7 +203,7 @@ func (by *who) permit(e operation.Effect) *problem {
 		return nil
 	}
 	p := forbidden("this needs a token with the scope %s", e)
-	p.lacks = e
+	p.challenge = `Bearer realm="mnem", error="insufficient_scope", scope="` + e.String() + `"`
 	p.Hint = fmt.Sprintf("'mnem serve token new NAME --scope %s' makes one", e)
 	return p
 }
