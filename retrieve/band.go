@@ -1,11 +1,11 @@
 package retrieve
 
-// Band says what an item is to the question: clause 11.9.
+// Band says how well an item answers the question: clause 11.9.
 type Band string
 
 // The bands.
 const (
-	BandAnswer Band = "answer" // it tells what was asked, as far as words and vectors show
+	BandAnswer Band = "answer" // it answers the question, judged by words and vectors
 	BandMaybe  Band = "maybe"  // it may
 	BandRest   Band = "rest"   // it has something of the question, and that is all
 )

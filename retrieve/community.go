@@ -4,7 +4,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 )
 
-// LaneCommunity is the list of the members of seeds' communities: the score is what that adds.
+// LaneCommunity lists the members of the seeds' communities; the score is the amount that it adds.
 const LaneCommunity Lane = "community"
 
 // Membership says which community raised an item, or brought it in.

@@ -35,20 +35,20 @@ const (
 	MaxMaxExpand = 1000
 )
 
-// ExpansionOptions are the parameters of how nodes raise those linked to them. Those of another
-// expansion than the request's are refused.
+// ExpansionOptions are the parameters of expansion. A request that gives a parameter of an expansion that it does not
+// use is refused.
 type ExpansionOptions struct {
-	Expansion   Expansion    // "" for Lend
+	Expansion   Expansion    // "" for the default
 	Expand      *int         // rounds, default DefaultExpand, at most MaxExpand; 0 for none; see PPR
 	MaxExpand   *int         // new nodes that join, default DefaultMaxExpand, 1 to MaxMaxExpand
-	Decay       *int         // of Decay: what a hop keeps, default DefaultDecay, 1 to 65,536
+	Decay       *int         // for Decay: the share that a hop keeps, default DefaultDecay, 1 to 65,536
 	Damping     *int         // of PPR: what moves on, default DefaultDamping, 1 to 65,535
 	ExpandTypes []string     // edge types to follow, at most MaxNames; empty for all
 	Direction   Direction    // "" for Both
 	EdgeWeights []EdgeWeight // of edge types, at most MaxNames; 1 for others
 }
 
-// resolveExpand fills in what the expansion decides: the rounds, and its own share.
+// resolveExpand fills in the defaults that depend on the expansion.
 func (r *Request) resolveExpand() {
 	rounds := DefaultExpand
 	switch r.Expansion {
@@ -63,7 +63,7 @@ func (r *Request) resolveExpand() {
 
 func (r *Request) checkExpand() error {
 	rounds := r.Expansion.maxRounds()
-	if r.open("expansion") { // so that a profile may have the one that the others are of
+	if r.open("expansion") { // a profile may still choose an expansion that takes more
 		rounds = MaxRounds
 	}
 	if n := r.Expand; n != nil && *n > rounds && *n <= MaxRounds {

@@ -15,7 +15,7 @@ const (
 	Convex      Fusion = "convex"       // weighted shares of each list's best score: the default
 	RRF         Fusion = "rrf"          // reciprocal ranks, every lane alike
 	WeightedRRF Fusion = "weighted-rrf" // weighted reciprocal ranks
-	ScoreNorm   Fusion = "score-norm"   // weighted places between each list's worst and best score
+	ScoreNorm   Fusion = "score-norm"   // weighted positions between each list's worst and best score
 )
 
 // Fusions returns all ways of fusing.
@@ -24,7 +24,7 @@ func Fusions() []Fusion { return []Fusion{Convex, RRF, WeightedRRF, ScoreNorm} }
 // MaxWeight is the largest weight of a lane, 16, in units of 2^-16.
 const MaxWeight = 16 << 16
 
-// LaneWeight says how much a lane counts beside others.
+// LaneWeight is the weight of one lane when lanes are fused.
 type LaneWeight struct {
 	Lane   Lane  // LaneText, LaneTime, one of LaneRewrite, LaneDense or LaneSparse of a model
 	Weight int64 // 0 to MaxWeight in units of 2^-16; a lane of weight 0 does not run
@@ -63,7 +63,7 @@ func (w LaneWeight) validate() error {
 	return nil
 }
 
-// checkWeights checks the weights of lanes beside the fusion.
+// checkWeights checks the weights of lanes, and that the fusion takes weights.
 func (r *Request) checkWeights() error {
 	others := func(w LaneWeight) bool { return w.Lane != LaneTime }
 	if r.Fusion == RRF && slices.ContainsFunc(r.Weights, others) {

@@ -1,11 +1,11 @@
 package retrieve
 
-// Intent is what a request asks for. It decides which links count in a recall: clause 26.
+// Intent is the kind of question a recall asks. It decides which links count: clause 26.
 type Intent string
 
 // The intents there are. A request without one is no recall.
 const (
-	IntentAuto    Intent = "auto"    // that which the words of the text tell
+	IntentAuto    Intent = "auto"    // decided by the words of the text
 	IntentWhy     Intent = "why"     // a reason
 	IntentWhen    Intent = "when"    // a time
 	IntentEntity  Intent = "entity"  // who, what, which or where

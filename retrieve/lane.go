@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Lane names a list in which an item was found.
+// Lane names one of the lists that an item may be found in.
 type Lane string
 
-// The lanes whose lists are fused, beside those of LaneDense and LaneSparse.
+// The fused lanes, besides those of LaneDense and LaneSparse.
 const (
 	LaneText    Lane = "text"
 	LaneRecency Lane = "recency"
@@ -18,10 +18,10 @@ const (
 // Lists that other steps make.
 const (
 	LaneExact  Lane = "exact"  // named by the text; the score is 65,536
-	LaneTitle  Lane = "title"  // named by its title; the score is what that adds
-	LaneExpand Lane = "expand" // lent to over edges and mentions; the score is the sum
-	LaneRerank Lane = "rerank" // reranked; the score is the reranker's, or what it adds
-	LaneRecall Lane = "recall" // raised by what a recall ranks by; the score is by how much
+	LaneTitle  Lane = "title"  // named by its title; the score is the amount that this adds
+	LaneExpand Lane = "expand" // reached over edges and mentions; the score is the sum of the contributions
+	LaneRerank Lane = "rerank" // reranked; the score is the reranker's, or the amount that it adds
+	LaneRecall Lane = "recall" // raised by the signals of a recall; the score is the amount
 )
 
 const (
@@ -43,8 +43,8 @@ func (l Lane) Model() (model string, ok bool) {
 	return model, ok
 }
 
-// maxLanes is the largest number of lanes that a request may weigh: those of the text, and of the
-// vectors of either form.
+// maxLanes is the largest number of lanes that a request may weigh: two of the text, its rewrites, and both kinds of
+// vectors.
 const maxLanes = 2 + MaxRewrites + 2*MaxVectors
 
 // weighable reports whether a lane may be given a weight.
@@ -84,12 +84,12 @@ func (r Request) off(lane Lane) bool {
 	return false
 }
 
-// otherLanes reports whether a lane beside that of times is not off.
+// otherLanes reports whether a lane other than LaneTime has a weight.
 func (r Request) otherLanes() bool {
 	return slices.ContainsFunc(r.Weighable(), func(l Lane) bool { return l != LaneTime && !r.off(l) })
 }
 
-// LaneHit is an item's place in one list.
+// LaneHit is an item's rank and score in one list.
 type LaneHit struct {
 	Lane  Lane  `json:"lane"`
 	Rank  int   `json:"rank"` // from 1

@@ -17,7 +17,7 @@ type ParamKind int
 // The kinds of values, as members of a JSON request have them.
 const (
 	ParamText   ParamKind = iota + 1
-	ParamTexts            // a list of strings, each given by itself
+	ParamTexts            // a list of strings, one for each flag
 	ParamWords            // a list of strings, which may come as one with commas
 	ParamNumber           // an integer
 	ParamShare            // a number of 0 to 1
@@ -26,13 +26,12 @@ const (
 	ParamObject           // an object: names with a value each
 )
 
-// Param describes a parameter of a request to whoever offers it: as a flag, a member of a line, or in a
-// schema.
+// Param describes a parameter of a request, for flags, members of a JSON request, and schemas.
 type Param struct {
 	Name   string // in clause 8.1
 	Member string // of a JSON request
-	// Flag is its name on the command line: of a flag, or of a value of --set. Doc is its help, the name of the
-	// value in backquotes; without one the command line has flags of its own for it.
+	// Flag is its name on the command line, as a flag or as a name for --set. Doc is the help text, with the name of
+	// the value in backquotes. Flag is empty if the command line has special flags for the parameter.
 	Flag, Doc string
 	Set       bool   // whether the command line has it by --set NAME=VALUE only
 	Bounds    string // of a number, as "0 to 1000"; "" for none
@@ -44,8 +43,8 @@ type Param struct {
 	Varies    bool     // whether the answer then depends on more than the commit and the request
 }
 
-// param is a parameter of a request with all that is particular to it: what it may be, what it is by
-// default and how it is written. What depends on several is in the first of them that is named.
+// param holds everything about one parameter of a request: its allowed values, its default and its encoding. A rule
+// that involves several parameters belongs to the first of them in the table.
 type param struct {
 	Param
 	// at returns a pointer to its field, whose zero value is not given.
@@ -54,7 +53,7 @@ type param struct {
 	get  func(*Request) (v ipld.Value, ok bool)
 	set  func(*Request, ipld.Value)    // the inverse of get
 	read func(*Request, *memberParser) // sets it from a member
-	// check refuses what the request has of it, and fill gives it its default and its one form.
+	// check refuses a bad value; fill sets the default and the canonical form.
 	check func(*Request) error
 	fill  func(*Request)
 }
@@ -95,7 +94,7 @@ func MemberName(name string) string {
 	return kebab(name)
 }
 
-// FlagName returns the name that a parameter of clause 8.1 has on the command line: mostly that of the member.
+// FlagName returns the command-line name of a parameter of clause 8.1, usually the name of its member.
 func FlagName(name string) string {
 	if p := findParam(name); p != nil {
 		return cmp.Or(p.Flag, p.Member)
@@ -123,7 +122,7 @@ func kebab(name string) string {
 	return string(b)
 }
 
-// as gives the parameter a member of another name than its own.
+// as sets a member name that differs from the parameter's name.
 func (p param) as(member string) param {
 	p.Member = member
 	return p
@@ -144,7 +143,7 @@ func (p param) settingAs(name, doc string) param {
 	return p.flagAs(name, doc)
 }
 
-// flagAs gives it a flag of another name.
+// flagAs adds a flag whose name differs from the member's.
 func (p param) flagAs(name, doc string) param {
 	p.Flag, p.Doc = name, doc
 	return p
@@ -186,13 +185,13 @@ func (p param) fills(fill func(*Request)) param {
 	return p
 }
 
-// base is what all kinds of parameters have.
+// base returns the part that all kinds of parameters share.
 func base(name string, kind ParamKind) param {
 	return param{Param: Param{Name: name, Member: kebab(name), Kind: kind}}
 }
 
-// word is a parameter of one of words, of any for none, with a default; receipts leave out the usual
-// one.
+// word is a parameter whose value is one of words; if words is empty, any value is allowed. Receipts leave out the
+// usual value.
 func word[S ~string](name string, at func(*Request) *S, def, usual S, words ...S) param {
 	p := base(name, ParamText)
 	allowed := make([]string, len(words))
@@ -232,7 +231,7 @@ func (p Param) Choice() string {
 	return strings.Join(p.Words[:last], ", ") + " or " + p.Words[last]
 }
 
-// truth is a parameter of yes or no, which receipts have where it is yes.
+// truth is a boolean parameter. Receipts have it only if it is true.
 func truth(name string, at func(*Request) *bool) param {
 	p := base(name, ParamTruth)
 	p.at = func(r *Request) any { return at(r) }
@@ -254,8 +253,7 @@ func count(name string, at func(*Request) *int, usual, limit int) param {
 	return p
 }
 
-// option is a parameter of a number from least to limit with a default of its own, which receipts leave
-// out where it is the usual one.
+// option is an integer parameter from least to limit whose default need not be 0. Receipts leave out the usual value.
 func option(name string, at func(*Request) **int, def, usual, least, limit int) param {
 	p := base(name, ParamNumber)
 	p.Usual, p.Bounds = fmt.Sprint(def), fmt.Sprintf("%d to %d", least, limit)

@@ -63,8 +63,8 @@ func (p Predicate) HoldsFor(edges int) bool {
 	return p.Holds(ipld.IntValue(int64(edges)), edges > 0 || p.Op.hasValue())
 }
 
-// Enough returns a number of edges of which no more need to be counted: the predicate holds for all
-// greater numbers or for none.
+// Enough returns the number of edges at which counting may stop: the predicate gives the same result for all greater
+// numbers.
 func (p Predicate) Enough() int {
 	most := 0.0
 	for _, v := range append([]ipld.Value{p.Value}, p.Value.List()...) {

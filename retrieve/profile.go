@@ -14,8 +14,8 @@ import (
 
 // Bounds of profiles: clause 23.
 const (
-	// DefaultProfile is the name of the profile of requests that neither name one nor have the types
-	// of another, where the repository names no other.
+	// DefaultProfile is the profile of requests that neither name one nor have the types of another, unless the
+	// repository names a different default.
 	DefaultProfile = "default"
 	// MaxProfiles is the largest number of profiles of a repository.
 	MaxProfiles = 64
@@ -25,8 +25,8 @@ const (
 
 // Profile is defaults for requests under one name.
 type Profile struct {
-	// Types are the node types for which it is chosen, at most MaxNames, in bytewise order without
-	// duplicates; nil for none.
+	// Types are the node types that select the profile, at most MaxNames, in bytewise order without duplicates; nil for
+	// none.
 	Types []string
 	// Params are parameters under their names in clause 8.1, as a receipt keeps them, in canonical
 	// order. Those that this version does not know are kept; to use them is refused.
@@ -55,8 +55,7 @@ func (e *NoProfileError) Is(target error) bool { return target == ErrNoProfile |
 // expand, pack or print.
 func ProfileParams() []string { return namesOf(func(p *param) bool { return p.Own == "" }) }
 
-// OwnParams returns the names of the parameters that no profile may set: every one of clause 8.1
-// that ProfileParams does not name.
+// OwnParams returns the names of the parameters that no profile may set: all in clause 8.1 but the ProfileParams.
 func OwnParams() []string { return namesOf(func(p *param) bool { return p.Own != "" }) }
 
 func namesOf(fits func(*param) bool) (names []string) {
@@ -109,9 +108,9 @@ func (r Request) Explicitly(given ...string) Request {
 	return r
 }
 
-// ProfileChange returns what of a request's Explicit parameters a profile is to have, in canonical
-// order, and which it must not have, as their absence is what was asked for. It returns a
-// *RequestError for a parameter that no profile may have.
+// ProfileChange splits a request's Explicit parameters into those a profile must set, in canonical order, and those it
+// must unset because the request asked for the default. It returns a *RequestError for a parameter that no profile may
+// set.
 func (r Request) ProfileChange() (set []ipld.Entry, unset []string, err error) {
 	if err := r.ValidateGiven(); err != nil {
 		return nil, nil, err
@@ -134,7 +133,7 @@ func (r Request) ProfileChange() (set []ipld.Entry, unset []string, err error) {
 // it is left out at its default.
 func (r Request) encodeParam(name string) (v ipld.Value, ok bool) {
 	switch name {
-	case "passageTokens": // which a receipt has beside this alone, and then always
+	case "passageTokens": // a receipt has it only with this packing, and then always
 		r.Pack = PackPassages
 	case "pack": // without it a profile leaves it open
 		return ipld.StringValue(string(r.Resolve().Pack)), true
@@ -172,8 +171,8 @@ type builtin struct {
 	Profile
 }
 
-// builtins are the profiles of ranking version 1, in the order of their names: clause 23.4. Where
-// nothing was measured nothing that ranks differs from the default.
+// builtins are the profiles of ranking version 1, in the order of their names: clause 23.4. They change a parameter of
+// the ranking only if a measurement supports it.
 var builtins = []builtin{
 	{name: "chat", about: "turns of conversations: more of them, with their times",
 		Profile: Profile{Params: []ipld.Entry{
@@ -194,7 +193,7 @@ var builtins = []builtin{
 		}}},
 }
 
-// BuiltinProfile returns a profile that every repository has, and what it is for.
+// BuiltinProfile returns a profile that every repository has, and a line that says when to use it.
 func BuiltinProfile(name string) (p Profile, about string, ok bool) {
 	for _, b := range builtins {
 		if b.name == name {
@@ -222,14 +221,12 @@ func (p Profile) Equal(o Profile) bool {
 	return slices.Equal(p.Types, o.Types) && p.value().Equal(o.value())
 }
 
-// Apply returns the request with the parameters that it leaves open taken from the profile that
-// fits it: that which it names, or else the one whose types have all of its own, or else the
-// repository's default. What does not fit the request is left out: one that is valid by itself is
-// never refused for what a profile says. The result is Settled and valid, and its Profile the name
-// of what was taken, "" for the built-in default. A settled request comes back as it is. It returns
-// an error that wraps ErrNoProfile for an unknown name, and a *RequestError for parameters that this
-// version does not know and for a request that is not valid with what was taken. A nil p has the
-// built-in profiles alone.
+// Apply fills the parameters that the request leaves open from a profile: the one it names, else the one whose types
+// include all of the request's, else the repository's default. It skips parameters of the profile that do not fit the
+// request, so a profile never makes a valid request fail. The result is Settled and valid, and its Profile is the name
+// of the profile used, "" for the built-in default. A settled request is returned unchanged. Apply returns an error
+// that wraps ErrNoProfile for an unknown name, and a *RequestError if the profile has a parameter that this version
+// does not know or if the filled request is not valid. A nil p has only the built-in profiles.
 func (p *Profiles) Apply(r Request) (Request, error) {
 	if r.Settled {
 		return r, nil

@@ -17,7 +17,7 @@ func (r *Request) open(name string) bool {
 	return p != nil && !r.Settled && !r.gives(p)
 }
 
-// alone returns the request as it is if no profile has a say.
+// alone returns the request as if it were settled, without a profile.
 func (r Request) alone() Request {
 	r.Settled = true
 	return r
@@ -27,7 +27,7 @@ func (r Request) alone() Request {
 // *RequestError that says why the first of them does.
 type ProfileError struct {
 	Name   string   // of the profile
-	Params []string // that cannot count beside the others, in canonical order
+	Params []string // without effect because of the others, in canonical order
 	Err    error
 }
 
@@ -35,9 +35,8 @@ func (e *ProfileError) Error() string { return fmt.Sprintf("profile %s: %v", e.N
 
 func (e *ProfileError) Unwrap() error { return e.Err }
 
-// Consistent returns a *RequestError if parameters of a profile contradict each other, so that
-// one of them can never count. Merged profiles may be so; parameters that this version does not
-// know are not looked at.
+// Consistent returns a *RequestError if parameters of a profile contradict each other, so that one of them never has an
+// effect. A merge can produce such a profile. Parameters that this version does not know are not checked.
 func (p Profile) Consistent() error {
 	var r Request
 	for _, e := range p.Params {
@@ -51,8 +50,8 @@ func (p Profile) Consistent() error {
 	return r.Validate()
 }
 
-// CheckChanged returns a *ProfileError for the first profile by name that contradicts itself and
-// differs from the one of its name in before, which may be nil.
+// CheckChanged returns a *ProfileError for the first profile by name that contradicts itself, unless before has the
+// same profile. before may be nil.
 func (p *Profiles) CheckChanged(before *Profiles) error {
 	for _, name := range slices.Sorted(maps.Keys(p.Named)) {
 		profile := p.Named[name]
@@ -87,8 +86,8 @@ func (p Profile) Misfits() []string {
 	}
 }
 
-// filled returns the request with what it leaves open as a profile has it. What cannot hold for
-// this request stays out: it would be an error, and none of the one who asks.
+// filled takes the parameters that the request leaves open from a profile. It leaves out values that are not valid in
+// this request: the caller did not ask for them and must not get an error.
 func (r Request) filled(name string, from Profile) (Request, error) {
 	given := r
 	for _, e := range from.Params {
@@ -119,7 +118,7 @@ func (r Request) filled(name string, from Profile) (Request, error) {
 	return r, nil
 }
 
-// withdraw takes out what a profile said of a parameter that the request does not give.
+// withdraw removes a parameter that came from a profile and not from the request.
 func (r *Request) withdraw(given *Request, name string) {
 	if p := findProfileParam(name); p != nil && !given.gives(p) {
 		reflect.ValueOf(p.at(r)).Elem().SetZero()
@@ -131,8 +130,8 @@ func (r Request) blank() bool {
 	return !hasWords(r.Text) && len(r.Vectors) == 0 && len(r.Sparse) == 0
 }
 
-// fitExpansion takes out what a profile says of an expansion that is not the request's. Rounds are
-// of one as well: three of lending are many, three of PageRank few.
+// fitExpansion removes parameters that a profile set for an expansion other than the request's. This includes the
+// rounds: three are many for contributions and few for PageRank.
 func (r *Request) fitExpansion(given *Request, from Profile) {
 	its := Lend
 	if v, ok := ipld.FindEntry(from.Params, "expansion"); ok {

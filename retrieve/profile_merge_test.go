@@ -49,8 +49,8 @@ func whole(p *Profiles) string {
 	return string(p.Encode())
 }
 
-// TestMergeProfiles holds merges to the laws of clause 14: a side that changed nothing gives way,
-// sides may be exchanged, and what is taken is what the side has.
+// TestMergeProfiles checks the laws of clause 14: a side without changes yields to the other, the sides may be
+// exchanged, and a field taken from a side has that side's value.
 func TestMergeProfiles(t *testing.T) {
 	rng := seeded(t)
 	clean := 0
@@ -98,7 +98,7 @@ func TestMergeProfiles(t *testing.T) {
 	}
 }
 
-// checkTaken looks at every field of a merge: it is what v says, or in conflict what is taken.
+// checkTaken checks every field of a merge against v, and fields in conflict against take.
 func checkTaken(
 	t *testing.T, v ProfileVersions, take graph.Take, got *Profiles, conflicts []string,
 ) {

@@ -22,7 +22,7 @@ const maxItems = 1000
 // maxWarnings is the largest number of warnings of a receipt: far more codes than there are.
 const maxWarnings = 64
 
-// ErrRankingVersion is returned when a receipt is to be replayed whose engine is not this one.
+// ErrRankingVersion is returned when another engine made the receipt.
 var ErrRankingVersion = errors.New("ranking version not available")
 
 // ReceiptItem is one item of an answer.
@@ -34,7 +34,7 @@ type ReceiptItem struct {
 	Rendered [sha256.Size]byte // sha2-256 of the rendered text
 }
 
-// Receipt records a retrieval: what was asked, what was answered, and the versions that did it.
+// Receipt records a retrieval: the request, the answer, and the versions that computed it.
 type Receipt struct {
 	Commits    []ipld.CID // exactly one
 	Params     ipld.Value // the map "request"; Request reads it
@@ -62,8 +62,8 @@ const (
 	optionalFields = 2
 )
 
-// Receipt returns the receipt of an answer, and the raw block of the query's text that it links
-// to. Both are to be stored, and a raw block for each of the request's Rewrites.
+// Receipt returns the receipt of an answer, and the raw block of the query's text that it links to. The caller must
+// store both, and a raw block for each of the request's Rewrites.
 func (a *Answer) Receipt() (receipt *Receipt, query []byte) {
 	query = []byte(a.Request.Text)
 	receipt = &Receipt{
@@ -96,9 +96,9 @@ func (r *Receipt) Query() ipld.CID {
 	return v.Link()
 }
 
-// Request returns the resolved request, with the text of the block that Query names and those of
-// the blocks that Rewrites names. It returns an error that wraps ErrRankingVersion if the engine
-// is not the current one, and a *ipld.MismatchError for another text.
+// Request returns the resolved request. text and rewrites are the contents of the blocks that Query and Rewrites name.
+// It returns an error that wraps ErrRankingVersion if the engine is not the current one, and a *ipld.MismatchError if a
+// text does not have the recorded hash.
 func (r *Receipt) Request(text string, rewrites ...string) (Request, error) {
 	if now := CurrentEngine(); !r.Engine.current() {
 		return Request{}, fmt.Errorf("%w: the receipt has %s, this is %s", ErrRankingVersion,
@@ -125,8 +125,8 @@ func (e Engine) String() string {
 	return fmt.Sprintf("ranking %d, analyser %d %q", e.Ranking, e.Analyser, e.Language)
 }
 
-// Validate returns a *graph.FieldError unless r keeps every rule of clause 13.1. Only a valid
-// receipt may be encoded. The request of another engine's receipt is not looked into.
+// Validate returns a *graph.FieldError unless r keeps every rule of clause 13.1. Only a valid receipt may be encoded.
+// Requests made by another engine are not checked.
 func (r *Receipt) Validate() error {
 	if len(r.Commits) != 1 {
 		return graph.Fieldf("commits", "%d commits, want 1", len(r.Commits))
@@ -328,7 +328,7 @@ func DecodeReceipt(block []byte) (*Receipt, error) {
 	return r, nil
 }
 
-// fieldSet is the names of the fields read, of which a record has few.
+// fieldSet holds the names of the fields read. A record has few, so a slice is enough.
 type fieldSet []string
 
 func (s *fieldSet) add(key string) { *s = append(*s, key) }
@@ -406,7 +406,7 @@ func decodeCount(d *ipld.Decoder) (int, error) {
 	return int(n), err
 }
 
-// decodeMap reads a map that has exactly the given number of the fields that field knows.
+// decodeMap reads a map of least to most fields and fails at a name that field does not know.
 func decodeMap(d *ipld.Decoder, least, most int, field func(key string) (bool, error)) error {
 	n := 0
 	err := d.Map(func(key string) error {

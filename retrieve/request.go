@@ -37,7 +37,7 @@ const (
 	In   Direction = "in"  // from destination to source
 )
 
-// What a request may show beside the lines that are always rendered.
+// Optional lines that a request may show.
 const (
 	ShowTimes   = "times"
 	ShowKey     = "key"
@@ -60,35 +60,36 @@ const (
 	MaxSummaryCap = 262_144 // scalars
 )
 
-// Request asks for the nodes that fit a text, filters, or both. The zero Request asks for the
-// newest nodes with every default; Resolve fills the defaults in. Where 0 has a meaning of its own
-// the field is a pointer, and nil means the default: new(0) is no limit.
+// Request asks for the nodes that match a text, filters, or both. The zero Request asks for the newest nodes with every
+// default; Resolve fills the defaults in. A field in which 0 is a value and not the default is a pointer; nil means the
+// default. new(0) means no limit.
 type Request struct {
 	Text string // the query, at most MaxText bytes of UTF-8; blank for the newest nodes
 	RewriteOptions
-	// Vectors are the query as embedding models see it: at most MaxVectors, each of another model.
-	// A request of a blank text with vectors is by these alone.
+	// Vectors are embeddings of the query: at most MaxVectors, each of another model. A request with vectors and a
+	// blank text ranks by the vectors alone.
 	Vectors []QueryVector
 	// Whole says how well the models of Vectors know the words of the query, if they report it.
 	Whole []WholeWords
-	// Sparse are the query as learned-sparse models see it: at most MaxVectors, each of another model.
-	// What is said of Vectors holds for them too.
+	// Sparse are the query's learned-sparse vectors: at most MaxVectors, each of another model. A blank text has the
+	// same meaning as with Vectors.
 	Sparse []SparseVector
-	// Now is the day from which relative dates of the text count, like "last week"; not given, they
-	// are not read. It is kept to the day, and dropped if the text has no such date.
+	// Now is the day from which relative dates of the text count, like "last week". Without it they are not read.
+	// Resolve truncates it to the day, and drops it if the text has no such date.
 	Now graph.OptTime
-	// Days are the times that the text names, in its order, if its days are not those of UTC: at most MaxDays. Now
-	// is then the beginning in UTC of the day on which it is asked. A text that names another number is refused.
+	// Days are the dates that the text names, in its order, if the caller's days do not begin at midnight UTC: at most
+	// MaxDays. Now is then the start, in UTC, of the caller's day. A request is refused if the text names another
+	// number of dates.
 	Days []DateRange
-	// Intent makes the request a recall: what it asks for decides which links count. "" for none.
+	// Intent makes the request a recall: the kind of question decides which links count. "" for none.
 	Intent Intent
 	ProfileChoice
 
-	Types []string    // node types, any of which may match; at most MaxNames; empty for all
+	Types []string    // node types; one must match; at most MaxNames; empty for all
 	Where []Predicate // all must hold; at most MaxPredicates
 	TimeFilter
 	Marks   []graph.State // hidden states to let through
-	Current bool          // leave out what was superseded, which else follows what superseded it
+	Current bool          // leave out superseded nodes, which otherwise follow what superseded them
 	Exclusions
 
 	Limit    *int         // items, default DefaultLimit, at most MaxLimit; 0 for as many as are examined
@@ -143,13 +144,13 @@ type TimeFilter struct {
 type Exclusions struct {
 	Exclude      []graph.ID // with ExcludeNames at most MaxExclude
 	ExcludeNames []string   // by key or id; only a repository can resolve them
-	Unseen       bool       // exclude what the session has shown; only in a session
-	UnseenFrom   int64      // what ExcludeSeen made of Unseen: clause 13.4
+	Unseen       bool       // exclude what the session has shown already; only in a session
+	UnseenFrom   int64      // set by ExcludeSeen from Unseen: clause 13.4
 }
 
-// RerankOptions say which model judges the best nodes again, and what it said.
+// RerankOptions name the model that judges the best nodes again, and hold its scores.
 type RerankOptions struct {
-	Rerank    string        // the model that Reranked is of; "" for none
+	Rerank    string        // the model that gave Reranked; "" for none
 	RerankTop *int          // nodes that are reranked, default DefaultRerankTop
 	Reranked  []RerankScore // the model's scores of nodes, at most MaxRerankTop
 	Reranker  Reranker      // asked for Reranked if that is empty; never in a resolved request
@@ -203,9 +204,9 @@ func orDefault(p *int, n int) *int {
 // Validate returns a *RequestError unless the request keeps every bound of clause 8.1.
 func (r Request) Validate() error { return r.alone().ValidateGiven() }
 
-// ValidateGiven is Validate for a request that a profile is to fill: until it is settled it may have
-// what goes only with a parameter that is still open, as Damping without an Expansion. Profiles.Apply
-// and Run refuse what the profile did not make good.
+// ValidateGiven is Validate for a request that a profile will fill. Until then the request may have a parameter that
+// depends on one still open, such as Damping without an Expansion. Profiles.Apply and Run refuse the request if the
+// profile did not supply it.
 func (r Request) ValidateGiven() error {
 	for i := range params {
 		if params[i].check == nil {
@@ -299,18 +300,17 @@ const (
 	ownName   = "it names the profile"
 )
 
-// params are all parameters of requests: a new one is an entry here, its field, and its use. They are
-// checked and given their defaults in this order, so that those that others depend on come first.
-// That of the text has neither get nor set, and that of rewrites no set: receipts have links in their
-// places.
+// params is the table of all parameters. A new parameter needs an entry here, its field, and its use. Parameters are
+// checked and defaulted in this order, so those that others depend on come first. The text has neither get nor set, and
+// the rewrites have no set, because receipts have links instead.
 var params []param
 
-func init() { // what checks a parameter asks the table about others
+func init() { // a literal would be an initialisation cycle: checks use the table
 	params = slices.Concat(paramsOfQuery(), paramsOfChoice(), paramsOfRank(), paramsOfExpansion(),
 		paramsOfForm())
 }
 
-// paramsOfQuery say what is asked.
+// paramsOfQuery describe the question.
 func paramsOfQuery() []param {
 	text := base("text", ParamText).own(ownAsked).only((*Request).checkText)
 	text.read = func(r *Request, p *memberParser) { r.Text = p.text() }
@@ -385,7 +385,7 @@ func paramsOfChoice() []param {
 	}
 }
 
-// paramsOfRank say how what is found is ranked.
+// paramsOfRank control the ranking of candidates.
 func paramsOfRank() []param {
 	rerank := base("rerank", ParamText).own(ownJudge).only((*Request).checkRerank).
 		fills((*Request).resolveRerank)
@@ -422,7 +422,7 @@ func paramsOfRank() []param {
 	}
 }
 
-// paramsOfExpansion say how what is found leads to more.
+// paramsOfExpansion control which linked nodes join.
 func paramsOfExpansion() []param {
 	return []param{
 		word("expansion", func(r *Request) *Expansion { return &r.Expansion }, Lend, Lend, Expansions()...).

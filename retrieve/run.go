@@ -6,7 +6,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Versions that an answer depends on beside its commit and request. That of the ranking is the newest.
+// Versions that an answer depends on besides its commit and request. RankingVersion is the newest ranking.
 const (
 	RankingVersion  = 1
 	AnalyserVersion = text.Version
@@ -25,8 +25,8 @@ func CurrentEngine() Engine {
 	return Engine{Ranking: RankingVersion, Analyser: AnalyserVersion, Language: Language}
 }
 
-// Reach says how expansion reached an item in the round that lent it the most: the source at the
-// beginning of the way, the length of the way, and its steps, the last to the item.
+// Reach says how expansion reached an item, in the round with the largest contribution: the node at the start of the
+// path, the path's length, and its steps. The last step ends at the item.
 type Reach struct {
 	Seed graph.ID `json:"seed"`
 	Hops int      `json:"hops"`
@@ -35,7 +35,7 @@ type Reach struct {
 
 // Step is one step of a way: over an edge, or by a mention.
 type Step struct {
-	Node    graph.ID `json:"id"`                // where it leads
+	Node    graph.ID `json:"id"`                // the node it leads to
 	Type    string   `json:"edge" shape:"null"` // of the edge; "" for a mention
 	Forward bool     `json:"forward"`           // from the edge's source, or from the content that mentions
 }
@@ -46,9 +46,9 @@ type Item struct {
 	Key      string    `json:"key" shape:"null"` // "" for none
 	Type     string    `json:"type"`
 	Node     ipld.CID  `json:"-"`                                        // the node's record
-	Band     Band      `json:"band,omitempty" shape:"answer|maybe|rest"` // how sure it is, "" in rankings that do not tell
-	Rank     int       `json:"rank"`                                     // from 1 in the order in which items were packed
-	Score    int64     `json:"score"`                                    // what the order is by, within a tier; below 2^53
+	Band     Band      `json:"band,omitempty" shape:"answer|maybe|rest"` // confidence, "" in rankings that have none
+	Rank     int       `json:"rank"`                                     // from 1 in packing order
+	Score    int64     `json:"score"`                                    // sort key within a tier; below 2^53
 	Tier     int       `json:"-"`                                        // 0 to 2: clause 8.4
 	Tokens   int       `json:"tokens"`                                   // of Rendered
 	Rendered string    `json:"rendered"`                                 // lines, each with its line end
@@ -56,7 +56,7 @@ type Item struct {
 	Reach    *Reach    `json:"-"` // nil where expansion did not reach it
 
 	Community *Membership `json:"-"` // nil unless a community raised it or brought it in
-	Recall    *Recalled   `json:"-"` // nil where the request is no recall, or has nothing to rank by
+	Recall    *Recalled   `json:"-"` // nil unless the request is a recall and has signals to rank by
 	// Against is the item that this one follows since it contradicts it, zero if its rank put it
 	// here. Its score may be of any height then, 0 if nothing else found it.
 	Against graph.ID `json:"-"`
@@ -68,14 +68,14 @@ type Item struct {
 
 // Replacement says that a memory is outdated.
 type Replacement struct {
-	By    graph.ID   `json:"by"`    // what superseded it
+	By    graph.ID   `json:"by"`    // the newer memory
 	Time  graph.Time `json:"time"`  // when that was said
 	Actor string     `json:"actor"` // by whom
 }
 
 // Why a node was examined and not packed.
 const (
-	ReasonBudget    = "budget"    // it did not fit into what was left of the budget
+	ReasonBudget    = "budget"    // it did not fit into the remaining budget
 	ReasonDuplicate = "duplicate" // it repeats an item that was packed before it
 )
 
@@ -87,15 +87,15 @@ type DroppedItem struct {
 	Repeats graph.ID `json:"repeats" shape:"null"` // the item that it repeats, the zero ID without ReasonDuplicate
 }
 
-// Answer is what a retrieval found, in order. It is a function of commit and request alone.
+// Answer holds the items found, in order. It is a function of commit and request alone.
 type Answer struct {
 	Commit       ipld.CID
 	Request      Request // resolved
 	Engine       Engine
 	Verdict      Verdict // "" if nothing but a time, or nothing, is asked
 	Because      string  // why, in a line for people; "" without a verdict
-	Missing      []Lack  // what the best item lacks of what is asked
-	Covered      int64   // how much of what is asked the best item accounts for, in units of 2^-16
+	Missing      []Lack  // parts of the question that the best item lacks
+	Covered      int64   // the share of the question that the best item covers, in units of 2^-16
 	Items        []Item
 	TokensUsed   int
 	TokensBudget int // 0 for none
@@ -105,9 +105,9 @@ type Answer struct {
 	// item that they contradict found.
 	Candidates int
 	Warnings   []Warning
-	Digests    []DigestItem  // that stand before the items, in their order
+	Digests    []DigestItem  // printed before the items, in their order
 	Dates      []DateRange   // that the text names, in its order, each once; at most 8
-	Readings   []Reading     // what words that no node has were read as
-	Kin        []AddedTerm   // looked up beside the text's own terms, in their order
+	Readings   []Reading     // known words read in place of unknown ones
+	Kin        []AddedTerm   // terms added to the text's own, in their order
 	Recall     *Recollection // nil if the request has no intent
 }

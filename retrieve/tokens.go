@@ -13,12 +13,12 @@ const Estimate = "estimate"
 // is not there.
 var ErrTokenizer = errors.New("token counter not available")
 
-// Counter counts the tokens of a text, which is UTF-8. It must be a pure function, for receipts to
-// be repeated anywhere it must be the one that its name stands for, and it must be safe for
-// concurrent use. A count below 0 ends the retrieval with an error.
+// Counter counts the tokens of a UTF-8 text. It must be a pure function and safe for concurrent use. Receipts can be
+// replayed elsewhere only if the same name stands for the same function there. A count below 0 ends the retrieval with
+// an error.
 type Counter func(text string) int
 
-// Counters are the token counters that requests may name beside Estimate.
+// Counters are the token counters that requests may name besides Estimate.
 type Counters map[string]Counter
 
 func (r *Request) checkTokenizer() error {

@@ -1,12 +1,12 @@
 package retrieve
 
-// Verdict says whether the memory holds what was asked: clause 11.9.
+// Verdict says whether the memory holds an answer to the question: clause 11.9.
 type Verdict string
 
 // The verdicts. An answer that is to nothing, or to a time alone, has none.
 const (
-	Known   Verdict = "known"   // the first items tell it, as far as words and meaning show
-	Unsure  Verdict = "unsure"  // something of the kind is stored, and it may not be what was asked
+	Known   Verdict = "known"   // the first items answer it, judged by words and meaning
+	Unsure  Verdict = "unsure"  // something related is stored, but it may not answer the question
 	Unknown Verdict = "unknown" // nothing of the kind is stored
 )
 
@@ -36,5 +36,5 @@ const (
 	LackNumber   = "number"   // a number, or a word with one
 	LackDate     = "date"     // the date: neither said nor the time of the memory
 	LackPhrase   = "phrase"   // words in quotation marks
-	LackNegation = "negation" // a statement says not where the memory does not, or the other way round
+	LackNegation = "negation" // a statement is negated in only one of question and memory
 )
