@@ -9,18 +9,18 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// abouts are what packages say of themselves, by their directories: the first sentence of a package comment
-// stands in the context of the package's chunks, which seldom have those words themselves.
+// abouts holds the descriptions of packages by directory: the first sentence of the package comment. It is added to the
+// context of the package's chunks, which seldom contain its words.
 type abouts map[Path]string
 
-// add adds what a document says of its package. The document whose path comes first wins.
+// add adds a document's description of its package. The document with the first path wins.
 func (a abouts) add(p Path, about string) {
 	if dir := packageOf(p); about != "" && a[dir] == "" && !parse.IsTest(p.Name) {
 		a[dir] = about
 	}
 }
 
-// of returns what stands in the contexts of a document, with the mark before it.
+// of returns the description for the context of a document, with the mark before it.
 func (a abouts) of(p Path, format parse.Format) string {
 	if about := a[packageOf(p)]; about != "" && format == parse.Go && !parse.IsTest(p.Name) {
 		return placeMark + about

@@ -1,16 +1,16 @@
-// Package ingest keeps files in a memory: documents as they are parsed by package parse become nodes and
-// edges, and a later version of a file becomes the least change of these.
+// Package ingest keeps files in a memory: package parse turns documents into nodes and edges, and a later version of a
+// file becomes the smallest possible change of these.
 //
 //	Collection   all files of one directory of a machine; key files: or files:PROJECT
-//	Document     one file, named by its path; key doc/HEX, where HEX is decided at its first ingest and stays
-//	             through renames
+//	Document     one file, named by its path; key doc/HEX. HEX is set at its first ingest and stays through
+//	             renames
 //	Section      one heading of it, named by its place; key doc/HEX/SLUGS
 //	Chunk        200 to 400 tokens of a section; key doc/HEX#SLUG/8HEX, of its first heading and text
 //
-// These three say where something is; what is said is in the chunks, which alone are items of an answer. The first
-// chunk of a document has its title for a summary and the text for its content, so that a text that names the title
-// leads to what it says. The summary of another one is its text. The front matter of a note is a part of its first chunk,
-// and each field of it a property of its document.
+// The first three describe structure; the text is in the chunks, and only chunks are items of an answer. The first
+// chunk of a document has the title as its summary and the text as its content, so that a query with the title finds
+// the text. Another chunk's summary is its text. The front matter of a note is a part of its first chunk, and each of
+// its fields is a property of the document.
 //
 //	part-of      Chunk to Section or Document, Section to Section or Document, Document to Collection
 //	next         Chunk to the one that follows it in its document
@@ -20,17 +20,17 @@
 //
 // # Identity
 //
-// A document is known by its path. A file under a path that is new takes over the document of a path that is
-// gone where half of the chunks are equal, as git finds renames. A chunk keeps its key while it is aligned
-// with one of the new version: first the longest common subsequence of equal texts, then equal texts that
-// moved, then texts that are alike by half of their words under the same heading. So keys depend on the history of a
-// file; what is stored never does on the clock.
+// A document is identified by its path. A file at a new path takes over the document of a missing path if half of their
+// chunks are equal, as git finds renames. A chunk keeps its key while it is aligned with a chunk of the new version:
+// first by the longest common subsequence of equal texts, then by equal texts that moved, then by texts under the same
+// heading that share half of their words. So keys depend on the history of a file, but nothing stored depends on the
+// clock.
 //
-// If a chunk was is its source, with the lines that it had when its text last changed: 'mnem sources'
-// finds lines that moved since.
+// A chunk's If-Was is its source, with the lines that it had when its text last changed: 'mnem sources' finds lines
+// that moved since.
 //
-// # Who does what
+// # Division of work
 //
-// This package reads a snapshot and makes changes of it; package ingesting walks directories, reads files and
-// commits. Nothing here reads the clock, randomness or the environment.
+// This package reads a snapshot and computes changes to it; package ingesting walks directories, reads files and
+// commits. This package never reads the clock, randomness or the environment.
 package ingest

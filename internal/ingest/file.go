@@ -26,13 +26,13 @@ var ErrName = errors.New("its name looks like a credential")
 // Sum is the sha2-256 of a file.
 type Sum = [sha256.Size]byte
 
-// Path names a file: where it is in the directory that holds the repository, or in that of a project.
+// Path names a file by its path in the directory that holds the repository, or in a project's directory.
 type Path struct {
 	Project string // "" for the directory that holds the repository
 	Name    string // with slashes, relative
 }
 
-// String is how people are told of a path.
+// String returns the path as messages show it.
 func (p Path) String() string {
 	if p.Project == "" {
 		return p.Name
@@ -108,7 +108,7 @@ func Read(
 	switch {
 	case f.doc.Title != "":
 	case format.Decls():
-		f.doc.Title = p.Name // source files are known by their places
+		f.doc.Title = p.Name // source files are named by their paths
 	default:
 		base := path.Base(p.Name)
 		f.doc.Title = strings.TrimSuffix(base, path.Ext(base))
@@ -118,8 +118,8 @@ func Read(
 		return nil, err
 	}
 	f.doc.Title = clip(f.doc.Title, maxTitle)
-	if f.Redacted > 0 || format.Derived() && len(r.find(text)) > 0 { // perhaps where it is not taken from
-		// Who knows all but the credential could try what it is against a plain hash.
+	if f.Redacted > 0 || format.Derived() && len(r.find(text)) > 0 { // perhaps in a part that is left out
+		// A plain hash would let anyone who knows the rest of the file guess the credential.
 		f.keyed, err = r.Keyed(f.Sum)
 	} else if utf8.Valid(data) { // in UTF-16 a byte of a character may look like the end of a line
 		f.lines = bytes.Split(data, []byte("\n"))
@@ -127,7 +127,7 @@ func Read(
 	return f, err
 }
 
-// Keyed returns the sum of a file with credentials as it is stored.
+// Keyed returns the keyed hash that is stored for a file with credentials.
 func (r *Redactor) Keyed(sum Sum) ([]byte, error) {
 	key, err := r.Key()
 	if err != nil {
@@ -136,10 +136,10 @@ func (r *Redactor) Keyed(sum Sum) ([]byte, error) {
 	return keyed(key, string(sum[:])), nil
 }
 
-// Left counts what the file has that is left out, by its kind.
+// Left counts the parts of the file that are left out, by kind.
 func (f *File) Left() map[string]int { return f.doc.Left }
 
-// source returns where a chunk is.
+// source returns the source of a chunk.
 func (f *File) source(c *parse.Chunk) string {
 	s := f.Path.source()
 	s.First, s.Last = c.First, c.Last

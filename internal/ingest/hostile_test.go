@@ -44,7 +44,7 @@ func TestSecretsThatMarkupHides(t *testing.T) {
 	}
 }
 
-// TestSecretsOfPages has a credential that only shows once a page is read, and one where it is not taken from.
+// TestSecretsOfPages has a credential that appears only when a page is parsed, and one in a part that is left out.
 func TestSecretsOfPages(t *testing.T) {
 	shown := "<p>The key is " + strings.Replace(token, "_", "&#95;", 1) + ".</p>\n"
 	for name, page := range map[string]string{"shown": shown, "script": "<script>x = '" + token + "'</script><p>a"} {
@@ -82,7 +82,7 @@ func TestSecretName(t *testing.T) {
 	}
 }
 
-// TestNothingIsFoundInWhatWasTakenOut tries the marks of all rules where credentials stand.
+// TestNothingIsFoundInWhatWasTakenOut tries the marks of all rules in place of credentials.
 func TestNothingIsFoundInWhatWasTakenOut(t *testing.T) {
 	for _, rule := range guard.Rules() {
 		for _, before := range []string{"", "password: ", "api_key = ", "https://user:"} {
@@ -97,8 +97,8 @@ func TestNothingIsFoundInWhatWasTakenOut(t *testing.T) {
 	}
 }
 
-// TestManyEqualHeadings has thousands of the same heading and text: four times as many take about four times the
-// memory, and no search for an unused key begins anew.
+// TestManyEqualHeadings has thousands of equal headings and texts: four times as many take about four times the memory,
+// and the search for an unused key never starts over.
 func TestManyEqualHeadings(t *testing.T) {
 	plan := func(n int) (*Plan, uint64) {
 		d := newTree(t, map[string]string{"h.md": strings.Repeat("## Unreleased\n\nNothing.\n\n", n)})

@@ -25,8 +25,8 @@ type ignoreRule struct {
 	takes    bool // in again
 }
 
-// Below returns the patterns that hold below dir, "." or a path with slashes, where an ignore file has the
-// lines of text. i may be nil. A file that is out of bounds is refused: what it leaves out would come in.
+// Below returns the patterns that apply below dir, "." or a path with slashes, if an ignore file there has the given
+// text. i may be nil. A file that is out of bounds is refused, because ignoring it would admit the files it excludes.
 func (i *Ignore) Below(dir, text string) (*Ignore, error) {
 	out := &Ignore{up: i}
 	number := 0

@@ -15,8 +15,8 @@ const maxModules = 64
 // packageFiles are the names of files that stand for their directory.
 var packageFiles = []string{"__init__", "index", "mod"}
 
-// module is a source file's path as imports have it: without its ending, and without its name where that
-// stands for its directory. It is empty for other files.
+// module returns a source file's path as imports name it: without the extension, and without the file name if that
+// stands for the directory. It is empty for other files.
 func module(name string) string {
 	format := parse.FormatOf(name)
 	if format == parse.Go || !format.Decls() {
@@ -35,13 +35,13 @@ func lastTwo(name string) string {
 	return path.Base(dir) + "/" + base
 }
 
-// imported finds the file of what a source file imports, in its own language, zero for none. A path that begins
-// with a dot is one from its directory. Another one is from the root or, where it has several names, the end of
-// a path; with one it is beside the file, as every library has such a name.
+// imported finds the source file that an import names, in the same language, zero for none. A path that begins with a
+// dot is relative to the directory. Other paths may be relative to the root or, if they have several names, the end of a
+// path. A single name must be in the importing file's directory, since any library has such a name.
 func (n *names) imported(from Path, to string) graph.ID {
 	id := n.sourceFile(from, to)
 	if up := path.Dir(to); id.IsZero() && up != "." && path.Ext(to) == "" {
-		id = n.sourceFile(from, up) // what is imported may be a thing in a file
+		id = n.sourceFile(from, up) // the import may name something inside a file
 	}
 	return id
 }
@@ -70,7 +70,7 @@ func (n *names) sourceFile(from Path, to string) graph.ID {
 	return n.endsIn(from, to, false)
 }
 
-// endsIn finds the source file in the language of another one whose path is, or ends in, a module's.
+// endsIn finds the source file in the language of from whose path is, or ends in, a module's.
 func (n *names) endsIn(from Path, mod string, whole bool) graph.ID {
 	format := parse.FormatOf(from.Name)
 	list := n.mods[Path{from.Project, lastTwo(mod)}]

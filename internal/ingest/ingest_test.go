@@ -56,7 +56,7 @@ func newTree(t *testing.T, files map[string]string) *tree {
 	}}
 }
 
-// ingest keeps all files, and returns what was done.
+// ingest ingests all files and returns the commit and the plan.
 func (d *tree) ingest() (*core.CommitResult, *Plan) {
 	d.t.Helper()
 	in := &Input{Gone: func(Path) bool { return true }, Keep: d.keep, Sums: d.sums}
@@ -108,7 +108,7 @@ func (d *tree) document(path string) string {
 	return c.byPath[Path{Name: path}].node.Key
 }
 
-// text returns what the chunks of a document say, in their order.
+// text returns the texts and keys of a document's chunks, in order.
 func (d *tree) text(path string) (texts, keys []string) {
 	d.t.Helper()
 	c, err := Open(d.t.Context(), d.head(), []string{""})
@@ -256,7 +256,7 @@ func TestRename(t *testing.T) {
 		t.Errorf("[[b]], which nothing else is called by, leads to %v", got)
 	}
 
-	// half of it is other text
+	// half of the text changes
 	d.files["again.md"] = "# Beta\n\n" + prose(15, "beta") + prose(4, "omega")
 	delete(d.files, "moved/new.md")
 	if _, plan = d.ingest(); len(plan.Results) != 1 || plan.Results[0].Action != Renamed {
@@ -266,7 +266,7 @@ func TestRename(t *testing.T) {
 		t.Errorf("the document was %s and is %s", key, got)
 	}
 
-	// nothing of it is left
+	// nothing of the text remains
 	d.files["other.md"] = prose(8, "zeta")
 	delete(d.files, "again.md")
 	if _, plan = d.ingest(); len(plan.Results) != 2 {
@@ -329,7 +329,7 @@ func TestLinksOfRenamed(t *testing.T) {
 }
 
 // TestForgottenStaysForgotten forgets a chunk, a section and a document. Their file is moved away and back, under its
-// name and another one, or loses and regains the text: what was forgotten is never shown again, all else is.
+// name and another one, or loses and regains the text: the forgotten nodes stay hidden, all others are shown.
 func TestForgottenStaysForgotten(t *testing.T) {
 	away := func(d *tree, whole string) { delete(d.files, "b.md"); d.ingest(); d.files["b.md"] = whole }
 	for name, leave := range map[string]func(d *tree, whole string){
@@ -378,7 +378,7 @@ func TestForgottenStaysForgotten(t *testing.T) {
 	}
 }
 
-// unchanged ingests again, which must change nothing and tell of nothing.
+// unchanged ingests again, which must change and report nothing.
 func (d *tree) unchanged() {
 	d.t.Helper()
 	if res, plan := d.ingest(); !res.NoChange || len(plan.Results) != 0 {
@@ -415,7 +415,7 @@ func (d *tree) state(id graph.ID) graph.State {
 	return m.State
 }
 
-// nodeOf returns the node of a type of a document, the one with a word in its key where there are several.
+// nodeOf returns a document's node of a type; of several, the one with word in its key.
 func (d *tree) nodeOf(path, typ, word string) graph.ID {
 	d.t.Helper()
 	key := d.document(path)
@@ -530,9 +530,9 @@ func TestPackages(t *testing.T) {
 	}
 }
 
-// TestTestsLendNothing: the edges of a test weigh next to nothing, so that what it tries is found and not all of
-// its functions; those of other files have their whole weight.
-func TestTestsLendNothing(t *testing.T) {
+// TestTestsAddNothing checks that the edges of a test file have almost no weight, so that a query finds the tested
+// function and not all functions of the test. The edges of other files have their full weight.
+func TestTestsAddNothing(t *testing.T) {
 	d := newTree(t, map[string]string{
 		"a/a.go":      "package a\n\nfunc F() {}\n\nfunc G() {}\n",
 		"a/a_test.go": "package a\n\nfunc TestF() {}\n\nfunc TestG() {}\n",
@@ -568,8 +568,8 @@ func TestTestsLendNothing(t *testing.T) {
 	}
 }
 
-// TestRandomEdits changes files at random: what is stored says what the files say, each time, and a second run
-// changes nothing.
+// TestRandomEdits changes files at random: each time the stored text equals the files, and a second run changes
+// nothing.
 func TestRandomEdits(t *testing.T) {
 	const seed = 7
 	rnd := rand.New(rand.NewPCG(seed, seed))
@@ -733,7 +733,7 @@ func TestMoved(t *testing.T) {
 	}
 }
 
-// TestTable keeps records under their ids, with their times, whatever line they stand in.
+// TestTable checks that records keep their ids and times when their lines move.
 func TestTable(t *testing.T) {
 	text := "id,name,body,when\n7,Ann,likes pears,2020-01-02\n8,Bob,likes plums,2020-01-03\n"
 	d := newTree(t, map[string]string{"t.csv": text})

@@ -15,11 +15,11 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// ErrMoved is returned by Plan if the memory has another version of a file that was not read again, as
-// it had that version before: somebody ingested meanwhile.
-var ErrMoved = errors.New("the documents changed meanwhile")
+// ErrMoved is returned by Plan if another process ingested concurrently: the memory no longer has the version of a file
+// that made the caller skip reading it.
+var ErrMoved = errors.New("the documents changed concurrently")
 
-// Action is what becomes of a document.
+// Action is the change to a document.
 type Action string
 
 // The actions.
@@ -32,7 +32,7 @@ const (
 	Restored Action = "restored"
 )
 
-// Input is what is to be kept.
+// Input describes the files to ingest.
 type Input struct {
 	Files []*File // that were read, each path once
 	// Present are further files that are there: as the memory has them, with their sum, or, if that is
@@ -45,7 +45,7 @@ type Input struct {
 	Sums *Redactor
 }
 
-// Result is what becomes of one document.
+// Result describes the change to one document.
 type Result struct {
 	Path   Path
 	Action Action
@@ -53,7 +53,7 @@ type Result struct {
 	Chunks int
 }
 
-// Plan is what a snapshot lacks.
+// Plan holds the changes that bring a snapshot up to date.
 type Plan struct {
 	Changes []graph.Change
 	Results []Result // by path
@@ -70,7 +70,7 @@ type planner struct {
 	gone   []*stored         // whose files are not there and not elsewhere
 	going  map[graph.ID]bool // nodes that are removed
 	minted map[string]bool
-	late   []graph.Change // edges, and after them what is removed
+	late   []graph.Change // edges, then removals
 	drops  []graph.Change
 
 	said, says abouts // before and after
@@ -177,7 +177,7 @@ func (p *planner) sameBytes(f *File) *stored {
 	return nil
 }
 
-// sameChunks returns the document that has the most chunks of a file, if those are half of both.
+// sameChunks returns the document that shares the most chunks with a file, if these are half of both.
 func (p *planner) sameChunks(
 	f *File, owners map[string][]*stored, known parse.Known,
 ) *stored {
@@ -235,7 +235,7 @@ func (p *planner) mint() error {
 	return nil
 }
 
-// documents makes the changes of all files, and of the links of other documents.
+// documents plans the changes of all files, and of other documents' links.
 func (p *planner) documents() error {
 	if len(p.work)+len(p.gone) == 0 {
 		return nil
@@ -297,7 +297,7 @@ func (p *planner) documents() error {
 	return nil
 }
 
-// relink makes the links of a document that is unchanged lead where they lead now.
+// relink updates the links of an unchanged document.
 func (p *planner) relink(d *stored, from []Path, now *names) error {
 	if err := p.cat.load(p.ctx, d); err != nil {
 		return err
@@ -402,7 +402,7 @@ func (p *planner) leave() error {
 	return nil
 }
 
-// hang makes what a user hid a part of the nearest node that stays when its document goes.
+// hang moves a node that a user hid to the nearest node that stays when its document is removed.
 func (p *planner) hang(d *stored, id graph.ID) {
 	up := d.place(id, func(id graph.ID) bool { return d.hidden[id] })
 	if !d.edges[edgeKey{PartOf, id, up}] {
@@ -412,7 +412,7 @@ func (p *planner) hang(d *stored, id graph.ID) {
 	}
 }
 
-// retire hides a node whose file is gone. One that has a mark keeps it; a document says so by a property then.
+// retire hides a node whose file is gone. A node with a mark keeps it; a document then gets a property.
 func (p *planner) retire(d *stored, id graph.ID) error {
 	m, err := p.cat.snap.Mark(p.ctx, graph.OnNode, id)
 	switch {

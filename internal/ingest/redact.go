@@ -16,20 +16,20 @@ var ErrUnread = errors.New("more in it resembles credentials than is looked at")
 
 // Redactor takes credentials out of texts.
 type Redactor struct {
-	// Key makes the digits that tell credentials apart: it belongs to the repository and is in no block. It
-	// is asked for once, where the first credential is found.
+	// Key returns the key of the digits that tell credentials apart. It belongs to the repository and is stored in no
+	// block. It is called once, at the first credential.
 	Key   func() ([]byte, error)
 	Allow []string // rules of package guard whose findings stay
 }
 
-// maxRounds is how often a text is searched anew for what a longer credential hid.
+// maxRounds bounds the searches of a text: replacing a credential may reveal another one inside.
 const maxRounds = 4
 
-// Redact returns a text with [secret:RULE:xxxx] in place of each credential, where xxxx is the same for
-// the same credential, and how many there were. Lines keep their numbers. Nothing is found in the result.
+// Redact returns a text with [secret:RULE:xxxx] in place of each credential, and how many there were. Equal credentials
+// get equal digits xxxx. Line numbers stay the same. The result contains no finding.
 func (r *Redactor) Redact(text string) (string, int, error) { return r.redact(text, guard.Find) }
 
-// RedactSaid is Redact for what people say: what their sentences tell is taken out too, as in: the password is …
+// RedactSaid is Redact for speech: it also removes credentials that a sentence states, as in: the password is …
 func (r *Redactor) RedactSaid(text string) (string, int, error) {
 	return r.redact(text, guard.FindProse)
 }
@@ -53,7 +53,7 @@ func (r *Redactor) redact(text string, find func(string) []guard.Finding) (strin
 // find returns the credentials in a text but for those that stay.
 func (r *Redactor) find(text string) []guard.Finding { return r.left(text, guard.Find) }
 
-// left returns what a function finds in a text but for what stays.
+// left returns the findings in a text except those of allowed rules.
 func (r *Redactor) left(text string, find func(string) []guard.Finding) []guard.Finding {
 	return slices.DeleteFunc(find(text), func(f guard.Finding) bool {
 		return slices.Contains(r.Allow, f.Rule)
@@ -80,7 +80,7 @@ func (r *Redactor) replace(text string, list []guard.Finding) (string, error) {
 	return b.String(), nil
 }
 
-// tag is four digits of what a credential is by the key.
+// tag returns four digits of a credential's keyed hash.
 func tag(key []byte, secret string) string {
 	return hex.EncodeToString(keyed(key, secret)[:2])
 }

@@ -38,15 +38,15 @@ const (
 	propProject  = "project"
 	propFormer   = "formerly" // paths before, the newest first
 	propFormat   = "format"
-	propAbout    = "about" // what it says of its package
+	propAbout    = "about" // its description of its package
 	propAliases  = "aliases"
 	propLinks    = "links"
-	propFields   = "fields" // the names of those of front matter
+	propFields   = "fields" // names of front matter fields
 	propColumns  = "columns"
 	propRecord   = "record"
 	propDigest   = "digest" // of a file with credentials, instead of a hash in its source
 	propRedacted = "redacted"
-	propGone     = "gone" // whether it was kept without its file, of a document that has a mark of its own
+	propGone     = "gone" // whether a document with a mark of its own was kept after its file was removed
 )
 
 // goneReason is the reason of the marks on a document that was kept without its file.
@@ -68,13 +68,13 @@ type stored struct {
 
 	loaded   bool
 	nodes    map[graph.ID]*graph.Node // its sections and chunks
-	hidden   map[graph.ID]bool        // of these and itself, what a user hid
+	hidden   map[graph.ID]bool        // nodes of the document, itself included, that a user hid
 	chunks   []*graph.Node            // in their order
 	edges    map[edgeKey]bool         // from it and its nodes
 	headings map[graph.ID]string      // of chunks: the slugs of their section
 }
 
-// Catalogue is what a memory has of the files of some projects.
+// Catalogue lists the documents that a memory has of some projects.
 type Catalogue struct {
 	snap   *core.Snapshot
 	byPath map[Path]*stored
@@ -85,7 +85,7 @@ type Catalogue struct {
 // CollectionKey is the key of the node of a project's files.
 func CollectionKey(project string) string { return "files:" + project }
 
-// Open reads which documents a snapshot has of projects.
+// Open reads a snapshot's documents of some projects.
 func Open(ctx context.Context, snap *core.Snapshot, projects []string) (*Catalogue, error) {
 	c := &Catalogue{snap: snap, byPath: make(map[Path]*stored), roots: make(map[string]bool)}
 	for _, project := range projects {
@@ -170,7 +170,7 @@ func (c *Catalogue) Same(p Path, sum Sum, r *Redactor) (bool, error) {
 	return err == nil && bytes.Equal(keyed, d.keyed), err
 }
 
-// Columns returns what the columns of a table were when it was read, nil for none.
+// Columns returns the meanings of a table's columns at its last reading, nil for none.
 func (c *Catalogue) Columns(p Path) *parse.Columns {
 	d := c.byPath[p]
 	if d == nil {
@@ -183,7 +183,7 @@ func (c *Catalogue) Columns(p Path) *parse.Columns {
 	return columns
 }
 
-// Paths returns the paths of the documents whose files are there as far as is known.
+// Paths returns the paths of the documents whose files exist, by the latest ingest.
 func (c *Catalogue) Paths() []Path {
 	var out []Path
 	for _, d := range c.all {
@@ -252,7 +252,7 @@ func (c *Catalogue) loadHidden(ctx context.Context, d *stored) error {
 	return nil
 }
 
-// place returns the nearest node above one that stays, the document at last.
+// place returns the nearest node above one that stays, at last the document.
 func (d *stored) place(id graph.ID, stays func(graph.ID) bool) graph.ID {
 	for up := id; up != d.node.ID; {
 		next := d.node.ID
@@ -334,7 +334,7 @@ func (d *stored) texts() []string {
 	return out
 }
 
-// textOf is the text of a chunk: the first one has a title beside it.
+// textOf returns the text of a chunk. The first chunk's summary is the title and not its text.
 func textOf(n *graph.Node) string {
 	if n.Content != nil {
 		return n.Content.Text
@@ -363,7 +363,7 @@ func (d *stored) formerly(now Path) []Path {
 	return list[:min(len(list), maxFormer)]
 }
 
-// title is what a document is called.
+// title returns the title of a document.
 func (d *stored) title() string { return textProp(d.node, propTitle) }
 
 // texts returns the texts of a list property.

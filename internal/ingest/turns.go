@@ -22,10 +22,9 @@ const (
 )
 
 const (
-	// maxSummary is the longest text that is a summary, in bytes: of a longer one this much is, and all of it is
-	// the content.
+	// maxSummary is the longest summary, in bytes. A longer text is truncated there, and the content has all of it.
 	maxSummary = 16 << 10
-	// maxID is the longest id of another program that is part of a key as it is.
+	// maxID is the longest id of another program that keys contain unhashed.
 	maxID = 200
 	// maxCall is the longest short form of a call of a tool, in bytes, maxLabel the longest title or value of
 	// another program, maxType, maxName and maxTag the longest type, name of a value and tag.
@@ -34,17 +33,17 @@ const (
 	maxType  = 200
 	maxName  = 105
 	maxTag   = 50
-	// maxValue is the longest value of another program in bytes, maxListed how many values a list has.
+	// maxValue is the longest value from another program in bytes, maxListed the length of a list.
 	maxValue  = 2000
 	maxListed = 50
-	// maxPlaces is how many places of damage are named.
+	// maxPlaces is how many positions of damage are reported.
 	maxPlaces = 20
 )
 
-// unread stands for a text that cannot be kept.
+// unread replaces a text that cannot be kept.
 const unread = "[not kept: more in it resembles credentials than is looked at]"
 
-// Taken counts what was read of another program's files.
+// Taken counts what was read from another program's files.
 type Taken struct {
 	Sessions  int            `json:"sessions"`
 	Turns     int            `json:"turns"`
@@ -52,11 +51,11 @@ type Taken struct {
 	Relations int            `json:"relations"`
 	Redacted  int            `json:"redacted"` // credentials that were taken out
 	Damaged   int            `json:"damaged"`  // records that could not be read, or have an unknown kind
-	Skipped   map[string]int `json:"skipped"`  // what was left out, by its kind
+	Skipped   map[string]int `json:"skipped"`  // parts left out, by kind
 	Places    []string       `json:"-"`        // of the first that were damaged
 }
 
-// Add adds what was read of another file.
+// Add adds the counts of another file.
 func (n *Taken) Add(t *Taken) {
 	n.Sessions += t.Sessions
 	n.Turns += t.Turns
@@ -83,7 +82,7 @@ type Taker struct {
 	Seen    map[graph.ID]bool
 	Taken   Taken
 	doubles map[string]bool // sessions, by ID: whether they were taken from another store
-	// Stored reads what the memory has under an id, and the mark on it; nil if nothing is looked up.
+	// Stored reads the stored node of an id and its mark, nil for none; the field is nil if nothing is looked up.
 	Stored func(graph.ID) (*graph.Node, *graph.Mark, error)
 }
 
@@ -92,7 +91,7 @@ const (
 	leftReason = "the conversation went another way"
 	// propLeft says the same of a turn, so that one that a user shows again is not hidden again.
 	propLeft = "left"
-	// propStore says what the program keeps a session in, if not in its usual files.
+	// propStore names a session's store if it is not the program's usual files.
 	propStore = "store"
 )
 
@@ -184,7 +183,7 @@ func (t *Taker) Session(s *chats.Session) error {
 	return t.Yield(graph.Change{Node: t.node(t.SessionKey(s.ID), TypeSession, clip(title, maxLabel), s.Time, p)})
 }
 
-// place adds where something was said.
+// place adds the directory and branch of a turn.
 func (t *Taker) place(p *props, dir, branch string) error {
 	dir, err := t.label(dir, maxLabel)
 	if err != nil {
@@ -259,7 +258,7 @@ func (t *Taker) stored(id graph.ID) (*graph.Node, *graph.Mark, error) {
 	return t.Stored(id)
 }
 
-// ofOther reports whether a turn as it is stored is of another session.
+// ofOther reports whether a stored turn belongs to another session.
 func ofOther(have *graph.Node, turn *chats.Turn) bool {
 	if have == nil || len(have.Sources) == 0 {
 		return false
@@ -268,8 +267,8 @@ func ofOther(have *graph.Node, turn *chats.Turn) bool {
 	return err == nil && src.Kind == sources.ConversationSource && src.Text != turn.Session
 }
 
-// mark hides a turn that the conversation left, and shows one to which it returned. What a user hid, or showed again,
-// stays so.
+// mark hides a turn that the conversation has left, and shows it again if the conversation returns. Nodes that a user
+// hid or showed stay as they are.
 func (t *Taker) mark(key string, left bool, have *graph.Node, mark *graph.Mark) error {
 	on := graph.MarkRef{Node: graph.Ref{Key: key}}
 	switch {
@@ -287,7 +286,7 @@ func IsLeft(n *graph.Node) bool {
 	return left
 }
 
-// LeftChanges are the changes by which a turn says that the conversation left it, and the mark that hides it.
+// LeftChanges are the changes that record that the conversation has left a turn, and hide it.
 func LeftChanges(key string) []graph.Change {
 	left := []ipld.Entry{{Key: propLeft, Value: ipld.BoolValue(true)}}
 	return []graph.Change{
@@ -394,7 +393,7 @@ func (t *Taker) Memory(m *chats.Memory) error {
 	return t.edge(key, memory.EdgeAbout, t.key("", m.About))
 }
 
-// value takes the credentials out of a value of another program, and cuts texts that are too long.
+// value removes credentials from a value of another program, and truncates long texts.
 func (t *Taker) value(v ipld.Value) (ipld.Value, error) {
 	switch v.Kind() {
 	case ipld.String:
@@ -433,7 +432,7 @@ func (t *Taker) Relation(r *chats.Relation) error {
 // Skipped implements chats.Handler.
 func (t *Taker) Skipped(kind, at string) { t.Taken.Other(kind, at) }
 
-// Other counts what was left out by its kind. at is its place if it could not be read, or if its kind is unknown.
+// Other counts a part that was left out, by kind. at is its position if it is damaged or of an unknown kind.
 func (n *Taken) Other(kind, at string) {
 	if n.Skipped == nil {
 		n.Skipped = make(map[string]int)

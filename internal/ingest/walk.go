@@ -12,7 +12,7 @@ import (
 	"github.com/mnem-project/mnem/internal/ingest/parse"
 )
 
-// ignoreFiles are the names of ignore files; what the later one says goes before.
+// ignoreFiles are the names of ignore files; the later one takes precedence.
 var ignoreFiles = []string{".gitignore", ".mnemignore"}
 
 // maxIgnoreFile is the longest ignore file that is read.
@@ -87,7 +87,7 @@ type walker struct {
 	found Walked
 }
 
-// ignoreIn adds the ignore files of a directory. One that is not read whole would let in what it leaves out.
+// ignoreIn adds the ignore files of a directory. Reading only a part of one would admit files that the rest excludes.
 func (w *walker) ignoreIn(up *Ignore, dir string) (*Ignore, error) {
 	for _, name := range ignoreFiles {
 		name = path.Join(dir, name)
@@ -113,7 +113,7 @@ func (w *walker) ignoreIn(up *Ignore, dir string) (*Ignore, error) {
 func (w *walker) dir(dir string, ignore *Ignore) error {
 	entries, err := fs.ReadDir(w.fsys, dir)
 	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) { // removed meanwhile
+		if !errors.Is(err, fs.ErrNotExist) { // removed since the listing
 			w.found.Unread = append(w.found.Unread, Unread{dir, err})
 		}
 		return nil
@@ -148,7 +148,7 @@ func (w *walker) dir(dir string, ignore *Ignore) error {
 		default:
 			info, err := e.Info()
 			switch {
-			case errors.Is(err, fs.ErrNotExist): // removed meanwhile
+			case errors.Is(err, fs.ErrNotExist): // removed since the listing
 			case err != nil:
 				w.found.Unread = append(w.found.Unread, Unread{name, err})
 			default:

@@ -13,7 +13,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// placeMark stands between the title of a document and its headings.
+// placeMark separates the title of a document from its headings.
 const placeMark = " › "
 
 // maxDocLinks is how many different links of one document are kept for when their targets come or go, and
@@ -45,7 +45,7 @@ func (w *writer) write() error {
 		old, known = w.doc.passages(), parse.NewKnown(w.doc.texts())
 	}
 	chunks := w.file.doc.Chunks(known)
-	for i := range chunks { // a part of a text may look like what the whole does not
+	for i := range chunks { // a part of a text may resemble a credential although the whole does not
 		var err error
 		if chunks[i].Text, _, err = w.in.Sums.Redact(chunks[i].Text); err != nil {
 			return err
@@ -81,8 +81,8 @@ func (w *writer) write() error {
 	return nil
 }
 
-// drop removes the sections and chunks that are no more, but for what a user hid, and shows again what was hidden with
-// its file.
+// drop removes the sections and chunks that no longer exist, except those that a user hid, and shows nodes again that
+// were hidden with their file.
 func (w *writer) drop() error {
 	shown := []graph.ID{w.id}
 	for _, id := range w.doc.ids() {
@@ -126,7 +126,7 @@ func (w *writer) collection() {
 	w.out.Changes = append(w.out.Changes, graph.Change{Node: &graph.NodeChange{Key: key, Type: TypeCollection}})
 }
 
-// put adds the change that makes a node what it is to be. Properties that it is to have no more are named.
+// put adds the change that makes a stored node equal to c. props are properties to remove if c lacks them.
 func (w *writer) put(c *graph.NodeChange, props ...string) {
 	id := c.Target()
 	w.wanted[id] = true
@@ -217,7 +217,7 @@ var fileProps = []string{
 	propAbout, propGone,
 }
 
-// reserved are further properties that mean something here. A field of such a name is one of the text alone.
+// reserved are further property names that have a meaning here. A field with such a name stays in the text only.
 var reserved = []string{
 	propPath, propTitle, propFormat, propRecord, memory.PropImportance, memory.PropEntities, memory.PropExpires,
 	memory.PropPinned,
@@ -245,7 +245,7 @@ func metaProps(meta []parse.Field) (out []ipld.Entry) {
 	return out
 }
 
-// stored is the document as it is stored, an empty node for a new one.
+// stored returns the stored document, an empty node for a new one.
 func (w *writer) stored() *graph.Node {
 	if w.doc == nil {
 		return new(graph.Node)
@@ -294,7 +294,7 @@ func (w *writer) when(section int) (t graph.OptTime) {
 // unused adds a number to a key that is taken, and takes it.
 func (w *writer) unused(key string) string {
 	out := key
-	for n := max(w.used[key], 1); w.used[out] > 0; { // where the search for the last one of that name ended
+	for n := max(w.used[key], 1); w.used[out] > 0; { // continue where the last search for that name ended
 		n++
 		out = key + "-" + strconv.Itoa(n)
 		w.used[key] = n
@@ -303,7 +303,7 @@ func (w *writer) unused(key string) string {
 	return out
 }
 
-// place returns the key of a section, of the document for -1.
+// place returns the key of a section, or of the document for -1.
 func (w *writer) place(section int) string {
 	if section < 0 {
 		return w.key
@@ -311,7 +311,7 @@ func (w *writer) place(section int) string {
 	return w.sections[section]
 }
 
-// context is the title and the headings around, with that of a section itself.
+// context returns the title and the headings around a section, with its own.
 func (w *writer) context(section int) string {
 	path := append([]string{w.file.doc.Title}, w.file.doc.Path(section)...)
 	return clip(strings.Join(path, placeMark), 4*maxTitle)
@@ -359,15 +359,14 @@ func (w *writer) chunkKeys(chunks []parse.Chunk, old []passage) []string {
 	return keys
 }
 
-// chunk makes the node of a chunk. The first one has the title of the document, so that a text that names it
-// leads to what it says.
+// chunk plans the node of a chunk. The first chunk has the document's title, so that a query with the title finds it.
 func (w *writer) chunk(c *parse.Chunk, keys []string, i int) error {
 	id := graph.NodeID(keys[i])
 	change := &graph.NodeChange{Key: keys[i], Type: TypeChunk, Created: w.when(c.Section)}
 	summary, context, body := c.Text, w.context(c.Section), ""
 	if title := w.file.doc.Title; i == 0 {
 		summary, body = title, c.Text
-		if c.Section < 0 { // and nothing stands around it
+		if c.Section < 0 { // and there is no heading around it
 			context = ""
 		}
 	} else {
@@ -399,7 +398,7 @@ func (w *writer) chunk(c *parse.Chunk, keys []string, i int) error {
 	return nil
 }
 
-// before returns a chunk as it is stored, nil for a new one.
+// before returns the stored chunk, nil for a new one.
 func (w *writer) before(id graph.ID) *graph.Node {
 	if w.doc == nil {
 		return nil

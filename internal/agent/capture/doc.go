@@ -1,28 +1,28 @@
-// Package capture keeps what agents and their users say. A host is a program that runs an agent, and calls a hook
-// with JSON on standard input.
+// Package capture records what agents and their users say. A host is a program that runs an agent; it calls a hook with
+// JSON on standard input.
 //
 // # Spool
 //
-// A hook notes in .mnem/spool, one small file for a session, that its transcript has grown; it never waits for the
-// repository and copies nothing of the transcript:
+// A hook records in .mnem/spool, in one small file for each session, that the session's transcript has grown. It never
+// waits for the repository and copies nothing of the transcript:
 //
-//	HOST-HEX.json   an Entry: the transcript of a session that has something to take in
-//	HOST-HEX.place  where the reading of its transcript goes on
+//	HOST-HEX.json   an Entry: a session whose transcript has unread turns
+//	HOST-HEX.place  the position from which to read its transcript on
 //	HOST-HEX.shown  the nodes that its agent was given, one id a line
 //	HOST-HEX.told   what its agent was given at each call, one Told a line, with receipts to record
 //	HOST-HEX.given  the same once it is recorded, without receipts and texts
-//	HOST-HEX.private  empty: of the session nothing is noted
-//	retire.state    how far turns were looked through for those to be retired
+//	HOST-HEX.private  empty: nothing of the session may be recorded
+//	retire.state    how far turns were searched for those to retire
 //
-// HEX is the first 16 digits of the SHA-256 of the session's id. All have mode 0600. The last two grow
-// by lines, the others are written as a whole. An entry is removed when the commit of its turns is durable, and only
-// if no hook wrote it anew meanwhile. A place only saves work: turns have the ids of their host for keys, so that
-// reading a transcript anew from its beginning changes nothing.
+// HEX is the first 16 digits of the SHA-256 of the session's id. All files have mode 0600. The last two are appended to
+// line by line, the others are written as a whole. An entry is removed when the commit of its turns is durable, unless
+// a hook rewrote it in the meantime. A place only saves work: turns use the ids of their host as keys, so reading a
+// transcript again from its beginning changes nothing.
 //
 // # Transcripts
 //
-// The path of a transcript is what a host says, so it is not trusted: it must lie inside the user's home
-// directory, the host's own configuration directory or the project, no symbolic link may lead out of that
-// directory, and only regular files are opened. Reading goes on where it ended. A file that is shorter than what
-// was read, or whose first or last bytes up to there are others, is read from its beginning.
+// The host supplies the path of a transcript, so the path is not trusted: it must lie inside the user's home directory,
+// the host's own configuration directory or the project, no symbolic link may lead out of that directory, and only
+// regular files are opened. Reading continues where it ended. A file is read from its beginning if it is shorter than
+// the part already read, or if the first or last bytes of that part have changed.
 package capture

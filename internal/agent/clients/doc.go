@@ -1,6 +1,6 @@
-// Package clients edits the configuration files of MCP clients: it adds an entry that starts a
-// server, hooks that call a program, and rules that tell agents how to use the memory, and takes them
-// away again, and leaves all else as it was, byte for byte, comments included.
+// Package clients edits the configuration files of MCP clients. It adds and removes an entry that starts a server,
+// hooks that call a program, and rules that tell agents how to use the memory. It leaves everything else unchanged,
+// byte for byte, comments included.
 //
 //	client           level    file                                              entry
 //	claude-code      user     ~/.claude.json                                    mcpServers.NAME
@@ -40,16 +40,15 @@
 //	                 project                                           .continue/rules/mnem.md
 //	vscode           user                                              ~/.copilot/instructions/mnem.instructions.md
 //	                 project                                           .github/instructions/mnem.instructions.md
-//	zed              user                                              AGENTS.md beside settings.json, a section
+//	zed              user                                              AGENTS.md next to settings.json, a section
 //	                 project                                           AGENTS.md, a section
 //
-// CONFIG is %AppData% on Windows, ~/Library/Application Support on macOS, else XDG_CONFIG_HOME or
-// ~/.config. Files are JSON with comments and trailing commas, which plain JSON is too, but for
-// Codex's, which is TOML; what OpenCode runs is a module of our own. Rules are Markdown, between two comments of which the first has a hash of what was
-// written: what the user has edited since is not touched.
+// CONFIG is %AppData% on Windows, ~/Library/Application Support on macOS, else XDG_CONFIG_HOME or ~/.config. Files are
+// JSON, with or without comments and trailing commas; Codex's are TOML, and OpenCode runs a module that this package
+// writes. Rules are Markdown between two comments. The first comment has a hash of the written text; a text that the
+// user has edited since is left alone.
 //
-// What an edit gives is read again before it is written: unless it says what the file said before and
-// the entry, nothing is written. A file that cannot be read is left alone. Writing replaces the file
-// in one step, upon what other programs wrote meanwhile, and leaves what it was beside it, under its
-// name and Backup.
+// The result of an edit is parsed before it is written: unless it has the old content and the entry, nothing is
+// written. A file that cannot be parsed is left alone. Writing replaces the file in one step, based on its latest
+// content, and keeps the old file next to it, under its name and Backup.
 package clients

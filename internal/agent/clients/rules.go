@@ -15,21 +15,21 @@ import (
 	"github.com/mnem-project/mnem/internal/base/pattern"
 )
 
-// rulesText tells agents when to ask the memory and what to keep in it.
+// rulesText tells agents when to ask the memory and what to store in it.
 //
 //go:embed rules.md
 var rulesText string
 
-// What a rules file has of ours.
+// The states of a client's rules in a file.
 const (
 	RulesAbsent   = "absent"
 	RulesThere    = "integrated"
-	RulesOutdated = "outdated" // of another version
+	RulesOutdated = "outdated" // written by another version
 	RulesEdited   = "edited"   // by the user, so that it is left alone
 	RulesForeign  = "foreign"  // a file of the user's own where ours would be
 )
 
-// rulesFile is where a client's rules go, and in which form.
+// rulesFile describes the file that holds a client's rules.
 type rulesFile struct {
 	front string               // front matter of a file of our own, "" for a section of a file that the user writes too
 	above func(Machine) string // of the user's file the directory that stays, nil for the client's own
@@ -49,9 +49,9 @@ const (
 		"alwaysApply: true\n---\n"
 )
 
-// Marks are comments of Markdown, each a line of its own. The first of a section names the clients that it is
-// for, since a file may be read by several, and begins with a hash of what was written, by which one that the
-// user has edited since is known.
+// Marks are Markdown comments, each on a line of its own. The mark that opens a section starts with a hash of the
+// written text, which shows whether the user has edited the section, and lists its clients, since several may read the
+// file.
 const (
 	beginMark = "<!-- mnem:begin "
 	endMark   = "<!-- mnem:end -->"
@@ -66,7 +66,7 @@ var (
 
 const byteOrderMark = "\xef\xbb\xbf"
 
-// rulesHash is of a text whatever its lines end with: version control and editors change that.
+// rulesHash hashes a text with normalised line ends, since version control and editors change them.
 func rulesHash(text string) string {
 	sum := sha256.Sum256([]byte(unixLines(text)))
 	return hex.EncodeToString(sum[:])[:12]
@@ -76,7 +76,7 @@ func unixLines(text string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(text, byteOrderMark), "\r\n", "\n")
 }
 
-// rulesBody is what rules say, with lines that end as given.
+// rulesBody returns the rules with the given line ends.
 func rulesBody(eol string) string {
 	return strings.ReplaceAll(unixLines(rulesText), "\n", eol)
 }
@@ -123,14 +123,14 @@ func (f *rulesFile) wholeState(text []byte) string {
 // rulesSection is a section of ours in a file of the user's.
 type rulesSection struct {
 	start, end int      // of its lines, marks included
-	body       string   // what is between the marks
-	hash       string   // of what was written there
+	body       string   // the lines between the marks
+	hash       string   // of the body that was written
 	hosts      []string // that read it
 	eol        string   // how its first line ends
 }
 
-// sectionOf finds our section. It is nil if there is none, and odd where there are marks of ours that are not as
-// they were written: who knows what is between them.
+// sectionOf finds our section, nil if there is none. odd reports marks in an unexpected form; the text between them may
+// be anything.
 func sectionOf(text []byte) (s *rulesSection, odd bool) {
 	at, open := 0, false
 	for line := range strings.Lines(string(text)) {
@@ -162,7 +162,7 @@ func sectionOf(text []byte) (s *rulesSection, odd bool) {
 	return s, open
 }
 
-// state says what a section has.
+// state returns the state of a section for a client.
 func (s *rulesSection) state(host string) string {
 	switch {
 	case s.hash != rulesHash(s.body):
@@ -175,13 +175,13 @@ func (s *rulesSection) state(host string) string {
 	return RulesThere
 }
 
-// sectionText returns a section as it is written.
+// sectionText returns a section with its marks.
 func sectionText(hosts []string, eol string) string {
 	body := rulesBody(eol)
 	return beginMark + rulesHash(body) + " " + strings.Join(hosts, " ") + ":" + markTail + eol + body + endMark + eol
 }
 
-// state says what a text has of rules for a client.
+// state returns the state of a client's rules in a text.
 func (f *rulesFile) state(text []byte, host string) string {
 	if f.front != "" {
 		return f.wholeState(text)
@@ -196,7 +196,8 @@ func (f *rulesFile) state(text []byte, host string) string {
 	}
 }
 
-// set returns a text with the rules of now, and as it is if the user has edited them or has own ones.
+// set returns a text with the current rules. It returns the text unchanged if the user has edited the rules or wrote
+// rules of their own.
 func (f *rulesFile) set(text []byte, host string) ([]byte, error) {
 	if err := readable(text); err != nil {
 		return nil, err
@@ -226,7 +227,7 @@ func (f *rulesFile) set(text []byte, host string) ([]byte, error) {
 	return slices.Concat(text, []byte(gap+sectionText([]string{host}, eol))), nil
 }
 
-// remove returns a text without the rules that set wrote for a client, and as it is if the user has edited
+// remove returns a text without the rules that set wrote for a client, or the text unchanged if the user has edited
 // them. before is the file before the first edit, nil for none.
 func (f *rulesFile) remove(text, before []byte, host string) ([]byte, error) {
 	if err := readable(text); err != nil {
@@ -264,8 +265,8 @@ func (c Client) RulesPath(m Machine, l Level) string {
 	return c.rules.path(m, l)
 }
 
-// SetRules returns the edit that tells the client's agents how to use the memory, as Set does. What the user has
-// edited stays as it is: Rules tells.
+// SetRules returns the edit that adds the rules for the client's agents, as Set does. It leaves edited rules unchanged;
+// Rules reports them.
 func (c Client) SetRules(path string) (*FileEdit, error) {
 	return c.rulesEdit(path, func(text []byte) ([]byte, error) { return c.rules.set(text, c.Name) })
 }
@@ -292,7 +293,7 @@ func (c Client) rulesEdit(path string, change func([]byte) ([]byte, error)) (*Fi
 	return out, err
 }
 
-// Rules says what a file has of the client's rules, as one of RulesAbsent and its like.
+// Rules returns the state of the client's rules in a file: RulesAbsent or another of these constants.
 func (c Client) Rules(path string) (string, error) {
 	text, err := read(path)
 	if err == nil {
@@ -312,7 +313,8 @@ func (c Client) RulesText() string {
 	return sectionText([]string{c.Name}, "\n")
 }
 
-// RulesInstead returns the file beside that of rules which the client reads in place of it, "" if there is none.
+// RulesInstead returns the file that the client reads in place of its rules file in the same directory, "" if there is
+// none.
 func (c Client) RulesInstead(path string) string {
 	if path == "" {
 		return ""
@@ -326,7 +328,7 @@ func (c Client) RulesInstead(path string) string {
 	return ""
 }
 
-// insteads are the files that clients read in place of AGENTS.md, the first that is there.
+// insteads lists the files that a client prefers to AGENTS.md; the client reads the first that exists.
 var insteads = map[string][]string{
 	"codex": {"AGENTS.override.md"},
 	"zed": {

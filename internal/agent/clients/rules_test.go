@@ -186,7 +186,7 @@ func TestRulesRestore(t *testing.T) {
 	})
 }
 
-// TestRulesEdited leaves alone what the user has edited, and files of the user's own where ours would be.
+// TestRulesEdited checks that rules the user has edited, and the user's own files under our names, stay unchanged.
 func TestRulesEdited(t *testing.T) {
 	rulesFiles(t, func(t *testing.T, c Client, root, path string) {
 		check := func(text, want string) {
@@ -215,7 +215,7 @@ func TestRulesEdited(t *testing.T) {
 	})
 }
 
-// TestRulesOfAnotherVersion are written anew, whatever their lines end with now.
+// TestRulesOfAnotherVersion checks that rules of another version are rewritten whatever their line ends are.
 func TestRulesOfAnotherVersion(t *testing.T) {
 	now := rulesText
 	defer func() { rulesText = now }()
@@ -234,7 +234,7 @@ func TestRulesOfAnotherVersion(t *testing.T) {
 		rulesText = now
 		rulesState(t, c, path, RulesOutdated)
 		if !setRules(t, c, root, path) || strings.Contains(fileText(t, path), "Old") {
-			t.Errorf("not written anew: %s", fileText(t, path))
+			t.Errorf("not rewritten: %s", fileText(t, path))
 		}
 		if text := fileText(t, path); strings.Count(text, "\n") != strings.Count(text, "\r\n") {
 			t.Errorf("lines end in two ways: %q", text)
@@ -247,7 +247,7 @@ func TestRulesOfAnotherVersion(t *testing.T) {
 	})
 }
 
-// TestRulesOfSeveralClients are one section where one file is read by both, until the last is gone.
+// TestRulesOfSeveralClients checks that two clients that read one file share a section until both are removed.
 func TestRulesOfSeveralClients(t *testing.T) {
 	codex, _ := Find("codex")
 	gemini, _ := Find("gemini")
@@ -280,8 +280,7 @@ func TestRulesOfSeveralClients(t *testing.T) {
 	}
 }
 
-// TestRulesReadOnly keeps the mode of a file that nobody may write, and changes nothing in a directory that nobody may
-// write in.
+// TestRulesReadOnly checks that a read-only file keeps its mode, and that nothing changes in a read-only directory.
 func TestRulesReadOnly(t *testing.T) {
 	rulesFiles(t, func(t *testing.T, c Client, root, path string) {
 		if c.rules.front != "" {

@@ -2,8 +2,8 @@ package clients
 
 import "strings"
 
-// shellWord returns a path as a word that shells read: hosts give commands to sh, and on Windows to
-// what is there, where only double quotes are common to all.
+// shellWord quotes a path for a shell. Hosts run commands with sh; on Windows the shell varies, and only double quotes
+// work in all of them.
 func shellWord(path, system string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+@:", r)
@@ -17,8 +17,8 @@ func shellWord(path, system string) string {
 	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
-// shellUnword returns what a shell reads in a text, false if that is not one word or is not there until it runs. On
-// Windows a backslash is a part of a path.
+// shellUnword returns the word that a shell reads from a text. It returns false if that is not exactly one word or if
+// it depends on the shell's environment. On Windows a backslash is part of a path.
 func shellUnword(text, system string) (string, bool) {
 	var out strings.Builder
 	quote := byte(0)
@@ -48,7 +48,7 @@ func shellUnword(text, system string) (string, bool) {
 	return out.String(), quote == 0
 }
 
-// powerWord returns what PowerShell runs as a program where it has the path in quotes.
+// powerWord returns a command that makes PowerShell run a quoted path.
 func powerWord(path string) string {
 	return "& '" + strings.ReplaceAll(path, "'", "''") + "'"
 }

@@ -41,11 +41,11 @@ func (c Client) Installed(m Machine) bool {
 	return len(names) > 0
 }
 
-// HooksState is what a file has of hooks.
+// HooksState describes the hooks in a file.
 type HooksState struct {
 	There    int  // commands of ours
 	Outdated bool // whether SetHooks would change something
-	// Programs are those that commands of ours run and that are not the setup's.
+	// Programs are the programs that our commands run, other than the setup's.
 	Programs []string
 	// Missing are events of the client that call nothing of ours, and Others those that do and should not, or not so.
 	Missing, Others []string
@@ -53,7 +53,7 @@ type HooksState struct {
 	Unknown []UnknownEvent
 }
 
-// Hooks returns what a file has of the client's hooks.
+// Hooks returns the state of the client's hooks in a file.
 func (c Client) Hooks(path string, s Setup) (HooksState, error) {
 	text, err := read(path)
 	if err != nil || text == nil {
@@ -97,8 +97,9 @@ func (f hookFormat) state(text []byte, s Setup) (out HooksState, err error) {
 	return out, err
 }
 
-// Untrusted reports whether a file has hooks of ours that Codex will not run before its user has trusted them. It
-// keeps that in the user's configuration, by the place of each: whether they have changed since it alone knows.
+// Untrusted reports whether a file has hooks of ours that Codex will not run before its user has trusted them. Codex
+// records trust in the user's configuration, by the position of each hook; only Codex can tell whether a trusted hook
+// has changed.
 func (c Client) Untrusted(m Machine, path string, s Setup) (bool, error) {
 	format, ok := c.hooks.hookForm.(hookFormat)
 	if !ok || c.Name != "codex" {
@@ -147,7 +148,7 @@ func snake(name string) string {
 	return out.String()
 }
 
-// linked returns what a path of links leads to.
+// linked resolves a path of symbolic links.
 func linked(path string) string {
 	if to, err := filepath.EvalSymlinks(path); err == nil {
 		return to

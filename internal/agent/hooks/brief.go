@@ -115,7 +115,7 @@ func (h *Environment) sessionBrief(ctx context.Context, dir string, t *telling) 
 // ownPinned returns what is pinned in the user's own repository if that is asked too, of so many tokens. What keeps
 // it from being asked keeps nothing of the project back.
 func (h *Environment) ownPinned(ctx context.Context, tokens int) []asking.AnswerItem {
-	own := h.Beside()
+	own := h.Own()
 	if own == "" || tokens <= 0 {
 		return nil
 	}

@@ -1,6 +1,6 @@
-// Package hooks answers when a program that runs agents says that something happened: it notes that a transcript has
-// grown, and says what an agent should know when a session begins and with each prompt. It is asked while a user
-// waits, so that each question has a bound in time, and what fails is left out.
+// Package hooks answers the calls of programs that run agents. It records that a transcript has grown, and returns what
+// an agent should know when a session begins and with each prompt. A user is waiting, so each call has a time limit,
+// and parts that fail are left out.
 package hooks
 
 import (
@@ -32,7 +32,7 @@ import (
 )
 
 const (
-	// OnKey is the setting by which hooks are turned on and off, PrivateKey that by which they note nothing.
+	// OnKey is the setting that turns hooks on and off; PrivateKey stops them from recording anything.
 	OnKey      = "hooks"
 	PrivateKey = "private"
 	// wait is how long a hook waits for another process to let go of the repository.
@@ -40,7 +40,7 @@ const (
 	// mostItems and mostTokens bound what an agent is given with a prompt.
 	mostItems  = 2
 	mostTokens = 250
-	// asked is how many items are asked for, since some were shown before or are what was said itself.
+	// asked is the number of items to ask for. Some of them were shown before or repeat the prompt itself.
 	asked = 16
 	// mostSentences is how many sentences of a prompt are asked about.
 	mostSentences = 4
@@ -54,12 +54,12 @@ const (
 
 // Environment is the program that a hook runs in.
 type Environment struct {
-	// Ask runs a verb on the repository in a directory, and waits for another process no longer than it is told.
+	// Ask runs a verb on the repository in a directory, and waits for another process for at most wait.
 	Ask func(ctx context.Context, dir string, v *verb.Spec, req any, wait time.Duration, emit func(any) error) error
-	// Find returns the directory of the repository that a call from a directory is about, "" for where the host is,
-	// and Beside that of the user's own repository if it is asked too, "" if it is not.
-	Find   func(from string) (string, error)
-	Beside func() string
+	// Find returns the directory of the repository for a call from a directory; "" stands for the host's working
+	// directory. Own returns that of the user's own repository if it is asked too, else "".
+	Find func(from string) (string, error)
+	Own  func() string
 	// Configured returns a setting.
 	Configured func(key string) (string, error)
 	Getenv     func(name string) string
@@ -69,7 +69,7 @@ type Environment struct {
 	Within time.Duration
 }
 
-// Call answers a call, whose bytes are of a program. What it returns is said even if there is an error too.
+// Call answers a call of an agent's program. The result must be printed even if there is an error.
 func (h *Environment) Call(ctx context.Context, program, event string, in io.Reader) (said string, err error) {
 	limit := capture.MaxInput(program)
 	data, err := io.ReadAll(io.LimitReader(in, limit+1))
@@ -112,21 +112,21 @@ func (h *Environment) Call(ctx context.Context, program, event string, in io.Rea
 		t.text, t.items = "", nil
 	}
 	t.text = text.EscapeTags(t.text) // programs put it among their own tags
-	// What is known is said even if it cannot be noted, but for a repository that cannot be written: an agent
-	// would be told to keep things in it.
+	// The answer is returned even if recording it fails, unless the repository is read-only: then the text would tell
+	// the agent to store things in it.
 	if t.asked && notWritable(h.noteTold(ctx, spool, t, err)) {
 		t.text = ""
 	}
 	return string(capture.Output(call.Host, call.Event, t.text)), err
 }
 
-// notWritable reports whether an error says that files cannot be written where they are.
+// notWritable reports whether an error says that a file could not be written.
 func notWritable(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 }
 
-// private reports whether nothing may be noted of a session, and has that hold from now on where the configuration
-// or the environment says so.
+// private reports whether a session must not be recorded. If the configuration or the environment says so, the session
+// stays private from now on.
 func (h *Environment) private(spool string, call *capture.Call) (bool, error) {
 	on, err := h.Configured(PrivateKey)
 	if err != nil {
@@ -155,7 +155,7 @@ func (h *Environment) noteCall(ctx context.Context, dir string, call *capture.Ca
 	return capture.Note(ctx, filepath.Join(dir, core.DirName), e, anew)
 }
 
-// telling is what an agent is given at a call.
+// telling collects what an agent is given at a call.
 type telling struct {
 	call    *capture.Call
 	private bool // whether nothing may be noted
@@ -165,7 +165,7 @@ type telling struct {
 	text    string              // "" for nothing
 }
 
-// noteShown notes what was shown in the session.
+// noteShown records the nodes shown in the session.
 func (t *telling) noteShown(spool string, shown []graph.ID) error {
 	if t.private {
 		return nil
@@ -178,7 +178,8 @@ func (t *telling) give(item asking.AnswerItem) {
 	t.text += item.Rendered
 }
 
-// noteTold notes what an agent is given, or why it is given nothing; in a private session it finds out whether it could.
+// noteTold records what an agent is given, or why it is given nothing. In a private session it only checks whether it
+// could.
 func (h *Environment) noteTold(ctx context.Context, spool string, t *telling, why error) error {
 	if t.private {
 		return capture.Writable(spool)
@@ -202,7 +203,7 @@ func (h *Environment) noteTold(ctx context.Context, spool string, t *telling, wh
 	return capture.NoteTold(ctx, spool, told)
 }
 
-// known has an agent be given with a prompt what is sure to bear on it.
+// known adds the items that surely apply to a prompt.
 func (h *Environment) known(ctx context.Context, dir string, t *telling) error {
 	query := unquoted(strings.ToValidUTF8(t.call.Prompt[:min(len(t.call.Prompt), maxQuery)], ""))
 	if strings.TrimSpace(query) == "" || strings.HasPrefix(query, "/") { // a command of the program
@@ -228,8 +229,8 @@ func (h *Environment) known(ctx context.Context, dir string, t *telling) error {
 		return err
 	}
 	items, tokens := relevant(t.answer, words), 0
-	if own := h.Beside(); own != "" {
-		if more, err := h.surest(ctx, own, query, words); err == nil { // what the project knows is told without it
+	if own := h.Own(); own != "" {
+		if more, err := h.surest(ctx, own, query, words); err == nil { // on an error the project's items are given alone
 			items = slices.Concat(items, relevant(more, words))
 		}
 	}
@@ -247,9 +248,9 @@ func (h *Environment) known(ctx context.Context, dir string, t *telling) error {
 	return t.noteShown(spool, shown) // else it would be said with every prompt
 }
 
-// surest asks each of the first sentences of a prompt by itself, since one of them may be about something stored,
-// whatever else the prompt says. It returns the answer that accounts for the most of its sentence, a known one before
-// others, and of answers without relevant items the first.
+// surest asks each of the first sentences of a prompt separately, since one of them may match a memory whatever the
+// rest says. It returns the answer that covers the most of its sentence; a known answer goes before others. If no
+// answer has relevant items it returns the first.
 func (h *Environment) surest(ctx context.Context, dir, prompt string, words capture.Words) (best *asking.Answer, err error) {
 	for _, sentence := range sentencesOf(prompt) {
 		a, err := h.answered(ctx, dir, map[string]any{
@@ -272,8 +273,8 @@ func (h *Environment) surest(ctx context.Context, dir, prompt string, words capt
 	return best, nil
 }
 
-// relevant returns the items of an answer that an agent is given unasked: those of a known one, and else the first, if
-// it accounts for most of a statement, as a memory does that the statement corrects.
+// relevant returns the items of an answer that an agent is given unasked: all of a known answer; otherwise only the
+// first, if it covers most of a statement. That is typical of a memory which the statement corrects.
 func relevant(a *asking.Answer, words capture.Words) (list []asking.AnswerItem) {
 	terms, err := text.New(retrieve.Language)
 	corrects := err == nil && a.Verdict == retrieve.Unsure && a.Covered >= mostOf && !stage.IsQuestion(terms, a.Query)
@@ -286,7 +287,7 @@ func relevant(a *asking.Answer, words capture.Words) (list []asking.AnswerItem) 
 	return list
 }
 
-// unquoted returns a prompt without the quotes around all of it, which OpenCode adds to what its command line is given.
+// unquoted returns a prompt without enclosing quotes, which OpenCode adds to a prompt from its command line.
 func unquoted(prompt string) string {
 	inner, open := strings.CutPrefix(strings.TrimSpace(prompt), `"`)
 	inner, shut := strings.CutSuffix(inner, `"`)

@@ -1,6 +1,6 @@
-// Package integrate connects the clients of agents to a memory: their entries that start 'mnem mcp', the hooks that
-// call 'mnem hook', and the rules that tell agents what a memory is for. How each client keeps these is said by
-// package clients; here is decided what is written, whether it may be, and whether what is there is right.
+// Package integrate connects the clients of agents to a memory: it sets up the entries that start 'mnem mcp', the hooks
+// that call 'mnem hook', and the rules that tell agents how to use a memory. Package clients knows the file formats;
+// this package decides what to write, whether it may be written, and whether an existing setup is correct.
 package integrate
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/mnem-project/mnem/internal/verb"
 )
 
-// Setup says what is integrated, and how.
+// Setup describes an integration.
 type Setup struct {
 	Machine          clients.Machine
 	Program          string        // the file of this program
@@ -32,18 +32,18 @@ type Setup struct {
 
 	// Global is whether the user's own repository is meant, and Named whether a repository was named.
 	Global, Named bool
-	// Repo returns the directory of the repository that is meant, which must exist, and Own that of the user's own.
+	// Repo returns the directory of the repository, which must exist; Own returns that of the user's own.
 	Repo, Own func() (string, error)
 }
 
 func (s *Setup) project() bool { return s.Level == clients.Project }
 
-// hooks is what hooks run.
+// hooks returns the setup of the hooks.
 func (s *Setup) hooks() clients.Setup {
 	return clients.Setup{Name: clients.Name, Entry: clients.ServerCommand{Command: s.Program}, OS: runtime.GOOS}
 }
 
-// HooksText is what a file of hooks alone would be.
+// HooksText returns a file that has our hooks only.
 func (s *Setup) HooksText(client clients.Client) (string, error) { return client.HooksText(s.hooks()) }
 
 // Names returns the names of clients.
@@ -161,7 +161,7 @@ func hinted(err error) error {
 	return err
 }
 
-// Edits are what is done to the files of a client; nil for those that are left alone.
+// Edits are the changes to a client's files; nil for a file that is left alone.
 type Edits struct {
 	Entry, Hooks, Rules *clients.FileEdit
 	Kept                string // why rules that are there stay as they are, "" if they do not
@@ -278,7 +278,7 @@ func (s *Setup) Report(
 	return out
 }
 
-// Done is what was, or would be, done to a client's file.
+// Done reports the change to a client's file, made or planned.
 type Done struct {
 	Client  string        `json:"client"`
 	Level   clients.Level `json:"level" shape:"user|project"`
@@ -291,14 +291,14 @@ type Done struct {
 	Rules   *Rules        `json:"rules"` // the same
 }
 
-// Edited is what was, or would be, done to a file beside that of the entry.
+// Edited reports the change to a further file of a client, made or planned.
 type Edited struct {
 	Path    string    `json:"path"`
 	Changed bool      `json:"changed"`
 	Backup  verb.Text `json:"backup"`
 }
 
-// Rules is what was, or would be, done to the file that tells agents how to use the memory.
+// Rules reports the change to a client's rules file, made or planned.
 type Rules struct {
 	Edited
 	Kept verb.Text `json:"kept" shape:"edited|foreign|null"` // why it is left alone

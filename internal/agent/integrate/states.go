@@ -12,7 +12,7 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/upkeep"
 )
 
-// State is a client's file and what it has.
+// State describes a client's file.
 type State struct {
 	Client  string        `json:"client"`
 	Title   string        `json:"title"`
@@ -26,7 +26,7 @@ type State struct {
 	rules   string        // that has the rules
 }
 
-// What a file has.
+// States of a file.
 const (
 	Integrated = "integrated"
 	Absent     = "absent"
@@ -34,7 +34,7 @@ const (
 	Outdated   = "outdated"
 )
 
-// States returns each file of each client that there can be here, and what it has.
+// States returns the state of each file of each client that can exist on this machine.
 func (s *Setup) States() (out []State) {
 	m := s.Machine
 	for _, client := range clients.All() {
@@ -65,7 +65,7 @@ func (s *Setup) States() (out []State) {
 	return out
 }
 
-// hooksState says what a file has of hooks.
+// hooksState returns the state of the hooks in a file.
 func (s *Setup) hooksState(client clients.Client, path string) verb.Text {
 	state, err := client.Hooks(path, s.hooks())
 	switch {
@@ -79,7 +79,7 @@ func (s *Setup) hooksState(client clients.Client, path string) verb.Text {
 	return Integrated
 }
 
-// rulesState says what a file has of rules.
+// rulesState returns the state of the rules in a file.
 func rulesState(client clients.Client, path string) verb.Text {
 	state, err := client.Rules(path)
 	if err != nil {
@@ -88,7 +88,7 @@ func rulesState(client clients.Client, path string) verb.Text {
 	return verb.Text(state)
 }
 
-// Row is what became of one client of all.
+// Row is the result for one client when all are integrated.
 type Row struct {
 	Client string    `json:"client"`
 	Title  string    `json:"title"`
@@ -98,17 +98,17 @@ type Row struct {
 	Hint   verb.Text `json:"hint"`
 }
 
-// What becomes of a client if all are meant.
+// Results for a client when all are integrated.
 const (
 	Written   = "written"
-	Unchanged = "unchanged" // all of it is there already, or nothing is
+	Unchanged = "unchanged" // there was nothing to add or remove
 	Taken     = "taken"     // away
 	NoFile    = "none"      // the client has no file of this level
 	NotHere   = "not-installed"
 	Failed    = "failed"
 )
 
-// One integrates one client, or takes it back, and says what became of it.
+// One integrates one client, or removes it, and returns the result.
 func (s *Setup) One(
 	ctx context.Context, client clients.Client, add bool,
 ) (row Row, all Edits, err error) {
@@ -159,8 +159,8 @@ type examination struct {
 	here string // the directory of the repository, "" if there is none
 }
 
-// Examine looks at the entries that were made: what they start must be there. here is the directory of the repository,
-// "" if there is none.
+// Examine checks that the commands in existing entries can be started. here is the directory of the repository, "" if
+// there is none.
 func (s *Setup) Examine(to *upkeep.Diagnosis, here string) {
 	d := &examination{to, s, here}
 	some := false
@@ -237,8 +237,7 @@ func (d *examination) outdated(row State) string {
 	return ": " + strings.Join(why, "; ")
 }
 
-// client looks at one entry. own is whether the client has one of the project, which goes before the
-// user's.
+// client checks one entry. own reports whether the client has an entry of the project, which goes before the user's.
 func (d *examination) client(check string, row State, own bool) {
 	fix := "mnem integrate " + row.Client
 	if row.Level == clients.Project {

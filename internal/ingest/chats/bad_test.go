@@ -17,7 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// readBytes reads a file that has these bytes.
+// readBytes reads data as a file of a format.
 func readBytes(t *testing.T, format string, data []byte) (*recorder, error) {
 	t.Helper()
 	r := &recorder{}
@@ -28,7 +28,7 @@ func readBytes(t *testing.T, format string, data []byte) (*recorder, error) {
 	return r, err
 }
 
-// texts are what was taken, in an order of its own.
+// texts returns the recorded texts, sorted.
 func (r *recorder) texts() []string {
 	var out []string
 	for _, line := range r.lines {
@@ -58,7 +58,7 @@ func eachFile(t *testing.T, ending string, f func(t *testing.T, format string, d
 	}
 }
 
-// TestTruncated cuts files anywhere: what is missing is told, unless the cut is between two records.
+// TestTruncated truncates files at any byte: the missing part is reported unless the cut is between two records.
 func TestTruncated(t *testing.T) {
 	eachFile(t, ".json*", func(t *testing.T, format string, data []byte) {
 		whole, _ := readBytes(t, format, data)
@@ -95,7 +95,7 @@ func TestDoubled(t *testing.T) {
 	})
 }
 
-// TestShuffled reads lines in another order: what is taken is all of it, or it is told what was not.
+// TestShuffled reads lines in another order: everything is taken, or the rest is reported.
 func TestShuffled(t *testing.T) {
 	eachFile(t, ".jsonl", func(t *testing.T, format string, data []byte) {
 		once, _ := readBytes(t, format, data)
@@ -138,7 +138,7 @@ func TestLogsAreBounded(t *testing.T) {
 	}
 }
 
-// TestPacked reads what is compressed or in an archive as what is not.
+// TestPacked checks that a compressed or archived file gives the same result as a plain one.
 func TestPacked(t *testing.T) {
 	rollout, err := os.ReadFile("testdata/codex-more.jsonl")
 	if err != nil {
@@ -215,7 +215,7 @@ func TestUnpackedIsBounded(t *testing.T) {
 	}
 }
 
-// TestForks reads a session and one that was made of it: their common turns are the same, and no others.
+// TestForks reads a session and a fork of it: they share their common turns and no others.
 func TestForks(t *testing.T) {
 	item := func(role, text string) string {
 		return `{"timestamp":"2026-01-01T00:00:00Z","type":"response_item","payload":{"type":"message","role":"` + role +

@@ -16,7 +16,7 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write golden files instead of comparing with them")
 
-// recorder writes what it is given as lines.
+// recorder writes each call as a line.
 type recorder struct {
 	lines   []string
 	skipped map[string]int
@@ -65,7 +65,7 @@ func formatOf(file string) string {
 	return name
 }
 
-// TestFiles reads a file of each format and compares with what is in it.
+// TestFiles reads a file of each format and compares the result with a golden file.
 func TestFiles(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.json*")
 	if err != nil || len(files) != len(Formats())+11 {
@@ -112,7 +112,7 @@ func compareGolden(t *testing.T, golden string, r *recorder) {
 	}
 }
 
-// TestDamaged reads files that are damaged: what is whole is read, what is not is named.
+// TestDamaged reads damaged files: intact records are read, damaged ones are reported.
 func TestDamaged(t *testing.T) {
 	const turn = `{"type":"user","uuid":"u%d","sessionId":"s","message":{"content":"hello %d"}}`
 	one := func(n int) string { return fmt.Sprintf(turn, n, n) }
@@ -175,7 +175,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestStops ends the reading where the handler wants no more.
+// TestStops checks that an error of the handler ends the reading.
 func TestStops(t *testing.T) {
 	stop := errors.New("stop")
 	for _, format := range Formats() {

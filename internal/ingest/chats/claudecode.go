@@ -120,7 +120,7 @@ func (c *claudeCode) again(id string) bool {
 	return before
 }
 
-// entitle takes a title: of a person before one of the program, and of these the later one.
+// entitle takes a title. A person's title goes before one of the program; otherwise the later one counts.
 func (c *claudeCode) entitle(l *claudeCodeLine) {
 	switch {
 	case l.CustomTitle != "":
@@ -168,7 +168,7 @@ func (c *claudeCode) message(l *claudeCodeLine, data []byte, at position) error 
 	return c.talk.said(turn, l.Message.ID, open)
 }
 
-// identify gives a message without a session that of the message before it, or one named by its bytes.
+// identify gives a message without a session the session of the message before it, or one named by a hash of its bytes.
 func (c *claudeCode) identify(l *claudeCodeLine, data []byte) {
 	switch {
 	case l.SessionID != "":
@@ -220,7 +220,7 @@ type blockReader struct {
 	handler Handler
 	at      string
 	user    bool // whose texts may be of the program
-	// clean takes out of a user's text what the program put there; nil for spoken.
+	// clean removes the program's additions from a user's text; nil for spoken.
 	clean func(text string, left func(kind string)) string
 	more  kinds // further parts that are left out
 
@@ -293,7 +293,7 @@ func (r *blockReader) say(text string) {
 	r.text = join(r.text, text)
 }
 
-// answers are what a user chose when the program asked.
+// answers returns the user's choices when the program asked.
 func answers(result json.RawMessage) string {
 	var r struct{ Answers map[string]json.RawMessage }
 	if len(result) == 0 || json.Unmarshal(result, &r) != nil {
@@ -308,7 +308,7 @@ func answers(result json.RawMessage) string {
 	return text
 }
 
-// refusal is what a user said when a call was refused.
+// refusal returns the user's words when they refused a call.
 func refusal(content json.RawMessage) string {
 	text := plain(content)
 	if !strings.HasPrefix(text, "The user doesn't want to ") {
@@ -319,5 +319,5 @@ func refusal(content json.RawMessage) string {
 	return said
 }
 
-// String is how people are told of a line.
+// String names the line in messages.
 func (p position) String() string { return fmt.Sprintf("line %d", p.number) }

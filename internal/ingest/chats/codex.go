@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// codex reads a rollout of Codex: lines of an envelope, or in older files the items themselves. Its items have
-// no ids: a turn is known by the ID of the turn before it and by what it says. A fork begins with a copy of the
-// conversation that it was made of, and its turns are those of the original as far as they are the same.
+// codex reads a rollout of Codex: lines of an envelope, or in older files the items themselves. Items have no ids: a
+// turn is identified by the ID of the turn before it and by its text. A fork begins with a copy of its parent
+// conversation; the turns up to the first difference have the IDs of the parent's.
 type codex struct {
 	handler Handler
 	talk    *talk
@@ -90,8 +90,8 @@ func (c *codex) line(data []byte, at position) error {
 	return c.item(&l, when, at)
 }
 
-// meta takes the description of the session. Those that follow it in a fork are of the sessions that it was made of,
-// the root of them last.
+// meta takes the description of the session. In a fork further descriptions follow, those of its ancestors, the root
+// last.
 func (c *codex) meta(data json.RawMessage) error {
 	var m codexMeta
 	if err := decode(data, &m); err != nil {
@@ -141,7 +141,7 @@ func (c *codex) event(data json.RawMessage) error {
 		c.talk.session.Title = e.ThreadName
 		return nil
 	}
-	c.handler.Skipped("event", "") // they say again what the items say
+	c.handler.Skipped("event", "") // events repeat the items
 	return nil
 }
 

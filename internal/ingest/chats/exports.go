@@ -38,7 +38,7 @@ type chatGPTMessage struct {
 	Recipient string
 }
 
-// chatGPTKinds are the types of content, and of parts of it, that are left out.
+// chatGPTKinds are the types of content, and of parts of content, that are left out.
 var chatGPTKinds = kinds{
 	"thoughts": thought, "reasoning_recap": thought, "user_editable_context": "instructions",
 	"model_editable_context": "memory", "system_error": "error", "app_pairing_content": "app",
@@ -46,13 +46,13 @@ var chatGPTKinds = kinds{
 	"video_container_asset_pointer": "video", "file_asset_pointer": file, "super_widget": "app",
 }
 
-// chatGPTTexts are the types of content whose text is what was said.
+// chatGPTTexts are the types of content with spoken text.
 var chatGPTTexts = []string{
 	"", "text", "multimodal_text", "code", "tether_quote", "tether_browsing_display", "execution_output",
 	"sonic_webpage", "computer_output", "citable_code_output",
 }
 
-// chatGPT reads one conversation of an export of ChatGPT: a tree of messages, of which one way is the current one.
+// chatGPT reads one conversation of an export of ChatGPT: a tree of messages. The current path is the conversation.
 func chatGPT(record json.RawMessage, h Handler) error {
 	var c chatGPTRecord
 	if err := decode(record, &c); err != nil {
@@ -96,7 +96,7 @@ func chatGPTOrder(nodes map[string]*chatGPTNode) []string {
 		if n := nodes[id]; n != nil {
 			for _, child := range n.Children {
 				if nodes[child] != nil && nodes[child].Parent == "" {
-					nodes[child].Parent = id // only the parent tells
+					nodes[child].Parent = id // only the parent link is set
 				}
 				if nodes[child] != nil && nodes[child].Parent == id {
 					add(child)
@@ -110,7 +110,7 @@ func chatGPTOrder(nodes map[string]*chatGPTNode) []string {
 	return out
 }
 
-// chatGPTTurn is what a message says, nil if it is left out.
+// chatGPTTurn reads a message, nil if it is left out.
 func chatGPTTurn(data json.RawMessage, at string, h Handler) *Turn {
 	var m chatGPTMessage
 	if err := decode(data, &m); err != nil {
@@ -173,7 +173,7 @@ func chatGPTText(m *chatGPTMessage, at string, h Handler) string {
 	return text
 }
 
-// canvas is the document that a call makes or changes: its name, and what is written.
+// canvas returns the name and text of the document that a call creates or changes.
 func canvas(call string) (name, text string) {
 	var c struct {
 		Name, Content string
@@ -197,9 +197,9 @@ func canvas(call string) (name, text string) {
 }
 
 var (
-	// citations are spans between characters of a private area, of which some hold words of the text.
+	// citations are spans between characters of a private use area. Some contain words of the text.
 	citations = pattern.New("(?s) ?\ue200([^\ue200\ue201]*)\ue201")
-	// bare are citations that lost these characters, and those of older answers.
+	// bare are citations without these characters, and the form used in older answers.
 	bare = pattern.New(` ?(?:file)?cite(?:turn[0-9]+[a-z]+[0-9]+)+| ?【[^】]{0,200}†[^】]{0,200}】`)
 )
 
@@ -219,7 +219,7 @@ func uncited(text string, h Handler) string {
 	return strings.TrimSpace(bare().ReplaceAllStringFunc(text, cut))
 }
 
-// shownIn is what a person sees of a span: the name of a thing, or the title of a link.
+// shownIn returns the visible text of a span: a name, or the title of a link.
 func shownIn(span string) string {
 	parts := strings.Split(span, "\ue202")
 	switch {
@@ -364,7 +364,7 @@ func claudeMessages(data []json.RawMessage, at string, h Handler) []*claudeMessa
 	return list
 }
 
-// claudeTurn is what a message says, nil for nothing.
+// claudeTurn reads a message, nil if it is empty.
 func claudeTurn(m *claudeMessage, at string, h Handler) (*Turn, error) {
 	turn := &Turn{ID: m.UUID, Speaker: m.Sender, Time: moment(m.CreatedAt)}
 	if m.Sender == "human" {
@@ -415,7 +415,7 @@ func claudeTurn(m *claudeMessage, at string, h Handler) (*Turn, error) {
 	return turn, nil
 }
 
-// written is the short form of a call, and what it writes: an artifact or a file.
+// written returns the short form of a call, and the text of the artifact or file that it writes.
 func written(b *contentBlock) (short, text string) {
 	var in struct {
 		Title, Path, Content string

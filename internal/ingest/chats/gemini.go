@@ -28,7 +28,7 @@ type geminiRecord struct {
 	}
 }
 
-// geminiKinds are the messages that nobody said.
+// geminiKinds are the program's own messages.
 var geminiKinds = named("info", "error", "warning")
 
 // geminiSession reads a session of Gemini CLI as the program does: a message that comes again with its id replaces the
@@ -48,7 +48,7 @@ type geminiTurn struct {
 	Turn
 	at   string
 	left []string // the kinds of its parts that are left out
-	// said is whether the text or calls are to be kept.
+	// said is whether the message has text or calls to keep.
 	said bool
 }
 
@@ -118,7 +118,7 @@ func (g *geminiSession) record(r *geminiRecord, at string) error {
 	return nil
 }
 
-// describe takes what is said of the session, and messages that replace those before.
+// describe takes properties of the session, and a list of messages that replaces the earlier ones.
 func (g *geminiSession) describe(r *geminiRecord, at string) {
 	if r.SessionID != "" {
 		g.session.ID = r.SessionID
@@ -199,7 +199,7 @@ func (g *geminiSession) message(m *geminiRecord, at string) error {
 	return nil
 }
 
-// read takes what a message says, and what of it is left out.
+// read reads a message and counts the parts left out.
 func (t *geminiTurn) read(m *geminiRecord) error {
 	var parts partList
 	if err := parts.read(m.Content); err != nil {
@@ -296,7 +296,7 @@ func (p *partList) read(data json.RawMessage) error {
 
 func (g *geminiSession) begun() Position { return Position{} }
 
-// end gives the turns in their order: those that were taken back follow what they followed.
+// end emits the turns in order; turns that were taken back keep their predecessor.
 func (g *geminiSession) end() error {
 	if g.session.ID == "" {
 		return ErrFormat

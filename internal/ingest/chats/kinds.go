@@ -6,8 +6,8 @@ import (
 	"github.com/mnem-project/mnem/internal/base/pattern"
 )
 
-// Kinds of records and parts of records that are left out, as answers count them. A record type that is left out
-// as a whole is counted by the name that its format gives it, or by one of these.
+// Kinds of records and parts of records that are left out, as answers count them. A record left out as a whole is
+// counted by the type name in its format, or by one of these.
 const (
 	Damaged    = "damaged"
 	Duplicate  = "duplicate"
@@ -32,7 +32,7 @@ const unknown = "unknown "
 // tables of docs/reference/importers.md say why.
 type kinds map[string]string
 
-// skip counts a record or part that is left out. One that is in no table is reported at its place.
+// skip counts a record or part that is left out. A kind that is in no table is reported with its position.
 func (k kinds) skip(h Handler, name, at string) {
 	if kind, known := k[name]; known {
 		h.Skipped(kind, "")
@@ -75,7 +75,7 @@ var beginnings = []struct{ text, kind string }{
 	{"This session is being continued from a previous conversation", compaction},
 }
 
-// Spoken is what is left of a user's text without what programs put into it, "" for the output of a command.
+// Spoken returns a user's text without the parts that programs added, "" for the output of a command.
 func Spoken(text string) string { return spoken(text, func(string) {}) }
 
 // spoken is Spoken, and names the kind of each thing that it takes out.
@@ -108,7 +108,7 @@ func spoken(text string, left func(kind string)) string {
 	return text
 }
 
-// element returns the name of the context that a text begins with, and the end of it, 0 for none.
+// element returns the name of the context element that a text begins with, and where it ends, 0 for none.
 func element(text string) (name string, after int) {
 	head, ok := strings.CutPrefix(text[:min(len(text), 200)], "<")
 	if !ok {

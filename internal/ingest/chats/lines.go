@@ -10,13 +10,14 @@ import (
 	"io"
 )
 
-// Position is where the reading of a file that only grows goes on: at its last turn, which may have been in the
-// making. The zero Place is the beginning.
+// Position is a position in a growing file: the start of its last turn, which may have been incomplete. The zero
+// Position is the beginning.
 type Position struct {
 	Offset int64 `json:"offset"` // in bytes
 	Line   int   `json:"line"`   // how many lines are before it
 	Read   int64 `json:"read"`   // how many bytes of the file were read
-	// Session is as it was before the turn, and Turns how many turns it had; Before is the last of them.
+	// Session and Turns are the session and its number of turns before the last one; Before is the ID of the last turn
+	// among these.
 	Session Session `json:"session"`
 	Before  string  `json:"before,omitempty"`
 	Turns   int     `json:"turns"`
@@ -28,10 +29,10 @@ type Position struct {
 	More bool `json:"-"`
 }
 
-// Resume reads a file of claude-code, codex, gemini or opencode from a place on, of which in is the rest, and returns
-// where to go on once the file has grown: the last turn comes again then. It ends at the end of a line after
-// most bytes that were not read before, 0 for all of the file. Files of gemini and opencode are read as a whole. After
-// an error the place is from.
+// Resume reads the rest of a file of claude-code, codex, gemini or opencode; in starts at from. It returns the position
+// from which to read when the file has grown, and then the last turn is read again. It stops at the first line end
+// after most new bytes; 0 means no limit. Files of gemini and opencode are read as a whole. After an error it returns
+// from.
 func Resume(format string, in io.Reader, from Position, most int64, h Handler) (Position, error) {
 	var resumed *talk
 	if from.Offset > 0 {
@@ -61,13 +62,13 @@ func Resume(format string, in io.Reader, from Position, most int64, h Handler) (
 
 // lineReader reads one file of lines.
 type lineReader interface {
-	line(data []byte, at position) error // errDamaged, or one of the handler
+	line(data []byte, at position) error // returns errDamaged or an error of the handler
 	end() error
-	// begun is where the last turn begins, the zero Place if none came.
+	// begun returns the start of the last turn, the zero Position if there was none.
 	begun() Position
 }
 
-// position is where a line is.
+// position is the position of a line.
 type position struct {
 	offset int64
 	number int // from 1
@@ -78,8 +79,8 @@ func (p position) place() Position { return Position{Offset: p.offset, Line: p.n
 // errDamaged is returned for a record that cannot be read.
 var errDamaged = errors.New("damaged")
 
-// lines reads a file of JSON Lines from a place on, of which in is the rest, and returns where it goes on. It
-// ends after most bytes that were not read before, 0 for all.
+// lines reads the rest of a file of JSON Lines; in starts at from. It returns the position at which it stopped: the
+// first line end after most new bytes; 0 means no limit.
 func lines(in io.Reader, h Handler, r lineReader, from Position, most int64) (Position, error) {
 	b := bufio.NewReaderSize(in, 1<<16)
 	read, damaged := 0, 0

@@ -21,7 +21,7 @@ type serverMemory struct {
 	seen      map[Relation]bool
 }
 
-// serverEntity is what all lines say of an entity.
+// serverEntity collects the lines about one entity.
 type serverEntity struct{ types, observations []string }
 
 type serverMemoryLine struct {
@@ -86,8 +86,8 @@ func (s *serverMemory) relation(r Relation) {
 
 func (s *serverMemory) begun() Position { return Position{} }
 
-// end gives the entities in the order of their names, whatever that of the lines was. One with several types is of the
-// first of them and has all in a list. An observation names what it is about.
+// end emits the entities sorted by name, in whatever order the lines came. An entity with several types gets the first,
+// and a list of all of them. An observation names its entity.
 func (s *serverMemory) end() error {
 	for _, name := range sortedKeys(s.entities) {
 		e := s.entities[name]
@@ -270,7 +270,7 @@ func epoch(n float64) int64 {
 	return 0
 }
 
-// keep takes a value of any kind: what is no text, number, truth value or list of texts is kept as it is written.
+// keep takes a value of any kind. Values other than text, numbers, booleans and lists of texts are stored as JSON.
 func (r *mem0Reader) keep(m *Memory, name string, data json.RawMessage) {
 	v, ok := metaValue(data)
 	switch {

@@ -17,15 +17,15 @@ import (
 )
 
 const (
-	// maxUnpacked is how many bytes of what is packed are read: a small file may unpack to any number.
+	// maxUnpacked bounds the bytes read from a packed file, since a small file may unpack to any size.
 	maxUnpacked = 4 << 30
-	// maxWindow is how much of what was unpacked a decoder of zstd may look back at.
+	// maxWindow bounds the memory of a zstd decoder's window.
 	maxWindow = 128 << 20
 	// maxEntries is how many files an archive may have.
 	maxEntries = 200_000
 )
 
-// errUnpacked is returned for a packed file that has more than maxUnpacked bytes.
+// errUnpacked is returned for a packed file that unpacks to more than maxUnpacked bytes.
 var errUnpacked = errors.New("it unpacks to more than 4 GiB")
 
 // unpack reads a file that may be packed by what reads one that is not.
@@ -54,17 +54,17 @@ func unzstd(in io.Reader, h Handler, read func(io.Reader, Handler) error) error 
 	return readUnpacked(dec, h, "the compressed file", read)
 }
 
-// readUnpacked reads what was unpacked. If that fails midway, what came before is kept.
+// readUnpacked reads decompressed data. If that fails midway, the part read so far is kept.
 func readUnpacked(in io.Reader, h Handler, what string, read func(io.Reader, Handler) error) error {
 	u := &unpacked{in: in, left: maxUnpacked}
 	err := read(u, h)
-	if u.err != nil && !errors.Is(err, ErrFormat) { // else nothing of it could be read
+	if u.err != nil && !errors.Is(err, ErrFormat) { // otherwise nothing could be read
 		h.Skipped(Damaged, fmt.Sprintf("%s: %v", what, u.err))
 	}
 	return err
 }
 
-// archive is what a zip archive can be read of.
+// archive is the interface that reading a zip archive needs.
 type archive interface {
 	io.ReaderAt
 	io.Seeker
@@ -114,7 +114,8 @@ func unzip(in archive, h Handler, read func(io.Reader, Handler) error) error {
 	return nil
 }
 
-// leftFile is as what a file of an export is counted that is not read: JSON by its name, others by their ending.
+// leftFile returns the kind under which an unread file of an export is counted: the name of a JSON file, otherwise the
+// file's extension.
 func leftFile(base string) string {
 	ext := strings.ToLower(path.Ext(base))
 	if ext == ".json" {
@@ -126,7 +127,7 @@ func leftFile(base string) string {
 	return label(ext + " file")
 }
 
-// companions are files of JSON that lie beside conversations and have none.
+// companions are JSON files that programs store with conversations but that contain none.
 var companions = []string{
 	"logs.json", "settings.json", "oauth_creds.json", "google_accounts.json", "projects.json", "user.json", "users.json",
 	"user_settings.json", "message_feedback.json", "shared_conversations.json", "group_chats.json",
@@ -134,8 +135,8 @@ var companions = []string{
 	"conversation_asset_file_names.json", "memories.json", "tasks.json",
 }
 
-// Wants reports whether a file of a directory may be one of a format, by its name. One that is not, but lies beside
-// such files, is counted as left.
+// Wants reports, by its name, whether a file in a directory may have a format. left is the kind under which another
+// file of the same program is counted.
 func Wants(format, name string) (wants bool, left string) {
 	endings := []string{".json"}
 	base := path.Base(name)
@@ -177,7 +178,7 @@ func Wants(format, name string) (wants bool, left string) {
 	return slices.ContainsFunc(endings, func(e string) bool { return strings.HasSuffix(base, e) }), ""
 }
 
-// unpacked is what a packed file holds, as far as may be read of it.
+// unpacked reads a packed file up to the first error or the limit.
 type unpacked struct {
 	in   io.Reader
 	left int64
@@ -193,7 +194,7 @@ func (u *unpacked) Read(p []byte) (int, error) {
 	u.left -= int64(n)
 	if err != nil && !errors.Is(err, io.EOF) {
 		u.err = err
-		err = io.EOF // what came so far is read
+		err = io.EOF // the part read so far is kept
 	}
 	return n, err
 }

@@ -24,11 +24,11 @@ const (
 	maxRecord = 64 << 20
 	// maxCalls is how many calls of tools one turn keeps.
 	maxCalls = 100
-	// maxLabel is the longest name that is told.
+	// maxLabel is the longest name that is reported.
 	maxLabel = 500
 )
 
-// ErrFormat is returned for a file that is not of the format at all.
+// ErrFormat is returned for a file in another format.
 var ErrFormat = errors.New("not of this format")
 
 // Session is one conversation. It comes after its turns.
@@ -37,12 +37,12 @@ type Session struct {
 	Title       string // "" if it has none
 	Time        int64  // of its beginning, in µs since 1970; 0 if it is not known
 	Dir, Branch string
-	// Store names what the program keeps it in, if it keeps conversations in several: the same one may come from another,
-	// in turns of other IDs. "" for its usual files.
+	// Store names the store of the session if the program keeps conversations in several; another store may have the
+	// same conversation under other turn IDs. "" for the program's usual files.
 	Store string `json:",omitempty"`
 }
 
-// Turn is what one side said.
+// Turn is one message of one side.
 type Turn struct {
 	Session string // its ID
 	ID      string // the same each time that the file is read
@@ -53,10 +53,10 @@ type Turn struct {
 	Text    string
 	Calls   []string // of tools: the name and one argument of any length
 	Left    bool     // whether the conversation went another way
-	Copied  bool     // whether it may be of another session, which this one was made of
+	Copied  bool     // whether it may belong to the session that this one was forked from
 
-	Dir, Branch string // where they are not those of the session
-	Store       string `json:",omitempty"` // that of the session
+	Dir, Branch string // if they differ from the session's
+	Store       string `json:",omitempty"` // as in Session
 }
 
 // Memory is a statement, or a thing that statements are about.
@@ -75,16 +75,16 @@ type Memory struct {
 // Relation is an edge between two things.
 type Relation struct{ From, Type, To string }
 
-// Handler is given what a file holds, in order. An error of it ends the reading and is returned.
+// Handler receives the contents of a file, in order. If it returns an error, reading ends with that error.
 type Handler interface {
 	Session(*Session) error
 	Turn(*Turn) error
 	Memory(*Memory) error
 	Relation(*Relation) error
-	// Left is told the ID of a turn that an earlier reading gave: the conversation went another way.
+	// Left receives the ID of a turn from an earlier reading that the conversation has since abandoned.
 	Left(id string) error
-	// Skipped is told of each thing that is left out, by its kind. If it could not be read, or is of an unknown kind, at
-	// is its place; else "".
+	// Skipped receives the kind of each part that is left out. at is the position of a part that is damaged or of an
+	// unknown kind, else "".
 	Skipped(kind, at string)
 }
 
@@ -96,8 +96,8 @@ func Formats() []string {
 	}
 }
 
-// Read reads a file of a format, which may be compressed with zstd or be an archive of an export. Some formats have the id
-// of a session in the path of the file alone, which name is. It returns ErrFormat for a file of another format.
+// Read reads a file of a format, which may be compressed with zstd or be an archive of an export. name is the file's
+// path, because in some formats only the path has the session's id. It returns ErrFormat for a file of another format.
 func Read(format, name string, in io.Reader, h Handler) error {
 	if is, err := readDatabase(format, in, h); is {
 		return err
@@ -198,7 +198,7 @@ func list(in io.Reader, h Handler, one func(json.RawMessage, Handler) error) err
 	return nil
 }
 
-// headBuffer keeps what is written to it until it is off.
+// headBuffer keeps the bytes written to it until it is switched off.
 type headBuffer struct {
 	data []byte
 	off  bool
@@ -277,7 +277,7 @@ func leave(dec *json.Decoder, h Handler) error {
 	}
 }
 
-// decode reads a record. Members of another type than is wanted make it damaged.
+// decode reads a record. A member of the wrong type makes the record damaged.
 func decode(data []byte, to any) error {
 	if err := json.Unmarshal(data, to); err != nil {
 		return fmt.Errorf("%w: %w", errDamaged, err)
@@ -389,8 +389,8 @@ type talk struct {
 // maxRecent is how many turns can be taken back.
 const maxRecent = 256
 
-// said adds a text or calls to what a side says. Another text of the same side continues the turn only if it is of the
-// same message.
+// said adds text or calls to the open turn. A further text of the same side continues the turn only if it belongs to
+// the same message.
 func (t *talk) said(turn Turn, message, open string) error {
 	o := t.open
 	goes := o != nil && o.Speaker == turn.Speaker && o.Left == turn.Left && turn.Speaker == "assistant" &&
@@ -415,8 +415,8 @@ func (t *talk) said(turn Turn, message, open string) error {
 	return nil
 }
 
-// nextID is the ID of a turn whose format has none: made of the ID of the turn before it and what it begins with. So a
-// copy of a conversation has the IDs of the original up to where they differ.
+// nextID makes an ID for a turn whose format has none, from the ID of the turn before it and the turn's first content.
+// So a copy of a conversation has the IDs of the original up to the first difference.
 func (t *talk) nextID(turn *Turn) string {
 	sum := sha256.Sum256([]byte(t.before + "\x00" + turn.Speaker + "\x00" + turn.Text + "\x00" +
 		strings.Join(turn.Calls, "\x00")))
@@ -461,7 +461,7 @@ func (t *talk) flush() error {
 	return t.handler.Turn(o)
 }
 
-// follow makes a turn the last one of the conversation.
+// follow makes a turn the last of the conversation.
 func (t *talk) follow(o *Turn) {
 	t.before = o.ID
 	if !t.holds {
@@ -481,7 +481,7 @@ func (t *talk) takeBack(n int) error {
 	if err := t.flush(); err != nil {
 		return err
 	}
-	t.recent = slices.Clone(t.recent) // places have what it was
+	t.recent = slices.Clone(t.recent) // positions hold the old slice
 	for n > 0 && len(t.recent) > 0 {
 		last := t.recent[len(t.recent)-1]
 		t.recent = t.recent[:len(t.recent)-1]
@@ -500,7 +500,7 @@ func (t *talk) takeBack(n int) error {
 	return nil
 }
 
-// end gives what is held and the session to the handler, if it had turns.
+// end emits the held turns and, if it had turns, the session.
 func (t *talk) end() error {
 	if err := t.flush(); err != nil || t.number == 0 {
 		return err
@@ -515,7 +515,7 @@ func (t *talk) end() error {
 	return t.handler.Session(&t.session)
 }
 
-// place is where the open turn, or the last one, begins.
+// place returns the start of the open turn, or of the last one.
 func (t *talk) place() Position {
 	if t == nil {
 		return Position{}

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestResume reads a file that grows a line at a time, and each time goes on where it ended: the last version
-// of each turn and session is that of the whole file.
+// TestResume reads a file that grows a line at a time, each time from the returned position: the last version of each
+// turn and session equals that of a single reading.
 func TestResume(t *testing.T) {
 	for _, c := range []struct{ format, file string }{
 		{"claude-code", "claude-code.jsonl"}, {"codex", "codex.jsonl"}, {"codex", "codex-old.jsonl"},
@@ -57,8 +57,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestTakenBack takes back turns that an earlier reading gave: they are named, and what is said next follows those that
-// stay.
+// TestTakenBack takes back turns of an earlier reading: they are reported, and the next turn follows the last one that
+// stays.
 func TestTakenBack(t *testing.T) {
 	line := func(role, text string) string {
 		return `{"timestamp":"2026-01-01T00:00:00Z","type":"response_item","payload":{"type":"message","role":"` + role +

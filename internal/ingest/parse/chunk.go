@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// MaxTokens is how many tokens a chunk has at most, but for one block that is not divided: a passage
-	// that a reader takes in at once, of which several fit into an answer.
+	// MaxTokens bounds a chunk, unless it is one block that is not divided. A chunk is a passage short enough that
+	// several fit into an answer.
 	MaxTokens = 400
 	// grownTokens is how long a chunk that was edited may get before it becomes two, so that a paragraph more
 	// is mostly a change of one chunk and of nothing around it.
@@ -19,7 +19,7 @@ const (
 	maxAlike = 50
 )
 
-// Chunk is a part of a document that is found by itself.
+// Chunk is a passage of a document, the unit that retrieval finds.
 type Chunk struct {
 	Section     int // as in Block
 	Text        string
@@ -58,8 +58,8 @@ func NewKnown(texts []string) Known {
 	return k
 }
 
-// Chunks returns the chunks of a document. What was a chunk before stays one wherever it stands now, so that
-// a change moves no bound elsewhere.
+// Chunks returns the chunks of a document. A text that was a chunk before stays one wherever it moved, so that an edit
+// does not move the bounds of other chunks.
 func (d *Document) Chunks(known Known) []Chunk {
 	var out []Chunk
 	for from := 0; from < len(d.Blocks); {
@@ -73,7 +73,7 @@ func (d *Document) Chunks(known Known) []Chunk {
 	return out
 }
 
-// runs makes chunks of the blocks of one section: those that are known, and of what is between them.
+// runs divides the blocks of one section into chunks: known chunks first, then the blocks between them.
 func (d *Document) runs(out []Chunk, from, to int, known Known) []Chunk {
 	most := grownTokens
 	if known == nil {
@@ -137,7 +137,7 @@ func (d *Document) tokens(block int) int {
 	return Tokens(d.text[d.Blocks[block].start:d.Blocks[block].end])
 }
 
-// pack makes chunks of blocks: one of up to most tokens, else as few as there can be, of about the same size.
+// pack divides blocks into chunks: one of up to most tokens, else the fewest possible, of about the same size.
 func (d *Document) pack(out []Chunk, from, to, most int) []Chunk {
 	total := d.tokensOf(from, to)
 	if total <= most && from < to {
@@ -165,7 +165,7 @@ func (d *Document) chunk(from, to int) Chunk {
 	c := Chunk{Section: first.Section, Text: d.text[first.start:last.end], First: first.First, Last: last.Last}
 	seen := map[string]bool{}
 	for i := from; i < to; i++ {
-		// What a file says may be made of its lines in another order.
+		// A file's text may have its lines in another order.
 		c.First, c.Last = min(c.First, d.Blocks[i].First), max(c.Last, d.Blocks[i].Last)
 		for _, link := range d.Blocks[i].links {
 			if !seen[link] {
@@ -177,8 +177,8 @@ func (d *Document) chunk(from, to int) Chunk {
 	return c
 }
 
-// divide divides blocks that are too long to be a chunk, at ends of lines, sentences or words, or where
-// there are none at any character.
+// divide splits blocks that are too long for a chunk, at ends of lines, sentences or words; if there are none, at any
+// character.
 func (d *Document) divide() {
 	long := false
 	for i := range d.Blocks {
@@ -225,7 +225,7 @@ func (d *Document) divided(out []Block, b *Block) []Block {
 				start: b.start + at + lead, end: b.start + at + len(body), whole: b.whole, prose: b.prose,
 				front: b.front, links: links,
 			})
-			links = nil // those of the block are of its first piece
+			links = nil // the first piece gets the block's links
 		}
 		line += strings.Count(text[at:end], "\n")
 		at = end

@@ -10,10 +10,10 @@ import (
 // maxOpen is how deep declarations are nested that are sections: a method of a class of a class of a namespace.
 const maxOpen = 6
 
-// source reads a file of another language than Go: each declaration is a section with the comment before it,
-// those of a class are inside of that one. What begins and ends a declaration is guessed from single lines
-// and how far they are indented. A wrong guess gives text to another section; none is lost, as every line
-// is in the block between two bounds. It returns the imports, as links.
+// source reads a source file that is not Go. Each declaration is a section with the comment before it; sections of a
+// class's members are inside the class's. It guesses where declarations begin and end from single lines and their
+// indentation. A wrong guess puts text into another section; none is lost, as every line is in the block between two
+// bounds. It returns the imports, as links.
 func (s *scanner) source(lang *language) (imports []string) {
 	r := sourceReader{scanner: s, lang: lang, kinds: lang.classify(s)}
 	for i := range s.lines {
@@ -25,7 +25,7 @@ func (s *scanner) source(lang *language) (imports []string) {
 		}
 		line := s.line(i)
 		if len(line) > maxTitle {
-			continue // nobody wrote it by hand
+			continue // it is generated
 		}
 		r.leave(i, line)
 		r.declaration(i, line)
@@ -35,7 +35,7 @@ func (s *scanner) source(lang *language) (imports []string) {
 	return imports
 }
 
-// lineKind is what a line of source code is.
+// lineKind classifies a line of source code.
 type lineKind byte
 
 const (
@@ -53,7 +53,7 @@ type sourceReader struct {
 	open  []opened
 }
 
-// opened is a declaration that has not ended.
+// opened is a declaration that has not ended yet.
 type opened struct {
 	section int
 	indent  int
@@ -98,7 +98,7 @@ func (r *sourceReader) leave(i int, line string) {
 	}
 }
 
-// declaration begins a section where a line begins a declaration.
+// declaration begins a section if a line begins a declaration.
 func (r *sourceReader) declaration(i int, line string) {
 	inside := len(r.open) > 0
 	if inside && !r.open[len(r.open)-1].holds || len(r.open) == maxOpen || i < r.next {
@@ -166,7 +166,7 @@ func (l *language) goesOn(line string) bool {
 	return line[len(line)-len(strings.TrimLeft(line, " \t"))] == '{' || l.goes != nil && l.goes().MatchString(line)
 }
 
-// declared returns what a line declares, "" for nothing, and whether other declarations may be in it.
+// declared returns the name that a line declares, "" for none, and whether other declarations may be inside.
 func (l *language) declared(line string, inside bool) (name string, holds bool) {
 	for i := range l.decls {
 		d := &l.decls[i]
@@ -204,7 +204,7 @@ func firstWord(line string) string {
 	return line[:end]
 }
 
-// imports adds what a line imports, as links: a path from the directory of the file begins with a dot.
+// imports adds the imports of a line, as links. A path relative to the file's directory begins with a dot.
 func (l *language) imports(list []string, line string) []string {
 	if l.imported == nil || len(list) == maxLinks {
 		return list
@@ -218,7 +218,8 @@ func (l *language) imports(list []string, line string) []string {
 	return list
 }
 
-// importPath is the path that the groups of a match stand for; of several the first that is not empty.
+// importPath builds the imported path from the groups of a match; of several names it takes the first that is not
+// empty.
 func (l *language) importPath(groups []string) string {
 	at := slices.IndexFunc(groups, func(s string) bool { return s != "" })
 	if at < 0 {
@@ -284,8 +285,8 @@ func (l *language) commented(line string) bool {
 type lexer struct {
 	lang    *language
 	comment int    // how many are open
-	until   string // what ends the string that is open
-	whole   bool   // whether that is a line of its own
+	until   string // the end of the open string
+	whole   bool   // whether that end is a line of its own
 	code    bool   // whether the line has something else than comments
 }
 
@@ -316,7 +317,7 @@ func (x *lexer) line(line string) {
 	}
 }
 
-// step reads what a line begins with, and returns how much that is.
+// step reads the first token of a line's rest and returns its length.
 func (x *lexer) step(rest string, after bool) int {
 	l := x.lang
 	switch {
@@ -371,8 +372,8 @@ func (x *lexer) step(rest string, after bool) int {
 
 // decl is how a declaration looks.
 type decl struct {
-	match  func() *regexp.Regexp // its last group is the name, and the first one what it is
-	kind   string                // what it is if no group says so
-	inside bool                  // whether it is one only inside of another one
+	match  func() *regexp.Regexp // the last group is the name, the first the kind
+	kind   string                // the kind if no group has it
+	inside bool                  // whether it counts only inside another one
 	holds  bool                  // whether others may be in it
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/mnem-project/mnem/internal/base/pattern"
 )
 
-// The formats of source code beside Go, each with its language.
+// The formats of source code besides Go, one for each language.
 const (
 	Python     Format = "python"
 	JavaScript Format = "javascript" // and TypeScript
@@ -24,13 +24,13 @@ const (
 
 // language is how the lines of a language look.
 type language struct {
-	line      []string  // what begins a comment that ends with its line
-	block     [2]string // what begins and ends one that does not
+	line      []string  // beginnings of comments that end with the line
+	block     [2]string // the beginning and end of other comments
 	nested    bool      // whether there may be such in such
-	attribute string    // what looks like a comment and is none
-	quotes    string    // what begins and ends strings
+	attribute string    // looks like a comment but is none
+	quotes    string    // delimiters of strings
 	multi     bool      // whether these may go over several lines
-	long      []string  // what begins and ends strings that always may
+	long      []string  // delimiters of strings that may always span lines
 	char      func() *regexp.Regexp
 	heredoc   func() *regexp.Regexp
 
@@ -47,7 +47,7 @@ type language struct {
 	near      bool // whether paths begin at the directory of the file
 }
 
-// identifier is what a thing is called, in a pattern: whatever does not end a name in any of the languages.
+// identifier matches a name: any characters that do not end a name in one of the languages.
 const identifier = "([^\\s(){}\\[\\]<>:;,=.\"'`&*!?/+|]+)"
 
 var (

@@ -10,32 +10,32 @@ var ErrClean = errors.New("lines were lost in cleaning")
 
 // ReadOptions are how a document is read; nil is none.
 type ReadOptions struct {
-	// Clean rewrites a text line by line, if set, and keeps their number. Of a format that is derived it is
-	// given what the file says and not the file.
+	// Clean rewrites a text and must keep its number of lines; nil for none. Of a derived format it gets the derived
+	// text, not the file.
 	Clean func(string) (string, error)
-	// Columns are what those of a table are, Time checks a time of one, if set.
+	// Columns are the meanings of a table's columns; Time checks a time in a table, nil for none.
 	Columns *Columns
 	Time    func(string) error
 }
 
-// Derived is whether the text of a format is made of its files, and is not in them as it stands.
+// Derived reports whether the text of a format is computed from the file, and not a part of it.
 func (f Format) Derived() bool { return f == HTML || f == Notebook || f.Mapped() }
 
 // Mapped is whether files of a format say nothing until somebody says what their columns are.
 func (f Format) Mapped() bool { return f == CSV || f == JSONL }
 
-// partKind is what a part of a derived text is.
+// partKind is the kind of a part of a derived text.
 type partKind int
 
 const (
 	paragraph partKind = iota
-	whole              // a block that is divided only where it is very long
+	whole              // a block that is divided only if it is very long
 	title              // a heading
 	markdown           // blocks and headings
 	plain              // paragraphs
 )
 
-// part is a piece of what a file with markup of its own says.
+// part is a piece of the text of a file with markup.
 type part struct {
 	kind  partKind
 	level int    // of a heading
@@ -45,7 +45,7 @@ type part struct {
 	links []string
 }
 
-// partLine is a line of it, and those of the file that it was made of.
+// partLine is a line of a part, and the lines of the file that it comes from.
 type partLine struct {
 	text        string
 	first, last int
@@ -103,7 +103,7 @@ func (d *Document) derive(parts []part, o *ReadOptions) error {
 	return nil
 }
 
-// part adds a part that has the lines from one to before another.
+// part adds a part that has the lines from inclusive to to exclusive.
 func (s *scanner) part(p *part, from, to int) {
 	if s.full {
 		return

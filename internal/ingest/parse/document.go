@@ -44,16 +44,16 @@ var (
 	ErrTooMany = errors.New("too many lines, headings or blocks")
 )
 
-// Document is what a file says.
+// Document is the parsed content of a file.
 type Document struct {
 	Title    string // "" if it names none
-	About    string // what a source file says of its package: the first sentence of the package comment
+	About    string // a source file's description of its package: the first sentence of the package comment
 	Aliases  []string
 	Tags     []string
 	Meta     []Field // the rest of the front matter
 	Sections []Section
 	Blocks   []Block
-	Left     map[string]int // what a notebook has that is left out, by its kind
+	Left     map[string]int // the parts of a notebook that are left out, by kind
 
 	text string
 }
@@ -65,7 +65,7 @@ type Field struct {
 	Items       []string // of a list
 }
 
-// FieldKind is what the value of a field is.
+// FieldKind is the type of a field's value.
 type FieldKind int
 
 // The kinds.
@@ -90,8 +90,8 @@ type Block struct {
 	Section     int // the index of the section it is in, -1 before the first
 	First, Last int // its lines, from 1
 	start, end  int
-	whole       bool // whether it is divided only where it is very long: a fence or table
-	prose       bool // whether it is Markdown in a format that has other text too
+	whole       bool // whether to divide it only if it is very long: a fence or table
+	prose       bool // whether it is Markdown in a format that also has other text
 	front       bool // whether it is the front matter
 	links       []string
 }
@@ -190,8 +190,8 @@ func IsTest(name string) bool {
 	return strings.HasPrefix(stem, "test_") || stem == "conftest"
 }
 
-// Decode returns the text of a file with LF between its lines. It returns ErrBinary or ErrEncoding for
-// what is no text.
+// Decode returns the text of a file with LF between its lines. It returns ErrBinary or ErrEncoding if the data is not
+// text.
 func Decode(data []byte) (string, error) {
 	switch {
 	case bytes.HasPrefix(data, []byte{0xff, 0xfe}), bytes.HasPrefix(data, []byte{0xfe, 0xff}):
@@ -286,8 +286,8 @@ func Parse(format Format, text string, o *ReadOptions) (*Document, error) {
 	return d, nil
 }
 
-// promote makes the one heading of the first level the title of the document, where that begins with it:
-// else every section would be inside that one.
+// promote turns the only heading of the first level into the title if the document begins with it; otherwise every
+// section would be inside that one.
 func (d *Document) promote() {
 	if len(d.Sections) == 0 || d.Sections[0].level != 1 {
 		return
@@ -298,7 +298,7 @@ func (d *Document) promote() {
 		}
 	}
 	for _, b := range d.Blocks {
-		if b.Section < 0 && !b.front { // something stands before it
+		if b.Section < 0 && !b.front { // there is text before it
 			return
 		}
 	}
@@ -314,8 +314,8 @@ func (d *Document) promote() {
 	}
 }
 
-// Rewrite puts what f makes of them in the place of the title, the front matter, headings and links. A field
-// of the front matter is given to it with its name, and left out if that changes.
+// Rewrite passes the title, the front matter, headings and links through f. A front matter field is passed with its
+// name, and left out if f changes the name.
 func (d *Document) Rewrite(f func(string) (string, error)) error {
 	texts := []*string{&d.Title, &d.About}
 	for i := range d.Aliases {
@@ -353,7 +353,7 @@ func (d *Document) Rewrite(f func(string) (string, error)) error {
 	return nil
 }
 
-// Path returns the titles of the sections around a section and its own, the outermost first.
+// Path returns the titles of a section and the sections around it, the outermost first.
 func (d *Document) Path(section int) []string {
 	var path []string
 	for ; section >= 0; section = d.Sections[section].Parent {

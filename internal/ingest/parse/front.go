@@ -11,8 +11,9 @@ var (
 	wholeNumber = pattern.New(`^-?(?:0|[1-9][0-9]{0,17})$`)
 )
 
-// frontMatter reads what stands between two lines --- at the beginning, and returns the line behind it.
-// It knows scalars and lists of them; any other value is kept as it is written. All of it is a block of the text too.
+// frontMatter reads the text between two lines --- at the beginning, and returns the index of the line after it. It
+// understands scalars and lists of scalars; any other value is kept as written. The whole front matter is also a block
+// of the text.
 func (s *scanner) frontMatter() int {
 	if len(s.lines) == 0 || strings.TrimRight(s.line(0), " \t") != "---" {
 		return 0
@@ -29,7 +30,7 @@ func (s *scanner) frontMatter() int {
 	for i := 1; i < end; {
 		m := metaField().FindStringSubmatch(strings.TrimRight(s.line(i), " \t"))
 		first := i
-		for i++; i < end; i++ { // what belongs to it is indented, or items of a list
+		for i++; i < end; i++ { // continuation lines are indented or are list items
 			if line := s.line(i); !blank(line) && line[0] != ' ' && line[0] != '\t' && !isItem(line) {
 				break
 			}
@@ -99,7 +100,7 @@ func (d *Document) meta(name, value, below string) {
 	}
 }
 
-// kindOf is what a value is: a scalar is a number or truth value only if it has no quotes.
+// kindOf returns the type of a value: a scalar is a number or boolean only if it has no quotes.
 func kindOf(value string) FieldKind {
 	switch {
 	case strings.HasPrefix(value, "[") || value == "":
@@ -112,7 +113,7 @@ func kindOf(value string) FieldKind {
 	return TextField
 }
 
-// values reads a scalar, [a, b], or items below, each of which may be quoted. plain is unset for anything else.
+// values reads a scalar, [a, b], or items on the lines below; each may be quoted. plain is false for anything else.
 func values(value, below string) (list []string, plain bool) {
 	value = strings.TrimSpace(value)
 	inner, open := strings.CutPrefix(value, "[")

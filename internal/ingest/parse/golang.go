@@ -11,9 +11,8 @@ import (
 // ImportLink begins a link that is the path of a package which a source file imports.
 const ImportLink = "import:"
 
-// golang reads a Go source file: each declaration of the top level is a section of its own, named as it is
-// called, with its comment. A file that does not parse is read as far as it does. It returns the imports, as
-// links.
+// golang reads a Go source file: each declaration at the top level is a section with its comment, titled with its name.
+// If the file does not parse, golang uses the part that does. It returns the imports, as links.
 func (s *scanner) golang() (imports []string) {
 	d := s.doc
 	fset := token.NewFileSet()
@@ -40,7 +39,7 @@ func (s *scanner) golang() (imports []string) {
 		}
 		s.stack = nil
 		if len(d.Sections) > 0 {
-			s.stack = []int{len(d.Sections) - 1} // what stands between is of the one before
+			s.stack = []int{len(d.Sections) - 1} // text between two declarations belongs to the first
 		}
 		s.block(next, first-1, false)
 		if s.full = s.full || len(d.Sections) == MaxSections; s.full {
@@ -60,7 +59,7 @@ func (s *scanner) golang() (imports []string) {
 	return imports
 }
 
-// maxAbout is how many bytes of a package comment say what the package is about.
+// maxAbout bounds the description taken from a package comment, in bytes.
 const maxAbout = 300
 
 // sentence returns the first sentence of a comment, in one line.
@@ -70,7 +69,7 @@ func sentence(s string) string {
 	return strings.TrimSuffix(s, ".")
 }
 
-// declared is what a declaration is called, "" for imports.
+// declared returns the name of a declaration, "" for imports.
 func declared(decl ast.Decl) string {
 	switch d := decl.(type) {
 	case *ast.FuncDecl:

@@ -14,8 +14,8 @@ const (
 	maxDepth = 1000
 	// maxIndent is how deep a list is shown.
 	maxIndent = 4
-	// longCell is how many bytes of a row make a paragraph in it one of the page: tables that lay out a page
-	// have its text in their cells.
+	// longCell is the number of bytes from which a paragraph in a table row counts as a paragraph of the page: tables
+	// used for layout have the page's text in their cells.
 	longCell = 500
 	// mainShare is the part of the text of a page, as one in so many, that its main part has at least.
 	mainShare = 4
@@ -35,7 +35,7 @@ func (d *Document) html(o *ReadOptions) error {
 		return err
 	}
 	if page.dropped > 0 || len(page.parts) == 0 {
-		// What is left out has no end, or is all there is: nothing is left out from there on.
+		// The region left out has no end tag, or is the whole page: keep everything from its start on.
 		again, err := readPage(d.text, max(0, page.dropped-1))
 		if err != nil {
 			return err
@@ -86,7 +86,7 @@ type pageReader struct {
 	at    int    // the byte behind the tag
 	line  int    // that it ends in
 	raw   string // the element whose text is no markup
-	keep  int    // the byte from which on nothing is left out
+	keep  int    // from this byte on all text is kept
 	depth int
 
 	title    string
@@ -99,8 +99,8 @@ type pageReader struct {
 	article  region
 
 	cur     []byte     // the line in the making
-	first   int        // of the file, where that began
-	last    int        // where it ended so far
+	first   int        // the file's line on which it begins
+	last    int        // the last line so far
 	space   bool       // whether a blank is to come before what follows
 	lines   []partLine // of the paragraph before it
 	links   linkReader
@@ -108,19 +108,19 @@ type pageReader struct {
 	heading int  // the level of the one that is open
 	pre     int
 	lists   []int  // the numbers of items, -1 if they have none
-	item    string // what begins the next line
+	item    string // the mark that begins the next line
 	row     bool   // whether a row of a table is open
 	table   bool   // whether the last part is a table that goes on
 }
 
-// pagePart is a part, and whether it is of the main part of its page: 2 of the element main, 1 of an article.
+// pagePart is a part, and whether it lies in the main part of its page: 2 in the element main, 1 in an article.
 type pagePart struct {
 	part
 	main int
 	size int
 }
 
-// readPage reads a page. From the byte keep on nothing is left out but what is no text.
+// readPage reads a page. From the byte keep on it leaves out only content that is not text.
 func readPage(text string, keep int) (*pageReader, error) {
 	p := &pageReader{z: html.NewTokenizer(strings.NewReader(text)), tags: tags(), line: 1, keep: keep}
 	p.links.block = new(Block)
@@ -160,7 +160,7 @@ func readPage(text string, keep int) (*pageReader, error) {
 	}
 }
 
-// end ends a page, where the tokenizer is at the end of the text or of what it can read.
+// end ends a page. The tokenizer is at the end of the text, or of the part that it can read.
 func (p *pageReader) end(rest []byte, line int) error {
 	p.flush()
 	switch {
@@ -270,7 +270,7 @@ func (p *pageReader) element(name string, a *attributes) {
 	}
 }
 
-// mark is what begins an item of the innermost list.
+// mark returns the mark of the next item of the innermost list.
 func (p *pageReader) mark() string {
 	if len(p.lists) == 0 {
 		return "- "
@@ -314,7 +314,7 @@ func (p *pageReader) close(name string) {
 	p.article.closes(name)
 }
 
-// block ends the paragraph in the making where a tag does.
+// block ends the open paragraph if a tag does.
 func (p *pageReader) block(name string) {
 	switch {
 	case !p.tags.blocks[name]:

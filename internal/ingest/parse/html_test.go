@@ -100,7 +100,7 @@ func TestHTMLErrors(t *testing.T) {
 	}
 }
 
-// TestHTMLHostile reads what is expensive for readers that make a tree, go back or go deep.
+// TestHTMLHostile reads pages that are expensive for readers that build a tree, backtrack or recurse.
 func TestHTMLHostile(t *testing.T) {
 	const n = 1 << 19
 	for _, piece := range []string{"<", "<a", "<a ", "<a b=c ", "<p>", "<b>", "<b hidden>", "<li>", "<td>", "<tr><td>a", "<table>", "<a href=x>", "&amp", "&#x41;",
@@ -117,7 +117,7 @@ func TestHTMLHostile(t *testing.T) {
 	}
 }
 
-// FuzzHTML reads any page: it ends, and its chunks are those of lines that are there.
+// FuzzHTML reads any page: parsing ends, and the chunks' lines exist.
 func FuzzHTML(f *testing.F) {
 	for _, seed := range []string{"<p>a</p>", "<table><tr><td>a<td>b</table>", "<ul><li>a<ul><li>b</ul></ul>", "<nav>a", "<main><h1>a</h1><pre>\nb\n</pre></main>",
 		"<title>a</title><p hidden>b", "<!-- a --><p>b<br>c", "<div aria-hidden=true>a</div>b"} {

@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// attributes are those of a tag that are looked at.
+// attributes are the attributes of a tag that the reader uses.
 type attributes struct {
 	href, role, alt, name, content string
 	hidden                         bool
 }
 
-// attributes reads those of a tag.
+// attributes reads the attributes of a tag.
 func (p *pageReader) attributes(more bool) (a attributes) {
 	for more {
 		var key, value []byte
@@ -50,7 +50,7 @@ func clipped(value []byte, most int) string {
 	return string(value)
 }
 
-// meta takes what a page says of itself.
+// meta reads a page's metadata.
 func (p *pageReader) meta(a *attributes) {
 	switch value := strings.Join(strings.Fields(a.content), " "); a.name {
 	case "keywords":
@@ -86,7 +86,7 @@ func (p *pageReader) text(begins int) {
 	}
 }
 
-// blanks are what HTML takes for one blank.
+// blanks are the characters that HTML treats as whitespace.
 const blanks = " \t\n\r\f"
 
 // words adds text whose blanks mean nothing, of some lines of the file.
@@ -124,7 +124,7 @@ func (p *pageReader) word(word []byte, line int) {
 	p.cur = append(p.cur, word...)
 }
 
-// verbatim adds text as it stands.
+// verbatim adds text unchanged.
 func (p *pageReader) verbatim(text []byte, line int) {
 	for {
 		part, rest, more := bytes.Cut(text, []byte("\n"))
@@ -143,7 +143,7 @@ func (p *pageReader) verbatim(text []byte, line int) {
 	}
 }
 
-// lineBreak ends the line in the making, if that has lines.
+// lineBreak ends the open line if it may have several lines.
 func (p *pageReader) lineBreak() {
 	switch {
 	case p.row, p.heading > 0:
@@ -200,7 +200,7 @@ func (p *pageReader) flush() {
 	p.heading, p.space = 0, false
 }
 
-// mainParts returns the main part of a page if it has one, else all of it.
+// mainParts returns the main part of a page, or the whole page if it has none.
 func (p *pageReader) mainParts() []part {
 	var sizes [3]int // of at least that
 	for i := range p.parts {
@@ -228,7 +228,7 @@ type tagSets struct {
 	voids      map[string]bool // have no end
 	raw        map[string]bool // have text without markup
 	notText    map[string]bool // have nothing to be read, wherever they are
-	aside      map[string]bool // stand beside the text of a page
+	aside      map[string]bool // elements next to the text of a page
 	asideRoles map[string]bool // are roles of such
 	blocks     map[string]bool // begin and end paragraphs
 	containers map[string]bool // are nested, and have an end of their own

@@ -130,7 +130,7 @@ func TestNotebookHostile(t *testing.T) {
 	}
 }
 
-// FuzzNotebook reads any notebook: it ends, and its chunks are those of lines that are there.
+// FuzzNotebook reads any notebook: parsing ends, and the chunks' lines exist.
 func FuzzNotebook(f *testing.F) {
 	f.Add(notebook4)
 	f.Add(`{"nbformat": 3, "worksheets": [{"cells": [{"cell_type": "code", "input": "a\nb", "prompt_number": 1}]}]}`)

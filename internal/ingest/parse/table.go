@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// maxColumns is how many columns of a file are named where it is refused.
+// maxColumns is the number of columns that the error for a refused file lists.
 const maxColumns = 40
 
-// Columns say what the columns of a table are.
+// Columns assign meanings to the columns of a table.
 type Columns struct {
 	Text            []string // one at least
 	Title, ID, Time string   // "" for none
@@ -95,7 +95,7 @@ type table struct {
 	parts   []part
 }
 
-// tableValue is one value of a record, and the lines that it stands in.
+// tableValue is one value of a record, with its lines in the file.
 type tableValue struct {
 	text        string
 	first, last int
@@ -152,7 +152,7 @@ func (d *Document) csv(o *ReadOptions) error {
 	}
 }
 
-// separator is what stands most often between the names of the columns: a comma, semicolon or tab.
+// separator returns the most frequent separator between the names of the columns: a comma, semicolon or tab.
 func separator(text string) rune {
 	head, _, _ := strings.Cut(text, "\n")
 	best := ','
@@ -279,7 +279,7 @@ func (t *table) record(line int, get func(string) tableValue) error {
 	return nil
 }
 
-// zoned is a time of a date and a time of day with a T between them, in UTC where it names no zone.
+// zoned returns a time with a T between date and time of day, in UTC if it names no zone.
 func zoned(s string) string {
 	if len(s) > 10 && s[10] == ' ' {
 		s = s[:10] + "T" + strings.ReplaceAll(s[11:], " ", "")

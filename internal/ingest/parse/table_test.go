@@ -119,7 +119,7 @@ func TestTableErrors(t *testing.T) {
 	}
 }
 
-// tabledNames is what is said of a table of many columns.
+// tabledNames returns the error for a table of many columns.
 func tabledNames(t *testing.T) string {
 	t.Helper()
 	_, err := Parse(CSV, strings.Repeat("column,", 9999)+"a\n", nil)
@@ -129,7 +129,7 @@ func tabledNames(t *testing.T) string {
 	return err.Error()
 }
 
-// FuzzTable reads any table: it ends, and its chunks are those of lines that are there.
+// FuzzTable reads any table: parsing ends, and the chunks' lines exist.
 func FuzzTable(f *testing.F) {
 	f.Add("a,b\n1,\"2\n3\"\n")
 	f.Add(`{"a": "x", "b": [1]}` + "\n" + `{"a": "y\nz"}`)
