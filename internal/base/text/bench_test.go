@@ -18,10 +18,7 @@ every year; it costs $1,250.50 to maintain.
 
 // benchmarkText measures one analyser on one text.
 func benchmarkText(b *testing.B, lang, s string) {
-	a, err := New(lang)
-	if err != nil {
-		b.Fatal(err)
-	}
+	a := analyzer(b, lang)
 	s = strings.Repeat(s, 64)
 	b.SetBytes(int64(len(s)))
 	b.ReportAllocs()

@@ -8,7 +8,7 @@ import (
 	"github.com/mnem-project/mnem/internal/cases"
 )
 
-// TestAnalysisGolden freezes the terms of texts, and the escapes of characters.
+// TestAnalysisGolden freezes the terms of texts, and how characters that a line must not show are escaped.
 func TestAnalysisGolden(t *testing.T) {
 	cases.Golden(t, "testdata/analysis.jsonl", func(t testing.TB, c cases.Case) any {
 		var in struct {
@@ -25,7 +25,10 @@ func TestAnalysisGolden(t *testing.T) {
 			return string(cases.Bytes(t, hexed))
 		}
 		if in.Escape != nil || in.EscapeHex != "" {
-			return map[string]any{"line": EscapeLine(given(in.Escape, in.EscapeHex))}
+			s := given(in.Escape, in.EscapeHex)
+			line := EscapeLine(s)
+			checkLine(t, s, line)
+			return map[string]any{"line": line}
 		}
 		a, err := New(in.Language)
 		if err != nil {

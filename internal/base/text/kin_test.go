@@ -10,10 +10,7 @@ import (
 
 // TestKin reads every line of the table by Kin, and terms between, before and behind its lines.
 func TestKin(t *testing.T) {
-	a, err := New("en")
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := analyzer(t, "en")
 	lines := strings.Split(strings.TrimSuffix(kinTable, "\n"), "\n")
 	// The ranking is this table, too: receipts of it are replayed by it for ever.
 	const pinned = "e5199d1d6f8b6918cf2775406d501f679bb8bcd37dfa2a6980f283b563294671"

@@ -4,10 +4,7 @@ import "testing"
 
 // TestStands has titles of one term, which must occur in a text exactly, and longer ones.
 func TestStands(t *testing.T) {
-	a, err := New("en")
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := analyzer(t, "en")
 	for _, c := range []struct {
 		text, title string
 		want        bool
