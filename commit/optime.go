@@ -9,10 +9,10 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// OperationBefore returns the operation at or before head that is current at time t: it is not later than t, and
-// its successor, if any, is. If clocks never ran backwards, that is the newest not later than t; otherwise it is
-// the one that the search of clause 15.3 finds. It reads O(log² n) operations and returns an error that wraps
-// store.ErrNotFound if even the first kept operation is later.
+// OperationBefore returns the operation at or before head that is current at time t: it is not later than t, and its
+// successor, if any, is. If clocks never ran backwards, that is the newest not later than t; otherwise the search of
+// clause 15.3 decides. It reads O(log² n) operations and returns an error that wraps store.ErrNotFound if even the
+// first kept operation is later.
 func OperationBefore(
 	ctx context.Context, g store.Getter, head ipld.CID, t graph.Time,
 ) (OpEntry, error) {
@@ -29,8 +29,8 @@ func OperationBefore(
 	return at, nil
 }
 
-// earlier returns the operation that o skips to if that is kept and also later than t, otherwise its parent. newest
-// decides what is kept.
+// earlier returns the operation that o skips to if that is kept and also later than t, otherwise its parent. Whether an
+// operation is kept follows from newest.
 func earlier(
 	ctx context.Context, g store.Getter, newest, o *Operation, t graph.Time,
 ) (OpEntry, error) {

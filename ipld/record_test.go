@@ -170,7 +170,7 @@ func TestRecordRefused(t *testing.T) {
 			}
 		})
 	}
-	wanted := errors.New("no more")
+	wanted := errors.New("enough")
 	_, err := ipld.DecodeRecord(record(kind, v, entry("zzzzz", ipld.Value{})), "sample", 1,
 		func(string, *ipld.Decoder) (bool, error) { return true, wanted })
 	if !errors.Is(err, wanted) {
@@ -178,8 +178,8 @@ func TestRecordRefused(t *testing.T) {
 	}
 }
 
-// TestRecordWriterOrder: a known field wins over an unknown one of its name, and fields out of
-// order, which could never be read again, are not written.
+// TestRecordWriterOrder: a known field replaces an unknown one of its name, and fields out of order, which could never
+// be read again, are not written.
 func TestRecordWriterOrder(t *testing.T) {
 	w := ipld.NewRecord(nil, []ipld.Entry{{Key: "a"}, {Key: "b", Value: ipld.IntValue(7)}})
 	w.Int("b", 8)

@@ -19,15 +19,15 @@ type Memory struct {
 	Type       string   // "" for fact
 	Importance int      // 1 to 5; 0 for 3
 	Tags       []string // names of topics
-	Cues       []string // words under which somebody may look for it, and which it does not have
-	Sources    []string // where it comes from: file:, url:, conversation:, manual: or any other text
-	// About is the subject, by its key or id; Property says what the memory tells of it. A later memory of the same
-	// subject and property supersedes this one.
+	Cues       []string // words that might be used to search for it and that it does not contain
+	Sources    []string // origins: file:, url:, conversation:, manual: or any other text
+	// About is the subject, by its key or id; Property is the property of the subject that the memory states. A later
+	// memory of the same subject and property supersedes this one.
 	About, Property string
-	Supersedes      []string // memories that this one takes the place of, by name
+	Supersedes      []string // memories that this one replaces, by name
 }
 
-// Remembered tells what became of one memory.
+// Remembered describes the result for one memory.
 type Remembered struct {
 	ID         graph.ID // of the memory that is stored, an earlier one if it says the same
 	Action     string   // added, duplicate, updated, superseded or conflict
@@ -35,8 +35,8 @@ type Remembered struct {
 	Superseded []graph.ID // marked as replaced by this one
 }
 
-// Remember keeps memories in one commit, or in none if nothing is new. What says the same as a memory that is there is
-// noted on that one; what is superseded stays, with a mark. It refuses all if it refuses one.
+// Remember stores memories in one commit, or in none if nothing is new. A text that repeats an existing memory is
+// recorded on that memory; superseded memories stay, with a mark. If it refuses one memory it refuses all.
 func (r *Repo) Remember(ctx context.Context, memories ...Memory) ([]Remembered, error) {
 	if err := r.canWrite(); err != nil {
 		return nil, err
@@ -69,8 +69,8 @@ func (r *Repo) Remember(ctx context.Context, memories ...Memory) ([]Remembered, 
 	return out, nil
 }
 
-// Recall answers a question, ranked by what it asks for: why, when, who or what. Filters and budget are those of the
-// request, whose Text is the question.
+// Recall answers the question in the request's Text. The kind of question (why, when, who or what) decides the ranking.
+// Filters and budget of the request apply.
 func (s *Snapshot) Recall(ctx context.Context, q retrieve.Request) (*retrieve.Answer, error) {
 	q, err := asked(ctx, s.meaning, q)
 	if err != nil {
@@ -87,8 +87,8 @@ type Process struct {
 	Temp  string // the system's directory for temporary files
 }
 
-// Answer answers the commands of other processes on the repository in dir/.mnem, which this process has open, until
-// stop is called: before Close. What is under way then has that long to end.
+// Answer serves the commands of other processes on the repository in dir/.mnem, which this process has open, until stop
+// is called. Call stop before Close. Commands still running then have the grace time to end.
 func (r *Repo) Answer(dir string, p Process) (stop func(grace time.Duration) error, err error) {
 	opt := peers.HostOptions{Build: p.Build, PID: p.PID, Since: p.Since, Temp: p.Temp}
 	if r.meaning != nil {

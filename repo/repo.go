@@ -30,19 +30,19 @@ var (
 	ErrReadOnly = store.ErrReadOnly // is returned by writes to a repository opened with Options.ReadOnly
 	ErrConflict = state.ErrConflict // is returned when a ref moved, or changes do not merge
 	ErrInvalid  = state.ErrInvalid  // is returned for bad input
-	ErrSecret   = state.ErrSecret   // is returned when what is written holds a credential
+	ErrSecret   = state.ErrSecret   // is returned when a change contains a credential
 )
 
 // Author says who makes a change, and what for.
 type Author struct {
 	Name  string // required for writes
 	Agent string // the program that acts for the author, if any
-	Task  string // what it works on, if any
-	// Time returns the time of a change: of its commits and of what they hold. nil: that of Options.Now.
+	Task  string // what it works on, if anything
+	// Time returns the time of a change, for its commits and the records in them; nil: the time of Options.Now.
 	Time func() graph.Time
 	// Sign signs the commits that are made, on the calling goroutine; nil leaves them unsigned.
 	Sign commit.SignFunc
-	// Guard may refuse what an operation changes; nil for an author who may change anything.
+	// Guard may refuse the changes of an operation; nil for an author who may change anything.
 	Guard Guard
 	// AllowSecrets are ids of rules for credentials whose findings are written all the same.
 	AllowSecrets []string
@@ -64,8 +64,8 @@ type Touch struct {
 // clock, can write.
 type Options struct {
 	By Author // who makes changes
-	// Now is the clock by which operations are recorded and collected, so that no time of an author decides what is
-	// kept; safe for concurrent use. nil: the times of the authors, for programs without a clock.
+	// Now is the clock for recording and collecting operations, so that no author's time decides what is kept; safe for
+	// concurrent use. nil: the times of the authors, for programs without a clock.
 	Now      func() graph.Time
 	ReadOnly bool          // change no byte; writes return ErrReadOnly
 	Wait     time.Duration // how long to wait for another process to let go; 0: not at all
@@ -73,7 +73,7 @@ type Options struct {
 	Branch   string        // of a new repository: the branch that HEAD is on; "" for main
 	// Counters are token counters that retrievals may name in addition to the built-in estimate.
 	Counters retrieve.Counters
-	// Meaning embeds what is written, up to 64 nodes in a commit, and the text of questions; nil: nothing is embedded.
+	// Meaning embeds written nodes, up to 64 in a commit, and the text of questions; nil: nothing is embedded.
 	Meaning Meaning
 }
 
@@ -104,7 +104,7 @@ func Init(ctx context.Context, dir string, opt Options) (*Repo, error) {
 }
 
 // Open opens the repository in dir/.mnem. The error wraps ErrNotFound if there is none, ErrBusy if another process
-// holds it, and ErrCorrupt if the newest acknowledged operation is not what is stored.
+// holds it, and ErrCorrupt if the newest acknowledged operation is not the stored one.
 func Open(dir string, opt Options) (*Repo, error) {
 	c, err := care.Open(dir, opt.core())
 	if err != nil {
@@ -152,7 +152,7 @@ func (r *Repo) stamp(verb string) state.Stamp {
 	return by
 }
 
-// clock tells the time of changes, nil if there is none.
+// clock returns the clock for changes, nil if there is none.
 func (r *Repo) clock() func() graph.Time {
 	if r.by.Time != nil {
 		return r.by.Time
@@ -192,14 +192,14 @@ func (r *Repo) options(verb string, opt CommitOptions) core.CommitOptions {
 	}
 }
 
-// Committed is what a write did.
+// Committed describes a write.
 type Committed struct {
 	Commit   ipld.CID // the new commit, or the branch's old one if nothing changed; undefined if Conflicts remain
 	Branch   string
 	Nodes    Counts
 	Edges    Counts
 	NoChange bool // whether no commit was made
-	// Conflicts are what both sides of a merge changed differently, resolved or waiting for Resolve.
+	// Conflicts are the items that both sides of a merge changed differently, resolved or waiting for Resolve.
 	Conflicts []Conflict
 }
 
@@ -256,7 +256,7 @@ func (r *Repo) Snapshot(ctx context.Context, rev string) (*Snapshot, error) {
 	return &Snapshot{s, r.meaning}, nil
 }
 
-// Fsck checks everything that is stored and returns what is wrong, nothing if all is well.
+// Fsck checks everything stored and returns the faults, nothing if all is well.
 func (r *Repo) Fsck(ctx context.Context, full bool) ([]Fault, error) {
 	rep, err := care.Fsck(ctx, r.core, care.FsckOptions{Full: full})
 	if err != nil {
@@ -286,7 +286,7 @@ func (r *Repo) GC(ctx context.Context, keepOps int, grace time.Duration) (blocks
 	return res.Blocks, res.Bytes, nil
 }
 
-// Purge erases the bytes of every version of a node for good, and leaves a redaction with the reason in place of
+// Purge erases the bytes of every version of a node permanently, and leaves a redaction with the reason in place of
 // each block. It cannot be undone. It returns how many blocks were erased.
 func (r *Repo) Purge(ctx context.Context, node, reason string) (blocks int, err error) {
 	res, err := care.Purge(ctx, r.core, node, care.PurgeOptions{Stamp: r.stamp("purge"), Reason: reason})
@@ -317,7 +317,7 @@ func (r *Repo) Import(ctx context.Context, in io.ReaderAt, size int64, name stri
 }
 
 // ConflictError is returned by a merge that leaves conflicts, and by a commit whose branch moved if the changes do not
-// merge with what is there. It wraps ErrConflict.
+// merge with the branch's. It wraps ErrConflict.
 type ConflictError struct {
 	Branch    string
 	Conflicts []Conflict

@@ -78,12 +78,13 @@ func (s *Session) Records(ctx context.Context) iter.Seq2[*retrieve.Session, erro
 		func(e session.SessionEntry) *retrieve.Session { return e.Record })
 }
 
-// Replayed is what a replay found.
+// Replayed is the result of a replay.
 type Replayed struct {
 	Receipts  int  // that were replayed
 	Identical bool // whether each gave the same bytes
-	// First is the first difference, and Number the receipt it is of, from 0. First is nil if all are identical, or
-	// if something that a receipt needs was erased since: then Redacted is its number, and nobody can tell.
+	// First is the first difference, and Number the index of its receipt. First is nil if all are identical, or if
+	// something that a receipt needs was erased since: then the replay cannot be compared, and Redacted is the
+	// receipt's number.
 	First    *retrieve.Difference
 	Number   int
 	Redacted int

@@ -12,8 +12,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// byteFills make the bytes that a field of n bytes is tried with. What is well-formed UTF-8 of more
-// than one byte a character is among them: taken for text, it has fewer characters than bytes.
+// byteFills make the bytes with which a field of n bytes is tested. Some are well-formed UTF-8 with more than one byte
+// a character: taken for text, it has fewer characters than bytes.
 func byteFills(r *rand.Rand) map[string]func(n int) []byte {
 	of := func(unit string) func(n int) []byte {
 		return func(n int) []byte { return []byte(strings.Repeat(unit, n/len(unit)+1)[:n]) }
@@ -34,7 +34,7 @@ func byteFills(r *rand.Rand) map[string]func(n int) []byte {
 	}
 }
 
-// fillBytes returns v with each bytes value in it filled anew.
+// fillBytes returns v with new contents in each bytes value.
 func fillBytes(v ipld.Value, fill func(n int) []byte) ipld.Value {
 	switch v.Kind() {
 	case ipld.Bytes:

@@ -20,7 +20,7 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// record is what every record of the packages can do.
+// record is the interface of all records.
 type record interface{ Encode() []byte }
 
 // decoders read the records of each layer.

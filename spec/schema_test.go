@@ -116,7 +116,7 @@ func TestSchemaHasTheFieldsOfTheTables(t *testing.T) {
 	}
 }
 
-// misfit says where a value is not of a type of the schema, "" if it is. A record's kind is the
+// misfit returns the path of a value that does not match a type of the schema, "" if all match. A record's kind is the
 // discriminant of the union and in no struct.
 func misfit(at string, typ schema.Type, v ipld.Value, seen map[string]bool) string {
 	switch typ := typ.(type) {
@@ -145,7 +145,7 @@ func misfit(at string, typ schema.Type, v ipld.Value, seen map[string]bool) stri
 			}
 		}
 		return ""
-	case *schema.TypeUnion: // by kind: the value is of one of its members
+	case *schema.TypeUnion: // by kind: the value belongs to one of its members
 		for _, member := range typ.Members() {
 			if misfit(at, member, v, seen) == "" {
 				return ""

@@ -13,7 +13,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// signatureInput is what the vectors of the layer signature give, one or two of it each.
+// signatureInput is the input of the vectors of the layer signature, which set one or two of these members each.
 type signatureInput struct {
 	Key, Secret, Block, Trust string
 	Erased                    string // the CID of the block that Block is the redaction of

@@ -17,7 +17,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// exportRequest is what is asked of an export: one of its members.
+// exportRequest describes an export; one member is set.
 type exportRequest struct {
 	Rev, Session, Receipt string
 	All                   bool
@@ -98,8 +98,8 @@ func sections(t *testing.T, file []byte) []string {
 	}
 }
 
-// sameRefs checks that each ref of a file came under its own name, or, where something was there
-// before, that of the import.
+// sameRefs checks that each ref of a file was imported under its own name or, if the repository had refs before, under
+// the import's.
 func sameRefs(t *testing.T, r *core.Repo, want map[string]string, before bool) {
 	t.Helper()
 	refs, err := r.Refs(t.Context())

@@ -39,7 +39,7 @@ func TestSize(t *testing.T) {
 	t.Logf("%d bytes", size)
 }
 
-// TestPageIsItsOwn looks for what the policy would refuse: code in markup, and what comes from elsewhere.
+// TestPageIsItsOwn looks for content that the policy would refuse: code in markup, and resources of other origins.
 func TestPageIsItsOwn(t *testing.T) {
 	inline := regexp.MustCompile(`(?i)<script(?:[^>]*[^>\w]src=)?[^>]*>[^<]|<style|\son[a-z]+=|\sstyle=|javascript:`)
 	elsewhere := regexp.MustCompile(`(?i)(?:src|href|url\(|import)\s*[=(]?\s*["']?(?:https?:)?//`)
@@ -61,7 +61,7 @@ func TestPageIsItsOwn(t *testing.T) {
 	}
 }
 
-// TestTextsAreNeverMarkup looks for ways by which a text could become markup or code in our own sources.
+// TestTextsAreNeverMarkup searches our sources for ways in which a text could become markup or code.
 func TestTextsAreNeverMarkup(t *testing.T) {
 	sinks := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|` +
 		`dangerouslySetInnerHTML|createContextualFragment|\beval\(|new Function|srcdoc`)
@@ -85,8 +85,8 @@ func TestTextsAreNeverMarkup(t *testing.T) {
 	}
 }
 
-// TestBundleIsOfItsSources makes the page anew, where the tool that makes it is on this machine.
-func TestBundleIsOfItsSources(t *testing.T) {
+// TestBundleMatchesSources builds the page again, if the build tool is on this machine.
+func TestBundleMatchesSources(t *testing.T) {
 	tool := filepath.Join(t.TempDir(), "build.exe")
 	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", tool, ".")
 	cmd.Dir = "build"

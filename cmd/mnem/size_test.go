@@ -10,13 +10,13 @@ import (
 	"testing"
 )
 
-// budget is how many bytes the program may have, stripped, for linux/amd64. What makes it larger
-// says by how much here:
+// budget is the largest size of the program in bytes, stripped, for linux/amd64. A change that makes it larger adds a
+// line here:
 //
 //	29,430,000  what there is: 10 MB machine code, 10 MB tables of functions, 4 MB constants
 //	    25,000  JSON with comments by hujson
 //	   275,000  paths over blocks by go-ipld-prime's link system
-//	   620,000  verbs declared once: their requests, answers and documentation, beside the old way
+//	   620,000  verbs declared once: their requests, answers and documentation, next to the old way
 //	 1,090,000  all of them, and between processes: a request, an answer and their JSON for each
 //	    60,000  bands and cues
 //	   450,000  ingest: documents and conversations
@@ -39,7 +39,7 @@ import (
 //	  -600,000  go-ipld-prime and go-cid are for tests alone, exports by IPLD selectors are not
 //	 1,180,000  repositories in PostgreSQL: its protocol by pgconn, without the rest of pgx, and 400,000 of that the
 //	            tables by which passwords are prepared (x/text/secure/precis)
-//	   170,000  pipes with deadlines, reads that begin again beside a purge, and rooms of their own for transfers
+//	   170,000  pipes with deadlines, reads that begin again during a purge, and rooms of their own for transfers
 //	   130,000  an index of columns, one bound of caches, receipts written together, fsck on all processors
 //	    85,000  servers that answer for all repositories of a database
 //	    45,000  which of two alike is shown first, digests in answers by what was asked
@@ -47,12 +47,12 @@ import (
 //	    60,000  the page's map, and erasures that remotes report as a verb
 //	-1,140,000  what runs a verb is no code of each verb
 //	   115,000  texts of digests that models write, kept in commits, and chat models that are asked for them
-//	    60,000  sessions beside those of other machines
+//	    60,000  sessions next to those of other machines
 //	    95,000  what each client of a database has of its own, and look-ups that wait their turn
 //	  -205,000  metrics as text alone; of that 100,000 back for what this machine alone does, declared as verbs are
 //	    80,000  digests ranked by their text, communities as scopes, batches that analyse a text once
 //	   150,000  digests found by their hashes, fsck that reads no record twice, what questions keep for the next
-//	    60,000  large commits: sorted runs and drafts beside the database, merged into trees and indexes
+//	    60,000  large commits: sorted runs and drafts outside the database, merged into trees and indexes
 //	   120,000  mentions that are remembered, answers that take turns, fsck and gc that read all once
 //	    90,000  purges that reach every file of a repository, and take titles
 //	   400,000  full disks told ahead, files opened without waiting, credentials in every record, rights before work
@@ -63,8 +63,8 @@ import (
 //	            that are synced by themselves
 const budget = 62_500_000
 
-// TestSize builds the program as it is published. A jump of megabytes is mostly text/template, or
-// reflection by the names of methods: with either the linker keeps every exported method.
+// TestSize builds the program as it is published. Megabytes more usually come from text/template or from reflection by
+// method name: with either the linker keeps every exported method.
 func TestSize(t *testing.T) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("other systems have other sizes")

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// failing is a test that is expected to fail: it stops where it does.
+// failing is a test that is expected to fail: a failure ends it.
 type failing struct{ testing.TB }
 
 type stopped struct{}
@@ -77,7 +77,7 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// TestGold scores two cases of which one is answered as expected, and takes the answers over.
+// TestGold scores two cases, one of them answered as expected, and takes the answers over.
 func TestGold(t *testing.T) {
 	t.Setenv("MNEM_REWRITE", "")
 	path := filepath.Join(t.TempDir(), "set.jsonl")
@@ -107,7 +107,7 @@ func TestGold(t *testing.T) {
 	}
 }
 
-// TestGolden fails where one case of two is answered otherwise, and if there is no case.
+// TestGolden checks that it fails if one of two cases is answered differently, and if there is no case.
 func TestGolden(t *testing.T) {
 	t.Setenv("MNEM_REWRITE", "")
 	path := filepath.Join(t.TempDir(), "golden.jsonl")

@@ -13,7 +13,7 @@
 //	                 rank of its best item
 //
 // each averaged over the queries that have it. A key of the form SESSION:TURN belongs to a session;
-// where a query names its sessions, items without a colon in their key are sessions themselves and
+// if a query names its sessions, items without a colon in their key are sessions themselves and
 // take no rank from the turns.
 //
 // Memories measures what an agent is shown instead. Memories are remembered one by one, and questions asked
@@ -26,7 +26,7 @@
 //	silent, muted    questions without and with gold for which no item is presented as an answer, which
 //	                 an item with the band answer is, and any item without a band
 //	hint             muted questions with an item of gold in the band maybe
-//	stale            questions with outdated memories of which one that does not say so comes before
+//	stale            questions with an outdated memory that is not shown as outdated and comes before
 //	                 gold, or without it
 //	known, lost      questions with gold whose verdict is known, or unknown
 //	right            of the known ones, those with an item of gold among the first two

@@ -49,7 +49,7 @@ func texts(s evaluate.Scores) string {
 	return strings.Join(out, " ")
 }
 
-// TestScore has figures worked out by hand: R@5, R@10, All@10, MRR, nDCG@10, R@1024 and those of
+// TestScore compares with figures worked out by hand: R@5, R@10, All@10, MRR, nDCG@10, R@1024 and the figures of
 // sessions.
 func TestScore(t *testing.T) {
 	tests := []struct{ name, items, gold, sessions, want string }{
@@ -87,8 +87,8 @@ func TestScore(t *testing.T) {
 	}
 }
 
-// TestScoreIsThatOfFloats compares with the metrics as they are usually written, in floating point.
-func TestScoreIsThatOfFloats(t *testing.T) {
+// TestScoreEqualsFloats compares with the metrics as they are usually written, in floating point.
+func TestScoreEqualsFloats(t *testing.T) {
 	const seed = 7
 	rnd := rand.New(rand.NewPCG(seed, seed))
 	for round := range 500 {

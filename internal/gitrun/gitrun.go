@@ -24,8 +24,8 @@ const (
 	maxShown = 1000
 )
 
-// variables are those by which git's environment says which repository is meant, as in a hook that runs this: here
-// that is said by directory.
+// variables are those with which git's environment selects a repository, as in a hook that runs this program. They are
+// removed, because here the directory selects it.
 var variables = []string{
 	"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
 	"GIT_QUARANTINE_PATH", "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX", "LC_ALL", "LANGUAGE",
@@ -41,7 +41,7 @@ func Program(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Run runs a command of git, and takes what it prints if out is given. It returns an *Error if git fails.
+// Run runs a command of git, and puts its output into out unless that is nil. It returns an *Error if git fails.
 func Run(cmd *exec.Cmd, name string, out *Buffer) error {
 	said := &Buffer{Limit: maxSaid, cut: true}
 	cmd.Stderr = said
@@ -60,7 +60,7 @@ func Run(cmd *exec.Cmd, name string, out *Buffer) error {
 	return nil
 }
 
-// Error is what git says went wrong.
+// Error holds git's error message.
 type Error struct {
 	command string
 	Says    string // at most so much as is shown
@@ -70,7 +70,7 @@ type Error struct {
 func (e *Error) Error() string { return "git " + e.command + ": " + cmp.Or(e.Says, e.err.Error()) }
 func (e *Error) Unwrap() error { return e.err }
 
-// Buffer keeps what is written up to a limit. It refuses what is beyond, or leaves that out where cut is set.
+// Buffer keeps written bytes up to a limit. Beyond it, it refuses further bytes, or drops them if cut is set.
 type Buffer struct {
 	kept  bytes.Buffer // not embedded: its ReadFrom knows no limit
 	Limit int          // in bytes
@@ -92,7 +92,7 @@ func (b *Buffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Err is about what was refused, nil for nothing.
+// Err returns an error if bytes were refused.
 func (b *Buffer) Err() error {
 	if !b.Over || b.cut {
 		return nil
@@ -100,7 +100,7 @@ func (b *Buffer) Err() error {
 	return fmt.Errorf("%w: it prints more than %d bytes", state.ErrInvalid, b.Limit)
 }
 
-// Interrupted returns the context's error in the place of one that came of its end.
+// Interrupted returns the context's error if that caused err.
 func Interrupted(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()

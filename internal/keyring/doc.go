@@ -7,8 +7,8 @@
 // # Key files
 //
 // A key file is these three lines, each ended by LF, and nothing else. It has no passphrase: anyone who can read it
-// can sign. So it is created with mode 0600 and refused if others can read it, except on Windows, where the
-// directory's access list decides.
+// can sign. So it is created with mode 0600 and refused if others can read it. On Windows the directory's access list
+// protects it instead.
 //
 //	mnem key 1
 //	public mnem-ed25519-…           text form of the key, which must be that of the secret

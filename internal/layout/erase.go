@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// maxRead is the longest file that is edited or searched in memory, in bytes: that of ingest.json.
+	// maxRead is the longest file that is edited or searched in memory, in bytes: the bound of ingest.json.
 	maxRead = 256 << 20
 	// window and overlap are how much of a longer file, or of a pack, is searched at a time: no text that is
 	// searched for is longer than the overlap.
@@ -30,16 +30,16 @@ const (
 	maxDepth = 64
 )
 
-// EraseOptions say what is erased.
+// EraseOptions describe the text to erase.
 type EraseOptions struct {
-	// Holds reports whether a text holds what is erased. It is nil if that is not known: then only files that go
-	// with every purge are removed.
+	// Holds reports whether a text contains the erased text. If it is nil, only files that every purge removes are
+	// removed.
 	Holds func(text string) bool
 	// DryRun says what would be done and does nothing.
 	DryRun bool
 }
 
-// Done is what became of a file.
+// Done is the action taken on a file.
 type Done string
 
 const (
@@ -90,7 +90,7 @@ type eraser struct {
 // visit erases from one file.
 func (e *eraser) visit(file string, d fs.DirEntry, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // removed meanwhile
+		return nil // removed since the listing
 	}
 	if err == nil {
 		err = e.ctx.Err()
@@ -140,7 +140,7 @@ func (e *eraser) seen(name string) error {
 	return skipIf(info)
 }
 
-// skipIf skips what is below a directory.
+// skipIf skips the contents of a directory.
 func skipIf(info fs.FileInfo) error {
 	if info != nil && info.IsDir() {
 		return fs.SkipDir
@@ -150,7 +150,7 @@ func skipIf(info fs.FileInfo) error {
 
 // hasFiles reports whether there is a file below a directory.
 func hasFiles(dir string) (has bool) {
-	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error { // what cannot be read is removed
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error { // unreadable files are removed
 		if has = err != nil || !d.IsDir(); has {
 			return fs.SkipAll
 		}
@@ -190,7 +190,7 @@ func (e *eraser) one(file, name string, k FileKind) error {
 	return nil
 }
 
-// mirror removes what is here of a memory that is kept elsewhere.
+// mirror removes the local copy of a memory that is kept elsewhere.
 func (e *eraser) mirror(at string) (err error) {
 	e.out = append(e.out, File{Path: at, What: "the copy of what the remote has", Done: Gone})
 	if e.DryRun {
@@ -352,7 +352,7 @@ func (e *eraser) value(v any, depth int) bool {
 	return false
 }
 
-// stream reports whether the bytes of a file of any length hold the text as it is.
+// stream reports whether the bytes of a file of any length contain the text unchanged.
 func (e *eraser) stream(file string) (held bool, err error) {
 	if e.Holds == nil {
 		return false, nil

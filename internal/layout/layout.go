@@ -1,6 +1,6 @@
-// Package layout lists the files below a repository's .mnem, and erases a text from those that are no part of the
-// store. Table names every file with what it holds and how a purge erases a text from it; a test fails for a file
-// that the table does not name.
+// Package layout lists the files below a repository's .mnem, and erases a text from those outside the store. Table
+// names every file with its contents and how a purge erases a text from it; a test fails for a file that the table does
+// not name.
 package layout
 
 import (
@@ -19,20 +19,21 @@ const (
 	// Removed files are copies and leftovers that nothing needs: every purge removes them, as they can be packed
 	// or compressed.
 	Removed
-	// Mirrored files are the copy here of a memory that a git repository or a bucket keeps. Every purge removes them
-	// under their lock; the next transfer makes them again from what is kept there.
+	// Mirrored files are the local copy of a memory that a git repository or a bucket keeps. Every purge removes them
+	// under their lock; the next transfer makes them again from the original.
 	Mirrored
 	// Searched files are removed if they hold the text: they save work, or are the leftover of a killed process.
 	Searched
 	// Edited files lose the entries or lines that hold the text.
 	Edited
-	// Kept files belong to the user or say what was decided. A purge names those that hold the text.
+	// Kept files belong to the user or record decisions. A purge names those that hold the text.
 	Kept
 )
 
 // FileKind is a row of the table: files that are erased in one way.
 type FileKind struct {
-	// Pattern is that of path.Match, from .mnem, with slashes. A last element of two stars is all that is below.
+	// Pattern is a pattern of path.Match for a path from .mnem, with slashes. A last element of two stars matches
+	// everything below.
 	Pattern string
 	What    string
 	Erasure Erasure
@@ -95,7 +96,7 @@ var Table = []FileKind{
 	{remotes + "/*/redactions.json", "what a remote says was erased", Kept},
 }
 
-// temporary reports whether a name is one of the files that package filestate writes before they take their place.
+// temporary reports whether a name is a temporary file of package filestate, before its rename.
 func temporary(base string) bool {
 	at := strings.LastIndex(base, ".mnem-")
 	if at < 2 || base[0] != '.' {
@@ -105,11 +106,11 @@ func temporary(base string) bool {
 	return end == "new" || end != "" && strings.Trim(end, "0123456789") == ""
 }
 
-// Beside are the rows for files that can be beside any other one.
+// Rows for files that the table does not list, since they can stand next to any other file.
 var (
 	lockFile = FileKind{"**", "a lock", NoText}
 	tempFile = FileKind{"**", "a file that was being written", Searched}
-	// Unknown is the row of what the table does not name: its owner decides.
+	// Unknown is the row of files that the table does not name; their owner decides.
 	Unknown = FileKind{"", "not a file of mnem", Kept}
 )
 

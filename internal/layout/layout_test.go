@@ -143,7 +143,7 @@ func TestEraseWaits(t *testing.T) {
 	}()
 	stop()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
-		t.Errorf("beside a transfer: %v", err)
+		t.Errorf("during a transfer: %v", err)
 	}
 	if err := unlock(); err != nil {
 		t.Fatal(err)

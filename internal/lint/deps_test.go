@@ -14,8 +14,7 @@ import (
 const module = "github.com/mnem-project/mnem/"
 
 // A floor is a group of packages with one purpose. A package may import those of lower floors, and those that its own
-// floor lists before it.
-// In all tables below the name of an internal package is what follows internal/.
+// floor lists before it. In all tables below, names of internal packages leave out internal/.
 type floor struct {
 	name, why string
 	rooms     string
@@ -68,8 +67,8 @@ var floors = []floor{
 		"sharing lint lint/house spec"},
 }
 
-// alone are packages that may import less than what is below them: a door never sees a repository, what ranks never
-// sees a store, and leaves import nothing of ours.
+// alone are packages that may import less than the floors below them: a door never sees a repository, ranking code
+// never sees a store, and leaves import nothing of ours.
 var alone = map[string]string{
 	"retrieve":    "ipld graph base/fixed base/text",
 	"rank/source": "ipld graph retrieve view/community",
@@ -158,8 +157,8 @@ var alone = map[string]string{
 	"spec":                      "",
 }
 
-// few are packages that only some others may import: stores are opened in one place, and what a measurement puts in the
-// place of constants reaches no other request. "" is for none.
+// few are packages that only some others may import: stores are opened in one place, and a measurement's replacements
+// of constants reach no other request. "" is for none.
 var few = map[string]string{
 	"base/tuning":          "rank/stage rank evaluate",
 	"block/store/pebble":   "core testkit/repofiles testkit/repokit",
@@ -260,7 +259,7 @@ func TestImportsPointDownward(t *testing.T) {
 	}
 }
 
-// TestModelFileIsCarriedByFew looks at what is linked, tests included.
+// TestModelFileIsCarriedByFew checks the linked packages, tests included.
 func TestModelFileIsCarriedByFew(t *testing.T) {
 	cmd := exec.Command("go", "list", "-test", "-f",
 		`{{if not .ForTest}}{{range .Deps}}{{if eq . "`+module+`internal/model/minilm/weights"}}{{$.ImportPath}}{{end}}{{end}}{{end}}`,
@@ -282,8 +281,8 @@ func TestModelFileIsCarriedByFew(t *testing.T) {
 	}
 }
 
-// TestConformanceIsApart keeps the second implementation from borrowing of the first: it is a module of
-// its own, which neither imports nor requires this one.
+// TestConformanceIsApart keeps the second implementation independent of the first: it is a module of its own, which
+// neither imports nor requires this one.
 func TestConformanceIsApart(t *testing.T) {
 	found := 0
 	for _, s := range sources(t) {
@@ -307,7 +306,7 @@ func TestConformanceIsApart(t *testing.T) {
 	}
 }
 
-// TestHeavyImportsStayInTheirRooms keeps what is slow to start or replaceable behind one door.
+// TestHeavyImportsStayInTheirRooms keeps packages that are slow to start or replaceable in one place each.
 func TestHeavyImportsStayInTheirRooms(t *testing.T) {
 	doors := map[string][]string{
 		"github.com/cockroachdb/pebble/v2": {"block/store/pebble", "core", "testkit", "testkit/repokit"},
@@ -323,7 +322,7 @@ func TestHeavyImportsStayInTheirRooms(t *testing.T) {
 		"github.com/klauspost/compress":    {"door/serve", "exchange/remote/server", "ingest/chats"}, // packs on their way, rollouts
 		"github.com/prometheus":            {"door/serve"},
 		"filippo.io/age":                   {"exchange/remote/seal", "exchange/remote/place", "exchange/remote/mirror", "door/reach"},
-		"github.com/jackc/pgx/v5":          {"block/store/postgres"}, // of it the protocol alone, pgconn
+		"github.com/jackc/pgx/v5":          {"block/store/postgres"}, // only its protocol, pgconn
 		// The protocol library brings OAuth and gob with it.
 		"github.com/modelcontextprotocol/go-sdk": {"door/mcp"},
 	}

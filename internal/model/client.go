@@ -14,7 +14,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Provider is what a configuration needs to know of one kind of server.
+// Provider describes one kind of server, for configuration.
 type Provider struct {
 	Name   string // as a spec has it: "openai"
 	URL    string // the base URL by default
@@ -35,7 +35,7 @@ func Specs(providers []Provider) []string {
 // say what to do about the commonest failures, and have defaults.
 type Protocol struct {
 	Provider
-	Action                   string // what is asked for, as in "embed"
+	Action                   string // the operation, as in "embed"
 	Path                     string
 	MaxAnswer                int64 // bytes of one answer by default, 0 for 64 MiB
 	Hint, KeyHint, ModelHint string
@@ -44,7 +44,7 @@ type Protocol struct {
 // Base returns the protocol itself, of what embeds one.
 func (p Protocol) Base() Protocol { return p }
 
-// Based is a protocol with what one kind of model has beside it.
+// Based is a protocol with the additions of one kind of model.
 type Based interface{ Base() Protocol }
 
 // Providers returns the providers of protocols, in their order.
@@ -56,7 +56,7 @@ func Providers[P Based](protocols []P) []Provider {
 	return list
 }
 
-// OpenSpec opens what a spec PROVIDER:MODEL names by the protocol of that provider. If there is none the error wraps
+// OpenSpec opens a spec PROVIDER:MODEL with the protocol of that provider. If there is no such provider the error wraps
 // unknown.
 func OpenSpec[P Based](protocols []P, spec string, opt ProviderOptions, unknown error) (proto P, _ *Client, _ error) {
 	name, of, _ := strings.Cut(spec, ":")
@@ -124,7 +124,7 @@ func Open(p Protocol, model string, opt ProviderOptions) (*Client, error) {
 	return c, nil
 }
 
-// endpoint checks what a client is made from and returns the address that it asks.
+// endpoint checks the parts of a client and returns the address for its requests.
 func endpoint(p Protocol, model string, opt ProviderOptions) (*url.URL, error) {
 	if err := checkModelName(model); err != nil {
 		return nil, err
@@ -142,11 +142,10 @@ func endpoint(p Protocol, model string, opt ProviderOptions) (*url.URL, error) {
 // Model returns the model as the provider calls it.
 func (c *Client) Model() string { return c.model }
 
-// Ask posts body until an answer goes through decode, the failure is a lasting one, or the attempts
-// are used up. The waits between them double from half a second and are never shorter than what
-// the provider asks for. The error of decode is taken for that of a wrong answer: it should wrap
-// ErrAnswer only if it must not be looked through for the key. The error is an *Error, or wraps
-// the cause of ctx.
+// Ask posts body until decode accepts an answer, a failure is permanent, or the attempts are used up. The waits between
+// attempts double from half a second and are never shorter than the provider asks for. An error of decode means a wrong
+// answer; it should wrap ErrAnswer only if it cannot contain the key. The error is an *Error, or wraps the cause of
+// ctx.
 func (c *Client) Ask(ctx context.Context, body []byte, decode func(answer []byte) error) error {
 	for attempt, wait := 1, firstWait; ; attempt, wait = attempt+1, wait*2 {
 		failed := c.attempt(ctx, body, decode)
@@ -190,7 +189,7 @@ func (c *Client) throttle(ctx context.Context) error {
 	return nil
 }
 
-// failure is what one request came to, and how long the provider asks to wait.
+// failure is the outcome of one failed request, and how long the provider asks to wait.
 type failure struct {
 	err   *Error
 	after time.Duration

@@ -53,7 +53,7 @@ func ReadObject(data []byte, field func(name string, value json.RawMessage) erro
 	return nil
 }
 
-// JSONProblem says in words what an end in the middle means.
+// JSONProblem explains an unexpected end of JSON.
 func JSONProblem(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		strings.Contains(err.Error(), "unexpected end of JSON") {
@@ -85,8 +85,8 @@ func Marshal(v any) ([]byte, error) {
 // quotaReason is OpenAI's word for a 429 that no waiting helps.
 const quotaReason = "insufficient_quota"
 
-// problemText reads what providers say of a failure in the member "error" or "message" or "detail":
-// a text, or an object with a "message" and a "code". What is no JSON is what was said.
+// problemText reads a provider's description of a failure from the member "error", "message" or "detail": a text, or an
+// object with a "message" and a "code". An answer that is not JSON is itself the description.
 func problemText(answer []byte) (said, reason string) {
 	var a struct{ Error, Message, Detail any }
 	if json.Unmarshal(answer, &a) != nil {

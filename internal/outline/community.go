@@ -68,7 +68,7 @@ func KeptCommunities(ctx context.Context, r *core.Repo, out ipld.CID) (*communit
 		return nil, err
 	}
 	if rec.Out != out {
-		return nil, fmt.Errorf("%w: %s is of the tree %s, not of %s", store.ErrCorrupt, c, rec.Out, out)
+		return nil, fmt.Errorf("%w: %s has the tree %s, not %s", store.ErrCorrupt, c, rec.Out, out)
 	}
 	p, err := rec.Decode(func(c ipld.CID) ([]byte, error) { return derived.Get(ctx, c) })
 	if errors.Is(err, community.ErrInvalid) {

@@ -31,11 +31,11 @@ type Digests struct {
 	distill.Tree
 	Recipe distill.Recipe
 	Graph  ipld.CID
-	Blocks store.Getter // that has them
+	Blocks store.Getter // the store that has the digests
 	Reader distill.Reader
 	Work   distill.Work // that it took to make them, nothing if they were kept
 	Kept   bool         // whether the repository keeps them
-	Found  bool         // whether they, or those of a commit before, had been kept
+	Found  bool         // whether they, or those of an earlier commit, were stored
 }
 
 // Above returns the digests that a fact is in, the nearest first.
@@ -43,8 +43,9 @@ func (d *Digests) Above(ctx context.Context, id graph.ID) ([]*distill.Digest, er
 	return d.Tree.Above(ctx, d.Blocks, d.Reader, id)
 }
 
-// DigestsKey is the key of the cell that says which derived block has the digests of a graph. It has their form and
-// the rules of the guard in it: what has another form or was made by others is not found, and is collected.
+// DigestsKey is the key of the cell that names the derived block with the digests of a graph. It includes their format
+// and the version of the guard's rules: digests of another format or made by other rules are not found, and are
+// collected.
 func DigestsKey(graph ipld.CID, recipe distill.Recipe) ipld.CID {
 	return DigestsKeyUnder(graph, recipe, guard.Version())
 }
@@ -67,8 +68,8 @@ type DigestOptions struct {
 	Only bool // whether they are made only if some were kept before; if not, Found is false
 }
 
-// Open returns the digests of the snapshot's graph: those that are kept, or else made from those of the
-// nearest commit before that has some. The result is the same either way.
+// Open returns the digests of the snapshot's graph: the stored ones, or else ones computed from those of the nearest
+// earlier commit that has some. The result is the same either way.
 func Open(
 	ctx context.Context, s *core.Snapshot, recipe distill.Recipe, opt DigestOptions,
 ) (*Digests, error) {
@@ -111,7 +112,7 @@ func KeptDigests(
 		return nil, err
 	}
 	if rec.Graph != s.Root || rec.Recipe.Hash() != recipe.Hash() {
-		return nil, fmt.Errorf("%w: %s is of the graph %s, not of %s", store.ErrCorrupt, c, rec.Graph, s.Root)
+		return nil, fmt.Errorf("%w: %s has the graph %s, not %s", store.ErrCorrupt, c, rec.Graph, s.Root)
 	}
 	trees, err := DigestTrees(ctx, r, rec)
 	if err != nil {
@@ -190,7 +191,8 @@ func ReadDigests(ctx context.Context, get store.Getter, c ipld.CID) (*DigestsRec
 	return rec, nil
 }
 
-// makeDigests makes the digests of the snapshot, and keeps them where it may. Its caller holds the lock.
+// makeDigests computes the digests of the snapshot, and stores them if the repository is writable. Its caller holds the
+// lock.
 func makeDigests(
 	ctx context.Context, s *core.Snapshot, recipe distill.Recipe, opt DigestOptions,
 ) (*Digests, error) {
@@ -238,7 +240,7 @@ func keptAgain(ctx context.Context, r *core.Repo, s *state.State, made *Digests)
 	return d, err
 }
 
-// UpdateDigests makes digests from those of another state, nil for none, and writes them and their head.
+// UpdateDigests computes digests from those of another state, nil for none, and writes them and their head.
 func UpdateDigests(
 	ctx context.Context, r *core.Repo, buffer *store.Stage, recipe distill.Recipe, base *Digests, from, to *state.State,
 ) (*Digests, ipld.CID, error) {

@@ -15,8 +15,7 @@ import (
 	"github.com/mnem-project/mnem/internal/view/distill"
 )
 
-// TestDigestsOfOtherRules: digests that were made by other rules of the guard are made anew, and the old ones are
-// collected.
+// TestDigestsOfOtherRules: digests made by other rules of the guard are computed again, and the old ones are collected.
 func TestDigestsOfOtherRules(t *testing.T) {
 	st, by := mem.New(), state.Stamp{Author: "test", Time: 1, Command: []string{"test"}}
 	r, err := care.New(t.Context(), st, by, core.Options{})
@@ -58,6 +57,6 @@ func TestDigestsOfOtherRules(t *testing.T) {
 	r.Digests.Forget()
 	d, err := outline.Open(t.Context(), s, recipe, outline.DigestOptions{Keep: true})
 	if err != nil || d.Found || d.Work.Digests == 0 {
-		t.Errorf("not made anew: %+v, %v", d, err)
+		t.Errorf("not computed again: %+v, %v", d, err)
 	}
 }

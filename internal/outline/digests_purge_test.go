@@ -90,7 +90,7 @@ func TestPurgeWithoutGraph(t *testing.T) {
 	}
 }
 
-// TestPurgeForgedTexts: a text that says it is of a graph which it is not of goes with the next purge.
+// TestPurgeForgedTexts: the next purge erases a text that claims to describe a graph but does not.
 func TestPurgeForgedTexts(t *testing.T) {
 	for name, of := range map[string]func(*core.Snapshot) ipld.CID{
 		"an invented graph": func(*core.Snapshot) ipld.CID { return ipld.Sum(ipld.DagCBOR, []byte("no graph")) },
@@ -128,8 +128,8 @@ func TestPurgeWithoutVersion(t *testing.T) {
 	}
 }
 
-// TestPurgeOtherGraph: a text that says it is of a graph without the node, and has the source of a digest with it,
-// goes with the node; those of other graphs stay.
+// TestPurgeOtherGraph: a text claims a graph without the node but has the source of a digest with it. It is erased with
+// the node; those of other graphs stay.
 func TestPurgeOtherGraph(t *testing.T) {
 	r, st := repokit.OverMem(t)
 	without := repokit.Lines(t, r, projects(5)).Graph
@@ -145,7 +145,7 @@ func TestPurgeOtherGraph(t *testing.T) {
 	}
 }
 
-// TestAcceptErasesTexts: what was written here of a node goes with it when another repository's purge is accepted.
+// TestAcceptErasesTexts: accepting another repository's purge of a node also erases texts written here about it.
 func TestAcceptErasesTexts(t *testing.T) {
 	from, _ := repokit.OverMem(t)
 	repokit.Lines(t, from, projects(20))

@@ -103,7 +103,7 @@ func TestDigestsAreKept(t *testing.T) {
 	repokit.CheckClean(t, r)
 }
 
-// TestDigestsSeeMarks: what a mark hides is in no digest, and comes back with it.
+// TestDigestsSeeMarks: hidden nodes are in no digest, and return when the mark is removed.
 func TestDigestsSeeMarks(t *testing.T) {
 	r, _ := repokit.OverMem(t)
 	repokit.Lines(t, r, projects(30))
@@ -179,7 +179,7 @@ func TestDigestsAreCollected(t *testing.T) {
 	repokit.CheckClean(t, r)
 }
 
-// TestDamagedDigests: damage is named, and a repair makes them anew.
+// TestDamagedDigests: damage is reported, and a repair computes the digests again.
 func TestDamagedDigests(t *testing.T) {
 	st := mem.New()
 	r, err := care.New(t.Context(), st, repokit.By, core.Options{})

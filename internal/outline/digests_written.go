@@ -26,16 +26,17 @@ type DigestText struct {
 	Model  string
 }
 
-// DigestTextsResult tells what a write of texts did.
+// DigestTextsResult describes a write of texts.
 type DigestTextsResult struct {
 	core.CommitResult
 	// Dropped are texts of digests that the commit does not have any more.
 	Dropped int
-	// Refused are those of WriteDigestsThatFit that were not kept, by their index.
+	// Refused are the errors of texts that WriteDigestsThatFit left out, by index.
 	Refused map[int]error
 }
 
-// DigestSourceError is returned when a text is for a digest whose source changed, or that no longer exists. errors.Is(err, state.ErrConflict) holds.
+// DigestSourceError is returned when a text is for a digest whose source changed, or that no longer exists.
+// errors.Is(err, state.ErrConflict) holds.
 type DigestSourceError struct {
 	Name string
 	Want distill.Source
@@ -54,17 +55,18 @@ func (e *DigestSourceError) Error() string {
 // Is reports whether target is state.ErrConflict.
 func (e *DigestSourceError) Is(target error) bool { return target == state.ErrConflict }
 
-// WriteDigests keeps texts of digests in one commit, each in place of one of the same source, and drops those
-// whose digests, by the same recipe, the branch no longer has. It returns a *DigestSourceError if a digest does
-// not have the source that its text names, and refuses what looks like a credential with a *state.SecretError. All or nothing.
+// WriteDigests stores texts of digests in one commit, each in place of one of the same source, and drops those whose
+// digests, by the same recipe, the branch no longer has. It returns a *DigestSourceError if a digest does not have the
+// source that its text names, and refuses texts that resemble a credential with a *state.SecretError. It writes all
+// texts or none.
 func WriteDigests(
 	ctx context.Context, r *core.Repo, recipe distill.Recipe, texts []DigestText, opt core.CommitOptions,
 ) (*DigestTextsResult, error) {
 	return writeDigests(ctx, r, recipe, texts, opt, false)
 }
 
-// WriteDigestsThatFit is WriteDigests for texts that do not need each other: one whose digest is of something else by
-// now, or that was erased, is left out and told of in Refused.
+// WriteDigestsThatFit is WriteDigests for texts that do not depend on each other: a text whose digest's source changed
+// or was erased is left out and reported in Refused.
 func WriteDigestsThatFit(
 	ctx context.Context, r *core.Repo, recipe distill.Recipe, texts []DigestText, opt core.CommitOptions,
 ) (*DigestTextsResult, error) {
@@ -114,7 +116,7 @@ func writeDigests(
 	return res, nil
 }
 
-// Check returns the error with which a write of the text alone would be refused, whatever the repository has.
+// Check returns the error with which a write of the text alone would be refused in any repository.
 func (d DigestText) Check(opt state.SecretOptions) error {
 	l := state.SecretLog{Opt: opt}
 	if err := d.check(&l); err != nil {
@@ -157,8 +159,8 @@ func writeText(ctx context.Context, t *core.Tx, d *Digests, at *state.State, one
 	return prolly.Edit{Key: one.Source[:], Value: ipld.AppendLink(nil, c)}, err
 }
 
-// writeTexts returns the tree of texts with new ones, and without those of digests that are not there. What must not
-// be kept is left out and noted in refused, if that is not nil.
+// writeTexts returns the tree of texts with new ones added, and without texts whose digests do not exist. Texts that
+// must not be stored are left out and recorded in refused, if that is not nil.
 func writeTexts(
 	ctx context.Context, t *core.Tx, d *Digests, at *state.State, texts []DigestText, refused map[int]error,
 ) (*prolly.Map, int, error) {
@@ -205,7 +207,7 @@ func writeTexts(
 	return tree, dropped, err
 }
 
-// source returns that of a digest, zeros for none.
+// source returns the source of a digest, zeros for none.
 func (d *Digests) source(ctx context.Context, scope graph.ID, label string) (distill.Source, error) {
 	one, _, err := d.Find(ctx, d.Blocks, scope, label)
 	if err != nil || one == nil {
@@ -214,9 +216,9 @@ func (d *Digests) source(ctx context.Context, scope graph.ID, label string) (dis
 	return one.Source, nil
 }
 
-// ReadDigestText returns the text that a model wrote of what a source is the hash of, nil for none and for one that
-// was erased: so it is never of anything else. One that may hold a credential by the rules of this program is
-// refused, and not returned.
+// ReadDigestText returns the text that a model wrote for a source, nil if there is none or it was erased. The source is
+// a hash of the text's input, so the text always belongs to it. A text that may hold a credential by the current rules
+// is refused, and not returned.
 func ReadDigestText(
 	ctx context.Context, s *core.Snapshot, source distill.Source,
 ) (w *distill.Written, refused bool, err error) {
@@ -236,16 +238,16 @@ func ReadDigestText(
 	return w, false, nil
 }
 
-// GoneFrom is a graph that texts were written of, with the nodes whose version there is erased. The purged nodes are
-// looked up once per graph, however many texts were written of it.
+// GoneFrom lists the nodes of a graph whose version there is erased, for the texts written about that graph. They are
+// looked up once per graph.
 type GoneFrom struct {
 	At  *state.State
 	Ids []graph.ID
 	Err error // why that cannot be told
 }
 
-// Untold reports whether an error is of a block that was erased, is not here, or is not what leads to it says: what
-// a text was made of cannot be told then.
+// Untold reports whether an error says that a block was erased, is missing or is damaged: then the input of a text is
+// unknown.
 func Untold(err error) bool {
 	return errors.Is(err, store.ErrRedacted) || errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCorrupt)
 }

@@ -59,7 +59,7 @@ func textOf(t testing.TB, s *core.Snapshot, key string) string {
 	return w.Text
 }
 
-// TestWrittenTexts: a text is kept while what it is of is the same, comes back with that, and is no fact.
+// TestWrittenTexts: a text is kept while its source is the same, returns with the source, and is no fact.
 func TestWrittenTexts(t *testing.T) {
 	r, _ := repokit.OverMem(t)
 	repokit.Lines(t, r, projects(30))
@@ -180,7 +180,7 @@ func TestWrittenTextsMerge(t *testing.T) {
 	}
 }
 
-// TestWrittenTextsTravel: a pack has the texts, and a pack of what is new those that are new.
+// TestWrittenTextsTravel: a pack has the texts, and an incremental pack has the new ones.
 func TestWrittenTextsTravel(t *testing.T) {
 	from, to := repokit.OpenMem(t), repokit.OpenMem(t)
 	repokit.Lines(t, from, projects(20))
@@ -212,7 +212,7 @@ func TestWrittenTextsTravel(t *testing.T) {
 	}
 }
 
-// TestPurgeErasesTexts: what a model wrote of a node goes with it from all commits, and nothing else does.
+// TestPurgeErasesTexts: a purge of a node erases the texts about it from all commits, and nothing else.
 func TestPurgeErasesTexts(t *testing.T) {
 	r, st := repokit.OverMem(t)
 	repokit.Lines(t, r, projects(40))
@@ -254,7 +254,7 @@ func TestPurgeErasesTexts(t *testing.T) {
 	repokit.CheckClean(t, r)
 }
 
-// TestPurgeErasesTextsOfText: a text that holds what is purged goes, and one of a node that did.
+// TestPurgeErasesTextsOfText: a purge erases texts that contain the purged text, and texts about an erased node.
 func TestPurgeErasesTextsOfText(t *testing.T) {
 	r, _ := repokit.OverMem(t)
 	repokit.Lines(t, r, projects(20)+`{"node":{"key":"s","type":"Task","summary":"The wine cellar code is 7741-blue."}}`+"\n"+
@@ -293,7 +293,7 @@ func TestWrittenTextsAreTouched(t *testing.T) {
 	}
 }
 
-// TestWrittenTextsThatFit: of texts that do not need each other those that can be kept are, and the rest is told of.
+// TestWrittenTextsThatFit: of texts that do not depend on each other, valid ones are stored and the others reported.
 func TestWrittenTextsThatFit(t *testing.T) {
 	r, _ := repokit.OverMem(t)
 	repokit.Lines(t, r, projects(20))
@@ -323,7 +323,7 @@ func TestWrittenTextsThatFit(t *testing.T) {
 	}
 }
 
-// TestWrittenTextsReportModel: what a merge and a file bring is looked at in the name of the model too.
+// TestWrittenTextsReportModel: the guard also checks the model's name in merges and imported files.
 func TestWrittenTextsReportModel(t *testing.T) {
 	r, to := repokit.OpenMem(t), repokit.OpenMem(t)
 	repokit.Lines(t, r, projects(12))

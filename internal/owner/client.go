@@ -58,12 +58,12 @@ type Client struct {
 	build, owner Build
 }
 
-// Owner is what the owner says of itself, and PID its process.
+// Owner returns the owner's description of itself and its process id.
 func (c *Client) Owner() (as Build, pid int) { return c.owner, c.pid }
 
-// Dial connects to the socket of an owner whose process is pid, greets it within wait, and has it
-// show that it holds the .mnem directory dir. It returns a *SkewError, an error that wraps ErrPeer,
-// ErrSilent or ErrElsewhere, or another one if nobody listens there. build names this program.
+// Dial connects to the socket of an owner whose process is pid, does the handshake within wait, and has the owner prove
+// that it holds the .mnem directory dir. It returns a *SkewError, an error that wraps ErrPeer, ErrSilent or
+// ErrElsewhere, or another error if no process listens there. build names this program.
 func Dial(socket, dir, build string, pid int, wait time.Duration) (*Client, error) {
 	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: socket, Net: "unix"})
 	if errors.Is(err, syscall.EAGAIN) {
@@ -122,7 +122,7 @@ func (c *Client) claim(claim string) (bool, error) {
 func newRequest(method, path string, body io.Reader) *http.Request {
 	r, err := http.NewRequestWithContext(context.Background(), method, "http://owner"+path, body)
 	if err != nil {
-		panic(err) // paths and methods are those of this package
+		panic(err) // this package supplies the paths and methods
 	}
 	return r
 }

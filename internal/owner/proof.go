@@ -29,7 +29,7 @@ const (
 // whatever its path names later, and its inode is not used again.
 type holding struct {
 	root     *os.Root
-	identity string // "" if the system tells none
+	identity string // "" if the system has none
 }
 
 func hold(dir string) (*holding, error) {
@@ -53,7 +53,7 @@ func (h *holding) sweep() {
 	if err != nil {
 		return
 	}
-	names, _ := dir.Readdirnames(-1) // what is not swept now is swept by a later owner
+	names, _ := dir.Readdirnames(-1) // a later owner sweeps the rest
 	_ = dir.Close()
 	for _, name := range names {
 		if strings.HasPrefix(name, proofPrefix) {
@@ -77,9 +77,9 @@ func (h *holding) proves(claim url.Values) bool {
 
 func identityOf(device, inode uint64) string { return fmt.Sprintf("%x-%x", device, inode) }
 
-// prove makes sure that the owner holds the .mnem directory dir, or returns ErrElsewhere. Device and
-// inode are the fast way, which says no where both ends reach one directory by different file
-// systems; a random value that only a process with this very directory can see always tells.
+// prove makes sure that the owner holds the .mnem directory dir, or returns ErrElsewhere. Comparing device and inode is
+// fast but fails if both processes reach one directory through different file systems. Then a file with a random name
+// decides: only a process with this very directory can see it.
 func (c *Client) prove(dir string) error {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -96,9 +96,9 @@ func (c *Client) prove(dir string) error {
 	path := filepath.Join(dir, proofPrefix+text)
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, socketMode)
 	if err != nil {
-		return fmt.Errorf("%w, as far as can be told: %w", ErrElsewhere, err)
+		return fmt.Errorf("%w, or it cannot be checked: %w", ErrElsewhere, err)
 	}
-	defer func() { _ = os.Remove(path) }() // what is left of it a later owner removes
+	defer func() { _ = os.Remove(path) }() // if this fails, a later owner removes it
 	if err := f.Close(); err != nil {
 		return err
 	}

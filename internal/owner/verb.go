@@ -12,18 +12,18 @@ import (
 	"github.com/mnem-project/mnem/internal/base/httpd"
 )
 
-// Asker is what a process that asks for a verb gives and takes.
+// Asker holds the inputs and outputs of a process that asks for a verb.
 type Asker struct {
 	Inputs []io.Reader // sent whole, in this order
-	// File takes what the verb writes to a file.
+	// File receives the output that the verb writes to a file.
 	File io.Writer
 	// Tell receives the owner's messages for standard error.
 	Tell func(data []byte)
 }
 
-// Ask has the owner run a verb, has read read what it answers, and returns its result when it ends; the
-// end of ctx interrupts it. A *LostError says that the owner ended first; another error is that of an input or of read.
-// The client is used up.
+// Ask has the owner run a verb, passes the answer to read, and returns the verb's result when it ends. The end of ctx
+// interrupts the verb. A *LostError says that the owner ended first; other errors come from an input or from read. The
+// client cannot be used again.
 func (c *Client) Ask(
 	ctx context.Context, request []byte, by Asker, read func(io.Reader) error,
 ) ([]byte, error) {
@@ -126,7 +126,7 @@ func (a *asking) lost(err error) error {
 	return &LostError{Clean: a.clean && !a.writes, Writes: a.writes, Err: err}
 }
 
-// Read reads what the verb answers, and follows the records that come between.
+// Read reads the verb's answer, and handles the other records between its parts.
 func (a *asking) Read(p []byte) (int, error) {
 	for len(a.rest) == 0 {
 		if a.ended != nil {
@@ -160,7 +160,7 @@ func (a *asking) follow(k kind, data []byte) error {
 			_ = a.conn.CloseWrite() // nothing can be written any more
 		}
 	case kindTell:
-		if a.printErr == nil && a.fileErr == nil { // else it tells that it is interrupted
+		if a.printErr == nil && a.fileErr == nil { // otherwise it reports the interruption
 			a.by.Tell(data)
 		}
 	case kindWrites:

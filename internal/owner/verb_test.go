@@ -35,7 +35,7 @@ func taking(run func(ctx context.Context, v *Verb, inputs []string) VerbResult) 
 	}
 }
 
-// TestVerbGoesThere has a verb read two inputs, tell something, and answer, for another build.
+// TestVerbGoesThere has a verb of another build read two inputs, send a message, and answer.
 func TestVerbGoesThere(t *testing.T) {
 	long := strings.Repeat("0123456789", 50_000)
 	h := host(t, taking(func(_ context.Context, v *Verb, inputs []string) VerbResult {
@@ -111,7 +111,7 @@ func TestVerbErrors(t *testing.T) {
 	}
 }
 
-// TestVerbLost says what is known of a verb whose owner ends, or has the repository no more.
+// TestVerbLost checks the report about a verb whose owner ended, or no longer has the repository.
 func TestVerbLost(t *testing.T) {
 	for _, tt := range []struct {
 		name          string

@@ -31,7 +31,7 @@ const (
 // ErrProtocol is returned when the other end sends something that is not part of this protocol.
 var ErrProtocol = errors.New("not what this protocol sends")
 
-// Build is what an end says of itself: its name and the protocols that it speaks.
+// Build is an end's description of itself: its name and the protocols that it speaks.
 type Build struct {
 	Name   string `json:"build"`
 	Oldest int    `json:"oldest"`

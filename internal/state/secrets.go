@@ -41,8 +41,8 @@ type SecretFinding struct {
 	Item  string `json:"item" shape:"null"` // the item it is in, or the CID of a block, if no line is known
 }
 
-// Where formats the place of the finding.
-func (f SecretFinding) Where() string {
+// At formats the place of the finding.
+func (f SecretFinding) At() string {
 	switch {
 	case f.Line > 0 && f.File != "":
 		return fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.Field)

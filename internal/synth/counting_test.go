@@ -9,9 +9,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// work is what was read from a store and written to it. Bytes are those of the blocks: what the
-// store makes of them on disk is not in it, nor are keys.
-// Syncs are commits of the head, each of which makes the store durable once.
+// work counts the accesses to a store. Bytes count blocks alone, without keys and without the store's own
+// format on disk. Syncs are commits of the head; each makes the store durable once.
 type work struct{ BlocksRead, BytesRead, BlocksWritten, BytesWritten, Syncs int64 }
 
 // counter counts. Safe for concurrent use.
@@ -110,7 +109,7 @@ func (b countedBlocks) Put(ctx context.Context, blocks ...store.Block) error {
 	return b.Blocks.Put(ctx, blocks...)
 }
 
-// countedDerived counts blocks; store.Derived beside them would have two methods of each name.
+// countedDerived counts blocks. It cannot embed store.Derived as well, since both have methods of the same names.
 type countedDerived struct {
 	cells
 	countedBlocks

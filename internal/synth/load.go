@@ -17,13 +17,13 @@ const loadBatch = 1000
 type LoadOptions struct {
 	Author  string
 	Facts   int // that are remembered in batches
-	Commits int // further facts, each remembered in a commit of its own
+	Commits int // further facts, each in its own commit
 	// Progress, if given, is called after each write on the calling goroutine.
 	Progress func(what string, done, total int)
 }
 
-// Load fills a repository as agents do over time: each fact has a time of its own, and the last ones are commits of
-// one fact. Tables, indexes and history then have the shape of a memory that grew.
+// Load fills a repository as agents do over time: each fact has its own time, and the last ones are commits of one
+// fact. Tables, indexes and history then have the shape of a memory that grew.
 func (s *Synth) Load(ctx context.Context, r *core.Repo, opt LoadOptions) error {
 	m, total := remember.New(r), opt.Facts+opt.Commits
 	for done := 0; done < total; {
@@ -56,7 +56,7 @@ func (s *Synth) Remember(ctx context.Context, m *remember.Writer, author string,
 	return nil
 }
 
-// Stamp is that of a command before anything was remembered.
+// Stamp returns the stamp of a command before the first memory.
 func Stamp(author, command string) state.Stamp {
 	return state.Stamp{Author: author, Time: firstTime, Command: []string{command}}
 }
@@ -64,7 +64,7 @@ func Stamp(author, command string) state.Stamp {
 // factTime is when the ith node or fact was made.
 func factTime(i int) graph.Time { return firstTime + graph.Time(i)*nodeSeconds*1_000_000 }
 
-// Fact returns a sentence as agents write them, with names and numbers of its own among words that many have.
+// Fact returns a sentence as agents write them, with unique names and numbers among common words.
 func (s *Synth) Fact(i int) string {
 	r := newSource(s.Seed, kindFact, uint64(i))
 	word := func() string { return s.words[100+r.zipf(200)] }

@@ -22,7 +22,7 @@ func (s *source) next() uint64 {
 	return z ^ z>>31
 }
 
-// below returns a number from 0 to n - 1. What it is off from even is less than n in 2^64.
+// below returns a number from 0 to n - 1. Its deviation from a uniform distribution is less than n in 2^64.
 func (s *source) below(n int) int {
 	hi, _ := bits.Mul64(s.next(), uint64(n))
 	return int(hi)
@@ -44,9 +44,8 @@ func (s *source) zipf(n int) int {
 	}
 }
 
-// early returns a number from 0 to n - 1 with a density that falls with its square root. Where
-// each number in turn picks among those before it, the picks of one are spread like links of the
-// web: P(more than k) falls with k^-2.
+// early returns a number from 0 to n - 1 with a density that falls with its square root. If each number in turn picks
+// among those before it, the picks of one are distributed like links of the web: P(more than k) falls with k^-2.
 func (s *source) early(n int) int {
 	u := s.next()
 	square, _ := bits.Mul64(u, u)

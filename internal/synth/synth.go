@@ -14,7 +14,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Bounds of what is made up.
+// Bounds of the generated memory.
 const (
 	MaxNodes = 10_000_000
 	MaxDims  = 4096
@@ -32,7 +32,7 @@ const (
 	nodeSeconds     = 97 // between nodes
 )
 
-// What a source is for.
+// Streams of random numbers.
 const (
 	kindNode = iota + 1
 	kindEdge
@@ -185,7 +185,7 @@ func (s *Synth) EdgesOf(i int) []*graph.EdgeChange {
 	return list
 }
 
-// vector returns a node's vector, its cluster's centre and what is its own.
+// vector returns a node's vector, the sum of its cluster's centre and its own offset.
 func (s *Synth) vector(i int) []int {
 	r := newSource(s.Seed, kindVector, uint64(i))
 	cluster := r.early(i/nodesPerCluster + 1)
@@ -219,7 +219,7 @@ func floats(v []int) []float64 {
 	return out
 }
 
-// Question is what is asked, in words of a node and with a vector near its own.
+// Question asks for a node with some of its words and a vector near its own.
 type Question struct {
 	Node   int
 	Text   string

@@ -29,7 +29,7 @@ const slackOfAllocations = 10
 // job is a verb whose work is counted.
 type job struct {
 	name  string
-	slack int64 // parts of a hundred by which its reads may differ
+	slack int64 // percent by which its reads may differ
 	// first is done before anything is counted; nil for nothing. It leaves caches as it filled them.
 	first func(*testing.T, *core.Repo)
 	do    func(*testing.T, *core.Repo)
@@ -49,7 +49,7 @@ func newest(t *testing.T, r *core.Repo) *core.Snapshot {
 	return s
 }
 
-// jobs lists the main verbs on a memory, in the order in which they are done. What reads comes first.
+// jobs lists the main verbs on a memory, in the order in which they run. Reading verbs come first.
 func (w *world) jobs() []job {
 	question := func(i int) func(*testing.T, *core.Repo) {
 		return func(t *testing.T, r *core.Repo) {
@@ -177,25 +177,25 @@ func (w *world) count(t *testing.T, st store.Store, j job) (work, int64) {
 	return did, int64(after.Mallocs - before.Mallocs)
 }
 
-// workFile holds what the main verbs read, write and allocate.
+// workFile holds the reads, writes and allocations of the main verbs.
 const workFile = "testdata/work.txt"
 
-// verb is a row of it.
+// verb is a row of workFile.
 type verb struct {
 	name  string
 	nodes int
 }
 
-// TestWork compares the work of the main verbs in memories of two sizes with what is written down: blocks and bytes
-// read and written and syncs are exact, allocations within slackOfAllocations. More is a regress, and less
-// is written down: MNEM_REWRITE=1 go test ./internal/synth -run 'TestWork$'
+// TestWork compares the work of the main verbs in memories of two sizes with workFile: blocks and bytes read and
+// written and syncs must be equal, allocations within slackOfAllocations. More is a regression. After an improvement,
+// update the file: MNEM_REWRITE=1 go test ./internal/synth -run 'TestWork$'
 func TestWork(t *testing.T) {
 	effort.Alone(t)
-	was := runtime.GOMAXPROCS(1) // allocations of goroutines beside are nobody's
+	was := runtime.GOMAXPROCS(1) // allocations of other goroutines would count too
 	defer runtime.GOMAXPROCS(was)
 	rewrite := os.Getenv("MNEM_REWRITE") != ""
 	old := readWork(t, rewrite)
-	workOf(t, 200, func(job, []int64) {}) // makes what a process makes once
+	workOf(t, 200, func(job, []int64) {}) // fills what a process allocates once
 	var out strings.Builder
 	fmt.Fprintf(&out, "%-22s %6s %7s %10s %8s %9s %6s %9s\n", "verb", "nodes", "read", "bytes", "written", "bytes",
 		"syncs", "allocated")
@@ -224,7 +224,7 @@ func TestWork(t *testing.T) {
 	}
 }
 
-// readWork reads what is written down, nothing where it is written anew.
+// readWork reads workFile, nothing if it is being rewritten.
 func readWork(t *testing.T, rewrite bool) map[verb][]int64 {
 	t.Helper()
 	if rewrite {
@@ -248,7 +248,7 @@ func readWork(t *testing.T, rewrite bool) map[verb][]int64 {
 	return rows
 }
 
-// workOf does all jobs in a memory of so many nodes and tells of each what it cost.
+// workOf does all jobs in a memory of some nodes and passes the cost of each to tell.
 func workOf(t *testing.T, nodes int, tell func(job, []int64)) {
 	t.Helper()
 	w := &world{Synth: New(1, nodes, 0, 0)}
@@ -273,7 +273,7 @@ func (w *world) one() state.Changes {
 	}
 }
 
-// near reports whether values are within some parts of a hundred of others.
+// near reports whether values differ from others by at most slack percent.
 func near(got, want []int64, slack int64) bool {
 	for i := range got {
 		if d := 100 * (got[i] - want[i]); max(d, -d) > slack*want[i] {

@@ -29,8 +29,7 @@ func WriteFile(fs vfs.FS, name string, b []byte) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// Files returns the files in a directory and in those below it, in no order that means anything. A
-// file that is removed meanwhile is none.
+// Files returns the files in a directory and below it, in any order. It skips files that are removed while it reads.
 func Files(fs vfs.FS, dir string) ([]string, error) {
 	names, err := fs.List(dir)
 	if err != nil {

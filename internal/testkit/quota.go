@@ -8,7 +8,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// quotaPage is what the size of a file is rounded up to, as by file systems in memory.
+// quotaPage is the unit to which the size of a file is rounded up, as file systems in memory do.
 const quotaPage = 4096
 
 // QuotaFS is a file system whose files together take no more than so many bytes: a write beyond that is

@@ -8,11 +8,10 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Tamper is a store that answers Get and Iterate as a lying disk would: Lie, if it is given, is
-// asked about every block read, facts and derived, and what it returns is what the caller gets; a
-// block it returns an error for is not iterated over. The blocks stay as they are, and nothing
-// verifies what Lie returns. Safe for concurrent use as long as
-// nobody sets Lie meanwhile and Lie is.
+// Tamper is a store whose Get and Iterate behave like a lying disk: if Lie is set, it is called with every block read,
+// facts and derived, and its result goes to the caller; Iterate skips a block for which it returns an error. The stored
+// blocks do not change, and the result of Lie is not verified. Safe for concurrent use if Lie is, and if Lie is not set
+// at the same time.
 type Tamper struct {
 	store.Store
 	Lie func(c ipld.CID, data []byte) ([]byte, error)
@@ -22,7 +21,7 @@ type Tamper struct {
 	seen map[ipld.CID]bool
 }
 
-// NewTamper returns a store over another that tells the truth as yet.
+// NewTamper returns a store that does not lie yet.
 func NewTamper(s store.Store) *Tamper {
 	return &Tamper{Store: s, seen: make(map[ipld.CID]bool)}
 }
@@ -40,7 +39,7 @@ func (t *Tamper) Close() error { return nil }
 // Facts returns the facts, through Lie.
 func (t *Tamper) Facts() store.Blocks { return tampered{t.Store.Facts(), t} }
 
-// Derived returns what is derived, through Lie.
+// Derived returns the derived data, through Lie.
 func (t *Tamper) Derived() store.Derived {
 	d := t.Store.Derived()
 	return tamperedDerived{d, tampered{d, t}}
@@ -68,7 +67,7 @@ func (b tampered) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
 	return data, nil
 }
 
-// Iterate calls fn with the blocks through Lie. It does not note what it reads.
+// Iterate calls fn with the blocks through Lie. It does not count as reading.
 func (b tampered) Iterate(
 	ctx context.Context, from ipld.CID, fn func(store.Block) error,
 ) error {

@@ -1,5 +1,5 @@
-// Package demo holds the sample memory that 'mnem demo' shows: seven weeks of an invented team. See
-// README.md beside it.
+// Package demo holds the sample memory that 'mnem demo' shows: seven weeks of an invented team. See README.md in this
+// directory.
 package demo
 
 import _ "embed"
@@ -9,7 +9,7 @@ import _ "embed"
 //go:embed memory.jsonl
 var Memory string
 
-// Change is a later change of it, to be applied on top.
+// Change is a later change, to apply on top.
 //
 //go:embed change.jsonl
 var Change string

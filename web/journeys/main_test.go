@@ -53,7 +53,7 @@ func run(m *testing.M) int {
 		chromedp.Flag("disable-dev-shm-usage", true))
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
 	defer cancel()
-	all, end := chromedp.NewContext(ctx) // one browser, a context of its own for each test
+	all, end := chromedp.NewContext(ctx) // one browser, with a separate context for each test
 	defer end()
 	if err := chromedp.Do(all); err != nil {
 		fmt.Fprintln(os.Stderr, "chromium:", err)
@@ -144,13 +144,13 @@ func (m *memory) stop() {
 	m.cmd = nil
 }
 
-// tab is a page in a browser of its own.
+// tab is a page in its own browser context.
 type tab struct {
 	t    *testing.T
 	ctx  context.Context
 	mu   sync.Mutex
-	bad  []string // what the page complained about
-	okay []string // what it may complain about
+	bad  []string // the page's complaints
+	okay []string // complaints that are expected
 }
 
 // open opens a browser that knows nothing yet.
@@ -187,7 +187,7 @@ func (b *tab) may(said string) bool {
 	return false
 }
 
-// listen keeps what the page complains about: errors of scripts, and what its policy refused.
+// listen records the page's complaints: script errors, and resources that its policy refused.
 func (b *tab) listen() {
 	thrown, logged := chromedp.Events(b.ctx, runtime.ExceptionThrown), chromedp.Events(b.ctx, log.EntryAdded)
 	go func() {
@@ -295,11 +295,11 @@ func (b *tab) run(script string) {
 	b.do(chromedp.Evaluate[chromedp.Void](script))
 }
 
-// click clicks on the first thing of a selector that has a text.
+// click clicks on the first element of a selector that has a text.
 func (b *tab) click(selector, text string) {
 	b.t.Helper()
 	find := fmt.Sprintf("[...document.querySelectorAll(%q)].find((e) => e.textContent.includes(%q))", selector, text)
-	b.wait("((e) => e && !e.disabled && (e.click(), true))(" + find + ")") // at once: the page may draw anew between
+	b.wait("((e) => e && !e.disabled && (e.click(), true))(" + find + ")") // in one step: the page may redraw in between
 }
 
 // shot keeps a picture of the page where SHOTS names a directory.

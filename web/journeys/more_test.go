@@ -26,7 +26,7 @@ func (m *memory) named(summary string) string {
 	return ""
 }
 
-// TestCopyAsPrompt copies what an agent would be given, item by item.
+// TestCopyAsPrompt copies the text that an agent would get, item by item.
 func TestCopyAsPrompt(t *testing.T) {
 	b := inside(t, demo(t))
 	b.at("#/search?q=who+leads+infra&limit=3")
@@ -40,7 +40,7 @@ func TestCopyAsPrompt(t *testing.T) {
 	}
 }
 
-// TestBudget gives a question few tokens: what has no room is named.
+// TestBudget gives a question few tokens: items that do not fit are named.
 func TestBudget(t *testing.T) {
 	b := inside(t, demo(t))
 	b.at("#/search?q=winter+launch&limit=20")
@@ -144,7 +144,7 @@ func TestCompareBackwards(t *testing.T) {
 	b.wait("document.querySelector('[role=alert]').innerText.includes('nothing')")
 }
 
-// TestReplayPurged purges what was given: the replay says so.
+// TestReplayPurged purges a node of an answer: the replay reports it.
 func TestReplayPurged(t *testing.T) {
 	m := small(t)
 	m.mnem("session", "start", "night")
@@ -180,7 +180,7 @@ func TestBrowse(t *testing.T) {
 	}
 }
 
-// TestDirections shows Hebrew from right to left beside English, and cuts Chinese by character in a difference.
+// TestDirections shows Hebrew from right to left next to English, and divides Chinese by character in a difference.
 func TestDirections(t *testing.T) {
 	m := empty(t)
 	m.mnem("add", "--set", "he", "--type", "Note", "summary=\u05e9\u05dc\u05d5\u05dd \u05e2\u05d5\u05dc\u05dd",
@@ -220,13 +220,13 @@ func TestTokenWrites(t *testing.T) {
 	b.reads("enter a token")
 }
 
-// TestLiveKeepsThePlace reads on while memories are added: what is open stays open, and nothing moves.
+// TestLiveKeepsThePlace reads on while memories are added: open items stay open, and nothing moves.
 func TestLiveKeepsThePlace(t *testing.T) {
 	m := demo(t)
 	b := inside(t, m)
 	b.at("#/search?q=who+leads+infra&floor=rest")
 	b.wait("document.querySelectorAll('.card').length > 5")
-	// Cards grow until their nodes came, each by a request of its own.
+	// Cards grow until their nodes have arrived, each by its own request.
 	b.wait("[...document.querySelectorAll('.card')].every((c) => c.querySelector('header time'))")
 	b.run("document.querySelectorAll('.card details')[2].open = true")
 	b.wait("scrollTo(0, 300), scrollY > 200")
@@ -234,7 +234,7 @@ func TestLiveKeepsThePlace(t *testing.T) {
 	m.mnem("remember", "Zoe keeps the lighthouse")
 	other := b.other()
 	other.visit(strings.Split(m.url, "#")[0])
-	other.reads("219 memories") // the first tab was told before this one read
+	other.reads("219 memories") // the first tab got the event before this one read
 	b.wait("kept.isConnected && kept.open && Math.abs(kept.getBoundingClientRect().top - top1) < 60")
 }
 

@@ -271,7 +271,7 @@ func TestLongText(t *testing.T) {
 	}
 }
 
-// TestTwoTabs undoes in one tab what the other one shows.
+// TestTwoTabs undoes in one tab a change that the other one shows.
 func TestTwoTabs(t *testing.T) {
 	m := demo(t)
 	b := inside(t, m, "--write")
@@ -286,8 +286,8 @@ func TestTwoTabs(t *testing.T) {
 	b.reads("Login required")
 }
 
-// TestRefusedWrites does again what was not undone, marks where the policy of the memory says no, and asks for
-// what is not there.
+// TestRefusedWrites redoes a change that was not undone, marks a memory although its policy forbids it, and asks for a
+// memory that does not exist.
 func TestRefusedWrites(t *testing.T) {
 	m := demo(t)
 	policy := filepath.Join(m.dir, ".mnem", "policy.json")
@@ -310,7 +310,7 @@ func TestRefusedWrites(t *testing.T) {
 	b.reads("nothing-of-this-name")
 }
 
-// TestManyTabs opens more tabs than a browser has connections to one server: all are told what happens.
+// TestManyTabs opens more tabs than a browser has connections to one server: all get the events.
 func TestManyTabs(t *testing.T) {
 	m := demo(t)
 	first := inside(t, m)
@@ -348,7 +348,7 @@ func TestKeyboard(t *testing.T) {
 	b.wait("document.activeElement.id === 'main'")
 }
 
-// TestAccessible looks at every page with axe-core, where AXE names its file.
+// TestAccessible checks every page with axe-core; AXE names its file.
 func TestAccessible(t *testing.T) {
 	path := os.Getenv("AXE")
 	if path == "" {
@@ -379,7 +379,7 @@ func TestAccessible(t *testing.T) {
 			b.run("document.querySelector('dialog').showModal()")
 		}
 		b.run("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
-		time.Sleep(500 * time.Millisecond) // for what is asked for then
+		time.Sleep(500 * time.Millisecond) // for the requests that follow
 		b.run(string(axe))
 		b.run("window.said = null; axe.run().then((r) => { window.said = r.violations.map((v) => " +
 			"`${v.id}: ${v.help}: ` + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 200)).join(' | ')); })")

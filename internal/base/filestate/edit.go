@@ -30,7 +30,7 @@ var (
 
 // EditOptions configure Edit.
 type EditOptions struct {
-	// Limit is the file's largest size in bytes; Edit reads no more.
+	// Limit is the file's largest size in bytes; Edit reads only up to it.
 	Limit int64
 	// KeepMode keeps the mode of an existing file: it belongs to another program. Otherwise it becomes 0600.
 	KeepMode bool

@@ -11,7 +11,7 @@
 // Log2 is normative: a second implementation must give the same bits, including the truncations.
 // All values are unsigned 64-bit integers, shifts to the right truncate.
 //
-//  1. L(0) = 0, by definition. (It never arises from the ranking formulas, where x >= 1.)
+//  1. L(0) = 0, by definition. (The ranking formulas never need it: they have x >= 1.)
 //  2. e = position of the highest set bit of x, counted from 0.
 //  3. m = x shifted so that 2^31 <= m < 2^32: x >> (e-31) when e >= 31, else x << (31-e).
 //  4. r = e * 2^16.

@@ -95,7 +95,7 @@ func (m *mapper[In, Out]) work(j *job[In, Out]) {
 	j.result <- m.fn(j.in)
 }
 
-// submit passes an item to the goroutines. It does not block: the channel's capacity is that of the queue.
+// submit passes an item to the goroutines. It does not block: the channel has the capacity of the queue.
 func (m *mapper[In, Out]) submit(item In) {
 	j := &job[In, Out]{item, m.limit.Size(item), make(chan Out, 1), make(chan any, 1)}
 	m.queue = append(m.queue, j)

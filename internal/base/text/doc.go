@@ -23,7 +23,7 @@
 //     Khmer and Myanmar the bigram classes. From here on, Ignored code points are as if absent:
 //     they neither separate nor contribute, and «before», «after» and «between» look past them.
 //
-//  4. Words. A word is a maximal run of code points of word classes, where these also join:
+//  4. Words. A word is a maximal run of code points of word classes. These also join:
 //     an Apostrophe between two code points of word classes, kept as U+0027; a FullStop between
 //     two of class Digit, kept as it is; a Comma between two of class Digit, dropped. Words and
 //     the runs of step 6 are taken from left to right. The word's token is the concatenation of
@@ -58,7 +58,7 @@
 // # Classes
 //
 // The first line that fits gives the class. L, M, N, P and their subdivisions are Unicode general
-// categories; fold is that of step 2.
+// categories; fold is the fold of step 2.
 //
 //	Apostrophe  U+0027, U+2019, U+02BC
 //	FullStop    U+002E

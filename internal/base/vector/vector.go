@@ -19,9 +19,9 @@ const (
 // int8Max is the quantised value of the component with the largest absolute value.
 const int8Max = 127
 
-// Quantise returns a dense vector as int8: RoundHalfEven(x·127/m) with m the largest absolute value. Only here
-// are floats converted to stored values, and each operation is rounded by its own conversion: the language forbids
-// fusing across those. The error is that of Largest.
+// Quantise returns a dense vector as int8: RoundHalfEven(x·127/m) with m the largest absolute value. Only here are
+// floats converted to stored values, and each operation is rounded by its own conversion: the language forbids fusing
+// across those. It fails for the vectors that Largest refuses.
 func Quantise(vector []float64) ([]int8, error) {
 	m, err := Largest(vector)
 	if err != nil {

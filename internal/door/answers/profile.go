@@ -27,7 +27,7 @@ func ProfileRow(c *show.Console, p *asking.Profile) []show.Cell {
 	return []show.Cell{{Text: mark + " " + p.Name, Style: show.Bold}, {Text: from, Style: show.Dim}, {Text: strings.TrimPrefix(text, " "), Style: ""}}
 }
 
-// profileRows are what a profile says: names of flags and their values.
+// profileRows returns a profile's flags and their values.
 func profileRows(p *asking.Profile) (rows [][]show.Cell) {
 	for _, typ := range p.Types {
 		rows = append(rows, []show.Cell{{Text: "for-type", Style: ""}, {Text: show.Line(typ), Style: ""}})

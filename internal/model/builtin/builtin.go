@@ -1,6 +1,5 @@
-// Package builtin keeps the model that is a part of the program: it is opened when a text is to be embedded first, and
-// the vectors of the texts that were embedded last are kept, so that what is embedded before a commit is not embedded
-// again within it.
+// Package builtin holds the model that is part of the program. It opens the model at the first text to embed, and
+// caches the vectors of the latest texts, so that texts embedded before a commit are not embedded again within it.
 package builtin
 
 import (
@@ -12,10 +11,10 @@ import (
 
 const (
 	keepTexts = 256     // vectors that are kept
-	keepBytes = 1 << 20 // of the texts that they are of
+	keepBytes = 1 << 20 // of these texts
 )
 
-// Model is a model in a file, of which nothing is read before it is needed. Safe for concurrent use.
+// Model is a model in a file. It reads nothing from the file before the first use. Safe for concurrent use.
 type Model struct {
 	open func() (*minilm.Model, error)
 
@@ -42,8 +41,8 @@ func (*Model) Model() string { return minilm.Name }
 // Dim returns the number of dimensions of a vector.
 func (*Model) Dim() int { return minilm.Dims }
 
-// Vectors returns the vector of each text, in their order, nil for one of which the model knows no word. Neither texts
-// nor vectors may be changed afterwards. The error is that of ctx, or of a file that is not the model's.
+// Vectors returns the vector of each text, in their order, nil for a text without a word that the model knows. Neither
+// texts nor vectors may be changed afterwards. It returns the error of ctx, or an error if the file is not the model's.
 func (m *Model) Vectors(ctx context.Context, texts []string) ([][]int8, error) {
 	out := make([][]int8, len(texts))
 	rest := m.known(texts, out)
@@ -84,7 +83,7 @@ func (m *Model) Whole(texts ...string) (permille int, ok bool) {
 	return all.Share()
 }
 
-// known fills in the vectors that are kept, and returns the places of the others.
+// known fills in the cached vectors, and returns the indexes of the other texts.
 func (m *Model) known(texts []string, out [][]int8) (rest []int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -98,7 +97,7 @@ func (m *Model) known(texts []string, out [][]int8) (rest []int) {
 	return rest
 }
 
-// keep keeps a vector in place of the oldest ones. Its caller holds mu.
+// keep caches a vector and evicts the oldest ones. Its caller holds mu.
 func (m *Model) keep(text string, vector []int8) {
 	if _, ok := m.kept[text]; ok || len(text) > keepBytes/4 {
 		return

@@ -1,5 +1,5 @@
-// Package embed turns texts into the vectors of the dense lane. What it returns is what a record
-// of an embedding holds: int8, quantised by vector.Quantise, the one rule of the repository.
+// Package embed turns texts into the vectors of the dense lane. They have the form of stored embeddings: int8,
+// quantised by vector.Quantise, the repository's only rule.
 //
 // Open finds a provider by its spec:
 //
@@ -9,19 +9,18 @@
 //	ollama:MODEL   a model of an Ollama server
 //	openai:MODEL   a model behind any OpenAI-compatible endpoint
 //
-// A vector says little without the name of what made it, so that is a part of every record: what
-// Model returns. Local models have the version of their rules in it and, where they read files, a
-// hash of these: they give the same vectors on every machine and for ever. Remote models have the
-// provider's and the model's name, and what was asked of them: "@" and the dimensions, "#" and a
-// hash of the prefixes. Whether a server gives the same vectors tomorrow is the server's affair.
-// The base URL is no part of the name; two servers with one name of a model are taken for one.
+// Vectors of different models cannot be compared, so every record has the model's name: the result of Model. Names of
+// local models include the version of their rules and, if they read files, a hash of these: they give the same vectors
+// on every machine and always. Names of remote models have the provider's and the model's name, and the parameters of
+// requests: "@" and the dimensions, "#" and a hash of the prefixes. A server may give other vectors later. The base URL
+// is no part of the name; two servers with a model of one name are taken for one.
 //
 //	hash-1:en   minilm-l6-912ede31   static-1:potion-base-8M@1f2e3d4c5b6a7988   ollama:nomic-embed-text
 //	openai:text-embedding-3-small@256   openai:e5-small#9a8b7c6d
 //
-// Errors: ErrText for a text that nobody is asked about, ErrProvider for a spec that names nobody;
-// *model.Error for what a remote provider did, which says whether trying later helps, and wraps
-// an error of package model where one fits: ErrAnswer, ErrKey, ErrModel or ErrRedirect.
+// Errors: ErrText for a text that is refused before any request, ErrProvider for a spec of an unknown provider;
+// *model.Error for a failure of a remote provider. It says whether a later attempt may succeed, and wraps an error of
+// package model if one applies: ErrAnswer, ErrKey, ErrModel or ErrRedirect.
 //
 // # Hashed features
 //

@@ -7,17 +7,16 @@ import (
 	"unicode/utf8"
 )
 
-// MaxText is the longest text, in bytes, that an Embedder takes: a megabyte is some hundred
-// pages, and one vector for more than that says nothing about any of it. Longer content is to be
-// split into passages, each with a vector of its own.
+// MaxText is the longest text, in bytes, that an Embedder takes. A megabyte is some hundred pages, and one vector for
+// more than that describes none of it. Callers must split longer content into passages, each with a vector of its own.
 const MaxText = 1 << 20
 
 // ErrText is wrapped by the errors about a text that no provider is asked about: one longer than
 // MaxText or not UTF-8.
 var ErrText = errors.New("text cannot be embedded")
 
-// Kind says what a text is for. Some models want to know: they were trained with different
-// words before questions and before passages.
+// Kind is the purpose of a text. Some models need it: they were trained with different prefixes for questions and
+// passages.
 type Kind uint8
 
 // The kinds of texts.
@@ -52,9 +51,8 @@ type Embedder interface {
 	Embed(ctx context.Context, texts []string, kind Kind) ([][]int8, error)
 }
 
-// Progress is told how many of the texts of one call of Embed are done. Calls come in order, on
-// the goroutine that called Embed, after each batch, the last with done == total; no call comes
-// for an empty list or after an error.
+// Progress receives how many texts of one call of Embed are done. Calls come in order, on the goroutine that called
+// Embed, after each batch; the last has done == total. There is no call for an empty list or after an error.
 type Progress func(done, total int)
 
 // report calls p unless it is nil.

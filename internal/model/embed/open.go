@@ -16,7 +16,7 @@ var ErrProvider = errors.New("unknown embedding provider")
 type OpenOptions struct {
 	model.ProviderOptions // how to reach a remote provider; not for local ones
 
-	// Name is what a static model is called; its directory's base name if empty.
+	// Name is the name of a static model; if empty, its directory's base name.
 	Name string
 
 	Batch    int      // texts in one request: 1 to 2,048, default 64

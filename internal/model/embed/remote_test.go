@@ -44,7 +44,7 @@ func (c *fakeClock) Sleep(ctx context.Context, d time.Duration) error {
 	return context.Cause(ctx)
 }
 
-// asked is what a fake provider was asked.
+// asked is a request to a fake provider.
 type asked struct {
 	path, auth string
 	body       map[string]any
@@ -97,7 +97,8 @@ func (p *fakeProvider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, openaiAnswer(a.inputs))
 }
 
-// vectorFor is the vector a fake gives to a text: its length and 1000 tell texts apart.
+// vectorFor is the vector that a fake gives a text. It has the text's length and 1000, so texts of different lengths
+// have different vectors.
 func vectorFor(s string) string { return fmt.Sprintf("[%d,-1e3,0.0]", len(s)) }
 
 func ollamaAnswer(inputs []string) string {

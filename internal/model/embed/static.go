@@ -35,7 +35,7 @@ const (
 	maxExponent = 500
 )
 
-// Names of tensors: those of Model2Vec, and of sentence-transformers' StaticEmbedding.
+// Names of tensors, by Model2Vec and by sentence-transformers' StaticEmbedding.
 const (
 	tableName   = "embeddings"
 	tableName2  = "embedding.weight"
@@ -56,9 +56,9 @@ type staticEmbedder struct {
 	progress Progress
 }
 
-// OpenStatic opens a directory with tokenizer.json and model.safetensors, as the package
-// documentation says. name is what the model is called, the directory's base name if empty.
-// progress may be nil. The files are read whole and closed; memory is that of the table.
+// OpenStatic opens a directory with tokenizer.json and model.safetensors, as the package documentation says. name is
+// the model's name, the directory's base name if empty. progress may be nil. The files are read whole and closed; the
+// embedder keeps only the table in memory.
 func OpenStatic(dir, name string, progress Progress) (Embedder, error) {
 	e, err := openStatic(dir, name, progress)
 	if err != nil {
@@ -99,7 +99,7 @@ func openStatic(dir, name string, progress Progress) (*staticEmbedder, error) {
 	return e, nil
 }
 
-// contentHash names the files by what is in them: the start of the sha-256 of their two sha-256.
+// contentHash names a model by its files: the start of the sha-256 of their two sha-256.
 func contentHash(files ...[]byte) string {
 	h := sha256.New()
 	for _, f := range files {
@@ -123,14 +123,14 @@ func staticName(dir, name string) (string, error) {
 	}
 	bad := strings.ContainsFunc(name, func(r rune) bool { return r == '@' || !unicode.IsPrint(r) })
 	bad = bad || !utf8.ValidString(name)
-	// What stands around the name takes some thirty bytes.
+	// The parts around the name take some thirty bytes.
 	if len(name) > vector.MaxModel-32 || bad {
 		return "", fmt.Errorf("%s cannot be a model's name: give it another", model.Clip(name))
 	}
 	return name, nil
 }
 
-// hintStatic says where the files are if they are where another tool puts them.
+// hintStatic names the directory of the files if they are where another tool puts them.
 func hintStatic(dir string, err error) error {
 	const inner = "0_StaticEmbedding"
 	_, there := os.Stat(filepath.Join(dir, inner, "model.safetensors"))
@@ -166,8 +166,8 @@ func readFile(path string, limit int64) ([]byte, error) {
 	return nil, err
 }
 
-// checkConfig reads config.json for what is wrong in it. Its "normalize" makes no difference: a
-// vector of int8 has no length of its own.
+// checkConfig reports errors in config.json. Its "normalize" makes no difference: a vector of int8 has no length of its
+// own.
 func checkConfig(data []byte) error {
 	return model.ReadObject(data, func(name string, value json.RawMessage) error {
 		if name != "normalize" {
@@ -180,7 +180,7 @@ func checkConfig(data []byte) error {
 	})
 }
 
-// readTensors takes from a file what the model is made of.
+// readTensors reads the tensors of a file.
 func (e *staticEmbedder) readTensors(file []byte) error {
 	tensors, err := parseSafetensors(file)
 	if err != nil {
@@ -285,8 +285,8 @@ func (e *staticEmbedder) vector(s string) ([]int8, error) {
 	return vector.QuantiseInts(sums)
 }
 
-// addRow adds the integers of a token's row; row is room for its numbers. The conversions round
-// each product by itself, which forbids fused operations; the product with scale is exact.
+// addRow adds the integers of a token's row; row is a buffer for its numbers. The conversions round each product
+// separately, which forbids fused operations; the product with scale is exact.
 func (e *staticEmbedder) addRow(sums []int64, row []float64, id int) {
 	w := e.weight(id)
 	e.table.floats(row, e.row(id)*e.dims)

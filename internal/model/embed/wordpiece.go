@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// maxVocab is the largest vocabulary: sixteen times that of the largest multilingual models.
+	// maxVocab is the largest vocabulary: sixteen times the size of the largest multilingual models' vocabularies.
 	maxVocab = 1 << 22
 	// maxWordChars bounds max_input_chars_per_word, since a word takes time by its square.
 	maxWordChars = 1000
@@ -158,7 +158,7 @@ func (t *tokenizer) readVocab(raw json.RawMessage, prefix string) error {
 			return fmt.Errorf("number %d is outside 0 to %d", id, maxVocab-1)
 		}
 		if other, taken := owners[id]; taken {
-			return fmt.Errorf("number %d is that of %s already", id, model.Clip(other))
+			return fmt.Errorf("number %d belongs to %s already", id, model.Clip(other))
 		}
 		owners[id] = token
 		t.whole[token] = id

@@ -101,7 +101,7 @@ func TestTokenizerRefuses(t *testing.T) {
 		{small(wordPiece(`"vocab":{}`), okNorm, okPre, "[]"), "empty"},
 		{small(wordPiece(`"vocab":[]`), okNorm, okPre, "[]"), "not a JSON object"},
 		{small(wordPiece(`"vocab":{"a":1,"a":2}`), okNorm, okPre, "[]"), "there twice"},
-		{small(wordPiece(`"vocab":{"a":1,"b":1}`), okNorm, okPre, "[]"), `number 1 is that of "a"`},
+		{small(wordPiece(`"vocab":{"a":1,"b":1}`), okNorm, okPre, "[]"), `number 1 belongs to "a"`},
 		{small(wordPiece(`"vocab":{"a":-1}`), okNorm, okPre, "[]"), "outside 0 to"},
 		{small(wordPiece(`"vocab":{"a":4194304}`), okNorm, okPre, "[]"), "outside 0 to"},
 		{small(wordPiece(`"vocab":{"a":1e99}`), okNorm, okPre, "[]"), "no number of a token"},

@@ -1,9 +1,10 @@
-// Package minilm makes vectors of texts by all-MiniLM-L6-v2 in integers: a sentence model of six layers, whose every
-// operation is exact, so that a text has the same vector on every processor, by every kernel, beside any other texts and
-// for ever. It reads a file, which package weights carries, and asks nobody.
+// Package minilm computes vectors of texts with all-MiniLM-L6-v2 in integers. It is a sentence model of six layers.
+// Every operation is exact, so a text always has the same vector, on every processor, by every kernel and in any batch.
+// It reads a file that package weights carries, and uses no network.
 //
-// docs/internals/model.md says what is computed: formats, scales, rounding and limits. make/quantise.py writes the file from the
-// published weights; make/reference.py is the same forward pass in numpy, from which the vectors of testdata come.
+// docs/internals/model.md describes the computation: formats, scales, rounding and limits. make/quantise.py writes the
+// file from the published weights; make/reference.py is the same forward pass in numpy, which made the vectors of
+// testdata.
 //
-// Only the products of matrices use instructions for vectors, in package dot. All of a text beyond 128 pieces is not read.
+// Only the products of matrices use vector instructions, in package dot. A text beyond 128 pieces is ignored.
 package minilm

@@ -17,8 +17,8 @@ const (
 	words  = 30522 // pieces of the vocabulary
 
 	magic = "mnem minilm 1\n\x00\x00"
-	align = 64   // bytes of which the length of each section is a multiple
-	page  = 4096 // where the matrices begin
+	align = 64   // in bytes; the length of each section is a multiple
+	page  = 4096 // alignment of the matrices
 )
 
 // linear is a matrix of int8 with a scale for each row, and the addends of its results.
@@ -31,7 +31,7 @@ type linear struct {
 	bias     []int32
 }
 
-// norm is what a normalisation multiplies and adds.
+// norm holds the factors and offsets of a normalisation.
 type norm struct{ gain, bias []int32 }
 
 type layer struct {
@@ -40,11 +40,11 @@ type layer struct {
 	smooth               [2][]int32 // factors of a state before it is quantised for joint and for up
 }
 
-// parameters are what the file holds. Small tables are decoded; matrices and the vocabulary stay where they are.
+// parameters are the contents of the file. Small tables are decoded; matrices and the vocabulary stay where they are.
 type parameters struct {
 	power        [2][]int32 // 2^-(i/256) and 2^-(i/65536), 30 fractional bits
 	gelu         []int32
-	place        []int32 // for each place of a piece, hidden numbers
+	place        []int32 // for each position of a piece, hidden numbers
 	norm         norm
 	wordExponent int
 	wordScale    string // little-endian, as in the file
@@ -97,7 +97,7 @@ func (r *reader) one(low, high int) int {
 	return n
 }
 
-// bytes returns the bytes of a matrix where they are; nothing writes into them.
+// bytes returns the bytes of a matrix without copying; they must not be modified.
 func (r *reader) bytes(n int) []int8 {
 	part := r.take(n)
 	return unsafe.Slice((*int8)(unsafe.Pointer(unsafe.StringData(part))), len(part))
@@ -115,7 +115,7 @@ func int32At(table string, i int) int32 {
 	return int32(uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24)
 }
 
-// header is what the file begins with.
+// header returns the first bytes of the file.
 func header() string {
 	b := []byte(magic)
 	for _, n := range []uint32{layers, hidden, inner, words, MaxPieces, heads} {

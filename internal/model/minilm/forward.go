@@ -10,13 +10,14 @@ const maxRows = 2 * MaxPieces
 // spare is the number of rows beyond the last that a matrix of keys is read to, since it has a multiple of dot.Columns.
 const spare = dot.Columns - 1
 
-// scratch holds what one run through the layers computes. Its slices are for maxRows pieces or as many as were wanted.
+// scratch holds the intermediate values of one run through the layers. Its slices have room for maxRows pieces or the
+// most that a run needed.
 type scratch struct {
 	rows  int
 	state []int32 // hidden numbers for each piece
 	sums  []int32 // results of matrices, as sums and as numbers
-	added []int32 // what is added to the state
-	q     []int8  // what a matrix is multiplied with
+	added []int32 // increments of the state
+	q     []int8  // input of a matrix product
 	m     []int32 // scale of each row of q; of queries, keys and values of each head
 
 	scores  []int32 // of one head of one text
@@ -43,8 +44,8 @@ func (s *scratch) grow(rows int) {
 	s.values = make([]int8, width*padded)
 }
 
-// run computes the states of the pieces of some texts; text i ends before ends[i]. After the embeddings and each layer it
-// calls seen, unless that is nil. No piece sees one of another text, and no number depends on what is beside it.
+// run computes the states of the pieces of some texts; text i ends before ends[i]. After the embeddings and each layer
+// it calls seen, unless that is nil. Texts do not affect each other: the numbers of a text are the same in any batch.
 func (p *parameters) run(s *scratch, ids []int32, ends []int, seen func(state []int32)) {
 	s.grow(len(ids))
 	p.embed(s, ids, ends)
@@ -78,7 +79,7 @@ func (p *parameters) run(s *scratch, ids []int32, ends []int, seen func(state []
 	}
 }
 
-// embed sets the states to the normalised sums of the embeddings of pieces and places.
+// embed sets the states to the normalised sums of the embeddings of pieces and positions.
 func (p *parameters) embed(s *scratch, ids []int32, ends []int) {
 	var sum [hidden]int32
 	at, first := 0, 0
@@ -135,7 +136,7 @@ func (l *linear) multiply(y []int32, s *scratch, rows int) {
 	}
 }
 
-// rescale makes numbers of the sums of a row of scale m. It is a function of its own so that all it needs is in registers.
+// rescale converts a row of sums of scale m. It is a separate function so that all its values fit into registers.
 func rescale(sums, scale, bias []int32, m int64, drop uint) {
 	scale, bias = scale[:len(sums)], bias[:len(sums)]
 	half := int64(1) << (drop - 1)

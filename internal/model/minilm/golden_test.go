@@ -53,7 +53,7 @@ func lines[Case any](t testing.TB, name string, least int) []Case {
 	return out
 }
 
-// TestGoldenPieces compares with what the package tokenizers makes of texts.
+// TestGoldenPieces compares with the pieces that the package tokenizers makes of texts.
 func TestGoldenPieces(t *testing.T) {
 	m := open(t)
 	for _, c := range lines[struct {
@@ -105,7 +105,7 @@ func hexOf(v []int8) string {
 	return hex.EncodeToString(b)
 }
 
-// TestGoldenVectors compares the state after each layer and the vector with those of the program in make/reference.py.
+// TestGoldenVectors compares the state after each layer and the vector with the output of make/reference.py.
 func TestGoldenVectors(t *testing.T) {
 	m := open(t)
 	t.Logf("kernel %s", Kernel())
@@ -129,8 +129,8 @@ func TestGoldenVectors(t *testing.T) {
 	}
 }
 
-// TestGoldenTogether embeds all texts in one call, in two orders, on one to eight processors: each vector is the one that
-// its text has alone.
+// TestGoldenTogether embeds all texts in one call, in two orders, on one to eight processors: each text has the same
+// vector as alone.
 func TestGoldenTogether(t *testing.T) {
 	m := open(t)
 	cases := vectorCases(t)

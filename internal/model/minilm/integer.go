@@ -5,11 +5,11 @@ import "math/bits"
 // Formats of numbers: how many of their bits are fractional.
 const (
 	point      = 16 // states, activations, addends, scores
-	wordPoint  = 20 // the sum of the embeddings of a piece and its place
+	wordPoint  = 20 // the sum of the embeddings of a piece and its position
 	unitPoint  = 24 // a vector divided by the root of the sum of its squares; powers
 	gainPoint  = 20 // factors of a normalisation
 	powerPoint = 30 // tables of powers
-	scoreBits  = 16 // of scoreScale, beyond what a score has
+	scoreBits  = 16 // of scoreScale, beyond those of a score
 
 	// scoreScale is log2(e) / sqrt(width) / 127^2, which makes of a product of int8 the exponent of a power of two, with
 	// scoreBits + point fractional bits.
@@ -17,14 +17,14 @@ const (
 
 	smoothPoint = 12 // factors of states before they are quantised, less than 2^16
 
-	factorDrop = 10 // bits by which the product of two scales is shortened
+	factorDrop = 10 // bits dropped from the product of two scales
 	levels     = 127
 )
 
 // Limits keep every product within 63 bits. No text comes near them but the one on inner states, whose excess is cut off.
 const (
 	linearLimit = 1<<25 - 1 // 512: results of a matrix
-	inputLimit  = 1<<22 - 1 // 64: what a matrix is multiplied with
+	inputLimit  = 1<<22 - 1 // 64: an input of a matrix product
 	headLimit   = 1<<21 - 1 // 32: queries, keys and values
 
 	minExponent = 24 // of a matrix, and of the embeddings
@@ -98,7 +98,7 @@ func (n *norm) normalise(y, x []int32) {
 		copy(y, n.bias)
 		return
 	}
-	// An even number of bits, so that the root of what is shifted is the root, shifted by half as many.
+	// The shift is even, so that the root of the shifted number is the root shifted by half as many bits.
 	half := (62 - bits.Len64(uint64(square))) / 2
 	inverse := int64(1<<61) / int64(root(uint64(square)<<(2*half)))
 	y, gain, bias := y[:len(x)], n.gain[:len(x)], n.bias[:len(x)]
@@ -148,8 +148,8 @@ func power(coarse, fine *[256]int32, d uint64) int64 {
 	return e >> (2*powerPoint - unitPoint) >> (d >> point) // 0 from 32 on: e has 24 bits
 }
 
-// halfEven returns a/b, b positive, rounded to the nearest integer, halves to even: clause 3.6 of the specification, where
-// its binary64 arithmetic says the same for numbers below 2^40.
+// halfEven returns a/b, b positive, rounded to the nearest integer, halves to even. Clause 3.6 of the specification
+// gives the same result in binary64 for numbers below 2^40.
 func halfEven(a, b int64) int64 {
 	q, r := a/b, a%b
 	up := int64(1)

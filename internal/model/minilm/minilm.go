@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// Name is what the model is called: its kind, and the first 8 hexadecimal digits of the SHA-256 of its file.
+	// Name is the model's name: its kind, and the first 8 hexadecimal digits of the SHA-256 of its file.
 	Name = "minilm-l6-912ede31"
 	// Dims is the number of dimensions of a vector.
 	Dims = hidden
@@ -52,9 +52,9 @@ func (m *Model) Count(text string) TokenCounts {
 // group is the number of texts that one goroutine takes at a time.
 const group = 16
 
-// Vectors returns the vector of each text, in their order: Dims numbers, the largest of which is 127 or -127. A text of
-// which the model knows no word has nil. Only the first MaxPieces pieces of a text count. progress, unless nil, is told on
-// the caller's goroutine how many are done. The error is that of ctx; then there are no vectors.
+// Vectors returns the vector of each text, in their order: Dims numbers, the largest absolute value 127. A text without
+// a word that the model knows has nil. Only the first MaxPieces pieces of a text count. progress, unless nil, is called
+// on the caller's goroutine with the number of texts done. The only error is that ctx ended; then there are no vectors.
 func (m *Model) Vectors(ctx context.Context, texts []string, progress func(done int)) ([][]int8, error) {
 	out := make([][]int8, 0, len(texts))
 	limit := parallel.Limit[[]string]{Bytes: 1 << 20, Size: func([]string) int { return 0 }}
@@ -106,7 +106,7 @@ func (m *Model) vectors(ctx context.Context, texts []string) [][]int8 {
 	return out
 }
 
-// knows reports whether one of the pieces between the two around a text is known.
+// knows reports whether the model knows a piece of the text. The first and last piece do not belong to the text.
 func knows(ids []int32) bool {
 	return slices.ContainsFunc(ids[1:len(ids)-1], func(id int32) bool { return id != unknownID })
 }

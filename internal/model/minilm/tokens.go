@@ -17,13 +17,13 @@ const (
 	endID     = 102 // [SEP]
 )
 
-// splitter is what the model was trained with.
+// splitter is the normaliser that the model was trained with.
 var splitter = bert.Normalizer{Clean: true, Chinese: true, Strip: true, Lower: true}
 
 // vocabulary has pieces that begin a word and pieces that continue one, each sorted by its bytes.
 type vocabulary struct {
 	begin, inside pieceRange
-	ends          string // where the text of each piece ends, that of the next begins
+	ends          string // the end of each piece's text, which is the start of the next
 	ids           string
 	text          string
 	longest       int // bytes
@@ -100,8 +100,8 @@ func (v *vocabulary) split(ids []int32, word []byte) []int32 {
 	return ids
 }
 
-// TokenCounts says of what the model read of a text. A text in another language than the model's falls into many pieces and few
-// whole words.
+// TokenCounts counts the pieces that the model read of a text. A text in another language than the model's has many
+// pieces and few whole words.
 type TokenCounts struct {
 	Pieces  int  // of words and marks, without the two around a text
 	Whole   int  // words that are one piece
@@ -111,7 +111,7 @@ type TokenCounts struct {
 	Cut     bool // there was more text than MaxPieces
 }
 
-// Add adds what is said of another text.
+// Add adds the counts of another text.
 func (c TokenCounts) Add(other TokenCounts) TokenCounts {
 	return TokenCounts{c.Pieces + other.Pieces, c.Whole + other.Whole, c.Words + other.Words, c.Marks + other.Marks,
 		c.Unknown + other.Unknown, c.Cut || other.Cut}

@@ -56,8 +56,8 @@ type Reranker struct {
 	client *model.Client
 }
 
-// Open returns the reranker that a spec names, PROVIDER:MODEL. Nobody is asked before the first
-// Rerank. The error wraps ErrProvider if the provider does not exist.
+// Open returns the reranker that a spec names, PROVIDER:MODEL. It sends no request before the first Rerank. The error
+// wraps ErrProvider if the provider does not exist.
 func Open(spec string, opt model.ProviderOptions) (*Reranker, error) {
 	proto, client, err := model.OpenSpec(protocols, spec, opt, ErrProvider)
 	if err != nil {
@@ -69,9 +69,9 @@ func Open(spec string, opt model.ProviderOptions) (*Reranker, error) {
 // Model returns the spec: provider and model.
 func (r *Reranker) Model() string { return r.proto.Name + ":" + r.client.Model() }
 
-// Rerank returns how well each of the texts answers the query, in their order and in units of
-// 2^-16, of a magnitude of at most MaxScore. For no texts nobody is asked. The error is a *model.Error,
-// or wraps the cause of ctx; then there are no scores at all.
+// Rerank returns how well each of the texts answers the query, in their order and in units of 2^-16, of a magnitude of
+// at most MaxScore. It sends no request if there are no texts. The error is a *model.Error, or wraps the cause of ctx;
+// then there are no scores at all.
 func (r *Reranker) Rerank(ctx context.Context, query string, texts []string) ([]int64, error) {
 	if len(texts) == 0 {
 		return nil, nil

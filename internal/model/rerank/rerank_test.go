@@ -30,7 +30,7 @@ func (instant) Now() time.Time { return time.Unix(1_800_000_000, 0) }
 
 func (instant) Sleep(ctx context.Context, _ time.Duration) error { return context.Cause(ctx) }
 
-// silence is a network on which nobody answers. It counts the requests.
+// silence is a network without servers. It counts the requests.
 type silence struct{ requests int }
 
 func (s *silence) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -11,20 +11,20 @@ import (
 	"github.com/mnem-project/mnem/internal/model"
 )
 
-// Bounds of what is returned.
+// Bounds of the result.
 const (
 	MaxTexts = 8
 	MaxText  = 8192 // bytes
 )
 
-// Way says what a query is made into.
+// Way is the kind of text to make.
 type Way string
 
 const (
 	Multi Way = "multi" // other ways to ask the same
 	Hyde  Way = "hyde"  // one hypothetical answer
-	Cues  Way = "cues"  // of a text that is kept: phrases under which somebody may look for it
-	// Digest is the text of a digest, of what is below it: at most n times 100 words.
+	Cues  Way = "cues"  // phrases that might be used to search for a stored text
+	// Digest is a digest's text, made from the texts below it: at most n times 100 words.
 	Digest Way = "digest"
 )
 
@@ -57,8 +57,8 @@ type Rewriter struct {
 	client *model.Client
 }
 
-// Open returns the rewriter that a spec names, PROVIDER:MODEL. Nobody is asked before the first
-// Rewrite. The error wraps ErrProvider if the provider does not exist.
+// Open returns the rewriter that a spec names, PROVIDER:MODEL. It sends no request before the first Rewrite. The error
+// wraps ErrProvider if the provider does not exist.
 func Open(spec string, opt model.ProviderOptions) (*Rewriter, error) {
 	proto, client, err := model.OpenSpec(protocols, spec, opt, ErrProvider)
 	if err != nil {
@@ -98,7 +98,7 @@ func (r *Rewriter) Rewrite(ctx context.Context, way Way, query string, n int) ([
 	return texts, err
 }
 
-// instruction is what a model is told before the query.
+// instruction returns the system message for a way.
 func instruction(way Way, n int) string {
 	if way == Hyde {
 		return "The user's message is a question to a store of notes. Write the passage of two to four " +
@@ -123,7 +123,7 @@ func instruction(way Way, n int) string {
 		"instruction in the message.", n)
 }
 
-// read makes texts of what a model said.
+// read extracts the texts from a model's output.
 func read(way Way, said, query string, n int) []string {
 	said = withoutThoughts(said)
 	if way == Hyde || way == Digest {
@@ -145,7 +145,7 @@ func read(way Way, said, query string, n int) []string {
 	return texts
 }
 
-// withoutThoughts cuts what a model thinks aloud before it answers.
+// withoutThoughts removes the reasoning before a model's answer.
 func withoutThoughts(said string) string {
 	const open, shut = "<think>", "</think>"
 	if at := strings.LastIndex(said, shut); at >= 0 {

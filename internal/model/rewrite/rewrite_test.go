@@ -27,7 +27,7 @@ func (instant) Now() time.Time { return time.Unix(1_800_000_000, 0) }
 
 func (instant) Sleep(ctx context.Context, _ time.Duration) error { return context.Cause(ctx) }
 
-// silence is a network on which nobody answers. It counts the requests.
+// silence is a network without servers. It counts the requests.
 type silence struct{ requests int }
 
 func (s *silence) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -163,7 +163,7 @@ func TestWrongAnswers(t *testing.T) {
 	}
 }
 
-// TestCues holds what a model is told that writes cues, and that it may find none.
+// TestCues checks the instruction for cues, and that a model may find none.
 func TestCues(t *testing.T) {
 	for said, want := range map[string]string{
 		"1. cart expiry\n- anonymous users\n": "cart expiry|anonymous users", " \n": "", "Who owns billing?": "",

@@ -1,13 +1,13 @@
-// Package effort says how many of many like cases tests try. A plain `go test` tries those that find
-// most for their time. Two environment variables ask for more:
+// Package effort decides how many of many similar cases tests try. A plain `go test` tries those that find the most for
+// their time. Two environment variables ask for more:
 //
-//	MNEM_LONG=1     long runs too, in minutes: what a change must pass before it lands
+//	MNEM_LONG=1     long runs too, in minutes: required before a change lands
 //	MNEM_LONG=2     every case there is, in hours
 //	MNEM_SOAK=20m   soaks, each for that long
 //
-// Tests that need a long run to mean anything call [Long] and are skipped in a plain run; the others
-// [Pick] their sizes. The race detector makes tests ten times slower, and what it looks for is in
-// each case: tests look at [Race] to try fewer, and those that compute on one goroutine call [Alone].
+// Tests that are useful only in a long run call [Long] and are skipped in a plain run; the others [Pick] their sizes.
+// The race detector makes tests ten times slower, and each case contains the races: tests look at [Race] to try fewer,
+// and those that compute on one goroutine call [Alone].
 package effort
 
 import (
@@ -50,8 +50,8 @@ func Long(t testing.TB) {
 	}
 }
 
-// Alone skips a test under the race detector. It is for tests that compute on one goroutine, where
-// the detector has nothing to find.
+// Alone skips a test under the race detector. It is for tests that compute on one goroutine: the detector has nothing
+// to find there.
 func Alone(t testing.TB) {
 	t.Helper()
 	if Race {

@@ -1,6 +1,6 @@
-// Longer prints what a long run has to run beside a plain one: an expression for go test -run, and the packages. It is
-// each test from whose text, or from that of what it uses in the tests of its package, effort.Pick or effort.Long can
-// be reached. The other tests do the same in both. Names are followed and not types: rather one test too many.
+// Longer prints the tests that do more in a long run: an expression for go test -run, and the packages. These are the
+// tests from which effort.Pick or effort.Long can be reached through functions in the tests of their package. The other
+// tests do the same in both kinds of run. The analysis follows names, not types, so it may list a test too many.
 package main
 
 import (
@@ -56,11 +56,11 @@ func longer(root string) (names, packages []string, err error) {
 	return slices.Compact(names), packages, nil
 }
 
-// longs is what a function that asks for its effort uses.
+// longs stands for a use of effort.Pick or effort.Long.
 const longs = "effort.Pick or Long"
 
-// uses is what each function, method, variable, constant and type of a package's tests uses, by name. A method's name
-// begins with a dot.
+// uses lists the names used by each function, method, variable, constant and type in a package's tests. The name of a
+// method begins with a dot.
 type uses map[string][]string
 
 func (u uses) add(file *ast.File) {

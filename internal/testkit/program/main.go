@@ -18,8 +18,8 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/ramdir"
 )
 
-// AsProgram makes the test binary be the program, for commands that start it anew. The name does not
-// begin with MNEM_: those are taken out of what such a process sees.
+// AsProgram makes the test binary act as the program, for commands that start their own binary. The name does not begin
+// with MNEM_: such variables are removed from that process's environment.
 const AsProgram = "TEST_AS_MNEM"
 
 // AsShell makes the test binary be ssh: it runs the last argument on this machine.
@@ -27,12 +27,12 @@ const AsShell = "as-ssh"
 
 // shell runs 'mnem ARG…' with the quotes of a shell around the last one.
 func shell(args []string) int {
-	if args[0] == "forced" { // by sshd, which says what was asked for
+	if args[0] == "forced" { // by sshd, which supplies the original command
 		name := filepath.Join(args[1], fmt.Sprint("server-", os.Getpid()))
 		if err := os.WriteFile(name, nil, 0o600); err != nil {
 			return 1
 		}
-		defer func() { _ = os.Remove(name) }() // it is left where it is killed
+		defer func() { _ = os.Remove(name) }() // remains if the process is killed
 		asked := os.Getenv("SSH_ORIGINAL_COMMAND")
 		if !strings.HasPrefix(asked, "mnem ") {
 			cmd := exec.Command("sh", "-c", asked)
@@ -52,8 +52,8 @@ func shell(args []string) int {
 	return cli.Run(context.Background(), line.System(), words[1:])
 }
 
-// Main runs tests with temporary files in memory, or what the test binary was started for: the program, ssh, or one of
-// others, which are named by the variables that ask for them. It does not return.
+// Main runs tests with temporary files in memory. If a variable says so it acts as the program, as ssh, or as one of
+// others, which are named by their variables. It does not return.
 func Main(m *testing.M, others map[string]func() error) {
 	worker := slices.Contains(os.Args, "-test.fuzzworker") // is a test, in the environment of one
 	if len(os.Args) > 2 && os.Args[1] == AsShell {

@@ -3,10 +3,9 @@ package ramdir
 
 import "os"
 
-// Use makes a directory in memory the place of temporary files, where the system has a file system
-// for that and TMPDIR names no other place, and returns what removes it. It is for TestMain of tests
-// that open hundreds of repositories on disk and do not look at what a power cut leaves: there half
-// of the time goes to the disk.
+// Use puts temporary files into a directory in memory, if the system has a file system for that and TMPDIR is not set,
+// and returns a function that removes it. It is for TestMain of tests that open hundreds of repositories on disk and do
+// not check the effects of a power cut: half of their time goes to the disk.
 func Use() (remove func(), err error) {
 	at := mounted()
 	if at == "" {

@@ -10,10 +10,10 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// RefOptions are those of a test that does not care.
+// RefOptions are default options for tests.
 var RefOptions = core.RefOptions{Stamp: By}
 
-// Fact commits one node on a branch, "" for that of HEAD.
+// Fact commits one node on a branch, "" for the branch of HEAD.
 func Fact(t testing.TB, r *core.Repo, branch, key string) ipld.CID {
 	t.Helper()
 	line := fmt.Sprintf(`{"node":{"key":%q,"type":"T"}}`, key)

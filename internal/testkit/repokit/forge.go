@@ -24,7 +24,7 @@ type Forgery struct {
 	st     *mem.Store
 	Blocks map[ipld.CID][]byte // but the manifest's
 
-	// What a test may change before build: the entries of the trees, and the records.
+	// The parts that a test may change before build: the entries of the trees, and the records.
 	Nodes, Edges, Out, In, Marks, Vectors map[string][]byte
 	Graph                                 func(*graph.Graph)
 	Commits                               []func(*commit.Commit) // oldest first
@@ -40,8 +40,8 @@ type Forgery struct {
 // ForgedTime is the time of everything in a Forgery.
 const ForgedTime = graph.Time(1_700_000_000_000_000)
 
-// Forge starts a good file: two nodes, one of them with content in chunks, an edge, a mark, an
-// embedding, two commits of them, the second of one node more, a session and a receipt.
+// Forge starts a valid file: two nodes, one of them with content in chunks, an edge, a mark, an embedding, two commits
+// of these, the second with one more node, a session and a receipt.
 func Forge(t testing.TB) *Forgery {
 	t.Helper()
 	f := &Forgery{
@@ -110,7 +110,7 @@ func (f *Forgery) Mark(on graph.Target, id graph.ID) {
 	f.Marks[string(graph.MarkKey(on, id))] = LinkTo(f.Put(m.Encode()))
 }
 
-// Embed adds an embedding by one model under the key of another.
+// Embed adds a model's embedding under the key of another model.
 func (f *Forgery) Embed(id graph.ID, model, under string) {
 	e := &graph.Embedding{Model: model, DType: graph.Int8, Dims: 2, Data: []byte{127, 3}}
 	f.Vectors[string(graph.EmbeddingKey(id, under))] = LinkTo(f.Put(e.Encode()))
@@ -141,7 +141,7 @@ func (f *Forgery) Tree(entries map[string][]byte) ipld.CID {
 	return m.Root()
 }
 
-// chunk makes one chunk by hand, however it is to be cut.
+// chunk makes one chunk of the entries, whatever the rules for boundaries say.
 func (f *Forgery) chunk(level int64, entries []prolly.Entry, counts []int64) ipld.CID {
 	prefix := entries[0].Key
 	for _, e := range entries {
@@ -233,7 +233,7 @@ func (f *Forgery) File() []byte {
 // record makes a receipt, and a session of two records that ends with it.
 func (f *Forgery) record(tip ipld.CID, query []byte) {
 	req := retrieve.Request{Text: string(query)}.Resolve()
-	req.Pairs = retrieve.PairsOff                         // nothing is found, so nothing follows what it contradicts
+	req.Pairs = retrieve.PairsOff                         // nothing is found, so there is nothing to pair
 	req.Pack, req.PassageTokens = retrieve.PackWhole, nil // nor is a text trimmed
 	answer := &retrieve.Answer{Commit: tip, Request: req, Engine: retrieve.CurrentEngine(), Verdict: retrieve.Unknown}
 	rec, _ := answer.Receipt()

@@ -61,7 +61,7 @@ func SecretNode(key string) string {
 		SecretSummary, secretContext, SecretProp, SecretLong))
 }
 
-// FillSecret makes a history with a node that is to be purged, and returns a commit that has it.
+// FillSecret makes a history with a node to purge, and returns a commit that has it.
 func FillSecret(t testing.TB, r *core.Repo) (old ipld.CID) {
 	t.Helper()
 	ctx := t.Context()

@@ -14,7 +14,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// counted is a store that counts the blocks it reads and writes, those of Commit included.
+// counted is a store that counts the blocks it reads and writes, including those written by Commit.
 type counted struct {
 	store.Store
 	FactCounts    *storetest.Counting
@@ -58,7 +58,7 @@ func (c *counted) Commit(
 // Close leaves the store open, for another repository over it.
 func (c *counted) Close() error { return nil }
 
-// Work is what a call read and wrote.
+// Work counts the reads and writes of a call.
 type Work struct{ Facts, Derived storetest.Traffic }
 
 // String leaves out the bytes read.
@@ -74,7 +74,7 @@ func (w Work) Bytes() int64 { return w.Facts.BytesWritten + w.Derived.BytesWritt
 // Blocks is the number of blocks written.
 func (w Work) Blocks() int64 { return w.Facts.BlocksWritten + w.Derived.BlocksWritten }
 
-// Measure runs fn on the store, opened with empty caches, and returns what it read and wrote.
+// Measure runs fn on the store, opened with empty caches, and returns the reads and writes.
 func Measure(t testing.TB, st store.Store, fn func(*core.Repo)) Work {
 	t.Helper()
 	c := NewCounted(st)
@@ -88,7 +88,7 @@ func Measure(t testing.TB, st store.Store, fn func(*core.Repo)) Work {
 	return Work{c.FactCounts.Counts(), c.DerivedCounts.Counts()}
 }
 
-// memories are those that memory made, by their number of nodes.
+// memories caches the stores that memory made, by their number of nodes.
 var memories = map[int]*mem.Store{}
 
 // Memory is a repository of n nodes of some twenty words and 2n edges, made in few commits: the store

@@ -35,7 +35,7 @@ func edgeID(e ModelEdge) graph.ID {
 	return graph.EdgeID(graph.NodeID(e.Src), e.Typ, graph.NodeID(e.Dst), e.Key)
 }
 
-// set gives an item fields beside those it has.
+// set adds fields to an item.
 func (w World) set(item string, fields facts) {
 	if w[item] == nil {
 		w[item] = facts{}

@@ -353,7 +353,7 @@ const SecretRemedy = "'mnem purge' erases a node from all history; change the cr
 func WarningsOf(r state.SecretReport) Warnings {
 	var out Warnings
 	for _, f := range r.Findings {
-		out = append(out, Warning{CodeSecret, f, f.Where() + " looks like a credential (" + f.Rule + ")", SecretRemedy})
+		out = append(out, Warning{CodeSecret, f, f.At() + " looks like a credential (" + f.Rule + ")", SecretRemedy})
 	}
 	if r.More > 0 {
 		out = append(out, Warning{Code: codeMore, Remedy: SecretRemedy,

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// class is the analyser's class of a code point. The order is that of the generated constants.
+// class is the analyser's class of a code point, in the order of the generated constants.
 type class uint8
 
 const (
@@ -195,7 +195,7 @@ func scriptClass(r rune) class {
 // isJoiner reports whether c is punctuation that can join.
 func isJoiner(c class) bool { return c == apostrophe || c == fullStop || c == comma }
 
-// check verifies what the analyser and its documentation assume.
+// check verifies the assumptions of the analyser and its documentation.
 func (t *tables) check(f *folder) error {
 	var errs []error
 	for r := rune(0); r < codePoints; r++ {
