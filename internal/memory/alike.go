@@ -8,30 +8,31 @@ import (
 	"github.com/mnem-project/mnem/internal/state"
 )
 
-// Constants of the likeness by which a memory may take the place of another one, as measured on labelled memories.
+// Constants of the likeness that decides whether one memory may replace another, fitted to labelled memories.
 const (
 	ownTenths = 10 // weight of a word of the text, in tenths
 	cueTenths = 7  // of a cue
-	// headPercent is by how many percent a likeness is divided for each word that stands before the first one in
-	// common, of both texts together, maxHead at most: texts begin with what they are about.
+	// headPercent divides a likeness by so many percent for each word before the first common word, counted in both
+	// texts, at most maxHead words: texts begin with their subject.
 	headPercent = 6
 	maxHead     = 20
 	// likeTenths and cosineTenths weigh likeness and cosine in a nearness.
 	likeTenths, cosineTenths = 6, 4
-	// nearWords and nearVectors are the nearness from which a memory is called near, by words alone and by words and vectors:
+	// nearWords and nearVectors are the nearness from which memories are reported, by words alone and with vectors:
 	// .066 and .130.
 	nearWords   = 4_325
 	nearVectors = 8_520
 	// leadWords and leadVectors are how often the lead over the next memory counts: what many memories resemble replaces none.
 	leadWords, leadVectors = 1, 2
-	// settleWords and settleVectors are the nearness with the lead from which one memory may replace another: .235 and .460.
+	// settleWords and settleVectors are the nearness, with the lead, from which one memory may replace another: .235
+	// and .460.
 	settleWords   = 15_401
 	settleVectors = 30_147
-	// sitting is how far apart in time what one sitting wrote is at most: who writes both knows both.
+	// sitting is the longest time between memories of one sitting: their author knows both.
 	sitting = 6 * 3600 * 1_000_000
 )
 
-// Wording is what a memory says, as it is compared with others: distinct terms with their weights.
+// Wording holds a memory's distinct terms with their weights, for comparison.
 type Wording struct {
 	terms map[string]wordOf
 	total int64
@@ -40,7 +41,7 @@ type Wording struct {
 type wordOf struct {
 	weight int64 // how rare the term is, in units of 2^-16
 	tenths int64
-	at     int // place among the terms of the text
+	at     int // index among the terms of the text
 }
 
 // Wording reads a text and its cues. The memory's own words weigh by how few nodes of the snapshot have them.
@@ -64,7 +65,7 @@ func (w *RareWords) Wording(text string, cues []string) (*Wording, error) {
 	return out, nil
 }
 
-// weights returns how much terms tell: the logarithm of how few nodes have them, the memory at hand counted too.
+// weights returns the weights of terms: the rarer the term, the greater the logarithm. The current memory counts too.
 func (w *RareWords) weights(terms []string) ([]int64, error) {
 	counts, err := w.having(terms)
 	nodes := w.nodes
@@ -77,8 +78,8 @@ func (w *RareWords) weights(terms []string) ([]int64, error) {
 	return counts, err
 }
 
-// Like returns how alike two memories are, 0 to 65,536 in units of 2^-16: the weight of what both say by that of all that
-// they say (the geometric mean of both), less the later what is common begins.
+// Like returns how alike two memories are, in units of 2^-16: the weight of the common terms, divided by the geometric
+// mean of the weights of both. The later the common terms begin, the lower it is.
 func (a *Wording) Like(b *Wording) int64 {
 	shared := int64(0)
 	headA, headB := maxHead, maxHead
@@ -132,7 +133,7 @@ func MayReplace(nearness, next int64, vectors bool, after graph.Time) bool {
 	return nearness+leadWords*(nearness-next) >= settleWords
 }
 
-// IsStatement reports whether a node is what Remember writes: a text without a key.
+// IsStatement reports whether a node has the form that Remember writes: a text without a key.
 func IsStatement(n *graph.Node) bool {
 	return n.Key == "" && n.Summary != "" && n.Content == nil && n.Type != state.RedactedType &&
 		len(n.Summary) <= 4*MaxText

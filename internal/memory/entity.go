@@ -31,11 +31,11 @@ func nodeKey(prefix, name string) string {
 	return prefix + folded
 }
 
-// Credentials are what looks like credentials in a text.
+// Credentials are the findings of the guard in a text.
 type Credentials []guard.Finding
 
-// Has reports whether an entity of the text looks like a credential, or has a part of one. It would
-// become nodes and edges of its own, which outlive the memory that it is in.
+// Has reports whether an entity of the text overlaps a credential. Such an entity would become nodes and edges, which
+// outlive the memory.
 func (c Credentials) Has(e extract.Entity) bool {
 	within := func(f guard.Finding) bool { return f.Start < e.End && e.Start < f.End }
 	return slices.ContainsFunc(c, within) || guard.IsSecret(e.Name)

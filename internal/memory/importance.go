@@ -16,7 +16,7 @@ import (
 
 // Constants of effective importance: docs/internals/memories.md.
 const (
-	// DefaultHalfLife is the half-life in days of a type that has none of its own.
+	// DefaultHalfLife is the half-life in days of other types.
 	DefaultHalfLife = 30
 	// MaxHalfLife is the longest half-life in days, some hundred years.
 	MaxHalfLife = 36_500
@@ -28,13 +28,13 @@ const (
 	PerDay    = 86400e6 // microseconds
 )
 
-// baseOf is what an importance of 1 to 5 counts, in Q16: .15, .30, .50, .80 and 1.
+// baseOf is the weight of an importance of 1 to 5, in Q16: .15, .30, .50, .80 and 1.
 var baseOf = [MaxImportance]int64{9830, 19661, 32768, 52429, fixed.One}
 
 // HalfLives are the days after which a memory of a type counts half.
 type HalfLives map[string]int
 
-// defaultHalfLives: what was going on is soon past, what somebody likes or decided holds for long.
+// defaultHalfLives: events are soon past; preferences and decisions hold for long.
 var defaultHalfLives = HalfLives{
 	Context: 7, Event: 14, Task: 14, Insight: 60, Decision: 90, Preference: 180,
 }
@@ -47,14 +47,14 @@ func (h HalfLives) Of(typ string) int {
 	return DefaultHalfLife
 }
 
-// importanceVerb is the name under which a commit's profiles keep the parameters of this file.
+// importanceVerb names the parameters of this file in a commit's profiles.
 const (
 	importanceVerb = "importance"
 	paramHalfLife  = "halfLife"
 )
 
-// HalfLivesAt returns the half-lives that hold at a snapshot: the defaults, and those of the
-// parameter "halfLife" of its profiles in their place.
+// HalfLivesAt returns the half-lives of a snapshot: the defaults, overridden by the parameter "halfLife" of its
+// profiles.
 func HalfLivesAt(ctx context.Context, s *core.Snapshot) (HalfLives, error) {
 	params, err := VerbParams(ctx, s, importanceVerb)
 	if err != nil {
@@ -67,7 +67,7 @@ func HalfLivesAt(ctx context.Context, s *core.Snapshot) (HalfLives, error) {
 	return own.All(), nil
 }
 
-// All returns half-lives that a memory gives types itself, and the built-in ones of others.
+// All returns h together with the built-in half-lives of other types.
 func (h HalfLives) All() HalfLives {
 	out := maps.Clone(defaultHalfLives)
 	maps.Copy(out, h)
@@ -83,7 +83,7 @@ func OwnHalfLivesAt(ctx context.Context, s *core.Snapshot) (HalfLives, error) {
 	return halfLivesOf(params)
 }
 
-// halfLivesOf returns those of the parameter "halfLife".
+// halfLivesOf returns the half-lives in the parameter "halfLife".
 func halfLivesOf(params []ipld.Entry) (HalfLives, error) {
 	out := make(HalfLives)
 	v, ok := ipld.FindEntry(params, paramHalfLife)
@@ -114,8 +114,8 @@ func checkHalfLife(typ string, days int64) error {
 	return graph.CheckText("importance.halfLife", typ, 1, graph.MaxType)
 }
 
-// SetHalfLives gives types half-lives of their own, in place of those given before, by one commit
-// that changes nothing else; none if they are so already. Without any the defaults hold.
+// SetHalfLives replaces a memory's own half-lives in a commit that changes nothing else. It makes no commit if they are
+// so already. Types without one have the default.
 func SetHalfLives(
 	ctx context.Context, r *core.Repo, opt core.CommitOptions, days HalfLives,
 ) (*core.CommitResult, error) {
@@ -129,9 +129,8 @@ func SetHalfLives(
 		})
 }
 
-// ChangeHalfLives makes the half-lives that a branch gives types what change makes of those that its
-// newest commit has, as SetHalfLives does, and returns them: whoever changes that of another type
-// at the same time is heeded too. An error of change is returned.
+// ChangeHalfLives applies change to the half-lives in a branch's newest commit, stores the result as SetHalfLives does,
+// and returns it. A concurrent change of another type is kept. If change fails, its error is returned.
 func ChangeHalfLives(
 	ctx context.Context, r *core.Repo, opt core.CommitOptions, change func(own HalfLives) error,
 ) (HalfLives, *core.CommitResult, error) {
@@ -172,7 +171,7 @@ func (h HalfLives) value() (ipld.Value, error) {
 	return ipld.MapValue(list...), nil
 }
 
-// Factors are what the effective importance of a memory is made of.
+// Factors determine the effective importance of a memory.
 type Factors struct {
 	Importance int   `json:"importance"`     // 1 to 5; anything else counts as DefaultImportance
 	Uses       int64 `json:"uses"`           // how often it was said again, or used if that is counted
@@ -181,8 +180,8 @@ type Factors struct {
 	HalfLife   int   `json:"half_life_days"` // 1 to MaxHalfLife
 }
 
-// Effective is the importance of a memory at a time, in units of 2^-16, with what it is made
-// of: Value = Base × Use × Decay × Links, each product rounded down, in this order.
+// Effective is the importance of a memory at a time, in units of 2^-16, with its factors: Value = Base × Use × Decay ×
+// Links, each product rounded down, in this order.
 type Effective struct {
 	Value      int64 `json:"value"` // 0 to 196,608
 	Base       int64 `json:"base"`  // of the importance: 9,830 to 65,536
@@ -212,9 +211,9 @@ func (f Factors) Weigh() Effective {
 	return w
 }
 
-// ImportanceOptions say what beside the snapshot effective importance is made of.
+// ImportanceOptions are the inputs of effective importance besides the snapshot.
 type ImportanceOptions struct {
-	HalfLives HalfLives // nil: those of HalfLivesAt
+	HalfLives HalfLives // nil: the result of HalfLivesAt
 }
 
 // Importance returns the effective importance of a node at a time that is passed in: of its
@@ -270,7 +269,7 @@ func ageAt(n *graph.Node, now graph.Time) int64 {
 	return int64(now) - int64(from)
 }
 
-// routine are types of edges that say when a memory was written, not what it has to do with others.
+// routine are types of edges that record when a memory was written, and no relation to other memories.
 var routine = []string{EdgeObserved, EdgeFollows, EdgeNear}
 
 // tiesOf counts how often a memory was said again, and its edges that are not routine.

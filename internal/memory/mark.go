@@ -25,7 +25,7 @@ type StateError struct {
 	Node  graph.ID
 	Name  string // of the node, as the caller gave it
 	State graph.State
-	By    graph.ID // what did it, zero for none
+	By    graph.ID // the node that caused it, zero for none
 	Want  graph.State
 }
 
@@ -60,13 +60,13 @@ func (e *EdgeError) Is(target error) bool { return target == store.ErrNotFound }
 type MarkRequest struct {
 	State graph.State
 	Nodes []string // names as of core.Snapshot.Name, 1 to MaxMarked
-	// By names the node that supersedes or contradicts the others: required for these two states, as
-	// without it nobody could say what is so instead, and refused for others.
+	// By names the node that supersedes or contradicts the others. These two states require it, so that readers can
+	// find what holds instead; other states refuse it.
 	By     string
 	Reason string // "" for none; at most graph.MaxReason bytes
 }
 
-// MarkResult tells what a request for marks did.
+// MarkResult describes the changes of marks.
 type MarkResult struct {
 	*core.CommitResult `json:"-"`
 	Marked             []graph.ID `json:"marked"`   // newly in the state, or with another reason, in the order of the request
@@ -74,16 +74,14 @@ type MarkResult struct {
 	Unmarked           []graph.ID `json:"unmarked"` // whose mark was taken off; of a contradiction that is settled, too
 }
 
-// Mark marks nodes in one commit, or none if all of them are in the state already. The text of a
-// node stays as it is, and readable; Unmark takes a mark off again.
+// Mark marks nodes in one commit, or none if all of them are in the state already. The text of a node stays unchanged
+// and readable; Unmark removes a mark.
 //
-// A node has one mark. It is replaced by one that says more, in the order stale, contradicted, then
-// expired, retired and superseded, then forgotten; a *StateError is returned for any other. What
-// supersedes or contradicts must be visible itself, so that marks never lead in a circle.
-// Contradicted marks both nodes, each by the other; one that is contradicted by a third that is not
-// hidden keeps that.
-// What supersedes, hides or forgets one of two that contradict each other settles it: the other's
-// mark is taken off, or names another one that is marked by it.
+// A node has one mark. A stronger mark replaces it, in the order stale, contradicted, then expired, retired and
+// superseded, then forgotten; for any other a *StateError is returned. The node that supersedes or contradicts must be
+// visible itself, so that marks never form a circle. Contradicted marks both nodes, each by the other; a node that a
+// third, visible node contradicts keeps that mark. If one of two contradicting nodes is superseded, hidden or
+// forgotten, the contradiction is settled: the other's mark is removed, or names another node that it contradicts.
 func Mark(
 	ctx context.Context, r *core.Repo, opt core.CommitOptions, req MarkRequest,
 ) (*MarkResult, error) {
@@ -135,7 +133,7 @@ var said = map[graph.State]struct {
 	graph.Retired: {"retire", 3}, graph.Expired: {"expire", 3}, graph.Forgotten: {"forget", 4},
 }
 
-// message says what a commit marks: ids alone. The reason is in the marks.
+// message names the marked nodes by their ids alone. The reason is in the marks.
 func (k *Marker) message(state graph.State) string {
 	text := said[state].verb + " " + Listed(k.Named)
 	if !k.by.IsZero() {
@@ -174,11 +172,11 @@ type Marker struct {
 	Snapshot *core.Snapshot
 	Result   *MarkResult
 	Changes  []graph.Change
-	Named    []graph.ID // what is marked, for the message
+	Named    []graph.ID // marked nodes, for the message
 	by       graph.ID   // that marks it, zero for none
 	marks    map[graph.ID]*graph.Mark
-	against  map[graph.ID][]graph.ID // by a node what is contradicted by it in s; nil until asked for
-	adds     map[graph.ID][]graph.ID // likewise what was decided
+	against  map[graph.ID][]graph.ID // by a node, the nodes that it contradicts in s; nil until needed
+	adds     map[graph.ID][]graph.ID // the same for pending changes
 }
 
 func NewMarker(ctx context.Context, s *core.Snapshot) *Marker {
@@ -186,7 +184,7 @@ func NewMarker(ctx context.Context, s *core.Snapshot) *Marker {
 		adds: make(map[graph.ID][]graph.ID)}
 }
 
-// Now returns the mark that a node has after what was decided so far, nil for none.
+// Now returns the mark of a node after the pending changes, nil for none.
 func (k *Marker) Now(id graph.ID) (*graph.Mark, error) {
 	if m, ok := k.marks[id]; ok {
 		return m, nil
@@ -282,8 +280,7 @@ func (k *Marker) One(req MarkRequest, name string, id, by graph.ID) error {
 	return nil
 }
 
-// may reports whether a node is to be marked: not if the mark says the same, and with a
-// *StateError if it says more.
+// may reports whether a node needs the mark: not if it has one that says the same. A stronger mark is a *StateError.
 func (k *Marker) may(
 	req MarkRequest, name string, id, by graph.ID, old *graph.Mark,
 ) (bool, error) {
@@ -300,7 +297,7 @@ func (k *Marker) may(
 	return false, &StateError{Node: id, Name: name, State: old.State, By: old.By, Want: req.State}
 }
 
-// Set marks a node and tells of it.
+// Set marks a node and records it for the result.
 func (k *Marker) Set(req MarkRequest, id, by graph.ID) {
 	k.write(req, id, by)
 	k.Result.Marked = append(k.Result.Marked, id)
@@ -321,8 +318,8 @@ func (k *Marker) write(req MarkRequest, id, by graph.ID) {
 	k.Changes = append(k.Changes, graph.Change{Mark: change})
 }
 
-// Contradict marks two nodes by each other. One that is contradicted already keeps its mark; where
-// both are, by others, there is no room for what is said.
+// Contradict marks two nodes by each other. A node that is contradicted already keeps its mark; if both are, by others,
+// it fails.
 func (k *Marker) Contradict(req MarkRequest, name string, a, b graph.ID) error {
 	ends := [2]struct {
 		id, by graph.ID
@@ -355,8 +352,7 @@ func (k *Marker) Contradict(req MarkRequest, name string, a, b graph.ID) error {
 	return nil
 }
 
-// open returns a mark, but nil for one that says that a node is contradicted by what is hidden: what
-// contradicted it is no longer said, and there is room for something else.
+// open returns a mark, or nil if the mark says contradicted by a node that is hidden now: such a mark may be replaced.
 func (k *Marker) open(m *graph.Mark) (*graph.Mark, error) {
 	if m == nil || m.State != graph.Contradicted || m.By.IsZero() {
 		return m, nil
@@ -368,9 +364,8 @@ func (k *Marker) open(m *graph.Mark) (*graph.Mark, error) {
 	return m, nil
 }
 
-// Disputed reports whether a mark, nil for none, says that a node is contradicted by one that is seen.
-// A node that is contradicted by one that contradicts a third keeps its mark when that one is hidden
-// or forgotten, as marks do not know what they are named in; it says nothing then.
+// Disputed reports whether a mark, which may be nil, says that a visible node contradicts the marked one. When a
+// contradicting node is hidden, marks that name it can stay; they count as nothing.
 func Disputed(ctx context.Context, s *core.Snapshot, m *graph.Mark) (bool, error) {
 	if m == nil || m.State != graph.Contradicted {
 		return false, nil
@@ -379,8 +374,8 @@ func Disputed(ctx context.Context, s *core.Snapshot, m *graph.Mark) (bool, error
 	return m != nil, err
 }
 
-// settle takes the mark off what a node contradicted, once the node is hidden; if that is
-// contradicted by another one too, the mark names that one then.
+// settle removes the marks on the nodes that a node contradicted, once the node is hidden. If another node contradicts
+// one of them too, its mark names that node.
 func (k *Marker) settle(id graph.ID, old *graph.Mark) error {
 	if old == nil || old.State != graph.Contradicted || old.By.IsZero() {
 		return nil
@@ -401,8 +396,8 @@ func (k *Marker) settle(id graph.ID, old *graph.Mark) error {
 	return nil
 }
 
-// opponent returns the mark of a node that is contradicted by the given one, of several that of the
-// least id; nil for none. It reads the marks of all nodes, once.
+// opponent returns the mark of a node that the given node contradicts, of several the one with the least id; nil for
+// none. It reads the marks of all nodes, once.
 func (k *Marker) opponent(id graph.ID) (*graph.Mark, error) {
 	if k.against == nil {
 		k.against = make(map[graph.ID][]graph.ID)
@@ -440,8 +435,8 @@ type UnmarkRequest struct {
 	Reason string   // "" for none; it goes into the message of the commit
 }
 
-// Unmark takes the marks off nodes in one commit, or none if no node has one: what was forgotten
-// or retired is found again. Of two that contradict each other it takes both marks off.
+// Unmark removes the marks of nodes in one commit, or none if no node has one: forgotten and retired nodes are found
+// again. Of two that contradict each other it removes both marks.
 func Unmark(
 	ctx context.Context, r *core.Repo, opt core.CommitOptions, req UnmarkRequest,
 ) (*MarkResult, error) {

@@ -25,15 +25,15 @@ type PinRequest struct {
 	Unpin bool
 }
 
-// PinResult tells what a request to pin did.
+// PinResult describes the changes of pins.
 type PinResult struct {
 	*core.CommitResult `json:"-"`
 	Changed            []graph.ID `json:"changed"` // in the order of the request
 	Already            []graph.ID `json:"already"` // that were as asked before
 }
 
-// Pin gives nodes the property PropPinned, or takes it away, in one commit, or none if all are as asked. An
-// *EdgeError is returned if a name is that of an edge.
+// Pin sets or removes the property PropPinned of nodes in one commit, or none if nothing changes. It returns an
+// *EdgeError if a name belongs to an edge.
 func Pin(
 	ctx context.Context, r *core.Repo, opt core.CommitOptions, req PinRequest,
 ) (*PinResult, error) {

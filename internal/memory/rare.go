@@ -60,8 +60,8 @@ func (w *RareWords) Query(text string) (string, error) {
 	return query, nil
 }
 
-// having returns how many nodes have each term. Each is looked up once for all memories of a call, of which
-// there may be many: those kept are bounded.
+// having returns how many nodes have each term. It looks up each term once for all memories of a call, and bounds the
+// cached counts.
 func (w *RareWords) having(terms []string) ([]int64, error) {
 	if len(w.counts) > maxCounts {
 		clear(w.counts)
@@ -91,7 +91,7 @@ func (w *RareWords) having(terms []string) ([]int64, error) {
 	return out, nil
 }
 
-// except has a node of the snapshot that has some terms count as missing, nil for none.
+// except excludes a node of the snapshot with some terms from the counts, nil for none.
 func (w *RareWords) except(terms []string) {
 	w.own = nil
 	if len(terms) > 0 {
@@ -102,8 +102,8 @@ func (w *RareWords) except(terms []string) {
 	}
 }
 
-// Words returns the distinct terms of a text in the order of their first place, each with a word
-// that gives it.
+// Words returns the distinct terms of a text in the order of their first occurrence, each with a word that has the
+// term.
 func (w *RareWords) Words(text string) (words, terms []string) {
 	seen := map[string]bool{}
 	w.terms.EachWord(text, func(word string, _ bool) bool {

@@ -16,10 +16,10 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Bounds of a schema, beside the limit that is asked for.
+// Bounds of a schema besides the caller's limit.
 const (
-	// MaxSchema is how many different types, and how many names of properties, are told apart: those met
-	// later, in the order of ids, are counted alone.
+	// MaxSchema is how many types, and how many names of properties, a schema distinguishes. Further ones, in the order
+	// of ids, are only counted.
 	MaxSchema      = 10_000
 	schemaKinds    = 5  // types that are named of a property or of an end of edges
 	schemaExamples = 3  // values of a property
@@ -27,14 +27,14 @@ const (
 	exampleBytes   = 96 // of any other value
 )
 
-// TypeCount is a type and how many things of it there are.
+// TypeCount is a type and its number of nodes or edges.
 type TypeCount struct {
 	Type  string `json:"type"`
 	Count int    `json:"count"`
 }
 
-// Schema tells what a commit can be asked for: of all that no mark hides. Each list begins with the most frequent
-// names, equal ones in order of name.
+// Schema lists the names that requests to a commit can use, without hidden nodes. Each list begins with the most
+// frequent names, equal ones in order of name.
 type Schema struct {
 	Nodes      int              `json:"nodes"`
 	Edges      int              `json:"edges"`
@@ -59,7 +59,8 @@ type SchemaProperty struct {
 	Examples []json.RawMessage `json:"examples"`
 }
 
-// SchemaEdges are the edges of a type: out.TYPE of a predicate is of nodes like From, in.TYPE of those like To.
+// SchemaEdges are the edges of a type. In a predicate, out.TYPE applies to nodes of the types in From, in.TYPE to those
+// in To.
 type SchemaEdges struct {
 	Type     string      `json:"type"`
 	Count    int         `json:"count"`
@@ -95,8 +96,8 @@ type edgeTally struct {
 	from, to map[string]int
 }
 
-// SchemaOf tells what a snapshot can be asked for, at most limit names in each list. It reads each node
-// and the list of edges once; progress, if given, is told how many nodes were read.
+// SchemaOf returns the schema of a snapshot, at most limit names in each list. It reads each node and the list of edges
+// once; progress, if given, receives the number of nodes read.
 func SchemaOf(
 	ctx context.Context, s *core.Snapshot, limit int, progress func(done int),
 ) (*Schema, error) {

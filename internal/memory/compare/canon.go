@@ -10,23 +10,23 @@ import (
 const (
 	inflNone = iota
 	inflS    // the plural of a noun, or a person of a verb
-	inflIng  // what goes on
-	inflEd   // what is done
+	inflIng  // ongoing
+	inflEd   // completed
 )
 
 // Bytes of units.
 const (
-	shortest     = 2 // up to which one counts only behind a number: the ML team is no millilitre
-	longestShort = 3 // up to which one counts as it is written: Mb is not MB
+	shortest     = 2 // units up to this length need a number before them: the ML team is no millilitre
+	longestShort = 3 // units up to this length are case-sensitive: Mb is not MB
 )
 
-// token is what is left of a lexeme where two texts are compared: rules 3 to 6.
+// token is the normalised form of a lexeme, for comparison: rules 3 to 6.
 type token struct {
 	class      class
 	form       string
 	stem       string
 	infl       uint8
-	det        bool // a determiner stands one or two words before
+	det        bool // a determiner precedes it by one or two words
 	be, have   bool // a form of to be, to have does
 	capital    bool
 	proper     bool // capital where common words are not
@@ -36,7 +36,7 @@ type token struct {
 	article    string // which has one
 	sentence   int
 	start, end int
-	was        *lexeme // what it was made of
+	was        *lexeme // its source
 }
 
 // analysis is a text as one language reads it.
@@ -67,14 +67,14 @@ type lexemeReader struct {
 	x     *lexicon
 	in    []lexeme
 	out   []token
-	spare []token // what out was before the last step
+	spare []token // the former out, for reuse
 	key   []byte  // of phrase
 }
 
 // readers are used again: most of what reading allocates is tokens between two steps.
 var readers = sync.Pool{New: func() any { return new(lexemeReader) }}
 
-// step replaces what was read by what make appends of it to a list.
+// step replaces the tokens by those that make appends for them.
 func (r *lexemeReader) step(make func(in, out []token) []token) {
 	r.out, r.spare = make(r.out, r.spare[:0]), r.out
 }
@@ -333,7 +333,7 @@ func (r *lexemeReader) spaced(t *token, i int) int {
 	return n
 }
 
-// surroundings notes what stands before each word, before anything is dropped.
+// surroundings records the words before each word, before any are dropped.
 func (r *lexemeReader) surroundings() {
 	for i := range r.out {
 		t := &r.out[i]

@@ -13,35 +13,35 @@ type Kind string
 // The kinds of differences.
 const (
 	Number     Kind = "number"
-	Unit       Kind = "unit"       // of what a number counts
+	Unit       Kind = "unit"       // the unit of a number
 	Date       Kind = "date"       // also a day, a month or a time
 	Name       Kind = "name"       // a word that is capital where common words are not
 	Identifier Kind = "identifier" // a path, version, address or the like
 	Negation   Kind = "negation"   // a word that turns the text around, or one and its contrary
-	Order      Kind = "order"      // the same words in other places
+	Order      Kind = "order"      // the same words in another order
 	Word       Kind = "word"       // any other word
 )
 
-// kinds are in the order in which differences are listed.
+// kinds lists the kinds in the order of output.
 var kinds = []Kind{Negation, Number, Unit, Date, Name, Identifier, Word, Order}
 
 // Difference is one difference between a first and a second text.
 type Difference struct {
 	Kind Kind   `json:"kind"`
-	A    string `json:"a"` // what the first and the second say, "" for nothing; both "" for Order
+	A    string `json:"a"` // the texts of the first and the second, "" for nothing; both "" for Order
 	B    string `json:"b"`
 }
 
-// Comparison is what two texts have in common and what not.
+// Comparison is the result of comparing two texts.
 type Comparison struct {
 	// Similarity is twice the words that both have, as many times as they have them, by the words of
 	// both (Sørensen and Dice): 0 to 65,536 in units of 2^-16.
 	Similarity int64
-	// Differs are the differences, by kind and then by place. Empty where both say the same.
+	// Differs are the differences, by kind and then by position. Empty if both texts say the same.
 	Differs []Difference
 }
 
-// MaxDiffers is how many differences a comparison lists at most: more say no more.
+// MaxDiffers bounds the differences that a comparison lists; further ones add no information.
 const MaxDiffers = 32
 
 // Opposes reports whether all that differs are words that turn the text around.
@@ -94,7 +94,7 @@ func Analyse(s string) *Text {
 // Compare compares two texts.
 func Compare(a, b string) Comparison { return Analyse(a).Compare(Analyse(b)) }
 
-// Compare compares a text with a second one: what Difference says of A is of t.
+// Compare compares two texts. In each Difference, A belongs to t.
 func (t *Text) Compare(o *Text) Comparison { return t.CompareFrom(o, 0) }
 
 // CompareFrom is Compare, but lists no differences of texts whose similarity is below least: these
@@ -112,8 +112,8 @@ func (t *Text) CompareFrom(o *Text, least int64) Comparison {
 	return Comparison{Similarity: alike, Differs: differences(a, b)}
 }
 
-// common returns the language of two texts: the one most words of both tell, if each has a word of
-// it or none of any. Of several the first.
+// common returns the language of two texts: the first of those with the most known words in both. If one text has no
+// word of it but has words of another language, there is none.
 func common(t, o *Text) *lexicon {
 	list := lexicons()
 	best, most := len(list)-1, 0
@@ -137,16 +137,16 @@ func (t *Text) by(x *lexicon) *analysis {
 	return t.read[x.at]
 }
 
-// lemma is what two tokens share that can stand for each other.
+// lemma identifies tokens that can replace each other.
 type lemma struct {
 	class class
 	word  string
 }
 
-// key is what counts of a token for likeness.
+// key is the lemma by which likeness compares tokens.
 func (t *token) key() lemma { return lemma{t.class, t.stem} }
 
-// spelt is what two tokens of one form share.
+// spelt is the lemma of tokens of one form.
 func (t *token) spelt() lemma { return lemma{t.class, t.form} }
 
 func similarity(a, b *analysis) int64 {
@@ -158,8 +158,8 @@ func similarity(a, b *analysis) int64 {
 	return 2 * int64(both) * fixed.One / int64(of)
 }
 
-// same reports whether two tokens in the same place say the same: rule 6. Two words of one stem do
-// where grammar alone asks for another ending.
+// same reports whether two tokens in the same position say the same: rule 6. Two words of one stem do if only grammar
+// requires different endings.
 func (x *lexicon) same(a, b *token, agree *agreement) bool {
 	if a.class != b.class {
 		return false
@@ -216,7 +216,7 @@ func (g *agreement) number(a, b *token) bool {
 	return false
 }
 
-// goesOn reports whether a is what b says as going on: está usando, usa.
+// goesOn reports whether a is the progressive form of b: está usando, usa.
 func goesOn(a, b *token) bool {
 	return a.infl == inflIng && a.be && (b.form == a.stem+"a" || b.form == a.stem+"e")
 }

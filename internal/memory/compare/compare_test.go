@@ -39,8 +39,8 @@ func pairs(t *testing.T, file string) []pair {
 
 func isDuplicate(c Comparison) bool { return c.Similarity > duplicateAt && len(c.Differs) == 0 }
 
-// TestPairs holds the rules to texts whose likeness a person decided: nothing that differs is the
-// same, and at least nine tenths of what is the same is found.
+// TestPairs checks the rules on texts that a person compared: no two different texts count as the same, and at least
+// nine tenths of the same ones are found.
 func TestPairs(t *testing.T) {
 	same, found := map[string]int{}, map[string]int{}
 	total := 0
@@ -99,7 +99,7 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// TestDifferences says what is told of a difference.
+// TestDifferences checks the reported differences.
 func TestDifferences(t *testing.T) {
 	for _, c := range []struct {
 		a, b string

@@ -2,7 +2,7 @@ package compare
 
 import "slices"
 
-// difference of a token, where the other text has nothing for it.
+// kindOf returns the kind of difference if the other text has nothing in place of a token.
 func (x *lexicon) kindOf(t *token) Kind {
 	switch {
 	case t.not:
@@ -21,7 +21,7 @@ func (x *lexicon) kindOf(t *token) Kind {
 	return Word
 }
 
-// differences lists what one of two analyses has and the other not: rule 8.
+// differences lists the tokens that only one of two analyses has: rule 8.
 func differences(a, b *analysis) []Difference {
 	x := a.lexicon
 	room := strikings.Get().(*striking)
@@ -106,7 +106,7 @@ func pieces(x *lexicon, list []*token) []piece {
 	return out
 }
 
-// next returns the place of the first piece of a kind after i, the length of the list for none.
+// next returns the index of the first piece of a kind after i, the length of the list for none.
 func next(list []piece, i int, kind Kind) int {
 	for i++; i < len(list) && list[i].kind != kind; i++ {
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/mnem-project/mnem/internal/base/text"
 )
 
-// class is what a lexeme is.
+// class is the kind of a lexeme.
 type class uint8
 
 const (
@@ -23,16 +23,16 @@ const (
 	classTime
 )
 
-// lexeme is one word, number, identifier or sign as it stands in the text: rule 2.
+// lexeme is one word, number, identifier or sign of the text: rule 2.
 type lexeme struct {
 	class      class
 	form       string
-	exact      string // as it is written
+	exact      string // as written
 	start, end int
 	capital    bool // begins with an upper-case letter
 	inner      bool // has one after its first
 	caps       bool // has two letters or more, all upper-case
-	ends       byte // '.' where a full stop ends it, '!' for a surer end, 0
+	ends       byte // '.' for a full stop after it, '!' for a surer end, 0
 	tight      bool // no space before it
 }
 
@@ -117,7 +117,7 @@ func (l *lexer) addForm(c class, form string, i, j int) {
 
 func isIn(set string, r rune) bool { return strings.ContainsRune(set, r) }
 
-// chunk reads what stands between spaces.
+// chunk reads the text between two spaces.
 func (l *lexer) chunk(i, j int) {
 	quoted := false
 	for i < j && isIn(opening, l.g[i].r) {
@@ -174,8 +174,7 @@ func (l *lexer) body(i, j int, quoted bool) {
 	}
 }
 
-// quiet reports whether a sign says nothing where it stands by itself: a dash, or one of those that
-// are put around words.
+// quiet reports whether a sign alone has no meaning: a dash, or an opening or closing mark.
 func quiet(r rune) bool { return r == '-' || isIn(closing, r) || isIn(opening, r) }
 
 // marks reads a chunk without letters and digits: dashes alone say nothing, but "!=" is not "=", and

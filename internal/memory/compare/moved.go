@@ -2,14 +2,14 @@ package compare
 
 import "slices"
 
-// Bounds of what may stand elsewhere, in words: rule 7.
+// Bounds of a moved phrase, in words: rule 7.
 const (
 	maxPhrase  = 8
 	maxSubject = 6
 )
 
-// moved reports whether two sentences say the same though a phrase of time or place stands
-// elsewhere, or two names that belong together are in another order.
+// moved reports whether two sentences say the same although a phrase of time or place moved, or two joined names are in
+// another order.
 func (x *lexicon) moved(a, b []token) bool {
 	if len(a) != len(b) {
 		return false
@@ -57,8 +57,8 @@ func (x *lexicon) turned(a, b []token) bool {
 	return false
 }
 
-// inverted reports whether a begins with a phrase of time or place, and the verb and the subject
-// after it, and b with the subject and the verb, and the phrase somewhere behind.
+// inverted reports whether a has a phrase of time or place before verb and subject, and b has subject and verb first,
+// and the phrase somewhere after them.
 func (x *lexicon) inverted(a, b []token) bool {
 	if !x.begins(a) {
 		return false
@@ -100,8 +100,8 @@ func (x *lexicon) inserted(a, b []token) bool {
 	return false
 }
 
-// paired returns tokens with two names around an "and" at the beginning or the end in the order of
-// their forms: it is of no matter which stands first.
+// paired returns the tokens with two names around an "and" at the beginning or the end sorted by form: their order does
+// not matter.
 func (x *lexicon) paired(list []token) []token {
 	at := func(i int) bool {
 		if i < 0 || i+2 >= len(list) {

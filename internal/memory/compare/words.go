@@ -10,20 +10,20 @@ import (
 //go:embed words.txt
 var wordsFile string
 
-// lexicon is what is known of one language.
+// lexicon holds the words of one language.
 type lexicon struct {
 	name                                  string
 	drop, det, keep, not, unit, front     map[string]bool
 	of, first, ordinal                    map[string]bool
 	opposite                              map[string]bool // "A/B" both ways
-	opposed                               map[string]bool // what any of these has
+	opposed                               map[string]bool // words with an opposite
 	rewrite                               map[string][]string
 	number, month, weekday, habit, gender map[string]string
 	measure                               map[string]string // "N BASE" of each unit
 	longest                               int               // words in a phrase
-	starts                                map[string]tables // what has a phrase that begins with a word
+	starts                                map[string]tables // tables of phrases, by first word
 	at                                    int               // of all lexicons
-	known                                 map[string]bool   // what tells the language
+	known                                 map[string]bool   // words that identify the language
 }
 
 // tables is a set of tables of phrases.
@@ -43,7 +43,7 @@ var languages = []string{"en", "de", "fr", "es", "zh"}
 // everyLanguage begins the lines of what holds in all of them, and in none.
 const everyLanguage = "*"
 
-// lexicons reads words.txt once. The last is of no language and knows nothing.
+// lexicons reads words.txt once. The last lexicon stands for unknown languages and is empty.
 var lexicons = sync.OnceValue(func() []*lexicon {
 	var list []*lexicon
 	for i, name := range append(languages, "none") {
@@ -84,7 +84,7 @@ func newLexicon(name string) *lexicon {
 	return x
 }
 
-// units are what a phrase is made of: words, or signs in Chinese.
+// units returns the parts of a phrase: words, or characters in Chinese.
 func (x *lexicon) units(phrase string) []string {
 	if x.name == "zh" {
 		return strings.Split(phrase, "")
@@ -152,7 +152,7 @@ func (x *lexicon) add(class, entry string) {
 	}
 }
 
-// times returns n times a multiplier such as "*100", "" if that is too large.
+// times returns n times a multiplier such as "*100", "" if the result is too large.
 func times(n, by string) string {
 	a, err := strconv.ParseInt(n, 10, 64)
 	b, _ := strconv.ParseInt(strings.TrimPrefix(by, "*"), 10, 64)

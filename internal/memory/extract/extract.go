@@ -1,11 +1,10 @@
-// Package extract finds what a text names and how it says that one thing leads to another:
-// entities, and signals of cause. Both are pure functions of the text and the word lists of
-// words.txt, by the rules of docs/internals/memories.md. No model is asked and nothing is
-// looked up.
+// Package extract finds the entities that a text names and its signals of cause: phrases that say that one thing leads
+// to another. Both are pure functions of the text and the word lists of words.txt, by the rules of
+// docs/internals/memories.md. It asks no model and looks nothing up.
 //
-// The rules prefer to miss over to invent: what is found becomes nodes and edges of a memory. A
-// capital letter is evidence within a sentence of a script that has cases; at its beginning, and in
-// German, which writes all nouns so, it takes more.
+// The rules prefer missing an entity to inventing one, because each becomes nodes and edges of a memory. A capital
+// letter is evidence within a sentence of a script that has cases. At the beginning of a sentence, and in German, which
+// capitalises all nouns, the rules need more evidence.
 package extract
 
 import (
@@ -18,7 +17,7 @@ import (
 	"github.com/mnem-project/mnem/internal/base/text"
 )
 
-// Bounds of what is found.
+// Bounds of the results.
 const (
 	MaxText     = 8000 // scalars of a text that are looked at
 	MaxEntities = 50
@@ -32,7 +31,7 @@ const (
 // Kind says what kind of thing a text names.
 type Kind string
 
-// The kinds, in the order in which rules look for them.
+// The kinds, in the order in which the rules look for them.
 const (
 	Code       Kind = "code"  // in backticks
 	Quote      Kind = "quote" // in quotation or book marks
@@ -52,15 +51,15 @@ const (
 // Entity is a thing that a text names.
 type Entity struct {
 	Name       string // as the text has it
-	Key        string // Fold of the name: what is the same in every spelling of case
+	Key        string // Fold of the name, the same for all letter cases
 	Kind       Kind
 	Start, End int // bytes of the text
 }
 
-// Entities returns what a text names, at most MaxEntities, in the order of their first places, each
-// key once. known are names that whoever asks knows: where one stands in the text as whole words, it
-// is an entity; the first MaxKnown count. Of the text the first MaxText scalars count. Any string
-// will do. The result shares the memory of s.
+// Entities returns the entities that a text names, at most MaxEntities, in the order of their first occurrence, each
+// key once. known are names that the caller knows: one that occurs in the text as whole words is an entity; the first
+// MaxKnown count. Only the first MaxText scalars of the text are read. Any string is allowed. The result shares the
+// memory of s.
 func Entities(s string, known []string) []Entity {
 	f := newFinder(s, known)
 	f.quotes()
@@ -83,8 +82,8 @@ func Entities(s string, known []string) []Entity {
 	return out
 }
 
-// Fold returns a name as it is compared: letters, digits and characters of scripts without spaces
-// folded by clause 6.2, others as they are, white space as one blank, none at the ends.
+// Fold returns a name in the form for comparison: letters, digits and characters of scripts without spaces folded by
+// clause 6.2, other characters unchanged, white space as one blank, none at the ends.
 func Fold(name string) string {
 	var b strings.Builder
 	blank := false
@@ -111,7 +110,7 @@ type finder struct {
 	found     []Entity
 	known     map[string]bool // folded
 	longest   int             // words of the longest known name
-	runs      []string        // those of scripts without spaces, the longest first
+	runs      []string        // known names in scripts without spaces, the longest first
 	sentences []sentence
 	units     []unit
 }
@@ -142,7 +141,7 @@ func (f *finder) has(list, word string) bool { return f.lists.by[list][word] }
 // free reports whether no entity has any byte of a span.
 func (f *finder) free(start, end int) bool { return !slices.Contains(f.taken[start:end], true) }
 
-// add adds an entity, unless another one has a part of it, or it is too long or says nothing.
+// add adds an entity, unless it overlaps another one, is too long or carries no information.
 func (f *finder) add(start, end int, kind Kind) {
 	name := f.s[start:end]
 	switch kind {
@@ -173,7 +172,7 @@ func telling(s string) (ok bool) {
 	return ok
 }
 
-// marks are pairs that stand around phrases.
+// marks are pairs of marks around phrases.
 var marks = [...]struct {
 	open, shut string
 	kind       Kind
@@ -182,8 +181,8 @@ var marks = [...]struct {
 	{"「", "」", Quote}, {"『", "』", Quote}, {"《", "》", Quote}, {"〈", "〉", Quote},
 }
 
-// quotes adds phrases in marks within a line. A pair around something long, as around speech, is
-// none, and what is in it is looked at like the rest.
+// quotes adds phrases in marks within a line. Marks around a long text, such as speech, do not count, and the text
+// inside is searched like any other.
 func (f *finder) quotes() {
 	at := 0
 	for line := range strings.Lines(f.s) {

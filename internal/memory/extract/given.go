@@ -11,8 +11,8 @@ const maxFullName = 4 // words of a person's name
 // notGiven are the lists of words that no name of a person has.
 var notGiven = []string{"technologies", "technology context", "generic", "calendar", "companies and products"}
 
-// GivenName returns the folded first word of what may be the full name of a person: two to four words of
-// letters with capitals, none of which the rules know as something else. It returns "" for all else.
+// GivenName returns the folded first word of a text that may be the full name of a person: two to four words of letters
+// with capitals, none known as something else. Otherwise it returns "".
 func GivenName(full string) string {
 	list := strings.Fields(full)
 	if len(list) < 2 || len(list) > maxFullName {
@@ -28,7 +28,7 @@ func GivenName(full string) string {
 	return Fold(list[0])
 }
 
-// FirstName returns a word folded where it may be the first name of a person, "" for all else.
+// FirstName returns a folded word if it may be the first name of a person, else "".
 func FirstName(word string) string {
 	folded, other := Fold(word), false
 	text.EachFolded(word, func(_, _ int, kind text.CharClass, fold string) bool {

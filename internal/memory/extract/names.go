@@ -7,7 +7,7 @@ import (
 	"github.com/mnem-project/mnem/internal/base/text"
 )
 
-// sentence is what counts of a sentence.
+// sentence holds the properties of a sentence that the rules use.
 type sentence struct {
 	start, end int
 	shouting   bool // most of its words are in capitals
@@ -21,7 +21,7 @@ type unit struct {
 	start, end int
 	token      string // folded, without a final 's
 	sentence   int
-	initial    bool // begins a sentence, or what stands like one
+	initial    bool // begins a sentence or something similar
 	capital    bool // begins with a capital
 	inner      bool // has another one
 	lower      bool // has a lower-case letter
@@ -80,7 +80,7 @@ func (f *finder) readUnits(n int) {
 	})
 }
 
-// opens reports whether what stands between two units makes a capital after it say nothing.
+// opens reports whether the text between two units makes a capital after it insignificant.
 func (f *finder) opens(before, u unit) bool {
 	between := f.s[before.end:u.start]
 	if before.abbreviates() {
@@ -124,7 +124,7 @@ func hasLower(s string) bool {
 	return false
 }
 
-// judge decides what kind of sentences there are. The language is that of the whole text.
+// judge decides the properties of the sentences. The language is the language of the whole text.
 func (f *finder) judge() {
 	german, english := map[string]bool{}, map[string]bool{}
 	for i := range f.units {
@@ -207,8 +207,8 @@ func (f *finder) next(i, j int) bool {
 	return between == " " || between == "\u00a0"
 }
 
-// runEnd returns where the run of a name that begins with unit i ends: units with capitals, and
-// between them at most two particles.
+// runEnd returns the end of the name that begins with unit i: units with capitals, and between them at most two
+// particles.
 func (f *finder) runEnd(i int) int {
 	j := i + 1
 	for j < len(f.units) && f.next(j-1, j) {
@@ -227,8 +227,8 @@ func (f *finder) runEnd(i int) int {
 	return j
 }
 
-// particle reports whether unit k stands between the parts of the name that begins with unit i. In
-// German a noun with an article is no name.
+// particle reports whether unit k stands between the parts of the name that begins with unit i. In German a noun with
+// an article is no name.
 func (f *finder) particle(i, k int) bool {
 	u := &f.units[k]
 	if !f.has("particles", u.token) || u.capital {
@@ -238,8 +238,8 @@ func (f *finder) particle(i, k int) bool {
 		f.has("german before names", f.units[i-1].token) || f.units[i-1].capital
 }
 
-// numbered reports whether unit j is a number that belongs to the name before it, as in Go 1.26 or
-// Apollo 11: not where a word follows, which it would count, and no year.
+// numbered reports whether unit j is a number that belongs to the name before it, as in Go 1.26 or Apollo 11. A number
+// that counts the next word, or a year, is none.
 func (f *finder) numbered(j int) bool {
 	if !f.next(j-1, j) {
 		return false
@@ -254,8 +254,7 @@ func (f *finder) numbered(j int) bool {
 		text.IsStopWord(f.units[j+1].token)
 }
 
-// name adds the name in units i to j, less what only a place in the sentence, or a calendar, gave
-// its capital.
+// name adds the name in units i to j without units that only their position, or a calendar, capitalised.
 func (f *finder) name(i, j int) {
 	initial := f.units[i].initial
 	bare := func(u *unit) bool { return f.has("calendar", u.token) || f.has("never", u.token) }
@@ -360,7 +359,7 @@ func (f *finder) germanName(i, j int, initial bool) bool {
 	return i > 0 && f.next(i-1, i) && f.has("german before names", f.units[i-1].token)
 }
 
-// evidentAlone reports whether a unit is a name wherever it stands.
+// evidentAlone reports whether a unit is a name in any position.
 func (f *finder) evidentAlone(i int) bool {
 	u := &f.units[i]
 	key := Fold(f.s[u.start:u.end])

@@ -10,8 +10,7 @@ import (
 // analyser reads words. Language matters to terms alone, and none are asked for.
 var analyser, _ = text.New("none")
 
-// knownNames adds known names where they stand as whole words, of several that begin at one place
-// the longest.
+// knownNames adds known names that occur as whole words, of several that begin at one position the longest.
 func (f *finder) knownNames() {
 	if len(f.known) == 0 {
 		return
@@ -28,8 +27,8 @@ func (f *finder) knownNames() {
 	f.knownRuns()
 }
 
-// knownRuns adds known names that begin with a character of a script without spaces: they stand
-// anywhere in a run, as they are written. The longest go first.
+// knownRuns adds known names that begin with a character of a script without spaces. They may occur anywhere in a run,
+// unchanged. The longest go first.
 func (f *finder) knownRuns() {
 	for _, name := range f.runs {
 		for at := 0; ; {
@@ -46,7 +45,7 @@ func (f *finder) knownRuns() {
 	}
 }
 
-// scripts adds names of scripts without cases: runs of katakana, and what stands before titles.
+// scripts adds names of scripts without cases: runs of katakana, and names before titles.
 func (f *finder) scripts() {
 	for at := 0; at < len(f.s); {
 		r, n := utf8.DecodeRuneInString(f.s[at:])
@@ -86,8 +85,8 @@ func isHan(r rune) bool {
 
 func isHangul(r rune) bool { return r >= 0xac00 && r <= 0xd7a3 }
 
-// beforeTitles adds what stands before a title: a Chinese surname and at most two characters, a run
-// of at most four characters before a Japanese one, or a word of two to four Korean syllables.
+// beforeTitles adds names before titles: a Chinese surname and at most two characters, a run of at most four characters
+// before a Japanese title, or a word of two to four Korean syllables.
 func (f *finder) beforeTitles() {
 	for at := range f.s {
 		if f.s[at] < utf8.RuneSelf { // no title begins so
@@ -111,10 +110,10 @@ func (f *finder) beforeTitles() {
 	}
 }
 
-// surnameTitles is the list of titles that stand after a Chinese surname.
+// surnameTitles is the list of titles that follow a Chinese surname.
 const surnameTitles = "honorifics after surnames"
 
-// beforeTitle adds the name before a title at a place. A surname alone is one with its title.
+// beforeTitle adds the name that ends at a title. A surname alone is a name together with its title.
 func (f *finder) beforeTitle(end int, title string, is func(rune) bool, most int) {
 	surname := f.has(surnameTitles, title)
 	stop := end
@@ -133,7 +132,7 @@ func (f *finder) beforeTitle(end int, title string, is func(rune) bool, most int
 		}
 	}
 	switch {
-	case best < 0 || !surname && (run > most || run < 2): // of a longer run nobody knows where it begins
+	case best < 0 || !surname && (run > most || run < 2): // the start of a name in a longer run is unknown
 	case length == 1:
 		f.add(best, end+len(title), Name)
 	default:

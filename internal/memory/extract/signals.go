@@ -11,7 +11,7 @@ import (
 // MaxSignals is how many signals of a text are found.
 const MaxSignals = 16
 
-// Relation is what a signal says of two things.
+// Relation is the relation that a signal states between two things.
 type Relation string
 
 // The relations.
@@ -21,12 +21,12 @@ const (
 	Prevents Relation = "prevents"
 )
 
-// Signal is a word or phrase that says that one thing leads to another, and what of the text it
-// says it of. Either part may be empty: it is then what was said before.
+// Signal is a word or phrase that says that one thing leads to another, and the parts of the text for both. Either part
+// may be empty: it then stands for an earlier statement.
 type Signal struct {
 	Relation   Relation
 	Phrase     string // as the list has it
-	Start, End int    // where it stands, in bytes
+	Start, End int    // its position, in bytes
 	Cause      string // the part of the text that leads to the other
 	Effect     string
 }
@@ -36,12 +36,12 @@ type phrase struct {
 	relation    Relation
 	effectFirst bool
 	text        string
-	parts       []string // around an ellipsis: both must stand in the sentence
+	parts       []string // around an ellipsis: the sentence must have both
 	pairs       []uint16 // of the first part, as pairs has them
 }
 
-// pairs is a set of pairs of neighbouring bytes, some of which count as one. A text that lacks a pair of a phrase
-// lacks the phrase, which spares looking for most of them.
+// pairs is a set of pairs of neighbouring bytes; some pairs share a bit. A text without a pair of a phrase does not
+// contain the phrase, which avoids most searches.
 type pairs [64]uint64
 
 func pairOf(a, b byte) uint16 { return (uint16(a)*31 ^ uint16(b)*131) & (64*64 - 1) }
@@ -122,9 +122,9 @@ func normalise(s string) plain {
 	return p
 }
 
-// Signals returns what signals of cause a text has, in order, at most one of those that begin at
-// one place, and at most MaxSignals. One with a negation before it is none, nor one that says what is
-// done to what stands before it. Of the text the first MaxText scalars count.
+// Signals returns the signals of cause in a text, in order, at most one at each position, and at most MaxSignals. A
+// signal after a negation does not count, nor one in the passive voice. Only the first MaxText scalars of the text are
+// read.
 func Signals(s string) []Signal {
 	s = text.FirstScalars(s, MaxText)
 	all := allLists()
@@ -213,8 +213,8 @@ func trim(s string) string {
 	return strings.Trim(s, " \t\n\r\u00a0\u3000,.;:!?，。、；：！？،-–—")
 }
 
-// whole reports whether a span of a normalised text is whole words: next to letters and digits only
-// if these are of a script without spaces.
+// whole reports whether a span of a normalised text consists of whole words: letters and digits next to it belong to a
+// script without spaces.
 func (p plain) whole(start, end int) bool {
 	edge := func(a, b string) bool {
 		return a == "" || b == "" || a == " " || b == " " ||
@@ -228,8 +228,8 @@ func (p plain) whole(start, end int) bool {
 		edge(p.s[end-final:end], p.s[end:end+after])
 }
 
-// negated reports whether a negation is one of the three words, or of the two characters, before a
-// signal, or, where it speaks of enabling or preventing, directly after it.
+// negated reports whether a signal is negated: by one of the three words or two characters before it or, for enabling
+// and preventing, by the word after it.
 func (p plain) negated(all *lists, start, end int, relation Relation) bool {
 	words := strings.Fields(p.s[:start])
 	for _, w := range words[max(0, len(words)-3):] {
@@ -254,15 +254,15 @@ func (p plain) negated(all *lists, start, end int, relation Relation) bool {
 	return false
 }
 
-// passive reports whether a participle at a place tells what is done to what stands before it, not
-// what that does: a form of "to be" is directly before it, or one adverb between them.
+// passive reports whether a participle is in the passive voice, so that the text before it is the effect: a form of "to
+// be" precedes it directly, or with one adverb between.
 func (p plain) passive(all *lists, start int) bool {
 	return p.behind(all.order["passive before"], start) >= 0 ||
 		p.behind(all.order["passive before"], p.behind(all.order["passive between"], start)) >= 0
 }
 
-// behind returns where an entry of a list begins that ends, as whole words, directly before a place
-// or a blank before that; -1 if none does.
+// behind returns the start of an entry of a list that ends, as whole words, directly before a position or a blank
+// before it; -1 if none does.
 func (p plain) behind(list []string, at int) int {
 	if at < 0 {
 		return -1

@@ -27,9 +27,9 @@ const (
 	beamEdges  = 128    // of a node in each direction, the first of its bucket
 	beamWindow = 100    // nodes of a hop that are compared with each other
 	mmrLambda  = 45_875 // .7 in units of 2^-16
-	// decayBits is 2^16 · log2 .85, rounded: what a hop costs.
+	// decayBits is 2^16 · log2 .85, rounded: the cost of a hop.
 	decayBits = -15_366
-	// timeBits is what an edge costs besides that says no more than that one came after the other.
+	// timeBits is the additional cost of an edge that only records an order in time.
 	timeBits = 2 * fixed.One
 	maxShown = 8192 // scalars of a text that are compared
 )
@@ -110,7 +110,7 @@ type Reason struct {
 	Score int64  `json:"score"` // in units of 2^-16, at most 65,536
 	// Names names shared entities and tags, at most 8.
 	Names []string `json:"names,omitempty"`
-	// Edge is the edge that leads to the node. Nodes from which edges lead on are in the same answer.
+	// Edge is the edge that leads to the node. Nodes at the start of edges are in the same answer.
 	Edge *adjacency.Step `json:"edge,omitempty"`
 }
 
@@ -157,7 +157,7 @@ type explorer struct {
 	analyser *text.Analyzer
 	numbers  map[string]uint32
 	topic    []uint32
-	found    map[graph.ID]*reached // what was reached, kept or not
+	found    map[graph.ID]*reached // nodes reached, kept or not
 	kept     []*reached
 	beam     []*reached // the last hop's
 	cut      uint64
@@ -219,7 +219,7 @@ func (x *explorer) begin(ctx context.Context) ([]*reached, error) {
 			return nil, err
 		}
 		score := fixed.Log2(uint64(max(1, it.Score))) - fixed.Log2(uint64(top))
-		if it.Tier > 0 { // it is what the topic names
+		if it.Tier > 0 { // the topic names it
 			score = 0
 		}
 		why := Reason{Kind: "match", Score: max(0, it.Score) * fixed.One / top}
@@ -228,8 +228,7 @@ func (x *explorer) begin(ctx context.Context) ([]*reached, error) {
 	return list, nil
 }
 
-// keep puts the nodes of a hop that are followed into the beam: of the best, those that are least
-// like what is kept.
+// keep adds the best nodes of a hop to the beam, preferring those that are least like the nodes kept already.
 func (x *explorer) keep(list []*reached) {
 	slices.SortFunc(list, func(a, b *reached) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), a.node.ID.Compare(b.node.ID))
@@ -258,8 +257,8 @@ func (x *explorer) keep(list []*reached) {
 	x.kept = append(x.kept, x.beam...)
 }
 
-// hop returns the nodes that edges of the beam lead to and that are not kept yet, each by the best
-// way: of equal ones the first in the order of the beam, outgoing edges first, in that of buckets.
+// hop returns the nodes that edges of the beam lead to and that are not kept yet, each by its best path; of equal ones
+// the first in the order of the beam, outgoing edges first, in the order of buckets.
 func (x *explorer) hop(ctx context.Context) ([]*reached, error) {
 	best := map[graph.ID]*reached{}
 	var list []*reached
@@ -283,7 +282,7 @@ func (x *explorer) hop(ctx context.Context) ([]*reached, error) {
 	return list, nil
 }
 
-// follow calls yield with what the edges of a node on one side lead to.
+// follow calls yield with the nodes at the other end of a node's edges on one side.
 func (x *explorer) follow(
 	ctx context.Context, from *reached, side adjacency.Direction, yield func(*reached),
 ) error {
@@ -315,9 +314,9 @@ func (x *explorer) follow(
 	return nil
 }
 
-// step returns what one edge leads to, nil for nothing that is wanted. What it costs is the hop, the
-// edge's weight, two bits where it is of time alone, half of the bits of how many edges the node has
-// there, and up to one bit where what it leads to has little of the topic.
+// step returns the node that one edge leads to, nil if it is not wanted. The cost is the hop, the edge's weight, two
+// bits for an edge of time alone, half the logarithm of the node's number of such edges, and up to one bit for a node
+// unrelated to the topic.
 func (x *explorer) step(
 	ctx context.Context, from *reached, e adjacency.Entry, side adjacency.Direction, degree uint64,
 ) (*reached, error) {
@@ -363,7 +362,7 @@ func edgeReason(of graph.ID, e adjacency.Entry, side adjacency.Direction) Reason
 		Edge: &adjacency.Step{From: of, To: e.Other, Edge: e.Edge, Type: e.Type, Forward: side == adjacency.Out}}
 }
 
-// result lists what is kept, without the node that the search began at.
+// result lists the kept nodes without the start of the search.
 func (x *explorer) result() *Exploration {
 	out := &Exploration{Cut: x.cut}
 	for _, r := range x.kept {

@@ -8,11 +8,11 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// Recall answers a question from a snapshot as Snapshot.Retrieve does, ranked by what it asks for:
-// why, when, who or what. A request without an intent has that which its words tell. The answer's
-// Recall says which it was and what it weighed, its items' Recall their signals; its Verdict says whether the
-// memory holds what is asked. Filters, budget, sessions and receipts are those of any request, so core.Repo records and replays it. Errors are
-// those of Snapshot.Retrieve. Safe for concurrent use; it writes nothing.
+// Recall answers a question from a snapshot as Snapshot.Retrieve does, but the kind of question (why, when, who or
+// what) affects the ranking. Without an intent in the request the words decide. The answer's Recall has the intent and
+// the weights, its items' Recall their signals; its Verdict says whether the memory holds an answer. Filters, budget,
+// sessions and receipts work as in any request, so core.Repo records and replays it. Errors are the same as in
+// Snapshot.Retrieve. Safe for concurrent use; it writes nothing.
 func Recall(
 	ctx context.Context, s *core.Snapshot, q retrieve.Request,
 ) (*retrieve.Answer, error) {

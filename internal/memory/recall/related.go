@@ -18,17 +18,17 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// Bounds of what is related.
+// Bounds of related nodes.
 const (
 	relatedEdges  = 1000   // of a node in each direction
 	relatedTopics = 32     // entities and tags of a node
 	relatedOf     = 64     // other nodes of each of these
 	relatedTexts  = 20     // nodes that its text finds
 	textAt        = 6_554  // .1 in units of 2^-16: less in common says nothing
-	quarter       = 16_384 // of the weight counts for what stands near in time, for names, and for mentions
+	quarter       = 16_384 // the share of the weight that counts for edges of time, for names, and for mentions
 )
 
-// RelatedRequest asks for what is related to a node.
+// RelatedRequest asks for the nodes related to a node.
 type RelatedRequest struct {
 	ID     graph.ID
 	Linked bool // only what edges lead to
@@ -36,10 +36,10 @@ type RelatedRequest struct {
 	Filter
 }
 
-// Related returns the nodes that are related to one: by edges, the best of which counts its weight, a quarter of it for
-// follows, near, and names; by mentions of titles in contents; by entities and tags that both have, which count what
-// share of the rarity of all that the node has they make up; and by the terms that both texts have, of those that either
-// has. Names, which are entities and tags, are related by edges alone. The node itself may be hidden.
+// Related returns the nodes that are related to a node. Edges count with the weight of the best one, and a quarter of
+// it for follows, near, and names. Mentions of titles in contents count too. Common entities and tags count with their
+// share of the rarity of all that the node has, and common terms with their share of the terms of both texts. Names,
+// which are entities and tags, are related by edges alone. The node itself may be hidden.
 func Related(ctx context.Context, s *core.Snapshot, req RelatedRequest) (*Exploration, error) {
 	if err := req.validate(retrieve.Request{}); err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ type related struct {
 	node  *graph.Node
 	req   RelatedRequest
 	words *compare.Vocabulary
-	by    map[graph.ID]*Found // nil of what is not shown
+	by    map[graph.ID]*Found // nil for nodes that are not shown
 	cut   uint64
 }
 
@@ -270,7 +270,7 @@ func (l *related) texts(ctx context.Context) error {
 	return nil
 }
 
-// result lists what has a reason. Of several edges the best counts.
+// result lists the nodes that have a reason. Of several edges the best counts.
 func (l *related) result() *Exploration {
 	out := &Exploration{Cut: l.cut}
 	for _, r := range l.by {

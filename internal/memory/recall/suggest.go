@@ -27,14 +27,14 @@ const (
 // SuggestedTag is a tag that a text may have.
 type SuggestedTag struct {
 	Name  string     `json:"tag"`
-	Score int64      `json:"score"`   // in units of 2^-16; 0 for one of the text alone
-	From  []graph.ID `json:"from"`    // memories that have it, best first, at most 3; none for one of the text alone
+	Score int64      `json:"score"`   // in units of 2^-16; 0 for a tag from the text alone
+	From  []graph.ID `json:"from"`    // memories that have it, best first, at most 3; none for a tag from the text alone
 	Text  bool       `json:"in_text"` // whether the text itself names it
 }
 
-// Suggest returns tags for a text, at most MaxSuggested, best first: those of the memories that are
-// most like it, each weighed by how like they are and how rare it is, and, if these are fewer
-// than MinSuggested, what the text itself names. Marks are heeded.
+// Suggest returns tags for a text, at most MaxSuggested, best first: those of the most similar memories, each weighted
+// by similarity and rarity, and, if these are fewer than MinSuggested, names in the text itself. Hidden memories do not
+// count.
 func Suggest(ctx context.Context, s *core.Snapshot, txt string) ([]SuggestedTag, error) {
 	if strings.TrimSpace(txt) == "" {
 		return nil, &retrieve.RequestError{Param: "text", Reason: "is blank"}
@@ -131,7 +131,7 @@ func (g *suggester) rarity(ctx context.Context, key string) (int64, error) {
 	return idf(nodes, degree), err
 }
 
-// idf is that of clause 9.2.
+// idf is the inverse document frequency of clause 9.2.
 func idf(nodes, with uint64) int64 {
 	return max(1, fixed.Log2(2*nodes+2)-fixed.Log2(2*min(with, nodes)+1))
 }

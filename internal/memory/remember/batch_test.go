@@ -20,11 +20,11 @@ const (
 	goldenDecisions = "bdd919c15b6970e6"
 )
 
-// topics are what texts of batches are about.
+// topics are the subjects of the texts in batches.
 var topics = strings.Fields("billing search login backup gateway cache queue mail report invoice " +
 	"cluster deploy metrics storage network audit export import session profile")
 
-// sentence returns the nth text: names and numbers of its own among common words.
+// sentence returns the nth text: unique names and numbers among common words.
 func sentence(i int) string {
 	return fmt.Sprintf("The %s service of tenant t%d moved to host h%d in rack %d because the %s team "+
 		"of customer c%d needed %d GB for its %s", topics[i%20], i/7, i*31%9973, i%97, topics[i*7%20],
@@ -40,8 +40,8 @@ func sentences(from, n int) []Request {
 	return reqs
 }
 
-// TestBatch pins what two batches decide and write, and bounds what they allocate for each memory: of the second,
-// each is compared with up to sixteen others.
+// TestBatch pins the decisions and writes of two batches, and bounds the allocations for each memory. In the second
+// batch each memory is compared with up to sixteen others.
 func TestBatch(t *testing.T) {
 	const items = 1000
 	r, err := care.Init(t.Context(), t.TempDir(), linkBy, core.Options{})

@@ -8,13 +8,12 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Writer remembers in one repository. It is safe for concurrent use, together with any
-// other Writer of the same repository: what is written depends on what is stored, so that it is
-// decided in the turn of the writer, as core.Repo.Decide says.
+// Writer remembers in one repository. It is safe for concurrent use, together with any other Writer of the same
+// repository: writes depend on stored memories, so they are decided under the write lock, as core.Repo.Decide says.
 type Writer struct {
 	r  *core.Repo
 	mu sync.Mutex // guards what follows
-	// recent is what is known of the newest commits.
+	// recent caches the newest commits.
 	recent map[ipld.CID]*added
 	terms  *text.Analyzer // nil until it is needed: it is large
 }

@@ -24,7 +24,7 @@ const (
 	CuesBatch = 32
 	// longestCue is the longest text, in bytes, that is taken for a short phrase.
 	longestCue = 100
-	// cuesText is how much of a memory, in bytes, a model is told.
+	// cuesText is the part of a memory, in bytes, that a model gets.
 	cuesText = 8192
 )
 
@@ -34,14 +34,14 @@ type CuesRequest struct {
 	Limit int      // at most so many memories; 0 for all
 }
 
-// CuesWritten tells what was done.
+// CuesWritten describes the result of a run.
 type CuesWritten struct {
 	Branch    string   `json:"branch"`    // for callers to set
 	Commit    ipld.CID `json:"commit"`    // the last one, undefined for none
 	Commits   int      `json:"commits"`   // made
 	Memories  int      `json:"memories"`  // that have cues now
 	Cues      int      `json:"cues"`      // that they have
-	Skipped   int      `json:"skipped"`   // memories for which there were none
+	Skipped   int      `json:"skipped"`   // memories without a usable cue
 	Remaining int      `json:"remaining"` // memories left by the limit
 }
 
@@ -52,9 +52,9 @@ func TakesCues(n *graph.Node, m *graph.Mark) bool {
 		(m == nil || !m.State.Hides())
 }
 
-// CuesRun writes cues for the memories of a branch that have none, a commit for some at a time, so that what was done
-// stays if it breaks off, and another run goes on from there. What looks like a credential is not written, nor what
-// the memory says itself. Begin is called first, and then Next and Take in turn; Stop ends it early.
+// CuesRun writes cues for the memories of a branch that have none. It commits after every few memories, so that an
+// interrupted run keeps its results and another one continues there. It writes no cue that resembles a credential or
+// repeats the memory. Call Begin first, then Next and Take alternately; Stop ends the run early.
 type CuesRun struct {
 	Repo   *core.Repo
 	Commit core.CommitOptions
@@ -62,16 +62,16 @@ type CuesRun struct {
 	CuesState
 }
 
-// CuesState is where a run has come to between two questions to a model.
+// CuesState is the state of a run between two requests to a model.
 type CuesState struct {
 	ID     graph.ID // the memory that is asked about
-	Text   string   // what the model is told of it
+	Text   string   // the text for the model
 	Done   int      // memories
 	Total  int
 	After  graph.ID     // the last of Batch
 	Batch  []graph.ID   // memories of one commit that are not done
 	Ready  []MemoryCues // to be committed
-	Expect *ipld.CID    // where the branch must be, nil for anywhere
+	Expect *ipld.CID    // the branch's required commit, nil for any
 	Out    CuesWritten
 }
 
@@ -92,8 +92,8 @@ func (c *CuesRun) Begin(ctx context.Context) error {
 	return err
 }
 
-// Next sets ID and Text to those of the next memory and reports whether there is one. It reads the memory as it is by
-// now: what was hidden since is sent to no model.
+// Next sets ID and Text to the next memory and reports whether there is one. It reads the memory's current version, so
+// that a memory hidden since is sent to no model.
 func (c *CuesRun) Next(ctx context.Context) (more bool, err error) {
 	for {
 		for ; len(c.Batch) > 0; c.pass() {
@@ -119,7 +119,7 @@ func (c *CuesRun) Next(ctx context.Context) (more bool, err error) {
 
 func (c *CuesRun) pass() { c.Batch, c.Done = c.Batch[1:], c.Done+1 }
 
-// Take takes what the model says of the memory: any number of phrases.
+// Take accepts the model's answer for the memory: any number of phrases.
 func (c *CuesRun) Take(said []string) {
 	if cues := usable(said, c.Text); len(cues) > 0 {
 		c.Ready = append(c.Ready, MemoryCues{c.ID, cues})
@@ -129,7 +129,7 @@ func (c *CuesRun) Take(said []string) {
 	c.pass()
 }
 
-// text returns what a model is told of the memory, "" for one that needs no cues any more.
+// text returns the text for a model, "" if the memory no longer needs cues.
 func (c *CuesRun) text(ctx context.Context) (string, error) {
 	s, err := memory.Head(ctx, c.Repo, c.Commit.Branch)
 	if err != nil {
@@ -191,8 +191,8 @@ func uncued(ctx context.Context, s *core.Snapshot, id graph.ID) (*graph.Node, er
 	return n, nil
 }
 
-// usable returns the phrases that can be cues of a text: short lines that it does not have, each once, none of
-// which looks like a credential.
+// usable returns the phrases that can be cues of a text: short lines that it does not contain, each once. It drops any
+// that resembles a credential.
 func usable(said []string, text string) []string {
 	text = extract.Fold(text)
 	seen := map[string]bool{}
@@ -210,8 +210,8 @@ func usable(said []string, text string) []string {
 	return out
 }
 
-// Stop makes a commit of the cues of those memories that still have none. What a model was asked for is kept though
-// the call may be over.
+// Stop commits the cues for memories that still have none. It does so even if ctx has ended, so that answers of the
+// model are not lost.
 func (c *CuesRun) Stop(ctx context.Context) error {
 	ready := c.Ready
 	if c.Ready = nil; len(ready) == 0 {

@@ -31,14 +31,14 @@ func cuesOf(t *testing.T, m *Writer) map[string]string {
 	return out
 }
 
-// cuesAsked is a request and what a model says.
+// cuesAsked is a request and a fake model.
 type cuesAsked struct {
 	CuesRequest
 	Write    func(ctx context.Context, text string, n int) ([]string, error)
 	Progress func(done, total int)
 }
 
-// writeCues runs a request to its end, or until the model fails. What the run has come to goes through JSON each time.
+// writeCues executes a run to its end, or until the model fails. The state passes through JSON each time.
 func writeCues(ctx context.Context, r *core.Repo, opt core.CommitOptions, req cuesAsked) (*CuesWritten, error) {
 	run := &CuesRun{Repo: r, Commit: opt, Asked: req.CuesRequest}
 	err := run.Begin(ctx)
@@ -107,7 +107,7 @@ func TestWriteCues(t *testing.T) {
 		strings.Join(steps, " ") != "1/2 2/2" {
 		t.Errorf("asked %q, told %q", asked, steps)
 	}
-	// Again there is but the one for which there were none.
+	// Only the memory without a usable cue is asked about again.
 	asked = nil
 	if res, err = writeCues(t.Context(), m.r, rememberAt(11).CommitOptions, req); err != nil || res.Commits != 0 || len(asked) != 1 {
 		t.Errorf("again: %+v, %q, %v", res, asked, err)
@@ -161,8 +161,8 @@ func TestWriteCuesGoesOn(t *testing.T) {
 	}
 }
 
-// TestWriteCuesMeanwhile holds that cues which somebody else wrote meanwhile stay, and that an expectation holds.
-func TestWriteCuesMeanwhile(t *testing.T) {
+// TestWriteCuesConcurrently checks that cues which another writer added in the meantime stay, and that Expect holds.
+func TestWriteCuesConcurrently(t *testing.T) {
 	m := newMemory(t)
 	one := keep(t, m, said("Ana owns scope")...)[0]
 	req := cuesAsked{Write: func(context.Context, string, int) ([]string, error) {
@@ -186,7 +186,7 @@ func TestWriteCuesMeanwhile(t *testing.T) {
 	}
 }
 
-// TestWriteCuesOfForgotten: what is forgotten while a model is asked for others is not told to it, and what is
+// TestWriteCuesOfForgotten: a memory that is forgotten while a model is asked about others is not sent to it, and one
 // forgotten after that gets no cues.
 func TestWriteCuesOfForgotten(t *testing.T) {
 	m := newMemory(t)

@@ -41,7 +41,7 @@ type Draft struct {
 	terms *compare.TextTerms // of Text, nil if it was not asked
 }
 
-// secrets returns what looks like credentials in what a caller says.
+// secrets returns apparent credentials in a caller's request.
 func (d *Draft) secrets() []guard.Place {
 	places := guard.Text("text", d.Text)
 	for _, list := range []struct {
@@ -65,7 +65,7 @@ type Near struct {
 	Text   int64 // likeness of the texts in units of 2^-16, 0 to 65,536
 	Cosine int64 // of the vectors, in the same units; 0 if either has none
 
-	known *known // where it was read
+	known *known // the stored memory that this draft was read from
 }
 
 // Link is an edge to be written with a draft.
@@ -109,7 +109,7 @@ type Candidate struct {
 	Score int64    `json:"score"` // in units of 2^-16
 }
 
-// Linked is what the rules say of one draft. The lists are in the order in which they are written.
+// Linked holds the results of the rules for one draft. The lists are in the order of writing.
 type Linked struct {
 	Links      []Link
 	Candidates []Candidate

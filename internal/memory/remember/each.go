@@ -27,16 +27,15 @@ func (m *Writer) plan(
 	return &core.Decision{Changes: changes, Message: p.message()}, p.out, err
 }
 
-// planEach decides as plan does, but about each request upon what those before it made. What a rule
-// finds of words, names and times depends on what is committed, so they are: in a trial, which nobody
-// else sees.
+// planEach decides like plan, but each request sees the ones before it. Rules look up words, names and times in a
+// commit, so each request is committed first: in a trial commit that no other process sees.
 func (m *Writer) planEach(
 	ctx context.Context, s *core.Snapshot, opt WriteOptions, reqs []Request, drafts []*Draft,
 ) (*core.Decision, []Remembered, error) {
 	by := state.Stamp{
 		Author: opt.Author, Agent: opt.Agent, Task: opt.Task, Time: opt.Time, Command: opt.Command,
 	}
-	for _, rule := range guard.Rules() { // what is to be written is looked at as a whole
+	for _, rule := range guard.Rules() { // the guard checks the whole result later
 		by.Secrets.Allow = append(by.Secrets.Allow, rule.ID)
 	}
 	r, err := s.Trial(ctx, opt.Branch, by)

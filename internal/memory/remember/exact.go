@@ -6,15 +6,15 @@ import (
 	"github.com/mnem-project/mnem/graph"
 )
 
-// chain is the memories of one type and text, as far as they were looked at: their ids are the first
-// next ones of ID. A batch that says one text of many subjects looks at each once.
+// chain lists the memories of one type and text that were looked up so far: their ids are the first next ones of ID. A
+// batch that states one text about many subjects looks up each once.
 type chain struct {
 	list []*known
 	next uint64
 }
 
-// exact returns the memory of the very text of a draft that it says again, nil for none, and gives
-// the draft the first id that is free. state is what hides one of the same text, "" for nothing.
+// exact returns the visible memory that has a draft's very text, nil for none; then the draft gets the first free id.
+// state is the mark that hides a memory of the same text, "" for none.
 func (p *planner) exact(d *Draft, always bool) (same *known, state graph.State, err error) {
 	first := ID(d.Type, d.Text, 0)
 	c := p.chains[first]
@@ -65,8 +65,7 @@ func (p *planner) extend(c *chain, d *Draft) (*known, error) {
 	return k, nil
 }
 
-// fits reports whether nothing differs between a draft and a memory beside their texts, as apart
-// tells it.
+// fits reports whether a draft and a memory differ at most in their texts, as apart lists differences.
 func (p *planner) fits(d *Draft, subject graph.ID, k *known) (bool, error) {
 	if d.Type != k.Type || d.ValidFrom != k.ValidFrom || d.ValidTo != k.ValidTo {
 		return false, nil

@@ -7,14 +7,14 @@ import (
 	"github.com/mnem-project/mnem/internal/memory"
 )
 
-// maxFresh is how many requests before are looked at for one of a word that most of them have.
+// maxFresh bounds the earlier requests examined for one word, since most of them may have it.
 const maxFresh = 256
 
 // fresh finds the memories that requests before made in the same commit: no index has them yet.
 type fresh struct {
 	list        []*known
-	having      [][]int32 // of each term, by its number, places in list, ascending
-	shared      []uint8   // of each of list, how many terms it shares with the text at hand
+	having      [][]int32 // by term number, indexes in list, ascending
+	shared      []uint8   // for each of list, how many terms it shares with the current text
 	rarest, met []int32   // room
 }
 

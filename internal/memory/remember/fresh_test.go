@@ -46,8 +46,8 @@ func nearbySorted(f *fresh, v *compare.Vocabulary, s string) []*known {
 	return out
 }
 
-// TestFreshNearby finds the likes of texts among those before them, of which more than maxFresh have
-// the common words.
+// TestFreshNearby finds the texts most like a given one among earlier ones; more than maxFresh of them have the common
+// words.
 func TestFreshNearby(t *testing.T) {
 	analyser, err := text.New("en")
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// known is a memory of the snapshot, or one of the requests before, as it will be.
+// known is a memory of the snapshot, or an earlier request as it will be stored.
 type known struct {
-	Draft                // of one of the snapshot what its node says
+	Draft                // the draft that its node was made from, for one of the snapshot
 	made      bool       // whether a request made it
 	subjects  []graph.ID // that it is about, if that was asked
 	asked     bool
@@ -84,7 +84,7 @@ func (p *planner) look(id graph.ID) (*known, error) {
 		}
 		gone, err := p.s.Redaction(p.ctx, c)
 		if err != nil || gone != nil {
-			return nil, err // it was purged: what is said again is made anew
+			return nil, err // it was purged: a repetition makes a new memory
 		}
 	}
 	statement := memory.IsStatement(n) && !source.IsSaid(n.Type)
@@ -110,7 +110,7 @@ func (p *planner) look(id graph.ID) (*known, error) {
 	return k, nil
 }
 
-// subjects returns what a memory is about, at most MaxEntities.
+// subjects returns the subjects of a memory, at most MaxEntities.
 func (p *planner) subjects(k *known) ([]graph.ID, error) {
 	if k.asked || k.made {
 		return k.subjects, nil
@@ -141,7 +141,7 @@ func (p *planner) hidden(id graph.ID) (graph.State, error) {
 	return m.State, nil
 }
 
-// apart returns what differs between a draft and a memory beside their texts.
+// apart returns the differences between a draft and a memory other than their texts.
 func (p *planner) apart(d *Draft, k *known) ([]Difference, error) {
 	var out []Difference
 	if !d.About.IsZero() {

@@ -17,7 +17,7 @@ import (
 // LinkRule is a kind of edges that is written by rule.
 type LinkRule string
 
-// The rules, in the order in which they are asked.
+// The rules, in the order in which they run.
 const (
 	RuleTemporal LinkRule = "temporal" // follows, near
 	RuleEntity   LinkRule = "entity"   // mentions
@@ -77,7 +77,7 @@ type linker struct {
 	words  *compare.Vocabulary
 	sets   map[graph.ID]compare.TermSet // of nodes of the snapshot that share an entity with a draft
 	given  map[string][]*graph.Node     // entities by the given name that their titles begin with
-	marks  *memory.Marker               // what the commit that is being made marks; nil for nothing
+	marks  *memory.Marker               // pending marks of the commit; nil for none
 	made   map[string]string            // keys of entities that this commit makes, by the key of a name
 }
 
@@ -109,9 +109,9 @@ func (l *linker) node(ctx context.Context, id graph.ID) (*graph.Node, error) {
 	return n, nil
 }
 
-// links returns the edges that rules write for a draft and the candidates that an agent may link.
-// subjects is what it is about, similar the memories of the snapshot that resemble it, in any order. Neither depends on
-// anything but the commit, the draft, those before it in the commit, and similar.
+// links returns the edges that rules write for a draft and the candidates that an agent may link. subjects are its
+// subjects, similar the memories of the snapshot that resemble it, in any order. The result depends only on the commit,
+// the draft, those before it in the commit, and similar.
 func (l *linker) links(
 	ctx context.Context, d *Draft, subjects []graph.ID, similar []Near,
 ) (Linked, error) {
@@ -143,7 +143,7 @@ func (l *linker) links(
 	return out, err
 }
 
-// wrote tells the linker of a draft that will be in the commit, so that later ones can follow it.
+// wrote records a draft that will be in the commit, so that later ones can follow it.
 func (l *linker) wrote(d *Draft) {
 	if len(l.drafts) == 2*recentNodes { // a large batch keeps no more than counts
 		l.drafts = slices.Delete(l.drafts, 0, recentNodes)

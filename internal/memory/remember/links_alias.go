@@ -14,9 +14,9 @@ import (
 // maxFullNames is how many entities with a first name are looked at.
 const maxFullNames = 64
 
-// alias links the node of a first name alone to that of the full name that begins with it, where the
-// snapshot has one alone. A node that has such an edge, hidden or not, gets no other: what was decided
-// is a record that can be listed and taken back.
+// alias links the node of a first name to the node of the full name that begins with it, if the snapshot has exactly
+// one such name. A node that has such an edge, hidden or not, gets no other: the decision is a record that can be
+// listed and reverted.
 func (l *linker) alias(ctx context.Context, name string, node graph.Ref, out *Linked) error {
 	first := extract.FirstName(name)
 	if first == "" || !l.s.CID().Defined() {

@@ -17,7 +17,7 @@ func nodeOf(name string) graph.ID {
 	return graph.NodeID(name)
 }
 
-// aliases returns the keys of what the node of a first name is an alias of.
+// aliases returns the keys of the nodes that the node of a first name is an alias of.
 func aliases(t *testing.T, r Remembered) (out []graph.ID) {
 	t.Helper()
 	for _, l := range r.Links {
@@ -52,7 +52,7 @@ func TestAlias(t *testing.T) {
 	}
 }
 
-// TestAliasStays holds that what was bound is not bound anew, whatever comes later, nor after it was hidden.
+// TestAliasStays checks that an alias is not bound again, whatever comes later, nor after its edge was hidden.
 func TestAliasStays(t *testing.T) {
 	m := newMemory(t)
 	got := keep(t, m, said("On Monday Caroline Smith moved", "On Friday Caroline left")...)

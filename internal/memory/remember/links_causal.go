@@ -14,7 +14,7 @@ import (
 
 // Bounds of looking for causal candidates.
 const (
-	maxHopNodes = 4 // entities and tags of a draft from which others are looked for
+	maxHopNodes = 4 // entities and tags of a draft at which the search starts
 	maxHopEdges = 6 // edges of each of these
 )
 
@@ -24,7 +24,7 @@ type cause struct {
 	cause, effect compare.TermSet
 }
 
-// effectOf is what a memory has to do with a draft by its signals.
+// effectOf relates a memory to a draft by one of the draft's signals.
 type effectOf struct {
 	id      graph.ID
 	overlap int64
@@ -32,10 +32,9 @@ type effectOf struct {
 	first   bool // the memory is the cause
 }
 
-// judge returns which part of which signal speaks of a memory. Of several the one that shares the
-// most terms, then the first; where both parts share as many, the memory is the cause, as it was
-// there before. A part without terms, as in "Therefore …" or "This caused …", speaks of what was
-// before.
+// judge returns the signal that refers to a memory, and by which part: the signal that shares the most terms, of equal
+// ones the first. If both parts share as many, the memory is the cause, as it is older. A part without terms, as in
+// "Therefore …" or "This caused …", refers to earlier memories.
 func judge(causes []cause, terms compare.TermSet) (sig extract.Signal, first, ok bool) {
 	best := int64(0)
 	for _, c := range causes {
@@ -52,8 +51,8 @@ func judge(causes []cause, terms compare.TermSet) (sig extract.Signal, first, ok
 	return sig, first, ok
 }
 
-// causal links a draft to memories of which a signal in its text speaks, and reports others within
-// two hops. Nothing is read if the text has no signal.
+// causal links a draft to memories that a signal in its text refers to, and reports others within two hops. It reads
+// nothing if the text has no signal.
 func (l *linker) causal(
 	ctx context.Context, d *Draft, similar []Near, previous *recent, out *Linked,
 ) error {

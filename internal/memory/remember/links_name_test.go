@@ -28,8 +28,8 @@ func linked(t *testing.T, m *Writer, r Remembered, typ string) []string {
 	return out
 }
 
-// TestOneNameOneNode holds that what is spoken of under one name is one node, whichever way it came
-// first, and that people who share a title are not taken for each other.
+// TestOneNameOneNode checks that everything under one name is one node, whichever way it came first, and that people
+// who share a title stay separate.
 func TestOneNameOneNode(t *testing.T) {
 	type said struct {
 		req             Request
@@ -79,8 +79,8 @@ func TestOneNameOneNode(t *testing.T) {
 	}
 }
 
-// TestNamesakes makes two entities of one title, of which a mention means neither, and a person of
-// another type, who is nobody's entity.
+// TestNamesakes makes two entities of one title, and a person of another type. A mention of the title means neither
+// entity, and the person does not count as an entity.
 func TestNamesakes(t *testing.T) {
 	m := newMemory(t)
 	memkit.Tell(t, m.r,
@@ -111,7 +111,7 @@ func TestNamesakes(t *testing.T) {
 	keep(t, m, Request{Text: "It is so", About: "key:feedbeef"})
 }
 
-// TestEdgesAreCounted holds that the edges that are told of are those that were written.
+// TestEdgesAreCounted checks that the reported edges equal the written ones.
 func TestEdgesAreCounted(t *testing.T) {
 	m := newMemory(t)
 	req := Request{Text: "Dana Dahl works at Globex", About: "dana", Property: "employer",

@@ -13,7 +13,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Bounds of what is looked at for the newest memories.
+// Bounds of the search for the newest memories.
 const (
 	recentCommits = 32  // of the history, each the first parent of the one before
 	recentNodes   = 256 // nodes that these added
@@ -30,8 +30,8 @@ type recent struct {
 	drafted     bool            // written by the commit that is being made
 }
 
-// temporal links a draft to the memory before it of the same source, and to those of the day before.
-// It returns the first, nil for none.
+// temporal links a draft to the memory before it of the same source, and to those of the day before. It returns the
+// first, nil for none.
 func (l *linker) temporal(ctx context.Context, d *Draft, out *Linked) (*recent, error) {
 	if !l.opt.runs(RuleTemporal) && !l.opt.runs(RuleCausal) {
 		return nil, nil
@@ -52,7 +52,7 @@ func (l *linker) temporal(ctx context.Context, d *Draft, out *Linked) (*recent, 
 // previous returns the newest memory of the same source as a draft, nil for none.
 func (l *linker) previous(ctx context.Context, d *Draft) (*recent, error) {
 	if len(d.Sources) == 0 && d.Task == "" && d.Agent == "" {
-		return nil, nil // no memory is of the same source
+		return nil, nil // no memory has the same source
 	}
 	fits := func(a *added) bool {
 		return len(d.Sources) > 0 || d.follows(&recent{agent: a.agent, task: a.task}) != ""
@@ -108,8 +108,8 @@ func (l *linker) near(ctx context.Context, d *Draft, previous *recent, out *Link
 	return nil
 }
 
-// newest yields what was written lately and not created after a draft: the newest drafts of its
-// commit, then what the newest commits added that fit. Of these no more is read than is consumed.
+// newest yields recently written memories not created after a draft: the newest drafts of its commit, then matching
+// ones that the newest commits added. It reads only as many as are consumed.
 func (l *linker) newest(
 	ctx context.Context, d *Draft, fits func(*added) bool,
 ) iter.Seq2[*recent, error] {
@@ -174,8 +174,8 @@ func (l *linker) visible(ctx context.Context, r *recent) (bool, error) {
 	return n != nil, err
 }
 
-// added is what a commit added: at most recentNodes, the first by their ids, in the order of creation
-// with the newest first.
+// added lists the nodes that a commit added: at most recentNodes, the first by their ids, sorted by creation with the
+// newest first.
 type added struct {
 	parent      ipld.CID // the first, undefined for none
 	agent, task string
@@ -185,8 +185,8 @@ type added struct {
 	read        int        // with them
 }
 
-// addedBy returns what is known of a commit. What one added never changes, so a Writer that stays
-// open reads each once.
+// addedBy returns the cached entry of a commit. What a commit added never changes, so a Writer that stays open reads
+// each once.
 func (m *Writer) addedBy(ctx context.Context, id ipld.CID) (*added, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -209,7 +209,7 @@ func (m *Writer) addedBy(ctx context.Context, id ipld.CID) (*added, error) {
 	return a, nil
 }
 
-// readAdded completes what is known of a commit, which is never changed then.
+// readAdded completes the entry of a commit, which is immutable from then on.
 func (m *Writer) readAdded(ctx context.Context, id ipld.CID, a *added) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

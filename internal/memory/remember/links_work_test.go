@@ -39,7 +39,7 @@ func (c *countedStore) Facts() store.Blocks    { return c.facts }
 func (c *countedStore) Derived() store.Derived { return countedDerived{c.Store.Derived(), c.derived} }
 func (c *countedStore) Close() error           { return nil }
 
-// fill makes a memory of n nodes with texts, each of which mentions an entity.
+// fill makes a memory of n nodes with texts; each mentions an entity.
 func fill(t testing.TB, r *core.Repo, n int) {
 	t.Helper()
 	names := []string{"Alice", "Redis", "Berlin", "Kafka", "Priya", "Lyon"}
@@ -115,8 +115,8 @@ func TestLinksWork(t *testing.T) {
 	}
 }
 
-// BenchmarkLinks measures a commit of a node with its links beside the commit of the node alone, in a
-// memory of 10,000 on disk.
+// BenchmarkLinks measures a commit of a node with its links against a commit of the node alone, in a memory of 10,000
+// nodes on disk.
 func BenchmarkLinks(b *testing.B) {
 	for _, c := range []struct {
 		name string

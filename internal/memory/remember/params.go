@@ -16,26 +16,26 @@ const (
 	maxNearby = 8
 	// MaxSimilar is how many are reported to resemble it.
 	MaxSimilar = 8
-	// oppositeAt is how alike two texts are, in units of 2^-16, of which one says the contrary of the
-	// other: of two in short sentences whose only difference is a word, a half is the same.
+	// oppositeAt is how alike two texts must be, in units of 2^-16, before one can contradict the other. Two short
+	// sentences that differ in one word share a half.
 	oppositeAt = fixed.One / 2
-	// closeAt is the cosine, in the same units, from which vectors make a memory one that resembles.
+	// closeAt is the cosine, in the same units, from which vectors make a memory count as similar.
 	closeAt = 52_429 // .80
 )
 
-// Params are what the decisions of Remember go by. They are kept with the memory.
+// Params are the parameters of Remember's decisions. They are stored in the memory.
 type Params struct {
 	// DuplicateAbove is the likeness above which a text without a difference says the same, in units
 	// of 2^-16: .90.
 	DuplicateAbove int64 `json:"duplicate_above"`
-	// SimilarFrom is the likeness from which a memory is reported to resemble: .65.
+	// SimilarFrom is the likeness from which a memory is reported as similar: .65.
 	SimilarFrom int64 `json:"similar_from"`
-	// Keep leaves the old value of a single-valued property where it is when another is given: both
-	// stay and the action is Conflict. Else the new one supersedes it.
+	// Keep keeps the old value of a single-valued property when another is given: both stay and the action is Conflict.
+	// Otherwise the new one supersedes it.
 	Keep bool `json:"keep"`
 }
 
-// DefaultRememberParams returns the parameters of a memory that has none of its own.
+// DefaultRememberParams returns the parameters of a memory without own ones.
 func DefaultRememberParams() Params {
 	return Params{DuplicateAbove: 58_982, SimilarFrom: 42_598}
 }

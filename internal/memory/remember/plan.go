@@ -17,8 +17,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// planner decides what becomes of the requests of one commit, one after the other: docs/internals/memories.md, "Decision".
-// What it reads for each is bounded, however many memories there are.
+// planner decides about the requests of one commit, one after the other: docs/internals/memories.md, "Decision". It
+// reads a bounded amount for each, however many memories there are.
 type planner struct {
 	ctx    context.Context
 	m      *Writer
@@ -31,10 +31,10 @@ type planner struct {
 	chains map[graph.ID]*chain // by the first id
 	touch  []*known            // to be written, in order
 	fresh  fresh
-	made   map[graph.ID]bool // nodes beside memories, and edges, that the commit makes
+	made   map[graph.ID]bool // nodes other than memories, and edges, that the commit makes
 	values map[value][]graph.ID
 	rare   *memory.RareWords
-	batch  bool           // of several memories, for which nothing is asked
+	batch  bool           // whether there are several memories; then nothing is asked
 	others []graph.Change // nodes, edges and embeddings, in order
 	out    []Remembered
 }
@@ -67,7 +67,7 @@ func (m *Writer) newPlanner(
 
 // remember decides about one request.
 func (p *planner) remember(req *Request, of *Draft) error {
-	d := *of // a decision may be made anew
+	d := *of // the decision may be repeated
 	if err := p.subject(&d); err != nil {
 		return err
 	}
@@ -102,8 +102,8 @@ func (p *planner) remember(req *Request, of *Draft) error {
 	return err
 }
 
-// compare compares a draft with what resembles it. It returns the memory that says the same, nil for
-// none, and else what the rules for edges are to know.
+// compare compares a draft with similar memories. It returns the memory that says the same, nil for none, and otherwise
+// the similar ones for the link rules.
 func (p *planner) compare(d *Draft, out *Remembered) (*known, []Near, error) {
 	list, cosines, err := p.nearby(d)
 	if err != nil {
@@ -147,8 +147,8 @@ func (p *planner) compare(d *Draft, out *Remembered) (*known, []Near, error) {
 	return nil, near, nil
 }
 
-// judge compares a draft with one memory and fills in s. It reports whether both say the same, and
-// else whether they are alike enough to tell.
+// judge compares a draft with one memory and fills in s. It reports whether both say the same, and otherwise whether
+// they are alike enough to report.
 func (p *planner) judge(
 	d *Draft, words *compare.Text, k *known, s *Similar,
 ) (same, tell bool, err error) {
@@ -177,7 +177,7 @@ func (p *planner) judge(
 	return false, tell, nil
 }
 
-// suggestion says what an agent might do about a memory that resembles a new one.
+// suggestion returns the suggested action for a memory that resembles a new one.
 func suggestion(c compare.Comparison, opposes, alone bool) Suggestion {
 	if opposes {
 		return SuggestContradict
@@ -197,7 +197,7 @@ func suggestion(c compare.Comparison, opposes, alone bool) Suggestion {
 // drafted returns a draft as the memory that it becomes.
 func drafted(d *Draft) *known { return &known{Draft: *d, made: true, read: d.terms} }
 
-// EmbedText returns the text that an embedding of the new memory stands for (graph.EmbedText).
+// EmbedText returns the text to embed for the new memory (graph.EmbedText).
 func (r *Request) EmbedText() (string, error) {
 	d, err := r.draft(state.Stamp{})
 	if err != nil {
@@ -278,12 +278,12 @@ func (p *planner) node(c *graph.NodeChange) error {
 	return err
 }
 
-// again notes that a memory was said again, and adds what is new of it.
+// again records that a memory was stated again, and adds new properties.
 func (p *planner) again(d *Draft, k *known, out *Remembered) error {
 	out.ID, out.Action, out.Type = k.ID, Duplicate, k.Type
 	var dropped bool
 	grown := false
-	add := func(prop string) { // only what is added to is written: others may say it in another way
+	add := func(prop string) { // only write properties that were added to: a concurrent writer may add to others
 		grown = true
 		if !slices.Contains(k.grown, prop) {
 			k.grown = append(k.grown, prop)
@@ -400,7 +400,7 @@ func (p *planner) observe(d *Draft, k *known, out *Remembered) error {
 	return p.link(edge, out)
 }
 
-// replace marks as superseded what a memory takes the place of.
+// replace marks the memories that a draft replaces as superseded.
 func (p *planner) replace(req *Request, d *Draft, out *Remembered) error {
 	for _, name := range req.Supersedes {
 		id, err := rank.Find(p.ctx, p.s, name, memory.IsShown)
@@ -488,7 +488,7 @@ func (p *planner) current(at value) ([]graph.ID, error) {
 // maxValues is how many values of a property are superseded at once.
 const maxValues = 64
 
-// changes returns what is to be committed.
+// changes returns the changes of the commit.
 func (p *planner) changes() ([]graph.Change, error) {
 	out := make([]graph.Change, 0, len(p.touch)+len(p.others)+len(p.marks.Changes))
 	for _, k := range p.touch {
@@ -544,7 +544,7 @@ func (k *known) node(at graph.Time) *graph.Node {
 		Props: []ipld.Entry{{Key: memory.PropImportance, Value: ipld.IntValue(int64(k.Importance))}}}
 }
 
-// message says what a commit is about: ids, never texts, which a purge could not take out of it.
+// message describes a commit by ids and never by texts: a purge could not remove a text from it.
 func (p *planner) message() string {
 	if len(p.out) != 1 {
 		return fmt.Sprintf("remember %d memories", len(p.out))

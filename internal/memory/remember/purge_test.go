@@ -27,8 +27,7 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// The key of nobody's account, in parts so that no scanner takes it for a real one. Its pieces stand
-// in nothing else.
+// An invented key, in parts so that no scanner takes it for a real one. Its pieces occur nowhere else.
 var (
 	apiPieces = []string{"zq7k2xv9", "m4hw8t3rj6"}
 	apiKey    = "Zq" + "-live-" + "Zq7k2Xv9" + "-" + "M4hw8T3rJ6"
@@ -48,8 +47,8 @@ func onDisk(t *testing.T, dir string) (*core.Repo, *pebble.Store) {
 	return r, st
 }
 
-// leaks lists every key, value and file that has a piece of the key in any spelling: each string of
-// each block is looked at decoded, and the keys of chunks of trees with their prefix.
+// leaks lists every key, value and file that has a piece of the key in any spelling. It checks each string of each
+// block decoded, and the keys of tree chunks with their prefix.
 func leaks(t *testing.T, dir string, st *pebble.Store) (where []string) {
 	t.Helper()
 	has := func(s string) bool {
@@ -97,8 +96,8 @@ func leaks(t *testing.T, dir string, st *pebble.Store) (where []string) {
 	return where
 }
 
-// eachText calls fn with every string of a value, the names of fields and what stands for bytes among
-// them; with the keys of a chunk of a tree as they are without their prefix taken away.
+// eachText calls fn with every string of a value, including field names and byte strings, and with the keys of a tree
+// chunk both whole and without their prefix.
 func eachText(v ipld.Value, fn func(string)) {
 	switch v.Kind() {
 	case ipld.String, ipld.Bytes:
@@ -120,8 +119,8 @@ func eachText(v ipld.Value, fn func(string)) {
 	}
 }
 
-// rememberKey remembers a text with the key, and asks for it. If no rule makes an entity of it, one
-// is written as programs did that made one.
+// rememberKey remembers a text with the key, and asks for it. If no rule makes an entity of it, it writes one as older
+// programs did.
 func rememberKey(t *testing.T, r *core.Repo) graph.ID {
 	t.Helper()
 	ctx := t.Context()
@@ -183,8 +182,8 @@ func answersNone(t *testing.T, r *core.Repo) {
 	}
 }
 
-// TestPurgeTakesWhatIsDerived purges a memory with a key that became an entity and a tag: nothing in
-// the store has a piece of it afterwards, and what others lead to stays.
+// TestPurgeTakesWhatIsDerived purges a memory with a key that became an entity and a tag: nothing in the store has a
+// piece of it afterwards, and nodes that others use stay.
 func TestPurgeTakesWhatIsDerived(t *testing.T) {
 	ctx := t.Context()
 	dir := filepath.Join(t.TempDir(), ".mnem")
@@ -299,8 +298,7 @@ func keyEverywhere(t *testing.T, r *core.Repo) {
 	}
 }
 
-// TestPurgeText erases a text wherever it stands, in any spelling; commits keep their CIDs, and all
-// that reads them goes on.
+// TestPurgeText erases a text everywhere, in any spelling; commits keep their CIDs and stay readable.
 func TestPurgeText(t *testing.T) {
 	ctx := t.Context()
 	dir := filepath.Join(t.TempDir(), ".mnem")
@@ -357,7 +355,7 @@ func TestPurgeText(t *testing.T) {
 	}
 }
 
-// checkErasedText checks what is left of what keyEverywhere wrote, also in a copy of it.
+// checkErasedText checks the remains of keyEverywhere's writes, also in a copy of the store.
 func checkErasedText(t *testing.T, r *core.Repo, first ipld.CID) {
 	t.Helper()
 	ctx := t.Context()
@@ -421,7 +419,7 @@ func checkErasedText(t *testing.T, r *core.Repo, first ipld.CID) {
 	}
 }
 
-// TestPurgeTextNamesTheRest names what has the text and cannot be erased.
+// TestPurgeTextNamesTheRest checks that a purge names the places that have the text and cannot be erased.
 func TestPurgeTextNamesTheRest(t *testing.T) {
 	ctx := t.Context()
 	m := newMemory(t)

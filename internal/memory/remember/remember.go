@@ -16,15 +16,15 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Bounds of a request to remember, beside those of a memory.
+// Bounds of a request to remember, besides those of a memory.
 const (
-	// MaxBatch is how many memories one call remembers at most: they are decided about and written
-	// as one commit, and what was decided is kept until then.
+	// MaxBatch is how many memories one call remembers at most. They are decided and written as one commit, and the
+	// decisions are in memory until then.
 	MaxBatch = 10_000
-	// MaxTimed is how many of a batch in which one has a time: what each commits is kept until the end,
-	// about 150 kB for each.
+	// MaxTimed is the largest batch in which a memory has a time. Each makes a trial commit, kept until the end, of
+	// about 150 kB.
 	MaxTimed = 1_000
-	// MaxObserved is how many other wordings and sources of a memory are noted: more say no more.
+	// MaxObserved bounds the other wordings and sources recorded for a memory; further ones add no information.
 	MaxObserved = 64
 	// manyRequests is from how many requests on deciding takes longer than other writers should wait:
 	// each takes about a millisecond.
@@ -35,7 +35,7 @@ const (
 	MaxEntity = 255
 )
 
-// Action is what became of a memory.
+// Action is the result for a memory.
 type Action string
 
 // The actions.
@@ -43,7 +43,7 @@ const (
 	Added      Action = "added"      // a new memory
 	Duplicate  Action = "duplicate"  // it was there; another wording or source is noted
 	Updated    Action = "updated"    // likewise, and it has more tags, entities or importance now
-	Superseded Action = "superseded" // a new memory, or one that was there, in place of others
+	Superseded Action = "superseded" // a new or existing memory replaces others
 	Conflict   Action = "conflict"   // a new memory that says the contrary of one that is there
 )
 
@@ -59,36 +59,35 @@ type Request struct {
 	Cues       []string `op:"cue,remote" doc:"{WORDS} under which somebody may look for it, and which it does not have (repeatable, at most 12)"`
 	Entities   []string `op:"entity,remote" doc:"{NAME} that it is about (repeatable, at most 50)"`
 	Sources    []string `op:"source,remote" doc:"where it comes from: file:PATH, url:URL, conversation:ID, manual:WHO or any other {TEXT}" note:" (repeatable)"`
-	// About is the subject, by its key or its full id, or by its name if that is the key or title
-	// of an Entity and of one alone. If there is none, a node of the key is made; "key:" before
-	// it takes it for a key in any case. Property names what the memory says of it: a property that has one value,
-	// so that a new value supersedes the old one.
+	// About is the subject, by its key or its full id, or by its name if that is the key or title of exactly one
+	// Entity. If there is none, a node with the key is created; the prefix "key:" forces a key. Property is the
+	// property of the subject that the memory states. It has one value, so a new value supersedes the old one.
 	About    string `op:",remote" doc:"{KEY} or id of the subject, or the name of an entity; where there is none a node of the key is made"`
 	Property string `op:",remote" doc:"{NAME} of the subject's property that it says, which has one value: an old one is superseded"`
-	// Supersedes names memories that this one takes the place of, as core.Snapshot.Name reads names.
+	// Supersedes names memories that this one replaces, as core.Snapshot.Name reads names.
 	Supersedes []string      `op:",remote" doc:"{NODE} that it takes the place of" note:" (repeatable)"`
 	Expires    graph.OptTime `op:",remote" doc:"{TIME} from which it may be marked expired"`
 	ValidFrom  graph.OptTime `op:",remote" doc:"{TIME} from which it holds"`
 	ValidTo    graph.OptTime `op:",remote" doc:"{TIME} until which it holds"`
 	// NoDiff adds the memory whatever resembles it, and looks for nothing that does.
 	NoDiff bool `op:",remote" doc:"add it whatever resembles it, and look for nothing"`
-	// Time is when it is remembered, that of the options where absent: what is written for it has this
-	// time, and what was remembered shortly before is told by it.
+	// Time is when it is remembered; if absent, the time of the options. Records written for it have this time, and
+	// recent memories are found relative to it.
 	Time graph.OptTime
-	// Vector is the text as a model sees it, dense, of which the node gets an embedding; nil for none.
-	// Its Node is not looked at.
+	// Vector is a dense embedding of the text, nil for none. The node gets it as an embedding; its field Node is
+	// ignored.
 	Vector *graph.EmbeddingChange
 }
 
 // WriteOptions say how memories are written.
 type WriteOptions struct {
-	core.CommitOptions // Base and Amend are refused; an empty Message says what was done
+	core.CommitOptions // Base and Amend are refused; an empty Message is replaced by a description
 	Links              LinkOptions
 	batch              bool // of several memories
 }
 
-// Difference is one difference between a text that was given, A, and a memory, B. Beside the kinds of
-// package compare there are type, subject, entities and validity.
+// Difference is one difference between a given text, A, and a memory, B. Besides the kinds of package compare there are
+// type, subject, entities and validity.
 type Difference struct {
 	Kind compare.Kind `json:"kind"`
 	A    string       `json:"new"`
@@ -103,7 +102,7 @@ const (
 	DiffersValidity compare.Kind = "validity"
 )
 
-// Suggestion is what an agent might do about a memory that resembles a new one.
+// Suggestion is a suggested action for a memory that resembles a new one.
 type Suggestion string
 
 // The suggestions.
@@ -131,7 +130,7 @@ func (s *Similar) cosine() int64 {
 	return *s.Cosine
 }
 
-// Remembered tells what became of one memory.
+// Remembered describes the result for one memory.
 type Remembered struct {
 	ID       graph.ID `json:"id"`
 	Action   Action   `json:"action" shape:"added|superseded|conflict|updated|duplicate"`
@@ -139,11 +138,11 @@ type Remembered struct {
 	Commit   ipld.CID `json:"commit" shape:"null"` // as the Result has it
 	NoChange bool     `json:"no_change"`           // likewise
 	DryRun   bool     `json:"dry_run"`             // for callers to set
-	// Superseded are marked so, in the order of the request, then those of the property.
+	// Superseded are the memories marked superseded, in the order of the request, then those of the property.
 	Superseded []graph.ID `json:"superseded"`
 	Similar    []Similar  `json:"similar"` // the most alike first, at most MaxSimilar; empty for a Duplicate
-	// Nearest are earlier memories that are about the same, the nearest first, at most memory.MaxNearest; none for several memories
-	// of one call. Settle is the one of them that this one may replace, zero for none.
+	// Nearest are the nearest earlier memories on the same subject, nearest first, at most memory.MaxNearest; none if
+	// one call has several memories. Settle is the one among them that this memory may replace, zero for none.
 	Nearest []memory.Nearest `json:"nearest,omitempty"`
 	Settle  graph.ID         `json:"-"`
 	// Edges counts the edges that were written with it by type; Links are these in the order of writing.
@@ -154,10 +153,10 @@ type Remembered struct {
 	Importance int            `json:"importance"` // as the node says it, 1 to 5
 	Effective  int64          `json:"effective"`  // at the time of the call, in units of 2^-16: memory.Effective
 
-	made *known // by the commit, as it is written, nil if that is to be read
+	made *known // by the commit, as written, nil if it must be read
 }
 
-// Result tells what a call did.
+// Result describes the result of a call.
 type Result struct {
 	*core.CommitResult
 	Memories []Remembered // in the order of the requests
@@ -170,21 +169,20 @@ func (m *Writer) Remember(
 	return m.RememberAll(ctx, opt, []Request{req})
 }
 
-// RememberAll keeps memories, at most MaxBatch, in one commit, or in none if nothing is new: all
-// of them or, where one is refused, none. Each is decided about as if those before it were there.
+// RememberAll stores memories, at most MaxBatch, in one commit, or in none if nothing is new. If one is refused, none
+// is stored. Each is decided as if those before it were stored.
 //
-// Nothing is ever lost by it. What says the same as a memory that is there, in the same or in other
-// words, is noted on that memory as an observation, which keeps the other words and the source; tags,
-// entities and importance are added to, never taken away. What differs in anything that compare.Compare
-// counts is a memory of its own, and what resembles it is reported. What is superseded stays as it
-// is, with a mark. A text that somebody forgot or superseded becomes a new memory: the old one stays
-// hidden.
+// It never loses a statement. A text that repeats an existing memory, in the same or in other words, is recorded on
+// that memory as an observation, with the other words and the source; tags, entities and importance are added to, never
+// removed. A text that differs in anything that compare.Compare counts becomes its own memory, and similar memories are
+// reported. A superseded memory stays unchanged, with a mark. A text that was forgotten or superseded becomes a new
+// memory; the old one stays hidden.
 //
-// If a request has a time, each is decided about as if those before it were committed, at their times
-// and one by one: the graph is the one that single calls make.
+// If a request has a time, each is decided as if those before it were committed at their times, one by one: the result
+// is the same graph that single calls make.
 //
-// What is decided is a function of the commit, the requests and the options; core.Repo.Decide says when. An error about a
-// request is a *RequestError, of a batch with its place.
+// Decisions are a function of the commit, the requests and the options; core.Repo.Decide says when they are made. An
+// error about a request is a *RequestError; in a batch it has the request's position.
 func (m *Writer) RememberAll(
 	ctx context.Context, opt WriteOptions, reqs []Request,
 ) (*Result, error) {
@@ -232,7 +230,7 @@ func (m *Writer) RememberAll(
 			d, res.Memories, err = plan(ctx, s, opt, reqs, drafts)
 			return d, err
 		})
-	if err == nil { // who gives up now is told all the same what was committed
+	if err == nil { // a caller whose ctx ended still learns what was committed
 		err = m.weigh(context.WithoutCancel(ctx), res, opt.Stamp)
 	}
 	if err != nil {
@@ -256,7 +254,7 @@ func (m *Writer) takesLong(ctx context.Context, branch string, n int) (bool, err
 	return nodes > 0 && !index.Manifest.Defined(), err
 }
 
-// weigh tells of each memory what the commit is, and works out the effective importance.
+// weigh fills in the commit and the effective importance of each memory.
 func (m *Writer) weigh(ctx context.Context, res *Result, by state.Stamp) error {
 	for i := range res.Memories {
 		res.Memories[i].Commit, res.Memories[i].NoChange = res.Commit, res.NoChange
@@ -289,7 +287,7 @@ func (m *Writer) weigh(ctx context.Context, res *Result, by state.Stamp) error {
 // RequestError says which parameter of a request to remember was refused, and why.
 // errors.Is(err, state.ErrInvalid) holds.
 type RequestError struct {
-	Item   int // from 1 in a batch, 0 for a request by itself
+	Item   int // from 1 in a batch, 0 for a single request
 	Param  string
 	Reason string
 }
@@ -328,7 +326,7 @@ func (r Request) Validate() error {
 	return err
 }
 
-// draft checks a request by itself and returns what it says, without an id.
+// draft checks a single request and returns its draft, without an id.
 func (r *Request) draft(by state.Stamp) (*Draft, error) {
 	d := &Draft{Request: *r, Created: by.Time, Agent: by.Agent, Task: by.Task}
 	d.Text, d.Property = strings.Trim(r.Text, memory.Blanks), strings.Trim(r.Property, memory.Blanks)
@@ -370,7 +368,7 @@ func (r *Request) draft(by state.Stamp) (*Draft, error) {
 	return d, nil
 }
 
-// subjectRef reads the name of a subject. If a node is named, "key:" and "id:" may stand before it.
+// subjectRef reads the name of a subject. "key:" or "id:" may precede the name of a node.
 func subjectRef(name string) (graph.Ref, error) {
 	if id, ok := strings.CutPrefix(name, "id:"); ok {
 		n, err := graph.ParseID(id)

@@ -18,13 +18,13 @@ import (
 // ProposalKind says what consolidation found.
 type ProposalKind string
 
-// The kinds of proposals in the order in which they come.
+// The kinds of proposals, in order.
 const (
 	ProposeExpired       ProposalKind = "expired"       // its time has passed: to be marked expired
 	ProposeDuplicate     ProposalKind = "duplicate"     // they say the same: all but one superseded
 	ProposeContradiction ProposalKind = "contradiction" // they cannot both be so: contradicted
 	ProposeUpdate        ProposalKind = "update"        // a later one may replace an earlier one: superseded
-	ProposeTag           ProposalKind = "tag"           // one tag in several spellings: one of them
+	ProposeTag           ProposalKind = "tag"           // several spellings of one tag: keep one
 	ProposeLow           ProposalKind = "low"           // least important, beyond a cap: retired
 	ProposeIsolated      ProposalKind = "isolated"      // old, linked to nothing: stale
 )
@@ -41,10 +41,9 @@ const (
 	TypeProposal = "proposal"
 	keyProposal  = "proposal/"
 
-	// MaxProposals is the largest number of proposals that one look makes: what is more comes once
-	// these are settled.
+	// MaxProposals is the largest number of proposals in one result; further ones come once these are settled.
 	MaxProposals = 10_000
-	// immuneAt is the importance from which no cap retires a memory.
+	// immuneAt is the importance from which a cap retires no memory.
 	immuneAt = 4
 	// idDigits is how many hex digits of the fingerprint are a proposal's id.
 	idDigits = 16
@@ -61,17 +60,17 @@ type Proposal struct {
 
 	Similarity int64                `json:"similarity,omitempty"` // of a contradiction, in units of 2^-16
 	Differs    []compare.Difference `json:"differs,omitempty"`    // likewise
-	Importance *memory.Effective    `json:"importance,omitempty"` // of what is low or isolated
+	Importance *memory.Effective    `json:"importance,omitempty"` // for low and isolated memories
 	Tag        string               `json:"tag,omitempty"`        // the spelling that stays
 	Spellings  []string             `json:"spellings,omitempty"`  // the others, in bytewise order
 	Settle     string               `json:"settle,omitempty"`     // of an update: the command that confirms it
 	Differ     string               `json:"differ,omitempty"`     // the command that denies it
 
 	records []ipld.CID   // of Nodes
-	said    []ipld.Value // of an update: what the Nodes say
+	said    []ipld.Value // for an update: the contents of Nodes
 }
 
-// evidence returns what a proposal's id is the hash of: docs/internals/memories.md, "Proposals".
+// evidence returns the input of the hash that is a proposal's id: docs/internals/memories.md, "Proposals".
 func (p *Proposal) evidence() []byte {
 	var records, tags []ipld.Value
 	switch {
@@ -104,7 +103,7 @@ type ConsolidateRequest struct {
 	// retired; 0 for any number.
 	Cap int
 	memory.ImportanceOptions
-	// Progress is told how many of the memories were compared with others; nil for nobody.
+	// Progress receives the number of memories compared with others; nil for none.
 	Progress func(done, total int)
 }
 
@@ -124,7 +123,7 @@ func (r *ConsolidateRequest) wants(k ProposalKind) bool {
 	return len(r.Kinds) == 0 || slices.Contains(r.Kinds, k)
 }
 
-// Proposals are what consolidation proposes about one snapshot.
+// Proposals are the proposals for one snapshot.
 type Proposals struct {
 	List     []Proposal // by kind, then by what each kind is ordered by
 	Memories int        // that were looked at
@@ -132,14 +131,13 @@ type Proposals struct {
 	More     int        // proposals beyond MaxProposals
 }
 
-// Propose looks for what could be tidied up in a snapshot. The same snapshot and request give the
-// same proposals. A memory, here, is a visible node without a key that has a summary and no
-// content, which is what Remember writes; expired are nodes of any kind, and so are those with
-// tags.
+// Propose looks for possible improvements of a snapshot. The same snapshot and request give the same proposals. A
+// memory, here, is a visible node without a key that has a summary and no content, the form that Remember writes.
+// Proposals to expire nodes and to unify tags cover nodes of any kind.
 //
-// Every node is read. For duplicates and contradictions each memory is compared with the few that
-// the index finds most like it, of those that it may be paired with, so the time is that of a small
-// search for each, not of all pairs. ctx ends it between two.
+// It reads every node. For duplicates and contradictions it compares each memory with the few most similar ones in the
+// index that it may be paired with, so the time is one small search for each memory, not all pairs. It checks ctx
+// between two memories.
 func Propose(
 	ctx context.Context, s *core.Snapshot, req ConsolidateRequest,
 ) (*Proposals, error) {
@@ -180,7 +178,7 @@ func Propose(
 	return c.out, nil
 }
 
-// subject is what is kept of a memory that is looked at.
+// subject holds the properties of an examined memory.
 type subject struct {
 	id      graph.ID
 	cid     ipld.CID
@@ -255,8 +253,8 @@ func (c *consolidator) read() error {
 	return nil
 }
 
-// add adds a proposal unless it was declined, and reports whether it did. What it hides takes no
-// part in later ones.
+// add adds a proposal unless it was declined, and reports whether it did. The memories that it hides take no part in
+// later ones.
 func (c *consolidator) add(p Proposal, list []subject, hides ...graph.ID) (bool, error) {
 	for _, x := range list {
 		p.Nodes = append(p.Nodes, x.id)
@@ -297,8 +295,7 @@ func (c *consolidator) add(p Proposal, list []subject, hides ...graph.ID) (bool,
 // maxNamed is how many nodes of a proposal have their names in it.
 const maxNamed = 20
 
-// isDeclined reports whether somebody declined a proposal: the node that says so is retired. Where
-// the mark was taken off it is proposed again.
+// isDeclined reports whether a proposal was declined: its node is retired. Removing that mark makes it proposed again.
 func isDeclined(ctx context.Context, s *core.Snapshot, id string) (bool, error) {
 	node := graph.NodeID(keyProposal + id)
 	if _, _, err := s.Node(ctx, node); err != nil {
@@ -388,9 +385,8 @@ func (c *consolidator) low() error {
 	return nil
 }
 
-// isolated proposes to look again at memories that are older than twice their half-life, were not
-// said again, superseded nothing, have no edge to anything, and are in no proposal before. Where
-// most memories are like that, it says nothing about any of them.
+// isolated proposes to review memories that are older than twice their half-life, were not stated again, superseded
+// nothing, have no edges, and are in no earlier proposal. If most memories are like that, it proposes none.
 func (c *consolidator) isolated() error {
 	list, err := c.weigh(func(x *subject) bool {
 		return x.stated < immuneAt && x.marked == "" && !c.named[x.id]

@@ -17,7 +17,7 @@ import (
 // MinPick is how many digits of a proposal's id name it at least.
 const MinPick = 4
 
-// ConsolidateResult tells what became of proposals.
+// ConsolidateResult describes the result of applying proposals.
 type ConsolidateResult struct {
 	*core.CommitResult
 	Proposals *Proposals // as they were found
@@ -29,15 +29,14 @@ type ConsolidateResult struct {
 type Tidied struct {
 	Marked   []graph.ID `json:"marked"`   // newly marked nodes
 	Unmarked []graph.ID `json:"unmarked"` // of contradictions that are settled by it
-	Retagged []graph.ID `json:"retagged"` // memories one of whose tags is spelt otherwise now
+	Retagged []graph.ID `json:"retagged"` // memories with a changed spelling of a tag
 }
 
-// Consolidate applies proposals in one commit: those that are picked by their ids or beginnings of
-// them, MinPick digits or more, all if picks is nil. It looks for them anew in the newest commit
-// of the branch. An id is the hash of what a proposal is about, so that a pick never hits
-// another one than the one that was seen, whatever was written since: one that is not among them
-// any more is a *state.NotFoundError, a beginning of several a *state.AmbiguousError. Nothing is removed: all but tags
-// is marks.
+// Consolidate applies proposals in one commit: those picked by their ids or prefixes of at least MinPick digits, all if
+// picks is nil. It computes them again from the branch's newest commit. An id is the hash of a proposal's subject, so a
+// pick never applies another proposal than the one shown, whatever was written since. An id that no longer exists is a
+// *state.NotFoundError, an ambiguous prefix a *state.AmbiguousError. Nothing is removed: all changes but those of tags
+// are marks.
 func Consolidate(
 	ctx context.Context, r *core.Repo, opt core.CommitOptions, req ConsolidateRequest, picks []string,
 ) (*ConsolidateResult, error) {
@@ -59,10 +58,9 @@ func Consolidate(
 	})
 }
 
-// Decline keeps that proposals are not wanted, in one commit: they do not come again until what
-// speaks for them is something else. Each is kept as a node of the type "proposal" with the key
-// proposal/ID, which says what it was about and is marked retired; taking the mark off lets it
-// come again. picks are as those of Consolidate, at least one.
+// Decline records in one commit that proposals are not wanted: they do not come again until their evidence changes.
+// Each is stored as a node of the type "proposal" with the key proposal/ID, which records its subject and is marked
+// retired; removing the mark lets it come again. picks are as in Consolidate, at least one.
 func Decline(
 	ctx context.Context, r *core.Repo, opt core.CommitOptions, req ConsolidateRequest, picks []string,
 ) (*ConsolidateResult, error) {
@@ -129,7 +127,7 @@ func pick(list []Proposal, picks []string) ([]Proposal, error) {
 	return out, nil
 }
 
-// find returns the place of the proposal that an id or the beginning of one names.
+// find returns the index of the proposal that an id or a prefix of one names.
 func find(list []Proposal, name string) (int, error) {
 	at := -1
 	for i := range list {
@@ -227,11 +225,11 @@ func (t *tidier) writeTags() error {
 	return nil
 }
 
-// retag gives a memory the spellings that stay, and edges to their nodes where it has edges to
-// those of the others, which are marked superseded.
+// retag gives a memory the spellings that stay. Edges to the tag nodes of the other spellings are replaced and marked
+// superseded.
 func (t *tidier) retag(n *graph.Node, to map[string]string) error {
 	var tags []string
-	var others []ipld.Value // what is no text is not ours to drop
+	var others []ipld.Value // values that are not text stay
 	list, _ := ipld.FindEntry(n.Props, memory.PropTags)
 	for _, item := range list.List() {
 		if item.Kind() != ipld.String {
@@ -288,8 +286,7 @@ func (t *tidier) relink(id graph.ID, tag, stays string) error {
 	return nil
 }
 
-// decline keeps that a proposal is not wanted. What the memories say is not repeated: it might be
-// erased one day.
+// decline records that a proposal is not wanted. It does not copy texts of memories, since they may be erased one day.
 func decline(k *memory.Marker, p *Proposal) {
 	key := keyProposal + p.ID
 	summary := "declined: " + string(p.Kind)

@@ -21,7 +21,7 @@ const (
 	maxAbout = 64     // subjects that are compared
 )
 
-// pair is two memories, by their places in the list, that are alike.
+// pair is two memories that are alike, by their indexes in the list.
 type pair struct {
 	a, b int // a < b
 	compare.Comparison
@@ -96,7 +96,7 @@ func (c *consolidator) pairsOf(i int) error {
 			continue
 		}
 		p := pair{min(i, j), max(i, j), got}
-		if j < i { // what is said of differences is said of the first
+		if j < i { // the differences are described from the first one's side
 			p.Comparison = compare.Compare(other.Summary, n.Summary)
 		}
 		if same {
@@ -108,8 +108,8 @@ func (c *consolidator) pairsOf(i int) error {
 	return nil
 }
 
-// like returns the memories whose texts are most like that of the ith: the best by its rarest words,
-// as Remember looks for them, of those that may be paired with it.
+// like returns the memories whose texts are most like the ith one's: the best by its rarest words, as Remember looks
+// for them, among those that it may be paired with.
 func (c *consolidator) like(i int, summary string) ([]graph.ID, error) {
 	query, err := c.rare.Query(summary)
 	if err != nil || query == "" {
@@ -130,13 +130,13 @@ func (c *consolidator) like(i int, summary string) ([]graph.ID, error) {
 	return ids, nil
 }
 
-// alikeOutside reports whether two memories agree in what is not their text.
+// alikeOutside reports whether two memories agree in everything but their text.
 func alikeOutside(a, b *subject) bool {
 	return a.typ == b.typ && a.from == b.from && a.to == b.to
 }
 
-// opposes reports whether what differs between two texts is such that at most one of them is so:
-// words that turn the text around alone, or one number alone, with what it counts.
+// opposes reports whether two texts differ such that at most one holds: only in words that reverse the meaning, or only
+// in one number with its unit.
 func opposes(c compare.Comparison) bool {
 	if c.Similarity < opposeAt || len(c.Differs) == 0 {
 		return false
@@ -176,8 +176,8 @@ func (c *consolidator) sameSubjects(a, b graph.ID) (bool, error) {
 	return slices.Equal(of[0], of[1]), nil
 }
 
-// duplicates proposes that of memories that say the same one stays: the most important, of these
-// the oldest. Each other says the same as that very one.
+// duplicates proposes to keep one of several memories that say the same: the most important, of these the oldest. Each
+// other one says the same as that one.
 func (c *consolidator) duplicates() error {
 	if err := c.pairs(); err != nil {
 		return err
@@ -236,7 +236,7 @@ func (c *consolidator) duplicates() error {
 	return nil
 }
 
-// contradictions proposes that memories of which at most one is so are marked by each other.
+// contradictions proposes to mark memories by each other if at most one of them holds.
 func (c *consolidator) contradictions() error {
 	if err := c.pairs(); err != nil {
 		return err

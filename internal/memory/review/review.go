@@ -21,8 +21,8 @@ var reviewedNot = map[string]bool{
 	state.RedactedType: true,
 }
 
-// Unreviewed yields what was remembered or said between two commits, in id order, and is in sight in the later one:
-// not the names, documents and conversations that come with it.
+// Unreviewed yields the memories that were added or changed between two commits and are visible in the later one, in id
+// order, without the names, documents and conversations that come with them.
 func Unreviewed(ctx context.Context, from, to *core.Snapshot) iter.Seq2[*graph.Node, error] {
 	return func(yield func(*graph.Node, error) bool) {
 		for n, err := range from.AddedNodes(ctx, to) {
@@ -45,15 +45,15 @@ func Unreviewed(ctx context.Context, from, to *core.Snapshot) iter.Seq2[*graph.N
 // TextEdit is the text that a node is to have.
 type TextEdit struct{ Node, Text string }
 
-// ReviewRequest is what was decided of nodes, each named as of core.Snapshot.Name, at most MaxMarked of them and each
-// once.
+// ReviewRequest holds the decisions about nodes, each named as by core.Snapshot.Name, at most MaxMarked of them and
+// each once.
 type ReviewRequest struct {
 	Drop []string // are forgotten
 	Pin  []string
 	Edit []TextEdit
 }
 
-// ReviewResult tells what a review changed.
+// ReviewResult describes the changes of a review.
 type ReviewResult struct {
 	*core.CommitResult
 	Decided

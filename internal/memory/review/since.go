@@ -10,11 +10,10 @@ import (
 	"github.com/mnem-project/mnem/internal/rank/source"
 )
 
-// Since is what became of memories between two commits: not of what was said, nor of names, documents and
-// conversations.
+// Since counts the changes of memories between two commits, without turns of conversations, names and documents.
 type Since struct {
 	Added   int  `json:"added"`
-	Changed int  `json:"changed"` // in what they say
+	Changed int  `json:"changed"` // in their texts
 	Hidden  int  `json:"hidden"`  // forgotten, superseded, retired or expired
 	More    bool `json:"more"`    // whether more differs than was looked at
 	// Newest are the newest of those that were added or changed, the newest first.

@@ -28,16 +28,15 @@ const (
 	hashMark   = "?sha256="
 )
 
-// Source is where a memory comes from: docs/internals/memories.md, "Sources".
+// Source is the origin of a memory: docs/internals/memories.md, "Sources".
 //
 //	file:PATH   file://PROJECT/PATH   then ?sha256=HEX and #L10 or #L10-L20, each if known
 //	url:https://…
 //	conversation:ID   conversation:ID#TURN
 //	manual:   manual:WHO
 //
-// A path is relative to its project, with "/" between its parts, none of them empty, "." or "..";
-// "%", "?" and "#" in it are written %25, %3F and %23, and nothing else is. Each source has one
-// text.
+// A path is relative to its project, with "/" between its parts, none of them empty, "." or ".."; "%", "?" and "#" in
+// it are written %25, %3F and %23, and nothing else is escaped. Each source has one text form.
 type Source struct {
 	Kind        SourceKind
 	Project     string // of a file, "" for none
@@ -46,12 +45,11 @@ type Source struct {
 	// Hash is the sha2-256 of the whole file, or of the lines with LF between them and none behind the
 	// last one; nil if it is not known.
 	Hash *[sha256.Size]byte
-	Text string // the URL, the conversation's id, or who said it; "" for nobody named
+	Text string // the URL, the conversation's id, or the person's name; may be "" for manual
 	Turn int    // of a conversation, from 1; 0 for none
 }
 
-// Parse reads a source. It returns a *graph.FieldError for text that is none, and for every
-// other spelling of one than that of Source.String.
+// Parse reads a source. It returns a *graph.FieldError for any text that Source.String does not return.
 func Parse(s string) (Source, error) {
 	bad := func(format string, args ...any) (Source, error) {
 		return Source{}, graph.Fieldf("source", format, args...)
@@ -208,8 +206,7 @@ func parseConversation(s string) (src Source, problem string) {
 	return src, badLine(id, false)
 }
 
-// badLine says what is wrong with a text that must be one line without blanks around it, "" for
-// nothing.
+// badLine describes the problem of a text that must be one line without blanks around it, "" for none.
 func badLine(s string, mayBeEmpty bool) string {
 	switch {
 	case s == "" && !mayBeEmpty:

@@ -18,13 +18,13 @@ import (
 	"github.com/mnem-project/mnem/internal/state"
 )
 
-// SourceState says what became of what a memory was made from.
+// SourceState is the state of a source of a memory.
 type SourceState string
 
-// What is found where a source points.
+// The states of a source.
 const (
 	SourceUnchanged  SourceState = "unchanged"
-	SourceMoved      SourceState = "moved"   // the same lines stand elsewhere in the file
+	SourceMoved      SourceState = "moved"   // the same lines are elsewhere in the file
 	SourceChanged    SourceState = "changed" // other text
 	SourceRemoved    SourceState = "removed" // no such file, or fewer lines
 	SourceUnhashed   SourceState = "unhashed"
@@ -52,23 +52,22 @@ type SourceEntry struct {
 	Source Source // the zero Source if the text is none
 }
 
-// SourceCheck is what became of a source.
+// SourceCheck is the state of a source.
 type SourceCheck struct {
 	SourceEntry
 	State SourceState
 	Now   Source // of a file that is there: with the hash it has now, and the lines if they moved
-	Span  string // what is there now: of what changed, moved or has no hash, at most MaxShown bytes
-	Why   string // of what is unreadable, removed or unchecked, for people
+	Span  string // the current text if it changed, moved or has no hash, at most MaxShown bytes
+	Why   string // the reason if it is unreadable, removed or unchecked, for people
 }
 
-// Gone reports whether what the memory was made from is not there any more: it is to be checked.
+// Gone reports whether the source of the memory no longer exists, so that the memory must be checked.
 func (c *SourceCheck) Gone() bool {
 	return c.State == SourceChanged || c.State == SourceRemoved
 }
 
-// List calls fn for each source of nodes, in the order of their names, or for those of all
-// nodes, in id order, without names. Text that is no source comes too, with the zero Source. It
-// ends at the first error of fn.
+// List calls fn for each source of nodes, in the order of their names, or for those of all nodes, in id order, without
+// names. Text that is no source comes too, with the zero Source. It ends at the first error of fn.
 func List(
 	ctx context.Context, s *core.Snapshot, names []string, fn func(SourceEntry) error,
 ) error {
@@ -116,8 +115,8 @@ func sourcesOf(n *graph.Node) []SourceEntry {
 	return out
 }
 
-// Compare checks the sources that Sources yields, gives each check to fn, and returns those that
-// are Gone, without their spans, and how many there are of each state.
+// Compare checks the sources that Sources yields, passes each check to fn, and returns those that are Gone, without
+// their spans, and the number of each state.
 func Compare(
 	ctx context.Context, s *core.Snapshot, names []string, files *Checker,
 	fn func(*SourceCheck) error,
@@ -171,7 +170,7 @@ func (c *Checker) read(fsys fs.FS, src Source) ([]byte, error) {
 	return data, err
 }
 
-// isOwn reports whether a name is that of a repository's directory, to any system.
+// isOwn reports whether any system would take a name for a repository's directory.
 func isOwn(name string) bool {
 	return strings.EqualFold(strings.TrimRight(name, ". "), core.DirName)
 }
@@ -181,7 +180,7 @@ func readBounded(fsys fs.FS, path string) ([]byte, error) {
 	if slices.ContainsFunc(at, isOwn) {
 		return nil, errOwnFile
 	}
-	for i := 1; i < len(at); i++ { // below a file there is none; each system says so in its own words
+	for i := 1; i < len(at); i++ { // no path exists below a file; systems report it differently
 		info, err := fs.Stat(fsys, strings.Join(at[:i], "/"))
 		if err != nil {
 			break
@@ -190,7 +189,7 @@ func readBounded(fsys fs.FS, path string) ([]byte, error) {
 			return nil, fs.ErrNotExist
 		}
 	}
-	// What is no regular file may not end, or not even open.
+	// Reading a file that is not regular may not end, and opening it may block.
 	info, err := fs.Stat(fsys, path)
 	if err != nil {
 		return nil, err
@@ -212,7 +211,7 @@ func readBounded(fsys fs.FS, path string) ([]byte, error) {
 	return data, err
 }
 
-// Check tells what became of a source.
+// Check returns the state of a source.
 func (c *Checker) Check(e SourceEntry) SourceCheck {
 	out := SourceCheck{SourceEntry: e, State: SourceUnchecked, Now: e.Source}
 	src := e.Source
@@ -319,8 +318,8 @@ func lineEnds(data []byte) []int {
 	return ends
 }
 
-// findSpan looks for n lines with a hash and returns the first of them: of several places the
-// nearest to where they were, of two equally near ones the earlier.
+// findSpan looks for n lines with a hash and returns the first of them; of several matches the nearest to the old
+// position, of two equally near ones the earlier.
 func findSpan(data []byte, hash [sha256.Size]byte, was, n int) (first int, ok bool) {
 	ends := lineEnds(data)
 	most := len(ends) - n + 1 // the last line if they can begin
@@ -351,8 +350,8 @@ func findSpan(data []byte, hash [sha256.Size]byte, was, n int) (first int, ok bo
 // staleReason begins the reason of marks that MarkGone makes, and that Refresh takes off.
 const staleReason = "source "
 
-// MarkGone marks the nodes of checks that are Gone as stale, in one commit, or none if there are
-// none. A node that has a mark that says more keeps it.
+// MarkGone marks the nodes of checks that are Gone as stale, in one commit, or none if there are none. A node with a
+// stronger mark keeps it.
 func MarkGone(
 	ctx context.Context, r *core.Repo, opt core.CommitOptions, checks []SourceCheck,
 ) (*memory.MarkResult, error) {
@@ -399,11 +398,10 @@ func gone(k *memory.Marker, c *SourceCheck) error {
 	return nil
 }
 
-// Refresh gives a node's file sources the hashes, and where lines moved the lines, that they have
-// now, and takes a mark off that MarkGone made, in one commit, or none if they are right:
-// somebody read the memory again. It returns what became of each source; one that is not there any
-// more stays as it is. Files are read before the turn of the writer, and again where the sources of
-// the node are others by then.
+// Refresh updates the hashes of a node's file sources, and their lines if they moved, and removes a mark of MarkGone,
+// in one commit, or none if all are right: the caller has read the memory again. It returns the state of each source;
+// one that no longer exists stays unchanged. Files are read before taking the write lock, and again if the node's
+// sources changed by then.
 func Refresh(
 	ctx context.Context, r *core.Repo, opt core.CommitOptions, name string, files *Checker,
 ) ([]SourceCheck, *core.CommitResult, error) {
@@ -453,7 +451,7 @@ func namedNode(ctx context.Context, s *core.Snapshot, name string) (*graph.Node,
 	return n, err
 }
 
-// refresh decides what the checks of all sources of a node change.
+// refresh computes the changes that the checks of a node's sources need.
 func refresh(
 	k *memory.Marker, n *graph.Node, checks []SourceCheck,
 ) (*core.Decision, error) {

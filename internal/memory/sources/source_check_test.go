@@ -77,7 +77,7 @@ func TestSourceBounds(t *testing.T) {
 			t.Errorf("%s: %s %q", source, c.State, c.Why)
 		}
 	}
-	// What is sought in vain is sought for a while only.
+	// The search for lines that do not exist is bounded.
 	many := fstest.MapFS{"a.txt": {Data: []byte(strings.Repeat("a line of some length\n", 300_000))}}
 	c := checkOne(t, many, "file:a.txt?sha256="+someHash+"#L1-L200000")
 	if c.State != SourceChanged || len(c.Span) != MaxShown {
