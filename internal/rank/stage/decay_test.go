@@ -165,31 +165,3 @@ func checkWays(t *testing.T, m *memory, o *oracle, a *retrieve.Answer) {
 		}
 	}
 }
-
-// TestDecayBack knows a path that returns from one that comes from elsewhere.
-func TestDecayBack(t *testing.T) {
-	m := newMemory()
-	a := m.add(graph.Node{ID: num(0), Summary: "a a a a", Created: 1})
-	b := m.add(graph.Node{ID: num(1), Created: 1})
-	c := m.add(graph.Node{ID: num(2), Summary: "a", Created: 1})
-	m.link(a, "x", b, 65_536)
-	m.link(b, "x", c, 65_536)
-	req := retrieve.Request{Text: "a", ExpansionOptions: retrieve.ExpansionOptions{Expansion: retrieve.Decay, Decay: new(32_768)}}
-	got := map[graph.ID]retrieve.Item{}
-	for _, item := range m.ask(t, req).Items {
-		got[item.ID] = item
-	}
-	if n := got[a].Score; n != 65_536+16_384/4 { // from c, not from itself
-		t.Errorf("a has %d", n)
-	}
-	want := &retrieve.Reach{Seed: c, Hops: 2, Path: []retrieve.Step{{Node: b, Type: "x", Forward: false}, {Node: a, Type: "x", Forward: false}}}
-	if d := diff(want, got[a].Reach); d != "" {
-		t.Error(d)
-	}
-	if n := got[b].Score; n != 32_768 {
-		t.Errorf("b has %d", n)
-	}
-	if n := got[c].Score; n != 16_384+16_384 {
-		t.Errorf("c has %d", n)
-	}
-}

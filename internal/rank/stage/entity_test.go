@@ -2,7 +2,6 @@ package stage
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -37,59 +36,6 @@ func spell(list []*entity) string {
 	return strings.Join(out, " | ")
 }
 
-func TestEntitiesOf(t *testing.T) {
-	a := analyser(t)
-	for s, want := range map[string]string{
-		"":                                  "",
-		"who owns the boat":                 "",
-		"Boats are here":                    "",
-		"Alice":                             "",
-		"about Alice":                       "^alice",
-		"about Alice's boat":                "^alice",
-		"When did Caroline meet Ann Lee?":   "^caroline | ^ann ^lee",
-		"It rained. Boats left. So did Ann": "^ann",
-		"Tim Cook's view":                   "^tim ^cook | ^cook",
-		"Would Tim go":                      "^tim",
-		"books by C. S. Lewis or Dr. No":    "^c ^s ^lewis | ^dr ^no",
-		"in Paris. Where":                   "^paris",
-		"in Paris, London and Rome":         "^paris | ^london | ^rome",
-		"on May 3, 2023":                    "3 | 2023 | ^may 3",
-		"a Boeing 747 flew":                 "747 | ^boeing 747",
-		"fix get_user in src/main.go:12":    "get user | src main go 12",
-		"does getUserName use HTTPServer":   "getusername | httpserver",
-		"version 1.2.3 of v2-beta":          "1.2.3 | v2 beta",
-		"a well-known jean-luc Jean-Luc":    "^jean ^luc",
-		"2023-05-03T10:20":                  "2023 05 03t10 20",
-		"say \"to be a Boat\" or `x y`":     "to be a boat | x y | ^boat",
-		"“Eternal Sunshine” of The Hague":   "eternal sunshine | ^sunshine | ^the ^hague",
-		"the \"the of\" it":                 "",
-		"NASA NASA nasa":                    "nasa | ^nasa ^nasa",
-		"\"東京港\" 大阪":                        "東京 京港",
-		"and/or he/she":                     "",
-		"über Ärger und Öl":                 "^arger | ^ol",
-		"about Bob\nAlice":                  "^bob",
-		"\xffAlice \xff Bob":                "^bob",
-	} {
-		if got := spell(entitiesOf(a, s)); got != want {
-			t.Errorf("%q:\n %s, want\n %s", s, got, want)
-		}
-	}
-	many := "x"
-	for i := range 100 {
-		many += fmt.Sprintf(" y%d", i)
-	}
-	if got := entitiesOf(a, many); len(got) != maxEntities || got[31].words[0].token != "y31" {
-		t.Errorf("%d entities", len(got))
-	}
-	long := "x " + strings.Repeat("Word ", maxEntityWords)
-	if got := entitiesOf(a, long); len(got) != 1 || len(got[0].words) != maxEntityWords {
-		t.Errorf("%d entities of the most words", len(got))
-	}
-	if got := entitiesOf(a, long+"Word"); len(got) != 0 {
-		t.Errorf("%d entities of a word more", len(got))
-	}
-}
-
 // FuzzEntities looks for texts that break a bound, or whose entities the text itself has not.
 func FuzzEntities(f *testing.F) {
 	for _, s := range []string{"about C. S. Lewis", "\"a\u00adB\" x_y 1.2", "東京 \"ｶﾞｷﾞ\" ’s’s", "A'sB's \xffZ"} {
@@ -113,14 +59,6 @@ func FuzzEntities(f *testing.F) {
 			t.Errorf("%b of %s", got, spell(list))
 		}
 	})
-}
-
-func TestFirstBytes(t *testing.T) {
-	for n, want := range []string{"", "a", "a", "aé", "aé", "aé", "aé漢", "aé漢"} {
-		if got := firstBytes("aé漢", n); got != want {
-			t.Errorf("%d: %q, want %q", n, got, want)
-		}
-	}
 }
 
 // TestEntitiesIn has names in each field of a node, and at the end of what counts of a content.

@@ -388,67 +388,6 @@ func TestFanOut(t *testing.T) {
 	}
 }
 
-func TestReach(t *testing.T) {
-	m := newMemory()
-	a := m.add(graph.Node{ID: num(0), Summary: "a a a a", Created: 1})
-	b := m.add(graph.Node{ID: num(1), Created: 1})
-	c := m.add(graph.Node{ID: num(2), Created: 1})
-	d := m.add(graph.Node{ID: num(3), Summary: "a", Created: 1})
-	m.link(a, "x", b, 65_536)
-	m.link(b, "x", c, 65_536)
-	m.link(d, "x", c, 65_536)
-	got := map[graph.ID]retrieve.Item{}
-	for _, item := range m.ask(t, retrieve.Request{Text: "a",
-		ExpansionOptions: retrieve.ExpansionOptions{Direction: retrieve.Out}}).Items {
-		got[item.ID] = item
-	}
-	if r := got[a].Reach; r != nil {
-		t.Errorf("a source that nobody lent anything to was reached over %+v", r)
-	}
-	if r := got[b].Reach; diff(&retrieve.Reach{Seed: a, Hops: 1, Path: []retrieve.Step{{Node: b, Type: "x", Forward: true}}}, r) != "" {
-		t.Errorf("b reached over %+v", r)
-	}
-	if r := got[c].Reach; diff(
-		&retrieve.Reach{Seed: a, Hops: 2, Path: []retrieve.Step{{Node: b, Type: "x", Forward: true}, {Node: c, Type: "x", Forward: true}}}, r) != "" {
-		t.Errorf("c reached over %+v, want the better way from a", r)
-	}
-	// In round 2 from a; in round 1 from d, which has a quarter of a's score and is named by the text.
-	want := []retrieve.LaneHit{{Lane: retrieve.LaneExpand, Rank: 2, Score: 65_536/4 + (65_536/4+65_536/8)/2}}
-	if d := diff(want, got[c].Lanes); d != "" {
-		t.Error(d)
-	}
-}
-
-// TestMentions lends from a content to what it mentions and back.
-func TestMentions(t *testing.T) {
-	m := newMemory()
-	content, _, err := graph.SplitContent("formed by toto in june", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := m.add(graph.Node{ID: num(0), Summary: "drummer", Content: content, Created: 1})
-	b := m.add(graph.Node{ID: num(1), Summary: "toto", Created: 1})
-	for query, want := range map[string][]graph.ID{"drummer": {a, b}, "toto": {b, a}} {
-		for dir, n := range map[retrieve.Direction]int{retrieve.Both: 2, retrieve.Out: 1, retrieve.In: 1} {
-			if (query == "drummer") == (dir == retrieve.Out) {
-				n = 2
-			}
-			answer := m.ask(t, retrieve.Request{Text: query, ExpansionOptions: retrieve.ExpansionOptions{Direction: dir}})
-			if got := ids(answer); !slices.Equal(got, want[:n]) {
-				t.Errorf("%s, %s: %v, want %v", query, dir, got, want[:n])
-			}
-			step := retrieve.Step{Node: want[1], Type: "", Forward: query == "drummer"}
-			if n == 2 && !slices.Equal(answer.Items[1].Reach.Path, []retrieve.Step{step}) {
-				t.Errorf("%s, %s: reached by %+v", query, dir, answer.Items[1].Reach)
-			}
-		}
-		req := retrieve.Request{Text: query, ExpansionOptions: retrieve.ExpansionOptions{ExpandTypes: []string{"x"}}}
-		if got := ids(m.ask(t, req)); len(got) != 1 {
-			t.Errorf("%s with edge types: %v", query, got)
-		}
-	}
-}
-
 // mapMemo remembers everything.
 type mapMemo struct {
 	of   map[graph.ID]map[retrieve.Direction]*source.Mentioning

@@ -64,19 +64,6 @@ func TestNoEffect(t *testing.T) {
 	}
 }
 
-func TestNoType(t *testing.T) {
-	m := warned()
-	a := m.ask(t, retrieve.Request{Text: "alpha", Types: []string{"Y", "A", "B", "X"}})
-	if len(a.Warnings) != 1 || a.Warnings[0].Message() != `no node has the type "X", "Y"` {
-		t.Errorf("%v", a.Warnings)
-	}
-	m.failOn = "Recency"
-	_, err := Run(t.Context(), m, m, testCommit, retrieve.Request{Text: "alpha", Types: []string{"X"}})
-	if err == nil {
-		t.Error("no error")
-	}
-}
-
 func TestTrace(t *testing.T) {
 	m := warned()
 	m.add(graph.Node{Key: "c", Type: "C", Summary: "alpha", Created: 1})

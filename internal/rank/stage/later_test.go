@@ -60,25 +60,6 @@ func TestLaterReplaces(t *testing.T) {
 	}
 }
 
-// TestLaterIsShown: a later memory that comes before an older one is shown if that one is.
-func TestLaterIsShown(t *testing.T) {
-	v := &judged{verdict: retrieve.Known, list: []held{
-		{candidate: &candidate{id: num(0)}, covers: 1 << 16},
-		{candidate: &candidate{id: num(1)}, covers: 1 << 14, leads: 60_000},
-		{candidate: &candidate{id: num(2)}, covers: 60_000},
-		{candidate: &candidate{id: num(3)}, covers: 1 << 14},
-	}}
-	r := &run{row: rankingOf(0)}
-	if err := r.giveBands(t.Context(), v); err != nil {
-		t.Fatal(err)
-	}
-	for i, want := range []retrieve.Band{retrieve.BandAnswer, retrieve.BandAnswer, retrieve.BandAnswer, ""} {
-		if got := v.list[i].band; got != want {
-			t.Errorf("%d is %q, want %q", i, got, want)
-		}
-	}
-}
-
 // TestCosine of vectors that can be compared and of those that cannot.
 func TestCosine(t *testing.T) {
 	for _, c := range []struct {

@@ -88,29 +88,3 @@ func TestGreatest(t *testing.T) {
 		}
 	}
 }
-
-// TestVectorLendsHalf: beside words a text that is like the question passes on half of what it does alone.
-func TestVectorLendsHalf(t *testing.T) {
-	gain := func(text string) int64 {
-		m := says("near", "linked", "word")
-		m.embed(num(0), "m", 1)
-		m.link(num(0), "x", num(1), 1<<16)
-		req := retrieve.Request{Text: text, Vectors: vectorOf("m", 1), Floor: retrieve.FloorRest}
-		req.Weights = []retrieve.LaneWeight{{Lane: retrieve.LaneDense("m"), Weight: 1 << 16}}
-		if text != "" {
-			req.Weights = append(req.Weights, retrieve.LaneWeight{Lane: retrieve.LaneText, Weight: 1})
-		}
-		req.Expand = new(1)
-		for _, it := range m.ask(t, req).Items {
-			if it.ID == num(1) {
-				return it.Score
-			}
-		}
-		t.Fatalf("%q: the linked node is not found", text)
-		return 0
-	}
-	alone, beside := gain(""), gain("word")
-	if alone != 1<<15 || beside != 1<<14-1 { // the text weighs 1 of 65,537
-		t.Errorf("alone %d, beside words %d", alone, beside)
-	}
-}

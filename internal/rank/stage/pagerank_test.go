@@ -191,26 +191,3 @@ func TestMassRead(t *testing.T) {
 		t.Errorf("%d entries, warnings %v", m.entries, a.Warnings)
 	}
 }
-
-func TestPageRankWay(t *testing.T) {
-	m := newMemory()
-	a := m.add(graph.Node{ID: num(0), Summary: "a a a a", Created: 1})
-	b := m.add(graph.Node{ID: num(1), Created: 1})
-	c := m.add(graph.Node{ID: num(2), Created: 1})
-	m.link(a, "x", b, 65_536)
-	m.link(c, "x", b, 65_536)
-	req := retrieve.Request{Text: "a", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(2)}}
-	req.Expansion = retrieve.PPR
-	got := map[graph.ID]*retrieve.Reach{}
-	for _, item := range m.ask(t, req).Items {
-		got[item.ID] = item.Reach
-	}
-	want := map[graph.ID]*retrieve.Reach{
-		a: {Seed: a, Hops: 2, Path: []retrieve.Step{{Node: b, Type: "x", Forward: true}, {Node: a, Type: "x", Forward: false}}},
-		b: {Seed: a, Hops: 1, Path: []retrieve.Step{{Node: b, Type: "x", Forward: true}}},
-		c: {Seed: a, Hops: 2, Path: []retrieve.Step{{Node: b, Type: "x", Forward: true}, {Node: c, Type: "x", Forward: false}}},
-	}
-	if d := diff(want, got); d != "" {
-		t.Error(d)
-	}
-}

@@ -14,41 +14,6 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-func TestPassages(t *testing.T) {
-	long := strings.Repeat("x", 500)
-	for _, c := range []struct {
-		name, text string
-		want       []string
-	}{
-		{"empty", "", nil},
-		{"blank", " \n\t\r\n ", nil},
-		{"one", " One. Two! ", []string{"One. Two!"}},
-		{"a long word", long + long, []string{(long + long)[:600], (long + long)[600:]}},
-		{"a long sentence", strings.Repeat("abcd ", 60), []string{strings.TrimSpace(strings.Repeat("abcd ", 60))}},
-		{"too long a sentence", strings.Repeat("abcd ", 130), []string{strings.TrimSpace(strings.Repeat("abcd ", 120)),
-			strings.TrimSpace(strings.Repeat("abcd ", 10))}},
-		{"sentences", strings.Repeat("a", 150) + ".) B" + strings.Repeat("b", 99),
-			[]string{strings.Repeat("a", 150) + ".)", "B" + strings.Repeat("b", 99)}},
-		{"no white space", strings.Repeat("a", 150) + "." + strings.Repeat("b", 100),
-			[]string{strings.Repeat("a", 150) + "." + strings.Repeat("b", 100)}},
-		{"wrapped prose", strings.Repeat("a", 150) + "\n" + strings.Repeat("b", 100),
-			[]string{strings.Repeat("a", 150) + "\n" + strings.Repeat("b", 100)}},
-		{"han", strings.Repeat("船", 150) + "。」" + strings.Repeat("潮", 100),
-			[]string{strings.Repeat("船", 150) + "。」", strings.Repeat("潮", 100)}},
-		{"short paragraphs stay", "Head\n\nBody", []string{"Head\n\nBody"}},
-		{"long ones do not", strings.Repeat("a", 120) + "\n\nb",
-			[]string{strings.Repeat("a", 120), "b"}},
-	} {
-		var got []string
-		for _, p := range passages(c.text) {
-			got = append(got, c.text[p.from:p.to])
-		}
-		if d := diff(c.want, got); d != "" {
-			t.Errorf("%s: %s", c.name, d)
-		}
-	}
-}
-
 // FuzzPassages checks what holds of the passages of every text.
 func FuzzPassages(f *testing.F) {
 	// The white space between sentences: clause 6.10.
@@ -75,58 +40,6 @@ func FuzzPassages(f *testing.F) {
 			t.Fatalf("%q is cut to %q", s, cut)
 		}
 	})
-}
-
-// paragraphs are ten passages, of which only number 3 and 7 have the word kelp.
-func paragraphs() string {
-	var out []string
-	for i := range 10 {
-		word := "tide"
-		if i == 3 || i == 7 {
-			word = "kelp"
-		}
-		out = append(out, strings.Repeat(word+" ", 30)+string(rune('0'+i)))
-	}
-	return strings.Join(out, "\n\n")
-}
-
-func TestPackPassages(t *testing.T) {
-	m := newMemory()
-	body := paragraphs()
-	m.add(graph.Node{ID: num(1), Summary: "kelp", Created: 1,
-		Content: &graph.Content{Text: body, Size: int64(len(body))}})
-	ask := func(text string, tokens int) string {
-		a := m.ask(t, retrieve.Request{Text: text, OutputOptions: retrieve.OutputOptions{Pack: retrieve.PackPassages,
-			PassageTokens: &tokens}, Budget: new(0)})
-		if len(a.Warnings) > 0 {
-			t.Errorf("%d tokens: %v", tokens, codes(a))
-		}
-		_, line, _ := strings.Cut(a.Items[0].Rendered, "\ncontent: ")
-		return strings.TrimSuffix(line, "\n")
-	}
-	part := func(i int) string { return strings.Split(body, "\n\n")[i] }
-	for tokens, want := range map[int]string{
-		100:    "<...> " + part(3) + " <...> " + part(7) + " <...>",
-		60:     "<...> " + part(3) + " <...>",
-		1:      "<...> " + part(3) + " <...>",
-		65_536: text.EscapeLine(body),
-	} {
-		if got := ask("kelp", tokens); got != want {
-			t.Errorf("%d tokens: %q, want %q", tokens, got, want)
-		}
-	}
-	// Without a text the beginning is taken.
-	blank := m.ask(t, retrieve.Request{OutputOptions: retrieve.OutputOptions{Pack: retrieve.PackPassages,
-		PassageTokens: new(1)}})
-	if !strings.Contains(blank.Items[0].Rendered, "\ncontent: "+part(0)+" <...>\n") {
-		t.Errorf("%q", blank.Items[0].Rendered)
-	}
-	m.failOn = "TermWeights"
-	_, err := Run(t.Context(), m, m, testCommit, retrieve.Request{Text: "kelp",
-		OutputOptions: retrieve.OutputOptions{Pack: retrieve.PackPassages}})
-	if !errors.Is(err, errBroken) {
-		t.Errorf("error %v", err)
-	}
 }
 
 // TestPassagesBound gives a text that is too long to be looked at whole, cut within a character.
@@ -183,84 +96,6 @@ func randomText(r *rand.Rand, parts []string, most int) string {
 		b.WriteString(parts[r.IntN(len(parts))])
 	}
 	return b.String()
-}
-
-// TestPackAuto asks for chunks of documents: what fits into the budget is whole, other chunks are passages if these
-// fit, nodes that are no chunks are whole or left out, and a receipt says so only if a text was cut.
-func TestPackAuto(t *testing.T) {
-	long := strings.Repeat("The rope is long. ", 40) + "A kelp bed. " + strings.Repeat("The sail is short. ", 39) + "Short."
-	m := newMemory()
-	m.add(graph.Node{ID: num(1), Type: "Chunk", Key: "doc/1#top/0", Summary: "kelp kelp kelp. " + long, Created: 1})
-	m.add(graph.Node{ID: num(2), Type: "Chunk", Key: "doc/2#top/0", Summary: "kelp kelp bed. " + long, Created: 2})
-	m.add(graph.Node{ID: num(3), Type: "Note", Key: "doc/3", Summary: "kelp bed. " + long, Created: 3})
-	ask := func(req retrieve.Request) (shown string, cut retrieve.Packing) {
-		t.Helper()
-		req.Expand, req.Floor = new(0), retrieve.FloorRest
-		a := m.ask(t, req)
-		for _, it := range a.Items {
-			if strings.Contains(it.Rendered, passageGap) {
-				shown += "-"
-				if !strings.Contains(it.Rendered, "kelp kelp") {
-					t.Errorf("%+v: %q misses what is asked for", req, it.Rendered)
-				}
-			} else {
-				shown += "+"
-			}
-		}
-		receipt, query := a.Receipt()
-		back, err := receipt.Request(string(query))
-		if err != nil {
-			t.Fatal(err)
-		}
-		again := m.ask(t, back)
-		for i := range again.Items {
-			if again.Items[i].Rendered != a.Items[i].Rendered {
-				t.Errorf("%+v: item %d comes out otherwise from the receipt", req, i)
-			}
-		}
-		return shown, back.Pack
-	}
-	for _, c := range []struct {
-		name   string
-		req    retrieve.Request
-		budget int
-		want   string // a sign for each item: + whole, - passages
-	}{
-		{"the whole budget", retrieve.Request{Text: "kelp"}, 2000, "+++"},
-		{"no bound", retrieve.Request{Text: "kelp"}, 0, "+++"},
-		{"half of it", retrieve.Request{Text: "kelp"}, 600, "+-"},
-		{"whole", retrieve.Request{Text: "kelp", OutputOptions: retrieve.OutputOptions{Pack: retrieve.PackWhole}}, 600, "+"},
-		{"without a text", retrieve.Request{}, 600, "+"},
-		{"less than one", retrieve.Request{Text: "kelp"}, 150, "-"},
-	} {
-		c.req.Budget = &c.budget
-		shown, pack := ask(c.req)
-		trimmed := strings.Contains(shown, "-")
-		if shown != c.want || (pack == retrieve.PackAuto) != trimmed {
-			t.Errorf("%s: shown are %s, want %s; the receipt says %s", c.name, shown, c.want, pack)
-		}
-	}
-}
-
-// TestOneChunkOfAFileFirst asks for what two chunks of one file and one of another say: the second of a file comes
-// last, and does not take a place from the others.
-func TestOneChunkOfAFileFirst(t *testing.T) {
-	m := newMemory()
-	for i, key := range []string{"doc/1#top/0", "doc/1#top/1", "doc/1#top/2", "doc/2#top/0", "doc/3#top/0", "doc/4#top/0"} {
-		m.add(graph.Node{ID: num(i + 1), Type: "Chunk", Key: key, Summary: strings.Repeat("kelp ", 9-i), Created: 1})
-	}
-	for i := range 40 { // so that words tell something
-		m.add(graph.Node{ID: num(100 + i), Type: "Note", Summary: "tide " + strings.Repeat("y ", i), Created: 1})
-	}
-	a := m.ask(t, retrieve.Request{Text: "kelp", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}, Floor: retrieve.FloorMaybe})
-	var got []string
-	for _, it := range a.Items {
-		got = append(got, it.Key)
-	}
-	want := []string{"doc/1#top/0", "doc/2#top/0", "doc/3#top/0", "doc/4#top/0", "doc/1#top/1"}
-	if d := diff(want, got); d != "" {
-		t.Errorf("%s: %s", a.Verdict, d)
-	}
 }
 
 func TestTokenizer(t *testing.T) {

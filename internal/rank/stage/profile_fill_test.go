@@ -11,48 +11,6 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// combinations calls f with every choice of one value, or none, for each parameter.
-func combinations(values map[string][]ipld.Value, f func(said)) {
-	names := slices.Sorted(maps.Keys(values))
-	var choose func(n int, s said)
-	choose = func(n int, s said) {
-		if n == len(names) {
-			f(maps.Clone(s))
-			return
-		}
-		choose(n+1, s)
-		for _, v := range values[names[n]] {
-			s[names[n]] = v
-			choose(n+1, s)
-		}
-		delete(s, names[n])
-	}
-	choose(0, said{})
-}
-
-// TestFillFits holds for every choice of what requests give and profiles say: a request that is
-// valid by itself is valid with the profile, has all that it gives, and of the rest what the
-// profile says or the default. A plain run tries each choice with other profiles in turn.
-func TestFillFits(t *testing.T) {
-	tried, every := 0, effort.Pick(5, 1, 1)
-	for _, g := range inGroups {
-		bases := asked()
-		if g.ofProfile["weights"] == nil { // which alone look at all lanes
-			bases = bases[:2]
-		}
-		var profiles []said
-		combinations(g.ofProfile, func(s said) { profiles = append(profiles, s) })
-		combinations(g.ofRequest, func(given said) {
-			for _, base := range bases {
-				for at := tried % every; at < len(profiles); at += every {
-					checkFill(t, base, given, profiles[at])
-				}
-				tried++
-			}
-		})
-	}
-}
-
 // TestFillFitsRandom is the same with parameters of all groups.
 func TestFillFitsRandom(t *testing.T) {
 	rng := seeded(t)
@@ -160,39 +118,4 @@ func keptIn(given, from said, got retrieve.Request) (kept []string) {
 	}
 	slices.Sort(kept)
 	return kept
-}
-
-// TestFillCompletes takes what a request gives together with what its profile says.
-func TestFillCompletes(t *testing.T) {
-	p := &retrieve.Profiles{Named: map[string]retrieve.Profile{
-		"ranks": said{"expansion": ipld.StringValue("ppr"), "expand": ipld.IntValue(30)}.profile(),
-		"long":  said{"pack": ipld.StringValue("passages")}.profile(),
-	}}
-	for name, given := range map[string]retrieve.Request{
-		"ranks": {Text: "x", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(40), Damping: new(9)}},
-		"long":  {Text: "x", OutputOptions: retrieve.OutputOptions{PassageTokens: new(9)}},
-	} {
-		given.Profile = name
-		if err := given.ValidateGiven(); err != nil {
-			t.Error(err)
-		}
-		if _, err := p.Apply(given); err != nil {
-			t.Error(err)
-		}
-		given.Profile = ""
-		if err := given.ValidateGiven(); err != nil {
-			t.Error(err)
-		}
-		if got, err := p.Apply(given); !errors.Is(err, retrieve.ErrRequest) || got.Settled {
-			t.Errorf("%s: without its profile: %v", name, err)
-		}
-		if _, err := Run(t.Context(), newMemory(), newMemory(), testCommit, given); err == nil {
-			t.Errorf("%s: ran", name)
-		}
-	}
-	own := retrieve.Request{Text: "x", ProfileChoice: retrieve.ProfileChoice{Explicit: []string{"expansion"}}}
-	own.Damping = new(9)
-	if err := own.ValidateGiven(); !errors.Is(err, retrieve.ErrRequest) {
-		t.Errorf("lending was asked for, and damping: %v", err)
-	}
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/rank/render"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -95,84 +94,5 @@ func TestOtherWords(t *testing.T) {
 	for _, format := range []retrieve.Format{"json", "Brief", " yaml"} {
 		refused(t, retrieve.Request{OutputOptions: retrieve.OutputOptions{Format: format}}, "format", string(format),
 			"yaml", "brief")
-	}
-}
-
-// TestRewritesWeigh gives each wording the same weight.
-func TestRewritesWeigh(t *testing.T) {
-	req := retrieve.Request{Text: "a", RewriteOptions: retrieve.RewriteOptions{Rewrites: []string{"b", "c"}}}
-	for version, want := range map[int]int64{retrieve.PlainRanking: 65_536 / 3, retrieve.RankingVersion: 65_536 / 3} {
-		req.Ranking = version
-		if got := laneWeight(req, retrieve.LaneRewrite(2)); got != want {
-			t.Errorf("ranking %d: %d, want %d", version, got, want)
-		}
-	}
-	req.Fusion = retrieve.RRF
-	if got := laneWeight(req, retrieve.LaneRewrite(1)); got != 1<<16 {
-		t.Errorf("by ranks: %d", got)
-	}
-}
-
-// TestBalance compares scores of a node that the text alone finds with one that vectors alone find, each the best
-// of its lane, when the text accounts for more or less of the question.
-func TestBalance(t *testing.T) {
-	const one = 1 << 16
-	vectors := append(vectorOf("m", 1), vectorOf("n", 1)...)
-	for name, c := range map[string]struct {
-		asked      string
-		req        retrieve.Request
-		text, like int64 // weights of the text, and of the vectors together
-	}{
-		"all":       {"zorb", retrieve.Request{Vectors: vectors[:1]}, 4 * one, one},
-		"half":      {"zorb plim", retrieve.Request{Vectors: vectors[:1]}, one, one},
-		"a quarter": {"zorb plim grak thix", retrieve.Request{Vectors: vectors[:1]}, one / 4, one},
-		"least":     {"zorb plim grak thix wexo brin dolf", retrieve.Request{Vectors: vectors[:1]}, one / 4, one},
-		"two":       {"zorb plim", retrieve.Request{Vectors: vectors}, one, one},
-		"weights": {"zorb", retrieve.Request{Vectors: vectors[:1], Weights: []retrieve.LaneWeight{{Lane: retrieve.LaneText, Weight: one}, {Lane: "dense:m", Weight: one}}},
-			one, one},
-		"plain": {"zorb", retrieve.Request{Vectors: vectors[:1], Ranking: retrieve.PlainRanking}, one, one / 2},
-	} {
-		m := says("zorb x", "like y")
-		m.embed(num(1), "m", 1)
-		m.embed(num(1), "n", 1)
-		c.req.Text, c.req.Floor, c.req.Expand = c.asked, retrieve.FloorRest, new(0)
-		a, err := Run(t.Context(), m, m, testCommit, c.req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(a.Items) != 2 {
-			t.Errorf("%s: %d items", name, len(a.Items))
-		}
-		for _, it := range a.Items {
-			want := c.text * one / (c.text + c.like)
-			if it.ID == num(1) {
-				want = c.like * one / (c.text + c.like)
-			}
-			if it.Score != want {
-				t.Errorf("%s: item %s has %d, want %d", name, it.ID, it.Score, want)
-			}
-		}
-	}
-}
-
-// TestEdgesOfTime: they lend only to a question for a time, and in lookups.
-func TestEdgesOfTime(t *testing.T) {
-	for _, typ := range []string{"follows", "near"} {
-		m := newMemory()
-		m.add(graph.Node{ID: num(0), Summary: "boat", Created: 1})
-		m.add(graph.Node{ID: num(1), Summary: "other", Created: 1})
-		m.link(num(0), typ, num(1), 1<<16)
-		for _, c := range []struct {
-			req  retrieve.Request
-			want int
-		}{
-			{retrieve.Request{}, 1}, {retrieve.Request{Ranking: retrieve.PlainRanking}, 2}, {retrieve.Request{Intent: retrieve.IntentWhen}, 2},
-			{retrieve.Request{Intent: retrieve.IntentWhen, Ranking: retrieve.PlainRanking}, 2}, {retrieve.Request{Intent: retrieve.IntentGeneral}, 1},
-		} {
-			c.req.Text = "boat"
-			if a := m.ask(t, c.req); len(a.Items) != c.want {
-				t.Errorf("%s, %q, ranking %d: %d items, want %d", typ, c.req.Intent, c.req.Ranking, len(a.Items), c.want)
-			}
-		}
 	}
 }

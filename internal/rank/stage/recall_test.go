@@ -1,81 +1,19 @@
 package stage
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/rank/complete"
-	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
-
-// failures is a memory in which a failure has causes that share no word with it.
-func failures() *memory {
-	m := newMemory()
-	for i, s := range []string{"deploy failed", "disk full", "rotation off", "deploy nightly",
-		"tea", "deploy failed twice", "Ana Ng called"} {
-		m.add(graph.Node{ID: num(i), Summary: s, Created: graph.Time(i + 1)})
-	}
-	m.link(num(1), "causes", num(0), 1<<16)
-	m.link(num(2), "enables", num(1), 1<<16)
-	m.link(num(0), "similar", num(4), 1<<16)
-	m.link(num(0), "owns", num(3), 1<<16)
-	return m
-}
 
 // unexpanded is a request whose order before the recall is that of words alone.
 func unexpanded(text string, intent retrieve.Intent) retrieve.Request {
 	return retrieve.Request{Text: text, Intent: intent,
 		ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}, Limit: new(0), Budget: new(0)}
-}
-
-// TestIntentsFavour compares what the edges of the intents and others bring.
-func TestIntentsFavour(t *testing.T) {
-	signals := func(intent retrieve.Intent) map[graph.ID]int64 {
-		out := map[graph.ID]int64{}
-		for _, item := range failures().ask(t, unexpanded("failed", intent)).Items {
-			out[item.ID] = item.Recall.Graph
-		}
-		return out
-	}
-	why, general := signals(retrieve.IntentWhy), signals(retrieve.IntentGeneral)
-	if why[num(1)] <= general[num(1)] || why[num(2)] <= general[num(2)] {
-		t.Errorf("causes bring %d and %d for why, %d and %d in general", why[num(1)], why[num(2)],
-			general[num(1)], general[num(2)])
-	}
-	if general[num(1)] != general[num(3)] || why[num(3)] != general[num(3)] {
-		t.Errorf("a structural edge brings %d, for why %d; a cause in general %d", general[num(3)],
-			why[num(3)], general[num(1)])
-	}
-	if why[num(4)] == 0 || why[num(4)] >= why[num(3)] {
-		t.Errorf("a semantic edge brings %d, a structural one %d", why[num(4)], why[num(3)])
-	}
-}
-
-// TestRecallWay names the way of the beam search.
-func TestRecallWay(t *testing.T) {
-	a := failures().ask(t, unexpanded("failed", retrieve.IntentWhy))
-	i := slices.IndexFunc(a.Items, func(it retrieve.Item) bool { return it.ID == num(2) })
-	if i < 0 {
-		t.Fatal("the cause of the cause is not found")
-	}
-	way := a.Items[i].Recall.Way
-	want := &retrieve.Reach{Seed: num(0), Hops: 2, Path: []retrieve.Step{{Node: num(1), Type: "causes", Forward: false}, {Node: num(2), Type: "enables", Forward: false}}}
-	if d := diff(want, way); d != "" {
-		t.Error(d)
-	}
-	if last := a.Items[i].Lanes[len(a.Items[i].Lanes)-1]; last.Lane != retrieve.LaneRecall || last.Score == 0 {
-		t.Errorf("lanes %v", a.Items[i].Lanes)
-	}
-	if a.Recall == nil || a.Recall.Intent != retrieve.IntentWhy || a.Recall.Visited == 0 ||
-		a.Recall.Visited > a.Recall.Limit {
-		t.Errorf("%+v", a.Recall)
-	}
 }
 
 // TestRecallRaises compares recalls of random memories with retrieval: nothing that was found goes
@@ -151,47 +89,6 @@ func randomLinks(rng *rand.Rand, a, b *memory) {
 	}
 }
 
-// TestCausesFirst puts causes before effects where both fit, and ends at a cycle.
-func TestCausesFirst(t *testing.T) {
-	build := func(edges ...[2]int) *memory {
-		m := newMemory()
-		m.scores = map[graph.ID]int64{}
-		for i := range 5 {
-			id := m.add(graph.Node{ID: num(i), Summary: "failed", Created: 1})
-			m.scores[id] = int64(100 - 10*i)
-		}
-		m.scores[num(4)] = 49
-		for _, e := range edges {
-			m.link(num(e[0]), "causes", num(e[1]), 1)
-		}
-		return m
-	}
-	for _, c := range []struct {
-		name   string
-		edges  [][2]int
-		intent retrieve.Intent
-		want   []int
-	}{
-		{"none", nil, retrieve.IntentWhy, []int{0, 1, 2, 3, 4}},
-		{"chain", [][2]int{{3, 1}, {2, 3}}, retrieve.IntentWhy, []int{0, 2, 3, 1, 4}},
-		{"of the first", [][2]int{{2, 0}}, retrieve.IntentWhy, []int{2, 0, 1, 3, 4}},
-		{"general", [][2]int{{2, 0}}, retrieve.IntentGeneral, []int{0, 1, 2, 3, 4}},
-		{"in order", [][2]int{{0, 2}}, retrieve.IntentWhy, []int{0, 1, 2, 3, 4}},
-		{"cycle", [][2]int{{1, 0}, {2, 1}, {0, 2}}, retrieve.IntentWhy, []int{2, 1, 0, 3, 4}},
-		{"irrelevant", [][2]int{{4, 0}}, retrieve.IntentWhy, []int{0, 1, 2, 3, 4}},
-		{"itself", [][2]int{{1, 1}}, retrieve.IntentWhy, []int{0, 1, 2, 3, 4}},
-	} {
-		a := build(c.edges...).ask(t, unexpanded("failed", c.intent))
-		var want []graph.ID
-		for _, i := range c.want {
-			want = append(want, num(i))
-		}
-		if d := diff(want, ids(a)); d != "" {
-			t.Errorf("%s: %s", c.name, d)
-		}
-	}
-}
-
 // TestRecallWork bounds what a recall reads of a memory that is linked densely.
 func TestRecallWork(t *testing.T) {
 	buckets := func(n int) int {
@@ -218,51 +115,5 @@ func TestRecallWork(t *testing.T) {
 	const most = 2*15*5 + 500 + 5*15 + 50
 	if small, large := buckets(2000), buckets(20_000); small > most || large > most {
 		t.Errorf("%d and %d buckets, want at most %d", small, large, most)
-	}
-}
-
-// TestIntentParameter checks bounds, the resolved form and receipts.
-func TestIntentParameter(t *testing.T) {
-	m := failures()
-	if _, err := Run(t.Context(), m, m, testCommit, retrieve.Request{Text: "a", Intent: "how"}); !errors.Is(err,
-		retrieve.ErrRequest) || !strings.Contains(err.Error(), "auto, why, when, entity or general") {
-		t.Errorf("an unknown intent: %v", err)
-	}
-	a := m.ask(t, retrieve.Request{Text: "why failed", Intent: retrieve.IntentAuto})
-	if a.Request.Intent != retrieve.IntentWhy {
-		t.Errorf("the answer keeps %q", a.Request.Intent)
-	}
-	receipt, query := a.Receipt()
-	back, err := retrieve.DecodeReceipt(receipt.Encode())
-	if err != nil {
-		t.Fatal(err)
-	}
-	req, err := back.Request(string(query))
-	if err != nil || req.Intent != retrieve.IntentWhy {
-		t.Fatalf("the receipt gives %q, %v", req.Intent, err)
-	}
-	if d := diff(a, m.ask(t, req)); d != "" {
-		t.Error(d)
-	}
-	plain, _ := m.ask(t, retrieve.Request{Text: "failed"}).Receipt()
-	if _, ok := plain.Params.Get("intent"); ok {
-		t.Error("a receipt without a recall has an intent")
-	}
-	q, err := complete.ParseRequestJSON(ipld.MapValue(ipld.Entry{Key: "intent",
-		Value: ipld.StringValue("when")}), retrieve.Request{})
-	if err != nil || q.Request.Intent != retrieve.IntentWhen {
-		t.Errorf("a member gives %q, %v", q.Request.Intent, err)
-	}
-}
-
-// TestRecallErrors passes on what the graph and the index say.
-func TestRecallErrors(t *testing.T) {
-	for _, method := range []string{"Bucket", "Mark", "Node"} {
-		m := failures()
-		m.failOn = method
-		_, err := Run(t.Context(), m, m, testCommit, unexpanded("failed Ana Ng", retrieve.IntentWhy))
-		if !errors.Is(err, errBroken) {
-			t.Errorf("%s fails: %v", method, err)
-		}
 	}
 }

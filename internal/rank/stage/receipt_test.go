@@ -1,7 +1,6 @@
 package stage
 
 import (
-	"crypto/sha256"
 	"errors"
 	"slices"
 	"strings"
@@ -58,47 +57,6 @@ func TestReceiptRoundTrip(t *testing.T) {
 		if d := retrieve.CompareReceipts(got, again); d != nil {
 			t.Errorf("replay of receipt %d: %+v", i, d)
 		}
-	}
-}
-
-func TestReceiptOfAnswer(t *testing.T) {
-	a := fullLibrary().ask(t, fullRequest())
-	r, text := a.Receipt()
-	if string(text) != a.Request.Text || len(r.Items) != len(a.Items) || len(a.Items) < 2 {
-		t.Fatalf("text %q, %d items of %d", text, len(r.Items), len(a.Items))
-	}
-	for i, item := range a.Items {
-		want := retrieve.ReceiptItem{ID: item.ID, Node: item.Node, Score: item.Score, Tokens: item.Tokens,
-			Rendered: sha256.Sum256([]byte(item.Rendered))}
-		if r.Items[i] != want {
-			t.Errorf("item %d: %+v, want %+v", i, r.Items[i], want)
-		}
-	}
-	got, err := r.Request(string(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := ofAll(fullRequest()).Resolve()
-	want.Settled, want.Pairs = true, retrieve.PairsOff      // nothing contradicts anything
-	want.Pack, want.PassageTokens = retrieve.PackWhole, nil // nothing is a part of a document
-	if d := diff(want, got); d != "" {
-		t.Error(d)
-	}
-	if d := diff(got, got.Resolve()); d != "" {
-		t.Errorf("resolving twice: %s", d)
-	}
-	if len(r.Params.Entries()) != 25 {
-		t.Errorf("%d parameters: %s", len(r.Params.Entries()), ipld.AppendJSON(nil, r.Params))
-	}
-}
-
-// TestReceiptParams pins the names and the form of the parameters.
-func TestReceiptParams(t *testing.T) {
-	r, _ := library().ask(t, retrieve.Request{}).Receipt()
-	want := `{"text":{"/":"` + ipld.Sum(ipld.Raw, nil).String() + `"},"floor":"rest","limit":10,` +
-		`"budget":2000,"expand":3,"adjacency":0,"direction":"both","summaryCap":8192}`
-	if got := string(ipld.AppendJSON(nil, r.Params)); got != want {
-		t.Errorf("parameters %s, want %s", got, want)
 	}
 }
 

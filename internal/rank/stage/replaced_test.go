@@ -40,69 +40,6 @@ func replacedMemory() *memory {
 	return m
 }
 
-func TestReplacedFollow(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		req  retrieve.Request
-		want string
-	}{
-		{"behind what holds now, the last first", retrieve.Request{Text: "billing runs nodes"}, "cba"},
-		{"left out", retrieve.Request{Text: "billing runs nodes", Current: true}, "c"},
-		{"only if it matched", retrieve.Request{Text: "noon meeting"}, "y"},
-		{"brings what holds now", retrieve.Request{Text: "standup nine"}, "yx"},
-		{"no room", retrieve.Request{Text: "billing runs nodes", Limit: new(2)}, "cb"},
-		{"the past in the order of time", retrieve.Request{Text: "how many nodes did billing run before"}, "abc"},
-		{"another language", retrieve.Request{Text: "früher billing runs nodes"}, "abc"},
-		{"what holds now is filtered", retrieve.Request{Text: "billing runs nodes", TimeFilter: retrieve.TimeFilter{CreatedTo: graph.At(50 * replacedDay)}}, ""},
-		{"what was replaced is filtered", retrieve.Request{Text: "billing runs nodes", TimeFilter: retrieve.TimeFilter{CreatedFrom: graph.At(20 * replacedDay)}}, "cb"},
-		{"excluded", retrieve.Request{Text: "billing runs nodes", Exclusions: retrieve.Exclusions{Exclude: []graph.ID{graph.NodeID("b")}}}, "ca"},
-		{"let through as items of their own", retrieve.Request{Text: "billing runs nodes",
-			Marks: []graph.State{graph.Superseded}, Current: true}, "cba"},
-		{"the newest", retrieve.Request{}, "dcy"},
-	} {
-		c.req.Expand = new(0)
-		a := replacedMemory().ask(t, c.req)
-		got := keysOf(a)
-		if len(c.req.Marks) > 0 { // in any order
-			letters := strings.Split(got, "")
-			slices.Sort(letters)
-			slices.Reverse(letters)
-			got = strings.Join(letters, "")
-		}
-		if got != c.want {
-			t.Errorf("%s: %s, want %s", c.name, got, c.want)
-		}
-		if err := receiptOf(a); err != nil {
-			t.Errorf("%s: %v", c.name, err)
-		}
-	}
-}
-
-func receiptOf(a *retrieve.Answer) error {
-	r, _ := a.Receipt()
-	return r.Validate()
-}
-
-// TestReplacedIsSaid looks at how a replaced memory is shown.
-func TestReplacedIsSaid(t *testing.T) {
-	a := replacedMemory().ask(t, retrieve.Request{Text: "billing runs nodes", ExpansionOptions: noExpansion, OutputOptions: brief})
-	if len(a.Items) != 3 {
-		t.Fatalf("%d items", len(a.Items))
-	}
-	b, c := a.Items[1], a.Items[0]
-	if c.Replaced != nil || b.Replaced == nil || b.Replaced.By != c.ID || b.Replaced.Actor != "ana" || b.Band != c.Band {
-		t.Errorf("%+v after %+v", b, c)
-	}
-	line := "] fact · replaced 1970-03-02 by [" + c.ID.String()[:8] + "] (ana): billing runs on four nodes\n"
-	if !strings.HasSuffix(b.Rendered, line) || strings.Count(b.Rendered, "\n") != 1 {
-		t.Errorf("%q, want one line that ends with %q", b.Rendered, line)
-	}
-	past := replacedMemory().ask(t, retrieve.Request{Text: "billing nodes before", ExpansionOptions: noExpansion, OutputOptions: brief})
-	if len(past.Items) == 0 || !strings.Contains(past.Items[0].Rendered, "(ana)\n  billing runs on two nodes\n") {
-		t.Errorf("%+v", past.Items)
-	}
-}
-
 // TestReplacedForgesNothing has a replaced memory whose text looks like heads of items.
 func TestReplacedForgesNothing(t *testing.T) {
 	m := replacedMemory()
@@ -121,14 +58,6 @@ func TestReplacedForgesNothing(t *testing.T) {
 	}
 }
 
-// TestReplacedIsNeverKnown asks for what only a replaced memory says.
-func TestReplacedIsNeverKnown(t *testing.T) {
-	a := replacedMemory().ask(t, retrieve.Request{Text: "standup nine", ExpansionOptions: noExpansion})
-	if a.Verdict == retrieve.Known {
-		t.Errorf("%s: %s", a.Verdict, a.Because)
-	}
-}
-
 // TestReplacedInCircles has marks that no writer makes.
 func TestReplacedInCircles(t *testing.T) {
 	m := replacedMemory()
@@ -139,21 +68,6 @@ func TestReplacedInCircles(t *testing.T) {
 	m.markBy(graph.NodeID("c"), graph.Superseded, num(99))
 	if got := keysOf(m.ask(t, retrieve.Request{Text: "billing runs nodes", ExpansionOptions: noExpansion})); got != "" {
 		t.Errorf("replaced by nothing that is there: %s", got)
-	}
-}
-
-// TestReplacedAtItsTime asks about times when a memory held, and when it did not.
-func TestReplacedAtItsTime(t *testing.T) {
-	now := graph.At(graph.Time(100) * replacedDay)
-	for text, want := range map[string]string{
-		"billing runs nodes in January 1970":    "abc",
-		"billing runs nodes since January 1970": "abc",
-		"billing runs nodes in April 1970":      "cba",
-	} {
-		got := keysOf(replacedMemory().ask(t, retrieve.Request{Text: text, Now: now, ExpansionOptions: noExpansion}))
-		if got != want {
-			t.Errorf("%q: %s, want %s", text, got, want)
-		}
 	}
 }
 

@@ -38,39 +38,6 @@ func order(a *retrieve.Answer) []int {
 	return out
 }
 
-func TestRerankerDecides(t *testing.T) {
-	m := shelves(8)
-	for _, req := range []retrieve.Request{{}, {ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}},
-		{Fusion: retrieve.RRF}, {Fusion: retrieve.ScoreNorm}} {
-		// The best four are turned around, but that 1 and 2 are judged alike.
-		j := &judge{score: func(s string) int64 {
-			return map[byte]int64{'0': -70000, '1': 5, '2': 5, '3': 1 << 16}[s[0]]
-		}}
-		req.Text, req.Reranker, req.RerankTop = "web", j, new(4)
-		a := m.ask(t, req)
-		if got := order(a); !slices.Equal(got, []int{3, 1, 2, 0, 4, 5, 6, 7}) {
-			t.Errorf("%s: order %v", req.Fusion, got)
-		}
-		if j.query != "web" || len(j.texts) != 4 || !strings.HasPrefix(j.texts[0], "0\nweb web") {
-			t.Errorf("asked %q, %q", j.query, j.texts)
-		}
-		for i, it := range a.Items[1:] {
-			if it.Score >= a.Items[i].Score || it.Score < 0 || it.Score > graph.MaxCount {
-				t.Errorf("%s: score %d after %d", req.Fusion, it.Score, a.Items[i].Score)
-			}
-		}
-		if a.Request.Reranker != nil || a.Request.Rerank != "judge:1" ||
-			len(a.Request.Reranked) != 4 || len(a.Warnings) != 0 {
-			t.Errorf("%+v, warnings %v", a.Request, a.Warnings)
-		}
-		last := a.Items[3].Lanes[len(a.Items[3].Lanes)-1]
-		if last.Lane != retrieve.LaneRerank || last.Rank != 4 || last.Score != -70000 {
-			t.Errorf("lane %+v", last)
-		}
-		replayed(t, m, a)
-	}
-}
-
 // replayed checks that the receipt of an answer gives it again, with nobody asked.
 func replayed(t *testing.T, m *memory, a *retrieve.Answer) {
 	t.Helper()
@@ -136,20 +103,6 @@ func TestRerankerFails(t *testing.T) {
 	if _, err := Run(t.Context(), m, m, testCommit, retrieve.Request{Text: "web",
 		RerankOptions: retrieve.RerankOptions{Reranker: j}}); !errors.Is(err, errBroken) {
 		t.Errorf("no node: %v", err)
-	}
-}
-
-// TestRerankKeepsTiers never moves what the text names.
-func TestRerankKeepsTiers(t *testing.T) {
-	m := shelves(5)
-	named := m.add(graph.Node{Key: "host", Summary: "a host", Created: 1})
-	j := &judge{score: func(s string) int64 { return int64(s[0]) << 20 }}
-	a := m.ask(t, retrieve.Request{Text: "web `host`", RerankOptions: retrieve.RerankOptions{Reranker: j}})
-	if a.Items[0].ID != named || a.Items[0].Tier != tierQuoted || len(a.Items) != 6 {
-		t.Errorf("%+v", a.Items)
-	}
-	if len(j.texts) != 5 {
-		t.Errorf("asked about %d nodes", len(j.texts))
 	}
 }
 

@@ -1,16 +1,13 @@
 package stage
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
-	"slices"
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -27,71 +24,6 @@ func library() *memory {
 	m.link(bob, "owns", web, 32_768)
 	m.link(billing, "feeds", web, 65_536)
 	return m
-}
-
-func TestRunText(t *testing.T) {
-	a := library().ask(t, retrieve.Request{Text: "web", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}})
-	want := []graph.ID{graph.NodeID("bob"), graph.NodeID("svc/web")}
-	if diff := diff(want, ids(a)); diff != "" {
-		t.Error(diff)
-	}
-	first := a.Items[0]
-	if first.Score != 2 || first.Key != "bob" || first.Type != "Person" || first.Tier != 0 {
-		t.Errorf("first item %+v", first)
-	}
-	lanes := []retrieve.LaneHit{{Lane: retrieve.LaneText, Rank: 1, Score: 2}}
-	if diff := diff(lanes, first.Lanes); diff != "" {
-		t.Error(diff)
-	}
-	used := a.Items[0].Tokens + a.Items[1].Tokens
-	if a.TokensUsed != used || a.TokensBudget != retrieve.DefaultBudget || a.Candidates != 2 {
-		t.Errorf("used %d of %d, %d candidates", a.TokensUsed, a.TokensBudget, a.Candidates)
-	}
-	if a.Commit != testCommit || a.Engine != retrieve.CurrentEngine() || len(a.Warnings) != 0 {
-		t.Errorf("commit %v, engine %v, warnings %v", a.Commit, a.Engine, a.Warnings)
-	}
-}
-
-func TestRunRecency(t *testing.T) {
-	m := library()
-	m.nodes[graph.NodeID("alice")].Updated = graph.At(35)
-	for _, blank := range []string{"", " \t\r\n"} {
-		a := m.ask(t, retrieve.Request{Text: blank, Limit: new(3)})
-		want := []graph.ID{graph.NodeID("svc/web"), graph.NodeID("alice"),
-			graph.NodeID("svc/billing")}
-		if diff := diff(want, ids(a)); diff != "" {
-			t.Error(diff)
-		}
-		if got := a.Items[1].Lanes; len(got) != 1 || got[0] != (retrieve.LaneHit{Lane: retrieve.LaneRecency, Rank: 2, Score: 35}) {
-			t.Errorf("lanes %v", got)
-		}
-		if a.Candidates != 4 {
-			t.Errorf("%d candidates, want 4", a.Candidates)
-		}
-	}
-}
-
-func TestExactComesFirst(t *testing.T) {
-	m := library()
-	m.add(graph.Node{Key: "web", Summary: "nothing of the kind", Created: 1})
-	for _, expand := range []int{0, 1} {
-		a := m.ask(t, retrieve.Request{Text: " web\n", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(expand)}})
-		if a.Items[0].Key != "web" || a.Items[0].Tier != 2 {
-			t.Errorf("expand %d: first item %+v", expand, a.Items[0])
-		}
-		wantScore := int64(0)
-		if expand > 0 {
-			wantScore = 65_536
-		}
-		if a.Items[0].Score != wantScore {
-			t.Errorf("expand %d: score %d, want %d", expand, a.Items[0].Score, wantScore)
-		}
-		a = m.ask(t, retrieve.Request{Text: "who owns `svc/billing` of the web",
-			ExpansionOptions: retrieve.ExpansionOptions{Expand: new(expand)}})
-		if a.Items[0].Key != "svc/billing" || a.Items[0].Tier != 1 {
-			t.Errorf("expand %d: first item %+v", expand, a.Items[0])
-		}
-	}
 }
 
 // TestLimitIsPrefix checks that a larger limit only adds at the end.
@@ -212,125 +144,6 @@ func TestDeterminism(t *testing.T) {
 			if diff := diff(first, m.ask(t, req)); diff != "" {
 				t.Fatal(diff)
 			}
-		}
-	}
-}
-
-func TestExamined(t *testing.T) {
-	m := newMemory()
-	for i := range 1100 {
-		m.add(graph.Node{ID: num(i), Summary: "a", Created: 1})
-	}
-	a := m.ask(t, retrieve.Request{Text: "a", Limit: new(0), Budget: new(0),
-		ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}})
-	if len(a.Items) != 1000 || a.Candidates != 1000 {
-		t.Errorf("%d items, %d candidates; want 1000", len(a.Items), a.Candidates)
-	}
-	a = m.ask(t, retrieve.Request{Text: "a", Budget: new(1), ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}})
-	if len(a.Items) != 0 || a.Dropped != 1000 || len(a.DroppedItems) != 1000 {
-		t.Errorf("%d items, %d dropped", len(a.Items), a.Dropped)
-	}
-}
-
-func TestErrorsComeBack(t *testing.T) {
-	for _, method := range []string{"Node", "Mark", "Bucket", "IDPrefix", "Content", "Text",
-		"TermScores", "Mentioned", "Mentioning"} {
-		m := library()
-		content, _, err := graph.SplitContent("the web", "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		m.add(graph.Node{Key: "beef", Summary: "beef web", Content: content, Created: 1})
-		m.failOn = method
-		req := retrieve.Request{Text: "beef", OutputOptions: retrieve.OutputOptions{Adjacency: 1,
-			Show: []string{retrieve.ShowContent}}}
-		if a, err := Run(t.Context(), m, m, testCommit, req); !errors.Is(err, errBroken) || a != nil {
-			t.Errorf("%s: %v", method, err)
-		}
-	}
-	m := library()
-	m.failOn = "Recency"
-	if _, err := Run(t.Context(), m, m, testCommit, retrieve.Request{}); !errors.Is(err, errBroken) {
-		t.Errorf("Recency: %v", err)
-	}
-	_, err := Run(context.Background(), m, m, testCommit,
-		retrieve.Request{OutputOptions: retrieve.OutputOptions{Adjacency: -1}})
-	if !errors.Is(err, retrieve.ErrRequest) {
-		t.Errorf("bad request: %v", err)
-	}
-}
-
-// TestMissingNode checks that a graph which lost a node is an error, never a shorter answer.
-func TestMissingNode(t *testing.T) {
-	m := library()
-	m.link(graph.NodeID("alice"), "knows", num(7), 65_536)
-	_, err := Run(t.Context(), m, m, testCommit, retrieve.Request{Text: "alice"})
-	if !errors.Is(err, source.ErrNoNode) {
-		t.Errorf("error %v, want ErrNoNode", err)
-	}
-}
-
-func TestIDPrefix(t *testing.T) {
-	m := newMemory()
-	one := m.add(graph.Node{ID: graph.ID{0xab, 0xcd, 0xe0, 1}, Created: 1})
-	two := m.add(graph.Node{ID: graph.ID{0xab, 0xcd, 0xf0, 2}, Created: 1})
-	m.mark(two, graph.Forgotten)
-	full := one.String()
-	cases := []struct {
-		text string
-		want []graph.ID
-	}{
-		{full, []graph.ID{one}},
-		{"abcde", []graph.ID{one}},
-		{"abcde001", []graph.ID{one}},
-		{"abcde001-", []graph.ID{one}},
-		{"abcde0010000", []graph.ID{one}},
-		{"abcde001-0000", []graph.ID{one}},
-		{full[:36-13] + full[36-12:], []graph.ID{one}},
-		{" abcde ", []graph.ID{one}},
-		{"abcd", nil},   // of two nodes, one of them hidden
-		{"abcdf", nil},  // hidden
-		{"abc", nil},    // too short
-		{"ABCDE", nil},  // upper case
-		{"abcd-e", nil}, // hyphen at the wrong place
-		{"abcde001--0", nil},
-		{full + "0", nil},
-		{"abcde x", nil},
-	}
-	for _, c := range cases {
-		a := m.ask(t, retrieve.Request{Text: c.text})
-		if got := ids(a); !slices.Equal(got, c.want) {
-			t.Errorf("%q: found %v, want %v", c.text, got, c.want)
-		}
-		if len(a.Items) == 1 && a.Items[0].Tier != 2 {
-			t.Errorf("%q: tier %d", c.text, a.Items[0].Tier)
-		}
-	}
-}
-
-func TestQuotedSpans(t *testing.T) {
-	cases := []struct {
-		text string
-		want []string
-	}{
-		{`a "b c" d`, []string{"b c"}},
-		{`"a" b "c"`, []string{"a", "c"}},
-		{"`a``b`", []string{"a", "b"}},
-		{"“a” “b”", []string{"a", "b"}},
-		{"“a “b”", []string{"a “b"}},
-		{"\"a `b` c\" `d`", []string{"a `b` c", "d"}},
-		{"\"a\nb\" c \"d\"", []string{" c "}},
-		{"`a\n`b`", []string{"b"}},
-		{"`a\r`b`", []string{"b"}},
-		{`"" "a"`, []string{"a"}},
-		{`" "`, []string{" "}},
-		{"“ `x`", []string{"x"}},
-		{"” \"", nil},
-		{"", nil},
-	}
-	for _, c := range cases {
-		if got := quotedSpans(c.text); !slices.Equal(got, c.want) {
-			t.Errorf("%q: %q, want %q", c.text, got, c.want)
 		}
 	}
 }

@@ -2,15 +2,12 @@ package stage
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/rank/source"
-	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -68,63 +65,5 @@ func TestSpelling(t *testing.T) {
 				t.Errorf("%q is read as %v", a.Request.Text, a.Readings)
 			}
 		}
-	}
-}
-
-func TestRespelled(t *testing.T) {
-	m := warned()
-	a := m.ask(t, retrieve.Request{Text: "alphaq betaq gamma"})
-	if d := diff([]retrieve.Code{retrieve.Respelled, retrieve.Respelled}, codes(a)); d != "" {
-		t.Fatal(d)
-	}
-	w := a.Warnings[1]
-	word, _ := ipld.FindEntry(w.Params, "word")
-	term, _ := ipld.FindEntry(w.Params, "term")
-	if word.Text() != "betaqs" || term.Text() != "beta" ||
-		!strings.Contains(w.Message(), `"betaqs"`) || !strings.Contains(w.Message(), `"beta"`) ||
-		!strings.Contains(w.Remedy(), "--set spelling=off") {
-		t.Errorf("%v: %s; %s", w.Params, w.Message(), w.Remedy())
-	}
-	if receipt, _ := a.Receipt(); receipt.Validate() != nil {
-		t.Error(receipt.Validate())
-	}
-	// What names a node means what it says, and so does a text without a text lane.
-	for _, req := range []retrieve.Request{
-		{Text: "the"}, {Text: "alphaq `the`"}, {Text: " "}, {Text: "alphaq", Spelling: retrieve.SpellingOff},
-		{Text: "alphaq", Vectors: []retrieve.QueryVector{{Model: "m", Values: []int8{1}}},
-			Weights: []retrieve.LaneWeight{{Lane: retrieve.LaneText, Weight: 0}}},
-	} {
-		if a := m.ask(t, req); slices.Contains(codes(a), retrieve.Respelled) {
-			t.Errorf("%+v: %v", req, a.Warnings)
-		}
-	}
-	m.failOn = "Readings"
-	_, err := Run(t.Context(), m, m, testCommit, retrieve.Request{Text: "alphaq"})
-	if !errors.Is(err, errBroken) {
-		t.Errorf("error %v", err)
-	}
-}
-
-func TestSpellingParam(t *testing.T) {
-	err := retrieve.Request{Spelling: "maybe"}.Validate()
-	var re *retrieve.RequestError
-	if !errors.As(err, &re) || re.Param != "spelling" {
-		t.Errorf("error %v", err)
-	}
-	for s, want := range map[retrieve.Spelling]int{"": 0, retrieve.SpellingOn: 0, retrieve.SpellingOff: 1} {
-		params := keptParams(retrieve.Request{Spelling: s})
-		v, ok := params.Get("spelling")
-		if ok != (want == 1) || ok && v.Text() != string(s) {
-			t.Errorf("%q: %v", s, v)
-		}
-		back, err := readParams(params, "")
-		if err != nil || back.Spelling != (retrieve.Request{Spelling: s}.Resolve().Spelling) {
-			t.Errorf("%q comes back as %q, %v", s, back.Spelling, err)
-		}
-	}
-	line := ipld.MapValue(ipld.Entry{Key: "spelling", Value: ipld.StringValue("off")})
-	q, err := complete.ParseRequestJSON(line, retrieve.Request{})
-	if err != nil || q.Request.Spelling != retrieve.SpellingOff {
-		t.Errorf("%q, %v", q.Request.Spelling, err)
 	}
 }

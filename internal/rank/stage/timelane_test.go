@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"slices"
 	"strings"
 	"testing"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/mnem-project/mnem/internal/base/dates"
 	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/rank/source"
-	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -25,178 +23,6 @@ func onDay(s string) graph.Time {
 		panic(err)
 	}
 	return t + dayLength/2
-}
-
-// diary is one text on several days of 2023, numbered from 1.
-func diary() *memory {
-	m := newMemory()
-	for i, d := range []string{"2023-04-29", "2023-05-07", "2023-05-09", "2023-08-01"} {
-		m.add(graph.Node{ID: num(i + 1), Summary: "pier", Created: onDay(d)})
-	}
-	m.add(graph.Node{ID: num(9), Summary: "other", Created: onDay("2023-05-07")})
-	return m
-}
-
-func numbers(list ...int) (out []graph.ID) {
-	for _, n := range list {
-		out = append(out, num(n))
-	}
-	return out
-}
-
-// TestDatesRaise: what the words found is ordered by nearness, and nothing joins.
-func TestDatesRaise(t *testing.T) {
-	m := diary()
-	a := m.ask(t, retrieve.Request{Text: "pier on 7 May 2023"})
-	if d := diff(numbers(2, 3, 1, 4), ids(a)); d != "" {
-		t.Error(d)
-	}
-	if a.Candidates != 4 || len(a.Warnings) > 0 || a.Request.Now.Given {
-		t.Errorf("%d candidates, warnings %v", a.Candidates, a.Warnings)
-	}
-	want := []retrieve.DateRange{{From: graph.At(onDay("2023-05-07") - dayLength/2),
-		To: graph.At(onDay("2023-05-08") - dayLength/2)}}
-	if d := diff(want, a.Dates); d != "" {
-		t.Error(d)
-	}
-	if hit := a.Items[0].Lanes[2]; hit != (retrieve.LaneHit{Lane: retrieve.LaneTime, Rank: 1, Score: 1 << 16}) {
-		t.Errorf("%+v", hit)
-	}
-	off := []retrieve.LaneWeight{{Lane: retrieve.LaneTime, Weight: 0}}
-	plain := m.ask(t, retrieve.Request{Text: "pier on 7 May 2023", Weights: off})
-	if d := diff(numbers(1, 2, 3, 4), ids(plain)); d != "" || plain.Dates != nil {
-		t.Errorf("%v %s", plain.Dates, d)
-	}
-	for i, item := range a.Items { // half more at most, and no less than before
-		at := slices.Index(ids(plain), item.ID)
-		if was := plain.Items[at].Score; item.Score < was || item.Score > was*3/2 {
-			t.Errorf("item %d: %d, was %d", i, item.Score, was)
-		}
-	}
-	for _, fusion := range retrieve.Fusions() {
-		got := m.ask(t, retrieve.Request{Text: "pier on 7 May 2023", Fusion: fusion})
-		if ids(got)[0] != num(2) {
-			t.Errorf("%s: %v", fusion, ids(got))
-		}
-	}
-}
-
-// TestDatesAlone: a question that is nothing but a date is answered by date.
-func TestDatesAlone(t *testing.T) {
-	m := diary()
-	m.link(num(2), "e", num(4), 1<<16)
-	a := m.ask(t, retrieve.Request{Text: "what happened on 7 May 2023?"})
-	if got := ids(a); len(got) != 5 || !slices.Contains(numbers(2, 9), got[0]) ||
-		!slices.Contains(numbers(2, 9), got[1]) || got[2] != num(3) {
-		t.Errorf("%v", got)
-	}
-	for _, item := range a.Items {
-		if item.Reach != nil {
-			t.Error("expanded")
-		}
-	}
-	a = m.ask(t, retrieve.Request{Text: "since 2023", Limit: new(3)})
-	if d := diff(numbers(4, 3, 2), ids(a)); d != "" {
-		t.Error("not the newest first: " + d)
-	}
-	m.mark(num(4), graph.Forgotten)
-	a = m.ask(t, retrieve.Request{Text: "since 2023", Limit: new(2), Exclusions: retrieve.Exclusions{Exclude: numbers(3)}})
-	if d := diff(numbers(2, 9), ids(a)); d != "" {
-		t.Error("filters: " + d)
-	}
-	a = m.ask(t, retrieve.Request{Text: "pier in May 2023", Weights: []retrieve.LaneWeight{{Lane: retrieve.LaneText, Weight: 0}}, Limit: new(2)})
-	if d := diff(numbers(3, 2), ids(a)); d != "" {
-		t.Error("no other lane: " + d)
-	}
-}
-
-func TestDatesWarnings(t *testing.T) {
-	m := diary()
-	for _, c := range []struct {
-		text string
-		req  retrieve.Request
-		want []retrieve.Code
-	}{
-		{"pier last week, in May", retrieve.Request{}, []retrieve.Code{retrieve.NoNow}},
-		{"last week", retrieve.Request{}, []retrieve.Code{retrieve.NoNow}},
-		{"last week", retrieve.Request{Weights: []retrieve.LaneWeight{{Lane: retrieve.LaneTime, Weight: 0}}}, nil},
-		{"in 1950", retrieve.Request{}, []retrieve.Code{retrieve.NoneThen}},
-		{"in May 2023", retrieve.Request{Types: []string{"Person"}}, []retrieve.Code{retrieve.NoneThen, retrieve.NoType}},
-		{"pier in 1950", retrieve.Request{}, nil},
-		{"last week", retrieve.Request{Now: graph.At(onDay("2023-05-15"))}, nil},
-	} {
-		c.req.Text = c.text
-		got := slices.DeleteFunc(codes(m.ask(t, c.req)), func(c retrieve.Code) bool {
-			return c == retrieve.NothingPasses || c == retrieve.NoTerms
-		})
-		if d := diff(c.want, got); d != "" && len(c.want)+len(got) > 0 {
-			t.Errorf("%q: %s", c.text, d)
-		}
-	}
-}
-
-// TestNow: now matters to the day, and only if a date counts from it.
-func TestNow(t *testing.T) {
-	m := diary()
-	at := func(day string) graph.OptTime { return graph.At(onDay(day)) }
-	a := m.ask(t, retrieve.Request{Text: "pier yesterday", Now: at("2023-05-08")})
-	if ids(a)[0] != num(2) || a.Request.Now != graph.At(onDay("2023-05-08")-dayLength/2) {
-		t.Errorf("%v %+v", ids(a), a.Request.Now)
-	}
-	receipt, _ := a.Receipt()
-	if _, ok := receipt.Params.Get("now"); !ok {
-		t.Error("no now in the receipt")
-	}
-	again, err := receipt.Request("pier yesterday")
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, _ := m.ask(t, again).Receipt()
-	if d := retrieve.CompareReceipts(receipt, second); d != nil {
-		t.Errorf("%+v", d)
-	}
-	for _, text := range []string{"pier", "pier in May 2023", ""} {
-		with, without := m.ask(t, retrieve.Request{Text: text, Now: at("2023-05-08")}),
-			m.ask(t, retrieve.Request{Text: text})
-		x, _ := with.Receipt()
-		y, _ := without.Receipt()
-		if d := retrieve.CompareReceipts(x, y); d != nil || with.Request.Now.Given {
-			t.Errorf("%q: %+v", text, d)
-		}
-	}
-	for text, want := range map[string]bool{"": false, "in 2023": false, "in May": true, "昨天": true} {
-		r := retrieve.Request{Text: text}
-		if CountsFromNow(r) != want {
-			t.Errorf("%q: %v", text, !want)
-		}
-		r.Weights = []retrieve.LaneWeight{{Lane: retrieve.LaneTime, Weight: 0}}
-		if CountsFromNow(r) {
-			t.Errorf("%q: counts although switched off", text)
-		}
-	}
-	q, err := complete.ParseRequestJSON(parsed(t, `{"text":"a","now":"2023-05-08"}`), retrieve.Request{})
-	if err != nil || q.Request.Now != graph.At(onDay("2023-05-08")-dayLength/2) {
-		t.Errorf("%+v, %v", q.Request.Now, err)
-	}
-	if _, err := complete.ParseRequestJSON(parsed(t, `{"now":"today"}`), retrieve.Request{}); !errors.Is(err, retrieve.ErrRequest) {
-		t.Error(err)
-	}
-	if err := (retrieve.Request{Now: graph.At(graph.MaxTime + 1)}).Validate(); !errors.Is(err, retrieve.ErrRequest) {
-		t.Error(err)
-	}
-	if r := (retrieve.Request{Now: graph.At(graph.MinTime)}).Resolve(); r.Validate() != nil ||
-		r.Now.Time != graph.MinTime {
-		t.Errorf("%+v", r.Now)
-	}
-	record := func(now int64) error {
-		params := append(keptParams(retrieve.Request{}).Entries(),
-			ipld.Entry{Key: "now", Value: ipld.IntValue(now)})
-		_, err := readParams(ipld.MapValue(params...), "")
-		return err
-	}
-	if record(3*dayLength) != nil || record(3*dayLength+1) == nil {
-		t.Error("a receipt's now is a day")
-	}
 }
 
 // TestNearOracle compares nearness with exact arithmetic.
@@ -271,32 +97,6 @@ func TestDatesAnyOrder(t *testing.T) {
 		if got := fmt.Sprint(ids(m.ask(t, req))); got != want {
 			t.Fatalf("%s, want %s", got, want)
 		}
-	}
-}
-
-func TestDatesErrors(t *testing.T) {
-	for method, text := range map[string]string{"Times": "pier in 2023", "ByTime": "in 2023"} {
-		m := diary()
-		m.failOn = method
-		if _, err := Run(t.Context(), m, m, testCommit, retrieve.Request{Text: text}); !errors.Is(err, errBroken) {
-			t.Errorf("%s: %v", method, err)
-		}
-	}
-}
-
-// TestDatesBound: scores stay below 2^53 whatever the weight.
-func TestDatesBound(t *testing.T) {
-	m := diary()
-	m.scores = map[graph.ID]int64{num(2): graph.MaxCount}
-	a := m.ask(t, retrieve.Request{Text: "pier in 2023", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)},
-		Weights: []retrieve.LaneWeight{{Lane: retrieve.LaneTime, Weight: retrieve.MaxWeight}}})
-	if a.Items[0].Score != graph.MaxCount {
-		t.Error(a.Items[0].Score)
-	}
-	a = m.ask(t, retrieve.Request{Text: "pier before 1000-01-01 or after 9999-12-31"})
-	_, _ = a.Receipt()
-	if len(a.Dates) != 2 || a.Dates[1].From.Time != graph.MaxTime || a.Dates[1].To.Given {
-		t.Errorf("%+v", a.Dates)
 	}
 }
 

@@ -2,7 +2,6 @@ package stage
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -19,71 +18,6 @@ func warned() *memory {
 	m.add(graph.Node{Key: "the", Type: "A", Summary: "alpha", Created: 1})
 	m.mark(m.add(graph.Node{Key: "b", Type: "B", Summary: "beta", Created: 1}), graph.Retired)
 	return m
-}
-
-func TestWarnings(t *testing.T) {
-	cases := []struct {
-		name string
-		req  retrieve.Request
-		want []retrieve.Code
-	}{
-		{"found", retrieve.Request{Text: "alpha"}, nil},
-		{"blank", retrieve.Request{Text: " "}, nil},
-		{"blank and filtered", retrieve.Request{Types: []string{"Z"}}, []retrieve.Code{retrieve.NothingPasses, retrieve.NoType}},
-		{"unknown word", retrieve.Request{Text: "omega"}, nil},
-
-		{"stop words only", retrieve.Request{Text: "of the"}, []retrieve.Code{retrieve.NoTerms}},
-		{"punctuation", retrieve.Request{Text: "?!"}, []retrieve.Code{retrieve.NoTerms}},
-		{"stop word is a key", retrieve.Request{Text: "the"}, nil},
-		{"stop word is a quoted key", retrieve.Request{Text: `of "the"`}, nil},
-		{"stop word is a hidden key", retrieve.Request{Text: "the", Types: []string{"Z"}},
-			[]retrieve.Code{retrieve.NoTerms, retrieve.NoType}},
-
-		{"type filters all out", retrieve.Request{Text: "alpha", Types: []string{"B"}},
-			[]retrieve.Code{retrieve.NothingPasses}},
-		{"mark hides all", retrieve.Request{Text: "beta"}, []retrieve.Code{retrieve.NothingPasses}},
-		{"mark let through", retrieve.Request{Text: "beta", Marks: []graph.State{graph.Retired}}, nil},
-		{"another passes", retrieve.Request{Text: "alpha beta"}, nil},
-		{"an exact hit passes", retrieve.Request{Text: "beta `the`"}, nil},
-		{"unknown word and filter", retrieve.Request{Text: "omega", Types: []string{"B"}}, nil},
-
-		{"tiny budget", retrieve.Request{Text: "alpha", Budget: new(3)}, []retrieve.Code{retrieve.BudgetTooSmall}},
-		{"no budget", retrieve.Request{Text: "alpha", Budget: new(0)}, nil},
-		{"tiny budget and nothing found", retrieve.Request{Text: "omega", Budget: new(3)}, nil},
-	}
-	for _, c := range cases {
-		want := append([]retrieve.Code{}, c.want...)
-		if got := codes(warned().ask(t, c.req)); !slices.Equal(got, want) {
-			t.Errorf("%s: warnings %v, want %v", c.name, got, want)
-		}
-	}
-}
-
-// TestBudgetWarning checks the smallest budget that the warning names: it is enough, and one less
-// is not. TestFrontier checks expansion_truncated both ways.
-func TestBudgetWarning(t *testing.T) {
-	m := newMemory()
-	m.add(graph.Node{ID: num(1), Summary: "a " + strings.Repeat("long ", 20), Created: 1})
-	m.add(graph.Node{ID: num(2), Summary: "a short", Created: 1})
-	m.add(graph.Node{ID: num(3), Summary: "a " + strings.Repeat("longer ", 30), Created: 1})
-	a := m.ask(t, retrieve.Request{Text: "a", Budget: new(1)})
-	if d := diff([]retrieve.Code{retrieve.BudgetTooSmall}, codes(a)); d != "" {
-		t.Fatal(d)
-	}
-	smallest, _ := ipld.FindEntry(a.Warnings[0].Params, "smallest")
-	n := int(smallest.Int())
-	if !strings.Contains(a.Warnings[0].Message(), fmt.Sprint(n)) ||
-		!strings.Contains(a.Warnings[0].Remedy(), fmt.Sprintf("--budget to %d", n)) {
-		t.Errorf("%s; %s", a.Warnings[0].Message(), a.Warnings[0].Remedy())
-	}
-	if got := m.ask(t, retrieve.Request{Text: "a", Budget: &n}); len(got.Items) != 1 ||
-		got.Items[0].ID != num(2) || len(got.Warnings) != 0 || got.Dropped != 2 {
-		t.Errorf("budget %d: %d items, warnings %v", n, len(got.Items), got.Warnings)
-	}
-	n--
-	if got := m.ask(t, retrieve.Request{Text: "a", Budget: &n}); len(got.Items) != 0 {
-		t.Errorf("budget %d: %d items", n, len(got.Items))
-	}
 }
 
 // erasedMemory is a memory of which some nodes were erased: it cannot read them.
