@@ -1,7 +1,6 @@
 package commit
 
 import (
-	"encoding/hex"
 	"errors"
 	"slices"
 	"testing"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
-	"github.com/mnem-project/mnem/ipld"
 )
 
 func goldenRedaction() *Redaction {
@@ -46,78 +44,6 @@ func leftOf(what Erased) []byte {
 		return m.Encode()
 	}
 	return nil
-}
-
-func TestRedactionGolden(t *testing.T) {
-	const want = "a7617601646b696e6469726564616374696f6e646e6f646550b4a9765ef642c681561bde25662639d2" +
-		"6474696d651b00065bfeda25e0006477686174646e6f6465656163746f7265416c69636566726561736f6e" +
-		"7561736b656420746f20626520666f72676f7474656e"
-	if got := hex.EncodeToString(goldenRedaction().Encode()); got != want {
-		t.Errorf("encoded as %s", got)
-	}
-	if got, want := goldenRedaction().String(),
-		"redacted: asked to be forgotten, 2026-09-21T14:13:20.000000Z, Alice"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	bare := goldenRedaction()
-	bare.Reason = ""
-	if got, want := bare.String(), "redacted: 2026-09-21T14:13:20.000000Z, Alice"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
-// TestRedactionLeft refuses remainders that say more than allowed, and remainders of other kinds.
-func TestRedactionLeft(t *testing.T) {
-	id := graph.NodeID("alice")
-	told := graph.Mark{On: graph.OnNode, ID: id, State: graph.Stale, Actor: "Alice", Reason: "words"}
-	keyed := graph.Edge{Type: "knows", Src: id, Dst: id, Weight: 1, Key: "words"}
-	keyed.ID = graph.EdgeID(id, "knows", id, "words")
-	for _, c := range []struct {
-		what Erased
-		left []byte
-	}{
-		{ErasedMark, told.Encode()}, {ErasedMark, leftOf(ErasedEdge)}, {ErasedMark, nil},
-		{ErasedEdge, keyed.Encode()}, {ErasedEdge, leftOf(ErasedMark)},
-		{ErasedNode, leftOf(ErasedEdge)}, {ErasedMessage, leftOf(ErasedMark)},
-	} {
-		r := goldenRedaction()
-		r.What, r.Left = c.what, c.left
-		var field *graph.FieldError
-		if err := r.Validate(); !errors.As(err, &field) || field.Field != "left" {
-			t.Errorf("%s with %x: %v", c.what, c.left, err)
-		}
-		if c.left == nil {
-			continue
-		}
-		if _, err := DecodeRedaction(r.Encode()); !errors.Is(err, ipld.ErrInvalid) {
-			t.Errorf("%s with %x is read: %v", c.what, c.left, err)
-		}
-	}
-}
-
-func TestRedactionValidate(t *testing.T) {
-	for field, break_ := range map[string]func(*Redaction){
-		"what":   func(r *Redaction) { r.What = "all" },
-		"left":   func(r *Redaction) { r.What = ErasedEdge },
-		"actor":  func(r *Redaction) { r.Actor = "" },
-		"time":   func(r *Redaction) { r.Time = graph.MaxTime + 1 },
-		"reason": func(r *Redaction) { r.Reason = string(make([]byte, MaxReason+1)) },
-		"node":   func(r *Redaction) { r.Extra = []ipld.Entry{{Key: "node"}} },
-	} {
-		r := goldenRedaction()
-		break_(r)
-		expectField(t, field, r.Validate())
-	}
-}
-
-func TestKept(t *testing.T) {
-	for horizon, want := range map[uint64][]uint64{
-		0: nil, 1: nil, 2: nil, 3: {2}, 7: {6, 4}, 8: nil, 11: {10, 8}, 44: {40, 32},
-	} {
-		if got := Kept(horizon); !slices.Equal(got, want) {
-			t.Errorf("Kept(%d) = %v, want %v", horizon, got, want)
-		}
-	}
 }
 
 // TestHorizon drops old operations repeatedly, and looks up all that are left, on a growing log.

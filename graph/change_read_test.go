@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -52,84 +50,6 @@ func TestReadDemo(t *testing.T) {
 const someID = "b4a9765e-f642-c681-561b-de25662639d2"
 
 func ptr[T any](v T) *T { return &v }
-
-func mustID(s string) ID {
-	id, err := ParseID(s)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
-func TestParseChange(t *testing.T) {
-	alice, bob := Ref{Key: "alice"}, Ref{Key: "bob"}
-	cases := []struct {
-		line string
-		want Change
-	}{
-		{`{"node":{"key":"alice","type":"Person","summary":"s","context":"","props":{"b":1,"a":[null]},
-			"content":"text","created":"1970-01-01","validFrom":"1970-01-01T00:00:00.000001Z",
-			"validTo":"1970-01-02","sources":["x"],"unset":["context","props.a.b"],"replace":true}}`,
-			Change{Node: &NodeChange{
-				Key: "alice", Type: "Person", Summary: ptr("s"), Context: ptr(""),
-				Props: []ipld.Entry{
-					{Key: "a", Value: ipld.ListValue(ipld.Value{})}, {Key: "b", Value: ipld.IntValue(1)},
-				},
-				Content: &Content{Text: "text", Size: 4}, Created: At(0), ValidFrom: At(1),
-				ValidTo: At(86400e6), Sources: []string{"x"},
-				Unset: []string{"context", "props.a.b"}, Replace: true,
-			}}},
-		{`{"node":{"id":"` + someID + `","content":{"text":"# x","media":"text/markdown"}}}`,
-			Change{Node: &NodeChange{
-				ID: mustID(someID), Content: &Content{Text: "# x", Size: 3, Media: "text/markdown"},
-			}}},
-		{`{"node":{"type":"T","content":"","sources":[]}}`,
-			Change{Node: &NodeChange{Type: "T", Content: &Content{}, Sources: []string{}}}},
-		{`{"edge":{"type":"owns","src":"alice","dst":"` + someID + `","weight":0.5,"key":"k"}}`,
-			Change{Edge: &EdgeChange{
-				Type: "owns", Src: alice, Dst: Ref{ID: mustID(someID)}, Weight: 1 << 15, Key: "k",
-			}}},
-		{`{"edge":{"id":"` + someID + `","unset":["weight"],"weight":1}}`,
-			Change{Edge: &EdgeChange{
-				ID: mustID(someID), Unset: []string{"weight"}, Weight: MaxWeight,
-			}}},
-		{`{"embedding":{"node":"alice","model":"m","vector":[1,-2.5]}}`,
-			Change{Embedding: &EmbeddingChange{
-				Node: alice, Model: "m", Vector: []float64{1, -2.5},
-			}}},
-		{`{"embedding":{"node":"alice","model":"m","sparse":{"t":2}}}`,
-			Change{Embedding: &EmbeddingChange{
-				Node: alice, Model: "m", Sparse: []SparseWeight{{"t", 2}},
-			}}},
-		{`{"mark":{"node":"alice","state":"superseded","by":"bob","reason":"r","actor":"a",
-			"time":"1970-01-01"}}`,
-			Change{Mark: &MarkChange{
-				On: MarkRef{Node: alice}, State: Superseded, By: bob, Reason: "r", Actor: "a",
-				Time: At(0),
-			}}},
-		{`{"mark":{"edge":{"type":"t","src":"alice","dst":"bob"},"state":"stale"}}`,
-			Change{Mark: &MarkChange{
-				On: MarkRef{Edge: &EdgeRef{Type: "t", Src: alice, Dst: bob}}, State: Stale,
-			}}},
-		{`{"remove":{"node":"alice"}}`, Change{Remove: &Removal{Node: alice}}},
-		{`{"remove":{"edge":{"type":"t","src":"alice","dst":"bob","all":true}}}`,
-			Change{Remove: &Removal{Edge: &EdgeRef{Type: "t", Src: alice, Dst: bob, All: true}}}},
-		{`{"remove":{"mark":{"edge":{"id":"` + someID + `"}}}}`,
-			Change{Remove: &Removal{Mark: &MarkRef{Edge: &EdgeRef{ID: mustID(someID)}}}}},
-		{`{"remove":{"embedding":{"node":"alice","model":"m"}}}`,
-			Change{Remove: &Removal{Embedding: &EmbeddingRef{Node: alice, Model: "m"}}}},
-	}
-	for _, c := range cases {
-		got, err := ParseChange([]byte(c.line))
-		if err != nil {
-			t.Errorf("%s: %v", c.line, err)
-			continue
-		}
-		if diff := cmp.Diff(c.want, got, equalRecords); diff != "" {
-			t.Errorf("%s differs (-want +got):\n%s", c.line, diff)
-		}
-	}
-}
 
 // The lines below begin with this.
 const vec = `{"embedding":{"node":"a","model":"m",`

@@ -1,127 +1,12 @@
 package graph
 
 import (
-	"bytes"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/mnem-project/mnem/ipld"
 )
-
-// TestIDs pins ids that were computed independently: sha2-256 of the bytes that clause 4 of the specification
-// names, truncated to 16 bytes.
-func TestIDs(t *testing.T) {
-	src, dst := NodeID("alice"), NodeID("svc/billing")
-	cases := []struct {
-		name string
-		id   ID
-		want string
-	}{
-		{"node", src, "b4a9765e-f642-c681-561b-de25662639d2"},
-		{"node with a slash", dst, "91473a54-9c9b-49ed-ed2d-c861a9816a13"},
-		{"edge", EdgeID(src, "owns", dst, "a"), "6a939c53-aa38-4670-15ef-63ee36a5e21d"},
-		{"edge without key", EdgeID(src, "owns", dst, ""), "6f8020e4-b2a5-e3af-a5ce-fc1b568deefb"},
-		{"content", ContentID([]byte("abc"), 0), "90a5fa9f-7e00-7cd7-56ee-ed7b76c0eece"},
-		{"content again", ContentID([]byte("abc"), 258), "aff79267-193a-9a89-4aa9-0f6cd7d6ff08"},
-	}
-	for _, c := range cases {
-		if got := c.id.String(); got != c.want {
-			t.Errorf("%s: id %s, want %s", c.name, got, c.want)
-		}
-	}
-}
-
-func TestParseID(t *testing.T) {
-	const good = "b4a9765e-f642-c681-561b-de25662639d2"
-	id, err := ParseID(good)
-	if err != nil || id.String() != good || id.IsZero() {
-		t.Errorf("ParseID: %s, %v", id, err)
-	}
-	for _, bad := range []string{
-		"", "x", strings.ToUpper(good), good + "0", good[1:], strings.ReplaceAll(good, "-", ""),
-		"b4a9765e-f642-c681-561b-de25662639dg", "b4a9765ef-642-c681-561b-de25662639d2",
-		"00000000-0000-0000-0000-000000000000", "{" + good[1:35] + "}", strings.Repeat("é", 18),
-	} {
-		if _, err := ParseID(bad); !errors.Is(err, ErrInvalid) {
-			t.Errorf("ParseID(%q): error %v", bad, err)
-		}
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		id := genID().Draw(t, "id")
-		back, err := ParseID(id.String())
-		if err != nil || back != id || !ShapedLikeID(strings.ToUpper(id.String())) {
-			t.Fatalf("%s reads as %s, %v", id, back, err)
-		}
-	})
-}
-
-func TestParseRef(t *testing.T) {
-	id := NodeID("alice")
-	cases := map[string]ID{
-		"alice": id, id.String(): id, "a b/ü": NodeID("a b/ü"),
-		strings.Repeat("k", MaxKey): NodeID(strings.Repeat("k", MaxKey)),
-	}
-	for s, want := range cases {
-		r, err := ParseRef(s)
-		if err != nil || r.Target() != want || r.String() != s {
-			t.Errorf("ParseRef(%q) = %v, %v", s, r, err)
-		}
-	}
-	for _, bad := range []string{
-		"", "a\x00b", "\xff", strings.Repeat("k", MaxKey+1), strings.ToUpper(id.String()),
-	} {
-		if _, err := ParseRef(bad); !errors.Is(err, ErrInvalid) {
-			t.Errorf("ParseRef(%q): error %v", bad, err)
-		}
-	}
-	if s := (Ref{}).String(); s != "" {
-		t.Errorf("no reference prints as %q", s)
-	}
-}
-
-func TestTreeKeys(t *testing.T) {
-	id := ID{1, 2, 3}
-	for on, letter := range map[Target]byte{OnNode: 'n', OnEdge: 'e'} {
-		key := MarkKey(on, id)
-		if want := append([]byte{letter}, id[:]...); !bytes.Equal(key, want) {
-			t.Errorf("key of mark on %s is %x, want %x", on, key, want)
-		}
-		gotOn, gotID, err := ParseMarkKey(key)
-		if gotOn != on || gotID != id || err != nil {
-			t.Errorf("ParseMarkKey: %s %s %v", gotOn, gotID, err)
-		}
-	}
-	key := EmbeddingKey(id, "m")
-	if want := append(id[:], 'm'); !bytes.Equal(key, want) {
-		t.Errorf("key of embedding is %x, want %x", key, want)
-	}
-	node, model, err := ParseEmbeddingKey(key)
-	if node != id || model != "m" || err != nil {
-		t.Errorf("ParseEmbeddingKey: %s %s %v", node, model, err)
-	}
-	for _, bad := range [][]byte{nil, {'n'}, append([]byte("x"), id[:]...), MarkKey(OnNode, id)[:16]} {
-		if _, _, err := ParseMarkKey(bad); err == nil {
-			t.Errorf("ParseMarkKey accepts %x", bad)
-		}
-	}
-	for _, bad := range [][]byte{nil, id[:], EmbeddingKey(id, "a\x00")} {
-		if _, _, err := ParseEmbeddingKey(bad); err == nil {
-			t.Errorf("ParseEmbeddingKey accepts %x", bad)
-		}
-	}
-}
-
-func TestCompareIDs(t *testing.T) {
-	ids := []ID{{2}, {0, 9}, {1, 255}, {1}}
-	slices.SortFunc(ids, ID.Compare)
-	if want := []ID{{0, 9}, {1}, {1, 255}, {2}}; !slices.Equal(ids, want) {
-		t.Errorf("sorted ids are %v", ids)
-	}
-}
 
 func TestRefNames(t *testing.T) {
 	good := []RefName{

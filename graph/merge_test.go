@@ -3,7 +3,6 @@ package graph
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -20,100 +19,6 @@ func mergeNode(change func(*Node)) []byte {
 		panic(err)
 	}
 	return n.Encode()
-}
-
-func TestMergeNode(t *testing.T) {
-	plain := mergeNode(func(*Node) {})
-	props := func(n int) []ipld.Entry {
-		var out []ipld.Entry
-		for i := range n {
-			out = append(out, ipld.Entry{Key: fmt.Sprintf("p%03d", i), Value: ipld.IntValue(1)})
-		}
-		return out
-	}
-	other := func(n int) []ipld.Entry {
-		var out []ipld.Entry
-		for i := range n {
-			out = append(out, ipld.Entry{Key: fmt.Sprintf("q%03d", i), Value: ipld.IntValue(1)})
-		}
-		return out
-	}
-	cases := map[string]struct {
-		base, ours, theirs []byte
-		want               []byte // with ours taken
-		kind               ConflictKind
-		fields             string
-	}{
-		"unknown fields are fields": {
-			plain,
-			mergeNode(func(n *Node) { n.Extra = []ipld.Entry{{Key: "zeta", Value: ipld.IntValue(1)}} }),
-			mergeNode(func(n *Node) { n.Extra = []ipld.Entry{{Key: "eta", Value: ipld.IntValue(2)}} }),
-			mergeNode(func(n *Node) {
-				n.Extra = []ipld.Entry{
-					{Key: "eta", Value: ipld.IntValue(2)}, {Key: "zeta", Value: ipld.IntValue(1)},
-				}
-			}), "", "",
-		},
-		"unknown fields conflict": {
-			plain,
-			mergeNode(func(n *Node) { n.Extra = []ipld.Entry{{Key: "props.a", Value: ipld.IntValue(1)}} }),
-			mergeNode(func(n *Node) { n.Extra = []ipld.Entry{{Key: "props.a", Value: ipld.IntValue(2)}} }),
-			mergeNode(func(n *Node) { n.Extra = []ipld.Entry{{Key: "props.a", Value: ipld.IntValue(1)}} }),
-			EditEdit, "props.a",
-		},
-		"too many properties together": {
-			plain, mergeNode(func(n *Node) { n.Props, n.Summary = props(600), "S" }),
-			mergeNode(func(n *Node) { n.Props = other(600) }),
-			mergeNode(func(n *Node) { n.Props, n.Summary = props(600), "S" }), EditEdit, "many",
-		},
-		"too large together": {
-			plain,
-			mergeNode(func(n *Node) {
-				n.Props = []ipld.Entry{{Key: "a", Value: ipld.StringValue(strings.Repeat("a", 700_000))}}
-			}),
-			mergeNode(func(n *Node) {
-				n.Props = []ipld.Entry{{Key: "b", Value: ipld.StringValue(strings.Repeat("b", 700_000))}}
-			}),
-			mergeNode(func(n *Node) {
-				n.Props = []ipld.Entry{{Key: "a", Value: ipld.StringValue(strings.Repeat("a", 700_000))}}
-			}), EditEdit, "props.a props.b",
-		},
-		"times alone": {
-			mergeNode(func(n *Node) { n.Updated = At(200) }),
-			mergeNode(func(n *Node) { n.Created, n.Updated = 90, At(300) }),
-			mergeNode(func(n *Node) { n.Created, n.Updated = 80, At(250) }),
-			mergeNode(func(n *Node) { n.Created, n.Updated = 80, At(300) }), "", "",
-		},
-		"updated equals created": {
-			plain, mergeNode(func(n *Node) { n.Created, n.Summary = 300, "S" }),
-			mergeNode(func(n *Node) { n.Context, n.Updated = "C", At(300) }),
-			mergeNode(func(n *Node) { n.Created, n.Summary, n.Context = 300, "S", "C" }), "", "",
-		},
-		"removed, and only times changed": {
-			plain, nil, mergeNode(func(n *Node) { n.Updated = At(200) }), nil, "", "",
-		},
-		"removed and changed": {
-			plain, nil, mergeNode(func(n *Node) { n.Summary = "S" }), nil, DeleteModify, "",
-		},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			got, err := MergeNode(Versions{c.base, c.ours, c.theirs}, TakeOurs)
-			if err != nil {
-				t.Fatal(err)
-			}
-			fields := strings.Join(got.Fields, " ")
-			if c.fields == "many" && len(got.Fields) == 1201 {
-				fields = "many"
-			}
-			if got.Kind != c.kind || fields != c.fields {
-				t.Errorf("%q (%s), want %q (%s)", got.Kind, fields, c.kind, c.fields)
-			}
-			if !bytes.Equal(got.Record, c.want) {
-				t.Errorf("merged to %x, want %x", got.Record, c.want)
-			}
-		})
-	}
 }
 
 func TestMergeRefusesWhatIsNoRecord(t *testing.T) {
@@ -225,40 +130,5 @@ func checkMerge(t *rapid.T, v Versions, merge func(Versions, Take) (MergedRecord
 		if _, err := merge(Versions{nil, rec.Record, v.Ours}, TakeOurs); err != nil {
 			t.Fatalf("what was merged does not decode: %v", err)
 		}
-	}
-}
-
-// TestMergeErased merges with an erased base: whatever differs conflicts.
-func TestMergeErased(t *testing.T) {
-	one := mergeNode(func(n *Node) { n.Summary = "one" })
-	later := mergeNode(func(n *Node) { n.Summary, n.Updated = "one", At(101) })
-	two := mergeNode(func(n *Node) { n.Summary, n.Type = "two", "Other" })
-	for name, c := range map[string]struct {
-		ours, theirs []byte
-		take         Take
-		want         []byte
-		kind         ConflictKind
-		fields       string
-	}{
-		"none":           {},
-		"removed theirs": {ours: one, want: one, take: TakeOurs, kind: DeleteModify},
-		"removed ours":   {theirs: one, take: TakeOurs, kind: DeleteModify},
-		"same":           {ours: one, theirs: one, want: one},
-		"same facts":     {ours: one, theirs: later, want: later},
-		"two": {ours: one, theirs: two, want: two, take: TakeTheirs, kind: EditEdit,
-			fields: "[summary type]"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			m, err := MergeErased(NodeItem, Versions{Ours: c.ours, Theirs: c.theirs}, c.take)
-			if err != nil || !bytes.Equal(m.Record, c.want) || m.Kind != c.kind {
-				t.Fatalf("%+v, %v", m, err)
-			}
-			if c.fields != "" && fmt.Sprint(m.Fields) != c.fields {
-				t.Errorf("fields %v", m.Fields)
-			}
-		})
-	}
-	if _, err := MergeErased(EdgeItem, Versions{Ours: one, Theirs: two}, ""); err == nil {
-		t.Error("nodes for edges")
 	}
 }

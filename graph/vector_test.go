@@ -2,45 +2,13 @@ package graph
 
 import (
 	"crypto/sha256"
-	"errors"
 	"math"
 	"math/big"
 	"slices"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 )
-
-func TestQuantise(t *testing.T) {
-	tiny := math.SmallestNonzeroFloat64
-	cases := []struct {
-		in   []float64
-		want []int8
-	}{
-		{[]float64{1}, []int8{127}},
-		{[]float64{-3}, []int8{-127}},
-		{[]float64{0.1, -0.2, 0}, []int8{64, -127, 0}}, // 63.5 rounds to even
-		{[]float64{254, 1, 3, 5, -1, -3}, []int8{127, 0, 2, 2, 0, -2}},
-		{[]float64{tiny, -tiny, 0}, []int8{127, -127, 0}},
-		{[]float64{1e306, 1e300, math.Copysign(0, -1)}, []int8{127, 0, 0}},
-		{[]float64{0.3, 0.3000000000000001}, []int8{127, 127}},
-	}
-	for _, c := range cases {
-		got, err := Quantise(c.in)
-		if err != nil || !slices.Equal(got, c.want) {
-			t.Errorf("Quantise(%v) = %v, %v, want %v", c.in, got, err, c.want)
-		}
-	}
-	for _, bad := range [][]float64{
-		nil, {}, {0, 0}, {math.NaN()}, {1, math.Inf(1)}, {math.Inf(-1)}, {math.MaxFloat64, 1},
-		make([]float64, MaxDims+1),
-	} {
-		if _, err := Quantise(bad); !errors.Is(err, ErrInvalid) {
-			t.Errorf("Quantise of %d dimensions: error %v", len(bad), err)
-		}
-	}
-}
 
 // TestQuantiseAgainstBig computes each operation exactly and rounds it once, as the specification says; it would
 // detect a fused multiply-add or another order.
@@ -71,27 +39,6 @@ func TestQuantiseAgainstBig(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestSparseWeights(t *testing.T) {
-	got, err := SparseWeights([]SparseWeight{{"zz", 0.5}, {"b", 1}, {"a", 32767.9}, {"c", 0x1p-16}})
-	want := []Term{{"a", 2147477094}, {"b", 65536}, {"c", 1}, {"zz", 32768}}
-	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("SparseWeights = %v, %v, want %v", got, err, want)
-	}
-	half, err := SparseWeights([]SparseWeight{{"a", 1.5 * 0x1p-16}, {"b", 2.5 * 0x1p-16}})
-	if want := []Term{{"a", 2}, {"b", 2}}; err != nil || !slices.Equal(half, want) {
-		t.Errorf("halves become %v, %v, want %v", half, err, want)
-	}
-	for _, bad := range [][]SparseWeight{
-		nil, {{"a", 0}}, {{"a", -1}}, {{"a", math.NaN()}}, {{"a", math.Inf(1)}}, {{"a", 32768}},
-		{{"a", 0x1p-18}}, {{"", 1}}, {{"\xff", 1}}, {{"a", 1}, {"a", 2}}, {{"a", 1e308}},
-		{{strings.Repeat("t", MaxTerm+1), 1}}, make([]SparseWeight, MaxTerms+1),
-	} {
-		if _, err := SparseWeights(bad); !errors.Is(err, ErrInvalid) {
-			t.Errorf("SparseWeights of %d terms: error %v", len(bad), err)
-		}
-	}
 }
 
 func TestEmbeddingForms(t *testing.T) {

@@ -3,7 +3,6 @@ package ipld_test
 import (
 	"bytes"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 
@@ -56,19 +55,6 @@ func TestCIDOrder(t *testing.T) {
 
 func sign(n int) int { return min(max(n, -1), 1) }
 
-func TestUndefinedCID(t *testing.T) {
-	var c ipld.CID
-	if c.Defined() || c.String() != "" || prime.Cid(c).Defined() || c.Codec() != 0 {
-		t.Errorf("undefined CID looks defined: %q", c)
-	}
-	if _, err := ipld.CIDFromBytes(c.Bytes()); !errors.Is(err, ipld.ErrCID) {
-		t.Errorf("bytes of the undefined CID: %v", err)
-	}
-	if _, err := prime.FromCid(cid.Undef); !errors.Is(err, ipld.ErrCID) {
-		t.Errorf("undefined go-cid CID: %v", err)
-	}
-}
-
 // TestCIDSpellings refuses every spelling of one CID but the canonical one.
 func TestCIDSpellings(t *testing.T) {
 	c := ipld.Sum(ipld.Raw, nil)
@@ -104,50 +90,3 @@ func TestCIDSpellings(t *testing.T) {
 		}
 	}
 }
-
-// TestForeignCIDs refuses other CIDs that go-cid accepts for the same content.
-func TestForeignCIDs(t *testing.T) {
-	digest := ipld.Sum(ipld.Raw, nil).Digest()
-	hash := func(code uint64, digest []byte) multihash.Multihash {
-		h, err := multihash.Encode(digest, code)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return h
-	}
-	full := hash(multihash.SHA2_256, digest[:])
-	foreign := map[string]cid.Cid{
-		"version 0":    cid.NewCidV0(full),
-		"dag-pb":       cid.NewCidV1(cid.DagProtobuf, full),
-		"long codec":   cid.NewCidV1(cid.DagJSON, full),
-		"truncated":    cid.NewCidV1(cid.Raw, hash(multihash.SHA2_256, digest[:16])),
-		"empty digest": cid.NewCidV1(cid.Raw, hash(multihash.SHA2_256, nil)),
-		"sha3":         cid.NewCidV1(cid.Raw, hash(multihash.SHA3_256, digest[:])),
-		"blake3":       cid.NewCidV1(cid.Raw, hash(multihash.BLAKE3, digest[:])),
-		"identity":     cid.NewCidV1(cid.Raw, hash(multihash.IDENTITY, digest[:])),
-	}
-	for name, c := range foreign {
-		for how, err := range map[string]error{
-			"go-cid": second(prime.FromCid(c)),
-			"bytes":  second(ipld.CIDFromBytes(c.Bytes())),
-			"text":   second(ipld.ParseCID(c.String())),
-		} {
-			if !errors.Is(err, ipld.ErrCID) {
-				t.Errorf("%s from %s: %v", name, how, err)
-			}
-		}
-	}
-	whole := ipld.Sum(ipld.Raw, nil).Bytes()
-	for name, b := range map[string][]byte{
-		"nothing":             nil,
-		"cut off":             whole[:35],
-		"trailing byte":       append(slices.Clone(whole), 0),
-		"non-minimal version": append([]byte{0x81, 0}, whole[1:35]...),
-	} {
-		if _, err := ipld.CIDFromBytes(b); !errors.Is(err, ipld.ErrCID) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-func second(_ ipld.CID, err error) error { return err }
