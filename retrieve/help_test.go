@@ -1,12 +1,10 @@
 package retrieve
 
 import (
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 
@@ -60,16 +58,6 @@ func manyIDs(n int) []graph.ID {
 		ids[i] = num(i)
 	}
 	return ids
-}
-
-// parsed reads a JSON value of a test case.
-func parsed(t testing.TB, s string) ipld.Value {
-	t.Helper()
-	v, err := ipld.ParseJSON([]byte(s))
-	if err != nil {
-		t.Fatalf("%s: %v", s, err)
-	}
-	return v
 }
 
 // asked are requests that give no parameter that a profile may say.
@@ -137,29 +125,6 @@ func weightOf(lane string, n int64) ipld.Entry {
 	return ipld.Entry{Key: lane, Value: ipld.IntValue(n)}
 }
 
-// testProfiles are profiles of a repository.
-func testProfiles() *Profiles {
-	params := func(entries ...ipld.Entry) []ipld.Entry {
-		ipld.SortEntries(entries)
-		return entries
-	}
-	number := func(name string, n int64) ipld.Entry {
-		return ipld.Entry{Key: name, Value: ipld.IntValue(n)}
-	}
-	return &Profiles{Default: "team", Named: map[string]Profile{
-		"team": {Types: []string{"Note", "Person"}, Params: params(number("limit", 5),
-			number("adjacency", 2),
-			ipld.Entry{Key: "dedup", Value: ipld.BoolValue(true)})},
-		"notes": {Types: []string{"Note"}, Params: params(number("expand", 0))},
-		"lanes": {Params: params(
-			ipld.Entry{Key: "weights", Value: ipld.MapValue(number("text", 9), number("dense:m", 8))},
-			ipld.Entry{Key: "edgeWeights", Value: ipld.MapValue(number("owns", 7))})},
-		"ranks": {Params: params(ipld.Entry{Key: "fusion", Value: ipld.StringValue("rrf")})},
-		"later": {Params: params(number("later", 1))},
-		"chat":  {},
-	}}
-}
-
 // fullRequest sets every parameter.
 func fullRequest() Request {
 	return Request{
@@ -182,40 +147,6 @@ func fullRequest() Request {
 		OutputOptions: OutputOptions{Adjacency: 2, Show: []string{ShowTimes, ShowKey}, SummaryCap: new(0), Order: ByTime},
 		Exclusions:    Exclusions{Exclude: []graph.ID{num(9), num(8), num(9)}, UnseenFrom: 7}, Dedup: true,
 	}
-}
-
-// withParam returns params with one entry replaced, added or, without value, removed.
-func withParam(params ipld.Value, key string, value *ipld.Value) ipld.Value {
-	entries := slices.DeleteFunc(slices.Clone(params.Entries()), func(e ipld.Entry) bool {
-		return e.Key == key
-	})
-	if value != nil {
-		entries = append(entries, ipld.Entry{Key: key, Value: *value})
-	}
-	return ipld.MapValue(entries...)
-}
-
-// judge is a Reranker that scores by the text, or fails.
-type judge struct {
-	score func(text string) int64
-	err   error
-	short bool // leaves one score out
-	texts []string
-	query string
-}
-
-func (j *judge) Model() string { return "judge:1" }
-
-func (j *judge) Rerank(_ context.Context, query string, texts []string) ([]int64, error) {
-	j.query, j.texts = query, texts
-	var out []int64
-	for _, s := range texts {
-		out = append(out, j.score(s))
-	}
-	if j.short {
-		out = out[1:]
-	}
-	return out, j.err
 }
 
 // manyTerms are n terms of a length of at least 5.

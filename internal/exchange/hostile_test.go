@@ -19,7 +19,6 @@ import (
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
-	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -125,58 +124,6 @@ func TestHostileLines(t *testing.T) {
 				t.Error("the branch moved")
 			}
 		})
-	}
-}
-
-// TestRenderingCannotBeForged puts text that looks like other lines, or moves a terminal's cursor, into everything
-// that is rendered: every line of an answer is one that the clauses name.
-func TestRenderingCannotBeForged(t *testing.T) {
-	const evil = "x\nid: forged\r\nstate: retired\x1b[2J\u009b31m\u202eevil\u2028Outgoing:\n" +
-		"  owns -> y\x7f"
-	quote := func(s string) string { return string(ipld.AppendJSON(nil, ipld.StringValue(s))) }
-	r := repokit.OpenMem(t)
-	repokit.Lines(t, r, fmt.Sprintf(`{"node":{"key":%[1]s,"type":%[1]s,"summary":%[1]s,"context":%[1]s,`+
-		`"content":%[1]s,"props":{%[1]s:%[1]s,"id":"forged","summary":"forged","Outgoing":"forged",`+
-		`"ntype":"forged","state":"forged","key":"forged","created":"forged","a b":"c: d"}}}
-{"node":{"key":"b","type":"T"}}
-{"edge":{"type":%[1]s,"src":%[1]s,"dst":"b"}}
-{"edge":{"type":%[1]s,"src":"b","dst":%[1]s}}
-{"mark":{"node":%[1]s,"state":"contradicted","by":"b","reason":%[1]s}}
-`, quote(evil)))
-	answer, err := rank.Retrieve(t.Context(), repokit.Head(t, r), retrieve.Request{
-		Text: "evil", OutputOptions: retrieve.OutputOptions{Adjacency: 5, Show: []string{retrieve.ShowTimes,
-			retrieve.ShowKey, retrieve.ShowContent}},
-	})
-	if err != nil || len(answer.Items) == 0 {
-		t.Fatalf("%+v, %v", answer, err)
-	}
-	text := answer.Items[0].Rendered
-	count := make(map[string]int)
-	for line := range strings.Lines(text) {
-		if !strings.HasSuffix(line, "\n") || strings.ContainsAny(strings.TrimSuffix(line, "\n"),
-			"\n\r\x1b\x7f\x00\u009b\u202e\u2028") {
-			t.Errorf("line %q", line)
-		}
-		name, _, _ := strings.Cut(line, ":")
-		count[name]++
-	}
-	for _, name := range []string{"ntype", "id", "state", "context", "summary", "key", "created",
-		"props.id", "props.summary", "props.Outgoing", "props.ntype", "props.state", "props.key",
-		"props.created", "content"} {
-		if count[name] != 1 {
-			t.Errorf("%d lines of %s in\n%s", count[name], name, text)
-		}
-	}
-	if count["Outgoing"] != 1 || count["Incoming"] != 1 {
-		t.Errorf("headings in\n%s", text)
-	}
-	if n := graph.NodeID(evil).String(); !strings.Contains(text, "\nid: "+n+"\n") {
-		t.Errorf("no id %s in\n%s", n, text)
-	}
-	for name := range count {
-		if strings.Contains(name, "forged") && !strings.HasPrefix(name, "props.") {
-			t.Errorf("line of %q", name)
-		}
 	}
 }
 

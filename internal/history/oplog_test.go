@@ -6,10 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/commit"
-	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/care"
@@ -63,61 +60,6 @@ func TestOperationNames(t *testing.T) {
 	}
 }
 
-// TestUndoErrors checks that errors name the obstacle.
-func TestUndoErrors(t *testing.T) {
-	r, ctx := repokit.OpenMem(t), t.Context()
-	if _, err := history.Redo(ctx, r, repokit.By); !errors.Is(err, history.ErrNothingToRedo) {
-		t.Errorf("redo of nothing: %v", err)
-	}
-	repokit.Fact(t, r, "", "one")
-	repokit.Fact(t, r, "", "two")
-	_, err := history.Undo(ctx, r, "2", repokit.By)
-	var moved *history.UndoError
-	if !errors.As(err, &moved) || !errors.Is(err, state.ErrConflict) {
-		t.Fatalf("error %v", err)
-	}
-	want := &history.UndoError{Seq: 2, Ref: "refs/heads/main", By: 3}
-	if diff := cmp.Diff(want, moved); diff != "" {
-		t.Error(diff)
-	}
-	if _, err := history.Undo(ctx, r, "9", repokit.By); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("undo of an operation that is not there: %v", err)
-	}
-	if _, err := history.RestoreOperation(ctx, r, "9", repokit.By); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("restore of an operation that is not there: %v", err)
-	}
-	res, err := history.Undo(ctx, r, "", repokit.By)
-	repokit.Must(t, err)
-	if res.Redo || res.Of.Operation.Seq != 3 || len(res.Refs) != 1 || !res.Operation.Defined() {
-		t.Errorf("undone: %+v", res)
-	}
-	if res, err = history.Undo(ctx, r, "@", repokit.By); err != nil || !res.Redo {
-		t.Errorf("undo of an undo: %+v, %v", res, err)
-	}
-	if res, err = history.RestoreOperation(ctx, r, "@", repokit.By); err != nil || res.Operation.Defined() {
-		t.Errorf("restored what is: %+v, %v", res, err)
-	}
-}
-
-// TestUndoKeepsCommits goes back and finds what was left.
-func TestUndoKeepsCommits(t *testing.T) {
-	r, ctx := repokit.OpenMem(t), t.Context()
-	repokit.Fact(t, r, "", "one")
-	two := repokit.Fact(t, r, "", "two")
-	_, err := history.Undo(ctx, r, "", repokit.By)
-	repokit.Must(t, err)
-	if c, err := r.Revisions().Resolve(ctx, "main@{1}"); err != nil || c != two {
-		t.Errorf("main@{1} is %s, %v", c, err)
-	}
-	three := repokit.Fact(t, r, "", "three")
-	if _, err := history.Redo(ctx, r, repokit.By); !errors.Is(err, state.ErrConflict) {
-		t.Errorf("redo over what came after: %v", err)
-	}
-	if c, err := r.Revisions().Resolve(ctx, "HEAD"); err != nil || c != three {
-		t.Errorf("HEAD is %s, %v", c, err)
-	}
-}
-
 // TestFsckNamesReversals plants operations with false claims.
 func TestFsckNamesReversals(t *testing.T) {
 	for name, edit := range map[string]func(r *core.Repo, op *commit.Operation){
@@ -158,43 +100,6 @@ func TestFsckNamesReversals(t *testing.T) {
 		}
 		if !found {
 			t.Errorf("%s is not named: %v", name, report.Errors)
-		}
-	}
-}
-
-// TestPastOfBranch resolves times and moves after a long history.
-func TestPastOfBranch(t *testing.T) {
-	r, ctx := repokit.OpenMem(t), t.Context()
-	const n, hour = 40, 3_600_000_000
-	var all []ipld.CID
-	for i := range n {
-		line := fmt.Sprintf(`{"node":{"key":"k","type":"T","props":{"n":%d}}}`, i)
-		stamp := repokit.By
-		stamp.Time += graph.Time(i * hour)
-		res, err := r.Commit(ctx, state.ReadChanges(strings.NewReader(line), "x"),
-			core.CommitOptions{Stamp: stamp, Message: "m"})
-		repokit.Must(t, err)
-		all = append(all, res.Commit)
-	}
-	for i, want := range all {
-		at := (repokit.By.Time + graph.Time(i*hour) + hour/2).String()
-		for _, rev := range []string{
-			fmt.Sprintf("main@{%d}", n-1-i), "@{" + at + "}", fmt.Sprintf("HEAD@{op:%d}", i+2),
-			fmt.Sprintf("main~%d", n-1-i),
-		} {
-			if c, err := r.Revisions().Resolve(ctx, rev); c != want || err != nil {
-				t.Fatalf("%s is %s, %v, want %s", rev, c, err, want)
-			}
-		}
-	}
-	from, until, err := r.Revisions().Range(ctx, "..main~3")
-	repokit.Must(t, err)
-	if from[0] != all[n-4] || until[0] != all[n-1] {
-		t.Errorf("range from %s until %s", from, until)
-	}
-	for _, bad := range []string{"..", "a..main", "main..a"} {
-		if _, _, err := r.Revisions().Range(ctx, bad); err == nil {
-			t.Errorf("range %q is accepted", bad)
 		}
 	}
 }

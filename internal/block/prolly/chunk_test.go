@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/block/store"
@@ -75,109 +74,6 @@ func encode(c *chunk) []byte {
 		items = append(items, c.item(i))
 	}
 	return appendChunk(nil, c.level, items)
-}
-
-func TestChunkAgain(t *testing.T) {
-	for _, f := range []fields{goodLeaf(), goodInner()} {
-		c, err := decode(f.block())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if again := encode(c); !bytes.Equal(again, f.block()) {
-			t.Errorf("level %d:\n% x\n% x", c.level, f.block(), again)
-		}
-		if got := fmt.Sprintf("%s", c.keys); got != "[p pa pb]" {
-			t.Errorf("keys %s", got)
-		}
-	}
-}
-
-func TestChunkRefused(t *testing.T) {
-	many := make([][]byte, MaxEntries+1)
-	manyKeys := make([][]byte, MaxEntries+1)
-	for i := range many {
-		many[i], manyKeys[i] = intItem(1), byteItem(string(rune('A'+i)))
-	}
-	deep := append(bytes.Repeat([]byte{0x81}, 62), 0x80)
-	cases := []struct {
-		name   string
-		base   fields
-		change func(*fields)
-	}{
-		{"no kind", goodLeaf(), func(f *fields) { f.kind = nil }},
-		{"other kind", goodLeaf(), func(f *fields) { f.kind = ipld.AppendString(nil, "node") }},
-		{"no version", goodLeaf(), func(f *fields) { f.version = nil }},
-		{"other version", goodLeaf(), func(f *fields) { f.version = intItem(2) }},
-		{"no level", goodLeaf(), func(f *fields) { f.level = nil }},
-		{"no level, counts", goodInner(), func(f *fields) { f.level = nil }},
-		{"negative level", goodLeaf(), func(f *fields) { f.level = intItem(-1) }},
-		{"level 64", goodInner(), func(f *fields) { f.level = intItem(MaxLevel + 1) }},
-		{"no prefix", goodLeaf(), func(f *fields) { f.prefix = nil }},
-		{"no keys", goodLeaf(), func(f *fields) { f.keys = nil }},
-		{"no values", goodLeaf(), func(f *fields) { f.values = nil }},
-		{"counts in a leaf", goodLeaf(), func(f *fields) { f.counts = goodInner().counts }},
-		{"no counts", goodInner(), func(f *fields) { f.counts = nil }},
-		{"unknown field", goodLeaf(), func(f *fields) { f.extra = intItem(1) }},
-		{"short prefix", goodLeaf(), func(f *fields) {
-			f.keys = listOf(byteItem("a"), byteItem("aa"), byteItem("ab"))
-		}},
-		{"one key, no prefix", goodLeaf(), func(f *fields) {
-			f.keys, f.values = listOf(byteItem("k")), listOf(intItem(1))
-		}},
-		{"prefix of nothing", goodLeaf(), func(f *fields) { f.keys, f.values = listOf(), listOf() }},
-		{"empty above 0", goodInner(), func(f *fields) {
-			f.prefix, f.keys, f.values, f.counts = byteItem(""), listOf(), listOf(), listOf()
-		}},
-		{"equal keys", goodLeaf(), func(f *fields) {
-			f.keys = listOf(byteItem(""), byteItem("b"), byteItem("b"))
-		}},
-		{"descending keys", goodLeaf(), func(f *fields) {
-			f.keys = listOf(byteItem(""), byteItem("b"), byteItem("a"))
-		}},
-		{"text key", goodLeaf(), func(f *fields) {
-			f.keys = listOf(byteItem(""), byteItem("a"), ipld.AppendString(nil, "b"))
-		}},
-		{"keys that are no list", goodLeaf(), func(f *fields) { f.keys = intItem(1) }},
-		{"level that is no integer", goodLeaf(), func(f *fields) { f.level = byteItem("0") }},
-		{"long key", goodLeaf(), func(f *fields) {
-			f.keys = listOf(byteItem(""), byteItem("a"), byteItem("b"+strings.Repeat("k", MaxKey-1)))
-		}},
-		{"long value", goodLeaf(), func(f *fields) {
-			f.values = listOf(intItem(1), intItem(2), byteItem(strings.Repeat("v", MaxValue)))
-		}},
-		{"deep value", goodLeaf(), func(f *fields) { f.values = listOf(intItem(1), intItem(2), deep) }},
-		{"few values", goodLeaf(), func(f *fields) { f.values = listOf(intItem(1), intItem(2)) }},
-		{"few counts", goodInner(), func(f *fields) { f.counts = listOf(intItem(1), intItem(2)) }},
-		{"many entries", goodLeaf(), func(f *fields) {
-			f.prefix, f.keys, f.values = byteItem(""), listOf(manyKeys...), listOf(many...)
-		}},
-		{"values in an inner chunk", goodInner(), func(f *fields) { f.values = goodLeaf().values }},
-		{"raw link", goodInner(), func(f *fields) {
-			f.values = listOf(linkItem(ipld.DagCBOR), linkItem(ipld.DagCBOR), linkItem(ipld.Raw))
-		}},
-		{"count 0", goodInner(), func(f *fields) {
-			f.counts = listOf(intItem(1), intItem(0), intItem(3))
-		}},
-		{"counts too large", goodInner(), func(f *fields) {
-			f.counts = listOf(intItem(1), intItem(1), intItem(1<<63-2))
-		}},
-	}
-	for _, c := range cases {
-		f := c.base
-		c.change(&f)
-		_, err := decode(f.block())
-		var shape *ShapeError
-		if !errors.As(err, &shape) || !errors.Is(err, store.ErrCorrupt) ||
-			shape.CID != ipld.Sum(ipld.DagCBOR, f.block()) {
-			t.Errorf("%s: %v", c.name, err)
-		}
-	}
-	block := goodLeaf().block()
-	for _, b := range [][]byte{nil, append(slices.Clone(block), 0), block[:len(block)-1], {0x80}} {
-		if _, err := decode(b); !errors.Is(err, store.ErrCorrupt) || !errors.Is(err, ipld.ErrInvalid) {
-			t.Errorf("% x: %v", b, err)
-		}
-	}
 }
 
 func FuzzChunk(f *testing.F) {

@@ -33,43 +33,6 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-func TestEmptyTree(t *testing.T) {
-	nodes := prolly.NewNodes(newBlocks(), nil)
-	empty := build(t, nodes, nil)
-	check(t, empty)
-	if _, ok, err := empty.Get(ctx, nil); ok || err != nil {
-		t.Error(ok, err)
-	}
-	if n, err := empty.Count(ctx, nil, []byte("z")); n != 0 || err != nil {
-		t.Error(n, err)
-	}
-	if err := drain(empty.ScanReverse(ctx, nil, nil)); err != nil {
-		t.Error(err)
-	}
-	full := edit(t, empty, []prolly.Edit{{Key: nil, Value: []byte{1}}, {Key: []byte{0}}})
-	if full.Len() != 1 || len(diff(t, empty, full)) != 1 || len(diff(t, empty, empty)) != 0 {
-		t.Errorf("%d entries", full.Len())
-	}
-	if v, ok, err := full.Get(ctx, nil); string(v) != "\x01" || !ok || err != nil {
-		t.Error(v, ok, err)
-	}
-	if edit(t, full, []prolly.Edit{{Key: nil}}).Root() != empty.Root() {
-		t.Error("removing the last entry does not give the empty tree")
-	}
-}
-
-func TestEditOfNothing(t *testing.T) {
-	b := newBlocks()
-	tree := sequenceTree(t, b, 2000)
-	b.reset()
-	same := edit(t, tree, []prolly.Edit{
-		{Key: []byte("absent")}, {Key: []byte(sequence(7)), Value: []byte{1}}, {Key: []byte("zz")},
-	})
-	if same != tree || edit(t, tree, nil) != tree || b.puts != 0 {
-		t.Errorf("no change: other tree, or %d chunks written", b.puts)
-	}
-}
-
 // TestBulkEdit replaces, removes and adds entries in every chunk of a large tree.
 func TestBulkEdit(t *testing.T) {
 	effort.Alone(t)
@@ -104,35 +67,6 @@ func TestBulkEdit(t *testing.T) {
 	}
 	if last := edit(t, next, all[:len(all)-1]); last.Len() != 1 || last.Height() != 1 {
 		t.Errorf("%d entries in %d levels left", last.Len(), last.Height())
-	}
-}
-
-// TestBulkValues replaces values in long runs of chunks, with a key added or removed now and then.
-func TestBulkValues(t *testing.T) {
-	effort.Alone(t)
-	const seed, n = 42, 20_000
-	t.Logf("seed %d", seed)
-	rng := newRand(seed)
-	for _, every := range []int{n + 1, 2000, 300, 40} {
-		nodes := prolly.NewNodes(newBlocks(), nil)
-		base, changes := model{}, map[string][]byte{}
-		for i := range n {
-			k := sequence(i)
-			base[k] = "\x01"
-			switch {
-			case rng.IntN(every) == 0:
-				changes[k] = nil
-			case rng.IntN(every) == 1:
-				changes[k+"x"] = []byte{2}
-			case rng.IntN(3) == 0:
-				changes[k] = []byte{3}
-			}
-		}
-		edits := editsOf(changes)
-		next := edit(t, build(t, nodes, base), edits)
-		if next.Root() != build(t, nodes, base.edit(edits)).Root() {
-			t.Errorf("every %d: edited tree is not the built one", every)
-		}
 	}
 }
 

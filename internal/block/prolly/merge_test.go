@@ -101,46 +101,6 @@ func change(rng *rand.Rand, src keySource, m model) model {
 	return m
 }
 
-// TestMergeTable is the truth table of SPEC 2.5 for one key.
-func TestMergeTable(t *testing.T) {
-	states := []string{"", "\x01", "\x02", "\x03"} // absent, A, B, C
-	one := func(value string) model {
-		m := model{"other": "\x00"}
-		if value != "" {
-			m["key"] = value
-		}
-		return m
-	}
-	nodes := prolly.NewNodes(newBlocks(), nil)
-	for _, base := range states {
-		for _, left := range states {
-			for _, right := range states {
-				conflict := false
-				merged, err := prolly.Merge(ctx, build(t, nodes, one(base)),
-					build(t, nodes, one(left)), build(t, nodes, one(right)),
-					func(c prolly.Conflict) ([]byte, error) {
-						conflict = true
-						return []byte{0x18, 0x63}, nil
-					})
-				if err != nil {
-					t.Fatal(err)
-				}
-				want := left
-				if left == base {
-					want = right
-				}
-				wantConflict := left != base && right != base && left != right
-				if wantConflict {
-					want = "\x18\x63"
-				}
-				if conflict != wantConflict || merged.Root() != build(t, nodes, one(want)).Root() {
-					t.Errorf("base %x, left %x, right %x: conflict %v", base, left, right, conflict)
-				}
-			}
-		}
-	}
-}
-
 func TestMergeRefused(t *testing.T) {
 	nodes := prolly.NewNodes(newBlocks(), nil)
 	base := build(t, nodes, model{"k": "\x01"})

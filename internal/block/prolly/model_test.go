@@ -247,31 +247,3 @@ func compareRange(
 		t.Fatalf("ScanReverse(%q, %q): %s", from, to, d)
 	}
 }
-
-// TestAnyOrder builds one mapping by many sequences of edits.
-func TestAnyOrder(t *testing.T) {
-	effort.Alone(t)
-	const seed, n = 7, 1500
-	t.Logf("seed %d", seed)
-	rng := newRand(seed)
-	nodes := prolly.NewNodes(newBlocks(), nil)
-	m := randomModel(rng, n)
-	want := build(t, nodes, m).Root()
-	keys := m.keys()
-	for round := range 6 {
-		rng.Shuffle(n, func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
-		tree := build(t, nodes, model{"stray": "\x01"})
-		for part := range slices.Chunk(keys, 1+rng.IntN(200)) {
-			changes := map[string][]byte{}
-			for _, k := range part {
-				changes[k] = []byte(m[k])
-			}
-			changes[key16(rng)] = nil
-			tree = edit(t, tree, editsOf(changes))
-		}
-		tree = edit(t, tree, []prolly.Edit{{Key: []byte("stray")}})
-		if tree.Root() != want {
-			t.Fatalf("round %d: root %s, want %s", round, tree.Root(), want)
-		}
-	}
-}
