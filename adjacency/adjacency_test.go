@@ -17,6 +17,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/block/store/storetest"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -47,9 +48,7 @@ func trees(t testing.TB, blocks prolly.Blocks, edges ...*graph.Edge) adjacency.T
 					}
 				}
 			})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return m
 	}
 	return adjacency.Trees{Out: build(adjacency.OutKey), In: build(adjacency.InKey)}
@@ -60,9 +59,7 @@ func bucket(t testing.TB, tr adjacency.Trees, near string, side adjacency.Direct
 	t.Helper()
 	var out []adjacency.Entry
 	for e, err := range tr.Bucket(t.Context(), node(near), side, typ, after) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		out = append(out, e)
 	}
 	return out
@@ -171,17 +168,13 @@ func TestBucketCost(t *testing.T) {
 	counted := storetest.NewCounting(s.Facts())
 	tr := trees(t, s.Facts(), edges...)
 	out, err := prolly.NewNodes(counted, nil).Load(t.Context(), tr.Out.Root())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	tr.Out = out
 	height := out.Height()
 	before := int(counted.Counts().BlocksRead)
 	n := 0
 	for _, err := range tr.Bucket(t.Context(), node("hub"), adjacency.Out, "", nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if n++; n == 5 {
 			break
 		}

@@ -6,18 +6,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestTablesOfFields compares the fields in the package comment with those in the schema of the specification.
 func TestTablesOfFields(t *testing.T) {
 	schema, err := os.ReadFile("../spec/mnem.ipldsch")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	doc, err := os.ReadFile("doc.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, name := range []string{
 		"Commit", "Operation", "Stage", "Tag", "Redaction", "Conflict", "Merge", "Export",
 	} {

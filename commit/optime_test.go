@@ -8,6 +8,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -18,9 +19,7 @@ func timedLog(t testing.TB, b *blocks, times []graph.Time) []ipld.CID {
 	for i, at := range times {
 		head := store.Head{Seq: uint64(i), Operation: cids[i]}
 		o, err := NextOperation(t.Context(), b, head)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		o.View, o.Actor, o.Command, o.Time = link("v"), "a", []string{"x"}, at
 		cids = append(cids, b.put(t, o))
 	}
@@ -53,9 +52,7 @@ func TestOperationBefore(t *testing.T) {
 				}
 				continue
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			seq := int(e.Operation.Seq)
 			if e.CID != cids[seq] || times[seq-1] > at || seq < head && times[seq] <= at {
 				t.Fatalf("from %d, time %d: operation %d", head, at, seq)

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -21,13 +22,9 @@ import (
 func secretOf(t testing.TB, seed string) Secret {
 	t.Helper()
 	raw, err := hex.DecodeString(seed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	s, err := NewSecret(bytes.NewReader(raw))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s
 }
 
@@ -38,9 +35,7 @@ func signedCommit(t testing.TB) *Commit {
 	t.Helper()
 	c := goldenCommit()
 	c.Signature = nil
-	if err := c.Sign(secretOf(t, rfcSeed).Sign); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, c.Sign(secretOf(t, rfcSeed).Sign))
 	return c
 }
 
@@ -64,9 +59,7 @@ func TestSignKnownAnswer(t *testing.T) {
 		t.Errorf("the signature changes the change id: %s, was %s", got, want)
 	}
 	back, err := DecodeCommit(c.Encode())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if got, err := back.Signer(); got != key || err != nil {
 		t.Errorf("after decoding, Signer gives %s, %v", got, err)
 	}
@@ -268,9 +261,7 @@ func TestKeyText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		seed := rapid.SliceOfN(rapid.Byte(), KeyLen, KeyLen).Draw(t, "seed")
 		s, err := NewSecret(bytes.NewReader(seed))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		key := s.Key()
 		if got, err := ParseKey(key.String()); got != key || err != nil {
 			t.Fatalf("ParseKey(%s) = %s, %v", key, got, err)
@@ -336,9 +327,7 @@ func TestSecretIsNotPrinted(t *testing.T) {
 
 func FuzzParseKey(f *testing.F) {
 	s, err := NewSecret(bytes.NewReader(make([]byte, KeyLen)))
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.OK(f, err)
 	f.Add(s.Key().String())
 	f.Add(s.Reveal())
 	f.Fuzz(func(t *testing.T, text string) {

@@ -17,6 +17,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -37,9 +38,7 @@ func (b *blocks) Get(_ context.Context, c ipld.CID) ([]byte, error) {
 
 func (b *blocks) put(t testing.TB, r record) ipld.CID {
 	t.Helper()
-	if err := r.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Validate())
 	if b.data == nil {
 		b.data = make(map[ipld.CID][]byte)
 	}
@@ -81,9 +80,7 @@ func (h *history) log(t testing.TB, limit int, from ...ipld.CID) []string {
 	t.Helper()
 	var out []string
 	for e, err := range History(t.Context(), h, from...) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if out = append(out, e.Commit.Message.Text); len(out) == limit {
 			break
 		}
@@ -150,9 +147,7 @@ func (h *history) between(t testing.TB, from, until []ipld.CID) []string {
 	t.Helper()
 	var out []string
 	for e, err := range Between(t.Context(), h, from, until) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		out = append(out, e.Commit.Message.Text)
 	}
 	return out
@@ -253,9 +248,7 @@ func oplog(t testing.TB, b *blocks, n int) []ipld.CID {
 	cids := make([]ipld.CID, 1, n+1)
 	for seq := 1; seq <= n; seq++ {
 		o, err := NextOperation(t.Context(), b, store.Head{Seq: uint64(seq - 1), Operation: cids[seq-1]})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		o.View, o.Actor, o.Command = link("v"), "a", []string{"test"}
 		if far := Skip(o.Seq); far != 0 && o.Skip != cids[far] {
 			t.Fatalf("operation %d skips to the wrong operation", seq)
@@ -276,9 +269,7 @@ func TestOperationAt(t *testing.T) {
 		seq := 1 + rng.IntN(head)
 		b.reads = 0
 		at, err := OperationAt(t.Context(), b, cids[head], uint64(seq))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if at.CID != cids[seq] || at.Operation.Seq != uint64(seq) {
 			t.Fatalf("operation %d from %d is the one of number %d", seq, head, at.Operation.Seq)
 		}
@@ -316,9 +307,7 @@ func TestOperations(t *testing.T) {
 	cids := oplog(t, b, 20)
 	want := uint64(20)
 	for e, err := range Operations(t.Context(), b, cids[20]) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if e.Operation.Seq != want || e.CID != cids[want] {
 			t.Fatalf("operation %d, want %d", e.Operation.Seq, want)
 		}
@@ -337,9 +326,7 @@ func TestOperationsRefuseWrongSequence(t *testing.T) {
 	b := &blocks{}
 	cids := oplog(t, b, 9)
 	o, err := ReadOperation(t.Context(), b, cids[9])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	o.Parent = cids[7]
 	bad := b.put(t, o)
 	if _, err := OperationAt(t.Context(), b, bad, 8); !errors.Is(err, ipld.ErrInvalid) {

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 func BenchmarkDecodeNode(b *testing.B) {
@@ -29,9 +31,7 @@ func BenchmarkValidateNode(b *testing.B) {
 	n := goldenNode()
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := n.Validate(); err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, n.Validate())
 	}
 }
 
@@ -51,9 +51,7 @@ func BenchmarkReader(b *testing.B) {
 			r = NewReader(strings.NewReader(lines.String()), "")
 			continue
 		}
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, err)
 		if _, err := c.Node.Make(1); err != nil {
 			b.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -16,9 +17,7 @@ func TestApplyNodeTooLarge(t *testing.T) {
 	big := ipld.StringValue(strings.Repeat("x", ipld.MaxBlock/2))
 	c := &NodeChange{ID: n.ID, Props: []ipld.Entry{{Key: "a", Value: big}}}
 	n, _, err := c.Apply(n, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	c.Props = []ipld.Entry{{Key: "b", Value: big}}
 	if _, _, err = c.Apply(n, 1); !errors.Is(err, ErrInvalid) {
 		t.Errorf("two halves of a block: error %v", err)
@@ -65,15 +64,11 @@ func TestApplyTwice(t *testing.T) {
 			})).Draw(t, "unset"),
 		}
 		if rapid.Bool().Draw(t, "content") {
-			if err := c.SetContent(rapid.StringN(0, 5, -1).Draw(t, "text"), ""); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, c.SetContent(rapid.StringN(0, 5, -1).Draw(t, "text"), ""))
 		}
 		now := genTime().Draw(t, "now")
 		next, changed, err := c.Apply(old, now)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if string(old.Encode()) != before {
 			t.Fatal("Apply changed the old node")
 		}

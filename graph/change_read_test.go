@@ -10,15 +10,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
 // TestReadDemo reads the demonstration memory: every line of it is a change that can be made.
 func TestReadDemo(t *testing.T) {
 	f, err := os.Open("../testdata/demo/memory.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer f.Close()
 	r := NewReader(f, "memory.jsonl")
 	nodes, edges := 0, 0
@@ -27,9 +26,7 @@ func TestReadDemo(t *testing.T) {
 		if err == io.EOF {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		switch {
 		case c.Node != nil:
 			_, err = c.Node.Make(1)
@@ -281,9 +278,7 @@ func TestReaderReadErrors(t *testing.T) {
 // TestValidateChange holds changes made by hand to the rules of lines.
 func TestValidateChange(t *testing.T) {
 	content := &NodeChange{Type: "T"}
-	if err := content.SetContent(strings.Repeat("x", MaxInline+1), ""); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, content.SetContent(strings.Repeat("x", MaxInline+1), ""))
 	good := []Change{
 		{Node: content},
 		{Node: &NodeChange{Type: "T", Props: []ipld.Entry{{Key: "bb"}, {Key: "a"}}}},
@@ -345,13 +340,9 @@ func TestCues(t *testing.T) {
 		}
 	}
 	c, err := ParseChange([]byte(`{"node":{"key":"a","type":"t","cues":["b c","a"]}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	n, err := c.Node.Make(1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	back, err := DecodeNode(n.Encode())
 	if err != nil || !slices.Equal(back.Cues, []string{"b c", "a"}) {
 		t.Errorf("read back: %v %v", back, err)

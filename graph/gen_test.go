@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -111,9 +112,7 @@ func genContent() *rapid.Generator[*Content] {
 			text = strings.Repeat("ü", n/2)
 		}
 		c, _, err := SplitContent(text, genOpt(genName(MaxMedia)).Draw(t, "media"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		c.Extra = genExtra().Draw(t, "extra")
 		return c
 	})
@@ -200,9 +199,7 @@ func genEmbedding() *rapid.Generator[*Embedding] {
 			}
 			e, err = NewSparse(model, terms, text)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		e.Extra = genExtra().Draw(t, "extra")
 		return e
 	})

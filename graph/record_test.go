@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -32,13 +33,9 @@ func testRoundTrip[T record](
 			t.Fatalf("generated record is invalid: %v", err)
 		}
 		block := want.Encode()
-		if err := ipld.Check(block); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, ipld.Check(block))
 		got, err := decode(block)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if diff := cmp.Diff(want, got, equalRecords); diff != "" {
 			t.Fatalf("decoded record differs (-want +got):\n%s", diff)
 		}
@@ -93,18 +90,14 @@ func goldenMark() *Mark {
 func goldenEmbedding(t *testing.T) *Embedding {
 	t.Helper()
 	e, err := NewDense("m", []float64{0.1, -0.2, 0}, TextHash(goldenNode(), "# Alice"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return e
 }
 
 func goldenSparse(t *testing.T) *Embedding {
 	t.Helper()
 	e, err := NewSparse("s", []SparseWeight{{"berth", 0.7}, {"pay", 1.25}}, [32]byte{1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return e
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -58,9 +59,7 @@ func fuzzDecode[T record](f *testing.F, decode func([]byte) (T, error), seeds ..
 
 func FuzzDecodeNode(f *testing.F) {
 	long, _, err := SplitContent(strings.Repeat("x", MaxInline+1), "text/html")
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.OK(f, err)
 	fuzzDecode(f, DecodeNode, goldenNode(), &Node{ID: ID{1}, Type: "T", Content: long})
 }
 
@@ -71,9 +70,7 @@ func FuzzDecodeMark(f *testing.F) { fuzzDecode(f, DecodeMark, goldenMark()) }
 func FuzzDecodeEmbedding(f *testing.F) {
 	float := &Embedding{Model: "m", DType: Float32, Dims: 1, Data: []byte{0, 0, 128, 63}}
 	sparse, err := NewSparse("s", []SparseWeight{{"a", 1}, {"b", 2}}, [32]byte{})
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.OK(f, err)
 	fuzzDecode(f, DecodeEmbedding, float, sparse)
 }
 

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestQuantiseAgainstBig computes each operation exactly and rounds it once, as the specification says; it would
@@ -22,9 +24,7 @@ func TestQuantiseAgainstBig(t *testing.T) {
 		v := rapid.SliceOfN(rapid.Float64Range(-1e300, 1e300), 1, 12).Draw(t, "vector")
 		v[0] = 1 + math.Abs(v[0]) // not all zeros
 		got, err := Quantise(v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		m := big.NewFloat(0)
 		for _, x := range v {
 			if a := big.NewFloat(math.Abs(x)); a.Cmp(m) > 0 {
@@ -71,9 +71,7 @@ func TestEmbeddingForms(t *testing.T) {
 		most[i] = SparseWeight{string(rune(0x10000 + i)), 1}
 	}
 	e, err := NewSparse("m", most, [32]byte{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if terms, err = e.Terms(); len(terms) != MaxTerms || err != nil {
 		t.Errorf("%d terms, %v", len(terms), err)
 	}

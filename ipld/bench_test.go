@@ -3,6 +3,7 @@ package ipld_test
 import (
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -140,17 +141,13 @@ func BenchmarkCheck(b *testing.B) {
 	b.SetBytes(int64(len(block)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := ipld.Check(block); err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, ipld.Check(block))
 	}
 }
 
 func BenchmarkParseJSON(b *testing.B) {
 	v, err := ipld.DecodeValue(benchNode().encode(nil))
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	text := ipld.AppendJSON(nil, v)
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
@@ -163,9 +160,7 @@ func BenchmarkParseJSON(b *testing.B) {
 
 func BenchmarkAppendJSON(b *testing.B) {
 	v, err := ipld.DecodeValue(benchNode().encode(nil))
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	var text []byte
 	b.ReportAllocs()
 	for b.Loop() {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ipfs/go-cid"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/ipld/prime"
 	"github.com/multiformats/go-multibase"
@@ -22,9 +23,7 @@ func TestCIDAgreesWithGoCid(t *testing.T) {
 		codec := rapid.SampledFrom([]ipld.Codec{ipld.Raw, ipld.DagCBOR}).Draw(t, "codec")
 		c := ipld.Sum(codec, data)
 		hash, err := multihash.Sum(data, multihash.SHA2_256, -1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		theirs := cid.NewCidV1(uint64(codec), hash)
 		if theirs.String() != c.String() || !bytes.Equal(theirs.Bytes(), c.Bytes()) {
 			t.Fatalf("got %s, go-cid has %s", c, theirs)
@@ -76,9 +75,7 @@ func TestCIDSpellings(t *testing.T) {
 		multibase.Base64url, multibase.Identity,
 	} {
 		s, err := prime.Cid(c).StringOfBase(base)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		spelled = append(spelled, s)
 	}
 	for _, s := range spelled {

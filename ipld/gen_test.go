@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"pgregory.net/rapid"
 )
@@ -77,13 +78,9 @@ func TestValueRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := genValue(3).Draw(t, "value")
 		block := ipld.AppendValue(nil, v)
-		if err := ipld.Check(block); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, ipld.Check(block))
 		got, err := ipld.DecodeValue(block)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if !got.Equal(v) || !v.Equal(got) {
 			t.Fatalf("got %s, want %s", show(got), show(v))
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -81,13 +82,9 @@ func TestDepthOfListsReadByHand(t *testing.T) {
 	for _, depth := range []int{ipld.MaxDepth, ipld.MaxDepth + 1} {
 		block := append([]byte{0x82}, bytes.Repeat(nested(depth-1, "\x81"), 2)...)
 		d, err := ipld.NewDecoder(block)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		n, err := d.List()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for range n {
 			if _, err = d.Value(); err != nil {
 				break
@@ -180,9 +177,7 @@ func TestDecodedMemory(t *testing.T) {
 func TestCheckAllocations(t *testing.T) {
 	block := ipld.AppendValue(nil, benchValue())
 	if n := testing.AllocsPerRun(100, func() {
-		if err := ipld.Check(block); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, ipld.Check(block))
 	}); n > 1 {
 		t.Errorf("Check allocates %v times", n)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/ipld/go-ipld-prime/codec/dagjson"
 	"github.com/ipld/go-ipld-prime/datamodel"
 	"github.com/ipld/go-ipld-prime/node/basicnode"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/ipld/prime"
 	"pgregory.net/rapid"
@@ -35,9 +36,7 @@ func oracleDecode(block []byte) (datamodel.Node, error) {
 func oracleEncode(t fataler, node datamodel.Node) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	if err := dagcbor.Encode(node, &out); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, dagcbor.Encode(node, &out))
 	return out.Bytes()
 }
 
@@ -51,9 +50,7 @@ func TestOracleValues(t *testing.T) {
 			t.Fatalf("%x: %v", block, err)
 		}
 		ours, err := prime.Node(block)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if !datamodel.DeepEqual(theirs, ours) {
 			t.Fatalf("%x: nodes differ", block)
 		}
@@ -61,9 +58,7 @@ func TestOracleValues(t *testing.T) {
 			t.Fatalf("%x: they write %x", block, out)
 		}
 		var text bytes.Buffer
-		if err := ipld.DAGJSON(&text, ipld.Sum(ipld.DagCBOR, block), block); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, ipld.DAGJSON(&text, ipld.Sum(ipld.DagCBOR, block), block))
 		builder := basicnode.Prototype.Any.NewBuilder()
 		if err := dagjson.Decode(builder, bytes.NewReader(text.Bytes())); err != nil {
 			t.Fatalf("%s: %v", text.Bytes(), err)
@@ -99,13 +94,9 @@ func TestOracleReference(t *testing.T) {
 	for seed := range 100 {
 		block := ipld.AppendValue(nil, ipld.ListValue(values.Example(seed)...))
 		node, err := oracleDecode(block)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var text bytes.Buffer
-		if err := dagjson.Encode(node, &text); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, dagjson.Encode(node, &text))
 		if hasRoundFloat(node) {
 			// Printed as an integer by the reference codec, against its own specification.
 			text.Reset()
@@ -113,14 +104,10 @@ func TestOracleReference(t *testing.T) {
 		fmt.Fprintf(&out, "%x\t%s\n", oracleEncode(t, node), text.Bytes())
 	}
 	if os.Getenv("MNEM_REWRITE") != "" {
-		if err := os.WriteFile("testdata/reference.txt", []byte(out.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile("testdata/reference.txt", []byte(out.String()), 0o644))
 	}
 	want, err := os.ReadFile("testdata/reference.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if out.String() != string(want) {
 		t.Error("testdata/reference.txt is not what the reference codecs write")
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"pgregory.net/rapid"
 )
@@ -89,13 +90,9 @@ func TestRecordKeepsUnknownFields(t *testing.T) {
 		if !ok {
 			t.Fatalf("prefix lost: %x", buf)
 		}
-		if err := ipld.Check(block); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, ipld.Check(block))
 		got, err := decodeSample(block)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if len(got.extra) != len(unknown) {
 			t.Fatalf("%d unknown fields, want %d", len(got.extra), len(unknown))
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/ipld/go-ipld-prime/traversal"
 	"github.com/ipld/go-ipld-prime/traversal/selector/parse"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/ipld/prime"
 )
@@ -54,9 +55,7 @@ func TestSelectorWalk(t *testing.T) {
 		{selector: everything, skip: root, want: ""},
 	} {
 		s, err := ipld.ParseSelector([]byte(c.selector))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var got []string
 		err = s.Walk(t.Context(), root, func(ctx context.Context, id ipld.CID) ([]byte, error) {
 			if id == c.skip {
@@ -99,9 +98,7 @@ func TestSelectorEnds(t *testing.T) {
 			ipld.Entry{Key: "next", Value: ipld.LinkValue(last)})))
 	}
 	s, err := ipld.ParseSelector([]byte(everything))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if err := s.Walk(t.Context(), last, store.get); !errors.Is(err, ipld.ErrSelector) {
 		t.Errorf("%v, want ErrSelector", err)
 	}
@@ -143,9 +140,7 @@ func FuzzSelector(f *testing.F) {
 			got = append(got, id)
 			return store.get(ctx, id)
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if want, ok := walkByPrime(t, store.get, root, text); ok && !slices.Equal(got, want) {
 			t.Fatalf("%s: read %v, go-ipld-prime %v", text, got, want)
 		}
@@ -164,9 +159,7 @@ func walkByPrime(
 		return nil, false
 	}
 	v, err := ipld.ParseJSON(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	of, err := selectorparse.ParseAndCompileJSONSelector(string(ipld.AppendJSON(nil, v))) // fields in canonical order
 	if err != nil {
 		t.Logf("go-ipld-prime: %v", err)
@@ -177,14 +170,10 @@ func walkByPrime(
 		return get(ctx, id)
 	})
 	first, err := load(ls, prime.Cid(root))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	err = traversal.Progress{Cfg: &traversal.Config{
 		LinkSystem: ls, LinkTargetNodePrototypeChooser: basicnode.Chooser, LinkVisitOnlyOnce: true,
 	}}.WalkAdv(first, of, func(traversal.Progress, datamodel.Node, traversal.VisitReason) error { return nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return order, true
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -20,9 +21,7 @@ const (
 func unhex(t testing.TB, s string) []byte {
 	t.Helper()
 	b, err := hex.DecodeString(strings.ReplaceAll(s, " ", ""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return b
 }
 
@@ -73,13 +72,9 @@ func TestAccepted(t *testing.T) {
 	for _, c := range accepted {
 		t.Run(c.name, func(t *testing.T) {
 			block := unhex(t, c.hex)
-			if err := ipld.Check(block); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, ipld.Check(block))
 			got, err := ipld.DecodeValue(block)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if !got.Equal(c.want) {
 				t.Errorf("got %s, want %s", show(got), show(c.want))
 			}
@@ -233,9 +228,7 @@ func TestTypedReaders(t *testing.T) {
 	for kind, read := range readers {
 		for _, c := range accepted {
 			d, err := ipld.NewDecoder(unhex(t, c.hex))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			err = read(d)
 			if ok := c.want.Kind().String() == kind; ok != (err == nil) {
 				t.Errorf("%s reader on %s: %v", kind, c.name, err)

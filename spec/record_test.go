@@ -15,6 +15,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/prolly"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/view/distill"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
@@ -64,9 +65,7 @@ func runRecord(t *testing.T, v vector) {
 	same(t, "CID", ipld.Sum(ipld.DagCBOR, rec.Encode()).String(), want.CID)
 	if want.JSON != "" {
 		value, err := ipld.DecodeValue(block)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		same(t, "JSON form", string(ipld.AppendJSON(nil, value)), want.JSON)
 	}
 }
@@ -87,9 +86,7 @@ func runNode(t *testing.T, v vector) {
 	}
 	parse(t, v.Expect, &want)
 	content, chunks, err := graph.SplitContent(strings.Repeat(in.Repeat, in.Times), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	got := []string{}
 	for _, c := range chunks {
 		got = append(got, c.CID.String())
@@ -97,9 +94,7 @@ func runNode(t *testing.T, v vector) {
 	same(t, "chunks", fmt.Sprint(got), fmt.Sprint(want.Chunks))
 	node := &graph.Node{ID: graph.NodeID("k"), Key: "k", Type: "T", Content: content}
 	value, err := ipld.DecodeValue(node.Encode())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	inner, _ := value.Get("content")
 	same(t, "content", ipld.Sum(ipld.DagCBOR, ipld.AppendValue(nil, inner)).String(),
 		want.Content.CID)
@@ -118,9 +113,7 @@ func runEmbedding(t *testing.T, v vector) {
 	var xs []float64
 	for _, s := range in.Numbers {
 		x, err := strconv.ParseFloat(s, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		xs = append(xs, x)
 	}
 	q, err := graph.Quantise(xs)
@@ -146,9 +139,7 @@ func runCommit(t *testing.T, v vector) {
 		return
 	}
 	c, err := commit.DecodeCommit(expand(t, in.Block))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	id := commit.ChangeID(c)
 	same(t, "change id", hex.EncodeToString(id[:]), want.Change)
 }
@@ -201,9 +192,7 @@ func runView(t *testing.T, v vector, view map[string]string) {
 		}
 	}
 	m, err := prolly.NewNodes(mem.New().Facts(), nil).Build(t.Context(), ascending(entries))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	same(t, "root", m.Root().String(), want.Root)
 }
 
@@ -246,9 +235,7 @@ func runIDs(t *testing.T, v vector) {
 func contentRecord(t *testing.T, text string) []byte {
 	t.Helper()
 	value, err := ipld.ParseJSON([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	entries := slices.Clone(value.Entries())
 	id := graph.NodeID("any")
 	entries = append(entries, ipld.Entry{Key: "id", Value: ipld.BytesValue(id[:])})
@@ -256,9 +243,7 @@ func contentRecord(t *testing.T, text string) []byte {
 		entries = append(entries, ipld.Entry{Key: "created", Value: ipld.IntValue(0)})
 	}
 	n, err := graph.DecodeNode(ipld.AppendValue(nil, ipld.MapValue(entries...)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return n.Canonical()
 }
 
@@ -275,25 +260,19 @@ func runAdjacency(t *testing.T, v vector) {
 	}
 	for _, h := range in.Nodes {
 		n, err := graph.DecodeNode(expand(t, h))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		put("nodes", n.ID[:], n.Encode())
 	}
 	for _, h := range in.Edges {
 		e, err := graph.DecodeEdge(expand(t, h))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		put("edges", e.ID[:], e.Encode())
 		trees["out"][string(adjacency.OutKey(e))] = adjacency.Value(e)
 		trees["in"][string(adjacency.InKey(e))] = adjacency.Value(e)
 	}
 	for _, h := range in.Marks {
 		m, err := graph.DecodeMark(expand(t, h))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		put("marks", graph.MarkKey(m.On, m.ID), m.Encode())
 	}
 	checkAdjacency(t, v, trees)
@@ -310,9 +289,7 @@ func checkAdjacency(t *testing.T, v vector, trees map[string]map[string][]byte) 
 	roots := map[string]ipld.CID{}
 	for name, entries := range trees {
 		m, err := nodes.Build(t.Context(), ascending(entries))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		roots[name] = m.Root()
 	}
 	if want.Graph == "" {

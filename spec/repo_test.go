@@ -14,6 +14,7 @@ import (
 	"github.com/mnem-project/mnem/internal/cases"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -40,9 +41,7 @@ func apply(t *testing.T, in changesInput) applied {
 	t.Helper()
 	by := state.Stamp{Author: in.Author, Command: []string{"test"}}
 	r, err := care.New(t.Context(), mem.New(), by, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	a := applied{repo: r}
 	t.Cleanup(func() { closeClean(t, r) })
 	for i, b := range in.Batches {
@@ -80,16 +79,12 @@ func closeClean(t *testing.T, r *core.Repo) {
 func (a applied) tip(t *testing.T) *core.Snapshot {
 	t.Helper()
 	_, c, err := a.repo.Branch(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if !c.Defined() {
 		return nil
 	}
 	s, err := a.repo.At(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s
 }
 
@@ -123,9 +118,7 @@ func runChanges(t *testing.T, v vector) {
 	}
 	var nodes []string
 	for e, err := range s.Nodes(t.Context(), graph.ID{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		nodes = append(nodes, jsonOf(t, e.Node.Encode()))
 	}
 	if want.Records != nil {
@@ -142,9 +135,7 @@ func runChanges(t *testing.T, v vector) {
 func jsonOf(t *testing.T, block []byte) string {
 	t.Helper()
 	value, err := ipld.DecodeValue(block)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return string(ipld.AppendJSON(nil, value))
 }
 
@@ -168,9 +159,7 @@ func runDifference(t *testing.T, v vector, before, after string) {
 	var receipts []*retrieve.Receipt
 	for _, h := range []string{before, after} {
 		rec, err := retrieve.DecodeReceipt(expand(t, h))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		receipts = append(receipts, rec)
 	}
 	var want struct {

@@ -11,6 +11,7 @@ import (
 	schemadmt "github.com/ipld/go-ipld-prime/schema/dmt"
 	schemadsl "github.com/ipld/go-ipld-prime/schema/dsl"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -18,14 +19,10 @@ import (
 func schemaTypes(t *testing.T) *schema.TypeSystem {
 	t.Helper()
 	parsed, err := schemadsl.ParseFile("mnem.ipldsch")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	ts := new(schema.TypeSystem)
 	ts.Init()
-	if err := schemadmt.Compile(ts, parsed); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, schemadmt.Compile(ts, parsed))
 	if errs := ts.ValidateGraph(); len(errs) > 0 {
 		t.Fatal(errs)
 	}
@@ -200,9 +197,7 @@ func misfitStruct(at string, typ *schema.TypeStruct, v ipld.Value, seen map[stri
 func TestSchemaFitsTheVectors(t *testing.T) {
 	ts := schemaTypes(t)
 	data, err := os.ReadFile("mnem.ipldsch")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	seen := map[string]bool{}
 	kinds := map[string]schema.Type{}
 	for _, m := range unionMember.FindAllStringSubmatch(string(data), -1) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/internal/keyring"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -74,12 +75,8 @@ func runSecret(t *testing.T, v vector, text, unsigned string) {
 		return
 	}
 	c, err := commit.DecodeCommit(expand(t, unsigned))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Sign(s.Sign); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, c.Sign(s.Sign))
 	if got := c.Encode(); !bytes.Equal(got, expand(t, want.Block)) {
 		t.Errorf("signed commit %x, want %s", got, want.Block)
 	}
@@ -93,13 +90,9 @@ func runSecret(t *testing.T, v vector, text, unsigned string) {
 
 func runState(t *testing.T, v vector, block, trust string) {
 	c, err := commit.DecodeCommit(expand(t, block))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	list, err := keyring.ParseTrustList([]byte(trust))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var want struct{ State, Key string }
 	parse(t, v.Expect, &want)
 	got := commit.Verify(c, list)
@@ -146,23 +139,15 @@ func runKeyNames(t *testing.T, good, bad []string) {
 // runRedactionSignature signs a redaction if there is a secret, and judges it if there is none.
 func runRedactionSignature(t *testing.T, v vector, in signatureInput) {
 	erased, err := ipld.ParseCID(in.Erased)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	rec, err := commit.DecodeRedaction(expand(t, in.Block))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var want struct{ Block, State, Key string }
 	parse(t, v.Expect, &want)
 	if in.Secret != "" {
 		secret, err := commit.ParseSecret(in.Secret)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := rec.Sign(erased, secret.Sign); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
+		must.OK(t, rec.Sign(erased, secret.Sign))
 		if got := rec.Encode(); !bytes.Equal(got, expand(t, want.Block)) {
 			t.Errorf("signed redaction %x, want %s", got, want.Block)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/prolly"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -99,9 +100,7 @@ func runTree(t *testing.T, v vector) {
 	same(t, "entries of chunks", fmt.Sprint(shape(t, st, m)), fmt.Sprint(want.Chunks))
 	for _, b := range want.Blocks {
 		c, err := ipld.ParseCID(b.CID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		data, err := st.Get(t.Context(), c)
 		if err != nil || !bytes.Equal(data, expand(t, b.Block)) {
 			t.Errorf("block %s is %x, %v", b.CID, data, err)
@@ -117,9 +116,7 @@ func oneByOne(t *testing.T, nodes *prolly.Nodes, entries map[string][]byte, root
 		return
 	}
 	m, err := nodes.Build(t.Context(), ascending(nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var all []prolly.Entry
 	for e := range ascending(entries) {
 		all = append(all, e)
@@ -152,9 +149,7 @@ func shape(t *testing.T, g store.Getter, m *prolly.Map) [][]int {
 		sizes[level] = append(sizes[level], len(keys.List()))
 		return true, nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return sizes
 }
 
@@ -169,9 +164,7 @@ func runTreeBlock(t *testing.T, v vector, in treeInput, st store.Blocks, nodes *
 	for _, other := range in.Blocks {
 		put = append(put, store.NewBlock(ipld.DagCBOR, expand(t, other)))
 	}
-	if err := st.Put(t.Context(), put...); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, st.Put(t.Context(), put...))
 	m, err := nodes.Load(t.Context(), b.CID)
 	if err == nil && in.Root != "" {
 		err = scan(t.Context(), m)
@@ -215,18 +208,14 @@ func (e edit) edits(t *testing.T) []prolly.Edit {
 func build(t *testing.T, nodes *prolly.Nodes, b *bulk) *prolly.Map {
 	t.Helper()
 	m, err := nodes.Build(t.Context(), ascending(b.entries(t)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return m
 }
 
 func edited(t *testing.T, m *prolly.Map, e edit) *prolly.Map {
 	t.Helper()
 	out, err := m.Edit(t.Context(), e.edits(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return out
 }
 
@@ -254,9 +243,7 @@ func runDiff(t *testing.T, v vector) {
 	var edits []prolly.Edit
 	i := 0
 	for c, err := range prolly.Diff(t.Context(), left, right) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if i >= len(want.Changes) {
 			t.Fatalf("change %d is one too many: key %x", i, c.Key)
 		}
@@ -269,9 +256,7 @@ func runDiff(t *testing.T, v vector) {
 	}
 	same(t, "number of changes", fmt.Sprint(i), fmt.Sprint(len(want.Changes)))
 	applied, err := left.Edit(t.Context(), edits)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	same(t, "left with the changes applied", applied.Root().String(), want.Right)
 }
 
@@ -296,9 +281,7 @@ func runMerge(t *testing.T, v vector) {
 				conflicts = append(conflicts, hex.EncodeToString(c.Key))
 				return c.Base, nil
 			})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		same(t, "conflicts", fmt.Sprint(conflicts), fmt.Sprint(want.Conflicts))
 		if want.Root != "" {
 			same(t, "root", m.Root().String(), want.Root)

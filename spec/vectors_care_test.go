@@ -7,6 +7,7 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -30,9 +31,7 @@ func runRedaction(t *testing.T, v vector) {
 		return
 	}
 	rec, err := commit.DecodeRedaction(expand(t, in.Block))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	same(t, "shown", rec.String(), want.Shown)
 }
 
@@ -62,9 +61,7 @@ func runMergeErased(t *testing.T, v vector) {
 		graph.TakeOurs: want.Ours, graph.TakeTheirs: want.Theirs, graph.TakeBase: want.Base,
 	} {
 		m, err := graph.MergeErased(kind, sides, take)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		got := ""
 		if m.Record != nil {
 			got = ipld.Sum(ipld.DagCBOR, m.Record).String()

@@ -14,6 +14,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/exchange"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -39,9 +40,7 @@ func runCAR(t *testing.T, v vector) {
 	parse(t, v.Expect, &want)
 	by := state.Stamp{Author: "erin", Command: []string{"test"}}
 	r, err := care.New(t.Context(), mem.New(), by, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	take := func(file []byte) error {
 		opt := exchange.ImportOptions{Stamp: by, Fallback: importName, As: "main"}
 		if in.Before == "" {
@@ -51,9 +50,7 @@ func runCAR(t *testing.T, v vector) {
 		return err
 	}
 	if in.Before != "" {
-		if err := take(expand(t, in.Before)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, take(expand(t, in.Before)))
 	}
 	file := expand(t, in.File)
 	if refusal(t, v, take(file)) {
@@ -82,18 +79,14 @@ func exportOptions(q exportRequest) exchange.ExportOptions {
 func sections(t *testing.T, file []byte) []string {
 	t.Helper()
 	r, err := car.NewReader(bytes.NewReader(file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var out []string
 	for {
 		b, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			return out
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		out = append(out, b.CID.String())
 	}
 }
@@ -103,9 +96,7 @@ func sections(t *testing.T, file []byte) []string {
 func sameRefs(t *testing.T, r *core.Repo, want map[string]string, before bool) {
 	t.Helper()
 	refs, err := r.Refs(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var have []string
 	for _, ref := range refs {
 		if ref.Target != (ipld.CID{}) {

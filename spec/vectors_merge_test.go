@@ -14,6 +14,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/merging"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -95,9 +96,7 @@ func (m *mergeRun) commit(lines []string, opt core.CommitOptions) ipld.CID {
 	m.t.Helper()
 	text := strings.Join(lines, "\n") + "\n"
 	res, err := m.r.Commit(m.t.Context(), state.ReadChanges(strings.NewReader(text), "lines"), opt)
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	must.OK(m.t, err)
 	return res.Commit
 }
 
@@ -108,14 +107,10 @@ func (m *mergeRun) root(first ipld.CID, lines []string) ipld.CID {
 		return m.commit(lines, m.options(""))
 	}
 	s, err := m.r.At(m.t.Context(), first)
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	must.OK(m.t, err)
 	var all []string
 	for id, err := range s.IDs(m.t.Context()) {
-		if err != nil {
-			m.t.Fatal(err)
-		}
+		must.OK(m.t, err)
 		all = append(all, fmt.Sprintf(`{"remove":{"node":%q}}`, id))
 	}
 	opt := m.options(m.branch(first))
@@ -135,9 +130,7 @@ func (m *mergeRun) join(ours, theirs ipld.CID, take graph.Take) (*merging.MergeR
 func (m *mergeRun) same(what string, res *merging.MergeResult, want mergeOutcome) {
 	m.t.Helper()
 	s, err := m.r.At(m.t.Context(), res.Commit)
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	must.OK(m.t, err)
 	vectors := ""
 	if s.Commit().Vectors.Defined() {
 		vectors = s.Commit().Vectors.String()
@@ -162,9 +155,7 @@ func runMerges(t *testing.T, v vector) {
 	parse(t, v.Expect, &want)
 	by := state.Stamp{Author: in.Author, Command: []string{"test"}}
 	r, err := care.New(t.Context(), mem.New(), by, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { closeClean(t, r) })
 	m := &mergeRun{t: t, r: r, by: by, verb: func(a0 context.Context, a1 string, a2 core.MergeOptions) (*merging.MergeResult, error) {
 		return merging.Merge(a0, r, a1, a2)
@@ -223,9 +214,7 @@ func (m *mergeRun) history(in mergeInput) []ipld.CID {
 			id = m.commit(c.Lines, m.options(m.branch(list[c.Parents[0]])))
 		case 2:
 			res, branch, err := m.join(list[c.Parents[0]], list[c.Parents[1]], "")
-			if err != nil {
-				m.t.Fatal(err)
-			}
+			must.OK(m.t, err)
 			if id = res.Commit; len(c.Lines) > 0 {
 				opt := m.options(branch)
 				opt.Amend = true
@@ -260,21 +249,15 @@ func (m *mergeRun) conflicts(
 		return
 	}
 	refs, err := m.r.Refs(m.t.Context())
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	must.OK(m.t, err)
 	for _, ref := range refs {
 		if string(ref.Name) != "refs/conflicts/merge/"+branch {
 			continue
 		}
 		_, block, err := m.r.Storage().Block(m.t.Context(), ref.Target.String())
-		if err != nil {
-			m.t.Fatal(err)
-		}
+		must.OK(m.t, err)
 		rec, err := commit.DecodeMerge(block)
-		if err != nil {
-			m.t.Fatal(err)
-		}
+		must.OK(m.t, err)
 		same(m.t, "partial", rec.Graph.String(), partial)
 		return
 	}
@@ -291,14 +274,10 @@ func (m *mergeRun) oneByOne(ours, theirs ipld.CID, take graph.Take) *merging.Mer
 	for _, c := range res.Conflicts {
 		_, err := merging.ResolveConflict(m.t.Context(), m.r, c.Item.String(), merging.Choice{Take: take},
 			m.options(branch))
-		if err != nil {
-			m.t.Fatal(err)
-		}
+		must.OK(m.t, err)
 	}
 	res, err = merging.ContinueMerge(m.t.Context(), m.r, core.MergeOptions{CommitOptions: m.options(branch)})
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	must.OK(m.t, err)
 	return res
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -20,9 +21,7 @@ func readProfiles(t *testing.T, block string) *retrieve.Profiles {
 		return nil
 	}
 	p, err := retrieve.DecodeProfiles(expand(t, block))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return p
 }
 
@@ -46,9 +45,7 @@ func runProfileContradicts(t *testing.T, v vector) {
 // whether a profile may hold it, as the implementation does.
 func TestEveryParameterIsHeldOrNot(t *testing.T) {
 	text, err := os.ReadFile("SPEC.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	between := func(from, to string) string {
 		_, rest, _ := strings.Cut(string(text), from)
 		part, _, ok := strings.Cut(rest, to)

@@ -19,6 +19,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/cases"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -128,9 +129,7 @@ func specText(t *testing.T) string {
 	all := ""
 	for _, name := range []string{"SPEC.md", "history.md"} {
 		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		all += string(data)
 	}
 	return all
@@ -193,9 +192,7 @@ func TestEveryClauseHasVectors(t *testing.T) {
 // TestEveryLayerIsExplained looks for each layer of the vectors in what says how to run them.
 func TestEveryLayerIsExplained(t *testing.T) {
 	guide, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for layer := range runners {
 		if !strings.Contains(string(guide), "`"+layer+"`") {
 			t.Errorf("README.md says nothing of the layer %s", layer)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // asMain makes the test binary be the program.
@@ -100,15 +101,11 @@ func interrupted(t *testing.T, dir string, lines int, wait time.Duration) (code 
 	for i := 0; i < lines && err == nil; i++ {
 		_, err = fmt.Fprintf(in, `{"node":{"key":"n%d","type":"N"}}`+"\n", i)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if lines <= 1 {
 		time.Sleep(wait) // until it has begun and waits
 	}
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Process.Signal(os.Interrupt))
 	err = cmd.Wait()
 	return cmd.ProcessState.ExitCode(), fmt.Sprint(err, "\n", stderr)
 }
@@ -122,9 +119,7 @@ func hold(t *testing.T, dir string) (stop func()) {
 	if err == nil {
 		err = cmd.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if line, err := bufio.NewReader(out).ReadString('\n'); !strings.Contains(line, "open here") {
 		t.Fatalf("%s, %v", line, err)
 	}
@@ -147,14 +142,10 @@ func TestClosedPipeIsSilent(t *testing.T) {
 	skipWithoutSignals(t)
 	dir := t.TempDir()
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	cmd, stderr := mnem(t, dir, "completion", "bash")
 	cmd.Stdout = w
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Close())
 	err = cmd.Run()
 	if closeErr := w.Close(); closeErr != nil {
 		t.Fatal(closeErr)
@@ -169,9 +160,7 @@ func TestSecondProcessWaits(t *testing.T) {
 	dir := t.TempDir()
 	ok(t, dir, "init")
 	holder, err := care.Open(dir, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	waitFor(t, func() bool {
 		cmd, _ := mnem(t, dir, "status", "--wait", "0s")
 		_ = cmd.Run() // its exit code tells
@@ -186,12 +175,8 @@ func TestSecondProcessWaits(t *testing.T) {
 		t.Errorf("stderr %s", stderr)
 	}
 	patient, stderr := mnem(t, dir, "status", "--wait", "20s")
-	if err := patient.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if err := holder.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, patient.Start())
+	must.OK(t, holder.Close())
 	if err := patient.Wait(); err != nil {
 		t.Errorf("%v: %s", err, stderr)
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // budget is the largest size of the program in bytes, stripped, for linux/amd64. A change that makes it larger adds a
@@ -76,9 +78,7 @@ func TestSize(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	info, err := os.Stat(program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if info.Size() > budget {
 		t.Errorf("%d bytes, budget %d: see go tool nm -size -sort size", info.Size(), budget)
 	}
@@ -88,9 +88,7 @@ func TestSize(t *testing.T) {
 // TestDearPackages names what must not come back into the program.
 func TestDearPackages(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", ".").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	linked := strings.Fields(string(out))
 	if len(linked) < 100 {
 		t.Fatalf("only %d packages", len(linked))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // railway is the bundled set.
@@ -69,9 +70,7 @@ func measured(t *testing.T, flags string) map[string]string {
 	var report struct {
 		Rows []map[string]json.RawMessage
 	}
-	if err := json.Unmarshal([]byte(out), &report); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(out), &report))
 	figures := make(map[string]string)
 	for _, row := range report.Rows {
 		if string(row["set"]) != "null" {
@@ -125,18 +124,14 @@ func TestRailway(t *testing.T) {
 func keepTable(t *testing.T, file, begin, table string) {
 	t.Helper()
 	page, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	before, rest, begins := strings.Cut(strings.ReplaceAll(string(page), "\r\n", "\n"), begin)
 	have, after, ends := strings.Cut(rest, answersEnd)
 	if !begins || !ends {
 		t.Fatalf("%s has no %q and %q", file, begin, answersEnd)
 	}
 	if *rewrite {
-		if err := os.WriteFile(file, []byte(before+begin+table+answersEnd+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(before+begin+table+answersEnd+after), 0o644))
 		have = table
 	}
 	if diff := cmp.Diff(table, have); diff != "" {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/memory/sources"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // codeQuestion asks about the code of this repository; one of the files answers it.
@@ -28,9 +29,7 @@ func TestQuestionsAboutCode(t *testing.T) {
 	effort.Long(t)
 	effort.Alone(t)
 	root, err := filepath.Abs(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	w := newWorld(t)
 	w.run(0, "init")
 	w.run(0, "ingest", root, "--project", "mnem", "--quiet")
@@ -63,14 +62,10 @@ func TestQuestionsAboutCode(t *testing.T) {
 func codeQuestions(t *testing.T, file, root string) (out []codeQuestion) {
 	t.Helper()
 	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
 		var q codeQuestion
-		if err := json.Unmarshal(lines.Bytes(), &q); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(lines.Bytes(), &q))
 		q.Files = slices.DeleteFunc(q.Files, func(name string) bool {
 			_, err := os.Stat(filepath.Join(root, filepath.FromSlash(name)))
 			return err != nil
@@ -90,9 +85,7 @@ func codeQuestions(t *testing.T, file, root string) (out []codeQuestion) {
 func firstFiles(w *world, paths map[string]string, verb, text string) (files []string) {
 	out, _ := w.run(0, verb, text, "--limit", "3", "--json")
 	var answer struct{ Items []struct{ ID string } }
-	if err := json.Unmarshal([]byte(out), &answer); err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, json.Unmarshal([]byte(out), &answer))
 	for _, item := range answer.Items {
 		files = append(files, paths[item.ID])
 	}
@@ -114,9 +107,7 @@ func pathsOf(w *world) map[string]string {
 	paths := map[string]string{}
 	for _, n := range list.Nodes {
 		source, err := sources.Parse(n.Sources[0])
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must.OK(w.t, err)
 		paths[n.ID] = source.Path
 	}
 	return paths

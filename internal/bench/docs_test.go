@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/internal/verb/operation"
@@ -73,21 +74,15 @@ func TestPage(t *testing.T) {
 		fmt.Fprintf(&b, "```\n%s\n```\n\n```\n%s```\n\n", cmd.UseLine(), cmd.NonInheritedFlags().FlagUsages())
 		example := strings.ReplaceAll(strings.TrimPrefix(cmd.Example, "  "), "\n  ", "\n")
 		fmt.Fprintf(&b, "Examples:\n\n```\n%s\n```\n\nWith `--json`:\n\n```json\n", example)
-		if err := json.Indent(&b, []byte(shapes()[cmd.Name()]), "", "  "); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Indent(&b, []byte(shapes()[cmd.Name()]), "", "  "))
 		b.WriteString("\n```\n\n")
 	}
 	want := strings.TrimRight(b.String(), "\n") + "\n"
 	if *rewrite {
-		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(page, []byte(want), 0o644))
 	}
 	got, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if diff := cmp.Diff(want, strings.ReplaceAll(string(got), "\r\n", "\n")); diff != "" {
 		t.Errorf("%s is out of date: run this test with -rewrite (-want +have):\n%s", page, diff)
 	}
@@ -128,18 +123,12 @@ func runExamples(t *testing.T, cmd *cobra.Command) (ran int) {
 func checkAnswer(t *testing.T, command, out string) {
 	t.Helper()
 	text, err := operation.Schema(shapes()[command])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var schema jsonschema.Schema
-	if err := json.Unmarshal(text, &schema); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(text, &schema))
 	closeSchema(&schema)
 	resolved, err := schema.Resolve(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var v any
 	if err := json.Unmarshal([]byte(out), &v); err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/evaluate"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/testdata/demo"
 )
 
@@ -45,9 +46,7 @@ func benchWorld(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
 	queries, err := os.ReadFile(filepath.Join("..", "..", "testdata", "demo", "queries.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	w.write("memory.changes.jsonl", demo.Memory)
 	w.write("memory.queries.jsonl", string(queries))
 	return w
@@ -133,9 +132,7 @@ func TestBenchAnswersAsRetrieveDoes(t *testing.T) {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 	got, err := os.ReadFile(filepath.Join(w.Dir, "results.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	w.run(0, "init")
 	other.run(0, "init")
 	other.run(0, "commit", "-m", "dated", "dated.changes.jsonl")
@@ -179,9 +176,7 @@ func TestBenchCountsFromOneDay(t *testing.T) {
 func files(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())
@@ -195,9 +190,7 @@ func withoutCommits(t *testing.T, text string) []string {
 	var out []string
 	for line := range strings.Lines(text) {
 		var answer map[string]json.RawMessage
-		if err := json.Unmarshal([]byte(line), &answer); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(line), &answer))
 		delete(answer, "commit")
 		out = append(out, fmt.Sprintf("%s", answer))
 	}

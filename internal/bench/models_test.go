@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // benchJudges is a directory with two questions, and servers of all kinds of models.
@@ -21,9 +23,7 @@ func benchJudges(t *testing.T) (*world, *fakeModels, *fakeJudges) {
 	w.servers = map[string]string{
 		"ollama:e": serveModel(t, models), "ollama": judges, "openai": judges, "jina": judges, "cohere": judges,
 	}
-	if err := os.Mkdir(filepath.Join(w.Dir, "set"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Join(w.Dir, "set"), 0o755))
 	w.write("set/a.changes.jsonl", `{"node":{"key":"n1","type":"T","summary":"fact 1"}}
 {"node":{"key":"n3","type":"T","summary":"fact 3"}}
 `)
@@ -46,9 +46,7 @@ type benchOut struct {
 func (w *world) report(args ...string) (out benchOut, stderr string) {
 	w.t.Helper()
 	text, stderr := w.bench(0, append([]string{"eval", "set", "--json"}, args...)...)
-	if err := json.Unmarshal([]byte(text), &out); err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, json.Unmarshal([]byte(text), &out))
 	return out, stderr
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/mnem-project/mnem/internal/model/builtin"
 	"github.com/mnem-project/mnem/internal/model/minilm/weights"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // bundled is the directory of the memories that come with the program's source.
@@ -63,9 +64,7 @@ func openSet(t *testing.T, dir string) *bundledSet {
 func readLines[T any](t *testing.T, file string, list *[]T) {
 	t.Helper()
 	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for line := range strings.Lines(string(data)) {
 		var x T
 		if err := json.Unmarshal([]byte(line), &x); err != nil {
@@ -84,9 +83,7 @@ func (s *bundledSet) remember(from, to int) {
 	var lines strings.Builder
 	for _, m := range s.memories[from:to] {
 		b, err := json.Marshal(m)
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		must.OK(s.t, err)
 		lines.Write(append(b, '\n'))
 	}
 	s.Stdin = strings.NewReader(lines.String())
@@ -117,9 +114,7 @@ func (s *bundledSet) ask(list []bundledQuestion) (out []verdict) {
 	var lines strings.Builder
 	for _, q := range list {
 		b, err := json.Marshal(map[string]any{"qid": q.ID, "text": q.Text, "intent": "auto", "limit": 10})
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		must.OK(s.t, err)
 		lines.Write(append(b, '\n'))
 	}
 	s.Stdin = strings.NewReader(lines.String())

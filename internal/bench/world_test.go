@@ -18,6 +18,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/ramdir"
 )
 
@@ -106,17 +107,13 @@ func (w *world) ends(
 
 func (w *world) write(name, text string) {
 	w.t.Helper()
-	if err := os.WriteFile(filepath.Join(w.Dir, name), []byte(text), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, os.WriteFile(filepath.Join(w.Dir, name), []byte(text), 0o600))
 }
 
 // copyIn copies a directory into one of the world.
 func (w *world) copyIn(name, from string) {
 	w.t.Helper()
-	if err := os.CopyFS(filepath.Join(w.Dir, name), os.DirFS(from)); err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, os.CopyFS(filepath.Join(w.Dir, name), os.DirFS(from)))
 }
 
 // fakeModels answers as Ollama: vectors of 8 numbers made of the lengths of the texts. With a status

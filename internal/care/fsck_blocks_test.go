@@ -10,6 +10,7 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -53,7 +54,7 @@ func TestFsckFindsTheSameAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	var facts []ipld.CID
-	repokit.Must(t, st.Facts().Iterate(t.Context(), ipld.CID{}, func(b store.Block) error {
+	must.OK(t, st.Facts().Iterate(t.Context(), ipld.CID{}, func(b store.Block) error {
 		if ipld.RecordKind(b.Data) == "node" || ipld.RecordKind(b.Data) == "edge" {
 			facts = append(facts, b.CID)
 		}
@@ -68,9 +69,9 @@ func TestFsckFindsTheSameAtOnce(t *testing.T) {
 	}
 	check := func(st store.Store) *care.FsckReport {
 		r, err := care.New(t.Context(), st, repokit.By, core.Options{})
-		repokit.Must(t, err)
+		must.OK(t, err)
 		report, err := care.Fsck(t.Context(), r, care.FsckOptions{})
-		repokit.Must(t, err)
+		must.OK(t, err)
 		return report
 	}
 	want := check(bad)

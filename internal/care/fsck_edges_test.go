@@ -13,6 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -22,9 +23,7 @@ import (
 func bulkRepo(t *testing.T) (*core.Repo, []*core.Snapshot) {
 	t.Helper()
 	r, err := care.New(t.Context(), mem.New(), repokit.RecordBy, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { _ = r.Close() })
 	var bulk strings.Builder
 	for i := range 500 {
@@ -40,13 +39,9 @@ func bulkRepo(t *testing.T) (*core.Repo, []*core.Snapshot) {
 		`{"remove":{"node":"n499"}}`,
 	} {
 		_, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(text), "x"), core.CommitOptions{Stamp: repokit.RecordBy})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		s, err := r.Snapshot(t.Context(), "HEAD")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		list = append(list, s)
 	}
 	return r, list
@@ -61,9 +56,7 @@ func TestFsckOfBulks(t *testing.T) {
 	}
 	f := care.NewFsck(t.Context(), r, care.FsckOptions{})
 	for _, step := range []func() error{f.Stored, f.Operations, f.Refs} {
-		if err := step(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, step())
 	}
 	if len(f.Bulks) != 1 || f.Bulks[0].S.Id != list[0].Id || !f.LikeWhole(list[0].State) {
 		t.Errorf("%d bulks, and the first commit is none that is good by the newest", len(f.Bulks))
@@ -74,9 +67,7 @@ func TestFsckOfBulks(t *testing.T) {
 func edited(t *testing.T, m *prolly.Map, key, value []byte) *prolly.Map {
 	t.Helper()
 	m, err := m.Edit(t.Context(), []prolly.Edit{{Key: key, Value: value}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return m
 }
 
@@ -84,9 +75,7 @@ func edited(t *testing.T, m *prolly.Map, key, value []byte) *prolly.Map {
 func entryOf(t *testing.T, m *prolly.Map, at int) prolly.Entry {
 	t.Helper()
 	for kv, err := range m.Scan(t.Context(), nil, nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if at--; at < 0 {
 			return prolly.Entry{Key: bytes.Clone(kv.Key), Value: bytes.Clone(kv.Value)}
 		}
@@ -141,16 +130,12 @@ func TestFsckFindsBadBulks(t *testing.T) {
 					parents = []ipld.CID{putRecord(t, r, rec.Encode())}
 				}
 				r2, err := care.New(t.Context(), r.Store, repokit.RecordBy, core.Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				if _, err := r2.Branches().Create(t.Context(), "forged", parents[0].String(), core.RefOptions{Stamp: repokit.RecordBy}); err != nil {
 					t.Fatal(err)
 				}
 				report, err := care.Fsck(t.Context(), r2, care.FsckOptions{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				if len(report.Errors) == 0 {
 					t.Error("nothing was found")
 				}
@@ -170,17 +155,13 @@ func TestFsckFindsBadBulks(t *testing.T) {
 func stored(t *testing.T, r *core.Repo, m *prolly.Map) *prolly.Map {
 	t.Helper()
 	m, err := prolly.NewNodes(r.Store.Facts(), nil).Load(t.Context(), m.Root())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return m
 }
 
 func putRecord(t *testing.T, r *core.Repo, data []byte) ipld.CID {
 	t.Helper()
 	b := store.NewBlock(ipld.DagCBOR, data)
-	if err := r.Store.Facts().Put(t.Context(), b); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Store.Facts().Put(t.Context(), b))
 	return b.CID
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -17,9 +18,7 @@ import (
 func steps(t *testing.T, st store.Store, n int) *core.Repo {
 	t.Helper()
 	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for i := range n {
 		repokit.Lines(t, r, fmt.Sprintf(`{"node":{"key":"one%d","type":"Note","summary":"one more thing %d"}}
 {"edge":{"type":"after","src":"one%d","dst":"one%d"}}`, i, i, i, i/2))
@@ -37,9 +36,7 @@ func TestWorkOfFullFsck(t *testing.T) {
 		steps(t, st, n)
 		c := repokit.NewCounted(st)
 		r, err := care.New(t.Context(), c, repokit.By, core.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		c.FactCounts.Reset()
 		c.DerivedCounts.Reset()
 		report, err := care.Fsck(t.Context(), r, care.FsckOptions{Full: true})
@@ -62,17 +59,13 @@ func TestFullFsckFindsOldIndexes(t *testing.T) {
 	r := steps(t, st, 40)
 	graphs := func(rev string) ipld.CID {
 		s, err := r.Snapshot(t.Context(), rev)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return s.Graph()
 	}
 	check := func(want bool) {
 		t.Helper()
 		report, err := care.Fsck(t.Context(), r, care.FsckOptions{Full: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		found := false
 		for _, e := range report.Errors {
 			found = found || e.Kind == care.FsckIndex
@@ -86,20 +79,12 @@ func TestFullFsckFindsOldIndexes(t *testing.T) {
 	for _, back := range []int{3, 9, 20, 30} {
 		of, before := graphs(fmt.Sprintf("main~%d", back)), graphs(fmt.Sprintf("main~%d", back+1))
 		kept, err := derived.Cell(t.Context(), repokit.TextsKey(of))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		wrong, err := derived.Cell(t.Context(), repokit.TextsKey(before))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := derived.SetCell(t.Context(), repokit.TextsKey(of), wrong); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
+		must.OK(t, derived.SetCell(t.Context(), repokit.TextsKey(of), wrong))
 		check(true)
-		if err := derived.SetCell(t.Context(), repokit.TextsKey(of), kept); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, derived.SetCell(t.Context(), repokit.TextsKey(of), kept))
 	}
 	check(false)
 }

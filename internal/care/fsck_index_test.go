@@ -11,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -82,12 +83,12 @@ func TestFsckNamesWhatIndexesLack(t *testing.T) {
 				repokit.Lines(t, r, repokit.Person(i))
 			}
 			old, err := st.Derived().Cell(t.Context(), graphOf())
-			repokit.Must(t, err)
+			must.OK(t, err)
 			repokit.Lines(t, r, c.line)
 			var derived store.Derived = st.Derived()
-			repokit.Must(t, derived.SetCell(t.Context(), graphOf(), old))
+			must.OK(t, derived.SetCell(t.Context(), graphOf(), old))
 			report, err := care.Fsck(t.Context(), r, care.FsckOptions{})
-			repokit.Must(t, err)
+			must.OK(t, err)
 			found := false
 			for _, e := range report.Errors {
 				found = found || e.Kind == care.FsckIndex && strings.Contains(e.Message, c.want)

@@ -11,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/merging"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -75,9 +76,7 @@ func TestFsckMerge(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			r, err := care.New(t.Context(), mem.New(), repokit.By, core.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			base := repokit.Lines(t, r, `{"node":{"key":"a","type":"T"}}`).Commit
 			repokit.Fork(t, r, "draft", base)
 			repokit.Lines(t, r, `{"node":{"key":"a","summary":"A1"}}`)
@@ -86,13 +85,9 @@ func TestFsckMerge(t *testing.T) {
 				t.Fatal("no conflict")
 			}
 			repokit.CheckClean(t, r)
-			if err := repokit.ForgeMerge(t.Context(), r, "main", c.change); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, repokit.ForgeMerge(t.Context(), r, "main", c.change))
 			report, err := care.Fsck(t.Context(), r, care.FsckOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			found := ""
 			for _, e := range report.Errors {
 				found += e.Message + "\n"
@@ -120,9 +115,7 @@ func TestAmend(t *testing.T) {
 		t.Helper()
 		res, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(text), "x"),
 			core.CommitOptions{Stamp: later, Amend: true, Message: message, Expect: &second.Commit})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return res
 	}
 	res := amend(`{"node":{"key":"dave","type":"Person"}}`, "")

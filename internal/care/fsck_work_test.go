@@ -11,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/testkit"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -23,9 +24,7 @@ func TestWorkOfFsck(t *testing.T) {
 	for _, n := range effort.Pick([]int{1000, 8000}, []int{4000, 16_000}, []int{4000, 16_000}) {
 		st := repokit.Memory(t, n)
 		r, err := care.New(t.Context(), st, repokit.By, core.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for i := range 50 {
 			repokit.Lines(t, r, fmt.Sprintf(`{"node":{"key":"one%d","type":"Note","summary":"one more"}}
 {"edge":{"type":"after","src":"one%d","dst":"n%d"}}`, i, i, i*n/50))
@@ -35,14 +34,10 @@ func TestWorkOfFsck(t *testing.T) {
 			stored++
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		c := repokit.NewCounted(st)
 		r, err = care.New(t.Context(), c, repokit.By, core.Options{TreeCache: 1 << 20})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		c.FactCounts.Reset()
 		report, err := care.Fsck(t.Context(), r, care.FsckOptions{})
 		if err != nil || len(report.Errors) > 0 {
@@ -76,9 +71,7 @@ func TestWorkOfFsckOfOperations(t *testing.T) {
 		branched(t, st, n)
 		c := repokit.NewCounted(st)
 		r, err := care.New(t.Context(), c, repokit.By, core.Options{TreeCache: 1 << 20})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		c.FactCounts.Reset()
 		report, err := care.Fsck(t.Context(), r, care.FsckOptions{Full: true})
 		if err != nil || len(report.Errors) > 0 {
@@ -122,9 +115,7 @@ func TestFsckMissesOldViews(t *testing.T) {
 			continue // of the newest operation: it cannot be opened
 		}
 		report, err := care.Fsck(t.Context(), r, care.FsckOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if len(report.Errors) == 0 {
 			t.Errorf("nothing is said of a chunk that is gone, %s", gone)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -34,7 +35,7 @@ func TestWorkOfCollections(t *testing.T) {
 		var stored int64
 		w := repokit.Measure(t, st, func(r *core.Repo) {
 			res, err := care.GC(t.Context(), r, care.GCOptions{Stamp: repokit.By, KeepOps: keep, DryRun: true})
-			repokit.Must(t, err)
+			must.OK(t, err)
 			stored = int64(res.Kept + res.Blocks)
 			if (res.Blocks > 0) != (keep > 0) {
 				t.Errorf("keeping %d operations: %+v", keep, res)
@@ -70,7 +71,7 @@ func TestGCFindsStrays(t *testing.T) {
 		{leaf}, {leaf, inner}, {leaf, inner, record(inner.CID, inner.CID, c.Graph)},
 		{record(missing.CID)}, // as many are missing as are not led to
 	} {
-		repokit.Must(t, st.Facts().Put(t.Context(), strays...))
+		must.OK(t, st.Facts().Put(t.Context(), strays...))
 		if res := repokit.Gc(t, r, 0); res.Blocks != len(strays) {
 			t.Errorf("collected %+v, want %d blocks", res, len(strays))
 		}
@@ -96,7 +97,7 @@ func TestWorkOfPurges(t *testing.T) {
 	} {
 		w := repokit.Measure(t, st, func(r *core.Repo) {
 			res, err := care.Purge(t.Context(), r, key, care.PurgeOptions{Stamp: repokit.By, DryRun: true})
-			repokit.Must(t, err)
+			must.OK(t, err)
 			if len(res.Erased) == 0 {
 				t.Errorf("purge of %s would erase nothing", key)
 			}

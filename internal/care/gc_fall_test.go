@@ -14,6 +14,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -23,9 +24,7 @@ import (
 func worn(t *testing.T, seed uint64) (*core.Repo, ipld.CID) {
 	t.Helper()
 	r, err := care.New(t.Context(), mem.New(), repokit.RecordBy, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { _ = r.Close() })
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	var branches []string
@@ -69,9 +68,7 @@ func collecting(t *testing.T, r *core.Repo, keep int) *care.Collector {
 		Ctx: t.Context(), Repo: r, Res: &core.GCResult{},
 		Opt: care.GCOptions{Stamp: repokit.RecordBy, KeepOps: keep, DryRun: true, Progress: func(string, int) {}},
 	}
-	if err := g.MoveHorizon(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, g.MoveHorizon())
 	g.Marks = care.NewMarker(t.Context(), r, g.Opt.Progress)
 	return g
 }
@@ -84,12 +81,8 @@ func whatFalls(t *testing.T, r *core.Repo, keep int) (went int) {
 	if known, err := found.ReadAll(); err != nil || !known {
 		t.Fatalf("keeping %d: it does not know: %v", keep, err)
 	}
-	if err := want.Mark(); err != nil {
-		t.Fatal(err)
-	}
-	if err := want.List(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, want.Mark())
+	must.OK(t, want.List())
 	for _, list := range [][2][]ipld.CID{{found.Roots, want.Roots}, {found.Rest, want.Rest}} {
 		slices.SortFunc(list[0], ipld.CID.Compare)
 		slices.SortFunc(list[1], ipld.CID.Compare)
@@ -112,9 +105,7 @@ func TestWhatFalls(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r, lost := worn(t, seed)
 			release, err := r.Lease(t.Context(), lost)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			for range 2 {
 				for _, keep := range []int{1, 2, 7, 30, 50} {
 					went += whatFalls(t, r, keep)
@@ -136,16 +127,12 @@ func TestViewThatWasAPart(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := r.Branches().Switch(t.Context(), "a00", core.SwitchOptions{Stamp: repokit.RecordBy}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Branches().Switch(t.Context(), "a00", core.SwitchOptions{Stamp: repokit.RecordBy}))
 	var first ipld.CID
 	stay := make(map[string]bool)
 	tree := func() *prolly.Map {
 		v, err := r.Current(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return v.Tree
 	}
 	err := tree().Walk(t.Context(), func(c ipld.CID, level int) (bool, error) {
@@ -163,13 +150,9 @@ func TestViewThatWasAPart(t *testing.T) {
 		}
 		return true, err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	branches, err := r.Branches().List(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, b := range branches {
 		if !stay["refs/heads/"+b.Name] {
 			if _, err := r.Branches().Remove(t.Context(), b.Name, core.RefOptions{Stamp: repokit.RecordBy, Force: true}); err != nil {

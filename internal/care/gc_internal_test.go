@@ -10,6 +10,7 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -42,9 +43,7 @@ func TestCollectionMeetsRepair(t *testing.T) {
 	ctx := t.Context()
 	by := state.Stamp{Author: "Tess Tester", Command: []string{"commit"}}
 	r, err := care.New(ctx, mem.New(), by, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer func() { _ = r.Close() }() // in memory
 	for i := range 3 {
 		changes := func(yield func(graph.Change, error) bool) {
@@ -65,9 +64,7 @@ func TestCollectionMeetsRepair(t *testing.T) {
 	}}
 	g.Derived = &dropping{r.Store.Derived().(care.DerivedDeleter), func() error { dropped++; return care.DropIndexes(ctx, r) }}
 	g.Marks = care.NewMarker(ctx, r, g.Opt.Progress)
-	if err := g.Mark(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, g.Mark())
 	if err := g.SweepDerived(); err != nil || dropped != 1 {
 		t.Errorf("dropped %d times: %v", dropped, err)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/session"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
@@ -31,9 +32,7 @@ func count(t testing.TB, st store.Store) (facts, derived int) {
 	t.Helper()
 	for n, blocks := range map[*int]store.Blocks{&facts: st.Facts(), &derived: st.Derived()} {
 		err := blocks.Iterate(t.Context(), ipld.CID{}, func(store.Block) error { *n++; return nil })
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	return facts, derived
 }
@@ -63,9 +62,7 @@ func TestGC(t *testing.T) {
 	runtime.GC()
 	waitForCleanups()
 	dry, err := care.GC(t.Context(), r, care.GCOptions{Stamp: repokit.By, KeepOps: 1, DryRun: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	res := repokit.Gc(t, r, 1)
 	if res.Blocks < 10 || res.Bytes < int64(len(long)) || dry.Blocks == 0 {
 		t.Errorf("removed %+v, the dry run %+v", res, dry)
@@ -106,9 +103,7 @@ func TestGCHorizon(t *testing.T) {
 		res := repokit.Gc(t, r, 5)
 		n, last := 0, uint64(0)
 		for rec, err := range r.OpLog().All(t.Context()) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			n, last = n+1, rec.Operation.Seq
 		}
 		if last != res.Horizon || n != 6 { // the fifth newest, and the operation of the collection
@@ -129,9 +124,7 @@ func TestGCHorizon(t *testing.T) {
 			if errors.Is(err, history.ErrNothingToUndo) {
 				break
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 		}
 		if _, err := r.Revisions().Resolve(t.Context(), "HEAD@{1990-01-01}"); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("a time before the horizon: %v", err)
@@ -147,9 +140,7 @@ func TestGCGrace(t *testing.T) {
 		at.Time += minute
 		_, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(repokit.Person(n)), "x"),
 			core.CommitOptions{Stamp: at})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	for _, tt := range []struct {
 		keep  int
@@ -186,9 +177,7 @@ func TestGCKeeps(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, receipt, err := session.RetrieveIn(ctx, r, "s", retrieve.Request{Text: "person 2"}, repokit.By)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	repokit.DropBranch(t, r, "old")
 	repokit.Branch(t, r, "theirs", "HEAD")
 	repokit.Lines(t, r, `{"node":{"key":"p1","summary":"ours"}}`)
@@ -200,17 +189,13 @@ func TestGCKeeps(t *testing.T) {
 	repokit.DropBranch(t, r, "theirs")
 	_, err = r.Stages().Add(ctx, state.ReadChanges(strings.NewReader(repokit.Person(9)), "x"),
 		core.StageOptions{Stamp: repokit.By, Stage: "later"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	// A lease on a block that no ref leads to.
 	repokit.Branch(t, r, "leased", "HEAD")
 	leased := repokit.CommitOn(t, r, "leased", repokit.Person(3)).Commit
 	repokit.DropBranch(t, r, "leased")
 	release, err := r.Lease(ctx, leased)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	repokit.Gc(t, r, 1)
 	repokit.CheckClean(t, r)
 	if res, err := session.Replay(ctx, r, "s"); err != nil || !res.Identical {
@@ -268,13 +253,9 @@ func TestGCRemovesWhatACrashLeft(t *testing.T) {
 	for n := range 5000 {
 		b := store.NewBlock(ipld.Raw, fmt.Appendf(nil, "left by a crash %d", n))
 		size += int64(len(b.Data))
-		if err := st.Facts().Put(t.Context(), b); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, st.Facts().Put(t.Context(), b))
 	}
-	if err := st.Derived().Put(t.Context(), store.NewBlock(ipld.Raw, []byte("derived"))); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, st.Derived().Put(t.Context(), store.NewBlock(ipld.Raw, []byte("derived"))))
 	if res := repokit.Gc(t, r, 0); res.Blocks != 5001 || res.Bytes != size+7 {
 		t.Errorf("removed %+v, want 5001 blocks of %d bytes", res, size+7)
 	}
@@ -378,9 +359,7 @@ func TestGCDue(t *testing.T) {
 	due := func(keep int) bool {
 		t.Helper()
 		yes, err := care.GCDue(t.Context(), r, care.GCOptions{KeepOps: keep})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return yes
 	}
 	for n := range 8 { // 9 operations
@@ -403,14 +382,10 @@ func TestFsckHorizon(t *testing.T) {
 		repokit.Lines(t, r, repokit.Person(n))
 	}
 	kept, err := r.OpLog().Find(t.Context(), "16")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	repokit.Gc(t, r, 3) // of 21: the horizon is 19, behind which 18 and 16 are kept
 	repokit.CheckClean(t, r)
-	if err := st.Facts().(store.Deleter).Delete(t.Context(), kept.CID); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, st.Facts().(store.Deleter).Delete(t.Context(), kept.CID))
 	report, err := care.Fsck(t.Context(), r, care.FsckOptions{})
 	if err != nil || len(report.Errors) != 1 || report.Errors[0].CID != kept.CID {
 		t.Errorf("fsck: %v, %v", report.Errors, err)

@@ -20,6 +20,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/testkit"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 )
 
@@ -137,9 +138,7 @@ func TestPurgeCrash(t *testing.T) {
 		return nil
 	})
 	r, _, err := openVFS(fs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	repokit.Lines(t, r, repokit.NodeLine("bob", "")+"\n"+repokit.SecretNode("zed"))
 	for n := range 5 {
 		repokit.Lines(t, r, repokit.NodeLine("bob", fmt.Sprintf(`,"summary":%q`, strings.Repeat("y ", 9000+n))))
@@ -148,9 +147,7 @@ func TestPurgeCrash(t *testing.T) {
 	repokit.Lines(t, r, `{"node":{"key":"zed","summary":"more of vermilion"}}`)
 	repokit.PurgeZed(t, r, care.PurgeOptions{Reason: "cut"})
 	acked.Store(true)
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Close())
 	t.Logf("%d points, %d of %d openings purged", points, done, 2*points)
 	if points < 10 || done == 0 {
 		t.Errorf("%d points, %d openings purged", points, done)

@@ -9,6 +9,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 )
 
@@ -19,9 +20,7 @@ func TestErasurePending(t *testing.T) {
 	mem := vfs.NewMem()
 	opt := core.Options{FS: mem}
 	r, err := care.Init(ctx, "/r", repokit.By, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, key := range []string{"a", "b", "c", "d", "e"} {
 		repokit.Lines(t, r, repokit.NodeLine(key, `,"summary":"about `+key+`"`))
 	}
@@ -29,9 +28,7 @@ func TestErasurePending(t *testing.T) {
 	purge := func(key string) bool {
 		t.Helper()
 		res, err := care.Purge(ctx, r, key, care.PurgeOptions{Stamp: repokit.By})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return res.Pending
 	}
 	pending := func(want bool) {
@@ -42,9 +39,7 @@ func TestErasurePending(t *testing.T) {
 	}
 	reopen := func() {
 		t.Helper()
-		if err := r.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.Close())
 		if r, err = care.Open("/r", opt); err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +84,5 @@ func TestErasurePending(t *testing.T) {
 	}
 	pending(false)
 	repokit.CheckClean(t, r)
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Close())
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/internal/view/distill"
 	"github.com/mnem-project/mnem/retrieve"
@@ -136,9 +137,7 @@ func TestReadsOfStoppedPurge(t *testing.T) {
 		return nil
 	})
 	r, _, err := openVFS(fs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	repokit.Lines(t, r, repokit.NodeLine("carol", "")+"\n"+repokit.NodeLine("bob", `,"summary":"Bob cooks with Zerelda"`)+
 		"\n"+repokit.SecretNode("zed")+`
 {"node":{"key":"entity/zerelda","type":"Entity","summary":"Zerelda"}}
@@ -154,9 +153,7 @@ func TestReadsOfStoppedPurge(t *testing.T) {
 	watch.Store(true)
 	repokit.PurgeZed(t, r, care.PurgeOptions{Reason: "stopped"})
 	watch.Store(false)
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Close())
 	if points < 5 || stopped == 0 {
 		t.Errorf("%d points, %d with the node gone", points, stopped)
 	}

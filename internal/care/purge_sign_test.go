@@ -9,6 +9,7 @@ import (
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 )
 
@@ -19,9 +20,7 @@ func TestPurgeSigned(t *testing.T) {
 	r, st := repokit.OpenPlain(t, dir)
 	repokit.FillSecret(t, r)
 	key, err := commit.NewSecret(bytes.NewReader(bytes.Repeat([]byte{1}, commit.KeyLen)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	made := state.Signatures{}
 	opt := care.PurgeOptions{Stamp: repokit.By}
 	opt.Sign = made.Sign
@@ -37,9 +36,7 @@ func TestPurgeSigned(t *testing.T) {
 		}
 		for _, record := range lacks.Records {
 			signature, err := key.Sign(record)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			made.Add(record, signature)
 		}
 	}

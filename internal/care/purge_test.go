@@ -20,6 +20,7 @@ import (
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/session"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
@@ -54,9 +55,7 @@ func TestPurge(t *testing.T) {
 	if len(again.Erased)+len(again.Branches)+len(again.Hits) > 0 {
 		t.Errorf("a second purge: %+v", again)
 	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Close())
 	if where := repokit.Found(t, dir, nil, repokit.Secrets); len(where) > 0 {
 		t.Errorf("text is left after closing: %v", where)
 	}
@@ -71,9 +70,7 @@ func TestPurge(t *testing.T) {
 	if !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("purge of what never was: %v", err)
 	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Close())
 }
 
 // checkPurged checks how everything that reads sees a node that was purged.
@@ -82,9 +79,7 @@ func checkPurged(t *testing.T, r *core.Repo, old ipld.CID) {
 	ctx := t.Context()
 	id := graph.NodeID("zed")
 	s, err := r.At(ctx, old)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	n, c, err := s.Node(ctx, id)
 	want := "redacted: on request, 2023-11-14T22:13:20.000000Z, Tess Tester"
 	if err != nil || n.Type != state.RedactedType || n.Summary != want || n.ID != id {
@@ -98,9 +93,7 @@ func checkPurged(t *testing.T, r *core.Repo, old ipld.CID) {
 	}
 	edges := 0
 	for _, err := range s.Adjacency().Bucket(ctx, graph.NodeID("bob"), adjacency.Out, "", nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		edges++
 	}
 	if edges != 1 {
@@ -110,9 +103,7 @@ func checkPurged(t *testing.T, r *core.Repo, old ipld.CID) {
 		"cooks vault": 1, "vermilion": 0, "zed": 0, id.String(): 0,
 	} {
 		a, err := rank.Retrieve(ctx, s, retrieve.Request{Text: text})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if len(a.Items) != items || len(a.Warnings) == 0 ||
 			a.Warnings[len(a.Warnings)-1].Code != retrieve.Redacted {
 			t.Errorf("retrieve %q: %d items, warnings %v", text, len(a.Items), a.Warnings)
@@ -127,9 +118,7 @@ func checkPurged(t *testing.T, r *core.Repo, old ipld.CID) {
 		t.Errorf("the node in the head: %v", err)
 	}
 	for nd, err := range s.Diff(now).Nodes(ctx) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if nd.ID == id && (nd.Kind != state.Removed || nd.Old.Type != state.RedactedType) {
 			t.Errorf("diff of the node: %+v", nd)
 		}
@@ -280,9 +269,7 @@ func TestPurgeSpares(t *testing.T) {
 		repokit.NodeLine("twin", shared), fmt.Sprintf(vector, "twin"),
 		repokit.NodeLine("fan", `,"summary":"a fan of zedd"`),
 	}, "\n")), "x"), core.CommitOptions{Stamp: repokit.By, Message: "about " + repokit.SecretProp})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	repokit.Lines(t, r, repokit.NodeLine("zed", `,"props":{"home":"`+repokit.SecretProp+`","n":"abc"}`))
 	repokit.Lines(t, r, `{"edge":{"type":"at","src":"fan","dst":"twin","props":{"where":"near `+repokit.SecretProp+`"}}}
 {"mark":{"node":"fan","state":"stale","reason":"not at `+repokit.SecretProp+`"}}`)

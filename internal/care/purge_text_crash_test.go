@@ -12,6 +12,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 )
 
@@ -38,19 +39,13 @@ func TestPurgeTextCrash(t *testing.T) {
 		return nil
 	})
 	r, _, err := openVFS(fs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	repokit.Lines(t, r, repokit.NodeLine("zed", `,"summary":"`+repokit.SecretSummary+`"`)+"\n"+repokit.NodeLine("bob", ""))
 	watch.Store(true)
 	_, err = care.PurgeText(t.Context(), r, repokit.SecretSummary, care.PurgeOptions{Stamp: repokit.By, Reason: "cut"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	watch.Store(false)
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Close())
 	if gone, err := textAfterCut(fs.Clone(0, rng)); !gone || err != nil {
 		t.Errorf("after it was acknowledged: gone %v, %v", gone, err)
 	}

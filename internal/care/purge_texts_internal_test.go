@@ -12,6 +12,7 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/outline"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/internal/view/distill"
 	"github.com/mnem-project/mnem/ipld"
@@ -37,9 +38,9 @@ func harbour(t *testing.T, r *core.Repo) (*core.Snapshot, *outline.Digests, *dis
 	repokit.Lines(t, r, text.String())
 	s := repokit.Head(t, r)
 	d, err := outline.Open(t.Context(), s, distill.Default(), outline.DigestOptions{})
-	repokit.Must(t, err)
+	must.OK(t, err)
 	root, _, err := d.Top(t.Context(), d.Blocks, graph.ID{})
-	repokit.Must(t, err)
+	must.OK(t, err)
 	return s, d, root
 }
 
@@ -58,9 +59,7 @@ func TestTextsOfReadsNodesOnce(t *testing.T) {
 			P:     &care.Erasing{Ctx: ctx, Repo: r, Held: make(map[ipld.CID]bool)},
 		}
 		for kv, err := range s.State.Nodes.Scan(ctx, nil, nil) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			scan.Nodes[graph.ID(kv.Key)] = new(care.Versions) // its version here stays: it is read
 		}
 		for i := range n {

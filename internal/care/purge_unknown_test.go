@@ -13,6 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // forgetful is a store that loses the answers to commits: the commits are made.
@@ -35,25 +36,17 @@ func TestPurgeOfUnknownOutcome(t *testing.T) {
 	by := state.Stamp{Author: "a", Time: 1, Command: []string{"x"}}
 	st := &forgetful{Store: mem.New()}
 	r, err := care.New(ctx, st, by, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	line := `{"node":{"key":"secret","type":"N","summary":"The word is heron."}}`
 	if _, err = r.Commit(ctx, state.ReadChanges(strings.NewReader(line), "x"), core.CommitOptions{Stamp: by}); err != nil {
 		t.Fatal(err)
 	}
 	snap, err := r.Snapshot(ctx, "HEAD")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	id, err := rank.Find(ctx, snap, "secret", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	_, block, err := snap.Node(ctx, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	st.lost = true
 	if _, err := care.Purge(ctx, r, "secret", care.PurgeOptions{Stamp: by}); !errors.Is(err, store.ErrUnknown) {
 		t.Fatalf("purge: %v", err)

@@ -15,6 +15,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
@@ -54,15 +55,11 @@ func TestRepair(t *testing.T) {
 	ctx := t.Context()
 	bad := false
 	r, err := care.New(ctx, badBlocks{mem.New(), &bad}, repokit.By, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer r.Close()
 	repokit.Lines(t, r, repokit.Person(1)+"\n"+repokit.Person(2))
 	answer, err := rank.Retrieve(ctx, repokit.Head(t, r), retrieve.Request{Text: "person"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	res, err := care.Repair(ctx, r, care.FsckOptions{})
 	if err != nil || len(res.Done) > 0 || len(res.Report.Errors) > 0 {
 		t.Errorf("repair of a sound repository: %+v, %v", res, err)
@@ -85,9 +82,7 @@ func TestRepairMakesUpNothing(t *testing.T) {
 	st := mem.New()
 	r := repokit.OverStore(t, st)
 	c := repokit.Lines(t, r, repokit.Person(1))
-	if err := st.Facts().(store.Deleter).Delete(t.Context(), c.Graph); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, st.Facts().(store.Deleter).Delete(t.Context(), c.Graph))
 	res, err := care.Repair(t.Context(), r, care.FsckOptions{})
 	if err != nil || len(res.Done) > 0 || len(res.Report.Errors) == 0 {
 		t.Errorf("repair: %+v, %v", res, err)
@@ -98,34 +93,22 @@ func TestRepairMakesUpNothing(t *testing.T) {
 func TestAcceptHead(t *testing.T) {
 	dir := t.TempDir()
 	r, err := care.Init(t.Context(), dir, repokit.By, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	repokit.Lines(t, r, repokit.Person(1))
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Close())
 	name := filepath.Join(dir, core.DirName, "head")
 	old, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	old[4096+8] ^= 1 // of the other slot, which may have named a newer operation
-	if err := os.WriteFile(name, old, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(name, old, 0o600))
 	if _, err := care.Open(dir, core.Options{}); !errors.Is(err, store.ErrCorrupt) {
 		t.Fatalf("open: %v", err)
 	}
 	r, err = care.Open(dir, core.Options{AcceptHead: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	repokit.CheckClean(t, r)
 	repokit.NodeByKey(t, repokit.Head(t, r), "p1")
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Close())
 	if r, err = care.Open(dir, core.Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -140,9 +123,7 @@ func TestRepairWithDamagedFacts(t *testing.T) {
 	ctx := t.Context()
 	tamper := testkit.NewTamper(mem.New())
 	r, err := care.New(ctx, tamper, repokit.By, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer r.Close()
 	repokit.Lines(t, r, `{"node":{"key":"a","type":"Note","summary":"amber"}}`+"\n"+
 		`{"node":{"key":"b","type":"Note","summary":"basalt"}}`)
@@ -165,9 +146,7 @@ func TestRepairWithDamagedFacts(t *testing.T) {
 	}
 	retrieves("before")
 	before, err := repokit.Head(t, r).IndexStats(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	worse := false // the index is damaged as well
 	tamper.Lie = func(c ipld.CID, data []byte) ([]byte, error) {
 		if c == bad || worse && c == before.Manifest {

@@ -10,6 +10,7 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/outline"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 )
 
@@ -21,17 +22,13 @@ func TestTextsOfToldAreTheSame(t *testing.T) {
 	s, _, root := harbour(t, r)
 	one := outline.DigestText{Source: root.Source, Text: "The harbour, by number.", Model: "m"}
 	_, err := repokit.WriteTexts(r, "", one)
-	repokit.Must(t, err)
+	must.OK(t, err)
 	var todo []store.Redaction
 	var first graph.ID
 	for kv, err := range s.State.Nodes.Scan(ctx, nil, nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		c, err := state.LinkItem(kv.Value)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		id := graph.ID(kv.Key)
 		if first.IsZero() {
 			first = id // they ascend

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // failing is a test that is expected to fail: a failure ends it.
@@ -40,9 +42,7 @@ func TestReadRefuses(t *testing.T) {
 		"an unknown member": {`{"name":"a","input":{},"expect":{},"x":1}` + "\n", true},
 	} {
 		path := filepath.Join(t.TempDir(), "layer.jsonl")
-		if err := os.WriteFile(path, []byte(c.text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, []byte(c.text), 0o644))
 		for _, dir := range []bool{false, true} {
 			got := fails(t, func(t testing.TB) {
 				list := []Case(nil)
@@ -83,9 +83,7 @@ func TestGold(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "set.jsonl")
 	lines := `{"name":"a","title":"t","input":{"n":1},"expect":{"<n>":1,"m":[]}}` + "\n" +
 		`{"name":"b","title":"t","input":{"n":2},"expect":{"<n>":1,"m":[]}}` + "\n"
-	if err := os.WriteFile(path, []byte(lines), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, []byte(lines), 0o644))
 	answer := func(t testing.TB, c Case) any {
 		var in struct{ N int64 }
 		Parse(t, c.Input, &in)
@@ -112,17 +110,13 @@ func TestGolden(t *testing.T) {
 	t.Setenv("MNEM_REWRITE", "")
 	path := filepath.Join(t.TempDir(), "golden.jsonl")
 	lines := `{"name":"a","title":"t","input":1,"expect":1}` + "\n" + `{"name":"b","title":"t","input":2,"expect":2}` + "\n"
-	if err := os.WriteFile(path, []byte(lines), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, []byte(lines), 0o644))
 	same := func(t testing.TB, c Case) any { return c.Input }
 	Golden(t, path, same)
 	if !fails(t, func(t testing.TB) { Golden(t, path, func(testing.TB, Case) any { return 2 }) }) {
 		t.Error("another answer is taken")
 	}
-	if err := os.WriteFile(path, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, nil, 0o644))
 	if !fails(t, func(t testing.TB) { Golden(t, path, same) }) {
 		t.Error("a file without cases is taken")
 	}

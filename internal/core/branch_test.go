@@ -18,6 +18,7 @@ import (
 	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/internal/merging"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -25,7 +26,7 @@ import (
 func branchNames(t testing.TB, r *core.Repo) []string {
 	t.Helper()
 	all, err := r.Branches().List(t.Context())
-	repokit.Must(t, err)
+	must.OK(t, err)
 	var names []string
 	for _, b := range all {
 		if b.Current {
@@ -43,7 +44,7 @@ func TestBranches(t *testing.T) {
 	}
 	one := repokit.Fact(t, r, "", "one")
 	at, err := r.Branches().Create(ctx, "a/b", "", repokit.RefOptions)
-	repokit.Must(t, err)
+	must.OK(t, err)
 	if at != one {
 		t.Errorf("the new branch is at %s", at)
 	}
@@ -66,7 +67,7 @@ func TestBranches(t *testing.T) {
 	if err != nil || back != two {
 		t.Errorf("a/b@{1} is %s, %v", back, err)
 	}
-	repokit.Must(t, r.Branches().Rename(ctx, "", "trunk", repokit.RefOptions))
+	must.OK(t, r.Branches().Rename(ctx, "", "trunk", repokit.RefOptions))
 	if got := branchNames(t, r); !slices.Equal(got, []string{"a/b", "*trunk"}) {
 		t.Errorf("branches %v", got)
 	}
@@ -74,8 +75,8 @@ func TestBranches(t *testing.T) {
 		t.Errorf("removing nothing: %v", err)
 	}
 	before := operations(t, r)
-	repokit.Must(t, r.Branches().Rename(ctx, "trunk", "trunk", repokit.RefOptions))
-	repokit.Must(t, r.Branches().Switch(ctx, "trunk", core.SwitchOptions{Stamp: repokit.By}))
+	must.OK(t, r.Branches().Rename(ctx, "trunk", "trunk", repokit.RefOptions))
+	must.OK(t, r.Branches().Switch(ctx, "trunk", core.SwitchOptions{Stamp: repokit.By}))
 	if after := operations(t, r); after != before {
 		t.Errorf("what changes nothing made %d operations", after-before)
 	}
@@ -85,7 +86,7 @@ func TestBranches(t *testing.T) {
 func operations(t testing.TB, r *core.Repo) uint64 {
 	t.Helper()
 	e, err := r.OpLog().Find(t.Context(), "@")
-	repokit.Must(t, err)
+	must.OK(t, err)
 	return e.Operation.Seq
 }
 
@@ -94,9 +95,9 @@ func TestExpectOfRefs(t *testing.T) {
 	r, ctx := repokit.OpenMem(t), t.Context()
 	one := repokit.Fact(t, r, "", "one")
 	_, err := r.Tags().Create(ctx, "v1", "", core.TagOptions{RefOptions: repokit.RefOptions, Annotate: true})
-	repokit.Must(t, err)
+	must.OK(t, err)
 	_, err = r.Branches().Create(ctx, "b", "", repokit.RefOptions)
-	repokit.Must(t, err)
+	must.OK(t, err)
 	two := repokit.Fact(t, r, "", "two")
 	none := ipld.CID{}
 	for _, c := range []struct {
@@ -137,7 +138,7 @@ func TestExpectOfRefs(t *testing.T) {
 		}
 	}
 	_, err = r.Tags().Remove(ctx, "v1", core.RefOptions{Stamp: repokit.By, Expect: &one})
-	repokit.Must(t, err) // an annotated tag is at the commit it leads to
+	must.OK(t, err) // an annotated tag is at the commit it leads to
 }
 
 func TestDetached(t *testing.T) {
@@ -185,7 +186,7 @@ func TestDetached(t *testing.T) {
 		t.Errorf("@{1} where HEAD is detached: %v", err)
 	}
 	repokit.Fact(t, r, "main", "three")
-	repokit.Must(t, r.Branches().Switch(ctx, "here", core.SwitchOptions{Stamp: repokit.By, Create: true}))
+	must.OK(t, r.Branches().Switch(ctx, "here", core.SwitchOptions{Stamp: repokit.By, Create: true}))
 	if c := repokit.Fact(t, r, "", "four"); !c.Defined() {
 		t.Error("no commit on the new branch")
 	}
@@ -195,34 +196,34 @@ func TestDetached(t *testing.T) {
 func TestRenameWithMerge(t *testing.T) {
 	r, ctx := repokit.OpenMem(t), t.Context()
 	repokit.Lines(t, r, `{"node":{"key":"a","type":"T","summary":"base"}}`)
-	repokit.Must(t, func() error { _, err := r.Branches().Create(ctx, "side", "", repokit.RefOptions); return err }())
+	must.OK(t, func() error { _, err := r.Branches().Create(ctx, "side", "", repokit.RefOptions); return err }())
 	for branch, text := range map[string]string{"main": "ours", "side": "theirs"} {
 		_, err := r.Commit(ctx, state.ReadChanges(strings.NewReader(
 			`{"node":{"key":"a","summary":"`+text+`"}}`), "x"),
 			core.CommitOptions{Stamp: repokit.By, Message: text, Branch: branch})
-		repokit.Must(t, err)
+		must.OK(t, err)
 	}
 	opt := core.MergeOptions{CommitOptions: core.CommitOptions{Stamp: repokit.By}}
 	if _, err := merging.Merge(ctx, r, "side", opt); err != nil && !errors.Is(err, state.ErrConflict) {
 		t.Fatal(err)
 	}
-	repokit.Must(t, r.Branches().Rename(ctx, "main", "trunk", repokit.RefOptions))
+	must.OK(t, r.Branches().Rename(ctx, "main", "trunk", repokit.RefOptions))
 	v := repokit.ViewOf(t, r)
 	if v["refs/conflicts/merge/trunk"] == "" || v["refs/conflicts/merge/main"] != "" {
 		t.Errorf("the merge did not follow its branch: %v", v)
 	}
-	repokit.Must(t, r.Branches().Switch(ctx, "side", core.SwitchOptions{Stamp: repokit.By}))
+	must.OK(t, r.Branches().Switch(ctx, "side", core.SwitchOptions{Stamp: repokit.By}))
 	var used *core.InUseError
 	if _, err := r.Branches().Remove(ctx, "trunk", repokit.RefOptions); !errors.As(err, &used) || !used.Forced {
 		t.Errorf("a branch with a merge is removed: %v", err)
 	}
 	_, err := r.Branches().Remove(ctx, "trunk", core.RefOptions{Stamp: repokit.By, Force: true})
-	repokit.Must(t, err)
+	must.OK(t, err)
 	if v := repokit.ViewOf(t, r); v["refs/conflicts/merge/trunk"] != "" {
 		t.Error("the merge outlives its branch")
 	}
 	_, err = history.Undo(ctx, r, "", repokit.By)
-	repokit.Must(t, err)
+	must.OK(t, err)
 	if v := repokit.ViewOf(t, r); v["refs/conflicts/merge/trunk"] == "" || v["refs/heads/trunk"] == "" {
 		t.Errorf("undo brings back %v", v)
 	}
@@ -236,18 +237,18 @@ func TestTags(t *testing.T) {
 	}
 	one := repokit.Fact(t, r, "", "one")
 	_, err := r.Tags().Create(ctx, "plain", "", core.TagOptions{RefOptions: repokit.RefOptions})
-	repokit.Must(t, err)
+	must.OK(t, err)
 	made, err := r.Tags().Create(ctx, "v1", "plain",
 		core.TagOptions{RefOptions: repokit.RefOptions, Annotate: true, Message: "why"})
-	repokit.Must(t, err)
+	must.OK(t, err)
 	nested, err := r.Tags().Create(ctx, "v2", "v1",
 		core.TagOptions{RefOptions: repokit.RefOptions, Annotate: true})
-	repokit.Must(t, err)
+	must.OK(t, err)
 	if nested.Record.Target != one {
 		t.Errorf("a tag of a tag is of %s", nested.Record.Target)
 	}
 	all, err := r.Tags().List(ctx)
-	repokit.Must(t, err)
+	must.OK(t, err)
 	var got []string
 	for _, tag := range all {
 		got = append(got, fmt.Sprint(tag.Name, " ", tag.Commit == one, " ", tag.Record != nil))
@@ -274,13 +275,13 @@ func TestTags(t *testing.T) {
 func TestFirstBranch(t *testing.T) {
 	ctx := t.Context()
 	r, err := care.New(ctx, mem.New(), repokit.By, core.Options{Branch: "trunk"})
-	repokit.Must(t, err)
+	must.OK(t, err)
 	if name, _, err := r.Branch(ctx); name != "trunk" || err != nil {
 		t.Errorf("on branch %q, %v", name, err)
 	}
 	repokit.Fact(t, r, "", "one")
 	repokit.CheckClean(t, r)
-	repokit.Must(t, r.Close())
+	must.OK(t, r.Close())
 	for _, bad := range []string{"a b", strings.Repeat("n", graph.MaxRefName+1)} {
 		if _, err := care.New(ctx, mem.New(), repokit.By, core.Options{Branch: bad}); !errors.Is(
 			err, state.ErrInvalid) {

@@ -17,6 +17,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store/pebble"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -28,9 +29,7 @@ func derivedCIDs(t *testing.T, st store.Store) (list []string) {
 		list = append(list, b.CID.String())
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return list
 }
 
@@ -50,9 +49,7 @@ func (leftScratch) Close() error { return errors.New("busy") }
 func scratchIn(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	list, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, e := range list {
 		if strings.HasPrefix(e.Name(), "scratch") {
 			names = append(names, e.Name())
@@ -98,9 +95,7 @@ func TestBulkApart(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "s")
 	onDisk, err := pebble.Open(dir, pebble.Options{Create: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var want *core.CommitResult
 	var derived []string
 	for _, st := range []store.Store{mem.New(), leaving{onDisk}, onDisk} {
@@ -116,13 +111,9 @@ func TestBulkApart(t *testing.T) {
 			st = onDisk
 		}
 		r, err := care.New(t.Context(), st, repokit.By, core.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		res, err := r.Commit(t.Context(), changes, core.CommitOptions{Stamp: repokit.By, Message: "bulk"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if want == nil {
 			want, derived = res, derivedCIDs(t, st)
 		}
@@ -139,7 +130,5 @@ func TestBulkApart(t *testing.T) {
 	if left := scratchIn(t, dir); left != nil {
 		t.Errorf("files %q are left", left)
 	}
-	if err := onDisk.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, onDisk.Close())
 }

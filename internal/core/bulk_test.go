@@ -16,6 +16,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -39,9 +40,7 @@ func bulkChanges(t testing.TB, n int) state.Changes {
 		if i%200 == 7 {
 			words = 3000
 		}
-		if err := c.SetContent(text(i, words), ""); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, c.SetContent(text(i, words), ""))
 		c.Props = []ipld.Entry{{Key: "n", Value: ipld.IntValue(int64(i))}}
 		return graph.Change{Node: c}
 	}
@@ -94,21 +93,13 @@ func TestBulkIsReproducible(t *testing.T) {
 		runtime.GOMAXPROCS(procs)
 		st := mem.New()
 		r, err := care.New(t.Context(), st, repokit.By, core.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		res, err := r.Commit(t.Context(), bulkChanges(t, 1500), core.CommitOptions{Stamp: repokit.By, Message: "bulk"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		snap, err := r.Snapshot(t.Context(), "HEAD")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		stats, err := snap.IndexStats(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		got := outcome{res.Graph, stats.Manifest, res.Nodes, res.Edges, res.Duplicates, res.Unchanged}
 		if i == 0 {
 			if want = got; got.duplicates == 0 || got.nodes.Added < 1500 || !got.index.Defined() {
@@ -169,9 +160,7 @@ func TestBulkEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { // fails where a goroutine is left
 				r, err := care.New(t.Context(), mem.New(), repokit.By, core.Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				_, err = r.Commit(ctx, test.changes(cancel), core.CommitOptions{Stamp: repokit.By, Message: "bulk"})
@@ -209,9 +198,7 @@ func TestBulkAllocations(t *testing.T) {
 	}
 	allocs := testing.AllocsPerRun(1, func() {
 		r, err := care.New(t.Context(), mem.New(), repokit.By, core.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		_, err = r.Commit(t.Context(), func(yield func(graph.Change, error) bool) {
 			for _, c := range list {
 				if !yield(c, nil) {
@@ -219,9 +206,7 @@ func TestBulkAllocations(t *testing.T) {
 				}
 			}
 		}, core.CommitOptions{Stamp: repokit.By, Message: "bulk"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	})
 	if allocs > most*nodes {
 		t.Errorf("%.0f allocations for each node, want at most %d", allocs/nodes, most)

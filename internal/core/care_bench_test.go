@@ -11,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store/pebble"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -28,13 +29,9 @@ func benchPeople(b *testing.B, r *core.Repo, n int) {
 func careRepo(b *testing.B) (*core.Repo, *pebble.Store) {
 	b.Helper()
 	st, err := pebble.Open(b.TempDir()+"/.mnem", pebble.Options{Create: true})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	r, err := care.New(b.Context(), st, repokit.By, core.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	b.Cleanup(func() { _ = r.Close() })
 	return r, st
 }
@@ -75,9 +72,7 @@ func BenchmarkGC(b *testing.B) {
 		for n := range 100_000 {
 			dead = append(dead, store.NewBlock(ipld.Raw, fmt.Appendf(nil, "dead %0300d", n)))
 		}
-		if err := st.Facts().Put(b.Context(), dead...); err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, st.Facts().Put(b.Context(), dead...))
 		dead = nil
 		b.StartTimer()
 		benchHeap(b, func() {
@@ -110,9 +105,7 @@ func BenchmarkPurge(b *testing.B) {
 	n := 0
 	for b.Loop() {
 		_, err := care.Purge(b.Context(), r, fmt.Sprintf("p%d", n), care.PurgeOptions{Stamp: repokit.By})
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, err)
 		n++
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -32,9 +33,7 @@ func openClocked(t *testing.T) (*core.Repo, *fakeClock) {
 	t.Helper()
 	clock := &fakeClock{repokit.By.Time}
 	r, err := care.New(t.Context(), mem.New(), repokit.By, core.Options{Now: clock.now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { repokit.CheckClean(t, r) })
 	return r, clock
 }
@@ -46,9 +45,7 @@ func commitTimed(t *testing.T, r *core.Repo, at graph.Time, n int) *core.CommitR
 	stamp.Time = at
 	res, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(repokit.Person(n)), "x"),
 		core.CommitOptions{Stamp: stamp})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return res
 }
 
@@ -56,9 +53,7 @@ func commitTimed(t *testing.T, r *core.Repo, at graph.Time, n int) *core.CommitR
 func operationTime(t *testing.T, r *core.Repo) graph.Time {
 	t.Helper()
 	op, err := r.OpLog().Find(t.Context(), "@")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return op.Operation.Time
 }
 
@@ -83,9 +78,7 @@ func TestOperationsAreTimedByTheClock(t *testing.T) {
 			t.Errorf("commit of time %d: operation at %d, want %d", tt.given, got, want)
 		}
 		s, err := r.At(t.Context(), res.Commit)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if got := s.Commit().Time; got != tt.given {
 			t.Errorf("commit has time %d, want %d", got, tt.given)
 		}
@@ -172,9 +165,7 @@ func TestGraceOfOddTimes(t *testing.T) {
 			}
 			r, err := care.New(context.Background(), st, repokit.By,
 				core.Options{Now: func() graph.Time { return now }})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			repokit.CheckClean(t, r)
 			res, err := care.GC(t.Context(), r, care.GCOptions{
 				Stamp: repokit.By, KeepOps: 1, Grace: 14 * 24 * time.Hour, DryRun: true,
@@ -191,24 +182,16 @@ func forgeOperation(t *testing.T, st store.Store, at graph.Time) {
 	t.Helper()
 	ctx := t.Context()
 	head, err := st.Head(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	op, err := commit.NextOperation(ctx, st.Facts(), head)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	nodes := prolly.NewNodes(st.Facts(), nil)
 	view, err := nodes.Build(ctx, func(yield func(prolly.Entry, error) bool) {
 		yield(prolly.Entry{Key: []byte(graph.Head), Value: ipld.AppendString(nil, "refs/heads/main")}, nil)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	op.View, op.Time, op.Actor, op.Command = view.Root(), at, repokit.By.Author, repokit.By.Command
 	block := store.NewBlock(ipld.DagCBOR, op.Encode())
 	next := store.Head{Seq: op.Seq, Operation: block.CID}
-	if err := st.Commit(ctx, head, next, block); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, st.Commit(ctx, head, next, block))
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -178,9 +179,7 @@ func TestExpect(t *testing.T) {
 			core.CommitOptions{Stamp: repokit.By, Expect: &expect})
 		return err
 	}
-	if err := commit(first.Commit, `{"node":{"key":"x","type":"T"}}`); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, commit(first.Commit, `{"node":{"key":"x","type":"T"}}`))
 	err := commit(first.Commit, `{"node":{"key":"y","type":"T"}}`)
 	var moved *state.ExpectError
 	if !errors.As(err, &moved) || !errors.Is(err, state.ErrConflict) || moved.Want != first.Commit {
@@ -194,9 +193,7 @@ func TestOrderAndBatchesLeaveNoTrace(t *testing.T) {
 	effort.Alone(t)
 	t.Parallel()
 	data, err := os.ReadFile("../../testdata/demo/memory.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var nodes, edges []string
 	for line := range strings.Lines(string(data)) {
 		if strings.HasPrefix(line, `{"node"`) {

@@ -18,6 +18,7 @@ import (
 	"github.com/mnem-project/mnem/internal/merging"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -43,9 +44,7 @@ func checkFacts(t *testing.T, r *core.Repo, writers []string, n int) {
 	}
 	commits := 0
 	for e, err := range history.Log(t.Context(), r, "HEAD") {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if commits++; len(e.Commit.Parents) > 1 {
 			t.Errorf("commit %s has %d parents", e.CID, len(e.Commit.Parents))
 		}
@@ -69,9 +68,7 @@ func TestConcurrentGoroutines(t *testing.T) {
 		all.Go(func() { errs[w] = repokit.WriteFacts(t.Context(), r, name, n) })
 	}
 	all.Wait()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(errs...))
 	checkFacts(t, r, names, n)
 }
 
@@ -90,19 +87,13 @@ func TestFactsWriter(t *testing.T) {
 		t.Skip("run by TestConcurrentProcesses")
 	}
 	n, err := strconv.Atoi(os.Getenv(countVar))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for i := range n {
 		r, err := care.Open(os.Getenv(dirVar), core.Options{Wait: time.Minute, PID: os.Getpid()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		key, text := repokit.FactLines(writer, i)
 		repokit.Lines(t, r, text)
-		if err := r.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.Close())
 		fmt.Println("acknowledged", key)
 	}
 }
@@ -113,13 +104,9 @@ func TestConcurrentProcesses(t *testing.T) {
 	n := factsEach(4)
 	dir := t.TempDir()
 	r, err := care.Init(t.Context(), dir, repokit.By, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	repokit.Lines(t, r, `{"node":{"key":"hub","type":"Hub"}}`)
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Close())
 	var names []string
 	outs := make([]string, writers)
 	var all sync.WaitGroup
@@ -143,9 +130,7 @@ func TestConcurrentProcesses(t *testing.T) {
 		}
 	}
 	again, err := care.Open(dir, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	checkFacts(t, again, names, n)
 	repokit.CheckClean(t, again)
 	if err := again.Close(); err != nil {

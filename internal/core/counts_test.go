@@ -13,6 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 )
 
@@ -20,8 +21,8 @@ import (
 func TestKinds(t *testing.T) {
 	ctx := context.Background()
 	r, err := care.New(ctx, mem.New(), repokit.By, core.Options{})
-	repokit.Must(t, err)
-	defer func() { repokit.Must(t, r.Close()) }()
+	must.OK(t, err)
+	defer func() { must.OK(t, r.Close()) }()
 	var lines strings.Builder
 	for i := range 40 {
 		fmt.Fprintf(&lines, `{"node":{"key":"n%d","type":"T%d","summary":"s%d"}}`+"\n", i, i%3, i)
@@ -41,16 +42,16 @@ func TestKinds(t *testing.T) {
 		Marks: map[graph.State]int{"stale": 2, "forgotten": 1},
 	}
 	for e, err := range s.Nodes(ctx, graph.ID{}) {
-		repokit.Must(t, err)
+		must.OK(t, err)
 		want.Nodes[e.Node.Type]++
 	}
 	for e, err := range s.Edges(ctx, graph.ID{}) {
-		repokit.Must(t, err)
+		must.OK(t, err)
 		want.Edges[e.Edge.Type]++
 	}
 	last := 0
 	got, err := s.Kinds(ctx, func(done int) { last = done })
-	repokit.Must(t, err)
+	must.OK(t, err)
 	if diff := cmp.Diff(want, *got); diff != "" {
 		t.Errorf("counts (-want +got):\n%s", diff)
 	}
@@ -58,7 +59,7 @@ func TestKinds(t *testing.T) {
 		t.Errorf("told of %d", last)
 	}
 	ids, err := s.SampleIDs(ctx, 10)
-	repokit.Must(t, err)
+	must.OK(t, err)
 	if len(ids) != 10 {
 		t.Errorf("%d ids sampled", len(ids))
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
@@ -229,9 +230,7 @@ func TestCrash(t *testing.T) {
 		}
 		return nil
 	})
-	if err := crashWork(fsys, &l, 25); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, crashWork(fsys, &l, 25))
 	t.Logf("%d changes, power cut at %d: %v", fsys.Ops(), points, kinds)
 	if p := l.read(); points < least || len(p.Commits) != 26 || len(p.Receipts) != 12 {
 		t.Errorf("%d points tested, %d commits, %d receipts", points, len(p.Commits), len(p.Receipts))
@@ -271,9 +270,7 @@ func TestCrashWithinRecovery(t *testing.T) {
 		}
 		return nil
 	})
-	if err := crashWork(fsys, &l, 12); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, crashWork(fsys, &l, 12))
 	if points < 8 {
 		t.Errorf("%d points tested", points)
 	}

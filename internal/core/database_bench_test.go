@@ -17,6 +17,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/pgserver"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/retrieve"
@@ -37,12 +38,8 @@ func BenchmarkDatabase(b *testing.B) {
 	for n := 0; b.Loop(); n++ {
 		at := server.URL(fmt.Sprint("bulk", n))
 		dir := b.TempDir()
-		if err := os.MkdirAll(dir+"/"+core.DirName, 0o700); err != nil {
-			b.Fatal(err)
-		}
-		if err := os.WriteFile(core.LinkFile(dir), []byte(at+"\n"), 0o600); err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, os.MkdirAll(dir+"/"+core.DirName, 0o700))
+		must.OK(b, os.WriteFile(core.LinkFile(dir), []byte(at+"\n"), 0o600))
 		database := used(b, dir, text.String(), "db")
 		used(b, b.TempDir(), text.String(), "disk")
 		took, size := copied(b, at)
@@ -55,14 +52,10 @@ func BenchmarkDatabase(b *testing.B) {
 // used makes a repository in a directory, reports what its use takes, and returns what the first commit did.
 func used(b *testing.B, dir, lines, where string) time.Duration {
 	r, err := care.Init(b.Context(), dir, repokit.By, core.Options{Wait: 10 * time.Second})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	timed := func(fn func() error) time.Duration {
 		began := time.Now()
-		if err := fn(); err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, fn())
 		return time.Since(began)
 	}
 	commit := func(text string) time.Duration {
@@ -86,9 +79,7 @@ func used(b *testing.B, dir, lines, where string) time.Duration {
 	for n := range 60 {
 		ones = append(ones, commit(fmt.Sprintf(`{"node":{"key":"one%d","type":"fact","summary":"one more, %d"}}`, n, n)))
 	}
-	if err := r.Close(); err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, r.Close())
 	if r, err = care.Open(dir, core.Options{Wait: 10 * time.Second}); err != nil {
 		b.Fatal(err)
 	}
@@ -96,9 +87,7 @@ func used(b *testing.B, dir, lines, where string) time.Duration {
 	for n := range 60 {
 		warm = append(warm, retrieve(n))
 	}
-	if err := r.Close(); err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, r.Close())
 	slices.Sort(ones)
 	slices.Sort(warm)
 	b.ReportMetric(bulk.Seconds(), where+"-bulk-s")
@@ -111,13 +100,9 @@ func used(b *testing.B, dir, lines, where string) time.Duration {
 // copied writes the rows of a repository into another table by COPY.
 func copied(b *testing.B, at string) (time.Duration, int) {
 	config, name, err := postgres.Parse(at)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	c, err := pgconn.ConnectConfig(b.Context(), config)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	defer func() { _ = c.Close(b.Context()) }() // it was used
 	res := c.ExecParams(b.Context(), "SELECT b.repo, b.cid, b.data FROM mnem.repository r JOIN "+
 		"(SELECT repo, cid, data FROM mnem.fact UNION ALL SELECT repo, cid, data FROM mnem.derived) b ON b.repo = r.id "+

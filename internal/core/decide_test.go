@@ -16,6 +16,7 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -24,9 +25,7 @@ var decideBy = state.Stamp{Author: "ann", Time: 1_767_323_045_000_000, Command: 
 func openDecide(t *testing.T) *core.Repo {
 	t.Helper()
 	r, err := care.New(t.Context(), mem.New(), decideBy, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() {
 		report, err := care.Fsck(context.Background(), r, care.FsckOptions{Full: true})
 		if err != nil || len(report.Errors) > 0 {
@@ -165,9 +164,7 @@ func TestDecideOnTheNewest(t *testing.T) {
 			}
 			return addNode(ctx, fmt.Sprint("long ", long))(s)
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		want := []uint64{0}
 		if long {
 			want = []uint64{1, 2}
@@ -177,9 +174,7 @@ func TestDecideOnTheNewest(t *testing.T) {
 		}
 	}
 	s, err := r.Snapshot(ctx, "HEAD")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	message, err := s.Message(ctx)
 	if n, _, _, _ := s.Sizes(); err != nil || n != 3 || message != "add long true" {
 		t.Errorf("%d nodes, the newest by %q, %v", n, message, err)
@@ -202,9 +197,7 @@ func TestDecideExpects(t *testing.T) {
 	ctx := t.Context()
 	opt := core.DecideOptions{CommitOptions: core.CommitOptions{Stamp: decideBy}}
 	first, err := r.Decide(ctx, opt, addNode(ctx, "a"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	opt.Expect = &first.Commit
 	if _, err := r.Decide(ctx, opt, addNode(ctx, "b")); err != nil {
 		t.Fatal(err)
@@ -233,9 +226,7 @@ func TestDecideExpects(t *testing.T) {
 // TestCollectionsWaitInTurn: a collection that waits for another one ends when its caller gives up.
 func TestCollectionsWaitInTurn(t *testing.T) {
 	r := openDecide(t)
-	if err := r.Collecting.Take(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Collecting.Take(t.Context()))
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() {
@@ -284,17 +275,13 @@ func TestCollectionsBesideReaders(t *testing.T) {
 	kept := mem.New()
 	s := &busyStore{kept, busyFacts{Blocks: kept.Facts(), Deleter: kept.Facts().(store.Deleter)}}
 	r, err := care.New(t.Context(), s, decideBy, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var commits []ipld.CID
 	for i := range 40 {
 		key := fmt.Sprint(i)
 		res, err := r.Decide(t.Context(), core.DecideOptions{CommitOptions: core.CommitOptions{Stamp: decideBy}},
 			addNode(t.Context(), key))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		commits = append(commits, res.Commit)
 	}
 	read := 0

@@ -16,6 +16,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -66,9 +67,7 @@ func testTree(t *testing.T, entries map[string][]byte) *prolly.Map {
 			}
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return m
 }
 
@@ -113,9 +112,7 @@ func TestOverlayApart(t *testing.T) {
 		}
 		seen := map[string]bool{}
 		for e, err := range o.Each() {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			seen[string(e.Key)] = true
 		}
 		for k := range want {
@@ -127,9 +124,7 @@ func TestOverlayApart(t *testing.T) {
 			t.Errorf("seed %d: %d runs", seed, len(o.Runs.Runs))
 		}
 		m, entries, err := o.Flush(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if root := testTree(t, want).Root(); m.Root() != root {
 			t.Errorf("seed %d: tree %s, want %s", seed, m.Root(), root)
 		}
@@ -141,9 +136,7 @@ func TestOverlayApart(t *testing.T) {
 		for range 2 { // as often as one likes
 			got := map[string][]byte{}
 			for e, err := range fresh.Scan(ctx, m) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				got[string(e.Key)] = e.Value
 			}
 			if !maps.EqualFunc(got, want, bytes.Equal) {

@@ -15,6 +15,7 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
@@ -24,9 +25,7 @@ import (
 func cellsOf(t *testing.T, work string) map[ipld.CID]ipld.CID {
 	t.Helper()
 	st, err := pebble.Open(filepath.Join(work, core.DirName), pebble.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	all := map[ipld.CID]ipld.CID{}
 	err = st.Derived().(store.CellDeleter).Cells(t.Context(), func(key, value ipld.CID) error {
 		all[key] = value
@@ -35,9 +34,7 @@ func cellsOf(t *testing.T, work string) map[ipld.CID]ipld.CID {
 	if err == nil {
 		err = st.Close()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return all
 }
 
@@ -52,28 +49,20 @@ func TestFrozenIndexes(t *testing.T) {
 		t.Fatalf("%d cells", len(before))
 	}
 	want, err := os.ReadFile(filepath.Join(frozen, "indexed", "expect.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, readOnly := range []bool{true, false, false} {
 		r, err := care.Open(work, core.Options{ReadOnly: readOnly})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		got := thawAnswers(t, r)
 		if os.Getenv("MNEM_REWRITE") != "" && readOnly {
 			want = []byte(got)
-			if err := os.WriteFile(filepath.Join(frozen, "indexed", "expect.txt"), want, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(filepath.Join(frozen, "indexed", "expect.txt"), want, 0o644))
 		}
 		if diff := cmp.Diff(string(want), got); diff != "" {
 			t.Errorf("read only %v (-want +got):\n%s", readOnly, diff)
 		}
 		repokit.CheckClean(t, r)
-		if err := r.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.Close())
 		made := maps.Clone(cellsOf(t, work))
 		for key := range before {
 			delete(made, key)
@@ -83,13 +72,9 @@ func TestFrozenIndexes(t *testing.T) {
 		}
 	}
 	r, err := care.Open(work, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	repokit.Gc(t, r, 100)
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Close())
 	left := cellsOf(t, work)
 	for key := range before {
 		if _, ok := left[key]; ok {
@@ -114,14 +99,10 @@ func thawAnswers(t *testing.T, r *core.Repo) string {
 			vector[k] = float64((i*3+k*k)%7-3) / 4
 		}
 		query, err := retrieve.NewQueryVector("m", vector)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, vectors := range [][]retrieve.QueryVector{nil, {query}} {
 			a, err := rank.Retrieve(t.Context(), repokit.Head(t, r), retrieve.Request{Text: text, Vectors: vectors})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			fmt.Fprintf(&b, "%q, %d vectors: %d candidates\n", text, len(vectors), a.Candidates)
 			for _, item := range a.Items {
 				fmt.Fprintf(&b, "%s %d\n", item.ID, item.Score)

@@ -19,6 +19,7 @@ import (
 	"github.com/mnem-project/mnem/internal/merging"
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
@@ -69,9 +70,7 @@ func onBranch(t *testing.T, r *core.Repo, branch, text string) {
 	t.Helper()
 	_, err := r.Commit(t.Context(), repokit.Read(text),
 		core.CommitOptions{Stamp: repokit.By, Message: "test", Branch: branch})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 }
 
 // changingWays are ways to write new facts.
@@ -202,9 +201,7 @@ func TestGuardSeesEveryWay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := vaults(t)
 			before, err := r.Refs(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if err := way(r); !errors.Is(err, errGuarded) {
 				t.Fatalf("got %v, want it to be refused", err)
 			}
@@ -284,9 +281,7 @@ func TestGuardAllows(t *testing.T) {
 		fmt.Fprintf(&many, "{\"node\":{\"key\":\"k%d\",\"type\":\"Vault\"}}\n", i)
 	}
 	r, err := care.New(ctx, mem.New(), repokit.By, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer r.Close()
 	repokit.Lines(t, r, many.String()+`{"node":{"key":"n","type":"Note"}}`)
 	var seen []state.Touch
@@ -309,12 +304,8 @@ func TestGuardAllows(t *testing.T) {
 	if _, err := r.Branches().Create(ctx, "b", "HEAD", core.RefOptions{Stamp: who}); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Branches().Rename(ctx, "b", "c", core.RefOptions{Stamp: who}); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Branches().Switch(ctx, "c", core.SwitchOptions{Stamp: who}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Branches().Rename(ctx, "b", "c", core.RefOptions{Stamp: who}))
+	must.OK(t, r.Branches().Switch(ctx, "c", core.SwitchOptions{Stamp: who}))
 	if _, err := r.Branches().Remove(ctx, "main", core.RefOptions{Stamp: who}); err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/ramdir"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
@@ -82,9 +83,7 @@ type process struct {
 func start(t *testing.T, what, dir string) *process {
 	t.Helper()
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	p := &process{Cmd: exec.Command(exe)}
 	p.Env = append(os.Environ(), childEnv+"="+what+":"+dir)
 	p.Stderr = os.Stderr
@@ -92,13 +91,9 @@ func start(t *testing.T, what, dir string) *process {
 		t.Fatal(err)
 	}
 	out, err := p.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	p.out = bufio.NewReader(out)
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, p.Start())
 	t.Cleanup(func() { _ = p.Process.Kill() })
 	return p
 }
@@ -128,19 +123,13 @@ func TestKill(t *testing.T) {
 		if err := repokit.QuickClean(r); err != nil {
 			t.Errorf("round %d: %v", rounds, err)
 		}
-		if err := r.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.Close())
 	}
 	t.Logf("%d commits in %d rounds", len(printed), rounds)
 	r, err := care.Open(dir, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	repokit.CheckClean(t, r)
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Close())
 }
 
 // killAfter kills the child after a random number of commits and a random time, and returns the
@@ -166,9 +155,7 @@ func (p *process) killAfter(t *testing.T, rng *rand.Rand) []ipld.CID {
 		}
 	}
 	time.Sleep(time.Duration(rng.IntN(4000)) * time.Microsecond)
-	if err := p.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, p.Process.Kill())
 	for line() {
 	}
 	_ = p.Wait() // it was killed
@@ -210,9 +197,7 @@ func TestTaken(t *testing.T) {
 	}
 	repokit.Lines(t, r, repokit.TwoPeople)
 	repokit.CheckClean(t, r)
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Close())
 }
 
 // TestWritersTakeTurns lets several processes commit to one repository at a time, each waiting
@@ -245,15 +230,11 @@ func TestWritersTakeTurns(t *testing.T) {
 		}
 	}
 	r, err := care.Open(dir, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	seen, err := repokit.History(r)
 	if got := repokit.Sizes(repokit.Head(t, r))[0]; err != nil || got != writers*each || len(seen) != writers*each {
 		t.Errorf("%d nodes in %d commits, %v, want %d", got, len(seen), err, writers*each)
 	}
 	repokit.CheckClean(t, r)
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Close())
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -39,17 +40,13 @@ func TestTermsAddUp(t *testing.T) {
 	answer, err := rank.Retrieve(t.Context(), s, retrieve.Request{Text: "tide w7 tide rendezvous",
 		ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}, Limit: new(0), Budget: new(0),
 		Floor: retrieve.FloorRest})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	ids := make([]graph.ID, len(answer.Items))
 	for i, item := range answer.Items {
 		ids[i] = item.ID
 	}
 	rows, err := rank.TermScores(t.Context(), s, answer, ids)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	added := 0
 	for i, row := range rows {
 		sum := int64(0)

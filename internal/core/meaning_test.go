@@ -11,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 )
 
@@ -42,9 +43,7 @@ func meant(t *testing.T, r *core.Repo, lines string) []string {
 	by := repokit.By
 	by.Meaning = m
 	_, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(lines), ""), core.CommitOptions{Stamp: by})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	slices.Sort(m.asked)
 	return slices.Compact(m.asked)
 }
@@ -53,9 +52,7 @@ func embeddings(t *testing.T, r *core.Repo) map[core.EmbeddingState]int {
 	t.Helper()
 	counts := make(map[core.EmbeddingState]int)
 	for e, err := range repokit.Head(t, r).Embeddings(t.Context(), "lengths") {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		counts[e.State]++
 	}
 	return counts
@@ -147,9 +144,7 @@ func TestMeaningBeforeTheTurn(t *testing.T) {
 			<-m.asked
 			repokit.Lines(t, r, fmt.Sprintf(`{"node":{"key":%q,"type":"T"}}`, "beside "+name))
 			close(m.wait)
-			if err := <-done; err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, <-done)
 			m.asked, m.wait = make(chan struct{}), make(chan struct{})
 		})
 	}
@@ -242,9 +237,7 @@ func TestEmbedRestBesideWriters(t *testing.T) {
 			`{"node":{"key":"n%d","type":"T","summary":"changed"}}`, n, 599-n))
 		n++
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if got := repokit.Sizes(repokit.Head(t, r))[0]; got != 603 {
 		t.Errorf("%d nodes, want 603", got)
 	}

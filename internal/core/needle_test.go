@@ -11,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -20,9 +21,7 @@ import (
 func haystack(t *testing.T, n int) *core.Repo {
 	t.Helper()
 	r, err := care.New(t.Context(), mem.New(), repokit.By, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { _ = r.Close() }) // in memory
 	var b strings.Builder
 	for i := range n {
@@ -53,21 +52,13 @@ func TestFilterFindsOneOfMany(t *testing.T) {
 	}
 	s := repokit.Head(t, haystack(t, n))
 	where, err := retrieve.ParsePredicate("needle = true")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	vector, err := retrieve.NewQueryVector("m", []float64{1, 0})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	sparse, err := retrieve.NewSparseVector("s", []graph.SparseWeight{{Term: "alpha", Weight: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	hub, err := retrieve.ParsePredicate("needle exists") // else no neighbour could contribute
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for name, req := range map[string]retrieve.Request{
 		"text":    {Text: "alpha", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}},
 		"dense":   {Vectors: []retrieve.QueryVector{vector}, ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}},
@@ -90,9 +81,7 @@ func TestFilterFindsOneOfMany(t *testing.T) {
 			}
 			req.Floor = retrieve.FloorRest
 			answer, err := rank.Retrieve(t.Context(), s, req)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			items := answer.Items
 			if len(items) > 0 && items[0].Key == "hub" {
 				items = items[1:]

@@ -10,6 +10,7 @@ import (
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/testkit"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -26,13 +27,13 @@ func TestRecallReads(t *testing.T) {
 		for i := range asked {
 			counting := testkit.NewTamper(base)
 			r, err := care.New(t.Context(), counting, repokit.By, core.Options{ReadOnly: true})
-			repokit.Must(t, err)
+			must.OK(t, err)
 			s := repokit.Head(t, r)
 			read := len(counting.Read())
 			_, err = rank.Retrieve(t.Context(), s, retrieve.Request{
 				Text: fmt.Sprintf("about w%d w%d w%d", i+7, i*7+100, i*31+1000), Intent: intent,
 			})
-			repokit.Must(t, err)
+			must.OK(t, err)
 			blocks += len(counting.Read()) - read
 		}
 		return blocks / asked
@@ -53,13 +54,13 @@ func TestRecallsAreReproducible(t *testing.T) {
 	ask := func(procs int) (answers []string) {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
 		r, err := care.New(t.Context(), base, repokit.By, core.Options{ReadOnly: true})
-		repokit.Must(t, err)
+		must.OK(t, err)
 		s := repokit.Head(t, r)
 		for _, intent := range retrieve.Intents() {
 			a, err := rank.Retrieve(t.Context(), s, retrieve.Request{
 				Text: "why was w7 about w100 and W1000", Intent: intent, Limit: new(50), Floor: retrieve.FloorRest,
 			})
-			repokit.Must(t, err)
+			must.OK(t, err)
 			if len(a.Items) < 10 || a.Recall.Visited == 0 {
 				t.Fatalf("%s: %d items, %+v", intent, len(a.Items), a.Recall)
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/internal/merging"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -70,9 +71,7 @@ func TestSignedCommitsStay(t *testing.T) {
 			ada := secret(t, 1)
 			want := signedOn(t, r, ada.Sign, tt.ref == "refs/heads/only")
 			before, err := r.Refs(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			stamp := repokit.By
 			var asked []*state.SignedError
 			stamp.Signed = func(lost *state.SignedError) error {
@@ -87,9 +86,7 @@ func TestSignedCommitsStay(t *testing.T) {
 				t.Errorf("asked about %+v, want %s off %s", asked, want, tt.ref)
 			}
 			after, err := r.Refs(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			for i := range before {
 				if after[i] != before[i] {
 					t.Errorf("%s is at %s, was at %s", after[i].Name, after[i].Value(), before[i].Value())
@@ -122,9 +119,7 @@ func signedOn(t *testing.T, r *core.Repo, sign commit.SignFunc, only bool) ipld.
 	stamp.Sign = sign
 	res, err := r.Commit(t.Context(), onlyPerson, core.CommitOptions{
 		Stamp: stamp, Branch: "only", Message: "three"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return res.Commit
 }
 
@@ -182,9 +177,7 @@ func TestSignedMergeInProgress(t *testing.T) {
 		summary := "theirs"
 		yield(graph.Change{Node: &graph.NodeChange{Key: "p1", Summary: &summary}}, nil)
 	}, core.CommitOptions{Stamp: signing, Branch: "theirs"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	opt := core.CommitOptions{Stamp: repokit.By}
 	if _, err := merging.Merge(ctx, r, "theirs", core.MergeOptions{CommitOptions: opt}); err == nil {
 		t.Fatal("no conflict")

@@ -26,6 +26,7 @@ import (
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/session"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/internal/view/distill"
 	"github.com/mnem-project/mnem/ipld"
@@ -43,9 +44,7 @@ var (
 func schemaText(t *testing.T) map[string]bool {
 	t.Helper()
 	data, err := os.ReadFile("../../spec/mnem.ipldsch")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	structs, kinds, other := map[string][][2]string{}, map[string]string{}, map[string]string{}
 	name := ""
 	for line := range strings.Lines(string(data)) {
@@ -356,9 +355,7 @@ var refs = map[string]attempt{
 func withParts(t *testing.T, st store.Store) *core.Repo {
 	t.Helper()
 	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() {
 		repokit.CheckClean(t, r)
 		if err := r.Close(); err != nil {
@@ -453,17 +450,11 @@ func TestSecretsOfDrafts(t *testing.T) {
 	st := repokit.AnyStore(t)
 	r := withParts(t, st)
 	answer, err := rank.Retrieve(t.Context(), repokit.Head(t, r), retrieve.Request{Text: "words"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	draft, err := session.Draft(answer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	rec, err := retrieve.DecodeReceipt(draft.Block)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	rec.Extra = []ipld.Entry{{Key: "later", Value: ipld.ListValue(ipld.StringValue(repokit.AwsKey))}}
 	hidden := *draft
 	hidden.Block = rec.Encode()
@@ -506,9 +497,7 @@ func TestEveryPutIsRead(t *testing.T) {
 			continue
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, d := range file.Decls {
 			fn, ok := d.(*ast.FuncDecl)
 			if !ok {
@@ -593,9 +582,7 @@ func TestSecretsAllowedOnce(t *testing.T) {
 		}, core.CommitOptions{Stamp: by, Message: "m"})
 		return err
 	}
-	if err := profile(allow, repokit.AwsKey); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, profile(allow, repokit.AwsKey))
 	if err := profile(repokit.By, "fine"); err != nil {
 		t.Error(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/mnem-project/mnem/internal/guard"
 	"github.com/mnem-project/mnem/internal/merging"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -91,9 +92,7 @@ func TestSecretsAllowedAndReported(t *testing.T) {
 	_, err := commit(text, state.SecretOptions{Allow: []string{"github-pat"}})
 	refusedAt(t, err, "x.jsonl:1: node.summary", "aws-access-token")
 	res, err := commit(text, state.SecretOptions{Allow: []string{"aws-access-token"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want := state.SecretFinding{Rule: "generic-api-key", Field: "node.summary", File: "x.jsonl", Line: 2}
 	if f := res.Secrets.Findings; len(f) != 1 || f[0] != want {
 		t.Errorf("%+v", f)
@@ -184,9 +183,7 @@ func TestSecretsThatComeIn(t *testing.T) {
 	stamp := allowing(state.SecretOptions{Allow: []string{"aws-access-token"}})
 	_, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(text), ""),
 		core.CommitOptions{Stamp: stamp, Message: "m", Branch: "other"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	fields := func(report state.SecretReport) string {
 		var out []string
 		for _, f := range report.Findings {
@@ -215,9 +212,7 @@ func TestSecretsThatComeIn(t *testing.T) {
 	to := repokit.OpenMem(t)
 	for _, dry := range []bool{true, false} {
 		in, err := repokit.TryImport(to, file, exchange.ImportOptions{Stamp: repokit.By, DryRun: dry})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if got := fields(in.Secrets); got != "edge.props.p mark.reason node.summary text" {
 			t.Errorf("dry %t: %s", dry, got)
 		}
@@ -264,9 +259,7 @@ func BenchmarkGuardBulk(b *testing.B) {
 		b.Run(name+"/commit", func(b *testing.B) {
 			for b.Loop() {
 				r, err := care.New(b.Context(), mem.New(), repokit.By, core.Options{})
-				if err != nil {
-					b.Fatal(err)
-				}
+				must.OK(b, err)
 				if _, err := r.Commit(b.Context(), all, core.CommitOptions{Stamp: repokit.By, Message: "m"}); err != nil {
 					b.Fatal(err)
 				}

@@ -20,6 +20,7 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/pgserver"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
@@ -34,9 +35,7 @@ func TestWriterProcess(t *testing.T) {
 	dir := t.TempDir()
 	repokit.LinkDatabase(t, dir, at)
 	r, err := care.Open(dir, core.Options{Wait: 20 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for n := range repokit.SharedCommits {
 		key := fmt.Sprintf("%s-%d", name, n)
 		line := fmt.Sprintf(`{"node":{"key":%q,"type":"fact","summary":%q}}`, key, "what "+key+" says")
@@ -54,14 +53,10 @@ func TestWriterProcess(t *testing.T) {
 func disturb(t *testing.T, ctx context.Context, at string) *int {
 	t.Helper()
 	config, _, err := postgres.Parse(at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	config.RuntimeParams["application_name"] = "disturber"
 	c, err := pgconn.ConnectConfig(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	ended := new(int)
 	for ctx.Err() == nil {
 		res, err := c.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "+
@@ -91,13 +86,9 @@ func TestManyProcesses(t *testing.T) {
 	var tick atomic.Int64
 	clock := func() graph.Time { return repokit.By.Time + graph.Time(tick.Add(1_000_000)) }
 	r, err := care.Init(ctx, dir, repokit.By, core.Options{Wait: 10 * time.Second, Now: clock})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	psql(t, at, "UPDATE mnem.repository SET lease = '1 second'")
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Close())
 	if r, err = care.Open(dir, core.Options{Wait: 10 * time.Second, Now: clock}); err != nil { // with that lease
 		t.Fatal(err)
 	}
@@ -173,13 +164,9 @@ func writers(t *testing.T, server *pgserver.Server) map[string]bool {
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestWriterProcess$")
 		cmd.Env = append(os.Environ(), repokit.WriterEnv+"="+server.Cut(t, "many", 60_000, uint64(n)), repokit.WriterName+"="+fmt.Sprint("w", n))
 		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var all strings.Builder
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, cmd.Start())
 		wg.Go(func() {
 			for lines := bufio.NewScanner(out); lines.Scan(); {
 				all.WriteString(lines.Text() + "\n")
@@ -201,17 +188,13 @@ func writers(t *testing.T, server *pgserver.Server) map[string]bool {
 func psql(t *testing.T, at, sql string) {
 	t.Helper()
 	config, _, err := postgres.Parse(at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	c, err := pgconn.ConnectConfig(t.Context(), config)
 	if err == nil {
 		_, err = c.Exec(t.Context(), sql).ReadAll()
 		err = errors.Join(err, c.Close(t.Context()))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 }
 
 // TestChangesAreAppliedAnew gives a commit changes that can be read once, and moves the head under it.
@@ -221,9 +204,7 @@ func TestChangesAreAppliedAnew(t *testing.T) {
 	dir := t.TempDir()
 	repokit.LinkDatabase(t, dir, server.URL("anew"))
 	r, err := care.Init(t.Context(), dir, repokit.By, core.Options{Wait: 10 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() {
 		repokit.CheckClean(t, r)
 		if err := r.Close(); err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/mnem-project/mnem/internal/merging"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -28,9 +29,7 @@ import (
 func secret(t testing.TB, n byte) commit.Secret {
 	t.Helper()
 	s, err := commit.NewSecret(bytes.NewReader(bytes.Repeat([]byte{n}, commit.KeyLen)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s
 }
 
@@ -61,9 +60,7 @@ func note(
 	line := fmt.Sprintf(`{"node":{"key":%q,"type":"Note"}}`, key)
 	res, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(line), "test"),
 		core.CommitOptions{Stamp: stamp, Message: key})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return res
 }
 
@@ -72,9 +69,7 @@ func verified(t testing.TB, r *core.Repo, from, until []ipld.CID, v commit.Verif
 	t.Helper()
 	var out []string
 	for e, err := range r.VerifyHistory(t.Context(), from, until, v) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		out = append(out, fmt.Sprintf("%s %s %s", repokit.Said(t, r, e.Commit.Message), e.State, e.Name))
 	}
 	return out
@@ -163,9 +158,7 @@ func TestSignStaged(t *testing.T) {
 	stamp := repokit.By
 	stamp.Sign = secret(t, 1).Sign
 	res, err := r.Stages().Commit(t.Context(), "", core.CommitOptions{Stamp: stamp, Message: "staged"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	v := trusting{map[commit.Key]string{secret(t, 1).Key(): "ada"}, graph.MaxTime}
 	if got := verified(t, r, []ipld.CID{res.Commit}, res.Parents, v); len(got) != 1 ||
 		got[0] != "staged signed ada" {
@@ -179,9 +172,7 @@ func TestSignFails(t *testing.T) {
 	r := repokit.OpenMem(t)
 	note(t, r, "one", 10, nil)
 	before, err := r.Refs(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	broken := errors.New("no key")
 	for want, sign := range map[error]commit.SignFunc{
 		broken:              func([]byte) ([]byte, error) { return nil, broken },
@@ -238,18 +229,14 @@ func TestMergeRequiresSignatures(t *testing.T) {
 	other := func() *core.Repo {
 		t.Helper()
 		trial, err := r.Trial(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return trial
 	}
 	// A second branch, at the first commit.
 	at := func(r *core.Repo, name string, c ipld.CID) {
 		t.Helper()
 		_, err := r.Branches().Create(t.Context(), name, c.String(), core.RefOptions{Stamp: repokit.By})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	for _, forward := range []bool{true, false} {
 		trial := other()
@@ -283,9 +270,7 @@ func TestContinueRequiresSignatures(t *testing.T) {
 		line := fmt.Sprintf(`{"node":{"key":"one","type":"Note","summary":%q}}`, summary)
 		res, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(line), "test"),
 			core.CommitOptions{Stamp: repokit.By, Message: summary, Branch: branch})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return res.Commit
 	}
 	change("", "base")
@@ -301,9 +286,7 @@ func TestContinueRequiresSignatures(t *testing.T) {
 	for _, c := range conflict.Conflicts {
 		_, err := merging.ResolveConflict(t.Context(), r, c.Item.String(),
 			merging.Choice{Take: graph.TakeTheirs}, opt.CommitOptions)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	opt.Verify = func(commits iter.Seq2[commit.LogEntry, error]) error {
 		return core.RequireSigned(commits, nil)
@@ -406,15 +389,11 @@ func TestForged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			st := mem.New()
 			r, err := care.New(t.Context(), st, repokit.By, core.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			note(t, r, "one", 10, ada.Sign)
 			note(t, r, "two", 20, ada.Sign)
 			forged, err := testkit.Forge(t.Context(), st, core.DefaultBranch, edit)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			repokit.CheckClean(t, r)
 			want := commit.Bad
 			if name == "dropped" {
@@ -422,9 +401,7 @@ func TestForged(t *testing.T) {
 			}
 			var got []commit.SignatureState
 			for e, err := range r.VerifyHistory(t.Context(), []ipld.CID{forged}, nil, v) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				if e.Key.IsZero() != (e.State != commit.Signed) || (e.Reason == "") != (e.State != commit.Bad) {
 					t.Errorf("verdict %+v", e.Verdict)
 				}
@@ -457,9 +434,7 @@ func TestPurgeThatCannotSign(t *testing.T) {
 	}
 	erased := func() (list []core.RedactionEntry) {
 		for e, err := range r.Redactions().All(t.Context()) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			list = append(list, e)
 		}
 		return list
@@ -475,13 +450,9 @@ func TestPurgeThatCannotSign(t *testing.T) {
 			t.Fatal(err)
 		}
 		snap, err := r.At(t.Context(), at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		id, err := snap.Name(t.Context(), "one")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		n, _, err := snap.Node(t.Context(), id)
 		after, _ := r.Snapshot(t.Context(), "HEAD")
 		if err != nil || n.Type != "Note" || len(erased()) > 0 || head.CID() != after.CID() {

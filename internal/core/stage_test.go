@@ -9,6 +9,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -21,9 +22,7 @@ func commitStaged(t testing.TB, r *core.Repo) (*core.CommitResult, error) {
 func status(t testing.TB, r *core.Repo) *core.Status {
 	t.Helper()
 	st, err := r.Stages().Status(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return st
 }
 
@@ -31,9 +30,7 @@ func status(t testing.TB, r *core.Repo) *core.Status {
 func staged(t testing.TB, r *core.Repo) (nodes, edges state.Counts) {
 	t.Helper()
 	nodes, edges, err := status(t, r).Diff.Count(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return nodes, edges
 }
 
@@ -65,9 +62,7 @@ func TestStageAndCommit(t *testing.T) {
 		t.Errorf("staged snapshot %v, %v", repokit.Sizes(s), err)
 	}
 	done, err := commitStaged(t, r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if done.Nodes != res.Nodes || done.Edges != res.Edges || done.Graph != s.Graph() {
 		t.Errorf("committed %+v, staged %+v", done, res)
 	}
@@ -205,9 +200,7 @@ func TestStageMerges(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if len(res.Parents) != 1 || res.Parents[0] != moved.Commit && !res.NoChange {
 				t.Errorf("parents %v, want %s", res.Parents, moved.Commit)
 			}
@@ -267,9 +260,7 @@ func TestUnstage(t *testing.T) {
 	before := repokit.Head(t, r).CID()
 	repokit.StageLines(t, r, `{"node":{"key":"bob","type":"Person"}}`)
 	for range 2 { // the second time there is nothing to forget
-		if err := r.Stages().Remove(t.Context(), "", repokit.By); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.Stages().Remove(t.Context(), "", repokit.By))
 		if st := status(t, r); st.Staged {
 			t.Error("still staged")
 		}
@@ -323,9 +314,7 @@ func TestStageBothBegin(t *testing.T) {
 	repokit.StageLines(t, r, `{"node":{"key":"bob","type":"Person"}}`)
 	repokit.Lines(t, r, repokit.TwoPeople)
 	res, err := commitStaged(t, r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if got := repokit.Sizes(repokit.Head(t, r)); got != [4]uint64{3, 1, 0, 0} || res.Nodes.Added != 1 {
 		t.Errorf("sizes %v, %+v", got, res)
 	}
@@ -372,9 +361,7 @@ func TestStagesAreApart(t *testing.T) {
 	_, err := r.Stages().Add(t.Context(),
 		state.ReadChanges(strings.NewReader(`{"node":{"key":"y","type":"T"}}`), ""),
 		core.StageOptions{Stamp: repokit.By, Stage: "other"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := r.Stages().Commit(t.Context(), "other", core.CommitOptions{Stamp: repokit.By}); err != nil {
 		t.Fatal(err)
 	}

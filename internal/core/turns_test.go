@@ -15,6 +15,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -33,9 +34,7 @@ func TestAnswersTakeTurns(t *testing.T) {
 		return 1
 	}
 	r, err := care.New(ctx, mem.New(), by, core.Options{Counters: retrieve.Counters{"slow": count}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if n := r.Answering.Most; n < runtime.GOMAXPROCS(0) {
 		t.Fatalf("%d answers at a time leave processors idle", n)
 	}
@@ -45,9 +44,7 @@ func TestAnswersTakeTurns(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, err := r.Snapshot(ctx, string(graph.Head))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	ask := func(ctx context.Context) error {
 		answer, err := rank.Retrieve(ctx, s, retrieve.Request{Text: "harbour",
 			OutputOptions: retrieve.OutputOptions{Tokenizer: "slow"}})

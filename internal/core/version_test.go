@@ -21,6 +21,7 @@ import (
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/session"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -47,23 +48,17 @@ func stampAt(n int) state.Stamp {
 func freeze(t *testing.T, dir string) {
 	ctx := t.Context()
 	r, err := care.Init(ctx, dir, stampAt(0), core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	n := 0
 	commit := func(branch, message, text string) {
 		n++
 		_, err := r.Commit(ctx, state.ReadChanges(strings.NewReader(text), "freeze"),
 			core.CommitOptions{Stamp: stampAt(n), Branch: branch, Message: message})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	check := func(_ any, err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	commit("", "first", `{"node":{"key":"ada","type":"Person","summary":"Ada keeps the ledger"}}
 {"node":{"key":"ada","props":{"team":"ops","level":3}}}
@@ -94,9 +89,7 @@ func freeze(t *testing.T, dir string) {
 	check(care.GC(ctx, r, care.GCOptions{Stamp: stampAt(16), KeepOps: 4}))
 	commit("", "secret", `{"node":{"key":"dee","type":"Person","summary":"Dee forgot the key"}}`)
 	check(care.Purge(ctx, r, "dee", care.PurgeOptions{Stamp: stampAt(18), Reason: "on request"}))
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Close())
 }
 
 var frozenQueries = []string{"who keeps the ledger?", "cooks 東京", "bo", "quiet"}
@@ -107,9 +100,7 @@ func thaw(t *testing.T, r *core.Repo) string {
 	var b strings.Builder
 	fatal := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	refs, err := r.Refs(ctx)
 	fatal(err)
@@ -152,21 +143,15 @@ func thaw(t *testing.T, r *core.Repo) string {
 func thawSnapshot(t *testing.T, b *strings.Builder, s *core.Snapshot) {
 	c := s.Commit()
 	message, err := s.Message(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	fmt.Fprintf(b, "commit %s graph %s %s %q %q\n", s.CID(), s.Graph(), c.Time, c.Author, message)
 	for n, err := range s.Nodes(t.Context(), graph.ID{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		fmt.Fprintf(b, "  node %s %s %s %q %q\n", n.Node.ID, n.CID, n.Node.Type, n.Node.Key,
 			n.Node.Summary)
 	}
 	for e, err := range s.Edges(t.Context(), graph.ID{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		fmt.Fprintf(b, "  edge %s %s %s %s %d\n", e.CID, e.Edge.Src, e.Edge.Type, e.Edge.Dst,
 			e.Edge.Weight)
 	}
@@ -189,9 +174,7 @@ func copyTree(t *testing.T, from, to string) (size int64) {
 		size += int64(len(data))
 		return errors.Join(err, os.WriteFile(filepath.Join(to, rel), data, 0o644))
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return size
 }
 
@@ -199,18 +182,12 @@ func copyTree(t *testing.T, from, to string) (size int64) {
 func rewriteFrozen(t *testing.T, dir string) {
 	work := t.TempDir()
 	freeze(t, work)
-	if err := os.RemoveAll(filepath.Join(dir, "store")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.RemoveAll(filepath.Join(dir, "store")))
 	copyTree(t, filepath.Join(work, core.DirName), filepath.Join(dir, "store"))
 	// Room on the disk and nothing else: what opens the repository makes its own.
-	if err := os.Remove(filepath.Join(dir, "store", "reserve")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(filepath.Join(dir, "store", "reserve")))
 	r, err := care.Open(work, core.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	text := thaw(t, r)
 	if err := errors.Join(r.Close(), os.WriteFile(filepath.Join(dir, "expect.txt"), []byte(text),
 		0o644)); err != nil {
@@ -246,9 +223,7 @@ func openFrozen(t *testing.T, dir string) {
 	}
 	for _, readOnly := range []bool{true, false} {
 		r, err := care.Open(work, core.Options{ReadOnly: readOnly})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if diff := cmp.Diff(string(want), thaw(t, r)); diff != "" {
 			t.Errorf("read only %v (-want +got):\n%s", readOnly, diff)
 		}
@@ -283,9 +258,7 @@ func openFrozen(t *testing.T, dir string) {
 			repokit.Gc(t, r, 1)
 			repokit.CheckClean(t, r)
 		}
-		if err := r.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.Close())
 	}
 }
 
@@ -294,15 +267,11 @@ func openFrozen(t *testing.T, dir string) {
 func TestFrozenIsReproducible(t *testing.T) {
 	version := fmt.Sprintf("v%d", pebble.FormatVersion)
 	want, err := os.ReadFile(filepath.Join(frozen, version, "expect.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	dir := t.TempDir()
 	freeze(t, dir)
 	r, err := care.Open(dir, core.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer r.Close()
 	if diff := cmp.Diff(string(want), thaw(t, r)); diff != "" {
 		t.Errorf("made anew (-want +got):\n%s", diff)

@@ -14,6 +14,7 @@ import (
 	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -35,7 +36,7 @@ func TestWorkOfReads(t *testing.T) {
 		return func(t *testing.T, r *core.Repo) {
 			n, err := 0, error(nil)
 			for _, err = range history.History(ctx, r, opt) {
-				repokit.Must(t, err)
+				must.OK(t, err)
 				n++
 			}
 			if n != want {
@@ -73,7 +74,7 @@ func TestWorkOfReads(t *testing.T) {
 			{"log of a node", log(history.LogOptions{Node: id}, 2), 60},
 			{"undo", func(t *testing.T, r *core.Repo) {
 				_, err := history.Undo(ctx, r, "", repokit.By)
-				repokit.Must(t, err)
+				must.OK(t, err)
 			}, 40},
 		} {
 			w := repokit.Measure(t, st, func(r *core.Repo) { c.fn(t, r) })
@@ -99,7 +100,7 @@ func TestWorkOfLongHistory(t *testing.T) {
 	st := mem.New()
 	const commits = 300
 	r, err := care.New(ctx, st, repokit.By, core.Options{})
-	repokit.Must(t, err)
+	must.OK(t, err)
 	repokit.Lines(t, r, `{"node":{"key":"a","type":"T"}}`)
 	for i := range commits {
 		repokit.Lines(t, r, fmt.Sprintf(`{"node":{"key":"n%d","type":"T","summary":"note %d"}}`, i, i))
@@ -107,17 +108,17 @@ func TestWorkOfLongHistory(t *testing.T) {
 	repokit.Lines(t, r, `{"node":{"key":"a","type":"U","replace":true}}`)
 	newest := repokit.Measure(t, st, func(r *core.Repo) {
 		for _, err := range history.Log(ctx, r, "HEAD") {
-			repokit.Must(t, err)
+			must.OK(t, err)
 			break
 		}
 	})
 	undo := repokit.Measure(t, st, func(r *core.Repo) {
 		_, err := history.Undo(ctx, r, "", repokit.By)
-		repokit.Must(t, err)
+		must.OK(t, err)
 	})
 	old := repokit.Measure(t, st, func(r *core.Repo) {
 		_, err := history.Blame(ctx, repokit.Head(t, r), graph.NodeID("a"))
-		repokit.Must(t, err)
+		must.OK(t, err)
 	})
 	t.Logf("%d commits: newest of the log %v; undo %v; blame of the first %v", commits, newest, undo, old)
 	if newest.Facts.BlocksRead > 30 || undo.Facts.BlocksRead > 40 {
@@ -130,7 +131,7 @@ func TestWorkOfLongHistory(t *testing.T) {
 	var kept int
 	gc := repokit.Measure(t, st, func(r *core.Repo) {
 		res, err := care.GC(ctx, r, care.GCOptions{Stamp: repokit.By, KeepOps: 1, DryRun: true})
-		repokit.Must(t, err)
+		must.OK(t, err)
 		kept = res.Kept + res.Blocks
 	})
 	t.Logf("gc of %d blocks: %v", kept, gc)
@@ -165,20 +166,20 @@ func TestReadersDoNotWait(t *testing.T) {
 	ctx := context.Background()
 	st := mem.New()
 	r, err := care.New(ctx, st, repokit.By, core.Options{})
-	repokit.Must(t, err)
+	must.OK(t, err)
 	repokit.Lines(t, r, `{"node":{"key":"a","type":"T","summary":"zebra"}}`)
 	repokit.Lines(t, r, `{"node":{"key":"b","type":"T","summary":"zebra too"}}`)
-	repokit.Must(t, st.Derived().Clear(ctx))
+	must.OK(t, st.Derived().Clear(ctx))
 	_, err = rank.Retrieve(ctx, repokit.Head(t, r), retrieve.Request{Text: "zebra"}) // makes one
-	repokit.Must(t, err)
+	must.OK(t, err)
 	waiting, gate := make(chan struct{}), make(chan struct{})
 	slow, err := care.New(ctx, &gated{st, sync.OnceFunc(func() { close(waiting) }), gate}, repokit.By,
 		core.Options{})
-	repokit.Must(t, err)
+	must.OK(t, err)
 	_, err = rank.Retrieve(ctx, repokit.Head(t, slow), retrieve.Request{Text: "zebra"})
-	repokit.Must(t, err)
+	must.OK(t, err)
 	before, err := slow.Snapshot(ctx, "HEAD~1")
-	repokit.Must(t, err)
+	must.OK(t, err)
 	done := make(chan error)
 	go func() {
 		_, err := rank.Retrieve(ctx, before, retrieve.Request{Text: "zebra"})
@@ -190,7 +191,7 @@ func TestReadersDoNotWait(t *testing.T) {
 		t.Errorf("%+v, %v", a, err)
 	}
 	close(gate)
-	repokit.Must(t, <-done)
+	must.OK(t, <-done)
 }
 
 // TestWorkOfOperationLog bounds what telling all operations reads: each, and what it left of the refs,
@@ -200,7 +201,7 @@ func TestWorkOfOperationLog(t *testing.T) {
 	st := mem.New()
 	const ops = 200
 	r, err := care.New(ctx, st, repokit.By, core.Options{})
-	repokit.Must(t, err)
+	must.OK(t, err)
 	for i := range ops {
 		repokit.Lines(t, r, fmt.Sprintf(`{"node":{"key":"n%d","type":"T"}}`, i))
 	}
@@ -208,7 +209,7 @@ func TestWorkOfOperationLog(t *testing.T) {
 		n := 0
 		w := repokit.Measure(t, st, func(r *core.Repo) {
 			for e, err := range r.OpLog().All(ctx) {
-				repokit.Must(t, err)
+				must.OK(t, err)
 				if len(e.Refs) == 0 {
 					t.Errorf("operation %d moved nothing", e.Operation.Seq)
 				}

@@ -12,6 +12,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -88,14 +89,10 @@ func TestWorkOfDiffs(t *testing.T) {
 			w := repokit.Measure(t, st, func(r *core.Repo) {
 				now := repokit.Head(t, r)
 				old, err := r.Snapshot(t.Context(), "HEAD~1")
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				found := int64(0)
 				for _, err := range old.Diff(now).Nodes(t.Context()) {
-					if err != nil {
-						t.Fatal(err)
-					}
+					must.OK(t, err)
 					found++
 				}
 				if found != k {
@@ -118,9 +115,7 @@ func TestWorkAtHub(t *testing.T) {
 	n := effort.Pick(10_000, 10_000, 100_000)
 	st := mem.New()
 	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	repokit.Lines(t, r, repokit.HubLines(n)+`{"node":{"key":"lone","type":"Leaf"}}`)
 	for name, line := range map[string]string{
 		"add an edge":       `{"edge":{"type":"new%d","src":"%s","dst":"lone"}}`,

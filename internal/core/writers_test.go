@@ -15,6 +15,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 )
 
@@ -51,14 +52,10 @@ func TestWritersShareSyncs(t *testing.T) {
 		return nil
 	})
 	disk, err := pebble.Open("/repo/.mnem", pebble.Options{FS: fs, Create: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	st := &beginnings{Store: disk}
 	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	repokit.Lines(t, r, repokit.Person(1000))
 	counting.Store(true)
 	holding.Store(true)

@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // talk is one conversation of a host: a transcript that grows, and hooks.
@@ -135,9 +137,7 @@ func TestHooksUnderFire(t *testing.T) {
 	}
 	var got struct{ Nodes []struct{ Summary string } }
 	list := mustRun(t, dir, "", "ls", "--type", "Turn", "--limit", "1000", "--json")
-	if err := json.Unmarshal([]byte(list), &got); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(list), &got))
 	times := make(map[string]int)
 	for _, n := range got.Nodes {
 		times[n.Summary]++
@@ -215,9 +215,7 @@ func spooled(t *testing.T, dir string) map[string]string {
 	out := make(map[string]string)
 	for _, file := range files {
 		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		out[file] = string(data)
 	}
 	return out
@@ -245,25 +243,17 @@ func TestHooksWhereNothingCanBeDone(t *testing.T) {
 			if err == nil {
 				_, err = out.Read(make([]byte, 1))
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 		},
 		"damaged": func(t *testing.T, dir string) {
-			if err := os.WriteFile(filepath.Join(dir, ".mnem", "head"), []byte("no head"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(filepath.Join(dir, ".mnem", "head"), []byte("no head"), 0o600))
 		},
 		"a configuration that is none": func(t *testing.T, dir string) {
-			if err := os.WriteFile(filepath.Join(dir, ".mnem", "config.json"), []byte("{"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(filepath.Join(dir, ".mnem", "config.json"), []byte("{"), 0o600))
 		},
 		"the database is gone": func(t *testing.T, dir string) {
-			if err := os.RemoveAll(filepath.Join(dir, ".mnem", "db")); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.RemoveAll(filepath.Join(dir, ".mnem", "db")))
 		},
 		"a pipe for a transcript": func(t *testing.T, dir string) {
 			if out, err := exec.Command("mkfifo", filepath.Join(dir, "talk.jsonl")).CombinedOutput(); err != nil {
@@ -271,9 +261,7 @@ func TestHooksWhereNothingCanBeDone(t *testing.T) {
 			}
 		},
 		"a transcript that leads out": func(t *testing.T, dir string) {
-			if err := os.Symlink("/etc/passwd", filepath.Join(dir, "talk.jsonl")); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Symlink("/etc/passwd", filepath.Join(dir, "talk.jsonl")))
 		},
 	}
 	for name, spoil := range each {

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/ramdir"
 )
 
@@ -88,9 +89,7 @@ func mnem(ctx context.Context, dir, input string, args ...string) (string, error
 func mustRun(t *testing.T, dir, input string, args ...string) string {
 	t.Helper()
 	out, err := mnem(t.Context(), dir, input, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return out
 }
 
@@ -246,13 +245,9 @@ func serving(t *testing.T, dir string, args ...string) (*exec.Cmd, string) {
 	cmd := command(ctx, dir, append([]string{"serve", "--addr", "127.0.0.1:0", "--log", "none",
 		"--rate", "1000000"}, args...)...)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	cmd.Stderr = cmd.Stdout
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(os.Interrupt)
 		time.AfterFunc(20*time.Second, cancel)

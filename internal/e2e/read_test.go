@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // item is one item of an answer, as all surfaces have it.
@@ -45,31 +47,21 @@ func TestSurfacesAnswerAlike(t *testing.T) {
 	mustRun(t, dir, lines.String(), "commit", "-m", "notes", "-")
 	_, base := serving(t, dir)
 	client, err := newClient(t.Context(), dir, "--no-session")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, query := range []string{"who leads infra", "billing 3", "note 17", "nothing of the kind"} {
 		var shell, web, agent answer
 		text := mustRun(t, dir, "", "retrieve", query, "--limit", "10", "--json")
 		res, err := http.Get(base + "/v1/retrieve?limit=10&query=" + url.QueryEscape(query))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		body, err := io.ReadAll(res.Body)
 		_ = res.Body.Close() // it was read to its end
 		if err != nil || string(body) != text {
 			t.Errorf("%s: HTTP answers %s, the command line %s (%v)", query, body, text, err)
 		}
-		if err := json.Unmarshal([]byte(text), &shell); err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(body, &web); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(text), &shell))
+		must.OK(t, json.Unmarshal(body, &web))
 		err = client.tool("retrieve", map[string]any{"query": query, "limit": 10}, &agent)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if query != "nothing of the kind" && len(shell.Items) == 0 {
 			t.Errorf("%s: no items", query)
 		}
@@ -92,9 +84,7 @@ func resident(t *testing.T, pid int) int64 {
 	for line := range strings.Lines(string(data)) {
 		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
 			kb, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			return kb << 10
 		}
 	}
@@ -174,23 +164,15 @@ func openFiles() int {
 func TestWatchGoesOn(t *testing.T) {
 	dir := newRepo(t)
 	owner, err := newClient(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var answer struct{ Commit string }
-	if err := owner.tool("commit", fact("w/first"), &answer); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, owner.tool("commit", fact("w/first"), &answer))
 	const writers, each = 3, 8
 	watch := command(t.Context(), dir, "op", "watch", "--since", "0", "--ref", "main", "--json",
 		"--limit", strconv.Itoa(2+writers*each))
 	out, err := watch.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := watch.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, watch.Start())
 	var group sync.WaitGroup
 	for w := range writers {
 		group.Go(func() {
@@ -222,9 +204,7 @@ func TestWatchGoesOn(t *testing.T) {
 			Seq      uint64
 			Branches []struct{ Message string }
 		}
-		if err := json.Unmarshal(lines.Bytes(), &op); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(lines.Bytes(), &op))
 		if op.Seq <= last {
 			t.Errorf("operation %d after %d", op.Seq, last)
 		}
@@ -257,13 +237,9 @@ func BenchmarkHandshake(b *testing.B) {
 	}
 	for b.Loop() {
 		c, err := newClient(b.Context(), dir)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, err)
 		b.StopTimer()
-		if err := c.close(); err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, c.close())
 		b.StartTimer()
 	}
 }

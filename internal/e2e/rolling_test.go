@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/pgserver"
 )
 
@@ -200,9 +201,7 @@ func TestRollingRestart(t *testing.T) {
 	here("init")
 	for n := range rollingServers {
 		l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		f.addrs = append(f.addrs, l.Addr().String())
 		_ = l.Close() // for the server
 		f.start(n)
@@ -233,9 +232,7 @@ func TestRollingRestart(t *testing.T) {
 	}
 
 	var got struct{ Nodes []struct{ Key string } }
-	if err := json.Unmarshal([]byte(here("ls", "--json", "--limit", "100000")), &got); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(here("ls", "--json", "--limit", "100000")), &got))
 	times := make(map[string]int)
 	for _, n := range got.Nodes {
 		times[n.Key]++

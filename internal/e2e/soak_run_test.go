@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestSoak has command lines, MCP clients and readers over HTTP use one repository at once, by every
@@ -144,9 +145,7 @@ func (s *soak) copy() {
 			s.t.Errorf("copy: %v", err)
 			return
 		}
-		if err := os.RemoveAll(to); err != nil {
-			s.t.Fatal(err)
-		}
+		must.OK(s.t, os.RemoveAll(to))
 	}
 	for i := range 10 {
 		key := fmt.Sprintf("copy/%d", i)
@@ -269,9 +268,7 @@ func (s *soak) list(rev string) found {
 		if next != "" {
 			args = append(args, "--after", next)
 		}
-		if err := json.Unmarshal([]byte(mustRun(s.t, s.dir, "", args...)), &page); err != nil {
-			s.t.Fatal(err)
-		}
+		must.OK(s.t, json.Unmarshal([]byte(mustRun(s.t, s.dir, "", args...)), &page))
 		for _, n := range page.Nodes {
 			state := "present"
 			if n.Mark != nil {

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // event is one server-sent event.
@@ -16,9 +18,7 @@ type event struct{ id, name, data string }
 func listen(t *testing.T, url, after string) (res *http.Response, next func() event) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	req.Header.Set("Accept", "text/event-stream")
 	if after != "" {
 		req.Header.Set("Last-Event-ID", after)
@@ -84,16 +84,12 @@ func TestEventsOverHTTP(t *testing.T) {
 	mustRun(t, dir, "", "gc", "--keep-ops", "1", "--grace", "0s")
 	res, _ = listen(t, base+"/v1/op_watch", ids[0])
 	var problem struct{ Code, Detail string }
-	if err := json.NewDecoder(res.Body).Decode(&problem); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.NewDecoder(res.Body).Decode(&problem))
 	if res.StatusCode != http.StatusNotFound || !strings.Contains(problem.Detail, "the oldest to watch from") {
 		t.Errorf("%s, %+v", res.Status, problem)
 	}
 	res, err := http.Get(base + "/v1/op_watch?since=%40~1&limit=1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer func() { _ = res.Body.Close() }()
 	if lines := bufio.NewScanner(res.Body); !lines.Scan() || !strings.HasPrefix(lines.Text(), `{"op":`) || lines.Scan() {
 		t.Errorf("lines: %q", lines.Text())

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 const (
@@ -51,9 +52,7 @@ func (a *acknowledged) checkSurvived(t *testing.T, dir string) {
 		if next != "" {
 			args = append(args, "--after", next)
 		}
-		if err := json.Unmarshal([]byte(mustRun(t, dir, "", args...)), &page); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(mustRun(t, dir, "", args...)), &page))
 		for _, n := range page.Nodes {
 			there[n.Key] = true
 		}
@@ -154,13 +153,9 @@ func TestOwnersAreKilled(t *testing.T) {
 	var longest time.Duration
 	for round := range kills {
 		owner, err := newClient(t.Context(), dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var answer struct{ Commit string }
-		if err := owner.tool("commit", fact(fmt.Sprintf("r%d/first", round)), &answer); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, owner.tool("commit", fact(fmt.Sprintf("r%d/first", round)), &answer))
 		got.add(fmt.Sprintf("r%d/first", round))
 		var group sync.WaitGroup
 		group.Go(func() { // in the owner itself, until it dies
@@ -183,9 +178,7 @@ func TestOwnersAreKilled(t *testing.T) {
 			}
 		})
 		time.Sleep(time.Duration(5+rng.IntN(60)) * time.Millisecond)
-		if err := owner.cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, owner.cmd.Process.Kill())
 		killed := time.Now()
 		mustRun(t, dir, "", "status", "--json")
 		longest = max(longest, time.Since(killed))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/evaluate"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -78,13 +79,9 @@ func TestAnswers(t *testing.T) {
 		"both":    {evaluate.AnswersOptions{Vectors: true, Cues: true}, []string{"b a", "c", ""}},
 	} {
 		m, err := fill(t, c.opt, shop())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		report, err := m.Ask(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var got []string
 		for _, q := range report.Questions {
 			got = append(got, strings.Join(q.Found, " "))
@@ -101,16 +98,12 @@ func TestAnswersOfSets(t *testing.T) {
 	m, err := fill(t, evaluate.AnswersOptions{Also: true, Base: retrieve.Request{Floor: retrieve.FloorRest},
 		Progress: func(what string, done, total int) { last = fmt.Sprint(what, done, "/", total) },
 	}, shop(), shop())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if last != "memories:6/6" {
 		t.Errorf("filling ended with %q", last)
 	}
 	report, err := m.Ask(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if last != "questions:6/6" || len(report.Questions) != 6 || report.Questions[3].Set != 1 {
 		t.Errorf("%q, %+v", last, report)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing/fstest"
 
 	"github.com/mnem-project/mnem/internal/evaluate"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -40,24 +41,16 @@ func broadSet(t *testing.T) (fstest.MapFS, map[string]*broadQuestion) {
 	files, questionsByID := fstest.MapFS{}, map[string]*broadQuestion{}
 	for name, gold := range map[string]string{"almanac": "pellow", "chat": "chat/S1:1"} {
 		changes, err := os.ReadFile(filepath.Join(questions, name+".changes.jsonl"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		broad, err := os.ReadFile(filepath.Join(questions, name+".broad.jsonl"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var asked bytes.Buffer
 		for line := range bytes.Lines(broad) {
 			q := new(broadQuestion)
-			if err := json.Unmarshal(line, q); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, json.Unmarshal(line, q))
 			questionsByID[q.ID] = q
 			data, err := json.Marshal(map[string]any{"qid": q.ID, "text": q.Text, "gold": []string{gold}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			asked.Write(append(data, '\n'))
 		}
 		files[name+".changes.jsonl"] = &fstest.MapFile{Data: changes}
@@ -92,9 +85,7 @@ func TestBroadQuestions(t *testing.T) {
 					return nil
 				},
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 		}
 		more := points[retrieve.AltitudeAuto] - points[retrieve.AltitudeEntity]
 		if more < 0 || more == 0 && budget > 256 || digests[retrieve.AltitudeEntity] != 0 ||

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/internal/evaluate"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -34,9 +35,7 @@ func TestGolden(t *testing.T) {
 			return nil
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if len(report.Files) < 2 || report.All.Queries < 30 || len(lists) != len(report.Files) {
 		t.Fatalf("%d files, %d queries, %d lists", len(report.Files), report.All.Queries, len(lists))
 	}
@@ -47,14 +46,10 @@ func TestGolden(t *testing.T) {
 	for name, text := range got {
 		path := filepath.Join(questions, name)
 		if os.Getenv("MNEM_REWRITE") != "" {
-			if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(path, []byte(text), 0o666))
 		}
 		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if diff := cmp.Diff(strings.ReplaceAll(string(want), "\r\n", "\n"), text); diff != "" {
 			t.Errorf("%s changed; write it again with MNEM_REWRITE=1 (-want +got):\n%s", name, diff)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/evaluate"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -59,9 +60,7 @@ func TestRunPoolsPairs(t *testing.T) {
 		},
 		Progress: func(what string, done, total int) { last = fmt.Sprint(what, done, "/", total) },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if diff := cmp.Diff([]string{"b1 day/1:2", "f1 eel", "f2 cod"}, asked); diff != "" {
 		t.Errorf("asked (-want +got):\n%s", diff)
 	}
@@ -96,9 +95,7 @@ func TestRunAveragesExactly(t *testing.T) {
 {"qid":"2","text":"eel","gold":["cod"],"expand":0}
 {"qid":"3","text":"heron","gold":["cod"],"expand":0}
 `), evaluate.RunOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for m, want := range map[evaluate.Metric]string{evaluate.Recall5: "1/3", evaluate.MRR: "1/3"} {
 		if got := report.All.Means[m].RatString(); got != want {
 			t.Errorf("%s is %s, want %s", m, got, want)
@@ -122,9 +119,7 @@ func TestRunFindsNodesWithoutKey(t *testing.T) {
 			return nil
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	report, err := evaluate.Run(t.Context(), with(id.String()), evaluate.RunOptions{})
 	if err != nil || report.All.Text(evaluate.MRR, 1) != "1.0" {
 		t.Errorf("%+v, %v", report, err)

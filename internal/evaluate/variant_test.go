@@ -12,6 +12,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/evaluate"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -42,9 +43,7 @@ func TestByLane(t *testing.T) {
 {"qid":"4","text":"zeppelin","gold":["cod"],"vectors":{"m":[1,0]},"expand":0}
 `)
 	report, err := evaluate.Run(t.Context(), d, evaluate.RunOptions{By: evaluate.ByLane})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want := []string{"text 4 0.500", "dense:m 4 0.250", "time 4 0.250",
 		"exact 4 0.250", "recency 4 1.000"}
 	if diff := cmp.Diff(want, shown(report)); diff != "" {
@@ -59,9 +58,7 @@ func TestByStage(t *testing.T) {
 		`{"qid":"f3","text":"eel","gold":["cod"]}`...)
 	base := retrieve.Request{Dedup: true}
 	report, err := evaluate.Run(t.Context(), d, evaluate.RunOptions{By: evaluate.ByStage, Base: base})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	alone := map[string]func(r *retrieve.Request){
 		"without expansion":      func(r *retrieve.Request) { r.Expand = new(0) },
 		"without mentions":       func(r *retrieve.Request) { r.ExpandTypes = []string{"eats"} },
@@ -87,9 +84,7 @@ func TestByStage(t *testing.T) {
 		req := base
 		change(&req)
 		other, err := evaluate.Run(t.Context(), d, evaluate.RunOptions{Base: req})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if got, want := texts(row.Means), texts(other.All.Means); got != want || row.Queries != 4 {
 			t.Errorf("%s: %s, want %s", row.Category, got, want)
 		}
@@ -106,9 +101,7 @@ func TestByStageOfVectors(t *testing.T) {
 {"qid":"2","text":"zeppelin in May 2023","gold":["cod"],"vectors":{"m":[1,0]},"expand":0}
 `)
 	report, err := evaluate.Run(t.Context(), d, evaluate.RunOptions{By: evaluate.ByStage})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	rows := shown(report)
 	for _, want := range []string{"without dense:m 2 0.500", "without text 2 1.000",
 		"without times 2 1.000", "with --fusion rrf 2 1.000"} {

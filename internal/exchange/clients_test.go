@@ -12,6 +12,7 @@ import (
 	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/internal/merging"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/pgserver"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 )
@@ -24,9 +25,7 @@ type clientOf struct {
 
 func (c clientOf) ok(err error) {
 	c.t.Helper()
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must.OK(c.t, err)
 }
 
 func (c clientOf) commit(branch, key, summary string) {
@@ -73,9 +72,7 @@ func clients(t *testing.T) (a, b clientOf, open func(name string) clientOf) {
 	repokit.LinkDatabase(t, dir, server.URL("two"))
 	opt := core.Options{Wait: 10 * time.Second, Client: "ada"}
 	r, err := care.Init(t.Context(), dir, repokit.By, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	closing := func(r *core.Repo) clientOf {
 		t.Cleanup(func() {
 			repokit.CheckClean(t, r)
@@ -88,9 +85,7 @@ func clients(t *testing.T) (a, b clientOf, open func(name string) clientOf) {
 	open = func(name string) clientOf {
 		opt.Client = name
 		r, err := care.Open(dir, opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return closing(r)
 	}
 	a = closing(r)

@@ -12,6 +12,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/exchange"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 )
 
@@ -21,9 +22,7 @@ func benchRepo(b *testing.B) *core.Repo {
 	b.Helper()
 	n := effort.Pick(5_000, 5_000, 100_000)
 	r, err := care.Init(b.Context(), b.TempDir(), repokit.By, core.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	b.Cleanup(func() {
 		if err := r.Close(); err != nil {
 			b.Error(err)
@@ -51,9 +50,7 @@ func BenchmarkExport(b *testing.B) {
 			blocks := 0
 			for b.Loop() {
 				res, err := exchange.Export(b.Context(), r, io.Discard, exchange.ExportOptions{Rev: rev})
-				if err != nil {
-					b.Fatal(err)
-				}
+				must.OK(b, err)
 				blocks = res.Blocks
 				b.SetBytes(res.Bytes)
 			}
@@ -75,15 +72,11 @@ func BenchmarkImport(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
 				to, err := care.Init(b.Context(), b.TempDir(), repokit.By, core.Options{})
-				if err != nil {
-					b.Fatal(err)
-				}
+				must.OK(b, err)
 				b.StartTimer()
 				repokit.ImportInto(b, to, file.Bytes(), exchange.ImportOptions{DryRun: dry})
 				b.StopTimer()
-				if err := to.Close(); err != nil {
-					b.Fatal(err)
-				}
+				must.OK(b, to.Close())
 				b.StartTimer()
 			}
 		})

@@ -21,6 +21,7 @@ import (
 	"github.com/ipld/go-ipld-prime/traversal/selector/builder"
 
 	"github.com/mnem-project/mnem/internal/exchange"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld/prime"
 )
@@ -29,18 +30,14 @@ import (
 func theirs(t *testing.T, file []byte) (root cid.Cid, order []cid.Cid, blocks map[string][]byte) {
 	t.Helper()
 	r, err := oracle.NewBlockReader(bytes.NewReader(file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	blocks = make(map[string][]byte)
 	for {
 		b, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			return r.Roots[0], order, blocks
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		order = append(order, b.Cid())
 		blocks[b.Cid().KeyString()] = b.RawData()
 	}
@@ -73,20 +70,14 @@ func TestOtherToolsReadAnExport(t *testing.T) {
 	spec := builder.NewSelectorSpecBuilder(basicnode.Prototype.Any)
 	all, err := spec.ExploreRecursive(selector.RecursionLimitNone(),
 		spec.ExploreAll(spec.ExploreRecursiveEdge())).Selector()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	start, err := ls.Load(linking.LinkContext{}, cidlink.Link{Cid: root}, basicnode.Prototype.Any)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	walk := traversal.Progress{Cfg: &traversal.Config{
 		LinkSystem: ls, LinkTargetNodePrototypeChooser: any, LinkVisitOnlyOnce: true,
 	}}
 	err = walk.WalkMatching(start, all, func(traversal.Progress, datamodel.Node) error { return nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if len(loaded) != len(order) {
 		t.Fatalf("%d blocks reached, %d in the file", len(loaded), len(order))
 	}
@@ -105,17 +96,11 @@ func TestImportOfAnotherToolsFile(t *testing.T) {
 	root, order, blocks := theirs(t, file)
 	var out bytes.Buffer
 	w, err := storage.NewWritable(&out, []cid.Cid{root}, oracle.WriteAsCarV1(true))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, c := range order {
-		if err := w.Put(context.Background(), c.KeyString(), blocks[c.KeyString()]); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.Put(context.Background(), c.KeyString(), blocks[c.KeyString()]))
 	}
-	if err := w.Finalize(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.Finalize())
 	if !bytes.Equal(out.Bytes(), file) {
 		t.Error("written by go-car it is another file")
 	}

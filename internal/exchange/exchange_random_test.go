@@ -17,6 +17,7 @@ import (
 	"github.com/mnem-project/mnem/internal/merging"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -58,17 +59,13 @@ func randomHistory(t *testing.T, r *core.Repo, rng *rand.Rand) []ipld.CID {
 			other := map[string]string{"main": "side", "side": "main"}[opt.Branch]
 			merge := core.MergeOptions{CommitOptions: opt, Prefer: graph.TakeOurs}
 			res, err := merging.Merge(t.Context(), r, other, merge)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			commits = append(commits, res.Commit)
 			continue
 		}
 		text := randomLines(rng, i)
 		res, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(text), "random"), opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		commits = append(commits, res.Commit)
 	}
 	return commits
@@ -104,9 +101,7 @@ func carry(t *testing.T, from *core.Repo, base, tip ipld.CID) {
 	if errors.Is(err, state.ErrInvalid) {
 		return // the base has all of it
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	res := repokit.ImportInto(t, to, out.Bytes(), exchange.ImportOptions{Name: "tip", As: "work"})
 	if len(res.Refs) != 2 || res.Refs[0].To != tip {
 		t.Errorf("%s: refs %+v", rev, res.Refs)
@@ -117,9 +112,7 @@ func carry(t *testing.T, from *core.Repo, base, tip ipld.CID) {
 		n *int
 	}{{from, &want}, {to, &got}} {
 		for e, err := range history.Log(t.Context(), side.r, tip.String()) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if has, err := st.Facts().Has(t.Context(), e.CID); err != nil || !has {
 				t.Errorf("commit %s is not there: %v", e.CID, err)
 			}
@@ -148,18 +141,14 @@ func TestExportOfDamage(t *testing.T) {
 		if kind == commit.KindExport || kind == "tree" || i%7 != 0 {
 			continue
 		}
-		if err := st.Facts().(store.Deleter).Delete(t.Context(), b.CID); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, st.Facts().(store.Deleter).Delete(t.Context(), b.CID))
 		tried++
 		var out bytes.Buffer
 		_, err := exchange.Export(t.Context(), from, &out, exchange.ExportOptions{All: true})
 		if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), b.CID.String()) {
 			t.Errorf("without %s %s: %v", kind, b.CID, err)
 		}
-		if err := st.Facts().Put(t.Context(), b); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, st.Facts().Put(t.Context(), b))
 	}
 	if tried < 10 {
 		t.Errorf("only %d blocks left out", tried)

@@ -13,6 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/exchange"
 	"github.com/mnem-project/mnem/internal/session"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -26,9 +27,7 @@ func stub() []byte {
 func erase(t testing.TB, st *mem.Store, cids ...ipld.CID) {
 	t.Helper()
 	for _, c := range cids {
-		if err := st.Redact(t.Context(), store.Redaction{CID: c, Stub: stub()}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, st.Redact(t.Context(), store.Redaction{CID: c, Stub: stub()}))
 	}
 	if err := st.Derived().Clear(t.Context()); err != nil { // as a purge does
 		t.Fatal(err)
@@ -38,9 +37,7 @@ func erase(t testing.TB, st *mem.Store, cids ...ipld.CID) {
 func redacted(t testing.TB, st *mem.Store, c ipld.CID) bool {
 	t.Helper()
 	left, ok, err := st.Redacted(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return ok && bytes.Equal(left.Stub, stub())
 }
 
@@ -142,9 +139,7 @@ func TestImportRefusesRedactions(t *testing.T) {
 		{"of an edge", "missing", func(f *repokit.Forgery) {
 			for _, item := range f.Edges {
 				v, err := ipld.DecodeValue(item)
-				if err != nil {
-					f.T.Fatal(err)
-				}
+				must.OK(f.T, err)
 				redact(f, v.Link())
 				delete(f.Blocks, v.Link())
 			}
@@ -197,9 +192,7 @@ func TestExportAfterPurge(t *testing.T) {
 		t.Errorf("main is %s, want %s", b["refs/heads/main"], a["refs/heads/main"])
 	}
 	old, err := to.Snapshot(t.Context(), "HEAD~2")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if n := repokit.NodeByKey(t, old, "alice"); n.Type != state.RedactedType {
 		t.Errorf("the node is a %s", n.Type)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/mnem-project/mnem/internal/exchange"
 	sessionpkg "github.com/mnem-project/mnem/internal/session"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
@@ -51,9 +52,7 @@ func fill(t testing.TB, r *core.Repo) {
 func query(t testing.TB, r *core.Repo, session, text string) (*retrieve.Answer, ipld.CID) {
 	t.Helper()
 	answer, c, err := sessionpkg.RetrieveIn(t.Context(), r, session, retrieve.Request{Text: text}, repokit.By)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return answer, c
 }
 
@@ -66,14 +65,10 @@ func contents(t testing.TB, st store.Store) map[string]string {
 			all[name+" "+b.CID.String()] = string(b.Data)
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	head, err := st.Head(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	all["head"] = fmt.Sprint(head)
 	return all
 }
@@ -81,9 +76,7 @@ func contents(t testing.TB, st store.Store) map[string]string {
 func refNames(t testing.TB, r *core.Repo) map[graph.RefName]string {
 	t.Helper()
 	refs, err := r.Refs(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	out := make(map[graph.RefName]string)
 	for _, ref := range refs {
 		out[ref.Name] = ref.Target.String() + string(ref.Symbolic)
@@ -126,9 +119,7 @@ func TestExportAllRoundTrip(t *testing.T) {
 func sameAgain(t testing.TB, r *core.Repo, session string, n int) {
 	t.Helper()
 	res, err := sessionpkg.Replay(t.Context(), r, session)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if !res.Identical || res.Receipts != n {
 		t.Errorf("replay of %s: %+v, want %d receipts", session, res, n)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/exchange"
 	"github.com/mnem-project/mnem/internal/session"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -30,13 +31,9 @@ func TestImportDoesNotTrustGarbage(t *testing.T) {
 	fill(t, from)
 	file, part := repokit.Export(t, from, exchange.ExportOptions{Rev: "HEAD~1..HEAD"})
 	c, data, err := from.Storage().Block(t.Context(), part.Since[0].String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	to, st := repokit.OverMem(t)
-	if err := st.Facts().Put(t.Context(), store.Block{CID: c, Data: data}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, st.Facts().Put(t.Context(), store.Block{CID: c, Data: data}))
 	before := contents(t, st)
 	_, err = repokit.TryImport(to, file, exchange.ImportOptions{Name: "n"})
 	if !errors.Is(err, car.ErrFormat) || !strings.Contains(err.Error(), "missing") {
@@ -53,9 +50,7 @@ func TestImportDoesNotTrustGarbage(t *testing.T) {
 			rest = append(rest, b)
 		}
 	}
-	if err := st.Facts().Put(t.Context(), rest...); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, st.Facts().Put(t.Context(), rest...))
 	seen := 0
 	res := repokit.ImportInto(t, to, file, exchange.ImportOptions{
 		Name: "n", Verify: func(commits iter.Seq2[commit.LogEntry, error]) error {
@@ -145,36 +140,24 @@ func TestImportReadOnly(t *testing.T) {
 	file, _ := repokit.Export(t, from, exchange.ExportOptions{Session: "review"})
 	dir := t.TempDir()
 	r, err := care.Init(t.Context(), dir, repokit.By, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, r.Close())
 	r, err = care.Open(dir, core.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if res := repokit.ImportInto(t, r, file, exchange.ImportOptions{DryRun: true}); len(res.Refs) != 1 {
 		t.Errorf("dry run: %+v", res)
 	}
 	if _, err := repokit.TryImport(r, file, exchange.ImportOptions{}); !errors.Is(err, store.ErrReadOnly) {
 		t.Errorf("import: %v", err)
 	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Close())
 	// And for writing: the session replays in a directory that never saw it made.
 	r, err = care.Open(dir, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	repokit.ImportInto(t, r, file, exchange.ImportOptions{})
 	sameAgain(t, r, "review", 3)
 	repokit.CheckClean(t, r)
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Close())
 }
 
 // TestExportReceipt takes one receipt elsewhere and replays it there.

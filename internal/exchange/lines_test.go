@@ -10,6 +10,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/exchange"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -32,14 +33,10 @@ func TestLinesRoundTrip(t *testing.T) {
 	graph := func(r *core.Repo, text *string) (ipld.CID, *exchange.LinesResult) {
 		t.Helper()
 		s, err := r.Snapshot(t.Context(), "HEAD")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var out bytes.Buffer
 		res, err := exchange.ExportLines(t.Context(), s, &out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		*text = out.String()
 		return s.Graph(), res
 	}

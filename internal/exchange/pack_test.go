@@ -19,6 +19,7 @@ import (
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
@@ -46,9 +47,7 @@ func TestPackTheDifference(t *testing.T) {
 	}
 	up := exchange.RefUpdate{Ref: tracked, To: second.Target, From: &first.Target, Forward: true}
 	res, err := repokit.Receive(t, to, news, up)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	// The manifest and its tree of refs are not stored.
 	if want := res.Blocks - 2; res.NewBlocks != want {
 		t.Errorf("%d blocks of %d were new, want all but the two of the manifest", res.NewBlocks, res.Blocks)
@@ -135,13 +134,9 @@ func TestPackErased(t *testing.T) {
 	shows := func(want string) {
 		t.Helper()
 		s, err := to.At(t.Context(), tip.Target)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		id, err := s.Name(t.Context(), "alice")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		n, _, err := s.Node(t.Context(), id)
 		if err != nil || n.Type != want {
 			t.Errorf("the node is shown as %+v, %v, want %s", n, err, want)
@@ -211,15 +206,11 @@ func TestGapFilled(t *testing.T) {
 	for failing := range 3 { // which of the two times that indexes are dropped fails, none at first
 		st := &unclearable{Store: mem.New()}
 		to, err := care.New(t.Context(), st, repokit.By, core.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		finds := func(want int) {
 			t.Helper()
 			s, err := to.At(t.Context(), tip.Target)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			res, err := rank.Retrieve(t.Context(), s, retrieve.Request{Text: "heron"})
 			if err != nil || len(res.Items) != want {
 				t.Errorf("%d items and %v; expected: %d", len(res.Items), err, want)
@@ -296,13 +287,9 @@ func TestPackWork(t *testing.T) {
 	packed, err := exchange.Pack(t.Context(), from, &out, exchange.PackOptions{
 		Refs: []core.Ref{second}, Since: []ipld.CID{first.Target},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	res, err := repokit.Receive(t, to, out.Bytes(), exchange.RefUpdate{Ref: second.Name, To: second.Target, Forward: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if res.NewBlocks < packed.Blocks-2 {
 		t.Errorf("%d of %d blocks were new: the pack holds what the receiver has", res.NewBlocks, packed.Blocks)
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // wholes are the patterns as they are in the files, by the ids of their rules.
@@ -380,18 +382,14 @@ func TestWork(t *testing.T) {
 // TestSourceHasNone reads the package's own sources.
 func TestSourceHasNone(t *testing.T) {
 	files, err := os.ReadDir(".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	read := 0
 	for _, file := range files {
 		if !strings.HasSuffix(file.Name(), ".go") {
 			continue
 		}
 		data, err := os.ReadFile(file.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		read++
 		for _, f := range Find(string(data)) {
 			if f.Level == Refuses {

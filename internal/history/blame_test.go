@@ -16,6 +16,7 @@ import (
 	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -46,15 +47,15 @@ func TestBlameReads(t *testing.T) {
 	const nodes, n = 2000, 200
 	base := mem.New()
 	r, err := care.New(t.Context(), base, repokit.By, core.Options{})
-	repokit.Must(t, err)
+	must.OK(t, err)
 	manyVersions(t, r, nodes, n)
 	counting := testkit.NewTamper(base)
 	r, err = care.New(t.Context(), counting, repokit.By, core.Options{ReadOnly: true})
-	repokit.Must(t, err)
+	must.OK(t, err)
 	s := repokit.Head(t, r)
 	before := len(counting.Read())
 	found, err := history.Blame(t.Context(), s, graph.NodeID("n0"))
-	repokit.Must(t, err)
+	must.OK(t, err)
 	for _, f := range found {
 		if want := map[string]string{"props.a": "v190", "updated": "v190"}[f.Field]; want != "" &&
 			repokit.Said(t, r, f.Commit.Message) != want || want == "" && repokit.Said(t, r, f.Commit.Message) != "all" {
@@ -72,7 +73,7 @@ func TestBlameReads(t *testing.T) {
 func TestBlameErrors(t *testing.T) {
 	r, ctx := repokit.OpenMem(t), t.Context()
 	empty, err := r.At(ctx, ipld.CID{})
-	repokit.Must(t, err)
+	must.OK(t, err)
 	if _, err := history.Blame(ctx, empty, graph.NodeID("a")); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("in the empty memory: %v", err)
 	}
@@ -89,7 +90,7 @@ func TestBlameErrors(t *testing.T) {
 func TestBlameNamesDamage(t *testing.T) {
 	base := mem.New()
 	r, err := care.New(t.Context(), base, repokit.By, core.Options{})
-	repokit.Must(t, err)
+	must.OK(t, err)
 	first := repokit.CommitBy(t, r, repokit.By, "1", `{"node":{"key":"a","type":"T"}}`)
 	repokit.CommitBy(t, r, repokit.By, "2", `{"node":{"key":"a","summary":"s"}}`)
 	liar := testkit.NewTamper(base)
@@ -100,7 +101,7 @@ func TestBlameNamesDamage(t *testing.T) {
 		return data, nil
 	}
 	r, err = care.New(t.Context(), liar, repokit.By, core.Options{ReadOnly: true})
-	repokit.Must(t, err)
+	must.OK(t, err)
 	if _, err := history.Blame(t.Context(), repokit.Head(t, r), graph.NodeID("a")); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("error %v", err)
 	}
@@ -146,7 +147,7 @@ func TestHistoryOptions(t *testing.T) {
 	} {
 		var got []string
 		for e, err := range history.History(ctx, r, c.opt) {
-			repokit.Must(t, err)
+			must.OK(t, err)
 			got = append(got, e.Message)
 		}
 		if text := strings.Join(got, " "); text != c.want {
@@ -172,18 +173,18 @@ func TestHistoryOptions(t *testing.T) {
 // BenchmarkBlame is the blame of one node among 10,000 after 1,000 commits, on disk.
 func BenchmarkBlame(b *testing.B) {
 	r, err := care.Init(b.Context(), b.TempDir(), repokit.By, core.Options{})
-	repokit.Must(b, err)
-	defer func() { repokit.Must(b, r.Close()) }()
+	must.OK(b, err)
+	defer func() { must.OK(b, r.Close()) }()
 	manyVersions(b, r, 10_000, 1000)
 	s := repokit.Head(b, r)
 	for name, run := range map[string]func(){
 		"blame": func() {
 			_, err := history.Blame(b.Context(), s, graph.NodeID("n0"))
-			repokit.Must(b, err)
+			must.OK(b, err)
 		},
 		"log": func() {
 			for _, err := range history.History(b.Context(), r, history.LogOptions{Node: graph.NodeID("n0")}) {
-				repokit.Must(b, err)
+				must.OK(b, err)
 			}
 		},
 	} {

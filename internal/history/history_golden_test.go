@@ -22,6 +22,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -45,9 +46,7 @@ func storeOf(t testing.TB, blocks []string) store.Store {
 		if err == nil {
 			err = st.Facts().Put(t.Context(), store.NewBlock(ipld.DagCBOR, data))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	return st
 }
@@ -64,27 +63,19 @@ func goldenBlame(t testing.TB, c cases.Case) any {
 	fields, touches := []field{}, []int{}
 	cases.Parse(t, c.Input, &in)
 	r, err := care.New(t.Context(), storeOf(t, in.Blocks), historyStamp, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	number := func(c ipld.CID) int { return slices.Index(in.Commits, c.String()) }
 	id := graph.ID(cases.Bytes(t, in.Node))
 	s, err := r.Snapshot(t.Context(), in.Commits[len(in.Commits)-1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	found, err := history.Blame(t.Context(), s, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, f := range found {
 		fields = append(fields, field{f.Field, number(f.CID)})
 	}
 	for i, rev := range in.Commits { // each alone: not all need lead to the last
 		for e, err := range history.History(t.Context(), r, history.LogOptions{Rev: rev, Node: id}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if number(e.CID) == i {
 				touches = append(touches, i)
 			}
@@ -118,13 +109,9 @@ func (o *oplogRun) do(refs map[string]string, when graph.Time, step oplogStep) {
 			}
 		}
 	})
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	must.OK(o.t, err)
 	op, err := commit.NextOperation(ctx, o.st.Facts(), o.head)
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	must.OK(o.t, err)
 	op.View, op.Time, op.Actor, op.Command = tree.Root(), when, step.Actor, step.Command
 	if op.Actor == "" {
 		op.Actor = "erin"
@@ -134,18 +121,14 @@ func (o *oplogRun) do(refs map[string]string, when graph.Time, step oplogStep) {
 	}
 	block := store.NewBlock(ipld.DagCBOR, op.Encode())
 	next := store.Head{Seq: op.Seq, Operation: block.CID}
-	if err := o.st.Commit(ctx, o.head, next, block); err != nil {
-		o.t.Fatal(err)
-	}
+	must.OK(o.t, o.st.Commit(ctx, o.head, next, block))
 	o.head, o.refs = next, refs
 }
 
 func (o *oplogRun) open() *core.Repo {
 	o.t.Helper()
 	r, err := care.New(o.t.Context(), o.st, historyStamp, core.Options{})
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	must.OK(o.t, err)
 	return r
 }
 
@@ -224,13 +207,9 @@ func (o *oplogRun) answer() map[string]any {
 	o.t.Helper()
 	ctx, r := o.t.Context(), o.open()
 	e, err := r.OpLog().Find(ctx, "@")
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	must.OK(o.t, err)
 	all, err := r.Refs(ctx)
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	must.OK(o.t, err)
 	refs := map[string]string{}
 	for _, ref := range all {
 		refs[string(ref.Name)] = ref.Value()
@@ -252,9 +231,7 @@ func (o *oplogRun) number(r *core.Repo, c ipld.CID) uint64 {
 		return 0
 	}
 	e, err := r.OpLog().Find(o.t.Context(), c.String())
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	must.OK(o.t, err)
 	return e.Operation.Seq
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -23,7 +24,7 @@ func TestOperationNames(t *testing.T) {
 		repokit.Fact(t, r, "", fmt.Sprint(i))
 	}
 	fourth, err := r.OpLog().Find(ctx, "4")
-	repokit.Must(t, err)
+	must.OK(t, err)
 	full := fourth.CID.String()
 	for _, name := range []string{
 		"op:4", full, "op:" + full, full[:20], full[7:25], "@~6", "op:@~6", "5~", "10~6", full + "~0",
@@ -49,7 +50,7 @@ func TestOperationNames(t *testing.T) {
 		}
 	}
 	moves, err := r.OpLog().Diff(ctx, "4", "3")
-	repokit.Must(t, err)
+	must.OK(t, err)
 	if len(moves) != 1 || moves[0].Name != "refs/heads/main" ||
 		moves[0].From.Target == moves[0].To.Target {
 		t.Errorf("differences %v", moves)
@@ -77,23 +78,23 @@ func TestFsckNamesReversals(t *testing.T) {
 	} {
 		st := mem.New()
 		r, err := care.New(t.Context(), st, repokit.By, core.Options{})
-		repokit.Must(t, err)
+		must.OK(t, err)
 		repokit.Fact(t, r, "", "one")
 		_, err = history.Undo(t.Context(), r, "", repokit.By)
-		repokit.Must(t, err)
+		must.OK(t, err)
 		repokit.CheckClean(t, r)
 		old, err := st.Head(t.Context())
-		repokit.Must(t, err)
+		must.OK(t, err)
 		op, err := commit.NextOperation(t.Context(), st.Facts(), old)
-		repokit.Must(t, err)
+		must.OK(t, err)
 		last, err := commit.ReadOperation(t.Context(), st.Facts(), old.Operation)
-		repokit.Must(t, err)
+		must.OK(t, err)
 		op.View, op.Time, op.Actor, op.Command = last.View, last.Time, "x", []string{"x"}
 		edit(r, op)
 		block := store.NewBlock(ipld.DagCBOR, op.Encode())
-		repokit.Must(t, st.Commit(t.Context(), old, store.Head{Seq: op.Seq, Operation: block.CID}, block))
+		must.OK(t, st.Commit(t.Context(), old, store.Head{Seq: op.Seq, Operation: block.CID}, block))
 		report, err := care.Fsck(t.Context(), r, care.FsckOptions{})
-		repokit.Must(t, err)
+		must.OK(t, err)
 		found := false
 		for _, e := range report.Errors {
 			found = found || e.CID == block.CID && strings.Contains(e.Message, "takes back")

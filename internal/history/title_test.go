@@ -12,6 +12,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 )
 
@@ -65,10 +66,10 @@ func TestTitlesHide(t *testing.T) {
 	const secretNode = `{"node":{"key":"a","type":"T","summary":"Alpha"}}`
 	first := func(t *testing.T, r *core.Repo, titles history.Titler) (title string) {
 		for e, err := range history.Log(t.Context(), r, "HEAD") {
-			repokit.Must(t, err)
+			must.OK(t, err)
 			var titleErr error
 			title, titleErr = titles.Commit(t.Context(), e.Diff, e.Nodes, e.Edges)
-			repokit.Must(t, titleErr)
+			must.OK(t, titleErr)
 		}
 		return title
 	}
@@ -95,7 +96,7 @@ func TestTitlesHide(t *testing.T) {
 	r := repokit.OpenMem(t)
 	repokit.Lines(t, r, `{"node":{"key":"a","type":"T","summary":"Alpha bravo zulu"}}`)
 	_, err := care.Purge(t.Context(), r, "a", care.PurgeOptions{Stamp: repokit.By})
-	repokit.Must(t, err)
+	must.OK(t, err)
 	if got := first(t, r, history.Titler{}); strings.Contains(got, "Alpha") {
 		t.Errorf("purged: %q", got)
 	}
@@ -105,7 +106,7 @@ func TestTitlesHide(t *testing.T) {
 	allowing.Secrets.Allow = []string{"github-pat"}
 	_, err = r.Commit(t.Context(), repokit.Read(`{"node":{"key":"a","type":"T","summary":"Use `+token+` here"}}`),
 		core.CommitOptions{Stamp: allowing})
-	repokit.Must(t, err)
+	must.OK(t, err)
 	if got := first(t, r, history.Titler{}); got != "remembered" {
 		t.Errorf("a credential: %q", got)
 	}
@@ -143,9 +144,9 @@ func TestTitlesHideEdges(t *testing.T) {
 		now := repokit.Head(t, r)
 		var got []string
 		for e, err := range history.Log(t.Context(), r, "HEAD") {
-			repokit.Must(t, err)
+			must.OK(t, err)
 			title, err := history.Titler{Now: now, Tip: now}.Commit(t.Context(), e.Diff, e.Nodes, e.Edges)
-			repokit.Must(t, err)
+			must.OK(t, err)
 			got = append(got, title)
 		}
 		if len(got) != 3 || got[1] != "linked" {
@@ -161,7 +162,7 @@ func TestTitleOfManyVectors(t *testing.T) {
 	const n = 6_000
 	st := mem.New()
 	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
-	repokit.Must(t, err)
+	must.OK(t, err)
 	var nodes, many, few strings.Builder
 	for i := range n {
 		fmt.Fprintf(&nodes, `{"node":{"key":"n%d","type":"T"}}`+"\n", i)

@@ -20,6 +20,7 @@ import (
 	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/internal/session"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 )
 
@@ -40,9 +41,7 @@ func (w undoWorld) write(stamp state.Stamp, branch string, lines ...string) {
 	w.t.Helper()
 	_, err := w.r.Commit(context.Background(), state.ReadChanges(strings.NewReader(strings.Join(lines, "\n")), "x"),
 		core.CommitOptions{Stamp: stamp, Branch: branch, Message: strings.Join(stamp.Command, " ")})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, err)
 }
 
 // keys are the keys of all nodes of HEAD, sorted.
@@ -51,17 +50,11 @@ func (w undoWorld) keys() []string {
 	ctx := context.Background()
 	var out []string
 	_, at, err := w.r.Branch(ctx)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, err)
 	s, err := w.r.At(ctx, at)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, err)
 	for n, err := range s.Nodes(ctx, graph.ID{}) {
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must.OK(w.t, err)
 		out = append(out, n.Node.Key)
 	}
 	slices.Sort(out)
@@ -117,9 +110,7 @@ func TestUndoKeepsCaptures(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ctx := context.Background()
 		r, err := care.New(ctx, mem.New(), repokit.By, core.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		w, m := undoWorld{t, r}, &captureModel{}
 		for i := range rapid.IntRange(1, 20).Draw(t, "steps") {
 			key := fmt.Sprintf("k%02d", i)
@@ -205,9 +196,7 @@ func TestUndoPassesOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	undone, err := history.Undo(t.Context(), w.r, "", repokit.By)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var skipped []uint64
 	for _, e := range undone.Skipped {
 		skipped = append(skipped, e.Operation.Seq)

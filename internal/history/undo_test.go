@@ -18,6 +18,7 @@ import (
 	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/internal/session"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 )
 
@@ -223,9 +224,7 @@ func (w *opWorld) stepBack() {
 func TestUndoModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, err := care.New(context.Background(), mem.New(), repokit.By, core.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		w := &opWorld{opModel: &opModel{}, t: t, r: r}
 		w.record(repokit.RefView{}, 0, false)
 		w.record(repokit.ViewOf(t, r), 0, false)
@@ -245,9 +244,7 @@ func TestUndoModel(t *testing.T) {
 func (w *opWorld) checkLog() {
 	s := w.newest()
 	for e, err := range w.r.OpLog().All(context.Background()) {
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must.OK(w.t, err)
 		var names []string
 		for _, m := range e.Refs {
 			names = append(names, string(m.Name))

@@ -17,6 +17,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -40,7 +41,7 @@ func watching(
 // told is a short form of a watched operation: its number, and what moved.
 func told(t *testing.T, op history.WatchedOp, err error) string {
 	t.Helper()
-	repokit.Must(t, err)
+	must.OK(t, err)
 	text := fmt.Sprint(op.Operation.Seq)
 	for _, m := range op.Refs {
 		text += " " + string(m.Name)
@@ -52,7 +53,7 @@ func told(t *testing.T, op history.WatchedOp, err error) string {
 			continue
 		}
 		n, e, err := b.From.Diff(b.To).Count(t.Context())
-		repokit.Must(t, err)
+		must.OK(t, err)
 		text += fmt.Sprintf("%d+%d-%d/%d", n.Added, n.Changed, n.Removed, e.Added)
 	}
 	return text
@@ -74,10 +75,10 @@ func TestWatchTellsWhatWasAndWhatComes(t *testing.T) {
 		t.Errorf("operation %+v", op.Operation)
 	}
 	_, err = r.Branches().Create(t.Context(), "side", "HEAD", core.RefOptions{Stamp: repokit.By})
-	repokit.Must(t, err)
+	must.OK(t, err)
 	repokit.Lines(t, r, `{"node":{"key":"one","summary":"more"}}`)
 	_, err = history.Undo(t.Context(), r, "", repokit.By)
-	repokit.Must(t, err)
+	must.OK(t, err)
 	for range 3 {
 		op, err := all()
 		got = append(got, told(t, op, err))
@@ -108,7 +109,7 @@ func TestWatchOneRef(t *testing.T) {
 	repokit.Fact(t, r, "", "one")
 	repokit.Fact(t, r, "", "two")
 	_, err := r.Branches().Create(t.Context(), "side", "HEAD", core.RefOptions{Stamp: repokit.By})
-	repokit.Must(t, err)
+	must.OK(t, err)
 	for _, name := range []string{"side", "refs/heads/side"} {
 		next := watching(t, r, history.WatchOptions{Since: "0", Ref: name})
 		op, err := next()
@@ -148,7 +149,7 @@ func TestWatchSaysWhereToRestart(t *testing.T) {
 	r, _ := repokit.OverMem(t)
 	repokit.Fact(t, r, "", "one")
 	first, err := r.OpLog().Find(t.Context(), "2")
-	repokit.Must(t, err)
+	must.OK(t, err)
 	slow := watching(t, r, history.WatchOptions{Since: "1"})
 	op, err := slow()
 	if got := told(t, op, err); got != "2 refs/heads/main refs/heads/main:1+0-0/0" {
@@ -191,7 +192,7 @@ func TestWatchSaysWhereToRestart(t *testing.T) {
 
 func TestWatchEnds(t *testing.T) {
 	r, err := care.New(t.Context(), mem.New(), repokit.By, core.Options{})
-	repokit.Must(t, err)
+	must.OK(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	ends := make(chan error)
 	for _, ctx := range []context.Context{ctx, t.Context()} {
@@ -205,7 +206,7 @@ func TestWatchEnds(t *testing.T) {
 	if err := <-ends; !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
-	repokit.Must(t, r.Close())
+	must.OK(t, r.Close())
 	if err := <-ends; !errors.Is(err, store.ErrClosed) {
 		t.Errorf("closed: %v", err)
 	}
@@ -251,7 +252,7 @@ func TestWatchersSeeEveryOperation(t *testing.T) {
 	group.Wait()
 	var seen []graph.RefName
 	op, err := watching(t, r, history.WatchOptions{Since: fmt.Sprint(last - 1)})()
-	repokit.Must(t, err)
+	must.OK(t, err)
 	for _, b := range op.Branches {
 		seen = append(seen, b.Name)
 	}

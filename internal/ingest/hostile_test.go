@@ -9,6 +9,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/guard"
 	"github.com/mnem-project/mnem/internal/ingest/parse"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 const token = "ghp_" + "x7Kq2ZpL9vB4nR8tW3yE6uI1oA5sD0fGhJkM"
@@ -27,13 +28,9 @@ func TestSecretsThatMarkupHides(t *testing.T) {
 		t.Error("a second run changed something")
 	}
 	c, err := Open(t.Context(), d.head(), []string{""})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	doc := c.byPath[Path{Name: "k.md"}]
-	if err := c.load(t.Context(), doc); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, c.load(t.Context(), doc))
 	for _, n := range append(doc.chunks, doc.node) {
 		if found := guard.Node(n); len(found) > 0 {
 			t.Errorf("%s: %+v", n.Key, found)
@@ -54,9 +51,7 @@ func TestSecretsOfPages(t *testing.T) {
 			t.Errorf("%s: the commit found %+v", name, res.Secrets.Findings)
 		}
 		c, err := Open(t.Context(), d.head(), []string{""})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if c.byPath[Path{Name: "k.html"}].sum != nil {
 			t.Errorf("%s: a plain hash of a file with credentials", name)
 		}
@@ -127,9 +122,7 @@ func TestLinksFitTheirNode(t *testing.T) {
 	d := newTree(t, map[string]string{"l.md": b.String()})
 	d.ingest()
 	n, _, err := d.head().Node(t.Context(), graph.NodeID(d.document("l.md")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	size := 0
 	for _, link := range listProp(n, propLinks) {
 		size += len(link)

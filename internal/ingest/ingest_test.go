@@ -22,6 +22,7 @@ import (
 	"github.com/mnem-project/mnem/internal/ingest/parse"
 	"github.com/mnem-project/mnem/internal/memory/sources"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 var testBy = state.Stamp{Author: "tester", Time: 1_700_000_000_000_000, Command: []string{"ingest"}}
@@ -39,9 +40,7 @@ type tree struct {
 func newTree(t *testing.T, files map[string]string) *tree {
 	t.Helper()
 	r, err := care.Init(t.Context(), t.TempDir(), testBy, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() {
 		report, err := care.Fsck(context.Background(), r, care.FsckOptions{})
 		if err != nil || len(report.Errors) > 0 {
@@ -493,13 +492,9 @@ func TestPackages(t *testing.T) {
 	imports := func() (out []string) {
 		s := d.head()
 		c, err := Open(t.Context(), s, []string{""})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		doc := c.byPath[Path{Name: "a/a.go"}]
-		if err := c.load(t.Context(), doc); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, c.load(t.Context(), doc))
 		for e := range doc.edges {
 			for _, o := range c.all {
 				if e.typ == Imports && e.dst == o.node.ID {
@@ -540,23 +535,17 @@ func TestTestsAddNothing(t *testing.T) {
 	d.ingest()
 	s := d.head()
 	c, err := Open(t.Context(), s, []string{""})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for name, want := range map[string]uint32{"a/a.go": 1 << 16, "a/a_test.go": 1} {
 		doc := c.byPath[Path{Name: name}]
-		if err := c.load(t.Context(), doc); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, c.load(t.Context(), doc))
 		seen := 0
 		for e := range doc.edges {
 			if e.src == doc.node.ID && e.typ == PartOf {
 				continue // to the collection
 			}
 			for entry, err := range s.Adjacency().Bucket(t.Context(), e.src, adjacency.Out, e.typ, nil) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				if seen++; uint32(entry.Weight) != want {
 					t.Errorf("%s: an edge %s of weight %d, want %d", name, e.typ, entry.Weight, want)
 				}
@@ -607,9 +596,7 @@ func TestRandomEdits(t *testing.T) {
 		}
 		for name, text := range d.files {
 			doc, err := parse.Parse(parse.Markdown, text, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			var want []string
 			for _, c := range doc.Chunks(nil) {
 				want = append(want, strings.Fields(c.Text)...)
@@ -630,18 +617,14 @@ func TestSources(t *testing.T) {
 	d := newTree(t, map[string]string{"a#1.md": "# A\r\n\r\nFirst.\r\nSecond.\r\n"})
 	d.ingest()
 	n, _, err := d.head().Node(t.Context(), graph.NodeID(d.document("a#1.md")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	src, err := sources.Parse(n.Sources[0])
 	if err != nil || src.Path != "a#1.md" || *src.Hash != sha256.Sum256([]byte(d.files["a#1.md"])) {
 		t.Errorf("%q: %v", n.Sources, err)
 	}
 	_, keys := d.text("a#1.md")
 	c, _, err := d.head().Node(t.Context(), graph.NodeID(keys[0]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	src, err = sources.Parse(c.Sources[0])
 	if err != nil || src.First != 3 || src.Last != 4 || *src.Hash != sha256.Sum256([]byte("First.\r\nSecond.\r")) {
 		t.Errorf("%q: %v", c.Sources, err)
@@ -667,9 +650,7 @@ func TestSecretsAreTakenOut(t *testing.T) {
 		t.Error("a second run changed something")
 	}
 	n, _, err := d.head().Node(t.Context(), graph.NodeID(d.document("k.md")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if strings.Contains(n.Sources[0], "sha256") {
 		t.Errorf("%q: a plain hash of a file with a credential", n.Sources)
 	}
@@ -717,9 +698,7 @@ func TestMoved(t *testing.T) {
 	d := newTree(t, notes())
 	d.ingest()
 	c, err := Open(t.Context(), d.head(), []string{""})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	in := &Input{Gone: func(Path) bool { return false }, Sums: d.sums, Present: map[Path]*Sum{
 		{Name: "a.md"}: {1}, {Name: "b.md"}: nil,
 	}}
@@ -742,9 +721,7 @@ func TestTable(t *testing.T) {
 	key := d.document("t.csv")
 	section := func() *graph.Node {
 		n, _, err := d.head().Node(t.Context(), graph.NodeID(key+"/8"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return n
 	}
 	if n := section(); n.Summary != "t › Bob" || n.Created.String()[:10] != "2020-01-03" {

@@ -8,6 +8,7 @@ import (
 	"testing/fstest"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 func TestIgnore(t *testing.T) {
@@ -67,9 +68,7 @@ func TestWalk(t *testing.T) {
 	}
 	names := func(start string) []string {
 		w, err := Walk(t.Context(), fsys, start)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var out []string
 		for _, f := range w.Files {
 			out = append(out, f.Name)
@@ -173,9 +172,7 @@ func TestResolve(t *testing.T) {
 func patterns(t *testing.T, up *Ignore, dir, text string) *Ignore {
 	t.Helper()
 	out, err := up.Below(dir, text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return out
 }
 
@@ -187,9 +184,7 @@ func TestWalkGoesOn(t *testing.T) {
 		"big/.gitignore": {Data: make([]byte, maxIgnoreFile+1)}, "big/b.md": {}, "shut/b.md": {}, "z/c.md": {},
 	}
 	w, err := Walk(t.Context(), shutFS{fsys}, ".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var files, unread []string
 	for _, f := range w.Files {
 		files = append(files, f.Name)
@@ -229,9 +224,7 @@ func TestTitles(t *testing.T) {
 		_, keys := d.text("p.md")
 		for _, key := range keys {
 			n, _, err := d.head().Node(t.Context(), graph.NodeID(key))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if n.Content == nil {
 				out = append(out, "-")
 			} else {
@@ -274,13 +267,9 @@ func TestContextsHaveWhatThePackageIsAbout(t *testing.T) {
 	d := newTree(t, files)
 	contexts := func(name string) (out []string) {
 		c, err := Open(t.Context(), d.head(), []string{""})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		doc := c.byPath[Path{Name: name}]
-		if err := c.load(t.Context(), doc); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, c.load(t.Context(), doc))
 		for _, n := range doc.chunks {
 			out = append(out, n.Context)
 		}

@@ -17,15 +17,14 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // secret returns the secret whose seed is n in every byte.
 func secret(t testing.TB, n byte) commit.Secret {
 	t.Helper()
 	s, err := commit.NewSecret(bytes.NewReader(bytes.Repeat([]byte{n}, commit.KeyLen)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s
 }
 
@@ -37,9 +36,7 @@ func ring(t testing.TB) *Ring {
 
 func add(t testing.TB, r *Ring, name string, n byte) {
 	t.Helper()
-	if err := r.Add(name, secret(t, n)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Add(name, secret(t, n)))
 }
 
 func unixOnly(t testing.TB) {
@@ -107,18 +104,14 @@ func TestModes(t *testing.T) {
 	path := filepath.Join(r.Dir(), "k")
 	mode := func(path string) fs.FileMode {
 		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return info.Mode().Perm()
 	}
 	if mode(path) != 0o600 || mode(r.Dir()) != 0o700 {
 		t.Errorf("modes %#o in %#o, want 0600 in 0700", mode(path), mode(r.Dir()))
 	}
 	chmod := func(path string, mode fs.FileMode) {
-		if err := os.Chmod(path, mode); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Chmod(path, mode))
 	}
 	for _, m := range []fs.FileMode{0o640, 0o604, 0o660, 0o610, 0o601, 0o644, 0o666, 0o777} {
 		chmod(path, m)
@@ -215,9 +208,7 @@ func TestHostileKeyFiles(t *testing.T) {
 		if !errors.Is(err, graph.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := os.WriteFile(filepath.Join(r.Dir(), "k"), []byte(data), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(r.Dir(), "k"), []byte(data), 0o600))
 		_, err = r.Secret("k")
 		if !errors.Is(err, graph.ErrInvalid) || strings.Contains(fmt.Sprint(err), hidden) {
 			t.Errorf("%s: read gives %v", name, err)
@@ -228,12 +219,8 @@ func TestHostileKeyFiles(t *testing.T) {
 func TestOddFiles(t *testing.T) {
 	r := ring(t)
 	add(t, r, "good", 1)
-	if err := os.Mkdir(filepath.Join(r.Dir(), "dir"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(r.Dir(), "Not.Ours"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Join(r.Dir(), "dir"), 0o700))
+	must.OK(t, os.WriteFile(filepath.Join(r.Dir(), "Not.Ours"), nil, 0o600))
 	names, err := r.Names()
 	if diff := cmp.Diff([]string{"good"}, names); diff != "" || err != nil {
 		t.Errorf("names (-want +got):\n%s%v", diff, err)
@@ -284,7 +271,5 @@ func FuzzParseKeyFile(f *testing.F) {
 
 func trust(t testing.TB, r *Ring, fn func(*TrustList) error) {
 	t.Helper()
-	if err := r.EditTrust(context.Background(), fn); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.EditTrust(context.Background(), fn))
 }

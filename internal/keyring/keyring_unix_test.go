@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestPipesAndLinks reads files that are not regular: it does not wait for a pipe, and follows a link, whose
@@ -24,9 +26,7 @@ func TestPipesAndLinks(t *testing.T) {
 	for name, target := range map[string]string{
 		"link": in("good"), "to-pipe": in("pipe"), "nowhere": in("missing"),
 	} {
-		if err := os.Symlink(target, in(name)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Symlink(target, in(name)))
 	}
 	for _, name := range []string{"pipe", "to-pipe"} {
 		if _, err := r.Secret(name); err == nil || !strings.Contains(err.Error(), "regular") {
@@ -45,9 +45,7 @@ func TestPipesAndLinks(t *testing.T) {
 	if s, err := r.Secret("link"); s != secret(t, 1) || err != nil {
 		t.Errorf("a link to a key: %v", err)
 	}
-	if err := os.Chmod(in("good"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Chmod(in("good"), 0o644))
 	if _, err := r.Secret("link"); !errors.Is(err, ErrExposed) {
 		t.Errorf("a link to a key that others can read: %v", err)
 	}

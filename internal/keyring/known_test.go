@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestKnown names keys that the user has and those that only the trust list has.
@@ -13,9 +14,7 @@ func TestKnown(t *testing.T) {
 	r := ring(t)
 	now := graph.Time(1)
 	for name, n := range map[string]byte{"work": 1, "home": 2} {
-		if err := r.Keep(t.Context(), name, secret(t, n), now); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.Keep(t.Context(), name, secret(t, n), now))
 	}
 	trust(t, r, func(l *TrustList) error {
 		if err := l.Revoke(secret(t, 2).Key(), Revocation{At: now}); err != nil {
@@ -30,9 +29,7 @@ func TestKnown(t *testing.T) {
 	}
 	rows := func(known []Known, err error) (out []row) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, k := range known {
 			out = append(out, row{k.Name, k.Secret, k.Trust()})
 		}

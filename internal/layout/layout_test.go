@@ -11,6 +11,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/base/filestate"
 	"github.com/mnem-project/mnem/internal/layout"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 func TestOf(t *testing.T) {
@@ -43,9 +44,7 @@ func write(t *testing.T, dir string, files map[string]string) {
 		if err == nil {
 			err = os.WriteFile(path, []byte(text), 0o600)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 }
 
@@ -58,9 +57,7 @@ func left(t *testing.T, dir string) (names []string) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return names
 }
 
@@ -80,9 +77,7 @@ func TestErase(t *testing.T) {
 		"remotes/a/push-1": "", "remotes/a/objects/ab/c": "x", "remotes/a/refs/mnem/seen": "x", "remotes/a/HEAD": "x",
 		"remotes/b/mirror/.mnem/db/1": "x", "remotes/c/packs": "x", "remotes/d/probed": "", "other": "x",
 	})
-	if err := os.MkdirAll(filepath.Join(dir, "remotes/e/objects/pack"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Join(dir, "remotes/e/objects/pack"), 0o700))
 	before := left(t, dir)
 	plan, err := layout.Erase(ctx, dir, layout.EraseOptions{Holds: holds, DryRun: true})
 	if err != nil || !slices.Equal(left(t, dir), before) {
@@ -132,9 +127,7 @@ func TestEraseWaits(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"remotes/a/packs": "x"})
 	unlock, err := filestate.Lock(t.Context(), filepath.Join(dir, "remotes/a/mnem"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() {
@@ -145,9 +138,7 @@ func TestEraseWaits(t *testing.T) {
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("during a transfer: %v", err)
 	}
-	if err := unlock(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, unlock())
 	if got, err := layout.Erase(t.Context(), dir, layout.EraseOptions{}); err != nil || len(got) != 1 {
 		t.Errorf("after it: %v, %v", got, err)
 	}

@@ -6,14 +6,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestArchitecturePage holds the table of floors in docs/internals/architecture.md to those that imports are held to.
 func TestArchitecturePage(t *testing.T) {
 	page, err := os.ReadFile(root + "/docs/internals/architecture.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var rows []string
 	for line := range strings.Lines(string(page)) {
 		if cells := strings.Split(strings.Trim(line, "| \n"), " | "); strings.HasPrefix(line, "| ") && len(cells) == 3 {
@@ -56,9 +56,7 @@ func TestLinksLead(t *testing.T) {
 	links := 0
 	for _, page := range append(pages(t), root+"/README.md") {
 		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
 			if strings.Contains(m[0], "://") {
 				continue
@@ -82,9 +80,7 @@ func TestPathsExist(t *testing.T) {
 	found := 0
 	for _, page := range append(pages(t), root+"/README.md", root+"/NOTICE", root+"/spec/SPEC.md") {
 		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, m := range treePath.FindAllStringSubmatch(string(text), -1) {
 			found++
 			name := m[1]
@@ -104,9 +100,7 @@ var shortPath = regexp.MustCompile("`([a-z_0-9]+(?:/[a-z_0-9]+)+\\.(?:go|tsx?))`
 // TestShortPathsExist looks up the files that the last table of docs/internals/architecture.md names.
 func TestShortPathsExist(t *testing.T) {
 	page, err := os.ReadFile(root + "/docs/internals/architecture.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	found := 0
 	for _, m := range shortPath.FindAllStringSubmatch(string(page), -1) {
 		found++

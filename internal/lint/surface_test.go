@@ -11,6 +11,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // surface are the packages that other programs import: nothing that they export names a type of an internal package.
@@ -37,9 +39,7 @@ func exports(t *testing.T, names []string) map[string]string {
 		if errors.Is(err, io.EOF) {
 			return files
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		files[p.ImportPath] = p.Export
 	}
 }
@@ -51,9 +51,7 @@ func TestPublicSurface(t *testing.T) {
 	from := exported.ForCompiler(token.NewFileSet(), "gc", open)
 	for _, name := range surface {
 		pkg, err := from.Import(module + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		names := 0
 		for _, n := range pkg.Scope().Names() {
 			if o := pkg.Scope().Lookup(n); o.Exported() {

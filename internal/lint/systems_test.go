@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestTypesOnOtherSystems finds what does not compile on the systems that this one is not, in tests too, at a small
@@ -81,9 +82,7 @@ func (c checker) list(t *testing.T, goos, arch string) []compiled {
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+goos, "GOARCH="+arch)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var all []compiled
 	dec := json.NewDecoder(strings.NewReader(string(out)))
 	for {
@@ -92,9 +91,7 @@ func (c checker) list(t *testing.T, goos, arch string) []compiled {
 		if errors.Is(err, io.EOF) {
 			return all
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if p.ImportPath != "unsafe" && !strings.HasSuffix(p.ImportPath, ".test") {
 			all = append(all, p)
 		}

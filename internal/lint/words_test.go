@@ -18,6 +18,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the table of words instead of comparing with it")
@@ -161,9 +163,7 @@ func readWords(t *testing.T) map[string]int {
 	if errors.Is(err, fs.ErrNotExist) && *rewrite {
 		return nil
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer file.Close()
 	counts := map[string]int{}
 	lines := bufio.NewScanner(file)
@@ -175,9 +175,7 @@ func readWords(t *testing.T) map[string]int {
 		}
 		counts[dir] = n
 	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, lines.Err())
 	return counts
 }
 
@@ -195,9 +193,7 @@ func writeWords(t *testing.T, found map[string][]hit, granted map[string]int) {
 	if granted != nil && after > before {
 		t.Fatalf("%d hits, the table has %d: reword the new ones", after, before)
 	}
-	if err := os.WriteFile(wordsTable, []byte(b.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(wordsTable, []byte(b.String()), 0o666))
 }
 
 // TestWordsFound checks that each wording is found in each kind of passage, and that plain prose has no hit.
@@ -205,9 +201,7 @@ func TestWordsFound(t *testing.T) {
 	parse := func(src string) []hit {
 		fset := token.NewFileSet()
 		file, err := parser.ParseFile(fset, "x.go", "package x\n\n"+src, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return hits(fset, file)
 	}
 	for _, c := range []struct{ src, text string }{

@@ -19,6 +19,7 @@ import (
 	"github.com/mnem-project/mnem/internal/memory/review"
 	"github.com/mnem-project/mnem/internal/memory/sources"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // golds are the gold sets of testdata/gold: how many cases must be answered as they say, and by what.
@@ -65,9 +66,7 @@ type goldBatches struct {
 func goldRepo(t testing.TB, by state.Stamp) *core.Repo {
 	t.Helper()
 	r, err := care.New(t.Context(), mem.New(), by, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() {
 		report, err := care.Fsck(context.Background(), r, care.FsckOptions{})
 		if err != nil || len(report.Errors) > 0 {
@@ -97,9 +96,7 @@ func (in goldBatches) commit(t testing.TB) *core.Repo {
 func head(t testing.TB, r *core.Repo) *core.Snapshot {
 	t.Helper()
 	s, err := r.Snapshot(t.Context(), "HEAD")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s
 }
 
@@ -121,9 +118,7 @@ func goldExplore(t testing.TB, c cases.Case) any {
 		req.Node = graph.NodeID(e.Node)
 	}
 	x, err := recall.Explore(t.Context(), head(t, in.commit(t)), req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	nodes := []any{}
 	for _, n := range x.Nodes {
 		by := any(nil)
@@ -150,14 +145,10 @@ func goldImportance(t testing.TB, c cases.Case) any {
 		return dict{"value": got.Value, "base": got.Base, "use": got.Use, "decay": got.Decay, "links": got.Links}
 	}
 	id, err := graph.ParseID(in.Node)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	got, err = memory.Importance(t.Context(), head(t, in.commit(t)), id, graph.Time(in.Now),
 		memory.ImportanceOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return dict{"value": got.Value, "base": got.Base, "use": got.Use, "decay": got.Decay, "links": got.Links,
 		"importance": got.Importance, "halfLife": got.HalfLife, "uses": got.Uses, "linked": got.Linked,
 		"age": got.Age}
@@ -188,9 +179,7 @@ func goldLinks(t testing.TB, c cases.Case) any {
 		}
 		opt := remember.WriteOptions{CommitOptions: core.CommitOptions{Stamp: by}}
 		res, err := m.RememberAll(t.Context(), opt, reqs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, one := range res.Memories {
 			list := []any{}
 			for _, l := range one.Links {
@@ -235,13 +224,9 @@ func goldMarking(t testing.TB, c cases.Case) any {
 	s := head(t, r)
 	marks := []string{}
 	for id, err := range s.IDs(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		m, err := s.Mark(t.Context(), graph.OnNode, id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if m == nil {
 			continue
 		}
@@ -280,9 +265,7 @@ func goldProposal(t testing.TB, c cases.Case) any {
 	cases.Parse(t, c.Input, &in)
 	found, err := review.Propose(t.Context(), head(t, in.commit(t)), review.ConsolidateRequest{
 		Now: graph.Time(in.Now), Cap: in.Cap, Kinds: in.Kinds})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	proposals := []any{}
 	for _, p := range found.List {
 		nodes := []string{}
@@ -320,18 +303,12 @@ func goldRemember(t testing.TB, c cases.Case) any {
 		}
 		opt := remember.WriteOptions{CommitOptions: core.CommitOptions{Stamp: by}}
 		res, err := m.Remember(t.Context(), opt, req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		got := res.Memories[0]
 		s, err := r.At(t.Context(), res.Commit)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		n, err := s.Adjacency().Degree(t.Context(), got.ID, adjacency.Out, memory.EdgeObserved)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		remembered = append(remembered, dict{"id": got.ID.String(), "action": got.Action, "observed": n})
 	}
 	return dict{"remembered": remembered}

@@ -11,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/memkit"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -55,9 +56,7 @@ func TestHalfLives(t *testing.T) {
 	weigh := func() int {
 		e, err := Importance(t.Context(), memkit.Tip(t, r), graph.NodeID("a"), memkit.By.Time,
 			ImportanceOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return e.HalfLife
 	}
 	if got := weigh(); got != DefaultHalfLife {
@@ -97,9 +96,7 @@ func TestStoredHalfLives(t *testing.T) {
 	} {
 		_, err := SetVerbParams(t.Context(), r, importanceVerb,
 			[]ipld.Entry{{Key: "halfLife", Value: v}}, memkit.Opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if _, err := HalfLivesAt(t.Context(), memkit.Tip(t, r)); err == nil {
 			t.Errorf("%v is taken", v)
 		}
@@ -116,9 +113,7 @@ func TestLifeWork(t *testing.T) {
 	for _, n := range []int{500, 8000} {
 		st := mem.New()
 		r, err := care.New(t.Context(), st, memkit.By, core.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var lines []string
 		for i := range n {
 			lines = append(lines, fmt.Sprintf(`{"node":{"key":"n%d","type":"fact","summary":"note %d"}}`, i, i))
@@ -129,9 +124,7 @@ func TestLifeWork(t *testing.T) {
 		memkit.Tell(t, r, lines...)
 		c := repokit.NewCounted(st)
 		cold, err := care.New(t.Context(), c, memkit.By, core.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		r = cold
 		s := memkit.Tip(t, r)
 		c.FactCounts.Reset()
@@ -143,9 +136,7 @@ func TestLifeWork(t *testing.T) {
 		c.FactCounts.Reset()
 		_, err = Mark(t.Context(), r, memkit.Opt, MarkRequest{State: graph.Contradicted,
 			Nodes: []string{"n7"}, By: "n9"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		read[n] = [2]int64{weighed, c.FactCounts.Counts().BlocksRead}
 	}
 	t.Logf("blocks read: %v", read)

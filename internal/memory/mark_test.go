@@ -14,6 +14,7 @@ import (
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/memkit"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -92,9 +93,7 @@ func TestMarksReplaceLess(t *testing.T) {
 				return err
 			}
 			if old != "" {
-				if err := set(old, "y"); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, set(old, "y"))
 			}
 			err := set(state, "y")
 			var refused *StateError
@@ -138,9 +137,7 @@ func TestSettledByThird(t *testing.T) {
 	says := func(of, want string) {
 		t.Helper()
 		mark, err := memkit.Tip(t, r).Mark(t.Context(), graph.OnNode, graph.NodeID(of))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		got := ""
 		if mark != nil {
 			got = string(mark.State) + " " + mark.Reason
@@ -158,9 +155,7 @@ func TestSettledByThird(t *testing.T) {
 		t.Helper()
 		res, err := Mark(t.Context(), r, memkit.Opt, MarkRequest{State: state, Nodes: []string{node}, By: by,
 			Reason: reason})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return res
 	}
 	mark(graph.Contradicted, "a", "x", "first")
@@ -175,9 +170,7 @@ func TestSettledByThird(t *testing.T) {
 	}
 	memkit.Undo(t, r, before)
 	_, err := Unmark(t.Context(), r, memkit.Opt, UnmarkRequest{Nodes: []string{"x"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	says("a", "contradicted second b")
 	mark(graph.Retired, "b", "", "")
 	says("a", "")
@@ -232,16 +225,12 @@ func TestRandomMarks(t *testing.T) {
 func checkPairs(t testing.TB, s *core.Snapshot) {
 	t.Helper()
 	for id, err := range s.IDs(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		seen := map[graph.ID]bool{}
 		for at := id; !seen[at]; {
 			seen[at] = true
 			m, err := s.Mark(t.Context(), graph.OnNode, at)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if m == nil || m.State != graph.Superseded {
 				break
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/guard"
 	"github.com/mnem-project/mnem/internal/testkit/memkit"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -66,13 +67,9 @@ func TestSchema(t *testing.T) {
 	_, err := r.Commit(t.Context(), func(yield func(graph.Change, error) bool) {
 		yield(graph.Change{Node: token}, nil)
 	}, core.CommitOptions{Stamp: by})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	got, err := SchemaOf(t.Context(), memkit.Tip(t, r), 50, func(int) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	text := schemaText(got)
 	for _, want := range []string{
 		"4 nodes: Person 2, Note 1, Service 1\n", "team 3: string; Person 2, Service 1;",

@@ -15,6 +15,7 @@ import (
 	"github.com/mnem-project/mnem/internal/merging"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 )
 
@@ -31,9 +32,7 @@ func circular(t *testing.T, s *core.Snapshot) bool {
 	t.Helper()
 	by := make(map[graph.ID]graph.ID)
 	for m, err := range s.Marks(t.Context(), graph.OnNode) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if m.State == graph.Superseded && !m.By.IsZero() {
 			by[m.ID] = m.By
 		}
@@ -103,9 +102,7 @@ func TestOppositeSupersedesConflict(t *testing.T) {
 		take := func(i int, with graph.Take) {
 			t.Helper()
 			_, err := merging.ResolveConflict(t.Context(), r, items[i], merging.Choice{Take: with}, opt.CommitOptions)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 		}
 		sides := [2]graph.Take{graph.TakeOurs, graph.TakeTheirs} // by which p1, or p2, has its mark
 		if res.Conflicts[0].Label != "p1" {
@@ -181,9 +178,7 @@ func randomMarks(t *testing.T, seed uint64) {
 		}
 		for _, name := range names {
 			s, err := r.Snapshot(ctx, name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if circular(t, s) {
 				t.Fatalf("step %d: branch %s has a circle", step, name)
 			}

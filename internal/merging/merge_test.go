@@ -14,6 +14,7 @@ import (
 	"github.com/mnem-project/mnem/internal/merging"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -46,9 +47,7 @@ func TestMergeLaws(t *testing.T) {
 			sides[i] = repokit.On(t, r, branch, change)
 		}
 		s, err := r.At(t.Context(), sides[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if got := repokit.GraphOf(t, r, sides[0], base); got != s.Graph() {
 			t.Fatalf("seed %d: merge(x, base) is %s, want %s", seed, got, s.Graph())
 		}
@@ -66,9 +65,7 @@ func TestMergeLaws(t *testing.T) {
 		for _, order := range [][3]int{{0, 1, 2}, {1, 0, 2}, {2, 1, 0}, {0, 2, 1}} {
 			repokit.GraphOf(t, r, sides[order[0]], sides[order[1]])
 			res, err := merging.Merge(t.Context(), r, sides[order[2]].String(), repokit.Options("into"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			graphs[res.Graph] = true
 		}
 		if len(graphs) != 1 {
@@ -91,9 +88,7 @@ func TestResolveOneByOne(t *testing.T) {
 	repokit.Resolve(t, r, graph.NodeID("b").String()[:8], merging.Choice{Take: graph.TakeTheirs})
 	repokit.CheckClean(t, r)
 	res, err := merging.ContinueMerge(t.Context(), r, repokit.Options(""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if len(res.Parents) != 2 || res.Parents[0] != ours || res.Parents[1] != theirs {
 		t.Errorf("parents %v", res.Parents)
 	}
@@ -290,9 +285,7 @@ func TestMergeWork(t *testing.T) {
 func branches(t testing.TB, st store.Store, n, k int) {
 	t.Helper()
 	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	repokit.Fork(t, r, "draft", repokit.Head(t, r).CID())
 	for _, branch := range []string{"main", "draft"} {
 		var b strings.Builder
@@ -317,9 +310,7 @@ func BenchmarkMerge(b *testing.B) {
 	for b.Loop() {
 		w := repokit.Measure(b, st, func(r *core.Repo) {
 			trial, err := r.Trial(b.Context())
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.OK(b, err)
 			if _, err := merging.Merge(b.Context(), trial, "draft", repokit.Options("")); err != nil {
 				b.Fatal(err)
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
@@ -68,9 +69,7 @@ func TestMergesDuringCommits(t *testing.T) {
 	ctx := context.WithValue(context.Background(), callers{}, true)
 	st := &slowMerges{Store: mem.New(), gate: make(chan struct{})}
 	r, err := care.New(ctx, st, repokit.By, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	next := 0
 	commit := func(until func() bool) {
 		t.Helper()
@@ -80,9 +79,7 @@ func TestMergesDuringCommits(t *testing.T) {
 			}
 			_, err := r.Commit(ctx, state.ReadChanges(strings.NewReader(repokit.Person(next)), "x"),
 				core.CommitOptions{Stamp: repokit.By})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 		}
 	}
 	made := func(n int32) func() bool {
@@ -92,9 +89,7 @@ func TestMergesDuringCommits(t *testing.T) {
 	ready := next + 100
 	commit(func() bool { return next == ready }) // during the merge
 	s, err := r.Snapshot(ctx, "HEAD")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := rank.Retrieve(ctx, s, retrieve.Request{Text: "person lives"}); err != nil {
 		t.Fatal(err)
 	}
@@ -111,13 +106,9 @@ func TestMergesDuringCommits(t *testing.T) {
 	segments := func() int {
 		t.Helper()
 		s, err := r.Snapshot(ctx, "HEAD")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		stats, err := s.IndexStats(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return stats.Segments
 	}
 	before := segments()
@@ -170,9 +161,7 @@ func TestNoCommitMerges(t *testing.T) {
 	ctx := context.WithValue(context.Background(), callers{}, true)
 	st := &meteredMerges{Store: mem.New()}
 	r, err := care.New(ctx, st, repokit.By, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	lines := func(from, to int) string {
 		var b strings.Builder
 		for i := from; i < to; i++ {
@@ -187,9 +176,7 @@ func TestNoCommitMerges(t *testing.T) {
 		t.Helper()
 		_, err := r.Commit(ctx, state.ReadChanges(strings.NewReader(lines(from, to)), "x"),
 			core.CommitOptions{Stamp: repokit.By})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	commit(0, base)
 	worst := int64(0)
@@ -202,9 +189,7 @@ func TestNoCommitMerges(t *testing.T) {
 		t.Errorf("a commit of one node wrote %d bytes to the indexes", worst)
 	}
 	s, err := r.Snapshot(ctx, "HEAD")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := rank.Retrieve(ctx, s, retrieve.Request{Text: "person lives"}); err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
@@ -32,26 +33,18 @@ func TestTrialAnswersWhatAWriteWould(t *testing.T) {
 	r := repokit.OpenMem(t)
 	before := repokit.Lines(t, r, trialBefore)
 	sizes, err := r.Storage().Sizes(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	trial, err := r.Trial(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	tried := repokit.Lines(t, trial, trialAfter)
 	if tried.Commit == before.Commit || tried.Nodes.Added != 1 || tried.Edges.Removed != 1 {
 		t.Errorf("trial: %+v", tried)
 	}
 	answer := func(r *core.Repo) string {
 		s, err := r.Snapshot(ctx, "HEAD")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		ans, err := rank.Retrieve(ctx, s, retrieve.Request{Text: "apples"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var text strings.Builder
 		for _, item := range ans.Items {
 			text.WriteString(item.Rendered)
@@ -66,9 +59,7 @@ func TestTrialAnswersWhatAWriteWould(t *testing.T) {
 	if after, err := r.Storage().Sizes(ctx); err != nil || after != sizes {
 		t.Errorf("the trial wrote: %+v, then %+v (%v)", sizes, after, err)
 	}
-	if err := trial.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, trial.Close())
 	if done := repokit.Lines(t, r, trialAfter); done.Commit != tried.Commit || done.Graph != tried.Graph {
 		t.Errorf("the write gives %s, the trial gave %s", done.Commit, tried.Commit)
 	}
@@ -80,21 +71,13 @@ func TestTrialAnswersWhatAWriteWould(t *testing.T) {
 func TestTrialOfReadOnly(t *testing.T) {
 	dir := t.TempDir()
 	r, err := care.Init(t.Context(), dir, repokit.By, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	repokit.Lines(t, r, trialBefore)
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Close())
 	ro, err := care.Open(dir, core.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	trial, err := ro.Trial(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if res := repokit.Lines(t, trial, trialAfter); res.NoChange {
 		t.Error("nothing to commit")
 	}
@@ -102,9 +85,7 @@ func TestTrialOfReadOnly(t *testing.T) {
 		t.Error(err)
 	}
 	repokit.CheckClean(t, trial)
-	if err := ro.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, ro.Close())
 }
 
 func TestBlockByPrefix(t *testing.T) {
@@ -117,18 +98,12 @@ func TestBlockByPrefix(t *testing.T) {
 	)})))
 	res := repokit.Lines(t, r, line)
 	s, err := r.At(ctx, res.Commit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	index, err := s.IndexStats(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var chunk ipld.CID
 	for e, err := range s.Nodes(ctx, graph.ID{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		chunk = e.Node.Content.Chunks[0]
 	}
 	for _, want := range []ipld.CID{res.Commit, res.Graph, index.Manifest, chunk} {
@@ -164,14 +139,10 @@ func TestBlockPrefixOfTwo(t *testing.T) {
 		t.Fatalf("%+v, %v", sizes, err)
 	}
 	s, err := r.At(ctx, res.Commit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	shared, seen := "", make(map[string]bool)
 	for e, err := range s.Nodes(ctx, graph.ID{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		digits := e.CID.String()[7:11]
 		if seen[digits] {
 			shared = digits
@@ -193,9 +164,7 @@ func TestStagedSnapshotSeesTheStage(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, err := r.Stages().Snapshot(ctx, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var found []string
 	for _, name := range []string{"a", "b", "c"} {
 		if _, err := s.Name(ctx, name); err == nil {
@@ -206,9 +175,7 @@ func TestStagedSnapshotSeesTheStage(t *testing.T) {
 		t.Errorf("staged: %v, want a and c", found)
 	}
 	other, err := r.Stages().Snapshot(ctx, "other")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := other.Name(ctx, "b"); err != nil {
 		t.Errorf("an empty stage is the head: %v", err)
 	}

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 const testKey = "sk-test-0123456789"
@@ -61,9 +63,7 @@ func asking(t *testing.T, change func(*ProviderOptions), steps ...http.HandlerFu
 		change(&opt)
 	}
 	c, err := Open(proto, "m", opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	err = c.Ask(t.Context(), []byte("{}"), func(answer []byte) error {
 		return ReadObject(answer, func(name string, _ json.RawMessage) error {
 			if name != "fine" {
@@ -140,9 +140,7 @@ func TestAskEnds(t *testing.T) {
 	why := errors.New("why")
 	cancel(why)
 	c, err := Open(proto, "m", ProviderOptions{URL: "http://127.0.0.1:1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var typed *Error
 	if err := c.Ask(ctx, nil, nil); !errors.Is(err, why) || errors.As(err, &typed) {
 		t.Errorf("canceled: %v", err)

@@ -17,6 +17,7 @@ import (
 	"github.com/mnem-project/mnem/internal/outline"
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/session"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/internal/view/community"
 	"github.com/mnem-project/mnem/ipld"
@@ -47,9 +48,7 @@ func cliques(n int) string {
 func communitiesOf(t testing.TB, s *core.Snapshot) *community.Partition {
 	t.Helper()
 	p, err := outline.Communities(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return p
 }
 
@@ -64,9 +63,7 @@ func derivedOf(t testing.TB, st store.Store) (communities, others int) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return communities, others
 }
 
@@ -85,9 +82,7 @@ func TestCommunitiesAreKept(t *testing.T) {
 		t.Error("communities are found again though no edge changed")
 	}
 	again, err := care.New(t.Context(), st, repokit.By, core.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	kept := communitiesOf(t, repokit.Head(t, again))
 	if kept.Len() != p.Len() || !slices.Equal(kept.Members(0), p.Members(0)) {
 		t.Error("those kept are others")
@@ -112,16 +107,12 @@ func TestCommunitiesAreCollected(t *testing.T) {
 	repokit.Branch(t, r, "side", "HEAD")
 	repokit.CommitOn(t, r, "side", `{"edge":{"type":"knows","src":"p6","dst":"p1"}}`)
 	side, err := r.Snapshot(t.Context(), "side")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	communitiesOf(t, side)
 	communitiesOf(t, repokit.Head(t, r))
 	repokit.DropBranch(t, r, "side")
 	r, err = care.New(t.Context(), st, repokit.By, core.Options{}) // that leases nothing
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	repokit.Gc(t, r, 1)
 	if n, _ := derivedOf(t, st); n != 1 {
 		t.Errorf("%d records after the branch is gone", n)
@@ -143,17 +134,13 @@ func TestPurgeDropsCommunities(t *testing.T) {
 		t.Errorf("%d nodes in communities", p.Nodes())
 	}
 	old, err := r.Snapshot(t.Context(), "HEAD~1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	// The erased node keeps its place, and is shown nowhere.
 	if p := communitiesOf(t, old); p.Nodes() != 6 {
 		t.Errorf("%d nodes in communities of the old commit", p.Nodes())
 	}
 	a, err := rank.Retrieve(t.Context(), old, retrieve.Request{Text: "`p0`", Community: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, it := range a.Items {
 		if it.ID == graph.NodeID("p1") {
 			t.Error("an erased node joined")
@@ -187,9 +174,7 @@ func (d forgedDerived) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
 func TestDamagedCommunities(t *testing.T) {
 	st := mem.New()
 	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	repokit.Lines(t, r, cliques(4))
 	want := communitiesOf(t, repokit.Head(t, r))
 	for name, forge := range map[string]func(b []byte) []byte{
@@ -202,9 +187,7 @@ func TestDamagedCommunities(t *testing.T) {
 	} {
 		bad := &forgedBlock{st, forge}
 		r, err := care.New(t.Context(), bad, repokit.By, core.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		s := repokit.Head(t, r)
 		if _, err := outline.Communities(t.Context(), s); !errors.Is(err, store.ErrCorrupt) {
 			t.Errorf("%s: %v", name, err)
@@ -239,9 +222,7 @@ func TestForgedCommunities(t *testing.T) {
 			}
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	cells(st, func(key, _ ipld.CID) { cell[0] = key })
 	cells(otherStore, func(_, value ipld.CID) { cell[1] = value })
@@ -249,12 +230,8 @@ func TestForgedCommunities(t *testing.T) {
 		b.Data = bytes.Clone(b.Data)
 		return st.Derived().Put(t.Context(), b)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := st.Derived().SetCell(t.Context(), cell[0], cell[1]); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, st.Derived().SetCell(t.Context(), cell[0], cell[1]))
 	res, err := care.Repair(t.Context(), r, care.FsckOptions{})
 	if err != nil || len(res.Done) == 0 || len(res.Report.Errors) > 0 {
 		t.Fatalf("repair: %+v, %v", res, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/outline"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/internal/view/distill"
 )
@@ -18,13 +19,9 @@ import (
 func byCommunity(t testing.TB, r *core.Repo, opt outline.DigestOptions) *outline.Digests {
 	t.Helper()
 	recipe, err := distill.ParseRules([]string{"community", "prop:team"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	d, err := outline.Open(t.Context(), repokit.Head(t, r), recipe, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return d
 }
 
@@ -96,9 +93,7 @@ func checkCommunities(t *testing.T, r *core.Repo) {
 	t.Helper()
 	d := byCommunity(t, r, outline.DigestOptions{})
 	p, err := outline.Communities(t.Context(), repokit.Head(t, r))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for number := range p.Len() {
 		ids := make([]graph.ID, 0, len(p.Members(number)))
 		for _, m := range p.Members(number) {
@@ -115,9 +110,7 @@ func checkCommunities(t *testing.T, r *core.Repo) {
 		}
 	}
 	root, _, err := d.Top(t.Context(), d.Blocks, graph.ID{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	other := digestsOf(t, repokit.Head(t, r), outline.DigestOptions{})
 	plain, _, err := other.Top(t.Context(), other.Blocks, graph.ID{})
 	if err != nil || plain.Source == root.Source {

@@ -13,6 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/outline"
 	"github.com/mnem-project/mnem/internal/testkit"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/internal/view/distill"
 	"github.com/mnem-project/mnem/ipld"
@@ -68,16 +69,12 @@ func TestDigestsCrash(t *testing.T) {
 		return nil
 	})
 	r, err := care.Init(t.Context(), repokit.CrashDir, repokit.By, core.Options{FS: fsys, Logf: repokit.Logf})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, step := range digestSteps {
 		repokit.Lines(t, r, step)
 		digestsOf(t, repokit.Head(t, r), keepDigests)
 	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Close())
 	t.Logf("%d changes, power cut at %d, digests found in %d of twice as many", fsys.Ops(), points, kept)
 	if points < 3 || kept == 0 {
 		t.Errorf("%d points tested, digests found in %d", points, kept)

@@ -12,6 +12,7 @@ import (
 	"github.com/mnem-project/mnem/internal/guard"
 	"github.com/mnem-project/mnem/internal/outline"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/view/distill"
 )
 
@@ -19,19 +20,13 @@ import (
 func TestDigestsOfOtherRules(t *testing.T) {
 	st, by := mem.New(), state.Stamp{Author: "test", Time: 1, Command: []string{"test"}}
 	r, err := care.New(t.Context(), st, by, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer r.Close()
 	res, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(
 		`{"node":{"key":"a","type":"Note","summary":"One thing is known."}}`), "lines"), core.CommitOptions{Stamp: by})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	s, err := r.At(t.Context(), res.Commit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	recipe := distill.Default()
 	if _, err := outline.Open(t.Context(), s, recipe, outline.DigestOptions{Keep: true}); err != nil {
 		t.Fatal(err)
@@ -42,15 +37,11 @@ func TestDigestsOfOtherRules(t *testing.T) {
 		t.Fatal("the key does not depend on the rules")
 	}
 	head, err := r.Derived().Cell(t.Context(), mine)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if err := r.Derived().SetCell(t.Context(), others, head); err != nil { // as a program with other rules left it
 		t.Fatal(err)
 	}
-	if err := st.Derived().(store.CellDeleter).DeleteCells(t.Context(), mine); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, st.Derived().(store.CellDeleter).DeleteCells(t.Context(), mine))
 	if d, err := outline.KeptDigests(t.Context(), r, s.State, recipe); err != nil || d != nil {
 		t.Fatalf("found by other rules: %v, %v", d, err)
 	}

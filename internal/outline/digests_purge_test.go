@@ -15,6 +15,7 @@ import (
 	"github.com/mnem-project/mnem/internal/merging"
 	"github.com/mnem-project/mnem/internal/outline"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/internal/view/distill"
 	"github.com/mnem-project/mnem/ipld"
@@ -37,9 +38,7 @@ func forgeText(t testing.TB, r *core.Repo, st store.Store, source distill.Source
 	if err == nil {
 		tree, err = tree.Edit(ctx, []prolly.Edit{{Key: w.Source[:], Value: ipld.AppendLink(nil, block.CID)}})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	rec.Digests, rec.Parents = tree.Root(), []ipld.CID{at.CID()}
 	rec.Height++
 	next := store.NewBlock(ipld.DagCBOR, rec.Encode())
@@ -49,18 +48,14 @@ func forgeText(t testing.TB, r *core.Repo, st store.Store, source distill.Source
 	if err == nil {
 		err = repokit.ForkBranch(ctx, r, "main", next.CID)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 }
 
 // purgedTexts purges t5, which is in p0, and returns how many texts went.
 func purgedTexts(t testing.TB, r *core.Repo) int {
 	t.Helper()
 	res, err := care.Purge(t.Context(), r, "t5", care.PurgeOptions{Stamp: repokit.By})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return repokit.Kinds(res.Erased)["digest"]
 }
 
@@ -72,9 +67,7 @@ func TestPurgeWithoutGraph(t *testing.T) {
 	_, err := r.Commit(t.Context(),
 		state.ReadChanges(strings.NewReader(`{"node":{"key":"x","type":"Thing","summary":"Aside."}}`), "test.jsonl"),
 		core.CommitOptions{Stamp: repokit.By, Branch: "side", Message: "aside"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	mustWrite(t, r, "side", repokit.TextFor(topOf(t, repokit.Head(t, r), "p1"), "Scope one."))
 	if _, err := merging.CherryPick(t.Context(), r, "side", repokit.Options("main")); err != nil {
 		t.Fatal(err)
@@ -113,16 +106,12 @@ func TestPurgeForgedTexts(t *testing.T) {
 func TestPurgeWithoutVersion(t *testing.T) {
 	st := mem.New()
 	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	repokit.Lines(t, r, projects(20))
 	old := repokit.NodeCID(t, r, "t5")
 	mustWrite(t, r, "", repokit.TextFor(topOf(t, repokit.Head(t, r), "p0"), "Scope zero."))
 	repokit.Lines(t, r, `{"node":{"key":"t5","type":"Task","summary":"Task 5 is another."}}`)
-	if err := st.Facts().(store.Deleter).Delete(t.Context(), old); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, st.Facts().(store.Deleter).Delete(t.Context(), old))
 	if n := purgedTexts(t, r); n != 1 {
 		t.Errorf("%d texts erased", n)
 	}
@@ -165,9 +154,7 @@ func TestAcceptErasesTexts(t *testing.T) {
 	}
 	purgedTexts(t, from)
 	told, _, err := care.TellRedactions(t.Context(), from, ipld.CID{}, 10)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	opt := care.AcceptOptions{Stamp: repokit.By, Reaches: func(ref graph.RefName) bool { return ref == origin }, DryRun: true}
 	text := store.NewBlock(ipld.DagCBOR, w.Encode()).CID
 	for _, opt.DryRun = range []bool{true, false} {

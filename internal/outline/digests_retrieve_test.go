@@ -8,6 +8,7 @@ import (
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/session"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -24,9 +25,7 @@ func TestAltitude(t *testing.T) {
 		a, err := rank.Retrieve(t.Context(), s, retrieve.Request{
 			Text: text, OutputOptions: retrieve.OutputOptions{Altitude: at}, Budget: new(budget), Floor: retrieve.FloorRest,
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if budget > 0 && a.TokensUsed > budget {
 			t.Errorf("%s: %d tokens of %d", at, a.TokensUsed, budget)
 		}
@@ -37,9 +36,7 @@ func TestAltitude(t *testing.T) {
 			name, label, _ := strings.Cut(d.Name, "/")
 			if id, err := graph.ParseID(name); err == nil { // a scope is called by its key
 				n, _, err := s.Node(t.Context(), id)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				name = n.Key
 			}
 			if !strings.HasPrefix(d.Rendered, "digest: "+strings.TrimSuffix(name+"/"+label, "/")+" (") {

@@ -14,6 +14,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/outline"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/internal/view/distill"
 	"github.com/mnem-project/mnem/ipld"
@@ -24,9 +25,7 @@ var keepDigests = outline.DigestOptions{Keep: true}
 func digestsOf(t testing.TB, s *core.Snapshot, opt outline.DigestOptions) *outline.Digests {
 	t.Helper()
 	d, err := outline.Open(t.Context(), s, distill.Default(), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return d
 }
 
@@ -39,9 +38,7 @@ func digestBlocks(t testing.TB, st store.Store) (n int) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return n
 }
 
@@ -84,9 +81,7 @@ func TestDigestsAreKept(t *testing.T) {
 		t.Errorf("height %d: %+v, %v", len(above), next.Work, err)
 	}
 	ro, err := care.New(t.Context(), st, repokit.By, core.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if kept := digestsOf(t, repokit.Head(t, ro), outline.DigestOptions{}); kept.Root != next.Root || kept.Work.Digests > 0 {
 		t.Errorf("kept %s, want %s", kept.Root, next.Root)
 	}
@@ -141,9 +136,7 @@ func TestPurgeDropsDigests(t *testing.T) {
 	}
 	for _, rev := range []string{"HEAD", "HEAD~1"} {
 		s, err := r.Snapshot(t.Context(), rev)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		d := digestsOf(t, s, keepDigests)
 		root, _, err := d.Top(t.Context(), d.Blocks, graph.ID{})
 		if err != nil || root.Facts != 44 {
@@ -159,9 +152,7 @@ func TestDigestsAreCollected(t *testing.T) {
 	repokit.Branch(t, r, "side", "HEAD")
 	repokit.CommitOn(t, r, "side", `{"node":{"key":"t3","type":"Task","summary":"Something else."}}`)
 	side, err := r.Snapshot(t.Context(), "side")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	digestsOf(t, repokit.Head(t, r), keepDigests)
 	only := digestBlocks(t, st)
 	digestsOf(t, side, keepDigests)
@@ -183,9 +174,7 @@ func TestDigestsAreCollected(t *testing.T) {
 func TestDamagedDigests(t *testing.T) {
 	st := mem.New()
 	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	repokit.Lines(t, r, projects(40))
 	want := digestsOf(t, repokit.Head(t, r), keepDigests)
 	other, otherStore := repokit.OverMem(t)
@@ -199,9 +188,7 @@ func TestDamagedDigests(t *testing.T) {
 			}
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return key, value
 	}
 	key, _ := cells(st)
@@ -210,12 +197,8 @@ func TestDamagedDigests(t *testing.T) {
 		b.Data = slices.Clone(b.Data)
 		return st.Derived().Put(t.Context(), b)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := st.Derived().SetCell(t.Context(), key, forged); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, st.Derived().SetCell(t.Context(), key, forged))
 	if r, err = care.New(t.Context(), st, repokit.By, core.Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -243,13 +226,9 @@ func TestDigestRules(t *testing.T) {
 		"prop:n":    {"prop n=1": 1},
 	} {
 		recipe, err := distill.ParseRules([]string{words})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		d, err := outline.Open(t.Context(), repokit.Head(t, r), recipe, keepDigests)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for name, facts := range want {
 			got, _, err := d.Top(t.Context(), d.Blocks, distill.PseudoScope(name))
 			if err != nil || got == nil || got.Facts != facts || got.Name != name {

@@ -17,6 +17,7 @@ import (
 	"github.com/mnem-project/mnem/internal/merging"
 	"github.com/mnem-project/mnem/internal/outline"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/internal/view/distill"
 	"github.com/mnem-project/mnem/ipld"
@@ -40,9 +41,7 @@ func topOf(t testing.TB, s *core.Snapshot, key string) *distill.Digest {
 func mustWrite(t testing.TB, r *core.Repo, branch string, texts ...outline.DigestText) *outline.DigestTextsResult {
 	t.Helper()
 	res, err := repokit.WriteTexts(r, branch, texts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return res
 }
 
@@ -135,9 +134,7 @@ func TestWrittenTextsRefuse(t *testing.T) {
 func digestsTree(t testing.TB, r *core.Repo, rev string) ipld.CID {
 	t.Helper()
 	s, err := r.Snapshot(t.Context(), rev)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s.Commit().Digests
 }
 
@@ -158,9 +155,7 @@ func TestWrittenTextsMerge(t *testing.T) {
 				}
 			}
 			s, err := r.Snapshot(t.Context(), branch)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			sides[i] = s.CID()
 		}
 		trees := map[ipld.CID]bool{}
@@ -195,9 +190,7 @@ func TestWrittenTextsTravel(t *testing.T) {
 			t.Fatal(err)
 		}
 		s, err := to.At(t.Context(), ref.Target)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return s, file
 	}
 	s, _ := travel(exchange.PackOptions{}, nil)
@@ -225,15 +218,11 @@ func TestPurgeErasesTexts(t *testing.T) {
 			found = found || bytes.Contains(b.Data, []byte(text))
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return found
 	}
 	res, err := care.Purge(t.Context(), r, "t5", care.PurgeOptions{Stamp: repokit.By})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if n := repokit.Kinds(res.Erased)["digest"]; n != 3 {
 		t.Errorf("%d texts erased: %+v", n, res.Erased)
 	}
@@ -262,9 +251,7 @@ func TestPurgeErasesTextsOfText(t *testing.T) {
 	mustWrite(t, r, "", repokit.TextFor(topOf(t, repokit.Head(t, r), "p1"), "Wine Cellar: code is 7741 blue."),
 		repokit.TextFor(topOf(t, repokit.Head(t, r), "p2"), "Of a cellar."), repokit.TextFor(topOf(t, repokit.Head(t, r), "p3"), "Of boats."))
 	res, err := care.PurgeText(t.Context(), r, "code is 7741-blue", care.PurgeOptions{Stamp: repokit.By})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if n := repokit.Kinds(res.Erased)["digest"]; n != 2 {
 		t.Errorf("%d texts erased: %+v", n, res.Erased)
 	}
@@ -300,9 +287,7 @@ func TestWrittenTextsThatFit(t *testing.T) {
 	write := func(texts ...outline.DigestText) *outline.DigestTextsResult {
 		t.Helper()
 		res, err := outline.WriteDigestsThatFit(t.Context(), r, distill.Default(), texts, core.CommitOptions{Stamp: repokit.By})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return res
 	}
 	gone := repokit.TextFor(topOf(t, repokit.Head(t, r), "p1"), "Of a text that is purged.")

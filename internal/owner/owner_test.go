@@ -14,15 +14,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // host starts a host in a directory of its own.
 func host(t *testing.T, run func(context.Context, *Verb) VerbResult) *Host {
 	t.Helper()
 	h, err := NewHost(t.TempDir(), shortTemp(t), "v1", run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() {
 		if err := h.Close(time.Second); err != nil {
 			t.Error(err)
@@ -35,9 +35,7 @@ func host(t *testing.T, run func(context.Context, *Verb) VerbResult) *Host {
 func shortTemp(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "m")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir
 }
@@ -45,9 +43,7 @@ func shortTemp(t *testing.T) string {
 func dialed(t *testing.T, h *Host) *Client {
 	t.Helper()
 	c, err := Dial(h.Socket(), h.holding.root.Name(), "v1", 1, 5*time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
@@ -84,9 +80,7 @@ func readAll(to *bytes.Buffer) func(io.Reader) error {
 // TestSkew has an owner of another protocol.
 func TestSkew(t *testing.T) {
 	l, err := net.Listen("unix", filepath.Join(shortTemp(t), "s"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer func() { _ = l.Close() }()
 	later := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = fmt.Fprintf(w, `{"build":"v1","oldest":%d,"newest":%d,"holds":true,"more":1}`, Protocol+1, Protocol+2)
@@ -102,9 +96,7 @@ func TestSkew(t *testing.T) {
 
 func TestSilentOwner(t *testing.T) {
 	l, err := net.Listen("unix", filepath.Join(shortTemp(t), "s"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer func() { _ = l.Close() }()
 	if _, err := Dial(l.Addr().String(), t.TempDir(), "v1", 1, 20*time.Millisecond); !errors.Is(err, ErrSilent) {
 		t.Errorf("%v", err)
@@ -115,27 +107,17 @@ func TestSilentOwner(t *testing.T) {
 func TestSockets(t *testing.T) {
 	temp := shortTemp(t)
 	dir := filepath.Join(temp, "repo")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(dir, 0o700))
 	at := &net.UnixAddr{Name: filepath.Join(dir, socketName), Net: "unix"}
 	stale, err := net.ListenUnix("unix", at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	stale.SetUnlinkOnClose(false)
-	if err := stale.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, stale.Close())
 	long := filepath.Join(temp, strings.Repeat("x", 200))
-	if err := os.Mkdir(long, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(long, 0o700))
 	for _, at := range []string{dir, long} {
 		h, err := NewHost(at, temp, "v1", echo)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if in := strings.HasPrefix(h.Socket(), dir+"/"); in != (at == dir) && runtime.GOOS != "windows" {
 			t.Errorf("socket %s", h.Socket())
 		}
@@ -152,13 +134,9 @@ func TestSockets(t *testing.T) {
 		return
 	}
 	// What is no socket stays, and a room that others may look into is not used.
-	if err := os.WriteFile(filepath.Join(dir, socketName), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, socketName), nil, 0o600))
 	room := filepath.Join(temp, fmt.Sprintf("mnem-%d", os.Getuid()))
-	if err := os.Chmod(room, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Chmod(room, 0o755))
 	_, err = NewHost(dir, temp, "v1", echo)
 	if err == nil || !strings.Contains(err.Error(), "is no socket") ||
 		!strings.Contains(err.Error(), "of this user alone") {
@@ -196,13 +174,9 @@ func TestHostileRequests(t *testing.T) {
 		verb + form(chunk(call+"\r\n"+call+end), last):                         "",
 	} {
 		conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: h.Socket(), Net: "unix"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		_, _ = conn.Write([]byte(sent)) // the owner may have refused what came first
-		if err := errors.Join(conn.CloseWrite(), conn.SetDeadline(time.Now().Add(5*time.Second))); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, errors.Join(conn.CloseWrite(), conn.SetDeadline(time.Now().Add(5*time.Second))))
 		var timeout net.Error
 		got, err := io.ReadAll(conn)
 		if errors.As(err, &timeout) && timeout.Timeout() {
@@ -222,9 +196,7 @@ func TestManyConnections(t *testing.T) {
 	var idle []net.Conn
 	for range maxConns - 1 {
 		conn, err := net.Dial("unix", h.Socket())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		idle = append(idle, conn)
 	}
 	for range 3 {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestProof asks an owner about its directory by each of its names, and about others.
@@ -38,15 +40,11 @@ func TestProof(t *testing.T) {
 		return // what is open cannot be renamed
 	}
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(dir, link); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink(dir, link))
 	try(link, nil)
 	// Moved away, with a copy in its place.
 	away := filepath.Join(t.TempDir(), "away")
-	if err := errors.Join(os.Rename(dir, away), os.Rename(copied, dir)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(os.Rename(dir, away), os.Rename(copied, dir)))
 	socket := filepath.Join(away, filepath.Base(h.Socket()))
 	c, err := Dial(socket, dir, "v1", 1, 5*time.Second)
 	if !errors.Is(err, ErrElsewhere) {
@@ -75,9 +73,7 @@ func TestProofByValue(t *testing.T) {
 	if h.holding.proves(url.Values{byValue: {value}}) {
 		t.Error("a value that is not there proves it")
 	}
-	if err := os.Mkdir(filepath.Join(dir, proofPrefix+value), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Join(dir, proofPrefix+value), 0o700))
 	if h.holding.proves(url.Values{byValue: {value}}) {
 		t.Error("a directory proves it")
 	}
@@ -93,14 +89,10 @@ func TestProofByValue(t *testing.T) {
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{proofPrefix + "1", proofPrefix + "2", "head"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
 	h, err := hold(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer func() { _ = h.root.Close() }()
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 1 || entries[0].Name() != "head" {

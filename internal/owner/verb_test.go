@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/base/httpd"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // taking runs a verb when all of its inputs are there.
@@ -50,9 +51,7 @@ func TestVerbGoesThere(t *testing.T) {
 	var told []string
 	var out, file bytes.Buffer
 	client, err := Dial(h.Socket(), h.holding.root.Name(), "v2", 7, 5*time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer func() { _ = client.Close() }()
 	if as, pid := client.Owner(); as != (Build{"v1", oldest, Protocol}) || pid != 7 {
 		t.Errorf("%+v, %d", as, pid)
@@ -185,9 +184,7 @@ func TestVerbBrokenOff(t *testing.T) {
 		<-ctx.Done()
 		return VerbResult{Failed: true}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	client := dialed(t, h)
 	closed := make(chan error)
 	go func() { <-begun; closed <- h.Close(time.Millisecond) }()

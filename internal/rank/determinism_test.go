@@ -22,6 +22,7 @@ import (
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
@@ -63,9 +64,7 @@ func ask(
 func answers(t testing.TB, r *core.Repo, reqs []retrieve.Request) ([]string, []ipld.CID) {
 	t.Helper()
 	texts, receipts, err := ask(repokit.Head(t, r), reqs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return texts, receipts
 }
 
@@ -124,9 +123,7 @@ func sameAsGolden(t *testing.T, reqs []retrieve.Request, answers []string) {
 				Score int64
 			}
 		}
-		if err := json.Unmarshal([]byte(text), &a); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(text), &a))
 		fmt.Fprintf(&b, "%q %x\n", reqs[i].Text, sha256.Sum256([]byte(text)))
 		for _, it := range a.Items {
 			fmt.Fprintf(&b, "  %s %d\n", it.Key, it.Score)
@@ -134,14 +131,10 @@ func sameAsGolden(t *testing.T, reqs []retrieve.Request, answers []string) {
 	}
 	path := filepath.Join(goldens, "demo.txt")
 	if os.Getenv("MNEM_REWRITE") != "" {
-		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, []byte(b.String()), 0o644))
 	}
 	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if diff := cmp.Diff(string(want), b.String()); diff != "" {
 		t.Errorf("answers over the demo memory (-want +got):\n%s", diff)
 	}
@@ -235,15 +228,11 @@ func TestAnswersFromDisk(t *testing.T) {
 	dir := repokit.InitEmpty(t)
 	open := func(opt core.Options) *core.Repo {
 		r, err := care.Open(dir, opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return r
 	}
 	shut := func(r *core.Repo) {
-		if err := r.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.Close())
 	}
 	r := open(core.Options{})
 	repokit.File(t, r, repokit.DemoMemory)
@@ -260,9 +249,7 @@ func TestAnswersFromDisk(t *testing.T) {
 		shut(r)
 	}
 	inMemory, err := care.New(t.Context(), mem.New(), repokit.By, core.Options{TreeCache: 1, IndexCache: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	repokit.File(t, inMemory, repokit.DemoMemory)
 	got, _ := answers(t, inMemory, reqs)
 	repokit.Same(t, "another store", want, got)
@@ -341,21 +328,15 @@ func TestTimeMovesOnlyTimes(t *testing.T) {
 	stamp.Time = graph.MaxTime
 	second, err := later.Commit(t.Context(), state.ReadChanges(strings.NewReader(text), ""),
 		core.CommitOptions{Stamp: stamp})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if first.Graph == second.Graph {
 		t.Error("the graph does not hold the time")
 	}
 	req := retrieve.Request{Text: "zebra"}
 	a, err := rank.Retrieve(t.Context(), repokit.Head(t, r), req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	b, err := rank.Retrieve(t.Context(), repokit.Head(t, later), req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if len(a.Items) != 1 || len(b.Items) != 1 || a.Items[0].Rendered != b.Items[0].Rendered {
 		t.Errorf("%+v, then %+v", a.Items, b.Items)
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
@@ -49,26 +50,18 @@ func TestReadOnlyChangesNothing(t *testing.T) {
 	t.Parallel()
 	dir := repokit.InitEmpty(t)
 	r, err := care.Open(dir, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	memory, change := repokit.DemoText(t)
-	if err := repokit.Record(r, repokit.Requests(t)[:8], memory, change, 3); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, repokit.Record(r, repokit.Requests(t)[:8], memory, change, 3))
 	repokit.StageLines(t, r, `{"node":{"key":"staged","type":"T"}}`)
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Close())
 	for _, indexed := range []bool{true, false} {
 		if !indexed {
 			repokit.ClearIndexes(t, dir)
 		}
 		before := dump(t, dir)
 		r, err := care.Open(dir, core.Options{ReadOnly: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if err := readEverything(t, r); err != nil {
 			t.Errorf("indexed %v: %v", indexed, err)
 		}
@@ -77,9 +70,7 @@ func TestReadOnlyChangesNothing(t *testing.T) {
 				t.Errorf("%s: error %v, want that of a read-only store", name, err)
 			}
 		}
-		if err := r.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.Close())
 		if after := dump(t, dir); after != before {
 			t.Errorf("indexed %v: %s, then %s", indexed, before, after)
 		}
@@ -213,50 +204,34 @@ func TestIndexClearedMidway(t *testing.T) {
 	memory, change := repokit.DemoText(t)
 	dir := repokit.InitEmpty(t)
 	r, err := care.Open(dir, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := repokit.Record(r, nil, memory, change, 6); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, repokit.Record(r, nil, memory, change, 6))
 	want := make(map[string][]string)
 	revs := []string{"HEAD", "HEAD~1", "HEAD~3", "HEAD~6"}
 	for _, rev := range revs {
 		s, err := r.Snapshot(t.Context(), rev)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if want[rev], _, err = ask(s, reqs); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Close())
 	const seed = 9
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for round := range 4 {
 		repokit.ClearIndexes(t, dir)
 		r, err := care.Open(dir, core.Options{ReadOnly: round%2 == 0})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		rng.Shuffle(len(revs), func(i, j int) { revs[i], revs[j] = revs[j], revs[i] })
 		for _, rev := range revs {
 			s, err := r.Snapshot(t.Context(), rev)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			got, _, err := ask(s, reqs)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			repokit.Same(t, fmt.Sprintf("seed %d, round %d, %s of %v", seed, round, rev, revs), want[rev], got)
 		}
 		repokit.CheckClean(t, r)
-		if err := r.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.Close())
 	}
 }
 
@@ -283,9 +258,7 @@ func TestDamagedIndex(t *testing.T) {
 	reqs := repokit.Requests(t)[:8]
 	base := mem.New()
 	r, err := care.New(t.Context(), base, repokit.By, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	repokit.File(t, r, repokit.DemoMemory)
 	repokit.Lines(t, r, notes(1500)) // more than one block holds
 	repokit.File(t, r, repokit.DemoChange)
@@ -295,9 +268,7 @@ func TestDamagedIndex(t *testing.T) {
 	}
 	truth := testkit.NewTamper(base)
 	r, err = care.New(t.Context(), truth, repokit.By, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want, _ := answers(t, r, reqs)
 	rng := rand.New(rand.NewPCG(repokit.ReplaySeed, 2))
 	tested := 0
@@ -323,9 +294,7 @@ func TestDamagedIndex(t *testing.T) {
 				return lie(rng, at, data)
 			}
 			r, err := care.New(t.Context(), liar, repokit.By, core.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			got, _, err := ask(repokit.Head(t, r), reqs)
 			switch {
 			case err == nil && name == "a flipped bit": // which no store would let pass

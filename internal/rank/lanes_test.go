@@ -20,6 +20,7 @@ import (
 	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/internal/session"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -192,9 +193,7 @@ func TestLanesModel(t *testing.T) {
 	found := 0
 	for _, size := range []int64{0, 3000, 1} {
 		r, err := care.New(t.Context(), mem.New(), repokit.By, core.Options{VectorCache: size})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		m := laneModel{map[string]laneNode{}, map[[2]string]map[string]int64{}}
 		var snapshots []*core.Snapshot
 		var models []laneModel
@@ -251,18 +250,14 @@ func compareSignal(
 		return 0
 	}
 	an, err := text.New("en")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	req := retrieve.Request{Text: "so " + strings.Join(parts, " and "), Intent: retrieve.IntentEntity,
 		Limit: new(0), Budget: new(0), ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}, Floor: retrieve.FloorRest}
 	if typ != "" {
 		req.Types = []string{typ}
 	}
 	a, err := rank.Retrieve(t.Context(), s, req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, item := range a.Items {
 		want := m.shareOf(t, an, m.nodes[item.Key], phrases)
 		if item.Recall.Entity != want {
@@ -285,9 +280,7 @@ func compareLane(
 		req.Types = []string{typ}
 	}
 	a, err := rank.Retrieve(t.Context(), s, req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var got []source.Hit
 	for _, item := range a.Items {
 		got = append(got, source.Hit{ID: item.ID, Score: item.Score})
@@ -327,9 +320,7 @@ func TestSparseReplay(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, err := r.At(context.Background(), first.Commit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if a, err := rank.Retrieve(t.Context(), s, req); err != nil || len(a.Items) != 1 {
 		t.Errorf("after the purge: %+v, %v", a, err)
 	}

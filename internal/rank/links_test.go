@@ -16,6 +16,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
@@ -127,7 +128,7 @@ func TestLinksChangeNoAnswer(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 21))
 		st := mem.New()
 		r, err := care.New(ctx, st, repokit.By, core.Options{})
-		repokit.Must(t, err)
+		must.OK(t, err)
 		n := []int{40, 300}[seed]
 		var b strings.Builder
 		for i := range n {
@@ -141,7 +142,7 @@ func TestLinksChangeNoAnswer(t *testing.T) {
 		for commit, size := range sizes {
 			repokit.Lines(t, r, m.change(size))
 			bare, err := care.New(ctx, linkless{st, &hidden}, repokit.By, core.Options{ReadOnly: true})
-			repokit.Must(t, err)
+			must.OK(t, err)
 			want, _ := answers(t, bare, reqs)
 			got, _ := answers(t, r, reqs)
 			repokit.Same(t, fmt.Sprintf("seed %d, commit %d", seed, commit), want, got)
@@ -149,7 +150,7 @@ func TestLinksChangeNoAnswer(t *testing.T) {
 				continue
 			}
 			fresh, err := care.New(ctx, st, repokit.By, core.Options{ReadOnly: true})
-			repokit.Must(t, err)
+			must.OK(t, err)
 			got, _ = answers(t, fresh, reqs)
 			repokit.Same(t, fmt.Sprintf("seed %d, commit %d, opened anew", seed, commit), want, got)
 		}
@@ -164,7 +165,7 @@ func TestLinksChangeNoAnswer(t *testing.T) {
 func linkCells(t *testing.T, st store.Store) map[ipld.CID]ipld.CID {
 	t.Helper()
 	out := map[ipld.CID]ipld.CID{}
-	repokit.Must(t, st.Derived().(store.CellDeleter).Cells(t.Context(), func(key, value ipld.CID) error {
+	must.OK(t, st.Derived().(store.CellDeleter).Cells(t.Context(), func(key, value ipld.CID) error {
 		data, err := st.Derived().Get(t.Context(), value)
 		if err == nil && ipld.RecordKind(data) == "links" {
 			out[key] = value
@@ -180,7 +181,7 @@ func TestLinksOfOthers(t *testing.T) {
 	ctx := t.Context()
 	st := mem.New()
 	r, err := care.New(ctx, st, repokit.By, core.Options{})
-	repokit.Must(t, err)
+	must.OK(t, err)
 	repokit.Lines(t, r, `{"node":{"key":"a","type":"T","summary":"zebra"}}
 {"node":{"key":"b","type":"T","summary":"other"}}
 {"edge":{"type":"e","src":"a","dst":"b"}}`)
@@ -194,9 +195,9 @@ func TestLinksOfOthers(t *testing.T) {
 			key = k
 		}
 	}
-	repokit.Must(t, st.Derived().SetCell(ctx, key, old))
+	must.OK(t, st.Derived().SetCell(ctx, key, old))
 	fresh, err := care.New(ctx, st, repokit.By, core.Options{})
-	repokit.Must(t, err)
+	must.OK(t, err)
 	if _, err := rank.Retrieve(ctx, repokit.Head(t, fresh), retrieve.Request{Text: "zebra"}); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("retrieved with the links of another graph: %v", err)
 	}
@@ -219,7 +220,7 @@ func TestLinksAreCollected(t *testing.T) {
 	ctx := t.Context()
 	st := mem.New()
 	r, err := care.New(ctx, st, repokit.By, core.Options{})
-	repokit.Must(t, err)
+	must.OK(t, err)
 	m := &linkModel{rng: rand.New(rand.NewPCG(4, 4)), n: 300, marked: map[string]bool{}}
 	var b strings.Builder
 	for i := range m.n {
@@ -236,7 +237,7 @@ func TestLinksAreCollected(t *testing.T) {
 		t.Errorf("%d indexes of links, %d before", n, kept)
 	}
 	_, err = r.Branches().Remove(ctx, "other", core.RefOptions{Stamp: repokit.By, Force: true})
-	repokit.Must(t, err)
+	must.OK(t, err)
 	reqs := linkRequests()
 	want, _ := answers(t, r, reqs)
 	repokit.Gc(t, r, 1)

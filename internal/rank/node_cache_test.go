@@ -11,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -20,9 +21,7 @@ func TestNodeCache(t *testing.T) {
 	ctx := t.Context()
 	by := state.Stamp{Author: "ana", Time: 1, Command: []string{"test"}}
 	r, err := care.New(ctx, mem.New(), by, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	changes := state.ReadChanges(strings.NewReader(`{"node":{"key":"a","type":"T","summary":"harbour lights"}}
 {"node":{"key":"b","type":"T","summary":"harbour walls","content":"see harbour lights"}}`), "lines")
 	if _, err := r.Commit(ctx, changes, core.CommitOptions{Stamp: by}); err != nil {
@@ -31,9 +30,7 @@ func TestNodeCache(t *testing.T) {
 	ask := func() {
 		t.Helper()
 		s, err := r.Snapshot(ctx, string(graph.Head))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		answer, err := rank.Retrieve(ctx, s, retrieve.Request{Text: "harbour"})
 		if err != nil || len(answer.Items) != 2 {
 			t.Fatalf("%+v, %v", answer, err)
@@ -44,9 +41,7 @@ func TestNodeCache(t *testing.T) {
 		t.Errorf("%d nodes are kept, want 2", n)
 	}
 	s, err := r.Snapshot(ctx, string(graph.Head))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	a, b := graph.NodeID("a"), graph.NodeID("b")
 	if m := rank.OpenMentions(s).Known(b, retrieve.Out); m == nil || !slices.Equal(m.IDs, []graph.ID{a}) {
 		t.Errorf("of the mentions of b are kept %+v", m)
@@ -55,9 +50,7 @@ func TestNodeCache(t *testing.T) {
 		t.Errorf("%d lists of mentions are kept, want 4", n)
 	}
 	ask()
-	if err := r.Indexes().ChangeAll(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Indexes().ChangeAll(ctx, nil))
 	if n := r.NodeBlocks.Len() + r.Mentions.Len(); n != 0 {
 		t.Errorf("%d nodes or their mentions are kept after an erasure", n)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/merging"
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
@@ -27,9 +28,7 @@ func setLimit(t testing.TB, r *core.Repo, branch, name string, limit int64) *cor
 		}
 		return nil
 	}, core.CommitOptions{Stamp: repokit.By, Branch: branch, Message: name})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return res
 }
 
@@ -37,13 +36,9 @@ func setLimit(t testing.TB, r *core.Repo, branch, name string, limit int64) *cor
 func limitOf(t testing.TB, r *core.Repo, rev, name string) int64 {
 	t.Helper()
 	s, err := r.Snapshot(t.Context(), rev)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	p, err := rank.Profiles(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	v, _ := ipld.FindEntry(p.Named[name].Params, "limit")
 	return v.Int()
 }
@@ -138,14 +133,10 @@ func TestProfilesStaged(t *testing.T) {
 	setLimit(t, r, "", "team", 3)
 	_, err := r.Stages().Add(t.Context(), state.ReadChanges(strings.NewReader(alice), "f"),
 		core.StageOptions{Stamp: repokit.By})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	setLimit(t, r, "", "team", 4)
 	status, err := r.Stages().Status(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if d, err := rank.DiffProfiles(t.Context(), status.Diff); d != nil || err != nil {
 		t.Errorf("staged: %+v, %v", d, err)
 	}
@@ -208,9 +199,7 @@ func TestProfilesMerge(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = merging.ResolveConflict(t.Context(), r, "profile", merging.Choice{Take: graph.TakeTheirs}, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	repokit.On(t, r, "", bob) // the branch moves on meanwhile
 	if _, err := merging.ContinueMerge(t.Context(), r, repokit.Options("")); err != nil {
 		t.Fatal(err)
@@ -324,9 +313,7 @@ func TestRetrieveByProfile(t *testing.T) {
 	rec, query := got.Receipt()
 	setLimit(t, r, "", "team", 2)
 	again, err := rec.Request(string(query))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, req := range []retrieve.Request{again, got.Request} {
 		if ans, err := rank.Retrieve(t.Context(), repokit.Head(t, r), req); err != nil || len(ans.Items) != 1 {
 			t.Errorf("%+v, %v", ans, err)
@@ -338,9 +325,7 @@ func TestRetrieveByProfile(t *testing.T) {
 		t.Error(err)
 	}
 	p, err := rank.Profiles(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	p.Named["team"].Params[0].Value = ipld.IntValue(9) // a copy
 	wantLimit(t, r, s.CID().String(), "team", 1)
 }

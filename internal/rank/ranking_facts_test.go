@@ -13,6 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/cases"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/outline"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/view/distill"
 	"github.com/mnem-project/mnem/internal/view/index"
 	"github.com/mnem-project/mnem/ipld"
@@ -59,9 +60,7 @@ func ofMemory(look func(t testing.TB, c cases.Case, s *core.Snapshot) any) func(
 // goldenCommunities are the members of each community in order: id, and the weight of their edges within.
 func goldenCommunities(t testing.TB, _ cases.Case, s *core.Snapshot) any {
 	p, err := outline.Communities(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	all := [][]string{}
 	for n := range p.Len() {
 		var members []string
@@ -76,30 +75,20 @@ func goldenCommunities(t testing.TB, _ cases.Case, s *core.Snapshot) any {
 // goldenDigests is the record of the root's digest, and the CIDs of all.
 func goldenDigests(t testing.TB, _ cases.Case, s *core.Snapshot) any {
 	d, err := outline.Open(t.Context(), s, distill.Default(), outline.DigestOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if !d.Root.Defined() {
 		return "none"
 	}
 	root, _, err := d.Top(t.Context(), d.Blocks, graph.ID{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	value, err := ipld.DecodeValue(root.Encode())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	scopes := map[string]string{}
 	for e, err := range d.Scopes.Scan(t.Context(), nil, nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		id := graph.ID(e.Key)
 		c, err := d.Scope(t.Context(), id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		scopes[id.String()] = c.String()
 	}
 	return map[string]any{"root": d.Root.String(), "record": string(ipld.AppendJSON(nil, value)), "scopes": scopes}
@@ -109,22 +98,16 @@ func goldenDigests(t testing.TB, _ cases.Case, s *core.Snapshot) any {
 func goldenStats(t testing.TB, c cases.Case, s *core.Snapshot) any {
 	st := mem.New().Facts()
 	manifest, err := index.Update(t.Context(), st, ipld.CID{}, goldenDocuments(t, s), index.UpdateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	x, err := index.Open(t.Context(), st, manifest, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	stats := x.Stats()
 	fields := []string{}
 	for f := range stats.Terms {
 		fields = append(fields, fmt.Sprintf("%d %d", stats.Terms[f], stats.Filled[f]))
 	}
 	var asked struct{ DF map[string]int64 }
-	if err := json.Unmarshal(c.Expect, &asked); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(c.Expect, &asked))
 	df := map[string]int64{}
 	for term := range asked.DF {
 		if df[term], err = x.TermStats(t.Context(), term); err != nil {
@@ -172,9 +155,7 @@ func goldenChoice(t testing.TB, c cases.Case) any {
 		delete(members, "profile")
 	}
 	rest, err := json.Marshal(members)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	req := goldenRequest(t, rest)
 	req.Profile = name
 	var given []string

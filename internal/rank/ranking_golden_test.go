@@ -21,6 +21,7 @@ import (
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -60,9 +61,7 @@ func (g goldenMemory) batches(t testing.TB) []cases.Batch {
 		return g.Batches
 	}
 	data, err := os.ReadFile(filepath.Join(goldens, "memories", g.Memory+".jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var all []cases.Batch
 	for line := range strings.Lines(string(data)) {
 		var b cases.Batch
@@ -77,9 +76,7 @@ func (g goldenMemory) repository(t testing.TB, l layout) *core.Repo {
 	t.Helper()
 	stamp := state.Stamp{Author: g.Author, Command: []string{"test"}}
 	r, err := care.New(t.Context(), mem.New(), stamp, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, b := range g.batches(t) {
 		stamp.Time = graph.Time(b.Time)
 		all := b.All()
@@ -108,16 +105,12 @@ func (g goldenMemory) repository(t testing.TB, l layout) *core.Repo {
 func (goldenMemory) tip(t testing.TB, r *core.Repo) *core.Snapshot {
 	t.Helper()
 	_, c, err := r.Branch(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if !c.Defined() {
 		return nil
 	}
 	s, err := r.At(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s
 }
 
@@ -193,16 +186,12 @@ func goldenOf(t testing.TB, layer string, s *core.Snapshot, req retrieve.Request
 	}
 	if layer == "receipt" {
 		value, err := ipld.DecodeValue(block)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		out.Receipt = string(ipld.AppendJSON(nil, value))
 	}
 	detail, err := inner([]any{a.Items, a.DroppedItems, a.Digests, nil, a.Dates, a.Readings, a.Kin, nil,
 		a.Recall, a.TokensBudget})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	out.SHA256 = fmt.Sprintf("%x", sha256.Sum256(append(detail, block...)))
 	return out
 }
@@ -222,9 +211,7 @@ func TestRankingGolden(t *testing.T) {
 	before := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(before)
 	paths, err := filepath.Glob(filepath.Join(goldens, "*.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	n, total := 0, 0
 	every := effort.Pick(5, 2, 1)
 	for _, path := range paths {
@@ -271,9 +258,7 @@ func everyWay(t testing.TB, c cases.Case, g goldenMemory, ask func(*core.Snapsho
 				runtime.GOMAXPROCS(n)
 				got := ask(s)
 				text, err := json.Marshal(got)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				if first == nil {
 					first, answer = text, got
 				}

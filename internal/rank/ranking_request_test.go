@@ -7,6 +7,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/cases"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -106,9 +107,7 @@ func goldenRequest(t testing.TB, data []byte) retrieve.Request {
 		}
 		if p.Value != nil {
 			value, err := ipld.ParseJSON(p.Value)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			pred.Value = value
 		}
 		q.Where = append(q.Where, pred)
@@ -121,9 +120,7 @@ func goldenIDs(t testing.TB, texts []string) []graph.ID {
 	var ids []graph.ID
 	for _, s := range texts {
 		id, err := graph.ParseID(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		ids = append(ids, id)
 	}
 	return ids

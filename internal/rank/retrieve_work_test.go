@@ -14,6 +14,7 @@ import (
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/testkit"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -69,19 +70,19 @@ func TestHostileQuestions(t *testing.T) {
 	const nodes, mostBlocks, mostAllocs, mostBytes = 1000, 400, 150_000, 24 << 20
 	base := mem.New()
 	r, err := care.New(t.Context(), base, repokit.By, core.Options{})
-	repokit.Must(t, err)
+	must.OK(t, err)
 	wordy(t, r, nodes)
 	ask := func(text string) (blocks, allocs, bytes int) {
 		counting := testkit.NewTamper(base)
 		r, err := care.New(t.Context(), counting, repokit.By, core.Options{ReadOnly: true})
-		repokit.Must(t, err)
+		must.OK(t, err)
 		s := repokit.Head(t, r)
 		var before, after runtime.MemStats
 		read := len(counting.Read())
 		runtime.ReadMemStats(&before)
 		_, err = rank.Retrieve(context.Background(), s, retrieve.Request{Text: text})
 		runtime.ReadMemStats(&after)
-		repokit.Must(t, err)
+		must.OK(t, err)
 		return len(counting.Read()) - read, int(after.Mallocs - before.Mallocs),
 			int(after.TotalAlloc - before.TotalAlloc)
 	}
@@ -124,12 +125,12 @@ func TestOrdinaryQuestions(t *testing.T) {
 		counting := testkit.NewTamper(repokit.Memory(t, nodes))
 		for i := range asked {
 			r, err := care.New(t.Context(), counting, repokit.By, core.Options{ReadOnly: true})
-			repokit.Must(t, err)
+			must.OK(t, err)
 			s := repokit.Head(t, r)
 			req := retrieve.Request{Text: fmt.Sprintf("about w%d w%d w%d", i+7, i*7+100, i*31+1000)}
 			ask := func() {
 				_, err := rank.Retrieve(t.Context(), s, req)
-				repokit.Must(t, err)
+				must.OK(t, err)
 			}
 			read := len(counting.Read())
 			ask()
@@ -166,7 +167,7 @@ func TestPlainQuestions(t *testing.T) {
 	for i := range asked {
 		counting := testkit.NewTamper(base)
 		r, err := care.New(t.Context(), counting, repokit.By, core.Options{ReadOnly: true})
-		repokit.Must(t, err)
+		must.OK(t, err)
 		s := repokit.Head(t, r)
 		req := retrieve.Request{
 			Text:             fmt.Sprintf("about w%d w%d w%d", i+7, i*7+100, i*31+1000),
@@ -177,7 +178,7 @@ func TestPlainQuestions(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		_, err = rank.Retrieve(t.Context(), s, req)
 		runtime.ReadMemStats(&after)
-		repokit.Must(t, err)
+		must.OK(t, err)
 		blocks += len(counting.Read()) - read
 		bytes += int(after.TotalAlloc - before.TotalAlloc)
 	}

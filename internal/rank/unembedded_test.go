@@ -8,6 +8,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 )
 
@@ -53,18 +54,12 @@ func TestUnembedded(t *testing.T) {
 			if lines.Len() > 0 {
 				_, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(lines.String()), ""),
 					core.CommitOptions{Stamp: repokit.By})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 			}
 			_, at, err := r.Branch(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			s, err := r.At(t.Context(), at)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			lack, of, err := rank.Unembedded(t.Context(), s, "m")
 			if all := tt.vectors + tt.texts + tt.empty + tt.other; err != nil || lack != tt.lack || of != all {
 				t.Errorf("%d of %d, %v: want %d of %d", lack, of, err, tt.lack, all)

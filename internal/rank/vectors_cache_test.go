@@ -8,6 +8,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/cache"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/view"
 	"github.com/mnem-project/mnem/internal/view/index"
 )
@@ -57,13 +58,9 @@ func TestDenseInt8(t *testing.T) {
 		data = binary.LittleEndian.AppendUint32(data, math.Float32bits(float32(x)))
 	}
 	e := &graph.Embedding{Model: "m", DType: graph.Float32, Dims: 4, Data: data}
-	if err := e.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, e.Validate())
 	want, err := graph.Quantise(floats)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	got, err := view.DenseInt8(e)
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, want %v, %v", got, want, err)

@@ -19,6 +19,7 @@ import (
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/internal/session"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -100,9 +101,7 @@ func TestDenseModel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 9))
 	for _, size := range []int64{0, 1200, 1} {
 		r, err := care.New(t.Context(), mem.New(), repokit.By, core.Options{VectorCache: size})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		m := denseModel{map[string]string{}, map[[2]string][]int8{}}
 		var snapshots []*core.Snapshot
 		var models []denseModel
@@ -135,9 +134,7 @@ func compareDense(t *testing.T, rng *rand.Rand, s *core.Snapshot, m denseModel) 
 		req.Types = []string{typ}
 	}
 	a, err := rank.Retrieve(t.Context(), s, req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var got []source.Hit
 	for _, item := range a.Items {
 		got = append(got, source.Hit{ID: item.ID, Score: item.Score})
@@ -188,9 +185,7 @@ func TestDenseReplay(t *testing.T) {
 {"embedding":{"node":"b","model":"m","vector":[2,1]}}
 `)
 	v, err := retrieve.NewQueryVector("m", []float64{0.3, 0.7})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	req := retrieve.Request{Text: "beta", Vectors: []retrieve.QueryVector{v}}
 	answer, err := rank.Retrieve(t.Context(), repokit.Head(t, r), req)
 	if err != nil || len(answer.Items) != 2 || answer.Items[0].Key != "b" {
@@ -217,13 +212,9 @@ func TestDensePurge(t *testing.T) {
 	req := retrieve.Request{Vectors: []retrieve.QueryVector{{Model: "m", Values: []int8{1, 1}}}}
 	at := func() []string {
 		s, err := r.At(t.Context(), first.Commit)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		a, err := rank.Retrieve(t.Context(), s, req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var keys []string
 		for _, item := range a.Items {
 			keys = append(keys, item.Key)
@@ -245,9 +236,7 @@ func TestDensePurge(t *testing.T) {
 // TestDenseConcurrent asks for models from many goroutines while a cache keeps only some.
 func TestDenseConcurrent(t *testing.T) {
 	r, err := care.New(t.Context(), mem.New(), repokit.By, core.Options{VectorCache: 1500})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer r.Close()
 	rng := rand.New(rand.NewPCG(5, 5))
 	m := denseModel{map[string]string{}, map[[2]string][]int8{}}

@@ -9,6 +9,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/session"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -18,9 +19,7 @@ import (
 func BenchmarkRecord(b *testing.B) {
 	const clients = 8
 	r, err := care.Init(b.Context(), b.TempDir(), repokit.By, core.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	defer r.Close()
 	var all strings.Builder
 	for n := range 1000 {
@@ -32,9 +31,7 @@ func BenchmarkRecord(b *testing.B) {
 	}
 	req := retrieve.Request{Text: "person 7", Floor: retrieve.FloorRest}
 	answer, err := rank.Retrieve(b.Context(), repokit.Head(b, r), req)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	each := func(b *testing.B, do func(name string) error) {
 		next := make(chan int)
 		ended := make(chan error)
@@ -48,9 +45,7 @@ func BenchmarkRecord(b *testing.B) {
 		running := 0
 		for i := 0; b.Loop(); i++ {
 			for running >= clients {
-				if err := <-ended; err != nil {
-					b.Fatal(err)
-				}
+				must.OK(b, <-ended)
 				running--
 			}
 			next <- i

@@ -19,6 +19,7 @@ import (
 	sessionpkg "github.com/mnem-project/mnem/internal/session"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
@@ -35,13 +36,9 @@ func recorded8(t *testing.T) (*core.Repo, *retrieve.Answer, *atomic.Int32) {
 		return nil
 	})
 	disk, err := pebble.Open("/repo/.mnem", pebble.Options{FS: fs, Create: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	r, err := care.New(t.Context(), disk, repokit.RecordBy, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() {
 		report, err := care.Fsck(context.Background(), r, care.FsckOptions{})
 		if err != nil || len(report.Errors) > 0 {
@@ -61,22 +58,16 @@ func recorded8(t *testing.T) (*core.Repo, *retrieve.Answer, *atomic.Int32) {
 		}
 	}
 	s, err := r.Snapshot(t.Context(), "HEAD")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	answer, err := rank.Retrieve(t.Context(), s, retrieve.Request{Text: "alpha"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return r, answer, syncs
 }
 
 // heldTurn runs fn while the turn is taken, and gives it when n receipts wait for it.
 func heldTurn(t *testing.T, r *core.Repo, n int, fn func()) {
 	t.Helper()
-	if err := r.Writer.Turns.Take(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Writer.Turns.Take(t.Context()))
 	fn()
 	for waiting := 0; waiting < n; runtime.Gosched() {
 		r.Records.Mu.Lock()
@@ -92,9 +83,7 @@ func TestReceiptsShareOperations(t *testing.T) {
 	const rounds, clients = 4, 8
 	r, answer, syncs := recorded8(t)
 	before, err := r.Store.Head(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	syncs.Store(0)
 	for range rounds {
 		var wg sync.WaitGroup
@@ -111,9 +100,7 @@ func TestReceiptsShareOperations(t *testing.T) {
 	}
 	n := syncs.Load()
 	after, err := r.Store.Head(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if got := after.Seq - before.Seq; got != rounds {
 		t.Errorf("%d operations for %d rounds", got, rounds)
 	}
@@ -122,9 +109,7 @@ func TestReceiptsShareOperations(t *testing.T) {
 	}
 	for n := range 4 {
 		e, err := sessionpkg.Session(t.Context(), r, fmt.Sprintf("s%d", n))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if e.Record.Seq != 2*rounds {
 			t.Errorf("session s%d has record %d, want %d", n, e.Record.Seq, 2*rounds)
 		}
@@ -139,9 +124,7 @@ func TestReceiptsFailAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	before, err := r.Store.Head(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	gone, giveUp := context.WithCancel(t.Context())
 	other := repokit.RecordBy
 	other.Author = "frank"
@@ -179,9 +162,7 @@ func TestReceiptsFailAlone(t *testing.T) {
 		t.Errorf("session s4: %v, record %d", err, e.Record.Seq)
 	}
 	after, err := r.Store.Head(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if got := after.Seq - before.Seq; got != 3 {
 		t.Errorf("%d operations, want one for each receipt of a group that cannot be written together", got)
 	}
@@ -271,9 +252,7 @@ func TestReceiptsBeginWithTheOldest(t *testing.T) {
 	heldTurn(t, r, 3, func() {
 		for n, by := range []state.Stamp{repokit.RecordBy, other, repokit.RecordBy} {
 			draft, err := sessionpkg.Draft(answer)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			draft.Time = by.Time + graph.Time(n)
 			e := &core.RecordEntry{Session: "s0", Draft: draft, By: by, Done: make(chan struct{})}
 			sessionpkg.Add(&r.Records, e)

@@ -22,6 +22,7 @@ import (
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
@@ -30,9 +31,7 @@ import (
 func replayed(t testing.TB, r *core.Repo, want int) {
 	t.Helper()
 	res, err := session.Replay(t.Context(), r, repokit.SessionName)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if !res.Identical || res.First != nil || res.Receipts != want || res.Session != repokit.SessionName {
 		t.Errorf("replay %+v, first difference %+v", res, res.First)
 	}
@@ -48,29 +47,21 @@ func TestReplay(t *testing.T) {
 	dir := repokit.InitEmpty(t)
 	open := func(opt core.Options) *core.Repo {
 		r, err := care.Open(dir, opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return r
 	}
 	shut := func(r *core.Repo) {
-		if err := r.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.Close())
 	}
 	r := open(core.Options{})
-	if err := repokit.Record(r, reqs, memory, change, 50); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, repokit.Record(r, reqs, memory, change, 50))
 	replayed(t, r, len(reqs))
 	shut(r)
 	r = open(core.Options{ReadOnly: true})
 	replayed(t, r, len(reqs))
 	var receipts []ipld.CID
 	for e, err := range session.SessionLog(t.Context(), r, repokit.SessionName) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if e.Record.Receipt.Defined() {
 			receipts = append(receipts, e.Record.Receipt)
 		}
@@ -97,9 +88,7 @@ func TestReplayByCounter(t *testing.T) {
 		"bytes": func(s string) int { return len(s) },
 	}}
 	r, err := care.Open(dir, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	repokit.Lines(t, r, `{"node":{"key":"a","type":"T","summary":"alpha"}}`+"\n")
 	answer, err := rank.Retrieve(t.Context(), repokit.Head(t, r), retrieve.Request{
 		Text: "alpha", OutputOptions: retrieve.OutputOptions{Tokenizer: "bytes", Pack: retrieve.PackPassages},
@@ -114,9 +103,7 @@ func TestReplayByCounter(t *testing.T) {
 	if err != nil || !res.Identical || res.Receipts != 1 {
 		t.Errorf("replay %+v, %v", res, err)
 	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Close())
 	if r, err = care.Open(dir, core.Options{ReadOnly: true}); err != nil {
 		t.Fatal(err)
 	}
@@ -124,9 +111,7 @@ func TestReplayByCounter(t *testing.T) {
 	if !errors.Is(err, retrieve.ErrTokenizer) || !strings.Contains(err.Error(), `"bytes"`) {
 		t.Errorf("without the counter: error %v", err)
 	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Close())
 }
 
 func TestReplayOfNothing(t *testing.T) {
@@ -193,27 +178,17 @@ func TestReplayOfDamage(t *testing.T) {
 	memory, change := repokit.DemoText(t)
 	base := testkit.NewCrashFS(nil, nil)
 	r, err := care.Init(t.Context(), repokit.CrashDir, repokit.By, core.Options{FS: base, Logf: repokit.Logf})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := repokit.Record(r, reqs, memory, change, 10); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, repokit.Record(r, reqs, memory, change, 10))
+	must.OK(t, r.Close())
 	files, err := testkit.Files(base, repokit.CrashDir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	slices.Sort(files)
 	rng := rand.New(rand.NewPCG(repokit.ReplaySeed, 0))
 	told := make(map[string]int)
 	for _, name := range files {
 		data, err := testkit.ReadFile(base, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		n := 1
 		if path.Ext(name) == ".sst" {
 			n = samples
@@ -221,9 +196,7 @@ func TestReplayOfDamage(t *testing.T) {
 		for range min(n, len(data)) {
 			at, bit := rng.IntN(len(data)), uint(rng.IntN(8))
 			clone := testkit.NewCrashFS(base.Clone(0, nil), nil)
-			if err := testkit.FlipBit(clone, name, at, bit); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, testkit.FlipBit(clone, name, at, bit))
 			how, err := damaged(clone, len(reqs))
 			if err != nil {
 				t.Errorf("seed %d, %s, bit %d of byte %d of %d: %v",
@@ -248,18 +221,12 @@ func TestReplayOfLies(t *testing.T) {
 	base := mem.New()
 	opt := core.Options{ReadOnly: true}
 	r, err := care.New(t.Context(), base, repokit.By, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	reqs := repokit.Requests(t)
-	if err := repokit.Record(r, []retrieve.Request{reqs[0], reqs[2], reqs[3]}, memory, change, 2); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, repokit.Record(r, []retrieve.Request{reqs[0], reqs[2], reqs[3]}, memory, change, 2))
 	truth := testkit.NewTamper(base)
 	r, err = care.New(t.Context(), truth, repokit.By, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	replayed(t, r, 3)
 	blocks := truth.Read()
 	if len(blocks) < 80 {
@@ -303,13 +270,9 @@ func TestFsckNamesBlocks(t *testing.T) {
 	stride := effort.Pick(150, 60, 1)
 	base := mem.New()
 	r, err := care.New(t.Context(), base, repokit.By, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	memory, change := repokit.DemoText(t)
-	if err := repokit.Record(r, repokit.Requests(t)[:3], memory, change, 3); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, repokit.Record(r, repokit.Requests(t)[:3], memory, change, 3))
 	var all []ipld.CID
 	var data bytes.Buffer // of all blocks
 	for _, blocks := range []store.Blocks{base.Facts(), base.Derived()} {
@@ -318,21 +281,15 @@ func TestFsckNamesBlocks(t *testing.T) {
 			data.Write(b.Data)
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	rng := rand.New(rand.NewPCG(repokit.ReplaySeed, 4))
 	head, err := base.Head(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	garbage := 0
 	for i := 0; i < len(all); i += stride {
 		derived, err := base.Derived().Has(t.Context(), all[i])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		reached := derived || all[i] == head.Operation ||
 			bytes.Contains(data.Bytes(), ipld.AppendLink(nil, all[i]))
 		for _, name := range slices.Sorted(maps.Keys(repokit.Lies)) {
@@ -348,9 +305,7 @@ func TestFsckNamesBlocks(t *testing.T) {
 				return repokit.Lies[name](rng, c, data)
 			}
 			r, err := care.New(t.Context(), liar, repokit.By, core.Options{ReadOnly: true})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if err := named(r, all[i]); err != nil {
 				t.Errorf("seed %d, %s in the place of %s: %v", repokit.ReplaySeed, name, all[i], err)
 			}

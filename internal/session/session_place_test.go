@@ -19,6 +19,7 @@ import (
 	"github.com/mnem-project/mnem/internal/exchange"
 	"github.com/mnem-project/mnem/internal/session"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -34,9 +35,7 @@ func TestChainVectors(t *testing.T) {
 		cases.Parse(t, v.Input, &in)
 		blocks := mem.New().Facts()
 		for _, text := range in.Records {
-			if err := blocks.Put(t.Context(), store.NewBlock(ipld.DagCBOR, cases.Bytes(t, text))); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, blocks.Put(t.Context(), store.NewBlock(ipld.DagCBOR, cases.Bytes(t, text))))
 		}
 		refs := make(map[graph.RefName]ipld.CID)
 		for name, at := range in.Refs {
@@ -82,9 +81,7 @@ func TestChainVectors(t *testing.T) {
 func cidOfText(t *testing.T, text string) ipld.CID {
 	t.Helper()
 	c, err := ipld.ParseCID(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return c
 }
 
@@ -94,9 +91,7 @@ func TestDamagedSessionStopsNoPack(t *testing.T) {
 	var both [2]*core.Repo
 	for i := range both {
 		r, err := care.New(t.Context(), mem.New(), by, core.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer func() { _ = r.Close() }()
 		both[i] = r
 	}
@@ -115,24 +110,18 @@ func TestDamagedSessionStopsNoPack(t *testing.T) {
 	}
 	line := `{"node":{"key":"a","type":"Note","summary":"alpha"}}`
 	res, err := from.Commit(t.Context(), state.ReadChanges(strings.NewReader(line), "x"), core.CommitOptions{Stamp: by})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := session.StartSession(t.Context(), from, "whole", session.SessionOptions{Stamp: by, Follow: true}); err != nil {
 		t.Fatal(err)
 	}
 	tip, err := session.Session(t.Context(), from, "whole")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	_, err = to.TransactOnce(t.Context(), by, func(x *core.Tx) error {
 		c, err := x.Put(t.Context(), []byte("\xa2av\x01dkindgsession"))
 		x.SetRef("refs/sessions/newer", c)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if err := pack(core.Ref{Name: "refs/heads/main", Target: res.Commit}); err != nil {
 		t.Errorf("a pack without sessions: %v", err)
 	}
@@ -165,23 +154,17 @@ func TestPlacingReadsChainsOnce(t *testing.T) {
 	blocks := &countedGets{Store: mem.New()}
 	by := state.Stamp{Author: "erin", Time: 1_780_000_000_000_000, Command: []string{"test"}}
 	r, err := care.New(t.Context(), blocks, by, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer func() { _ = r.Close() }()
 	var chain []ipld.CID
 	rec := retrieve.Session{Name: "s", Actor: "erin", Follow: true, Time: by.Time}
 	for range records {
 		block := store.NewBlock(ipld.DagCBOR, rec.Encode())
-		if err := blocks.Facts().Put(t.Context(), block); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, blocks.Facts().Put(t.Context(), block))
 		chain, rec.Prev, rec.Seq = append(chain, block.CID), block.CID, rec.Seq+1
 	}
 	v, err := r.Current(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	im := &exchange.Importer{Ctx: t.Context(), Repo: r, Over: r, Placed: make(map[string]*session.Placed)}
 	var done []core.RefChange
 	blocks.n = 0

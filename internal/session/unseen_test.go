@@ -11,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/rank"
 	sessionpkg "github.com/mnem-project/mnem/internal/session"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -30,9 +31,7 @@ func unseenIn(
 	t.Helper()
 	req.Text, req.Unseen, req.Floor = "boat", true, retrieve.FloorRest
 	a, _, err := sessionpkg.RetrieveIn(t.Context(), r, session, req, repokit.By)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return a
 }
 
@@ -101,9 +100,7 @@ func TestExcludeNames(t *testing.T) {
 	r := repokit.OpenMem(t)
 	repokit.Lines(t, r, boats(3))
 	snap, err := r.Snapshot(t.Context(), "HEAD")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	n1 := graph.NodeID("n1").String()
 	for _, name := range []string{"n1", "key:n1", n1, "id:" + n1, n1[:9]} {
 		a, err := rank.Retrieve(t.Context(), snap,

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/base/filestate"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/program"
 )
 
@@ -61,9 +62,7 @@ func (w *offAndOn) online() {
 	if err == nil {
 		_, err = bufio.NewReader(out).ReadString('\n')
 	}
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.OK(w, err)
 }
 
 func (w *offAndOn) offline() {
@@ -108,9 +107,7 @@ func (w *offAndOn) edit(machine, summary string) {
 func (w *offAndOn) head(machine string) string {
 	w.Helper()
 	var st struct{ Head string }
-	if err := json.Unmarshal([]byte(w.ok(machine, "status", "--json")), &st); err != nil {
-		w.Fatal(err)
-	}
+	must.OK(w, json.Unmarshal([]byte(w.ok(machine, "status", "--json")), &st))
 	return st.Head
 }
 
@@ -133,9 +130,7 @@ func (w *offAndOn) ended(machine string) {
 	if err != nil {
 		w.Fatalf("the background process of %s goes on: %v", machine, err)
 	}
-	if err := unlock(); err != nil {
-		w.Fatal(err)
-	}
+	must.OK(w, unlock())
 }
 
 // TestAutoSync writes on both machines while the desk is offline half of the time. Both must end with every
@@ -190,9 +185,7 @@ func (w *offAndOn) decide() {
 			Settle         string
 		}
 	}
-	if err := json.Unmarshal([]byte(w.ok("laptop", "review", "--json")), &seen); err != nil {
-		w.Fatal(err)
-	}
+	must.OK(w, json.Unmarshal([]byte(w.ok("laptop", "review", "--json")), &seen))
 	pair := slices.IndexFunc(seen.Undecided, func(p struct {
 		Later, Earlier struct{ Text string }
 		Settle         string

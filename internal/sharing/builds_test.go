@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // otherBuild builds a program whose verbs differ from those here: show has one field more, and there is no verb
@@ -21,9 +22,7 @@ func otherBuild(t *testing.T) string {
 		t.Skip("no go here to build another program with")
 	}
 	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	dir, replaced := t.TempDir(), map[string]string{}
 	for file, change := range map[string][2]string{
 		"internal/verb/branching/show.go": {"type ShowRequest struct {", "type ShowRequest struct {\n\tMore string `op:\",remote\" doc:\"a {WORD} more\"`"},
@@ -32,26 +31,18 @@ func otherBuild(t *testing.T) string {
 	} {
 		path := filepath.Join(root, filepath.FromSlash(file))
 		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		text := strings.Replace(string(data), change[0], change[1], 1)
 		if text == string(data) {
 			t.Fatalf("%s has no %q", file, change[0])
 		}
 		replaced[path] = filepath.Join(dir, strings.ReplaceAll(file, "/", "_"))
-		if err := os.WriteFile(replaced[path], []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(replaced[path], []byte(text), 0o600))
 	}
 	overlay, err := json.Marshal(map[string]any{"Replace": replaced})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	file, program := filepath.Join(dir, "overlay.json"), filepath.Join(dir, "mnem")
-	if err := os.WriteFile(file, overlay, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, overlay, 0o600))
 	cmd := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-w", "-overlay", file, "-o", program, "./cmd/mnem")
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -84,9 +75,7 @@ func TestTwoBuilds(t *testing.T) {
 	}
 	script := filepath.Join(w.dir, "ssh")
 	text := "#!/bin/sh\nshift 2\neval exec " + program + " \"${1#mnem }\"\n"
-	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(script, []byte(text), 0o700))
 	w.env["MNEM_SSH"] = script
 	w.add("hub", "one", "x")
 	// The other build answers by ssh, and asks this one's server and directories.
@@ -115,9 +104,7 @@ func TestTwoBuilds(t *testing.T) {
 	if err == nil {
 		err = hold.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { _, _ = hold.Process.Kill(), hold.Wait() })
 	if _, err := out.Read(make([]byte, 4096)); err != nil {
 		t.Fatal(err)

@@ -26,6 +26,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/exchange/remote/s3"
 	"github.com/mnem-project/mnem/internal/exchange/remote/s3/s3test"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/program"
 )
 
@@ -169,9 +170,7 @@ func (w *team) storeKeeps() string {
 		AccessKey: w.env["AWS_ACCESS_KEY_ID"], SecretKey: w.env["AWS_SECRET_ACCESS_KEY"],
 		Sleep: func(_ context.Context, d time.Duration) error { time.Sleep(d); return nil },
 	})
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.OK(w, err)
 	data, _, err := c.Bytes(w.Context(), "memory", "", 1<<20)
 	if err != nil && !errors.Is(err, s3.ErrNotFound) {
 		w.Fatal(err)
@@ -253,13 +252,9 @@ func startSSHD(t *testing.T) (*sshd, string) {
 		}
 	}
 	public, err := os.ReadFile(filepath.Join(dir, "key.pub"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	port := l.Addr().(*net.TCPAddr).Port
 	_ = l.Close() // for sshd
 	files := map[string]string{
@@ -270,16 +265,12 @@ func startSSHD(t *testing.T) (*sshd, string) {
 			port, filepath.Join(dir, "host"), filepath.Join(dir, "keys"), dir),
 	}
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cmd := exec.CommandContext(ctx, paths[0], "-D", "-e", "-f", filepath.Join(dir, "config"))
 	log, err := os.Create(filepath.Join(dir, "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	cmd.Stderr = log
 	if err := cmd.Start(); err != nil {
 		cancel()
@@ -348,9 +339,7 @@ func (w *team) targets(prefix string) map[string]string {
 	var answer struct {
 		Refs []struct{ Ref, Target string }
 	}
-	if err := json.Unmarshal([]byte(text), &answer); err != nil {
-		w.Fatal(err)
-	}
+	must.OK(w, json.Unmarshal([]byte(text), &answer))
 	for _, r := range answer.Refs {
 		if strings.HasPrefix(r.Ref, prefix) {
 			out[r.Ref] = r.Target

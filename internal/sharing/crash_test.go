@@ -15,6 +15,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/program"
 )
 
@@ -98,9 +99,7 @@ func TestSyncKilled(t *testing.T) {
 		w.ok("a", "sync")
 		w.add("b", fmt.Sprint("b", i), strings.Repeat("of b ", 500))
 		cmd := w.process("b", "", "sync")
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, cmd.Start())
 		time.Sleep(time.Duration(rnd.Int64N(int64(120 * time.Millisecond))))
 		_ = cmd.Process.Kill() // it may have ended
 		_ = cmd.Wait()
@@ -128,9 +127,7 @@ func TestCloneKilled(t *testing.T) {
 		m := fmt.Sprint("k", i)
 		_ = w.app(m, "", io.Discard, io.Discard) // makes the directory
 		cmd := w.process(m, "", "clone", w.url, ".")
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, cmd.Start())
 		time.Sleep(time.Duration(rnd.Int64N(int64(100 * time.Millisecond))))
 		_ = cmd.Process.Kill() // it may have ended
 		_ = cmd.Wait()
@@ -141,9 +138,7 @@ func TestCloneKilled(t *testing.T) {
 		}
 		w.ok(m, "clone", w.url, "anew")
 		if code == 3 { // there is no repository yet that could be looked at
-			if err := os.RemoveAll(filepath.Join(w.dir, m)); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.RemoveAll(filepath.Join(w.dir, m)))
 		}
 	}
 }

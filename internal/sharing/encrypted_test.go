@@ -12,19 +12,16 @@ import (
 	"filippo.io/age"
 
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // identity makes an identity, which the team uses from then on, and returns its recipient.
 func (w *team) identity(name string) (recipient string) {
 	w.Helper()
 	id, err := age.GenerateX25519Identity()
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.OK(w, err)
 	file := filepath.Join(w.dir, name)
-	if err := os.WriteFile(file, []byte("# created by a test\n"+id.String()+"\n"), 0o600); err != nil {
-		w.Fatal(err)
-	}
+	must.OK(w, os.WriteFile(file, []byte("# created by a test\n"+id.String()+"\n"), 0o600))
 	w.env["MNEM_IDENTITY"] = file
 	return id.Recipient().String()
 }
@@ -43,20 +40,14 @@ func kept(t *testing.T, dir string, fn func(name string, data []byte)) {
 		fn(path, data)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 }
 
 // copyStore copies what a directory has to another one, which it replaces.
 func copyStore(t *testing.T, from, to string) {
 	t.Helper()
-	if err := os.RemoveAll(to); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.RemoveAll(to))
+	must.OK(t, os.CopyFS(to, os.DirFS(from)))
 }
 
 // TestStoreLearnsNothing searches an encrypted store for all that a memory says: nothing of it is there, nor a hash of
@@ -175,9 +166,7 @@ func TestStoreGoesBack(t *testing.T) {
 	copyStore(t, old, store)
 	w.refused(1, "older state", "a", "fetch")
 	w.refused(1, "older state", "a", "push")
-	if err := os.RemoveAll(store); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.RemoveAll(store))
 	w.refused(1, "was not before", "a", "fetch")
 	copyStore(t, now, store)
 	w.ok("a", "fetch")
@@ -200,9 +189,7 @@ func TestStoreGoesBack(t *testing.T) {
 	forged.ok("m", "push")
 	copyStore(t, filepath.Join(forged.dir, storeDir), store)
 	w.refused(1, "its key is another one", "a", "fetch")
-	if err := os.WriteFile(filepath.Join(store, "memory"), []byte(`{"format":"mnem in s3 1"}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(store, "memory"), []byte(`{"format":"mnem in s3 1"}`), 0o600))
 	w.refused(1, "not encrypted", "a", "fetch")
 }
 
@@ -221,25 +208,19 @@ func TestDamagedStore(t *testing.T) {
 			continue
 		}
 		data, err := os.ReadFile(filepath.Join(whole, file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		step := max(1, len(data)/effort.Pick(6, 60, 600))
 		for at := len("mnem encrypted 1\n"); at < len(data); at += step {
 			damaged := bytes.Clone(data)
 			damaged[at] ^= 1
-			if err := os.WriteFile(filepath.Join(store, file), damaged, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(filepath.Join(store, file), damaged, 0o600))
 			m := fmt.Sprintf("m%d", at)
 			w.refused(1, "", m, "clone", w.url, ".")
 			if _, err := os.Stat(filepath.Join(w.dir, m, ".mnem")); err == nil {
 				t.Errorf("byte %d of %s: something was kept", at, file)
 			}
 		}
-		if err := os.WriteFile(filepath.Join(store, file), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(store, file), data, 0o600))
 	}
 	w.clones("b")
 }

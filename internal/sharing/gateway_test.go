@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/program"
 )
 
@@ -41,15 +42,11 @@ func startGateway(t *testing.T) (*gateway, string) {
 	}
 	dir, at := t.TempDir(), program.FreeAddr(t)
 	for _, name := range []string{"objects/memories", "about"} {
-		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Join(dir, name), 0o700))
 	}
 	cmd := exec.Command(path, "--port", at, "--access", "key", "--secret", "a secret", "--quiet",
 		"posix", "--sidecar", filepath.Join(dir, "about"), filepath.Join(dir, "objects"))
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill() // what it has is temporary
 		_ = cmd.Wait()

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // inGit returns machines that share a memory by a git repository.
@@ -47,9 +48,7 @@ func TestGit(t *testing.T) {
 		}
 	}
 	w.clones("c")
-	if err := os.RemoveAll(filepath.Join(w.dir, "c", ".mnem", "remotes")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.RemoveAll(filepath.Join(w.dir, "c", ".mnem", "remotes")))
 	w.add("a", "three", "x")
 	w.ok("a", "push")
 	w.ok("c", "pull")
@@ -69,9 +68,7 @@ func TestGitAsksOnce(t *testing.T) {
 		t.Skip("git http-backend is not installed")
 	}
 	target, err := url.Parse(strings.TrimPrefix(gitOverHTTP(t, backend, dir), "git+"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var asked atomic.Int64
 	s := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		asked.Add(1)
@@ -200,9 +197,7 @@ func TestGitHostile(t *testing.T) {
 	w.ok("a", "remote", "add", "origin", w.url)
 	blob := func(text string) string {
 		name := filepath.Join(t.TempDir(), "blob")
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(name, []byte(text), 0o600))
 		return strings.TrimSpace(git(t, dir, "hash-object", "-w", name))
 	}
 	const at = "refs/heads/main bafyreie3lw7oincmktzd7h26jbdrj3a6v2bqrgcqp7t7cttup2fcbplkre\n"

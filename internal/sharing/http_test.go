@@ -22,6 +22,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestTokensOfServers gives tokens by the environment and by a file: one that reads fetches, one that writes
@@ -43,17 +44,11 @@ func TestTokensOfServers(t *testing.T) {
 	w.ok("a", "fetch")
 	delete(w.env, "MNEM_CREDENTIALS")
 	file := filepath.Join(w.dir, "config-of", "a", "mnem", "credentials")
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(w.url+"/ "+write+"\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	must.OK(t, os.WriteFile(file, []byte(w.url+"/ "+write+"\n"), 0o644))
 	if runtime.GOOS != "windows" {
 		w.refused(7, "chmod 600", "a", "push")
-		if err := os.Chmod(file, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Chmod(file, 0o600))
 	}
 	w.ok("a", "push")
 	w.same("main", "a", "hub")
@@ -98,9 +93,7 @@ type spoiler struct {
 func spoils(t *testing.T, to string) *spoiler {
 	t.Helper()
 	target, err := url.Parse(to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	s := &spoiler{}
 	s.cut.Store(-1)
 	s.flip.Store(-1)
@@ -278,25 +271,19 @@ func TestHostileClients(t *testing.T) {
 	at := w.at("hub", "refs/heads/main")
 	post := func(query, encoding, body string) (int, string) {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/v1/pack_take?"+query, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		req.Header.Set("Content-Type", "application/vnd.ipld.car")
 		req.Header.Set("Mnem-Author", "Mallory")
 		if encoding != "" {
 			req.Header.Set("Content-Encoding", encoding)
 		}
 		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		text, err := io.ReadAll(res.Body)
 		if err == nil {
 			err = res.Body.Close()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return res.StatusCode, string(text)
 	}
 	for _, tt := range []struct {
@@ -337,9 +324,7 @@ func TestHostileClients(t *testing.T) {
 // TestStalledServer gives up on a server that takes a connection and says nothing, when it is told to.
 func TestStalledServer(t *testing.T) {
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	w := newTeam(t, over(t, "path"))
 	w.ok("a", "init")
@@ -389,9 +374,7 @@ func TestOlderServer(t *testing.T) {
 	asked := 0
 	w := newTeam(t, carrier{name: "http", url: func(_ *team, dir string) string {
 		to, err := url.Parse(served(t, dir))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		proxy := httputil.NewSingleHostReverseProxy(to)
 		older := httptest.NewServer(http.HandlerFunc(func(res http.ResponseWriter, req *http.Request) {
 			if strings.HasSuffix(req.URL.Path, "/pack_redactions") || strings.HasSuffix(req.URL.Path, "/pack_redact") {

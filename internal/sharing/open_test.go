@@ -14,6 +14,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/program"
 )
 
@@ -115,9 +116,7 @@ func TestReadsWriteNothing(t *testing.T) {
 	files := func() (names []string) {
 		for _, machine := range []string{"a", "hub"} {
 			entries, err := os.ReadDir(filepath.Join(w.dir, machine, core.DirName, "db"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			for _, e := range entries {
 				names = append(names, machine+"/"+e.Name())
 			}
@@ -145,9 +144,7 @@ func TestTransferBlocksNoCommand(t *testing.T) {
 	w.clones("a")
 	w.add("a", "two", "y")
 	target, err := url.Parse(served(t, filepath.Join(w.dir, "hub")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
 	asked, goOn := make(chan struct{}, 100), make(chan struct{})
 	s := spoils(t, target.String())

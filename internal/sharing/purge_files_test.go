@@ -13,6 +13,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/exchange/remote/s3/s3test"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repofiles"
 )
 
@@ -40,9 +41,7 @@ func (w *team) leaks(machine string) (places []string) {
 			places = append(places, strings.TrimPrefix(where, dir))
 		}
 	})
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.OK(w, err)
 	return places
 }
 
@@ -54,9 +53,7 @@ func (w *team) file(machine, name string, data []byte) {
 	if err == nil {
 		err = os.WriteFile(path, data, 0o600)
 	}
-	if err != nil {
-		w.Fatal(err)
-	}
+	must.OK(w, err)
 }
 
 // leaksInStore writes the key wherever commands of a machine put a text into its store.
@@ -117,13 +114,9 @@ func (w *team) leaksInStore(machine string) {
 func (w *team) leaksInFiles(machine string) {
 	w.Helper()
 	notes := filepath.Join(w.dir, machine, "notes")
-	if err := os.MkdirAll(notes, 0o755); err != nil {
-		w.Fatal(err)
-	}
+	must.OK(w, os.MkdirAll(notes, 0o755))
 	for _, name := range []string{leak + ".md", "other.md"} {
-		if err := os.WriteFile(filepath.Join(notes, name), []byte("# Heron\n\nHerons fish.\n"), 0o600); err != nil {
-			w.Fatal(err)
-		}
+		must.OK(w, os.WriteFile(filepath.Join(notes, name), []byte("# Heron\n\nHerons fish.\n"), 0o600))
 	}
 	w.ok(machine, "ingest", "notes")
 	pack, _ := w.run(0, machine, "", "export", "--all", "-o", "-")
@@ -186,9 +179,7 @@ func (w *team) purgeLeak(code int, machine string) (out purgedJSON) {
 	w.Helper()
 	stdout, _ := w.run(code, machine, leak, "purge", "--text", "--yes", "--json", "--reason", "leaked")
 	if code == 0 {
-		if err := json.Unmarshal([]byte(stdout), &out); err != nil {
-			w.Fatal(err)
-		}
+		must.OK(w, json.Unmarshal([]byte(stdout), &out))
 	}
 	return out
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestNothingNew pulls and syncs if nothing is new: the branch is said where it is. A sync that fails before it did
@@ -48,13 +49,9 @@ func TestNoRepositoryThere(t *testing.T) {
 	}
 	bare := filepath.Join(w.dir, "bare repo")
 	for _, dir := range []string{"objects", "refs"} {
-		if err := os.MkdirAll(filepath.Join(bare, dir), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Join(bare, dir), 0o700))
 	}
-	if err := os.WriteFile(filepath.Join(bare, "HEAD"), []byte("ref: refs/heads/main\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(bare, "HEAD"), []byte("ref: refs/heads/main\n"), 0o600))
 	url := "git+" + strings.ReplaceAll(fileURL(bare), " ", "%20")
 	w.ok("a", "remote", "add", "git", bare)
 	for _, args := range [][]string{{"sync", "git"}, {"fetch", "git"}, {"clone", bare, "y"}} {
@@ -108,9 +105,7 @@ func TestRemotes(t *testing.T) {
 		`{`: "remotes.json", `{"remotes":[{"name":"a","url":"x"},{"name":"a","url":"x"}]}`: "twice", `{} {}`: "more than one",
 		`{"other":1}`: "unknown", `{"remotes":[{"name":"..","url":"x"}]}`: "remotes.json", strings.Repeat(" ", 70000): "",
 	} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(text), 0o600))
 		if _, errs := w.run(1, "a", "", "remote", "list"); !strings.Contains(errs, says) {
 			w.Errorf("%q: %s", text, errs)
 		}
@@ -127,17 +122,13 @@ func TestCloneRefused(t *testing.T) {
 	w.refused(2, "--repo", "b", "clone", w.url, "-R", "x")
 	w.refused(2, "name the directory", "b", "clone", "/")
 	bad := filepath.Join(w.dir, "b", "damaged")
-	if err := os.CopyFS(bad, os.DirFS(filepath.Join(w.dir, "hub"))); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.CopyFS(bad, os.DirFS(filepath.Join(w.dir, "hub"))))
 	damageStore(t, bad)
 	var errs bytes.Buffer
 	if code := cli.Run(t.Context(), w.app("b", "", io.Discard, &errs), []string{"clone", "damaged", "new"}); code == 0 {
 		t.Error("a damaged repository was cloned")
 	}
-	if err := os.RemoveAll(bad); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.RemoveAll(bad))
 	if list, err := os.ReadDir(filepath.Join(w.dir, "b")); err != nil || len(list) > 0 {
 		t.Errorf("left behind: %v, %v", list, err)
 	}
@@ -161,9 +152,7 @@ func damageStore(t *testing.T, dir string) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 }
 
 // TestBackup makes a repository of a file that has everything: it has the same branches, tags, sessions and answers.
@@ -196,13 +185,9 @@ func TestBackup(t *testing.T) {
 	}
 	w.ok(a, "fsck", "--full")
 	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	data[len(data)/2] ^= 1
-	if err := os.WriteFile(file, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, data, 0o600))
 	w.refused(1, "memory.mnem", "b", "clone", file)
 	if list, err := os.ReadDir(filepath.Join(w.dir, "b")); err != nil || len(list) > 0 {
 		t.Errorf("left behind: %v, %v", list, err)

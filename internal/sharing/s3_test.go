@@ -13,6 +13,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/exchange/remote/s3/s3test"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 const bucketObject = "team/memory"
@@ -290,13 +291,9 @@ func savedTeam(t *testing.T, kind string) (w *team, save, restore func()) {
 	w = newTeam(t, over(t, "path"))
 	at, saved := filepath.Join(w.dir, "hub", ".mnem"), filepath.Join(t.TempDir(), "saved")
 	return w, func() {
-			if err := os.CopyFS(saved, os.DirFS(at)); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.CopyFS(saved, os.DirFS(at)))
 		}, func() {
-			if err := errors.Join(os.RemoveAll(at), os.CopyFS(at, os.DirFS(saved))); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, errors.Join(os.RemoveAll(at), os.CopyFS(at, os.DirFS(saved))))
 		}
 }
 

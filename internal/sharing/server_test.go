@@ -19,6 +19,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestCommandsAskServers runs verbs on a server by -R URL: they do and answer what they would there.
@@ -32,9 +33,7 @@ func TestCommandsAskServers(t *testing.T) {
 	w.ok("a", at("branch", "side")...)
 	file := filepath.Join(w.dir, "a", "lines.jsonl")
 	text := `{"node":{"key":"two","type":"N","summary":"x"}}` + "\n" + `{"edge":{"type":"to","src":"two","dst":"one"}}`
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, []byte(text), 0o600))
 	w.ok("a", at("commit", "-m", "two", "lines.jsonl", "--branch", "side", "--author", "Grace")...)
 	if out := w.ok("hub", "log", "side", "-n", "1"); !strings.Contains(out, "author Grace") {
 		t.Error(out)
@@ -117,15 +116,11 @@ func TestManyRepositories(t *testing.T) {
 		"/healthz": 200, "/x/healthz": 401,
 	} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		req.Header.Set("Authorization", "Bearer "+made.Token)
 		client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 		res, err := client.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		_ = res.Body.Close()
 		if got := res.StatusCode; got != status && (got < 300 || status == 200) {
 			t.Errorf("%s: status %d, want %d", path, got, status)
@@ -155,9 +150,7 @@ type uploadsOf struct {
 func cutsUploads(t *testing.T, to string) *uploadsOf {
 	t.Helper()
 	target, err := url.Parse(to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	u := &uploadsOf{}
 	u.cut.Store(-1)
 	proxy := &httputil.ReverseProxy{
@@ -212,9 +205,7 @@ func TestUploadsGoOn(t *testing.T) {
 		}
 		w.run(0, "a", lines.String(), "commit", "-m", "x", "-")
 		cmd := w.process("a", "", "push")
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, cmd.Start())
 		time.Sleep(time.Duration(rnd.Int64N(int64(600 * time.Millisecond))))
 		_ = cmd.Process.Kill() // it may have ended
 		_ = cmd.Wait()
@@ -237,22 +228,16 @@ func TestServerKilled(t *testing.T) {
 		if err == nil {
 			err = server.Start()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		line := make([]byte, 4096)
 		n, err := out.Read(line)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		_, rest, _ := strings.Cut(string(line[:n]), `"url":"`)
 		at, _, _ := strings.Cut(rest, `"`)
 		w.ok("a", "remote", "set-url", "origin", at)
 		w.add("a", fmt.Sprint("a", i), strings.Repeat("of a ", 5000))
 		sync := w.process("a", "", "sync")
-		if err := sync.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, sync.Start())
 		time.Sleep(time.Duration(rnd.Int64N(int64(250 * time.Millisecond))))
 		_, _, _ = server.Process.Kill(), server.Wait(), sync.Wait() // whether it came through is seen below
 		for _, m := range []string{"a", "hub"} {
@@ -274,9 +259,7 @@ func TestCredentialHelper(t *testing.T) {
 	w.json(&made, "hub", "serve", "token", "new", "ada", "--scope", "write")
 	helper := filepath.Join(w.dir, "helper")
 	write := func(script string) {
-		if err := os.WriteFile(helper, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(helper, []byte("#!/bin/sh\n"+script), 0o700))
 	}
 	write("cat >" + helper + ".asked; echo \"$@\" >>" + helper + ".asked; echo username=x; echo password=" + made.Token + "\n")
 	w.ok("a", "init")

@@ -19,6 +19,7 @@ import (
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/exchange/remote/s3/s3test"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/program"
 	"github.com/mnem-project/mnem/internal/testkit/repofiles"
 )
@@ -84,9 +85,7 @@ func newTeam(t *testing.T, by carrier) *team {
 
 func (w *team) app(machine, stdin string, out, errs io.Writer) *line.App {
 	dir := filepath.Join(w.dir, machine)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		w.Fatal(err)
-	}
+	must.OK(w, os.MkdirAll(dir, 0o755))
 	app := program.In(dir, out, errs)
 	app.Stdin = strings.NewReader(stdin)
 	app.Rand = rand.NewChaCha8([32]byte{byte(w.made.Add(1))})
@@ -171,9 +170,7 @@ func (w *team) at(machine, ref string) string {
 
 func (w *team) json(to any, machine string, args ...string) {
 	w.Helper()
-	if err := json.Unmarshal([]byte(w.ok(machine, append(args, "--json")...)), to); err != nil {
-		w.Fatal(err)
-	}
+	must.OK(w, json.Unmarshal([]byte(w.ok(machine, append(args, "--json")...)), to))
 }
 
 // same sees to it that a branch is at one commit on machines, and returns it.

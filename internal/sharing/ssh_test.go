@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // serverEnds is how long a server may go on whose client was killed: more than it allows itself, on a busy machine.
@@ -22,14 +23,10 @@ const serverEnds = 3 * time.Minute
 func (s *sshd) servers(t *testing.T) (list []int) {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(s.dir, "server-*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, name := range names {
 		pid, err := strconv.Atoi(strings.TrimPrefix(filepath.Base(name), "server-"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		words, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 		if err != nil || !bytes.Contains(words, []byte(s.dir)) {
 			_ = os.Remove(name) // it was killed
@@ -75,9 +72,7 @@ func TestServersEnd(t *testing.T) {
 		for _, m := range []string{"a", "b"}[:1+rnd.IntN(2)] {
 			w.add(m, fmt.Sprint(m, i), strings.Repeat("of "+m+" ", 1+rnd.IntN(2000)))
 			cmd := w.process(m, "", "sync")
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, cmd.Start())
 			running = append(running, cmd)
 		}
 		time.Sleep(time.Duration(rnd.Int64N(int64(500 * time.Millisecond))))

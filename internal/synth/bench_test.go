@@ -10,6 +10,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/memory/remember"
 	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -44,9 +45,7 @@ func BenchmarkMemory(b *testing.B) {
 	if err == nil {
 		err = r.Close()
 	}
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	next := facts
 	b.Run("retrieve-cold", func(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
@@ -64,9 +63,7 @@ func BenchmarkMemory(b *testing.B) {
 		})
 		m := remember.New(r)
 		remember := func(b *testing.B, n int) {
-			if err := w.Remember(b.Context(), m, "agent", next, n); err != nil {
-				b.Fatal(err)
-			}
+			must.OK(b, w.Remember(b.Context(), m, "agent", next, n))
 			next += n
 		}
 		b.Run("remember", func(b *testing.B) {
@@ -82,9 +79,7 @@ func BenchmarkMemory(b *testing.B) {
 		})
 		b.Run("commit", func(b *testing.B) {
 			for b.Loop() {
-				if err := w.commitOne(b.Context(), r); err != nil {
-					b.Fatal(err)
-				}
+				must.OK(b, w.commitOne(b.Context(), r))
 			}
 		})
 		few := &world{Synth: New(1, diffChanges, 0, 0)}
@@ -92,14 +87,10 @@ func BenchmarkMemory(b *testing.B) {
 		if err == nil {
 			err = few.edit(b.Context(), r, 0, diffChanges)
 		}
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, err)
 		b.Run("diff", func(b *testing.B) {
 			for b.Loop() {
-				if err := walkDiff(b.Context(), r); err != nil {
-					b.Fatal(err)
-				}
+				must.OK(b, walkDiff(b.Context(), r))
 			}
 		})
 	})
@@ -109,22 +100,16 @@ func BenchmarkMemory(b *testing.B) {
 func within(b *testing.B, dir string, fn func(*core.Repo)) {
 	b.Helper()
 	r, err := care.Open(dir, core.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	fn(r)
-	if err := r.Close(); err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, r.Close())
 }
 
 // retrieve asks for a fact, which must find something.
 func (w *world) retrieve(b *testing.B, r *core.Repo, i int) {
 	b.Helper()
 	s, err := r.Snapshot(b.Context(), "HEAD")
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	answer, err := rank.Retrieve(b.Context(), s, retrieve.Request{Text: w.question(i, w.Nodes)})
 	if err != nil || len(answer.Items) == 0 {
 		b.Fatal("nothing found", err)

@@ -9,6 +9,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -47,9 +48,7 @@ func bulkCommit(t *testing.T, s *Synth) (commit, manifest ipld.CID, allocs, byte
 	ctx := context.Background()
 	by := state.Stamp{Author: "a", Time: firstTime, Command: []string{"x"}}
 	r, err := care.Init(ctx, t.TempDir(), by, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer func() {
 		if err := r.Close(); err != nil {
 			t.Error(err)
@@ -59,17 +58,11 @@ func bulkCommit(t *testing.T, s *Synth) (commit, manifest ipld.CID, allocs, byte
 	runtime.ReadMemStats(&before)
 	res, err := r.Commit(ctx, s.Changes(), core.CommitOptions{Stamp: by, Message: "bulk"})
 	runtime.ReadMemStats(&after)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	snap, err := r.Snapshot(ctx, "HEAD")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	stats, err := snap.IndexStats(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return res.Commit, stats.Manifest, after.Mallocs - before.Mallocs,
 		after.TotalAlloc - before.TotalAlloc
 }

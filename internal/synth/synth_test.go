@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // goldenLines is the hash of all changes of a small memory, so that what was measured before can be made again.
@@ -24,9 +25,7 @@ func linesOf(t *testing.T, list ...iter.Seq2[graph.Change, error]) []byte {
 			if err == nil {
 				err = c.Validate()
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			switch {
 			case c.Node != nil:
 				fmt.Fprintln(&b, c.Node.Key, c.Node.Type, *c.Node.Summary, c.Node.Content.Text, c.Node.Created, c.Node.Props)
@@ -47,9 +46,7 @@ func TestGeneratorIsTheSameEverywhere(t *testing.T) {
 		t.Errorf("hash %s, want %s", got, goldenLines)
 	}
 	q, err := s.Question(7)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	const want = "vuta stetre dustu dretre dila"
 	if q.Text != want || q.Node != 208 {
 		t.Errorf("question %q of node %d, want %q", q.Text, q.Node, want)
@@ -109,9 +106,7 @@ func TestShapeOfTexts(t *testing.T) {
 	different := make(map[string]bool)
 	for i := range s.Nodes {
 		n, err := s.Node(i)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		kinds[n.Type]++
 		title, text := strings.Fields(*n.Summary), strings.Fields(n.Content.Text)
 		if n.Type == "entity" && len(title) != 2 || n.Type != "entity" && (len(title) < 3 || len(title) > 8) {
@@ -192,9 +187,7 @@ func TestShapeOfVectors(t *testing.T) {
 	first, near := 0, 0
 	for number := range 20 {
 		q, err := s.Question(number)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		own := dot(q.Vector, floats(s.vector(q.Node)))
 		better, alike := 0, 0
 		for i := range s.Nodes {

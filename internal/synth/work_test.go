@@ -20,6 +20,7 @@ import (
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -35,17 +36,10 @@ type job struct {
 	do    func(*testing.T, *core.Repo)
 }
 
-func ok(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func newest(t *testing.T, r *core.Repo) *core.Snapshot {
 	t.Helper()
 	s, err := r.Snapshot(t.Context(), "HEAD")
-	ok(t, err)
+	must.OK(t, err)
 	return s
 }
 
@@ -54,9 +48,9 @@ func (w *world) jobs() []job {
 	question := func(i int) func(*testing.T, *core.Repo) {
 		return func(t *testing.T, r *core.Repo) {
 			q, err := w.Question(i)
-			ok(t, err)
+			must.OK(t, err)
 			answer, err := rank.Retrieve(t.Context(), newest(t, r), retrieve.Request{Text: q.Text})
-			ok(t, err)
+			must.OK(t, err)
 			if len(answer.Items) == 0 {
 				t.Errorf("nothing found for %q", q.Text)
 			}
@@ -70,20 +64,20 @@ func (w *world) jobs() []job {
 			}
 			_, err := remember.New(r).RememberAll(t.Context(),
 				remember.WriteOptions{CommitOptions: core.CommitOptions{Stamp: w.stamp()}}, reqs)
-			ok(t, err)
+			must.OK(t, err)
 		}
 	}
-	commit := func(t *testing.T, r *core.Repo) { ok(t, w.commitOne(t.Context(), r)) }
+	commit := func(t *testing.T, r *core.Repo) { must.OK(t, w.commitOne(t.Context(), r)) }
 	return []job{
 		{name: "open", do: func(t *testing.T, r *core.Repo) { newest(t, r) }},
 		{name: "get", do: func(t *testing.T, r *core.Repo) {
 			_, _, err := newest(t, r).Node(t.Context(), graph.NodeID(w.Key(w.Nodes/2)))
-			ok(t, err)
+			must.OK(t, err)
 		}},
 		{name: "log", do: func(t *testing.T, r *core.Repo) {
 			n := 0
 			for _, err := range history.History(t.Context(), r, history.LogOptions{}) {
-				ok(t, err)
+				must.OK(t, err)
 				if n++; n == 20 {
 					break
 				}
@@ -91,16 +85,16 @@ func (w *world) jobs() []job {
 		}},
 		{name: "status", do: func(t *testing.T, r *core.Repo) {
 			_, err := r.Stages().Status(t.Context(), "")
-			ok(t, err)
+			must.OK(t, err)
 		}},
 		{name: "retrieve, cold", do: question(0)},
 		{name: "retrieve, warm", first: question(0), do: question(0)},
 		{name: "show all nodes", do: func(t *testing.T, r *core.Repo) {
 			before, err := r.Snapshot(t.Context(), "HEAD~1")
-			ok(t, err)
+			must.OK(t, err)
 			n := 0
 			for _, err := range before.Diff(newest(t, r)).Nodes(t.Context()) {
-				ok(t, err)
+				must.OK(t, err)
 				n++
 			}
 			if n != w.Nodes {
@@ -110,31 +104,31 @@ func (w *world) jobs() []job {
 		{name: "commit, cold", do: commit},
 		{name: "commit, warm", first: commit, do: commit},
 		{name: "commit of 100 changes", do: func(t *testing.T, r *core.Repo) {
-			ok(t, w.edit(t.Context(), r, 0, diffChanges))
+			must.OK(t, w.edit(t.Context(), r, 0, diffChanges))
 		}},
-		{name: "diff of them", do: func(t *testing.T, r *core.Repo) { ok(t, walkDiff(t.Context(), r)) }},
+		{name: "diff of them", do: func(t *testing.T, r *core.Repo) { must.OK(t, walkDiff(t.Context(), r)) }},
 		{name: "merge of 10 changes", first: w.fork, do: func(t *testing.T, r *core.Repo) {
 			_, err := merging.Merge(t.Context(), r, "side", core.MergeOptions{CommitOptions: core.CommitOptions{Stamp: w.stamp()}})
-			ok(t, err)
+			must.OK(t, err)
 		}},
 		{name: "remember, cold", do: keep(0, 1)},
 		{name: "remember, warm", first: keep(1, 1), do: keep(2, 1)},
 		{name: "remember 50 at once", do: keep(100, 50)},
 		{name: "newest of op log", do: func(t *testing.T, r *core.Repo) {
 			for _, err := range r.OpLog().All(t.Context()) {
-				ok(t, err)
+				must.OK(t, err)
 				break
 			}
 		}},
 		{name: "op log", do: func(t *testing.T, r *core.Repo) {
 			for _, err := range r.OpLog().All(t.Context()) {
-				ok(t, err)
+				must.OK(t, err)
 			}
 		}},
 		// Several goroutines read what each wants of trees through one cache, and may both miss it.
 		{name: "fsck", slack: 2, do: func(t *testing.T, r *core.Repo) {
 			report, err := care.Fsck(t.Context(), r, care.FsckOptions{})
-			ok(t, err)
+			must.OK(t, err)
 			if len(report.Errors) > 0 {
 				t.Error(report.Errors[0].Message)
 			}
@@ -145,11 +139,11 @@ func (w *world) jobs() []job {
 // fork changes ten nodes on a branch and ten others on main.
 func (w *world) fork(t *testing.T, r *core.Repo) {
 	_, err := r.Branches().Create(t.Context(), "side", "HEAD", core.RefOptions{Stamp: w.stamp()})
-	ok(t, err)
-	ok(t, w.edit(t.Context(), r, 1, 10))
-	ok(t, r.Branches().Switch(t.Context(), "side", core.SwitchOptions{Stamp: w.stamp()}))
-	ok(t, w.edit(t.Context(), r, 2, 10))
-	ok(t, r.Branches().Switch(t.Context(), "main", core.SwitchOptions{Stamp: w.stamp()}))
+	must.OK(t, err)
+	must.OK(t, w.edit(t.Context(), r, 1, 10))
+	must.OK(t, r.Branches().Switch(t.Context(), "side", core.SwitchOptions{Stamp: w.stamp()}))
+	must.OK(t, w.edit(t.Context(), r, 2, 10))
+	must.OK(t, r.Branches().Switch(t.Context(), "main", core.SwitchOptions{Stamp: w.stamp()}))
 }
 
 // kept is a store that stays open when a repository over it is closed.
@@ -162,7 +156,7 @@ func (w *world) count(t *testing.T, st store.Store, j job) (work, int64) {
 	t.Helper()
 	c := &counted{Store: kept{st}}
 	r, err := care.New(t.Context(), c, w.stamp(), core.Options{})
-	ok(t, err)
+	must.OK(t, err)
 	if j.first != nil {
 		j.first(t, r)
 	}
@@ -173,7 +167,7 @@ func (w *world) count(t *testing.T, st store.Store, j job) (work, int64) {
 	j.do(t, r)
 	runtime.ReadMemStats(&after)
 	did := c.work()
-	ok(t, r.Close())
+	must.OK(t, r.Close())
 	return did, int64(after.Mallocs - before.Mallocs)
 }
 
@@ -213,7 +207,7 @@ func TestWork(t *testing.T) {
 		})
 	}
 	if rewrite {
-		ok(t, os.WriteFile(filepath.FromSlash(workFile), []byte(out.String()), 0o644))
+		must.OK(t, os.WriteFile(filepath.FromSlash(workFile), []byte(out.String()), 0o644))
 		return
 	}
 	if rows != len(old) {
@@ -231,7 +225,7 @@ func readWork(t *testing.T, rewrite bool) map[verb][]int64 {
 		return nil
 	}
 	data, err := os.ReadFile(filepath.FromSlash(workFile))
-	ok(t, err)
+	must.OK(t, err)
 	rows := make(map[verb][]int64)
 	lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(string(data), "\r\n", "\n")), "\n")
 	for _, line := range lines[1:] {
@@ -254,10 +248,10 @@ func workOf(t *testing.T, nodes int, tell func(job, []int64)) {
 	w := &world{Synth: New(1, nodes, 0, 0)}
 	st := mem.New()
 	r, err := care.New(t.Context(), st, w.stamp(), core.Options{})
-	ok(t, err)
+	must.OK(t, err)
 	for _, changes := range []state.Changes{w.one(), w.Changes()} {
 		_, err = r.Commit(t.Context(), changes, core.CommitOptions{Stamp: w.stamp(), Message: "all"})
-		ok(t, err)
+		must.OK(t, err)
 	}
 	for _, j := range w.jobs() {
 		did, allocs := w.count(t, st, j)

@@ -7,14 +7,9 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/go-cmp/cmp"
-)
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+	"github.com/mnem-project/mnem/internal/testkit/must"
+)
 
 // TestCrashFS makes every kind of change and checks that each was told before it happened.
 func TestCrashFS(t *testing.T) {
@@ -23,31 +18,31 @@ func TestCrashFS(t *testing.T) {
 		got = append(got, op)
 		return nil
 	})
-	must(t, fs.MkdirAll("/d", 0o755))
+	must.OK(t, fs.MkdirAll("/d", 0o755))
 	f, err := fs.Create("/d/a", vfs.WriteCategoryUnspecified)
-	must(t, err)
+	must.OK(t, err)
 	_, err = f.Write([]byte("synced"))
-	must(t, err)
-	must(t, f.Sync())
+	must.OK(t, err)
+	must.OK(t, f.Sync())
 	root, err := fs.OpenDir("/")
-	must(t, err)
-	must(t, root.Sync())
+	must.OK(t, err)
+	must.OK(t, root.Sync())
 	dir, err := fs.OpenDir("/d")
-	must(t, err)
-	must(t, dir.SyncData())
+	must.OK(t, err)
+	must.OK(t, dir.SyncData())
 	rw, err := fs.OpenReadWrite("/d/a", vfs.WriteCategoryUnspecified)
-	must(t, err)
+	must.OK(t, err)
 	_, err = rw.WriteAt([]byte("S"), 0)
-	must(t, err)
-	must(t, fs.Link("/d/a", "/d/b"))
-	must(t, fs.Rename("/d/b", "/d/c"))
+	must.OK(t, err)
+	must.OK(t, fs.Link("/d/a", "/d/b"))
+	must.OK(t, fs.Rename("/d/b", "/d/c"))
 	_, err = fs.ReuseForWrite("/d/c", "/d/e", vfs.WriteCategoryUnspecified)
-	must(t, err)
-	must(t, fs.Remove("/d/e"))
-	must(t, fs.RemoveAll("/d/e"))
+	must.OK(t, err)
+	must.OK(t, fs.Remove("/d/e"))
+	must.OK(t, fs.RemoveAll("/d/e"))
 	lock, err := fs.Lock("/d/LOCK")
-	must(t, err)
-	must(t, lock.Close())
+	must.OK(t, err)
+	must.OK(t, lock.Close())
 	want := []Op{
 		{1, "mkdirall", "/d"}, {2, "create", "/d/a"}, {3, "write", "/d/a"}, {4, "sync", "/d/a"},
 		{5, "sync", "/"}, {6, "syncdata", "/d"}, {7, "openreadwrite", "/d/a"},
@@ -61,10 +56,10 @@ func TestCrashFS(t *testing.T) {
 	for percent, want := range map[int]string{0: "synced", 100: "Synced"} {
 		clone := fs.Clone(percent, rand.New(rand.NewPCG(1, 1)))
 		f, err := clone.Open("/d/a")
-		must(t, err)
+		must.OK(t, err)
 		b := make([]byte, 6)
 		_, err = f.Read(b)
-		must(t, err)
+		must.OK(t, err)
 		if string(b) != want {
 			t.Errorf("clone with %d%% of what was not synced: %q, want %q", percent, b, want)
 		}
@@ -82,7 +77,7 @@ func TestHookError(t *testing.T) {
 		return nil
 	})
 	f, err := fs.Create("/a", vfs.WriteCategoryUnspecified)
-	must(t, err)
+	must.OK(t, err)
 	on = true
 	_, werr := f.Write([]byte("x"))
 	_, cerr := fs.Create("/b", vfs.WriteCategoryUnspecified)
@@ -95,7 +90,7 @@ func TestHookError(t *testing.T) {
 		}
 	}
 	info, err := fs.Stat("/a")
-	must(t, err)
+	must.OK(t, err)
 	if info.Size() != 0 {
 		t.Errorf("a refused write wrote %d bytes", info.Size())
 	}

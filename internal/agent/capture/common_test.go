@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/tiktoken-go/tokenizer/codec"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write common.txt")
@@ -22,9 +24,7 @@ func commonOf(t *testing.T) string {
 	words := map[string]commonness{}
 	for rank := range uint(knowns) {
 		token, err := vocabulary.Decode([]uint{rank})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		word := strings.ToLower(strings.TrimPrefix(token, " "))
 		if !utf8.ValidString(word) || utf8.RuneCountInString(word) < 2 ||
 			strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) {
@@ -50,9 +50,7 @@ func commonOf(t *testing.T) string {
 func TestCommon(t *testing.T) {
 	want := commonOf(t)
 	if *rewrite {
-		if err := os.WriteFile("common.txt", []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile("common.txt", []byte(want), 0o644))
 		return
 	}
 	if commonWords != want {

@@ -14,6 +14,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/ingest"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 func line(n int, text string) string {
@@ -24,24 +25,18 @@ func line(n int, text string) string {
 func TestDrain(t *testing.T) {
 	by := state.Stamp{Author: "ada", Time: 1_700_000_000_000_000, Command: []string{"drain"}}
 	r, err := care.New(t.Context(), mem.New(), by, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	home, dir := t.TempDir(), t.TempDir()
 	file := filepath.Join(home, "s.jsonl")
 	call := &capture.Call{Host: capture.ClaudeCode, Event: capture.Stop, Session: "s", Transcript: file}
 	note := func(text string) {
 		t.Helper()
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(text), 0o600))
 		e, err := capture.EntryOf(call, home)
 		if err == nil {
 			err = capture.Note(t.Context(), dir, e, true)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	drain := func(turns int) {
 		t.Helper()
@@ -68,9 +63,7 @@ func TestDrain(t *testing.T) {
 	note(one)
 	drain(0)
 	s, err := r.Snapshot(t.Context(), "HEAD")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for n, want := range map[int]string{1: "We deploy to Oslo.", 3: "A new beginning"} {
 		node, _, err := s.Node(t.Context(), graph.NodeID(fmt.Sprintf("turn/claude-code/u%d", n)))
 		if err != nil || !strings.HasPrefix(node.Summary, want) {
@@ -91,9 +84,7 @@ func TestDrainRetiresTheOldest(t *testing.T) {
 	at := func(day int) graph.Time { return graph.Time(1_767_268_800_000_000 + int64(day)*86_400_000_000) }
 	by := state.Stamp{Author: "ada", Time: at(0), Command: []string{"drain"}}
 	r, err := care.New(t.Context(), mem.New(), by, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	home, dir := t.TempDir(), t.TempDir()
 	file, said := filepath.Join(home, "s.jsonl"), ""
 	say := func(day int, text string) {
@@ -102,17 +93,13 @@ func TestDrainRetiresTheOldest(t *testing.T) {
 	}
 	drain := func(day, want int) {
 		t.Helper()
-		if err := os.WriteFile(file, []byte(said), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(said), 0o600))
 		call := &capture.Call{Host: capture.ClaudeCode, Event: capture.Stop, Session: "s", Transcript: file}
 		e, err := capture.EntryOf(call, home)
 		if err == nil {
 			err = capture.Note(t.Context(), dir, e, true)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		by.Time = at(day)
 		d, err := capture.Drain(t.Context(), r, capture.DrainOptions{
 			Dir: dir, Keep: capture.Keep{Bytes: 2500},
@@ -132,9 +119,7 @@ func TestDrainRetiresTheOldest(t *testing.T) {
 		drain(5, want)
 	}
 	s, err := r.Snapshot(t.Context(), "HEAD")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for n := range 9 {
 		m, err := s.Mark(t.Context(), graph.OnNode, graph.NodeID(fmt.Sprintf("turn/claude-code/u%d", n)))
 		if err != nil || (m != nil) != (n < 3) {

@@ -13,6 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/ingest"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestLeft takes in conversations whose turns are taken back after they were captured: they are hidden then, and one that
@@ -38,17 +39,13 @@ func TestLeft(t *testing.T) {
 		t.Run(string(c.host), func(t *testing.T) {
 			by := state.Stamp{Author: "ada", Time: 1_700_000_000_000_000, Command: []string{"drain"}}
 			r, err := care.New(t.Context(), mem.New(), by, core.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			home, dir := t.TempDir(), t.TempDir()
 			file := filepath.Join(home, "s.jsonl")
 			call := &capture.Call{Host: c.host, Event: capture.Stop, Session: "s", Transcript: file}
 			drain := func(text string) {
 				t.Helper()
-				if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, os.WriteFile(file, []byte(text), 0o600))
 				e, err := capture.EntryOf(call, home)
 				if err == nil {
 					err = capture.Note(t.Context(), dir, e, true)
@@ -60,22 +57,16 @@ func TestLeft(t *testing.T) {
 						Commit: core.CommitOptions{Stamp: by},
 					})
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 			}
 			marks := func() map[string]*graph.Mark {
 				t.Helper()
 				s, err := r.Snapshot(t.Context(), "HEAD")
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				out := make(map[string]*graph.Mark)
 				for e, err := range s.Nodes(t.Context(), graph.ID{}) {
 					n := e.Node
-					if err != nil {
-						t.Fatal(err)
-					}
+					must.OK(t, err)
 					if n.Type == ingest.TypeTurn {
 						if out[n.Summary], err = s.Mark(t.Context(), graph.OnNode, n.ID); err != nil {
 							t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/ingest"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestTalks takes in conversations that are said to a hook: all of one at each stop, which stays in the spool until it
@@ -22,9 +23,7 @@ import (
 func TestTalks(t *testing.T) {
 	by := state.Stamp{Author: "ada", Time: 1_700_000_000_000_000, Command: []string{"drain"}}
 	r, err := care.New(t.Context(), mem.New(), by, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	dir := t.TempDir()
 	talk := func(texts ...string) *capture.Call {
 		t.Helper()
@@ -46,16 +45,12 @@ func TestTalks(t *testing.T) {
 		if err == nil {
 			err = capture.Note(t.Context(), dir, e, true)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	talks := func() int {
 		t.Helper()
 		list, err := filepath.Glob(filepath.Join(dir, capture.SpoolDir, "*.talk"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return len(list)
 	}
 	drain := func(turns int) {
@@ -80,9 +75,7 @@ func TestTalks(t *testing.T) {
 	note(talk("one", "two", "three"))
 	drain(1)
 	s, err := r.Snapshot(t.Context(), "HEAD")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if n, _, err := s.Node(t.Context(), graph.NodeID("turn/opencode/m2")); err != nil || n.Summary != "three" {
 		t.Errorf("%+v, %v", n, err)
 	}
@@ -97,9 +90,7 @@ func TestTalks(t *testing.T) {
 		t.Errorf("%+v, %v", n, err)
 	}
 	note(talk("one", "secret"))
-	if err := capture.MarkPrivate(dir, talk()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, capture.MarkPrivate(dir, talk()))
 	drain(0)
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 var mnem = ServerCommand{Command: "/opt/bin/mnem", Args: []string{"mcp", "--repo", "/w/p"}}
@@ -200,9 +201,7 @@ func TestWriteKeepsLinksModesAndBackups(t *testing.T) {
 	}
 
 	real := filepath.Join(dir, "dotfiles.json")
-	if err := os.WriteFile(real, []byte("{\"a\": 1}\n"), 0o640); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(real, []byte("{\"a\": 1}\n"), 0o640))
 	if err := os.Symlink(real, path); err != nil {
 		t.Skip("no symbolic links here")
 	}
@@ -250,20 +249,14 @@ func TestInlineTables(t *testing.T) {
 func TestEmptyFilesStay(t *testing.T) {
 	for _, c := range All() {
 		path := filepath.Join(t.TempDir(), "config")
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, nil, 0o600))
 		set, err := c.Set(path, name, mnem, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if _, err := set.Write(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		removed, err := c.Remove(path, Setup{Name: name})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if _, err := removed.Write(t.Context()); err != nil {
 			t.Fatal(err)
 		}

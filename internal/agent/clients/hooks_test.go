@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // hookFormats returns the formats of all clients.
@@ -109,9 +110,7 @@ func TestHooksUpdated(t *testing.T) {
 					t.Fatalf("%s, %s: %v", host, what, err)
 				}
 				root, err := parseJSONC(set)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				all := f.ours(root, s)
 				if len(all) != len(f.events) {
 					t.Errorf("%s, %s: %d commands: %s", host, what, len(all), set)
@@ -167,9 +166,7 @@ func TestHooksAreOurs(t *testing.T) {
 			t.Errorf("%s: %q, %q, %t", f.command(s, stop), program, event, ours)
 		}
 		text, err := f.set(nil, s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		client, _ := Find("codex")
 		if !client.ours(text, s) {
 			t.Errorf("%s: not known as ours", c.program)
@@ -224,9 +221,7 @@ func TestHooksState(t *testing.T) {
 	state := func() HooksState {
 		t.Helper()
 		got, err := client.Hooks(path, s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return got
 	}
 	if got := state(); got.There != 0 || got.Outdated {
@@ -311,9 +306,7 @@ func TestBackupGoes(t *testing.T) {
 		if err == nil {
 			_, err = c.Write(context.Background())
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	there := func(name string, want bool) {
 		t.Helper()
@@ -321,9 +314,7 @@ func TestBackupGoes(t *testing.T) {
 			t.Fatalf("%s: %v, want it there: %v", name, err, want)
 		}
 	}
-	if err := os.WriteFile(path, []byte(`{"a": 1}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, []byte(`{"a": 1}`), 0o600))
 	s := Setup{Name: Name, Entry: mnem}
 	write(client.Set(path, Name, mnem, nil))
 	write(client.SetHooks(path, s))
@@ -331,9 +322,7 @@ func TestBackupGoes(t *testing.T) {
 	there(path+Backup, true) // the hooks are still ours
 	write(client.RemoveHooks(path, s))
 	there(path+Backup, false)
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(path))
 	write(client.Set(path, Name, mnem, nil))
 	write(client.Remove(path, s))
 	there(path, false)

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // ownConfigs are configurations of users in the forms that editors leave them in.
@@ -75,9 +77,7 @@ func restored(
 		at := path
 		if how == "link" {
 			at = path + ".real"
-			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
 			if err := os.Symlink(filepath.Base(at), path); err != nil && !os.IsExist(err) {
 				t.Skip("no symbolic links here")
 			}
@@ -88,9 +88,7 @@ func restored(
 		writeFile(t, at, text)
 		if how == "read-only" {
 			mode = 0o444
-			if err := os.Chmod(at, mode); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Chmod(at, mode))
 		}
 	}
 	edits := []struct {

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // rulesFiles calls f with each client that has rules, and each file of them.
@@ -34,20 +36,14 @@ func rulesFiles(t *testing.T, f func(t *testing.T, c Client, root, path string))
 
 func writeFile(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must.OK(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 // make does an edit and returns whether it changed something.
 func makeChange(t *testing.T, root string, c *FileEdit, err error) bool {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	c.Root = root
 	if _, err := c.Write(t.Context()); err != nil {
 		t.Fatal(err)
@@ -77,18 +73,14 @@ func rulesState(t *testing.T, c Client, path, want string) {
 func fileText(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return string(text)
 }
 
 // TestRulesLeaveNoTrace: a file that was made goes, and the directories that were made for it.
 func TestRulesLeaveNoTrace(t *testing.T) {
 	rulesFiles(t, func(t *testing.T, c Client, root, path string) {
-		if err := os.MkdirAll(root, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(root, 0o700))
 		rulesState(t, c, path, RulesAbsent)
 		if !setRules(t, c, root, path) || setRules(t, c, root, path) {
 			t.Error("not changed once")
@@ -287,9 +279,7 @@ func TestRulesReadOnly(t *testing.T) {
 			return
 		}
 		writeFile(t, path, "# Mine")
-		if err := os.Chmod(path, 0o444); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Chmod(path, 0o444))
 		setRules(t, c, root, path)
 		removeRules(t, c, root, path)
 		info, err := os.Stat(path)
@@ -300,9 +290,7 @@ func TestRulesReadOnly(t *testing.T) {
 			return // where every directory can be written in
 		}
 		dir := filepath.Dir(path)
-		if err := os.Chmod(dir, 0o500); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Chmod(dir, 0o500))
 		change, err := c.SetRules(path)
 		if err == nil {
 			_, err = change.Write(t.Context())
@@ -310,9 +298,7 @@ func TestRulesReadOnly(t *testing.T) {
 		if err == nil || fileText(t, path) != "# Mine" {
 			t.Errorf("%v, %q", err, fileText(t, path))
 		}
-		if err := os.Chmod(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Chmod(dir, 0o700))
 	})
 }
 
@@ -331,12 +317,8 @@ func TestRulesOfNoText(t *testing.T) {
 				t.Errorf("%q: state: %v", text, err)
 			}
 		}
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Mkdir(path, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Remove(path))
+		must.OK(t, os.Mkdir(path, 0o700))
 		if _, err := c.SetRules(path); !errors.Is(err, ErrDamaged) {
 			t.Errorf("a directory: %v", err)
 		}
@@ -350,9 +332,7 @@ func TestUndo(t *testing.T) {
 	path := filepath.Join(dir, "x", "AGENTS.md")
 	change, err := c.SetRules(path)
 	makeChange(t, dir, change, err)
-	if err := change.Undo(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, change.Undo(t.Context()))
 	if _, err := os.Stat(filepath.Dir(path)); err == nil {
 		t.Error("the directory is left")
 	}

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 const limit = 1 << 20
@@ -62,20 +64,14 @@ func addLine(path, line string) error {
 
 func write(t *testing.T, path, text string, mode fs.FileMode) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(path, mode); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, []byte(text), 0o600))
+	must.OK(t, os.Chmod(path, mode))
 }
 
 func names(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	out := []string{}
 	for _, e := range entries {
 		out = append(out, e.Name())
@@ -93,9 +89,7 @@ func wantText(t *testing.T, path, text string) {
 func wantMode(t *testing.T, path string, mode fs.FileMode) {
 	t.Helper()
 	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if runtime.GOOS != "windows" && info.Mode().Perm() != mode {
 		t.Errorf("%s has mode %#o, want %#o", path, info.Mode().Perm(), mode)
 	}
@@ -146,13 +140,9 @@ func TestProcessesAndKills(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if err := addLine(path, "last-0\n"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, addLine(path, "last-0\n"))
 	data, err := Read(path, limit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	next := map[string]int{}
 	for l := range strings.Lines(string(data)) {
 		name, n, _ := strings.Cut(strings.TrimSuffix(l, "\n"), "-")
@@ -177,9 +167,7 @@ func TestLeftovers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	write(t, path+lockSuffix, "", 0o600)
 	write(t, filepath.Join(filepath.Dir(path), ".state"+newSuffix), "par", 0o600)
-	if err := addLine(path, "a\n"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, addLine(path, "a\n"))
 	wantText(t, path, "a\n")
 	if got := names(t, filepath.Dir(path)); len(got) != 1 {
 		t.Errorf("left behind: %q", got)
@@ -189,9 +177,7 @@ func TestLeftovers(t *testing.T) {
 func TestLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	unlock, err := Lock(ctx, path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := lockWithin(ctx, path, 2); !errors.Is(err, ErrLocked) ||
 		!strings.Contains(err.Error(), path+lockSuffix) {
 		t.Errorf("a lock that is taken: %v", err)
@@ -201,9 +187,7 @@ func TestLock(t *testing.T) {
 	if _, err := Lock(gone, path); !errors.Is(err, context.Canceled) {
 		t.Errorf("a caller that left: %v", err)
 	}
-	if err := unlock(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, unlock())
 	if unlock, err = lockWithin(ctx, path, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -225,9 +209,7 @@ func TestEdit(t *testing.T) {
 	if err := Edit(ctx, path, opt, set(nil)); err != nil || len(names(t, dir)) != 0 {
 		t.Errorf("no file to no file: %v, %q", err, names(t, dir))
 	}
-	if err := Edit(ctx, path, opt, set([]byte("one"))); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, Edit(ctx, path, opt, set([]byte("one"))))
 	wantText(t, path, "one")
 	wantMode(t, path, 0o600)
 	wantMode(t, filepath.Dir(path), 0o700)
@@ -238,9 +220,7 @@ func TestEdit(t *testing.T) {
 	}
 	wantText(t, path, "one")
 	before, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if err := Edit(ctx, path, opt, set([]byte("one"))); err != nil {
 		t.Error(err)
 	}
@@ -275,13 +255,9 @@ func TestModes(t *testing.T) {
 	write(t, path, "a\n", 0o664)
 	keep := EditOptions{Limit: limit, KeepMode: true}
 	more := func(old []byte) ([]byte, error) { return append(bytes.Clone(old), "b\n"...), nil }
-	if err := Edit(ctx, path, keep, more); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, Edit(ctx, path, keep, more))
 	wantMode(t, path, 0o664)
-	if err := addLine(path, "c\n"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, addLine(path, "c\n"))
 	wantMode(t, path, 0o600)
 	wantText(t, path, "a\nb\nc\n")
 }
@@ -336,9 +312,7 @@ func TestBefore(t *testing.T) {
 // TestLinksStay writes the targets of links, existing or not.
 func TestLinksStay(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "real", "sub"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Join(dir, "real", "sub"), 0o700))
 	for link, to := range map[string]string{
 		"state": "next", "next": filepath.FromSlash("d/../file"), "d": filepath.Join("real", "sub"),
 		"loop": "loop",
@@ -348,20 +322,14 @@ func TestLinksStay(t *testing.T) {
 		}
 	}
 	path := filepath.Join(dir, "state")
-	if err := addLine(path, "a\n"); err != nil {
-		t.Fatal(err)
-	}
-	if err := addLine(path, "b\n"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, addLine(path, "a\n"))
+	must.OK(t, addLine(path, "b\n"))
 	wantText(t, path, "a\nb\n")
 	err := Replace(path, 0o600, func(w io.Writer) error {
 		_, err := io.WriteString(w, "whole")
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	wantText(t, path, "whole")
 	for _, link := range []string{"state", "next", "d"} {
 		if info, err := os.Lstat(filepath.Join(dir, link)); err != nil || info.Mode()&fs.ModeSymlink == 0 {

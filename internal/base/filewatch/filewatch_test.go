@@ -9,14 +9,14 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 func newWatcher(t *testing.T, dirs ...string) *Watcher {
 	t.Helper()
 	w, err := New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() {
 		if err := w.Close(); err != nil {
 			t.Error(err)
@@ -30,9 +30,7 @@ func newWatcher(t *testing.T, dirs ...string) *Watcher {
 
 func put(t *testing.T, path string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte("text"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, []byte("text"), 0o600))
 }
 
 // TestWait merges many changes into one event, and ignores changes of attributes.
@@ -44,12 +42,8 @@ func TestWait(t *testing.T) {
 	for i := range 20 {
 		put(t, filepath.Join(dir, fmt.Sprint(i)))
 	}
-	if err := w.Wait(ctx); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(filepath.Join(dir, "1"), 0o640); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.Wait(ctx))
+	must.OK(t, os.Chmod(filepath.Join(dir, "1"), 0o640))
 	short, stop := context.WithTimeout(t.Context(), 4*quiet)
 	defer stop()
 	if err := w.Wait(short); !errors.Is(err, context.DeadlineExceeded) {
@@ -80,27 +74,17 @@ func TestSet(t *testing.T) {
 	sub := filepath.Join(dir, "sub")
 	w := newWatcher(t, dir)
 	for range 2 {
-		if err := os.Mkdir(sub, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Mkdir(sub, 0o700))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if err := w.Wait(ctx); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.Wait(ctx))
 		if more, err := w.Set([]string{dir, sub, filepath.Join(dir, "absent")}); err != nil || !more {
 			t.Fatalf("%v, %v", more, err)
 		}
 		put(t, filepath.Join(sub, "a"))
-		if err := w.Wait(ctx); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.RemoveAll(sub); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Wait(ctx); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.Wait(ctx))
+		must.OK(t, os.RemoveAll(sub))
+		must.OK(t, w.Wait(ctx))
 	}
 	if more, err := w.Set([]string{dir}); err != nil || more {
 		t.Errorf("%v, %v", more, err)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 func nothing() error { return nil }
@@ -48,17 +50,11 @@ func TestBothWays(t *testing.T) {
 // TestSilence uses silent streams: a deadline ends reading and writing, and closing ends everything.
 func TestSilence(t *testing.T) {
 	in, keep, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	unread, out, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	c := New(in, out, time.Nanosecond, func() error { return errors.Join(in.Close(), out.Close()) })
-	if err := c.SetDeadline(time.Now().Add(time.Millisecond)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, c.SetDeadline(time.Now().Add(time.Millisecond)))
 	if _, err := c.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Error(err)
 	}
@@ -85,9 +81,7 @@ func TestSilence(t *testing.T) {
 // TestOutputEnds has the other end stop reading: writing reports it.
 func TestOutputEnds(t *testing.T) {
 	in, to, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	from, out := io.Pipe()
 	c := New(in, out, long, nothing)
 	_ = from.Close() // in memory

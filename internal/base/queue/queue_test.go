@@ -9,6 +9,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 func join(t *testing.T, path string) *Ticket {
@@ -66,9 +68,7 @@ func TestKilled(t *testing.T) {
 	if err == nil {
 		err = cmd.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
@@ -76,9 +76,7 @@ func TestKilled(t *testing.T) {
 	if next.Turn() || last.Turn() {
 		t.Error("overtook another process")
 	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Process.Kill())
 	_ = cmd.Wait() // it was killed
 	if !next.Turn() || last.Turn() {
 		t.Error("the next is not the next one")

@@ -8,16 +8,14 @@ import (
 	"path/filepath"
 	"testing"
 	"testing/fstest"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must.OK(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 // TestOpen opens files and refuses directories and missing files.
@@ -26,9 +24,7 @@ func TestOpen(t *testing.T) {
 	path := filepath.Join(dir, "a")
 	write(t, path, "text")
 	f, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	data, err := io.ReadAll(f)
 	if err := errors.Join(err, f.Close()); err != nil || string(data) != "text" {
 		t.Errorf("%q, %v", data, err)
@@ -56,9 +52,7 @@ func TestDirectory(t *testing.T) {
 	write(t, filepath.Join(dir, "a"), "of a")
 	write(t, filepath.Join(dir, "sub", "b"), "of b")
 	root, err := OpenDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer func() { _ = root.Close() }() // only read
 	if err := fstest.TestFS(FS(root), "a", "sub/b"); err != nil {
 		t.Error(err)

@@ -10,24 +10,20 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestSpecialFiles refuses special files, by each way to open one, without blocking.
 func TestSpecialFiles(t *testing.T) {
 	dir := t.TempDir()
 	pipe, socket, link := filepath.Join(dir, "pipe"), filepath.Join(dir, "s"), filepath.Join(dir, "link")
-	if err := errors.Join(syscall.Mkfifo(pipe, 0o600), os.Symlink("pipe", link)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(syscall.Mkfifo(pipe, 0o600), os.Symlink("pipe", link)))
 	l, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer func() { _ = l.Close() }() // only there
 	root, err := OpenDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer func() { _ = root.Close() }() // only read
 	for path, kind := range map[string]string{
 		pipe: "named pipe", link: "named pipe", socket: "socket", os.DevNull: "device",

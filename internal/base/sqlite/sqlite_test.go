@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 func fileOf(data []byte) File { return File{bytes.NewReader(data), int64(len(data))} }
@@ -20,9 +22,7 @@ func fileOf(data []byte) File { return File{bytes.NewReader(data), int64(len(dat
 func load(t *testing.T, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile("testdata/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return data
 }
 
@@ -74,13 +74,9 @@ func TestRows(t *testing.T) {
 			log = fileOf(load(t, "log.db-wal"))
 		}
 		d, err := Open(fileOf(load(t, name)), log)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		got, err := rowsOf(d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if diff := cmp.Diff(rows, got); diff != "" || len(rows) < 50 {
 			t.Errorf("%s, %d rows: %s", name, len(rows), diff)
 		}
@@ -93,9 +89,7 @@ func TestRows(t *testing.T) {
 		}
 	}
 	d, err := Open(fileOf(load(t, "log.db")), File{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if rows, err := rowsOf(d); err != nil || len(rows) != 30 {
 		t.Errorf("without its log: %d rows, %v", len(rows), err)
 	}
@@ -107,9 +101,7 @@ func TestLog(t *testing.T) {
 	last := 0
 	for n := 0; n <= len(log); n += 293 {
 		d, err := Open(fileOf(file), fileOf(log[:n]))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		rows, err := rowsOf(d)
 		if err != nil || len(rows) < last {
 			t.Fatalf("%d bytes of the log: %d rows after %d, %v", n, len(rows), last, err)
@@ -123,9 +115,7 @@ func TestLog(t *testing.T) {
 		other := bytes.Clone(log)
 		other[at] ^= 1
 		d, err := Open(fileOf(file), fileOf(other))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if rows, err := rowsOf(d); err != nil || len(rows) != 30 {
 			t.Errorf("byte %d changed: %d rows, %v", at, len(rows), err)
 		}
@@ -206,9 +196,7 @@ func TestColumns(t *testing.T) {
 func FuzzOpen(f *testing.F) {
 	for _, name := range []string{"plain.db", "log.db"} {
 		data, err := os.ReadFile(filepath.Join("testdata", name))
-		if err != nil {
-			f.Fatal(err)
-		}
+		must.OK(f, err)
 		log, err := os.ReadFile(filepath.Join("testdata", name+"-wal"))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			f.Fatal(err)

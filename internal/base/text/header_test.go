@@ -6,6 +6,8 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 func TestEscapeWord(t *testing.T) {
@@ -94,14 +96,10 @@ func TestEscapeJSON(t *testing.T) {
 		}
 	}
 	data, err := json.Marshal(map[string]string{"a" + all.String(): all.String()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	got := EscapeJSON(data)
 	var back map[string]string
-	if err := json.Unmarshal(got, &back); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(got, &back))
 	if back["a"+all.String()] != all.String() {
 		t.Error("the value changed")
 	}

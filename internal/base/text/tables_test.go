@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // classByName gives the numbers of the names in testdata/tables.txt.
@@ -34,9 +36,7 @@ type plainTables struct {
 func readTables(t *testing.T) plainTables {
 	t.Helper()
 	f, err := os.Open("testdata/tables.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer f.Close()
 	p := plainTables{map[rune]uint8{}, map[rune]string{}}
 	for lines := bufio.NewScanner(f); lines.Scan(); {
@@ -153,9 +153,7 @@ func TestFoldStable(t *testing.T) {
 func TestStems(t *testing.T) {
 	const want = "fdb5306a5e76d2c7b59b4e66803ad6f2c9e2d9f6cce3eff38b32142c75d692a4"
 	f, err := os.Open("testdata/stems.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer f.Close()
 	h := sha256.New()
 	sc, n := newScanner().(*scanner), 0
@@ -212,9 +210,7 @@ func TestImports(t *testing.T) {
 			continue
 		}
 		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, spec := range f.Imports {
 			if path := strings.Trim(spec.Path.Value, `"`); !slices.Contains(allowed, path) {
 				t.Errorf("%s imports %s", name, path)

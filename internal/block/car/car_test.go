@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -33,17 +34,11 @@ func write(t testing.TB, roots []ipld.CID, blocks ...block) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	w, err := NewWriter(&out, roots...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, b := range blocks {
-		if err := w.Put(b.cid, b.data); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.Put(b.cid, b.data))
 	}
-	if err := w.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.Flush())
 	if w.Blocks() != len(blocks) || w.Bytes() != int64(out.Len()) {
 		t.Errorf("%d blocks, %d bytes; wrote %d, %d", w.Blocks(), w.Bytes(), len(blocks), out.Len())
 	}
@@ -127,9 +122,7 @@ func TestWriterRefuses(t *testing.T) {
 		}
 	}
 	w, err := NewWriter(io.Discard, good)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if err := w.Put(ipld.CID{}, nil); err == nil {
 		t.Error("an undefined CID was accepted")
 	}
@@ -137,9 +130,7 @@ func TestWriterRefuses(t *testing.T) {
 		t.Error("a block over the limit was accepted")
 	}
 	w, err = NewWriter(failing{}, good)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if err := w.Flush(); !errors.Is(err, errDisk) {
 		t.Errorf("flush: %v", err)
 	}
@@ -265,9 +256,7 @@ func TestReaderRepeatsItsError(t *testing.T) {
 	good := write(t, []ipld.CID{one.cid}, one)
 	for _, file := range [][]byte{good, good[:len(good)-1]} {
 		r, err := NewReader(bytes.NewReader(file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var last error
 		for range 3 {
 			if _, err := r.Next(); err != nil && last == nil {

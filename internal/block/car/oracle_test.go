@@ -14,6 +14,7 @@ import (
 	oracle "github.com/ipld/go-car/v2"
 	"github.com/ipld/go-car/v2/storage"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/ipld/prime"
 )
@@ -74,34 +75,24 @@ func writeTheirs(t *testing.T, top []ipld.CID, blocks []block) []byte {
 	}
 	w, err := storage.NewWritable(&out, cids, oracle.WriteAsCarV1(true),
 		oracle.AllowDuplicatePuts(true))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, b := range blocks {
-		if err := w.Put(context.Background(), prime.Cid(b.cid).KeyString(), b.data); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.Put(context.Background(), prime.Cid(b.cid).KeyString(), b.data))
 	}
-	if err := w.Finalize(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.Finalize())
 	return out.Bytes()
 }
 
 func readTheirs(t *testing.T, file []byte, top []ipld.CID, blocks []block) {
 	t.Helper()
 	r, err := oracle.NewBlockReader(bytes.NewReader(file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if r.Version != 1 || len(r.Roots) != len(top) || r.Roots[0] != prime.Cid(top[0]) {
 		t.Errorf("version %d, roots %v", r.Version, r.Roots)
 	}
 	for _, want := range blocks {
 		b, err := r.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if b.Cid() != prime.Cid(want.cid) || !bytes.Equal(b.RawData(), want.data) {
 			t.Fatalf("block %s, want %s", b.Cid(), want.cid)
 		}
@@ -116,15 +107,9 @@ func TestReadsCARv2(t *testing.T) {
 	one := intBlock(1)
 	var file memoryFile
 	w, err := storage.NewWritable(&file, []cid.Cid{prime.Cid(one.cid)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Put(context.Background(), prime.Cid(one.cid).KeyString(), one.data); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Finalize(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, w.Put(context.Background(), prime.Cid(one.cid).KeyString(), one.data))
+	must.OK(t, w.Finalize())
 	top, back, err := read(bytes.NewReader(file.data))
 	if err != nil || len(top) != 1 || top[0] != one.cid || len(back) != 1 || !bytes.Equal(back[0].Data, one.data) {
 		t.Fatalf("%v, %v, %v", top, back, err)

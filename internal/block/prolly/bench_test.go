@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/block/prolly"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -59,9 +60,7 @@ func appendLinkTo(b []byte, key string) []byte {
 func big(b *testing.B) fixture {
 	b.Helper()
 	f, err := bigTree()
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	b.ReportAllocs()
 	b.ResetTimer()
 	return f
@@ -110,9 +109,7 @@ func BenchmarkEditBulk(b *testing.B) {
 	}
 	nodes := prolly.NewNodes(newBlocks(), nil)
 	tree, err := nodes.Build(ctx, linkEntries(base))
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	b.ResetTimer()
 	for b.Loop() {
 		edit(b, tree, edits)
@@ -126,9 +123,7 @@ func BenchmarkGet(b *testing.B) {
 			f := big(b)
 			nodes := prolly.NewNodes(f.blocks, prolly.NewCache(cache))
 			tree, err := nodes.Load(ctx, f.tree.Root())
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.OK(b, err)
 			rng := newRand(13)
 			for b.Loop() {
 				k := f.keys[rng.IntN(million)]
@@ -145,9 +140,7 @@ func BenchmarkScanMillion(b *testing.B) {
 	for b.Loop() {
 		n := 0
 		for _, err := range f.tree.Scan(ctx, nil, nil) {
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.OK(b, err)
 			n++
 		}
 		if n != million {
@@ -174,13 +167,9 @@ func BenchmarkDiff100OfMillion(b *testing.B) {
 	for b.Loop() {
 		cold := prolly.NewNodes(f.blocks, nil)
 		from, err := cold.Load(ctx, f.tree.Root())
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, err)
 		to, err := cold.Load(ctx, other.Root())
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, err)
 		if got := diff(b, from, to); len(got) != len(changes) {
 			b.Fatal(len(got))
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -176,18 +177,12 @@ func TestEditsTellShapes(t *testing.T) {
 					}
 				}
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			to, err := nodes.Load(ctx, make(f).link)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			var edits []Edit
 			for c, err := range Diff(ctx, from, to) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				edits = append(edits, Edit{Key: c.Key, Value: c.New})
 			}
 			again, err := from.Edit(ctx, edits)
@@ -205,12 +200,8 @@ func TestCheckReadsTheStore(t *testing.T) {
 	leaf := f.chunk(0, entries(0, at)...)
 	root := f.chunk(1, leaf, f.chunk(0, entries(at, 40)...))
 	m, err := NewNodes(f, NewCache(1<<20)).Load(context.Background(), root.link)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := m.Check(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, m.Check(context.Background()))
 	if _, ok, err := m.Get(context.Background(), []byte("0000")); !ok || err != nil {
 		t.Fatal(ok, err)
 	}

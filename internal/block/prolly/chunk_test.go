@@ -9,6 +9,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -92,13 +93,9 @@ func FuzzChunk(f *testing.F) {
 		if again := encode(c); !bytes.Equal(block, again) {
 			t.Fatalf("accepted % x, encodes % x", block, again)
 		}
-		if err := ipld.Check(block); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, ipld.Check(block))
 		for _, v := range c.values {
-			if err := ipld.Check(v); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, ipld.Check(v))
 		}
 	})
 }
@@ -130,13 +127,9 @@ func TestCutterIsTheDefinition(t *testing.T) {
 			}}
 			for i := range n {
 				keys = append(keys, fmt.Appendf(nil, "%d/%06d", n, i))
-				if err := c.add(item{key: keys[i]}); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, c.add(item{key: keys[i]}))
 			}
-			if err := c.finish(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, c.finish())
 			if want := cutByDefinition(level, keys); !slices.Equal(got, want) {
 				t.Fatalf("%d entries, level %d: %v, want %v", n, level, got, want)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/block/prolly"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // boundary is h of SPEC 2.2, implemented independently.
@@ -62,9 +63,7 @@ func TestCostOfOneEdit(t *testing.T) {
 			keys := sortedKeys(n)
 			b := newBlocks()
 			tree, err := prolly.NewNodes(b, prolly.NewCache(64<<20)).Build(ctx, linkEntries(keys))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			edits := effort.Pick(2_000, 3_000, 30_000)
 			var c tally
 			for i := range edits {
@@ -236,9 +235,7 @@ func costOfDiff(t *testing.T, n, d int) {
 	keys := sortedKeys(n)
 	b := newBlocks()
 	tree, err := prolly.NewNodes(b, prolly.NewCache(64<<20)).Build(ctx, linkEntries(keys))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	over, rounds, total := 0, effort.Pick(1000, 2000, 2000)/d, 0
 	for i := range rounds {
 		changes := map[string][]byte{}
@@ -272,9 +269,7 @@ func TestCostOfOneSidedDiff(t *testing.T) {
 	b := newBlocks()
 	nodes := prolly.NewNodes(b, nil)
 	tree, err := nodes.Build(ctx, linkEntries(sortedKeys(n)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	none := build(t, nodes, model{})
 	b.reset()
 	got, err := prolly.CountDiff(ctx, none, tree)
@@ -283,9 +278,7 @@ func TestCostOfOneSidedDiff(t *testing.T) {
 	}
 	found := 0
 	for _, err := range prolly.DiffPrefix(ctx, none, tree, []byte(sortedKeys(n)[n/2])) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		found++
 	}
 	if found != 1 || b.reads > tree.Height() {
@@ -305,13 +298,9 @@ func TestCostOfCountWithin(t *testing.T) {
 	b := newBlocks()
 	nodes := prolly.NewNodes(b, nil)
 	one, err := nodes.Build(ctx, linkEntries(half))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	all, err := nodes.Build(ctx, linkEntries(keys))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	b.reset()
 	got, exact, err := prolly.CountDiffWithin(ctx, one, all, chunks)
 	if want := (prolly.Counts{Added: n / 2}); err != nil || exact || got != want || b.reads > chunks+1 {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/block/prolly"
 	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -127,44 +128,34 @@ func randomModel(rng *rand.Rand, n int) model {
 func build(t testing.TB, n *prolly.Nodes, m model) *prolly.Map {
 	t.Helper()
 	out, err := n.Build(ctx, m.seq())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return out
 }
 
 func load(t testing.TB, n *prolly.Nodes, root ipld.CID) *prolly.Map {
 	t.Helper()
 	out, err := n.Load(ctx, root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return out
 }
 
 func edit(t testing.TB, m *prolly.Map, edits []prolly.Edit) *prolly.Map {
 	t.Helper()
 	out, err := m.Edit(ctx, edits)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return out
 }
 
 func check(t testing.TB, m *prolly.Map) {
 	t.Helper()
-	if err := m.Check(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, m.Check(ctx))
 }
 
 func diff(t testing.TB, a, b *prolly.Map) []prolly.Change {
 	t.Helper()
 	var out []prolly.Change
 	for c, err := range prolly.Diff(ctx, a, b) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		out = append(out, c)
 	}
 	return out

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/block/prolly"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -176,9 +177,7 @@ func TestPrefix(t *testing.T) {
 	for _, prefix := range []string{"", "1", "12", "499", "5000", "\xff", "\xff\xff"} {
 		var got, want []string
 		for e, err := range tree.ScanPrefix(ctx, []byte(prefix)) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			got = append(got, string(e.Key))
 		}
 		for _, k := range m.keys() {
@@ -238,9 +237,7 @@ func TestFill(t *testing.T) {
 		{Key: []byte("a"), Value: []byte{1}}, {Key: []byte("b")}, {Key: []byte("c"), Value: []byte{2}},
 	}
 	got, err := empty.Fill(ctx, slices.Values(edits))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want := build(t, nodes, model{"a": "\x01", "c": "\x02"})
 	if got.Root() != want.Root() {
 		t.Errorf("root %s, want %s", got.Root(), want.Root())

@@ -12,6 +12,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/block/store/storetest"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // gated blocks each write until it is released, or fails it.
@@ -37,8 +38,8 @@ func TestStageBehind(t *testing.T) {
 	for i := range 6 {
 		blocks = append(blocks, storetest.Block(i, 100))
 	}
-	must(t, s.Put(ctx, blocks[:3]...)) // starts to write them
-	must(t, s.Put(ctx, blocks[1], blocks[3]))
+	must.OK(t, s.Put(ctx, blocks[:3]...)) // starts to write them
+	must.OK(t, s.Put(ctx, blocks[1], blocks[3]))
 	for _, b := range blocks[:4] {
 		if got, err := s.Get(ctx, b.CID); err != nil || !bytes.Equal(got, b.Data) {
 			t.Fatalf("Get(%s) while it is written = %q, %v", b.CID, got, err)
@@ -58,7 +59,7 @@ func TestStageBehind(t *testing.T) {
 
 	broken := errors.New("broken")
 	base.gate <- broken
-	must(t, s.Put(ctx, blocks[4:]...)) // starts to write, and will fail
+	must.OK(t, s.Put(ctx, blocks[4:]...)) // starts to write, and will fail
 	if diff := cmp.Diff(ids(blocks[3:]), ids(s.Pending())); diff != "" {
 		t.Errorf("pending after a failed write (-want +got):\n%s", diff)
 	}
@@ -67,7 +68,7 @@ func TestStageBehind(t *testing.T) {
 		t.Errorf("Flush = %v", err)
 	}
 	base.gate <- nil
-	must(t, s.Flush(ctx))
+	must.OK(t, s.Flush(ctx))
 	for _, b := range blocks {
 		if has, err := base.Has(ctx, b.CID); err != nil || !has {
 			t.Errorf("Has(%s) below = %v, %v", b.CID, has, err)

@@ -15,6 +15,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/block/store/storetest"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -22,13 +23,6 @@ var (
 	_ store.Getter = (*store.Stage)(nil)
 	_ store.Putter = (*store.Stage)(nil)
 )
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 func ids(blocks []store.Block) []string {
 	out := []string{}
@@ -42,12 +36,12 @@ func TestStage(t *testing.T) {
 	ctx := context.Background()
 	base := storetest.NewCounting(mem.New().Facts())
 	a, b, c := storetest.Block(1, 100), storetest.Block(2, 100), storetest.Block(3, 100)
-	must(t, base.Put(ctx, c))
+	must.OK(t, base.Put(ctx, c))
 	base.Reset()
 	s := store.NewStage(base, 250)
 
 	given := store.Block{CID: a.CID, Data: bytes.Clone(a.Data)}
-	must(t, s.Put(ctx, given, b, a))
+	must.OK(t, s.Put(ctx, given, b, a))
 	clear(given.Data) // the stage keeps no reference
 	if diff := cmp.Diff(ids([]store.Block{a, b}), ids(s.Pending())); diff != "" {
 		t.Errorf("pending (-want +got):\n%s", diff)
@@ -55,7 +49,7 @@ func TestStage(t *testing.T) {
 	for _, block := range []store.Block{a, b, c} {
 		for range 2 {
 			got, err := s.Get(ctx, block.CID)
-			must(t, err)
+			must.OK(t, err)
 			if !bytes.Equal(got, block.Data) {
 				t.Errorf("Get(%s) = %q", block.CID, got)
 			}
@@ -76,16 +70,16 @@ func TestStage(t *testing.T) {
 		t.Errorf("Has of a missing block: %v, %v", has, err)
 	}
 
-	must(t, s.Put(ctx, missing)) // exceeds the limit
+	must.OK(t, s.Put(ctx, missing)) // exceeds the limit
 	if diff := cmp.Diff([]string{}, ids(s.Pending())); diff != "" {
 		t.Errorf("pending after the limit (-want +got):\n%s", diff)
 	}
 	if got := base.Counts(); got.BlocksWritten != 3 || got.BytesWritten != 300 {
 		t.Errorf("%+v, want 3 blocks and 300 bytes written", got)
 	}
-	must(t, s.Put(ctx, a))
-	must(t, s.Flush(ctx))
-	must(t, s.Flush(ctx))
+	must.OK(t, s.Put(ctx, a))
+	must.OK(t, s.Flush(ctx))
+	must.OK(t, s.Flush(ctx))
 	if blocks, size := s.Written(); blocks != 4 || size != 400 {
 		t.Errorf("%d blocks, %d bytes written, want 4 and 400", blocks, size)
 	}
@@ -95,9 +89,9 @@ func TestStage(t *testing.T) {
 func TestStageGetEach(t *testing.T) {
 	base := mem.New().Facts()
 	blocks := []store.Block{storetest.Block(1, 10), storetest.Block(2, 10), storetest.Block(3, 10), storetest.Block(4, 10)}
-	must(t, base.Put(t.Context(), blocks[0], blocks[2]))
+	must.OK(t, base.Put(t.Context(), blocks[0], blocks[2]))
 	s := store.NewStage(base, 0)
-	must(t, s.Put(t.Context(), blocks[1]))
+	must.OK(t, s.Put(t.Context(), blocks[1]))
 	cids := func(yield func(ipld.CID) bool) {
 		for _, b := range append(blocks, blocks[1]) {
 			if !yield(b.CID) {
@@ -106,7 +100,7 @@ func TestStageGetEach(t *testing.T) {
 		}
 	}
 	var got []string
-	must(t, s.GetEach(t.Context(), cids, func(c ipld.CID, data []byte, err error) error {
+	must.OK(t, s.GetEach(t.Context(), cids, func(c ipld.CID, data []byte, err error) error {
 		want := append(blocks, blocks[1])[len(got)]
 		if missing := len(got) == 3; c != want.CID || missing != errors.Is(err, store.ErrNotFound) ||
 			!missing && !bytes.Equal(data, want.Data) {
@@ -142,7 +136,7 @@ func TestStageEmptyBlock(t *testing.T) {
 	ctx := context.Background()
 	s := store.NewStage(mem.New().Facts(), 0)
 	b := store.NewBlock(ipld.Raw, nil)
-	must(t, s.Put(ctx, b))
+	must.OK(t, s.Put(ctx, b))
 	got, err := s.Get(ctx, b.CID)
 	if err != nil || got == nil || len(got) != 0 {
 		t.Errorf("Get = %v, %v", got, err)
@@ -156,7 +150,7 @@ func TestStageWrongBlock(t *testing.T) {
 	s := store.NewStage(below.Facts(), 0)
 	wrong, good := storetest.Block(1, 50), storetest.Block(2, 50)
 	wrong.Data = []byte("other")
-	must(t, s.Put(ctx, good, wrong))
+	must.OK(t, s.Put(ctx, good, wrong))
 	if err := s.Flush(ctx); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("Flush: %v, want corrupt", err)
 	}
@@ -189,7 +183,7 @@ func TestStageConcurrency(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	must(t, s.Flush(ctx))
+	must.OK(t, s.Flush(ctx))
 	for n := range 500 {
 		if has, err := below.Has(ctx, storetest.Block(n, 60).CID); err != nil || !has {
 			t.Errorf("block %d: %v, %v", n, has, err)

@@ -16,6 +16,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/exchange/remote"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -30,9 +31,7 @@ const (
 func open(t *testing.T) *core.Repo {
 	t.Helper()
 	r, err := care.New(t.Context(), mem.New(), by, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() {
 		report, err := care.Fsck(context.Background(), r, care.FsckOptions{Full: true})
 		if err != nil || len(report.Errors) > 0 {
@@ -50,9 +49,7 @@ func add(t *testing.T, r *core.Repo, key, summary string) ipld.CID {
 	line := fmt.Sprintf(`{"node":{"key":%q,"type":"T","summary":%q}}`, key, summary)
 	res, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(line), "test"),
 		core.CommitOptions{Stamp: by, Message: key})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return res.Commit
 }
 
@@ -67,9 +64,7 @@ func options(t *testing.T) remote.TransferOptions {
 func at(t *testing.T, r *core.Repo, name graph.RefName) ipld.CID {
 	t.Helper()
 	refs, err := r.Refs(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, ref := range refs {
 		if ref.Name == name {
 			return ref.Target
@@ -86,9 +81,7 @@ func push(t *testing.T, r *core.Repo, to remote.Side, refs ...graph.RefName) (*r
 func fetch(t *testing.T, r *core.Repo, from remote.Side) *remote.Fetched {
 	t.Helper()
 	out, err := remote.Fetch(t.Context(), here(r), from, remote.FetchOptions{TransferOptions: options(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return out
 }
 

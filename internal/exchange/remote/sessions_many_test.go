@@ -9,6 +9,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/exchange/remote"
 	"github.com/mnem-project/mnem/internal/session"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestManySessionsCostTheirChange counts the blocks transferred for one more record, to push and to fetch, if there
@@ -38,9 +39,7 @@ func TestManySessionsCostTheirChange(t *testing.T) {
 		}
 		from := &counting{Side: here(hub)}
 		out, err := remote.Fetch(t.Context(), here(b.Repo), from, remote.FetchOptions{TransferOptions: b.opt})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if out.Bytes > 3000 || from.calls > 3 {
 			t.Errorf("one more record came in %d bytes, in %d round trips", out.Bytes, from.calls)
 		}
@@ -105,9 +104,7 @@ func TestSessionsRemovedThere(t *testing.T) {
 	ask(t, a.Repo, "grows", "memory")
 	a.pushTo(hub)
 	for _, name := range []string{"work", "grows"} {
-		if err := session.RemoveSession(t.Context(), hub, name, by); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, session.RemoveSession(t.Context(), hub, name, by))
 	}
 	ask(t, a.Repo, "grows", "memory again")
 	ask(t, a.Repo, "other", "memory")

@@ -16,6 +16,7 @@ import (
 	"github.com/mnem-project/mnem/internal/exchange/remote"
 	sessionpkg "github.com/mnem-project/mnem/internal/session"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -32,9 +33,7 @@ func ask(t *testing.T, r *core.Repo, session, text string) ipld.CID {
 		t.Fatal(err)
 	}
 	e, err := sessionpkg.Session(t.Context(), r, session)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return e.CID
 }
 
@@ -73,9 +72,7 @@ func (m *machine) pushTo(hub *core.Repo) *remote.Pushed {
 func chains(t *testing.T, r *core.Repo) map[string]ipld.CID {
 	t.Helper()
 	all, err := sessionpkg.Sessions(t.Context(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	out := make(map[string]ipld.CID)
 	for _, e := range all {
 		out[e.Name] = e.CID
@@ -199,9 +196,7 @@ func TestSessionsUnasked(t *testing.T) {
 	if out, err := remote.Fetch(t.Context(), here(b.Repo), here(hub), opt); err != nil || len(out.Refs) != 0 {
 		t.Errorf("a fetch that asks for no sessions forgets %+v, %v", out, err)
 	}
-	if err := sessionpkg.RemoveSession(t.Context(), b.Repo, "work", by); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, sessionpkg.RemoveSession(t.Context(), b.Repo, "work", by))
 	b.opt.Sessions = true
 	if out := b.fetchFrom(hub); len(out.Refs) != 0 || len(chains(t, b.Repo)) != 0 {
 		t.Errorf("a session that was removed came back: %+v", out)
@@ -280,9 +275,7 @@ func TestSessionsOfTheHostile(t *testing.T) {
 	tip := ask(t, hub, "work", "x")
 	var whole bytes.Buffer
 	refs := []core.Ref{{Name: "refs/sessions/work", Target: tip}}
-	if err := here(hub).Send(t.Context(), &whole, remote.Want{Refs: refs}, 0); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, here(hub).Send(t.Context(), &whole, remote.Want{Refs: refs}, 0))
 	for _, tt := range []struct {
 		name string
 		refs []core.Ref

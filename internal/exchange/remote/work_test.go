@@ -21,6 +21,7 @@ import (
 	"github.com/mnem-project/mnem/internal/merging"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -68,9 +69,7 @@ func (c *counting) Take(ctx context.Context, news remote.News) (*remote.Taken, e
 func grown(t testing.TB, n int) *core.Repo {
 	t.Helper()
 	r, err := care.New(t.Context(), mem.New(), by, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { _ = r.Close() }) // in memory
 	rnd := rand.New(rand.NewPCG(1, 1))
 	in, out := io.Pipe()
@@ -95,9 +94,7 @@ func TestWorkOfPush(t *testing.T) {
 	n := effort.Pick(5_000, 100_000, 1_000_000)
 	hub := grown(t, n)
 	a, err := care.New(t.Context(), mem.New(), by, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { _ = a.Close() }) // in memory
 	from := &counting{Side: here(hub)}
 	if _, err := remote.Fetch(t.Context(), here(a), from, remote.FetchOptions{TransferOptions: options(t)}); err != nil {
@@ -151,13 +148,9 @@ func (s *telling) Take(ctx context.Context, news remote.News) (*remote.Taken, er
 func BenchmarkClone(b *testing.B) {
 	hub := grown(b, 100_000)
 	st, err := here(hub).Look(b.Context(), remote.Question{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	var pack bytes.Buffer
-	if err := here(hub).Send(b.Context(), &pack, remote.Want{Refs: st.Refs}, 0); err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, here(hub).Send(b.Context(), &pack, remote.Want{Refs: st.Refs}, 0))
 	b.Run("raw", func(b *testing.B) {
 		b.SetBytes(int64(pack.Len()))
 		for b.Loop() {
@@ -168,16 +161,12 @@ func BenchmarkClone(b *testing.B) {
 		b.SetBytes(int64(pack.Len()))
 		for b.Loop() {
 			r, err := care.Init(b.Context(), b.TempDir(), by, core.Options{})
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.OK(b, err)
 			opt := remote.FetchOptions{TransferOptions: remote.TransferOptions{Name: "origin", Dir: b.TempDir()}}
 			if _, err := remote.Fetch(b.Context(), here(r), here(hub), opt); err != nil {
 				b.Fatal(err)
 			}
-			if err := r.Close(); err != nil {
-				b.Fatal(err)
-			}
+			must.OK(b, r.Close())
 		}
 	})
 }
@@ -186,13 +175,9 @@ func BenchmarkClone(b *testing.B) {
 func writeRaw(b *testing.B, pack []byte) {
 	b.Helper()
 	st, err := pebble.Open(filepath.Join(b.TempDir(), "raw"), pebble.Options{Create: true})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	r, err := car.NewReader(bytes.NewReader(pack))
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	var batch []store.Block
 	size := 0
 	for {
@@ -200,19 +185,13 @@ func writeRaw(b *testing.B, pack []byte) {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, err)
 		batch, size = append(batch, store.Block{CID: block.CID, Data: bytes.Clone(block.Data)}), size+len(block.Data)
 		if size > 4<<20 {
-			if err := st.Facts().Put(b.Context(), batch...); err != nil {
-				b.Fatal(err)
-			}
+			must.OK(b, st.Facts().Put(b.Context(), batch...))
 			batch, size = nil, 0
 		}
 	}
 	head := store.Head{Seq: 1, Operation: batch[len(batch)-1].CID}
-	if err := errors.Join(st.Commit(b.Context(), store.Head{}, head, batch...), st.Close()); err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, errors.Join(st.Commit(b.Context(), store.Head{}, head, batch...), st.Close()))
 }

@@ -15,6 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // readBytes reads data as a file of a format.
@@ -51,9 +53,7 @@ func eachFile(t *testing.T, ending string, f func(t *testing.T, format string, d
 			continue
 		}
 		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		t.Run(filepath.Base(file), func(t *testing.T) { f(t, formatOf(file), data) })
 	}
 }
@@ -83,9 +83,7 @@ func TestDoubled(t *testing.T) {
 		once, _ := readBytes(t, format, data)
 		data = bytes.TrimRight(data, "\n")
 		twice, err := readBytes(t, format, slices.Concat(data, []byte("\n"), data, []byte("\n")))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if diff := cmp.Diff(once.texts(), twice.texts()); diff != "" {
 			t.Error(diff)
 		}
@@ -141,13 +139,9 @@ func TestLogsAreBounded(t *testing.T) {
 // TestPacked checks that a compressed or archived file gives the same result as a plain one.
 func TestPacked(t *testing.T) {
 	rollout, err := os.ReadFile("testdata/codex-more.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	enc, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	packed := enc.EncodeAll(rollout, nil)
 	plain, _ := readBytes(t, "codex", rollout)
 	if got, err := readBytes(t, "codex", packed); err != nil || !slices.Equal(plain.lines, got.lines) {
@@ -159,9 +153,7 @@ func TestPacked(t *testing.T) {
 		}
 	}
 	export, err := os.ReadFile("testdata/chatgpt-more.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	list := slices.Concat([]byte("["), export, []byte("]"))
 	archive := archiveOf(t, map[string]string{
 		"export/conversations-000.json": string(list), "export/conversations-001.json": "[]", "chat.html": "<p>",
@@ -196,13 +188,9 @@ func archiveOf(t *testing.T, files map[string]string) []byte {
 		if err == nil {
 			_, err = io.WriteString(w, files[name])
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, z.Close())
 	return b.Bytes()
 }
 
@@ -234,9 +222,7 @@ func TestForks(t *testing.T) {
 	ids := make(map[string]int)
 	for _, file := range files {
 		r, err := readBytes(t, "codex", []byte(file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for id := range r.turns {
 			ids[id]++
 		}

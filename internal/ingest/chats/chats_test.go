@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write golden files instead of comparing with them")
@@ -74,14 +76,10 @@ func TestFiles(t *testing.T) {
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			in, err := os.Open(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			defer func() { _ = in.Close() }()
 			r := &recorder{}
-			if err := Read(formatOf(file), file, in, r); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, Read(formatOf(file), file, in, r))
 			compareGolden(t, strings.TrimSuffix(file, filepath.Ext(file))+".golden", r)
 		})
 	}
@@ -99,14 +97,10 @@ func compareGolden(t *testing.T, golden string, r *recorder) {
 	}
 	got := strings.Join(lines, "\n") + "\n"
 	if *rewrite {
-		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(golden, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if diff := cmp.Diff(strings.ReplaceAll(string(want), "\r\n", "\n"), got); diff != "" {
 		t.Error(diff)
 	}
@@ -184,9 +178,7 @@ func TestStops(t *testing.T) {
 			file = filepath.Join("testdata", format+".json")
 		}
 		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		r := &recorder{err: stop}
 		if err := Read(format, "", strings.NewReader(string(data)), r); !errors.Is(err, stop) {
 			t.Errorf("%s: %v", format, err)
@@ -216,14 +208,10 @@ func TestCalls(t *testing.T) {
 // FuzzRead reads anything as any format: it ends, and no turn follows one that did not come.
 func FuzzRead(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.json*")
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.OK(f, err)
 	for _, file := range files {
 		data, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
+		must.OK(f, err)
 		f.Add(slices.Index(Formats(), formatOf(file)), data)
 	}
 	f.Fuzz(func(t *testing.T, n int, data []byte) {

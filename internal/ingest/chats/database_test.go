@@ -9,15 +9,15 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestDatabases reads a database of each program that has one, and compares with what is in it.
 func TestDatabases(t *testing.T) {
 	for format := range databases {
 		data, err := os.ReadFile("testdata/" + format + ".db")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		got, err := readBytes(t, format, data)
 		if err != nil {
 			t.Fatal(format, err)
@@ -52,9 +52,7 @@ func TestDamagedDatabases(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for format := range databases {
 		data, err := os.ReadFile("testdata/" + format + ".db")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		whole, _ := readBytes(t, format, data)
 		for n := 512; n < len(data); n += 512 {
 			part, err := readBytes(t, format, data[:n])
@@ -78,9 +76,7 @@ func TestDamagedDatabases(t *testing.T) {
 // TestRowsOfCursor: keys that a newer version may write are reported by name.
 func TestRowsOfCursor(t *testing.T) {
 	data, err := os.ReadFile("testdata/cursor.db")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	got, _ := readBytes(t, "cursor", data)
 	for kind, want := range map[string]int{
 		"unknown pollen": 1, "agent state": 1, "checkpoint": 1, "edit": 2, "file": 1, "environment": 1,

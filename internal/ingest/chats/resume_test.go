@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestResume reads a file that grows a line at a time, each time from the returned position: the last version of each
@@ -19,13 +21,9 @@ func TestResume(t *testing.T) {
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			data, err := os.ReadFile("testdata/" + c.file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			whole, grown := &latest{last: map[string]any{}}, &latest{last: map[string]any{}}
-			if err := Read(c.format, "", bytes.NewReader(data), whole); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, Read(c.format, "", bytes.NewReader(data), whole))
 			var at Position
 			reads := 0
 			for n := 1; n <= len(data); n++ {
@@ -77,9 +75,7 @@ func TestTakenBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	whole := &recorder{}
-	if err := Read("codex", "", strings.NewReader(all), whole); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, Read("codex", "", strings.NewReader(all), whole))
 	if len(whole.lines) != 6 || strings.Count(strings.Join(whole.lines, ""), `"Left":true`) != 2 {
 		t.Errorf("as a whole: %q", whole.lines)
 	}

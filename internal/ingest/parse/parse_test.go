@@ -10,14 +10,14 @@ import (
 	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 func parsed(t *testing.T, format Format, text string) *Document {
 	t.Helper()
 	d, err := Parse(format, text, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return d
 }
 
@@ -78,9 +78,7 @@ func TestMarkdown(t *testing.T) {
 			d := &Document{text: test.in}
 			s := newScanner(d)
 			s.markdown(s.frontMatter())
-			if err := s.bounded(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, s.bounded())
 			if diff := cmp.Diff(test.want, shown(d)); diff != "" {
 				t.Error(diff)
 			}

@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 func columns(t *testing.T, list ...string) *Columns {
 	t.Helper()
 	c, err := ParseColumns(list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if !slices.Equal(c.List(), list) {
 		t.Errorf("%q became %q", list, c.List())
 	}
@@ -24,9 +24,7 @@ func columns(t *testing.T, list ...string) *Columns {
 func tabled(t *testing.T, format Format, text string, list ...string) *Document {
 	t.Helper()
 	d, err := Parse(format, text, &ReadOptions{Columns: columns(t, list...)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return d
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/mnem-project/mnem/internal/ingest"
 	"github.com/mnem-project/mnem/internal/ingest/vault"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -28,28 +29,22 @@ import (
 func tip(t *testing.T, r *core.Repo) *core.Snapshot {
 	t.Helper()
 	s, err := r.Snapshot(t.Context(), "HEAD")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s
 }
 
 func export(t *testing.T, s *core.Snapshot, dir string) (*vault.Result, error) {
 	t.Helper()
 	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { repokit.Must(t, root.Close()) }()
+	must.OK(t, err)
+	defer func() { must.OK(t, root.Close()) }()
 	return vault.Export(t.Context(), s, root, vault.WriteOptions{})
 }
 
 func mustExport(t *testing.T, s *core.Snapshot, dir string) *vault.Result {
 	t.Helper()
 	res, err := export(t, s, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return res
 }
 
@@ -57,10 +52,8 @@ func mustExport(t *testing.T, s *core.Snapshot, dir string) *vault.Result {
 func read(t *testing.T, into *core.Repo, dir string) (*vault.NoteReader, *core.CommitResult) {
 	t.Helper()
 	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { repokit.Must(t, root.Close()) }()
+	must.OK(t, err)
+	defer func() { must.OK(t, root.Close()) }()
 	r := &vault.NoteReader{Root: root, Progress: func(string, int, int) {}}
 	var list []graph.Change
 	r.Yield = func(c graph.Change) error { list = append(list, c); return nil }
@@ -79,9 +72,7 @@ func read(t *testing.T, into *core.Repo, dir string) (*vault.NoteReader, *core.C
 		m, err := s.Mark(t.Context(), graph.OnNode, id)
 		return n, m, err
 	}
-	if err := r.Read(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Read(t.Context()))
 	changes := func(yield func(graph.Change, error) bool) {
 		for _, c := range list {
 			if !yield(c, nil) {
@@ -92,9 +83,7 @@ func read(t *testing.T, into *core.Repo, dir string) (*vault.NoteReader, *core.C
 	res, err := into.Commit(t.Context(), changes, core.CommitOptions{Message: "m", Stamp: state.Stamp{
 		Author: "other", Time: graph.Time(1_900_000_000_000_000), Command: []string{"ingest"},
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return r, res
 }
 
@@ -162,7 +151,7 @@ func TestSameGraph(t *testing.T) {
 	}, core.CommitOptions{Message: "m", Stamp: state.Stamp{
 		Author: "a", Time: graph.Time(1_900_000_000_000_000), Command: []string{"commit"},
 	}})
-	repokit.Must(t, err)
+	must.OK(t, err)
 	same(t, r)
 }
 
@@ -231,14 +220,14 @@ func TestRandomGraphsAreSame(t *testing.T) {
 
 func write(t *testing.T, dir, name, text string) {
 	t.Helper()
-	repokit.Must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755))
-	repokit.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+	must.OK(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755))
+	must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 }
 
 func files(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := make(map[string]string)
-	repokit.Must(t, filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+	must.OK(t, filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -260,7 +249,7 @@ func TestDirectories(t *testing.T) {
 	if _, err := export(t, tip(t, r), dir); !errors.Is(err, vault.ErrForeign) || len(files(t, dir)) != 1 {
 		t.Errorf("%v: %v", err, files(t, dir))
 	}
-	repokit.Must(t, os.Remove(filepath.Join(dir, "mine.md")))
+	must.OK(t, os.Remove(filepath.Join(dir, "mine.md")))
 	mustExport(t, tip(t, r), dir)
 	before := files(t, dir)
 	if before["Fact/etc-passwd.md"] == "" && before["Fact/-..-etc-passwd.md"] == "" {
@@ -289,7 +278,7 @@ func TestDirectories(t *testing.T) {
 		if diff := cmp.Diff(kept, files(t, dir)); diff != "" {
 			t.Error(diff)
 		}
-		repokit.Must(t, os.Remove(filepath.Join(dir, name)))
+		must.OK(t, os.Remove(filepath.Join(dir, name)))
 	}
 	mustExport(t, tip(t, r), dir)
 }
@@ -299,16 +288,16 @@ func TestInterrupted(t *testing.T) {
 	r, _ := repokit.OverMem(t)
 	repokit.Lines(t, r, randomLines(rand.New(rand.NewPCG(1, 2))))
 	dir := t.TempDir()
-	repokit.Must(t, os.Mkdir(filepath.Join(dir, ".mnem-export"), 0o700))
+	must.OK(t, os.Mkdir(filepath.Join(dir, ".mnem-export"), 0o700))
 	root, err := os.OpenRoot(dir)
-	repokit.Must(t, err)
+	must.OK(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	_, err = vault.Export(ctx, tip(t, r), root, vault.WriteOptions{Progress: func(what string, done, _ int) {
 		if what == "notes written:" && done == 2 {
 			cancel()
 		}
 	}})
-	repokit.Must(t, root.Close())
+	must.OK(t, root.Close())
 	if now := files(t, dir); !errors.Is(err, context.Canceled) || len(now) < 4 || now[ingest.ExportFile] == "" {
 		t.Fatalf("%v: %v", err, now)
 	}
@@ -390,16 +379,16 @@ func TestHostile(t *testing.T) {
 			t.Errorf("%s was taken", name)
 		}
 		root, err := os.OpenRoot(dir)
-		repokit.Must(t, err)
+		must.OK(t, err)
 		in := &vault.NoteReader{Root: root, Progress: func(string, int, int) {}}
 		if err := in.Read(t.Context()); err == nil {
 			t.Errorf("%s was read", name)
 		}
-		repokit.Must(t, root.Close())
+		must.OK(t, root.Close())
 	}
 	outside, dir := t.TempDir(), t.TempDir()
 	mustExport(t, tip(t, r), dir)
-	repokit.Must(t, os.RemoveAll(filepath.Join(dir, "Fact")))
+	must.OK(t, os.RemoveAll(filepath.Join(dir, "Fact")))
 	if err := os.Symlink(outside, filepath.Join(dir, "Fact")); err != nil {
 		t.Skip(err)
 	}

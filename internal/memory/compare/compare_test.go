@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 const duplicateAt = 58_982 // .9 in units of 2^-16
@@ -17,9 +19,7 @@ type pair struct {
 func pairs(t *testing.T, file string) []pair {
 	t.Helper()
 	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var out []pair
 	for i, line := range strings.Split(strings.TrimSpace(string(data)), "\n") {
 		if strings.HasPrefix(line, "#") {
@@ -80,9 +80,7 @@ func TestPairs(t *testing.T) {
 // TestApart holds the rules to pairs that were chosen to break them.
 func TestApart(t *testing.T) {
 	data, err := os.ReadFile("testdata/apart.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	n := 0
 	for i, line := range strings.Split(strings.TrimSpace(string(data)), "\n") {
 		if strings.HasPrefix(line, "#") {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write what is found into the files")
@@ -30,9 +32,7 @@ func found(s string) string {
 func TestProse(t *testing.T) {
 	const file = "testdata/prose.txt"
 	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var out strings.Builder
 	cases := 0
 	for block := range strings.SplitSeq(strings.TrimSpace(string(data)), "\n\n") {
@@ -92,9 +92,7 @@ func check(t *testing.T, s string, names []string) {
 
 func FuzzExtract(f *testing.F) {
 	data, err := os.ReadFile("testdata/prose.txt")
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.OK(f, err)
 	for block := range strings.SplitSeq(string(data), "\n\n") {
 		text, _, _ := strings.Cut(block, "\n----\n")
 		f.Add(text, "billing service")

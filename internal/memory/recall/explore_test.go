@@ -12,6 +12,7 @@ import (
 	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/memkit"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // world returns a memory of random notes, entities and edges, written in an order of its own.
@@ -65,14 +66,10 @@ func TestExplore(t *testing.T) {
 			{Topic: "anchor", Filter: Filter{Marks: []graph.State{graph.Forgotten}}},
 		} {
 			x, err := Explore(t.Context(), s, req)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			holdExploration(t, s, req, x)
 			again, err := Explore(t.Context(), memkit.Tip(t, world(t, seed, true)), req)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if explored(x) != explored(again) {
 				t.Errorf("seed %d, %+v:\n%s\nin another order:\n%s", seed, req, explored(x), explored(again))
 			}

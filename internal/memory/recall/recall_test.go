@@ -10,6 +10,7 @@ import (
 	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/memory/recall"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -18,9 +19,7 @@ func recallable(t *testing.T, edge string) *core.Snapshot {
 	t.Helper()
 	by := state.Stamp{Author: "erin", Time: 1_767_225_600_000_000, Command: []string{"test"}}
 	r, err := care.New(t.Context(), mem.New(), by, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() {
 		if err := r.Close(); err != nil {
 			t.Error(err)
@@ -31,13 +30,9 @@ func recallable(t *testing.T, edge string) *core.Snapshot {
 {"node":{"key":"silt","type":"fact","summary":"Silt blocked the inlet"}}
 {"edge":{"type":"`+edge+`","src":"silt","dst":"fail"}}
 `), "test.jsonl"), core.CommitOptions{Stamp: by, Message: "first"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	s, err := r.Snapshot(t.Context(), "HEAD")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s
 }
 
@@ -78,17 +73,13 @@ func TestRecall(t *testing.T) {
 	s := recallable(t, memory.EdgeCauses)
 	a, err := recall.Recall(t.Context(), s, retrieve.Request{Text: "Why did the pump fail?",
 		Floor: retrieve.FloorRest})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if a.Recall.Intent != retrieve.IntentWhy || len(a.Items) != 2 || a.Items[1].Key != "silt" ||
 		a.Items[1].Recall.Graph == 0 {
 		t.Errorf("%+v, items %+v", a.Recall, a.Items)
 	}
 	a, err = recall.Recall(t.Context(), s, retrieve.Request{Text: "Why quagga?", Intent: retrieve.IntentWhen})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if a.Recall.Intent != retrieve.IntentWhen || a.Verdict != retrieve.Unknown {
 		t.Errorf("%+v, verdict %s", a.Recall, a.Verdict)
 	}

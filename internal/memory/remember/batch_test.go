@@ -12,6 +12,7 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // The second of two batches of 1,000 texts that resemble each other, and all that was decided about both.
@@ -45,9 +46,7 @@ func sentences(from, n int) []Request {
 func TestBatch(t *testing.T) {
 	const items = 1000
 	r, err := care.Init(t.Context(), t.TempDir(), linkBy, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer func() {
 		if err := r.Close(); err != nil {
 			t.Error(err)
@@ -59,18 +58,14 @@ func TestBatch(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		res, err := m.RememberAll(t.Context(), rememberAt(n), sentences(n*items, items))
 		runtime.ReadMemStats(&after)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		objects := (after.Mallocs - before.Mallocs) / items
 		t.Logf("batch %d: %d objects, %d bytes each", n, objects, (after.TotalAlloc-before.TotalAlloc)/items)
 		if objects > most && !effort.Race {
 			t.Errorf("batch %d: %d objects for each memory, want at most %d", n, objects, most)
 		}
 		told, err := json.Marshal(res)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		decisions.Write(told)
 		last = res.Commit.String()
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // cuesOf returns the cues of memories by their texts.
@@ -21,9 +22,7 @@ func cuesOf(t *testing.T, m *Writer) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	for e, err := range m.headOf(t).Nodes(t.Context(), graph.ID{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if len(e.Node.Cues) > 0 {
 			out[e.Node.Summary] = strings.Join(e.Node.Cues, "|")
 		}
@@ -91,9 +90,7 @@ func TestWriteCues(t *testing.T) {
 		},
 	}
 	res, err := writeCues(t.Context(), m.r, rememberAt(10).CommitOptions, req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if res.Commits != 1 || res.Memories != 1 || res.Cues != WrittenCues || res.Skipped != 1 || res.Remaining != 0 {
 		t.Errorf("%+v", res)
 	}

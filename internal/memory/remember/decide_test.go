@@ -20,15 +20,14 @@ import (
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/memkit"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // openMemory returns a memory on disk, if a commit is begun before it is durable.
 func openMemory(t *testing.T) *Writer {
 	t.Helper()
 	r, err := care.Init(t.Context(), t.TempDir(), memkit.By, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() {
 		report, err := care.Fsck(context.Background(), r, care.FsckOptions{})
 		if err != nil || len(report.Errors) > 0 {
@@ -116,9 +115,7 @@ func TestNoneIsRefused(t *testing.T) {
 		}
 		for kind, state := range want {
 			mark, err := s.Mark(t.Context(), graph.OnNode, graph.NodeID(fmt.Sprint(kind, i)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if have := stateOf(mark); have != state {
 				t.Errorf("%s%d is %q, want %q", kind, i, have, state)
 			}
@@ -126,9 +123,7 @@ func TestNoneIsRefused(t *testing.T) {
 	}
 	var texts []string
 	for e, err := range s.Nodes(t.Context(), graph.ID{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if e.Node.Key == "" && e.Node.Type == memory.Fact {
 			texts = append(texts, e.Node.Summary)
 		}
@@ -162,16 +157,12 @@ func TestRefreshReadsOutsideTheTurn(t *testing.T) {
 		return fstest.MapFS{"a.txt": {Data: []byte("one")}, "b.txt": {Data: []byte("two")}}
 	}}
 	checks, res, err := sources.Refresh(t.Context(), m.r, memkit.Opt, "a", files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if len(checks) != 2 || checks[0].Source.Path != "b.txt" || res.NoChange || asked[""] != 2 {
 		t.Errorf("%+v, no change %t, asked %v", checks, res.NoChange, asked)
 	}
 	n, _, err := memkit.Tip(t, m.r).Node(t.Context(), graph.NodeID("a"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want := []string{checks[0].Now.String(), "manual:Ada"}
 	if !slices.Equal(n.Sources, want) || !strings.Contains(want[0], "sha256=") {
 		t.Errorf("sources %q, want %q", n.Sources, want)
@@ -206,9 +197,7 @@ func TestLongDecisionsAmongShort(t *testing.T) {
 	expired := 0
 	for range 2 {
 		res, err := memory.Expire(t.Context(), m.r, memkit.Opt, memory.ExpireRequest{Now: memkit.By.Time})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		expired += len(res.Marked)
 		if _, err := review.Consolidate(t.Context(), m.r, memkit.Opt, review.ConsolidateRequest{}, nil); err != nil {
 			t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -26,9 +27,7 @@ var linkBy = state.Stamp{Author: "t", Time: day0, Command: []string{"test"}}
 func newMemory(t testing.TB) *Writer {
 	t.Helper()
 	r, err := care.New(t.Context(), mem.New(), linkBy, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() {
 		report, err := care.Fsck(context.Background(), r, care.FsckOptions{})
 		if err != nil || len(report.Errors) > 0 {
@@ -77,16 +76,12 @@ func (m *Writer) writeDrafts(t testing.TB, opt LinkOptions, near []Near, ds ...*
 	t.Helper()
 	s := m.headOf(t)
 	l, err := m.newLinker(s, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var all []graph.Change
 	var out []Linked
 	for _, d := range ds {
 		got, err := l.links(t.Context(), d, nil, near)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		l.wrote(d)
 		all = append(all, changes(s, d, got.Links)...)
 		out = append(out, got)
@@ -180,13 +175,9 @@ func TestLinkRules(t *testing.T) {
 	similar := []Near{{ID: a.ID, Text: 30_000, Cosine: 60_000}}
 	link := func(off ...LinkRule) []Link {
 		l, err := m.newLinker(m.headOf(t), LinkOptions{Off: off})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		got, err := l.links(t.Context(), d, nil, similar)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return got.Links
 	}
 	all := link()
@@ -343,14 +334,10 @@ func TestLinksDeterminism(t *testing.T) {
 			fresh = New(m.r)
 		}
 		l, err := fresh.newLinker(s, LinkOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		rand.Shuffle(len(near), func(a, b int) { near[a], near[b] = near[b], near[a] })
 		got, err := l.links(t.Context(), d, nil, near)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if text := shown(got); want == "" {
 			want = text
 		} else if text != want {

@@ -15,6 +15,7 @@ import (
 	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/memory/recall"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -81,9 +82,7 @@ func TestLinksWork(t *testing.T) {
 	for _, n := range []int{1_000, 10_000} {
 		st := mem.New()
 		r, err := care.New(t.Context(), st, linkBy, core.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		fill(t, r, n)
 		m := New(r)
 		for i := range 40 {
@@ -91,15 +90,11 @@ func TestLinksWork(t *testing.T) {
 		}
 		c := &countedStore{st, storetest.NewCounting(st.Facts()), storetest.NewCounting(st.Derived())}
 		cold, err := care.New(t.Context(), c, linkBy, core.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		m = New(cold)
 		s := m.headOf(t)
 		l, err := m.newLinker(s, LinkOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		c.facts.Reset()
 		c.derived.Reset()
 		if _, err := l.links(t.Context(), story(77), nil, nil); err != nil {
@@ -128,9 +123,7 @@ func BenchmarkLinks(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			r, err := care.Init(b.Context(), b.TempDir(), linkBy, core.Options{})
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.OK(b, err)
 			defer r.Close()
 			fill(b, r, 10_000)
 			m := New(r)
@@ -154,9 +147,7 @@ func plainStory(i int) *Draft {
 
 func BenchmarkLinksAlone(b *testing.B) {
 	r, err := care.Init(b.Context(), b.TempDir(), linkBy, core.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	defer r.Close()
 	fill(b, r, 10_000)
 	m := New(r)
@@ -171,9 +162,7 @@ func BenchmarkLinksAlone(b *testing.B) {
 				if err == nil {
 					_, err = l.links(b.Context(), story(77), nil, nil)
 				}
-				if err != nil {
-					b.Fatal(err)
-				}
+				must.OK(b, err)
 			}
 		})
 	}
@@ -186,9 +175,7 @@ func TestReadingWork(t *testing.T) {
 	for _, n := range []int{1_000, 10_000} {
 		st := mem.New()
 		r, err := care.New(t.Context(), st, linkBy, core.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		fill(t, r, n)
 		m := New(r)
 		d := story(1)
@@ -213,15 +200,11 @@ func TestReadingWork(t *testing.T) {
 		} {
 			counts := &countedStore{st, storetest.NewCounting(st.Facts()), storetest.NewCounting(st.Derived())}
 			cold, err := care.New(t.Context(), counts, linkBy, core.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			s := New(cold).headOf(t)
 			counts.facts.Reset()
 			counts.derived.Reset()
-			if err := c.fn(s); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, c.fn(s))
 			reads := counts.facts.Counts().BlocksRead + counts.derived.Counts().BlocksRead
 			t.Logf("%d nodes: %s reads %d blocks", n, c.name, reads)
 			if reads > c.most || last[c.name] > 0 && reads > 3*last[c.name]+50 {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestNearest remembers one text after others, and looks which of them it is told to be near to and may replace.
@@ -32,9 +33,7 @@ func TestNearest(t *testing.T) {
 			m := newMemory(t)
 			first := keep(t, m, said(slices.Concat(others, []string{old})...)...)[len(others)]
 			res, err := m.Remember(t.Context(), rememberAt(len(others)+c.after), c.req)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			r := res.Memories[0]
 			if near := len(r.Nearest) > 0 && r.Nearest[0].ID == first.ID; near != c.near || !near && len(r.Nearest) > 0 {
 				t.Errorf("nearest: %+v", r.Nearest)
@@ -61,9 +60,7 @@ func TestBatchAsksNothing(t *testing.T) {
 			reqs[i].Time = graph.OptTime{Time: day0 + 80*hourMicros, Given: timed}
 		}
 		res, err := m.RememberAll(t.Context(), rememberAt(100), reqs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, r := range res.Memories {
 			if len(r.Nearest) > 0 || !r.Settle.IsZero() || len(r.Superseded) > 0 {
 				t.Errorf("timed %t: %+v", timed, r)

@@ -23,6 +23,7 @@ import (
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/session"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -37,9 +38,7 @@ var (
 func onDisk(t *testing.T, dir string) (*core.Repo, *pebble.Store) {
 	t.Helper()
 	st, err := pebble.Open(dir, pebble.Options{Create: true, Uncompressed: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	r, err := care.New(t.Context(), st, linkBy, core.Options{})
 	if err != nil {
 		t.Fatal(errors.Join(err, st.Close()))
@@ -132,9 +131,7 @@ func rememberKey(t *testing.T, r *core.Repo) graph.ID {
 	})
 	id := got[0].ID
 	s, err := r.Snapshot(ctx, "HEAD")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	key := memory.EntityKey(apiKey)
 	var lines []string
 	if _, _, err := s.Node(ctx, graph.NodeID(key)); errors.Is(err, store.ErrNotFound) {
@@ -147,18 +144,14 @@ func rememberKey(t *testing.T, r *core.Repo) graph.ID {
 		fmt.Sprintf(`{"embedding":{"node":%q,"model":"m","vector":[1,2,3]}}`, id))
 	by := core.CommitOptions{Stamp: linkBy}
 	_, err = r.Commit(ctx, state.ReadChanges(strings.NewReader(strings.Join(lines, "\n")), "x"), by)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := session.StartSession(ctx, r, "s", session.SessionOptions{Stamp: linkBy}); err != nil {
 		t.Fatal(err)
 	}
 	_, _, err = session.RetrieveIn(ctx, r, "s", retrieve.Request{
 		Text: "The Stripe account of billing is reached with " + apiKey + " from the vault?",
 	}, linkBy)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return id
 }
 
@@ -166,14 +159,10 @@ func rememberKey(t *testing.T, r *core.Repo) graph.ID {
 func answersNone(t *testing.T, r *core.Repo) {
 	t.Helper()
 	s, err := r.Snapshot(t.Context(), "HEAD")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, text := range append([]string{apiKey, memory.EntityKey(apiKey)}, apiPieces...) {
 		a, err := rank.Retrieve(t.Context(), s, retrieve.Request{Text: text})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, item := range a.Items {
 			if strings.Contains(strings.ToLower(item.Rendered), apiPieces[0]) {
 				t.Errorf("retrieve %q answers %q", text, item.Rendered)
@@ -195,14 +184,10 @@ func TestPurgeTakesWhatIsDerived(t *testing.T) {
 	opt := care.PurgeOptions{Stamp: linkBy, Reason: "a key"}
 	opt.DryRun = true
 	plan, err := care.Purge(ctx, r, id.String(), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	opt.DryRun = false
 	res, err := care.Purge(ctx, r, id.String(), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if !slices.Equal(plan.Erased, res.Erased) || !slices.Equal(plan.Derived, res.Derived) {
 		t.Errorf("the dry run says %+v, then %+v", plan, res)
 	}
@@ -224,9 +209,7 @@ func TestPurgeTakesWhatIsDerived(t *testing.T) {
 	if where := leaks(t, dir, st); len(where) > 0 {
 		t.Errorf("left: %v", where)
 	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Close())
 	r, st = onDisk(t, dir)
 	answersNone(t, r)
 	if where := leaks(t, dir, st); len(where) > 0 {
@@ -236,9 +219,7 @@ func TestPurgeTakesWhatIsDerived(t *testing.T) {
 	if err != nil || len(report.Errors) > 0 {
 		t.Errorf("fsck: %v, %v", report.Errors, err)
 	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Close())
 }
 
 // TestPurgeOneAfterTheOther purges both memories that mention an entity: with the second it goes.
@@ -248,9 +229,7 @@ func TestPurgeOneAfterTheOther(t *testing.T) {
 	name := graph.NodeID(memory.EntityKey("Initech"))
 	for i, mem := range got {
 		res, err := care.Purge(t.Context(), m.r, mem.ID.String(), care.PurgeOptions{Stamp: linkBy})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if goes := slices.Contains(res.Derived, name); goes != (i == 1) {
 			t.Errorf("purge %d: the entity goes: %v", i+1, goes)
 		}
@@ -289,9 +268,7 @@ func keyEverywhere(t *testing.T, r *core.Repo) {
 	_, err := r.Stages().Add(ctx, state.ReadChanges(strings.NewReader(
 		fmt.Sprintf(`{"node":{"key":"d","type":"T","context":%q}}`, apiKey)), "x"),
 		core.StageOptions{Stamp: linkBy})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	words := strings.ReplaceAll(apiKey, "-", " ")
 	if _, _, err := session.RetrieveIn(ctx, r, "_default", retrieve.Request{Text: words}, linkBy); err != nil {
 		t.Fatal(err)
@@ -305,22 +282,16 @@ func TestPurgeText(t *testing.T) {
 	r, st := onDisk(t, dir)
 	keyEverywhere(t, r)
 	first, err := r.Revisions().Resolve(ctx, "HEAD~2")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if where := leaks(t, dir, st); len(where) < 11 {
 		t.Fatalf("the key is not where it is to be removed from: %v", where)
 	}
 	opt := care.PurgeOptions{Stamp: linkBy, Reason: "leaked", DryRun: true}
 	plan, err := care.PurgeText(ctx, r, apiKey, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	opt.DryRun = false
 	res, err := care.PurgeText(ctx, r, apiKey, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if !slices.Equal(plan.Erased, res.Erased) || len(res.Hits) > 0 {
 		t.Errorf("the dry run says %+v, then %+v", plan, res)
 	}
@@ -340,9 +311,7 @@ func TestPurgeText(t *testing.T) {
 	if where := leaks(t, dir, st); len(where) > 0 {
 		t.Errorf("left: %v", where)
 	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Close())
 	r, st = onDisk(t, dir)
 	defer r.Close()
 	answersNone(t, r)
@@ -360,26 +329,20 @@ func checkErasedText(t *testing.T, r *core.Repo, first ipld.CID) {
 	t.Helper()
 	ctx := t.Context()
 	s, err := r.At(ctx, first)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	text, err := s.Message(ctx)
 	if err != nil || !strings.HasPrefix(text, "redacted: leaked, ") {
 		t.Errorf("the message of the first commit is %q, %v", text, err)
 	}
 	edges := 0
 	for e, err := range s.Edges(ctx, graph.ID{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if edges++; e.Edge.Type != "e" || len(e.Edge.Props) > 0 || e.Edge.Key != "" {
 			t.Errorf("an edge in the first commit: %+v", e.Edge)
 		}
 	}
 	now, err := r.Snapshot(ctx, "HEAD")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	m, err := now.Mark(ctx, graph.OnNode, graph.NodeID("a"))
 	if err != nil || m.State != graph.Stale || m.Reason != "" {
 		t.Errorf("the mark: %+v, %v", m, err)
@@ -440,9 +403,7 @@ func TestPurgeTextNamesTheRest(t *testing.T) {
 		t.Errorf("a short text: %v", err)
 	}
 	res, err := care.PurgeText(ctx, m.r, apiKey, care.PurgeOptions{Stamp: linkBy, DryRun: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	got := map[string]int{}
 	for _, h := range res.Hits {
 		got[h.What]++

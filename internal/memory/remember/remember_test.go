@@ -15,6 +15,7 @@ import (
 	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -103,9 +104,7 @@ func TestRememberDecides(t *testing.T) {
 			}
 			m := newMemory(t)
 			res, err := m.RememberAll(t.Context(), rememberAt(0), c.reqs)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if got := actions(res.Memories); got != c.want {
 				t.Errorf("as a batch: %s, want %s", got, c.want)
 			}
@@ -136,9 +135,7 @@ func TestRememberLosesNothing(t *testing.T) {
 		t.Errorf("mark: %+v, %v", mark, err)
 	}
 	subject, err := s.Name(t.Context(), "key:alice")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if n, err := s.Adjacency().Degree(t.Context(), subject, adjacency.Out, "employer"); n != 2 || err != nil {
 		t.Errorf("%d values, %v", n, err)
 	}
@@ -229,9 +226,7 @@ func TestRememberTogether(t *testing.T) {
 func countType(t *testing.T, m *Writer, typ string) int {
 	n := 0
 	for e, err := range m.headOf(t).Nodes(t.Context(), graph.ID{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if e.Node.Type == typ {
 			n++
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/memory/recall"
 	"github.com/mnem-project/mnem/internal/testkit/memkit"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -25,9 +26,7 @@ func TestLinksHeedTheBatch(t *testing.T) {
 		m := newMemory(t)
 		first := keep(t, m, reqs[:old]...)
 		res, err := m.RememberAll(t.Context(), rememberAt(1), reqs[old:])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		all := append(first, res.Memories...)
 		for _, l := range all[2].Links {
 			if l.Dst == all[0].ID.String() {
@@ -50,9 +49,7 @@ func TestSubjectIsNotMentioned(t *testing.T) {
 		var got []Remembered
 		if batch {
 			res, err := m.RememberAll(t.Context(), rememberAt(0), reqs)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			got = res.Memories
 		} else {
 			got = keep(t, m, reqs...)
@@ -107,9 +104,7 @@ func TestForeignProperties(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	n, _, err := m.headOf(t).Node(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for name, want := range map[string]string{memory.PropTags: "a, b", memory.PropImportance: "high"} {
 		if v, _ := ipld.FindEntry(n.Props, name); v.Kind() != ipld.String || v.Text() != want {
 			t.Errorf("%s was replaced: %+v", name, v)
@@ -142,9 +137,7 @@ func TestHiddenEdges(t *testing.T) {
 		t.Fatal(err)
 	}
 	x, err := recall.Related(t.Context(), m.headOf(t), recall.RelatedRequest{ID: old[0].ID})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, r := range x.Nodes {
 		for _, why := range r.Reasons {
 			if why.Kind == "shared" {

@@ -11,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/memory/recall"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/memkit"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestSecretsAreNoEntities remembers texts with credentials, put together here so that the source has
@@ -56,14 +57,10 @@ func TestSecretsAreNoEntities(t *testing.T) {
 		return false
 	}
 	s, err := m.r.Snapshot(t.Context(), "HEAD")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	entities, memories := 0, 0
 	for entry, err := range s.Nodes(t.Context(), graph.ID{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		n := entry.Node
 		switch {
 		case n.Type != memory.TypeEntity:
@@ -84,9 +81,7 @@ func TestSecretsAreNoEntities(t *testing.T) {
 	}
 	for _, text := range texts {
 		tags, err := recall.Suggest(t.Context(), s, text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, tag := range tags {
 			if has(tag.Name) {
 				t.Errorf("suggested: %q", tag.Name)
@@ -102,17 +97,13 @@ func TestMessagesQuoteNoSecrets(t *testing.T) {
 	opt := rememberAt(1).CommitOptions
 	opt.Secrets.Allow, opt.Message = []string{"github-pat"}, "m"
 	_, err := m.r.Commit(t.Context(), memkit.Each([]graph.Change{{Node: &graph.NodeChange{Key: key, Type: "N"}}}), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	opt = rememberAt(2).CommitOptions
 	if _, err := memory.Mark(t.Context(), m.r, opt, memory.MarkRequest{State: graph.Forgotten, Nodes: []string{key}}); err != nil {
 		t.Fatal(err)
 	}
 	s, err := m.r.Snapshot(t.Context(), "HEAD")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	got, err := s.Message(t.Context())
 	if err != nil || strings.Contains(got, key) || got != "forget "+(graph.Ref{Key: key}).Target().String() {
 		t.Errorf("%q, %v", got, err)

@@ -14,6 +14,7 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestRememberWork bounds what remembering reads with nothing cached, whatever the size of the
@@ -23,16 +24,12 @@ func TestRememberWork(t *testing.T) {
 	for _, n := range []int{1_000, 10_000} {
 		st := mem.New()
 		r, err := care.New(t.Context(), st, linkBy, core.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		fill(t, r, n)
 		keep(t, New(r), said("Alice moved note 7 from Redis to Kafka")...)
 		c := &countedStore{st, storetest.NewCounting(st.Facts()), storetest.NewCounting(st.Derived())}
 		cold, err := care.New(t.Context(), c, linkBy, core.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		c.facts.Reset()
 		c.derived.Reset()
 		keep(t, New(cold), said("note 998 says that w17 met w23 and Priya")...)
@@ -61,13 +58,9 @@ func TestRememberer(t *testing.T) {
 	}
 	for i := range rememberEach {
 		r, err := care.Open(dir, core.Options{Wait: time.Minute})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		keep(t, New(r), said(fmt.Sprintf("Process %s finished task %d", name, i))...)
-		if err := r.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.Close())
 		fmt.Println("acknowledged")
 	}
 }
@@ -79,9 +72,7 @@ func TestRememberProcesses(t *testing.T) {
 	if err == nil {
 		err = r.Close()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	outs := make([]string, workers)
 	var all sync.WaitGroup
 	for w := range workers {

@@ -15,6 +15,7 @@ import (
 	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/memkit"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -46,9 +47,7 @@ func proposed(t testing.TB, r *core.Repo, req ConsolidateRequest) []string {
 	t.Helper()
 	req.Now = memkit.By.Time
 	got, err := Propose(t.Context(), memkit.Tip(t, r), req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var out []string
 	for _, p := range got.List {
 		out = append(out, fmt.Sprintf("%s %s %s | %s", p.ID, p.Kind, strings.Join(p.Names, " / "), p.Tag))
@@ -116,9 +115,7 @@ func TestConsolidateAll(t *testing.T) {
 	rounds := 0
 	for {
 		res, err := Consolidate(t.Context(), r, memkit.Opt, req, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if res.NoChange {
 			break
 		}
@@ -155,9 +152,7 @@ func TestOtherSubjects(t *testing.T) {
 	}
 	i := 0
 	for id, err := range memkit.Tip(t, r).IDs(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if n, _, _ := memkit.Tip(t, r).Node(t.Context(), id); n.Key == "" {
 			memkit.Tell(t, r, fmt.Sprintf(`{"edge":{"type":"about","src":"%s","dst":"svc/%c"}}`, id, 'a'+i))
 			i++
@@ -224,9 +219,7 @@ func TestPickSeen(t *testing.T) {
 	r := memkit.Open(t, untidy...)
 	req := ConsolidateRequest{Now: memkit.By.Time}
 	seen, err := Propose(t.Context(), memkit.Tip(t, r), req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	memkit.Tell(t, r, factLine("The lease of the office ends", `,"props":{"expires":"2025-11-01T00:00:00Z"}`))
 	last := seen.List[len(seen.List)-1]
 	res, err := Consolidate(t.Context(), r, memkit.Opt, req, []string{last.ID[:8]})

@@ -14,14 +14,13 @@ import (
 
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/base/vector"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 func mustHash(t testing.TB, language string) Embedder {
 	t.Helper()
 	e, err := NewHash(language, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return e
 }
 
@@ -50,15 +49,11 @@ func signedBytes(v []int8) []byte {
 // TestHashGolden compares with vectors of a generator that shares no code with the package.
 func TestHashGolden(t *testing.T) {
 	data, err := os.ReadFile("testdata/hash.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	cases, empty := 0, 0
 	for line := range bytes.Lines(data) {
 		var c struct{ Model, Text, Vector string }
-		if err := json.Unmarshal(line, &c); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(line, &c))
 		e := mustHash(t, strings.TrimPrefix(c.Model, "hash-1:"))
 		if e.Model() != c.Model {
 			t.Fatalf("model %s, want %s", e.Model(), c.Model)
@@ -159,9 +154,7 @@ func TestHashWorstText(t *testing.T) {
 func TestProgressLocal(t *testing.T) {
 	var seen [][2]int
 	e, err := NewHash("en", func(done, total int) { seen = append(seen, [2]int{done, total}) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := e.Embed(context.Background(), make([]string, 2*localBatch+1), Document); err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/model"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 func TestOpen(t *testing.T) {
@@ -138,9 +139,7 @@ func TestKeyInClear(t *testing.T) {
 func TestSecretStaysHidden(t *testing.T) {
 	opt := OpenOptions{ProviderOptions: model.ProviderOptions{Key: testKey}}
 	e, err := Open("openai:m", opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, v := range []any{opt, &opt, opt.Key, e, struct{ inner Embedder }{e}} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d"} {
 			s := fmt.Sprintf(verb, v)
@@ -166,9 +165,7 @@ func TestEmbedderContract(t *testing.T) {
 		calls := 0
 		opt.Progress = func(done, total int) { calls++ }
 		e, err := Open(spec, opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if vs, err := e.Embed(ctx, nil, Document); err != nil || len(vs) != 0 || calls != 0 {
 			t.Errorf("%s of no texts: %v, %v, %d calls", spec, vs, err, calls)
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/base/vector"
 	"github.com/mnem-project/mnem/internal/model"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 const testKey = "sk-test-0123456789"
@@ -144,9 +145,7 @@ func (p *fakeProvider) open(t *testing.T, kind string, change func(*OpenOptions)
 		change(&opt)
 	}
 	e, err := Open(kind+":m", opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return e, clock
 }
 
@@ -169,9 +168,7 @@ func TestRemoteSuccess(t *testing.T) {
 		}
 		texts := []string{"a", " ", "bbb <&> é", "", "ccccc", "dd"}
 		got, err := e.Embed(context.Background(), texts, Query)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for i, s := range texts {
 			want := wantVector(s)
 			if strings.TrimSpace(s) == "" {
@@ -461,9 +458,7 @@ func TestRemoteBatches(t *testing.T) {
 	big := strings.Repeat("x", batchBytes-10)
 	texts := []string{big, "0123456789", "y", "a", "b", "c", strings.Repeat("z", MaxText), "d"}
 	got, err := e.Embed(context.Background(), texts, Document)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var sizes []int
 	for _, a := range p.asked {
 		sizes = append(sizes, len(a.inputs))

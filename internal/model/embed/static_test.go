@@ -16,6 +16,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // part is a tensor to write.
@@ -79,16 +81,12 @@ func tableOf(dtype string, dims int64, xs []float64) part {
 func modelDir(t testing.TB, tokenizer string, tensors []byte) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "tiny")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(dir, 0o755))
 	for name, data := range map[string][]byte{
 		"tokenizer.json": []byte(tokenizer), "model.safetensors": tensors,
 		"config.json": []byte(`{"model_type":"model2vec","normalize":true,"hidden_dim":4}`),
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), data, 0o644))
 	}
 	return dir
 }
@@ -157,9 +155,7 @@ func TestStaticInt8(t *testing.T) {
 	weights := part{"weights", "F64", []int64{4}, encodeFloats("F64", []float64{1, 0.5, -2, 1})}
 	file := safetensorsOf(rows, mapping, weights)
 	e, err := OpenStatic(modelDir(t, tinyTokenizer, file), "other", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for s, xs := range map[string][]float64{
 		"a": {63.5, -64}, "b": {-6, -10}, "a b b": {51.5, -84}, "ab": {190.5, -192},
 	} {
@@ -171,9 +167,7 @@ func TestStaticInt8(t *testing.T) {
 	mapping32.data[8] = 1
 	file = safetensorsOf(rows, mapping32, weights)
 	same, err := OpenStatic(modelDir(t, tinyTokenizer, file), "other", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if a, b := embedOne(t, e, "a b"), embedOne(t, same, "a b"); !slices.Equal(a, b) {
 		t.Errorf("mapping of I32: %v, of I64: %v", b, a)
 	}
@@ -193,14 +187,10 @@ func TestStaticSum(t *testing.T) {
 		xs[15] = 1 + math.Abs(xs[15])
 		e := &staticEmbedder{}
 		tok, err := parseTokenizer([]byte(tinyTokenizer))
-		if err != nil {
-			rt.Fatal(err)
-		}
+		must.OK(rt, err)
 		e.tok = tok
 		xs = toFloat32(xs)
-		if err := e.readTensors(safetensorsOf(tableOf("F32", 4, xs))); err != nil {
-			rt.Fatal(err)
-		}
+		must.OK(rt, e.readTensors(safetensorsOf(tableOf("F32", 4, xs))))
 		m := 0.0
 		for _, x := range xs {
 			m = max(m, math.Abs(x))
@@ -217,9 +207,7 @@ func TestStaticSum(t *testing.T) {
 			}
 		}
 		got, err := e.vector("a ab b")
-		if err != nil {
-			rt.Fatal(err)
-		}
+		must.OK(rt, err)
 		if want := quantised(t, sums...); !slices.Equal(got, want) {
 			rt.Fatalf("%v, want %v", got, want)
 		}
@@ -238,26 +226,20 @@ func toFloat32(xs []float64) []float64 {
 // were made with floats: no number of an int8 may be more than one away.
 func TestModel2Vec(t *testing.T) {
 	e, err := OpenStatic("testdata/model2vec", "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	// sha256sum of the two files' sums, computed outside.
 	if e.Model() != "static-1:model2vec@c9e5d3a14f7136e4" {
 		t.Errorf("model %s", e.Model())
 	}
 	data, err := os.ReadFile("testdata/model2vec/vectors.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	cases, none := 0, 0
 	for line := range strings.Lines(string(data)) {
 		var c struct {
 			Text   string
 			Vector []float64
 		}
-		if err := json.Unmarshal([]byte(line), &c); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(line), &c))
 		got, m := embedOne(t, e, c.Text), 0.0
 		for _, x := range c.Vector {
 			m = max(m, math.Abs(x))
@@ -283,13 +265,9 @@ func TestModel2Vec(t *testing.T) {
 
 func BenchmarkStatic(b *testing.B) {
 	tok, err := parseTokenizer(readTokenizer(b))
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	e := &staticEmbedder{tok: tok}
-	if err := e.readTensors(safetensorsOf(tableOf("F32", 256, make256(int(tok.top)+1)))); err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, e.readTensors(safetensorsOf(tableOf("F32", 256, make256(int(tok.top)+1)))))
 	s := []string{strings.Repeat("The Money team keeps billing, the ledger and exports correct. ", 8)}
 	b.SetBytes(int64(len(s[0])))
 	b.ReportAllocs()
@@ -340,18 +318,14 @@ func TestStaticName(t *testing.T) {
 	dir := modelDir(t, tinyTokenizer, tensors)
 	open := func(dir, name string) string {
 		e, err := OpenStatic(dir, name, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return e.Model()
 	}
 	here := open(dir, "")
 	if again := open(modelDir(t, tinyTokenizer, tensors), ""); again != here {
 		t.Errorf("the same files elsewhere are %s, were %s", again, here)
 	}
-	if err := os.Remove(filepath.Join(dir, "config.json")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(filepath.Join(dir, "config.json")))
 	if without := open(dir+"/.", ""); without != here {
 		t.Errorf("without config.json: %s, was %s", without, here)
 	}
@@ -373,9 +347,7 @@ func TestStaticRefusesFiles(t *testing.T) {
 	tensors := safetensorsOf(tableOf("F32", 4, tinyTable))
 	change := func(name string, do func(path string) error) error {
 		dir := modelDir(t, tinyTokenizer, tensors)
-		if err := do(filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, do(filepath.Join(dir, name)))
 		_, err := OpenStatic(dir, "", nil)
 		return err
 	}
@@ -545,9 +517,7 @@ func FuzzSafetensors(f *testing.F) {
 	f.Add(safetensorsOf(tableOf("F16", 4, tinyTable), weights), "a")
 	f.Fuzz(func(t *testing.T, file []byte, s string) {
 		tok, err := parseTokenizer([]byte(tinyTokenizer))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		e := &staticEmbedder{tok: tok, model: "m"}
 		if e.readTensors(file) != nil {
 			return

@@ -8,14 +8,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 func readTokenizer(t testing.TB) []byte {
 	t.Helper()
 	data, err := os.ReadFile("testdata/bert/tokenizer.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return data
 }
 
@@ -29,13 +29,9 @@ func idsOf(t *tokenizer, s string) []int32 {
 func TestWordPieceGolden(t *testing.T) {
 	base := readTokenizer(t)
 	var whole struct{ Normalizer json.RawMessage }
-	if err := json.Unmarshal(base, &whole); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(base, &whole))
 	data, err := os.ReadFile("testdata/bert/cases.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	cases, way := 0, ""
 	var tok *tokenizer
 	for line := range bytes.Lines(data) {
@@ -44,15 +40,11 @@ func TestWordPieceGolden(t *testing.T) {
 			Text       string
 			IDs        []int32
 		}
-		if err := json.Unmarshal(line, &c); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(line, &c))
 		if way != string(c.Normalizer) {
 			way = string(c.Normalizer)
 			tok, err = parseTokenizer(bytes.Replace(base, whole.Normalizer, c.Normalizer, 1))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 		}
 		if got := idsOf(tok, c.Text); !slices.Equal(got, c.IDs) {
 			t.Errorf("%s\n%q\n got %v\nwant %v", way, c.Text, got, c.IDs)
@@ -133,17 +125,13 @@ func TestTokenizerDefaults(t *testing.T) {
 	for _, norm := range []string{okNorm, `{"type":"BertNormalizer","strip_accents":null}`} {
 		special := `[{"content":"[X]","special":true}]`
 		tok, err := parseTokenizer([]byte(small(okModel, norm, okPre, special)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if got := idsOf(tok, "AB áb c a\u4e00b ab"); !slices.Equal(got, []int32{1, 3, 1, 3, 1, 2, 1, 3}) {
 			t.Errorf("%s: %v", norm, got)
 		}
 	}
 	tok, err := parseTokenizer([]byte(small(okModel, "null", okPre, "null")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if got := idsOf(tok, "AB ab"); !slices.Equal(got, []int32{1, 3}) {
 		t.Errorf("no normaliser: %v", got)
 	}
@@ -152,9 +140,7 @@ func TestTokenizerDefaults(t *testing.T) {
 // TestWordPieceWork bounds the look-ups of a text made to take many.
 func TestWordPieceWork(t *testing.T) {
 	tok, err := parseTokenizer(readTokenizer(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	n := 0
 	tok.tokens(strings.Repeat(strings.Repeat("x", 99)+" ", MaxText/100), func(int32) { n++ })
 	if want := MaxText / 100 * 33; n != want {

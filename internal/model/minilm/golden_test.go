@@ -17,6 +17,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/model/minilm/weights"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // open opens the model, without which a program can be built.
@@ -26,9 +27,7 @@ func open(t testing.TB) *Model {
 	if err == ErrNoFile {
 		t.Skip(err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return m
 }
 
@@ -36,15 +35,11 @@ func open(t testing.TB) *Model {
 func lines[Case any](t testing.TB, name string, least int) []Case {
 	t.Helper()
 	data, err := os.ReadFile("testdata/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var out []Case
 	for line := range bytes.Lines(data) {
 		var c Case
-		if err := json.Unmarshal(line, &c); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(line, &c))
 		out = append(out, c)
 	}
 	if len(out) < least {
@@ -115,9 +110,7 @@ func TestGoldenVectors(t *testing.T) {
 		s := new(scratch)
 		m.parameters.run(s, ids, []int{len(ids)}, func(state []int32) {
 			h := sha256.New()
-			if err := binary.Write(h, binary.LittleEndian, state); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, binary.Write(h, binary.LittleEndian, state))
 			sums = append(sums, hex.EncodeToString(h.Sum(nil))[:16])
 		})
 		if !slices.Equal(sums, c.Layers) {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/model"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 const testKey = "key-0123456789"
@@ -62,9 +63,7 @@ func ask(t *testing.T, spec string, steps ...http.HandlerFunc) (
 	r, err := Open(spec, model.ProviderOptions{
 		URL: server.URL, Key: testKey, Clock: instant{}, Attempts: 3, MaxAnswer: 4096,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if r.Model() != spec {
 		t.Errorf("model %q of %q", r.Model(), spec)
 	}
@@ -90,9 +89,7 @@ func TestProviders(t *testing.T) {
 		"voyage": {"/v1/rerank", "top_k", []int64{16384, 16384, 64727}},
 	} {
 		recorded, err := os.ReadFile("testdata/" + name + ".json")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		scores, bodies, err := ask(t, name+":some-model", say(429, ""), say(500, "{}"),
 			say(200, string(recorded)))
 		if err != nil || !slices.Equal(scores, want.scores) || len(bodies) != 3 {
@@ -151,9 +148,7 @@ func TestFailures(t *testing.T) {
 		URL: "http://127.0.0.1:1", Transport: nobody, Clock: instant{}, Attempts: 3,
 		Timeout: time.Millisecond,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	_, err = r.Rerank(t.Context(), "which?", texts)
 	if !errors.Is(err, context.DeadlineExceeded) || nobody.requests != 3 {
 		t.Errorf("timeout: %d requests, %v", nobody.requests, err)

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/internal/model"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 const testKey = "key-0123456789"
@@ -59,9 +60,7 @@ func ask(t *testing.T, spec string, way Way, steps ...http.HandlerFunc) (
 	r, err := Open(spec, model.ProviderOptions{
 		URL: server.URL, Key: testKey, Clock: instant{}, Attempts: 3, MaxAnswer: 16384,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if r.Model() != spec {
 		t.Errorf("model %q of %q", r.Model(), spec)
 	}
@@ -81,9 +80,7 @@ func say(status int, body string) http.HandlerFunc {
 func content(t *testing.T, said string) http.HandlerFunc {
 	t.Helper()
 	data, err := json.Marshal(map[string]any{"message": map[string]string{"content": said}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return say(200, string(data))
 }
 
@@ -94,9 +91,7 @@ func TestProviders(t *testing.T) {
 	paths := map[string]string{"openai": "/v1/chat/completions", "ollama": "/api/chat"}
 	for name, path := range paths {
 		recorded, err := os.ReadFile("testdata/" + name + ".json")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		texts, bodies, err := ask(t, name+":some-model", Multi, say(429, ""), say(500, "{}"),
 			say(200, string(recorded)))
 		if err != nil || !slices.Equal(texts, want) || len(bodies) != 3 {
@@ -191,9 +186,7 @@ func TestFailures(t *testing.T) {
 		URL: "http://127.0.0.1:1", Transport: nobody, Clock: instant{}, Attempts: 3,
 		Timeout: time.Millisecond,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	_, err = r.Rewrite(t.Context(), Hyde, "Who owns billing?", 3)
 	if !errors.Is(err, context.DeadlineExceeded) || nobody.requests != 3 {
 		t.Errorf("timeout: %d requests, %v", nobody.requests, err)
@@ -207,9 +200,7 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	r, err := Open("ollama:m", model.ProviderOptions{URL: "http://127.0.0.1:1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, n := range []int{0, MaxTexts + 1} {
 		if _, err := r.Rewrite(t.Context(), Multi, "q", n); err == nil {
 			t.Errorf("%d texts were accepted", n)

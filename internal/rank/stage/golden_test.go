@@ -7,6 +7,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/cases"
 	"github.com/mnem-project/mnem/internal/rank/complete"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -41,9 +42,7 @@ func TestUnseenGolden(t *testing.T) {
 		var all []graph.ID
 		for _, s := range texts {
 			id, err := graph.ParseID(s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			all = append(all, id)
 		}
 		return all
@@ -66,9 +65,7 @@ func TestUnseenGolden(t *testing.T) {
 		}
 		req, err := complete.ExcludeSeen(retrieve.Request{Exclusions: retrieve.Exclusions{Exclude: ids(t, in.Exclude),
 			Unseen: true}}, records)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		got := []string{}
 		for _, id := range req.Exclude {
 			got = append(got, id.String())

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -33,14 +34,10 @@ func testReceipts(t testing.TB) (receipts []*retrieve.Receipt, texts []string) {
 func TestReceiptRoundTrip(t *testing.T) {
 	receipts, texts := testReceipts(t)
 	for i, r := range receipts {
-		if err := r.Validate(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.Validate())
 		block := r.Encode()
 		got, err := retrieve.DecodeReceipt(block)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if !slices.Equal(got.Encode(), block) {
 			t.Errorf("receipt %d changes when it is read and written", i)
 		}
@@ -48,9 +45,7 @@ func TestReceiptRoundTrip(t *testing.T) {
 			t.Errorf("receipt %d: query %v", i, got.Query())
 		}
 		req, err := got.Request(texts[i])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		again, _ := fullLibrary().ask(t, req).Receipt()
 		if d := retrieve.CompareReceipts(got, again); d != nil {
 			t.Errorf("replay of receipt %d: %+v", i, d)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/rank/complete"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -32,9 +33,7 @@ func TestLargestReceipt(t *testing.T) {
 		a.TokensUsed += 1 << 30
 	}
 	r, _ := a.Receipt()
-	if err := r.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Validate())
 	if _, err := retrieve.DecodeReceipt(r.Encode()); err != nil {
 		t.Fatal(err)
 	}
@@ -51,14 +50,10 @@ func TestParseRequestJSON(t *testing.T) {
 		"dedup":true,"order":"time",
 		"gold":["alice"],"gold_rank":1,"meta":{"x":1},"cat":"names"}`)
 	q, err := complete.ParseRequestJSON(v, base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	day := func(s string) graph.OptTime {
 		at, err := graph.ParseTime(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return graph.At(at)
 	}
 	want := complete.Query{
@@ -85,9 +80,7 @@ func TestParseRequestJSON(t *testing.T) {
 	}
 
 	q, err = complete.ParseRequestJSON(parsed(t, `{"text":"x","show":"","type":[]}`), base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want = complete.Query{Request: retrieve.Request{
 		Text: "x", Limit: new(3), OutputOptions: retrieve.OutputOptions{Adjacency: 9},
 		ProfileChoice: retrieve.ProfileChoice{Explicit: []string{"show"}},

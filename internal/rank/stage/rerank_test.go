@@ -10,6 +10,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/rank/complete"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -41,17 +42,11 @@ func order(a *retrieve.Answer) []int {
 func replayed(t *testing.T, m *memory, a *retrieve.Answer) {
 	t.Helper()
 	r, text := a.Receipt()
-	if err := r.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Validate())
 	decoded, err := retrieve.DecodeReceipt(r.Encode())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	req, err := decoded.Request(string(text), a.Request.Rewrites...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if d := diff(a.Request, req); d != "" {
 		t.Error(d)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/rank/source"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -54,14 +55,10 @@ func TestSparseReceipt(t *testing.T) {
 	a.Request = req.Resolve()
 	*a.Request.Limit, *a.Request.Budget = 0, 0
 	r, query := a.Receipt()
-	if err := r.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Validate())
 	t.Logf("%d of %d bytes", len(r.Encode()), ipld.MaxBlock)
 	decoded, err := retrieve.DecodeReceipt(r.Encode())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	again, err := decoded.Request(string(query))
 	if d := diff(a.Request, again); d != "" || err != nil {
 		t.Error(d, err)

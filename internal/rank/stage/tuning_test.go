@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/base/tuning"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -22,18 +23,14 @@ func TestTuning(t *testing.T) {
 		"temporal": {rankingOf(retrieve.RankingVersion), func(r *ranking) int64 { return r.temporal }},
 	} {
 		tuned, err := tunedRow(c.of.version, &tuning.Constant{Name: name, Value: 12_345})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if got, own := c.want(tuned), c.want(c.of); got != 12_345 || own == got {
 			t.Errorf("%s is %d, in the row %d", name, got, own)
 		}
 	}
 	u := Runner{Tuning: &tuning.Constant{Name: "sure-words", Value: 1 << 17}}
 	a, err := u.Run(t.Context(), m, m, testCommit, req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if a.Engine.Ranking != 0 || plain.Engine != retrieve.CurrentEngine() {
 		t.Errorf("%s, plain %s", a.Engine, plain.Engine)
 	}
@@ -53,9 +50,7 @@ func TestTuningReaches(t *testing.T) {
 	seen := map[ranking]string{}
 	for name := range rankingOf(retrieve.RankingVersion).constants() {
 		tuned, err := tunedRow(0, &tuning.Constant{Name: name, Value: 12_345})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		row := *tuned
 		if other, ok := seen[row]; ok || row == *rankingOf(retrieve.RankingVersion) {
 			t.Errorf("%s changes nothing, or what %q changes", name, other)

@@ -5,6 +5,8 @@ import (
 	"go/token"
 	"slices"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestLonger: a test is found by what it asks itself, by a function, a variable, or a method that only others call.
@@ -24,9 +26,7 @@ func TestSame(t *testing.T) { effort.Alone(t); use(other) }
 func BenchmarkNone(b *testing.B) { effort.Long(b) }
 `
 	file, err := parser.ParseFile(token.NewFileSet(), "p_test.go", source, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	u := uses{}
 	u.add(file)
 	got := u.longer()
@@ -39,9 +39,7 @@ func BenchmarkNone(b *testing.B) { effort.Long(b) }
 // TestHere finds the longer tests of this tree.
 func TestHere(t *testing.T) {
 	names, packages, err := longer("../../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if !slices.Contains(names, "TestCrash") || slices.Contains(names, "TestHere") {
 		t.Errorf("longer tests: %v", names)
 	}

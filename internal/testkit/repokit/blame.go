@@ -7,6 +7,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -18,6 +19,6 @@ func CommitBy(t testing.TB, r *core.Repo, who state.Stamp, message, text string)
 	}
 	res, err := r.Commit(context.Background(), state.ReadChanges(strings.NewReader(text), "x"),
 		core.CommitOptions{Stamp: who, Message: message})
-	Must(t, err)
+	must.OK(t, err)
 	return res.Commit
 }

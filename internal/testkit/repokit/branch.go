@@ -7,6 +7,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -19,16 +20,6 @@ func Fact(t testing.TB, r *core.Repo, branch, key string) ipld.CID {
 	line := fmt.Sprintf(`{"node":{"key":%q,"type":"T"}}`, key)
 	res, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(line), "fact"),
 		core.CommitOptions{Stamp: By, Message: key, Branch: branch})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return res.Commit
-}
-
-// Must ends the test at an error.
-func Must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -25,9 +26,7 @@ const (
 func DemoLines(t testing.TB) []string {
 	t.Helper()
 	data, err := os.ReadFile(DemoMemory)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	lines := strings.SplitAfter(strings.TrimSpace(string(data)), "\n")
 	lines[len(lines)-1] += "\n"
 	if len(lines) < 450 {
@@ -41,19 +40,13 @@ func DemoLines(t testing.TB) []string {
 func Requests(t testing.TB) []retrieve.Request {
 	t.Helper()
 	data, err := os.ReadFile(demoQueries)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	status, err := retrieve.ParsePredicate(`status!="superseded"`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var all []retrieve.Request
 	for line := range bytes.Lines(data) {
 		var q struct{ Text string }
-		if err := json.Unmarshal(line, &q); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(line, &q))
 		n := len(all)
 		all = append(all,
 			retrieve.Request{Text: q.Text, ExpansionOptions: retrieve.ExpansionOptions{Expand: new(1)}},

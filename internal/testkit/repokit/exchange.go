@@ -8,6 +8,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/exchange"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // LongText is content of more than one chunk.
@@ -18,9 +19,7 @@ func Export(t testing.TB, r *core.Repo, opt exchange.ExportOptions) ([]byte, *ex
 	t.Helper()
 	var b bytes.Buffer
 	res, err := exchange.Export(t.Context(), r, &b, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if int64(b.Len()) != res.Bytes {
 		t.Errorf("export says %d bytes, wrote %d", res.Bytes, b.Len())
 	}
@@ -39,8 +38,6 @@ func ImportInto(
 ) *exchange.ImportResult {
 	t.Helper()
 	res, err := TryImport(r, file, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return res
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -12,8 +13,6 @@ import (
 func NodeCID(t testing.TB, r *core.Repo, key string) ipld.CID {
 	t.Helper()
 	_, c, err := Head(t, r).Node(t.Context(), graph.NodeID(key))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return c
 }

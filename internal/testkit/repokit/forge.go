@@ -13,6 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/prolly"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -77,9 +78,7 @@ func (f *Forgery) Node(key, content string) graph.ID {
 	n := &graph.Node{ID: graph.NodeID(key), Key: key, Type: "T", Summary: key, Created: ForgedTime}
 	if content != "" {
 		c, chunks, err := graph.SplitContent(content, "")
-		if err != nil {
-			f.T.Fatal(err)
-		}
+		must.OK(f.T, err)
 		n.Content = c
 		for _, chunk := range chunks {
 			f.Blocks[chunk.CID] = chunk.Data
@@ -127,17 +126,13 @@ func (f *Forgery) Tree(entries map[string][]byte) ipld.CID {
 				}
 			}
 		})
-	if err != nil {
-		f.T.Fatal(err)
-	}
+	must.OK(f.T, err)
 	err = m.Walk(f.T.Context(), func(c ipld.CID, _ int) (bool, error) {
 		data, err := f.st.Facts().Get(f.T.Context(), c)
 		f.Blocks[c] = data
 		return true, err
 	})
-	if err != nil {
-		f.T.Fatal(err)
-	}
+	must.OK(f.T, err)
 	return m.Root()
 }
 
@@ -256,9 +251,7 @@ func (f *Forgery) reached(manifest []byte) []ipld.CID {
 			}
 			return nil
 		})
-		if err != nil {
-			f.T.Fatal(err)
-		}
+		must.OK(f.T, err)
 	}
 	visit(ipld.Sum(ipld.DagCBOR, manifest), manifest)
 	for _, c := range f.Loose {
@@ -272,21 +265,15 @@ func (f *Forgery) Write(manifest []byte, roots ...ipld.CID) []byte {
 	f.T.Helper()
 	var out bytes.Buffer
 	w, err := car.NewWriter(&out, roots...)
-	if err != nil {
-		f.T.Fatal(err)
-	}
+	must.OK(f.T, err)
 	err = w.Put(ipld.Sum(ipld.DagCBOR, manifest), manifest)
 	for _, c := range f.reached(manifest) {
 		if err == nil {
 			err = w.Put(c, f.Blocks[c])
 		}
 	}
-	if err != nil {
-		f.T.Fatal(err)
-	}
-	if err := w.Flush(); err != nil {
-		f.T.Fatal(err)
-	}
+	must.OK(f.T, err)
+	must.OK(f.T, w.Flush())
 	return out.Bytes()
 }
 
@@ -294,9 +281,7 @@ func (f *Forgery) Write(manifest []byte, roots ...ipld.CID) []byte {
 func Sections(t testing.TB, file []byte) []store.Block {
 	t.Helper()
 	r, err := car.NewReader(bytes.NewReader(file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var out []store.Block
 	for {
 		b, err := r.Next()
@@ -312,16 +297,10 @@ func Rewrite(t testing.TB, root ipld.CID, blocks []store.Block) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	w, err := car.NewWriter(&out, root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, b := range blocks {
-		if err := w.Put(b.CID, b.Data); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.Put(b.CID, b.Data))
 	}
-	if err := w.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.Flush())
 	return out.Bytes()
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // OverMem returns a repository in memory and its store. It is checked and closed at the end of the test.
@@ -25,9 +26,7 @@ func OverMem(t testing.TB) (*core.Repo, *mem.Store) {
 func Gc(t testing.TB, r *core.Repo, keep int) *core.GCResult {
 	t.Helper()
 	res, err := care.GC(context.Background(), r, care.GCOptions{Stamp: By, KeepOps: keep})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return res
 }
 
@@ -40,9 +39,7 @@ func Person(n int) string {
 func Branch(t testing.TB, r *core.Repo, name, at string) {
 	t.Helper()
 	_, err := r.Branches().Create(t.Context(), name, at, core.RefOptions{Stamp: By})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 }
 
 // CommitOn commits change lines to a branch without a message. On gives one and returns the CID.
@@ -50,9 +47,7 @@ func CommitOn(t testing.TB, r *core.Repo, branch, text string) *core.CommitResul
 	t.Helper()
 	res, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(text), "x"),
 		core.CommitOptions{Stamp: By, Branch: branch})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return res
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // By is who and when in tests that do not care.
@@ -29,7 +30,7 @@ func OpenMem(t testing.TB) *core.Repo {
 func OverStore(t testing.TB, st store.Store) *core.Repo {
 	t.Helper()
 	r, err := care.New(t.Context(), st, By, core.Options{})
-	Must(t, err)
+	must.OK(t, err)
 	t.Cleanup(func() {
 		if err := r.Close(); err != nil {
 			t.Error(err)
@@ -54,9 +55,7 @@ func CheckClean(t testing.TB, r *core.Repo) {
 func Lines(t testing.TB, r *core.Repo, text string) *core.CommitResult {
 	t.Helper()
 	res, err := TryLines(r, text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return res
 }
 
@@ -70,15 +69,11 @@ func TryLines(r *core.Repo, text string) (*core.CommitResult, error) {
 func File(t testing.TB, r *core.Repo, path string) *core.CommitResult {
 	t.Helper()
 	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer f.Close()
 	res, err := r.Commit(t.Context(), state.ReadChanges(f, path),
 		core.CommitOptions{Stamp: By, Message: path})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return res
 }
 
@@ -86,9 +81,7 @@ func File(t testing.TB, r *core.Repo, path string) *core.CommitResult {
 func Head(t testing.TB, r *core.Repo) *core.Snapshot {
 	t.Helper()
 	s, err := r.Snapshot(t.Context(), "HEAD")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s
 }
 
@@ -102,9 +95,7 @@ func Sizes(s *core.Snapshot) [4]uint64 {
 func NodeByKey(t testing.TB, s *core.Snapshot, key string) *graph.Node {
 	t.Helper()
 	n, _, err := s.Node(t.Context(), graph.NodeID(key))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return n
 }
 
@@ -112,8 +103,6 @@ func NodeByKey(t testing.TB, s *core.Snapshot, key string) *graph.Node {
 func Said(t testing.TB, r *core.Repo, m commit.Message) string {
 	t.Helper()
 	text, err := r.Message(t.Context(), m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return text
 }

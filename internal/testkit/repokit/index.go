@@ -6,18 +6,15 @@ import (
 
 	"github.com/mnem-project/mnem/internal/block/store/pebble"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // OnStore works on the store of a closed repository.
 func OnStore(t testing.TB, dir string, readOnly bool, fn func(*pebble.Store) error) {
 	t.Helper()
 	s, err := pebble.Open(dir+"/"+core.DirName, pebble.Options{ReadOnly: readOnly})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(fn(s), s.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, errors.Join(fn(s), s.Close()))
 }
 
 // ClearIndexes forgets the indexes of a closed repository.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // InitEmpty makes a repository on disk and closes it.
@@ -14,12 +15,8 @@ func InitEmpty(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	r, err := care.Init(t.Context(), dir, By, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, r.Close())
 	return dir
 }
 

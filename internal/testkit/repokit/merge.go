@@ -8,6 +8,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/merging"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -16,18 +17,14 @@ func On(t testing.TB, r *core.Repo, branch, text string) ipld.CID {
 	t.Helper()
 	opt := core.CommitOptions{Stamp: By, Branch: branch, Message: branch}
 	res, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(text), branch), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return res.Commit
 }
 
 // Fork is ForkBranch, but ends the test at an error. It moves a branch that exists.
 func Fork(t testing.TB, r *core.Repo, branch string, at ipld.CID) {
 	t.Helper()
-	if err := ForkBranch(t.Context(), r, branch, at); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, ForkBranch(t.Context(), r, branch, at))
 }
 
 // Options returns options of a merge by By into a branch, "" for that of HEAD.
@@ -40,9 +37,7 @@ func GraphOf(t *testing.T, r *core.Repo, ours, theirs ipld.CID) ipld.CID {
 	t.Helper()
 	Fork(t, r, "into", ours)
 	res, err := merging.Merge(t.Context(), r, theirs.String(), Options("into"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return res.Graph
 }
 
@@ -80,9 +75,7 @@ func Conflicted(t *testing.T) (r *core.Repo, ours, theirs ipld.CID) {
 func Resolve(t *testing.T, r *core.Repo, item string, choice merging.Choice) *core.PendingMerge {
 	t.Helper()
 	p, err := merging.ResolveConflict(t.Context(), r, item, choice, core.CommitOptions{Stamp: By})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return p
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/exchange"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // MainRef returns the ref of the branch main, which must be the branch of HEAD.
@@ -20,9 +21,7 @@ func Pack(t testing.TB, r *core.Repo, opt exchange.PackOptions) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	res, err := exchange.Pack(t.Context(), r, &b, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if int64(b.Len()) != res.Bytes {
 		t.Errorf("pack says %d bytes, wrote %d", res.Bytes, b.Len())
 	}

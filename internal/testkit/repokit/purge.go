@@ -18,6 +18,7 @@ import (
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/session"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -40,9 +41,7 @@ func OpenPlain(t testing.TB, dir string) (*core.Repo, *pebble.Store) {
 	st, err := pebble.Open(dir, pebble.Options{
 		Create: true, Uncompressed: true, MemTableBytes: 128 << 10,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	r, err := care.New(t.Context(), st, By, core.Options{})
 	if err != nil {
 		t.Fatal(errors.Join(err, st.Close()))
@@ -87,9 +86,7 @@ func FillSecret(t testing.TB, r *core.Repo) (old ipld.CID) {
 	CommitOn(t, r, "side", `{"node":{"key":"zed","props":{"age":61}}}`)
 	_, err := r.Stages().Add(ctx, state.ReadChanges(strings.NewReader(
 		`{"node":{"key":"zed","context":"Quillfeather again"}}`), "x"), core.StageOptions{Stamp: By})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for n := range 30 { // so that there are several tables and logs
 		text := fmt.Sprintf(`,"content":%q`, strings.Repeat("x ", 9000+n))
 		Lines(t, r, NodeLine(fmt.Sprintf("p%d", n), text))
@@ -116,9 +113,7 @@ func Found(t testing.TB, dir string, st *pebble.Store, texts []string) (where []
 			in(fmt.Sprintf("value of %x", e.Key), e.Value)
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	files := 0
 	err := filepath.WalkDir(dir, func(path string, d iofs.DirEntry, err error) error {
@@ -144,9 +139,7 @@ func PurgeZed(t testing.TB, r *core.Repo, opt care.PurgeOptions) *care.PurgeResu
 	t.Helper()
 	opt.Stamp = By
 	res, err := care.Purge(t.Context(), r, "zed", opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return res
 }
 

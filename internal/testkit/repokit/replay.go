@@ -11,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/session"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -65,9 +66,7 @@ func bulk(n int) string {
 func DemoText(t testing.TB) (memory, change string) {
 	t.Helper()
 	data, err := os.ReadFile(DemoChange)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return strings.Join(DemoLines(t), ""), string(data)
 }
 

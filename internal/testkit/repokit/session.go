@@ -5,6 +5,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/session"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -15,9 +16,7 @@ func Chain(t testing.TB, r *core.Repo, name string) []*retrieve.Session {
 	var recs []*retrieve.Session
 	var after ipld.CID
 	for e, err := range session.SessionLog(t.Context(), r, name) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if len(recs) > 0 && e.CID != after {
 			t.Errorf("record %s follows a link to %s", e.CID, after)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/block/store/postgres"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 const (
@@ -35,19 +36,13 @@ func AnyStore(t testing.TB) store.Store {
 	st, err := postgres.Open(t.Context(), postgres.Options{
 		URL: fmt.Sprintf("%s%d-%d", at, os.Getpid(), databases.Add(1)), Create: true, Wait: 10 * time.Second,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return st
 }
 
 // LinkDatabase makes dir a repository whose blocks are in the database at the URL at.
 func LinkDatabase(t *testing.T, dir, at string) {
 	t.Helper()
-	if err := os.MkdirAll(dir+"/"+core.DirName, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(core.LinkFile(dir), []byte(at+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(dir+"/"+core.DirName, 0o700))
+	must.OK(t, os.WriteFile(core.LinkFile(dir), []byte(at+"\n"), 0o600))
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // StageLines stages change lines as By in the default stage.
@@ -13,8 +14,6 @@ func StageLines(t testing.TB, r *core.Repo, text string) *core.StageResult {
 	t.Helper()
 	res, err := r.Stages().Add(t.Context(), state.ReadChanges(strings.NewReader(text), "test.jsonl"),
 		core.StageOptions{Stamp: By})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return res
 }

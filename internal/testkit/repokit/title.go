@@ -5,15 +5,16 @@ import (
 
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TitleOf returns the title of the newest commit, by the titler.
 func TitleOf(t *testing.T, r *core.Repo, titles history.Titler) string {
 	t.Helper()
 	for e, err := range history.Log(t.Context(), r, "HEAD") {
-		Must(t, err)
+		must.OK(t, err)
 		got, err := titles.Commit(t.Context(), e.Diff, e.Nodes, e.Edges)
-		Must(t, err)
+		must.OK(t, err)
 		return got
 	}
 	t.Fatal("no commit")

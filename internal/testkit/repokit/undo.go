@@ -5,17 +5,16 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // RefView is all refs of a repository as text.
 type RefView map[string]string
 
-// ViewOf reads the refs; t is a *testing.T or a *rapid.T.
-func ViewOf(t interface{ Fatal(...any) }, r *core.Repo) RefView {
+// ViewOf reads the refs.
+func ViewOf(t must.T, r *core.Repo) RefView {
 	refs, err := r.Refs(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	v := RefView{}
 	for _, ref := range refs {
 		v[string(ref.Name)] = ref.Value()

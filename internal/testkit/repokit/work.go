@@ -11,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store/storetest"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -79,9 +80,7 @@ func Measure(t testing.TB, st store.Store, fn func(*core.Repo)) Work {
 	t.Helper()
 	c := NewCounted(st)
 	r, err := care.New(t.Context(), c, By, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	c.FactCounts.Reset()
 	c.DerivedCounts.Reset()
 	fn(r)
@@ -105,16 +104,16 @@ func Memory(t testing.TB, n int) store.Store {
 	put := func(into store.Blocks) func(store.Block) error {
 		return func(b store.Block) error { return into.Put(ctx, b) }
 	}
-	Must(t, from.Facts().Iterate(ctx, ipld.CID{}, put(to.Facts())))
-	Must(t, from.Derived().Iterate(ctx, ipld.CID{}, put(to.Derived())))
-	Must(t, from.Derived().(store.CellDeleter).Cells(ctx, func(key, value ipld.CID) error {
+	must.OK(t, from.Facts().Iterate(ctx, ipld.CID{}, put(to.Facts())))
+	must.OK(t, from.Derived().Iterate(ctx, ipld.CID{}, put(to.Derived())))
+	must.OK(t, from.Derived().(store.CellDeleter).Cells(ctx, func(key, value ipld.CID) error {
 		return to.Derived().SetCell(ctx, key, value)
 	}))
 	head, err := from.Head(ctx)
-	Must(t, err)
+	must.OK(t, err)
 	for at := (store.Head{}); at != head; {
 		next := store.Head{Seq: at.Seq + 1, Operation: head.Operation}
-		Must(t, to.Commit(ctx, at, next))
+		must.OK(t, to.Commit(ctx, at, next))
 		at = next
 	}
 	return to
@@ -124,9 +123,7 @@ func newMemory(t testing.TB, n int) *mem.Store {
 	t.Helper()
 	st := mem.New()
 	r, err := care.New(t.Context(), st, By, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	chunk := max(10_000, n/4)
 	for from := 0; from < n; from += chunk {
 		var b strings.Builder

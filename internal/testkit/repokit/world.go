@@ -10,6 +10,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -110,23 +111,17 @@ func (w World) Check(t *testing.T, s *core.Snapshot) {
 		}
 		got[item] = f
 		m, err := s.Mark(t.Context(), on, id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if m != nil {
 			got["mark/"+item] = facts{"state": string(m.State)}
 		}
 	}
 	for n, err := range s.Nodes(t.Context(), graph.ID{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		add("node/"+n.Node.ID.String(), graph.OnNode, n.Node.ID, facts{"key": n.Node.Key}, n.Node.Props)
 	}
 	for e, err := range s.Edges(t.Context(), graph.ID{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		f := facts{"src": "node/" + e.Edge.Src.String(), "dst": "node/" + e.Edge.Dst.String()}
 		add("edge/"+e.Edge.ID.String(), graph.OnEdge, e.Edge.ID, f, e.Edge.Props)
 	}

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -37,13 +38,9 @@ func TestRecord(t *testing.T) {
 	for _, list := range [][]Edge{nil, clique(0, 5), randomEdges(r, 300), large} {
 		p := find(t, list)
 		record, parts := p.Encode(outTree)
-		if err := ipld.Check(record); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, ipld.Check(record))
 		got, err := decode(record, parts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if got.Len() != p.Len() || got.Len() > 0 && !reflect.DeepEqual(got, p) {
 			t.Errorf("%d communities come back as %d others", p.Len(), got.Len())
 		}
@@ -94,9 +91,7 @@ func TestRecordRefuses(t *testing.T) {
 
 func FuzzRecord(f *testing.F) {
 	p, err := Find(f.Context(), each(clique(0, 4)))
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.OK(f, err)
 	record, parts := p.Encode(outTree)
 	f.Add(record, parts[0])
 	f.Add([]byte{0xa0}, []byte{2})

@@ -15,6 +15,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/prolly"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/view/segment"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -77,9 +78,7 @@ func damaged(t *testing.T) (*memory, []ipld.CID) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return m, cids
 }
 
@@ -115,9 +114,7 @@ func TestDamageUnseen(t *testing.T) {
 	for n := rng.IntN(stride); n < len(cids); n += stride {
 		c := cids[n]
 		other, err := m.blocks.Get(t.Context(), cids[(n+1+rng.IntN(len(cids)-1))%len(cids)])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		ways := map[string]func(data []byte) []byte{
 			"replaced":   func([]byte) []byte { return other },
 			"empty":      func([]byte) []byte { return nil },
@@ -159,9 +156,7 @@ func TestFlips(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 }
 
 // try compares answers about damaged blocks with those there should be.
@@ -261,18 +256,14 @@ func TestClaims(t *testing.T) {
 			if part.Buf = append(part.Buf, 0); i == colIDs {
 				part.Key = binary.BigEndian.AppendUint32(nil, uint32(n))
 			}
-			if err := part.Cut(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, part.Cut())
 		}
 	}
 	s, block, err := w.Finish()
 	if err == nil {
 		err = m.blocks.Put(t.Context(), block)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	ref := s.Ref()
 	for n, want := range map[int]error{
 		1: store.ErrNotFound, maxGroupRows / maxRows: store.ErrNotFound,

@@ -12,6 +12,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/view/segment"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -38,9 +39,7 @@ func seedBlocks(f *testing.F) [][]byte {
 			out = append(out, data)
 			return err
 		})
-		if err != nil {
-			f.Fatal(err)
-		}
+		must.OK(f, err)
 	}
 	return out
 }
@@ -158,13 +157,9 @@ func writeGroup(
 	t.Helper()
 	ctx := context.Background()
 	groups, err := Update(ctx, blocks, ipld.CID{}, of, yielded(nil), UpdateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	_, tree, err := loadGroups(ctx, blocks, groups)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	u := &updater{ctx: ctx, blocks: blocks, lists: map[groupKey]*segment.List{
 		k: {Segments: list},
 	}}
@@ -175,9 +170,7 @@ func writeGroup(
 	}
 	m := &segment.Manifest{Roots: []ipld.CID{of, tree.Root()}}
 	c, err := Format.WriteManifest(ctx, blocks, m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return c
 }
 
@@ -292,9 +285,7 @@ func (w *writer) fill(t *testing.T, col, rows int, data []byte) {
 		if col == colIDs {
 			s.Key = append(bytes.Clone(s.Buf), make([]byte, graph.IDLen)...)[:graph.IDLen]
 		}
-		if err := s.Cut(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.Cut())
 	}
 }
 

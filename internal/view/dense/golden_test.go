@@ -11,6 +11,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/cases"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/view/segment"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -80,9 +81,7 @@ func (b bulkVectors) index(t testing.TB) *Index {
 	}
 	var err error
 	m.manifest, err = Update(t.Context(), m.blocks, ipld.CID{}, m.of(), b.changes(), UpdateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	x := m.open(segment.NewCache(1 << 20))
 	bulkIndexes.Store(key, x)
 	return x
@@ -100,9 +99,7 @@ func TestShortlistGolden(t *testing.T) {
 			Accept: func(id graph.ID) (bool, error) { return int(id[15])%in.Keep == 0, nil },
 		}
 		got, err := in.index(t).Search(t.Context(), q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		hits := [][2]any{}
 		for _, h := range got.Hits {
 			hits = append(hits, [2]any{hex.EncodeToString(h.ID[:]), h.Score})

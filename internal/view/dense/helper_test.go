@@ -14,6 +14,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/view/index"
 	"github.com/mnem-project/mnem/internal/view/segment"
 	"github.com/mnem-project/mnem/ipld"
@@ -83,9 +84,7 @@ func (m *memory) apply(changes map[key][]int8, opt UpdateOptions) {
 	}
 	m.version++
 	c, err := Update(m.t.Context(), m.blocks, m.manifest, m.of(), yielded(list), opt)
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	must.OK(m.t, err)
 	m.manifest = c
 }
 
@@ -118,9 +117,7 @@ func yielded(list []VectorChange) iter.Seq2[VectorChange, error] {
 func (m *memory) open(cache *segment.Cache) *Index {
 	m.t.Helper()
 	x, err := Open(m.t.Context(), m.blocks, m.manifest, m.of(), m.source, cache)
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	must.OK(m.t, err)
 	return x
 }
 
@@ -148,9 +145,7 @@ func (m *memory) all() iter.Seq2[Vector, error] {
 func search1(t testing.TB, x *Index, q Query) Result {
 	t.Helper()
 	res, err := x.Search(context.Background(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return res
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/synth"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/view/dense"
 	"github.com/mnem-project/mnem/internal/view/segment"
 	"github.com/mnem-project/mnem/ipld"
@@ -61,18 +62,14 @@ func index(t testing.TB, vectors iter.Seq2[graph.ID, []float64]) indexed {
 	x := indexed{blocks: mem.New().Derived(), source: read}
 	var err error
 	x.manifest, err = dense.Update(t.Context(), x.blocks, ipld.CID{}, ipld.Sum(ipld.Raw, nil), all(list), dense.UpdateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return x
 }
 
 func quantised(t testing.TB, v []float64) []int8 {
 	t.Helper()
 	out, err := graph.Quantise(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return out
 }
 
@@ -91,9 +88,7 @@ func synthetic(t testing.TB, s *synth.Synth) indexed {
 	t.Helper()
 	return index(t, func(yield func(graph.ID, []float64) bool) {
 		for c, err := range s.Embeddings(0, s.Nodes) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if !yield(graph.NodeID(c.Embedding.Node.Key), c.Embedding.Vector) {
 				return
 			}
@@ -105,9 +100,7 @@ func synthQuestions(t testing.TB, s *synth.Synth, n int) (list [][]int8) {
 	t.Helper()
 	for i := range n {
 		q, err := s.Question(i)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		list = append(list, quantised(t, q.Vector))
 	}
 	return list
@@ -221,15 +214,11 @@ func checkRecall(
 	for i, q := range questions {
 		query := dense.Query{Model: "m", Values: q, K: 10}
 		want, err := kept.Search(t.Context(), query)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		query.Near, query.Shortlist = 10, 2560
 		before := vectors.Load()
 		got, err := in.open(t, counted{in.blocks, &n, &size}).Search(t.Context(), query)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		asked += vectors.Load() - before
 		for _, h := range want.Hits {
 			if all++; slices.Contains(got.Hits, h) {
@@ -255,9 +244,7 @@ func checkRecall(
 func (in indexed) open(t testing.TB, get segment.Blocks) *dense.Index {
 	t.Helper()
 	x, err := dense.Open(t.Context(), get, in.manifest, ipld.Sum(ipld.Raw, nil), in.source, segment.NewCache(64<<20))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return x
 }
 

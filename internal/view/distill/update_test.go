@@ -15,6 +15,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/prolly"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/view/distill"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -80,18 +81,14 @@ func made(
 		},
 	}
 	tree, work, err := u.Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return tree, work
 }
 
 func none(t testing.TB, blocks distill.Blocks) distill.Tree {
 	t.Helper()
 	m, err := prolly.NewNodes(blocks, nil).Build(t.Context(), func(func(prolly.Entry, error) bool) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return distill.Tree{Scopes: m, Hashes: m}
 }
 
@@ -300,15 +297,11 @@ func TestUpdateCost(t *testing.T) {
 		old := w.clone()
 		id := idOf(rng.IntN(3000))
 		before, err := tree.Above(t.Context(), blocks, w, id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		w.facts[id] = distill.Fact{ID: id, Text: sentence(rng, 9)}
 		next, work := made(t, blocks, tree, old, w, []graph.ID{id})
 		after, err := next.Above(t.Context(), blocks, w, id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		height := max(len(before), len(after))
 		if work.Digests > 2*height+4 || work.Facts > 4*distill.MaxMembers {
 			t.Errorf("height %d: %+v", height, work)
@@ -345,9 +338,7 @@ func TestCompare(t *testing.T) {
 		}
 		next, _ := made(t, blocks, tree, old, w, touched)
 		got, err := distill.Compare(t.Context(), blocks, tree, next, 10_000)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var want []distill.FactChange
 		for n := range nodes {
 			a, okA := old.facts[idOf(n)]
@@ -415,9 +406,7 @@ func TestNear(t *testing.T) {
 	less := false
 	for n := range 25 {
 		sem, err := distill.SemOf(w.facts[idOf(n)].Text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		sem ^= distill.Sem(n) << (n % 60)
 		for _, most := range []int{0, 3, 5, 8, 13, 20, 64} {
 			want := map[string]int{}
@@ -427,9 +416,7 @@ func TestNear(t *testing.T) {
 				}
 			}
 			list, read, err := tree.Near(t.Context(), sem, most)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			got, last := map[string]int{}, 0
 			for _, one := range list {
 				name := one.ID
@@ -474,9 +461,7 @@ func TestHashesDamaged(t *testing.T) {
 		tree := distill.Tree{}
 		for _, key := range [][]byte{append(slices.Clone(near), tail...), append(slices.Clone(from), tail...)} {
 			m, err := none(t, blocks).Hashes.Edit(t.Context(), []prolly.Edit{{Key: key, Value: ipld.AppendNull(nil)}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			tree.Hashes = m
 			if key[0] == 4 {
 				_, _, err = tree.Sourced(t.Context(), source)

@@ -16,6 +16,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/view/segment"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -80,18 +81,14 @@ func BenchmarkBuild(b *testing.B) {
 				}
 			}
 		}, UpdateOptions{})
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, err)
 	}
 }
 
 func BenchmarkText(b *testing.B) {
 	blocks, m := large()
 	x, err := Open(b.Context(), blocks, m, segment.NewCache(256<<20))
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	for _, query := range []string{"word0 word5 word40 word700", "word300 word2000", "word1"} {
 		b.Run(strings.ReplaceAll(query, " ", "_"), func(b *testing.B) {
 			var times []time.Duration
@@ -113,9 +110,7 @@ func BenchmarkText(b *testing.B) {
 				v, _, err := d.Prop("team")
 				return v.Text() == "team7", err
 			}, 0)
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.OK(b, err)
 		}
 	})
 }
@@ -132,9 +127,7 @@ func BenchmarkUpdateOne(b *testing.B) {
 		m, err = Update(b.Context(), blocks, m, func(yield func(Change, error) bool) {
 			yield(Change{ID: d.Node.ID, New: d}, nil)
 		}, UpdateOptions{})
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, err)
 	}
 }
 
@@ -152,9 +145,7 @@ func BenchmarkCold(b *testing.B) {
 	blocks, m := large()
 	for b.Loop() {
 		x, err := Open(b.Context(), blocks, m, segment.NewCache(64<<20))
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, err)
 		if _, err := x.Text(b.Context(), "word0 word5 word40 word700", nil, 10); err != nil {
 			b.Fatal(err)
 		}
@@ -164,9 +155,7 @@ func BenchmarkCold(b *testing.B) {
 func BenchmarkRecency(b *testing.B) {
 	blocks, m := large()
 	x, err := Open(b.Context(), blocks, m, segment.NewCache(256<<20))
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, err)
 	for b.Loop() {
 		if _, err := x.Recency(b.Context(), nil, 0); err != nil {
 			b.Fatal(err)

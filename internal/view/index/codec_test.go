@@ -13,6 +13,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/view/segment"
 )
 
@@ -67,9 +68,7 @@ func TestPosts(t *testing.T) {
 	for _, n := range []int{1, 2, 30, 127, 128, 129, 256, 5000, docs} {
 		list := randomPosts(rng, n, docs)
 		for i := range list {
-			if err := w.posts.add(list[i].doc, &list[i].tf); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, w.posts.add(list[i].doc, &list[i].tf))
 		}
 		count, at, err := w.posts.finish()
 		if err != nil || count != n {
@@ -80,9 +79,7 @@ func TestPosts(t *testing.T) {
 	}
 	w.Docs = docs
 	seg, _, err := w.Finish()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if seg.Parts(secPosts) < 3 {
 		t.Errorf("%d parts, want lists that cross parts", seg.Parts(secPosts))
 	}
@@ -115,9 +112,7 @@ func checkPosts(t *testing.T, src *source, seg *segment.Segment, e entry, want [
 	var got []posting
 	for {
 		ok, err := r.next(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if !ok {
 			break
 		}
@@ -168,14 +163,10 @@ func TestDict(t *testing.T) {
 	blocks := mem.New().Derived()
 	w := newSegmentWriter(Format.NewWriter(ctx, blocks))
 	for i, term := range terms {
-		if err := w.dict.add(term, &entry{neg: i + 1}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.dict.add(term, &entry{neg: i + 1}))
 	}
 	seg, _, err := w.finish()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	src := &source{Format.NewReader(blocks, segment.NewCache(1<<20))}
 	for i, term := range terms {
 		for _, absent := range []string{term + "\x00", term[:len(term)-1]} {
@@ -213,9 +204,7 @@ func TestMeta(t *testing.T) {
 	}
 	data := encodeMeta(docs)
 	p, err := decodeMeta(data, docKey(7), 11)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	got, err := p.group(nil, 0)
 	if diff := cmp.Diff(docs, got, cmp.AllowUnexported(docMeta{})); diff != "" || p.first != 7 || err != nil {
 		t.Errorf("first %d, %v (-want +got):\n%s", p.first, err, diff)
@@ -280,9 +269,7 @@ func TestMetaGroups(t *testing.T) {
 				}
 			}
 			p, err := decodeMeta(encodeMeta(docs), docKey(9), 9+n)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			for _, g := range rng.Perm(metaGroups(n)) {
 				got, err := p.group(nil, g)
 				want := docs[g*metaGroup : min(n, (g+1)*metaGroup)]

@@ -12,6 +12,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -85,17 +86,13 @@ func TestDraft(t *testing.T) {
 	index := func(d *Draft) ipld.CID {
 		blocks := store.NewStage(mem.New().Derived(), 0)
 		c, err := Update(ctx, blocks, ipld.CID{}, draftChanges(docs, d), UpdateOptions{SpillDocs: 250})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return c
 	}
 	want := index(nil)
 	for _, limit := range []int{0, 100 << 10, 64 << 20} {
 		d, err := NewDraft(limit, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		d.Add(ipld.Sum(ipld.DagCBOR, []byte("useless")), &Document{
 			Node: docs[0].Node, Content: "nothing of this may be anywhere",
 		})
@@ -123,18 +120,14 @@ func TestDraftApart(t *testing.T) {
 	index := func(d *Draft) ipld.CID {
 		blocks := store.NewStage(mem.New().Derived(), 0)
 		c, err := Update(t.Context(), blocks, ipld.CID{}, draftChanges(docs, d), UpdateOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return c
 	}
 	want := index(nil)
 	for _, most := range []int{1 << 20, 1 << 30} {
 		room := &draftRoom{most: most}
 		d, err := NewDraft(64<<20, room)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, i := range rand.New(rand.NewPCG(1, 2)).Perm(len(docs)) {
 			d.Add(draftID(i), docs[i])
 		}
@@ -155,9 +148,7 @@ func TestDraftOfOtherLanguage(t *testing.T) {
 	ctx := context.Background()
 	docs := draftDocs(1)
 	d, err := NewDraft(1<<20, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	d.Add(draftID(0), docs[0])
 	blocks := store.NewStage(mem.New().Derived(), 0)
 	changes := draftChanges(docs, d)

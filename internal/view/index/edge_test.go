@@ -18,6 +18,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/testkit/differ"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/view/segment"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -26,9 +27,7 @@ import (
 func build(t testing.TB, blocks store.Blocks, docs collection, opt UpdateOptions) ipld.CID {
 	t.Helper()
 	m, err := Update(context.Background(), blocks, ipld.CID{}, changes(nil, docs), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return m
 }
 
@@ -36,9 +35,7 @@ func build(t testing.TB, blocks store.Blocks, docs collection, opt UpdateOptions
 func update(t testing.TB, blocks store.Blocks, m ipld.CID, from, to collection) ipld.CID {
 	t.Helper()
 	m, err := Update(context.Background(), blocks, m, changes(from, to), UpdateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return m
 }
 
@@ -133,18 +130,14 @@ func TestDeepSections(t *testing.T) {
 	blocks := mem.New().Derived()
 	m := build(t, blocks, docs, UpdateOptions{})
 	x, err := Open(context.Background(), blocks, m, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, sec := range []int{secProps, secLarge} {
 		if n := x.segs[0].Parts(sec); n <= 256 {
 			t.Fatalf("section %s of %d parts has no directories", Format.Sections[sec].Name, n)
 		}
 	}
 	for d, err := range x.Docs(context.Background(), nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, name := range []string{"rank", "text"} {
 			want, _ := ipld.FindEntry(docs[d.ID()].Node.Props, name)
 			if got, ok, err := d.Prop(name); err != nil || !ok || !got.Equal(want) {
@@ -165,9 +158,7 @@ func checkWalk(t *testing.T, blocks store.Blocks, m ipld.CID, docs collection) {
 	ctx := context.Background()
 	walked := map[ipld.CID]bool{}
 	err := Format.Walk(ctx, blocks, m, func(c ipld.CID) error { walked[c] = true; return nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	read := &counter{Getter: blocks, got: map[ipld.CID]int{}}
 	if _, err := verify(ctx, read, m, documents(docs)); err != nil {
 		t.Fatal(err)
@@ -331,13 +322,9 @@ func TestLayouts(t *testing.T) {
 			t.Errorf("%+v: manifests %s and %s of one collection", opt, m, again)
 		}
 		m, err := Update(ctx, blocks, m, changes(half, docs), opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		x, err := Open(ctx, blocks, m, segment.NewCache(1<<20))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		t.Logf("%+v: %d segments", opt, len(x.segs))
 		checkVerify(t, blocks, m, docs)
 		all = append(all, x)
@@ -356,15 +343,11 @@ func checkSame(t *testing.T, all []*Index, query string) {
 	accept := func(d Doc) (bool, error) { return d.Type() == "Note", nil }
 	for _, filter := range []Accept{nil, accept} {
 		full, err := all[0].Text(ctx, query, filter, 100_000)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for i, x := range all {
 			for _, k := range []int{1, 5, 100, 100_000} {
 				got, err := x.Text(ctx, query, filter, k)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				want := full.Hits[:min(k, len(full.Hits))]
 				if diff := differ.Diff(want, got.Hits, equateEmpty); diff != "" {
 					t.Fatalf("index %d, query %q, best %d (-want +got):\n%s", i, query, k, diff)
@@ -384,9 +367,7 @@ func TestConcurrentQueries(t *testing.T) {
 	blocks := mem.New().Derived()
 	m := build(t, blocks, docs, UpdateOptions{SpillDocs: 60})
 	x, err := Open(context.Background(), blocks, m, segment.NewCache(20_000))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want := newOracle(t, docs).text("alpha river team", acceptNode, 50)
 	done := make(chan string)
 	for range 8 {
@@ -406,9 +387,7 @@ func TestAcceptError(t *testing.T) {
 	docs := collect(node(graph.Node{Summary: "alpha"}))
 	blocks := mem.New().Derived()
 	x, err := Open(context.Background(), blocks, build(t, blocks, docs, UpdateOptions{}), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	broken := errors.New("broken")
 	accept := func(Doc) (bool, error) { return false, broken }
 	if _, err := x.Text(context.Background(), "alpha", accept, 0); !errors.Is(err, broken) {

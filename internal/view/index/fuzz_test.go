@@ -12,6 +12,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/view/segment"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -23,17 +24,13 @@ func seedBlocks(f *testing.F) [][]byte {
 	for _, n := range []int{1, 40, 900} {
 		blocks := mem.New().Derived()
 		m, err := Update(context.Background(), blocks, ipld.CID{}, zipfDocs(n), UpdateOptions{})
-		if err != nil {
-			f.Fatal(err)
-		}
+		must.OK(f, err)
 		err = Format.Walk(context.Background(), blocks, m, func(c ipld.CID) error {
 			data, err := blocks.Get(context.Background(), c)
 			out = append(out, data)
 			return err
 		})
-		if err != nil {
-			f.Fatal(err)
-		}
+		must.OK(f, err)
 	}
 	return out
 }

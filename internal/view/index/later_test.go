@@ -8,6 +8,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/view/segment"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -49,9 +50,7 @@ func TestLater(t *testing.T) {
 	}
 	opt := UpdateOptions{Later: d}
 	m, err := Update(ctx, w, ipld.CID{}, zipfDocs(base), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if d.asked {
 		t.Error("an update of many changes left a merge for later")
 	}
@@ -109,9 +108,7 @@ func TestLater(t *testing.T) {
 	var all []*Index
 	for _, c := range []ipld.CID{build(t, w.Blocks, docs, UpdateOptions{}), m} {
 		x, err := Open(ctx, w, c, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		all = append(all, x)
 	}
 	for _, query := range []string{"word0 word1", "word5 word50 word500", "word2000 team7", "note"} {
@@ -125,9 +122,7 @@ func TestLaterIsBounded(t *testing.T) {
 	ctx, blocks := context.Background(), mem.New().Derived()
 	opt := UpdateOptions{Later: &desk{}, Fanout: 2}
 	m, err := Update(ctx, blocks, ipld.CID{}, zipfDocs(600), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	most, waited := 0, false
 	for c := range zipfDocs(1600) {
 		if c.ID.Compare(numberedID(600)) < 0 {
@@ -137,9 +132,7 @@ func TestLaterIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		man, err := ReadManifest(ctx, blocks, m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		most, waited = max(most, len(man.Segments)), waited || man.Run.Count > 0
 	}
 	if !waited || most > maxWaiting+1 {
@@ -153,9 +146,7 @@ func TestLaterDamaged(t *testing.T) {
 	d := &desk{made: map[ipld.CID]ipld.CID{}}
 	opt := UpdateOptions{Later: d, Fanout: 2}
 	m, err := Update(ctx, blocks, ipld.CID{}, zipfDocs(600), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	docs := collection{}
 	for c := range zipfDocs(1300) {
 		docs[c.ID] = c.New
@@ -166,9 +157,7 @@ func TestLaterDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 		man, err := ReadManifest(ctx, blocks, m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if man.Run.Count > 0 { // the manifest is no segment
 			d.made[man.Key(Format.Name)] = m
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -49,13 +50,9 @@ func TestTypesUnread(t *testing.T) {
 	ctx := context.Background()
 	blocks := mem.New().Derived()
 	m, err := Update(ctx, blocks, ipld.CID{}, zipfDocs(5000), UpdateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	x, err := Open(ctx, blocks, m, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	seen := &counter{Getter: blocks, got: map[ipld.CID]int{}}
 	src, gone := source{Format.NewReader(seen, nil)}, map[ipld.CID]bool{}
 	for doc := range x.segs[0].Docs {

@@ -21,6 +21,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/testkit/differ"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/view/segment"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -126,9 +127,7 @@ type oracle struct {
 
 func newOracle(t testing.TB, docs collection) *oracle {
 	an, err := text.New("en")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	o := &oracle{
 		df: map[string]int64{}, tf: map[graph.ID]map[string][Fields]int64{},
 		lens: map[graph.ID][Fields]int64{}, docs: docs, an: an,
@@ -292,9 +291,7 @@ func checkIndex(t *testing.T, rng *rand.Rand, blocks store.Blocks, m ipld.CID, d
 	t.Helper()
 	ctx := context.Background()
 	x, err := Open(ctx, blocks, m, segment.NewCache(1<<20))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	o := newOracle(t, docs)
 	if diff := differ.Diff(o.stats, x.Stats()); diff != "" {
 		t.Fatalf("statistics (-want +got):\n%s", diff)
@@ -307,9 +304,7 @@ func checkIndex(t *testing.T, rng *rand.Rand, blocks store.Blocks, m ipld.CID, d
 			accept, filter = acceptDoc, acceptNode
 		}
 		got, err := x.Text(ctx, query, accept, k)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		want := o.text(query, filter, k)
 		if diff := differ.Diff(want.Hits, got.Hits, equateEmpty); diff != "" {
 			t.Fatalf("query %q, best %d (-want +got):\n%s", query, k, diff)
@@ -319,9 +314,7 @@ func checkIndex(t *testing.T, rng *rand.Rand, blocks store.Blocks, m ipld.CID, d
 				want.Terms, want.Known)
 		}
 		recent, err := x.Recency(ctx, accept, k)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if diff := differ.Diff(o.recency(filter, k), recent, equateEmpty); diff != "" {
 			t.Fatalf("most recent %d (-want +got):\n%s", k, diff)
 		}
@@ -343,9 +336,7 @@ func checkDocs(t *testing.T, x *Index, docs collection) {
 	ids := slices.SortedFunc(maps.Keys(docs), graph.ID.Compare)
 	i := 0
 	for d, err := range x.Docs(context.Background(), nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if i == len(ids) || d.ID() != ids[i] {
 			t.Fatalf("document %d is %s, want one of %d ids", i, d.ID(), len(ids))
 		}
@@ -416,8 +407,6 @@ func runModel(t *testing.T, rng *rand.Rand, opt UpdateOptions) {
 		}
 	}
 	built, err := Update(ctx, blocks, ipld.CID{}, changes(nil, docs), UpdateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	checkIndex(t, rng, blocks, built, docs)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/testkit/differ"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -64,9 +65,7 @@ func withSummaries(t *testing.T, summaries []string) (*Index, []graph.ID) {
 	}
 	blocks := mem.New().Derived()
 	x, err := Open(t.Context(), blocks, build(t, blocks, docs, UpdateOptions{}), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return x, ids
 }
 
@@ -103,9 +102,7 @@ func TestTitlesNamedOfLongTexts(t *testing.T) {
 		}
 		x, ids := withSummaries(t, summaries)
 		got, err := x.Analyse(s).TitlesNamed(t.Context(), readings, ids)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for n, summary := range summaries {
 			want := naming(x.analyser, s, readings, summary)
 			if diff := differ.Diff(want, got[n]); diff != "" {
@@ -131,9 +128,7 @@ type lookups struct {
 func (l lookups) of(t *testing.T, what func(ctx context.Context) error) int {
 	t.Helper()
 	l.read.got = map[ipld.CID]int{}
-	if err := what(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, what(t.Context()))
 	sum := 0
 	for _, n := range l.read.got {
 		sum += n
@@ -147,9 +142,7 @@ func TestHostileWork(t *testing.T) {
 	effort.Alone(t)
 	blocks := mem.New().Derived()
 	m, err := Update(t.Context(), blocks, ipld.CID{}, zipfDocs(10_000), UpdateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	l := lookups{read: &counter{Getter: blocks, got: map[ipld.CID]int{}}}
 	if l.x, err = Open(t.Context(), l.read, m, nil); err != nil {
 		t.Fatal(err)
@@ -241,9 +234,7 @@ func checkAllocs(t *testing.T, name string, x *Index, s string, terms int) {
 func docIDs(t *testing.T, x *Index, n int) []graph.ID {
 	t.Helper()
 	part, err := x.src.IDList(t.Context(), x.segs[0], secIDs, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	ids := make([]graph.ID, n)
 	for i := range ids {
 		ids[i] = graph.ID(part.At(i))

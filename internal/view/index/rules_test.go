@@ -13,6 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/testkit/differ"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -45,13 +46,9 @@ func TestGolden(t *testing.T) {
 		t.Errorf("manifest after a removal %s, want %s", got, wantNext)
 	}
 	x, err := Open(ctx, blocks, m, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	res, err := x.Text(ctx, "alpha gamma gamma unknown", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	wantRes := TextResult{Terms: 3, Known: 2, Hits: []Hit{
 		{graph.NodeID("edge 0"), 48_233}, {graph.NodeID("edge 2"), 40_803},
 		{graph.NodeID("edge 1"), 13_290},
@@ -165,9 +162,7 @@ func TestDocByID(t *testing.T) {
 		docs = next
 	}
 	x, err := Open(ctx, blocks, m, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	live := 0
 	for i := range 42 {
 		id := graph.NodeID(fmt.Sprint("key ", i))
@@ -196,13 +191,9 @@ func TestRemoveAll(t *testing.T) {
 	docs := collect(node(graph.Node{Summary: "alpha"}), node(graph.Node{Summary: "beta"}))
 	m := build(t, blocks, docs, UpdateOptions{})
 	m, err := Update(ctx, blocks, m, changes(docs, nil), UpdateOptions{Fanout: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	x, err := Open(ctx, blocks, m, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if len(x.Segments()) != 0 || x.Stats() != (Stats{}) {
 		t.Errorf("%d segments, %+v", len(x.Segments()), x.Stats())
 	}
@@ -242,9 +233,7 @@ func TestOtherAnalyser(t *testing.T) {
 	for _, m := range []Manifest{{Analyser: 99, Language: "en"}, {Analyser: 1, Language: "xx"}} {
 		blocks := mem.New().Derived()
 		b := store.NewBlock(ipld.DagCBOR, encodeManifest(&m))
-		if err := blocks.Put(ctx, b); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, blocks.Put(ctx, b))
 		if _, err := Open(ctx, blocks, b.CID, nil); !errors.Is(err, ErrAnalyser) {
 			t.Errorf("open: %v, want %v", err, ErrAnalyser)
 		}

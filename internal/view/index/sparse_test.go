@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 func randomTerms(rng *rand.Rand) (terms []graph.Term) {
@@ -69,14 +70,10 @@ func TestSparseSearch(t *testing.T) {
 		})
 		want = want[:min(k, len(want))]
 		one, two := NewSparseSearch(query, accept, k), NewSparseSearch(query, accept, k)
-		if err := m.Search(t.Context(), one); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, m.Search(t.Context(), one))
 		rng.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
 		for _, id := range ids {
-			if err := two.Offer(id, vectors[id]); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, two.Offer(id, vectors[id]))
 		}
 		if !slices.Equal(one.Hits(), want) || !slices.Equal(two.Hits(), want) {
 			t.Fatalf("%v\n%v, want\n%v", one.Hits(), two.Hits(), want)
@@ -122,9 +119,7 @@ func BenchmarkSparseSearch(b *testing.B) {
 		query[j] = graph.Term{Term: fmt.Sprint(j * 300), Weight: 1 << 16}
 	}
 	for b.Loop() {
-		if err := m.Search(b.Context(), NewSparseSearch(query, nil, 0)); err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, m.Search(b.Context(), NewSparseSearch(query, nil, 0)))
 	}
 	b.ReportMetric(float64(m.Bytes())/100_000, "bytes/vector")
 }

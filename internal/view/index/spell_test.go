@@ -15,6 +15,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/testkit/differ"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/view/segment"
 )
 
@@ -147,9 +148,7 @@ func TestReadings(t *testing.T) {
 		for range 20 {
 			query := sentence(1 + rng.IntN(30))
 			got, err := x.Analyse(query).Readings(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if d := differ.Diff(o.readings(query), got); d != "" {
 				t.Fatalf("%s:\n%s", query, d)
 			}
@@ -169,15 +168,11 @@ func checkRead(t *testing.T, x *Index, query string, readings []Reading) {
 	ctx := context.Background()
 	q := x.Analyse(query).Query(readings)
 	res, err := x.Search(ctx, q, nil, 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	sums := map[graph.ID]int64{}
 	for _, term := range q {
 		alone, err := x.Text(ctx, term.As, nil, 1<<20)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, h := range alone.Hits {
 			n := h.Score * term.Times
 			if term.As != term.Term {
@@ -197,9 +192,7 @@ func checkRead(t *testing.T, x *Index, query string, readings []Reading) {
 		t.Fatalf("%s: %d hits, want %d", query, len(ids), len(sums))
 	}
 	split, err := x.Split(ctx, q, ids, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for i, row := range split.Scores {
 		sum := int64(0)
 		for _, n := range row {
@@ -221,9 +214,7 @@ func TestReadingRules(t *testing.T) {
 	)
 	blocks := mem.New().Derived()
 	x, err := Open(ctx, blocks, build(t, blocks, docs, UpdateOptions{}), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for query, want := range map[string]string{
 		"harbuor":         "harbuor/harbour", // a swap
 		"Harbour":         "",                // known
@@ -241,9 +232,7 @@ func TestReadingRules(t *testing.T) {
 		"harbourMastr":    "", // harbour is known, mastr and the whole are like nothing
 	} {
 		got, err := x.Analyse(query).Readings(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var list []string
 		for _, r := range got {
 			list = append(list, r.Word+"/"+r.As)
@@ -262,9 +251,7 @@ func TestReadingRules(t *testing.T) {
 	}
 	titled, ids := withSummaries(t, []string{"Harbour", "Boat harbour", "Harbour boat", "Harbuor"})
 	got, err := titled.Analyse("the harbuor boat").TitlesNamed(t.Context(), harbour, ids)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if d := differ.Diff([][]int{{0}, nil, {0, 1}, nil}, got); d != "" {
 		t.Error(d)
 	}
@@ -292,9 +279,7 @@ func manyWords(t testing.TB) (func(*segment.Cache) *Index, []string) {
 	m := build(t, blocks, docs, UpdateOptions{})
 	return func(cache *segment.Cache) *Index {
 		x, err := Open(context.Background(), blocks, m, cache)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return x
 	}, words
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -37,9 +38,7 @@ func grown(
 		docs = next
 	}
 	x, err := Open(ctx, blocks, m, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return docs, x
 }
 
@@ -56,9 +55,7 @@ func TestTermScores(t *testing.T) {
 		list := []string{"alpha", "river", "Bob", "nowhere", "деньги"}
 		scores := func(query string) map[graph.ID]int64 {
 			res, err := x.Text(ctx, query, nil, 1<<20)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			out := map[graph.ID]int64{}
 			for _, h := range res.Hits {
 				out[h.ID] = h.Score

@@ -12,13 +12,12 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/testkit/differ"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 func TestTitle(t *testing.T) {
 	a, err := text.New("en")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for summary, want := range map[string]string{
 		"Toto (band)":                "toto",
 		"Steely Dan":                 "steeli dan",
@@ -122,9 +121,7 @@ func checkNamed(t *testing.T, x *Index, docs collection, text string) {
 		ids = append(ids, id)
 	}
 	named, err := x.Analyse(text).TitlesNamed(t.Context(), nil, ids)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for i, id := range ids {
 		want := naming(x.analyser, text, nil, docs[id].Node.Summary)
 		if diff := differ.Diff(want, named[i]); diff != "" {
@@ -156,9 +153,7 @@ func TestMentionsBounds(t *testing.T) {
 	}
 	blocks := mem.New().Derived()
 	x, err := Open(ctx, blocks, build(t, blocks, docs, UpdateOptions{}), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var all strings.Builder
 	for i := range 300 {
 		fmt.Fprintf(&all, "name%d ", i)
@@ -190,9 +185,7 @@ func TestTitlesNamed(t *testing.T) {
 	})
 	ids = append(ids, graph.NodeID("none"))
 	got, err := x.Analyse("Where is the Blue Harbour light?").TitlesNamed(t.Context(), nil, ids)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want := [][]int{{0, 1}, nil, {2}, nil, nil, nil, nil, {0, 1, 2}, nil, nil}
 	if diff := differ.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -13,6 +13,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/view/segment"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -37,9 +38,7 @@ func TestTitleParts(t *testing.T) {
 				data = binary.BigEndian.AppendUint32(data, sum)
 			}
 			p, err := decodeTitles(data)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			for range 1000 {
 				sum := low + rng.Uint32N(span)
 				if rng.IntN(4) == 0 {
@@ -108,9 +107,7 @@ func titledDocs(t *testing.T, blocks store.Blocks, n, updates int) ipld.CID {
 	for i := 0; i < updates && err == nil; i++ {
 		m, err = Update(t.Context(), blocks, m, one(doc(n+i)), UpdateOptions{Fanout: 1000})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return m
 }
 
@@ -138,9 +135,7 @@ func TestTitlesWork(t *testing.T) {
 	} {
 		read := &counter{Getter: blocks, got: map[ipld.CID]int{}}
 		x, err := Open(t.Context(), read, m, segment.NewCache(64<<20))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		read.got, read.bytes = map[ipld.CID]int{}, 0
 		ids, err := x.TitlesIn(t.Context(), c.text)
 		if err != nil || len(ids) != c.titles {
@@ -159,13 +154,9 @@ func TestTitlesWork(t *testing.T) {
 func TestTitlesFewSegments(t *testing.T) {
 	blocks := mem.New().Derived()
 	x, err := Open(t.Context(), blocks, titledDocs(t, blocks, 600, 40), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	find, err := x.titleFinder(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	apart := 0
 	for _, s := range find.segs {
 		if !s.few {
@@ -189,26 +180,18 @@ func TestTitlesVerified(t *testing.T) {
 	blocks := mem.New().Derived()
 	m := titledDocs(t, blocks, 3, 0)
 	x, err := Open(ctx, blocks, m, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	data, err := x.src.Bytes(ctx, x.segs[0], secTitles, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	raw, err := blocks.Get(ctx, x.segs[0].CID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	other := slices.Clone(data)
 	other[len(other)-1] ^= 1
 	block := store.NewBlock(ipld.DagCBOR, bytes.Replace(raw, data, other, 1))
 	changed := Manifest{Stats: x.m.Stats, Analyser: x.m.Analyser, Language: x.m.Language,
 		List: segment.List{Segments: []segment.Ref{{CID: block.CID, Docs: 3}}}}
 	root := store.NewBlock(ipld.DagCBOR, encodeManifest(&changed))
-	if err := blocks.Put(ctx, block, root); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, blocks.Put(ctx, block, root))
 	for c, want := range map[ipld.CID]int{m: 0, root.CID: 1} {
 		found, err := verify(ctx, blocks, c, x.documentsOf(t))
 		titles := 0

@@ -10,6 +10,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/testkit/differ"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // byAge is a score of times that uses all of them and gives some documents nothing.
@@ -31,26 +32,20 @@ func checkTimes(
 		}
 	}
 	got, err := x.ByTime(context.Background(), byAge, accept, k)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if diff := differ.Diff(best(want, k), got, equateEmpty); diff != "" {
 		t.Fatalf("best %d by time (-want +got):\n%s", k, diff)
 	}
 	ids := append(slices.Collect(maps.Keys(docs)), graph.ID{0xFF}, graph.ID{})
 	times, ok, err := x.Times(context.Background(), ids)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for i, id := range ids {
 		if d := docs[id]; ok[i] != (d != nil) || d != nil && times[i] != timesOf(d.Node) {
 			t.Fatalf("times of %s are %+v, %v", id, times[i], ok[i])
 		}
 	}
 	types, err := x.Types(context.Background(), ids)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for i, id := range ids {
 		want := ""
 		if d := docs[id]; d != nil {
@@ -66,9 +61,7 @@ func TestByTimeErrors(t *testing.T) {
 	docs := collect(node(graph.Node{Summary: "alpha", Created: 5}))
 	blocks := mem.New().Derived()
 	x, err := Open(context.Background(), blocks, build(t, blocks, docs, UpdateOptions{}), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	broken := errors.New("broken")
 	one := func(Times) int64 { return 1 }
 	accept := func(Doc) (bool, error) { return false, broken }

@@ -12,6 +12,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/view/segment"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -53,9 +54,7 @@ func TestUpdateWork(t *testing.T) {
 		docs[c.ID] = c.New
 	}
 	m, err := Update(ctx, w, ipld.CID{}, zipfDocs(base), UpdateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	total, merges := 0, 0
 	for i := range updates {
 		id := numberedID(base + i)
@@ -81,9 +80,7 @@ func TestUpdateWork(t *testing.T) {
 		t.Errorf("%d bytes an update, want at most %d", total/updates, meanBytes)
 	}
 	x, err := Open(ctx, w, m, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if n := len(x.segs); n > 1+3*7 {
 		t.Errorf("%d segments", n)
 	}
@@ -94,14 +91,10 @@ func TestQueryWork(t *testing.T) {
 	ctx := context.Background()
 	blocks := mem.New().Derived()
 	m, err := Update(ctx, blocks, ipld.CID{}, zipfDocs(10_000), UpdateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	all := 0
 	err = Format.Walk(ctx, blocks, m, func(ipld.CID) error { all++; return nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	read := &counter{Getter: blocks, got: map[ipld.CID]int{}}
 	if _, err := Open(ctx, read, m, segment.NewCache(64<<20)); err != nil {
 		t.Fatal(err)
@@ -122,14 +115,10 @@ func TestQueryWork(t *testing.T) {
 	accept := func(d Doc) (bool, error) { return d.Type() != "Note", nil }
 	for _, c := range cases {
 		x, err := Open(ctx, read, m, segment.NewCache(64<<20))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		read.got = map[ipld.CID]int{}
 		res, err := x.Text(ctx, c.query, accept, c.k)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		t.Logf("%q: %d hits, %d of %d blocks", c.query, len(res.Hits), len(read.got), all)
 		if len(read.got) > c.most {
 			t.Errorf("query %q read %d blocks, want at most %d", c.query, len(read.got), c.most)
@@ -163,9 +152,7 @@ func TestBulkMemory(t *testing.T) {
 		}
 		_, err := Update(context.Background(), discard{}, ipld.CID{}, watched,
 			UpdateOptions{SpillDocs: 1000, Fanout: 1000})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return most
 	}
 	small, big := peak(3000), peak(15_000)
@@ -214,9 +201,7 @@ func TestVerifyNames(t *testing.T) {
 		c.change(&other)
 		next := collection{id: {Node: &other}, graph.NodeID("edge 1"): docs[graph.NodeID("edge 1")]}
 		found, err := verify(context.Background(), blocks, m, documents(next))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var want, got []string
 		for _, w := range c.want {
 			if w[0] == 'n' {

@@ -13,6 +13,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/view/segment"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -57,9 +58,7 @@ func (m *memory) apply(nodes []Node, opt UpdateOptions) {
 	}
 	var err error
 	m.manifest, err = Update(m.t.Context(), m.blocks, m.manifest, m.of, changes, opt)
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	must.OK(m.t, err)
 	for _, n := range nodes {
 		if m.nodes[n.ID] = n; n.Out.Degree+n.In.Degree == 0 {
 			delete(m.nodes, n.ID)
@@ -82,9 +81,7 @@ func (m *memory) all() iter.Seq2[Node, error] {
 func (m *memory) open(cache *segment.Cache) *Index {
 	m.t.Helper()
 	x, err := Open(m.t.Context(), m.blocks, m.manifest, m.of, cache)
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	must.OK(m.t, err)
 	return x
 }
 
@@ -95,9 +92,7 @@ func (m *memory) walk() (all []ipld.CID) {
 		all = append(all, c)
 		return nil
 	})
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	must.OK(m.t, err)
 	return all
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // known is a format whose documents consist only of ids.
@@ -26,16 +27,12 @@ func idSegment(t *testing.T, put store.Putter, docs, kills string) *Segment {
 	w := known.NewWriter(t.Context(), put)
 	for sec, list := range []string{docs, kills} {
 		for i := range len(list) {
-			if err := w.Section(sec).AddID(i, idOf(list[i])); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, w.Section(sec).AddID(i, idOf(list[i])))
 		}
 	}
 	w.Docs, w.Kills = len(docs), len(kills)
 	s, _, err := w.Finish()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s
 }
 
@@ -94,9 +91,7 @@ func TestIDs(t *testing.T) {
 	var all []graph.ID
 	for i := range n {
 		all = append(all, graph.ID(append(number(2*i), make([]byte, 12)...)))
-		if err := w.Section(IDs).AddID(i, all[i]); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.Section(IDs).AddID(i, all[i]))
 	}
 	w.Docs = n
 	s, _, err := w.Finish()
@@ -144,9 +139,7 @@ func TestIDFinderMemory(t *testing.T) {
 	w := known.NewWriter(t.Context(), derived)
 	const n = (parts-1)*IDsPerPart + 1
 	for i := range n {
-		if err := w.Section(IDs).AddID(i, graph.ID(append(number(i), make([]byte, 12)...))); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.Section(IDs).AddID(i, graph.ID(append(number(i), make([]byte, 12)...))))
 	}
 	w.Docs = n
 	s, _, err := w.Finish()

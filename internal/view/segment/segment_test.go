@@ -10,6 +10,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -36,9 +37,7 @@ func write(t testing.TB, put store.Putter, n int) (*Segment, store.Block) {
 	for i := range n {
 		for sec, key := range [][]byte{number(2 * i), nil} {
 			s := w.Section(sec)
-			if err := s.Begin(16, func() []byte { return key }); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, s.Begin(16, func() []byte { return key }))
 			s.Buf = append(s.Buf, number(2*i)...)
 		}
 	}
@@ -47,9 +46,7 @@ func write(t testing.TB, put store.Putter, n int) (*Segment, store.Block) {
 	if err == nil {
 		err = put.Put(t.Context(), block)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s, block
 }
 
@@ -66,9 +63,7 @@ func TestSections(t *testing.T) {
 		var got []byte
 		for i := range s.Parts(1) {
 			data, err := r.Bytes(t.Context(), s, 1, i)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			got = append(got, data...)
 		}
 		for i := range n {
@@ -111,9 +106,7 @@ func TestBefore(t *testing.T) {
 	w := toy.NewWriter(t.Context(), derived)
 	w.Section(0).Buf, w.Section(0).Key = number(9), number(9)
 	s, _, err := w.Finish()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	r := toy.NewReader(derived, nil)
 	if v, n, err := r.Covering(t.Context(), s, 0, number(8), keep); v != nil || n != -1 || err != nil {
 		t.Errorf("%v in part %d, %v", v, n, err)
@@ -147,9 +140,7 @@ func TestDamage(t *testing.T) {
 		all = append(all, c)
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	read := func(get store.Getter) error {
 		r := toy.NewReader(get, nil)
 		s, err := r.Segment(t.Context(), s.CID)
@@ -163,9 +154,7 @@ func TestDamage(t *testing.T) {
 		}
 		return err
 	}
-	if err := read(derived); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, read(derived))
 	found := 0
 	for _, c := range all {
 		if c.Codec() == ipld.Raw {
@@ -183,9 +172,7 @@ func TestDamage(t *testing.T) {
 	}
 	first := s.sections[1].refs[0].cid
 	dir, err := derived.Get(t.Context(), s.sections[1].refs[1].cid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if err := read(lying{derived, s.sections[0].refs[0].cid, dir}); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("a directory in the place of another, %s: %v", first, err)
 	}
@@ -234,9 +221,7 @@ func FuzzBlocks(f *testing.F) {
 			List: List{[]Ref{s.Ref(), s.Ref(), s.Ref()}, Run{1, 2}}}))
 		if dirs := s.sections[0].refs; n == 5000 {
 			dir, err := derived.Get(f.Context(), dirs[len(dirs)-1].cid)
-			if err != nil {
-				f.Fatal(err)
-			}
+			must.OK(f, err)
 			f.Add(dir)
 		}
 	}

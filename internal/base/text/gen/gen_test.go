@@ -6,30 +6,26 @@ import (
 	"os"
 	"testing"
 	"unicode"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestCommitted: the committed files equal this program's output. With another Unicode version they do not, and
 // must not: the tables of a version never change.
 func TestCommitted(t *testing.T) {
 	want, err := os.ReadFile("../testdata/tables.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	header := fmt.Sprintf("# Tables of analyser version 1, from Unicode %s.\n", unicode.Version)
 	if !bytes.HasPrefix(want, []byte(header)) {
 		t.Skipf("the tables are from another Unicode version than %s", unicode.Version)
 	}
 	derived, err := derive()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if !bytes.Equal(plainText(derived), want) {
 		t.Error("testdata/tables.txt differs from what is derived now")
 	}
 	src, err := goSource(derived)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if want, err = os.ReadFile("../tables.go"); err != nil {
 		t.Fatal(err)
 	}

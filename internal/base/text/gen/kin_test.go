@@ -3,22 +3,18 @@ package main
 import (
 	"os"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestKinCommitted: the committed table is made from the list.
 func TestKinCommitted(t *testing.T) {
 	list, err := os.ReadFile("../kin.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want, err := kinTable(string(list))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	got, err := os.ReadFile("../kin.tab")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if string(got) != want {
 		t.Error("kin.tab is not what kin.txt makes: run go generate")
 	}

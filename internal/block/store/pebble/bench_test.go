@@ -7,6 +7,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/storetest"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -24,13 +25,9 @@ func load(b *testing.B, s *Store, set []store.Block) {
 	b.Helper()
 	ctx := context.Background()
 	for i := 0; i < len(set); i += 1000 {
-		if err := s.Facts().Put(ctx, set[i:i+1000]...); err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, s.Facts().Put(ctx, set[i:i+1000]...))
 	}
-	if err := s.Commit(ctx, store.Head{}, storetest.Next(store.Head{}, 1)); err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, s.Commit(ctx, store.Head{}, storetest.Next(store.Head{}, 1)))
 }
 
 // BenchmarkPut puts 100,000 blocks of 300 bytes in batches of 1,000, and commits.
@@ -42,9 +39,7 @@ func BenchmarkPut(b *testing.B) {
 		b.StartTimer()
 		load(b, s, set)
 		b.StopTimer()
-		if err := s.Close(); err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, s.Close())
 		b.StartTimer()
 	}
 	b.ReportMetric(float64(b.N)*benchBlocks/b.Elapsed().Seconds(), "blocks/s")
@@ -58,9 +53,7 @@ func BenchmarkPutAgain(b *testing.B) {
 	load(b, s, set)
 	for b.Loop() {
 		for i := 0; i < len(set); i += 1000 {
-			if err := s.Facts().Put(context.Background(), set[i:i+1000]...); err != nil {
-				b.Fatal(err)
-			}
+			must.OK(b, s.Facts().Put(context.Background(), set[i:i+1000]...))
 		}
 	}
 	b.ReportMetric(float64(b.N)*benchBlocks/b.Elapsed().Seconds(), "blocks/s")
@@ -88,9 +81,7 @@ func BenchmarkCommit(b *testing.B) {
 	for b.Loop() {
 		block := storetest.Block(n, 300)
 		next := store.Head{Seq: head.Seq + 1, Operation: block.CID}
-		if err := s.Commit(context.Background(), head, next, block); err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, s.Commit(context.Background(), head, next, block))
 		head = next
 		n++
 	}
@@ -108,9 +99,7 @@ func BenchmarkOpen(b *testing.B) {
 			set = benchSet()
 		}
 		load(b, s, set)
-		if err := s.Close(); err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, s.Close())
 		for _, mode := range []string{"ro", "rw", "commit"} {
 			b.Run(size+"/"+mode, func(b *testing.B) {
 				for b.Loop() {
@@ -120,18 +109,12 @@ func BenchmarkOpen(b *testing.B) {
 					}
 					if mode == "commit" {
 						head, err := s.Head(ctx)
-						if err != nil {
-							b.Fatal(err)
-						}
+						must.OK(b, err)
 						block := store.NewBlock(ipld.Raw, head.Operation.Bytes())
 						next := store.Head{Seq: head.Seq + 1, Operation: block.CID}
-						if err := s.Commit(ctx, head, next, block); err != nil {
-							b.Fatal(err)
-						}
+						must.OK(b, s.Commit(ctx, head, next, block))
 					}
-					if err := s.Close(); err != nil {
-						b.Fatal(err)
-					}
+					must.OK(b, s.Close())
 				}
 			})
 		}

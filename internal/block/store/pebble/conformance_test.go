@@ -7,6 +7,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/storetest"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // openMem opens a new store in memory. Small memtables produce tables early.
@@ -19,18 +20,14 @@ func openFS(t testing.TB, fs vfs.FS, opts Options) *Store {
 	t.Helper()
 	opts.FS = fs
 	s, err := Open("/repo/.mnem", opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s
 }
 
 func openDisk(t testing.TB, dir string, opts Options) *Store {
 	t.Helper()
 	s, err := Open(dir, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s
 }
 

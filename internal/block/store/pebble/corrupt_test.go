@@ -16,6 +16,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/testkit"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -27,29 +28,21 @@ const (
 func readFile(t *testing.T, fs vfs.FS, name string) []byte {
 	t.Helper()
 	f, err := fs.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer f.Close()
 	b, err := io.ReadAll(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return b
 }
 
 func writeFile(t *testing.T, fs vfs.FS, name string, b []byte) {
 	t.Helper()
 	f, err := fs.Create(name, vfs.WriteCategoryUnspecified)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := f.Write(b); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(f.Sync(), f.Close()))
 }
 
 // images returns a store of damageOps operations, as left by Close and by a killed process.
@@ -60,14 +53,10 @@ func images(t *testing.T) map[string]*testkit.CrashFS {
 	fs := testkit.NewCrashFS(nil, nil)
 	s := openFS(t, fs, Options{Create: true, MemTableBytes: tinyMem})
 	for seq := uint64(1); seq <= damageOps; seq++ {
-		if err := commitOp(s, seq); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, commitOp(s, seq))
 	}
 	out["killed"] = testkit.NewCrashFS(fs.Clone(100, rng), nil)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Close())
 	out["closed"] = testkit.NewCrashFS(fs.Clone(100, rng), nil)
 	return out
 }
@@ -77,9 +66,7 @@ func listFiles(t *testing.T, fs vfs.FS) []string {
 	var out []string
 	for _, dir := range []string{repo, repo + "/" + dbName} {
 		names, err := fs.List(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, name := range names {
 			if name != dbName && name != "LOCK" {
 				out = append(out, path.Join(dir, name))
@@ -187,9 +174,7 @@ func TestMissingFile(t *testing.T) {
 	for image, base := range images(t) {
 		for _, name := range listFiles(t, base) {
 			fs := base.Clone(0, nil)
-			if err := fs.Remove(name); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, fs.Remove(name))
 			if _, err := examine(fs, false); err != nil {
 				t.Errorf("%s without %s: %v", image, name, err)
 			}
@@ -204,9 +189,7 @@ func TestLogTail(t *testing.T) {
 	var acked atomic.Uint64
 	s := openFS(t, fs, Options{Create: true})
 	for seq := uint64(1); seq <= damageOps; seq++ {
-		if err := commitOp(s, seq); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, commitOp(s, seq))
 		acked.Store(seq)
 	}
 	defer s.Close()

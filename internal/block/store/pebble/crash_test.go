@@ -15,6 +15,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store/storetest"
 	"github.com/mnem-project/mnem/internal/testkit"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 const (
@@ -182,9 +183,7 @@ func TestCrash(t *testing.T) {
 		}
 		return nil
 	})
-	if err := workload(fs, 40, &acked); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, workload(fs, 40, &acked))
 	t.Logf("%d changes, power cut at %d: %v", fs.Ops(), points, kinds)
 	if points < 20 || acked.Load() != 40 {
 		t.Errorf("%d points tested, %d operations", points, acked.Load())
@@ -225,9 +224,7 @@ func TestCrashInRecovery(t *testing.T) {
 		}
 		return nil
 	})
-	if err := workload(fs, 20, &acked); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, workload(fs, 20, &acked))
 	if points < 10 {
 		t.Errorf("%d points tested", points)
 	}
@@ -240,9 +237,7 @@ func TestFailingDisk(t *testing.T) {
 	const last = 18
 	count := testkit.NewCrashFS(nil, nil)
 	var acked atomic.Uint64
-	if err := workload(count, last, &acked); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, workload(count, last, &acked))
 	stride := effort.Pick(17, 9, 1)
 	for k := 1; k < count.Ops(); k += stride {
 		acked.Store(0)

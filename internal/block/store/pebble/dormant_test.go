@@ -8,6 +8,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestDormantThatCannotWake fills the disk again while a dormant store is opened for writing: that stops the store,
@@ -24,13 +25,9 @@ func TestDormantThatCannotWake(t *testing.T) {
 	s := openFS(t, q, Options{Create: true})
 	const acked = 3
 	for seq := uint64(1); seq <= acked; seq++ {
-		if err := commitOp(s, seq); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, commitOp(s, seq))
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Close())
 	q.Grow(-q.Free())
 	s = openFS(t, q, Options{})
 	if err := commitOp(s, acked+1); !errors.Is(err, store.ErrNoRoom) || !s.dormant.Load() {

@@ -20,6 +20,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/storetest"
 	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -65,21 +66,15 @@ func TestCompactLeavesNoBytes(t *testing.T) {
 	var gone []store.Redaction
 	var deleted []ipld.CID
 	for n := range 300 {
-		if err := s.Facts().Put(ctx, secret(n), storetest.Block(n, 2000)); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Derived().Put(ctx, secret(n)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.Facts().Put(ctx, secret(n), storetest.Block(n, 2000)))
+		must.OK(t, s.Derived().Put(ctx, secret(n)))
 		if n%2 == 0 {
 			gone = append(gone, store.Redaction{CID: secret(n).CID, Stub: []byte("stub")})
 		} else {
 			deleted = append(deleted, secret(n).CID)
 		}
 	}
-	if err := s.Commit(ctx, store.Head{}, opHead(1), opBlocks(1)...); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Commit(ctx, store.Head{}, opHead(1), opBlocks(1)...))
 	if len(filesWith(t, dir, secretText)) < 3 {
 		t.Fatal("the text is not where it is to be removed from")
 	}
@@ -93,24 +88,16 @@ func TestCompactLeavesNoBytes(t *testing.T) {
 		})
 	}()
 	<-reading
-	if err := s.Redact(ctx, gone...); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Facts().(store.Deleter).Delete(ctx, deleted...); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Derived().Clear(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Redact(ctx, gone...))
+	must.OK(t, s.Facts().(store.Deleter).Delete(ctx, deleted...))
+	must.OK(t, s.Derived().Clear(ctx))
 	short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
 	defer cancel()
 	if err := s.Compact(short); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Compact with an open iterator: %v", err)
 	}
 	close(stop)
-	if err := s.Compact(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Compact(ctx))
 	if with := filesWith(t, dir, secretText); len(with) > 0 {
 		t.Errorf("the text is still in %v", with)
 	}
@@ -120,9 +107,7 @@ func TestCompactLeavesNoBytes(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if err := commitOp(s, 2); err != nil {
 		t.Errorf("going on: %v", err)
 	}
@@ -133,19 +118,11 @@ func TestErasedStaysErased(t *testing.T) {
 	ctx := context.Background()
 	mem := vfs.NewCrashableMem()
 	s := openFS(t, mem, Options{Create: true})
-	if err := s.Commit(ctx, store.Head{}, opHead(1), append(opBlocks(1), secret(1))...); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Redact(ctx, store.Redaction{CID: secret(1).CID, Stub: []byte("stub")}); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.SetNote(ctx, []byte("to do")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Commit(ctx, store.Head{}, opHead(1), append(opBlocks(1), secret(1))...))
+	must.OK(t, s.Redact(ctx, store.Redaction{CID: secret(1).CID, Stub: []byte("stub")}))
+	must.OK(t, s.SetNote(ctx, []byte("to do")))
 	cut := mem.CrashClone(vfs.CrashCloneCfg{})
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Close())
 	for name, fs := range map[string]vfs.FS{"closed": mem, "cut": cut} {
 		for _, readOnly := range []bool{true, false} {
 			s := openFS(t, fs, Options{ReadOnly: readOnly})
@@ -212,29 +189,19 @@ func TestCrashWhileErasing(t *testing.T) {
 		return nil
 	})
 	s, err := Open(repo, Options{FS: fs, Create: true, MemTableBytes: tinyMem})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var list []store.Redaction
 	for n := range 10 {
 		list = append(list, store.Redaction{CID: secret(n).CID, Stub: []byte("stub")})
-		if err := s.Facts().Put(ctx, secret(n)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.Facts().Put(ctx, secret(n)))
 	}
 	for seq := uint64(1); seq <= 3; seq++ {
-		if err := commitOp(s, seq); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, commitOp(s, seq))
 	}
 	watch.Store(true)
-	if err := s.Redact(ctx, list...); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Redact(ctx, list...))
 	erased.Store(true)
-	if err := errors.Join(s.Compact(ctx), s.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(s.Compact(ctx), s.Close()))
 	if points < 10 {
 		t.Errorf("%d points tested", points)
 	}
@@ -258,9 +225,7 @@ func TestFormatRecord(t *testing.T) {
 		fs := vfs.NewMem()
 		s := openFS(t, fs, Options{Create: true})
 		err := errors.Join(commitOp(s, 1), s.db.Set(formatKey, tt.value, nil), s.Close())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, readOnly := range []bool{true, false} {
 			s, err := Open("/repo/.mnem", Options{FS: fs, ReadOnly: readOnly})
 			if !errors.Is(err, tt.want) || err != nil && !strings.Contains(err.Error(), tt.text) {
@@ -283,21 +248,15 @@ func TestFormatGrows(t *testing.T) {
 	fs := vfs.NewMem()
 	s := openFS(t, fs, Options{Create: true})
 	err := errors.Join(commitOp(s, 1), s.db.Set(formatKey, encodeFormat(1), nil), s.Close())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, want := range []int64{1, FormatVersion} {
 		s := openFS(t, fs, Options{})
 		b, err := s.get(formatKey)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if got, err := decodeFormat(b); got != want || err != nil {
 			t.Errorf("format %d, want %d: %v", got, want, err)
 		}
-		if err := errors.Join(commitOp(s, uint64(want)+1), s.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, errors.Join(commitOp(s, uint64(want)+1), s.Close()))
 	}
 }
 
@@ -305,13 +264,9 @@ func TestCheckErasing(t *testing.T) {
 	ctx := context.Background()
 	s := openMem(t)
 	defer s.Close()
-	if err := commitOp(s, 1); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, commitOp(s, 1))
 	gone := secret(1)
-	if err := s.Redact(ctx, store.Redaction{CID: gone.CID, Stub: []byte("x")}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Redact(ctx, store.Redaction{CID: gone.CID, Stub: []byte("x")}))
 	var got []string
 	check := func() {
 		got = nil
@@ -339,16 +294,12 @@ func TestReadWhileErased(t *testing.T) {
 	s := openDisk(t, t.TempDir(), Options{Create: true})
 	defer s.Close()
 	b := secret(1)
-	if err := s.Facts().Put(ctx, b); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Facts().Put(ctx, b))
 	s.eraseMu.Lock() // what Redact does, stopped halfway
 	batch := s.db.NewBatch()
 	err := errors.Join(batch.Set(Redactions.key(b.CID), []byte("stub"), nil), batch.Delete(Facts.key(b.CID), nil),
 		s.db.Apply(batch, pdb.Sync))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	read := make(chan error)
 	go func() {
 		_, err := s.Facts().Get(ctx, b.CID)
@@ -374,15 +325,11 @@ func TestReadWhileItComes(t *testing.T) {
 	s := openDisk(t, t.TempDir(), Options{Create: true})
 	defer s.Close()
 	b := secret(1)
-	if err := s.Redact(ctx, store.Redaction{CID: b.CID, Stub: []byte("stub"), Open: true}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Redact(ctx, store.Redaction{CID: b.CID, Stub: []byte("stub"), Open: true}))
 	if _, err := s.Facts().Get(ctx, b.CID); !errors.Is(err, store.ErrRedacted) {
 		t.Errorf("%v", err)
 	}
-	if err := s.Facts().Put(ctx, b); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Facts().Put(ctx, b))
 	if err := s.absent(ctx, b.CID); err != nil { // of a Get that looked before it arrived
 		t.Error(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/testkit"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -38,9 +39,7 @@ func (p *smallPlace) open(t *testing.T, create bool) *Store {
 	opts := p.opts
 	opts.Create = create
 	s, err := Open(p.dir, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s
 }
 
@@ -80,9 +79,7 @@ func ext4Place(t *testing.T, megabytes int) *smallPlace {
 	if err == nil {
 		err = os.Truncate(image, int64(megabytes)<<20)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, args := range [][]string{
 		{"mkfs.ext4", "-q", "-F", image}, {"mount", "-o", "loop", image, dir},
 	} {
@@ -103,22 +100,16 @@ func ext4Place(t *testing.T, megabytes int) *smallPlace {
 func mounted(t *testing.T, disk string) *smallPlace {
 	t.Helper()
 	others := filepath.Join(disk, "others")
-	if err := os.WriteFile(others, make([]byte, othersBytes), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(others, make([]byte, othersBytes), 0o600))
 	return &smallPlace{
 		dir: filepath.Join(disk, ".mnem"), opts: Options{Logf: t.Logf}, real: true,
 		free: func() int64 {
 			usage, err := vfs.Default.GetDiskUsage(disk)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			return int64(usage.AvailBytes)
 		},
 		give: func() {
-			if err := os.Remove(others); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Remove(others))
 		},
 	}
 }
@@ -191,23 +182,17 @@ func fillChild(dir string) error {
 func (f *filling) fillKilled(t *testing.T, dir string) {
 	t.Helper()
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	child := exec.CommandContext(t.Context(), exe)
 	child.Env, child.Stderr = append(os.Environ(), fillEnv+"="+dir), os.Stderr
 	stdin, err := child.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer stdin.Close()
 	out, err := child.StdoutPipe()
 	if err == nil {
 		err = child.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var seq uint64
 	_, err = fmt.Fscanf(out, "refused %d\n", &seq)
 	if killed := child.Process.Kill(); err != nil || killed != nil {
@@ -338,9 +323,7 @@ func fillDisk(t *testing.T, p *smallPlace, killed bool) {
 		}
 	}
 	f.check(t, s)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Close())
 	checkFiles(t, p)
 }
 
@@ -350,9 +333,7 @@ func leave(t *testing.T, s *Store, killed bool) {
 	if killed {
 		s.fs.fail.trip(errors.New("killed"))
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Close())
 }
 
 // erase redacts the last blocks, and commits an operation.
@@ -385,20 +366,14 @@ func checkFiles(t *testing.T, p *smallPlace) {
 	}
 	s := p.open(t, false)
 	levels, err := s.db.SSTables()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want := map[string]int{".sst": 0, ".log": 1, "MANIFEST-": 2, "OPTIONS-": 1, "marker.": 2, "LOCK": 1}
 	for _, l := range levels {
 		want[".sst"] += len(l)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Close())
 	names, err := fs.List(fs.PathJoin(p.dir, dbName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, name := range names {
 		known := false
 		for kind := range want {

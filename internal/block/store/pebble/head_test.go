@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -150,9 +151,7 @@ func TestSlotBytes(t *testing.T) {
 func TestHeadRecord(t *testing.T) {
 	for _, r := range []record{opRecord(1), opRecord(2), opRecord(300)} {
 		got, err := decodeRecord(r.encode())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if diff := cmp.Diff(r, got, cmp.AllowUnexported(record{}), compareCIDs); diff != "" {
 			t.Errorf("record (-want +got):\n%s", diff)
 		}
@@ -196,22 +195,16 @@ func TestAcceptHead(t *testing.T) {
 			writeFile(t, fs, repo+"/head", b)
 		},
 		"missing": func(t *testing.T, fs vfs.FS, _ []byte) {
-			if err := fs.Remove(repo + "/head"); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, fs.Remove(repo+"/head"))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			fs := vfs.NewMem()
 			s := openFS(t, fs, Options{Create: true})
 			for seq := uint64(1); seq <= 4; seq++ {
-				if err := commitOp(s, seq); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, commitOp(s, seq))
 			}
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, s.Close())
 			damage(t, fs, readFile(t, fs, repo+"/head"))
 			for _, opts := range []Options{{FS: fs}, {FS: fs, ReadOnly: true}} {
 				if _, err := Open(repo, opts); !errors.Is(err, store.ErrCorrupt) {
@@ -222,19 +215,13 @@ func TestAcceptHead(t *testing.T) {
 			if head, err := s.Head(ctx); err != nil || head != opHead(4) {
 				t.Errorf("accepted head %v, %v", head, err)
 			}
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, s.Close())
 			if _, err := Open(repo, Options{FS: fs}); !errors.Is(err, store.ErrCorrupt) {
 				t.Errorf("a reader repaired the head file: %v", err)
 			}
 			s = openFS(t, fs, Options{AcceptHead: true})
-			if err := commitOp(s, 5); err != nil {
-				t.Fatal(err)
-			}
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, commitOp(s, 5))
+			must.OK(t, s.Close())
 			if err := checkRecovery(fs, 5); err != nil {
 				t.Error(err)
 			}
@@ -246,12 +233,8 @@ func TestAcceptHead(t *testing.T) {
 func TestHeadWithoutDatabase(t *testing.T) {
 	fs := vfs.NewMem()
 	s := openFS(t, fs, Options{Create: true})
-	if err := errors.Join(commitOp(s, 1), s.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if err := fs.RemoveAll(repo + "/db"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(commitOp(s, 1), s.Close()))
+	must.OK(t, fs.RemoveAll(repo+"/db"))
 	for _, opts := range []Options{{FS: fs}, {FS: fs, ReadOnly: true}, {FS: fs, Create: true}} {
 		_, err := Open(repo, opts)
 		var head *HeadError

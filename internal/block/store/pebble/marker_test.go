@@ -11,6 +11,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // stored makes a store with the given number of operations. Without flush they are only in a log.
@@ -19,20 +20,14 @@ func stored(t *testing.T, last uint64, flush bool) *vfs.MemFS {
 	mem := vfs.NewCrashableMem()
 	s := openFS(t, mem, Options{Create: true})
 	for seq := uint64(1); seq <= last; seq++ {
-		if err := commitOp(s, seq); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, commitOp(s, seq))
 	}
 	if !flush {
 		left := mem.CrashClone(vfs.CrashCloneCfg{})
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.Close())
 		return left
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Close())
 	return mem
 }
 
@@ -40,9 +35,7 @@ func stored(t *testing.T, last uint64, flush bool) *vfs.MemFS {
 func cutLogs(t *testing.T, fs vfs.FS, keep int) {
 	t.Helper()
 	names, err := fs.List(repo + "/db")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, name := range names {
 		if strings.HasSuffix(name, ".log") {
 			b := readFile(t, fs, repo+"/db/"+name)
@@ -57,9 +50,7 @@ func TestHeadFileAndLogLost(t *testing.T) {
 	for _, last := range []uint64{1, 2, 5} {
 		for _, keep := range []int{0, 11, 1000, 20_000, 40_000, 1 << 30} {
 			fs := stored(t, last, false)
-			if err := fs.Remove(repo + "/head"); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, fs.Remove(repo+"/head"))
 			cutLogs(t, fs, keep)
 			for _, opts := range []Options{{FS: fs}, {FS: fs, ReadOnly: true}, {FS: fs, Create: true}} {
 				s, err := Open(repo, opts)
@@ -90,9 +81,7 @@ func TestMarkerVouches(t *testing.T) {
 	}
 	// With AcceptHead the store continues from there.
 	s := openFS(t, old, Options{AcceptHead: true})
-	if err := errors.Join(commitOp(s, 4), s.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(commitOp(s, 4), s.Close()))
 	if err := checkRecovery(old, 4); err != nil {
 		t.Error(err)
 	}
@@ -121,9 +110,7 @@ func TestMarkerDamaged(t *testing.T) {
 		if err := errors.Join(err, s.Close()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := fs.Remove(repo + "/head"); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, fs.Remove(repo+"/head"))
 		writeFile(t, fs, repo+"/marker", b)
 		if _, err := Open(repo, Options{FS: fs}); !errors.Is(err, store.ErrCorrupt) {
 			t.Errorf("%s: without a head file: %v", name, err)
@@ -134,9 +121,7 @@ func TestMarkerDamaged(t *testing.T) {
 // TestWithoutMarker opens a store without a marker, as earlier versions made them. Only the next commit makes one.
 func TestWithoutMarker(t *testing.T) {
 	fs := stored(t, 3, true)
-	if err := fs.Remove(repo + "/marker"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, fs.Remove(repo+"/marker"))
 	if err := errors.Join(openFS(t, fs, Options{ReadOnly: true}).Close(),
 		openFS(t, fs, Options{}).Close()); err != nil {
 		t.Fatal(err)
@@ -145,9 +130,7 @@ func TestWithoutMarker(t *testing.T) {
 		t.Error("opening made a marker")
 	}
 	s := openFS(t, fs, Options{})
-	if err := errors.Join(commitOp(s, 4), s.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(commitOp(s, 4), s.Close()))
 	if marker, err := readSlots(fs, repo, markerSlots); err != nil || marker.Newest() != opHead(4) {
 		t.Errorf("%+v, %v", marker, err)
 	}
@@ -168,9 +151,7 @@ func TestMarkerCostsOneSync(t *testing.T) {
 		return nil
 	})
 	var acked atomic.Uint64
-	if err := workload(fs, 40, &acked); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, workload(fs, 40, &acked))
 	// Once for each of the three times that the store is closed.
 	if syncs.Load() != 1 || writes.Load() != 4 {
 		t.Errorf("%d syncs, %d writes of the marker", syncs.Load(), writes.Load())

@@ -17,6 +17,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/storetest"
 	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -31,9 +32,7 @@ func TestFormatVersion(t *testing.T) {
 func TestLaterFormat(t *testing.T) {
 	fs := vfs.NewMem()
 	s := openFS(t, fs, Options{Create: true})
-	if err := errors.Join(commitOp(s, 1), s.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(commitOp(s, 1), s.Close()))
 	writeFile(t, fs, repo+"/db/marker.format-version.000099.025", nil)
 	_, err := Open(repo, Options{FS: fs, ReadOnly: true})
 	if !errors.Is(err, ErrFormat) || errors.Is(err, store.ErrCorrupt) {
@@ -43,9 +42,7 @@ func TestLaterFormat(t *testing.T) {
 
 func TestMissingStore(t *testing.T) {
 	root := t.TempDir()
-	if err := os.MkdirAll(root+"/empty", 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(root+"/empty", 0o700))
 	for _, dir := range []string{root, root + "/none", root + "/none/deeper", root + "/empty"} {
 		for _, opts := range []Options{{}, {ReadOnly: true}, {ReadOnly: true, Create: true}} {
 			_, err := Open(dir, opts)
@@ -67,16 +64,10 @@ func TestMissingStore(t *testing.T) {
 func TestLayout(t *testing.T) {
 	dir := t.TempDir() + "/a/b/.mnem"
 	s := openDisk(t, dir, Options{Create: true})
-	if err := commitOp(s, 1); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, commitOp(s, 1))
+	must.OK(t, s.Close())
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())
@@ -103,9 +94,7 @@ func entries(t *testing.T, s *Store) map[string]string {
 		out[string(e.Key)] = string(e.Value)
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return out
 }
 
@@ -115,15 +104,11 @@ func TestReadOnly(t *testing.T) {
 	live := testkit.NewCrashFS(nil, nil)
 	s := openFS(t, live, Options{Create: true, MemTableBytes: tinyMem})
 	for seq := uint64(1); seq <= 9; seq++ {
-		if err := commitOp(s, seq); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, commitOp(s, seq))
 	}
 	fs := live.Clone(0, nil)
 	want := entries(t, s)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Close())
 	files := func() map[string]string {
 		out := make(map[string]string)
 		for _, name := range listFiles(t, fs) {
@@ -152,9 +137,7 @@ func TestReadOnly(t *testing.T) {
 				t.Errorf("%s: error %v, want read-only", name, err)
 			}
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.Close())
 		if diff := cmp.Diff(before, files()); diff != "" {
 			t.Errorf("files (-before +after):\n%s", diff)
 		}
@@ -165,9 +148,7 @@ func TestReadOnly(t *testing.T) {
 func TestReadOnlyDirectory(t *testing.T) {
 	mem := vfs.NewCrashableMem()
 	s := openFS(t, mem, Options{Create: true})
-	if err := errors.Join(commitOp(s, 1), s.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(commitOp(s, 1), s.Close()))
 	refused := func(op testkit.Op) error {
 		return &iofs.PathError{Op: op.Kind, Path: op.Path, Err: syscall.EROFS}
 	}
@@ -200,17 +181,11 @@ func TestKeys(t *testing.T) {
 	if err := s.Redact(ctx, gone); err != nil { // first: it removes derived blocks
 		t.Fatal(err)
 	}
-	if err := commitOp(s, 1); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.SetNote(ctx, []byte("note")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, commitOp(s, 1))
+	must.OK(t, s.SetNote(ctx, []byte("note")))
 	unknown := []string{"a", "f", "hh", "nn", "v0", "zz", "f\x71x", "f\x00" + strings.Repeat("x", 32)}
 	for _, key := range unknown {
-		if err := s.db.Set([]byte(key), []byte("v"), pdb.NoSync); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.db.Set([]byte(key), []byte("v"), pdb.NoSync))
 	}
 	got := make(map[Space]int)
 	var keys []string
@@ -226,9 +201,7 @@ func TestKeys(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want := map[Space]int{
 		Unknown: len(unknown), Cells: 1, Derived: 1, Facts: perCommit, Head: 1, Note: 1, Format: 1,
 		Redactions: 1,
@@ -250,9 +223,7 @@ func TestWrongValues(t *testing.T) {
 	defer s.Close()
 	b := storetest.Block(1, 30)
 	for _, space := range []Space{Facts, Derived, Cells} {
-		if err := s.db.Set(space.key(b.CID), []byte("other"), pdb.NoSync); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.db.Set(space.key(b.CID), []byte("other"), pdb.NoSync))
 	}
 	for _, blocks := range []store.Blocks{s.Facts(), s.Derived()} {
 		var corrupt *store.CorruptError
@@ -262,9 +233,7 @@ func TestWrongValues(t *testing.T) {
 			t.Errorf("Get: %q, %v", data, err)
 		}
 		// Putting the block repairs it.
-		if err := blocks.Put(ctx, b); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, blocks.Put(ctx, b))
 		if _, err := blocks.Get(ctx, b.CID); err != nil {
 			t.Error(err)
 		}
@@ -284,9 +253,7 @@ func TestLargeCommit(t *testing.T) {
 	for n := range 12 {
 		blocks = append(blocks, storetest.Block(n, 1<<20))
 	}
-	if err := s.Commit(ctx, store.Head{}, opHead(1), blocks...); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Commit(ctx, store.Head{}, opHead(1), blocks...))
 	after := openFS(t, fs.Clone(0, nil), Options{})
 	defer after.Close()
 	for _, b := range blocks {

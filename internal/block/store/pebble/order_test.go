@@ -11,6 +11,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/mnem-project/mnem/internal/base/queue"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestNewcomersWait: a process that arrives when the lock is free gets it after those that already wait, even if
@@ -21,9 +22,7 @@ func TestNewcomersWait(t *testing.T) {
 	opts := Options{Create: true, Wait: time.Minute}
 	open := func() *Store {
 		s, err := Open(dir, opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return s
 	}
 	held := open()
@@ -47,34 +46,24 @@ func TestNewcomersWait(t *testing.T) {
 			behind = !place.Turn()
 			place.Leave()
 		}
-		if err := held.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, held.Close())
 		held = open()
 		order = append(order, "came")
-		if err := <-waited; err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, <-waited)
 		if !slices.Equal(order, []string{"waited", "came"}) {
 			t.Fatalf("round %d: %v", round, order)
 		}
 	}
-	if err := held.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, held.Close())
 }
 
 // TestNoQueueOffDisk: on file systems other than the disk there is no queue, and the lock alone decides.
 func TestNoQueueOffDisk(t *testing.T) {
 	fs := vfs.NewMem()
 	s, err := Open("store", Options{Create: true, FS: fs, Wait: time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := fs.Stat(fs.PathJoin("store", QueueName)); err == nil {
 		t.Error("there is a queue")
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Close())
 }

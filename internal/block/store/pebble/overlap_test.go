@@ -13,6 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/testkit"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // beginOp begins operation seq.
@@ -102,9 +103,7 @@ func TestCrashOverlapping(t *testing.T) {
 		}
 		return nil
 	})
-	if err := overlapped(fs, 60, rng, &acked, &begun); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, overlapped(fs, 60, rng, &acked, &begun))
 	t.Logf("%d changes, power cut at %d", fs.Ops(), points)
 	if points < 20 {
 		t.Errorf("%d points tested", points)
@@ -130,18 +129,14 @@ func TestCommitsShareSyncs(t *testing.T) {
 	})
 	s := openFS(t, fs, Options{Create: true})
 	defer s.Close()
-	if err := commitOp(s, 1); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, commitOp(s, 1))
 	counting.Store(true)
 	holding.Store(true)
 	var wg sync.WaitGroup
 	begin := func(seq uint64) {
 		t.Helper()
 		durable, err := s.Begin(t.Context(), opHead(seq-1), opHead(seq))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		wg.Go(func() {
 			if err := durable(); err != nil {
 				t.Error(err)

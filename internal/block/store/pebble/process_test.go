@@ -15,6 +15,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // childEnv names the directory that a child process of these tests opens. The child commits an operation, prints
@@ -70,9 +71,7 @@ type process struct {
 func start(t *testing.T, dir string) *process {
 	t.Helper()
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	p := &process{Cmd: exec.Command(exe)}
 	p.Env = append(os.Environ(), childEnv+"="+dir)
 	p.Stderr = os.Stderr
@@ -80,13 +79,9 @@ func start(t *testing.T, dir string) *process {
 		t.Fatal(err)
 	}
 	out, err := p.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	p.out = bufio.NewReader(out)
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, p.Start())
 	t.Cleanup(func() { _ = p.Process.Kill() })
 	return p
 }
@@ -139,9 +134,7 @@ func TestBusy(t *testing.T) {
 	if _, err := checkStore(s, 1); err != nil {
 		t.Error(err)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Close())
 }
 
 func TestWait(t *testing.T) {
@@ -150,15 +143,11 @@ func TestWait(t *testing.T) {
 	p.ready(t)
 	time.AfterFunc(30*time.Millisecond, func() { _ = p.stdin.Close() })
 	s, err := Open(dir, Options{Wait: 20 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := checkStore(s, 1); err != nil {
 		t.Error(err)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Close())
 	if err := p.Wait(); err != nil {
 		t.Errorf("child: %v", err)
 	}
@@ -170,9 +159,7 @@ func TestKilledOwner(t *testing.T) {
 	for seq := uint64(1); seq <= 3; seq++ {
 		p := start(t, dir)
 		p.ready(t)
-		if err := p.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, p.Process.Kill())
 		_ = p.Wait()
 		if got, err := ReadOwner(dir, nil); err != nil || got.PID != p.Process.Pid {
 			t.Errorf("owner left behind: %+v, %v", got, err)
@@ -185,9 +172,7 @@ func TestKilledOwner(t *testing.T) {
 		if got, err := ReadOwner(dir, nil); err != nil || got.PID != os.Getpid() {
 			t.Errorf("owner after taking over: %+v, %v", got, err)
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.Close())
 	}
 }
 
@@ -217,9 +202,7 @@ func TestQueue(t *testing.T) {
 // TestBusyInProcess opens a store twice, by two spellings of its path.
 func TestBusyInProcess(t *testing.T) {
 	root := t.TempDir()
-	if err := os.Mkdir(root+"/real", 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(root+"/real", 0o700))
 	paths := []string{root + "/real/repo", root + "/real/./repo/../repo"}
 	first := paths[0]
 	if err := os.Symlink(root+"/real", root+"/link"); err == nil {
@@ -232,9 +215,7 @@ func TestBusyInProcess(t *testing.T) {
 			t.Errorf("%s: error %v, want busy", dir, err)
 		}
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Close())
 }
 
 func TestOwnerFile(t *testing.T) {
@@ -242,9 +223,7 @@ func TestOwnerFile(t *testing.T) {
 	s := openFS(t, fs, Options{Create: true, Owner: owner()})
 	serving := owner()
 	serving.Socket = "/run/mnem.sock"
-	if err := s.SetOwner(serving); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.SetOwner(serving))
 	var busy *BusyError
 	if _, err := Open(repo, Options{FS: fs}); !errors.As(err, &busy) || busy.Socket != serving.Socket {
 		t.Errorf("busy error %v, want socket %s", err, serving.Socket)
@@ -255,9 +234,7 @@ func TestOwnerFile(t *testing.T) {
 	if !errors.As(err, &busy) || busy.PID != 0 {
 		t.Errorf("busy error %v, want an unknown process", err)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Close())
 	if err := s.SetOwner(serving); !errors.Is(err, store.ErrClosed) {
 		t.Errorf("SetOwner after Close: %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/storetest"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // readsFS counts reads of files.
@@ -48,12 +49,8 @@ func TestReadsOfLookUps(t *testing.T) {
 	ctx := t.Context()
 	fs := &readsFS{FS: vfs.NewMem()}
 	s := openFS(t, fs, Options{Create: true})
-	if err := s.Commit(ctx, store.Head{}, storetest.Next(store.Head{}, 1)); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Commit(ctx, store.Head{}, storetest.Next(store.Head{}, 1)))
+	must.OK(t, s.Close())
 	flushTables(t, fs, tables, each)
 	s = openFS(t, fs, Options{ReadOnly: true})
 	defer s.Close()
@@ -82,21 +79,13 @@ func flushTables(t *testing.T, fs vfs.FS, tables, each int) {
 	settings := opts.pebble(&failFS{FS: fs, fail: newFailSwitch()}, nil, newGate(true), false)
 	settings.DisableAutomaticCompactions = true
 	db, err := pdb.Open("/repo/.mnem/"+dbName, settings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for i := range tables {
 		for k := range each {
 			b := storetest.Block(i*each+k, 300)
-			if err := db.Set(Facts.key(b.CID), b.Data, pdb.NoSync); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, db.Set(Facts.key(b.CID), b.Data, pdb.NoSync))
 		}
-		if err := db.Flush(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, db.Flush())
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, db.Close())
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/storetest"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -44,9 +45,7 @@ func fill(t *testing.T, dir string) string {
 	t.Helper()
 	name := filepath.Join(dir, "filler")
 	f, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer func() { _ = f.Close() }()
 	for b := make([]byte, 64<<10); len(b) > 0; {
 		if _, err := f.Write(b); err != nil {
@@ -68,14 +67,10 @@ func TestFullDisk(t *testing.T) {
 	hidden := secret(1)
 	const blocks = 2000
 	for n := range blocks {
-		if err := s.Facts().Put(ctx, storetest.Block(1_000_000+n, 5000)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.Facts().Put(ctx, storetest.Block(1_000_000+n, 5000)))
 	}
 	err := errors.Join(s.Facts().Put(ctx, hidden), commitOp(s, 1), commitOp(s, 2), s.Close())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	filler := fill(t, disk)
 
 	s = openDisk(t, dir, Options{ReadOnly: true})
@@ -92,16 +87,10 @@ func TestFullDisk(t *testing.T) {
 		}
 	}
 	erasing := store.Erasing(ctx)
-	if err := s.SetNote(erasing, []byte("note")); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Commit(erasing, opHead(2), opHead(3), opBlocks(3)...); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.SetNote(erasing, []byte("note")))
+	must.OK(t, s.Commit(erasing, opHead(2), opHead(3), opBlocks(3)...))
 	err = s.Redact(ctx, store.Redaction{CID: hidden.CID, Stub: []byte("gone")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	// The freed space is used up again: the erased bytes cannot be removed yet, and the error says so.
 	second := fill2(t, disk)
 	if err := s.Compact(erasing); !errors.Is(err, store.ErrNoRoom) {
@@ -113,19 +102,13 @@ func TestFullDisk(t *testing.T) {
 	if with := filesWith(t, filepath.Join(dir, dbName), secretText); len(with) == 0 {
 		t.Error("nothing was pending")
 	}
-	if err := errors.Join(s.Close(), os.Remove(second), os.Remove(filler)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(s.Close(), os.Remove(second), os.Remove(filler)))
 	s = openDisk(t, dir, Options{Uncompressed: true})
-	if err := s.Compact(erasing); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Compact(erasing))
 	if with := filesWith(t, filepath.Join(dir, dbName), secretText); len(with) > 0 {
 		t.Errorf("%q still have it", with)
 	}
-	if err := errors.Join(commitOp(s, 4), s.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(commitOp(s, 4), s.Close()))
 	info, err := os.Stat(filepath.Join(dir, reserveName))
 	if err != nil || info.Size() < 4<<20 || info.Size() > maxReserve {
 		t.Errorf("the reserve is not made again: %v, %v", info, err)
@@ -141,9 +124,7 @@ func TestFullDisk(t *testing.T) {
 func fill2(t *testing.T, dir string) string {
 	t.Helper()
 	below := filepath.Join(dir, "second")
-	if err := os.Mkdir(below, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(below, 0o700))
 	return fill(t, below)
 }
 
@@ -155,9 +136,7 @@ func TestFullInFlush(t *testing.T) {
 	s := openDisk(t, dir, Options{Create: true})
 	acked := uint64(0)
 	for n := uint64(1); n <= 50; n++ {
-		if err := commitOp(s, n); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, commitOp(s, n))
 		acked = n
 	}
 	filler := fill(t, disk)
@@ -191,19 +170,13 @@ func TestStepsCoverAll(t *testing.T) {
 		if n%2 == 0 {
 			gone = append(gone, b.CID)
 		}
-		if err := s.Facts().Put(ctx, b); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.Facts().Put(ctx, b))
 	}
-	if err := errors.Join(commitOp(s, 1), s.Reclaim(ctx)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(commitOp(s, 1), s.Reclaim(ctx)))
 	steps := 0
 	for from := firstKey; from != nil; steps++ {
 		levels, err := s.db.SSTables()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		step := nextStep(levels, from, stepBytes)
 		if step.bytes > 2*stepBytes {
 			t.Errorf("step %d writes %d bytes", steps, step.bytes)
@@ -213,9 +186,7 @@ func TestStepsCoverAll(t *testing.T) {
 	if steps < blocks*size/(4*stepBytes) {
 		t.Errorf("%d steps for %d bytes", steps, blocks*size)
 	}
-	if err := s.Facts().(store.Deleter).Delete(ctx, gone...); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Facts().(store.Deleter).Delete(ctx, gone...))
 	before := s.db.Metrics().DiskSpaceUsage()
 	mem.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: slack})
 	if err := s.Compact(ctx); !errors.Is(err, store.ErrNoRoom) {

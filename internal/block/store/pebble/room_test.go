@@ -16,6 +16,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/storetest"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -44,17 +45,13 @@ func TestReservesLittle(t *testing.T) {
 func sizeOf(t *testing.T, dir, ext string) (bytes int64, n int) {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, dbName, "*"+ext))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, name := range names {
 		info, err := os.Stat(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		bytes, n = bytes+info.Size(), n+1
 	}
 	return bytes, n
@@ -67,13 +64,9 @@ func TestCloseLeavesNoOldLogs(t *testing.T) {
 	for round := range 3 {
 		s := openDisk(t, dir, Options{Create: true, MemTableBytes: tinyMem})
 		for n := range 20 * round {
-			if err := s.Facts().Put(ctx, storetest.Block(100*round+n, 8<<10)); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, s.Facts().Put(ctx, storetest.Block(100*round+n, 8<<10)))
 		}
-		if err := errors.Join(commitOp(s, uint64(round+1)), s.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, errors.Join(commitOp(s, uint64(round+1)), s.Close()))
 		if bytes, n := sizeOf(t, dir, ".log"); n != 1 || bytes > 64 {
 			t.Errorf("round %d: %d logs of %d bytes", round, n, bytes)
 		}
@@ -99,17 +92,11 @@ func TestReclaim(t *testing.T) {
 		if n >= keep {
 			gone = append(gone, b.CID)
 		}
-		if err := s.Facts().Put(ctx, b); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.Facts().Put(ctx, b))
 	}
-	if err := errors.Join(commitOp(s, 1), s.Reclaim(ctx)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(commitOp(s, 1), s.Reclaim(ctx)))
 	before, _ := sizeOf(t, dir, ".sst")
-	if err := s.Facts().(store.Deleter).Delete(ctx, gone...); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Facts().(store.Deleter).Delete(ctx, gone...))
 	seen := 0
 	err := s.Facts().Iterate(ctx, ipld.CID{}, func(store.Block) error {
 		if seen++; seen == 1 { // while another call runs
@@ -117,12 +104,8 @@ func TestReclaim(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(s.Reclaim(ctx), s.flush()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, errors.Join(s.Reclaim(ctx), s.flush()))
 	for n := range keep {
 		if _, err := s.Facts().Get(ctx, storetest.Block(n, 4<<10).CID); err != nil {
 			t.Error(err)
@@ -153,17 +136,11 @@ func TestOldLogsAreTold(t *testing.T) {
 			told = append(told, fmt.Sprintf(f, args...))
 		}})
 	for n := range 40 {
-		if err := s.Facts().Put(context.Background(), storetest.Block(n, 8<<10)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.Facts().Put(context.Background(), storetest.Block(n, 8<<10)))
 	}
-	if err := commitOp(s, 1); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, commitOp(s, 1))
 	fs.stubborn.Store(true)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Close())
 	mu.Lock()
 	if !strings.Contains(strings.Join(told, "\n"), "remove an old log") {
 		t.Errorf("told %q", told)

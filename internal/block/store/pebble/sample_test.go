@@ -5,6 +5,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/storetest"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestPutLooksForASample puts many blocks into a store with many others: new ones are written without a lookup for
@@ -13,9 +14,7 @@ func TestPutLooksForASample(t *testing.T) {
 	const stored, n, size = 20_000, 2000, 300
 	ctx := t.Context()
 	s, err := Open(t.TempDir(), Options{Create: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -30,18 +29,14 @@ func TestPutLooksForASample(t *testing.T) {
 	put := func(list []store.Block) (looks int64, written uint64) {
 		t.Helper()
 		before := s.db.Metrics()
-		if err := s.Facts().Put(ctx, list...); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.Facts().Put(ctx, list...))
 		after := s.db.Metrics()
 		looks = after.BlockCache.Hits + after.BlockCache.Misses -
 			before.BlockCache.Hits - before.BlockCache.Misses
 		return looks, after.WAL.BytesIn - before.WAL.BytesIn
 	}
 	put(blocks(0, stored))
-	if err := s.db.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.db.Flush())
 	const end = stored + n
 	if looks, written := put(blocks(stored, end)); looks > 4*sample || written < n*size {
 		t.Errorf("%d new blocks: %d looks, %d bytes written", n, looks, written)

@@ -8,14 +8,13 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 func scratchFiles(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	list, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, e := range list {
 		if strings.HasPrefix(e.Name(), scratchPrefix) {
 			names = append(names, e.Name())
@@ -28,15 +27,11 @@ func scratchFiles(t *testing.T, dir string) (names []string) {
 func TestScratch(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "s")
 	s, err := Open(dir, Options{Create: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var files []store.Scratch
 	for _, text := range []string{"one", "two"} {
 		f, err := s.Scratch(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for range 2 {
 			if _, err := f.Write([]byte(text)); err != nil {
 				t.Fatal(err)
@@ -50,15 +45,11 @@ func TestScratch(t *testing.T) {
 			t.Errorf("file %d has %q there, %v, want %q", i, b, err, want)
 		}
 	}
-	if err := files[0].Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, files[0].Close())
 	if names := scratchFiles(t, dir); len(names) != 1 {
 		t.Errorf("files %q, want one", names)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Close())
 	if _, err := s.Scratch(t.Context()); !errors.Is(err, store.ErrClosed) {
 		t.Errorf("scratch file of a closed store: %v", err)
 	}

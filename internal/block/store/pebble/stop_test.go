@@ -14,6 +14,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/storetest"
 	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -48,9 +49,7 @@ func wantStopped(t *testing.T, s *Store, fs vfs.FS, cause error, acked uint64) {
 func TestStopAfterFatal(t *testing.T) {
 	fs := vfs.NewMem()
 	s := openFS(t, fs, Options{Create: true})
-	if err := commitOp(s, 1); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, commitOp(s, 1))
 	l := &logger{fail: s.fs.fail, logf: s.opts.Logf}
 	l.Fatalf("pebble: fatal commit error: %v", syscall.EIO)
 	l.Fatalf("later and of no interest: %d", 1)
@@ -60,9 +59,7 @@ func TestStopAfterFatal(t *testing.T) {
 func TestStopAfterPanic(t *testing.T) {
 	fs := vfs.NewMem()
 	s := openFS(t, fs, Options{Create: true})
-	if err := commitOp(s, 1); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, commitOp(s, 1))
 	err := s.fs.fail.guard(func() error { panic(syscall.EIO) })
 	if !errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), "panic") {
 		t.Errorf("guarded panic: %v", err)
@@ -92,9 +89,7 @@ func TestStopByKind(t *testing.T) {
 			s := openFS(t, fs, Options{Create: true, MemTableBytes: tinyMem})
 			acked := uint64(2)
 			for seq := uint64(1); seq <= acked; seq++ {
-				if err := commitOp(s, seq); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, commitOp(s, seq))
 			}
 			armed.Store(true)
 			var err error
@@ -131,9 +126,7 @@ func wantTold(t *testing.T, fs vfs.FS, acked uint64, err error) {
 func TestCallbackPanic(t *testing.T) {
 	ctx := context.Background()
 	s := openMem(t)
-	if err := commitOp(s, 1); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, commitOp(s, 1))
 	func() {
 		defer func() {
 			if r := recover(); r != "mine" {

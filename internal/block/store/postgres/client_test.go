@@ -8,6 +8,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/storetest"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/pgserver"
 )
 
@@ -16,9 +17,7 @@ func TestPlace(t *testing.T) {
 	server, ctx := pgserver.Start(t), t.Context()
 	open := func(client string, create, ro bool) *Store {
 		s, err := Open(ctx, Options{URL: server.URL("p"), Create: create, ReadOnly: ro, Wait: 10 * time.Second, Client: client})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		t.Cleanup(func() {
 			if err := s.Close(); err != nil {
 				t.Error(err)
@@ -29,9 +28,7 @@ func TestPlace(t *testing.T) {
 	ada, bob, again, none := open("ada", true, false), open("bob", false, false), open("ada", false, true), open("", false, false)
 	at := storetest.Block(1, 50).CID
 	for _, place := range []store.Place{{Branch: "draft"}, {Commit: at}, {Branch: "x"}, {}} {
-		if err := ada.SetPlace(ctx, place); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, ada.SetPlace(ctx, place))
 		for s, want := range map[*Store]store.Place{ada: place, again: place, bob: {}, none: {}} {
 			if _, err := s.Head(ctx); err != nil || s.Place() != want {
 				t.Errorf("%q is at %+v, want %+v: %v", s.client, s.Place(), want, err)
@@ -50,9 +47,7 @@ func TestPlace(t *testing.T) {
 		if err == nil {
 			err = s.Commit(ctx, head, storetest.Next(head, n))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	for s, want := range map[*Store][]uint64{ada: {1, 3}, again: {1, 3}, bob: {2}, none: {4}, open("carl", false, false): nil} {
 		made, err := s.Made(ctx)
@@ -80,9 +75,7 @@ func TestMigrateAtOnce(t *testing.T) {
 			if err == nil {
 				err = s.Close()
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			migrations = all
 		}
 		var wg sync.WaitGroup
@@ -104,13 +97,9 @@ func TestMigrateAtOnce(t *testing.T) {
 		}
 		wg.Wait()
 		config, _, err := Parse(server.URL("old"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		c, err := newPool(config, 1).connect(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if got, err := version(ctx, c); err != nil || got != len(all) {
 			t.Errorf("version %d, %v", got, err)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/postgres"
 	"github.com/mnem-project/mnem/internal/block/store/storetest"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/pgserver"
 )
 
@@ -22,9 +23,7 @@ func open(t *testing.T, opt postgres.Options) *postgres.Store {
 	t.Helper()
 	opt.Wait = 10 * time.Second
 	s, err := postgres.Open(context.Background(), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { _ = s.Close() }) // a test that closes it checks the error
 	return s
 }
@@ -41,9 +40,7 @@ func TestConformance(t *testing.T) {
 func sql(t *testing.T, at, text string) error {
 	t.Helper()
 	config, _, err := postgres.Parse(at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	c, err := pgconn.ConnectConfig(t.Context(), config)
 	if err != nil {
 		return err
@@ -70,9 +67,7 @@ func TestTwoProcesses(t *testing.T) {
 	}()
 	<-heard // it listens
 	head, block := next(store.Head{}, 1), storetest.Block(7, 100)
-	if err := a.Commit(ctx, store.Head{}, head, block); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, a.Commit(ctx, store.Head{}, head, block))
 	<-heard
 	stop()
 	<-ended
@@ -87,9 +82,7 @@ func TestTwoProcesses(t *testing.T) {
 	}
 	erased := make(chan struct{})
 	b.Erased(func() { close(erased) })
-	if err := a.Redact(ctx, store.Redaction{CID: block.CID, Stub: []byte("why")}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, a.Redact(ctx, store.Redaction{CID: block.CID, Stub: []byte("why")}))
 	if _, err := b.Head(ctx); err != nil {
 		t.Error(err)
 	}
@@ -100,18 +93,14 @@ func TestTwoProcesses(t *testing.T) {
 
 	// One process has the turn at a time, and a commit in a turn that a collection interrupted is refused.
 	end, err := a.Turn(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	short, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
 	defer cancel()
 	if _, err := b.Turn(short); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a second turn: %v", err)
 	}
 	garbage, young := storetest.Block(8, 100), storetest.Block(9, 100)
-	if err := b.Facts().Put(ctx, garbage, young); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, b.Facts().Put(ctx, garbage, young))
 	if err := sql(t, at, fmt.Sprintf("UPDATE mnem.fact SET at = now() - interval '2 hours' WHERE data = '%s'",
 		garbage.Data)); err != nil {
 		t.Fatal(err)
@@ -131,9 +120,7 @@ func TestTwoProcesses(t *testing.T) {
 	}
 	end()
 	end, err = b.Turn(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer end()
 	if err := b.Commit(ctx, head, next(head, 3)); err != nil {
 		t.Error(err)
@@ -147,9 +134,7 @@ func TestRepositories(t *testing.T) {
 	one := open(t, postgres.Options{URL: server.URL("one"), Create: true})
 	ctx := t.Context()
 	block := storetest.Block(1, 50)
-	if err := one.Facts().Put(ctx, block); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, one.Facts().Put(ctx, block))
 	two := open(t, postgres.Options{URL: server.URL("two"), Create: true})
 	if has, err := two.Facts().Has(ctx, block.CID); has || err != nil {
 		t.Errorf("a block of another repository: %v, %v", has, err)
@@ -187,9 +172,7 @@ func TestRepositories(t *testing.T) {
 	if err := read.Facts().Put(ctx, block); !errors.Is(err, store.ErrReadOnly) {
 		t.Errorf("written read-only: %v", err)
 	}
-	if err := sql(t, server.URL("one"), "UPDATE mnem.version SET version = 99"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, sql(t, server.URL("one"), "UPDATE mnem.version SET version = 99"))
 	if _, err := postgres.Open(ctx, postgres.Options{URL: server.URL("one")}); !errors.Is(err, postgres.ErrVersion) {
 		t.Errorf("tables of a later version: %v", err)
 	}
@@ -226,9 +209,7 @@ func TestDatabase(t *testing.T) {
 		t.Error("the URL of another database was accepted")
 	}
 	d, err := postgres.OpenDatabase(server.URL("any"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(d.Close)
 	if err := d.Ready(ctx, 10*time.Second); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("ready without tables: %v", err)
@@ -251,18 +232,10 @@ func TestDatabase(t *testing.T) {
 	}
 	usage(postgres.Usage{})
 	blocks := []store.Block{storetest.Block(1, 50), storetest.Block(2, 60), storetest.Block(3, 70)}
-	if err := one.Facts().Put(ctx, blocks[0], blocks[1], blocks[0]); err != nil {
-		t.Fatal(err)
-	}
-	if err := one.Facts().Put(ctx, blocks[0]); err != nil {
-		t.Fatal(err)
-	}
-	if err := one.Derived().Put(ctx, blocks[2]); err != nil {
-		t.Fatal(err)
-	}
-	if err := other.Facts().Put(ctx, blocks...); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, one.Facts().Put(ctx, blocks[0], blocks[1], blocks[0]))
+	must.OK(t, one.Facts().Put(ctx, blocks[0]))
+	must.OK(t, one.Derived().Put(ctx, blocks[2]))
+	must.OK(t, other.Facts().Put(ctx, blocks...))
 	size := func(list ...store.Block) (u postgres.Usage) {
 		for _, b := range list {
 			u.Blocks, u.Bytes = u.Blocks+1, u.Bytes+int64(len(b.Data))
@@ -270,19 +243,13 @@ func TestDatabase(t *testing.T) {
 		return u
 	}
 	usage(size(blocks...))
-	if err := one.Derived().Clear(ctx); err != nil {
-		t.Fatal(err)
-	}
-	if err := one.Redact(ctx, store.Redaction{CID: blocks[0].CID, Stub: []byte("why")}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, one.Derived().Clear(ctx))
+	must.OK(t, one.Redact(ctx, store.Redaction{CID: blocks[0].CID, Stub: []byte("why")}))
 	usage(size(blocks[1]))
 	h := store.Head{}
 	for n := range 600 { // rows of sizes are summed up in the meantime
 		b := next(h, n)
-		if err := one.Commit(ctx, h, b); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, one.Commit(ctx, h, b))
 		h = b
 	}
 	want := size(blocks[1])
@@ -344,16 +311,12 @@ func TestServerFull(t *testing.T) {
 	at := server.URL("full")
 	s, ctx := open(t, postgres.Options{URL: at, Create: true}), t.Context()
 	first := storetest.Next(store.Head{}, 1)
-	if err := s.Commit(ctx, store.Head{}, first, storetest.Block(1, 8)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Commit(ctx, store.Head{}, first, storetest.Block(1, 8)))
 	err := sql(t, at, `CREATE FUNCTION mnem.full() RETURNS trigger LANGUAGE plpgsql AS $$
 		BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$;
 		CREATE TRIGGER full_facts BEFORE INSERT ON mnem.fact EXECUTE FUNCTION mnem.full();
 		CREATE TRIGGER full_derived BEFORE INSERT ON mnem.derived EXECUTE FUNCTION mnem.full();`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	second := next(first, 2)
 	for what, err := range map[string]error{
 		"put":     s.Facts().Put(ctx, storetest.Block(3, 100)),
@@ -368,9 +331,7 @@ func TestServerFull(t *testing.T) {
 	if head, err := s.Head(ctx); err != nil || head != first {
 		t.Errorf("head %v, %v", head, err)
 	}
-	if err := sql(t, at, "DROP TRIGGER full_facts ON mnem.fact"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, sql(t, at, "DROP TRIGGER full_facts ON mnem.fact"))
 	if err := s.Commit(ctx, first, second, storetest.Block(2, 8)); err != nil {
 		t.Error(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/storetest"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/pgserver"
 )
 
@@ -21,28 +22,18 @@ func TestMigrate(t *testing.T) {
 	t.Cleanup(func() { migrations = all })
 	migrations = all[:1]
 	s, err := Open(ctx, Options{URL: server.URL("old"), Create: true, Wait: 10 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	block := storetest.Block(1, 50)
-	if err := s.Facts().Put(ctx, block); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Facts().Put(ctx, block))
 	config, _, err := Parse(server.URL("old"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	c, err := pgconn.ConnectConfig(ctx, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	_, err = c.Exec(ctx, `CREATE ROLE "the agents"; CREATE ROLE bob LOGIN IN ROLE "the agents";
 		GRANT USAGE ON SCHEMA mnem TO "the agents";
 		GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA mnem TO "the agents";
 		UPDATE mnem.repository SET owner = 'the agents'`).ReadAll()
-	if err := errors.Join(err, c.Close(ctx), s.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(err, c.Close(ctx), s.Close()))
 	migrations = all
 	as := strings.Replace(server.URL("old"), "mnem@", "bob@", 1)
 	if _, err := Open(ctx, Options{URL: as}); err == nil {
@@ -61,9 +52,7 @@ func TestMigrate(t *testing.T) {
 		}
 	}
 	d, err := OpenDatabase(as)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer d.Close()
 	if got, err := d.Usage(ctx, "old"); err != nil || got != (Usage{1, int64(len(block.Data)), 2}) {
 		t.Errorf("%+v, %v", got, err)
@@ -81,29 +70,19 @@ func TestMigrateReaders(t *testing.T) {
 	t.Cleanup(func() { migrations = all })
 	migrations = all[:2]
 	s, err := Open(ctx, Options{URL: server.URL("old"), Create: true, Wait: 10 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	block := storetest.Block(1, 50)
-	if err := errors.Join(s.Facts().Put(ctx, block), s.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(s.Facts().Put(ctx, block), s.Close()))
 	config, _, err := Parse(server.URL("old"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	c, err := pgconn.ConnectConfig(ctx, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer func() { _ = c.Close(ctx) }() // at the end of the test
 	_, err = c.Exec(ctx, `CREATE ROLE "the readers"; CREATE ROLE eve LOGIN IN ROLE "the readers"; CREATE ROLE mallory LOGIN;
 		GRANT USAGE ON SCHEMA mnem TO "the readers", mallory;
 		GRANT SELECT ON ALL TABLES IN SCHEMA mnem TO "the readers", mallory;
 		UPDATE mnem.repository SET owner = 'the readers'`).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	as := func(role string) string { return strings.Replace(server.URL("old"), "mnem@", role+"@", 1) }
 	read := func() error {
 		s, err := Open(ctx, Options{URL: as("eve"), ReadOnly: true, Client: "eve"})
@@ -120,18 +99,14 @@ func TestMigrateReaders(t *testing.T) {
 	if s, err = Open(ctx, Options{URL: server.URL("old"), Client: "mnem"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(s.SetPlace(ctx, store.Place{Branch: "x"}), s.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(s.SetPlace(ctx, store.Place{Branch: "x"}), s.Close()))
 	if err := read(); err != nil {
 		t.Errorf("a role that may read cannot any more: %v", err)
 	}
 	for role, want := range map[string]string{"eve": "1", "mallory": "0"} {
 		config.User = role
 		c, err := pgconn.ConnectConfig(ctx, config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		rows, err := c.Exec(ctx, "SELECT count(*) FROM mnem.client").ReadAll()
 		if err != nil || string(rows[0].Rows[0][0]) != want {
 			t.Errorf("%s: %v, %v", role, rows, err)

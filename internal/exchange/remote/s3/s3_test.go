@@ -12,6 +12,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/exchange/remote/s3"
 	"github.com/mnem-project/mnem/internal/exchange/remote/s3/s3test"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 func client(t *testing.T, s *s3test.Server, change func(*s3.ClientOptions)) *s3.Client {
@@ -25,9 +26,7 @@ func client(t *testing.T, s *s3test.Server, change func(*s3.ClientOptions)) *s3.
 		change(&opt)
 	}
 	c, err := s3.New(opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return c
 }
 
@@ -52,9 +51,7 @@ func TestObjects(t *testing.T) {
 		t.Errorf("made twice: %v", err)
 	}
 	second, err := put(t, c, "a", first.ETag, "two")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, err := put(t, c, "a", first.ETag, "three"); !errors.Is(err, s3.ErrMoved) {
 		t.Errorf("replaced twice: %v", err)
 	}

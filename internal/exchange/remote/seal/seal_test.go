@@ -15,6 +15,8 @@ import (
 
 	"filippo.io/age"
 	"golang.org/x/crypto/ssh"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 func TestMain(m *testing.M) {
@@ -26,13 +28,9 @@ func TestMain(m *testing.M) {
 func reader(t *testing.T) (age.Identity, Reader) {
 	t.Helper()
 	id, err := age.GenerateX25519Identity()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	r, err := ParseReader(id.Recipient().String(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return id, r[0]
 }
 
@@ -59,9 +57,7 @@ func TestBox(t *testing.T) {
 	stranger, _ := reader(t)
 	pass := func() (string, error) { return "correct horse", nil }
 	byPass, err := ParseReader("# of all\n\npassphrase\n", pass)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	box, err := New(append(byPass, readerA, readerB, readerA))
 	if err != nil || len(box.Readers) != 3 {
 		t.Fatalf("%v, %v", box, err)
@@ -100,9 +96,7 @@ func TestBox(t *testing.T) {
 		t.Error(err)
 	}
 	alone, err := New([]Reader{readerA})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, _, err := Unlock(alone.Header(), Keys{Identities: own(b), Passphrase: none}); !errors.Is(err, ErrNoIdentity) {
 		t.Error(err)
 	}
@@ -115,9 +109,7 @@ func TestBox(t *testing.T) {
 func TestHeader(t *testing.T) {
 	id, r := reader(t)
 	box, err := New([]Reader{r})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	keys := Keys{Identities: own(id), Passphrase: none, Seen: new(box.Seen())}
 	for n, want := range map[int]error{0: ErrDamaged, 1: nil, MaxReaders: nil, MaxReaders + 1: ErrDamaged} {
 		many := *box
@@ -133,9 +125,7 @@ func TestFollows(t *testing.T) {
 	_, readerA := reader(t)
 	b, readerB := reader(t)
 	box, err := New([]Reader{readerA, readerB})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	next := box.Next()
 	if next.Serial != 1 || next.Follows(box.Seen()) != nil || !errors.Is(box.Follows(next.Seen()), ErrOlder) {
 		t.Error("a write is not told from the one before it")
@@ -148,9 +138,7 @@ func TestFollows(t *testing.T) {
 		t.Errorf("who was removed still reads: %v", err)
 	}
 	stranger, err := New([]Reader{readerA})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	stranger.Serial = 9
 	if !errors.Is(stranger.Follows(next.Seen()), ErrStranger) {
 		t.Error("a stranger's key follows")
@@ -163,34 +151,22 @@ func TestFollows(t *testing.T) {
 // TestSSH uses keys of ssh, one with a passphrase.
 func TestSSH(t *testing.T) {
 	public, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	pub, err := ssh.NewPublicKey(public)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	readers, err := ParseReader(strings.TrimSpace(string(ssh.MarshalAuthorizedKey(pub)))+" ada@example", none)
 	if err != nil || strings.Contains(readers[0].Text, "ada") {
 		t.Fatal(readers, err)
 	}
 	box, err := New(readers)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	plain, err := ssh.MarshalPrivateKey(private, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	locked, err := ssh.MarshalPrivateKeyWithPassphrase(private, "", []byte("pass"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, block := range []*pem.Block{plain, locked} {
 		ids, err := ParseIdentities(pem.EncodeToMemory(block), func() (string, error) { return "pass", nil })
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		opened(t, box, Keys{Identities: own(ids...), Passphrase: none})
 	}
 }
@@ -227,13 +203,9 @@ func readFrozen(tb testing.TB) (f frozen, keys Keys) {
 	if err == nil {
 		err = json.Unmarshal(data, &f)
 	}
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must.OK(tb, err)
 	id, err := age.ParseX25519Identity(f.Identity)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must.OK(tb, err)
 	return f, Keys{Identities: own(id), Passphrase: none}
 }
 

@@ -1,0 +1,16 @@
+// Package must ends a test at an error that it does not expect.
+package must
+
+// T is what OK needs of a test, a benchmark or a property test.
+type T interface {
+	Helper()
+	Fatal(args ...any)
+}
+
+// OK ends the test if there is an error.
+func OK(t T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
