@@ -1,7 +1,7 @@
 // Package must ends a test at an error that it does not expect.
 package must
 
-// T is what OK needs of a test, a benchmark or a property test.
+// T is a test, a benchmark or a property test.
 type T interface {
 	Helper()
 	Fatal(args ...any)
