@@ -1,12 +1,45 @@
 package graph
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 	"testing"
 
 	"github.com/mnem-project/mnem/ipld"
 )
+
+func TestTreeKeys(t *testing.T) {
+	id := ID{1, 2, 3}
+	for on, letter := range map[Target]byte{OnNode: 'n', OnEdge: 'e'} {
+		key := MarkKey(on, id)
+		if want := append([]byte{letter}, id[:]...); !bytes.Equal(key, want) {
+			t.Errorf("key of mark on %s is %x, want %x", on, key, want)
+		}
+		gotOn, gotID, err := ParseMarkKey(key)
+		if gotOn != on || gotID != id || err != nil {
+			t.Errorf("ParseMarkKey: %s %s %v", gotOn, gotID, err)
+		}
+	}
+	key := EmbeddingKey(id, "m")
+	if want := append(id[:], 'm'); !bytes.Equal(key, want) {
+		t.Errorf("key of embedding is %x, want %x", key, want)
+	}
+	node, model, err := ParseEmbeddingKey(key)
+	if node != id || model != "m" || err != nil {
+		t.Errorf("ParseEmbeddingKey: %s %s %v", node, model, err)
+	}
+	for _, bad := range [][]byte{nil, {'n'}, append([]byte("x"), id[:]...), MarkKey(OnNode, id)[:16]} {
+		if _, _, err := ParseMarkKey(bad); err == nil {
+			t.Errorf("ParseMarkKey accepts %x", bad)
+		}
+	}
+	for _, bad := range [][]byte{nil, id[:], EmbeddingKey(id, "a\x00")} {
+		if _, _, err := ParseEmbeddingKey(bad); err == nil {
+			t.Errorf("ParseEmbeddingKey accepts %x", bad)
+		}
+	}
+}
 
 func TestRefNames(t *testing.T) {
 	good := []RefName{

@@ -3,12 +3,40 @@ package graph
 import (
 	"bytes"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
+
+// TestValidateMadeValues refuses values that no block holds, and unknown fields that are known: a program can make them.
+func TestValidateMadeValues(t *testing.T) {
+	twice := ipld.MapValue(ipld.Entry{Key: "k"}, ipld.Entry{Key: "k"})
+	for name, v := range map[string]ipld.Value{
+		"no number": ipld.FloatValue(math.NaN()), "no UTF-8": ipld.ListValue(ipld.StringValue("\xff")),
+		"no link": ipld.LinkValue(ipld.CID{}), "a key twice": twice, "within": ipld.ListValue(twice),
+		"a key that is no UTF-8": ipld.MapValue(ipld.Entry{Key: "\xff"}),
+	} {
+		n := goldenNode()
+		n.Props = []ipld.Entry{{Key: "a", Value: v}}
+		var fe *FieldError
+		if err := n.Validate(); !errors.As(err, &fe) || fe.Field != "props.a" {
+			t.Errorf("%s: error %v, want one about props.a", name, err)
+		}
+	}
+	for field, extra := range map[string][]ipld.Entry{
+		"summary": {{Key: "summary"}}, "kind": {{Key: "kind"}}, "": {{Key: "y"}, {Key: "x"}},
+	} {
+		n := goldenNode()
+		n.Extra = extra
+		var fe *FieldError
+		if err := n.Validate(); !errors.As(err, &fe) || fe.Field != field {
+			t.Errorf("%v: error %v, want one about %q", extra, err, field)
+		}
+	}
+}
 
 // TestBlockLimit checks around the exact size that Validate agrees with the decoder.
 func TestBlockLimit(t *testing.T) {

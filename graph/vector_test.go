@@ -2,9 +2,11 @@ package graph
 
 import (
 	"crypto/sha256"
+	"errors"
 	"math"
 	"math/big"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -39,6 +41,18 @@ func TestQuantiseAgainstBig(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestSparseWeightsRefuse(t *testing.T) {
+	for _, bad := range [][]SparseWeight{
+		nil, {{"a", 0}}, {{"a", -1}}, {{"a", math.NaN()}}, {{"a", math.Inf(1)}}, {{"a", 32768}},
+		{{"a", 0x1p-18}}, {{"", 1}}, {{"\xff", 1}}, {{"a", 1}, {"b", 1}, {"a", 2}}, {{"a", 1e308}},
+		{{strings.Repeat("t", MaxTerm+1), 1}}, make([]SparseWeight, MaxTerms+1),
+	} {
+		if terms, err := SparseWeights(bad); !errors.Is(err, ErrInvalid) {
+			t.Errorf("%d terms become %v, %v", len(bad), terms, err)
+		}
+	}
 }
 
 func TestEmbeddingForms(t *testing.T) {
