@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
@@ -227,39 +226,5 @@ func TestOrderAndBatchesLeaveNoTrace(t *testing.T) {
 		if got := repokit.Lines(t, repokit.OpenMem(t), strings.Join(mixed, "")).Graph; got != want {
 			t.Errorf("one shuffled commit: graph %s, want %s", got, want)
 		}
-	}
-}
-
-func TestRevisions(t *testing.T) {
-	r := repokit.OpenMem(t)
-	var commits []ipld.CID
-	for i := range 4 {
-		commits = append(commits, repokit.Lines(t, r,
-			fmt.Sprintf(`{"node":{"key":"n%d","type":"T"}}`, i)).Commit)
-	}
-	text := commits[3].String()
-	for rev, want := range map[string]ipld.CID{
-		"HEAD": commits[3], "main": commits[3], "refs/heads/main": commits[3],
-		"HEAD~": commits[2], "HEAD^": commits[2], "HEAD~3": commits[0], "main~1~1": commits[1],
-		"HEAD~0": commits[3], "HEAD^0": commits[3], text: commits[3], text[:20]: commits[3],
-		text[len("bafyrei"):20]: commits[3],
-	} {
-		got, err := r.Revisions().Resolve(t.Context(), rev)
-		if err != nil || got != want {
-			t.Errorf("%s: %s, %v; want %s", rev, got, err, want)
-		}
-	}
-	graphCID := repokit.Head(t, r).Graph().String()
-	for rev, want := range map[string]error{
-		"": state.ErrInvalid, "nope": store.ErrNotFound, "HEAD~4": store.ErrNotFound,
-		"HEAD^2": store.ErrNotFound, "HEAD~x": state.ErrInvalid, graphCID: state.ErrInvalid,
-		"bafyreiaaaaaaaaaa": store.ErrNotFound, "HEAD~99999999999999999999": store.ErrNotFound,
-	} {
-		if _, err := r.Revisions().Resolve(t.Context(), rev); !errors.Is(err, want) {
-			t.Errorf("%q: error %v, want %v", rev, err, want)
-		}
-	}
-	if _, err := repokit.OpenMem(t).Revisions().Resolve(t.Context(), "HEAD"); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("HEAD before the first commit: %v", err)
 	}
 }

@@ -410,6 +410,10 @@ func TestSecretsInEveryField(t *testing.T) {
 		if !errors.Is(err, state.ErrSecret) && !(word && (errors.Is(err, retrieve.ErrRequest) || errors.Is(err, retrieve.ErrNoProfile))) {
 			t.Errorf("%s: %v", name, err)
 		}
+		if kind, _, _ := strings.Cut(name, "."); slices.Contains([]string{"node", "edge", "mark", "embedding"}, kind) &&
+			!strings.HasPrefix(err.Error(), "test.jsonl:1: "+kind+".") {
+			t.Errorf("%s: the refusal names another place: %v", name, err)
+		}
 		if err != nil && strings.Contains(guard.Message(err.Error()), repokit.AwsKey) {
 			t.Errorf("%s: the error shows it: %v", name, err)
 		}

@@ -14,12 +14,10 @@ import (
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
-	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/merging"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/testkit"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
@@ -367,54 +365,6 @@ func TestSignRebased(t *testing.T) {
 	got := verified(t, r, []ipld.CID{res.Commit}, []ipld.CID{moved}, v)
 	if diff := cmp.Diff([]string{"three signed ada"}, got); diff != "" {
 		t.Errorf("rebased commit (-want +got):\n%s", diff)
-	}
-}
-
-// TestForged changes one thing at a time in a signed commit of a repository whose hashes are all
-// right: fsck finds nothing, verify everything.
-func TestForged(t *testing.T) {
-	ada, eve := secret(t, 1), secret(t, 2)
-	v := trusting{map[commit.Key]string{ada.Key(): "ada"}, graph.MaxTime}
-	for name, edit := range map[string]func(*commit.Commit){
-		"message":   func(c *commit.Commit) { c.Message = commit.Message{Text: "forged"} },
-		"author":    func(c *commit.Commit) { c.Author = "ada" },
-		"time":      func(c *commit.Commit) { c.Time++ },
-		"change":    func(c *commit.Commit) { c.Change[0] ^= 1 },
-		"unknown":   func(c *commit.Commit) { c.Extra = []ipld.Entry{{Key: "zz"}} },
-		"signature": func(c *commit.Commit) { c.Signature[96] ^= 1 },
-		"key":       func(c *commit.Commit) { key := eve.Key(); copy(c.Signature[1:], key[:]) },
-		"dropped":   func(c *commit.Commit) { c.Signature = nil },
-		"other":     func(c *commit.Commit) { c.Signature = []byte("signed") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			st := mem.New()
-			r, err := care.New(t.Context(), st, repokit.By, core.Options{})
-			must.OK(t, err)
-			note(t, r, "one", 10, ada.Sign)
-			note(t, r, "two", 20, ada.Sign)
-			forged, err := testkit.Forge(t.Context(), st, core.DefaultBranch, edit)
-			must.OK(t, err)
-			repokit.CheckClean(t, r)
-			want := commit.Bad
-			if name == "dropped" {
-				want = commit.Unsigned
-			}
-			var got []commit.SignatureState
-			for e, err := range r.VerifyHistory(t.Context(), []ipld.CID{forged}, nil, v) {
-				must.OK(t, err)
-				if e.Key.IsZero() != (e.State != commit.Signed) || (e.Reason == "") != (e.State != commit.Bad) {
-					t.Errorf("verdict %+v", e.Verdict)
-				}
-				got = append(got, e.State)
-			}
-			if diff := cmp.Diff([]commit.SignatureState{want, commit.Signed}, got); diff != "" {
-				t.Errorf("states (-want +got):\n%s", diff)
-			}
-			err = r.RequireSigned(t.Context(), []ipld.CID{forged}, nil, v)
-			if !errors.Is(err, core.ErrUnsigned) {
-				t.Errorf("required: %v", err)
-			}
-		})
 	}
 }
 

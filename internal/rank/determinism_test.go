@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -15,12 +14,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/rank"
-	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
@@ -137,45 +134,6 @@ func sameAsGolden(t *testing.T, reqs []retrieve.Request, answers []string) {
 	must.OK(t, err)
 	if diff := cmp.Diff(string(want), b.String()); diff != "" {
 		t.Errorf("answers over the demo memory (-want +got):\n%s", diff)
-	}
-}
-
-// TestManyCommitsAnswerAsOne commits the lines shuffled, nodes before edges, in small commits, and
-// all fully shuffled in one.
-func TestManyCommitsAnswerAsOne(t *testing.T) {
-	effort.Alone(t)
-	t.Parallel()
-	reqs, all := repokit.Some(repokit.Requests(t), 20), repokit.DemoLines(t)
-	r := repokit.OpenMem(t)
-	repokit.Lines(t, r, strings.Join(all, ""))
-	want, _ := answers(t, r, reqs)
-	for seed := range effort.Pick[uint64](1, 3, 3) {
-		rng := rand.New(rand.NewPCG(seed, 5))
-		rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-		mixed := repokit.OpenMem(t)
-		repokit.Lines(t, mixed, strings.Join(all, ""))
-		got, _ := answers(t, mixed, reqs)
-		repokit.Same(t, fmt.Sprintf("seed %d: one shuffled commit", seed), want, got)
-
-		var ordered []string
-		for _, nodes := range []bool{true, false} {
-			for _, line := range all {
-				if strings.HasPrefix(line, `{"node"`) == nodes {
-					ordered = append(ordered, line)
-				}
-			}
-		}
-		small := repokit.OpenMem(t)
-		for len(ordered) > 0 {
-			n := min(1+rng.IntN(30), len(ordered))
-			repokit.Lines(t, small, strings.Join(ordered[:n], ""))
-			ordered = ordered[n:]
-		}
-		if repokit.Head(t, small).Graph() != repokit.Head(t, r).Graph() {
-			t.Errorf("seed %d: graphs differ", seed)
-		}
-		got, _ = answers(t, small, reqs)
-		repokit.Same(t, fmt.Sprintf("seed %d: small commits", seed), want, got)
 	}
 }
 
@@ -315,29 +273,5 @@ func TestConcurrentRetrievals(t *testing.T) {
 	close(stop)
 	if err := <-writer; err != nil {
 		t.Error(err)
-	}
-}
-
-// TestTimeMovesOnlyTimes commits the same lines at another time: the graph differs, and answers
-// differ in the CIDs of nodes that were not given a time at most.
-func TestTimeMovesOnlyTimes(t *testing.T) {
-	text := `{"node":{"key":"a","type":"T","summary":"zebra"}}` + "\n"
-	r, later := repokit.OpenMem(t), repokit.OpenMem(t)
-	first := repokit.Lines(t, r, text)
-	stamp := repokit.By
-	stamp.Time = graph.MaxTime
-	second, err := later.Commit(t.Context(), state.ReadChanges(strings.NewReader(text), ""),
-		core.CommitOptions{Stamp: stamp})
-	must.OK(t, err)
-	if first.Graph == second.Graph {
-		t.Error("the graph does not hold the time")
-	}
-	req := retrieve.Request{Text: "zebra"}
-	a, err := rank.Retrieve(t.Context(), repokit.Head(t, r), req)
-	must.OK(t, err)
-	b, err := rank.Retrieve(t.Context(), repokit.Head(t, later), req)
-	must.OK(t, err)
-	if len(a.Items) != 1 || len(b.Items) != 1 || a.Items[0].Rendered != b.Items[0].Rendered {
-		t.Errorf("%+v, then %+v", a.Items, b.Items)
 	}
 }

@@ -255,28 +255,3 @@ func TestMeta(t *testing.T) {
 		t.Errorf("the least part: %v", err)
 	}
 }
-
-// TestMetaGroups writes parts of all sorts of lengths with few and many types, and reads them in any order.
-func TestMetaGroups(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 7))
-	for _, n := range []int{1, metaGroup - 1, metaGroup, metaGroup + 1, 3*metaGroup + 5, 700} {
-		for _, types := range []int{1, 300} {
-			docs := make([]docMeta, n)
-			for i := range docs {
-				docs[i] = docMeta{typ: fmt.Sprint("type ", rng.IntN(types)), created: graph.Time(rng.Int64N(1 << 40))}
-				if rng.IntN(2) == 0 {
-					docs[i].validTo = graph.At(graph.Time(rng.Int64N(1 << 40)))
-				}
-			}
-			p, err := decodeMeta(encodeMeta(docs), docKey(9), 9+n)
-			must.OK(t, err)
-			for _, g := range rng.Perm(metaGroups(n)) {
-				got, err := p.group(nil, g)
-				want := docs[g*metaGroup : min(n, (g+1)*metaGroup)]
-				if diff := cmp.Diff(want, got, cmp.AllowUnexported(docMeta{})); diff != "" || err != nil {
-					t.Errorf("group %d of %d documents: %v (-want +got):\n%s", g, n, err, diff)
-				}
-			}
-		}
-	}
-}

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
@@ -115,71 +113,6 @@ func largeProps(n int) graph.Node {
 	}
 	return graph.Node{Props: props}
 }
-
-// TestDeepSections makes sections of more parts than one directory block holds.
-func TestDeepSections(t *testing.T) {
-	var list []*Document
-	for i := range 2800 {
-		props := []ipld.Entry{
-			{Key: "rank", Value: ipld.IntValue(int64(i))},
-			{Key: "text", Value: ipld.BytesValue(make([]byte, maxSmallItem-100+i%200))},
-		}
-		list = append(list, node(graph.Node{Summary: fmt.Sprintf("alpha word%d", i), Props: props}))
-	}
-	docs := collect(list...)
-	blocks := mem.New().Derived()
-	m := build(t, blocks, docs, UpdateOptions{})
-	x, err := Open(context.Background(), blocks, m, nil)
-	must.OK(t, err)
-	for _, sec := range []int{secProps, secLarge} {
-		if n := x.segs[0].Parts(sec); n <= 256 {
-			t.Fatalf("section %s of %d parts has no directories", Format.Sections[sec].Name, n)
-		}
-	}
-	for d, err := range x.Docs(context.Background(), nil) {
-		must.OK(t, err)
-		for _, name := range []string{"rank", "text"} {
-			want, _ := ipld.FindEntry(docs[d.ID()].Node.Props, name)
-			if got, ok, err := d.Prop(name); err != nil || !ok || !got.Equal(want) {
-				t.Fatalf("%s of %s: %t, %v", name, d.ID(), ok, err)
-			}
-		}
-		if _, ok, err := d.Prop("s"); ok || err != nil {
-			t.Fatalf("absent property: %t, %v", ok, err)
-		}
-	}
-	checkVerify(t, blocks, m, docs)
-	checkWalk(t, blocks, m, docs)
-}
-
-// checkWalk holds the blocks that Walk names against those that reading everything gets.
-func checkWalk(t *testing.T, blocks store.Blocks, m ipld.CID, docs collection) {
-	t.Helper()
-	ctx := context.Background()
-	walked := map[ipld.CID]bool{}
-	err := Format.Walk(ctx, blocks, m, func(c ipld.CID) error { walked[c] = true; return nil })
-	must.OK(t, err)
-	read := &counter{Getter: blocks, got: map[ipld.CID]int{}}
-	if _, err := verify(ctx, read, m, documents(docs)); err != nil {
-		t.Fatal(err)
-	}
-	if len(walked) < 2 {
-		t.Fatalf("walked %d blocks", len(walked))
-	}
-	if diff := differ.Diff(slices.Collect(maps.Keys(walked)), slices.Collect(maps.Keys(read.got)),
-		sortCIDs); diff != "" {
-		t.Fatalf("blocks walked and read (-walked +read):\n%s", diff)
-	}
-}
-
-var sortCIDs = cmp.Transformer("sort", func(list []ipld.CID) []string {
-	out := make([]string, len(list))
-	for i, c := range list {
-		out[i] = c.String()
-	}
-	slices.Sort(out)
-	return out
-})
 
 func documents(docs collection) iter.Seq2[*Document, error] {
 	return func(yield func(*Document, error) bool) {

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/big"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/base/fixed"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/testkit/differ"
@@ -56,67 +54,6 @@ func TestGolden(t *testing.T) {
 	if diff := differ.Diff(wantRes, res); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-}
-
-// TestScorer compares scores with the formula in unbounded integers, for numbers of all sizes.
-func TestScorer(t *testing.T) {
-	rng := newRand(t)
-	size := func(most int) uint64 { return rng.Uint64() >> (64 - rng.IntN(most+1)) }
-	for range 20_000 {
-		nodes := 1 + size(40)
-		s := scorer{stats: Stats{Nodes: int64(nodes)}}
-		var tf [Fields]uint32
-		var lens docLens
-		mask := byte(1 + rng.IntN(maskFields))
-		for f := range Fields {
-			lens[f] = uint32(1 + size(31))
-			tf[f] = uint32(1 + size(31)%uint64(lens[f]))
-			filled := 1 + size(40)%nodes
-			s.stats.Filled[f] = int64(filled)
-			s.stats.Terms[f] = int64(max(filled, uint64(lens[f])) + size(50))
-		}
-		df := 1 + size(40)%nodes
-		idf := max(1, fixed.Log2(2*nodes+2)-fixed.Log2(2*df+1))
-		want := formula(&s.stats, idf, mask, tf, lens)
-		if s.stats.idf(int64(df)) != uint64(idf) {
-			t.Fatalf("idf %d, want %d", s.stats.idf(int64(df)), idf)
-		}
-		// Twice: the second time some parts come from tables.
-		for range 2 {
-			if got := s.score(uint64(idf), mask, &tf, &lens); got != want {
-				t.Fatalf("score of %v in %v under %+v is %d, want %d", tf, lens, s.stats, got, want)
-			}
-		}
-	}
-}
-
-func formula(st *Stats, idf int64, mask byte, tf [Fields]uint32, lens docLens) uint64 {
-	b := func(n int64) *big.Int { return big.NewInt(n) }
-	x := b(0)
-	for f := range Fields {
-		if mask>>f&1 == 0 {
-			continue
-		}
-		w := int64(65_536)
-		if f == FieldSummary {
-			w = 131_072
-		}
-		total := b(st.Terms[f])
-		long := new(big.Int).Mul(b(64), b(st.Filled[f]))
-		grown := new(big.Int).Set(total)
-		if long.Cmp(total) < 0 {
-			grown.Set(long)
-		}
-		length := b(26_214 + grown.Quo(grown.Mul(grown, b(32_768)), long).Int64())
-		n := new(big.Int).Mul(new(big.Int).Sub(b(65_536), length), total)
-		n.Add(n, new(big.Int).Mul(length.Mul(length, b(int64(lens[f]))), b(st.Filled[f])))
-		n.Quo(n, total)
-		share := new(big.Int).Mul(b(w*int64(tf[f])), b(65_536))
-		x.Add(x, share.Quo(share, n))
-	}
-	y := new(big.Int).Add(x, b(58_982))
-	x.Mul(x, b(idf))
-	return max(1, x.Quo(x, y).Uint64())
 }
 
 // TestBounds holds that no posting scores more than its block's bounds say.

@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/base/fixed"
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/testkit/differ"
@@ -202,58 +201,6 @@ func checkRead(t *testing.T, x *Index, query string, readings []Reading) {
 			t.Fatalf("%s: terms of %s add up to %d, want %d", query, ids[i], sum,
 				res.Hits[i].Score)
 		}
-	}
-}
-
-func TestReadingRules(t *testing.T) {
-	ctx := context.Background()
-	docs := collect(
-		node(graph.Node{ID: graph.NodeID("1"), Type: "T", Summary: "harbour harbours harvest"}),
-		node(graph.Node{ID: graph.NodeID("2"), Type: "T", Summary: "harmony v1234 boat лодка"}),
-		node(graph.Node{ID: graph.NodeID("3"), Type: "T", Summary: "boas boat 東京港 Constantinople"}),
-	)
-	blocks := mem.New().Derived()
-	x, err := Open(ctx, blocks, build(t, blocks, docs, UpdateOptions{}), nil)
-	must.OK(t, err)
-	for query, want := range map[string]string{
-		"harbuor":         "harbuor/harbour", // a swap
-		"Harbour":         "",                // known
-		"harbuors harbor": "harbuors/harbour harbor/harbour",
-		"harbour harbuor": "", // what it would be read as is asked for already
-		"boet":            "", // one letter replaced in four
-		"boatt":           "boatt/boat",
-		"boa":             "", // too short
-		"xarbour":         "", // another first letter
-		"hxrbxur":         "", // two edits, fewer than eight letters
-		"conxtantxnople":  "conxtantxnople/constantinopl",
-		"v1235 东京 東京湾":    "", // digits and bigrams
-		"лодкы":           "лодкы/лодка",
-		"becuase":         "",
-		"harbourMastr":    "", // harbour is known, mastr and the whole are like nothing
-	} {
-		got, err := x.Analyse(query).Readings(ctx)
-		must.OK(t, err)
-		var list []string
-		for _, r := range got {
-			list = append(list, r.Word+"/"+r.As)
-		}
-		if strings.Join(list, " ") != want {
-			t.Errorf("%s: %v, want %s", query, list, want)
-		}
-	}
-	harbour := []Reading{{"harbuor", "harbuor", "harbour"}}
-	q := x.Analyse("harbuor boat harbuor").Query(harbour)
-	want := Query{
-		{"harbuor", "harbour", 2, fixed.One / 2}, {"boat", "boat", 1, fixed.One},
-	}
-	if d := differ.Diff(want, q); d != "" {
-		t.Error(d)
-	}
-	titled, ids := withSummaries(t, []string{"Harbour", "Boat harbour", "Harbour boat", "Harbuor"})
-	got, err := titled.Analyse("the harbuor boat").TitlesNamed(t.Context(), harbour, ids)
-	must.OK(t, err)
-	if d := differ.Diff([][]int{{0}, nil, {0, 1}, nil}, got); d != "" {
-		t.Error(d)
 	}
 }
 

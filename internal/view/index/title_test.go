@@ -8,37 +8,11 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/testkit/differ"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
-
-func TestTitle(t *testing.T) {
-	a, err := text.New("en")
-	must.OK(t, err)
-	for summary, want := range map[string]string{
-		"Toto (band)":                "toto",
-		"Steely Dan":                 "steeli dan",
-		"(What's the Story) Morning": "stori morn",
-		"(a) (b)":                    "",
-		"one two three four five six seven eight":      "one two three four five six seven eight",
-		"one two three four five six seven eight nine": "",
-		"":                       "",
-		"the of and":             "",
-		"東京タワー":                  "東京 タワ ワー",
-		strings.Repeat("é", 200): strings.Repeat("e", 64),
-	} {
-		if got := strings.Join(Title(a, summary), " "); got != want {
-			t.Errorf("%q: %q, want %q", summary, got, want)
-		}
-	}
-	long := strings.Repeat("𝔘", 64) + " " + strings.Repeat("字 ", 3)
-	if got := Title(a, long); len(titleKey(got)) > maxTerm {
-		t.Errorf("a key of %d bytes", len(titleKey(got)))
-	}
-}
 
 // phrase reports whether title stands in terms.
 func phrase(terms, title []string) bool {
@@ -175,19 +149,5 @@ func TestMentionsBounds(t *testing.T) {
 		if err != nil || len(ids) != want {
 			t.Errorf("%q: %v, %v", summary, ids, err)
 		}
-	}
-}
-
-func TestTitlesNamed(t *testing.T) {
-	x, ids := withSummaries(t, []string{
-		"Blue Harbour (port)", "Harbour Blue", "light", "", "of the", "Harbour Harbour",
-		"one two three four five six seven eight nine", "blue harbour light", "blue gate",
-	})
-	ids = append(ids, graph.NodeID("none"))
-	got, err := x.Analyse("Where is the Blue Harbour light?").TitlesNamed(t.Context(), nil, ids)
-	must.OK(t, err)
-	want := [][]int{{0, 1}, nil, {2}, nil, nil, nil, nil, {0, 1, 2}, nil, nil}
-	if diff := differ.Diff(want, got); diff != "" {
-		t.Error(diff)
 	}
 }
