@@ -162,3 +162,16 @@ func TestDaysOfRequest(t *testing.T) {
 		}
 	}
 }
+
+func TestCountsFromNow(t *testing.T) {
+	for text, want := range map[string]bool{"": false, "in 2023": false, "in May": true, "昨天": true} {
+		r := retrieve.Request{Text: text}
+		if CountsFromNow(r) != want {
+			t.Errorf("%q: %v", text, !want)
+		}
+		r.Weights = []retrieve.LaneWeight{{Lane: retrieve.LaneTime, Weight: 0}}
+		if CountsFromNow(r) {
+			t.Errorf("%q: counts although switched off", text)
+		}
+	}
+}
