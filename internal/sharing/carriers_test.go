@@ -61,7 +61,7 @@ func carriers(t *testing.T, names ...string) []carrier {
 		missing["sshd"], missing["git-ssh"] = why, why
 	}
 	other := &gateway{}
-	if wanted("gateway") {
+	if wanted("gateway") || wanted("encrypted-gateway") {
 		g, why := startGateway(t)
 		if g != nil {
 			other = g
