@@ -309,7 +309,7 @@ func (b *tab) shot(name string) {
 	if dir == "" {
 		return
 	}
-	time.Sleep(200 * time.Millisecond) // for what moves to come to rest
+	time.Sleep(500 * time.Millisecond) // for what moves to come to rest
 	png, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
 	if err != nil {
 		b.t.Fatal(err)

@@ -11,6 +11,7 @@ export interface View { by: number; x: number; y: number }
 
 export const radius = 7;
 const longest = 24; // characters of a name beside its node
+const line = 13; // the height of a name, in pixels
 const named = 150; // nodes up to which all have their names
 
 /** sizeOf is the radius of a node: groups grow with what they stand for. */
@@ -53,7 +54,10 @@ export function fit(places: Places, width: number, height: number): View {
   return { by, x: width / 2 - by * (low[0]! + high[0]!) / 2, y: height / 2 - by * (low[1]! + high[1]!) / 2 };
 }
 
-/** paint draws a net. Of many nodes only some have their names: where it began, groups, and the one that is chosen. */
+/**
+ * paint draws a net. Of many nodes only some have their names: where it began, groups, and the one that is chosen. A name
+ * that would lie on another one is left out.
+ */
 export function paint(c: CanvasRenderingContext2D, net: Net, edges: Uint32Array, places: Places, view: View,
   looks: Looks, chosen: number): void {
   const x = (i: number) => view.x + view.by * places[2 * i]!, y = (i: number) => view.y + view.by * places[2 * i + 1]!;
@@ -80,18 +84,25 @@ export function paint(c: CanvasRenderingContext2D, net: Net, edges: Uint32Array,
     c.stroke();
   });
   const all = net.dots.length <= named || view.by > 1.5;
+  const weight = (i: number) => i === chosen ? 3 : net.dots[i]!.start ? 2 : net.dots[i]!.group ? 1 : 0;
   c.font = '12px system-ui, sans-serif';
   c.textAlign = 'center';
   c.lineJoin = 'round';
   c.lineWidth = 3;
   c.strokeStyle = looks.ground;
   c.fillStyle = looks.ink;
-  net.dots.forEach((d, i) => {
-    if (!all && !d.start && !d.group && i !== chosen) return;
-    const at = y(i) + scale * sizeOf(net, i) + 13;
-    c.strokeText(short(d.name), x(i), at);
-    c.fillText(short(d.name), x(i), at);
-  });
+  const first = net.dots.map((_, i) => i).sort((a, b) => weight(b) - weight(a) || a - b);
+  const taken: [number, number, number][] = []; // the left, right and foot of each name
+  for (const i of first) {
+    const d = net.dots[i]!;
+    if (!all && !weight(i)) continue;
+    const name = short(d.name), at = y(i) + scale * sizeOf(net, i) + 13, half = c.measureText(name).width / 2;
+    const left = x(i) - half, right = x(i) + half;
+    if (taken.some(([l, r, foot]) => left < r && l < right && Math.abs(at - foot) < line)) continue;
+    taken.push([left, right, at]);
+    c.strokeText(name, x(i), at);
+    c.fillText(name, x(i), at);
+  }
 }
 
 /** hit is the number of the node at a point, -1 for none. */

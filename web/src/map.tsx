@@ -43,7 +43,7 @@ function Shown({ of: m, at }: { of: Mapped; at: string }) {
       ))}</ul>}
       {parts.length > 0 && <>
         <h2>Parts</h2>
-        <ul class="rows">{parts.map((c) => (
+        <ul class="rows titles">{parts.map((c) => (
           <li key={c.id}>
             <span class="grow"><a href={to(c.name, at)}><Text of={name(c)} /></a></span>
             <span class="meta"><code><Text of={c.name ?? ''} /></code> <span class="type">{c.kind}</span>{' '}
@@ -53,7 +53,7 @@ function Shown({ of: m, at }: { of: Mapped; at: string }) {
       </>}
       {members.length > 0 && <>
         <h2>Memories here</h2>
-        <ul class="rows">{members.map((e) => (
+        <ul class="rows titles">{members.map((e) => (
           <li key={e.id}><span class="grow"><Named id={e.id ?? ''} name={e.name} summary={e.title} at={at} /></span>
             <span class="meta"><Id of={e.id ?? ''} /></span></li>
         ))}</ul>

@@ -32,7 +32,7 @@ export function Operations({ tick, writes }: Page) {
       {!writes && <p class="note">This page is read only. To undo here, start it with{' '}
         <Command>mnem view --write</Command> or log in with a token of scope write.</p>}
       <p class="line"><span role="status">{said}</span>
-        {writes && <button onClick={() => run({ redo: true }, 'The last undo is reverted.')}>Redo</button>}</p>
+        {writes && list.data?.some((o) => o.undone) && <button onClick={() => run({ redo: true }, 'The last undo is reverted.')}>Redo</button>}</p>
       {failed && <Failure of={failed} />}
       <Waits of={list}>{(all) => <>
         {all.length === 0 && <p class="empty">No operations yet.</p>}

@@ -116,7 +116,7 @@ export function Named(p: { id: string; name?: string | null; summary?: string | 
   const text = p.summary || p.name || p.id.slice(0, 8);
   return (
     <a href={href('node', p.id, { at: p.at })} title={p.name ?? undefined}>
-      <Text of={p.whole ? text : called(text, 110)} />
+      <Text of={p.whole ? text : called(text, 200)} />
     </a>
   );
 }

@@ -274,7 +274,7 @@ function Begin({ at, tick }: { at: string; tick: number }) {
         <Glance stats={s} at={at} tick={tick} />
         {newest.failed ? <Failure of={newest.failed} /> : newest.data && <>
           <h2>Last changed</h2>
-          <ul class="rows">{newest.data.nodes.map((n) => <Row key={n.id} node={n} at={at} />)}</ul>
+          <ul class="rows titles">{newest.data.nodes.map((n) => <Row key={n.id} node={n} at={at} />)}</ul>
         </>}
       </section>
     )}</Waits>
@@ -313,7 +313,7 @@ export function Browse({ route, at, tick }: Page) {
       <h1>{type.length ? <Text of={type.join(', ')} /> : 'All memories'}</h1>
       <Waits of={list}>{(l) => <>
         {l.nodes.length === 0 && <p class="empty">None.</p>}
-        <ul class="rows">{l.nodes.map((n) => <Row key={n.id} node={n} at={at} />)}</ul>
+        <ul class="rows titles">{l.nodes.map((n) => <Row key={n.id} node={n} at={at} />)}</ul>
         <p class="line">
           {after && <a href={href('browse', '', { type, at })}>From the beginning</a>}
           {l.next && <a href={href('browse', '', { type, at, after: l.next })}>More</a>}

@@ -135,12 +135,12 @@ export function short(cid: string): string {
   return cid.startsWith('bafyrei') ? cid.slice(7, 19) : cid.startsWith('baf') ? cid.slice(0, 12) : cid;
 }
 
-/** brief is the beginning of a text on one line, cut between words. */
+/** brief is the beginning of a text on one line, cut between words; punctuation before the cut is left out. */
 export function brief(text: string, most: number): string {
   const line = text.slice(0, most * 4).replace(/\s+/g, ' ').trim();
   if (line.length <= most) return line;
   const cut = line.slice(0, most), space = cut.lastIndexOf(' ');
-  return (space > most / 2 ? cut.slice(0, space) : cut) + '…';
+  return (space > most / 2 ? cut.slice(0, space) : cut).replace(/[\s.,;:…]+$/, '') + '…';
 }
 
 /** many is a number with what it counts. */
