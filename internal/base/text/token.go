@@ -1,5 +1,7 @@
 package text
 
+import "strings"
+
 // EachToken calls yield with the terms that Each yields and the token of each: the folded word or part before
 // stemming, or the bigram itself.
 func (a *Analyzer) EachToken(s string, yield func(token, term string) bool) {
@@ -69,4 +71,18 @@ func NearStopWord(token string) bool {
 		}
 	}
 	return false
+}
+
+var british = strings.NewReplacer("our", "or", "is", "iz", "ys", "yz", "ogu", "og", "ll", "l", "ae", "e", "oe", "e", "gray", "grey")
+
+// SameWord reports whether two analysed terms are one English word in its British and American spelling.
+func SameWord(a, b string) bool {
+	fold := func(s string) string {
+		s = british.Replace(s)
+		if head, ok := strings.CutSuffix(s, "er"); ok {
+			return head + "r"
+		}
+		return s
+	}
+	return fold(a) == fold(b)
 }

@@ -3,6 +3,7 @@ package stage
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/fixed"
@@ -112,14 +113,20 @@ func (r *run) findKin(ctx context.Context, w *wording) error {
 	return nil
 }
 
-// credit fills in for each term of a text how much of it a node accounts for that has some of the terms and of
-// their kin, which counts known: row are its scores of the terms and then of the kin.
+// readCredit is how much of a term a node accounts for that has the one it is read as: half, as in its score.
+const readCredit = fixed.One / 2
+
+// credit fills in how much of each term of a text a node accounts for: all of those it has, known of those it has a
+// kindred term of, and readCredit of those that are read as one it has. row has the node's scores of the terms and then
+// of the kin.
 func (w *wording) credit(out, row []int64, known int64) {
 	clear(out)
 	terms := len(out)
 	for i, score := range row {
 		switch {
 		case score == 0:
+		case i < terms && w.read(i):
+			out[i] = readCredit
 		case i < terms:
 			out[i] = fixed.One
 		default:
@@ -128,6 +135,13 @@ func (w *wording) credit(out, row []int64, known int64) {
 			}
 		}
 	}
+}
+
+// read reports whether the text does not have a term itself, but one that is read as it.
+func (w *wording) read(i int) bool {
+	return slices.ContainsFunc(w.query.Readings, func(r retrieve.Reading) bool {
+		return r.As == w.own[i].Term && !text.SameWord(r.Term, r.As)
+	})
 }
 
 // searchText asks for the list of the text lane: by the text and its kin. What the text asks for stays what its own terms say.

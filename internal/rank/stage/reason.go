@@ -219,7 +219,7 @@ func unknownBecause(words []askedWord) string {
 
 func knownBecause(best held, words []askedWord) string {
 	has := heaviest(words, func(w askedWord) bool { return w.held == fixed.One }, maxNamed)
-	lacks := slices.ContainsFunc(words, func(w askedWord) bool { return w.held == 0 })
+	lacks := slices.ContainsFunc(words, func(w askedWord) bool { return w.held < fixed.One })
 	switch {
 	case len(has) == 0:
 		return "its meaning is close to what is asked"

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/internal/base/fixed"
+	"github.com/mnem-project/mnem/internal/base/rarity"
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/view/segment"
 )
@@ -27,8 +28,8 @@ type Reading struct {
 	As   string // the term that is closest to it
 }
 
-// Readings finds what terms of the text are read as if no live document has them: clause 9.10.
-// They are in the order of their first places, at most 16.
+// Readings returns, in the order of their first places, at most 16 terms of the text that no live document has, each
+// with the term that it is read as: clause 9.10.
 //
 // For each of these terms it walks the terms of the same first letter in all segments, at worst all
 // of them, and leaves out those below a prefix that no close term can have. Of 60,000 random words
@@ -57,6 +58,9 @@ func (q *QueryText) Readings(ctx context.Context) ([]Reading, error) {
 		as, err := q.x.closest(ctx, term)
 		if err != nil {
 			return nil, err
+		}
+		if rarity.Of(term, nil) > 0 && !text.SameWord(term, as) {
+			continue // no misspelling: an English word that no document mentions
 		}
 		if _, has := q.at[as]; as != "" && !has {
 			out = append(out, Reading{Word: word, Term: term, As: as})

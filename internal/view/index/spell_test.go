@@ -204,6 +204,19 @@ func checkRead(t *testing.T, x *Index, query string, readings []Reading) {
 	}
 }
 
+// TestEnglishWords: a word that no document has is no misspelling if it is an English one, unless it is spelt so elsewhere.
+func TestEnglishWords(t *testing.T) {
+	x, _ := withSummaries(t, []string{"the harbour", "a boat at that point"})
+	for query, want := range map[string][]Reading{
+		"bolt": nil, "paint": nil, "boatt": {{"boatt", "boatt", "boat"}}, "harbor": {{"harbor", "harbor", "harbour"}},
+	} {
+		got, err := x.Analyse(query).Readings(t.Context())
+		if d := differ.Diff(want, got); err != nil || d != "" {
+			t.Errorf("%s: %v, %s", query, err, d)
+		}
+	}
+}
+
 // manyWords returns an index of 60,000 words, most of them different, and the words.
 func manyWords(t testing.TB) (func(*segment.Cache) *Index, []string) {
 	rng := rand.New(rand.NewPCG(1, 1))
