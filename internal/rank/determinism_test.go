@@ -25,7 +25,7 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// answer is what must be equal wherever the graph is.
+// answer returns the parts of an answer that must be equal for every layout of the graph.
 func answer(a *retrieve.Answer) (string, error) {
 	text, err := inner(struct {
 		Items                    []retrieve.Item
@@ -137,8 +137,8 @@ func sameAsGolden(t *testing.T, reqs []retrieve.Request, answers []string) {
 	}
 }
 
-// TestDetoursLeaveNoTrace adds, changes and removes other nodes before and between, so that the
-// index has segments that kill documents: the answers are those of the demo memory alone.
+// TestDetoursLeaveNoTrace adds, changes and removes other nodes before and between, so that the index has segments that
+// kill documents: the answers equal those from the demo memory alone.
 func TestDetoursLeaveNoTrace(t *testing.T) {
 	effort.Alone(t)
 	t.Parallel()
@@ -178,8 +178,7 @@ func ends(all []string) string {
 	return b.String()
 }
 
-// TestAnswersFromDisk opens a repository anew, for writing and for reading, with small caches and
-// without its indexes.
+// TestAnswersFromDisk reopens a repository, for writing and for reading, with small caches and without its indexes.
 func TestAnswersFromDisk(t *testing.T) {
 	t.Parallel()
 	reqs := repokit.Some(repokit.Requests(t), 20)
@@ -214,8 +213,8 @@ func TestAnswersFromDisk(t *testing.T) {
 	shut(inMemory)
 }
 
-// TestConcurrentRetrievals asks from many goroutines while commits go on and other commits are
-// asked: every answer is that of its commit.
+// TestConcurrentRetrievals asks from many goroutines while commits go on and other commits are asked: every answer
+// depends on its commit alone.
 func TestConcurrentRetrievals(t *testing.T) {
 	t.Parallel()
 	reqs := repokit.Some(repokit.Requests(t)[:40], 10)
@@ -251,7 +250,7 @@ func TestConcurrentRetrievals(t *testing.T) {
 			if i%2 == 1 {
 				s, want = now, wantNew
 			}
-			if i > 3 { // a snapshot of its own
+			if i > 3 { // with a separate snapshot
 				var err error
 				if s, err = r.At(context.Background(), s.CID()); err != nil {
 					t.Error(err)

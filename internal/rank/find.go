@@ -17,7 +17,7 @@ import (
 	"github.com/mnem-project/mnem/internal/view/index"
 )
 
-// Bounds of what is looked at for a text that names a node.
+// Bounds of the search for a node by a text.
 const (
 	maxFound      = 256  // nodes with all words of the text
 	maxCandidates = 8    // that an error names
@@ -30,7 +30,7 @@ const (
 type UnsureError struct {
 	Name       string // as the caller gave it
 	Candidates []state.Candidate
-	More       int  // nodes that fit beside the candidates
+	More       int  // matching nodes besides the candidates
 	Many       bool // whether there are still more
 }
 
@@ -46,11 +46,11 @@ func (e *UnsureError) Error() string {
 // Is reports whether target is state.ErrInvalid.
 func (e *UnsureError) Is(target error) bool { return target == state.ErrInvalid }
 
-// Find resolves what names a node as core.Snapshot.Name does, or else a text: the exact summary of one node, or
-// several words that one node alone has all of. Only nodes whose mark, nil for none, see accepts are
-// found by a text; if the text is the exact summary of others alone, the *state.NotFoundError says which and why.
-// It returns the errors of Name, or an *UnsureError. The candidates of a *state.NotFoundError are the nodes that have a
-// single word. It reads at most maxFound nodes, besides what a search costs.
+// Find resolves the name of a node as core.Snapshot.Name does, or else a text: the exact summary of one node, or
+// several words that only one node has together. A text finds only nodes whose mark, nil for none, see accepts; if it
+// is the exact summary of other nodes only, the *state.NotFoundError names them and the reason. It returns the errors
+// of Name, or an *UnsureError. The candidates of a *state.NotFoundError are the nodes that have a single word. It reads
+// at most maxFound nodes, besides those of a search.
 func Find(
 	ctx context.Context, s *core.Snapshot, name string, see func(*graph.Mark) bool,
 ) (graph.ID, error) {
@@ -98,8 +98,7 @@ func find(
 	return id, f.unsure(name, f.found)
 }
 
-// isWords reports whether a text is several words and not a key: it has white space, or is of a script
-// that has none.
+// isWords reports whether a text is several words and not a key: it has white space, or its script has none.
 func isWords(s string) bool {
 	words := len(strings.Fields(s)) > 1
 	text.EachFolded(s, func(_, _ int, kind text.CharClass, _ string) bool {

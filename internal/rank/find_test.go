@@ -26,7 +26,7 @@ func TestFind(t *testing.T) {
 `)
 	s := repokit.Head(t, r)
 	seen := func(m *graph.Mark) bool { return m == nil || !m.State.Hides() }
-	for _, c := range []struct{ name, want string }{ // a key, or what the error says
+	for _, c := range []struct{ name, want string }{ // a key, or a part of the error
 		{"alice", "alice"}, {"key:bob", "bob"}, {graph.NodeID("n1").String(), "n1"},
 		{"Alice leads infra", "alice"}, {" Alice leads infra ", "alice"}, {"Bob", "bob"},
 		{"infra leads", "alice"}, {"anchors customers", "n1"}, {"anchors Bob", "fits 2 nodes"},
@@ -63,12 +63,12 @@ func TestFind(t *testing.T) {
 	}
 	all := func(*graph.Mark) bool { return true }
 	if id, err := rank.Find(t.Context(), s, "kelp varna", all); err != nil || id != graph.NodeID("n5") {
-		t.Errorf("what is hidden, where that is let through: %s, %v", id, err)
+		t.Errorf("a hidden node that is let through: %s, %v", id, err)
 	}
 }
 
-// TestFindMany holds that an exact title is found among very many nodes that have its words, and that of
-// them a few are named.
+// TestFindMany checks that an exact title is found among very many nodes with its words, and that the error names a few
+// of these.
 func TestFindMany(t *testing.T) {
 	r := repokit.OpenMem(t)
 	var b strings.Builder

@@ -195,8 +195,8 @@ func trial(r *core.Repo) error {
 	return try.Close()
 }
 
-// TestIndexClearedMidway clears the indexes of a repository of several commits: asking any of
-// them, in any order, gives what was answered before.
+// TestIndexClearedMidway clears the indexes of a repository of several commits: retrievals from them, in any order,
+// give the same answers as before.
 func TestIndexClearedMidway(t *testing.T) {
 	effort.Alone(t)
 	t.Parallel()
@@ -250,8 +250,8 @@ func notes(n int) string {
 	return b.String()
 }
 
-// TestDamagedIndex answers with damage for one derived block at a time: retrieval says so, and
-// after the index is rebuilt the answers are what they were.
+// TestDamagedIndex damages one derived block at a time: retrieval reports it, and gives the old answers after the index
+// is rebuilt.
 func TestDamagedIndex(t *testing.T) {
 	effort.Alone(t)
 	t.Parallel()
@@ -262,7 +262,7 @@ func TestDamagedIndex(t *testing.T) {
 	repokit.File(t, r, repokit.DemoMemory)
 	repokit.Lines(t, r, notes(1500)) // more than one block holds
 	repokit.File(t, r, repokit.DemoChange)
-	// Rebuilding leaves what was rebuilt before as it is, so that every lie meets the same blocks.
+	// Rebuilding keeps blocks rebuilt before, so that every lie meets the same blocks.
 	if _, err := r.Indexes().Rebuild(t.Context(), "HEAD"); err != nil {
 		t.Fatal(err)
 	}
@@ -277,7 +277,7 @@ func TestDamagedIndex(t *testing.T) {
 		return err != nil || !ok
 	})
 	t.Logf("%d derived blocks", len(parts))
-	some := effort.Pick(4, 1, 1) // of the blocks, one of so many
+	some := effort.Pick(4, 1, 1) // test one block in so many
 	for i, c := range parts {
 		if i%some > 0 {
 			continue

@@ -25,7 +25,7 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// laneModel is what a test knows of a memory at one commit.
+// laneModel is a naive copy of a memory at one commit.
 type laneModel struct {
 	nodes  map[string]laneNode
 	sparse map[[2]string]map[string]int64 // by key and model
@@ -35,7 +35,7 @@ type laneNode struct{ typ, summary, content string }
 
 func (m laneModel) clone() laneModel { return laneModel{maps.Clone(m.nodes), maps.Clone(m.sparse)} }
 
-// phraseWords are what random texts are made of: names, their lower case, and an identifier.
+// phraseWords are the words of random texts: names, their lower case, and an identifier.
 var phraseWords = []string{"Ann", "Lee", "ann", "lee's", "Lee's", "boat", "the", "INC-4711", "inc_4711", "Öl",
 	"getUser", "boats", "4711", "Ann Lee", "Ann. Lee"}
 
@@ -56,7 +56,7 @@ func (m laneModel) change(rng *rand.Rand) string {
 		if rng.IntN(3) == 0 {
 			n.content = phraseText(rng, 1+rng.IntN(9))
 		}
-		if n.content != "" && rng.IntN(4) == 0 { // what counts of it ends within a word or before
+		if n.content != "" && rng.IntN(4) == 0 { // the part that counts ends within a word or before
 			n.content = strings.Repeat("x", 32_740+rng.IntN(30)) + " " + n.content
 		}
 		m.nodes[key] = n
@@ -113,8 +113,8 @@ func inOrder(hits []source.Hit) []source.Hit {
 	return hits
 }
 
-// shareOf is what share of phrases a node has, by the idf of their terms, in units of 2^-16. The words of phrases
-// are given: one that begins with ^ must have a capital in the node as well.
+// shareOf is the share of phrases that a node has, by the idf of their terms, in units of 2^-16. A word of a phrase
+// that begins with ^ must have a capital in the node.
 func (m laneModel) shareOf(t *testing.T, a *text.Analyzer, n laneNode, phrases []string) int64 {
 	t.Helper()
 	sum, total := int64(0), int64(0)
@@ -291,8 +291,8 @@ func compareLane(
 	return len(want)
 }
 
-// TestSparseReplay replays a receipt with sparse vectors and a weight of their lane after the
-// memory went on; then what was purged is in no list, nor in memory.
+// TestSparseReplay replays a receipt with sparse vectors and a weight of their lane after later commits. Then it purges
+// a node, which must be in no list, nor in memory.
 func TestSparseReplay(t *testing.T) {
 	r := repokit.OpenMem(t)
 	first := repokit.Lines(t, r, `{"node":{"key":"a","type":"T","summary":"Ann Lee"}}

@@ -22,7 +22,7 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// linkless is a store that has no indexes of links.
+// linkless is a store without indexes of links.
 type linkless struct {
 	store.Store
 	hidden *int // how many were not found
@@ -47,7 +47,7 @@ func (d linklessDerived) Cell(ctx context.Context, key ipld.CID) (ipld.CID, erro
 	return c, nil
 }
 
-// linkModel is what the lines of a random history among n nodes need to know.
+// linkModel is the state from which the lines of a random history are made.
 type linkModel struct {
 	rng    *rand.Rand
 	n      int
@@ -118,8 +118,8 @@ func linkRequests() (list []retrieve.Request) {
 	return list
 }
 
-// TestLinksChangeNoAnswer compares the answers of a random history with those of the same memory
-// without indexes of links, where everything is read from the trees.
+// TestLinksChangeNoAnswer compares the answers of a random history with those of the same memory without indexes of
+// links, in which everything is read from the trees.
 func TestLinksChangeNoAnswer(t *testing.T) {
 	effort.Alone(t)
 	t.Parallel()
@@ -175,8 +175,8 @@ func linkCells(t *testing.T, st store.Store) map[ipld.CID]ipld.CID {
 	return out
 }
 
-// TestLinksOfOthers has fsck and a retrieval find an index that is in order, but of other edges, and
-// a repair make it anew.
+// TestLinksOfOthers gives a commit a valid index of other edges: fsck and a retrieval report it, and a repair rebuilds
+// it.
 func TestLinksOfOthers(t *testing.T) {
 	ctx := t.Context()
 	st := mem.New()

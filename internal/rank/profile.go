@@ -13,15 +13,15 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// Profiles returns the retrieval profiles that the snapshot has beside the built-in ones: a copy
-// that the caller may change.
+// Profiles returns the retrieval profiles of the snapshot, without the built-in ones: a copy that the caller may
+// change.
 func Profiles(ctx context.Context, s *core.Snapshot) (*retrieve.Profiles, error) {
 	p, err := merge3.ReadProfiles(ctx, s.State.Get, s.State.Profile)
 	return p.Clone(), err
 }
 
-// Resolve returns a request as Retrieve runs it here: what it leaves open taken from the profile
-// that fits (see retrieve.Profiles.Apply), and else at its default. Names to exclude stay names.
+// Resolve returns a request as Retrieve runs it here: open parameters come from the matching profile (see
+// retrieve.Profiles.Apply), and else from the defaults. Names to exclude stay names.
 func Resolve(ctx context.Context, s *core.Snapshot, req retrieve.Request) (retrieve.Request, error) {
 	req, err := profiled(ctx, s, req)
 	return req.Resolve(), err
@@ -41,11 +41,10 @@ func profiled(
 	return p.Apply(req)
 }
 
-// SetProfiles changes the retrieval profiles of a branch by one commit, which changes nothing else.
-// change is given those of the newest commit; its error is returned, and nothing written. It may be
-// called more than once, each time with what is there then. What leaves everything as it is makes
-// no commit. A profile that it makes or changes must not contradict itself: the error wraps
-// state.ErrInvalid and a *retrieve.ProfileError.
+// SetProfiles changes the retrieval profiles of a branch in a commit that changes nothing else. change gets the
+// profiles of the newest commit; if it fails, its error is returned and nothing written. It may be called more than
+// once, each time with the current profiles. No commit is made if nothing changes. A profile that it makes or changes
+// must not contradict itself: the error wraps state.ErrInvalid and a *retrieve.ProfileError.
 func SetProfiles(
 	ctx context.Context, r *core.Repo, change func(*retrieve.Profiles) error, opt core.CommitOptions,
 ) (*core.CommitResult, error) {
@@ -99,7 +98,7 @@ type ProfileDiff struct {
 	Fields []state.FieldDiff `json:"fields"` // parameters by their names, and types, in order of their names
 }
 
-// ProfilesDiff is what differs between the retrieval profiles of two snapshots.
+// ProfilesDiff lists the differences between the retrieval profiles of two snapshots.
 type ProfilesDiff struct {
 	Default  *state.FieldDiff  `json:"default"`          // nil if it is the same
 	Fields   []state.FieldDiff `json:"fields,omitempty"` // of the record that are no profiles, as the parameters of package memory are

@@ -200,7 +200,7 @@ func TestProfilesMerge(t *testing.T) {
 	}
 	_, err = merging.ResolveConflict(t.Context(), r, "profile", merging.Choice{Take: graph.TakeTheirs}, opt)
 	must.OK(t, err)
-	repokit.On(t, r, "", bob) // the branch moves on meanwhile
+	repokit.On(t, r, "", bob) // the branch moves on in the meantime
 	if _, err := merging.ContinueMerge(t.Context(), r, repokit.Options("")); err != nil {
 		t.Fatal(err)
 	}
@@ -309,7 +309,7 @@ func TestRetrieveByProfile(t *testing.T) {
 	if err != nil || *resolved.Limit != 1 || *resolved.Budget != retrieve.DefaultBudget {
 		t.Errorf("%+v, %v", resolved, err)
 	}
-	// What was answered is a request of its own: the profile may say what it likes by now.
+	// The recorded request is complete, whatever the profile says later.
 	rec, query := got.Receipt()
 	setLimit(t, r, "", "team", 2)
 	again, err := rec.Request(string(query))

@@ -20,8 +20,8 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// goldenFacts are the files of goldens that are no requests: what a memory is to a ranking, and what profiles make of
-// a request.
+// goldenFacts are the kinds of golden files without requests: facts that a ranking reads from a memory, and requests
+// completed by profiles.
 var goldenFacts = map[string]func(t testing.TB, c cases.Case) any{
 	"communities": ofMemory(goldenCommunities), "digest": ofMemory(goldenDigests), "stats": ofMemory(goldenStats),
 	"profile-choice": goldenChoice,
@@ -94,7 +94,8 @@ func goldenDigests(t testing.TB, _ cases.Case, s *core.Snapshot) any {
 	return map[string]any{"root": d.Root.String(), "record": string(ipld.AppendJSON(nil, value)), "scopes": scopes}
 }
 
-// goldenStats is what an index counts: nodes, terms and nodes of each field, and the nodes of each term that the file names.
+// goldenStats returns an index's counts: nodes, terms and nodes of each field, and the nodes of each term that the file
+// names.
 func goldenStats(t testing.TB, c cases.Case, s *core.Snapshot) any {
 	st := mem.New().Facts()
 	manifest, err := index.Update(t.Context(), st, ipld.CID{}, goldenDocuments(t, s), index.UpdateOptions{})
@@ -140,7 +141,7 @@ func goldenDocuments(t testing.TB, s *core.Snapshot) iter.Seq2[index.Change, err
 	}
 }
 
-// goldenChoice resolves a request by profiles. What a request has it gives itself, also at its default.
+// goldenChoice resolves a request by profiles. All fields in the file count as given, also those at their defaults.
 func goldenChoice(t testing.TB, c cases.Case) any {
 	var in struct {
 		Profiles string
@@ -178,7 +179,7 @@ func goldenChoice(t testing.TB, c cases.Case) any {
 	case err != nil:
 		t.Fatal(err)
 	}
-	got.Pairs = retrieve.PairsOff // nothing was answered, so nothing followed what it contradicts
+	got.Pairs = retrieve.PairsOff // nothing was answered, so nothing is paired
 	if got.Pack == "" {
 		got.Pack = retrieve.PackWhole // nor was a text trimmed
 	}

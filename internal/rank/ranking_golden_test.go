@@ -26,14 +26,14 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// goldens holds what the current ranking answers: files of cases, each with a memory, a request and the answer.
-// docs/internals/testing.md says how they are rewritten.
+// goldens holds answers of the current ranking: files of cases, each with a memory, a request and the answer.
+// docs/internals/testing.md says how to rewrite them.
 const goldens = "testdata/ranking"
 
 // leastGolden is how many requests the goldens have at least.
 const leastGolden = 1250
 
-// goldenMemory is the memory of a case: batches of its own, or those of a file that several cases share.
+// goldenMemory is the memory of a case: its own batches, or those in a file that several cases share.
 type goldenMemory struct {
 	Author  string
 	Memory  string
@@ -41,18 +41,18 @@ type goldenMemory struct {
 	Request json.RawMessage
 }
 
-// layout commits a memory in one of several ways, each of which lays its indexes out differently.
+// layout is a way to commit a memory; each gives a different layout of the indexes.
 type layout struct {
 	name    string
 	commits int // that a batch is divided into at most
 	rebuild bool
 }
 
-// layouts give one segment, one segment a commit, and those merged into one again. A fact is a commit where there
-// are few.
+// layouts give one segment, one segment a commit, and these merged into one again. A small memory gets a commit for
+// each fact.
 var layouts = []layout{{"bulk", 1, false}, {"fact by fact", 24, false}, {"rebuilt", 24, true}}
 
-// threads are the values of GOMAXPROCS under which answers must be the same.
+// threads are the values of GOMAXPROCS that must give the same answers.
 var threads = []int{1, 2, 8}
 
 func (g goldenMemory) batches(t testing.TB) []cases.Batch {
@@ -126,10 +126,10 @@ func (g goldenMemory) with(t testing.TB, l layout, fn func(s *core.Snapshot) any
 	return fn(g.tip(t, r))
 }
 
-// goldenAnswer is what a golden file has of an answer: what people read, and the sum of all of it.
+// goldenAnswer is the part of an answer in a golden file: the part that people read, and a hash of all of it.
 type goldenAnswer struct {
 	Error      string   `json:"error,omitempty"` // the parameter that is refused
-	Items      []string `json:"items,omitempty"` // key or id, score, band, tokens; what it follows or repeats
+	Items      []string `json:"items,omitempty"` // key or id, score, band, tokens; the item that it follows or repeats
 	Dropped    []string `json:"dropped,omitempty"`
 	Digests    []string `json:"digests,omitempty"`
 	Warnings   []string `json:"warnings,omitempty"`
@@ -178,7 +178,7 @@ func goldenOf(t testing.TB, layer string, s *core.Snapshot, req retrieve.Request
 		params := ipld.AppendJSON(nil, ipld.MapValue(slices.Clone(w.Params)...))
 		out.Warnings = append(out.Warnings, string(w.Code)+" "+string(params))
 	}
-	a.Commit = ipld.Sum(ipld.DagCBOR, nil) // each layout has commits of its own
+	a.Commit = ipld.Sum(ipld.DagCBOR, nil) // each layout has different commits
 	receipt, _ := a.Receipt()
 	block := receipt.Encode()
 	if _, err := retrieve.DecodeReceipt(block); err != nil {

@@ -20,9 +20,8 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// Retrieve answers a request from the snapshot, which must be of a commit. The same commit and
-// request give the same answer in every process. What the request leaves open is taken from the
-// profile that fits it (see Resolve).
+// Retrieve answers a request from the snapshot, which must belong to a commit. The same commit and request give the
+// same answer in every process. Open parameters come from the matching profile (see Resolve).
 func Retrieve(ctx context.Context, s *core.Snapshot, req retrieve.Request) (*retrieve.Answer, error) {
 	return RetrieveTraced(ctx, s, req, nil)
 }
@@ -34,15 +33,15 @@ func RetrieveTraced(
 	return answer(ctx, s, req, stage.Runner{Trace: trace})
 }
 
-// RetrieveTuned is Retrieve with another value in the place of a constant of the ranking, for measuring. The
-// answer is of no version of it.
+// RetrieveTuned is Retrieve with a different value for a constant of the ranking, for measurements. The answer has no
+// ranking version.
 func RetrieveTuned(
 	ctx context.Context, s *core.Snapshot, req retrieve.Request, by *tuning.Constant,
 ) (*retrieve.Answer, error) {
 	return answer(ctx, s, req, stage.Runner{Tuning: by})
 }
 
-// answer lets a runner answer a request, with what the repository has for it.
+// answer runs a request with a runner, on the repository's indexes.
 func answer(
 	ctx context.Context, s *core.Snapshot, req retrieve.Request, u stage.Runner,
 ) (*retrieve.Answer, error) {
@@ -75,17 +74,17 @@ func answer(
 	return found, err
 }
 
-// TermScore is what one term of a query adds to a node's score in the text lane.
+// TermScore is the contribution of one term of a query to a node's score in the text lane.
 type TermScore struct {
 	Term   string `json:"term"`
 	ReadAs string `json:"read_as,omitempty"` // the term that it was read as, "" for itself
-	Added  bool   `json:"added,omitempty"`   // kindred to one of the query's: the query does not have it
+	Added  bool   `json:"added,omitempty"`   // not in the query, but kindred to a term of it
 	Score  int64  `json:"score"`
 }
 
-// TermScores explains the text lane of an answer: for each node the terms of the query that it has,
-// in the order of their first place in the query, some read as the answer says, and then their kin.
-// Their scores add up to the node's.
+// TermScores explains the text lane of an answer. For each node it lists the query's terms that the node has, in the
+// order of their first occurrence in the query, some read as the answer says, and then kindred terms. Their scores add
+// up to the node's.
 func TermScores(
 	ctx context.Context, s *core.Snapshot, a *retrieve.Answer, ids []graph.ID,
 ) ([][]TermScore, error) {
@@ -393,9 +392,8 @@ func (d document) Times() source.Times {
 	return t
 }
 
-// TermCounts returns how many nodes of the snapshot's commit have each of some terms of the analyser
-// in any field, and how many nodes there are: df and N of clause 9.2. It reads what the index has
-// about these terms alone.
+// TermCounts returns how many nodes of the snapshot's commit have each of some terms of the analyser in any field, and
+// the number of nodes: df and N of clause 9.2. It reads only these terms from the index.
 func TermCounts(
 	ctx context.Context, s *core.Snapshot, terms []string,
 ) (nodes []int64, of int64, err error) {

@@ -29,8 +29,8 @@ func word(i int) string {
 	return string(b)
 }
 
-// wordy makes a memory of nodes with titles of two words, contents of 60 words of 9,000, some of them
-// titles of others, and an edge to the node before.
+// wordy makes a memory of nodes with titles of two words, contents of 60 words of 9,000, some of them titles of other
+// nodes, and an edge to the node before.
 func wordy(t testing.TB, r *core.Repo, nodes int) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -62,8 +62,8 @@ func filled(word func(i int) string) string {
 	}
 }
 
-// TestHostileQuestions bounds what the longest questions read and allocate, beside what a short one
-// does: the text is analysed once or twice, whatever is asked about it.
+// TestHostileQuestions bounds the reads and allocations of the longest questions relative to those of a short one: the
+// text is analysed once or twice in each kind of request.
 func TestHostileQuestions(t *testing.T) {
 	effort.Alone(t)
 	// 24.4 MB of 9,000 known words, 15.5 plainly: bands split the scores of 50 candidates by word.
@@ -114,9 +114,9 @@ func TestHostileQuestions(t *testing.T) {
 	}
 }
 
-// TestOrdinaryQuestions bounds what questions of three words read with nothing cached, and what they
-// allocate with everything cached, in memories of two sizes: neither may grow as the memory does. (Of
-// the smaller one nearly every block is read.)
+// TestOrdinaryQuestions bounds the blocks that questions of three words read with nothing cached, and their allocations
+// with everything cached, in memories of two sizes: neither may grow with the memory. (Of the smaller one they read
+// nearly every block.)
 func TestOrdinaryQuestions(t *testing.T) {
 	effort.Alone(t)
 	const asked = 4
@@ -151,7 +151,7 @@ func TestOrdinaryQuestions(t *testing.T) {
 	}
 }
 
-// mostOrdinaryBlocks and mostOrdinaryAllocs bound what an ordinary question reads and allocates.
+// mostOrdinaryBlocks and mostOrdinaryAllocs bound the reads and allocations of an ordinary question.
 const mostOrdinaryBlocks, mostOrdinaryAllocs = 250, 2500 // of 8,000 nodes 101 and 1,194
 
 // TestPlainQuestions bounds what questions that are not expanded read and allocate with nothing cached:

@@ -24,7 +24,7 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// denseModel is what a test knows of the memory at one commit: types of nodes, and their vectors.
+// denseModel is a naive copy of a memory at one commit: types of nodes, and their vectors.
 type denseModel struct {
 	types   map[string]string
 	vectors map[[2]string][]int8 // by key and model
@@ -201,7 +201,7 @@ func TestDenseReplay(t *testing.T) {
 	}
 }
 
-// TestDensePurge asks for what was purged, which was in memory.
+// TestDensePurge asks for a purged node whose vector was in memory.
 func TestDensePurge(t *testing.T) {
 	r := repokit.OpenMem(t)
 	first := repokit.Lines(t, r, `{"node":{"key":"a","type":"T","summary":"alpha secret"}}

@@ -1,3 +1,3 @@
-// Package complete is what is done to requests before they are answered, and to answers of several repositories: lines of
-// JSON are read, models complete what they can, a session excludes what it has shown.
+// Package complete prepares requests before they are answered, and merges answers of several repositories: it reads
+// lines of JSON, has models complete requests, and excludes the nodes that a session has shown.
 package complete

@@ -12,21 +12,21 @@ import (
 const (
 	// FullShare is a share of one, in units of 2^-16.
 	FullShare = fixed.One
-	// leastShare is what the scores of a repository count at least: a vector may find what no word of the
-	// question does.
+	// leastShare is the least weight of a repository's scores: a vector may find a memory that has no word of the
+	// question.
 	leastShare = fixed.One / 16
 )
 
-// Part is what one of several repositories answers.
+// Part is the answer of one of several repositories.
 type Part struct {
 	Name  string
-	Share int64 // what its scores count, in units of 2^-16: see ShareOf
+	Share int64 // weight of its scores, in units of 2^-16: see ShareOf
 	Items []retrieve.Item
 }
 
-// ShareOf returns what the scores of a repository count whose best item covers so much of the question.
-// Scores are shares of the best one's: without it the best of a repository that knows nothing of the
-// matter would be level with the best of one that does.
+// ShareOf returns the weight of a repository's scores, from the share of the question that its best item covers. Scores
+// are relative to the best one's: without the weight, the best item of a repository without an answer would be equal to
+// the best of one that has it.
 func ShareOf(coverage int64) int64 { return min(max(coverage, leastShare), fixed.One) }
 
 // Joint is one list of several answers.
@@ -37,16 +37,16 @@ type Joint struct {
 	Counts []int
 }
 
-// JointItem is an item by its part and its place among the items of that, with the rank, score, tokens
-// and text that it has in the list.
+// JointItem is an item by its part and its index among that part's items, with its rank, score, tokens and text in the
+// joint list.
 type JointItem struct {
 	Part, At int
 	retrieve.Item
 }
 
-// Together makes one list of answers, each by its own ranks, under a limit of items and a budget of
-// tokens, 0 for none: next is the best of those that are next, of level ones that of the earlier part. A
-// function of its arguments alone.
+// Together merges answers into one list, keeping each one's order, under a limit of items and a budget of tokens, 0 for
+// none. Each step takes the best of the next items, of equal ones the earlier part's. The result is a function of the
+// arguments alone.
 func Together(limit, budget int, parts ...Part) *Joint {
 	out := &Joint{Counts: make([]int, len(parts))}
 	lists := make([][]JointItem, len(parts))
@@ -72,7 +72,7 @@ func Together(limit, budget int, parts ...Part) *Joint {
 	return out
 }
 
-// next returns the list whose first item comes next, -1 for none: what was replaced follows what replaced it.
+// next returns the list whose first item comes next, -1 for none: a replaced item follows its replacement.
 func (o *Joint) next(lists [][]JointItem) int {
 	if n := len(o.Items); n > 0 {
 		if last := o.Items[n-1].Part; len(lists[last]) > 0 && lists[last][0].Replaced != nil {

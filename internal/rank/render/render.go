@@ -12,14 +12,13 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// Adjacency is what is shown of a node's edges.
+// Adjacency lists the shown edges of a node.
 type Adjacency struct {
 	Out, In         []source.Link // in key order
 	MoreOut, MoreIn int           // edges that follow and are not shown
 }
 
-// RenderOptions say what is rendered and how much of it. The zero value renders the lines that are
-// always there, whole.
+// RenderOptions control the rendered lines. The zero value renders the lines that are always there, untruncated.
 type RenderOptions struct {
 	Show       []string // of ShowTimes, ShowKey, ShowContent
 	SummaryCap int      // scalars kept of each text, 0 for all
@@ -27,10 +26,9 @@ type RenderOptions struct {
 	Content    string // the node's whole text, rendered with ShowContent; "" for none
 }
 
-// Render returns the lines of one node: clause 12. A mark may be nil. It is a pure function. Each
-// line ends with a line feed and is one of those in the table, whatever the node contains: every
-// name and value stays within its line, and no property prints like another line. So the only
-// line of an item that begins with "ntype: " is its first.
+// Render returns the lines of one node: clause 12. A mark may be nil. It is a pure function. Each line ends with a line
+// feed and has a form of the table, whatever the node contains: every name and value stays within its line, and no
+// property looks like another line. So the only line of an item that begins with "ntype: " is its first.
 func Render(n *graph.Node, m *graph.Mark, o RenderOptions) string {
 	r := renderer{textCap: o.SummaryCap}
 	r.b = make([]byte, 0, r.room(n, o))

@@ -9,8 +9,7 @@ import (
 
 // Digested is the ability of a Graph whose digests are known.
 type Digested interface {
-	// Digests returns the digests that a node is in, the nearest first and that of the whole last; none
-	// for a node that is in none.
+	// Digests returns the digests that contain a node, the nearest first and the root's last; none if no digest does.
 	Digests(ctx context.Context, id graph.ID) ([]*Digest, error)
 	// Sentences returns how many sentences a fact has that digests may quote.
 	Sentences(ctx context.Context, id graph.ID) (int, error)
@@ -18,15 +17,15 @@ type Digested interface {
 	RootDigest(ctx context.Context) (*Digest, error)
 }
 
-// Digest is what is said of a scope, a cluster or the whole.
+// Digest is a digest of a scope, a cluster or the whole memory.
 type Digest struct {
 	Name      string // clause 29.4
-	Shown     string // in place of Name: with the key of its scope, "" for none
+	Shown     string // replaces Name in output: with the key of its scope, "" for none
 	Root      bool
 	Facts     int // below
 	Source    [sha256.Size]byte
 	Sentences []DigestSentence
-	Written   string // by Model in place of the sentences, "" for none
+	Written   string // by Model, replaces the sentences, "" for none
 	Model     string
 }
 

@@ -18,7 +18,7 @@ type Filter struct {
 	Erased int                   // nodes of the graph that were erased
 	bare   bool                  // whether nothing has a mark
 	out    map[graph.ID]struct{} // excluded nodes, nil for none
-	Seen   FilterCounts          // what lanes asked about
+	Seen   FilterCounts          // counts of the lanes' checks
 	// Replaced has lanes see superseded nodes too, and collects their marks; nil for nothing.
 	Replaced map[graph.ID]*graph.Mark
 }
@@ -124,7 +124,7 @@ func (f *Filter) mark(ctx context.Context, on graph.Target, id graph.ID) (*graph
 	return m, nil
 }
 
-// hides reports whether a mark, nil for none, hides what it is on.
+// hides reports whether a mark, nil for none, hides its node or edge.
 func (f *Filter) hides(m *graph.Mark) bool {
 	return m != nil && m.State.Hides() && !slices.Contains(f.req.Marks, m.State)
 }
@@ -135,8 +135,7 @@ func (f *Filter) excluded(id graph.ID) bool {
 	return ok
 }
 
-// fits decides by everything but the mark, what is cheap to ask first, and counts what it leaves
-// out.
+// fits checks everything but the mark, cheap conditions first, and counts what it leaves out.
 func (f *Filter) fits(ctx context.Context, d Document, left *LeftOut) (bool, error) {
 	if !f.byNode {
 		return true, nil
@@ -184,7 +183,7 @@ func (f *Filter) inTime(t Times) bool {
 	return !f.req.ValidAt.Given || within(f.req.ValidAt.Time, t.ValidFrom, t.ValidTo)
 }
 
-// within reports whether from <= t < to, where an absent end is open.
+// within reports whether from <= t < to; an absent bound is open.
 func within(t graph.Time, from, to graph.OptTime) bool {
 	return (!from.Given || from.Time <= t) && (!to.Given || t < to.Time)
 }

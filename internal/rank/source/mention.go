@@ -12,11 +12,12 @@ import (
 )
 
 const (
-	// mentionText is the number of bytes at the beginning of a content in which titles count.
+	// mentionText is the number of bytes at the beginning of a content that are searched for titles.
 	mentionText = 32_768
 	// maxLookedAt is how many nodes are looked at for titles before no further title is looked for.
 	maxLookedAt = 256
-	// maxTitleDocs is how many nodes may have a title's rarest term, more of which make it too common.
+	// maxTitleDocs is the largest number of nodes with the rarest term of a title: with more of them the title is too
+	// common.
 	maxTitleDocs = 64
 )
 
@@ -32,16 +33,16 @@ type MentionFinder struct {
 	looked int                 // nodes that were looked at for a title
 }
 
-// Mentioning is what texts alone say of a node: nothing that a request asks for changes it.
+// Mentioning holds a node's mentions in texts. They do not depend on a request.
 type Mentioning struct {
 	IDs    []graph.ID // that it mentions, or that mention it, each once
 	Looked int        // how many nodes were looked at for its title
 }
 
-// MentionMemo remembers what was found of nodes in one index, as much as it has room for. What it is given
-// and gives back is never changed. Safe for concurrent use.
+// MentionMemo caches the mentions of nodes in one index, up to its capacity. Its values are never changed. Safe for
+// concurrent use.
 type MentionMemo interface {
-	// Known returns what is remembered of a node, out for what it mentions and in for what mentions it.
+	// Known returns the cached mentions of a node, out for nodes that it mentions and in for nodes that mention it.
 	Known(id graph.ID, d retrieve.Direction) *Mentioning
 	Remember(id graph.ID, d retrieve.Direction, m *Mentioning)
 }

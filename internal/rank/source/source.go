@@ -9,7 +9,7 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// ErrNoNode is wrapped by the error of Graph.Node where the graph has no such node.
+// ErrNoNode is wrapped by the error of Graph.Node if the graph has no such node.
 var ErrNoNode = errors.New("no such node")
 
 // Times are the times of a node that filters ask for.
@@ -20,8 +20,8 @@ type Times struct {
 	ValidTo   graph.OptTime // exclusive
 }
 
-// Document is what filters ask of a node. NodeDocument makes one of a *graph.Node; an index may
-// answer from columns of its own, with exactly the same values.
+// Document holds the fields of a node that filters use. NodeDocument makes one from a *graph.Node; an index may answer
+// from its columns, with exactly the same values.
 type Document interface {
 	ID() graph.ID
 	Type() string
@@ -30,8 +30,8 @@ type Document interface {
 	Prop(name string) (v ipld.Value, ok bool, err error)
 }
 
-// Accept decides whether a document takes part. An Index calls it on one goroutine at a time, in
-// any order, once or more for a document; its error ends the search and is returned as it is.
+// Accept decides whether a document takes part. An Index calls it on one goroutine at a time, in any order, once or
+// more for a document; if it returns an error, the search ends with that error.
 type Accept func(Document) (bool, error)
 
 // Hit is one document that a lane found.
@@ -50,14 +50,14 @@ type TextResult struct {
 // TextQuery is a text whose terms are looked up.
 type TextQuery struct {
 	Text     string
-	Readings []retrieve.Reading   // what some terms, of this text or another, are looked up as: clause 9.10
-	Added    []retrieve.AddedTerm // looked up beside them in Text; the text has none of them: clause 9.12
+	Readings []retrieve.Reading   // known terms read in place of some terms, of this text or another: clause 9.10
+	Added    []retrieve.AddedTerm // further terms to look up in Text that the text does not have: clause 9.12
 }
 
 // Index finds documents: clause 9 of docs/internals/ranking.md.
 type Index interface {
-	// Readings returns what terms of a text that no node has may be looked up as, in the order of
-	// their first place.
+	// Readings returns known terms to read in place of terms of a text that no node has, in the order of their first
+	// occurrence.
 	Readings(ctx context.Context, text string) ([]retrieve.Reading, error)
 	// Text returns the best k accepted documents in the order (score descending, id ascending).
 	Text(ctx context.Context, query TextQuery, accept Accept, k int) (TextResult, error)
@@ -71,25 +71,25 @@ type Index interface {
 	Times(ctx context.Context, ids []graph.ID) (times []Times, ok []bool, err error)
 	// Types returns the types of nodes in the order of ids, "" for one that is no document.
 	Types(ctx context.Context, ids []graph.ID) ([]string, error)
-	// TermScores splits the scores of nodes in the text lane: a row for each node, nil for one that
-	// is no document, with a column for each distinct term in the order of their first place; only
-	// picks some of these columns, nil for all.
+	// TermScores splits the scores of nodes in the text lane: a row for each node, nil for one that is no document,
+	// with a column for each distinct term in the order of their first occurrence; only selects some of these columns,
+	// nil for all.
 	TermScores(ctx context.Context, query TextQuery, ids []graph.ID, only []int) ([][]int64, error)
-	// TermWeights returns the distinct terms of the query in the order of their first place, each as
-	// it is looked up, with how often it is there times its idf.
+	// TermWeights returns the distinct terms of the query in the order of their first occurrence, each as it is looked
+	// up, with its frequency times its idf.
 	TermWeights(ctx context.Context, query TextQuery) ([]TermWeight, error)
 	// Counts returns how many nodes have each of some terms, and how many nodes there are.
 	Counts(ctx context.Context, terms []string) (having []int64, nodes int64, err error)
 	// IDFs returns the idf of terms (clause 9.2), 0 for one that no node has.
 	IDFs(ctx context.Context, terms []string) ([]int64, error)
-	// Mentioned returns the nodes whose titles a text has by their terms, those of one term apart: clause 7.3.
+	// Mentioned returns the nodes whose titles occur in a text, titles of one term separately: clause 7.3.
 	Mentioned(ctx context.Context, text string) (longer, single []graph.ID, err error)
 	// Mentioning returns nodes among which are all whose contents have the title that a summary is.
 	// It returns none if the summary is no title, names too many nodes, or has no term that
 	// most nodes at most have.
 	Mentioning(ctx context.Context, summary string, most int) ([]graph.ID, error)
-	// TitlesNamed returns for each node whose title a query has the places of the title's terms
-	// among the distinct terms of the query, nil for any other node.
+	// TitlesNamed returns, for each node whose title occurs in a query, the indexes of the title's terms among the
+	// distinct terms of the query, nil for any other node.
 	TitlesNamed(ctx context.Context, query TextQuery, ids []graph.ID) ([][]int, error)
 	// HasTitle reports whether a text has the title that a summary is.
 	HasTitle(text, summary string) bool
@@ -114,11 +114,11 @@ type BucketQuery struct {
 	Limit     int                // at most so many entries
 	Count     bool               // whether the total is wanted
 	Bare      bool               // whether ids of edges without a mark may be left out; never with After
-	Room      []Link             // where the entries may be put, over what there is
+	Room      []Link             // storage for the entries, overwritten
 }
 
-// Graph reads one immutable graph. Implementations verify what they read; every error ends the
-// retrieval and is returned wrapped.
+// Graph reads one immutable graph. Implementations verify the data that they read; every error ends the retrieval and
+// is returned wrapped.
 type Graph interface {
 	// Node returns a node and the CID of its record, or an error that wraps ErrNoNode.
 	Node(ctx context.Context, id graph.ID) (*graph.Node, ipld.CID, error)
@@ -142,11 +142,11 @@ type Graph interface {
 type Erased interface {
 	// ErasedNodes returns how many there are.
 	ErasedNodes() int
-	// IsErased reports whether a node is one of them.
+	// IsErased reports whether a node was erased.
 	IsErased(ctx context.Context, id graph.ID) (bool, error)
 }
 
-// Unmarked is the ability of a Graph to say that it has no marks at all, so that nobody need ask for them.
+// Unmarked is implemented by a Graph that knows whether it has any marks, which saves looking them up.
 type Unmarked interface {
 	Unmarked() bool
 }

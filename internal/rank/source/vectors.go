@@ -26,7 +26,7 @@ type Vectors interface {
 // DenseResult is the answer of a dense lane.
 type DenseResult struct {
 	Hits   []Hit    // by the cosine
-	Own    []Hit    // the same by what each has beside the others, if that was asked for
+	Own    []Hit    // the same hits by their own part of the cosine, if requested
 	Other  int      // embeddings of the model that have other dimensions than the query
 	None   bool     // whether there is no dense embedding of the model
 	Models []string // where None: the first MaxModelsNamed models there are, ascending

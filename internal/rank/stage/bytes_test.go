@@ -15,7 +15,7 @@ import (
 // likeText are bytes that read as characters of two, three and four bytes, and as halves of them.
 var likeText = []string{"é", "界", "😁", "\xe7\x95", "\xc3", "ab"}
 
-// randomBytes returns n bytes, most of which look like text.
+// randomBytes returns n bytes; most look like text.
 func randomBytes(r *rand.Rand, n int) []byte {
 	var b []byte
 	for len(b) < n {

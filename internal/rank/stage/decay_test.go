@@ -44,7 +44,7 @@ func (o *oracle) paths() map[graph.ID]int64 {
 	return best
 }
 
-// weight is that of an edge in expansion.
+// weight returns the weight of an edge in expansion.
 func (o *oracle) weight(l source.Link) int64 {
 	for _, w := range o.req.EdgeWeights {
 		if w.Type == l.Type {

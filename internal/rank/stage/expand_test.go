@@ -71,7 +71,7 @@ func (o *oracle) ordered(score map[graph.ID]int64) []graph.ID {
 	return all
 }
 
-// followed is what u may lend to over edges, with the weights, and how many entries are looked at.
+// followed returns the edges along which u may contribute, with the weights, and how many entries are looked at.
 func (o *oracle) followed(u graph.ID) (out []edge, entries int) {
 	bucket := func(all []source.Link, forward bool) {
 		seen := 0
@@ -172,8 +172,8 @@ func (o *oracle) damped(id graph.ID, forward bool) int64 {
 	return 65_536
 }
 
-// lend is one round of step 3.
-func (o *oracle) lend(h int, order []graph.ID, g map[graph.ID][]int64) map[graph.ID][]int64 {
+// contribute is one round of step 3.
+func (o *oracle) contribute(h int, order []graph.ID, g map[graph.ID][]int64) map[graph.ID][]int64 {
 	next := map[graph.ID][]int64{}
 	raise := func(id graph.ID, t int, n int64) {
 		if next[id] == nil {
@@ -235,13 +235,13 @@ func (o *oracle) run() ([]graph.ID, map[graph.ID]int64) {
 	}
 	gain := map[graph.ID]int64{}
 	for h := 1; h <= *o.req.Expand && len(order) > 0; h++ {
-		g = o.lend(h, order, g)
+		g = o.contribute(h, order, g)
 		sums := map[graph.ID]int64{}
-		for id, lent := range g {
-			sums[id] = total(lent)
+		for id, inflow := range g {
+			sums[id] = total(inflow)
 			own := o.share(id)
 			_, known := score[id]
-			for t, n := range lent {
+			for t, n := range inflow {
 				if known && t < len(own) && own[t] > 0 {
 					n /= 2
 				}
@@ -343,7 +343,7 @@ func checkExpansion(t *testing.T, o *oracle, a *retrieve.Answer) {
 	}
 }
 
-// TestRoom has more nodes, or more entries, than lend in one round.
+// TestRoom has more nodes, or more entries, than contribute in one round.
 func TestRoom(t *testing.T) {
 	for _, tt := range []struct{ hubs, leaves, rounds, silent int }{
 		{100, 3, 2, 0}, {100, 1, 2, 0}, {20, 60, 1, 2}, {18, 60, 1, 0}, {1, 257, 1, 0},
@@ -362,7 +362,7 @@ func TestRoom(t *testing.T) {
 		a := m.ask(t, req)
 		checkExpansion(t, o, a)
 		if o.silent != tt.silent || slices.Contains(codes(a), retrieve.ExpansionTruncated) != (tt.silent > 0) {
-			t.Errorf("%+v: %d did not lend, warnings %v", tt, o.silent, a.Warnings)
+			t.Errorf("%+v: %d did not contribute, warnings %v", tt, o.silent, a.Warnings)
 		}
 	}
 }

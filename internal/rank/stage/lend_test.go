@@ -9,8 +9,8 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// TestLendingAmongMany compares answers where more nodes are lent something than may lend or join,
-// with edges that go to some nodes far more often than to others.
+// TestLendingAmongMany compares answers if more nodes receive something than may contribute or join, with edges that go
+// to some nodes far more often than to others.
 func TestLendingAmongMany(t *testing.T) {
 	rng := seeded(t)
 	rounds := effort.Pick(6, 12, 300)
@@ -35,8 +35,7 @@ func TestLendingAmongMany(t *testing.T) {
 	}
 }
 
-// TestLendingCountsFew: of the nodes that are lent something, only the edges of those that may join
-// are counted.
+// TestLendingCountsFew: of the nodes that receive something, only the edges of those that may join are counted.
 func TestLendingCountsFew(t *testing.T) {
 	m := newMemory()
 	m.scores = map[graph.ID]int64{}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// likeness is the similarity in Q16 of two sets, of which one may have each number once.
+// likeness is the similarity in Q16 of two sets; b has each number once.
 func likeness(a, b []uint32) int64 {
 	both := 0
 	for _, term := range a {

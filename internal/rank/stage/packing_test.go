@@ -90,10 +90,10 @@ func note(i int, text string) graph.Node {
 	return graph.Node{ID: num(i), Type: "Note", Summary: text, Created: graph.Time(i)}
 }
 
-// noteWords make texts of which some repeat others.
+// noteWords make texts; some repeat others.
 var noteWords = strings.Fields("web shop opens at dawn and closes late when not Alice Bob 7 or 8 says so")
 
-// notes is a memory of texts of which many repeat others.
+// notes is a memory of texts; many repeat others.
 func notes(pick func(n int) int, count int) *memory {
 	m := newMemory()
 	for i := range count {

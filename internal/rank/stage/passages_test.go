@@ -127,7 +127,7 @@ func TestTokenizer(t *testing.T) {
 	if err != nil || req.Tokenizer != "bytes" {
 		t.Fatalf("%v, %+v", err, req)
 	}
-	// Whoever has not got the counter is told its name, and what there is.
+	// Without the counter the error names it, and the available ones.
 	_, err = Runner{Counters: retrieve.Counters{"words": nil}}.Run(t.Context(), m, m, testCommit, req)
 	var re *retrieve.RequestError
 	if !errors.Is(err, retrieve.ErrTokenizer) || !errors.As(err, &re) || re.Param != "tokenizer" ||

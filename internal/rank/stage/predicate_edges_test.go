@@ -30,7 +30,7 @@ func TestEnough(t *testing.T) {
 	}
 }
 
-// TestCountEdges counts more edges than are read at once, of which marks hide some.
+// TestCountEdges counts more edges than are read at once; marks hide some.
 func TestCountEdges(t *testing.T) {
 	m := newMemory()
 	hub := m.add(graph.Node{Key: "hub", Type: "T"})

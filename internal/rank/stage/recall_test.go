@@ -10,7 +10,7 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// unexpanded is a request whose order before the recall is that of words alone.
+// unexpanded is a request that is ordered by words alone before the recall.
 func unexpanded(text string, intent retrieve.Intent) retrieve.Request {
 	return retrieve.Request{Text: text, Intent: intent,
 		ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}, Limit: new(0), Budget: new(0)}

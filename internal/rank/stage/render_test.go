@@ -44,7 +44,7 @@ var linePatterns = []*regexp.Regexp{
 // propForm is the place of properties in linePatterns.
 const propForm = 9
 
-// reservedLine is what no property's line may begin with.
+// reservedLine matches beginnings that no property's line may have.
 var reservedLine = regexp.MustCompile(`(?i)^(ntype|id|state|context|summary|created|updated|` +
 	`valid|key|content|outgoing|incoming):`)
 

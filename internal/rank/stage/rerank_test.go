@@ -38,7 +38,7 @@ func order(a *retrieve.Answer) []int {
 	return out
 }
 
-// replayed checks that the receipt of an answer gives it again, with nobody asked.
+// replayed checks that the receipt of an answer gives it again without the model.
 func replayed(t *testing.T, m *memory, a *retrieve.Answer) {
 	t.Helper()
 	r, text := a.Receipt()

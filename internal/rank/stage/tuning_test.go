@@ -10,7 +10,7 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// TestTuning ranks with another constant: the answer is of no version, and its receipt is not replayed.
+// TestTuning ranks with a changed constant: the answer has no ranking version, and its receipt is not replayed.
 func TestTuning(t *testing.T) {
 	m := library()
 	req := retrieve.Request{Text: "web", RewriteOptions: retrieve.RewriteOptions{Rewrites: []string{"spider"}}}
@@ -45,7 +45,7 @@ func TestTuning(t *testing.T) {
 	}
 }
 
-// TestTuningReaches: each name is of a constant of its own.
+// TestTuningReaches: each name belongs to a different constant.
 func TestTuningReaches(t *testing.T) {
 	seen := map[ranking]string{}
 	for name := range rankingOf(retrieve.RankingVersion).constants() {
@@ -59,7 +59,7 @@ func TestTuningReaches(t *testing.T) {
 	}
 }
 
-// TestTuningBands: what a row says of bands and of text beside vectors is what an answer is made by.
+// TestTuningBands: answers follow the row's constants for bands and for text with vectors.
 func TestTuningBands(t *testing.T) {
 	ask := func(req retrieve.Request, name string, value int64) retrieve.Item {
 		t.Helper()

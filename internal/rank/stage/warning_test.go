@@ -20,7 +20,7 @@ func warned() *memory {
 	return m
 }
 
-// erasedMemory is a memory of which some nodes were erased: it cannot read them.
+// erasedMemory is a memory with erased nodes: it cannot read them.
 type erasedMemory struct {
 	*memory
 	gone map[graph.ID]bool
