@@ -21,7 +21,7 @@ const (
 	documentGroups = 8
 )
 
-// documentRead is a node that differs between two states, as far as it was read ahead.
+// documentRead is a node that differs between two states, with the parts that were read ahead.
 type documentRead struct {
 	prolly.Change
 	change index.Change
@@ -48,8 +48,8 @@ func documents(ctx context.Context, from, to *state.State, f state.Fresh) iter.S
 	}
 }
 
-// wantedDocuments yields the documents of a state in id order, of those that are known what an index must
-// have.
+// wantedDocuments yields the documents of a state in id order. Of known documents it yields only the entry that an
+// index must have.
 func wantedDocuments(
 	ctx context.Context, s *state.State, scan scanner, known *KnownRecords,
 ) iter.Seq2[index.Wanted, error] {
@@ -168,8 +168,8 @@ func (r *documentRead) complete(ctx context.Context, from, to *state.State) (err
 	return err
 }
 
-// readDocument returns the node that an item of the tree links to, nil for no item and a node that
-// was erased. A content in blocks of its own is left out.
+// readDocument returns the node that an item of the tree links to, nil for no item and for an erased node. It leaves
+// out content in separate blocks.
 func readDocument(ctx context.Context, s *state.State, item []byte) (*index.Document, error) {
 	if item == nil {
 		return nil, nil
@@ -188,7 +188,7 @@ func readDocument(ctx context.Context, s *state.State, item []byte) (*index.Docu
 	return newDocument(n), nil
 }
 
-// newDocument returns a node as the index wants it, without a content in blocks of its own.
+// newDocument returns a node as the index needs it, without content in separate blocks.
 func newDocument(n *graph.Node) *index.Document {
 	d := &index.Document{Node: n}
 	if n.Content != nil {

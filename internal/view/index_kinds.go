@@ -16,14 +16,14 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// IndexKind is one of the derived indexes of a graph: of its texts, its links or its dense vectors. A cell
-// names the manifest of the index of each state.
+// IndexKind is one of the derived indexes of a graph: of its texts, its links or its dense vectors. A cell names the
+// manifest of the index of each state.
 type IndexKind struct {
 	Name    string
 	Derived store.Derived
 	// Key returns the key of a state's cell, undefined if there is nothing to index.
 	Key func(*state.State) ipld.CID
-	// Update makes the index of next from that of base.
+	// Update makes the index of next from the index of base.
 	Update func(
 		ctx context.Context, blocks *store.Stage, manifest ipld.CID, base, next *state.State, later segment.Later,
 	) (ipld.CID, error)
@@ -33,14 +33,14 @@ type IndexKind struct {
 	Of     func(roots []ipld.CID) (key ipld.CID, facts []ipld.CID)
 	Format *segment.Format
 	Walk   func(context.Context, segment.Blocks, ipld.CID, func(ipld.CID) error) error
-	// verify returns what is wrong with the index of a check, and why what it is of could not be read. What
-	// is known of records is not read again.
+	// verify returns the faults of the index of a check, and an error if the facts could not be read. It does not read
+	// known records again.
 	verify func(context.Context, *IndexCheck) (wrong []string, unread, err error)
-	// Trees are those that verify scans.
+	// Trees returns the trees that verify scans.
 	Trees func(*state.State) []*prolly.Map
 }
 
-// IndexKinds are the derived indexes of a graph, kept in derived; f is what a transaction knows of the facts.
+// IndexKinds are the derived indexes of a graph, stored in derived; f is a transaction's cache of facts.
 func IndexKinds(derived store.Derived, f state.Fresh) []IndexKind {
 	return []IndexKind{TextsKind(derived, f), VectorsKind(derived), LinksKind(derived, f.Trees)}
 }
@@ -67,8 +67,8 @@ func TextsKind(derived store.Derived, f state.Fresh) IndexKind {
 	}
 }
 
-// TextsKey is the key of the cell that says which derived block has the index of the texts of a graph.
-// Another form of it, analyser or language has other keys: what such an index holds is made anew.
+// TextsKey is the key of the cell that names the derived block with the index of a graph's texts. Other formats,
+// analysers and languages have other keys, so an index made with them is built again.
 func TextsKey(graph ipld.CID) ipld.CID {
 	of := fmt.Sprintf("mnem:texts:%d:%d:%s:", index.Format.Version, retrieve.AnalyserVersion, retrieve.Language)
 	return ipld.Sum(ipld.Raw, append([]byte(of), graph.Bytes()...))

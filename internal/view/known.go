@@ -12,13 +12,12 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// KnownRecords is what fsck keeps of the records that it meets while it goes through all blocks, so
-// that trees, which lead to them in the order of ids, need not read them again one by one from all
-// over the store: 64 bits say that a block is a good record of an id, and of an edge 64 more what
-// the trees out and in must have for it. 22 to 32 bytes for each record, no pointers. Both are hashes
-// under a key of this run, which no stored block can have been made to fit, so that what is not
-// known or does not add up is damage, or was erased, but for one in 2^40 runs. Then the records are
-// read, and named. Nil knows nothing. Not safe for concurrent use; the hashes are.
+// KnownRecords is fsck's record of the blocks that it met in its pass over all blocks. Trees lead to records in the
+// order of ids, and reading them again one by one, all over the store, would be slow. 64 bits say that a block is a
+// valid record of an id; an edge has 64 more for its entries in the trees out and in. A record takes 22 to 32 bytes, no
+// pointers. Both are hashes under a key of this run, so no stored block can be made to match them: a record that is not
+// known, or entries that do not add up, are damaged or erased, except in one of 2^40 runs. Then the records are read,
+// and named. Nil knows nothing. Not safe for concurrent use; the hashes are.
 type KnownRecords struct {
 	key    maphash.Seed
 	Texts  *index.Expectations // nil if no index is compared
@@ -29,17 +28,17 @@ type KnownRecords struct {
 const knownShards = 256
 
 type knownShard struct {
-	places []KnownRecord // a record of 0 is a free place
+	places []KnownRecord // a record of 0 is a free slot
 	n      int
 }
 
 // KnownRecord is a record by its hash, and what trees or an index must have for it; 0 if that is not known.
 type KnownRecord struct{ Record, entries uint64 }
 
-// notDense is what the index of vectors must have for a sparse embedding: the digest of no vector.
+// notDense is the digest for a sparse embedding, for which the index of vectors has no vector.
 const notDense = 1 << 63
 
-// NewKnownRecords returns an empty set, whose hashes are under a random key of its own.
+// NewKnownRecords returns an empty set. Its hashes have a random key.
 func NewKnownRecords() *KnownRecords {
 	return &KnownRecords{key: maphash.MakeSeed(), dense: dense.NewDigester()}
 }
@@ -58,7 +57,7 @@ func (k *KnownRecords) Record(kind state.Role, key []byte, c ipld.CID) uint64 {
 	return max(1, maphash.Bytes(k.key, append(b, key...)))
 }
 
-// Read returns what is to be known of a block, false for what is read where a tree leads to it.
+// Read returns the entry for a block, false for a block that is read when a tree leads to it.
 func (k *KnownRecords) Read(c ipld.CID, block []byte) (KnownRecord, bool) {
 	switch ipld.PeekKind(block) {
 	case graph.KindNode:
@@ -83,7 +82,7 @@ func (k *KnownRecords) Read(c ipld.CID, block []byte) (KnownRecord, bool) {
 	return KnownRecord{}, false
 }
 
-// Leads is state.Leads, and keeps what is to be known of the record, which is decoded once.
+// Leads is state.Leads. It also stores the record's entry, so that the record is decoded once.
 func (k *KnownRecords) Leads(l state.Lead, block []byte) (next []state.Lead, as state.Role, err error) {
 	if l.Cid.Codec() == ipld.Raw {
 		return state.Leads(l, block)
@@ -114,7 +113,7 @@ func (k *KnownRecords) Leads(l state.Lead, block []byte) (next []state.Lead, as 
 	return state.Leads(l, block)
 }
 
-// ofNode returns what is to be known of a node, false for one whose content is to be read.
+// ofNode returns the entry for a node, false if its content must be read.
 func (k *KnownRecords) ofNode(c ipld.CID, n *graph.Node) (KnownRecord, bool) {
 	if n.Content != nil && len(n.Content.Chunks) > 0 {
 		return KnownRecord{}, false
@@ -166,7 +165,7 @@ func (k *KnownRecords) Add(r KnownRecord) {
 	}
 }
 
-// Has returns what is known of the record that a tree links to under a key.
+// Has returns the entry of the record that a tree links to under a key.
 func (k *KnownRecords) Has(kind state.Role, key, item []byte) (entries uint64, ok bool) {
 	if k == nil {
 		return 0, false
@@ -184,7 +183,7 @@ func (k *KnownRecords) Has(kind state.Role, key, item []byte) (entries uint64, o
 	return at.entries, at.Record != 0
 }
 
-// find returns the place of a record, or the free one if it would be.
+// find returns the slot of a record, or the free slot for it.
 func (s *knownShard) find(record uint64) *KnownRecord {
 	at := int(record / knownShards % uint64(len(s.places)))
 	for s.places[at].Record != record && s.places[at].Record != 0 {

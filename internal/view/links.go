@@ -15,13 +15,13 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// LinksOf returns what the index of a state's links is a function of.
+// LinksOf returns the inputs of the index of a state's links.
 func LinksOf(s *state.State) links.Of {
 	return links.Of{Out: s.Out.Root(), In: s.In.Root(), Marks: s.Marks.Root()}
 }
 
-// linksKey is the key of the cell that says which derived block has the index of the links of some
-// trees. Another form of it has other keys.
+// linksKey is the key of the cell that names the derived block with the index of some trees' links. Other formats have
+// other keys.
 func linksKey(of links.Of) ipld.CID {
 	b := fmt.Appendf(nil, "mnem:links:%d:", links.Format.Version)
 	for _, c := range []ipld.CID{of.Out, of.In, of.Marks} {
@@ -30,7 +30,7 @@ func linksKey(of links.Of) ipld.CID {
 	return ipld.Sum(ipld.Raw, b)
 }
 
-// linkMaker makes what the index has of nodes.
+// linkMaker computes the index entries of nodes.
 type linkMaker struct {
 	ctx   context.Context
 	s     *state.State
@@ -43,7 +43,7 @@ func newLinkMaker(ctx context.Context, s *state.State) (*linkMaker, error) {
 	return &linkMaker{ctx, s, n > 0}, err
 }
 
-// edgeMarks is what the keys of marks on edges begin with.
+// edgeMarks returns the prefix of the keys of marks on edges.
 func edgeMarks() []byte {
 	key := graph.MarkKey(graph.OnEdge, graph.ID{})
 	return key[:len(key)-graph.IDLen]
@@ -140,7 +140,7 @@ func relinked(ctx context.Context, from, to *state.State) (ids []graph.ID, err e
 			return nil, err
 		}
 		if !bytes.HasPrefix(c.Key, prefix) || c.Old != nil && c.New != nil {
-			continue // marked as before
+			continue // the mark has not changed
 		}
 		_, id, err := graph.ParseMarkKey(c.Key)
 		var e *graph.Edge
@@ -159,7 +159,7 @@ func relinked(ctx context.Context, from, to *state.State) (ids []graph.ID, err e
 	return slices.Compact(ids), nil
 }
 
-// newLinks yields nodes as those of an index that is made from nothing.
+// newLinks yields nodes as changes to an empty index.
 func newLinks(nodes iter.Seq2[links.Node, error]) iter.Seq2[links.Change, error] {
 	return func(yield func(links.Change, error) bool) {
 		for n, err := range nodes {
@@ -220,7 +220,7 @@ type bucketScan struct {
 	begun      bool
 
 	id     graph.ID
-	ok     bool // whether bucket is that of id, which was not taken yet
+	ok     bool // whether bucket belongs to id and was not taken yet
 	bucket links.Bucket
 	room   []links.HalfEdge
 }
@@ -272,7 +272,7 @@ func (b *bucketScan) read() error {
 	return nil
 }
 
-// take returns the bucket that waits where it is that of a node, else an empty one.
+// take returns the waiting bucket if it belongs to a node, else an empty one.
 func (b *bucketScan) take(id graph.ID) links.Bucket {
 	if !b.ok || b.id != id {
 		return links.Bucket{}

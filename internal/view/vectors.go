@@ -24,14 +24,14 @@ type VectorsOf struct {
 	Model string
 }
 
-// VectorSet is what a pass over a tree found of one model.
+// VectorSet is the result of a pass over a tree for one model.
 type VectorSet struct {
 	Key    VectorsOf
 	Sparse *index.SparseMatrix // nil if the vectors are more than the cache may hold
 	Models []string            // if there is no vector of the model: the models there are
 }
 
-// vectorSetOverhead is about what a set takes beside its matrix and models, in bytes.
+// vectorSetOverhead is the approximate size of a set without its matrix and models, in bytes.
 const vectorSetOverhead = 512
 
 // Bytes returns about how many bytes of memory the set takes, as the cache counts them.
@@ -58,11 +58,10 @@ func NewVectorCache(limit int64) *VectorCache {
 	return c
 }
 
-// Clear forgets everything, for what was erased must not stay.
+// Clear empties the cache, since erased vectors must not stay.
 func (c *VectorCache) Clear() { c.Sets.Clear() }
 
-// Vectors returns the sparse vectors of a model at the state, read in one pass where they are not
-// cached.
+// Vectors returns the sparse vectors of a model at the state. It reads them in one pass if they are not cached.
 func (c *VectorCache) Vectors(
 	ctx context.Context, s *state.State, model string,
 ) (*VectorSet, error) {
@@ -77,7 +76,7 @@ func (c *VectorCache) Vectors(
 		return nil, ctx.Err()
 	}
 	set, ok, epoch := c.Sets.Get(key)
-	if ok { // someone else read it meanwhile
+	if ok { // another goroutine read it first
 		return set, nil
 	}
 	set, err := c.read(ctx, s, key)
@@ -114,8 +113,8 @@ func (c *VectorCache) read(ctx context.Context, s *state.State, key VectorsOf) (
 // errEnough ends a pass.
 var errEnough = errors.New("enough")
 
-// EachSparse calls fn with the nodes that have a sparse embedding by a model, and its terms, in the
-// order of ids. What was erased is passed over.
+// EachSparse calls fn with the nodes that have a sparse embedding by a model, and its terms, in the order of ids. It
+// skips erased ones.
 func EachSparse(
 	ctx context.Context, s *state.State, model string, fn func(graph.ID, []graph.Term) error,
 ) error {
@@ -161,7 +160,7 @@ func Embedding(ctx context.Context, s *state.State, item []byte) (*graph.Embeddi
 	return e, err
 }
 
-// DenseInt8 returns a dense vector as it is ranked: floats are quantised as those of queries are.
+// DenseInt8 returns a dense vector for ranking: floats are quantised like those of queries.
 func DenseInt8(e *graph.Embedding) ([]int8, error) {
 	if e.DType == graph.Int8 {
 		return e.Int8(), nil
@@ -174,7 +173,7 @@ func DenseInt8(e *graph.Embedding) ([]int8, error) {
 	return graph.Quantise(floats)
 }
 
-// sparseModels returns the first models, ascending, by which nodes have sparse embeddings.
+// sparseModels returns the first models, ascending, that have sparse embeddings of nodes.
 func sparseModels(ctx context.Context, s *state.State) ([]string, error) {
 	var models []string // ascending, one more than are named at most
 	for kv, err := range s.Vectors.Scan(ctx, nil, nil) {

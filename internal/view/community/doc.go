@@ -1,24 +1,22 @@
-// Package community divides the nodes of a graph into communities: sets of nodes with more weight
-// of edges among them than chance would give them. It is the Leiden algorithm (Traag, Waltman and
-// van Eck, 2019) for modularity, made a pure function of the edges: nodes take turns in the order
-// of their ids, the best move is taken and never a random one, and every gain is an exact integer.
+// Package community divides the nodes of a graph into communities: sets of nodes with more weight of edges among them
+// than by chance. It is the Leiden algorithm (Traag, Waltman and van Eck, 2019) for modularity, as a pure function of
+// the edges: nodes move in the order of their ids, always to the best community and never to a random one, and every
+// gain is an exact integer.
 //
-// Edges count in both directions, parallel ones together, by their weights; one from a node to
-// itself counts twice for its node and for nothing else. Marks, types and times do not count, and
-// erased nodes keep their place: whatever a request may hide, the communities of a graph are the
-// same. Clause 20.1 of docs/internals/ranking.md.
+// Edges count in both directions, parallel ones together, by their weights. An edge from a node to itself counts twice
+// for its node and not at all otherwise. Marks, types and times do not count, and erased nodes keep their place: a
+// graph has the same communities for every request. Clause 20.1 of docs/internals/ranking.md.
 //
 //	p, err := community.Find(ctx, edges)
 //	number, ok := p.Of(id)
 //	members := p.Members(number)
 //
-// Memory is some 60 bytes an edge and 100 a node while they are found, 36 bytes a node after.
+// The search takes some 60 bytes an edge and 100 a node, its result 36 bytes a node.
 //
 // # Record
 //
-// Communities are derived from the out tree of a graph and can be kept beside it: a canonical
-// DAG-CBOR record and the raw blocks that it links to, whose bytes one after the other are the
-// list.
+// Communities are derived from the out tree of a graph and can be stored with it: a canonical DAG-CBOR record and the
+// raw blocks that it links to, whose concatenated bytes are the list.
 //
 //	field   type     meaning
 //	v       int      1
@@ -28,8 +26,7 @@
 //	nodes   int      members of all
 //	parts   [link]   raw blocks of 512 KiB, fewer bytes in the last
 //
-// The list has for each community, in order, the number of its members, then for each, in order,
-// its id (16 bytes) and the weight of its edges inside. Numbers are unsigned varints of the
-// shortest form. Decode accepts any bytes without panic or large allocation and refuses what is not
-// in order.
+// The list has for each community, in order, the number of its members, then for each, in order, its id (16 bytes) and
+// the weight of its edges inside. Numbers are unsigned varints of the shortest form. Decode accepts any bytes without
+// panic or large allocation and refuses records that are not in order.
 package community

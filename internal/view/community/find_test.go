@@ -174,7 +174,7 @@ func TestNaive(t *testing.T) {
 		list := randomEdges(r, n)
 		p := find(t, list)
 		got := sets(p)
-		// The numbers of the naive graph are those of the nodes that have edges.
+		// The naive graph numbers only the nodes that have edges.
 		var ids []int
 		for _, e := range list {
 			ids = append(ids, number2(e.Src), number2(e.Dst))

@@ -42,8 +42,8 @@ func (n number) compare(o number) int {
 
 func (n number) positive() bool { return n.hi > 0 || n.hi == 0 && n.lo > 0 }
 
-// gain is what modularity grows by, times total²/2, when u, alone, joins a community of a total
-// degree to which its edges have a weight.
+// gain is the increase of modularity, times total²/2, if u, which is alone, joins a community with a total degree.
+// weight is the weight of u's edges to it.
 func (l *level) gain(u int32, weight, degrees uint64) number {
 	return difference(l.total, weight, l.degree[u], degrees)
 }
@@ -51,7 +51,7 @@ func (l *level) gain(u int32, weight, degrees uint64) number {
 // leiden returns the community of each node of a level.
 func leiden(ctx context.Context, l *level) ([]int32, error) {
 	first := l
-	at := make([]int32, l.size()) // where the nodes of the first level are in this one
+	at := make([]int32, l.size()) // the nodes of the first level in this level
 	p := make([]int32, l.size())
 	for u := range p {
 		at[u], p[u] = int32(u), int32(u)
@@ -80,8 +80,8 @@ func leiden(ctx context.Context, l *level) ([]int32, error) {
 	return first.connected(ctx, at)
 }
 
-// carry returns the communities of a level's nodes in the next level, each by its first node there.
-// All that one new node is made of is of one community.
+// carry returns the communities of a level's nodes in the next level, each named by its first node there. The parts of
+// a new node are all in one community.
 func carry(p, into []int32, size int) []int32 {
 	of := make([]int32, size)
 	for u, a := range into {
@@ -139,14 +139,14 @@ func (l *level) move(ctx context.Context, p []int32) error {
 	return nil
 }
 
-// refine divides each community of p anew, beginning with single nodes: one that is still alone
-// joins, within its community, what modularity gains the most with. Only sets that are well held
-// by the rest of their community take part.
+// refine divides each community of p again, starting from single nodes. A node that is still alone joins the set in its
+// community with the largest gain in modularity. Only sets that are well connected to the rest of their community take
+// part.
 func (l *level) refine(ctx context.Context, p []int32) ([]int32, error) {
 	n := l.size()
 	r, alone := make([]int32, n), make([]bool, n)
 	whole := make([]uint64, n)   // degrees of the communities of p
-	degrees := make([]uint64, n) // of those of r
+	degrees := make([]uint64, n) // of the communities of r
 	cut := make([]uint64, n)     // weight of their edges to the rest of their community of p
 	inside := make([]uint64, n)  // of the nodes, likewise
 	for u, c := range p {

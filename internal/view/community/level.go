@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// level is a graph of numbered nodes: that of the edges, or one whose nodes are sets of nodes of
-// the level before. Edges from a node to itself count in the degrees alone.
+// level is a graph of numbered nodes: the given graph, or one whose nodes are sets of nodes of the level before. An
+// edge from a node to itself counts in the degrees only.
 type level struct {
 	from   []int32  // the neighbours of node u are to[from[u]:from[u+1]]
 	to     []int32  // each neighbour once, in no order
@@ -24,7 +24,7 @@ type link struct {
 	weight uint64
 }
 
-// newLevel makes the level of n nodes. It sorts links, of which several may have the same ends.
+// newLevel makes the level of n nodes. It sorts links; several may have the same ends.
 func newLevel(n int, links []link, loops map[int32]uint64) *level {
 	slices.SortFunc(links, func(x, y link) int {
 		return cmp.Or(cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b))
@@ -68,7 +68,7 @@ func newLevel(n int, links []link, loops map[int32]uint64) *level {
 	return l
 }
 
-// tally adds up weights by community. It is cleared in time proportional to what was added.
+// tally adds up weights by community. Clearing it takes time proportional to the number of entries.
 type tally struct {
 	sum   []uint64
 	found []int32 // the communities with a sum

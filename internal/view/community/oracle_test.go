@@ -22,7 +22,7 @@ func (g naive) total() (sum int64) {
 	return sum
 }
 
-// modularity is that of a division, times total²: the weight inside less what chance would give.
+// modularity returns the modularity of a division, times total²: the weight inside less the weight expected by chance.
 func (g naive) modularity(p []int) (q int64) {
 	m := g.total()
 	for u := range g {
@@ -180,7 +180,7 @@ func (g naive) leiden(t *testing.T) []int {
 	return all.split(at)
 }
 
-// split divides what is not connected.
+// split divides communities that are not connected.
 func (g naive) split(p []int) []int {
 	out := make([]int, len(p))
 	for u := range out {

@@ -12,7 +12,7 @@ import (
 const (
 	// Kind is the kind of the record.
 	Kind = "communities"
-	// Version is that of the algorithm: another one gives other communities of the same edges.
+	// Version is the version of the algorithm: another one gives other communities for the same edges.
 	Version = 1
 
 	recordVersion = 1
@@ -31,12 +31,12 @@ func invalid(format string, args ...any) error {
 
 // Record is the head of communities that are kept.
 type Record struct {
-	Out          ipld.CID // root of the out tree they are of
+	Out          ipld.CID // root of their out tree
 	Count, Nodes int
 	Parts        []ipld.CID
 }
 
-// Encode returns the block of the record and those of its parts, which are raw.
+// Encode returns the block of the record and the raw blocks of its parts.
 func (p *Partition) Encode(out ipld.CID) (record []byte, parts [][]byte) {
 	var list []byte
 	for _, set := range p.members {
@@ -167,7 +167,7 @@ func (s *scanner) uvarint(limit uint64) uint64 {
 }
 
 func (s *scanner) community() []Member {
-	n := s.uvarint(uint64(len(s.rest)) / (graph.IDLen + 1)) // what there can be
+	n := s.uvarint(uint64(len(s.rest)) / (graph.IDLen + 1)) // at most this many fit
 	if n < 2 {
 		s.fail("community of %d nodes", n)
 	}

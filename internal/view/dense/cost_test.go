@@ -62,7 +62,7 @@ func TestUpdateCost(t *testing.T) {
 		}
 		t.Logf("of %d: %d updates write %+v, one at most %+v, and read %+v", n, updates, written, most,
 			read)
-		// One vector takes about 500 bytes with all that is kept beside, a merge 64 of them at most.
+		// One vector takes about 500 bytes with its overhead, a merge 64 of them at most.
 		if most.blocks > 3 || most.bytes > 48<<10 || written.bytes > updates*3<<10 {
 			t.Errorf("of %d: one update writes up to %+v, all %+v", n, most, written)
 		}

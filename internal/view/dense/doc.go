@@ -13,8 +13,8 @@
 //
 // # Records
 //
-// Those of package segment, of the name "vectors". The roots of a manifest are those of the tree of
-// embeddings and of the tree of groups; its list of segments is empty.
+// Records have the form of package segment; the format's name is "vectors". A manifest links the root of the
+// tree of embeddings and the root of the tree of groups; its list of segments is empty.
 //
 //	group    key      model, a zero byte, dimensions as u32, big-endian
 //	         value    a list of segments as a manifest has it, at most 76
@@ -55,7 +55,6 @@
 //
 // # Damage
 //
-// Decoders accept any bytes without panic or large allocation. What is found wrong gives errors
-// that wrap store.ErrCorrupt; a missing block, store.ErrNotFound. Numbers that are well formed but
-// not those of the tree are found by Verify alone.
+// Decoders accept any bytes without panic or large allocation. Errors about damage wrap store.ErrCorrupt, about a
+// missing block store.ErrNotFound. Only Verify finds well-formed numbers that do not match the tree.
 package dense

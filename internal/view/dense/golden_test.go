@@ -16,7 +16,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// TestSketchGolden freezes the sketches of vectors, by which shortlists are made.
+// TestSketchGolden freezes the sketches of vectors, from which shortlists are made.
 func TestSketchGolden(t *testing.T) {
 	cases.Golden(t, "testdata/sketch.jsonl", func(t testing.TB, c cases.Case) any {
 		var in struct{ Vector string }
@@ -29,8 +29,8 @@ func TestSketchGolden(t *testing.T) {
 	})
 }
 
-// bulkVectors describes vectors instead of listing them: vector i is of the node whose
-// id is the beginning of the hash of Seed:i, and its values are hashes of Seed:i:j.
+// bulkVectors describes vectors instead of listing them: vector i belongs to the node whose id is the beginning of the
+// hash of Seed:i, and its values are hashes of Seed:i:j.
 type bulkVectors struct {
 	Seed                          string
 	Count, Dims, Size, Near, Keep int
@@ -89,7 +89,7 @@ func (b bulkVectors) index(t testing.TB) *Index {
 
 func denseKey(c VectorChange) key { return key{c.ID, c.Model} }
 
-// TestShortlistGolden freezes what is found among many vectors, of which few are compared.
+// TestShortlistGolden freezes the results of searches among many vectors, few of them compared.
 func TestShortlistGolden(t *testing.T) {
 	cases.Golden(t, "testdata/shortlist.jsonl", func(t testing.TB, c cases.Case) any {
 		var in bulkVectors

@@ -50,7 +50,7 @@ func exactCosine(a, b []int8) int64 {
 	return product.Div(product.Lsh(product, 16), root).Int64()
 }
 
-// key is a place of the tree of embeddings.
+// key is a key of the tree of embeddings.
 type key struct {
 	id    graph.ID
 	model string
@@ -121,7 +121,7 @@ func (m *memory) open(cache *segment.Cache) *Index {
 	return x
 }
 
-// verify checks that the index is that of the vectors.
+// verify checks the index against the vectors.
 func (m *memory) verify() {
 	m.t.Helper()
 	wrong, err := Verify(m.t.Context(), m.blocks, m.manifest, m.of(), m.source, digester, m.all())

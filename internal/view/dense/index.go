@@ -24,8 +24,8 @@ type Index struct {
 	open map[groupKey]*group // of those that were asked
 }
 
-// Source returns the vectors that the tree of embeddings has of nodes by a model, in their order, with the values that
-// Update was given. It is asked about nodes that have one, of one segment after the other ascending by id. Safe for
+// Source returns the vectors of nodes by a model in the tree of embeddings, in the order of ids, with the values given
+// to Update. It is called only for nodes that have one, one segment after the other, ascending by id. Safe for
 // concurrent use.
 type Source func(ctx context.Context, model string, ids []graph.ID) ([][]int8, error)
 
@@ -37,9 +37,9 @@ type group struct {
 	dead []segment.Bitset // of each segment the rows that newer segments kill, nil if they kill none
 }
 
-// Open reads the manifest of a tree of embeddings, of. cache may be shared with other indexes; nil
-// means none. The error wraps store.ErrNotFound if a block is missing, store.ErrCorrupt if
-// one is damaged or the manifest is of another tree.
+// Open reads the manifest of a tree of embeddings, of. cache may be shared with other indexes; nil means none. The
+// error wraps store.ErrNotFound if a block is missing, store.ErrCorrupt if one is damaged or the manifest belongs to
+// another tree.
 func Open(
 	ctx context.Context, blocks segment.Blocks, c, of ipld.CID, source Source, cache *segment.Cache,
 ) (*Index, error) {
@@ -48,7 +48,7 @@ func Open(
 		return nil, err
 	}
 	if got != of {
-		return nil, segment.Corrupt("%s is of the tree %s, not of %s", c, got, of)
+		return nil, segment.Corrupt("%s has the tree %s, not %s", c, got, of)
 	}
 	src := reader{Format.NewReader(blocks, cache)}
 	return &Index{
@@ -138,7 +138,7 @@ func (x *Index) kill(ctx context.Context, g *group, n int, s *table) error {
 	})
 }
 
-// counts returns how many vectors of a model there are of some dimensions, and of all.
+// counts returns the number of a model's vectors of some dimensions, and of all.
 func (x *Index) counts(ctx context.Context, k groupKey) (of, all int, err error) {
 	for kv, err := range x.groups.ScanPrefix(ctx, append([]byte(k.model), 0)) {
 		if err != nil {
@@ -165,7 +165,7 @@ func (x *Index) Rows(ctx context.Context, model string) (int, error) {
 	return all, err
 }
 
-// Models returns the first most models of which there are vectors, ascending.
+// Models returns the first most models that have vectors, ascending.
 func (x *Index) Models(ctx context.Context, most int) ([]string, error) {
 	var models []string
 	for kv, err := range x.groups.Scan(ctx, nil, nil) {

@@ -12,8 +12,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// TestModel compares indexes that grew by random changes with ranking everything, and with indexes
-// made anew.
+// TestModel compares indexes that grew by random changes with a full scan, and with indexes built from scratch.
 func TestModel(t *testing.T) {
 	effort.Alone(t)
 	for seed := range uint64(12) {

@@ -9,19 +9,19 @@ import (
 	"github.com/mnem-project/mnem/internal/view/index"
 )
 
-// ownRounds is how often the shares of the peers are worked out anew: docs/internals/ranking.md, Dense lanes.
+// ownRounds is how many times the shares of the peers are refined: docs/internals/ranking.md, Dense lanes.
 const ownRounds = 32
 
-// Peers says of how many of the best vectors what they have in common with others counts less. The zero value
-// leaves cosines as they are.
+// Peers reduces the cosines of vectors by the part that they have in common with the best ones. The zero value leaves
+// cosines unchanged.
 type Peers struct {
 	Most int
-	// Ease is what is added to the product of each peer with itself, in units of 2^-16: the more, the less
-	// is taken off.
+	// Ease is added to the product of each peer with itself, in units of 2^-16: the greater it is, the smaller the
+	// reduction.
 	Ease int64
 }
 
-// keepRows has the rows of what is kept remembered, and of nothing else: a copy, as a row is of a part of many.
+// keepRows caches copies of the rows of accepted nodes; the originals are parts of larger buffers.
 func (s *search) keepRows() {
 	s.rows = map[graph.ID][]byte{}
 	accept := s.Accept
@@ -37,8 +37,8 @@ func (s *search) keepRows() {
 	s.Gone = func(id graph.ID) { delete(s.rows, id) }
 }
 
-// own returns hits, which are in order, by what each has of the query beside what the best have too: its cosine
-// less the part of it that the cosines of the peers foretell. In the order (score descending, id ascending).
+// own returns hits, which are in order, by their own share of the query: the cosine less the part that the cosines of
+// the peers predict. In the order (score descending, id ascending).
 func (s *search) own(hits []index.Hit, p Peers) []index.Hit {
 	peers := make([][]int8, min(p.Most, len(hits)))
 	norms := make([]uint64, len(peers))
@@ -67,9 +67,8 @@ func (s *search) own(hits []index.Hit, p Peers) []index.Hit {
 	return out
 }
 
-// solve approaches the shares y of the first n hits for which (like + ease)·y = scores, by rounds of Gauss and
-// Seidel. Nothing overflows: like is a matrix of cosines, so that each round brings y nearer, which begins and stays
-// within a few units of one.
+// solve approximates the shares y of the first n hits, (like + ease)·y = scores, by rounds of Gauss and Seidel. Nothing
+// overflows: like is a matrix of cosines, so y starts within a few units of one, and each round improves it.
 func solve(hits []index.Hit, like []int64, n int, ease int64) []int64 {
 	y := make([]int64, n)
 	for range ownRounds {

@@ -106,9 +106,8 @@ func synthQuestions(t testing.TB, s *synth.Synth, n int) (list [][]int8) {
 	return list
 }
 
-// words makes vectors as models of static embeddings do: means of vectors of words, of which a few
-// are in most texts and most are of a topic; the first dimensions hold most of them, and what all
-// have in common is not 0.
+// words makes vectors like those of static embeddings: means of vectors of words. A few words are in most texts, the
+// others belong to a topic; the first dimensions hold most of each vector, and their mean is not 0.
 type words struct {
 	rng    *rand.Rand
 	vector [][]float64
@@ -166,8 +165,8 @@ func (w *words) mean(text []int) []float64 {
 	return sum
 }
 
-// TestRecall finds by the default shortlist .99 of the ten that comparing all finds, and bounds
-// what questions read: what is compared exactly does not grow with the number of vectors.
+// TestRecall checks that the default shortlist finds .99 of the ten nearest vectors, and bounds the reads of a query:
+// the exact comparisons do not grow with the number of vectors.
 func TestRecall(t *testing.T) {
 	effort.Alone(t)
 	questions := effort.Pick(10, 100, 100)
@@ -240,7 +239,7 @@ func checkRecall(
 	}
 }
 
-// open opens an index with a cache of its own, as a new process does.
+// open opens an index with a new cache, as a new process does.
 func (in indexed) open(t testing.TB, get segment.Blocks) *dense.Index {
 	t.Helper()
 	x, err := dense.Open(t.Context(), get, in.manifest, ipld.Sum(ipld.Raw, nil), in.source, segment.NewCache(64<<20))
@@ -248,7 +247,7 @@ func (in indexed) open(t testing.TB, get segment.Blocks) *dense.Index {
 	return x
 }
 
-// checkWork bounds what a query allocates that was asked before.
+// checkWork bounds the allocations of a repeated query.
 func checkWork(t *testing.T, x *dense.Index, q dense.Query, n *atomic.Int64) {
 	t.Helper()
 	if _, err := x.Search(t.Context(), q); err != nil {

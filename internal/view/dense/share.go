@@ -5,9 +5,9 @@ import (
 	"sync/atomic"
 )
 
-// share runs fn on up to some goroutines, which share the numbers below n: next returns the ones
-// that come next, up to step of them, none at the end. After an error the others get no more; that
-// of the first goroutine that has one is returned.
+// share runs fn on several goroutines, which divide the numbers below n among them: next returns the next range of at
+// most step numbers, an empty one at the end. After an error the other goroutines get no further numbers; the error of
+// the first goroutine that has one is returned.
 func share(workers, n, step int, fn func(next func() (from, to int)) error) error {
 	var at atomic.Int64
 	next := func() (from, to int) {

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// exactWork is up to how many dimensions of all vectors together they are all compared: about
-	// what a shortlist costs. Clause 9.5.
+	// exactWork is the number of dimensions, of all vectors together, up to which all are compared: about the cost of a
+	// shortlist. Clause 9.5.
 	exactWork = 1 << 23
 	// minSketched is the smallest number of dimensions whose signs say enough. Clause 9.5.
 	minSketched = 64
@@ -31,7 +31,7 @@ func (x *Index) exact(rows, dims, shortlist int) bool {
 type candidate struct {
 	distance uint16
 	seg, n   int
-	row      []byte // of "vectors", where it was read
+	row      []byte // in "vectors", once it was read
 }
 
 // shortlist compares the accepted vectors whose sketches are the nearest, ties by id.
@@ -74,15 +74,15 @@ type lister struct {
 	g         *group
 	accept    Accept
 	size      int         // of the list at most
-	near      int         // the rank that bounds what is on it, none below 1
-	margin    int         // how much farther it may be than what is of that rank
+	near      int         // the rank that bounds the list, none below 1
+	margin    int         // how much farther a row may be than the one at that rank
 	bound     int         // the farthest that may be on it
 	distances [][]uint16  // of each segment's rows
 	allocate  []sync.Once // of distances, by the first part of a segment that could be read
 	counts    []int       // of live rows at each distance
 	list      []candidate
-	asked     int    // up to which distance accept was asked about all rows, -1 for none
-	after     []byte // the id up to which it was asked about those one farther, nil for none
+	asked     int    // the distance up to which accept was called for all rows, -1 for none
+	after     []byte // the last id for which it was called at the next distance, nil for none
 }
 
 // measure finds the distances of all rows, the parts of sketches shared out to the processors.
@@ -139,9 +139,9 @@ func (l *lister) measurePart(query []word, seg, part int, counts []int) error {
 	return nil
 }
 
-// nearest asks accept about the nearest rows, about most of them, until the list is full, and
-// reports whether it is or all rows were asked about. It goes by runs of whole distances, each in
-// the order in which rows are stored, so that a part is read once a run.
+// nearest calls accept for the nearest rows, about most of them, until the list is full, and reports whether it is or
+// all rows were tried. It proceeds in ranges of whole distances, each in the order in which rows are stored, so that it
+// reads each part once a range.
 func (l *lister) nearest(most int) (bool, error) {
 	for most > 0 {
 		want := min(l.want(), most)
@@ -161,7 +161,7 @@ func (l *lister) nearest(most int) (bool, error) {
 		if err := l.x.fetch(l.ctx, l.g, run); err != nil {
 			return false, err
 		}
-		if !whole { // many at one distance, of which the first count
+		if !whole { // many at one distance; the first count
 			slices.SortFunc(run, compare)
 			run = run[:want]
 			l.after = run[want-1].row[:graph.IDLen]
@@ -187,7 +187,7 @@ func (l *lister) want() int {
 	return max(64, l.size-len(l.list))
 }
 
-// ask adds to the list what is accepted of a run, which follows what is on the list.
+// ask adds the accepted rows of a run to the list; the run follows the list.
 func (l *lister) ask(run []candidate) error {
 	passed := run[:0]
 	for _, c := range run {
@@ -208,7 +208,7 @@ func (l *lister) ask(run []candidate) error {
 	return nil
 }
 
-// narrow bounds the list by what is of the rank near, if it is known. The list is in order.
+// narrow bounds the list by the distance at the rank near, if it is known. The list is in order.
 func (l *lister) narrow() {
 	if l.near > 0 && l.near <= len(l.list) {
 		l.bound = min(l.bound, int(l.list[l.near-1].distance)+l.margin)
@@ -221,14 +221,13 @@ func compare(a, b candidate) int {
 		graph.ID(a.row).Compare(graph.ID(b.row)))
 }
 
-// place orders candidates as they are stored.
+// place orders candidates by their position in storage.
 func place(a, b candidate) int {
 	return cmp.Or(cmp.Compare(a.seg, b.seg), cmp.Compare(a.n, b.n))
 }
 
-// within returns the rows farther than one distance and up to another one, in the order of place.
-// Of those at the latter it takes the first most of each segment: as rows ascend by id, these are
-// enough for the first most of all.
+// within returns the rows farther than one distance and up to another one, in the order of place. At the latter
+// distance it takes the first most of each segment: as rows ascend by id, these include the first most of all.
 func (l *lister) within(beyond, to, most int) []candidate {
 	near := make([]candidate, 0, most)
 	for i, list := range l.distances {

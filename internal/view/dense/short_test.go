@@ -61,7 +61,7 @@ func naiveSketch(v []int8) []bool {
 	return out
 }
 
-// naiveDistance is what the bits weigh in which a sketch differs from that of a rotated query.
+// naiveDistance is the weight of the bits in which a sketch differs from the sketch of a rotated query.
 func naiveDistance(query []int64, sketch []bool) int {
 	most, sum := int64(1), 0
 	for _, y := range query {

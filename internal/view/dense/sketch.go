@@ -27,8 +27,8 @@ const (
 // sketchBits returns how many bits the sketch of a vector has.
 func sketchBits(dims int) int { return min((dims+63)/64*64, maxSketchBits) }
 
-// signs are those of each rotation, bit by bit, least significant first: where a bit is 1, the
-// number of its place changes its sign. See clause 9.5.
+// signs returns the signs of each rotation, bit by bit, least significant first: a 1 inverts the number at that
+// position. See clause 9.5.
 var signs = sync.OnceValue(func() (out [rotations][]byte) {
 	for r := range out {
 		size := maxSketchBits
@@ -150,9 +150,9 @@ func (k *sketcher) query(vector []int8) []word {
 	return out
 }
 
-// margin returns how much farther than another one a row may be by chance: the standard deviation of
-// the difference of the distances of two vectors that have nothing to do with the query or each
-// other, of which each bit differs or not as a coin falls.
+// margin returns how much farther than another one a row may be by chance: the standard deviation of the difference of
+// the distances of two vectors unrelated to the query and to each other. Each of their bits differs with probability
+// one half.
 func margin(query []word) int {
 	squares := 0
 	for i := range query {
@@ -167,8 +167,8 @@ func margin(query []word) int {
 	return int(fixed.Isqrt(uint64(squares / 2)))
 }
 
-// distances sets out to the sums of what the bits weigh in which a query differs from rows. With
-// planes of weights, each a mask, that is a few population counts a word, each one instruction.
+// distances sets out to the weights of the bits in which rows differ from a query. The weights are planes, each a mask,
+// so this takes a few population counts a word, each one instruction.
 func distances(out []uint16, query []word, rows []byte) {
 	width := 8 * len(query)
 	for n := range out {

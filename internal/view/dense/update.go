@@ -15,7 +15,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// VectorChange is what happened to the embedding of a node by a model.
+// VectorChange is the change of the embedding of a node by a model.
 type VectorChange struct {
 	ID    graph.ID
 	Model string
@@ -25,13 +25,13 @@ type VectorChange struct {
 
 // UpdateOptions of an update. The zero value means the defaults. None changes an answer.
 type UpdateOptions struct {
-	// Fanout is how many segments of about one size become one: 2 to 8, 8 by default. More counts as
-	// 8: the list of segments must fit its place.
+	// Fanout is how many segments of about one size become one: 2 to 8, 8 by default. More counts as 8, since the list
+	// of segments must fit into its record.
 	Fanout int
 	// OpenGroups is how many segments are written at a time, 64 by default: each takes up to
 	// 400 KiB of memory, or twice as much as three of its vectors.
 	OpenGroups int
-	// Later, if given, has merges made beside the updates.
+	// Later, if given, has merges made concurrently with updates.
 	Later segment.Later
 }
 
@@ -173,7 +173,7 @@ func sorted[T any](groups map[groupKey]T) []groupKey {
 	return keys
 }
 
-// close ends the open segments and merges what the tiers ask for.
+// close ends the open segments and does the merges that the tiers require.
 func (u *updater) close() error {
 	for _, k := range sorted(u.open) {
 		list, w := u.bases[k], u.open[k]
@@ -191,8 +191,7 @@ func (u *updater) close() error {
 	return nil
 }
 
-// base returns the segments that a group has in the base, those in the place of a run that was
-// merged meanwhile.
+// base returns the segments of a group in the base, with those merged concurrently in place of their run.
 func (u *updater) base(k groupKey) (*segment.List, error) {
 	l := new(segment.List)
 	if u.groups == nil {
@@ -219,7 +218,7 @@ func (u *updater) push(k groupKey, s *segment.Segment, block store.Block) error 
 		return segment.Corrupt("more vectors are gone than there were")
 	}
 	if rows := stored(l.Segments); rows > maxGroupRows {
-		return fmt.Errorf("group of %d vectors, dead ones included, over %d: make the index anew "+
+		return fmt.Errorf("group of %d vectors, dead ones included, over %d: rebuild the index "+
 			"without a base", rows, maxGroupRows)
 	}
 	if err := u.Compact(u.ctx, l, u.rows[k]); err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Digester makes the digests of vectors. They are hashes under a key of its own, which nothing stored can
-// have been made to fit. Safe for concurrent use.
+// Digester computes the digests of vectors. They are hashes under a random key, so no stored data can be made to match
+// them. Safe for concurrent use.
 type Digester struct{ seed maphash.Seed }
 
 // NewDigester returns one with a new key.
@@ -44,7 +44,7 @@ type Vector struct {
 	Digest
 }
 
-// sum is what the vectors of a group come to, in any order.
+// sum combines the vectors of a group, in any order.
 type sum struct {
 	rows int
 	hash uint64
@@ -56,9 +56,9 @@ func (s *sum) add(d Digester, id graph.ID, digest Digest) {
 	s.hash += maphash.Bytes(d.seed, binary.LittleEndian.AppendUint64(b, uint64(digest)))
 }
 
-// Verify compares an index with the vectors it must have, which come in any order with digests of d, and
-// returns what is wrong. An error says that it could not be read to the end; it wraps store.ErrCorrupt if
-// a block is damaged. It keeps some hundred bytes for each group.
+// Verify compares an index with the vectors it must have, which come in any order with digests of d, and returns the
+// faults. An error says that the index could not be read to the end; it wraps store.ErrCorrupt if a block is damaged.
+// It keeps some hundred bytes for each group.
 func Verify(
 	ctx context.Context, blocks segment.Blocks, c, of ipld.CID, source Source, d Digester,
 	vectors iter.Seq2[Vector, error],

@@ -1,20 +1,20 @@
-// Package distill digests a memory: a few sentences for each scope, for each cluster of facts that are
-// alike, and for the whole, so that a reader sees much in few tokens. All of it is a function of the
-// graph and of a recipe; a repository keeps it as derived data.
+// Package distill digests a memory: a few sentences for each scope, for each cluster of similar facts, and for the
+// whole, so that a reader sees much in few tokens. All of it is a function of the graph and of a recipe; a repository
+// stores it as derived data.
 //
 // # The tree
 //
-// A fact is a node that no mark hides. Edges of the recipe's types lead from facts to scopes; values of
-// properties and node types may be scopes too. Scopes in a circle are one. What is in no scope is in the
-// root. Each scope, and the root, is a trie over 96 digits of two bits, the key of an entry: 32 of the
-// SimHash of its text and 64 of its id. An entry is a fact or a scope within. A trie node with at most
-// MaxMembers entries and MaxSize tokens, or one entry, is a leaf; any other has a child for each digit
-// that follows the longest common prefix of its entries. So the tree depends on the set of entries alone.
+// A fact is a node that no mark hides. Edges of the recipe's types lead from facts to scopes; values of properties and
+// node types may be scopes too. Scopes in a cycle are one. Facts and scopes outside any scope are in the root. Each
+// scope, and the root, is a trie over 96 digits of two bits, the key of an entry: 32 of the SimHash of its text and 64
+// of its id. An entry is a fact or a scope within. A trie node with at most MaxMembers entries and MaxSize tokens, or
+// one entry, is a leaf; any other has a child for each digit that follows the longest common prefix of its entries. So
+// the tree depends on the set of entries alone.
 //
-// Every trie node is a digest: the topmost one is that of its scope, the others are clusters. If a
-// node is in several scopes, the first one by the order of rules and ids is its home, and counts it.
+// Every trie node is a digest: the topmost one digests its scope, the others are clusters. If a node is in several
+// scopes, the first one by the order of rules and ids is its home, and counts it.
 //
-// Beside them a tree of hashes finds digests and facts by what they say: see hashes.go.
+// A tree of hashes finds digests and facts by their texts: see hashes.go.
 //
 // # Blocks
 //

@@ -16,9 +16,9 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// The tree of hashes finds facts and digests by what they say. Each has an entry for each of four parts of its Sem, of
-// 16 bits, and one for its source. If two hashes differ in d bits, one of the parts differs in d/4 at most: a
-// question looks at the values of a part that are so near, which are few. A key is
+// The tree of hashes finds facts and digests by their texts. Each has an entry for each of four parts of its Sem, of 16
+// bits, and one for its source. If two hashes differ in d bits, one of the parts differs in d/4 at most: a search looks
+// up the few values of a part that are so near. A key is
 //
 //	part    1 byte: 0 to 3, or bySource
 //	hash    the 8 bytes of the Sem with that part in front, or the 32 of the source
@@ -36,20 +36,20 @@ const (
 	semHead    = 1 + 8
 	sourceHead = 1 + len(Source{})
 
-	// seekCost is how many entries are read in the time in which one is looked up.
+	// seekCost is how many entries are read in the time of one look-up.
 	seekCost = 16
 	// hashBatch is how many entries are written at once, so that a first run holds few of them.
 	hashBatch = 1 << 15
 )
 
 var (
-	// nothing is what all keys of the tree of hashes have.
+	// nothing is the value of all keys in the tree of hashes.
 	nothing = ipld.AppendNull(nil)
 
 	errHash = fmt.Errorf("%w: a key that is none of a hash", store.ErrCorrupt)
 )
 
-// hashOf is a fact or a digest as it is found by hash.
+// hashOf is a fact or a digest with its hash.
 type hashOf struct {
 	sem    Sem
 	source Source
@@ -102,7 +102,7 @@ func parseTail(tail []byte) (n Neighbour, err error) {
 	return n, errHash
 }
 
-// rehash edits a tree of hashes: what is in both lists stays.
+// rehash edits a tree of hashes: entries in both lists stay.
 func rehash(ctx context.Context, tree *prolly.Map, old, now []hashOf) (*prolly.Map, error) {
 	for part := range semParts + 1 {
 		order := byKey(part)
@@ -148,13 +148,13 @@ func rehash(ctx context.Context, tree *prolly.Map, old, now []hashOf) (*prolly.M
 type Neighbour struct {
 	ID       string   // of a digest, or of a fact
 	Fact     graph.ID // zeros for a digest
-	Kind     string   // "fact", or that of the digest
+	Kind     string   // "fact", or the digest's kind
 	Sem      Sem
 	Distance int
 }
 
-// Near returns what has a hash that differs from one in so many bits at most, the nearest first, and how many
-// hashes it compared.
+// Near returns the facts and digests whose hash differs in at most that many bits, the nearest first, and the number of
+// hashes compared.
 func (t Tree) Near(ctx context.Context, sem Sem, most int) (out []Neighbour, read int, err error) {
 	values := nearValues(most / semParts)
 	parts := semParts
@@ -183,7 +183,7 @@ func (t Tree) Near(ctx context.Context, sem Sem, most int) (out []Neighbour, rea
 	return slices.Compact(out), read, nil // one may be near in several parts
 }
 
-// nearValues returns what has so many of the bits of a part at most, ascending.
+// nearValues returns the values with at most that many one bits in a part, ascending.
 func nearValues(most int) (out []uint16) {
 	for v := range 1 << partBits {
 		if bits.OnesCount16(uint16(v)) <= most {
@@ -193,8 +193,8 @@ func nearValues(most int) (out []uint16) {
 	return out
 }
 
-// spans returns the ranges of keys of a part that begin with one that differs from that of a hash as one of some
-// values does; the whole part for none.
+// spans returns the ranges of a part's keys whose value differs from the hash's by one of some values; without values,
+// the whole part.
 func spans(part int, sem Sem, values []uint16) [][2][]byte {
 	if values == nil {
 		return [][2][]byte{{{byte(part)}, {byte(part + 1)}}}
@@ -222,8 +222,8 @@ func readNeighbour(key []byte, sem Sem) (n Neighbour, err error) {
 	return n, nil
 }
 
-// Sourced returns the digest, or else the fact, with a source, and whether there is one: the first of several by id.
-// It does not tell its hash.
+// Sourced returns the digest, or else the fact, with a source, and whether there is one: the first of several by id. It
+// does not return its hash.
 func (t Tree) Sourced(ctx context.Context, source Source) (n Neighbour, ok bool, err error) {
 	for e, err := range t.Hashes.ScanPrefix(ctx, append([]byte{bySource}, source[:]...)) {
 		if err == nil {

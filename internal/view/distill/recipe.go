@@ -11,8 +11,8 @@ import (
 	"github.com/mnem-project/mnem/graph"
 )
 
-// Version is that of everything that a digest depends on beside the graph, the rules and what is refused: text
-// analysis, vectors, planes, the shape of tries and the summariser. Another value makes other digests everywhere.
+// Version is the version of everything that digests depend on besides the graph, the rules and the refused texts: text
+// analysis, vectors, planes, the shape of tries and the summariser. A new value changes all digests.
 //
 //	1  sentences by coverage and how many say the same
 //	2  names, early sentences and the first ones of facts count more, pleasantries nothing
@@ -27,8 +27,8 @@ const (
 	ByProp = "prop" // each value of a property is a scope
 	ByType = "type" // each node type is a scope
 
-	// ByCommunity makes each community of the graph's edges a scope. It is outside the bound of what a change costs:
-	// which nodes are a community depends on all edges.
+	// ByCommunity makes each community of the graph's edges a scope. The usual bound on the cost of a change does not
+	// hold for it, since communities depend on all edges.
 	ByCommunity = "community"
 )
 
@@ -45,7 +45,7 @@ func (r Rule) String() string {
 	return r.Kind + ":" + r.Name
 }
 
-// Recipe says what digests are made by. The order of rules decides where a node is at home.
+// Recipe lists the rules for digests. Their order decides which scope is a node's home.
 type Recipe struct{ Rules []Rule }
 
 // Default is the recipe if nothing is said.
@@ -101,7 +101,7 @@ func CommunityName(smallest graph.ID) string { return communityPrefix + smallest
 
 const communityPrefix = ByCommunity + " "
 
-// IsCommunity reports whether a name is that of a community, which says nothing about it.
+// IsCommunity reports whether a name belongs to a community, and so describes nothing.
 func IsCommunity(name string) bool { return strings.HasPrefix(name, communityPrefix) }
 
 // PseudoScope returns the id of a scope that is no node: a value of a property, a node type or a community.

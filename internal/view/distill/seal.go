@@ -70,7 +70,7 @@ func (s *sealer) seal(n *node) (*Digest, ipld.CID, error) {
 	d.Sem, d.Source = majority(&votes), digestSource(s.recipe, sources)
 	tokens, weights := ClusterTokens, s.weights
 	if d.Kind() == Root {
-		tokens, weights.Early = RootTokens, 0 // a memory does not begin with what it is about
+		tokens, weights.Early = RootTokens, 0 // a memory has no introduction
 	}
 	var err error
 	if d.Text, err = weights.Summarize(said, tokens); err != nil {
@@ -100,7 +100,7 @@ func (s *sealer) kid(k kid) (Kid, *Digest, error) {
 	}, d, nil
 }
 
-// sentences returns what an entry says, and how many of its sentences may hold a credential.
+// sentences returns the sentences of an entry, and how many of them may hold a credential.
 func (s *sealer) sentences(e Entry) (list []Sentence, refused int, err error) {
 	if e.Link.Defined() {
 		d, err := Read(s.ctx, s.blocks, e.Link)
@@ -124,7 +124,7 @@ func (s *sealer) sentences(e Entry) (list []Sentence, refused int, err error) {
 	}
 	all := len(list)
 	list = slices.DeleteFunc(list, func(one Sentence) bool { return s.refuse(one.Text) })
-	if all == len(list) { // it stands in several sentences
+	if all == len(list) { // it spans several sentences
 		list = nil
 	}
 	return list, all - len(list), nil
@@ -160,7 +160,7 @@ func majority(votes *[64]int) Sem {
 	return out
 }
 
-// digestSource is the source of what has these below.
+// digestSource is the source of a digest, from the sources below it.
 func digestSource(recipe [sha256.Size]byte, below []Source) Source {
 	slices.SortFunc(below, func(a, b Source) int { return bytes.Compare(a[:], b[:]) })
 	h := sha256.New()
@@ -175,5 +175,5 @@ func digestSource(recipe [sha256.Size]byte, below []Source) Source {
 // Tokens estimates the tokens of a text.
 func Tokens(s string) int { return text.EstimateTokens(s) }
 
-// tokensOf counts the tokens of a text, of which each has some.
+// tokensOf counts the tokens of a text, at least 1.
 func tokensOf(s string) int { return max(1, text.EstimateTokens(s)) }

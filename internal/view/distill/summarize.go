@@ -20,21 +20,21 @@ const (
 	maxCandidates = 2000 // sentences that a digest is chosen from
 )
 
-// Weights are what makes a sentence worth choosing. Shares are in sixteenths.
+// Weights are the weights for choosing sentences. Shares are in sixteenths.
 type Weights struct {
-	Telling int64 // of a term with a digit, or of a name, beside the logarithm of how many sentences have it
-	Covered int64 // share of the weight that a term keeps where a sentence before has it
+	Telling int64 // of a term with a digit, or of a name, on top of the logarithm of how many sentences have it
+	Covered int64 // share of its weight that a term keeps if an earlier sentence has it
 	First   int64 // share that the first sentence of a fact gets in addition
 	Early   int64 // share that the earliest sentence gets in addition, and later ones less
-	Length  int64 // tokens that each sentence counts beside its own
+	Length  int64 // tokens that each sentence counts in addition to its own
 }
 
-// DefaultWeights are those of digests.
+// DefaultWeights are the weights for digests.
 func DefaultWeights() Weights {
 	return Weights{Telling: 2, Covered: 8, First: 8, Early: 8, Length: 12}
 }
 
-// sixteenths is what a share is of.
+// sixteenths is the denominator of shares.
 const sixteenths = 16
 
 // phatic are words that people say to be kind, and that say nothing of the matter: their terms have no
@@ -42,7 +42,7 @@ const sixteenths = 16
 var phatic = strings.Fields(`wow hey hi hello thanks thank yeah yes oh ok okay bye lol haha sure great awesome cool
 	nice amazing glad totally definitely really absolutely congrats congratulations`)
 
-// Negations are words that a sentence is not cut beside.
+// Negations are words next to which a sentence is not cut.
 var Negations = []string{
 	"not", "no", "never", "none", "nor", "neither", "without", "cannot", "nicht", "kein", "keine", "nie",
 	"pas", "jamais", "sans", "no", "nunca", "sin", "non", "mai", "senza", "niet", "geen", "não",
@@ -51,8 +51,8 @@ var Negations = []string{
 // Sentences returns the sentences of a fact, as digests have them.
 func (f *Fact) Sentences() []Sentence { return sentencesOf(f.ID, f.Created, f.Text) }
 
-// sentencesOf splits a text into sentences. One of more than longSentence scalars is cut where white
-// space is, and rather not beside a number, a capital or a negation.
+// sentencesOf splits a text into sentences. One of more than longSentence scalars is cut at white space, preferably not
+// next to a number, a capital or a negation.
 func sentencesOf(fact graph.ID, created graph.Time, s string) []Sentence {
 	var out []Sentence
 	text.EachSentence(s, MaxText, func(at text.Sentence) bool {
@@ -153,7 +153,7 @@ func (w Weights) Summarize(list []Sentence, tokens int) ([]Sentence, error) {
 	return c.pick(tokens), nil
 }
 
-// read takes up a sentence, which may be chosen where it fits into tokens.
+// read adds a sentence, which may be chosen if it fits into tokens.
 func (c *chooser) read(s Sentence, tokens int) {
 	one := &choice{Sentence: s, tokens: text.EstimateTokens(s.Text)}
 	c.Each(s.Text, func(term string) bool {
@@ -182,7 +182,7 @@ func (c *chooser) read(s Sentence, tokens int) {
 	}
 }
 
-// weigh gives terms their weights, and sentences their places.
+// weigh computes the weights of terms, and the positions of sentences.
 func (c *chooser) weigh() {
 	for term, n := range c.numbers { // each is changed once, whatever the order
 		t := &c.terms[n]
@@ -233,7 +233,7 @@ func (c *chooser) pick(tokens int) []Sentence {
 	return out
 }
 
-// value is what a sentence adds, for each token; 0 if it says nothing new.
+// value is the gain from a sentence per token; 0 if it says nothing new.
 func (c *chooser) value(one *choice) int64 {
 	fresh, old := int64(0), int64(0)
 	for _, n := range one.terms {

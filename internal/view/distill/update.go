@@ -12,7 +12,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Work counts what an update did.
+// Work counts the work of an update.
 type Work struct {
 	Digests int // that were made
 	Read    int // digests that were read
@@ -23,15 +23,15 @@ type Work struct {
 type Tree struct {
 	Root   ipld.CID    // of the root's digest; undefined if there is no fact
 	Scopes *prolly.Map // the id of each scope to the link of its digest
-	Hashes *prolly.Map // what finds digests and facts by what they say
+	Hashes *prolly.Map // finds digests and facts by their texts
 }
 
-// Update makes the digests of a graph from those of another.
+// Update computes the digests of a graph from those of another.
 type Update struct {
 	Blocks Blocks
 	Recipe Recipe
 	Refuse func(text string) bool // whether a text may hold a credential; nil for none
-	// Weights choose sentences; those that are all 0 stand for DefaultWeights. Base is of the same.
+	// Weights choose sentences; if all are 0, DefaultWeights apply. Base must have the same.
 	Weights Weights
 	Base    Tree
 	Old     Reader // of the graph of Base
@@ -73,7 +73,7 @@ type updating struct {
 	queue []graph.ID
 	edits map[graph.ID][]edit     // of tries, by scope
 	dead  map[graph.ID]bool       // old scopes among those that were met
-	live  map[graph.ID]*scopeInfo // new ones that are to be looked at
+	live  map[graph.ID]*scopeInfo // new scopes to examine
 	names map[graph.ID]string     // of scopes that are no nodes
 
 	was, is []hashOf // facts and digests that were looked at, before and after
@@ -86,7 +86,7 @@ type scopeInfo struct {
 	waits   int // scopes within that come first
 }
 
-// place finds out which entries change in which tries.
+// place finds the entries that change, by trie.
 func (r *updating) place() error {
 	for id, err := range r.Touched {
 		if err != nil {
@@ -123,7 +123,7 @@ func (r *updating) one(id graph.ID) error {
 	if slices.Equal(was, is) {
 		return nil
 	}
-	// What is one scope changed: its nodes, and all in them, have other places.
+	// A merged scope changed: its nodes, and all inside them, have new places.
 	for _, side := range []struct {
 		v    *view
 		list []graph.ID
@@ -146,8 +146,8 @@ func (r *updating) one(id graph.ID) error {
 	return nil
 }
 
-// place returns a node's fact, nil for none, the scope that the node is, nil for none, and where its fact is kept: in
-// its own scope, or in those that it is in; nowhere where it is hidden.
+// place returns a node's fact, nil for none; the nodes of its scope, nil for none; and the places of its fact: its own
+// scope, or the scopes that it is in; none if it is hidden.
 func (v *view) place(ctx context.Context, id graph.ID) (f *Fact, circle []graph.ID, homes []parent, err error) {
 	if f, err = v.r.Fact(ctx, id); err != nil {
 		return nil, nil, nil, err
@@ -165,7 +165,7 @@ func (v *view) place(ctx context.Context, id graph.ID) (f *Fact, circle []graph.
 	return f, circle, homes, err
 }
 
-// unplace removes a node from where it was, and returns the scope that it was, nil for none.
+// unplace removes a node from its places, and returns its former scope, nil for none.
 func (r *updating) unplace(id graph.ID) ([]graph.ID, error) {
 	f, circle, homes, err := r.old.place(r.ctx, id)
 	if err != nil {
@@ -211,7 +211,7 @@ func (r *updating) edit(p parent, e edit) {
 	r.edits[p.id] = append(r.edits[p.id], e)
 }
 
-// enter puts a node where it is now, and returns the scope that it is, nil for none.
+// enter adds a node to its places, and returns its scope, nil for none.
 func (r *updating) enter(id graph.ID) ([]graph.ID, error) {
 	f, circle, homes, err := r.new.place(r.ctx, id)
 	if err != nil {
@@ -364,7 +364,7 @@ func (r *updating) drop(id graph.ID) error {
 	return err
 }
 
-// gone reports whether what was a scope is none of its own now.
+// gone reports whether a former scope is no longer one.
 func (r *updating) gone(id graph.ID) bool { return r.dead[id] && r.live[id] == nil }
 
 // made is a digest and its link, nil and undefined for none.
@@ -373,7 +373,7 @@ type made struct {
 	link   ipld.CID
 }
 
-// scope makes the digest of a scope and puts it where it belongs.
+// scope computes the digest of a scope and adds it to its parents.
 func (r *updating) scope(id graph.ID, links map[graph.ID]ipld.CID) error {
 	old, err := r.Base.Scope(r.ctx, id)
 	if err != nil {

@@ -141,7 +141,7 @@ func (w *world) put(rng *rand.Rand, n int) {
 	w.facts[id] = f
 }
 
-// change makes one edit and returns what it touched.
+// change makes one edit and returns the touched nodes.
 func (w *world) change(rng *rand.Rand, nodes int) []graph.ID {
 	a, b := rng.IntN(nodes), rng.IntN(1+rng.IntN(nodes))
 	switch rng.IntN(8) {
@@ -281,7 +281,7 @@ func check(t *testing.T, blocks distill.Blocks, tree distill.Tree, w *world) {
 	}
 }
 
-// TestUpdateCost: one changed fact makes the digests on its way anew and no other.
+// TestUpdateCost: one changed fact recomputes the digests on its path and no other.
 func TestUpdateCost(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	blocks := blocksOf()
@@ -375,8 +375,7 @@ func sameSource(t *testing.T, blocks distill.Blocks, tree distill.Tree, name str
 	return err == nil && d != nil && d.Source == source
 }
 
-// TestNear: what is near by hash is found, and all of it, at whatever distance, and where it is looked up in less
-// than all.
+// TestNear: a search by hash finds everything near, at any distance, also if it looks up only some parts.
 func TestNear(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	blocks := blocksOf()
@@ -444,7 +443,7 @@ func TestNear(t *testing.T) {
 	}
 }
 
-// TestHashesDamaged: a key that no hash has is refused where it is met.
+// TestHashesDamaged: a key that no hash can have is refused when it is read.
 func TestHashesDamaged(t *testing.T) {
 	blocks := blocksOf()
 	source := distill.Source{7}

@@ -77,8 +77,8 @@ func (t Tree) Find(
 	return d, c, err
 }
 
-// Above returns the digests that a fact is in, the nearest first and the root's last; none for what is
-// no fact of the tree.
+// Above returns the digests that contain a fact, the nearest first and the root's last; none if the tree does not have
+// the fact.
 func (t Tree) Above(
 	ctx context.Context, from store.Getter, r Reader, id graph.ID,
 ) ([]*Digest, error) {
@@ -156,8 +156,8 @@ func (t Tree) way(
 	return out, err
 }
 
-// Expired returns facts whose validity ended at a time or before, at most so many, going only if some
-// did. They stay in their digests: no clock changes what was digested.
+// Expired returns facts whose validity ended at a time or before, at most so many. It descends only into digests that
+// have some. They stay in their digests: no clock changes a digest.
 func Expired(
 	ctx context.Context, from store.Getter, d *Digest, now graph.Time, most int,
 ) (out []graph.ID, err error) {
@@ -195,11 +195,11 @@ func Expired(
 	return out, nil
 }
 
-// FactChange is what became of a fact.
+// FactChange is the change of a fact.
 type FactChange struct {
 	ID       graph.ID
 	Old, New bool     // whether it was there, and is
-	Scope    graph.ID // its home, as it is or else was
+	Scope    graph.ID // its home now, or else its last one
 }
 
 // homed is a fact in a leaf of its home.
@@ -215,7 +215,7 @@ type Comparison struct {
 	More  bool         // whether these are not all
 }
 
-// Compare finds where two trees differ, by walking what is not the same in both. It ends after so many
+// Compare finds the differences of two trees, by descending into the digests that differ. It ends after so many
 // digests.
 func Compare(ctx context.Context, from store.Getter, a, b Tree, most int) (*Comparison, error) {
 	c := &comparing{ctx: ctx, from: from, most: most, scopes: map[graph.ID][2]ipld.CID{{}: {a.Root, b.Root}},
@@ -283,7 +283,7 @@ func (c *comparing) read(link ipld.CID) (*Digest, error) {
 	return Read(c.ctx, c.from, link)
 }
 
-// pair compares two digests of one name, of which one may be none.
+// pair compares two digests of one name; one of them may not exist.
 func (c *comparing) pair(old, now ipld.CID) error {
 	if old == now || c.out.More {
 		return nil
@@ -299,7 +299,7 @@ func (c *comparing) pair(old, now ipld.CID) error {
 	return c.kids(c.entries(a, c.was), c.entries(b, c.is))
 }
 
-// entries notes the entries of a leaf and returns the children of others.
+// entries records the entries of a leaf and returns the children of other digests.
 func (c *comparing) entries(d *Digest, facts map[graph.ID]homed) []Kid {
 	if d == nil {
 		return nil
@@ -314,8 +314,8 @@ func (c *comparing) entries(d *Digest, facts map[graph.ID]homed) []Kid {
 	return slices.Clone(d.Kids)
 }
 
-// kids compares children by their labels. If that of one is the beginning of the other's, its children
-// are compared instead.
+// kids compares children by their labels. If one label is a prefix of the other, the children of the first are compared
+// instead.
 func (c *comparing) kids(a, b []Kid) error {
 	for (len(a) > 0 || len(b) > 0) && !c.out.More {
 		switch {
@@ -341,7 +341,7 @@ func (c *comparing) kids(a, b []Kid) error {
 	return nil
 }
 
-// only notes the facts of the first of some children, which the other tree lacks, and replaces it by its own children.
+// only records the facts of the first child, which the other tree lacks, and replaces it by its own children.
 func (c *comparing) only(list []Kid, facts map[graph.ID]homed) ([]Kid, error) {
 	d, err := c.read(list[0].Link)
 	if err != nil || d == nil {

@@ -13,11 +13,11 @@ import (
 const (
 	// KindWritten is the kind of the record of a text that a model wrote.
 	KindWritten = "written"
-	// MaxWritten is the longest such text in bytes: what a reader of many digests still reads.
+	// MaxWritten is the longest such text in bytes, short enough for a reader of many digests.
 	MaxWritten = 4096
 )
 
-// WrittenTokens is the most tokens of a text that a model writes of a digest: twice what is chosen without one.
+// WrittenTokens is the most tokens of a model's text for a digest: twice the size of a digest without one.
 func WrittenTokens(scope graph.ID, label string) int {
 	if scope.IsZero() && label == "" {
 		return 2 * RootTokens
@@ -25,16 +25,16 @@ func WrittenTokens(scope graph.ID, label string) int {
 	return 2 * ClusterTokens
 }
 
-// Written is the text of a digest that a model wrote. Unlike a digest it is kept in commits, under the source
-// of the digest. Its block is canonical DAG-CBOR, a map of these fields in this order:
+// Written is the text of a digest that a model wrote. Unlike a digest it is stored in commits, under the source of the
+// digest. Its block is canonical DAG-CBOR, a map of these fields in this order:
 //
 //	v       1
 //	kind    "written"
 //	text    string  1 to MaxWritten bytes; lines end with LF, no other control characters
-//	graph   bytes   32: the digest of the CID of the graph it was written of, by which purge finds what it was
-//	                made from; no link, so that it keeps nothing
+//	graph   bytes   32: the digest of the CID of the described graph, from which purge finds the inputs of the
+//	                text; not a link, so that it keeps nothing
 //	label   string  of a cluster; absent for a scope's own digest
-//	model   string  what wrote it, 1 to 255 bytes
+//	model   string  that wrote it, 1 to 255 bytes
 //	rules   list    of the recipe
 //	scope   bytes   16: zeros for the root
 //	source  bytes   32: of the digest
@@ -187,11 +187,11 @@ func exactly(d *ipld.Decoder, n int) ([]byte, error) {
 	return b, err
 }
 
-// overlapShare is of how many terms of a text one must be in what it is of: a model says much in other words,
-// and next to nothing of it where it apologises.
+// overlapShare is the divisor of the number of terms that a text must share with its source. A model often uses other
+// words, but an apology shares almost none.
 const overlapShare = 3
 
-// Overlap reports whether a text is of another one, by its terms.
+// Overlap reports whether a text describes another one, by their common terms.
 func Overlap(said, of string) (bool, error) {
 	a, err := analyser()
 	if err != nil {
@@ -211,8 +211,7 @@ func Overlap(said, of string) (bool, error) {
 	return n > 0 && n*overlapShare >= len(own), nil
 }
 
-// Holds reports whether what a digest of a graph is made from has a node. Scope and label are those of the
-// digest.
+// Holds reports whether a node is among the inputs of a digest of a graph. scope and label identify the digest.
 func Holds(ctx context.Context, r Reader, id, scope graph.ID, label string) (bool, error) {
 	v := newView(ctx, r)
 	f, _, homes, err := v.place(ctx, id)

@@ -2,8 +2,8 @@ package index
 
 import "encoding/binary"
 
-// input reads the bytes of a part. The first thing wrong sets bad, after which every read returns
-// zero values; callers look at bad once, where it suits them.
+// input reads the bytes of a part. The first error sets bad, and then every read returns zero values; callers check bad
+// once, at any point.
 type input struct {
 	b   []byte
 	pos int

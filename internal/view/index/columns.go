@@ -9,7 +9,7 @@ import (
 	"github.com/mnem-project/mnem/internal/view/segment"
 )
 
-// docMeta is what a filter may ask about a document beside its properties.
+// docMeta holds the fields of a document that a filter may use, without its properties.
 type docMeta struct {
 	typ       string
 	created   graph.Time
@@ -26,10 +26,10 @@ const (
 	metaFlags = 1<<iota - 1
 )
 
-// metaGroup is how many documents are read together: who asks for the times of one reads those of the others.
+// metaGroup is how many documents are read together: a query that needs the times of one needs those of the others.
 const metaGroup = 32
 
-// metaPart is a part of "meta" as it is stored.
+// metaPart is a part of "meta" as stored.
 type metaPart struct {
 	first uint32 // number of its first document
 	n     int
@@ -42,7 +42,7 @@ type metaPart struct {
 
 func metaGroups(docs int) int { return (docs + metaGroup - 1) / metaGroup }
 
-// typeWidth returns how many bytes the number of one of some types takes.
+// typeWidth returns the size in bytes of a type's number, for a number of types.
 func typeWidth(types int) int {
 	if types <= 1<<8 {
 		return 1
@@ -105,7 +105,7 @@ func (m *docMeta) optional() [3]*graph.OptTime {
 	return [3]*graph.OptTime{&m.updated, &m.validFrom, &m.validTo}
 }
 
-// decodeMeta reads a part, of which it keeps views.
+// decodeMeta reads a part. The result refers to data.
 func decodeMeta(data, key []byte, docs int) (*metaPart, error) {
 	if len(key) != 4 {
 		return nil, segment.Corrupt("directory key %.40x", key)
@@ -163,7 +163,7 @@ func (p *metaPart) has(doc uint32) bool { return p != nil && doc-p.first < uint3
 // typ returns the type of a document of the part.
 func (p *metaPart) typ(doc uint32) string { return p.types[p.number(int(doc-p.first))] }
 
-// group appends what is known of the documents of a group.
+// group appends the fields of a group's documents.
 func (p *metaPart) group(list []docMeta, g int) ([]docMeta, error) {
 	from := 0
 	if g > 0 {
@@ -205,7 +205,7 @@ type metaReader struct {
 	from uint32    // its first document
 }
 
-// open makes the part that has a document the one at hand.
+// open makes the part that has a document the current one.
 func (r *metaReader) open(ctx context.Context, src *source, s *segment.Segment, doc uint32) (err error) {
 	if !r.part.has(doc) {
 		r.docs = r.docs[:0]
@@ -214,7 +214,7 @@ func (r *metaReader) open(ctx context.Context, src *source, s *segment.Segment, 
 	return err
 }
 
-// at returns what is known of a document, until the next call.
+// at returns the fields of a document, valid until the next call.
 func (r *metaReader) at(
 	ctx context.Context, src *source, s *segment.Segment, doc uint32,
 ) (*docMeta, error) {

@@ -81,7 +81,7 @@ func (w *dictWriter) end() error {
 	return w.sec.Cut()
 }
 
-// dictPart is a part of "terms" as it is stored.
+// dictPart is a part of "terms" as stored.
 type dictPart struct {
 	n        int
 	restarts []byte
@@ -100,14 +100,14 @@ func openDict(data []byte) (*dictPart, error) {
 	return &dictPart{n: n, restarts: data[2 : 2+width], body: data[2+width:]}, nil
 }
 
-// group returns an iterator that stands before the entry of a restart.
+// group returns an iterator before the first entry of a restart.
 func (p *dictPart) group(i int) dictIter {
 	it := dictIter{in: input{b: p.body}, left: min(restartEvery, p.n-i*restartEvery)}
 	it.in.pos = p.start(i)
 	return it
 }
 
-// start returns where the group of a restart starts, the end of the last group for one too many.
+// start returns where the group of a restart starts; one past the last restart it returns the end.
 func (p *dictPart) start(i int) int {
 	if 2*i == len(p.restarts) {
 		return len(p.body)
@@ -123,7 +123,7 @@ type dictIter struct {
 	entry
 }
 
-// next reads an entry, and reports false at the end or where the part is damaged.
+// next reads an entry, and returns false at the end or if the part is damaged.
 func (it *dictIter) next() bool {
 	if it.left == 0 {
 		return false
@@ -155,7 +155,7 @@ func (it *dictIter) place() {
 	it.at.off = uint32(it.in.uint(maxPart))
 }
 
-// damagedEntry is what is wrong with a dictionary, with the position in its entries.
+// damagedEntry is the error for a damaged dictionary, with the position in its entries.
 const damagedEntry = "dictionary entry damaged at byte %d"
 
 // first returns the first term of a group, a part of the dictionary.

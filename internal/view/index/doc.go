@@ -3,9 +3,9 @@
 //
 // An index is a manifest and segments as package segment has them. A segment holds some documents
 // (nodes) and the ids of documents of older segments that it kills; a document lives
-// unless a newer segment kills its id. A segment's statistics are those of its documents less
-// those of the documents it kills, so that the sums over the segments are exact for the live
-// documents, whatever the layout.
+// unless a newer segment kills its id. A segment's statistics count its documents less the
+// documents it kills, so that the sums over the segments are exact for the live documents,
+// whatever the layout.
 //
 //	m, err := index.Update(ctx, blocks, base, changes, index.UpdateOptions{})
 //	x, err := index.Open(ctx, blocks, m, segment.NewCache(64<<20))
@@ -13,14 +13,14 @@
 //
 // # Records
 //
-// Those of package segment, of the name "texts".
+// Records have the form of package segment; the format's name is "texts".
 //
 //	manifest  sums  version of the analyser; N, the number of nodes; T, terms in all nodes, for each
 //	                text field; D, nodes with a term, for each text field
 //	          text  language of the analyser
 //	segment   sums  T and D of the documents, less those of the documents it kills
 //
-// A part has at most 64 KiB, those of "large" apart.
+// A part has at most 64 KiB, except in "large".
 //
 //	section  key of a part        content of a part
 //	ids      its first id         2,048 ids of documents, ascending, fewer in the last part; the
@@ -82,13 +82,13 @@
 // # Memory
 //
 // A Cache keeps decoded parts up to its limit, for any number of indexes; readers of it do not wait
-// for each other. Beside it an open Index keeps which documents are dead, one bit each, the sums of
-// up to 8,192 titles of small segments, and up to 16,384 titles that texts had with their nodes, in
-// about two megabytes: a few titles are in most texts.
+// for each other. An open Index also keeps which documents are dead, one bit each, the sums of up to
+// 8,192 titles of small segments, and up to 16,384 titles found in texts with their nodes, in about
+// two megabytes: a few titles are in most texts.
 //
 // # Damage
 //
-// Decoders accept any bytes without panic or large allocation. What is found wrong gives errors
-// that wrap store.ErrCorrupt; a missing block, store.ErrNotFound. Numbers that
-// are well formed but not those of the graph are found by Verify alone.
+// Decoders accept any bytes without panic or large allocation. Errors about damage wrap
+// store.ErrCorrupt, about a missing block store.ErrNotFound. Only Verify finds well-formed numbers
+// that do not match the graph.
 package index

@@ -13,12 +13,12 @@ type Document struct {
 	Content string // the whole text of Node.Content, "" if there is none
 }
 
-// Change is what happened to one node: Old is nil for a new node and New for one removed. Old must
-// be the document that the base was built with: its terms leave the statistics.
+// Change is the change of one node: Old is nil for a new node and New for a removed one. Old must be the document that
+// the base was built with: its terms leave the statistics.
 type Change struct {
 	ID       graph.ID
 	Old, New *Document
-	// Analysed is the new node where a Draft has it: New and Old are nil then.
+	// Analysed is the new node if a Draft has it: then New and Old are nil.
 	Analysed *Analysed
 }
 

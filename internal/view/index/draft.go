@@ -13,9 +13,9 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Draft analyses documents while their order in an index is not known yet, such as those that a
-// large commit makes, one after the other: what Update finds in it, it need not be given again. It
-// takes a third of the text's bytes or so. A draft is filled by one goroutine, and then read, by any.
+// Draft analyses documents before their order in an index is known, such as those that a large commit makes, one after
+// the other: Update need not be given documents that it finds in the draft. It takes about a third of the text's bytes.
+// One goroutine fills a draft; then any goroutine may read it.
 type Draft struct {
 	b     *builder // its terms are the dictionary
 	limit int
@@ -31,8 +31,7 @@ type Draft struct {
 	full   bool
 }
 
-// DraftRoom is where a draft may keep what it has no room for in memory. It is read from several
-// goroutines.
+// DraftRoom stores the parts of a draft that do not fit in memory. Several goroutines read it.
 type DraftRoom interface {
 	// Add writes bytes and returns where ReadAt finds them.
 	Add(b []byte) (at int64, err error)
@@ -45,8 +44,8 @@ type draftPiece struct {
 	at   int64
 }
 
-// draftDoc is where a record is, which begins with its CID. A part of that, the hash, mostly tells
-// it from others without reading it.
+// draftDoc locates a record, which begins with its CID. hash is a part of the CID that usually distinguishes it from
+// others without a read.
 type draftDoc struct{ hash, piece, at, size uint32 }
 
 // Analysed is a document in a draft.
@@ -59,7 +58,7 @@ const (
 	draftPieceBytes = 256 << 10
 	// draftHeld is how many bytes of records stay in memory if there is a room.
 	draftHeld = 2 * draftPieceBytes
-	// draftDocBytes and draftTermBytes are what each document and each term takes beside.
+	// draftDocBytes and draftTermBytes are the overhead of each document and each term.
 	draftDocBytes, draftTermBytes = 24, 4
 )
 
@@ -73,8 +72,8 @@ func NewDraft(limit int, room DraftRoom) (*Draft, error) {
 	return &Draft{b: newBuilder(a), limit: limit, room: room, types: make(map[string]int)}, nil
 }
 
-// Add analyses a document, to be found under a CID that stands for it alone. It keeps nothing of
-// the document. A full draft ignores it.
+// Add analyses a document and stores it under a CID that identifies it. It keeps nothing of the document. A full draft
+// ignores it.
 func (d *Draft) Add(c ipld.CID, doc *Document) {
 	used := d.size + d.b.lexicon.Bytes() + draftTermBytes*cap(d.b.places) + draftDocBytes*len(d.docs)
 	if d.full = d.full || used >= d.limit; d.full {
@@ -101,8 +100,8 @@ func (d *Draft) Add(c ipld.CID, doc *Document) {
 	d.note(draftDoc{draftHash(c), uint32(n - 1), uint32(start), uint32(len(b) - start)})
 }
 
-// spill moves the pieces to the room where they are too many for memory, and reports whether they are
-// all kept: a draft without the room that it counted on takes no more.
+// spill moves the pieces to the room if they take too much memory, and reports whether it could store all of them: if
+// the room fails, the draft accepts no further documents.
 func (d *Draft) spill() bool {
 	if d.room == nil || d.size < draftHeld {
 		return true
@@ -126,7 +125,7 @@ func (d *Draft) Seal() {
 	d.b.places = nil
 }
 
-// note notes a document, and where it is.
+// note records the location of a document.
 func (d *Draft) note(doc draftDoc) {
 	const first = 64
 	if 4*len(d.docs) >= 3*len(d.slots) {

@@ -226,9 +226,8 @@ func TestUpdateRefuses(t *testing.T) {
 	}
 }
 
-// TestLayouts holds that no layout of segments, no cache and no number of goroutines changes an
-// answer, and that passing over documents changes nothing: the best five are those of the best
-// 100,000, if none is ever passed over.
+// TestLayouts checks that no layout of segments, no cache and no number of goroutines changes an answer, and that
+// skipping documents changes nothing: the best five are the first of the best 100,000, for which none is ever skipped.
 func TestLayouts(t *testing.T) {
 	effort.Alone(t)
 	ctx := context.Background()

@@ -29,9 +29,9 @@ type Index struct {
 	few  *titlePart       // of segments of few titles, nil until it is made
 }
 
-// Open reads a manifest and the segments' own blocks. cache may be shared with other indexes; nil
-// means none. It returns an error that wraps ErrAnalyser if the manifest is of another
-// analyser, store.ErrNotFound if a block is missing, store.ErrCorrupt if one is damaged.
+// Open reads a manifest and the segments' own blocks. cache may be shared with other indexes; nil means none. It
+// returns an error that wraps ErrAnalyser if the manifest was made by another analyser, store.ErrNotFound if a block is
+// missing, store.ErrCorrupt if one is damaged.
 func Open(ctx context.Context, get store.Getter, manifest ipld.CID, cache *segment.Cache) (*Index, error) {
 	m, err := ReadManifest(ctx, get, manifest)
 	if err != nil {
@@ -112,10 +112,9 @@ func (x *Index) deadDocs(ctx context.Context, n int) (segment.Bitset, error) {
 	return dead, nil
 }
 
-// Doc is one live document in the course of a query, which its methods belong to: they use the
-// query's context, and documents of one query must not be used by several goroutines at a time.
-// What it has is read when it is first asked for; if that fails it is zero, and Err is
-// not nil. Queries look at it themselves after they have asked an Accept.
+// Doc is one live document during a query. Its methods use the query's context, and documents of one query must not be
+// used by several goroutines at a time. Fields are read at first use; if that fails they are zero, and Err is not nil.
+// Queries check Err after each call of an Accept.
 type Doc struct {
 	view  *view
 	n     uint32
@@ -168,7 +167,7 @@ func (d Doc) ValidTo() (graph.Time, bool) {
 	return m.validTo.Time, m.validTo.Given
 }
 
-// meta returns the type and times. Without filters nobody asks for them.
+// meta returns the type and times. Queries without filters do not need them.
 func (d Doc) meta() *docMeta {
 	m, err := d.view.docMeta(d.n)
 	if err != nil {
@@ -178,8 +177,8 @@ func (d Doc) meta() *docMeta {
 	return m
 }
 
-// Err returns what the first reading of ids, types or times failed with, of this document or of another
-// one of the query's in the same segment.
+// Err returns the first error from reading ids, types or times of this or another document of the query in the same
+// segment.
 func (d Doc) Err() error { return d.view.failed }
 
 // Prop returns the value of a property and whether the node has it. The error wraps
@@ -216,7 +215,7 @@ func (v *view) id(doc uint32) (id graph.ID, err error) {
 		v.ids = make([]segment.IDPart, v.seg.Parts(secIDs))
 	}
 	part := &v.ids[doc/docsPerPart]
-	if *part == nil { // those of hits are asked for in the order of their scores
+	if *part == nil { // those of hits are requested in the order of scores
 		if *part, err = v.x.src.IDList(v.ctx, v.seg, secIDs, int(doc/docsPerPart)); err != nil {
 			return id, err
 		}
@@ -228,7 +227,7 @@ func (v *view) docMeta(doc uint32) (*docMeta, error) {
 	return v.meta.at(v.ctx, &v.x.src, v.seg, doc)
 }
 
-// typ returns the type of a document, for which no times are read.
+// typ returns the type of a document, without reading times.
 func (v *view) typ(doc uint32) (string, error) {
 	if err := v.meta.open(v.ctx, &v.x.src, v.seg, doc); err != nil {
 		return "", err
@@ -241,10 +240,9 @@ func (v *view) doc(n uint32) (Doc, error) {
 	return Doc{view: v, n: n, id: id, known: true}, err
 }
 
-// Accept decides whether a live document passes a request's filters. It is called on the calling
-// goroutine, at most once for each document and query, in no particular order, and not for a
-// document that could not be among the best anyway. Its error ends the query and is
-// returned as it is.
+// Accept decides whether a live document passes a request's filters. It is called on the calling goroutine, at most
+// once for each document and query, in no particular order, and not for documents that could not be among the best
+// anyway. If it returns an error, the query ends with that error.
 type Accept func(Doc) (bool, error)
 
 // passes asks accept about a document; nil accepts all.
@@ -256,7 +254,7 @@ func (v *view) passes(accept Accept, n uint32) (bool, error) {
 	return ok, cmp.Or(err, v.failed)
 }
 
-// errStop ends an iteration whose consumer wants no more.
+// errStop ends an iteration early.
 var errStop = errors.New("stop")
 
 // Doc returns the live document of a node, and whether there is one.
@@ -264,8 +262,8 @@ func (x *Index) Doc(ctx context.Context, id graph.ID) (Doc, bool, error) {
 	return x.Finder(ctx).Doc(id)
 }
 
-// Finder looks up documents in the course of a query: it keeps at hand what the next one is likely
-// to need. Not safe for concurrent use.
+// Finder looks up documents during a query: it caches the parts that the next look-up is likely to need. Not safe for
+// concurrent use.
 type Finder struct {
 	ctx   context.Context
 	x     *Index

@@ -8,11 +8,11 @@ import (
 	"github.com/mnem-project/mnem/internal/base/heap"
 )
 
-// Keeper keeps the best nodes that Accept, which nil is for all, accepts: it is asked of a node only where
-// that would be among the best of those offered so far.
+// Keeper keeps the best nodes that Accept accepts; nil accepts all. It calls Accept only for nodes that would be among
+// the best of those offered so far.
 type Keeper struct {
 	Accept func(graph.ID) (bool, error)
-	Gone   func(graph.ID) // is told of a node that is not kept any more; nil for nobody
+	Gone   func(graph.ID) // called with a node that is no longer kept; nil for no call
 	k      int
 	heap   []Hit // the worst at its root
 }

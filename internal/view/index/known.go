@@ -16,7 +16,7 @@ const memoSlots, memoRows = 1 << 14, 128
 
 type memoRow[T any] [memoSlots / memoRows]atomic.Pointer[T]
 
-// get returns what is in the slot of a hash, nil for nothing.
+// get returns the value in the slot of a hash, nil for none.
 func (m *memo[T]) get(h uint64) *T {
 	row := m[h%memoRows].Load()
 	if row == nil {
@@ -25,7 +25,7 @@ func (m *memo[T]) get(h uint64) *T {
 	return row[h/memoRows%uint64(len(row))].Load()
 }
 
-// put keeps a value in place of what is in its slot.
+// put replaces the value in the slot of a hash.
 func (m *memo[T]) put(h uint64, v *T) {
 	at := &m[h%memoRows]
 	row := at.Load()
@@ -36,19 +36,19 @@ func (m *memo[T]) put(h uint64, v *T) {
 	row[h/memoRows%uint64(len(row))].Store(v)
 }
 
-// knownTerm is what the segments have of a term.
+// knownTerm holds the segments' entries for a term.
 type knownTerm struct {
 	term    string
 	entries []entry // in each segment
 	df      int64   // live documents with the term
 }
 
-// What an index remembers: terms that so many live documents have, of so few segments. Titles are made of the words
-// that texts have most, and most titles are too common by these; rare words are seldom asked for again.
+// An index caches terms with so many live documents, in so few segments. Titles consist of the most frequent words of
+// texts, and most titles are too common by these bounds; rare words are seldom looked up again.
 const memoNodes, memoSegments = 64, 8
 
-// known finds a term in all segments, from memory if it can be. What it returns must not be changed. room is
-// where entries may be put.
+// known finds a term in all segments, from the cache if possible. The result must not be changed. room is storage for
+// the entries.
 func (x *Index) known(ctx context.Context, term string, room *entryRoom) (knownTerm, error) {
 	h := termSum(term) >> 1 // whose last bit is always the same
 	if t := x.terms.get(h); t != nil && t.term == term {
@@ -87,7 +87,7 @@ func (t *knownTerm) apart() *knownTerm {
 // entryRoom is room for the entries of some terms.
 type entryRoom []entry
 
-// roomTerms is for how many terms there is room at a time.
+// roomTerms is the number of terms that fit at a time.
 const roomTerms = 16
 
 func (r *entryRoom) get(n int) []entry {

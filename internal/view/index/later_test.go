@@ -25,9 +25,8 @@ func (d *desk) Merged(_ context.Context, key ipld.CID) (ipld.CID, error) {
 	return c, nil
 }
 
-// TestLater makes merges a random while after they are due, or loses them: no update writes more
-// than a small merge takes, answers and sums are those of an index that merges by itself, and the
-// number of segments stays bounded.
+// TestLater makes merges a random while after they are due, or loses them: no update writes more than a small merge
+// does, answers and sums equal those of an index that merges by itself, and the number of segments stays bounded.
 func TestLater(t *testing.T) {
 	effort.Alone(t)
 	const (
@@ -89,7 +88,7 @@ func TestLater(t *testing.T) {
 		}
 	}
 	if merges < 2 {
-		t.Errorf("%d merges beside %d updates", merges, updates)
+		t.Errorf("%d merges during %d updates", merges, updates)
 	}
 	checkVerify(t, w.Blocks, m, docs)
 	last := Change{ID: fresh[0].Node.ID, Old: docs[fresh[0].Node.ID]}

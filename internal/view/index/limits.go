@@ -21,13 +21,13 @@ const (
 
 // Limits of the format. The package comment says which structure each belongs to.
 const (
-	// maxPart is the longest part in bytes, those of the section "large" excepted: what one
-	// query reads for one term stays small, and hashing it takes some tens of microseconds.
+	// maxPart is the longest part in bytes, except in the section "large": a query reads little for one term, and
+	// hashing a part takes some tens of microseconds.
 	maxPart = 64 << 10
 	// partSize is the length at which a part ends: with any one entry it stays below maxPart.
 	partSize = 32 << 10
-	// dictSize is the length at which a part of the dictionary ends. A query reads one of them
-	// for each term and has no use for most of it.
+	// dictSize is the length at which a part of the dictionary ends. A query reads one of them for each term and needs
+	// only a little of it.
 	dictSize = 16 << 10
 	// maxInline is the largest total of parts kept inside the segment's own block: the segment
 	// of a small commit is one block.
@@ -35,8 +35,8 @@ const (
 	// docsPerPart is the number of documents in each part of "ids" and "lens" but the last, and
 	// of a window of the search.
 	docsPerPart = 2048
-	// maxDocs is the largest number of documents or of kills in one segment: what is allocated on
-	// the word of a segment's block stays small, and merges stop short of it.
+	// maxDocs is the largest number of documents or of kills in one segment. It limits the allocations that a segment's
+	// block can cause, and merges stay below it.
 	maxDocs = 1 << 24
 	// maxTerm is the longest term in bytes.
 	maxTerm = text.MaxTermRunes * utf8.UTFMax
@@ -44,8 +44,8 @@ const (
 	restartEvery = 16
 	// blockDocs is the number of postings in a block with its own maxima.
 	blockDocs = 128
-	// maxInlinePosts is the longest posting list in bytes that stands in the dictionary: most
-	// terms occur in a few documents, and reading a part for them would be waste.
+	// maxInlinePosts is the longest posting list in bytes that is stored in the dictionary: most terms occur in a few
+	// documents, and reading a part for them would be waste.
 	maxInlinePosts = 64
 	// maxSmallItem is the longest property value in bytes inside a part of "props"; longer ones
 	// are parts of "large".
@@ -60,6 +60,5 @@ const (
 	maxTF = 1<<32 - 1
 )
 
-// ErrAnalyser is returned when a manifest was made by another version of the analyser: it has to
-// be built anew.
+// ErrAnalyser is returned when a manifest was made by another version of the analyser: the index must be rebuilt.
 var ErrAnalyser = errors.New("index of another analyser")

@@ -114,7 +114,7 @@ func lowest(ctx context.Context, ids []segment.IDCursor, views []*view) (int, er
 		for c.N < views[i].seg.Docs && views[i].dead.Has(uint32(c.N)) {
 			c.N++
 		}
-		// A run of dead documents may reach beyond the part at hand.
+		// A run of dead documents may reach beyond the current part.
 		id, err := c.Peek(ctx)
 		if err != nil {
 			return 0, err

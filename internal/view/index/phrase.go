@@ -10,7 +10,7 @@ import (
 	"github.com/mnem-project/mnem/internal/base/fixed"
 )
 
-// TermsResult is what WithTerms found.
+// TermsResult is the result of WithTerms.
 type TermsResult struct {
 	IDs  []graph.ID // ascending, nil if Many
 	Many bool       // whether there are more than were asked for
@@ -19,9 +19,8 @@ type TermsResult struct {
 // errMany ends a walk over postings.
 var errMany = errors.New("too many")
 
-// WithTerms returns the live documents that have each of some terms, in any field, and that accept
-// lets pass; accept may be nil. It walks the postings of the rarest term and looks the others up
-// beside it.
+// WithTerms returns the live documents that have each of some terms, in any field, and that accept accepts; accept may
+// be nil. It walks the postings of the rarest term and looks up the others at each step.
 func (x *Index) WithTerms(
 	ctx context.Context, terms []string, accept Accept, most int,
 ) (TermsResult, error) {
@@ -69,8 +68,7 @@ func (x *Index) rarestFirst(ctx context.Context, terms []string) ([]queryTerm, e
 	return list, nil
 }
 
-// eachWithAll calls fn with the live documents that have each term of a list in one of some fields,
-// segment by segment.
+// eachWithAll calls fn with the live documents that have each term of a list in one of some fields, segment by segment.
 func (x *Index) eachWithAll(
 	ctx context.Context, list []queryTerm, fields byte, fn func(v *view, doc uint32) error,
 ) error {

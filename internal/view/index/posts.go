@@ -103,9 +103,8 @@ func (in *input) rawTFs() []byte {
 	return in.b[start:in.pos]
 }
 
-// bounds are what skipping needs to know of a block: for each field the largest tf and the
-// shortest length among the documents with the term in it. They are counts and never scores, so
-// that they hold whatever the collection's statistics become.
+// bounds are the inputs for skipping a block: for each field the largest tf and the shortest length among the documents
+// with the term in it. They are counts and never scores, so they stay valid when the collection's statistics change.
 type bounds struct {
 	mask   byte
 	maxTF  [Fields]uint32
@@ -147,7 +146,7 @@ func (x *bounds) decode(in *input) {
 	}
 }
 
-// place is where a term's postings are: inline where data is not nil, else at an offset of a part.
+// place locates a term's postings: inline if data is not nil, else at an offset of a part.
 type place struct {
 	data []byte
 	part uint32
@@ -179,8 +178,8 @@ func (w *postWriter) add(doc uint32, tf *[Fields]uint32) error {
 	return nil
 }
 
-// flush writes the block being filled: how far its last document is from where it would be
-// without gaps, its length, its bounds, and its postings.
+// flush writes the block being filled: the distance of its last document from its position without gaps, its length,
+// its bounds, and its postings.
 func (w *postWriter) flush() error {
 	key := func() []byte { return docKey(uint32(w.sec.Parts())) }
 	if err := w.sec.Begin(partSize, key); err != nil {
@@ -202,8 +201,7 @@ func (w *postWriter) flush() error {
 	return nil
 }
 
-// finish ends a list and returns its number of postings and where they are. Inline data is valid
-// until the next add.
+// finish ends a list and returns its number of postings and their place. Inline data is valid until the next add.
 func (w *postWriter) finish() (count int, at place, err error) {
 	count = w.count
 	switch {
@@ -218,7 +216,7 @@ func (w *postWriter) finish() (count int, at place, err error) {
 	return count, at, err
 }
 
-// blockHead is what stands before a block outside the dictionary.
+// blockHead is the header of a block outside the dictionary.
 type blockHead struct {
 	last   uint32 // its last document
 	size   int    // of its postings in bytes

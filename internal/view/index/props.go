@@ -173,7 +173,7 @@ func (w *propWriter) end() error {
 func (r *source) props(ctx context.Context, s *segment.Segment, n int) (propPart, error) {
 	v, err := r.Part(ctx, s, secProps, n, func(key, data []byte) (any, int, error) {
 		p, size, err := decodeProps(data, s.Docs, s.Parts(secLarge))
-		// A part under another key would be read by whoever reads all, and missed by look-ups.
+		// A full scan would read a part under another key, and look-ups would miss it.
 		if err == nil && (len(p) == 0 || !bytes.Equal(key, propKey(p[0].name, p[0].docs[0]))) {
 			err = segment.Corrupt("properties begin elsewhere than the directory says")
 		}

@@ -69,8 +69,8 @@ func withSummaries(t *testing.T, summaries []string) (*Index, []graph.ID) {
 	return x, ids
 }
 
-// TestTitlesNamedOfLongTexts compares with naming, around the bounds of bytes and of terms, where
-// a word is cut in its middle.
+// TestTitlesNamedOfLongTexts compares with naming, around the bounds of bytes and of terms, which may cut a word in its
+// middle.
 func TestTitlesNamedOfLongTexts(t *testing.T) {
 	effort.Alone(t)
 	rng := newRand(t)
@@ -224,7 +224,7 @@ func checkAllocs(t *testing.T, name string, x *Index, s string, terms int) {
 		}
 	}
 	named()
-	// Without a cache, each look-up opens a part of the dictionary anew.
+	// Without a cache, each look-up opens a part of the dictionary again.
 	if n := of(named); n > 40*min(terms, maxTitleText)+200 {
 		t.Errorf("%s: titles in %d terms allocate %d times", name, terms, n)
 	}

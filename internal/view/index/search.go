@@ -21,7 +21,7 @@ type Hit struct {
 	Score int64
 }
 
-// TextResult is what a text query found.
+// TextResult is the result of a text query.
 type TextResult struct {
 	Hits  []Hit // score descending, id ascending
 	Terms int   // distinct terms of the query
@@ -78,13 +78,13 @@ type textQuery struct {
 	terms  []queryTerm
 	scorer
 	top  *top
-	open []*termReader // of the segment at hand, the weakest first
-	most uint64        // what they give at most together
+	open []*termReader // of the current segment, the weakest first
+	most uint64        // the most that they can add together
 	made []*termReader // all, to be used again in the next segment
-	used int           // of made, in the segment at hand
+	used int           // of made, in the current segment
 	one  termReader    // of scoreTerm
 
-	scores [docsPerPart]uint64 // of the window at hand
+	scores [docsPerPart]uint64 // of the current window
 	hit    [docsPerPart / 64]uint64
 }
 
@@ -98,13 +98,13 @@ func (x *Index) look(ctx context.Context, term QueryTerm, room *entryRoom) (quer
 	return t, err
 }
 
-// weigh returns what a term of a query adds to the score of a node that has it, for a score of the
-// term that is at least 1. It grows with the score.
+// weigh returns the term's addition to the score of a node, for a score of the term that is at least 1. It grows with
+// the score.
 func (t *queryTerm) weigh(score uint64) uint64 { return weigh(t.factor, score) }
 
 func weigh(factor, score uint64) uint64 { return max(1, factor*score>>fixed.FracBits) }
 
-// termReader is one term in one segment. It stands at a posting unless it is at the end.
+// termReader reads one term in one segment. Its position is a posting or the end.
 type termReader struct {
 	postReader
 	i      int // the next posting of the block
@@ -113,7 +113,7 @@ type termReader struct {
 	most   uint64 // a score is at most weigh(idf), since x/(x+K) is below 1 and idf at least 1
 }
 
-// termReaders are those whose lists were walked: they have room for the postings of the next ones.
+// termReaders holds readers for reuse; they keep their buffers for postings.
 var termReaders = sync.Pool{New: func() any { return new(termReader) }}
 
 // leave ends the use of a reader of termReaders.
@@ -194,10 +194,9 @@ func (q *textQuery) segment(n int) error {
 	return nil
 }
 
-// weak returns how many of the open terms, the weakest first, cannot together lift a document to
-// the worst score that is kept. A document with none of the others is out, and only those with
-// one of the others are looked up for these: the result is the same, since a document that is
-// passed over would be strictly below everything kept.
+// weak returns how many of the open terms, the weakest first, cannot together lift a document to the worst score that
+// is kept. A document with none of the others cannot be kept, and only documents with one of the others are looked up
+// in the weak ones. The result is the same, since a skipped document would be strictly below everything kept.
 func (q *textQuery) weak() (n int, most uint64) {
 	for n < len(q.open) && most+q.open[n].most <= q.top.floor() {
 		most += q.open[n].most

@@ -5,8 +5,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Format is that of indexes of texts. A segment has the sums "totals" and "filled" of its documents
-// less those of the documents it kills.
+// Format is the format of text indexes. A segment has the sums "totals" and "filled" of its documents less those of the
+// documents it kills.
 var Format = &segment.Format{
 	Name: "texts", Version: 6, Sums: 2 * Fields, Totals: totals,
 	Sections: []segment.Spec{
@@ -34,8 +34,8 @@ const (
 	sections
 )
 
-// sums are signed per-field statistics: of a segment's documents less those of the documents it
-// kills, or of a collection.
+// sums are signed per-field statistics: of a segment's documents less those of the documents it kills, or of a
+// collection.
 type sums [Fields]int64
 
 // sumsOf returns the statistics of a segment: terms of each field, and documents with one.

@@ -6,7 +6,7 @@ import (
 	"github.com/mnem-project/mnem/internal/view/segment"
 )
 
-// typeBytes is what the name of a type takes in a part beside its bytes.
+// typeBytes is the overhead of a type's name in a part, without its bytes.
 const typeBytes = 24
 
 // source reads segments and their parts. Safe for concurrent use.

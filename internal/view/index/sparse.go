@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// listOverhead is about what a term takes in a SparseMatrix beside its bytes and places.
+	// listOverhead is the approximate overhead of a term in a SparseMatrix, without its bytes and places.
 	listOverhead = 64
 	placeBytes   = 8
 	// rowsPerCheck is how many rows are ranked before the context is asked again.
@@ -87,9 +87,9 @@ type SparseSearch struct {
 	Keeper
 }
 
-// NewSparseSearch returns a search for the best k accepted nodes; k = 0 stands for LaneDepth, and a
-// nil accept for all nodes. accept is asked of a node only if it would be among the best of those
-// offered so far; its error ends the search. Weights of the query are 1 to 2^31 - 1.
+// NewSparseSearch returns a search for the best k accepted nodes; k = 0 stands for LaneDepth, and a nil accept for all
+// nodes. accept is called for a node only if it would be among the best of those offered so far; if it returns an
+// error, the search ends. Weights of the query are 1 to 2^31 - 1.
 func NewSparseSearch(
 	query []graph.Term, accept func(graph.ID) (bool, error), k int,
 ) *SparseSearch {

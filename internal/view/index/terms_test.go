@@ -12,8 +12,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// grown returns an index of up to five updates, each of which adds, replaces and removes some of
-// as many nodes as space says, and what it is of.
+// grown returns an index and its documents after up to five updates. Each adds, replaces and removes some of at most
+// space nodes.
 func grown(
 	t *testing.T, rng *rand.Rand, space int, doc func(graph.ID) *Document,
 ) (collection, *Index) {

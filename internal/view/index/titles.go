@@ -20,8 +20,8 @@ const (
 	fewTitles = 512
 )
 
-// titleSum is a hash of a title, of its terms one after the other. It tells nearly all runs of words
-// that are no titles from those that are, without a look at the dictionary.
+// titleSum is a hash of the terms of a title in order. Nearly all runs of words that are no titles are recognised by
+// it, without a look at the dictionary.
 type titleSum uint64
 
 // termSum returns the hash of a term, FNV-1a, with its last bit set: 0 is no term.
@@ -39,11 +39,11 @@ func (h titleSum) with(term uint64) titleSum {
 	return titleSum(x ^ x>>32)
 }
 
-// stored is what is kept of the hash of a title.
+// stored returns the part of a title's hash that is stored.
 func (h titleSum) stored() uint32 { return uint32(h>>32) &^ 1 }
 
-// begun is what is kept of the hash of the first beginTerms of a longer title. Most words follow each
-// other in no title: the longer runs that begin with them need not be looked up.
+// begun returns the stored part of the hash of the first beginTerms of a longer title. Most pairs of words begin no
+// title: the longer runs that begin with them need not be looked up.
 func (h titleSum) begun() uint32 { return uint32(h>>32) | 1 }
 
 // beginTerms is how many terms a beginning has.
@@ -56,7 +56,7 @@ func sumOf(title []string) (h titleSum) {
 	return h
 }
 
-// appendSums appends what is kept of the title with a key.
+// appendSums appends the stored sums of the title with a key.
 func appendSums(sums []uint32, key string) []uint32 {
 	h := titleSum(0)
 	rest, more := key[len(titleMark):], true
@@ -85,9 +85,8 @@ func writeTitles(w *segment.Section, sums []uint32) error {
 	return nil
 }
 
-// titlePart is a part of "titles", or several together: sums, ascending, and which of equal ranges
-// of them have any. Sums are spread evenly, so that one range in eight or more has one, and most of
-// what is looked up is not there.
+// titlePart is a part of "titles", or several together: sums, ascending, and which of equal ranges of them have any.
+// Sums are distributed evenly, so at most one range in eight has one, and most look-ups fail there.
 type titlePart struct {
 	sums   []uint32
 	some   []uint64 // a bit for each range
@@ -95,7 +94,7 @@ type titlePart struct {
 	shift  int      // a range is so many bits wide
 }
 
-// titleRanges is for how many ranges there is room for each sum, at most.
+// titleRanges is the number of ranges for each sum, at most.
 const titleRanges = 16
 
 func newTitlePart(sums []uint32) *titlePart {
@@ -166,8 +165,8 @@ func (r *source) titles(ctx context.Context, s *segment.Segment, n int) (*titleP
 	return v.(*titlePart), nil
 }
 
-// titleFinder looks titles up in the course of one call, and then of another one: it keeps the parts that it has
-// read. Not safe for concurrent use.
+// titleFinder looks titles up during one call, and can be reused in another: it keeps the parts that it has read. Not
+// safe for concurrent use.
 type titleFinder struct {
 	ctx  context.Context
 	x    *Index
@@ -175,7 +174,7 @@ type titleFinder struct {
 	segs []titleSegment
 }
 
-// titleSegment is the titles of one segment. Those of few are opened when one of them is found.
+// titleSegment holds the titles of one segment. A segment with few is opened when one of its titles is found.
 type titleSegment struct {
 	few    bool
 	opened bool
@@ -259,7 +258,7 @@ func (x *Index) fewTitles(f *titleFinder) (*titlePart, error) {
 			return nil, err
 		}
 		sums = append(sums, p.sums[:min(len(p.sums), 2*fewTitles)]...)
-		if len(sums) > math.MaxUint16 { // places in a part are of 16 bits
+		if len(sums) > math.MaxUint16 { // positions in a part have 16 bits
 			return nil, x.src.Wrap(x.segs[n], secTitles, segment.Corrupt("more titles than its documents have"))
 		}
 	}
@@ -292,7 +291,7 @@ func (f *titleFinder) in(n int, sum uint32) (bool, error) {
 	if len(firsts) == 0 || sum < firsts[0] {
 		return false, nil
 	}
-	// Sums are spread evenly: this is the part, or one beside it.
+	// Sums are distributed evenly: this is the part, or a neighbour.
 	i := int(uint64(sum) * uint64(len(firsts)) >> 32)
 	for firsts[i] > sum {
 		i--
@@ -304,8 +303,8 @@ func (f *titleFinder) in(n int, sum uint32) (bool, error) {
 	return err == nil && p.has(sum), err
 }
 
-// may reports whether the index may have a title with a hash, given as it is kept, or one that begins so.
-// It errs about once in 2^31 times for each title.
+// may reports whether the index may have a title with a stored hash, or one that begins with it. It errs about once in
+// 2^31 times for each title.
 func (f *titleFinder) may(sum uint32) (bool, error) {
 	if f.few.has(sum) {
 		return true, nil
@@ -330,9 +329,8 @@ func (f *titleFinder) term(n int, key string, h titleSum) (entry, error) {
 	return e, err
 }
 
-// eachIn calls fn with what may be a title among words, in order, as long as fn says so: the place of
-// its first word, how many there are, and its hash. The words of terms are given by their hashes, 0
-// for one that is in no title.
+// eachIn calls fn with possible titles among words, in order, until fn returns false: the index of the first word, the
+// number of words, and the hash. Words are given by the hashes of their terms, 0 for one that is in no title.
 func (f *titleFinder) eachIn(words []uint64, fn func(at, n int, h titleSum) (bool, error)) error {
 	for i := range words {
 		h := titleSum(0)

@@ -87,8 +87,7 @@ func TestTitleSums(t *testing.T) {
 	}
 }
 
-// titledDocs returns documents with titles of one word and another, and more of them by updates of
-// which each leaves a segment.
+// titledDocs returns documents with titles of one word and another, and more of them by updates; each leaves a segment.
 func titledDocs(t *testing.T, blocks store.Blocks, n, updates int) ipld.CID {
 	t.Helper()
 	doc := func(i int) Change {
@@ -164,7 +163,7 @@ func TestTitlesFewSegments(t *testing.T) {
 		}
 	}
 	if len(find.segs) != 41 || apart != 1 {
-		t.Errorf("%d segments, of which %d are searched apart", len(find.segs), apart)
+		t.Errorf("%d segments, %d of them searched separately", len(find.segs), apart)
 	}
 	for i := range 640 {
 		ids, err := x.TitlesIn(t.Context(), fmt.Sprintf("a name%d word", i))

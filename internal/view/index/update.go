@@ -27,7 +27,7 @@ type UpdateOptions struct {
 	SpillBytes int
 	// CacheBytes is how many bytes of decoded parts a merge keeps, 16 MiB by default.
 	CacheBytes int64
-	// Later, if given, has merges made beside the updates.
+	// Later, if given, has merges made concurrently with updates.
 	Later segment.Later
 }
 
@@ -74,14 +74,13 @@ type updater struct {
 	changes  int // documents and kills of the update so far
 }
 
-// Update writes the index of a graph: that of base, the undefined CID for no index, with changes
-// applied, which come ascending by id, each id at most once. It returns the CID of the manifest,
-// which is base where the changes do not touch what is indexed. An error of changes ends the
-// update and is returned. The blocks written before an error are garbage. It returns an error that
-// wraps ErrAnalyser if base is of another analyser, and one that wraps store.ErrCorrupt
-// if base is damaged or changes do not fit it and that is noticed.
+// Update writes the index of a graph: the index base, the undefined CID for none, with changes applied. Changes ascend
+// by id, each id at most once. It returns the CID of the manifest, which is base if the changes do not touch indexed
+// fields. An error of changes ends the update and is returned. Blocks written before an error are garbage. It returns
+// an error that wraps ErrAnalyser if another analyser made base, and one that wraps store.ErrCorrupt if it notices that
+// base is damaged or that changes do not fit it.
 //
-// The same base, changes and options give the same manifest, but for the runs that Later knows.
+// The same base, changes and options give the same manifest, except for the runs that Later knows.
 func Update(
 	ctx context.Context, blocks segment.Blocks, base ipld.CID, changes iter.Seq2[Change, error], opt UpdateOptions,
 ) (ipld.CID, error) {
@@ -160,8 +159,8 @@ func (u *updater) run(changes iter.Seq2[Change, error]) error {
 	return u.spill(b, true)
 }
 
-// spill makes a segment of what was built. At the end of the update, and when many segments have
-// come together, it merges what the tiers ask for.
+// spill makes a segment of the built documents. At the end of the update, and when many segments have accumulated, it
+// does the merges that the tiers require.
 func (u *updater) spill(b *builder, end bool) error {
 	if !b.empty() {
 		s, block, err := b.finish(Format.NewWriter(u.ctx, u.put))
@@ -187,8 +186,8 @@ func (u *updater) spill(b *builder, end bool) error {
 	return nil
 }
 
-// sum adds a segment's statistics to those of the manifest. In the middle of an update they may
-// be negative: removals and additions come in the order of ids.
+// sum adds a segment's statistics to those of the manifest. In the middle of an update they may be negative: removals
+// and additions come in the order of ids.
 func (u *updater) sum(s *segment.Segment) {
 	st := &u.m.Stats
 	st.Nodes += int64(s.Docs - s.Kills)

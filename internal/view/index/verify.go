@@ -15,10 +15,10 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Mismatch is one difference between an index and the graph it is of.
+// Mismatch is one difference between an index and its graph.
 type Mismatch struct {
 	ID   graph.ID // the node, zero if the difference is in a sum
-	What string   // what differs, with what the index says and what it should say
+	What string   // the difference, with the index's value and the right one
 }
 
 func (m Mismatch) String() string {
@@ -38,24 +38,23 @@ type verifier struct {
 	expect *Expectations
 	read   DocumentReader
 
-	words [][]uint64 // for each segment and document, the sum of what postings say of it
+	words [][]uint64 // for each segment and document, the sum over its postings
 	props [][]uint64 // likewise of its properties
 	sums  [][]uint32 // of the titles of each segment and of their beginnings
 	found []Mismatch
 	seed  maphash.Seed // of words
 	stats Stats
-	// parts are those of lengths, of each segment, while postings are read: these go to all of them
-	// again and again, and a cache that holds fewer would read them all for each term.
+	// parts are the parts with lengths, of each segment, while postings are read. Postings refer to all of them
+	// repeatedly, and a smaller cache would read them all for each term.
 	parts [][]*lenPart
 }
 
-// Verify compares an index with the documents of its graph, which come ascending by id: every
-// live document with its columns, lengths and postings, every df and every sum. It returns what
-// differs, at most 100 differences, none for a true index. Damage that keeps it from reading is an
-// error that wraps store.ErrCorrupt or store.ErrNotFound; an error of docs is
-// returned. Documents are analysed on all processors while the next are read; one that is known by its
-// number alone is read where the index does not have that. It keeps 20 bytes for each document of the
-// index in memory, and while it reads postings its lengths, up to 4 bytes for each field.
+// Verify compares an index with the documents of its graph, which come ascending by id: every live document with its
+// columns, lengths and postings, every df and every sum. It returns the differences, at most 100, none for a correct
+// index. Damage that prevents reading is an error that wraps store.ErrCorrupt or store.ErrNotFound; an error of docs is
+// returned. Documents are analysed on all processors while the next are read; a document known by its number alone is
+// read only if the index does not match that. It keeps 20 bytes for each document of the index in memory, and while it
+// reads postings the lengths, up to 4 bytes for each field.
 func (x *Expectations) Verify(
 	ctx context.Context, get store.Getter, manifest ipld.CID, docs iter.Seq2[Wanted, error], read DocumentReader,
 ) ([]Mismatch, error) {
@@ -63,7 +62,7 @@ func (x *Expectations) Verify(
 	if err != nil {
 		return nil, err
 	}
-	if at.m.Language != x.language { // no number of it is the one that is known
+	if at.m.Language != x.language { // known numbers do not apply
 		x = &Expectations{language: at.m.Language, analyser: at.analyser, seed: maphash.MakeSeed()}
 	}
 	v := &verifier{ctx: ctx, x: at, expect: x, read: read, seed: x.seed}
@@ -89,9 +88,9 @@ func (v *verifier) add(id graph.ID, format string, args ...any) {
 	}
 }
 
-// word returns a number that stands for a term in a document with its occurrences. A document's
-// words are added up, which no order changes. The hash is under a key of this run, which nothing stored can
-// have been made to fit, and makes chance agreement negligible.
+// word returns a number that stands for a term in a document with its occurrences. The words of a document are added
+// up, in any order. The hash has a random key, so no stored data can be made to match it, and chance agreement is
+// negligible.
 func word[T string | []byte](seed maphash.Seed, term T, tf *[Fields]uint32) uint64 {
 	var buf [maxTerm + 4*Fields]byte
 	b := append(buf[:0], term...)

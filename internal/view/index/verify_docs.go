@@ -19,22 +19,21 @@ const (
 	// end a group before.
 	expectedGroup = 64
 	expectedText  = 1 << 20
-	// expectedBytes bounds the texts that are being analysed, beside one group.
+	// expectedBytes bounds the texts that are being analysed, apart from one group.
 	expectedBytes = 16 << 20
 )
 
-// Expectations says what an index must hold of documents, of each as one number: for callers that come
-// across all documents before they have the index, and keep nothing else of them. The numbers are hashes
-// under a key of these Expectations, which nothing stored can have been made to fit. Safe for concurrent
-// use.
+// Expectations holds the expected index entries of documents, each as one number. It is for callers that meet all
+// documents before they have the index, and keep nothing else of them. The numbers are hashes under a random key, so no
+// stored data can be made to match them. Safe for concurrent use.
 type Expectations struct {
 	language string
 	analyser *text.Analyzer
 	seed     maphash.Seed
-	builders sync.Pool // of *builder, each of which keeps nothing
+	builders sync.Pool // of *builder; they keep nothing between uses
 }
 
-// NewExpectations returns those of indexes in a language.
+// NewExpectations returns empty Expectations for indexes in a language.
 func NewExpectations(language string) (*Expectations, error) {
 	a, err := text.New(language)
 	if err != nil {
@@ -57,10 +56,10 @@ type Wanted struct {
 	Document *Document
 }
 
-// DocumentReader reads a document of the graph that an index is of.
+// DocumentReader reads a document of an index's graph.
 type DocumentReader func(context.Context, graph.ID) (*Document, error)
 
-// expected is what an index should say of a document.
+// expected is the expected index entry of a document.
 type expected struct {
 	id    graph.ID
 	known uint64 // if it is not 0, all that is known
@@ -70,7 +69,7 @@ type expected struct {
 	props uint64
 }
 
-// total returns the number that stands for all of a document.
+// total returns the number that stands for a whole entry.
 func (e *expected) total(seed maphash.Seed) uint64 {
 	b := make([]byte, 0, 256)
 	b = append(append(append(b, e.id[:]...), byte(len(e.meta.typ))), e.meta.typ...)
@@ -89,7 +88,7 @@ func (e *expected) total(seed maphash.Seed) uint64 {
 	return max(1, maphash.Bytes(seed, b))
 }
 
-// of yields what an index should say of documents, in their order.
+// of yields the expected entries of documents, in their order.
 func (x *Expectations) of(docs iter.Seq2[Wanted, error]) iter.Seq2[expected, error] {
 	type group struct {
 		docs  []Wanted
@@ -246,7 +245,7 @@ func (v *verifier) sum(lens docLens) {
 	}
 }
 
-// whole reads what is known of a document by its number alone.
+// whole reads a document that is known only by its number.
 func (v *verifier) whole(e *expected) error {
 	if e.known == 0 {
 		return nil

@@ -9,7 +9,7 @@
 //
 // # Records
 //
-// All are canonical DAG-CBOR, except parts, which are raw blocks. Kinds and versions are those of the Format.
+// All are canonical DAG-CBOR, except parts, which are raw blocks. The Format defines kinds and versions.
 //
 //	manifest   v         version
 //	           kind      name of the format
