@@ -136,7 +136,7 @@ func (im *Importer) update(v *core.View, list []RefUpdate, res *ImportResult) er
 			err = im.mayRemove(v, u)
 		}
 		if err == nil && u.Place {
-			if res.Refs, err = im.Beside(v, u.To, res.Refs); err == nil {
+			if res.Refs, err = im.PlaceSession(v, u.To, res.Refs); err == nil {
 				continue
 			}
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// Beside adds the change that places a session's chain next to the local ones.
-func (im *Importer) Beside(v *core.View, to ipld.CID, done []core.RefChange) ([]core.RefChange, error) {
+// PlaceSession adds the change that places a session's chain next to the local ones.
+func (im *Importer) PlaceSession(v *core.View, to ipld.CID, done []core.RefChange) ([]core.RefChange, error) {
 	get := im.Over.Facts()
 	z, err := session.ReadSession(im.Ctx, get, to)
 	if err != nil {

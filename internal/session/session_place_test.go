@@ -170,7 +170,7 @@ func TestPlacingReadsChainsOnce(t *testing.T) {
 	blocks.n = 0
 	for range 2 {
 		for _, c := range slices.Backward(chain) {
-			if done, err = im.Beside(v, c, done); err != nil {
+			if done, err = im.PlaceSession(v, c, done); err != nil {
 				t.Fatal(err)
 			}
 		}

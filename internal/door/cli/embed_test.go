@@ -324,9 +324,9 @@ func TestEmbedGoesOnElsewhere(t *testing.T) {
 	}
 }
 
-// TestEmbedMeanwhile changes a node while the model works: the repository is free for it, and the
+// TestEmbedConcurrently changes a node while the model works: the repository is free for it, and the
 // embedding of what is no longer said does not stay.
-func TestEmbedMeanwhile(t *testing.T) {
+func TestEmbedConcurrently(t *testing.T) {
 	w, f := embedWorld(t, 3)
 	w.write("change.jsonl", `{"node":{"key":"n1","summary":"something else"}}`+"\n")
 	other := newWorld(t)

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestWorkTreeBeside: a git work tree next to the project has the project's memory, which 'doctor' and the hook of a
+// TestLinkedWorkTree: a git work tree next to the project has the project's memory, which 'doctor' and the hook of a
 // session name; a directory that only claims to be one has none.
-func TestWorkTreeBeside(t *testing.T) {
+func TestLinkedWorkTree(t *testing.T) {
 	h := newHostProgram(t)
 	main := h.Dir
 	git := func(dir string, args ...string) {

@@ -103,7 +103,7 @@ func hook(ctx context.Context, c *line.Line, host, event string) error {
 			c.App.Dir = line.FirstOf(from, c.App.Dir)
 			return c.Dir()
 		},
-		Own: func() string { return reach.Beside(c) }, Configured: c.Configured, Getenv: c.App.Getenv, Home: c.App.Home, Now: c.App.Clock,
+		Own: func() string { return reach.GlobalDir(c) }, Configured: c.Configured, Getenv: c.App.Getenv, Home: c.App.Home, Now: c.App.Clock,
 		Within: hookWithin,
 	}
 	said, err := h.Call(ctx, host, event, c.App.Stdin)

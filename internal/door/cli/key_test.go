@@ -58,8 +58,8 @@ func TestVerifyForged(t *testing.T) {
 	}
 }
 
-// TestKeyNamesAreOfOneKey refuses a name that two keys have, and takes either by its text form.
-func TestKeyNamesAreOfOneKey(t *testing.T) {
+// TestKeyNamesAreUnique refuses a name that two keys have, and takes either by its text form.
+func TestKeyNamesAreUnique(t *testing.T) {
 	w := signing(t)
 	out, _ := w.run(0, "key", "export", "work")
 	own := strings.TrimSpace(out)
@@ -133,8 +133,8 @@ func TestKeysWithoutAPlace(t *testing.T) {
 	}
 }
 
-// TestKeysBesideConfiguration holds where keys are by default.
-func TestKeysBesideConfiguration(t *testing.T) {
+// TestKeysNextToConfiguration holds where keys are by default.
+func TestKeysNextToConfiguration(t *testing.T) {
 	w := newWorld(t)
 	w.env["XDG_CONFIG_HOME"] = filepath.Join(w.Dir, "xdg")
 	w.run(0, "key", "new", "work")

@@ -23,14 +23,14 @@ const maxOwners = 10
 // errOwnersEnd is returned for a verb that no owner lived long enough for.
 var errOwnersEnd = fmt.Errorf("%w: each process that had it open ended", store.ErrBusy)
 
-// answeredError ends a verb that an owner ran, with what came of it.
+// answeredError ends a verb that an owner ran, with its result.
 type answeredError struct{ err error }
 
 func (e *answeredError) Error() string { return "another process ran it" }
 
-// openRepo returns the repository of a command, and what ends its use of it: the one that this process
-// shares, which it has until the command ends, or one of its own. If another process has it open and
-// answers, that process runs the verb.
+// openRepo returns the repository of a command, and a function that ends its use: the repository that this process
+// shares, held until the command ends, or a separate one. If another process has it open and answers, that process runs
+// the verb.
 func openRepo(ctx context.Context, c *line.Line, write bool) (*core.Repo, func() error, error) {
 	dir, err := c.Dir()
 	if err != nil {
@@ -59,8 +59,8 @@ func openRepo(ctx context.Context, c *line.Line, write bool) (*core.Repo, func()
 	return nil, nil, errOwnersEnd
 }
 
-// reach opens the repository in dir or begins a use of the shared one, or else connects to the process that
-// has it.
+// reach opens the repository in dir or begins a use of the shared one, or else connects to the process that has it
+// open.
 func reach(ctx context.Context, c *line.Line, dir string, opt core.Options) (
 	_ *core.Repo, done func() error, client *owner.Client, err error,
 ) {
@@ -92,8 +92,8 @@ func errOpen(pid int) error {
 		"a repository that opens has lost nothing: leave the flag out, or stop that process first")
 }
 
-// forward has another process run the verb, which is done with client, and returns an *answeredError with
-// what came of it. It returns nil if that process ended and the verb must be tried again.
+// forward has another process run the verb; the verb uses up client. It returns an *answeredError with the result, or
+// nil if that process ended and the verb must be tried again.
 func forward(ctx context.Context, c *line.Line, client *owner.Client) error {
 	defer func() { _ = client.Close() }() // all was said
 	if c.Asked == nil {
@@ -140,7 +140,7 @@ func forwardVerb(ctx context.Context, c *line.Line, client *owner.Client) error 
 		return err
 	}
 	by := &peers.Caller{
-		Input: input(ctx, c), Tell: tidings(c),
+		Input: input(ctx, c), Tell: shower(c),
 		Read: func(r io.Reader) error {
 			if !c.Asked.Typed {
 				_, err := io.Copy(struct{ io.Writer }{c.Out}, r) // an error of reading is none of writing
@@ -180,8 +180,7 @@ func writeVerb(
 	return read(&answer)
 }
 
-// callOf returns what another process is asked for: the request, with what the environment and the
-// configuration say of it.
+// callOf returns the call for another process: the request, with the caller's environment and configuration.
 func callOf(c *line.Line) (*peers.Call, error) {
 	a := c.Asked
 	if err := line.OnceStdin(c.Inputs); err != nil {
@@ -252,7 +251,7 @@ func input(ctx context.Context, c *line.Line) func(number int) (io.Reader, error
 	}
 }
 
-// inputs are the files that another process is sent: those of change lines, or the one that the verb reads.
+// inputs are the files to send to another process: those of change lines, or the one that the verb reads.
 func inputs(c *line.Line) []string {
 	if q, ok := c.Asked.Req.(interface{ InputName() string }); ok && q.InputName() != "" {
 		return []string{q.InputName()}
@@ -260,11 +259,11 @@ func inputs(c *line.Line) []string {
 	return c.Inputs
 }
 
-// tidings returns what shows what another process says while it works.
-func tidings(c *line.Line) func(*peers.Tidings) {
+// shower returns a function that shows the progress of another process.
+func shower(c *line.Line) func(*peers.ProgressMessage) {
 	p := c.Progress()
 	c.Working = append(c.Working, p.Done)
-	return func(t *peers.Tidings) {
+	return func(t *peers.ProgressMessage) {
 		switch {
 		case t.Start != "":
 			p.Start(t.Start)

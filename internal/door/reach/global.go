@@ -34,7 +34,7 @@ func (h VerbHost) Global() (verb.Runner, error) {
 	}, nil
 }
 
-// WithGlobal is the field by which the user's own repository is asked too.
+// WithGlobal is the field that asks for the user's own repository as well.
 const WithGlobal = "with-global"
 
 // GlobalTypes returns the types of memories that the user's own repository keeps.
@@ -46,8 +46,8 @@ func GlobalTypes(c *line.Line) ([]string, error) {
 	return strings.Split(v, ","), err
 }
 
-// OfUser returns a setting by which a project's memory and the user's own have to do with each other. A project's
-// configuration can say no, and nothing else: it may be somebody else's.
+// OfUser returns a setting about using a project's memory and the user's own together. A project's configuration can
+// only say no, because someone else may have written it.
 func OfUser(c *line.Line, name, no string) (string, error) {
 	key, err := settings.KeyOf(name)
 	if err != nil {
@@ -63,9 +63,9 @@ func OfUser(c *line.Line, name, no string) (string, error) {
 	return *got.Value, nil
 }
 
-// Beside returns the directory of the user's own repository if it is asked beside the project's though a question
-// does not say so, "" if it is not: for those alone who act for the user.
-func Beside(c *line.Line) string {
+// GlobalDir returns the directory of the user's own repository if questions go to it as well without saying so, "" if
+// they do not. It does so only for callers that act for the user.
+func GlobalDir(c *line.Line) string {
 	if c.Global.User || c.By.Remote && !c.By.Global {
 		return ""
 	}
@@ -84,18 +84,18 @@ func Beside(c *line.Line) string {
 	return ""
 }
 
-// AskBoth has the user's own repository asked too where it is beside the project's, and returns the names of the
-// fields that say so.
+// AskBoth adds the user's own repository to a question if GlobalDir has it, and returns the names of the fields that
+// say so.
 func AskBoth(c *line.Line, req any, given []string) []string {
 	q, ok := req.(interface{ AskGlobal([]string) bool })
-	if !ok || slices.Contains(given, WithGlobal) || Beside(c) == "" || !q.AskGlobal(given) {
+	if !ok || slices.Contains(given, WithGlobal) || GlobalDir(c) == "" || !q.AskGlobal(given) {
 		return nil
 	}
 	return []string{WithGlobal}
 }
 
-// keeper returns the directory of the user's own repository where it keeps what a request has, "" if the
-// project's does.
+// keeper returns the directory of the user's own repository if it must store a request's memory, "" if the project's
+// must.
 func keeper(c *line.Line, req any) (string, error) {
 	q, ok := req.(interface{ Movable() string })
 	if !ok || q.Movable() == "" {
@@ -105,10 +105,10 @@ func keeper(c *line.Line, req any) (string, error) {
 	if err != nil || !slices.Contains(types, q.Movable()) {
 		return "", err
 	}
-	return Beside(c), nil
+	return GlobalDir(c), nil
 }
 
-// keepElsewhere has the user's own repository keep what a request has.
+// keepElsewhere has the user's own repository store a request's memory.
 func keepElsewhere(ctx context.Context, c *line.Line, dir string, v *verb.Spec, req any, emit func(any) error) error {
 	return askGlobal(ctx, c, dir, v, req, func(answer any) error {
 		if r, ok := answer.(interface{ KeptElsewhere() }); ok {
@@ -127,7 +127,7 @@ func askGlobal(
 	return AskAside(ctx, side, v, req, emit)
 }
 
-// Aside returns what runs a verb whose answer is for this process, on the repository in dir.
+// Aside returns a line that runs a verb on the repository in dir and returns the answer to this process.
 func Aside(ctx context.Context, c *line.Line, dir string) *line.Line {
 	app := *c.App
 	app.Stdin = strings.NewReader("")
@@ -140,7 +140,7 @@ func Aside(ctx context.Context, c *line.Line, dir string) *line.Line {
 	return side
 }
 
-// AskAside runs a verb on the command line of another repository, and ends its use.
+// AskAside runs a verb on the line of another repository, and ends its use.
 func AskAside(ctx context.Context, c *line.Line, v *verb.Spec, req any, emit func(any) error) error {
 	c.Doing.Name, c.Doing.Words = v.Name(), strings.Fields(v.Command)
 	err := Ask(ctx, c, v, req, emit)

@@ -8,8 +8,8 @@ import (
 	"github.com/mnem-project/mnem/internal/door/show"
 )
 
-// embedsLeft reports whether what a write leaves without vectors is embedded afterwards: not where commits are signed,
-// as nobody would sign these.
+// embedsLeft reports whether nodes that a write leaves without vectors are embedded afterwards. If commits are signed
+// they are not, since no key would sign those commits.
 func embedsLeft(c *line.Line) (bool, error) {
 	m, err := c.Meaning()
 	if m == nil || err != nil {

@@ -20,8 +20,8 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// ModelConfigured is the value of a flag that names a model for the one of the configuration; --embed
-// alone has it. No spec looks like it.
+// ModelConfigured is the value of a model flag that stands for the configured model; --embed without a value has it. No
+// spec looks like it.
 const ModelConfigured = verb.Configured
 
 // someFlags adds the flags of a question that are wanted, and returns the request that they fill.
@@ -89,7 +89,7 @@ func (h VerbHost) Models(m *verb.QuestionModels) (*complete.Models, retrieve.Rer
 	return out, reranker, err
 }
 
-// embedSpec returns what a value of --embed names, "" for what is configured.
+// embedSpec returns the spec for a value of --embed, "" for the configured one.
 func embedSpec(value string) string {
 	if value == ModelConfigured {
 		return ""
@@ -131,8 +131,8 @@ func (r queryRewriter) Rewrite(ctx context.Context, way, query string, n int) ([
 	return r.Rewriter.Rewrite(ctx, rewrite.Way(way), query, n)
 }
 
-// modelWarning tells, beside the answer, that it is another than was asked for. With --json too:
-// nothing in the answer says so. Where failures are counted only the first of each kind is told.
+// modelWarning prints a warning that the answer lacks a model's part, also with --json, since the answer does not say
+// so. If failures are counted it prints only the first of each kind.
 func modelWarning(c *line.Line, kind, format string, args ...any) {
 	first := true
 	if c.Failures != nil {
@@ -144,8 +144,8 @@ func modelWarning(c *line.Line, kind, format string, args ...any) {
 	}
 }
 
-// File implements verb.Caller. What was answered is written before more is read, so that a program may
-// talk through a pipe.
+// File implements verb.Caller. Pending answers are written before each read, so that a program may hold a dialogue
+// through a pipe.
 func (h VerbHost) File(ctx context.Context, name string) (io.ReadCloser, string, error) {
 	in, shown, err := h.C.Open(ctx, name)
 	if err != nil {
@@ -154,7 +154,7 @@ func (h VerbHost) File(ctx context.Context, name string) (io.ReadCloser, string,
 	return &conversation{in, h.C.Out}, shown, nil
 }
 
-// conversation is input that is read after what was answered to it is written.
+// conversation is input that is read only after the answer to earlier input was written.
 type conversation struct {
 	io.ReadCloser
 	out *bufio.Writer

@@ -6,8 +6,8 @@ import (
 	"github.com/mnem-project/mnem/internal/door/line"
 )
 
-// MayChooseModel returns an error if a model, and so what is told of the memory to which server, is named
-// by a remote caller.
+// MayChooseModel returns an error if a remote caller names a model: the name decides which server receives the memory's
+// text.
 func MayChooseModel(c *line.Line, spec string) error {
 	if !c.By.Remote || spec == "" || spec == ModelConfigured {
 		return nil

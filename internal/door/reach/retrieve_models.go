@@ -14,14 +14,14 @@ import (
 	"github.com/mnem-project/mnem/internal/state"
 )
 
-// rerankSpecs lists what rerank takes; before the last stands word.
+// rerankSpecs lists the values of rerank, with word before the last.
 func rerankSpecs(word string) string {
 	specs := model.Specs(settings.Rerank.Providers)
 	last := len(specs) - 1
 	return strings.Join(specs[:last], ", ") + word + " " + specs[last]
 }
 
-// openReranker opens what a value of rerank names, nil for "".
+// openReranker opens the reranker of a value of rerank, nil for "".
 func openReranker(c *line.Line, spec string) (*rerank.Reranker, error) {
 	if err := MayChooseModel(c, spec); err != nil || spec == "" {
 		return nil, err
@@ -47,8 +47,8 @@ func openReranker(c *line.Line, spec string) (*rerank.Reranker, error) {
 	return m, nil
 }
 
-// tellingReranker says beside the answer why a reranker failed. The answer says only that it did,
-// since it must come out the same without asking again.
+// tellingReranker prints why a reranker failed. The answer says only that it did, since it must be the same when it is
+// replayed without the model.
 type tellingReranker struct {
 	*rerank.Reranker
 	c *line.Line
@@ -64,8 +64,8 @@ func (r tellingReranker) Rerank(
 	return scores, err
 }
 
-// openQueryRewriter opens the chat model that rewrites queries, or writes cues: the one that flag names, "" for the
-// one of the configuration.
+// openQueryRewriter opens the chat model that rewrites queries or writes cues: the one that flag names, "" for the
+// configured one.
 func openQueryRewriter(c *line.Line, spec, flag string, attempts int) (complete.Rewriter, error) {
 	err := MayChooseModel(c, spec)
 	if err != nil {

@@ -7,8 +7,7 @@ import (
 	"github.com/mnem-project/mnem/internal/door/line"
 )
 
-// askHidden asks for a line without showing it, where a terminal is standard input, and makes it what
-// the command reads.
+// askHidden asks for a line without showing it, if standard input is a terminal, and makes it the command's input.
 func askHidden(c *line.Line, prompt string) error {
 	if c.App.Hidden == nil {
 		return nil

@@ -159,8 +159,8 @@ func Verb(c *line.Line, v *line.Bound) *cobra.Command {
 	return cmd
 }
 
-// prompts lets a command ask a terminal for what it reads as standard input, before another process may be
-// given the command, which has none.
+// prompts lets a command ask a terminal for its standard input before the command may go to another process, which has
+// no terminal.
 func prompts(c *line.Line, cmd *cobra.Command, prompt func() string) {
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -263,8 +263,8 @@ func positional(v *line.Bound) cobra.PositionalArgs {
 	}
 }
 
-// setArgs gives positional arguments to their fields, whose names it returns: a list takes what the fields
-// around it leave.
+// setArgs assigns positional arguments to their fields and returns the fields' names: a list takes those that the
+// fields around it leave.
 func setArgs(v *line.Bound, req any, args []string) (given []string, err error) {
 	fields := argFields(v)
 	for i := range fields {
@@ -283,7 +283,7 @@ func setArgs(v *line.Bound, req any, args []string) (given []string, err error) 
 	return given, nil
 }
 
-// Fixed returns what a field is for every remote caller, if it is.
+// Fixed returns the value that a field has for every remote caller, if it is fixed.
 func Fixed(v *line.Bound, f *verb.Field) (value string, ok bool) {
 	if v.Spec.Body != "" && f.Arg && !f.Remote {
 		return verb.Itself, true
@@ -320,8 +320,8 @@ func (h VerbHost) Open(
 	return err
 }
 
-// converses reports whether a verb answers what another program asks through standard input, which may pause between
-// two questions: other processes use the repository meanwhile.
+// converses reports whether a verb answers another program's questions from standard input. That program may pause
+// between two questions, so other processes may use the repository then.
 func converses(c *line.Line) bool {
 	q, ok := c.Asked.Top.(interface{ ReadsOnce() bool })
 	return ok && q.ReadsOnce() && !c.Steady()
@@ -335,7 +335,7 @@ func (h VerbHost) Permit(agent string, rights []string) error {
 	return permit(h.C, line.FirstOf(agent, h.C.Agent()), rights)
 }
 
-// Stamp implements verb.Host. What was given on the command line goes before what is configured.
+// Stamp implements verb.Host. Flags take precedence over the configuration.
 func (h VerbHost) Stamp(_ *verb.Spec, w *verb.Writing) (state.Stamp, error) {
 	c := h.C
 	take(c, *w)
@@ -387,7 +387,7 @@ func (h VerbHost) Progress() (set func(what string, done, total int), done func(
 // Setting implements verb.Caller.
 func (h VerbHost) Setting(variable, key string) (string, error) {
 	if variable == "MNEM_SESSION" {
-		return h.C.By.Session, nil // answers are recorded where the caller says, and else nowhere
+		return h.C.By.Session, nil // answers are recorded only where the caller says
 	}
 	if v := h.C.Env(variable); v != "" {
 		return v, nil

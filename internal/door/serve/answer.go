@@ -13,11 +13,11 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
-// maxHeld is how many bytes of an answer are held back until it is known what became of the call.
-// Longer answers begin before that, and break off where the call fails in the end.
+// maxHeld is how many bytes of an answer are held back until the result of the call is known. Longer answers begin
+// before that, and break off if the call fails later.
 const maxHeld = 1 << 20
 
-// answer is what an operation prints, on its way to who asked.
+// answer is the output of an operation on its way to the client.
 type answer struct {
 	to      http.ResponseWriter
 	request *http.Request
@@ -26,10 +26,10 @@ type answer struct {
 	held    bytes.Buffer
 	last    operation.Answer // in its type, nil if it came as bytes
 	started bool
-	gone    bool                          // whether nobody takes the answer, of one that is kept
+	gone    bool                          // whether the client has gone, for an answer that is kept
 	list    lister                        // of lines that become a JSON list
 	outside func(wait func() error) error // runs what waits for the client; nil when the call has ended
-	packed  io.WriteCloser                // compresses the answer, nil if it is sent as it is
+	packed  io.WriteCloser                // compresses the answer, nil if it is sent uncompressed
 	limits  *Limits
 	now     func() time.Time
 }
@@ -80,8 +80,8 @@ func (a *answer) send(p []byte, flush bool) error {
 	return a.transmit(p, flush)
 }
 
-// transmit sends some of the answer, and at once where it is to be flushed. What is kept goes on when its
-// client is gone: half of it would be done anew when that asks again.
+// transmit sends a part of the answer, immediately if flush is set. A kept answer continues when its client has gone:
+// otherwise the operation would run again when the client asks again.
 func (a *answer) transmit(p []byte, flush bool) error {
 	if a.gone {
 		return nil
@@ -165,8 +165,8 @@ func (a *answer) finish(outcome operation.Outcome) {
 	_, _ = a.to.Write(body) // as above
 }
 
-// breakOff ends an answer that had begun when the call failed. The last line of a stream of lines
-// is then an error; everything else ends so that nobody can take it for whole.
+// breakOff ends an answer that had begun when the call failed. The last line of a stream of lines is then an error; any
+// other answer ends such that no client can take it for complete.
 func (a *answer) breakOff(p *problem) {
 	x := exchangeOf(a.request)
 	p.RequestID = x.id
@@ -180,7 +180,7 @@ func (a *answer) breakOff(p *problem) {
 	panic(http.ErrAbortHandler)
 }
 
-// head is what surfaces say of an answer.
+// head holds the members of an answer that surfaces repeat.
 type head struct {
 	Commit string `json:"commit"`
 	Next   string `json:"next"`
@@ -197,8 +197,8 @@ func (a *answer) head() (h head) {
 	return h
 }
 
-// tag returns the ETag: the CID of the commit that an answer is from or that a write made, "" if
-// the answer says none or depends on more. Each form of it has its own.
+// tag returns the ETag: the CID of the commit that an answer is from or that a write made, "" if the answer has none or
+// depends on more. Each form of the answer has a different ETag.
 func (a *answer) tag() string {
 	if a.q.effect == operation.Reads && !a.q.call.Operation.IsPure(a.q.call.Args) {
 		return ""
@@ -220,7 +220,7 @@ func matches(header, tag string) bool {
 	return false
 }
 
-// link tells where the rest of a long list is.
+// link sets the Link header for the rest of a long list.
 func (a *answer) link() {
 	r := a.request
 	const cursor = "after"

@@ -47,7 +47,7 @@ func TestETag(t *testing.T) {
 		{"/v1/get?node=a", `If-None-Match: "x", W/` + tag, 304},
 		{"/v1/get?node=a", "If-None-Match: *", 304},
 		{"/v1/get?node=a", `If-None-Match: "` + cidB + `"`, 200},
-		{"/v1/get?node=a&now=today", "If-None-Match: " + tag, 200}, // not of the commit alone
+		{"/v1/get?node=a&now=today", "If-None-Match: " + tag, 200}, // depends on more than the commit
 		{"/v1/get?node=a", "If-Match: " + tag, 200},
 		{"/v1/get?node=a", `If-Match: "` + cidB + `"`, 412},
 		{"/v1/get?node=a", "If-Match: x", 400},
@@ -112,7 +112,7 @@ func TestForms(t *testing.T) {
 	f.want(f.ask("GET", "/v1/export", "", "Accept: application/json"), 406, codeAcceptable)
 }
 
-// TestLongAnswers sees to it that nobody takes a part of an answer for all of it.
+// TestLongAnswers checks that no client can take a part of an answer for all of it.
 func TestLongAnswers(t *testing.T) {
 	f := newFixture(t, nil)
 	part := `{"n":"` + strings.Repeat("x", maxHeld/2) + `"}` + "\n"
@@ -202,7 +202,7 @@ func TestIdempotencyKey(t *testing.T) {
 	f.run = prints(operation.OK, "{}")
 	f.want(post(`{"message":"m"}`, "k4"), 200, "")
 
-	// What may have been done is not done again.
+	// A write that may have been done is not repeated.
 	f.run = func(context.Context, operation.Call, io.Writer) (operation.Outcome, error) {
 		n++
 		return operation.Busy, &operation.Error{Outcome: operation.Busy, Message: "it ended", Unknown: true}
@@ -215,7 +215,7 @@ func TestIdempotencyKey(t *testing.T) {
 		}
 	}
 
-	// What is long is done once too.
+	// A long answer runs once too.
 	f.run = prints(operation.OK, strings.Repeat("x", maxHeld), "y")
 	if r := post(`{"message":"m"}`, "k5"); len(r.text) != maxHeld+1 {
 		t.Errorf("%d bytes", len(r.text))
@@ -246,7 +246,7 @@ func TestIdempotencyKeyInFlight(t *testing.T) {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		if res, err := http.DefaultClient.Do(req); err == nil {
-			_ = res.Body.Close() // nobody reads it
+			_ = res.Body.Close() // the client never reads
 			t.Error("the client did not go")
 		}
 	})
@@ -311,8 +311,8 @@ func TestAnswersAreForgotten(t *testing.T) {
 	}
 }
 
-// TestIdempotencyKeyAtTheEnd stops a server while a write with a key takes longer than it waits: the
-// write is told, as one without a key is.
+// TestIdempotencyKeyAtTheEnd stops a server while a write with a key takes longer than it waits: the write is
+// interrupted, like one without a key.
 func TestIdempotencyKeyAtTheEnd(t *testing.T) {
 	begun, told := make(chan struct{}), make(chan struct{})
 	run := func(ctx context.Context, _ operation.Call, _ io.Writer) (operation.Outcome, error) {

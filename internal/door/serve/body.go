@@ -13,38 +13,36 @@ import (
 )
 
 const (
-	// A body is held in pieces of doubling size, so that what is reserved and allocated follows what
-	// arrived: a request that announces much and sends nothing holds firstPiece.
+	// A body is held in pieces of doubling size, so that the reserved memory follows the bytes that arrived: a request
+	// that announces much and sends nothing holds firstPiece.
 	firstPiece = 512
 	lastPiece  = 64 << 10
-	// largeBody is how many bytes come before room for all the rest is waited for. A body that has it is
-	// read to its end, so that large ones which come at once follow each other instead of filling the
-	// room with parts of which none ends.
+	// largeBody is the size from which a body waits for room for all of its rest, and is then read to its end. Large
+	// bodies that come at once so follow each other instead of filling the room with unfinished parts.
 	largeBody = 1 << 20
-	// bodyWindow bytes of a body must come within Limits.Stall, or the rest of it.
+	// bodyWindow bytes of a body, or its rest, must come within Limits.Stall.
 	bodyWindow = 64 << 10
-	// parsedWeight is how many bytes are reserved for one of JSON: it is held as it came, as one text,
-	// as values, and as the lines that become of it.
+	// parsedWeight is how many bytes are reserved for one byte of JSON: it is held as received, as one text, as values,
+	// and as lines.
 	parsedWeight = 4
 )
 
-// body is what a request brings, on loan from the room that all bodies share.
+// body is the body of a request. Its memory is reserved in the room that all bodies share.
 type body struct {
 	room   *room
 	caller string
 	weight int64
 
-	mu     sync.Mutex // what reads a body may be there still when its request has ended
+	mu     sync.Mutex // readers of a body may still exist when its request has ended
 	pieces [][]byte
 	held   int64 // that are reserved
-	whole  bool  // whether that is for all of it
+	whole  bool  // whether the reservation is for all of it
 	size   int64 // that arrived and were not read
 }
 
-// take reads a body whole, if there is room for it: an operation that began does not wait for a
-// slow client. Each byte is reserved weight times as it arrives, and when there are many room for the
-// rest is waited for. The body must be released, whatever
-// comes of it.
+// take reads a whole body if there is room for it, so that an operation never waits for a slow client. It reserves
+// weight times each byte as it arrives; a large body waits for room for the rest. The caller must release the body in
+// any case.
 func (s *Server) take(r *http.Request, limit, weight int64) (*body, *problem) {
 	b := &body{room: s.bodies, caller: whoOf(r.Context()).key, weight: weight}
 	tooLarge := newProblem(http.StatusRequestEntityTooLarge, codeTooLarge,
@@ -104,7 +102,7 @@ func (s *Server) reserveRest(r *http.Request, b *body, from *steady, most int64)
 	return true
 }
 
-// reserve asks for room for n bytes more of most. It is refused beyond largeBody, for which reserveRest is.
+// reserve reserves n bytes more of most. It refuses beyond largeBody; reserveRest is for that.
 func (b *body) reserve(n, most int64) bool {
 	if b.whole {
 		return true
@@ -127,7 +125,7 @@ func (b *body) reserve(n, most int64) bool {
 	return true
 }
 
-// release gives back the room of what was not read.
+// release frees the room of the bytes that were not read.
 func (b *body) release() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

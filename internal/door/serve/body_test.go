@@ -100,7 +100,7 @@ func TestLargeBodiesFollowEachOther(t *testing.T) {
 	wg.Wait()
 }
 
-// TestReservedAsItArrives sees to it that what is reserved for a body follows what came of it.
+// TestReservedAsItArrives checks that the memory reserved for a body follows the bytes that arrived.
 func TestReservedAsItArrives(t *testing.T) {
 	f := newFixture(t, nil)
 	c := f.begin(linesHead + "Content-Length: 1000000\r\n\r\n")
@@ -123,7 +123,7 @@ func TestReservedAsItArrives(t *testing.T) {
 	}
 }
 
-// TestRoomIsShared sees to it that one caller cannot use all room, nor large bodies that of small ones.
+// TestRoomIsShared checks that one caller cannot use all room, nor large bodies the room of small ones.
 func TestRoomIsShared(t *testing.T) {
 	const large = 128 << 10
 	r := newRoom(16*large, 8*large, 2*large)
@@ -137,7 +137,7 @@ func TestRoomIsShared(t *testing.T) {
 		t.Errorf("one caller has %d", got)
 	}
 	if got := fill("a", 1<<10, little); got != large {
-		t.Errorf("beside it %d in small bodies", got)
+		t.Errorf("and %d in small bodies", got)
 	}
 	if got := fill("b", large, wholly); got != 5*large {
 		t.Errorf("another one has %d", got)
@@ -156,7 +156,7 @@ func TestRoomIsShared(t *testing.T) {
 	}
 }
 
-// TestLargestBodiesFit sees to it that one caller can always send what the bounds allow.
+// TestLargestBodiesFit checks that one caller can always send as much as the bounds allow.
 func TestLargestBodiesFit(t *testing.T) {
 	for _, size := range []int64{1, 100, 1 << 20, 8 << 20, 64 << 20, 1 << 30} {
 		l := Limits{Body: size}
@@ -172,7 +172,7 @@ func TestLargestBodiesFit(t *testing.T) {
 	}
 }
 
-// TestReadingGivesBack sees to it that a body is not held twice: what was read of it is forgotten.
+// TestReadingGivesBack checks that a body is not held twice: read bytes are freed.
 func TestReadingGivesBack(t *testing.T) {
 	b := &body{room: newRoom(1<<20, 1<<20, 0), caller: "a", weight: 1}
 	for range 4 {
@@ -219,7 +219,7 @@ func TestStalledBodies(t *testing.T) {
 	}
 }
 
-// deadlines is a response that keeps what it is told.
+// deadlines is a response that records its deadlines.
 type deadlines struct {
 	http.ResponseWriter
 	last time.Time
@@ -230,7 +230,7 @@ func (d *deadlines) SetReadDeadline(t time.Time) error {
 	return nil
 }
 
-// TestSteadyBodies sees to it that each part of a body has its time, within that of all of it.
+// TestSteadyBodies checks that each part of a body has its own deadline, within the deadline of the whole.
 func TestSteadyBodies(t *testing.T) {
 	start := time.Unix(1_700_000_000, 0)
 	now, d := start, &deadlines{ResponseWriter: httptest.NewRecorder()}
@@ -294,8 +294,8 @@ func TestHeadersOnce(t *testing.T) {
 	}
 }
 
-// TestHeadersReadOnceAreSingular reads this package and the one that speaks MCP: what a header that is
-// read as one value says must not be said twice.
+// TestHeadersReadOnceAreSingular reads this package and the MCP package: a header that is read as one value must be in
+// the list of headers that a request may have only once.
 func TestHeadersReadOnceAreSingular(t *testing.T) {
 	read := regexp.MustCompile(`r\.Header\.Get\("?([\w-]+)"?\)`)
 	named := map[string]string{"lastEventID": "Last-Event-Id", "versionHeader": "Mcp-Protocol-Version"}
@@ -324,9 +324,9 @@ func TestHeadersReadOnceAreSingular(t *testing.T) {
 	}
 }
 
-// TestSlowReadersKeepNobodyOut lets as many clients as operations run at once take nothing of answers
-// that are larger than what the system holds for them.
-func TestSlowReadersKeepNobodyOut(t *testing.T) {
+// TestSlowReadersBlockNoOperation has as many clients as operations run at once read nothing of answers that are larger
+// than the system's buffers.
+func TestSlowReadersBlockNoOperation(t *testing.T) {
 	f := newFixture(t, func(c *Config) {
 		c.Limits.Running, c.Limits.Write, c.Limits.Time = 1, time.Hour, 10*time.Second
 	})

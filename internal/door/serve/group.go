@@ -15,15 +15,15 @@ const (
 	maxParts = 8
 )
 
-// Named is one of several repositories that a server answers for.
+// Named is one of several repositories of a server.
 type Named struct {
 	Server *Server // that Sub made
-	Done   func()  // ends the use of it
+	Done   func()  // ends its use
 }
 
-// Sub returns a server for one of several repositories, the one of cfg.Name: it shares room for bodies, turns, and the
-// end with s and what both met, and has callers, rates, kept answers and metrics of its own. It answers by Config.Under
-// alone. Drop must be called when it answers no more.
+// Sub returns a server for one of several repositories, the one of cfg.Name. It shares with s the room for bodies, the
+// slots, the stop, and the cache of known names and tokens; it has its own callers, rates, kept answers and metrics. It
+// ignores cfg.Under. Call Drop when it is no longer used.
 func (s *Server) Sub(cfg Config) *Server {
 	cfg.Limits, cfg.Under = s.cfg.Limits, nil
 	sub := New(cfg)
@@ -49,7 +49,7 @@ func splitName(path string) (name, rest string, ok bool) {
 		return "", "", false
 	}
 	name = path[1:at]
-	if rest = path[at:]; pathpkg.Clean(rest) != rest { // net/http would redirect it where the repository is there
+	if rest = path[at:]; pathpkg.Clean(rest) != rest { // net/http would redirect it if the repository exists
 		return "", "", false
 	}
 	parts := strings.Split(name, "/")

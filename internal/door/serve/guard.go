@@ -49,8 +49,8 @@ func (s *Server) knowsOrigin(origin, host string) *problem {
 	return p
 }
 
-// singular are the headers that decide something and have one value, beside those that begin as
-// singularPrefixes do. A second one could say something else to what stands in front of the server.
+// singular are the headers with an effect that must have one value, in addition to those that begin with one of
+// singularPrefixes. A proxy could read another one of several values.
 var (
 	singular = []string{
 		"Authorization", "Content-Encoding", "Content-Type", "Idempotency-Key", "If-Match", "Last-Event-Id", "Origin",
@@ -96,7 +96,7 @@ func (s *Server) knowsHost(host string) bool {
 	return err == nil && (addr.IsLoopback() || !s.cfg.Loopback)
 }
 
-// maxBrief is how much of what a client sent an error repeats.
+// maxBrief is how much of a client's input an error repeats.
 const maxBrief = 100
 
 func brief(s string) string {

@@ -72,40 +72,39 @@ func tooMany(after time.Duration) *problem {
 // large ones cannot fill.
 const smallBody = 64 << 10
 
-// room is what all callers may have in use at once, of which each may have a share: one cannot keep
-// out the others.
+// room bounds the total use of all callers, and each caller's share: one caller cannot keep out the others.
 type room struct {
 	all   int64
 	share int64 // of one caller
-	spare int64 // of all, for little at a time; one caller may have half of it beside its share
+	spare int64 // of all, for small parts; one caller may have half of it on top of its share
 	mu    sync.Mutex
 	used  int64
-	by    map[string]int64 // what each caller uses; none that uses nothing
-	freed chan struct{}    // closed when something is given back; nil while nobody waits for that
+	by    map[string]int64 // use of each caller; without callers that use nothing
+	freed chan struct{}    // closed when something is released; nil while no caller waits
 }
 
 func newRoom(all, share, spare int64) *room {
 	return &room{all: all, share: share, spare: spare, by: make(map[string]int64)}
 }
 
-// newBodies returns the room of bodies. One caller may use half of it, or what one request needs.
+// newBodies returns the room of bodies. One caller may use half of it, or as much as one request needs.
 func newBodies(l Limits) *room {
 	need := max(l.Body+1, parsedWeight*(min(maxJSON, l.Body)+1)) // one byte more is asked for to see the end
 	spare := l.Bodies / 8
 	return newRoom(max(l.Bodies, need+spare), max(l.Bodies/2, need), spare)
 }
 
-// use is what room is taken for.
+// use is the purpose of a reservation.
 type use int
 
 const (
 	wholly use = iota // for all of something
 	little            // for little
-	partly            // for a part of what the rest is not known to have room for
+	partly            // for a part of something whose rest may not fit
 )
 
-// take reports whether there is room for n more of a caller, and takes it. Parts have a quarter of the
-// room, so that what has them cannot keep all from getting the rest.
+// take reserves n more for a caller, and reports whether there was room. Parts have a quarter of the room, so that
+// their holders cannot keep all from getting the rest.
 func (r *room) take(caller string, n int64, as use) bool {
 	all, share := max(r.all-r.spare, r.share), r.share
 	switch as {
@@ -191,8 +190,8 @@ func (s *slots) enter(ctx context.Context) *problem {
 
 func (s *slots) leave() { <-s.free }
 
-// outside runs what waits for a client without its turn, so that a client which takes its answer
-// slowly keeps nobody out. Beyond maxOutside they keep their turns: each has an answer begun.
+// outside runs a function that waits for a client, without its slot, so that a client that reads its answer slowly
+// blocks no other. Beyond maxOutside such functions keep their slots: each has an answer begun.
 func (s *slots) outside(ctx context.Context, wait func() error) error {
 	defer s.slow.Add(-1)
 	if s.slow.Add(1) > maxOutside {
@@ -209,5 +208,5 @@ func (s *slots) outside(ctx context.Context, wait func() error) error {
 	}
 }
 
-// maxOutside is how many operations may wait for their clients beside those that run.
+// maxOutside is how many operations may wait for their clients in addition to the running ones.
 const maxOutside = 256

@@ -8,8 +8,8 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
-// listener bounds the connections that are open at once. Those beyond get a short answer that says
-// so and are closed, so that a client knows what happened and none waits in vain.
+// listener bounds the open connections. Further ones get a short answer that says so and are closed, so that no client
+// waits without an answer.
 type listener struct {
 	net.Listener
 	free    chan struct{}
@@ -41,17 +41,17 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// turnAway answers a connection without reading it. What is written fits the system's buffer, so
-// nobody waits; the answer may be lost where the client sends meanwhile.
+// turnAway answers a connection without reading from it. The answer fits the system's buffer, so the write does not
+// wait. The client may lose it if it sends at the same time.
 func turnAway(c net.Conn) {
 	p := failed(operation.Busy, "too many connections")
 	body := p.body()
 	_, _ = fmt.Fprintf(c, "HTTP/1.1 503 Service Unavailable\r\nContent-Type: %s\r\nRetry-After: 1\r\n"+
 		"Connection: close\r\nContent-Length: %d\r\n\r\n%s", mediaProblem, len(body), body)
-	_ = c.Close() // it is told
+	_ = c.Close() // the client has its answer
 }
 
-// conn gives its place back when it is closed.
+// conn releases its slot when it is closed.
 type conn struct {
 	net.Conn
 	end func()

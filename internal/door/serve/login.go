@@ -16,17 +16,16 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
-// A browser logs in at loginPath with a code or a token, and gets a cookie and a key. Each request must
-// bring both. Scripts cannot read the cookie; but browsers send it to every port of this address, where
-// another user of this machine may listen, and that user does not get the key, which the page keeps for
-// its own origin.
+// A browser logs in at loginPath with a code or a token, and gets a cookie and a key. Each request must bring both.
+// Scripts cannot read the cookie, but browsers send it to every port of this address. Another user of the machine may
+// listen on one, and does not get the key, which the page keeps for its own origin.
 const (
 	loginPath   = "/login"
 	keyHeader   = "Mnem-View"
 	loginSecret = 32 // bytes of a code, a cookie and a key
 	// codeTime is how long a code can be used: a browser takes seconds, a person who copies it minutes.
 	codeTime = 10 * time.Minute
-	// loginIdle is how long a login lasts that nobody uses.
+	// loginIdle is how long an unused login lasts.
 	loginIdle = 24 * time.Hour
 	// maxLogins bounds the logins there are. The one that was unused for longest makes room.
 	maxLogins = 64
@@ -62,8 +61,8 @@ type logins struct {
 	all  map[digest]*login // by the hash of the cookie
 }
 
-// NewCode returns a code by which one browser gets in, once and within ten minutes, and may do as much.
-// Codes made before it do not count any more.
+// NewCode returns a code with which one browser can log in, once and within ten minutes, with the effect may. Earlier
+// codes become invalid.
 func (s *Server) NewCode(may operation.Effect) (string, error) {
 	text, hash, err := s.secret()
 	if err != nil {
@@ -85,7 +84,7 @@ func (s *Server) secret() (text string, hash digest, err error) {
 	return text, sha256.Sum256([]byte(text)), nil
 }
 
-// take uses the code of a text, and returns what it allows, or why it does not.
+// take uses up the code in a text, and returns its effect, or the reason for refusing it.
 func (l *logins) take(text string, now time.Time) (operation.Effect, string) {
 	hash := sha256.Sum256([]byte(text))
 	l.mu.Lock()
@@ -178,15 +177,15 @@ func (s *Server) loggedIn(r *http.Request) (who, bool) {
 	return who{key: t.ID, may: EffectOf(t.Scope), token: t}, true
 }
 
-// loginJSON says what a browser may do.
+// loginJSON describes a browser's login.
 type loginJSON struct {
 	Scope string `json:"scope"` // read, write, admin; none for nothing without logging in
-	By    string `json:"by"`    // code, token; none where the browser is not logged in
+	By    string `json:"by"`    // code or token; none if the browser is not logged in
 	Name  string `json:"name"`  // of the token
 	Key   string `json:"key,omitempty"`
 }
 
-// login lets browsers in and out, and tells them what they may do.
+// login logs browsers in and out, and reports their rights.
 func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 	if !s.methods(w, r, http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete) {
 		return
@@ -235,7 +234,7 @@ func loginOf(by who, in bool) loginJSON {
 	return said
 }
 
-// letIn logs a browser in by what it posts: {"code": "…"} or {"token": "…"}.
+// letIn logs a browser in with its posted {"code": "…"} or {"token": "…"}.
 func (s *Server) letIn(w http.ResponseWriter, r *http.Request) (loginJSON, *problem) {
 	if r.Header.Get("Content-Type") != operation.MediaJSON {
 		return loginJSON{}, newProblem(http.StatusUnsupportedMediaType, codeMedia, "want %s", operation.MediaJSON)

@@ -11,18 +11,18 @@ import (
 const (
 	// maxMet is how many names of repositories and tokens a server remembers, and as many that it met before those.
 	maxMet = 10_000
-	// maxLooks is how many names and tokens that were not met are looked up at once, and maxLooksOf those of one
-	// address: whoever guesses keeps the database no busier, and leaves room for others.
+	// maxLooks is how many unknown names and tokens are looked up at the same time, and maxLooksOf those of one
+	// address: a client that guesses does not load the database further, and leaves slots for others.
 	maxLooks   = 8
 	maxLooksOf = 4
 	// lookWait is how long a request waits until it is looked up.
 	lookWait = 5 * time.Second
-	// subnetOf6 is how many bits of an IPv6 address count: whoever has one has the rest.
+	// subnetOf6 is how many bits of an IPv6 address count: a client usually has the whole subnet.
 	subnetOf6 = 64
 )
 
-// met remembers what was found, of all repositories of a server. What is in it is looked up at once; all else waits
-// for its turn, in the order in which it came, so that nobody is refused because others ask for what is not there.
+// met caches the names and tokens found, of all repositories of a server. Cached ones are looked up immediately; others
+// wait in the order of arrival, so that no request is refused because other clients ask for names that do not exist.
 type met struct {
 	mu       sync.Mutex
 	all, old map[string]bool // names, and hashes of tokens with the names of their repositories
@@ -30,7 +30,7 @@ type met struct {
 	lines    map[string]*line // of addresses that look something up
 }
 
-// line is where those of one address wait.
+// line is the queue of one address.
 type line struct {
 	free  chan struct{}
 	users int
@@ -40,8 +40,8 @@ func newMet() *met {
 	return &met{all: make(map[string]bool), free: make(chan struct{}, maxLooks), lines: make(map[string]*line)}
 }
 
-// look calls find, and reports whether there was a turn for that within the time. find reports whether it was found;
-// what it fails with says nothing of that.
+// look calls find, and reports whether it got a slot in time. find reports whether the name exists; its error does not
+// decide that.
 func (m *met) look(r *http.Request, name string, find func() (bool, error)) (looked bool, err error) {
 	m.mu.Lock()
 	known := m.all[name] || m.old[name]

@@ -13,8 +13,8 @@ import (
 	"github.com/prometheus/common/expfmt"
 )
 
-// metrics are what /metrics tells. Labels have few values: names of operations, methods, statuses; and the repository,
-// of which a few are open at a time.
+// metrics are the metrics of /metrics. Labels have few values: names of operations, methods, statuses; and the
+// repository, since only a few are open at a time.
 type metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
@@ -64,7 +64,7 @@ func newMetrics(name string, usage Usages) *metrics {
 	return m
 }
 
-// usageMetrics are what a repository has and did, as far as that is known when it is asked.
+// usageMetrics are a repository's sizes and counts, if they are known at the time of the request.
 type usageMetrics struct {
 	usage Usages
 	all   [3]*prometheus.Desc
@@ -79,7 +79,7 @@ func (m *usageMetrics) Describe(to chan<- *prometheus.Desc) {
 func (m *usageMetrics) Collect(to chan<- prometheus.Metric) {
 	u, err := m.usage(false)
 	if err != nil {
-		return // the others are told
+		return // the others are reported
 	}
 	for i, n := range [...]int64{u.Blocks, u.Bytes, u.Commits} {
 		if n >= 0 {

@@ -27,7 +27,7 @@ type problem struct {
 	RequestID string `json:"request_id"`
 
 	Candidates []operation.Candidate `json:"candidates,omitempty"` // see operation.Error
-	// Answer is what the operation printed before it failed: the conflicts of a merge.
+	// Answer is the operation's output before it failed: the conflicts of a merge.
 	Answer json.RawMessage `json:"answer,omitempty"`
 
 	header    http.Header // of the response, nil for none
@@ -57,7 +57,7 @@ func refusal(status int, code string) string {
 	return operation.KindValidation
 }
 
-// The codes below are of this surface alone; all others are those of the table of outcomes.
+// Codes of this surface only; all others are in the table of outcomes.
 const (
 	codeUnauthorized = "unauthorized"
 	codeMethod       = "method_not_allowed"
@@ -92,7 +92,7 @@ func failed(o operation.Outcome, message string) *problem {
 	return p
 }
 
-// ofError is the problem of an error that has an outcome, and of another one that the server has failed.
+// ofError returns the problem for an error with an outcome; any other error is an internal error of the server.
 func ofError(err error, message string) *problem {
 	if e, ok := errors.AsType[*operation.Error](err); ok {
 		return failed(e.Outcome, message)
@@ -109,7 +109,7 @@ func problemOf(o operation.Outcome, err error) *problem {
 	p := failed(o, e.Message)
 	p.Hint, p.Candidates = e.Hint, e.Candidates
 	if e.Unknown {
-		p.header = nil // it must not be asked again as it is
+		p.header = nil // the same request must not be repeated
 	}
 	return p
 }
@@ -136,12 +136,11 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, p *problem) {
 	_, _ = w.Write(p.body()) // who asked may have gone
 }
 
-// body is the JSON form, one line.
-// What looks like a credential in what it says is masked: it may have been given as a name.
+// body is the JSON form, one line. Apparent credentials in it are masked: one may have been given as a name.
 func (p *problem) body() []byte {
 	p.Detail, p.Hint = guard.Message(p.Detail), guard.Message(p.Hint)
 	data, err := json.Marshal(p)
-	if err != nil { // what an operation printed is no JSON after all
+	if err != nil { // the operation's output is not JSON
 		p.Answer = nil
 		data, _ = json.Marshal(p)
 	}

@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// Usage is what a repository has and did. What is not known is less than 0.
+// Usage describes a repository's size and activity. Unknown numbers are negative.
 type Usage struct {
 	Blocks, Bytes int64
 	Commits       int64 // of this day, in UTC
 }
 
-// Quota bounds what a repository may have and do. A zero bounds nothing.
+// Quota bounds a repository's size and activity. A zero bounds nothing.
 type Quota struct {
 	Blocks, Bytes int64
 	Commits       int64 // a day
 }
 
-// Usages tells what a repository has and did. What it says may be some seconds old unless it is to be fresh.
+// Usages returns a repository's usage. It may be some seconds old unless fresh is set.
 type Usages func(fresh bool) (Usage, error)
 
 // over returns the problem of a repository that may not have n bytes more, or may not change again today; nil if
@@ -48,8 +48,8 @@ func full(format string, args ...any) *problem {
 	return p
 }
 
-// room returns the problem of a repository that has no room for n bytes more, nil if there is. What needs a token
-// of scope admin is not asked about: purges and collections make room.
+// room returns the problem of a repository without room for n bytes more, nil if there is room. Operations that need a
+// token of scope admin are not checked: purges and collections make room.
 func (s *Server) room(n int64) *problem {
 	if s.cfg.Quota == (Quota{}) {
 		return nil

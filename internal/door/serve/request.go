@@ -18,8 +18,8 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
-// maxJSON is how many bytes of JSON a request may have: what is longer comes as lines, or as a CAR
-// file. Values are held more than once while they are taken apart.
+// maxJSON is the largest JSON body of a request in bytes; longer input comes as lines, or as a CAR file. Parsing holds
+// values more than once.
 const maxJSON = 8 << 20
 
 // callerHeaders say who asks.
@@ -34,8 +34,8 @@ const MaxName = 255
 type request struct {
 	call operation.Call
 	by   who
-	body *body // what it brings, nil for nothing
-	// upload is what came in parts before, in place of a body; nil for nothing.
+	body *body // its body, nil for none
+	// upload is an earlier upload in parts in place of a body; nil for none.
 	upload *uploadedFile
 	// effect is the most that the call does.
 	effect operation.Effect
@@ -92,7 +92,7 @@ func (s *Server) read(r *http.Request, op *operation.Operation) (q *request, p *
 	return q, p
 }
 
-// effects finds out what the call does at most, and refuses what a GET must not do.
+// effects determines the most that the call does, and refuses effects that a GET must not have.
 func (q *request) effects(r *http.Request) *problem {
 	op := q.call.Operation
 	q.effect = op.EffectOf(q.call.Args)
@@ -157,7 +157,7 @@ func asJSON(v any) json.RawMessage {
 	return data
 }
 
-// readBody reads what a POST brings: parameters as JSON, or what the operation takes.
+// readBody reads the body of a POST: parameters as JSON, or the operation's body.
 func (s *Server) readBody(r *http.Request, q *request) (p *problem) {
 	op := q.call.Operation
 	media := operation.MediaJSON
@@ -241,7 +241,7 @@ func bodyArgs(data []byte) (map[string]json.RawMessage, *problem) {
 	return args, nil
 }
 
-// caller reads who asks from the headers. What a token says goes before them.
+// caller reads the caller's names from the headers. Those in a token take precedence.
 func (by *who) caller(h http.Header) (operation.Caller, *problem) {
 	var values [5]string
 	for i, name := range callerHeaders {

@@ -235,7 +235,7 @@ func TestBodiesAreBounded(t *testing.T) {
 	lines := "Content-Type: " + operation.MediaNDJSON
 	f.want(f.ask("POST", "/v1/commit", strings.Repeat("x", 1000), lines), 200, "")
 	f.want(f.ask("POST", "/v1/commit", strings.Repeat("x", 1001), lines), 413, codeTooLarge)
-	// A body whose length nobody says is cut where it is too long.
+	// A body of unknown length is truncated if it is too long.
 	req, err := http.NewRequest("POST", f.url+"/v1/commit", io.MultiReader(
 		strings.NewReader(strings.Repeat("x", 1001))))
 	if err != nil {
@@ -292,7 +292,7 @@ func TestOperationsAreBounded(t *testing.T) {
 	}
 	for _, want := range []string{"wait already", "too"} {
 		if !strings.Contains(all, want) {
-			t.Errorf("nobody was told %q: %s", want, all)
+			t.Errorf("no client was told %q: %s", want, all)
 		}
 	}
 	if most != 1 {
@@ -337,8 +337,8 @@ func TestRawRequests(t *testing.T) {
 	}
 }
 
-// TestManyConnections opens more connections than there may be: those beyond are told so, memory
-// stays bounded, and the server answers again when some are gone.
+// TestManyConnections opens more connections than allowed: the excess ones get an answer, memory stays bounded, and the
+// server answers again when some are closed.
 func TestManyConnections(t *testing.T) {
 	const conns, tried = 100, 600
 	f := newFixture(t, func(c *Config) { c.Limits.Conns = conns })
@@ -368,7 +368,7 @@ func TestManyConnections(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	if told == 0 {
-		t.Errorf("nobody was told that there are too many")
+		t.Errorf("no client was told that there are too many")
 	}
 	t.Logf("%d of %d were told; heap %d KiB more", told, tried-conns,
 		(int64(after.HeapAlloc)-int64(before.HeapAlloc))>>10)
@@ -376,7 +376,7 @@ func TestManyConnections(t *testing.T) {
 		t.Errorf("heap grew by %d bytes", more)
 	}
 	for _, c := range open {
-		_ = c.Close() // they are of no use any more
+		_ = c.Close() // they are no longer needed
 	}
 	deadline := time.Now().Add(10 * time.Second)
 	for {
@@ -450,7 +450,7 @@ func TestSlowBodiesAndLongCalls(t *testing.T) {
 	}
 }
 
-// TestSlowReaders sees to it that who takes answers slowly keeps nobody from getting theirs.
+// TestSlowReaders checks that clients that read slowly do not keep others from getting their answers.
 func TestSlowReaders(t *testing.T) {
 	f := newFixture(t, func(c *Config) {
 		c.Limits.Running, c.Limits.Write = 2, 200*time.Millisecond

@@ -1,10 +1,10 @@
-// Package serve answers the operations of a repository over HTTP: /v1/NAME for each, all by one
-// handler over the table of package operation, with an OpenAPI document that is made from it.
+// Package serve answers the operations of a repository over HTTP: /v1/NAME for each, all by one handler over the table
+// of package operation, with an OpenAPI document made from it.
 //
-// What comes in is hostile until it is known who sent it and that it is bounded. In this order:
-// connections are counted (listener), the Host and Origin are those of this server (guard), a token
-// tells who asks and what they may (auth), a rate bounds how often, bodies have room (body), and
-// then an operation runs, one of so many at once (call). Nothing that a caller says names a file.
+// Input is hostile until its sender is known and its size bounded. In this order: connections are counted (listener),
+// Host and Origin must name this server (guard), a token identifies the caller and its rights (auth), a rate bounds how
+// often it asks, bodies need room (body), and then an operation runs, a limited number at once (call). No input names a
+// file.
 package serve
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
-// Config is what a server is made of. Operations, Runner, Now, Rand and Log are needed.
+// Config configures a server. Operations, Runner, Now, Rand and Log are required.
 type Config struct {
 	Operations []operation.Operation
 	Runner     operation.Runner
@@ -33,16 +33,15 @@ type Config struct {
 	Log        *slog.Logger
 	// Ready returns why operations cannot be answered yet, nil when they can. Nil for always.
 	Ready func() error
-	// Token returns the token of an id, nil for none; it is asked at each request that brings one, so
-	// that what is revoked counts at once. Nil if there are no tokens.
+	// Token returns the token of an id, nil for none; it is called at each request that brings one, so that revocation
+	// is immediate. Nil if there are no tokens.
 	Token func(id string) (*Token, error)
 	// NeedToken refuses who brings no token. Without it they may read and write, which is right on a
 	// loopback address alone.
 	NeedToken bool
 	// Own is whether all who reach the server are this user: then who brings no token may do everything.
 	Own bool
-	// Loopback tells that the server listens on a loopback address: then only such an address or
-	// localhost may be in Host.
+	// Loopback is whether the server listens on a loopback address: then Host must be such an address or localhost.
 	Loopback bool
 	Hosts    []string // more names that may be in Host, without port
 	Origins  []string // pages that may ask from a browser: "https://example.org"; none by default
@@ -51,25 +50,24 @@ type Config struct {
 	Routes []Route
 	// OAuth lets clients sign in; nil if they need a token that was made by hand.
 	OAuth *OAuth
-	// Under returns one of several repositories by its name, nil for none: requests whose path begins with a name are
-	// answered for it, with its own tokens. Nil where the server answers for one.
+	// Under returns one of several repositories by its name, nil for none: it answers requests whose path begins with
+	// the name, with its own tokens. Nil if the server has only one repository.
 	Under func(name string) (*Named, error)
 	// Uploads keeps bodies that come in parts, nil if none may.
 	Uploads *Uploads
 	// Name is the name of one of several repositories, for metrics.
 	Name string
-	// Usage tells what the repository has and did; nil if that is not known, and then there is no Quota.
+	// Usage returns the repository's usage; nil if that is unknown, and then there is no Quota.
 	Usage  Usages
 	Quota  Quota
 	Limits Limits
 }
 
-// Route is a further path with a handler of its own. Its requests are guarded like all others, and
-// their bodies are bounded and read before; they are not bounded in time, and their contexts end when
-// the server is to stop.
+// Route is a further path with its own handler. Its requests are guarded like all others, and their bodies are bounded
+// and read before; they have no time limit, and their contexts end when the server stops.
 type Route struct {
 	Path    string
-	Effect  operation.Effect // what the caller must be allowed
+	Effect  operation.Effect // the right that the caller needs
 	Handler http.Handler
 }
 
@@ -83,13 +81,13 @@ type Limits struct {
 	Rate    float64       // requests a second of one token, or of all without one; default 500
 	Time    time.Duration // for one request; default 5 minutes
 	Read    time.Duration // for a body to come; default a minute
-	Stall   time.Duration // for 64 KiB of a body, or what is left of it, to come; default 5 seconds
+	Stall   time.Duration // for 64 KiB of a body, or its rest, to arrive; default 5 seconds
 	Write   time.Duration // for a client to take a part of an answer; default 30 seconds
 	Grace   time.Duration // for requests under way when the server is to stop; default 10 seconds
 	Header  time.Duration // for the line and headers of a request to come; default 5 seconds
 	Idle    time.Duration // between requests of a connection; default a minute
-	// Drain is how long a server that is to stop goes on answering while /readyz says that it does: what stands in
-	// front of several servers sends requests to others by then. Default 0.
+	// Drain is how long a stopping server continues to answer while /readyz reports the stop, so that a load balancer
+	// sends requests to other servers. Default 0.
 	Drain time.Duration
 	// Quiet ends a server that no request came to for so long; 0 for never. Connections without a request do not count.
 	Quiet time.Duration
@@ -218,7 +216,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	s.stopping.Store(true)
 	if s.cfg.Limits.Drain > 0 {
-		srv.SetKeepAlivesEnabled(false) // clients connect anew, to another server
+		srv.SetKeepAlivesEnabled(false) // clients reconnect to another server
 		drained := time.NewTimer(s.cfg.Limits.Drain)
 		defer drained.Stop()
 		select {
@@ -244,7 +242,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 // server returns what answers connections by a handler.
 func (s *Server) server(ctx context.Context, h http.Handler) *http.Server {
 	srv := httpd.New(ctx, h, s.cfg.Limits.Header, s.cfg.Limits.Idle)
-	srv.ErrorLog = slog.NewLogLogger(s.cfg.Log.Handler(), slog.LevelDebug) // what clients do wrong
+	srv.ErrorLog = slog.NewLogLogger(s.cfg.Log.Handler(), slog.LevelDebug) // errors of clients
 	return srv
 }
 
@@ -267,7 +265,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.Method == http.MethodOptions {
-		x.WriteHeader(http.StatusNoContent) // its headers are there, where the origin is allowed
+		x.WriteHeader(http.StatusNoContent) // the guard set the headers if the origin is allowed
 		return
 	}
 	if !s.under(x, r) {
@@ -308,12 +306,12 @@ func (s *Server) end(x *exchange, r *http.Request) {
 	}
 }
 
-// health tells that the process answers.
+// health reports that the process answers.
 func (s *Server) health(w http.ResponseWriter, r *http.Request) {
 	s.status(w, r, nil)
 }
 
-// ready tells whether operations can be answered.
+// ready reports whether operations can be answered.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	var err error
 	if s.cfg.Ready != nil {

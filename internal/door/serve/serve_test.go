@@ -66,7 +66,7 @@ func table() []operation.Operation {
 // fake answers calls as a test says, and remembers them.
 type fake struct {
 	mu    sync.Mutex
-	calls []string // name and arguments, with what was read after a |
+	calls []string // name and arguments, with the input after a |
 	as    []operation.Caller
 	run   func(ctx context.Context, call operation.Call, out io.Writer) (operation.Outcome, error)
 }
@@ -163,7 +163,7 @@ type reply struct {
 	text string
 }
 
-// problem is what the reply says was wrong.
+// problem returns the problem of a reply.
 func (r reply) problem(t *testing.T) problem {
 	t.Helper()
 	var p problem
@@ -325,7 +325,7 @@ func TestOutcomesOfCalls(t *testing.T) {
 			t.Errorf("%s: Retry-After %q", row.Code, r.Header.Get("Retry-After"))
 		}
 	}
-	// Bad news is an answer; what was printed before a failure goes along.
+	// Bad news is an answer; output before a failure is included.
 	f.run = func(_ context.Context, _ operation.Call, out io.Writer) (operation.Outcome, error) {
 		_, err := io.WriteString(out, `{"identical":false}`)
 		return operation.Mismatch, err
@@ -406,8 +406,7 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
-// TestBodiesOfRoutes sees to it that what a route is sent is bounded as what operations are: in size,
-// in all, and in time.
+// TestBodiesOfRoutes checks that bodies of routes are bounded like those of operations: in size, in total, and in time.
 func TestBodiesOfRoutes(t *testing.T) {
 	const size = 1000
 	hold, held := make(chan struct{}), make(chan struct{})
@@ -460,8 +459,8 @@ func TestBodiesOfRoutes(t *testing.T) {
 	}
 }
 
-// TestSilentPipe serves a client over pipes that says nothing, says half of a request, rests after one, and takes no
-// answer: the connection ends each time, though nobody closes the pipes.
+// TestSilentPipe serves a client over pipes that sends nothing, sends half of a request, rests after one, and reads no
+// answer: the connection ends each time, although the client does not close the pipes.
 func TestSilentPipe(t *testing.T) {
 	const whole = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 	for name, says := range map[string]string{
@@ -492,7 +491,7 @@ func TestSilentPipe(t *testing.T) {
 				return nil
 			})
 			go func() { ended <- s.Serve(t.Context(), l) }()
-			go func() { _, _ = io.WriteString(to, says) }() // as much of it as is taken
+			go func() { _, _ = io.WriteString(to, says) }() // as much as the server reads
 			if err := <-ended; !errors.Is(err, net.ErrClosed) {
 				t.Error(err)
 			}

@@ -14,7 +14,7 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
-// Token is what is kept of a token: all but its secret.
+// Token holds everything about a token but its secret.
 type Token struct {
 	ID   string `json:"id"`   // part of the token's text
 	Name string `json:"name"` // for people; commits name it as their agent unless Agent or a header does
@@ -94,7 +94,7 @@ func ValidTokenID(id string) bool {
 	return err == nil && len(b) == tokenID && tokenCode.EncodeToString(b) == id
 }
 
-// is reports whether the token is the one of a text. How long that takes says nothing of the hash.
+// is reports whether a text is the token's. Its duration reveals nothing about the hash.
 func (t *Token) is(text string) bool {
 	return subtle.ConstantTimeCompare([]byte(hashToken(text)), []byte(t.Hash)) == 1
 }
@@ -145,7 +145,7 @@ func (s *Server) auth(r *http.Request) (who, *problem) {
 	return who{key: anonymous, may: may}, nil
 }
 
-// What is said to those who have no token that counts, and of repositories that are not there too.
+// Messages for callers without a valid token, and for repositories that do not exist.
 const (
 	noToken      = "a token is needed"
 	unknownToken = "the token is unknown, revoked or expired"

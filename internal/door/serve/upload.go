@@ -20,15 +20,15 @@ import (
 const (
 	// uploadID is how many hexadecimal digits the name of an upload has.
 	uploadID = 32
-	// maxUploads is how many uploads there are at once; one that rests for uploadRest makes place for another, and
-	// each that rests for uploadAge is removed.
+	// maxUploads is the number of uploads at once. One idle for uploadRest is removed to admit another; any that is
+	// idle for uploadAge is removed.
 	maxUploads = 16
 	uploadRest = 10 * time.Minute
 	uploadAge  = 24 * time.Hour
 )
 
-// Uploads are bodies that come in parts, so that one whose connection breaks goes on where it was. Each is a file in a
-// directory, of one caller alone.
+// Uploads are bodies sent in parts, so that a broken connection loses nothing. Each is a file in a directory, of one
+// caller alone.
 type Uploads struct {
 	Dir string // made when the first one comes
 	// Room returns how many bytes more they may have, all together.
@@ -63,8 +63,7 @@ func (u *Uploads) have(path string) (int64, error) {
 	return info.Size(), nil
 }
 
-// add appends a part at an offset, and returns how many bytes are there then. Where others are there already it adds
-// nothing.
+// add appends a part at an offset, and returns the length after that. If the length is not offset, it adds nothing.
 func (u *Uploads) add(path string, offset int64, part []byte) (n int64, added bool, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -87,7 +86,7 @@ func (u *Uploads) add(path string, offset int64, part []byte) (n int64, added bo
 	return offset + int64(len(part)), true, nil
 }
 
-// makeRoom removes what rests, and refuses a part for which there is no room. It is called under mu.
+// makeRoom removes idle uploads, and fails if there is no room for a part. Its caller holds mu.
 func (u *Uploads) makeRoom(path string, part int64) error {
 	if err := os.MkdirAll(u.Dir, 0o700); err != nil {
 		return err
@@ -101,7 +100,7 @@ func (u *Uploads) makeRoom(path string, part int64) error {
 		info, err := e.Info()
 		name := filepath.Join(u.Dir, e.Name())
 		if err != nil || name == path {
-			continue // it was just removed, or is the one that goes on
+			continue // it was just removed, or is the current one
 		}
 		rest := now.Sub(info.ModTime())
 		if rest > uploadAge || rest > uploadRest && len(list) >= maxUploads {
@@ -182,14 +181,14 @@ func isHex(s string) bool {
 	return err == nil
 }
 
-// uploadedFile is an upload that stands for a body. It is removed when it was read.
+// uploadedFile is an upload used as a body. It is removed after reading.
 type uploadedFile struct {
 	*os.File
 	path string
 }
 
 func (f *uploadedFile) end() {
-	_, _ = f.File.Close(), os.Remove(f.path) // what is left is removed with others
+	_, _ = f.File.Close(), os.Remove(f.path) // if this fails, it is removed with others
 }
 
 // uploadedBody opens the upload that a request names in place of a body, nil if it names none.
@@ -212,7 +211,7 @@ func (s *Server) uploadedBody(r *http.Request) (*uploadedFile, *problem) {
 	return &uploadedFile{f, path}, nil
 }
 
-// unpackedUpload returns an upload as the operation reads it. What it becomes when it is decompressed must have room.
+// unpackedUpload returns an upload as the operation reads it. There must be room for the decompressed bytes.
 func (s *Server) unpackedUpload(r *http.Request, f *uploadedFile) (io.Reader, *problem) {
 	switch r.Header.Get("Content-Encoding") {
 	case "", "identity":

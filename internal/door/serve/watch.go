@@ -29,8 +29,8 @@ const (
 	quietTime = 15 * time.Second
 	// beginTime is how long a watch may take to be refused before its answer begins.
 	beginTime = 300 * time.Millisecond
-	// slowTime is how long a watcher may take for what it is sent. Who is slower is cut off and goes
-	// on from the last event that it has.
+	// slowTime is the deadline for a watcher to receive an event. A slower client is disconnected and continues from
+	// its last event.
 	slowTime = 30 * time.Second
 
 	mediaEvents   = "text/event-stream"
@@ -39,10 +39,9 @@ const (
 	eventOfErrors = "error"
 )
 
-// watch tells operations as they are committed: as events to who asks for text/event-stream, each
-// with the id of its operation, so that Last-Event-ID is where a client goes on; else as lines. It
-// ends with the client, or the server, and has no part in the bounds on time and on operations at
-// once.
+// watch reports operations as they are committed: as events to clients that accept text/event-stream, each with the id
+// of its operation, so that a client continues with Last-Event-ID; otherwise as lines. It ends with the client, or the
+// server, and does not count towards the limits on time and on concurrent operations.
 func (s *Server) watch(w http.ResponseWriter, r *http.Request) {
 	op := s.ops[watchName]
 	exchangeOf(r).operation = op.Name
@@ -81,7 +80,7 @@ func withArgument(
 	return args
 }
 
-// follow runs the watch and sends what it tells.
+// follow runs the watch and sends its events.
 func (s *Server) follow(w http.ResponseWriter, r *http.Request, q *request, events bool) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
@@ -104,7 +103,7 @@ func (s *Server) follow(w http.ResponseWriter, r *http.Request, q *request, even
 	exchangeOf(r).code = outcome.Code
 	switch {
 	case err == nil || r.Context().Err() != nil || ctx.Err() != nil:
-		out.begin() // it was told to end
+		out.begin() // it was asked to end
 	case !out.started:
 		s.refuse(w, r, problemOf(outcome, err))
 	default:
@@ -120,8 +119,8 @@ type beginJSON struct {
 	Seq json.RawMessage `json:"seq"`
 }
 
-// begins finds the operation that a watch from now on begins after, so that a client that has seen
-// none can go on. It returns nil if the caller says where to begin.
+// begins finds the operation after which a watch from now on begins, so that a client that has received nothing can
+// continue. It returns nil if the caller says where to begin.
 func (s *Server) begins(ctx context.Context, q *request) (*beginJSON, *problem) {
 	newest := s.ops[newestName]
 	if given := q.call.Args["since"]; newest == nil || given != nil && string(given) != `""` {
@@ -147,7 +146,7 @@ func (s *Server) begins(ctx context.Context, q *request) (*beginJSON, *problem) 
 type watcher struct {
 	to     http.ResponseWriter
 	now    func() time.Time
-	gone   context.CancelFunc // what is called when the client cannot be written to
+	gone   context.CancelFunc // called when a write to the client fails
 	events bool
 	form   string // media type of lines
 
@@ -202,7 +201,7 @@ func (w *watcher) line(text []byte, op string) error {
 func (w *watcher) event(name, id string, v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
-		return // what is sent here always has a JSON form
+		return // values sent here always have a JSON form
 	}
 	if id != "" {
 		name += "\nid: " + id
@@ -212,14 +211,14 @@ func (w *watcher) event(name, id string, v any) {
 	_ = w.send(fmt.Appendf(nil, "event: %s\ndata: %s\n\n", name, text.EscapeJSON(data))) // it ends the watch
 }
 
-// fail tells what ended the watch: as the last event or line.
+// fail reports the error that ended the watch: as the last event or line.
 func (w *watcher) fail(p *problem) {
 	if w.events {
 		w.event(eventOfErrors, "", p)
 		return
 	}
 	if w.form == operation.MediaJSON {
-		panic(http.ErrAbortHandler) // nobody must take half a list for a whole one
+		panic(http.ErrAbortHandler) // no client may take half a list for a whole one
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -68,10 +68,7 @@ func (t *Transfer) Fetch(ctx context.Context, prune bool) (*Fetched, error) {
 	if err := t.notice(ctx, out); err != nil {
 		return nil, err
 	}
-	if t.opt.DryRun {
-		return out, nil
-	}
-	return out, keepReaders(ctx, t.here, t.remote, t.there)
+	return out, nil
 }
 
 // Pushed is the result of a push.
