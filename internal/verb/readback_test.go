@@ -11,8 +11,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// TestMembersBesideTravel has another process read an answer with members that its type lacks.
-func TestMembersBesideTravel(t *testing.T) {
+// TestExtraMembersTravel has another process read an answer with members that its type lacks.
+func TestExtraMembersTravel(t *testing.T) {
 	type line struct {
 		QID  string      `json:"qid"`
 		Echo verb.Inline `json:"-"`

@@ -48,7 +48,7 @@ type Spec struct {
 	Local bool
 	// Hidden leaves the command out of help and completion, since programs call it rather than people.
 	Hidden bool
-	// Answers are values of the types that an answer may have; nil for the one of the function.
+	// Answers are values of the answer's types; nil for the result type of the function.
 	Answers []any
 	// Body and Answer are the media types of a body of bytes and an answer of bytes, "" for none: the
 	// positional argument is a file that the body stands for. Fixed are the flags that remote callers
@@ -349,7 +349,7 @@ func (s *Service) Call(ctx context.Context, req any, emit func(any) error) error
 	})
 }
 
-// maxAgain is how often a verb that reads is begun again since what it reads was removed.
+// maxAgain is how often a reading verb is repeated because records that it reads were removed.
 const maxAgain = 3
 
 // steadily runs a verb that reads, and again if a purge or a collection removed derived blocks during the run:
@@ -370,7 +370,7 @@ func (spec *Spec) steadily(
 			return err
 		case s.Repo.Indexes().SweptSince(since):
 			if given {
-				return fmt.Errorf("%w: something was erased meanwhile: ask again", store.ErrBusy)
+				return fmt.Errorf("%w: something was erased at the same time: ask again", store.ErrBusy)
 			}
 		case again > 0 || given || !s.Repo.Shared():
 			return err

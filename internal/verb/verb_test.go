@@ -112,8 +112,8 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// TestAnswersBesideErrors checks that an error hides the answer unless it says that there is one.
-func TestAnswersBesideErrors(t *testing.T) {
+// TestAnswersWithErrors checks that an error hides the answer unless it says that there is one.
+func TestAnswersWithErrors(t *testing.T) {
 	plain := errors.New("failed")
 	for _, tt := range []struct {
 		err  error

@@ -15,7 +15,7 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// Answer is what answers a question. What only an explanation has is left out without one.
+// Answer answers a question. Members that only an explanation has are left out without one.
 type Answer struct {
 	QID          string           `json:"qid,omitempty"` // of a line
 	Echo         verb.Inline      `json:"-"`             // members of a line, which are repeated
@@ -43,15 +43,15 @@ type Answer struct {
 	Draft *core.DraftReceipt `json:"_draft,omitempty"`
 }
 
-// Scope is one of the repositories that were asked.
+// Scope is one of the repositories that answered.
 type Scope struct {
 	Repository string   `json:"repository" shape:"project|global"`
 	Commit     ipld.CID `json:"commit" shape:"null"` // null before the first
-	Share      int64    `json:"share"`               // what its scores count, of 65,536
+	Share      int64    `json:"share"`               // weight of its scores, of 65,536
 	Items      int      `json:"items"`               // of the answer
 }
 
-// AnswerDigest is a digest of an answer, which stands before the items.
+// AnswerDigest is a digest in an answer, printed before the items.
 type AnswerDigest struct {
 	Digest string `json:"digest"`
 	Source string `json:"source"`
@@ -74,7 +74,7 @@ type AnswerItem struct {
 	*ItemWhy `shape:"?"`
 }
 
-// LanePlace is the place of an item in the list of a lane.
+// LanePlace is an item's rank in the list of a lane.
 type LanePlace struct {
 	retrieve.LaneHit
 	*FusedPlace `shape:"?"`
@@ -91,9 +91,9 @@ type ItemWhy struct {
 	Why   verb.Text        `json:"why"` // the reasons in words
 	Tier  int              `json:"tier"`
 	Terms []rank.TermScore `json:"terms"`             // of the query that it has
-	Seed  graph.ID         `json:"seed" shape:"null"` // where expansion came from, null where it did not
+	Seed  graph.ID         `json:"seed" shape:"null"` // the start of expansion, null if it did not reach the item
 	Hops  *int             `json:"hops"`
-	Path  []retrieve.Step  `json:"path"` // from there, empty where it did not
+	Path  []retrieve.Step  `json:"path"` // from there, empty if it did not
 
 	Community   *retrieve.Membership `json:"community,omitempty"`  // that raised it or brought it in
 	Beam        *retrieve.Reach      `json:"beam,omitempty"`       // of a recall: how links led to it
@@ -106,7 +106,7 @@ type DropCounts struct {
 	Duplicate int `json:"duplicate"`
 }
 
-// AnswerWarning is what to know about an answer.
+// AnswerWarning is a warning about an answer.
 type AnswerWarning struct {
 	Repository string        `json:"repository,omitempty" shape:"project|global"`
 	Code       retrieve.Code `json:"code"`
@@ -124,13 +124,13 @@ type Explanation struct {
 	Today string `json:"_today,omitempty"` // the day that the dates count from
 }
 
-// Trace is what the lanes found, and how long the stages took.
+// Trace holds the results of the lanes, and how long the stages took.
 type Trace struct {
 	Fusion retrieve.Fusion `json:"fusion"`
 	stage.Trace
 }
 
-// AnswerOf returns the form of an answer to a line, or to a question of its own.
+// AnswerOf returns the form of an answer to a line, or to a single question.
 func AnswerOf(a *retrieve.Answer, q complete.Query) *Answer {
 	out := &Answer{
 		QID: q.ID, Echo: q.Echo, Commit: a.Commit, Query: a.Request.Text, Profile: a.Request.Profile,
@@ -180,7 +180,7 @@ func itemOf(it *retrieve.Item) AnswerItem {
 	return out
 }
 
-// explain adds how the answer came about, as a trace tells. s is the memory that it is from.
+// explain adds the explanation of the answer from a trace. s is the memory that it is from.
 func (out *Answer) explain(
 	ctx context.Context, s *core.Snapshot, a *retrieve.Answer, trace *stage.Trace, human bool,
 ) error {

@@ -19,24 +19,24 @@ const (
 	briefPairs, briefNewest = 2, 3
 	// briefUndecided is how many undecided pairs it names, of the briefLater newest memories: a session waits for it.
 	briefUndecided, briefLater = 3, 16
-	// briefTokens is how many tokens say what is news by scopes.
+	// briefTokens is the budget for news by scopes.
 	briefTokens = 300
 )
 
-// BriefRequest asks for what an agent is told when its session begins: the answer to the request, and what is news.
+// BriefRequest asks for the information that an agent gets when its session begins: an answer to the request, and news.
 type BriefRequest struct {
 	RetrieveRequest
 	Since string `op:"from" doc:"the {CID} of the commit since which things are news"`
 }
 
-// Brief is what an agent is told when its session begins.
+// Brief is the information that an agent gets when its session begins.
 type Brief struct {
 	Answer       *Answer              `json:"answer"`
 	Contradicted []BriefPair          `json:"contradicted"` // pairs of memories that contradict each other
 	More         bool                 `json:"more"`         // whether there may be more of them
 	Undecided    []BriefPair          `json:"undecided"`    // later memories, each with an earlier one that it may replace
-	News         *BriefNews           `json:"news"`         // null where the commit is not known
-	Map          *outlining.MapAnswer `json:"map"`          // what is news by scopes, null where no digests are kept
+	News         *BriefNews           `json:"news"`         // null if the commit is unknown
+	Map          *outlining.MapAnswer `json:"map"`          // news by scopes, null if no digests are stored
 }
 
 // BriefPair are two memories that contradict each other, or a later and an earlier one.
@@ -45,19 +45,19 @@ type BriefPair struct {
 	B NamedMemory `json:"b"`
 }
 
-// NamedMemory is a memory by what it says.
+// NamedMemory is a memory with its text.
 type NamedMemory struct {
 	ID   graph.ID `json:"id"`
 	Text string   `json:"text"`
 }
 
-// BriefNews is what became of memories since a commit.
+// BriefNews counts the changes of memories since a commit.
 type BriefNews struct {
 	review.Since
 	Newest []NamedMemory `json:"newest"`
 }
 
-// TellBrief tells hooks what a session begins with. It is no command of its own.
+// TellBrief gives hooks the information for the start of a session. It is not a command.
 var TellBrief = verb.Define(verb.Spec{
 	Command: "brief", Right: verb.NoRight, Usage: "[flags]", Effect: verb.Reads, Local: true,
 	Title: "Summarise the memory for the start of a session",

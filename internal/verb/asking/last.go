@@ -19,7 +19,7 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// maxLast is how many contexts are told of at most.
+// maxLast is the largest number of contexts in an answer.
 const maxLast = 1000
 
 // LastRequest asks what agents were given last.
@@ -40,7 +40,7 @@ func (q *LastRequest) Check() error {
 	return nil
 }
 
-// GivenContext is what an agent was given at one time.
+// GivenContext is a context that an agent was given.
 type GivenContext struct {
 	Time    graph.Time  `json:"time"`
 	Session string      `json:"session"`
@@ -50,10 +50,10 @@ type GivenContext struct {
 	Query   *string     `json:"query"`               // null if the memory gave nothing
 	Items   []GivenItem `json:"items"`
 	Tokens  int         `json:"tokens"` // of the items
-	SHA256  verb.Text   `json:"sha256"` // of all that a hook gave, with its own words
+	SHA256  verb.Text   `json:"sha256"` // of everything that a hook gave, with its own words
 	Receipt ipld.CID    `json:"receipt" shape:"null"`
-	// Exact is whether the items are those that were given: else they are those of the receipt, of which a hook
-	// gives some, and which of them is not known any more.
+	// Exact is whether the items are exactly those given. Otherwise they are all items of the receipt; a hook gave some
+	// of them, but it is no longer known which.
 	Exact bool      `json:"exact"`
 	Why   verb.Text `json:"why"` // why a hook could not ask
 }
@@ -64,10 +64,10 @@ type GivenItem struct {
 	Key      verb.Text `json:"key"`
 	Type     string    `json:"type"`
 	Tokens   int       `json:"tokens"`
-	Rendered *string   `json:"rendered"` // null where it was hidden or erased since, or is rendered otherwise now
+	Rendered *string   `json:"rendered"` // null if it was hidden or erased since, or is rendered differently now
 }
 
-// Last tells what agents were given last.
+// Last lists the latest contexts that agents were given.
 var Last = verb.Stream(verb.Spec{
 	Command: "session last", Right: verb.NoRight, Usage: "[flags]", Effect: verb.Reads, Local: true,
 	Title: "Show what an agent was given last, and why",
@@ -122,17 +122,17 @@ func last(ctx context.Context, s *verb.Service, q *LastRequest, emit func(*Given
 	return nil
 }
 
-// givenKey tells what was given from all else that was.
+// givenKey identifies a given context.
 type givenKey struct {
 	receipt ipld.CID
 	at      graph.Time
 }
 
-// lastReader reads what was given.
+// lastReader reads given contexts.
 type lastReader struct {
 	*verb.Service
 	now  *core.Snapshot
-	told map[givenKey]bool // what hooks noted
+	told map[givenKey]bool // contexts recorded by hooks
 }
 
 // receipt returns a receipt, which may be in no session yet, and its request: nil if it cannot be read any more.
@@ -162,13 +162,13 @@ func (l *lastReader) receipt(
 	return rec, &req, err
 }
 
-// unreadable reports whether something is gone, or is of another version.
+// unreadable reports whether an error says that a record is gone, or needs another ranking version.
 func unreadable(err error) bool {
 	return errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrRedacted) ||
 		errors.Is(err, retrieve.ErrRankingVersion)
 }
 
-// fill tells of the items, those of the receipt if ids is nil, and renders them anew.
+// fill adds the items, those of the receipt if ids is nil, rendered from the current memory.
 func (l *lastReader) fill(
 	ctx context.Context, one *GivenContext, ids []graph.ID, rec *retrieve.Receipt, req *retrieve.Request,
 ) error {
@@ -225,7 +225,7 @@ func (l *lastReader) fill(
 	return nil
 }
 
-// name fills in what an item is called.
+// name fills in the name of an item.
 func (l *lastReader) name(ctx context.Context, at *core.Snapshot, item *GivenItem) error {
 	n, _, err := at.Node(ctx, item.ID)
 	if errors.Is(err, store.ErrNotFound) {

@@ -15,9 +15,9 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// TestParametersAreOfTheTable sees to it that a parameter of retrieval is a field of retrieve and recall,
-// for remote callers where the table says so, and that each reaches the request.
-func TestParametersAreOfTheTable(t *testing.T) {
+// TestParametersMatchTheTable checks that each parameter of retrieval is a field of retrieve and recall, for remote
+// callers if the table says so, and that it reaches the request.
+func TestParametersMatchTheTable(t *testing.T) {
 	values := map[retrieve.ParamKind]string{
 		retrieve.ParamMoment: "2020-01-01", retrieve.ParamNumber: "2", retrieve.ParamShare: "0.5",
 		retrieve.ParamTruth: "true", retrieve.ParamTexts: "x",
@@ -62,8 +62,8 @@ func TestParametersAreOfTheTable(t *testing.T) {
 	}
 }
 
-// TestRecallIsOfAnIntent: the field that recall declares stands for the one of the table.
-func TestRecallIsOfAnIntent(t *testing.T) {
+// TestRecallHasIntent: the field that recall declares replaces the table's.
+func TestRecallHasIntent(t *testing.T) {
 	for v, want := range map[*verb.Spec]retrieve.Intent{&Retrieve.Spec: "", &Recall.Spec: retrieve.IntentAuto} {
 		var r retrieve.Request
 		if err := v.SetParameters(verbkit.Question(t, v, nil), &r); err != nil || r.Intent != want {
@@ -149,7 +149,7 @@ func TestQuestionsRefuse(t *testing.T) {
 	}
 }
 
-// TestTogether asks two repositories; the session is of the first alone.
+// TestTogether asks two repositories; only the first has the session.
 func TestTogether(t *testing.T) {
 	h := verbkit.NewHost(t)
 	h.Other = verbkit.NewHost(t)

@@ -16,7 +16,7 @@ import (
 
 // Session is the newest record of a session.
 type Session struct {
-	Known string `json:"session"` // the name that it is found under, while Name is that of its records: see session.SessionEntry
+	Known string `json:"session"` // the name that it is found under; Name is the name in its records: see session.SessionEntry
 	retrieve.Session
 	Records int64 `json:"records"`
 	Ended   bool  `json:"ended"`
@@ -69,7 +69,7 @@ type SessionRecord struct {
 	Title   *string    `json:"title"` // of the items
 }
 
-// Removed names what was removed.
+// Removed names the removed session.
 type Removed struct {
 	Removed string `json:"removed"`
 }
@@ -244,7 +244,7 @@ func itemsTitle(
 	return titles.Nodes(ctx, at, ids)
 }
 
-// eventOf says what a record of a session is about.
+// eventOf returns the event of a session's record.
 func eventOf(s, before *retrieve.Session) string {
 	switch {
 	case before == nil:

@@ -16,8 +16,8 @@ var ofProject = []string{
 	"session", "receipt", "follow", "author", "agent", "task", "time", "at", "profile", "with-global", "altitude", "-",
 }
 
-// together has the project's repository and the user's answer, and makes one list. Only what the project answers is
-// recorded.
+// together asks the project's repository and the user's own, and merges the answers into one list. Only the project's
+// answer is recorded.
 func (q *RetrieveRequest) together(ctx context.Context, s *verb.Service, req any, emit func(any) error) error {
 	project, to := q.copied(req)
 	to.WithGlobal, to.ExitCode = false, false
@@ -47,7 +47,7 @@ func (q *RetrieveRequest) together(ctx context.Context, s *verb.Service, req any
 		limit = max(limit, len(ours.Items), len(theirs.Items))
 	}
 	budget := ours.TokensBudget
-	if budget > 0 { // what the project's digests leave; those of the user's own are not asked for
+	if budget > 0 { // the budget that the project's digests leave; the user's own are not requested
 		budget = max(1, budget-ours.digestTokens())
 	}
 	list := complete.Together(limit, budget, first, second)
@@ -78,7 +78,7 @@ func (q *RetrieveRequest) copied(req any) (any, *RetrieveRequest) {
 	return clone.Interface(), clone.Interface().(interface{ question() *RetrieveRequest }).question()
 }
 
-// ofGlobal returns the request as it is for the user's own repository.
+// ofGlobal returns the request for the user's own repository.
 func (q *RetrieveRequest) ofGlobal(req any) any {
 	clone, to := q.copied(req)
 	to.Session, to.Profile, to.At = "", "", "HEAD"
@@ -90,7 +90,7 @@ func (q *RetrieveRequest) ofGlobal(req any) any {
 
 func (q *RetrieveRequest) question() *RetrieveRequest { return q }
 
-// join makes an answer one of two parts, of which the other one answered theirs.
+// join merges the other repository's answer, theirs, into an answer.
 func (out *Answer) join(list *complete.Joint, theirs *Answer, parts []complete.Part) {
 	answers := []*Answer{{Items: out.Items, Commit: out.Commit, Warnings: out.Warnings}, theirs}
 	out.Items, out.Warnings, out.TokensUsed = nil, nil, list.Used+out.digestTokens()

@@ -18,14 +18,14 @@ import (
 
 const linesDoc = "change lines, in order: objects with one member node, edge, embedding or remove"
 
-// StrictSecrets is of verbs that read change lines.
+// StrictSecrets is embedded by requests of verbs that read change lines.
 type StrictSecrets struct {
 	Strict bool `op:",remote" doc:"refuse credentials in more than 1000 changes too, where they are only reported"`
 }
 
 func (p *StrictSecrets) Into(w *verb.Writing) { w.Strict = p.Strict }
 
-// CommitRequest asks for a commit of change lines, or of what is staged.
+// CommitRequest asks for a commit of change lines, or of the stage.
 type CommitRequest struct {
 	Files      []string `op:",arg"`
 	Amend      bool     `op:",remote" doc:"replace the newest commit; without -m its message stays"`
@@ -48,7 +48,7 @@ func (q *CommitRequest) Into(w *verb.Writing) { w.Message, w.Expect = q.Message,
 // FileNames are the files that change lines come from.
 func (q *CommitRequest) FileNames() []string { return q.Files }
 
-// Committed is what a commit did.
+// Committed describes a commit.
 type Committed struct {
 	core.CommitResult
 	DryRun   bool                  `json:"dry_run"`
@@ -60,7 +60,7 @@ type Committed struct {
 
 // KeptCommit is a commit that does not merge with its branch and was kept.
 type KeptCommit struct {
-	Commit    any             `json:"commit" shape:"null"` // the branch has none of it
+	Commit    any             `json:"commit" shape:"null"` // the branch does not contain the commit
 	Branch    string          `json:"branch"`
 	Base      ipld.CID        `json:"base" shape:"null"`
 	Head      ipld.CID        `json:"head" shape:"null"`
@@ -153,7 +153,7 @@ func keptApart(s *verb.Service, kept *core.MergeError) (any, error) {
 
 const DryRunHint = "this was a dry run: nothing is kept"
 
-// CommittedOf returns the form of what a commit to a repository did.
+// CommittedOf returns the form of a commit to a repository.
 func CommittedOf(
 	ctx context.Context, r *core.Repo, res *core.CommitResult, dryRun, human bool,
 ) (*Committed, error) {
@@ -183,8 +183,8 @@ func CommittedOf(
 	return out, err
 }
 
-// parseExpectNodes reads the versions that nodes must have. A node is named by its whole key or id:
-// what a shorter name means might change meanwhile.
+// parseExpectNodes reads the required versions of nodes. A node is named by its whole key or id, because the meaning of
+// a shorter name can change.
 func parseExpectNodes(values []string) (map[graph.ID]ipld.CID, error) {
 	out := make(map[graph.ID]ipld.CID, len(values))
 	for _, v := range values {
@@ -263,8 +263,8 @@ func restore(ctx context.Context, s *verb.Service, q *RestoreRequest) (any, erro
 	return verb.OneOf(CommittedOf(ctx, s.Repo, res, s.DryRun, s.Human))
 }
 
-// restoresMarks says what the names that restore is given are: names of nodes alone, or a revision before
-// them. One that may be either is refused: the one would do something else than the other.
+// restoresMarks decides how to read the arguments of restore: as names of nodes, or as a revision and names. It refuses
+// names that can be read both ways, since the two do different things.
 func restoresMarks(
 	ctx context.Context, r *core.Repo, args []string, branch string,
 ) (marks bool, err error) {
@@ -290,7 +290,7 @@ func restoresMarks(
 		return false, verb.Hint(revErr, fmt.Sprintf("%q is no node either; 'mnem ls' lists them", args[0]),
 			fmt.Sprintf("%q is no node either; retrieve finds them by words", args[0]))
 	case errors.As(err, &missing):
-		return true, nil // whoever takes marks off says what it is
+		return true, nil // taking marks off reports the missing name
 	}
 	return false, err
 }

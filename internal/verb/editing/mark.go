@@ -18,7 +18,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Marking is what requests of verbs that mark nodes have in common.
+// Marking holds the common fields of requests that mark nodes.
 type Marking struct {
 	Reason  string `op:",remote" doc:"why, {TEXT}: it is kept with the mark"`
 	Message string `op:",short=m,remote" doc:"what the commit is about; default: what was done"`
@@ -43,7 +43,7 @@ type MarkRequest struct {
 	Marking
 }
 
-// Marked is what a verb that marks nodes did.
+// Marked describes the changes of a verb that marks nodes.
 type Marked struct {
 	State *graph.State `json:"state"` // null where marks were taken off
 	memory.MarkResult
@@ -101,7 +101,7 @@ var Forget = verb.Define(verb.Spec{
 		"  mnem forget --where 'project = \"apollo\"' --dry-run",
 }, forget)
 
-// ForgetRequest asks for nodes to be hidden, by their names or by what they are.
+// ForgetRequest asks to hide nodes, by their names or by a filter.
 type ForgetRequest struct {
 	Nodes   []string `op:",arg,remote" doc:"nodes, each by key, id, at least 4 digits of an id, or exact title"`
 	Type    []string `op:",remote" doc:"only this {TYPE}" note:" (repeatable)"`
@@ -176,7 +176,7 @@ func (q *ForgetRequest) choose(ctx context.Context, s *verb.Service) (ids []stri
 	return ids, err
 }
 
-// Mark says what has become of memories.
+// Mark marks memories.
 var Mark = verb.Define(verb.Spec{
 	Command: "mark", Right: verb.OwnRight, Usage: "KIND [NODE…] [--by NEW] | --remove NODE…", Args: "KIND [NODE…]",
 	Group: markGroup, Effect: verb.Writes, Idempotent: true,
@@ -211,7 +211,7 @@ var Mark = verb.Define(verb.Spec{
 	return markNodes(ctx, s, memory.MarkRequest{State: graph.State(q.Kind), Nodes: q.Nodes, By: q.By, Reason: q.Reason})
 })
 
-// expire marks what is past its time.
+// expire marks memories whose time is past.
 func expire(ctx context.Context, s *verb.Service, q *MarkRequest) (*Marked, error) {
 	at := s.Commit.Stamp.Time
 	if q.Now != "" {
@@ -266,7 +266,7 @@ func markNodes(ctx context.Context, s *verb.Service, q memory.MarkRequest) (*Mar
 	return marked(ctx, s, res, q.State, err)
 }
 
-// marked returns what a verb that marks answers.
+// marked returns the answer of a verb that marks.
 func marked(
 	ctx context.Context, s *verb.Service, res *memory.MarkResult, state graph.State, err error,
 ) (*Marked, error) {
@@ -276,7 +276,7 @@ func marked(
 	return MarkedOf(ctx, s.Repo, res, state, s.DryRun, s.Human)
 }
 
-// MarkedOf returns the form of what was marked in a repository; state is "" if marks were taken off.
+// MarkedOf returns the form of marks made in a repository; state is "" if marks were removed.
 func MarkedOf(
 	ctx context.Context, r *core.Repo, res *memory.MarkResult, state graph.State, dryRun, human bool,
 ) (*Marked, error) {
@@ -328,7 +328,7 @@ func MarkHint(err error) error {
 	return verb.NodeHint(err)
 }
 
-// Warning is what looks like a credential in what was written.
+// Warning reports an apparent credential in a write.
 type Warning struct {
 	Code string `json:"code" shape:"secret|secrets_not_listed|not_searched"`
 	state.SecretFinding
@@ -336,17 +336,17 @@ type Warning struct {
 	Remedy  string `json:"remedy"`
 }
 
-// Warnings are those of one answer.
+// Warnings are the warnings of one answer.
 type Warnings []Warning
 
-// Codes of warnings about what was written.
+// Codes of warnings about writes.
 const (
 	CodeSecret = "secret"
 	codeMore   = "secrets_not_listed" // there are more than are listed
 	codeUnread = "not_searched"       // a merge has more items than are looked at
 )
 
-// SecretRemedy is what to do about a credential that was written.
+// SecretRemedy is the advice for a credential that was written.
 const SecretRemedy = "'mnem purge' erases a node from all history; change the credential where it is used"
 
 // WarningsOf returns the warnings of a report, nil for none.

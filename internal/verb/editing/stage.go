@@ -17,7 +17,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Staging is of verbs that edit a stage.
+// Staging is embedded by requests of verbs that edit a stage.
 type Staging struct {
 	Branch string `op:",short=b,remote" complete:"branch" doc:"the branch that an empty stage builds on" note:" (MNEM_BRANCH; default: the one HEAD is on)"`
 	verb.Actor
@@ -27,7 +27,7 @@ type Staging struct {
 
 func (p *Staging) Into(w *verb.Writing) { w.Branch = p.Branch }
 
-// StageEdited is what a stage holds after a change of it, against the commit it builds on.
+// StageEdited is the content of a stage after a change, against the commit it builds on.
 type StageEdited struct {
 	Stage string `json:"stage"`
 	core.StageResult
@@ -126,7 +126,7 @@ var (
 	}, rm)
 )
 
-// edit applies changes to the stage and says what is staged then.
+// edit applies changes to the stage and returns its content.
 func edit(ctx context.Context, s *verb.Service, changes state.Changes) (*StageEdited, error) {
 	opt := core.StageOptions{Stamp: s.Commit.Stamp, Stage: s.Stage, Branch: s.Commit.Branch}
 	res, err := s.Repo.Stages().Add(ctx, changes, opt)
@@ -150,7 +150,7 @@ func editOne(ctx context.Context, s *verb.Service, err error, list ...graph.Chan
 	})
 }
 
-// changeOf makes a change of what a line of it would say, with all the checks of a line.
+// changeOf makes a change as from a line, with all the checks of a line.
 func changeOf(kind string, members ...ipld.Entry) (graph.Change, error) {
 	v := ipld.MapValue(ipld.Entry{Key: kind, Value: ipld.MapValue(members...)})
 	return graph.ParseChange(ipld.AppendJSON(nil, v))
@@ -160,12 +160,12 @@ func textMember(name, value string) ipld.Entry {
 	return ipld.Entry{Key: name, Value: ipld.StringValue(value)}
 }
 
-// textFields are the fields of a node that are text as it is given, never read as JSON.
+// textFields are the fields of a node that are taken as text, never read as JSON.
 var textFields = []string{
 	"type", "summary", "context", "content", "created", "validFrom", "validTo",
 }
 
-// listFields are those that are lists of texts.
+// listFields are the fields that are lists of texts.
 var listFields = []string{"sources", "cues"}
 
 // Check refuses what makes no sense.
@@ -293,7 +293,7 @@ func assignment(arg string) (name, value string, err error) {
 	return name, value, nil
 }
 
-// propMember makes a property of NAME=VALUE: the value is JSON where it reads as JSON, else text.
+// propMember makes a property of NAME=VALUE: the value is JSON if it parses as JSON, else text.
 func propMember(name, value string) ipld.Entry {
 	v, err := ipld.ParseJSON([]byte(value))
 	if err != nil {
@@ -368,8 +368,8 @@ func rm(ctx context.Context, s *verb.Service, q *RmRequest) (*StageEdited, error
 	return editOne(ctx, s, nil, list...)
 }
 
-// members returns what an edge's line says about both ends: the node that a name means in what is
-// staged, or else the key of a node to come, which is among missing.
+// members returns the members of an edge's line for both ends: the staged node that a name means, or else the key of a
+// future node, which must be among missing.
 func (e ends) members(
 	ctx context.Context, staged *core.Snapshot,
 ) (members []ipld.Entry, missing []string, err error) {
@@ -397,7 +397,7 @@ func (e ends) members(
 	return members, missing, nil
 }
 
-// fields returns what an edge's line says besides its ends.
+// fields returns the members of an edge's line besides its ends.
 func (q *AddRequest) fields() ([]ipld.Entry, error) {
 	var members, props []ipld.Entry
 	if q.Weight != "" {

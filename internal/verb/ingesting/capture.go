@@ -37,7 +37,7 @@ func (q *CaptureRequest) Check() error {
 	return nil
 }
 
-// The setting of which turns stay in sight.
+// The setting that decides which turns stay in sight.
 const KeepDaysKey, KeepDaysEnv = "capture.keepDays", "MNEM_CAPTURE_KEEP_DAYS"
 
 // Configure takes from the configuration which turns stay in sight.
@@ -65,7 +65,7 @@ func ParseKeepDays(s string) (int, error) {
 	return n, nil
 }
 
-// Captured is what became of what hooks noted.
+// Captured describes a collection of the hooks' records.
 type Captured struct {
 	Commit ipld.CID `json:"commit" shape:"null"` // the last that was made
 	capture.Drained

@@ -28,15 +28,15 @@ type EmbedRequest struct {
 	verb.OnBranch
 	verb.Signing
 
-	By      EmbedModel  `op:"-"` // what embeds
-	State   *EmbedState `op:"-"` // where the run before has come to, nil for the first
+	By      EmbedModel  `op:"-"` // the embedding model
+	State   *EmbedState `op:"-"` // the state after the previous run, nil for the first
 	Vectors [][]int8    `op:"-"` // of the texts that it asked about
 
 	model verb.Embedder
-	later []graph.ID // to be done, after those of State
+	later []graph.ID // to do, after those of State
 }
 
-// EmbedModel is what is known of a model.
+// EmbedModel describes a model.
 type EmbedModel struct {
 	Name    string
 	Dim     int // 0 while it is not known
@@ -47,7 +47,7 @@ func (q *EmbedRequest) Into(w *verb.Writing) {
 	w.Message, w.Expect, w.DryRun = q.Message, q.Expect, q.DryRun
 }
 
-// Check refuses what is out of bounds.
+// Check refuses values that are out of bounds.
 func (q *EmbedRequest) Check() error {
 	if q.Limit < 0 {
 		return verb.Bad("limit", "%d is less than 0", q.Limit)
@@ -55,7 +55,7 @@ func (q *EmbedRequest) Check() error {
 	return nil
 }
 
-// Embedded is what a run did, or would do.
+// Embedded describes a run, made or planned.
 type Embedded struct {
 	Model     string   `json:"model"`
 	Dim       *int     `json:"dim"` // null while it is not known
@@ -64,7 +64,7 @@ type Embedded struct {
 	Commits   int      `json:"commits"`   // made
 	Embedded  int      `json:"embedded"`  // nodes whose embedding was made
 	Stale     int      `json:"stale"`     // that keep an embedding of an older text
-	Unchanged int      `json:"unchanged"` // that keep one of their text
+	Unchanged int      `json:"unchanged"` // nodes that keep an embedding of their text
 	Skipped   int      `json:"skipped"`   // without anything to embed
 	TooLong   int      `json:"too_long"`  // with a text longer than the model takes
 	Remaining int      `json:"remaining"` // left for another run by the limit
@@ -80,7 +80,7 @@ type EmbedStatus struct {
 	Vectors  int  `json:"vectors"`   // nodes with an embedding by the model, of an older text too
 	Missing  int  `json:"missing"`   // nodes with a text and without an embedding: 'mnem embed' makes these
 	Resumes  bool `json:"resumes"`   // whether the next run goes on from one that was interrupted
-	ByItself bool `json:"by_itself"` // whether the process that has the repository open embeds them without being asked
+	ByItself bool `json:"by_itself"` // whether the process that has the repository open embeds them unasked
 	Running  bool `json:"running"`   // whether it does so now
 }
 
@@ -139,7 +139,7 @@ func (q *EmbedRequest) describe() {
 // Drives implements verb.Driver.
 func (q *EmbedRequest) Drives() bool { return true }
 
-// Drive has the repository say which texts are to be embedded and keep their vectors, a chunk in each run.
+// Drive has the repository return the texts to embed and store their vectors, a chunk in each run.
 func (q *EmbedRequest) Drive(ctx context.Context, s *verb.Service, req any, emit func(any) error) error {
 	return s.Until(ctx, req, emit, func(ctx context.Context, want *verb.Want) (err error) {
 		q.State = new(EmbedState)
@@ -196,7 +196,7 @@ func embedNodes(ctx context.Context, s *verb.Service, q *EmbedRequest) (*Embedde
 	return &run.Out, nil
 }
 
-// begin plans a run, and first commits what an interrupted one has kept if the branch has moved since.
+// begin plans a run. If the branch has moved since an interrupted run, it first commits that run's vectors.
 func (r *EmbedRun) begin(ctx context.Context, branch string, expect *ipld.CID) error {
 	if err := r.plan(ctx, branch, expect); err != nil || !r.Moved {
 		return err
@@ -208,7 +208,7 @@ func (r *EmbedRun) begin(ctx context.Context, branch string, expect *ipld.CID) e
 	return r.plan(ctx, branch, nil)
 }
 
-// plan finds the branch and what is to be done on it.
+// plan finds the branch and the nodes to embed.
 func (r *EmbedRun) plan(ctx context.Context, branch string, expect *ipld.CID) error {
 	info, err := verb.TargetBranch(ctx, r.repo, branch)
 	if err != nil {
@@ -229,12 +229,12 @@ func (r *EmbedRun) plan(ctx context.Context, branch string, expect *ipld.CID) er
 	}
 	r.Kept, r.Moved = st.Staged, st.Staged && st.Base != info.Commit && !r.asked.DryRun && !r.asked.Status
 	if r.Moved {
-		return nil // what is kept is committed first
+		return nil // stored vectors are committed first
 	}
 	return r.look(ctx)
 }
 
-// look finds the nodes that are to be embedded, and what is known of the model.
+// look finds the nodes to embed, and the model's properties.
 func (r *EmbedRun) look(ctx context.Context) error {
 	s, err := r.repo.At(ctx, r.At)
 	if err != nil {
@@ -251,7 +251,7 @@ func (r *EmbedRun) look(ctx context.Context) error {
 			return err
 		}
 		again := r.asked.All
-		if again && r.Kept { // but for what an interrupted run did already
+		if again && r.Kept { // except those that an interrupted run has done
 			done, err := now.EmbeddedSince(ctx, s, n.ID, r.by.Name)
 			if err != nil {
 				return err
@@ -296,7 +296,7 @@ func (r *EmbedRun) dropBlank(ctx context.Context, s *core.Snapshot) error {
 	return nil
 }
 
-// foretell says what a run would do, as far as can be known without the model.
+// foretell fills in the result of a run, except for parts that need the model.
 func (r *EmbedRun) foretell() {
 	r.Out.Embedded = len(r.Todo)
 	if n := r.asked.Limit; n > 0 {

@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	// EmbedChunk is the largest number of nodes that are embedded before what they have is kept: what an
-	// interrupt may cost, and what is held in memory.
+	// EmbedChunk is the largest number of nodes that are embedded before their vectors are stored. It bounds the loss
+	// by an interrupt, and the memory.
 	EmbedChunk = 256
-	// embedAhead is how many of the nodes to be done a run is told of.
+	// embedAhead is how many of the nodes to embed are passed to a run.
 	embedAhead = 4 * EmbedChunk
 	// embedStages begins the names of stages that keep what runs of embed did until it is committed.
 	embedStages = "embed/"
@@ -29,29 +29,29 @@ const (
 	embedNumbers = 8 << 20
 )
 
-// EmbedRun is one run that embeds the nodes of a commit and commits what comes of it.
+// EmbedRun is one run that embeds the nodes of a commit and commits the vectors.
 type EmbedRun struct {
 	repo   *core.Repo
 	asked  EmbedRequest
 	stamp  state.Stamp
 	by     EmbedModel
-	strict bool // whether the branch may not move meanwhile
+	strict bool // whether the branch must not move during the run
 	set    func(what string, done, total int)
 	EmbedState
 }
 
-// EmbedState is where a run has come to between two questions to the model.
+// EmbedState is the state of a run between two requests to the model.
 type EmbedState struct {
 	Out   Embedded
 	At    ipld.CID   // the commit whose texts are embedded and that the next commit builds on
 	Stage string     // the name of the stage of the branch and model
 	Kept  bool       // whether that stage holds anything, of this run or one before
-	Moved bool       // whether the branch is elsewhere than where that stage began
+	Moved bool       // whether the branch has moved since that stage began
 	Dims  int        // of the embeddings that the model has in that commit, 0 for none
 	Todo  []graph.ID // ascending
 	Later int        // how many more there are to do after Todo
 	Asked []graph.ID // whose texts the model is asked about
-	Done  int        // of the nodes that were to be embedded
+	Done  int        // of the nodes to embed
 	Total int
 }
 
@@ -87,11 +87,11 @@ type embedItem struct {
 	vector []int8
 }
 
-// dim returns the number of dimensions that vectors have, 0 while nobody knows.
+// dim returns the number of dimensions of vectors, 0 while it is unknown.
 func (r *EmbedRun) dim() int { return cmp.Or(r.by.Dim, r.Dims) }
 
-// next returns the texts of the next chunk that the model is to be asked about, none once there is nothing left. Each
-// chunk is kept before the next: if it is not all there is in a stage, which a run after an interrupt goes on with.
+// next returns the texts of the next chunk for the model, none when all are done. Each chunk is stored before the next:
+// in a stage, unless it is the only one. A run after an interrupt continues from the stage.
 func (r *EmbedRun) next(ctx context.Context) (texts []string, err error) {
 	r.Total = max(r.Total, len(r.Todo)+r.Later)
 	for len(r.Todo) > 0 && len(texts) == 0 {
@@ -109,7 +109,7 @@ func (r *EmbedRun) next(ctx context.Context) (texts []string, err error) {
 	return texts, nil
 }
 
-// finish makes one commit of what was kept.
+// finish makes one commit of the stored vectors.
 func (r *EmbedRun) finish(ctx context.Context) error {
 	r.Out.Remaining = len(r.Todo) + r.Later
 	if !r.Kept {
@@ -142,8 +142,8 @@ func (r *EmbedRun) read(ctx context.Context, room int) (texts []string, err erro
 	return texts, nil
 }
 
-// wants reports whether a model is asked about a text, and counts it if it is not. A node that
-// is gone, for which ok is not set, is nobody's.
+// wants reports whether to embed a text, and counts a node that is skipped. ok is not set for a node that no longer
+// exists, which counts nowhere.
 func (r *EmbedRun) wants(text string, ok bool) bool {
 	switch {
 	case !ok:
@@ -158,7 +158,7 @@ func (r *EmbedRun) wants(text string, ok bool) bool {
 	return true
 }
 
-// take keeps what the model said of the texts that it was asked about, nil if it found nothing.
+// take stores the model's vectors of the texts, nil for a text without one.
 func (r *EmbedRun) take(ctx context.Context, vectors [][]int8) error {
 	if len(vectors) != len(r.Asked) {
 		return fmt.Errorf("%w: %d vectors for %d texts", state.ErrInvalid, len(vectors), len(r.Asked))
@@ -191,14 +191,14 @@ func (r *EmbedRun) checkDims(n int) error {
 		"is this the model that made them? if so, embed with all makes all anew")
 }
 
-// Progress is told by the model how far it is with one chunk.
+// Progress receives the model's progress within one chunk.
 func (r *EmbedRun) Progress(done, _ int) { r.progress(r.set, done) }
 
 func (st *EmbedState) progress(set func(what string, done, total int), done int) {
 	set(fmt.Sprintf("embedded %d/%d:", st.Done+done, st.Total), st.Done+done, st.Total)
 }
 
-// keepAll commits vectors at once where they are all there are, else keeps them in the stage.
+// keepAll commits vectors at once if they are the only ones, else stores them in the stage.
 func (r *EmbedRun) keepAll(ctx context.Context, items []embedItem) error {
 	if len(items) == 0 {
 		return nil
@@ -233,7 +233,7 @@ func (r *EmbedRun) keep(ctx context.Context, items []embedItem) error {
 	return nil
 }
 
-// commitKept commits what the stage has, and empties it.
+// commitKept commits the stage and empties it.
 func (r *EmbedRun) commitKept(ctx context.Context) error {
 	err := r.commit(nil, func(opt core.CommitOptions) (*core.CommitResult, error) {
 		return r.repo.Stages().Commit(ctx, r.Stage, opt)
@@ -277,7 +277,7 @@ func (r *EmbedRun) changes(items []embedItem) state.Changes {
 	}
 }
 
-// failed says what a run that broke off leaves behind.
+// failed adds to an error what an interrupted run has stored.
 func (st *EmbedState) failed(err error) error {
 	if !st.Kept {
 		return err

@@ -71,7 +71,7 @@ func (q *IngestRequest) InputName() string {
 	return ""
 }
 
-// Ingested is what became of files.
+// Ingested describes the result for files.
 type Ingested struct {
 	editing.Committed
 	Documents DocumentCounts `json:"documents"`
@@ -92,10 +92,10 @@ type DocumentCounts struct {
 	Failed    int `json:"failed"`
 	Empty     int `json:"empty"`  // files that say nothing; an empty note is a document
 	Others    int `json:"others"` // files in directories whose format is not known, tables included
-	Tables    int `json:"tables"` // of these, tables of which nothing says what their columns are
+	Tables    int `json:"tables"` // tables among these whose columns have no meaning yet
 }
 
-// IngestedFile is what became of one file.
+// IngestedFile describes the result for one file.
 type IngestedFile struct {
 	Path     string `json:"path"`
 	Project  string `json:"project,omitempty"`
@@ -103,7 +103,7 @@ type IngestedFile struct {
 	From     string `json:"from,omitempty"` // of a file that was renamed
 	Chunks   int    `json:"chunks,omitempty"`
 	Redacted int    `json:"redacted,omitempty"` // credentials that were taken out
-	Left     string `json:"left,omitempty"`     // what is left out: how often each kind
+	Left     string `json:"left,omitempty"`     // parts left out, by kind
 	Why      string `json:"why,omitempty"`      // it was skipped or failed
 }
 
@@ -139,7 +139,7 @@ var Ingest = verb.Define(verb.Spec{
 		"  mnem ingest - --name notes/today.md <today.md\n  mnem ingest --from claude-code session.jsonl",
 }, ingestFiles)
 
-// maxMoved is how often a run begins anew since the documents changed meanwhile.
+// maxMoved is how often a run starts over because the documents changed concurrently.
 const maxMoved = 5
 
 func ingestFiles(ctx context.Context, s *verb.Service, q *IngestRequest) (*Ingested, error) {
@@ -187,7 +187,7 @@ func ingestFiles(ctx context.Context, s *verb.Service, q *IngestRequest) (*Inges
 	return nil, fmt.Errorf("%w: %w", store.ErrBusy, err)
 }
 
-// ingestMessage says what a commit does.
+// ingestMessage describes a commit.
 func ingestMessage(p *ingest.Plan) string {
 	counts := map[ingest.Action]int{}
 	for _, r := range p.Results {
@@ -207,7 +207,7 @@ func ingestMessage(p *ingest.Plan) string {
 	return "ingest " + plain.Plural(len(p.Results), "file") + ": " + strings.Join(parts, ", ")
 }
 
-// answer tells what became of each file.
+// answer reports the result for each file.
 func (run *ingestRun) answer(
 	ctx context.Context, s *verb.Service, res *core.CommitResult, plan *ingest.Plan,
 ) (*Ingested, error) {
@@ -264,7 +264,7 @@ func leftOut(kinds map[string]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// readAll reads what a call was given as one text.
+// readAll reads a call's input as one text.
 func readAll(in *verb.File) ([]byte, error) {
 	if in.Size > ingest.MaxFile {
 		return nil, fmt.Errorf("%w: standard input has more than %d bytes", graph.ErrInvalid, ingest.MaxFile)

@@ -26,7 +26,7 @@ type ingestRun struct {
 	own     *os.Root // the directory that holds the repository
 	roots   []*os.Root
 	found   []ingestFile
-	scopes  []ingest.Path // directories whose files were all found, but for those of unread
+	scopes  []ingest.Path // directories that were searched completely, except for those in unread
 	unread  []unreadDir
 	others  int
 	stats   *fileStats
@@ -36,7 +36,7 @@ type ingestRun struct {
 	present  map[ingest.Path]*ingest.Sum
 	known    int            // files that are as the memory has them
 	empty    int            // files that say nothing
-	unmapped int            // tables in directories of which nobody said what their columns are
+	unmapped int            // tables in directories without meanings for their columns
 	left     []IngestedFile // that are skipped or failed
 }
 
@@ -46,11 +46,11 @@ type unreadDir struct {
 	err  error
 }
 
-// ingestFile is a file that is to be kept.
+// ingestFile is a file to ingest.
 type ingestFile struct {
 	path   ingest.Path
 	format parse.Format
-	named  bool        // by itself, and not only its directory
+	named  bool        // named itself, and not only by its directory
 	info   fs.FileInfo // nil for standard input
 	read   func() ([]byte, error)
 }
@@ -176,7 +176,7 @@ func (run *ingestRun) named(ctx context.Context, arg string) ([]ingestFile, erro
 	return []ingestFile{one}, nil
 }
 
-// project is what files of a directory outside are kept as.
+// project returns the project name for files of a directory outside.
 func (run *ingestRun) project(dir string) (string, error) {
 	name := run.asked.Project
 	if name == "" {
@@ -304,7 +304,7 @@ func (run *ingestRun) forget() {
 	run.stats.drop(func(p ingest.Path) bool { return run.gone(p) && !there[p] })
 }
 
-// readOne reads a file, or finds that it needs no reading. What is wrong with it is noted.
+// readOne reads a file, or finds that it needs no reading. It records errors of the file.
 func (run *ingestRun) readOne(cat *ingest.Catalogue, f *ingestFile) error {
 	columns, err := run.columns(cat, f)
 	if err != nil || f.format.Mapped() && columns == nil && !f.named {
@@ -330,7 +330,7 @@ func (run *ingestRun) readOne(cat *ingest.Catalogue, f *ingestFile) error {
 	}
 	data, err := f.read()
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // removed meanwhile
+		return nil // removed since the listing
 	}
 	if err != nil {
 		run.fail(f, err)
@@ -357,7 +357,7 @@ func (run *ingestRun) readOne(cat *ingest.Catalogue, f *ingestFile) error {
 	return nil
 }
 
-// columns are those of a table: as the caller says, or as they were when it was read last.
+// columns returns the columns of a table: the caller's, or those of the last reading.
 func (run *ingestRun) columns(cat *ingest.Catalogue, f *ingestFile) (*parse.Columns, error) {
 	switch {
 	case !f.format.Mapped():
@@ -377,7 +377,7 @@ func (run *ingestRun) leave(p ingest.Path, action, why string) {
 	run.left = append(run.left, IngestedFile{Path: p.Name, Project: p.Project, Action: action, Why: why})
 }
 
-// fail notes that a file cannot be kept: what the memory has of it stays.
+// fail records that a file cannot be read: its stored nodes stay.
 func (run *ingestRun) fail(f *ingestFile, err error) {
 	why := err.Error()
 	if columns := (*parse.ColumnsError)(nil); errors.As(err, &columns) {
@@ -387,7 +387,7 @@ func (run *ingestRun) fail(f *ingestFile, err error) {
 	run.present[f.path] = nil
 }
 
-// projects are those of all that was found or may be gone.
+// projects returns the projects of all files that were found or may be gone.
 func (run *ingestRun) projects() []string {
 	var out []string
 	seen := map[string]bool{}

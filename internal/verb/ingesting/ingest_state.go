@@ -19,8 +19,7 @@ import (
 )
 
 const (
-	// statsFile is the file beside the store that says which files had which sums: where it is lost all files
-	// are read once more.
+	// statsFile is the file next to the store that records the sums of files: if it is lost all files are read again.
 	statsFile  = "ingest.json"
 	maxStats   = 256 << 20
 	statsV     = 2
@@ -145,7 +144,7 @@ func (s *fileStats) drop(gone func(ingest.Path) bool) {
 	}
 }
 
-// save writes the sums, where one was noted.
+// save writes the sums if one changed.
 func (s *fileStats) save() error {
 	if !s.changed {
 		return nil
@@ -167,8 +166,8 @@ func (s *fileStats) save() error {
 	})
 }
 
-// redactKey returns what reads the key by which credentials are told apart, which belongs to one copy of the
-// repository, and makes it if there is none; in a dry run only for that run.
+// redactKey returns a function that reads the key by which credentials are told apart. The key belongs to one copy of
+// the repository; if there is none it is made, in a dry run only for that run.
 func redactKey(dir string, dryRun bool) func() ([]byte, error) {
 	return sync.OnceValues(func() ([]byte, error) {
 		file := filepath.Join(dir, keyFile)
@@ -184,7 +183,7 @@ func redactKey(dir string, dryRun bool) func() ([]byte, error) {
 		err = filestate.Create(file, []byte(hex.EncodeToString(key)+"\n"))
 		if errors.Is(err, fs.ErrExist) {
 			if key, err = readKey(file); err == nil && key == nil {
-				err = fmt.Errorf("%w: %s was removed meanwhile", store.ErrBusy, file)
+				err = fmt.Errorf("%w: %s was removed at the same time", store.ErrBusy, file)
 			}
 		}
 		return key, err

@@ -13,9 +13,9 @@ import (
 // stdin is the argument that stands for standard input on the command line.
 const stdin = "-"
 
-// Arguments are those of a call, checked.
+// Arguments are the checked arguments of a call.
 type Arguments struct {
-	// Values are those of the parameters that are given: a string, []string, int64, float64 or bool.
+	// Values are the values of the given parameters: a string, []string, int64, float64 or bool.
 	Values map[string]any
 	Body   io.Reader // nil for nothing
 	// Lines is whether the body holds lines.
@@ -134,8 +134,7 @@ func (p *Param) orBoolean() string {
 	return ", or true or false"
 }
 
-// lines returns a list of objects as one a line. Their members stay as they are: who reads them
-// refuses what is given twice.
+// lines returns a list of objects as lines. Their members are unchanged; the reader refuses duplicate members.
 func lines(p *Param, raw json.RawMessage) (io.Reader, error) {
 	var list []json.RawMessage
 	if err := json.Unmarshal(raw, &list); err != nil || list == nil {

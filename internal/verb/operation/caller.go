@@ -5,19 +5,19 @@ import "context"
 // Caller is who asks. Empty fields are as the configuration says.
 type Caller struct {
 	Author string `json:"author,omitempty"`
-	Agent  string `json:"agent,omitempty"` // the program that acts for the author; policies speak of it
+	Agent  string `json:"agent,omitempty"` // the program that acts for the author, as policies name it
 	Task   string `json:"task,omitempty"`
 	Branch string `json:"branch,omitempty"` // that is written to; "" for the one HEAD is on
 	Stage  string `json:"stage,omitempty"`
-	// Session is the name of the session that answers are recorded in, "" for none. With one, an
-	// operation that reads may write what it answered.
+	// Session is the name of the session that answers are recorded in, "" for none. With one, a reading operation may
+	// write a record of its answer.
 	Session string `json:"session,omitempty"`
 	// NoSign is whether commits are left unsigned whatever is configured, in the process that the caller asks.
 	NoSign bool   `json:"-"`
 	Time   string `json:"time,omitempty"` // that counts as now, RFC 3339
-	// Key names the request in the operation log, "" for none: a hash of what the caller named it.
+	// Key names the request in the operation log, "" for none: a hash of the caller's name for it.
 	Key string `json:"key,omitempty"`
-	// Following is what HEAD is for the caller, nil for what the repository keeps.
+	// Following is the caller's HEAD, nil for the repository's own.
 	Following *Following `json:"following,omitempty"`
 	// Remote is whether the caller asks through a server, and Global whether that lets its questions be asked of
 	// the user's own repository too.
@@ -25,7 +25,7 @@ type Caller struct {
 	Global bool `json:"global,omitempty"`
 }
 
-// KeyWord begins the word of the operation log that has a caller's Key.
+// KeyWord begins the word in the operation log that holds a caller's Key.
 const KeyWord = "key="
 
 type callerKey struct{}

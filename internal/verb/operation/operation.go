@@ -1,8 +1,8 @@
-// Package operation is what can be asked of a repository from outside: one table of operations that
-// the command line, the MCP server and the HTTP API share, so that the same request gives the same
-// bytes through each, and one table of what can become of a request.
+// Package operation defines the requests to a repository from outside: one table of operations that the command line,
+// the MCP server and the HTTP API share, so that the same request gives the same bytes through each, and one table of
+// outcomes.
 //
-// The packages of internal/verb declare the verbs that the table is made from, and run them. Package serve and package mcp
+// The packages of internal/verb declare and run the verbs from which the table is made. Package serve and package mcp
 // see this package alone, never a repository.
 package operation
 
@@ -52,13 +52,13 @@ type Param struct {
 	Doc      string   // one phrase, as the command's help has it
 	Enum     []string // the values it may have, nil for any; of Strings each item
 	Required bool
-	// True is what the flag is given for true, "" for true itself; for false it is then left out. A
-	// String with it takes true and false beside its texts.
+	// True is the value of the flag for true, "" for true itself; for false the flag is left out. A String with it
+	// takes true and false besides its texts.
 	True string
-	// Effect is what the operation does at least where the parameter is given and not false: a
-	// command that lists can make or remove too. Zero for no more than it does anyway.
+	// Effect is the least effect of the operation if the parameter is given and not false: a command that lists can
+	// make or remove too. Zero if it does not change the effect.
 	Effect Effect
-	// Varies is whether a Pure operation is not pure where the parameter is given.
+	// Varies is whether the parameter makes a Pure operation depend on more than the commit.
 	Varies bool
 }
 
@@ -74,7 +74,7 @@ type Operation struct {
 	Name    string   // in snake_case, unique: "retrieve", "session_start"
 	Command []string // the words of the command, and flags that it always has: "session", "start"
 	Title   string   // a few words for people
-	Doc     string   // what it does, one paragraph
+	Doc     string   // description, one paragraph
 	Params  []Param  // positional ones first, in their order
 	Effect  Effect   // the most that it does without parameters that have an effect of their own
 	// Idempotent is whether asking twice does no more than asking once.
@@ -82,13 +82,13 @@ type Operation struct {
 	// Pure is whether an answer that names one commit depends on it and the arguments alone, so that
 	// the same question about the same commit needs no second answer.
 	Pure bool
-	// Body is the media type of what the command can read as standard input, "" for nothing: lines,
-	// which a parameter of Kind Lines may hold instead, or a CAR file, which nothing else can.
+	// Body is the media type of standard input, "" for none: lines, which a parameter of Kind Lines may hold instead,
+	// or a CAR file, which no parameter can hold.
 	Body string
 	// Answer is the media type of the answer: JSON, NDJSON for any number of JSON values, one a line,
 	// or a CAR file.
 	Answer string
-	// Shapes are those that an answer, or each line of one, may have, as Schema reads them.
+	// Shapes are the possible shapes of an answer, or of each line of one, as Schema reads them.
 	Shapes []string
 }
 
@@ -131,7 +131,7 @@ func (o *Operation) IsPure(args map[string]json.RawMessage) bool {
 type Call struct {
 	Operation *Operation
 	Args      map[string]json.RawMessage // by the name of the parameter
-	// Body is read where the operation has one and no Lines are given; nil for none.
+	// Body is read if the operation has one and no Lines are given; nil for none.
 	Body   io.Reader
 	Caller Caller
 	// Text asks for the answer as people read it on the command line, instead of JSON.
@@ -143,15 +143,15 @@ type Call struct {
 
 // Runner runs calls. Safe for concurrent use.
 type Runner interface {
-	// Run writes the answer to out and returns what became of the call. An answer can have bad news,
-	// as that of a replay which differs: then the outcome is not OK and the error nil. An error is
-	// an *Error, but for one of out. After an error what was written to out is no answer.
+	// Run writes the answer to out and returns the outcome of the call. An answer can be bad news, like that of a
+	// replay that differs: then the outcome is not OK and the error nil. An error is an *Error, or an error of out.
+	// After an error the bytes written to out are not an answer.
 	Run(ctx context.Context, call Call, out io.Writer) (Outcome, error)
 }
 
 // Candidate is a node that a name may mean.
 type Candidate struct {
-	ID    string `json:"id"` // as many digits as tell it from all others
+	ID    string `json:"id"` // enough digits to be unambiguous
 	Title string `json:"title"`
 }
 
@@ -160,17 +160,16 @@ type Error struct {
 	Outcome Outcome
 	Message string // one line
 	Hint    string // the next step, "" for none
-	Place   Place  // what it is about, the zero Place for no line
-	// Candidates are what the call may mean, where it names nothing for sure.
+	Place   Place  // the line that it is about, the zero Place for none
+	// Candidates are nodes that the call may mean, if a name is not certain.
 	Candidates []Candidate
-	// Unknown is whether nobody can say if what was to be written was: it must not be done again
-	// without a look.
+	// Unknown is whether the outcome of a write is unknown: the caller must check before it repeats the write.
 	Unknown bool
 }
 
 func (e *Error) Error() string { return e.Message }
 
-// Place is a line that an error is about.
+// Place is the position of a line that an error is about.
 type Place struct {
 	Line int    `json:"line,omitempty"` // from 1
 	Name string `json:"name,omitempty"` // how the message names it

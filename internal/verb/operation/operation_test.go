@@ -128,7 +128,7 @@ func TestEffectOf(t *testing.T) {
 	}
 }
 
-// FuzzArguments sees to it that what is taken has a parameter and a value that this allows.
+// FuzzArguments checks that every accepted argument has a parameter that allows its value.
 func FuzzArguments(f *testing.F) {
 	f.Add(`{"a":"--x","text":"-"}`)
 	f.Add(`{"rest":["a"],"way":["x"]}`)
@@ -234,7 +234,7 @@ func TestEveryOutcomeHasARefusal(t *testing.T) {
 	}
 	for _, o := range Outcomes() {
 		if kind := o.Refusal(); (o == OK) != (kind == "") || kind != "" && !kinds[kind] {
-			t.Errorf("%s is of the kind %q", o.Code, kind)
+			t.Errorf("%s has the kind %q", o.Code, kind)
 		}
 	}
 	if Conflict.Refusal() != KindVersion {

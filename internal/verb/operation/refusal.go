@@ -1,11 +1,10 @@
 package operation
 
-// The kinds of refusals: what a program that was refused does next. Every row of the error table
-// but OK is of one kind.
+// The kinds of refusals: each tells a program what to do next. Every row of the error table but OK has one kind.
 const (
 	KindValidation = "validation_failed" // say it differently
 	KindNotAllowed = "not_allowed"       // a rule forbids it: asking again does not help
-	KindVersion    = "version_conflict"  // read what is there now, then write again
+	KindVersion    = "version_conflict"  // read the current version, then write again
 	KindNotFound   = "not_found"         // name something else
 	KindExec       = "exec_failed"       // it was allowed and made sense, and did not work
 )

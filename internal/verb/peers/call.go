@@ -35,8 +35,8 @@ type Call struct {
 	Sign *verb.Signatures `json:"sign,omitempty"`
 	// Meaning is whether written nodes are embedded by the built-in model.
 	Meaning bool `json:"meaning,omitempty"`
-	// What the caller's configuration says: which verbs take in signed commits alone, and what to keep when garbage is
-	// collected after a write.
+	// The caller's configuration: the verbs that accept signed commits only, and the options for collecting garbage
+	// after a write.
 	RequireSigned string   `json:"require_signed,omitempty"`
 	Collect       *Collect `json:"collect,omitempty"`
 
@@ -51,19 +51,19 @@ type Call struct {
 	Dir  string `json:"dir,omitempty"`
 }
 
-// Collect says what a collection after a write keeps.
+// Collect holds the options of a collection after a write.
 type Collect struct {
 	KeepOps int           `json:"keep_ops"`
 	Grace   time.Duration `json:"grace"`
 }
 
-// Tidings is a progress message that the owner sends while a verb runs.
-type Tidings struct {
+// ProgressMessage is a progress message that the owner sends while a verb runs.
+type ProgressMessage struct {
 	Start string `json:"start,omitempty"` // something begins that takes its time
 	What  string `json:"what,omitempty"`  // how much of something is done, of a total, 0 for an unknown one
 	Done  int    `json:"done,omitempty"`
 	Total int    `json:"total,omitempty"`
-	Say   string `json:"say,omitempty"` // in place of what shows
+	Say   string `json:"say,omitempty"` // replaces the shown text
 	End   bool   `json:"end,omitempty"` // nothing is to show any more
 	// Collected reports a collection after the write; Remark is any other message.
 	Collected *core.GCResult `json:"collected,omitempty"`
@@ -76,7 +76,7 @@ type Caller struct {
 	Input func(number int) (io.Reader, error)
 	// Output is the file that the verb writes.
 	Output io.Writer
-	Tell   func(*Tidings)
+	Tell   func(*ProgressMessage)
 	// Read reads the answers.
 	Read func(io.Reader) error
 }
@@ -89,7 +89,7 @@ func Ask(ctx context.Context, client *owner.Client, call *Call, by *Caller) erro
 		return fmt.Errorf("ask another process: %w", err)
 	}
 	asker := owner.Asker{File: by.Output, Tell: func(data []byte) {
-		t := &Tidings{}
+		t := &ProgressMessage{}
 		if json.Unmarshal(data, t) == nil {
 			by.Tell(t)
 		}

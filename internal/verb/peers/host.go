@@ -164,7 +164,7 @@ func (h *host) Require(rule string, given bool) (
 func (h *host) Human() bool { return h.call.Human }
 
 // tell sends the caller a message. A failure means that the caller is gone, and is ignored.
-func (h *host) tell(t Tidings) {
+func (h *host) tell(t ProgressMessage) {
 	data, _ := json.Marshal(t) // it has a JSON form
 	_ = h.verb.Tell(data[:min(len(data), owner.MaxTold)])
 }
@@ -173,7 +173,7 @@ func (h *host) tell(t Tidings) {
 func (h *host) Working(what string) func() {
 	if h.call.Progress {
 		h.shows = true
-		h.tell(Tidings{Start: what})
+		h.tell(ProgressMessage{Start: what})
 	}
 	return h.worked
 }
@@ -183,7 +183,7 @@ func (h *host) Progress() (set func(what string, done, total int), done func()) 
 	return func(what string, done, total int) {
 		if now := time.Now(); h.call.Progress && now.Sub(h.told) >= tellEvery {
 			h.shows, h.told = true, now
-			h.tell(Tidings{What: what, Done: done, Total: total})
+			h.tell(ProgressMessage{What: what, Done: done, Total: total})
 		}
 	}, h.worked
 }
@@ -192,7 +192,7 @@ func (h *host) Progress() (set func(what string, done, total int), done func()) 
 func (h *host) worked() {
 	if h.shows {
 		h.shows = false
-		h.tell(Tidings{End: true})
+		h.tell(ProgressMessage{End: true})
 	}
 }
 
@@ -256,7 +256,7 @@ func (h *host) changes(context.Context) (state.Changes, error) {
 			begin = end
 		}
 		if h.call.Progress {
-			h.tell(Tidings{Say: "writing"})
+			h.tell(ProgressMessage{Say: "writing"})
 		}
 	}, nil
 }
@@ -267,9 +267,9 @@ func (h *host) collect(ctx context.Context) {
 	stamp := func() (state.Stamp, error) { return h.Stamp(nil, &verb.Writing{}) }
 	switch res, err := upkeep.CollectAfter(ctx, h.repo, opt, stamp); {
 	case err != nil:
-		h.tell(Tidings{Remark: "note: collecting garbage failed: " + err.Error()})
+		h.tell(ProgressMessage{Remark: "note: collecting garbage failed: " + err.Error()})
 	case res != nil:
-		h.tell(Tidings{Collected: res})
+		h.tell(ProgressMessage{Collected: res})
 	}
 }
 

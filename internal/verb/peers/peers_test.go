@@ -101,7 +101,7 @@ func newShow(t *testing.T, node string) *branching.ShowRequest {
 }
 
 func lines(text string) Caller {
-	return Caller{Input: func(int) (io.Reader, error) { return strings.NewReader(text), nil }, Tell: func(*Tidings) {}}
+	return Caller{Input: func(int) (io.Reader, error) { return strings.NewReader(text), nil }, Tell: func(*ProgressMessage) {}}
 }
 
 const alice = `{"node":{"key":"alice","type":"Person","summary":"Alice leads infra"}}`
@@ -130,7 +130,7 @@ func TestAnswer(t *testing.T) {
 	}
 	_, err = ask(&branching.Show.Spec, newShow(t, "bob"), Call{Caller: operation.Caller{Remote: true}})
 	if strings.Contains(verb.HintOf(err, false), "mnem") {
-		t.Errorf("a remote caller is told of commands: %s", verb.HintOf(err, false))
+		t.Errorf("a remote caller gets commands: %s", verb.HintOf(err, false))
 	}
 	bad := lines(alice + "\n{")
 	_, err = askerOf(t, dir, bad)(&editing.CommitVerb.Spec, &editing.CommitRequest{Message: "x"}, Call{Inputs: []string{"b.jsonl"}})

@@ -128,7 +128,7 @@ func TestCloseIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := h.Close(); !errors.Is(err, store.ErrBusy) {
-		t.Errorf("Close beside a use: %v", err)
+		t.Errorf("Close during a use: %v", err)
 	}
 	if _, err := care.Open(dir, core.Options{}); !errors.Is(err, store.ErrBusy) {
 		t.Errorf("it was closed under the use: %v", err)

@@ -1,9 +1,8 @@
 // Package policy says what agents may change in a repository.
 //
-// A policy is one file, .mnem/policy.json. If there is none, everybody may do everything. Where
-// there is one, an agent may do what some rule allows and nothing else; a file that cannot be read
-// allows agents nothing. People are not agents: whoever writes without naming an agent is not bound.
-// Reading is always allowed, and so is recording what was read in sessions.
+// A policy is one file, .mnem/policy.json. If there is none, everybody may do everything. If there is one, an agent may
+// do what some rule allows and nothing else; a file that cannot be read allows agents nothing. People are not agents: a
+// caller that names no agent is not bound. Reading is always allowed, and so is recording in sessions what was read.
 //
 //	{
 //	  "version": 1,
@@ -28,13 +27,13 @@
 //	            signed; default false, which also holds if there is no policy
 //	note        for people
 //
-// Each list has 0 to 256 patterns of 1 to 255 bytes, where * stands for any run of characters, also
-// an empty one. One rule must allow all there is to one thing: who may change an edge may change
-// edges of its type that leave nodes of its source's type. A node is touched by a change of its
-// record, its mark or its embeddings; who changes its type needs both types. Retrieval profiles may
-// be changed by whoever may do an operation whose name begins with profile; tags be made, moved, removed,
-// or hidden by a new branch of their name, by whoever may do one whose name begins with tag. A tag that brings
-// commits is compared with HEAD, as a new branch is.
+// Each list has 0 to 256 patterns of 1 to 255 bytes, in which * stands for any run of characters, also an empty one.
+// One rule must allow all that an agent does to one thing: an agent that may change an edge may change edges of its
+// type that leave nodes of its source's type. A node is touched by a change of its record, its mark or its embeddings;
+// a change of its type needs both types. An agent may change retrieval profiles if a rule allows it an operation whose
+// name begins with profile. It may make, move and remove tags, and hide them by a new branch of their name, if a rule
+// allows it an operation whose name begins with tag. A tag that brings commits is compared with HEAD, as a new branch
+// is.
 //
 // The file is UTF-8 JSON of at most 64 KiB; unknown or duplicate members are refused.
 package policy

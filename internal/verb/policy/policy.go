@@ -27,7 +27,7 @@ type Rule struct {
 	Signed bool
 }
 
-// Policy is what agents may do. A nil policy allows everything. Immutable: safe for concurrent use.
+// Policy lists the rights of agents. A nil policy allows everything. Immutable: safe for concurrent use.
 type Policy struct {
 	Rules []Rule
 	// Damage, if it is not nil, is why nothing is allowed: the file could not be read.
@@ -38,8 +38,7 @@ type Policy struct {
 type DeniedError struct {
 	Agent     string
 	Operation string
-	// Touch is what the operation would have changed; its Kind is "" if the operation is not
-	// allowed at all.
+	// Touch is the change that the operation would have made; its Kind is "" if the operation is not allowed at all.
 	Touch state.Touch
 }
 
@@ -62,7 +61,7 @@ func (e *DeniedError) Error() string {
 	return fmt.Sprintf("%s %s of type %q: %v", who, named("node", t), t.Type, ErrDenied)
 }
 
-// named names what is touched, as any of its kind if no one is meant.
+// named describes a touched thing, or any thing of its kind if none is named.
 func named(kind string, t state.Touch) string {
 	if t.ID.IsZero() {
 		return kind + "s"
@@ -105,8 +104,8 @@ func (p *Policy) Touch(agent, operation string, t state.Touch) error {
 	return &DeniedError{Agent: agent, Operation: operation, Touch: t}
 }
 
-// Signed returns the error to refuse with where an agent may not take a commit off a branch or tag that a
-// key has signed which is not its own. Without a policy no agent may.
+// Signed returns the error to refuse with if an agent may not remove a commit signed by another key from a branch or
+// tag. Without a policy no agent may.
 func (p *Policy) Signed(agent, operation string, lost *state.SignedError) error {
 	if p != nil && p.Damage == nil {
 		for _, r := range p.Rules {
@@ -124,7 +123,7 @@ func (p *Policy) Guard(agent, operation string) state.Guard {
 	if p == nil {
 		return nil
 	}
-	allowed := make(map[state.Touch]bool) // what was asked before, whatever its id and ref
+	allowed := make(map[state.Touch]bool) // earlier results, without ids and refs
 	return func(t state.Touch) error {
 		same := state.Touch{Kind: t.Kind, Type: t.Type, Source: t.Source}
 		if allowed[same] {
@@ -184,11 +183,11 @@ func anyMatch(patterns []string, name string) bool {
 	return false
 }
 
-// Match reports whether a name fits a pattern, in which * stands for any run of characters, also an
-// empty one. It takes time in proportion to both lengths' product at most.
+// Match reports whether a name matches a pattern, in which * stands for any run of characters, also an empty one. Its
+// time is at most proportional to the product of both lengths.
 func Match(pattern, name string) bool {
 	p, n := 0, 0
-	star, from := -1, 0 // the last * seen, and where what it stands for ends
+	star, from := -1, 0 // the last * seen, and the end of its run
 	for n < len(name) {
 		switch {
 		case p < len(pattern) && pattern[p] == '*':

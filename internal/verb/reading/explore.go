@@ -46,7 +46,7 @@ type ExploreRequest struct {
 	verb.Params
 }
 
-// Explored is what surrounds a node or a topic.
+// Explored holds the surroundings of a node or a topic.
 type Explored struct {
 	Commit      ipld.CID              `json:"commit" shape:"null"`
 	Node        *NodeName             `json:"node"` // that the topic names, null for words
@@ -57,7 +57,7 @@ type Explored struct {
 	Communities []Community           `json:"communities,omitzero"`
 }
 
-// NodeName tells which node is meant.
+// NodeName identifies a node.
 type NodeName struct {
 	ID      graph.ID  `json:"id"`
 	Key     verb.Text `json:"key"`
@@ -103,7 +103,7 @@ var Explore = verb.Define(verb.Spec{
 	Exclude: [][]string{{"to", "tags", "communities"}},
 }, explore)
 
-// Check refuses what is out of bounds, and what would do nothing.
+// Check refuses values that are out of bounds or have no effect.
 func (q *ExploreRequest) Check() error {
 	most, mode, unused := recall.MaxDepth, "", []string(nil)
 	switch edges := []string{"hops", "in", "out", "edge-type", "type", "adjacency"}; {

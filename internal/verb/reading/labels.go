@@ -14,11 +14,11 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// maxLabels bounds the labels remembered for one answer, in bytes: those of some 300,000 nodes. Edges
-// name nodes in no order, so with fewer than there are most would be read for each edge.
+// maxLabels bounds the labels cached for one answer, in bytes: those of some 300,000 nodes. Edges name nodes in no
+// order, so with a smaller cache most labels would be read again for each edge.
 const (
 	maxLabels = 64 << 20
-	labelSize = 192 // of one without its texts, as measured: the id, the node, and its place in a map
+	labelSize = 192 // of one without its texts, as measured: the id, the node, and its map entry
 )
 
 // Labels names nodes by id, looking into several snapshots in turn. The labels used last are
@@ -34,7 +34,7 @@ func NewLabels(from ...*core.Snapshot) *Labels {
 	return &Labels{from: from, known: make(map[graph.ID]*graph.Node), most: maxLabels / 2}
 }
 
-// Snapshots are those that nodes are looked for in.
+// Snapshots returns the snapshots in which nodes are looked up.
 func (l *Labels) Snapshots() []*core.Snapshot { return l.from }
 
 // Also looks into one more snapshot, after the others.
@@ -103,7 +103,7 @@ type Visible struct {
 	Let      []graph.State // hidden states to let through
 }
 
-// Shows reports whether a mark, nil for none, lets what it is on be seen.
+// Shows reports whether a node or edge with a mark, nil for none, is visible.
 func (v Visible) Shows(m *graph.Mark) bool {
 	return m == nil || !m.State.Hides() || slices.Contains(v.Let, m.State)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// What a list may be sorted by, beside properties.
+// The keys by which a list may be sorted, besides properties.
 const (
 	sortID      = "id"
 	sortKey     = "key"
@@ -52,13 +52,13 @@ func parseSort(s string, edges bool) (sortSpec, error) {
 // byID reports whether the order is the one in which trees are read.
 func (o sortSpec) byID() bool { return o.field == sortID && !o.desc }
 
-// sortedRow is a row's place in an order.
+// sortedRow is a row with its sort key.
 type sortedRow struct {
 	id    graph.ID
-	value *ipld.Value // what the order is by, nil if the row has none
+	value *ipld.Value // the sort key, nil if the row has none
 }
 
-// sortedRow returns the place of a row.
+// place returns the sort key of a row.
 func (o sortSpec) place(row *listRow) sortedRow {
 	p := sortedRow{id: row.id}
 	set := func(v ipld.Value) { p.value = &v }
@@ -82,7 +82,7 @@ func (o sortSpec) place(row *listRow) sortedRow {
 	return p
 }
 
-// compare orders places: what has no value last, equal values by id.
+// compare orders rows: those without a value last, equal values by id.
 func (o sortSpec) compare(a, b sortedRow) int {
 	if o.field == sortID {
 		return o.turn(a.id.Compare(b.id))
@@ -150,7 +150,7 @@ type listRow struct {
 	key     string
 	typ     string
 	created graph.Time
-	updated graph.Time // created where it was never updated
+	updated graph.Time // created if it was never updated
 	props   []ipld.Entry
 	node    *graph.Node // nil for an edge
 	edge    *graph.Edge // nil for a node
@@ -192,7 +192,7 @@ type listing struct {
 	weigh func(ctx context.Context, n *graph.Node) (int64, error)
 }
 
-// weighRow fills in what the order is by, if that is not in the row.
+// weighRow fills in a sort key that is not in the row.
 func (l *listing) weighRow(ctx context.Context, row *listRow) (err error) {
 	if l.weigh != nil && row.node != nil {
 		row.importance, err = l.weigh(ctx, row.node)
@@ -305,8 +305,8 @@ func (l *listing) holds(ctx context.Context, p retrieve.Predicate, row *listRow)
 	return p.Holds(v, ok), nil
 }
 
-// ids yields the ids of rows in the list's order, those behind a place, nil for all. Where limit is
-// above 0 only limit and one more are of interest.
+// ids yields the ids of rows in the list's order, those after a position, nil for all. If limit is above 0, the caller
+// needs only limit and one more.
 func (l *listing) ids(ctx context.Context, from *sortedRow, limit int) iter.Seq2[graph.ID, error] {
 	if l.order.byID() {
 		return l.idsInTree(ctx, from)

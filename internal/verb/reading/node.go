@@ -64,7 +64,7 @@ type WholeNode struct {
 	Commit ipld.CID  `json:"commit" shape:"null"`
 }
 
-// Parts returns what the node is made of, for those who render it.
+// Parts returns the parts of the node for rendering.
 func (w *WholeNode) Parts() (n *graph.Node, mark *graph.Mark, content string) {
 	n = &graph.Node{
 		ID: w.ID, Key: string(w.Key), Type: w.Type, Summary: string(w.Summary), Context: string(w.Context),
@@ -111,7 +111,7 @@ func ReadNode(ctx context.Context, see Visible, name string) (*WholeNode, error)
 	return w, nil
 }
 
-// Redacted returns an error if what is asked for was purged.
+// Redacted returns an error if the requested record was purged.
 func Redacted(ctx context.Context, s *core.Snapshot, id ipld.CID) error {
 	red, err := s.Redaction(ctx, id)
 	if err == nil && red != nil {
@@ -120,15 +120,14 @@ func Redacted(ctx context.Context, s *core.Snapshot, id ipld.CID) error {
 	return err
 }
 
-// redactedError says why, when and by whom what is asked for was purged.
+// redactedError says why, when and by whom a requested record was purged.
 type redactedError struct{ red *commit.Redaction }
 
 func (e redactedError) Error() string { return e.red.String() }
 
 func (e redactedError) Is(target error) bool { return target == store.ErrRedacted }
 
-// ImportanceOptions returns what importance is made of beside the snapshot: the half-lives of its
-// commit, and how often memories were used, if that is counted.
+// ImportanceOptions returns the inputs of importance besides the snapshot: the half-lives of its commit.
 func ImportanceOptions(
 	ctx context.Context, s *verb.Service, snap *core.Snapshot,
 ) (opt memory.ImportanceOptions, err error) {

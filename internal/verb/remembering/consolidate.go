@@ -28,7 +28,7 @@ type ConsolidateRequest struct {
 	verb.Params
 }
 
-// Proposals are what could be tidied up.
+// Proposals lists possible improvements.
 type Proposals struct {
 	Commit    ipld.CID             `json:"commit" shape:"null"`
 	Now       graph.Time           `json:"now"`
@@ -38,7 +38,7 @@ type Proposals struct {
 	More      int                  `json:"more"` // proposals that are not listed
 }
 
-// Consolidated is what became of proposals that were picked.
+// Consolidated describes the applied proposals.
 type Consolidated struct {
 	Picked []reviewpkg.Proposal `json:"picked"`
 	reviewpkg.Tidied
@@ -136,7 +136,7 @@ func consolidate(ctx context.Context, s *verb.Service, q *ConsolidateRequest) (a
 	return out, nil
 }
 
-// now is the time that counts: as it is given, that of the change, or today's.
+// now returns the given time, else the time of the change, else the current time.
 func (q *ConsolidateRequest) now(s *verb.Service) (graph.Time, error) {
 	for _, given := range []struct{ field, value string }{{"now", q.Now}, {"time", q.Time}} {
 		if given.value == "" {

@@ -22,8 +22,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// RememberRequest asks for a text to be kept as a memory, or for the memories of a batch, for which the
-// fields are what a line leaves open.
+// RememberRequest asks to store a text as a memory, or the memories of a batch; then the fields are the defaults of its
+// lines.
 type RememberRequest struct {
 	rememberpkg.Request
 	File    []string `op:"" not:"batch" doc:"{FILE} whose text is a memory" note:" (repeatable)"`
@@ -46,8 +46,8 @@ type RememberRequest struct {
 	Memories []rememberpkg.Request `op:"-"` // that were read
 }
 
-// Movable returns the type of the one memory that is to be kept, "" if the call names something of its
-// repository, so that no other one can keep it.
+// Movable returns the type of the single memory to store, "" if the call names something in its repository, so that no
+// other repository can store it.
 func (q *RememberRequest) Movable() string {
 	bound := []string{"set", "batch", "branch", "expect", "about", "property", "supersedes"}
 	if slices.ContainsFunc(bound, q.Given) {
@@ -61,17 +61,17 @@ func (r *Remembered) KeptElsewhere() { r.Repository = verb.FromGlobal }
 
 func (q *RememberRequest) Into(w *verb.Writing) { w.Message, w.Expect = q.Message, q.Expect }
 
-// Remembered is what became of one memory. Its links are there if they are to be explained.
+// Remembered describes the result for one memory. It has the links if an explanation is requested.
 type Remembered struct {
 	rememberpkg.Remembered
 	Repository string `json:"repository,omitempty" shape:"global"` // where another one keeps it than was asked
-	// Settle says how to record that it replaces one of the nearest, which is for the caller to decide; "" for none.
+	// Settle is a command that records that it replaces one of the nearest, for the caller to decide; "" for none.
 	Settle string `json:"settle,omitempty"`
 
 	Text string `json:"_text,omitempty"` // as it was given
 }
 
-// RememberedAll is what a call did, which people are told after the memories.
+// RememberedAll describes the result of a call; it is printed after the memories.
 type RememberedAll struct {
 	Commit   ipld.CID                   `json:"commit"`
 	Branch   string                     `json:"branch"`
@@ -177,14 +177,14 @@ func (q *RememberRequest) readTexts(ctx context.Context, by verb.Caller) (err er
 			return err
 		}
 		if !utf8.ValidString(req.Text) {
-			return rememberHint(req.Validate()) // JSON would replace what is not
+			return rememberHint(req.Validate()) // JSON would replace invalid bytes
 		}
 		q.Memories = append(q.Memories, req)
 	}
 	return nil
 }
 
-// readMemory reads a text, of which more than a memory may have is refused later.
+// readMemory reads a text. A text that is too long for a memory is refused later.
 func readMemory(ctx context.Context, by verb.Caller, name string) (string, error) {
 	in, shown, err := by.File(ctx, name)
 	if err != nil {

@@ -25,10 +25,10 @@ import (
 // maxReviewed is how many memories one listing has at most.
 const maxReviewed = 10_000
 
-// maxUndecided is how many of the newest memories a listing looks for earlier ones of, which they may replace.
+// maxUndecided is the number of newest memories for which a listing looks for earlier ones that they may replace.
 const maxUndecided = 200
 
-// ReviewRequest asks for what is to be reviewed, or decides of it.
+// ReviewRequest asks for the memories to review, or decides about them.
 type ReviewRequest struct {
 	Keep   []string `op:",comma,remote,writes" doc:"keep these {NODES}: they were reviewed" note:" (repeatable)"`
 	Drop   []string `op:",comma,remote,writes" doc:"forget these {NODES}" note:" (repeatable)"`
@@ -72,19 +72,19 @@ func (q *ReviewRequest) edits() (list []reviewpkg.TextEdit, err error) {
 	return list, nil
 }
 
-// NeedsRight reports whether something is decided: what is kept is noted beside the repository.
+// NeedsRight reports whether the request decides something: decisions are recorded outside the repository's history.
 func (q *ReviewRequest) NeedsRight() bool { return q.decides() }
 
 func (q *ReviewRequest) decides() bool {
 	return q.Rest || q.RestOf != "" || len(q.Keep) > 0 || !q.ReadsOnly()
 }
 
-// ReadsOnly reports whether the memory stays as it is.
+// ReadsOnly reports whether the memory stays unchanged.
 func (q *ReviewRequest) ReadsOnly() bool { return len(q.Drop)+len(q.Pin)+len(q.Edit) == 0 }
 
-// Reviewed is what is to be reviewed, or what was decided of it.
+// Reviewed lists the memories to review, or the decisions about them.
 type Reviewed struct {
-	Since ipld.CID     `json:"since" shape:"null"` // what is there since that commit is listed; null for all
+	Since ipld.CID     `json:"since" shape:"null"` // memories after that commit are listed; null for all
 	Head  ipld.CID     `json:"head" shape:"null"`
 	Items []ReviewItem `json:"items"` // of a listing
 	Left  int          `json:"left"`  // to review, those listed too
@@ -92,7 +92,7 @@ type Reviewed struct {
 	Undecided []UndecidedPair `json:"undecided"`
 	Kept      []graph.ID      `json:"kept"`
 	reviewpkg.Decided
-	Commit   ipld.CID         `json:"commit" shape:"null"` // null where nothing changed
+	Commit   ipld.CID         `json:"commit" shape:"null"` // null if nothing changed
 	Branch   string           `json:"branch"`
 	DryRun   bool             `json:"dry_run"`
 	Warnings editing.Warnings `json:"warnings,omitempty"`
@@ -121,7 +121,7 @@ type UndecidedPair struct {
 	Differ  string     `json:"differ"` // it does not
 }
 
-// Review lists what came into the memory since the last review, and decides of it.
+// Review lists the memories added since the last review, and decides about them.
 var Review = verb.Define(verb.Spec{
 	Command: "review", Right: verb.OwnRight,
 	Usage: "[flags]", Group: "change", Effect: verb.Reads, Fixed: []string{"--no-note=true"},
@@ -161,7 +161,7 @@ func review(ctx context.Context, s *verb.Service, q *ReviewRequest) (*Reviewed, 
 		q.NoNote = true // else 'review --rest' of a person would keep what that person never saw
 	}
 	r.out.Items, r.out.Undecided, r.out.Since = []ReviewItem{}, []UndecidedPair{}, r.state.Commit
-	var noted error // what was decided is told of, if it cannot be noted, too
+	var noted error // decisions are reported even if recording them fails
 	if q.decides() {
 		kept, rest, err := r.decide(ctx, q)
 		if err != nil {
@@ -191,8 +191,8 @@ type reviewing struct {
 	out         *Reviewed
 }
 
-// note changes how far the reviews came, from what is noted by now: others may decide at the same time. A trial
-// writes nothing.
+// note changes the record of reviewed memories, starting from its current version: other processes may change it at the
+// same time. A trial writes nothing.
 func (r *reviewing) note(ctx context.Context, change func(*reviewState) error) error {
 	if r.trial {
 		return change(r.state)
@@ -215,7 +215,8 @@ func (r *reviewing) head(ctx context.Context) (*core.Snapshot, error) {
 	return s, err
 }
 
-// decide does what was decided, and returns the nodes that are kept, and the state of which all is, nil for none.
+// decide applies the decisions, and returns the nodes that are kept, and the state whose memories are all kept, nil for
+// none.
 func (r *reviewing) decide(ctx context.Context, q *ReviewRequest) (kept []graph.ID, rest *core.Snapshot, err error) {
 	edits, err := q.edits()
 	if err != nil {
@@ -257,7 +258,7 @@ func (r *reviewing) decide(ctx context.Context, q *ReviewRequest) (kept []graph.
 	return kept, rest, nil
 }
 
-// listed is the state of which all is kept, nil if the rest is not decided about.
+// listed returns the state whose memories are all kept, nil if the request does not decide about the rest.
 func (r *reviewing) listed(ctx context.Context, q *ReviewRequest) (*core.Snapshot, error) {
 	switch {
 	case q.Rest && !r.state.Listed.Defined():
@@ -274,7 +275,7 @@ func (r *reviewing) listed(ctx context.Context, q *ReviewRequest) (*core.Snapsho
 	return r.Repo.At(ctx, at)
 }
 
-// list lists what is left to review, and notes where nothing is.
+// list lists the memories left to review, and records if there are none.
 func (r *reviewing) list(ctx context.Context, q *ReviewRequest) error {
 	to, err := r.head(ctx)
 	if err != nil {
@@ -318,7 +319,7 @@ func (r *reviewing) list(ctx context.Context, q *ReviewRequest) error {
 	if q.decides() {
 		return err
 	}
-	// What is listed is listed, on a disk that cannot be written, too.
+	// A listing works on a read-only disk, too.
 	slices.SortFunc(all, func(a, b entry) int {
 		if a.said != b.said {
 			if a.said {

@@ -24,9 +24,9 @@ const (
 
 // reviewState says how far the reviews of a branch came.
 type reviewState struct {
-	Commit ipld.CID   `json:"commit"` // what was there then is reviewed
+	Commit ipld.CID   `json:"commit"` // memories there are reviewed
 	Kept   []graph.ID `json:"kept"`   // of what came later: these are reviewed, too
-	Listed ipld.CID   `json:"listed"` // what was there when it was listed last
+	Listed ipld.CID   `json:"listed"` // the state at the last listing
 }
 
 // keep notes that nodes are reviewed.
@@ -66,7 +66,7 @@ func setOf(ids []graph.ID) map[graph.ID]bool {
 	return set
 }
 
-// reviewStates are those of all branches, as they are stored.
+// reviewStates holds the states of all branches, as stored.
 type reviewStates struct {
 	V        int                     `json:"v"`
 	Branches map[string]*reviewState `json:"branches"`

@@ -27,7 +27,7 @@ import (
 // declaration is how a verb is declared.
 var declaration = regexp.MustCompile(`= (?:verb\.)?(?:Define|Stream)\((?:verb\.)?Spec\{`)
 
-// TestTable looks that the table has what is declared anywhere, in order, and each once.
+// TestTable checks that the table has all declared verbs, in order, and each once.
 func TestTable(t *testing.T) {
 	files, err := filepath.Glob("../*/*.go")
 	if err != nil {
@@ -98,7 +98,7 @@ func TestRequestsTravel(t *testing.T) {
 	}
 }
 
-// fill sets a field to what it is not by default.
+// fill sets a field to a value other than its default.
 func fill(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
@@ -116,7 +116,7 @@ func fill(v reflect.Value) {
 	}
 }
 
-// TestUnknownFields refuses what a later build has, where it is used.
+// TestUnknownFields refuses fields of a later build if they are set.
 func TestUnknownFields(t *testing.T) {
 	for data, want := range map[string]string{
 		`{}`: "", `{"name":"a"}`: "", `{"name":"a","later":true}`: "show has no field later",
@@ -138,7 +138,7 @@ func TestUnknownFields(t *testing.T) {
 	}
 }
 
-// TestAnswersTravel looks at the types of all answers: what one has must come back from JSON.
+// TestAnswersTravel checks the types of all answers: their members must survive JSON.
 func TestAnswersTravel(t *testing.T) {
 	for _, s := range table.Table() {
 		for _, a := range s.AnswerTypes() {
@@ -184,7 +184,7 @@ func travels(t *testing.T, at string, typ reflect.Type, seen map[reflect.Type]bo
 				continue // of lines, whose answers are never read back
 			}
 			if hidden := !f.IsExported() || f.Tag.Get("json") == "-"; hidden && !strings.Contains(typ.PkgPath(), "/internal/verb/") {
-				continue // of a struct of the domain, which says itself what it shows
+				continue // in a struct of the domain, which declares its members itself
 			} else if hidden {
 				t.Errorf("%s: %s.%s is not in the JSON form: call it _name where people alone are told", at, typ, f.Name)
 			}
@@ -199,8 +199,8 @@ func travels(t *testing.T, at string, typ reflect.Type, seen map[reflect.Type]bo
 	}
 }
 
-// TestOpensForWhatItDoes sees to it that a verb is stamped and opened for writing where it writes, and
-// that a dry run leaves the repository as it is.
+// TestOpensForWhatItDoes checks that a writing verb is stamped and opens the repository for writing, and that a dry run
+// leaves the repository unchanged.
 func TestOpensForWhatItDoes(t *testing.T) {
 	h := verbkit.NewHost(t)
 	_, head, err := h.Kept.Branch(t.Context())
@@ -225,9 +225,8 @@ func TestOpensForWhatItDoes(t *testing.T) {
 	}
 }
 
-// TestWritingIsWhatItsPartsSay sees to it that a field which has the name of another verb's author or key
-// is not taken for it.
-func TestWritingIsWhatItsPartsSay(t *testing.T) {
+// TestWritingMatchesParts checks that a field with the name of another verb's author or key is not taken for it.
+func TestWritingMatchesParts(t *testing.T) {
 	link := &editing.AddRequest{Link: true, Key: "parallel"}
 	link.Author, link.Branch, link.Stage, link.ExpectHead = "ada", "main", "draft", "none"
 	merge := &branching.MergeRequest{Rev: "x"}
@@ -247,7 +246,7 @@ func TestWritingIsWhatItsPartsSay(t *testing.T) {
 	}
 }
 
-// TestErrorsSpeakToTheirSurface sees to it that remote callers are told neither of flags nor of commands.
+// TestErrorsSpeakToTheirSurface checks that errors for remote callers mention neither flags nor commands.
 func TestErrorsSpeakToTheirSurface(t *testing.T) {
 	h := verbkit.NewHost(t)
 	dropped := &branching.MergeRequest{List: true, Rev: "x"}

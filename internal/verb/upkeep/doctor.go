@@ -13,7 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
-// Levels of findings, from what is well to what must be put right.
+// Levels of findings, the best first.
 const (
 	LevelOK      = "ok"
 	LevelNote    = "note"
@@ -32,18 +32,18 @@ type Finding struct {
 	Level   string    `json:"level" shape:"ok|note|warning|error"`
 	Check   string    `json:"check"`
 	Message string    `json:"message"`
-	Fix     verb.Text `json:"fix"` // null where nothing is to be done
+	Fix     verb.Text `json:"fix"` // null if there is nothing to do
 }
 
-// Diagnosis is what was found.
+// Diagnosis lists the findings.
 type Diagnosis struct {
 	Findings []Finding `json:"findings"`
 	Errors   int       `json:"errors"`
 	Warnings int       `json:"warnings"`
 }
 
-// Doctor looks at an open repository: at its newest operation, HEAD and index. What is to be seen without
-// opening it, and on the caller's machine, the command line looks at.
+// Doctor checks an open repository: its newest operation, HEAD and index. The command line does the checks that need no
+// open repository, and those of the caller's machine.
 var Doctor = verb.Define(verb.Spec{
 	Command: "doctor", Right: verb.NoRight, Group: "care", Effect: verb.Reads, Local: true,
 	Title: "Check the installation and say how to fix problems",

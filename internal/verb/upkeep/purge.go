@@ -33,10 +33,10 @@ type PurgeRequest struct {
 // write lets nothing be written that is not confirmed.
 func (q *PurgeRequest) Into(w *verb.Writing) { w.DryRun = !q.Yes }
 
-// Purged tells what a purge did, or would do.
+// Purged describes a purge, made or planned.
 type Purged struct {
 	care.PurgeResult
-	// Files are those of the repository outside of the store that it removed, changed or could not change.
+	// Files are the repository's files outside the store that it removed, changed or could not change.
 	Files []layout.File `json:"files"`
 	// Elsewhere names the remotes, which may have it still.
 	Elsewhere []string `json:"elsewhere"`
@@ -94,7 +94,7 @@ func (q *PurgeRequest) Check() error {
 	return nil
 }
 
-// Prompt is what a terminal is asked, without showing what is typed; "" for nothing.
+// Prompt returns the question to a terminal, which does not show the input; "" for none.
 func (q *PurgeRequest) Prompt() string {
 	if !q.Text || q.Check() != nil {
 		return ""

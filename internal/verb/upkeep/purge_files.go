@@ -69,7 +69,7 @@ func mirrorHolds(ctx context.Context, dir, text string) (held bool, err error) {
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return false, nil
-	case errors.Is(err, store.ErrCorrupt): // nobody can say, and the next transfer makes it anew
+	case errors.Is(err, store.ErrCorrupt): // its content is unknown; the next transfer rebuilds it
 		return true, nil
 	case err != nil:
 		return false, err

@@ -9,7 +9,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Schema is what predicates, types and edges there are.
+// Schema lists the predicates, types and edges of a commit.
 type Schema struct {
 	Commit ipld.CID `json:"commit" shape:"null"`
 	memory.Schema
@@ -18,7 +18,7 @@ type Schema struct {
 // maxSchemaNames bounds each list of an answer.
 const maxSchemaNames = 1000
 
-// schemaOf lists what a snapshot can be asked for.
+// schemaOf lists the names that requests to a snapshot can use.
 func schemaOf(ctx context.Context, s *verb.Service, snap *core.Snapshot, limit int) (*Schema, error) {
 	progress, done := s.Host.Progress()
 	defer done()

@@ -23,7 +23,7 @@ type StatsRequest struct {
 	verb.Params
 }
 
-// Check refuses what is out of bounds.
+// Check refuses values that are out of bounds.
 func (q *StatsRequest) Check() error {
 	if q.Given("limit") && !q.Schema {
 		return verb.Between("%s needs %s", "limit", "schema")
@@ -58,9 +58,9 @@ type MarkTotal struct {
 	ByState map[graph.State]int `json:"by_state"`
 }
 
-// StoreSize is what the whole repository holds; bytes of blocks are without overhead.
+// StoreSize holds the sizes of the whole repository; bytes of blocks are without overhead.
 type StoreSize struct {
-	Bytes int64 `json:"bytes"` // of all blocks, those of the index too
+	Bytes int64 `json:"bytes"` // of all blocks, including the index
 	core.Sizes
 	DiskBytes int64 `json:"disk_bytes"`
 	Branches  int   `json:"branches"`
@@ -104,7 +104,7 @@ func stats(ctx context.Context, s *verb.Service, q *StatsRequest) (any, error) {
 	return out, out.Store.measure(ctx, s.Repo)
 }
 
-// count counts what a commit has, and the commits behind it by who made them.
+// count counts the contents of a commit, and the commits before it by author.
 func (out *Stats) count(
 	ctx context.Context, r *core.Repo, snap *core.Snapshot, progress func(string, int, int),
 ) error {
@@ -136,7 +136,7 @@ func countsOfTypes(of map[string]int) (list []memory.TypeCount) {
 	return list
 }
 
-// measure counts what the repository holds.
+// measure fills in the sizes of the repository.
 func (out *StoreSize) measure(ctx context.Context, r *core.Repo) error {
 	sizes, err := r.Storage().Sizes(ctx)
 	if err != nil {

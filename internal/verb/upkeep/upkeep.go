@@ -35,11 +35,11 @@ func (q *FsckRequest) Check() error {
 	return nil
 }
 
-// Fscked is what a check found.
+// Fscked is the result of a check.
 type Fscked struct {
 	OK bool `json:"ok"`
 	care.FsckReport
-	// Repaired says what was done about the errors, a sentence each; nil if neither a repair nor an index was asked for.
+	// Repaired lists the repairs, a sentence each; nil if neither a repair nor an index was requested.
 	Repaired []string `json:"repaired,omitzero"`
 
 	Unmarked string `json:"_unmarked,omitempty"` // why no mark was taken off, for people
@@ -116,7 +116,7 @@ func (q *FsckRequest) rebuild(ctx context.Context, s *verb.Service, out *Fscked)
 	return err
 }
 
-// fill takes a report over. What is damaged is bad news.
+// fill copies a report. Damage is bad news.
 func (out *Fscked) fill(report *care.FsckReport) error {
 	out.OK, out.FsckReport = len(report.Errors) == 0, *report
 	if !out.OK {
@@ -144,7 +144,7 @@ type GCRequest struct {
 
 func (q *GCRequest) Into(w *verb.Writing) { w.DryRun = q.DryRun }
 
-// Check refuses what is out of bounds.
+// Check refuses values that are out of bounds.
 func (q *GCRequest) Check() error {
 	if q.KeepOps < 1 {
 		return verb.Bad("keep-ops", "at least 1 operation is kept")

@@ -15,7 +15,7 @@ const recordFormat = 1
 // VersionRequest asks for the versions of the program.
 type VersionRequest struct{}
 
-// Versions are those of the program and of what it writes.
+// Versions are the versions of the program and of its formats.
 type Versions struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision,omitempty"`
@@ -26,7 +26,7 @@ type Versions struct {
 	Analyser int    `json:"analyser"`
 }
 
-// Version tells the versions.
+// Version prints the versions.
 var Version = verb.Define(verb.Spec{
 	Command: "version", Right: verb.NoRight, Group: "start", Effect: verb.Reads, NoRepo: true, Hidden: true,
 	Title: "Print version numbers",
