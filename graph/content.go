@@ -119,7 +119,7 @@ func (c *Content) checkSize() error {
 		return nil
 	}
 	if c.Text != "" {
-		return Fieldf("text", "given beside chunks")
+		return Fieldf("text", "given together with chunks")
 	}
 	if c.Size <= MaxInline || c.Size > MaxContent {
 		return Fieldf("size", "%d in chunks, want %d to %d", c.Size, MaxInline+1, MaxContent)

@@ -281,7 +281,7 @@ func (p *jsonParser) endReserved() error {
 		if err != nil {
 			return err
 		}
-		return p.fail(offset, "another name beside the reserved key %q", reserved)
+		return p.fail(offset, "another name next to the reserved key %q", reserved)
 	}
 	_, err := p.delim()
 	return err

@@ -56,7 +56,7 @@ func TestKinds(t *testing.T) {
 		t.Errorf("counts (-want +got):\n%s", diff)
 	}
 	if last != 39+37+3 {
-		t.Errorf("told of %d", last)
+		t.Errorf("reported %d", last)
 	}
 	ids, err := s.SampleIDs(ctx, 10)
 	must.OK(t, err)

@@ -270,8 +270,8 @@ func (f *busyFacts) Has(ctx context.Context, c ipld.CID) (bool, error) {
 	return f.Blocks.Has(ctx, c)
 }
 
-// TestCollectionsBesideReaders checks that a collection ends although readers keep opening other commits.
-func TestCollectionsBesideReaders(t *testing.T) {
+// TestCollectionsDuringReads checks that a collection ends although readers keep opening other commits.
+func TestCollectionsDuringReads(t *testing.T) {
 	kept := mem.New()
 	s := &busyStore{kept, busyFacts{Blocks: kept.Facts(), Deleter: kept.Facts().(store.Deleter)}}
 	r, err := care.New(t.Context(), s, decideBy, core.Options{})

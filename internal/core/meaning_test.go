@@ -228,8 +228,8 @@ func TestEmbedRest(t *testing.T) {
 	}
 }
 
-// TestEmbedRestBesideWriters embeds while others write: nothing of theirs is lost.
-func TestEmbedRestBesideWriters(t *testing.T) {
+// TestEmbedRestDuringWrites embeds while others write: nothing of theirs is lost.
+func TestEmbedRestDuringWrites(t *testing.T) {
 	r := unembedded(t, 600)
 	n := 0
 	_, err := r.Embeddings().Rest(t.Context(), new(lengths), func(int, int) {

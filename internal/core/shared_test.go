@@ -197,8 +197,8 @@ func psql(t *testing.T, at, sql string) {
 	must.OK(t, err)
 }
 
-// TestChangesAreAppliedAnew gives a commit changes that can be read once, and moves the head under it.
-func TestChangesAreAppliedAnew(t *testing.T) {
+// TestChangesAreAppliedAgain gives a commit changes that can be read once, and moves the head under it.
+func TestChangesAreAppliedAgain(t *testing.T) {
 	t.Parallel()
 	server := pgserver.Start(t)
 	dir := t.TempDir()

@@ -274,6 +274,6 @@ func TestFrozenIsReproducible(t *testing.T) {
 	must.OK(t, err)
 	defer r.Close()
 	if diff := cmp.Diff(string(want), thaw(t, r)); diff != "" {
-		t.Errorf("made anew (-want +got):\n%s", diff)
+		t.Errorf("made again (-want +got):\n%s", diff)
 	}
 }

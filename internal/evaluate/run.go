@@ -169,7 +169,7 @@ func (r *runner) pairs() ([]string, error) {
 			other := []string{queriesEnd, changesEnd}[i]
 			name, ok := strings.CutSuffix(e.Name(), end)
 			if ok && name != "" && ends[name] != 3 {
-				return nil, graph.Fieldf(r.shown(e.Name()), "no %s%s beside it", name, other)
+				return nil, graph.Fieldf(r.shown(e.Name()), "no %s%s next to it", name, other)
 			}
 		}
 	}

@@ -149,7 +149,7 @@ func committedBy(ctx context.Context, r *core.Repo, e core.OpRecord, by state.St
 	return true, nil
 }
 
-// Redo reverses the caller's newest undo that was not itself undone. Its errors are those of Undo, which reverses
+// Redo reverses the caller's newest undo that was not itself undone. It returns the same errors as Undo, which reverses
 // an undo by name, with ErrNothingToRedo instead of ErrNothingToUndo.
 func Redo(ctx context.Context, r *core.Repo, by state.Stamp) (*Undone, error) {
 	fits := func(e core.OpRecord) bool { return e.Operation.Undoes.Defined() }
@@ -327,7 +327,7 @@ func invert(ctx context.Context, t *core.Tx, e core.OpRecord, c core.RefMove, no
 		return core.Ref{}, err
 	}
 	if res.NoChange {
-		return core.Ref{}, refused // what it changed no longer exists
+		return core.Ref{}, refused // the changed records no longer exist
 	}
 	return core.Ref{Name: c.Name, Target: res.Commit}, nil
 }

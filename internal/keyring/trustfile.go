@@ -178,7 +178,7 @@ func (m *members) end() error {
 		return m.err
 	}
 	if n := len(m.v.Entries()); n != m.taken {
-		return graph.Fieldf("", "has %d members, of which %d are known", n, m.taken)
+		return graph.Fieldf("", "has %d members, %d of them known", n, m.taken)
 	}
 	return nil
 }

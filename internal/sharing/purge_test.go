@@ -15,9 +15,9 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
-// TestReadsBesidePurges has readers ask a process that has the repository open, in all ways, while other processes
+// TestReadsDuringPurges has readers ask a process that has the repository open, in all ways, while other processes
 // purge nodes: an answer is whole, or the node is gone or redacted, and nothing is ever taken for damage.
-func TestReadsBesidePurges(t *testing.T) {
+func TestReadsDuringPurges(t *testing.T) {
 	purges := effort.Pick(8, 60, 200)
 	w := newTeam(t, over(t, "http"))
 	var lines strings.Builder

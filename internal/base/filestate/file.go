@@ -163,8 +163,8 @@ func newTemp(path string, mode fs.FileMode) (*os.File, error) {
 			return f, err
 		}
 	}
-	return nil, fmt.Errorf("write %s: %d files like .%s.mnem-0 are beside it: remove those that nothing "+
-		"is writing", path, maxTemps, base)
+	return nil, fmt.Errorf("write %s: %d files like .%s.mnem-0 in its directory: remove those that no "+
+		"process is writing", path, maxTemps, base)
 }
 
 func writeAll(data []byte) func(io.Writer) error {

@@ -42,7 +42,7 @@ func (l *linker) entities(ctx context.Context, d *Draft, subjects []graph.ID, ou
 		if err != nil {
 			return err
 		}
-		add(name, at, "named by whoever remembered it")
+		add(name, at, "named by the caller")
 	}
 	if err := l.found(ctx, d, seen, add); err != nil {
 		return err

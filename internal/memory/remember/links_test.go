@@ -145,7 +145,7 @@ func TestLinks(t *testing.T) {
 #1 -mentions-> entity/alice ng 0 (the text has Alice Ng: name)`},
 		{c, near, `#2 -follows-> #0 0 (the memory before it of the source conversation:1)
 #2 -near-> #1 16384 (remembered 3 hours before it)
-#2 -mentions-> entity/billing 0 (named by whoever remembered it)
+#2 -mentions-> entity/billing 0 (named by the caller)
 #2 -tagged-> tag/outage 0 (tag Outage)
 #0 -causes-> #2 0 (the text says “because”: overlap 0.59)`},
 		{d, near, `#3 -follows-> #2 0 (the memory before it of the source conversation:1)

@@ -159,7 +159,7 @@ func editText(
 	case err != nil:
 		return err
 	case n.Content != nil:
-		return state.Invalidf("%q has a content of %d bytes beside its summary, and a review writes no contents",
+		return state.Invalidf("%q has a content of %d bytes besides its summary, and a review writes no contents",
 			e.Node, n.Content.Size)
 	case n.Summary == e.Text:
 		res.Already = append(res.Already, id)

@@ -20,12 +20,12 @@ import (
 const dbName = "db"
 
 // ErrFormat is returned by Open when the store was written by a later version of this program.
-var ErrFormat = errors.New("store is of a later format")
+var ErrFormat = errors.New("store has a later format")
 
-// Open opens the store in dir. It returns an error that wraps store.ErrNotFound when there is none and
-// Options.Create is off; a *BusyError, when another owner does not release it within Options.Wait; a *HeadError or
-// another error that wraps store.ErrCorrupt when stored bytes are not what was written; ErrFormat for a later
-// format; ErrStopped when recovering a store fails to write.
+// Open opens the store in dir. It returns an error that wraps store.ErrNotFound when there is none and Options.Create
+// is off; a *BusyError, when another owner does not release it within Options.Wait; a *HeadError or another error that
+// wraps store.ErrCorrupt when stored bytes are damaged; ErrFormat for a later format; ErrStopped when a write fails
+// while recovering a store.
 func Open(dir string, opts Options) (*Store, error) {
 	opts.setDefaults()
 	opts.Create = opts.Create && !opts.ReadOnly

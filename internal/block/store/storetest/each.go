@@ -99,7 +99,7 @@ func testGetEach(t *testing.T, s store.Store, blocks store.Blocks) {
 		cancel()
 		return nil
 	})
-	wantError(t, "GetEach that is cancelled meanwhile", err, context.Canceled)
+	wantError(t, "GetEach cancelled while it runs", err, context.Canceled)
 	err = store.HasEach(ctx, blocks, slices.Values(cids), func(ipld.CID, bool) error { return nil })
 	wantError(t, "HasEach that is cancelled", err, context.Canceled)
 }

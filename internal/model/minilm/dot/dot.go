@@ -18,11 +18,11 @@ import (
 )
 
 const (
-	// Step is what the length of a product is a multiple of: the bytes of a register of AVX2.
+	// Step divides the length of a product: the number of bytes in a register of AVX2.
 	Step = 32
 	// MaxLength is the longest product.
 	MaxLength = 1536
-	// Columns is what the number of rows of the second matrix is a multiple of.
+	// Columns divides the number of rows of the second matrix.
 	Columns = 4
 )
 
