@@ -139,18 +139,15 @@ export abstract class Link {
   }
 
   private async connect(): Promise<Connection> {
-    try {
-      return await this.dial();
-    } catch (err) {
-      if (!(err instanceof Broken)) throw err;
-    }
-    this.renewing ??= this.renew().finally(() => (this.renewing = undefined));
-    await this.renewing;
-    try {
-      return await this.dial();
-    } catch (err) {
-      if (!(err instanceof Broken)) throw err;
-      throw new NotRunning(`the server ended: ${err.message}`, undefined, err);
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await this.dial();
+      } catch (err) {
+        if (!(err instanceof Broken)) throw err;
+        if (attempt >= STARTS) throw new NotRunning(`the server ended: ${err.message}`, undefined, err);
+      }
+      this.renewing ??= this.renew().finally(() => (this.renewing = undefined));
+      await this.renewing;
     }
   }
 

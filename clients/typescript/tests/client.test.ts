@@ -213,8 +213,7 @@ for (const tcp of [false, true]) {
           await own.commit([node(`w${w}-${i}`)], `w${w}-${i}`);
         }
         return sent;
-      }));
-      writing = false;
+      })).finally(() => (writing = false));
       await killing;
       const log = await memory.log({ limit: 100 });
       assert.deepEqual(log.map((c) => c.message).sort(), messages.flat().sort());
