@@ -205,7 +205,7 @@ export class Place {
   /** Returns the error that a server ended with before it listened. */
   private async failure(code: number | string): Promise<MnemError> {
     if (code === BUSY) return new Busy({ code: "busy", detail: "another mnem serve has this memory" });
-    if (typeof code === "string") return new Busy({ code: "busy", detail: `mnem serve was ended by ${code}` });
+    if (typeof code === "string" || code === 0) return new Busy({ code: "busy", detail: `mnem serve was ended (${code})` });
     const text = await readFile(this.log, "utf8");
     return said(text) ?? new NotRunning(`mnem serve ended with ${code}: ${text.slice(-500)}`);
   }

@@ -188,8 +188,8 @@ class Place:
         """Returns the error that a server ended with before it listened."""
         if code == BUSY:
             return Busy("busy", "another mnem serve has this memory")
-        if code < 0:
-            return Busy("busy", f"mnem serve was ended by signal {-code}")
+        if code <= 0:
+            return Busy("busy", f"mnem serve was ended by signal {-code}" if code else "mnem serve was asked to end")
         text = self.log.read_bytes()
         for line in reversed(text.splitlines()):
             if line.startswith(b'{"error"'):
