@@ -90,9 +90,8 @@ func TestParseRefusesWhatKeyCannotWrite(t *testing.T) {
 		"weight above one": {key, ipld.AppendInt(nil, graph.MaxWeight+1)},
 		"a string":         {key, ipld.AppendString(nil, "1")},
 	} {
-		if _, _, err := adjacency.Parse(c.key, c.value); !errors.Is(err, store.ErrCorrupt) {
-			t.Errorf("%s: error %v", name, err)
-		}
+		_, _, err := adjacency.Parse(c.key, c.value)
+		must.Fail(t, err, store.ErrCorrupt, name)
 	}
 }
 
@@ -242,14 +241,10 @@ func TestShortestPathBounds(t *testing.T) {
 	}
 	tr := trees(t, mem.New().Facts(), edges...)
 	_, _, err := tr.ShortestPath(t.Context(), node("a"), node("z"), adjacency.PathOptions{MaxNodes: 50})
-	if !errors.Is(err, adjacency.ErrTooFar) {
-		t.Errorf("error %v", err)
-	}
+	must.Fail(t, err, adjacency.ErrTooFar)
 	boom := errors.New("boom")
 	_, _, err = tr.ShortestPath(t.Context(), node("a"), node("z"), adjacency.PathOptions{
 		Skip: func(context.Context, adjacency.Entry) (bool, error) { return false, boom },
 	})
-	if !errors.Is(err, boom) {
-		t.Errorf("error of Skip is lost: %v", err)
-	}
+	must.Fail(t, err, boom)
 }

@@ -2,9 +2,9 @@ package commit
 
 import (
 	"bytes"
-	"errors"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -35,9 +35,7 @@ func FuzzDecodeExport(f *testing.F) {
 	f.Fuzz(func(t *testing.T, block []byte) {
 		e, err := DecodeExport(block)
 		if err != nil {
-			if !errors.Is(err, ipld.ErrInvalid) {
-				t.Fatal(err)
-			}
+			must.Fail(t, err, ipld.ErrInvalid)
 			return
 		}
 		if got := e.Encode(); !bytes.Equal(got, block) {

@@ -1,7 +1,6 @@
 package commit
 
 import (
-	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -9,6 +8,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -109,10 +109,8 @@ func TestMergeBaseReads(t *testing.T) {
 		t.Errorf("%d reads to see that a sibling is no ancestor", h.reads)
 	}
 	missing := link("missing")
-	if _, err := MergeBases(t.Context(), h, h.cids[0], missing); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("missing commit: error %v", err)
-	}
-	if _, err := IsAncestor(t.Context(), h, missing, h.cids[0]); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("missing commit: error %v", err)
-	}
+	_, err = MergeBases(t.Context(), h, h.cids[0], missing)
+	must.Fail(t, err, store.ErrNotFound)
+	_, err = IsAncestor(t.Context(), h, missing, h.cids[0])
+	must.Fail(t, err, store.ErrNotFound)
 }

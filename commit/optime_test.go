@@ -68,9 +68,8 @@ func TestOperationBefore(t *testing.T) {
 func TestOperationBeforeErrors(t *testing.T) {
 	b := &blocks{}
 	cids := timedLog(t, b, []graph.Time{5, 6, 7, 8, 9, 10})
-	if _, err := OperationBefore(t.Context(), b, cids[6], 4); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("before the first: %v", err)
-	}
+	_, err := OperationBefore(t.Context(), b, cids[6], 4)
+	must.Fail(t, err, store.ErrNotFound)
 	if _, err := OperationBefore(t.Context(), b, link("gone"), 4); err == nil {
 		t.Error("a head that is not there is no error")
 	}

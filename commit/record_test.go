@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -211,9 +212,7 @@ func FuzzDecode(f *testing.F) {
 		for kind, decode := range decoders {
 			r, err := decode(block)
 			if err != nil {
-				if !errors.Is(err, ipld.ErrInvalid) {
-					t.Errorf("%s: error does not wrap ipld.ErrInvalid: %v", kind, err)
-				}
+				must.Fail(t, err, ipld.ErrInvalid, kind)
 				continue
 			}
 			if again := r.Encode(); !bytes.Equal(again, block) {

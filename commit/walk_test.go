@@ -329,9 +329,8 @@ func TestOperationsRefuseWrongSequence(t *testing.T) {
 	must.OK(t, err)
 	o.Parent = cids[7]
 	bad := b.put(t, o)
-	if _, err := OperationAt(t.Context(), b, bad, 8); !errors.Is(err, ipld.ErrInvalid) {
-		t.Errorf("OperationAt: error %v", err)
-	}
+	_, err = OperationAt(t.Context(), b, bad, 8)
+	must.Fail(t, err, ipld.ErrInvalid)
 	var last error
 	for _, err := range Operations(t.Context(), b, bad) {
 		last = err
@@ -344,15 +343,12 @@ func TestOperationsRefuseWrongSequence(t *testing.T) {
 func TestReadErrors(t *testing.T) {
 	b := &blocks{}
 	c := b.put(t, goldenCommit())
-	if _, err := ReadStage(t.Context(), b, c); !errors.Is(err, ipld.ErrInvalid) {
-		t.Errorf("commit read as stage: error %v", err)
-	}
-	if _, err := ReadCommit(t.Context(), b, ipld.CID{}); !errors.Is(err, ipld.ErrCID) {
-		t.Errorf("undefined CID: error %v", err)
-	}
-	if _, err := ReadNode(t.Context(), b, ipld.Sum(ipld.Raw, nil)); !errors.Is(err, ipld.ErrCID) {
-		t.Errorf("raw CID: error %v", err)
-	}
+	_, err := ReadStage(t.Context(), b, c)
+	must.Fail(t, err, ipld.ErrInvalid)
+	_, err = ReadCommit(t.Context(), b, ipld.CID{})
+	must.Fail(t, err, ipld.ErrCID)
+	_, err = ReadNode(t.Context(), b, ipld.Sum(ipld.Raw, nil))
+	must.Fail(t, err, ipld.ErrCID)
 	for name, read := range map[string]func() error{
 		"commit as graph": func() error { _, err := ReadGraph(t.Context(), b, c); return err },
 		"commit as edge":  func() error { _, err := ReadEdge(t.Context(), b, c); return err },

@@ -156,9 +156,7 @@ func TestParseChangeRefuses(t *testing.T) {
 		if err == nil || err.Error() != c.want {
 			t.Errorf("%.120s\n got: %v\nwant: %s", c.line, err, c.want)
 		}
-		if !errors.Is(err, ErrInvalid) {
-			t.Errorf("%.120s: error is not ErrInvalid", c.line)
-		}
+		must.Fail(t, err, ErrInvalid, c.line)
 	}
 	for _, bad := range []string{`{`, `x`, "{\"node\":{\"key\":\"\xff\"}}", `{"node":{},"node":{}}`} {
 		_, err := ParseChange([]byte(bad))

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -72,9 +73,7 @@ func TestRefNames(t *testing.T) {
 		bad = append(bad, BranchRef("a"+string(c)+"b"))
 	}
 	for _, r := range bad {
-		if err := ValidateRef(r); !errors.Is(err, ErrInvalid) {
-			t.Errorf("ValidateRef(%q): error %v", r, err)
-		}
+		must.Fail(t, ValidateRef(r), ErrInvalid, r)
 	}
 	if branch, ok := BranchRef("a/b").Branch(); branch != "a/b" || !ok {
 		t.Errorf("branch is %q, %t", branch, ok)
@@ -135,9 +134,8 @@ func TestContent(t *testing.T) {
 		}
 		if len(c.Chunks) > 0 {
 			c.Size--
-			if _, err := JoinContent(c, get); !errors.Is(err, ipld.ErrInvalid) {
-				t.Errorf("chunks of the wrong length: error %v", err)
-			}
+			_, err := JoinContent(c, get)
+			must.Fail(t, err, ipld.ErrInvalid)
 		}
 	}
 	for _, bad := range []string{"", "\xff", strings.Repeat("x", MaxContent+1)} {
@@ -152,7 +150,5 @@ func TestContent(t *testing.T) {
 	}
 	half := []byte("\xc3" + strings.Repeat("x", MaxInline))
 	_, err := JoinContent(c, func(ipld.CID) ([]byte, error) { return half, nil })
-	if !errors.Is(err, ipld.ErrInvalid) {
-		t.Errorf("content that is not UTF-8: error %v", err)
-	}
+	must.Fail(t, err, ipld.ErrInvalid)
 }

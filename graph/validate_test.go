@@ -71,9 +71,7 @@ func fuzzDecode[T record](f *testing.F, decode func([]byte) (T, error), seeds ..
 	f.Fuzz(func(t *testing.T, block []byte) {
 		r, err := decode(block)
 		if err != nil {
-			if !errors.Is(err, ipld.ErrInvalid) {
-				t.Errorf("error does not wrap ipld.ErrInvalid: %v", err)
-			}
+			must.Fail(t, err, ipld.ErrInvalid)
 			return
 		}
 		if err := r.Validate(); err != nil {
@@ -114,9 +112,7 @@ func FuzzParseChange(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line []byte) {
 		c, err := ParseChange(line)
 		if err != nil {
-			if !errors.Is(err, ErrInvalid) {
-				t.Errorf("error is not ErrInvalid: %v", err)
-			}
+			must.Fail(t, err, ErrInvalid)
 			return
 		}
 		if err := c.Validate(); err != nil {

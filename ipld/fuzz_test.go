@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/ipld/prime"
 )
@@ -27,9 +28,7 @@ func FuzzDecodeValue(f *testing.F) {
 	f.Fuzz(func(t *testing.T, block []byte) {
 		v, err := ipld.DecodeValue(block)
 		if err != nil {
-			if !errors.Is(err, ipld.ErrInvalid) {
-				t.Fatalf("untyped error %v", err)
-			}
+			must.Fail(t, err, ipld.ErrInvalid)
 			return
 		}
 		if again := ipld.AppendValue(nil, v); !bytes.Equal(again, block) {

@@ -15,6 +15,7 @@ import (
 	"github.com/ipld/go-ipld-prime/traversal"
 	"github.com/ipld/go-ipld-prime/traversal/selector"
 	"github.com/ipld/go-ipld-prime/traversal/selector/builder"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/ipld/prime"
 	"pgregory.net/rapid"
@@ -46,9 +47,7 @@ func TestDAGJSON(t *testing.T) {
 	}
 	for _, c := range cases {
 		var out bytes.Buffer
-		if err := ipld.DAGJSON(&out, c.c, c.block); !errors.Is(err, c.err) {
-			t.Errorf("%s: %v", c.name, err)
-		}
+		must.Fail(t, ipld.DAGJSON(&out, c.c, c.block), c.err, c.name)
 		if out.String() != c.want {
 			t.Errorf("%s: got %s", c.name, out.String())
 		}
@@ -67,9 +66,8 @@ func TestNode(t *testing.T) {
 		}
 	}
 	for _, c := range refused {
-		if _, err := prime.Node(unhex(t, c.hex)); !errors.Is(err, ipld.ErrInvalid) {
-			t.Errorf("%s: %v", c.name, err)
-		}
+		_, err := prime.Node(unhex(t, c.hex))
+		must.Fail(t, err, ipld.ErrInvalid, c.name)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		v := genValue(2).Draw(t, "value")
@@ -225,9 +223,8 @@ func TestLinkSystemRefuses(t *testing.T) {
 	for c, want := range map[ipld.CID]error{
 		lax: ipld.ErrInvalid, large: ipld.ErrInvalid, ipld.Sum(ipld.Raw, nil): errMissing,
 	} {
-		if _, err := load(ls, prime.Cid(c)); !errors.Is(err, want) {
-			t.Errorf("%s: got %v, want %v", c, err, want)
-		}
+		_, err := load(ls, prime.Cid(c))
+		must.Fail(t, err, want, c)
 	}
 	var mismatch *ipld.MismatchError
 	if _, err := load(ls, prime.Cid(forged)); !errors.As(err, &mismatch) ||
@@ -241,18 +238,15 @@ func TestLinkSystemRefuses(t *testing.T) {
 	reads := store.gets
 	old := cid.NewCidV0(prime.Cid(forged).Hash())
 	for _, c := range []cid.Cid{old, cid.NewCidV1(cid.DagJSON, prime.Cid(forged).Hash())} {
-		if _, err := load(ls, c); !errors.Is(err, ipld.ErrCID) {
-			t.Errorf("%s: %v", c, err)
-		}
+		_, err := load(ls, c)
+		must.Fail(t, err, ipld.ErrCID, c)
 	}
 	if store.gets != reads {
 		t.Error("a foreign CID reached the store")
 	}
 	_, err := ls.Store(linking.LinkContext{}, cidlink.LinkPrototype{Prefix: prime.Cid(forged).Prefix()},
 		basicnode.NewBool(true))
-	if !errors.Is(err, prime.ErrReadOnly) {
-		t.Errorf("store: %v", err)
-	}
+	must.Fail(t, err, prime.ErrReadOnly)
 }
 
 func TestLinks(t *testing.T) {

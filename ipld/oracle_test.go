@@ -20,11 +20,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-type fataler interface {
-	Helper()
-	Fatal(args ...any)
-}
-
 func oracleDecode(block []byte) (datamodel.Node, error) {
 	builder := basicnode.Prototype.Any.NewBuilder()
 	if err := dagcbor.Decode(builder, bytes.NewReader(block)); err != nil {
@@ -33,7 +28,7 @@ func oracleDecode(block []byte) (datamodel.Node, error) {
 	return builder.Build(), nil
 }
 
-func oracleEncode(t fataler, node datamodel.Node) []byte {
+func oracleEncode(t must.T, node datamodel.Node) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	must.OK(t, dagcbor.Encode(node, &out))

@@ -170,9 +170,7 @@ func TestRecordRefused(t *testing.T) {
 	wanted := errors.New("enough")
 	_, err := ipld.DecodeRecord(record(kind, v, entry("zzzzz", ipld.Value{})), "sample", 1,
 		func(string, *ipld.Decoder) (bool, error) { return true, wanted })
-	if !errors.Is(err, wanted) {
-		t.Errorf("error of the callback became %v", err)
-	}
+	must.Fail(t, err, wanted)
 }
 
 // TestRecordWriterOrder: a known field replaces an unknown one of its name, and fields out of order, which could never

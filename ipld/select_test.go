@@ -99,18 +99,12 @@ func TestSelectorEnds(t *testing.T) {
 	}
 	s, err := ipld.ParseSelector([]byte(everything))
 	must.OK(t, err)
-	if err := s.Walk(t.Context(), last, store.get); !errors.Is(err, ipld.ErrSelector) {
-		t.Errorf("%v, want ErrSelector", err)
-	}
+	must.Fail(t, s.Walk(t.Context(), last, store.get), ipld.ErrSelector)
 	missing := ipld.Sum(ipld.Raw, []byte("not there"))
-	if err := s.Walk(t.Context(), missing, store.get); !errors.Is(err, errMissing) {
-		t.Errorf("%v, want errMissing", err)
-	}
+	must.Fail(t, s.Walk(t.Context(), missing, store.get), errMissing)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := s.Walk(ctx, last, store.get); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v, want an interrupt", err)
-	}
+	must.Fail(t, s.Walk(ctx, last, store.get), context.Canceled)
 }
 
 // FuzzSelector: no text makes the parser or a walk panic, each block is read once, and go-ipld-prime

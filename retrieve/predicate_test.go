@@ -1,10 +1,11 @@
 package retrieve
 
 import (
-	"errors"
 	"math"
 	"math/big"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestCompareMixed compares with arbitrary precision.
@@ -37,9 +38,7 @@ func FuzzParsePredicate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		p, err := ParsePredicate(s)
 		if err != nil {
-			if !errors.Is(err, ErrRequest) {
-				t.Fatalf("%q: error %v is no ErrRequest", s, err)
-			}
+			must.Fail(t, err, ErrRequest, s)
 			return
 		}
 		again, err := ParsePredicate(p.String())

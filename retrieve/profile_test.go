@@ -1,12 +1,12 @@
 package retrieve
 
 import (
-	"errors"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -74,9 +74,8 @@ func TestProfileParams(t *testing.T) {
 	if err != nil || len(set) != 1 || set[0].Key != "limit" || !slices.Equal(unset, []string{"dedup"}) {
 		t.Errorf("%v, %v, %v", set, unset, err)
 	}
-	if _, _, err := (Request{}).Explicitly("where").ProfileChange(); !errors.Is(err, ErrRequest) {
-		t.Error(err)
-	}
+	_, _, err = (Request{}).Explicitly("where").ProfileChange()
+	must.Fail(t, err, ErrRequest)
 	if _, _, err := (Request{Limit: new(-1)}).Explicitly("limit").ProfileChange(); err == nil {
 		t.Error("a limit of -1 was taken")
 	}

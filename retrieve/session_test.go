@@ -1,10 +1,10 @@
 package retrieve
 
 import (
-	"errors"
 	"slices"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -27,9 +27,7 @@ func FuzzDecodeSession(f *testing.F) {
 	f.Fuzz(func(t *testing.T, block []byte) {
 		s, err := DecodeSession(block)
 		if err != nil {
-			if !errors.Is(err, ipld.ErrInvalid) {
-				t.Fatalf("error %v is no ErrInvalid", err)
-			}
+			must.Fail(t, err, ipld.ErrInvalid)
 			return
 		}
 		if !slices.Equal(s.Encode(), block) {

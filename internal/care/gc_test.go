@@ -71,12 +71,10 @@ func TestGC(t *testing.T) {
 	if after >= before || derivedAfter > derived {
 		t.Errorf("%d blocks after %d, derived %d after %d", after, before, derivedAfter, derived)
 	}
-	if _, err := r.At(t.Context(), side.Commit); !errors.Is(err, store.ErrCorrupt) {
-		t.Errorf("a collected commit: %v", err)
-	}
-	if _, err := r.Revisions().Resolve(t.Context(), side.Commit.String()); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("a collected commit by name: %v", err)
-	}
+	_, err = r.At(t.Context(), side.Commit)
+	must.Fail(t, err, store.ErrCorrupt)
+	_, err = r.Revisions().Resolve(t.Context(), side.Commit.String())
+	must.Fail(t, err, store.ErrNotFound)
 	if n, _, _, _ := repokit.Head(t, r).Sizes(); n != 40 {
 		t.Errorf("%d nodes in the head", n)
 	}
@@ -126,9 +124,8 @@ func TestGCHorizon(t *testing.T) {
 			}
 			must.OK(t, err)
 		}
-		if _, err := r.Revisions().Resolve(t.Context(), "HEAD@{1990-01-01}"); !errors.Is(err, store.ErrNotFound) {
-			t.Errorf("a time before the horizon: %v", err)
-		}
+		_, err := r.Revisions().Resolve(t.Context(), "HEAD@{1990-01-01}")
+		must.Fail(t, err, store.ErrNotFound)
 	}
 }
 
@@ -159,9 +156,8 @@ func TestGCGrace(t *testing.T) {
 		}
 	}
 	for _, opt := range []care.GCOptions{{KeepOps: -1}, {Grace: -1}} {
-		if _, err := care.GC(t.Context(), r, opt); !errors.Is(err, state.ErrInvalid) {
-			t.Errorf("%+v: %v", opt, err)
-		}
+		_, err := care.GC(t.Context(), r, opt)
+		must.Fail(t, err, state.ErrInvalid, opt)
 	}
 }
 
@@ -226,9 +222,8 @@ func TestGCKeeps(t *testing.T) {
 	if has, err := st.Facts().Has(ctx, leased); err != nil || has {
 		t.Errorf("a released commit is still there: %v", err)
 	}
-	if _, err := r.Lease(ctx, leased); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("lease of what is gone: %v", err)
-	}
+	_, err = r.Lease(ctx, leased)
+	must.Fail(t, err, store.ErrNotFound)
 }
 
 func nodesOf(s *core.Snapshot, want int) error {
@@ -271,9 +266,8 @@ func TestGCRefusesDamage(t *testing.T) {
 		st.Facts().(store.Deleter).Delete(t.Context(), c.Graph)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := care.GC(t.Context(), r, care.GCOptions{Stamp: repokit.By}); !errors.Is(err, store.ErrCorrupt) {
-		t.Errorf("collection of a damaged repository: %v", err)
-	}
+	_, err := care.GC(t.Context(), r, care.GCOptions{Stamp: repokit.By})
+	must.Fail(t, err, store.ErrCorrupt)
 	if has, err := st.Facts().Has(t.Context(), garbage.CID); !has || err != nil {
 		t.Error("it removed something")
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 )
 
@@ -45,9 +46,7 @@ func TestPurgeCallsFiles(t *testing.T) {
 		t.Errorf("a dry run: %q, held %v, %v", calls, held, err)
 	}
 	failAt = "there true, dry false"
-	if err := purge(false); !errors.Is(err, broken) {
-		t.Errorf("files fail at first: %v", err)
-	}
+	must.Fail(t, purge(false), broken)
 	if n := repokit.NodeByKey(t, repokit.Head(t, r), "zed"); n.Summary != repokit.SecretSummary {
 		t.Errorf("something was erased: %+v", n)
 	}

@@ -67,9 +67,7 @@ func TestPurge(t *testing.T) {
 	repokit.Gc(t, r, 1)
 	repokit.CheckClean(t, r)
 	_, err := care.Purge(ctx, r, "nobody", care.PurgeOptions{Stamp: repokit.By})
-	if !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("purge of what never was: %v", err)
-	}
+	must.Fail(t, err, store.ErrNotFound)
 	must.OK(t, r.Close())
 }
 
@@ -114,9 +112,8 @@ func checkPurged(t *testing.T, r *core.Repo, old ipld.CID) {
 		t.Errorf("replay: %+v, %v", replay, err)
 	}
 	now := repokit.Head(t, r)
-	if _, _, err := now.Node(ctx, id); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("the node in the head: %v", err)
-	}
+	_, _, err = now.Node(ctx, id)
+	must.Fail(t, err, store.ErrNotFound)
 	for nd, err := range s.Diff(now).Nodes(ctx) {
 		must.OK(t, err)
 		if nd.ID == id && (nd.Kind != state.Removed || nd.Old.Type != state.RedactedType) {
@@ -149,12 +146,10 @@ func TestPurgeDoesNotComeBack(t *testing.T) {
 	if err != nil || op.Operation.Command[0] != "purge" {
 		t.Fatalf("operation %v, %v", op.Operation, err)
 	}
-	if _, err := history.Undo(ctx, r, res.Operation.String(), repokit.By); !errors.Is(err, history.ErrNothingToUndo) {
-		t.Errorf("undo of a purge: %v", err)
-	}
-	if _, err := repokit.TryLines(r, same); !errors.Is(err, store.ErrRedacted) {
-		t.Errorf("commit of the same record: %v", err)
-	}
+	_, err = history.Undo(ctx, r, res.Operation.String(), repokit.By)
+	must.Fail(t, err, history.ErrNothingToUndo)
+	_, err = repokit.TryLines(r, same)
+	must.Fail(t, err, store.ErrRedacted)
 	imp, err := exchange.Import(ctx, r, bytes.NewReader(car.Bytes()), int64(car.Len()),
 		exchange.ImportOptions{Stamp: repokit.By, Name: "back"})
 	if err != nil || imp.Redacted != 1 {
@@ -190,9 +185,8 @@ func TestPurgedIsNotIndexed(t *testing.T) {
 	old := repokit.Lines(t, r, line).Commit
 	repokit.PurgeZed(t, r, care.PurgeOptions{})
 	repokit.Branch(t, r, "old", old.String())
-	if _, err := repokit.TryLines(r, line); !errors.Is(err, store.ErrRedacted) {
-		t.Errorf("commit of the same record: %v", err)
-	}
+	_, err := repokit.TryLines(r, line)
+	must.Fail(t, err, store.ErrRedacted)
 	repokit.CheckClean(t, r)
 }
 
@@ -219,9 +213,7 @@ func TestPurgedStaysOutOfMerges(t *testing.T) {
 	_, revert := merging.Revert(ctx, r, removed.String(), repokit.Options(""))
 	_, pick := merging.CherryPick(ctx, r, picked.String(), repokit.Options(""))
 	for verb, err := range map[string]error{"restore": restore, "revert": revert, "pick": pick} {
-		if !errors.Is(err, store.ErrRedacted) {
-			t.Errorf("%s of what was erased: %v", verb, err)
-		}
+		must.Fail(t, err, store.ErrRedacted, verb)
 	}
 	if repokit.Head(t, r).CID() != at {
 		t.Error("something was written")
@@ -245,9 +237,7 @@ func TestPurgedStaysOutOfMerges(t *testing.T) {
 	gone("a merge that conflicts")
 	opt := core.CommitOptions{Stamp: repokit.By}
 	_, err = merging.ResolveConflict(ctx, r, "zed", merging.Choice{Take: graph.TakeBase}, opt)
-	if !errors.Is(err, store.ErrRedacted) {
-		t.Errorf("resolved by what was erased: %v", err)
-	}
+	must.Fail(t, err, store.ErrRedacted)
 	repokit.Resolve(t, r, "zed", merging.Choice{Take: graph.TakeTheirs})
 	if _, err := merging.ContinueMerge(ctx, r, repokit.Options("")); err != nil {
 		t.Fatal(err)
@@ -308,9 +298,8 @@ func TestPurgeRefuses(t *testing.T) {
 		"author": {Stamp: state.Stamp{Time: repokit.By.Time}},
 		"reason": {Stamp: repokit.By, Reason: strings.Repeat("x", 5000)},
 	} {
-		if _, err := care.Purge(t.Context(), r, "zed", opt); !errors.Is(err, state.ErrInvalid) {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err := care.Purge(t.Context(), r, "zed", opt)
+		must.Fail(t, err, state.ErrInvalid, name)
 	}
 	repokit.Branch(t, r, "side", "HEAD")
 	repokit.Lines(t, r, `{"node":{"key":"zed","summary":"two"}}`)
@@ -321,9 +310,7 @@ func TestPurgeRefuses(t *testing.T) {
 	}
 	for _, dry := range []bool{false, true} {
 		_, err := care.Purge(t.Context(), r, "zed", care.PurgeOptions{Stamp: repokit.By, DryRun: dry})
-		if !errors.Is(err, state.ErrConflict) {
-			t.Errorf("purge of a node in a merge, dry run %v: %v", dry, err)
-		}
+		must.Fail(t, err, state.ErrConflict, dry)
 	}
 	if n := repokit.NodeByKey(t, repokit.Head(t, r), "zed"); n.Summary != "two" {
 		t.Errorf("the node: %+v", n)

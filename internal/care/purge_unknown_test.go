@@ -2,7 +2,6 @@ package care_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -48,14 +47,12 @@ func TestPurgeOfUnknownOutcome(t *testing.T) {
 	_, block, err := snap.Node(ctx, id)
 	must.OK(t, err)
 	st.lost = true
-	if _, err := care.Purge(ctx, r, "secret", care.PurgeOptions{Stamp: by}); !errors.Is(err, store.ErrUnknown) {
-		t.Fatalf("purge: %v", err)
-	}
+	_, err = care.Purge(ctx, r, "secret", care.PurgeOptions{Stamp: by})
+	must.Fail(t, err, store.ErrUnknown)
 	st.lost = false
 	if _, err := care.New(ctx, st, by, core.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := st.Facts().Get(ctx, block); !errors.Is(err, store.ErrRedacted) {
-		t.Errorf("the block after the next opening: %v", err)
-	}
+	_, err = st.Facts().Get(ctx, block)
+	must.Fail(t, err, store.ErrRedacted)
 }

@@ -3,7 +3,6 @@ package care_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -101,9 +100,8 @@ func TestAcceptHead(t *testing.T) {
 	must.OK(t, err)
 	old[4096+8] ^= 1 // of the other slot, which may have named a newer operation
 	must.OK(t, os.WriteFile(name, old, 0o600))
-	if _, err := care.Open(dir, core.Options{}); !errors.Is(err, store.ErrCorrupt) {
-		t.Fatalf("open: %v", err)
-	}
+	_, err = care.Open(dir, core.Options{})
+	must.Fail(t, err, store.ErrCorrupt)
 	r, err = care.Open(dir, core.Options{AcceptHead: true})
 	must.OK(t, err)
 	repokit.CheckClean(t, r)
@@ -160,9 +158,8 @@ func TestRepairWithDamagedFacts(t *testing.T) {
 			func(e care.FsckError) bool { return e.CID == bad }) {
 			t.Errorf("repair: %+v, %v", res, err)
 		}
-		if _, err := r.Indexes().Rebuild(ctx, "HEAD"); !errors.Is(err, store.ErrCorrupt) {
-			t.Errorf("rebuild: %v", err)
-		}
+		_, err = r.Indexes().Rebuild(ctx, "HEAD")
+		must.Fail(t, err, store.ErrCorrupt)
 		worse = !worse
 	}
 	retrieves("after the index cannot be made anew")

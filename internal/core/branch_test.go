@@ -55,9 +55,7 @@ func TestBranches(t *testing.T) {
 			return r.Branches().Rename(ctx, "main", "a/b", repokit.RefOptions)
 		},
 	} {
-		if err := try(); !errors.Is(err, fs.ErrExist) {
-			t.Errorf("%s: %v", name, err)
-		}
+		must.Fail(t, try(), fs.ErrExist, name)
 	}
 	moved, err := r.Branches().Create(ctx, "a/b", "main", core.RefOptions{Stamp: repokit.By, Force: true})
 	if err != nil || moved != one {
@@ -71,9 +69,8 @@ func TestBranches(t *testing.T) {
 	if got := branchNames(t, r); !slices.Equal(got, []string{"a/b", "*trunk"}) {
 		t.Errorf("branches %v", got)
 	}
-	if _, err := r.Branches().Remove(ctx, "main", repokit.RefOptions); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("removing nothing: %v", err)
-	}
+	_, err = r.Branches().Remove(ctx, "main", repokit.RefOptions)
+	must.Fail(t, err, store.ErrNotFound)
 	before := operations(t, r)
 	must.OK(t, r.Branches().Rename(ctx, "trunk", "trunk", repokit.RefOptions))
 	must.OK(t, r.Branches().Switch(ctx, "trunk", core.SwitchOptions{Stamp: repokit.By}))
@@ -266,9 +263,8 @@ func TestTags(t *testing.T) {
 	}); !errors.Is(err, state.ErrInvalid) {
 		t.Errorf("a message that is too long: %v", err)
 	}
-	if _, err := r.Tags().Find(ctx, "v3"); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("a tag that is not there: %v", err)
-	}
+	_, err = r.Tags().Find(ctx, "v3")
+	must.Fail(t, err, store.ErrNotFound)
 }
 
 // TestFirstBranch makes repositories whose first branch has another name.
@@ -292,8 +288,7 @@ func TestFirstBranch(t *testing.T) {
 			err, state.ErrInvalid) {
 			t.Errorf("first branch %.9q: %v", bad, err)
 		}
-		if _, err := core.Find(dir); !errors.Is(err, store.ErrNotFound) {
-			t.Errorf("a refused repository is there: %v", err)
-		}
+		_, err := core.Find(dir)
+		must.Fail(t, err, store.ErrNotFound)
 	}
 }

@@ -130,9 +130,7 @@ func TestTurnsComeInOrder(t *testing.T) {
 	}
 	cancel()
 	for range writers / 4 {
-		if err := <-gone; !errors.Is(err, context.Canceled) {
-			t.Errorf("one that gave up: %v", err)
-		}
+		must.Fail(t, <-gone, context.Canceled)
 	}
 	close(proceed)
 	wg.Wait()
@@ -214,9 +212,8 @@ func TestDecideExpects(t *testing.T) {
 		}
 	}
 	opt.Expect, opt.Base = nil, &first.Commit
-	if _, err := r.Decide(ctx, opt, addNode(ctx, "c")); !errors.Is(err, state.ErrInvalid) {
-		t.Errorf("with a base: %v", err)
-	}
+	_, err = r.Decide(ctx, opt, addNode(ctx, "c"))
+	must.Fail(t, err, state.ErrInvalid)
 	opt.Base, opt.Branch = nil, "none"
 	if _, err := r.Decide(ctx, opt, addNode(ctx, "c")); err == nil {
 		t.Error("decided on a branch that is not there")
@@ -238,9 +235,7 @@ func TestCollectionsWaitInTurn(t *testing.T) {
 		t.Errorf("one that does not wait: %v", err)
 	}
 	cancel()
-	if err := <-ended; !errors.Is(err, context.Canceled) {
-		t.Errorf("one that gave up: %v", err)
-	}
+	must.Fail(t, <-ended, context.Canceled)
 	r.Collecting.Give()
 	if _, err := care.GC(t.Context(), r, care.GCOptions{}); err != nil {
 		t.Errorf("after it: %v", err)

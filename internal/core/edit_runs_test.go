@@ -158,9 +158,8 @@ func TestOverlayWithoutRoom(t *testing.T) {
 	if got, err := o.Get(ctx, []byte("key 19999")); err != nil || got == nil {
 		t.Errorf("edit that is in memory: %q, %v", got, err)
 	}
-	if _, _, err := o.Flush(ctx); !errors.Is(err, errScratch) {
-		t.Errorf("flush: %v, want %v", err, errScratch)
-	}
+	_, _, err := o.Flush(ctx)
+	must.Fail(t, err, errScratch)
 	if err := o.Runs.Room.Close(); err != nil || !scratch.closed {
 		t.Errorf("close: %v, closed %v", err, scratch.closed)
 	}

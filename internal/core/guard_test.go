@@ -202,9 +202,7 @@ func TestGuardSeesEveryWay(t *testing.T) {
 			r := vaults(t)
 			before, err := r.Refs(ctx)
 			must.OK(t, err)
-			if err := way(r); !errors.Is(err, errGuarded) {
-				t.Fatalf("got %v, want it to be refused", err)
-			}
+			must.Fail(t, way(r), errGuarded)
 			after, err := r.Refs(ctx)
 			if err != nil || !slices.Equal(before, after) {
 				t.Errorf("%v; refs moved from %v to %v", err, before, after)
@@ -223,24 +221,18 @@ func TestGuardSeesImports(t *testing.T) {
 	in := bytes.NewReader(file.Bytes())
 	to := repokit.OpenMem(t)
 	_, err := exchange.Import(t.Context(), to, in, in.Size(), exchange.ImportOptions{Stamp: guarded()})
-	if !errors.Is(err, errGuarded) {
-		t.Fatalf("under their own names: %v, want it to be refused", err)
-	}
+	must.Fail(t, err, errGuarded)
 	repokit.Lines(t, to, `{"node":{"key":"n","type":"Note"}}`)
 	_, err = exchange.Import(t.Context(), to, in, in.Size(),
 		exchange.ImportOptions{Stamp: guarded(), Name: "in", As: "mine"})
-	if !errors.Is(err, errGuarded) {
-		t.Fatalf("as a branch: %v, want it to be refused", err)
-	}
+	must.Fail(t, err, errGuarded)
 	_, err = exchange.Import(t.Context(), to, in, in.Size(), exchange.ImportOptions{Stamp: guarded(), Name: "in"})
 	if err != nil {
 		t.Fatalf("beside the branches: %v", err)
 	}
 	_, err = merging.Merge(t.Context(), to, "refs/imported/in/heads/main",
 		core.MergeOptions{CommitOptions: core.CommitOptions{Stamp: guarded(), Message: "x"}})
-	if !errors.Is(err, errGuarded) {
-		t.Fatalf("merged: %v, want it to be refused", err)
-	}
+	must.Fail(t, err, errGuarded)
 }
 
 // TestGuardSeesResolutions: neither a resolution nor the end of a merge goes around it.
@@ -250,22 +242,17 @@ func TestGuardSeesResolutions(t *testing.T) {
 	repokit.Lines(t, r, `{"node":{"key":"v","summary":"ours"}}`)
 	opt := core.CommitOptions{Stamp: repokit.By, Message: "m"}
 	res, err := merging.Merge(ctx, r, "other", core.MergeOptions{CommitOptions: opt})
-	if !errors.Is(err, state.ErrConflict) {
-		t.Fatalf("%+v, %v", res, err)
-	}
+	must.Fail(t, err, state.ErrConflict, res)
 	opt.Stamp = guarded()
 	_, err = merging.ResolveConflict(ctx, r, "v", merging.Choice{Take: graph.TakeTheirs}, opt)
-	if !errors.Is(err, errGuarded) {
-		t.Errorf("resolve: %v, want it to be refused", err)
-	}
+	must.Fail(t, err, errGuarded)
 	opt.Stamp = repokit.By
 	if _, err := merging.ResolveConflict(ctx, r, "v", merging.Choice{Take: graph.TakeTheirs}, opt); err != nil {
 		t.Fatal(err)
 	}
 	opt.Stamp = guarded()
-	if _, err := merging.ContinueMerge(ctx, r, core.MergeOptions{CommitOptions: opt}); !errors.Is(err, errGuarded) {
-		t.Errorf("continue: %v, want it to be refused", err)
-	}
+	_, err = merging.ContinueMerge(ctx, r, core.MergeOptions{CommitOptions: opt})
+	must.Fail(t, err, errGuarded)
 	opt.Stamp = repokit.By
 	if _, err := merging.ContinueMerge(ctx, r, core.MergeOptions{CommitOptions: opt}); err != nil {
 		t.Fatal(err)

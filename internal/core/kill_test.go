@@ -184,9 +184,8 @@ func TestTaken(t *testing.T) {
 			t.Errorf("gave up after %v of %v", waited, opt.Wait)
 		}
 	}
-	if _, err := care.Init(t.Context(), dir, repokit.By, core.Options{}); !errors.Is(err, store.ErrBusy) {
-		t.Errorf("init: error %v, want busy", err)
-	}
+	_, err := care.Init(t.Context(), dir, repokit.By, core.Options{})
+	must.Fail(t, err, store.ErrBusy)
 	time.AfterFunc(50*time.Millisecond, func() { _ = p.stdin.Close() })
 	r, err := care.Open(dir, core.Options{Wait: childWait})
 	if err != nil {

@@ -78,9 +78,7 @@ func TestSignedCommitsStay(t *testing.T) {
 				asked = append(asked, lost)
 				return errKept
 			}
-			if err := tt.do(r, stamp); !errors.Is(err, errKept) {
-				t.Errorf("by one who may not: %v", err)
-			}
+			must.Fail(t, tt.do(r, stamp), errKept)
 			if len(asked) != 1 || asked[0].Commit != want || asked[0].Key != ada.Key() ||
 				asked[0].Ref != tt.ref {
 				t.Errorf("asked about %+v, want %s off %s", asked, want, tt.ref)
@@ -187,9 +185,8 @@ func TestSignedMergeInProgress(t *testing.T) {
 	if _, err := merging.ResolveConflict(ctx, r, "p1", merging.Choice{Take: graph.TakeTheirs}, opt); err != nil {
 		t.Errorf("resolve: %v", err)
 	}
-	if _, err := merging.AbortMerge(ctx, r, opt); !errors.Is(err, state.ErrSigned) {
-		t.Errorf("abort: %v", err)
-	}
+	_, err = merging.AbortMerge(ctx, r, opt)
+	must.Fail(t, err, state.ErrSigned)
 	if _, err := merging.ContinueMerge(ctx, r, core.MergeOptions{CommitOptions: opt}); err != nil {
 		t.Errorf("continue: %v", err)
 	}

@@ -590,9 +590,7 @@ func TestSecretsAllowedOnce(t *testing.T) {
 	if err := profile(repokit.By, "fine"); err != nil {
 		t.Error(err)
 	}
-	if err := profile(repokit.By, "AKIA"+"Z7WK2ZBR7DNX5TFM"); !errors.Is(err, state.ErrSecret) {
-		t.Error(err)
-	}
+	must.Fail(t, profile(repokit.By, "AKIA"+"Z7WK2ZBR7DNX5TFM"), state.ErrSecret)
 	if _, err := care.Purge(t.Context(), r, "a", care.PurgeOptions{Stamp: repokit.By, Reason: "fine"}); err != nil {
 		t.Error(err)
 	}

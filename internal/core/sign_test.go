@@ -181,9 +181,7 @@ func TestSignFails(t *testing.T) {
 		_, err := r.Commit(t.Context(), state.ReadChanges(
 			strings.NewReader(`{"node":{"key":"x","type":"Note"}}`), "test"),
 			core.CommitOptions{Stamp: stamp, Message: "x"})
-		if !errors.Is(err, want) {
-			t.Errorf("error %v, want %v", err, want)
-		}
+		must.Fail(t, err, want)
 	}
 	after, err := r.Refs(t.Context())
 	same := cmp.Comparer(func(a, b ipld.CID) bool { return a == b })
@@ -396,9 +394,7 @@ func TestPurgeThatCannotSign(t *testing.T) {
 		if _, err = care.Purge(t.Context(), r, "one", care.PurgeOptions{Stamp: stamp}); err == nil {
 			break
 		}
-		if !errors.Is(err, io.ErrClosedPipe) {
-			t.Fatal(err)
-		}
+		must.Fail(t, err, io.ErrClosedPipe)
 		snap, err := r.At(t.Context(), at)
 		must.OK(t, err)
 		id, err := snap.Name(t.Context(), "one")

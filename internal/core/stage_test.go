@@ -269,12 +269,9 @@ func TestStageRefusals(t *testing.T) {
 		t.Errorf("error %v, staged %v", err, status(t, r).Staged)
 	}
 	for _, name := range []string{"a b", "../x", "x\n", strings.Repeat("x", 300)} {
-		if _, err := r.Stages().Status(t.Context(), name); !errors.Is(err, state.ErrInvalid) {
-			t.Errorf("stage %q: %v", name, err)
-		}
-		if err := r.Stages().Remove(t.Context(), name, repokit.By); !errors.Is(err, state.ErrInvalid) {
-			t.Errorf("stage %q: %v", name, err)
-		}
+		_, err := r.Stages().Status(t.Context(), name)
+		must.Fail(t, err, state.ErrInvalid, name)
+		must.Fail(t, r.Stages().Remove(t.Context(), name, repokit.By), state.ErrInvalid, name)
 	}
 	repokit.StageLines(t, r, `{"node":{"key":"x","type":"T"}}`)
 	expect := ipld.Sum(ipld.DagCBOR, nil)
@@ -283,9 +280,7 @@ func TestStageRefusals(t *testing.T) {
 		t.Errorf("expected another commit: %v", err)
 	}
 	_, err = r.Stages().Commit(t.Context(), "", core.CommitOptions{Stamp: repokit.By, Branch: "nope"})
-	if !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("onto a branch that is not there: %v", err)
-	}
+	must.Fail(t, err, store.ErrNotFound)
 	if repokit.Head(t, r).CID() != first.Commit {
 		t.Error("the branch moved")
 	}

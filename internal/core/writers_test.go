@@ -91,9 +91,7 @@ func TestWritersShareSyncs(t *testing.T) {
 				}
 				return nil, no
 			})
-		if !errors.Is(err, no) {
-			t.Errorf("%v, want %v", err, no)
-		}
+		must.Fail(t, err, no)
 		ended.Add(1)
 	})
 	<-decided

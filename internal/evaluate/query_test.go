@@ -9,6 +9,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/evaluate"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -111,9 +112,7 @@ func TestReadQueriesPassesErrorsOn(t *testing.T) {
 	broken := errors.New("broken")
 	in := io.MultiReader(strings.NewReader("\n\n"), &failing{broken})
 	_, err := evaluate.ReadQueries(in, "q", retrieve.Request{})
-	if !errors.Is(err, broken) {
-		t.Errorf("error %v", err)
-	}
+	must.Fail(t, err, broken)
 }
 
 type failing struct{ err error }

@@ -189,9 +189,7 @@ func TestRunStops(t *testing.T) {
 	_, err := evaluate.Run(t.Context(), zoo(), evaluate.RunOptions{
 		Answer: func(*evaluate.Query, *retrieve.Answer) error { return enough },
 	})
-	if !errors.Is(err, enough) {
-		t.Errorf("error %v", err)
-	}
+	must.Fail(t, err, enough)
 	ctx, cancel := context.WithCancel(t.Context())
 	answered := 0
 	_, err = evaluate.Run(ctx, zoo(), evaluate.RunOptions{

@@ -145,7 +145,6 @@ func TestRunAsks(t *testing.T) {
 		t.Errorf("asking failed: %v", err)
 	}
 	opt.Prepare = func(_ context.Context, _ *core.Repo, c ipld.CID) (ipld.CID, error) { return c, no }
-	if _, err := evaluate.Run(t.Context(), zoo(), opt); !errors.Is(err, no) {
-		t.Errorf("preparing failed: %v", err)
-	}
+	_, err = evaluate.Run(t.Context(), zoo(), opt)
+	must.Fail(t, err, no)
 }

@@ -2,7 +2,6 @@ package exchange_test
 
 import (
 	"bytes"
-	"errors"
 	"testing"
 
 	"github.com/mnem-project/mnem/commit"
@@ -72,9 +71,8 @@ func TestExportOfRedacted(t *testing.T) {
 	if got.Redacted != 1 || got.Redactions != 0 || len(got.Refs) != 2 || !redacted(t, there, c) {
 		t.Errorf("import of what was erased: %+v", got)
 	}
-	if _, _, err := to.Storage().Block(t.Context(), c.String()); !errors.Is(err, store.ErrRedacted) {
-		t.Errorf("the block: %v", err)
-	}
+	_, _, err := to.Storage().Block(t.Context(), c.String())
+	must.Fail(t, err, store.ErrRedacted)
 }
 
 // TestImportKeepsNothingAway: a file imported into an existing memory says that blocks were erased; another file

@@ -255,9 +255,8 @@ func TestImportBadName(t *testing.T) {
 		{Name: "a/b"}, {Name: "-a"}, {Name: strings.Repeat("n", 101)}, {Fallback: "a b"},
 		{Name: "n", As: "a..b"}, {Name: "n", As: "-x"},
 	} {
-		if _, err := repokit.TryImport(r, file, opt); !errors.Is(err, state.ErrInvalid) {
-			t.Errorf("%+v: %v", opt, err)
-		}
+		_, err := repokit.TryImport(r, file, opt)
+		must.Fail(t, err, state.ErrInvalid, opt)
 	}
 	other, _ := repokit.OverMem(t)
 	repokit.Lines(t, other, `{"node":{"key":"own","type":"T"}}`)

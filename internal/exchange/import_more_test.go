@@ -122,9 +122,7 @@ func TestImportStops(t *testing.T) {
 			break
 		}
 		stops++
-		if !errors.Is(err, context.Canceled) {
-			t.Fatalf("stopped at %d: %v", stop, err)
-		}
+		must.Fail(t, err, context.Canceled, stop)
 		if d := cmp.Diff(before, contents(t, st)); d != "" {
 			t.Fatalf("stopped at %d: the store changed", stop)
 		}
@@ -147,9 +145,8 @@ func TestImportReadOnly(t *testing.T) {
 	if res := repokit.ImportInto(t, r, file, exchange.ImportOptions{DryRun: true}); len(res.Refs) != 1 {
 		t.Errorf("dry run: %+v", res)
 	}
-	if _, err := repokit.TryImport(r, file, exchange.ImportOptions{}); !errors.Is(err, store.ErrReadOnly) {
-		t.Errorf("import: %v", err)
-	}
+	_, err = repokit.TryImport(r, file, exchange.ImportOptions{})
+	must.Fail(t, err, store.ErrReadOnly)
 	must.OK(t, r.Close())
 	// And for writing: the session replays in a directory that never saw it made.
 	r, err = care.Open(dir, core.Options{})

@@ -79,9 +79,8 @@ func TestReceiveRefuses(t *testing.T) {
 	if _, err := repokit.Receive(t, to, rest, set); !errors.As(err, &missing) || missing.CID != first.Target {
 		t.Errorf("a pack upon a commit that is not here: %v", err)
 	}
-	if _, err := repokit.Receive(t, to, whole[:len(whole)-40], set); !errors.Is(err, state.ErrInvalid) {
-		t.Errorf("a pack that is cut: %v", err)
-	}
+	_, err := repokit.Receive(t, to, whole[:len(whole)-40], set)
+	must.Fail(t, err, state.ErrInvalid)
 	for _, c := range []struct {
 		what string
 		up   exchange.RefUpdate
@@ -94,13 +93,11 @@ func TestReceiveRefuses(t *testing.T) {
 		{"not there", exchange.RefUpdate{Ref: name, To: second.Target, From: &own.Target}, state.ErrConflict},
 		{"HEAD's branch", exchange.RefUpdate{Ref: own.Name}, state.ErrInvalid},
 	} {
-		if _, err := repokit.Receive(t, to, whole, c.up); !errors.Is(err, c.want) {
-			t.Errorf("%s: %v, want %v", c.what, err, c.want)
-		}
+		_, err := repokit.Receive(t, to, whole, c.up)
+		must.Fail(t, err, c.want, c.what)
 	}
-	if _, err := repokit.Receive(t, to, nil, set); !errors.Is(err, state.ErrInvalid) {
-		t.Errorf("a ref to what nothing brought: %v", err)
-	}
+	_, err = repokit.Receive(t, to, nil, set)
+	must.Fail(t, err, state.ErrInvalid)
 	refs, err := to.Refs(t.Context())
 	if err != nil || len(refs) != 2 || repokit.MainRef(t, to) != own {
 		t.Errorf("refs %v, %v: something changed", refs, err)

@@ -1,7 +1,6 @@
 package history_test
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -74,13 +73,11 @@ func TestBlameErrors(t *testing.T) {
 	r, ctx := repokit.OpenMem(t), t.Context()
 	empty, err := r.At(ctx, ipld.CID{})
 	must.OK(t, err)
-	if _, err := history.Blame(ctx, empty, graph.NodeID("a")); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("in the empty memory: %v", err)
-	}
+	_, err = history.Blame(ctx, empty, graph.NodeID("a"))
+	must.Fail(t, err, store.ErrNotFound)
 	repokit.Lines(t, r, `{"node":{"key":"a","type":"T"}}`)
-	if _, err := history.Blame(ctx, repokit.Head(t, r), graph.NodeID("b")); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("a node that is not there: %v", err)
-	}
+	_, err = history.Blame(ctx, repokit.Head(t, r), graph.NodeID("b"))
+	must.Fail(t, err, store.ErrNotFound)
 	if _, err := history.Blame(ctx, repokit.Head(t, r), graph.NodeID("a")); err != nil {
 		t.Error(err)
 	}
@@ -102,9 +99,8 @@ func TestBlameNamesDamage(t *testing.T) {
 	}
 	r, err = care.New(t.Context(), liar, repokit.By, core.Options{ReadOnly: true})
 	must.OK(t, err)
-	if _, err := history.Blame(t.Context(), repokit.Head(t, r), graph.NodeID("a")); !errors.Is(err, store.ErrCorrupt) {
-		t.Errorf("error %v", err)
-	}
+	_, err = history.Blame(t.Context(), repokit.Head(t, r), graph.NodeID("a"))
+	must.Fail(t, err, store.ErrCorrupt)
 }
 
 // TestHistoryOptions leaves commits out by each option and by all of them.
@@ -155,9 +151,7 @@ func TestHistoryOptions(t *testing.T) {
 		}
 	}
 	for _, err := range history.History(ctx, r, history.LogOptions{Rev: "nobody"}) {
-		if !errors.Is(err, store.ErrNotFound) {
-			t.Errorf("a revision that is not there: %v", err)
-		}
+		must.Fail(t, err, store.ErrNotFound)
 	}
 	stopped := slices.Collect(func(yield func(int) bool) {
 		for range history.Log(ctx, r, "HEAD") {

@@ -1,7 +1,6 @@
 package history_test
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -39,15 +38,13 @@ func TestOperationNames(t *testing.T) {
 		"0", "11", "@~10", "1~1", "nobody", "", full[7:10], ipld.Sum(ipld.DagCBOR, nil).String(),
 		"99999999999999999999", "@~99999999999999999999",
 	} {
-		if _, err := r.OpLog().Find(ctx, name); !errors.Is(err, store.ErrNotFound) {
-			t.Errorf("%q: error %v", name, err)
-		}
+		_, err := r.OpLog().Find(ctx, name)
+		must.Fail(t, err, store.ErrNotFound, name)
 	}
 	// The last two are stored, and of another kind.
 	for _, name := range []string{"4~x", "4~-1", repokit.Head(t, r).CID().String(), stray.View.String()} {
-		if _, err := r.OpLog().Find(ctx, name); !errors.Is(err, state.ErrInvalid) {
-			t.Errorf("%q: error %v", name, err)
-		}
+		_, err := r.OpLog().Find(ctx, name)
+		must.Fail(t, err, state.ErrInvalid, name)
 	}
 	moves, err := r.OpLog().Diff(ctx, "4", "3")
 	must.OK(t, err)

@@ -26,11 +26,7 @@ import (
 
 // undoWorld is a repository whose branches people and captures extend; t is a *testing.T or a *rapid.T.
 type undoWorld struct {
-	t interface {
-		Helper()
-		Fatal(args ...any)
-		Fatalf(format string, args ...any)
-	}
+	t must.T
 	r *core.Repo
 }
 
@@ -207,9 +203,8 @@ func TestUndoPassesOver(t *testing.T) {
 	if got := w.keys(); !slices.Equal(got, []string{"turn"}) {
 		t.Errorf("nodes %v", got)
 	}
-	if _, err := history.Undo(t.Context(), w.r, "", repokit.By); !errors.Is(err, history.ErrNothingToUndo) {
-		t.Errorf("again: %v", err)
-	}
+	_, err = history.Undo(t.Context(), w.r, "", repokit.By)
+	must.Fail(t, err, history.ErrNothingToUndo)
 	if undone, err = history.Undo(t.Context(), w.r, "5", repokit.By); err != nil || undone.Of.Operation.Actor != "bob" {
 		t.Errorf("by number: %v", err)
 	}

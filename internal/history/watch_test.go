@@ -137,9 +137,8 @@ func TestWatchRefuses(t *testing.T) {
 		}
 	}
 	for _, opt := range []history.WatchOptions{{Since: "1~x"}, {Ref: "a b"}, {Ref: "refs/../x"}} {
-		if _, err := watching(t, r, opt)(); !errors.Is(err, state.ErrInvalid) {
-			t.Errorf("%+v: %v", opt, err)
-		}
+		_, err := watching(t, r, opt)()
+		must.Fail(t, err, state.ErrInvalid, opt)
 	}
 }
 
@@ -203,13 +202,9 @@ func TestWatchEnds(t *testing.T) {
 		}()
 	}
 	cancel()
-	if err := <-ends; !errors.Is(err, context.Canceled) {
-		t.Errorf("canceled: %v", err)
-	}
+	must.Fail(t, <-ends, context.Canceled)
 	must.OK(t, r.Close())
-	if err := <-ends; !errors.Is(err, store.ErrClosed) {
-		t.Errorf("closed: %v", err)
-	}
+	must.Fail(t, <-ends, store.ErrClosed)
 }
 
 // TestWatchersSeeEveryOperation has writers commit concurrently while watchers follow, and one stops and resumes

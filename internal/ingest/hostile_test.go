@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"errors"
 	"runtime"
 	"strings"
 	"testing"
@@ -68,9 +67,8 @@ func TestSecretsOfPages(t *testing.T) {
 func TestSecretName(t *testing.T) {
 	r := &Redactor{Key: func() ([]byte, error) { return []byte("a key"), nil }}
 	p := Path{Name: "keys/" + token + ".md"}
-	if _, err := Read(p, parse.Markdown, []byte("text"), nil, r); !errors.Is(err, ErrName) {
-		t.Errorf("%v, want ErrName", err)
-	}
+	_, err := Read(p, parse.Markdown, []byte("text"), nil, r)
+	must.Fail(t, err, ErrName)
 	r.Allow = []string{"github-pat"}
 	if _, err := Read(p, parse.Markdown, []byte("text"), nil, r); err != nil {
 		t.Errorf("a rule that is allowed: %v", err)

@@ -676,13 +676,11 @@ func TestUnreadable(t *testing.T) {
 	for name, want := range map[string]error{
 		"a\x00b": parse.ErrBinary, "caf\xe9 au lait": parse.ErrEncoding,
 	} {
-		if _, err := Read(Path{Name: "x.md"}, parse.Markdown, []byte(name), nil, r); !errors.Is(err, want) {
-			t.Errorf("%q: %v, want %v", name, err, want)
-		}
+		_, err := Read(Path{Name: "x.md"}, parse.Markdown, []byte(name), nil, r)
+		must.Fail(t, err, want, name)
 	}
-	if _, err := Read(Path{Name: "x.txt"}, parse.Text, []byte(" \n\n"), nil, r); !errors.Is(err, ErrEmpty) {
-		t.Errorf("a text of blanks: %v", err)
-	}
+	_, err := Read(Path{Name: "x.txt"}, parse.Text, []byte(" \n\n"), nil, r)
+	must.Fail(t, err, ErrEmpty)
 	if f, err := Read(Path{Name: "a/Blank note.md"}, parse.Markdown, nil, nil, r); err != nil || f.doc.Title != "Blank note" {
 		t.Errorf("an empty note: %v", err)
 	}
@@ -702,9 +700,8 @@ func TestMoved(t *testing.T) {
 	in := &Input{Gone: func(Path) bool { return false }, Sums: d.sums, Present: map[Path]*Sum{
 		{Name: "a.md"}: {1}, {Name: "b.md"}: nil,
 	}}
-	if _, err := c.Plan(t.Context(), in); !errors.Is(err, ErrMoved) {
-		t.Errorf("%v", err)
-	}
+	_, err = c.Plan(t.Context(), in)
+	must.Fail(t, err, ErrMoved)
 	sum := Sum(sha256.Sum256([]byte(d.files["a.md"])))
 	in.Present[Path{Name: "a.md"}] = &sum
 	if plan, err := c.Plan(t.Context(), in); err != nil || len(plan.Changes) != 0 {
@@ -744,9 +741,8 @@ func TestTable(t *testing.T) {
 	if res, _ := d.ingest(); res.NoChange {
 		t.Error("other columns changed nothing")
 	}
-	if _, _, err := d.head().Node(t.Context(), graph.NodeID(key+"/8")); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("a record without a title is a section: %v", err)
-	}
+	_, _, err := d.head().Node(t.Context(), graph.NodeID(key+"/8"))
+	must.Fail(t, err, store.ErrNotFound)
 }
 
 // TestImportsOfSource finds the files of what source files import, and none if a library has that name.

@@ -76,21 +76,16 @@ func TestAddAndRead(t *testing.T) {
 		t.Errorf("another secret, %v", err)
 	}
 	err = r.Add("work", secret(t, 3))
-	if !errors.Is(err, fs.ErrExist) {
-		t.Errorf("a name that is taken: %v", err)
-	}
+	must.Fail(t, err, fs.ErrExist)
 	if s, err := r.Secret("work"); s != secret(t, 1) || err != nil {
 		t.Errorf("it replaced the key: %v", err)
 	}
-	if _, err := r.Secret("nobody"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a key that does not exist: %v", err)
-	}
+	_, err = r.Secret("nobody")
+	must.Fail(t, err, fs.ErrNotExist)
 	if err := r.Remove("work"); err != nil {
 		t.Error(err)
 	}
-	if err := r.Remove("work"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("removed twice: %v", err)
-	}
+	must.Fail(t, r.Remove("work"), fs.ErrNotExist)
 	left, err := os.ReadDir(r.Dir())
 	if len(left) != 1 || err != nil {
 		t.Errorf("left behind: %v, %v", left, err)
@@ -126,12 +121,9 @@ func TestModes(t *testing.T) {
 	}
 	for _, m := range []fs.FileMode{0o770, 0o707, 0o777, 0o722} {
 		chmod(r.Dir(), m)
-		if _, err := r.Secret("k"); !errors.Is(err, ErrExposed) {
-			t.Errorf("directory of mode %#o: read gives %v", m, err)
-		}
-		if err := r.Add("l", secret(t, 2)); !errors.Is(err, ErrExposed) {
-			t.Errorf("directory of mode %#o: add gives %v", m, err)
-		}
+		_, err := r.Secret("k")
+		must.Fail(t, err, ErrExposed, m)
+		must.Fail(t, r.Add("l", secret(t, 2)), ErrExposed, m)
 	}
 	chmod(r.Dir(), 0o755)
 	if _, err := r.Secret("k"); err != nil {
@@ -147,9 +139,8 @@ func TestModes(t *testing.T) {
 		t.Errorf("trust list of mode 0644: %v", err)
 	}
 	chmod(list, 0o664)
-	if _, err := r.Trusted(); !errors.Is(err, ErrExposed) {
-		t.Errorf("trust list that others may write: %v", err)
-	}
+	_, err := r.Trusted()
+	must.Fail(t, err, ErrExposed)
 }
 
 func TestNames(t *testing.T) {
@@ -173,9 +164,8 @@ func TestNames(t *testing.T) {
 			}
 		}
 	}
-	if _, err := os.Stat(r.Dir()); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a refused name made the directory: %v", err)
-	}
+	_, err := os.Stat(r.Dir())
+	must.Fail(t, err, fs.ErrNotExist)
 }
 
 // hostileKeyFiles are key files that must be refused.
@@ -205,9 +195,7 @@ func TestHostileKeyFiles(t *testing.T) {
 	hidden := secret(t, 1).Reveal()[30:]
 	for name, data := range hostileKeyFiles(t) {
 		_, err := ParseKeyFile([]byte(data))
-		if !errors.Is(err, graph.ErrInvalid) {
-			t.Errorf("%s: %v", name, err)
-		}
+		must.Fail(t, err, graph.ErrInvalid, name)
 		must.OK(t, os.WriteFile(filepath.Join(r.Dir(), "k"), []byte(data), 0o600))
 		_, err = r.Secret("k")
 		if !errors.Is(err, graph.ErrInvalid) || strings.Contains(fmt.Sprint(err), hidden) {

@@ -15,6 +15,7 @@ import (
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/filestate"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -100,9 +101,7 @@ func TestTrustChanges(t *testing.T) {
 	if diff := cmp.Diff(want, e); diff != "" {
 		t.Errorf("added twice (-want +got):\n%s", diff)
 	}
-	if err := l.Add(commit.Key{}, "", "", 1); !errors.Is(err, graph.ErrInvalid) {
-		t.Errorf("no key: %v", err)
-	}
+	must.Fail(t, l.Add(commit.Key{}, "", "", 1), graph.ErrInvalid)
 }
 
 func TestTrustListGolden(t *testing.T) {
@@ -285,9 +284,7 @@ func TestEditTrustErrors(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	err = r.EditTrust(ctx, func(*TrustList) error { return nil })
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled while waiting: %v", err)
-	}
+	must.Fail(t, err, context.Canceled)
 	if err := unlock(); err != nil {
 		t.Fatal(err)
 	}

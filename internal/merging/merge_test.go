@@ -76,9 +76,8 @@ func TestMergeLaws(t *testing.T) {
 
 func TestResolveOneByOne(t *testing.T) {
 	r, ours, theirs := repokit.Conflicted(t)
-	if _, err := merging.ContinueMerge(t.Context(), r, repokit.Options("")); !errors.Is(err, state.ErrConflict) {
-		t.Errorf("continued with open conflicts: %v", err)
-	}
+	_, err := merging.ContinueMerge(t.Context(), r, repokit.Options(""))
+	must.Fail(t, err, state.ErrConflict)
 	repokit.Resolve(t, r, "a", merging.Choice{Take: graph.TakeOurs})
 	p := repokit.Resolve(t, r, "node/"+graph.NodeID("a").String(),
 		repokit.Changes(`{"node":{"key":"a","summary":"A3","props":{"m":2}}}`))
@@ -101,9 +100,8 @@ func TestResolveOneByOne(t *testing.T) {
 	if got := repokit.Sizes(s); got != [4]uint64{4, 2, 1, 0} || repokit.NodeByKey(t, s, "b").Summary != "B2" {
 		t.Errorf("sizes %v", got)
 	}
-	if _, err := r.PendingMerge(t.Context(), ""); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("still pending: %v", err)
-	}
+	_, err = r.PendingMerge(t.Context(), "")
+	must.Fail(t, err, store.ErrNotFound)
 	if res, err = merging.Merge(t.Context(), r, "draft", repokit.Options("")); err != nil || !res.UpToDate {
 		t.Errorf("again: %+v, %v", res, err)
 	}
@@ -149,9 +147,8 @@ func continueMoved(t *testing.T, r *core.Repo, moved, theirs ipld.CID) {
 		t.Fatalf("what was resolved: %+v, %v", kept.Commit(), err)
 	}
 	repokit.CheckClean(t, r)
-	if _, err := merging.ContinueMerge(t.Context(), r, repokit.Options("")); !errors.Is(err, state.ErrConflict) {
-		t.Errorf("continued with an open conflict: %v", err)
-	}
+	_, err = merging.ContinueMerge(t.Context(), r, repokit.Options(""))
+	must.Fail(t, err, state.ErrConflict)
 	repokit.Resolve(t, r, "a", merging.Choice{Take: graph.TakeTheirs})
 	res, err := merging.ContinueMerge(t.Context(), r, repokit.Options(""))
 	if err != nil || res.Parents[0] != moved || res.Parents[1] != p.Theirs {
@@ -164,9 +161,8 @@ func continueMoved(t *testing.T, r *core.Repo, moved, theirs ipld.CID) {
 	if _, err := s.Name(t.Context(), "b"); err == nil {
 		t.Error("the decision about b is lost")
 	}
-	if _, err := r.PendingMerge(t.Context(), ""); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("still pending: %v", err)
-	}
+	_, err = r.PendingMerge(t.Context(), "")
+	must.Fail(t, err, store.ErrNotFound)
 	repokit.CheckClean(t, r)
 }
 
@@ -191,9 +187,8 @@ func TestResolveRefuses(t *testing.T) {
 		"removing what not": {"b", repokit.Changes(`{"remove":{"node":"b"}}`), graph.ErrInvalid},
 	}
 	for name, c := range cases {
-		if _, err := merging.ResolveConflict(t.Context(), r, c.item, c.choice, opt); !errors.Is(err, c.want) {
-			t.Errorf("%s: %v, want %v", name, err, c.want)
-		}
+		_, err := merging.ResolveConflict(t.Context(), r, c.item, c.choice, opt)
+		must.Fail(t, err, c.want, name)
 	}
 	var busy *core.InProgressError
 	for name, fn := range map[string]func() error{
@@ -211,14 +206,12 @@ func TestResolveRefuses(t *testing.T) {
 	if repokit.Head(t, r).CID() != ours {
 		t.Error("the branch moved")
 	}
-	if _, err := merging.AbortMerge(t.Context(), r, opt); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("abort of nothing: %v", err)
-	}
+	_, err := merging.AbortMerge(t.Context(), r, opt)
+	must.Fail(t, err, store.ErrNotFound)
 	bad := repokit.Options("")
 	bad.Prefer = "mine"
-	if _, err := merging.Merge(t.Context(), r, "draft", bad); !errors.Is(err, state.ErrInvalid) {
-		t.Errorf("an unknown side is preferred: %v", err)
-	}
+	_, err = merging.Merge(t.Context(), r, "draft", bad)
+	must.Fail(t, err, state.ErrInvalid)
 }
 
 // TestResolveContradiction takes an edge whose end is resolved as removed.
@@ -245,9 +238,8 @@ func TestResolveContradiction(t *testing.T) {
 	}
 	repokit.Resolve(t, r, "b", merging.Choice{Take: graph.TakeTheirs})
 	repokit.Resolve(t, r, edge.Item.String(), merging.Choice{Take: graph.TakeOurs})
-	if _, err := merging.ContinueMerge(t.Context(), r, repokit.Options("")); !errors.Is(err, state.ErrInvalid) {
-		t.Errorf("%v, want a refusal", err)
-	}
+	_, err = merging.ContinueMerge(t.Context(), r, repokit.Options(""))
+	must.Fail(t, err, state.ErrInvalid)
 	repokit.Resolve(t, r, "b", merging.Choice{Take: graph.TakeOurs})
 	if _, err := merging.ContinueMerge(t.Context(), r, repokit.Options("")); err != nil {
 		t.Error(err)

@@ -145,9 +145,7 @@ func TestAskEnds(t *testing.T) {
 	if err := c.Ask(ctx, nil, nil); !errors.Is(err, why) || errors.As(err, &typed) {
 		t.Errorf("canceled: %v", err)
 	}
-	if err := (systemClock{}).Sleep(ctx, time.Hour); !errors.Is(err, why) {
-		t.Errorf("sleep: %v", err)
-	}
+	must.Fail(t, (systemClock{}).Sleep(ctx, time.Hour), why)
 	if err := (systemClock{}).Sleep(context.Background(), time.Microsecond); err != nil {
 		t.Errorf("sleep: %v", err)
 	}

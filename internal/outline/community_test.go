@@ -3,7 +3,6 @@ package outline_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -189,9 +188,8 @@ func TestDamagedCommunities(t *testing.T) {
 		r, err := care.New(t.Context(), bad, repokit.By, core.Options{})
 		must.OK(t, err)
 		s := repokit.Head(t, r)
-		if _, err := outline.Communities(t.Context(), s); !errors.Is(err, store.ErrCorrupt) {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err = outline.Communities(t.Context(), s)
+		must.Fail(t, err, store.ErrCorrupt, name)
 		report, err := care.Fsck(t.Context(), r, care.FsckOptions{})
 		if err != nil || !slices.ContainsFunc(report.Errors, func(e care.FsckError) bool {
 			return e.Kind == care.FsckIndex && strings.Contains(e.Message, "communities")

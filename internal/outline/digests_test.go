@@ -1,7 +1,6 @@
 package outline_test
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -202,9 +201,8 @@ func TestDamagedDigests(t *testing.T) {
 	if r, err = care.New(t.Context(), st, repokit.By, core.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := outline.Open(t.Context(), repokit.Head(t, r), distill.Default(), outline.DigestOptions{}); !errors.Is(err, store.ErrCorrupt) {
-		t.Errorf("digests of another graph: %v", err)
-	}
+	_, err = outline.Open(t.Context(), repokit.Head(t, r), distill.Default(), outline.DigestOptions{})
+	must.Fail(t, err, store.ErrCorrupt)
 	res, err := care.Repair(t.Context(), r, care.FsckOptions{})
 	if err != nil || len(res.Done) == 0 || len(res.Report.Errors) > 0 {
 		t.Fatalf("repair: %+v, %v", res, err)
@@ -237,8 +235,7 @@ func TestDigestRules(t *testing.T) {
 		}
 	}
 	for _, bad := range [][]string{{"edge:"}, {"prop"}, {"type:x"}, {"type", "type"}, {"x:y"}, slices.Repeat([]string{"type"}, 20)} {
-		if _, err := distill.ParseRules(bad); !errors.Is(err, distill.ErrRecipe) {
-			t.Errorf("%q: %v", bad, err)
-		}
+		_, err := distill.ParseRules(bad)
+		must.Fail(t, err, distill.ErrRecipe, bad)
 	}
 }

@@ -121,9 +121,8 @@ func TestWrittenTextsRefuse(t *testing.T) {
 		"too long": {repokit.TextFor(root, strings.Repeat("x", distill.MaxWritten+1)), state.ErrInvalid},
 		"UTF-8":    {repokit.TextFor(root, "a\xff"), state.ErrInvalid}, "model": {model, state.ErrInvalid},
 	} {
-		if _, err := repokit.WriteTexts(r, "", repokit.TextFor(topOf(t, repokit.Head(t, r), "p1"), "fine"), c.text); !errors.Is(err, c.is) {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err := repokit.WriteTexts(r, "", repokit.TextFor(topOf(t, repokit.Head(t, r), "p1"), "fine"), c.text)
+		must.Fail(t, err, c.is, name)
 	}
 	if repokit.Head(t, r).CID() != at {
 		t.Error("something was written")

@@ -21,9 +21,7 @@ func TestProof(t *testing.T) {
 	try := func(at string, want error) {
 		t.Helper()
 		c, err := Dial(h.Socket(), at, "v1", 1, 5*time.Second)
-		if !errors.Is(err, want) {
-			t.Errorf("%s: %v, want %v", at, err, want)
-		}
+		must.Fail(t, err, want, at)
 		if err == nil {
 			_ = c.Close()
 		}
@@ -47,9 +45,7 @@ func TestProof(t *testing.T) {
 	must.OK(t, errors.Join(os.Rename(dir, away), os.Rename(copied, dir)))
 	socket := filepath.Join(away, filepath.Base(h.Socket()))
 	c, err := Dial(socket, dir, "v1", 1, 5*time.Second)
-	if !errors.Is(err, ErrElsewhere) {
-		t.Errorf("what took its place: %v, %v", c, err)
-	}
+	must.Fail(t, err, ErrElsewhere, c)
 	c, err = Dial(socket, away, "v1", 1, 5*time.Second)
 	if err != nil {
 		t.Fatalf("moved: %v", err)

@@ -231,9 +231,7 @@ func TestWait(t *testing.T) {
 		go func() { waited <- client.Wait(ctx) }()
 	}
 	cancel()
-	if err := <-waited; !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
+	must.Fail(t, <-waited, context.Canceled)
 	go func() { _ = h.Close(time.Minute) }()
 	if err := <-waited; err != nil {
 		t.Error(err)

@@ -192,9 +192,7 @@ func TestProfilesMerge(t *testing.T) {
 	opt := core.CommitOptions{Stamp: repokit.By}
 	_, err = merging.ResolveConflict(t.Context(), r, "profile", merging.Choice{
 		Changes: state.ReadChanges(strings.NewReader(bob), "f")}, opt)
-	if !errors.Is(err, state.ErrInvalid) {
-		t.Errorf("resolved by lines about a node: %v", err)
-	}
+	must.Fail(t, err, state.ErrInvalid)
 	if _, err := care.GC(t.Context(), r, care.GCOptions{Stamp: repokit.By}); err != nil {
 		t.Fatal(err)
 	}
@@ -280,9 +278,8 @@ func TestProfilesRefused(t *testing.T) {
 	}
 	for name, test := range tests {
 		test.opt.Stamp = repokit.By
-		if _, err := rank.SetProfiles(t.Context(), r, test.change, test.opt); !errors.Is(err, test.want) {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err := rank.SetProfiles(t.Context(), r, test.change, test.opt)
+		must.Fail(t, err, test.want, name)
 		if now := repokit.Head(t, r).CID(); now != at {
 			t.Errorf("%s: HEAD is at %s", name, now)
 		}

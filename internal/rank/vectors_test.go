@@ -3,7 +3,6 @@ package rank_test
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math/big"
@@ -267,7 +266,5 @@ func TestDenseConcurrent(t *testing.T) {
 	cancel()
 	_, err = rank.Retrieve(ctx, s, retrieve.Request{Vectors: []retrieve.QueryVector{{Model: "y",
 		Values: []int8{1}}}})
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	must.Fail(t, err, context.Canceled)
 }

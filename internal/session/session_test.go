@@ -17,6 +17,7 @@ import (
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/session"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
@@ -164,9 +165,7 @@ func TestDefaultSession(t *testing.T) {
 func TestSessionRefusals(t *testing.T) {
 	r := repokit.OpenMem(t)
 	_, err := session.StartSession(t.Context(), r, "early", session.SessionOptions{Stamp: repokit.By})
-	if !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("pinned before the first commit: %v", err)
-	}
+	must.Fail(t, err, store.ErrNotFound)
 	repokit.Lines(t, r, repokit.TwoPeople)
 	startSession(t, r, "done", session.SessionOptions{})
 	if _, err := session.EndSession(t.Context(), r, "done", repokit.By); err != nil {
@@ -233,9 +232,8 @@ func TestRemovedSession(t *testing.T) {
 	if err := session.RemoveSession(t.Context(), r, "s", repokit.By); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := session.Session(t.Context(), r, "s"); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("removed session: %v", err)
-	}
+	_, err := session.Session(t.Context(), r, "s")
+	must.Fail(t, err, store.ErrNotFound)
 	if all, err := session.Sessions(t.Context(), r); err != nil || len(all) != 0 {
 		t.Errorf("sessions %v, %v", all, err)
 	}

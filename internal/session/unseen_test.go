@@ -120,9 +120,7 @@ func TestExcludeNames(t *testing.T) {
 	for _, name := range []string{"nobody", "key:" + n1, "id:n1", "00000000-0000"} {
 		_, err := rank.Retrieve(t.Context(), snap,
 			retrieve.Request{Exclusions: retrieve.Exclusions{ExcludeNames: []string{name}}})
-		if !errors.Is(err, store.ErrNotFound) {
-			t.Errorf("%s: %v", name, err)
-		}
+		must.Fail(t, err, store.ErrNotFound, name)
 	}
 	if _, err := rank.Retrieve(t.Context(), snap,
 		retrieve.Request{Exclusions: retrieve.Exclusions{Unseen: true}}); !errors.Is(err,
@@ -131,11 +129,8 @@ func TestExcludeNames(t *testing.T) {
 	}
 	_, err = sessionpkg.Unseen(t.Context(), r, "none", snap,
 		retrieve.Request{Exclusions: retrieve.Exclusions{Unseen: true}})
-	if !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("unseen in no session: %v", err)
-	}
+	must.Fail(t, err, store.ErrNotFound)
 	many := retrieve.Request{Exclusions: retrieve.Exclusions{ExcludeNames: make([]string, retrieve.MaxExclude+1)}}
-	if _, err := rank.Retrieve(t.Context(), snap, many); !errors.Is(err, retrieve.ErrRequest) {
-		t.Errorf("too many names: %v", err)
-	}
+	_, err = rank.Retrieve(t.Context(), snap, many)
+	must.Fail(t, err, retrieve.ErrRequest)
 }

@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 func openCodePlugin(t *testing.T) (c Client, root, path string) {
@@ -119,9 +121,8 @@ func TestClineScript(t *testing.T) {
 		t.Error("not taken away")
 	}
 	writeFile(t, path, "#!/bin/sh\necho '{}'\n") // the user's own
-	if _, err := c.SetHooks(path, s); !errors.Is(err, ErrDamaged) {
-		t.Errorf("another's script: %v", err)
-	}
+	_, err = c.SetHooks(path, s)
+	must.Fail(t, err, ErrDamaged)
 	m.OS = "windows"
 	if path := c.HooksPath(m, User); !strings.HasSuffix(path, "UserPromptSubmit.ps1") || c.HooksPath(m, Project) != "" {
 		t.Error(path)

@@ -307,21 +307,17 @@ func TestRulesOfNoText(t *testing.T) {
 	rulesFiles(t, func(t *testing.T, c Client, root, path string) {
 		for _, text := range []string{"\xff\xfea\x00", "caf\xe9\n", "a\x00b\n"} {
 			writeFile(t, path, text)
-			if _, err := c.SetRules(path); !errors.Is(err, ErrDamaged) {
-				t.Errorf("%q: set: %v", text, err)
-			}
-			if _, err := c.RemoveRules(path); !errors.Is(err, ErrDamaged) {
-				t.Errorf("%q: remove: %v", text, err)
-			}
-			if _, err := c.Rules(path); !errors.Is(err, ErrDamaged) {
-				t.Errorf("%q: state: %v", text, err)
-			}
+			_, err := c.SetRules(path)
+			must.Fail(t, err, ErrDamaged, text)
+			_, err = c.RemoveRules(path)
+			must.Fail(t, err, ErrDamaged, text)
+			_, err = c.Rules(path)
+			must.Fail(t, err, ErrDamaged, text)
 		}
 		must.OK(t, os.Remove(path))
 		must.OK(t, os.Mkdir(path, 0o700))
-		if _, err := c.SetRules(path); !errors.Is(err, ErrDamaged) {
-			t.Errorf("a directory: %v", err)
-		}
+		_, err := c.SetRules(path)
+		must.Fail(t, err, ErrDamaged)
 	})
 }
 

@@ -184,9 +184,8 @@ func TestLock(t *testing.T) {
 	}
 	gone, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := Lock(gone, path); !errors.Is(err, context.Canceled) {
-		t.Errorf("a caller that left: %v", err)
-	}
+	_, err = Lock(gone, path)
+	must.Fail(t, err, context.Canceled)
 	must.OK(t, unlock())
 	if unlock, err = lockWithin(ctx, path, 0); err != nil {
 		t.Fatal(err)
@@ -215,9 +214,7 @@ func TestEdit(t *testing.T) {
 	wantMode(t, filepath.Dir(path), 0o700)
 	broken := errors.New("broken")
 	err := Edit(ctx, path, opt, func(old []byte) ([]byte, error) { return []byte("x"), broken })
-	if !errors.Is(err, broken) {
-		t.Errorf("an error of the change: %v", err)
-	}
+	must.Fail(t, err, broken)
 	wantText(t, path, "one")
 	before, err := os.Stat(path)
 	must.OK(t, err)
@@ -241,12 +238,8 @@ func TestEdit(t *testing.T) {
 		t.Errorf("left behind: %q", got)
 	}
 	write(t, path, "more than 9", 0o600)
-	if err := Edit(ctx, path, opt, set(nil)); !errors.Is(err, ErrUnfit) {
-		t.Errorf("a long file: %v", err)
-	}
-	if err := Edit(ctx, dir, opt, set(nil)); !errors.Is(err, ErrUnfit) {
-		t.Errorf("a directory: %v", err)
-	}
+	must.Fail(t, Edit(ctx, path, opt, set(nil)), ErrUnfit)
+	must.Fail(t, Edit(ctx, dir, opt, set(nil)), ErrUnfit)
 }
 
 // TestModes makes files with 0600 whatever they had, unless they are another program's.
@@ -281,9 +274,7 @@ func TestOthersChange(t *testing.T) {
 		write(t, path, fmt.Sprint(calls), 0o600)
 		return []byte("ours"), nil
 	})
-	if !errors.Is(err, ErrMoved) {
-		t.Errorf("a file that changes all the time: %v", err)
-	}
+	must.Fail(t, err, ErrMoved)
 	wantText(t, path, fmt.Sprint(calls))
 	if got := names(t, filepath.Dir(path)); len(got) != 1 {
 		t.Errorf("left behind: %q", got)
@@ -300,9 +291,7 @@ func TestBefore(t *testing.T) {
 		return broken
 	}}
 	err := Edit(ctx, path, opt, func([]byte) ([]byte, error) { return []byte("new"), nil })
-	if !errors.Is(err, broken) {
-		t.Error(err)
-	}
+	must.Fail(t, err, broken)
 	if runtime.GOOS != "windows" && got != "state old 640" {
 		t.Errorf("called with %q", got)
 	}
@@ -336,12 +325,8 @@ func TestLinksStay(t *testing.T) {
 			t.Errorf("the link %s is gone: %v", link, err)
 		}
 	}
-	if err := addLine(filepath.Join(dir, "loop"), "a"); !errors.Is(err, ErrUnfit) {
-		t.Errorf("a link to itself: %v", err)
-	}
-	if err := Create(path, nil); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("made through a link: %v", err)
-	}
+	must.Fail(t, addLine(filepath.Join(dir, "loop"), "a"), ErrUnfit)
+	must.Fail(t, Create(path, nil), fs.ErrExist)
 }
 
 func TestCreate(t *testing.T) {
@@ -353,9 +338,7 @@ func TestCreate(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		wantMode(t, path, 0o600)
-		if err := create(path, []byte("two"), link); !errors.Is(err, fs.ErrExist) {
-			t.Errorf("%s: a name that is taken: %v", name, err)
-		}
+		must.Fail(t, create(path, []byte("two"), link), fs.ErrExist, name)
 		wantText(t, path, "one")
 		if got := names(t, filepath.Dir(path)); len(got) != 1 {
 			t.Errorf("%s: left behind: %q", name, got)
@@ -363,9 +346,7 @@ func TestCreate(t *testing.T) {
 		if err := Remove(path); err != nil {
 			t.Error(err)
 		}
-		if err := Remove(path); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("removed twice: %v", err)
-		}
+		must.Fail(t, Remove(path), fs.ErrNotExist)
 	}
 }
 
@@ -378,9 +359,7 @@ func TestReplace(t *testing.T) {
 		_, err := io.WriteString(w, "half")
 		return errors.Join(err, broken)
 	})
-	if !errors.Is(err, broken) {
-		t.Error(err)
-	}
+	must.Fail(t, err, broken)
 	wantText(t, path, "old")
 	var wg sync.WaitGroup
 	for i := range 8 {

@@ -57,9 +57,8 @@ func TestDirectory(t *testing.T) {
 	if err := fstest.TestFS(FS(root), "a", "sub/b"); err != nil {
 		t.Error(err)
 	}
-	if _, err := OpenIn(root, "sub"); !errors.Is(err, ErrKind) {
-		t.Errorf("a directory: %v", err)
-	}
+	_, err = OpenIn(root, "sub")
+	must.Fail(t, err, ErrKind)
 	for _, path := range []string{"", filepath.Join(dir, "a"), filepath.Join(dir, "none")} {
 		if root, err := OpenDir(path); err == nil {
 			_ = root.Close()

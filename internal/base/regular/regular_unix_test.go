@@ -31,22 +31,18 @@ func TestSpecialFiles(t *testing.T) {
 		if _, err := Open(path); !errors.Is(err, ErrKind) || err.Error() != path+" is a "+kind+", not a regular file" {
 			t.Errorf("Open: %v", err)
 		}
-		if _, err := OpenDir(path); !errors.Is(err, syscall.ENOTDIR) {
-			t.Errorf("OpenDir(%s): %v", path, err)
-		}
+		_, err := OpenDir(path)
+		must.Fail(t, err, syscall.ENOTDIR, path)
 		name := filepath.Base(path)
 		if path == os.DevNull {
 			continue
 		}
-		if _, err := OpenIn(root, name); !errors.Is(err, ErrKind) {
-			t.Errorf("OpenIn: %v", err)
-		}
-		if _, err := FS(root).Open(name); !errors.Is(err, ErrKind) {
-			t.Errorf("FS: %v", err)
-		}
-		if _, err := fs.ReadFile(FS(root), name); !errors.Is(err, ErrKind) {
-			t.Errorf("ReadFile: %v", err)
-		}
+		_, err = OpenIn(root, name)
+		must.Fail(t, err, ErrKind)
+		_, err = FS(root).Open(name)
+		must.Fail(t, err, ErrKind)
+		_, err = fs.ReadFile(FS(root), name)
+		must.Fail(t, err, ErrKind)
 	}
 }
 
@@ -58,7 +54,5 @@ func TestReplaced(t *testing.T) {
 		info, err := os.Stat(path)
 		return info, errors.Join(err, os.Remove(path), syscall.Mkfifo(path, 0o600))
 	}, func() (*os.File, error) { return os.OpenFile(path, os.O_RDONLY|NoWait, 0) })
-	if !errors.Is(err, ErrKind) {
-		t.Errorf("error %v", err)
-	}
+	must.Fail(t, err, ErrKind)
 }

@@ -167,9 +167,8 @@ func TestDamaged(t *testing.T) {
 		"no database": []byte(strings.Repeat("x", 4096)), "empty": nil, "texts of UTF-16": utf16,
 		"its head alone": whole[:100],
 	} {
-		if _, err := Open(fileOf(data), File{}); !errors.Is(err, ErrDamaged) {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err := Open(fileOf(data), File{})
+		must.Fail(t, err, ErrDamaged, name)
 	}
 }
 

@@ -1,11 +1,12 @@
 package text
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // analyzer returns an analyser or ends the test.
@@ -51,9 +52,8 @@ func TestCut(t *testing.T) {
 
 func TestLanguages(t *testing.T) {
 	for _, lang := range []string{"de", "EN", "english", " ", "none "} {
-		if _, err := New(lang); !errors.Is(err, ErrUnknownLanguage) {
-			t.Errorf("New(%q) gives %v, want ErrUnknownLanguage", lang, err)
-		}
+		_, err := New(lang)
+		must.Fail(t, err, ErrUnknownLanguage, lang)
 	}
 	if Version != 1 {
 		t.Error("the version changed: released versions stay, and their goldens with them")

@@ -131,9 +131,7 @@ func TestWriterRefuses(t *testing.T) {
 	}
 	w, err = NewWriter(failing{}, good)
 	must.OK(t, err)
-	if err := w.Flush(); !errors.Is(err, errDisk) {
-		t.Errorf("flush: %v", err)
-	}
+	must.Fail(t, w.Flush(), errDisk)
 }
 
 var errDisk = errors.New("disk full")
@@ -297,9 +295,7 @@ func TestCut(t *testing.T) {
 				t.Errorf("%d bytes: %d blocks, %v", n, len(blocks), err)
 			}
 		default:
-			if !errors.Is(err, ErrFormat) {
-				t.Errorf("%d bytes: %v", n, err)
-			}
+			must.Fail(t, err, ErrFormat, n)
 		}
 	}
 }
@@ -314,9 +310,7 @@ func FuzzReader(f *testing.F) {
 	f.Fuzz(func(t *testing.T, file []byte) {
 		roots, blocks, err := read(bytes.NewReader(file))
 		if err != nil {
-			if !errors.Is(err, ErrFormat) {
-				t.Fatal(err)
-			}
+			must.Fail(t, err, ErrFormat)
 			return
 		}
 		var again []block
@@ -337,9 +331,7 @@ func TestBoundedMemory(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	_, _, err := read(bytes.NewReader(file))
 	runtime.ReadMemStats(&after)
-	if !errors.Is(err, ErrFormat) {
-		t.Fatal(err)
-	}
+	must.Fail(t, err, ErrFormat)
 	allocated := after.TotalAlloc - before.TotalAlloc
 	if limit := uint64(ipld.MaxBlock + 256<<10); allocated > limit {
 		t.Errorf("%d bytes allocated, limit %d", allocated, limit)

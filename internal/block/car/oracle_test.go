@@ -97,9 +97,8 @@ func readTheirs(t *testing.T, file []byte, top []ipld.CID, blocks []block) {
 			t.Fatalf("block %s, want %s", b.Cid(), want.cid)
 		}
 	}
-	if _, err := r.Next(); !errors.Is(err, io.EOF) {
-		t.Errorf("after the last block: %v", err)
-	}
+	_, err = r.Next()
+	must.Fail(t, err, io.EOF)
 }
 
 // TestReadsCARv2 reads indexed version 2 files that go-car wrote, and refuses damaged ones.

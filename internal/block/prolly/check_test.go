@@ -209,9 +209,7 @@ func TestCheckReadsTheStore(t *testing.T) {
 	if _, ok, err := m.Get(context.Background(), []byte("0000")); !ok || err != nil {
 		t.Errorf("not in the cache: %v, %v", ok, err)
 	}
-	if err := m.Check(context.Background()); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("Check: %v", err)
-	}
+	must.Fail(t, m.Check(context.Background()), store.ErrNotFound)
 }
 
 func TestCache(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/prolly"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -108,13 +109,10 @@ func TestReadErrors(t *testing.T) {
 					}
 					return f.fail(c)
 				}
-				if err := op.run(ctx, m, other); !errors.Is(err, f.want) {
-					t.Errorf("got %v", err)
-				}
+				must.Fail(t, op.run(ctx, m, other), f.want)
 				b.fail = f.fail
-				if _, err := prolly.NewNodes(b, nil).Load(ctx, root); !errors.Is(err, f.want) {
-					t.Errorf("Load: %v", err)
-				}
+				_, err := prolly.NewNodes(b, nil).Load(ctx, root)
+				must.Fail(t, err, f.want)
 			})
 		}
 	}
@@ -138,12 +136,10 @@ func TestCancelled(t *testing.T) {
 		for i := 0; yield(prolly.Entry{Key: []byte(sequence(i)), Value: []byte{1}}, nil); i++ {
 		}
 	}
-	if _, err := nodes.Build(stopped, endless); !errors.Is(err, context.Canceled) {
-		t.Errorf("Build: %v", err)
-	}
-	if _, err := nodes.Load(stopped, m.Root()); !errors.Is(err, context.Canceled) {
-		t.Errorf("Load: %v", err)
-	}
+	_, err := nodes.Build(stopped, endless)
+	must.Fail(t, err, context.Canceled)
+	_, err = nodes.Load(stopped, m.Root())
+	must.Fail(t, err, context.Canceled)
 }
 
 func TestWriteErrors(t *testing.T) {
@@ -165,11 +161,10 @@ func TestWriteErrors(t *testing.T) {
 		}
 	}
 	nodes := prolly.NewNodes(b, nil)
-	if _, err := nodes.Build(ctx, model{}.seq()); !errors.Is(err, store.ErrReadOnly) {
-		t.Errorf("Build: %v", err)
-	}
+	_, err := nodes.Build(ctx, model{}.seq())
+	must.Fail(t, err, store.ErrReadOnly)
 	broken := errors.New("broken source")
-	_, err := nodes.Build(ctx, func(yield func(prolly.Entry, error) bool) {
+	_, err = nodes.Build(ctx, func(yield func(prolly.Entry, error) bool) {
 		yield(prolly.Entry{}, broken)
 	})
 	if err != broken {

@@ -242,11 +242,9 @@ func TestFill(t *testing.T) {
 	if got.Root() != want.Root() {
 		t.Errorf("root %s, want %s", got.Root(), want.Root())
 	}
-	if _, err := got.Fill(ctx, slices.Values(edits)); !errors.Is(err, prolly.ErrInput) {
-		t.Errorf("a tree that is not empty was filled: %v", err)
-	}
+	_, err = got.Fill(ctx, slices.Values(edits))
+	must.Fail(t, err, prolly.ErrInput)
 	slices.Reverse(edits)
-	if _, err := empty.Fill(ctx, slices.Values(edits)); !errors.Is(err, prolly.ErrInput) {
-		t.Errorf("edits that descend: %v", err)
-	}
+	_, err = empty.Fill(ctx, slices.Values(edits))
+	must.Fail(t, err, prolly.ErrInput)
 }

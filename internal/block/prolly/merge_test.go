@@ -8,6 +8,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/prolly"
 	"github.com/mnem-project/mnem/internal/testkit/differ"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // mergeModel is the three-way merge by its definition; it returns the conflicts too.
@@ -113,10 +114,6 @@ func TestMergeRefused(t *testing.T) {
 		})
 		return err
 	}
-	if err := merge(nil, refused); !errors.Is(err, refused) {
-		t.Errorf("resolver's error: %v", err)
-	}
-	if err := merge([]byte{0xff}, nil); !errors.Is(err, prolly.ErrInput) {
-		t.Errorf("merged value that is no item: %v", err)
-	}
+	must.Fail(t, merge(nil, refused), refused)
+	must.Fail(t, merge([]byte{0xff}, nil), prolly.ErrInput)
 }

@@ -64,9 +64,7 @@ func TestStageBehind(t *testing.T) {
 		t.Errorf("pending after a failed write (-want +got):\n%s", diff)
 	}
 	base.gate <- broken
-	if err := s.Flush(ctx); !errors.Is(err, broken) {
-		t.Errorf("Flush = %v", err)
-	}
+	must.Fail(t, s.Flush(ctx), broken)
 	base.gate <- nil
 	must.OK(t, s.Flush(ctx))
 	for _, b := range blocks {

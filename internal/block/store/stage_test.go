@@ -63,9 +63,8 @@ func TestStage(t *testing.T) {
 		t.Errorf("%+v: only the block that is not buffered may be read from below", got)
 	}
 	missing := storetest.Block(4, 100)
-	if _, err := s.Get(ctx, missing.CID); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("Get of a missing block: %v", err)
-	}
+	_, err := s.Get(ctx, missing.CID)
+	must.Fail(t, err, store.ErrNotFound)
 	if has, err := s.Has(ctx, missing.CID); err != nil || has {
 		t.Errorf("Has of a missing block: %v, %v", has, err)
 	}
@@ -125,9 +124,7 @@ func TestStageGetEach(t *testing.T) {
 	stop()
 	for _, b := range blocks[:2] {
 		err := s.GetEach(ctx, slices.Values([]ipld.CID{b.CID}), func(_ ipld.CID, _ []byte, err error) error { return err })
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: %v, want %v", b.CID, err, context.Canceled)
-		}
+		must.Fail(t, err, context.Canceled, b.CID)
 	}
 }
 
@@ -151,9 +148,7 @@ func TestStageWrongBlock(t *testing.T) {
 	wrong, good := storetest.Block(1, 50), storetest.Block(2, 50)
 	wrong.Data = []byte("other")
 	must.OK(t, s.Put(ctx, good, wrong))
-	if err := s.Flush(ctx); !errors.Is(err, store.ErrCorrupt) {
-		t.Errorf("Flush: %v, want corrupt", err)
-	}
+	must.Fail(t, s.Flush(ctx), store.ErrCorrupt)
 	if diff := cmp.Diff(ids([]store.Block{good, wrong}), ids(s.Pending())); diff != "" {
 		t.Errorf("pending after a failed Flush (-want +got):\n%s", diff)
 	}

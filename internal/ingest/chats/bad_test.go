@@ -126,9 +126,8 @@ func TestLogsAreBounded(t *testing.T) {
 	for i := range lists {
 		fmt.Fprintf(&b, `{"kind":1,"k":["l",%d,%d],"v":0}`+"\n", i, maxIndex)
 	}
-	if _, err := readBytes(t, "copilot", []byte(b.String())); !errors.Is(err, ErrFormat) {
-		t.Errorf("wide: %v", err)
-	}
+	_, err := readBytes(t, "copilot", []byte(b.String()))
+	must.Fail(t, err, ErrFormat)
 	deep := `{"kind":0,"v":{"sessionId":"s","requests":[],"l":` + strings.Repeat("[", maxSteps) + strings.Repeat("]", maxSteps) +
 		`}}` + "\n" + `{"kind":1,"k":["l"` + strings.Repeat(",0", maxSteps) + `],"v":0}` + "\n"
 	if got, err := readBytes(t, "copilot", []byte(deep)); err != nil || got.skipped[Damaged] != 1 {
@@ -170,13 +169,10 @@ func TestPacked(t *testing.T) {
 		}
 	}
 	for _, bad := range [][]byte{archive[:len(archive)-30], archiveOf(t, map[string]string{"x.json": "[]"})} {
-		if _, err := readBytes(t, "chatgpt", bad); !errors.Is(err, ErrFormat) {
-			t.Error(err)
-		}
+		_, err := readBytes(t, "chatgpt", bad)
+		must.Fail(t, err, ErrFormat)
 	}
-	if err := Read("chatgpt", "", io.MultiReader(bytes.NewReader(archive)), &recorder{}); !errors.Is(err, ErrFormat) {
-		t.Error("an archive in a stream:", err)
-	}
+	must.Fail(t, Read("chatgpt", "", io.MultiReader(bytes.NewReader(archive)), &recorder{}), ErrFormat)
 }
 
 func archiveOf(t *testing.T, files map[string]string) []byte {

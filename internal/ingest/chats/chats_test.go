@@ -155,9 +155,7 @@ func TestDamaged(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			r := &recorder{}
-			if err := Read(test.format, "", strings.NewReader(test.in), r); !errors.Is(err, test.want) {
-				t.Errorf("%v, want %v", err, test.want)
-			}
+			must.Fail(t, Read(test.format, "", strings.NewReader(test.in), r), test.want)
 			if len(r.lines) != test.lines || !slices.Equal(r.places, test.places) {
 				t.Errorf("%d lines and %q, want %d and %q:\n%s", len(r.lines), r.places, test.lines, test.places,
 					strings.Join(r.lines, "\n"))
@@ -180,9 +178,7 @@ func TestStops(t *testing.T) {
 		data, err := os.ReadFile(file)
 		must.OK(t, err)
 		r := &recorder{err: stop}
-		if err := Read(format, "", strings.NewReader(string(data)), r); !errors.Is(err, stop) {
-			t.Errorf("%s: %v", format, err)
-		}
+		must.Fail(t, Read(format, "", strings.NewReader(string(data)), r), stop, format)
 		if len(r.lines) != 1 {
 			t.Errorf("%s: %d records after the first", format, len(r.lines))
 		}

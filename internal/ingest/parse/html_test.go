@@ -1,13 +1,14 @@
 package parse
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 func TestHTML(t *testing.T) {
@@ -88,16 +89,14 @@ func TestHTMLErrors(t *testing.T) {
 		strings.Repeat("<h1>a", MaxSections+1):    ErrTooMany,
 		"<pre>" + strings.Repeat("a\n", MaxLines): ErrTooMany,
 	} {
-		if _, err := Parse(HTML, in, nil); !errors.Is(err, want) {
-			t.Errorf("%.40q: %v, want %v", in, err, want)
-		}
+		_, err := Parse(HTML, in, nil)
+		must.Fail(t, err, want, in)
 	}
 	if _, err := Parse(HTML, "<p>a\n<script>b", nil); err == nil || err.Error() != "line 2: <script> has no end" {
 		t.Errorf("%v", err)
 	}
-	if _, err := Parse(HTML, "<p>a", &ReadOptions{Clean: func(string) (string, error) { return "", nil }}); !errors.Is(err, ErrClean) {
-		t.Errorf("lines that are lost: %v", err)
-	}
+	_, err := Parse(HTML, "<p>a", &ReadOptions{Clean: func(string) (string, error) { return "", nil }})
+	must.Fail(t, err, ErrClean)
 }
 
 // TestHTMLHostile reads pages that are expensive for readers that build a tree, backtrack or recurse.

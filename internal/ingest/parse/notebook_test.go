@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 const notebook4 = `{
@@ -101,9 +103,8 @@ func TestNotebookErrors(t *testing.T) {
 		}
 	}
 	many := `{"nbformat": 4, "cells": [` + strings.Repeat(`{"cell_type": "raw", "source": "a"},`, MaxBlocks) + `{}]}`
-	if _, err := Parse(Notebook, many, nil); !errors.Is(err, ErrTooMany) {
-		t.Errorf("%v, want ErrTooMany", err)
-	}
+	_, err := Parse(Notebook, many, nil)
+	must.Fail(t, err, ErrTooMany)
 }
 
 func TestNotebookHostile(t *testing.T) {

@@ -379,12 +379,10 @@ func TestSlug(t *testing.T) {
 }
 
 func TestBounds(t *testing.T) {
-	if _, err := Parse(Markdown, strings.Repeat("# a\n", MaxSections+1), nil); !errors.Is(err, ErrTooMany) {
-		t.Errorf("headings: %v", err)
-	}
-	if _, err := Parse(Text, strings.Repeat("a\n\n", MaxBlocks+1), nil); !errors.Is(err, ErrTooMany) {
-		t.Errorf("blocks: %v", err)
-	}
+	_, err := Parse(Markdown, strings.Repeat("# a\n", MaxSections+1), nil)
+	must.Fail(t, err, ErrTooMany)
+	_, err = Parse(Text, strings.Repeat("a\n\n", MaxBlocks+1), nil)
+	must.Fail(t, err, ErrTooMany)
 	if _, err := Parse("odt", "x", nil); err == nil {
 		t.Error("a format that there is none of")
 	}
@@ -473,9 +471,8 @@ func TestReadingEndsAtBounds(t *testing.T) {
 		"blocks":   strings.Repeat("- a\n", MaxBlocks+1),
 		"lines":    strings.Repeat("\n", MaxLines+1),
 	} {
-		if _, err := Parse(Markdown, text, nil); !errors.Is(err, ErrTooMany) {
-			t.Errorf("%s: %v, want ErrTooMany", name, err)
-		}
+		_, err := Parse(Markdown, text, nil)
+		must.Fail(t, err, ErrTooMany, name)
 	}
 	if _, err := Parse(Markdown, strings.Repeat("#\n", MaxSections), nil); err != nil {
 		t.Errorf("as many headings as there may be: %v", err)

@@ -1,7 +1,6 @@
 package remember
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -9,6 +8,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestRememberTimes holds that a batch with times makes the graph of single calls at these times, whatever
@@ -78,9 +78,8 @@ func TestRememberTimesBounds(t *testing.T) {
 		reqs[i].Text = fmt.Sprint("fact ", i)
 	}
 	reqs[MaxTimed].Time = graph.At(day0)
-	if _, err := m.RememberAll(t.Context(), rememberAt(1), reqs); !errors.Is(err, state.ErrInvalid) {
-		t.Errorf("error %v", err)
-	}
+	_, err := m.RememberAll(t.Context(), rememberAt(1), reqs)
+	must.Fail(t, err, state.ErrInvalid)
 }
 
 // TestRememberTimesRefuses holds that a refused request is named, and that nothing is written.

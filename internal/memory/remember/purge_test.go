@@ -319,9 +319,8 @@ func TestPurgeText(t *testing.T) {
 	if where := leaks(t, dir, st); len(where) > 0 {
 		t.Errorf("left after opening: %v", where)
 	}
-	if _, err := care.PurgeText(ctx, r, apiKey, opt); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("purged again: %v", err)
-	}
+	_, err = care.PurgeText(ctx, r, apiKey, opt)
+	must.Fail(t, err, store.ErrNotFound)
 }
 
 // checkErasedText checks the remains of keyEverywhere's writes, also in a copy of the store.
@@ -377,9 +376,8 @@ func checkErasedText(t *testing.T, r *core.Repo, first ipld.CID) {
 	}
 	opt := core.CommitOptions{Stamp: linkBy, Message: "the key is " + apiKey}
 	line := state.ReadChanges(strings.NewReader(`{"node":{"key":"z","type":"T"}}`), "x")
-	if _, err := r.Commit(ctx, line, opt); !errors.Is(err, store.ErrRedacted) {
-		t.Errorf("a commit with the message again: %v", err)
-	}
+	_, err = r.Commit(ctx, line, opt)
+	must.Fail(t, err, store.ErrRedacted)
 }
 
 // TestPurgeTextNamesTheRest checks that a purge names the places that have the text and cannot be erased.
@@ -395,13 +393,11 @@ func TestPurgeTextNamesTheRest(t *testing.T) {
 	for name, opt := range map[string]care.PurgeOptions{
 		"author": {Stamp: by}, "reason": {Stamp: linkBy, Reason: "not " + apiKey},
 	} {
-		if _, err := care.PurgeText(ctx, m.r, apiKey, opt); !errors.Is(err, state.ErrInvalid) {
-			t.Errorf("%s with the text: %v", name, err)
-		}
+		_, err := care.PurgeText(ctx, m.r, apiKey, opt)
+		must.Fail(t, err, state.ErrInvalid, name)
 	}
-	if _, err := care.PurgeText(ctx, m.r, "short", care.PurgeOptions{Stamp: linkBy}); !errors.Is(err, state.ErrInvalid) {
-		t.Errorf("a short text: %v", err)
-	}
+	_, err := care.PurgeText(ctx, m.r, "short", care.PurgeOptions{Stamp: linkBy})
+	must.Fail(t, err, state.ErrInvalid)
 	res, err := care.PurgeText(ctx, m.r, apiKey, care.PurgeOptions{Stamp: linkBy, DryRun: true})
 	must.OK(t, err)
 	got := map[string]int{}

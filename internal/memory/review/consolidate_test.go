@@ -262,18 +262,16 @@ func TestConsolidateRequests(t *testing.T) {
 	if got, err := pick(same, []string{same[0].ID}); err != nil || len(got) != 1 {
 		t.Error(got, err)
 	}
-	if _, err := Decline(t.Context(), r, memkit.Opt, req, nil); !errors.Is(err, state.ErrInvalid) {
-		t.Error(err)
-	}
+	_, err = Decline(t.Context(), r, memkit.Opt, req, nil)
+	must.Fail(t, err, state.ErrInvalid)
 	ctx, cancel := context.WithCancel(t.Context())
 	req.Progress = func(done, _ int) {
 		if done == 3 {
 			cancel()
 		}
 	}
-	if _, err := Propose(ctx, memkit.Tip(t, r), req); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
+	_, err = Propose(ctx, memkit.Tip(t, r), req)
+	must.Fail(t, err, context.Canceled)
 	empty := memkit.Open(t)
 	if got := proposed(t, empty, ConsolidateRequest{Cap: 1}); len(got) != 0 {
 		t.Error(got)

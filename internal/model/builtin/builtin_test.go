@@ -2,7 +2,6 @@ package builtin
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/model/embed"
 	"github.com/mnem-project/mnem/internal/model/minilm/weights"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 func TestKeptVectorsAreTheSame(t *testing.T) {
@@ -94,9 +94,8 @@ func TestAsEmbedder(t *testing.T) {
 		t.Errorf("cat and feline: %d, cat and invoices: %d", near, far)
 	}
 	for _, text := range []string{"\xff", strings.Repeat("a", embed.MaxText+1)} {
-		if _, err := e.Embed(t.Context(), []string{"fine", text}, embed.Document); !errors.Is(err, embed.ErrText) {
-			t.Errorf("%.10q: %v", text, err)
-		}
+		_, err := e.Embed(t.Context(), []string{"fine", text}, embed.Document)
+		must.Fail(t, err, embed.ErrText, text)
 	}
 }
 

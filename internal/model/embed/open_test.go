@@ -175,18 +175,16 @@ func TestEmbedderContract(t *testing.T) {
 			t.Errorf("%s: %v, %v, %d calls", spec, vs, err, calls)
 		}
 		for _, bad := range []string{"\xff", strings.Repeat("a", MaxText+1)} {
-			if _, err := e.Embed(ctx, []string{"a", bad}, Query); !errors.Is(err, ErrText) {
-				t.Errorf("%s of a bad text: %v", spec, err)
-			}
+			_, err := e.Embed(ctx, []string{"a", bad}, Query)
+			must.Fail(t, err, ErrText, spec)
 		}
 		if _, err := e.Embed(ctx, []string{"a"}, Kind(9)); err == nil {
 			t.Errorf("%s took a kind that is none", spec)
 		}
 		gone, cancel := context.WithCancel(ctx)
 		cancel()
-		if _, err := e.Embed(gone, []string{"a"}, Query); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s after the end of its context: %v", spec, err)
-		}
+		_, err = e.Embed(gone, []string{"a"}, Query)
+		must.Fail(t, err, context.Canceled, spec)
 	}
 	if Document.String() != "document" || Query.String() != "query" || Kind(9).String() != "kind 9" {
 		t.Error("names of kinds")

@@ -1,17 +1,16 @@
 package minilm
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/model/minilm/weights"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 func TestOpenRefuses(t *testing.T) {
-	if _, err := Open(""); !errors.Is(err, ErrNoFile) {
-		t.Errorf("no file: %v", err)
-	}
+	_, err := Open("")
+	must.Fail(t, err, ErrNoFile)
 	open(t)
 	file := weights.File
 	vocabulary := strings.Index(file, "[unused0]") // in the text of the vocabulary

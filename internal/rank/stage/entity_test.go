@@ -1,12 +1,12 @@
 package stage
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/text"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -104,7 +104,6 @@ func TestEntitiesIn(t *testing.T) {
 	broken := newMemory()
 	broken.failOn = "Content"
 	r := &run{g: broken}
-	if _, err := r.entitiesIn(t.Context(), m, &graph.Node{Content: content(1)}, list); !errors.Is(err, errBroken) {
-		t.Error(err)
-	}
+	_, err := r.entitiesIn(t.Context(), m, &graph.Node{Content: content(1)}, list)
+	must.Fail(t, err, errBroken)
 }

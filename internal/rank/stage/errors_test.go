@@ -8,6 +8,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/rank/source"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -104,9 +105,7 @@ func TestMissingNode(t *testing.T) {
 	m := library()
 	m.link(graph.NodeID("alice"), "knows", num(7), 65_536)
 	_, err := Run(t.Context(), m, m, testCommit, retrieve.Request{Text: "alice"})
-	if !errors.Is(err, source.ErrNoNode) {
-		t.Errorf("error %v, want ErrNoNode", err)
-	}
+	must.Fail(t, err, source.ErrNoNode)
 }
 
 // TestIndexWithoutVectors: an index that keeps no vectors of a kind says so, and does not answer without them.

@@ -12,6 +12,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/rank/source"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -148,9 +149,7 @@ func TestWeightsRefused(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
-	if err := (retrieve.Request{Fusion: "max"}).Validate(); !errors.Is(err, retrieve.ErrRequest) {
-		t.Error(err)
-	}
+	must.Fail(t, (retrieve.Request{Fusion: "max"}).Validate(), retrieve.ErrRequest)
 	for x, want := range map[float64]int64{0: 0, 1: 1 << 16, 0.5: 1 << 15, 16: retrieve.MaxWeight,
 		1.5 / (1 << 16): 2, math.NaN(): -1, math.Inf(1): -1, -0.5: -1, 17: -1, 1e-9: -1} {
 		w, err := retrieve.NewLaneWeight("text", x)

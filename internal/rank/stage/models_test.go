@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/rank/complete"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -114,9 +115,8 @@ func TestCompleteEnds(t *testing.T) {
 	cancel()
 	model := &fakeModel{err: ctx.Err()}
 	m := &complete.Models{Embedder: model, Failed: func(string, error) { t.Error("the model failed") }}
-	if _, err := m.Complete(ctx, retrieve.Request{Text: "q"}); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
-	}
+	_, err := m.Complete(ctx, retrieve.Request{Text: "q"})
+	must.Fail(t, err, context.Canceled)
 	var bad *retrieve.RequestError
 	if _, err := m.Complete(t.Context(),
 		retrieve.Request{RerankOptions: retrieve.RerankOptions{Rerank: "jina:m"}}); !errors.As(err,

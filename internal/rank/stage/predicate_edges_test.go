@@ -1,12 +1,12 @@
 package stage
 
 import (
-	"errors"
 	"fmt"
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/rank/source"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -71,7 +71,6 @@ func TestCountEdges(t *testing.T) {
 		t.Errorf("%d edges to it: %v", got, err)
 	}
 	m.failOn = "Bucket"
-	if _, err := f.CountEdges(t.Context(), hub, p); !errors.Is(err, errBroken) {
-		t.Errorf("error %v", err)
-	}
+	_, err := f.CountEdges(t.Context(), hub, p)
+	must.Fail(t, err, errBroken)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/rank/complete"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -34,17 +35,14 @@ func TestApplyRefuses(t *testing.T) {
 
 func TestEdgeWeights(t *testing.T) {
 	for _, bad := range []float64{-1, 17, math.NaN(), math.Inf(1), 1e-9} {
-		if _, err := retrieve.NewEdgeWeight("t", bad); !errors.Is(err, retrieve.ErrRequest) {
-			t.Errorf("%v: %v", bad, err)
-		}
+		_, err := retrieve.NewEdgeWeight("t", bad)
+		must.Fail(t, err, retrieve.ErrRequest, bad)
 	}
 	for _, bad := range [][]retrieve.EdgeWeight{
 		{{Type: "", Weight: 1}}, {{Type: "t", Weight: -1}}, {{Type: "t", Weight: retrieve.MaxWeight + 1}}, {{Type: "t", Weight: 1}, {Type: "t", Weight: 2}}, {{Type: "\xff", Weight: 1}},
 		{{Type: strings.Repeat("t", graph.MaxType+1), Weight: 1}}, slices.Repeat([]retrieve.EdgeWeight{{Type: "t", Weight: 1}}, 65),
 	} {
-		if err := (retrieve.Request{ExpansionOptions: retrieve.ExpansionOptions{EdgeWeights: bad}}).Validate(); !errors.Is(err, retrieve.ErrRequest) {
-			t.Errorf("%v: %v", bad, err)
-		}
+		must.Fail(t, (retrieve.Request{ExpansionOptions: retrieve.ExpansionOptions{EdgeWeights: bad}}).Validate(), retrieve.ErrRequest, bad)
 	}
 	r := retrieve.Request{ExpansionOptions: retrieve.ExpansionOptions{EdgeWeights: []retrieve.EdgeWeight{{Type: "b", Weight: 2}, {Type: "one", Weight: 65_536}, {Type: "a", Weight: 0}}}}
 	if d := diff([]retrieve.EdgeWeight{{Type: "a", Weight: 0}, {Type: "b", Weight: 2}}, r.Resolve().EdgeWeights); d != "" {
@@ -62,9 +60,8 @@ func TestEdgeWeights(t *testing.T) {
 	}
 	for _, bad := range []string{`{"edge-weights":[]}`, `{"edge-weights":{"t":"1"}}`,
 		`{"edge-weights":{"t":99}}`, `{"profile":1}`, `{"profile":"a b"}`} {
-		if _, err := complete.ParseRequestJSON(parsed(t, bad), retrieve.Request{}); !errors.Is(err, retrieve.ErrRequest) {
-			t.Errorf("%s: %v", bad, err)
-		}
+		_, err := complete.ParseRequestJSON(parsed(t, bad), retrieve.Request{})
+		must.Fail(t, err, retrieve.ErrRequest, bad)
 	}
 	m := shelf()
 	for _, req := range []retrieve.Request{{ExpansionOptions: retrieve.ExpansionOptions{EdgeWeights: want.EdgeWeights}},
@@ -85,9 +82,7 @@ func FuzzDecodeProfiles(f *testing.F) {
 	f.Fuzz(func(t *testing.T, block []byte) {
 		p, err := retrieve.DecodeProfiles(block)
 		if err != nil {
-			if !errors.Is(err, ipld.ErrInvalid) {
-				t.Fatalf("error %v is no ErrInvalid", err)
-			}
+			must.Fail(t, err, ipld.ErrInvalid)
 			return
 		}
 		if !slices.Equal(p.Encode(), block) {

@@ -72,9 +72,8 @@ func TestReceiptRequestRefuses(t *testing.T) {
 		if err != nil {
 			t.Fatalf("receipt of another engine: %v", err)
 		}
-		if _, err := got.Request(string(text)); !errors.Is(err, retrieve.ErrRankingVersion) {
-			t.Errorf("engine %s: %v", later.Engine, err)
-		}
+		_, err = got.Request(string(text))
+		must.Fail(t, err, retrieve.ErrRankingVersion, later.Engine)
 		if !slices.Equal(got.Encode(), later.Encode()) {
 			t.Error("receipt of another engine changes when it is read and written")
 		}
@@ -126,9 +125,7 @@ func FuzzDecodeReceipt(f *testing.F) {
 	f.Fuzz(func(t *testing.T, block []byte, text string) {
 		r, err := retrieve.DecodeReceipt(block)
 		if err != nil {
-			if !errors.Is(err, ipld.ErrInvalid) {
-				t.Fatalf("error %v is no ErrInvalid", err)
-			}
+			must.Fail(t, err, ipld.ErrInvalid)
 			return
 		}
 		if !slices.Equal(r.Encode(), block) {

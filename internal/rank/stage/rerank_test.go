@@ -90,9 +90,7 @@ func TestRerankerFails(t *testing.T) {
 	stop := &judge{score: func(string) int64 { cancel(why); return 0 }}
 	_, err := Run(ctx, m, m, testCommit, retrieve.Request{Text: "web",
 		RerankOptions: retrieve.RerankOptions{Reranker: stop}})
-	if !errors.Is(err, why) {
-		t.Errorf("canceled: %v", err)
-	}
+	must.Fail(t, err, why)
 	m.failOn = "Node"
 	if _, err := Run(t.Context(), m, m, testCommit, retrieve.Request{Text: "web",
 		RerankOptions: retrieve.RerankOptions{Reranker: j}}); !errors.Is(err, errBroken) {

@@ -11,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/base/dates"
 	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/rank/source"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -157,9 +158,8 @@ func TestDaysOfRequest(t *testing.T) {
 		}
 	}
 	for _, line := range []string{`{"days":"2023"}`, `{"days":[{"from":3}]}`, `{"days":[{"at":"2023-05-06"}]}`, `{"days":[7]}`} {
-		if _, err := complete.ParseRequestJSON(parsed(t, line), retrieve.Request{}); !errors.Is(err, retrieve.ErrRequest) {
-			t.Errorf("%s: %v", line, err)
-		}
+		_, err := complete.ParseRequestJSON(parsed(t, line), retrieve.Request{})
+		must.Fail(t, err, retrieve.ErrRequest, line)
 	}
 }
 

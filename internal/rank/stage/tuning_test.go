@@ -1,7 +1,6 @@
 package stage
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -35,9 +34,8 @@ func TestTuning(t *testing.T) {
 		t.Errorf("%s, plain %s", a.Engine, plain.Engine)
 	}
 	receipt, text := a.Receipt()
-	if _, err := receipt.Request(string(text), req.Rewrites...); !errors.Is(err, retrieve.ErrRankingVersion) {
-		t.Errorf("a receipt of it: %v", err)
-	}
+	_, err = receipt.Request(string(text), req.Rewrites...)
+	must.Fail(t, err, retrieve.ErrRankingVersion)
 	u.Tuning = &tuning.Constant{Name: "bands"}
 	_, err = u.Run(t.Context(), m, m, testCommit, req)
 	if err == nil || !strings.Contains(err.Error(), `"bands"`) || !strings.Contains(err.Error(), "peers, ") {

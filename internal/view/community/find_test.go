@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // node is the id with a number.
@@ -263,14 +264,11 @@ func TestFindFails(t *testing.T) {
 	_, err := Find(context.Background(), func(yield func(Edge, error) bool) {
 		_ = yield(edge(1, 2), nil) && yield(Edge{}, broken)
 	})
-	if !errors.Is(err, broken) {
-		t.Errorf("an error of the edges gives %v", err)
-	}
+	must.Fail(t, err, broken)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Find(ctx, each(clique(0, 4))); !errors.Is(err, context.Canceled) {
-		t.Errorf("a cancelled context gives %v", err)
-	}
+	_, err = Find(ctx, each(clique(0, 4)))
+	must.Fail(t, err, context.Canceled)
 	_, err = Find(context.Background(), func(yield func(Edge, error) bool) {
 		for range MaxEdges + 1 {
 			if !yield(edge(1, 1), nil) {
@@ -278,9 +276,7 @@ func TestFindFails(t *testing.T) {
 			}
 		}
 	})
-	if !errors.Is(err, ErrTooLarge) {
-		t.Errorf("too many edges give %v", err)
-	}
+	must.Fail(t, err, ErrTooLarge)
 }
 
 func BenchmarkFind(b *testing.B) {

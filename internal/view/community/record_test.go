@@ -74,14 +74,11 @@ func TestRecordRefuses(t *testing.T) {
 			Parts: []ipld.CID{ipld.Sum(ipld.Raw, b)},
 		}
 		_, err := q.Decode(func(ipld.CID) ([]byte, error) { return b, nil })
-		if !errors.Is(err, ErrInvalid) {
-			t.Errorf("%s: %v", name, err)
-		}
+		must.Fail(t, err, ErrInvalid, name)
 	}
 	q := &Record{Out: outTree, Count: p.Len() + 1, Nodes: p.Nodes()}
-	if _, err := q.Decode(nil); !errors.Is(err, ErrInvalid) {
-		t.Errorf("too few communities: %v", err)
-	}
+	_, err := q.Decode(nil)
+	must.Fail(t, err, ErrInvalid)
 	gone := errors.New("gone")
 	q.Parts = []ipld.CID{outTree}
 	if _, err := q.Decode(func(ipld.CID) ([]byte, error) { return nil, gone }); err != gone {

@@ -93,14 +93,10 @@ func TestDamagedBlocks(t *testing.T) {
 	for _, c := range cids {
 		get := &faulty{Blocks: m.blocks, at: c, damage: flip, verify: true}
 		_, err := Verify(t.Context(), get, m.manifest, m.of(), m.source, digester, m.all())
-		if !errors.Is(err, store.ErrCorrupt) {
-			t.Errorf("block %s damaged: %v, want %v", c, err, store.ErrCorrupt)
-		}
+		must.Fail(t, err, store.ErrCorrupt, c)
 		get.damage = nil
 		_, err = Verify(t.Context(), get, m.manifest, m.of(), m.source, digester, m.all())
-		if !errors.Is(err, store.ErrNotFound) {
-			t.Errorf("block %s missing: %v, want %v", c, err, store.ErrNotFound)
-		}
+		must.Fail(t, err, store.ErrNotFound, c)
 	}
 }
 
@@ -274,14 +270,11 @@ func TestClaims(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		_, err := Verify(t.Context(), m.blocks, m.manifest, m.of(), m.source, digester, m.all())
-		if !errors.Is(err, want) {
-			t.Errorf("%d segments: verify: %v, want %v", n, err, want)
-		}
+		must.Fail(t, err, want, n)
 		for _, shortlist := range []int{0, 10} {
 			q := Query{Model: "m", Values: make([]int8, 64), Shortlist: shortlist}
-			if _, err := m.open(nil).Search(t.Context(), q); !errors.Is(err, want) {
-				t.Errorf("%d segments: search: %v, want %v", n, err, want)
-			}
+			_, err := m.open(nil).Search(t.Context(), q)
+			must.Fail(t, err, want, n)
 		}
 		changes := []VectorChange{{ID: denseID(1), Model: "m", New: make([]int8, 64)}}
 		_, err = Update(t.Context(), m.blocks, m.manifest, m.of(), yielded(changes), UpdateOptions{})

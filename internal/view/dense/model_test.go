@@ -8,6 +8,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/view/segment"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -117,14 +118,10 @@ func TestUpdateRefuses(t *testing.T) {
 	_, err := Update(t.Context(), m.blocks, m.manifest, of, func(yield func(VectorChange, error) bool) {
 		yield(VectorChange{}, broken)
 	}, UpdateOptions{})
-	if !errors.Is(err, broken) {
-		t.Errorf("%v", err)
-	}
+	must.Fail(t, err, broken)
 	_, err = m.open(nil).Search(t.Context(), Query{Model: "m", Values: []int8{1, 2},
 		Accept: func(graph.ID) (bool, error) { return false, broken }})
-	if !errors.Is(err, broken) {
-		t.Errorf("filter: %v", err)
-	}
+	must.Fail(t, err, broken)
 }
 
 // TestWalk visits every block of an index, so that nothing else is garbage.

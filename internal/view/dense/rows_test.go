@@ -11,6 +11,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/view/segment"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -171,7 +172,5 @@ func TestSketchVerify(t *testing.T) {
 	m.verify()
 	m.vectors[key{denseID(2), "m"}] = randomVector(rng, 64, 127)
 	_, err := Verify(t.Context(), m.blocks, m.manifest, m.of(), m.source, digester, m.all())
-	if !errors.Is(err, store.ErrCorrupt) {
-		t.Errorf("%v, want %v", err, store.ErrCorrupt)
-	}
+	must.Fail(t, err, store.ErrCorrupt)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/testkit/differ"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/view/segment"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -108,14 +109,10 @@ func TestDamagedBlocks(t *testing.T) {
 	for _, c := range cids {
 		get := &faulty{Getter: blocks, at: c, damage: flip, verify: true}
 		_, err := verify(context.Background(), get, m, documents(docs))
-		if !errors.Is(err, store.ErrCorrupt) {
-			t.Errorf("block %s damaged: %v, want %v", c, err, store.ErrCorrupt)
-		}
+		must.Fail(t, err, store.ErrCorrupt, c)
 		get.damage = nil
 		_, err = verify(context.Background(), get, m, documents(docs))
-		if !errors.Is(err, store.ErrNotFound) {
-			t.Errorf("block %s missing: %v, want %v", c, err, store.ErrNotFound)
-		}
+		must.Fail(t, err, store.ErrNotFound, c)
 	}
 }
 

@@ -322,12 +322,10 @@ func TestAcceptError(t *testing.T) {
 	must.OK(t, err)
 	broken := errors.New("broken")
 	accept := func(Doc) (bool, error) { return false, broken }
-	if _, err := x.Text(context.Background(), "alpha", accept, 0); !errors.Is(err, broken) {
-		t.Errorf("text: %v", err)
-	}
-	if _, err := x.Recency(context.Background(), accept, 0); !errors.Is(err, broken) {
-		t.Errorf("recency: %v", err)
-	}
+	_, err = x.Text(context.Background(), "alpha", accept, 0)
+	must.Fail(t, err, broken)
+	_, err = x.Recency(context.Background(), accept, 0)
+	must.Fail(t, err, broken)
 	var last error
 	for _, last = range x.Docs(context.Background(), accept) {
 	}

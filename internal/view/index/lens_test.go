@@ -69,9 +69,8 @@ func TestTypesUnread(t *testing.T) {
 		t.Errorf("%d hits, %v", len(res.Hits), err)
 	}
 	ofType := func(d Doc) (bool, error) { return d.Type() == "", nil }
-	if _, err := x.Text(ctx, "word0", ofType, 10); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("asked for the type: %v, want %v", err, store.ErrNotFound)
-	}
+	_, err = x.Text(ctx, "word0", ofType, 10)
+	must.Fail(t, err, store.ErrNotFound)
 	var last error
 	for _, last = range x.Docs(ctx, ofType) {
 	}

@@ -2,7 +2,6 @@ package index
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -155,14 +154,10 @@ func TestWrongOld(t *testing.T) {
 		return func(yield func(Change, error) bool) { _ = yield(c, nil) && yield(other, nil) }
 	}
 	_, err := Update(ctx, blocks, m, both(Change{ID: d.Node.ID, Old: wrong}), UpdateOptions{Fanout: 2})
-	if !errors.Is(err, store.ErrCorrupt) {
-		t.Errorf("%v, want %v", err, store.ErrCorrupt)
-	}
+	must.Fail(t, err, store.ErrCorrupt)
 	missing := Change{ID: graph.ID{1}, Old: node(graph.Node{ID: graph.ID{1}, Type: "Note"})}
 	_, err = Update(ctx, blocks, m, both(missing), UpdateOptions{Fanout: 2})
-	if !errors.Is(err, store.ErrCorrupt) {
-		t.Errorf("removal of what is not there: %v, want %v", err, store.ErrCorrupt)
-	}
+	must.Fail(t, err, store.ErrCorrupt)
 }
 
 func TestOtherAnalyser(t *testing.T) {
@@ -171,12 +166,9 @@ func TestOtherAnalyser(t *testing.T) {
 		blocks := mem.New().Derived()
 		b := store.NewBlock(ipld.DagCBOR, encodeManifest(&m))
 		must.OK(t, blocks.Put(ctx, b))
-		if _, err := Open(ctx, blocks, b.CID, nil); !errors.Is(err, ErrAnalyser) {
-			t.Errorf("open: %v, want %v", err, ErrAnalyser)
-		}
-		_, err := Update(ctx, blocks, b.CID, changes(nil, nil), UpdateOptions{})
-		if !errors.Is(err, ErrAnalyser) {
-			t.Errorf("update: %v, want %v", err, ErrAnalyser)
-		}
+		_, err := Open(ctx, blocks, b.CID, nil)
+		must.Fail(t, err, ErrAnalyser)
+		_, err = Update(ctx, blocks, b.CID, changes(nil, nil), UpdateOptions{})
+		must.Fail(t, err, ErrAnalyser)
 	}
 }

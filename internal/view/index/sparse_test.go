@@ -93,14 +93,10 @@ func TestSparseSearchErrors(t *testing.T) {
 	m.Add(graph.ID{1}, query)
 	broken := errors.New("broken")
 	s := NewSparseSearch(query, func(graph.ID) (bool, error) { return false, broken }, 1)
-	if err := m.Search(t.Context(), s); !errors.Is(err, broken) {
-		t.Error(err)
-	}
+	must.Fail(t, m.Search(t.Context(), s), broken)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := m.Search(ctx, NewSparseSearch(query, nil, 1)); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
+	must.Fail(t, m.Search(ctx, NewSparseSearch(query, nil, 1)), context.Canceled)
 }
 
 // BenchmarkSparseSearch asks 100,000 vectors of 100 terms for 30 terms.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -59,9 +58,8 @@ func TestTitleParts(t *testing.T) {
 		"half": {1, 2, 3, 4, 5, 6}, "twice": {1, 2, 3, 4, 1, 2, 3, 4}, "descending": {1, 2, 3, 4, 1, 2, 3, 3},
 		"too many": make([]byte, 4*titlesPerPart+4),
 	} {
-		if _, err := decodeTitles(data); !errors.Is(err, store.ErrCorrupt) {
-			t.Errorf("%s: %v, want %v", name, err, store.ErrCorrupt)
-		}
+		_, err := decodeTitles(data)
+		must.Fail(t, err, store.ErrCorrupt, name)
 	}
 }
 

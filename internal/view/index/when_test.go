@@ -65,16 +65,14 @@ func TestByTimeErrors(t *testing.T) {
 	broken := errors.New("broken")
 	one := func(Times) int64 { return 1 }
 	accept := func(Doc) (bool, error) { return false, broken }
-	if _, err := x.ByTime(context.Background(), one, accept, 0); !errors.Is(err, broken) {
-		t.Errorf("by time: %v", err)
-	}
+	_, err = x.ByTime(context.Background(), one, accept, 0)
+	must.Fail(t, err, broken)
 	none := func(Times) int64 { return 0 } // what has no score is not asked about
 	if hits, err := x.ByTime(context.Background(), none, accept, 0); err != nil || len(hits) > 0 {
 		t.Errorf("by time: %v, %v", hits, err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := x.ByTime(ctx, one, nil, 0); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	_, err = x.ByTime(ctx, one, nil, 0)
+	must.Fail(t, err, context.Canceled)
 }

@@ -126,9 +126,8 @@ func TestIDs(t *testing.T) {
 		}
 	}
 	for _, bad := range [][]byte{number(1), make([]byte, 32)} {
-		if _, err := DecodeIDs(bad, 2); !errors.Is(err, store.ErrCorrupt) {
-			t.Errorf("%x: %v", bad, err)
-		}
+		_, err := DecodeIDs(bad, 2)
+		must.Fail(t, err, store.ErrCorrupt, bad)
 	}
 }
 

@@ -206,9 +206,7 @@ func TestLogTail(t *testing.T) {
 			b[size-back] ^= 0x40
 			writeFile(t, clone, name, b)
 			_, err := Open(repo, Options{FS: clone, ReadOnly: true})
-			if !errors.Is(err, store.ErrCorrupt) {
-				t.Errorf("bit flipped %d bytes before the end of the log: %v", back, err)
-			}
+			must.Fail(t, err, store.ErrCorrupt, back)
 			var head *HeadError
 			if errors.As(err, &head) && head.Acknowledged != opHead(damageOps) {
 				t.Errorf("error names %v as acknowledged", head.Acknowledged)

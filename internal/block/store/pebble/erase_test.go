@@ -93,9 +93,7 @@ func TestCompactLeavesNoBytes(t *testing.T) {
 	must.OK(t, s.Derived().Clear(ctx))
 	short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
 	defer cancel()
-	if err := s.Compact(short); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("Compact with an open iterator: %v", err)
-	}
+	must.Fail(t, s.Compact(short), context.DeadlineExceeded)
 	close(stop)
 	must.OK(t, s.Compact(ctx))
 	if with := filesWith(t, dir, secretText); len(with) > 0 {
@@ -314,9 +312,7 @@ func TestReadWhileErased(t *testing.T) {
 	}
 	s.redacted.Store(&map[ipld.CID]bool{b.CID: false})
 	s.eraseMu.Unlock()
-	if err := <-read; !errors.Is(err, store.ErrRedacted) {
-		t.Error(err)
-	}
+	must.Fail(t, <-read, store.ErrRedacted)
 }
 
 // TestReadWhileItComes reads a block of an open redaction at the moment it arrives.
@@ -326,14 +322,11 @@ func TestReadWhileItComes(t *testing.T) {
 	defer s.Close()
 	b := secret(1)
 	must.OK(t, s.Redact(ctx, store.Redaction{CID: b.CID, Stub: []byte("stub"), Open: true}))
-	if _, err := s.Facts().Get(ctx, b.CID); !errors.Is(err, store.ErrRedacted) {
-		t.Errorf("%v", err)
-	}
+	_, err := s.Facts().Get(ctx, b.CID)
+	must.Fail(t, err, store.ErrRedacted)
 	must.OK(t, s.Facts().Put(ctx, b))
 	if err := s.absent(ctx, b.CID); err != nil { // of a Get that looked before it arrived
 		t.Error(err)
 	}
-	if err := s.absent(ctx, secret(2).CID); !errors.Is(err, store.ErrNotFound) {
-		t.Error(err)
-	}
+	must.Fail(t, s.absent(ctx, secret(2).CID), store.ErrNotFound)
 }

@@ -172,9 +172,8 @@ func TestHeadRecord(t *testing.T) {
 			link("operation", opHead(1).Operation)...),
 	}
 	for name, b := range bad {
-		if _, err := decodeRecord(b); !errors.Is(err, store.ErrCorrupt) {
-			t.Errorf("%s: error %v, want corrupt", name, err)
-		}
+		_, err := decodeRecord(b)
+		must.Fail(t, err, store.ErrCorrupt, name)
 	}
 }
 
@@ -207,18 +206,16 @@ func TestAcceptHead(t *testing.T) {
 			must.OK(t, s.Close())
 			damage(t, fs, readFile(t, fs, repo+"/head"))
 			for _, opts := range []Options{{FS: fs}, {FS: fs, ReadOnly: true}} {
-				if _, err := Open(repo, opts); !errors.Is(err, store.ErrCorrupt) {
-					t.Fatalf("read-only %v: error %v, want corrupt", opts.ReadOnly, err)
-				}
+				_, err := Open(repo, opts)
+				must.Fail(t, err, store.ErrCorrupt, opts.ReadOnly)
 			}
 			s = openFS(t, fs, Options{ReadOnly: true, AcceptHead: true})
 			if head, err := s.Head(ctx); err != nil || head != opHead(4) {
 				t.Errorf("accepted head %v, %v", head, err)
 			}
 			must.OK(t, s.Close())
-			if _, err := Open(repo, Options{FS: fs}); !errors.Is(err, store.ErrCorrupt) {
-				t.Errorf("a reader repaired the head file: %v", err)
-			}
+			_, err := Open(repo, Options{FS: fs})
+			must.Fail(t, err, store.ErrCorrupt)
 			s = openFS(t, fs, Options{AcceptHead: true})
 			must.OK(t, commitOp(s, 5))
 			must.OK(t, s.Close())

@@ -89,9 +89,8 @@ func TestMarkerVouches(t *testing.T) {
 	b := slices.Clone(marker)
 	copy(b[slotStride:], encodeSlot(markerMagic, store.Head{Seq: 5, Operation: opHead(9).Operation}))
 	writeFile(t, fs, repo+"/marker", b)
-	if _, err := Open(repo, Options{FS: fs}); !errors.Is(err, store.ErrCorrupt) {
-		t.Errorf("a marker that names another operation: %v", err)
-	}
+	_, err = Open(repo, Options{FS: fs})
+	must.Fail(t, err, store.ErrCorrupt)
 }
 
 // TestMarkerDamaged damages the marker: it still proves that there were operations, and is repaired if all else is
@@ -112,9 +111,8 @@ func TestMarkerDamaged(t *testing.T) {
 		}
 		must.OK(t, fs.Remove(repo+"/head"))
 		writeFile(t, fs, repo+"/marker", b)
-		if _, err := Open(repo, Options{FS: fs}); !errors.Is(err, store.ErrCorrupt) {
-			t.Errorf("%s: without a head file: %v", name, err)
-		}
+		_, err = Open(repo, Options{FS: fs})
+		must.Fail(t, err, store.ErrCorrupt, name)
 	}
 }
 

@@ -133,9 +133,7 @@ func TestReadOnly(t *testing.T) {
 			"SetCell": s.Derived().SetCell(ctx, b.CID, b.CID),
 			"Clear":   s.Derived().Clear(ctx),
 		} {
-			if !errors.Is(err, store.ErrReadOnly) {
-				t.Errorf("%s: error %v, want read-only", name, err)
-			}
+			must.Fail(t, err, store.ErrReadOnly, name)
 		}
 		must.OK(t, s.Close())
 		if diff := cmp.Diff(before, files()); diff != "" {
@@ -238,9 +236,8 @@ func TestWrongValues(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := s.Derived().Cell(ctx, b.CID); !errors.Is(err, store.ErrCorrupt) {
-		t.Errorf("Cell: error %v, want corrupt", err)
-	}
+	_, err := s.Derived().Cell(ctx, b.CID)
+	must.Fail(t, err, store.ErrCorrupt)
 }
 
 // TestLargeCommit commits more than fits into a batch and a memtable.

@@ -211,9 +211,8 @@ func TestBusyInProcess(t *testing.T) {
 	}
 	s := openDisk(t, first, Options{Create: true})
 	for _, dir := range paths {
-		if _, err := Open(dir, Options{}); !errors.Is(err, store.ErrBusy) {
-			t.Errorf("%s: error %v, want busy", dir, err)
-		}
+		_, err := Open(dir, Options{})
+		must.Fail(t, err, store.ErrBusy, dir)
 	}
 	must.OK(t, s.Close())
 }
@@ -235,7 +234,5 @@ func TestOwnerFile(t *testing.T) {
 		t.Errorf("busy error %v, want an unknown process", err)
 	}
 	must.OK(t, s.Close())
-	if err := s.SetOwner(serving); !errors.Is(err, store.ErrClosed) {
-		t.Errorf("SetOwner after Close: %v", err)
-	}
+	must.Fail(t, s.SetOwner(serving), store.ErrClosed)
 }

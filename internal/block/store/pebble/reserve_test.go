@@ -49,9 +49,7 @@ func fill(t *testing.T, dir string) string {
 	defer func() { _ = f.Close() }()
 	for b := make([]byte, 64<<10); len(b) > 0; {
 		if _, err := f.Write(b); err != nil {
-			if !errors.Is(err, syscall.ENOSPC) {
-				t.Fatal(err)
-			}
+			must.Fail(t, err, syscall.ENOSPC)
 			b = b[:len(b)/2]
 		}
 	}
@@ -82,9 +80,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	s = openDisk(t, dir, Options{Uncompressed: true})
 	for range 2 { // refused, but the store does not stop
-		if err := s.Commit(ctx, opHead(2), opHead(3), opBlocks(3)...); !errors.Is(err, store.ErrNoRoom) {
-			t.Fatalf("a commit on a full disk: %v", err)
-		}
+		must.Fail(t, s.Commit(ctx, opHead(2), opHead(3), opBlocks(3)...), store.ErrNoRoom)
 	}
 	erasing := store.Erasing(ctx)
 	must.OK(t, s.SetNote(erasing, []byte("note")))
@@ -93,12 +89,8 @@ func TestFullDisk(t *testing.T) {
 	must.OK(t, err)
 	// The freed space is used up again: the erased bytes cannot be removed yet, and the error says so.
 	second := fill2(t, disk)
-	if err := s.Compact(erasing); !errors.Is(err, store.ErrNoRoom) {
-		t.Fatalf("Compact on a full disk: %v", err)
-	}
-	if err := s.Commit(ctx, opHead(3), opHead(4), opBlocks(4)...); !errors.Is(err, store.ErrNoRoom) {
-		t.Errorf("a commit on a full disk: %v", err)
-	}
+	must.Fail(t, s.Compact(erasing), store.ErrNoRoom)
+	must.Fail(t, s.Commit(ctx, opHead(3), opHead(4), opBlocks(4)...), store.ErrNoRoom)
 	if with := filesWith(t, filepath.Join(dir, dbName), secretText); len(with) == 0 {
 		t.Error("nothing was pending")
 	}
@@ -189,9 +181,7 @@ func TestStepsCoverAll(t *testing.T) {
 	must.OK(t, s.Facts().(store.Deleter).Delete(ctx, gone...))
 	before := s.db.Metrics().DiskSpaceUsage()
 	mem.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: slack})
-	if err := s.Compact(ctx); !errors.Is(err, store.ErrNoRoom) {
-		t.Errorf("Compact without room: %v", err)
-	}
+	must.Fail(t, s.Compact(ctx), store.ErrNoRoom)
 	if _, err := s.Facts().Get(ctx, storetest.Block(1, size).CID); err != nil {
 		t.Errorf("the store stopped: %v", err)
 	}

@@ -135,9 +135,8 @@ func TestCallbackPanic(t *testing.T) {
 		}()
 		_ = s.Facts().Iterate(ctx, ipld.CID{}, func(store.Block) error { panic("mine") })
 	}()
-	if _, err := s.Facts().Get(ctx, storetest.Block(1, 8).CID); !errors.Is(err, store.ErrNotFound) {
-		t.Error(err)
-	}
+	_, err := s.Facts().Get(ctx, storetest.Block(1, 8).CID)
+	must.Fail(t, err, store.ErrNotFound)
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}

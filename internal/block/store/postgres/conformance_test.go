@@ -74,9 +74,7 @@ func TestTwoProcesses(t *testing.T) {
 	if got, err := b.Head(ctx); err != nil || got != head {
 		t.Errorf("head %v, %v", got, err)
 	}
-	if err := b.Commit(ctx, store.Head{}, next(store.Head{}, 2)); !errors.Is(err, store.ErrHeadMoved) {
-		t.Errorf("commit upon an old head: %v", err)
-	}
+	must.Fail(t, b.Commit(ctx, store.Head{}, next(store.Head{}, 2)), store.ErrHeadMoved)
 	if _, err := b.Facts().Get(ctx, block.CID); err != nil {
 		t.Error(err)
 	}
@@ -87,27 +85,24 @@ func TestTwoProcesses(t *testing.T) {
 		t.Error(err)
 	}
 	<-erased
-	if _, err := b.Facts().Get(ctx, block.CID); !errors.Is(err, store.ErrRedacted) {
-		t.Errorf("erased by another process: %v", err)
-	}
+	_, err := b.Facts().Get(ctx, block.CID)
+	must.Fail(t, err, store.ErrRedacted)
 
 	// One process has the turn at a time, and a commit in a turn that a collection interrupted is refused.
 	end, err := a.Turn(ctx)
 	must.OK(t, err)
 	short, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
 	defer cancel()
-	if _, err := b.Turn(short); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("a second turn: %v", err)
-	}
+	_, err = b.Turn(short)
+	must.Fail(t, err, context.DeadlineExceeded)
 	garbage, young := storetest.Block(8, 100), storetest.Block(9, 100)
 	must.OK(t, b.Facts().Put(ctx, garbage, young))
 	if err := sql(t, at, fmt.Sprintf("UPDATE mnem.fact SET at = now() - interval '2 hours' WHERE data = '%s'",
 		garbage.Data)); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := b.Sweep(ctx, store.Head{}, false, garbage.CID); !errors.Is(err, store.ErrHeadMoved) {
-		t.Errorf("sweep from another head: %v", err)
-	}
+	_, _, err = b.Sweep(ctx, store.Head{}, false, garbage.CID)
+	must.Fail(t, err, store.ErrHeadMoved)
 	blocks, size, err := b.Sweep(ctx, head, false, garbage.CID, young.CID)
 	if err != nil || blocks != 1 || size != int64(len(garbage.Data)) {
 		t.Errorf("sweep: %d blocks, %d bytes, %v", blocks, size, err)
@@ -115,9 +110,7 @@ func TestTwoProcesses(t *testing.T) {
 	if has, err := b.Facts().Has(ctx, young.CID); err != nil || !has {
 		t.Error("what was put within a lease is gone")
 	}
-	if err := a.Commit(ctx, head, next(head, 3)); !errors.Is(err, store.ErrHeadMoved) {
-		t.Errorf("commit after a collection in its turn: %v", err)
-	}
+	must.Fail(t, a.Commit(ctx, head, next(head, 3)), store.ErrHeadMoved)
 	end()
 	end, err = b.Turn(ctx)
 	must.OK(t, err)
@@ -139,21 +132,18 @@ func TestRepositories(t *testing.T) {
 	if has, err := two.Facts().Has(ctx, block.CID); has || err != nil {
 		t.Errorf("a block of another repository: %v, %v", has, err)
 	}
-	if _, err := postgres.Open(ctx, postgres.Options{URL: server.URL("two"), Create: true}); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("made twice: %v", err)
-	}
-	if _, err := postgres.Open(ctx, postgres.Options{URL: server.URL("three")}); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("one that is not there: %v", err)
-	}
+	_, err := postgres.Open(ctx, postgres.Options{URL: server.URL("two"), Create: true})
+	must.Fail(t, err, fs.ErrExist)
+	_, err = postgres.Open(ctx, postgres.Options{URL: server.URL("three")})
+	must.Fail(t, err, store.ErrNotFound)
 	if err := sql(t, server.URL("one"), "CREATE ROLE agents; CREATE ROLE eve LOGIN; CREATE ROLE bob LOGIN IN ROLE agents; "+
 		"GRANT USAGE ON SCHEMA mnem TO eve, agents; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA mnem TO eve, agents; "+
 		"UPDATE mnem.repository SET owner = 'agents' WHERE name = 'one'"); err != nil {
 		t.Fatal(err)
 	}
 	as := func(role, name string) string { return strings.Replace(server.URL(name), "mnem@", role+"@", 1) }
-	if _, err := postgres.Open(ctx, postgres.Options{URL: as("eve", "one")}); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("another role: %v", err)
-	}
+	_, err = postgres.Open(ctx, postgres.Options{URL: as("eve", "one")})
+	must.Fail(t, err, store.ErrNotFound)
 	if err := sql(t, as("eve", "one"), "DELETE FROM mnem.fact"); err != nil {
 		t.Error(err)
 	}
@@ -169,13 +159,10 @@ func TestRepositories(t *testing.T) {
 		t.Errorf("compacted by a role that may not: %v", err)
 	}
 	read := open(t, postgres.Options{URL: as("bob", "one"), ReadOnly: true})
-	if err := read.Facts().Put(ctx, block); !errors.Is(err, store.ErrReadOnly) {
-		t.Errorf("written read-only: %v", err)
-	}
+	must.Fail(t, read.Facts().Put(ctx, block), store.ErrReadOnly)
 	must.OK(t, sql(t, server.URL("one"), "UPDATE mnem.version SET version = 99"))
-	if _, err := postgres.Open(ctx, postgres.Options{URL: server.URL("one")}); !errors.Is(err, postgres.ErrVersion) {
-		t.Errorf("tables of a later version: %v", err)
-	}
+	_, err = postgres.Open(ctx, postgres.Options{URL: server.URL("one")})
+	must.Fail(t, err, postgres.ErrVersion)
 }
 
 func TestParse(t *testing.T) {
@@ -211,9 +198,7 @@ func TestDatabase(t *testing.T) {
 	d, err := postgres.OpenDatabase(server.URL("any"))
 	must.OK(t, err)
 	t.Cleanup(d.Close)
-	if err := d.Ready(ctx, 10*time.Second); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("ready without tables: %v", err)
-	}
+	must.Fail(t, d.Ready(ctx, 10*time.Second), store.ErrNotFound)
 	one := open(t, postgres.Options{URL: d.URL("a/one"), Create: true})
 	other := open(t, postgres.Options{URL: d.URL("other"), Create: true})
 	if err := d.Ready(ctx, 10*time.Second); err != nil {
@@ -255,13 +240,10 @@ func TestDatabase(t *testing.T) {
 	want := size(blocks[1])
 	want.Commits = 600
 	usage(want)
-	if err := one.Commit(ctx, store.Head{}, next(store.Head{}, 7)); !errors.Is(err, store.ErrHeadMoved) {
-		t.Error(err)
-	}
+	must.Fail(t, one.Commit(ctx, store.Head{}, next(store.Head{}, 7)), store.ErrHeadMoved)
 	usage(want)
-	if _, err := d.Usage(ctx, "any"); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("usage of none: %v", err)
-	}
+	_, err = d.Usage(ctx, "any")
+	must.Fail(t, err, store.ErrNotFound)
 	tokens(t, d)
 }
 
@@ -275,9 +257,7 @@ func tokens(t *testing.T, d *postgres.Database) {
 		{"a/one", "x1", "bob", "C", fs.ErrExist}, {"a/one", "x3", "bob", "D", nil}, {"other", "x1", "ada", "E", nil},
 		{"any", "x1", "ada", "F", store.ErrNotFound},
 	} {
-		if err := d.AddToken(ctx, tt.repository, tt.id, tt.name, []byte(tt.data)); !errors.Is(err, tt.want) {
-			t.Errorf("%+v: %v", tt, err)
-		}
+		must.Fail(t, d.AddToken(ctx, tt.repository, tt.id, tt.name, []byte(tt.data)), tt.want, tt)
 	}
 	for _, tt := range []struct {
 		repository, id, old, data string

@@ -57,9 +57,8 @@ func TestMigrate(t *testing.T) {
 	if got, err := d.Usage(ctx, "old"); err != nil || got != (Usage{1, int64(len(block.Data)), 2}) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if _, err := d.Usage(ctx, fmt.Sprint("old", 2)); !errors.Is(err, store.ErrNotFound) {
-		t.Error(err)
-	}
+	_, err = d.Usage(ctx, fmt.Sprint("old", 2))
+	must.Fail(t, err, store.ErrNotFound)
 }
 
 // TestMigrateReaders opens tables of the second version under roles that may only read them: they can still read,

@@ -2,7 +2,6 @@ package storetest_test
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"testing"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/block/store/storetest"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -38,14 +38,10 @@ func TestCounting(t *testing.T) {
 	check("Iterate", err, storetest.Traffic{BlocksRead: 2, BytesRead: 300})
 
 	_, err = c.Get(ctx, storetest.Block(3, 8).CID)
-	if !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("Get of a missing block: %v", err)
-	}
+	must.Fail(t, err, store.ErrNotFound)
 	check("failed Get", nil, storetest.Traffic{})
 	err = c.Put(ctx, store.Block{CID: a.CID, Data: b.Data})
-	if !errors.Is(err, store.ErrCorrupt) {
-		t.Errorf("Put of a wrong block: %v", err)
-	}
+	must.Fail(t, err, store.ErrCorrupt)
 	check("failed Put", nil, storetest.Traffic{})
 }
 
