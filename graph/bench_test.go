@@ -9,32 +9,6 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
-func BenchmarkDecodeNode(b *testing.B) {
-	block := goldenNode().Encode()
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := DecodeNode(block); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkEncodeNode(b *testing.B) {
-	n := goldenNode()
-	b.ReportAllocs()
-	for b.Loop() {
-		n.Encode()
-	}
-}
-
-func BenchmarkValidateNode(b *testing.B) {
-	n := goldenNode()
-	b.ReportAllocs()
-	for b.Loop() {
-		must.OK(b, n.Validate())
-	}
-}
-
 // BenchmarkReader reads and makes one node a round.
 func BenchmarkReader(b *testing.B) {
 	var lines strings.Builder

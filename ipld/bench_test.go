@@ -125,26 +125,6 @@ func BenchmarkDecodeRecord(b *testing.B) {
 	}
 }
 
-func BenchmarkDecodeValue(b *testing.B) {
-	block := benchNode().encode(nil)
-	b.SetBytes(int64(len(block)))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := ipld.DecodeValue(block); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkCheck(b *testing.B) {
-	block := benchNode().encode(nil)
-	b.SetBytes(int64(len(block)))
-	b.ReportAllocs()
-	for b.Loop() {
-		must.OK(b, ipld.Check(block))
-	}
-}
-
 func BenchmarkParseJSON(b *testing.B) {
 	v, err := ipld.DecodeValue(benchNode().encode(nil))
 	must.OK(b, err)
@@ -153,27 +133,6 @@ func BenchmarkParseJSON(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := ipld.ParseJSON(text); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkAppendJSON(b *testing.B) {
-	v, err := ipld.DecodeValue(benchNode().encode(nil))
-	must.OK(b, err)
-	var text []byte
-	b.ReportAllocs()
-	for b.Loop() {
-		text = ipld.AppendJSON(text[:0], v)
-	}
-	b.SetBytes(int64(len(text)))
-}
-
-func BenchmarkParseCID(b *testing.B) {
-	s := ipld.Sum(ipld.Raw, nil).String()
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := ipld.ParseCID(s); err != nil {
 			b.Fatal(err)
 		}
 	}

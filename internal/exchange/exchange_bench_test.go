@@ -3,7 +3,6 @@ package exchange_test
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"testing"
@@ -40,23 +39,6 @@ func benchRepo(b *testing.B) *core.Repo {
 	repokit.Lines(b, r, text.String())
 	repokit.Lines(b, r, `{"node":{"key":"n7","summary":"Another"}}`)
 	return r
-}
-
-func BenchmarkExport(b *testing.B) {
-	r := benchRepo(b)
-	for name, rev := range map[string]string{"whole": "HEAD", "range": "HEAD~1..HEAD"} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			blocks := 0
-			for b.Loop() {
-				res, err := exchange.Export(b.Context(), r, io.Discard, exchange.ExportOptions{Rev: rev})
-				must.OK(b, err)
-				blocks = res.Blocks
-				b.SetBytes(res.Bytes)
-			}
-			b.ReportMetric(float64(blocks), "blocks")
-		})
-	}
 }
 
 func BenchmarkImport(b *testing.B) {

@@ -402,32 +402,6 @@ func TestSourceHasNone(t *testing.T) {
 	}
 }
 
-var prose = "Yesterday Alice moved the billing service from MySQL to PostgreSQL 16.2 because the old cluster " +
-	"ran out of disk. Bob did not agree; see the meeting notes of the platform team for the reasons."
-
-func BenchmarkFind(b *testing.B) {
-	r := rand.New(rand.NewPCG(1, 1))
-	for _, c := range []struct{ name, text string }{
-		{"prose", prose},
-		{"set", prose + " Note: it is so."},
-		{"id", prose + " Task 9fceb02d0ae598e95dc970b74767f19372d61af8."},
-		{"code", "func (c *cli) runCommitWithOptions2(cmd *cobra.Command, args []string) error { return c.get_token(args) }"},
-		{"blob", word(r, 1<<20)},
-		{"tokens", strings.Repeat("/ey"+strings.Repeat("A", 17)+".ey", 1<<12)},
-		{"keys", strings.Repeat("-----BEGIN PRIVATE KEY-----", 1<<12)},
-		{"settings", strings.Repeat("key: ", 1<<14)},
-		{"curl", strings.Repeat("curl: ", 1<<14)},
-	} {
-		b.Run(c.name, func(b *testing.B) {
-			b.SetBytes(int64(len(c.text)))
-			b.ReportAllocs()
-			for b.Loop() {
-				Find(c.text)
-			}
-		})
-	}
-}
-
 // TestVersion: other rules, or the same ones in other files, are another version.
 func TestVersion(t *testing.T) {
 	seen := map[[32]byte]bool{}

@@ -181,9 +181,3 @@ func TestLongText(t *testing.T) {
 		t.Errorf("%v allocations for %d characters, %v for %d", short, maxTokens, long, 64*maxTokens)
 	}
 }
-
-func BenchmarkRead(b *testing.B) {
-	for b.Loop() {
-		Read("What did Maria and John talk about between March and May 2023 at the pier?", Now{})
-	}
-}

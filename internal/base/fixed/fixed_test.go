@@ -234,22 +234,3 @@ func TestNoAllocations(t *testing.T) {
 		t.Errorf("%v allocations a round, want none", n)
 	}
 }
-
-func BenchmarkLog2(b *testing.B) {
-	var sink int64
-	for i := range b.N {
-		sink += Log2(uint64(i)*0x9E3779B97F4A7C15 + 1)
-	}
-	benchSink = uint64(sink)
-}
-
-func BenchmarkIsqrt(b *testing.B) {
-	var sink uint64
-	for i := range b.N {
-		sink += Isqrt(uint64(i) * 0x9E3779B97F4A7C15)
-	}
-	benchSink = sink
-}
-
-// benchSink keeps the compiler from dropping the measured calls.
-var benchSink uint64

@@ -31,30 +31,8 @@ func benchmarkText(b *testing.B, lang, s string) {
 	}
 }
 
-func BenchmarkProse(b *testing.B)        { benchmarkText(b, "none", prose) }
 func BenchmarkProseEnglish(b *testing.B) { benchmarkText(b, "en", prose) }
 
 func BenchmarkCode(b *testing.B) {
 	benchmarkText(b, "en", "func (s *HTTPServer) parseURLQuery(raw string) (map[string]int, error)\n")
-}
-
-func BenchmarkJapanese(b *testing.B) {
-	benchmarkText(b, "en", "吾輩は猫である。名前はまだ無い。どこで生れたかとんと見当がつかぬ。\n")
-}
-
-func BenchmarkAccents(b *testing.B) {
-	benchmarkText(b, "none", "Où sont passées les fenêtres de l'hôtel déserté, à l'été naïf?\n")
-}
-
-func BenchmarkEscapeLine(b *testing.B) {
-	s := strings.Repeat("a plain line of text, for once; ", 64)
-	b.SetBytes(int64(len(s)))
-	b.ReportAllocs()
-	n := 0
-	for range b.N {
-		n += len(EscapeLine(s))
-	}
-	if n == 0 {
-		b.Fatal("nothing came back")
-	}
 }

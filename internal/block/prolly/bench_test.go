@@ -135,21 +135,6 @@ func BenchmarkGet(b *testing.B) {
 	}
 }
 
-func BenchmarkScanMillion(b *testing.B) {
-	f := big(b)
-	for b.Loop() {
-		n := 0
-		for _, err := range f.tree.Scan(ctx, nil, nil) {
-			must.OK(b, err)
-			n++
-		}
-		if n != million {
-			b.Fatal(n)
-		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*million), "ns/entry")
-}
-
 func BenchmarkDiff100OfMillion(b *testing.B) {
 	f := big(b)
 	rng := newRand(14)

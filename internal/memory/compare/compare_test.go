@@ -179,14 +179,6 @@ func FuzzCompare(f *testing.F) {
 	})
 }
 
-func BenchmarkCompare(b *testing.B) {
-	long := strings.Repeat("The billing service of Initech listens on port 8443 every Friday. ", 100)
-	other := Analyse(long + "Not here.")
-	for b.Loop() {
-		Analyse(long).Compare(other)
-	}
-}
-
 // TestSignsSay holds that signs of code are read, and dashes and quotes of prose are not.
 func TestSignsSay(t *testing.T) {
 	for _, c := range []struct {

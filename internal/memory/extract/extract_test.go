@@ -113,18 +113,3 @@ func TestLong(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkExtract(b *testing.B) {
-	s := "Yesterday Alice Ng moved the billing service from MySQL to PostgreSQL 16.2 because the old " +
-		"cluster ran out of disk. Bob did not agree; see https://wiki.example.com/db/migration."
-	b.Run("entities", func(b *testing.B) {
-		for b.Loop() {
-			Entities(s, known)
-		}
-	})
-	b.Run("signals", func(b *testing.B) {
-		for b.Loop() {
-			Signals(s)
-		}
-	})
-}

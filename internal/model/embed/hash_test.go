@@ -162,15 +162,3 @@ func TestProgressLocal(t *testing.T) {
 		t.Errorf("progress %v, want %v", seen, want)
 	}
 }
-
-func BenchmarkHash(b *testing.B) {
-	e := mustHash(b, "en")
-	s := []string{strings.Repeat("The Money team keeps billing, the ledger and exports correct. ", 8)}
-	b.SetBytes(int64(len(s[0])))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := e.Embed(context.Background(), s, Document); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -263,30 +263,6 @@ func TestModel2Vec(t *testing.T) {
 	}
 }
 
-func BenchmarkStatic(b *testing.B) {
-	tok, err := parseTokenizer(readTokenizer(b))
-	must.OK(b, err)
-	e := &staticEmbedder{tok: tok}
-	must.OK(b, e.readTensors(safetensorsOf(tableOf("F32", 256, make256(int(tok.top)+1)))))
-	s := []string{strings.Repeat("The Money team keeps billing, the ledger and exports correct. ", 8)}
-	b.SetBytes(int64(len(s[0])))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := e.Embed(context.Background(), s, Document); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-// make256 returns rows of 256 numbers.
-func make256(rows int) []float64 {
-	xs := make([]float64, 256*rows)
-	for i := range xs {
-		xs[i] = float64(i%1013) - 500
-	}
-	return xs
-}
-
 // TestHalfFloat compares every binary16 with the sum of its parts.
 func TestHalfFloat(t *testing.T) {
 	for bits := range 1 << 16 {

@@ -35,10 +35,3 @@ func BenchmarkVectors(b *testing.B) {
 		})
 	}
 }
-
-func BenchmarkCount(b *testing.B) {
-	m := open(b)
-	for b.Loop() {
-		m.Count("which of the two servers runs the nightly backup of the database")
-	}
-}

@@ -278,20 +278,3 @@ func TestFindFails(t *testing.T) {
 	})
 	must.Fail(t, err, ErrTooLarge)
 }
-
-func BenchmarkFind(b *testing.B) {
-	r := rand.New(rand.NewPCG(1, 2))
-	var list []Edge
-	for range 300_000 {
-		a := r.IntN(100_000)
-		c := a/50*50 + r.IntN(50)
-		if r.IntN(5) == 0 {
-			c = r.IntN(100_000)
-		}
-		list = append(list, edge(a, c))
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		find(b, list)
-	}
-}

@@ -130,35 +130,3 @@ func BenchmarkUpdateOne(b *testing.B) {
 		must.OK(b, err)
 	}
 }
-
-func BenchmarkOpen(b *testing.B) {
-	blocks, m := large()
-	for b.Loop() {
-		if _, err := Open(b.Context(), blocks, m, nil); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-// BenchmarkCold opens the index and runs one query without a cache.
-func BenchmarkCold(b *testing.B) {
-	blocks, m := large()
-	for b.Loop() {
-		x, err := Open(b.Context(), blocks, m, segment.NewCache(64<<20))
-		must.OK(b, err)
-		if _, err := x.Text(b.Context(), "word0 word5 word40 word700", nil, 10); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkRecency(b *testing.B) {
-	blocks, m := large()
-	x, err := Open(b.Context(), blocks, m, segment.NewCache(256<<20))
-	must.OK(b, err)
-	for b.Loop() {
-		if _, err := x.Recency(b.Context(), nil, 0); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -265,14 +265,3 @@ func TestReadingWork(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkReadings(b *testing.B) {
-	open, words := manyWords(b)
-	x := open(segment.NewCache(64 << 20))
-	for n := 0; b.Loop(); n++ {
-		word := words[n%len(words)]
-		if _, err := x.Analyse(word[:3] + "q" + word[3:]).Readings(b.Context()); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

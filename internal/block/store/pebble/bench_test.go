@@ -45,20 +45,6 @@ func BenchmarkPut(b *testing.B) {
 	b.ReportMetric(float64(b.N)*benchBlocks/b.Elapsed().Seconds(), "blocks/s")
 }
 
-// BenchmarkPutAgain puts blocks that are already present.
-func BenchmarkPutAgain(b *testing.B) {
-	set := benchSet()
-	s := openDisk(b, b.TempDir(), Options{Create: true})
-	defer s.Close()
-	load(b, s, set)
-	for b.Loop() {
-		for i := 0; i < len(set); i += 1000 {
-			must.OK(b, s.Facts().Put(context.Background(), set[i:i+1000]...))
-		}
-	}
-	b.ReportMetric(float64(b.N)*benchBlocks/b.Elapsed().Seconds(), "blocks/s")
-}
-
 func BenchmarkGet(b *testing.B) {
 	set := benchSet()
 	s := openDisk(b, b.TempDir(), Options{Create: true})
