@@ -31,7 +31,8 @@ FIRST_FORM = {"commit", "remember", "remember_batch"}
 # Verbs with several forms of answers: the names of the forms after the first.
 FORMS = {
     "branch": ["BranchRemoved"],
-    "config_cues": ["CuesWritten"],
+    "config_profile": ["ProfilesChange"],
+    "embed_cues": ["CuesWritten"],
     "consolidate": ["ConsolidateDone"],
     "diff": ["DiffStat"],
     "ls": ["LsEdges"],

@@ -94,7 +94,7 @@ func (r Request) filled(name string, from Profile) (Request, error) {
 		param := findProfileParam(e.Key)
 		if param == nil {
 			return r, badParam("profile", "%s has the parameter %s, which this version does not "+
-				"know: use a later version, or 'mnem config profile unset'", name, shortQuote(e.Key))
+				"know: use a later version, or 'mnem config profile --unset'", name, shortQuote(e.Key))
 		}
 		if given.gives(param) {
 			continue

@@ -26,8 +26,8 @@
 // heading that share half of their words. So keys depend on the history of a file, but nothing stored depends on the
 // clock.
 //
-// A chunk's If-Was is its source, with the lines that it had when its text last changed: 'mnem sources' finds lines
-// that moved since.
+// A chunk's source has the lines that the chunk had when its text last changed: 'mnem review sources' finds lines that
+// moved since.
 //
 // # Division of work
 //

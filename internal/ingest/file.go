@@ -14,7 +14,7 @@ import (
 	"github.com/mnem-project/mnem/internal/memory/sources"
 )
 
-// MaxFile is the longest file that is read: 'mnem sources' looks into no longer one either.
+// MaxFile is the longest file that is read: 'mnem review sources' looks into no longer one either.
 const MaxFile = sources.MaxSourceFile
 
 // ErrEmpty is returned for a file that says nothing.

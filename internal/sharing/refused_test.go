@@ -198,7 +198,7 @@ func TestBackup(t *testing.T) {
 func TestAgentsShareByPolicy(t *testing.T) {
 	w := newTeam(t, over(t, "path"))
 	w.clones("a")
-	w.ok("a", "policy", "init", "--agent", "bot", "--operation", "commit", "--operation", "merge")
+	w.ok("a", "config", "policy", "--init", "--agent", "bot", "--operation", "commit", "--operation", "merge")
 	w.env["MNEM_AGENT"] = "bot"
 	w.add("a", "one", "x")
 	for _, args := range [][]string{

@@ -34,13 +34,13 @@ func Guard(by *state.Stamp, path, verb string, free bool, own func() (commit.Key
 }
 
 // hintOfPolicy is the next step of an agent that was refused.
-const hintOfPolicy = "ask the repository's owner; 'mnem policy show' prints what is allowed"
+const hintOfPolicy = "ask the repository's owner; 'mnem config policy' prints what is allowed"
 
 // PolicyHint says what to do about a refusal.
 func PolicyHint(err error) error {
 	switch {
 	case errors.Is(err, policy.ErrDamaged):
-		return Hint(err, "'mnem policy check' tells what is wrong with the file; people may write meanwhile", "")
+		return Hint(err, "'mnem config policy' tells what is wrong with the file; people may write meanwhile", "")
 	case errors.Is(err, policy.ErrDenied):
 		return Hint(err, hintOfPolicy, "")
 	}

@@ -33,6 +33,16 @@ func (p *Parameters) value(f *Field) reflect.Value {
 	return v
 }
 
+// Truth returns the value of a parameter that is true or false, nil unless the request gives it.
+func (p *Parameters) Truth(name string) *bool {
+	v, ok := p.values[name]
+	if !ok || !p.Given(name) {
+		return nil
+	}
+	truth := v.Bool()
+	return &truth
+}
+
 var parametersType = reflect.TypeFor[Parameters]()
 
 // kindTypes are the types of fields of the table.
@@ -75,7 +85,7 @@ func tableFields(tag string, index []int) (all []Field) {
 			Named: true, NoFlag: p.Set, index: index, of: &p, table: true,
 		}
 		if profile {
-			f.Default, f.NoFlag = "", true
+			f.Default, f.NoFlag, f.Writes = "", true, true
 		}
 		switch {
 		case repeatable:

@@ -72,7 +72,7 @@ func (p *Signing) Into(w *Writing) {
 
 // Secrets is of verbs that write texts which somebody gives.
 type Secrets struct {
-	AllowSecret []string `op:",remote" complete:"rule" doc:"write what {RULE} of 'mnem guard rules' takes for a credential" note:" (repeatable)"`
+	AllowSecret []string `op:",remote" complete:"rule" doc:"write what {RULE} of 'mnem config secrets' takes for a credential" note:" (repeatable)"`
 }
 
 func (p *Secrets) Into(w *Writing) { w.AllowSecret = p.AllowSecret }
@@ -129,3 +129,16 @@ func OptTime(field, text string) (graph.OptTime, error) {
 
 // NewestOp names the newest operation.
 const NewestOp = "@"
+
+// RefuseWriting refuses the fields that say how a change is made in a request that makes none. The format has a %s
+// for the field.
+func RefuseWriting(q interface{ Given(string) bool }, format string) error {
+	for _, name := range []string{
+		"dry-run", "message", "expect", "branch", "author", "agent", "task", "time", "sign", "no-sign", "key",
+	} {
+		if q.Given(name) {
+			return Between(format, name)
+		}
+	}
+	return nil
+}

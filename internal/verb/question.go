@@ -292,11 +292,11 @@ func ProfileHint(err error) error {
 		for i, param := range pe.Params {
 			flags[i] = retrieve.FlagName(param)
 		}
-		return Hint(err, fmt.Sprintf("set what goes with it too, or take it out: 'mnem config profile unset %s %s'",
-			pe.Name, strings.Join(flags, " ")), "")
+		return Hint(err, fmt.Sprintf("set what goes with it too, or take it out: 'mnem config profile %s --unset %s'",
+			pe.Name, strings.Join(flags, " --unset ")), "")
 	}
 	if errors.Is(err, retrieve.ErrNoProfile) {
-		return Hint(err, "see 'mnem config profile list', or make it with 'mnem config profile set NAME'", "")
+		return Hint(err, "see 'mnem config profile', or make it with 'mnem config profile NAME PARAMETER=VALUE'", "")
 	}
 	return err
 }

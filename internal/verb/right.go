@@ -15,7 +15,7 @@ const (
 	NoRight Right = iota + 1
 	// OwnRight is for verbs that need a rule with their own name, and with those of Runs, unless a request only reads.
 	OwnRight
-	// PeopleOnly is for verbs that no rule allows to an agent.
+	// PeopleOnly is for verbs that no rule allows to an agent, unless a request only reads.
 	PeopleOnly
 )
 

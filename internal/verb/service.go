@@ -191,8 +191,10 @@ func (s *Spec) EffectOf(req any) operation.Effect {
 		return Reads
 	}
 	most := s.Effect
+	asked, named := req.(interface{ Given(string) bool })
 	for _, f := range s.Fields() {
-		switch given := !f.Value(req).IsZero(); {
+		given := !f.Value(req).IsZero() || f.table && f.Kind != operation.Boolean && named && asked.Given(f.Name)
+		switch {
 		case given && f.Destroys:
 			most = Destroys
 		case given && f.Writes:

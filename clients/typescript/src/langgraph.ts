@@ -38,7 +38,7 @@ export interface StoreOptions {
   kind?: string;
   /** Paths whose text queries search. Default the whole value. */
   fields?: readonly string[];
-  /** Rules of 'mnem guard rules' whose matches are written anyway. */
+  /** Rules of 'mnem config secrets' whose matches are written anyway. */
   allowSecret?: readonly string[];
 }
 

@@ -136,30 +136,6 @@ export interface CommitAnswer {
   warnings?: SecretWarning[];
 }
 
-export interface ConfigCuesNode {
-  cues: string[];
-  id: string;
-  key: string | null;
-  summary: string | null;
-  type: string;
-}
-
-export interface ConfigCuesAnswer {
-  commit: string | null;
-  next: string | null;
-  nodes: ConfigCuesNode[];
-}
-
-export interface CuesWritten {
-  branch: string;
-  commit: string;
-  commits: number;
-  cues: number;
-  memories: number;
-  remaining: number;
-  skipped: number;
-}
-
 export interface ConfigHalfLifeAnswer {
   commit: string | null;
   dry_run: boolean;
@@ -167,6 +143,14 @@ export interface ConfigHalfLifeAnswer {
   no_change: boolean;
   other: number;
   own: string[];
+}
+
+export interface ConfigProfileAnswer {
+  builtin: boolean;
+  default: boolean;
+  name: string;
+  params: Record<string, unknown>;
+  types: string[];
 }
 
 export interface Changed {
@@ -181,55 +165,7 @@ export interface Profile {
   fields?: ChangeField[];
 }
 
-export interface ConfigProfileDefaultAnswer {
-  branch: string;
-  commit: string | null;
-  no_change: boolean;
-  parents: string[];
-  profiles?: Profile;
-}
-
-export interface ConfigProfileListAnswer {
-  builtin: boolean;
-  default: boolean;
-  name: string;
-  params: Record<string, unknown>;
-  types: string[];
-}
-
-export interface ConfigProfileRestoreAnswer {
-  branch: string;
-  commit: string | null;
-  no_change: boolean;
-  parents: string[];
-  profiles?: Profile;
-}
-
-export interface ConfigProfileRmAnswer {
-  branch: string;
-  commit: string | null;
-  no_change: boolean;
-  parents: string[];
-  profiles?: Profile;
-}
-
-export interface ConfigProfileSetAnswer {
-  branch: string;
-  commit: string | null;
-  no_change: boolean;
-  parents: string[];
-  profiles?: Profile;
-}
-
-export interface ConfigProfileShowAnswer {
-  builtin: boolean;
-  default: boolean;
-  name: string;
-  params: Record<string, unknown>;
-  types: string[];
-}
-
-export interface ConfigProfileUnsetAnswer {
+export interface ProfilesChange {
   branch: string;
   commit: string | null;
   no_change: boolean;
@@ -367,6 +303,30 @@ export interface EmbedAnswer {
   too_long: number;
   unchanged: number;
   status?: EmbedStatus;
+}
+
+export interface EmbedCuesNode {
+  cues: string[];
+  id: string;
+  key: string | null;
+  summary: string | null;
+  type: string;
+}
+
+export interface EmbedCuesAnswer {
+  commit: string | null;
+  next: string | null;
+  nodes: EmbedCuesNode[];
+}
+
+export interface CuesWritten {
+  branch: string;
+  commit: string;
+  commits: number;
+  cues: number;
+  memories: number;
+  remaining: number;
+  skipped: number;
 }
 
 export interface ExploreNode {
@@ -1726,7 +1686,7 @@ export interface VersionAnswer {
 export interface AddOptions {
   /** change lines, in order: objects with one member node, edge, embedding or remove */
   lines: readonly Readonly<Record<string, unknown>>[];
-  /** write what RULE of 'mnem guard rules' takes for a credential */
+  /** write what RULE of 'mnem config secrets' takes for a credential */
   allow_secret?: readonly (string)[] | undefined;
   /** the branch that an empty stage builds on */
   branch?: string | undefined;
@@ -1766,7 +1726,7 @@ export interface BranchOptions {
 
 /** Parameters of cherryPick. */
 export interface CherryPickOptions {
-  /** write what RULE of 'mnem guard rules' takes for a credential */
+  /** write what RULE of 'mnem config secrets' takes for a credential */
   allow_secret?: readonly (string)[] | undefined;
   /** the branch to write to */
   branch?: string | undefined;
@@ -1786,7 +1746,7 @@ export interface CherryPickOptions {
 
 /** Parameters of commit. */
 export interface CommitOptions {
-  /** write what RULE of 'mnem guard rules' takes for a credential */
+  /** write what RULE of 'mnem config secrets' takes for a credential */
   allow_secret?: readonly (string)[] | undefined;
   /** replace the newest commit; without -m its message stays */
   amend?: boolean | undefined;
@@ -1812,20 +1772,6 @@ export interface CommitOptions {
   time?: string | undefined;
 }
 
-/** Parameters of configCues. */
-export interface ConfigCuesOptions {
-  /** go on after this CURSOR or id */
-  after?: string | undefined;
-  /** the REVision to read; see 'mnem help revisions' */
-  at?: string | undefined;
-  /** at most N memories; 0 for all */
-  limit?: number | undefined;
-  /** list the memories that have none */
-  missing?: boolean | undefined;
-  /** only memories of this TYPE */
-  type?: readonly (string)[] | undefined;
-}
-
 /** Parameters of configHalfLife. */
 export interface ConfigHalfLifeOptions {
   /** the REVision to read; see 'mnem help revisions' */
@@ -1839,55 +1785,13 @@ export interface ConfigHalfLifeOptions {
   /** what the commit is about; default: what was done */
   message?: string | undefined;
   /** go back to the built-in half-lives of all types */
-  reset?: boolean | undefined;
+  remove?: boolean | undefined;
   /** time of the change, RFC 3339 */
   time?: string | undefined;
 }
 
-/** Parameters of configProfileDefault. */
-export interface ConfigProfileDefaultOptions {
-  /** the branch to write to */
-  branch?: string | undefined;
-  /** the CID of the commit that the branch must be at, or "none" for a branch without one; else exit code 5 */
-  expect?: string | undefined;
-  /** what the change is about */
-  message?: string | undefined;
-  /** time of the change, RFC 3339 */
-  time?: string | undefined;
-}
-
-/** Parameters of configProfileList. */
-export interface ConfigProfileListOptions {
-  /** the REVision to read; see 'mnem help revisions' */
-  at?: string | undefined;
-}
-
-/** Parameters of configProfileRestore. */
-export interface ConfigProfileRestoreOptions {
-  /** the branch to write to */
-  branch?: string | undefined;
-  /** the CID of the commit that the branch must be at, or "none" for a branch without one; else exit code 5 */
-  expect?: string | undefined;
-  /** what the change is about */
-  message?: string | undefined;
-  /** time of the change, RFC 3339 */
-  time?: string | undefined;
-}
-
-/** Parameters of configProfileRm. */
-export interface ConfigProfileRmOptions {
-  /** the branch to write to */
-  branch?: string | undefined;
-  /** the CID of the commit that the branch must be at, or "none" for a branch without one; else exit code 5 */
-  expect?: string | undefined;
-  /** what the change is about */
-  message?: string | undefined;
-  /** time of the change, RFC 3339 */
-  time?: string | undefined;
-}
-
-/** Parameters of configProfileSet. */
-export interface ConfigProfileSetOptions {
+/** Parameters of configProfile. */
+export interface ConfigProfileOptions {
   /** print N edges of each item in each direction */
   adjacency?: number | undefined;
   /**
@@ -1895,6 +1799,8 @@ export interface ConfigProfileSetOptions {
    * whole first) or auto (as scope where the query asks broadly)
    */
   altitude?: "entity" | "scope" | "root" | "auto" | undefined;
+  /** the REVision to read; see 'mnem help revisions' */
+  at?: string | undefined;
   /** the branch to write to */
   branch?: string | undefined;
   /** at most N tokens; 0 for no budget */
@@ -1907,6 +1813,8 @@ export interface ConfigProfileSetOptions {
   decay?: number | undefined;
   /** leave out what repeats an item before it */
   dedup?: boolean | undefined;
+  /** make it the profile of requests that name none and whose types match none */
+  default?: boolean | undefined;
   /** expand along edges out, in or both */
   direction?: "out" | "in" | "both" | undefined;
   /** lend so much over edges of a type: TYPE=W, W 0 to 16, 1 for others */
@@ -1921,8 +1829,8 @@ export interface ConfigProfileSetOptions {
   expect?: string | undefined;
   /** print items down to this BAND: answer, maybe or rest */
   floor?: "answer" | "maybe" | "rest" | undefined;
-  /** choose the profile for requests of this TYPE */
-  for_type?: readonly (string)[] | undefined;
+  /** put the profile, or all and the default, back as at REV */
+  from?: string | undefined;
   /** how text and vectors become one list: WAY is convex, rrf, weighted-rrf or score-norm */
   fusion?: "convex" | "rrf" | "weighted-rrf" | "score-norm" | undefined;
   /** at most N items; 0 for no limit */
@@ -1940,6 +1848,8 @@ export interface ConfigProfileSetOptions {
   pack?: "auto" | "whole" | "passages" | undefined;
   /** with pack=passages or auto: at most N tokens of each text */
   passage_tokens?: number | undefined;
+  /** remove the profile of the repository; a built-in one of the same name holds again */
+  remove?: boolean | undefined;
   /** print these LINES too: times, key, content */
   show?: readonly ("times" | "key" | "content")[] | undefined;
   /** read words that no node has as the closest that some have: on or off */
@@ -1950,31 +1860,17 @@ export interface ConfigProfileSetOptions {
   time?: string | undefined;
   /** count tokens by NAME: estimate, or a counter of the program that has the repository open */
   tokenizer?: "estimate" | undefined;
+  /** choose the profile for requests of this TYPE */
+  type?: readonly (string)[] | undefined;
+  /** take the PARAMETER out, or type for its types */
+  unset?: readonly (string)[] | undefined;
   /** count a lane so much: LANE=W, LANE text, text:N, time, dense:MODEL or sparse:MODEL, W 0 to 16 */
   weight?: readonly (string)[] | undefined;
 }
 
-/** Parameters of configProfileShow. */
-export interface ConfigProfileShowOptions {
-  /** the REVision to read; see 'mnem help revisions' */
-  at?: string | undefined;
-}
-
-/** Parameters of configProfileUnset. */
-export interface ConfigProfileUnsetOptions {
-  /** the branch to write to */
-  branch?: string | undefined;
-  /** the CID of the commit that the branch must be at, or "none" for a branch without one; else exit code 5 */
-  expect?: string | undefined;
-  /** what the change is about */
-  message?: string | undefined;
-  /** time of the change, RFC 3339 */
-  time?: string | undefined;
-}
-
 /** Parameters of consolidate. */
 export interface ConsolidateOptions {
-  /** write what RULE of 'mnem guard rules' takes for a credential */
+  /** write what RULE of 'mnem config secrets' takes for a credential */
   allow_secret?: readonly (string)[] | undefined;
   /** do what is proposed, all or these ids */
   apply?: boolean | undefined;
@@ -2040,6 +1936,20 @@ export interface EmbedOptions {
   type?: readonly (string)[] | undefined;
 }
 
+/** Parameters of embedCues. */
+export interface EmbedCuesOptions {
+  /** go on after this CURSOR or id */
+  after?: string | undefined;
+  /** the REVision to read; see 'mnem help revisions' */
+  at?: string | undefined;
+  /** at most N memories; 0 for all */
+  limit?: number | undefined;
+  /** list the memories that have none */
+  missing?: boolean | undefined;
+  /** only memories of this TYPE */
+  type?: readonly (string)[] | undefined;
+}
+
 /** Parameters of explore. */
 export interface ExploreOptions {
   /** list N edges of each node in each direction too */
@@ -2070,7 +1980,7 @@ export interface ExploreOptions {
 
 /** Parameters of forget. */
 export interface ForgetOptions {
-  /** write what RULE of 'mnem guard rules' takes for a credential */
+  /** write what RULE of 'mnem config secrets' takes for a credential */
   allow_secret?: readonly (string)[] | undefined;
   /** only what was created before this TIME, RFC 3339 or YYYY-MM-DD */
   before?: string | undefined;
@@ -2178,7 +2088,7 @@ export interface LsOptions {
 
 /** Parameters of map. */
 export interface MapOptions {
-  /** write what RULE of 'mnem guard rules' takes for a credential */
+  /** write what RULE of 'mnem config secrets' takes for a credential */
   allow_secret?: readonly (string)[] | undefined;
   /** the REVision to read; see 'mnem help revisions' */
   at?: string | undefined;
@@ -2212,7 +2122,7 @@ export interface MapOptions {
 
 /** Parameters of mark. */
 export interface MarkOptions {
-  /** write what RULE of 'mnem guard rules' takes for a credential */
+  /** write what RULE of 'mnem config secrets' takes for a credential */
   allow_secret?: readonly (string)[] | undefined;
   /** the branch to write to */
   branch?: string | undefined;
@@ -2245,7 +2155,7 @@ export interface MarkOptions {
 export interface MergeOptions {
   /** forget the merge in progress */
   abort?: boolean | undefined;
-  /** write what RULE of 'mnem guard rules' takes for a credential */
+  /** write what RULE of 'mnem config secrets' takes for a credential */
   allow_secret?: readonly (string)[] | undefined;
   /** the branch to write to */
   branch?: string | undefined;
@@ -2325,7 +2235,7 @@ export interface PackRefsOptions {
 
 /** Parameters of pin. */
 export interface PinOptions {
-  /** write what RULE of 'mnem guard rules' takes for a credential */
+  /** write what RULE of 'mnem config secrets' takes for a credential */
   allow_secret?: readonly (string)[] | undefined;
   /** the branch to write to */
   branch?: string | undefined;
@@ -2425,7 +2335,7 @@ export interface RecallOptions {
   pack?: "auto" | "whole" | "passages" | undefined;
   /** with pack=passages or auto: at most N tokens of each text */
   passage_tokens?: number | undefined;
-  /** take what no flag says from this NAME; see 'mnem help profile' */
+  /** take what no flag says from this NAME; see 'mnem config profile --help' */
   profile?: string | undefined;
   /** record the answer, without a session too */
   receipt?: boolean | undefined;
@@ -2544,7 +2454,7 @@ export interface RecallBatchOptions {
   pack?: "auto" | "whole" | "passages" | undefined;
   /** with pack=passages or auto: at most N tokens of each text */
   passage_tokens?: number | undefined;
-  /** take what no flag says from this NAME; see 'mnem help profile' */
+  /** take what no flag says from this NAME; see 'mnem config profile --help' */
   profile?: string | undefined;
   /** record the answer, without a session too */
   receipt?: boolean | undefined;
@@ -2597,7 +2507,7 @@ export interface RecallBatchOptions {
 export interface RememberOptions {
   /** KEY or id of the subject, or the name of an entity; where there is none a node of the key is made */
   about?: string | undefined;
-  /** write what RULE of 'mnem guard rules' takes for a credential */
+  /** write what RULE of 'mnem config secrets' takes for a credential */
   allow_secret?: readonly (string)[] | undefined;
   /** the branch to write to */
   branch?: string | undefined;
@@ -2649,7 +2559,7 @@ export interface RememberBatchOptions {
   lines: readonly Readonly<Record<string, unknown>>[];
   /** KEY or id of the subject, or the name of an entity; where there is none a node of the key is made */
   about?: string | undefined;
-  /** write what RULE of 'mnem guard rules' takes for a credential */
+  /** write what RULE of 'mnem config secrets' takes for a credential */
   allow_secret?: readonly (string)[] | undefined;
   /** the branch to write to */
   branch?: string | undefined;
@@ -2717,7 +2627,7 @@ export interface ResetOptions {
 
 /** Parameters of restore. */
 export interface RestoreOptions {
-  /** write what RULE of 'mnem guard rules' takes for a credential */
+  /** write what RULE of 'mnem config secrets' takes for a credential */
   allow_secret?: readonly (string)[] | undefined;
   /** the branch to write to */
   branch?: string | undefined;
@@ -2801,7 +2711,7 @@ export interface RetrieveOptions {
   pack?: "auto" | "whole" | "passages" | undefined;
   /** with pack=passages or auto: at most N tokens of each text */
   passage_tokens?: number | undefined;
-  /** take what no flag says from this NAME; see 'mnem help profile' */
+  /** take what no flag says from this NAME; see 'mnem config profile --help' */
   profile?: string | undefined;
   /** record the answer, without a session too */
   receipt?: boolean | undefined;
@@ -2920,7 +2830,7 @@ export interface RetrieveBatchOptions {
   pack?: "auto" | "whole" | "passages" | undefined;
   /** with pack=passages or auto: at most N tokens of each text */
   passage_tokens?: number | undefined;
-  /** take what no flag says from this NAME; see 'mnem help profile' */
+  /** take what no flag says from this NAME; see 'mnem config profile --help' */
   profile?: string | undefined;
   /** record the answer, without a session too */
   receipt?: boolean | undefined;
@@ -2971,7 +2881,7 @@ export interface RetrieveBatchOptions {
 
 /** Parameters of revert. */
 export interface RevertOptions {
-  /** write what RULE of 'mnem guard rules' takes for a credential */
+  /** write what RULE of 'mnem config secrets' takes for a credential */
   allow_secret?: readonly (string)[] | undefined;
   /** the branch to write to */
   branch?: string | undefined;
@@ -2991,7 +2901,7 @@ export interface RevertOptions {
 
 /** Parameters of review. */
 export interface ReviewOptions {
-  /** write what RULE of 'mnem guard rules' takes for a credential */
+  /** write what RULE of 'mnem config secrets' takes for a credential */
   allow_secret?: readonly (string)[] | undefined;
   /** the branch to write to */
   branch?: string | undefined;
@@ -3119,7 +3029,7 @@ export interface SwitchOptions {
 
 /** Parameters of tag. */
 export interface TagOptions {
-  /** write what RULE of 'mnem guard rules' takes for a credential */
+  /** write what RULE of 'mnem config secrets' takes for a credential */
   allow_secret?: readonly (string)[] | undefined;
   /** keep who made the tag and when */
   annotate?: boolean | undefined;
@@ -3150,7 +3060,7 @@ export interface UndoOptions {
 /** Verbs that answer with a list. */
 export const LISTS: ReadonlySet<string> = new Set([
   "branch",
-  "config_profile_list",
+  "config_profile",
   "key_verify",
   "log",
   "op_log",
@@ -3231,16 +3141,6 @@ export abstract class Verbs {
   }
 
   /**
-   * List the memories that have cues, phrases under which somebody may look for them and which they do not
-   * contain; with --missing those that have none. Change lines write them, many in one commit: {"node": {"id":
-   * ID, "cues": ["…", …]}}, 12 at most for each.
-   */
-  configCues(options?: ConfigCuesOptions): Promise<OneOf<ConfigCuesAnswer, CuesWritten>>;
-  configCues(...given: unknown[]): Promise<unknown> {
-    return this.verb("config_cues", [], given);
-  }
-
-  /**
    * List after how many days a memory of each type counts half in its effective importance, which 'mnem show
    * NODE --importance' shows, and which decides what 'mnem consolidate' proposes. A type that is not listed has
    * what * has, which cannot be changed: give it one of its own.
@@ -3254,84 +3154,17 @@ export abstract class Verbs {
   }
 
   /**
-   * Choose the profile for requests that name none and whose types match none. Unless chosen, it is the built-in
-   * profile named default.
+   * A profile is a name for how answers are ranked, expanded, packed and printed: parameters of 'mnem retrieve'
+   * with their values. Without NAME list the profiles, * before the default; with NAME print what it sets. The
+   * memory keeps its profiles with its facts, in every commit: they are branched, merged, reverted and exported
+   * with it.
    *
-   * @param name the name of a profile
+   * @param name the name of a profile, none for all
    */
-  configProfileDefault(name: string, options?: ConfigProfileDefaultOptions): Promise<ConfigProfileDefaultAnswer>;
-  configProfileDefault(...given: unknown[]): Promise<unknown> {
-    return this.verb("config_profile_default", ["name"], given);
-  }
-
-  /**
-   * List the profiles of a revision and the built-in ones, * before the default. With --json, one object a line.
-   */
-  configProfileList(options?: ConfigProfileListOptions): Promise<ConfigProfileListAnswer[]>;
-  configProfileList(...given: unknown[]): Promise<unknown> {
-    return this.verb("config_profile_list", [], given);
-  }
-
-  /**
-   * Put the named profiles back as they were at a revision, or all of them and the default; those that were not
-   * there then are removed. To undo one commit use 'mnem revert'.
-   *
-   * @param rev a branch, tag, CID or any other revision
-   *
-   * @param names names of profiles, none for all
-   */
-  configProfileRestore(rev: string, options?: ConfigProfileRestoreOptions): Promise<ConfigProfileRestoreAnswer>;
-  configProfileRestore(rev: string, names: readonly (string)[], options?: ConfigProfileRestoreOptions): Promise<ConfigProfileRestoreAnswer>;
-  configProfileRestore(...given: unknown[]): Promise<unknown> {
-    return this.verb("config_profile_restore", ["rev", "names"], given);
-  }
-
-  /**
-   * Remove a profile of the repository. A built-in one of the same name holds again; if there is none and it was
-   * the default, the default is default.
-   *
-   * @param name the name of a profile
-   */
-  configProfileRm(name: string, options?: ConfigProfileRmOptions): Promise<ConfigProfileRmAnswer>;
-  configProfileRm(...given: unknown[]): Promise<unknown> {
-    return this.verb("config_profile_rm", ["name"], given);
-  }
-
-  /**
-   * Set parameters of a profile, those of 'mnem config profile set --help parameters'; what is not given stays.
-   * A new profile of a built-in name begins with what that one says. A parameter that is set to nothing, as with
-   * dedup=false, is taken out. Each change is one commit.
-   *
-   * @param name the name of a profile
-   */
-  configProfileSet(name: string, options?: ConfigProfileSetOptions): Promise<ConfigProfileSetAnswer>;
-  configProfileSet(...given: unknown[]): Promise<unknown> {
-    return this.verb("config_profile_set", ["name"], given);
-  }
-
-  /**
-   * Print the types and parameters of a profile. What it does not say is as the help of 'mnem retrieve' has it.
-   * Where parameters contradict each other, as after a merge, it says so.
-   *
-   * @param name the name of a profile
-   */
-  configProfileShow(name: string, options?: ConfigProfileShowOptions): Promise<ConfigProfileShowAnswer>;
-  configProfileShow(...given: unknown[]): Promise<unknown> {
-    return this.verb("config_profile_show", ["name"], given);
-  }
-
-  /**
-   * Take parameters out of a profile by their names, or for-type for its types; without a PARAM, all. To do away
-   * with the profile use 'mnem config profile rm'.
-   *
-   * @param name the name of a profile
-   *
-   * @param params names of parameters
-   */
-  configProfileUnset(name: string, options?: ConfigProfileUnsetOptions): Promise<ConfigProfileUnsetAnswer>;
-  configProfileUnset(name: string, params: readonly (string)[], options?: ConfigProfileUnsetOptions): Promise<ConfigProfileUnsetAnswer>;
-  configProfileUnset(...given: unknown[]): Promise<unknown> {
-    return this.verb("config_profile_unset", ["name", "params"], given);
+  configProfile(options?: ConfigProfileOptions): Promise<OneOf<ConfigProfileAnswer, ProfilesChange>[]>;
+  configProfile(name: string, options?: ConfigProfileOptions): Promise<OneOf<ConfigProfileAnswer, ProfilesChange>[]>;
+  configProfile(...given: unknown[]): Promise<unknown> {
+    return this.verb("config_profile", ["name"], given);
   }
 
   /**
@@ -3368,6 +3201,16 @@ export abstract class Verbs {
   embed(options?: EmbedOptions): Promise<EmbedAnswer>;
   embed(...given: unknown[]): Promise<unknown> {
     return this.verb("embed", [], given);
+  }
+
+  /**
+   * List the memories that have cues: phrases that somebody may look for and that the memory does not contain.
+   * With --missing list those that have none. Change lines write them, many in one commit: {"node": {"id": ID,
+   * "cues": ["…", …]}}, 12 at most for each.
+   */
+  embedCues(options?: EmbedCuesOptions): Promise<OneOf<EmbedCuesAnswer, CuesWritten>>;
+  embedCues(...given: unknown[]): Promise<unknown> {
+    return this.verb("embed_cues", [], given);
   }
 
   /**

@@ -43,61 +43,69 @@ type verdictJSON struct {
 	Operation string `json:"operation"`
 }
 
-type operationsJSON struct {
-	Operations []string `json:"operations"`
+// policyRequest is the request of 'mnem config policy'.
+type policyRequest struct {
+	Agents     []string `op:"agent" doc:"the {NAME} of an agent; with --init a pattern (repeatable; default with --init: *)"`
+	Operations []string `op:"operation" doc:"the {OP}eration to ask about; with --init a pattern (repeatable)"`
+	Types      []string `op:"type" doc:"the {TYPE} of nodes; with --init a pattern (repeatable; default with --init: *)"`
+	Edges      []string `op:"edge" doc:"the {TYPE} of edges; with --init a pattern (repeatable; default with --init: *)"`
+	Init       bool     `op:",writes" doc:"write a policy with one rule"`
+	verb.Params
 }
 
-type (
-	// policyQuestion is the request of 'mnem policy check'.
-	policyQuestion struct {
-		Agent      string   `op:"" doc:"ask about the agent of this {NAME}"`
-		Operation  string   `op:"" doc:"ask about this {OP}eration"`
-		Types      []string `op:"type" doc:"ask about nodes of this {TYPE} (repeatable)"`
-		Edges      []string `op:"edge" doc:"ask about edges of this {TYPE} (repeatable)"`
-		Operations bool     `op:"" doc:"list the operations that policies speak of"`
-		verb.Params
-	}
-	policyInitRequest struct {
-		Agents     []string `op:"agent" default:"*" doc:"the agents' {PATTERN} (repeatable)"`
-		Operations []string `op:"operation" default:"add commit consolidate forget mark remember restore rm" doc:"the operations' {PATTERN} (repeatable)"`
-		Types      []string `op:"type" default:"*" doc:"the nodes' types' {PATTERN} (repeatable)"`
-		Edges      []string `op:"edge" default:"*" doc:"the edges' types' {PATTERN} (repeatable)"`
-	}
-)
-
-// PolicyCommands are the commands for what agents may do.
-func PolicyCommands() []*line.Bound {
-	return []*line.Bound{
-		reach.Local(verb.Spec{
-			Command: "policy init", Right: verb.PeopleOnly, Title: "Write a starting policy",
-			Doc: "Write .mnem/policy.json with one rule, to be edited then: by default all agents may write\n" +
-				"what undo takes back, on all types, and neither erase, collect garbage, undo what others did,\n" +
-				"nor move branches.",
-			Example: "  mnem policy init --agent 'claude*' --operation commit --operation remember --type Note",
-			Answers: []any{policyJSON{}},
-		}, policyInit),
-		reach.Local(verb.Spec{
-			Command: "policy show", Right: verb.NoRight, Title: "Print the policy of the repository",
-			Doc: "Print the rules of .mnem/policy.json, each in a line: what one of them allows is allowed. Patterns\n" +
-				"of operations that fit no command are told of on the side.",
-			Example: "  mnem policy show\n  mnem policy show --json", Answers: []any{policyJSON{}},
-		}, policyShow),
-		reach.Local(verb.Spec{
-			Command: "policy check", Right: verb.NoRight,
-			Usage: "[--agent NAME --operation OP [--type TYPE…] [--edge TYPE…]]", Args: "[flags]",
-			Title: "Validate the policy, or test it for one agent",
-			Doc: "Check that the policy can be read: exit code 1 where it cannot. With --agent and --operation\n" +
-				"say whether that is allowed to that agent, on nodes of each --type and on edges of each --edge\n" +
-				"that leave nodes of the first --type: exit code 7 where it is not.",
-			Example: "  mnem policy check\n" +
-				"  mnem policy check --agent codex --operation commit --type Note --type Person\n" +
-				"  mnem policy check --operations",
-			Answers: []any{policyJSON{}, verdictJSON{}, operationsJSON{}},
-		}, policyCheck),
-	}
+// PolicyCommand is the command for what agents may do.
+func PolicyCommand() *line.Bound {
+	return reach.Local(verb.Spec{
+		Command: "config policy", Right: verb.PeopleOnly, Effect: verb.Reads,
+		Usage: "[--init] [--agent NAME --operation OP [--type TYPE…] [--edge TYPE…]]", Args: "[flags]",
+		Title: "Show, test or start the policy of what agents may change",
+		Doc: "The file .mnem/policy.json says which agents may do which operations on which types of nodes and\n" +
+			"edges. Without it, everything is allowed. With it, agents may do what a rule allows and nothing\n" +
+			"else, through the command line, MCP and HTTP alike. A file that cannot be read allows agents\n" +
+			"nothing. Reading is always allowed.\n\n" +
+			"Without flags print the rules, each in a line: what one of them allows is allowed. The exit code is 1\n" +
+			"if the file cannot be read. With --agent and --operation say whether that agent may do that, on nodes of\n" +
+			"each --type and on edges of each --edge that leave nodes of the first --type: exit code 7 if it may not.\n" +
+			"--init writes a file with one rule to edit, by default: all agents may write what undo takes back, on\n" +
+			"all types, and neither erase, collect garbage, undo what others did, nor move branches.\n\n" +
+			"A caller is an agent if it names itself with --agent or MNEM_AGENT, or calls a server. People who\n" +
+			"name no agent are not bound. So a policy restrains agents that follow the rules; it cannot stop a\n" +
+			"program that reads and writes the repository's files itself.\n\n" +
+			"  {\"version\": 1, \"rules\": [{\n" +
+			"    \"agents\": [\"claude*\"], \"operations\": [\"remember\", \"commit\"],\n" +
+			"    \"types\": [\"Note\", \"Decision\"], \"edges\": [\"*\"]}]}\n\n" +
+			"With \"signed\": true the operations may remove commits from branches and tags that another key has\n" +
+			"signed, as amend, undo, reset and branch --force do. Without it, and without a policy, no agent may.\n" +
+			"Changing settings, keys or tokens is an operation like the others.\n\n" +
+			"Lists have patterns, in which * matches anything. Edges are those that leave nodes of these types;\n" +
+			"without \"edges\", all their types. Operations are commands that write, with _ between words; asking\n" +
+			"about an unknown one lists them.",
+		Example: "  mnem config policy\n" +
+			"  mnem config policy --init --agent 'claude*' --operation commit --operation remember --type Note\n" +
+			"  mnem config policy --agent claude-code --operation commit --type Note",
+		Answers: []any{policyJSON{}, verdictJSON{}},
+	}, configPolicy)
 }
 
-func policyShow(_ context.Context, c *line.Line, _ *struct{}) error {
+func configPolicy(ctx context.Context, c *line.Line, q *policyRequest) error {
+	switch {
+	case q.Init:
+		return policyInit(c, q)
+	case q.Given("agent") != q.Given("operation"):
+		return line.Usagef("--agent and --operation go together")
+	case len(q.Agents) > 1 || len(q.Operations) > 1:
+		return line.Usagef("--agent and --operation name one each, unless --init is given")
+	case !q.Given("agent") && len(q.Types)+len(q.Edges) > 0:
+		return line.Usagef("--type and --edge go with --agent and --operation")
+	case len(q.Edges) > 0 && len(q.Types) == 0:
+		return line.Usagef("--edge needs --type: edges belong to the nodes that they leave")
+	case q.Given("agent"):
+		return askPolicy(c, q.Agents[0], q.Operations[0], q)
+	}
+	return policyShow(c)
+}
+
+func policyShow(c *line.Line) error {
 	out, err := ReadPolicy(c)
 	if err != nil {
 		return err
@@ -115,7 +123,7 @@ func ReadPolicy(c *line.Line) (*policyJSON, error) {
 	p, err := policy.Read(path)
 	if err != nil {
 		return nil, line.Hint(fmt.Errorf("%w: %w", state.ErrInvalid, err),
-			"agents may change nothing until it is repaired or removed; see 'mnem policy --help'")
+			"agents may change nothing until it is repaired or removed; see 'mnem config policy --help'")
 	}
 	if p == nil {
 		return out, nil
@@ -139,7 +147,7 @@ func writingOperations() []string {
 
 func printPolicy(c *line.Line, out *policyJSON) error {
 	if !out.Present {
-		return c.Printf("no policy: agents may do everything ('mnem policy init' makes %s)\n",
+		return c.Printf("no policy: agents may do everything ('mnem config policy --init' makes %s)\n",
 			line.OneLine(out.Path))
 	}
 	list := func(patterns []string) show.Cell {
@@ -165,62 +173,57 @@ func printPolicy(c *line.Line, out *policyJSON) error {
 		return err
 	}
 	for _, o := range out.Unknown {
-		c.Remark("note: %q fits no operation; 'mnem policy check --operations' lists them", line.OneLine(o))
+		c.Remark("note: %q fits no operation; see 'mnem config policy --help'", line.OneLine(o))
 	}
 	return nil
 }
 
-func policyCheck(ctx context.Context, c *line.Line, q *policyQuestion) error {
-	switch {
-	case q.Operations:
-		names := writingOperations()
-		return c.Say(operationsJSON{names}, "%s\n", strings.Join(names, "\n"))
-	case q.Given("agent") != q.Given("operation"):
-		return line.Usagef("--agent and --operation go together")
-	case !q.Given("agent") && len(q.Types)+len(q.Edges) > 0:
-		return line.Usagef("--type and --edge go with --agent and --operation")
-	case len(q.Edges) > 0 && len(q.Types) == 0:
-		return line.Usagef("--edge needs --type: edges belong to the nodes that they leave")
-	case q.Given("agent"):
-		return askPolicy(c, q)
-	}
-	return policyShow(ctx, c, nil)
-}
-
 // askPolicy prints what the policy says about one change.
-func askPolicy(c *line.Line, q *policyQuestion) error {
+func askPolicy(c *line.Line, agent, operation string, q *policyRequest) error {
 	path, err := c.RepoFile(policy.FileName)
 	if err != nil {
 		return err
 	}
-	if !slices.Contains(writingOperations(), q.Operation) {
-		return line.Hint(fmt.Errorf("%w: --operation: policies speak of no %q", state.ErrInvalid, q.Operation),
-			"'mnem policy check --operations' lists them")
+	if known := writingOperations(); !slices.Contains(known, operation) {
+		return line.Hint(fmt.Errorf("%w: --operation: policies speak of no %q", state.ErrInvalid, operation),
+			"they speak of %s", strings.Join(known, ", "))
 	}
 	p, _ := policy.Read(path) // a damaged one refuses, and says why
-	err = p.Allows(q.Agent, q.Operation, q.Types, q.Edges)
+	err = p.Allows(agent, operation, q.Types, q.Edges)
 	if err != nil {
 		return verb.PolicyHint(err)
 	}
-	return c.Say(verdictJSON{Allowed: true, Agent: q.Agent, Operation: q.Operation}, "allowed\n")
+	return c.Say(verdictJSON{Allowed: true, Agent: agent, Operation: operation}, "allowed\n")
 }
 
-func policyInit(ctx context.Context, c *line.Line, q *policyInitRequest) error {
+// startingOperations are what agents may do by the rule that 'mnem config policy --init' writes.
+var startingOperations = []string{"add", "commit", "consolidate", "forget", "mark", "remember", "restore", "rm"}
+
+func policyInit(c *line.Line, q *policyRequest) error {
 	path, err := c.RepoFile(policy.FileName)
 	if err != nil {
 		return err
 	}
-	data := policy.Encode(policy.Rule{Agents: q.Agents, Operations: q.Operations, Types: q.Types, Edges: q.Edges})
+	or := func(given []string, usual ...string) []string {
+		if len(given) == 0 {
+			return usual
+		}
+		return given
+	}
+	data := policy.Encode(policy.Rule{
+		Agents: or(q.Agents, "*"), Operations: or(q.Operations, startingOperations...),
+		Types: or(q.Types, "*"), Edges: or(q.Edges, "*"),
+	})
 	if _, err := policy.Parse(data); err != nil {
 		return fmt.Errorf("%w: %w", state.ErrInvalid, err)
 	}
 	if err := filestate.Create(path, data); errors.Is(err, fs.ErrExist) {
-		return line.Hint(line.Already(err, "policy %s", path), "edit it; 'mnem policy check' checks it")
+		return line.Hint(line.Already(err, "policy %s", path), "edit it; 'mnem config policy' checks it")
 	} else if err != nil {
 		return fmt.Errorf("write policy: %w", err)
 	}
 	c.Remark("wrote %s", line.OneLine(path))
-	return policyShow(ctx, c, nil)
+	return policyShow(c)
 }
 
 // Configuring are the names of the commands that are no verbs and need a right: they change no memory but what

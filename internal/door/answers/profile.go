@@ -12,8 +12,22 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// ProfileRow is a profile in a list, with the flags that would set it.
-func ProfileRow(c *show.Console, p *asking.Profile) []show.Cell {
+// ProfileRow is a profile in a list, with what it sets; nil for one that was asked for by its name and for a change,
+// which are printed at once.
+func ProfileRow(c *show.Console, answer any) []show.Cell {
+	switch a := answer.(type) {
+	case *asking.ProfilesChanged:
+		_ = profilesChanged(c, a)
+	case *asking.Profile:
+		if !a.Alone {
+			return profileRow(a)
+		}
+		_ = profile(c, a)
+	}
+	return nil
+}
+
+func profileRow(p *asking.Profile) []show.Cell {
 	mark, from, text := " ", "own", ""
 	if p.Default {
 		mark = "*"
@@ -22,7 +36,7 @@ func ProfileRow(c *show.Console, p *asking.Profile) []show.Cell {
 		from = "built in"
 	}
 	for _, row := range profileRows(p) {
-		text += " --" + row[0].Text + "=" + row[1].Text
+		text += " " + row[0].Text + "=" + row[1].Text
 	}
 	return []show.Cell{{Text: mark + " " + p.Name, Style: show.Bold}, {Text: from, Style: show.Dim}, {Text: strings.TrimPrefix(text, " "), Style: ""}}
 }
@@ -30,7 +44,7 @@ func ProfileRow(c *show.Console, p *asking.Profile) []show.Cell {
 // profileRows returns a profile's flags and their values.
 func profileRows(p *asking.Profile) (rows [][]show.Cell) {
 	for _, typ := range p.Types {
-		rows = append(rows, []show.Cell{{Text: "for-type", Style: ""}, {Text: show.Line(typ), Style: ""}})
+		rows = append(rows, []show.Cell{{Text: "type", Style: ""}, {Text: show.Line(typ), Style: ""}})
 	}
 	for _, e := range p.Params {
 		rows = append(rows, []show.Cell{{Text: show.Line(retrieve.FlagName(e.Key)), Style: ""}, {Text: ParamText(e), Style: ""}})
@@ -38,7 +52,7 @@ func profileRows(p *asking.Profile) (rows [][]show.Cell) {
 	return rows
 }
 
-func Profile(c *show.Console, p *asking.Profile) error {
+func profile(c *show.Console, p *asking.Profile) error {
 	title := "the repository's own"
 	if p.Builtin {
 		title = "built in: " + p.About
@@ -58,7 +72,7 @@ func Profile(c *show.Console, p *asking.Profile) error {
 	return nil
 }
 
-func ProfilesChanged(c *show.Console, p *asking.ProfilesChanged) error {
+func profilesChanged(c *show.Console, p *asking.ProfilesChanged) error {
 	if p.NoChange {
 		return c.Printf("nothing to commit\n")
 	}

@@ -13,7 +13,7 @@ import (
 
 func (w *world) cues(code int, args ...string) (got remember.CuesWritten, stderr string) {
 	w.t.Helper()
-	out, stderr := w.run(code, append([]string{"config", "cues", "--json"}, args...)...)
+	out, stderr := w.run(code, append([]string{"embed", "cues", "--json"}, args...)...)
 	if code == 0 {
 		if err := json.Unmarshal([]byte(out), &got); err != nil {
 			w.t.Fatal(err)

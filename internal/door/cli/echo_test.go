@@ -99,14 +99,14 @@ func TestErrorsOfCommandsEchoNone(t *testing.T) {
 	commands := []string{
 		"tag %", "tag -m x %", "tag rm %", "branch %", "branch rm %", "switch %", "switch -c %",
 		"session start %", "session log %", "session end %", "session rm %", "session advance %",
-		"config profile set % limit=3", "config profile rm %", "config profile unset %", "config profile default %", "config profile show %",
+		"config profile % limit=3", "config profile % --remove", "config profile default --unset %", "config profile --from %",
 		"config half-life %=3", "purge alice --yes --reason %", "forget %", "show %", "log --at %",
 		"remote add % ../x", "remote add x %", "remote rm %", "remote rename % y", "fetch %", "push %", "sync %", "clone %",
 		"config get %", "config set % y", "config set wait %", "serve token create %", "serve token revoke %", "key show %",
 		"key trust %", "key verify %", "policy check %", "import %", "export %", "ingest %", "serve --listen %",
 		"mcp --profile %", "completion %", "help %", "%", "--%", "show --% x", "retrieve x --profile %",
 		"retrieve x --session %", "retrieve x --where %", "remember x --type %", "remember x --tag %", "link % a t",
-		"embed --model %", "git follow %", "guard check %", "show --path x %", "session replay %", "op show %", "hook %",
+		"embed --model %", "git follow %", "config secrets %", "show --path x %", "session replay %", "op show %", "hook %",
 	}
 	for _, command := range commands {
 		for _, g := range echoed {

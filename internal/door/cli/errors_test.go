@@ -265,8 +265,8 @@ func TestErrorsAreSafeLines(t *testing.T) {
 		t.Errorf("stderr %q, want %q", stderr, want)
 	}
 	w.run(0, "init")
-	_, stderr = w.run(2, "config", "cues", "--model", "x")
-	want = "mnem: config cues takes no arguments: \"x\"\nhint: a value of --model follows \"=\": --model=x\n"
+	_, stderr = w.run(2, "embed", "cues", "--model", "x")
+	want = "mnem: embed cues takes no arguments: \"x\"\nhint: a value of --model follows \"=\": --model=x\n"
 	if stderr != want {
 		t.Errorf("stderr %q, want %q", stderr, want)
 	}

@@ -25,22 +25,6 @@ var families = []family{
 			"  mnem config list --json",
 	},
 	{
-		use:   "config profile",
-		short: "Manage named sets of retrieval parameters",
-		long: "A profile is a name for how answers are ranked, expanded, packed and printed: the parameters of\n" +
-			"'mnem retrieve' that say so, with their values. The memory keeps its profiles beside its facts,\n" +
-			"in every commit: they are branched, merged, reverted and exported with it.\n\n" +
-			"A request takes what it does not say from one profile: that of --profile, MNEM_PROFILE or\n" +
-			"config retrieve.profile; else one whose types (--for-type) have all that the request asks for\n" +
-			"with --type, the fewest first; else the one that 'mnem config profile default' names; else the profile\n" +
-			"default. What a request says always holds, and what a profile says and does not fit it is left out:\n" +
-			"rounds and damping of ppr if the request says expansion=decay.\n\n" +
-			"There are always default, chat, docs and code. A profile that is set under one of these names\n" +
-			"takes its place, until it is removed.",
-		example: "  mnem config profile list\n  mnem config profile set docs budget=4000 --for-type Document\n" +
-			"  mnem retrieve 'how to deploy' --profile docs",
-	},
-	{
 		use:   "op",
 		group: line.GroupHistory,
 		short: "Inspect the operation log and restore earlier states",
@@ -78,41 +62,6 @@ var families = []family{
 			".mnem/tokens, which only its user may read; one in a database keeps them there, for all its servers.\n" +
 			"What is revoked counts no more from then on.",
 		example: "  mnem serve token new notebook\n  mnem serve token list\n  mnem serve token revoke notebook",
-	},
-	{
-		use:   "guard",
-		group: line.GroupCare,
-		short: "Find credentials before they are stored",
-		long: "Everything that is written is searched for credentials first: whichever command writes it, and\n" +
-			"for every caller of a server. What has the prefix of a provider's keys, a checksum, or the form\n" +
-			"of a private key is refused, exit code 7, with its line and rule; --allow-secret RULE writes it\n" +
-			"all the same. What may be a password, or is irregular and called a key, is reported. In commits\n" +
-			"of more than 1000 changes everything is only reported, but with --strict; and merges and imports\n" +
-			"keep their bytes, and report.",
-		example: "  echo 'the password: Xk39-dq2' | mnem guard check -\n  mnem guard rules",
-	},
-	{
-		use:   "policy",
-		group: line.GroupCare,
-		short: "Say what agents may change",
-		long: "The file .mnem/policy.json says which agents may do which operations on which types of nodes and\n" +
-			"edges. Without it, everything is allowed. With it, agents may do what a rule allows and nothing\n" +
-			"else, through the command line, MCP and HTTP alike. A file that cannot be read allows agents\n" +
-			"nothing. Reading is always allowed.\n\n" +
-			"A caller is an agent if it names itself with --agent or MNEM_AGENT, or calls a server. People who\n" +
-			"name no agent are not bound. So a policy restrains agents that follow the rules; it cannot stop a\n" +
-			"program that reads and writes the repository's files itself.\n\n" +
-			"  {\"version\": 1, \"rules\": [{\n" +
-			"    \"agents\": [\"claude*\"], \"operations\": [\"remember\", \"commit\"],\n" +
-			"    \"types\": [\"Note\", \"Decision\"], \"edges\": [\"*\"]}]}\n\n" +
-			"With \"signed\": true the operations may remove commits from branches and tags that another key has\n" +
-			"signed, as amend, undo, reset and branch --force do. Without it, and without a policy, no agent may.\n" +
-			"Changing settings, keys or tokens is an operation like the others.\n\n" +
-			"Lists have patterns, in which * matches anything. Edges are those that leave nodes of these types;\n" +
-			"without \"edges\", all their types. Operations are commands that write, with _ between words: 'mnem\n" +
-			"policy check --operations' lists them.",
-		example: "  mnem policy init\n  mnem policy show\n" +
-			"  mnem policy check --agent claude-code --operation commit --type Note",
 	},
 	{
 		use:   "key",

@@ -34,32 +34,39 @@ type guardFindingJSON struct {
 	Refuses bool   `json:"refuses"`
 }
 
-type guardCheckRequest struct {
+type secretsRequest struct {
 	Files []string `op:",arg"`
 }
 
-func guardCommands() []*line.Bound {
-	return []*line.Bound{
-		reach.LocalLines(verb.Spec{
-			Command: "guard check", Right: verb.NoRight,
-			Usage: "FILE…|-", Title: "Scan files for credentials without storing anything",
-			Doc: "Search files of any text for what looks like credentials, \"-\" being standard input. Each is a\n" +
-				"line: the file, line and column, the rule, and whether it would be refused. The credential\n" +
-				"itself is not printed. The exit code is 7 where one would be refused. It needs no repository.\n\n" +
-				"With --json, one object a line.",
-			Example: "  echo 'the password: Xk39-dq2' | mnem guard check -", Answers: []any{guardFindingJSON{}},
-		}, guardCheck),
-		reach.LocalLines(verb.Spec{
-			Command: "guard rules", Right: verb.NoRight, Title: "List the rules that find credentials",
-			Doc: "List the rules: their names, as --allow-secret takes them, whether what they find is refused or\n" +
-				"reported, and what it is. Most are those of gitleaks, under the MIT licence.\n\n" +
-				"With --json, one object a line.",
-			Example: "  mnem guard rules\n  mnem guard rules --json", Answers: []any{guardRuleJSON{}},
-		}, guardRules),
-	}
+func secretsCommand() *line.Bound {
+	return reach.LocalLines(verb.Spec{
+		Command: "config secrets", Right: verb.NoRight,
+		Usage: "[FILE…|-]", Title: "List the rules that find credentials, or scan files by them",
+		Doc: "Everything that is written is searched for credentials first: whichever command writes it, and\n" +
+			"for every caller of a server. What has the prefix of a provider's keys, a checksum, or the form\n" +
+			"of a private key is refused, exit code 7, with its line and rule; --allow-secret RULE writes it\n" +
+			"all the same. What may be a password, or is irregular and called a key, is reported. In commits\n" +
+			"of more than 1000 changes everything is only reported, but with --strict; and merges and imports\n" +
+			"keep their bytes, and report.\n\n" +
+			"Without FILE, list the rules: their names, as --allow-secret takes them, whether what they find is\n" +
+			"refused or reported, and what it is. Most are those of gitleaks, under the MIT licence.\n\n" +
+			"With FILEs, search these for credentials and store nothing; \"-\" is standard input. Each finding is a\n" +
+			"line: the file, line and column, the rule, and whether it would be refused. The credential itself is\n" +
+			"not printed. The exit code is 7 if one would be refused. No repository is needed.\n\n" +
+			"With --json, one object a line.",
+		Example: "  mnem config secrets\n  echo 'the password: Xk39-dq2' | mnem config secrets -",
+		Answers: []any{guardRuleJSON{}, guardFindingJSON{}},
+	}, secrets)
 }
 
-func guardCheck(ctx context.Context, c *line.Line, q *guardCheckRequest) error {
+func secrets(ctx context.Context, c *line.Line, q *secretsRequest) error {
+	if len(q.Files) == 0 {
+		return guardRules(c)
+	}
+	return guardCheck(ctx, c, q)
+}
+
+func guardCheck(ctx context.Context, c *line.Line, q *secretsRequest) error {
 	refused := 0
 	for _, arg := range q.Files {
 		n, err := guardFile(ctx, c, arg)
@@ -120,7 +127,7 @@ func printFinding(c *line.Line, f guardFindingJSON) error {
 	return c.Printf("%s:%d:%d  %s  %s\n", line.OneLine(f.File), f.Line, f.Column, what, f.Rule)
 }
 
-func guardRules(_ context.Context, c *line.Line, _ *struct{}) error {
+func guardRules(c *line.Line) error {
 	var rules []guardRuleJSON
 	for _, r := range guard.Rules() {
 		rules = append(rules, guardRuleJSON{r.ID, r.Level == guard.Refuses, r.About})

@@ -14,8 +14,8 @@ import (
 // locals are the commands that are no verbs.
 func locals() []*line.Bound {
 	return slices.Concat(
-		[]*line.Bound{demoCommand(), reach.HoldCommand(), setup.InitCommand(), serving.MCPCommand(), serving.ServeCommand(), serving.ViewCommand()},
-		setup.ConfigCommands(), trade.GitCommands(), guardCommands(), setup.IntegrateCommands(), access.KeyCommands(), access.PolicyCommands(),
+		[]*line.Bound{demoCommand(), reach.HoldCommand(), secretsCommand(), access.PolicyCommand(), setup.InitCommand(), serving.MCPCommand(), serving.ServeCommand(), serving.ViewCommand()},
+		setup.ConfigCommands(), trade.GitCommands(), setup.IntegrateCommands(), access.KeyCommands(),
 		trade.RemoteCommands(), access.TokenCommands(), trade.TradeCommands(),
 	)
 }

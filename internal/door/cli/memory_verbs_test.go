@@ -65,7 +65,7 @@ func TestMemoryVerbsUndo(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w.ok("sources", "note", "--accept")
+	w.ok("review", "sources", "note", "--accept")
 	if err := os.WriteFile(filepath.Join(w.dir, "note.md"), []byte("as it is\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestMemoryVerbsUndo(t *testing.T) {
 		{"consolidate", "--apply", proposal("tag")},
 		{"consolidate", "--apply", proposal("low"), "--cap", "3"},
 		{"consolidate", "--decline", proposal("duplicate"), proposal("tag")},
-		{"sources", "note", "--accept"}, {"sources", "--mark-stale"},
+		{"review", "sources", "note", "--accept"}, {"review", "sources", "--mark-stale"},
 	} {
 		state := func() string {
 			return w.ok("show", "HEAD", "--json") + w.ok("ls", "--json", "--limit", "1000", "--include",

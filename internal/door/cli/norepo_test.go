@@ -14,7 +14,7 @@ import (
 var withoutRepo = []string{
 	"mnem init", "mnem config get", "mnem config list", "mnem integrate",
 	"mnem demo", "mnem version", "mnem completion", "mnem doctor", "mnem help", "mnem mcp",
-	"mnem guard check", "mnem guard rules", "mnem hook", "mnem clone",
+	"mnem config secrets", "mnem hook", "mnem clone",
 }
 
 // someArgs let commands that need arguments reach their repository.
@@ -30,12 +30,11 @@ var someArgs = map[string]string{
 	"mnem session start": "s", "mnem session advance": "s", "mnem session end": "s",
 	"mnem session log": "s", "mnem session show": "s", "mnem session replay": "s", "mnem export": "-o x.car",
 	"mnem import": "-", "mnem serve token new": "t", "mnem serve token revoke": "t", "mnem purge": "n --yes",
-	"mnem config profile show": "p", "mnem config profile set": "p", "mnem config profile default": "p", "mnem config profile restore": "p x", "mnem config profile unset": "p x",
 	"mnem op diff": "1", "mnem session rm": "s",
 	"mnem pack send": "--ref refs/heads/main -o x", "mnem pack take": "--set refs/heads/x=any..none",
 	"mnem pack redact": "--yes --redaction bafyreih4h5fr4tuwmsbbgqy5gf2cxlo7bnbuoqqbtmtlmmqlmpivlxdr4e=pWF2AWRraW5kaXJlZGFjdGlvbmR0aW1lGwAGCiQYHkAAZHdoYXRkbm9kZWVhY3RvcmNBZGE=",
 	"mnem remote add":  "origin hub", "mnem remote set-url": "origin hub", "mnem remote rm": "origin",
-	"mnem config profile rm": "p", "mnem ingest": ".", "mnem pin": "n",
+	"mnem ingest": ".", "mnem pin": "n",
 }
 
 // TestWithoutRepository runs every command if there is no repository: each says so, whatever else

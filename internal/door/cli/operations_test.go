@@ -71,15 +71,14 @@ var ofThisMachine = []string{
 	"mnem", "mnem init", "mnem config", "mnem config get", "mnem config set", "mnem config list",
 	"mnem config unset", "mnem demo", "mnem completion", "mnem key", "mnem key new", "mnem key list",
 	"mnem key show", "mnem key export", "mnem key import", "mnem key trust", "mnem key revoke",
-	"mnem key untrust", "mnem key rm", "mnem sources",
+	"mnem key untrust", "mnem key rm", "mnem review sources",
 	"mnem ingest", "mnem capture", "mnem hold", "mnem hook", "mnem session last",
-	"mnem integrate", "mnem doctor", "mnem policy", "mnem policy init",
-	"mnem policy show", "mnem policy check", "mnem guard", "mnem guard check", "mnem guard rules",
+	"mnem integrate", "mnem doctor", "mnem config policy", "mnem config secrets",
 	"mnem serve", "mnem view", "mnem mcp", "mnem serve token", "mnem serve token new", "mnem serve token list", "mnem serve token revoke",
 	"mnem remote", "mnem remote add", "mnem remote list", "mnem remote set-url", "mnem remote readers", "mnem remote rm", "mnem remote prune",
 	"mnem git", "mnem git follow", "mnem git unfollow", "mnem git status", "mnem git sync", "mnem git prune", "mnem git hook",
 	"mnem clone", "mnem fetch", "mnem pull", "mnem push", "mnem sync",
-	"mnem config profile", "mnem op", "mnem session", "mnem pack", // which hold others
+	"mnem op", "mnem session", "mnem pack", // which hold others
 }
 
 // TestEveryCommandIsExposedOrNot sees to it that a new command is thought about.

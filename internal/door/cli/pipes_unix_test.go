@@ -82,7 +82,7 @@ var pipeLines = map[string][]string{
 	"serve --root":       {"serve --root PIPE | no directory"},
 	"serve --socket":     {"serve --socket PIPE | is no socket"},
 	"serve --token-file": {"serve --addr 127.0.0.1:0 --token-file PIPE"},
-	"guard check":        {"guard check PIPE"},
+	"config secrets":     {"config secrets PIPE"},
 	"key import":         {"key import PIPE"},
 	"clone":              {"clone PIPE there"},
 }

@@ -54,46 +54,42 @@ const (
 
 // governed has a call of every verb and command that needs a right. One that is missing fails TestRightsComeFirst.
 var governed = map[string]minimal{
-	"remember":               {words: "remember The-lamp-is-new", args: `{"text":"The lamp is new"}`},
-	"commit":                 {words: "commit -m x -", args: `{"message":"x","lines":[` + newNode + `]}`, tool: `{"message":"x","nodes":[{"key":"new","type":"Note"}]}`},
-	"add":                    {words: "add -", args: `{"lines":[` + newNode + `]}`},
-	"rm":                     {words: "rm o", args: `{"nodes":["o"]}`},
-	"reset":                  {words: "reset", bare: "nothing is staged"},
-	"merge":                  {words: "merge side", args: `{"rev":"side"}`},
-	"revert":                 {words: "revert HEAD", args: `{"rev":"HEAD"}`},
-	"cherry_pick":            {words: "cherry-pick side", args: `{"rev":"side"}`},
-	"restore":                {words: "restore HEAD~1 n", args: `{"rev":"HEAD~1","nodes":["n"]}`},
-	"forget":                 {words: "forget n", args: `{"nodes":["n"]}`},
-	"mark":                   {words: "mark superseded n --by m", args: `{"kind":"superseded","nodes":["n"],"by":"m"}`},
-	"review":                 {words: "review --keep n", args: `{"keep":["n"]}`},
-	"pin":                    {words: "pin n", args: `{"nodes":["n"]}`},
-	"consolidate":            {words: "consolidate --apply", args: `{"apply":true}`, bare: "nothing is alike"},
-	"config_half_life":       {words: "config half-life Note=30", args: `{"half_lives":["Note=30"]}`},
-	"map":                    {words: "map --write root About-lamps", args: `{"write":"root","text":"About lamps"}`},
-	"embed":                  {words: "embed --model hash", bare: "there is no model"},
-	"config_profile_set":     {words: "config profile set p limit=4", args: `{"name":"p","limit":4}`},
-	"config_profile_unset":   {words: "config profile unset p limit", args: `{"name":"p","params":["limit"]}`},
-	"config_profile_default": {words: "config profile default p", args: `{"name":"p"}`},
-	"config_profile_rm":      {words: "config profile rm p", args: `{"name":"p"}`},
-	"config_profile_restore": {words: "config profile restore HEAD~1 p", args: `{"rev":"HEAD~1"}`, bare: "the profile is the same"},
-	"branch":                 {words: "branch new", args: `{"name":"new"}`},
-	"switch":                 {words: "switch side", args: `{"name":"side"}`},
-	"tag":                    {words: "tag new", args: `{"name":"new"}`},
-	"undo":                   {words: "undo"},
-	"undo --redo":            {words: "undo --redo", args: `{"redo":true}`, bare: "nothing was undone"},
-	"op_restore":             {words: "op restore 3", args: `{"op":"3"}`},
-	"session_rm":             {words: "session rm s", args: `{"name":"s"}`},
-	"remote_redactions":      {words: "remote redactions origin --accept", args: `{"name":"origin","accept":true}`, bare: "there are none"},
-	"pack_take":              {words: "pack take --set refs/heads/side=any..none", args: `set=refs%2Fheads%2Fside%3Dany..none`},
-	"pack_redact":            {words: "pack redact --yes --redaction " + redacted, args: `{"yes":true,"redaction":["` + redacted + `"]}`, bare: "it is of no block here"},
-	"import":                 {words: "import ../other.car --name new", args: `name=new`},
-	"map --rebuild":          {words: "map --rebuild --model=hash", bare: "there is no model"},
-	"fsck":                   {words: "fsck --repair", bare: "nothing is damaged"},
-	"gc":                     {words: "gc", bare: "nothing is garbage"},
-	"purge":                  {words: "purge n --yes", args: `{"node":"n","yes":true}`},
-	"capture":                {words: "capture", bare: "no hook noted anything"},
-	"ingest":                 {words: "ingest text.md"},
-	"sources":                {words: "sources n --accept", bare: "it has no source"},
+	"remember":          {words: "remember The-lamp-is-new", args: `{"text":"The lamp is new"}`},
+	"commit":            {words: "commit -m x -", args: `{"message":"x","lines":[` + newNode + `]}`, tool: `{"message":"x","nodes":[{"key":"new","type":"Note"}]}`},
+	"add":               {words: "add -", args: `{"lines":[` + newNode + `]}`},
+	"rm":                {words: "rm o", args: `{"nodes":["o"]}`},
+	"reset":             {words: "reset", bare: "nothing is staged"},
+	"merge":             {words: "merge side", args: `{"rev":"side"}`},
+	"revert":            {words: "revert HEAD", args: `{"rev":"HEAD"}`},
+	"cherry_pick":       {words: "cherry-pick side", args: `{"rev":"side"}`},
+	"restore":           {words: "restore HEAD~1 n", args: `{"rev":"HEAD~1","nodes":["n"]}`},
+	"forget":            {words: "forget n", args: `{"nodes":["n"]}`},
+	"mark":              {words: "mark superseded n --by m", args: `{"kind":"superseded","nodes":["n"],"by":"m"}`},
+	"review":            {words: "review --keep n", args: `{"keep":["n"]}`},
+	"pin":               {words: "pin n", args: `{"nodes":["n"]}`},
+	"consolidate":       {words: "consolidate --apply", args: `{"apply":true}`, bare: "nothing is alike"},
+	"config_half_life":  {words: "config half-life Note=30", args: `{"half_lives":["Note=30"]}`},
+	"map":               {words: "map --write root About-lamps", args: `{"write":"root","text":"About lamps"}`},
+	"embed":             {words: "embed --model hash", bare: "there is no model"},
+	"config_profile":    {words: "config profile p --unset limit", args: `{"name":"p","unset":["limit"]}`},
+	"branch":            {words: "branch new", args: `{"name":"new"}`},
+	"switch":            {words: "switch side", args: `{"name":"side"}`},
+	"tag":               {words: "tag new", args: `{"name":"new"}`},
+	"undo":              {words: "undo"},
+	"undo --redo":       {words: "undo --redo", args: `{"redo":true}`, bare: "nothing was undone"},
+	"op_restore":        {words: "op restore 3", args: `{"op":"3"}`},
+	"session_rm":        {words: "session rm s", args: `{"name":"s"}`},
+	"remote_redactions": {words: "remote redactions origin --accept", args: `{"name":"origin","accept":true}`, bare: "there are none"},
+	"pack_take":         {words: "pack take --set refs/heads/side=any..none", args: `set=refs%2Fheads%2Fside%3Dany..none`},
+	"pack_redact":       {words: "pack redact --yes --redaction " + redacted, args: `{"yes":true,"redaction":["` + redacted + `"]}`, bare: "it is of no block here"},
+	"import":            {words: "import ../other.car --name new", args: `name=new`},
+	"map --rebuild":     {words: "map --rebuild --model=hash", bare: "there is no model"},
+	"fsck":              {words: "fsck --repair", bare: "nothing is damaged"},
+	"gc":                {words: "gc", bare: "nothing is garbage"},
+	"purge":             {words: "purge n --yes", args: `{"node":"n","yes":true}`},
+	"capture":           {words: "capture", bare: "no hook noted anything"},
+	"ingest":            {words: "ingest text.md"},
+	"review_sources":    {words: "review sources n --accept", bare: "it has no source"},
 
 	"config_set":                 {words: "config set wait 9s"},
 	"config_unset":               {words: "config unset wait", bare: "it is not set"},
@@ -121,7 +117,7 @@ var governed = map[string]minimal{
 	"key_untrust":                {words: "key untrust work"},
 	"serve_token_new":            {words: "serve token new new"},
 	"serve_token_revoke":         {words: "serve token revoke t"},
-	"policy_init":                {words: "policy init", bare: "there is one"},
+	"config_policy":              {words: "config policy --init", bare: "there is one"},
 	"remote_redactions --always": {words: "remote redactions REMOTE --always"},
 	"review --rest":              {words: "review --rest", args: `{"rest_of":"HEAD"}`},
 }
@@ -129,13 +125,13 @@ var governed = map[string]minimal{
 // free has calls of verbs and commands that need no right and end by themselves. A verb that reads and does without
 // arguments needs no entry.
 var free = map[string]minimal{
-	"config_profile_show": {words: "config profile show p", args: `{"name":"p"}`}, "show": {words: "show n", args: `{"name":"n"}`},
-	"retrieve": {words: "retrieve lamp --receipt", args: `{"query":"lamp","receipt":true}`, tool: `{"query":"lamp"}`},
-	"recall":   {words: "recall lamp --session s", args: `{"query":"lamp","session":"s"}`, tool: `{"query":"lamp"}`},
-	"sources":  {words: "sources"},
-	"explore":  {words: "explore --communities --keep", args: `{"topic":"lamp"}`, tool: `{"query":"lamp"}`},
-	"blame":    {words: "blame n", args: `{"node":"n"}`},
-	"op_diff":  {words: "op diff 1", args: `{"a":"1"}`}, "op_watch": {words: "op watch --limit 1 --since 1", args: `{"limit":1,"since":"1"}`, bare: "it waits"},
+	"config_profile": {words: "config profile p", args: `{"name":"p"}`}, "show": {words: "show n", args: `{"name":"n"}`},
+	"retrieve":       {words: "retrieve lamp --receipt", args: `{"query":"lamp","receipt":true}`, tool: `{"query":"lamp"}`},
+	"recall":         {words: "recall lamp --session s", args: `{"query":"lamp","session":"s"}`, tool: `{"query":"lamp"}`},
+	"review_sources": {words: "review sources"},
+	"explore":        {words: "explore --communities --keep", args: `{"topic":"lamp"}`, tool: `{"query":"lamp"}`},
+	"blame":          {words: "blame n", args: `{"node":"n"}`},
+	"op_diff":        {words: "op diff 1", args: `{"a":"1"}`}, "op_watch": {words: "op watch --limit 1 --since 1", args: `{"limit":1,"since":"1"}`, bare: "it waits"},
 	"session_start":   {words: "session start of-agent", args: `{"name":"of-agent"}`},
 	"session_log":     {words: "session log s", args: `{"name":"s"}`},
 	"session_advance": {words: "session advance s", args: `{"name":"s"}`}, "session_end": {words: "session end s", args: `{"name":"s"}`},
@@ -145,10 +141,10 @@ var free = map[string]minimal{
 	"doctor":         {words: "doctor", bare: "it finds something"},
 	"demo":           {words: "demo --dir ../demo", bare: "it says where to look"}, "init": {words: "init ../init"},
 	"config_get": {words: "config get wait"}, "config_list": {words: "config list"}, "git_status": {words: "git status"},
-	"guard_check": {words: "guard check text.md"}, "guard_rules": {words: "guard rules"},
-	"key_list": {words: "key list"}, "key_show": {words: "key show work"}, "key_export": {words: "key export work"},
-	"policy_show": {words: "policy show"}, "policy_check": {words: "policy check"},
-	"remote_list": {words: "remote list"}, "serve_token_list": {words: "serve token list"}, "clone": {words: "clone ../hub ../clone"},
+	"config_secrets": {words: "config secrets text.md"},
+	"key_list":       {words: "key list"}, "key_show": {words: "key show work"}, "key_export": {words: "key export work"},
+	"config_policy": {words: "config policy"},
+	"remote_list":   {words: "remote list"}, "serve_token_list": {words: "serve token list"}, "clone": {words: "clone ../hub ../clone"},
 	"mcp": {words: "mcp"}, "serve": {words: "serve --stdio"},
 	"review": {words: "review"},
 }
@@ -295,7 +291,7 @@ func newRuled(t *testing.T) *ruled {
 {"node":{"key":"o","type":"Note"}}
 {"edge":{"type":"knows","src":"n","dst":"m"}}`, "commit -m one -")
 	for _, words := range []string{
-		"pin o", "config profile set p limit=3", "tag v1", "branch side", "session start s", "key new work",
+		"pin o", "config profile p limit=3", "tag v1", "branch side", "session start s", "key new work",
 		"key trust work", "serve token new t",
 	} {
 		r.ok("a", "", words)
@@ -312,7 +308,7 @@ func newRuled(t *testing.T) *ruled {
 		r.ok("a", "", "push "+name)
 	}
 	r.ok("a", `{"node":{"key":"n","summary":"the lamp is out"}}`, "commit -m two -")
-	for _, words := range []string{"retrieve lamp --session s", "map", "map root", "map --rebuild", "map --resolve 0123456789abcdef", "explore --communities", "config cues", "recall lamp", "review"} {
+	for _, words := range []string{"retrieve lamp --session s", "map", "map root", "map --rebuild", "map --resolve 0123456789abcdef", "explore --communities", "embed cues", "recall lamp", "review"} {
 		r.ok("a", "", words) // so that what is derived is there
 	}
 	r.write("a/text.md", "# Lamps\n\nThe lamp is lit.\n")
@@ -555,6 +551,9 @@ func (r *ruled) pipe() http.RoundTripper {
 	return &tripper{to, bufio.NewReader(from)}
 }
 
+// onlyReads are the tools that lack the arguments by which their verbs write.
+var onlyReads = map[string]bool{"fsck": true, "config_profile": true}
+
 func overMCP(t *testing.T, r *ruled) {
 	app := r.app("a", "bot", "", io.Discard, io.Discard)
 	server := mcp.New(verbs.Operations(), verbs.NewRunner(app, true), mcp.ServerOptions{Now: app.Now, Profile: mcp.ProfileFull})
@@ -573,10 +572,10 @@ func overMCP(t *testing.T, r *ruled) {
 			t.Fatal(err)
 		}
 		call, needs := governed[tool.Name]
-		if tool.Annotations != nil && tool.Annotations.ReadOnlyHint && needs && tool.Name != "fsck" {
+		if tool.Annotations != nil && tool.Annotations.ReadOnlyHint && needs && !onlyReads[tool.Name] {
 			t.Errorf("%s needs a right and says that it reads", tool.Name)
 		}
-		if !needs || tool.Name == "fsck" {
+		if !needs || onlyReads[tool.Name] {
 			continue
 		}
 		n++
@@ -737,7 +736,7 @@ func TestPackedTags(t *testing.T) {
 		r.ok("other", "", "pack send --ref "+tag+" -o ../tag.pack")
 		take := strings.Fields("pack take ../tag.pack --set " + tag + "=none.." + st.Refs[i].Target.String())
 		for _, rule := range []string{
-			`"operations":["pack_take"],"types":["*"]`, `"operations":["pack_take","tag","config_profile_set"],"types":["Note"]`,
+			`"operations":["pack_take"],"types":["*"]`, `"operations":["pack_take","tag","config_profile"],"types":["Note"]`,
 		} {
 			r.write("a/.mnem/policy.json", `{"version":1,"rules":[{"agents":["*"],`+rule+`}]}`)
 			before := r.facts()
@@ -749,7 +748,7 @@ func TestPackedTags(t *testing.T) {
 			}
 		}
 		r.write("a/.mnem/policy.json",
-			`{"version":1,"rules":[{"agents":["*"],"operations":["pack_take","tag","config_profile_set"],"types":["Vault","Note"]}]}`)
+			`{"version":1,"rules":[{"agents":["*"],"operations":["pack_take","tag","config_profile"],"types":["Vault","Note"]}]}`)
 		if exit, out := r.run("a", "bot", "", take...); exit != 0 {
 			t.Errorf("%s with all it needs: exit code %d: %s", tag, exit, out)
 		}

@@ -11,18 +11,18 @@ import (
 // StdinLines are command lines that read standard input to its end or answer what it asks, by their commands.
 // INPUT is a hyphen or another name of it.
 var StdinLines = map[string][]string{
-	"remember":    {"remember -", "remember --batch -", "remember x --vector m=@-"},
-	"ingest":      {"ingest - --name a.md", "ingest --from codex -"},
-	"commit":      {"commit -m x -", "commit -m x /dev/stdin", "commit -m x /dev/fd/0"},
-	"add":         {"add -"},
-	"merge":       {"merge --resolve x --take -"},
-	"retrieve":    {"retrieve -", "retrieve --batch -", "retrieve x --vector m=@-"},
-	"recall":      {"recall -", "recall --batch -"},
-	"purge":       {"purge --text --yes"},
-	"pack take":   {"pack take - --set refs/heads/x=" + someCID + ".." + someCID},
-	"import":      {"import -", "import - --dry-run"},
-	"guard check": {"guard check -"},
-	"key import":  {"key import - --name k"},
+	"remember":       {"remember -", "remember --batch -", "remember x --vector m=@-"},
+	"ingest":         {"ingest - --name a.md", "ingest --from codex -"},
+	"commit":         {"commit -m x -", "commit -m x /dev/stdin", "commit -m x /dev/fd/0"},
+	"add":            {"add -"},
+	"merge":          {"merge --resolve x --take -"},
+	"retrieve":       {"retrieve -", "retrieve --batch -", "retrieve x --vector m=@-"},
+	"recall":         {"recall -", "recall --batch -"},
+	"purge":          {"purge --text --yes"},
+	"pack take":      {"pack take - --set refs/heads/x=" + someCID + ".." + someCID},
+	"import":         {"import -", "import - --dry-run"},
+	"config secrets": {"config secrets -"},
+	"key import":     {"key import - --name k"},
 }
 
 const someCID = "bafyreie3lw7oincmktzd7h26jbdrj3a6v2bqrgcqp7t7cttup2fcbplkre"

@@ -119,7 +119,7 @@ func TestNothingWaitsWithTheRepository(t *testing.T) {
 		{stdin: "the port of the server is 5433", args: []string{"remember", "-"}},
 		{stdin: "{\"text\":\"the port of the server is 5434\"}\n", args: []string{"remember", "--batch", "-"}},
 		{args: []string{"embed", "--model", "ollama:m"}},
-		{args: []string{"config", "cues", "--model=ollama:m"}},
+		{args: []string{"embed", "cues", "--model=ollama:m"}},
 		{args: []string{"map", "--rebuild", "--model=ollama:m"}},
 		{stdin: `{"node":{"key":"late","type":"N"}}`, args: []string{"commit", "-m", "x", "-"}},
 		{stdin: "# Title\n\nSome text that is long enough to be kept as it is.\n", args: []string{"ingest", "-", "--name", "a.md"}},

@@ -307,19 +307,38 @@ func givenAlone(cmd *cobra.Command) (name string) {
 	return name
 }
 
-// renamedCommand names the replacement of a removed command, which is the first two words of a line or the first.
-// It returns nil for any other.
+// renamedCommand names the replacement of a removed command, which the first words of a line are. It returns nil for
+// any other.
 func renamedCommand(cmd *cobra.Command, args []string) error {
 	words := append(strings.Fields(cmd.CommandPath())[1:], args...)
-	for n := min(2, len(words)); n > 0; n-- {
-		name := strings.Join(words[:n], " ")
-		if now := operation.Renamed(name); now != "" {
-			err := Usagef("'%s' is now '%s'", name, now)
-			command, _, _ := strings.Cut(now, " -")
-			return Hint(err, "see '%s %s --help'", cmd.Root().Name(), command)
+	for n := min(mostWords, len(words)); n > 0; n-- {
+		if err := renamed(cmd, words[:n]); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// mostWords is how many words the name of a command has at most.
+const mostWords = 3
+
+// renamedBelow refuses a first argument that was the name of a command below this one.
+func renamedBelow(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return renamed(cmd, append(strings.Fields(cmd.CommandPath())[1:], args[0]))
+}
+
+// renamed names the replacement of a removed command of these words, nil for any other.
+func renamed(cmd *cobra.Command, words []string) error {
+	name := strings.Join(words, " ")
+	now := operation.Renamed(name)
+	if now == "" {
+		return nil
+	}
+	command, _, _ := strings.Cut(now, " -")
+	return Hint(Usagef("'%s' is now '%s'", name, now), "see '%s %s --help'", cmd.Root().Name(), command)
 }
 
 // knownCommand refuses what is not the name of a command, with the names that come close.

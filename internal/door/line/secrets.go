@@ -29,7 +29,7 @@ func (c *Line) secretOptions() (state.SecretOptions, error) {
 	for _, id := range c.Global.AllowSecret {
 		if !guard.IsRule(id) {
 			return state.SecretOptions{}, Hint(Usagef("--%s: no rule %q", allowSecret, id),
-				"'mnem guard rules' lists them")
+				"'mnem config secrets' lists them")
 		}
 	}
 	return state.SecretOptions{Allow: c.Global.AllowSecret, Strict: c.Global.Strict}, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
 // flagError says in our words what is wrong with a flag, of what the parser returned.
@@ -72,6 +73,11 @@ func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) error {
 	name, short := e.GetSpecifiedName(), e.GetSpecifiedShortnames()
 	if now := cmd.Annotations[moved+name]; now != "" {
 		return Hint(Usagef("--%s is now %s", name, now), "see '%s --help parameters'", cmd.CommandPath())
+	}
+	if now, gone := operation.RenamedFlag(nameOf(cmd), name); gone && now == "" {
+		return Hint(Usagef("--%s was removed and nothing replaces it", name), "see '%s --help'", cmd.CommandPath())
+	} else if gone {
+		return Hint(Usagef("--%s is now %s", name, now), "see '%s --help'", cmd.CommandPath())
 	}
 	err := Usagef("unknown flag %s", flagName(name, short))
 	if len(short) > 1 {
@@ -180,6 +186,9 @@ func Positionals(usage string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		see := func(err error) error {
 			return Hint(err, "usage: %s %s; see '%[1]s --help'", cmd.CommandPath(), usage)
+		}
+		if err := renamedBelow(cmd, args); err != nil {
+			return err
 		}
 		switch {
 		case len(args) < len(required):

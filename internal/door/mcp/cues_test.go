@@ -18,7 +18,7 @@ func TestEnrich(t *testing.T) {
 		call(t, s, "remember", map[string]any{"text": text, "tags": []string{"shop"}})
 	}
 	missing := map[string]any{"missing": true}
-	found := call(t, s, "config_cues", missing)
+	found := call(t, s, "embed_cues", missing)
 	var nodes []any
 	for _, n := range found.out["nodes"].([]any) {
 		n := n.(map[string]any)
@@ -28,7 +28,7 @@ func TestEnrich(t *testing.T) {
 		t.Fatalf("%s", found.text)
 	}
 	call(t, s, "commit", map[string]any{"message": "cues", "nodes": nodes})
-	if left := call(t, s, "config_cues", missing); strings.Contains(left.text, "summary") {
+	if left := call(t, s, "embed_cues", missing); strings.Contains(left.text, "summary") {
 		t.Errorf("still without: %s", left.text)
 	}
 	for text, cue := range texts {
@@ -36,7 +36,7 @@ func TestEnrich(t *testing.T) {
 			t.Errorf("%s: %s", cue, got.text)
 		}
 	}
-	if a := try(t, s, "config_cues", map[string]any{"model": "ollama:m"}); !a.failed {
+	if a := try(t, s, "embed_cues", map[string]any{"model": "ollama:m"}); !a.failed {
 		t.Errorf("a model was chosen: %s", a.text)
 	}
 }

@@ -25,7 +25,7 @@ var wide = []struct{ name, params string }{
 	{"op_restore", "expect op"},
 	{"pin", "allow_secret branch dry_run expect message nodes remove"},
 	{"consolidate", "apply at cap decline kind limit now picks " + marking},
-	{"config_cues", "after at limit missing type"},
+	{"embed_cues", "after at limit missing type"},
 	{"ls", "after all_types at edges include limit now sort sources type where"},
 	{"map", "at budget by depth scope since text write"},
 	{"blame", "at field node"},
@@ -33,8 +33,7 @@ var wide = []struct{ name, params string }{
 	{"status", ""},
 	{"key_verify", "all limit rev strict"},
 	{"fsck", "full"},
-	{"config_profile_list", "at"},
-	{"config_profile_show", "at name"},
+	{"config_profile", "at name"},
 }
 
 // What several operations take: marks on nodes, and the changes of other commits.

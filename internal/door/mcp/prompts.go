@@ -152,7 +152,7 @@ func promptReview(ctx context.Context, c *call, args map[string]string) (string,
 
 // cuesTool lists memories that have no cues.
 var cuesTool = tool{
-	name: "cues", operation: "config_cues",
+	name: "cues", operation: "embed_cues",
 	params: []param{
 		{name: "missing", kind: boolean, flag: "missing"}, {name: "limit", kind: number, flag: "limit"},
 	},

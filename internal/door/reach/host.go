@@ -135,7 +135,7 @@ func (h *Host) RetrievalFlags(cmd *cobra.Command, limit, budget int, but ...stri
 	f := cmd.Flags()
 	changeDefault(f, "limit", limit)
 	changeDefault(f, "budget", budget)
-	f.Lookup("profile").Usage = "take what no flag says from this `NAME`; see 'mnem help profile'"
+	f.Lookup("profile").Usage = "take what no flag says from this `NAME`; see 'mnem config profile --help'"
 	f.VisitAll(func(flag *pflag.Flag) { r.flags = append(r.flags, flag) })
 	return r
 }
@@ -179,7 +179,7 @@ func (r *Retrieval) Request(stamp state.Stamp, profiles bool) (retrieve.Request,
 	}
 	if named {
 		if base.Profile = r.q.Profile; base.Profile == "" {
-			return base, verb.Bad("profile", "want a name; see 'mnem config profile list'")
+			return base, verb.Bad("profile", "want a name; see 'mnem config profile'")
 		}
 		_, err = r.Profiles.Choose(base.Profile, nil)
 	}

@@ -31,7 +31,7 @@ func permit(c *line.Line, agent string, rights []string) error {
 func permits(c *line.Line, v *line.Bound, req any) error {
 	agent := line.FirstOf(verb.WritingOf(req).Agent, c.Agent())
 	switch {
-	case v.Spec.Right == verb.PeopleOnly && (agent != "" || c.By.Remote):
+	case v.Spec.Right == verb.PeopleOnly && v.Spec.EffectOf(req) != verb.Reads && (agent != "" || c.By.Remote):
 		return line.Hint(fmt.Errorf("%w: agents do not write policies", policy.ErrDenied),
 			"do it as a person, without MNEM_AGENT")
 	case c.ServerURL() != "" && !v.Spec.Local:

@@ -152,11 +152,11 @@ func (d *doctor) policy() {
 	out, err := access.ReadPolicy(d.c)
 	switch {
 	case err != nil:
-		d.failed("policy", "repair or remove the file; 'mnem policy check' checks it", err)
+		d.failed("policy", "repair or remove the file; 'mnem config policy' checks it", err)
 	case !out.Present:
 		d.Find(upkeep.LevelOK, "policy", "", "none: agents may do everything")
 	case len(out.Unknown) > 0:
-		d.Find(upkeep.LevelWarning, "policy", "mnem policy check --operations", "%s: %q fits no operation",
+		d.Find(upkeep.LevelWarning, "policy", "mnem config policy", "%s: %q fits no operation",
 			policy.FileName, out.Unknown[0])
 	default:
 		d.Find(upkeep.LevelOK, "policy", "", "%s", line.Plural(len(out.Rules), "rule"))

@@ -26,6 +26,7 @@ type Profile struct {
 	// About says what a built-in one is for, Misfit why some parameter does not count, for people.
 	About  string `json:"_about,omitempty"`
 	Misfit string `json:"_misfit,omitempty"`
+	Alone  bool   `json:"_alone,omitempty"` // whether it was asked for by its name
 }
 
 func profileOf(s *verb.Service, p *retrieve.Profiles, name string) *Profile {
@@ -46,73 +47,137 @@ func profileOf(s *verb.Service, p *retrieve.Profiles, name string) *Profile {
 	return out
 }
 
-// ProfilesRequest asks for the profiles of a revision.
-type ProfilesRequest struct{ verb.AtRevision }
-
-// ProfileRequest asks for one of them.
+// ProfileRequest asks for the profiles of a revision, for one of them, or for a change.
 type ProfileRequest struct {
-	Name string `op:",arg,required,remote" doc:"the name of a profile"`
+	Name            string   `op:",arg,remote" doc:"the name of a profile, none for all"`
+	Set             []string `op:",arg,sets,writes"`
+	verb.Parameters `table:"profile"`
+	Types           []string `op:"type,remote,writes" doc:"choose the profile for requests of this {TYPE}" note:" (repeatable)"`
+	Unset           []string `op:",remote,writes" doc:"take the {PARAMETER} out, or type for its types" note:" (repeatable)"`
+	Default         bool     `op:",remote,writes" doc:"make it the profile of requests that name none and whose types match none"`
+	Remove          bool     `op:",remote,writes" doc:"remove the profile of the repository; a built-in one of the same name holds again"`
+	From            string   `op:",remote,writes" complete:"rev" doc:"put the profile, or all and the default, back as at {REV}"`
+	Message         string   `op:",short=m,remote" doc:"what the change is about"`
+	Expect          string   `op:",remote" doc:"the {CID} of the commit that the branch must be at, or \"none\" for a branch without one; else exit code 5"`
 	verb.AtRevision
-}
-
-// profilesAt returns the profiles of a revision.
-func profilesAt(ctx context.Context, s *verb.Service, rev string) (*retrieve.Profiles, error) {
-	snap, err := s.At(ctx, rev)
-	if err != nil {
-		return nil, err
-	}
-	return rank.Profiles(ctx, snap)
-}
-
-// ProfileList and ProfileShow tell what profiles there are.
-var (
-	ProfileList = verb.Stream(verb.Spec{
-		Command: "config profile list", Right: verb.NoRight, Effect: verb.Reads,
-		Title: "List the profiles",
-		Doc: "List the profiles of a revision and the built-in ones, * before the default. With --json, one\n" +
-			"object a line.",
-		Example: "  mnem config profile list\n  mnem config profile list --at HEAD~1 --json",
-	}, func(ctx context.Context, s *verb.Service, q *ProfilesRequest, emit func(*Profile) error) error {
-		p, err := profilesAt(ctx, s, q.At)
-		if err != nil {
-			return err
-		}
-		for _, name := range p.Names() {
-			if err := emit(profileOf(s, p, name)); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-
-	ProfileShow = verb.Define(verb.Spec{
-		Command: "config profile show", Right: verb.NoRight, Usage: "NAME", Effect: verb.Reads, Complete: "profile",
-		Title: "Print a profile",
-		Doc: "Print the types and parameters of a profile. What it does not say is as the help of\n" +
-			"'mnem retrieve' has it. Where parameters contradict each other, as after a merge, it says so.",
-		Example: "  mnem config profile show chat\n  mnem config profile show chat --json",
-	}, func(ctx context.Context, s *verb.Service, q *ProfileRequest) (*Profile, error) {
-		p, err := profilesAt(ctx, s, q.At)
-		if err == nil {
-			_, err = p.Choose(q.Name, nil)
-		}
-		if err != nil {
-			return nil, verb.ProfileHint(err)
-		}
-		return profileOf(s, p, q.Name), nil
-	})
-)
-
-// ProfileChange is what requests of verbs that change profiles have in common.
-type ProfileChange struct {
-	Message string `op:",short=m,remote" doc:"what the change is about"`
-	Expect  string `op:",remote" doc:"the {CID} of the commit that the branch must be at, or \"none\" for a branch without one; else exit code 5"`
 	verb.Actor
 	verb.OnBranch
 	verb.Signing
 }
 
-func (p *ProfileChange) Into(w *verb.Writing) { w.Message, w.Expect = p.Message, p.Expect }
+func (q *ProfileRequest) Into(w *verb.Writing) { w.Message, w.Expect = q.Message, q.Expect }
+
+// ProfileVerb lists, shows and changes profiles.
+var ProfileVerb = verb.Stream(verb.Spec{
+	Command: "config profile", Right: verb.OwnRight,
+	Usage: "[NAME] [PARAMETER=VALUE…]", Effect: verb.Reads, Idempotent: true, Complete: "profile",
+	Title: "List, show or change named sets of retrieval parameters",
+	Doc: "A profile is a name for how answers are ranked, expanded, packed and printed: parameters of\n" +
+		"'mnem retrieve' with their values. Without NAME list the profiles, * before the default; with NAME\n" +
+		"print what it sets. The memory keeps its profiles with its facts, in every commit: they are branched,\n" +
+		"merged, reverted and exported with it.\n\n" +
+		"NAME PARAMETER=VALUE makes a profile or changes it; 'mnem config profile --help parameters' lists the\n" +
+		"parameters. What is not given stays. A new profile of a built-in name begins with what that one says.\n" +
+		"A parameter that needs another, as damping needs expansion=ppr, is refused without it. Each change\n" +
+		"is one commit.\n\n" +
+		"A request takes what it does not say from one profile: that of --profile, MNEM_PROFILE or\n" +
+		"config retrieve.profile; else one whose types (--type) have all that the request asks for\n" +
+		"with --type, the fewest first; else the one that --default chose; else the profile default. What a\n" +
+		"request says always holds, and what a profile says and does not fit it is left out: rounds and damping\n" +
+		"of ppr if the request says expansion=decay.\n\n" +
+		"There are always default, chat, docs and code. A profile of one of these names replaces the\n" +
+		"built-in one until it is removed.\n\n" +
+		"With --json, one object a line.",
+	Example: "  mnem config profile\n  mnem config profile chat\n" +
+		"  mnem config profile docs budget=4000 show=content --type Document\n" +
+		"  mnem config profile far expansion=ppr expand=30 damping=0.9\n" +
+		"  mnem config profile docs --unset budget\n  mnem config profile chat --default\n" +
+		"  mnem retrieve 'how to deploy' --profile docs",
+	Exclude: [][]string{{"remove", "default", "from"}},
+	Answers: []any{Profile{}, ProfilesChanged{}},
+}, profile)
+
+// Check refuses what makes no sense.
+func (q *ProfileRequest) Check() error {
+	changes := len(q.given())+len(q.Types)+len(q.Unset) > 0
+	for _, p := range retrieve.Params() {
+		if p.Kind != retrieve.ParamTruth {
+			continue
+		}
+		if v := q.Truth(p.Flag); v != nil && !*v {
+			return verb.Usagef("a profile sets no %s=false: take it out with unset", p.Flag)
+		}
+	}
+	switch {
+	case q.Name == "" && (changes || q.Default || q.Remove):
+		return verb.Usagef("name a profile")
+	case changes && (q.Default || q.Remove || q.From != ""):
+		return verb.Usagef("give parameters in a command of their own")
+	case changes || q.Default || q.Remove || q.From != "":
+		if q.Given("at") {
+			return verb.Between("%s is for looking: what is written goes onto the branch", "at")
+		}
+		return nil
+	}
+	return verb.RefuseWriting(q, "%s is for a change: without one profiles are shown")
+}
+
+// given returns the parameters that the request sets.
+func (q *ProfileRequest) given() (names []string) {
+	for _, param := range retrieve.ProfileParams() {
+		if name := retrieve.FlagName(param); q.Given(name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func profile(ctx context.Context, s *verb.Service, q *ProfileRequest, emit func(any) error) error {
+	var done *ProfilesChanged
+	var err error
+	switch {
+	case q.From != "":
+		done, err = restoreProfiles(ctx, s, q)
+	case q.Default:
+		done, err = changeProfiles(ctx, s, "make "+q.Name+" the default profile", q.makeDefault)
+	case q.Remove:
+		done, err = changeProfiles(ctx, s, "remove profile "+q.Name, q.remove)
+	case len(q.given())+len(q.Types)+len(q.Unset) > 0:
+		done, err = setProfile(ctx, s, q)
+	default:
+		return tellProfiles(ctx, s, q, func(p *Profile) error { return emit(p) })
+	}
+	if err != nil {
+		return err
+	}
+	return emit(done)
+}
+
+// tellProfiles gives the profiles of a revision, or the one that is named.
+func tellProfiles(ctx context.Context, s *verb.Service, q *ProfileRequest, emit func(*Profile) error) error {
+	snap, err := s.At(ctx, q.At)
+	if err != nil {
+		return err
+	}
+	p, err := rank.Profiles(ctx, snap)
+	if err != nil {
+		return err
+	}
+	if q.Name != "" {
+		if _, err := p.Choose(q.Name, nil); err != nil {
+			return verb.ProfileHint(err)
+		}
+		one := profileOf(s, p, q.Name)
+		one.Alone = s.Human
+		return emit(one)
+	}
+	for _, name := range p.Names() {
+		if err := emit(profileOf(s, p, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // ProfilesChanged is what a change of profiles did.
 type ProfilesChanged struct {
@@ -151,52 +216,40 @@ func changeProfiles(
 	return out, err
 }
 
-// ProfileSetRequest asks for parameters of a profile to be set.
-type ProfileSetRequest struct {
-	Name            string   `op:",arg,required,remote" doc:"the name of a profile"`
-	Set             []string `op:",arg,sets"`
-	verb.Parameters `table:"profile"`
-	ForType         []string `op:",remote" doc:"choose the profile for requests of this {TYPE}" note:" (repeatable)"`
-	ProfileChange
-}
-
-// ProfileSet makes a profile, or changes what it says.
-var ProfileSet = verb.Define(verb.Spec{
-	Command: "config profile set", Right: verb.OwnRight,
-	Usage: "NAME [PARAMETER=VALUE…]", Effect: verb.Writes, Idempotent: true, Complete: "profile",
-	Title: "Create a profile or change its parameters",
-	Doc: "Set parameters of a profile, those of 'mnem config profile set --help parameters'; what is not given stays.\n" +
-		"A new profile of a built-in name begins with what that one says. A parameter that is set to nothing,\n" +
-		"as with dedup=false, is taken out. Each change is one commit.\n\n" +
-		"What goes only with another parameter, as damping with expansion=ppr, is refused if the profile does\n" +
-		"not have that too.",
-	Example: "  mnem config profile set docs budget=4000 show=content --for-type Document\n" +
-		"  mnem config profile set team edge-weight=owns=2 edge-weight=mentions=0.25\n" +
-		"  mnem config profile set far expansion=ppr expand=30 damping=0.9\n" +
-		"  mnem config profile set default limit=20 -m 'longer answers'",
-}, func(ctx context.Context, s *verb.Service, q *ProfileSetRequest) (*ProfilesChanged, error) {
+// setProfile makes a profile, or changes what it says.
+func setProfile(ctx context.Context, s *verb.Service, q *ProfileRequest) (*ProfilesChanged, error) {
 	set, unset, err := q.change(s.Spec)
 	if err != nil {
 		return nil, err
 	}
 	return changeProfiles(ctx, s, "set profile "+q.Name, func(p *retrieve.Profiles) error {
+		if len(q.given())+len(q.Types) == 0 {
+			if _, err := p.Choose(q.Name, nil); err != nil {
+				return err
+			}
+		}
 		profile, _, _ := p.Get(q.Name)
+		for _, param := range q.Unset {
+			if err := takeOut(&profile, param); err != nil {
+				return err
+			}
+		}
 		profile.Params = slices.DeleteFunc(profile.Params, func(e ipld.Entry) bool {
 			_, again := ipld.FindEntry(set, e.Key)
 			return again || slices.Contains(unset, e.Key)
 		})
 		profile.Params = append(profile.Params, set...)
 		ipld.SortEntries(profile.Params)
-		if q.Given("for-type") {
-			profile.Types = slices.Compact(slices.Sorted(slices.Values(q.ForType)))
+		if q.Given("type") {
+			profile.Types = slices.Compact(slices.Sorted(slices.Values(q.Types)))
 		}
 		p.Named[q.Name] = profile
 		return nil
 	})
-})
+}
 
 // change returns what the request changes of a profile.
-func (q *ProfileSetRequest) change(spec *verb.Spec) (set []ipld.Entry, unset []string, err error) {
+func (q *ProfileRequest) change(spec *verb.Spec) (set []ipld.Entry, unset []string, err error) {
 	var r retrieve.Request
 	if err := spec.SetParameters(q, &r); err != nil {
 		return nil, nil, err
@@ -214,7 +267,7 @@ func (q *ProfileSetRequest) change(spec *verb.Spec) (set []ipld.Entry, unset []s
 }
 
 // NoParameter says why no profile can hold a parameter, nil for another name.
-func (q *ProfileSetRequest) NoParameter(name string) error {
+func (q *ProfileRequest) NoParameter(name string) error {
 	for _, param := range retrieve.OwnParams() {
 		if retrieve.FlagName(param) == name {
 			return verb.Usagef("no profile can hold %s: %s", name, retrieve.WhyOwn(param))
@@ -223,49 +276,9 @@ func (q *ProfileSetRequest) NoParameter(name string) error {
 	return nil
 }
 
-// ProfileNameRequest names a profile to change.
-type ProfileNameRequest struct {
-	Name string `op:",arg,required,remote" doc:"the name of a profile"`
-	ProfileChange
-}
-
-// ProfileUnsetRequest asks for parameters to be taken out of a profile.
-type ProfileUnsetRequest struct {
-	Name   string   `op:",arg,required,remote" doc:"the name of a profile"`
-	Params []string `op:",arg,remote" doc:"names of parameters"`
-	ProfileChange
-}
-
-// ProfileUnset takes parameters out of a profile.
-var ProfileUnset = verb.Define(verb.Spec{
-	Command: "config profile unset", Right: verb.OwnRight,
-	Usage: "NAME [PARAM…]", Effect: verb.Writes, Idempotent: true, Complete: "profile",
-	Title: "Remove parameters from a profile",
-	Doc: "Take parameters out of a profile by their names, or for-type for its types;\n" +
-		"without a PARAM, all. To do away with the profile use 'mnem config profile rm'.",
-	Example: "  mnem config profile unset docs budget\n  mnem config profile unset docs for-type show",
-}, func(ctx context.Context, s *verb.Service, q *ProfileUnsetRequest) (*ProfilesChanged, error) {
-	return changeProfiles(ctx, s, "unset profile "+q.Name, func(p *retrieve.Profiles) error {
-		if _, err := p.Choose(q.Name, nil); err != nil {
-			return err
-		}
-		profile, _, _ := p.Get(q.Name)
-		for _, param := range q.Params {
-			if err := takeOut(&profile, param); err != nil {
-				return err
-			}
-		}
-		if len(q.Params) == 0 {
-			profile = retrieve.Profile{}
-		}
-		p.Named[q.Name] = profile
-		return nil
-	})
-})
-
 // takeOut takes one parameter, by its own name or its flag's, out of a profile.
 func takeOut(p *retrieve.Profile, name string) error {
-	if name == "for-type" || name == "types" {
+	if name == "type" {
 		p.Types = nil
 		return nil
 	}
@@ -282,68 +295,39 @@ func takeOut(p *retrieve.Profile, name string) error {
 	return nil
 }
 
-// ProfileDefault chooses the default profile.
-var ProfileDefault = verb.Define(verb.Spec{
-	Command: "config profile default", Right: verb.OwnRight, Usage: "NAME", Effect: verb.Writes, Idempotent: true, Complete: "profile",
-	Title: "Choose the default profile",
-	Doc: "Choose the profile for requests that name none and whose types match none. Unless chosen, it is the\n" +
-		"built-in profile named default.",
-	Example: "  mnem config profile default chat\n  mnem config profile default default",
-}, func(ctx context.Context, s *verb.Service, q *ProfileNameRequest) (*ProfilesChanged, error) {
-	return changeProfiles(ctx, s, "make "+q.Name+" the default profile", func(p *retrieve.Profiles) error {
-		name, err := p.Choose(q.Name, nil)
-		if err != nil {
-			return err
-		}
-		if p.Default = name; name == retrieve.DefaultProfile {
-			p.Default = ""
-		}
-		return nil
-	})
-})
-
-// ProfileRemove removes a profile.
-var ProfileRemove = verb.Define(verb.Spec{
-	Command: "config profile rm", Right: verb.OwnRight, Usage: "NAME", Effect: verb.Writes, Complete: "profile",
-	Title: "Remove a profile",
-	Doc: "Remove a profile of the repository. A built-in one of the same name holds again; if there is\n" +
-		"none and it was the default, the default is default.",
-	Example: "  mnem config profile set team limit=5 && mnem config profile rm team",
-}, func(ctx context.Context, s *verb.Service, q *ProfileNameRequest) (*ProfilesChanged, error) {
-	return changeProfiles(ctx, s, "remove profile "+q.Name, func(p *retrieve.Profiles) error {
-		if _, err := p.Choose(q.Name, nil); err != nil {
-			return err
-		}
-		if _, own, _ := p.Get(q.Name); !own {
-			return verb.Hint(&state.NotFoundError{What: "profile of the repository", Name: q.Name},
-				fmt.Sprintf("%s is built in; 'mnem config profile set %s' makes one in its place", q.Name, q.Name),
-				q.Name+" is built in; config_profile_set makes one in its place")
-		}
-		delete(p.Named, q.Name)
-		if _, _, ok := p.Get(q.Name); !ok && p.Default == q.Name {
-			p.Default = ""
-		}
-		return nil
-	})
-})
-
-// ProfileRestoreRequest asks for profiles to be as they were.
-type ProfileRestoreRequest struct {
-	Rev   string   `op:",arg,required,remote" doc:"a branch, tag, CID or any other revision"`
-	Names []string `op:",arg,remote" doc:"names of profiles, none for all"`
-	ProfileChange
+// makeDefault chooses the default profile.
+func (q *ProfileRequest) makeDefault(p *retrieve.Profiles) error {
+	name, err := p.Choose(q.Name, nil)
+	if err != nil {
+		return err
+	}
+	if p.Default = name; name == retrieve.DefaultProfile {
+		p.Default = ""
+	}
+	return nil
 }
 
-// ProfileRestore puts profiles back.
-var ProfileRestore = verb.Define(verb.Spec{
-	Command: "config profile restore", Right: verb.OwnRight, Usage: "REV [NAME…]", Effect: verb.Writes, Complete: "rev",
-	Title: "Restore profiles of an earlier revision",
-	Doc: "Put the named profiles back as they were at a revision, or all of them and the default; those\n" +
-		"that were not there then are removed. To undo one commit use 'mnem revert'.",
-	Example: "  mnem config profile restore HEAD~1\n  mnem config profile set docs limit=5 && mnem config profile restore HEAD~1 docs",
-}, func(ctx context.Context, s *verb.Service, q *ProfileRestoreRequest) (*ProfilesChanged, error) {
-	return changeProfiles(ctx, s, "restore profiles from "+q.Rev, func(p *retrieve.Profiles) error {
-		snap, err := s.Repo.Snapshot(ctx, q.Rev)
+// remove removes the repository's own profile.
+func (q *ProfileRequest) remove(p *retrieve.Profiles) error {
+	if _, err := p.Choose(q.Name, nil); err != nil {
+		return err
+	}
+	if _, own, _ := p.Get(q.Name); !own {
+		return verb.Hint(&state.NotFoundError{What: "profile of the repository", Name: q.Name},
+			fmt.Sprintf("%s is built in; 'mnem config profile %[1]s PARAMETER=VALUE' replaces it", q.Name),
+			q.Name+" is built in; a parameter with its name replaces it")
+	}
+	delete(p.Named, q.Name)
+	if _, _, ok := p.Get(q.Name); !ok && p.Default == q.Name {
+		p.Default = ""
+	}
+	return nil
+}
+
+// restoreProfiles puts one profile, or all and the default, back as they were.
+func restoreProfiles(ctx context.Context, s *verb.Service, q *ProfileRequest) (*ProfilesChanged, error) {
+	return changeProfiles(ctx, s, "restore profiles from "+q.From, func(p *retrieve.Profiles) error {
+		snap, err := s.Repo.Snapshot(ctx, q.From)
 		if err != nil {
 			return verb.CommitHint(err)
 		}
@@ -351,19 +335,17 @@ var ProfileRestore = verb.Define(verb.Spec{
 		if err != nil {
 			return err
 		}
-		if len(q.Names) == 0 {
+		if q.Name == "" {
 			*p = *was
 			return nil
 		}
-		for _, name := range q.Names {
-			profile, then := was.Named[name]
-			if _, _, known := p.Get(name); !then && !known {
-				return &retrieve.NoProfileError{Name: name, Known: was.Names()}
-			}
-			if delete(p.Named, name); then {
-				p.Named[name] = profile
-			}
+		profile, then := was.Named[q.Name]
+		if _, _, known := p.Get(q.Name); !then && !known {
+			return &retrieve.NoProfileError{Name: q.Name, Known: was.Names()}
+		}
+		if delete(p.Named, q.Name); then {
+			p.Named[q.Name] = profile
 		}
 		return nil
 	})
-})
+}

@@ -8,14 +8,14 @@ import (
 // TestOwnFields sees to it that each parameter is one that a profile can hold, or that there is a reason why not.
 func TestOwnFields(t *testing.T) {
 	set := map[string]bool{}
-	for _, f := range ProfileSet.Fields() {
+	for _, f := range ProfileVerb.Fields() {
 		set[f.Name] = true
 	}
 	for _, f := range Retrieve.Fields() {
 		if f.Param() == nil && f.Name != "rerank" && f.Name != "include" {
 			continue
 		}
-		why := new(ProfileSetRequest).NoParameter(f.Name)
+		why := new(ProfileRequest).NoParameter(f.Name)
 		if set[f.Name] == (why != nil) {
 			t.Errorf("%s: can be set: %t, and cannot because %v", f.Name, set[f.Name], why)
 		}

@@ -29,7 +29,7 @@ type RetrieveRequest struct {
 	verb.QuestionModels
 	verb.QueryVectors
 	Set        []string `op:",sets" doc:"set a parameter, {NAME=VALUE}; 'mnem retrieve --help parameters' lists them" note:" (repeatable)"`
-	Profile    string   `op:",settable,remote" complete:"profile" doc:"take what no flag says from this {NAME}; see 'mnem help profile'" note:" (MNEM_PROFILE; config: retrieve.profile)"`
+	Profile    string   `op:",settable,remote" complete:"profile" doc:"take what no flag says from this {NAME}; see 'mnem config profile --help'" note:" (MNEM_PROFILE; config: retrieve.profile)"`
 	Zone       string   `op:",set,remote" doc:"read dates in the query as days of this {ZONE}: a name like Europe/Berlin, or an offset like +02:00" note:" (TZ; config: zone; default: UTC)"`
 	Session    string   `op:",remote,writes" complete:"session" doc:"answer in this session and record it" note:" (MNEM_SESSION)"`
 	Follow     bool     `op:",remote,varies" doc:"with a session: answer from HEAD, not from its commit"`
@@ -99,7 +99,7 @@ func (q *RetrieveRequest) Configure(setting func(variable, key string) (string, 
 		return verb.Bad("session", "want a name")
 	}
 	if q.Given("profile") && q.Profile == "" {
-		return verb.Bad("profile", "want a name; see 'mnem config profile list'")
+		return verb.Bad("profile", "want a name; see 'mnem config profile'")
 	}
 	var err error
 	if q.Session == "" {

@@ -57,7 +57,7 @@ const (
 		"of the QUERY its best item covers. --session and --receipt record only the project's answer.\n\n" +
 		"What is named above without dashes is a parameter that --set NAME=VALUE gives: 'mnem retrieve --help\n" +
 		"parameters' lists them all. Those that are not given come from a profile, named by --profile: see\n" +
-		"'mnem help profile'."
+		"'mnem config profile --help'."
 
 	retrieveExample = "  mnem retrieve who owns billing\n" +
 		"  mnem retrieve billing --set dedup --set order=time\n" +

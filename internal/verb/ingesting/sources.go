@@ -171,7 +171,7 @@ type SourceCounts struct {
 
 // Sources compares sources with what is there, or takes it over.
 var Sources = verb.Define(verb.Spec{
-	Command: "sources", Right: verb.OwnRight, Usage: "[NODE…]", Group: "read", Effect: verb.Reads, Local: true,
+	Command: "review sources", Right: verb.OwnRight, Usage: "[NODE…]", Effect: verb.Reads, Local: true,
 	Title: "Compare the sources of memories with their current content",
 	Doc: "Compare the files that memories come from with their hashes: unchanged, moved (the same\n" +
 		"lines elsewhere in the file), changed, removed, unhashed (nothing to compare with), unreadable,\n" +
@@ -189,8 +189,8 @@ var Sources = verb.Define(verb.Spec{
 		"their numbers, in one commit, and prints the content. Use it after reading that the memory still\n" +
 		"holds. A mark of --mark-stale is removed. A source that no longer exists stays as it is, and so does\n" +
 		"the mark.",
-	Example: "  mnem sources\n  mnem sources --root . --root web=. --all\n" +
-		"  mnem sources --mark-stale --dry-run\n  mnem sources alice --accept",
+	Example: "  mnem review sources\n  mnem review sources --root . --root web=. --all\n" +
+		"  mnem review sources --mark-stale --dry-run\n  mnem review sources alice --accept",
 	Answers: []any{SourcesDiff{}, SourcesAccepted{}},
 }, sources)
 

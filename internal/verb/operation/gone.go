@@ -12,13 +12,24 @@ var renames = []Rename{
 	{"cat-file", "show"},
 	{"check", "recall"},
 	{"communities", "explore --communities"},
+	{"config cues", "embed cues"},
+	{"config profile default", "config profile --default"},
+	{"config profile list", "config profile"},
+	{"config profile restore", "config profile --from"},
+	{"config profile rm", "config profile --remove"},
+	{"config profile set", "config profile"},
+	{"config profile show", "config profile"},
+	{"config profile unset", "config profile --unset"},
 	{"contradict", "mark contradicted"},
-	{"cues", "config cues"},
+	{"cues", "embed cues"},
 	{"digest", "map"},
 	{"digest-write", "map --write"},
 	{"distill", "map --rebuild"},
 	{"expire", "mark expired"},
 	{"get", "show"},
+	{"guard", "config secrets"},
+	{"guard check", "config secrets"},
+	{"guard rules", "config secrets"},
 	{"half-life", "config half-life"},
 	{"index", "stats"},
 	{"index rebuild", "fsck --rebuild"},
@@ -27,14 +38,11 @@ var renames = []Rename{
 	{"link", "add --link"},
 	{"neighbors", "explore"},
 	{"path", "explore --to"},
+	{"policy", "config policy"},
+	{"policy check", "config policy"},
+	{"policy init", "config policy --init"},
+	{"policy show", "config policy"},
 	{"profile", "config profile"},
-	{"profile default", "config profile default"},
-	{"profile list", "config profile list"},
-	{"profile restore", "config profile restore"},
-	{"profile rm", "config profile rm"},
-	{"profile set", "config profile set"},
-	{"profile show", "config profile show"},
-	{"profile unset", "config profile unset"},
 	{"redo", "undo --redo"},
 	{"related", "explore"},
 	{"replay", "session replay"},
@@ -42,8 +50,9 @@ var renames = []Rename{
 	{"retire", "mark retired"},
 	{"schema", "stats --schema"},
 	{"set", "add --set"},
-	{"sources diff", "sources"},
-	{"sources refresh", "sources --accept"},
+	{"sources", "review sources"},
+	{"sources diff", "review sources"},
+	{"sources refresh", "review sources --accept"},
 	{"stale", "mark stale"},
 	{"suggest", "explore --tags"},
 	{"supersede", "mark superseded"},
@@ -70,6 +79,20 @@ func Renamed(name string) string {
 		}
 	}
 	return ""
+}
+
+// flags lists every removed flag once, after the words of its command, "" for a flag of all commands. Now is how
+// the same is said there, "" if nothing replaces it.
+var flags = []struct{ Command, Name, Now string }{}
+
+// RenamedFlag returns how a removed flag of a command is given now, and whether there was one of this name.
+func RenamedFlag(command, name string) (now string, gone bool) {
+	for _, f := range flags {
+		if f.Name == name && (f.Command == command || f.Command == "") {
+			return f.Now, true
+		}
+	}
+	return "", false
 }
 
 var joined = strings.NewReplacer("-", "_", " ", "_")

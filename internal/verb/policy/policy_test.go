@@ -18,7 +18,7 @@ const sample = `{"version": 1, "rules": [
 	{"note": "notes", "agents": ["claude*"], "operations": ["commit", "op_*"], "types": ["Note", "mem/*"],
 	 "edges": ["about"]},
 	{"agents": ["claude-code"], "operations": ["commit"], "types": ["Person"]},
-	{"agents": ["tuner"], "operations": ["config_profile_set"], "types": []},
+	{"agents": ["tuner"], "operations": ["config_profile"], "types": []},
 	{"agents": ["keeper"], "operations": ["undo", "tag"], "types": [], "signed": true}
 ]}`
 
@@ -52,10 +52,10 @@ func TestPolicyAllowsWhatOneRuleAllows(t *testing.T) {
 		{"claude-code", "commit", edge("about", "Person"), true},
 		{"claude-code", "commit", edge("owns", "Note"), false}, // neither rule has both
 		{"claude", "commit", profile, false},
-		{"tuner", "config_profile_set", profile, true},
-		{"tuner", "config_profile_set", node("Note"), false},
+		{"tuner", "config_profile", profile, true},
+		{"tuner", "config_profile", node("Note"), false},
 		{"keeper", "undo", tag, true}, // by the right to tag
-		{"tuner", "config_profile_set", tag, false},
+		{"tuner", "config_profile", tag, false},
 		{"claude", "commit", tag, false},
 	} {
 		err := p.Touch(c.agent, c.op, c.touch)

@@ -57,10 +57,10 @@ type CueList struct {
 
 // Cues lists memories with their cues, or those without.
 var Cues = verb.Define(verb.Spec{
-	Command: "config cues", Right: verb.NoRight, Usage: "[flags]", Effect: verb.Reads, Pure: true, Long: true,
-	Title: "List memories with or without cues, or let a model write them",
-	Doc: "List the memories that have cues, phrases under which somebody may look for them and which\n" +
-		"they do not contain; with --missing those that have none. Change lines write them, many in one\n" +
+	Command: "embed cues", Right: verb.NoRight, Usage: "[flags]", Effect: verb.Reads, Pure: true, Long: true,
+	Title: "List the phrases under which memories are found, or let a model write some",
+	Doc: "List the memories that have cues: phrases that somebody may look for and that the memory does\n" +
+		"not contain. With --missing list those that have none. Change lines write them, many in one\n" +
 		"commit: {\"node\": {\"id\": ID, \"cues\": [\"…\", …]}}, 12 at most for each.\n\n" +
 		"With --model a chat model writes up to " + fmt.Sprint(rememberpkg.WrittenCues) + " for each memory that has none. Its server is told\n" +
 		"the texts. Each " + fmt.Sprint(rememberpkg.CuesBatch) + " memories become a commit: after an interrupt or a failure the same\n" +
@@ -68,7 +68,7 @@ var Cues = verb.Define(verb.Spec{
 		"says itself. Servers' addresses and keys are those of 'mnem retrieve --set rewrite'.\n\n" +
 		"A list that is cut at --limit ends with a cursor. --after CURSOR goes on behind it, at the\n" +
 		"cursor's commit unless --at says another.",
-	Example: "  mnem config cues\n  mnem config cues --missing --type fact --limit 20 --json",
+	Example: "  mnem embed cues\n  mnem embed cues --missing --type fact --limit 20 --json",
 	Answers: []any{CueList{}, rememberpkg.CuesWritten{}},
 }, cues)
 

@@ -17,7 +17,7 @@ import (
 // HalfLifeRequest asks for the half-lives, or for a change of them.
 type HalfLifeRequest struct {
 	HalfLives []string `op:",arg,remote,writes" doc:"TYPE=DAYS or TYPE=default, to change those of these types"`
-	Reset     bool     `op:",remote,writes" doc:"go back to the built-in half-lives of all types"`
+	Remove    bool     `op:",remote,writes" doc:"go back to the built-in half-lives of all types"`
 	Message   string   `op:",short=m,remote" doc:"what the commit is about; default: what was done"`
 	Expect    string   `op:",remote" doc:"the {CID} of the commit that the branch must be at, or \"none\" for a branch without one; else exit code 5"`
 	DryRun    bool     `op:",remote" doc:"print what would be and write nothing"`
@@ -54,7 +54,7 @@ var HalfLife = verb.Define(verb.Spec{
 		"With TYPE=DAYS, 1 to 36500, change those of these types in one commit; TYPE=default goes back to\n" +
 		"the built-in one. They are part of the memory: they merge, revert and branch as it does.",
 	Example: "  mnem config half-life\n  mnem config half-life task=7 note=90\n  mnem config half-life task=default\n" +
-		"  mnem config half-life --reset --dry-run",
+		"  mnem config half-life --remove --dry-run",
 }, halfLife)
 
 // Check refuses what makes no sense.
@@ -63,26 +63,19 @@ func (q *HalfLifeRequest) Check() error {
 		return err
 	}
 	switch {
-	case q.Reset && len(q.HalfLives) > 0:
-		return verb.Between("%s takes all half-lives back: give TYPE=DAYS in a command of its own", "reset")
-	case q.Reset || len(q.HalfLives) > 0:
+	case q.Remove && len(q.HalfLives) > 0:
+		return verb.Between("%s takes all half-lives back: give TYPE=DAYS in a command of its own", "remove")
+	case q.Remove || len(q.HalfLives) > 0:
 		if q.Given("at") {
 			return verb.Between("%s is for looking: what is written goes onto the branch", "at")
 		}
 		return nil
 	}
-	for _, name := range []string{
-		"dry-run", "message", "expect", "branch", "author", "agent", "task", "time", "sign", "no-sign", "key",
-	} {
-		if q.Given(name) {
-			return verb.Between("%s needs TYPE=DAYS or %s: without them half-lives are listed", name, "reset")
-		}
-	}
-	return nil
+	return verb.RefuseWriting(q, "%s needs TYPE=DAYS or remove: without them half-lives are listed")
 }
 
 func halfLife(ctx context.Context, s *verb.Service, q *HalfLifeRequest) (*HalfLives, error) {
-	if !q.Reset && len(q.HalfLives) == 0 {
+	if !q.Remove && len(q.HalfLives) == 0 {
 		snap, err := s.At(ctx, q.At)
 		if err != nil {
 			return nil, err
@@ -93,7 +86,7 @@ func halfLife(ctx context.Context, s *verb.Service, q *HalfLifeRequest) (*HalfLi
 		}
 		return halfLives(s, own, &core.CommitResult{Commit: snap.CID(), NoChange: true}), nil
 	}
-	if q.Reset {
+	if q.Remove {
 		res, err := memory.SetHalfLives(ctx, s.Repo, s.Commit, nil)
 		if err != nil {
 			return nil, err

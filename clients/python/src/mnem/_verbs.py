@@ -331,71 +331,6 @@ def read_CommitAnswer(d: Any) -> CommitAnswer:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ConfigCuesNode(Answer):
-    cues: list[str]
-    id: str
-    key: str | None
-    summary: str | None
-    type: str
-
-
-def read_ConfigCuesNode(d: Any) -> ConfigCuesNode:
-    return ConfigCuesNode(
-        cues=d['cues'] or [],
-        id=d['id'],
-        key=d['key'],
-        summary=d['summary'],
-        type=d['type'],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class ConfigCuesAnswer(Answer):
-    commit: str | None
-    next: str | None
-    nodes: list[ConfigCuesNode]
-
-
-def read_ConfigCuesAnswer(d: Any) -> ConfigCuesAnswer:
-    return ConfigCuesAnswer(
-        commit=d['commit'],
-        next=d['next'],
-        nodes=[read_ConfigCuesNode(x) for x in d['nodes'] or ()],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class CuesWritten(Answer):
-    branch: str
-    commit: str
-    commits: int
-    cues: int
-    memories: int
-    remaining: int
-    skipped: int
-
-
-def read_CuesWritten(d: Any) -> CuesWritten:
-    return CuesWritten(
-        branch=d['branch'],
-        commit=d['commit'],
-        commits=d['commits'],
-        cues=d['cues'],
-        memories=d['memories'],
-        remaining=d['remaining'],
-        skipped=d['skipped'],
-    )
-
-
-def read_ConfigCuesAnswer_forms(d: Any) -> ConfigCuesAnswer | CuesWritten:
-    if has(d, ('branch', 'commit', 'commits', 'cues', 'memories', 'remaining', 'skipped')):
-        return read_CuesWritten(d)
-    if has(d, ('commit', 'next', 'nodes')):
-        return read_ConfigCuesAnswer(d)
-    return read_ConfigCuesAnswer(d)
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
 class ConfigHalfLifeAnswer(Answer):
     commit: str | None
     dry_run: bool
@@ -413,6 +348,25 @@ def read_ConfigHalfLifeAnswer(d: Any) -> ConfigHalfLifeAnswer:
         no_change=d['no_change'],
         other=d['other'],
         own=d['own'] or [],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ConfigProfileAnswer(Answer):
+    builtin: bool
+    default: bool
+    name: str
+    params: dict[str, Any]
+    types: list[str]
+
+
+def read_ConfigProfileAnswer(d: Any) -> ConfigProfileAnswer:
+    return ConfigProfileAnswer(
+        builtin=d['builtin'],
+        default=d['default'],
+        name=d['name'],
+        params=d['params'],
+        types=d['types'] or [],
     )
 
 
@@ -447,7 +401,7 @@ def read_Profile(d: Any) -> Profile:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ConfigProfileDefaultAnswer(Answer):
+class ProfilesChange(Answer):
     branch: str
     commit: str | None
     no_change: bool
@@ -455,8 +409,8 @@ class ConfigProfileDefaultAnswer(Answer):
     profiles: Profile | None = None
 
 
-def read_ConfigProfileDefaultAnswer(d: Any) -> ConfigProfileDefaultAnswer:
-    return ConfigProfileDefaultAnswer(
+def read_ProfilesChange(d: Any) -> ProfilesChange:
+    return ProfilesChange(
         branch=d['branch'],
         commit=d['commit'],
         no_change=d['no_change'],
@@ -465,118 +419,12 @@ def read_ConfigProfileDefaultAnswer(d: Any) -> ConfigProfileDefaultAnswer:
     )
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class ConfigProfileListAnswer(Answer):
-    builtin: bool
-    default: bool
-    name: str
-    params: dict[str, Any]
-    types: list[str]
-
-
-def read_ConfigProfileListAnswer(d: Any) -> ConfigProfileListAnswer:
-    return ConfigProfileListAnswer(
-        builtin=d['builtin'],
-        default=d['default'],
-        name=d['name'],
-        params=d['params'],
-        types=d['types'] or [],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class ConfigProfileRestoreAnswer(Answer):
-    branch: str
-    commit: str | None
-    no_change: bool
-    parents: list[str]
-    profiles: Profile | None = None
-
-
-def read_ConfigProfileRestoreAnswer(d: Any) -> ConfigProfileRestoreAnswer:
-    return ConfigProfileRestoreAnswer(
-        branch=d['branch'],
-        commit=d['commit'],
-        no_change=d['no_change'],
-        parents=d['parents'] or [],
-        profiles=read_Profile(v) if (v := d.get('profiles')) is not None else None,
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class ConfigProfileRmAnswer(Answer):
-    branch: str
-    commit: str | None
-    no_change: bool
-    parents: list[str]
-    profiles: Profile | None = None
-
-
-def read_ConfigProfileRmAnswer(d: Any) -> ConfigProfileRmAnswer:
-    return ConfigProfileRmAnswer(
-        branch=d['branch'],
-        commit=d['commit'],
-        no_change=d['no_change'],
-        parents=d['parents'] or [],
-        profiles=read_Profile(v) if (v := d.get('profiles')) is not None else None,
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class ConfigProfileSetAnswer(Answer):
-    branch: str
-    commit: str | None
-    no_change: bool
-    parents: list[str]
-    profiles: Profile | None = None
-
-
-def read_ConfigProfileSetAnswer(d: Any) -> ConfigProfileSetAnswer:
-    return ConfigProfileSetAnswer(
-        branch=d['branch'],
-        commit=d['commit'],
-        no_change=d['no_change'],
-        parents=d['parents'] or [],
-        profiles=read_Profile(v) if (v := d.get('profiles')) is not None else None,
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class ConfigProfileShowAnswer(Answer):
-    builtin: bool
-    default: bool
-    name: str
-    params: dict[str, Any]
-    types: list[str]
-
-
-def read_ConfigProfileShowAnswer(d: Any) -> ConfigProfileShowAnswer:
-    return ConfigProfileShowAnswer(
-        builtin=d['builtin'],
-        default=d['default'],
-        name=d['name'],
-        params=d['params'],
-        types=d['types'] or [],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class ConfigProfileUnsetAnswer(Answer):
-    branch: str
-    commit: str | None
-    no_change: bool
-    parents: list[str]
-    profiles: Profile | None = None
-
-
-def read_ConfigProfileUnsetAnswer(d: Any) -> ConfigProfileUnsetAnswer:
-    return ConfigProfileUnsetAnswer(
-        branch=d['branch'],
-        commit=d['commit'],
-        no_change=d['no_change'],
-        parents=d['parents'] or [],
-        profiles=read_Profile(v) if (v := d.get('profiles')) is not None else None,
-    )
+def read_ConfigProfileAnswer_forms(d: Any) -> ConfigProfileAnswer | ProfilesChange:
+    if has(d, ('builtin', 'default', 'name', 'params', 'types')):
+        return read_ConfigProfileAnswer(d)
+    if has(d, ('branch', 'commit', 'no_change', 'parents')):
+        return read_ProfilesChange(d)
+    return read_ConfigProfileAnswer(d)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -896,6 +744,71 @@ def read_EmbedAnswer(d: Any) -> EmbedAnswer:
         unchanged=d['unchanged'],
         status=read_EmbedStatus(v) if (v := d.get('status')) is not None else None,
     )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class EmbedCuesNode(Answer):
+    cues: list[str]
+    id: str
+    key: str | None
+    summary: str | None
+    type: str
+
+
+def read_EmbedCuesNode(d: Any) -> EmbedCuesNode:
+    return EmbedCuesNode(
+        cues=d['cues'] or [],
+        id=d['id'],
+        key=d['key'],
+        summary=d['summary'],
+        type=d['type'],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class EmbedCuesAnswer(Answer):
+    commit: str | None
+    next: str | None
+    nodes: list[EmbedCuesNode]
+
+
+def read_EmbedCuesAnswer(d: Any) -> EmbedCuesAnswer:
+    return EmbedCuesAnswer(
+        commit=d['commit'],
+        next=d['next'],
+        nodes=[read_EmbedCuesNode(x) for x in d['nodes'] or ()],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class CuesWritten(Answer):
+    branch: str
+    commit: str
+    commits: int
+    cues: int
+    memories: int
+    remaining: int
+    skipped: int
+
+
+def read_CuesWritten(d: Any) -> CuesWritten:
+    return CuesWritten(
+        branch=d['branch'],
+        commit=d['commit'],
+        commits=d['commits'],
+        cues=d['cues'],
+        memories=d['memories'],
+        remaining=d['remaining'],
+        skipped=d['skipped'],
+    )
+
+
+def read_EmbedCuesAnswer_forms(d: Any) -> EmbedCuesAnswer | CuesWritten:
+    if has(d, ('branch', 'commit', 'commits', 'cues', 'memories', 'remaining', 'skipped')):
+        return read_CuesWritten(d)
+    if has(d, ('commit', 'next', 'nodes')):
+        return read_EmbedCuesAnswer(d)
+    return read_EmbedCuesAnswer(d)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -4078,18 +3991,12 @@ READERS: dict[str, tuple[Callable[[Any], Any], bool]] = {
     'branch': (read_BranchAnswer_forms, True),
     'cherry_pick': (read_CherryPickAnswer, False),
     'commit': (read_CommitAnswer, False),
-    'config_cues': (read_ConfigCuesAnswer_forms, False),
     'config_half_life': (read_ConfigHalfLifeAnswer, False),
-    'config_profile_default': (read_ConfigProfileDefaultAnswer, False),
-    'config_profile_list': (read_ConfigProfileListAnswer, True),
-    'config_profile_restore': (read_ConfigProfileRestoreAnswer, False),
-    'config_profile_rm': (read_ConfigProfileRmAnswer, False),
-    'config_profile_set': (read_ConfigProfileSetAnswer, False),
-    'config_profile_show': (read_ConfigProfileShowAnswer, False),
-    'config_profile_unset': (read_ConfigProfileUnsetAnswer, False),
+    'config_profile': (read_ConfigProfileAnswer_forms, True),
     'consolidate': (read_ConsolidateAnswer_forms, False),
     'diff': (read_DiffAnswer_forms, False),
     'embed': (read_EmbedAnswer, False),
+    'embed_cues': (read_EmbedCuesAnswer_forms, False),
     'explore': (read_ExploreAnswer, False),
     'forget': (read_ForgetAnswer, False),
     'fsck': (read_FsckAnswer, False),
@@ -4160,7 +4067,7 @@ class Verbs:
         yet. See 'mnem help changes' for the form of change lines.
 
         lines: change lines, in order: objects with one member node, edge, embedding or remove
-        allow_secret: write what RULE of 'mnem guard rules' takes for a credential
+        allow_secret: write what RULE of 'mnem config secrets' takes for a credential
         branch: the branch that an empty stage builds on
         expect: the CID of the commit that HEAD must be at, or "none" before the first; else exit code 5
         stage: the stage to use
@@ -4238,7 +4145,7 @@ class Verbs:
         changes, that is a conflict, as in 'mnem merge', which also lists, resolves and continues.
 
         rev: the commit, branch or range A..B
-        allow_secret: write what RULE of 'mnem guard rules' takes for a credential
+        allow_secret: write what RULE of 'mnem config secrets' takes for a credential
         branch: the branch to write to
         dry_run: say what would happen and write nothing
         expect: the CID of the commit that the branch must be at; else exit code 5
@@ -4273,7 +4180,7 @@ class Verbs:
         conflict, exit code 5, and the changes are kept under a ref to be merged. If nothing changes, no
         commit is made, and that is no error.
 
-        allow_secret: write what RULE of 'mnem guard rules' takes for a credential
+        allow_secret: write what RULE of 'mnem config secrets' takes for a credential
         amend: replace the newest commit; without -m its message stays
         base: the REV that the changes were made against
         branch: the branch to write to
@@ -4291,28 +4198,6 @@ class Verbs:
         answer: CommitAnswer = self._verb('commit', locals())
         return answer
 
-    def config_cues(
-        self,
-        *,
-        after: str | None = None,
-        at: str | None = None,
-        limit: int | None = None,
-        missing: bool | None = None,
-        type: Sequence[str] | None = None,
-    ) -> ConfigCuesAnswer | CuesWritten:
-        """List the memories that have cues, phrases under which somebody may look for them and which they
-        do not contain; with --missing those that have none. Change lines write them, many in one
-        commit: {"node": {"id": ID, "cues": ["…", …]}}, 12 at most for each.
-
-        after: go on after this CURSOR or id
-        at: the REVision to read; see 'mnem help revisions'
-        limit: at most N memories; 0 for all
-        missing: list the memories that have none
-        type: only memories of this TYPE
-        """
-        answer: ConfigCuesAnswer | CuesWritten = self._verb('config_cues', locals())
-        return answer
-
     def config_half_life(
         self,
         half_lives: Sequence[str] | None = None,
@@ -4322,7 +4207,7 @@ class Verbs:
         dry_run: bool | None = None,
         expect: str | None = None,
         message: str | None = None,
-        reset: bool | None = None,
+        remove: bool | None = None,
         time: str | None = None,
     ) -> ConfigHalfLifeAnswer:
         """List after how many days a memory of each type counts half in its effective importance, which
@@ -4336,105 +4221,26 @@ class Verbs:
         expect: the CID of the commit that the branch must be at, or "none" for a branch without one;
             else exit code 5
         message: what the commit is about; default: what was done
-        reset: go back to the built-in half-lives of all types
+        remove: go back to the built-in half-lives of all types
         time: time of the change, RFC 3339
         """
         answer: ConfigHalfLifeAnswer = self._verb('config_half_life', locals())
         return answer
 
-    def config_profile_default(
+    def config_profile(
         self,
-        name: str,
-        *,
-        branch: str | None = None,
-        expect: str | None = None,
-        message: str | None = None,
-        time: str | None = None,
-    ) -> ConfigProfileDefaultAnswer:
-        """Choose the profile for requests that name none and whose types match none. Unless chosen, it is
-        the built-in profile named default.
-
-        name: the name of a profile
-        branch: the branch to write to
-        expect: the CID of the commit that the branch must be at, or "none" for a branch without one;
-            else exit code 5
-        message: what the change is about
-        time: time of the change, RFC 3339
-        """
-        answer: ConfigProfileDefaultAnswer = self._verb('config_profile_default', locals())
-        return answer
-
-    def config_profile_list(
-        self,
-        *,
-        at: str | None = None,
-    ) -> list[ConfigProfileListAnswer]:
-        """List the profiles of a revision and the built-in ones, * before the default. With --json, one
-        object a line.
-
-        at: the REVision to read; see 'mnem help revisions'
-        """
-        answer: list[ConfigProfileListAnswer] = self._verb('config_profile_list', locals())
-        return answer
-
-    def config_profile_restore(
-        self,
-        rev: str,
-        names: Sequence[str] | None = None,
-        *,
-        branch: str | None = None,
-        expect: str | None = None,
-        message: str | None = None,
-        time: str | None = None,
-    ) -> ConfigProfileRestoreAnswer:
-        """Put the named profiles back as they were at a revision, or all of them and the default; those
-        that were not there then are removed. To undo one commit use 'mnem revert'.
-
-        rev: a branch, tag, CID or any other revision
-        names: names of profiles, none for all
-        branch: the branch to write to
-        expect: the CID of the commit that the branch must be at, or "none" for a branch without one;
-            else exit code 5
-        message: what the change is about
-        time: time of the change, RFC 3339
-        """
-        answer: ConfigProfileRestoreAnswer = self._verb('config_profile_restore', locals())
-        return answer
-
-    def config_profile_rm(
-        self,
-        name: str,
-        *,
-        branch: str | None = None,
-        expect: str | None = None,
-        message: str | None = None,
-        time: str | None = None,
-    ) -> ConfigProfileRmAnswer:
-        """Remove a profile of the repository. A built-in one of the same name holds again; if there is
-        none and it was the default, the default is default.
-
-        name: the name of a profile
-        branch: the branch to write to
-        expect: the CID of the commit that the branch must be at, or "none" for a branch without one;
-            else exit code 5
-        message: what the change is about
-        time: time of the change, RFC 3339
-        """
-        answer: ConfigProfileRmAnswer = self._verb('config_profile_rm', locals())
-        return answer
-
-    def config_profile_set(
-        self,
-        name: str,
+        name: str | None = None,
         *,
         adjacency: int | None = None,
         altitude: Literal["entity", "scope", "root", "auto"] | None = None,
+        at: str | None = None,
         branch: str | None = None,
         budget: int | None = None,
         community: bool | None = None,
         damping: float | None = None,
         decay: float | None = None,
         dedup: bool | None = None,
+        default: bool | None = None,
         direction: Literal["out", "in", "both"] | None = None,
         edge_weight: Sequence[str] | None = None,
         expand: int | None = None,
@@ -4442,7 +4248,7 @@ class Verbs:
         expansion: Literal["lend", "decay", "ppr"] | None = None,
         expect: str | None = None,
         floor: Literal["answer", "maybe", "rest"] | None = None,
-        for_type: Sequence[str] | None = None,
+        from_: str | None = None,
         fusion: Literal["convex", "rrf", "weighted-rrf", "score-norm"] | None = None,
         limit: int | None = None,
         max_expand: int | None = None,
@@ -4450,27 +4256,33 @@ class Verbs:
         order: Literal["rank", "time"] | None = None,
         pack: Literal["auto", "whole", "passages"] | None = None,
         passage_tokens: int | None = None,
+        remove: bool | None = None,
         show: Sequence[Literal["times", "key", "content"]] | None = None,
         spelling: Literal["on", "off"] | None = None,
         summary_cap: int | None = None,
         time: str | None = None,
         tokenizer: Literal["estimate"] | None = None,
+        type: Sequence[str] | None = None,
+        unset: Sequence[str] | None = None,
         weight: Sequence[str] | None = None,
-    ) -> ConfigProfileSetAnswer:
-        """Set parameters of a profile, those of 'mnem config profile set --help parameters'; what is not
-        given stays. A new profile of a built-in name begins with what that one says. A parameter that
-        is set to nothing, as with dedup=false, is taken out. Each change is one commit.
+    ) -> list[ConfigProfileAnswer | ProfilesChange]:
+        """A profile is a name for how answers are ranked, expanded, packed and printed: parameters of
+        'mnem retrieve' with their values. Without NAME list the profiles, * before the default; with
+        NAME print what it sets. The memory keeps its profiles with its facts, in every commit: they are
+        branched, merged, reverted and exported with it.
 
-        name: the name of a profile
+        name: the name of a profile, none for all
         adjacency: print N edges of each item in each direction
         altitude: print digests of scopes in place of items that do not fit: HOW is entity (never),
             scope, root (that of the whole first) or auto (as scope where the query asks broadly)
+        at: the REVision to read; see 'mnem help revisions'
         branch: the branch to write to
         budget: at most N tokens; 0 for no budget
         community: raise and add members of the communities that the best nodes are in
         damping: with expansion=ppr: the SHARE that moves on, between 0 and 1
         decay: with expansion=decay: the SHARE that each hop keeps, above 0 to 1
         dedup: leave out what repeats an item before it
+        default: make it the profile of requests that name none and whose types match none
         direction: expand along edges out, in or both
         edge_weight: lend so much over edges of a type: TYPE=W, W 0 to 16, 1 for others
         expand: expand in N rounds, 0 for none, at most 4; with ppr 20 rounds, at most 64
@@ -4479,7 +4291,7 @@ class Verbs:
         expect: the CID of the commit that the branch must be at, or "none" for a branch without one;
             else exit code 5
         floor: print items down to this BAND: answer, maybe or rest
-        for_type: choose the profile for requests of this TYPE
+        from_: put the profile, or all and the default, back as at REV
         fusion: how text and vectors become one list: WAY is convex, rrf, weighted-rrf or score-norm
         limit: at most N items; 0 for no limit
         max_expand: at most N nodes join that only expansion finds
@@ -4488,55 +4300,19 @@ class Verbs:
         pack: print TEXTS whole, or the passages of summary and content that fit the query best; auto:
             whole while the budget lasts, passages of chunks that do not fit
         passage_tokens: with pack=passages or auto: at most N tokens of each text
+        remove: remove the profile of the repository; a built-in one of the same name holds again
         show: print these LINES too: times, key, content
         spelling: read words that no node has as the closest that some have: on or off
         summary_cap: cut each text at N characters; 0 for whole
         time: time of the change, RFC 3339
         tokenizer: count tokens by NAME: estimate, or a counter of the program that has the repository
             open
+        type: choose the profile for requests of this TYPE
+        unset: take the PARAMETER out, or type for its types
         weight: count a lane so much: LANE=W, LANE text, text:N, time, dense:MODEL or sparse:MODEL, W 0
             to 16
         """
-        answer: ConfigProfileSetAnswer = self._verb('config_profile_set', locals())
-        return answer
-
-    def config_profile_show(
-        self,
-        name: str,
-        *,
-        at: str | None = None,
-    ) -> ConfigProfileShowAnswer:
-        """Print the types and parameters of a profile. What it does not say is as the help of 'mnem
-        retrieve' has it. Where parameters contradict each other, as after a merge, it says so.
-
-        name: the name of a profile
-        at: the REVision to read; see 'mnem help revisions'
-        """
-        answer: ConfigProfileShowAnswer = self._verb('config_profile_show', locals())
-        return answer
-
-    def config_profile_unset(
-        self,
-        name: str,
-        params: Sequence[str] | None = None,
-        *,
-        branch: str | None = None,
-        expect: str | None = None,
-        message: str | None = None,
-        time: str | None = None,
-    ) -> ConfigProfileUnsetAnswer:
-        """Take parameters out of a profile by their names, or for-type for its types; without a PARAM,
-        all. To do away with the profile use 'mnem config profile rm'.
-
-        name: the name of a profile
-        params: names of parameters
-        branch: the branch to write to
-        expect: the CID of the commit that the branch must be at, or "none" for a branch without one;
-            else exit code 5
-        message: what the change is about
-        time: time of the change, RFC 3339
-        """
-        answer: ConfigProfileUnsetAnswer = self._verb('config_profile_unset', locals())
+        answer: list[ConfigProfileAnswer | ProfilesChange] = self._verb('config_profile', locals())
         return answer
 
     def consolidate(
@@ -4563,7 +4339,7 @@ class Verbs:
         takes back.
 
         picks: ids of proposals
-        allow_secret: write what RULE of 'mnem guard rules' takes for a credential
+        allow_secret: write what RULE of 'mnem config secrets' takes for a credential
         apply: do what is proposed, all or these ids
         at: the REVision to read; see 'mnem help revisions'
         branch: the branch to write to
@@ -4662,6 +4438,28 @@ class Verbs:
         answer: EmbedAnswer = self._verb('embed', locals())
         return answer
 
+    def embed_cues(
+        self,
+        *,
+        after: str | None = None,
+        at: str | None = None,
+        limit: int | None = None,
+        missing: bool | None = None,
+        type: Sequence[str] | None = None,
+    ) -> EmbedCuesAnswer | CuesWritten:
+        """List the memories that have cues: phrases that somebody may look for and that the memory does
+        not contain. With --missing list those that have none. Change lines write them, many in one
+        commit: {"node": {"id": ID, "cues": ["…", …]}}, 12 at most for each.
+
+        after: go on after this CURSOR or id
+        at: the REVision to read; see 'mnem help revisions'
+        limit: at most N memories; 0 for all
+        missing: list the memories that have none
+        type: only memories of this TYPE
+        """
+        answer: EmbedCuesAnswer | CuesWritten = self._verb('embed_cues', locals())
+        return answer
+
     def explore(
         self,
         topic: str | None = None,
@@ -4723,7 +4521,7 @@ class Verbs:
         every commit, for good.
 
         nodes: nodes, each by key, id, at least 4 digits of an id, or exact title
-        allow_secret: write what RULE of 'mnem guard rules' takes for a credential
+        allow_secret: write what RULE of 'mnem config secrets' takes for a credential
         before: only what was created before this TIME, RFC 3339 or YYYY-MM-DD
         branch: the branch to write to
         confirm: forget only if exactly N nodes match the filters
@@ -4930,7 +4728,7 @@ class Verbs:
 
         scope: root, a scope, a cluster or a memory, as the map names it: it is printed with its digest
             (default: the whole memory without)
-        allow_secret: write what RULE of 'mnem guard rules' takes for a credential
+        allow_secret: write what RULE of 'mnem config secrets' takes for a credential
         at: the REVision to read; see 'mnem help revisions'
         branch: the branch to write to
         budget: print at most N tokens; 0 for the highest limit
@@ -4968,7 +4766,7 @@ class Verbs:
         """Mark nodes, in one commit. A marked node keeps its text, properties and edges; --remove takes
         the marks of nodes off again, of two that contradict each other both.
 
-        allow_secret: write what RULE of 'mnem guard rules' takes for a credential
+        allow_secret: write what RULE of 'mnem config secrets' takes for a credential
         branch: the branch to write to
         by: the NODE that supersedes, contradicts or differs from them
         dry_run: print what would change and write nothing
@@ -5018,7 +4816,7 @@ class Verbs:
 
         rev: a branch, tag, CID or any other revision
         abort: forget the merge in progress
-        allow_secret: write what RULE of 'mnem guard rules' takes for a credential
+        allow_secret: write what RULE of 'mnem config secrets' takes for a credential
         branch: the branch to write to
         continue_: make the commit, all conflicts being resolved
         drop: forget what was kept under a REF
@@ -5166,7 +4964,7 @@ class Verbs:
         and changes nothing else.
 
         nodes: nodes, each by key, id, at least 4 digits of an id, or exact title
-        allow_secret: write what RULE of 'mnem guard rules' takes for a credential
+        allow_secret: write what RULE of 'mnem config secrets' takes for a credential
         branch: the branch to write to
         dry_run: print what would change and write nothing
         expect: the CID of the commit that the branch must be at; else exit code 5
@@ -5303,7 +5101,7 @@ class Verbs:
         pack: print TEXTS whole, or the passages of summary and content that fit the query best; auto:
             whole while the budget lasts, passages of chunks that do not fit
         passage_tokens: with pack=passages or auto: at most N tokens of each text
-        profile: take what no flag says from this NAME; see 'mnem help profile'
+        profile: take what no flag says from this NAME; see 'mnem config profile --help'
         receipt: record the answer, without a session too
         rerank: judge the best items anew by the model of the configuration
         rerank_top: judge N items; 1 to 200
@@ -5429,7 +5227,7 @@ class Verbs:
         pack: print TEXTS whole, or the passages of summary and content that fit the query best; auto:
             whole while the budget lasts, passages of chunks that do not fit
         passage_tokens: with pack=passages or auto: at most N tokens of each text
-        profile: take what no flag says from this NAME; see 'mnem help profile'
+        profile: take what no flag says from this NAME; see 'mnem config profile --help'
         receipt: record the answer, without a session too
         rerank: judge the best items anew by the model of the configuration
         rerank_top: judge N items; 1 to 200
@@ -5494,7 +5292,7 @@ class Verbs:
         text: the memory
         about: KEY or id of the subject, or the name of an entity; where there is none a node of the key
             is made
-        allow_secret: write what RULE of 'mnem guard rules' takes for a credential
+        allow_secret: write what RULE of 'mnem config secrets' takes for a credential
         branch: the branch to write to
         cue: WORDS under which somebody may look for it, and which it does not have (repeatable, at most
             12)
@@ -5559,7 +5357,7 @@ class Verbs:
         lines: memories: objects with text and any parameter of remember
         about: KEY or id of the subject, or the name of an entity; where there is none a node of the key
             is made
-        allow_secret: write what RULE of 'mnem guard rules' takes for a credential
+        allow_secret: write what RULE of 'mnem config secrets' takes for a credential
         branch: the branch to write to
         cue: WORDS under which somebody may look for it, and which it does not have (repeatable, at most
             12)
@@ -5649,7 +5447,7 @@ class Verbs:
         nodes: nodes, each by key, id, at least 4 digits of an id, or exact title
         rev: the revision to bring nodes back from; without it marks are taken off, unless the first of
             several nodes is a revision: key:NAME is always a node
-        allow_secret: write what RULE of 'mnem guard rules' takes for a credential
+        allow_secret: write what RULE of 'mnem config secrets' takes for a credential
         branch: the branch to write to
         dry_run: print what would change and write nothing
         expect: the CID of the commit that the branch must be at; else exit code 5
@@ -5755,7 +5553,7 @@ class Verbs:
         pack: print TEXTS whole, or the passages of summary and content that fit the query best; auto:
             whole while the budget lasts, passages of chunks that do not fit
         passage_tokens: with pack=passages or auto: at most N tokens of each text
-        profile: take what no flag says from this NAME; see 'mnem help profile'
+        profile: take what no flag says from this NAME; see 'mnem config profile --help'
         receipt: record the answer, without a session too
         rerank: judge the best items anew by the model of the configuration
         rerank_top: judge N items; 1 to 200
@@ -5880,7 +5678,7 @@ class Verbs:
         pack: print TEXTS whole, or the passages of summary and content that fit the query best; auto:
             whole while the budget lasts, passages of chunks that do not fit
         passage_tokens: with pack=passages or auto: at most N tokens of each text
-        profile: take what no flag says from this NAME; see 'mnem help profile'
+        profile: take what no flag says from this NAME; see 'mnem config profile --help'
         receipt: record the answer, without a session too
         rerank: judge the best items anew by the model of the configuration
         rerank_top: judge N items; 1 to 200
@@ -5929,7 +5727,7 @@ class Verbs:
         commit restores the previous graph exactly, times included.
 
         rev: the commit, branch or range A..B
-        allow_secret: write what RULE of 'mnem guard rules' takes for a credential
+        allow_secret: write what RULE of 'mnem config secrets' takes for a credential
         branch: the branch to write to
         dry_run: say what would happen and write nothing
         expect: the CID of the commit that the branch must be at; else exit code 5
@@ -5962,7 +5760,7 @@ class Verbs:
         back; Ctrl-C ends without any of it. What was skipped, and what comes after q, is shown the next
         time.
 
-        allow_secret: write what RULE of 'mnem guard rules' takes for a credential
+        allow_secret: write what RULE of 'mnem config secrets' takes for a credential
         branch: the branch to write to
         drop: forget these NODES
         dry_run: print what would change and write nothing
@@ -6236,7 +6034,7 @@ class Verbs:
 
         name: the tag; none to list them
         rev: a branch, tag, CID or any other revision
-        allow_secret: write what RULE of 'mnem guard rules' takes for a credential
+        allow_secret: write what RULE of 'mnem config secrets' takes for a credential
         annotate: keep who made the tag and when
         delete: remove a tag
         expect: the CID of the commit that the name must be at, or "none" where it must not exist; else
@@ -6363,18 +6161,6 @@ class AsyncVerbs:
         answer: CommitAnswer = await self._verb('commit', locals())
         return answer
 
-    async def config_cues(
-        self,
-        *,
-        after: str | None = None,
-        at: str | None = None,
-        limit: int | None = None,
-        missing: bool | None = None,
-        type: Sequence[str] | None = None,
-    ) -> ConfigCuesAnswer | CuesWritten:
-        answer: ConfigCuesAnswer | CuesWritten = await self._verb('config_cues', locals())
-        return answer
-
     async def config_half_life(
         self,
         half_lives: Sequence[str] | None = None,
@@ -6384,69 +6170,26 @@ class AsyncVerbs:
         dry_run: bool | None = None,
         expect: str | None = None,
         message: str | None = None,
-        reset: bool | None = None,
+        remove: bool | None = None,
         time: str | None = None,
     ) -> ConfigHalfLifeAnswer:
         answer: ConfigHalfLifeAnswer = await self._verb('config_half_life', locals())
         return answer
 
-    async def config_profile_default(
+    async def config_profile(
         self,
-        name: str,
-        *,
-        branch: str | None = None,
-        expect: str | None = None,
-        message: str | None = None,
-        time: str | None = None,
-    ) -> ConfigProfileDefaultAnswer:
-        answer: ConfigProfileDefaultAnswer = await self._verb('config_profile_default', locals())
-        return answer
-
-    async def config_profile_list(
-        self,
-        *,
-        at: str | None = None,
-    ) -> list[ConfigProfileListAnswer]:
-        answer: list[ConfigProfileListAnswer] = await self._verb('config_profile_list', locals())
-        return answer
-
-    async def config_profile_restore(
-        self,
-        rev: str,
-        names: Sequence[str] | None = None,
-        *,
-        branch: str | None = None,
-        expect: str | None = None,
-        message: str | None = None,
-        time: str | None = None,
-    ) -> ConfigProfileRestoreAnswer:
-        answer: ConfigProfileRestoreAnswer = await self._verb('config_profile_restore', locals())
-        return answer
-
-    async def config_profile_rm(
-        self,
-        name: str,
-        *,
-        branch: str | None = None,
-        expect: str | None = None,
-        message: str | None = None,
-        time: str | None = None,
-    ) -> ConfigProfileRmAnswer:
-        answer: ConfigProfileRmAnswer = await self._verb('config_profile_rm', locals())
-        return answer
-
-    async def config_profile_set(
-        self,
-        name: str,
+        name: str | None = None,
         *,
         adjacency: int | None = None,
         altitude: Literal["entity", "scope", "root", "auto"] | None = None,
+        at: str | None = None,
         branch: str | None = None,
         budget: int | None = None,
         community: bool | None = None,
         damping: float | None = None,
         decay: float | None = None,
         dedup: bool | None = None,
+        default: bool | None = None,
         direction: Literal["out", "in", "both"] | None = None,
         edge_weight: Sequence[str] | None = None,
         expand: int | None = None,
@@ -6454,7 +6197,7 @@ class AsyncVerbs:
         expansion: Literal["lend", "decay", "ppr"] | None = None,
         expect: str | None = None,
         floor: Literal["answer", "maybe", "rest"] | None = None,
-        for_type: Sequence[str] | None = None,
+        from_: str | None = None,
         fusion: Literal["convex", "rrf", "weighted-rrf", "score-norm"] | None = None,
         limit: int | None = None,
         max_expand: int | None = None,
@@ -6462,36 +6205,17 @@ class AsyncVerbs:
         order: Literal["rank", "time"] | None = None,
         pack: Literal["auto", "whole", "passages"] | None = None,
         passage_tokens: int | None = None,
+        remove: bool | None = None,
         show: Sequence[Literal["times", "key", "content"]] | None = None,
         spelling: Literal["on", "off"] | None = None,
         summary_cap: int | None = None,
         time: str | None = None,
         tokenizer: Literal["estimate"] | None = None,
+        type: Sequence[str] | None = None,
+        unset: Sequence[str] | None = None,
         weight: Sequence[str] | None = None,
-    ) -> ConfigProfileSetAnswer:
-        answer: ConfigProfileSetAnswer = await self._verb('config_profile_set', locals())
-        return answer
-
-    async def config_profile_show(
-        self,
-        name: str,
-        *,
-        at: str | None = None,
-    ) -> ConfigProfileShowAnswer:
-        answer: ConfigProfileShowAnswer = await self._verb('config_profile_show', locals())
-        return answer
-
-    async def config_profile_unset(
-        self,
-        name: str,
-        params: Sequence[str] | None = None,
-        *,
-        branch: str | None = None,
-        expect: str | None = None,
-        message: str | None = None,
-        time: str | None = None,
-    ) -> ConfigProfileUnsetAnswer:
-        answer: ConfigProfileUnsetAnswer = await self._verb('config_profile_unset', locals())
+    ) -> list[ConfigProfileAnswer | ProfilesChange]:
+        answer: list[ConfigProfileAnswer | ProfilesChange] = await self._verb('config_profile', locals())
         return answer
 
     async def consolidate(
@@ -6567,6 +6291,18 @@ class AsyncVerbs:
         type: Sequence[str] | None = None,
     ) -> EmbedAnswer:
         answer: EmbedAnswer = await self._verb('embed', locals())
+        return answer
+
+    async def embed_cues(
+        self,
+        *,
+        after: str | None = None,
+        at: str | None = None,
+        limit: int | None = None,
+        missing: bool | None = None,
+        type: Sequence[str] | None = None,
+    ) -> EmbedCuesAnswer | CuesWritten:
+        answer: EmbedCuesAnswer | CuesWritten = await self._verb('embed_cues', locals())
         return answer
 
     async def explore(
@@ -7431,16 +7167,8 @@ ANSWERS = (
     'CherryPickAnswer',
     'CommitAnswer',
     'Community',
-    'ConfigCuesAnswer',
-    'ConfigCuesNode',
     'ConfigHalfLifeAnswer',
-    'ConfigProfileDefaultAnswer',
-    'ConfigProfileListAnswer',
-    'ConfigProfileRestoreAnswer',
-    'ConfigProfileRmAnswer',
-    'ConfigProfileSetAnswer',
-    'ConfigProfileShowAnswer',
-    'ConfigProfileUnsetAnswer',
+    'ConfigProfileAnswer',
     'Conflict',
     'ConsolidateAnswer',
     'ConsolidateDone',
@@ -7459,6 +7187,8 @@ ANSWERS = (
     'Edge',
     'EdgeType',
     'EmbedAnswer',
+    'EmbedCuesAnswer',
+    'EmbedCuesNode',
     'EmbedStatus',
     'ExploreAnswer',
     'ExploreCommunity',
@@ -7516,6 +7246,7 @@ ANSWERS = (
     'Path',
     'PinAnswer',
     'Profile',
+    'ProfilesChange',
     'PurgeAnswer',
     'PurgeFile',
     'PurgeHit',
