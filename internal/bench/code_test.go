@@ -94,7 +94,7 @@ func firstFiles(w *world, paths map[string]string, verb, text string) (files []s
 
 // pathsOf returns the files that the nodes of the newest commit come from, by ids.
 func pathsOf(w *world) map[string]string {
-	out, _ := w.run(0, "ls", "--sources", "--all-types", "--json", "--limit", "0")
+	out, _ := w.run(0, "ls", "--sources", "--all", "--json", "--limit", "0")
 	var list struct {
 		Nodes []struct {
 			ID      string

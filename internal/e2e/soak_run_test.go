@@ -263,7 +263,7 @@ func (s *soak) list(rev string) found {
 			}
 			Next *string
 		}
-		args := []string{"ls", "--all-types", "--json", "--limit", "1000", "--at", rev,
+		args := []string{"ls", "--all", "--json", "--limit", "1000", "--at", rev,
 			"--include", "forgotten,superseded,expired,retired"}
 		if next != "" {
 			args = append(args, "--after", next)

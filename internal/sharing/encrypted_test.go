@@ -116,7 +116,7 @@ func TestReaders(t *testing.T) {
 			w.refused(1, "none of your identities", "b", "clone", w.url, ".")
 			w.use("identity")
 			var got struct{ Readers, Added, Removed []string }
-			w.json(&got, "a", "remote", "readers", "origin", "--add", other)
+			w.json(&got, "a", "remote", "readers", "origin", "--encrypt", other)
 			if len(got.Readers) != 2 || len(got.Added) != 1 {
 				t.Fatalf("after adding one: %+v", got)
 			}
@@ -184,7 +184,7 @@ func TestStoreGoesBack(t *testing.T) {
 	forged := newTeam(t, over(t, "encrypted"))
 	forged.add("hub", "one", "x")
 	forged.clones("m")
-	forged.ok("m", "remote", "readers", "origin", "--add", recipient)
+	forged.ok("m", "remote", "readers", "origin", "--encrypt", recipient)
 	forged.add("m", "one", "not what it was")
 	forged.ok("m", "push")
 	copyStore(t, filepath.Join(forged.dir, storeDir), store)

@@ -147,7 +147,7 @@ func special() []scenario {
 			w.add("a", "two", "x")
 			w.ok("a", "tag", "v1", "-m", "second", "--force")
 			w.refused(5, "refs/tags/v1", "a", "push", "origin", "v1")
-			w.ok("a", "push", "origin", "v1", "--force-with-lease")
+			w.ok("a", "push", "origin", "v1", "--force")
 			old := w.at("b", "refs/tags/v1")
 			w.run(0, "b", "", "fetch")
 			if w.at("b", "refs/tags/v1") != old || w.at("b", "refs/remotes/origin/tags/v1") != w.at("a", "refs/tags/v1") {
@@ -166,7 +166,7 @@ func special() []scenario {
 			w.ok("a", append([]string{"remote", "add", "safe", url}, w.encrypt...)...)
 			w.ok("a", "push", "safe", "--all", "--tags", "--sessions")
 			w.run(0, "a", `{"node":{"key":"one","type":"N","summary":"amended"}}`, "commit", "--amend", "-m", "x", "-")
-			w.ok("a", "push", "safe", "--all", "--tags", "--sessions", "--force-with-lease")
+			w.ok("a", "push", "safe", "--all", "--tags", "--sessions", "--force")
 			w.ok("b", "clone", url, ".")
 			w.same("main", "a", "b", "hub")
 			if w.at("b", "refs/tags/v1") != w.at("a", "refs/tags/v1") || w.at("b", "refs/remotes/origin/heads/side") == "" {

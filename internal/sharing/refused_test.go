@@ -217,7 +217,7 @@ func TestPackRefused(t *testing.T) {
 	at := w.at("hub", "refs/heads/main")
 	many := []string{"pack", "refs"}
 	for range 257 {
-		many = append(many, "--commit", at)
+		many = append(many, "--have", at)
 	}
 	for _, tt := range []struct {
 		code int
@@ -225,7 +225,7 @@ func TestPackRefused(t *testing.T) {
 		args []string
 	}{
 		{2, "limit 256", many},
-		{2, "--commit \"x\"", []string{"pack", "refs", "--commit", "x"}},
+		{2, "--have \"x\"", []string{"pack", "refs", "--have", "x"}},
 		{2, "--ref", []string{"pack", "send", "-o", "x"}},
 		{2, "-o FILE", []string{"pack", "send", "--ref", "refs/heads/main"}},
 		{2, "less than 0", []string{"pack", "send", "--ref", "refs/heads/main", "-o", "x", "--from", "-1"}},

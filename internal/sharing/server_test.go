@@ -317,12 +317,12 @@ func TestSignedRedactions(t *testing.T) {
 				w.Errorf("a key that is not trusted for it: %+v", f)
 			}
 			w.reads("c", at, secretText)
-			w.ok("d", "key", "trust", key, "--purge")
+			w.ok("d", "key", "trust", key, "--redactions")
 			if f := w.fetch("d", "origin"); f.Waiting != 0 || f.Erased != 1 {
 				w.Errorf("a key that is trusted for it: %+v", f)
 			}
 			w.reads("d", at, gone)
-			w.ok("c", "key", "trust", key, "--purge")
+			w.ok("c", "key", "trust", key, "--redactions")
 			w.ok("c", "key", "revoke", key)
 			w.add("a", "two", "x")
 			w.ok("a", "push")

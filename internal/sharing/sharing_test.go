@@ -267,7 +267,7 @@ var scenarios = []scenario{
 		w.refused(5, "mnem sync", "b", "push")
 		w.ok("b", "fetch")
 		w.refused(5, "mnem sync", "b", "push")
-		if out := w.ok("b", "branch", "-vv"); !strings.Contains(out, "[origin: ahead 1, behind 1]") {
+		if out := w.ok("b", "branch"); !strings.Contains(out, "[origin: ahead 1, behind 1]") {
 			w.Error(out)
 		}
 		var res syncAnswer
@@ -413,7 +413,7 @@ var scenarios = []scenario{
 		w.add("b", "two", "x")
 		w.ok("b", "tag", "plain", "--force")
 		w.refused(5, "refs/tags/plain", "b", "push", "origin", "plain")
-		w.ok("b", "push", "origin", "plain", "--force-with-lease")
+		w.ok("b", "push", "origin", "plain", "--force")
 		if _, errs := w.run(0, "a", "", "fetch"); !strings.Contains(errs, "refs/tags/plain is elsewhere here") {
 			w.Error(errs)
 		}
@@ -428,9 +428,9 @@ var scenarios = []scenario{
 		w.add("b", "two", "x")
 		w.ok("b", "push")
 		w.run(0, "a", `{"node":{"key":"one","type":"N","summary":"amended"}}`, "commit", "--amend", "-m", "x", "-")
-		w.refused(5, "refs/heads/main", "a", "push", "--force-with-lease")
+		w.refused(5, "refs/heads/main", "a", "push", "--force")
 		w.ok("a", "fetch")
-		w.ok("a", "push", "--force-with-lease")
+		w.ok("a", "push", "--force")
 		w.same("main", "a", "hub")
 	}},
 	{"all branches", func(w *team) {

@@ -108,7 +108,7 @@ func (s *Setup) mayMove(client clients.Client, old, now clients.ServerCommand) e
 	case was == "", SameDir(was, is), was != globalMemory && (is == "" || !isRepo(was)):
 		return nil
 	}
-	next := "--replace makes it start this one"
+	next := "--force makes it start this one"
 	if !s.project() && client.Path(s.Machine, clients.Project) != "" {
 		next = "--project integrates this project alone, and " + next
 	}

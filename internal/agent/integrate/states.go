@@ -254,7 +254,7 @@ func (d *examination) client(check string, row State, own bool) {
 	}
 	if memory != "" && memory != globalMemory && d.here != "" && !d.s.Global && isRepo(d.here) &&
 		!SameDir(memory, d.here) && (!own || row.Level == clients.Project) {
-		fix += " --replace"
+		fix += " --force"
 		if row.Level == clients.User && hasProjectFile(d.s, row.Client) {
 			fix = "mnem integrate " + row.Client + " --project"
 		}

@@ -78,7 +78,7 @@ type (
 		Key   string `op:",arg"`
 		Name  string `op:"" doc:"whose key it is"`
 		Note  string `op:"" doc:"what else to remember about it"`
-		Purge bool   `op:"" doc:"accept redactions that it signed as they come"`
+		Purge bool   `op:"redactions" doc:"accept redactions that it signed as they come"`
 		verb.Params
 	}
 	keyRevokeRequest struct {
@@ -139,8 +139,8 @@ func KeyCommands() []*line.Bound {
 			Doc: "Trust what is signed by a key, as 'mnem key export' printed it, or give a trusted key another name\n" +
 				"or note. Compare the fingerprint with its owner over a channel that no one else controls. A revoked\n" +
 				"key must be removed with 'mnem key untrust' before it can be trusted again.\n\n" +
-				"With --purge, erasures that others made and signed with the key are repeated here when a fetch\n" +
-				"brings them, without asking: in what the refs of that remote reach. --purge=false ends that.",
+				"With --redactions, erasures that others made and signed with the key are repeated here when a fetch\n" +
+				"brings them, without asking: in what the refs of that remote reach. --redactions=false ends that.",
 			Example: "  mnem key trust " +
 				"mnem-ed25519-25njqamcweflpvkl73j4szahhihoc4xt3ktcgjnpaingr5yhkenhiels --name ada", Answers: key,
 		}, keyTrust),

@@ -96,7 +96,7 @@ func List(c *show.Console, q *reading.ListRequest, answer any) (err error) {
 		})
 		next = a.Next
 		if err == nil && !listed && a.Others {
-			c.Remark("no memories; --all-types lists documents, conversations and names")
+			c.Remark("no memories; --all lists documents, conversations and names")
 		}
 	case *reading.EdgeList:
 		err = a.Edges(func(e reading.Edge) error {

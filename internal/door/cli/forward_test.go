@@ -116,7 +116,7 @@ func TestAlone(t *testing.T) {
 	dir := newRepo(t)
 	defer held(t, dir)()
 	app := program.In(dir, io.Discard, io.Discard)
-	n, _, errs := code(t, app, "fsck", "--repair", "--accept-head")
+	n, _, errs := code(t, app, "fsck", "--repair", "--accept")
 	if n != 6 || !strings.Contains(errs, fmt.Sprintf("process %d has it open", os.Getpid())) {
 		t.Errorf("exit code %d: %s", n, errs)
 	}

@@ -39,7 +39,7 @@ func TestHostsSpellEvents(t *testing.T) {
 	h.say("The build takes four minutes on the new machine")
 	h.hook("Stop", "")
 	h.run(0, "capture")
-	if out, _ := h.run(0, "ls", "--all-types", "--json"); !strings.Contains(out, "four minutes") {
+	if out, _ := h.run(0, "ls", "--all", "--json"); !strings.Contains(out, "four minutes") {
 		t.Errorf("nothing was noted: %s", out)
 	}
 	for host, name := range map[string]string{

@@ -88,7 +88,7 @@ func TestIntegrateAll(t *testing.T) {
 	for _, args := range [][]string{
 		{"integrate", "--all", "cursor"}, {"integrate", "--all", "--print"}, {"integrate", "--all", "--list"},
 		{"integrate", "--remove", "cursor", "--all"}, {"integrate", "--remove"},
-		{"integrate", "--remove", "cursor", "--print"}, {"integrate", "--remove", "cursor", "--replace"},
+		{"integrate", "--remove", "cursor", "--print"}, {"integrate", "--remove", "cursor", "--force"},
 	} {
 		w.run(2, args...)
 	}

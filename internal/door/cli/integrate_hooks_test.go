@@ -97,7 +97,7 @@ func checkHooks(t *testing.T, w *world, client string, args []string, file, befo
 	if !hooks("--remove") || read() != before || hooks("--remove") {
 		t.Errorf("%s: %q, want %q", client, read(), before)
 	}
-	w.run(0, append([]string{"integrate", "--no-hooks"}, args...)...)
+	w.run(0, append([]string{"integrate", "--without", "hooks"}, args...)...)
 	if strings.Contains(read(), " hook ") {
 		t.Errorf("%s: hooks were not wanted: %s", client, read())
 	}

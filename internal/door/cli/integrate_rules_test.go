@@ -131,7 +131,7 @@ func TestIntegrateRules(t *testing.T) {
 	if now, err := os.ReadFile(skill); err != nil || !strings.Contains(string(now), "French") {
 		t.Errorf("%v: %s", err, now)
 	}
-	w.run(0, "integrate", "gemini", "--no-rules")
+	w.run(0, "integrate", "gemini", "--without", "rules")
 	if _, err := os.Stat(filepath.Join(w.Home, ".gemini", "GEMINI.md")); err == nil {
 		t.Error("rules were not wanted")
 	}

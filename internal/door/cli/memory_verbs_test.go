@@ -70,7 +70,7 @@ func TestMemoryVerbsUndo(t *testing.T) {
 		t.Fatal(err)
 	}
 	proposal := func(kind string) string {
-		list := w.one("consolidate", "--kind", kind, "--cap", "3")["proposals"].([]any)
+		list := w.one("consolidate", "--kind", kind, "--keep", "3")["proposals"].([]any)
 		if len(list) == 0 {
 			t.Fatalf("no proposal of %s", kind)
 		}
@@ -92,13 +92,13 @@ func TestMemoryVerbsUndo(t *testing.T) {
 		{"mark", "retired", "note", "due"}, {"mark", "superseded", "note", "--by", "due"},
 		{"mark", "contradicted", "note", "--by", "due"}, {"mark", "--remove", "gone"},
 		{"mark", "expired"}, {"mark", "expired", "due", "--now", "2026-06-01"}, {"pin", "note", "due"},
-		{"consolidate", "--apply", "--cap", "3"}, {"consolidate", "--apply", proposal("expired")},
+		{"consolidate", "--apply", "--keep", "3"}, {"consolidate", "--apply", proposal("expired")},
 		{"consolidate", "--apply", proposal("duplicate")},
 		{"consolidate", "--apply", proposal("contradiction")},
 		{"consolidate", "--apply", proposal("tag")},
-		{"consolidate", "--apply", proposal("low"), "--cap", "3"},
+		{"consolidate", "--apply", proposal("low"), "--keep", "3"},
 		{"consolidate", "--decline", proposal("duplicate"), proposal("tag")},
-		{"review", "sources", "note", "--accept"}, {"review", "sources", "--mark-stale"},
+		{"review", "sources", "note", "--accept"}, {"review", "sources", "--stale"},
 	} {
 		state := func() string {
 			return w.ok("show", "HEAD", "--json") + w.ok("ls", "--json", "--limit", "1000", "--include",
@@ -145,7 +145,7 @@ func TestMemoryVerbsInProcesses(t *testing.T) {
 	for _, line := range [][]string{
 		{"recall", "why does the server run PostgreSQL", "--json"},
 		{"recall", "Server runs PostgreSQL"}, {"recall", "visitors on Friday", "--json"},
-		{"consolidate", "--json", "--cap", "3"}, {"consolidate"},
+		{"consolidate", "--json", "--keep", "3"}, {"consolidate"},
 		{"explore", "Server", "--json"}, {"explore", "srv/1", "--hops", "3"},
 		{"explore", "--tags", "Server epsilon runs PostgreSQL", "--json"}, {"explore", "srv/1", "--json"},
 		{"show", "srv/1", "--importance", "--json"}, {"stats", "--json"},

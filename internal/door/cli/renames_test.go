@@ -69,6 +69,27 @@ func TestRemovedNames(t *testing.T) {
 	}
 }
 
+// TestRemovedFlags asks for every removed flag. The answer names a flag that the command has.
+func TestRemovedFlags(t *testing.T) {
+	w := newWorld(t)
+	root := root(&line.Line{App: w.App})
+	for _, f := range operation.FlagsGone() {
+		cmd, _, err := root.Find(strings.Fields(f.Command))
+		if err != nil || cmd.Flags().Lookup(f.Name) != nil {
+			t.Errorf("%s has --%s: %v", f.Command, f.Name, err)
+		}
+		want := "mnem: --" + f.Name + " is now " + f.Now + "\n"
+		if f.Now == "" {
+			want = "mnem: --" + f.Name + " was removed and nothing replaces it\n"
+		} else if name, _, _ := strings.Cut(strings.TrimPrefix(f.Now, "--"), " "); cmd.Flags().Lookup(name) == nil {
+			t.Errorf("%s has no %s", f.Command, f.Now)
+		}
+		if _, stderr := w.run(2, append(strings.Fields(f.Command), "--"+f.Name)...); !strings.HasPrefix(stderr, want) {
+			t.Errorf("%s --%s: %s", f.Command, f.Name, stderr)
+		}
+	}
+}
+
 // toolsOf connects to a server of the tools of agents.
 func toolsOf(t *testing.T, w *world) *sdk.ClientSession {
 	t.Helper()

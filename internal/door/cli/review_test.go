@@ -99,9 +99,9 @@ func TestReviewDecides(t *testing.T) {
 	wants(t, "left after undo", h.review().texts(), "Alder Dogwood")
 	h.run(0, "undo", "--redo")
 	h.run(0, "remember", "Elm is rare")
-	wants(t, "what came after the listing", h.review("--rest").Left, 1)
+	wants(t, "what came after the listing", h.review("--all").Left, 1)
 	wants(t, "listed then", h.review().texts(), "Elm")
-	got = h.review("--rest")
+	got = h.review("--all")
 	if got.Left != 0 || got.Commit != nil || h.review().Since == nil {
 		t.Errorf("%+v", got)
 	}
@@ -121,7 +121,7 @@ func TestReviewDecides(t *testing.T) {
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	h.run(2, "review", "--rest")
+	h.run(2, "review", "--all")
 }
 
 // keys has a terminal type keys, and then nothing more.
@@ -215,7 +215,7 @@ func TestReviewsAtOnce(t *testing.T) {
 	}
 }
 
-// TestReviewFromElsewhere lists and decides over HTTP: reading notes nothing, and --rest-of keeps
+// TestReviewFromElsewhere lists and decides over HTTP: reading notes nothing, and rest_of keeps
 // exactly what its listing had.
 func TestReviewFromElsewhere(t *testing.T) {
 	h := remembered(t)

@@ -81,7 +81,7 @@ var governed = map[string]minimal{
 	"session_rm":        {words: "session rm s", args: `{"name":"s"}`},
 	"remote_redactions": {words: "remote redactions origin --accept", args: `{"name":"origin","accept":true}`, bare: "there are none"},
 	"pack_take":         {words: "pack take --set refs/heads/side=any..none", args: `set=refs%2Fheads%2Fside%3Dany..none`},
-	"pack_redact":       {words: "pack redact --yes --redaction " + redacted, args: `{"yes":true,"redaction":["` + redacted + `"]}`, bare: "it is of no block here"},
+	"pack_redact":       {words: "pack redact --yes --redactions " + redacted, args: `{"yes":true,"redactions":["` + redacted + `"]}`, bare: "it is of no block here"},
 	"import":            {words: "import ../other.car --name new", args: `name=new`},
 	"map --rebuild":     {words: "map --rebuild --model=hash", bare: "there is no model"},
 	"fsck":              {words: "fsck --repair", bare: "nothing is damaged"},
@@ -119,7 +119,7 @@ var governed = map[string]minimal{
 	"serve_token_revoke":         {words: "serve token revoke t"},
 	"config_policy":              {words: "config policy --init", bare: "there is one"},
 	"remote_redactions --always": {words: "remote redactions REMOTE --always"},
-	"review --rest":              {words: "review --rest", args: `{"rest_of":"HEAD"}`},
+	"review --all":               {words: "review --all", args: `{"rest_of":"HEAD"}`},
 }
 
 // free has calls of verbs and commands that need no right and end by themselves. A verb that reads and does without
@@ -453,7 +453,7 @@ func remoteCalls(t *testing.T, r *ruled, do func(o *operation.Operation, call mi
 			continue // only this machine may ask for what needs a right
 		}
 		calls := []string{call.args}
-		if more, ok := governed[o.Name+" --rest"]; ok {
+		if more, ok := governed[o.Name+" --all"]; ok {
 			calls = append(calls, more.args)
 		}
 		for _, call.args = range calls {
@@ -759,14 +759,14 @@ func TestPackedTags(t *testing.T) {
 	}
 }
 
-// TestListingNotesNothing: what an agent without the right to review lists is not what a person keeps by --rest.
+// TestListingNotesNothing: what an agent without the right to review lists is not what a person keeps by --all.
 func TestListingNotesNothing(t *testing.T) {
 	r := newRuled(t)
 	r.ok("a", `{"node":{"key":"late","type":"Note","summary":"came late"}}`, "commit -m late -")
 	if exit, out := r.run("a", "bot", "", "review"); exit != 0 || !strings.Contains(out, "came late") {
 		t.Errorf("exit code %d: %s", exit, out)
 	}
-	r.ok("a", "", "review --rest")
+	r.ok("a", "", "review --all")
 	if _, out := r.run("a", "", "", "review", "--no-note"); !strings.Contains(out, "came late") {
 		t.Errorf("a person who had not seen it kept it: %s", out)
 	}

@@ -96,7 +96,7 @@ unless it had printed something or could have written: then it ends with exit co
 
 All must speak one protocol, as versions of mnem that are near each other do, belong to one user,
 and see the same files: a process in a container is not answered by one outside. 'mnem fsck
---repair --accept-head' needs the repository closed by all others.`
+--repair --accept' needs the repository closed by all others.`
 
 func parametersTopic() string {
 	return "'mnem retrieve' and 'mnem recall' take these by --set NAME=VALUE, and some of them as a flag; programs give\n" +

@@ -23,7 +23,7 @@ func TestUndoAfterCapture(t *testing.T) {
 	}
 	listed := func(fact, turns bool) {
 		t.Helper()
-		out, _ := h.run(0, "ls", "--all-types")
+		out, _ := h.run(0, "ls", "--all")
 		if strings.Contains(out, "Stripe") != fact || strings.Contains(out, "flaky parser") != turns {
 			t.Errorf("want the fact %v, turns %v: %s", fact, turns, out)
 		}
@@ -38,7 +38,7 @@ func TestUndoAfterCapture(t *testing.T) {
 		t.Errorf("redo: %s", out)
 	}
 	listed(true, true)
-	if out, _ := h.run(0, "ls", "--all-types"); !strings.Contains(out, "paint the crane") {
+	if out, _ := h.run(0, "ls", "--all"); !strings.Contains(out, "paint the crane") {
 		t.Errorf("the turn after the undo is lost: %s", out)
 	}
 

@@ -176,7 +176,7 @@ func (c *Line) OpenHint(err error) error {
 	}
 	var lost *core.HeadError
 	if errors.As(err, &lost) {
-		return Hint(err, "copy the repository; 'mnem fsck --repair --accept-head' then takes what is "+
+		return Hint(err, "copy the repository; 'mnem fsck --repair --accept' then takes what is "+
 			"stored for the newest operation")
 	}
 	return lockHint(err)

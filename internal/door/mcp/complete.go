@@ -81,7 +81,7 @@ func (c *call) names(ctx context.Context, name, list, member string) ([]string, 
 	if flagged(op, "sort") != nil {
 		set(&ask, flagged(op, "sort"), json.RawMessage(`"key"`))
 		set(&ask, flagged(op, "limit"), encode(mostKeys))
-		set(&ask, flagged(op, "all_types"), json.RawMessage(`true`))
+		set(&ask, flagged(op, "all"), json.RawMessage(`true`))
 	}
 	doc, err := c.read(ctx, ask, []field{{name: list, items: []string{member}}})
 	if err != nil {

@@ -16,17 +16,17 @@ import (
 var wide = []struct{ name, params string }{
 	{"branch", "delete expect force move name rev"},
 	{"switch", "create detach expect force name rev"},
-	{"tag", "allow_secret annotate delete expect force message name rev"},
-	{"merge", "abort continue drop list newest no_ff require_signed resolve rev take " + applying},
+	{"tag", "allow_secret delete expect force message name rev"},
+	{"merge", "abort continue drop list no_ff require_signed resolve rev take " + applying},
 	{"revert", "rev " + applying},
 	{"cherry_pick", "rev " + applying},
 	{"restore", "nodes rev " + marking},
 	{"op_log", "limit"},
 	{"op_restore", "expect op"},
 	{"pin", "allow_secret branch dry_run expect message nodes remove"},
-	{"consolidate", "apply at cap decline kind limit now picks " + marking},
+	{"consolidate", "apply at decline keep kind limit now picks " + marking},
 	{"embed_cues", "after at limit missing type"},
-	{"ls", "after all_types at edges include limit now sort sources type where"},
+	{"ls", "after all at edges include limit now sort sources type where"},
 	{"map", "at budget by depth scope since text write"},
 	{"blame", "at field node"},
 	{"session_replay", "record"},
@@ -39,7 +39,7 @@ var wide = []struct{ name, params string }{
 // What several operations take: marks on nodes, and the changes of other commits.
 const (
 	marking  = "allow_secret branch dry_run expect message reason"
-	applying = "allow_secret branch dry_run expect message ours theirs"
+	applying = "allow_secret branch conflicts dry_run expect message"
 )
 
 // broader adds what the list of the core has no room for: the altitude of a search, and other ways to explore.

@@ -236,7 +236,7 @@ func (c *call) nodes(ctx context.Context, commit string) ([]*sdk.Resource, error
 	set(&ask, flagged(op, "at"), encode(commit))
 	set(&ask, flagged(op, "limit"), encode(mostNodes))
 	set(&ask, flagged(op, "sort"), json.RawMessage(`"id"`))
-	set(&ask, flagged(op, "all_types"), json.RawMessage(`true`))
+	set(&ask, flagged(op, "all"), json.RawMessage(`true`))
 	doc, err := c.read(ctx, ask, []field{{name: "nodes", items: []string{"id", "key", "type", "summary"}}})
 	if err != nil {
 		return nil, err

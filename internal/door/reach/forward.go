@@ -86,9 +86,9 @@ func reach(ctx context.Context, c *line.Line, dir string, opt core.Options) (
 	return r, func() error { return line.FirstError(r.Close(), written()) }, nil, nil
 }
 
-// errOpen is returned if --accept-head is given and a process has the repository open.
+// errOpen is returned if --accept is given and a process has the repository open.
 func errOpen(pid int) error {
-	return line.Hint(fmt.Errorf("%w: --accept-head needs it closed, and process %d has it open", store.ErrBusy, pid),
+	return line.Hint(fmt.Errorf("%w: --accept needs it closed, and process %d has it open", store.ErrBusy, pid),
 		"a repository that opens has lost nothing: leave the flag out, or stop that process first")
 }
 

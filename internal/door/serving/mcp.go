@@ -32,7 +32,6 @@ type mcpRequest struct {
 	Pin        bool   `op:"" doc:"answer from the commit at the first call, whatever is committed"`
 	NoSession  bool   `op:"" doc:"record no session"`
 	WithGlobal bool   `op:"" doc:"have retrieve and recall ask the user's own repository too"`
-	Debug      bool   `op:"" doc:"log more on standard error"`
 	Author     string `op:"" doc:"who makes changes" note:" (MNEM_AUTHOR; config: author)"`
 	Agent      string `op:"" doc:"the program that acts for the author" note:" (MNEM_AGENT; default: name and version of the client)"`
 	Task       string `op:"" doc:"what the agent works on" note:" (MNEM_TASK)"`
@@ -84,7 +83,7 @@ func serveMCP(ctx context.Context, c *line.Line, opt *mcpRequest) (err error) {
 			Author: opt.Author, Agent: line.FirstOf(opt.Agent, c.By.Agent), Task: opt.Task,
 			Branch: opt.Branch,
 		},
-		Log: mcpLog(c, opt.Debug),
+		Log: mcpLog(c),
 	}
 	if !mcp.KnownProfile(options.Profile) {
 		return line.Usagef("--profile: want %s", strings.Join(profileNames(), ", "))
@@ -154,13 +153,9 @@ func alsoGlobal(c *line.Line) (bool, error) {
 	return len(types) > 0, err
 }
 
-// mcpLog returns what is logged on standard error: warnings, or everything.
-func mcpLog(c *line.Line, debug bool) *slog.Logger {
-	level := slog.LevelWarn
-	if debug {
-		level = slog.LevelDebug
-	}
-	return slog.New(slog.NewTextHandler(c.App.Stderr, &slog.HandlerOptions{Level: level}))
+// mcpLog returns a log of warnings on standard error.
+func mcpLog(c *line.Line) *slog.Logger {
+	return slog.New(slog.NewTextHandler(c.App.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
 // mcpPath is where clients find the server over HTTP.
@@ -168,7 +163,7 @@ const mcpPath = "/mcp"
 
 // serveMCPHTTP serves clients over HTTP until the context ends, guarded as 'mnem serve' is.
 func serveMCPHTTP(ctx context.Context, c *line.Line, req *mcpRequest, opt mcp.ServerOptions, h *peers.Holder) error {
-	cfg, err := serveConfig(c, &serveRequest{MaxBody: "8MiB", Timeout: mcpTime, Rate: mcpRate, Log: "none"})
+	cfg, err := serveConfig(c, &serveRequest{MaxBody: "8MiB", timeout: mcpTime, Rate: mcpRate, Log: "none"})
 	if err != nil {
 		return err
 	}

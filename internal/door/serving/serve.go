@@ -30,29 +30,31 @@ const defaultAddr = "127.0.0.1:7117"
 
 // serveRequest is the request of 'mnem serve'.
 type serveRequest struct {
-	Addr         string        `op:"" default:"127.0.0.1:7117" doc:"listen at {HOST:PORT}; port 0 takes a free one"`
-	Hosts        []string      `op:"host" doc:"a {NAME} by which clients call the server (repeatable)"`
-	Origins      []string      `op:"origin" doc:"let pages of this {ORIGIN} ask from browsers, as https://example.org (repeatable)"`
-	NeedToken    bool          `op:"" doc:"refuse who has no token, on this machine too"`
-	Rate         int           `op:"" default:"500" doc:"answer at most {N} requests a second of one token, or of all without"`
-	MaxBody      string        `op:"" default:"64MiB" doc:"refuse bodies of more than {SIZE}"`
-	Timeout      time.Duration `op:"" default:"5m" doc:"break off what takes longer"`
-	Log          string        `op:"" default:"text" enum:"text json none" doc:"log requests on standard error as {FORM}: text, json or none"`
-	Stdio        bool          `op:"" not:"addr root many quota quota-blocks quota-commits need-token drain metrics" doc:"answer on standard input and output, for who started it, until they end"`
-	Root         string        `op:"" doc:"serve every repository under {DIR}: that in DIR/NAME as http://ADDR/NAME"`
-	Many         bool          `op:"" not:"root" doc:"serve every repository in the database of -R: NAME as http://ADDR/NAME"`
-	Open         int           `op:"" default:"16" doc:"with --root or --many, have at most {N} repositories open at once"`
-	Quota        string        `op:"" doc:"refuse writes to a repository that has {SIZE}, as 500MiB"`
-	QuotaBlocks  int           `op:"" doc:"refuse writes to a repository in a database that has {N} blocks"`
-	QuotaCommits int           `op:"" doc:"refuse writes to a repository in a database after {N} a day, in UTC"`
-	Drain        time.Duration `op:"" doc:"after an interrupt go on answering for so long"`
-	Metrics      string        `op:"" doc:"answer /metrics at {HOST:PORT} too, without tokens"`
-	Socket       string        `op:"" not:"addr root many need-token stdio" doc:"listen on a Unix socket at {PATH}, for this user alone"`
-	TokenFile    string        `op:"" not:"root many stdio socket" doc:"need a token, and write one for this run with the address to {FILE}, for this user alone"`
-	Idle         time.Duration `op:"" not:"stdio" doc:"end when no request came for so long"`
-	OpenAPI      bool          `op:"openapi" doc:"print the OpenAPI document of the operations and end"`
+	Addr      string        `op:"" default:"127.0.0.1:7117" doc:"listen at {HOST:PORT}; port 0 takes a free one"`
+	Hosts     []string      `op:"host" doc:"a {NAME} by which clients call the server (repeatable)"`
+	Origins   []string      `op:"origin" doc:"let pages of this {ORIGIN} ask from browsers, as https://example.org (repeatable)"`
+	NeedToken bool          `op:"" doc:"refuse who has no token, on this machine too"`
+	Rate      int           `op:"" default:"500" doc:"answer at most {N} requests a second of one token, or of all without"`
+	MaxBody   string        `op:"" default:"64MiB" doc:"refuse bodies of more than {SIZE}"`
+	Log       string        `op:"" default:"text" enum:"text json none" doc:"log requests on standard error as {FORM}: text, json or none"`
+	Stdio     bool          `op:"" not:"addr root all quota need-token drain metrics" doc:"answer on standard input and output, for who started it, until they end"`
+	Root      string        `op:"" doc:"serve every repository under {DIR}: that in DIR/NAME as http://ADDR/NAME"`
+	Many      bool          `op:"all" not:"root" doc:"serve every repository in the database of -R: NAME as http://ADDR/NAME"`
+	Open      int           `op:"limit" default:"16" doc:"with --root or --all, have at most {N} repositories open at once"`
+	Quota     []string      `op:"" doc:"refuse writes to a repository that has {SIZE}, as 500MiB; in a database also as blocks=N, or after commits=N a day, in UTC (repeatable)"`
+	Drain     time.Duration `op:"" doc:"after an interrupt go on answering for so long"`
+	Metrics   string        `op:"" doc:"answer /metrics at {HOST:PORT} too, without tokens"`
+	Socket    string        `op:"" not:"addr root all need-token stdio" doc:"listen on a Unix socket at {PATH}, for this user alone"`
+	TokenFile string        `op:"" not:"root all stdio socket" doc:"need a token, and write one for this run with the address to {FILE}, for this user alone"`
+	Idle      time.Duration `op:"" not:"stdio" doc:"end when no request came for so long"`
+	OpenAPI   bool          `op:"openapi" doc:"print the OpenAPI document of the operations and end"`
 	verb.Params
+
+	timeout time.Duration // of a request, serveTime for 0
 }
+
+// serveTime is how long a request takes at most.
+const serveTime = 5 * time.Minute
 
 // ServeJSON says where the server listens.
 type ServeJSON struct {
@@ -73,10 +75,10 @@ func ServeCommand() *line.Bound {
 			"be undone. It speaks plain HTTP: put a server that speaks TLS in front of it if others can reach it.\n" +
 			"Other mnem processes can use the repository at the same time. An interrupt ends it when the requests\n" +
 			"under way have been answered.\n\n" +
-			"With --root it serves every repository under a directory, with --many every one in the database of\n" +
+			"With --root it serves every repository under a directory, with --all every one in the database of\n" +
 			"-R postgres://HOST/DATABASE, each by its path and with its own tokens, and opens those that are\n" +
 			"asked for. Any number of servers can answer for one database. --quota bounds the bytes of each\n" +
-			"repository, and in a database --quota-blocks and --quota-commits its blocks and its commits a day:\n" +
+			"repository, and in a database --quota blocks=N and commits=N its blocks and its commits a day:\n" +
 			"then only a token of scope admin, which can purge and collect, may write.\n\n" +
 			"With --drain it keeps answering for a while after an interrupt, while /readyz says that it will end,\n" +
 			"so that a load balancer can switch to another server. --metrics answers /metrics, /healthz and\n" +
@@ -92,7 +94,7 @@ func ServeCommand() *line.Bound {
 			"  mnem serve --addr 0.0.0.0:7117 --host memory.example.org\n" +
 			"  mnem serve --socket /run/user/1000/memory.sock --idle 5m\n" +
 			"  mnem serve --root /srv/memories --quota 2GiB --need-token\n" +
-			"  mnem serve -R postgres://mnem@db.example/memories --many --need-token --drain 10s --metrics :9117\n" +
+			"  mnem serve -R postgres://mnem@db.example/memories --all --need-token --drain 10s --metrics :9117\n" +
 			"  curl 'http://127.0.0.1:7117/v1/retrieve?query=who+leads+infra&limit=3'", Answers: []any{ServeJSON{}},
 	}, runServe)
 }
@@ -270,8 +272,8 @@ func serveConfig(c *line.Line, f *serveRequest) (*serve.Config, error) {
 	if err != nil {
 		return nil, line.Usagef("--max-body: %w", err)
 	}
-	if body < 1 || f.Timeout < time.Second || f.Timeout > 24*time.Hour {
-		return nil, line.Usagef("--max-body wants at least a byte, and --timeout 1s to 24h")
+	if body < 1 {
+		return nil, line.Usagef("--max-body wants at least a byte")
 	}
 	if f.Drain < 0 || f.Drain > time.Hour {
 		return nil, line.Usagef("--drain wants 0s to 1h")
@@ -289,7 +291,7 @@ func serveConfig(c *line.Line, f *serveRequest) (*serve.Config, error) {
 	cfg := &serve.Config{
 		Version: upkeep.VersionsHere().Version, Now: c.App.Now, Rand: c.App.Rand, Log: slog.New(handler),
 		NeedToken: f.NeedToken, Hosts: f.Hosts, Origins: f.Origins,
-		Limits: serve.Limits{Body: body, Rate: float64(f.Rate), Time: f.Timeout, Drain: f.Drain, Quiet: f.Idle},
+		Limits: serve.Limits{Body: body, Rate: float64(f.Rate), Time: cmp.Or(f.timeout, serveTime), Drain: f.Drain, Quiet: f.Idle},
 	}
 	return cfg, nil
 }

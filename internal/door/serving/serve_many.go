@@ -7,6 +7,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/mnem-project/mnem/internal/base/filestate"
@@ -52,7 +54,7 @@ type served struct {
 	used   int64 // when it was used last, in ticks
 }
 
-// openShelf returns where --root or --many says that repositories are.
+// openShelf returns where --root or --all says that repositories are.
 func openShelf(c *line.Line, f *serveRequest) (shelf.Shelf, error) {
 	if !f.Many {
 		root := c.Absolute(f.Root)
@@ -63,7 +65,7 @@ func openShelf(c *line.Line, f *serveRequest) (shelf.Shelf, error) {
 	}
 	at := line.FirstOf(c.Global.Repo, c.Env("MNEM_REPO"))
 	if !core.IsDatabase(at) {
-		return nil, line.Usagef("--many serves the repositories of a database: name it with -R postgres://HOST/DATABASE")
+		return nil, line.Usagef("--all serves the repositories of a database: name it with -R postgres://HOST/DATABASE")
 	}
 	d, _, err := core.OpenDatabase(at)
 	if err != nil {
@@ -134,19 +136,29 @@ func serveMetrics(ctx context.Context, c *line.Line, f *serveRequest, s *serve.S
 	return func() { cancel(); <-ended }, nil
 }
 
-// quotas reads the flags of quotas. Without a database only the first counts.
+// quotas reads the flags of quotas. Without a database only that of bytes counts.
 func (f *serveRequest) quotas(counts bool) (q serve.Quota, err error) {
-	if f.Quota != "" {
-		if q.Bytes, err = settings.ParseSize(f.Quota); err != nil {
+	for _, text := range f.Quota {
+		what, number, named := strings.Cut(text, "=")
+		switch {
+		case !named:
+			q.Bytes, err = settings.ParseSize(text)
+		case what == "blocks":
+			q.Blocks, err = strconv.ParseInt(number, 10, 64)
+		case what == "commits":
+			q.Commits, err = strconv.ParseInt(number, 10, 64)
+		default:
+			return q, line.Usagef("--quota: %q is not SIZE, blocks=N or commits=N", text)
+		}
+		if err != nil {
 			return q, line.Usagef("--quota: %w", err)
 		}
 	}
-	q.Blocks, q.Commits = int64(f.QuotaBlocks), int64(f.QuotaCommits)
 	switch {
 	case q.Blocks < 0 || q.Commits < 0:
-		return q, line.Usagef("--quota-blocks and --quota-commits want at least 0")
+		return q, line.Usagef("--quota wants at least 0")
 	case (q.Blocks > 0 || q.Commits > 0) && !counts:
-		return q, line.Usagef("--quota-blocks and --quota-commits are for repositories in a database, which counts them")
+		return q, line.Usagef("--quota blocks=N and commits=N are for repositories in a database, which counts them")
 	}
 	return q, nil
 }

@@ -42,7 +42,7 @@ func view(ctx context.Context, c *line.Line, f *viewRequest) error {
 	if err := line.CheckRange("port", f.Port, 0, 65535); err != nil {
 		return err
 	}
-	cfg, err := serveConfig(c, &serveRequest{MaxBody: "8MiB", Timeout: viewTime, Rate: viewRate, Log: "none"})
+	cfg, err := serveConfig(c, &serveRequest{MaxBody: "8MiB", timeout: viewTime, Rate: viewRate, Log: "none"})
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func view(ctx context.Context, c *line.Line, f *viewRequest) error {
 		return err
 	}
 	defer tokens.Close()
-	cfg.NeedToken, cfg.Log = true, mcpLog(c, false)
+	cfg.NeedToken, cfg.Log = true, mcpLog(c)
 	may := operation.Reads
 	if f.Write {
 		may = operation.Writes

@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	"github.com/mnem-project/mnem/internal/agent/clients"
 	"github.com/mnem-project/mnem/internal/agent/integrate"
@@ -25,13 +26,12 @@ type (
 	}
 	integrateRequest struct {
 		Integration
-		All     bool `op:"" not:"print list" doc:"integrate each client that is on this machine"`
-		Print   bool `op:"" not:"dry-run list" doc:"print the entry and where it goes, and write nothing"`
-		List    bool `op:"" not:"dry-run" doc:"list the clients, their files and what these have"`
-		NoHooks bool `op:"" doc:"write no hooks: the memory is filled by tools alone"`
-		NoRules bool `op:"" doc:"do not tell agents how to use the memory"`
-		Replace bool `op:"" doc:"replace an entry that names another repository"`
-		Remove  bool `op:"" not:"print list no-hooks no-rules replace" doc:"remove what integrate wrote; with --all for every client"`
+		All     bool     `op:"" not:"print list" doc:"integrate each client that is on this machine"`
+		Print   bool     `op:"" not:"dry-run list" doc:"print the entry and where it goes, and write nothing"`
+		List    bool     `op:"" not:"dry-run" doc:"list the clients, their files and what these have"`
+		Without []string `op:",comma" enum:"hooks rules" doc:"leave out {PARTS}: hooks, which record conversations, or rules for agents"`
+		Replace bool     `op:"force" doc:"replace an entry that names another repository"`
+		Remove  bool     `op:"" not:"print list without force" doc:"remove what integrate wrote; with --all for every client"`
 	}
 )
 
@@ -42,11 +42,11 @@ func IntegrateCommands() []*line.Bound {
 			Command: "integrate", Right: verb.OwnRight,
 			Usage: "CLIENT | integrate --all | integrate --list", Args: "[CLIENT]", Group: line.GroupStart, Title: "Connect an agent's client to this memory over MCP", Complete: "client",
 			Doc: "Add an entry that starts 'mnem mcp' to the configuration of an MCP client, and for Claude Code, Codex,\n" +
-				"Gemini CLI, OpenCode, Cursor, Copilot CLI and Cline the hooks that call 'mnem hook', unless --no-hooks\n" +
-				"is given. The rest of the file stays as it is, comments included. The original is kept next to it, with\n" +
+				"Gemini CLI, OpenCode, Cursor, Copilot CLI and Cline the hooks that call 'mnem hook', unless\n" +
+				"--without hooks is given. The rest of the file stays as it is, comments included. The original is kept next to it, with\n" +
 				clients.Backup + " after its name. Running it again changes only what is out of date. A file that cannot\n" +
 				"be read is left alone.\n\n" +
-				"Unless --no-rules is given, rules tell agents when to ask the memory and what to keep in it: a skill of\n" +
+				"Unless --without rules is given, rules tell agents when to ask the memory and what to keep in it: a skill of\n" +
 				"Claude Code, a section of AGENTS.md for Codex, OpenCode and Zed and of GEMINI.md for Gemini CLI, a rule\n" +
 				"of Continue, instructions of VS Code, and with --project a rule of Cursor. A rule that you have edited\n" +
 				"is yours, and left alone.\n\n" +
@@ -54,7 +54,7 @@ func IntegrateCommands() []*line.Bound {
 				"--all integrates every client whose program, file or directory is on this machine, and reports each.\n\n" +
 				"By default the entry is the user's, for all projects: the server uses the repository of the folder that\n" +
 				"the client has open. With --repo or --global the entry names one; that for Claude Desktop, which opens no\n" +
-				"folders, always does. An entry that names another repository is left alone unless --replace is given.\n" +
+				"folders, always does. An entry that names another repository is left alone unless --force is given.\n" +
 				"--project writes the project's own file, with this program's path: think before you share it.\n\n" +
 				"--remove takes the entry, the hooks and the rules out of a client's files again, and leaves the rest\n" +
 				"as it is. A file that integrate made is removed. The memory stays.",
@@ -72,7 +72,7 @@ func runIntegrate(ctx context.Context, c *line.Line, q *integrateRequest) error 
 		return listClients(c)
 	}
 	s := Integrating(c, q.Integration)
-	s.NoHooks, s.NoRules, s.Replace = q.NoHooks, q.NoRules, q.Replace
+	s.NoHooks, s.NoRules, s.Replace = slices.Contains(q.Without, "hooks"), slices.Contains(q.Without, "rules"), q.Replace
 	if q.All {
 		return eachClient(ctx, c, s, q.Integration, !q.Remove)
 	}

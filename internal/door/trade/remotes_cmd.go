@@ -33,7 +33,7 @@ type (
 	}
 	remoteReaders struct {
 		Name   string   `op:",arg"`
-		Add    []string `op:"" doc:"let this {RECIPIENT} read it too" note:" (repeatable)"`
+		Add    []string `op:"encrypt" doc:"let this {RECIPIENT} read it too" note:" (repeatable)"`
 		Remove []string `op:"" doc:"encrypt everything again, without this {RECIPIENT}" note:" (repeatable)"`
 		Accept bool     `op:"" doc:"take it as it is, though it is older than before or was replaced"`
 		verb.Actor
@@ -67,11 +67,11 @@ func RemoteCommands() []*line.Bound {
 		reach.Local(verb.Spec{
 			Command: "remote readers", Right: verb.OwnRight, Usage: "NAME",
 			Title: "List or change who can read an encrypted remote",
-			Doc: "List the recipients of a remote that was added with --encrypt. --add lets another one read it. --remove\n" +
+			Doc: "List the recipients of a remote that was added with --encrypt, which also lets another one read it. --remove\n" +
 				"makes another key and encrypts everything again: a removed reader keeps earlier copies, but can read\n" +
 				"nothing stored later. If the remote is older than when it was last read, or its key does not follow\n" +
 				"the one it had, it is refused. After you have restored it from a backup, --accept takes it as it is.",
-			Example: "  mnem remote readers disk\n  mnem remote readers disk --add bob.pub\n" +
+			Example: "  mnem remote readers disk\n  mnem remote readers disk --encrypt bob.pub\n" +
 				"  mnem remote readers disk --remove bob.pub", Answers: []any{mirror.Readers{}},
 		}, readersOf),
 		reach.LocalLines(verb.Spec{

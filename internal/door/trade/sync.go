@@ -61,7 +61,7 @@ type (
 		All        bool     `op:"" doc:"push every branch"`
 		Tags       bool     `op:"" doc:"push every tag"`
 		Delete     bool     `op:"" not:"sessions all tags force-with-lease" doc:"remove the branches and tags from the remote"`
-		Force      bool     `op:"force-with-lease" doc:"replace what is there, if it is where the last fetch found it"`
+		Force      bool     `op:"force" doc:"replace what is there, if it is where the last fetch found it"`
 		Redactions bool     `op:"" doc:"erase there for good what was purged here, in its branches and tags"`
 		DryRun     bool     `op:"" not:"redactions" doc:"say which refs would change and change none"`
 		verb.Actor
@@ -99,12 +99,12 @@ func TradeCommands() []*line.Bound {
 				"nothing. A branch only moves forward there, so nothing is lost: if it has commits that the branch\n" +
 				"here lacks, the push is refused with exit code 5, and 'mnem sync' fetches, merges and pushes. A tag\n" +
 				"stays where it is.\n\n" +
-				"--force-with-lease replaces what is there, if it is where the last fetch or push found it. --delete\n" +
+				"--force replaces what is there, if it is where the last fetch or push found it. --delete\n" +
 				"removes branches and tags there.\n\n" +
 				"--redactions erases there what was purged here. A server needs a token of scope admin for that. It\n" +
 				"also learns what was purged here, when, by whom and why.",
 			Example: "  mnem push\n  mnem push origin draft v1\n  mnem push --all --tags\n" +
-				"  mnem push origin draft --delete\n  mnem push --force-with-lease", Answers: []any{trade.Pushed{}},
+				"  mnem push origin draft --delete\n  mnem push --force", Answers: []any{trade.Pushed{}},
 		}, push),
 		reach.Local(verb.Spec{
 			Command: "sync", Right: verb.OwnRight, Runs: []string{"pack_take", "merge"},

@@ -163,7 +163,7 @@ func (d *doctor) policy() {
 	}
 }
 
-// models looks at the model that texts are embedded by, and with --network asks it.
+// models looks at the model that texts are embedded by, and with --full asks it.
 func (d *doctor) models() {
 	spec, err := d.c.Configured(settings.EmbedModel)
 	if err != nil {
@@ -184,7 +184,7 @@ func (d *doctor) models() {
 		return
 	}
 	if !d.req.Network {
-		d.Find(upkeep.LevelOK, "models", "", "%s embeds texts; --network asks it", line.OneLine(spec))
+		d.Find(upkeep.LevelOK, "models", "", "%s embeds texts; --full asks it", line.OneLine(spec))
 		return
 	}
 	if _, err := e.Embed(d.ctx, []string{"hello"}, embed.Query); err != nil {

@@ -52,7 +52,7 @@ func reviewsHere(c *line.Line, q *remembering.ReviewRequest) bool {
 	if _, err := c.Dir(); err != nil {
 		return false // the verb says so
 	}
-	return !slices.ContainsFunc([]string{"keep", "drop", "pin", "edit", "rest", "dry-run"}, q.Given)
+	return !slices.ContainsFunc([]string{"keep", "drop", "pin", "edit", "all", "dry-run"}, q.Given)
 }
 
 // decision is the fate of a memory: the name of a flag, "" for nothing, and the text of an edit.

@@ -67,8 +67,8 @@ type Request struct {
 	// Supersedes names memories that this one replaces, as core.Snapshot.Name reads names.
 	Supersedes []string      `op:",remote" doc:"{NODE} that it takes the place of" note:" (repeatable)"`
 	Expires    graph.OptTime `op:",remote" doc:"{TIME} from which it may be marked expired"`
-	ValidFrom  graph.OptTime `op:",remote" doc:"{TIME} from which it holds"`
-	ValidTo    graph.OptTime `op:",remote" doc:"{TIME} until which it holds"`
+	ValidFrom  graph.OptTime `op:",remoteonly" doc:"{TIME} from which it holds"`
+	ValidTo    graph.OptTime `op:",remoteonly" doc:"{TIME} until which it holds"`
 	// NoDiff adds the memory whatever resembles it, and looks for nothing that does.
 	NoDiff bool `op:",remote" doc:"add it whatever resembles it, and look for nothing"`
 	// Time is when it is remembered; if absent, the time of the options. Records written for it have this time, and

@@ -36,7 +36,7 @@ type RetrieveRequest struct {
 	Receipt    bool     `op:",remote,writes" doc:"record the answer, without a session too"`
 	Batch      string   `op:"" doc:"answer the queries in {FILE}, - for standard input, as JSON"`
 	WithGlobal bool     `op:"" doc:"ask the user's own repository too, and say which each item came from"`
-	ExitCode   bool     `op:"" doc:"exit with 8 if the verdict is unknown"`
+	ExitCode   bool     `op:"strict" doc:"exit with 8 if the verdict is unknown"`
 	Explain    bool     `op:",remote,varies" doc:"tell how each item was found, and what did not fit"`
 	verb.Actor
 
@@ -171,7 +171,7 @@ func (q *RetrieveRequest) check() error {
 	case q.Given("batch") && q.Batch == "":
 		return verb.Bad("batch", "want a file, or - for standard input")
 	case q.Batch != "" && q.ExitCode:
-		return verb.Exclude("batch", "exit-code")
+		return verb.Exclude("batch", "strict")
 	case q.Batch != "" && q.Given("query"):
 		return verb.Usagef("--batch and a query on the command line exclude each other")
 	}

@@ -18,9 +18,9 @@ import (
 type Integrating struct {
 	Message string `op:",short=m,remote" doc:"what the commit is about; default: what was done"`
 	Expect  string `op:",remote" doc:"the {CID} of the commit that the branch must be at; else exit code 5"`
-	Ours    bool   `op:",remote" doc:"where both sides changed one thing, take what the branch has"`
-	Theirs  bool   `op:",remote" not:"ours" doc:"where both sides changed one thing, take the other side's"`
-	DryRun  bool   `op:",remote" doc:"say what would happen and write nothing"`
+	// Conflicts decides if both sides changed one thing.
+	Conflicts Rule `op:",remote" enum:"stop newest ours theirs" doc:"what to do if both sides changed one thing: {RULE} is stop, newest, ours, theirs" note:" (default: stop)"`
+	DryRun    bool `op:",remote" doc:"say what would happen and write nothing"`
 	verb.Actor
 	verb.OnBranch
 	verb.Signing
@@ -40,7 +40,6 @@ type RevsRequest struct {
 // MergeRequest asks for a merge, or about the one in progress.
 type MergeRequest struct {
 	Rev           string `op:",arg,remote,writes" doc:"a branch, tag, CID or any other revision"`
-	Newest        bool   `op:",remote" not:"ours theirs" doc:"where both sides changed one thing, take what was changed last"`
 	NoFF          bool   `op:"no-ff,remote" doc:"make a merge commit also where the branch could simply move"`
 	List          bool   `op:",remote" doc:"show the merge in progress, and what was kept"`
 	Continue      bool   `op:",remote,writes" doc:"make the commit, all conflicts being resolved"`
@@ -100,14 +99,14 @@ var (
 			"made on one side since the common ancestor is taken, and so is the same change made on both sides.\n" +
 			"If the branch has no commits of its own, it moves forward. Different changes of one thing are a\n" +
 			"conflict, exit code 5: the merge waits, and the branch stays where it is, until every conflict is\n" +
-			"resolved and the merge is continued.\n\n" +
+			"resolved and the merge is continued. --conflicts newest, ours or theirs decides all of them at once.\n\n" +
 			"Name an item as --list prints it, by the key of a node, or by a prefix of its id. Resolve it with\n" +
 			"--take ours, theirs or base (the common ancestor), or with a file of change lines about it (\"-\" is\n" +
 			"standard input); --list shows what is decided. Taking an edge restores a node that the other side\n" +
 			"removed. Changes made on an older commit that could not be merged are kept and listed too: merge\n" +
 			"them by their ref, or --drop them.",
 		Example: "  mnem merge draft --dry-run\n" +
-			"  mnem merge draft --theirs\n" +
+			"  mnem merge draft --conflicts theirs\n" +
 			"  mnem merge --list",
 		Answers: []any{Merged{}, Pending{}},
 		Lines: &verb.LinesSpec{Flag: "take",
@@ -153,11 +152,13 @@ func integrates(do Integrate) func(context.Context, *verb.Service, *RevsRequest)
 
 func (q *Integrating) options(s *verb.Service) core.MergeOptions {
 	opt := core.MergeOptions{CommitOptions: s.Commit}
-	switch {
-	case q.Ours:
+	switch q.Conflicts {
+	case Ours:
 		opt.Prefer = graph.TakeOurs
-	case q.Theirs:
+	case Theirs:
 		opt.Prefer = graph.TakeTheirs
+	case Newest:
+		opt.Newest = true
 	}
 	return opt
 }
@@ -179,8 +180,8 @@ func (q *MergeRequest) Check() error {
 			"list", "resolve", "continue", "abort", "drop")
 	case !alone && q.Rev == "":
 		return verb.Between("what to merge? name a branch, or see %s", "list")
-	case alone && (q.Ours || q.Theirs || q.Newest || q.NoFF || q.DryRun):
-		return verb.Between("%s, %s, %s, %s and %s are for a new merge", "ours", "theirs", "newest", "no-ff", "dry-run")
+	case alone && (q.Conflicts != "" || q.NoFF || q.DryRun):
+		return verb.Between("%s, %s and %s are for a new merge", "conflicts", "no-ff", "dry-run")
 	}
 	if alone && !q.Continue {
 		for _, name := range []string{"message", "sign", "no-sign", "key", "require-signed"} {
@@ -200,7 +201,7 @@ func merge(ctx context.Context, s *verb.Service, q *MergeRequest) (any, error) {
 		return pending(ctx, s)
 	}
 	opt := q.options(s)
-	opt.NoFastForward, opt.Newest = q.NoFF, q.Newest
+	opt.NoFastForward = q.NoFF
 	var err error
 	if opt.Verify, err = s.Host.Require("merge", q.RequireSigned); err != nil {
 		return nil, err

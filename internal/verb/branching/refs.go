@@ -34,7 +34,7 @@ func Already(err error, format string, args ...any) error {
 // Branch is one branch, or HEAD where it is on none.
 type Branch struct {
 	core.BranchInfo
-	// Remotes are where the branch was found at the last fetch or push, if that is asked for.
+	// Remotes are where the branch was found at the last fetch or push, in a list.
 	Remotes []BranchThere `json:"remotes,omitempty"`
 
 	Title string `json:"_title,omitempty"` // of its newest commit
@@ -69,8 +69,6 @@ type BranchRequest struct {
 	Delete bool   `op:",short=d,remote" doc:"remove a branch"`
 	Force  bool   `op:",short=f,remote" doc:"move a branch that exists, remove one that is not merged"`
 	Move   bool   `op:",short=m,remote" doc:"rename a branch"`
-	// Verbose is a flag that is often given twice.
-	Verbose bool `op:",short=v,remote" doc:"with the list: how many commits each branch is ahead of its namesakes in remotes, and behind"`
 	RefExpect
 	verb.Actor
 	verb.Params
@@ -87,10 +85,10 @@ var BranchVerb = verb.Stream(verb.Spec{
 		"the current one, together with what is staged for it. -d removes a branch whose commits another\n" +
 		"branch or a tag also reaches. --force moves an existing branch, and removes one whose commits nothing\n" +
 		"else reaches; 'mnem undo' brings it back.\n\n" +
-		"-v or -vv shows the branch of the same name in each remote, as of the last fetch or push: how many\n" +
-		"commits are only here (ahead) and only there (behind).\n\n" +
+		"The list compares each branch with the one of the same name in each remote, as of the last fetch or\n" +
+		"push: how many commits are only here (ahead) and only there (behind).\n\n" +
 		"With --json, one object a line.",
-	Example: "  mnem branch\n  mnem branch -vv\n  mnem branch draft\n  mnem branch before HEAD~1\n" +
+	Example: "  mnem branch\n  mnem branch draft\n  mnem branch before HEAD~1\n" +
 		"  mnem branch -m draft winter\n  mnem branch -d winter",
 	Answers: []any{Branch{}, Gone{}},
 }, branch)
@@ -105,8 +103,6 @@ func (q *BranchRequest) Check() error {
 		return listOnly(q, "branch")
 	case q.Name == "":
 		return verb.Usagef("name a branch")
-	case q.Verbose:
-		return verb.Between("%s is for the list of branches", "verbose")
 	case q.Delete && q.Rev != "":
 		return verb.Usagef("-d takes one branch, not 2")
 	}
@@ -129,10 +125,8 @@ func branch(ctx context.Context, s *verb.Service, q *BranchRequest, emit func(an
 	switch {
 	case q.Name == "":
 		return branches(ctx, s, func(b *Branch) error {
-			if q.Verbose {
-				if err := against(ctx, s, b); err != nil {
-					return err
-				}
+			if err := against(ctx, s, b); err != nil {
+				return err
 			}
 			return emit(b)
 		})
@@ -265,12 +259,11 @@ type Tag struct {
 
 // TagRequest asks for the tags, or for a change of one.
 type TagRequest struct {
-	Name     string `op:",arg,remote,writes" doc:"the tag; none to list them"`
-	Rev      string `op:",arg,remote,writes" complete:"rev" doc:"a branch, tag, CID or any other revision"`
-	Annotate bool   `op:",short=a,remote" doc:"keep who made the tag and when"`
-	Delete   bool   `op:",short=d,remote" doc:"remove a tag"`
-	Force    bool   `op:",short=f,remote" doc:"move a tag that exists"`
-	Message  string `op:",short=m,remote" doc:"what the tag is about; means -a"`
+	Name    string `op:",arg,remote,writes" doc:"the tag; none to list them"`
+	Rev     string `op:",arg,remote,writes" complete:"rev" doc:"a branch, tag, CID or any other revision"`
+	Delete  bool   `op:",short=d,remote" doc:"remove a tag"`
+	Force   bool   `op:",short=f,remote" doc:"move a tag that exists"`
+	Message string `op:",short=m,remote" doc:"what the tag is about; it then also records who made it and when"`
 	RefExpect
 	verb.Actor
 	verb.Secrets
@@ -283,7 +276,7 @@ var TagVerb = verb.Stream(verb.Spec{
 	Usage: "| tag NAME [REV] | tag -d NAME", Args: "[NAME] [REV]", Group: "history", Effect: verb.Reads,
 	Complete: "tag",
 	Title:    "List, create or remove tags",
-	Doc: "Without a name, list the tags. With a name, tag a commit, by default that of HEAD; with -a or -m the\n" +
+	Doc: "Without a name, list the tags. With a name, tag a commit, by default that of HEAD; with -m the\n" +
 		"tag also records who made it, when and why. A tag does not move unless --force is given. -d removes\n" +
 		"a tag.\n\n" +
 		"With --json, one object a line.",
@@ -293,7 +286,7 @@ var TagVerb = verb.Stream(verb.Spec{
 
 // Check refuses what makes no sense.
 func (q *TagRequest) Check() error {
-	annotate := q.Annotate || q.Given("message")
+	annotate := q.Given("message")
 	switch {
 	case q.Delete && annotate:
 		return verb.Usagef("-d excludes -a and -m")
@@ -326,7 +319,7 @@ func tag(ctx context.Context, s *verb.Service, q *TagRequest, emit func(any) err
 		return emit(&Gone{q.Name, was.Commit})
 	}
 	t, err := s.Repo.Tags().Create(ctx, q.Name, q.Rev, core.TagOptions{
-		RefOptions: opt, Annotate: q.Annotate || q.Given("message"), Message: q.Message,
+		RefOptions: opt, Annotate: q.Given("message"), Message: q.Message,
 	})
 	switch {
 	case errors.Is(err, fs.ErrExist):

@@ -11,7 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
-// Rule says what is done where both sides changed one thing.
+// Rule says what is done if both sides changed one thing.
 type Rule = string
 
 // The rules.
@@ -48,7 +48,7 @@ func (a Asker) Answer(ctx context.Context, v *verb.Spec, req any) (answer any, e
 // Merge merges as a request says, with a rule about conflicts. Its answer, nil for none, may come with an error, as
 // that of a merge with conflicts.
 func (a Asker) Merge(ctx context.Context, req *MergeRequest, rule Rule) (*Merged, error) {
-	req.Ours, req.Theirs, req.Newest, req.Time = rule == Ours, rule == Theirs, rule == Newest, a.Time
+	req.Conflicts, req.Time = rule, a.Time
 	answer, err := a.Answer(ctx, &Merge.Spec, req)
 	if err != nil && verb.OutcomeOf(ctx, err) == operation.Conflict {
 		err = verb.Hintf(err, "see 'mnem merge --list', decide with 'mnem merge --resolve ITEM --take ours|theirs|base', "+

@@ -24,7 +24,7 @@ const maxWatched = 1000
 type WatchRequest struct {
 	history.WatchOptions
 	Limit int  `op:",short=n,remote" doc:"end after {N} operations; 0 for no end"`
-	Diff  bool `op:",remote" doc:"the nodes and edges that changed, not only how many"`
+	Diff  bool `op:"full,remote" doc:"the nodes and edges that changed, not only how many"`
 }
 
 // Watched is one operation.
@@ -75,7 +75,7 @@ var Watch = verb.Stream(verb.Spec{
 		"that changed. With --json, one object a line. It ends when interrupted.\n\n" +
 		"Nothing is skipped, however slowly the lines are read. To resume, pass the last operation seen to\n" +
 		"--since; if later operations were collected meanwhile, the error names the oldest one to resume from.",
-	Example: "  mnem op watch --since @~1 -n 1 --diff\n  mnem op watch --since 0 --ref main -n 2\n" +
+	Example: "  mnem op watch --since @~1 -n 1 --full\n  mnem op watch --since 0 --ref main -n 2\n" +
 		"  mnem op watch --since 0 -n 3 --json",
 	Answers: []any{Watched{}}, Told: []any{WatchBegun{}},
 }, watch)

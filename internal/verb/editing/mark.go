@@ -87,17 +87,17 @@ const markGroup = "change"
 
 // Forget hides nodes.
 var Forget = verb.Define(verb.Spec{
-	Command: "forget", Right: verb.OwnRight, Usage: "NODE… | --type TYPE --where PREDICATE --before TIME --confirm N",
+	Command: "forget", Right: verb.OwnRight, Usage: "NODE… | --type TYPE --where PREDICATE --until TIME --confirm N",
 	Args: "[NODE…]", Group: markGroup, Effect: verb.Writes, Idempotent: true,
 	Title: "Hide memories from every retrieval",
 	Doc: "Mark nodes as forgotten, in one commit. No retrieval on the branch finds or shows a forgotten node.\n" +
 		"Commands that read show it with --include forgotten, and older commits are unchanged. 'mnem restore\n" +
 		"NODE' and 'mnem undo' bring it back. 'mnem purge' erases the text itself from every commit, for good.\n\n" +
-		"Without NODEs, forget the visible nodes that match all of --type, --where and --before, at most 10,000.\n" +
+		"Without NODEs, forget the visible nodes that match all of --type, --where and --until, at most 10,000.\n" +
 		"--dry-run lists and counts them. --confirm repeats that number: if another number of nodes matches,\n" +
 		"nothing is forgotten.",
 	Example: "  mnem forget bruno --reason 'he was only a test'\n  mnem forget alice bob --dry-run\n" +
-		"  mnem forget --type Turn --before 2026-01-01 --dry-run\n" +
+		"  mnem forget --type Turn --until 2026-01-01 --dry-run\n" +
 		"  mnem forget --where 'project = \"apollo\"' --dry-run",
 }, forget)
 
@@ -106,7 +106,7 @@ type ForgetRequest struct {
 	Nodes   []string `op:",arg,remote" doc:"nodes, each by key, id, at least 4 digits of an id, or exact title"`
 	Type    []string `op:",remote" doc:"only this {TYPE}" note:" (repeatable)"`
 	Where   []string `op:",remote" doc:"only where this {PREDICATE} holds" note:" (repeatable)"`
-	Before  string   `op:",remote" doc:"only what was created before this {TIME}, RFC 3339 or YYYY-MM-DD"`
+	Before  string   `op:"until,remote" doc:"only what was created before this {TIME}, RFC 3339 or YYYY-MM-DD"`
 	Confirm int      `op:",remote" doc:"forget only if exactly {N} nodes match the filters"`
 	Marking
 }
@@ -116,15 +116,15 @@ func (q *ForgetRequest) Check() error {
 	filtered := len(q.Type)+len(q.Where) > 0 || q.Before != ""
 	switch {
 	case filtered && len(q.Nodes) > 0:
-		return verb.Between("name nodes or give %s, %s and %s, not both", "type", "where", "before")
+		return verb.Between("name nodes or give %s, %s and %s, not both", "type", "where", "until")
 	case !filtered && q.Confirm != 0:
-		return verb.Between("%s goes with %s, %s and %s", "confirm", "type", "where", "before")
+		return verb.Between("%s goes with %s, %s and %s", "confirm", "type", "where", "until")
 	case !filtered && len(q.Nodes) == 0:
 		return verb.Usagef("no NODE to forget: name at least one")
 	case q.Confirm < 0:
 		return verb.Bad("confirm", "%d is not a number of nodes", q.Confirm)
 	case q.Before != "":
-		_, err := verb.OptTime("before", q.Before)
+		_, err := verb.OptTime("until", q.Before)
 		return err
 	}
 	return nil
@@ -159,7 +159,7 @@ func (q *ForgetRequest) choose(ctx context.Context, s *verb.Service) (ids []stri
 	}
 	before := graph.MaxTime
 	if q.Before != "" {
-		at, err := verb.OptTime("before", q.Before)
+		at, err := verb.OptTime("until", q.Before)
 		if err != nil {
 			return nil, err
 		}

@@ -105,7 +105,7 @@ func (p *Roots) open(s *verb.Service) (files *sourcespkg.Checker, shut func(), e
 type SourcesRequest struct {
 	Nodes     []string `op:",arg"`
 	All       bool     `op:"" doc:"print what is unchanged or unchecked, too"`
-	MarkStale bool     `op:",writes" doc:"mark memories stale whose source is not as it was"`
+	MarkStale bool     `op:"stale,writes" doc:"mark memories stale whose source is not as it was"`
 	Accept    bool     `op:",writes" not:"all mark-stale" doc:"take the files as they are now for the sources of a node"`
 	Limit     int      `op:"" default:"100" doc:"print at most {N} rows; 0 for all"`
 	Roots
@@ -176,7 +176,7 @@ var Sources = verb.Define(verb.Spec{
 	Doc: "Compare the files that memories come from with their hashes: unchanged, moved (the same\n" +
 		"lines elsewhere in the file), changed, removed, unhashed (nothing to compare with), unreadable,\n" +
 		"or unchecked (no file, or of a project without a --root). Memories whose source changed or is\n" +
-		"removed are to be read again; --mark-stale marks them so, in one commit. Only files under a\n" +
+		"removed are to be read again; --stale marks them so, in one commit. Only files under a\n" +
 		"--root are read, at most 16 MiB of each, and what is unchanged or unchecked is only counted\n" +
 		"without --all. A source is one of\n\n" +
 		"  file:PATH, file://PROJECT/PATH   a file, with ?sha256=HEX and #L10 or #L10-L20 behind it\n" +
@@ -187,10 +187,10 @@ var Sources = verb.Define(verb.Spec{
 		"change lines, and 'mnem ls --sources' lists them.\n\n" +
 		"--accept gives the file sources of a node the hashes of their current content, and where lines moved\n" +
 		"their numbers, in one commit, and prints the content. Use it after reading that the memory still\n" +
-		"holds. A mark of --mark-stale is removed. A source that no longer exists stays as it is, and so does\n" +
+		"holds. A mark of --stale is removed. A source that no longer exists stays as it is, and so does\n" +
 		"the mark.",
 	Example: "  mnem review sources\n  mnem review sources --root . --root web=. --all\n" +
-		"  mnem review sources --mark-stale --dry-run\n  mnem review sources alice --accept",
+		"  mnem review sources --stale --dry-run\n  mnem review sources alice --accept",
 	Answers: []any{SourcesDiff{}, SourcesAccepted{}},
 }, sources)
 

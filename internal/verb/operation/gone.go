@@ -81,14 +81,14 @@ func Renamed(name string) string {
 	return ""
 }
 
-// flags lists every removed flag once, after the words of its command, "" for a flag of all commands. Now is how
+// flags lists every removed flag once, after the words of its command. Now is how
 // the same is said there, "" if nothing replaces it.
 var flags = []struct{ Command, Name, Now string }{}
 
 // RenamedFlag returns how a removed flag of a command is given now, and whether there was one of this name.
 func RenamedFlag(command, name string) (now string, gone bool) {
 	for _, f := range flags {
-		if f.Name == name && (f.Command == command || f.Command == "") {
+		if f.Name == name && f.Command == command {
 			return f.Now, true
 		}
 	}
@@ -96,3 +96,6 @@ func RenamedFlag(command, name string) (now string, gone bool) {
 }
 
 var joined = strings.NewReplacer("-", "_", " ", "_")
+
+// FlagsGone returns the commands that had flags which were removed, with the names of these and what replaces them.
+func FlagsGone() []struct{ Command, Name, Now string } { return flags }

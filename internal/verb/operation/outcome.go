@@ -39,7 +39,7 @@ var (
 		"a rule forbids it: the policy, a missing signature, a revoked key, a credential in what is to " +
 			"be written, a secret open to others, a purge without --yes, a role without rights in a database"}
 	Unknown = Outcome{"unknown", 8, http.StatusOK,
-		"with --exit-code: nothing of what is asked is stored"}
+		"with --strict: nothing of what is asked is stored"}
 	Incomplete = Outcome{"incomplete", 9, http.StatusUnprocessableEntity,
 		"some records could not be read or have an unknown kind; all others were stored"}
 	Interrupted = Outcome{"interrupted", 130, http.StatusServiceUnavailable, "stopped by a signal"}

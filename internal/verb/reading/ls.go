@@ -17,7 +17,7 @@ import (
 // ListRequest asks for a list of nodes or edges.
 type ListRequest struct {
 	After   string   `op:",remote" doc:"go on after this {CURSOR} or id"`
-	All     bool     `op:"all-types,remote" doc:"list nodes of every type, also documents, their parts, conversations and names"`
+	All     bool     `op:"all,remote" doc:"list nodes of every type, also documents, their parts, conversations and names"`
 	Edges   bool     `op:",remote" doc:"list edges"`
 	Limit   int      `op:",remote" default:"100" doc:"at most {N} rows; 0 for all"`
 	Now     string   `op:",remote" doc:"{TIME} that importance is of, RFC 3339 or YYYY-MM-DD (default: now)"`
@@ -69,7 +69,7 @@ var Ls = verb.Define(verb.Spec{
 	Command: "ls", Right: verb.NoRight, Usage: "[flags]", Group: "read", Effect: verb.Reads, Pure: true,
 	Title: "List memories or edges, the newest first",
 	Doc: "List the memories, or with --edges the edges, that pass the filters. Files, their parts,\n" +
-		"conversations and mere names are listed with --all-types, or with --type if it names them.\n\n" +
+		"conversations and mere names are listed with --all, or with --type if it names them.\n\n" +
 		"Predicates are those of 'mnem retrieve --where'. --sort orders by id, key, created, updated,\n" +
 		"importance or props.NAME, descending with - in front; the default is -created. What has no such\n" +
 		"value comes last, and what is equal is in order of id. Property values of different kinds sort\n" +
@@ -89,7 +89,7 @@ func (q *ListRequest) Check() error {
 		return err
 	}
 	if q.All && (q.Edges || len(q.Type) > 0) {
-		return verb.Between("%s lists nodes of every type: leave out %s and %s", "all-types", "edges", "type")
+		return verb.Between("%s lists nodes of every type: leave out %s and %s", "all", "edges", "type")
 	}
 	l, err := q.listing()
 	if err == nil && q.Now != "" && l.order.field != sortImportance {

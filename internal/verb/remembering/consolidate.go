@@ -21,7 +21,7 @@ type ConsolidateRequest struct {
 	Decline bool     `op:",remote,writes" doc:"do not propose these ids again"`
 	Now     string   `op:",remote" doc:"{TIME} that counts as now, RFC 3339 or YYYY-MM-DD (default: the time of the change)"`
 	Kind    []string `op:",remote,comma" doc:"only these {KINDS}"`
-	Cap     int      `op:",remote" doc:"how many memories there may be before the least important are to be retired, {N}; 0 for any number"`
+	Cap     int      `op:"keep,remote" doc:"how many memories there may be before the least important are to be retired, {N}; 0 for any number"`
 	Limit   int      `op:",remote" default:"100" doc:"print at most {N} proposals; 0 for all"`
 	verb.AtRevision
 	editing.Marking
@@ -61,7 +61,7 @@ var Consolidate = verb.Define(verb.Spec{
 		"  contradiction   a negation or a number differs: mark both as contradicted by each other\n" +
 		"  update          a later memory may replace an earlier one: supersede the earlier one; only by id\n" +
 		"  tag             one tag in several spellings: replace them by the most frequent one\n" +
-		"  low             the least important beyond --cap: retire; never from importance 4 on\n" +
+		"  low             the least important beyond --keep: retire; never from importance 4 on\n" +
 		"  isolated        older than two half-lives, stated once, linked to nothing: mark it stale\n\n" +
 		"Nothing is removed: marks hide or annotate, and 'mnem restore' removes them. --decline records that\n" +
 		"a proposal is unwanted: it does not return until its evidence changes. A proposal's id (4 digits or\n" +
@@ -69,7 +69,7 @@ var Consolidate = verb.Define(verb.Spec{
 		"proposal is applied. When applying all, --expect makes sure that the branch is still at the commit\n" +
 		"that was listed.",
 	Example: "  mnem consolidate\n  mnem consolidate --kind duplicate,contradiction --json\n" +
-		"  mnem consolidate --cap 1000 --kind low\n  mnem consolidate --apply --dry-run",
+		"  mnem consolidate --keep 1000 --kind low\n  mnem consolidate --apply --dry-run",
 	Answers: []any{Proposals{}, Consolidated{}},
 }, consolidate)
 
@@ -91,7 +91,7 @@ func (q *ConsolidateRequest) Check() error {
 	case q.Reason != "":
 		return verb.Bad("reason", "what speaks for a proposal is the reason")
 	case q.Cap < 0:
-		return verb.Bad("cap", "%d is below 0", q.Cap)
+		return verb.Bad("keep", "%d is below 0", q.Cap)
 	case q.Limit < 0:
 		return verb.Bad("limit", "%d is below 0", q.Limit)
 	}

@@ -34,10 +34,10 @@ type ReviewRequest struct {
 	Drop   []string `op:",comma,remote,writes" doc:"forget these {NODES}" note:" (repeatable)"`
 	Pin    []string `op:",comma,remote,writes" doc:"keep and pin these {NODES}" note:" (repeatable)"`
 	Edit   []string `op:",remote,writes" doc:"give a node another text: {NODE=TEXT}" note:" (repeatable)"`
-	Rest   bool     `op:"" doc:"keep all else that was there when it was listed last"`
-	RestOf string   `op:"rest-of,remote,writes" not:"rest" doc:"keep all else that was there at {CID}, the head of a listing"`
+	Rest   bool     `op:"all" doc:"keep all else that was there when it was listed last"`
+	RestOf string   `op:"rest-of,remoteonly,writes" doc:"keep all else that was there at {CID}, the head of a listing"`
 	Limit  int      `op:",short=n,remote" default:"50" doc:"list at most {N} memories"`
-	NoNote bool     `op:"no-note" not:"rest" doc:"list, and do not note for --rest that it was listed"`
+	NoNote bool     `op:"no-note" not:"all" doc:"list, and do not note for --all that it was listed"`
 	verb.Actor
 	verb.OnBranch
 	verb.Signing
@@ -55,7 +55,7 @@ func (q *ReviewRequest) Check() error {
 		return verb.Bad("keep", "%d nodes, limit %d", len(q.Keep), memory.MaxMarked)
 	}
 	if q.DryRun && !q.decides() {
-		return verb.Usagef("--dry-run needs something to decide: --keep, --drop, --pin, --edit or --rest")
+		return verb.Usagef("--dry-run needs something to decide: --keep, --drop, --pin, --edit or --all")
 	}
 	_, err := q.edits()
 	return err
@@ -134,10 +134,10 @@ var Review = verb.Define(verb.Spec{
 		"A listing ends with pairs to decide: a new memory and an earlier one that it may replace, with one\n" +
 		"command for yes and one for no. 'mnem consolidate --kind update' lists the pairs of the whole memory.\n" +
 		"A memory that both sides of a merge changed is such a pair too, until it is resolved.\n\n" +
-		"Elsewhere it is listed, and --keep, --drop, --pin and --edit decide; --rest keeps all else that was\n" +
-		"there when it was listed last, --rest-of what was there at the head of a listing. How far reviews came\n" +
+		"Elsewhere it is listed, and --keep, --drop, --pin and --edit decide; --all keeps all else that was\n" +
+		"there when it was listed last. How far reviews came\n" +
 		"is noted on this machine, in .mnem/review.json, for each branch: 'mnem undo' does not take that back.",
-	Example: "  mnem review --json\n  mnem review --drop alice --keep bruno,svc/billing\n  mnem review --rest",
+	Example: "  mnem review --json\n  mnem review --drop alice --keep bruno,svc/billing\n  mnem review --all",
 }, review)
 
 func review(ctx context.Context, s *verb.Service, q *ReviewRequest) (*Reviewed, error) {
@@ -158,7 +158,7 @@ func review(ctx context.Context, s *verb.Service, q *ReviewRequest) (*Reviewed, 
 		return nil, err
 	}
 	if !q.decides() && !s.MayNote() {
-		q.NoNote = true // else 'review --rest' of a person would keep what that person never saw
+		q.NoNote = true // else 'review --all' of a person would keep what that person never saw
 	}
 	r.out.Items, r.out.Undecided, r.out.Since = []ReviewItem{}, []UndecidedPair{}, r.state.Commit
 	var noted error // decisions are reported even if recording them fails
@@ -262,7 +262,7 @@ func (r *reviewing) decide(ctx context.Context, q *ReviewRequest) (kept []graph.
 func (r *reviewing) listed(ctx context.Context, q *ReviewRequest) (*core.Snapshot, error) {
 	switch {
 	case q.Rest && !r.state.Listed.Defined():
-		return nil, verb.Usagef("--rest: nothing was listed yet on branch %s: see 'mnem review' first", r.branch)
+		return nil, verb.Usagef("--all: nothing was listed yet on branch %s: see 'mnem review' first", r.branch)
 	case q.Rest:
 		return r.Repo.At(ctx, r.state.Listed)
 	case q.RestOf == "":

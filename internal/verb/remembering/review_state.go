@@ -39,7 +39,7 @@ func (s *reviewState) keep(ids []graph.ID) error {
 	}
 	if len(s.Kept) > maxKept {
 		return verb.Hint(fmt.Errorf("%w: more than %d memories one by one", errReview, maxKept),
-			"'mnem review --rest' keeps all that was listed", "")
+			"'mnem review --all' keeps all that was listed", "")
 	}
 	return nil
 }

@@ -251,7 +251,7 @@ func TestErrorsSpeakToTheirSurface(t *testing.T) {
 	h := verbkit.NewHost(t)
 	dropped := &branching.MergeRequest{List: true, Rev: "x"}
 	both := &branching.MergeRequest{Rev: "main"}
-	both.Ours, both.Theirs = true, true
+	both.Conflicts, both.List = branching.Ours, true
 	var errs []error
 	add := func(_ string, err error) { errs = append(errs, err) }
 	add(verbkit.Try(t, h, branching.Show, &branching.ShowRequest{Name: "nobody"}))

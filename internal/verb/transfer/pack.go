@@ -17,7 +17,7 @@ import (
 
 // PackRefsRequest asks what a repository has for others.
 type PackRefsRequest struct {
-	Commits  []string `op:"commit,remote" doc:"tell which of these commits and records of sessions the repository has: each a {CID}, at most 256"`
+	Commits  []string `op:"have,remote" doc:"tell which of these commits and records of sessions the repository has: each a {CID}, at most 256"`
 	Tracking bool     `op:",remote" doc:"tell of the refs under refs/remotes too"`
 	Sessions bool     `op:",remote" doc:"tell of sessions too"`
 	verb.Params
@@ -43,7 +43,7 @@ type PackTakeRequest struct {
 	File          string   `op:",arg"`
 	Move          []string `op:",remote" doc:"move {REF=FROM..TO}, to a descendant only" note:" (repeatable)"`
 	Set           []string `op:",remote" doc:"set {REF=FROM..TO}, whatever its history" note:" (repeatable)"`
-	Place         []string `op:",remote" doc:"keep the session {REF=CID} beside what is here" note:" (repeatable)"`
+	Place         []string `op:"session,remote" doc:"keep the session {REF=CID} beside what is here" note:" (repeatable)"`
 	Tracking      string   `op:"" doc:"take it in as what the remote {NAME} has: refs under refs/remotes/NAME, new tags and sessions"`
 	RequireSigned bool     `op:",remote" doc:"refuse commits that no key you trust has signed" note:" (MNEM_REQUIRE_SIGNED; config: require-signed)"`
 	DryRun        bool     `op:",remote" doc:"check everything and write nothing"`
@@ -95,7 +95,7 @@ var (
 		Doc: "Take in what 'mnem pack send' wrote and move branches and tags, all or nothing: every block and\n" +
 			"every new commit is verified before a ref moves. A ref that is not at FROM is refused, and with\n" +
 			"--move one whose history would be left; FROM and TO may be none, and FROM may be any. Without\n" +
-			"a file refs can be removed only. --place keeps a session: one that goes on from a chain of it here\n" +
+			"a file refs can be removed only. --session keeps a session: one that goes on from a chain of it here\n" +
 			"moves that, and one that differs is kept under NAME.CID, with the first record that differs.",
 		Example: "  mnem pack take --set refs/heads/old=any..none",
 	}, packTake)
@@ -184,7 +184,7 @@ func (q *PackSendRequest) want() (want remote.Want, err error) {
 // Check refuses what makes no sense.
 func (q *PackTakeRequest) Check() error {
 	if len(q.Move)+len(q.Set)+len(q.Place) == 0 {
-		return verb.Between("say which refs change, with %s, %s or %s", "move", "set", "place")
+		return verb.Between("say which refs change, with %s, %s or %s", "move", "set", "session")
 	}
 	if q.Tracking != "" {
 		if err := graph.ValidateImport(q.Tracking); err != nil {
@@ -252,7 +252,7 @@ func (q *PackTakeRequest) updates() (list []exchange.RefUpdate, err error) {
 		name, at, _ := strings.Cut(text, "=")
 		c, err := ipld.ParseCID(at)
 		if err != nil {
-			return nil, verb.BadValue("place", text, "want REF=CID: %w", err)
+			return nil, verb.BadValue("session", text, "want REF=CID: %w", err)
 		}
 		list = append(list, exchange.RefUpdate{Ref: graph.RefName(name), To: c, Place: true})
 	}

@@ -38,7 +38,7 @@ type ToldRedaction struct {
 
 // PackRedactRequest asks for blocks to be erased that were erased elsewhere.
 type PackRedactRequest struct {
-	Redactions []string `op:"redaction,remote" doc:"erase the block of {CID=RECORD}, as 'mnem pack redactions' lists them" note:" (repeatable)"`
+	Redactions []string `op:"redactions,remote" doc:"erase the block of {CID=RECORD}, as 'mnem pack redactions' lists them" note:" (repeatable)"`
 	Tracking   string   `op:"" doc:"erase what refs under refs/remotes/{NAME} reach, in place of what branches, tags and sessions reach"`
 	DryRun     bool     `op:",remote" doc:"say what would be erased and erase nothing"`
 	Yes        bool     `op:",remote" doc:"really erase: there is no way back"`
@@ -67,13 +67,13 @@ var (
 
 	PackRedact = verb.Define(verb.Spec{
 		Command: "pack redact", Right: verb.OwnRight,
-		Usage: "--redaction CID=RECORD --yes", Args: "[flags]", Effect: verb.Destroys,
+		Usage: "--redactions CID=RECORD --yes", Args: "[flags]", Effect: verb.Destroys,
 		Title: "Erase blocks that another repository erased",
 		Doc: "Erase blocks as another repository did: their bytes are gone from the files here, and gaps stay gaps.\n" +
 			"Nothing is erased but nodes, edges, marks, embeddings and texts that branches, tags and sessions reach, and\n" +
 			"that are what the record says. This cannot be undone. Without --yes it says what it would erase and\n" +
 			"is refused.",
-		Example: "  mnem pack redact --dry-run --redaction " +
+		Example: "  mnem pack redact --dry-run --redactions " +
 			"bafyreih4h5fr4tuwmsbbgqy5gf2cxlo7bnbuoqqbtmtlmmqlmpivlxdr4e=" +
 			"pWF2AWRraW5kaXJlZGFjdGlvbmR0aW1lGwAGCiQYHkAAZHdoYXRkbm9kZWVhY3RvcmNBZGE=",
 	}, packRedact)
@@ -147,9 +147,9 @@ func ParseRedaction(text string) (t care.ToldRedaction, err error) {
 func (q *PackRedactRequest) Check() error {
 	switch {
 	case len(q.Redactions) == 0:
-		return verb.Between("say what to erase with %s", "redaction")
+		return verb.Between("say what to erase with %s", "redactions")
 	case len(q.Redactions) > remote.MaxTold:
-		return verb.Bad("redaction", "%d values, limit %d", len(q.Redactions), remote.MaxTold)
+		return verb.Bad("redactions", "%d values, limit %d", len(q.Redactions), remote.MaxTold)
 	case q.Yes && q.DryRun:
 		return verb.Exclude("yes", "dry-run")
 	case q.Tracking != "":
@@ -165,7 +165,7 @@ func packRedact(ctx context.Context, s *verb.Service, q *PackRedactRequest) (*Pa
 	for _, text := range q.Redactions {
 		t, err := ParseRedaction(text)
 		if err != nil {
-			return nil, verb.BadValue("redaction", at(text), "%w", err)
+			return nil, verb.BadValue("redactions", at(text), "%w", err)
 		}
 		list = append(list, t)
 	}

@@ -65,7 +65,7 @@ var RemoteRedactions = verb.Define(verb.Spec{
 		"and keeps them away from then on; there is no way back. What no such ref reaches waits on. --reject\n" +
 		"leaves them. Both are about all that wait, or about the blocks that are named, and what was decided\n" +
 		"is not asked again.\n\n" +
-		"What is signed by a key that is trusted for it ('mnem key trust KEY --purge') is accepted as it comes.\n" +
+		"What is signed by a key that is trusted for it ('mnem key trust KEY --redactions') is accepted as it comes.\n" +
 		"--always has this remote's redactions accepted by each fetch from now on, --ask has them wait again.\n" +
 		"Other copies, backups and old commits of a git host keep what they have.",
 	Example: "  mnem remote redactions\n  mnem remote redactions origin --accept\n  mnem remote redactions team --reject",

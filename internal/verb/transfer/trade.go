@@ -196,7 +196,7 @@ func exportLines(ctx context.Context, s *verb.Service, q *ExportRequest) (*Expor
 type ImportRequest struct {
 	File          string `op:",arg,required"`
 	Name          string `op:",remote" doc:"the {NAME} in refs/imported/NAME/…, also for a repository without commits"`
-	As            string `op:",remote" complete:"branch" doc:"the local {BRANCH} to make, or to move forward, to the imported one"`
+	As            string `op:"branch,remote" complete:"branch" doc:"the local {BRANCH} to make, or to move forward, to the imported one"`
 	RequireSigned bool   `op:",remote" doc:"refuse commits that no key you trust has signed" note:" (MNEM_REQUIRE_SIGNED; config: require-signed)"`
 	DryRun        bool   `op:",remote" doc:"check everything and write nothing"`
 	verb.Actor
@@ -225,10 +225,10 @@ var Import = verb.Define(verb.Spec{
 		"Into a repository without commits branches, tags and sessions come under their own names, and\n" +
 		"HEAD is on the branch it was on where they are from. Into any other they come as\n" +
 		"refs/imported/NAME/heads/… and so on, which can be read with --at, merged, and replayed, and\n" +
-		"replace what came under that name before; no branch moves but the one that --as names, and that\n" +
+		"replace what came under that name before; no branch moves but the one that --branch names, and that\n" +
 		"forward only. NAME is the file's name without its ending unless --name gives another.",
 	Example: "  mnem import memory.car --name laptop\n" +
-		"  mnem import memory.car --name laptop --as laptop\n" +
+		"  mnem import memory.car --name laptop --branch laptop\n" +
 		"  mnem import --dry-run - <memory.car",
 }, importFile)
 
@@ -253,8 +253,8 @@ func importFile(ctx context.Context, s *verb.Service, q *ImportRequest) (*Import
 	})
 	var behind *exchange.ForwardError
 	if errors.As(err, &behind) {
-		return nil, verb.Hint(err, "import it without --as, then 'mnem merge' the refs/imported/… it prints, "+
-			"or give --as another name", "import it without as, then merge the refs/imported/… it answers "+
+		return nil, verb.Hint(err, "import it without --branch, then 'mnem merge' the refs/imported/… it prints, "+
+			"or give --branch another name", "import it without branch, then merge the refs/imported/… it answers "+
 			"with, or give as another name")
 	}
 	if err != nil {

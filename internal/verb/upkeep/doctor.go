@@ -23,7 +23,7 @@ const (
 
 // DoctorRequest asks whether all is set up well.
 type DoctorRequest struct {
-	Network bool       `op:"" doc:"ask the models that are configured whether they answer"`
+	Network bool       `op:"full" doc:"ask the models that are configured whether they answer"`
 	Now     graph.Time `op:"-"` // by the caller's clock, whatever stamps say
 }
 
@@ -50,7 +50,7 @@ var Doctor = verb.Define(verb.Spec{
 	Doc: "Look at the repository and its permissions, its store and index, the configuration, the policy,\n" +
 		"the models that are configured, the clients that were integrated, and the space on the disk.\n" +
 		"Each finding is ok, a note, a warning or an error, and comes with what to do about it. Nothing\n" +
-		"is changed. Models are asked only with --network.\n\n" +
+		"is changed. Models are asked only with --full.\n\n" +
 		"The exit code is 0 unless there is an error: 4 where stored bytes are damaged, else 1. What is\n" +
 		"stored is not read from end to end: that is what 'mnem fsck' does.",
 	Example: "  mnem doctor\n  mnem doctor --json",

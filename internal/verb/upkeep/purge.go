@@ -17,12 +17,11 @@ import (
 
 // PurgeRequest asks for a node or a text to be erased for good.
 type PurgeRequest struct {
-	Node        string `op:",arg,required,remote" doc:"a node by key, id, at least 4 digits of an id, or exact title"`
-	Text        bool   `op:"" doc:"erase the text on standard input, which a terminal is asked for"`
-	Reason      string `op:",remote" doc:"why; shown with the redaction"`
-	KeepQueries bool   `op:",remote" doc:"leave recorded queries with its text"`
-	DryRun      bool   `op:",remote" doc:"say what would be done and do nothing"`
-	Yes         bool   `op:",remote" doc:"really erase: there is no way back"`
+	Node   string `op:",arg,required,remote" doc:"a node by key, id, at least 4 digits of an id, or exact title"`
+	Text   bool   `op:"" doc:"erase the text on standard input, which a terminal is asked for"`
+	Reason string `op:",remote" doc:"why; shown with the redaction"`
+	DryRun bool   `op:",remote" doc:"say what would be done and do nothing"`
+	Yes    bool   `op:",remote" doc:"really erase: there is no way back"`
 	verb.Actor
 	verb.OnHead
 	verb.Signing
@@ -57,7 +56,7 @@ var Purge = verb.Define(verb.Spec{
 		"writing, 'mnem gc' and the next purge continue it when there is room.\n\n" +
 		"A purge also erases what only the node led to: entities, tags and subjects that are only a name and\n" +
 		"that no edge of another node, old or new, ever reached; properties, keys and sources of its edges;\n" +
-		"reasons of marks; recorded queries that contain its text (--keep-queries leaves them).\n\n" +
+		"reasons of marks; recorded queries that contain its text.\n\n" +
 		"Remaining traces are listed: messages, other nodes, edges, marks and names of refs that contain\n" +
 		"the key, summary, context, content or a string property of the node (of 4 characters or more), a\n" +
 		"word of these with letters and digits, or the name of something erased with it.\n\n" +
@@ -88,8 +87,6 @@ func (q *PurgeRequest) Check() error {
 		return verb.Usagef("--text reads the text from standard input: an argument could be seen by others")
 	case !q.Text && q.Node == "":
 		return verb.Usagef("name a node, or give --text and the text on standard input")
-	case q.Text && q.KeepQueries:
-		return verb.Between("%s and %s exclude each other: a query with the text is erased", "text", "keep-queries")
 	}
 	return nil
 }
@@ -128,7 +125,7 @@ func purge(ctx context.Context, s *verb.Service, q *PurgeRequest) (*Purged, erro
 	set, done := s.Host.Progress()
 	defer done()
 	opt := care.PurgeOptions{
-		Stamp: s.Commit.Stamp, Reason: q.Reason, KeepQueries: q.KeepQueries, DryRun: !q.Yes,
+		Stamp: s.Commit.Stamp, Reason: q.Reason, DryRun: !q.Yes,
 		Progress: func(what string, n int) { set(what, n, 0) },
 	}
 	files := &purgedFiles{dir: s.From.Path(), text: string(q.Erased)}

@@ -52,7 +52,7 @@ func TestPurgeReadsTheText(t *testing.T) {
 		}
 	}
 	for _, q := range []*PurgeRequest{
-		{}, {Text: true, Node: "x"}, {Text: true, KeepQueries: true}, {Node: "x", Yes: true, DryRun: true},
+		{}, {Text: true, Node: "x"}, {Node: "x", Yes: true, DryRun: true},
 	} {
 		if q.Check() == nil || q.Prompt() != "" {
 			t.Errorf("%+v is not refused, or asks for %q", q, q.Prompt())

@@ -18,7 +18,7 @@ type FsckRequest struct {
 	Full       bool `op:",remote" doc:"check the trees and indexes of every commit from end to end, not only of those that refs name"`
 	Repair     bool `op:",writes" doc:"rebuild damaged indexes; show nodes that hide each other"`
 	Rebuild    bool `op:",remote,writes" doc:"first rebuild the index of the newest commit from its facts alone: answers do not change"`
-	AcceptHead bool `op:"" doc:"with --repair: open the repository although acknowledged operations are not in it"`
+	AcceptHead bool `op:"accept" doc:"with --repair: open the repository although acknowledged operations are not in it"`
 }
 
 // AcceptsHead is whether a repository is opened that lacks acknowledged operations.
@@ -30,7 +30,7 @@ func (q *FsckRequest) NeedsRight() bool { return q.Repair }
 // Check refuses what makes no sense.
 func (q *FsckRequest) Check() error {
 	if q.AcceptHead && !q.Repair {
-		return verb.Between("%s needs %s", "accept-head", "repair")
+		return verb.Between("%s needs %s", "accept", "repair")
 	}
 	return nil
 }
@@ -55,7 +55,7 @@ var Fsck = verb.Define(verb.Spec{
 		"--repair rebuilds damaged indexes, which loses nothing. Damaged facts are only named, and while there\n" +
 		"are any no index is dropped. If nodes of a branch hide each other because each is superseded by the\n" +
 		"next in a cycle, a commit removes the oldest of these marks. If a repository does not open because it\n" +
-		"is older than what was acknowledged last, --accept-head opens it as it is: what the message says is\n" +
+		"is older than what was acknowledged last, --accept opens it as it is: what the message says is\n" +
 		"gone is then gone.\n\n" +
 		"--rebuild replaces the index of the newest commit of the branch, damaged or not. If that fails the old\n" +
 		"one stays. 'mnem stats' describes it.",
