@@ -146,11 +146,14 @@ func unmoved(ctx context.Context) error {
 
 // askedBy gives a view what is the caller's own: what HEAD is, and in a shared store the client's merges.
 func (r *Repo) askedBy(ctx context.Context, v *View) {
+	v.only, v.client = r.only, r.Client()
+	if r.only != "" {
+		return
+	}
 	v.following = FollowingOf(ctx)
 	if r.SharedStore == nil {
 		return
 	}
-	v.client = r.Client()
 	if at := r.SharedStore.Place(); v.following == nil && at != (store.Place{}) {
 		v.following = &Following{Branch: at.Branch, at: at.Commit}
 	}

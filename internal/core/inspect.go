@@ -33,8 +33,11 @@ type Storage struct{ repo *Repo }
 // Storage returns sizes and blocks.
 func (r *Repo) Storage() Storage { return Storage{r} }
 
-// Sizes counts operations and blocks. It reads every block.
+// Sizes counts operations and blocks, for a confined caller none. It reads every block.
 func (st Storage) Sizes(ctx context.Context) (Sizes, error) {
+	if st.repo.Confined() {
+		return Sizes{}, nil
+	}
 	head, err := st.repo.Store.Head(ctx)
 	s := Sizes{Operations: head.Seq}
 	if err != nil {
@@ -56,10 +59,10 @@ func (st Storage) Sizes(ctx context.Context) (Sizes, error) {
 	return s, err
 }
 
-// DiskBytes returns the size of all files of the repository, 0 in memory. A file deleted during the walk,
+// DiskBytes returns the size of all files of the repository, 0 in memory and for a confined caller. A file deleted during the walk,
 // as the store does, is not counted.
 func (st Storage) DiskBytes() (size int64, err error) {
-	if st.repo.Dir == "" {
+	if st.repo.Dir == "" || st.repo.Confined() {
 		return 0, nil
 	}
 	err = filepath.WalkDir(st.repo.Dir, func(_ string, d fs.DirEntry, err error) error {
@@ -81,6 +84,9 @@ func (st Storage) DiskBytes() (size int64, err error) {
 // digits, before which bafyrei or bafkrei may be left out. It returns a *NotFoundError or an
 // *AmbiguousError.
 func (st Storage) Block(ctx context.Context, name string) (ipld.CID, []byte, error) {
+	if st.repo.Confined() {
+		return st.ownBlock(ctx, name)
+	}
 	c, err := ipld.ParseCID(name)
 	if err != nil {
 		if c, err = st.byPrefix(ctx, name); err != nil {

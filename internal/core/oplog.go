@@ -92,6 +92,18 @@ func (l OpLog) All(ctx context.Context) iter.Seq2[OpRecord, error] {
 			yield(OpRecord{}, fmt.Errorf("read operation head: %w", err))
 			return
 		}
+		if l.repo.Confined() {
+			for e, err := range l.Entries(ctx, head) {
+				var rec OpRecord
+				if err == nil {
+					rec, err = l.Record(ctx, e)
+				}
+				if !yield(rec, err) || err != nil {
+					return
+				}
+			}
+			return
+		}
 		// What an operation changed is told when the one before it is known, so that each is read once.
 		var last commit.OpEntry
 		var after *View
@@ -120,7 +132,9 @@ func (l OpLog) moved(
 	ctx context.Context, e commit.OpEntry, before, after *View,
 ) (rec OpRecord, err error) {
 	rec = OpRecord{CID: e.CID, Operation: e.Operation}
-	rec.Refs, err = l.DiffViews(ctx, before, after)
+	if rec.Refs, err = l.diffAll(ctx, before, after); err == nil {
+		l.own(&rec)
+	}
 	return rec, err
 }
 
@@ -171,7 +185,11 @@ func (l OpLog) Diff(ctx context.Context, a, b string) ([]RefMove, error) {
 func (l OpLog) Entries(ctx context.Context, head store.Head) iter.Seq2[commit.OpEntry, error] {
 	return func(yield func(commit.OpEntry, error) bool) {
 		for e, err := range commit.Operations(ctx, l.repo.Facts(), head.Operation) {
-			if !yield(e, err) || err != nil {
+			owned := true
+			if err == nil {
+				owned, err = l.owns(ctx, e)
+			}
+			if (owned || err != nil) && (!yield(e, err) || err != nil) {
 				return
 			}
 		}
@@ -198,7 +216,7 @@ func (l OpLog) View(ctx context.Context, e commit.OpEntry) (*View, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read view: %w", err)
 	}
-	return &View{Tree: tree, head: store.Head{Seq: e.Operation.Seq, Operation: e.CID}}, nil
+	return &View{Tree: tree, head: store.Head{Seq: e.Operation.Seq, Operation: e.CID}, only: l.repo.only}, nil
 }
 
 // Record returns an operation with what it changed.
@@ -216,15 +234,20 @@ func (l OpLog) Record(ctx context.Context, e commit.OpEntry) (OpRecord, error) {
 		return l.oldest(ctx, e, after)
 	}
 	head := store.Head{Seq: e.Operation.Seq - 1, Operation: e.Operation.Parent}
-	before, err := LoadView(ctx, l.repo.Nodes(), l.repo.Facts(), head)
+	before, err := l.repo.ViewAt(ctx, head)
 	if err != nil {
 		return rec, err
 	}
 	return l.moved(ctx, e, before, after)
 }
 
-// DiffViews returns the refs that differ, in name order.
+// DiffViews returns the refs of the caller that differ, in name order.
 func (l OpLog) DiffViews(ctx context.Context, from, to *View) ([]RefMove, error) {
+	moves, err := l.diffAll(ctx, from, to)
+	return l.mine(moves), err
+}
+
+func (l OpLog) diffAll(ctx context.Context, from, to *View) ([]RefMove, error) {
 	a, b, err := l.trees(ctx, from, to)
 	if err != nil {
 		return nil, err
@@ -272,6 +295,9 @@ func decodeSide(name graph.RefName, item []byte) (Ref, error) {
 func (l OpLog) Read(
 	ctx context.Context, head store.Head, name string,
 ) (commit.OpEntry, error) {
+	if l.repo.Confined() {
+		return l.readOwn(ctx, head, name)
+	}
 	missing := &state.NotFoundError{What: "operation", Name: name}
 	base, back, stepped := strings.Cut(strings.TrimPrefix(name, OpPrefix), "~")
 	seq, err := l.seq(ctx, head, name, base)

@@ -149,8 +149,15 @@ func (o Options) FirstBranch() string {
 	return o.Branch
 }
 
-// Repo is an open repository. Safe for concurrent use: readers never wait, writers take turns.
+// Repo is an open repository, of which a caller may have one branch alone: see Only. Safe for concurrent use: readers
+// never wait, writers take turns.
 type Repo struct {
+	*Opened
+	only string // the branch that the caller is confined to, "" for none
+}
+
+// Opened is what an open repository shares with what Only makes of it.
+type Opened struct {
 	Store       store.Store
 	SharedStore store.Shared // the store if other processes write to it too, else nil
 	Dir         string       // of its directory, "" in memory
@@ -217,13 +224,13 @@ func Over(st store.Store, opt Options) *Repo {
 	if opt.VectorCache == 0 {
 		opt.VectorCache = defaultVectorCache
 	}
-	r := &Repo{
+	r := &Repo{Opened: &Opened{
 		left:  make(chan struct{}, 1),
 		Store: st, Ro: opt.ReadOnly, Vectors: view.NewVectorCache(opt.VectorCache), Counters: opt.Counters,
 		clock: opt.Now, client: opt.Client,
 		Trees: prolly.NewCache(opt.TreeCache), Parts: segment.NewCache(opt.IndexCache),
 		Rows: segment.NewCache(opt.DenseCache), Buckets: segment.NewCache(opt.LinkCache),
-	}
+	}}
 	if b := opt.budget(); b != nil {
 		r.Trees.Share(b)
 		r.Vectors.Sets.Share(b)

@@ -234,6 +234,11 @@ func (r Revisions) base(ctx context.Context, v *View, name string) (ipld.CID, er
 		}
 	}
 	if c, err := ipld.ParseCID(name); err == nil {
+		if r.repo.Confined() {
+			if has, err := r.reaches(ctx, v, c); !has {
+				return ipld.CID{}, FirstOf(err, &state.NotFoundError{What: "revision", Name: name})
+			}
+		}
 		return r.Peel(ctx, c, name)
 	}
 	return r.byPrefix(ctx, name, commit.KindCommit, "revision")
@@ -288,6 +293,13 @@ func (r Revisions) Peel(ctx context.Context, c ipld.CID, name string) (ipld.CID,
 // if nothing is stored under it, else a *KindError. A record of another kind is no damage: the caller
 // was mistaken.
 func (r Revisions) OfKind(ctx context.Context, c ipld.CID, name, kind string) error {
+	if r.repo.Confined() {
+		own, err := r.ownByPrefix(ctx, c.String(), kind, kind)
+		if err == nil && own != c || errors.Is(err, store.ErrNotFound) {
+			err = &state.NotFoundError{What: kind, Name: name}
+		}
+		return err
+	}
 	block, err := r.repo.Store.Facts().Get(ctx, c)
 	if errors.Is(err, store.ErrNotFound) {
 		return &state.NotFoundError{What: kind, Name: name}
@@ -312,6 +324,9 @@ func cidBeginning(name string) (prefix string, long bool) {
 // byPrefix finds the one record of a kind whose text CID begins with a prefix. what is how people
 // call such a record.
 func (r Revisions) byPrefix(ctx context.Context, name, kind, what string) (ipld.CID, error) {
+	if r.repo.Confined() {
+		return r.ownByPrefix(ctx, name, kind, what)
+	}
 	missing := &state.NotFoundError{What: what, Name: name}
 	prefix, long := cidBeginning(name)
 	first, ok := smallestCID(prefix)

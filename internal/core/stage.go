@@ -44,7 +44,7 @@ func (s Stages) Name(name string) string {
 }
 
 func (s Stages) ref(name string) (graph.RefName, error) {
-	name = s.Name(name)
+	name = s.repo.Own(s.Name(name))
 	ref := graph.StageRef(name)
 	if err := graph.ValidateRef(ref); err != nil {
 		return "", fmt.Errorf("%w: stage %q: %w", state.ErrInvalid, name, err)

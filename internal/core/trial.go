@@ -50,10 +50,10 @@ func (r *Repo) trial(head store.Head) *Repo {
 		trialBlocks: trialBlocks{store.NewStage(base, 0), base},
 		base:        base, cells: make(map[ipld.CID]ipld.CID),
 	}
-	return &Repo{
+	return &Repo{&Opened{
 		left:  make(chan struct{}, 1),
 		Store: t, Trees: r.Trees, Parts: r.Parts, Rows: r.Rows, Vectors: r.Vectors, clock: r.clock,
-	}
+	}, r.only}
 }
 
 // trialStore is a store over another, which it only reads.

@@ -111,6 +111,9 @@ func (r *Repo) Begin(
 	if err := fn(t); err != nil || len(t.Edits) == 0 && !t.Always && t.Horizon == 0 {
 		return ipld.CID{}, isDurable, err
 	}
+	if err := t.within(); err != nil {
+		return ipld.CID{}, nil, err
+	}
 	if err := t.unsaid(ctx); err != nil {
 		return ipld.CID{}, nil, err
 	}

@@ -23,6 +23,7 @@ type View struct {
 	head store.Head  // the operation
 
 	following *Following // what HEAD is for the caller, nil for what is stored
+	only      string     // the branch that the caller is confined to, "" for none
 	client    string     // whose merges in progress are meant, "" for those of all
 }
 
@@ -57,9 +58,12 @@ func (v *View) root() ipld.CID {
 	return v.Tree.Root()
 }
 
-// Stored returns one ref, and whether it exists.
+// Stored returns one ref, and whether it exists. HEAD of a confined caller is on its branch.
 func (v *View) Stored(ctx context.Context, name graph.RefName) (Ref, bool, error) {
-	if v.Tree == nil {
+	switch {
+	case v.only != "" && name == graph.Head:
+		return Ref{Name: name, Symbolic: graph.BranchRef(v.only)}, true, nil
+	case v.Tree == nil || !sees(v.only, name):
 		return Ref{}, false, nil
 	}
 	item, ok, err := v.Tree.Get(ctx, []byte(name))
@@ -109,7 +113,7 @@ func (v *View) Resolve(ctx context.Context, name graph.RefName) (Ref, bool, erro
 	return target, ok, err
 }
 
-// List yields the refs under a prefix in name order.
+// List yields the refs under a prefix in name order. HEAD of a confined caller is none of them.
 func (v *View) List(ctx context.Context, prefix string) iter.Seq2[Ref, error] {
 	return func(yield func(Ref, error) bool) {
 		if v.Tree == nil {
@@ -117,6 +121,9 @@ func (v *View) List(ctx context.Context, prefix string) iter.Seq2[Ref, error] {
 		}
 		for kv, err := range v.Tree.ScanPrefix(ctx, []byte(prefix)) {
 			var ref Ref
+			if err == nil && !sees(v.only, graph.RefName(kv.Key)) {
+				continue
+			}
 			if err == nil {
 				ref, err = DecodeRef(string(kv.Key), kv.Value)
 			}

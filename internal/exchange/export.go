@@ -156,7 +156,7 @@ func (s *selection) all(ctx context.Context, v *core.View) error {
 
 func (s *selection) session(ctx context.Context, v *core.View, name string) error {
 	s.manifest.Scope = commit.ScopeSession
-	refName, err := session.SessionRef(name)
+	refName, err := session.SessionRef(v.Own(name))
 	if err != nil {
 		return err
 	}

@@ -48,11 +48,11 @@ type Importer struct {
 
 // newImporter returns an importer with its own caches: chunks of a refused file must not stay in the repository's.
 func newImporter(ctx context.Context, r *core.Repo, file *carFile, opt ImportOptions) *Importer {
-	over := &core.Repo{
+	over := &core.Repo{Opened: &core.Opened{
 		Store: importStore{r.Store, file}, Ro: true,
 		Trees: prolly.NewCache(importTrees), Parts: segment.NewCache(0), Vectors: view.NewVectorCache(0),
 		Rows: segment.NewCache(0), Buckets: segment.NewCache(0),
-	}
+	}}
 	return &Importer{
 		Ctx: ctx, Repo: r, Over: over, file: file, opt: opt, outside: make(map[ipld.CID]state.Role),
 		gone: make(map[ipld.CID]bool),

@@ -288,7 +288,7 @@ func (w *watch) made(ctx context.Context, op *commit.Operation, s *core.Snapshot
 
 // branchAt reports whether a branch was at a commit after an operation.
 func branchAt(ctx context.Context, r *core.Repo, after store.Head, c ipld.CID) (bool, error) {
-	v, err := core.LoadView(ctx, r.Nodes(), r.Facts(), after)
+	v, err := r.ViewAt(ctx, after)
 	if err != nil {
 		return false, err
 	}

@@ -14,8 +14,8 @@
 //
 //	GET /             hello: the build and the protocols of the owner, and whether it holds the directory that
 //	                  ?identity= or ?value= claims
-//	GET /v8/keep      is answered when the owner ends
-//	POST /v8/verb     runs a verb; the connection ends with it
+//	GET /v9/keep      is answered when the owner ends
+//	POST /v9/verb     runs a verb; the connection ends with it
 //
 // The handlers are not those of 'mnem serve', which expose only the fields of requests that a remote caller may set. Here
 // the caller is the same user on the same machine: a call has all fields, answers may keep their types, and the caller is

@@ -152,12 +152,12 @@ func TestHostileRequests(t *testing.T) {
 	}
 	chunk := func(text string) string { return fmt.Sprintf("%x\r\n%s\r\n", len(text), text) }
 	call := "--b\r\nContent-Disposition: form-data; name=\"call\"\r\n\r\n{}"
-	const verb, end, last = "POST /v8/verb HTTP/1.1\r\n", "\r\n--b--\r\n", "0\r\n\r\n"
+	const verb, end, last = "POST /v9/verb HTTP/1.1\r\n", "\r\n--b--\r\n", "0\r\n\r\n"
 	for sent, want := range map[string]string{
 		"": "", "GET": "", "H\x00\x00\x00\x0e\x00\x07\x00\x07\x00\x00\x00\x00\x00\x00\x00\x00v1": "",
 		"GET / HTTP/1.1\r\nHost: owner\r\nX: " + strings.Repeat("x", 1<<20):    " 431 ",
 		"GET /v7/verb HTTP/1.0\r\n\r\n":                                        " 404 ",
-		"GET /v8/verb HTTP/1.0\r\n\r\n":                                        " 405 ",
+		"GET /v9/verb HTTP/1.0\r\n\r\n":                                        " 405 ",
 		"GET /?identity= HTTP/1.0\r\n\r\n":                                     `"holds":false`,
 		"GET /?value=..%2f..%2fx HTTP/1.0\r\n\r\n":                             `"holds":false`,
 		"GET / HTTP/1.0\r\n\r\n":                                               `"holds":false`,

@@ -13,8 +13,8 @@ import (
 
 // Protocol is the newest protocol of this build, and oldest the oldest that it also speaks.
 const (
-	Protocol = 8
-	oldest   = 8
+	Protocol = 9
+	oldest   = 9
 )
 
 // path returns the path of a request of this protocol.

@@ -34,7 +34,7 @@ func Record(
 	}
 	draft.Time = by.Time
 	e := &core.RecordEntry{Session: name, Draft: draft, By: by, Done: make(chan struct{})}
-	if r.SharedStore == nil {
+	if r.SharedStore == nil && !r.Confined() {
 		err = RecordTogether(ctx, r, e)
 	} else {
 		_, err = r.Transact(ctx, by, func(t *core.Tx) error { return appendEntries(ctx, t, []*core.RecordEntry{e}) })
@@ -187,7 +187,7 @@ func beginRecords(ctx context.Context, r *core.Repo, list []*core.RecordEntry) (
 func appendEntries(ctx context.Context, t *core.Tx, list []*core.RecordEntry) error {
 	last := make(map[string]SessionEntry)
 	for _, e := range list {
-		ref, err := SessionRef(e.Session)
+		ref, err := SessionRef(t.Repo.Own(e.Session))
 		if err != nil {
 			return err
 		}

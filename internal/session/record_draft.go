@@ -29,7 +29,7 @@ func Draft(answer *retrieve.Answer) (*core.DraftReceipt, error) {
 // The receipts come from outside of the repository: one that is damaged, or refers to a commit or nodes that the
 // repository does not have, is an error wrapping state.ErrInvalid, and then nothing is recorded; see CheckDraft.
 func RecordDrafts(ctx context.Context, r *core.Repo, name string, list []*core.DraftReceipt, by state.Stamp) (int, error) {
-	ref, err := SessionRef(name)
+	ref, err := SessionRef(r.Own(name))
 	if err != nil {
 		return 0, err
 	}
@@ -61,7 +61,7 @@ func RecordDrafts(ctx context.Context, r *core.Repo, name string, list []*core.D
 			}
 			if !has {
 				first := &retrieve.Session{
-					Name: name, Follow: true, Agent: by.Agent, Task: by.Task, Actor: by.Author, Time: d.Time,
+					Name: r.Own(name), Follow: true, Agent: by.Agent, Task: by.Task, Actor: by.Author, Time: d.Time,
 				}
 				if err := appendSession(ctx, t, ref, first); err != nil {
 					return err

@@ -35,7 +35,7 @@ type SessionOptions struct {
 	Follow bool   // resolve HEAD at each retrieval instead of pinning a commit
 }
 
-// SessionRef returns the ref of a writable session.
+// SessionRef returns the ref of a writable session, by the name that core.Repo.Own returns.
 func SessionRef(name string) (graph.RefName, error) {
 	if strings.HasPrefix(name, graph.Imported) {
 		return "", state.Invalidf("session %q is imported: it can be read and replayed, not gone on with", name)
@@ -50,12 +50,12 @@ func SessionRef(name string) (graph.RefName, error) {
 func StartSession(
 	ctx context.Context, r *core.Repo, name string, opt SessionOptions,
 ) (*retrieve.Session, error) {
-	ref, err := SessionRef(name)
+	ref, err := SessionRef(r.Own(name))
 	if err != nil {
 		return nil, err
 	}
 	rec := &retrieve.Session{
-		Name: name, Follow: opt.Follow, Agent: opt.Agent, Task: opt.Task, Actor: opt.Author,
+		Name: r.Own(name), Follow: opt.Follow, Agent: opt.Agent, Task: opt.Task, Actor: opt.Author,
 		Time: opt.Time,
 	}
 	_, err = r.Transact(ctx, opt.Stamp, func(t *core.Tx) error {
@@ -111,7 +111,7 @@ func readableSession(ctx context.Context, v *core.View, name string) (core.Ref, 
 	if imported && string(full) == name {
 		return v.Get(ctx, full)
 	}
-	own, err := SessionRef(name)
+	own, err := SessionRef(v.Own(name))
 	if err != nil {
 		return core.Ref{}, false, err
 	}
@@ -219,7 +219,7 @@ func extend(
 			return err
 		}
 		rec = &next
-		ref, err := SessionRef(name)
+		ref, err := SessionRef(r.Own(name))
 		if err != nil {
 			return err
 		}
@@ -252,7 +252,7 @@ func EndSession(ctx context.Context, r *core.Repo, name string, by state.Stamp) 
 
 // RemoveSession removes a session's ref. Its records stay reachable through older operations.
 func RemoveSession(ctx context.Context, r *core.Repo, name string, by state.Stamp) error {
-	ref, err := SessionRef(name)
+	ref, err := SessionRef(r.Own(name))
 	if err != nil {
 		return err
 	}

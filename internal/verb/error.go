@@ -158,7 +158,7 @@ func OutcomeOf(ctx context.Context, err error) operation.Outcome {
 	case is(store.ErrRedacted):
 		return operation.Redacted
 	case is(core.ErrUnsigned, state.ErrSigned, history.ErrOthers, policy.ErrDenied, state.ErrSecret,
-		ErrUnconfirmed, ErrRemote, store.ErrDenied):
+		ErrUnconfirmed, ErrRemote, ErrConfined, core.ErrOnly, store.ErrDenied):
 		return operation.Refused
 	case is(state.ErrConflict, store.ErrHeadMoved):
 		return operation.Conflict

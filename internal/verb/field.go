@@ -35,6 +35,7 @@ type Field struct {
 	Varies     bool
 	Writes     bool
 	Destroys   bool
+	Wide       bool // whether it leads out of the branch that a caller is confined to
 	Comma      bool
 	Words      bool
 	Named      bool // whether the command line has it by --set NAME=VALUE, whether or not as a flag
@@ -145,6 +146,8 @@ func fieldOf(f reflect.StructField, tag string, index []int) Field {
 		case "words":
 			out.Words = true
 			out.Most, _ = strconv.Atoi(value) // 0 without one
+		case "wide":
+			out.Wide = true
 		case "comma":
 			out.Comma = true
 		case "set":

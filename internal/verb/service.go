@@ -32,6 +32,8 @@ type Host interface {
 	// Permit returns an error if the policy does not allow the caller one of some operations. agent is the agent
 	// named by the request, "" for none.
 	Permit(agent string, rights []string) error
+	// Only returns the branch that the caller is confined to, "" for none. agent is as in Permit.
+	Only(agent string) (string, error)
 	// Stamp says who makes a change, and when.
 	Stamp(spec *Spec, w *Writing) (state.Stamp, error)
 	// Now is the time of what is asked for without one.
@@ -141,6 +143,7 @@ type Service struct {
 	Host    Host
 	Caller  Caller // the same, nil if the repository is open for another process
 	Spec    *Spec
+	only    string          // the branch that the caller is confined to, "" for none
 	agent   string          // that the request names, "" for the one that the host knows
 	trusted commit.Verifier // once needed
 }
@@ -168,7 +171,7 @@ func (s *Service) prepare(ctx context.Context, req any) (write bool, err error) 
 
 // open is given the repository.
 func (s *Service) open(ctx context.Context) (err error) {
-	s.Repo = s.Host.Repo()
+	s.Repo = s.Host.Repo().Only(s.only)
 	s.From = s.Repo
 	if s.DryRun {
 		s.Repo, err = s.From.Trial(ctx)

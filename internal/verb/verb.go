@@ -46,6 +46,9 @@ type Spec struct {
 	Long bool
 	// Local is whether it is for the command line of this machine alone.
 	Local bool
+	// Confined is whether a caller that is confined to a branch may run it: it reads and writes what Service.Repo has, and
+	// nothing else.
+	Confined bool
 	// Hidden leaves the command out of help and completion, since programs call it rather than people.
 	Hidden bool
 	// Answers are values of the answer's types; nil for the result type of the function.
@@ -178,7 +181,7 @@ func (s *Spec) Operation() operation.Operation {
 	o := operation.Operation{
 		Name: s.Name(), Command: append(strings.Fields(s.Command), s.Fixed...), Title: s.Title,
 		Doc: strings.Join(strings.Fields(first), " "), Effect: s.Effect,
-		Idempotent: s.Idempotent || s.Effect == Reads, Pure: s.Pure,
+		Idempotent: s.Idempotent || s.Effect == Reads, Pure: s.Pure, Confined: s.Confined,
 		Body: s.Body, Answer: operation.MediaJSON, Shapes: s.Shapes(),
 	}
 	switch {
@@ -308,8 +311,16 @@ func (spec *Spec) Run(ctx context.Context, host Host, req any, emit func(any) er
 	return s.Call(ctx, req, emit)
 }
 
-// begin checks a request and its rights before anything is read, asked, sent or written.
+// begin checks a request, the branch that the caller is confined to, and its rights before anything is read, asked, sent or written.
 func (spec *Spec) begin(host Host, req any, setting func(variable, key string) (string, error)) (*Service, error) {
+	agent := WritingOf(req).Agent
+	only, err := host.Only(agent)
+	if err == nil && only != "" {
+		err = spec.Confine(req, only)
+	}
+	if err != nil {
+		return nil, err
+	}
 	if err := spec.excluded(req); err != nil {
 		return nil, err
 	}
@@ -323,7 +334,7 @@ func (spec *Spec) begin(host Host, req any, setting func(variable, key string) (
 			return nil, err
 		}
 	}
-	s := &Service{Host: host, Spec: spec, Human: host.Human(), agent: WritingOf(req).Agent}
+	s := &Service{Host: host, Spec: spec, Human: host.Human(), agent: agent, only: only}
 	return s, host.Permit(s.agent, spec.Rights(req))
 }
 
@@ -335,10 +346,14 @@ func (s *Service) Call(ctx context.Context, req any, emit func(any) error) error
 		return spec.do(ctx, s, req, emit)
 	}
 	write, err := s.prepare(ctx, req)
+	if err == nil {
+		ctx, err = s.confine(ctx)
+	}
 	if err != nil {
 		return err
 	}
 	return s.signed(ctx, &Job{Spec: spec, Req: req, Emit: emit, Write: write}, func(ctx context.Context) error {
+		ctx, _ = s.confine(ctx) // which the host has given what HEAD follows
 		if err := cmp.Or(s.open(ctx), s.mayWrite(ctx, req)); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/reach"
 	"github.com/mnem-project/mnem/internal/door/serve"
@@ -23,6 +24,7 @@ type tokenJSON struct {
 	Scope   string        `json:"scope" shape:"read|write|admin"`
 	Author  verb.Text     `json:"author"`
 	Agent   verb.Text     `json:"agent"`
+	Only    verb.Text     `json:"only"` // the branch that callers with it are confined to
 	Created graph.Time    `json:"created"`
 	Expires graph.OptTime `json:"expires"`
 }
@@ -45,6 +47,7 @@ type revokedJSON struct {
 func jsonToken(t *serve.Token) tokenJSON {
 	out := tokenJSON{
 		ID: t.ID, Name: t.Name, Scope: t.Scope, Author: verb.Text(t.Author), Agent: verb.Text(t.Agent),
+		Only:    verb.Text(t.Only),
 		Created: graph.From(t.Created),
 	}
 	switch {
@@ -63,6 +66,7 @@ type (
 		Expires string `op:"" doc:"until when it counts: a {TIME}, RFC 3339 or YYYY-MM-DD, or a duration from now, as 720h"`
 		Author  string `op:"" doc:"the author of its commits, whatever callers say"`
 		Agent   string `op:"" doc:"the agent of its commits, whatever callers say"`
+		Only    string `op:"" complete:"branch" doc:"confine callers to this {BRANCH}: they read and write nothing else"`
 	}
 	tokenNamed struct {
 		Name string `op:",arg"`
@@ -77,8 +81,11 @@ func TokenCommands() []*line.Bound {
 			Doc: "Make a token and print it, this once: nobody can find it out afterwards. NAME is 1 to 64 of a\n" +
 				"to z, 0 to 9, - and _, and is the agent of commits made with the token unless --agent or the\n" +
 				"caller names another. The scope read changes nothing; write does what 'mnem undo' takes back;\n" +
-				"admin also removes what nothing brings back, as purge and gc do.",
+				"admin also removes what nothing brings back, as purge and gc do.\n\n" +
+				"With --only, callers have one branch and nothing else of the memory: it begins empty unless it is\n" +
+				"there. A server takes such a token only if callers need one: see --need-token and docs/servers.md.",
 			Example: "  mnem serve token new notebook\n" +
+				"  mnem serve token new alice --scope write --only users/alice\n" +
 				"  mnem serve token new importer --scope write --expires 720h --agent importer --author Ada",
 			Answers: []any{newTokenJSON{}},
 		}, newToken),
@@ -111,11 +118,16 @@ func newToken(ctx context.Context, c *line.Line, f *tokenRequest) error {
 			return line.Usagef("%s: more than %d bytes", flag, serve.MaxName)
 		}
 	}
+	if f.Only != "" {
+		if err := core.CheckOnly(f.Only); err != nil {
+			return line.Usagef("--only: %w", err)
+		}
+	}
 	t, text, err := serve.NewToken(c.App.Rand, f.Name, f.Scope, c.App.Now())
 	if err != nil {
 		return err
 	}
-	t.Author, t.Agent = f.Author, f.Agent
+	t.Author, t.Agent, t.Only = f.Author, f.Agent, f.Only
 	if t.Expires, err = expiry(f.Expires, c.App.Now()); err != nil {
 		return err
 	}
@@ -181,7 +193,7 @@ func listTokens(_ context.Context, c *line.Line, _ *struct{}) error {
 			until += ", over"
 		}
 		return show.Row(line.OneLine(t.Name), show.Bold, t.ID, show.Dim, t.Scope, "", until, show.Dim,
-			line.OneLine(line.FirstOf(string(t.Agent), t.Name)), "", line.OneLine(string(t.Author)), "")
+			line.OneLine(line.FirstOf(string(t.Agent), t.Name)), "", line.OneLine(string(t.Author)), "", line.OneLine(string(t.Only)), "")
 	})
 }
 

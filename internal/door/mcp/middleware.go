@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -31,6 +32,8 @@ func (s *Server) middleware(next sdk.MethodHandler) sdk.MethodHandler {
 			if s.locate(ctx, r.Session, r, nil) != nil {
 				return nil, rpcError(ctx, invalid("it is not known yet which project is open", "read the resource first"))
 			}
+		case *sdk.ListToolsRequest:
+			return s.listTools(ctx, r, next, method)
 		case *sdk.CallToolRequest:
 			if err := s.knows(r.Params.Name); err != nil {
 				return nil, err
@@ -38,6 +41,25 @@ func (s *Server) middleware(next sdk.MethodHandler) sdk.MethodHandler {
 		}
 		return next(ctx, method, req)
 	}
+}
+
+// listTools leaves out the tools that a caller who is confined to a branch cannot call.
+func (s *Server) listTools(
+	ctx context.Context, req *sdk.ListToolsRequest, next sdk.MethodHandler, method string,
+) (sdk.Result, error) {
+	res, err := next(ctx, method, req)
+	list, ok := res.(*sdk.ListToolsResult)
+	if who, _ := s.caller(ctx, req.Session.ID(), req.ClientInfo()); err != nil || !ok || who.Only == "" {
+		return res, err
+	}
+	some := *list
+	some.Tools = slices.DeleteFunc(slices.Clone(list.Tools), func(t *sdk.Tool) bool {
+		return slices.ContainsFunc(s.tools(), func(own *tool) bool {
+			op, err := s.operation(own.operation)
+			return own.name == t.Name && (err != nil || !op.Confined)
+		})
+	})
+	return &some, nil
 }
 
 // knows refuses a tool that the server does not have, as the protocol wants it: no answer of a tool,

@@ -24,8 +24,9 @@ const (
 	RecordNone
 )
 
-// clientKey tells clients apart: by the session of the protocol, if it has them, and by name.
-type clientKey struct{ session, name string }
+// clientKey tells clients apart: by the session of the protocol, if it has them, by name, and by what
+// tokens say of them.
+type clientKey struct{ session, name, agent, only string }
 
 // recording is the session that the answers for one client are recorded in.
 type recording struct {
@@ -52,6 +53,7 @@ func (s *Server) caller(
 		known := s.opt.CallerOf(ctx)
 		who.Author = cmp.Or(known.Author, who.Author)
 		who.Agent = cmp.Or(known.Agent, who.Agent)
+		who.Only = cmp.Or(known.Only, who.Only) // a server takes no token of another branch than its own
 	}
 	name := "unknown"
 	if client != nil {
@@ -63,7 +65,7 @@ func (s *Server) caller(
 		}
 	}
 	who.Agent = cmp.Or(who.Agent, name)
-	return who, clientKey{session, name}
+	return who, clientKey{session, name, who.Agent, who.Only}
 }
 
 // plainName leaves of a name what can stand in the name of an agent and of a ref.

@@ -39,6 +39,10 @@ func (s *Server) subscribe(ctx context.Context, req *sdk.SubscribeRequest) error
 	if _, _, err := parseURI(uri); err != nil {
 		return rpcError(ctx, err)
 	}
+	who, _ := s.caller(ctx, req.Session.ID(), req.ClientInfo())
+	if err := s.hearsAll(ctx, who); err != nil {
+		return rpcError(ctx, err)
+	}
 	subs := &s.subscriptions
 	subs.mu.Lock()
 	defer subs.mu.Unlock()
@@ -63,6 +67,19 @@ func (s *Server) subscribe(ctx context.Context, req *sdk.SubscribeRequest) error
 	}
 	subs.uris[uri][req.Session] = true
 	return nil
+}
+
+// hearsAll returns an error for a caller that is confined to a branch: one watch of all branches is for all clients.
+func (s *Server) hearsAll(ctx context.Context, who operation.Caller) error {
+	if who.Only != "" {
+		return invalid("no subscriptions for a caller that is confined to a branch", "read the resource again")
+	}
+	op, err := s.operation("pack_refs") // which a policy refuses to agents that it confines
+	if err != nil {
+		return nil
+	}
+	_, err = s.do(ctx, operation.Call{Operation: op, Caller: who})
+	return err
 }
 
 // forgetGone forgets what clients subscribed to whose sessions ended: the library says nothing of

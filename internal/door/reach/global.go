@@ -66,7 +66,7 @@ func OfUser(c *line.Line, name, no string) (string, error) {
 // GlobalDir returns the directory of the user's own repository if questions go to it as well without saying so, "" if
 // they do not. It does so only for callers that act for the user.
 func GlobalDir(c *line.Line) string {
-	if c.Global.User || c.By.Remote && !c.By.Global {
+	if only, err := confined(c, ""); only != "" || err != nil || c.Global.User || c.By.Remote && !c.By.Global {
 		return ""
 	}
 	if !c.By.Global {

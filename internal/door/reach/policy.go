@@ -26,11 +26,36 @@ func permit(c *line.Line, agent string, rights []string) error {
 	return verb.Permit(path, agent, rights)
 }
 
+// confined returns the branch that the caller is confined to, "" for none, and keeps what a policy says of it.
+func confined(c *line.Line, agent string) (string, error) {
+	agent = line.FirstOf(agent, c.Agent())
+	switch {
+	case c.By.Only != "" && c.ServerURL() != "":
+		return "", line.Usagef("--only is for a repository of this machine: the token of a server confines its callers")
+	case c.By.Only != "" || agent == "" && !c.By.Remote || c.ServerURL() != "":
+		return c.By.Only, nil
+	}
+	path, err := c.PolicyPath()
+	if errors.Is(err, store.ErrNotFound) {
+		return "", nil // the command says so where it needs a repository
+	}
+	if err == nil {
+		c.By.Only, err = verb.PolicyOnly(path, agent)
+	}
+	return c.By.Only, err
+}
+
 // permits refuses a command that the policy does not allow the caller, before it does anything around its verb. A
 // server decides for its own repository.
 func permits(c *line.Line, v *line.Bound, req any) error {
 	agent := line.FirstOf(verb.WritingOf(req).Agent, c.Agent())
+	only, err := confined(c, agent)
+	if err == nil && only != "" {
+		err = v.Spec.Confine(req, only)
+	}
 	switch {
+	case err != nil:
+		return err
 	case v.Spec.Right == verb.PeopleOnly && v.Spec.EffectOf(req) != verb.Reads && (agent != "" || c.By.Remote):
 		return line.Hint(fmt.Errorf("%w: agents do not write policies", policy.ErrDenied),
 			"do it as a person, without MNEM_AGENT")

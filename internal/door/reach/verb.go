@@ -32,7 +32,9 @@ func Ask(ctx context.Context, c *line.Line, spec *verb.Spec, req any, emit func(
 	if at := c.ServerURL(); at != "" && !spec.NoRepo {
 		return askServer(ctx, c, at, spec, req)
 	}
-	if mayCapture(c, spec, req) {
+	if only, err := confined(c, verb.WritingOf(req).Agent); err != nil {
+		return err
+	} else if only == "" && mayCapture(c, spec, req) {
 		Capture(ctx, c, readsReceipts(spec))
 	}
 	if dir, err := keeper(c, req); err != nil {
@@ -334,6 +336,9 @@ func (h VerbHost) Repo() *core.Repo { return h.C.Opened }
 func (h VerbHost) Permit(agent string, rights []string) error {
 	return permit(h.C, line.FirstOf(agent, h.C.Agent()), rights)
 }
+
+// Only implements verb.Host.
+func (h VerbHost) Only(agent string) (only string, err error) { return confined(h.C, agent) }
 
 // Stamp implements verb.Host. Flags take precedence over the configuration.
 func (h VerbHost) Stamp(_ *verb.Spec, w *verb.Writing) (state.Stamp, error) {

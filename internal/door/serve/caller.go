@@ -7,11 +7,12 @@ import (
 )
 
 // CallerOf returns what the token of a request says of who asks, for the handler of a Route: its
-// author, and its agent or else its name. It is empty for a request without a token.
+// author, its agent or else its name, and the branch that it is confined to.
 func CallerOf(ctx context.Context) operation.Caller {
-	t := whoOf(ctx).token
+	by := whoOf(ctx)
+	t := by.token
 	if t == nil {
-		return operation.Caller{}
+		return operation.Caller{Only: by.only}
 	}
-	return operation.Caller{Author: t.Author, Agent: firstOf(t.Agent, t.Name)}
+	return operation.Caller{Author: t.Author, Agent: firstOf(t.Agent, t.Name), Only: by.only}
 }

@@ -67,7 +67,7 @@ const (
 // grantCode records what the owner agreed to, until the client comes for its token.
 type grantCode struct {
 	client, redirect, challenge string
-	scope, author, by           string
+	scope, author, by, only     string
 	ends                        time.Time
 }
 
@@ -300,7 +300,7 @@ func (o *OAuth) grant(ctx context.Context, rand io.Reader, code string, c *grant
 	if err != nil {
 		return nil, err
 	}
-	t.Name, t.Agent, t.Author = name+" "+t.ID, name, c.author
+	t.Name, t.Agent, t.Author, t.Only = name+" "+t.ID, name, c.author, c.only
 	t.Grant = &Grant{Client: hashToken(c.client), Resource: o.resource(), By: c.by, Family: hashToken(code)}
 	got, err := t.renewable(rand, access, code, now)
 	if err != nil {
@@ -353,7 +353,7 @@ func (o *OAuth) renew(ctx context.Context, rand io.Reader, text, client string, 
 	access = strings.Replace(access, next.ID, t.ID, 1)
 	next.ID, next.Hash, next.Created = t.ID, hashToken(access), t.Created
 	grant := *t.Grant
-	next.Author, next.Agent, next.Grant = t.Author, t.Agent, &grant
+	next.Author, next.Agent, next.Only, next.Grant = t.Author, t.Agent, t.Only, &grant
 	got, err := next.renewable(rand, access, family, now)
 	if err != nil {
 		return nil, err
@@ -375,10 +375,10 @@ func (c *Config) takes(t *Token) (bool, error) {
 	return t.stands(c.Token, c.Now())
 }
 
-// stands reports whether the owner's token by which a token was granted still counts.
+// stands reports whether the owner's token by which a token was granted still counts, for the same branch.
 func (t *Token) stands(get func(id string) (*Token, error), now time.Time) (bool, error) {
 	by, err := get(t.Grant.By)
-	return by != nil && by.Grant == nil && by.Valid(now), err
+	return by != nil && by.Grant == nil && by.Valid(now) && by.Only == t.Only, err
 }
 
 // grantScope returns what a client may be given that asks for some scopes: the most of them that is known, but nothing that

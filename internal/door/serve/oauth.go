@@ -353,7 +353,7 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request, form url.Values,
 	now := s.cfg.Now()
 	s.cfg.OAuth.keep(hash, &grantCode{
 		client: form.Get("client_id"), redirect: form.Get("redirect_uri"), challenge: form.Get("code_challenge"), scope: scope,
-		author: by.token.Author, by: by.token.ID, ends: now.Add(grantCodeTime),
+		author: by.token.Author, by: by.token.ID, only: by.token.Only, ends: now.Add(grantCodeTime),
 	}, now)
 	s.answerClient(w, r, to, state, url.Values{"code": {text}})
 }

@@ -254,7 +254,7 @@ func (by *who) caller(h http.Header) (operation.Caller, *problem) {
 		values[i] = v
 	}
 	c := operation.Caller{
-		Author: values[0], Agent: values[1], Task: values[2], Branch: values[3], Session: values[4],
+		Author: values[0], Agent: values[1], Task: values[2], Branch: values[3], Session: values[4], Only: by.only,
 	}
 	if t := by.token; t != nil {
 		if t.Author != "" && c.Author != "" && c.Author != t.Author {

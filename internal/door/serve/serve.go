@@ -39,6 +39,9 @@ type Config struct {
 	// NeedToken refuses who brings no token. Without it they may read and write, which is right on a
 	// loopback address alone.
 	NeedToken bool
+	// Only is the branch that all callers are confined to, "" for none. A token may confine its callers to it too; one
+	// that confines to another branch does not count, nor does any if callers need no token and Only is "".
+	Only string
 	// Own is whether all who reach the server are this user: then who brings no token may do everything.
 	Own bool
 	// Loopback is whether the server listens on a loopback address: then Host must be such an address or localhost.
@@ -125,25 +128,27 @@ func set[T comparable](to *T, value T) {
 
 // Server answers requests. Safe for concurrent use.
 type Server struct {
-	cfg      Config
-	ops      map[string]*operation.Operation
-	openAPI  func() ([]byte, error) // made when it is asked for first
-	mux      *http.ServeMux
-	metrics  *metrics
-	ids      *ids
-	instance string // random, in each answer: a client learns from it that another process answers
-	requests traffic
-	rates    rates
-	met      *met // repositories and tokens
-	bodies   *room
-	slots    slots
-	watchers *room    // of requests that watch
-	answers  *answers // of requests with an Idempotency-Key
-	logins   logins   // of browsers
-	subs     sync.Map // that Sub made, *Server
-	stopping atomic.Bool
-	stop     chan struct{} // closed when the server is to stop
-	broken   chan struct{} // closed when it does not wait for requests under way any more
+	cfg     Config
+	ops     map[string]*operation.Operation
+	openAPI func() ([]byte, error) // made when it is asked for first
+	// openAPIConfined has the operations that callers may ask for who are confined to a branch.
+	openAPIConfined func() ([]byte, error)
+	mux             *http.ServeMux
+	metrics         *metrics
+	ids             *ids
+	instance        string // random, in each answer: a client learns from it that another process answers
+	requests        traffic
+	rates           rates
+	met             *met // repositories and tokens
+	bodies          *room
+	slots           slots
+	watchers        *room    // of requests that watch
+	answers         *answers // of requests with an Idempotency-Key
+	logins          logins   // of browsers
+	subs            sync.Map // that Sub made, *Server
+	stopping        atomic.Bool
+	stop            chan struct{} // closed when the server is to stop
+	broken          chan struct{} // closed when it does not wait for requests under way any more
 }
 
 // New returns a server.
@@ -164,16 +169,19 @@ func New(cfg Config) *Server {
 	s.openAPI = sync.OnceValues(func() ([]byte, error) {
 		return Document(cfg.Operations, cfg.Version)
 	})
+	s.openAPIConfined = sync.OnceValues(func() ([]byte, error) {
+		return Document(operation.Confined(cfg.Operations), cfg.Version)
+	})
 	s.mux = http.NewServeMux()
 	s.mux.HandleFunc("/v1/{operation}", s.allow(0, s.call)) // the effect is known later
 	if s.ops[watchName] != nil {
 		s.mux.HandleFunc("/v1/"+watchName, s.allow(operation.Reads, s.watch))
 	}
 	if cfg.Uploads != nil {
-		s.mux.HandleFunc("/v1/uploads/{id}", s.allow(operation.Writes, s.upload))
+		s.mux.HandleFunc("/v1/uploads/{id}", s.allow(operation.Writes, s.unconfined(s.upload)))
 	}
 	s.mux.HandleFunc("/openapi.json", s.allow(operation.Reads, s.serveOpenAPI))
-	s.mux.HandleFunc("/metrics", s.allow(operation.Reads, s.serveMetrics))
+	s.mux.HandleFunc("/metrics", s.allow(operation.Reads, s.unconfined(s.serveMetrics)))
 	s.mux.HandleFunc("/healthz", s.health)
 	s.mux.HandleFunc("/readyz", s.ready)
 	other := func(w http.ResponseWriter, r *http.Request) {
@@ -341,7 +349,11 @@ func (s *Server) serveOpenAPI(w http.ResponseWriter, r *http.Request) {
 	if !s.methods(w, r, http.MethodGet, http.MethodHead) {
 		return
 	}
-	doc, err := s.openAPI()
+	of := s.openAPI
+	if whoOf(r.Context()).only != "" {
+		of = s.openAPIConfined
+	}
+	doc, err := of()
 	if err != nil {
 		s.cfg.Log.Error("the OpenAPI document cannot be made", "cause", err)
 		s.refuse(w, r, failed(operation.Failed, "the document cannot be made"))

@@ -24,6 +24,7 @@ type Token struct {
 	Scope   string     `json:"scope"` // read, write or admin
 	Author  string     `json:"author,omitempty"`
 	Agent   string     `json:"agent,omitempty"` // that callers with it are, whatever they say
+	Only    string     `json:"only,omitempty"`  // the branch that callers with it are confined to
 	Created time.Time  `json:"created"`
 	Expires *time.Time `json:"expires,omitempty"`
 	Grant   *Grant     `json:"grant,omitempty"` // of a client that signed in by OAuth
@@ -104,6 +105,7 @@ type who struct {
 	key   string // of rates and idempotency
 	may   operation.Effect
 	token *Token // nil for none
+	only  string // the branch that it is confined to, "" for none
 }
 
 // bearer returns the text of the token that a request brings, "" for none. What cannot be one is a problem before
@@ -123,8 +125,16 @@ func bearer(r *http.Request) (string, *problem) {
 	return text, nil
 }
 
-// auth finds out who sent a request.
+// auth finds out who sent a request, and confines callers without a token of their own branch as the server says.
 func (s *Server) auth(r *http.Request) (who, *problem) {
+	by, p := s.known(r)
+	if by.only = s.cfg.Only; by.token != nil && by.token.Only != "" {
+		by.only = by.token.Only
+	}
+	return by, p
+}
+
+func (s *Server) known(r *http.Request) (who, *problem) {
 	text, p := bearer(r)
 	switch {
 	case p != nil:
@@ -166,6 +176,10 @@ func (s *Server) byToken(r *http.Request, text string) (who, *problem) {
 			return false, err
 		}
 		takes, err := s.cfg.takes(t)
+		if takes && t.Only != "" {
+			// Else its caller would leave the token out, or be let into another branch.
+			takes = s.cfg.NeedToken && s.cfg.Only == "" || s.cfg.Only == t.Only
+		}
 		if !takes {
 			t = nil
 		}
@@ -232,5 +246,16 @@ func (s *Server) allow(e operation.Effect, next http.HandlerFunc) http.HandlerFu
 			return
 		}
 		next(w, r.WithContext(withWho(r.Context(), by)))
+	}
+}
+
+// unconfined refuses callers that are confined to a branch, for what is about the whole repository.
+func (s *Server) unconfined(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if whoOf(r.Context()).only != "" {
+			s.refuse(w, r, forbidden("not for a caller that is confined to a branch"))
+			return
+		}
+		next(w, r)
 	}
 }

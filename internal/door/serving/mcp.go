@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/access"
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/mcp"
@@ -28,6 +29,8 @@ import (
 type mcpRequest struct {
 	HTTP       string `op:"http" doc:"serve HTTP at this {ADDR}, as 127.0.0.1:7118, instead of standard input and output"`
 	OAuth      string `op:"oauth" doc:"with --http, let clients sign in: {URL} is this server as the web reaches it, https://HOST"`
+	Only       string `op:"" complete:"branch" doc:"confine all clients to this {BRANCH}: they read and write nothing else"`
+	NeedToken  bool   `op:"" doc:"with --http, refuse who has no token, on this machine too"`
 	Profile    string `op:"" default:"core" enum:"read core full" doc:"which tools there are: {PROFILE} is read, core or full"`
 	Pin        bool   `op:"" doc:"answer from the commit at the first call, whatever is committed"`
 	NoSession  bool   `op:"" doc:"record no session"`
@@ -41,7 +44,7 @@ type mcpRequest struct {
 // MCPCommand is the command that serves MCP.
 func MCPCommand() *line.Bound {
 	return reach.Local(verb.Spec{
-		Command: "mcp", Right: verb.NoRight,
+		Command: "mcp", Right: verb.NoRight, Confined: true,
 		Usage: "[flags]", Group: line.GroupTrade, Hidden: true, Title: "Serve the memory to an agent over MCP",
 		Doc: "Serve the memory to an agent by the Model Context Protocol, on standard input and output until that\n" +
 			"ends, or with --http on http://ADDR/mcp. It speaks 2026-07-28 and the versions since 2024-11-05. It\n" +
@@ -81,9 +84,14 @@ func serveMCP(ctx context.Context, c *line.Line, opt *mcpRequest) (err error) {
 		Version: upkeep.VersionsHere().Version, Profile: mcp.Profile(opt.Profile), Now: c.App.Now,
 		Caller: operation.Caller{
 			Author: opt.Author, Agent: line.FirstOf(opt.Agent, c.By.Agent), Task: opt.Task,
-			Branch: opt.Branch,
+			Branch: opt.Branch, Only: opt.Only,
 		},
 		Log: mcpLog(c),
+	}
+	if opt.Only != "" {
+		if err := core.CheckOnly(opt.Only); err != nil {
+			return line.Usagef("--only: %w", err)
+		}
 	}
 	if !mcp.KnownProfile(options.Profile) {
 		return line.Usagef("--profile: want %s", strings.Join(profileNames(), ", "))
@@ -102,6 +110,8 @@ func serveMCP(ctx context.Context, c *line.Line, opt *mcpRequest) (err error) {
 		return line.Usagef("--%s and --http exclude each other: your own memory is for programs that you start", reach.WithGlobal)
 	case opt.OAuth != "" && opt.HTTP == "":
 		return line.Usagef("--oauth wants --http")
+	case opt.NeedToken && opt.HTTP == "":
+		return line.Usagef("--need-token wants --http")
 	case opt.HTTP == "" && !named:
 		return serveProject(ctx, c, opt, options)
 	case opt.HTTP == "":
@@ -163,7 +173,7 @@ const mcpPath = "/mcp"
 
 // serveMCPHTTP serves clients over HTTP until the context ends, guarded as 'mnem serve' is.
 func serveMCPHTTP(ctx context.Context, c *line.Line, req *mcpRequest, opt mcp.ServerOptions, h *peers.Holder) error {
-	cfg, err := serveConfig(c, &serveRequest{MaxBody: "8MiB", timeout: mcpTime, Rate: mcpRate, Log: "none"})
+	cfg, err := serveConfig(c, &serveRequest{MaxBody: "8MiB", timeout: mcpTime, Rate: mcpRate, Log: "none", Only: req.Only, NeedToken: req.NeedToken})
 	if err != nil {
 		return err
 	}

@@ -33,6 +33,7 @@ type serveRequest struct {
 	Addr      string        `op:"" default:"127.0.0.1:7117" doc:"listen at {HOST:PORT}; port 0 takes a free one"`
 	Hosts     []string      `op:"host" doc:"a {NAME} by which clients call the server (repeatable)"`
 	Origins   []string      `op:"origin" doc:"let pages of this {ORIGIN} ask from browsers, as https://example.org (repeatable)"`
+	Only      string        `op:"" complete:"branch" not:"root all stdio socket token-file" doc:"confine all callers to this {BRANCH}: they read and write nothing else"`
 	NeedToken bool          `op:"" doc:"refuse who has no token, on this machine too"`
 	Rate      int           `op:"" default:"500" doc:"answer at most {N} requests a second of one token, or of all without"`
 	MaxBody   string        `op:"" default:"64MiB" doc:"refuse bodies of more than {SIZE}"`
@@ -284,13 +285,18 @@ func serveConfig(c *line.Line, f *serveRequest) (*serve.Config, error) {
 	if err := line.CheckRange("rate", f.Rate, 1, 1_000_000); err != nil {
 		return nil, err
 	}
+	if f.Only != "" {
+		if err := core.CheckOnly(f.Only); err != nil {
+			return nil, line.Usagef("--only: %w", err)
+		}
+	}
 	handler, err := logHandler(c, f.Log)
 	if err != nil {
 		return nil, err
 	}
 	cfg := &serve.Config{
 		Version: upkeep.VersionsHere().Version, Now: c.App.Now, Rand: c.App.Rand, Log: slog.New(handler),
-		NeedToken: f.NeedToken, Hosts: f.Hosts, Origins: f.Origins,
+		NeedToken: f.NeedToken, Only: f.Only, Hosts: f.Hosts, Origins: f.Origins,
 		Limits: serve.Limits{Body: body, Rate: float64(f.Rate), Time: cmp.Or(f.timeout, serveTime), Drain: f.Drain, Quiet: f.Idle},
 	}
 	return cfg, nil

@@ -52,6 +52,7 @@ type FakeHost struct {
 	Opened []bool // for writing or not
 	Stamps int
 	People bool
+	Branch string // that the caller is confined to
 }
 
 func NewHost(t *testing.T) *FakeHost {
@@ -114,6 +115,8 @@ func (h *FakeHost) Progress() (func(string, int, int), func()) {
 }
 
 func (h *FakeHost) Permit(string, []string) error { return nil }
+
+func (h *FakeHost) Only(string) (string, error) { return h.Branch, nil }
 
 func (h *FakeHost) Human() bool { return h.People }
 

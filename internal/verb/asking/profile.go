@@ -69,7 +69,7 @@ func (q *ProfileRequest) Into(w *verb.Writing) { w.Message, w.Expect = q.Message
 
 // ProfileVerb lists, shows and changes profiles.
 var ProfileVerb = verb.Stream(verb.Spec{
-	Command: "config profile", Right: verb.OwnRight,
+	Command: "config profile", Right: verb.OwnRight, Confined: true,
 	Usage: "[NAME] [PARAMETER=VALUE…]", Effect: verb.Reads, Idempotent: true, Complete: "profile",
 	Title: "List, show or change named sets of retrieval parameters",
 	Doc: "A profile is a name for how answers are ranked, expanded, packed and printed: parameters of\n" +

@@ -35,7 +35,7 @@ type RetrieveRequest struct {
 	Follow     bool     `op:",remote,varies" doc:"with a session: answer from HEAD, not from its commit"`
 	Receipt    bool     `op:",remote,writes" doc:"record the answer, without a session too"`
 	Batch      string   `op:"" doc:"answer the queries in {FILE}, - for standard input, as JSON"`
-	WithGlobal bool     `op:"" doc:"ask the user's own repository too, and say which each item came from"`
+	WithGlobal bool     `op:",wide" doc:"ask the user's own repository too, and say which each item came from"`
 	ExitCode   bool     `op:"strict" doc:"exit with 8 if the verdict is unknown"`
 	Explain    bool     `op:",remote,varies" doc:"tell how each item was found, and what did not fit"`
 	verb.Actor
@@ -68,7 +68,7 @@ type RecallRequest struct {
 // Retrieve and Recall answer questions.
 var (
 	Retrieve = verb.Stream(verb.Spec{
-		Command: "retrieve", Right: verb.NoRight, Usage: "[QUERY…] [flags]", Group: "read", Effect: verb.Reads, Pure: true,
+		Command: "retrieve", Right: verb.NoRight, Confined: true, Usage: "[QUERY…] [flags]", Group: "read", Effect: verb.Reads, Pure: true,
 		Title: "Answer a query from one commit within a token budget",
 		Doc:   retrieveDoc, Example: retrieveExample,
 		Batch: &verb.BatchSpec{Title: "Answer many requests", Lines: verb.LinesSpec{
@@ -80,7 +80,7 @@ var (
 	})
 
 	Recall = verb.Stream(verb.Spec{
-		Command: "recall", Right: verb.NoRight, Usage: "[QUERY…] [flags]", Group: "read", Effect: verb.Reads, Pure: true,
+		Command: "recall", Right: verb.NoRight, Confined: true, Usage: "[QUERY…] [flags]", Group: "read", Effect: verb.Reads, Pure: true,
 		Title: "Answer a question by its kind: why, when, who or what",
 		Doc:   recallDoc, Example: recallExample,
 		Batch: &verb.BatchSpec{Title: "Recall for many questions", Lines: verb.LinesSpec{

@@ -88,7 +88,7 @@ func (q *SessionLogRequest) Check() error { return verb.CheckLimit(q.Limit) }
 // The verbs of sessions.
 var (
 	SessionStart = verb.Define(verb.Spec{
-		Command: "session start", Right: verb.NoRight, Usage: "NAME [flags]", Effect: verb.Writes,
+		Command: "session start", Right: verb.NoRight, Confined: true, Usage: "NAME [flags]", Effect: verb.Writes,
 		Title: "Start a session at a commit",
 		Doc: "Start a session that answers from the commit at --at, or with --follow from what HEAD is at\n" +
 			"each retrieval. --agent and --task say who works on what.",
@@ -100,7 +100,7 @@ var (
 	})
 
 	SessionList = verb.Stream(verb.Spec{
-		Command: "session list", Right: verb.NoRight, Effect: verb.Reads,
+		Command: "session list", Right: verb.NoRight, Confined: true, Effect: verb.Reads,
 		Title: "List sessions by name",
 		Doc: "List all sessions in order of name. A session that went on at two machines has two chains after a\n" +
 			"sync: that of the other one is NAME.CID, with the first record that differs. With --json, one object\n" +
@@ -117,7 +117,7 @@ var (
 	})
 
 	SessionAdvance = verb.Define(verb.Spec{
-		Command: "session advance", Right: verb.NoRight, Usage: "NAME [flags]", Effect: verb.Writes, Complete: "session",
+		Command: "session advance", Right: verb.NoRight, Confined: true, Usage: "NAME [flags]", Effect: verb.Writes, Complete: "session",
 		Title:   "Pin a session to another commit",
 		Doc:     "Pin a session to the commit at --to for the retrievals to come.",
 		Example: "  mnem session advance review\n  mnem session advance review --to HEAD",
@@ -127,7 +127,7 @@ var (
 	})
 
 	SessionEnd = verb.Define(verb.Spec{
-		Command: "session end", Right: verb.NoRight, Usage: "NAME [flags]", Effect: verb.Writes, Complete: "session",
+		Command: "session end", Right: verb.NoRight, Confined: true, Usage: "NAME [flags]", Effect: verb.Writes, Complete: "session",
 		Title:   "End a session",
 		Doc:     "End a session. It can still be read and replayed; nothing is recorded in it any more.",
 		Example: "  mnem session end review",
@@ -137,7 +137,7 @@ var (
 	})
 
 	SessionRemove = verb.Define(verb.Spec{
-		Command: "session rm", Right: verb.OwnRight, Usage: "NAME [flags]", Effect: verb.Destroys, Complete: "session",
+		Command: "session rm", Right: verb.OwnRight, Confined: true, Usage: "NAME [flags]", Effect: verb.Destroys, Complete: "session",
 		Title:   "Remove a session",
 		Doc:     "Remove a session and its receipts from sight. Their records stay in older operations.",
 		Example: "  mnem session rm review",
@@ -149,7 +149,7 @@ var (
 	})
 
 	SessionLog = verb.Stream(verb.Spec{
-		Command: "session log", Right: verb.NoRight, Usage: "NAME [flags]", Effect: verb.Reads, Complete: "session",
+		Command: "session log", Right: verb.NoRight, Confined: true, Usage: "NAME [flags]", Effect: verb.Reads, Complete: "session",
 		Title: "List what a session recorded, newest first",
 		Doc: "List the records of a session, newest first: where it was pinned, and every receipt with its\n" +
 			"query, commit, numbers of items and tokens, and the names of the first items, but for those that\n" +

@@ -44,7 +44,7 @@ type BlamedField struct {
 
 // Blame tells who last set each field of a node.
 var Blame = verb.Define(verb.Spec{
-	Command: "blame", Right: verb.NoRight, Usage: "NODE [flags]", Group: "read", Effect: verb.Reads, Pure: true,
+	Command: "blame", Right: verb.NoRight, Confined: true, Usage: "NODE [flags]", Group: "read", Effect: verb.Reads, Pure: true,
 	Title: "Show who last set each field of a node, and when",
 	Doc: "For each field and property of a node at --at, and for its mark, print the commit that last set\n" +
 		"it, with author, agent and time. A merge counts as setting a value only if none of its parents has\n" +

@@ -72,7 +72,7 @@ type EdgeDiff struct {
 
 // Diff shows what differs.
 var Diff = verb.Define(verb.Spec{
-	Command: "diff", Right: verb.NoRight, Usage: "[A [B]] [flags]", Args: "[A] [B]", Group: "read", Effect: verb.Reads,
+	Command: "diff", Right: verb.NoRight, Confined: true, Usage: "[A [B]] [flags]", Args: "[A] [B]", Group: "read", Effect: verb.Reads,
 	Complete: "rev",
 	Title:    "Show the differences between two commits, or what is staged",
 	Doc: "Show the nodes and edges that were added (+), changed (~) or removed (-), with their fields\n" +

@@ -124,7 +124,7 @@ type TypeCounts struct {
 
 // Log lists commits.
 var Log = verb.Stream(verb.Spec{
-	Command: "log", Right: verb.NoRight, Usage: "[REV|RANGE] [NODE] [flags]", Group: "read", Complete: "rev",
+	Command: "log", Right: verb.NoRight, Confined: true, Usage: "[REV|RANGE] [NODE] [flags]", Group: "read", Complete: "rev",
 	Title: "List commits, newest first",
 	Doc: "List the commits that a revision reaches, newest first, with the numbers of nodes and edges\n" +
 		"that each added (+), changed (~) and removed (-). A range A..B leaves out what A reaches. With\n" +

@@ -91,7 +91,7 @@ type Pending struct {
 // Merge, Revert and CherryPick apply the changes of other commits.
 var (
 	Merge = verb.Define(verb.Spec{
-		Command: "merge", Right: verb.OwnRight,
+		Command: "merge", Right: verb.OwnRight, Confined: true,
 		Usage: "REV | --list | --resolve ITEM --take ours|theirs|base|FILE | --continue | --abort",
 		Args:  "[REV]", Group: "change", Effect: verb.Reads, Complete: "rev",
 		Title: "Merge another branch, and resolve conflicts",
@@ -116,7 +116,7 @@ var (
 	}, merge)
 
 	Revert = verb.Define(verb.Spec{
-		Command: "revert", Right: verb.OwnRight, Usage: "REV|FROM..TO", Group: "change", Effect: verb.Writes, Complete: "rev",
+		Command: "revert", Right: verb.OwnRight, Confined: true, Usage: "REV|FROM..TO", Group: "change", Effect: verb.Writes, Complete: "rev",
 		Title: "Revert the changes of a commit by a new commit",
 		Doc: "Revert what a commit changed against its first parent, or all commits after FROM up to TO, by one\n" +
 			"new commit. Later changes of other things stay. A thing that was changed again since is a conflict,\n" +
@@ -128,7 +128,7 @@ var (
 	}, integrates(merging.Revert))
 
 	CherryPick = verb.Define(verb.Spec{
-		Command: "cherry-pick", Right: verb.OwnRight,
+		Command: "cherry-pick", Right: verb.OwnRight, Confined: true,
 		Usage: "REV|FROM..TO", Group: "change", Effect: verb.Writes, Complete: "rev",
 		Title: "Apply an existing commit's changes to this branch",
 		Doc: "Apply what a commit changed against its first parent, or all commits after FROM up to TO, to the\n" +

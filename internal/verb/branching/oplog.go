@@ -52,7 +52,7 @@ type OpLogRequest struct {
 
 // OpLog lists operations.
 var OpLog = verb.Stream(verb.Spec{
-	Command: "op log", Right: verb.NoRight, Usage: "[flags]", Effect: verb.Reads,
+	Command: "op log", Right: verb.NoRight, Confined: true, Usage: "[flags]", Effect: verb.Reads,
 	Title: "List operations, newest first",
 	Doc: "List operations, newest first: number, time, actor, command, and the refs that each moved.\n" +
 		"With --json, one object a line.",
@@ -89,7 +89,7 @@ type OpShowRequest struct {
 
 // OpShow tells of one operation.
 var OpShow = verb.Define(verb.Spec{
-	Command: "op show", Right: verb.NoRight, Usage: "[OP]", Effect: verb.Reads,
+	Command: "op show", Right: verb.NoRight, Confined: true, Usage: "[OP]", Effect: verb.Reads,
 	Title: "Print one operation",
 	Doc: "Print one operation, by default the newest, with its CID and the refs that it moved. To see\n" +
 		"what it did to the memory, give 'mnem diff' the two commits of a branch.",
@@ -117,7 +117,7 @@ type OpDiffered struct {
 
 // OpDiff compares the refs after two operations.
 var OpDiff = verb.Define(verb.Spec{
-	Command: "op diff", Right: verb.NoRight, Usage: "A [B]", Effect: verb.Reads,
+	Command: "op diff", Right: verb.NoRight, Confined: true, Usage: "A [B]", Effect: verb.Reads,
 	Title:   "Compare the refs after two operations",
 	Doc:     "List the refs that differ between the states after operation A and after B, by default the newest.",
 	Example: "  mnem op diff 2\n  mnem op diff @~1 @ --json",
@@ -192,7 +192,7 @@ func (q *UndoRequest) Check() error {
 // Undo and OpRestore go back and forth in the operation log.
 var (
 	Undo = verb.Define(verb.Spec{
-		Command: "undo", Right: verb.OwnRight, Usage: "[OP]", Group: "history", Effect: verb.Writes,
+		Command: "undo", Right: verb.OwnRight, Confined: true, Usage: "[OP]", Group: "history", Effect: verb.Writes,
 		Title: "Take back an operation",
 		Doc: "Take back what one operation did to branches, tags, HEAD and stages: by default the caller's newest\n" +
 			"that is not taken back yet, so that repeated calls go further back. Captures, fetches and what\n" +
@@ -228,7 +228,7 @@ var (
 	})
 
 	OpRestore = verb.Define(verb.Spec{
-		Command: "op restore", Right: verb.OwnRight, Usage: "OP", Effect: verb.Writes,
+		Command: "op restore", Right: verb.OwnRight, Confined: true, Usage: "OP", Effect: verb.Writes,
 		Title: "Restore all refs to their state after an operation",
 		Doc: "Give HEAD, branches, tags, stages and merges in progress the values they had after an operation.\n" +
 			"This is an operation itself: 'mnem undo' takes it back. Sessions and remote-tracking refs stay as they are.",

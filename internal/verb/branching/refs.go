@@ -474,7 +474,7 @@ type Staged struct {
 
 // Reset forgets what is staged.
 var Reset = verb.Define(verb.Spec{
-	Command: "reset", Right: verb.OwnRight, Group: "change", Effect: verb.Writes, Idempotent: true,
+	Command: "reset", Right: verb.OwnRight, Confined: true, Group: "change", Effect: verb.Writes, Idempotent: true,
 	Title:   "Discard what is staged",
 	Doc:     "Discard what a stage holds and print how much that was. Commits are not affected.",
 	Example: "  mnem reset\n  mnem reset --stage draft",

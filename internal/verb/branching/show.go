@@ -30,8 +30,8 @@ type ShowRequest struct {
 	Now   string `op:",remote" doc:"{TIME} that the importance is of, RFC 3339 or YYYY-MM-DD (default: now)"`
 
 	Importance bool   `op:",remote,varies" doc:"print the effective importance of a node too"`
-	Raw        bool   `op:",remote" doc:"print the stored block: its bytes, with --json as DAG-JSON" remote:"the stored block as DAG-JSON"`
-	Path       string `op:"" not:"raw" doc:"print what is at {PATH} in the block, as a/0/b, over links"`
+	Raw        bool   `op:",remote,wide" doc:"print the stored block: its bytes, with --json as DAG-JSON" remote:"the stored block as DAG-JSON"`
+	Path       string `op:",wide" not:"raw" doc:"print what is at {PATH} in the block, as a/0/b, over links"`
 	ByWord
 	verb.AtRevision
 	verb.Marks
@@ -65,7 +65,7 @@ type Block struct {
 
 // Show prints anything that is stored.
 var Show = verb.Define(verb.Spec{
-	Command: "show", Right: verb.NoRight, Usage: "[THING] [flags]", Group: "read", Effect: verb.Reads, Pure: true,
+	Command: "show", Right: verb.NoRight, Confined: true, Usage: "[THING] [flags]", Group: "read", Effect: verb.Reads, Pure: true,
 	Complete: "rev",
 	Title:    "Show a memory, a commit, or anything else that is stored",
 	Doc: "Print a memory with its links, a commit with what it changed, or anything else that is stored.\n" +

@@ -61,7 +61,7 @@ type Merging struct {
 
 // StatusVerb shows the branch and what is staged.
 var StatusVerb = verb.Define(verb.Spec{
-	Command: "status", Right: verb.NoRight, Group: "change", Effect: verb.Reads,
+	Command: "status", Right: verb.NoRight, Confined: true, Group: "change", Effect: verb.Reads,
 	Title: "Show the branch and what is staged",
 	Doc: "Show the branch, its newest commit and what a stage changes: A added, M changed, D\n" +
 		"removed. It says when the branch has moved since the stage began; committing merges\n" +
@@ -104,6 +104,9 @@ var StatusVerb = verb.Define(verb.Spec{
 
 // synced adds when remotes were last synced automatically.
 func (out *Status) synced(s *verb.Service) error {
+	if s.Repo.Confined() {
+		return nil // remotes are of the whole repository
+	}
 	dir, err := s.OwnDir()
 	if err != nil {
 		return err
@@ -158,7 +161,7 @@ type VerifiedAll map[commit.SignatureState]int
 
 // Verify checks the signatures of commits.
 var Verify = verb.Stream(verb.Spec{
-	Command: "key verify", Right: verb.NoRight, Usage: "[REV|REV..REV] [--all] [--strict]", Effect: verb.Reads,
+	Command: "key verify", Right: verb.NoRight, Confined: true, Usage: "[REV|REV..REV] [--all] [--strict]", Effect: verb.Reads,
 	Complete: "rev",
 	Title:    "Check the signatures of commits",
 	Doc: "Check the signature of every commit that a revision reaches, of those that A..B has\n" +

@@ -71,7 +71,7 @@ type KeptCommit struct {
 
 // CommitVerb makes a commit.
 var CommitVerb = verb.Define(verb.Spec{
-	Command: "commit", Right: verb.OwnRight,
+	Command: "commit", Right: verb.OwnRight, Confined: true,
 	Usage: "-m MESSAGE [FILE…|-]", Args: "[FILE…]", Group: "change", Effect: verb.Writes,
 	Title: "Commit change lines, or what is staged",
 	Doc: "Apply change lines to the newest commit of a branch and make a commit of the result. Several files\n" +
@@ -223,7 +223,7 @@ func (q *RestoreRequest) Outside(int) (more bool) {
 
 // Restore takes marks off nodes, or brings nodes back as they were.
 var Restore = verb.Define(verb.Spec{
-	Command: "restore", Right: verb.OwnRight,
+	Command: "restore", Right: verb.OwnRight, Confined: true,
 	Usage: "[REV] NODE…", Args: "NODE…", Group: "change", Effect: verb.Writes, Complete: "rev",
 	Title: "Remove marks from nodes, or restore earlier versions of them",
 	Doc: "Without REV, remove the marks of nodes in one commit: forgotten, retired, superseded, expired or\n" +

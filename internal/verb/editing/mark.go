@@ -87,7 +87,7 @@ const markGroup = "change"
 
 // Forget hides nodes.
 var Forget = verb.Define(verb.Spec{
-	Command: "forget", Right: verb.OwnRight, Usage: "NODE… | --type TYPE --where PREDICATE --until TIME --confirm N",
+	Command: "forget", Right: verb.OwnRight, Confined: true, Usage: "NODE… | --type TYPE --where PREDICATE --until TIME --confirm N",
 	Args: "[NODE…]", Group: markGroup, Effect: verb.Writes, Idempotent: true,
 	Title: "Hide memories from every retrieval",
 	Doc: "Mark nodes as forgotten, in one commit. No retrieval on the branch finds or shows a forgotten node.\n" +
@@ -178,7 +178,7 @@ func (q *ForgetRequest) choose(ctx context.Context, s *verb.Service) (ids []stri
 
 // Mark marks memories.
 var Mark = verb.Define(verb.Spec{
-	Command: "mark", Right: verb.OwnRight, Usage: "KIND [NODE…] [--by NEW] | --remove NODE…", Args: "KIND [NODE…]",
+	Command: "mark", Right: verb.OwnRight, Confined: true, Usage: "KIND [NODE…] [--by NEW] | --remove NODE…", Args: "KIND [NODE…]",
 	Group: markGroup, Effect: verb.Writes, Idempotent: true,
 	Title: "Mark memories as replaced, stale, contradicted, retired, expired",
 	Doc: "Mark nodes, in one commit. A marked node keeps its text, properties and edges; --remove takes the\n" +

@@ -31,7 +31,7 @@ type PinChanged struct {
 
 // Pin says what every session begins with.
 var Pin = verb.Define(verb.Spec{
-	Command: "pin", Right: verb.OwnRight, Usage: "NODE…", Group: "change", Effect: verb.Writes, Idempotent: true,
+	Command: "pin", Right: verb.OwnRight, Confined: true, Usage: "NODE…", Group: "change", Effect: verb.Writes, Idempotent: true,
 	Title: "Pin memories, so that every session starts with them",
 	Doc: "Pin nodes, in one commit: hooks give them to agents at the start of every session. A pinned node has\n" +
 		"the property pinned = true; --where 'pinned = true' finds it. --remove removes the property and changes\n" +

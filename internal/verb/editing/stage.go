@@ -76,7 +76,7 @@ type ends struct{ src, typ, dst string }
 // Add and Rm edit the stage.
 var (
 	Add = verb.Define(verb.Spec{
-		Command: "add", Right: verb.OwnRight, Usage: "FILE…|- | add --set NODE [FIELD=VALUE…] | add --link SRC TYPE DST",
+		Command: "add", Right: verb.OwnRight, Confined: true, Usage: "FILE…|- | add --set NODE [FIELD=VALUE…] | add --link SRC TYPE DST",
 		Args: "FILE…", Group: "change", Effect: verb.Writes,
 		Title: "Stage change lines, a node or an edge",
 		Doc: "Apply change lines to a stage, to be committed later. Several files are one batch, \"-\"\n" +
@@ -113,7 +113,7 @@ var (
 	})
 
 	Rm = verb.Define(verb.Spec{
-		Command: "rm", Right: verb.OwnRight,
+		Command: "rm", Right: verb.OwnRight, Confined: true,
 		Usage: "NODE… | rm --edge ID | rm --link SRC TYPE DST", Args: "[NODE…]", Group: "change", Effect: verb.Writes,
 		Title: "Stage the removal of nodes or edges",
 		Doc: "Stage the removal of nodes, each with its edges, marks and embeddings, and of edges\n" +

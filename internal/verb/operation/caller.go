@@ -9,6 +9,9 @@ type Caller struct {
 	Task   string `json:"task,omitempty"`
 	Branch string `json:"branch,omitempty"` // that is written to; "" for the one HEAD is on
 	Stage  string `json:"stage,omitempty"`
+	// Only is the branch that the caller is confined to, "" for none. Tokens, policies and the commands of servers set
+	// it, never a request.
+	Only string `json:"only,omitempty"`
 	// Session is the name of the session that answers are recorded in, "" for none. With one, a reading operation may
 	// write a record of its answer.
 	Session string `json:"session,omitempty"`

@@ -82,6 +82,8 @@ type Operation struct {
 	// Pure is whether an answer that names one commit depends on it and the arguments alone, so that
 	// the same question about the same commit needs no second answer.
 	Pure bool
+	// Confined is whether a caller that is confined to a branch may ask for it.
+	Confined bool
 	// Body is the media type of standard input, "" for none: lines, which a parameter of Kind Lines may hold instead,
 	// or a CAR file, which no parameter can hold.
 	Body string
@@ -173,4 +175,14 @@ func (e *Error) Error() string { return e.Message }
 type Place struct {
 	Line int    `json:"line,omitempty"` // from 1
 	Name string `json:"name,omitempty"` // how the message names it
+}
+
+// Confined returns the operations that a caller may ask for who is confined to a branch.
+func Confined(all []Operation) (some []Operation) {
+	for _, o := range all {
+		if o.Confined {
+			some = append(some, o)
+		}
+	}
+	return some
 }

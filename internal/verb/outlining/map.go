@@ -108,7 +108,7 @@ type MapChange struct {
 
 // MapVerb shows what a memory is about, and keeps what it shows.
 var MapVerb = verb.Define(verb.Spec{
-	Command: "map", Right: verb.OwnRight, Group: "read", Effect: verb.Reads, Pure: true, Derived: true, Long: true,
+	Command: "map", Right: verb.OwnRight, Confined: true, Group: "read", Effect: verb.Reads, Pure: true, Derived: true, Long: true,
 	Usage: "[SCOPE] | --write HASH|SCOPE TEXT | --rebuild | --resolve HASH", Args: "[SCOPE…]",
 	Title: "Show what a memory is about, or what changed in it, in few tokens",
 	Doc: "Print a table of contents of a memory. A small memory is its facts, the newest first;\n" +

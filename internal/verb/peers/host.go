@@ -115,6 +115,15 @@ func (h *host) Permit(_ string, rights []string) error {
 	return verb.Permit(filepath.Join(h.dir, policy.FileName), who.Agent, rights)
 }
 
+// Only implements verb.Host.
+func (h *host) Only(string) (string, error) {
+	who := &h.call.Caller
+	if who.Only != "" || who.Agent == "" && !who.Remote {
+		return who.Only, nil
+	}
+	return verb.PolicyOnly(filepath.Join(h.dir, policy.FileName), who.Agent)
+}
+
 // guard adds to a stamp what the repository's policy says.
 func (h *host) guard(by *state.Stamp, name string) error {
 	if by.Agent == "" && !h.call.Caller.Remote {

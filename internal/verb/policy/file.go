@@ -7,9 +7,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/internal/base/regular"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -147,12 +149,17 @@ func rule(v ipld.Value) (Rule, error) {
 			if r.Signed = v.Bool(); v.Kind() != ipld.Bool {
 				err = errors.New("not true or false")
 			}
+		case "only":
+			r.Only = v.Text()
+			if err = core.CheckOnly(strings.ReplaceAll(r.Only, agentWord, "agent")); v.Kind() != ipld.String {
+				err = errors.New("not a string")
+			}
 		case "note":
 			if r.Note = v.Text(); v.Kind() != ipld.String || len(r.Note) > maxNote {
 				err = fmt.Errorf("not a string of at most %d bytes", maxNote)
 			}
 		default:
-			err = errors.New("no member of a rule: want agents, operations, types, edges, signed and note")
+			err = errors.New("no member of a rule: want agents, operations, types, edges, only, signed and note")
 		}
 		return err
 	})

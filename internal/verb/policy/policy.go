@@ -23,6 +23,8 @@ type Rule struct {
 	Operations []string
 	Types      []string // of nodes
 	Edges      []string // of edges
+	// Only confines the agents to a branch, in whose name {agent} stands for the agent's, "" for no branch.
+	Only string
 	// Signed lets the operations take commits off branches and tags that other keys have signed.
 	Signed bool
 }
@@ -87,6 +89,26 @@ func (p *Policy) Operation(agent, operation string) error {
 		}
 	}
 	return &DeniedError{Agent: agent, Operation: operation}
+}
+
+// agentWord stands for the name of the agent in a Rule's Only.
+const agentWord = "{agent}"
+
+// Only returns the branch that the first rule with one confines an agent to, "" for none. A policy that cannot be
+// read returns an error wrapping ErrDenied, since it may confine the agent.
+func (p *Policy) Only(agent string) (string, error) {
+	switch {
+	case p == nil:
+		return "", nil
+	case p.Damage != nil:
+		return "", fmt.Errorf("agent %q: %w: %w", agent, ErrDenied, p.Damage)
+	}
+	for _, r := range p.Rules {
+		if r.Only != "" && anyMatch(r.Agents, agent) {
+			return strings.ReplaceAll(r.Only, agentWord, agent), nil
+		}
+	}
+	return "", nil
 }
 
 // Touch returns an error wrapping ErrDenied if an agent may not change a thing by an operation.

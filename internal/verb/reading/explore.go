@@ -82,7 +82,7 @@ type ExploredNode struct {
 
 // Explore shows what surrounds a node or a topic.
 var Explore = verb.Define(verb.Spec{
-	Command: "explore", Right: verb.NoRight, Usage: "[NODE|TEXT…] [flags]", Group: "read", Effect: verb.Reads,
+	Command: "explore", Right: verb.NoRight, Confined: true, Usage: "[NODE|TEXT…] [flags]", Group: "read", Effect: verb.Reads,
 	Pure: true, Derived: true,
 	Title: "Show what surrounds a node or a topic, and how it is connected",
 	Doc: "List what surrounds a node, best first, each neighbour with its reason: an edge, a mention of a\n" +

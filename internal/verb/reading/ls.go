@@ -66,7 +66,7 @@ type Edge struct {
 
 // Ls lists nodes or edges.
 var Ls = verb.Define(verb.Spec{
-	Command: "ls", Right: verb.NoRight, Usage: "[flags]", Group: "read", Effect: verb.Reads, Pure: true,
+	Command: "ls", Right: verb.NoRight, Confined: true, Usage: "[flags]", Group: "read", Effect: verb.Reads, Pure: true,
 	Title: "List memories or edges, the newest first",
 	Doc: "List the memories, or with --edges the edges, that pass the filters. Files, their parts,\n" +
 		"conversations and mere names are listed with --all, or with --type if it names them.\n\n" +

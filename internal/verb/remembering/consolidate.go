@@ -51,7 +51,7 @@ type Consolidated struct {
 
 // Consolidate proposes what could be tidied up, and does it.
 var Consolidate = verb.Define(verb.Spec{
-	Command: "consolidate", Right: verb.OwnRight, Usage: "[--apply [ID…] | --decline ID…]", Args: "[ID…]", Group: "change",
+	Command: "consolidate", Right: verb.OwnRight, Confined: true, Usage: "[--apply [ID…] | --decline ID…]", Args: "[ID…]", Group: "change",
 	Effect: verb.Reads,
 	Title:  "Propose clean-ups of the memory and apply them",
 	Doc: "Look for possible clean-ups and list each with its evidence. Nothing is written without --apply,\n" +

@@ -57,7 +57,7 @@ type CueList struct {
 
 // Cues lists memories with their cues, or those without.
 var Cues = verb.Define(verb.Spec{
-	Command: "embed cues", Right: verb.NoRight, Usage: "[flags]", Effect: verb.Reads, Pure: true, Long: true,
+	Command: "embed cues", Right: verb.NoRight, Confined: true, Usage: "[flags]", Effect: verb.Reads, Pure: true, Long: true,
 	Title: "List the phrases under which memories are found, or let a model write some",
 	Doc: "List the memories that have cues: phrases that somebody may look for and that the memory does\n" +
 		"not contain. With --missing list those that have none. Change lines write them, many in one\n" +

@@ -46,7 +46,7 @@ type HalfLives struct {
 
 // HalfLife lists or changes half-lives.
 var HalfLife = verb.Define(verb.Spec{
-	Command: "config half-life", Right: verb.OwnRight, Usage: "[TYPE=DAYS…]", Effect: verb.Reads, Idempotent: true,
+	Command: "config half-life", Right: verb.OwnRight, Confined: true, Usage: "[TYPE=DAYS…]", Effect: verb.Reads, Idempotent: true,
 	Title: "Show or change the half-lives of memories by type",
 	Doc: "List after how many days a memory of each type counts half in its effective importance, which\n" +
 		"'mnem show NODE --importance' shows, and which decides what 'mnem consolidate' proposes. A type\n" +

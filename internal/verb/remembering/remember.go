@@ -90,7 +90,7 @@ type RememberSettings struct {
 
 // Remember keeps memories.
 var Remember = verb.Stream(verb.Spec{
-	Command: "remember", Right: verb.OwnRight, Usage: "TEXT|-", Args: "[TEXT]", Group: "change", Effect: verb.Writes,
+	Command: "remember", Right: verb.OwnRight, Confined: true, Usage: "TEXT|-", Args: "[TEXT]", Group: "change", Effect: verb.Writes,
 	Title: "Store a text as a memory, without losing another",
 	Doc: "Store a text as a memory: one fact, in words that can be understood alone. \"-\" reads it from\n" +
 		"standard input, --file from a file, each of several a memory. Everything is written in one commit.\n\n" +

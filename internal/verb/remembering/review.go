@@ -123,7 +123,7 @@ type UndecidedPair struct {
 
 // Review lists the memories added since the last review, and decides about them.
 var Review = verb.Define(verb.Spec{
-	Command: "review", Right: verb.OwnRight,
+	Command: "review", Right: verb.OwnRight, Confined: true,
 	Usage: "[flags]", Group: "change", Effect: verb.Reads, Fixed: []string{"--no-note=true"},
 	Title: "Review what was remembered and captured since the last review",
 	Doc: "Go through what came into the memory since the last review, what was remembered first, then what was\n" +
@@ -268,11 +268,10 @@ func (r *reviewing) listed(ctx context.Context, q *ReviewRequest) (*core.Snapsho
 	case q.RestOf == "":
 		return nil, nil
 	}
-	at, err := ipld.ParseCID(q.RestOf)
-	if err != nil {
+	if _, err := ipld.ParseCID(q.RestOf); err != nil {
 		return nil, verb.BadValue("rest-of", q.RestOf, "%w", err)
 	}
-	return r.Repo.At(ctx, at)
+	return r.Repo.Snapshot(ctx, q.RestOf)
 }
 
 // list lists the memories left to review, and records if there are none.

@@ -29,7 +29,7 @@ type ExportRequest struct {
 	Session string `op:",remote" complete:"session" doc:"the session {NAME} with its commits and receipts"`
 	Receipt string `op:",remote" doc:"the receipt {CID} with its commit"`
 	// Selector is DAG-JSON.
-	Selector string `op:",remote" doc:"the blocks of the commit that the IPLD {SELECTOR}, in DAG-JSON, reaches, for other tools"`
+	Selector string `op:",remote,wide" doc:"the blocks of the commit that the IPLD {SELECTOR}, in DAG-JSON, reaches, for other tools"`
 	verb.Params
 }
 
@@ -43,7 +43,7 @@ type Exported struct {
 
 // Export writes commits, sessions or receipts to one file.
 var Export = verb.Define(verb.Spec{
-	Command: "export", Right: verb.NoRight, Usage: "[REV|REV..REV] -o FILE|-|DIR", Args: "[REV|REV..REV]", Group: "trade",
+	Command: "export", Right: verb.NoRight, Confined: true, Usage: "[REV|REV..REV] -o FILE|-|DIR", Args: "[REV|REV..REV]", Group: "trade",
 	Effect: verb.Reads, Complete: "rev", Fixed: []string{"--output=" + verb.Itself}, Answer: operation.MediaCAR,
 	Title: "Export commits, sessions or receipts to one file",
 	Doc: "Write a commit with its whole history to a CARv1 file, which 'mnem import' and other IPLD tools\n" +

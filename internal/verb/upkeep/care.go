@@ -45,7 +45,7 @@ type Difference struct {
 
 // Replay answers recorded requests again.
 var Replay = verb.Define(verb.Spec{
-	Command: "session replay", Right: verb.NoRight, Usage: "SESSION|RECEIPT", Effect: verb.Reads, Complete: "session",
+	Command: "session replay", Right: verb.NoRight, Confined: true, Usage: "SESSION|RECEIPT", Effect: verb.Reads, Complete: "session",
 	Title: "Answer recorded requests again and compare",
 	Doc: "Answer every request that a session recorded, each at its own commit, or the one request of a\n" +
 		"receipt, and compare the answers with the recorded ones, bit for bit. The exit code is 0 if all are\n" +

@@ -69,7 +69,7 @@ type StoreSize struct {
 
 // StatsVerb counts what there is.
 var StatsVerb = verb.Define(verb.Spec{
-	Command: "stats", Right: verb.NoRight, Group: "care", Effect: verb.Reads,
+	Command: "stats", Right: verb.NoRight, Confined: true, Group: "care", Effect: verb.Reads,
 	Answers: []any{Stats{}, Schema{}},
 	Title:   "Count nodes, edges, commits, blocks and bytes",
 	Doc: "Count the nodes and edges of a commit by type, its marks by state, the commits behind it by\n" +

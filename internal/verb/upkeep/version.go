@@ -28,7 +28,7 @@ type Versions struct {
 
 // Version prints the versions.
 var Version = verb.Define(verb.Spec{
-	Command: "version", Right: verb.NoRight, Group: "start", Effect: verb.Reads, NoRepo: true, Hidden: true,
+	Command: "version", Right: verb.NoRight, Confined: true, Group: "start", Effect: verb.Reads, NoRepo: true, Hidden: true,
 	Title: "Print version numbers",
 	Doc: "Print the version of the program and of Go, and those of the record format, the ranking and the text\n" +
 		"analysis: equal numbers give equal bytes.",
