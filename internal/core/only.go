@@ -33,10 +33,10 @@ func CheckOnly(branch string) error {
 }
 
 // Only returns the repository as a caller sees it who is confined to a branch, which need not exist: until its first
-// commit it is empty. HEAD is on that branch. There are no other refs but the sessions, stages, merges in progress and
-// kept commits of that branch. A hash names a commit that the branch reaches, or one of its operations, sessions and
+// commit it is empty. HEAD is on that branch. It sees only the refs of that branch: its
+// sessions, stages, merges in progress and kept commits. A hash names a commit that the branch reaches, or one of its operations, sessions and
 // receipts, and nothing else. The operation log has the operations that moved these refs. Writes to other refs fail.
-// "" confines to nothing. Storage, indexes and caches are those of r: they hold what a state has, by its hash.
+// "" confines to nothing. It uses the storage, indexes and caches of r, which hold what a state has, by its hash.
 func (r *Repo) Only(branch string) *Repo {
 	if branch == "" {
 		return r

@@ -149,14 +149,14 @@ func (o Options) FirstBranch() string {
 	return o.Branch
 }
 
-// Repo is an open repository, of which a caller may have one branch alone: see Only. Safe for concurrent use: readers
+// Repo is an open repository, or one branch of it: see Only. Safe for concurrent use: readers
 // never wait, writers take turns.
 type Repo struct {
 	*Opened
 	only string // the branch that the caller is confined to, "" for none
 }
 
-// Opened is what an open repository shares with what Only makes of it.
+// Opened holds all that an open repository and those that Only returns share.
 type Opened struct {
 	Store       store.Store
 	SharedStore store.Shared // the store if other processes write to it too, else nil

@@ -33,6 +33,7 @@ type ruleJSON struct {
 	Operations []string  `json:"operations"`
 	Types      []string  `json:"types"`
 	Edges      []string  `json:"edges"`
+	Only       verb.Text `json:"only"`   // the branch that the agents are confined to
 	Signed     bool      `json:"signed"` // whether commits that others signed may be taken off
 }
 
@@ -131,7 +132,7 @@ func ReadPolicy(c *line.Line) (*policyJSON, error) {
 	out.Present, out.Unknown = true, p.Unknown(writingOperations())
 	for _, r := range p.Rules {
 		out.Rules = append(out.Rules, ruleJSON{
-			verb.Text(r.Note), r.Agents, r.Operations, r.Types, r.Edges, r.Signed,
+			verb.Text(r.Note), r.Agents, r.Operations, r.Types, r.Edges, verb.Text(r.Only), r.Signed,
 		})
 	}
 	return out, nil
@@ -156,10 +157,11 @@ func printPolicy(c *line.Line, out *policyJSON) error {
 		}
 		return show.CellOf(line.OneLine(strings.Join(patterns, " ")), "")
 	}
-	rows := [][]show.Cell{show.HeadRow("rule", "agents", "operations", "types", "edges", "signed")}
+	rows := [][]show.Cell{show.HeadRow("rule", "agents", "operations", "types", "edges", "only", "signed")}
 	for i, r := range out.Rules {
 		rows = append(rows, []show.Cell{
 			show.CellOf(fmt.Sprint(i+1), ""), list(r.Agents), list(r.Operations), list(r.Types), list(r.Edges),
+			show.CellOf(line.OneLine(string(r.Only)), ""),
 			show.CellOf(map[bool]string{true: "yes", false: "no"}[r.Signed], ""),
 		})
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
-// canary is in every name and text of users/bob, and nowhere else.
-const canary = "zebra"
+// canary is in texts of users/bob that no request has; zebra is in their names, which requests have.
+const canary = "okapi"
 
 // onlyCalls has for each operation that a confined caller may run a call that works, or that fails for want of
 // something. An operation without an entry fails TestConfinedCallers.
@@ -40,10 +40,11 @@ var onlyCalls = map[string]string{
 }
 
 // scoped is a repository with the branches main and users/alice, and with users/bob or, if that is not, as many
-// operations of nobody.
+// other operations.
 type scoped struct {
 	*servedWorld
-	auth   string            // of alice
+	token  string            // of alice
+	auth   string            // the same as a header
 	things map[string]string // of bob, by what they are
 }
 
@@ -75,23 +76,23 @@ func scopedWorld(t *testing.T, bob bool) *scoped {
 		return ""
 	}
 	if bob {
-		w.write("bob.jsonl", `{"node":{"key":"zebra-key","type":"ZebraType","summary":"The zebra lamp of bob is secret lamp lamp",`+
-			`"content":"zebra content","props":{"zebra_prop":"zebra"}}}
-{"node":{"key":"zebra-two","type":"ZebraType","summary":"zebra two is next to the lamp"}}
-{"edge":{"type":"zebra-edge","src":"zebra-key","dst":"zebra-two"}}
+		w.write("bob.jsonl", `{"node":{"key":"zebra-key","type":"ZebraType","summary":"The okapi lamp of bob is secret lamp lamp",`+
+			`"content":"okapi content","props":{"okapi_prop":"okapi"}}}
+{"node":{"key":"okapi-two","type":"OkapiType","summary":"okapi two is next to the lamp"}}
+{"edge":{"type":"okapi-edge","src":"zebra-key","dst":"okapi-two"}}
 `)
-		w.write("zebra.jsonl", `{"node":{"key":"zebra-staged","type":"ZebraType","summary":"zebra staged"}}`+"\n")
-		w.write("one.jsonl", `{"node":{"key":"zebra-two","type":"ZebraType","summary":"zebra one side"}}`+"\n")
-		w.write("other.jsonl", `{"node":{"key":"zebra-two","type":"ZebraType","summary":"zebra other side"}}`+"\n")
+		w.write("zebra.jsonl", `{"node":{"key":"okapi-staged","type":"OkapiType","summary":"okapi staged"}}`+"\n")
+		w.write("one.jsonl", `{"node":{"key":"okapi-two","type":"OkapiType","summary":"okapi one side"}}`+"\n")
+		w.write("other.jsonl", `{"node":{"key":"okapi-two","type":"OkapiType","summary":"okapi other side"}}`+"\n")
 	}
 	do("branch", "users/bob")
-	do("commit", "--branch", "users/bob", "-m", "zebra message", "bob.jsonl")
+	do("commit", "--branch", "users/bob", "-m", "okapi message", "bob.jsonl")
 	do("branch", "zebra-side", "users/bob")
-	do("commit", "--branch", "users/bob", "-m", "zebra one", "one.jsonl")
-	do("commit", "--branch", "zebra-side", "-m", "zebra other", "other.jsonl")
+	do("commit", "--branch", "users/bob", "-m", "okapi one", "--task", "okapi task", "one.jsonl")
+	do("commit", "--branch", "zebra-side", "-m", "okapi other", "other.jsonl")
 	do("tag", "zebra-tag", "users/bob")
 	do("session", "start", "zebra-session", "--at", "users/bob")
-	do("retrieve", "zebra lamp", "--session", "zebra-session")
+	do("retrieve", "okapi lamp", "--session", "zebra-session")
 	do("add", "--branch", "users/bob", "--stage", "zebra-stage", "zebra.jsonl")
 	if bob {
 		w.run(5, "merge", "zebra-side", "--branch", "users/bob")
@@ -102,7 +103,8 @@ func scopedWorld(t *testing.T, bob bool) *scoped {
 		s.collect(w)
 	}
 	out, _ := w.run(0, "serve", "token", "new", "alice", "--scope", "admin", "--only", "users/alice", "--author", "Alice")
-	s.auth = "Authorization: Bearer " + strings.TrimSpace(out)
+	s.token = strings.TrimSpace(out)
+	s.auth = "Authorization: Bearer " + s.token
 	s.servedWorld = startServing(t, w, "--need-token", "--rate", "100000")
 	return s
 }
@@ -137,11 +139,10 @@ func (s *scoped) collect(w *world) {
 	}
 }
 
-// request is one request of alice, and what is its own in it.
+// onlyRequest is one request of alice.
 type onlyRequest struct {
 	op   string
 	args map[string]any
-	sent []string
 }
 
 // onlyRequests are the requests of an operation that name what bob has in every parameter that takes a text.
@@ -157,7 +158,7 @@ func onlyRequests(t *testing.T, op *operation.Operation, things map[string]strin
 		}
 		return args
 	}
-	all = append(all, onlyRequest{op.Name, base(), nil})
+	all = append(all, onlyRequest{op.Name, base()})
 	for _, p := range op.Params {
 		if p.Enum != nil || p.Kind != operation.String && p.Kind != operation.Strings {
 			continue
@@ -171,7 +172,7 @@ func onlyRequests(t *testing.T, op *operation.Operation, things map[string]strin
 			if p.Kind == operation.Strings {
 				args[p.Name] = []string{things[what]}
 			}
-			all = append(all, onlyRequest{op.Name, args, []string{things[what]}})
+			all = append(all, onlyRequest{op.Name, args})
 		}
 	}
 	return all
@@ -202,10 +203,10 @@ func TestConfinedCallers(t *testing.T) {
 			}
 			status, got := with.ask(http.MethodPost, "/v1/"+q.op, string(body), with.auth)
 			wantStatus, want := without.ask(http.MethodPost, "/v1/"+q.op, string(body), without.auth)
-			if got, want = masked(got), masked(want); status != wantStatus || got != want {
+			if got, want = masked(q.op, got), masked(q.op, want); status != wantStatus || got != want {
 				t.Errorf("%s %s: %d and %d:\n%s\n%s", q.op, body, status, wantStatus, got, want)
 			}
-			with.noCanary(fmt.Sprintf("%s %s", q.op, body), got, q.sent)
+			noCanary(t, fmt.Sprintf("%s %s", q.op, body), got)
 			asked++
 		}
 	}
@@ -214,36 +215,233 @@ func TestConfinedCallers(t *testing.T) {
 	}
 }
 
-// noCanary fails if an answer has a word or a hash of bob's that the request did not have.
-func (s *scoped) noCanary(what, text string, sent []string) {
-	s.t.Helper()
-	for _, own := range sent {
-		text = strings.ReplaceAll(text, own, "")
-		for _, part := range regexp.MustCompile(`[~@{}]|\.\.`).Split(own, -1) { // of a revision
-			if len(part) > 1 {
-				text = strings.ReplaceAll(text, part, "")
-			}
-		}
-	}
-	low := strings.ToLower(text)
-	for name, thing := range s.things {
-		if len(thing) > 12 && !strings.HasSuffix(name, "main") && name != "HEAD of the repository" && strings.Contains(low, strings.ToLower(thing)) {
-			s.t.Errorf("%s: the answer has %s of bob, %q:\n%s", what, name, thing, text)
-		}
-	}
-	for _, word := range []string{canary, "bob"} {
-		if strings.Contains(low, word) {
-			s.t.Errorf("%s: the answer has %q:\n%s", what, word, text)
-		}
+// noCanary fails if an answer has a text of bob's.
+func noCanary(t *testing.T, what, text string) {
+	t.Helper()
+	if strings.Contains(strings.ToLower(text), canary) {
+		t.Errorf("%s: the answer has a text of bob:\n%s", what, text)
 	}
 }
 
 var (
 	maskRequest = regexp.MustCompile(`"request_id":"[^"]*"`)
+	maskTime    = regexp.MustCompile(`"time":"[^"]*"`)
 	maskOp      = regexp.MustCompile(`"(op|undoes|redoes|cid|of)":"bafyrei[a-z2-7]+"`)
 )
 
-// masked is an answer without the ids of requests and of operations.
-func masked(text string) string {
+// masked is an answer without the ids of requests and of operations, and without the times of operations.
+func masked(op, text string) string {
+	if strings.HasPrefix(op, "op_") || op == "undo" {
+		text = maskTime.ReplaceAllString(text, "")
+	}
 	return maskOp.ReplaceAllString(maskRequest.ReplaceAllString(text, ""), `"$1":OP`)
+}
+
+// bobs is all that the owner sees of users/bob and of main.
+func (s *scoped) bobs() string {
+	var all strings.Builder
+	for _, words := range []string{
+		"branch", "tag", "ls --at users/bob --all-types", "ls --at main --all-types", "log users/bob", "merge --list --branch users/bob",
+		"status --stage zebra-stage", "session log zebra-session", "map --at users/bob",
+	} {
+		out, _ := s.run(0, append(strings.Fields(words), "--json")...)
+		for line := range strings.Lines(out) {
+			if !strings.Contains(line, "users/alice") {
+				all.WriteString(line)
+			}
+		}
+	}
+	return all.String()
+}
+
+// TestConfinedBulk has alice forget, remove, take back and restore all that she can name.
+func TestConfinedBulk(t *testing.T) {
+	s := scopedWorld(t, true)
+	before := s.bobs()
+	if !strings.Contains(before, canary) {
+		t.Fatalf("bob has nothing: %s", before)
+	}
+	for _, c := range []struct{ op, body string }{
+		{"forget", `{"type":["Note","ZebraType","OkapiType"],"confirm":100}`},
+		{"forget", `{"type":["Note","ZebraType","OkapiType"],"before":"2100-01-01","confirm":4}`},
+		{"forget", `{"type":["Note"],"confirm":4}`}, {"undo", `{}`}, {"rm", `{"all":true}`}, {"commit", `{"message":"nothing"}`},
+		{"undo", `{}`}, {"undo", `{}`}, {"undo", `{}`}, {"undo", `{"op":"4"}`}, {"undo", `{"op":"6"}`}, {"op_restore", `{"op":"3"}`},
+		{"op_restore", `{"op":"2"}`}, {"reset", `{"stage":"zebra-stage"}`}, {"map", `{"write":"root","text":"About lamps"}`},
+		{"session_rm", `{"name":"zebra-session"}`}, {"merge", `{"abort":true}`}, {"merge", `{"drop":"refs/conflicts/commit/users/bob/9"}`},
+		{"merge", `{"abort":true,"branch":"users/bob"}`}, {"commit", `{"message":"x","branch":"users/bob","lines":[{"node":{"key":"x","type":"Note"}}]}`},
+		{"remember", `{"text":"Alice was here","branch":"main"}`}, {"restore", `{"nodes":["zebra-key"]}`}, {"purge", `{"node":"zebra-key","yes":true}`},
+		{"branch", `{"delete":"users/bob"}`}, {"gc", `{}`}, {"export", `{"all":true}`}, {"export", `{"rev":"users/alice"}`},
+		{"export", `{"selector":"{\"R\":{\"l\":{\"none\":{}},\":>\":{\"a\":{\">\":{\"@\":{}}}}}}"}`},
+	} {
+		_, text := s.ask(http.MethodPost, "/v1/"+c.op, c.body, s.auth)
+		noCanary(t, c.op+" "+c.body, text)
+	}
+	status, text := s.ask(http.MethodPost, "/v1/remember", `{"text":"Alice was here","type":"fact"}`, s.auth, "Mnem-Branch: users/bob")
+	if status != 404 {
+		t.Errorf("a header leads to another branch: %d %s", status, text)
+	}
+	if status, text = s.ask(http.MethodPost, "/v1/remember", `{"text":"Alice was here","type":"fact"}`, s.auth); status != 200 {
+		t.Errorf("alice writes: %d %s", status, text)
+	}
+	if after := s.bobs(); after != before {
+		t.Errorf("what bob has changed:\n%s\n%s", before, after)
+	}
+}
+
+// checkDoor fails if the answers through a door have anything of bob's, or nothing of alice's.
+func checkDoor(t *testing.T, door, text string) {
+	t.Helper()
+	text = strings.NewReplacer("Answer this question from memory: okapi", "", "'okapi'", "").Replace(text) // as it was asked
+	noCanary(t, door, text)
+	if !strings.Contains(text, "The lamp is in the hall") {
+		t.Errorf("%s: alice does not read her own:\n%s", door, text)
+	}
+	for _, tool := range []string{`"name":"branch"`, `"name":"purge"`, `"name":"op_watch"`, `"name":"gc"`} {
+		if strings.Contains(text, tool) {
+			t.Errorf("%s lists %s", door, tool)
+		}
+	}
+}
+
+// TestConfinedDoors asks through each door. None lets a caller out of its branch.
+func TestConfinedDoors(t *testing.T) {
+	s := scopedWorld(t, true)
+	questions := []string{`"recall","arguments":{"query":"okapi lamp"}`, `"retrieve","arguments":{"query":"lamp"}`,
+		`"show","arguments":{"name":"zebra-key"}`, `"log","arguments":{"at":"users/bob"}`, `"diff","arguments":{"a":"main","b":"users/bob"}`,
+		`"explore","arguments":{"query":"lamp"}`, `"stats","arguments":{}`, `"undo","arguments":{"operation":"4"}`}
+	var in strings.Builder
+	in.WriteString(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},` +
+		`"clientInfo":{"name":"test","version":"1"}}}` + "\n" + `{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n")
+	n := 0
+	add := func(method, params string) {
+		n++
+		fmt.Fprintf(&in, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", n, method, params)
+	}
+	for _, q := range questions {
+		add("tools/call", `{"name":`+q+`}`)
+	}
+	for _, uri := range []string{"mnem://commit/users/bob", "mnem://diff/main..users/bob", "mnem://node/zebra-key", "mnem://node/" + s.things["node"]} {
+		add("resources/read", fmt.Sprintf(`{"uri":%q}`, uri))
+		add("resources/subscribe", fmt.Sprintf(`{"uri":%q}`, uri))
+	}
+	add("tools/list", `{}`)
+	add("resources/list", `{}`)
+	for _, argument := range []string{"revision", "branch", "node", "type"} {
+		add("completion/complete", `{"ref":{"type":"ref/prompt","name":"review-changes"},"argument":{"name":"`+argument+`","value":""}}`)
+	}
+	add("prompts/get", `{"name":"recall","arguments":{"query":"okapi"}}`)
+	add("prompts/get", `{"name":"review-changes","arguments":{"from":"main","to":"users/bob"}}`)
+	// By standard input, while another process has the repository: the calls go to its socket.
+	s.Stdin = strings.NewReader(in.String())
+	text, _ := s.run(0, "mcp", "--only", "users/alice", "--profile", "full")
+	checkDoor(t, "mcp", text)
+	if got := strings.Count(text, `"jsonrpc"`); got != n+1 {
+		t.Errorf("%d answers of %d", got, n+1)
+	}
+}
+
+// TestConfinedAgents has a policy confine an agent of the command line, while another process has the repository.
+func TestConfinedAgents(t *testing.T) {
+	s := scopedWorld(t, true)
+	w := s.world
+	w.write(".mnem/policy.json", `{"version":1,"rules":[{"agents":["alice"],"operations":["*"],"types":["*"],"only":"users/{agent}"},`+
+		`{"agents":["*"],"operations":["*"],"types":["*"]}]}`)
+	w.env["MNEM_AGENT"] = "alice"
+	text, _ := w.run(0, "ls", "--json")
+	more, _ := w.run(0, "recall", "lamp")
+	checkDoor(t, "policy", text+more)
+	for _, words := range []string{"show zebra-key", "log users/bob", "show users/bob", "diff main users/bob"} {
+		out, errs := w.run(3, strings.Fields(words)...)
+		noCanary(t, words, out+errs)
+	}
+	for _, words := range []string{"branch", "show HEAD --raw", "recall lamp --with-global", "op watch --limit 1", "stats --wait 1s --at users/bob", "serve token list"} {
+		if out, errs := w.tries(strings.Fields(words)...); strings.Contains(out+errs, canary) || strings.Contains(out, "users/bob") {
+			t.Errorf("%s: %s%s", words, out, errs)
+		}
+	}
+	w.env["MNEM_AGENT"] = "carol"
+	if out, _ := w.run(0, "ls", "--json", "--at", "users/bob"); !strings.Contains(out, canary) {
+		t.Errorf("an agent that is not confined reads %s", out)
+	}
+	w.write(".mnem/policy.json", `{"version":1,"rules":[{"only":"users/alice"}]}`)
+	w.run(operation.Refused.Exit, "ls")
+	w.env["MNEM_AGENT"] = ""
+	w.run(0, "policy", "show")
+}
+
+// TestConfinedPage asks as the page does, by a login with a token.
+func TestConfinedPage(t *testing.T) {
+	s := scopedWorld(t, true)
+	page := func(token string) (cookie, key string) {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/login", strings.NewReader(`{"token":"`+token+`"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = res.Body.Close() }()
+		var said struct{ Key string }
+		if err := json.NewDecoder(res.Body).Decode(&said); err != nil || len(res.Cookies()) != 1 {
+			t.Fatalf("login: %d, %v", res.StatusCode, err)
+		}
+		return res.Cookies()[0].Name + "=" + res.Cookies()[0].Value, said.Key
+	}
+	cookie, key := page(s.token)
+	var all strings.Builder
+	for _, path := range []string{
+		"/v1/retrieve?query=lamp", "/v1/show?name=zebra-key", "/v1/log?at=users/bob", "/v1/session_list", "/v1/op_log", "/v1/branch", "/v1/op_watch",
+		"/metrics", "/v1/names?kind=branch", "/openapi.json", "/v1/pack_refs", "/v1/stats",
+	} {
+		_, text := s.ask(http.MethodGet, path, "", "Cookie: "+cookie, "Mnem-View: "+key)
+		all.WriteString(text)
+		if !strings.Contains(path, "users/bob") && strings.Contains(text, "users/bob") {
+			t.Errorf("%s names bob's branch: %s", path, text)
+		}
+	}
+	checkDoor(t, "page", all.String())
+	if text := all.String(); strings.Contains(text, "/v1/purge") || strings.Contains(text, "mnem_http") {
+		t.Errorf("page: the answers say what is not for alice: %s", text)
+	}
+}
+
+// tries runs a command line that may fail.
+func (w *world) tries(args ...string) (stdout, stderr string) {
+	w.out.Reset()
+	w.err.Reset()
+	Run(w.ctx, w.App, args)
+	return w.out.String(), w.err.String()
+}
+
+// TestConfinedTokens: a token that confines its callers counts only if callers without one are refused, and it makes
+// none that is not confined.
+func TestConfinedTokens(t *testing.T) {
+	w := demoWorld(t)
+	out, _ := w.run(0, "serve", "token", "new", "alice", "--only", "users/alice")
+	for _, bad := range []string{"users/a@b", "@", "a..b", "refs/heads/../x", "a@{1}", "users/", ""} {
+		if bad == "" {
+			continue
+		}
+		w.tries("serve", "token", "new", "bad", "--only", bad)
+	}
+	if out, _ := w.run(0, "serve", "token", "list"); strings.Contains(out, "bad") {
+		t.Errorf("a token is confined to what is no branch: %s", out)
+	}
+	auth := "Authorization: Bearer " + strings.TrimSpace(out)
+	open := startServing(t, w)
+	if status, _ := open.ask("GET", "/v1/status", "", auth); status != 401 {
+		t.Errorf("callers could leave the token out, and it counts: %d", status)
+	}
+	only := startServing(t, w, "--only", "users/alice")
+	for _, header := range []string{auth, "X: y"} {
+		if status, text := only.ask("GET", "/v1/ls", "", header); status != 200 || strings.Contains(text, "alice leads") {
+			t.Errorf("a branch that does not exist is not empty: %d %s", status, text)
+		}
+	}
+	other := startServing(t, w, "--only", "users/bob")
+	if status, _ := other.ask("GET", "/v1/ls", "", auth); status != 401 {
+		t.Errorf("a token of another branch than the server's counts: %d", status)
+	}
 }

@@ -105,7 +105,7 @@ var StatusVerb = verb.Define(verb.Spec{
 // synced adds when remotes were last synced automatically.
 func (out *Status) synced(s *verb.Service) error {
 	if s.Repo.Confined() {
-		return nil // remotes are of the whole repository
+		return nil // remotes belong to the whole repository
 	}
 	dir, err := s.OwnDir()
 	if err != nil {

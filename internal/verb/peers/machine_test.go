@@ -66,6 +66,7 @@ type calling struct {
 func (c *calling) Setting(string, string) (string, error) { return "", nil }
 func (c *calling) Human() bool                            { return false }
 func (c *calling) Permit(string, []string) error          { return nil }
+func (c *calling) Only(string) (string, error)            { return "", nil }
 func (c *calling) Defaults(*verb.Writing)                 {}
 
 func (c *calling) Models(m *verb.QuestionModels) (*complete.Models, retrieve.Reranker, error) {
