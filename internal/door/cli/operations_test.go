@@ -37,6 +37,9 @@ func TestExposed(t *testing.T) {
 		if o.Answer != operation.MediaJSON {
 			fmt.Fprintf(&b, ", to %s", o.Answer)
 		}
+		if o.Confined {
+			b.WriteString(", confined")
+		}
 		b.WriteString("\n")
 		for _, p := range o.Params {
 			fmt.Fprintf(&b, "  %s %s", p.Name, kinds[p.Kind])
