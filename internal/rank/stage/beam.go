@@ -50,7 +50,7 @@ type beam struct {
 }
 
 // beamFrom searches from anchors, each with a value of 0 to 65,536.
-func (r *run) beamFrom(ctx context.Context, plan *intentPlan, layer []*beamNode) (*beam, error) {
+func (r *recaller) beamFrom(ctx context.Context, plan *intentPlan, layer []*beamNode) (*beam, error) {
 	b := &beam{
 		spreader: r.newSpreader(), plan: plan,
 		anchors: map[graph.ID]int64{}, seen: map[graph.ID]bool{},

@@ -21,23 +21,24 @@ const (
 )
 
 // joinCommunities raises the candidates in the communities that the best of them are in, brings in
-// other members of these, and puts the candidates, which are in order, into order again.
-func (r *run) joinCommunities(ctx context.Context) error {
-	g, ok := r.g.(source.Grouped)
-	if !r.req.Community || !ok || r.blank() {
-		return nil
+// other members of these, and puts the candidates, which are in order, into order again. It
+// returns how many it raised or brought in.
+func (p *pool) joinCommunities(ctx context.Context) (grouped int, err error) {
+	g, ok := p.g.(source.Grouped)
+	if !p.req.Community || !ok || p.blank() {
+		return grouped, nil
 	}
-	of := make(map[graph.ID]*source.Community, len(r.found)) // of the candidates
-	for _, c := range r.found {
+	of := make(map[graph.ID]*source.Community, len(p.found)) // of the candidates
+	for _, c := range p.found {
 		found, err := g.Community(ctx, c.id)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		of[c.id] = found
 	}
 	var done []int
 	var changed, joined []*candidate
-	for _, seed := range r.found[:min(maxCommunitySeeds, len(r.found))] {
+	for _, seed := range p.found[:min(maxCommunitySeeds, len(p.found))] {
 		in := of[seed.id]
 		if in == nil || slices.Contains(done, in.Number) {
 			continue
@@ -45,24 +46,24 @@ func (r *run) joinCommunities(ctx context.Context) error {
 		if done = append(done, in.Number); len(done) > maxCommunities {
 			break
 		}
-		for _, c := range r.found {
+		for _, c := range p.found {
 			if c != seed && of[c.id] != nil && of[c.id].Number == in.Number {
 				c.raise(seed, in, seed.score/raisedBy)
 				changed = append(changed, c)
 			}
 		}
-		list, err := r.members(ctx, seed, in, of)
+		list, err := p.members(ctx, seed, in, of)
 		if err != nil {
-			return fmt.Errorf("members of the community of %s: %w", seed.id, err)
+			return 0, fmt.Errorf("members of the community of %s: %w", seed.id, err)
 		}
 		joined = append(joined, list...)
 	}
 	changed = append(changed, joined...)
 	rankLast(changed)
-	r.grouped = len(changed)
-	r.found = append(r.found, joined...)
-	slices.SortFunc(r.found, byRank)
-	return nil
+	grouped = len(changed)
+	p.found = append(p.found, joined...)
+	slices.SortFunc(p.found, byRank)
+	return grouped, nil
 }
 
 // raise adds to a candidate's score what it gets for being in a seed's community.
@@ -74,7 +75,7 @@ func (c *candidate) raise(seed *candidate, in *source.Community, by int64) {
 
 // members returns those members of a seed's community that join, each with less than the one
 // before, and all with less than the seed. known has the candidates.
-func (r *run) members(
+func (p *pool) members(
 	ctx context.Context, seed *candidate, in *source.Community, known map[graph.ID]*source.Community,
 ) ([]*candidate, error) {
 	var out []*candidate
@@ -86,7 +87,7 @@ func (r *run) members(
 		if _, found := known[m.ID]; found {
 			continue
 		}
-		ok, err := r.filter.Passes(ctx, m.ID)
+		ok, err := p.filter.Passes(ctx, m.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -97,13 +98,4 @@ func (r *run) members(
 		}
 	}
 	return out, nil
-}
-
-// communityWarnings returns what an answer must say of communities.
-func (r *run) communityWarnings() []retrieve.Warning {
-	var out []retrieve.Warning
-	if r.req.Community && r.grouped == 0 {
-		out = append(out, retrieve.Warning{Code: retrieve.NoCommunity})
-	}
-	return out
 }

@@ -12,9 +12,9 @@ import (
 
 // decay gives each node the value of the best path to it from another source: clause 10.2. The
 // columns of the spreader are the sources, so that a path back to where it began is told apart.
-func (r *run) decay(ctx context.Context, sources []*candidate) error {
-	s := r.newSpreader()
-	s.keep = int64(*r.req.Decay)
+func (e *expander) decay(ctx context.Context, sources []*candidate) error {
+	s := e.newSpreader()
+	s.keep = int64(*e.req.Decay)
 	layer := make([]*spread, len(sources))
 	best := make(map[graph.ID][]int64, len(sources)) // of all rounds so far
 	column := make(map[graph.ID]int, len(sources))
@@ -25,13 +25,13 @@ func (r *run) decay(ctx context.Context, sources []*candidate) error {
 		column[c.id] = i
 	}
 	ends := map[graph.ID]pathEnd{}
-	for h := 1; h <= *r.req.Expand && len(layer) > 0; h++ {
+	for h := 1; h <= *e.req.Expand && len(layer) > 0; h++ {
 		next := map[graph.ID]*spread{}
 		if err := s.round(ctx, layer, h, s.along(next)); err != nil {
 			return err
 		}
 		if h == 1 { // later rounds weigh less, and are no matter for a warning
-			r.cut = s.silent + len(s.cut)
+			e.cut = s.silent + len(s.cut)
 		}
 		for id, l := range next {
 			if best[id] == nil {
@@ -51,11 +51,11 @@ func (r *run) decay(ctx context.Context, sources []*candidate) error {
 		layer = sortedSpreads(next)
 	}
 	var got []reached
-	for id, e := range ends {
-		got = append(got, reached{id, e.value, e.way})
+	for id, end := range ends {
+		got = append(got, reached{id, end.value, end.way})
 	}
-	r.linked = s.linked
-	r.joinReached(got)
+	e.linked = s.linked
+	e.joinReached(got)
 	return nil
 }
 

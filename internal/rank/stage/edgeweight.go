@@ -12,7 +12,7 @@ import (
 // edgeWeight returns what an edge counts in expansion, in units of 2^-16: its own weight times that
 // of its type, rounded down, at most MaxWeight. Whatever spreads along edges asks here, so that
 // weights of types hold for all ways to expand.
-func (r *run) edgeWeight(l source.Link) int64 {
+func (r *request) edgeWeight(l source.Link) int64 {
 	if edgeKinds[l.Type] == temporal && r.req.Intent != retrieve.IntentWhen {
 		l.Weight = l.Weight * r.row.temporal >> fixed.FracBits
 	}

@@ -95,7 +95,7 @@ func TestEntitiesIn(t *testing.T) {
 		"content's end":      {graph.Node{Content: content(32_768 - len(end))}, name},
 		"a byte later":       {graph.Node{Content: content(32_768 - len(end) + 1)}, 0},
 	} {
-		r := &run{g: newMemory()}
+		r := &request{g: newMemory()}
 		got, err := r.entitiesIn(t.Context(), m, &c.node, list)
 		if err != nil || got != c.want {
 			t.Errorf("%s: %b, %v, want %b", what, got, err, c.want)
@@ -103,7 +103,7 @@ func TestEntitiesIn(t *testing.T) {
 	}
 	broken := newMemory()
 	broken.failOn = "Content"
-	r := &run{g: broken}
+	r := &request{g: broken}
 	_, err := r.entitiesIn(t.Context(), m, &graph.Node{Content: content(1)}, list)
 	must.Fail(t, err, errBroken)
 }

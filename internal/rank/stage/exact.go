@@ -28,8 +28,8 @@ const (
 
 // exactHits finds the passing nodes that the text names. Those of the higher tier come first,
 // otherwise the order is that of the text.
-func (r *run) exactHits(ctx context.Context) ([]*candidate, error) {
-	q := trimBlank(r.req.Text)
+func (f *finder) exactHits(ctx context.Context) ([]*candidate, error) {
+	q := trimBlank(f.req.Text)
 	if q == "" {
 		return nil, nil
 	}
@@ -38,24 +38,24 @@ func (r *run) exactHits(ctx context.Context) ([]*candidate, error) {
 		if slices.ContainsFunc(hits, func(c *candidate) bool { return c.id == id }) {
 			return nil
 		}
-		ok, err := r.filter.Passes(ctx, id)
+		ok, err := f.filter.Passes(ctx, id)
 		if ok {
 			hits = append(hits, &candidate{id: id, tier: tier})
 		}
 		return err
 	}
-	if err := r.eachExact(ctx, q, add); err != nil {
+	if err := f.eachExact(ctx, q, add); err != nil {
 		return nil, err
 	}
 	return hits, nil
 }
 
 // eachExact calls add for each node that the text names, tier 2 first.
-func (r *run) eachExact(
+func (f *finder) eachExact(
 	ctx context.Context, q string, add func(id graph.ID, tier int) error,
 ) error {
 	if digits, ok := idDigits(q); ok {
-		id, unique, err := r.g.IDPrefix(ctx, digits)
+		id, unique, err := f.g.IDPrefix(ctx, digits)
 		if err != nil {
 			return fmt.Errorf("look up id %s: %w", digits, err)
 		}
@@ -65,11 +65,11 @@ func (r *run) eachExact(
 			}
 		}
 	}
-	if err := r.addKey(ctx, q, tierWhole, add); err != nil {
+	if err := f.addKey(ctx, q, tierWhole, add); err != nil {
 		return err
 	}
-	for _, span := range quotedSpans(r.req.Text) {
-		if err := r.addKey(ctx, span, tierQuoted, add); err != nil {
+	for _, span := range quotedSpans(f.req.Text) {
+		if err := f.addKey(ctx, span, tierQuoted, add); err != nil {
 			return err
 		}
 	}
@@ -77,14 +77,14 @@ func (r *run) eachExact(
 }
 
 // addKey calls add for the node with a key, if there is one.
-func (r *run) addKey(
+func (f *finder) addKey(
 	ctx context.Context, key string, tier int, add func(id graph.ID, tier int) error,
 ) error {
 	if key == "" || len(key) > graph.MaxKey {
 		return nil
 	}
 	id := graph.NodeID(key)
-	n, _, err := r.g.Node(ctx, id)
+	n, _, err := f.g.Node(ctx, id)
 	switch {
 	case errors.Is(err, source.ErrNoNode):
 		return nil

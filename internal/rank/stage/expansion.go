@@ -9,37 +9,46 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
+// expander is the stage that raises what is linked to the candidates.
+type expander struct {
+	*pool
+	terms  int  // of the text
+	silent int  // sources that did not lend for lack of room
+	cut    int  // nodes not all of whose links were followed
+	linked bool // whether expansion followed any link
+}
+
 // expand rescores all candidates by what is linked to them, and adds new ones: clause 10.
-func (r *run) expand(ctx context.Context) error {
-	if !r.expands() {
+func (e *expander) expand(ctx context.Context) error {
+	if !e.expands() {
 		return nil
 	}
-	r.toShares()
-	slices.SortFunc(r.found, func(a, b *candidate) int {
+	e.toShares()
+	slices.SortFunc(e.found, func(a, b *candidate) int {
 		return cmp.Or(cmp.Compare(b.tier, a.tier), cmp.Compare(b.share, a.share), a.id.Compare(b.id))
 	})
-	sources := r.found[:min(maxSources, len(r.found))]
-	switch r.req.Expansion {
+	sources := e.found[:min(maxSources, len(e.found))]
+	switch e.req.Expansion {
 	case retrieve.Decay:
-		return r.decay(ctx, sources)
+		return e.decay(ctx, sources)
 	case retrieve.PPR:
-		return r.pagerank(ctx, sources)
+		return e.pagerank(ctx, sources)
 	}
-	return r.lend(ctx, sources)
+	return e.lend(ctx, sources)
 }
 
 // expansionWarnings returns what the answer must say of its expansion. Nobody asked for what
 // happens by default, so that nothing is said where that found nothing to do.
-func (r *run) expansionWarnings() []retrieve.Warning {
+func (e *expander) expansionWarnings() []retrieve.Warning {
 	var out []retrieve.Warning
-	if r.silent > 0 {
-		out = append(out, warning(retrieve.ExpansionTruncated, paramSources, r.silent))
+	if e.silent > 0 {
+		out = append(out, warning(retrieve.ExpansionTruncated, paramSources, e.silent))
 	}
-	if r.cut > 0 {
-		out = append(out, warning(retrieve.LinksCut, paramNodes, r.cut))
+	if e.cut > 0 {
+		out = append(out, warning(retrieve.LinksCut, paramNodes, e.cut))
 	}
-	asked := r.req.Expansion != retrieve.Lend || len(r.req.ExpandTypes) > 0
-	if asked && *r.req.Expand > 0 && !r.linked && len(r.found) > 0 {
+	asked := e.req.Expansion != retrieve.Lend || len(e.req.ExpandTypes) > 0
+	if asked && *e.req.Expand > 0 && !e.linked && len(e.found) > 0 {
 		out = append(out, retrieve.Warning{Code: retrieve.NothingLinked})
 	}
 	return out
@@ -54,15 +63,15 @@ type reached struct {
 
 // joinReached adds what was given to the scores of the candidates, and the best of the other nodes
 // to them. got has no node twice; its order is no matter.
-func (r *run) joinReached(got []reached) {
-	byID := make(map[graph.ID]*candidate, len(r.found))
-	for _, c := range r.found {
+func (e *expander) joinReached(got []reached) {
+	byID := make(map[graph.ID]*candidate, len(e.found))
+	for _, c := range e.found {
 		byID[c.id] = c
 	}
 	slices.SortFunc(got, func(a, b reached) int {
 		return cmp.Or(cmp.Compare(b.gain, a.gain), a.id.Compare(b.id))
 	})
-	room := *r.req.MaxExpand
+	room := *e.req.MaxExpand
 	for _, g := range got {
 		c := byID[g.id]
 		if c == nil {
@@ -71,13 +80,13 @@ func (r *run) joinReached(got []reached) {
 			}
 			room--
 			c = &candidate{id: g.id}
-			r.found = append(r.found, c)
+			e.found = append(e.found, c)
 		}
 		c.gain, c.reach = g.gain, g.way()
 		c.lanes = append(c.lanes, retrieve.LaneHit{Lane: retrieve.LaneExpand, Score: g.gain})
-		if !byRanks(r.req.Fusion) {
+		if !byRanks(e.req.Fusion) {
 			c.score += g.gain
 		}
 	}
-	r.rankExpanded()
+	e.rankExpanded()
 }

@@ -56,7 +56,7 @@ func checkState(t *testing.T, state graph.State, req retrieve.Request, want bool
 	req.Text = "beta"
 	a := m.ask(t, req)
 	var links []graph.ID
-	r := &run{g: m, req: req.Resolve()}
+	r := &request{g: m, req: req.Resolve()}
 	r.filter = source.NewFilter(m, &r.req)
 	shown, more, err := r.visible(t.Context(), plain, retrieve.Out)
 	if err != nil || more != 0 {

@@ -43,26 +43,26 @@ func checkLanes(r *retrieve.Request) error {
 }
 
 // gather makes candidates of what the lists and the exact look-up found.
-func (r *run) gather(lists []*laneList, exact []*candidate) {
+func (p *pool) gather(exact []*candidate) {
 	byID := make(map[graph.ID]*candidate, len(exact))
 	for i, c := range exact {
 		c.lanes = append(c.lanes, retrieve.LaneHit{Lane: retrieve.LaneExact, Rank: i + 1, Score: fixed.One})
 		byID[c.id] = c
 	}
-	r.found = exact
-	for at, l := range lists {
-		r.found = slices.Grow(r.found, len(l.hits))
+	p.found = exact
+	for at, l := range p.lists {
+		p.found = slices.Grow(p.found, len(l.hits))
 		// There may be a thousand, of which ten become items.
-		places := r.room.lanes.take(len(l.hits))[:len(l.hits)]
+		places := p.room.lanes.take(len(l.hits))[:len(l.hits)]
 		l.nodes = make([]*candidate, len(l.hits))
 		for i, h := range l.hits {
 			places[i] = retrieve.LaneHit{Lane: l.lane, Rank: i + 1, Score: h.Score}
 			c := byID[h.ID]
 			if c == nil {
-				c = r.room.candidates.take()
+				c = p.room.candidates.take()
 				c.id, c.lanes = h.ID, places[i:i+1:i+1]
-				r.found = append(r.found, c)
-				if at+1 < len(lists) { // a later list may have it too
+				p.found = append(p.found, c)
+				if at+1 < len(p.lists) { // a later list may have it too
 					byID[h.ID] = c
 				}
 			} else {
@@ -74,31 +74,30 @@ func (r *run) gather(lists []*laneList, exact []*candidate) {
 }
 
 // fuse scores the candidates by the lists that they are in: clause 9.6.
-func (r *run) fuse(lists []*laneList) {
-	r.lists = lists
-	for _, l := range lists {
-		r.weights += l.weight
+func (p *pool) fuse() {
+	for _, l := range p.lists {
+		p.weights += l.weight
 		for i, c := range l.nodes {
 			c.share += l.weight * l.part(l.hits[i].Score)
-			if byRanks(r.req.Fusion) {
+			if byRanks(p.req.Fusion) {
 				c.score += reciprocal(l.weight, i+1)
 			} else {
 				c.score += l.weight * l.place(l.hits[i].Score)
 			}
 		}
 	}
-	for _, c := range r.found {
-		c.share /= max(r.weights, 1)
-		switch r.req.Fusion {
+	for _, c := range p.found {
+		c.share /= max(p.weights, 1)
+		switch p.req.Fusion {
 		case retrieve.Convex:
 			c.score = c.share
 		case retrieve.ScoreNorm:
-			c.score /= max(r.weights, 1)
+			c.score /= max(p.weights, 1)
 		}
 	}
-	if len(lists) == 1 && !r.expands() {
-		for i, c := range lists[0].nodes {
-			c.score = lists[0].hits[i].Score
+	if len(p.lists) == 1 && !p.expands() {
+		for i, c := range p.lists[0].nodes {
+			c.score = p.lists[0].hits[i].Score
 		}
 	}
 }
@@ -111,13 +110,13 @@ const maxSummed = 1 << 38
 
 // sumWordings has the lists of several wordings count by the sum of their scores, so that a wording of common words says
 // no more than these tell.
-func (r *run) sumWordings(lists []*laneList) {
-	if r.req.Fusion != retrieve.Convex || len(r.req.Rewrites) == 0 {
+func (p *pool) sumWordings() {
+	if p.req.Fusion != retrieve.Convex || len(p.req.Rewrites) == 0 {
 		return
 	}
 	sums := map[graph.ID]int64{}
 	weights, most := int64(0), int64(0)
-	for _, l := range lists {
+	for _, l := range p.lists {
 		if !l.worded() {
 			continue
 		}
@@ -127,7 +126,7 @@ func (r *run) sumWordings(lists []*laneList) {
 			most = max(most, sums[h.ID])
 		}
 	}
-	for _, l := range lists {
+	for _, l := range p.lists {
 		if l.worded() {
 			l.whole = max(1, most/max(1, weights))
 		}

@@ -19,7 +19,6 @@ const (
 
 // idle notes what of a request had anything to do.
 type idle struct {
-	blocked         bool // a lane other than that of the text found nothing but what was left out
 	links, passages bool // whether an item shows any
 	key, content    bool
 }
@@ -33,9 +32,9 @@ func (d *idle) shows(n *graph.Node, s shown) {
 }
 
 // idleWarnings returns the warnings of this file, in the order of its table.
-func (r *run) idleWarnings(ctx context.Context, a *retrieve.Answer) ([]retrieve.Warning, error) {
+func (p *packer) idleWarnings(ctx context.Context) ([]retrieve.Warning, error) {
 	var out []retrieve.Warning
-	missing, err := r.missingTypes(ctx, a)
+	missing, err := p.missingTypes(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -45,31 +44,31 @@ func (r *run) idleWarnings(ctx context.Context, a *retrieve.Answer) ([]retrieve.
 		}
 	}
 	add(retrieve.NoType, paramTypes, missing)
-	if len(a.Items) > 0 {
-		add(retrieve.NoEffect, paramParameters, r.idleParams())
+	if len(p.answer.Items) > 0 {
+		add(retrieve.NoEffect, paramParameters, p.idleParams())
 	}
 	return out, nil
 }
 
 // idleParams returns the parameters that changed nothing, in the order of clause 8.1.
-func (r *run) idleParams() []string {
-	q := &r.req
-	oneLane := len(r.lists) <= 1
+func (p *packer) idleParams() []string {
+	q := &p.req
+	oneLane := len(p.lists) <= 1
 	noZero := !slices.ContainsFunc(q.Weights, func(w retrieve.LaneWeight) bool { return w.Weight == 0 })
 	var names []string
 	for _, p := range []struct {
 		name string
 		idle bool
 	}{
-		{"fusion", q.Fusion != retrieve.Convex && oneLane && !r.expands()},
+		{"fusion", q.Fusion != retrieve.Convex && oneLane && !p.expands()},
 		{"weights", len(q.Weights) > 0 && noZero && oneLane &&
-			(q.Fusion != retrieve.WeightedRRF || !r.expands())},
-		{"expandTypes", len(q.ExpandTypes) > 0 && !r.expands()},
-		{"direction", q.Direction != retrieve.Both && !r.expands()},
-		{"adjacency", q.Adjacency > 0 && !r.idle.links},
-		{"show", slices.Contains(q.Show, retrieve.ShowKey) && !r.idle.key ||
-			slices.Contains(q.Show, retrieve.ShowContent) && !r.idle.content},
-		{"pack", q.Pack == retrieve.PackPassages && !r.idle.passages},
+			(q.Fusion != retrieve.WeightedRRF || !p.expands())},
+		{"expandTypes", len(q.ExpandTypes) > 0 && !p.expands()},
+		{"direction", q.Direction != retrieve.Both && !p.expands()},
+		{"adjacency", q.Adjacency > 0 && !p.idle.links},
+		{"show", slices.Contains(q.Show, retrieve.ShowKey) && !p.idle.key ||
+			slices.Contains(q.Show, retrieve.ShowContent) && !p.idle.content},
+		{"pack", q.Pack == retrieve.PackPassages && !p.idle.passages},
 	} {
 		if p.idle {
 			names = append(names, p.name)
@@ -83,15 +82,15 @@ var errAllFound = errors.New("all found")
 
 // missingTypes returns the types of the request that no node has, ascending. It asks the index only
 // for those that no item has.
-func (r *run) missingTypes(ctx context.Context, a *retrieve.Answer) ([]string, error) {
-	left := slices.Clone(r.req.Types)
-	for i := range a.Items {
-		left = without(left, a.Items[i].Type)
+func (p *packer) missingTypes(ctx context.Context) ([]string, error) {
+	left := slices.Clone(p.req.Types)
+	for i := range p.answer.Items {
+		left = without(left, p.answer.Items[i].Type)
 	}
 	if len(left) == 0 {
 		return nil, nil
 	}
-	_, err := r.x.Recency(ctx, func(d source.Document) (bool, error) {
+	_, err := p.x.Recency(ctx, func(d source.Document) (bool, error) {
 		if left = without(left, d.Type()); len(left) == 0 {
 			return false, errAllFound
 		}

@@ -38,7 +38,7 @@ type wordingOf struct {
 
 // wording looks a text up, and its kindred terms. None of these weighs more than its ranking gives it of what the
 // rarest term weighs that it is kindred to, so that a rare one does not outweigh what was asked.
-func (r *run) wording(ctx context.Context, query source.TextQuery) (*wording, error) {
+func (r *request) wording(ctx context.Context, query source.TextQuery) (*wording, error) {
 	of := wordingOf{query.Text, len(query.Readings) > 0}
 	if w := r.wordings[of]; w != nil {
 		return w, nil
@@ -64,7 +64,7 @@ func (r *run) wording(ctx context.Context, query source.TextQuery) (*wording, er
 	return w, nil
 }
 
-func (r *run) findKin(ctx context.Context, w *wording) error {
+func (r *request) findKin(ctx context.Context, w *wording) error {
 	a, err := text.New(retrieve.Language)
 	if err != nil {
 		return err
@@ -145,16 +145,16 @@ func (w *wording) read(i int) bool {
 }
 
 // searchText asks for the list of the text lane: by the text and its kin. What the text asks for stays what its own terms say.
-func (r *run) searchText(ctx context.Context) ([]source.Hit, error) {
-	w, err := r.wording(ctx, r.query(r.req.Text))
+func (f *finder) searchText(ctx context.Context) ([]source.Hit, error) {
+	w, err := f.wording(ctx, f.query(f.req.Text))
 	if err != nil {
 		return nil, err
 	}
-	r.kindred = w.kin
-	if r.text, err = r.x.Text(ctx, w.query, r.filter.Accept(ctx), laneDepth); err != nil {
+	f.kindred = w.kin
+	if f.text, err = f.x.Text(ctx, w.query, f.filter.Accept(ctx), laneDepth); err != nil {
 		return nil, err
 	}
-	r.text.Terms -= len(w.kin)
-	r.text.Known -= len(w.kin)
-	return ranked(r.text.Hits), nil
+	f.text.Terms -= len(w.kin)
+	f.text.Known -= len(w.kin)
+	return ranked(f.text.Hits), nil
 }

@@ -26,11 +26,11 @@ const (
 // laterFirst moves the later of two candidates about the same thing to the front if it says what the earlier one says, or
 // may replace it: the later one is true more often. Neither is marked, since no caller has decided. A question about a
 // time keeps its order.
-func (r *run) laterFirst(ctx context.Context, list []held) error {
-	if len(r.dated.Ranges) > 0 || r.past {
+func (e *examiner) laterFirst(ctx context.Context, list []held) error {
+	if len(e.dated.Ranges) > 0 || e.past {
 		return nil
 	}
-	p, err := r.newPairs()
+	p, err := e.newPairs()
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (r *run) laterFirst(ctx context.Context, list []held) error {
 
 // pairs compares candidates two at a time.
 type pairs struct {
-	r        *run
+	r        *pool
 	a        *text.Analyzer
 	model    string // of the vectors that are compared, "" for none
 	said     map[graph.ID]*summary
@@ -70,13 +70,13 @@ type pairs struct {
 	named    map[graph.ID]uint32 // which of them a candidate has
 }
 
-func (r *run) newPairs() (*pairs, error) {
+func (e *examiner) newPairs() (*pairs, error) {
 	a, err := text.New(retrieve.Language)
 	if err != nil {
 		return nil, err
 	}
-	p := &pairs{r: r, a: a, said: map[graph.ID]*summary{}, vectors: map[graph.ID][]int8{}, named: map[graph.ID]uint32{}}
-	for _, l := range r.lists {
+	p := &pairs{r: e.pool, a: a, said: map[graph.ID]*summary{}, vectors: map[graph.ID][]int8{}, named: map[graph.ID]uint32{}}
+	for _, l := range e.lists {
 		if m, ok := l.lane.Model(); ok && len(l.cosines) > 0 {
 			p.model = m
 			break
@@ -251,9 +251,9 @@ func (h held) keeps(old held) int64 {
 }
 
 // placesOf returns the positions of some candidates, in their order, among all.
-func (r *run) placesOf(list []held) []int {
+func (e *examiner) placesOf(list []held) []int {
 	out := make([]int, 0, len(list))
-	for i, c := range r.found {
+	for i, c := range e.found {
 		if len(out) < len(list) && c == list[len(out)].candidate {
 			out = append(out, i)
 		}
@@ -270,7 +270,7 @@ type summary struct {
 	weight  int64 // of all
 }
 
-func (r *run) summaryOf(ctx context.Context, a *text.Analyzer, id graph.ID) (*summary, error) {
+func (r *request) summaryOf(ctx context.Context, a *text.Analyzer, id graph.ID) (*summary, error) {
 	n, _, err := r.g.Node(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("read node %s: %w", id, err)

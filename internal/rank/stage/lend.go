@@ -42,18 +42,18 @@ const maxScore = 1 << 53
 
 // lend lets the sources lend. It counts those that did not take part for lack of room. Later rounds
 // are no matter for a warning: as in a lane, the best come first and the rest weighs little.
-func (r *run) lend(ctx context.Context, sources []*candidate) error {
-	l := &lender{spreader: r.newSpreader()}
-	l.round, l.reached = r.room.round[:0], r.room.reached[:0]
-	defer func() { r.room.round, r.room.reached = l.round, l.reached }()
-	for _, list := range r.lists {
+func (e *expander) lend(ctx context.Context, sources []*candidate) error {
+	l := &lender{spreader: e.newSpreader()}
+	l.round, l.reached = e.room.round[:0], e.room.reached[:0]
+	defer func() { e.room.round, e.room.reached = l.round, l.reached }()
+	for _, list := range e.lists {
 		if list.lane == retrieve.LaneText {
 			l.text = list
 		} else {
 			l.dense = append(l.dense, list)
 		}
 	}
-	all, err := l.terms(ctx, sources, r.firstTerms())
+	all, err := l.terms(ctx, sources, e.firstTerms())
 	if err != nil {
 		return err
 	}
@@ -62,10 +62,10 @@ func (r *run) lend(ctx context.Context, sources []*candidate) error {
 		return err
 	}
 	rankLast(l.titled)
-	for _, c := range r.found {
+	for _, c := range e.found {
 		l.node(c.id).found = c
 	}
-	for l.hop = 1; l.hop <= *r.req.Expand && len(layer) > 0; l.hop++ {
+	for l.hop = 1; l.hop <= *e.req.Expand && len(layer) > 0; l.hop++ {
 		l.round = l.round[:0]
 		if err := l.spreader.round(ctx, layer, l.hop, l.give); err != nil {
 			return err
@@ -74,7 +74,7 @@ func (r *run) lend(ctx context.Context, sources []*candidate) error {
 			return err
 		}
 	}
-	r.silent, r.linked = l.silent, l.linked
+	e.silent, e.linked = l.silent, l.linked
 	return l.join(ctx)
 }
 
@@ -252,7 +252,7 @@ func (l *lender) layer(ctx context.Context) ([]*spread, error) {
 
 // join adds what was lent to the candidates, and the best of the new nodes to them.
 func (l *lender) join(ctx context.Context) error {
-	known := make([]*candidate, 0, len(l.r.found)) // lent something
+	known := make([]*candidate, 0, len(l.pool.found)) // lent something
 	others := l.room.others[:0]
 	for _, v := range l.reached {
 		if v.found == nil {
@@ -286,8 +286,8 @@ func (l *lender) join(ctx context.Context) error {
 		}
 		c.lanes = []retrieve.LaneHit{{Lane: retrieve.LaneExpand, Score: c.gain}}
 	}
-	l.r.found = append(l.r.found, joining...)
-	l.r.rankExpanded()
+	l.pool.found = append(l.pool.found, joining...)
+	l.pool.rankExpanded()
 	return err
 }
 

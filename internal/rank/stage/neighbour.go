@@ -10,7 +10,6 @@ import (
 	"github.com/mnem-project/mnem/internal/base/fixed"
 	"github.com/mnem-project/mnem/internal/base/intent"
 	"github.com/mnem-project/mnem/internal/rank/source"
-	"github.com/mnem-project/mnem/retrieve"
 )
 
 // Constants of neighbours in ranking version 2: clause 26.8.
@@ -22,8 +21,8 @@ const (
 
 // addNeighbours puts what was written right before and right after the best candidate behind it, the nearer first, if a
 // recall asks for a reason: a cause is often told right before or after its effect, in other words.
-func (r *run) addNeighbours(ctx context.Context) error {
-	if !r.row.neighbours || r.req.Intent != retrieve.IntentWhy || r.blank() || r.dated.alone {
+func (r *recaller) addNeighbours(ctx context.Context) error {
+	if !r.row.neighbours || r.blank() || r.dated.alone {
 		return nil
 	}
 	items, err := r.items(ctx, r.found[:min(maxBanded, len(r.found))])
@@ -62,7 +61,7 @@ func (r *run) addNeighbours(ctx context.Context) error {
 
 // neighbour returns the candidate that was written nearest to another one, before it where sign is -1 and
 // after it where sign is 1, and how far apart they are; nil and neighbourTime for none.
-func (r *run) neighbour(
+func (r *recaller) neighbour(
 	ctx context.Context, seed *candidate, at, sign int64,
 ) (*candidate, int64, error) {
 	hits, err := r.x.ByTime(ctx, func(t source.Times) int64 {
@@ -101,13 +100,13 @@ func clearlyLess(one, other int64) bool { return one <= other/4*3 }
 // reasonFirst moves the neighbour of the best candidate before it, if the two were written clearly nearer to each other
 // than to the other neighbour, and the best one says what is asked about but gives no reason. In a conversation one turn
 // follows another, whatever they say.
-func (r *run) reasonFirst(ctx context.Context, list []held) error {
+func (e *examiner) reasonFirst(ctx context.Context, list []held) error {
 	for i := 1; i < len(list); i++ {
 		best, near := list[i-1], list[i]
 		if near.beside != best.candidate || !near.nearer || best.said || best.tier != tierNone || best.strength() < restates {
 			continue
 		}
-		n, _, err := r.g.Node(ctx, best.id)
+		n, _, err := e.g.Node(ctx, best.id)
 		if err != nil {
 			return fmt.Errorf("read node %s: %w", best.id, err)
 		}

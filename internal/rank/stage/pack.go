@@ -21,9 +21,9 @@ const (
 
 // pack walks the candidates in order and fills the answer: clause 11. What does not fit is left
 // out and counted, and never changes the order of the rest; so is what repeats an item.
-func (r *run) pack(ctx context.Context, a *retrieve.Answer) error {
-	p := packer{run: r, answer: a, bodies: map[string]int{}, places: map[int]int{}}
-	found, err := r.inTime(ctx, r.shownBands())
+func (p *packer) pack(ctx context.Context) error {
+	a := p.answer
+	found, err := p.inTime(ctx, p.shownBands())
 	if err != nil {
 		return err
 	}
@@ -94,10 +94,12 @@ func bodyOf(rendered string) string {
 	return body
 }
 
-// packer fills an answer.
+// packer is the last stage: it fills the answer.
 type packer struct {
-	*run
+	*pool
 	answer  *retrieve.Answer
+	idle    idle         // what had nothing to do
+	stale   int          // items found by a vector of a text that they have no more
 	created []graph.Time // of the items
 	said    []*features  // of the items, if repeats are left out
 
@@ -111,6 +113,10 @@ type packer struct {
 	faced  graph.ID          // the item packed last that something contradicts
 	paired map[graph.ID]bool // what was examined since it contradicts an item, nil for none
 	beside graph.ID          // the item that the candidate is examined for, zero for none
+}
+
+func newPacker(p *pool, a *retrieve.Answer) *packer {
+	return &packer{pool: p, answer: a, bodies: map[string]int{}, places: map[int]int{}}
 }
 
 // full reports whether the answer has as many items as it may have.
@@ -303,7 +309,7 @@ func (p *packer) render(
 }
 
 // adjacency collects what is shown of a node's edges.
-func (r *run) adjacency(ctx context.Context, id graph.ID) (a render.Adjacency, err error) {
+func (r *request) adjacency(ctx context.Context, id graph.ID) (a render.Adjacency, err error) {
 	if r.req.Adjacency == 0 {
 		return a, nil
 	}
@@ -316,7 +322,7 @@ func (r *run) adjacency(ctx context.Context, id graph.ID) (a render.Adjacency, e
 
 // visible returns the first entries of a bucket that no mark hides, and the number of entries
 // after the last one examined.
-func (r *run) visible(
+func (r *request) visible(
 	ctx context.Context, id graph.ID, dir retrieve.Direction,
 ) (shown []source.Link, more int, err error) {
 	q := source.BucketQuery{Node: id, Direction: dir, Count: true}

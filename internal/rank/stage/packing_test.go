@@ -118,7 +118,7 @@ func TestDedupOracle(t *testing.T) {
 		req := retrieve.Request{Text: "web shop", Limit: new(0), Budget: new(0),
 			ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}}
 		all := m.ask(t, req)
-		r := &run{g: m}
+		r := &request{g: m}
 		var kept, out []graph.ID
 		var said []*features
 		for _, item := range all.Items {

@@ -59,9 +59,9 @@ type walker struct {
 
 // pagerank gives each node the mass that reaches it from the sources: clause 10.3. A round depends
 // on the one before alone, and sums are exact, so that only the bounds see an order; it is total.
-func (r *run) pagerank(ctx context.Context, sources []*candidate) error {
+func (e *expander) pagerank(ctx context.Context, sources []*candidate) error {
 	w := &walker{
-		spreader: r.newSpreader(),
+		spreader: e.newSpreader(),
 		accounts: make(map[graph.ID]*account, len(sources)),
 		mentions: map[graph.ID][]way{},
 	}
@@ -69,7 +69,7 @@ func (r *run) pagerank(ctx context.Context, sources []*candidate) error {
 	if err != nil {
 		return err
 	}
-	for h := 1; h <= *r.req.Expand && len(active) > 0; h++ {
+	for h := 1; h <= *e.req.Expand && len(active) > 0; h++ {
 		slices.SortFunc(active, func(a, b *account) int {
 			return cmp.Or(cmp.Compare(b.waiting, a.waiting), a.id.Compare(b.id))
 		})
@@ -92,8 +92,8 @@ func (r *run) pagerank(ctx context.Context, sources []*candidate) error {
 			list = append(list, reached{a.id, gain, a.way})
 		}
 	}
-	r.cut, r.linked = len(w.cut), w.linked || len(w.cut) > 0
-	r.joinReached(list)
+	e.cut, e.linked = len(w.cut), w.linked || len(w.cut) > 0
+	e.joinReached(list)
 	return nil
 }
 

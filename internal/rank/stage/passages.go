@@ -53,17 +53,17 @@ func (p *packer) trimmerOf(ctx context.Context, tooLong bool) (*trimmer, error) 
 	return p.trim, nil
 }
 
-func (r *run) newTrimmer(ctx context.Context) (*trimmer, error) {
+func (p *packer) newTrimmer(ctx context.Context) (*trimmer, error) {
 	a, err := text.New(retrieve.Language)
 	if err != nil {
 		return nil, err
 	}
-	t := &trimmer{analyser: a, weights: map[string]int64{}, most: *r.req.PassageTokens}
-	t.count = r.tokens
-	if trimBlank(r.req.Text) == "" {
+	t := &trimmer{analyser: a, weights: map[string]int64{}, most: *p.req.PassageTokens}
+	t.count = p.tokens
+	if trimBlank(p.req.Text) == "" {
 		return t, nil
 	}
-	weights, err := r.x.TermWeights(ctx, r.query(r.req.Text))
+	weights, err := p.x.TermWeights(ctx, p.query(p.req.Text))
 	if err != nil {
 		return nil, fmt.Errorf("weigh the terms of the text: %w", err)
 	}

@@ -20,7 +20,7 @@ const (
 
 // place halves the score of a wording's words in a long text, except those of the sentence with the most of them: the
 // words of a pasted page are about many things.
-func (r *run) place(ctx context.Context, w *wording, id graph.ID) error {
+func (r *request) place(ctx context.Context, w *wording, id graph.ID) error {
 	holds := w.holds[id]
 	if holds == nil || w.shares[id] == 0 || w.placed[id] {
 		return nil
@@ -98,7 +98,7 @@ func (w *wording) mark(row []int64, term string) {
 
 // askingLast moves candidates that only ask behind statements that match the question nearly as well: a question
 // repeats the words and answers nothing.
-func (r *run) askingLast(ctx context.Context, list []held) error {
+func (e *examiner) askingLast(ctx context.Context, list []held) error {
 	first := list[:min(maxLater, len(list))]
 	asks := make([]bool, len(first))
 	some := false
@@ -106,14 +106,14 @@ func (r *run) askingLast(ctx context.Context, list []held) error {
 		if h.tier != tierNone || h.beside != nil {
 			continue
 		}
-		n, _, err := r.g.Node(ctx, h.id)
+		n, _, err := e.g.Node(ctx, h.id)
 		if err != nil {
 			return fmt.Errorf("read node %s: %w", h.id, err)
 		}
 		if !endsAsking(n.Summary) {
 			continue
 		}
-		texts, err := comparedTexts(ctx, r.g, n)
+		texts, err := comparedTexts(ctx, e.g, n)
 		if err != nil {
 			return err
 		}
@@ -129,7 +129,7 @@ func (r *run) askingLast(ctx context.Context, list []held) error {
 			waiting = append(waiting, h)
 			continue
 		}
-		for len(waiting) > 0 && h.strength() < waiting[0].strength()*r.row.ofBest>>fixed.FracBits {
+		for len(waiting) > 0 && h.strength() < waiting[0].strength()*e.row.ofBest>>fixed.FracBits {
 			out, waiting = append(out, waiting[0]), waiting[1:]
 		}
 		out = append(out, h)

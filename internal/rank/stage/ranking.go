@@ -119,7 +119,7 @@ func tunedRow(version int, by *tuning.Constant) (*ranking, error) {
 }
 
 // engine returns the versions that answer the request: none of the ranking where a constant is another one.
-func (r *run) engine() retrieve.Engine {
+func (r *request) engine() retrieve.Engine {
 	e := retrieve.CurrentEngine()
 	if e.Ranking = r.req.Ranking; r.tuned {
 		e.Ranking = 0

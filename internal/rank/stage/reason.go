@@ -39,9 +39,9 @@ type askedWord struct {
 
 // reason says why a verdict is as it is, and takes known back if the best candidate lacks something that likeness cannot
 // make up for.
-func (r *run) reason(ctx context.Context, v *judged) error {
+func (e *examiner) reason(ctx context.Context, v *judged) error {
 	if len(v.list) == 0 {
-		return r.reasonOfNone(ctx, v)
+		return e.reasonOfNone(ctx, v)
 	}
 	best := v.list[0]
 	for _, h := range v.list[1:min(2, len(v.list))] {
@@ -54,15 +54,15 @@ func (r *run) reason(ctx context.Context, v *judged) error {
 		v.because, v.covered = "the question names it", fixed.One
 		return nil
 	}
-	n, _, err := r.g.Node(ctx, best.id)
+	n, _, err := e.g.Node(ctx, best.id)
 	if err != nil {
 		return fmt.Errorf("read node %s: %w", best.id, err)
 	}
-	asked, err := r.bestWording(ctx, best.id)
+	asked, err := e.bestWording(ctx, best.id)
 	if err != nil {
 		return err
 	}
-	words, err := r.askedWords(ctx, asked, best.id)
+	words, err := e.askedWords(ctx, asked, best.id)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (r *run) reason(ctx context.Context, v *judged) error {
 		v.because = unknownBecause(words)
 		return nil
 	}
-	flaw, err := r.flaws(ctx, v, asked.Text, best, n, words)
+	flaw, err := e.flaws(ctx, v, asked.Text, best, n, words)
 	if err != nil {
 		return err
 	}
@@ -93,9 +93,9 @@ func (r *run) reason(ctx context.Context, v *judged) error {
 }
 
 // reasonOfNone names the words of the text that nothing stored has.
-func (r *run) reasonOfNone(ctx context.Context, v *judged) error {
+func (e *examiner) reasonOfNone(ctx context.Context, v *judged) error {
 	v.because = "nothing that may be shown mentions it"
-	words, err := r.askedWords(ctx, source.TextQuery{Text: r.req.Text, Readings: r.readings}, graph.ID{})
+	words, err := e.askedWords(ctx, source.TextQuery{Text: e.req.Text, Readings: e.readings}, graph.ID{})
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (r *run) reasonOfNone(ctx context.Context, v *judged) error {
 }
 
 // bestWording returns the wording of which a candidate accounts for the most, the text itself of several.
-func (r *run) bestWording(ctx context.Context, id graph.ID) (source.TextQuery, error) {
+func (r *request) bestWording(ctx context.Context, id graph.ID) (source.TextQuery, error) {
 	best := source.TextQuery{Text: r.req.Text, Readings: r.readings}
 	most := int64(-1)
 	for i, s := range append([]string{r.req.Text}, r.req.Rewrites...) {
@@ -129,7 +129,7 @@ func (r *run) bestWording(ctx context.Context, id graph.ID) (source.TextQuery, e
 }
 
 // askedWords returns the distinct terms of a wording with how much of each a candidate has: none for no candidate.
-func (r *run) askedWords(ctx context.Context, q source.TextQuery, id graph.ID) ([]askedWord, error) {
+func (r *request) askedWords(ctx context.Context, q source.TextQuery, id graph.ID) ([]askedWord, error) {
 	if isBlank(q.Text) {
 		return nil, nil
 	}
@@ -232,23 +232,23 @@ func knownBecause(best held, words []askedWord) string {
 }
 
 // flaws returns why the best candidate is not reliable, "" if it is, and notes what it lacks.
-func (r *run) flaws(
+func (e *examiner) flaws(
 	ctx context.Context, v *judged, asked string, best held, n *graph.Node, words []askedWord,
 ) (string, error) {
-	mark, err := r.g.Mark(ctx, graph.OnNode, best.id)
+	mark, err := e.g.Mark(ctx, graph.OnNode, best.id)
 	if err != nil {
 		return "", fmt.Errorf("read mark on node %s: %w", best.id, err)
 	}
-	if err := r.lacks(ctx, v, asked, best, n, words); err != nil {
+	if err := e.lacks(ctx, v, asked, best, n, words); err != nil {
 		return "", err
 	}
-	texts, err := comparedTexts(ctx, r.g, n)
+	texts, err := comparedTexts(ctx, e.g, n)
 	if err != nil {
 		return "", err
 	}
 	marked := mark != nil && best.replaced == nil
 	if marked && mark.State == graph.Contradicted && !mark.By.IsZero() {
-		if marked, err = r.there(ctx, mark.By); err != nil {
+		if marked, err = e.there(ctx, mark.By); err != nil {
 			return "", err
 		}
 	}
@@ -262,11 +262,11 @@ func (r *run) flaws(
 	case v.verdict != retrieve.Known: // it needs no rival to be unsure
 		return "", nil
 	}
-	return r.contested(ctx, v, best)
+	return e.contested(ctx, v, best)
 }
 
 // there reports whether a node is there and passes the filters.
-func (r *run) there(ctx context.Context, id graph.ID) (bool, error) {
+func (r *request) there(ctx context.Context, id graph.ID) (bool, error) {
 	_, _, err := r.g.Node(ctx, id)
 	switch {
 	case errors.Is(err, source.ErrNoNode): // it was removed or erased since
@@ -279,7 +279,7 @@ func (r *run) there(ctx context.Context, id graph.ID) (bool, error) {
 
 // lacks notes the names, numbers, quoted phrases and dates of the question that a candidate does not have, and whether
 // one of the two denies what the other one says.
-func (r *run) lacks(
+func (e *examiner) lacks(
 	ctx context.Context, v *judged, asked string, best held, n *graph.Node, words []askedWord,
 ) error {
 	a, err := text.New(retrieve.Language)
@@ -295,26 +295,26 @@ func (r *run) lacks(
 	}
 	list := entitiesOf(a, asked)
 	m := newMatcher(a)
-	for _, e := range list {
-		m.learn(e)
+	for _, one := range list {
+		m.learn(one)
 	}
-	has, err := r.entitiesIn(ctx, m, n, list)
+	has, err := e.entitiesIn(ctx, m, n, list)
 	if err != nil {
 		return err
 	}
-	for i, e := range list {
-		nouns := e.kind == retrieve.LackName && lang != nil && lang.Nouns
-		if has>>i&1 == 0 && !nouns && (e.kind == retrieve.LackPhrase || !all(e.terms, heldTerm)) && !r.isDate(e) {
-			v.missing = append(v.missing, retrieve.Lack{Kind: e.kind, Text: e.shown})
+	for i, one := range list {
+		nouns := one.kind == retrieve.LackName && lang != nil && lang.Nouns
+		if has>>i&1 == 0 && !nouns && (one.kind == retrieve.LackPhrase || !all(one.terms, heldTerm)) && !e.isDate(one) {
+			v.missing = append(v.missing, retrieve.Lack{Kind: one.kind, Text: one.shown})
 		}
 	}
 	if w := onlyNamed(words, list, lang); w != nil && len(v.missing) == 0 {
 		v.missing = append(v.missing, retrieve.Lack{Kind: retrieve.LackWord, Text: w.shown})
 	}
-	if r.denies(a, n) {
+	if e.denies(a, n) {
 		v.missing = append(v.missing, retrieve.Lack{Kind: retrieve.LackNegation, Text: "not"})
 	}
-	return r.lacksDate(ctx, v, best, words)
+	return e.lacksDate(ctx, v, best, words)
 }
 
 // onlyNamed returns the heaviest word of a question other than its names, if the best candidate has no telling word but
@@ -352,7 +352,7 @@ func onlyNamed(words []askedWord, list []*entity, lang *rarity.Language) (most *
 }
 
 // denies reports whether the text is a statement about what a node's summary says, and one of the two says not.
-func (r *run) denies(a *text.Analyzer, n *graph.Node) bool {
+func (r *request) denies(a *text.Analyzer, n *graph.Node) bool {
 	if IsQuestion(a, r.req.Text) {
 		return false
 	}
@@ -391,20 +391,20 @@ func all(list []string, is func(string) bool) bool {
 }
 
 // isDate reports whether an entity is a date, or part of the one that the question names.
-func (r *run) isDate(e *entity) bool {
+func (r *request) isDate(e *entity) bool {
 	return len(r.dated.Ranges) > 0 && (e.kind == retrieve.LackNumber || len(dates.Read(e.shown, dates.Now{}).Ranges) > 0)
 }
 
 // lacksDate notes a date that a candidate has neither in words nor as its time.
-func (r *run) lacksDate(ctx context.Context, v *judged, best held, words []askedWord) error {
-	if len(r.dated.Ranges) == 0 {
+func (e *examiner) lacksDate(ctx context.Context, v *judged, best held, words []askedWord) error {
+	if len(e.dated.Ranges) == 0 {
 		return nil
 	}
-	times, ok, err := r.x.Times(ctx, []graph.ID{best.id})
+	times, ok, err := e.x.Times(ctx, []graph.ID{best.id})
 	if err != nil {
 		return fmt.Errorf("look up the time of %s: %w", best.id, err)
 	}
-	if ok[0] && r.dated.near(times[0]) == fixed.One {
+	if ok[0] && e.dated.near(times[0]) == fixed.One {
 		return nil
 	}
 	for _, w := range words {
@@ -442,19 +442,19 @@ func endsAsking(s string) bool {
 
 // contested returns a reason if another candidate fits nearly as well, is about the same thing and states something
 // else.
-func (r *run) contested(ctx context.Context, v *judged, best held) (string, error) {
+func (e *examiner) contested(ctx context.Context, v *judged, best held) (string, error) {
 	var its *features
 	for _, h := range v.list[:min(maxLeading, len(v.list))] {
 		if h.id == best.id || h.strength() < best.strength()*nearTie>>fixed.FracBits || h.covers < best.covers ||
 			h.chain() == best.chain() {
 			continue
 		}
-		other, err := r.featuresOf(ctx, h.id)
+		other, err := e.featuresOf(ctx, h.id)
 		if err != nil {
 			return "", err
 		}
 		if its == nil {
-			if its, err = r.featuresOf(ctx, best.id); err != nil {
+			if its, err = e.featuresOf(ctx, best.id); err != nil {
 				return "", err
 			}
 		}
@@ -466,7 +466,7 @@ func (r *run) contested(ctx context.Context, v *judged, best held) (string, erro
 }
 
 // featuresOf reads the features of a node.
-func (r *run) featuresOf(ctx context.Context, id graph.ID) (*features, error) {
+func (r *request) featuresOf(ctx context.Context, id graph.ID) (*features, error) {
 	n, _, err := r.g.Node(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("read node %s: %w", id, err)

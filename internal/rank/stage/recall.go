@@ -28,12 +28,19 @@ const (
 	causalShare = fixed.One / 2
 )
 
+// recaller is the stage that ranks by an intent.
+type recaller struct {
+	*pool
+	recalled *retrieve.Recollection // nil if the request is no recall
+}
+
 // recall reranks the candidates by what the request's intent makes of links, names and vectors,
 // and adds those that only links lead to: clause 26. They must be in order, and are again.
-func (r *run) recall(ctx context.Context) error {
+func (r *recaller) recall(ctx context.Context) error {
 	if r.req.Intent == "" {
 		return nil
 	}
+	defer r.trace.stage(StageRecall)
 	plan := plan(r.req.Intent)
 	r.recalled = &retrieve.Recollection{
 		Intent: plan.intent, Width: plan.width, Depth: plan.depth, Limit: plan.visited,
@@ -102,7 +109,7 @@ func (c *recalled) told() *retrieve.Recalled {
 }
 
 // likeness returns the best share of a candidate in a list by vectors.
-func (r *run) likeness(c *candidate) (best int64) {
+func (r *recaller) likeness(c *candidate) (best int64) {
 	for _, l := range r.lists {
 		if _, ok := l.lane.Model(); !ok {
 			continue
@@ -118,7 +125,7 @@ func (r *run) likeness(c *candidate) (best int64) {
 
 // recallAlong searches from the best candidates, gives those that are reached their signal, and adds
 // others. It returns the reached ones, the nearest first.
-func (r *run) recallAlong(ctx context.Context, plan *intentPlan) ([]*candidate, error) {
+func (r *recaller) recallAlong(ctx context.Context, plan *intentPlan) ([]*candidate, error) {
 	byID := make(map[graph.ID]*candidate, len(r.found))
 	var layer []*beamNode
 	for i, c := range r.found {
@@ -159,7 +166,7 @@ func (r *run) recallAlong(ctx context.Context, plan *intentPlan) ([]*candidate, 
 
 // judgeEntities gives candidates the share of the entities of the text that they have, by what these
 // tell.
-func (r *run) judgeEntities(ctx context.Context, list []*candidate) error {
+func (r *recaller) judgeEntities(ctx context.Context, list []*candidate) error {
 	a, err := text.New(retrieve.Language)
 	if err != nil {
 		return err
@@ -202,7 +209,7 @@ func (r *run) judgeEntities(ctx context.Context, list []*candidate) error {
 // weighSignals returns what the signals count: the weight of each that no candidate has goes to the
 // others in proportion, and half of it raises the score, which the keywords' signal is and which counts
 // whole. Measured, the weights as such made answers worse, since expansion has done half of their work.
-func (r *run) weighSignals(w retrieve.Signals) retrieve.Signals {
+func (r *recaller) weighSignals(w retrieve.Signals) retrieve.Signals {
 	var any retrieve.Signals
 	for _, c := range r.found {
 		any.Entity |= c.recalled.Entity
@@ -225,12 +232,23 @@ func (r *run) weighSignals(w retrieve.Signals) retrieve.Signals {
 	return w
 }
 
+// arrange puts what belongs together next to each other, once the candidates are in their order.
+func (r *recaller) arrange(ctx context.Context) error {
+	if r.req.Intent != retrieve.IntentWhy {
+		return nil
+	}
+	if err := r.orderCauses(ctx); err != nil {
+		return err
+	}
+	return r.addNeighbours(ctx)
+}
+
 // orderCauses puts causes before their effects among the best candidates of a recall that asks for a
 // reason, as far as both are relevant on their own: clause 26.5. A cause is moved up to right before
 // the first of its effects; nothing else changes its place beside others. It goes on along chains of
 // causes; a cycle of them ends if it would return.
-func (r *run) orderCauses(ctx context.Context) error {
-	if r.req.Intent != retrieve.IntentWhy || r.recalled.Weights.Keyword == 0 {
+func (r *recaller) orderCauses(ctx context.Context) error {
+	if r.recalled.Weights.Keyword == 0 {
 		return nil
 	}
 	window := r.found[:min(maxCausal, len(r.found))]
@@ -271,7 +289,7 @@ func (r *run) orderCauses(ctx context.Context) error {
 }
 
 // causesAmong returns the causes of candidates among them, each list in their order.
-func (r *run) causesAmong(
+func (r *request) causesAmong(
 	ctx context.Context, list []*candidate,
 ) (map[*candidate][]*candidate, error) {
 	byID := make(map[graph.ID]*candidate, len(list))

@@ -19,7 +19,7 @@ const maxCovering = retrieve.DefaultLimit
 
 // covering returns for each of some nodes the share of the weight of a text's terms that it has, by kindred
 // terms a part of one. A term that no node has weighs as much as the weightiest of the others.
-func (r *run) covering(ctx context.Context, q source.TextQuery, ids []graph.ID) ([]int64, error) {
+func (r *request) covering(ctx context.Context, q source.TextQuery, ids []graph.ID) ([]int64, error) {
 	w, err := r.wording(ctx, q)
 	if err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func (r *run) covering(ctx context.Context, q source.TextQuery, ids []graph.ID) 
 }
 
 // cover fills in the shares of some nodes.
-func (r *run) cover(ctx context.Context, w *wording, ids []graph.ID) error {
+func (r *request) cover(ctx context.Context, w *wording, ids []graph.ID) error {
 	if len(ids) == 0 {
 		return nil
 	}

@@ -28,14 +28,14 @@ func isPlace(n *graph.Node) bool {
 
 // onlyName reports whether a node that is nothing but a name or place is left out: to a reader it says nothing that the
 // items do not say themselves. One that the request names or asks for by its type is an item like others.
-func (r *run) onlyName(c *candidate, n *graph.Node) bool {
-	return (r.row.bands || r.recalled != nil && c.recalled != nil) && c.tier == tierNone &&
+func (r *request) onlyName(c *candidate, n *graph.Node) bool {
+	return (r.row.bands || c.recalled != nil) && c.tier == tierNone &&
 		!slices.Contains(r.req.Types, n.Type) && (source.IsName(n) || r.row.bands && isPlace(n))
 }
 
 // items returns those of some candidates that are not only names. Of what is indexed it reads nodes whose types
 // names have alone: an answer may end long before the last of the candidates.
-func (r *run) items(ctx context.Context, list []*candidate) ([]*candidate, error) {
+func (r *request) items(ctx context.Context, list []*candidate) ([]*candidate, error) {
 	types, err := r.x.Types(ctx, idsOf(list))
 	if err != nil {
 		return nil, fmt.Errorf("read types of candidates: %w", err)

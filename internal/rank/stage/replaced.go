@@ -35,14 +35,14 @@ func showsReplaced(row *ranking, req *retrieve.Request, alone bool) bool {
 
 // setAside removes superseded nodes from the candidates. The current memory of each takes the higher of both scores.
 // If the question asks about the past, the superseded nodes stay candidates.
-func (r *run) setAside(ctx context.Context) error {
-	if len(r.filter.Replaced) == 0 {
+func (p *pool) setAside(ctx context.Context) error {
+	if len(p.filter.Replaced) == 0 {
 		return nil
 	}
-	live, byID := r.found[:0], make(map[graph.ID]*candidate, len(r.found))
+	live, byID := p.found[:0], make(map[graph.ID]*candidate, len(p.found))
 	var old []*candidate
-	for _, c := range r.found {
-		if r.filter.Replaced[c.id] != nil {
+	for _, c := range p.found {
+		if p.filter.Replaced[c.id] != nil {
 			old = append(old, c)
 			continue
 		}
@@ -50,15 +50,15 @@ func (r *run) setAside(ctx context.Context) error {
 	}
 	slices.SortFunc(old, byRank)
 	for _, c := range old[:min(maxReplaced, len(old))] {
-		by, err := r.successor(ctx, r.filter.Replaced[c.id])
+		by, err := p.successor(ctx, p.filter.Replaced[c.id])
 		if err != nil {
 			return err
 		}
 		if by.IsZero() {
 			continue
 		}
-		c.replaced = &replaced{mark: r.filter.Replaced[c.id], by: by}
-		if c.replaced.asked, err = r.asksOf(ctx, c); err != nil {
+		c.replaced = &replaced{mark: p.filter.Replaced[c.id], by: by}
+		if c.replaced.asked, err = p.asksOf(ctx, c); err != nil {
 			return err
 		}
 		next := byID[by]
@@ -74,15 +74,15 @@ func (r *run) setAside(ctx context.Context) error {
 		if c.replaced.asked {
 			live = append(live, c)
 		} else {
-			r.behind = append(r.behind, c)
+			p.behind = append(p.behind, c)
 		}
 	}
-	r.found = live
+	p.found = live
 	return nil
 }
 
 // successor returns the current memory of a superseded node, zero if it does not pass the filters.
-func (r *run) successor(ctx context.Context, m *graph.Mark) (graph.ID, error) {
+func (r *request) successor(ctx context.Context, m *graph.Mark) (graph.ID, error) {
 	id := m.By
 	for range maxChain {
 		next, err := r.g.Mark(ctx, graph.OnNode, id)
@@ -102,16 +102,16 @@ func (r *run) successor(ctx context.Context, m *graph.Mark) (graph.ID, error) {
 }
 
 // judgeBehind keeps the replaced memories that are strong enough to be items.
-func (r *run) judgeBehind(ctx context.Context, v *judged) error {
-	list, err := r.hold(ctx, r.behind)
+func (e *examiner) judgeBehind(ctx context.Context, v *judged) error {
+	list, err := e.hold(ctx, e.behind)
 	if err != nil {
 		return err
 	}
-	least := v.strongest() * r.row.ofBest >> fixed.FracBits
-	r.behind = r.behind[:0]
+	least := v.strongest() * e.row.ofBest >> fixed.FracBits
+	e.behind = e.behind[:0]
 	for _, h := range list {
 		if h.strength() >= least {
-			r.behind = append(r.behind, h.candidate)
+			e.behind = append(e.behind, h.candidate)
 		}
 	}
 	return nil
@@ -147,7 +147,7 @@ func (p *packer) follow(ctx context.Context, at int) error {
 
 // inTime sorts replaced memories and their current memory by time, next to each other, if the question asks about the
 // past.
-func (r *run) inTime(ctx context.Context, list []*candidate) ([]*candidate, error) {
+func (p *packer) inTime(ctx context.Context, list []*candidate) ([]*candidate, error) {
 	chains := make(map[graph.ID][]*candidate)
 	created := make(map[graph.ID]graph.Time)
 	for _, c := range list {
@@ -166,7 +166,7 @@ func (r *run) inTime(ctx context.Context, list []*candidate) ([]*candidate, erro
 	}
 	for _, chain := range chains {
 		for _, c := range chain {
-			n, _, err := r.g.Node(ctx, c.id)
+			n, _, err := p.g.Node(ctx, c.id)
 			if err != nil {
 				return nil, fmt.Errorf("read node %s: %w", c.id, err)
 			}
@@ -202,7 +202,7 @@ func asksPast(req *retrieve.Request) bool {
 }
 
 // asksOf reports whether the text asks about the past, or names a time before a memory was replaced.
-func (r *run) asksOf(ctx context.Context, c *candidate) (bool, error) {
+func (r *request) asksOf(ctx context.Context, c *candidate) (bool, error) {
 	if r.past || len(r.dated.Ranges) == 0 {
 		return r.past, nil
 	}

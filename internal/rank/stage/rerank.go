@@ -19,20 +19,21 @@ const (
 
 // rerank rescores and sorts the best candidates, which come in order: clause 21. Those of
 // tier 1 and 2 are left alone. idle is true if a warning is due.
-func (r *run) rerank(ctx context.Context) (idle bool, err error) {
-	if r.req.Rerank == "" {
+func (p *pool) rerank(ctx context.Context) (idle bool, err error) {
+	if p.req.Rerank == "" {
 		return false, nil
 	}
-	tier0 := slices.IndexFunc(r.found, func(c *candidate) bool { return c.tier == tierNone })
+	defer p.trace.stage(StageRerank)
+	tier0 := slices.IndexFunc(p.found, func(c *candidate) bool { return c.tier == tierNone })
 	if tier0 < 0 {
 		return false, nil
 	}
-	list := r.found[tier0:]
-	window := list[:min(*r.req.RerankTop, len(list))]
+	list := p.found[tier0:]
+	window := list[:min(*p.req.RerankTop, len(list))]
 	if len(window) < 2 {
 		return false, nil
 	}
-	done, err := r.judged(ctx, list, window)
+	done, err := p.judged(ctx, list, window)
 	if err != nil || !done {
 		return !done, err
 	}
@@ -42,15 +43,15 @@ func (r *run) rerank(ctx context.Context) (idle bool, err error) {
 }
 
 // judged lets a Reranker's scores decide, and the order before among equal ones: clause 21.
-func (r *run) judged(ctx context.Context, list, window []*candidate) (done bool, err error) {
-	if r.req.Reranked == nil && r.req.Reranker != nil && !isBlank(r.req.Text) {
-		if err := r.askReranker(ctx, window); err != nil {
+func (p *pool) judged(ctx context.Context, list, window []*candidate) (done bool, err error) {
+	if p.req.Reranked == nil && p.req.Reranker != nil && !isBlank(p.req.Text) {
+		if err := p.askReranker(ctx, window); err != nil {
 			return false, err
 		}
 	}
-	scores := make(map[graph.ID]int64, len(r.req.Reranked))
+	scores := make(map[graph.ID]int64, len(p.req.Reranked))
 	low := int64(0)
-	for _, s := range r.req.Reranked {
+	for _, s := range p.req.Reranked {
 		scores[s.ID] = s.Score
 		low = min(low, s.Score)
 	}
@@ -75,18 +76,18 @@ func (r *run) judged(ctx context.Context, list, window []*candidate) (done bool,
 
 // askReranker fills in what the request's Reranker says of the window. If it fails there are no
 // scores; only the end of ctx is an error.
-func (r *run) askReranker(ctx context.Context, window []*candidate) error {
+func (p *pool) askReranker(ctx context.Context, window []*candidate) error {
 	texts := make([]string, len(window))
 	for i, c := range window {
-		n, _, err := r.g.Node(ctx, c.id)
+		n, _, err := p.g.Node(ctx, c.id)
 		if err != nil {
 			return fmt.Errorf("read node %s: %w", c.id, err)
 		}
-		if texts[i], err = r.judgedText(ctx, n); err != nil {
+		if texts[i], err = p.judgedText(ctx, n); err != nil {
 			return err
 		}
 	}
-	scores, err := r.req.Reranker.Rerank(ctx, r.req.Text, texts)
+	scores, err := p.req.Reranker.Rerank(ctx, p.req.Text, texts)
 	if ctx.Err() != nil {
 		return fmt.Errorf("rerank: %w", context.Cause(ctx))
 	}
@@ -101,12 +102,12 @@ func (r *run) askReranker(ctx context.Context, window []*candidate) error {
 		judged[i] = retrieve.RerankScore{ID: c.id, Score: scores[i]}
 	}
 	slices.SortFunc(judged, func(a, b retrieve.RerankScore) int { return a.ID.Compare(b.ID) })
-	r.req.Reranked = judged
+	p.req.Reranked = judged
 	return nil
 }
 
 // judgedText returns what a Reranker reads of a node: its place first, as people read it.
-func (r *run) judgedText(ctx context.Context, n *graph.Node) (string, error) {
+func (r *request) judgedText(ctx context.Context, n *graph.Node) (string, error) {
 	texts, err := comparedTexts(ctx, r.g, n)
 	if err != nil {
 		return "", err

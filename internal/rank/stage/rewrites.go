@@ -15,14 +15,14 @@ func checkRewritten(r *retrieve.Request) error {
 }
 
 // rewriteWarnings returns what is to be said of rewriting.
-func (r *run) rewriteWarnings() []retrieve.Warning {
+func (f *finder) rewriteWarnings() []retrieve.Warning {
 	var out []retrieve.Warning
-	if r.req.Rewrite != "" && len(r.req.Rewrites) == 0 {
-		way := ipld.Entry{Key: paramWay, Value: ipld.StringValue(r.req.Rewrite)}
+	if f.req.Rewrite != "" && len(f.req.Rewrites) == 0 {
+		way := ipld.Entry{Key: paramWay, Value: ipld.StringValue(f.req.Rewrite)}
 		out = append(out, retrieve.Warning{Code: retrieve.NotRewritten, Params: []ipld.Entry{way}})
 	}
-	if r.vain > 0 {
-		out = append(out, warning(retrieve.RewritesInVain, paramRewrites, r.vain))
+	if f.vain > 0 {
+		out = append(out, warning(retrieve.RewritesInVain, paramRewrites, f.vain))
 	}
 	return out
 }

@@ -2,7 +2,6 @@ package stage
 
 import (
 	"cmp"
-	"context"
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
@@ -59,77 +58,34 @@ func byRank(a, b *candidate) int {
 	return cmp.Or(cmp.Compare(b.tier, a.tier), cmp.Compare(b.score, a.score), a.id.Compare(b.id))
 }
 
-// run is one retrieval.
-type run struct {
+// request is what every stage of a retrieval reads: a resolved request, what it is asked of, and what was looked up for it.
+type request struct {
 	g      source.Graph
 	x      source.Index
 	req    retrieve.Request
 	row    *ranking // of constants that it ranks by
 	tuned  bool     // whether one of them is not that of the version
 	filter *source.Filter
-	found  []*candidate
-	lists  []*laneList // of the lanes that found anything
-	// weights is the sum of the weights of lists.
-	weights int64
-	exact   int // how many nodes the text names
-	text    source.TextResult
-	dated   dated
-	asked   bool // whether the text lane ran
+	dated  dated
+	past   bool // whether the text asks how things were
 
-	readings []retrieve.Reading   // words that are read as others
-	kindred  []retrieve.AddedTerm // of the text's terms
-	wordings map[wordingOf]*wording
-
-	noVectors, otherDims []retrieve.Warning // of the dense lanes
-	noSparse             []retrieve.Warning // of the sparse lanes
-	stale                int                // items found by a vector of a text that they have no more
-
-	silent int  // sources that did not lend for lack of room
-	cut    int  // nodes not all of whose links were followed
-	linked bool // whether expansion followed any link
-
-	room *room // that it works in
-
+	readings  []retrieve.Reading // words that are read as others
+	wordings  map[wordingOf]*wording
 	extractor *extractor // of features of nodes; nil until similarity is asked for
 
+	room     *room              // that it works in
 	counter  retrieve.Counter   // nil for Estimate
 	mentions source.MentionMemo // nil for none
-	trace    *Trace             // nil if none is asked for
-	idle     idle               // what had nothing to do
-	grouped  int                // candidates that communities raised or brought in
-	vain     int                // rewrites without hits
-	unranked bool               // whether reranking was asked for and did nothing
-
-	past   bool         // whether the text asks how things were
-	behind []*candidate // replaced memories that may follow what replaced them, the best first
-
-	recalled *retrieve.Recollection // nil if the request is no recall
-	outcome  *judged                // nil if there is no verdict
+	trace    *Trace             // if given, filled
 }
 
-// lanes collects the candidates of the lanes that the request asks for and of the exact look-up.
-func (r *run) lanes(ctx context.Context) error {
-	exact, err := r.exactHits(ctx)
-	if err != nil {
-		return err
-	}
-	slices.SortStableFunc(exact, byRank)
-	r.exact = len(exact) // before the search: a text that names a node is read as it stands
-	lists, err := r.search(ctx)
-	if err != nil {
-		return err
-	}
-	r.trace.stage(StageLanes)
-	if err := r.balance(ctx, lists); err != nil {
-		return err
-	}
-	r.sumWordings(lists)
-	r.trace.weighed(lists)
-	r.gather(lists, exact)
-	r.fuse(lists)
-	err = r.setAside(ctx)
-	r.trace.stage(StageFuse)
-	return err
+// pool is the candidates of a request, and the lists of the lanes that found them.
+type pool struct {
+	*request
+	found   []*candidate
+	lists   []*laneList  // of the lanes that found anything
+	weights int64        // the sum of the weights of lists
+	behind  []*candidate // replaced memories that may follow what replaced them, the best first
 }
 
 // ranked returns the hits in the order of clause 9.4, whatever order an index gave them in.

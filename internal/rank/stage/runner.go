@@ -32,10 +32,86 @@ func Run(
 	return Runner{}.Run(ctx, g, x, commit, req)
 }
 
+// run is one retrieval: its candidates, and what the warnings say of its stages.
+type run struct {
+	*pool
+	find     *finder
+	expand   *expander
+	pack     *packer
+	grouped  int  // candidates that communities raised or brought in
+	unranked bool // whether reranking was asked for and did nothing
+}
+
 // Run is the function Run with what the runner has. A trace changes no answer.
 func (u Runner) Run(
 	ctx context.Context, g source.Graph, x source.Index, commit ipld.CID, req retrieve.Request,
 ) (*retrieve.Answer, error) {
+	q, err := u.request(g, x, req)
+	if err != nil {
+		return nil, err
+	}
+	q.room = rooms.Get().(*room)
+	defer q.room.leave()
+	q.trace.begin()
+	r := run{find: &finder{request: q}}
+	if r.pool, err = r.find.find(ctx); err != nil {
+		return nil, err
+	}
+	r.expand = &expander{pool: r.pool, terms: r.find.text.Terms}
+	if err := r.expand.expand(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.favour(ctx); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(r.found, byRank)
+	if r.grouped, err = r.joinCommunities(ctx); err != nil {
+		return nil, err
+	}
+	q.trace.stage(StageExpand)
+	recall := &recaller{pool: r.pool}
+	if err := recall.recall(ctx); err != nil {
+		return nil, err
+	}
+	if r.unranked, err = r.rerank(ctx); err != nil {
+		return nil, err
+	}
+	if err := recall.arrange(ctx); err != nil {
+		return nil, err
+	}
+	verdict, err := (&examiner{r.pool}).judge(ctx)
+	if err != nil {
+		return nil, err
+	}
+	q.req.Reranker = nil // what it said is in the request
+	q.trace.stage(StageArrange)
+	a := &retrieve.Answer{
+		Commit:       commit,
+		Request:      q.req,
+		Engine:       q.engine(),
+		TokensBudget: *q.req.Budget,
+		Candidates:   len(r.found),
+		Dates:        q.dated.ranges(),
+		Recall:       recall.recalled,
+		Readings:     q.readings,
+		Kin:          r.find.kindred,
+	}
+	if v := verdict; v != nil {
+		a.Verdict, a.Because, a.Missing, a.Covered = v.verdict, v.because, v.missing, v.covered
+	}
+	r.pack = newPacker(r.pool, a)
+	if err := r.pack.pack(ctx); err != nil {
+		return nil, err
+	}
+	if a.Warnings, err = r.warnings(ctx, a); err != nil {
+		return nil, err
+	}
+	q.trace.stage(StagePack)
+	return a, nil
+}
+
+// request checks a request and resolves what its text says about itself.
+func (u Runner) request(g source.Graph, x source.Index, req retrieve.Request) (*request, error) {
 	if err := req.Validate(); err != nil {
 		return nil, err
 	}
@@ -48,11 +124,9 @@ func (u Runner) Run(
 			return nil, err
 		}
 	}
-	r := &run{
+	r := &request{
 		g: g, x: x, req: req.Resolve(), row: row, tuned: u.Tuning != nil, trace: u.Trace, mentions: u.Mentions,
-		room: rooms.Get().(*room),
 	}
-	defer r.room.leave()
 	r.req.Settled = true
 	settleIntent(&r.req)
 	if r.counter, err = find(u.Counters, r.req.Tokenizer); err != nil {
@@ -64,65 +138,5 @@ func (u Runner) Run(
 		r.filter.Replaced = make(map[graph.ID]*graph.Mark)
 		r.past = asksPast(&r.req)
 	}
-	r.trace.begin()
-	if err := r.lanes(ctx); err != nil {
-		return nil, err
-	}
-	if err := r.expand(ctx); err != nil {
-		return nil, err
-	}
-	if err := r.favour(ctx); err != nil {
-		return nil, err
-	}
-	slices.SortFunc(r.found, byRank)
-	if err := r.joinCommunities(ctx); err != nil {
-		return nil, err
-	}
-	r.trace.stage(StageExpand)
-	if err := r.recall(ctx); err != nil {
-		return nil, err
-	}
-	if r.recalled != nil {
-		r.trace.stage(StageRecall)
-	}
-	if r.unranked, err = r.rerank(ctx); err != nil {
-		return nil, err
-	}
-	if r.req.Rerank != "" {
-		r.trace.stage(StageRerank)
-	}
-	if err := r.orderCauses(ctx); err != nil {
-		return nil, err
-	}
-	if err := r.addNeighbours(ctx); err != nil {
-		return nil, err
-	}
-	if err := r.judge(ctx); err != nil {
-		return nil, err
-	}
-	r.req.Reranker = nil // what it said is in the request
-	r.trace.stage(StageArrange)
-	a := &retrieve.Answer{
-		Commit:       commit,
-		Request:      r.req,
-		Engine:       r.engine(),
-		TokensBudget: *r.req.Budget,
-		Candidates:   len(r.found),
-		Dates:        r.dated.ranges(),
-		Recall:       r.recalled,
-	}
-	if v := r.outcome; v != nil {
-		a.Verdict, a.Because, a.Missing, a.Covered = v.verdict, v.because, v.missing, v.covered
-	}
-	if err := r.pack(ctx, a); err != nil {
-		return nil, err
-	}
-	a.Warnings, a.Readings, a.Kin = r.warnings(a), r.readings, r.kindred
-	idle, err := r.idleWarnings(ctx, a)
-	a.Warnings = append(append(a.Warnings, idle...), r.noSparse...)
-	if err != nil {
-		return nil, err
-	}
-	r.trace.stage(StagePack)
-	return a, nil
+	return r, nil
 }

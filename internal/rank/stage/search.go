@@ -3,6 +3,7 @@ package stage
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
@@ -20,7 +21,7 @@ const (
 )
 
 // shortlist is that of a request.
-func (r *run) shortlist() source.Shortlist {
+func (r *request) shortlist() source.Shortlist {
 	items := *r.req.Limit
 	if items == 0 {
 		items = limitlessOversize
@@ -59,7 +60,7 @@ func (l *laneList) worded() bool {
 }
 
 // blank reports whether a request asks for nothing but the newest nodes.
-func (r *run) blank() bool { return asksNothing(r.req) }
+func (r *request) blank() bool { return asksNothing(r.req) }
 
 // asksNothing reports whether a request has neither text nor vectors.
 func asksNothing(r retrieve.Request) bool {
@@ -67,20 +68,60 @@ func asksNothing(r retrieve.Request) bool {
 }
 
 // expands reports whether the request is expanded.
-func (r *run) expands() bool { return *r.req.Expand > 0 && !r.blank() && !r.dated.alone }
+func (r *request) expands() bool { return *r.req.Expand > 0 && !r.blank() && !r.dated.alone }
+
+// finder is the first stage: it searches the lanes and fuses what they find.
+type finder struct {
+	*request
+	exact   int // how many nodes the text names
+	text    source.TextResult
+	asked   bool                 // whether the text lane ran
+	blocked bool                 // whether another lane found nothing but what was left out
+	kindred []retrieve.AddedTerm // of the text's terms
+	vain    int                  // rewrites without hits
+
+	noVectors, otherDims []retrieve.Warning // of the dense lanes
+	noSparse             []retrieve.Warning // of the sparse lanes
+}
+
+// find returns the candidates of the lanes that the request asks for and of the exact look-up, with fused scores.
+func (f *finder) find(ctx context.Context) (*pool, error) {
+	exact, err := f.exactHits(ctx)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(exact, byRank)
+	f.exact = len(exact) // before the search: a text that names a node is read as it stands
+	lists, err := f.search(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f.trace.stage(StageLanes)
+	if err := f.balance(ctx, lists); err != nil {
+		return nil, err
+	}
+	p := &pool{request: f.request, lists: lists}
+	p.sumWordings()
+	f.trace.weighed(lists)
+	p.gather(exact)
+	p.fuse()
+	err = p.setAside(ctx)
+	f.trace.stage(StageFuse)
+	return p, err
+}
 
 // search asks for the lists of all lanes that the request has, each in order and no deeper than
 // a lane.
-func (r *run) search(ctx context.Context) ([]*laneList, error) {
+func (f *finder) search(ctx context.Context) ([]*laneList, error) {
 	var lists []*laneList
-	before := r.filter.Seen
+	before := f.filter.Seen
 	addList := func(l *laneList, err error) error {
 		if err != nil {
 			return fmt.Errorf("search the %s lane: %w", l.lane, err)
 		}
-		l.weight = r.weight(l.lane)
-		r.laneDone(l.lane, l.hits, l.ground, before)
-		before = r.filter.Seen
+		l.weight = f.weight(l.lane)
+		f.laneDone(l.lane, l.hits, l.ground, before)
+		before = f.filter.Seen
 		if len(l.hits) > 0 {
 			l.whole = l.hits[0].Score
 			lists = append(lists, l)
@@ -90,37 +131,37 @@ func (r *run) search(ctx context.Context) ([]*laneList, error) {
 	add := func(lane retrieve.Lane, hits []source.Hit, err error) error {
 		return addList(&laneList{lane: lane, hits: hits}, err)
 	}
-	if r.blank() {
-		hits, err := r.x.Recency(ctx, r.filter.Accept(ctx), laneDepth)
+	if f.blank() {
+		hits, err := f.x.Recency(ctx, f.filter.Accept(ctx), laneDepth)
 		return lists, add(retrieve.LaneRecency, ranked(hits), err)
 	}
-	if r.asked = trimBlank(r.req.Text) != "" && r.weight(retrieve.LaneText) > 0; r.asked {
-		if err := r.spell(ctx); err != nil {
+	if f.asked = trimBlank(f.req.Text) != "" && f.weight(retrieve.LaneText) > 0; f.asked {
+		if err := f.spell(ctx); err != nil {
 			return nil, err
 		}
-		hits, err := r.searchText(ctx)
+		hits, err := f.searchText(ctx)
 		if err := add(retrieve.LaneText, hits, err); err != nil {
 			return nil, err
 		}
 	}
-	for i, s := range r.req.Rewrites {
+	for i, s := range f.req.Rewrites {
 		lane := retrieve.LaneRewrite(i + 1)
-		if r.weight(lane) == 0 {
+		if f.weight(lane) == 0 {
 			continue
 		}
-		got, err := r.x.Text(ctx, r.query(s), r.filter.Accept(ctx), laneDepth)
+		got, err := f.x.Text(ctx, f.query(s), f.filter.Accept(ctx), laneDepth)
 		if len(got.Hits) == 0 {
-			r.vain++
+			f.vain++
 		}
 		if err := add(lane, ranked(got.Hits), err); err != nil {
 			return nil, err
 		}
 	}
-	if err := r.searchVectors(ctx, addList); err != nil {
+	if err := f.searchVectors(ctx, addList); err != nil {
 		return nil, err
 	}
-	if r.dated.alone {
-		hits, err := r.timeList(ctx)
+	if f.dated.alone {
+		hits, err := f.timeList(ctx)
 		if err := add(retrieve.LaneTime, hits, err); err != nil {
 			return nil, err
 		}
@@ -129,20 +170,20 @@ func (r *run) search(ctx context.Context) ([]*laneList, error) {
 }
 
 // searchVectors gives the lists of the lanes by embeddings to add.
-func (r *run) searchVectors(ctx context.Context, add func(*laneList, error) error) error {
-	for _, q := range r.req.Vectors {
-		if r.weight(retrieve.LaneDense(q.Model)) == 0 {
+func (f *finder) searchVectors(ctx context.Context, add func(*laneList, error) error) error {
+	for _, q := range f.req.Vectors {
+		if f.weight(retrieve.LaneDense(q.Model)) == 0 {
 			continue
 		}
-		if err := add(r.dense(ctx, q)); err != nil {
+		if err := add(f.dense(ctx, q)); err != nil {
 			return err
 		}
 	}
-	for _, q := range r.req.Sparse {
-		if r.weight(retrieve.LaneSparse(q.Model)) == 0 {
+	for _, q := range f.req.Sparse {
+		if f.weight(retrieve.LaneSparse(q.Model)) == 0 {
 			continue
 		}
-		hits, err := r.searchSparse(ctx, q)
+		hits, err := f.searchSparse(ctx, q)
 		if err := add(&laneList{lane: retrieve.LaneSparse(q.Model), hits: hits, trust: fixed.One}, err); err != nil {
 			return err
 		}

@@ -23,5 +23,5 @@ func TestShortlistOfAnyLimit(t *testing.T) {
 }
 
 func shortlistOf(req retrieve.Request) source.Shortlist {
-	return (&run{req: req, row: rankingOf(req.Ranking)}).shortlist()
+	return (&request{req: req, row: rankingOf(req.Ranking)}).shortlist()
 }

@@ -37,7 +37,7 @@ type extractor struct {
 }
 
 // features returns the features of a node and its mark, which may be nil.
-func (r *run) features(ctx context.Context, n *graph.Node, m *graph.Mark) (*features, error) {
+func (r *request) features(ctx context.Context, n *graph.Node, m *graph.Mark) (*features, error) {
 	if err := r.startFeatures(); err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (r *run) features(ctx context.Context, n *graph.Node, m *graph.Mark) (*feat
 }
 
 // startFeatures makes the extractor if there is none yet.
-func (r *run) startFeatures() error {
+func (r *request) startFeatures() error {
 	if r.extractor != nil {
 		return nil
 	}

@@ -9,17 +9,17 @@ import (
 )
 
 // searchSparse asks for the list of one model.
-func (r *run) searchSparse(ctx context.Context, q retrieve.SparseVector) ([]source.Hit, error) {
-	x, ok := r.x.(source.SparseVectors)
+func (f *finder) searchSparse(ctx context.Context, q retrieve.SparseVector) ([]source.Hit, error) {
+	x, ok := f.x.(source.SparseVectors)
 	if !ok {
 		return nil, errors.New("this index has no sparse vectors")
 	}
-	res, err := x.Sparse(ctx, q, r.filter.Accept(ctx), laneDepth)
+	res, err := x.Sparse(ctx, q, f.filter.Accept(ctx), laneDepth)
 	if err != nil {
 		return nil, err
 	}
 	if res.None {
-		r.noSparse = append(r.noSparse, noVectors(retrieve.NoSparse, q.Model, res.Models))
+		f.noSparse = append(f.noSparse, noVectors(retrieve.NoSparse, q.Model, res.Models))
 	}
 	return ranked(res.Hits), nil
 }

@@ -10,24 +10,24 @@ import (
 )
 
 // spell reads words that no node has as others. A text that names a node means what it says.
-func (r *run) spell(ctx context.Context) error {
-	if r.req.Spelling == retrieve.SpellingOff || !r.asked || r.exact > 0 {
+func (f *finder) spell(ctx context.Context) error {
+	if f.req.Spelling == retrieve.SpellingOff || !f.asked || f.exact > 0 {
 		return nil
 	}
 	var err error
-	if r.readings, err = r.x.Readings(ctx, r.req.Text); err != nil {
+	if f.readings, err = f.x.Readings(ctx, f.req.Text); err != nil {
 		return fmt.Errorf("look for words of other spelling: %w", err)
 	}
 	return nil
 }
 
 // query returns a text as it is looked up.
-func (r *run) query(text string) source.TextQuery {
+func (r *request) query(text string) source.TextQuery {
 	return source.TextQuery{Text: text, Readings: r.readings}
 }
 
 // respelled returns a warning of each word that is read as another.
-func (r *run) respelled() []retrieve.Warning {
+func (r *request) respelled() []retrieve.Warning {
 	var out []retrieve.Warning
 	for _, w := range r.readings {
 		out = append(out, retrieve.Warning{Code: retrieve.Respelled, Params: []ipld.Entry{

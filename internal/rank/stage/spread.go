@@ -39,7 +39,8 @@ type spread struct {
 
 // spreader lets nodes lend parts of their scores, term by term, to those linked to them.
 type spreader struct {
-	r       *run
+	r       *request
+	pool    *pool
 	text    *laneList // of the text lane, nil if it found nothing
 	dense   []*laneList
 	columns []int // terms that spread
@@ -55,23 +56,23 @@ type spreader struct {
 }
 
 // newSpreader returns a spreader over the links of a graph.
-func (r *run) newSpreader() *spreader {
+func (p *pool) newSpreader() *spreader {
 	s := &spreader{
-		r: r, room: r.room, cut: map[graph.ID]bool{}, keep: lentShare,
+		r: p.request, pool: p, room: p.room, cut: map[graph.ID]bool{}, keep: lentShare,
 		nodes: map[graph.ID]*facts{}, links: map[graph.ID][]edge{},
 	}
-	if !r.room.taken { // the first of the retrieval: one more has maps of its own
-		r.room.taken = true
-		s.nodes, s.links = r.room.nodes, r.room.links
+	if !p.room.taken { // the first of the retrieval: one more has maps of its own
+		p.room.taken = true
+		s.nodes, s.links = p.room.nodes, p.room.links
 	}
-	s.texts = &source.MentionFinder{G: r.g, X: r.x, Keep: s.passes, Known: r.mentions}
+	s.texts = &source.MentionFinder{G: p.g, X: p.x, Keep: s.passes, Known: p.mentions}
 	return s
 }
 
 // firstTerms returns the places of the terms that may spread: to split the scores into those of
 // thousands would take longer than all the rest.
-func (r *run) firstTerms() []int {
-	places := make([]int, min(r.text.Terms, maxTerms))
+func (e *expander) firstTerms() []int {
+	places := make([]int, min(e.terms, maxTerms))
 	for i := range places {
 		places[i] = i
 	}
@@ -79,13 +80,13 @@ func (r *run) firstTerms() []int {
 }
 
 // toShares lets named nodes count as the best.
-func (r *run) toShares() {
-	for _, c := range r.found {
+func (e *expander) toShares() {
+	for _, c := range e.found {
 		if c.tier == tierNone {
 			continue
 		}
 		c.share = fixed.One
-		if !byRanks(r.req.Fusion) {
+		if !byRanks(e.req.Fusion) {
 			c.score = fixed.One
 		}
 	}
@@ -93,7 +94,7 @@ func (r *run) toShares() {
 
 // weigh returns what a part of a score in a list is worth among all lists.
 func (s *spreader) weigh(l *laneList, score int64) int64 {
-	return l.weight * l.part(score) / s.r.weights
+	return l.weight * l.part(score) / s.pool.weights
 }
 
 // near returns what the dense lanes give a candidate, one number for each.
@@ -421,16 +422,16 @@ func (s *spreader) mentioned(ctx context.Context, id graph.ID) ([]retrieve.Step,
 }
 
 // rankExpanded fills in the ranks of the expansion's list, and what they count where ranks are fused.
-func (r *run) rankExpanded() {
+func (p *pool) rankExpanded() {
 	var list []*candidate
-	for _, c := range r.found {
+	for _, c := range p.found {
 		if c.reached() {
 			list = append(list, c)
 		}
 	}
 	rankLast(list)
 	for i, c := range list {
-		if byRanks(r.req.Fusion) && c.gain > 0 {
+		if byRanks(p.req.Fusion) && c.gain > 0 {
 			c.score += reciprocal(fixed.One, i+1)
 		}
 	}

@@ -18,7 +18,7 @@ const priorNodes = 64
 
 // tells returns how much each term of a wording tells of what is asked: log2 of how many texts there are for each that
 // has it, of the memory and of the language together.
-func (r *run) tells(ctx context.Context, wording string, own []source.TermWeight) ([]int64, error) {
+func (r *request) tells(ctx context.Context, wording string, own []source.TermWeight) ([]int64, error) {
 	terms := make([]string, len(own))
 	for i := range own {
 		terms[i] = own[i].Term

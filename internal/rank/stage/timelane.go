@@ -159,22 +159,22 @@ func lifetime(t source.Times) (first, last int64) {
 
 // favour raises the scores of the candidates by how near they are to the time asked about. It adds
 // no candidate.
-func (r *run) favour(ctx context.Context) error {
-	d := &r.dated
+func (p *pool) favour(ctx context.Context) error {
+	d := &p.dated
 	if len(d.Ranges) == 0 || d.alone {
 		return nil
 	}
-	weight := weightOfTime(r.req, timeWeight)
-	ids := make([]graph.ID, len(r.found))
-	for i, c := range r.found {
+	weight := weightOfTime(p.req, timeWeight)
+	ids := make([]graph.ID, len(p.found))
+	for i, c := range p.found {
 		ids[i] = c.id
 	}
-	times, ok, err := r.x.Times(ctx, ids)
+	times, ok, err := p.x.Times(ctx, ids)
 	if err != nil {
 		return fmt.Errorf("look up the times of candidates: %w", err)
 	}
 	var list []*candidate
-	for i, c := range r.found {
+	for i, c := range p.found {
 		if !ok[i] {
 			continue
 		}
@@ -192,20 +192,20 @@ func (r *run) favour(ctx context.Context) error {
 }
 
 // timeList returns the lane's own list: by nearness, and what is equally near newest first.
-func (r *run) timeList(ctx context.Context) ([]source.Hit, error) {
-	hits, err := r.x.ByTime(ctx, func(t source.Times) int64 {
-		near := r.dated.near(t)
+func (f *finder) timeList(ctx context.Context) ([]source.Hit, error) {
+	hits, err := f.x.ByTime(ctx, func(t source.Times) int64 {
+		near := f.dated.near(t)
 		if near == 0 {
 			return 0
 		}
 		first, _ := lifetime(t)
 		return near<<startBits + (first-int64(graph.MinTime))>>startUnit
-	}, r.filter.Accept(ctx), laneDepth)
+	}, f.filter.Accept(ctx), laneDepth)
 	hits = ranked(hits)
 	for i := range hits {
 		near := hits[i].Score >> startBits
 		if near == fixed.One {
-			r.dated.hit = true
+			f.dated.hit = true
 		} else {
 			near /= 2
 		}
@@ -215,7 +215,7 @@ func (r *run) timeList(ctx context.Context) ([]source.Hit, error) {
 }
 
 // timeWarnings returns what the answer must say of dates.
-func (r *run) timeWarnings() []retrieve.Warning {
+func (r *request) timeWarnings() []retrieve.Warning {
 	var out []retrieve.Warning
 	if r.dated.Unread > 0 {
 		out = append(out, warning(retrieve.NoNow, paramDates, r.dated.Unread))

@@ -35,7 +35,7 @@ type tokenizerError struct{ error }
 func (e *tokenizerError) Unwrap() []error { return []error{e.error, retrieve.ErrTokenizer} }
 
 // tokens counts by the counter that the request names.
-func (r *run) tokens(s string) (int, error) {
+func (r *request) tokens(s string) (int, error) {
 	if r.counter == nil {
 		return text.EstimateTokens(s), nil
 	}

@@ -103,20 +103,20 @@ func (t *Trace) weighed(lists []*laneList) {
 }
 
 // laneDone notes what came of a lane: what the filters were asked about since before.
-func (r *run) laneDone(lane retrieve.Lane, hits []source.Hit, ground int64, before source.FilterCounts) {
+func (f *finder) laneDone(lane retrieve.Lane, hits []source.Hit, ground int64, before source.FilterCounts) {
 	t := LaneTrace{
-		Lane: lane, Weight: r.weight(lane), Found: len(hits), Ground: ground,
-		Passed:  r.filter.Seen.Passed - before.Passed,
-		LeftOut: r.filter.Seen.Left.Minus(before.Left),
+		Lane: lane, Weight: f.weight(lane), Found: len(hits), Ground: ground,
+		Passed:  f.filter.Seen.Passed - before.Passed,
+		LeftOut: f.filter.Seen.Left.Minus(before.Left),
 	}
 	if len(hits) > 0 {
 		t.Best, t.Worst = hits[0].Score, hits[len(hits)-1].Score
 		t.Whole = t.Best
 	}
 	if len(hits) == 0 && lane != retrieve.LaneText && t.LeftOut.Sum() > 0 {
-		r.idle.blocked = true
+		f.blocked = true
 	}
-	if r.trace != nil {
-		r.trace.Lanes = append(r.trace.Lanes, t)
+	if f.trace != nil {
+		f.trace.Lanes = append(f.trace.Lanes, t)
 	}
 }

@@ -14,17 +14,17 @@ import (
 )
 
 // dense asks for the list of one model.
-func (r *run) dense(ctx context.Context, q retrieve.QueryVector) (*laneList, error) {
-	l := &laneList{lane: retrieve.LaneDense(q.Model), trust: r.trust(q.Model)}
-	x, ok := r.x.(source.Vectors)
+func (f *finder) dense(ctx context.Context, q retrieve.QueryVector) (*laneList, error) {
+	l := &laneList{lane: retrieve.LaneDense(q.Model), trust: f.trust(q.Model)}
+	x, ok := f.x.(source.Vectors)
 	if !ok {
 		return l, errors.New("this index has no vectors")
 	}
-	res, err := x.Dense(ctx, q, r.filter.Accept(ctx), laneDepth, r.shortlist())
+	res, err := x.Dense(ctx, q, f.filter.Accept(ctx), laneDepth, f.shortlist())
 	if err != nil {
 		return l, err
 	}
-	r.denseWarnings(q, res)
+	f.denseWarnings(q, res)
 	if l.hits = ranked(res.Hits); len(l.hits) == 0 {
 		return l, nil
 	}
@@ -35,13 +35,13 @@ func (r *run) dense(ctx context.Context, q retrieve.QueryVector) (*laneList, err
 	if len(res.Own) > 0 {
 		l.hits = ranked(res.Own)
 	}
-	l.ground = l.scoreOf(distantRank) * r.row.ground >> fixed.FracBits
+	l.ground = l.scoreOf(distantRank) * f.row.ground >> fixed.FracBits
 	return l, nil
 }
 
 // trust returns how well the question's vector represents it, at most 65,536: a model that splits the words of a
 // language into pieces knows little of that language. A model that reports no share is trusted.
-func (r *run) trust(model string) int64 {
+func (r *request) trust(model string) int64 {
 	whole, told := r.req.WholeOf(model)
 	if !told {
 		return fixed.One
@@ -49,14 +49,14 @@ func (r *run) trust(model string) int64 {
 	return min(fixed.One, share(int64(whole), r.row.whole))
 }
 
-func (r *run) denseWarnings(q retrieve.QueryVector, res source.DenseResult) {
+func (f *finder) denseWarnings(q retrieve.QueryVector, res source.DenseResult) {
 	if res.None {
-		r.noVectors = append(r.noVectors, noVectors(retrieve.NoVectors, q.Model, res.Models))
+		f.noVectors = append(f.noVectors, noVectors(retrieve.NoVectors, q.Model, res.Models))
 	}
 	if res.Other > 0 {
 		model := ipld.Entry{Key: paramModel, Value: ipld.StringValue(q.Model)}
 		n := ipld.Entry{Key: paramVectors, Value: ipld.IntValue(int64(res.Other))}
-		r.otherDims = append(r.otherDims, retrieve.Warning{Code: retrieve.Dimension, Params: []ipld.Entry{model, n}})
+		f.otherDims = append(f.otherDims, retrieve.Warning{Code: retrieve.Dimension, Params: []ipld.Entry{model, n}})
 	}
 }
 
@@ -71,7 +71,7 @@ func noVectors(code retrieve.Code, model string, models []string) retrieve.Warni
 }
 
 // countStale counts an item that a dense or sparse lane found by a vector of a text that it has no more.
-func (r *run) countStale(ctx context.Context, n *graph.Node, lanes []retrieve.LaneHit) error {
+func (p *packer) countStale(ctx context.Context, n *graph.Node, lanes []retrieve.LaneHit) error {
 	var text [sha256.Size]byte
 	known := false
 	for _, l := range lanes {
@@ -83,18 +83,18 @@ func (r *run) countStale(ctx context.Context, n *graph.Node, lanes []retrieve.La
 			content := ""
 			if n.Content != nil {
 				var err error
-				if content, err = r.g.Content(ctx, n.Content); err != nil {
+				if content, err = p.g.Content(ctx, n.Content); err != nil {
 					return fmt.Errorf("read content of %s: %w", n.ID, err)
 				}
 			}
 			text, known = graph.TextHash(n, content), true
 		}
-		embedded, err := r.embedding(ctx, n.ID, model)
+		embedded, err := p.embedding(ctx, n.ID, model)
 		if err != nil {
 			return err
 		}
 		if embedded.Text != text {
-			r.stale++
+			p.stale++
 			return nil
 		}
 	}
@@ -102,7 +102,7 @@ func (r *run) countStale(ctx context.Context, n *graph.Node, lanes []retrieve.La
 }
 
 // embedding reads a node's embedding that a lane has found.
-func (r *run) embedding(ctx context.Context, id graph.ID, model string) (*graph.Embedding, error) {
+func (r *request) embedding(ctx context.Context, id graph.ID, model string) (*graph.Embedding, error) {
 	e, err := r.x.(source.Vectors).Embedding(ctx, id, model)
 	if err != nil {
 		return nil, fmt.Errorf("read embedding of %s: %w", id, err)

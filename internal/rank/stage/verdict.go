@@ -43,43 +43,45 @@ func (h held) strength() int64 {
 	return fixed.One - (fixed.One-h.covers)*(fixed.One-h.like)>>fixed.FracBits
 }
 
-// judge gives the verdict and the candidates their bands. It looks at all that was found, before the limit and the
+// examiner is the stage that says whether the candidates answer the question, and which of them are shown.
+type examiner struct{ *pool }
+
+// judge gives the verdict, nil if there is nothing to judge by, and the candidates their bands. It looks at all that was found, before the limit and the
 // budget.
-func (r *run) judge(ctx context.Context) error {
-	if !r.row.bands {
-		return nil
+func (e *examiner) judge(ctx context.Context) (*judged, error) {
+	if !e.row.bands {
+		return nil, nil
 	}
-	if r.blank() || r.dated.alone || isBlank(r.req.Text) && !r.compares() { // neither words nor cosines to judge by, as with sparse vectors alone
-		for _, c := range r.found {
+	if e.blank() || e.dated.alone || isBlank(e.req.Text) && !e.compares() { // neither words nor cosines to judge by, as with sparse vectors alone
+		for _, c := range e.found {
 			c.band = retrieve.BandAnswer
 		}
-		return nil
+		return nil, nil
 	}
-	kept, said, err := r.banded(ctx)
+	kept, said, err := e.banded(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	v, err := r.verdictOf(ctx, kept)
+	v, err := e.verdictOf(ctx, kept)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if v.verdict != retrieve.Known && len(said) > 0 {
-		other, err := r.verdictOf(ctx, said)
+		other, err := e.verdictOf(ctx, said)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if len(kept) == 0 || other.verdict.Surer(v.verdict) {
 			v = other
 		}
 	}
-	r.outcome = v
-	if err := r.reason(ctx, v); err != nil {
-		return err
+	if err := e.reason(ctx, v); err != nil {
+		return nil, err
 	}
-	if err := r.giveBands(ctx, v); err != nil {
-		return err
+	if err := e.giveBands(ctx, v); err != nil {
+		return nil, err
 	}
-	return r.judgeBehind(ctx, v)
+	return v, e.judgeBehind(ctx, v)
 }
 
 // judged is a verdict and what it is about.
@@ -100,27 +102,27 @@ func (v *judged) strongest() (best int64) {
 }
 
 // verdictOf judges some candidates.
-func (r *run) verdictOf(ctx context.Context, list []*candidate) (*judged, error) {
+func (e *examiner) verdictOf(ctx context.Context, list []*candidate) (*judged, error) {
 	out := &judged{verdict: retrieve.Unknown}
 	if len(list) == 0 {
 		return out, nil
 	}
 	var err error
-	if out.list, err = r.hold(ctx, list); err != nil {
+	if out.list, err = e.hold(ctx, list); err != nil {
 		return nil, err
 	}
-	places := r.placesOf(out.list)
-	if err := r.laterFirst(ctx, out.list); err != nil {
+	places := e.placesOf(out.list)
+	if err := e.laterFirst(ctx, out.list); err != nil {
 		return nil, err
 	}
-	if err := r.askingLast(ctx, out.list); err != nil {
+	if err := e.askingLast(ctx, out.list); err != nil {
 		return nil, err
 	}
-	if err := r.reasonFirst(ctx, out.list); err != nil {
+	if err := e.reasonFirst(ctx, out.list); err != nil {
 		return nil, err
 	}
 	for i, h := range out.list {
-		r.found[places[i]] = h.candidate
+		e.found[places[i]] = h.candidate
 	}
 	best, most := int64(0), int64(0)
 	for i, h := range out.list[:min(maxLeading, len(out.list))] {
@@ -133,34 +135,34 @@ func (r *run) verdictOf(ctx context.Context, list []*candidate) (*judged, error)
 		}
 		most = max(most, h.covers, h.like)
 	}
-	sure := r.row.sureWords
-	if r.compares() {
-		sure = r.row.sure
+	sure := e.row.sureWords
+	if e.compares() {
+		sure = e.row.sure
 	}
 	switch {
 	case best >= sure:
 		out.verdict = retrieve.Known
-	case most >= r.row.least:
+	case most >= e.row.least:
 		out.verdict = retrieve.Unsure
 	}
 	return out, nil
 }
 
 // compares reports whether cosines can be compared.
-func (r *run) compares() bool {
-	return slices.ContainsFunc(r.lists, func(l *laneList) bool { return len(l.cosines) > 0 })
+func (p *pool) compares() bool {
+	return slices.ContainsFunc(p.lists, func(l *laneList) bool { return len(l.cosines) > 0 })
 }
 
 // giveBands gives the candidates of a verdict their bands: those that account for nearly as much of the question as the
 // best are answers if it is known, else may be. A second chunk of a file comes after one of each other file.
-func (r *run) giveBands(ctx context.Context, v *judged) error {
-	band, most, of := retrieve.BandMaybe, maxUnknown, r.row.ofBest
-	if !r.compares() { // words alone do not match other wordings
-		most, of = maxWorded, r.row.ofWords
+func (e *examiner) giveBands(ctx context.Context, v *judged) error {
+	band, most, of := retrieve.BandMaybe, maxUnknown, e.row.ofBest
+	if !e.compares() { // words alone do not match other wordings
+		most, of = maxWorded, e.row.ofWords
 	}
 	switch v.verdict {
 	case retrieve.Known:
-		band, most, of = retrieve.BandAnswer, maxAnswers, r.row.ofKnown
+		band, most, of = retrieve.BandAnswer, maxAnswers, e.row.ofKnown
 	case retrieve.Unsure:
 		most = maxUnsure
 	}
@@ -173,7 +175,7 @@ func (r *run) giveBands(ctx context.Context, v *judged) error {
 		case h.tier != tierNone:
 			h.band = retrieve.BandAnswer
 		case n < v.most(h, most) && max(h.strength(), h.leads) >= best*v.ofBest(h, of)>>fixed.FracBits:
-			file, err := r.fileOf(ctx, h.candidate)
+			file, err := e.fileOf(ctx, h.candidate)
 			if err != nil {
 				return err
 			}
@@ -220,7 +222,7 @@ func (v *judged) ofBest(h held, of int64) int64 {
 }
 
 // fileOf returns the common key prefix of all chunks of a candidate's file, "" if it is no chunk.
-func (r *run) fileOf(ctx context.Context, c *candidate) (string, error) {
+func (r *request) fileOf(ctx context.Context, c *candidate) (string, error) {
 	if !c.chunk {
 		return "", nil
 	}
@@ -237,14 +239,14 @@ func (r *run) fileOf(ctx context.Context, c *candidate) (string, error) {
 
 // banded returns the candidates that are judged, and separately those that were only said. It gives every candidate the
 // band rest.
-func (r *run) banded(ctx context.Context) (kept, said []*candidate, err error) {
-	for _, c := range r.found {
+func (e *examiner) banded(ctx context.Context) (kept, said []*candidate, err error) {
+	for _, c := range e.found {
 		c.band = retrieve.BandRest
 	}
-	for rest := r.found; len(rest) > 0 && len(kept) < maxBanded; {
+	for rest := e.found; len(rest) > 0 && len(kept) < maxBanded; {
 		some := rest[:min(maxBanded-len(kept), len(rest))]
 		rest = rest[len(some):]
-		items, err := r.items(ctx, some)
+		items, err := e.items(ctx, some)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -269,28 +271,28 @@ func idsOf(list []*candidate) []graph.ID {
 
 // hold returns what some candidates have of the question. Of several wordings the best counts three fifths and the next
 // best the rest.
-func (r *run) hold(ctx context.Context, list []*candidate) ([]held, error) {
+func (e *examiner) hold(ctx context.Context, list []*candidate) ([]held, error) {
 	ids := idsOf(list)
 	out, next := make([]held, len(list)), make([]int64, len(list))
 	wordings := 0
-	for i, s := range append([]string{r.req.Text}, r.req.Rewrites...) {
+	for i, s := range append([]string{e.req.Text}, e.req.Rewrites...) {
 		if isBlank(s) {
 			continue
 		}
 		q := source.TextQuery{Text: s}
 		if i == 0 {
-			q.Readings = r.readings
+			q.Readings = e.readings
 		}
-		shares, err := r.covering(ctx, q, ids)
+		shares, err := e.covering(ctx, q, ids)
 		if err != nil {
 			return nil, err
 		}
-		w, err := r.wording(ctx, q)
+		w, err := e.wording(ctx, q)
 		if err != nil {
 			return nil, err
 		}
 		for at, id := range ids[:min(maxLater, len(ids))] {
-			if err := r.place(ctx, w, id); err != nil {
+			if err := e.place(ctx, w, id); err != nil {
 				return nil, err
 			}
 			shares[at] = w.shares[id]
@@ -306,9 +308,9 @@ func (r *run) hold(ctx context.Context, list []*candidate) ([]held, error) {
 	for i, c := range list {
 		out[i].candidate = c
 		if wordings > 1 {
-			out[i].covers = ((fifths-r.row.next)*out[i].covers + r.row.next*next[i]) / fifths
+			out[i].covers = ((fifths-e.row.next)*out[i].covers + e.row.next*next[i]) / fifths
 		}
-		for _, l := range r.lists {
+		for _, l := range e.lists {
 			out[i].like = max(out[i].like, l.above(l.cosines[c.id]))
 		}
 	}
@@ -325,18 +327,18 @@ func (l *laneList) above(cosine int64) int64 {
 
 // shownBands returns the candidates that the request's floor admits, in order: within a band, one chunk of each file
 // comes before further ones.
-func (r *run) shownBands() []*candidate {
-	if !r.row.bands || r.req.Floor == retrieve.FloorRest {
-		return r.found
+func (p *packer) shownBands() []*candidate {
+	if !p.row.bands || p.req.Floor == retrieve.FloorRest {
+		return p.found
 	}
 	var answers, more, maybes, others []*candidate
-	for _, c := range r.found {
+	for _, c := range p.found {
 		switch {
 		case c.band == retrieve.BandAnswer && c.again:
 			more = append(more, c)
 		case c.band == retrieve.BandAnswer:
 			answers = append(answers, c)
-		case c.band == retrieve.BandMaybe && r.req.Floor == retrieve.FloorMaybe:
+		case c.band == retrieve.BandMaybe && p.req.Floor == retrieve.FloorMaybe:
 			if c.again {
 				others = append(others, c)
 			} else {
@@ -349,9 +351,9 @@ func (r *run) shownBands() []*candidate {
 
 // balance gives the lanes of text and vectors their weights: the more of the question the text lane
 // accounts for, the more it counts beside vectors.
-func (r *run) balance(ctx context.Context, lists []*laneList) error {
-	row := r.row
-	if row.textMost == 0 || r.req.Fusion != retrieve.Convex || len(r.req.Weights) > 0 {
+func (f *finder) balance(ctx context.Context, lists []*laneList) error {
+	row := f.row
+	if row.textMost == 0 || f.req.Fusion != retrieve.Convex || len(f.req.Weights) > 0 {
 		return nil
 	}
 	vectors := slices.ContainsFunc(lists, func(l *laneList) bool { _, ok := l.lane.Model(); return ok })
@@ -364,7 +366,7 @@ func (r *run) balance(ctx context.Context, lists []*laneList) error {
 			continue
 		}
 		wordings++
-		n, err := r.coveredBy(ctx, l)
+		n, err := f.coveredBy(ctx, l)
 		if err != nil {
 			return err
 		}
@@ -372,7 +374,7 @@ func (r *run) balance(ctx context.Context, lists []*laneList) error {
 	}
 	for _, l := range lists {
 		if _, ok := l.lane.Model(); ok {
-			l.weight = max(leastTrust, l.trust) / int64(len(r.req.Vectors)+len(r.req.Sparse))
+			l.weight = max(leastTrust, l.trust) / int64(len(f.req.Vectors)+len(f.req.Sparse))
 		} else if l.worded() {
 			l.weight = max(row.textLeast, covered*covered*row.textMost>>(2*fixed.FracBits)) / wordings
 		}
@@ -381,17 +383,17 @@ func (r *run) balance(ctx context.Context, lists []*laneList) error {
 }
 
 // coveredBy returns the greatest share of a wording that one of the first of its list accounts for.
-func (r *run) coveredBy(ctx context.Context, l *laneList) (int64, error) {
+func (f *finder) coveredBy(ctx context.Context, l *laneList) (int64, error) {
 	ids := make([]graph.ID, 0, maxCovering)
 	for _, h := range l.hits[:min(maxCovering, len(l.hits))] {
 		ids = append(ids, h.ID)
 	}
-	q := source.TextQuery{Text: r.req.Text, Readings: r.readings}
-	for i, s := range r.req.Rewrites {
+	q := source.TextQuery{Text: f.req.Text, Readings: f.readings}
+	for i, s := range f.req.Rewrites {
 		if l.lane == retrieve.LaneRewrite(i+1) {
 			q = source.TextQuery{Text: s}
 		}
 	}
-	shares, err := r.covering(ctx, q, ids)
+	shares, err := f.covering(ctx, q, ids)
 	return slices.Max(append(shares, 0)), err
 }

@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"context"
 	"slices"
 
 	"github.com/mnem-project/mnem/ipld"
@@ -28,13 +29,14 @@ func warning(code retrieve.Code, param string, n int) retrieve.Warning {
 }
 
 // warnings returns what the answer must say of itself, in the order of the table.
-func (r *run) warnings(a *retrieve.Answer) []retrieve.Warning {
+func (r *run) warnings(ctx context.Context, a *retrieve.Answer) ([]retrieve.Warning, error) {
 	var out []retrieve.Warning
-	if r.asked && r.text.Terms == 0 && r.exact == 0 {
+	f := r.find
+	if f.asked && f.text.Terms == 0 && f.exact == 0 {
 		out = append(out, retrieve.Warning{Code: retrieve.NoTerms})
 	}
-	textBlocked := r.asked && r.text.Known > 0 && len(r.text.Hits) == 0
-	if r.exact == 0 && (textBlocked || len(r.lists) == 0 && r.idle.blocked) {
+	textBlocked := f.asked && f.text.Known > 0 && len(f.text.Hits) == 0
+	if f.exact == 0 && (textBlocked || len(r.lists) == 0 && f.blocked) {
 		out = append(out, retrieve.Warning{Code: retrieve.NothingPasses})
 	}
 	if len(a.Items) == 0 && a.Dropped > 0 {
@@ -44,25 +46,28 @@ func (r *run) warnings(a *retrieve.Answer) []retrieve.Warning {
 		}
 		out = append(out, warning(retrieve.BudgetTooSmall, paramSmallest, smallest))
 	}
-	out = append(out, r.expansionWarnings()...)
+	out = append(out, r.expand.expansionWarnings()...)
 	if r.filter.Erased > 0 {
 		out = append(out, warning(retrieve.Redacted, paramNodes, r.filter.Erased))
 	}
 	if r.req.UnseenFrom > 0 {
 		out = append(out, warning(retrieve.UnseenCut, paramFrom, int(r.req.UnseenFrom)))
 	}
-	out = append(append(out, r.noVectors...), r.otherDims...)
-	if r.stale > 0 {
-		out = append(out, warning(retrieve.StaleVectors, paramNodes, r.stale))
+	out = append(append(out, f.noVectors...), f.otherDims...)
+	if r.pack.stale > 0 {
+		out = append(out, warning(retrieve.StaleVectors, paramNodes, r.pack.stale))
 	}
 	out = append(out, r.respelled()...)
 	if len(r.req.EdgeWeights) > 0 && !r.expands() {
 		out = append(out, retrieve.Warning{Code: retrieve.EdgeWeightsUnused})
 	}
-	out = append(out, r.communityWarnings()...)
+	if r.req.Community && r.grouped == 0 {
+		out = append(out, retrieve.Warning{Code: retrieve.NoCommunity})
+	}
 	if r.unranked {
 		by := ipld.Entry{Key: paramModel, Value: ipld.StringValue(r.req.Rerank)}
 		out = append(out, retrieve.Warning{Code: retrieve.NotReranked, Params: []ipld.Entry{by}})
 	}
-	return slices.Concat(out, r.rewriteWarnings(), r.timeWarnings())
+	idle, err := r.pack.idleWarnings(ctx)
+	return slices.Concat(out, f.rewriteWarnings(), r.timeWarnings(), idle, f.noSparse), err
 }

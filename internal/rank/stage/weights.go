@@ -45,4 +45,4 @@ const (
 )
 
 // weight returns the weight of a lane.
-func (r *run) weight(lane retrieve.Lane) int64 { return laneWeightBy(r.req, r.row, lane) }
+func (r *request) weight(lane retrieve.Lane) int64 { return laneWeightBy(r.req, r.row, lane) }
