@@ -25,7 +25,6 @@ type wording struct {
 	of     [][]int              // for each of kin the places of those of own that it is kindred to
 	shares map[graph.ID]int64   // of the question that nodes account for, for those that were asked about
 	holds  map[graph.ID][]int64 // of each of own how much these nodes account for
-	placed map[graph.ID]bool    // those whose text was looked at
 
 	credits []int64 // scratch for those of one long text
 }

@@ -4,23 +4,18 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/fixed"
-	"github.com/mnem-project/mnem/internal/base/rarity"
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
 // Constants of the order in time: clause 11.10.
 const (
-	maxLater   = 10 // how many of the first candidates are compared
-	minShared  = 2  // terms that two texts about the same thing share at least
-	laterApart = 3600 * 1_000_000
-	commonWord = fixed.One / 64 // share of texts of a language that have a word that says nothing of what a text is about
-	// sitting is how far apart in time what one sitting wrote is at most: who writes both knows both.
-	sitting = 6 * 3600 * 1_000_000
+	maxLater   = 10               // how many of the first candidates are compared
+	minShared  = 2                // terms that two texts about the same thing share at least
+	laterApart = 3600 * 1_000_000 // microseconds between two memories, so that the later one may come first
 )
 
 // laterFirst moves the later of two candidates about the same thing to the front if it says what the earlier one says, or
@@ -47,7 +42,6 @@ func (e *examiner) laterFirst(ctx context.Context, list []held) error {
 				return err
 			}
 			if leads {
-				newer.leads = max(newer.leads, old.strength(), old.leads)
 				copy(first[at+1:i+1], first[at:i])
 				first[at] = newer
 				newer.candidate.later = old.id
@@ -86,8 +80,7 @@ func (e *examiner) newPairs() (*pairs, error) {
 }
 
 // leads reports whether the newer of two candidates comes before the older one. Either both say nearly the same in the
-// words of the question, or they are so much alike in words and meaning that the newer one may replace the older one,
-// which is how it may lack words of the question that the older one has.
+// words of the question, or they are so much alike in words and meaning that the newer one may replace the older one.
 func (p *pairs) leads(ctx context.Context, newer, old held) (bool, error) {
 	its, err := p.summary(ctx, newer.id)
 	if err != nil {
@@ -97,8 +90,8 @@ func (p *pairs) leads(ctx context.Context, newer, old held) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	row, apart := p.r.row, its.created-other.created
-	if apart < laterApart || newer.strength() < old.strength()*row.ofBest>>fixed.FracBits {
+	row := p.r.row
+	if its.created-other.created < laterApart || newer.strength() < old.strength()*row.ofBest>>fixed.FracBits {
 		return false, nil
 	}
 	strong := newer.strength() >= old.strength()*row.yields>>fixed.FracBits && newer.keeps(old) >= row.keeps
@@ -106,7 +99,7 @@ func (p *pairs) leads(ctx context.Context, newer, old held) (bool, error) {
 	if strong && shared >= row.twin {
 		return true, nil
 	}
-	if shared == 0 || apart < sitting || newer.said || old.said { // a turn replaces nothing
+	if shared == 0 || newer.said || old.said { // a turn replaces nothing
 		return false, nil
 	}
 	cos, err := p.cosine(ctx, newer, old)
@@ -116,48 +109,7 @@ func (p *pairs) leads(ctx context.Context, newer, old held) (bool, error) {
 	if strong {
 		return true, nil
 	}
-	if other, err := p.substitutes(newer, old); err != nil || other {
-		return false, err
-	}
 	return p.names(ctx, newer, old)
-}
-
-// substitutes reports whether the newer of two candidates has another word in the place of one that the question has, with
-// the same word before or after it: then it is about another thing, and not a later word about the same one.
-func (p *pairs) substitutes(newer, old held) (bool, error) {
-	w := old.by
-	if w == nil || w.holds[old.id] == nil || w.holds[newer.id] == nil {
-		return true, nil
-	}
-	its, other := p.said[newer.id].words, p.said[old.id].words
-	lang := rarity.LanguageOf(its)
-	least := slices.Max(w.tells) / telling
-	for i, t := range w.own {
-		if w.tells[i] < least || w.holds[newer.id][i] > 0 || w.holds[old.id][i] == 0 {
-			continue
-		}
-		found := false
-		for at, word := range other {
-			if term, ok := p.a.WordTerm(word); !ok || term != t.Term {
-				continue
-			}
-			found = true
-			for in, word := range its {
-				term, ok := p.a.WordTerm(word)
-				if !ok || slices.Contains(other, word) || rarity.Of(term, lang) >= commonWord {
-					continue
-				}
-				if at > 0 && in > 0 && other[at-1] == its[in-1] ||
-					at+1 < len(other) && in+1 < len(its) && other[at+1] == its[in+1] {
-					return true, nil
-				}
-			}
-		}
-		if !found { // in other words
-			return true, nil
-		}
-	}
-	return false, nil
 }
 
 // cosine returns the cosine of the vectors of two candidates, 0 if either has none.
@@ -264,7 +216,6 @@ func (e *examiner) placesOf(list []held) []int {
 // summary has the terms of a node's summary.
 type summary struct {
 	created graph.Time
-	words   []string // in their order
 	terms   []string // ascending, each once
 	weights []int64
 	weight  int64 // of all
@@ -277,10 +228,6 @@ func (r *request) summaryOf(ctx context.Context, a *text.Analyzer, id graph.ID) 
 	}
 	said := text.FirstScalars(n.Summary, maxCompared)
 	s := &summary{created: n.Created, terms: a.Terms(said)}
-	a.EachSurface(said, func(w text.Surface) bool {
-		s.words = append(s.words, strings.Clone(w.Token))
-		return true
-	})
 	slices.Sort(s.terms)
 	s.terms = slices.Compact(s.terms)
 	if s.weights, err = r.x.IDFs(ctx, s.terms); err != nil {

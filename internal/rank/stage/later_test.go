@@ -10,13 +10,12 @@ import (
 )
 
 // TestLaterReplaces puts a later memory first that says something else of the same thing in other words: one that is
-// alike in words and vectors, written at another time, with the names of the question and no other word in the place of
-// one that is asked for.
+// alike in words and vectors, written at another time, with the names of the question.
 func TestLaterReplaces(t *testing.T) {
 	const (
 		old   = "Draft of the zorb plim paper is due on 30 April"
 		later = "zorb plim paper draft is for the journal, which gives us until 29 May"
-		asked = "zorb plim paper draft due"
+		asked = "zorb plim paper due"
 	)
 	same := []int8{100, 20}
 	for name, c := range map[string]struct {
@@ -26,13 +25,11 @@ func TestLaterReplaces(t *testing.T) {
 		want              string
 	}{
 		"a change":          {old, later, asked, 30 * dayLength, [2][]int8{same, {100, 30}}, "1 0"},
-		"in one sitting":    {old, later, asked, sitting - 1, [2][]int8{same, {100, 30}}, "0 1"},
+		"at once":           {old, later, asked, laterApart - 1, [2][]int8{same, {100, 30}}, "0 1"},
 		"a turn":            {old, later, asked, 30 * dayLength, [2][]int8{same, {100, 30}}, "0 1"},
 		"unlike vectors":    {old, later, asked, 30 * dayLength, [2][]int8{same, {20, -100}}, "0 1"},
 		"without a vector":  {old, later, asked, 30 * dayLength, [2][]int8{same, nil}, "0 1"},
 		"another dimension": {old, later, asked, 30 * dayLength, [2][]int8{same, {100, 30, 1}}, "0 1"},
-		"a word in its place": {"The attic key of the house is with the caretaker", "The cellar key of the house is in a drawer",
-			"attic key house", 30 * dayLength, [2][]int8{same, {100, 30}}, "0 1"},
 		"a word is missing": {"the clerk has the key of the house and pays for gas", "the house key and the gas bill: Anna pays",
 			"house key gas: clerk", 30 * dayLength, [2][]int8{same, {100, 30}}, "1 0"},
 		"a name is missing": {"Frida Zorb has the key of the house and pays for gas", "the house key and the gas bill: Anna pays",

@@ -20,9 +20,9 @@ type ranking struct {
 	temporal int64
 	// kin is what a term weighs that is kindred to one of the text: clause 9.12.
 	kin int64
-	// textLeast and textMost are what the text lane weighs beside vectors where it accounts for none of the
-	// question, and for all of it: clause 9.6. If both are 0 its weight does not depend on that.
-	textLeast, textMost int64
+	// textMost is what the text lane weighs beside vectors if it accounts for all of the question, 0 for a weight that does
+	// not depend on that: clause 9.6.
+	textMost int64
 	// ground is the share of a distant cosine of a dense lane that counts as nothing in it: clause 9.6.
 	ground int64
 	// peers is of how many of the best of a dense lane what they have in common counts less, the less the
@@ -64,7 +64,7 @@ var plainRanking = ranking{version: retrieve.PlainRanking, temporal: fixed.One}
 
 // rankings are the released versions, and the current one last.
 var rankings = []ranking{
-	{version: 1, kin: 13_107, textLeast: fixed.One / 4, textMost: 4 * fixed.One,
+	{version: 1, kin: 13_107, textMost: 4 * fixed.One,
 		ground: fixed.One / 2, peers: 20, ease: 6 * fixed.One,
 		kinKnown: 26_214, neighbours: true, bands: true, bandConstants: bandConstants{
 			sure: 49_152, sureWords: 39_322, least: 20_972, ofBest: 39_322, ofKnown: 42_598, ofWords: 19_661,
@@ -93,7 +93,7 @@ func (k *ranking) constants() map[string]*int64 {
 		"ease": &k.ease, "ground": &k.ground, "keeps": &k.keeps, "kin": &k.kin, "kin-known": &k.kinKnown,
 		"least": &k.least, "next": &k.next, "of-best": &k.ofBest, "of-known": &k.ofKnown, "of-words": &k.ofWords,
 		"peers": &k.peers, "replaces": &k.replaces, "sure": &k.sure, "sure-words": &k.sureWords, "temporal": &k.temporal,
-		"text-least": &k.textLeast, "text-most": &k.textMost, "twin": &k.twin, "whole": &k.whole,
+		"text-most": &k.textMost, "twin": &k.twin, "whole": &k.whole,
 		"yields": &k.yields,
 	}
 }

@@ -19,13 +19,10 @@ import (
 
 // Constants of reasons: clause 11.9.
 const (
-	maxLacking = 3 // words that are named as missing
-	maxNamed   = 6 // words that are named as there
-	nearTie    = 15 * fixed.One / 16
+	maxLacking = 3             // words that are named as missing
+	maxNamed   = 6             // words that are named as there
 	restated   = fixed.One / 2 // of a memory's terms that a statement must have to say the same, or its contrary
-	alikeTexts = fixed.One / 2 // similarity of two memories of which only one can be meant
 	closeBy    = fixed.One / 2 // the least likeness that a reason mentions
-	telling    = 4             // a telling word has at least 1/4 of the highest weight
 )
 
 // askedWord is a distinct term of the question with a weight.
@@ -259,10 +256,8 @@ func (e *examiner) flaws(
 		return "it does not say " + quotedLacks(v.missing), nil
 	case onlyAsks(texts[:]):
 		return "the memory only asks", nil
-	case v.verdict != retrieve.Known: // it needs no rival to be unsure
-		return "", nil
 	}
-	return e.contested(ctx, v, best)
+	return "", nil
 }
 
 // there reports whether a node is there and passes the filters.
@@ -324,10 +319,6 @@ func onlyNamed(words []askedWord, list []*entity, lang *rarity.Language) (most *
 	if lang != nil && lang.Nouns {
 		return nil
 	}
-	least := int64(0)
-	for _, w := range words {
-		least = max(least, w.tells/telling)
-	}
 	named := func(term string) bool {
 		return slices.ContainsFunc(list, func(e *entity) bool {
 			return e.kind == retrieve.LackName && slices.Contains(e.terms, term)
@@ -338,7 +329,6 @@ func onlyNamed(words []askedWord, list []*entity, lang *rarity.Language) (most *
 		switch {
 		case named(w.term):
 			names = true
-		case w.tells < least:
 		case w.held > 0:
 			return nil
 		case most == nil || w.tells > most.tells:
@@ -416,6 +406,48 @@ func (e *examiner) lacksDate(ctx context.Context, v *judged, best held, words []
 	return nil
 }
 
+// askingLast moves candidates that only ask behind statements that match the question nearly as well: a question
+// repeats the words and answers nothing.
+func (e *examiner) askingLast(ctx context.Context, list []held) error {
+	first := list[:min(maxLater, len(list))]
+	asks := make([]bool, len(first))
+	some := false
+	for i, h := range first {
+		if h.tier != tierNone || h.beside != nil {
+			continue
+		}
+		n, _, err := e.g.Node(ctx, h.id)
+		if err != nil {
+			return fmt.Errorf("read node %s: %w", h.id, err)
+		}
+		if !endsAsking(n.Summary) {
+			continue
+		}
+		texts, err := comparedTexts(ctx, e.g, n)
+		if err != nil {
+			return err
+		}
+		asks[i] = onlyAsks(texts[:])
+		some = some || asks[i]
+	}
+	if !some {
+		return nil
+	}
+	out, waiting := make([]held, 0, len(first)), []held(nil)
+	for i, h := range first {
+		if asks[i] {
+			waiting = append(waiting, h)
+			continue
+		}
+		for len(waiting) > 0 && h.strength() < waiting[0].strength()*e.row.ofBest>>fixed.FracBits {
+			out, waiting = append(out, waiting[0]), waiting[1:]
+		}
+		out = append(out, h)
+	}
+	copy(first, slices.Concat(out, waiting))
+	return nil
+}
+
 // onlyAsks reports whether all sentences of some texts ask: a question asserts nothing.
 func onlyAsks(texts []string) bool {
 	asked := false
@@ -438,38 +470,4 @@ func onlyAsks(texts []string) bool {
 func endsAsking(s string) bool {
 	s = strings.TrimRight(s, " \t\r\n\"'”’»」』)）]")
 	return strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？") || strings.HasSuffix(s, "؟")
-}
-
-// contested returns a reason if another candidate fits nearly as well, is about the same thing and states something
-// else.
-func (e *examiner) contested(ctx context.Context, v *judged, best held) (string, error) {
-	var its *features
-	for _, h := range v.list[:min(maxLeading, len(v.list))] {
-		if h.id == best.id || h.strength() < best.strength()*nearTie>>fixed.FracBits || h.covers < best.covers ||
-			h.chain() == best.chain() {
-			continue
-		}
-		other, err := e.featuresOf(ctx, h.id)
-		if err != nil {
-			return "", err
-		}
-		if its == nil {
-			if its, err = e.featuresOf(ctx, best.id); err != nil {
-				return "", err
-			}
-		}
-		if similarity(its.terms, other.terms) >= alikeTexts && !sameTelling(its, other) {
-			return "two memories that fit as well tell something else", nil
-		}
-	}
-	return "", nil
-}
-
-// featuresOf reads the features of a node.
-func (r *request) featuresOf(ctx context.Context, id graph.ID) (*features, error) {
-	n, _, err := r.g.Node(ctx, id)
-	if err != nil {
-		return nil, fmt.Errorf("read node %s: %w", id, err)
-	}
-	return r.features(ctx, n, nil)
 }

@@ -58,7 +58,7 @@ func byRank(a, b *candidate) int {
 	return cmp.Or(cmp.Compare(b.tier, a.tier), cmp.Compare(b.score, a.score), a.id.Compare(b.id))
 }
 
-// request is what every stage of a retrieval reads: a resolved request, what it is asked of, and what was looked up for it.
+// request holds a resolved request, the graph and index that it is asked of, and what was looked up for it: all stages read it.
 type request struct {
 	g      source.Graph
 	x      source.Index
@@ -79,7 +79,7 @@ type request struct {
 	trace    *Trace             // if given, filled
 }
 
-// pool is the candidates of a request, and the lists of the lanes that found them.
+// pool holds the candidates of a request and the lists of the lanes that found them.
 type pool struct {
 	*request
 	found   []*candidate

@@ -19,8 +19,6 @@ const (
 	// timeListWeight is the weight of the lane's own list, if nothing but a time is asked: so
 	// large that no other lane moves a node of that time behind one of another.
 	timeListWeight = 4 * fixed.One
-	// afterShare divides how long after the time a node is: what happened is told later.
-	afterShare = 8
 	// placeStep is what a place in the lane's own list is worth.
 	placeStep = 16
 	// Of what the index ranks, the low bits are for the beginning of a node's time, in units of
@@ -132,7 +130,7 @@ func (d *dated) near(t source.Times) int64 {
 		case r.From != dates.NoFrom && last < r.From:
 			gap = r.From - last
 		case r.To != dates.NoTo && first >= r.To:
-			gap = (first - r.To) / afterShare
+			gap = first - r.To
 		default:
 			return fixed.One
 		}

@@ -73,7 +73,6 @@ func oracleNear(r dates.Range, n source.Times) int64 {
 		d.Sub(big.NewInt(r.From), big.NewInt(int64(last)))
 	case r.To != dates.NoTo && int64(first) >= r.To:
 		d.Sub(big.NewInt(int64(first)), big.NewInt(r.To))
-		d.Quo(d, big.NewInt(8))
 	default:
 		return 65_536
 	}

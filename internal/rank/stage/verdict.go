@@ -35,7 +35,6 @@ type held struct {
 	covers int64    // the share that its own words, cues and kindred words account for
 	by     *wording // the wording that it matches best, nil if there is no text
 	like   int64    // how far its cosine is above those of the memory
-	leads  int64    // the strength of an older candidate that it comes before, 0 for none
 }
 
 // strength is the share of the question that a candidate accounts for by words or by meaning.
@@ -174,7 +173,7 @@ func (e *examiner) giveBands(ctx context.Context, v *judged) error {
 		switch {
 		case h.tier != tierNone:
 			h.band = retrieve.BandAnswer
-		case n < v.most(h, most) && max(h.strength(), h.leads) >= best*v.ofBest(h, of)>>fixed.FracBits:
+		case n < v.most(h, most) && h.strength() >= best*v.ofBest(h, of)>>fixed.FracBits:
 			file, err := e.fileOf(ctx, h.candidate)
 			if err != nil {
 				return err
@@ -291,12 +290,6 @@ func (e *examiner) hold(ctx context.Context, list []*candidate) ([]held, error) 
 		if err != nil {
 			return nil, err
 		}
-		for at, id := range ids[:min(maxLater, len(ids))] {
-			if err := e.place(ctx, w, id); err != nil {
-				return nil, err
-			}
-			shares[at] = w.shares[id]
-		}
 		wordings++
 		for at, n := range shares {
 			if out[at].by == nil || n > out[at].covers {
@@ -352,8 +345,7 @@ func (p *packer) shownBands() []*candidate {
 // balance gives the lanes of text and vectors their weights: the more of the question the text lane
 // accounts for, the more it counts beside vectors.
 func (f *finder) balance(ctx context.Context, lists []*laneList) error {
-	row := f.row
-	if row.textMost == 0 || f.req.Fusion != retrieve.Convex || len(f.req.Weights) > 0 {
+	if f.row.textMost == 0 || f.req.Fusion != retrieve.Convex || len(f.req.Weights) > 0 {
 		return nil
 	}
 	vectors := slices.ContainsFunc(lists, func(l *laneList) bool { _, ok := l.lane.Model(); return ok })
@@ -376,7 +368,7 @@ func (f *finder) balance(ctx context.Context, lists []*laneList) error {
 		if _, ok := l.lane.Model(); ok {
 			l.weight = max(leastTrust, l.trust) / int64(len(f.req.Vectors)+len(f.req.Sparse))
 		} else if l.worded() {
-			l.weight = max(row.textLeast, covered*covered*row.textMost>>(2*fixed.FracBits)) / wordings
+			l.weight = covered * covered * f.row.textMost >> (2 * fixed.FracBits) / wordings
 		}
 	}
 	return nil
