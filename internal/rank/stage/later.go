@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/fixed"
+	"github.com/mnem-project/mnem/internal/base/rarity"
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -16,6 +18,7 @@ const (
 	maxLater   = 10               // how many of the first candidates are compared
 	minShared  = 2                // terms that two texts about the same thing share at least
 	laterApart = 3600 * 1_000_000 // microseconds between two memories, so that the later one may come first
+	commonWord = fixed.One / 64   // share of texts of a language that have a word that says nothing of what a text is about
 )
 
 // laterFirst moves the later of two candidates about the same thing to the front if it says what the earlier one says, or
@@ -109,7 +112,48 @@ func (p *pairs) leads(ctx context.Context, newer, old held) (bool, error) {
 	if strong {
 		return true, nil
 	}
+	if other, err := p.substitutes(newer, old); err != nil || other {
+		return false, err
+	}
 	return p.names(ctx, newer, old)
+}
+
+// substitutes reports whether the newer of two candidates has another word in the place of one that the question has, with
+// the same word before or after it: then it is about another thing, and not a later word about the same one.
+func (p *pairs) substitutes(newer, old held) (bool, error) {
+	w := old.by
+	if w == nil || w.holds[old.id] == nil || w.holds[newer.id] == nil {
+		return true, nil
+	}
+	its, other := p.said[newer.id].words, p.said[old.id].words
+	lang := rarity.LanguageOf(its)
+	least := slices.Max(w.tells) / 4
+	for i, t := range w.own {
+		if w.tells[i] < least || w.holds[newer.id][i] > 0 || w.holds[old.id][i] == 0 {
+			continue
+		}
+		found := false
+		for at, word := range other {
+			if term, ok := p.a.WordTerm(word); !ok || term != t.Term {
+				continue
+			}
+			found = true
+			for in, word := range its {
+				term, ok := p.a.WordTerm(word)
+				if !ok || slices.Contains(other, word) || rarity.Of(term, lang) >= commonWord {
+					continue
+				}
+				if at > 0 && in > 0 && other[at-1] == its[in-1] ||
+					at+1 < len(other) && in+1 < len(its) && other[at+1] == its[in+1] {
+					return true, nil
+				}
+			}
+		}
+		if !found { // in other words
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // cosine returns the cosine of the vectors of two candidates, 0 if either has none.
@@ -216,6 +260,7 @@ func (e *examiner) placesOf(list []held) []int {
 // summary has the terms of a node's summary.
 type summary struct {
 	created graph.Time
+	words   []string // in their order
 	terms   []string // ascending, each once
 	weights []int64
 	weight  int64 // of all
@@ -228,6 +273,10 @@ func (r *request) summaryOf(ctx context.Context, a *text.Analyzer, id graph.ID) 
 	}
 	said := text.FirstScalars(n.Summary, maxCompared)
 	s := &summary{created: n.Created, terms: a.Terms(said)}
+	a.EachSurface(said, func(w text.Surface) bool {
+		s.words = append(s.words, strings.Clone(w.Token))
+		return true
+	})
 	slices.Sort(s.terms)
 	s.terms = slices.Compact(s.terms)
 	if s.weights, err = r.x.IDFs(ctx, s.terms); err != nil {

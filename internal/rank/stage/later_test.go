@@ -30,6 +30,8 @@ func TestLaterReplaces(t *testing.T) {
 		"unlike vectors":    {old, later, asked, 30 * dayLength, [2][]int8{same, {20, -100}}, "0 1"},
 		"without a vector":  {old, later, asked, 30 * dayLength, [2][]int8{same, nil}, "0 1"},
 		"another dimension": {old, later, asked, 30 * dayLength, [2][]int8{same, {100, 30, 1}}, "0 1"},
+		"a word in its place": {"The attic key of the house is with the caretaker", "The cellar key of the house is in a drawer",
+			"attic key house", 30 * dayLength, [2][]int8{same, {100, 30}}, "0 1"},
 		"a word is missing": {"the clerk has the key of the house and pays for gas", "the house key and the gas bill: Anna pays",
 			"house key gas: clerk", 30 * dayLength, [2][]int8{same, {100, 30}}, "1 0"},
 		"a name is missing": {"Frida Zorb has the key of the house and pays for gas", "the house key and the gas bill: Anna pays",

@@ -22,6 +22,8 @@ const (
 	maxLacking = 3             // words that are named as missing
 	maxNamed   = 6             // words that are named as there
 	restated   = fixed.One / 2 // of a memory's terms that a statement must have to say the same, or its contrary
+	nearTie    = 15 * fixed.One / 16
+	alikeTexts = fixed.One / 2 // similarity of two memories of which only one can be meant
 	closeBy    = fixed.One / 2 // the least likeness that a reason mentions
 )
 
@@ -256,8 +258,10 @@ func (e *examiner) flaws(
 		return "it does not say " + quotedLacks(v.missing), nil
 	case onlyAsks(texts[:]):
 		return "the memory only asks", nil
+	case v.verdict != retrieve.Known: // it needs no rival to be unsure
+		return "", nil
 	}
-	return "", nil
+	return e.contested(ctx, v, best)
 }
 
 // there reports whether a node is there and passes the filters.
@@ -470,4 +474,38 @@ func onlyAsks(texts []string) bool {
 func endsAsking(s string) bool {
 	s = strings.TrimRight(s, " \t\r\n\"'”’»」』)）]")
 	return strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？") || strings.HasSuffix(s, "؟")
+}
+
+// contested returns a reason if another candidate fits nearly as well, is about the same thing and states something
+// else.
+func (e *examiner) contested(ctx context.Context, v *judged, best held) (string, error) {
+	var its *features
+	for _, h := range v.list[:min(maxLeading, len(v.list))] {
+		if h.id == best.id || h.strength() < best.strength()*nearTie>>fixed.FracBits || h.covers < best.covers ||
+			h.chain() == best.chain() {
+			continue
+		}
+		other, err := e.featuresOf(ctx, h.id)
+		if err != nil {
+			return "", err
+		}
+		if its == nil {
+			if its, err = e.featuresOf(ctx, best.id); err != nil {
+				return "", err
+			}
+		}
+		if similarity(its.terms, other.terms) >= alikeTexts && !sameTelling(its, other) {
+			return "two memories that fit as well tell something else", nil
+		}
+	}
+	return "", nil
+}
+
+// featuresOf reads the features of a node.
+func (r *request) featuresOf(ctx context.Context, id graph.ID) (*features, error) {
+	n, _, err := r.g.Node(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("read node %s: %w", id, err)
+	}
+	return r.features(ctx, n, nil)
 }

@@ -101,6 +101,10 @@ func TestNeverKnown(t *testing.T) {
 			t.Errorf("%s: %s, %s", state, a.Verdict, a.Because)
 		}
 	}
+	m := says("zorb plim grak thix 7", "zorb plim grak thix 9")
+	if a := m.answer(t, retrieve.Request{Text: "zorb plim grak thix"}); a.Verdict != retrieve.Unsure || !strings.Contains(a.Because, "two memories") {
+		t.Errorf("two that differ: %s, %s", a.Verdict, a.Because)
+	}
 }
 
 // TestWholeWords: what the model knows few words of counts by words, of what it knows all words by meaning.
