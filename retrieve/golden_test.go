@@ -5,13 +5,18 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/cases"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// TestPredicateGolden freezes how the text form of a predicate is read.
+// TestPredicateGolden freezes how the text form of a predicate is read and written, and for which values it holds.
 func TestPredicateGolden(t *testing.T) {
 	cases.Golden(t, "testdata/predicate.jsonl", func(t testing.TB, c cases.Case) any {
-		var in struct{ Predicate string }
+		var in struct {
+			Predicate string
+			Value     json.RawMessage
+			Absent    bool // whether the node has no such property
+		}
 		cases.Parse(t, c.Input, &in)
 		p, err := ParsePredicate(in.Predicate)
 		if err == nil {
@@ -19,6 +24,18 @@ func TestPredicateGolden(t *testing.T) {
 		}
 		if refused := refusedGolden(t, err); refused != nil {
 			return refused
+		}
+		again, err := ParsePredicate(p.String())
+		if d := diff(p, again); d != "" || err != nil {
+			t.Errorf("%s written as %s: %s %v", in.Predicate, p, d, err)
+		}
+		if in.Absent {
+			return map[string]any{"holds": p.Holds(ipld.Value{}, false)}
+		}
+		if in.Value != nil {
+			v, err := ipld.ParseJSON(in.Value)
+			must.OK(t, err)
+			return map[string]any{"holds": p.Holds(v, true)}
 		}
 		got := map[string]any{"name": p.Name, "op": p.Op}
 		if p.Edges != "" {
