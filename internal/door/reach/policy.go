@@ -53,8 +53,8 @@ func permits(c *line.Line, v *line.Bound, req any) error {
 	if err == nil && only != "" {
 		err = v.Spec.Confine(req, only)
 	}
-	switch {
-	case err != nil:
+	switch here := v.Spec.Local && v.Spec.NoRepo; { // of this machine, as what repairs a policy
+	case err != nil && (only != "" || !here):
 		return err
 	case v.Spec.Right == verb.PeopleOnly && v.Spec.EffectOf(req) != verb.Reads && (agent != "" || c.By.Remote):
 		return line.Hint(fmt.Errorf("%w: agents do not write policies", policy.ErrDenied),
