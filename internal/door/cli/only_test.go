@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/mnem-project/mnem/internal/door/verbs"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/verb/operation"
@@ -442,5 +444,32 @@ func TestConfinedTokens(t *testing.T) {
 	other := startServing(t, w, "--only", "users/bob")
 	if status, _ := other.ask("GET", "/v1/ls", "", auth); status != 401 {
 		t.Errorf("a token of another branch than the server's counts: %d", status)
+	}
+}
+
+// TestConfinedSignIn: a client that signs in by OAuth has the branch of the owner's token.
+func TestConfinedSignIn(t *testing.T) {
+	s := scopedWorld(t, true)
+	session, err := signsIn(t, startOAuth(t, s.world), s.token, "write")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for tool, args := range map[string]map[string]any{
+		"recall": {"query": "lamp"}, "show": {"name": "zebra-key"}, "log": {"at": "users/bob"}, "stats": {},
+	} {
+		res, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: args})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range res.Content {
+			all.WriteString(c.(*sdk.TextContent).Text)
+		}
+	}
+	checkDoor(t, "OAuth", all.String())
+	for header, want := range map[string]int{"Mnem-Session: zebra-session": 404, "Mnem-Branch: users/bob": 404, "Mnem-Only: users/bob": 200} {
+		if status, text := s.ask(http.MethodPost, "/v1/recall", `{"query":"lamp"}`, s.auth, header); status != want {
+			t.Errorf("%s: %d, want %d: %s", header, status, want, text)
+		}
 	}
 }
