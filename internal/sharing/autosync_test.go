@@ -5,13 +5,18 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"filippo.io/age"
 
 	"github.com/mnem-project/mnem/internal/base/filestate"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
@@ -30,11 +35,12 @@ type offAndOn struct {
 	dir, addr string
 	server    *exec.Cmd // nil while the desk is offline
 	said      map[string][]string
+	env       []string // of each process
 }
 
 func (w *offAndOn) child(machine string, args ...string) *exec.Cmd {
 	cmd := program.Child(w.T, filepath.Join(w.dir, machine), program.AsProgram, args...)
-	cmd.Stderr = nil
+	cmd.Stderr, cmd.Env = nil, append(cmd.Env, w.env...)
 	return cmd
 }
 
@@ -159,19 +165,124 @@ func TestAutoSync(t *testing.T) {
 		w.write("laptop")
 		w.equal()
 	}
-	for _, machine := range []string{"desk", "laptop"} {
-		listed := w.ok(machine, "ls", "--limit", "0")
-		for _, text := range slices.Concat(w.said["desk"], w.said["laptop"]) {
-			if !strings.Contains(listed, text) {
-				t.Errorf("%s lacks %q", machine, text)
-			}
-		}
-	}
+	w.complete()
 	if out := w.ok("laptop", "doctor"); !strings.Contains(out, "origin was last synced at ") {
 		t.Error(out)
 	}
 	w.decide()
 	w.alone()
+}
+
+// complete sees to it that both machines have every acknowledged write.
+func (w *offAndOn) complete() {
+	w.Helper()
+	for _, machine := range []string{"desk", "laptop"} {
+		listed := w.ok(machine, "ls", "--limit", "0")
+		for _, text := range slices.Concat(w.said["desk"], w.said["laptop"]) {
+			if !strings.Contains(listed, text) {
+				w.Errorf("%s lacks %q", machine, text)
+			}
+		}
+	}
+}
+
+// TestAutoSyncEncrypted is TestAutoSync by an encrypted directory that the laptop reaches half of the time. Each machine has
+// an identity of its own, which only the command that turned automatic syncs on was given.
+func TestAutoSyncEncrypted(t *testing.T) {
+	effort.Alone(t)
+	t.Parallel()
+	w := &offAndOn{T: t, dir: t.TempDir(), said: make(map[string][]string)}
+	store, mounted := filepath.Join(w.dir, "store"), filepath.Join(w.dir, "mounted")
+	online := func(is bool) {
+		err := os.Remove(mounted)
+		if is {
+			err = os.Symlink(store, mounted)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+	}
+	w.env = []string{"HOME=" + w.dir} // without keys of ssh
+	var readers []string
+	with := make(map[string]string)
+	for _, machine := range []string{"desk", "laptop"} {
+		id, err := age.GenerateX25519Identity()
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(w.dir, machine+".identity")
+		if err := os.WriteFile(file, []byte(id.String()+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		readers, with[machine] = append(readers, "--encrypt", id.Recipient().String()), "MNEM_IDENTITY="+file
+	}
+	program.Ran(t, program.In(w.dir, nil, nil), "init", "desk")
+	online(true)
+	w.ok("desk", append([]string{"remote", "add", "origin", store}, readers...)...)
+	w.refuses("without a passphrase", "desk", "sync", "--auto", "on") // this machine has no identity
+	w.env = append(w.env, with["desk"])
+	w.ok("desk", "sync", "--auto", "on", "--every", "1s")
+	defer w.ended("desk")
+	w.edit("desk", "Cy is on call")
+	w.until(": synced ", "desk", "status")
+	w.env[1] = with["laptop"]
+	if err := os.Mkdir(filepath.Join(w.dir, "laptop"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w.ok("laptop", "clone", mounted, ".")
+	w.ok("laptop", "sync", "--auto", "on", "--every", "1s")
+	defer w.ended("laptop")
+	w.env = w.env[:1]
+	var holders []*exec.Cmd
+	for _, machine := range []string{"desk", "laptop"} {
+		holder, _ := program.Hold(t, filepath.Join(w.dir, machine))
+		holders = append(holders, holder)
+	}
+	defer func() {
+		for _, holder := range holders {
+			_ = holder.Process.Kill()
+			_ = holder.Wait()
+		}
+	}()
+	for range effort.Pick(1, 8, 60) {
+		w.write("laptop")
+		w.until(": synced ", "laptop", "status")
+		online(false)
+		w.write("desk")
+		w.write("laptop")
+		w.until("; failed ", "laptop", "status")
+		w.until("was not before", "laptop", "doctor")
+		online(true)
+		w.write("desk")
+		w.write("laptop")
+		w.equal()
+	}
+	w.complete()
+	// The desk removes a reader and adds it again. The laptop finds another key twice, and opens it by its identity.
+	w.ok("desk", "remote", "readers", "origin", "--remove", readers[3])
+	w.write("desk")
+	w.until("; failed ", "laptop", "status")
+	w.until("none of your identities", "laptop", "doctor")
+	w.ok("desk", "remote", "readers", "origin", "--encrypt", readers[3])
+	w.equal()
+	w.complete()
+	if out := w.ok("laptop", "doctor"); !strings.Contains(out, "origin was last synced at ") {
+		t.Error(out)
+	}
+	for _, machine := range []string{"desk", "laptop"} {
+		w.ok(machine, "sync", "--auto", "off")
+	}
+}
+
+// refuses runs a command line that must fail and say something.
+func (w *offAndOn) refuses(says, machine string, args ...string) {
+	w.Helper()
+	var errs bytes.Buffer
+	cmd := w.child(machine, args...)
+	cmd.Stderr = &errs
+	if err := cmd.Run(); err == nil || !strings.Contains(errs.String(), says) {
+		w.Errorf("%s: mnem %q: %v: %s", machine, args, err, &errs)
+	}
 }
 
 // decide edits one memory on both machines. The laptop's review lists the pair, and the command that it prints ends it.

@@ -61,7 +61,7 @@ func carriers(t *testing.T, names ...string) []carrier {
 		missing["sshd"], missing["git-ssh"] = why, why
 	}
 	other := &gateway{}
-	if wanted("gateway") {
+	if wanted("gateway") || wanted("encrypted-gateway") {
 		g, why := startGateway(t)
 		if g != nil {
 			other = g
@@ -101,7 +101,7 @@ func carriers(t *testing.T, names ...string) []carrier {
 		{name: "gateway", url: other.url, apart: (*team).storeKeeps},
 	}
 	for _, by := range list { // the same with all encrypted
-		if by.name == "git" || by.name == "s3" {
+		if by.name == "git" || by.name == "s3" || by.name == "gateway" {
 			by.name, by.encrypted = "encrypted-"+by.name, true
 			missing[by.name] = missing[strings.TrimPrefix(by.name, "encrypted-")]
 			list = append(list, by)

@@ -2,17 +2,29 @@ package sharing_test
 
 import (
 	"bytes"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"filippo.io/age"
+	"golang.org/x/crypto/ssh"
 
+	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/exchange/remote/seal"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
+	"github.com/mnem-project/mnem/ipld"
 )
 
 // identity makes an identity, which the team uses from then on, and returns its recipient.
@@ -50,12 +62,51 @@ func copyStore(t *testing.T, from, to string) {
 	must.OK(t, os.CopyFS(to, os.DirFS(from)))
 }
 
-// TestStoreLearnsNothing searches an encrypted store for all that a memory says: nothing of it is there, nor a hash of
-// it; and a push of 100 changes is at most 1.3 times as long as without encryption.
+// objects calls fn with everything that a team's encrypted store keeps.
+func (w *team) objects(fn func(name string, data []byte)) {
+	w.Helper()
+	switch code := filepath.Join(w.dir, codeDir); {
+	case w.store != nil:
+		for _, key := range w.store.Keys() {
+			fn(key, w.store.Object(key))
+		}
+	case w.url == filepath.Join(w.dir, storeDir):
+		kept(w.T, w.url, fn)
+	default: // objects are compressed, and other files are of every git repository
+		for id := range strings.FieldsSeq(git(w.T, code, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)")) {
+			fn(id, []byte(git(w.T, code, "cat-file", "-p", id)))
+		}
+	}
+}
+
+// learned returns what a store must not learn of a machine's memory: texts, keys, types, names of refs, and the hashes of
+// what is stored.
+func (w *team) learned(machine string) (list [][]byte) {
+	w.Helper()
+	words := []string{"Zanzibar", "payroll", "ledger-of", "Bookkeeping", "quarterly", "refs/heads", "main\n", "many7", "age1", "AGE-SECRET"}
+	var node struct{ ID string }
+	w.json(&node, machine, "show", "ledger-of-zanzibar")
+	for _, word := range append(words, node.ID) {
+		list = append(list, []byte(word))
+	}
+	for ref := range w.targets("refs/") {
+		c, err := ipld.ParseCID(w.at(machine, ref))
+		if err != nil {
+			continue // of another machine
+		}
+		digest := c.Digest()
+		list = append(list, []byte(c.String()), digest[:], fmt.Appendf(nil, "%x", digest))
+	}
+	sum := sha256.Sum256([]byte("Zanzibar keeps the payroll"))
+	return append(list, sum[:], fmt.Appendf(nil, "%x", sum))
+}
+
+// TestStoreLearnsNothing searches encrypted stores for all that a memory says, also after a reader was added and removed:
+// nothing of it is there, nor a hash of it. A push of 100 changes is at most 1.3 times as long as without encryption.
 func TestStoreLearnsNothing(t *testing.T) {
 	t.Parallel()
 	sizes := make(map[string]int)
-	for _, name := range []string{"encrypted", "encrypted-git", "git"} {
+	for _, name := range []string{"encrypted", "encrypted-git", "encrypted-s3", "git", "s3"} {
 		t.Run(name, func(t *testing.T) {
 			w := newTeam(t, over(t, name))
 			w.add("hub", "one", "x")
@@ -64,11 +115,14 @@ func TestStoreLearnsNothing(t *testing.T) {
 			w.run(0, "a", `{"node":{"key":"ledger-of-zanzibar","type":"Bookkeeping","summary":"Zanzibar keeps the payroll"}}`, "commit", "-m",
 				"about Zanzibar", "-")
 			w.ok("a", "push", "--all")
-			stored := filepath.Join(w.dir, storeDir)
-			if name != "encrypted" {
-				stored = filepath.Join(w.dir, codeDir)
+			size := func() (n int) {
+				if strings.HasSuffix(name, "git") { // as it is sent
+					kept(t, filepath.Join(w.dir, codeDir), func(_ string, data []byte) { n += len(data) })
+					return n
+				}
+				w.objects(func(_ string, data []byte) { n += len(data) })
+				return n
 			}
-			size := func() (n int) { kept(t, stored, func(_ string, data []byte) { n += len(data) }); return n }
 			before := size()
 			var changes strings.Builder
 			for n := range 100 {
@@ -77,29 +131,34 @@ func TestStoreLearnsNothing(t *testing.T) {
 			w.run(0, "a", changes.String(), "commit", "-m", "many", "-")
 			w.ok("a", "push")
 			sizes[name] = size() - before
-			if name == "git" {
+			t.Logf("a push of 100 changes has %d bytes", sizes[name])
+			if !strings.HasPrefix(name, "encrypted") {
 				return
 			}
-			hash := w.at("a", "refs/heads/main")
-			words := []string{"Zanzibar", "payroll", "ledger-of", "Bookkeeping", "quarterly", "refs/heads", "main\n", "many7", hash}
-			data := func(name string, data []byte) {
-				for _, word := range words {
-					if strings.Contains(name, word) || bytes.Contains(data, []byte(word)) {
-						t.Errorf("%s has %q", name, word)
+			identity := w.env["MNEM_IDENTITY"]
+			other := w.identity("other")
+			w.env["MNEM_IDENTITY"] = identity
+			w.ok("a", "remote", "readers", "origin", "--encrypt", other)
+			w.ok("a", "remote", "readers", "origin", "--remove", other)
+			secrets := w.learned("a")
+			seen := 0
+			w.objects(func(name string, data []byte) {
+				seen++
+				for _, secret := range secrets {
+					if strings.Contains(name, string(secret)) || bytes.Contains(data, secret) {
+						t.Errorf("%s has %q", name, secret)
 					}
 				}
-			}
-			if name == "encrypted" {
-				kept(t, stored, data)
-			} else { // objects are compressed, and other files are of every git repository
-				for id := range strings.FieldsSeq(git(t, stored, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)")) {
-					data(id, []byte(git(t, stored, "cat-file", "-p", id)))
-				}
+			})
+			if len(secrets) < 15 || seen < 2 {
+				t.Errorf("%d secrets were looked for in %d objects", len(secrets), seen)
 			}
 		})
 	}
-	if sizes["encrypted-git"]*10 > sizes["git"]*13 {
-		t.Errorf("a push of 100 changes has %d bytes, and %d without encryption", sizes["encrypted-git"], sizes["git"])
+	for _, plain := range []string{"git", "s3"} {
+		if with := sizes["encrypted-"+plain]; with*10 > sizes[plain]*13 {
+			t.Errorf("%s: a push of 100 changes has %d bytes, and %d without encryption", plain, with, sizes[plain])
+		}
 	}
 }
 
@@ -107,7 +166,7 @@ func TestStoreLearnsNothing(t *testing.T) {
 // on.
 func TestReaders(t *testing.T) {
 	t.Parallel()
-	for _, name := range effort.Pick([]string{"encrypted"}, []string{"encrypted", "encrypted-git", "encrypted-s3"}, nil) {
+	for _, name := range effort.Pick([]string{"encrypted", "encrypted-git"}, []string{"encrypted", "encrypted-git", "encrypted-s3", "encrypted-gateway"}, nil) {
 		t.Run(name, func(t *testing.T) {
 			w := newTeam(t, over(t, name))
 			w.add("hub", "one", "x")
@@ -145,6 +204,20 @@ func TestReaders(t *testing.T) {
 			}
 			w.refused(1, "no recipient", "a", "remote", "readers", "origin", "--remove", "age1x")
 			w.refused(1, "no reader would be left", "a", "remote", "readers", "origin", "--remove", got.Readers[0])
+			w.refused(3, other, "a", "remote", "readers", "origin", "--remove", other)
+			w.ok("a", "remote", "readers", "origin", "--encrypt", other)
+			w.refused(1, "without them", "a", "remote", "readers", "origin", "--remove", got.Readers[0])
+			w.use("other")
+			w.ok("b", "sync") // who was added again goes on
+			if w.summary("b", "three") != "z" {
+				t.Error("a reader who was added again lacks something")
+			}
+			for machine, want := range map[string]int{"a": 2, "b": 2, "d": 1} { // d has not read the store since
+				var at struct{ Encrypt []string }
+				if w.json(&at, machine, "remote", "list"); len(at.Encrypt) != want {
+					t.Errorf("%s would encrypt for %q", machine, at.Encrypt)
+				}
+			}
 		})
 	}
 }
@@ -178,6 +251,28 @@ func TestStoreGoesBack(t *testing.T) {
 	if w.summary("b", "two") != "y" {
 		t.Error("what was pushed again is not there")
 	}
+
+	// What a reader could read who was removed since is an older state.
+	w.ok("b", "fetch")
+	identity := w.env["MNEM_IDENTITY"]
+	other := w.identity("other")
+	w.env["MNEM_IDENTITY"] = identity
+	w.ok("a", "remote", "readers", "origin", "--encrypt", other)
+	copyStore(t, store, old)
+	_, said := w.run(0, "a", "", "remote", "readers", "origin", "--remove", other)
+	if !strings.Contains(said, "can still read copies made before") {
+		t.Errorf("nothing is said of old copies: %s", said)
+	}
+	copyStore(t, store, now)
+	copyStore(t, old, store)
+	w.refused(1, "does not follow the one it had", "a", "fetch")
+	w.refused(1, "does not follow the one it had", "a", "push")
+	w.ok("b", "fetch") // it has not seen the newer one
+	copyStore(t, now, store)
+	w.ok("b", "fetch")
+	copyStore(t, old, store)
+	w.refused(1, "does not follow the one it had", "b", "fetch")
+	copyStore(t, now, store)
 
 	// Somebody who has the recipient, which is no secret, makes a store.
 	recipient := strings.TrimSpace(w.ok("a", "remote", "readers", "origin"))
@@ -246,4 +341,234 @@ func TestEncryptedBackup(t *testing.T) {
 		t.Error("the restored memory lacks something")
 	}
 	w.refused(1, "a server reads", "hub", "remote", "add", "s", "http://127.0.0.1:1", "--encrypt", "passphrase")
+}
+
+// storeKey returns the key of an encrypted store as a machine knows it.
+func (w *team) storeKey(machine string) age.Identity {
+	w.Helper()
+	data, err := os.ReadFile(filepath.Join(w.dir, machine, ".mnem", "remotes", "origin.git.key"))
+	var seen seal.Seen
+	if err == nil {
+		err = json.Unmarshal(data, &seen)
+	}
+	key, err2 := age.ParseX25519Identity(seen.Key)
+	if err != nil || err2 != nil {
+		w.Fatal(err, err2)
+	}
+	return key
+}
+
+// closed sees to it that a former key opens nothing that the store keeps.
+func (w *team) closed(key age.Identity) {
+	w.Helper()
+	w.objects(func(name string, data []byte) {
+		if _, data, ok := bytes.Cut(data, []byte("\n\n")); ok {
+			if _, err := age.Decrypt(bytes.NewReader(data), key); err == nil {
+				w.Errorf("a former key opens %s", name)
+			}
+		}
+		if _, err := age.Decrypt(bytes.NewReader(data), key); err == nil {
+			w.Errorf("a former key opens %s", name)
+		}
+	})
+}
+
+// opens clones the store with an identity, and has the clone checked. It returns whether the identity is a reader.
+func (w *team) opens(identity, machine string) bool {
+	w.Helper()
+	w.use(identity)
+	defer w.use("identity")
+	var out bytes.Buffer
+	if code := cli.Run(w.Context(), w.app(machine, "", &out, &out), []string{"clone", w.url, "."}); code != 0 {
+		if !strings.Contains(out.String(), "none of your identities") {
+			w.Errorf("clone by %s: exit code %d: %s", identity, code, &out)
+		}
+		return false
+	}
+	w.ok(machine, "fsck")
+	return true
+}
+
+// TestReadersInterrupted cuts the connection at each write while a reader is removed, before or after the write is done:
+// each time those who stay read everything, and a second run ends the removal, so that the former key opens nothing.
+func TestReadersInterrupted(t *testing.T) {
+	t.Parallel()
+	w := newTeam(t, over(t, "encrypted-s3"))
+	w.add("hub", "one", "x")
+	w.clones("a")
+	w.add("a", "two", "y")
+	w.ok("a", "push")
+	other := w.identity("other")
+	w.use("identity")
+	left := -1 // how many writes get through; all do if it is negative
+	done := false
+	w.store.Gate = func(request string) bool {
+		if strings.HasPrefix(request, "GET ") {
+			return left != 0
+		}
+		if left > 0 {
+			left--
+			return true
+		}
+		return left < 0
+	}
+	for n := 0; !done; n++ {
+		w.ok("a", "remote", "readers", "origin", "--encrypt", other)
+		former := w.storeKey("a")
+		w.hurry, left = true, n
+		var out bytes.Buffer
+		code := cli.Run(t.Context(), w.app("a", "", &out, &out), []string{"remote", "readers", "origin", "--remove", other})
+		done = code == 0 && left > 0 // no write was cut
+		w.hurry, left = false, -1
+		if !w.opens("identity", fmt.Sprint("stays", n)) {
+			t.Fatalf("after %d writes nobody reads it: %s", n, &out)
+		}
+		reads := w.opens("other", fmt.Sprint("goes", n))
+		if code == 0 && reads {
+			t.Errorf("after %d writes the removed reader reads: %s", n, &out)
+		}
+		if n == 2 { // another machine ends it with its next push
+			w.clones("b")
+			w.add("b", "three", "z")
+			w.ok("b", "push")
+		} else if code != 0 {
+			w.ok("a", "remote", "readers", "origin", "--remove", other)
+		}
+		if !done && n > 20 {
+			t.Fatal("it never ends")
+		}
+		if n != 2 || !reads {
+			w.closed(former)
+		}
+		if reads && n == 2 {
+			w.ok("a", "remote", "readers", "origin", "--remove", other)
+		}
+		if w.opens("other", fmt.Sprint("gone", n)) {
+			t.Errorf("after %d writes and a second run the removed reader reads", n)
+		}
+		t.Logf("after %d writes: exit code %d, the reader to remove reads: %t", n, code, reads)
+	}
+	if w.summary("stays0", "two") != "y" {
+		t.Error("something is lost")
+	}
+}
+
+// TestReadersAtOnce pushes while a reader is removed, in both orders: nothing is lost, and the former key opens nothing.
+func TestReadersAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newTeam(t, over(t, "encrypted-s3"))
+	w.add("hub", "one", "x")
+	w.clones("a", "b")
+	other := w.identity("other")
+	w.use("identity")
+	first := false
+	before := func(fn func()) { // the next write of the one object that is replaced
+		first = true
+		w.store.Gate = func(request string) bool {
+			if first && request == "PUT "+bucketObject {
+				first = false
+				fn()
+			}
+			return true
+		}
+	}
+	w.ok("a", "remote", "readers", "origin", "--encrypt", other)
+	former := w.storeKey("a")
+	w.add("b", "two", "pushed first")
+	before(func() { w.ok("b", "push") })
+	w.ok("a", "remote", "readers", "origin", "--remove", other)
+	if first {
+		t.Error("nothing was pushed in between")
+	}
+	w.closed(former)
+
+	w.ok("a", "remote", "readers", "origin", "--encrypt", other)
+	former = w.storeKey("a")
+	w.ok("b", "fetch")
+	w.add("b", "three", "pushed later")
+	before(func() { w.ok("a", "remote", "readers", "origin", "--remove", other) })
+	w.refused(5, "mnem sync", "b", "push")
+	w.closed(former)
+	w.ok("b", "sync")
+	w.closed(former)
+	w.clones("c")
+	if w.summary("c", "two") != "pushed first" || w.summary("c", "three") != "pushed later" {
+		t.Error("a push is lost")
+	}
+}
+
+// TestReadersKilled kills a change of readers of a directory at random moments, by a process of its own.
+func TestReadersKilled(t *testing.T) {
+	t.Parallel()
+	w := newTeam(t, over(t, "encrypted"))
+	for i := range 10 {
+		w.add("hub", fmt.Sprint("n", i), strings.Repeat("text ", 200+i))
+	}
+	w.clones("a")
+	other := w.identity("other")
+	w.use("identity")
+	rnd := rand.New(rand.NewPCG(3, 7))
+	for i := range effort.Pick(5, 30, 100) {
+		w.ok("a", "remote", "readers", "origin", "--encrypt", other)
+		former := w.storeKey("a")
+		cmd := w.process("a", "", "remote", "readers", "origin", "--remove", other)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(rnd.Int64N(int64(200 * time.Millisecond))))
+		_ = cmd.Process.Kill() // it may have ended
+		_ = cmd.Wait()
+		if !w.opens("identity", fmt.Sprint("stays", i)) {
+			t.Fatalf("nobody reads it after kill %d", i)
+		}
+		if code := cli.Run(t.Context(), w.app("a", "", io.Discard, io.Discard), []string{"remote", "readers", "origin", "--remove", other}); code != 0 && code != 3 {
+			t.Fatalf("after kill %d: exit code %d", i, code)
+		}
+		w.closed(former)
+	}
+}
+
+// TestAutoSyncAsksNothing turns automatic syncs on with keys that need no passphrase, and refuses those that need one.
+func TestAutoSyncAsksNothing(t *testing.T) {
+	t.Parallel()
+	w := newTeam(t, carrier{name: "path", url: func(_ *team, dir string) string { return dir }})
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open, err := ssh.MarshalPrivateKey(private, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	locked, err := ssh.MarshalPrivateKeyWithPassphrase(private, "", []byte("pass"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pub, err := ssh.NewPublicKey(public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := filepath.Join(w.dir, "hub", ".ssh")
+	err = os.Mkdir(own, 0o700)
+	for path, data := range map[string][]byte{
+		filepath.Join(own, "id_ed25519"): pem.EncodeToMemory(open), filepath.Join(w.dir, "locked"): pem.EncodeToMemory(locked),
+		filepath.Join(w.dir, "key.pub"): ssh.MarshalAuthorizedKey(pub),
+	} {
+		err = errors.Join(err, os.WriteFile(path, data, 0o600))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.env["MNEM_PASSPHRASE"] = "pass"
+	w.ok("hub", "remote", "add", "words", filepath.Join(w.dir, "one"), "--encrypt", "passphrase")
+	w.ok("hub", "remote", "add", "named", filepath.Join(w.dir, "two"), "--encrypt", "../key.pub", "--identity", "../locked")
+	w.ok("hub", "remote", "add", "own", filepath.Join(w.dir, "three"), "--encrypt", "../key.pub")
+	w.refused(1, "in the background cannot ask", "hub", "sync", "words", "--auto", "on")
+	w.refused(1, "the identity has a passphrase", "hub", "sync", "named", "--auto", "on")
+	w.ok("hub", "sync", "own", "--auto", "on")
+	w.add("hub", "one", "x")
+	w.ok("hub", "sync", "--auto", "run")
+	if out := w.ok("hub", "status"); !strings.Contains(out, "own: synced ") {
+		t.Error(out)
+	}
 }

@@ -47,6 +47,7 @@ type team struct {
 	encrypt  []string             // flags of clone and remote add that encrypt
 	store    *s3test.Server       // if that is an object store
 	made     atomic.Int64         // apps, each with random numbers of its own
+	hurry    bool                 // whether nothing is tried a second time
 }
 
 func newTeam(t *testing.T, by carrier) *team {
@@ -91,6 +92,9 @@ func (w *team) app(machine, stdin string, out, errs io.Writer) *line.App {
 	app.Rand = rand.NewChaCha8([32]byte{byte(w.made.Add(1))})
 	app.Getenv = func(name string) string { return w.env[name] }
 	app.User, app.Config, app.Home = machine, filepath.Join(w.dir, "config-of", machine), dir
+	if w.hurry {
+		app.Sleep = func(context.Context, time.Duration) error { return context.Canceled }
+	}
 	return app
 }
 

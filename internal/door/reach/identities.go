@@ -1,16 +1,21 @@
 package reach
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"filippo.io/age"
+	"filippo.io/age/agessh"
 
+	"github.com/mnem-project/mnem/internal/base/plain"
 	"github.com/mnem-project/mnem/internal/base/regular"
 	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/exchange/remote/place"
 	"github.com/mnem-project/mnem/internal/exchange/remote/seal"
 	"github.com/mnem-project/mnem/internal/state"
 )
@@ -24,8 +29,8 @@ const (
 )
 
 // identities returns the identities in a file. For "" it returns those of the file that the environment names, or else
-// the user's keys of ssh that need no passphrase.
-func identities(c *line.Line, path string) ([]age.Identity, error) {
+// the user's keys of ssh that need no passphrase. secret is asked for the passphrase of a named file.
+func identities(c *line.Line, path string, secret func() (string, error)) ([]age.Identity, error) {
 	if path == "" {
 		path = c.App.Getenv(identityVar)
 	}
@@ -34,7 +39,7 @@ func identities(c *line.Line, path string) ([]age.Identity, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read the identity: %w", err)
 		}
-		list, err := seal.ParseIdentities(data, func() (string, error) { return passphrase(c) })
+		list, err := seal.ParseIdentities(data, secret)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %s: %w", state.ErrInvalid, path, err)
 		}
@@ -61,6 +66,33 @@ func identities(c *line.Line, path string) ([]age.Identity, error) {
 
 // errLocked is returned for a default key with a passphrase: only a named key is worth asking for one.
 var errLocked = errors.New("the key has a passphrase: name it by " + identityVar)
+
+// Unattended refuses an encrypted remote that this machine opens only with a passphrase. It notes the file of the identity
+// that the environment names: processes in the background may not have that variable.
+func Unattended(ctx context.Context, c *line.Line, r place.Remote) error {
+	if len(r.Encrypt) == 0 {
+		return nil
+	}
+	asks := func(what string) error { // for a passphrase
+		return line.Hint(fmt.Errorf("%w: %s, which a sync in the background cannot ask for", state.ErrInvalid, what),
+			"name an identity without a passphrase, which is a reader: mnem remote set-url %s URL --identity FILE", plain.Shell(r.Name))
+	}
+	list, err := identities(c, r.Identity, func() (string, error) { return "", asks("the identity has a passphrase") })
+	switch {
+	case err != nil:
+		return err
+	case slices.ContainsFunc(list, func(id age.Identity) bool { _, locked := id.(*agessh.EncryptedSSHIdentity); return locked }):
+		return asks("the identity has a passphrase")
+	case len(list) == 0 || !slices.ContainsFunc(r.Encrypt, func(text string) bool { return text != seal.Passphrase }):
+		return asks("no identity here opens the remote without a passphrase")
+	}
+	path := c.App.Getenv(identityVar)
+	if r.Identity != "" || path == "" {
+		return nil
+	}
+	path = c.Absolute(path)
+	return EditRemotes(ctx, c, place.Change(r.Name, func(r *place.Remote) { r.Identity = path }))
+}
 
 // passphrase returns the passphrase of encrypted remotes, which it asks the user for if the environment has none.
 func passphrase(c *line.Line) (string, error) {

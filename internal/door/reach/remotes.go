@@ -33,8 +33,8 @@ func AskHost(c *line.Line) *place.Host {
 	h.Author = func() (string, error) { return authorHere(c) }
 	h.Pause = func(ctx context.Context, d time.Duration) error { return sleep(ctx, c, d) }
 	h.Helper = func() (string, error) { return credentialHelper(c) }
-	h.Identities = func(path string) ([]age.Identity, error) { return identities(c, path) }
 	h.Passphrase = func() (string, error) { return passphrase(c) }
+	h.Identities = func(path string) ([]age.Identity, error) { return identities(c, path, h.Passphrase) }
 	h.TrustPurge = func() (func(commit.Key) bool, error) { return trustPurge(c) }
 	return h
 }

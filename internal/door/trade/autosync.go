@@ -59,6 +59,9 @@ func autoSync(ctx context.Context, c *line.Line, q *syncRequest) error {
 		}
 		return c.Say(&autoJSON{Remote: r.Name}, "%s is synced only by 'mnem sync'\n", name)
 	}
+	if err := reach.Unattended(ctx, c, r); err != nil {
+		return err
+	}
 	if err := turnOn(ctx, c, q, dir, r.Name); err != nil {
 		return err
 	}
@@ -120,6 +123,7 @@ func runAutoSync(ctx context.Context, c *line.Line) error {
 	ctx, cancel := context.WithTimeout(ctx, autoLimit)
 	defer cancel()
 	c.App.Detach = nil // its own writes need no other process
+	c.App.Hidden = nil // it has no user to ask
 	path := filepath.Join(dir, branching.AutoSyncTouched)
 	done := time.Time{}
 	for first := true; first || reach.SyncTouched(path) != done && ctx.Err() == nil; {

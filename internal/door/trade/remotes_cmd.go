@@ -67,10 +67,11 @@ func RemoteCommands() []*line.Bound {
 		reach.Local(verb.Spec{
 			Command: "remote readers", Right: verb.OwnRight, Usage: "NAME",
 			Title: "List or change who can read an encrypted remote",
-			Doc: "List the recipients of a remote that was added with --encrypt, which also lets another one read it. --remove\n" +
-				"makes another key and encrypts everything again: a removed reader keeps earlier copies, but can read\n" +
-				"nothing stored later. If the remote is older than when it was last read, or its key does not follow\n" +
-				"the one it had, it is refused. After you have restored it from a backup, --accept takes it as it is.",
+			Doc: "List the recipients of a remote that was added with --encrypt. --encrypt lets another one read it. --remove\n" +
+				"makes another key, encrypts everything again and deletes the old objects: a removed reader can still\n" +
+				"read copies made before, but nothing stored later. If it was interrupted, run it again. If the remote\n" +
+				"is older than when it was last read, or its key does not follow the one it had, it is refused. After\n" +
+				"you have restored it from a backup, --accept takes it as it is.",
 			Example: "  mnem remote readers disk\n  mnem remote readers disk --encrypt bob.pub\n" +
 				"  mnem remote readers disk --remove bob.pub", Answers: []any{mirror.Readers{}},
 		}, readersOf),
@@ -172,6 +173,9 @@ func readersOf(ctx context.Context, c *line.Line, q *remoteReaders) error {
 	got, err := trade.Readers(ctx, reach.AskHost(c), here, r, change)
 	if err != nil {
 		return err
+	}
+	if len(got.Removed) > 0 {
+		c.Remark("a removed reader can still read copies made before: their own, backups, and old versions that the host keeps")
 	}
 	return c.Say(got, "%s\n", strings.Join(got.Readers, "\n"))
 }

@@ -37,7 +37,8 @@ import (
 //
 // All packs in order make up the histories of refs. A push adds one. The packs after the last one that is at least
 // twice as large as all after it are then combined, so that n bytes lie in log n packs, and each byte is written
-// log n times. Packs that the memory object no longer names are removed after s3Grace.
+// log n times. Packs that the memory object no longer names are removed after s3Grace; those that must go at once are
+// listed in it until they are gone, so that any client finishes that.
 const (
 	formatOfS3 = "mnem in s3 1"
 	s3Object   = "memory"
@@ -61,6 +62,8 @@ type s3Memory struct {
 	Refs       string   `json:"refs"` // lines of REF CID, as for git
 	Packs      s3List   `json:"packs"`
 	Redactions s3Erased `json:"redactions,omitempty"`
+	// Gone names parts that must be deleted: they have what was erased, or the key of a removed reader opens them.
+	Gone s3Names `json:"gone,omitempty"`
 	// Encrypted is there if all that the bucket has is encrypted, this object too.
 	Encrypted *seal.Record `json:"encrypted,omitempty"`
 }
@@ -269,6 +272,12 @@ func parseS3Memory(data []byte) (*s3Memory, error) {
 // that does not match a pack's size.
 func (m *s3Memory) wrong() string {
 	seen := make(map[string]bool)
+	for _, name := range m.Gone {
+		if !isS3Pack(name) {
+			return "the name of a pack is none"
+		}
+		seen[name] = true
+	}
 	for _, p := range m.Packs {
 		switch {
 		case len(p.Parts) == 0 || p.Size < 0:
@@ -280,7 +289,7 @@ func (m *s3Memory) wrong() string {
 		case len(p.Covers) > s3Covered:
 			return errS3Long.Error()
 		}
-		for _, name := range slices.Concat(p.Parts, p.Covers) {
+		for _, name := range slices.Concat(p.Parts, p.Covers) { // none of these must be deleted
 			if !isS3Pack(name) {
 				return "the name of a pack is none"
 			}
@@ -331,10 +340,25 @@ func (b *Bucket) copyPack(ctx context.Context, f *os.File, p pack) error {
 	return nil
 }
 
-// follow imports the packs that the mirror lacks, unless it has everything they cover. If the mirror has a pack
+// follow makes the mirror what the memory object says. If a pack is not there, others may have replaced it since the
+// object was read.
+func (b *Bucket) follow(ctx context.Context) error {
+	for {
+		err := b.catchUp(ctx)
+		if !errors.Is(err, s3.ErrNotFound) {
+			return err
+		}
+		was := b.tag
+		if failed := b.read(ctx); failed != nil || b.tag == was {
+			return errors.Join(failed, err)
+		}
+	}
+}
+
+// catchUp imports the packs that the mirror lacks, unless it has everything they cover. If the mirror has a pack
 // that the memory object neither names nor covers, the bucket was restored to an older state, or was pushed to very
 // often since: the mirror is rebuilt, since it must not have more than the bucket when packs are made from it.
-func (b *Bucket) follow(ctx context.Context) error {
+func (b *Bucket) catchUp(ctx context.Context) error {
 	state, there, err := b.state()
 	if err != nil {
 		return err
@@ -415,6 +439,9 @@ func (b *Bucket) add(ctx context.Context, news remote.News, refs []core.Ref) err
 	if err := b.begin(); err != nil {
 		return err
 	}
+	if err := b.deleteGone(ctx); err != nil {
+		return err
+	}
 	packs, err := b.geometric(ctx)
 	if err == nil && news.Pack != nil {
 		var p s3Pack
@@ -425,12 +452,15 @@ func (b *Bucket) add(ctx context.Context, news remote.News, refs []core.Ref) err
 		return err
 	}
 	next := b.last
-	next.Packs, next.Refs = packs, refsText(refs)
+	next.Packs, next.Refs, next.Gone = packs, refsText(refs), nil
 	if next.Head == "" {
 		next.Head = headOf(news.Updates)
 	}
 	replaced := len(next.Packs) <= len(b.last.Packs)
 	if err := b.publish(ctx, next); err != nil {
+		if errors.Is(err, state.ErrConflict) {
+			b.withdraw(ctx, packs)
+		}
 		return err
 	}
 	if err := b.takeOwn(ctx, news); err != nil {
@@ -556,22 +586,91 @@ func (b *Bucket) replace(ctx context.Context, erased []care.ToldRedaction, sameP
 	if err != nil {
 		return err
 	}
-	next, old := b.last, b.last.Packs
+	next := b.last
 	next.Packs, next.Redactions = []s3Pack{p}, transfer.RedactionTexts(erased)
-	if err := b.publish(ctx, next); err != nil {
+	if next.Gone, err = b.others(ctx, p); err != nil {
 		return err
 	}
-	for _, pack := range old {
-		for _, name := range pack.Parts {
-			if err := b.at.Delete(ctx, s3Packs+name); err != nil {
-				return fmt.Errorf("what was erased is still in the bucket, in %s: %w", s3Packs+name, s3Error(err))
-			}
+	if err := b.publish(ctx, next); err != nil {
+		if errors.Is(err, state.ErrConflict) {
+			b.withdraw(ctx, next.Packs)
 		}
+		return err
 	}
 	if err := b.spread(); err != nil {
 		return err
 	}
-	return b.keepAll() // the mirror is as the memory is
+	if err := b.keepAll(); err != nil { // the mirror is as the memory is
+		return err
+	}
+	_, err = b.finish(ctx)
+	return err
+}
+
+// others returns all parts in the bucket but those of a pack: those that are named, that were replaced, and those of writes
+// under way, which fail because the memory object changes.
+func (b *Bucket) others(ctx context.Context, p s3Pack) (names []string, err error) {
+	err = b.at.List(ctx, s3Packs, func(o s3.Listed) error {
+		if name := strings.TrimPrefix(o.Key, s3Packs); isS3Pack(name) && !slices.Contains(p.Parts, name) {
+			names = append(names, name)
+		}
+		if len(names) > s3MaxParts {
+			return remote.ErrTooLarge
+		}
+		return nil
+	})
+	return names, s3Error(err)
+}
+
+// deleteGone deletes the parts that must be deleted.
+func (b *Bucket) deleteGone(ctx context.Context) error {
+	for _, name := range b.last.Gone {
+		if err := b.at.Delete(ctx, s3Packs+name); err != nil {
+			return fmt.Errorf("what had to be deleted is still in the %s, in %s: %w", b.what, s3Packs+name, s3Error(err))
+		}
+	}
+	return nil
+}
+
+// finish deletes the parts that must be deleted, and forgets them. If another write comes first, that one does it too.
+func (b *Bucket) finish(ctx context.Context) (did bool, err error) {
+	if len(b.last.Gone) == 0 {
+		return false, nil
+	}
+	if err := b.deleteGone(ctx); err != nil {
+		return true, err
+	}
+	next := b.last
+	next.Gone = nil
+	if err := b.publish(ctx, next); !errors.Is(err, state.ErrConflict) {
+		return true, err
+	}
+	return true, nil
+}
+
+// withdraw deletes the parts of a write that another one forestalled: a key that was replaced in between may open them.
+// What is left is swept later.
+func (b *Bucket) withdraw(ctx context.Context, packs []s3Pack) {
+	named, was := make(map[string]bool), b.tag
+	name := func() {
+		for _, p := range b.last.Packs {
+			for _, part := range slices.Concat(p.Parts, p.Covers) {
+				named[part] = true
+			}
+		}
+	}
+	name()
+	if b.read(ctx) != nil || b.tag == was {
+		return // it is unknown whether the write failed
+	}
+	name()
+	for _, p := range packs {
+		for _, part := range p.Parts {
+			if !named[part] {
+				_ = b.at.Delete(ctx, s3Packs+part)
+			}
+		}
+	}
 }
 
 // sweep removes unnamed packs that are older than a grace period. The next sweep retries failed removals.

@@ -151,7 +151,7 @@ func (f *folder) Make(ctx context.Context, key string, body io.ReaderAt, size in
 
 // Delete implements objects.
 func (f *folder) Delete(_ context.Context, key string) error {
-	if err := os.Remove(f.path(key)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := filestate.Remove(f.path(key)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil

@@ -393,6 +393,9 @@ func (g *Git) replace(ctx context.Context, erased []care.ToldRedaction, samePack
 	return g.follow(ctx)
 }
 
+// finish implements backend: one push replaces all.
+func (g *Git) finish(context.Context) (bool, error) { return false, nil }
+
 func (g *Git) write(ctx context.Context, in io.Reader) (id string, err error) {
 	return g.git(ctx, in, "hash-object", "-w", "--stdin")
 }

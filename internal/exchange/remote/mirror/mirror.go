@@ -85,6 +85,8 @@ type backend interface {
 	// replace replaces all packs by one of the local repository, and records redactions; with the same packs it
 	// only writes the lists again.
 	replace(ctx context.Context, erased []care.ToldRedaction, samePacks bool) error
+	// finish does what an interrupted replace left to do, if anything, and reports whether there was something.
+	finish(ctx context.Context) (did bool, err error)
 }
 
 // open creates the mirror's directory, a temporary one if none is named.
@@ -189,6 +191,9 @@ func (m *mirror) accept(ctx context.Context, list []care.ToldRedaction) (*care.A
 			left.Left = append(left.Left, t.CID)
 		}
 		return left, err
+	}
+	if _, err := m.backend.finish(ctx); err != nil {
+		return nil, err
 	}
 	if err := m.invalidate(); err != nil {
 		return nil, err

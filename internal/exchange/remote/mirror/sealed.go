@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"time"
 
 	"filippo.io/age"
 
@@ -38,6 +39,9 @@ func (m *mirror) unlock(text []byte) (*seal.Box, []byte, error) {
 		Identities: func() ([]age.Identity, error) { return m.host.Identities(m.remote.Identity) },
 	})
 	switch {
+	case errors.Is(err, seal.ErrNoIdentity) && seen != nil:
+		err = verb.Hintf(fmt.Errorf("%w: the key of the %s was changed: %w", state.ErrInvalid, m.what, err),
+			"name a file with your identity: MNEM_IDENTITY=FILE; if you were removed, ask a reader to add you: 'mnem remote readers NAME --add KEY'")
 	case errors.Is(err, seal.ErrNoIdentity):
 		err = verb.Hintf(fmt.Errorf("%w: the %s is encrypted: %w", state.ErrInvalid, m.what, err),
 			"name a file with your identity: MNEM_IDENTITY=FILE, or --identity FILE of 'mnem clone' and 'mnem remote add'")
@@ -104,8 +108,8 @@ func (m *mirror) forget() error {
 	m.box = nil
 	seen, err := m.seen()
 	if err == nil && seen != nil {
-		err = verb.Hintf(fmt.Errorf("%w: the %s is empty, and was not before", state.ErrInvalid, m.what),
-			"if you removed it yourself, accept that with 'mnem remote readers %s --accept'", m.remote.Name)
+		err = verb.Hintf(fmt.Errorf("%w: the %s is missing or empty, and was not before", state.ErrInvalid, m.what),
+			"connect or mount it; if you removed it yourself, accept that with 'mnem remote readers %s --accept'", m.remote.Name)
 	}
 	return err
 }
@@ -194,6 +198,12 @@ type ReadersChange struct {
 	Accept      bool // take the store as it is, whatever was seen before
 }
 
+const (
+	// readersTries is how often a change of readers is tried while others push, and readersPause the pause in between.
+	readersTries = 20
+	readersPause = 100 * time.Millisecond
+)
+
 // Readers lists the readers of an encrypted store, after a change of them. To remove one gives the store another
 // key, and replaces all packs.
 func (m *mirror) Readers(ctx context.Context, c ReadersChange) (out *Readers, err error) {
@@ -203,11 +213,18 @@ func (m *mirror) Readers(ctx context.Context, c ReadersChange) (out *Readers, er
 				return err
 			}
 		}
-		if err := m.refresh(ctx); err != nil {
-			return err
+		for n := 1; ; n++ {
+			err := m.refresh(ctx)
+			if err == nil {
+				out, err = m.changeReaders(ctx, c)
+			}
+			if !errors.Is(err, state.ErrConflict) || n == readersTries {
+				return err
+			}
+			if err := m.host.Pause(ctx, readersPause); err != nil {
+				return err
+			}
 		}
-		out, err = m.changeReaders(ctx, c)
-		return err
 	})
 	return out, err
 }
@@ -220,21 +237,36 @@ func (m *mirror) changeReaders(ctx context.Context, c ReadersChange) (*Readers, 
 		return nil, verb.Hintf(fmt.Errorf("%w: the %s is not encrypted", state.ErrInvalid, m.what),
 			"add a remote with --encrypt, at another prefix or ref, and push to it")
 	}
-	was, out := m.box, &Readers{}
+	out := &Readers{Readers: m.box.Readers}
+	if len(c.Add)+len(c.Remove) == 0 {
+		return out, nil
+	}
+	finished, err := m.backend.finish(ctx)
+	if err != nil {
+		return nil, err
+	}
+	was := m.box
 	next, err := was.With(c.Add)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", state.ErrInvalid, err)
 	}
 	var gone []string
 	for _, r := range c.Remove {
-		if !slices.Contains(next.Readers, r.Text) {
+		switch {
+		case slices.Contains(next.Readers, r.Text):
+			gone = append(gone, r.Text)
+		case finished:
+			out.Removed = append(out.Removed, r.Text) // by the run that was interrupted
+		default:
 			return nil, &state.NotFoundError{What: "reader", Name: r.Text}
 		}
-		gone = append(gone, r.Text)
 	}
 	if len(gone) > 0 {
 		if next, err = next.Without(gone, m.host.Passphrase); err != nil {
 			return nil, fmt.Errorf("%w: %w", state.ErrInvalid, err)
+		}
+		if err := m.stays(was, next); err != nil {
+			return nil, err
 		}
 	}
 	if out.Readers = next.Readers; slices.Equal(next.Readers, was.Readers) {
@@ -245,13 +277,28 @@ func (m *mirror) changeReaders(ctx context.Context, c ReadersChange) (*Readers, 
 			out.Added = append(out.Added, text)
 		}
 	}
-	out.Removed = gone
+	out.Removed = append(out.Removed, gone...)
 	m.box = next
 	if err := m.backend.replace(ctx, m.erased, next.Seen().Key == was.Seen().Key); err != nil {
 		m.box = was
 		return nil, err
 	}
 	return out, nil
+}
+
+// stays refuses to remove the reader that this machine is: afterwards it could not check the result.
+func (m *mirror) stays(was, next *seal.Box) error {
+	own := func(box *seal.Box) error {
+		_, _, err := seal.Unlock(box.Header(), seal.Keys{
+			Passphrase: m.host.Passphrase, Identities: func() ([]age.Identity, error) { return m.host.Identities(m.remote.Identity) },
+		})
+		return err
+	}
+	if err := own(next); own(was) == nil && errors.Is(err, seal.ErrNoIdentity) {
+		return verb.Hintf(fmt.Errorf("%w: without them: %w", state.ErrInvalid, err),
+			"have another reader remove your key, or add your new one and name its identity first: MNEM_IDENTITY=FILE")
+	}
+	return nil
 }
 
 // parse reads the mutable object, which may be encrypted.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/mnem-project/mnem/internal/base/filestate"
 	"github.com/mnem-project/mnem/internal/base/plain"
@@ -159,6 +160,20 @@ func (t *Transfer) End() {
 	_ = t.there.Close() // errors were returned before
 }
 
+// keepReaders has the list of remotes name the readers that the remote has now: a store that is made later at another
+// place is for these.
+func keepReaders(ctx context.Context, here *Local, r place.Remote, there remote.Side) error {
+	now := EncryptedFor(there)
+	if now == nil || slices.Equal(now, r.Encrypt) {
+		return nil
+	}
+	err := place.Edit(ctx, filepath.Join(here.Path(), place.ListFile), place.Change(r.Name, func(r *place.Remote) { r.Encrypt = now }))
+	if errors.As(err, new(*state.NotFoundError)) {
+		return nil // it was removed in between
+	}
+	return err
+}
+
 // Readers lists or changes the readers of an encrypted remote.
 func Readers(
 	ctx context.Context, h *place.Host, here *Local, r place.Remote, change mirror.ReadersChange,
@@ -175,7 +190,11 @@ func Readers(
 	if !ok {
 		return nil, fmt.Errorf("%w: %s is a repository and not encrypted", state.ErrInvalid, r.Name)
 	}
-	return at.Readers(ctx, change)
+	got, err := at.Readers(ctx, change)
+	if err != nil {
+		return nil, err
+	}
+	return got, keepReaders(ctx, here, r, there)
 }
 
 // EncryptedFor returns the readers of an encrypted remote that was looked at, nil for any other one.

@@ -68,7 +68,10 @@ func (t *Transfer) Fetch(ctx context.Context, prune bool) (*Fetched, error) {
 	if err := t.notice(ctx, out); err != nil {
 		return nil, err
 	}
-	return out, nil
+	if t.opt.DryRun {
+		return out, nil
+	}
+	return out, keepReaders(ctx, t.here, t.remote, t.there)
 }
 
 // Pushed is the result of a push.

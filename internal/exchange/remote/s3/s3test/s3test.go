@@ -44,7 +44,9 @@ type Server struct {
 	Faults  Faults
 	// Careless makes it ignore conditions, as some stores do.
 	Careless bool
-	Page     int // objects on a page of a list
+	// Gate, if it is set, decides about each request, as method and key: the connection of one that it refuses is cut.
+	Gate func(request string) bool
+	Page int // objects on a page of a list
 
 	mu       sync.Mutex
 	random   *rand.Rand
@@ -121,6 +123,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	refused, lost, cut := s.chance(s.Faults.Refused), s.chance(s.Faults.Lost), s.chance(s.Faults.Cut)
 	conflict, doubled, slow := conditional && s.chance(s.Faults.Conflict), s.chance(s.Faults.Doubled), s.chance(s.Faults.Slow)
 	s.mu.Unlock()
+	if s.Gate != nil && !s.Gate(r.Method+" "+key) {
+		panic(http.ErrAbortHandler)
+	}
 	switch {
 	case !ok:
 		fail(w, http.StatusNotFound, "NoSuchBucket")
