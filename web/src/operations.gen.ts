@@ -13,17 +13,16 @@ export interface Arguments {
     name?: string;
     rev?: string;
     time?: string;
-    verbose?: boolean;
   };
   consolidate: {
     allow_secret?: string[];
     apply?: boolean;
     at?: string;
     branch?: string;
-    cap?: number;
     decline?: boolean;
     dry_run?: boolean;
     expect?: string;
+    keep?: number;
     kind?: string[];
     limit?: number;
     message?: string;
@@ -50,7 +49,6 @@ export interface Arguments {
   };
   forget: {
     allow_secret?: string[];
-    before?: string;
     branch?: string;
     confirm?: number;
     dry_run?: boolean;
@@ -60,6 +58,7 @@ export interface Arguments {
     reason?: string;
     time?: string;
     type?: string[];
+    until?: string;
     where?: string[];
   };
   log: {
@@ -78,7 +77,7 @@ export interface Arguments {
   };
   ls: {
     after?: string;
-    all_types?: boolean;
+    all?: boolean;
     at?: string;
     edges?: boolean;
     include?: ('forgotten' | 'superseded' | 'expired' | 'retired')[];
@@ -125,6 +124,7 @@ export interface Arguments {
     abort?: boolean;
     allow_secret?: string[];
     branch?: string;
+    conflicts?: 'stop' | 'newest' | 'ours' | 'theirs';
     continue?: boolean;
     drop?: string;
     dry_run?: boolean;
@@ -132,14 +132,11 @@ export interface Arguments {
     lines?: Record<string, Json>[];
     list?: boolean;
     message?: string;
-    newest?: boolean;
     no_ff?: boolean;
-    ours?: boolean;
     require_signed?: boolean;
     resolve?: string;
     rev?: string;
     take?: 'ours' | 'theirs' | 'base';
-    theirs?: boolean;
     time?: string;
   };
   op_log: { limit?: number };

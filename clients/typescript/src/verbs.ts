@@ -1720,8 +1720,6 @@ export interface BranchOptions {
   move?: boolean | undefined;
   /** time of the change, RFC 3339 */
   time?: string | undefined;
-  /** with the list: how many commits each branch is ahead of its namesakes in remotes, and behind */
-  verbose?: boolean | undefined;
 }
 
 /** Parameters of cherryPick. */
@@ -1730,16 +1728,14 @@ export interface CherryPickOptions {
   allow_secret?: readonly (string)[] | undefined;
   /** the branch to write to */
   branch?: string | undefined;
+  /** what to do if both sides changed one thing: RULE is stop, newest, ours, theirs */
+  conflicts?: "stop" | "newest" | "ours" | "theirs" | undefined;
   /** say what would happen and write nothing */
   dry_run?: boolean | undefined;
   /** the CID of the commit that the branch must be at; else exit code 5 */
   expect?: string | undefined;
   /** what the commit is about; default: what was done */
   message?: string | undefined;
-  /** where both sides changed one thing, take what the branch has */
-  ours?: boolean | undefined;
-  /** where both sides changed one thing, take the other side's */
-  theirs?: boolean | undefined;
   /** time of the change, RFC 3339 */
   time?: string | undefined;
 }
@@ -1878,14 +1874,14 @@ export interface ConsolidateOptions {
   at?: string | undefined;
   /** the branch to write to */
   branch?: string | undefined;
-  /** how many memories there may be before the least important are to be retired, N; 0 for any number */
-  cap?: number | undefined;
   /** do not propose these ids again */
   decline?: boolean | undefined;
   /** print what would change and write nothing */
   dry_run?: boolean | undefined;
   /** the CID of the commit that the branch must be at; else exit code 5 */
   expect?: string | undefined;
+  /** how many memories there may be before the least important are to be retired, N; 0 for any number */
+  keep?: number | undefined;
   /** only these KINDS */
   kind?: readonly (string)[] | undefined;
   /** print at most N proposals; 0 for all */
@@ -1982,8 +1978,6 @@ export interface ExploreOptions {
 export interface ForgetOptions {
   /** write what RULE of 'mnem config secrets' takes for a credential */
   allow_secret?: readonly (string)[] | undefined;
-  /** only what was created before this TIME, RFC 3339 or YYYY-MM-DD */
-  before?: string | undefined;
   /** the branch to write to */
   branch?: string | undefined;
   /** forget only if exactly N nodes match the filters */
@@ -2000,6 +1994,8 @@ export interface ForgetOptions {
   time?: string | undefined;
   /** only this TYPE */
   type?: readonly (string)[] | undefined;
+  /** only what was created before this TIME, RFC 3339 or YYYY-MM-DD */
+  until?: string | undefined;
   /** only where this PREDICATE holds */
   where?: readonly (string)[] | undefined;
 }
@@ -2065,7 +2061,7 @@ export interface LsOptions {
   /** go on after this CURSOR or id */
   after?: string | undefined;
   /** list nodes of every type, also documents, their parts, conversations and names */
-  all_types?: boolean | undefined;
+  all?: boolean | undefined;
   /** the REVision to read; see 'mnem help revisions' */
   at?: string | undefined;
   /** list edges */
@@ -2159,6 +2155,8 @@ export interface MergeOptions {
   allow_secret?: readonly (string)[] | undefined;
   /** the branch to write to */
   branch?: string | undefined;
+  /** what to do if both sides changed one thing: RULE is stop, newest, ours, theirs */
+  conflicts?: "stop" | "newest" | "ours" | "theirs" | undefined;
   /** make the commit, all conflicts being resolved */
   continue?: boolean | undefined;
   /** forget what was kept under a REF */
@@ -2173,20 +2171,14 @@ export interface MergeOptions {
   list?: boolean | undefined;
   /** what the commit is about; default: what was done */
   message?: string | undefined;
-  /** where both sides changed one thing, take what was changed last */
-  newest?: boolean | undefined;
   /** make a merge commit also where the branch could simply move */
   no_ff?: boolean | undefined;
-  /** where both sides changed one thing, take what the branch has */
-  ours?: boolean | undefined;
   /** refuse commits that no key you trust has signed */
   require_signed?: boolean | undefined;
   /** decide about one ITEM, with --take */
   resolve?: string | undefined;
   /** with resolve: ours, theirs or base */
   take?: "ours" | "theirs" | "base" | undefined;
-  /** where both sides changed one thing, take the other side's */
-  theirs?: boolean | undefined;
   /** time of the change, RFC 3339 */
   time?: string | undefined;
 }
@@ -2210,7 +2202,7 @@ export interface PackRedactOptions {
   /** say what would be erased and erase nothing */
   dry_run?: boolean | undefined;
   /** erase the block of CID=RECORD, as 'mnem pack redactions' lists them */
-  redaction?: readonly (string)[] | undefined;
+  redactions?: readonly (string)[] | undefined;
   /** time of the change, RFC 3339 */
   time?: string | undefined;
   /** really erase: there is no way back */
@@ -2226,7 +2218,7 @@ export interface PackRedactionsOptions {
 /** Parameters of packRefs. */
 export interface PackRefsOptions {
   /** tell which of these commits and records of sessions the repository has: each a CID, at most 256 */
-  commit?: readonly (string)[] | undefined;
+  have?: readonly (string)[] | undefined;
   /** tell of sessions too */
   sessions?: boolean | undefined;
   /** tell of the refs under refs/remotes too */
@@ -2257,8 +2249,6 @@ export interface PurgeOptions {
   dry_run?: boolean | undefined;
   /** the CID of the commit that HEAD must be at, or "none" before the first; else exit code 5 */
   expect?: string | undefined;
-  /** leave recorded queries with its text */
-  keep_queries?: boolean | undefined;
   /** why; shown with the redaction */
   reason?: string | undefined;
   /** time of the change, RFC 3339 */
@@ -2885,16 +2875,14 @@ export interface RevertOptions {
   allow_secret?: readonly (string)[] | undefined;
   /** the branch to write to */
   branch?: string | undefined;
+  /** what to do if both sides changed one thing: RULE is stop, newest, ours, theirs */
+  conflicts?: "stop" | "newest" | "ours" | "theirs" | undefined;
   /** say what would happen and write nothing */
   dry_run?: boolean | undefined;
   /** the CID of the commit that the branch must be at; else exit code 5 */
   expect?: string | undefined;
   /** what the commit is about; default: what was done */
   message?: string | undefined;
-  /** where both sides changed one thing, take what the branch has */
-  ours?: boolean | undefined;
-  /** where both sides changed one thing, take the other side's */
-  theirs?: boolean | undefined;
   /** time of the change, RFC 3339 */
   time?: string | undefined;
 }
@@ -3031,15 +3019,13 @@ export interface SwitchOptions {
 export interface TagOptions {
   /** write what RULE of 'mnem config secrets' takes for a credential */
   allow_secret?: readonly (string)[] | undefined;
-  /** keep who made the tag and when */
-  annotate?: boolean | undefined;
   /** remove a tag */
   delete?: boolean | undefined;
   /** the CID of the commit that the name must be at, or "none" where it must not exist; else exit code 5 */
   expect?: string | undefined;
   /** move a tag that exists */
   force?: boolean | undefined;
-  /** what the tag is about; means -a */
+  /** what the tag is about; it then also records who made it and when */
   message?: string | undefined;
   /** time of the change, RFC 3339 */
   time?: string | undefined;
@@ -3289,7 +3275,7 @@ export abstract class Verbs {
 
   /**
    * List the memories, or with --edges the edges, that pass the filters. Files, their parts, conversations and
-   * mere names are listed with --all-types, or with --type if it names them.
+   * mere names are listed with --all, or with --type if it names them.
    */
   ls(options?: LsOptions): Promise<OneOf<LsAnswer, LsEdges>>;
   ls(...given: unknown[]): Promise<unknown> {
@@ -3324,6 +3310,7 @@ export abstract class Verbs {
    * one side since the common ancestor is taken, and so is the same change made on both sides. If the branch has
    * no commits of its own, it moves forward. Different changes of one thing are a conflict, exit code 5: the
    * merge waits, and the branch stays where it is, until every conflict is resolved and the merge is continued.
+   * --conflicts newest, ours or theirs decides all of them at once.
    *
    * @param rev a branch, tag, CID or any other revision
    */
@@ -3706,8 +3693,8 @@ export abstract class Verbs {
   }
 
   /**
-   * Without a name, list the tags. With a name, tag a commit, by default that of HEAD; with -a or -m the tag
-   * also records who made it, when and why. A tag does not move unless --force is given. -d removes a tag.
+   * Without a name, list the tags. With a name, tag a commit, by default that of HEAD; with -m the tag also
+   * records who made it, when and why. A tag does not move unless --force is given. -d removes a tag.
    *
    * @param name the tag; none to list them
    *

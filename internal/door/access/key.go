@@ -392,7 +392,7 @@ func keyTrust(ctx context.Context, c *line.Line, q *keyTrustRequest) error {
 		if old, ok := l.Find(k.Key); err != nil && ok && old.Revoked != nil {
 			return line.Hint(err, "'mnem key untrust %s' removes it with its revocation", q.Key)
 		}
-		if err == nil && q.Given("purge") {
+		if err == nil && q.Given("redactions") {
 			err = l.SetPurge(k.Key, q.Purge)
 		}
 		return err

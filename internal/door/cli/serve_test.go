@@ -167,7 +167,7 @@ var requests = []struct{ name, body string }{
 	{"config_profile", `{"name":"mine","remove":true}`}, {"config_profile", `{"name":"mine","from":"HEAD~1"}`},
 	{"switch", `{"name":"draft"}`}, {"switch", `{"name":"main"}`}, {"tag", `{"name":"v1"}`},
 	{"tag", `{}`}, {"tag", `{"name":"v1","delete":true}`}, {"undo", `{}`}, {"undo", `{"redo":true}`},
-	{"op_log", `{"limit":3}`}, {"op_show", `{}`}, {"op_watch", `{"since":"0","limit":2,"diff":true}`}, {"op_diff", `{"a":"@~1"}`},
+	{"op_log", `{"limit":3}`}, {"op_show", `{}`}, {"op_watch", `{"since":"0","limit":2,"full":true}`}, {"op_diff", `{"a":"@~1"}`},
 	{"session_start", `{"name":"s"}`}, {"retrieve", `{"query":"who?","session":"s"}`},
 	{"session_list", `{}`}, {"session_log", `{"name":"s"}`}, {"session_replay", `{"record":"s"}`},
 	{"session_advance", `{"name":"s"}`}, {"session_end", `{"name":"s"}`}, {"session_rm", `{"name":"s"}`},

@@ -169,7 +169,7 @@ func (s *Server) watchFrom(ctx context.Context, since *string) error {
 		return err
 	}
 	ask := operation.Call{Operation: op, Caller: s.opt.Caller, Args: map[string]json.RawMessage{
-		"since": encode(*since), "diff": json.RawMessage("true"),
+		"since": encode(*since), "full": json.RawMessage("true"),
 	}}
 	took := func(answer operation.Answer) error {
 		w, _, err := answer.Value(maxAnswer)

@@ -43,11 +43,11 @@ func IntegrateCommands() []*line.Bound {
 			Usage: "CLIENT | integrate --all | integrate --list", Args: "[CLIENT]", Group: line.GroupStart, Title: "Connect an agent's client to this memory over MCP", Complete: "client",
 			Doc: "Add an entry that starts 'mnem mcp' to the configuration of an MCP client, and for Claude Code, Codex,\n" +
 				"Gemini CLI, OpenCode, Cursor, Copilot CLI and Cline the hooks that call 'mnem hook', unless\n" +
-				"--without hooks is given. The rest of the file stays as it is, comments included. The original is kept next to it, with\n" +
-				clients.Backup + " after its name. Running it again changes only what is out of date. A file that cannot\n" +
-				"be read is left alone.\n\n" +
-				"Unless --without rules is given, rules tell agents when to ask the memory and what to keep in it: a skill of\n" +
-				"Claude Code, a section of AGENTS.md for Codex, OpenCode and Zed and of GEMINI.md for Gemini CLI, a rule\n" +
+				"--without hooks is given. The rest of the file stays as it is, comments included. The original is kept\n" +
+				"next to it, with " + clients.Backup + " after its name. Running it again changes only what is out of date.\n" +
+				"A file that cannot be read is left alone.\n\n" +
+				"Unless --without rules is given, rules tell agents when to ask the memory and what to keep in it: a\n" +
+				"skill of Claude Code, a section of AGENTS.md for Codex, OpenCode and Zed and of GEMINI.md for Gemini CLI, a rule\n" +
 				"of Continue, instructions of VS Code, and with --project a rule of Cursor. A rule that you have edited\n" +
 				"is yours, and left alone.\n\n" +
 				"Clients are\n" + integrate.NamesText() + ".\n" +

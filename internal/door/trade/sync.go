@@ -60,7 +60,7 @@ type (
 		Names      []string `op:",arg"`
 		All        bool     `op:"" doc:"push every branch"`
 		Tags       bool     `op:"" doc:"push every tag"`
-		Delete     bool     `op:"" not:"sessions all tags force-with-lease" doc:"remove the branches and tags from the remote"`
+		Delete     bool     `op:"" not:"sessions all tags force" doc:"remove the branches and tags from the remote"`
 		Force      bool     `op:"force" doc:"replace what is there, if it is where the last fetch found it"`
 		Redactions bool     `op:"" doc:"erase there for good what was purged here, in its branches and tags"`
 		DryRun     bool     `op:"" not:"redactions" doc:"say which refs would change and change none"`

@@ -3,6 +3,8 @@ package branching
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
@@ -171,8 +173,19 @@ func (q *MergeRequest) alone() bool {
 // ReadsOnly is whether the request changes nothing.
 func (q *MergeRequest) ReadsOnly() bool { return q.List }
 
+// Check refuses an unknown rule.
+func (q *Integrating) Check() error {
+	if q.Conflicts != "" && !slices.Contains(Rules(), q.Conflicts) {
+		return verb.Bad("conflicts", "%q is not one of %s", q.Conflicts, strings.Join(Rules(), ", "))
+	}
+	return nil
+}
+
 // Check refuses what makes no sense.
 func (q *MergeRequest) Check() error {
+	if err := q.Integrating.Check(); err != nil {
+		return err
+	}
 	alone := q.alone()
 	switch {
 	case alone && q.Rev != "":

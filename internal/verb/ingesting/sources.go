@@ -106,7 +106,7 @@ type SourcesRequest struct {
 	Nodes     []string `op:",arg"`
 	All       bool     `op:"" doc:"print what is unchanged or unchecked, too"`
 	MarkStale bool     `op:"stale,writes" doc:"mark memories stale whose source is not as it was"`
-	Accept    bool     `op:",writes" not:"all mark-stale" doc:"take the files as they are now for the sources of a node"`
+	Accept    bool     `op:",writes" not:"all stale" doc:"take the files as they are now for the sources of a node"`
 	Limit     int      `op:"" default:"100" doc:"print at most {N} rows; 0 for all"`
 	Roots
 	verb.AtRevision

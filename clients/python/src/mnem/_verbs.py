@@ -4105,7 +4105,6 @@ class Verbs:
         force: bool | None = None,
         move: bool | None = None,
         time: str | None = None,
-        verbose: bool | None = None,
     ) -> list[BranchAnswer | BranchRemoved]:
         """Without a name, list the branches; * marks the one HEAD is on. With a name, create a branch at a
         revision, by default at HEAD; HEAD does not move (see 'mnem switch'). -m renames a branch, by
@@ -4121,8 +4120,6 @@ class Verbs:
         force: move a branch that exists, remove one that is not merged
         move: rename a branch
         time: time of the change, RFC 3339
-        verbose: with the list: how many commits each branch is ahead of its namesakes in remotes, and
-            behind
         """
         answer: list[BranchAnswer | BranchRemoved] = self._verb('branch', locals())
         return answer
@@ -4133,11 +4130,10 @@ class Verbs:
         *,
         allow_secret: Sequence[str] | None = None,
         branch: str | None = None,
+        conflicts: Literal["stop", "newest", "ours", "theirs"] | None = None,
         dry_run: bool | None = None,
         expect: str | None = None,
         message: str | None = None,
-        ours: bool | None = None,
-        theirs: bool | None = None,
         time: str | None = None,
     ) -> CherryPickAnswer:
         """Apply what a commit changed against its first parent, or all commits after FROM up to TO, to the
@@ -4147,11 +4143,10 @@ class Verbs:
         rev: the commit, branch or range A..B
         allow_secret: write what RULE of 'mnem config secrets' takes for a credential
         branch: the branch to write to
+        conflicts: what to do if both sides changed one thing: RULE is stop, newest, ours, theirs
         dry_run: say what would happen and write nothing
         expect: the CID of the commit that the branch must be at; else exit code 5
         message: what the commit is about; default: what was done
-        ours: where both sides changed one thing, take what the branch has
-        theirs: where both sides changed one thing, take the other side's
         time: time of the change, RFC 3339
         """
         answer: CherryPickAnswer = self._verb('cherry_pick', locals())
@@ -4323,10 +4318,10 @@ class Verbs:
         apply: bool | None = None,
         at: str | None = None,
         branch: str | None = None,
-        cap: int | None = None,
         decline: bool | None = None,
         dry_run: bool | None = None,
         expect: str | None = None,
+        keep: int | None = None,
         kind: Sequence[str] | None = None,
         limit: int | None = None,
         message: str | None = None,
@@ -4343,11 +4338,11 @@ class Verbs:
         apply: do what is proposed, all or these ids
         at: the REVision to read; see 'mnem help revisions'
         branch: the branch to write to
-        cap: how many memories there may be before the least important are to be retired, N; 0 for any
-            number
         decline: do not propose these ids again
         dry_run: print what would change and write nothing
         expect: the CID of the commit that the branch must be at; else exit code 5
+        keep: how many memories there may be before the least important are to be retired, N; 0 for any
+            number
         kind: only these KINDS
         limit: print at most N proposals; 0 for all
         message: what the commit is about; default: what was done
@@ -4504,7 +4499,6 @@ class Verbs:
         nodes: Sequence[str] | None = None,
         *,
         allow_secret: Sequence[str] | None = None,
-        before: str | None = None,
         branch: str | None = None,
         confirm: int | None = None,
         dry_run: bool | None = None,
@@ -4513,6 +4507,7 @@ class Verbs:
         reason: str | None = None,
         time: str | None = None,
         type: Sequence[str] | None = None,
+        until: str | None = None,
         where: Sequence[str] | None = None,
     ) -> ForgetAnswer:
         """Mark nodes as forgotten, in one commit. No retrieval on the branch finds or shows a forgotten
@@ -4522,7 +4517,6 @@ class Verbs:
 
         nodes: nodes, each by key, id, at least 4 digits of an id, or exact title
         allow_secret: write what RULE of 'mnem config secrets' takes for a credential
-        before: only what was created before this TIME, RFC 3339 or YYYY-MM-DD
         branch: the branch to write to
         confirm: forget only if exactly N nodes match the filters
         dry_run: print what would change and write nothing
@@ -4531,6 +4525,7 @@ class Verbs:
         reason: why, TEXT: it is kept with the mark
         time: time of the change, RFC 3339
         type: only this TYPE
+        until: only what was created before this TIME, RFC 3339 or YYYY-MM-DD
         where: only where this PREDICATE holds
         """
         answer: ForgetAnswer = self._verb('forget', locals())
@@ -4638,7 +4633,7 @@ class Verbs:
         self,
         *,
         after: str | None = None,
-        all_types: bool | None = None,
+        all: bool | None = None,
         at: str | None = None,
         include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
         limit: int | None = None,
@@ -4654,7 +4649,7 @@ class Verbs:
         self,
         *,
         after: str | None = None,
-        all_types: bool | None = None,
+        all: bool | None = None,
         at: str | None = None,
         edges: bool | None = None,
         include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
@@ -4670,7 +4665,7 @@ class Verbs:
         self,
         *,
         after: str | None = None,
-        all_types: bool | None = None,
+        all: bool | None = None,
         at: str | None = None,
         edges: bool | None = None,
         include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
@@ -4682,10 +4677,10 @@ class Verbs:
         where: Sequence[str] | None = None,
     ) -> LsAnswer | LsEdges:
         """List the memories, or with --edges the edges, that pass the filters. Files, their parts,
-        conversations and mere names are listed with --all-types, or with --type if it names them.
+        conversations and mere names are listed with --all, or with --type if it names them.
 
         after: go on after this CURSOR or id
-        all_types: list nodes of every type, also documents, their parts, conversations and names
+        all: list nodes of every type, also documents, their parts, conversations and names
         at: the REVision to read; see 'mnem help revisions'
         edges: list edges
         include: show nodes and edges in these hidden STATES too: forgotten, superseded, expired,
@@ -4792,6 +4787,7 @@ class Verbs:
         abort: bool | None = None,
         allow_secret: Sequence[str] | None = None,
         branch: str | None = None,
+        conflicts: Literal["stop", "newest", "ours", "theirs"] | None = None,
         continue_: bool | None = None,
         drop: str | None = None,
         dry_run: bool | None = None,
@@ -4799,25 +4795,24 @@ class Verbs:
         lines: Sequence[Mapping[str, Any]] | None = None,
         list: bool | None = None,
         message: str | None = None,
-        newest: bool | None = None,
         no_ff: bool | None = None,
-        ours: bool | None = None,
         require_signed: bool | None = None,
         resolve: str | None = None,
         take: Literal["ours", "theirs", "base"] | None = None,
-        theirs: bool | None = None,
         time: str | None = None,
     ) -> MergeAnswer | MergeState:
         """Merge a branch or any commit into the current branch, by field, property, edge and mark. A
         change made on one side since the common ancestor is taken, and so is the same change made on
         both sides. If the branch has no commits of its own, it moves forward. Different changes of one
         thing are a conflict, exit code 5: the merge waits, and the branch stays where it is, until
-        every conflict is resolved and the merge is continued.
+        every conflict is resolved and the merge is continued. --conflicts newest, ours or theirs
+        decides all of them at once.
 
         rev: a branch, tag, CID or any other revision
         abort: forget the merge in progress
         allow_secret: write what RULE of 'mnem config secrets' takes for a credential
         branch: the branch to write to
+        conflicts: what to do if both sides changed one thing: RULE is stop, newest, ours, theirs
         continue_: make the commit, all conflicts being resolved
         drop: forget what was kept under a REF
         dry_run: say what would happen and write nothing
@@ -4825,13 +4820,10 @@ class Verbs:
         lines: with resolve: change lines that decide it, in place of take
         list: show the merge in progress, and what was kept
         message: what the commit is about; default: what was done
-        newest: where both sides changed one thing, take what was changed last
         no_ff: make a merge commit also where the branch could simply move
-        ours: where both sides changed one thing, take what the branch has
         require_signed: refuse commits that no key you trust has signed
         resolve: decide about one ITEM, with --take
         take: with resolve: ours, theirs or base
-        theirs: where both sides changed one thing, take the other side's
         time: time of the change, RFC 3339
         """
         answer: MergeAnswer | MergeState = self._verb('merge', locals())
@@ -4898,7 +4890,7 @@ class Verbs:
         self,
         *,
         dry_run: bool | None = None,
-        redaction: Sequence[str] | None = None,
+        redactions: Sequence[str] | None = None,
         time: str | None = None,
         yes: bool | None = None,
     ) -> PackRedactAnswer:
@@ -4908,7 +4900,7 @@ class Verbs:
         what it would erase and is refused.
 
         dry_run: say what would be erased and erase nothing
-        redaction: erase the block of CID=RECORD, as 'mnem pack redactions' lists them
+        redactions: erase the block of CID=RECORD, as 'mnem pack redactions' lists them
         time: time of the change, RFC 3339
         yes: really erase: there is no way back
         """
@@ -4931,7 +4923,7 @@ class Verbs:
     def pack_refs(
         self,
         *,
-        commit: Sequence[str] | None = None,
+        have: Sequence[str] | None = None,
         sessions: bool | None = None,
         tracking: bool | None = None,
     ) -> PackRefsAnswer:
@@ -4939,7 +4931,7 @@ class Verbs:
         branch that HEAD is on, and which of some commits are here. It is the first question of a fetch
         or a push.
 
-        commit: tell which of these commits and records of sessions the repository has: each a CID, at
+        have: tell which of these commits and records of sessions the repository has: each a CID, at
             most 256
         sessions: tell of sessions too
         tracking: tell of the refs under refs/remotes too
@@ -4981,7 +4973,6 @@ class Verbs:
         *,
         dry_run: bool | None = None,
         expect: str | None = None,
-        keep_queries: bool | None = None,
         reason: str | None = None,
         time: str | None = None,
         yes: bool | None = None,
@@ -4997,7 +4988,6 @@ class Verbs:
         node: a node by key, id, at least 4 digits of an id, or exact title
         dry_run: say what would be done and do nothing
         expect: the CID of the commit that HEAD must be at, or "none" before the first; else exit code 5
-        keep_queries: leave recorded queries with its text
         reason: why; shown with the redaction
         time: time of the change, RFC 3339
         yes: really erase: there is no way back
@@ -5714,11 +5704,10 @@ class Verbs:
         *,
         allow_secret: Sequence[str] | None = None,
         branch: str | None = None,
+        conflicts: Literal["stop", "newest", "ours", "theirs"] | None = None,
         dry_run: bool | None = None,
         expect: str | None = None,
         message: str | None = None,
-        ours: bool | None = None,
-        theirs: bool | None = None,
         time: str | None = None,
     ) -> RevertAnswer:
         """Revert what a commit changed against its first parent, or all commits after FROM up to TO, by
@@ -5729,11 +5718,10 @@ class Verbs:
         rev: the commit, branch or range A..B
         allow_secret: write what RULE of 'mnem config secrets' takes for a credential
         branch: the branch to write to
+        conflicts: what to do if both sides changed one thing: RULE is stop, newest, ours, theirs
         dry_run: say what would happen and write nothing
         expect: the CID of the commit that the branch must be at; else exit code 5
         message: what the commit is about; default: what was done
-        ours: where both sides changed one thing, take what the branch has
-        theirs: where both sides changed one thing, take the other side's
         time: time of the change, RFC 3339
         """
         answer: RevertAnswer = self._verb('revert', locals())
@@ -6021,26 +6009,24 @@ class Verbs:
         rev: str | None = None,
         *,
         allow_secret: Sequence[str] | None = None,
-        annotate: bool | None = None,
         delete: bool | None = None,
         expect: str | None = None,
         force: bool | None = None,
         message: str | None = None,
         time: str | None = None,
     ) -> list[TagAnswer | TagRemoved]:
-        """Without a name, list the tags. With a name, tag a commit, by default that of HEAD; with -a or -m
-        the tag also records who made it, when and why. A tag does not move unless --force is given. -d
+        """Without a name, list the tags. With a name, tag a commit, by default that of HEAD; with -m the
+        tag also records who made it, when and why. A tag does not move unless --force is given. -d
         removes a tag.
 
         name: the tag; none to list them
         rev: a branch, tag, CID or any other revision
         allow_secret: write what RULE of 'mnem config secrets' takes for a credential
-        annotate: keep who made the tag and when
         delete: remove a tag
         expect: the CID of the commit that the name must be at, or "none" where it must not exist; else
             exit code 5
         force: move a tag that exists
-        message: what the tag is about; means -a
+        message: what the tag is about; it then also records who made it and when
         time: time of the change, RFC 3339
         """
         answer: list[TagAnswer | TagRemoved] = self._verb('tag', locals())
@@ -6121,7 +6107,6 @@ class AsyncVerbs:
         force: bool | None = None,
         move: bool | None = None,
         time: str | None = None,
-        verbose: bool | None = None,
     ) -> list[BranchAnswer | BranchRemoved]:
         answer: list[BranchAnswer | BranchRemoved] = await self._verb('branch', locals())
         return answer
@@ -6132,11 +6117,10 @@ class AsyncVerbs:
         *,
         allow_secret: Sequence[str] | None = None,
         branch: str | None = None,
+        conflicts: Literal["stop", "newest", "ours", "theirs"] | None = None,
         dry_run: bool | None = None,
         expect: str | None = None,
         message: str | None = None,
-        ours: bool | None = None,
-        theirs: bool | None = None,
         time: str | None = None,
     ) -> CherryPickAnswer:
         answer: CherryPickAnswer = await self._verb('cherry_pick', locals())
@@ -6226,10 +6210,10 @@ class AsyncVerbs:
         apply: bool | None = None,
         at: str | None = None,
         branch: str | None = None,
-        cap: int | None = None,
         decline: bool | None = None,
         dry_run: bool | None = None,
         expect: str | None = None,
+        keep: int | None = None,
         kind: Sequence[str] | None = None,
         limit: int | None = None,
         message: str | None = None,
@@ -6330,7 +6314,6 @@ class AsyncVerbs:
         nodes: Sequence[str] | None = None,
         *,
         allow_secret: Sequence[str] | None = None,
-        before: str | None = None,
         branch: str | None = None,
         confirm: int | None = None,
         dry_run: bool | None = None,
@@ -6339,6 +6322,7 @@ class AsyncVerbs:
         reason: str | None = None,
         time: str | None = None,
         type: Sequence[str] | None = None,
+        until: str | None = None,
         where: Sequence[str] | None = None,
     ) -> ForgetAnswer:
         answer: ForgetAnswer = await self._verb('forget', locals())
@@ -6399,7 +6383,7 @@ class AsyncVerbs:
         self,
         *,
         after: str | None = None,
-        all_types: bool | None = None,
+        all: bool | None = None,
         at: str | None = None,
         include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
         limit: int | None = None,
@@ -6415,7 +6399,7 @@ class AsyncVerbs:
         self,
         *,
         after: str | None = None,
-        all_types: bool | None = None,
+        all: bool | None = None,
         at: str | None = None,
         edges: bool | None = None,
         include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
@@ -6431,7 +6415,7 @@ class AsyncVerbs:
         self,
         *,
         after: str | None = None,
-        all_types: bool | None = None,
+        all: bool | None = None,
         at: str | None = None,
         edges: bool | None = None,
         include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
@@ -6494,6 +6478,7 @@ class AsyncVerbs:
         abort: bool | None = None,
         allow_secret: Sequence[str] | None = None,
         branch: str | None = None,
+        conflicts: Literal["stop", "newest", "ours", "theirs"] | None = None,
         continue_: bool | None = None,
         drop: str | None = None,
         dry_run: bool | None = None,
@@ -6501,13 +6486,10 @@ class AsyncVerbs:
         lines: Sequence[Mapping[str, Any]] | None = None,
         list: bool | None = None,
         message: str | None = None,
-        newest: bool | None = None,
         no_ff: bool | None = None,
-        ours: bool | None = None,
         require_signed: bool | None = None,
         resolve: str | None = None,
         take: Literal["ours", "theirs", "base"] | None = None,
-        theirs: bool | None = None,
         time: str | None = None,
     ) -> MergeAnswer | MergeState:
         answer: MergeAnswer | MergeState = await self._verb('merge', locals())
@@ -6550,7 +6532,7 @@ class AsyncVerbs:
         self,
         *,
         dry_run: bool | None = None,
-        redaction: Sequence[str] | None = None,
+        redactions: Sequence[str] | None = None,
         time: str | None = None,
         yes: bool | None = None,
     ) -> PackRedactAnswer:
@@ -6568,7 +6550,7 @@ class AsyncVerbs:
     async def pack_refs(
         self,
         *,
-        commit: Sequence[str] | None = None,
+        have: Sequence[str] | None = None,
         sessions: bool | None = None,
         tracking: bool | None = None,
     ) -> PackRefsAnswer:
@@ -6596,7 +6578,6 @@ class AsyncVerbs:
         *,
         dry_run: bool | None = None,
         expect: str | None = None,
-        keep_queries: bool | None = None,
         reason: str | None = None,
         time: str | None = None,
         yes: bool | None = None,
@@ -6950,11 +6931,10 @@ class AsyncVerbs:
         *,
         allow_secret: Sequence[str] | None = None,
         branch: str | None = None,
+        conflicts: Literal["stop", "newest", "ours", "theirs"] | None = None,
         dry_run: bool | None = None,
         expect: str | None = None,
         message: str | None = None,
-        ours: bool | None = None,
-        theirs: bool | None = None,
         time: str | None = None,
     ) -> RevertAnswer:
         answer: RevertAnswer = await self._verb('revert', locals())
@@ -7124,7 +7104,6 @@ class AsyncVerbs:
         rev: str | None = None,
         *,
         allow_secret: Sequence[str] | None = None,
-        annotate: bool | None = None,
         delete: bool | None = None,
         expect: str | None = None,
         force: bool | None = None,

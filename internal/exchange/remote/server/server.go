@@ -356,7 +356,7 @@ func (s *Side) inTurns(
 	out := &remote.Taken{}
 	for updates := range slices.Chunk(list, refsAtOnce) {
 		query := url.Values{}
-		query["move"], query["set"], query["place"] = transfer.UpdateTexts(updates)
+		query["move"], query["set"], query["session"] = transfer.UpdateTexts(updates)
 		if s.Time != "" {
 			query.Set("time", s.Time)
 		}
