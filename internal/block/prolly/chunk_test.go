@@ -133,3 +133,13 @@ func TestCutterIsTheDefinition(t *testing.T) {
 		}
 	}
 }
+
+// TestCountsRefused has counts of links that a tree cannot have.
+func TestCountsRefused(t *testing.T) {
+	for _, last := range []int64{0, -1, 1<<63 - 2} {
+		f := goodInner()
+		f.counts = listOf(intItem(1), intItem(1), intItem(last))
+		_, err := decode(f.block())
+		must.Fail(t, err, store.ErrCorrupt, last)
+	}
+}
