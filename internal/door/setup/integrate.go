@@ -47,9 +47,9 @@ func IntegrateCommands() []*line.Bound {
 				"next to it, with " + clients.Backup + " after its name. Running it again changes only what is out of date.\n" +
 				"A file that cannot be read is left alone.\n\n" +
 				"Unless --without rules is given, rules tell agents when to ask the memory and what to keep in it: a\n" +
-				"skill of Claude Code, a section of AGENTS.md for Codex, OpenCode and Zed and of GEMINI.md for Gemini CLI, a rule\n" +
-				"of Continue, instructions of VS Code, and with --project a rule of Cursor. A rule that you have edited\n" +
-				"is yours, and left alone.\n\n" +
+				"skill of Claude Code, a section of AGENTS.md for Codex, OpenCode and Zed and of GEMINI.md for Gemini\n" +
+				"CLI, a rule of Continue, instructions of VS Code, and with --project a rule of Cursor. A rule that you\n" +
+				"have edited is yours, and left alone.\n\n" +
 				"Clients are\n" + integrate.NamesText() + ".\n" +
 				"--all integrates every client whose program, file or directory is on this machine, and reports each.\n\n" +
 				"By default the entry is the user's, for all projects: the server uses the repository of the folder that\n" +
