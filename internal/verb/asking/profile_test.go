@@ -9,7 +9,7 @@ import (
 func TestOwnFields(t *testing.T) {
 	set := map[string]bool{}
 	for _, f := range ProfileVerb.Fields() {
-		set[f.Name] = true
+		set[f.Name] = f.Param() != nil
 	}
 	for _, f := range Retrieve.Fields() {
 		if f.Param() == nil && f.Name != "rerank" && f.Name != "include" {
