@@ -4,7 +4,7 @@ import { Answer, Arguments, Verb } from './types';
 
 export type Scope = 'none' | 'read' | 'write' | 'admin';
 
-/** Login is what this browser may do. */
+/** Login holds this browser's rights. */
 export interface Login {
   scope: Scope;
   by: 'none' | 'code' | 'token';
@@ -41,7 +41,7 @@ function keepKey(to: string): void {
   }
 }
 
-/** headers are those of every request: the key goes beside the cookie. */
+/** headers returns the headers of every request: the key, which goes with the cookie. */
 export function headers(more?: Record<string, string>): Record<string, string> {
   const k = readKey();
   return k ? { 'Mnem-View': k, ...more } : { ...more };

@@ -46,10 +46,10 @@ function says(n: Diff['nodes'][number]): string {
   return asText(f?.new ?? f?.old ?? null);
 }
 
-// What every node has, or is shown beside it.
+// Fields that every node has, or that are shown with it.
 const plain = new Set(['key', 'type', 'created', 'updated', 'summary']);
 
-/** telling are the fields of a change that tell something beside the name of the node. */
+/** telling returns the fields of a change that say more than the name of the node. */
 function telling(n: Diff['nodes'][number]): Field[] {
   return n.fields.filter((f) => !plain.has(f.field) || n.change === 'changed' && f.field === 'summary');
 }
@@ -118,7 +118,7 @@ export function CommitPage({ route }: Page) {
   );
 }
 
-/** DiffPage is what differs between any two commits. */
+/** DiffPage shows the differences between two commits. */
 export function DiffPage({ route }: Page) {
   const a = route.query.get('a') ?? 'HEAD~1', b = route.query.get('b') ?? 'HEAD';
   const diff = useAsk('diff', { a, b });

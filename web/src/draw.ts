@@ -6,11 +6,11 @@ import { Places } from './layout';
 /** Looks are the colours of a drawing. */
 export interface Looks { ground: string; line: string; ink: string; types: string[] }
 
-/** View is what part of a drawing is seen: a factor, and where its zero is, in pixels. */
+/** View is the visible part of a drawing: a scale, and the position of its origin in pixels. */
 export interface View { by: number; x: number; y: number }
 
 export const radius = 7;
-const longest = 24; // characters of a name beside its node
+const longest = 24; // characters of a name next to its node
 const line = 13; // the height of a name, in pixels
 const named = 150; // nodes up to which all have their names
 
@@ -110,7 +110,7 @@ export function hit(net: Net, places: Places, view: View, px: number, py: number
   const scale = scaleOf(net, view);
   for (let i = net.dots.length - 1; i >= 0; i--) {
     const dx = view.x + view.by * places[2 * i]! - px, dy = view.y + view.by * places[2 * i + 1]! - py;
-    const far = Math.max(12, scale * sizeOf(net, i)); // 24 pixels is what a finger needs
+    const far = Math.max(12, scale * sizeOf(net, i)); // a finger needs 24 pixels
     if (dx * dx + dy * dy <= far * far) return i;
   }
   return -1;

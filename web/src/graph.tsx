@@ -14,7 +14,7 @@ const few = 12; // and of what a question found, each
 const members = 150; // of a community that are drawn
 const together = 60; // nodes that one press of "Expand all" expands
 
-/** GraphPage is what is around a node, a question or a community, or the communities to choose from. */
+/** GraphPage shows the surroundings of a node, a question or a community, or the communities to choose from. */
 export function GraphPage(page: Page) {
   const q = page.route.query;
   if (page.route.part) return q.get('community') ? <OfCommunity {...page} /> : <OfNode {...page} />;

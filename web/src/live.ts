@@ -25,7 +25,7 @@ export function events(text: string): Events {
 
 const first = 1000, longest = 30_000; // milliseconds until the server is asked again
 
-/** Told is what a follower is told: an operation, that the server went or came, that the login has ended. */
+/** Told is an event for a follower: an operation, the server is gone or back, the login has ended. */
 export type Told = 'changed' | 'gone' | 'back' | 'out';
 
 /**
@@ -90,7 +90,7 @@ async function stream(tell: (what: Told) => void, signal: AbortSignal, hides: bo
   }
 }
 
-/** visible waits until somebody sees the page, or nobody does, or for the signal. */
+/** visible waits until the page becomes visible, or hidden, or for the signal. */
 function visible(is: boolean, signal: AbortSignal): Promise<void> {
   return new Promise((done) => {
     const look = () => {

@@ -191,7 +191,7 @@ export function line(text: string, depth = 0, links = true): Inline[] {
 
 interface Span { end: number; one?: Inline; text?: string }
 
-/** span is what is marked from a place on, null for a character that marks nothing. */
+/** span returns the marked text at a position, null for a character that marks nothing. */
 function span(text: string, i: number, depth: number, links: boolean, never: Set<string>): Span | null {
   const c = text[i]!;
   if (c === '\n') {
@@ -280,7 +280,7 @@ function marked(text: string, i: number, depth: number, links: boolean, never: S
   return whole;
 }
 
-/** called is what a list shows of a text, which may be a part of a document. */
+/** called returns the part of a text that a list shows; the text may be a part of a document. */
 export function called(text: string, most: number): string {
   return brief(/(?:^|\n) *(?:```|~~~|\||#{1,6} |[-*] )/.test(text.slice(0, most)) ? flat(text, most) : text, most);
 }

@@ -30,7 +30,7 @@ export const maxDots = 2000;
 
 const longest = 80; // characters of a name
 
-/** named is what a node is called in a graph. */
+/** named returns a node's label in a graph. */
 export function named(n: { key: string | null; summary: string | null; id: string }): string {
   return plain(called(n.summary || n.key || n.id.slice(0, 8), longest));
 }

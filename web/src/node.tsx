@@ -50,7 +50,7 @@ export function NodePage({ route, at, tick, writes }: Page) {
 
 const longest = 160; // characters of a heading
 
-/** titleOf is what a node is called: its title, the place of a part of a document, or what it says. */
+/** titleOf returns the name of a node: its title, the place of a part of a document, or its text. */
 export function titleOf(n: Node): string {
   const own = n.props.title;
   const text = n.type === 'Document' && typeof own === 'string' ? own : n.type === 'Chunk' ? n.context : '';

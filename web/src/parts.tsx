@@ -8,7 +8,7 @@ import { save } from './save';
 import { Answer, Arguments, Json, Node, Verb, hidden } from './types';
 import { difference, seen, short } from './words';
 
-/** Asked is what came of asking; the answer before stays until the next one is there. */
+/** Asked is the state of a request; the last answer stays until the next one arrives. */
 export interface Asked<T> { data: T | null; failed: Error | null; busy: boolean }
 
 /** useAsk asks an operation whenever its arguments or the tick change; name '' asks nothing. */
@@ -28,7 +28,7 @@ export function useAsk<V extends Verb>(name: V | '', args: Arguments[V], tick = 
   return name && state.key === key ? state : { data: null, failed: null, busy: !!name };
 }
 
-/** useNodes gets nodes of a commit: what cards show beside what was found. */
+/** useNodes gets nodes of a commit, for the further contents of cards. */
 export function useNodes(ids: string[], commit: string): Record<string, Node> {
   const [nodes, setNodes] = useState<Record<string, Node>>({});
   const key = commit + ids.join();

@@ -159,7 +159,7 @@ function Chosen({ of }: { of?: Dot }) {
 
 type Canvas = { current: HTMLCanvasElement | null };
 
-/** useHand is what pointers do: a click on a node opens it, moving over one chooses it, dragging moves the view. */
+/** useHand handles pointers: a click on a node opens it, moving over one chooses it, dragging moves the view. */
 function useHand(canvas: Canvas, view: { current: View }, click: (i: number) => void, over: (i: number) => void,
   find: (x: number, y: number) => number, moved: () => void) {
   const from = useRef<{ x: number; y: number; far: number } | null>(null);

@@ -9,7 +9,7 @@ import { Asked, Band, Command, Copy, Failure, Id, Named, Text, Time, Waits, useA
 import { Arguments, Found, Item, Listing, Node, Stats, Step, Summary, hidden } from './types';
 import { brief, many } from './words';
 
-/** Page is what every page is given. */
+/** Page holds the properties of every page. */
 export interface Page { route: Route; at: string; tick: number; writes: boolean; erases: boolean }
 
 const floors = ['answer', 'maybe', 'rest'] as const;
@@ -86,7 +86,7 @@ function Box({ route, at, tick }: { route: Route; at: string; tick: number }) {
             <label>Tokens <input type="number" name="budget" min={1} max={1000000} defaultValue={q.get('budget') ?? ''}
               placeholder="2000" /></label>
             <label>Band <select name="floor" ref={(el) => {
-              // Once: what a reader chooses stays, whatever is told meanwhile.
+              // Once: a reader's choice stays, whatever events arrive later.
               if (el && !el.dataset.set) el.value = el.dataset.set = q.get('floor') ?? '';
             }}>
               <option value="">default</option><option value="answer">answer only</option>
@@ -258,7 +258,7 @@ function How({ found, at }: { found: Found; at: string }) {
   );
 }
 
-/** Begin is what there is before a question: what the memory holds, or how to put something in. */
+/** Begin is shown before a question: the contents of the memory, or how to add some. */
 function Begin({ at, tick }: { at: string; tick: number }) {
   const stats: Asked<Stats> = useAsk('stats', { at }, tick);
   const newest = useAsk('ls', { at, limit: 6, sort: '-updated' }, tick);

@@ -78,7 +78,7 @@ function listOf(v: Json | undefined): Json[] {
   return Array.isArray(v) ? v : [];
 }
 
-/** Given is what a receipt says was given: the memories of then, with their scores. */
+/** Given shows the memories in a receipt, as they were then, with their scores. */
 function Given({ receipt }: { receipt: string }) {
   const block = useShow<Block>({ name: receipt, raw: true });
   return <Waits of={block}>{(b) => <Items data={fieldsOf(b.data)} />}</Waits>;

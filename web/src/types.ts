@@ -10,7 +10,7 @@ export type Verb = keyof Answers;
 /** With is the forms of an answer that have a member. */
 type With<A, Name extends string> = Extract<A, Record<Name, unknown>>;
 
-/** Forms are those forms of answers which the page asks for, where an operation has several. */
+/** Forms are the forms of answers that the page asks for, if an operation has several. */
 interface Forms {
   branch: With<Answers['branch'][number], 'current'>[];
   ls: With<Answers['ls'], 'nodes'>;
@@ -21,7 +21,7 @@ interface Forms {
   stats: With<Answers['stats'], 'store'>;
 }
 
-/** Answer is what the page gets from an operation. */
+/** Answer is the answer of an operation. */
 export type Answer<V extends Verb> = V extends keyof Forms ? Forms[V] : Answers[V];
 
 export type Node = With<Answers['show'], 'summary'>;

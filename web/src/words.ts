@@ -118,14 +118,14 @@ export function seen(text: string): Seen[] {
   return out;
 }
 
-/** plain is a text with codes for what would deceive a reader, where it cannot be marked. */
+/** plain returns a text with codes in place of deceptive characters, for places that cannot mark them. */
 export function plain(text: string): string {
   return seen(text).map((s) => s.text).join('');
 }
 
 const idsAlone = /^[a-z ]+( \S+)? [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
 
-/** headline is what a commit is called: its message, or the title of what it changed where that has only ids to say. */
+/** headline returns a commit's name: its message, or the title of its changes if the message has only ids. */
 export function headline(c: { message: string; title?: string }): string {
   return c.title && (c.message === '' || idsAlone.test(c.message)) ? c.title : c.message || c.title || '';
 }

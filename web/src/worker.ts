@@ -28,7 +28,7 @@ function finish(): void {
   now = null;
 }
 
-/** before are the places of nodes that were placed; new ones begin beside what links them, and NaN is any place. */
+/** before returns the positions of placed nodes; new ones start next to a linked node, and NaN is any position. */
 function before(task: Task): Places {
   const out = new Float64Array(2 * task.ids.length).fill(NaN);
   if (known.size === 0) return out;

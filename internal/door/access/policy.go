@@ -198,7 +198,7 @@ func askPolicy(c *line.Line, agent, operation string, q *policyRequest) error {
 	return c.Say(verdictJSON{Allowed: true, Agent: agent, Operation: operation}, "allowed\n")
 }
 
-// startingOperations are what agents may do by the rule that 'mnem config policy --init' writes.
+// startingOperations are the operations that agents may do by the rule that 'mnem config policy --init' writes.
 var startingOperations = []string{"add", "commit", "consolidate", "forget", "mark", "remember", "restore", "rm"}
 
 func policyInit(c *line.Line, q *policyRequest) error {

@@ -7,9 +7,8 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// Lanes returns the lanes that the request has, whether they run or not, in the order in which they
-// would: for measuring what each is worth. The lane of times is among them only if the text names
-// one, and the recency lane alone if the request is blank.
+// Lanes returns the lanes of the request, whether they run or not, in their order, for measuring the worth of each. The
+// lane of times is among them only if the text names one, and the recency lane only if the request is blank.
 func Lanes(r retrieve.Request) []retrieve.Lane {
 	if asksNothing(r) {
 		return []retrieve.Lane{retrieve.LaneRecency}
@@ -32,9 +31,9 @@ func Runs(r retrieve.Request, lane retrieve.Lane) bool {
 	return lane == retrieve.LaneRecency || laneWeight(r, lane) > 0
 }
 
-// Alone returns the request with one lane alone, all else as it is; ok is false if Lanes does not
-// have it. A lane that would not run gets the weight 1. Of LaneRecency it is the same request without
-// anything that is asked, which finds the newest nodes.
+// Alone returns the request with one lane only, everything else unchanged; ok is false if Lanes does not have the lane.
+// A lane that would not run gets the weight 1. For LaneRecency it returns the same request without a query, which finds
+// the newest nodes.
 func Alone(r retrieve.Request, lane retrieve.Lane) (alone retrieve.Request, ok bool) {
 	if lane == retrieve.LaneRecency {
 		r.Text, r.Vectors, r.Whole, r.Sparse, r.Weights = "", nil, nil, nil, nil
@@ -85,9 +84,9 @@ func WithoutVectors(r retrieve.Request) (rest retrieve.Request, ok bool) {
 	return r, othersRun(r)
 }
 
-// weighing returns the request with a lane of that weight, in units of 2^-16; ok is false if Lanes
-// does not have it, or no lane but that of times would be left. Where fusion is by ranks alone it
-// becomes that by weighted ranks, with the same weights for all others.
+// weighing returns the request with a lane of that weight, in units of 2^-16; ok is false if Lanes does not have it, or
+// no lane but that of times would be left. Fusion by plain ranks becomes fusion by weighted ranks, with equal weights
+// for all others.
 func weighing(r retrieve.Request, lane retrieve.Lane, weight int64) (out retrieve.Request, ok bool) {
 	if !slices.Contains(Lanes(r), lane) {
 		return r, false

@@ -20,15 +20,15 @@ import (
 const (
 	maxGrouped  = 64 // candidates whose digests are looked at
 	maxDigests  = 3  // of scopes and clusters in an answer
-	maxQuoted   = 20 // candidates that digests may tell of though they are not to be shown
+	maxQuoted   = 20 // candidates that digests may cover although they are not shown
 	digestShare = 2  // part of the budget that all digests may take
 
 	digestAnswers = fixed.One / 2     // of the question that the text of a digest accounts for, to be an answer
 	digestMaybe   = fixed.One * 3 / 8 // the same, to be one that may be
 )
 
-// broad are the phrases by which a text asks broadly, folded to lower case, with spaces for what is
-// neither a letter nor a digit of ASCII.
+// broad are the phrases of broad questions, folded to lower case, with spaces for everything but letters and digits of
+// ASCII.
 var broad = []string{
 	" what do we know ", " what do you know ", " what is known ", " what s known ", " overview ", " summarize ",
 	" summarise ", " summary of ", " sum up ", " tell me about ", " tell us about ", " everything about ",
@@ -51,7 +51,7 @@ func asksBroadly(s string) bool {
 	return slices.ContainsFunc(broad, func(p string) bool { return strings.Contains(line, p) })
 }
 
-// subject returns what a text asks about: it without the phrases by which it asks broadly.
+// subject returns a text without the phrases of a broad question.
 func subject(s string) string {
 	line := foldBroad(s)
 	for _, p := range broad {
@@ -70,7 +70,7 @@ type rankedDigest struct {
 	below []*candidate // of those that are looked at
 }
 
-// band is that of a digest by how much of the question its text accounts for.
+// band returns the band of a digest by the share of the question that its text covers.
 func (d *rankedDigest) band() retrieve.Band {
 	switch {
 	case d.known >= digestAnswers:
@@ -128,14 +128,14 @@ func (p *packer) digests(ctx context.Context, found []*candidate) ([]*candidate,
 	return slices.DeleteFunc(slices.Clone(found), func(c *candidate) bool { return q.covered[c.id] }), nil
 }
 
-// quoter chooses digests for one answer, and what is printed of them.
+// quoter chooses the digests of an answer and their printed sentences.
 type quoter struct {
 	*packer
 	from     source.Digested
-	asked    *wording // what the text asks for
+	asked    *wording // the terms of the query
 	analyser *text.Analyzer
-	shown    map[graph.ID]bool // candidates that are to be items if no digest covers them
-	best     map[graph.ID]bool // of which digests may tell where they are not
+	shown    map[graph.ID]bool // candidates that become items if no digest covers them
+	best     map[graph.ID]bool // candidates that a digest may cover instead
 	counts   map[graph.ID]int  // sentences of facts
 	covered  map[graph.ID]bool
 	room     int // tokens left for digests
@@ -257,7 +257,7 @@ func (p *packer) allFit(ctx context.Context, shown []*candidate) (bool, error) {
 	return true, nil
 }
 
-// put adds a digest to the answer where something is to be printed of it, and that fits.
+// put adds a digest to the answer if it has something to print and that fits.
 func (q *quoter) put(ctx context.Context, d *rankedDigest) (bool, error) {
 	quoted, covers, err := q.quoted(ctx, d)
 	if err != nil || len(quoted.Sentences) == 0 && quoted.Written == "" {
@@ -283,9 +283,9 @@ func (q *quoter) put(ctx context.Context, d *rankedDigest) (bool, error) {
 	return true, nil
 }
 
-// quoted returns a digest with the sentences that are to be printed, and the facts that these cover, ascending:
-// those to be shown of which it has all sentences, and of an answer also the best of the others. What one
-// covers no other one tells. The root's is printed as it is.
+// quoted returns a digest with the sentences to print, and the facts that these cover, ascending: candidates to show
+// whose sentences it has completely, and for an answer also the best of the others. Each fact is covered by one digest
+// only. The root's digest is printed unchanged.
 func (q *quoter) quoted(ctx context.Context, d *rankedDigest) (*source.Digest, []graph.ID, error) {
 	if d.Root && d.Written != "" {
 		return d.Digest, nil, nil

@@ -13,13 +13,13 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// Bounds of what is an entity in ranking version 1: clause 26.4.
+// Bounds of entities in ranking version 1: clause 26.4.
 const (
 	maxEntities      = 32
 	maxEntityWords   = 16
 	maxAbbreviation  = 3      // code points
 	maxJoint         = 3      // bytes
-	maxEntityContent = 32_768 // bytes of a content in which entities count
+	maxEntityContent = 32_768 // bytes of a content that are searched for entities
 )
 
 // entity is a quoted phrase, identifier, number or name of a query.
@@ -27,8 +27,8 @@ type entity struct {
 	kind  string // retrieve.LackPhrase, LackNumber or LackName
 	shown string // as the text has it
 	words []entityWord
-	terms []string // of its words, but those of stop words
-	idf   int64    // what it counts in a score
+	terms []string // of its words, without stop words
+	idf   int64    // its weight in a score
 }
 
 // entityWord is a word of an entity, as a node must have it.
@@ -40,7 +40,7 @@ type entityWord struct {
 // unit is words with nothing but punctuation between them, as in src/main.go.
 type unit struct {
 	words []text.Surface
-	joint bool // whether that has anything but hyphens
+	joint bool // whether the joint has anything but hyphens
 }
 
 // entityFinder collects the entities of a text.
@@ -129,13 +129,13 @@ func (f *entityFinder) units() []unit {
 	return units
 }
 
-// joints are the characters that may stand between the words of a unit.
+// joints are the characters that may connect the words of a unit.
 const joints = `_-/\.:@#+~`
 
 func (u unit) end() int { return u.words[len(u.words)-1].End }
 
-// identifies reports whether a unit is an entity by itself: it has a digit, an upper-case letter
-// within a word, or a joint that ordinary words do not have.
+// identifies reports whether a unit alone is an entity: it has a digit, an upper-case letter within a word, or a joint
+// that ordinary words do not have.
 func (u unit) identifies() bool {
 	return u.joint ||
 		slices.ContainsFunc(u.words, func(w text.Surface) bool { return w.Digit || w.Inner })
@@ -147,15 +147,14 @@ func (u unit) digit() bool {
 	return slices.ContainsFunc(u.words, func(w text.Surface) bool { return w.Digit })
 }
 
-// abbreviates reports whether a full stop after the unit is part of it rather than the end of a
-// sentence.
+// abbreviates reports whether a full stop after the unit belongs to it and does not end a sentence.
 func (u unit) abbreviates() bool {
 	return len(u.words) == 1 && u.capital() &&
 		utf8.RuneCountInString(u.words[0].Token) <= maxAbbreviation
 }
 
-// nameEnd returns where the name that begins with a unit ends, from where none does: capitalised
-// units, and those with a digit that follow them.
+// nameEnd returns the end of the name that begins with a unit, from if there is none: capitalised units, and following
+// units with a digit.
 func (f *entityFinder) nameEnd(units []unit, from int) int {
 	if !units[from].capital() {
 		return from
@@ -184,8 +183,8 @@ func (f *entityFinder) beginsSentence(before, u unit) bool {
 	return strings.ContainsAny(between, ".!?\n\r")
 }
 
-// name adds a name. The first word of a sentence has a capital anyway: it is none by itself, and
-// what follows it may be one without it.
+// name adds a name. The first word of a sentence has a capital anyway: alone it is no name, and the words after it may
+// be a name without it.
 func (f *entityFinder) name(run []unit, first bool) {
 	if len(run) == 0 {
 		return
@@ -272,7 +271,7 @@ type matcher struct {
 	a       *text.Analyzer
 	numbers map[string]uint32
 	words   map[*entity][]uint32
-	tokens  []uint32 // of the text at hand
+	tokens  []uint32 // of the current text
 	capital []bool
 }
 
@@ -305,7 +304,7 @@ func (m *matcher) in(s string, list []*entity, wanted uint32) (has uint32) {
 	return has
 }
 
-// has reports whether the text at hand has an entity: its tokens, one after the other.
+// has reports whether the current text has an entity: its tokens, one after the other.
 func (m *matcher) has(e *entity) bool {
 	words := m.words[e]
 	for at := 0; at+len(words) <= len(m.tokens); at++ {

@@ -19,15 +19,13 @@ const (
 )
 
 const (
-	// minPrefix is the least number of digits that may stand for an id.
+	// minPrefix is the least number of digits of an id's prefix.
 	minPrefix = 4
-	// maxSpans is the largest number of quoted parts looked up, so that a long text of nothing but
-	// quotes costs no more.
+	// maxSpans bounds the quoted parts that are looked up, so that a text full of quotes stays cheap.
 	maxSpans = 64
 )
 
-// exactHits finds the passing nodes that the text names. Those of the higher tier come first,
-// otherwise the order is that of the text.
+// exactHits finds the passing nodes that the text names, the higher tier first, otherwise in the order of the text.
 func (f *finder) exactHits(ctx context.Context) ([]*candidate, error) {
 	q := trimBlank(f.req.Text)
 	if q == "" {
@@ -96,8 +94,8 @@ func (f *finder) addKey(
 	return add(id, tier)
 }
 
-// idDigits returns the digits of s, if s may be the beginning of an id: at least minPrefix
-// lower-case hex digits, with or without a hyphen at each place where the text form has one.
+// idDigits returns the digits of s, if s may be a prefix of an id: at least minPrefix lower-case hex digits, with or
+// without a hyphen at each position that has one in the text form.
 func idDigits(s string) (digits string, ok bool) {
 	if len(s) < minPrefix || len(s) > len(graph.ID{}.String()) {
 		return "", false
@@ -122,8 +120,8 @@ func idDigits(s string) (digits string, ok bool) {
 // quotes are the pairs that enclose names in a text.
 var quotes = [...]struct{ open, shut string }{{`"`, `"`}, {"`", "`"}, {"“", "”"}}
 
-// quotedSpans returns the first maxSpans parts of text between quotes that may be keys, left to
-// right. What is between quotes is not searched for further quotes.
+// quotedSpans returns the first maxSpans parts of text between quotes that may be keys, left to right. It looks for no
+// further quotes inside.
 func quotedSpans(text string) []string {
 	var spans []string
 	for line := range strings.FieldsFuncSeq(text, isLineBreak) {

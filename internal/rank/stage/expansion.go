@@ -13,12 +13,12 @@ import (
 type expander struct {
 	*pool
 	terms  int  // of the text
-	silent int  // sources that did not lend for lack of room
+	silent int  // sources that did not contribute for lack of room
 	cut    int  // nodes not all of whose links were followed
 	linked bool // whether expansion followed any link
 }
 
-// expand rescores all candidates by what is linked to them, and adds new ones: clause 10.
+// expand rescores all candidates by their links, and adds new ones: clause 10.
 func (e *expander) expand(ctx context.Context) error {
 	if !e.expands() {
 		return nil
@@ -37,8 +37,8 @@ func (e *expander) expand(ctx context.Context) error {
 	return e.lend(ctx, sources)
 }
 
-// expansionWarnings returns what the answer must say of its expansion. Nobody asked for what
-// happens by default, so that nothing is said where that found nothing to do.
+// expansionWarnings returns the warnings about expansion. An expansion that the request did not ask for causes none if
+// it found nothing to do.
 func (e *expander) expansionWarnings() []retrieve.Warning {
 	var out []retrieve.Warning
 	if e.silent > 0 {
@@ -54,15 +54,15 @@ func (e *expander) expansionWarnings() []retrieve.Warning {
 	return out
 }
 
-// reached is what one node was given, and by which way.
+// reached is a node's gain from expansion, with its path.
 type reached struct {
 	id   graph.ID
 	gain int64 // more than 0
 	way  func() *retrieve.Reach
 }
 
-// joinReached adds what was given to the scores of the candidates, and the best of the other nodes
-// to them. got has no node twice; its order is no matter.
+// joinReached adds gains to the scores of the candidates, and adds the best of the other nodes. got has no node twice;
+// its order does not matter.
 func (e *expander) joinReached(got []reached) {
 	byID := make(map[graph.ID]*candidate, len(e.found))
 	for _, c := range e.found {

@@ -18,7 +18,7 @@ const (
 	rankOffset = 60
 )
 
-// reciprocal returns what a rank counts in rank fusion, for a weight in units of 2^-16.
+// reciprocal returns the contribution of a rank in rank fusion, for a weight in units of 2^-16.
 func reciprocal(weight int64, rank int) int64 {
 	return weight * (rankOne >> 16) / int64(rankOffset+rank)
 }
@@ -42,7 +42,7 @@ func checkLanes(r *retrieve.Request) error {
 	return nil
 }
 
-// gather makes candidates of what the lists and the exact look-up found.
+// gather merges the lists and the exact hits into candidates.
 func (p *pool) gather(exact []*candidate) {
 	byID := make(map[graph.ID]*candidate, len(exact))
 	for i, c := range exact {
@@ -52,7 +52,7 @@ func (p *pool) gather(exact []*candidate) {
 	p.found = exact
 	for at, l := range p.lists {
 		p.found = slices.Grow(p.found, len(l.hits))
-		// There may be a thousand, of which ten become items.
+		// There may be a thousand; ten become items.
 		places := p.room.lanes.take(len(l.hits))[:len(l.hits)]
 		l.nodes = make([]*candidate, len(l.hits))
 		for i, h := range l.hits {
@@ -102,14 +102,14 @@ func (p *pool) fuse() {
 	}
 }
 
-// part returns what a score is of the best of its list, in units of 2^-16.
+// part returns a score as a share of the best of its list, in units of 2^-16.
 func (l *laneList) part(score int64) int64 { return share(score-l.ground, l.whole-l.ground) }
 
 // maxSummed bounds the score of a wording in a sum: a weight is below 2^21, and there are at most 9 wordings.
 const maxSummed = 1 << 38
 
-// sumWordings has the lists of several wordings count by the sum of their scores, so that a wording of common words says
-// no more than these tell.
+// sumWordings makes the lists of several wordings count by the sum of their scores, so that a wording of common words
+// has no more weight than these words.
 func (p *pool) sumWordings() {
 	if p.req.Fusion != retrieve.Convex || len(p.req.Rewrites) == 0 {
 		return
@@ -133,10 +133,10 @@ func (p *pool) sumWordings() {
 	}
 }
 
-// scoreOf returns the score of a rank, or that of the last.
+// scoreOf returns the score at a rank, or the last score.
 func (l *laneList) scoreOf(rank int) int64 { return l.hits[min(rank, len(l.hits))-1].Score }
 
-// place returns the place of a score between the worst and the best of its list, in units of 2^-16.
+// place returns the position of a score between the worst and the best of its list, in units of 2^-16.
 func (l *laneList) place(score int64) int64 {
 	low, high := l.hits[len(l.hits)-1].Score, l.hits[0].Score
 	if low == high {

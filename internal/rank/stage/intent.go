@@ -8,8 +8,8 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// ReadIntent returns the intent that the words of a text tell, which is never IntentAuto. It knows
-// twelve languages by their question words and asks no model.
+// ReadIntent returns the intent of a text, never IntentAuto. It knows the question words of twelve languages and asks
+// no model.
 func ReadIntent(text string) retrieve.Intent {
 	switch intent.Read(text) {
 	case intent.Why:
@@ -29,7 +29,7 @@ func settleIntent(r *retrieve.Request) {
 	}
 }
 
-// edgeKind is what an edge says, as far as intents care.
+// edgeKind is the kind of an edge with respect to intents.
 type edgeKind uint8
 
 const (
@@ -51,8 +51,8 @@ var edgeKinds = map[string]edgeKind{
 // causalTypes are the types of causal edges, from cause to effect, ascending.
 var causalTypes = []string{"causes", "enables", "prevents"}
 
-// What a step of the beam search keeps, in units of 2^-16: half of what an edge of its kind weighs,
-// which is 1 for structural ones, 0.4 for semantic ones, and 1.5 for those of the intent.
+// The share that a step of the beam search keeps, in units of 2^-16: half the weight of an edge of its kind, which is 1
+// for structural edges, 0.4 for semantic ones, and 1.5 for those of the intent.
 const (
 	keepStructural = fixed.One / 2
 	keepSemantic   = 13_107
@@ -62,7 +62,7 @@ const (
 // intentPlan is how a recall of one intent searches and ranks.
 type intentPlan struct {
 	intent  retrieve.Intent
-	width   int // nodes from which a round goes on, and anchors
+	width   int // nodes kept in each round, and anchors
 	depth   int // rounds
 	visited int // nodes that are looked at
 	favours edgeKind
@@ -84,7 +84,7 @@ func plan(i retrieve.Intent) *intentPlan {
 	return &intentPlans[at]
 }
 
-// keeps returns what a step along an edge of a type keeps.
+// keeps returns the share that a step along an edge of a type keeps.
 func (p *intentPlan) keeps(typ string) int64 {
 	switch kind := edgeKinds[typ]; {
 	case kind == structural:

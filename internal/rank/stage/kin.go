@@ -12,31 +12,31 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// maxKin bounds the kindred terms of ranking version 2: clause 9.12. Its row says what they weigh.
+// maxKin bounds the kindred terms of ranking version 2: clause 9.12. The ranking's row has their weight.
 const maxKin = 1024 // that are looked up for a text
 
-// wording is one of the texts of a request as it is looked up, and what is known of it.
+// wording is one of the texts of a request with its looked-up terms.
 type wording struct {
 	query source.TextQuery
 	own   []source.TermWeight
-	tells []int64 // what each of own tells of what is asked: clause 11.9
-	// kin is the kindred terms of the text that some node has: what a question may be told by in other words.
+	tells []int64 // the weight of each of own in the question: clause 11.9
+	// kin are kindred terms of the text that some node has: they may answer the question in other words.
 	kin    []retrieve.AddedTerm
-	of     [][]int              // for each of kin the places of those of own that it is kindred to
+	of     [][]int              // for each of kin the indexes of the terms of own that it is kindred to
 	shares map[graph.ID]int64   // of the question that nodes account for, for those that were asked about
 	holds  map[graph.ID][]int64 // of each of own how much these nodes account for
 
-	credits []int64 // scratch for those of one long text
+	credits []int64 // scratch for one long text's credits
 }
 
-// wordingOf says what a wording is of: readings are those of the request's text.
+// wordingOf is the key of a wording; read reports whether it has the readings of the request's text.
 type wordingOf struct {
 	text string
 	read bool
 }
 
-// wording looks a text up, and its kindred terms. None of these weighs more than its ranking gives it of what the
-// rarest term weighs that it is kindred to, so that a rare one does not outweigh what was asked.
+// wording looks up a text and its kindred terms. A kindred term weighs at most the ranking's share of the rarest term
+// that it is kindred to, so that a rare one does not outweigh the question.
 func (r *request) wording(ctx context.Context, query source.TextQuery) (*wording, error) {
 	of := wordingOf{query.Text, len(query.Readings) > 0}
 	if w := r.wordings[of]; w != nil {
@@ -143,7 +143,8 @@ func (w *wording) read(i int) bool {
 	})
 }
 
-// searchText asks for the list of the text lane: by the text and its kin. What the text asks for stays what its own terms say.
+// searchText returns the list of the text lane, by the text and its kin. Shares of the question still depend on its own
+// terms only.
 func (f *finder) searchText(ctx context.Context) ([]source.Hit, error) {
 	w, err := f.wording(ctx, f.query(f.req.Text))
 	if err != nil {

@@ -12,38 +12,38 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// gift is what one node lends another along one link.
-type gift struct {
+// contribution is the score that one node passes to another along one link.
+type contribution struct {
 	from   *spread
 	by     retrieve.Step
-	weight int64 // of the edge, in units of 2^-16, or mentioning
-	next   *gift // to the same node in the same round
+	weight int64         // of the edge, in units of 2^-16, or mentioning
+	next   *contribution // to the same node in the same round
 }
 
-// lent is what a node is lent in one round. How much it gets of an edge depends on how many edges it
-// has, which must be read to be counted. Most nodes are lent too little to lend themselves or to
-// join: what they get is bounded and never worked out.
-type lent struct {
-	first, last *gift
-	bound       int64   // what it gets is no more
+// inflow is the score that a node receives in one round. Its share along an edge depends on its number of edges, which
+// must be read to be counted. Most nodes receive too little to contribute or to join: their inflow is bounded and never
+// computed.
+type inflow struct {
+	first, last *contribution
+	bound       int64   // an upper bound of the score
 	got         *spread // nil until worked out
 }
 
-// lender lets nodes lend what the text asks for, term by term: clause 10.1.
-type lender struct {
+// contributor passes the scores of nodes on, term by term: clause 10.1.
+type contributor struct {
 	*spreader
 	hop     int
-	round   []*facts // that are lent something in the round at hand
+	round   []*facts // that received something in the current round
 	reached []*facts // in any round, each once
 }
 
 // maxScore is more than any score.
 const maxScore = 1 << 53
 
-// lend lets the sources lend. It counts those that did not take part for lack of room. Later rounds
-// are no matter for a warning: as in a lane, the best come first and the rest weighs little.
+// contribute passes the scores of the sources on. It counts the sources left out for lack of room. Later rounds cause
+// no warning: as in a lane, the best come first and the rest weighs little.
 func (e *expander) lend(ctx context.Context, sources []*candidate) error {
-	l := &lender{spreader: e.newSpreader()}
+	l := &contributor{spreader: e.newSpreader()}
 	l.round, l.reached = e.room.round[:0], e.room.reached[:0]
 	defer func() { e.room.round, e.room.reached = l.round, l.reached }()
 	for _, list := range e.lists {
@@ -78,8 +78,8 @@ func (e *expander) lend(ctx context.Context, sources []*candidate) error {
 	return l.join(ctx)
 }
 
-// give notes what u lends v.
-func (l *lender) give(_ context.Context, u *spread, v *facts, by retrieve.Step, weight int64) error {
+// give records a contribution of u to v.
+func (l *contributor) give(_ context.Context, u *spread, v *facts, by retrieve.Step, weight int64) error {
 	bound := l.passOn(u.sum) // of a sum no less than the sum of its parts
 	if weight != mentioning {
 		bound = int64(min(fixed.MulDivSat(uint64(bound), uint64(weight), fixed.One), maxScore))
@@ -87,17 +87,17 @@ func (l *lender) give(_ context.Context, u *spread, v *facts, by retrieve.Step, 
 	if bound == 0 {
 		return nil
 	}
-	t := v.lent[l.hop-1]
+	t := v.inflow[l.hop-1]
 	if t == nil {
 		if v.bound == 0 {
 			l.reached = append(l.reached, v)
 		}
-		t = l.room.lents.take()
-		v.lent[l.hop-1] = t
+		t = l.room.inflows.take()
+		v.inflow[l.hop-1] = t
 		l.round = append(l.round, v)
 	}
-	g := l.room.gifts.take()
-	*g = gift{from: u, by: by, weight: weight}
+	g := l.room.contributions.take()
+	*g = contribution{from: u, by: by, weight: weight}
 	if t.last == nil {
 		t.first = g
 	} else {
@@ -112,9 +112,9 @@ func (l *lender) give(_ context.Context, u *spread, v *facts, by retrieve.Step, 
 // bounded adds bounds. No score is more than the sum can be.
 func bounded(a, b int64) int64 { return min(a+min(b, maxScore), maxScore) }
 
-// settle works out what v is lent in a round: of each term the most that one gift gives.
-func (l *lender) settle(ctx context.Context, v *facts, hop int) error {
-	t := v.lent[hop-1]
+// settle computes the inflow of v in a round: of each term the largest contribution.
+func (l *contributor) settle(ctx context.Context, v *facts, hop int) error {
+	t := v.inflow[hop-1]
 	if t == nil || t.got != nil {
 		return nil
 	}
@@ -179,19 +179,18 @@ func (k *greatest) add(n int64) {
 	k.list = slices.Insert(k.list, i, n)
 }
 
-// offer is a node that no lane found, and a bound of what it is lent.
+// offer is a node that no lane found, with a bound of its inflow.
 type offer struct {
 	bound int64
 	node  *facts
 }
 
-// before is the order in which offers are looked at, the greatest bound first. It is total.
+// before is the order of offers, the greatest bound first. It is total.
 func (o offer) before(p offer) bool {
 	return o.bound > p.bound || o.bound == p.bound && o.node.id.Compare(p.node.id) < 0
 }
 
-// inOrder yields the nodes of offers in their order, of which only the beginning is likely to be wanted. It takes
-// the list over.
+// inOrder yields the nodes of offers in their order. Callers usually need only the first ones. It takes the list over.
 func inOrder(list []offer) iter.Seq[offer] {
 	return func(yield func(offer) bool) {
 		for i := len(list)/2 - 1; i >= 0; i-- {
@@ -209,15 +208,15 @@ func inOrder(list []offer) iter.Seq[offer] {
 	}
 }
 
-// layer works out what the candidates were lent in the round at hand, and returns those that lend in
-// the next, what was lent the most first.
-func (l *lender) layer(ctx context.Context) ([]*spread, error) {
+// layer computes the inflow of the candidates in the current round, and returns those that contribute in the next, the
+// largest inflow first.
+func (l *contributor) layer(ctx context.Context) ([]*spread, error) {
 	most := &greatest{most: maxSenders}
 	at := l.hop - 1
 	var layer []*spread
 	add := func(v *facts) error {
 		err := l.settle(ctx, v, l.hop)
-		if got := v.lent[at].got; err == nil && got.sum > 0 && most.among(got.sum) {
+		if got := v.inflow[at].got; err == nil && got.sum > 0 && most.among(got.sum) {
 			most.add(got.sum)
 			layer = append(layer, got)
 		}
@@ -226,7 +225,7 @@ func (l *lender) layer(ctx context.Context) ([]*spread, error) {
 	others := l.room.others[:0]
 	for _, v := range l.round {
 		if v.found == nil {
-			others = append(others, offer{v.lent[at].bound, v})
+			others = append(others, offer{v.inflow[at].bound, v})
 		} else if err := add(v); err != nil {
 			return nil, err
 		}
@@ -250,14 +249,14 @@ func (l *lender) layer(ctx context.Context) ([]*spread, error) {
 	return layer[:min(maxSenders, len(layer))], nil
 }
 
-// join adds what was lent to the candidates, and the best of the new nodes to them.
-func (l *lender) join(ctx context.Context) error {
-	known := make([]*candidate, 0, len(l.pool.found)) // lent something
+// join adds the inflows to the candidates' scores, and adds the best of the new nodes.
+func (l *contributor) join(ctx context.Context) error {
+	known := make([]*candidate, 0, len(l.pool.found)) // received something
 	others := l.room.others[:0]
 	for _, v := range l.reached {
 		if v.found == nil {
 			others = append(others, offer{v.bound, v})
-		} else if slices.ContainsFunc(v.lent[:], func(t *lent) bool {
+		} else if slices.ContainsFunc(v.inflow[:], func(t *inflow) bool {
 			return t != nil && t.got.sum > 0
 		}) {
 			known = append(known, v.found)
@@ -291,8 +290,8 @@ func (l *lender) join(ctx context.Context) error {
 	return err
 }
 
-// joining returns the new nodes that were lent the most.
-func (l *lender) joining(ctx context.Context, others []offer) ([]*candidate, error) {
+// joining returns the new nodes with the largest inflow.
+func (l *contributor) joining(ctx context.Context, others []offer) ([]*candidate, error) {
 	room := *l.r.req.MaxExpand
 	most := &greatest{most: room}
 	var list []*candidate
@@ -301,7 +300,7 @@ func (l *lender) joining(ctx context.Context, others []offer) ([]*candidate, err
 			break
 		}
 		v := o.node
-		for hop := range v.lent {
+		for hop := range v.inflow {
 			if err := l.settle(ctx, v, hop+1); err != nil {
 				return nil, err
 			}
@@ -320,9 +319,9 @@ func (l *lender) joining(ctx context.Context, others []offer) ([]*candidate, err
 	return list[:min(room, len(list))], nil
 }
 
-// receive gives a candidate what it was lent in all rounds: half as much of what it says itself.
-func (l *lender) receive(c *candidate, v *facts, own []int64) {
-	for _, t := range v.lent {
+// receive gives a candidate its inflow of all rounds: half as much for terms that it has itself.
+func (l *contributor) receive(c *candidate, v *facts, own []int64) {
+	for _, t := range v.inflow {
 		if t == nil || t.got.sum == 0 {
 			continue
 		}
@@ -334,8 +333,8 @@ func (l *lender) receive(c *candidate, v *facts, own []int64) {
 			sum += n
 		}
 		c.gain += sum
-		if c.lent == nil || sum > c.best {
-			c.best, c.lent = sum, t.got
+		if c.inflow == nil || sum > c.best {
+			c.best, c.inflow = sum, t.got
 		}
 	}
 }

@@ -16,11 +16,11 @@ import (
 const (
 	neighbourTime = 7 * 24 * 3600 * 1_000_000 // microseconds within which there is one
 	neighbourRead = 32                        // nodes that are read to find one that is not only a name
-	restates      = fixed.One / 2             // strength from which on a memory says what the question is about
+	restates      = fixed.One / 2             // strength from which a memory repeats the question
 )
 
-// addNeighbours puts what was written right before and right after the best candidate behind it, the nearer first, if a
-// recall asks for a reason: a cause is often told right before or after its effect, in other words.
+// addNeighbours puts the memories written right before and right after the best candidate behind it, the nearer first,
+// if a recall asks for a reason: people often tell a cause right before or after its effect, in other words.
 func (r *recaller) addNeighbours(ctx context.Context) error {
 	if !r.row.neighbours || r.blank() || r.dated.alone {
 		return nil
@@ -72,7 +72,7 @@ func (r *recaller) neighbour(
 		return math.MaxInt64 - apart
 	}, r.filter.Accept(ctx), neighbourRead)
 	if err != nil {
-		return nil, 0, fmt.Errorf("find what was written beside %s: %w", seed.id, err)
+		return nil, 0, fmt.Errorf("find memories written next to %s: %w", seed.id, err)
 	}
 	near := make([]*candidate, len(hits))
 	for n, h := range ranked(hits) {
@@ -98,8 +98,8 @@ func (r *recaller) neighbour(
 func clearlyLess(one, other int64) bool { return one <= other/4*3 }
 
 // reasonFirst moves the neighbour of the best candidate before it, if the two were written clearly nearer to each other
-// than to the other neighbour, and the best one says what is asked about but gives no reason. In a conversation one turn
-// follows another, whatever they say.
+// than to the other neighbour, and the best one matches the question but gives no reason. In a conversation each turn
+// has neighbours, so nearness alone means nothing.
 func (e *examiner) reasonFirst(ctx context.Context, list []held) error {
 	for i := 1; i < len(list); i++ {
 		best, near := list[i-1], list[i]

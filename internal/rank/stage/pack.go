@@ -19,8 +19,8 @@ const (
 	minPage      = 16
 )
 
-// pack walks the candidates in order and fills the answer: clause 11. What does not fit is left
-// out and counted, and never changes the order of the rest; so is what repeats an item.
+// pack walks the candidates in order and fills the answer: clause 11. Candidates that do not fit, or that repeat an
+// item, are left out and counted, and never change the order of the rest.
 func (p *packer) pack(ctx context.Context) error {
 	a := p.answer
 	found, err := p.inTime(ctx, p.shownBands())
@@ -34,7 +34,7 @@ func (p *packer) pack(ctx context.Context) error {
 		if p.full() {
 			break
 		}
-		if p.paired[c.id] { // it followed what it contradicts
+		if p.paired[c.id] { // it followed the item that it contradicts
 			continue
 		}
 		at := len(a.Items)
@@ -103,15 +103,15 @@ type packer struct {
 	created []graph.Time // of the items
 	said    []*features  // of the items, if repeats are left out
 
-	bodies map[string]int // the number of the item by what a chunk says
+	bodies map[string]int // the number of the item by the text of a chunk
 	places map[int]int    // how many further chunks say the same as an item
 
 	trim *trimmer // nil until a text is trimmed
 	cut  bool     // whether trimming changed a text
 
-	facing graph.ID          // what contradicts the item faced, zero for nothing
+	facing graph.ID          // the node that contradicts the item faced, zero for none
 	faced  graph.ID          // the item packed last that something contradicts
-	paired map[graph.ID]bool // what was examined since it contradicts an item, nil for none
+	paired map[graph.ID]bool // nodes examined because they contradict an item, nil for none
 	beside graph.ID          // the item that the candidate is examined for, zero for none
 }
 
@@ -148,7 +148,7 @@ func (p *packer) take(ctx context.Context, c *candidate) error {
 		Replaced:  replacement(mark),
 	}
 	if n := len(p.answer.Items); !p.beside.IsZero() && n > 0 {
-		item.Band = p.answer.Items[n-1].Band // what contradicts an item is shown with it
+		item.Band = p.answer.Items[n-1].Band // a contradicting item is shown with its opponent
 	}
 	shown, tokens, err := p.fitted(ctx, n, mark, c.replaced != nil && !c.replaced.asked)
 	if err != nil {
@@ -308,7 +308,7 @@ func (p *packer) render(
 	return out, nil
 }
 
-// adjacency collects what is shown of a node's edges.
+// adjacency collects the shown edges of a node.
 func (r *request) adjacency(ctx context.Context, id graph.ID) (a render.Adjacency, err error) {
 	if r.req.Adjacency == 0 {
 		return a, nil

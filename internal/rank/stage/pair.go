@@ -8,9 +8,9 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// pair lets what contradicts the item packed last follow it, and what contradicts that, until the
-// answer is full or there is nothing more: clause 11.8. Whoever reads one of two memories that
-// cannot both be so is to see the other. Only what passes the filters follows, once in an answer.
+// pair lets the node that contradicts the last packed item follow it, and the one that contradicts that, until the
+// answer is full or there is none left: clause 11.8. A reader of one of two memories that cannot both hold must see the
+// other. Only nodes that pass the filters follow, once in an answer.
 func (p *packer) pair(ctx context.Context) error {
 	defer func() { p.facing, p.faced, p.beside = graph.ID{}, graph.ID{}, graph.ID{} }()
 	for !p.facing.IsZero() && !p.full() {
@@ -44,7 +44,7 @@ func (p *packer) mayFollow(ctx context.Context, id graph.ID) (bool, error) {
 	return p.there(ctx, id)
 }
 
-// candidate returns the candidate that a node is, and a new one of no score if nothing found it.
+// candidate returns the candidate for a node, or a new one without a score if nothing found it.
 func (p *packer) candidate(id graph.ID) *candidate {
 	i := slices.IndexFunc(p.found, func(c *candidate) bool { return c.id == id })
 	if i >= 0 {

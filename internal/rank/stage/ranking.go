@@ -11,39 +11,38 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// ranking is what one version of the ranking does beside what all do: a row of constants, which never
-// changes once there are receipts of it. A version that is in no row is gone: its receipts cannot be
-// replayed.
+// ranking is a row of constants in which versions of the ranking differ. It never changes once receipts of it exist. A
+// version without a row is gone: its receipts cannot be replayed.
 type ranking struct {
 	version int
-	// temporal is what an edge of time keeps of its weight if a request does not ask for a time.
+	// temporal is the share of its weight that an edge of time keeps if a request does not ask for a time.
 	temporal int64
-	// kin is what a term weighs that is kindred to one of the text: clause 9.12.
+	// kin is the weight of a term kindred to a term of the text: clause 9.12.
 	kin int64
-	// textMost is what the text lane weighs beside vectors if it accounts for all of the question, 0 for a weight that does
-	// not depend on that: clause 9.6.
+	// textMost is the weight of the text lane relative to vectors if it covers the whole question, 0 for a weight that
+	// does not depend on that: clause 9.6.
 	textMost int64
 	// ground is the share of a distant cosine of a dense lane that counts as nothing in it: clause 9.6.
 	ground int64
-	// peers is of how many of the best of a dense lane what they have in common counts less, the less the
-	// more ease is: clause 9.5.
+	// peers is the number of best vectors in a dense lane whose common part counts less; the greater ease, the smaller
+	// the reduction: clause 9.5.
 	peers, ease int64
-	// kinKnown is how much of a term a node has that has one kindred to it: clause 26.6.
+	// kinKnown is how far a node covers a term if it has a kindred one: clause 26.6.
 	kinKnown int64
-	// neighbours is whether what was written right before and after the best item of a question for a
-	// reason follows it: clause 26.8.
+	// neighbours is whether the memories written right before and after the best item follow it if the question asks
+	// for a reason: clause 26.8.
 	neighbours bool
 	// bands is whether items have bands: clause 11.9. Nodes that are only a name are no items then.
 	bands bool
 	bandConstants
 }
 
-// bandConstants decide the verdict, and which band an item is of: clause 11.9.
+// bandConstants decide the verdict and the bands of items: clause 11.9.
 type bandConstants struct {
 	// sure is how much of the question must be accounted for by words and meaning for it to be known; sureWords is the
 	// same if there are no vectors; from least on something of the kind is stored.
 	sure, sureWords, least int64
-	// ofBest is the share of what the best item accounts for that another one has beside it.
+	// ofBest is the share of the best item's coverage that another item needs to be in the same band.
 	ofBest int64
 	// ofKnown is the same for an answer that is known, and ofWords if there are no vectors.
 	ofKnown, ofWords int64
@@ -51,11 +50,11 @@ type bandConstants struct {
 	whole int64
 	// next is how many fifths the second best of several wordings counts; the best one counts the others.
 	next int64
-	// twin is what two summaries share of the weight of the lighter one if the later one comes first, and yields the
-	// share of what the older one accounts for that it has at least. keeps is the share of the very words of the question
-	// in the older one that the later one has too.
+	// twin is the common share of two summaries, by the weight of the lighter one, from which the later one may come
+	// first. yields is the share of the older one's coverage that the later one needs. keeps is the share of the
+	// question's exact words in the older one that the later one needs.
 	twin, yields, keeps int64
-	// replaces is the mean of what two summaries share and of the cosine of their vectors from which on the later one may
+	// replaces is the mean of two summaries' common share and their vectors' cosine from which the later one may
 	// replace the earlier one.
 	replaces int64
 }
@@ -87,7 +86,7 @@ func rankingOf(version int) *ranking {
 	return &rankings[i]
 }
 
-// constants are those of a row that measurements may vary, by name.
+// constants returns the constants of a row that measurements may vary, by name.
 func (k *ranking) constants() map[string]*int64 {
 	return map[string]*int64{
 		"ease": &k.ease, "ground": &k.ground, "keeps": &k.keeps, "kin": &k.kin, "kin-known": &k.kinKnown,
@@ -98,8 +97,8 @@ func (k *ranking) constants() map[string]*int64 {
 	}
 }
 
-// tunedRow returns the row of a version with another value in the place of one of its constants, nil for none.
-// It returns a *RequestError for a version that is gone, and for a constant that it does not have.
+// tunedRow returns the row of a version with a different value for one of its constants, nil for none. It returns a
+// *RequestError for a version that is gone, and for a constant that the row does not have.
 func tunedRow(version int, by *tuning.Constant) (*ranking, error) {
 	row := rankingOf(version)
 	switch {
@@ -118,7 +117,7 @@ func tunedRow(version int, by *tuning.Constant) (*ranking, error) {
 	return &tuned, nil
 }
 
-// engine returns the versions that answer the request: none of the ranking where a constant is another one.
+// engine returns the versions for the answer, without that of the ranking if a constant was changed.
 func (r *request) engine() retrieve.Engine {
 	e := retrieve.CurrentEngine()
 	if e.Ranking = r.req.Ranking; r.tuned {

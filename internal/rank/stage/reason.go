@@ -23,21 +23,20 @@ const (
 	maxNamed   = 6             // words that are named as there
 	restated   = fixed.One / 2 // of a memory's terms that a statement must have to say the same, or its contrary
 	nearTie    = 15 * fixed.One / 16
-	alikeTexts = fixed.One / 2 // similarity of two memories of which only one can be meant
+	alikeTexts = fixed.One / 2 // similarity from which only one of two memories can be meant
 	closeBy    = fixed.One / 2 // the least likeness that a reason mentions
 )
 
 // askedWord is a distinct term of the question with a weight.
 type askedWord struct {
 	term  string
-	shown string // as it stands there
+	shown string // as the text has it
 	tells int64
-	held  int64 // how much of it the best candidate has
+	held  int64 // the best candidate's share of it
 	known bool  // whether any node has it
 }
 
-// reason says why a verdict is as it is, and takes known back if the best candidate lacks something that likeness cannot
-// make up for.
+// reason explains the verdict, and downgrades known if the best candidate lacks something that likeness cannot replace.
 func (e *examiner) reason(ctx context.Context, v *judged) error {
 	if len(v.list) == 0 {
 		return e.reasonOfNone(ctx, v)
@@ -104,7 +103,7 @@ func (e *examiner) reasonOfNone(ctx context.Context, v *judged) error {
 	return nil
 }
 
-// bestWording returns the wording of which a candidate accounts for the most, the text itself of several.
+// bestWording returns the wording that a candidate covers best, of equal ones the text itself.
 func (r *request) bestWording(ctx context.Context, id graph.ID) (source.TextQuery, error) {
 	best := source.TextQuery{Text: r.req.Text, Readings: r.readings}
 	most := int64(-1)
@@ -180,7 +179,7 @@ func Surfaces(s string) (map[string]string, error) {
 	return out, nil
 }
 
-// heaviest returns at most n of the words that keep passes, those of the highest weight.
+// heaviest returns the n heaviest of the words that keep accepts.
 func heaviest(words []askedWord, keep func(askedWord) bool, n int) []askedWord {
 	var out []askedWord
 	for _, w := range words {
@@ -230,7 +229,7 @@ func knownBecause(best held, words []askedWord) string {
 	return quotedWords(has) + " is in it"
 }
 
-// flaws returns why the best candidate is not reliable, "" if it is, and notes what it lacks.
+// flaws returns why the best candidate is not reliable, "" if it is, and records its lacks.
 func (e *examiner) flaws(
 	ctx context.Context, v *judged, asked string, best held, n *graph.Node, words []askedWord,
 ) (string, error) {
@@ -276,8 +275,8 @@ func (r *request) there(ctx context.Context, id graph.ID) (bool, error) {
 	return r.filter.Passes(ctx, id)
 }
 
-// lacks notes the names, numbers, quoted phrases and dates of the question that a candidate does not have, and whether
-// one of the two denies what the other one says.
+// lacks records the names, numbers, quoted phrases and dates of the question that a candidate does not have, and
+// whether one of the two negates the other.
 func (e *examiner) lacks(
 	ctx context.Context, v *judged, asked string, best held, n *graph.Node, words []askedWord,
 ) error {
@@ -317,8 +316,8 @@ func (e *examiner) lacks(
 }
 
 // onlyNamed returns the heaviest word of a question other than its names, if the best candidate has no telling word but
-// names: it is about the right person, but not about what is asked. It returns nil if the candidate has such a word,
-// and for a question without names or of names alone.
+// names: it is about the right person, but about another matter. It returns nil if the candidate has such a word, and
+// for a question without names or of names alone.
 func onlyNamed(words []askedWord, list []*entity, lang *rarity.Language) (most *askedWord) {
 	if lang != nil && lang.Nouns {
 		return nil
@@ -345,7 +344,7 @@ func onlyNamed(words []askedWord, list []*entity, lang *rarity.Language) (most *
 	return most
 }
 
-// denies reports whether the text is a statement about what a node's summary says, and one of the two says not.
+// denies reports whether the text is a statement about a node's summary, and exactly one of the two is negated.
 func (r *request) denies(a *text.Analyzer, n *graph.Node) bool {
 	if IsQuestion(a, r.req.Text) {
 		return false

@@ -18,13 +18,12 @@ const (
 	// maxJudged is how many of the best candidates, and as many of those reached, are read to see
 	// which entities of the text they have.
 	maxJudged = 100
-	// raiseShare is how much the signals beside that of the keywords raise a score at most, as a
-	// share of the best one.
+	// raiseShare bounds how much the signals other than the keywords raise a score, as a share of the best one.
 	raiseShare = fixed.One / 2
 	// maxCausal is how many of the best candidates are put into the order of causes and effects.
 	maxCausal = 50
-	// causalShare is the share of the most that the lanes give one of these from which on a candidate
-	// is relevant on its own.
+	// causalShare is the share of the best of these candidates' lane scores from which a candidate is relevant on its
+	// own.
 	causalShare = fixed.One / 2
 )
 
@@ -34,8 +33,8 @@ type recaller struct {
 	recalled *retrieve.Recollection // nil if the request is no recall
 }
 
-// recall reranks the candidates by what the request's intent makes of links, names and vectors,
-// and adds those that only links lead to: clause 26. They must be in order, and are again.
+// recall reranks the candidates by links, names and vectors with the weights of the request's intent, and adds nodes
+// that only links lead to: clause 26. The candidates must be in order, and are again.
 func (r *recaller) recall(ctx context.Context) error {
 	if r.req.Intent == "" {
 		return nil
@@ -90,7 +89,7 @@ func (r *recaller) recall(ctx context.Context) error {
 	return nil
 }
 
-// recalled is what a recall knows of a candidate.
+// recalled holds the signals of a candidate.
 type recalled struct {
 	retrieve.Signals
 	at *beamNode // nil if the beam search did not reach it
@@ -164,8 +163,7 @@ func (r *recaller) recallAlong(ctx context.Context, plan *intentPlan) ([]*candid
 	return reached, nil
 }
 
-// judgeEntities gives candidates the share of the entities of the text that they have, by what these
-// tell.
+// judgeEntities gives candidates the share of the text's entities that they have, weighted by rarity.
 func (r *recaller) judgeEntities(ctx context.Context, list []*candidate) error {
 	a, err := text.New(retrieve.Language)
 	if err != nil {
@@ -206,9 +204,9 @@ func (r *recaller) judgeEntities(ctx context.Context, list []*candidate) error {
 	return nil
 }
 
-// weighSignals returns what the signals count: the weight of each that no candidate has goes to the
-// others in proportion, and half of it raises the score, which the keywords' signal is and which counts
-// whole. Measured, the weights as such made answers worse, since expansion has done half of their work.
+// weighSignals returns the weights of the signals. The weight of a signal that no candidate has is distributed to the
+// others in proportion. The keywords' signal is the score, which counts whole; half the weight of the others raises it.
+// Measurements with full weights gave worse answers, since expansion has done half of their work.
 func (r *recaller) weighSignals(w retrieve.Signals) retrieve.Signals {
 	var any retrieve.Signals
 	for _, c := range r.found {
@@ -243,10 +241,9 @@ func (r *recaller) arrange(ctx context.Context) error {
 	return r.addNeighbours(ctx)
 }
 
-// orderCauses puts causes before their effects among the best candidates of a recall that asks for a
-// reason, as far as both are relevant on their own: clause 26.5. A cause is moved up to right before
-// the first of its effects; nothing else changes its place beside others. It goes on along chains of
-// causes; a cycle of them ends if it would return.
+// orderCauses puts causes before their effects among the best candidates of a recall that asks for a reason, if both
+// are relevant on their own: clause 26.5. It moves a cause to right before the first of its effects, and keeps the
+// order of all others. It follows chains of causes and stops when a cycle would return.
 func (r *recaller) orderCauses(ctx context.Context) error {
 	if r.recalled.Weights.Keyword == 0 {
 		return nil

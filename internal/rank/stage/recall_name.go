@@ -12,29 +12,29 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// placeTypes are the types of nodes that package ingest writes for the places of what it reads, each with what
-// their keys begin with; personalProps are those of their properties that a person wrote.
+// placeTypes are the types of nodes that package ingest writes for files and their sections, each with the prefix of
+// their keys; personalProps are the properties of these that a person wrote.
 var (
 	placeTypes    = map[string]string{"Collection": "files:", "Document": "doc/", "Section": "doc/"}
 	personalProps = []string{"aliases", "meta", "tags"}
 )
 
-// isPlace reports whether a node is nothing but a place of what was read, which its chunks name themselves.
+// isPlace reports whether a node only stands for a file or section, whose chunks name it anyway.
 func isPlace(n *graph.Node) bool {
 	prefix, ok := placeTypes[n.Type]
 	return ok && strings.HasPrefix(n.Key, prefix) && n.Content == nil && len(n.Cues) == 0 &&
 		!slices.ContainsFunc(personalProps, func(name string) bool { _, has := ipld.FindEntry(n.Props, name); return has })
 }
 
-// onlyName reports whether a node that is nothing but a name or place is left out: to a reader it says nothing that the
-// items do not say themselves. One that the request names or asks for by its type is an item like others.
+// onlyName reports whether to leave out a node that is only a name or a place: it tells a reader nothing that the items
+// do not. One that the request names or asks for by its type is an item like others.
 func (r *request) onlyName(c *candidate, n *graph.Node) bool {
 	return (r.row.bands || c.recalled != nil) && c.tier == tierNone &&
 		!slices.Contains(r.req.Types, n.Type) && (source.IsName(n) || r.row.bands && isPlace(n))
 }
 
-// items returns those of some candidates that are not only names. Of what is indexed it reads nodes whose types
-// names have alone: an answer may end long before the last of the candidates.
+// items returns the candidates that are not only names. Of indexed nodes it reads only those whose type is one of
+// names, since an answer may end long before the last candidate.
 func (r *request) items(ctx context.Context, list []*candidate) ([]*candidate, error) {
 	types, err := r.x.Types(ctx, idsOf(list))
 	if err != nil {

@@ -14,7 +14,7 @@ func checkRewritten(r *retrieve.Request) error {
 	return nil
 }
 
-// rewriteWarnings returns what is to be said of rewriting.
+// rewriteWarnings returns the warnings about rewriting.
 func (f *finder) rewriteWarnings() []retrieve.Warning {
 	var out []retrieve.Warning
 	if f.req.Rewrite != "" && len(f.req.Rewrites) == 0 {

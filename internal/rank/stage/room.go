@@ -11,17 +11,17 @@ import (
 // room is the memory that a retrieval works in. Its end leaves it to the next one: expansion looks at
 // thousands of nodes and hands out a hundred of them, and to clear memory is cheaper than to collect it.
 type room struct {
-	facts   slab[facts]
-	gifts   slab[gift]
-	lents   slab[lent]
-	spreads slab[spread]
-	nodes   map[graph.ID]*facts
-	links   map[graph.ID][]edge
-	edges   stretches[edge] // entries of links
-	bucket  []source.Link   // of one bucket
-	taken   bool            // whether nodes and links are in use
+	facts         slab[facts]
+	contributions slab[contribution]
+	inflows       slab[inflow]
+	spreads       slab[spread]
+	nodes         map[graph.ID]*facts
+	links         map[graph.ID][]edge
+	edges         stretches[edge] // entries of links
+	bucket        []source.Link   // of one bucket
+	taken         bool            // whether nodes and links are in use
 
-	round, reached []*facts // of a lender
+	round, reached []*facts // of a contributor
 	others         []offer
 	gains          stretches[int64] // of spreads
 
@@ -38,17 +38,17 @@ const (
 	slabSize = 128
 	maxSlabs = 64
 	maxRoom  = maxSlabs * slabSize // entries of a map
-	edgeRoom = 1024                // entries of a chunk; one of more is for one node that has so many
+	edgeRoom = 1024                // entries of a chunk; a chunk with more belongs to a single node with that many
 
 	maxStretches = 8 // chunks
 	maxBucketed  = 2 * maxFanOut
 )
 
-// leave clears the room, of which nothing may be in use any more.
+// leave clears the room, which must not be in use any longer.
 func (m *room) leave() {
 	m.facts.clear()
-	m.gifts.clear()
-	m.lents.clear()
+	m.contributions.clear()
+	m.inflows.clear()
 	m.spreads.clear()
 	if len(m.nodes) > maxRoom {
 		m.nodes = map[graph.ID]*facts{}
@@ -66,7 +66,7 @@ func (m *room) leave() {
 	rooms.Put(m)
 }
 
-// emptied returns the room of a list, none if it is for more than most.
+// emptied returns the storage of a list, none if that is larger than most.
 func emptied[T any](list []T, most int) []T {
 	if cap(list) > most {
 		return nil

@@ -17,15 +17,15 @@ const (
 
 // candidate is a node on its way through the pipeline.
 type candidate struct {
-	id    graph.ID
-	tier  int
-	share int64 // what the lanes give it, at most 65,536: clause 9.6
-	score int64
-	lanes []retrieve.LaneHit
-	reach *retrieve.Reach // nil if expansion did not reach it, or lent says how
-	gain  int64           // what expansion lent it
-	best  int64           // the most of that in one round
-	lent  *spread
+	id     graph.ID
+	tier   int
+	share  int64 // the lanes' score, at most 65,536: clause 9.6
+	score  int64
+	lanes  []retrieve.LaneHit
+	reach  *retrieve.Reach // nil if expansion did not reach it, or if inflow has it
+	gain   int64           // its gain from expansion
+	best   int64           // the most of that in one round
+	inflow *spread
 
 	member *retrieve.Membership // of the community that raised it or brought it in, nil for none
 
@@ -34,21 +34,21 @@ type candidate struct {
 	said     bool            // in a conversation: only of those whose bands are worked out
 	beside   *candidate      // that it is a neighbour of, nil for none
 	nearer   bool            // whether it was written clearly nearer to that than the other neighbour
-	heir     *retrieve.Reach // from what it replaced, if no lane found it
+	heir     *retrieve.Reach // from the node that it replaced, if no lane found it
 	replaced *replaced       // nil unless another one superseded it
 	chunk    bool            // by its type: only of those whose bands are worked out
-	again    bool            // whether one of its file comes before it
+	again    bool            // whether another chunk of its file comes before it
 	later    graph.ID        // an older one that says nearly the same, which it was moved before
 }
 
 // reached reports whether expansion reached a candidate.
-func (c *candidate) reached() bool { return c.reach != nil || c.lent != nil }
+func (c *candidate) reached() bool { return c.reach != nil || c.inflow != nil }
 
 // way returns how expansion reached a candidate, nil if it did not. Ways of the few that become
 // items are worked out.
 func (c *candidate) way() *retrieve.Reach {
-	if c.lent != nil {
-		return c.lent.way()
+	if c.inflow != nil {
+		return c.inflow.way()
 	}
 	return cmp.Or(c.reach, c.heir)
 }
@@ -64,7 +64,7 @@ type request struct {
 	x      source.Index
 	req    retrieve.Request
 	row    *ranking // of constants that it ranks by
-	tuned  bool     // whether one of them is not that of the version
+	tuned  bool     // whether one of them differs from the version's
 	filter *source.Filter
 	dated  dated
 	past   bool // whether the text asks how things were

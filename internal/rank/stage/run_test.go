@@ -149,7 +149,7 @@ func TestDeterminism(t *testing.T) {
 	}
 }
 
-// TestIDPrefix finds a node by the first digits of its id, if they are of one node only.
+// TestIDPrefix finds a node by the first digits of its id, if only one node has them.
 func TestIDPrefix(t *testing.T) {
 	m := newMemory()
 	one := m.add(graph.Node{ID: graph.ID{0xab, 0xcd, 0xe0, 1}, Created: 1})

@@ -11,14 +11,14 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// Runner is what a retrieval may use beside graph and index. The zero Runner is that of Run.
+// Runner holds the tools of a retrieval other than graph and index. Run uses the zero Runner.
 type Runner struct {
 	Counters retrieve.Counters // that requests may name; nil for none but Estimate
 	Trace    *Trace            // if given, filled with how the answer came about; for one run at a time
-	// Mentions remembers what the texts of the graph's nodes mention; nil for nothing.
+	// Mentions caches the mentions in the texts of the graph's nodes; nil for no cache.
 	Mentions source.MentionMemo
-	// Tuning stands for a constant of the ranking while constants are chosen; nil for none. What it gives
-	// is of no version, and its receipt cannot be replayed.
+	// Tuning changes a constant of the ranking, for measurements; nil for none. Such an answer has no ranking version,
+	// and its receipt cannot be replayed.
 	Tuning *tuning.Constant
 }
 
@@ -42,7 +42,7 @@ type run struct {
 	unranked bool // whether reranking was asked for and did nothing
 }
 
-// Run is the function Run with what the runner has. A trace changes no answer.
+// Run is the function Run with the runner's tools. A trace changes no answer.
 func (u Runner) Run(
 	ctx context.Context, g source.Graph, x source.Index, commit ipld.CID, req retrieve.Request,
 ) (*retrieve.Answer, error) {

@@ -20,7 +20,7 @@ const (
 	limitlessOversize = 1000   // items that a request without a limit counts for
 )
 
-// shortlist is that of a request.
+// shortlist returns the bounds of a request's vector search.
 func (r *request) shortlist() source.Shortlist {
 	items := *r.req.Limit
 	if items == 0 {
@@ -30,14 +30,14 @@ func (r *request) shortlist() source.Shortlist {
 	list := source.Shortlist{
 		Most: min(oversample*items, maxShortlist), Near: items, Peers: int(r.row.peers), Ease: r.row.ease,
 	}
-	if r.row.ground > 0 { // what counts as nothing is a rank's score, whatever the limit
+	if r.row.ground > 0 { // the score of a fixed rank counts as nothing, whatever the limit
 		list.Near = max(items, distantRank)
 	}
 	return list
 }
 
-// distantRank is the rank in the list of a dense lane of what is like the question by chance: clauses 9.6 and 11.9. If
-// the list ends before, its last one counts.
+// distantRank is the rank in the list of a dense lane whose similarity to the question is chance: clauses 9.6 and 11.9.
+// If the list is shorter, its last entry counts.
 const distantRank = 200
 
 // laneList is the list of one lane, and the candidates that it found in the same order.
@@ -47,14 +47,14 @@ type laneList struct {
 	hits   []source.Hit
 	nodes  []*candidate
 	ground int64 // of a score that counts as nothing
-	whole  int64 // the score that counts wholly: the best, or of several wordings what the best of all has of each
+	whole  int64 // the score that counts fully: the best one; with several wordings, the best node's over all of them
 
 	cosines map[graph.ID]int64 // of a dense lane, nil for others
 	floor   int64              // the cosine of the distantRank
 	trust   int64              // in a dense lane: how reliable its cosines are
 }
 
-// worded reports whether a list is of a wording of what is asked.
+// worded reports whether a list belongs to a wording of the question.
 func (l *laneList) worded() bool {
 	return l.lane == retrieve.LaneText || strings.HasPrefix(string(l.lane), string(retrieve.LaneText)+":")
 }

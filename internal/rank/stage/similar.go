@@ -20,7 +20,7 @@ const (
 	duplicateAt = 58_982 // 0.9 in Q16
 )
 
-// features are what similarity knows of a node.
+// features are the inputs of similarity for a node.
 type features struct {
 	node  *graph.Node
 	state graph.State // of its mark, "" for none
@@ -65,7 +65,7 @@ func (e *extractor) number(s string) uint32 {
 	return n
 }
 
-// features reads what it needs beside the node itself.
+// features reads the inputs other than the node itself.
 func (e *extractor) features(
 	ctx context.Context, n *graph.Node, m *graph.Mark,
 ) (*features, error) {
@@ -144,7 +144,7 @@ func (p *features) repeats(o *features) bool {
 	if short > long {
 		short, long = long, short
 	}
-	// No two lists have more in common than the shorter one has, of what the longer one has.
+	// Two lists have at most as much in common as the shorter one has, relative to the longer one.
 	if long == 0 || short*fixed.One/long < duplicateAt {
 		return false
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// Readings reads a word that ends in q as the one without, where only that is known.
+// Readings reads a word that ends in q as the one without, if only that is known.
 func (m *memory) Readings(_ context.Context, text string) (readings []retrieve.Reading, err error) {
 	known := map[string]bool{}
 	for _, n := range m.nodes {

@@ -21,23 +21,23 @@ const (
 	maxTerms      = 256  // distinct terms of the text, the first, that may spread
 	maxColumns    = 32   // terms that spread
 	maxMentioners = 20   // sources whose mentions are followed
-	freeDegree    = 4    // entries of a bucket from which on its node receives less along them
+	freeDegree    = 4    // number of entries of a bucket from which its node receives less along each
 	lentShare     = fixed.One / 2
 )
 
-// spread is what one node received in one round.
+// spread is the score that one node received in one round.
 type spread struct {
 	id    graph.ID
 	gains []int64       // of each column
 	sum   int64         // of gains; of paths the greatest
-	from  *spread       // what gave the most; nil for a source
+	from  *spread       // the largest contributor; nil for a source
 	by    retrieve.Step // how
-	most  int64         // what that gave
+	most  int64         // its contribution
 	hops  int
 	via   []*hop // of each column if these are paths, else nil
 }
 
-// spreader lets nodes lend parts of their scores, term by term, to those linked to them.
+// spreader passes parts of the scores of nodes to linked nodes, term by term.
 type spreader struct {
 	r       *request
 	pool    *pool
@@ -69,8 +69,8 @@ func (p *pool) newSpreader() *spreader {
 	return s
 }
 
-// firstTerms returns the places of the terms that may spread: to split the scores into those of
-// thousands would take longer than all the rest.
+// firstTerms returns the indexes of the terms that may spread: splitting the scores by thousands of terms would take
+// longer than everything else.
 func (e *expander) firstTerms() []int {
 	places := make([]int, min(e.terms, maxTerms))
 	for i := range places {
@@ -92,12 +92,12 @@ func (e *expander) toShares() {
 	}
 }
 
-// weigh returns what a part of a score in a list is worth among all lists.
+// weigh returns the weight of a part of a score in a list among all lists.
 func (s *spreader) weigh(l *laneList, score int64) int64 {
 	return l.weight * l.part(score) / s.pool.weights
 }
 
-// near returns what the dense lanes give a candidate, one number for each.
+// near returns the scores of a candidate in the dense lanes, one number for each.
 func (s *spreader) near(c *candidate) []int64 {
 	out := make([]int64, len(s.dense))
 	for i, l := range s.dense {
@@ -110,8 +110,7 @@ func (s *spreader) near(c *candidate) []int64 {
 	return out
 }
 
-// terms returns the shares that some terms, by their places in the text, have in the scores of
-// candidates.
+// terms returns the shares of some terms, by their indexes in the text, in the scores of candidates.
 func (s *spreader) terms(
 	ctx context.Context, list []*candidate, only []int,
 ) (map[graph.ID][]int64, error) {
@@ -136,8 +135,8 @@ func (s *spreader) terms(
 	return out, nil
 }
 
-// start makes the first layer and decides which terms spread: those of which the sources have the
-// most. The last column is that of being named. all has the shares of the terms that may.
+// start makes the first layer and decides which terms spread: those with the largest shares in the sources. The last
+// column is for being named. all has the shares of the terms that may spread.
 func (s *spreader) start(
 	ctx context.Context, sources []*candidate, all map[graph.ID][]int64,
 ) ([]*spread, error) {
@@ -182,8 +181,8 @@ func (s *spreader) start(
 	return layer, nil
 }
 
-// named returns how much each source is named by the text, which counts for it as well: wholly by
-// key or id, and by its title half of what the title's terms give it.
+// named returns how far the text names each source, which counts too: fully by key or id; a title counts half of its
+// terms' scores.
 func (s *spreader) named(
 	ctx context.Context, sources []*candidate, all map[graph.ID][]int64,
 ) ([]int64, error) {
@@ -255,7 +254,7 @@ func (s *spreader) round(ctx context.Context, layer []*spread, hop int, send sen
 	return nil
 }
 
-// edge is an entry of a bucket, and which bucket it is of.
+// edge is an entry of a bucket, and its bucket.
 type edge struct {
 	source.Link
 	out bool
@@ -325,17 +324,17 @@ func (s *spreader) followed(
 	return !hidden, err
 }
 
-// facts is what is known of a node in the course of a request, so that nothing is asked twice.
+// facts caches the properties of a node during a request, so that each is looked up once.
 type facts struct {
 	id            graph.ID
 	found         *candidate // nil for a node that no lane found
 	asked, passes bool
 	damping       [2]int64 // of arrivals against and along an edge, 0 until counted
-	lent          [retrieve.MaxExpand]*lent
-	bound         int64 // of what it is lent in all rounds
+	inflow        [retrieve.MaxExpand]*inflow
+	bound         int64 // of its inflow in all rounds
 }
 
-// node returns what is known of a node.
+// node returns the facts about a node.
 func (s *spreader) node(id graph.ID) *facts {
 	v := s.nodes[id]
 	if v == nil {
@@ -421,7 +420,7 @@ func (s *spreader) mentioned(ctx context.Context, id graph.ID) ([]retrieve.Step,
 	return steps, nil
 }
 
-// rankExpanded fills in the ranks of the expansion's list, and what they count where ranks are fused.
+// rankExpanded fills in the ranks of the expansion's list, and their contributions in rank fusion.
 func (p *pool) rankExpanded() {
 	var list []*candidate
 	for _, c := range p.found {

@@ -12,12 +12,12 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// priorNodes is how many texts of the language a memory is taken to have beside its own: with ten of its own, these
-// decide how much a word tells, with thousands its own do.
+// priorNodes is the number of texts of the language that are added to a memory's own. In a memory of ten texts, these
+// decide how telling a word is; in one of thousands, its own texts do.
 const priorNodes = 64
 
-// tells returns how much each term of a wording tells of what is asked: log2 of how many texts there are for each that
-// has it, of the memory and of the language together.
+// tells returns how telling each term of a wording is: log2 of the number of texts per text that has it, of the memory
+// and of the language together.
 func (r *request) tells(ctx context.Context, wording string, own []source.TermWeight) ([]int64, error) {
 	terms := make([]string, len(own))
 	for i := range own {
@@ -54,5 +54,5 @@ func languageOf(s string) (*rarity.Language, error) {
 	return rarity.LanguageOf(words), nil
 }
 
-// maxTold is how many words of a text tell its language.
+// maxTold is how many words of a text are read to recognise its language.
 const maxTold = 256

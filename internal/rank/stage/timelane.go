@@ -14,15 +14,15 @@ import (
 
 // Constants of the time lane in ranking version 1: clause 9.9.
 const (
-	// timeWeight is what being of the time asked about adds to a score, as a share of it.
+	// timeWeight is the share that a score gains if the node belongs to the time asked about.
 	timeWeight = fixed.One / 2
-	// timeListWeight is the weight of the lane's own list, if nothing but a time is asked: so
-	// large that no other lane moves a node of that time behind one of another.
+	// timeListWeight is the weight of the lane's list if only a time is asked for. It is so large that no other lane
+	// moves a node of that time behind one of another.
 	timeListWeight = 4 * fixed.One
-	// placeStep is what a place in the lane's own list is worth.
+	// placeStep is the score of one position in the lane's list.
 	placeStep = 16
-	// Of what the index ranks, the low bits are for the beginning of a node's time, in units of
-	// 2^23 microseconds: newer ones come first among those that are equally near.
+	// The low bits of ranks in the index are for the beginning of a node's time, in units of 2^23 microseconds: of
+	// equally near nodes the newer come first.
 	startBits, startUnit = 36, 23
 )
 
@@ -32,7 +32,7 @@ func CountsFromNow(r retrieve.Request) bool {
 	return weightOfTime(r, timeWeight) > 0 && dates.Read(r.Text, dates.Now{}).Relative
 }
 
-// weightOfTime returns the weight of the time lane, which has another default for its own list.
+// weightOfTime returns the weight of the time lane, whose own list has a different default.
 func weightOfTime(r retrieve.Request, otherwise int64) int64 {
 	for _, w := range r.Weights {
 		if w.Lane == retrieve.LaneTime {
@@ -42,10 +42,10 @@ func weightOfTime(r retrieve.Request, otherwise int64) int64 {
 	return otherwise
 }
 
-// dated is what the time lane knows of a request.
+// dated holds the dates of a request for the time lane.
 type dated struct {
 	dates.Reading
-	alone bool // whether it has a list of its own
+	alone bool // whether the lane has a separate list
 	hit   bool // whether that list has a node of the time asked about
 }
 
@@ -62,7 +62,7 @@ func ReadDates(r retrieve.Request) dates.Reading {
 	return dates.Read(r.Text, now)
 }
 
-// checkDays refuses days that are not of the dates of the text. It needs the text, which Validate does not.
+// checkDays refuses days that do not match the dates of the text. It needs the text, which Validate does not.
 func checkDays(r *retrieve.Request) error {
 	if len(r.Days) == 0 || weightOfTime(*r, timeWeight) <= 0 {
 		return nil
@@ -96,7 +96,7 @@ func readDates(req *retrieve.Request) dated {
 	return d
 }
 
-// othersRun reports whether a lane beside that of times runs.
+// othersRun reports whether a lane other than LaneTime runs.
 func othersRun(r retrieve.Request) bool {
 	return slices.ContainsFunc(r.Weighable(), func(l retrieve.Lane) bool {
 		return l != retrieve.LaneTime && laneWeight(r, l) > 0
@@ -119,8 +119,8 @@ func (d *dated) ranges() []retrieve.DateRange {
 	return out
 }
 
-// near returns how near a node's time is to the nearest of the times asked about: 65,536 for one
-// that is of it, and never as much for any other.
+// near returns how near a node's time is to the nearest of the times asked about: 65,536 if it belongs to one, and
+// always less for other nodes.
 func (d *dated) near(t source.Times) int64 {
 	first, last := lifetime(t)
 	best := int64(0)
@@ -140,7 +140,7 @@ func (d *dated) near(t source.Times) int64 {
 	return best
 }
 
-// lifetime returns the first and the last microsecond of what a node speaks of.
+// lifetime returns the first and the last microsecond of the time that a node is about.
 func lifetime(t source.Times) (first, last int64) {
 	first = int64(t.Created)
 	if t.ValidFrom.Given {
@@ -189,7 +189,7 @@ func (p *pool) favour(ctx context.Context) error {
 	return nil
 }
 
-// timeList returns the lane's own list: by nearness, and what is equally near newest first.
+// timeList returns the lane's list: by nearness, equally near nodes newest first.
 func (f *finder) timeList(ctx context.Context) ([]source.Hit, error) {
 	hits, err := f.x.ByTime(ctx, func(t source.Times) int64 {
 		near := f.dated.near(t)
@@ -212,7 +212,7 @@ func (f *finder) timeList(ctx context.Context) ([]source.Hit, error) {
 	return hits, err
 }
 
-// timeWarnings returns what the answer must say of dates.
+// timeWarnings returns the warnings about dates.
 func (r *request) timeWarnings() []retrieve.Warning {
 	var out []retrieve.Warning
 	if r.dated.Unread > 0 {

@@ -7,13 +7,13 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// Trace is how an answer came about: what --explain shows beside it. It depends on how an index
-// lays out its documents, and on the clock, so no answer or receipt has anything of it.
+// Trace records how an answer was computed, for --explain. It depends on the layout of indexes and on the clock, so
+// answers and receipts never include it.
 type Trace struct {
 	// Clock returns the time since any fixed moment; nil for no times.
 	Clock func() time.Duration `json:"-"`
 
-	Lanes  []LaneTrace `json:"lanes"`  // those that ran, in the order in which they did
+	Lanes  []LaneTrace `json:"lanes"`  // the lanes that ran, in order
 	Stages []StageTime `json:"stages"` // in order; nil without a clock
 	mark   time.Duration
 }
@@ -53,8 +53,8 @@ type StageTime struct {
 	Micros int64 `json:"micros"` // microseconds
 }
 
-// Share returns what fusion makes of an item's place in a lane before the lane's weight: units of
-// 2^-16, in fusion by ranks of 2^-32.
+// Share returns the score that fusion gives an item's rank in a lane, before the lane's weight: units of 2^-16, in
+// fusion by ranks of 2^-32.
 func (t LaneTrace) Share(f retrieve.Fusion, h retrieve.LaneHit) int64 {
 	switch {
 	case byRanks(f):
@@ -67,7 +67,7 @@ func (t LaneTrace) Share(f retrieve.Fusion, h retrieve.LaneHit) int64 {
 	return share(h.Score-t.Ground, t.Whole-t.Ground)
 }
 
-// begin forgets what an earlier attempt left.
+// begin clears the record of an earlier attempt.
 func (t *Trace) begin() {
 	if t == nil {
 		return
@@ -102,7 +102,7 @@ func (t *Trace) weighed(lists []*laneList) {
 	}
 }
 
-// laneDone notes what came of a lane: what the filters were asked about since before.
+// laneDone records the result of a lane, and the filters' checks since before.
 func (f *finder) laneDone(lane retrieve.Lane, hits []source.Hit, ground int64, before source.FilterCounts) {
 	t := LaneTrace{
 		Lane: lane, Weight: f.weight(lane), Found: len(hits), Ground: ground,

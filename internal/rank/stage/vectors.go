@@ -60,7 +60,7 @@ func (f *finder) denseWarnings(q retrieve.QueryVector, res source.DenseResult) {
 	}
 }
 
-// noVectors returns the warning that there are no vectors of a model, and of which there are.
+// noVectors returns the warning that there are no vectors of a model, with the models that have some.
 func noVectors(code retrieve.Code, model string, models []string) retrieve.Warning {
 	w := retrieve.Warning{Code: code, Params: []ipld.Entry{{Key: paramModel, Value: ipld.StringValue(model)}}}
 	if len(models) > 0 {
@@ -70,7 +70,7 @@ func noVectors(code retrieve.Code, model string, models []string) retrieve.Warni
 	return w
 }
 
-// countStale counts an item that a dense or sparse lane found by a vector of a text that it has no more.
+// countStale counts an item that a dense or sparse lane found by the vector of an outdated text.
 func (p *packer) countStale(ctx context.Context, n *graph.Node, lanes []retrieve.LaneHit) error {
 	var text [sha256.Size]byte
 	known := false
@@ -110,8 +110,8 @@ func (r *request) embedding(ctx context.Context, id graph.ID, model string) (*gr
 	return e, nil
 }
 
-// cosine returns the cosine of two vectors in units of 2^-16, 0 for what is not comparable, is zero, or is at a right angle
-// or beyond.
+// cosine returns the cosine of two vectors in units of 2^-16, 0 if they cannot be compared, one is zero, or the cosine
+// is not positive.
 func cosine(a, b []int8) int64 {
 	if len(a) != len(b) {
 		return 0

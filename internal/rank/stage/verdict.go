@@ -29,12 +29,12 @@ const (
 	likeCrowd       = 20     // n nodes with vectors count the floor of cosines by n/(n+likeCrowd)
 )
 
-// held is what a candidate has of the question, in units of 2^-16.
+// held is a candidate's share of the question, in units of 2^-16.
 type held struct {
 	*candidate
-	covers int64    // the share that its own words, cues and kindred words account for
+	covers int64    // the share that its own words, cues and kindred words cover
 	by     *wording // the wording that it matches best, nil if there is no text
-	like   int64    // how far its cosine is above those of the memory
+	like   int64    // how far its cosine is above the memory's usual ones
 }
 
 // strength is the share of the question that a candidate accounts for by words or by meaning.
@@ -83,7 +83,7 @@ func (e *examiner) judge(ctx context.Context) (*judged, error) {
 	return v, e.judgeBehind(ctx, v)
 }
 
-// judged is a verdict and what it is about.
+// judged is a verdict with the candidates that it depends on.
 type judged struct {
 	verdict retrieve.Verdict
 	list    []held // in order; empty if nothing was found
@@ -152,8 +152,8 @@ func (p *pool) compares() bool {
 	return slices.ContainsFunc(p.lists, func(l *laneList) bool { return len(l.cosines) > 0 })
 }
 
-// giveBands gives the candidates of a verdict their bands: those that account for nearly as much of the question as the
-// best are answers if it is known, else may be. A second chunk of a file comes after one of each other file.
+// giveBands gives the candidates of a verdict their bands: if it is known, those that cover nearly as much of the
+// question as the best are answers, otherwise maybe. A second chunk of a file comes after one of each other file.
 func (e *examiner) giveBands(ctx context.Context, v *judged) error {
 	band, most, of := retrieve.BandMaybe, maxUnknown, e.row.ofBest
 	if !e.compares() { // words alone do not match other wordings
@@ -342,8 +342,8 @@ func (p *packer) shownBands() []*candidate {
 	return slices.Concat(answers, more, maybes, others)
 }
 
-// balance gives the lanes of text and vectors their weights: the more of the question the text lane
-// accounts for, the more it counts beside vectors.
+// balance weighs the text lane against the vectors: the more of the question the text lane covers, the higher its
+// weight.
 func (f *finder) balance(ctx context.Context, lists []*laneList) error {
 	if f.row.textMost == 0 || f.req.Fusion != retrieve.Convex || len(f.req.Weights) > 0 {
 		return nil
@@ -374,7 +374,7 @@ func (f *finder) balance(ctx context.Context, lists []*laneList) error {
 	return nil
 }
 
-// coveredBy returns the greatest share of a wording that one of the first of its list accounts for.
+// coveredBy returns the greatest share of a wording that one of the first of its list covers.
 func (f *finder) coveredBy(ctx context.Context, l *laneList) (int64, error) {
 	ids := make([]graph.ID, 0, maxCovering)
 	for _, h := range l.hits[:min(maxCovering, len(l.hits))] {

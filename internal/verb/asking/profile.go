@@ -19,11 +19,11 @@ import (
 type Profile struct {
 	Name    string     `json:"name"`
 	Default bool       `json:"default"` // whether requests that fit no other have it
-	Builtin bool       `json:"builtin"` // whether the repository has none of its own of this name
+	Builtin bool       `json:"builtin"` // whether the repository has no profile of this name
 	Types   []string   `json:"types"`
 	Params  verb.Props `json:"params"` // as a receipt keeps them
 
-	// About says what a built-in one is for, Misfit why some parameter does not count, for people.
+	// About describes a built-in profile, Misfit says why some parameter has no effect, for people.
 	About  string `json:"_about,omitempty"`
 	Misfit string `json:"_misfit,omitempty"`
 	Alone  bool   `json:"_alone,omitempty"` // whether it was asked for by its name
@@ -179,7 +179,7 @@ func tellProfiles(ctx context.Context, s *verb.Service, q *ProfileRequest, emit 
 	return nil
 }
 
-// ProfilesChanged is what a change of profiles did.
+// ProfilesChanged describes a change of profiles.
 type ProfilesChanged struct {
 	Commit   ipld.CID           `json:"commit" shape:"null"`
 	Parents  []ipld.CID         `json:"parents"`
@@ -188,7 +188,7 @@ type ProfilesChanged struct {
 	Profiles *rank.ProfilesDiff `json:"profiles,omitempty"` // what changed
 }
 
-// changeProfiles makes one commit of a change of profiles, and tells what changed.
+// changeProfiles makes one commit of a change of profiles, and returns the differences.
 func changeProfiles(
 	ctx context.Context, s *verb.Service, message string, change func(*retrieve.Profiles) error,
 ) (*ProfilesChanged, error) {
@@ -248,7 +248,7 @@ func setProfile(ctx context.Context, s *verb.Service, q *ProfileRequest) (*Profi
 	})
 }
 
-// change returns what the request changes of a profile.
+// change returns the request's changes of a profile.
 func (q *ProfileRequest) change(spec *verb.Spec) (set []ipld.Entry, unset []string, err error) {
 	var r retrieve.Request
 	if err := spec.SetParameters(q, &r); err != nil {
@@ -276,7 +276,7 @@ func (q *ProfileRequest) NoParameter(name string) error {
 	return nil
 }
 
-// takeOut takes one parameter, by its own name or its flag's, out of a profile.
+// takeOut removes one parameter, by its own name or its flag's, from a profile.
 func takeOut(p *retrieve.Profile, name string) error {
 	if name == "type" {
 		p.Types = nil

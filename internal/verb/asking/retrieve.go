@@ -47,7 +47,7 @@ type RetrieveRequest struct {
 	Lined      string    `op:"-"` // how errors call the file of the batch
 
 	aside    bool             // whether it is the part of a request that the user's own repository answers
-	global   verb.Runner      // where that repository is asked too
+	global   verb.Runner      // set if that repository is asked too
 	prepared retrieve.Request // that lines begin with
 	models   *complete.Models
 }
@@ -59,7 +59,7 @@ type Line struct {
 	Made   verb.Made
 }
 
-// RecallRequest is a RetrieveRequest that is ranked by what the question asks for.
+// RecallRequest is a RetrieveRequest that ranks by the kind of question.
 type RecallRequest struct {
 	RetrieveRequest `flags:"at type where since until include limit budget also session receipt explain unseen adjacency with-global format batch"`
 	Intent          string `op:",remote" enum:"auto why when entity general" default:"auto" doc:"what the query asks for: {INTENT} is auto, why, when, entity or general"`
@@ -203,8 +203,8 @@ func (q *RetrieveRequest) check() error {
 // ofOne are fields that make no sense for the answer of two repositories.
 var ofOne = []string{"batch", "explain", "exclude", "unseen", "order"}
 
-// AskGlobal has the user's own repository asked too, for a caller that has given some fields, unless these make no
-// sense then. It reports whether it is.
+// AskGlobal adds the user's own repository to the question, unless fields that the caller has given exclude that. It
+// reports whether it did.
 func (q *RetrieveRequest) AskGlobal(given []string) bool {
 	q.WithGlobal = !slices.ContainsFunc(ofOne, func(name string) bool { return slices.Contains(given, name) })
 	return q.WithGlobal
@@ -228,7 +228,7 @@ func (q *RetrieveRequest) Prepare(ctx context.Context, s *verb.Service, req any)
 		return err
 	}
 	if q.WithGlobal {
-		return r.ValidateGiven() // each repository has models of its own
+		return r.ValidateGiven() // each repository has its own models
 	}
 	before := r
 	if q.models, err = q.Open(s.Caller, &r); err != nil {
@@ -242,15 +242,15 @@ func (q *RetrieveRequest) Prepare(ctx context.Context, s *verb.Service, req any)
 	return err
 }
 
-// base returns the request of the question, or what those of the lines begin with, without what models add.
+// base returns the request of the question, or the defaults of the lines, without the additions of models.
 func (q *RetrieveRequest) base(spec *verb.Spec, req any) (retrieve.Request, error) {
 	r, err := q.Request(spec, req)
 	r.Text, r.Profile, r.Vectors, r.Sparse = q.Query, q.Profile, q.Dense, q.Terms
 	return r, err
 }
 
-// Request returns the request that the fields of the table and the marks make of req, which is q or has
-// it. What they do not say is left to profiles.
+// Request returns the request from the fields of req, which is q or embeds it, and from the marks. Fields that are not
+// given are left to profiles.
 func (q *RetrieveRequest) Request(spec *verb.Spec, req any) (r retrieve.Request, err error) {
 	if err = spec.SetParameters(req, &r); err != nil {
 		return r, err
@@ -286,7 +286,7 @@ func (q *RetrieveRequest) InJSON() bool { return q.Batch != "" }
 // ReadsOnce reports whether questions come from standard input, which nothing gives again.
 func (q *RetrieveRequest) ReadsOnce() bool { return q.Batch == "-" }
 
-// session is the one that answers are recorded in, "" for none.
+// session returns the session in which answers are recorded, "" for none.
 func (q *RetrieveRequest) session() string {
 	if q.Session == "" && q.Receipt {
 		return sessionpkg.DefaultSession
@@ -329,7 +329,7 @@ func ask(ctx context.Context, s *verb.Service, q *RetrieveRequest, req any, emit
 	return nil
 }
 
-// outcome returns what an answer makes of the exit code, nil for nothing.
+// outcome returns the error that sets an answer's exit code, nil for none.
 func (q *RetrieveRequest) outcome(answer *Answer) error {
 	if q.ExitCode && answer.Verdict == retrieve.Unknown {
 		return &verb.News{Outcome: operation.Unknown}
@@ -345,10 +345,11 @@ type asking struct {
 	human   bool
 	session string // where answers are recorded, "" for nowhere
 	by      state.Stamp
-	want    verb.Want // what the reranker is to say
+	want    verb.Want // scores that the reranker must give
 }
 
-// retrieve answers one request and records it if there is a session. What was judged is of one commit.
+// retrieve answers one request and records it if there is a session. The reranker's scores belong to one commit, and so
+// does the answer.
 func (a *asking) retrieve(ctx context.Context, req retrieve.Request, trace *stage.Trace, judged *verb.Judged) (
 	snap *core.Snapshot, answer *retrieve.Answer, receipt ipld.CID, err error,
 ) {
@@ -410,8 +411,8 @@ func (a *asking) answer(ctx context.Context, line complete.Query, made *verb.Mad
 	return out, err
 }
 
-// Unembedded is the code of the warning that nodes have no vector by the model that a query was embedded with. It says
-// what is in the repository and not how the answer came about: receipts do not have it.
+// Unembedded is the code of the warning that nodes have no vector by the model that embedded a query. It describes the
+// repository and not the computation of the answer: receipts do not have it.
 const Unembedded retrieve.Code = "unembedded"
 
 // tellUnembedded adds the number of nodes without a vector by a model to an answer, if there are any. It then replaces
@@ -435,8 +436,7 @@ func (a *asking) tellUnembedded(ctx context.Context, out *Answer, s *core.Snapsh
 	return nil
 }
 
-// snapshot returns what the next request is answered from: the revision that is asked for, else the
-// session's commit, else HEAD.
+// snapshot returns the snapshot for the next request: the requested revision, else the session's commit, else HEAD.
 func (a *asking) snapshot(ctx context.Context) (*core.Snapshot, error) {
 	if a.session == "" {
 		return a.repo.Snapshot(ctx, a.q.At)
@@ -488,10 +488,11 @@ func (q *RetrieveRequest) Drive(ctx context.Context, s *verb.Service, req any, e
 	return q.judge(ctx, s, req, &q.Made, emit)
 }
 
-// maxJudged is how often a reranker is asked about one question: what a session has shown may change between.
+// maxJudged is how often a reranker is asked about one question: the nodes that a session has shown may change in
+// between.
 const maxJudged = 4
 
-// judge runs the request, and again once the reranker has judged what the run wants to know.
+// judge runs the request, and again after the reranker has judged the candidates that the run names.
 func (q *RetrieveRequest) judge(
 	ctx context.Context, s *verb.Service, req any, made *verb.Made, emit func(any) error,
 ) error {

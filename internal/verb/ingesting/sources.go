@@ -50,7 +50,7 @@ func sourceOf(s *verb.Service, e sourcespkg.SourceEntry) Source {
 	return out
 }
 
-// Roots is of verbs that read files which memories come from.
+// Roots is embedded by requests of verbs that read memories' source files.
 type Roots struct {
 	Root []string `op:"" doc:"where files are: {DIR}, or PROJECT=DIR for those of a project" note:" (repeatable; default: the directory that holds .mnem, and none for projects)"`
 }
@@ -114,8 +114,8 @@ type SourcesRequest struct {
 	verb.Params
 }
 
-// SourcesDiff is what became of sources. What follows them is known once they were given, and what was
-// marked is there only if that was asked for.
+// SourcesDiff describes the states of sources. The other members are known after the sources were emitted; those about
+// marks are present only if marking was requested.
 type SourcesDiff struct {
 	Commit   ipld.CID               `json:"commit" shape:"null"`
 	Sources  verb.Each[SourceCheck] `json:"sources"`
@@ -125,15 +125,15 @@ type SourcesDiff struct {
 	MarkedBy *ipld.CID              `json:"marked_by,omitempty" shape:"null"`
 	DryRun   *bool                  `json:"dry_run,omitempty"`
 
-	Marking *editing.Marked `json:"_marking,omitempty"` // what was marked, for people
+	Marking *editing.Marked `json:"_marking,omitempty"` // the marks made, for people
 }
 
-// SourceCheck is what became of a source.
+// SourceCheck describes the state of a source.
 type SourceCheck struct {
 	Source
 	State sourcespkg.SourceState `json:"state" shape:"unchanged|moved|changed|removed|unhashed|unreadable|unchecked"`
-	Now   verb.Text              `json:"now"`  // as it would be written now, null where nothing is there
-	Span  *string                `json:"span"` // what is there now, of what is not as it was
+	Now   verb.Text              `json:"now"`  // its current form, null if nothing is there
+	Span  *string                `json:"span"` // the current text, if it changed
 	Why   verb.Text              `json:"why"`
 
 	Gone    bool   `json:"_gone,omitempty"`
@@ -169,7 +169,7 @@ type SourceCounts struct {
 	Unreadable int `json:"unreadable"`
 }
 
-// Sources compares sources with what is there, or takes it over.
+// Sources compares sources with the current files, or accepts these.
 var Sources = verb.Define(verb.Spec{
 	Command: "review sources", Right: verb.OwnRight, Usage: "[NODE…]", Effect: verb.Reads, Local: true,
 	Title: "Compare the sources of memories with their current content",
@@ -258,7 +258,7 @@ func diffSources(ctx context.Context, s *verb.Service, q *SourcesRequest) (*Sour
 	return out, nil
 }
 
-// sourcesAt returns what is compared: what is marked, if anything is to be.
+// sourcesAt returns the snapshot to compare: the branch to mark, if marking is requested.
 func sourcesAt(ctx context.Context, s *verb.Service, q *SourcesRequest) (*core.Snapshot, error) {
 	if !q.MarkStale || s.Commit.Branch == "" {
 		return s.At(ctx, q.At)
@@ -285,7 +285,7 @@ func (out *SourcesDiff) mark(ctx context.Context, s *verb.Service, gone []source
 	return nil
 }
 
-// SourcesAccepted is what was taken over.
+// SourcesAccepted describes the accepted sources.
 type SourcesAccepted struct {
 	Commit   ipld.CID      `json:"commit" shape:"null"`
 	Branch   string        `json:"branch"`

@@ -15,7 +15,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// RewriteCues is the way by which a chat model writes cues, beside those of questions.
+// RewriteCues is the way in which a chat model writes cues; the other ways rewrite questions.
 const RewriteCues = "cues"
 
 // CuesRequest asks which memories have cues, or for cues to be written.
@@ -33,9 +33,9 @@ type CuesRequest struct {
 	verb.Signing
 	verb.Params
 
-	State   *rememberpkg.CuesState `op:"-"` // where the run before has come to, nil for the first
+	State   *rememberpkg.CuesState `op:"-"` // the state after the previous run, nil for the first
 	Said    []string               `op:"-"` // by the model, of the memory that it asked about
-	Stopped bool                   `op:"-"` // whether the model failed: what is ready is committed
+	Stopped bool                   `op:"-"` // whether the model failed: finished cues are committed
 
 	model complete.Rewriter
 }
@@ -122,7 +122,7 @@ func (q *CuesRequest) Prepare(_ context.Context, s *verb.Service, _ any) error {
 // Drives implements verb.Driver.
 func (q *CuesRequest) Drives() bool { return q.Model != "" }
 
-// Drive has the model write cues of one memory after the other, each in a run of its own.
+// Drive has the model write cues for one memory after the other, each in its own run.
 func (q *CuesRequest) Drive(ctx context.Context, s *verb.Service, req any, emit func(any) error) error {
 	set, done := s.Host.Progress()
 	defer done()
@@ -152,7 +152,7 @@ func (q *CuesRequest) Drive(ctx context.Context, s *verb.Service, req any, emit 
 	return cuesHint(err, &q.State.Out)
 }
 
-// cuesHint says what a run that broke off has kept.
+// cuesHint adds to an error what an interrupted run has stored.
 func cuesHint(err error, out *rememberpkg.CuesWritten) error {
 	if out.Memories == 0 {
 		return err
@@ -161,7 +161,7 @@ func cuesHint(err error, out *rememberpkg.CuesWritten) error {
 	return verb.Hint(err, kept+"command goes on from there", kept+"call goes on from there")
 }
 
-// write goes on to the next memory that the model is to be asked about.
+// write continues with the next memory that needs cues.
 func (q *CuesRequest) write(ctx context.Context, s *verb.Service) (*rememberpkg.CuesWritten, error) {
 	info, err := verb.TargetBranch(ctx, s.Repo, s.Commit.Branch)
 	if err != nil {

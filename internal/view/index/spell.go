@@ -15,7 +15,7 @@ import (
 const (
 	readingWeight = fixed.One / 2
 	leastLetters  = 4 // of a term that may be read as another
-	fewLetters    = 4 // of a term that has too many real words a letter away
+	fewLetters    = 4 // letters of a term that has too many real words a letter away
 	manyLetters   = 8 // of a term that may be read as one two edits away
 	maxReadings   = 16
 	maxReadable   = 256 // distinct terms of the query, the first, that may be read as others
@@ -111,15 +111,15 @@ func firstLen(s string) int {
 	return n
 }
 
-// distance measures how far terms are from one: the least number of code points that are put in,
-// left out or replaced and of neighbours that are swapped, no place being edited twice. Terms that
-// begin alike share the work.
+// distance measures the distance of terms from one term: the least number of code points that are inserted, deleted or
+// replaced and of neighbours that are swapped, no position being edited twice. Terms with a common prefix share the
+// work.
 type distance struct {
 	term    []rune
 	most    int
-	replace int     // what a code point in the place of another counts
+	replace int     // cost of replacing a code point
 	rows    [][]int // of the first i code points of the other term, to all beginnings of the term
-	last    []rune  // the other term, as far as there are rows
+	last    []rune  // the other term, up to the computed rows
 }
 
 func newDistance(term string, most int) *distance {
@@ -142,7 +142,7 @@ func (d *distance) row(i int) []int {
 	return d.rows[i]
 }
 
-// to returns the distance of another term, or how many bytes of it no close term begins with.
+// to returns the distance of another term, or the number of its bytes that no close term begins with.
 func (d *distance) to(other string) (at, dead int) {
 	i, same := 0, true
 	for pos, c := range other {
@@ -185,8 +185,8 @@ func (d *distance) fill(i int) int {
 type termWalk struct {
 	prefix  string
 	cursors []*dictCursor // those that are not at their end
-	term    string        // the term at hand, "" at the end
-	df      int64         // of it
+	term    string        // the current term, "" at the end
+	df      int64         // its document frequency
 }
 
 func (x *Index) walkTerms(ctx context.Context, prefix string) (*termWalk, error) {
@@ -223,7 +223,7 @@ func (w *termWalk) move(ctx context.Context, key string, at bool) error {
 	return nil
 }
 
-// sum finds the least term at hand and adds up its documents.
+// sum finds the least current term and adds up its documents.
 func (w *termWalk) sum() {
 	var least []byte
 	w.df = 0
@@ -241,8 +241,8 @@ func (w *termWalk) sum() {
 // nearBy is how many terms are passed one by one before a term is looked up.
 const nearBy = 2 * restartEvery
 
-// seek moves forward to the first term after key, or to key itself where at says so. It stays where
-// it is if it is there already.
+// seek moves forward to the first term after key, or to key itself if at is set. It does not move if it is there
+// already.
 func (c *dictCursor) seek(ctx context.Context, key string, at bool) (bool, error) {
 	there := func() bool {
 		return len(c.term) > 0 && (string(c.term) > key || at && string(c.term) == key)
