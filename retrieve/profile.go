@@ -179,7 +179,7 @@ var builtins = []builtin{
 			{Key: "show", Value: encodeNames([]string{ShowTimes})},
 			{Key: "limit", Value: ipld.IntValue(40)},
 		}}},
-	{name: "code", about: "source and its structure: keys and links beside what is found",
+	{name: "code", about: "source and its structure: keys and links of each item",
 		Profile: Profile{Params: []ipld.Entry{
 			{Key: "show", Value: encodeNames([]string{ShowKey})},
 			{Key: "adjacency", Value: ipld.IntValue(3)},

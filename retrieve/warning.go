@@ -125,7 +125,7 @@ var warningInfos = []WarningInfo{
 		Code:    StaleVectors,
 		When:    "items were found by the vector of a text that was changed since",
 		Message: "items whose text was changed after it was embedded: %d",
-		Remedy:  "embed them anew and commit that, or leave --vector out",
+		Remedy:  "embed them again and commit that, or leave --vector out",
 		Param:   "nodes",
 	},
 	{
@@ -136,7 +136,7 @@ var warningInfos = []WarningInfo{
 	},
 	{
 		Code:    EdgeWeightsUnused,
-		When:    "edge types are given weights, but nothing is lent over edges",
+		When:    "edge types are given weights, but expansion follows no edges",
 		Message: "the weights of edge types did nothing: the request is not expanded",
 		Remedy:  "ask for a text or vector, with --set expand=1 or more, or leave --set edge-weight out",
 	},

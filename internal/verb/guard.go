@@ -40,7 +40,7 @@ const hintOfPolicy = "ask the repository's owner; 'mnem config policy' prints wh
 func PolicyHint(err error) error {
 	switch {
 	case errors.Is(err, policy.ErrDamaged):
-		return Hint(err, "'mnem config policy' tells what is wrong with the file; people may write meanwhile", "")
+		return Hint(err, "'mnem config policy' tells what is wrong with the file; until then people may write", "")
 	case errors.Is(err, policy.ErrDenied):
 		return Hint(err, hintOfPolicy, "")
 	}

@@ -22,7 +22,7 @@ import (
 // configuration alone, or for what asks no model.
 type QuestionModels struct {
 	Embed        string `op:",settable,remote,varies,true=configured,alone" doc:"rank by the embedding of the query too, made by {SPEC}" note:" (alone: MNEM_EMBED_MODEL; config: embed.model)" remote:"use the embedding model of the configuration too"`
-	Rerank       string `op:",set,remote,varies,true=configured" doc:"judge the best items anew by {SPEC}: $RERANKERS, or configured for that of the configuration" note:" (MNEM_RERANK_MODEL; config: rerank.model)" remote:"judge the best items anew by the model of the configuration"`
+	Rerank       string `op:",set,remote,varies,true=configured" doc:"judge the best items again by {SPEC}: $RERANKERS, or configured for that of the configuration" note:" (MNEM_RERANK_MODEL; config: rerank.model)" remote:"judge the best items again by the model of the configuration"`
 	RerankTop    int    `op:",set,remote" default:"50" doc:"judge {N} items; 1 to 200"`
 	Rewrite      string `op:",set,remote,varies,true=multi" enum:"multi hyde" doc:"let a model make such texts: {WAY} is multi or hyde" remote:"let the model of the configuration put the query into other words: multi, or true, or hyde for a made-up answer"`
 	RewriteModel string `op:",set" doc:"let {SPEC} do it: $REWRITERS" note:" (config: rewrite.model)"`

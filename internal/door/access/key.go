@@ -114,7 +114,7 @@ func KeyCommands() []*line.Bound {
 			Command: "key export", Right: verb.NoRight,
 			Usage: "NAME|KEY [--secret]", Title: "Print a public key, or your secret key", Complete: "key",
 			Doc: "Print the text form of a key, which others give to 'mnem key trust'. With --secret,\n" +
-				"the key file of your own key NAME, which 'mnem key import' reads: whoever sees it can\n" +
+				"the key file of your own key NAME, which 'mnem key import' reads: anyone who sees it can\n" +
 				"sign as you.",
 			Example: "  mnem key export work\n  mnem key export --secret work", Answers: []any{exportedKeyJSON{}},
 		}, keyExport),

@@ -78,7 +78,7 @@ func TokenCommands() []*line.Bound {
 	return []*line.Bound{
 		reach.Local(verb.Spec{
 			Command: "serve token new", Right: verb.OwnRight, Usage: "NAME", Title: "Create a token",
-			Doc: "Make a token and print it, this once: nobody can find it out afterwards. NAME is 1 to 64 of a\n" +
+			Doc: "Make a token and print it, this once: it cannot be read again. NAME is 1 to 64 of a\n" +
 				"to z, 0 to 9, - and _, and is the agent of commits made with the token unless --agent or the\n" +
 				"caller names another. The scope read changes nothing; write does what 'mnem undo' takes back;\n" +
 				"admin also removes what nothing brings back, as purge and gc do.\n\n" +

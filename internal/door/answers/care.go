@@ -49,7 +49,7 @@ func GC(c *show.Console, res *core.GCResult) error {
 	err := c.Printf("%s %s, %s; %s kept\n", verb, show.Plural(res.Blocks, "block"),
 		show.Plural(int(res.Bytes), "byte"), show.Plural(res.Kept, "block"))
 	if err == nil && res.MustFree > 0 {
-		err = c.Printf("the disk has no room to write the files anew without them: free %s and run 'mnem gc'\n",
+		err = c.Printf("the disk has no room to rewrite the files without them: free %s and run 'mnem gc'\n",
 			show.Plural(int(res.MustFree), "byte"))
 	}
 	return err
@@ -78,7 +78,7 @@ func Purged(c *show.Console, p *upkeep.Purged) error {
 		if p.MustFree > 0 {
 			some = show.Plural(int(p.MustFree), "byte")
 		}
-		err = c.Printf("erasure pending: the disk has no room to write the files anew that still have "+
+		err = c.Printf("erasure pending: the disk has no room to rewrite the files that still have "+
 			"its bytes;\nfree %s, and 'mnem gc' or the next command that writes goes on\n", some)
 	}
 	if err != nil {

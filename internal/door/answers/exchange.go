@@ -142,7 +142,7 @@ func remarkPending(c *show.Console, pending bool, denied verb.Text) {
 	case denied != "":
 		c.Remark("warning: the bytes are still in the tables: %s", show.Line(string(denied)))
 	case pending:
-		c.Remark("warning: the bytes are still in the files: the disk has no room to write these anew")
+		c.Remark("warning: the bytes are still in the files: the disk has no room to rewrite them")
 	}
 }
 

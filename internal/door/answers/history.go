@@ -171,7 +171,7 @@ func Verified(c *show.Console, answer any) error {
 
 // signedBy says who signed, or why that does not count.
 func signedBy(v *branching.Signature) string {
-	who := "(nobody)"
+	who := "(no key)"
 	if key, err := commit.ParseKey(string(v.Key)); err == nil {
 		who = key.Fingerprint()
 	}

@@ -196,7 +196,7 @@ func Embedded(c *show.Console, out *ingesting.Embedded) error {
 	}
 	c.Put("%s\n", text)
 	if out.Stale > 0 {
-		c.Remark("note: stale embeddings are of an older text of their nodes; --stale embeds them anew")
+		c.Remark("note: stale embeddings are of an older text of their nodes; --stale embeds them again")
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func SessionRow(c *show.Console, s *asking.Session) []show.Cell {
 		state = "ended"
 	}
 	if s.Name != s.Known {
-		state += ", beside " + show.Line(s.Name)
+		state += ", next to " + show.Line(s.Name)
 	}
 	return []show.Cell{
 		{Text: show.Line(s.Known), Style: show.Bold}, {Text: where, Style: show.Yellow}, {Text: state, Style: ""}, {Text: s.Time.String(), Style: show.Dim},
@@ -81,7 +81,7 @@ func Last(c *show.Console, g *asking.GivenContext) error {
 	case g.Exact:
 		fmt.Fprintf(&b, "%s, %s\n", show.Plural(len(g.Items), "item"), show.Plural(g.Tokens, "token"))
 	default:
-		fmt.Fprintf(&b, "%s were found, some of which were given\n", show.Plural(len(g.Items), "item"))
+		fmt.Fprintf(&b, "%s were found, and some of them given\n", show.Plural(len(g.Items), "item"))
 	}
 	for _, it := range g.Items {
 		name := cmp.Or(string(it.Key), it.ID.String())

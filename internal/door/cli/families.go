@@ -102,7 +102,7 @@ var families = []family{
 			"  https://HOST[:PORT][/PATH]         'mnem serve' there, behind a server that speaks TLS; http:// too\n" +
 			"  ssh://[USER@]HOST[:PORT]/PATH      a directory of another machine, where mnem is installed,\n" +
 			"                                     reached by ssh or what MNEM_SSH names\n" +
-			"  git+https://HOST/PATH              a git repository, which keeps the memory as one ref beside the\n" +
+			"  git+https://HOST/PATH              a git repository, which keeps the memory as one ref next to the\n" +
 			"                                     code; git+ssh:// and git+file:// too; needs git\n" +
 			"  s3://BUCKET[/PREFIX]               a bucket of an S3-compatible object store, with the AWS_ variables:\n" +
 			"                                     AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN,\n" +
@@ -110,8 +110,8 @@ var families = []family{
 			"                                     into the host's name there, MNEM_BUCKET_ENCRYPTION names what\n" +
 			"                                     x-amz-server-side-encryption says\n\n" +
 			"URLs are kept in .mnem/remotes.json and shown, so they hold no password. The token for a server is\n" +
-			"in MNEM_CREDENTIALS, or in the file credentials beside the user's configuration, mode 0600: lines\n" +
-			"of URL and TOKEN, of which the one counts whose URL is the longest that begins the remote's. A\n" +
+			"in MNEM_CREDENTIALS, or in the file credentials next to the user's configuration, mode 0600: lines\n" +
+			"of URL and TOKEN; the longest URL that is a prefix of the remote's counts. A\n" +
 			"token goes to no other server, and without TLS to this machine alone.",
 		example: "  mnem remote add origin /srv/memory\n  mnem remote list\n  mnem remote rm laptop",
 	},

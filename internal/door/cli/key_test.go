@@ -53,7 +53,7 @@ func TestVerifyForged(t *testing.T) {
 		t.Errorf("verify --json prints %s, want %s", stdout, want)
 	}
 	if stdout, _ = w.run(0, "log", "--signatures"); !strings.Contains(stdout,
-		"sign   bad, (nobody) (bad signature: it is not of this commit)\n") {
+		"sign   bad, (no key) (bad signature: it is not of this commit)\n") {
 		t.Errorf("log prints %s", stdout)
 	}
 }

@@ -138,9 +138,9 @@ func (s *Server) instructions() string {
 	whose := "of this project"
 	switch s.opt.Memory {
 	case OfUser:
-		whose = "of this user, for all projects: say of which one a fact is"
+		whose = "of this user, for all projects: say to which one a fact belongs"
 	case OfEither:
-		whose = "of this project (where it has none, of this user: then say of which project a fact is)"
+		whose = "of this project (where it has none, of this user: then say to which project a fact belongs)"
 	}
 	text := "mnem is the long-term memory " + whose + ", under version control. " +
 		"Before you answer or act on what was said or decided earlier, ask recall (questions, statements) or " +

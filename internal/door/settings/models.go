@@ -71,7 +71,7 @@ func ModelKeys() []Key {
 	return []Key{
 		{EmbedModel, "MNEM_EMBED_MODEL", "", "what embeds texts: see 'mnem embed'; minilm by default, or off",
 			opened(Embed, openEmbedder)},
-		{RerankModel, "MNEM_RERANK_MODEL", "", "the model that judges items anew: PROVIDER:MODEL, as --set rerank",
+		{RerankModel, "MNEM_RERANK_MODEL", "", "the model that judges items again: PROVIDER:MODEL, as --set rerank",
 			opened(Rerank, func(v string) error { _, err := rerank.Open(v, model.ProviderOptions{}); return err })},
 		{RewriteModel, "MNEM_REWRITE_MODEL", "", "what rewrites queries: " + model.List(model.Specs(Rewrite.Providers), "or"),
 			opened(Rewrite, func(v string) error { _, err := rewrite.Open(v, model.ProviderOptions{}); return err })},

@@ -33,9 +33,9 @@ const (
 		"model.\n\n" +
 		"community raises nodes in the communities of the best ones, and adds others that no word\n" +
 		"found, the best connected first; 'mnem explore --communities' lists them.\n\n" +
-		"rerank lets a model order the best items anew by reading them: its server receives the query\n" +
+		"rerank lets a model reorder the best items by reading them: its server receives the query\n" +
 		"and the texts of these items (keys: COHERE_API_KEY, JINA_API_KEY, VOYAGE_API_KEY). --also\n" +
-		"searches for other texts beside the query, together worth half as much; rewrite=multi lets a\n" +
+		"searches for other texts besides the query, together worth half as much; rewrite=multi lets a\n" +
 		"chat model make them from the query; rewrite=hyde makes up an answer, and --embed then\n" +
 		"looks for vectors near either. If\n" +
 		"a model fails, the answer says so and is made without it; a receipt keeps its replies.\n\n" +

@@ -235,8 +235,8 @@ func inUseHint(err error) error {
 	case errors.As(err, &used) && used.Forced:
 		return verb.Hint(err, "remove it all the same with --force", "remove it all the same with force")
 	case used != nil && used.Own:
-		return verb.Hint(err, "it is where HEAD is for whoever has not gone elsewhere; 'mnem branch -m' gives it another name",
-			"it is where HEAD is for whoever has not gone elsewhere; branch with move gives it another name")
+		return verb.Hint(err, "it is the HEAD of clients that have not switched; 'mnem branch -m' gives it another name",
+			"it is the HEAD of clients that have not switched; branch with move gives it another name")
 	case used != nil:
 		return verb.Hint(err, "go elsewhere first with 'mnem switch'", "go elsewhere first with switch")
 	}

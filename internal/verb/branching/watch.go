@@ -74,7 +74,7 @@ var Watch = verb.Stream(verb.Spec{
 		"commits it: number, time, actor, command, the refs that moved, and the numbers of nodes and edges\n" +
 		"that changed. With --json, one object a line. It ends when interrupted.\n\n" +
 		"Nothing is skipped, however slowly the lines are read. To resume, pass the last operation seen to\n" +
-		"--since; if later operations were collected meanwhile, the error names the oldest one to resume from.",
+		"--since; if later operations were collected since, the error names the oldest one to resume from.",
 	Example: "  mnem op watch --since @~1 -n 1 --full\n  mnem op watch --since 0 --ref main -n 2\n" +
 		"  mnem op watch --since 0 -n 3 --json",
 	Answers: []any{Watched{}}, Told: []any{WatchBegun{}},

@@ -187,8 +187,8 @@ func (r *EmbedRun) checkDims(n int) error {
 	}
 	return verb.Hint(fmt.Errorf("%w: the model %s gives vectors of %s, but those that are committed have %d",
 		state.ErrInvalid, r.by.Name, plain.Plural(n, "dimension"), r.Dims),
-		"is this the model that made them? if so, 'mnem embed --all' makes all anew",
-		"is this the model that made them? if so, embed with all makes all anew")
+		"is this the model that made them? if so, 'mnem embed --all' makes all again",
+		"is this the model that made them? if so, embed with all makes all again")
 }
 
 // Progress receives the model's progress within one chunk.

@@ -132,7 +132,7 @@ var Ingest = verb.Define(verb.Spec{
 		"A directory that 'mnem export --format markdown' wrote restores its memories, and changes to its notes\n" +
 		"change them; nothing is removed.\n\n" +
 		"With --watch, directories are watched, also those that appear: what changes is kept as soon as\n" +
-		"nothing changes for a moment, one commit each time. Other programs use the repository meanwhile.\n\n" +
+		"nothing changes for a moment, one commit each time. Other programs may use the repository.\n\n" +
 		"Paths are kept as they are from the directory of the repository. Files outside of it are kept as\n" +
 		"those of a project. docs/files.md tells what nodes and edges are made.",
 	Example: "  mnem ingest docs README.md\n  mnem ingest . --dry-run\n" +

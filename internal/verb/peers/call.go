@@ -122,7 +122,7 @@ func unknown(err *verb.UnknownError, pid int, build string) error {
 	if err.Field != "" {
 		what, without = err.Field+" of "+err.Verb, ", or leave out "+err.Field
 	}
-	next := fmt.Sprintf("stop process %d and start it anew, so that it is the same version%s", pid, without)
+	next := fmt.Sprintf("stop process %d and restart it, so that it is the same version%s", pid, without)
 	return verb.Hint(fmt.Errorf("%w: process %d has it open, and mnem %s does not know %s",
 		store.ErrBusy, pid, build, what), next, next)
 }

@@ -475,7 +475,7 @@ func Dial(dir string, wait time.Duration) (*owner.Client, error) {
 	next := ""
 	switch {
 	case errors.As(err, new(*owner.SkewError)):
-		next = "stop process %d and start it anew, so that both are the same version"
+		next = "stop process %d and restart it, so that both are the same version"
 	case errors.Is(err, owner.ErrSilent):
 		next = "it is process %d: stop it if it hangs, or wait longer with --wait"
 	case errors.Is(err, owner.ErrPeer):

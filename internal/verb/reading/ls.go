@@ -77,7 +77,7 @@ var Ls = verb.Define(verb.Spec{
 		"importance is the effective importance at --now, which 'mnem show --importance' explains.\n\n" +
 		"A list that is cut at --limit ends with a cursor. --after CURSOR goes on behind it, at the\n" +
 		"cursor's commit unless --at says another, so that pages fit together whatever is committed\n" +
-		"meanwhile.",
+		"in between.",
 	Example: "  mnem ls\n  mnem ls --type Person\n  mnem ls --type Task --where 'status = \"open\"' --sort -updated\n" +
 		"  mnem ls --sort key --limit 20 --json\n  mnem ls --edges --type owns",
 	Answers: []any{NodeList{}, EdgeList{}},

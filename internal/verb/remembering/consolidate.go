@@ -65,7 +65,7 @@ var Consolidate = verb.Define(verb.Spec{
 		"  isolated        older than two half-lives, stated once, linked to nothing: mark it stale\n\n" +
 		"Nothing is removed: marks hide or annotate, and 'mnem restore' removes them. --decline records that\n" +
 		"a proposal is unwanted: it does not return until its evidence changes. A proposal's id (4 digits or\n" +
-		"more suffice) depends on what it is about, so whatever was written meanwhile, only the listed\n" +
+		"more suffice) depends on what it is about, so whatever was written since, only the listed\n" +
 		"proposal is applied. When applying all, --expect makes sure that the branch is still at the commit\n" +
 		"that was listed.",
 	Example: "  mnem consolidate\n  mnem consolidate --kind duplicate,contradiction --json\n" +

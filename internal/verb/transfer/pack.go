@@ -43,7 +43,7 @@ type PackTakeRequest struct {
 	File          string   `op:",arg"`
 	Move          []string `op:",remote" doc:"move {REF=FROM..TO}, to a descendant only" note:" (repeatable)"`
 	Set           []string `op:",remote" doc:"set {REF=FROM..TO}, whatever its history" note:" (repeatable)"`
-	Place         []string `op:"session,remote" doc:"keep the session {REF=CID} beside what is here" note:" (repeatable)"`
+	Place         []string `op:"session,remote" doc:"keep the session {REF=CID} next to the ones here" note:" (repeatable)"`
 	Tracking      string   `op:"" doc:"take it in as what the remote {NAME} has: refs under refs/remotes/NAME, new tags and sessions"`
 	RequireSigned bool     `op:",remote" doc:"refuse commits that no key you trust has signed" note:" (MNEM_REQUIRE_SIGNED; config: require-signed)"`
 	DryRun        bool     `op:",remote" doc:"check everything and write nothing"`
