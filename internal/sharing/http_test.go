@@ -291,7 +291,7 @@ func TestHostileClients(t *testing.T) {
 		status                int
 		says                  string
 	}{
-		{"", "", "", 400, "move, set or place"},
+		{"", "", "", 400, "move, set or session"},
 		{"move=refs/heads/x", "", "", 400, "REF=FROM..TO"},
 		{"move=refs/heads/x=none..none&tracking=origin", "", "", 400, "tracking"},
 		{"move=refs/heads/x=none.." + at, "", "", 422, "not in the pack"},

@@ -276,7 +276,7 @@ var scenarios = []scenario{
 		}
 		var res syncAnswer
 		w.json(&res, "b", "sync")
-		if out := w.ok("b", "branch", "-v"); !strings.Contains(out, "[origin: the same]") {
+		if out := w.ok("b", "branch"); !strings.Contains(out, "[origin: the same]") {
 			w.Error(out)
 		}
 		if b := res.Branches[0]; b.Merged != 1 || !b.Pushed || b.Commit != w.at("hub", "refs/heads/main") {

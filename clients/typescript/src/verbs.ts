@@ -2329,7 +2329,7 @@ export interface RecallOptions {
   profile?: string | undefined;
   /** record the answer, without a session too */
   receipt?: boolean | undefined;
-  /** judge the best items anew by the model of the configuration */
+  /** judge the best items again by the model of the configuration */
   rerank?: boolean | undefined;
   /** judge N items; 1 to 200 */
   rerank_top?: number | undefined;
@@ -2448,7 +2448,7 @@ export interface RecallBatchOptions {
   profile?: string | undefined;
   /** record the answer, without a session too */
   receipt?: boolean | undefined;
-  /** judge the best items anew by the model of the configuration */
+  /** judge the best items again by the model of the configuration */
   rerank?: boolean | undefined;
   /** judge N items; 1 to 200 */
   rerank_top?: number | undefined;
@@ -2705,7 +2705,7 @@ export interface RetrieveOptions {
   profile?: string | undefined;
   /** record the answer, without a session too */
   receipt?: boolean | undefined;
-  /** judge the best items anew by the model of the configuration */
+  /** judge the best items again by the model of the configuration */
   rerank?: boolean | undefined;
   /** judge N items; 1 to 200 */
   rerank_top?: number | undefined;
@@ -2824,7 +2824,7 @@ export interface RetrieveBatchOptions {
   profile?: string | undefined;
   /** record the answer, without a session too */
   receipt?: boolean | undefined;
-  /** judge the best items anew by the model of the configuration */
+  /** judge the best items again by the model of the configuration */
   rerank?: boolean | undefined;
   /** judge N items; 1 to 200 */
   rerank_top?: number | undefined;

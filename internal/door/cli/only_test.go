@@ -31,7 +31,7 @@ var onlyCalls = map[string]string{
 	"cherry_pick": `{"rev":"HEAD~1","dry_run":true}`, "restore": `{"nodes":["lamp"],"dry_run":true}`,
 	"forget": `{"nodes":["lamp"],"dry_run":true}`, "mark": `{"kind":"stale","nodes":["lamp"],"dry_run":true}`,
 	"review": `{}`, "pin": `{"nodes":["lamp"],"dry_run":true}`, "consolidate": `{}`, "config_half_life": `{}`,
-	"config_profile_list": `{}`, "config_profile_show": `{"name":"default"}`, "config_cues": `{}`,
+	"config_profile": `{"name":"default"}`, "embed_cues": `{}`,
 	"retrieve": `{"query":"lamp"}`, "retrieve_batch": `{"lines":[{"query":"lamp"}]}`,
 	"recall": `{"query":"what is in the hall"}`, "recall_batch": `{"lines":[{"query":"lamp"}]}`,
 	"show": `{"name":"lamp"}`, "ls": `{}`, "map": `{}`, "explore": `{"topic":"lamp"}`, "log": `{}`, "diff": `{}`,
@@ -243,7 +243,7 @@ func masked(op, text string) string {
 func (s *scoped) bobs() string {
 	var all strings.Builder
 	for _, words := range []string{
-		"branch", "tag", "ls --at users/bob --all-types", "ls --at main --all-types", "log users/bob", "merge --list --branch users/bob",
+		"branch", "tag", "ls --at users/bob --all", "ls --at main --all", "log users/bob", "merge --list --branch users/bob",
 		"status --stage zebra-stage", "session log zebra-session", "map --at users/bob",
 	} {
 		out, _ := s.run(0, append(strings.Fields(words), "--json")...)

@@ -102,7 +102,7 @@ var (
 )
 
 func packRefs(ctx context.Context, s *verb.Service, q *PackRefsRequest) (*remote.State, error) {
-	commits, err := cids("commit", q.Commits)
+	commits, err := cids("have", q.Commits)
 	if err != nil {
 		return nil, err
 	}

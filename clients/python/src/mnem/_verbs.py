@@ -5093,7 +5093,7 @@ class Verbs:
         passage_tokens: with pack=passages or auto: at most N tokens of each text
         profile: take what no flag says from this NAME; see 'mnem config profile --help'
         receipt: record the answer, without a session too
-        rerank: judge the best items anew by the model of the configuration
+        rerank: judge the best items again by the model of the configuration
         rerank_top: judge N items; 1 to 200
         rewrite: let the model of the configuration put the query into other words: multi, or true, or
             hyde for a made-up answer
@@ -5219,7 +5219,7 @@ class Verbs:
         passage_tokens: with pack=passages or auto: at most N tokens of each text
         profile: take what no flag says from this NAME; see 'mnem config profile --help'
         receipt: record the answer, without a session too
-        rerank: judge the best items anew by the model of the configuration
+        rerank: judge the best items again by the model of the configuration
         rerank_top: judge N items; 1 to 200
         rewrite: let the model of the configuration put the query into other words: multi, or true, or
             hyde for a made-up answer
@@ -5545,7 +5545,7 @@ class Verbs:
         passage_tokens: with pack=passages or auto: at most N tokens of each text
         profile: take what no flag says from this NAME; see 'mnem config profile --help'
         receipt: record the answer, without a session too
-        rerank: judge the best items anew by the model of the configuration
+        rerank: judge the best items again by the model of the configuration
         rerank_top: judge N items; 1 to 200
         rewrite: let the model of the configuration put the query into other words: multi, or true, or
             hyde for a made-up answer
@@ -5670,7 +5670,7 @@ class Verbs:
         passage_tokens: with pack=passages or auto: at most N tokens of each text
         profile: take what no flag says from this NAME; see 'mnem config profile --help'
         receipt: record the answer, without a session too
-        rerank: judge the best items anew by the model of the configuration
+        rerank: judge the best items again by the model of the configuration
         rerank_top: judge N items; 1 to 200
         rewrite: let the model of the configuration put the query into other words: multi, or true, or
             hyde for a made-up answer
