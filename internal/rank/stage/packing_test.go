@@ -2,14 +2,12 @@ package stage
 
 import (
 	"errors"
-	"iter"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -53,20 +51,6 @@ func TestUnresolved(t *testing.T) {
 		var re *retrieve.RequestError
 		if !errors.As(err, &re) || re.Param != param {
 			t.Errorf("%s: %v", param, err)
-		}
-	}
-}
-
-// records yields records newest first, then fails where the error is given.
-func records(list []complete.Shown, fail error) iter.Seq2[complete.Shown, error] {
-	return func(yield func(complete.Shown, error) bool) {
-		for _, rec := range list {
-			if !yield(rec, nil) {
-				return
-			}
-		}
-		if fail != nil {
-			yield(complete.Shown{}, fail)
 		}
 	}
 }

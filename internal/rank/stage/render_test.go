@@ -1,7 +1,6 @@
 package stage
 
 import (
-	"flag"
 	"regexp"
 	"strings"
 	"testing"
@@ -14,8 +13,6 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
-
-var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
 
 const uuidPattern = `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`
 
