@@ -239,6 +239,7 @@ func hintOf(err error) (local, remote string) {
 	var readOnly *core.ReadOnlyError
 	var unknown *core.UnknownHeadError
 	var moved *core.FollowedError
+	var missing *state.NotFoundError
 	switch {
 	case errors.As(err, &secret):
 		return secretHint(secret)
@@ -256,6 +257,8 @@ func hintOf(err error) (local, remote string) {
 			"'mnem git unfollow'", "name a branch with branch or at"
 	case errors.As(err, &kind):
 		return kindHint(kind)
+	case errors.As(err, &missing) && (missing.What == "branch" || missing.What == "revision"):
+		return revisionHint(missing)
 	case errors.Is(err, store.ErrUnknown):
 		return "look with 'mnem op log' before giving the command again", "look with op_log before asking again"
 	case errors.Is(err, store.ErrNoRoom) || errors.Is(err, syscall.ENOSPC):
@@ -339,6 +342,16 @@ func kindHint(err *state.KindError) (local, remote string) {
 		return "'mnem session replay' takes a receipt", "replay takes a receipt"
 	}
 	return "'mnem show' prints whatever it is", "show prints whatever it is"
+}
+
+// revisionHint says how a branch is made that does not exist, and what lists the revisions that do.
+func revisionHint(err *state.NotFoundError) (local, remote string) {
+	name, full := strings.CutPrefix(err.Name, graph.Heads)
+	if full || err.What == "branch" {
+		return fmt.Sprintf("'mnem branch' lists the branches; 'mnem branch %s' makes this one", name),
+			"branch lists the branches, and makes one"
+	}
+	return "'mnem branch' and 'mnem tag' list names, 'mnem log' commits", "branch and tag list names, log commits"
 }
 
 // NodeHint adds to an error about a node that is not there how nodes are named, and to one about a node that a

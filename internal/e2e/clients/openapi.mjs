@@ -187,7 +187,7 @@ await op("remote_redactions");
 await op("pack_redactions");
 await op("pack_redact", {
   dry_run: true,
-  redaction: ["bafyreih4h5fr4tuwmsbbgqy5gf2cxlo7bnbuoqqbtmtlmmqlmpivlxdr4e=pWF2AWRraW5kaXJlZGFjdGlvbmR0aW1lGwAGCiQYHkAAZHdoYXRkbm9kZWVhY3RvcmNBZGE="],
+  redactions: ["bafyreih4h5fr4tuwmsbbgqy5gf2cxlo7bnbuoqqbtmtlmmqlmpivlxdr4e=pWF2AWRraW5kaXJlZGFjdGlvbmR0aW1lGwAGCiQYHkAAZHdoYXRkbm9kZWVhY3RvcmNBZGE="],
 });
 await op("purge", { node: "bob", yes: true, reason: "asked for" });
 await op("gc");
