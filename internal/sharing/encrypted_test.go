@@ -510,7 +510,7 @@ func TestReadersKilled(t *testing.T) {
 			other := w.identity("other")
 			w.use("identity")
 			rnd := rand.New(rand.NewPCG(3, 7))
-			for i := range effort.Pick(5, 30, 100) {
+			for i := range effort.Pick(3, 8, 100) {
 				w.ok("a", "remote", "readers", "origin", "--encrypt", other)
 				former := w.storeKey("a")
 				remove := []string{"remote", "readers", "origin", "--remove", other}
