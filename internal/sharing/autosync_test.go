@@ -244,7 +244,7 @@ func TestAutoSyncEncrypted(t *testing.T) {
 			_ = holder.Wait()
 		}
 	}()
-	for range effort.Pick(1, 8, 60) {
+	for range effort.Pick(1, 3, 60) {
 		w.write("laptop")
 		w.until(": synced ", "laptop", "status")
 		online(false)
