@@ -73,6 +73,9 @@ func TestRemovedNames(t *testing.T) {
 func TestRemovedFlags(t *testing.T) {
 	w := newWorld(t)
 	root := root(&line.Line{App: w.App})
+	if len(operation.FlagsGone()) == 0 {
+		t.Fatal("no flags")
+	}
 	for _, f := range operation.FlagsGone() {
 		cmd, _, err := root.Find(strings.Fields(f.Command))
 		if err != nil || cmd.Flags().Lookup(f.Name) != nil {

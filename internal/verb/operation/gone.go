@@ -81,11 +81,49 @@ func Renamed(name string) string {
 	return ""
 }
 
-// flags lists every removed flag once, after the words of its command. Now is how
-// the same is said there, "" if nothing replaces it.
-var flags = []struct{ Command, Name, Now string }{}
+// flags lists the removed flags in the order of their commands. Now replaces the flag, "" if nothing does.
+var flags = []struct{ Command, Name, Now string }{
+	{"branch", "verbose", ""},
+	{"cherry-pick", "ours", "--conflicts ours"},
+	{"cherry-pick", "theirs", "--conflicts theirs"},
+	{"config half-life", "reset", "--remove"},
+	{"consolidate", "cap", "--keep"},
+	{"doctor", "network", "--full"},
+	{"forget", "before", "--until"},
+	{"fsck", "accept-head", "--accept"},
+	{"import", "as", "--branch"},
+	{"integrate", "no-hooks", "--without hooks"},
+	{"integrate", "no-rules", "--without rules"},
+	{"integrate", "replace", "--force"},
+	{"key trust", "purge", "--redactions"},
+	{"ls", "all-types", "--all"},
+	{"mcp", "debug", ""},
+	{"merge", "newest", "--conflicts newest"},
+	{"merge", "ours", "--conflicts ours"},
+	{"merge", "theirs", "--conflicts theirs"},
+	{"op watch", "diff", "--full"},
+	{"pack redact", "redaction", "--redactions"},
+	{"pack refs", "commit", "--have"},
+	{"pack take", "place", "--session"},
+	{"purge", "keep-queries", ""},
+	{"push", "force-with-lease", "--force"},
+	{"remember", "valid-from", ""},
+	{"remember", "valid-to", ""},
+	{"remote readers", "add", "--encrypt"},
+	{"retrieve", "exit-code", "--strict"},
+	{"revert", "ours", "--conflicts ours"},
+	{"revert", "theirs", "--conflicts theirs"},
+	{"review", "rest", "--all"},
+	{"review", "rest-of", ""},
+	{"serve", "many", "--all"},
+	{"serve", "open", "--limit"},
+	{"serve", "quota-blocks", "--quota blocks=N"},
+	{"serve", "quota-commits", "--quota commits=N"},
+	{"serve", "timeout", ""},
+	{"tag", "annotate", "--message"},
+}
 
-// RenamedFlag returns how a removed flag of a command is given now, and whether there was one of this name.
+// RenamedFlag returns what replaces a removed flag of a command, and whether there was one of this name.
 func RenamedFlag(command, name string) (now string, gone bool) {
 	for _, f := range flags {
 		if f.Name == name && f.Command == command {
@@ -97,5 +135,5 @@ func RenamedFlag(command, name string) (now string, gone bool) {
 
 var joined = strings.NewReplacer("-", "_", " ", "_")
 
-// FlagsGone returns the commands that had flags which were removed, with the names of these and what replaces them.
+// FlagsGone returns the removed flags with their commands and replacements.
 func FlagsGone() []struct{ Command, Name, Now string } { return flags }
