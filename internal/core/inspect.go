@@ -59,8 +59,8 @@ func (st Storage) Sizes(ctx context.Context) (Sizes, error) {
 	return s, err
 }
 
-// DiskBytes returns the size of all files of the repository, 0 in memory and for a confined caller. A file deleted during the walk,
-// as the store does, is not counted.
+// DiskBytes returns the size of all files of the repository, 0 in memory and for a confined caller. A file deleted during
+// the walk, as the store does, is not counted.
 func (st Storage) DiskBytes() (size int64, err error) {
 	if st.repo.Dir == "" || st.repo.Confined() {
 		return 0, nil

@@ -32,11 +32,11 @@ func CheckOnly(branch string) error {
 	return err
 }
 
-// Only returns the repository as a caller sees it who is confined to a branch, which need not exist: until its first
-// commit it is empty. HEAD is on that branch. It sees only the refs of that branch: its
-// sessions, stages, merges in progress and kept commits. A hash names a commit that the branch reaches, or one of its operations, sessions and
-// receipts, and nothing else. The operation log has the operations that moved these refs. Writes to other refs fail.
-// "" confines to nothing. It uses the storage, indexes and caches of r, which hold what a state has, by its hash.
+// Only returns the repository for a caller that is confined to a branch. The branch need not exist: it is empty until
+// its first commit. HEAD is on it. The caller sees only the refs of the branch: itself, and its sessions, stages, merges in
+// progress and kept commits. A hash names a commit that the branch reaches, or one of its operations, sessions and
+// receipts. The operation log has the operations that moved these refs. Writes to other refs fail. With "" the caller
+// is not confined. The result shares storage, indexes and caches with r: these are keyed by the hash of a state.
 func (r *Repo) Only(branch string) *Repo {
 	if branch == "" {
 		return r
@@ -60,8 +60,7 @@ func ownName(only, name string) string {
 	return only + onlyMark + name
 }
 
-// sees reports whether a caller who is confined to a branch, "" for none, has a ref. HEAD is none of them: a view
-// makes it.
+// sees reports whether a caller that is confined to a branch, "" for none, has a ref. HEAD is not stored: a view makes it.
 func sees(only string, name graph.RefName) bool {
 	if only == "" {
 		return true
@@ -292,14 +291,18 @@ func (l OpLog) readOwn(ctx context.Context, head store.Head, name string) (commi
 	return commit.OpEntry{}, missing
 }
 
-// owns reports whether an operation moved a ref of the caller. What the oldest that is kept moved is not known.
+// owns reports whether the caller has an operation.
 func (l OpLog) owns(ctx context.Context, e commit.OpEntry) (bool, error) {
-	if l.repo.only == "" {
+	if !l.repo.Confined() {
 		return true, nil
 	}
 	rec, err := l.Record(ctx, e)
-	return len(rec.Refs) > 0, err
+	return l.has(&rec), err
 }
+
+// has reports whether the caller has an operation: if it is confined, one that moved a ref of its own. What the oldest
+// that is kept moved is not known.
+func (l OpLog) has(rec *OpRecord) bool { return !l.repo.Confined() || len(rec.Refs) > 0 }
 
 // mine leaves the moves of refs that the caller has.
 func (l OpLog) mine(moves []RefMove) []RefMove {

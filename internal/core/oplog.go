@@ -92,22 +92,10 @@ func (l OpLog) All(ctx context.Context) iter.Seq2[OpRecord, error] {
 			yield(OpRecord{}, fmt.Errorf("read operation head: %w", err))
 			return
 		}
-		if l.repo.Confined() {
-			for e, err := range l.Entries(ctx, head) {
-				var rec OpRecord
-				if err == nil {
-					rec, err = l.Record(ctx, e)
-				}
-				if !yield(rec, err) || err != nil {
-					return
-				}
-			}
-			return
-		}
-		// What an operation changed is told when the one before it is known, so that each is read once.
+		// What an operation changed is reported when the one before it is known, so that each is read once.
 		var last commit.OpEntry
 		var after *View
-		for e, err := range l.Entries(ctx, head) {
+		for e, err := range commit.Operations(ctx, l.repo.Facts(), head.Operation) {
 			var before *View
 			var rec OpRecord
 			if err == nil {
@@ -116,13 +104,15 @@ func (l OpLog) All(ctx context.Context) iter.Seq2[OpRecord, error] {
 			if err == nil && after != nil {
 				rec, err = l.moved(ctx, last, before, after)
 			}
-			if (after != nil || err != nil) && (!yield(rec, err) || err != nil) {
+			if (after != nil && l.has(&rec) || err != nil) && (!yield(rec, err) || err != nil) {
 				return
 			}
 			last, after = e, before
 		}
 		if after != nil {
-			yield(l.oldest(ctx, last, after))
+			if rec, err := l.oldest(ctx, last, after); err != nil || l.has(&rec) {
+				yield(rec, err)
+			}
 		}
 	}
 }
