@@ -421,7 +421,7 @@ func TestReadersInterrupted(t *testing.T) {
 		done = code == 0 && left > 0 // no write was cut
 		w.hurry, left = false, -1
 		if !w.opens("identity", fmt.Sprint("stays", n)) {
-			t.Fatalf("after %d writes nobody reads it: %s", n, &out)
+			t.Fatalf("after %d writes no reader reads it: %s", n, &out)
 		}
 		reads := w.opens("other", fmt.Sprint("goes", n))
 		if code == 0 && reads {
@@ -520,7 +520,7 @@ func TestReadersKilled(t *testing.T) {
 				_ = cmd.Process.Kill() // it may have ended
 				_ = cmd.Wait()
 				if !w.opens("identity", fmt.Sprint("stays", i)) {
-					t.Fatalf("nobody reads it after kill %d", i)
+					t.Fatalf("no reader reads it after kill %d", i)
 				}
 				if code := cli.Run(t.Context(), w.app("a", "", io.Discard, io.Discard), remove); code != 0 && code != 3 {
 					t.Fatalf("after kill %d: exit code %d", i, code)

@@ -311,7 +311,8 @@ func (spec *Spec) Run(ctx context.Context, host Host, req any, emit func(any) er
 	return s.Call(ctx, req, emit)
 }
 
-// begin checks a request, the branch that the caller is confined to, and its rights before anything is read, asked, sent or written.
+// begin checks a request, the branch that the caller is confined to, and its rights before anything is read, asked, sent
+// or written.
 func (spec *Spec) begin(host Host, req any, setting func(variable, key string) (string, error)) (*Service, error) {
 	agent := WritingOf(req).Agent
 	only, err := host.Only(agent)

@@ -67,7 +67,7 @@ func RemoteCommands() []*line.Bound {
 		reach.Local(verb.Spec{
 			Command: "remote readers", Right: verb.OwnRight, Usage: "NAME",
 			Title: "List or change who can read an encrypted remote",
-			Doc: "List the recipients of a remote that was added with --encrypt. --encrypt lets another one read it. --remove\n" +
+			Doc: "List the recipients of an encrypted remote. --encrypt lets another one read it. --remove\n" +
 				"makes another key, encrypts everything again and deletes the old objects: a removed reader can still\n" +
 				"read copies made before, but nothing stored later. If it was interrupted, run it again. If the remote\n" +
 				"is older than when it was last read, or its key does not follow the one it had, it is refused. After\n" +

@@ -3,7 +3,6 @@ package stage
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/fixed"
@@ -26,6 +25,7 @@ type wording struct {
 	shares map[graph.ID]int64   // of the question that nodes account for, for those that were asked about
 	holds  map[graph.ID][]int64 // of each of own how much these nodes account for
 
+	guessed []bool  // for each of own whether the text misspells it; nil for no readings
 	credits []int64 // scratch for one long text's credits
 }
 
@@ -47,6 +47,7 @@ func (r *request) wording(ctx context.Context, query source.TextQuery) (*wording
 	if w.own, err = r.x.TermWeights(ctx, query); err != nil {
 		return nil, fmt.Errorf("weigh the terms of the text: %w", err)
 	}
+	w.guess()
 	if r.row.kin > 0 {
 		if err = r.findKin(ctx, w); err != nil {
 			return nil, err
@@ -124,7 +125,7 @@ func (w *wording) credit(out, row []int64, known int64) {
 	for i, score := range row {
 		switch {
 		case score == 0:
-		case i < terms && w.read(i):
+		case i < terms && w.guessed != nil && w.guessed[i]:
 			out[i] = readCredit
 		case i < terms:
 			out[i] = fixed.One
@@ -136,11 +137,19 @@ func (w *wording) credit(out, row []int64, known int64) {
 	}
 }
 
-// read reports whether the text does not have a term itself, but one that is read as it.
-func (w *wording) read(i int) bool {
-	return slices.ContainsFunc(w.query.Readings, func(r retrieve.Reading) bool {
-		return r.As == w.own[i].Term && !text.SameWord(r.Term, r.As)
-	})
+// guess notes the terms that the text misspells.
+func (w *wording) guess() {
+	for _, r := range w.query.Readings {
+		if text.SameWord(r.Term, r.As) {
+			continue
+		}
+		if w.guessed == nil {
+			w.guessed = make([]bool, len(w.own))
+		}
+		for i := range w.own {
+			w.guessed[i] = w.guessed[i] || w.own[i].Term == r.As
+		}
+	}
 }
 
 // searchText returns the list of the text lane, by the text and its kin. Shares of the question still depend on its own

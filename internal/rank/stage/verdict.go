@@ -45,13 +45,14 @@ func (h held) strength() int64 {
 // examiner is the stage that says whether the candidates answer the question, and which of them are shown.
 type examiner struct{ *pool }
 
-// judge gives the verdict, nil if there is nothing to judge by, and the candidates their bands. It looks at all that was found, before the limit and the
-// budget.
+// judge returns the verdict, nil if there is nothing to judge by, and gives the candidates their bands. It looks at all
+// that was found, before the limit and the budget.
 func (e *examiner) judge(ctx context.Context) (*judged, error) {
 	if !e.row.bands {
 		return nil, nil
 	}
-	if e.blank() || e.dated.alone || isBlank(e.req.Text) && !e.compares() { // neither words nor cosines to judge by, as with sparse vectors alone
+	// There may be neither words nor cosines to judge by, as with sparse vectors alone.
+	if e.blank() || e.dated.alone || isBlank(e.req.Text) && !e.compares() {
 		for _, c := range e.found {
 			c.band = retrieve.BandAnswer
 		}

@@ -50,6 +50,8 @@ const (
 	// s3MaxPacks bounds the packs of a memory: each but the last is at least twice as large as all after it, and
 	// sizes have 63 bits. s3MaxParts bounds the parts of one pack, to 2.5 TiB, and s3MaxRedactions the redactions.
 	s3MaxPacks, s3MaxParts, s3MaxRedactions = 128, 1 << 16, 1 << 18
+	// followTries is how often the memory object is read if packs that it names are not there.
+	followTries = 20
 	// s3Probed is the file that records a successful test of the store.
 	s3Probed = "probed"
 )
@@ -341,11 +343,11 @@ func (b *Bucket) copyPack(ctx context.Context, f *os.File, p pack) error {
 }
 
 // follow makes the mirror what the memory object says. If a pack is not there, others may have replaced it since the
-// object was read.
+// object was read: then it is read again, followTries times at most.
 func (b *Bucket) follow(ctx context.Context) error {
-	for {
+	for n := 1; ; n++ {
 		err := b.catchUp(ctx)
-		if !errors.Is(err, s3.ErrNotFound) {
+		if !errors.Is(err, s3.ErrNotFound) || n == followTries {
 			return err
 		}
 		was := b.tag
@@ -642,10 +644,10 @@ func (b *Bucket) finish(ctx context.Context) (did bool, err error) {
 	}
 	next := b.last
 	next.Gone = nil
-	if err := b.publish(ctx, next); !errors.Is(err, state.ErrConflict) {
-		return true, err
+	if err = b.publish(ctx, next); errors.Is(err, state.ErrConflict) {
+		err = nil
 	}
-	return true, nil
+	return true, err
 }
 
 // withdraw deletes the parts of a write that another one forestalled: a key that was replaced in between may open them.

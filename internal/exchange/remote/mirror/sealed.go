@@ -41,7 +41,7 @@ func (m *mirror) unlock(text []byte) (*seal.Box, []byte, error) {
 	switch {
 	case errors.Is(err, seal.ErrNoIdentity) && seen != nil:
 		err = verb.Hintf(fmt.Errorf("%w: the key of the %s was changed: %w", state.ErrInvalid, m.what, err),
-			"name a file with your identity: MNEM_IDENTITY=FILE; if you were removed, ask a reader to add you: 'mnem remote readers NAME --add KEY'")
+			"name a file with your identity: MNEM_IDENTITY=FILE; if you were removed, ask a reader to add you: 'mnem remote readers NAME --encrypt KEY'")
 	case errors.Is(err, seal.ErrNoIdentity):
 		err = verb.Hintf(fmt.Errorf("%w: the %s is encrypted: %w", state.ErrInvalid, m.what, err),
 			"name a file with your identity: MNEM_IDENTITY=FILE, or --identity FILE of 'mnem clone' and 'mnem remote add'")
