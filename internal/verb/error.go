@@ -247,14 +247,14 @@ func hintOf(err error) (local, remote string) {
 		return "name a branch with --branch, or go to one with 'mnem switch NAME' or 'mnem switch -c NAME'",
 			"name a branch with branch"
 	case errors.As(err, &readOnly):
-		return "name a branch with --branch, or go to one with 'git switch NAME'; 'mnem git status' tells more",
+		return "name a branch with --branch, or go to one with 'git switch NAME'; 'mnem status' tells more",
 			"name a branch with branch"
 	case errors.As(err, &unknown):
 		return "install git or repair what it says, name a branch with --branch or --at, or end following with " +
-			"'mnem git unfollow'", "name a branch with branch or at"
+			"'mnem git follow --remove'", "name a branch with branch or at"
 	case errors.As(err, &moved):
 		return "go to another branch with 'git switch NAME', name one with --branch or --at, or end it with " +
-			"'mnem git unfollow'", "name a branch with branch or at"
+			"'mnem git follow --remove'", "name a branch with branch or at"
 	case errors.As(err, &kind):
 		return kindHint(kind)
 	case errors.As(err, &missing) && (missing.What == "branch" || missing.What == "revision"):

@@ -75,10 +75,11 @@ type (
 		Yes bool `op:"" doc:"really delete it"`
 	}
 	keyTrustRequest struct {
-		Key   string `op:",arg"`
-		Name  string `op:"" doc:"whose key it is"`
-		Note  string `op:"" doc:"what else to remember about it"`
-		Purge bool   `op:"redactions" doc:"accept redactions that it signed as they come"`
+		Key    string `op:",arg"`
+		Name   string `op:"" doc:"whose key it is"`
+		Note   string `op:"" doc:"what else to remember about it"`
+		Remove bool   `op:"" not:"name note redactions" doc:"take it off the trust list"`
+		Purge  bool   `op:"redactions" doc:"accept redactions that it signed as they come"`
 		verb.Params
 	}
 	keyRevokeRequest struct {
@@ -138,11 +139,13 @@ func KeyCommands() []*line.Bound {
 			Usage: "KEY|NAME [--name NAME] [--note TEXT]", Args: "KEY|NAME", Title: "Trust a key", Complete: "key",
 			Doc: "Trust what is signed by a key, as 'mnem key export' printed it, or give a trusted key another name\n" +
 				"or note. Compare the fingerprint with its owner over a channel that no one else controls. A revoked\n" +
-				"key must be removed with 'mnem key untrust' before it can be trusted again.\n\n" +
+				"key must be removed before it can be trusted again.\n\n" +
+				"--remove takes the key off the list, with its revocation if it has one: what it signed is untrusted\n" +
+				"then, and no longer an error for 'mnem key verify'. To have it stay an error, revoke the key.\n\n" +
 				"With --redactions, erasures that others made and signed with the key are repeated here when a fetch\n" +
 				"brings them, without asking: in what the refs of that remote reach. --redactions=false ends that.",
 			Example: "  mnem key trust " +
-				"mnem-ed25519-25njqamcweflpvkl73j4szahhihoc4xt3ktcgjnpaingr5yhkenhiels --name ada", Answers: key,
+				"mnem-ed25519-25njqamcweflpvkl73j4szahhihoc4xt3ktcgjnpaingr5yhkenhiels --name ada\n  mnem key trust ada --remove", Answers: key,
 		}, keyTrust),
 		reach.Local(verb.Spec{
 			Command: "key revoke", Right: verb.OwnRight,
@@ -156,14 +159,6 @@ func KeyCommands() []*line.Bound {
 			Example: "  mnem key revoke work --since 2026-01-01 --reason 'a new laptop'\n" +
 				"  mnem key revoke work --reason stolen", Answers: key,
 		}, keyRevoke),
-		reach.Local(verb.Spec{
-			Command: "key untrust", Right: verb.OwnRight,
-			Usage: "KEY|NAME", Title: "Remove a key from the trust list", Complete: "key",
-			Doc: "Remove a key from the trust list, with its revocation if it has one: what it signed is\n" +
-				"untrusted then, and no longer an error for 'mnem key verify'. To have it stay an error,\n" +
-				"revoke the key.",
-			Example: "  mnem key untrust work", Answers: key,
-		}, keyUntrust),
 	}
 }
 
@@ -384,13 +379,19 @@ func revocationTime(s string) (graph.OptTime, error) {
 
 func keyTrust(ctx context.Context, c *line.Line, q *keyTrustRequest) error {
 	return editTrust(ctx, c, q.Key, func(l *keyring.TrustList, k keyring.Known, now graph.Time) error {
+		if q.Remove && !l.Remove(k.Key) {
+			return &state.NotFoundError{What: "key in the trust list", Name: q.Key}
+		}
+		if q.Remove {
+			return nil
+		}
 		name := q.Name
 		if name == "" && k.Entry.Key.IsZero() {
 			name = k.Name
 		}
 		err := l.Add(k.Key, name, q.Note, now)
 		if old, ok := l.Find(k.Key); err != nil && ok && old.Revoked != nil {
-			return line.Hint(err, "'mnem key untrust %s' removes it with its revocation", q.Key)
+			return line.Hint(err, "'mnem key trust %s --remove' removes it with its revocation", q.Key)
 		}
 		if err == nil && q.Given("redactions") {
 			err = l.SetPurge(k.Key, q.Purge)
@@ -406,15 +407,6 @@ func keyRevoke(ctx context.Context, c *line.Line, q *keyRevokeRequest) error {
 	}
 	return editTrust(ctx, c, q.Name, func(l *keyring.TrustList, k keyring.Known, now graph.Time) error {
 		return l.Revoke(k.Key, keyring.Revocation{At: now, Since: from, Reason: q.Reason})
-	})
-}
-
-func keyUntrust(ctx context.Context, c *line.Line, q *keyNamed) error {
-	return editTrust(ctx, c, q.Name, func(l *keyring.TrustList, k keyring.Known, _ graph.Time) error {
-		if !l.Remove(k.Key) {
-			return &state.NotFoundError{What: "key in the trust list", Name: q.Name}
-		}
-		return nil
 	})
 }
 

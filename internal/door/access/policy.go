@@ -231,8 +231,8 @@ func policyInit(c *line.Line, q *policyRequest) error {
 // Configuring are the names of the commands that are no verbs and need a right: they change no memory but what
 // governs it, or bring it elsewhere, as settings, keys, tokens and remotes do.
 var Configuring = []string{
-	"config_set", "config_unset", "git_follow", "git_unfollow", "git_sync", "git_prune", "git_hook",
-	"integrate", "key_new", "key_import", "key_rm", "key_trust", "key_revoke", "key_untrust",
-	"remote_add", "remote_set_url", "remote_readers", "remote_prune", "remote_rm", "serve_token_new", "serve_token_revoke", "fetch", "pull",
+	"config_set", "config_unset", "git_follow", "git_sync", "git_prune", "git_hook",
+	"integrate", "key_new", "key_import", "key_rm", "key_trust", "key_revoke",
+	"remote_add", "remote_readers", "remote_rm", "serve_token_new", "serve_token_revoke", "fetch",
 	"push", "sync",
 }

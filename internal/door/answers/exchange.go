@@ -153,18 +153,6 @@ func Remote(c *show.Console, r place.Remote) error {
 	return c.Printf("what is purged there is erased here, as it comes\n")
 }
 
-func Pruned(c *show.Console, p *trade.Pruned) error {
-	if len(p.Refs) == 0 {
-		return c.Printf("nothing to forget: %s has all of them\n", show.Line(p.Remote))
-	}
-	printRefMoves(c, p.Refs)
-	did := "forgot"
-	if p.DryRun {
-		did = "would forget"
-	}
-	return c.Printf("%s %s of %s\n", did, show.Plural(len(p.Refs), "ref"), show.Line(p.Remote))
-}
-
 // Quarantine prints what remotes say was erased, or what became of it.
 func Quarantine(c *show.Console, answer any) error {
 	if d, ok := answer.(*transfer.QuarantineDecided); ok {

@@ -56,11 +56,13 @@ func Op(c *show.Console, o *branching.Op) error {
 	return printMoves(c, o.Refs)
 }
 
+// OneOp prints an operation, or which refs moved between two.
 func OneOp(c *show.Console, o *branching.Op) error {
+	if o.Since != nil {
+		return printMoves(c, o.Refs)
+	}
 	return cmp.Or(c.Printf("operation %s\n", o.Op), Op(c, o))
 }
-
-func OpDiff(c *show.Console, d *branching.OpDiffered) error { return printMoves(c, d.Refs) }
 
 // printMoves prints refs that differ, one a line.
 func printMoves(c *show.Console, moves []core.RefMove) error {

@@ -32,7 +32,7 @@ var families = []family{
 			"log keeps them in order, and each state of the refs can be seen and restored. An operation\n" +
 			"is named by its number, its CID or a unique prefix of that, or @ for the newest; OP~N is the\n" +
 			"N-th before it.",
-		example: "  mnem op log -n 5\n  mnem op show @\n  mnem op diff @~1 @\n  mnem op restore @~1",
+		example: "  mnem op log -n 5\n  mnem op show @\n  mnem op show @ --since @~1\n  mnem op restore @~1",
 	},
 	{
 		use:   "session",
@@ -89,7 +89,7 @@ var families = []family{
 			"branch. A rebase uses the branch being rebased, a bisection the branch where it began. --branch,\n" +
 			"MNEM_BRANCH and --at take precedence over git. --task defaults to the branch. MNEM_GIT_FOLLOW=false\n" +
 			"turns following off for one command.",
-		example: "  mnem git follow\n  mnem git status\n  mnem git sync",
+		example: "  mnem git follow\n  mnem git hook\n  mnem git sync",
 	},
 	{
 		use:   "remote",

@@ -32,7 +32,7 @@ func (c *Line) Follow() error {
 		c.By.Following, err = gitfollow.Following(ctx, tree)
 	}
 	if err != nil {
-		return Hint(fmt.Errorf("follow git: %w", err), "repair what git says, end it with 'mnem git unfollow', or set "+
+		return Hint(fmt.Errorf("follow git: %w", err), "repair what git says, end it with 'mnem git follow --remove', or set "+
 			"%s=false for one command", settings.FollowVariable)
 	}
 	return nil

@@ -11,7 +11,7 @@ import (
 )
 
 // paged are the commands whose results a terminal shows by a pager, as git has it.
-var paged = []string{"log", "diff", "show", "blame", "op log", "op show", "op diff", "session log"}
+var paged = []string{"log", "diff", "show", "blame", "op log", "op show", "session log"}
 
 // pager shows results on a terminal, as much at a time as fits. What is said on the side goes to it too, so that it
 // is not written across what it shows. It is started by the first results.

@@ -75,7 +75,7 @@ func Unattended(ctx context.Context, c *line.Line, r place.Remote) error {
 	}
 	asks := func(what string) error { // for a passphrase
 		return line.Hint(fmt.Errorf("%w: %s, which a sync in the background cannot ask for", state.ErrInvalid, what),
-			"name an identity without a passphrase, which is a reader: mnem remote set-url %s URL --identity FILE", plain.Shell(r.Name))
+			"name an identity without a passphrase, which is a reader: mnem remote add %s URL --force --identity FILE", plain.Shell(r.Name))
 	}
 	list, err := identities(c, r.Identity, func() (string, error) { return "", asks("the identity has a passphrase") })
 	switch {

@@ -48,6 +48,9 @@ type (
 		verb.Actor
 		Force bool `op:",short=f" doc:"also those whose memory nothing else has"`
 	}
+	gitFollowRequest struct {
+		Remove bool `op:"" doc:"stop following git"`
+	}
 	gitHookRequest struct {
 		Remove bool `op:"" doc:"remove it, and put back what was there before"`
 	}
@@ -60,21 +63,11 @@ func GitCommands() []*line.Bound {
 			Command: "git follow", Right: verb.OwnRight, Title: "Follow the branch that git is on",
 			Doc: "From now on, use the branch that the git work tree around the repository has checked out, for all\n" +
 				"users of the repository: this is the setting git.follow. Linked work trees of 'git worktree add' use\n" +
-				"this repository as well, each on its own branch. Nothing in git's directory changes.",
-			Example: "  mnem git follow",
+				"this repository as well, each on its own branch. Nothing in git's directory changes.\n\n" +
+				"--remove ends it: the memory returns to the branch that it was on before, or that 'mnem switch'\n" +
+				"chooses. Branches that were made in between stay; 'mnem merge' merges them.",
+			Example: "  mnem git follow\n  mnem git follow --remove",
 		}, gitFollow),
-		reach.Local(verb.Spec{
-			Command: "git unfollow", Right: verb.OwnRight, Title: "Stop following git",
-			Doc: "Undo 'mnem git follow': the memory returns to the branch that it was on before, or that 'mnem\n" +
-				"switch' chooses. Branches that were made in between stay; 'mnem merge' merges them.",
-			Example: "  mnem git unfollow",
-		}, gitUnfollow),
-		reach.Local(verb.Spec{
-			Command: "git status", Right: verb.NoRight, Title: "Show which git branch is followed",
-			Doc: "Show which git branch the memory follows, which branch of the memory that is, whether it can be\n" +
-				"written, and if not, why.",
-			Example: "  mnem git status\n  mnem git status --json",
-		}, gitStatus),
 		reach.Local(verb.Spec{
 			Command: "git sync", Right: verb.OwnRight, Runs: []string{"merge", "branch"},
 			Usage: "[GIT-BRANCH…]", Title: "Merge the memory of git branches that were merged",
@@ -104,7 +97,14 @@ func GitCommands() []*line.Bound {
 	}
 }
 
-func gitFollow(ctx context.Context, c *line.Line, _ *struct{}) error {
+func gitFollow(ctx context.Context, c *line.Line, q *gitFollowRequest) error {
+	if q.Remove {
+		if err := setup.ConfigUnset(ctx, c, &setup.ConfigGetRequest{Key: settings.FollowKey}); err != nil {
+			return err
+		}
+		c.Conf = nil
+		return followed(ctx, c)
+	}
 	if _, err := c.RepoFile(""); err != nil {
 		return err
 	}
@@ -127,21 +127,14 @@ func gitFollow(ctx context.Context, c *line.Line, _ *struct{}) error {
 		return err
 	}
 	c.Conf = nil
-	if err = gitStatus(ctx, c, nil); err != nil && was != "true" {
+	if err = followed(ctx, c); err != nil && was != "true" {
 		err = line.FirstError(setup.ConfigUnset(ctx, c, &setup.ConfigGetRequest{Key: settings.FollowKey}), err)
 	}
 	return err
 }
 
-func gitUnfollow(ctx context.Context, c *line.Line, _ *struct{}) error {
-	if err := setup.ConfigUnset(ctx, c, &setup.ConfigGetRequest{Key: settings.FollowKey}); err != nil {
-		return err
-	}
-	c.Conf = nil
-	return gitStatus(ctx, c, nil)
-}
-
-func gitStatus(ctx context.Context, c *line.Line, _ *struct{}) error {
+// followed prints which branch of git the memory follows.
+func followed(ctx context.Context, c *line.Line) error {
 	dir, err := c.Dir()
 	if err != nil {
 		return err

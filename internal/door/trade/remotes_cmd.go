@@ -22,8 +22,9 @@ import (
 type (
 	// remoteAt is a remote and where it is.
 	remoteAt struct {
-		Name string `op:",arg"`
-		URL  string `op:"url,arg"`
+		Name  string `op:",arg"`
+		URL   string `op:"url,arg"`
+		Force bool   `op:"" doc:"change where a remote is that there is already"`
 		encrypts
 	}
 	// encrypts says who can read what is stored elsewhere.
@@ -42,10 +43,6 @@ type (
 		Name string `op:",arg"`
 		verb.Actor
 	}
-	remotePruneRequest struct {
-		remoteNamed
-		DryRun bool `op:"" doc:"say which would be forgotten and forget none"`
-	}
 )
 
 // RemoteCommands are the commands for the list of remotes.
@@ -60,9 +57,10 @@ func RemoteCommands() []*line.Bound {
 				"With --encrypt a git repository, a bucket or a directory learns sizes and times only. A recipient is\n" +
 				"a key of age (age1…) or ssh (ssh-ed25519 …, ssh-rsa …), a file of these, or the word passphrase. To\n" +
 				"read it, each machine needs an identity: --identity FILE, MNEM_IDENTITY, else ~/.ssh/id_ed25519 or\n" +
-				"id_rsa; or MNEM_PASSPHRASE.",
+				"id_rsa; or MNEM_PASSPHRASE.\n\n" +
+				"--force changes where the remote NAME is. What was fetched from it stays; the next fetch compares.",
 			Example: "  mnem remote add origin ../team\n  mnem remote add laptop file:///mnt/laptop/notes\n" +
-				"  mnem remote add disk /mnt/disk/memory --encrypt team.keys", Answers: one,
+				"  mnem remote add disk /mnt/disk/memory --encrypt team.keys\n  mnem remote add origin /mnt/disk/memory --force", Answers: one,
 		}, remoteAdd),
 		reach.Local(verb.Spec{
 			Command: "remote readers", Right: verb.OwnRight, Usage: "NAME",
@@ -81,19 +79,6 @@ func RemoteCommands() []*line.Bound {
 			Example: "  mnem remote list\n  mnem remote list --json", Answers: one,
 		}, remoteList),
 		reach.Local(verb.Spec{
-			Command: "remote set-url", Right: verb.OwnRight, Usage: "NAME URL", Title: "Change the URL of a remote",
-			Doc:     "Change the URL of another repository. What was fetched from it stays; the next fetch compares.",
-			Example: "  mnem remote set-url origin /mnt/disk/memory", Answers: one,
-		}, remoteSetURL),
-		reach.Local(verb.Spec{
-			Command: "remote prune", Right: verb.OwnRight, Runs: []string{"pack_take"},
-			Usage: "[NAME]", Title: "Remove remote refs that the remote no longer has",
-			Doc: "Forget the refs under refs/remotes/NAME, by default of origin, whose branch or tag the remote no\n" +
-				"longer has, and fetch nothing: 'mnem fetch --prune' does both. Branches and tags of this repository\n" +
-				"stay.",
-			Example: "  mnem remote prune\n  mnem remote prune laptop --dry-run",
-		}, remotePrune),
-		reach.Local(verb.Spec{
 			Command: "remote rm", Right: verb.OwnRight, Runs: []string{"pack_take"},
 			Usage: "NAME", Title: "Remove a remote",
 			Doc: "Forget another repository: its name, and the refs under refs/remotes/NAME. Branches and tags of\n" +
@@ -103,21 +88,8 @@ func RemoteCommands() []*line.Bound {
 	}
 }
 
+// remoteAdd notes where a remote is, once that was tried.
 func remoteAdd(ctx context.Context, c *line.Line, q *remoteAt) error {
-	return keepRemote(ctx, c, q, func(r place.Remote) func([]place.Remote) ([]place.Remote, error) {
-		return func(list []place.Remote) ([]place.Remote, error) {
-			if slices.Contains(place.Names(list), r.Name) {
-				return nil, line.Hint(line.Already(fs.ErrExist, "remote %q", r.Name), "change where it is with 'mnem remote set-url'")
-			}
-			return append(list, r), nil
-		}
-	})
-}
-
-// keepRemote notes where a remote is, once that was tried.
-func keepRemote(
-	ctx context.Context, c *line.Line, q *remoteAt, edit func(place.Remote) func([]place.Remote) ([]place.Remote, error),
-) error {
 	url, err := place.Kept(c.App.Dir, q.URL)
 	if err != nil {
 		return err
@@ -136,7 +108,24 @@ func keepRemote(
 	if err := tryRemote(ctx, c, r); err != nil {
 		return err
 	}
-	if err := reach.EditRemotes(ctx, c, edit(r)); err != nil {
+	edit := func(list []place.Remote) ([]place.Remote, error) {
+		if slices.Contains(place.Names(list), r.Name) {
+			return nil, line.Hint(line.Already(fs.ErrExist, "remote %q", r.Name), "--force changes where it is")
+		}
+		return append(list, r), nil
+	}
+	if q.Force {
+		edit = place.Change(r.Name, func(known *place.Remote) {
+			if len(r.Encrypt) == 0 {
+				r.Encrypt = known.Encrypt // it stays encrypted wherever it is
+			}
+			if r.Identity == "" {
+				r.Identity = known.Identity
+			}
+			*known = r // what was trusted of the old place is not trusted of the new one
+		})
+	}
+	if err := reach.EditRemotes(ctx, c, edit); err != nil {
 		return err
 	}
 	return show.Answer(&c.Console, r, answers.Remote)
@@ -188,33 +177,6 @@ func remoteList(_ context.Context, c *line.Line, _ *struct{}) error {
 	return show.PrintList(&c.Console, list, func(r place.Remote) []show.Cell {
 		return show.Row(line.OneLine(r.Name), show.Cyan, line.OneLine(r.URL), "")
 	})
-}
-
-func remoteSetURL(ctx context.Context, c *line.Line, q *remoteAt) error {
-	return keepRemote(ctx, c, q, func(r place.Remote) func([]place.Remote) ([]place.Remote, error) {
-		return place.Change(r.Name, func(known *place.Remote) {
-			if len(r.Encrypt) == 0 {
-				r.Encrypt = known.Encrypt // it stays encrypted wherever it is
-			}
-			if r.Identity == "" {
-				r.Identity = known.Identity
-			}
-			*known = r // what was trusted of the old place is not trusted of the new one
-		})
-	})
-}
-
-func remotePrune(ctx context.Context, c *line.Line, q *remotePruneRequest) error {
-	t, err := reach.TransferWith(ctx, c, q.Name, false, q.DryRun)
-	if err != nil {
-		return err
-	}
-	defer t.End()
-	gone, err := t.Prune(ctx)
-	if err != nil {
-		return err
-	}
-	return show.Answer(&c.Console, gone, answers.Pruned)
 }
 
 func removeRemote(ctx context.Context, c *line.Line, q *remoteNamed) error {

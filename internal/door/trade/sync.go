@@ -29,17 +29,13 @@ type (
 		Conflicts string `op:"" enum:"stop newest ours theirs" doc:"what to do where both sides changed one thing: {RULE} is stop, newest, ours, theirs" note:" (MNEM_CONFLICTS; config: sync.conflicts; default: stop)"`
 		verb.Params
 	}
-	// pullRequest chooses what a pull or a sync merges.
-	pullRequest struct {
+	syncRequest struct {
 		Remote string `op:",arg"`
 		Branch string `op:",short=b" complete:"branch" doc:"the {BRANCH}, here and there" note:" (MNEM_BRANCH; default: the one HEAD is on)"`
 		verb.Actor
 		mergeRule
 		takesSigned
 		withSessions
-	}
-	syncRequest struct {
-		pullRequest
 		All    bool `op:"" doc:"sync every branch that is here"`
 		Tags   bool `op:"" doc:"push tags that the remote lacks"`
 		DryRun bool `op:"" doc:"say what would be fetched and pushed now, and change nothing"`
@@ -77,21 +73,14 @@ func TradeCommands() []*line.Bound {
 			Usage: "[REMOTE]", Group: line.GroupTrade, Title: "Download branches and tags of another repository",
 			Doc: "Download the branches and tags of another repository, by default of origin. Its branch main becomes\n" +
 				"refs/remotes/REMOTE/heads/main, which can be read with --at and merged; no branch of this repository\n" +
-				"moves. A tag that is missing here is created; a tag that exists here stays where it is.\n\n" +
+				"moves: 'mnem merge REMOTE/main' merges it. A tag that is missing here is created; a tag that exists\n" +
+				"here stays where it is.\n\n" +
 				"Each block is verified before a ref moves, all or nothing. An interrupted fetch continues where it\n" +
 				"stopped. --prune forgets refs that the other repository no longer has. Only new bytes travel.\n" +
 				"--sessions fetches sessions too; if both sides continued one, the other side's version is kept as\n" +
 				"NAME.CID.",
 			Example: "  mnem fetch\n  mnem fetch origin --prune --sessions\n  mnem fetch --dry-run", Answers: []any{trade.Fetched{}},
 		}, fetch),
-		reach.Local(verb.Spec{
-			Command: "pull", Right: verb.OwnRight, Runs: []string{"pack_take", "merge"},
-			Usage: "[REMOTE]", Group: line.GroupTrade, Title: "Fetch, and merge into the current branch",
-			Doc: "Fetch from another repository, by default origin, and merge its version of the current branch. A\n" +
-				"branch without commits of its own simply moves forward. --conflicts decides if both sides changed\n" +
-				"the same thing differently, as in 'mnem sync', which also pushes.",
-			Example: "  mnem pull\n  mnem pull origin --conflicts theirs\n  mnem pull --branch draft", Answers: []any{pullJSON{}},
-		}, pull),
 		reach.Local(verb.Spec{
 			Command: "push", Right: verb.OwnRight, Runs: []string{"pack_take"},
 			Usage: "[REMOTE] [BRANCH|TAG…]", Group: line.GroupTrade, Title: "Upload branches and tags to another repository",
@@ -237,43 +226,4 @@ func branchesToSync(ctx context.Context, c *line.Line, t *trade.Transfer, branch
 		return []string{name}, nil
 	}
 	return t.BranchesHere(ctx, all)
-}
-
-// pullJSON is the result of a pull.
-type pullJSON struct {
-	Fetched *trade.Fetched `json:"fetched"`
-	Branch  *trade.Branch  `json:"branch"`
-}
-
-func pull(ctx context.Context, c *line.Line, q *pullRequest) error {
-	if err := settle(c, &q.mergeRule); err != nil {
-		return err
-	}
-	t, err := reach.TransferWith(ctx, c, q.Remote, q.Signed, false)
-	if err != nil {
-		return err
-	}
-	defer t.End()
-	names, err := branchesToSync(ctx, c, t, q.Branch, false)
-	if err != nil {
-		return err
-	}
-	got, err := t.WithSessions(q.Sessions).Fetch(ctx, false)
-	if err != nil {
-		return err
-	}
-	b := &trade.Branch{Branch: names[0]}
-	err = t.Merge(ctx, b, trade.SyncOptions{Conflicts: q.Conflicts, Signed: q.Signed})
-	p := &pullJSON{got, b}
-	if err != nil && !p.synced().Did() {
-		return err
-	}
-	print := func(_ *show.Console, p *pullJSON) error { return answers.Sync(&c.Console, p.synced(), err != nil) }
-	return line.FirstError(show.Answer(&c.Console, p, print), err)
-}
-
-// synced is a pull as the sync that it is a part of.
-func (p *pullJSON) synced() *trade.Synced {
-	return &trade.Synced{Remote: p.Fetched.Remote, Branches: []*trade.Branch{p.Branch}, Clashing: p.Fetched.Clashing, Fetched: p.Fetched.Refs,
-		Received: p.Fetched.Bytes, Skewed: p.Fetched.Skewed, WentBack: p.Fetched.WentBack, Learned: p.Fetched.Learned}
 }

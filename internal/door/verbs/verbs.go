@@ -86,7 +86,6 @@ func verbsOfHistory() []*line.Bound {
 		reach.Bind(branching.Undo, answers.Undone),
 		reach.Bind(branching.OpLog, answers.Op),
 		reach.Bind(branching.OpShow, answers.OneOp),
-		reach.Bind(branching.OpDiff, answers.OpDiff),
 		reach.Bind(branching.OpRestore, answers.Undone),
 		reach.Bind(branching.Watch, answers.Watched),
 		// Record and replay

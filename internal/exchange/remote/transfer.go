@@ -225,17 +225,6 @@ func (opt *TransferOptions) gone(mine *State, there map[graph.RefName]bool) (lis
 	return list
 }
 
-// Prune removes tracking refs whose refs were removed at the other repository. It transfers nothing.
-func Prune(ctx context.Context, here, from Side, opt TransferOptions) (out []core.RefChange, err error) {
-	if err := graph.ValidateImport(opt.Name); err != nil {
-		return nil, fmt.Errorf("%w: remote: %w", state.ErrInvalid, err)
-	}
-	err = opt.locked(ctx, "fetch", func() error {
-		return settle(ctx, func() error { out, err = opt.prune(ctx, here, from); return err })
-	})
-	return out, err
-}
-
 func (opt *TransferOptions) prune(ctx context.Context, here, from Side) ([]core.RefChange, error) {
 	mine, err := here.Look(ctx, Question{Tracking: true})
 	if err != nil {

@@ -26,6 +26,7 @@ type Op struct {
 	Redoes  ipld.CID       `json:"redoes" shape:"null"` // the undo it took back
 	Undone  *bool          `json:"undone,omitempty"`    // whether it is taken back; in the log alone
 	Oldest  bool           `json:"oldest,omitempty"`    // what came before is collected: its refs are not known
+	Since   *OpName        `json:"since,omitempty"`     // Refs are all that moved after this one
 }
 
 // OpOf returns the form of an operation; undone tells whether it is taken back, nil if that is not known.
@@ -84,7 +85,8 @@ func (q *OpLogRequest) Check() error { return verb.CheckLimit(q.Limit) }
 
 // OpShowRequest asks for one operation.
 type OpShowRequest struct {
-	Op string `op:",arg,remote" doc:"by number or CID"`
+	Op    string `op:",arg,remote" doc:"by number or CID"`
+	Since string `op:",remote" doc:"the refs that differ from how {OP} left them, and not from the operation before"`
 }
 
 // OpShow tells of one operation.
@@ -92,52 +94,26 @@ var OpShow = verb.Define(verb.Spec{
 	Command: "op show", Right: verb.NoRight, Confined: true, Usage: "[OP]", Effect: verb.Reads,
 	Title: "Print one operation",
 	Doc: "Print one operation, by default the newest, with its CID and the refs that it moved. To see\n" +
-		"what it did to the memory, give 'mnem diff' the two commits of a branch.",
-	Example: "  mnem op show\n  mnem op show 2\n  mnem op show @~1 --json",
+		"what it did to the memory, give 'mnem diff' the two commits of a branch. With --since, all refs that\n" +
+		"moved after an earlier operation.",
+	Example: "  mnem op show\n  mnem op show 2\n  mnem op show @ --since @~3 --json",
 }, func(ctx context.Context, s *verb.Service, q *OpShowRequest) (*Op, error) {
 	e, err := s.Repo.OpLog().Find(ctx, cmp.Or(q.Op, verb.NewestOp))
 	if err != nil {
 		return nil, err
 	}
-	return OpOf(e, nil), nil
-})
-
-// OpDiffRequest asks for the refs that differ after two operations.
-type OpDiffRequest struct {
-	A string `op:",arg,required,remote" doc:"an operation by number or CID"`
-	B string `op:",arg,remote" doc:"another one"`
-}
-
-// OpDiffered are the refs that differ between how two operations left them.
-type OpDiffered struct {
-	From OpName         `json:"from"`
-	To   OpName         `json:"to"`
-	Refs []core.RefMove `json:"refs"`
-}
-
-// OpDiff compares the refs after two operations.
-var OpDiff = verb.Define(verb.Spec{
-	Command: "op diff", Right: verb.NoRight, Confined: true, Usage: "A [B]", Effect: verb.Reads,
-	Title:   "Compare the refs after two operations",
-	Doc:     "List the refs that differ between the states after operation A and after B, by default the newest.",
-	Example: "  mnem op diff 2\n  mnem op diff @~1 @ --json",
-}, func(ctx context.Context, s *verb.Service, q *OpDiffRequest) (*OpDiffered, error) {
-	b := cmp.Or(q.B, verb.NewestOp)
-	moves, err := s.Repo.OpLog().Diff(ctx, q.A, b)
+	out := OpOf(e, nil)
+	if q.Since == "" {
+		return out, nil
+	}
+	from, err := s.Repo.OpLog().Find(ctx, q.Since)
 	if err != nil {
 		return nil, err
 	}
-	out := &OpDiffered{Refs: moves}
-	from, err := s.Repo.OpLog().Find(ctx, q.A)
-	if err != nil {
-		return nil, err
-	}
-	to, err := s.Repo.OpLog().Find(ctx, b)
-	if err != nil {
-		return nil, err
-	}
-	out.From, out.To = nameOf(from), nameOf(to)
-	return out, nil
+	since := nameOf(from)
+	out.Since = &since
+	out.Refs, err = s.Repo.OpLog().Diff(ctx, q.Since, cmp.Or(q.Op, verb.NewestOp))
+	return out, err
 })
 
 // Undone is the result of undo, redo and op restore.

@@ -43,7 +43,6 @@ var verbs = []*verb.Spec{
 	&editing.Mark.Spec,
 	&branching.Merge.Spec,
 	&reading.Names.Spec,
-	&branching.OpDiff.Spec,
 	&branching.OpLog.Spec,
 	&branching.OpRestore.Spec,
 	&branching.OpShow.Spec,

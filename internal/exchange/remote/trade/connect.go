@@ -81,10 +81,10 @@ func correct(err error, name string) error {
 		return err
 	}
 	if isGit(missing.Name) {
-		return verb.Hintf(err, "a git repository has another URL: mnem remote set-url %s %s", plain.Shell(name),
+		return verb.Hintf(err, "a git repository has another URL: mnem remote add --force %s %s", plain.Shell(name),
 			plain.Shell(place.GitURL(missing.Name)))
 	}
-	return verb.Hintf(err, "make one there with 'mnem init %s', or correct it with 'mnem remote set-url %s URL'",
+	return verb.Hintf(err, "make one there with 'mnem init %s', or correct it with 'mnem remote add --force %s URL'",
 		plain.Shell(missing.Name), plain.Shell(name))
 }
 

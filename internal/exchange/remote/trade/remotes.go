@@ -72,22 +72,6 @@ func CloneFile(ctx context.Context, here *Local, file string) (*Cloned, error) {
 	return out, nil
 }
 
-// Pruned lists the refs that a remote no longer has.
-type Pruned struct {
-	Remote string           `json:"remote"`
-	Refs   []core.RefChange `json:"refs"`
-	DryRun bool             `json:"dry_run"`
-}
-
-// Prune removes tracking refs that the remote no longer has.
-func (t *Transfer) Prune(ctx context.Context) (*Pruned, error) {
-	gone, err := remote.Prune(ctx, t.here, t.there, t.opt)
-	if err != nil {
-		return nil, err
-	}
-	return &Pruned{t.remote.Name, gone, t.opt.DryRun}, nil
-}
-
 // Forget removes a remote: its entry in the list, its files, and its tracking refs.
 func Forget(ctx context.Context, here *Local, list, name string) (was place.Remote, err error) {
 	if err := graph.ValidateImport(name); err != nil {
