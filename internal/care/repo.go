@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/mnem-project/mnem/graph"
@@ -36,7 +37,21 @@ func Init(ctx context.Context, dir string, by state.Stamp, opt core.Options) (*c
 		return nil, errors.Join(err, st.Close())
 	}
 	r.Dir = path
+	if err := ignoreInGit(path); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
 	return r, nil
+}
+
+// ignoreInGit keeps a repository on this machine's disk out of the git repository around it.
+func ignoreInGit(path string) error {
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return nil // it is in memory or in a database
+	}
+	if err := os.WriteFile(filepath.Join(path, ".gitignore"), []byte("*\n"), 0o600); err != nil {
+		return fmt.Errorf("init %s: %w", path, err)
+	}
+	return nil
 }
 
 // Open opens the repository in dir/.mnem. It returns an error wrapping store.ErrNotFound if there is none,

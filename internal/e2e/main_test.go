@@ -243,7 +243,7 @@ func serving(t *testing.T, dir string, args ...string) (*exec.Cmd, string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	cmd := command(ctx, dir, append([]string{"serve", "--addr", "127.0.0.1:0", "--log", "none",
-		"--rate", "1000000"}, args...)...)
+		"--limit", "rate=1000000"}, args...)...)
 	out, err := cmd.StdoutPipe()
 	must.OK(t, err)
 	cmd.Stderr = cmd.Stdout

@@ -46,7 +46,7 @@ func TestSurfacesAnswerAlike(t *testing.T) {
 	}
 	mustRun(t, dir, lines.String(), "commit", "-m", "notes", "-")
 	_, base := serving(t, dir)
-	client, err := newClient(t.Context(), dir, "--no-session")
+	client, err := newClient(t.Context(), dir, "--without", "session")
 	must.OK(t, err)
 	for _, query := range []string{"who leads infra", "billing 3", "note 17", "nothing of the kind"} {
 		var shell, web, agent answer

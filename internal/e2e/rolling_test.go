@@ -52,7 +52,7 @@ type fleet struct {
 func (f *fleet) start(n int) {
 	f.t.Helper()
 	dir := filepath.Join(f.dir, fmt.Sprint("machine", n))
-	cmd := command(f.t.Context(), f.dir, "serve", "-R", f.at, "--all", "--addr", f.addrs[n], "--drain", "200ms", "--log", "none")
+	cmd := command(f.t.Context(), f.dir, "serve", "-R", f.at, "--all", "--addr", f.addrs[n], "--limit", "drain=200ms", "--log", "none")
 	cmd.Env = append(cmd.Env, "XDG_DATA_HOME="+dir)
 	var errs bytes.Buffer
 	cmd.Stderr = &errs

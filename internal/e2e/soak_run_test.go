@@ -172,7 +172,7 @@ func (s *soak) serve(v *server, ready, done chan struct{}) {
 	for first := true; ; first = false {
 		began := time.Now()
 		cmd := command(context.Background(), s.dir, "serve", "--addr", "127.0.0.1:0", "--log", "none",
-			"--rate", "1000000")
+			"--limit", "rate=1000000")
 		out, err := cmd.StdoutPipe()
 		if err != nil {
 			s.t.Error(err)

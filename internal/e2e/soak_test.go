@@ -195,7 +195,7 @@ func (s *soak) write(w, i int) {
 		}
 	case 8:
 		began := time.Now()
-		_, err := s.run("", "gc", "--keep-ops", "2000")
+		_, err := s.run("", "gc", "--keep", "2000")
 		s.record("gc", key, "", began, err)
 	case 9:
 		s.set(w, i)

@@ -81,7 +81,7 @@ func TestEventsOverHTTP(t *testing.T) {
 			t.Errorf("after %s: not %s", after, want)
 		}
 	}
-	mustRun(t, dir, "", "gc", "--keep-ops", "1", "--grace", "0s")
+	mustRun(t, dir, "", "gc", "--keep", "1", "--grace", "0s")
 	res, _ = listen(t, base+"/v1/op_watch", ids[0])
 	var problem struct{ Code, Detail string }
 	must.OK(t, json.NewDecoder(res.Body).Decode(&problem))

@@ -54,6 +54,7 @@ var Table = []FileKind{
 	{"owner", "the process that has the repository open", NoText},
 	{"socket", "where that process answers", NoText},
 	{"database", "where the repository is in a database", Kept},
+	{".gitignore", "that git ignores the repository", NoText},
 	{"config.json", "settings", Kept},
 	{"policy.json", "rules for agents", Kept},
 	{"trusted.json", "keys that are trusted", Kept},

@@ -221,7 +221,7 @@ func TestAutoSyncEncrypted(t *testing.T) {
 	w.ok("desk", append([]string{"remote", "add", "origin", store}, readers...)...)
 	w.refuses("without a passphrase", "desk", "sync", "--auto", "on") // this machine has no identity
 	w.env = append(w.env, with["desk"])
-	w.ok("desk", "sync", "--auto", "on", "--every", "1s")
+	w.ok("desk", "sync", "--auto", "1s")
 	defer w.ended("desk")
 	w.edit("desk", "Cy is on call")
 	w.until(": synced ", "desk", "status")
@@ -230,7 +230,7 @@ func TestAutoSyncEncrypted(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.ok("laptop", "clone", mounted, ".")
-	w.ok("laptop", "sync", "--auto", "on", "--every", "1s")
+	w.ok("laptop", "sync", "--auto", "1s")
 	defer w.ended("laptop")
 	w.env = w.env[:1]
 	var holders []*exec.Cmd
@@ -313,7 +313,7 @@ func (w *offAndOn) decide() {
 
 // alone has a server on the laptop fetch what only the desk writes, and checks that nothing is synced once it is off.
 func (w *offAndOn) alone() {
-	w.ok("laptop", "sync", "--auto", "on", "--every", "1s")
+	w.ok("laptop", "sync", "--auto", "1s")
 	holder, _ := program.Hold(w.T, filepath.Join(w.dir, "laptop"))
 	w.write("desk")
 	w.equal()

@@ -301,7 +301,7 @@ func (w *team) asHub(code int, stdin string, args ...string) (stdout, stderr str
 	w.Helper()
 	pull := func() {
 		if _, there := w.targets("refs/remotes/origin/")["refs/remotes/origin/heads/main"]; there {
-			w.raw(0, "hub", "", "pull")
+			w.raw(0, "hub", "", "sync")
 		}
 	}
 	changes := slices.Contains([]string{"commit", "tag", "branch", "purge"}, args[0])

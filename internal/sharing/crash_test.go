@@ -132,9 +132,9 @@ func TestCloneKilled(t *testing.T) {
 		_ = cmd.Process.Kill() // it may have ended
 		_ = cmd.Wait()
 		var out bytes.Buffer
-		code := cli.Run(t.Context(), w.app(m, "", &out, &out), []string{"pull"})
+		code := cli.Run(t.Context(), w.app(m, "", &out, &out), []string{"sync"})
 		if code != 0 && code != 3 {
-			t.Errorf("pull after kill %d: exit code %d: %s", i, code, &out)
+			t.Errorf("sync after kill %d: exit code %d: %s", i, code, &out)
 		}
 		w.ok(m, "clone", w.url, "anew")
 		if code == 3 { // there is no repository yet that could be looked at

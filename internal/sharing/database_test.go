@@ -27,8 +27,8 @@ func TestManyOfDatabase(t *testing.T) {
 	w.refused(3, "no tables in the database", "a", "serve", "--all", "-R", database)
 	for _, args := range [][]string{
 		{"--all"}, {"--all", "-R", "here"}, {"--all", "--root", ".", "-R", database}, {"--all", "--stdio", "-R", database},
-		{"--root", ".", "--quota", "blocks=5"}, {"--root", ".", "--limit", "0"}, {"--root", ".", "--quota", "commits=-1"},
-		{"--root", ".", "--drain", "2h"},
+		{"--root", ".", "--limit", "blocks=5"}, {"--root", ".", "--limit", "open=0"}, {"--root", ".", "--limit", "commits=-1"},
+		{"--root", ".", "--limit", "drain=2h"},
 	} {
 		if _, errs := w.run(2, "a", "", append([]string{"serve"}, args...)...); errs == "" {
 			t.Errorf("%q says nothing", args)
@@ -45,7 +45,7 @@ func TestManyOfDatabase(t *testing.T) {
 	if list := w.ok("a", "-R", x, "serve", "token", "list"); strings.Count(list, "\n") != 2 || !strings.Contains(list, "root") {
 		t.Error(list)
 	}
-	args := []string{"-R", database, "--all", "--need-token", "--limit", "1", "--quota", "commits=4", "--quota", "1MiB"}
+	args := []string{"-R", database, "--all", "--need-token", "--limit", "open=1", "--limit", "commits=4", "--limit", "size=1MiB"}
 	one := served("one", args...)
 	two := served("two", args...)
 	remember := func(n int) string { return fmt.Sprintf(`{"text":"Lamp %d is lit in room %d"}`, n, n*7) }
@@ -82,7 +82,7 @@ func TestManyOfDatabase(t *testing.T) {
 		program.Ask(t, base+"/team/x/v1/ls", ada.Token, "").Want(t, 401)
 	}
 
-	alone := served("alone", "-R", y, "--need-token", "--quota", "blocks=1")
+	alone := served("alone", "-R", y, "--need-token", "--limit", "blocks=1")
 	program.Ask(t, alone+"/v1/ls", eve.Token, "").Want(t, 200, "Lamp 4")
 	program.Ask(t, alone+"/v1/remember", eve.Token, remember(5)).Want(t, 507, "as many blocks as it may have")
 	program.Ask(t, alone+"/metrics", eve.Token, "").Want(t, 200, "mnem_repository_bytes ")

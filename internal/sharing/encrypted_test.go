@@ -186,7 +186,7 @@ func TestReaders(t *testing.T) {
 			w.add("b", "two", "y")
 			w.ok("b", "push")
 			w.use("identity")
-			w.ok("a", "pull")
+			w.ok("a", "sync")
 			w.json(&got, "a", "remote", "readers", "origin", "--remove", other)
 			if len(got.Readers) != 1 || len(got.Removed) != 1 {
 				t.Fatalf("after removing one: %+v", got)

@@ -69,7 +69,7 @@ func TestSharingOnAFullDisk(t *testing.T) {
 				t.Error("a ref is at what did not come")
 			}
 			w.ok("small", "fsck")
-			w.ok("small", "pull")
+			w.ok("small", "sync")
 			w.same("main", "small", "hub")
 		})
 		if by.apart != nil {

@@ -51,7 +51,7 @@ func TestGit(t *testing.T) {
 	must.OK(t, os.RemoveAll(filepath.Join(w.dir, "c", ".mnem", "remotes")))
 	w.add("a", "three", "x")
 	w.ok("a", "push")
-	w.ok("c", "pull")
+	w.ok("c", "sync")
 	w.same("main", "a", "c")
 	w.ok("c", "remote", "rm", "origin")
 	if list, err := os.ReadDir(filepath.Join(w.dir, "c", ".mnem", "remotes")); err != nil || len(list) > 0 {

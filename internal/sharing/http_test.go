@@ -267,7 +267,7 @@ func TestHostileServers(t *testing.T) {
 func TestHostileClients(t *testing.T) {
 	w := newTeam(t, over(t, "path"))
 	w.add("hub", "one", "x")
-	url := served(t, filepath.Join(w.dir, "hub"), "--max-body", "1MiB")
+	url := served(t, filepath.Join(w.dir, "hub"), "--limit", "body=1MiB")
 	at := w.at("hub", "refs/heads/main")
 	post := func(query, encoding, body string) (int, string) {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/v1/pack_take?"+query, strings.NewReader(body))

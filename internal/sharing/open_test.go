@@ -52,7 +52,7 @@ func TestOpenings(t *testing.T) {
 				args   []string
 				here   int
 			}{
-				{"a", []string{"push"}, 1}, {"hub", []string{"fetch"}, 1}, {"a", []string{"sync"}, 1}, {"hub", []string{"pull"}, 1},
+				{"a", []string{"push"}, 1}, {"hub", []string{"fetch"}, 1}, {"a", []string{"sync"}, 1}, {"hub", []string{"sync"}, 1},
 				{"hub", []string{"sync"}, 1}, {"", []string{"sync"}, 1}, {"", []string{"clone", w.url, "."}, 2},
 			} {
 				machine := "a"
@@ -87,7 +87,7 @@ func TestOwnerElsewhere(t *testing.T) {
 	w.ok("a", "retrieve", "one", "--session", "work")
 	w.ok("a", "push", "--dry-run")
 	w.ok("a", "sync", "--tags", "--sessions")
-	w.ok("b", "pull", "--sessions")
+	w.ok("b", "sync", "--sessions")
 	w.sameSessions(w.at("a", "refs/sessions/work"), "b", "hub")
 	w.add("a", "three", "x")
 	w.add("b", "four", "x")
@@ -154,7 +154,7 @@ func TestTransferBlocksNoCommand(t *testing.T) {
 		proxy.ServeHTTP(to, r)
 	}
 	answer := http.HandlerFunc(waits)
-	w.ok("a", "remote", "set-url", "origin", s.URL)
+	w.ok("a", "remote", "add", "--force", "origin", s.URL)
 	s.answer.Store(&answer)
 	done := make(chan int, 1)
 	go func() { done <- cli.Run(t.Context(), w.app("a", "", io.Discard, io.Discard), []string{"sync"}) }()

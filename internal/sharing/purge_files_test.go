@@ -177,7 +177,7 @@ type purgedFile struct{ Path, Done string }
 // purgeLeak purges the key.
 func (w *team) purgeLeak(code int, machine string) (out purgedJSON) {
 	w.Helper()
-	stdout, _ := w.run(code, machine, leak, "purge", "--text", "--yes", "--json", "--reason", "leaked")
+	stdout, _ := w.run(code, machine, leak, "purge", "-", "--yes", "--json", "--reason", "leaked")
 	if code == 0 {
 		must.OK(w, json.Unmarshal([]byte(stdout), &out))
 	}

@@ -116,12 +116,12 @@ var redactionScenarios = []struct {
 	}},
 	{"always", func(w *team) {
 		at := w.purged()
-		w.ok("b", "remote", "redactions", "--always")
+		w.ok("b", "remote", "redactions", "--auto", "on")
 		if f := w.fetch("b", "origin"); f.Erased != 1 || f.Waiting != 0 {
 			w.Errorf("%+v", f)
 		}
 		w.reads("b", at, gone)
-		w.ok("b", "remote", "set-url", "origin", w.url)
+		w.ok("b", "remote", "add", "--force", "origin", w.url)
 		data, err := os.ReadFile(filepath.Join(w.dir, "b", ".mnem", "remotes.json"))
 		if err != nil || strings.Contains(string(data), "accept_purge") {
 			w.Errorf("another URL is trusted as the one before was: %s, %v", data, err)

@@ -23,7 +23,7 @@ func TestNothingNew(t *testing.T) {
 	w.add("a", "one", "x")
 	w.ok("a", "sync")
 	at := w.at("a", "refs/heads/main")
-	for _, verb := range []string{"pull", "sync"} {
+	for _, verb := range []string{"fetch", "sync"} {
 		if out := w.ok("a", verb); !strings.Contains(out, "] no change\n") || strings.Contains(out, "no commit") {
 			w.Errorf("%s prints %q", verb, out)
 		}
@@ -32,7 +32,7 @@ func TestNothingNew(t *testing.T) {
 		}
 	}
 	w.ok("a", "remote", "add", "dead", "http://127.0.0.1:1/")
-	for _, args := range [][]string{{"sync", "dead"}, {"pull", "dead"}, {"fetch", "dead"}, {"push", "dead"}, {"sync", "dead", "--json"}} {
+	for _, args := range [][]string{{"sync", "dead"}, {"fetch", "dead"}, {"push", "dead"}, {"sync", "dead", "--json"}} {
 		if out, errs := w.run(1, "a", "", args...); out != "" || !strings.Contains(errs, "127.0.0.1:1") {
 			w.Errorf("%q prints %q, and says %q", args, out, errs)
 		}
@@ -81,9 +81,9 @@ func TestRemotes(t *testing.T) {
 	w.refused(2, "name one of other, team", "a", "sync")
 	w.refused(3, "mnem init", "a", "sync", "other")
 	w.refused(3, `no remote "nobody"`, "a", "fetch", "nobody")
-	w.ok("a", "remote", "set-url", "other", fileURL(filepath.Join(w.dir, "hub")))
+	w.ok("a", "remote", "add", "--force", "other", fileURL(filepath.Join(w.dir, "hub")))
 	w.ok("a", "fetch", "other")
-	w.refused(3, `no remote "nobody"`, "a", "remote", "set-url", "nobody", "x")
+	w.refused(3, `no remote "nobody"`, "a", "remote", "add", "--force", "nobody", "x")
 	w.ok("a", "remote", "rm", "other")
 	if w.at("a", "refs/remotes/other/heads/main") != "" || w.at("a", "refs/remotes/team/heads/main") == "" {
 		w.Error("the wrong refs were forgotten")
@@ -198,12 +198,12 @@ func TestBackup(t *testing.T) {
 func TestAgentsShareByPolicy(t *testing.T) {
 	w := newTeam(t, over(t, "path"))
 	w.clones("a")
-	w.ok("a", "config", "policy", "--init", "--agent", "bot", "--operation", "commit", "--operation", "merge")
+	w.ok("a", "config", "policy", "--write", "--agent", "bot", "commit", "merge")
 	w.env["MNEM_AGENT"] = "bot"
 	w.add("a", "one", "x")
 	for _, args := range [][]string{
-		{"push"}, {"fetch"}, {"pull"}, {"sync"}, {"remote", "add", "mine", "../elsewhere"}, {"remote", "rm", "origin"},
-		{"remote", "set-url", "origin", "../elsewhere"}, {"remote", "redactions", "--accept"}, {"remote", "redactions", "--always"},
+		{"push"}, {"fetch"}, {"sync"}, {"remote", "add", "mine", "../elsewhere"}, {"remote", "rm", "origin"},
+		{"remote", "add", "--force", "origin", "../elsewhere"}, {"remote", "redactions", "--accept"}, {"remote", "redactions", "--auto", "on"},
 	} {
 		w.refused(7, "not allowed", "a", args...)
 	}

@@ -94,7 +94,7 @@ func TestManyRepositories(t *testing.T) {
 	_ = w.app("root/none", "", io.Discard, io.Discard) // makes a directory without a repository
 	var made struct{ Token string }
 	w.json(&made, "root/x", "serve", "token", "new", "ada", "--scope", "write")
-	base := served(t, filepath.Join(w.dir, "root"), "--root", ".", "--need-token", "--quota", "2MiB")
+	base := served(t, filepath.Join(w.dir, "root"), "--root", ".", "--need-token", "--limit", "size=2MiB")
 	w.env["MNEM_CREDENTIALS"] = base + "/x " + made.Token
 	w.ok("a", "init")
 	w.ok("a", "remote", "add", "x", base+"/x")
@@ -234,7 +234,7 @@ func TestServerKilled(t *testing.T) {
 		must.OK(t, err)
 		_, rest, _ := strings.Cut(string(line[:n]), `"url":"`)
 		at, _, _ := strings.Cut(rest, `"`)
-		w.ok("a", "remote", "set-url", "origin", at)
+		w.ok("a", "remote", "add", "--force", "origin", at)
 		w.add("a", fmt.Sprint("a", i), strings.Repeat("of a ", 5000))
 		sync := w.process("a", "", "sync")
 		must.OK(t, sync.Start())
@@ -243,7 +243,7 @@ func TestServerKilled(t *testing.T) {
 		for _, m := range []string{"a", "hub"} {
 			w.ok(m, "fsck")
 		}
-		w.ok("a", "remote", "set-url", "origin", filepath.Join(w.dir, "hub"))
+		w.ok("a", "remote", "add", "--force", "origin", filepath.Join(w.dir, "hub"))
 		w.ok("a", "sync")
 		w.same("main", "a", "hub")
 	}

@@ -259,7 +259,7 @@ var scenarios = []scenario{
 		if w.at("b", "refs/heads/main") == w.at("hub", "refs/heads/main") {
 			w.Error("a fetch moved a branch")
 		}
-		w.ok("b", "pull")
+		w.ok("b", "sync")
 		w.same("main", "a", "b", "hub")
 	}},
 	{"diverged", func(w *team) {
@@ -366,19 +366,19 @@ var scenarios = []scenario{
 		w.ok("a", "push", "origin", "other", "old", "--delete")
 		w.add("hub", "two", "y")
 		known := w.at("b", "refs/remotes/origin/heads/main")
-		w.ok("b", "remote", "prune", "--dry-run")
+		w.ok("b", "fetch", "--prune", "--dry-run")
 		if w.at("b", "refs/remotes/origin/heads/other") == "" {
 			w.Error("a dry run forgot a branch")
 		}
-		w.ok("b", "remote", "prune")
-		w.ok("b", "remote", "prune")
+		w.ok("b", "fetch", "--prune")
+		w.ok("b", "fetch", "--prune")
 		if w.at("b", "refs/remotes/origin/heads/other") != "" || w.at("b", "refs/remotes/origin/tags/old") != "" {
 			w.Error("it was not pruned")
 		}
 		if w.at("b", "refs/tags/old") == "" || w.at("b", "refs/remotes/origin/heads/main") != known {
 			w.Error("something else changed")
 		}
-		w.refused(3, "nowhere", "b", "remote", "prune", "nowhere")
+		w.refused(3, "nowhere", "b", "fetch", "--prune", "nowhere")
 		w.refused(1, "HEAD is on it", "a", "push", "origin", "main", "--delete")
 	}},
 	{"clock ahead", func(w *team) {

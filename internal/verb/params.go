@@ -61,13 +61,12 @@ func (p *OnStage) Into(w *Writing) { w.Stage = p.Stage }
 
 // Signing is of verbs that make commits.
 type Signing struct {
-	Sign   bool   `op:"" doc:"sign the commit" note:" (MNEM_SIGN; config: sign)"`
-	NoSign bool   `op:"" not:"sign key" doc:"do not sign the commit, whatever is configured"`
-	Key    string `op:"" complete:"key" doc:"sign with the key {NAME}" note:" (MNEM_KEY; config: key; default: the only key there is)"`
+	Sign bool   `op:"" doc:"sign the commit; --sign=false does not, whatever is configured" note:" (MNEM_SIGN; config: sign)"`
+	Key  string `op:"" complete:"key" doc:"sign with the key {NAME}" note:" (MNEM_KEY; config: key; default: the only key there is)"`
 }
 
 func (p *Signing) Into(w *Writing) {
-	w.Signs, w.Sign, w.NoSign, w.Key = true, p.Sign, p.NoSign, p.Key
+	w.Signs, w.Sign, w.Key = true, p.Sign, p.Key
 }
 
 // Secrets is of verbs that write texts which somebody gives.
@@ -134,7 +133,7 @@ const NewestOp = "@"
 // for the field.
 func RefuseWriting(q interface{ Given(string) bool }, format string) error {
 	for _, name := range []string{
-		"dry-run", "message", "expect", "branch", "author", "agent", "task", "time", "sign", "no-sign", "key",
+		"dry-run", "message", "expect", "branch", "author", "agent", "task", "time", "sign", "key",
 	} {
 		if q.Given(name) {
 			return Between(format, name)

@@ -213,6 +213,9 @@ type Writer interface{ Into(w *Writing) }
 // WritingOf gathers what the parts of a request say.
 func WritingOf(req any) (w Writing) {
 	gather(reflect.ValueOf(req), &w)
+	if q, ok := req.(interface{ Given(string) bool }); ok {
+		w.NoSign = w.Signs && !w.Sign && w.Key == "" && q.Given("sign")
+	}
 	return w
 }
 

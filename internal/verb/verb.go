@@ -49,7 +49,7 @@ type Spec struct {
 	// Confined is whether a caller that is confined to a branch may run it: it reads and writes what Service.Repo has, and
 	// nothing else.
 	Confined bool
-	// Hidden leaves the command out of help and completion, since programs call it rather than people.
+	// Hidden leaves the command out of help and completion, since it is seldom called by hand.
 	Hidden bool
 	// Answers are values of the answer's types; nil for the result type of the function.
 	Answers []any

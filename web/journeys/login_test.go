@@ -23,7 +23,7 @@ func TestUsedCode(t *testing.T) {
 
 func TestWrongCode(t *testing.T) {
 	m := demo(t)
-	m.serve("view", "--no-open")
+	m.serve("view", "--print")
 	b := open(t)
 	b.okay = []string{"401"}
 	b.visit(m.url + "a")
@@ -32,7 +32,7 @@ func TestWrongCode(t *testing.T) {
 
 func TestMissingCode(t *testing.T) {
 	m := demo(t)
-	m.serve("view", "--no-open")
+	m.serve("view", "--print")
 	b := open(t)
 	b.okay = []string{"401"}
 	b.visit(strings.Split(m.url, "#")[0])

@@ -13,7 +13,7 @@ import (
 // inside opens the memory in a browser that is let in.
 func inside(t *testing.T, m *memory, args ...string) *tab {
 	t.Helper()
-	m.serve(append([]string{"view", "--no-open"}, args...)...)
+	m.serve(append([]string{"view", "--print"}, args...)...)
 	b := open(t)
 	b.visit(m.url)
 	b.wait("document.querySelector('#main')")

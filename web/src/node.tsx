@@ -69,7 +69,7 @@ async function read(id: string, at: string, signal: AbortSignal): Promise<{ node
   const open = [id], found: string[] = [];
   let more = false;
   for (const one of open) { // sections are added while it goes on
-    const near = await ask('explore', { topic: one, at, in: true, edge_type: ['part-of'], hops: 1, limit: most }, signal);
+    const near = await ask('explore', { topic: one, at, in: true, edge: ['part-of'], depth: 1, limit: most }, signal);
     for (const n of near.nodes) (n.type === 'Section' ? open : found).push(n.id);
     more = near.more + near.cut > 0 || open.length > parts || found.length > parts;
     if (more) break;

@@ -15,11 +15,10 @@ export interface Arguments {
     time?: string;
   };
   consolidate: {
+    accept?: boolean;
     allow_secret?: string[];
-    apply?: boolean;
     at?: string;
     branch?: string;
-    decline?: boolean;
     dry_run?: boolean;
     expect?: string;
     keep?: number;
@@ -29,6 +28,7 @@ export interface Arguments {
     now?: string;
     picks?: string[];
     reason?: string;
+    reject?: boolean;
     time?: string;
   };
   diff: { a?: string; b?: string; stage?: string; staged?: boolean; stat?: boolean; type?: string[] };
@@ -36,8 +36,8 @@ export interface Arguments {
     adjacency?: number;
     at?: string;
     communities?: boolean;
-    edge_type?: string[];
-    hops?: number;
+    depth?: number;
+    edge?: string[];
     in?: boolean;
     include?: ('forgotten' | 'superseded' | 'expired' | 'retired')[];
     limit?: number;
@@ -212,11 +212,11 @@ export interface Arguments {
     branch?: string;
     drop?: string[];
     dry_run?: boolean;
-    edit?: string[];
     keep?: string[];
     limit?: number;
     pin?: string[];
     rest_of?: string;
+    set?: string[];
     time?: string;
   };
   session_list: {  };
@@ -680,6 +680,7 @@ export interface Answers {
     redoes: string | null;
     refs: { from: string | null; ref: string; to: string | null }[];
     seq: number;
+    since?: { op: string; seq: number };
     time: string;
     undoes: string | null;
     undone?: boolean;
@@ -1066,6 +1067,7 @@ export interface Answers {
     redoes: string | null;
     refs: { from: string | null; ref: string; to: string | null }[];
     seq: number;
+    since?: { op: string; seq: number };
     time: string;
     undoes: string | null;
     undone?: boolean;

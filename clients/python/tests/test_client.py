@@ -322,7 +322,7 @@ class LostAnswers(MemoryCase):
 
     def test_remember(self) -> None:
         self.lose(1, killed=True)
-        made = self.memory.remember("Alice leads infra", no_diff=True)
+        made = self.memory.remember("Alice leads infra", without=["diff"])
         self.assertEqual(made.action, "added")
         self.assertEqual([c.commit for c in self.memory.log()], [made.commit])
         self.assertEqual(self.memory.recall("infra").items[0].id, made.id)
@@ -447,7 +447,7 @@ class Programs(unittest.TestCase):
 def remembers(path: str, worker: int) -> int:
     with Memory.open(path, idle=support.IDLE) as memory:
         for i in range(25):
-            memory.remember(f"worker {worker} saw machine m{worker}x{i} at rack {worker * 100 + i}", no_diff=True)
+            memory.remember(f"worker {worker} saw machine m{worker}x{i} at rack {worker * 100 + i}", without=["diff"])
     return 25
 
 

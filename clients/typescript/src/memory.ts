@@ -251,7 +251,7 @@ export class Memory extends Verbs {
       };
     }
     if (name === "remember" && commit) {
-      const again = { ...args, dry_run: true, no_diff: undefined, supersedes: undefined };
+      const again = { ...args, dry_run: true, without: undefined, supersedes: undefined };
       const found = await this.verb("remember", [], [again]) as RememberAnswer;
       if (found.action === "duplicate") return { ...found, action: "added", commit, dry_run: false, no_change: false };
     }

@@ -171,15 +171,15 @@ export class Place {
    * another one has the place.
    */
   async start(idle: number): Promise<() => Promise<MnemError> | undefined> {
-    const where = this.tcp ? ["--addr", "127.0.0.1:0", "--token-file", this.startFile] : ["--socket", this.socket];
+    const where = this.tcp ? ["--addr", "127.0.0.1:0", "--token-file", this.startFile] : ["--addr", `unix:${this.socket}`];
     const env = { ...process.env };
     for (const name of [...CALLER, "MNEM_STAGE", "MNEM_REPO", "SOURCE_DATE_EPOCH"]) delete env[name];
     const log = openSync(this.log, "w", 0o600);
     let child: Server;
     try {
       child = spawn(program(), [
-        "serve", "--repo", this.repository, ...where, "--idle", `${Math.max(1, Math.round(idle))}s`,
-        "--rate", "1000000", "--log", "none", "--json",
+        "serve", "--repo", this.repository, ...where, "--limit", `idle=${Math.max(1, Math.round(idle))}s`,
+        "--limit", "rate=1000000", "--log", "none", "--json",
       ], { cwd: dirname(this.log), env, detached: true, stdio: ["ignore", "pipe", log], windowsHide: true }) as Server;
     } finally {
       closeSync(log);

@@ -709,21 +709,15 @@ export interface MergeState {
   verb: "merge" | "revert" | "cherry-pick" | null;
 }
 
-export interface OperationName {
-  op: string;
-  seq: number;
-}
-
 export interface RefMove {
   from: string | null;
   ref: string;
   to: string | null;
 }
 
-export interface OpDiffAnswer {
-  from: OperationName;
-  refs: RefMove[];
-  to: OperationName;
+export interface OperationName {
+  op: string;
+  seq: number;
 }
 
 export interface OpLogAnswer {
@@ -736,6 +730,7 @@ export interface OpLogAnswer {
   time: string;
   undoes: string | null;
   oldest?: boolean;
+  since?: OperationName;
   undone?: boolean;
 }
 
@@ -772,6 +767,7 @@ export interface OpShowAnswer {
   time: string;
   undoes: string | null;
   oldest?: boolean;
+  since?: OperationName;
   undone?: boolean;
 }
 
@@ -1505,6 +1501,7 @@ export interface ShowOperation {
   time: string;
   undoes: string | null;
   oldest?: boolean;
+  since?: OperationName;
   undone?: boolean;
 }
 
@@ -1746,8 +1743,6 @@ export interface CommitOptions {
   allow_secret?: readonly (string)[] | undefined;
   /** replace the newest commit; without -m its message stays */
   amend?: boolean | undefined;
-  /** the REV that the changes were made against */
-  base?: string | undefined;
   /** the branch to write to */
   branch?: string | undefined;
   /** print what would change and write nothing */
@@ -1756,6 +1751,8 @@ export interface CommitOptions {
   expect?: string | undefined;
   /** the version that a node must have, NODE=CID, as 'mnem show' prints it, or NODE=none; else exit code 5 */
   expect_node?: readonly (string)[] | undefined;
+  /** the REV that the changes were made against */
+  from?: string | undefined;
   /** change lines, in order: objects with one member node, edge, embedding or remove */
   lines?: readonly Readonly<Record<string, unknown>>[] | undefined;
   /** what the commit is about; required */
@@ -1866,16 +1863,14 @@ export interface ConfigProfileOptions {
 
 /** Parameters of consolidate. */
 export interface ConsolidateOptions {
+  /** do what is proposed, all or these ids */
+  accept?: boolean | undefined;
   /** write what RULE of 'mnem config secrets' takes for a credential */
   allow_secret?: readonly (string)[] | undefined;
-  /** do what is proposed, all or these ids */
-  apply?: boolean | undefined;
   /** the REVision to read; see 'mnem help revisions' */
   at?: string | undefined;
   /** the branch to write to */
   branch?: string | undefined;
-  /** do not propose these ids again */
-  decline?: boolean | undefined;
   /** print what would change and write nothing */
   dry_run?: boolean | undefined;
   /** the CID of the commit that the branch must be at; else exit code 5 */
@@ -1892,6 +1887,8 @@ export interface ConsolidateOptions {
   now?: string | undefined;
   /** why, TEXT: it is kept with the mark */
   reason?: string | undefined;
+  /** do not propose these ids again */
+  reject?: boolean | undefined;
   /** time of the change, RFC 3339 */
   time?: string | undefined;
 }
@@ -1914,7 +1911,10 @@ export interface EmbedOptions {
   all?: boolean | undefined;
   /** the branch to write to */
   branch?: string | undefined;
-  /** count what would be embedded, without making or writing any */
+  /**
+   * print how many nodes have embeddings, how many would be embedded, and whether a process makes these; make
+   * none
+   */
   dry_run?: boolean | undefined;
   /** the CID of the commit that the branch must be at; else exit code 5 */
   expect?: string | undefined;
@@ -1924,8 +1924,6 @@ export interface EmbedOptions {
   message?: string | undefined;
   /** embed nodes too whose text has changed since */
   stale?: boolean | undefined;
-  /** print how many nodes have embeddings, how many lack them, and whether a process makes these */
-  status?: boolean | undefined;
   /** time of the change, RFC 3339 */
   time?: string | undefined;
   /** only nodes of this TYPE */
@@ -1954,10 +1952,10 @@ export interface ExploreOptions {
   at?: string | undefined;
   /** list groups of densely connected nodes, or the members of the one of a node */
   communities?: boolean | undefined;
+  /** follow this Number of edges (default: 3 from words; with --to at most 32) */
+  depth?: number | undefined;
   /** follow only edges of this TYPE */
-  edge_type?: readonly (string)[] | undefined;
-  /** follow edges this Number of hops (default: 3 from words; with --to at most 32) */
-  hops?: number | undefined;
+  edge?: readonly (string)[] | undefined;
   /** follow edges against their direction only */
   in?: boolean | undefined;
   /** show nodes and edges in these hidden STATES too: forgotten, superseded, expired, retired */
@@ -2015,7 +2013,7 @@ export interface GcOptions {
   /** keep operations that are not older than this */
   grace?: string | undefined;
   /** how many of the newest operations to keep */
-  keep_ops?: number | undefined;
+  keep?: number | undefined;
   /** time of the change, RFC 3339 */
   time?: string | undefined;
 }
@@ -2195,6 +2193,12 @@ export interface OpRestoreOptions {
   expect?: string | undefined;
   /** time of the change, RFC 3339 */
   time?: string | undefined;
+}
+
+/** Parameters of opShow. */
+export interface OpShowOptions {
+  /** the refs that differ from how OP left them, and not from the operation before */
+  since?: string | undefined;
 }
 
 /** Parameters of packRedact. */
@@ -2519,10 +2523,6 @@ export interface RememberOptions {
   importance?: number | undefined;
   /** what the commit is about; default: what was done */
   message?: string | undefined;
-  /** add it whatever resembles it, and look for nothing */
-  no_diff?: boolean | undefined;
-  /** RULE that writes no edges: temporal, entity, keyword, causal or semantic */
-  no_link?: readonly ("temporal" | "entity" | "keyword" | "causal" | "semantic")[] | undefined;
   /** NAME of the subject's property that it says, which has one value: an old one is superseded */
   property?: string | undefined;
   /** where it comes from: file:PATH, url:URL, conversation:ID, manual:WHO or any other TEXT */
@@ -2541,6 +2541,11 @@ export interface RememberOptions {
   valid_from?: string | undefined;
   /** TIME until which it holds */
   valid_to?: string | undefined;
+  /**
+   * leave out these PARTS: diff, which looks for memories that resemble it, or the edges of a rule: temporal,
+   * entity, keyword, causal, semantic
+   */
+  without?: readonly ("diff" | "temporal" | "entity" | "keyword" | "causal" | "semantic")[] | undefined;
 }
 
 /** Parameters of rememberBatch. */
@@ -2571,10 +2576,6 @@ export interface RememberBatchOptions {
   importance?: number | undefined;
   /** what the commit is about; default: what was done */
   message?: string | undefined;
-  /** add it whatever resembles it, and look for nothing */
-  no_diff?: boolean | undefined;
-  /** RULE that writes no edges: temporal, entity, keyword, causal or semantic */
-  no_link?: readonly ("temporal" | "entity" | "keyword" | "causal" | "semantic")[] | undefined;
   /** NAME of the subject's property that it says, which has one value: an old one is superseded */
   property?: string | undefined;
   /** where it comes from: file:PATH, url:URL, conversation:ID, manual:WHO or any other TEXT */
@@ -2593,6 +2594,11 @@ export interface RememberBatchOptions {
   valid_from?: string | undefined;
   /** TIME until which it holds */
   valid_to?: string | undefined;
+  /**
+   * leave out these PARTS: diff, which looks for memories that resemble it, or the edges of a rule: temporal,
+   * entity, keyword, causal, semantic
+   */
+  without?: readonly ("diff" | "temporal" | "entity" | "keyword" | "causal" | "semantic")[] | undefined;
 }
 
 /** Parameters of remoteRedactions. */
@@ -2897,8 +2903,6 @@ export interface ReviewOptions {
   drop?: readonly (string)[] | undefined;
   /** print what would change and write nothing */
   dry_run?: boolean | undefined;
-  /** give a node another text: NODE=TEXT */
-  edit?: readonly (string)[] | undefined;
   /** keep these NODES: they were reviewed */
   keep?: readonly (string)[] | undefined;
   /** list at most N memories */
@@ -2907,6 +2911,8 @@ export interface ReviewOptions {
   pin?: readonly (string)[] | undefined;
   /** keep all else that was there at CID, the head of a listing */
   rest_of?: string | undefined;
+  /** give a node another text: NODE=TEXT */
+  set?: readonly (string)[] | undefined;
   /** time of the change, RFC 3339 */
   time?: string | undefined;
 }
@@ -2971,7 +2977,9 @@ export interface SessionStartOptions {
 export interface ShowOptions {
   /** the REVision to read; see 'mnem help revisions' */
   at?: string | undefined;
-  /** print the value of this FIELD of a node alone */
+  /**
+   * the value of this field of a node alone; with raw, what is at this path of the block, as a/0/b, over links
+   */
   field?: string | undefined;
   /** print the effective importance of a node too */
   importance?: boolean | undefined;
@@ -3117,7 +3125,7 @@ export abstract class Verbs {
   /**
    * Apply change lines to the newest commit of a branch and make a commit of the result. Several files are one
    * batch, "-" is standard input, and all is applied or nothing: an error names the file and line. Without
-   * files, commit what is staged. If the stage began at an older commit, or with --base, the changes are merged
+   * files, commit what is staged. If the stage began at an older commit, or with --from, the changes are merged
    * onto the newest commit; different changes of one thing are a conflict, exit code 5, and the changes are kept
    * under a ref to be merged. If nothing changes, no commit is made, and that is no error.
    */
@@ -3154,7 +3162,7 @@ export abstract class Verbs {
   }
 
   /**
-   * Look for possible clean-ups and list each with its evidence. Nothing is written without --apply, which
+   * Look for possible clean-ups and list each with its evidence. Nothing is written without --accept, which
    * applies all except updates, or those with the given ids, in one commit that 'mnem undo' takes back.
    *
    * @param picks ids of proposals
@@ -3201,8 +3209,8 @@ export abstract class Verbs {
 
   /**
    * List what surrounds a node, best first, each neighbour with its reason: an edge, a mention of a title,
-   * shared entities and tags, or shared words. With --hops, --in, --out or --edge-type only edges count. For
-   * words that name no node, the search starts at the nodes that match them.
+   * shared entities and tags, or shared words. With --depth, --in, --out or --edge only edges count. For words
+   * that name no node, the search starts at the nodes that match them.
    *
    * @param topic a node by key, id, at least 8 digits of an id, or exact title; or words to look for
    */
@@ -3235,10 +3243,10 @@ export abstract class Verbs {
   }
 
   /**
-   * Remove what no ref reaches, neither now nor in a kept operation: the newest --keep-ops ones, those of the
-   * last --grace, and the one before these, so that everything that existed within --grace can be brought back.
-   * Older operations leave the operation log and can be neither undone nor restored. Commits, tags, sessions,
-   * stages and merges in progress that a ref reaches stay, with all they need. If anything is damaged nothing is
+   * Remove what no ref reaches, neither now nor in a kept operation: the newest --keep ones, those of the last
+   * --grace, and the one before these, so that everything that existed within --grace can be brought back. Older
+   * operations leave the operation log and can be neither undone nor restored. Commits, tags, sessions, stages
+   * and merges in progress that a ref reaches stay, with all they need. If anything is damaged nothing is
    * removed.
    */
   gc(options?: GcOptions): Promise<GcAnswer>;
@@ -3321,19 +3329,6 @@ export abstract class Verbs {
   }
 
   /**
-   * List the refs that differ between the states after operation A and after B, by default the newest.
-   *
-   * @param a an operation by number or CID
-   *
-   * @param b another one
-   */
-  opDiff(a: string): Promise<OpDiffAnswer>;
-  opDiff(a: string, b: string): Promise<OpDiffAnswer>;
-  opDiff(...given: unknown[]): Promise<unknown> {
-    return this.verb("op_diff", ["a", "b"], given);
-  }
-
-  /**
    * List operations, newest first: number, time, actor, command, and the refs that each moved. With --json, one
    * object a line.
    */
@@ -3355,12 +3350,13 @@ export abstract class Verbs {
 
   /**
    * Print one operation, by default the newest, with its CID and the refs that it moved. To see what it did to
-   * the memory, give 'mnem diff' the two commits of a branch.
+   * the memory, give 'mnem diff' the two commits of a branch. With --since, all refs that moved after an earlier
+   * operation.
    *
    * @param op by number or CID
    */
-  opShow(): Promise<OpShowAnswer>;
-  opShow(op: string): Promise<OpShowAnswer>;
+  opShow(options?: OpShowOptions): Promise<OpShowAnswer>;
+  opShow(op: string, options?: OpShowOptions): Promise<OpShowAnswer>;
   opShow(...given: unknown[]): Promise<unknown> {
     return this.verb("op_show", ["op"], given);
   }

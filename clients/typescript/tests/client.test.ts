@@ -315,7 +315,7 @@ describe("the answer is lost after the write", kills, () => {
     const at = await memoryOf(t);
     const memory = await at.open();
     lose(t, at, 1, "after");
-    const made = await memory.remember("Alice leads infra", { no_diff: true });
+    const made = await memory.remember("Alice leads infra", { without: ["diff"] });
     assert.equal(made.action, "added");
     assert.deepEqual((await memory.log()).map((c) => c.commit), [made.commit]);
     assert.equal((await memory.recall("infra")).items[0]?.id, made.id);

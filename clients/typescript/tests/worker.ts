@@ -6,5 +6,5 @@ import { IDLE } from "./support.js";
 const [path, worker, count] = process.argv.slice(2) as [string, string, string];
 await using memory = await Memory.open(path, { idle: IDLE });
 for (let i = 0; i < Number(count); i++) {
-  await memory.remember(`worker ${worker} saw machine m${worker}x${i} at rack ${Number(worker) * 100 + i}`, { no_diff: true });
+  await memory.remember(`worker ${worker} saw machine m${worker}x${i} at rack ${Number(worker) * 100 + i}`, { without: ["diff"] });
 }

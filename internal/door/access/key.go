@@ -77,8 +77,8 @@ type (
 	keyTrustRequest struct {
 		Key    string `op:",arg"`
 		Name   string `op:"" doc:"whose key it is"`
-		Note   string `op:"" doc:"what else to remember about it"`
-		Remove bool   `op:"" not:"name note redactions" doc:"take it off the trust list"`
+		Note   string `op:"message,short=m" doc:"what else to remember about it"`
+		Remove bool   `op:"" not:"name message redactions" doc:"take it off the trust list"`
 		Purge  bool   `op:"redactions" doc:"accept redactions that it signed as they come"`
 		verb.Params
 	}
@@ -136,7 +136,7 @@ func KeyCommands() []*line.Bound {
 		}, keyRm),
 		reach.Local(verb.Spec{
 			Command: "key trust", Right: verb.OwnRight,
-			Usage: "KEY|NAME [--name NAME] [--note TEXT]", Args: "KEY|NAME", Title: "Trust a key", Complete: "key",
+			Usage: "KEY|NAME [--name NAME] [-m NOTE]", Args: "KEY|NAME", Title: "Trust a key", Complete: "key",
 			Doc: "Trust what is signed by a key, as 'mnem key export' printed it, or give a trusted key another name\n" +
 				"or note. Compare the fingerprint with its owner over a channel that no one else controls. A revoked\n" +
 				"key must be removed before it can be trusted again.\n\n" +

@@ -46,11 +46,11 @@ type verdictJSON struct {
 
 // policyRequest is the request of 'mnem config policy'.
 type policyRequest struct {
-	Agents     []string `op:"agent" doc:"the {NAME} of an agent; with --init a pattern (repeatable; default with --init: *)"`
-	Operations []string `op:"operation" doc:"the {OP}eration to ask about; with --init a pattern (repeatable)"`
-	Types      []string `op:"type" doc:"the {TYPE} of nodes; with --init a pattern (repeatable; default with --init: *)"`
-	Edges      []string `op:"edge" doc:"the {TYPE} of edges; with --init a pattern (repeatable; default with --init: *)"`
-	Init       bool     `op:",writes" doc:"write a policy with one rule"`
+	Agents     []string `op:"agent" doc:"the {NAME} of an agent; with --write a pattern (repeatable; default with --write: *)"`
+	Operations []string `op:"operation,arg"`
+	Types      []string `op:"type" doc:"the {TYPE} of nodes; with --write a pattern (repeatable; default with --write: *)"`
+	Edges      []string `op:"edge" doc:"the {TYPE} of edges; with --write a pattern (repeatable; default with --write: *)"`
+	Write      bool     `op:",writes" doc:"write a policy with one rule"`
 	verb.Params
 }
 
@@ -58,16 +58,16 @@ type policyRequest struct {
 func PolicyCommand() *line.Bound {
 	return reach.Local(verb.Spec{
 		Command: "config policy", Right: verb.PeopleOnly, Effect: verb.Reads,
-		Usage: "[--init] [--agent NAME --operation OP [--type TYPE…] [--edge TYPE…]]", Args: "[flags]",
+		Usage: "[--write] [--agent NAME OP… [--type TYPE…] [--edge TYPE…]]", Args: "[OP…]",
 		Title: "Show, test or start the policy of what agents may change",
 		Doc: "The file .mnem/policy.json says which agents may do which operations on which types of nodes and\n" +
 			"edges. Without it, everything is allowed. With it, agents may do what a rule allows and nothing\n" +
 			"else, through the command line, MCP and HTTP alike. A file that cannot be read allows agents\n" +
 			"nothing. Reading is always allowed.\n\n" +
 			"Without flags print the rules, each in a line: what one of them allows is allowed. The exit code is 1\n" +
-			"if the file cannot be read. With --agent and --operation say whether that agent may do that, on nodes of\n" +
+			"if the file cannot be read. With --agent and an operation OP say whether that agent may do that, on nodes of\n" +
 			"each --type and on edges of each --edge that leave nodes of the first --type: exit code 7 if it may not.\n" +
-			"--init writes a file with one rule to edit, by default: all agents may write what undo takes back, on\n" +
+			"--write writes a file with one rule to edit, by default: all agents may write what undo takes back, on\n" +
 			"all types, and neither erase, collect garbage, undo what others did, nor move branches.\n\n" +
 			"A caller is an agent if it names itself with --agent or MNEM_AGENT, or calls a server. People who\n" +
 			"name no agent are not bound. So a policy restrains agents that follow the rules; it cannot stop a\n" +
@@ -82,22 +82,22 @@ func PolicyCommand() *line.Bound {
 			"without \"edges\", all their types. Operations are commands that write, with _ between words; asking\n" +
 			"about an unknown one lists them.",
 		Example: "  mnem config policy\n" +
-			"  mnem config policy --init --agent 'claude*' --operation commit --operation remember --type Note\n" +
-			"  mnem config policy --agent claude-code --operation commit --type Note",
+			"  mnem config policy --write commit remember --agent 'claude*' --type Note\n" +
+			"  mnem config policy commit --agent claude-code --type Note",
 		Answers: []any{policyJSON{}, verdictJSON{}},
 	}, configPolicy)
 }
 
 func configPolicy(ctx context.Context, c *line.Line, q *policyRequest) error {
 	switch {
-	case q.Init:
+	case q.Write:
 		return policyInit(c, q)
-	case q.Given("agent") != q.Given("operation"):
-		return line.Usagef("--agent and --operation go together")
+	case q.Given("agent") != (len(q.Operations) > 0):
+		return line.Usagef("--agent and an operation go together")
 	case len(q.Agents) > 1 || len(q.Operations) > 1:
-		return line.Usagef("--agent and --operation name one each, unless --init is given")
+		return line.Usagef("ask about one agent and one operation, or give --write")
 	case !q.Given("agent") && len(q.Types)+len(q.Edges) > 0:
-		return line.Usagef("--type and --edge go with --agent and --operation")
+		return line.Usagef("--type and --edge go with --agent and an operation")
 	case len(q.Edges) > 0 && len(q.Types) == 0:
 		return line.Usagef("--edge needs --type: edges belong to the nodes that they leave")
 	case q.Given("agent"):
@@ -148,7 +148,7 @@ func writingOperations() []string {
 
 func printPolicy(c *line.Line, out *policyJSON) error {
 	if !out.Present {
-		return c.Printf("no policy: agents may do everything ('mnem config policy --init' makes %s)\n",
+		return c.Printf("no policy: agents may do everything ('mnem config policy --write' makes %s)\n",
 			line.OneLine(out.Path))
 	}
 	list := func(patterns []string) show.Cell {
@@ -198,7 +198,7 @@ func askPolicy(c *line.Line, agent, operation string, q *policyRequest) error {
 	return c.Say(verdictJSON{Allowed: true, Agent: agent, Operation: operation}, "allowed\n")
 }
 
-// startingOperations are the operations that agents may do by the rule that 'mnem config policy --init' writes.
+// startingOperations are the operations that agents may do by the rule that 'mnem config policy --write' writes.
 var startingOperations = []string{"add", "commit", "consolidate", "forget", "mark", "remember", "restore", "rm"}
 
 func policyInit(c *line.Line, q *policyRequest) error {

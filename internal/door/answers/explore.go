@@ -20,7 +20,7 @@ func Explored(c *show.Console, q *reading.ExploreRequest, x *reading.Explored) e
 	case q.Communities:
 		return communities(c, x)
 	case len(x.Nodes) == 0 && q.To != "":
-		c.Remark("no path from %s to %s within %s", show.Line(q.Topic), show.Line(q.To), show.Plural(cmp.Or(q.Hops, 32), "hop"))
+		c.Remark("no path from %s to %s within %s", show.Line(q.Topic), show.Line(q.To), show.Plural(cmp.Or(q.Depth, 32), "hop"))
 	case len(x.Nodes) == 0 && x.Node == nil:
 		c.Remark("nothing fits the topic")
 	case len(x.Nodes) == 0:

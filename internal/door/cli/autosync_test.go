@@ -35,7 +35,7 @@ func TestAutoSyncStarts(t *testing.T) {
 	starts(0, "", "init", "hub")
 	starts(0, "", "clone", "hub", "a")
 	starts(0, "a", "remember", "before")
-	starts(1, "a", "sync", "--auto", "on", "--every", "1m", "--conflicts", "newest")
+	starts(1, "a", "sync", "--auto", "1m", "--conflicts", "newest")
 	starts(1, "a", "remember", "Alice leads infra")
 	if want := []string{"sync", "--auto", "run", "--quiet", "--repo", filepath.Join(dir, "a")}; !slices.Equal(started[0], want) {
 		t.Errorf("started %q, want %q", started[0], want)
@@ -79,8 +79,8 @@ func TestAutoSyncRefuses(t *testing.T) {
 		says string
 	}{
 		{[]string{"sync", "--auto", "maybe"}, "", "maybe"},
-		{[]string{"sync", "--auto", "on", "--every", "1ms"}, "", "from 1s to 24h"},
-		{[]string{"sync", "--auto", "on", "--every", "48h"}, "", "from 1s to 24h"},
+		{[]string{"sync", "--auto", "1ms"}, "", "from 1s to 24h"},
+		{[]string{"sync", "--auto", "48h"}, "", "from 1s to 24h"},
 		{[]string{"sync", "--every", "1m"}, "", "--auto on"},
 		{[]string{"sync", "--auto", "on", "--dry-run"}, "", "dry-run"},
 		{[]string{"sync", "nowhere", "--auto", "on"}, "", "nowhere"},

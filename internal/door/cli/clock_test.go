@@ -28,7 +28,7 @@ func TestGraceIsByTheClock(t *testing.T) {
 		for _, name := range []string{"carol", "dave", "erin", "frank"} {
 			w.run(0, "remember", "The disk belongs to "+name, "--time", given)
 		}
-		w.run(0, "gc", "--keep-ops", "3", "--time", given)
+		w.run(0, "gc", "--keep", "3", "--time", given)
 		w.run(0, "show", "bob", "--at", "gone@{op:4}")
 	}
 }

@@ -57,9 +57,6 @@ func commandOf(c *line.Line, name string) *cobra.Command {
 	switch name {
 	case "config":
 		cmd.Long = setup.ConfigHelp()
-	case "key":
-		cmd.PersistentFlags().StringVar(&c.KeysDir, "keys", "",
-			"the `DIR`ectory of keys and the trust list (MNEM_KEYS; default: the user's)")
 	}
 	return cmd
 }

@@ -84,7 +84,7 @@ func TestReference(t *testing.T) {
 
 // shared are flags that the page explains once: those of commands that write.
 var shared = []string{
-	"agent", "allow-secret", "author", "branch", "dry-run", "expect", "key", "message", "no-sign", "sign", "strict", "task", "time",
+	"agent", "allow-secret", "author", "branch", "dry-run", "expect", "key", "message", "sign", "strict", "task", "time",
 }
 
 // commonFlags returns the shared flags, each with the help that most commands give it.
@@ -112,7 +112,7 @@ func writeCommands(_ *testing.T, b *bytes.Buffer) {
 	for _, part := range []struct {
 		title  string
 		hidden bool
-	}{{"Commands", false}, {"Commands that other programs call", true}} {
+	}{{"Commands", false}, {"Commands that are seldom called by hand", true}} {
 		fmt.Fprintf(b, "## %s\n\n", part.title)
 		eachCommand(func(path string, cmd *cobra.Command) {
 			if cmd.HasParent() && part.hidden == (cmd.Hidden || cmd.Parent().Hidden) {

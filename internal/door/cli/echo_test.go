@@ -106,7 +106,7 @@ func TestErrorsOfCommandsEchoNone(t *testing.T) {
 		"key trust %", "key verify %", "policy check %", "import %", "export %", "ingest %", "serve --listen %",
 		"mcp --profile %", "completion %", "help %", "%", "--%", "show --% x", "retrieve x --profile %",
 		"retrieve x --session %", "retrieve x --where %", "remember x --type %", "remember x --tag %", "link % a t",
-		"embed --model %", "git follow %", "config secrets %", "show --path x %", "session replay %", "op show %", "hook %",
+		"embed --model %", "git follow %", "config secrets %", "show --raw --field x %", "session replay %", "op show %", "hook %",
 	}
 	for _, command := range commands {
 		for _, g := range echoed {

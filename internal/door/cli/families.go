@@ -77,7 +77,7 @@ var families = []family{
 		example: "  mnem key new work\n  mnem key list\n  mnem key export work",
 	},
 	{
-		use:   "git",
+		use: "git", hidden: true,
 		group: line.GroupHistory,
 		short: "Let the memory follow the branch of a git work tree",
 		long: "After 'mnem git follow', the memory uses the branch that git has checked out: each call reads git's\n" +

@@ -273,7 +273,7 @@ var gitActions = []struct {
 	{"logs removed", []string{"git switch -q -c a", "rm .git/logs", "w a<-main", "git switch -q --detach", "rm .git/logs",
 		"w <-main ro"}},
 	{"a submodule", []string{"git clone -q . ../lib", "git submodule --quiet add ../lib sub", "cd sub", "git switch -q -c inner", "w main"}},
-	{"a directory below", []string{"git switch -q -c a", "mnem git status", "file x.txt x", "w a<-main"}},
+	{"a directory below", []string{"git switch -q -c a", "mnem status", "file x.txt x", "w a<-main"}},
 }
 
 // TestFollowGit does what people do with git, and looks after each action which branch of the memory is followed, and
@@ -319,7 +319,7 @@ func TestFollowEmpty(t *testing.T) {
 	for _, s := range []string{"= trunk<-main", "note x", "= trunk", "has x", "git checkout -q -b other", "= other<-main", "lacks x"} {
 		w.step(s)
 	}
-	w.run(0, "git", "unfollow")
+	w.run(0, "git", "follow", "--remove")
 	for _, s := range []string{"= none", "lacks x", "mnem --json show x --at trunk"} {
 		w.step(s)
 	}

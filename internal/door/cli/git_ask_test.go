@@ -64,8 +64,8 @@ func TestFollowStartsGit(t *testing.T) {
 		read, write string
 		again       string // what reading asks after the write
 	}{
-		{"not followed", []string{"mnem git unfollow", "git switch -q -c a"}, "", "", ""},
-		{"not followed, detached", []string{"mnem git unfollow", "git switch -q --detach"}, "", "", ""},
+		{"not followed", []string{"mnem git follow --remove", "git switch -q -c a"}, "", "", ""},
+		{"not followed, detached", []string{"mnem git follow --remove", "git switch -q --detach"}, "", "", ""},
 		{"a branch with memory", nil, "", "", ""},
 		{"another one", []string{"git switch -q -c a", "note x"}, "", "", ""},
 		{"a new branch", []string{"git switch -q -c a"}, "log log", "log log", ""},
@@ -132,7 +132,7 @@ func TestFollowWithoutGit(t *testing.T) {
 				w.Stdin = strings.NewReader(aliceLine)
 				_, said := w.run(1, args...)
 				if !strings.Contains(said, c.says) || !strings.Contains(said, "hint: install git") ||
-					!strings.Contains(said, "mnem git unfollow") || len(said) > 2500 {
+					!strings.Contains(said, "mnem git follow --remove") || len(said) > 2500 {
 					t.Errorf("mnem %q: %.3000s", args, said)
 				}
 			}
@@ -150,7 +150,7 @@ func TestFollowWithoutGit(t *testing.T) {
 				t.Errorf("branches were\n%sand are\n%s", before, after)
 			}
 			delete(w.env, settings.FollowVariable)
-			w.run(0, "git", "unfollow")
+			w.run(0, "git", "follow", "--remove")
 			w.run(0, "show", "base")
 			if strings.Contains(name, "detached") {
 				w.run(1, "git", "follow")
@@ -181,7 +181,7 @@ func TestFollowNested(t *testing.T) {
 			t.Errorf("%q: %s", head, said)
 		}
 	}
-	w.run(0, "git", "unfollow")
+	w.run(0, "git", "follow", "--remove")
 }
 
 // TestFollowReftable follows a repository whose HEAD is in no file.

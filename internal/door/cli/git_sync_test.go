@@ -107,7 +107,7 @@ func TestGitSyncRefused(t *testing.T) {
 	if _, said := w.run(1, "git", "sync"); !strings.Contains(said, "no git branch") {
 		t.Error(said)
 	}
-	w.run(0, "git", "unfollow")
+	w.run(0, "git", "follow", "--remove")
 	if _, said := w.run(1, "git", "sync"); !strings.Contains(said, "mnem git follow") {
 		t.Error(said)
 	}
@@ -241,7 +241,7 @@ func TestFollowHostile(t *testing.T) {
 			}
 			w.Stdin = strings.NewReader(aliceLine)
 			_, said := w.run(1, "commit", "-m", "x", "-")
-			if !strings.Contains(said, c.want) || !strings.Contains(said, "mnem git unfollow") || len(said) > 2000 {
+			if !strings.Contains(said, c.want) || !strings.Contains(said, "mnem git follow --remove") || len(said) > 2000 {
 				t.Errorf("%.500s", said)
 			}
 			w.env[settings.FollowVariable] = "false"

@@ -93,7 +93,7 @@ func TestKeysPrintNoSecret(t *testing.T) {
 		{"key", "list"}, {"key", "list", "--json"}, {"key", "show", "work"}, {"key", "export", "work"},
 		{"key", "show", "work", "--json"}, {"key", "import", "work.key", "--name", "again"},
 		{"key", "trust", "work", "--note", "mine"}, {"commit", "-m", "x", "--key", "work", "alice.jsonl"},
-		{"key", "revoke", "work"}, {"key", "untrust", "work"}, {"key", "rm", "work", "--yes"},
+		{"key", "revoke", "work"}, {"key", "trust", "work", "--remove"}, {"key", "rm", "work", "--yes"},
 	} {
 		stdout, stderr := w.run(0, args...)
 		if strings.Contains(stdout+stderr, secret[:20]) {

@@ -193,10 +193,10 @@ func TestManyAreEmbeddedLater(t *testing.T) {
 	}
 }
 
-// embedStatus returns the answer of 'embed --status'.
+// embedStatus returns the answer of 'embed --dry-run'.
 func (w *world) embedStatus() *ingesting.EmbedStatus {
 	w.t.Helper()
-	out, _ := w.run(0, "embed", "--status", "--json")
+	out, _ := w.run(0, "embed", "--dry-run", "--json")
 	var got ingesting.Embedded
 	if err := json.Unmarshal([]byte(out), &got); err != nil || got.Status == nil {
 		w.t.Fatalf("%v: %s", err, out)
@@ -274,11 +274,11 @@ func TestKeptOpenEmbedsBeforeItEnds(t *testing.T) {
 	w.commitNotes("first", 1)
 	release := w.conversing()
 	w.commitNotes("n", nodes)
-	if out, _ := w.run(0, "embed", "--status"); !strings.Contains(out, fmt.Sprintf("1 of %d nodes", nodes+1)) {
+	if out, _ := w.run(0, "embed", "--dry-run"); !strings.Contains(out, fmt.Sprintf("1 of %d nodes", nodes+1)) {
 		t.Errorf("they have vectors already, so that this tests nothing: %s", out)
 	}
 	release()
-	if out, _ := w.run(0, "embed", "--status"); !strings.Contains(out, fmt.Sprintf("%d of %[1]d nodes", nodes+1)) {
+	if out, _ := w.run(0, "embed", "--dry-run"); !strings.Contains(out, fmt.Sprintf("%d of %[1]d nodes", nodes+1)) {
 		t.Errorf("not all are embedded: %s", out)
 	}
 }
@@ -357,7 +357,7 @@ func TestEmbedStatus(t *testing.T) {
 			if out, _ := w.run(0, "retrieve", "webhooks", "--at", "HEAD~1", "--json"); !strings.Contains(out, "embeds the newest commit") {
 				t.Errorf("an older commit: %s", out)
 			}
-			w.run(2, "embed", "--status", "--all")
+			w.run(2, "embed", "--dry-run", "--all")
 		})
 	}
 }
@@ -370,7 +370,7 @@ func TestStatusReportsServer(t *testing.T) {
 	defer w.heldBy(new(atomic.Bool))()
 	w.run(0, "remember", "failed webhooks are sent again five times")
 	for model, want := range map[string]string{"minilm": `"by_itself":true`, "hash": `"by_itself":false`} {
-		if out, _ := w.run(0, "embed", "--status", "--json", "--model", model); !strings.Contains(out, want) {
+		if out, _ := w.run(0, "embed", "--dry-run", "--json", "--model", model); !strings.Contains(out, want) {
 			t.Errorf("%s: want %s: %s", model, want, out)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 )
 
-// startOAuth runs 'mnem mcp --http --oauth' until the test ends, and returns its address.
+// startOAuth runs 'mnem mcp --addr --oauth' until the test ends, and returns its address.
 func startOAuth(t *testing.T, w *world) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -35,7 +35,7 @@ func startOAuth(t *testing.T, w *world) string {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan int, 1)
 	go func() {
-		ended <- Run(ctx, &app, []string{"mcp", "--http", at, "--oauth", "http://" + at})
+		ended <- Run(ctx, &app, []string{"mcp", "--addr", at, "--oauth", "http://" + at})
 		_ = in.Close() // a pipe in memory
 	}()
 	t.Cleanup(func() {
@@ -149,7 +149,7 @@ func TestOAuth(t *testing.T) {
 		t.Error("a client whose token was revoked is answered")
 	}
 	for _, bad := range []string{"http://memory.example.org", "memory.example.org", "https://memory.example.org/x"} {
-		w.run(2, "mcp", "--http", "127.0.0.1:0", "--oauth", bad)
+		w.run(2, "mcp", "--addr", "127.0.0.1:0", "--oauth", bad)
 	}
 	w.run(2, "mcp", "--oauth", home)
 }

@@ -35,7 +35,7 @@ var onlyCalls = map[string]string{
 	"retrieve": `{"query":"lamp"}`, "retrieve_batch": `{"lines":[{"query":"lamp"}]}`,
 	"recall": `{"query":"what is in the hall"}`, "recall_batch": `{"lines":[{"query":"lamp"}]}`,
 	"show": `{"name":"lamp"}`, "ls": `{}`, "map": `{}`, "explore": `{"topic":"lamp"}`, "log": `{}`, "diff": `{}`,
-	"blame": `{"node":"lamp"}`, "undo": `{"op":"1"}`, "op_log": `{}`, "op_show": `{}`, "op_diff": `{"a":"@"}`,
+	"blame": `{"node":"lamp"}`, "undo": `{"op":"1"}`, "op_log": `{}`, "op_show": `{}`,
 	"op_restore": `{"op":"@"}`, "session_start": `{"name":"mine"}`, "session_list": `{}`, "session_log": `{"name":"mine"}`,
 	"session_advance": `{"name":"mine"}`, "session_end": `{"name":"mine"}`, "session_rm": `{"name":"none"}`,
 	"session_replay": `{"record":"mine"}`, "export": `{}`, "stats": `{}`, "key_verify": `{}`,
@@ -107,7 +107,7 @@ func scopedWorld(t *testing.T, bob bool) *scoped {
 	out, _ := w.run(0, "serve", "token", "new", "alice", "--scope", "admin", "--only", "users/alice", "--author", "Alice")
 	s.token = strings.TrimSpace(out)
 	s.auth = "Authorization: Bearer " + s.token
-	s.servedWorld = startServing(t, w, "--need-token", "--rate", "100000")
+	s.servedWorld = startServing(t, w, "--need-token", "--limit", "rate=100000")
 	return s
 }
 

@@ -78,9 +78,9 @@ var ofThisMachine = []string{
 	"mnem ingest", "mnem capture", "mnem hold", "mnem hook", "mnem session last",
 	"mnem integrate", "mnem doctor", "mnem config policy", "mnem config secrets",
 	"mnem serve", "mnem view", "mnem mcp", "mnem serve token", "mnem serve token new", "mnem serve token list", "mnem serve token revoke",
-	"mnem remote", "mnem remote add", "mnem remote list", "mnem remote set-url", "mnem remote readers", "mnem remote rm", "mnem remote prune",
-	"mnem git", "mnem git follow", "mnem git unfollow", "mnem git status", "mnem git sync", "mnem git prune", "mnem git hook",
-	"mnem clone", "mnem fetch", "mnem pull", "mnem push", "mnem sync",
+	"mnem remote", "mnem remote add", "mnem remote list", "mnem remote readers", "mnem remote rm",
+	"mnem git", "mnem git follow", "mnem git sync", "mnem git prune", "mnem git hook",
+	"mnem clone", "mnem fetch", "mnem push", "mnem sync",
 	"mnem op", "mnem session", "mnem pack", // which hold others
 }
 

@@ -52,10 +52,9 @@ func (w *world) within(args ...string) (code int, said string) {
 var notRead = map[string]string{
 	"remember --source": "a source is kept as a text",
 	"ingest --name":     "what standard input is kept as",
-	"show --path":       "a path in a block",
-	"init --ignore":     "a switch",
+	"init":              "a switch",
 	// The path is kept, and read when an encrypted remote is asked.
-	"remote add --identity": "kept", "remote set-url --identity": "kept", "clone --identity": "kept",
+	"remote add --identity": "kept", "remote add --force --identity": "kept", "clone --identity": "kept",
 }
 
 // pipeLines are the command lines for each place that takes a path. PIPE is a named pipe. Each has the message,
@@ -80,7 +79,7 @@ var pipeLines = map[string][]string{
 	"demo --keep":           {"demo --keep PIPE | not a directory"},
 	"init":                  {"init PIPE | not a directory"},
 	"serve --root":          {"serve --root PIPE | no directory"},
-	"serve --socket":        {"serve --socket PIPE | is no socket"},
+	"serve --socket":        {"serve --addr unix:PIPE | is no socket"},
 	"serve --token-file":    {"serve --addr 127.0.0.1:0 --token-file PIPE"},
 	"config secrets":        {"config secrets PIPE"},
 	"key import":            {"key import PIPE"},

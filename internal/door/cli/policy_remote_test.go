@@ -16,7 +16,7 @@ func TestPolicyBindsRemoteCallers(t *testing.T) {
 	w.init()
 	w.write("a.jsonl", aliceLine)
 	w.run(0, "commit", "-m", "one", "a.jsonl")
-	w.run(0, "config", "policy", "--init", "--agent", "codex*", "--operation", "remember", "--type", "fact",
+	w.run(0, "config", "policy", "--write", "--agent", "codex*", "remember", "--type", "fact",
 		"--type", "Entity", "--type", "Tag")
 	var remember operation.Operation
 	for _, o := range verbs.Operations() {

@@ -18,12 +18,12 @@ func TestPurgeAsksHidden(t *testing.T) {
 		asked++
 		return []byte(text), nil
 	}
-	w.run(2, "purge", "--text", "a", "--yes")
-	w.run(2, "purge", "--text", "--dry-run", "--yes")
+	w.run(2, "purge", "-", "a", "--yes")
+	w.run(2, "purge", "-", "--dry-run", "--yes")
 	if asked != 0 {
 		t.Errorf("asked %d times for a wrong command line", asked)
 	}
-	stdout, stderr := w.run(0, "purge", "--text", "--yes")
+	stdout, stderr := w.run(0, "purge", "-", "--yes")
 	if asked != 1 || strings.Contains(strings.ToLower(stdout+stderr), "feather") {
 		t.Errorf("asked %d times, answered %q, %q", asked, stdout, stderr)
 	}

@@ -45,7 +45,7 @@ var hostileCommands = [][]string{
 	{"explore", evil, "--to", "b", "--at", "HEAD~1"}, {"explore", "forged", "--at", "HEAD~1"},
 	{"retrieve", "forged", "--adjacency", "3", "--set", "show=times,key,content", "--at", "HEAD~1"},
 	{"retrieve", "forged", "--explain"}, {"retrieve", "forged", "--explain", "--budget", "1"},
-	{"session", "list"}, {"session", "log", "s"}, {"session", "replay", "s"}, {"show", "HEAD", "--path", "author"}, {"op", "log"}, {"stats", "--schema"},
+	{"session", "list"}, {"session", "log", "s"}, {"session", "replay", "s"}, {"show", "HEAD", "--raw", "--field", "author"}, {"op", "log"}, {"stats", "--schema"},
 	{"blame", "b", "--at", "HEAD~1"}, {"stats"}, {"map"},
 	// and these fail
 	{"show", "nobody" + evil}, {"show", evil + "y"}, {"log", evil}, {"diff", evil}, {"session", "replay", evil},

@@ -133,21 +133,21 @@ func TestListFilters(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]string{
-		"explore a":                                              "",
-		"explore a --include retired":                            "b",
-		"explore a --include superseded":                         "c",
-		"explore a --include superseded,retired":                 "c b",
-		"explore b --in --edge-type x --edge-type y":             "a",
-		"explore a --in --include retired":                       "",
-		"explore a --edge-type y --include superseded":           "c",
-		"explore a --type T --include superseded,retired":        "b",
-		"explore a --to b":                                       "",
-		"explore a --to b --include retired":                     "a b",
-		"explore b --to a --out --include retired":               "",
-		"explore b --to a --in --include retired":                "b a",
-		"explore b --to c --include retired":                     "",
-		"explore b --to c --include retired,superseded":          "b a c",
-		"explore b --to c --hops 1 --include retired,superseded": "",
+		"explore a":                                               "",
+		"explore a --include retired":                             "b",
+		"explore a --include superseded":                          "c",
+		"explore a --include superseded,retired":                  "c b",
+		"explore b --in --edge x --edge y":                        "a",
+		"explore a --in --include retired":                        "",
+		"explore a --edge y --include superseded":                 "c",
+		"explore a --type T --include superseded,retired":         "b",
+		"explore a --to b":                                        "",
+		"explore a --to b --include retired":                      "a b",
+		"explore b --to a --out --include retired":                "",
+		"explore b --to a --in --include retired":                 "b a",
+		"explore b --to c --include retired":                      "",
+		"explore b --to c --include retired,superseded":           "b a c",
+		"explore b --to c --depth 1 --include retired,superseded": "",
 	} {
 		v := w.one(strings.Fields(args)...)
 		if got := strings.Join(keysOf(v["nodes"]), " "); got != want {

@@ -151,7 +151,7 @@ var readErrors = []struct {
 	{"full", "explore|alice|--in|--out", "usage", 2, "exclude"},
 	{"full", "explore|alice|--limit|-1", "usage", 2, "outside"},
 	{"full", "explore|nobody|--to|alice", "not_found", 3, "no node"},
-	{"full", "explore|alice|--to|bruno|--hops|0", "usage", 2, "outside"},
+	{"full", "explore|alice|--to|bruno|--depth|0", "usage", 2, "outside"},
 	{"full", "retrieve|x|--where|due <", "invalid_input", 1, "where"},
 	{"full", "retrieve|x|--set|valid-at=tomorrow", "invalid_input", 1, "valid-at"},
 	{"full", "retrieve|x|--since|2026-02-30", "invalid_input", 1, "since"},

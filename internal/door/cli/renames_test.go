@@ -77,6 +77,9 @@ func TestRemovedFlags(t *testing.T) {
 		t.Fatal("no flags")
 	}
 	for _, f := range operation.FlagsGone() {
+		if f.Command == "" {
+			f.Command = "commit"
+		}
 		cmd, _, err := root.Find(strings.Fields(f.Command))
 		if err != nil || cmd.Flags().Lookup(f.Name) != nil {
 			t.Errorf("%s has --%s: %v", f.Command, f.Name, err)
@@ -84,7 +87,7 @@ func TestRemovedFlags(t *testing.T) {
 		want := "mnem: --" + f.Name + " is now " + f.Now + "\n"
 		if f.Now == "" {
 			want = "mnem: --" + f.Name + " was removed and nothing replaces it\n"
-		} else if name, _, _ := strings.Cut(strings.TrimPrefix(f.Now, "--"), " "); cmd.Flags().Lookup(name) == nil {
+		} else if name, isFlag := strings.CutPrefix(strings.FieldsFunc(f.Now, func(r rune) bool { return r == ' ' || r == '=' })[0], "--"); isFlag && cmd.Flags().Lookup(name) == nil {
 			t.Errorf("%s has no %s", f.Command, f.Now)
 		}
 		if _, stderr := w.run(2, append(strings.Fields(f.Command), "--"+f.Name)...); !strings.HasPrefix(stderr, want) {

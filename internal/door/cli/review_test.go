@@ -72,16 +72,16 @@ func TestReviewDecides(t *testing.T) {
 	h.run(1, "review", "--drop", alder, "--pin", alder)
 	h.run(3, "review", "--drop", alder+",nothing")
 	h.run(3, "review", "--keep", "nothing")
-	h.run(1, "review", "--edit", alder+"= ")
-	h.run(1, "review", "--edit", alder+"="+strings.Repeat("x", 17<<10))
+	h.run(1, "review", "--set", alder+"= ")
+	h.run(1, "review", "--set", alder+"="+strings.Repeat("x", 17<<10))
 	for _, args := range [][]string{
-		{"--edit", "x"}, {"--edit", "=x"}, {"-n", "0"}, {"-n", "10001"}, {"--dry-run"},
+		{"--set", "x"}, {"--set", "=x"}, {"-n", "0"}, {"-n", "10001"}, {"--dry-run"},
 	} {
 		h.run(2, append([]string{"review"}, args...)...)
 	}
 	wants(t, "left of what was refused", h.review().Left, 4)
 	before, _ := h.run(0, "log")
-	got = h.review("--drop", alder, "--keep", birch, "--edit", cedar+"=Cedar keeps most moths away")
+	got = h.review("--drop", alder, "--keep", birch, "--set", cedar+"=Cedar keeps most moths away")
 	if len(got.Dropped) != 1 || len(got.Kept) != 1 || len(got.Edited) != 1 || got.Left != 1 || got.Commit == nil {
 		t.Errorf("decided: %+v", got)
 	}

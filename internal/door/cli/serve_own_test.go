@@ -53,7 +53,7 @@ func TestServeOnSocket(t *testing.T) {
 	if err := stale.Close(); err != nil {
 		t.Fatal(err)
 	}
-	startOwn(t, w, "--socket", path)
+	startOwn(t, w, "--addr", "unix:"+path)
 	client := overSocket(path)
 	res, err := client.Post("http://localhost/v1/gc", "application/json", strings.NewReader("{}"))
 	if err != nil {
@@ -65,7 +65,7 @@ func TestServeOnSocket(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("socket: %v %v", info, err)
 	}
-	_, stderr := w.run(6, "serve", "--socket", path)
+	_, stderr := w.run(6, "serve", "--addr", "unix:"+path)
 	if !strings.Contains(stderr, "a server answers there") {
 		t.Error(stderr)
 	}
@@ -73,8 +73,8 @@ func TestServeOnSocket(t *testing.T) {
 	if !strings.Contains(stderr, "it is no socket") || !strings.Contains(stderr, "--socket") {
 		t.Error(stderr)
 	}
-	w.run(2, "serve", "--socket", path, "--need-token")
-	w.run(2, "serve", "--idle", "1ms")
+	w.run(2, "serve", "--addr", "unix:"+path, "--need-token")
+	w.run(2, "serve", "--limit", "idle=1ms")
 }
 
 // startOwn runs 'mnem serve' until the test ends or it ends by itself.
@@ -115,7 +115,7 @@ func TestServeWithTokenFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte("of an earlier server"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	said, ended := startOwn(t, w, "--addr", "127.0.0.1:0", "--token-file", path, "--idle", "1s")
+	said, ended := startOwn(t, w, "--addr", "127.0.0.1:0", "--token-file", path, "--limit", "idle=1s")
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -165,14 +165,14 @@ func TestServeOnSocketAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, stderr := w.run(6, "serve", "--socket", path)
+	_, stderr := w.run(6, "serve", "--addr", "unix:"+path)
 	if !strings.Contains(stderr, "a server answers there") {
 		t.Error(stderr)
 	}
 	if err := unlock(); err != nil {
 		t.Fatal(err)
 	}
-	startOwn(t, w, "--socket", path)
+	startOwn(t, w, "--addr", "unix:"+path)
 }
 
 // TestServePrintsOpenAPI prints the document that a server answers with, without a repository.

@@ -167,7 +167,7 @@ var requests = []struct{ name, body string }{
 	{"config_profile", `{"name":"mine","remove":true}`}, {"config_profile", `{"name":"mine","from":"HEAD~1"}`},
 	{"switch", `{"name":"draft"}`}, {"switch", `{"name":"main"}`}, {"tag", `{"name":"v1"}`},
 	{"tag", `{}`}, {"tag", `{"name":"v1","delete":true}`}, {"undo", `{}`}, {"undo", `{"redo":true}`},
-	{"op_log", `{"limit":3}`}, {"op_show", `{}`}, {"op_watch", `{"since":"0","limit":2,"full":true}`}, {"op_diff", `{"a":"@~1"}`},
+	{"op_log", `{"limit":3}`}, {"op_show", `{}`}, {"op_watch", `{"since":"0","limit":2,"full":true}`}, {"op_show", `{"since":"@~1"}`},
 	{"session_start", `{"name":"s"}`}, {"retrieve", `{"query":"who?","session":"s"}`},
 	{"session_list", `{}`}, {"session_log", `{"name":"s"}`}, {"session_replay", `{"record":"s"}`},
 	{"session_advance", `{"name":"s"}`}, {"session_end", `{"name":"s"}`}, {"session_rm", `{"name":"s"}`},
@@ -352,7 +352,7 @@ func TestServeRefuses(t *testing.T) {
 		{operation.Refused.Exit, []string{"--addr", "0.0.0.0:0"}, "mnem serve token new"},
 		{operation.Refused.Exit, []string{"--addr", ":0"}, "without a token"},
 		{1, []string{"--addr", "nowhere"}, "nowhere"},
-		{2, []string{"--rate", "0"}, "--rate"}, {2, []string{"--max-body", "much"}, "--max-body"},
+		{2, []string{"--limit", "rate=0"}, "--rate"}, {2, []string{"--limit", "body=much"}, "--max-body"},
 		{2, []string{"--log", "loud"}, "--log"},
 		{2, []string{"now"}, "no arguments"},
 	} {
@@ -435,7 +435,7 @@ func TestServeKeepsEveryWrite(t *testing.T) {
 	const clients = 8
 	writes := effort.Pick(10, 25, 25)
 	w := demoWorld(t)
-	s := startServing(t, w, "--rate", "100000")
+	s := startServing(t, w, "--limit", "rate=100000")
 	var wg sync.WaitGroup
 	for c := range clients {
 		wg.Go(func() {

@@ -104,7 +104,7 @@ func TestSettingsAtOnce(t *testing.T) {
 		t.Errorf("not all keys are trusted:\n%s", list)
 	}
 
-	policy := []string{"config", "policy", "--init"}
+	policy := []string{"config", "policy", "--write"}
 	made = 0
 	for _, code := range atOnce(t, app, policy, policy, policy, policy) {
 		if code == 0 {

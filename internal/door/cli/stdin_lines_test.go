@@ -18,7 +18,7 @@ var StdinLines = map[string][]string{
 	"merge":          {"merge --resolve x --take -"},
 	"retrieve":       {"retrieve -", "retrieve --batch -", "retrieve x --vector m=@-"},
 	"recall":         {"recall -", "recall --batch -"},
-	"purge":          {"purge --text --yes"},
+	"purge":          {"purge - --yes"},
 	"pack take":      {"pack take - --set refs/heads/x=" + someCID + ".." + someCID},
 	"import":         {"import -", "import - --dry-run"},
 	"config secrets": {"config secrets -"},

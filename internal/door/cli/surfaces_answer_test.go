@@ -158,7 +158,7 @@ func overMCP(t *testing.T, w *world, questions []string) (out []mcpTold) {
 	}
 	w.Stdin = strings.NewReader(in.String())
 	defer func() { w.Stdin = strings.NewReader("") }()
-	text, _ := w.run(0, "mcp", "--no-session")
+	text, _ := w.run(0, "mcp", "--without", "session")
 	out = make([]mcpTold, len(questions))
 	for l := range strings.Lines(text) {
 		var m struct {

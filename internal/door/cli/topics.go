@@ -152,7 +152,7 @@ func variables() []line.Variable {
 		{Name: "MNEM_GC_GRACE", Means: "how long a collection keeps operations, as --grace"},
 		{Name: "MNEM_CACHE", Means: "most memory for what is kept of a repository, a size like 64MiB; half of GOMEMLIMIT unless given"},
 	}, reach.ModelVariables(), []line.Variable{
-		{Name: "MNEM_KEYS", Means: "the directory of keys and the trust list, as --keys"},
+		{Name: "MNEM_KEYS", Means: "the directory of keys and the trust list (default: the user's)"},
 		{Name: settings.ProfileVariable, Means: "the retrieval profile, as --profile"},
 		{Name: "MNEM_RENDER_SUMMARY_CAP_CHARS", Means: "longest summary, context and property printed, " +
 			"as the parameter summary-cap"},

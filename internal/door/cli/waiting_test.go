@@ -40,7 +40,7 @@ func newWaiting(t *testing.T, held bool) *waiting {
 		var out strings.Builder
 		other.Stdout, other.Stderr = &out, &out
 		other.Stdin = strings.NewReader(`{"node":{"key":"meanwhile","type":"N","summary":"` + strings.Repeat("x", w.ran) + `"}}`)
-		if code := Run(t.Context(), &other, []string{"commit", "-m", "meanwhile", "--no-sign", "-", "--wait", w.patience}); code != 0 {
+		if code := Run(t.Context(), &other, []string{"commit", "-m", "meanwhile", "--sign=false", "-", "--wait", w.patience}); code != 0 {
 			t.Errorf("another command: exit code %d: %s", code, &out)
 		}
 	}
@@ -123,7 +123,7 @@ func TestNothingWaitsWithTheRepository(t *testing.T) {
 		{args: []string{"map", "--rebuild", "--model=ollama:m"}},
 		{stdin: `{"node":{"key":"late","type":"N"}}`, args: []string{"commit", "-m", "x", "-"}},
 		{stdin: "# Title\n\nSome text that is long enough to be kept as it is.\n", args: []string{"ingest", "-", "--name", "a.md"}},
-		{stdin: "fact number that is nowhere", fails: true, args: []string{"purge", "--text", "--dry-run"}},
+		{stdin: "fact number that is nowhere", fails: true, args: []string{"purge", "-", "--dry-run"}},
 		{stdin: "no archive", fails: true, args: []string{"import", "-"}},
 		{fails: true, args: []string{"push"}},
 		{fails: true, args: []string{"fetch"}},
@@ -200,7 +200,7 @@ func TestNothingWaitsForAKey(t *testing.T) {
 			w.run(0, "key", "new", "work")
 			w.run(0, "branch", "side")
 			w.Stdin = strings.NewReader(`{"node":{"key":"of-side","type":"N"}}`)
-			w.run(0, "commit", "-m", "x", "--branch", "side", "--no-sign", "-")
+			w.run(0, "commit", "-m", "x", "--branch", "side", "--sign=false", "-")
 			w.most, w.patience = 0, "1m"
 			records := 0
 			w.App.Signer = func(key commit.SignFunc) commit.SignFunc {

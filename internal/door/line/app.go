@@ -185,7 +185,6 @@ type Line struct {
 	Global    GlobalFlags
 	Signing   signFlags
 	profiling profilingFlags
-	KeysDir   string
 	Doing     Doing
 	Long      bool      // whether the verb under way takes so long that other processes must be let in
 	outlet    *outlet   // that results go to, nil for other surfaces
@@ -207,16 +206,15 @@ type Line struct {
 
 // GlobalFlags are the flags that several commands have.
 type GlobalFlags struct {
-	Repo    string
-	User    bool // the user's own repository: --global
-	noPager bool
-	Wait    time.Duration
-	Author  string
-	Agent   string
-	Task    string
-	Time    string
-	At      string
-	Expect  string // of commands with headFlag
+	Repo   string
+	User   bool // the user's own repository: --global
+	Wait   time.Duration
+	Author string
+	Agent  string
+	Task   string
+	Time   string
+	At     string
+	Expect string // of commands with headFlag
 	// AllowSecret and strict are of commands with secretFlag and strictFlag.
 	AllowSecret []string
 	Strict      bool

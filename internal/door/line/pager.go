@@ -25,7 +25,7 @@ type pager struct {
 
 // page sends the results of the command that begins through a pager, if it should have one.
 func (c *Line) page() {
-	if c.Global.noPager || !c.App.OutTTY || c.App.StartPager == nil ||
+	if !c.App.OutTTY || c.App.StartPager == nil ||
 		!slices.Contains(paged, strings.Join(c.Doing.Words, " ")) {
 		return
 	}

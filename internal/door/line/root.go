@@ -49,7 +49,6 @@ func (c *Line) RootFlags(root *cobra.Command) {
 	f.BoolVar(&c.InJSON, "json", false, "print JSON, and errors as JSON on standard error")
 	f.DurationVar(&g.Wait, "wait", settings.DefaultWait, "how long to wait for another process to let go "+
 		"of the repository (MNEM_WAIT; config: wait)")
-	f.BoolVar(&g.noPager, "no-pager", false, "print long results on a terminal directly, without a pager (MNEM_PAGER, PAGER, less)")
 	f.BoolVarP(&c.Quiet, "quiet", "q", false, "no progress and no remarks on standard error")
 	c.profiling.add(root)
 	root.SetGlobalNormalizationFunc(flagNames)

@@ -94,10 +94,10 @@ func (c *Line) Configured(name string) (string, error) {
 	return *got.Value, nil
 }
 
-// Ring returns the directory of the user's keys: --keys, MNEM_KEYS, or the default next to the user's
+// Ring returns the directory of the user's keys: MNEM_KEYS, or the default next to the user's
 // configuration.
 func (c *Line) Ring() (*keyring.Ring, error) {
-	if dir := FirstOf(c.KeysDir, c.Env("MNEM_KEYS")); dir != "" {
+	if dir := c.Env("MNEM_KEYS"); dir != "" {
 		return keyring.New(c.Absolute(dir)), nil
 	}
 	config := c.UserConfig()

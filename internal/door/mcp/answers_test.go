@@ -28,7 +28,7 @@ func TestEveryToolAnswers(t *testing.T) {
 		{"show", map[string]any{"name": "alice", "field": "props.team"}},
 		{"show", map[string]any{"name": "alice", "field": "props"}},
 		{"explore", map[string]any{"query": "svc/billing"}},
-		{"explore", map[string]any{"query": "alice", "hops": 1, "edge_type": []string{"owns"}}},
+		{"explore", map[string]any{"query": "alice", "hops": 1, "edge": []string{"owns"}}},
 		{"explore", map[string]any{"query": "alice", "to": "svc/billing"}},
 		{"explore", map[string]any{"query": "who leads infra", "tags": true}},
 		{"explore", map[string]any{"communities": true}},

@@ -64,7 +64,7 @@ func askTools() []*tool {
 			params: []param{
 				{name: "query", kind: text, required: true, word: 1, doc: "key, id, title, or words"},
 				{name: "to", kind: text, flag: "to", doc: "node: the path to it"},
-				{name: "hops", kind: number, min: 1, max: 8, flag: "hops", doc: "by edges alone"},
+				{name: "depth", kind: number, min: 1, max: 8, flag: "depth", doc: "by edges alone"},
 				typeParam, atParam,
 			},
 			fields: []field{

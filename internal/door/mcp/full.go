@@ -52,7 +52,7 @@ func broader(list []*tool) []*tool {
 			t.params = append(t.params,
 				param{name: "tags", kind: boolean, flag: "tags", doc: "suggest tags for the text"},
 				param{name: "communities", kind: boolean, flag: "communities", doc: "of connected nodes; or of the node"},
-				param{name: "edge_type", kind: texts, flag: "edge-type", doc: "follow only these"})
+				param{name: "edge", kind: texts, flag: "edge", doc: "follow only these"})
 			t.params[0].required = false
 			t.fields = append(slices.Clone(t.fields), field{name: "tags", list: true}, field{name: "communities", list: true})
 		case "retrieve":

@@ -27,17 +27,17 @@ import (
 )
 
 type mcpRequest struct {
-	HTTP       string `op:"http" doc:"serve HTTP at this {ADDR}, as 127.0.0.1:7118, instead of standard input and output"`
-	OAuth      string `op:"oauth" doc:"with --http, let clients sign in: {URL} is this server as the web reaches it, https://HOST"`
-	Only       string `op:"" complete:"branch" doc:"confine all clients to this {BRANCH}: they read and write nothing else"`
-	NeedToken  bool   `op:"" doc:"with --http, refuse who has no token, on this machine too"`
-	Profile    string `op:"" default:"core" enum:"read core full" doc:"which tools there are: {PROFILE} is read, core or full"`
-	Pin        bool   `op:"" doc:"answer from the commit at the first call, whatever is committed"`
-	NoSession  bool   `op:"" doc:"record no session"`
-	WithGlobal bool   `op:"" doc:"have retrieve and recall ask the user's own repository too"`
-	Author     string `op:"" doc:"who makes changes" note:" (MNEM_AUTHOR; config: author)"`
-	Agent      string `op:"" doc:"the program that acts for the author" note:" (MNEM_AGENT; default: name and version of the client)"`
-	Task       string `op:"" doc:"what the agent works on" note:" (MNEM_TASK)"`
+	Addr       string   `op:"" doc:"serve HTTP at {HOST:PORT}, as 127.0.0.1:7118, instead of standard input and output"`
+	OAuth      string   `op:"oauth" doc:"with --addr, let clients sign in: {URL} is this server as the web reaches it, https://HOST"`
+	Only       string   `op:"" complete:"branch" doc:"confine all clients to this {BRANCH}: they read and write nothing else"`
+	NeedToken  bool     `op:"" doc:"with --addr, refuse who has no token, on this machine too"`
+	Profile    string   `op:"" default:"core" enum:"read core full" doc:"which tools there are: {PROFILE} is read, core or full"`
+	Pin        bool     `op:"" doc:"answer from the commit at the first call, whatever is committed"`
+	Without    []string `op:"" enum:"session" doc:"leave out {PARTS}: session, which records what was retrieved"`
+	WithGlobal bool     `op:"" doc:"have retrieve and recall ask the user's own repository too"`
+	Author     string   `op:"" doc:"who makes changes" note:" (MNEM_AUTHOR; config: author)"`
+	Agent      string   `op:"" doc:"the program that acts for the author" note:" (MNEM_AGENT; default: name and version of the client)"`
+	Task       string   `op:"" doc:"what the agent works on" note:" (MNEM_TASK)"`
 	verb.OnBranch
 }
 
@@ -47,7 +47,7 @@ func MCPCommand() *line.Bound {
 		Command: "mcp", Right: verb.NoRight, Confined: true,
 		Usage: "[flags]", Group: line.GroupTrade, Hidden: true, Title: "Serve the memory to an agent over MCP",
 		Doc: "Serve the memory to an agent by the Model Context Protocol, on standard input and output until that\n" +
-			"ends, or with --http on http://ADDR/mcp. It speaks 2026-07-28 and the versions since 2024-11-05. It\n" +
+			"ends, or with --addr on http://ADDR/mcp. It speaks 2026-07-28 and the versions since 2024-11-05. It\n" +
 			"starts at once and opens the repository at the first call. Without --repo it uses the first of the\n" +
 			"client's open folders that has a repository, or the working directory if the client names no\n" +
 			"folders, and keeps to it. Without a repository, tools say how to make one and find it once it is\n" +
@@ -64,8 +64,8 @@ func MCPCommand() *line.Bound {
 			"first one is asked for.",
 		Example: "  mnem mcp\n" +
 			"  mnem mcp --profile read --pin\n" +
-			"  mnem mcp --http 127.0.0.1:7118\n" +
-			"  mnem mcp --http 127.0.0.1:7118 --oauth https://memory.example.org\n" +
+			"  mnem mcp --addr 127.0.0.1:7118\n" +
+			"  mnem mcp --addr 127.0.0.1:7118 --oauth https://memory.example.org\n" +
 			"  claude mcp add mnem -- mnem mcp -R ~/project",
 	}, serveMCP)
 }
@@ -97,24 +97,24 @@ func serveMCP(ctx context.Context, c *line.Line, opt *mcpRequest) (err error) {
 		return line.Usagef("--profile: want %s", strings.Join(profileNames(), ", "))
 	}
 	switch {
-	case opt.Pin && opt.NoSession:
-		return line.Usagef("--pin and --no-session exclude each other")
+	case opt.Pin && len(opt.Without) > 0:
+		return line.Usagef("--pin and --without session exclude each other")
 	case opt.Pin:
 		options.Record = mcp.RecordPin
-	case opt.NoSession:
+	case len(opt.Without) > 0:
 		options.Record = mcp.RecordNone
 	}
 	named := c.Global.User || line.FirstOf(c.Global.Repo, c.Env("MNEM_REPO")) != ""
 	switch {
-	case opt.HTTP != "" && opt.WithGlobal:
-		return line.Usagef("--%s and --http exclude each other: your own memory is for programs that you start", reach.WithGlobal)
-	case opt.OAuth != "" && opt.HTTP == "":
-		return line.Usagef("--oauth wants --http")
-	case opt.NeedToken && opt.HTTP == "":
-		return line.Usagef("--need-token wants --http")
-	case opt.HTTP == "" && !named:
+	case opt.Addr != "" && opt.WithGlobal:
+		return line.Usagef("--%s and --addr exclude each other: your own memory is for programs that you start", reach.WithGlobal)
+	case opt.OAuth != "" && opt.Addr == "":
+		return line.Usagef("--oauth wants --addr")
+	case opt.NeedToken && opt.Addr == "":
+		return line.Usagef("--need-token wants --addr")
+	case opt.Addr == "" && !named:
 		return serveProject(ctx, c, opt, options)
-	case opt.HTTP == "":
+	case opt.Addr == "":
 		also, err := alsoGlobal(c)
 		if err != nil {
 			return err
@@ -135,7 +135,7 @@ func serveMCP(ctx context.Context, c *line.Line, opt *mcpRequest) (err error) {
 	default:
 		defer func() { err = line.FirstError(err, h.Close()) }()
 	}
-	if opt.HTTP != "" {
+	if opt.Addr != "" {
 		return serveMCPHTTP(ctx, c, opt, options, h)
 	}
 	return mcp.New(verbs.Operations(), verbs.Runner(c, h, true), options).Run(ctx, c.App.Stdin, c.App.Stdout)
@@ -173,7 +173,7 @@ const mcpPath = "/mcp"
 
 // serveMCPHTTP serves clients over HTTP until the context ends, guarded as 'mnem serve' is.
 func serveMCPHTTP(ctx context.Context, c *line.Line, req *mcpRequest, opt mcp.ServerOptions, h *peers.Holder) error {
-	cfg, err := serveConfig(c, &serveRequest{MaxBody: "8MiB", timeout: mcpTime, Rate: mcpRate, Log: "none", Only: req.Only, NeedToken: req.NeedToken})
+	cfg, err := serveConfig(c, &serveRequest{Log: "none", Only: req.Only, NeedToken: req.NeedToken}, limits{Body: 8 << 20, Time: mcpTime, Rate: mcpRate})
 	if err != nil {
 		return err
 	}
@@ -187,9 +187,9 @@ func serveMCPHTTP(ctx context.Context, c *line.Line, req *mcpRequest, opt mcp.Se
 			return err
 		}
 	}
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", req.HTTP)
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", req.Addr)
 	if err != nil {
-		return fmt.Errorf("--http %s: %w", req.HTTP, err)
+		return fmt.Errorf("--addr %s: %w", req.Addr, err)
 	}
 	defer func() { _ = l.Close() }() // the server has closed it, unless it never began
 	if err := guardAddr(c, l.Addr(), cfg); err != nil {

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -17,7 +18,6 @@ import (
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/reach"
 	"github.com/mnem-project/mnem/internal/door/serve"
-	"github.com/mnem-project/mnem/internal/door/settings"
 	"github.com/mnem-project/mnem/internal/door/verbs"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
@@ -30,28 +30,41 @@ const defaultAddr = "127.0.0.1:7117"
 
 // serveRequest is the request of 'mnem serve'.
 type serveRequest struct {
-	Addr      string        `op:"" default:"127.0.0.1:7117" doc:"listen at {HOST:PORT}; port 0 takes a free one"`
-	Hosts     []string      `op:"host" doc:"a {NAME} by which clients call the server (repeatable)"`
-	Origins   []string      `op:"origin" doc:"let pages of this {ORIGIN} ask from browsers, as https://example.org (repeatable)"`
-	Only      string        `op:"" complete:"branch" not:"root all stdio socket token-file" doc:"confine all callers to this {BRANCH}: they read and write nothing else"`
-	NeedToken bool          `op:"" doc:"refuse who has no token, on this machine too"`
-	Rate      int           `op:"" default:"500" doc:"answer at most {N} requests a second of one token, or of all without"`
-	MaxBody   string        `op:"" default:"64MiB" doc:"refuse bodies of more than {SIZE}"`
-	Log       string        `op:"" default:"text" enum:"text json none" doc:"log requests on standard error as {FORM}: text, json or none"`
-	Stdio     bool          `op:"" not:"addr root all quota need-token drain metrics" doc:"answer on standard input and output, for who started it, until they end"`
-	Root      string        `op:"" doc:"serve every repository under {DIR}: that in DIR/NAME as http://ADDR/NAME"`
-	Many      bool          `op:"all" not:"root" doc:"serve every repository in the database of -R: NAME as http://ADDR/NAME"`
-	Open      int           `op:"limit" default:"16" doc:"with --root or --all, have at most {N} repositories open at once"`
-	Quota     []string      `op:"" doc:"refuse writes to a repository that has {SIZE}, as 500MiB; in a database also as blocks=N, or after commits=N a day, in UTC (repeatable)"`
-	Drain     time.Duration `op:"" doc:"after an interrupt go on answering for so long"`
-	Metrics   string        `op:"" doc:"answer /metrics at {HOST:PORT} too, without tokens"`
-	Socket    string        `op:"" not:"addr root all need-token stdio" doc:"listen on a Unix socket at {PATH}, for this user alone"`
-	TokenFile string        `op:"" not:"root all stdio socket" doc:"need a token, and write one for this run with the address to {FILE}, for this user alone"`
-	Idle      time.Duration `op:"" not:"stdio" doc:"end when no request came for so long"`
-	OpenAPI   bool          `op:"openapi" doc:"print the OpenAPI document of the operations and end"`
+	Addr      string   `op:"" default:"127.0.0.1:7117" doc:"listen at {HOST:PORT} (port 0: a free one) or at unix:PATH, a socket for this user alone"`
+	Hosts     []string `op:"host" doc:"a {NAME} by which clients call the server (repeatable)"`
+	Origins   []string `op:"origin" doc:"let pages of this {ORIGIN} ask from browsers, as https://example.org (repeatable)"`
+	Only      string   `op:"" complete:"branch" not:"root all stdio token-file" doc:"confine all callers to this {BRANCH}: they read and write nothing else"`
+	NeedToken bool     `op:"" doc:"refuse who has no token, on this machine too"`
+	Log       string   `op:"" default:"text" enum:"text json none" doc:"log requests on standard error as {FORM}: text, json or none"`
+	Stdio     bool     `op:"" not:"addr root all limit need-token metrics" doc:"answer on standard input and output, for who started it, until they end"`
+	Root      string   `op:"" doc:"serve every repository under {DIR}: that in DIR/NAME as http://ADDR/NAME"`
+	Many      bool     `op:"all" not:"root" doc:"serve every repository in the database of -R: NAME as http://ADDR/NAME"`
+	Limit     []string `op:"" doc:"bound something by {NAME=VALUE}, see above" note:" (repeatable)"`
+	Metrics   string   `op:"" doc:"answer /metrics at {HOST:PORT} too, without tokens"`
+	TokenFile string   `op:"" not:"root all stdio" doc:"need a token, and write one for this run with the address to {FILE}, for this user alone"`
+	OpenAPI   bool     `op:"openapi" doc:"print the OpenAPI document of the operations and end"`
 	verb.Params
+}
 
-	timeout time.Duration // of a request, serveTime for 0
+// socket is the path of the socket to listen at, "" for an address.
+func (f *serveRequest) socket() string {
+	path, ok := strings.CutPrefix(f.Addr, "unix:")
+	if !ok {
+		return ""
+	}
+	return path
+}
+
+// Check refuses what does not go with a socket.
+func (f *serveRequest) Check() error {
+	path, ok := strings.CutPrefix(f.Addr, "unix:")
+	switch {
+	case ok && path == "":
+		return line.Usagef("--addr unix: has no path")
+	case ok && (f.Root != "" || f.Many || f.NeedToken || f.TokenFile != "" || f.Only != ""):
+		return line.Usagef("--addr unix:PATH is for this user alone: it goes with none of --root, --all, --need-token, --token-file, --only")
+	}
+	return nil
 }
 
 // serveTime is how long a request takes at most.
@@ -78,33 +91,38 @@ func ServeCommand() *line.Bound {
 			"under way have been answered.\n\n" +
 			"With --root it serves every repository under a directory, with --all every one in the database of\n" +
 			"-R postgres://HOST/DATABASE, each by its path and with its own tokens, and opens those that are\n" +
-			"asked for. Any number of servers can answer for one database. --quota bounds the bytes of each\n" +
-			"repository, and in a database --quota blocks=N and commits=N its blocks and its commits a day:\n" +
-			"then only a token of scope admin, which can purge and collect, may write.\n\n" +
-			"With --drain it keeps answering for a while after an interrupt, while /readyz says that it will end,\n" +
-			"so that a load balancer can switch to another server. --metrics answers /metrics, /healthz and\n" +
-			"/readyz on an address of its own without tokens: no one else should reach it.\n\n" +
-			"With --socket or --token-file it serves programs of this user, which may do everything; with --idle\n" +
-			"it ends when they no longer ask. Clients start such a server themselves: see docs/python.md and\n" +
-			"docs/typescript.md. Of several with the same socket or file one stays, the others end with exit code\n" +
-			"6.\n\n" +
+			"asked for. Any number of servers can answer for one database. --metrics answers /metrics, /healthz\n" +
+			"and /readyz on an address of its own without tokens: no one else should reach it.\n\n" +
+			"With --addr unix:PATH or --token-file it serves programs of this user, which may do everything.\n" +
+			"Clients start such a server themselves: see docs/python.md and docs/typescript.md. Of several with\n" +
+			"the same socket or file one stays, the others end with exit code 6.\n\n" +
+			"--limit NAME=VALUE bounds\n\n" +
+			"  rate=500      requests a second of one token, or of all without\n" +
+			"  body=64MiB    the size of a request's body\n" +
+			"  open=16       repositories open at once, with --root or --all\n" +
+			"  size=SIZE     the bytes of a repository; when it is full, only a token of scope admin, which can\n" +
+			"                purge and collect, may write\n" +
+			"  blocks=N      its blocks, and commits=N its commits a day, in UTC: in a database\n" +
+			"  idle=TIME     end when no request came for so long, as 5m\n" +
+			"  drain=TIME    after an interrupt, keep answering for so long, as 10s, while /readyz says that it\n" +
+			"                will end, so that a load balancer can switch to another server\n\n" +
 			"With --stdio it answers HTTP on standard input and output instead, with all that this user may do:\n" +
 			"ssh:// URLs of 'mnem remote' start it like this on another machine.",
 		Example: "  mnem serve\n" +
 			"  mnem serve --addr 127.0.0.1:8080 --origin http://localhost:3000\n" +
 			"  mnem serve --addr 0.0.0.0:7117 --host memory.example.org\n" +
-			"  mnem serve --socket /run/user/1000/memory.sock --idle 5m\n" +
-			"  mnem serve --root /srv/memories --quota 2GiB --need-token\n" +
-			"  mnem serve -R postgres://mnem@db.example/memories --all --need-token --drain 10s --metrics :9117\n" +
+			"  mnem serve --addr unix:/run/user/1000/memory.sock --limit idle=5m\n" +
+			"  mnem serve --root /srv/memories --limit size=2GiB --need-token\n" +
+			"  mnem serve -R postgres://mnem@db.example/memories --all --need-token --limit drain=10s --metrics :9117\n" +
 			"  curl 'http://127.0.0.1:7117/v1/retrieve?query=who+leads+infra&limit=3'", Answers: []any{ServeJSON{}},
 	}, runServe)
 }
 
-// listenAt listens at an address, which a flag named.
-func listenAt(ctx context.Context, c *line.Line, addr, flag string, cfg *serve.Config) (net.Listener, error) {
+// listenAt listens at the address that --addr names.
+func listenAt(ctx context.Context, c *line.Line, addr string, cfg *serve.Config) (net.Listener, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if err != nil {
-		return nil, line.Hint(err, "name another address with %s; port 0 takes a free one", flag)
+		return nil, line.Hint(err, "name another address with --addr; port 0 takes a free one")
 	}
 	if err := guardAddr(c, l.Addr(), cfg); err != nil {
 		return nil, errors.Join(err, l.Close())
@@ -120,12 +138,16 @@ func runServe(ctx context.Context, c *line.Line, f *serveRequest) (err error) {
 	if f.Stdio && !f.Given("log") {
 		f.Log = "none" // standard error belongs to the process that started it
 	}
-	cfg, err := serveConfig(c, f)
+	most, err := readLimits(f.Limit)
+	if err != nil {
+		return err
+	}
+	cfg, err := serveConfig(c, f, most)
 	if err != nil {
 		return err
 	}
 	if f.Root != "" || f.Many {
-		return serveMany(ctx, c, f, cfg)
+		return serveMany(ctx, c, f, most, cfg)
 	}
 	dir, err := c.Dir()
 	if err != nil {
@@ -136,7 +158,7 @@ func runServe(ctx context.Context, c *line.Line, f *serveRequest) (err error) {
 		return err
 	}
 	defer one.Tokens.Close()
-	if cfg.Quota, err = f.quotas(one.Counts); err != nil {
+	if cfg.Quota, err = most.quota(one.Counts); err != nil {
 		return err
 	}
 	cfg.Token, cfg.Usage = one.Tokens.Get, one.Usage
@@ -146,7 +168,7 @@ func runServe(ctx context.Context, c *line.Line, f *serveRequest) (err error) {
 	if f.Stdio {
 		return serveOne(ctx, c, cfg)
 	}
-	if own := cmp.Or(f.Socket, f.TokenFile); own != "" {
+	if own := cmp.Or(f.socket(), f.TokenFile); own != "" {
 		unlock, err := lockOwn(ctx, c.Absolute(own))
 		if err != nil {
 			return err
@@ -163,8 +185,8 @@ func runServe(ctx context.Context, c *line.Line, f *serveRequest) (err error) {
 		if end, err = serveMetrics(ctx, c, f, s); err != nil {
 			return err
 		}
-		if start.URL = "http://" + at.String(); f.Socket != "" {
-			start.URL = "unix:" + f.Socket
+		if start.URL = "http://" + at.String(); f.socket() != "" {
+			start.URL = "unix:" + f.socket()
 		}
 		if f.TokenFile != "" {
 			if err := writeStartFile(c.Absolute(f.TokenFile), start); err != nil {
@@ -178,10 +200,10 @@ func runServe(ctx context.Context, c *line.Line, f *serveRequest) (err error) {
 // listen returns the function that begins to listen where the flags say.
 func (f *serveRequest) listen(c *line.Line, cfg *serve.Config) func(context.Context) (net.Listener, error) {
 	return func(ctx context.Context) (net.Listener, error) {
-		if f.Socket != "" {
-			return listenOnSocket(ctx, c.Absolute(f.Socket), cfg)
+		if f.socket() != "" {
+			return listenOnSocket(ctx, c.Absolute(f.socket()), cfg)
 		}
-		return listenAt(ctx, c, f.Addr, "--addr", cfg)
+		return listenAt(ctx, c, f.Addr, cfg)
 	}
 }
 
@@ -263,27 +285,11 @@ func listenOn(
 	return err
 }
 
-// serveConfig reads the flags.
-func serveConfig(c *line.Line, f *serveRequest) (*serve.Config, error) {
+// serveConfig makes the configuration that the flags say.
+func serveConfig(c *line.Line, f *serveRequest, most limits) (*serve.Config, error) {
 	line.LastingHeap()
 	if c.App.Rand == nil {
 		return nil, errors.New("serve: no source of randomness")
-	}
-	body, err := settings.ParseSize(f.MaxBody)
-	if err != nil {
-		return nil, line.Usagef("--max-body: %w", err)
-	}
-	if body < 1 {
-		return nil, line.Usagef("--max-body wants at least a byte")
-	}
-	if f.Drain < 0 || f.Drain > time.Hour {
-		return nil, line.Usagef("--drain wants 0s to 1h")
-	}
-	if f.Given("idle") && (f.Idle < time.Second || f.Idle > 30*24*time.Hour) {
-		return nil, line.Usagef("--idle wants 1s to 720h")
-	}
-	if err := line.CheckRange("rate", f.Rate, 1, 1_000_000); err != nil {
-		return nil, err
 	}
 	if f.Only != "" {
 		if err := core.CheckOnly(f.Only); err != nil {
@@ -297,7 +303,7 @@ func serveConfig(c *line.Line, f *serveRequest) (*serve.Config, error) {
 	cfg := &serve.Config{
 		Version: upkeep.VersionsHere().Version, Now: c.App.Now, Rand: c.App.Rand, Log: slog.New(handler),
 		NeedToken: f.NeedToken, Only: f.Only, Hosts: f.Hosts, Origins: f.Origins,
-		Limits: serve.Limits{Body: body, Rate: float64(f.Rate), Time: cmp.Or(f.timeout, serveTime), Drain: f.Drain, Quiet: f.Idle},
+		Limits: serve.Limits{Body: most.Body, Rate: float64(most.Rate), Time: cmp.Or(most.Time, serveTime), Drain: most.Drain, Quiet: most.Idle},
 	}
 	return cfg, nil
 }

@@ -7,8 +7,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/mnem-project/mnem/internal/base/filestate"
@@ -16,7 +14,6 @@ import (
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/reach"
 	"github.com/mnem-project/mnem/internal/door/serve"
-	"github.com/mnem-project/mnem/internal/door/settings"
 	"github.com/mnem-project/mnem/internal/door/shelf"
 	"github.com/mnem-project/mnem/internal/door/verbs"
 	"github.com/mnem-project/mnem/internal/exchange/remote"
@@ -79,17 +76,14 @@ func openShelf(c *line.Line, f *serveRequest) (shelf.Shelf, error) {
 }
 
 // serveMany serves all repositories under a directory, or in a database, until the context ends.
-func serveMany(ctx context.Context, c *line.Line, f *serveRequest, cfg *serve.Config) (err error) {
-	if err := line.CheckRange("open", f.Open, 1, maxOpen); err != nil {
-		return err
-	}
+func serveMany(ctx context.Context, c *line.Line, f *serveRequest, bounds limits, cfg *serve.Config) (err error) {
 	in, err := openShelf(c, f)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	m := &many{c: c, in: in, most: f.Open, open: make(map[string]*served), cfg: *cfg}
-	if m.quota, err = f.quotas(in.Counts()); err != nil {
+	m := &many{c: c, in: in, most: int(bounds.Open), open: make(map[string]*served), cfg: *cfg}
+	if m.quota, err = bounds.quota(in.Counts()); err != nil {
 		return err
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", f.Addr)
@@ -134,33 +128,6 @@ func serveMetrics(ctx context.Context, c *line.Line, f *serveRequest, s *serve.S
 		}
 	}()
 	return func() { cancel(); <-ended }, nil
-}
-
-// quotas reads the flags of quotas. Without a database only that of bytes counts.
-func (f *serveRequest) quotas(counts bool) (q serve.Quota, err error) {
-	for _, text := range f.Quota {
-		what, number, named := strings.Cut(text, "=")
-		switch {
-		case !named:
-			q.Bytes, err = settings.ParseSize(text)
-		case what == "blocks":
-			q.Blocks, err = strconv.ParseInt(number, 10, 64)
-		case what == "commits":
-			q.Commits, err = strconv.ParseInt(number, 10, 64)
-		default:
-			return q, line.Usagef("--quota: %q is not SIZE, blocks=N or commits=N", text)
-		}
-		if err != nil {
-			return q, line.Usagef("--quota: %w", err)
-		}
-	}
-	switch {
-	case q.Blocks < 0 || q.Commits < 0:
-		return q, line.Usagef("--quota wants at least 0")
-	case (q.Blocks > 0 || q.Commits > 0) && !counts:
-		return q, line.Usagef("--quota blocks=N and commits=N are for repositories in a database, which counts them")
-	}
-	return q, nil
 }
 
 // find returns the repository of a name, nil for none.

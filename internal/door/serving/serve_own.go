@@ -24,11 +24,11 @@ import (
 // listenOnSocket listens on a Unix socket. Its mode admits this user alone, who may do everything.
 func listenOnSocket(ctx context.Context, path string, cfg *serve.Config) (net.Listener, error) {
 	if err := removeStaleSocket(ctx, path); err != nil {
-		return nil, line.Hint(err, "name another path with --socket")
+		return nil, line.Hint(err, "name another path with --addr unix:PATH")
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "unix", path)
 	if err != nil {
-		return nil, line.Hint(err, "name another path with --socket; systems allow about 100 bytes")
+		return nil, line.Hint(err, "name another path with --addr unix:PATH; systems allow about 100 bytes")
 	}
 	if err := os.Chmod(path, 0o600); err != nil && runtime.GOOS != "windows" {
 		return nil, errors.Join(err, l.Close())

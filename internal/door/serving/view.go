@@ -2,10 +2,10 @@ package serving
 
 import (
 	"context"
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"github.com/mnem-project/mnem/internal/door/access"
@@ -17,9 +17,9 @@ import (
 )
 
 type viewRequest struct {
-	Port   int  `op:"" doc:"listen at port {N} of 127.0.0.1; 0 takes a free one"`
-	Write  bool `op:"" doc:"let the page do what 'mnem undo' takes back"`
-	NoOpen bool `op:"" doc:"open no browser"`
+	Addr  string `op:"" default:"127.0.0.1:0" doc:"listen at {HOST:PORT} of this machine; port 0 takes a free one"`
+	Write bool   `op:"" doc:"let the page do what 'mnem undo' takes back"`
+	Print bool   `op:"" doc:"print the address, and open no browser"`
 }
 
 // ViewCommand is the command that opens the page.
@@ -33,16 +33,13 @@ func ViewCommand() *line.Bound {
 			"Other users of this machine reach the port too, so the address has a code that lets one browser\n" +
 			"in, once and within ten minutes. Who has no such browser sees nothing. The page changes nothing\n" +
 			"unless --write lets it undo, restore and mark. docs/servers.md says what it shows.",
-		Example: "  mnem view\n  mnem view --write\n  mnem view --no-open --port 7119", Answers: []any{ServeJSON{}},
+		Example: "  mnem view\n  mnem view --write\n  mnem view --print --addr 127.0.0.1:7119", Answers: []any{ServeJSON{}},
 	}, view)
 }
 
 func view(ctx context.Context, c *line.Line, f *viewRequest) error {
 	c.App.Serves()
-	if err := line.CheckRange("port", f.Port, 0, 65535); err != nil {
-		return err
-	}
-	cfg, err := serveConfig(c, &serveRequest{MaxBody: "8MiB", timeout: viewTime, Rate: viewRate, Log: "none"})
+	cfg, err := serveConfig(c, &serveRequest{Log: "none"}, limits{Body: 8 << 20, Time: viewTime, Rate: viewRate})
 	if err != nil {
 		return err
 	}
@@ -63,7 +60,7 @@ func view(ctx context.Context, c *line.Line, f *viewRequest) error {
 			return err
 		}
 		url := "http://" + at.String() + "/#code=" + code
-		if err := sayServes(c, url, dir); err != nil || f.NoOpen || c.App.Open == nil || !c.App.OutTTY {
+		if err := sayServes(c, url, dir); err != nil || f.Print || c.App.Open == nil || !c.App.OutTTY {
 			return err
 		}
 		closeFile, err = OpenByFile(ctx, url, c.App.Open)
@@ -73,7 +70,11 @@ func view(ctx context.Context, c *line.Line, f *viewRequest) error {
 		return nil
 	}
 	listen := func(ctx context.Context) (net.Listener, error) {
-		return listenAt(ctx, c, net.JoinHostPort("127.0.0.1", strconv.Itoa(f.Port)), "--port", cfg)
+		l, err := listenAt(ctx, c, f.Addr, cfg)
+		if err == nil && !cfg.Loopback {
+			err = errors.Join(line.Usagef("--addr: %s is not of this machine alone: 'mnem serve' is for others", l.Addr()), l.Close())
+		}
+		return l, err
 	}
 	err = serveFrom(ctx, c, listen, cfg, announce)
 	return line.FirstError(err, closeFile())

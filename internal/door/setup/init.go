@@ -26,7 +26,6 @@ type initJSON struct {
 type initRequest struct {
 	Dir    string `op:",arg"`
 	Branch string `op:",short=b" default:"main" doc:"the {NAME} of the first branch"`
-	Ignore bool   `op:"" doc:"in a git work tree: add .mnem/ to DIR/.gitignore"`
 	verb.Actor
 }
 
@@ -44,7 +43,7 @@ func InitCommand() *line.Bound {
 			"Where --repo or MNEM_REPO is postgres://HOST/DATABASE?repository=NAME the repository is made in that\n" +
 			"database, for many machines. With DIR that directory is linked to it, and made a client of one that is\n" +
 			"there already.\n\n" +
-			"In a git work tree --ignore keeps the repository out of git: it adds .mnem/ to DIR/.gitignore.",
+			"Git ignores the repository: .mnem has a .gitignore that says so.",
 		Example: "  mnem init\n  mnem init --global\n  mnem init notes --author 'Ada Lovelace' --branch trunk", Answers: []any{initJSON{}},
 	}, runInit)
 }
@@ -52,8 +51,6 @@ func InitCommand() *line.Bound {
 func runInit(ctx context.Context, c *line.Line, q *initRequest) error {
 	dir := line.FirstOf(c.Global.Repo, c.Env("MNEM_REPO"), c.App.Dir)
 	switch {
-	case c.Global.User && q.Ignore:
-		return line.Usagef("--global and --ignore exclude each other")
 	case c.Global.User && (q.Dir != "" || c.Global.Repo != ""):
 		return line.Usagef("--global and a directory exclude each other")
 	case c.Global.User:
@@ -78,13 +75,6 @@ func runInit(ctx context.Context, c *line.Line, q *initRequest) error {
 	if filepath.Base(dir) == core.DirName {
 		dir = filepath.Dir(dir)
 	}
-	top := gitWorkTree(dir)
-	switch {
-	case q.Ignore && top == "":
-		return line.Usagef("--ignore: %s is in no git work tree", dir)
-	case c.Global.User:
-		top = ""
-	}
 	c.Global.Repo, c.Global.User = dir, false
 	path := filepath.Join(dir, core.DirName)
 	if database != "" {
@@ -97,10 +87,7 @@ func runInit(ctx context.Context, c *line.Line, q *initRequest) error {
 		return err
 	}
 	out := initJSON{path, q.Branch, c.Global.Author}
-	if err := c.Say(out, "empty repository in %s, author %s\n", line.OneLine(path), line.OneLine(out.Author)); err != nil {
-		return err
-	}
-	return offerIgnore(ctx, c, dir, top, q.Ignore)
+	return c.Say(out, "empty repository in %s, author %s\n", line.OneLine(path), line.OneLine(out.Author))
 }
 
 // MakeRepo makes an empty repository, with its author in its configuration unless the user's says who that is.

@@ -26,6 +26,8 @@ const (
 	settleMost = 30 * time.Second
 	// autoLimit bounds a background process: what is left is done by the next one.
 	autoLimit = 10 * time.Minute
+	// defaultEvery is how often a server syncs if nothing else is said.
+	defaultEvery = 5 * time.Minute
 )
 
 // autoJSON says whether a remote is synced automatically.
@@ -37,12 +39,16 @@ type autoJSON struct {
 
 // autoSync turns automatic syncs on or off, or is the background process that makes them.
 func autoSync(ctx context.Context, c *line.Line, q *syncRequest) error {
+	every := defaultEvery
 	switch q.Auto {
 	case "run":
 		return runAutoSync(ctx, c)
 	case "on", "off":
 	default:
-		return line.Usagef("--auto %s: want on, off or run", q.Auto)
+		var err error
+		if every, err = time.ParseDuration(q.Auto); err != nil {
+			return line.Usagef("--auto %s: want on, off, or how often, as 10m", q.Auto)
+		}
 	}
 	dir, err := c.RepoFile("")
 	if err != nil {
@@ -62,22 +68,21 @@ func autoSync(ctx context.Context, c *line.Line, q *syncRequest) error {
 	if err := reach.Unattended(ctx, c, r); err != nil {
 		return err
 	}
-	if err := turnOn(ctx, c, q, dir, r.Name); err != nil {
+	if err := turnOn(ctx, c, q, every, dir, r.Name); err != nil {
 		return err
 	}
 	if c.App.Detach != nil {
 		reach.StartSync(c.App, filepath.Dir(dir))
 	}
-	every := q.Every.String()
-	return c.Say(&autoJSON{r.Name, true, every}, "%s is synced after writes here, and every %s while a server runs\n",
+	return c.Say(&autoJSON{r.Name, true, every.String()}, "%s is synced after writes here, and every %s while a server runs\n",
 		name, every)
 }
 
 // turnOn puts a remote on the list, or changes how it is synced.
-func turnOn(ctx context.Context, c *line.Line, q *syncRequest, dir, remote string) error {
-	a := branching.AutoSync{Remote: remote, Every: q.Every.String(), All: q.All, Tags: q.Tags, Sessions: q.Sessions}
+func turnOn(ctx context.Context, c *line.Line, q *syncRequest, every time.Duration, dir, remote string) error {
+	a := branching.AutoSync{Remote: remote, Every: every.String(), All: q.All, Tags: q.Tags, Sessions: q.Sessions}
 	if _, err := a.Period(); err != nil {
-		return line.Usagef("--every: %w", err)
+		return line.Usagef("--auto: %w", err)
 	}
 	if q.Given("conflicts") {
 		if a.Conflicts = q.Conflicts; branching.CheckRule(a.Conflicts) != nil {

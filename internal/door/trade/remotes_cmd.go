@@ -221,8 +221,8 @@ func BindRedactions() *line.Bound {
 		}
 		q := req.(*transfer.RemoteRedactionsRequest)
 		r, err := reach.FindRemote(c, q.Name)
-		if err == nil && (q.Always || q.Ask) {
-			err = acceptPurge(ctx, c, r.Name, q.Always)
+		if err == nil && q.Auto != "" {
+			err = acceptPurge(ctx, c, r.Name, q.Auto == "on")
 		}
 		if err != nil {
 			return err

@@ -2,7 +2,6 @@ package trade
 
 import (
 	"context"
-	"time"
 
 	"github.com/mnem-project/mnem/internal/door/answers"
 	"github.com/mnem-project/mnem/internal/door/line"
@@ -40,8 +39,7 @@ type (
 		Tags   bool `op:"" doc:"push tags that the remote lacks"`
 		DryRun bool `op:"" doc:"say what would be fetched and pushed now, and change nothing"`
 
-		Auto  string        `op:"" not:"dry-run branch require-signed" enum:"on off run" doc:"sync automatically: {WHEN} is on or off, or run, which the background process uses"`
-		Every time.Duration `op:"" default:"5m" doc:"with --auto on: how often a server syncs, besides after writes"`
+		Auto string `op:"" not:"dry-run branch require-signed" doc:"sync automatically: {WHEN} is on, off, or how often a server syncs besides after writes, as 10m (on: 5m); run is for the background process"`
 	}
 	fetchRequest struct {
 		Remote string `op:",arg"`
@@ -168,9 +166,6 @@ func push(ctx context.Context, c *line.Line, q *pushRequest) error {
 func sync(ctx context.Context, c *line.Line, q *syncRequest) error {
 	if q.Auto != "" {
 		return autoSync(ctx, c, q)
-	}
-	if q.Given("every") {
-		return line.Usagef("--every goes with --auto on")
 	}
 	if err := settle(c, &q.mergeRule); err != nil {
 		return err

@@ -52,7 +52,7 @@ func reviewsHere(c *line.Line, q *remembering.ReviewRequest) bool {
 	if _, err := c.Dir(); err != nil {
 		return false // the verb says so
 	}
-	return !slices.ContainsFunc([]string{"keep", "drop", "pin", "edit", "all", "dry-run"}, q.Given)
+	return !slices.ContainsFunc([]string{"keep", "drop", "pin", "set", "all", "dry-run"}, q.Given)
 }
 
 // decision is the fate of a memory: the name of a flag, "" for nothing, and the text of an edit.
@@ -90,14 +90,14 @@ func reviewAll(ctx context.Context, c *line.Line, q *remembering.ReviewRequest) 
 			made[i] = decision{}
 		}
 	}
-	lists := map[string]*[]string{"keep": &q.Keep, "drop": &q.Drop, "pin": &q.Pin, "edit": &q.Edit}
+	lists := map[string]*[]string{"keep": &q.Keep, "drop": &q.Drop, "pin": &q.Pin, "set": &q.Edit}
 	given := verb.GivenOf(q)
 	for i, d := range made {
 		if d.flag == "" {
 			continue
 		}
 		value := got.Items[i].ID.String()
-		if d.flag == "edit" {
+		if d.flag == "set" {
 			value += "=" + d.text
 		}
 		if list := lists[d.flag]; len(*list) == 0 {
@@ -191,7 +191,7 @@ func decideOne(c *line.Line, it remembering.ReviewItem, lines *bufio.Reader) (d 
 			if text == "" || text == it.Text {
 				return decision{}, 1, say("not changed, to be reviewed again")
 			}
-			return decision{"edit", text}, 1, nil
+			return decision{"set", text}, 1, nil
 		case keyEscape:
 		}
 	}

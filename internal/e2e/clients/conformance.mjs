@@ -1,4 +1,4 @@
-// Runs the MCP conformance suite against `mnem mcp --http` and compares what passed with
+// Runs the MCP conformance suite against `mnem mcp --addr` and compares what passed with
 // conformance.txt, which says for each scenario how many of its checks pass, and why not all. With
 // --rewrite it writes the numbers there anew, keeping the reasons.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { check, done, folder, mnem, repository, run, serve } from "./util.mjs";
 
 const list = new URL("../conformance.txt", import.meta.url);
 const dir = repository();
-const server = serve(mnem, ["mcp", "-R", dir, "--http", "127.0.0.1:0"], /(http:\/\/127\.0\.0\.1:\d+\/mcp)/,
+const server = serve(mnem, ["mcp", "-R", dir, "--addr", "127.0.0.1:0"], /(http:\/\/127\.0\.0\.1:\d+\/mcp)/,
   { env: { ...process.env, MNEM_AUTHOR: "Ann" } });
 const [, url] = await server.started;
 

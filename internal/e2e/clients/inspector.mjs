@@ -6,7 +6,7 @@ import { check, done, folder, mnem, repository, run, serve } from "./util.mjs";
 const dir = repository();
 const home = folder(); // the inspector keeps a catalog of servers
 const env = { ...process.env, MNEM_AUTHOR: "Ann", HOME: home, MCP_CATALOG_PATH: join(home, "mcp.json") };
-const server = serve(mnem, ["mcp", "-R", dir, "--http", "127.0.0.1:0"], /(http:\/\/127\.0\.0\.1:\d+\/mcp)/, { env });
+const server = serve(mnem, ["mcp", "-R", dir, "--addr", "127.0.0.1:0"], /(http:\/\/127\.0\.0\.1:\d+\/mcp)/, { env });
 const [, url] = await server.started;
 
 function inspect(era, target, ...args) {

@@ -8,7 +8,7 @@ const bin = (name) => join(process.env.E2E_MODULES, ".bin", name);
 const dir = repository();
 run(mnem, ["config", "set", "embed.model", "hash", "-R", dir]);
 const token = JSON.parse(run(mnem, ["serve", "token", "new", "e2e", "--scope", "admin", "--json", "-R", dir])).token;
-const server = serve(mnem, ["serve", "-R", dir, "--addr", "127.0.0.1:0", "--log", "none", "--rate", "100000"],
+const server = serve(mnem, ["serve", "-R", dir, "--addr", "127.0.0.1:0", "--log", "none", "--limit", "rate=100000"],
   /(http:\/\/127\.0\.0\.1:\d+)/);
 const [, upstream] = await server.started;
 
@@ -153,7 +153,7 @@ await op("undo");
 await op("undo", { redo: true });
 await op("op_log", { limit: 2 });
 await op("op_show");
-await op("op_diff", { a: "@~1", b: "@" });
+await op("op_show", { op: "@", since: "@~1" });
 await op("op_restore", { op: "@~1" });
 await op("session_start", { name: "s" });
 await call("POST", "/v1/retrieve", { body: JSON.stringify({ query: "infra", session: "s" }) });

@@ -160,7 +160,7 @@ const info = { name: "e2e", version: "1.0.0" };
 const stdio = { command: mnem, env: { ...process.env, MNEM_AUTHOR: "Ann" }, stderr: "inherit" };
 const dir = repository();
 stdio.args = ["mcp", "-R", dir];
-const server = serve(mnem, ["mcp", "-R", dir, "--http", "127.0.0.1:0"], /(http:\/\/127\.0\.0\.1:\d+\/mcp)/,
+const server = serve(mnem, ["mcp", "-R", dir, "--addr", "127.0.0.1:0"], /(http:\/\/127\.0\.0\.1:\d+\/mcp)/,
   { env: stdio.env });
 const [, url] = await server.started;
 

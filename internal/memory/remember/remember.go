@@ -70,7 +70,7 @@ type Request struct {
 	ValidFrom  graph.OptTime `op:",remoteonly" doc:"{TIME} from which it holds"`
 	ValidTo    graph.OptTime `op:",remoteonly" doc:"{TIME} until which it holds"`
 	// NoDiff adds the memory whatever resembles it, and looks for nothing that does.
-	NoDiff bool `op:",remote" doc:"add it whatever resembles it, and look for nothing"`
+	NoDiff bool
 	// Time is when it is remembered; if absent, the time of the options. Records written for it have this time, and
 	// recent memories are found relative to it.
 	Time graph.OptTime

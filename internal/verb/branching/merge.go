@@ -197,7 +197,7 @@ func (q *MergeRequest) Check() error {
 		return verb.Between("%s, %s and %s are for a new merge", "conflicts", "no-ff", "dry-run")
 	}
 	if alone && !q.Continue {
-		for _, name := range []string{"message", "sign", "no-sign", "key", "require-signed"} {
+		for _, name := range []string{"message", "sign", "key", "require-signed"} {
 			if q.Given(name) {
 				return verb.Between("%s is for what makes a commit: a merge, or %s", name, "continue")
 			}

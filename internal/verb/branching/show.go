@@ -26,12 +26,11 @@ const showEdges = 50
 // ShowRequest asks for one thing that is stored.
 type ShowRequest struct {
 	Name  string `op:",arg,remote" doc:"a node by key, id, at least 4 digits of an id, or exact title; an edge by id; a revision; a CID"`
-	Field string `op:",remote" doc:"print the value of this {FIELD} of a node alone"`
+	Field string `op:",remote" doc:"print the value of this {FIELD} of a node alone; with --raw, what is at this path of the block, as a/0/b, over links" remote:"the value of this field of a node alone; with raw, what is at this path of the block, as a/0/b, over links"`
 	Now   string `op:",remote" doc:"{TIME} that the importance is of, RFC 3339 or YYYY-MM-DD (default: now)"`
 
-	Importance bool   `op:",remote,varies" doc:"print the effective importance of a node too"`
-	Raw        bool   `op:",remote,wide" doc:"print the stored block: its bytes, with --json as DAG-JSON" remote:"the stored block as DAG-JSON"`
-	Path       string `op:",wide" not:"raw" doc:"print what is at {PATH} in the block, as a/0/b, over links"`
+	Importance bool `op:",remote,varies" doc:"print the effective importance of a node too"`
+	Raw        bool `op:",remote,wide" doc:"print the stored block: its bytes, with --json as DAG-JSON" remote:"the stored block as DAG-JSON"`
 	ByWord
 	verb.AtRevision
 	verb.Marks
@@ -84,11 +83,11 @@ var Show = verb.Define(verb.Spec{
 		"--importance prints the effective importance at --now and what it is made of: the importance\n" +
 		"that the node states, how often it was said again or used, its age by the half-life of its\n" +
 		"type, and its links. It is computed when you ask and stored nowhere.\n\n" +
-		"--raw prints the block itself. --path goes on from it by names and positions, over links:\n" +
-		"graph/nodes is the root of a commit's tree of nodes.",
+		"--raw prints the block itself, with --field what is at a path of names and positions from it, over\n" +
+		"links: graph/nodes is the root of a commit's tree of nodes.",
 	Example: "  mnem show\n  mnem show HEAD~1\n  mnem show alice\n  mnem show 'alice leads infra'\n" +
 		"  mnem show alice --field props.role\n  mnem show key:alice --at HEAD~1 --json\n  mnem show bob --include forgotten\n" +
-		"  mnem show --raw HEAD >commit.cbor\n  mnem show HEAD --path graph/nodes",
+		"  mnem show --raw HEAD >commit.cbor\n  mnem show --raw HEAD --field graph/nodes",
 	Answers: []any{ShownNode{}, ShownCommit{}, reading.Edge{}, Op{}, Block{}, verb.FieldValue{}},
 }, show)
 
@@ -96,12 +95,12 @@ var Show = verb.Define(verb.Spec{
 func (q *ShowRequest) Check() error {
 	_, err := q.States()
 	switch {
-	case q.Given("field") && reading.CheckField(q.Field) != nil:
+	case !q.Raw && q.Given("field") && reading.CheckField(q.Field) != nil:
 		return reading.CheckField(q.Field)
 	case q.Importance && q.Field != "":
 		return verb.Exclude("field", "importance")
-	case q.Raw && q.ofNode():
-		return verb.Usagef("a stored block has no fields, marks or importance")
+	case q.Raw && (q.Importance || len(q.Include) > 0):
+		return verb.Usagef("a stored block has no marks or importance")
 	case q.Now != "" && !q.Importance:
 		return verb.Between("%s is for %s", "now", "importance")
 	case q.Name == "" && q.ofNode():
@@ -116,7 +115,7 @@ func (q *ShowRequest) ofNode() bool {
 }
 
 func show(ctx context.Context, s *verb.Service, q *ShowRequest) (any, error) {
-	if q.Raw || q.Path != "" {
+	if q.Raw {
 		return verb.OneOf(q.block(ctx, s))
 	}
 	onlyNode := q.ofNode() || strings.HasPrefix(q.Name, "key:") || strings.HasPrefix(q.Name, "id:")
@@ -244,8 +243,8 @@ func (q *ShowRequest) block(ctx context.Context, s *verb.Service) (*Block, error
 	switch {
 	case err != nil:
 		return nil, err
-	case q.Path != "":
-		return atPath(ctx, s.Repo, id, q.Path)
+	case q.Field != "":
+		return atPath(ctx, s.Repo, id, q.Field)
 	case s.Human:
 		return &Block{CID: id, Size: len(data), Raw: data}, nil
 	}

@@ -29,7 +29,7 @@ func (p *StrictSecrets) Into(w *verb.Writing) { w.Strict = p.Strict }
 type CommitRequest struct {
 	Files      []string `op:",arg"`
 	Amend      bool     `op:",remote" doc:"replace the newest commit; without -m its message stays"`
-	Base       string   `op:",remote" not:"amend" complete:"rev" doc:"the {REV} that the changes in FILEs were made against, or \"none\": where the branch moved since they are merged onto it" remote:"the REV that the changes were made against"`
+	Base       string   `op:"from,remote" not:"amend" complete:"rev" doc:"the {REV} that the changes in FILEs were made against, or \"none\": where the branch moved since they are merged onto it" remote:"the REV that the changes were made against"`
 	Expect     string   `op:",remote" doc:"the {CID} of the commit that the branch must be at, or \"none\" for a branch without one; else exit code 5"`
 	ExpectNode []string `op:",remote" doc:"the version that a node must have, {NODE=CID}, as 'mnem show' prints it, or NODE=none; else exit code 5" note:" (repeatable)"`
 	Message    string   `op:",short=m,remote" doc:"what the commit is about; required"`
@@ -76,7 +76,7 @@ var CommitVerb = verb.Define(verb.Spec{
 	Title: "Commit change lines, or what is staged",
 	Doc: "Apply change lines to the newest commit of a branch and make a commit of the result. Several files\n" +
 		"are one batch, \"-\" is standard input, and all is applied or nothing: an error names the file and\n" +
-		"line. Without files, commit what is staged. If the stage began at an older commit, or with --base,\n" +
+		"line. Without files, commit what is staged. If the stage began at an older commit, or with --from,\n" +
 		"the changes are merged onto the newest commit; different changes of one thing are a conflict, exit\n" +
 		"code 5, and the changes are kept under a ref to be merged. If nothing changes, no commit is made,\n" +
 		"and that is no error.\n\n" +
@@ -94,7 +94,7 @@ func (q *CommitRequest) Check() error {
 	case q.Message == "" && !q.DryRun && !q.Amend:
 		return verb.Usagef("no message: say what the commit is about with -m MESSAGE")
 	case q.Base != "" && !q.HasChanges():
-		return verb.Between("%s is for change lines: a stage knows where it began", "base")
+		return verb.Between("%s is for change lines: a stage knows where it began", "from")
 	}
 	_, err := parseExpectNodes(q.ExpectNode)
 	return err

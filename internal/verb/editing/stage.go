@@ -38,14 +38,12 @@ type StageEdited struct {
 
 // AddRequest asks for change lines, one node or one edge to be staged.
 type AddRequest struct {
-	Files  []string `op:",arg,required"`
-	Set    bool     `op:"" doc:"change fields of a node: NODE FIELD=VALUE…"`
-	Type   string   `op:"" doc:"the {TYPE} of the node that --set changes; lets it make a new node"`
-	Unset  []string `op:"" doc:"a {FIELD} that --set removes" note:" (repeatable)"`
-	Link   bool     `op:"" not:"set" doc:"add or change an edge: SRC TYPE DST"`
-	Weight string   `op:"" doc:"{WEIGHT} of the edge, above 0 and at most 1, kept in units of 2^-16 (default for a new edge: 1)"`
-	Key    string   `op:"" doc:"{KEY} that tells parallel edges apart"`
-	Prop   []string `op:"" doc:"property of the edge as {NAME=VALUE}, the value JSON where it reads as JSON, else text" note:" (repeatable)"`
+	Files []string `op:",arg,required"`
+	Set   bool     `op:"" doc:"change fields of a node: NODE FIELD=VALUE…"`
+	Type  string   `op:"" doc:"the {TYPE} of the node that --set changes; lets it make a new node"`
+	Unset []string `op:"" doc:"a {FIELD} that --set removes" note:" (repeatable)"`
+	Link  bool     `op:"" not:"set" doc:"add or change an edge: SRC TYPE DST FIELD=VALUE…"`
+	Key   string   `op:"" doc:"{KEY} that tells parallel edges apart"`
 	Staging
 	verb.Secrets
 	StrictSecrets
@@ -76,7 +74,7 @@ type ends struct{ src, typ, dst string }
 // Add and Rm edit the stage.
 var (
 	Add = verb.Define(verb.Spec{
-		Command: "add", Right: verb.OwnRight, Confined: true, Usage: "FILE…|- | add --set NODE [FIELD=VALUE…] | add --link SRC TYPE DST",
+		Command: "add", Right: verb.OwnRight, Confined: true, Usage: "FILE…|- | add --set NODE [FIELD=VALUE…] | add --link SRC TYPE DST [FIELD=VALUE…]",
 		Args: "FILE…", Group: "change", Effect: verb.Writes,
 		Title: "Stage change lines, a node or an edge",
 		Doc: "Apply change lines to a stage, to be committed later. Several files are one batch, \"-\"\n" +
@@ -88,14 +86,15 @@ var (
 			"of a field. The value of a property is JSON where it reads as JSON, else text; that of\n" +
 			"sources and cues is a JSON list; times are RFC 3339 or YYYY-MM-DD.\n\n" +
 			"--link stages an edge of a TYPE from SRC to DST. An edge that is there already is changed:\n" +
-			"properties that are not given stay. SRC and DST may be keys of nodes that are still to\n" +
-			"come, but then the stage cannot be committed before they are there.\n\n" +
+			"properties that are not given stay. FIELD is weight, above 0 and at most 1 (for a new edge 1), or a\n" +
+			"property. SRC and DST may be keys of nodes that are still to come, but then the stage cannot be\n" +
+			"committed before they are there.\n\n" +
 			"Nodes are named by key, id or unique prefix of an id.",
 		Example: "  mnem add facts.jsonl\n  mnem add - <people.jsonl\n" +
 			"  mnem add --set alice summary='Alice leads infra' team=infra since=2024\n" +
 			"  mnem add --set carol --type Person summary='Carol joined in May'\n" +
 			"  mnem add --set alice --unset team --unset summary\n" +
-			"  mnem add --link alice owns svc/billing --weight 0.5 --prop since=2024\n" +
+			"  mnem add --link alice owns svc/billing weight=0.5 since=2024\n" +
 			"  mnem add --link alice met bob --key 2024-05-01",
 		Lines: &verb.LinesSpec{Doc: linesDoc, Required: true},
 	}, func(ctx context.Context, s *verb.Service, q *AddRequest) (*StageEdited, error) {
@@ -173,11 +172,11 @@ func (q *AddRequest) Check() (err error) {
 	switch {
 	case !q.Set && (q.Type != "" || len(q.Unset) > 0):
 		err = verb.Between("%s and %s need %s", "type", "unset", "set")
-	case !q.Link && (q.Weight != "" || q.Key != "" || len(q.Prop) > 0):
-		err = verb.Between("%s, %s and %s need %s", "weight", "key", "prop", "link")
+	case !q.Link && q.Key != "":
+		err = verb.Between("%s needs %s", "key", "link")
 	case q.Set:
 		_, err = q.members()
-	case q.Link && len(q.Files) != 3:
+	case q.Link && len(q.Files) < 3:
 		err = verb.Between("%s wants SRC TYPE DST", "link")
 	case q.Link:
 		_, err = q.fields()
@@ -400,22 +399,24 @@ func (e ends) members(
 // fields returns the members of an edge's line besides its ends.
 func (q *AddRequest) fields() ([]ipld.Entry, error) {
 	var members, props []ipld.Entry
-	if q.Weight != "" {
-		v, err := ipld.ParseJSON([]byte(q.Weight))
-		if err != nil || v.Kind() != ipld.Int && v.Kind() != ipld.Float {
-			return nil, verb.Bad("weight", "%q is not a number", q.Weight)
-		}
-		members = append(members, ipld.Entry{Key: "weight", Value: v})
-	}
 	if q.Key != "" {
 		members = append(members, textMember("key", q.Key))
 	}
-	for _, arg := range q.Prop {
+	for _, arg := range q.Files[3:] {
 		name, value, err := assignment(arg)
 		if err != nil {
 			return nil, err
 		}
-		props = append(props, propMember(name, value))
+		prop, isProp := strings.CutPrefix(name, reading.PropPrefix)
+		if !isProp && name == "weight" {
+			v, err := ipld.ParseJSON([]byte(value))
+			if err != nil || v.Kind() != ipld.Int && v.Kind() != ipld.Float {
+				return nil, verb.Usagef("weight: %q is not a number", value)
+			}
+			members = append(members, ipld.Entry{Key: name, Value: v})
+			continue
+		}
+		props = append(props, propMember(prop, value))
 	}
 	return withProps(members, props)
 }

@@ -20,8 +20,7 @@ type EmbedRequest struct {
 	All     bool     `op:",remote" not:"stale" doc:"embed all nodes again"`
 	Type    []string `op:",remote" doc:"only nodes of this {TYPE}" note:" (repeatable)"`
 	Limit   int      `op:",remote" doc:"make at most {N} embeddings; 0 for no limit"`
-	DryRun  bool     `op:",remote" doc:"count what would be embedded, without making or writing any"`
-	Status  bool     `op:",remote" not:"all stale limit dry-run message expect" doc:"print how many nodes have embeddings, how many lack them, and whether a process makes these"`
+	DryRun  bool     `op:",remote" doc:"print how many nodes have embeddings, how many would be embedded, and whether a process makes these; make none"`
 	Message string   `op:",short=m,remote" doc:"what the commit is about (default: \"embed with MODEL\")"`
 	Expect  string   `op:",remote" doc:"the {CID} of the commit that the branch must be at; else exit code 5"`
 	verb.Actor
@@ -70,7 +69,7 @@ type Embedded struct {
 	Remaining int      `json:"remaining"` // left for another run by the limit
 	DryRun    bool     `json:"dry_run"`
 
-	// Status has what --status adds. Embedded is then the number of nodes that lack an embedding.
+	// Status has what --dry-run adds.
 	Status *EmbedStatus `json:"status,omitempty"`
 }
 
@@ -85,7 +84,7 @@ type EmbedStatus struct {
 }
 
 // ReadsOnly implements the verb's effect: a status changes nothing.
-func (q *EmbedRequest) ReadsOnly() bool { return q.Status }
+func (q *EmbedRequest) ReadsOnly() bool { return q.DryRun }
 
 // Embed gives nodes embeddings.
 var Embed = verb.Define(verb.Spec{
@@ -107,14 +106,14 @@ var Embed = verb.Define(verb.Spec{
 		"branch and model: after an interrupt or a failure the same command continues there and asks for\n" +
 		"nothing again. If the branch moves during the run, the embeddings are merged onto it, unless\n" +
 		"--expect is given; if it moved after an interrupted run, what that run kept is committed first.\n\n" +
-		"--status changes nothing. It prints how many embeddings are missing, and whether the process that\n" +
+		"--dry-run changes nothing. It prints how many embeddings are missing, and whether the process that\n" +
 		"has the repository open ('mnem hold', a server) makes them by itself.\n\n" +
 		"Nodes in which the model finds nothing are skipped, each time, as are texts of more than 1 MiB.\n" +
 		"'mnem retrieve --embed' asks by these embeddings.",
 	Example: "  mnem embed --model hash\n" +
 		"  mnem embed --model hash --stale --type Person --limit 100\n" +
 		"  mnem embed --model hash --all --dry-run\n" +
-		"  mnem embed --model hash --status --json",
+		"  mnem embed --model hash --dry-run --json",
 }, embedNodes)
 
 // Prepare opens the model.
@@ -176,7 +175,7 @@ func embedNodes(ctx context.Context, s *verb.Service, q *EmbedRequest) (*Embedde
 			return nil, run.failed(err)
 		}
 	}
-	if q.DryRun || q.Status {
+	if q.DryRun {
 		run.foretell()
 	} else if texts, err := run.next(ctx); err != nil {
 		return nil, run.failed(err)
@@ -227,7 +226,7 @@ func (r *EmbedRun) plan(ctx context.Context, branch string, expect *ipld.CID) er
 	if err != nil {
 		return err
 	}
-	r.Kept, r.Moved = st.Staged, st.Staged && st.Base != info.Commit && !r.asked.DryRun && !r.asked.Status
+	r.Kept, r.Moved = st.Staged, st.Staged && st.Base != info.Commit && !r.asked.DryRun
 	if r.Moved {
 		return nil // stored vectors are committed first
 	}
@@ -274,7 +273,7 @@ func (r *EmbedRun) look(ctx context.Context) error {
 			r.Out.Unchanged++
 		}
 	}
-	if r.asked.DryRun || r.asked.Status {
+	if r.asked.DryRun {
 		return r.dropBlank(ctx, s)
 	}
 	return nil
@@ -303,13 +302,10 @@ func (r *EmbedRun) foretell() {
 		r.Out.Embedded = min(n, len(r.Todo))
 	}
 	r.Out.Remaining = len(r.Todo) - r.Out.Embedded
-	if !r.asked.Status {
-		return
-	}
 	st := &EmbedStatus{Vectors: r.Out.Unchanged + r.Out.Stale, Missing: len(r.Todo), Resumes: r.Kept}
 	st.Nodes = st.Vectors + st.Missing + r.Out.Skipped + r.Out.TooLong
 	if b := r.repo.Embeddings().Background(); b.Model == r.by.Name {
 		st.ByItself, st.Running = true, b.Running
 	}
-	r.Out.Status, r.Out.DryRun = st, true
+	r.Out.Status = st
 }

@@ -88,23 +88,42 @@ func Renamed(name string) string {
 	return ""
 }
 
-// flags lists the removed flags in the order of their commands. Now replaces the flag, "" if nothing does.
+// flags lists the removed flags in the order of their commands, first those of no one command. Now replaces the flag,
+// "" if nothing does.
 var flags = []struct{ Command, Name, Now string }{
+	{"", "keys", "MNEM_KEYS=DIR in the environment"},
+	{"", "no-pager", "MNEM_PAGER=cat in the environment"},
+	{"", "no-sign", "--sign=false"},
+	{"add", "prop", "NAME=VALUE after --link SRC TYPE DST"},
+	{"add", "weight", "weight=N after --link SRC TYPE DST"},
 	{"branch", "verbose", ""},
 	{"cherry-pick", "ours", "--conflicts ours"},
 	{"cherry-pick", "theirs", "--conflicts theirs"},
+	{"commit", "base", "--from"},
 	{"config half-life", "reset", "--remove"},
+	{"config policy", "init", "--write"},
+	{"config policy", "operation", "the operation itself"},
+	{"consolidate", "apply", "--accept"},
 	{"consolidate", "cap", "--keep"},
+	{"consolidate", "decline", "--reject"},
 	{"doctor", "network", "--full"},
+	{"embed", "status", "--dry-run"},
+	{"explore", "edge-type", "--edge"},
+	{"explore", "hops", "--depth"},
 	{"forget", "before", "--until"},
 	{"fsck", "accept-head", "--accept"},
+	{"gc", "keep-ops", "--keep"},
 	{"import", "as", "--branch"},
+	{"init", "ignore", ""},
 	{"integrate", "no-hooks", "--without hooks"},
 	{"integrate", "no-rules", "--without rules"},
 	{"integrate", "replace", "--force"},
+	{"key trust", "note", "--message"},
 	{"key trust", "purge", "--redactions"},
 	{"ls", "all-types", "--all"},
 	{"mcp", "debug", ""},
+	{"mcp", "http", "--addr"},
+	{"mcp", "no-session", "--without session"},
 	{"merge", "newest", "--conflicts newest"},
 	{"merge", "ours", "--conflicts ours"},
 	{"merge", "theirs", "--conflicts theirs"},
@@ -113,27 +132,44 @@ var flags = []struct{ Command, Name, Now string }{
 	{"pack refs", "commit", "--have"},
 	{"pack take", "place", "--session"},
 	{"purge", "keep-queries", ""},
+	{"purge", "text", "- in place of NODE"},
 	{"push", "force-with-lease", "--force"},
+	{"remember", "no-diff", "--without diff"},
+	{"remember", "no-link", "--without"},
 	{"remember", "valid-from", ""},
 	{"remember", "valid-to", ""},
 	{"remote readers", "add", "--encrypt"},
+	{"remote redactions", "always", "--auto on"},
+	{"remote redactions", "ask", "--auto off"},
 	{"retrieve", "exit-code", "--strict"},
 	{"revert", "ours", "--conflicts ours"},
 	{"revert", "theirs", "--conflicts theirs"},
+	{"review", "edit", "--set"},
+	{"review", "no-note", "--dry-run"},
 	{"review", "rest", "--all"},
 	{"review", "rest-of", ""},
+	{"serve", "drain", "--limit drain=TIME"},
+	{"serve", "idle", "--limit idle=TIME"},
 	{"serve", "many", "--all"},
-	{"serve", "open", "--limit"},
-	{"serve", "quota-blocks", "--quota blocks=N"},
-	{"serve", "quota-commits", "--quota commits=N"},
+	{"serve", "max-body", "--limit body=SIZE"},
+	{"serve", "open", "--limit open=N"},
+	{"serve", "quota", "--limit size=SIZE"},
+	{"serve", "quota-blocks", "--limit blocks=N"},
+	{"serve", "quota-commits", "--limit commits=N"},
+	{"serve", "rate", "--limit rate=N"},
+	{"serve", "socket", "--addr unix:PATH"},
 	{"serve", "timeout", ""},
+	{"show", "path", "--raw --field PATH"},
+	{"sync", "every", "--auto TIME"},
 	{"tag", "annotate", "--message"},
+	{"view", "no-open", "--print"},
+	{"view", "port", "--addr"},
 }
 
 // RenamedFlag returns what replaces a removed flag of a command, and whether there was one of this name.
 func RenamedFlag(command, name string) (now string, gone bool) {
 	for _, f := range flags {
-		if f.Name == name && f.Command == command {
+		if f.Name == name && (f.Command == command || f.Command == "") {
 			return f.Now, true
 		}
 	}

@@ -34,10 +34,10 @@ type ExploreRequest struct {
 	Tags        bool     `op:",remote" doc:"suggest tags for the text"`
 	Communities bool     `op:",remote" doc:"list groups of densely connected nodes, or the members of the one of a node"`
 	Keep        bool     `op:",writes" doc:"with --communities: keep them, so that others need not find them again"`
-	Hops        int      `op:",remote" doc:"follow edges this {N}umber of hops (default: 3 from words; with --to at most 32)"`
+	Depth       int      `op:",remote" doc:"follow this {N}umber of edges (default: 3 from words; with --to at most 32)"`
 	In          bool     `op:",remote" not:"out" doc:"follow edges against their direction only"`
 	Out         bool     `op:",remote" doc:"follow edges in their direction only"`
-	EdgeType    []string `op:",remote" doc:"follow only edges of this {TYPE}" note:" (repeatable)"`
+	Edge        []string `op:",remote" doc:"follow only edges of this {TYPE}" note:" (repeatable)"`
 	Type        []string `op:",remote" doc:"only nodes of this {TYPE}, on the way too" note:" (repeatable)"`
 	Limit       int      `op:",remote" default:"16" doc:"at most {N} nodes, or communities; 0 for all"`
 	Adjacency   int      `op:",remote" doc:"list {N} edges of each node in each direction too"`
@@ -86,7 +86,7 @@ var Explore = verb.Define(verb.Spec{
 	Pure: true, Derived: true,
 	Title: "Show what surrounds a node or a topic, and how it is connected",
 	Doc: "List what surrounds a node, best first, each neighbour with its reason: an edge, a mention of a\n" +
-		"title, shared entities and tags, or shared words. With --hops, --in, --out or --edge-type only edges\n" +
+		"title, shared entities and tags, or shared words. With --depth, --in, --out or --edge only edges\n" +
 		"count. For words that name no node, the search starts at the nodes that match them.\n\n" +
 		"Beyond one hop, the most promising nodes of each hop are followed: by the weights of the edges on\n" +
 		"the path and by how well they match the topic, reduced for nodes with many edges on the path and\n" +
@@ -97,7 +97,7 @@ var Explore = verb.Define(verb.Spec{
 		"first. They depend on the edges alone, and 'mnem retrieve --set community' uses them. Computing them\n" +
 		"takes some seconds for 300,000 edges; --keep, or any process that may write, keeps them until the\n" +
 		"edges change. \"-\" reads the TEXT from standard input.",
-	Example: "  mnem explore svc/billing\n  mnem explore billing outage\n  mnem explore alice --in --edge-type owns\n" +
+	Example: "  mnem explore svc/billing\n  mnem explore billing outage\n  mnem explore alice --in --edge owns\n" +
 		"  mnem explore alice --to bruno\n  mnem explore --tags 'The billing cache ran out of memory'\n" +
 		"  mnem explore --communities\n  mnem explore alice --communities --at HEAD~1 --json",
 	Exclude: [][]string{{"to", "tags", "communities"}},
@@ -106,7 +106,7 @@ var Explore = verb.Define(verb.Spec{
 // Check refuses values that are out of bounds or have no effect.
 func (q *ExploreRequest) Check() error {
 	most, mode, unused := recall.MaxDepth, "", []string(nil)
-	switch edges := []string{"hops", "in", "out", "edge-type", "type", "adjacency"}; {
+	switch edges := []string{"depth", "in", "out", "edge", "type", "adjacency"}; {
 	case q.To != "":
 		most, mode, unused = maxHops, "to", []string{"type", "limit"}
 	case q.Tags:
@@ -125,18 +125,18 @@ func (q *ExploreRequest) Check() error {
 	if q.Topic == "" && !q.Communities {
 		return verb.Usagef("what to explore is missing: a node, or words")
 	}
-	hops := cmp.Or(q.Hops, 1)
-	if q.Given("hops") {
-		hops = q.Hops
+	hops := cmp.Or(q.Depth, 1)
+	if q.Given("depth") {
+		hops = q.Depth
 	}
 	_, err := q.States()
-	return cmp.Or(verb.CheckRange("hops", hops, 1, most), verb.CheckRange("limit", q.Limit, 0, maxListed),
+	return cmp.Or(verb.CheckRange("depth", hops, 1, most), verb.CheckRange("limit", q.Limit, 0, maxListed),
 		verb.CheckRange("adjacency", q.Adjacency, 0, retrieve.MaxAdjacency), err)
 }
 
 // filter returns which edges and nodes count.
 func (q *ExploreRequest) filter(let []graph.State) recall.Filter {
-	f := recall.Filter{EdgeTypes: q.EdgeType, Types: q.Type, Marks: let}
+	f := recall.Filter{EdgeTypes: q.Edge, Types: q.Type, Marks: let}
 	if q.Out {
 		f.Directions = []adjacency.Direction{adjacency.Out}
 	} else if q.In {
@@ -233,12 +233,12 @@ func (q *ExploreRequest) unnamed(err error) error {
 func (x *Explored) surroundings(ctx context.Context, see Visible, q *ExploreRequest, limit int) (err error) {
 	var found *recall.Exploration
 	filter := q.filter(see.Let)
-	if x.Node != nil && q.Hops <= 1 {
-		linked := q.Hops == 1 || q.In || q.Out || len(q.EdgeType) > 0
+	if x.Node != nil && q.Depth <= 1 {
+		linked := q.Depth == 1 || q.In || q.Out || len(q.Edge) > 0
 		found, err = recall.Related(ctx, see.Snapshot,
 			recall.RelatedRequest{ID: x.Node.ID, Linked: linked, Edges: limit, Filter: filter})
 	} else {
-		req := recall.ExploreRequest{Topic: q.Topic, Depth: cmp.Or(q.Hops, recall.DefaultDepth), Filter: filter}
+		req := recall.ExploreRequest{Topic: q.Topic, Depth: cmp.Or(q.Depth, recall.DefaultDepth), Filter: filter}
 		req.Beam = min(max(1, limit/(req.Depth+1)), recall.MaxBeam)
 		if x.Node != nil {
 			req.Node, req.Topic = x.Node.ID, ""
@@ -264,7 +264,7 @@ func (x *Explored) path(ctx context.Context, see Visible, q *ExploreRequest) err
 	if err != nil {
 		return err
 	}
-	opt := adjacency.PathOptions{Types: q.EdgeType, MaxHops: q.Hops, Direction: adjacency.Both}
+	opt := adjacency.PathOptions{Types: q.Edge, MaxHops: q.Depth, Direction: adjacency.Both}
 	if one := q.filter(nil).Directions; one != nil {
 		opt.Direction = one[0]
 	}
@@ -274,7 +274,7 @@ func (x *Explored) path(ctx context.Context, see Visible, q *ExploreRequest) err
 	}
 	steps, found, err := see.Snapshot.Adjacency().ShortestPath(ctx, x.Node.ID, to, opt)
 	if errors.Is(err, adjacency.ErrTooFar) {
-		return verb.Hint(err, "narrow the search with --edge-type or --hops", "narrow the search with edge_type or hops")
+		return verb.Hint(err, "narrow the search with --edge or --depth", "narrow the search with edge or depth")
 	}
 	if err != nil || !found {
 		return err

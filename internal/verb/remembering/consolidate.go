@@ -16,13 +16,13 @@ import (
 
 // ConsolidateRequest asks what could be tidied up, or for it to be done or declined.
 type ConsolidateRequest struct {
-	Picks   []string `op:",arg,remote" doc:"ids of proposals"`
-	Apply   bool     `op:",remote,writes" doc:"do what is proposed, all or these ids"`
-	Decline bool     `op:",remote,writes" doc:"do not propose these ids again"`
-	Now     string   `op:",remote" doc:"{TIME} that counts as now, RFC 3339 or YYYY-MM-DD (default: the time of the change)"`
-	Kind    []string `op:",remote,comma" doc:"only these {KINDS}"`
-	Cap     int      `op:"keep,remote" doc:"how many memories there may be before the least important are to be retired, {N}; 0 for any number"`
-	Limit   int      `op:",remote" default:"100" doc:"print at most {N} proposals; 0 for all"`
+	Picks  []string `op:",arg,remote" doc:"ids of proposals"`
+	Accept bool     `op:",remote,writes" doc:"do what is proposed, all or these ids"`
+	Reject bool     `op:",remote,writes" doc:"do not propose these ids again"`
+	Now    string   `op:",remote" doc:"{TIME} that counts as now, RFC 3339 or YYYY-MM-DD (default: the time of the change)"`
+	Kind   []string `op:",remote,comma" doc:"only these {KINDS}"`
+	Cap    int      `op:"keep,remote" doc:"how many memories there may be before the least important are to be retired, {N}; 0 for any number"`
+	Limit  int      `op:",remote" default:"100" doc:"print at most {N} proposals; 0 for all"`
 	verb.AtRevision
 	editing.Marking
 	verb.Params
@@ -51,10 +51,10 @@ type Consolidated struct {
 
 // Consolidate proposes what could be tidied up, and does it.
 var Consolidate = verb.Define(verb.Spec{
-	Command: "consolidate", Right: verb.OwnRight, Confined: true, Usage: "[--apply [ID…] | --decline ID…]", Args: "[ID…]", Group: "change",
+	Command: "consolidate", Right: verb.OwnRight, Confined: true, Usage: "[--accept [ID…] | --reject ID…]", Args: "[ID…]", Group: "change",
 	Effect: verb.Reads,
 	Title:  "Propose clean-ups of the memory and apply them",
-	Doc: "Look for possible clean-ups and list each with its evidence. Nothing is written without --apply,\n" +
+	Doc: "Look for possible clean-ups and list each with its evidence. Nothing is written without --accept,\n" +
 		"which applies all except updates, or those with the given ids, in one commit that 'mnem undo' takes back.\n\n" +
 		"  expired         its time has passed: mark it expired\n" +
 		"  duplicate       they say the same: keep the most important, then oldest, and supersede the others\n" +
@@ -63,31 +63,31 @@ var Consolidate = verb.Define(verb.Spec{
 		"  tag             one tag in several spellings: replace them by the most frequent one\n" +
 		"  low             the least important beyond --keep: retire; never from importance 4 on\n" +
 		"  isolated        older than two half-lives, stated once, linked to nothing: mark it stale\n\n" +
-		"Nothing is removed: marks hide or annotate, and 'mnem restore' removes them. --decline records that\n" +
+		"Nothing is removed: marks hide or annotate, and 'mnem restore' removes them. --reject records that\n" +
 		"a proposal is unwanted: it does not return until its evidence changes. A proposal's id (4 digits or\n" +
 		"more suffice) depends on what it is about, so whatever was written since, only the listed\n" +
 		"proposal is applied. When applying all, --expect makes sure that the branch is still at the commit\n" +
 		"that was listed.",
 	Example: "  mnem consolidate\n  mnem consolidate --kind duplicate,contradiction --json\n" +
-		"  mnem consolidate --keep 1000 --kind low\n  mnem consolidate --apply --dry-run",
+		"  mnem consolidate --keep 1000 --kind low\n  mnem consolidate --accept --dry-run",
 	Answers: []any{Proposals{}, Consolidated{}},
 }, consolidate)
 
 // Check refuses fields that exclude each other or would do nothing.
 func (q *ConsolidateRequest) Check() error {
-	writes := q.Apply || q.Decline
+	writes := q.Accept || q.Reject
 	switch {
-	case q.Apply && q.Decline:
-		return verb.Exclude("apply", "decline")
-	case q.Decline && len(q.Picks) == 0:
-		return verb.Bad("decline", "name proposals by their ids")
+	case q.Accept && q.Reject:
+		return verb.Exclude("accept", "reject")
+	case q.Reject && len(q.Picks) == 0:
+		return verb.Bad("reject", "name proposals by their ids")
 	case !writes && len(q.Picks) > 0:
 		first := strings.ReplaceAll(fmt.Sprintf("%q", q.Picks[0]), "%", "%%") // no verb of a format
-		return verb.Between(first+": give %s or %s with it", "apply", "decline")
+		return verb.Between(first+": give %s or %s with it", "accept", "reject")
 	case writes && q.Given("at"):
 		return verb.Between("%s is for looking: what is written goes onto the branch", "at")
 	case !writes && (q.Given("branch") || q.Given("expect") || q.Given("message")):
-		return verb.Between("%s, %s and %s go with %s or %s", "branch", "expect", "message", "apply", "decline")
+		return verb.Between("%s, %s and %s go with %s or %s", "branch", "expect", "message", "accept", "reject")
 	case q.Reason != "":
 		return verb.Bad("reason", "what speaks for a proposal is the reason")
 	case q.Cap < 0:
@@ -111,7 +111,7 @@ func consolidate(ctx context.Context, s *verb.Service, q *ConsolidateRequest) (a
 	if req.Now, err = q.now(s); err != nil {
 		return nil, err
 	}
-	if !q.Apply && !q.Decline {
+	if !q.Accept && !q.Reject {
 		return verb.OneOf(propose(ctx, s, q, req))
 	}
 	var picks []string
@@ -119,7 +119,7 @@ func consolidate(ctx context.Context, s *verb.Service, q *ConsolidateRequest) (a
 		picks = q.Picks
 	}
 	do := reviewpkg.Consolidate
-	if q.Decline {
+	if q.Reject {
 		do = reviewpkg.Decline
 	}
 	res, err := do(ctx, s.Repo, s.Commit, req, picks)
@@ -148,7 +148,7 @@ func (q *ConsolidateRequest) now(s *verb.Service) (graph.Time, error) {
 		}
 		return t, err
 	}
-	if q.Apply || q.Decline {
+	if q.Accept || q.Reject {
 		return s.Commit.Stamp.Time, nil
 	}
 	return s.Host.Now()

@@ -30,7 +30,7 @@ func TestConsolidate(t *testing.T) {
 		values map[string]string
 		want   string
 	}{
-		{map[string]string{"picks": id}, "give --apply or --decline"},
+		{map[string]string{"picks": id}, "give --accept or --reject"},
 		{map[string]string{"apply": "true", "picks": "0000"}, "no proposal"},
 		{map[string]string{"apply": "true", "at": "HEAD"}, "is for looking"},
 		{map[string]string{"decline": "true"}, "name proposals"},

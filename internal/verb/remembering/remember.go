@@ -22,6 +22,9 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
+// withoutDiff is the part of remembering that looks for memories that resemble the text.
+const withoutDiff = "diff"
+
 // RememberRequest asks to store a text as a memory, or the memories of a batch; then the fields are the defaults of its
 // lines.
 type RememberRequest struct {
@@ -30,7 +33,7 @@ type RememberRequest struct {
 	Batch   string   `op:"" doc:"{FILE} of memories, one JSON object a line; - for standard input"`
 	Vector  string   `op:"" not:"batch" doc:"{MODEL=@FILE}: the text as a model sees it, a JSON list of numbers"`
 	Embed   string   `op:",remote,true=configured,alone" not:"vector" doc:"embed the text too, by {SPEC}" note:" (alone: MNEM_EMBED_MODEL; config: embed.model)" remote:"use the embedding model of the configuration too"`
-	NoLink  []string `op:",remote" enum:"temporal entity keyword causal semantic" doc:"{RULE} that writes no edges: temporal, entity, keyword, causal or semantic" note:" (repeatable)"`
+	Without []string `op:",remote,comma" enum:"diff temporal entity keyword causal semantic" doc:"leave out these {PARTS}: diff, which looks for memories that resemble it, or the edges of a rule: temporal, entity, keyword, causal, semantic"`
 	Set     []string `op:"" doc:"change how decisions are made, {NAME=VALUE}, instead of remembering: duplicateAbove (0.90), similarFrom (0.65), keep (false)" note:" (repeatable)"`
 	Explain bool     `op:",remote" doc:"print what each edge is for"`
 	Message string   `op:",short=m,remote" doc:"what the commit is about; default: what was done"`
@@ -254,8 +257,14 @@ func remember(ctx context.Context, s *verb.Service, q *RememberRequest, emit fun
 		return emit(out)
 	}
 	opt := rememberpkg.WriteOptions{CommitOptions: s.Commit}
-	for _, rule := range q.NoLink {
-		opt.Links.Off = append(opt.Links.Off, rememberpkg.LinkRule(rule))
+	for _, part := range q.Without {
+		if part != withoutDiff {
+			opt.Links.Off = append(opt.Links.Off, rememberpkg.LinkRule(part))
+			continue
+		}
+		for i := range q.Memories {
+			q.Memories[i].NoDiff = true
+		}
 	}
 	if m := s.Commit.Meaning; m != nil && len(q.Memories) <= state.MeaningNodes {
 		see := func(texts []string) ([][]int8, error) { return m.Vectors(ctx, texts) }

@@ -33,11 +33,10 @@ type ReviewRequest struct {
 	Keep   []string `op:",comma,remote,writes" doc:"keep these {NODES}: they were reviewed" note:" (repeatable)"`
 	Drop   []string `op:",comma,remote,writes" doc:"forget these {NODES}" note:" (repeatable)"`
 	Pin    []string `op:",comma,remote,writes" doc:"keep and pin these {NODES}" note:" (repeatable)"`
-	Edit   []string `op:",remote,writes" doc:"give a node another text: {NODE=TEXT}" note:" (repeatable)"`
+	Edit   []string `op:"set,remote,writes" doc:"give a node another text: {NODE=TEXT}" note:" (repeatable)"`
 	Rest   bool     `op:"all" doc:"keep all else that was there when it was listed last"`
 	RestOf string   `op:"rest-of,remoteonly,writes" doc:"keep all else that was there at {CID}, the head of a listing"`
 	Limit  int      `op:",short=n,remote" default:"50" doc:"list at most {N} memories"`
-	NoNote bool     `op:"no-note" not:"all" doc:"list, and do not note for --all that it was listed"`
 	verb.Actor
 	verb.OnBranch
 	verb.Signing
@@ -54,9 +53,6 @@ func (q *ReviewRequest) Check() error {
 	if len(q.Keep) > memory.MaxMarked {
 		return verb.Bad("keep", "%d nodes, limit %d", len(q.Keep), memory.MaxMarked)
 	}
-	if q.DryRun && !q.decides() {
-		return verb.Usagef("--dry-run needs something to decide: --keep, --drop, --pin, --edit or --all")
-	}
 	_, err := q.edits()
 	return err
 }
@@ -65,7 +61,7 @@ func (q *ReviewRequest) edits() (list []reviewpkg.TextEdit, err error) {
 	for _, text := range q.Edit {
 		node, text, ok := strings.Cut(text, "=")
 		if !ok || node == "" {
-			return nil, verb.Bad("edit", "want NODE=TEXT")
+			return nil, verb.Bad("set", "want NODE=TEXT")
 		}
 		list = append(list, reviewpkg.TextEdit{Node: node, Text: text})
 	}
@@ -134,7 +130,7 @@ var Review = verb.Define(verb.Spec{
 		"A listing ends with pairs to decide: a new memory and an earlier one that it may replace, with one\n" +
 		"command for yes and one for no. 'mnem consolidate --kind update' lists the pairs of the whole memory.\n" +
 		"A memory that both sides of a merge changed is such a pair too, until it is resolved.\n\n" +
-		"Elsewhere it is listed, and --keep, --drop, --pin and --edit decide; --all keeps all else that was\n" +
+		"Elsewhere it is listed, and --keep, --drop, --pin and --set decide; --all keeps all else that was\n" +
 		"there when it was listed last. How far reviews came\n" +
 		"is noted on this machine, in .mnem/review.json, for each branch: 'mnem undo' does not take that back.",
 	Example: "  mnem review --json\n  mnem review --drop alice --keep bruno,svc/billing\n  mnem review --all",
@@ -157,9 +153,8 @@ func review(ctx context.Context, s *verb.Service, q *ReviewRequest) (*Reviewed, 
 	if r.state, err = readReview(dir, branch); err != nil {
 		return nil, err
 	}
-	if !q.decides() && !s.MayNote() {
-		q.NoNote = true // else 'review --all' of a person would keep what that person never saw
-	}
+	// A listing by who may not note it would have 'review --all' of a person keep what that person never saw.
+	r.trial = r.trial || !q.decides() && !s.MayNote()
 	r.out.Items, r.out.Undecided, r.out.Since = []ReviewItem{}, []UndecidedPair{}, r.state.Commit
 	var noted error // decisions are reported even if recording them fails
 	if q.decides() {
@@ -304,17 +299,14 @@ func (r *reviewing) list(ctx context.Context, q *ReviewRequest) error {
 		}
 	}
 	r.out.Left = len(all)
-	if before := r.state.Commit; !q.NoNote || q.decides() {
-		err = r.note(ctx, func(s *reviewState) error {
-			if !q.NoNote {
-				s.Listed = to.CID()
-			}
-			if len(all) == 0 && s.Commit == before { // another review may have come further
-				return s.rest(ctx, to)
-			}
-			return nil
-		})
-	}
+	before := r.state.Commit
+	err = r.note(ctx, func(s *reviewState) error {
+		s.Listed = to.CID()
+		if len(all) == 0 && s.Commit == before { // another review may have come further
+			return s.rest(ctx, to)
+		}
+		return nil
+	})
 	if q.decides() {
 		return err
 	}

@@ -25,8 +25,7 @@ type RemoteRedactionsRequest struct {
 	CIDs   []string `op:"cid,arg,remote" doc:"about these blocks alone"`
 	Accept bool     `op:",remote,destroys" not:"reject" doc:"erase the blocks here for good"`
 	Reject bool     `op:",remote,writes" doc:"leave the blocks here"`
-	Always bool     `op:"" not:"ask" doc:"accept this remote's redactions as they come, from now on"`
-	Ask    bool     `op:"" doc:"have this remote's redactions wait, from now on"`
+	Auto   string   `op:"" enum:"on off" doc:"accept this remote's redactions as they come, from now on, or not: {WHEN} is on or off"`
 	verb.Actor
 }
 
@@ -66,14 +65,14 @@ var RemoteRedactions = verb.Define(verb.Spec{
 		"leaves them. Both are about all that wait, or about the blocks that are named, and what was decided\n" +
 		"is not asked again.\n\n" +
 		"What is signed by a key that is trusted for it ('mnem key trust KEY --redactions') is accepted as it comes.\n" +
-		"--always has this remote's redactions accepted by each fetch from now on, --ask has them wait again.\n" +
+		"--auto on has this remote's redactions accepted by each fetch from now on, --auto off has them wait again.\n" +
 		"Other copies, backups and old commits of a git host keep what they have.",
 	Example: "  mnem remote redactions\n  mnem remote redactions origin --accept\n  mnem remote redactions team --reject",
 	Answers: []any{Quarantine{}, QuarantineDecided{}},
 }, remoteRedactions)
 
 // NeedsRight reports whether it is said what becomes of what comes later, which is kept outside the repository.
-func (q *RemoteRedactionsRequest) NeedsRight() bool { return q.Always || q.Ask }
+func (q *RemoteRedactionsRequest) NeedsRight() bool { return q.Auto != "" }
 
 // Check refuses what makes no sense.
 func (q *RemoteRedactionsRequest) Check() error {

@@ -17,8 +17,7 @@ import (
 
 // PurgeRequest asks for a node or a text to be erased for good.
 type PurgeRequest struct {
-	Node   string `op:",arg,required,remote" doc:"a node by key, id, at least 4 digits of an id, or exact title"`
-	Text   bool   `op:"" doc:"erase the text on standard input, which a terminal is asked for"`
+	Node   string `op:",arg,required,remote" doc:"a node by key, id, at least 4 digits of an id, or exact title; here - for the text on standard input, which a terminal is asked for" remote:"a node by key, id, at least 4 digits of an id, or exact title"`
 	Reason string `op:",remote" doc:"why; shown with the redaction"`
 	DryRun bool   `op:",remote" doc:"say what would be done and do nothing"`
 	Yes    bool   `op:",remote" doc:"really erase: there is no way back"`
@@ -45,7 +44,7 @@ type Purged struct {
 // Purge erases a node or a text from every commit for good.
 var Purge = verb.Define(verb.Spec{
 	Command: "purge", Right: verb.OwnRight,
-	Usage: "(NODE | --text) --yes", Args: "[NODE]", Group: "care", Effect: verb.Destroys,
+	Usage: "NODE|- --yes", Args: "NODE|-", Group: "care", Effect: verb.Destroys,
 	Title: "Erase a node or a text from every commit, for good",
 	Doc: "Erase every version of a node in all commits, with its embeddings and content, and leave a\n" +
 		"redaction in place of each, with reason, time and author. The node is first removed from every\n" +
@@ -60,7 +59,7 @@ var Purge = verb.Define(verb.Spec{
 		"Remaining traces are listed: messages, other nodes, edges, marks and names of refs that contain\n" +
 		"the key, summary, context, content or a string property of the node (of 4 characters or more), a\n" +
 		"word of these with letters and digits, or the name of something erased with it.\n\n" +
-		"With --text, every block that holds a text of 8 bytes or more is erased, whatever the block is:\n" +
+		"With - as NODE, every block that holds a text of 8 bytes or more is erased, whatever the block is:\n" +
 		"the text as given, in other case, or with other signs between its words. The text is read from\n" +
 		"standard input or from a prompt that does not show it. It is never an argument, which other\n" +
 		"users could see. Of nodes, the versions that hold it are erased; of edges and marks, properties\n" +
@@ -75,7 +74,7 @@ var Purge = verb.Define(verb.Spec{
 		"--yes the command says what it would do and is refused.",
 	Example: "  mnem purge bob --dry-run\n" +
 		"  mnem purge bob --reason 'asked to be forgotten' --yes\n" +
-		"  mnem purge --text --reason 'a leaked key' --yes <key.txt",
+		"  mnem purge - --reason 'a leaked key' --yes <key.txt",
 }, purge)
 
 // Check refuses fields that exclude each other or would do nothing.
@@ -83,17 +82,16 @@ func (q *PurgeRequest) Check() error {
 	switch {
 	case q.Yes && q.DryRun:
 		return verb.Exclude("yes", "dry-run")
-	case q.Text && q.Node != "":
-		return verb.Usagef("--text reads the text from standard input: an argument could be seen by others")
-	case !q.Text && q.Node == "":
-		return verb.Usagef("name a node, or give --text and the text on standard input")
 	}
 	return nil
 }
 
+// text reports whether a text is erased, and not a node.
+func (q *PurgeRequest) text() bool { return q.Node == verb.Itself }
+
 // Prompt returns the question to a terminal, which does not show the input; "" for none.
 func (q *PurgeRequest) Prompt() string {
-	if !q.Text || q.Check() != nil {
+	if !q.text() || q.Check() != nil {
 		return ""
 	}
 	return "text to erase: "
@@ -101,7 +99,7 @@ func (q *PurgeRequest) Prompt() string {
 
 // prepare reads the text: all of standard input but for one line end.
 func (q *PurgeRequest) Prepare(ctx context.Context, s *verb.Service, _ any) error {
-	if !q.Text {
+	if !q.text() {
 		return nil
 	}
 	in, _, err := s.Caller.File(ctx, "-")
@@ -137,7 +135,7 @@ func purge(ctx context.Context, s *verb.Service, q *PurgeRequest) (*Purged, erro
 		return nil, err
 	}
 	var res *care.PurgeResult
-	if q.Text {
+	if q.text() {
 		res, err = care.PurgeText(ctx, s.From, string(q.Erased), opt)
 	} else {
 		res, err = care.Purge(ctx, s.From, q.Node, opt)
@@ -150,7 +148,7 @@ func purge(ctx context.Context, s *verb.Service, q *PurgeRequest) (*Purged, erro
 	case errors.Is(err, state.ErrConflict):
 		return nil, verb.Hint(err, "end that merge first, with 'mnem merge --continue' or 'mnem merge --abort'",
 			"end that merge first, with merge and continue or abort")
-	case q.Text && errors.Is(err, store.ErrNotFound):
+	case q.text() && errors.Is(err, store.ErrNotFound):
 		return nil, verb.Hint(err, "give it exactly as it was written, or a part of it; other files, such as "+
 			"exports and logs of other programs, are not searched", "")
 	case err != nil:

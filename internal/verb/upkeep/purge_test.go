@@ -46,19 +46,19 @@ func TestPurgeReadsTheText(t *testing.T) {
 		"alice leads INFRA\r\n": "", "short": "has 5 bytes", "nobody says this\n": "not found",
 	} {
 		h.Files = map[string]string{"-": text}
-		got, err := verbkit.Asks(t, h, &Purge.Spec, map[string]string{"text": "true", "dry-run": "true"})
+		got, err := verbkit.Asks(t, h, &Purge.Spec, map[string]string{"node": "-", "dry-run": "true"})
 		if (err == nil) != (want == "") || err == nil && len(got[0].(*Purged).Erased) == 0 {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
 	for _, q := range []*PurgeRequest{
-		{}, {Text: true, Node: "x"}, {Node: "x", Yes: true, DryRun: true},
+		{Node: "x", Yes: true, DryRun: true},
 	} {
 		if q.Check() == nil || q.Prompt() != "" {
 			t.Errorf("%+v is not refused, or asks for %q", q, q.Prompt())
 		}
 	}
-	if q := (&PurgeRequest{Text: true}); q.Prompt() == "" {
+	if q := (&PurgeRequest{Node: "-"}); q.Prompt() == "" {
 		t.Error("a terminal is not asked")
 	}
 }

@@ -135,7 +135,7 @@ const (
 
 // GCRequest asks for what nothing leads to to be removed.
 type GCRequest struct {
-	KeepOps int           `op:",remote" default:"10000" doc:"how many of the newest operations to keep" note:" (MNEM_GC_KEEP_OPS; config: gc.keepOps)"`
+	KeepOps int           `op:"keep,remote" default:"10000" doc:"how many of the newest operations to keep" note:" (MNEM_GC_KEEP_OPS; config: gc.keepOps)"`
 	Grace   time.Duration `op:",remote" default:"336h" doc:"keep operations that are not older than this" note:" (MNEM_GC_GRACE; config: gc.grace)"`
 	DryRun  bool          `op:",remote" doc:"count what would be removed and remove nothing"`
 	verb.Actor
@@ -147,7 +147,7 @@ func (q *GCRequest) Into(w *verb.Writing) { w.DryRun = q.DryRun }
 // Check refuses values that are out of bounds.
 func (q *GCRequest) Check() error {
 	if q.KeepOps < 1 {
-		return verb.Bad("keep-ops", "at least 1 operation is kept")
+		return verb.Bad("keep", "at least 1 operation is kept")
 	}
 	if q.Grace < 0 || q.Grace > maxGrace {
 		return verb.Bad("grace", "%s is not between 0 and 100 years", q.Grace)
@@ -157,7 +157,7 @@ func (q *GCRequest) Check() error {
 
 // Configure takes what to keep from the configuration if the request does not say it.
 func (q *GCRequest) Configure(setting func(variable, key string) (string, error)) error {
-	if !q.Given("keep-ops") {
+	if !q.Given("keep") {
 		text, err := setting(KeepOpsEnv, KeepOpsKey)
 		if err == nil && text != "" && text != "0" {
 			q.KeepOps, err = ParseKeepOps(text)
@@ -196,19 +196,19 @@ func ParseGrace(s string) (time.Duration, error) {
 
 // GC removes what nothing leads to.
 var GC = verb.Define(verb.Spec{
-	Command: "gc", Right: verb.OwnRight, Group: "care", Effect: verb.Destroys, Idempotent: true,
+	Command: "gc", Right: verb.OwnRight, Group: "care", Effect: verb.Destroys, Idempotent: true, Hidden: true, // it runs by itself
 	Title: "Remove unreachable data",
-	Doc: "Remove what no ref reaches, neither now nor in a kept operation: the newest --keep-ops ones, those of\n" +
+	Doc: "Remove what no ref reaches, neither now nor in a kept operation: the newest --keep ones, those of\n" +
 		"the last --grace, and the one before these, so that everything that existed within --grace can be\n" +
 		"brought back. Older operations leave the operation log and can be neither undone nor restored.\n" +
 		"Commits, tags, sessions, stages and merges in progress that a ref reaches stay, with all they need.\n" +
 		"If anything is damaged nothing is removed.\n\n" +
 		"The age of an operation is by this machine's clock, whatever --time it and gc are given. If the clock\n" +
 		"was wrong and operations lie in the future, --grace keeps them all.\n\n" +
-		"It runs by itself after a write that makes the log twice as long as --keep-ops, unless the config\n" +
+		"It runs by itself after a write that makes the log twice as long as --keep, unless the config\n" +
 		"key gc.keepOps is 0. After a write by a caller that may not run gc (a caller of a server, or an agent\n" +
 		"that the policy does not allow it) --grace is then at least two weeks.",
-	Example: "  mnem gc --dry-run\n  mnem gc\n  mnem gc --keep-ops 1 --grace 0s",
+	Example: "  mnem gc --dry-run\n  mnem gc\n  mnem gc --keep 1 --grace 0s",
 }, func(ctx context.Context, s *verb.Service, q *GCRequest) (*core.GCResult, error) {
 	progress, done := s.Host.Progress()
 	defer done()

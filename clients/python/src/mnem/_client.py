@@ -236,7 +236,7 @@ class Memory(_verbs.Verbs):
             )  # fmt: skip
         if name == "remember" and lost.commit is not None:
             found: RememberAnswer = self._verb(
-                "remember", {**arguments, "dry_run": True, "no_diff": None, "supersedes": None}
+                "remember", {**arguments, "dry_run": True, "without": None, "supersedes": None}
             )
             if found.action == "duplicate":
                 return dataclasses.replace(found, action="added", commit=lost.commit, dry_run=False, no_change=False)

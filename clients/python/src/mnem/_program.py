@@ -141,12 +141,12 @@ class Place:
         self.log = directory / f"{name}.log"
 
     def arguments(self, idle: float) -> list[str]:
-        where = ["--socket", str(self.socket)]
+        where = ["--addr", "unix:" + str(self.socket)]
         if self.tcp:
             where = ["--addr", "127.0.0.1:0", "--token-file", str(self.start_file)]
         return [
-            program(), "serve", "--repo", self.repository, *where, "--idle", f"{max(1, round(idle))}s",
-            "--rate", "1000000", "--log", "none", "--json",
+            program(), "serve", "--repo", self.repository, *where, "--limit", f"idle={max(1, round(idle))}s",
+            "--limit", "rate=1000000", "--log", "none", "--json",
         ]  # fmt: skip
 
     @property

@@ -1705,19 +1705,6 @@ def read_MergeAnswer_forms(d: Any) -> MergeAnswer | MergeState:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class OperationName(Answer):
-    op: str
-    seq: int
-
-
-def read_OperationName(d: Any) -> OperationName:
-    return OperationName(
-        op=d['op'],
-        seq=d['seq'],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
 class RefMove(Answer):
     from_: str | None
     ref: str
@@ -1733,17 +1720,15 @@ def read_RefMove(d: Any) -> RefMove:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class OpDiffAnswer(Answer):
-    from_: OperationName
-    refs: list[RefMove]
-    to: OperationName
+class OperationName(Answer):
+    op: str
+    seq: int
 
 
-def read_OpDiffAnswer(d: Any) -> OpDiffAnswer:
-    return OpDiffAnswer(
-        from_=read_OperationName(d['from']),
-        refs=[read_RefMove(x) for x in d['refs'] or ()],
-        to=read_OperationName(d['to']),
+def read_OperationName(d: Any) -> OperationName:
+    return OperationName(
+        op=d['op'],
+        seq=d['seq'],
     )
 
 
@@ -1758,6 +1743,7 @@ class OpLogAnswer(Answer):
     time: str
     undoes: str | None
     oldest: bool | None = None
+    since: OperationName | None = None
     undone: bool | None = None
 
 
@@ -1772,6 +1758,7 @@ def read_OpLogAnswer(d: Any) -> OpLogAnswer:
         time=d['time'],
         undoes=d['undoes'],
         oldest=d.get('oldest'),
+        since=read_OperationName(v) if (v := d.get('since')) is not None else None,
         undone=d.get('undone'),
     )
 
@@ -1842,6 +1829,7 @@ class OpShowAnswer(Answer):
     time: str
     undoes: str | None
     oldest: bool | None = None
+    since: OperationName | None = None
     undone: bool | None = None
 
 
@@ -1856,6 +1844,7 @@ def read_OpShowAnswer(d: Any) -> OpShowAnswer:
         time=d['time'],
         undoes=d['undoes'],
         oldest=d.get('oldest'),
+        since=read_OperationName(v) if (v := d.get('since')) is not None else None,
         undone=d.get('undone'),
     )
 
@@ -3528,6 +3517,7 @@ class ShowOperation(Answer):
     time: str
     undoes: str | None
     oldest: bool | None = None
+    since: OperationName | None = None
     undone: bool | None = None
 
 
@@ -3542,6 +3532,7 @@ def read_ShowOperation(d: Any) -> ShowOperation:
         time=d['time'],
         undoes=d['undoes'],
         oldest=d.get('oldest'),
+        since=read_OperationName(v) if (v := d.get('since')) is not None else None,
         undone=d.get('undone'),
     )
 
@@ -4007,7 +3998,6 @@ READERS: dict[str, tuple[Callable[[Any], Any], bool]] = {
     'map': (read_MapAnswer, False),
     'mark': (read_MarkAnswer, False),
     'merge': (read_MergeAnswer_forms, False),
-    'op_diff': (read_OpDiffAnswer, False),
     'op_log': (read_OpLogAnswer, True),
     'op_restore': (read_OpRestoreAnswer, False),
     'op_show': (read_OpShowAnswer, False),
@@ -4157,11 +4147,11 @@ class Verbs:
         *,
         allow_secret: Sequence[str] | None = None,
         amend: bool | None = None,
-        base: str | None = None,
         branch: str | None = None,
         dry_run: bool | None = None,
         expect: str | None = None,
         expect_node: Sequence[str] | None = None,
+        from_: str | None = None,
         lines: Sequence[Mapping[str, Any]] | None = None,
         message: str | None = None,
         stage: str | None = None,
@@ -4171,19 +4161,19 @@ class Verbs:
         """Apply change lines to the newest commit of a branch and make a commit of the result. Several
         files are one batch, "-" is standard input, and all is applied or nothing: an error names the
         file and line. Without files, commit what is staged. If the stage began at an older commit, or
-        with --base, the changes are merged onto the newest commit; different changes of one thing are a
+        with --from, the changes are merged onto the newest commit; different changes of one thing are a
         conflict, exit code 5, and the changes are kept under a ref to be merged. If nothing changes, no
         commit is made, and that is no error.
 
         allow_secret: write what RULE of 'mnem config secrets' takes for a credential
         amend: replace the newest commit; without -m its message stays
-        base: the REV that the changes were made against
         branch: the branch to write to
         dry_run: print what would change and write nothing
         expect: the CID of the commit that the branch must be at, or "none" for a branch without one;
             else exit code 5
         expect_node: the version that a node must have, NODE=CID, as 'mnem show' prints it, or
             NODE=none; else exit code 5
+        from_: the REV that the changes were made against
         lines: change lines, in order: objects with one member node, edge, embedding or remove
         message: what the commit is about; required
         stage: the stage to use
@@ -4314,11 +4304,10 @@ class Verbs:
         self,
         picks: Sequence[str] | None = None,
         *,
+        accept: bool | None = None,
         allow_secret: Sequence[str] | None = None,
-        apply: bool | None = None,
         at: str | None = None,
         branch: str | None = None,
-        decline: bool | None = None,
         dry_run: bool | None = None,
         expect: str | None = None,
         keep: int | None = None,
@@ -4327,18 +4316,18 @@ class Verbs:
         message: str | None = None,
         now: str | None = None,
         reason: str | None = None,
+        reject: bool | None = None,
         time: str | None = None,
     ) -> ConsolidateAnswer | ConsolidateDone:
-        """Look for possible clean-ups and list each with its evidence. Nothing is written without --apply,
-        which applies all except updates, or those with the given ids, in one commit that 'mnem undo'
-        takes back.
+        """Look for possible clean-ups and list each with its evidence. Nothing is written without
+        --accept, which applies all except updates, or those with the given ids, in one commit that
+        'mnem undo' takes back.
 
         picks: ids of proposals
+        accept: do what is proposed, all or these ids
         allow_secret: write what RULE of 'mnem config secrets' takes for a credential
-        apply: do what is proposed, all or these ids
         at: the REVision to read; see 'mnem help revisions'
         branch: the branch to write to
-        decline: do not propose these ids again
         dry_run: print what would change and write nothing
         expect: the CID of the commit that the branch must be at; else exit code 5
         keep: how many memories there may be before the least important are to be retired, N; 0 for any
@@ -4348,6 +4337,7 @@ class Verbs:
         message: what the commit is about; default: what was done
         now: TIME that counts as now, RFC 3339 or YYYY-MM-DD (default: the time of the change)
         reason: why, TEXT: it is kept with the mark
+        reject: do not propose these ids again
         time: time of the change, RFC 3339
         """
         answer: ConsolidateAnswer | ConsolidateDone = self._verb('consolidate', locals())
@@ -4409,7 +4399,6 @@ class Verbs:
         limit: int | None = None,
         message: str | None = None,
         stale: bool | None = None,
-        status: bool | None = None,
         time: str | None = None,
         type: Sequence[str] | None = None,
     ) -> EmbedAnswer:
@@ -4420,13 +4409,12 @@ class Verbs:
 
         all: embed all nodes again
         branch: the branch to write to
-        dry_run: count what would be embedded, without making or writing any
+        dry_run: print how many nodes have embeddings, how many would be embedded, and whether a process
+            makes these; make none
         expect: the CID of the commit that the branch must be at; else exit code 5
         limit: make at most N embeddings; 0 for no limit
         message: what the commit is about (default: "embed with MODEL")
         stale: embed nodes too whose text has changed since
-        status: print how many nodes have embeddings, how many lack them, and whether a process makes
-            these
         time: time of the change, RFC 3339
         type: only nodes of this TYPE
         """
@@ -4462,8 +4450,8 @@ class Verbs:
         adjacency: int | None = None,
         at: str | None = None,
         communities: bool | None = None,
-        edge_type: Sequence[str] | None = None,
-        hops: int | None = None,
+        depth: int | None = None,
+        edge: Sequence[str] | None = None,
         in_: bool | None = None,
         include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
         limit: int | None = None,
@@ -4473,15 +4461,15 @@ class Verbs:
         type: Sequence[str] | None = None,
     ) -> ExploreAnswer:
         """List what surrounds a node, best first, each neighbour with its reason: an edge, a mention of a
-        title, shared entities and tags, or shared words. With --hops, --in, --out or --edge-type only
-        edges count. For words that name no node, the search starts at the nodes that match them.
+        title, shared entities and tags, or shared words. With --depth, --in, --out or --edge only edges
+        count. For words that name no node, the search starts at the nodes that match them.
 
         topic: a node by key, id, at least 8 digits of an id, or exact title; or words to look for
         adjacency: list N edges of each node in each direction too
         at: the REVision to read; see 'mnem help revisions'
         communities: list groups of densely connected nodes, or the members of the one of a node
-        edge_type: follow only edges of this TYPE
-        hops: follow edges this Number of hops (default: 3 from words; with --to at most 32)
+        depth: follow this Number of edges (default: 3 from words; with --to at most 32)
+        edge: follow only edges of this TYPE
         in_: follow edges against their direction only
         include: show nodes and edges in these hidden STATES too: forgotten, superseded, expired,
             retired
@@ -4554,18 +4542,18 @@ class Verbs:
         *,
         dry_run: bool | None = None,
         grace: str | None = None,
-        keep_ops: int | None = None,
+        keep: int | None = None,
         time: str | None = None,
     ) -> GcAnswer:
-        """Remove what no ref reaches, neither now nor in a kept operation: the newest --keep-ops ones,
-        those of the last --grace, and the one before these, so that everything that existed within
-        --grace can be brought back. Older operations leave the operation log and can be neither undone
-        nor restored. Commits, tags, sessions, stages and merges in progress that a ref reaches stay,
-        with all they need. If anything is damaged nothing is removed.
+        """Remove what no ref reaches, neither now nor in a kept operation: the newest --keep ones, those
+        of the last --grace, and the one before these, so that everything that existed within --grace
+        can be brought back. Older operations leave the operation log and can be neither undone nor
+        restored. Commits, tags, sessions, stages and merges in progress that a ref reaches stay, with
+        all they need. If anything is damaged nothing is removed.
 
         dry_run: count what would be removed and remove nothing
         grace: keep operations that are not older than this
-        keep_ops: how many of the newest operations to keep
+        keep: how many of the newest operations to keep
         time: time of the change, RFC 3339
         """
         answer: GcAnswer = self._verb('gc', locals())
@@ -4829,20 +4817,6 @@ class Verbs:
         answer: MergeAnswer | MergeState = self._verb('merge', locals())
         return answer
 
-    def op_diff(
-        self,
-        a: str,
-        b: str | None = None,
-    ) -> OpDiffAnswer:
-        """List the refs that differ between the states after operation A and after B, by default the
-        newest.
-
-        a: an operation by number or CID
-        b: another one
-        """
-        answer: OpDiffAnswer = self._verb('op_diff', locals())
-        return answer
-
     def op_log(
         self,
         *,
@@ -4877,11 +4851,15 @@ class Verbs:
     def op_show(
         self,
         op: str | None = None,
+        *,
+        since: str | None = None,
     ) -> OpShowAnswer:
         """Print one operation, by default the newest, with its CID and the refs that it moved. To see what
-        it did to the memory, give 'mnem diff' the two commits of a branch.
+        it did to the memory, give 'mnem diff' the two commits of a branch. With --since, all refs that
+        moved after an earlier operation.
 
         op: by number or CID
+        since: the refs that differ from how OP left them, and not from the operation before
         """
         answer: OpShowAnswer = self._verb('op_show', locals())
         return answer
@@ -5263,8 +5241,6 @@ class Verbs:
         explain: bool | None = None,
         importance: int | None = None,
         message: str | None = None,
-        no_diff: bool | None = None,
-        no_link: Sequence[Literal["temporal", "entity", "keyword", "causal", "semantic"]] | None = None,
         property: str | None = None,
         source: Sequence[str] | None = None,
         strict: bool | None = None,
@@ -5274,6 +5250,7 @@ class Verbs:
         type: str | None = None,
         valid_from: str | None = None,
         valid_to: str | None = None,
+        without: Sequence[Literal["diff", "temporal", "entity", "keyword", "causal", "semantic"]] | None = None,
     ) -> RememberAnswer:
         """Store a text as a memory: one fact, in words that can be understood alone. "-" reads it from
         standard input, --file from a file, each of several a memory. Everything is written in one
@@ -5295,8 +5272,6 @@ class Verbs:
         explain: print what each edge is for
         importance: N from 1 to 5 (default 3)
         message: what the commit is about; default: what was done
-        no_diff: add it whatever resembles it, and look for nothing
-        no_link: RULE that writes no edges: temporal, entity, keyword, causal or semantic
         property: NAME of the subject's property that it says, which has one value: an old one is
             superseded
         source: where it comes from: file:PATH, url:URL, conversation:ID, manual:WHO or any other TEXT
@@ -5308,6 +5283,8 @@ class Verbs:
             fact)
         valid_from: TIME from which it holds
         valid_to: TIME until which it holds
+        without: leave out these PARTS: diff, which looks for memories that resemble it, or the edges of
+            a rule: temporal, entity, keyword, causal, semantic
         """
         answer: RememberAnswer = self._verb('remember', locals())
         return answer
@@ -5328,8 +5305,6 @@ class Verbs:
         explain: bool | None = None,
         importance: int | None = None,
         message: str | None = None,
-        no_diff: bool | None = None,
-        no_link: Sequence[Literal["temporal", "entity", "keyword", "causal", "semantic"]] | None = None,
         property: str | None = None,
         source: Sequence[str] | None = None,
         strict: bool | None = None,
@@ -5339,6 +5314,7 @@ class Verbs:
         type: str | None = None,
         valid_from: str | None = None,
         valid_to: str | None = None,
+        without: Sequence[Literal["diff", "temporal", "entity", "keyword", "causal", "semantic"]] | None = None,
     ) -> list[RememberBatchAnswer]:
         """Store a text as a memory: one fact, in words that can be understood alone. "-" reads it from
         standard input, --file from a file, each of several a memory. Everything is written in one
@@ -5360,8 +5336,6 @@ class Verbs:
         explain: print what each edge is for
         importance: N from 1 to 5 (default 3)
         message: what the commit is about; default: what was done
-        no_diff: add it whatever resembles it, and look for nothing
-        no_link: RULE that writes no edges: temporal, entity, keyword, causal or semantic
         property: NAME of the subject's property that it says, which has one value: an old one is
             superseded
         source: where it comes from: file:PATH, url:URL, conversation:ID, manual:WHO or any other TEXT
@@ -5373,6 +5347,8 @@ class Verbs:
             fact)
         valid_from: TIME from which it holds
         valid_to: TIME until which it holds
+        without: leave out these PARTS: diff, which looks for memories that resemble it, or the edges of
+            a rule: temporal, entity, keyword, causal, semantic
         """
         answer: list[RememberBatchAnswer] = self._verb('remember_batch', locals())
         return answer
@@ -5734,11 +5710,11 @@ class Verbs:
         branch: str | None = None,
         drop: Sequence[str] | None = None,
         dry_run: bool | None = None,
-        edit: Sequence[str] | None = None,
         keep: Sequence[str] | None = None,
         limit: int | None = None,
         pin: Sequence[str] | None = None,
         rest_of: str | None = None,
+        set: Sequence[str] | None = None,
         time: str | None = None,
     ) -> ReviewAnswer:
         """Go through what came into the memory since the last review, what was remembered first, then what
@@ -5752,11 +5728,11 @@ class Verbs:
         branch: the branch to write to
         drop: forget these NODES
         dry_run: print what would change and write nothing
-        edit: give a node another text: NODE=TEXT
         keep: keep these NODES: they were reviewed
         limit: list at most N memories
         pin: keep and pin these NODES
         rest_of: keep all else that was there at CID, the head of a listing
+        set: give a node another text: NODE=TEXT
         time: time of the change, RFC 3339
         """
         answer: ReviewAnswer = self._verb('review', locals())
@@ -5915,7 +5891,8 @@ class Verbs:
         name: a node by key, id, at least 4 digits of an id, or exact title; an edge by id; a revision;
             a CID
         at: the REVision to read; see 'mnem help revisions'
-        field: print the value of this FIELD of a node alone
+        field: the value of this field of a node alone; with raw, what is at this path of the block, as
+            a/0/b, over links
         importance: print the effective importance of a node too
         include: show nodes and edges in these hidden STATES too: forgotten, superseded, expired,
             retired
@@ -6131,11 +6108,11 @@ class AsyncVerbs:
         *,
         allow_secret: Sequence[str] | None = None,
         amend: bool | None = None,
-        base: str | None = None,
         branch: str | None = None,
         dry_run: bool | None = None,
         expect: str | None = None,
         expect_node: Sequence[str] | None = None,
+        from_: str | None = None,
         lines: Sequence[Mapping[str, Any]] | None = None,
         message: str | None = None,
         stage: str | None = None,
@@ -6206,11 +6183,10 @@ class AsyncVerbs:
         self,
         picks: Sequence[str] | None = None,
         *,
+        accept: bool | None = None,
         allow_secret: Sequence[str] | None = None,
-        apply: bool | None = None,
         at: str | None = None,
         branch: str | None = None,
-        decline: bool | None = None,
         dry_run: bool | None = None,
         expect: str | None = None,
         keep: int | None = None,
@@ -6219,6 +6195,7 @@ class AsyncVerbs:
         message: str | None = None,
         now: str | None = None,
         reason: str | None = None,
+        reject: bool | None = None,
         time: str | None = None,
     ) -> ConsolidateAnswer | ConsolidateDone:
         answer: ConsolidateAnswer | ConsolidateDone = await self._verb('consolidate', locals())
@@ -6270,7 +6247,6 @@ class AsyncVerbs:
         limit: int | None = None,
         message: str | None = None,
         stale: bool | None = None,
-        status: bool | None = None,
         time: str | None = None,
         type: Sequence[str] | None = None,
     ) -> EmbedAnswer:
@@ -6296,8 +6272,8 @@ class AsyncVerbs:
         adjacency: int | None = None,
         at: str | None = None,
         communities: bool | None = None,
-        edge_type: Sequence[str] | None = None,
-        hops: int | None = None,
+        depth: int | None = None,
+        edge: Sequence[str] | None = None,
         in_: bool | None = None,
         include: Sequence[Literal["forgotten", "superseded", "expired", "retired"]] | None = None,
         limit: int | None = None,
@@ -6342,7 +6318,7 @@ class AsyncVerbs:
         *,
         dry_run: bool | None = None,
         grace: str | None = None,
-        keep_ops: int | None = None,
+        keep: int | None = None,
         time: str | None = None,
     ) -> GcAnswer:
         answer: GcAnswer = await self._verb('gc', locals())
@@ -6495,14 +6471,6 @@ class AsyncVerbs:
         answer: MergeAnswer | MergeState = await self._verb('merge', locals())
         return answer
 
-    async def op_diff(
-        self,
-        a: str,
-        b: str | None = None,
-    ) -> OpDiffAnswer:
-        answer: OpDiffAnswer = await self._verb('op_diff', locals())
-        return answer
-
     async def op_log(
         self,
         *,
@@ -6524,6 +6492,8 @@ class AsyncVerbs:
     async def op_show(
         self,
         op: str | None = None,
+        *,
+        since: str | None = None,
     ) -> OpShowAnswer:
         answer: OpShowAnswer = await self._verb('op_show', locals())
         return answer
@@ -6721,8 +6691,6 @@ class AsyncVerbs:
         explain: bool | None = None,
         importance: int | None = None,
         message: str | None = None,
-        no_diff: bool | None = None,
-        no_link: Sequence[Literal["temporal", "entity", "keyword", "causal", "semantic"]] | None = None,
         property: str | None = None,
         source: Sequence[str] | None = None,
         strict: bool | None = None,
@@ -6732,6 +6700,7 @@ class AsyncVerbs:
         type: str | None = None,
         valid_from: str | None = None,
         valid_to: str | None = None,
+        without: Sequence[Literal["diff", "temporal", "entity", "keyword", "causal", "semantic"]] | None = None,
     ) -> RememberAnswer:
         answer: RememberAnswer = await self._verb('remember', locals())
         return answer
@@ -6752,8 +6721,6 @@ class AsyncVerbs:
         explain: bool | None = None,
         importance: int | None = None,
         message: str | None = None,
-        no_diff: bool | None = None,
-        no_link: Sequence[Literal["temporal", "entity", "keyword", "causal", "semantic"]] | None = None,
         property: str | None = None,
         source: Sequence[str] | None = None,
         strict: bool | None = None,
@@ -6763,6 +6730,7 @@ class AsyncVerbs:
         type: str | None = None,
         valid_from: str | None = None,
         valid_to: str | None = None,
+        without: Sequence[Literal["diff", "temporal", "entity", "keyword", "causal", "semantic"]] | None = None,
     ) -> list[RememberBatchAnswer]:
         answer: list[RememberBatchAnswer] = await self._verb('remember_batch', locals())
         return answer
@@ -6947,11 +6915,11 @@ class AsyncVerbs:
         branch: str | None = None,
         drop: Sequence[str] | None = None,
         dry_run: bool | None = None,
-        edit: Sequence[str] | None = None,
         keep: Sequence[str] | None = None,
         limit: int | None = None,
         pin: Sequence[str] | None = None,
         rest_of: str | None = None,
+        set: Sequence[str] | None = None,
         time: str | None = None,
     ) -> ReviewAnswer:
         answer: ReviewAnswer = await self._verb('review', locals())
@@ -7213,7 +7181,6 @@ ANSWERS = (
     'MergeState',
     'Missing',
     'Node',
-    'OpDiffAnswer',
     'OpLogAnswer',
     'OpRestoreAnswer',
     'OpShowAnswer',

@@ -129,7 +129,7 @@ func (c *call) fields() error {
 			// input opens it
 		case c.Spec.Lines != nil && (f.Name == c.Spec.Lines.Flag || f.Arg),
 			c.Spec.Batch != nil && f.Name == c.Spec.Batch.Lines.Flag:
-		case f.Name == "no-sign":
+		case f.Name == "sign" && shown == "false": // it signs with no key of the caller's
 		default:
 			return verb.Hintf(verb.Usagef("--%s: a server does not take it", f.Name), "leave it out, or work in a clone")
 		}

@@ -243,7 +243,7 @@ func (s *Side) refusal(res *http.Response, in io.Reader) error {
 	case p.Code == "quota":
 		out.Outcome = operation.Refused
 	case p.Code == "too_large":
-		out.Outcome, out.Hint = operation.Invalid, "push less at once, or start the server with a larger --max-body"
+		out.Outcome, out.Hint = operation.Invalid, "push less at once, or start the server with a larger --limit body=SIZE"
 	case p.Code == "too_many_requests", p.Code == "in_flight":
 		out.Outcome = operation.Busy
 	default:
