@@ -109,7 +109,7 @@ function Graph({ starts, at, name, most, inside, children }: GraphProps) {
   const add = async (list: Start[], limit: number, edgesOnly = false) => {
     setBusy(true);
     try {
-      const all = await Promise.all(list.map((s) => ask('explore', { topic: s.id, at, hops: 1, limit })));
+      const all = await Promise.all(list.map((s) => ask('explore', { topic: s.id, at, depth: 1, limit })));
       const now = await new Promise<Net>((done) => setNet((n) => { done(n); return n; }));
       const next = await groups(list.reduce((n, s, i) => grow(n, s, all[i]!, edgesOnly), now), at);
       setNet(next);

@@ -170,7 +170,7 @@ function Properties({ node, at, tick }: { node: Node; at: string; tick: number }
 
 /** Edges are the neighbours of a node by type, with their names. */
 function Edges({ id, at, tick }: { id: string; at: string; tick: number }) {
-  const near = useAsk('explore', { topic: id, at, hops: 1, limit: most }, tick);
+  const near = useAsk('explore', { topic: id, at, depth: 1, limit: most }, tick);
   return (
     <section>
       <h2>Edges</h2>

@@ -78,7 +78,7 @@ function NewMemories({ tick, writes, doing, setPairs }:
     const of = (way: Way) => Object.entries(made).filter(([, d]) => d.way === way);
     const ids = (way: Way) => of(way).map(([id]) => id);
     const ok = await doing.run('review', {
-      keep: ids('keep'), pin: ids('pin'), drop: ids('drop'), edit: of('edit').map(([id, d]) => `${id}=${d.text}`),
+      keep: ids('keep'), pin: ids('pin'), drop: ids('drop'), set: of('edit').map(([id, d]) => `${id}=${d.text}`),
       rest_of: rest && r.head ? r.head : undefined,
     }, 'Applied in one commit.');
     if (ok) {
@@ -204,9 +204,9 @@ function Suggestions({ tick, writes, doing, without }:
             {writes && one.kind === 'update' && <Choose later={one.nodes[0]!} earlier={one.nodes[1]!}
               about={one.names[0] ?? ''} doing={doing} />}
             {writes && one.kind !== 'update' && <span class="line" role="group" aria-label={`Suggestion: ${one.names.join(', ').slice(0, 80)}`}>
-              <button disabled={doing.busy} onClick={() => doing.run('consolidate', { picks: [one.id], apply: true },
+              <button disabled={doing.busy} onClick={() => doing.run('consolidate', { picks: [one.id], accept: true },
                 'Applied.')}>Apply</button>
-              <button disabled={doing.busy} onClick={() => doing.run('consolidate', { picks: [one.id], decline: true },
+              <button disabled={doing.busy} onClick={() => doing.run('consolidate', { picks: [one.id], reject: true },
                 'Declined: it is not suggested again.')}>Decline</button>
             </span>}
           </li>

@@ -187,7 +187,7 @@ func askPolicy(c *line.Line, agent, operation string, q *policyRequest) error {
 		return err
 	}
 	if known := writingOperations(); !slices.Contains(known, operation) {
-		return line.Hint(fmt.Errorf("%w: --operation: policies speak of no %q", state.ErrInvalid, operation),
+		return line.Hint(fmt.Errorf("%w: policies speak of no %q", state.ErrInvalid, operation),
 			"they speak of %s", strings.Join(known, ", "))
 	}
 	p, _ := policy.Read(path) // a damaged one refuses, and says why

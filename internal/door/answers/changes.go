@@ -178,7 +178,7 @@ func Reviewed(c *show.Console, q *remembering.ReviewRequest, r *remembering.Revi
 				{Text: it.Created.String(), Style: show.Dim}, {Text: show.Brief(it.Text, show.SummaryWidth), Style: ""},
 			})
 		}
-		c.Remark("%d to review; --keep, --drop, --pin, --edit and --all decide", r.Left)
+		c.Remark("%d to review; --keep, --drop, --pin, --set and --all decide", r.Left)
 		if err := c.Table(rows); err != nil {
 			return err
 		}

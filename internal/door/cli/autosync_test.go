@@ -81,7 +81,6 @@ func TestAutoSyncRefuses(t *testing.T) {
 		{[]string{"sync", "--auto", "maybe"}, "", "maybe"},
 		{[]string{"sync", "--auto", "1ms"}, "", "from 1s to 24h"},
 		{[]string{"sync", "--auto", "48h"}, "", "from 1s to 24h"},
-		{[]string{"sync", "--every", "1m"}, "", "--auto on"},
 		{[]string{"sync", "--auto", "on", "--dry-run"}, "", "dry-run"},
 		{[]string{"sync", "nowhere", "--auto", "on"}, "", "nowhere"},
 		{[]string{"sync", "--auto", "on", "--conflicts", "both"}, "", "both"},

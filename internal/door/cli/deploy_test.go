@@ -236,8 +236,8 @@ func (s *deployed) runs(t *testing.T, dir string, server *pgserver.Server, token
 	at := make(map[string]string) // addresses here by port
 	var args []string
 	for _, arg := range s.args[1:] {
-		if len(args) > 0 && args[len(args)-1] == "--drain" {
-			arg = "0.1s" // the test is not to wait for it
+		if strings.HasPrefix(arg, "drain=") {
+			arg = "drain=0.1s" // the test is not to wait for it
 		} else if host, port, err := net.SplitHostPort(arg); err == nil {
 			if host != "0.0.0.0" {
 				t.Errorf("%s of %s: no process outside the container reaches %s", s.name, s.file, arg)

@@ -70,7 +70,7 @@ var families = []family{
 		long: "Make and keep the keys with which you sign commits, and the list of keys whose signatures you trust.\n" +
 			"Both are yours, not the repository's: files in mnem/keys under XDG_CONFIG_HOME or the system's\n" +
 			"directory of configurations, which only you can read. Keys are Ed25519. A secret has no passphrase:\n" +
-			"anyone who can read its file can sign as you.\n\n" +
+			"anyone who can read its file can sign as you. MNEM_KEYS names another directory.\n\n" +
 			"To have others trust you, give them what 'mnem key export NAME' prints, in a way that lets them be\n" +
 			"sure it comes from you. Then sign with 'mnem commit --sign', or always after 'mnem config set sign\n" +
 			"true', and check with 'mnem key verify'.",

@@ -67,7 +67,7 @@ func (w *world) note(key string, flags ...string) {
 // then what git is in the middle of, and ro if it cannot be written.
 func (w *world) follows() string {
 	w.t.Helper()
-	out, _ := w.run(0, "git", "status", "--json")
+	out, _ := w.run(0, "status", "--json")
 	var st struct {
 		Following *struct {
 			Branch, From, Doing string

@@ -150,7 +150,7 @@ func TestGitActions(t *testing.T) {
 				ReadOnly *string `json:"read_only"`
 			}
 		}
-		text := run(0, "", "git", "status", "--json")
+		text := run(0, "", "status", "--json")
 		if err := json.Unmarshal([]byte(text), &status); err != nil {
 			t.Fatal(err)
 		}

@@ -172,7 +172,7 @@ func TestGitHook(t *testing.T) {
 			t.Error(out)
 		}
 	}
-	if out, _ := w.run(0, "git", "status"); !strings.Contains(out, "after each merge") {
+	if out, _ := w.run(0, "git", "follow"); !strings.Contains(out, "after each merge") {
 		t.Error(out)
 	}
 	for _, s := range []string{"git switch -q -c a", "commit a2.txt", "git switch -q main", "git merge -q a"} {

@@ -92,7 +92,7 @@ func TestKeysPrintNoSecret(t *testing.T) {
 	for _, args := range [][]string{
 		{"key", "list"}, {"key", "list", "--json"}, {"key", "show", "work"}, {"key", "export", "work"},
 		{"key", "show", "work", "--json"}, {"key", "import", "work.key", "--name", "again"},
-		{"key", "trust", "work", "--note", "mine"}, {"commit", "-m", "x", "--key", "work", "alice.jsonl"},
+		{"key", "trust", "work", "-m", "mine"}, {"commit", "-m", "x", "--key", "work", "alice.jsonl"},
 		{"key", "revoke", "work"}, {"key", "trust", "work", "--remove"}, {"key", "rm", "work", "--yes"},
 	} {
 		stdout, stderr := w.run(0, args...)
@@ -118,17 +118,18 @@ func TestKeysWithoutAPlace(t *testing.T) {
 	if !strings.Contains(stderr, "MNEM_KEYS") {
 		t.Errorf("no directory: %s", stderr)
 	}
+	w.env["MNEM_KEYS"] = filepath.Join(w.Dir, "keys")
 	w.Rand = nil
-	_, stderr = w.run(1, "key", "new", "work", "--keys", "keys")
+	_, stderr = w.run(1, "key", "new", "work")
 	if !strings.Contains(stderr, "no source of randomness") {
 		t.Errorf("no randomness: %s", stderr)
 	}
 	w.Rand = strings.NewReader("short")
-	_, stderr = w.run(1, "key", "new", "work", "--keys", "keys")
+	_, stderr = w.run(1, "key", "new", "work")
 	if !strings.Contains(stderr, "read randomness") {
 		t.Errorf("little randomness: %s", stderr)
 	}
-	if out, _ := w.run(0, "key", "list", "--keys", "keys"); out != "" {
+	if out, _ := w.run(0, "key", "list"); out != "" {
 		t.Errorf("a key was made: %s", out)
 	}
 }
@@ -140,8 +141,9 @@ func TestKeysNextToConfiguration(t *testing.T) {
 	w.run(0, "key", "new", "work")
 	w.env["XDG_CONFIG_HOME"] = ""
 	w.Config = filepath.Join(w.Dir, "xdg")
-	out, _ := w.run(0, "key", "list", "--keys", filepath.Join("xdg", "mnem", "keys"))
 	again, _ := w.run(0, "key", "list")
+	w.env["MNEM_KEYS"] = filepath.Join(w.Dir, "xdg", "mnem", "keys")
+	out, _ := w.run(0, "key", "list")
 	if out != again || !strings.HasPrefix(out, "work  ") {
 		t.Errorf("keys there: %q, by default: %q", out, again)
 	}

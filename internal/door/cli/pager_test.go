@@ -60,7 +60,6 @@ func TestPager(t *testing.T) {
 		{"show", "MNEM_PAGER", "most", "most"},
 		{"op log", "MNEM_PAGER", "cat", ""},
 		{"blame alice", "MNEM_PAGER", " ", ""},
-		{"log --no-pager", "", "", ""},
 		{"ls", "", "", ""},
 		{"status", "PAGER", "more", ""},
 	} {

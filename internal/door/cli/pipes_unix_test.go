@@ -79,7 +79,7 @@ var pipeLines = map[string][]string{
 	"demo --keep":           {"demo --keep PIPE | not a directory"},
 	"init":                  {"init PIPE | not a directory"},
 	"serve --root":          {"serve --root PIPE | no directory"},
-	"serve --socket":        {"serve --addr unix:PIPE | is no socket"},
+	"serve --addr":          {"serve --addr unix:PIPE | is no socket"},
 	"serve --token-file":    {"serve --addr 127.0.0.1:0 --token-file PIPE"},
 	"config secrets":        {"config secrets PIPE"},
 	"key import":            {"key import PIPE"},
@@ -104,7 +104,7 @@ func TestPipesInPlaceOfFiles(t *testing.T) {
 		{".gitignore", "ingest docs", ""},
 		{"talk.jsonl", "ingest --from codex .", ""},
 		{".git/HEAD", "git follow", ""},
-		{".git", "git status", "not a file"},
+		{".git", "git follow", "not a file"},
 	} {
 		t.Run(tt.file, func(t *testing.T) {
 			w := newWorld(t)

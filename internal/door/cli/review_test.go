@@ -75,7 +75,7 @@ func TestReviewDecides(t *testing.T) {
 	h.run(1, "review", "--set", alder+"= ")
 	h.run(1, "review", "--set", alder+"="+strings.Repeat("x", 17<<10))
 	for _, args := range [][]string{
-		{"--set", "x"}, {"--set", "=x"}, {"-n", "0"}, {"-n", "10001"}, {"--dry-run"},
+		{"--set", "x"}, {"--set", "=x"}, {"-n", "0"}, {"-n", "10001"},
 	} {
 		h.run(2, append([]string{"review"}, args...)...)
 	}
@@ -245,7 +245,7 @@ func TestReviewFromElsewhere(t *testing.T) {
 	wants(t, "listed", got.texts(), "Alder Birch Cedar Elm Dogwood")
 	for _, body := range []string{
 		`{"keep":["` + got.Items[0].ID + `"]}`, `{"drop":["` + got.Items[0].ID + `"]}`, `{"rest_of":"` + *got.Head + `"}`,
-		`{"pin":["` + got.Items[0].ID + `"]}`, `{"edit":["` + got.Items[0].ID + `=x"]}`,
+		`{"pin":["` + got.Items[0].ID + `"]}`, `{"set":["` + got.Items[0].ID + `=x"]}`,
 	} {
 		ask(body, 403, reader)
 	}

@@ -135,7 +135,7 @@ var free = map[string]minimal{
 	"export":         {words: "export -o ../x.car"},
 	"doctor":         {words: "doctor", bare: "it finds something"},
 	"demo":           {words: "demo --dir ../demo", bare: "it says where to look"}, "init": {words: "init ../init"},
-	"config_get": {words: "config get wait"}, "config_list": {words: "config list"}, "git_status": {words: "git status"},
+	"config_get": {words: "config get wait"}, "config_list": {words: "config list"},
 	"config_secrets": {words: "config secrets text.md"},
 	"key_list":       {words: "key list"}, "key_show": {words: "key show work"}, "key_export": {words: "key export work"},
 	"config_policy": {words: "config policy"},

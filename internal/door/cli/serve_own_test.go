@@ -69,8 +69,8 @@ func TestServeOnSocket(t *testing.T) {
 	if !strings.Contains(stderr, "a server answers there") {
 		t.Error(stderr)
 	}
-	_, stderr = w.run(1, "serve", "--socket", filepath.Join(w.Dir, "memory.jsonl"))
-	if !strings.Contains(stderr, "it is no socket") || !strings.Contains(stderr, "--socket") {
+	_, stderr = w.run(1, "serve", "--addr", "unix:"+filepath.Join(w.Dir, "memory.jsonl"))
+	if !strings.Contains(stderr, "it is no socket") || !strings.Contains(stderr, "--addr unix:PATH") {
 		t.Error(stderr)
 	}
 	w.run(2, "serve", "--addr", "unix:"+path, "--need-token")

@@ -352,7 +352,7 @@ func TestServeRefuses(t *testing.T) {
 		{operation.Refused.Exit, []string{"--addr", "0.0.0.0:0"}, "mnem serve token new"},
 		{operation.Refused.Exit, []string{"--addr", ":0"}, "without a token"},
 		{1, []string{"--addr", "nowhere"}, "nowhere"},
-		{2, []string{"--limit", "rate=0"}, "--rate"}, {2, []string{"--limit", "body=much"}, "--max-body"},
+		{2, []string{"--limit", "rate=0"}, "--limit rate=0"}, {2, []string{"--limit", "body=much"}, "--limit body=much"},
 		{2, []string{"--log", "loud"}, "--log"},
 		{2, []string{"now"}, "no arguments"},
 	} {

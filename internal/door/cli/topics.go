@@ -148,7 +148,7 @@ func variables() []line.Variable {
 		{Name: "MNEM_GIT_FOLLOW", Means: "true or false: whether the memory follows the branch of git; see 'mnem git'"},
 		{Name: "MNEM_PRIVATE", Means: "true or false: whether hooks note nothing of what is said in this session"},
 		{Name: "MNEM_CAPTURE_KEEP_DAYS", Means: "after how many days turns of conversations are retired; 0 for never"},
-		{Name: "MNEM_GC_KEEP_OPS", Means: "how many operations a collection keeps, as --keep-ops; 0 if writes collect nothing"},
+		{Name: "MNEM_GC_KEEP_OPS", Means: "how many operations a collection keeps, as --keep; 0 if writes collect nothing"},
 		{Name: "MNEM_GC_GRACE", Means: "how long a collection keeps operations, as --grace"},
 		{Name: "MNEM_CACHE", Means: "most memory for what is kept of a repository, a size like 64MiB; half of GOMEMLIMIT unless given"},
 	}, reach.ModelVariables(), []line.Variable{

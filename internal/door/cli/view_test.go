@@ -104,7 +104,7 @@ func TestViewIsRefused(t *testing.T) {
 	w := newWorld(t)
 	w.run(3, "view") // no repository
 	w.init()
-	for _, args := range [][]string{{"--port", "-1"}, {"--addr", "127.0.0.1:65536"}, {"--port", "x"}, {"more"}} {
+	for _, args := range [][]string{{"--addr", "127.0.0.1:-1"}, {"--addr", "127.0.0.1:65536"}, {"--addr", "0.0.0.0:0"}, {"more"}} {
 		w.run(2, append([]string{"view"}, args...)...)
 	}
 }

@@ -24,7 +24,7 @@ var wide = []struct{ name, params string }{
 	{"op_log", "limit"},
 	{"op_restore", "expect op"},
 	{"pin", "allow_secret branch dry_run expect message nodes remove"},
-	{"consolidate", "apply at decline keep kind limit now picks " + marking},
+	{"consolidate", "accept at keep kind limit now picks reject " + marking},
 	{"embed_cues", "after at limit missing type"},
 	{"ls", "after all at edges include limit now sort sources type where"},
 	{"map", "at budget by depth scope since text write"},

@@ -82,7 +82,7 @@ func TestPages(t *testing.T) {
 		want  int
 	}{
 		{"explore", map[string]any{"query": "hub"}, 900, []string{"nodes"}, n},
-		{"explore", map[string]any{"query": "hub", "hops": 1}, 4000, []string{"nodes"}, n},
+		{"explore", map[string]any{"query": "hub", "depth": 1}, 4000, []string{"nodes"}, n},
 		{"diff", map[string]any{"from": "HEAD~1", "to": "HEAD"}, 500, []string{"nodes", "edges"}, 1},
 		{"retrieve", map[string]any{"type": []string{"Note"}, "limit": 20}, 700,
 			[]string{"items"}, n},

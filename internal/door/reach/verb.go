@@ -155,7 +155,7 @@ func Verb(c *line.Line, v *line.Bound) *cobra.Command {
 		}
 		return Run(cmd.Context(), v, c, req)
 	})
-	if q, ok := req.(interface{ Prompt() string }); ok {
+	if q, ok := req.(interface{ Prompt(args []string) string }); ok {
 		prompts(c, cmd, q.Prompt)
 	}
 	return cmd
@@ -163,10 +163,10 @@ func Verb(c *line.Line, v *line.Bound) *cobra.Command {
 
 // prompts lets a command ask a terminal for its standard input before the command may go to another process, which has
 // no terminal.
-func prompts(c *line.Line, cmd *cobra.Command, prompt func() string) {
+func prompts(c *line.Line, cmd *cobra.Command, prompt func([]string) string) {
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if text := prompt(); text != "" && len(args) == 0 {
+		if text := prompt(args); text != "" {
 			if err := askHidden(c, text); err != nil {
 				c.Started = true
 				return err

@@ -2,10 +2,10 @@ package serving
 
 import (
 	"context"
-	"errors"
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/mnem-project/mnem/internal/door/access"
@@ -20,6 +20,21 @@ type viewRequest struct {
 	Addr  string `op:"" default:"127.0.0.1:0" doc:"listen at {HOST:PORT} of this machine; port 0 takes a free one"`
 	Write bool   `op:"" doc:"let the page do what 'mnem undo' takes back"`
 	Print bool   `op:"" doc:"print the address, and open no browser"`
+}
+
+// Check refuses an address that others can reach.
+func (f *viewRequest) Check() error {
+	host, port, err := net.SplitHostPort(f.Addr)
+	if err != nil {
+		return line.Usagef("--addr: %w", err)
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return line.Usagef("--addr: %q is not a port", port)
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return line.Usagef("--addr: %s is not an address of this machine alone: 'mnem serve' is for others", host)
+	}
+	return nil
 }
 
 // ViewCommand is the command that opens the page.
@@ -38,6 +53,9 @@ func ViewCommand() *line.Bound {
 }
 
 func view(ctx context.Context, c *line.Line, f *viewRequest) error {
+	if err := f.Check(); err != nil {
+		return err
+	}
 	c.App.Serves()
 	cfg, err := serveConfig(c, &serveRequest{Log: "none"}, limits{Body: 8 << 20, Time: viewTime, Rate: viewRate})
 	if err != nil {
@@ -70,11 +88,7 @@ func view(ctx context.Context, c *line.Line, f *viewRequest) error {
 		return nil
 	}
 	listen := func(ctx context.Context) (net.Listener, error) {
-		l, err := listenAt(ctx, c, f.Addr, cfg)
-		if err == nil && !cfg.Loopback {
-			err = errors.Join(line.Usagef("--addr: %s is not of this machine alone: 'mnem serve' is for others", l.Addr()), l.Close())
-		}
-		return l, err
+		return listenAt(ctx, c, f.Addr, cfg)
 	}
 	err = serveFrom(ctx, c, listen, cfg, announce)
 	return line.FirstError(err, closeFile())

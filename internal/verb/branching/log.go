@@ -133,7 +133,8 @@ var Log = verb.Stream(verb.Spec{
 		"the revision; 'mnem log -- NODE' and key:NAME always mean the node.\n\n" +
 		"A title says in 60 characters what a commit changed. It is worked out when it is shown: no\n" +
 		"memory is named that was hidden, removed or purged since, or that looks like a credential.\n\n" +
-		"Several flags leave the commits for which all hold. With --json, one object a line.",
+		"Several flags leave the commits for which all hold. With --json, one object a line. On a terminal a\n" +
+		"pager shows long results; MNEM_PAGER=cat ends that.",
 	Example: "  mnem log\n  mnem log --oneline -n 5\n  mnem log HEAD~1 --json\n  mnem log alice\n" +
 		"  mnem log HEAD~1.. --stat\n  mnem log --type Person --since 2026-01-01 --grep '(?i)two'",
 	Effect: verb.Reads,

@@ -26,6 +26,7 @@ type Integrating struct {
 	verb.Actor
 	verb.OnBranch
 	verb.Signing
+	verb.Params
 	verb.Secrets
 }
 

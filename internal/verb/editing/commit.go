@@ -37,6 +37,7 @@ type CommitRequest struct {
 	verb.OnBranch
 	verb.OnStage
 	verb.Signing
+	verb.Params
 	verb.Secrets
 	StrictSecrets
 	verb.Trial

@@ -26,6 +26,7 @@ type Marking struct {
 	verb.Actor
 	verb.OnBranch
 	verb.Signing
+	verb.Params
 	verb.Secrets
 	verb.Trial
 }

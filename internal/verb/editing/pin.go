@@ -16,6 +16,7 @@ type PinRequest struct {
 	verb.Actor
 	verb.OnBranch
 	verb.Signing
+	verb.Params
 	verb.Secrets
 	verb.Trial
 }

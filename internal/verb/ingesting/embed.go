@@ -26,6 +26,7 @@ type EmbedRequest struct {
 	verb.Actor
 	verb.OnBranch
 	verb.Signing
+	verb.Params
 
 	By      EmbedModel  `op:"-"` // the embedding model
 	State   *EmbedState `op:"-"` // the state after the previous run, nil for the first

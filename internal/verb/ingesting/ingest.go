@@ -36,6 +36,7 @@ type IngestRequest struct {
 	verb.Actor
 	verb.OnBranch
 	verb.Signing
+	verb.Params
 	verb.Secrets
 	verb.Trial
 }

@@ -44,7 +44,7 @@ var renames = []Rename{
 	{"path", "explore --to"},
 	{"policy", "config policy"},
 	{"policy check", "config policy"},
-	{"policy init", "config policy --init"},
+	{"policy init", "config policy --write"},
 	{"policy show", "config policy"},
 	{"profile", "config profile"},
 	{"pull", "sync"},

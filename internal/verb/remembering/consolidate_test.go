@@ -11,7 +11,7 @@ import (
 func TestConsolidate(t *testing.T) {
 	h := verbkit.NewHost(t)
 	for _, text := range []string{"Deploys are allowed on Friday", "Deploys are not allowed on Friday."} {
-		if _, err := verbkit.Asks(t, h, &Remember.Spec, map[string]string{"text": text, "no-diff": "true"}); err != nil {
+		if _, err := verbkit.Asks(t, h, &Remember.Spec, map[string]string{"text": text, "without": "diff"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -31,9 +31,9 @@ func TestConsolidate(t *testing.T) {
 		want   string
 	}{
 		{map[string]string{"picks": id}, "give --accept or --reject"},
-		{map[string]string{"apply": "true", "picks": "0000"}, "no proposal"},
-		{map[string]string{"apply": "true", "at": "HEAD"}, "is for looking"},
-		{map[string]string{"decline": "true"}, "name proposals"},
+		{map[string]string{"accept": "true", "picks": "0000"}, "no proposal"},
+		{map[string]string{"accept": "true", "at": "HEAD"}, "is for looking"},
+		{map[string]string{"reject": "true"}, "name proposals"},
 		{map[string]string{"message": "m"}, "go with"},
 		{map[string]string{"now": "soon"}, "--now: "},
 	} {
@@ -41,11 +41,11 @@ func TestConsolidate(t *testing.T) {
 			t.Errorf("%v: %v, want %q", tt.values, err, tt.want)
 		}
 	}
-	got, err = verbkit.Asks(t, h, &Consolidate.Spec, map[string]string{"apply": "true", "picks": id, "dry-run": "true"})
+	got, err = verbkit.Asks(t, h, &Consolidate.Spec, map[string]string{"accept": "true", "picks": id, "dry-run": "true"})
 	if err != nil || got[0].(*Consolidated).Commit.Defined() || len(got[0].(*Consolidated).Marked) != 2 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	got, err = verbkit.Asks(t, h, &Consolidate.Spec, map[string]string{"decline": "true", "picks": id[:6]})
+	got, err = verbkit.Asks(t, h, &Consolidate.Spec, map[string]string{"reject": "true", "picks": id[:6]})
 	if err != nil || !got[0].(*Consolidated).Commit.Defined() {
 		t.Errorf("%+v, %v", got, err)
 	}

@@ -110,7 +110,7 @@ var Remember = verb.Stream(verb.Spec{
 		"  updated     the same, and tags, entities or importance were added\n" +
 		"  superseded  it replaced others\n" +
 		"  conflict    a new memory that contradicts an existing one: both stay\n\n" +
-		"Edges to tags, entities, causes and earlier memories are written by rule; --no-link turns a rule\n" +
+		"Edges to tags, entities, causes and earlier memories are written by rule; --without RULE turns one\n" +
 		"off, --explain gives the reason of each edge.\n\n" +
 		"--batch reads one JSON object a line, with the members text, type, importance, tags,\n" +
 		"entities, cues, source, about, property, expires, validFrom, validTo, time, supersedes, noDiff and\n" +

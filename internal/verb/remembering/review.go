@@ -30,19 +30,25 @@ const maxUndecided = 200
 
 // ReviewRequest asks for the memories to review, or decides about them.
 type ReviewRequest struct {
-	Keep   []string `op:",comma,remote,writes" doc:"keep these {NODES}: they were reviewed" note:" (repeatable)"`
-	Drop   []string `op:",comma,remote,writes" doc:"forget these {NODES}" note:" (repeatable)"`
-	Pin    []string `op:",comma,remote,writes" doc:"keep and pin these {NODES}" note:" (repeatable)"`
-	Edit   []string `op:"set,remote,writes" doc:"give a node another text: {NODE=TEXT}" note:" (repeatable)"`
-	Rest   bool     `op:"all" doc:"keep all else that was there when it was listed last"`
-	RestOf string   `op:"rest-of,remoteonly,writes" doc:"keep all else that was there at {CID}, the head of a listing"`
-	Limit  int      `op:",short=n,remote" default:"50" doc:"list at most {N} memories"`
+	Keep    []string `op:",comma,remote,writes" doc:"keep these {NODES}: they were reviewed" note:" (repeatable)"`
+	Drop    []string `op:",comma,remote,writes" doc:"forget these {NODES}" note:" (repeatable)"`
+	Pin     []string `op:",comma,remote,writes" doc:"keep and pin these {NODES}" note:" (repeatable)"`
+	Edit    []string `op:"set,remote,writes" doc:"give a node another text: {NODE=TEXT}" note:" (repeatable)"`
+	Rest    bool     `op:"all" doc:"keep all else that was there when it was listed last"`
+	RestOf  string   `op:"rest-of,remoteonly,writes" doc:"keep all else that was there at {CID}, the head of a listing"`
+	Limit   int      `op:",short=n,remote" default:"50" doc:"list at most {N} memories"`
+	unnoted `flags:""`
 	verb.Actor
 	verb.OnBranch
 	verb.Signing
 	verb.Secrets
 	verb.Trial
 	verb.Params
+}
+
+// unnoted is set for callers elsewhere: 'review --all' of a person would else keep what that person never saw.
+type unnoted struct {
+	NoNote bool `op:"" doc:"do not note for --all that it was listed"`
 }
 
 // Check refuses a limit that is none, and an edit without a text.
@@ -153,8 +159,7 @@ func review(ctx context.Context, s *verb.Service, q *ReviewRequest) (*Reviewed, 
 	if r.state, err = readReview(dir, branch); err != nil {
 		return nil, err
 	}
-	// A listing by who may not note it would have 'review --all' of a person keep what that person never saw.
-	r.trial = r.trial || !q.decides() && !s.MayNote()
+	r.trial = r.trial || !q.decides() && (q.NoNote || !s.MayNote())
 	r.out.Items, r.out.Undecided, r.out.Since = []ReviewItem{}, []UndecidedPair{}, r.state.Commit
 	var noted error // decisions are reported even if recording them fails
 	if q.decides() {
@@ -301,7 +306,9 @@ func (r *reviewing) list(ctx context.Context, q *ReviewRequest) error {
 	r.out.Left = len(all)
 	before := r.state.Commit
 	err = r.note(ctx, func(s *reviewState) error {
-		s.Listed = to.CID()
+		if !q.NoNote {
+			s.Listed = to.CID()
+		}
 		if len(all) == 0 && s.Commit == before { // another review may have come further
 			return s.rest(ctx, to)
 		}

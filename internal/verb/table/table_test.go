@@ -54,6 +54,27 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// TestSigningIsRefused sees to it that every request that may be signed can say that it is not to be.
+func TestSigningIsRefused(t *testing.T) {
+	signed := 0
+	for _, s := range table.Table() {
+		req, err := s.New()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !verb.WritingOf(req).Signs {
+			continue
+		}
+		signed++
+		if verb.SetGiven(req, []string{"sign"}); !verb.WritingOf(req).NoSign {
+			t.Errorf("%s: --sign=false has no effect", s.Command)
+		}
+	}
+	if signed < 10 {
+		t.Errorf("%d requests may be signed", signed)
+	}
+}
+
 // TestRequestsTravel sends a request of each verb with every field set, and one with none.
 func TestRequestsTravel(t *testing.T) {
 	for _, s := range table.Table() {

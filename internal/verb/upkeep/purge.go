@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/care"
@@ -24,6 +25,7 @@ type PurgeRequest struct {
 	verb.Actor
 	verb.OnHead
 	verb.Signing
+	verb.Params
 
 	Erased []byte `op:"-"` // the text to be erased
 }
@@ -90,8 +92,8 @@ func (q *PurgeRequest) Check() error {
 func (q *PurgeRequest) text() bool { return q.Node == verb.Itself }
 
 // Prompt returns the question to a terminal, which does not show the input; "" for none.
-func (q *PurgeRequest) Prompt() string {
-	if !q.text() || q.Check() != nil {
+func (q *PurgeRequest) Prompt(args []string) string {
+	if q.Check() != nil || !slices.Equal(args, []string{verb.Itself}) {
 		return ""
 	}
 	return "text to erase: "

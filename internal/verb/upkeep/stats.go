@@ -75,7 +75,7 @@ var StatsVerb = verb.Define(verb.Spec{
 	Doc: "Count the nodes and edges of a commit by type, its marks by state, the commits behind it by\n" +
 		"agent (or author), its embeddings, the size of its index, and the operations, blocks and bytes\n" +
 		"of the whole repository. It looks at every block.\n\n" +
-		"--schema lists instead what --type, --edge-type and --where can name: node types, property names with\n" +
+		"--schema lists instead what --type, --edge and --where can name: node types, property names with\n" +
 		"the kinds of their values and examples, edge types with the node types at their ends; each with its\n" +
 		"count, most frequent first. Only visible nodes count, and examples never include what looks like a\n" +
 		"credential.",

@@ -44,7 +44,7 @@ func TestGCKeeps(t *testing.T) {
 	}{
 		{nil, none, care.DefaultKeepOps, DefaultGrace},
 		{nil, configured, 7, time.Minute},
-		{map[string]string{"keep-ops": "3", "grace": "2h"}, configured, 3, 2 * time.Hour},
+		{map[string]string{"keep": "3", "grace": "2h"}, configured, 3, 2 * time.Hour},
 		{map[string]string{"grace": "0s"}, configured, 7, 0},
 	} {
 		q := collection(t, tt.given)
@@ -63,7 +63,7 @@ func TestGCRefuses(t *testing.T) {
 			t.Errorf("grace %q: %v", s, err)
 		}
 	}
-	for _, given := range []map[string]string{{"keep-ops": "0"}, {"grace": "-1s"}, {"grace": "900000h"}} {
+	for _, given := range []map[string]string{{"keep": "0"}, {"grace": "-1s"}, {"grace": "900000h"}} {
 		if err := collection(t, given).Check(); err == nil {
 			t.Errorf("%v is taken", given)
 		}
