@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/filestate"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
@@ -48,7 +49,8 @@ func ignoreInGit(path string) error {
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
 		return nil // it is in memory or in a database
 	}
-	if err := os.WriteFile(filepath.Join(path, ".gitignore"), []byte("*\n"), 0o600); err != nil {
+	err := filestate.Create(filepath.Join(path, ".gitignore"), []byte("*\n"))
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("init %s: %w", path, err)
 	}
 	return nil

@@ -30,10 +30,10 @@ var someArgs = map[string]string{
 	"mnem session start": "s", "mnem session advance": "s", "mnem session end": "s",
 	"mnem session log": "s", "mnem session show": "s", "mnem session replay": "s", "mnem export": "-o x.car",
 	"mnem import": "-", "mnem serve token new": "t", "mnem serve token revoke": "t", "mnem purge": "n --yes",
-	"mnem op diff": "1", "mnem session rm": "s",
-	"mnem pack send": "--ref refs/heads/main -o x", "mnem pack take": "--set refs/heads/x=any..none",
+	"mnem session rm": "s",
+	"mnem pack send":  "--ref refs/heads/main -o x", "mnem pack take": "--set refs/heads/x=any..none",
 	"mnem pack redact": "--yes --redactions bafyreih4h5fr4tuwmsbbgqy5gf2cxlo7bnbuoqqbtmtlmmqlmpivlxdr4e=pWF2AWRraW5kaXJlZGFjdGlvbmR0aW1lGwAGCiQYHkAAZHdoYXRkbm9kZWVhY3RvcmNBZGE=",
-	"mnem remote add":  "origin hub", "mnem remote set-url": "origin hub", "mnem remote rm": "origin",
+	"mnem remote add":  "origin hub", "mnem remote rm": "origin",
 	"mnem ingest": ".", "mnem pin": "n",
 }
 

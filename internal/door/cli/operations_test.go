@@ -74,7 +74,7 @@ var ofThisMachine = []string{
 	"mnem", "mnem init", "mnem config", "mnem config get", "mnem config set", "mnem config list",
 	"mnem config unset", "mnem demo", "mnem completion", "mnem key", "mnem key new", "mnem key list",
 	"mnem key show", "mnem key export", "mnem key import", "mnem key trust", "mnem key revoke",
-	"mnem key untrust", "mnem key rm", "mnem review sources",
+	"mnem key rm", "mnem review sources",
 	"mnem ingest", "mnem capture", "mnem hold", "mnem hook", "mnem session last",
 	"mnem integrate", "mnem doctor", "mnem config policy", "mnem config secrets",
 	"mnem serve", "mnem view", "mnem mcp", "mnem serve token", "mnem serve token new", "mnem serve token list", "mnem serve token revoke",
