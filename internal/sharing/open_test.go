@@ -53,7 +53,7 @@ func TestOpenings(t *testing.T) {
 				here   int
 			}{
 				{"a", []string{"push"}, 1}, {"hub", []string{"fetch"}, 1}, {"a", []string{"sync"}, 1}, {"hub", []string{"sync"}, 1},
-				{"hub", []string{"sync"}, 1}, {"", []string{"sync"}, 1}, {"", []string{"clone", w.url, "."}, 2},
+				{"", []string{"sync"}, 1}, {"", []string{"clone", w.url, "."}, 2},
 			} {
 				machine := "a"
 				if tt.args[0] == "clone" {

