@@ -15,7 +15,6 @@ var opening = map[string]bool{
 var mayOpen = map[string]string{
 	"internal/base/regular/":               "the one place",
 	"internal/testkit/":                    "tests alone",
-	"internal/cases/":                      "tests alone",
 	"internal/base/text/gen/":              "a generator, for files of this module",
 	"internal/base/zones/gen/":             "a generator, for files of this module",
 	"internal/lint/house/":                 "a program for files of this module",

@@ -41,7 +41,7 @@ func plumbing() []string {
 // outside are packages of these floors that work with what is outside of a memory: files, other processes, models.
 var outside = []string{
 	"base/queue", "base/regular", "base/filestate", "base/filewatch", "base/pipe", "base/httpd", "owner", "model", "model/minilm/dot", "model/embed", "model/rerank",
-	"model/rewrite", "layout", "block/store/pebble", "block/store/postgres", "block/store/storetest", "agent/capture",
+	"model/rewrite", "layout", "block/store/pebble", "block/store/postgres", "agent/capture",
 }
 
 // pathOf is the directory of a package that tables name.

@@ -25,9 +25,9 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/exchange/remote/s3"
-	"github.com/mnem-project/mnem/internal/exchange/remote/s3/s3test"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/program"
+	"github.com/mnem-project/mnem/internal/testkit/s3test"
 )
 
 // carrier is a way to another repository.

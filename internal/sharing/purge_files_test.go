@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mnem-project/mnem/internal/exchange/remote/s3/s3test"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repofiles"
+	"github.com/mnem-project/mnem/internal/testkit/s3test"
 )
 
 // A key of no account, in parts so that no scanner takes it for a real one.

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mnem-project/mnem/internal/exchange/remote/s3/s3test"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
+	"github.com/mnem-project/mnem/internal/testkit/s3test"
 )
 
 const bucketObject = "team/memory"

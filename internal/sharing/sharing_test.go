@@ -17,11 +17,11 @@ import (
 
 	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/door/line"
-	"github.com/mnem-project/mnem/internal/exchange/remote/s3/s3test"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/program"
 	"github.com/mnem-project/mnem/internal/testkit/repofiles"
+	"github.com/mnem-project/mnem/internal/testkit/s3test"
 )
 
 // served runs 'mnem serve' for the repository in a directory until the test ends, and returns its URL.

@@ -3,7 +3,7 @@ package dates
 import (
 	"testing"
 
-	"github.com/mnem-project/mnem/internal/cases"
+	"github.com/mnem-project/mnem/internal/testkit/cases"
 )
 
 // goldenTime is a Range, its open ends left out.

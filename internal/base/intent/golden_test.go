@@ -3,7 +3,7 @@ package intent
 import (
 	"testing"
 
-	"github.com/mnem-project/mnem/internal/cases"
+	"github.com/mnem-project/mnem/internal/testkit/cases"
 )
 
 // TestIntentGolden freezes the intents of questions.

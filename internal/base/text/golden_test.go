@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/mnem-project/mnem/internal/cases"
+	"github.com/mnem-project/mnem/internal/testkit/cases"
 )
 
 // TestAnalysisGolden freezes the terms of texts, and how characters that a line must not show are escaped.

@@ -3,7 +3,7 @@ package compare
 import (
 	"testing"
 
-	"github.com/mnem-project/mnem/internal/cases"
+	"github.com/mnem-project/mnem/internal/testkit/cases"
 )
 
 // TestGoldLikeness scores how like pairs of texts are and what differs between them.

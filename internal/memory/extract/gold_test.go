@@ -3,7 +3,7 @@ package extract
 import (
 	"testing"
 
-	"github.com/mnem-project/mnem/internal/cases"
+	"github.com/mnem-project/mnem/internal/testkit/cases"
 )
 
 // TestGoldEntities scores what texts name.

@@ -2,7 +2,7 @@ package verbkit
 
 import (
 	"github.com/mnem-project/mnem/internal/block/store"
-	"github.com/mnem-project/mnem/internal/block/store/storetest"
+	"github.com/mnem-project/mnem/internal/testkit/storetest"
 )
 
 // CountedFacts is a store that counts the facts that are read.

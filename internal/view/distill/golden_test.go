@@ -3,7 +3,7 @@ package distill
 import (
 	"testing"
 
-	"github.com/mnem-project/mnem/internal/cases"
+	"github.com/mnem-project/mnem/internal/testkit/cases"
 )
 
 // TestSemGolden freezes the hash of what a text says.

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/block/store"
-	"github.com/mnem-project/mnem/internal/block/store/storetest"
 	"github.com/mnem-project/mnem/internal/testkit/must"
+	"github.com/mnem-project/mnem/internal/testkit/storetest"
 	"github.com/mnem-project/mnem/ipld"
 )
 

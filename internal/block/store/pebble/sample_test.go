@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/block/store"
-	"github.com/mnem-project/mnem/internal/block/store/storetest"
 	"github.com/mnem-project/mnem/internal/testkit/must"
+	"github.com/mnem-project/mnem/internal/testkit/storetest"
 )
 
 // TestPutLooksForASample puts many blocks into a store with many others: new ones are written without a lookup for

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/block/store"
-	"github.com/mnem-project/mnem/internal/block/store/storetest"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/pgserver"
+	"github.com/mnem-project/mnem/internal/testkit/storetest"
 )
 
 // TestPlace has two clients with their own places; one has two connections.

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/exchange/remote/s3"
-	"github.com/mnem-project/mnem/internal/exchange/remote/s3/s3test"
 	"github.com/mnem-project/mnem/internal/testkit/must"
+	"github.com/mnem-project/mnem/internal/testkit/s3test"
 )
 
 func client(t *testing.T, s *s3test.Server, change func(*s3.ClientOptions)) *s3.Client {
