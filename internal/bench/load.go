@@ -83,7 +83,7 @@ func (o *loadOptions) load(ctx context.Context, h *reach.Host, dir string) (out 
 	defer func() { err = errors.Join(err, r.Close()) }()
 	set, done := h.Progress()
 	defer done()
-	err = synth.New(o.seed, 1, 0, 0).Load(ctx, r, synth.LoadOptions{
+	err = synth.New(o.seed).Load(ctx, r, synth.LoadOptions{
 		Author: author, Facts: o.facts, Commits: o.commits, Progress: set,
 	})
 	if err != nil {

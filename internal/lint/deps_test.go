@@ -62,7 +62,7 @@ var floors = []floor{
 	{"programs", "", "cmd/mnem cmd/mnem-bench door/cli/man"},
 	{"tests", "what tests share; tests of the whole from outside", "" +
 		"testkit/cases testkit/s3test testkit/storetest testkit/effort testkit/must testkit/differ testkit/longer testkit/o200k testkit/pgserver testkit/ramdir testkit " +
-		"testkit/repofiles testkit/repokit testkit/memkit testkit/verbkit testkit/program base/text/gen base/zones/gen e2e " +
+		"testkit/synthkit testkit/repofiles testkit/repokit testkit/memkit testkit/verbkit testkit/program base/text/gen base/zones/gen e2e " +
 		"sharing lint lint/house spec"},
 }
 

@@ -5,15 +5,16 @@ import (
 	"strings"
 )
 
-// vocabulary is how many different words there are.
-const vocabulary = 50_000
+// Vocabulary is how many different words there are.
+const Vocabulary = 50_000
 
 // common are the commonest words: function words, as in any real text, which the analyser drops.
 var common = strings.Fields("the of and to a in that is it for was on with as be at by this have " +
 	"from or not are but they his you she were which their we an there her been has if will more " +
 	"when who can its than no")
 
-func isCommon(word string) bool { return slices.Contains(common, word) }
+// IsCommon reports whether a word is one that the analyser drops.
+func IsCommon(word string) bool { return slices.Contains(common, word) }
 
 // Parts of syllables: of a word of rank r beyond the common ones, digits count through them.
 var (
@@ -48,7 +49,7 @@ func word(rank int) string {
 		b.WriteString(vowels[digit%len(vowels)])
 		b.WriteString(codas[digit/len(vowels)])
 	}
-	if isCommon(b.String()) {
+	if IsCommon(b.String()) {
 		b.WriteByte('x') // as no other word ends
 	}
 	return b.String()
@@ -56,8 +57,8 @@ func word(rank int) string {
 
 // words are all words by rank, the first one empty.
 func words() []string {
-	list := make([]string, vocabulary+1)
-	for rank := 1; rank <= vocabulary; rank++ {
+	list := make([]string, Vocabulary+1)
+	for rank := 1; rank <= Vocabulary; rank++ {
 		list[rank] = word(rank)
 	}
 	return list

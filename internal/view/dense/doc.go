@@ -39,7 +39,7 @@
 // takes, or 8 MiB of pages at a time where it compares all. Sketches and whole groups are shared out to GOMAXPROCS
 // goroutines; a filter is asked on the calling one.
 //
-// Of vectors in clusters (internal/synth, 384 dimensions) a shortlist of at most 2,560 finds .998 of
+// Of vectors in clusters (testkit/synthkit, 384 dimensions) a shortlist of at most 2,560 finds .998 of
 // the ten that are nearest of 24,000, .995 of 10^5 and .993 of 10^6, with 400 to 600 vectors on the
 // average; of means of words, as static models make them, .998 or more with 90 to 600. What matters
 // is that a query keeps weights (without: 1.5 to 2 times as many vectors), that vectors are mixed

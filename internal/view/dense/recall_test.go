@@ -15,9 +15,9 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
-	"github.com/mnem-project/mnem/internal/synth"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
+	"github.com/mnem-project/mnem/internal/testkit/synthkit"
 	"github.com/mnem-project/mnem/internal/view/dense"
 	"github.com/mnem-project/mnem/internal/view/segment"
 	"github.com/mnem-project/mnem/ipld"
@@ -84,7 +84,7 @@ func all(list []dense.VectorChange) iter.Seq2[dense.VectorChange, error] {
 }
 
 // synthetic makes an index of made-up vectors in clusters of all sizes, alike in all directions.
-func synthetic(t testing.TB, s *synth.Synth) indexed {
+func synthetic(t testing.TB, s *synthkit.Synth) indexed {
 	t.Helper()
 	return index(t, func(yield func(graph.ID, []float64) bool) {
 		for c, err := range s.Embeddings(0, s.Nodes) {
@@ -96,7 +96,7 @@ func synthetic(t testing.TB, s *synth.Synth) indexed {
 	})
 }
 
-func synthQuestions(t testing.TB, s *synth.Synth, n int) (list [][]int8) {
+func synthQuestions(t testing.TB, s *synthkit.Synth, n int) (list [][]int8) {
 	t.Helper()
 	for i := range n {
 		q, err := s.Question(i)
@@ -171,7 +171,7 @@ func TestRecall(t *testing.T) {
 	effort.Alone(t)
 	questions := effort.Pick(10, 100, 100)
 	for _, n := range effort.Pick([]int{24_000}, []int{24_000, 72_000}, []int{24_000, 72_000}) {
-		s := synth.New(1, n, 0, 384)
+		s := synthkit.New(1, n, 0, 384)
 		checkRecall(t, fmt.Sprintf("%d in clusters", n), synthetic(t, s), synthQuestions(t, s, questions), 650)
 	}
 	w := newWords(1)
@@ -266,7 +266,7 @@ func checkWork(t *testing.T, x *dense.Index, q dense.Query, n *atomic.Int64) {
 }
 
 func BenchmarkSearch(b *testing.B) {
-	s := synth.New(1, 100_000, 0, 384)
+	s := synthkit.New(1, 100_000, 0, 384)
 	in := synthetic(b, s)
 	v := synthQuestions(b, s, 2)[1]
 	for name, n := range map[string]int{"exact": 0, "shortlist=1280": 1280, "shortlist=2560": 2560} {

@@ -1,4 +1,4 @@
-package synth
+package synthkit
 
 import (
 	"fmt"
@@ -182,7 +182,7 @@ type verb struct {
 
 // TestWork compares the work of the main verbs in memories of two sizes with workFile: blocks and bytes read and
 // written and syncs must be equal, allocations within slackOfAllocations. More is a regression. After an improvement,
-// update the file: MNEM_REWRITE=1 go test ./internal/synth -run 'TestWork$'
+// update the file: MNEM_REWRITE=1 go test ./internal/testkit/synthkit -run 'TestWork$'
 func TestWork(t *testing.T) {
 	effort.Alone(t)
 	was := runtime.GOMAXPROCS(1) // allocations of other goroutines would count too

@@ -1,4 +1,4 @@
-package synth
+package synthkit
 
 import (
 	"bytes"
@@ -60,42 +60,6 @@ func TestNodesDoNotDependOnTheSize(t *testing.T) {
 	small, large := New(3, 200, 0, 4), New(3, 1000, 0, 4)
 	if !bytes.Equal(linesOf(t, small.Changes()), linesOf(t, large.Range(0, 200))) {
 		t.Error("a larger memory begins otherwise")
-	}
-}
-
-func TestWordsDiffer(t *testing.T) {
-	seen := make(map[string]int)
-	for rank, w := range words() {
-		if before, ok := seen[w]; ok && rank > 0 {
-			t.Fatalf("ranks %d and %d are both %q", before, rank, w)
-		}
-		seen[w] = rank
-		if rank > len(common) && len(w) < 4 {
-			t.Errorf("rank %d is %q", rank, w)
-		}
-	}
-}
-
-func TestZipf(t *testing.T) {
-	r := newSource(1, 0, 0)
-	count := make([]int, vocabulary+1)
-	const draws = 1_000_000
-	for range draws {
-		n := r.zipf(vocabulary)
-		if n < 1 || n > vocabulary {
-			t.Fatal(n)
-		}
-		count[n]++
-	}
-	harmonic := 0.0
-	for n := 1; n <= vocabulary; n++ {
-		harmonic += 1 / float64(n)
-	}
-	for _, n := range []int{1, 2, 3, 5, 8, 13, 40, 100} {
-		want := draws / harmonic / float64(n)
-		if got := float64(count[n]); got < 0.85*want || got > 1.15*want {
-			t.Errorf("rank %d was drawn %v times, want about %.0f", n, got, want)
-		}
 	}
 }
 

@@ -1,23 +1,24 @@
-// Package synth makes up memories for tests, benchmarks and mnem-bench load: the same seed gives the same nodes, edges,
-// vectors, questions and facts on every machine. Its tests bound the work of the main verbs on such memories, and
-// BenchmarkMemory times them.
-package synth
+// Package synthkit makes up memories for tests and benchmarks: the same seed gives the same nodes, edges, vectors and
+// questions on every machine. Its tests bound the work of the main verbs on such memories, and BenchmarkMemory times
+// them.
+package synthkit
 
 import (
 	"fmt"
 	"iter"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/synth"
 	"github.com/mnem-project/mnem/ipld"
 )
 
 // Bounds of the generated memory.
 const (
-	MaxNodes = 10_000_000
-	MaxDims  = 4096
+	MaxDims = 4096
 	// SynthModel is the model that vectors are said to be of.
 	SynthModel = "synthetic"
 	// EdgesPerNode is how many edges each node has to earlier ones, the first node none.
@@ -28,8 +29,6 @@ const (
 	vectorSpread    = 22  // of a dimension about it
 	questionSpread  = 12  // of a question's about its node's
 	tailShare       = 64  // one text in so many is long
-	firstTime       = graph.Time(1_600_000_000_000_000)
-	nodeSeconds     = 97 // between nodes
 )
 
 // Streams of random numbers.
@@ -39,25 +38,22 @@ const (
 	kindCluster
 	kindVector
 	kindQuestion
-	kindFact
 )
 
 // Synth is a memory that is made up from a seed: Nodes nodes with texts of the lengths of real
-// ones in a Zipf vocabulary, EdgesPerNode edges each to earlier nodes whose in-degrees follow a
+// ones in a Zipf synth.Vocabulary, EdgesPerNode edges each to earlier nodes whose in-degrees follow a
 // power law, Hub more edges to node 0, and vectors in clusters. Node i is the same whatever Nodes
-// is. Safe for concurrent use.
+// is. Its facts are others than its nodes. Safe for concurrent use.
 type Synth struct {
-	Seed  uint64
-	Nodes int // 1 to MaxNodes
+	*synth.Facts
+	Nodes int // 1 to synth.MaxNodes
 	Hub   int // 0 to Nodes - 1
 	Dims  int // of vectors, at most MaxDims; 0 for none
-
-	words []string
 }
 
 // New returns the memory. The bounds are the caller's to keep.
 func New(seed uint64, nodes, hub, dims int) *Synth {
-	return &Synth{Seed: seed, Nodes: nodes, Hub: hub, Dims: dims, words: words()}
+	return &Synth{Facts: synth.New(seed), Nodes: nodes, Hub: hub, Dims: dims}
 }
 
 // Edges is how many edges there are.
@@ -102,60 +98,50 @@ func (s *Synth) Range(from, to int) iter.Seq2[graph.Change, error] {
 }
 
 // text appends so many words. The function words among them are real ones.
-func (s *Synth) text(b *strings.Builder, r *source, n int) {
+func (s *Synth) text(b *strings.Builder, r *synth.Rand, n int) {
 	for i := range n {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
-		b.WriteString(s.words[r.zipf(vocabulary)])
+		b.WriteString(s.Words[r.Zipf(synth.Vocabulary)])
 	}
-}
-
-// name returns so many capitalised words that are rather rare, as names are.
-func (s *Synth) name(r *source, n int) string {
-	list := make([]string, n)
-	for i := range list {
-		w := s.words[r.between(500, vocabulary)]
-		list[i] = strings.ToUpper(w[:1]) + w[1:]
-	}
-	return strings.Join(list, " ")
 }
 
 // title returns a node's summary: a name for an entity, else 3 to 8 words.
-func (s *Synth) title(i int, r *source) string {
+func (s *Synth) title(i int, r *synth.Rand) string {
 	if kindOf(i) == "entity" {
-		return s.name(r, 2)
+		return s.Name(r, 2)
 	}
 	var b strings.Builder
-	s.text(&b, r, r.between(3, 8))
+	s.text(&b, r, r.Between(3, 8))
 	return b.String()
 }
 
 // Node returns a node: a title, 20 to 200 words of content, one in tailShare up to 1,600, that names
 // an entity of earlier ones, two properties and the time it was made.
 func (s *Synth) Node(i int) (*graph.NodeChange, error) {
-	r := newSource(s.Seed, kindNode, uint64(i))
+	r := synth.NewRand(s.Seed, kindNode, uint64(i))
 	title := s.title(i, r)
-	n := 20 + min(r.below(181), r.below(181)) // short ones are commoner
-	if r.below(tailShare) == 0 {
-		n *= r.between(2, 8)
+	n := 20 + min(r.Below(181), r.Below(181)) // short ones are commoner
+	if r.Below(tailShare) == 0 {
+		n *= r.Between(2, 8)
 	}
 	var b strings.Builder
 	s.text(&b, r, n/2)
 	if i >= 32 {
-		e := r.early(i)
-		e = e - e%32 + 1 + r.below(4)
-		b.WriteString(" " + s.title(e, newSource(s.Seed, kindNode, uint64(e))) + " ")
+		e := early(r, i)
+		e = e - e%32 + 1 + r.Below(4)
+		b.WriteString(" " + s.title(e, synth.NewRand(s.Seed, kindNode, uint64(e))) + " ")
 	} else {
 		b.WriteByte(' ')
 	}
 	s.text(&b, r, n-n/2)
 	c := &graph.NodeChange{
 		Key: s.Key(i), Type: kindOf(i), Summary: &title,
-		Created: graph.At(factTime(i)),
+		Created: graph.At(synth.FactTime(i)),
 		Props: []ipld.Entry{
 			{Key: "n", Value: ipld.IntValue(int64(i))},
-			{Key: "by", Value: ipld.StringValue(s.words[100+r.zipf(200)])},
+			{Key: "by", Value: ipld.StringValue(s.Words[100+r.Zipf(200)])},
 		},
 	}
 	ipld.SortEntries(c.Props)
@@ -171,13 +157,13 @@ func (s *Synth) EdgesOf(i int) []*graph.EdgeChange {
 	if i == 0 {
 		return nil
 	}
-	r := newSource(s.Seed, kindEdge, uint64(i))
+	r := synth.NewRand(s.Seed, kindEdge, uint64(i))
 	src := graph.Ref{Key: s.Key(i)}
 	list := []*graph.EdgeChange{
 		{Type: "next", Src: src, Dst: graph.Ref{Key: s.Key(i - 1)}},
-		{Type: "about", Src: src, Dst: graph.Ref{Key: s.Key(r.early(i))}},
-		{Type: "refers", Src: src, Dst: graph.Ref{Key: s.Key(r.early(i))},
-			Weight: uint32(r.between(1, graph.MaxWeight))},
+		{Type: "about", Src: src, Dst: graph.Ref{Key: s.Key(early(r, i))}},
+		{Type: "refers", Src: src, Dst: graph.Ref{Key: s.Key(early(r, i))},
+			Weight: uint32(r.Between(1, graph.MaxWeight))},
 	}
 	if i <= s.Hub {
 		list = append(list, &graph.EdgeChange{Type: "member", Src: src, Dst: graph.Ref{Key: s.Key(0)}})
@@ -187,12 +173,12 @@ func (s *Synth) EdgesOf(i int) []*graph.EdgeChange {
 
 // vector returns a node's vector, the sum of its cluster's centre and its own offset.
 func (s *Synth) vector(i int) []int {
-	r := newSource(s.Seed, kindVector, uint64(i))
-	cluster := r.early(i/nodesPerCluster + 1)
-	centre := newSource(s.Seed, kindCluster, uint64(cluster))
+	r := synth.NewRand(s.Seed, kindVector, uint64(i))
+	cluster := early(r, i/nodesPerCluster+1)
+	centre := synth.NewRand(s.Seed, kindCluster, uint64(cluster))
 	v := make([]int, s.Dims)
 	for d := range v {
-		v[d] = centre.bell(clusterSpread) + r.bell(vectorSpread)
+		v[d] = bell(centre, clusterSpread) + bell(r, vectorSpread)
 	}
 	return v
 }
@@ -229,23 +215,41 @@ type Question struct {
 // Question returns the question of a number: 3 to 6 words of a node's text, one after the other
 // without the function words between them.
 func (s *Synth) Question(number int) (Question, error) {
-	r := newSource(s.Seed, kindQuestion, uint64(number))
-	q := Question{Node: r.below(s.Nodes)}
+	r := synth.NewRand(s.Seed, kindQuestion, uint64(number))
+	q := Question{Node: r.Below(s.Nodes)}
 	n, err := s.Node(q.Node)
 	if err != nil {
 		return q, err
 	}
-	list := slices.DeleteFunc(strings.Fields(n.Content.Text), isCommon)
-	size := min(r.between(3, 6), len(list))
-	from := r.below(len(list) - size + 1)
+	list := slices.DeleteFunc(strings.Fields(n.Content.Text), synth.IsCommon)
+	size := min(r.Between(3, 6), len(list))
+	from := r.Below(len(list) - size + 1)
 	q.Text = strings.Join(list[from:from+size], " ")
 	if s.Dims == 0 {
 		return q, nil
 	}
 	v := s.vector(q.Node)
 	for d := range v {
-		v[d] += r.bell(questionSpread)
+		v[d] += bell(r, questionSpread)
 	}
 	q.Vector = floats(v)
 	return q, nil
+}
+
+// early returns a number from 0 to n - 1 with a density that falls with its square root. If each number in turn picks
+// among those before it, the picks of one are distributed like links of the web: P(more than k) falls with k^-2.
+func early(s *synth.Rand, n int) int {
+	u := s.Next()
+	square, _ := bits.Mul64(u, u)
+	at, _ := bits.Mul64(square, uint64(n))
+	return int(at)
+}
+
+// bell returns a number near 0, of a variance of about spread^2 / 3, within ±2·spread.
+func bell(s *synth.Rand, spread int) int {
+	sum := 0
+	for range 4 {
+		sum += s.Between(-spread, spread)
+	}
+	return sum / 2
 }

@@ -1,4 +1,4 @@
-package synth
+package synthkit
 
 import (
 	"os"
@@ -10,6 +10,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/memory/remember"
 	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/synth"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -22,8 +23,8 @@ func benchFacts(b *testing.B) int {
 		return 10_000
 	}
 	n, err := strconv.Atoi(text)
-	if err != nil || n < loadBatch || n > MaxNodes {
-		b.Fatalf("MNEM_BENCH_FACTS: %q is no number from %d to %d", text, loadBatch, MaxNodes)
+	if err != nil || n < synth.LoadBatch || n > synth.MaxNodes {
+		b.Fatalf("MNEM_BENCH_FACTS: %q is no number from %d to %d", text, synth.LoadBatch, synth.MaxNodes)
 	}
 	return n
 }
@@ -40,7 +41,7 @@ func BenchmarkMemory(b *testing.B) {
 	dir, w := b.TempDir(), &world{Synth: New(1, facts, 0, 0)}
 	r, err := care.Init(b.Context(), dir, w.stamp(), core.Options{})
 	if err == nil {
-		err = w.Load(b.Context(), r, LoadOptions{Author: "agent", Facts: facts - loadBatch, Commits: loadBatch})
+		err = w.Load(b.Context(), r, synth.LoadOptions{Author: "agent", Facts: facts - synth.LoadBatch, Commits: synth.LoadBatch})
 	}
 	if err == nil {
 		err = r.Close()
@@ -73,9 +74,9 @@ func BenchmarkMemory(b *testing.B) {
 		})
 		b.Run("remember-batch", func(b *testing.B) {
 			for b.Loop() {
-				remember(b, loadBatch)
+				remember(b, synth.LoadBatch)
 			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(loadBatch*b.N), "ns/fact")
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(synth.LoadBatch*b.N), "ns/fact")
 		})
 		b.Run("commit", func(b *testing.B) {
 			for b.Loop() {

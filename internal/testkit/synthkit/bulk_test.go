@@ -1,4 +1,4 @@
-package synth
+package synthkit
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/synth"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
@@ -46,7 +47,7 @@ func TestBulkCommit(t *testing.T) {
 func bulkCommit(t *testing.T, s *Synth) (commit, manifest ipld.CID, allocs, bytes uint64) {
 	t.Helper()
 	ctx := context.Background()
-	by := state.Stamp{Author: "a", Time: firstTime, Command: []string{"x"}}
+	by := state.Stamp{Author: "a", Time: synth.FactTime(0), Command: []string{"x"}}
 	r, err := care.Init(ctx, t.TempDir(), by, core.Options{})
 	must.OK(t, err)
 	defer func() {

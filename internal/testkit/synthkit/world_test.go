@@ -1,4 +1,4 @@
-package synth
+package synthkit
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/synth"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -22,7 +23,7 @@ type world struct {
 
 // stamp is later than everything that is made up.
 func (w *world) stamp() state.Stamp {
-	return state.Stamp{Author: "bench", Command: []string{"bench", "perf"}, Time: factTime(MaxNodes)}
+	return state.Stamp{Author: "bench", Command: []string{"bench", "perf"}, Time: synth.FactTime(synth.MaxNodes)}
 }
 
 // oneNode yields a node that was not there before.
@@ -47,7 +48,7 @@ func (w *world) edit(ctx context.Context, r *core.Repo, from, nodes int) error {
 	changes := func(yield func(graph.Change, error) bool) {
 		for i := range nodes {
 			c := graph.Change{Node: &graph.NodeChange{Key: w.Key(from + i*step), Props: []ipld.Entry{
-				{Key: "n", Value: ipld.IntValue(MaxNodes + w.added)},
+				{Key: "n", Value: ipld.IntValue(synth.MaxNodes + w.added)},
 			}}}
 			if !yield(c, nil) {
 				return
