@@ -102,7 +102,7 @@ func (d *tree) document(path string) string {
 		d.t.Fatal(err)
 	}
 	if c.byPath[Path{Name: path}] == nil {
-		d.t.Fatalf("no document %s: %v", path, c.Paths())
+		d.t.Fatalf("no document %s", path)
 	}
 	return c.byPath[Path{Name: path}].node.Key
 }

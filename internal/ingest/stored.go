@@ -183,17 +183,6 @@ func (c *Catalogue) Columns(p Path) *parse.Columns {
 	return columns
 }
 
-// Paths returns the paths of the documents whose files exist, by the latest ingest.
-func (c *Catalogue) Paths() []Path {
-	var out []Path
-	for _, d := range c.all {
-		if !d.retired {
-			out = append(out, d.path)
-		}
-	}
-	return out
-}
-
 // load reads the sections and chunks of a document, and their edges.
 func (c *Catalogue) load(ctx context.Context, d *stored) error {
 	if d.loaded {

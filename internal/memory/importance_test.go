@@ -94,8 +94,9 @@ func TestStoredHalfLives(t *testing.T) {
 		ipld.IntValue(3), ipld.MapValue(ipld.Entry{Key: "fact", Value: ipld.StringValue("3")}),
 		ipld.MapValue(ipld.Entry{Key: "fact", Value: ipld.IntValue(0)}),
 	} {
-		_, err := SetVerbParams(t.Context(), r, importanceVerb,
-			[]ipld.Entry{{Key: "halfLife", Value: v}}, memkit.Opt)
+		_, err := ChangeVerbParams(t.Context(), r, importanceVerb, memkit.Opt, func([]ipld.Entry, error) ([]ipld.Entry, error) {
+			return []ipld.Entry{{Key: "halfLife", Value: v}}, nil
+		})
 		must.OK(t, err)
 		if _, err := HalfLivesAt(t.Context(), memkit.Tip(t, r)); err == nil {
 			t.Errorf("%v is taken", v)

@@ -26,7 +26,7 @@ func VerbParams(ctx context.Context, s *core.Snapshot, verb string) ([]ipld.Entr
 	return ParamsIn(p, verb)
 }
 
-// ParamsIn returns the parameters of a verb in a record of profiles, as verbParams does.
+// ParamsIn returns the parameters of a verb in a record of profiles.
 func ParamsIn(p *retrieve.Profiles, verb string) ([]ipld.Entry, error) {
 	v, ok := ipld.FindEntry(p.Extra, verb)
 	if !ok {
@@ -38,18 +38,9 @@ func ParamsIn(p *retrieve.Profiles, verb string) ([]ipld.Entry, error) {
 	return v.Entries(), nil
 }
 
-// SetVerbParams makes the parameters of a verb those of entries, nil for the defaults, by one commit
-// that changes nothing else; none if they are so already.
-func SetVerbParams(
-	ctx context.Context, r *core.Repo, verb string, entries []ipld.Entry, opt core.CommitOptions,
-) (*core.CommitResult, error) {
-	return ChangeVerbParams(ctx, r, verb, opt, func([]ipld.Entry, error) ([]ipld.Entry, error) {
-		return entries, nil
-	})
-}
-
 // ChangeVerbParams makes the parameters of a verb what change makes of those that the newest commit
-// of the branch has, as setVerbParams does. Nothing can come between reading and writing, so that of
+// of the branch has, nil for the defaults, by one commit that changes nothing else; none if
+// they are so already. Nothing can come between reading and writing, so that of
 // two who change different ones at once both are heeded.
 func ChangeVerbParams(
 	ctx context.Context, r *core.Repo, verb string, opt core.CommitOptions,

@@ -20,13 +20,6 @@ func Profiles(ctx context.Context, s *core.Snapshot) (*retrieve.Profiles, error)
 	return p.Clone(), err
 }
 
-// Resolve returns a request as Retrieve runs it here: open parameters come from the matching profile (see
-// retrieve.Profiles.Apply), and else from the defaults. Names to exclude stay names.
-func Resolve(ctx context.Context, s *core.Snapshot, req retrieve.Request) (retrieve.Request, error) {
-	req, err := profiled(ctx, s, req)
-	return req.Resolve(), err
-}
-
 // profiled applies the snapshot's profiles to a request.
 func profiled(
 	ctx context.Context, s *core.Snapshot, req retrieve.Request,

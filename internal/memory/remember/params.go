@@ -88,20 +88,8 @@ func (p Params) check() error {
 	return nil
 }
 
-// SetParams makes p the parameters of a branch, by one commit that changes nothing else; none
-// if they are so already.
-func SetParams(
-	ctx context.Context, r *core.Repo, opt core.CommitOptions, p Params,
-) (*core.CommitResult, error) {
-	if err := p.check(); err != nil {
-		return nil, err
-	}
-	return memory.ChangeVerbParams(ctx, r, verbRemember, opt,
-		func(old []ipld.Entry, _ error) ([]ipld.Entry, error) { return p.entries(old), nil })
-}
-
 // ChangeParams makes the parameters of a branch what change makes of those that its newest
-// commit has, as SetParams does, and returns them: a caller that changes another one at the same
+// commit has, and returns them; no commit is made if none changes. A caller that changes another one at the same
 // time is heeded too. An error of change is returned.
 func ChangeParams(
 	ctx context.Context, r *core.Repo, opt core.CommitOptions, change func(*Params) error,

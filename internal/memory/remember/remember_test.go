@@ -304,11 +304,15 @@ func TestRememberRefuses(t *testing.T) {
 
 func TestRememberParams(t *testing.T) {
 	m := newMemory(t)
-	p := DefaultRememberParams()
-	p.Keep = true
-	if _, err := SetParams(t.Context(), m.r, rememberAt(0).CommitOptions, p); err != nil {
-		t.Fatal(err)
+	change := func(change func(*Params)) (Params, error) {
+		p, _, err := ChangeParams(t.Context(), m.r, rememberAt(0).CommitOptions, func(p *Params) error {
+			change(p)
+			return nil
+		})
+		return p, err
 	}
+	p, err := change(func(p *Params) { p.Keep = true })
+	must.OK(t, err)
 	if got, err := ParamsAt(t.Context(), m.headOf(t)); err != nil || got != p {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -317,8 +321,7 @@ func TestRememberParams(t *testing.T) {
 	if actions(got) != "added conflict" || len(got[1].Superseded) > 0 {
 		t.Errorf("%s", actions(got))
 	}
-	p.SimilarFrom = p.DuplicateAbove + 1
-	if _, err := SetParams(t.Context(), m.r, rememberAt(0).CommitOptions, p); err == nil {
+	if _, err := change(func(p *Params) { p.SimilarFrom = p.DuplicateAbove + 1 }); err == nil {
 		t.Error("similarFrom above duplicateAbove was taken")
 	}
 }

@@ -3,6 +3,8 @@ package minilm
 import (
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/model/minilm/dot"
 )
 
 // BenchmarkVectors embeds a question of 12 words, a memory of 25, and chunks of 128 pieces.
@@ -20,7 +22,7 @@ func BenchmarkVectors(b *testing.B) {
 		{"memory", []string{memory}},
 		{"chunks", []string{chunk, chunk, chunk, chunk, chunk, chunk, chunk, chunk}},
 	} {
-		b.Run(Kernel()+"/"+c.name, func(b *testing.B) {
+		b.Run(dot.Kernel()+"/"+c.name, func(b *testing.B) {
 			pieces := 0
 			for _, text := range c.texts {
 				pieces += m.Count(text).Pieces + 2

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/model/minilm/dot"
 	"github.com/mnem-project/mnem/internal/model/minilm/weights"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
@@ -75,7 +76,7 @@ type vectorCase struct {
 // vectorCases returns the cases of vectors; of a kernel that takes fifty times as long, some that are short.
 func vectorCases(t testing.TB) []vectorCase {
 	all := lines[vectorCase](t, "vectors.jsonl", 80)
-	if Kernel() != "portable" {
+	if dot.Kernel() != "portable" {
 		return all
 	}
 	var some []vectorCase
@@ -103,7 +104,7 @@ func hexOf(v []int8) string {
 // TestGoldenVectors compares the state after each layer and the vector with the output of make/reference.py.
 func TestGoldenVectors(t *testing.T) {
 	m := open(t)
-	t.Logf("kernel %s", Kernel())
+	t.Logf("kernel %s", dot.Kernel())
 	for _, c := range vectorCases(t) {
 		ids, _ := m.parameters.vocabulary.tokenize(nil, c.Text)
 		var sums []string
@@ -149,7 +150,7 @@ func TestGoldenTogether(t *testing.T) {
 
 // TestGoldenKernels runs tests of this file once more by the other kernels.
 func TestGoldenKernels(t *testing.T) {
-	if Kernel() == "portable" || os.Getenv("MNEM_NOSIMD") != "" {
+	if dot.Kernel() == "portable" || os.Getenv("MNEM_NOSIMD") != "" {
 		return // there are no others, or this is one
 	}
 	for without, want := range map[string][]string{"1": {"portable"}, "vnni": {"avx2", "portable"}} {

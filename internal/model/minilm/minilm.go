@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/mnem-project/mnem/internal/base/parallel"
-	"github.com/mnem-project/mnem/internal/model/minilm/dot"
 )
 
 const (
@@ -39,9 +38,6 @@ func Open(file string) (*Model, error) {
 	}
 	return &Model{parameters: p, scratch: sync.Pool{New: func() any { return new(scratch) }}}, nil
 }
-
-// Kernel names what multiplies matrices on this machine, for reports. It makes no difference to a vector.
-func Kernel() string { return dot.Kernel() }
 
 // Count counts the pieces of a text, without making a vector.
 func (m *Model) Count(text string) TokenCounts {

@@ -70,20 +70,6 @@ func Without(r retrieve.Request, lane retrieve.Lane) (rest retrieve.Request, ok 
 	return weighing(r, lane, 0)
 }
 
-// WithoutVectors returns the request without its vectors, dense and sparse ones, and the weights of
-// their lanes; ok is false if no lane that finds anything would be left.
-func WithoutVectors(r retrieve.Request) (rest retrieve.Request, ok bool) {
-	r.Vectors, r.Whole, r.Sparse = nil, nil, nil
-	if asksNothing(r) {
-		return r, false
-	}
-	has := r.Weighable()
-	r.Weights = slices.DeleteFunc(slices.Clone(r.Weights), func(w retrieve.LaneWeight) bool {
-		return !slices.Contains(has, w.Lane)
-	})
-	return r, othersRun(r)
-}
-
 // weighing returns the request with a lane of that weight, in units of 2^-16; ok is false if Lanes does not have it, or
 // no lane but that of times would be left. Fusion by plain ranks becomes fusion by weighted ranks, with equal weights
 // for all others.

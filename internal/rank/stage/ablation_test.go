@@ -99,26 +99,3 @@ func TestWeighing(t *testing.T) {
 		t.Errorf("times: %v, %s", ok, got.Fusion)
 	}
 }
-
-// TestWithoutVectors drops vectors and the weights of their lanes, and says where nothing is left.
-func TestWithoutVectors(t *testing.T) {
-	req := manyLanes()
-	req.Weights = []retrieve.LaneWeight{{Lane: retrieve.LaneText, Weight: 7}, {Lane: retrieve.LaneDense("d"), Weight: 8}, {Lane: retrieve.LaneSparse("s"), Weight: 9}}
-	rest, ok := WithoutVectors(req)
-	if !ok || len(rest.Vectors)+len(rest.Sparse) > 0 || checkLanes(&rest) != nil ||
-		!slices.Equal(rest.Weights, []retrieve.LaneWeight{{Lane: retrieve.LaneText, Weight: 7}}) {
-		t.Errorf("%t %+v", ok, rest)
-	}
-	if len(req.Weights) != 3 || len(req.Vectors) != 1 {
-		t.Errorf("the request was changed: %+v", req)
-	}
-	req.Text, req.Rewrites, req.Weights = " ", nil, nil
-	if _, ok := WithoutVectors(req); ok {
-		t.Error("a request of vectors alone has something without them")
-	}
-	req = manyLanes()
-	req.Rewrites, req.Weights = nil, []retrieve.LaneWeight{{Lane: retrieve.LaneText, Weight: 0}}
-	if _, ok := WithoutVectors(req); ok {
-		t.Error("a text without a weight finds something")
-	}
-}

@@ -81,14 +81,14 @@ func TestErrorsComeBack(t *testing.T) {
 		for _, method := range c.methods {
 			m, sources := c.of()
 			m.failOn = method
-			if a, err := Run(t.Context(), sources, sources, testCommit, ofAll(c.req)); !errors.Is(err, errBroken) || a != nil {
+			if a, err := (Runner{}).Run(t.Context(), sources, sources, testCommit, ofAll(c.req)); !errors.Is(err, errBroken) || a != nil {
 				t.Errorf("%s: %s fails: %v, %v", name, method, a, err)
 			}
 		}
 	}
 	m := library()
 	m.failOn = "Node"
-	if _, err := Run(t.Context(), m, m, testCommit, retrieve.Request{Text: "web",
+	if _, err := (Runner{}).Run(t.Context(), m, m, testCommit, retrieve.Request{Text: "web",
 		RerankOptions: retrieve.RerankOptions{Reranker: &judge{}}}); !errors.Is(err, errBroken) {
 		t.Errorf("a reranker's texts: %v", err)
 	}
@@ -104,7 +104,7 @@ func TestErrorsComeBack(t *testing.T) {
 func TestMissingNode(t *testing.T) {
 	m := library()
 	m.link(graph.NodeID("alice"), "knows", num(7), 65_536)
-	_, err := Run(t.Context(), m, m, testCommit, retrieve.Request{Text: "alice"})
+	_, err := Runner{}.Run(t.Context(), m, m, testCommit, retrieve.Request{Text: "alice"})
 	must.Fail(t, err, source.ErrNoNode)
 }
 
@@ -114,7 +114,7 @@ func TestIndexWithoutVectors(t *testing.T) {
 	for _, req := range []retrieve.Request{
 		{Vectors: vectorOf("m", 1)}, {Sparse: sparseOf("s", graph.Term{Term: "y", Weight: 1})},
 	} {
-		a, err := Run(t.Context(), m, struct{ source.Index }{m}, testCommit, req)
+		a, err := Runner{}.Run(t.Context(), m, struct{ source.Index }{m}, testCommit, req)
 		if err == nil || a != nil {
 			t.Errorf("%+v: %v, %v", req, a, err)
 		}

@@ -429,7 +429,7 @@ func ofAll(req retrieve.Request) retrieve.Request {
 // ask runs a request and fails the test on an error.
 func (m *memory) ask(t testing.TB, req retrieve.Request) *retrieve.Answer {
 	t.Helper()
-	a, err := Run(t.Context(), m, m, testCommit, ofAll(req))
+	a, err := Runner{}.Run(t.Context(), m, m, testCommit, ofAll(req))
 	if err != nil {
 		t.Fatalf("run %+v: %v", req, err)
 	}

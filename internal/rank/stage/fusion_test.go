@@ -143,7 +143,7 @@ func TestWeightsRefused(t *testing.T) {
 		{"no now", retrieve.Request{Text: "a last week", Weights: text(0)}, "every lane"},
 	} {
 		m := shelf()
-		_, err := Run(t.Context(), m, m, testCommit, c.req)
+		_, err := Runner{}.Run(t.Context(), m, m, testCommit, c.req)
 		var re *retrieve.RequestError
 		if !errors.As(err, &re) || re.Param != "weights" || !strings.Contains(re.Reason, c.reason) {
 			t.Errorf("%s: %v", c.name, err)

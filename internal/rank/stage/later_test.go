@@ -49,7 +49,7 @@ func TestLaterReplaces(t *testing.T) {
 		}
 		req := retrieve.Request{Text: c.asked, Vectors: vectorOf("m", 100, 20), Floor: retrieve.FloorRest}
 		req.Expand = new(0)
-		a, err := Run(t.Context(), m, m, testCommit, req)
+		a, err := Runner{}.Run(t.Context(), m, m, testCommit, req)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -47,7 +47,7 @@ func TestUnresolved(t *testing.T) {
 		"exclude": {Exclusions: retrieve.Exclusions{ExcludeNames: []string{"alice"}}},
 		"unseen":  {Exclusions: retrieve.Exclusions{Unseen: true}},
 	} {
-		_, err := Run(t.Context(), m, m, testCommit, req)
+		_, err := Runner{}.Run(t.Context(), m, m, testCommit, req)
 		var re *retrieve.RequestError
 		if !errors.As(err, &re) || re.Param != param {
 			t.Errorf("%s: %v", param, err)

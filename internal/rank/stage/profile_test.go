@@ -27,7 +27,7 @@ func TestApplyRefuses(t *testing.T) {
 			t.Errorf("%s: changed: %s", name, d)
 		}
 	}
-	if _, err := Run(t.Context(), newMemory(), newMemory(), testCommit,
+	if _, err := (Runner{}).Run(t.Context(), newMemory(), newMemory(), testCommit,
 		retrieve.Request{ProfileChoice: retrieve.ProfileChoice{Profile: "chat"}}); !errors.Is(err, retrieve.ErrRequest) {
 		t.Errorf("without a repository: %v", err)
 	}

@@ -74,7 +74,7 @@ func TestRankingGone(t *testing.T) {
 func refused(t *testing.T, req retrieve.Request, param string, words ...string) {
 	t.Helper()
 	m := newMemory()
-	_, err := Run(t.Context(), m, m, testCommit, req)
+	_, err := Runner{}.Run(t.Context(), m, m, testCommit, req)
 	var bad *retrieve.RequestError
 	if !errors.As(err, &bad) || bad.Param != param {
 		t.Fatalf("%+v: %v", req, err)

@@ -88,11 +88,11 @@ func TestRerankerFails(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("why")
 	stop := &judge{score: func(string) int64 { cancel(why); return 0 }}
-	_, err := Run(ctx, m, m, testCommit, retrieve.Request{Text: "web",
+	_, err := Runner{}.Run(ctx, m, m, testCommit, retrieve.Request{Text: "web",
 		RerankOptions: retrieve.RerankOptions{Reranker: stop}})
 	must.Fail(t, err, why)
 	m.failOn = "Node"
-	if _, err := Run(t.Context(), m, m, testCommit, retrieve.Request{Text: "web",
+	if _, err := (Runner{}).Run(t.Context(), m, m, testCommit, retrieve.Request{Text: "web",
 		RerankOptions: retrieve.RerankOptions{Reranker: j}}); !errors.Is(err, errBroken) {
 		t.Errorf("no node: %v", err)
 	}

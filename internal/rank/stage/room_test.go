@@ -18,7 +18,7 @@ func TestAnswersOutliveTheirRoom(t *testing.T) {
 		}
 	}
 	ask := func(text string) *retrieve.Answer {
-		a, err := Run(t.Context(), m, m, testCommit, retrieve.Request{Text: text,
+		a, err := Runner{}.Run(t.Context(), m, m, testCommit, retrieve.Request{Text: text,
 			ExpansionOptions: retrieve.ExpansionOptions{Expand: new(int)}}) // nothing else adds lanes
 		if err != nil || len(a.Items) == 0 || len(a.Items[0].Lanes) == 0 || a.Items[0].Lanes[0].Rank != 1 {
 			t.Fatalf("%q: %+v, %v", text, a, err)

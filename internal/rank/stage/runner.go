@@ -11,7 +11,7 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// Runner holds the tools of a retrieval other than graph and index. Run uses the zero Runner.
+// Runner holds the tools of a retrieval other than graph and index.
 type Runner struct {
 	Counters retrieve.Counters // that requests may name; nil for none but Estimate
 	Trace    *Trace            // if given, filled with how the answer came about; for one run at a time
@@ -20,16 +20,6 @@ type Runner struct {
 	// Tuning changes a constant of the ranking, for measurements; nil for none. Such an answer has no ranking version,
 	// and its receipt cannot be replayed.
 	Tuning *tuning.Constant
-}
-
-// Run answers a request at a commit, whose graph and index g and x must be. It returns a
-// *RequestError for a request that breaks a bound, an error that wraps ErrTokenizer for one that
-// names a token counter which is not there; errors of g and x and the context's come back
-// wrapped. Safe for concurrent use where g and x are; it starts no goroutines.
-func Run(
-	ctx context.Context, g source.Graph, x source.Index, commit ipld.CID, req retrieve.Request,
-) (*retrieve.Answer, error) {
-	return Runner{}.Run(ctx, g, x, commit, req)
 }
 
 // run is one retrieval: its candidates, and what the warnings say of its stages.
@@ -42,7 +32,11 @@ type run struct {
 	unranked bool // whether reranking was asked for and did nothing
 }
 
-// Run is the function Run with the runner's tools. A trace changes no answer.
+// Run answers a request at a commit, whose graph and index g and x must be. It returns a
+// *RequestError for a request that breaks a bound, an error that wraps ErrTokenizer for one that
+// names a token counter which is not there; errors of g and x and the context's come back
+// wrapped. Safe for concurrent use where g and x are; it starts no goroutines. A trace changes no
+// answer.
 func (u Runner) Run(
 	ctx context.Context, g source.Graph, x source.Index, commit ipld.CID, req retrieve.Request,
 ) (*retrieve.Answer, error) {

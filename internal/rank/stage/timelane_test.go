@@ -139,7 +139,7 @@ func TestDaysOfRequest(t *testing.T) {
 		"pier": berlin, "pier on 7 May 2023 and in 2022": berlin, "pier on 7 May 2023": append(berlin, berlin...),
 		"in May 2023": {{}}, "in June 2023": {{From: graph.At(begin), To: graph.At(begin)}},
 	} {
-		if _, err := Run(t.Context(), m, m, testCommit, retrieve.Request{Text: text, Days: days}); !errors.Is(err, retrieve.ErrRequest) {
+		if _, err := (Runner{}).Run(t.Context(), m, m, testCommit, retrieve.Request{Text: text, Days: days}); !errors.Is(err, retrieve.ErrRequest) {
 			t.Errorf("%q, %v: %v", text, days, err)
 		}
 	}

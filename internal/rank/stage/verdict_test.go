@@ -39,7 +39,7 @@ func (m evenMemory) answer(t *testing.T, req retrieve.Request) *retrieve.Answer 
 	if req.Limit == nil {
 		req.Limit = new(0)
 	}
-	a, err := Run(t.Context(), m, m, testCommit, req)
+	a, err := Runner{}.Run(t.Context(), m, m, testCommit, req)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,7 +48,7 @@ func TestRedactedWarning(t *testing.T) {
 	expand := 1
 	for _, text := range []string{"alpha", "b", b.String(), b.String()[:8], "alpha `b`"} {
 		req := retrieve.Request{Text: text, ExpansionOptions: retrieve.ExpansionOptions{Expand: &expand}}
-		got, err := Run(t.Context(), erasedMemory{m, map[graph.ID]bool{b: true}}, m, ipld.CID{}, req)
+		got, err := Runner{}.Run(t.Context(), erasedMemory{m, map[graph.ID]bool{b: true}}, m, ipld.CID{}, req)
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
@@ -62,7 +62,7 @@ func TestRedactedWarning(t *testing.T) {
 			}
 		}
 	}
-	got, err := Run(t.Context(), erasedMemory{m, nil}, m, ipld.CID{}, retrieve.Request{Text: "alpha"})
+	got, err := Runner{}.Run(t.Context(), erasedMemory{m, nil}, m, ipld.CID{}, retrieve.Request{Text: "alpha"})
 	if err != nil || slices.Contains(codes(got), retrieve.Redacted) {
 		t.Errorf("nothing was erased: %v, %v", codes(got), err)
 	}

@@ -121,7 +121,7 @@ func ask(t *testing.T, blocks store.Blocks, segs ...*table) (accepted bool) {
 	m.manifest = writeGroup(t, blocks, m.of(), groupKey{"m", dims}, list)
 	err := Walk(ctx, blocks, m.manifest, func(ipld.CID) error { return nil })
 	checkError(t, err)
-	_, err = ReadStats(ctx, blocks, m.manifest)
+	_, err = readStats(ctx, blocks, m.manifest)
 	checkError(t, err)
 
 	fits := m.read(segs)

@@ -186,24 +186,3 @@ func (x *Index) Models(ctx context.Context, most int) ([]string, error) {
 	}
 	return models, nil
 }
-
-// Stats describes an index.
-type Stats struct {
-	Groups, Segments, Rows int
-}
-
-// ReadStats describes the index of a manifest.
-func ReadStats(ctx context.Context, blocks segment.Blocks, c ipld.CID) (s Stats, err error) {
-	_, groups, err := loadGroups(ctx, blocks, c)
-	if err != nil {
-		return s, err
-	}
-	for l, err := range eachList(ctx, groups) {
-		if err != nil {
-			return s, err
-		}
-		s.Groups, s.Segments = s.Groups+1, s.Segments+len(l.Segments)
-		s.Rows += live(l.Segments)
-	}
-	return s, nil
-}

@@ -87,7 +87,7 @@ func TestLater(t *testing.T) {
 				}
 			}
 		}
-		stats, err := ReadStats(t.Context(), m.blocks, m.manifest)
+		stats, err := readStats(t.Context(), m.blocks, m.manifest)
 		if err != nil || merges < 1 || stats.Segments > 2*(maxWaiting+1) {
 			t.Errorf("%d merges, %+v, %v", merges, stats, err)
 		}

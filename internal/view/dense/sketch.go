@@ -185,6 +185,3 @@ func distances(out []uint16, query []word, rows []byte) {
 		out[n] = uint16(d1 + 2*d2 + 4*d4)
 	}
 }
-
-// Sketch returns the sketch of a vector: clause 9.5.
-func Sketch(vector []int8) []byte { return newSketcher(len(vector)).bytes(vector) }

@@ -160,9 +160,6 @@ type Slot struct {
 	Damaged bool       // neither valid nor empty
 }
 
-// Valid reports whether the slot holds a head.
-func (s Slot) Valid() bool { return s.Head.Seq != 0 }
-
 // Slots is the content of a head file.
 type Slots struct {
 	Exists bool // whether the file exists

@@ -138,12 +138,12 @@ func TestSlotBytes(t *testing.T) {
 		for bit := range 8 {
 			b := bytes.Clone(got)
 			b[i] ^= 1 << bit
-			if slot := decodeSlot(headMagic, b, 0); !slot.Damaged || slot.Valid() {
+			if slot := decodeSlot(headMagic, b, 0); !slot.Damaged || slot.Head.Seq != 0 {
 				t.Errorf("bit %d of byte %d flipped: %+v", bit, i, slot)
 			}
 		}
 	}
-	if slot := decodeSlot(headMagic, make([]byte, slotLen), 0); slot.Damaged || slot.Valid() {
+	if slot := decodeSlot(headMagic, make([]byte, slotLen), 0); slot.Damaged || slot.Head.Seq != 0 {
 		t.Errorf("zeros decode to %+v", slot)
 	}
 }

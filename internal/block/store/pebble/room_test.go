@@ -163,3 +163,11 @@ func (fs *stubbornFS) Remove(name string) error {
 	}
 	return fs.FS.Remove(name)
 }
+
+func (s *Store) flush() error {
+	flushed, err := s.db.AsyncFlush()
+	if err == nil {
+		<-flushed
+	}
+	return err
+}

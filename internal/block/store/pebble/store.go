@@ -505,17 +505,6 @@ func (s *Store) Close() error {
 	return nil
 }
 
-func (s *Store) flush() error {
-	return s.fs.fail.guard(func() error {
-		flushed, err := s.db.AsyncFlush()
-		if err != nil {
-			return err
-		}
-		<-flushed
-		return nil
-	})
-}
-
 // release closes the database, removes the owner file and releases the lock, in this order. A stopped store's
 // database may hang or panic while it closes; the lock is still released, which is safe because the switch keeps
 // the abandoned database from writing.
