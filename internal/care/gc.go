@@ -416,7 +416,7 @@ func (g *Collector) SweepDerived() error {
 	}
 	defer g.Repo.SweepCount.Add(1)
 	g.Repo.Indexes().Forget()
-	g.Repo.Digests.Forget()
+	g.Repo.Digests.Clear()
 	if err := g.Derived.DeleteCells(g.Ctx, cells...); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package care
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -317,7 +318,7 @@ func (p *Erasing) free(v *core.View, s *PurgeScan) error {
 			return err
 		}
 		if ids, err := p.going(g.Nodes, s); err != nil || len(ids) > 0 {
-			return core.OrErr(err, fmt.Errorf("%w: it has the node", p.Repo.InProgress(ref)))
+			return cmp.Or(err, fmt.Errorf("%w: it has the node", p.Repo.InProgress(ref)))
 		}
 	}
 	return nil

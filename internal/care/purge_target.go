@@ -1,6 +1,7 @@
 package care
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -37,7 +38,7 @@ func purgeTarget(ctx context.Context, r *core.Repo, node string) (graph.ID, erro
 	}
 	id, err = rank.FindTitle(ctx, s, node, func(m *graph.Mark) bool { return m == nil || !m.State.Hides() })
 	if session.IsMissing(err) && refErr != nil {
-		err = core.OrErr(hiddenOf(err), state.Invalidf("node %q: %w", node, refErr))
+		err = cmp.Or(hiddenOf(err), state.Invalidf("node %q: %w", node, refErr))
 	}
 	return id, err
 }

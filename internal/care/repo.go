@@ -88,7 +88,7 @@ func New(ctx context.Context, st store.Store, by state.Stamp, opt core.Options) 
 		return r, err
 	}
 	_, err = r.Transact(ctx, by, func(tx *core.Tx) error {
-		tx.SetSymbolic(graph.Head, graph.BranchRef(opt.FirstBranch()))
+		tx.SetHead(graph.BranchRef(opt.FirstBranch()))
 		return nil
 	})
 	return r, err

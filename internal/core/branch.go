@@ -215,7 +215,7 @@ func (t *Tx) renameBranch(
 		t.SetRef(to, old.Target)
 	}
 	if current {
-		t.SetSymbolic(graph.Head, to)
+		t.SetHead(to)
 	}
 	if err := t.renameInStages(ctx, from, to); err != nil {
 		return err

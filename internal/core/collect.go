@@ -44,14 +44,6 @@ func (r *Repo) InProgress(merge Ref) *InProgressError {
 	return &InProgressError{branch, client}
 }
 
-// OrErr returns err, or other if err is nil.
-func OrErr(err, other error) error {
-	if err != nil {
-		return err
-	}
-	return other
-}
-
 // PurgeVerb begins the command of the operation of a purge, which tells it from those that can be
 // undone.
 const PurgeVerb = "purge"

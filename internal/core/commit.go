@@ -250,7 +250,7 @@ func (t *Tx) Commit(
 	if err := t.WriteGraph(ctx, next); err != nil {
 		return err
 	}
-	parents, err := t.parents(ctx, base, opt)
+	parents, err := parentsOf(base, opt)
 	if err != nil {
 		return err
 	}
@@ -311,8 +311,8 @@ func (s *Snapshot) holds(next *state.State) bool {
 		next.DigestsRoot() == s.State.DigestsRoot() && next.Profile == s.State.Profile
 }
 
-// parents returns the parents of a commit that is made upon base.
-func (t *Tx) parents(ctx context.Context, base *Snapshot, opt CommitOptions) ([]ipld.CID, error) {
+// parentsOf returns the parents of a commit that is made upon base.
+func parentsOf(base *Snapshot, opt CommitOptions) ([]ipld.CID, error) {
 	if opt.Amend {
 		if base.Record == nil {
 			return nil, &state.NotFoundError{What: "commit to amend on branch", Name: opt.Branch}

@@ -105,22 +105,3 @@ func (s *Snapshot) nodeTypesRead(
 	}
 	return nil
 }
-
-// SampleIDs returns at most n ids of nodes, at even distances in the order of all ids: those at the
-// ranks ⌊i·N/n⌋ of N. As ids are hashes, that is a sample of the memory that needs no randomness. It
-// reads O(log N) blocks for each.
-func (s *Snapshot) SampleIDs(ctx context.Context, n int) ([]graph.ID, error) {
-	all := s.State.Nodes.Len()
-	of := min(uint64(max(n, 0)), all)
-	ids := make([]graph.ID, 0, of)
-	for i := range of {
-		kv, ok, err := s.State.Nodes.At(ctx, i*all/of)
-		if err != nil || !ok {
-			return nil, err
-		}
-		var id graph.ID
-		copy(id[:], kv.Key)
-		ids = append(ids, id)
-	}
-	return ids, nil
-}

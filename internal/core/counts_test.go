@@ -58,12 +58,4 @@ func TestKinds(t *testing.T) {
 	if last != 39+37+3 {
 		t.Errorf("reported %d", last)
 	}
-	ids, err := s.SampleIDs(ctx, 10)
-	must.OK(t, err)
-	if len(ids) != 10 {
-		t.Errorf("%d ids sampled", len(ids))
-	}
-	if ids, err = s.SampleIDs(ctx, 1000); err != nil || len(ids) != 39 {
-		t.Errorf("%d ids of all: %v", len(ids), err)
-	}
 }

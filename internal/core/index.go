@@ -17,35 +17,37 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
+// maxOpenIndexes bounds how many opened indexes of a kind a repository keeps.
+const maxOpenIndexes = 8
+
 // indexOf returns an index of a snapshot, which its cell's key tells from others of the kind: the open
 // one, else one that open opens from the index made with a commit, or from one made now.
 func indexOf[X any](
-	ctx context.Context, s *Snapshot, of *view.OpenIndexes[X], k view.IndexKind,
-	open func(blocks segment.Blocks, manifest ipld.CID) (*X, error),
-) (*X, error) {
+	ctx context.Context, s *Snapshot, of *view.Opened[X], k view.IndexKind,
+	open func(blocks segment.Blocks, manifest ipld.CID) (X, error),
+) (x X, err error) {
 	r, key := s.Repo, k.Key(s.State)
-	have := func() *X {
+	have := func() (X, bool) {
 		r.openMu.Lock()
 		defer r.openMu.Unlock()
 		return of.Get(key)
 	}
-	if x := have(); x != nil {
+	if x, ok := have(); ok {
 		return x, nil // do not wait for a build of another index: it may take long
 	}
 	r.IndexMu.Lock()
 	defer r.IndexMu.Unlock()
-	if x := have(); x != nil {
+	if x, ok := have(); ok {
 		return x, nil
 	}
 	blocks, manifest, err := s.ensure(ctx, k)
 	if err != nil {
-		return nil, err
+		return x, err
 	}
-	x, err := open(blocks, manifest)
-	if err == nil {
+	if x, err = open(blocks, manifest); err == nil {
 		r.openMu.Lock()
 		defer r.openMu.Unlock()
-		of.Put(key, x)
+		of.Put(key, x, maxOpenIndexes)
 	}
 	return x, err
 }
@@ -71,8 +73,8 @@ func (x Indexes) Forget() {
 	x.repo.Merges.Stop()
 	x.repo.openMu.Lock()
 	defer x.repo.openMu.Unlock()
-	x.repo.indexes, x.repo.dense = view.OpenIndexes[index.Index]{}, view.OpenIndexes[dense.Index]{}
-	x.repo.links = view.OpenIndexes[links.Index]{}
+	x.repo.indexes, x.repo.dense = view.Opened[*index.Index]{}, view.Opened[*dense.Index]{}
+	x.repo.links = view.Opened[*links.Index]{}
 }
 
 // Sweeps returns a number that changes whenever indexes and other derived blocks have been removed, which an answer
@@ -221,7 +223,7 @@ func (x Indexes) ChangeAll(ctx context.Context, change func() error) error {
 	x.repo.Digests.Mu.Lock()
 	defer x.repo.Digests.Mu.Unlock()
 	defer x.repo.SweepCount.Add(1)
-	x.repo.Digests.Forget()
+	x.repo.Digests.Clear()
 	x.Forget() // first: a reader that misses an erased block asks for another index
 	if change != nil {
 		if err := change(); err != nil {

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -21,6 +22,7 @@ import (
 	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/view"
+	"github.com/mnem-project/mnem/internal/view/community"
 	"github.com/mnem-project/mnem/internal/view/dense"
 	"github.com/mnem-project/mnem/internal/view/index"
 	"github.com/mnem-project/mnem/internal/view/links"
@@ -32,18 +34,16 @@ import (
 // DirName is the directory of a repository inside the directory it belongs to.
 const DirName = ".mnem"
 
+// What is kept between calls, in bytes, unless Options say otherwise.
 const (
-	// defaultTreeCache and defaultIndexCache bound decoded data kept between calls, in bytes.
-	defaultTreeCache  = 64 << 20
-	defaultIndexCache = 64 << 20
-	// defaultDenseCache bounds the dense vectors kept, in bytes: the sketches of 10^6 of 384
-	// dimensions take 48 MB, and the vectors of 10^5 take 40.
-	defaultDenseCache = 64 << 20
-	// defaultLinkCache bounds the links kept, in bytes: those of 10^5 nodes with three edges
-	// each take 14 MB.
-	defaultLinkCache = 32 << 20
-	// defaultVectorCache bounds the sparse vectors kept, in bytes.
-	defaultVectorCache = 256 << 20
+	defaultTreeCache  = 64 << 20 // of decoded tree chunks
+	defaultIndexCache = 64 << 20 // of decoded index parts
+	// denseCache bounds sketches and dense vectors: the sketches of 10^6 of 384 dimensions take 48 MB, and the vectors of
+	// 10^5 take 40.
+	denseCache = 64 << 20
+	// linkCache bounds the links between nodes: those of 10^5 nodes with three edges each take 14 MB.
+	linkCache          = 32 << 20
+	defaultVectorCache = 256 << 20 // of sparse vectors
 )
 
 // OpenStore opens the store of a directory: on disk in it, or in the database that it links to.
@@ -78,11 +78,8 @@ func openStore(ctx context.Context, path string, create bool, opt Options) (stor
 type Options struct {
 	ReadOnly   bool          // change no key and no value; writes return store.ErrReadOnly
 	Wait       time.Duration // how long to wait for another process to let go; 0: not at all
-	BlockCache int64         // bytes of stored blocks kept by the database; 0: 8 MiB, of another machine's 64 MiB
 	TreeCache  int64         // bytes of decoded tree chunks kept; 0: 64 MiB
 	IndexCache int64         // bytes of decoded index parts kept; 0: 64 MiB
-	DenseCache int64         // bytes of sketches and of dense vectors kept; 0: 64 MiB
-	LinkCache  int64         // bytes of links between nodes kept; 0: 32 MiB
 	// VectorCache is how many bytes of sparse vectors are kept; 0: 256 MiB. As many again are used
 	// for a moment while some are read. A query of a model that has more reads them each time.
 	VectorCache int64
@@ -124,13 +121,9 @@ const blockShare = 8
 // blockCache is how many bytes the store keeps, which takes no part in the budget: 0 for its default.
 func (o Options) blockCache() int64 {
 	if o.Memory == 0 {
-		return o.BlockCache
+		return 0
 	}
-	n := max(1, o.Memory/blockShare)
-	if o.BlockCache > 0 {
-		n = min(n, o.BlockCache)
-	}
-	return n
+	return max(1, o.Memory/blockShare)
 }
 
 // budget returns the memory that the caches share, nil if each has its own limit.
@@ -143,10 +136,7 @@ func (o Options) budget() *cache.Budget {
 
 // FirstBranch returns the branch that HEAD of a new repository is on: Branch, or else DefaultBranch.
 func (o Options) FirstBranch() string {
-	if o.Branch == "" {
-		return DefaultBranch
-	}
-	return o.Branch
+	return cmp.Or(o.Branch, DefaultBranch)
 }
 
 // Repo is an open repository, or one branch of it: see Only. Safe for concurrent use: readers
@@ -173,11 +163,11 @@ type Opened struct {
 
 	IndexMu sync.Mutex // held by who makes an index, opens one or drops them
 	openMu  sync.Mutex // guards indexes; never held while anything is read
-	indexes view.OpenIndexes[index.Index]
-	dense   view.OpenIndexes[dense.Index]
+	indexes view.Opened[*index.Index]
+	dense   view.Opened[*dense.Index]
 	Merges  view.Merges    // of segments of indexes; started by a holder of Writer or IndexMu
 	Rows    *segment.Cache // of indexes of dense vectors
-	links   view.OpenIndexes[links.Index]
+	links   view.Opened[*links.Index]
 	Buckets *segment.Cache    // of indexes of links
 	Vectors *view.VectorCache // sparse ones
 	// NodeBlocks caches blocks that retrievals read; it is off if other processes can erase some.
@@ -189,8 +179,8 @@ type Opened struct {
 
 	clock       func() graph.Time // nil: the time of each call's Stamp
 	Counters    retrieve.Counters
-	Communities openCommunities
-	Digests     openDigests
+	Communities kept[*community.Partition]
+	Digests     kept[any] // each *outline.Digests
 	// SweepCount counts how often derived blocks were removed. Added to under IndexMu, when they are gone.
 	SweepCount atomic.Uint64
 
@@ -209,27 +199,13 @@ func (r *Repo) Path() string { return r.Dir }
 // Over returns a repository over an open store, which its Close closes. It reads nothing, and uses the defaults
 // of opt for caches of size 0.
 func Over(st store.Store, opt Options) *Repo {
-	if opt.TreeCache == 0 {
-		opt.TreeCache = defaultTreeCache
-	}
-	if opt.IndexCache == 0 {
-		opt.IndexCache = defaultIndexCache
-	}
-	if opt.DenseCache == 0 {
-		opt.DenseCache = defaultDenseCache
-	}
-	if opt.LinkCache == 0 {
-		opt.LinkCache = defaultLinkCache
-	}
-	if opt.VectorCache == 0 {
-		opt.VectorCache = defaultVectorCache
-	}
 	r := &Repo{Opened: &Opened{
 		left:  make(chan struct{}, 1),
-		Store: st, Ro: opt.ReadOnly, Vectors: view.NewVectorCache(opt.VectorCache), Counters: opt.Counters,
+		Store: st, Ro: opt.ReadOnly, Vectors: view.NewVectorCache(cmp.Or(opt.VectorCache, defaultVectorCache)), Counters: opt.Counters,
 		clock: opt.Now, client: opt.Client,
-		Trees: prolly.NewCache(opt.TreeCache), Parts: segment.NewCache(opt.IndexCache),
-		Rows: segment.NewCache(opt.DenseCache), Buckets: segment.NewCache(opt.LinkCache),
+		Trees: prolly.NewCache(cmp.Or(opt.TreeCache, defaultTreeCache)),
+		Parts: segment.NewCache(cmp.Or(opt.IndexCache, defaultIndexCache)),
+		Rows:  segment.NewCache(denseCache), Buckets: segment.NewCache(linkCache),
 	}}
 	if b := opt.budget(); b != nil {
 		r.Trees.Share(b)

@@ -81,12 +81,8 @@ func CheckClient(name string) error {
 // ShownDatabase is the URL of a repository in a database without its password.
 func ShownDatabase(at string) string { return postgres.Shown(at) }
 
-// Database is the connection of a server to a database with several repositories, DatabaseUsage what one of them has
-// and did.
-type (
-	Database      = postgres.Database
-	DatabaseUsage = postgres.Usage
-)
+// Database is the connection of a server to a database with several repositories.
+type Database = postgres.Database
 
 // OpenDatabase returns the connection to the database of a URL, and the name of the repository which that names.
 func OpenDatabase(at string) (*Database, string, error) {
@@ -132,7 +128,7 @@ func (r *Repo) ForgetOpened() {
 	defer r.Communities.Mu.Unlock()
 	r.Digests.Mu.Lock()
 	defer r.Digests.Mu.Unlock()
-	r.Digests.Forget()
+	r.Digests.Clear()
 	r.Indexes().Forget()
 	r.Rows.Clear()
 	r.Parts.Clear()

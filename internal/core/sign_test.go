@@ -90,7 +90,7 @@ func TestVerifyHistory(t *testing.T) {
 		t.Errorf("range (-want +got):\n%s", diff)
 	}
 	require := func(from, until []ipld.CID) error {
-		return r.RequireSigned(t.Context(), from, until, v)
+		return core.RequireSigned(commit.Between(t.Context(), r.Facts(), from, until), v)
 	}
 	if err := require(at[:1], nil); err != nil {
 		t.Errorf("one signed commit: %v", err)
@@ -108,7 +108,7 @@ func TestVerifyHistory(t *testing.T) {
 	if refused.Total != 3 || len(refused.First) != 3 || err.Error() != wantText {
 		t.Errorf("%d refused: %v, want %s", refused.Total, err, wantText)
 	}
-	if err := r.RequireSigned(t.Context(), []ipld.CID{{}}, nil, v); err == nil {
+	if err := require([]ipld.CID{{}}, nil); err == nil {
 		t.Error("no error for a commit that does not exist")
 	}
 }
@@ -119,7 +119,7 @@ func TestRequireSignedNamesFew(t *testing.T) {
 	for i := range 25 {
 		last = note(t, r, fmt.Sprint(i), 1, nil).Commit
 	}
-	err := r.RequireSigned(t.Context(), []ipld.CID{last}, nil, nil)
+	err := core.RequireSigned(commit.Between(t.Context(), r.Facts(), []ipld.CID{last}, nil), nil)
 	if err == nil || !strings.HasSuffix(err.Error(), "is unsigned, 5 more") {
 		t.Errorf("error %v", err)
 	}

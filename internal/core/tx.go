@@ -279,9 +279,9 @@ func (t *Tx) putMerged(ctx context.Context, data []byte) (ipld.CID, error) {
 // SetRef makes or moves a ref when the operation is recorded.
 func (t *Tx) SetRef(name graph.RefName, c ipld.CID) { t.Edits[name] = ipld.AppendLink(nil, c) }
 
-// SetSymbolic makes name a ref to the ref target, as HEAD is to a branch.
-func (t *Tx) SetSymbolic(name, target graph.RefName) {
-	t.Edits[name] = ipld.AppendString(nil, string(target))
+// SetHead makes HEAD a ref to a branch.
+func (t *Tx) SetHead(target graph.RefName) {
+	t.Edits[graph.Head] = ipld.AppendString(nil, string(target))
 }
 
 // RemoveRef removes a ref, which need not exist.

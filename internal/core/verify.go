@@ -43,15 +43,6 @@ func (r *Repo) VerifyHistory(
 	}
 }
 
-// RequireSigned returns an *UnsignedError unless every commit that is reached from some commits
-// and not from others is signed by a key that v trusts. Who merges asks it of what the other side
-// brings, before it merges that same commit.
-func (r *Repo) RequireSigned(
-	ctx context.Context, from, until []ipld.CID, v commit.Verifier,
-) error {
-	return RequireSigned(commit.Between(ctx, r.Facts(), from, until), v)
-}
-
 // VerifyTheirs asks what the options of a merge say of the commits that it brings into a branch.
 func (t *Tx) VerifyTheirs(ctx context.Context, opt MergeOptions, theirs, head ipld.CID) error {
 	if opt.Verify == nil {
@@ -64,7 +55,8 @@ func (t *Tx) VerifyTheirs(ctx context.Context, opt MergeOptions, theirs, head ip
 	return opt.Verify(commit.Between(ctx, t.Repo.Facts(), []ipld.CID{theirs}, until))
 }
 
-// RequireSigned returns an *UnsignedError unless every commit is signed by a key that v trusts.
+// RequireSigned returns an *UnsignedError unless every commit is signed by a key that v trusts. A merge
+// asks it of what the other side brings, before it merges that same commit.
 func RequireSigned(commits iter.Seq2[commit.LogEntry, error], v commit.Verifier) error {
 	var refused UnsignedError
 	for e, err := range commits {

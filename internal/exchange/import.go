@@ -213,7 +213,7 @@ func (im *Importer) apply(t *core.Tx, res *ImportResult) error {
 	}
 	change(t, res.Refs)
 	if res.Head != "" {
-		t.SetSymbolic(graph.Head, graph.BranchRef(res.Head))
+		t.SetHead(graph.BranchRef(res.Head))
 	}
 	return nil
 }

@@ -103,15 +103,15 @@ func matches(ctx context.Context, r *core.Repo, e commit.LogEntry, opt *LogOptio
 		return true, nil
 	}
 	if !opt.Node.IsZero() {
-		ok, err := r.Touched(ctx, e.CID, rec, func(d state.Diff) (bool, error) {
-			return core.TouchesNode(ctx, d, opt.Node)
+		ok, err := touched(ctx, r, e.CID, rec, func(d state.Diff) (bool, error) {
+			return touchesNode(ctx, d, opt.Node)
 		})
 		if !ok || err != nil || len(opt.Types) == 0 {
 			return ok, err
 		}
 	}
-	return r.Touched(ctx, e.CID, rec, func(d state.Diff) (bool, error) {
-		return core.TouchesType(ctx, d, opt.Types)
+	return touched(ctx, r, e.CID, rec, func(d state.Diff) (bool, error) {
+		return touchesType(ctx, d, opt.Types)
 	})
 }
 

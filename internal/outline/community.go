@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
@@ -37,9 +36,7 @@ func communitiesOf(ctx context.Context, r *core.Repo, s *state.State) (*communit
 	o, out := &r.Communities, s.Out.Root()
 	o.Mu.Lock()
 	defer o.Mu.Unlock()
-	if i := slices.Index(o.Outs, out); i >= 0 {
-		p := o.List[i]
-		o.Put(out, p)
+	if p, ok := o.Get(out); ok {
 		return p, nil
 	}
 	p, err := KeptCommunities(ctx, r, out)

@@ -77,10 +77,11 @@ func Open(
 	key := DigestsKey(s.State.Root, recipe)
 	r.Digests.Mu.Lock()
 	defer r.Digests.Mu.Unlock()
-	if i := slices.Index(r.Digests.Keys, key); i >= 0 && (r.Digests.List[i].(*Digests).Kept || !opt.Keep || r.Ro) {
-		d := *r.Digests.List[i].(*Digests)
-		d.Work, d.Found = distill.Work{}, true
-		return &d, nil
+	if open, ok := r.Digests.Get(key); ok {
+		if d := *open.(*Digests); d.Kept || !opt.Keep || r.Ro {
+			d.Work, d.Found = distill.Work{}, true
+			return &d, nil
+		}
 	}
 	d, err := KeptDigests(ctx, r, s.State, recipe)
 	if err == nil && d == nil {

@@ -45,7 +45,7 @@ func TestDigestsOfOtherRules(t *testing.T) {
 	if d, err := outline.KeptDigests(t.Context(), r, s.State, recipe); err != nil || d != nil {
 		t.Fatalf("found by other rules: %v, %v", d, err)
 	}
-	r.Digests.Forget()
+	r.Digests.Clear()
 	d, err := outline.Open(t.Context(), s, recipe, outline.DigestOptions{Keep: true})
 	if err != nil || d.Found || d.Work.Digests == 0 {
 		t.Errorf("not computed again: %+v, %v", d, err)

@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -175,13 +176,13 @@ func (f *finder) search(x *index.Index) error {
 func (f *finder) unseen(missing *state.NotFoundError) error {
 	m, err := f.s.Mark(f.ctx, graph.OnNode, f.hidden[0])
 	if err != nil || m == nil {
-		return core.OrErr(err, missing)
+		return cmp.Or(err, error(missing))
 	}
 	missing.Hidden, missing.ID = m.State, f.hidden[0]
 	if len(f.hidden) > 1 {
 		missing.Candidates, err = f.candidates(f.hidden)
 	}
-	return core.OrErr(err, missing)
+	return cmp.Or(err, error(missing))
 }
 
 func (f *finder) unsure(name string, list []graph.ID) error {

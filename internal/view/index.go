@@ -2,6 +2,7 @@ package view
 
 import (
 	"context"
+	"slices"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/state"
@@ -9,35 +10,37 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// maxOpenIndexes bounds how many opened indexes a repository keeps.
-const maxOpenIndexes = 8
+// Opened are the newest used of what is derived, by what each is of, the most recent last.
+type Opened[X any] struct{ list []opened[X] }
 
-// OpenIndexes are the newest used indexes of one kind by what they are of, the most recent last.
-type OpenIndexes[X any] struct {
-	of      []ipld.CID
-	indexes []*X
+type opened[X any] struct {
+	of ipld.CID
+	x  X
 }
 
-// Get returns the open index of a cell's key and makes it the most recent, nil if it is not open.
-func (o *OpenIndexes[X]) Get(of ipld.CID) *X {
-	for i, c := range o.of {
-		if c == of {
-			x := o.indexes[i]
-			o.of = append(append(o.of[:i], o.of[i+1:]...), of)
-			o.indexes = append(append(o.indexes[:i], o.indexes[i+1:]...), x)
-			return x
-		}
+// Get returns what was kept of a key and makes it the most recent.
+func (o *Opened[X]) Get(of ipld.CID) (x X, ok bool) {
+	i := slices.IndexFunc(o.list, func(e opened[X]) bool { return e.of == of })
+	if i < 0 {
+		return x, false
 	}
-	return nil
+	e := o.list[i]
+	o.list = append(slices.Delete(o.list, i, i+1), e)
+	return e.x, true
 }
 
-// Put keeps an index that Get did not find, in place of the least recent one if maxOpenIndexes are open.
-func (o *OpenIndexes[X]) Put(of ipld.CID, x *X) {
-	if len(o.of) == maxOpenIndexes {
-		o.of, o.indexes = o.of[1:], o.indexes[1:]
+// Put keeps x as the most recent, in place of an earlier one of the same key, or of the least recent one if there are
+// most.
+func (o *Opened[X]) Put(of ipld.CID, x X, most int) {
+	o.list = slices.DeleteFunc(o.list, func(e opened[X]) bool { return e.of == of })
+	if len(o.list) == most {
+		o.list = slices.Delete(o.list, 0, 1)
 	}
-	o.of, o.indexes = append(o.of, of), append(o.indexes, x)
+	o.list = append(o.list, opened[X]{of, x})
 }
+
+// Clear drops all.
+func (o *Opened[X]) Clear() { o.list = nil }
 
 // Document returns a node with its whole content, nil if there is none: what was erased, or has
 // content that was, is no document.

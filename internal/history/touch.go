@@ -1,4 +1,4 @@
-package core
+package history
 
 import (
 	"context"
@@ -8,14 +8,15 @@ import (
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/prolly"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Touched reports whether a test holds for what a commit changed against each of its parents, or
+// touched reports whether a test holds for what a commit changed against each of its parents, or
 // for all it has if it has none. A merge that took one side as it was has touched nothing.
-func (r *Repo) Touched(
-	ctx context.Context, c ipld.CID, rec *commit.Commit, test func(state.Diff) (bool, error),
+func touched(
+	ctx context.Context, r *core.Repo, c ipld.CID, rec *commit.Commit, test func(state.Diff) (bool, error),
 ) (bool, error) {
 	after, err := r.At(ctx, c)
 	if err != nil {
@@ -37,8 +38,8 @@ func (r *Repo) Touched(
 	return true, nil
 }
 
-// TouchesNode reports whether a node differs, its mark, an edge of it or the mark of one.
-func TouchesNode(ctx context.Context, d state.Diff, id graph.ID) (bool, error) {
+// touchesNode reports whether a node differs, its mark, an edge of it or the mark of one.
+func touchesNode(ctx context.Context, d state.Diff, id graph.ID) (bool, error) {
 	for _, t := range []struct {
 		from, to *prolly.Map
 		key      []byte
@@ -109,9 +110,9 @@ func editsEdge(ctx context.Context, d state.Diff, id graph.ID) (bool, error) {
 	return false, nil
 }
 
-// TouchesType reports whether a node or edge that differs, or whose mark does, has one of some
+// touchesType reports whether a node or edge that differs, or whose mark does, has one of some
 // types before or after.
-func TouchesType(ctx context.Context, d state.Diff, types []string) (bool, error) {
+func touchesType(ctx context.Context, d state.Diff, types []string) (bool, error) {
 	for id, err := range d.Ids(ctx, graph.OnNode) {
 		if err != nil {
 			return false, err
