@@ -20,13 +20,13 @@ const (
 )
 
 // reading reports whether the database is open for reading alone.
-func (s *Store) reading() bool { return s.opts.ReadOnly || s.dormant.Load() }
+func (s *database) reading() bool { return s.opts.ReadOnly || s.dormant.Load() }
 
 // openFitting opens the database. Opening it for writing writes a manifest, options, a log, and the contents of the
 // logs as tables. If the disk may lack space for that, it first opens the database for reading, which writes
 // nothing, and removes leftovers of failed openings. If ordinary changes would still be refused, the store stays
 // dormant: open for reading, until a change arrives that fits or frees space.
-func (s *Store) openFitting(db string, created bool) error {
+func (s *database) openFitting(db string, created bool) error {
 	free, ok := s.free()
 	if !ok || s.opts.ReadOnly {
 		return s.openDB(db, s.opts.ReadOnly)
@@ -55,7 +55,7 @@ func (s *Store) openFitting(db string, created bool) error {
 }
 
 // sizeOfLogs returns the total size of the database's logs in bytes.
-func (s *Store) sizeOfLogs(db string) (size uint64, err error) {
+func (s *database) sizeOfLogs(db string) (size uint64, err error) {
 	names, err := s.fs.List(db)
 	for _, name := range names {
 		if !strings.HasSuffix(name, logSuffix) {
@@ -71,7 +71,7 @@ func (s *Store) sizeOfLogs(db string) (size uint64, err error) {
 }
 
 // openDormant opens the database for reading, and removes files it does not need.
-func (s *Store) openDormant(db string) error {
+func (s *database) openDormant(db string) error {
 	logs := &logsRead{names: make(map[string]bool)}
 	s.fs.logs = logs
 	err := s.openDB(db, true)
@@ -90,7 +90,7 @@ func (s *Store) openDormant(db string) error {
 // removeUnneeded removes files that the database, open for reading, does not need: logs that it did not replay,
 // tables in no level, and replaced manifests and options. Pebble removes them too, but only at the end of an
 // opening, which first needs space.
-func (s *Store) removeUnneeded(db string, replayed map[string]bool) error {
+func (s *database) removeUnneeded(db string, replayed map[string]bool) error {
 	desc, err := pdb.Peek(db, s.fs)
 	if err != nil {
 		return err
@@ -147,7 +147,7 @@ func newestOptions(names []string) (newest string) {
 
 // opens returns an error wrapping store.ErrNoRoom if a dormant database cannot be opened for writing for a change
 // with ctx. roomMu must be held, except while the store is being opened.
-func (s *Store) opens(ctx context.Context) error {
+func (s *database) opens(ctx context.Context) error {
 	free, ok := s.free()
 	if !ok {
 		return nil
@@ -172,7 +172,7 @@ func (s *Store) opens(ctx context.Context) error {
 }
 
 // wake opens a dormant database for writing.
-func (s *Store) wake(db string) error {
+func (s *database) wake(db string) error {
 	if err := s.fs.fail.guard(s.db.Close); err != nil {
 		return err
 	}
@@ -224,11 +224,7 @@ func (s *Store) wakeLoaded() error {
 	if err := s.wake(s.fs.PathJoin(s.dir, dbName)); err != nil {
 		return err
 	}
-	slots, err := HeadFile(s.dir, s.fs)
-	if err != nil {
-		return err
-	}
-	marker, err := readSlots(s.fs, s.dir, markerSlots)
+	slots, marker, err := headFiles(s.fs, s.dir)
 	if err != nil {
 		return err
 	}

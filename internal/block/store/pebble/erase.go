@@ -320,34 +320,3 @@ func (s *Store) reopen() error {
 	s.dirty.Store(false)
 	return nil
 }
-
-// pause waits for a moment in which no call is in progress and lets none begin until resume. Calls that begin
-// before that moment do not wait: a callback of a running call may make them.
-func (s *Store) pause(ctx context.Context) error {
-	stop := context.AfterFunc(ctx, func() {
-		s.callsMu.Lock()
-		defer s.callsMu.Unlock()
-		s.idle.Broadcast()
-	})
-	defer stop()
-	s.callsMu.Lock()
-	defer s.callsMu.Unlock()
-	for s.calls > 0 || s.paused {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		s.idle.Wait()
-	}
-	if err := s.callable(ctx); err != nil {
-		return err
-	}
-	s.paused = true
-	return nil
-}
-
-func (s *Store) resume() {
-	s.callsMu.Lock()
-	defer s.callsMu.Unlock()
-	s.paused = false
-	s.idle.Broadcast()
-}

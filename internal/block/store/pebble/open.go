@@ -106,13 +106,17 @@ func makeDirs(fs vfs.FS, dir string) error {
 	return nil
 }
 
+// headFiles reads the head file and the marker.
+func headFiles(fs vfs.FS, dir string) (slots, marker Slots, err error) {
+	if slots, err = HeadFile(dir, fs); err == nil {
+		marker, err = readSlots(fs, dir, markerSlots)
+	}
+	return slots, marker, err
+}
+
 // missing returns the error of opening a store without a database.
 func missing(dir string, fs vfs.FS) error {
-	slots, err := HeadFile(dir, fs)
-	if err != nil {
-		return err
-	}
-	marker, err := readSlots(fs, dir, markerSlots)
+	slots, marker, err := headFiles(fs, dir)
 	if err != nil {
 		return err
 	}
@@ -131,11 +135,7 @@ func (s *Store) openLocked(db string) error {
 	if err := writeOwner(s.fs, s.dir, s.opts.Owner); err != nil {
 		s.opts.Logf("%v", err) // informational; another process may be reading it
 	}
-	slots, err := HeadFile(s.dir, s.fs)
-	if err != nil {
-		return err
-	}
-	marker, err := readSlots(s.fs, s.dir, markerSlots)
+	slots, marker, err := headFiles(s.fs, s.dir)
 	if err != nil {
 		return err
 	}
@@ -186,7 +186,7 @@ func (s *Store) load(slots, marker Slots) error {
 }
 
 // openDB opens the database, which is not open yet.
-func (s *Store) openDB(db string, readOnly bool) error {
+func (s *database) openDB(db string, readOnly bool) error {
 	opened := make(chan *pdb.DB, 1)
 	s.opened = opened
 	_, knows := s.free()

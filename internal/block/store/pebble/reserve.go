@@ -19,16 +19,16 @@ const (
 )
 
 // spend releases the reserve for a change that erases. roomMu must be held.
-func (s *Store) spend() {
+func (s *database) spend() {
 	if s.reserve.Load() > 0 && s.fs.FS.Remove(s.reservePath()) == nil {
 		s.reserve.Store(0)
 	}
 }
 
-func (s *Store) reservePath() string { return s.fs.FS.PathJoin(s.dir, reserveName) }
+func (s *database) reservePath() string { return s.fs.FS.PathJoin(s.dir, reserveName) }
 
 // measureReserve reads the size of the reserve.
-func (s *Store) measureReserve() {
+func (s *database) measureReserve() {
 	s.reserve.Store(0)
 	if info, err := s.fs.FS.Stat(s.reservePath()); err == nil {
 		s.reserve.Store(uint64(max(info.Size(), 0)))
@@ -37,14 +37,14 @@ func (s *Store) measureReserve() {
 
 // refill makes the reserve full size if the disk has space for it; a closing store takes what is left instead. The
 // reserve is not synced: after a power cut it is made again. roomMu must be held.
-func (s *Store) refill(closing bool) error {
+func (s *database) refill(closing bool) error {
 	if _, ok := s.free(); !ok {
 		return nil
 	}
 	return s.fs.fail.guard(func() error { return s.refillNow(closing) })
 }
 
-func (s *Store) refillNow(closing bool) error {
+func (s *database) refillNow(closing bool) error {
 	want := min(max(s.db.Metrics().DiskSpaceUsage(), minReserve), maxReserve)
 	if have := s.reserve.Load(); have >= want/2 && have <= maxReserve { // do not make it again for each commit
 		return nil

@@ -47,7 +47,7 @@ func (s *Store) Room(ctx context.Context) error {
 }
 
 // free returns how many bytes of the disk are free, and whether the file system knows.
-func (s *Store) free() (uint64, bool) {
+func (s *database) free() (uint64, bool) {
 	usage, err := s.fs.FS.GetDiskUsage(s.dir)
 	return usage.AvailBytes, err == nil
 }
@@ -55,7 +55,7 @@ func (s *Store) free() (uint64, bool) {
 // room returns an error wrapping store.ErrNoRoom if the disk lacks space for a change that writes size bytes, which
 // the log and later a table take. Changes that erase may use the reserve; all others must leave space for a flush,
 // a compaction step and an erasure.
-func (s *Store) room(ctx context.Context, size int) error {
+func (s *database) room(ctx context.Context, size int) error {
 	free, ok := s.free()
 	if !ok {
 		return nil
@@ -78,7 +78,7 @@ func (s *Store) room(ctx context.Context, size int) error {
 
 // aboveMark returns an error if a change that takes cost bytes would leave less free than the low-water mark. It
 // compacts first if that lowers the mark. roomMu must be held.
-func (s *Store) aboveMark(ctx context.Context, cost uint64) error {
+func (s *database) aboveMark(ctx context.Context, cost uint64) error {
 	for waited, tried := false, false; ; {
 		d := s.demand()
 		free, ok := s.free()
@@ -111,7 +111,7 @@ func (s *Store) aboveMark(ctx context.Context, cost uint64) error {
 
 // fitsErasing returns an error if size bytes do not fit even without the reserve, which it spends if it must.
 // roomMu must be held.
-func (s *Store) fitsErasing(size uint64) error {
+func (s *database) fitsErasing(size uint64) error {
 	free, ok := s.free()
 	if ok && free < size+slack {
 		s.spend()
@@ -124,7 +124,7 @@ func (s *Store) fitsErasing(size uint64) error {
 }
 
 // fits returns an error unless the disk has space for size more bytes temporarily.
-func (s *Store) fits(size uint64) error {
+func (s *database) fits(size uint64) error {
 	free, ok := s.free()
 	if ok && free < size+slack {
 		s.spend()
@@ -147,7 +147,7 @@ type demand struct {
 }
 
 // demand calculates how much the database may have to write.
-func (s *Store) demand() demand {
+func (s *database) demand() demand {
 	m := s.db.Metrics()
 	log := m.WAL.Size
 	if s.dormant.Load() {
@@ -205,7 +205,7 @@ func (d demand) shrinks() bool {
 }
 
 // lower flushes and compacts level 0 to lower the mark. roomMu must be held.
-func (s *Store) lower(ctx context.Context) error {
+func (s *database) lower(ctx context.Context) error {
 	err := s.flushStep()
 	if err == nil {
 		err = s.compactTop(ctx)
@@ -226,7 +226,7 @@ func (s *Store) lower(ctx context.Context) error {
 
 // lowerBase moves tables of the highest level below level 0 down while that is too large. With more space Pebble
 // does so on its own.
-func (s *Store) lowerBase(ctx context.Context) error {
+func (s *database) lowerBase(ctx context.Context) error {
 	levels, err := s.db.SSTables()
 	if err != nil {
 		return err
@@ -252,7 +252,7 @@ func (s *Store) lowerBase(ctx context.Context) error {
 }
 
 // quiesce waits until no flush and no compaction is running, and obsolete files are removed.
-func (s *Store) quiesce() {
+func (s *database) quiesce() {
 	for range quietChecks {
 		m := s.db.Metrics()
 		if m.Flush.NumInProgress == 0 && m.Compact.NumInProgress == 0 {
@@ -264,7 +264,7 @@ func (s *Store) quiesce() {
 }
 
 // awaitRemoval waits, within a bound, until Pebble has removed the files that it no longer needs.
-func (s *Store) awaitRemoval() {
+func (s *database) awaitRemoval() {
 	for range removalChecks {
 		if s.removedAll() {
 			return
@@ -274,7 +274,7 @@ func (s *Store) awaitRemoval() {
 }
 
 // removedAll reports whether the directory has no more tables and logs than the database needs.
-func (s *Store) removedAll() bool {
+func (s *database) removedAll() bool {
 	m := s.db.Metrics()
 	want := min(m.WAL.Files, m.MemTable.Count) // an obsolete log counts until Pebble knows that it is
 	for _, l := range m.Levels {

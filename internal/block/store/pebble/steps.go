@@ -24,7 +24,7 @@ func isNoRoom(err error) bool { return errors.Is(err, store.ErrNoRoom) }
 
 // rewrite flushes and compacts everything, one key range after another, and gives up before a step that the disk
 // has no space for. Space freed by earlier steps stays free.
-func (s *Store) rewrite(ctx context.Context) error {
+func (s *database) rewrite(ctx context.Context) error {
 	if err := s.flushStep(); err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (s *Store) rewrite(ctx context.Context) error {
 }
 
 // flushStep flushes if the disk has space for it.
-func (s *Store) flushStep() error {
+func (s *database) flushStep() error {
 	if err := s.fits(s.demand().flush); err != nil {
 		return err
 	}
@@ -66,14 +66,14 @@ func (s *Store) flushStep() error {
 }
 
 // settle waits until a step's obsolete files are removed, if the next step may need their space.
-func (s *Store) settle() {
+func (s *database) settle() {
 	if free, ok := s.free(); ok && free < plenty {
 		s.awaitRemoval()
 	}
 }
 
 // compactTop compacts level 0, whose tables overlap, into the level below.
-func (s *Store) compactTop(ctx context.Context) error {
+func (s *database) compactTop(ctx context.Context) error {
 	for last := -1; ; {
 		levels, err := s.db.SSTables()
 		if err != nil {
@@ -93,7 +93,7 @@ func (s *Store) compactTop(ctx context.Context) error {
 }
 
 // compactRange compacts a key range, which writes at most size bytes, if the disk has space for them.
-func (s *Store) compactRange(ctx context.Context, from, to []byte, size uint64) error {
+func (s *database) compactRange(ctx context.Context, from, to []byte, size uint64) error {
 	if err := s.fits(size); err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (s *Store) compactRange(ctx context.Context, from, to []byte, size uint64) 
 
 // compactNarrow does the same table by table: the tables of a middle level in a range may overlap more of the next
 // level than was known before the step began.
-func (s *Store) compactNarrow(ctx context.Context, from, to []byte) error {
+func (s *database) compactNarrow(ctx context.Context, from, to []byte) error {
 	for range narrowSteps {
 		levels, err := s.db.SSTables()
 		if err != nil {
@@ -143,7 +143,7 @@ func firstAbove(levels [][]pdb.SSTableInfo, from, to []byte) (at []byte) {
 
 // compact compacts a key range. A step that turns out too large for the disk fails without harm: Pebble removes
 // what it wrote.
-func (s *Store) compact(ctx context.Context, from, to []byte) error {
+func (s *database) compact(ctx context.Context, from, to []byte) error {
 	err := s.gate.during(s.fs.fail.tripped, s.removedAll, func() error { return s.db.Compact(ctx, from, to, false) })
 	if isFull(err) {
 		s.quiesce()

@@ -37,13 +37,9 @@ const (
 
 // Store is a store on disk. Safe for concurrent use.
 type Store struct {
-	dir    string
-	opts   Options
-	fs     *failFS
-	lock   *pdb.Lock
-	db     *pdb.DB
-	opened chan *pdb.DB // carries db out of the guarded call of openDB, even if that was abandoned
-	dirty  atomic.Bool  // whether anything was written
+	database
+	calls
+	dirty atomic.Bool // whether anything was written
 	// flushed is set by Close when everything written is in tables, and nothing only in logs.
 	flushed bool
 
@@ -62,6 +58,22 @@ type Store struct {
 	headMu   sync.Mutex
 	head     store.Head // the newest durable one: under headMu; changed under syncs and commits too
 
+	scratches atomic.Int64 // files that Scratch made
+
+	eraseMu sync.RWMutex // read-held by writes of blocks
+	// redacted holds the redactions, and whether each was open when it was recorded. Copied on write.
+	redacted atomic.Pointer[map[ipld.CID]bool]
+}
+
+// database is the database of a store, and the room that it has on its disk.
+type database struct {
+	dir    string
+	opts   Options
+	fs     *failFS
+	lock   *pdb.Lock
+	db     *pdb.DB
+	opened chan *pdb.DB // carries db out of the guarded call of openDB, even if that was abandoned
+
 	gate   *gate      // of compactions of db
 	roomMu sync.Mutex // held while free space is checked for a change
 	// reserve is the size of the file reserve. Changed under roomMu.
@@ -70,18 +82,6 @@ type Store struct {
 	// Changed while no call is in progress.
 	dormant  atomic.Bool
 	replayed uint64 // bytes of the logs that a dormant database replayed
-
-	scratches atomic.Int64 // files that Scratch made
-
-	eraseMu sync.RWMutex // read-held by writes of blocks
-	// redacted holds the redactions, and whether each was open when it was recorded. Copied on write.
-	redacted atomic.Pointer[map[ipld.CID]bool]
-
-	callsMu sync.Mutex
-	idle    sync.Cond // on callsMu: calls dropped to 0, or a pause ended
-	calls   int
-	paused  bool // no call may begin: the database is being replaced
-	closed  bool
 }
 
 var (
@@ -90,10 +90,10 @@ var (
 )
 
 func newStore(dir string, fs *failFS, opts Options) *Store {
-	s := &Store{dir: dir, opts: opts, fs: fs, opened: make(chan *pdb.DB, 1)}
+	s := &Store{database: database{dir: dir, opts: opts, fs: fs, opened: make(chan *pdb.DB, 1)}}
 	s.headFile = slotFile{slotKind: headSlots, fs: fs, dir: dir}
 	s.marker = slotFile{slotKind: markerSlots, fs: fs, dir: dir}
-	s.idle.L = &s.callsMu
+	s.calls.fail, s.idle.L = fs.fail, &s.callsMu
 	s.facts = blocks{s: s, space: Facts}
 	s.derived = derived{blocks{s: s, space: Derived}}
 	return s
@@ -114,31 +114,6 @@ func (s *Store) SetOwner(o Owner) error {
 	return writeOwner(s.fs, s.dir, o)
 }
 
-// enter begins a call, which exit must end.
-func (s *Store) enter(ctx context.Context) error {
-	s.callsMu.Lock()
-	defer s.callsMu.Unlock()
-	for s.paused {
-		s.idle.Wait()
-	}
-	if err := s.callable(ctx); err != nil {
-		return err
-	}
-	s.calls++
-	return nil
-}
-
-// callable returns the error for a call that begins now. callsMu must be held.
-func (s *Store) callable(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if s.closed {
-		return store.ErrClosed
-	}
-	return s.fs.fail.err()
-}
-
 // enterWrite begins a call that writes.
 func (s *Store) enterWrite(ctx context.Context) error {
 	if s.opts.ReadOnly {
@@ -148,14 +123,6 @@ func (s *Store) enterWrite(ctx context.Context) error {
 		return err
 	}
 	return s.enter(ctx)
-}
-
-func (s *Store) exit() {
-	s.callsMu.Lock()
-	defer s.callsMu.Unlock()
-	if s.calls--; s.calls == 0 {
-		s.idle.Broadcast()
-	}
 }
 
 // Head returns the newest acknowledged operation.
@@ -187,7 +154,7 @@ func (s *Store) readHead() (record, error) {
 }
 
 // get returns a copy of the value under key, or pdb.ErrNotFound.
-func (s *Store) get(key []byte) (value []byte, err error) {
+func (s *database) get(key []byte) (value []byte, err error) {
 	defer func() { rescue(recover(), &err) }()
 	v, closer, err := s.db.Get(key)
 	if err != nil {
@@ -379,7 +346,7 @@ func (s *Store) write(space Space, add []store.Block, last func(*pdb.Batch) erro
 
 // newBatch returns a batch with capacity for blocks, up to the size of a batch. Growing by doubling would leave six
 // bytes of garbage for each one stored.
-func (s *Store) newBatch(add []store.Block) *pdb.Batch {
+func (s *database) newBatch(add []store.Block) *pdb.Batch {
 	const rest, overhead = 256, 8 // head, format and cell records; lengths of one block
 	size := rest
 	for _, b := range add {
@@ -470,22 +437,15 @@ func holds(it *pdb.Iterator, key, value []byte) bool {
 }
 
 // apply applies a batch unsynced.
-func (s *Store) apply(b *pdb.Batch) error { return s.db.Apply(b, pdb.NoSync) }
+func (s *database) apply(b *pdb.Batch) error { return s.db.Apply(b, pdb.NoSync) }
 
 // Close waits for running calls, flushes, so that no acknowledged data is only in the log, and releases the lock. A
 // flush that fails, for instance on a full disk, is reported to Options.Logf and is no error: acknowledged data is
 // durable in the log, and each call has returned its own outcome.
 func (s *Store) Close() error {
-	s.callsMu.Lock()
-	if s.closed {
-		s.callsMu.Unlock()
-		return store.ErrClosed
+	if err := s.end(); err != nil {
+		return err
 	}
-	s.closed = true
-	for s.calls > 0 || s.paused {
-		s.idle.Wait()
-	}
-	s.callsMu.Unlock()
 	s.roomMu.Lock()
 	defer s.roomMu.Unlock()
 	if s.dirty.Load() {
@@ -540,7 +500,7 @@ func (s *Store) release() error {
 
 // removeLogs removes all logs but the newest, which is empty, after a flush. Pebble keeps old ones for reuse, each
 // up to the size of a memtable, and would remove them only at the next opening for writing.
-func (s *Store) removeLogs() {
+func (s *database) removeLogs() {
 	db := s.fs.PathJoin(s.dir, dbName)
 	names, err := s.fs.List(db)
 	if err != nil {
@@ -560,7 +520,7 @@ func (s *Store) removeLogs() {
 }
 
 // abandon closes the database of a stopped store if possible; with a halted goroutine it is not.
-func (s *Store) abandon() {
+func (s *database) abandon() {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
