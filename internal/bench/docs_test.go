@@ -45,8 +45,7 @@ func shapes() map[string]string {
 			`"queries": "int", "questions": "text"}], "rows": [{"cat?": "text|null", ` +
 			`"profile?": "text|null", "intent?": "text|null", "lane?": "text|null", "stage?": "text|null", ` +
 			`"queries": "int", ` + shapeFigures + `}], ` +
-			`"failures?": {"embed": "int", "rerank": "int", "rewrite": "int"}, "baseline?": {"tolerance": "number", ` +
-			`"worse": ["text"], "rows": [{"cat": "text|null", ` + shapeFigures + `}]}}`,
+			`"failures?": {"embed": "int", "rerank": "int", "rewrite": "int"}}`,
 		"load": `{"facts": "int", "commits": "int", "commit": "cid"}`,
 	}
 }

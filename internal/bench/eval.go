@@ -12,14 +12,13 @@ import (
 	"github.com/mnem-project/mnem/internal/door/reach"
 	"github.com/mnem-project/mnem/internal/evaluate"
 	"github.com/mnem-project/mnem/internal/rank/complete"
-	"github.com/mnem-project/mnem/internal/verb/operation"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
 // evalOptions are the flags of eval as they are given.
 type evalOptions struct {
 	*reach.Retrieval
-	by, as, results, baseline, tolerance string
+	by, as, results string
 }
 
 // rowsBy are the values of --by.
@@ -64,17 +63,13 @@ func evalCommand(h *reach.Host) *cobra.Command {
 			"chunks it is.\n\n" +
 			"With --embed the nodes that have no embedding by the model are embedded first, and then each\n" +
 			"question; --rewrite and --rerank let models help with each question, as in 'mnem retrieve'. How\n" +
-			"often a model failed, so that a question was answered without it, is counted and printed.\n\n" +
-			"--baseline compares with what --json printed before, and the exit code is 1 where a figure\n" +
-			"over all questions is worse by more than --tolerance.",
+			"often a model failed, so that a question was answered without it, is counted and printed.",
 		Example: "  mnem-bench eval .\n" +
 			"  mnem-bench eval . --by cat --expand 2\n" +
 			"  mnem-bench eval . --profile docs\n" +
 			"  mnem-bench eval . --by stage\n" +
 			"  mnem-bench eval . --by intent --intent auto\n" +
 			"  mnem-bench eval . --by lane --embed=hash --expand 0\n" +
-			"  mnem-bench eval . --json >before.json\n" +
-			"  mnem-bench eval . --baseline before.json --tolerance 0.01\n" +
 			"  mnem-bench eval . --results results.jsonl\n" +
 			"  mnem-bench eval . --as markdown --pack passages --passage-tokens 96",
 		Args: line.Positionals("DIR [flags]"),
@@ -85,15 +80,11 @@ func evalCommand(h *reach.Host) *cobra.Command {
 		f.Lookup(name).Hidden = true
 	}
 	f.Lookup("also").Usage = "search for this `TEXT` too with each question (repeatable, at most 8)"
-	f.Lookup("now").Usage = "count dates like 'last week' in queries from the day of this `TIME`: " +
-		"without it from today, or from that of the report that --baseline compares with"
+	f.Lookup("now").Usage = "count dates like 'last week' in queries from the day of this `TIME`, without it from today"
 	f.StringVar(&opt.by, "by", "", "print figures by this `FIELD` too: cat, profile, intent, lane or stage")
 	f.StringVar(&opt.as, "as", "", "let the nodes come in this `FORM`: markdown or chatgpt")
 	f.StringVar(&opt.results, "results", "",
 		"write the answers to `FILE`, as 'mnem retrieve --batch' prints them")
-	f.StringVar(&opt.baseline, "baseline", "", "compare with the report in `FILE`, made with --json")
-	f.StringVar(&opt.tolerance, "tolerance", "0",
-		"a figure that falls by no more than `N` is no worse: 0 to 1, at most 4 decimals")
 	return h.Command(cmd, func(cmd *cobra.Command, args []string) error {
 		return runEval(h, cmd, args[0], opt)
 	})
@@ -104,8 +95,6 @@ func runEval(h *reach.Host, cmd *cobra.Command, dir string, opt *evalOptions) er
 	switch {
 	case f.Changed("by") && !slices.Contains(rowsBy, evaluate.By(opt.by)):
 		return reach.Usagef("--by: %q is not cat, profile, intent, lane or stage", opt.by)
-	case f.Changed("by") && evaluate.By(opt.by) != evaluate.ByCategory && f.Changed("baseline"):
-		return reach.Usagef("--by %s and --baseline exclude each other: a baseline has categories", opt.by)
 	case f.Changed("as") && !slices.Contains(evaluate.Forms(), evaluate.Form(opt.as)):
 		return reach.Usagef("--as: %q is not markdown or chatgpt", opt.as)
 	case f.Changed("results") && (opt.results == "" || opt.results == "-"):
@@ -114,40 +103,19 @@ func runEval(h *reach.Host, cmd *cobra.Command, dir string, opt *evalOptions) er
 		return reach.Usagef("--unseen is about a session: there is none here")
 	case f.Changed("order"):
 		return reach.Usagef("--order is about how an answer is shown: ranks are what is measured")
-	case f.Changed("tolerance") && !f.Changed("baseline"):
-		return reach.Usagef("--tolerance is for --baseline")
 	}
 	if err := opt.CheckModels(); err != nil {
 		return err
 	}
-	tolerance, err := parseFigure(opt.tolerance)
-	if err != nil {
-		return reach.Usagef("--tolerance: %w", err)
-	}
 	base, err := opt.Request(evaluate.Stamp(), opt.by == string(evaluate.ByProfile))
 	if err != nil {
 		return err
-	}
-	var before *baseline
-	if f.Changed("baseline") { // read before the work begins
-		if before, err = readBaseline(cmd.Context(), h, opt.baseline); err != nil {
-			return err
-		}
-		opt.Models.Today = before.now
 	}
 	report, err := answerAll(cmd.Context(), h, dir, base, opt)
 	if err != nil {
 		return err
 	}
 	out := &evalReport{Report: report, opt: opt, base: base}
-	if before != nil {
-		if out.compared, err = before.compare(opt.baseline, report, tolerance); err != nil {
-			return err
-		}
-		if len(out.compared.worse) > 0 {
-			h.SetExit(operation.Failed.Exit)
-		}
-	}
 	if h.InJSON {
 		return h.PrintJSON(out.json())
 	}

@@ -10,36 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mnem-project/mnem/internal/evaluate"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/testdata/demo"
 )
-
-func TestParseFigure(t *testing.T) {
-	for text, want := range map[string]int{
-		"0": 0, "1": 10_000, "0.0": 0, "0.5": 5000, "0.0001": 1, "0.9999": 9999, "1.0000": 10_000,
-	} {
-		if got, err := parseFigure(text); err != nil || got != want {
-			t.Errorf("%q: %d, %v; want %d", text, got, err, want)
-		}
-	}
-	for _, text := range []string{
-		"", ".", "0.", ".5", "00", "0.00001", "1.0001", "1.1", "2", "-0", "+0", "0.-1", "0.+1", "0,5",
-		"1e0", "0x1", " 0", "0.1 ", "NaN", "١", "0.1_0", strings.Repeat("0", 1000), "1e999999999",
-	} {
-		if got, err := parseFigure(text); err == nil {
-			t.Errorf("%q: read as %d", text, got)
-		}
-	}
-	for n, want := range map[int]string{
-		0: "+0.0000", 1: "+0.0001", -1: "-0.0001", 10_000: "+1.0000", -10_000: "-1.0000", 333: "+0.0333",
-	} {
-		if got := figureText(n); got != want {
-			t.Errorf("%d printed as %q, want %q", n, got, want)
-		}
-	}
-}
 
 // benchWorld is a directory with the bundled memory and its questions as one pair.
 func benchWorld(t *testing.T) *world {
@@ -50,67 +24,6 @@ func benchWorld(t *testing.T) *world {
 	w.write("memory.changes.jsonl", demo.Memory)
 	w.write("memory.queries.jsonl", string(queries))
 	return w
-}
-
-func TestBaselineIsChecked(t *testing.T) {
-	effort.Alone(t)
-	w := benchWorld(t)
-	good, _ := w.bench(0, "eval", ".", "--json")
-	change := func(old, new string) string {
-		t.Helper()
-		if !strings.Contains(good, old) {
-			t.Fatalf("no %s in %s", old, good)
-		}
-		return strings.Replace(good, old, new, 1)
-	}
-	const figures = `"queries":25,"r5":`
-	more := `"files":[{"name":"more","questions":"x"},`
-	for _, tt := range []struct{ name, text, want string }{
-		{"empty", "", "unexpected end"},
-		{"a number", "7", "cannot unmarshal"},
-		{"no rows", `{"files":[],"rows":[]}`, "no row over all queries"},
-		{"only a category", `{"files":[],"rows":[{"cat":"x","r5":0.5}]}`, "no row over all queries"},
-		{"a row without category", `{"rows":[{"r5":0.5}]}`, "row 1: cat: "},
-		{"a row that is none", `{"rows":[7]}`, "row 1: "},
-		{"figures as text", change(figures, `"r5":"0.5","x":`), "row 1: r5: want a number"},
-		{"figures below", change(figures, `"r5":-0.5,"x":`), "row 1: r5: want a number"},
-		{"figures without end", change(figures, `"r5":1e999999999,"x":`), "row 1: r5: want a number"},
-		{"two values", good + good, "after top-level value"},
-		{"more files", change(`"files":[`, more), `the baseline is of "more" too`},
-		{"other files", change(`"name":"memory"`, `"name":"m"`), `the baseline is not of "memory"`},
-		{"too long", good + strings.Repeat(" ", maxBaseline), "no report"},
-	} {
-		w.write("before.json", tt.text)
-		stdout, stderr := w.bench(1, "eval", ".", "--baseline", "before.json")
-		if stdout != "" || !strings.Contains(stderr, tt.want) ||
-			!strings.Contains(stderr, "mnem-bench: before.json: ") {
-			t.Errorf("%s: %q, want %q", tt.name, stderr, tt.want)
-		}
-	}
-	w.write("before.json", change(`"rows":`, `"news":{"of":"a later release"},"rows":`))
-	w.bench(0, "eval", ".", "--baseline", "before.json")
-}
-
-// TestToleranceIsExact moves one figure of a baseline by a ten-thousandth.
-func TestToleranceIsExact(t *testing.T) {
-	effort.Alone(t)
-	w := benchWorld(t)
-	good, _ := w.bench(0, "eval", ".", "--json")
-	var report struct{ Rows []map[string]json.Number }
-	_ = json.Unmarshal([]byte(good), &report) // cat is null; what matters is checked next
-	mrr := report.Rows[0][evaluate.MRR.Name()].String()
-	now, err := parseFigure(mrr)
-	if err != nil || now > figureOne-2 {
-		t.Fatalf("MRR %q, %v", mrr, err)
-	}
-	moved := strings.TrimPrefix(figureText(now+2), "+")
-	w.write("before.json", strings.Replace(good, `"mrr":`+mrr, `"mrr":`+moved, 1))
-	for tolerance, exit := range map[string]int{"0": 1, "0.0001": 1, "0.0002": 0, "1": 0} {
-		out, _ := w.bench(exit, "eval", ".", "--baseline", "before.json", "--tolerance", tolerance)
-		if !strings.Contains(out, "-0.0002") {
-			t.Errorf("tolerance %s: %q", tolerance, out)
-		}
-	}
 }
 
 // TestBenchAnswersAsRetrieveDoes compares the answers with those from a repository on disk.
@@ -148,8 +61,7 @@ func TestBenchAnswersAsRetrieveDoes(t *testing.T) {
 	}
 }
 
-// TestBenchCountsFromOneDay tells which day dates counted from, and counts from the same day where a
-// report is compared with an earlier one.
+// TestBenchCountsFromOneDay tells which day dates counted from.
 func TestBenchCountsFromOneDay(t *testing.T) {
 	w := newWorld(t)
 	w.write("a.changes.jsonl", `{"node":{"key":"old","type":"Note","summary":"the pump failed",`+
@@ -162,14 +74,6 @@ func TestBenchCountsFromOneDay(t *testing.T) {
 	out, _ := w.bench(0, "eval", ".", "--json", "--now", "2024-05-08")
 	if !strings.Contains(out, `"mrr":1.0000`) {
 		t.Fatalf("the date was not read: %s", out)
-	}
-	w.write("before.json", out)
-	w.bench(0, "eval", ".", "--baseline", "before.json")
-	w.bench(1, "eval", ".", "--baseline", "before.json", "--now", "2024-07-03")
-	w.write("before.json", strings.Replace(out, `"now":"2024-05-08"`, `"now":"soon"`, 1))
-	if _, stderr := w.bench(1, "eval", ".", "--baseline", "before.json"); !strings.Contains(stderr,
-		"settings: now") {
-		t.Error(stderr)
 	}
 }
 

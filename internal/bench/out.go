@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -19,16 +20,13 @@ const (
 	// benchDecimals is how exactly people are told a figure, figureDecimals how exactly programs.
 	benchDecimals  = 3
 	figureDecimals = 4
-	// figureOne is the figure 1.0 in the units in which reports are compared.
-	figureOne = 10_000
 )
 
 // evalReport is the answer of eval.
 type evalReport struct {
 	*evaluate.Report
-	opt      *evalOptions
-	base     retrieve.Request
-	compared *baselineDiff // nil without a baseline
+	opt  *evalOptions
+	base retrieve.Request
 }
 
 // rows returns what was asked for: all queries, and by category.
@@ -74,7 +72,6 @@ type reportJSON struct {
 	Files    []fileJSON        `json:"files"`
 	Rows     []json.RawMessage `json:"rows"`
 	Failures map[string]int    `json:"failures,omitempty"` // of models, if any is asked
-	Baseline map[string]any    `json:"baseline,omitempty"`
 }
 
 func (r *evalReport) json() *reportJSON {
@@ -86,16 +83,13 @@ func (r *evalReport) json() *reportJSON {
 	for _, row := range r.rows() {
 		out.Rows = append(out.Rows, rowJSON(r.opt.by, row))
 	}
-	if r.compared != nil {
-		out.Baseline = r.compared.json()
-	}
 	return out
 }
 
 // rowJSON is an object whose first member is called as rows are told apart by.
 func rowJSON(by string, row evaluate.Row) json.RawMessage {
 	var o object
-	o.add(firstOf(by, string(evaluate.ByCategory)), orNull(row.Category))
+	o.add(cmp.Or(by, string(evaluate.ByCategory)), orNull(row.Category))
 	o.add("queries", row.Queries)
 	for m := range evaluate.MetricCount {
 		o.add(m.Name(), jsonFigure(row.Text(m, figureDecimals)))
@@ -127,14 +121,11 @@ func jsonFigure(text string) *json.Number {
 func (r *evalReport) print(h *reach.Host) error {
 	table := [][]show.Cell{evalHead(r.All, r.opt.by)}
 	for _, row := range r.rows() {
-		cells := show.Row(firstOf(plain.Line(row.Category), "all"), show.Bold, strconv.Itoa(row.Queries), "")
+		cells := show.Row(cmp.Or(plain.Line(row.Category), "all"), show.Bold, strconv.Itoa(row.Queries), "")
 		for _, m := range shownMetrics(r.All) {
-			cells = append(cells, show.CellOf(firstOf(row.Text(m, benchDecimals), "-"), ""))
+			cells = append(cells, show.CellOf(cmp.Or(row.Text(m, benchDecimals), "-"), ""))
 		}
 		table = append(table, cells)
-		if r.compared != nil {
-			table = append(table, r.compared.cells(r.All, row.Category)...)
-		}
 	}
 	if err := h.Table(table); err != nil { // the summary comes after what it sums up
 		return err
@@ -146,7 +137,7 @@ func (r *evalReport) print(h *reach.Host) error {
 func evalHead(all evaluate.Row, by string) []show.Cell {
 	what := "category"
 	if by != string(evaluate.ByCategory) {
-		what = firstOf(by, what)
+		what = cmp.Or(by, what)
 	}
 	names := []string{what, "queries"}
 	for _, m := range shownMetrics(all) {
@@ -188,25 +179,7 @@ func evalSummary(r *evalReport) string {
 		parts = append(parts, "expansion "+string(base.Expansion))
 	}
 	parts = append(parts, r.opt.Models.Summary(r.All.Queries)...)
-	if r.compared != nil {
-		verdict := "no worse than the baseline"
-		if len(r.compared.worse) > 0 {
-			names := make([]string, len(r.compared.worse))
-			for i, m := range r.compared.worse {
-				names[i] = m.String()
-			}
-			verdict = "worse than the baseline: " + strings.Join(names, ", ")
-		}
-		parts = append(parts, verdict)
-	}
 	return strings.Join(parts, ", ")
-}
-
-func firstOf(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // orNull is nil, JSON's null, for the empty string.
