@@ -1,6 +1,7 @@
 package adjacency
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -41,12 +42,8 @@ const (
 func (t Trees) ShortestPath(
 	ctx context.Context, a, b graph.ID, opt PathOptions,
 ) (steps []Step, found bool, err error) {
-	if opt.MaxHops == 0 {
-		opt.MaxHops = defaultMaxHops
-	}
-	if opt.MaxNodes == 0 {
-		opt.MaxNodes = defaultMaxNodes
-	}
+	opt.MaxHops = cmp.Or(opt.MaxHops, defaultMaxHops)
+	opt.MaxNodes = cmp.Or(opt.MaxNodes, defaultMaxNodes)
 	s := &search{trees: t, opt: opt, via: map[graph.ID]Step{a: {}}, layer: []graph.ID{a}}
 	for hop := 0; hop < opt.MaxHops && len(s.layer) > 0; hop++ {
 		if _, ok := s.via[b]; ok {

@@ -1,6 +1,7 @@
 package commit
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -178,9 +179,7 @@ func (r Resolution) Encode() []byte {
 	}
 	b := ipld.AppendMap(nil, n)
 	take := string(r.Take)
-	if take == "" {
-		take = takeRecord
-	}
+	take = cmp.Or(take, takeRecord)
 	b = ipld.AppendString(ipld.AppendString(b, "take"), take)
 	if r.Record.Defined() {
 		b = ipld.AppendLink(ipld.AppendString(b, "record"), r.Record)

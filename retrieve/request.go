@@ -1,6 +1,7 @@
 package retrieve
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -178,9 +179,7 @@ func (r Request) Resolve() Request {
 			params[i].fill(&r)
 		}
 	}
-	if r.Ranking == 0 {
-		r.Ranking = RankingVersion
-	}
+	r.Ranking = cmp.Or(r.Ranking, RankingVersion)
 	return r
 }
 

@@ -18,7 +18,7 @@ import (
 // evalOptions are the flags of eval as they are given.
 type evalOptions struct {
 	*reach.Retrieval
-	by, as, results string
+	by, results string
 }
 
 // rowsBy are the values of --by.
@@ -57,10 +57,6 @@ func evalCommand(h *reach.Host) *cobra.Command {
 			"that there are, time, and recency, which looks at no question; exact is what questions\n" +
 			"name by key or id, which every lane has in front. --by stage has a row for each stage of\n" +
 			"retrieval, all else being equal: what runs is left out, and what does not is put in.\n\n" +
-			"--as markdown makes of each node a file with its summary for a heading, --as chatgpt an export\n" +
-			"of the nodes that have the property speaker, whose keys are of the form SESSION:TURN. These are\n" +
-			"ingested as 'mnem ingest' does; edges are left out. A file counts as its node, in whatever\n" +
-			"chunks it is.\n\n" +
 			"With --embed the nodes that have no embedding by the model are embedded first, and then each\n" +
 			"question; --rewrite and --rerank let models help with each question, as in 'mnem retrieve'. How\n" +
 			"often a model failed, so that a question was answered without it, is counted and printed.",
@@ -70,8 +66,7 @@ func evalCommand(h *reach.Host) *cobra.Command {
 			"  mnem-bench eval . --by stage\n" +
 			"  mnem-bench eval . --by intent --intent auto\n" +
 			"  mnem-bench eval . --by lane --embed=hash --expand 0\n" +
-			"  mnem-bench eval . --results results.jsonl\n" +
-			"  mnem-bench eval . --as markdown --pack passages --passage-tokens 96",
+			"  mnem-bench eval . --results results.jsonl",
 		Args: line.Positionals("DIR [flags]"),
 	}
 	opt.Retrieval = h.RetrievalFlags(cmd, evaluate.DefaultLimit, evaluate.DefaultBudget)
@@ -82,7 +77,6 @@ func evalCommand(h *reach.Host) *cobra.Command {
 	f.Lookup("also").Usage = "search for this `TEXT` too with each question (repeatable, at most 8)"
 	f.Lookup("now").Usage = "count dates like 'last week' in queries from the day of this `TIME`, without it from today"
 	f.StringVar(&opt.by, "by", "", "print figures by this `FIELD` too: cat, profile, intent, lane or stage")
-	f.StringVar(&opt.as, "as", "", "let the nodes come in this `FORM`: markdown or chatgpt")
 	f.StringVar(&opt.results, "results", "",
 		"write the answers to `FILE`, as 'mnem retrieve --batch' prints them")
 	return h.Command(cmd, func(cmd *cobra.Command, args []string) error {
@@ -95,8 +89,6 @@ func runEval(h *reach.Host, cmd *cobra.Command, dir string, opt *evalOptions) er
 	switch {
 	case f.Changed("by") && !slices.Contains(rowsBy, evaluate.By(opt.by)):
 		return reach.Usagef("--by: %q is not cat, profile, intent, lane or stage", opt.by)
-	case f.Changed("as") && !slices.Contains(evaluate.Forms(), evaluate.Form(opt.as)):
-		return reach.Usagef("--as: %q is not markdown or chatgpt", opt.as)
 	case f.Changed("results") && (opt.results == "" || opt.results == "-"):
 		return reach.Usagef("--results: want a file")
 	case f.Changed("unseen"):
@@ -130,7 +122,7 @@ func answerAll(
 	defer done()
 	opt := evaluate.RunOptions{
 		Base: base, Shown: filepath.ToSlash(dir), Progress: set, Profiles: to.Profiles,
-		By: evaluate.By(to.by), As: evaluate.Form(to.as), Ask: to.Models.Ask,
+		By: evaluate.By(to.by), Ask: to.Models.Ask,
 	}
 	if to.Models.Embeds() {
 		opt.Prepare = to.Models.EmbedNodes

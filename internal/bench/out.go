@@ -38,13 +38,7 @@ func (r *evalReport) rows() []evaluate.Row {
 	return rows
 }
 
-func (r *evalReport) settings() map[string]string {
-	s := r.opt.Settings(r.base)
-	if r.opt.as != "" {
-		s["as"] = r.opt.as
-	}
-	return s
-}
+func (r *evalReport) settings() map[string]string { return r.opt.Settings(r.base) }
 
 // fileJSON is a pair of files.
 type fileJSON struct {
@@ -168,9 +162,6 @@ func evalSummary(r *evalReport) string {
 		plain.Plural(len(r.Files), "pair") + " of files", plain.Plural(nodes, "node"), plain.Plural(edges, "edge"),
 		fmt.Sprintf("limit %d", *base.Limit), fmt.Sprintf("budget %d", *base.Budget),
 		"expand " + r.settings()["expand"],
-	}
-	if r.opt.as != "" {
-		parts = append(parts, "as "+r.opt.as)
 	}
 	if name := r.settings()["profile"]; name != "" {
 		parts = append(parts, "profile "+plain.Line(name))

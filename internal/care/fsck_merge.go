@@ -9,7 +9,7 @@ import (
 )
 
 // merge checks a merge in progress: its sides, the merged part, and each conflict with its resolution.
-func (f *FsckRun) merge(op ipld.CID, v *core.View, ref core.Ref) {
+func (f *FsckRun) merge(op ipld.CID, ref core.Ref) {
 	c := ref.Target
 	if f.Seen[c] {
 		return

@@ -169,7 +169,7 @@ func (f *FsckRun) ref(op ipld.CID, v *core.View, ref core.Ref) {
 	case namespace == graph.Stages:
 		f.stage(ref.Target)
 	case ref.IsMerge():
-		f.merge(op, v, ref)
+		f.merge(op, ref)
 	case namespace == graph.Tags || namespace == graph.Remotes:
 		f.history(f.peel(ref.Target))
 	default:

@@ -1,6 +1,7 @@
 package care
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,9 +58,7 @@ func GC(ctx context.Context, r *core.Repo, opt GCOptions) (*core.GCResult, error
 	if opt.KeepOps < 0 || opt.Grace < 0 {
 		return nil, state.Invalidf("gc: a negative number of operations, or grace")
 	}
-	if opt.KeepOps == 0 {
-		opt.KeepOps = DefaultKeepOps
-	}
+	opt.KeepOps = cmp.Or(opt.KeepOps, DefaultKeepOps)
 	if r.SharedStore != nil { // blocks that others read since are reachable from these operations
 		opt.Grace = max(opt.Grace, r.SharedStore.Lease())
 	}

@@ -119,11 +119,11 @@ func Purge(ctx context.Context, r *core.Repo, node string, opt PurgeOptions) (*P
 	if err != nil {
 		return nil, err
 	}
-	return runPurge(ctx, r, &Erasing{Ctx: ctx, Repo: r, id: id, opt: opt}, node)
+	return runPurge(r, &Erasing{Ctx: ctx, Repo: r, id: id, opt: opt}, node)
 }
 
 // runPurge implements Purge and PurgeText. name is the node as the caller gave it.
-func runPurge(ctx context.Context, r *core.Repo, p *Erasing, name string) (*PurgeResult, error) {
+func runPurge(r *core.Repo, p *Erasing, name string) (*PurgeResult, error) {
 	if r.Ro && !p.opt.DryRun {
 		return nil, store.ErrReadOnly
 	}

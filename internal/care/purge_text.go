@@ -51,7 +51,7 @@ func PurgeText(
 			}
 		}
 	}
-	return runPurge(ctx, r, &Erasing{Ctx: ctx, Repo: r, secret: s, opt: opt}, "")
+	return runPurge(r, &Erasing{Ctx: ctx, Repo: r, secret: s, opt: opt}, "")
 }
 
 // secret is the text to search for.

@@ -263,7 +263,7 @@ func TestTags(t *testing.T) {
 	}); !errors.Is(err, state.ErrInvalid) {
 		t.Errorf("a message that is too long: %v", err)
 	}
-	_, err = r.Tags().Find(ctx, "v3")
+	_, err = r.Revisions().Resolve(ctx, "refs/tags/v3")
 	must.Fail(t, err, store.ErrNotFound)
 }
 

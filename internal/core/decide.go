@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/mnem-project/mnem/graph"
@@ -70,9 +71,7 @@ func (r *Repo) Decide(
 				return err
 			}
 		}
-		if opt.Message == "" {
-			opt.Message = made.Message
-		}
+		opt.Message = cmp.Or(opt.Message, made.Message)
 		next, err := t.apply(ctx, head, each(made.Changes), opt.CommitOptions, res)
 		if err != nil {
 			return err

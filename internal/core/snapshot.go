@@ -138,14 +138,6 @@ func (s *Snapshot) Content(ctx context.Context, c *graph.Content) (string, error
 	return s.State.Content(ctx, c)
 }
 
-// ContentStart returns the beginning of a content: at least n bytes of it if it has so many, and
-// no more than a chunk beyond. A character may be cut at its end.
-func (s *Snapshot) ContentStart(
-	ctx context.Context, c *graph.Content, n int,
-) (string, error) {
-	return s.State.ContentStart(ctx, c, n)
-}
-
 // Adjacency returns the adjacency trees, for walking.
 func (s *Snapshot) Adjacency() adjacency.Trees { return s.State.Adjacency() }
 

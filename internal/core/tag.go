@@ -52,22 +52,6 @@ func (ts Tags) List(ctx context.Context) ([]TagInfo, error) {
 	return all, nil
 }
 
-// Find returns one tag. It returns a *NotFoundError if there is none of that name.
-func (ts Tags) Find(ctx context.Context, name string) (TagInfo, error) {
-	v, err := ts.repo.Current(ctx)
-	if err != nil {
-		return TagInfo{}, err
-	}
-	ref, ok, err := v.Get(ctx, graph.TagRef(name))
-	if err == nil && !ok {
-		err = &state.NotFoundError{What: "tag", Name: name}
-	}
-	if err != nil {
-		return TagInfo{}, err
-	}
-	return ts.read(ctx, ref)
-}
-
 func (ts Tags) read(ctx context.Context, ref Ref) (TagInfo, error) {
 	_, name := ref.Name.Split()
 	tag := TagInfo{Name: name}

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,15 +99,11 @@ func DecodeRef(name string, item []byte) (Ref, error) {
 func (v *View) Resolve(ctx context.Context, name graph.RefName) (Ref, bool, error) {
 	ref, ok, err := v.Get(ctx, name)
 	if err != nil || !ok || ref.Symbolic == "" {
-		if ref.Name == "" {
-			ref.Name = name
-		}
+		ref.Name = cmp.Or(ref.Name, name)
 		return ref, ok, err
 	}
 	target, ok, err := v.Get(ctx, ref.Symbolic)
-	if target.Name == "" {
-		target.Name = ref.Symbolic
-	}
+	target.Name = cmp.Or(target.Name, ref.Symbolic)
 	if err == nil && target.Symbolic != "" {
 		err = fmt.Errorf("%w ref %s: names a ref that names another", store.ErrCorrupt, name)
 	}

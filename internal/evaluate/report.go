@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"maps"
 	"math/big"
 	"slices"
@@ -77,9 +78,7 @@ type tallies struct {
 }
 
 func (t *tallies) add(category string, s Scores) {
-	if category == "" {
-		category = NoCategory
-	}
+	category = cmp.Or(category, NoCategory)
 	if t.byCategory == nil {
 		t.byCategory = make(map[string]*tally)
 	}

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -67,8 +68,6 @@ type RunOptions struct {
 	Profiles *retrieve.Profiles
 	// By names the groups of queries that get rows of their own, besides the row over all queries.
 	By By
-	// As is the form in which the nodes of change files come into the repository.
-	As Form
 	// Prepare, if set, is called with the repository of each pair and its only commit. It may commit
 	// more, and returns the commit that queries are answered from.
 	Prepare func(context.Context, *core.Repo, ipld.CID) (ipld.CID, error)
@@ -132,7 +131,6 @@ type runner struct {
 	sums   tallies
 	varied variantTallies
 	types  []string // of the edges of the pair, if a variant depends on them
-	formed *formed  // what the nodes of the pair became, nil if they came as lines
 	done   int      // queries answered
 	total  int
 }
@@ -256,7 +254,7 @@ func (r *runner) pair(ctx context.Context, name string) (err error) {
 	}
 	for i := range queries {
 		queries[i].file = name + queriesEnd
-		if err := r.known(ctx, s, &queries[i]); err != nil {
+		if err := known(ctx, s, &queries[i]); err != nil {
 			return at(&queries[i], err)
 		}
 	}
@@ -292,16 +290,14 @@ func (r *runner) query(ctx context.Context, s *core.Snapshot, q *Query) (err err
 	if err != nil {
 		return at(err)
 	}
-	answer, err := r.answer(ctx, s, req)
+	answer, err := rank.Retrieve(ctx, s, req)
 	if err != nil {
 		return at(err)
 	}
 	category := q.Category
 	if r.opt.By == ByProfile {
 		category = req.Profile
-		if category == "" {
-			category = retrieve.DefaultProfile
-		}
+		category = cmp.Or(category, retrieve.DefaultProfile)
 	}
 	if r.opt.By == ByIntent {
 		category = string(intentOf(req))
@@ -333,15 +329,7 @@ func (r *runner) build(ctx context.Context, name string) (*core.Snapshot, *core.
 	}
 	var head ipld.CID
 	err = r.open(name+changesEnd, func(f io.Reader, file string) error {
-		changes := r.counted(state.ReadChanges(f, file))
-		if r.opt.As != FormLines {
-			var list []graph.Change
-			if list, r.formed, err = form(ctx, rp, r.opt.As, changes); err != nil {
-				return err
-			}
-			changes = changesOf(list)
-		}
-		res, err := rp.Commit(ctx, changes,
+		res, err := rp.Commit(ctx, r.counted(state.ReadChanges(f, file)),
 			core.CommitOptions{Stamp: by, Message: "what the questions are about"})
 		if err == nil {
 			head = res.Commit
@@ -370,30 +358,6 @@ func (r *runner) counted(changes state.Changes) state.Changes {
 			r.opt.Progress("changes read:", n, 0)
 		}
 	}
-}
-
-// answer answers a request with nodes of the change file.
-func (r *runner) answer(
-	ctx context.Context, s *core.Snapshot, req retrieve.Request,
-) (*retrieve.Answer, error) {
-	answer, err := rank.Retrieve(ctx, s, req)
-	if err == nil && r.formed != nil {
-		r.formed.rename(answer)
-	}
-	return answer, err
-}
-
-// known refuses a query whose known answers are not there to be found, in whatever form.
-func (r *runner) known(ctx context.Context, s *core.Snapshot, q *Query) error {
-	if r.formed == nil {
-		return known(ctx, s, q)
-	}
-	for i, id := range q.Gold {
-		if !r.formed.nodes[id] {
-			return graph.Fieldf("gold", "no node %q of the change file became a part of %s", q.names[i], r.opt.As)
-		}
-	}
-	return nil
 }
 
 // known refuses a query whose known answers are not there to be found.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
 	stagepkg "github.com/mnem-project/mnem/internal/rank/stage"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -50,7 +51,7 @@ func (r *runner) vary(
 	scores := make(map[string]Scores, len(list))
 	for _, v := range list {
 		if !v.found {
-			answer, err := r.answer(ctx, s, v.req)
+			answer, err := rank.Retrieve(ctx, s, v.req)
 			if err != nil {
 				return fmt.Errorf("%s: %w", v.name, err)
 			}

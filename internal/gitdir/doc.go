@@ -16,5 +16,5 @@
 //
 // Everything else comes from git commands: the position of a detached HEAD or one in a reftable, logs, refs,
 // commits. These files and git's output are untrusted, so each is read up to a limit; a file in an unexpected form
-// is refused with an *Error that names it.
+// is refused with an error that names it.
 package gitdir

@@ -20,13 +20,8 @@ const (
 // ErrNone is returned if a directory is not in a git work tree.
 var ErrNone = errors.New("no git work tree")
 
-// Error is returned for a file in a form that git does not write.
-type Error struct {
-	Path string
-	Why  string
-}
-
-func (e *Error) Error() string { return fmt.Sprintf("git file %s: %s", e.Path, e.Why) }
+// badFile returns the error for a file in a form that git does not write.
+func badFile(path, why string) error { return fmt.Errorf("git file %s: %s", path, why) }
 
 // Tree is a git work tree. Not safe for concurrent use.
 type Tree struct {
@@ -70,11 +65,11 @@ func linked(work, path string) (*Tree, error) {
 	}
 	dir, ok := strings.CutPrefix(text, "gitdir: ")
 	if !ok || dir == "" {
-		return nil, &Error{path, `want "gitdir: PATH"`}
+		return nil, badFile(path, `want "gitdir: PATH"`)
 	}
 	t.Dir = from(work, dir)
 	if info, err := os.Stat(t.Dir); err != nil || !info.IsDir() {
-		return nil, &Error{path, fmt.Sprintf("%q is not a directory", dir)}
+		return nil, badFile(path, fmt.Sprintf("%q is not a directory", dir))
 	}
 	return t.withCommon()
 }
@@ -89,7 +84,7 @@ func (t *Tree) withCommon() (*Tree, error) {
 	if t.Common = t.Dir; dir != "" {
 		t.Common = from(t.Dir, dir)
 		if info, err := os.Stat(t.Common); err != nil || !info.IsDir() {
-			return nil, &Error{path, fmt.Sprintf("%q is not a directory", dir)}
+			return nil, badFile(path, fmt.Sprintf("%q is not a directory", dir))
 		}
 	}
 	return t, nil
@@ -141,14 +136,14 @@ func from(dir, path string) string {
 func line(path string) (string, error) {
 	data, err := filestate.Read(path, maxPath)
 	if errors.Is(err, filestate.ErrUnfit) {
-		return "", &Error{path, fmt.Sprintf("not a file of at most %d bytes", maxPath)}
+		return "", badFile(path, fmt.Sprintf("not a file of at most %d bytes", maxPath))
 	}
 	if err != nil {
 		return "", fmt.Errorf("read git file: %w", err)
 	}
 	text := strings.TrimRight(string(data), "\r\n")
 	if strings.ContainsAny(text, "\x00\n\r") {
-		return "", &Error{path, "more than one line"}
+		return "", badFile(path, "more than one line")
 	}
 	return text, nil
 }

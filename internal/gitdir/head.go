@@ -48,11 +48,11 @@ func (t *Tree) Head(ctx context.Context) (*Head, error) {
 	case symbolic && ref != reftable:
 		h, err := headAt(ref)
 		if err != nil {
-			return nil, &Error{path, err.Error()}
+			return nil, badFile(path, err.Error())
 		}
 		return h, t.lastBranch(ctx, h)
 	case !symbolic && !isObject(text):
-		return nil, &Error{path, `neither "ref: refs/heads/NAME" nor the id of a commit`}
+		return nil, badFile(path, `neither "ref: refs/heads/NAME" nor the id of a commit`)
 	}
 	h := &Head{At: text, Detached: true}
 	if err = t.ask(ctx, h); err == nil {

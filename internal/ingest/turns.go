@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -379,9 +380,7 @@ func (t *Taker) Memory(m *chats.Memory) error {
 	if err != nil {
 		return err
 	}
-	if typ == "" {
-		typ = memory.Fact
-	}
+	typ = cmp.Or(typ, memory.Fact)
 	key := t.key("", m.ID)
 	c := t.node(key, typ, text, m.Time, p)
 	if m.ValidTo > 0 {

@@ -1,6 +1,7 @@
 package keyring
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -80,12 +81,8 @@ func (l *TrustList) Add(key commit.Key, name, note string, now graph.Time) error
 		if old.Revoked != nil {
 			return graph.Fieldf("key", "%s was revoked: remove it from the list first", key)
 		}
-		if name == "" {
-			name = old.Name
-		}
-		if note == "" {
-			note = old.Note
-		}
+		name = cmp.Or(name, old.Name)
+		note = cmp.Or(note, old.Note)
 		now = old.Added
 	}
 	e, _ := l.Find(key)

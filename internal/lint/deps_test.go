@@ -87,7 +87,7 @@ var alone = map[string]string{
 	"exchange/remote/seal": "",
 	"cmd/mnem":             "door/line door/cli model/builtin model/minilm/weights",
 	"ingest/parse":         "base/pattern base/text",
-	"ingest/chats":         "base/pattern base/sqlite ipld",
+	"ingest/chats":         "base/pattern base/sqlite base/text ipld",
 	"block/store":          "ipld",
 	"block/prolly":         "ipld block/store base/cache",
 	"commit":               "ipld graph block/store",

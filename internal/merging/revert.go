@@ -8,6 +8,7 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/guard"
@@ -154,7 +155,7 @@ func Restore(
 		}
 		if opt.Message == "" {
 			opt.Message = guard.Mask(fmt.Sprintf("restore %s from %s", strings.Join(names, ", "), rev))
-			opt.Message = truncate(opt.Message, commit.MaxMessage)
+			opt.Message = text.FirstBytes(opt.Message, commit.MaxMessage)
 		}
 		return t.Land(ctx, ref, head, next, nil, opt, res)
 	})
@@ -193,12 +194,4 @@ func restore(
 		return nil, err
 	}
 	return r.Flush()
-}
-
-// truncate returns at most n bytes of text, whole characters only.
-func truncate(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "")
 }

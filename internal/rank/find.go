@@ -218,9 +218,7 @@ func (f *finder) candidates(list []graph.ID) (out []state.Candidate, err error) 
 // CalledBy returns the text that names a node, "" if it holds what looks like a credential.
 func CalledBy(n *graph.Node) string {
 	said := n.Summary
-	if said == "" {
-		said = n.Key
-	}
+	said = cmp.Or(said, n.Key)
 	if len(guard.Find(said)) > 0 {
 		return ""
 	}

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,9 +99,7 @@ func (d *Drained) Add(other *Drained) {
 // readAll reads the transcripts of entries, up to a number of bytes.
 func readAll(ctx context.Context, names []string, opt DrainOptions) (list []*reading, left int, err error) {
 	bytes := opt.Bytes
-	if bytes == 0 {
-		bytes = DefaultBytes
-	}
+	bytes = cmp.Or(bytes, DefaultBytes)
 	seen := make(map[graph.ID]bool)
 	for i, name := range names {
 		if err := ctx.Err(); err != nil {

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -140,9 +141,7 @@ func Parse(host, event string, data []byte) (*Call, error) {
 	if c.Host == OpenCode && len(w.Talk) > 0 && w.Talk[0] == '{' {
 		c.Talk = w.Talk
 	}
-	if c.Session == "" {
-		c.Session = w.Conversation
-	}
+	c.Session = cmp.Or(c.Session, w.Conversation)
 	if c.Session == "" && c.Host == CopilotCLI {
 		c.Session, c.Transcript = w.Code, w.Copilot
 	}

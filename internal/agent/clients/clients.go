@@ -2,6 +2,7 @@ package clients
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -73,8 +74,8 @@ type hookForm interface {
 
 // All returns the clients in the order of their names in lists.
 func All() []Client {
-	claude := func(m Machine) string { return either(m.Claude, join(m.Home, ".claude")) }
-	codex := func(m Machine) string { return either(m.Codex, join(m.Home, ".codex")) }
+	claude := func(m Machine) string { return cmp.Or(m.Claude, join(m.Home, ".claude")) }
+	codex := func(m Machine) string { return cmp.Or(m.Codex, join(m.Home, ".codex")) }
 	cursor := func(m Machine) string { return join(m.Home, ".cursor") }
 	gemini := func(m Machine) string { return join(m.Home, ".gemini") }
 	openCode := func(m Machine) string { return join(m.XDG, "opencode") } // on every system
@@ -175,13 +176,6 @@ func zed(m Machine) string {
 		return join(m.Config, "Zed")
 	}
 	return join(m.XDG, "zed")
-}
-
-func either(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 func join(dir string, names ...string) string {

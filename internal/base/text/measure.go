@@ -5,6 +5,17 @@ import (
 	"unicode/utf8"
 )
 
+// FirstBytes returns the first n bytes of a text, without a scalar that is cut, or all of a shorter one.
+func FirstBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
 // FirstScalars returns the first n scalars of s.
 func FirstScalars(s string, n int) string {
 	if len(s) <= n {

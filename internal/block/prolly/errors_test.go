@@ -47,12 +47,6 @@ var operations = []struct {
 	{"Scan", func(ctx context.Context, m, _ *prolly.Map) error {
 		return drain(m.Scan(ctx, nil, nil))
 	}},
-	{"ScanReverse", func(ctx context.Context, m, _ *prolly.Map) error {
-		return drain(m.ScanReverse(ctx, nil, nil))
-	}},
-	{"ScanReverse to", func(ctx context.Context, m, _ *prolly.Map) error {
-		return drain(m.ScanReverse(ctx, nil, []byte(sequence(2500))))
-	}},
 	{"ScanPrefix", func(ctx context.Context, m, _ *prolly.Map) error {
 		return drain(m.ScanPrefix(ctx, []byte("key/00002")))
 	}},

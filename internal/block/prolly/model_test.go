@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"sort"
 	"testing"
 
@@ -234,16 +233,5 @@ func compareRange(
 	}
 	if d := differ.Diff(wantKeys, got); d != "" {
 		t.Fatalf("Scan(%q, %q): %s", from, to, d)
-	}
-	got = nil
-	for e, err := range tree.ScanReverse(ctx, from, to) {
-		if err != nil || string(e.Value) != want[string(e.Key)] {
-			t.Fatalf("ScanReverse at %q: %x, %v", e.Key, e.Value, err)
-		}
-		got = append(got, string(e.Key))
-	}
-	slices.Reverse(got)
-	if d := differ.Diff(wantKeys, got); d != "" {
-		t.Fatalf("ScanReverse(%q, %q): %s", from, to, d)
 	}
 }

@@ -25,8 +25,6 @@ type Stage struct {
 	free    []byte  // backing array for small blocks
 	order   []Block // pending, in the order they were put
 	size    int     // bytes pending
-	blocks  int     // put in total
-	bytes   int64   // put in total
 
 	writing *stageWrite // in progress, or nil
 	spare   *stageWrite // a finished write whose memory is reused, or nil
@@ -126,8 +124,6 @@ func (s *Stage) Put(ctx context.Context, blocks ...Block) error {
 		s.pending[b.CID] = data
 		s.order = append(s.order, Block{b.CID, data})
 		s.size += len(data)
-		s.blocks++
-		s.bytes += int64(len(data))
 	}
 	if s.limit == 0 || s.size <= s.limit {
 		return nil
@@ -241,12 +237,4 @@ func (s *Stage) Pending() []Block {
 	defer s.mu.Unlock()
 	_ = s.await() // blocks of a failed write are among them
 	return slices.Clone(s.order)
-}
-
-// Written returns the total number of blocks and bytes put. A block put again while it is still buffered does not
-// count; one that the underlying Blocks already had does. Tests use it to bound work.
-func (s *Stage) Written() (blocks int, size int64) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.blocks, s.bytes
 }

@@ -48,9 +48,6 @@ func TestStageBehind(t *testing.T) {
 			t.Fatalf("Has(%s) while it is written = %v, %v", b.CID, has, err)
 		}
 	}
-	if n, _ := s.Written(); n != 4 {
-		t.Errorf("%d blocks put, want 4: one was buffered still", n)
-	}
 	base.gate <- nil
 	s.Wait()
 	if diff := cmp.Diff(ids(blocks[3:4]), ids(s.Pending())); diff != "" {

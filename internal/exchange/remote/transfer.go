@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -344,9 +345,7 @@ func (opt *TransferOptions) arrive(ctx context.Context, from Side, want Want) (_
 		return nil, err
 	}
 	limit := opt.MaxPack
-	if limit == 0 {
-		limit = MaxPack
-	}
+	limit = cmp.Or(limit, MaxPack)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	in, to := io.Pipe()

@@ -2,6 +2,7 @@ package chats
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strings"
 )
@@ -98,9 +99,7 @@ func (c *codex) meta(data json.RawMessage) error {
 		return err
 	}
 	codexMetaShape().tell(c.handler, data)
-	if m.ID == "" {
-		m.ID = m.SessionID
-	}
+	m.ID = cmp.Or(m.ID, m.SessionID)
 	if m.ID == "" {
 		return errDamaged
 	}
@@ -171,9 +170,7 @@ func (c *codex) item(l *codexLine, when string, at position) error {
 		if args == nil {
 			args = l.Input
 		}
-		if l.Name == "" {
-			l.Name = l.Type
-		}
+		l.Name = cmp.Or(l.Name, l.Type)
 		turn.Calls = []string{call(l.Name, args)}
 	case "local_shell_call":
 		turn.Calls = []string{flat("shell: " + strings.Join(l.Action.Command, " "))}

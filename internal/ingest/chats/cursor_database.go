@@ -244,9 +244,7 @@ func (c *cursorRows) chat(id string, chat *cursorChat) error {
 			continue
 		}
 		seen[turn.ID] = true
-		if turn.Time == 0 {
-			turn.Time = last
-		}
+		turn.Time = cmp.Or(turn.Time, last)
 		last = turn.Time
 		if turn.Speaker == "user" {
 			asked = turn.ID

@@ -1,6 +1,7 @@
 package chats
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -58,9 +59,7 @@ func chatGPT(record json.RawMessage, h Handler) error {
 	if err := decode(record, &c); err != nil {
 		return err
 	}
-	if c.ID == "" {
-		c.ID = c.ConversationID
-	}
+	c.ID = cmp.Or(c.ID, c.ConversationID)
 	if c.ID == "" || len(c.Mapping) == 0 {
 		return errDamaged
 	}
@@ -426,9 +425,7 @@ func written(b *contentBlock) (short, text string) {
 		return call(b.Name, b.Input), ""
 	}
 	title := in.Title
-	if title == "" {
-		title = in.Path
-	}
+	title = cmp.Or(title, in.Path)
 	text = strings.TrimSpace(join(in.Content, join(in.NewStr, in.FileText)))
 	if text != "" && title != "" && !strings.Contains(text[:min(len(text), 2*len(title)+8)], title) {
 		text = title + "\n\n" + text

@@ -3,6 +3,7 @@ package chats
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -14,8 +15,8 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
+	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -312,19 +313,8 @@ func seconds(s *float64) int64 {
 	return int64(math.RoundToEven(*s * 1e6))
 }
 
-// clip cuts a text to n bytes, at a character.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
-}
-
 // label is a text in one line of bounded length.
-func label(s string) string { return clip(flat(s), maxLabel) }
+func label(s string) string { return text.FirstBytes(flat(s), maxLabel) }
 
 // flat is a text in one line. What may hold a credential is not cut here: a part of one is not found.
 func flat(s string) string { return strings.Join(strings.Fields(s), " ") }
@@ -447,9 +437,7 @@ func (t *talk) flush() error {
 	o.Session, o.Before, o.Number = t.session.ID, t.before, t.number
 	o.Copied = t.root != "" && t.root != t.session.ID
 	t.follow(o)
-	if t.session.Time == 0 {
-		t.session.Time = o.Time
-	}
+	t.session.Time = cmp.Or(t.session.Time, o.Time)
 	if t.holds {
 		if t.index == nil {
 			t.index = make(map[string]int)

@@ -3,6 +3,7 @@ package chats
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -94,9 +95,7 @@ func vscodeChat(in io.Reader, h Handler) error {
 		h.Skipped("queued request", "")
 	}
 	t := &talk{handler: h, session: Session{ID: s.SessionID, Title: s.CustomTitle, Time: millis(s.CreationDate)}}
-	if t.session.Title == "" {
-		t.session.Title = s.ComputedTitle
-	}
+	t.session.Title = cmp.Or(t.session.Title, s.ComputedTitle)
 	if u, err := url.Parse(s.WorkingDirectory); err == nil && u.Scheme == "file" {
 		t.session.Dir = flat(u.Path)
 	}

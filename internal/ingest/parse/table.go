@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -251,9 +252,7 @@ func (t *table) record(line int, get func(string) tableValue) error {
 	}
 	name := one(t.columns.Title)
 	for _, other := range []string{heading.id, heading.time} {
-		if name == "" {
-			name = other
-		}
+		name = cmp.Or(name, other)
 	}
 	if len(name) > maxTitle || len(heading.id) > maxTitle {
 		return fmt.Errorf("line %d: a title or id of %d bytes, limit %d", line, max(len(name), len(heading.id)), maxTitle)

@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"cmp"
 	"encoding/hex"
 	"path"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/ingest/parse"
 )
 
@@ -48,12 +50,12 @@ func safe(s string, n int) string {
 		b.WriteRune(c)
 	}
 	name := strings.Join(strings.Fields(b.String()), " ")
-	name = strings.Trim(clip(strings.TrimLeft(name, ". "), n), ". ")
+	name = strings.Trim(text.FirstBytes(strings.TrimLeft(name, ". "), n), ". ")
 	if strings.Trim(name, "- ") == "" {
 		return ""
 	}
 	if head, _, _ := strings.Cut(name, "."); isDevice(head) {
-		name = "_" + clip(name, n-1)
+		name = "_" + text.FirstBytes(name, n-1)
 	}
 	return name
 }
@@ -78,17 +80,6 @@ func unseen(c rune) bool {
 func combines(c rune) bool {
 	return within(c, []runes{{0x300, 0x36f}, {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff}, {0x20d0, 0x20ff}, {0x3099, 0x309a},
 		{0xfe20, 0xfe2f}})
-}
-
-// clip cuts a text to n bytes, at a character.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }
 
 // fold returns a path as a file system compares it that ignores case and composition.
@@ -124,7 +115,7 @@ func (n *namer) name(dir, stem, ending string, id graph.ID) string {
 	name := path.Join(dir, stem)
 	if n.wanted[fold(name+ending)] > 1 || n.taken[fold(name+ending)] {
 		for _, digits := range []int{shortID, 2 * len(id)} { // no two files have one id
-			name = path.Join(dir, clip(stem, maxPath-len(dir)-digits-2)+" "+hex.EncodeToString(id[:])[:digits])
+			name = path.Join(dir, text.FirstBytes(stem, maxPath-len(dir)-digits-2)+" "+hex.EncodeToString(id[:])[:digits])
 			if !n.taken[fold(name+ending)] {
 				break
 			}
@@ -156,9 +147,7 @@ func noteName(n *graph.Node) (dir, stem string) {
 		dir = "_" + dir // what is below documentsDir is no note
 	}
 	title := strings.TrimSpace(n.Summary)
-	if title == "" {
-		title = n.Key
-	}
+	title = cmp.Or(title, n.Key)
 	title, _, _ = strings.Cut(title, "\n")
 	return dir, safe(title, maxStem)
 }

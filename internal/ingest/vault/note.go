@@ -2,6 +2,7 @@ package vault
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -259,9 +260,7 @@ func parseLink(line string) (*link, error) {
 		return nil, errFront
 	}
 	l := &link{typ: m[1], target: strings.TrimSuffix(strings.TrimSpace(m[2]), ".md")}
-	if l.typ == "" {
-		l.typ = defaultType
-	}
+	l.typ = cmp.Or(l.typ, defaultType)
 	if l.title = m[3]; m[4] == "" {
 		return l, nil
 	}

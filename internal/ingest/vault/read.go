@@ -114,7 +114,8 @@ func (r *NoteReader) file(name string) error {
 	r.at = name
 	wrote, listed := r.manifest.Files[name]
 	if listed && (strings.HasPrefix(name, documentsDir+"/") || path.Ext(name) != ".md") {
-		return r.document(name, wrote)
+		r.document(name, wrote)
+		return nil
 	}
 	if path.Ext(name) != ".md" {
 		r.leave(SkippedForeign, "")
@@ -141,7 +142,7 @@ func (r *NoteReader) file(name string) error {
 }
 
 // document reports a document that was changed since the export: the memory keeps the exported text.
-func (r *NoteReader) document(name, wrote string) error {
+func (r *NoteReader) document(name, wrote string) {
 	sum, err := sumOf(r.Root, name)
 	switch {
 	case err != nil:
@@ -149,7 +150,6 @@ func (r *NoteReader) document(name, wrote string) error {
 	case sum != wrote:
 		r.leave(SkippedDocument, name)
 	}
-	return nil
 }
 
 // note makes the node of a note, and keeps its edges for later.

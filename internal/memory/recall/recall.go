@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/mnem-project/mnem/internal/core"
@@ -16,9 +17,7 @@ import (
 func Recall(
 	ctx context.Context, s *core.Snapshot, q retrieve.Request,
 ) (*retrieve.Answer, error) {
-	if q.Intent == "" {
-		q.Intent = retrieve.IntentAuto
-	}
+	q.Intent = cmp.Or(q.Intent, retrieve.IntentAuto)
 	return rank.Retrieve(ctx, s, q)
 }
 

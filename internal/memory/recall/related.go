@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
@@ -249,7 +248,7 @@ func (l *related) texts(ctx context.Context) error {
 	}
 	own := l.words.TermsOf(text.FirstScalars(l.node.Summary, maxShown))
 	ans, err := findAll(ctx, l.s, relatedTexts, retrieve.Request{
-		Text: firstBytes(l.node.Summary, retrieve.MaxText), Marks: l.req.Marks, Types: l.req.Types,
+		Text: text.FirstBytes(l.node.Summary, retrieve.MaxText), Marks: l.req.Marks, Types: l.req.Types,
 		Exclusions: retrieve.Exclusions{Exclude: []graph.ID{l.node.ID}}})
 	if err != nil {
 		return err
@@ -290,15 +289,4 @@ func (l *related) result() *Exploration {
 	}
 	sortFound(out.Nodes)
 	return out
-}
-
-// firstBytes returns the first n bytes of a text at most, whole scalars.
-func firstBytes(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/fixed"
+	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/guard"
 	"github.com/mnem-project/mnem/internal/memory"
@@ -71,7 +72,7 @@ type suggester struct {
 
 // neighbourhood adds the tags of memories like a text.
 func (g *suggester) neighbourhood(ctx context.Context, txt string) error {
-	ans, err := findAll(ctx, g.s, suggestFrom, retrieve.Request{Text: firstBytes(txt, retrieve.MaxText)})
+	ans, err := findAll(ctx, g.s, suggestFrom, retrieve.Request{Text: text.FirstBytes(txt, retrieve.MaxText)})
 	if err != nil {
 		return err
 	}

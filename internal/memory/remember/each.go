@@ -23,8 +23,7 @@ func (m *Writer) plan(
 			return nil, nil, refused(reqs, i, err)
 		}
 	}
-	changes, err := p.changes()
-	return &core.Decision{Changes: changes, Message: p.message()}, p.out, err
+	return &core.Decision{Changes: p.changes(), Message: p.message()}, p.out, nil
 }
 
 // planEach decides like plan, but each request sees the ones before it. Rules look up words, names and times in a

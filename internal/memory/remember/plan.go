@@ -489,7 +489,7 @@ func (p *planner) current(at value) ([]graph.ID, error) {
 const maxValues = 64
 
 // changes returns the changes of the commit.
-func (p *planner) changes() ([]graph.Change, error) {
+func (p *planner) changes() []graph.Change {
 	out := make([]graph.Change, 0, len(p.touch)+len(p.others)+len(p.marks.Changes))
 	for _, k := range p.touch {
 		out = append(out, graph.Change{Node: k.change()})
@@ -501,7 +501,7 @@ func (p *planner) changes() ([]graph.Change, error) {
 		}
 		out = append(out, graph.Change{Embedding: state.EmbeddingOf(k.ID, k.Vector.Model, k.Vector.Int8())})
 	}
-	return append(out, p.marks.Changes...), nil
+	return append(out, p.marks.Changes...)
 }
 
 // fieldCues is the field of a node that cues are in.

@@ -1,6 +1,7 @@
 package embed
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -24,9 +25,7 @@ type hashEmbedder struct {
 // defines. language is "en", also meant by the empty string, or "none", as text analysis knows
 // them. progress may be nil.
 func NewHash(language string, progress Progress) (Embedder, error) {
-	if language == "" {
-		language = "en"
-	}
+	language = cmp.Or(language, "en")
 	a, err := text.New(language)
 	if err != nil {
 		return nil, fmt.Errorf("open hash:%s: %w: known are en and none", language, err)

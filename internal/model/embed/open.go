@@ -1,6 +1,7 @@
 package embed
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -24,9 +25,7 @@ type OpenOptions struct {
 }
 
 func (o OpenOptions) withDefaults() OpenOptions {
-	if o.Batch == 0 {
-		o.Batch = defaultBatch
-	}
+	o.Batch = cmp.Or(o.Batch, defaultBatch)
 	return o
 }
 

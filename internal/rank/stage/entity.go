@@ -239,7 +239,7 @@ func (r *request) entitiesIn(
 	if err != nil {
 		return 0, fmt.Errorf("read content of %s: %w", n.ID, err)
 	}
-	look(firstBytes(content, maxEntityContent))
+	look(text.FirstBytes(content, maxEntityContent))
 	return has, nil
 }
 
@@ -253,17 +253,6 @@ func eachString(v ipld.Value, fn func(string)) {
 			fn(item.Text())
 		}
 	}
-}
-
-// firstBytes returns the first n bytes of s, less a character that these cut.
-func firstBytes(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }
 
 // matcher finds entities in texts. It gives each token of an entity a number; all others are 0.

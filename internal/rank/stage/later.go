@@ -112,18 +112,18 @@ func (p *pairs) leads(ctx context.Context, newer, old held) (bool, error) {
 	if strong {
 		return true, nil
 	}
-	if other, err := p.substitutes(newer, old); err != nil || other {
-		return false, err
+	if p.substitutes(newer, old) {
+		return false, nil
 	}
 	return p.names(ctx, newer, old)
 }
 
 // substitutes reports whether the newer of two candidates has another word in the place of one that the question has, with
 // the same word before or after it: then it is about another thing, and not a later word about the same one.
-func (p *pairs) substitutes(newer, old held) (bool, error) {
+func (p *pairs) substitutes(newer, old held) bool {
 	w := old.by
 	if w == nil || w.holds[old.id] == nil || w.holds[newer.id] == nil {
-		return true, nil
+		return true
 	}
 	its, other := p.said[newer.id].words, p.said[old.id].words
 	lang := rarity.LanguageOf(its)
@@ -145,15 +145,15 @@ func (p *pairs) substitutes(newer, old held) (bool, error) {
 				}
 				if at > 0 && in > 0 && other[at-1] == its[in-1] ||
 					at+1 < len(other) && in+1 < len(its) && other[at+1] == its[in+1] {
-					return true, nil
+					return true
 				}
 			}
 		}
 		if !found { // in other words
-			return true, nil
+			return true
 		}
 	}
-	return false, nil
+	return false
 }
 
 // cosine returns the cosine of the vectors of two candidates, 0 if either has none.

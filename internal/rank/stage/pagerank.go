@@ -158,9 +158,7 @@ func (w *walker) send(
 			got = append(got, v)
 		}
 		v.coming += n
-		if v.since == 0 {
-			v.since = round
-		}
+		v.since = cmp.Or(v.since, round)
 		if v.since == round && n > v.most {
 			v.from, v.by, v.most = u, l.Step, n
 		}

@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -23,9 +24,7 @@ const (
 // shortlist returns the bounds of a request's vector search.
 func (r *request) shortlist() source.Shortlist {
 	items := *r.req.Limit
-	if items == 0 {
-		items = limitlessOversize
-	}
+	items = cmp.Or(items, limitlessOversize)
 	items = max(leastOversampled, items)
 	list := source.Shortlist{
 		Most: min(oversample*items, maxShortlist), Near: items, Peers: int(r.row.peers), Ease: r.row.ease,

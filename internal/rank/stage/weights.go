@@ -10,11 +10,6 @@ import (
 // laneWeight returns the weight of a lane that the request has, in units of 2^-16; 0 if it does not
 // run.
 func laneWeight(r retrieve.Request, lane retrieve.Lane) int64 {
-	return laneWeightBy(r, rankingOf(r.Ranking), lane)
-}
-
-// laneWeightBy is weight by a row of constants.
-func laneWeightBy(r retrieve.Request, row *ranking, lane retrieve.Lane) int64 {
 	for _, w := range r.Weights {
 		if w.Lane == lane {
 			return w.Weight
@@ -45,4 +40,4 @@ const (
 )
 
 // weight returns the weight of a lane.
-func (r *request) weight(lane retrieve.Lane) int64 { return laneWeightBy(r.req, r.row, lane) }
+func (r *request) weight(lane retrieve.Lane) int64 { return laneWeight(r.req, lane) }

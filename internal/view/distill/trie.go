@@ -274,8 +274,8 @@ func (t *trie) join(label, at string, kids []kid, beside []Entry) (*node, error)
 		if err != nil {
 			return nil, err
 		}
-		if n, err = t.relabel(only, label); err != nil || len(beside) == 0 {
-			return n, err
+		if n = only.relabel(label); len(beside) == 0 {
+			return n, nil
 		}
 		if len(n.kids) == 0 {
 			return build(label, merge(n.entries, beside)), nil
@@ -294,13 +294,13 @@ func merge(a, b []Entry) []Entry {
 }
 
 // relabel returns a node as the one that other digits lead to.
-func (t *trie) relabel(n *node, label string) (*node, error) {
+func (n *node) relabel(label string) *node {
 	if n.label == label {
-		return n, nil
+		return n
 	}
 	moved := *n
 	moved.label, moved.old, moved.cid = label, nil, ipld.CID{}
-	return &moved, nil
+	return &moved
 }
 
 // collect appends the entries below a child, which are few.
@@ -341,11 +341,7 @@ func (t *trie) place(label string, n *node, beside []Entry) (*node, error) {
 	put := false
 	for len(beside) > 0 || !put {
 		if len(beside) == 0 || !put && own < beside[0].Key.digits(shared+1) {
-			moved, err := t.relabel(n, own)
-			if err != nil {
-				return nil, err
-			}
-			out.kids, put = append(out.kids, kid{node: moved}), true
+			out.kids, put = append(out.kids, kid{node: n.relabel(own)}), true
 			continue
 		}
 		below := beside[0].Key.digits(shared + 1)

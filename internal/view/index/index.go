@@ -62,9 +62,6 @@ func Open(ctx context.Context, get store.Getter, manifest ipld.CID, cache *segme
 // Stats returns the collection statistics.
 func (x *Index) Stats() Stats { return x.m.Stats }
 
-// Segments returns the segments, the oldest first.
-func (x *Index) Segments() []segment.Ref { return append([]segment.Ref(nil), x.m.Segments...) }
-
 // TermStats returns df, the number of nodes with a term of the analyser in any field.
 func (x *Index) TermStats(ctx context.Context, term string) (int64, error) {
 	var few [memoSegments]entry
@@ -256,11 +253,6 @@ func (v *view) passes(accept Accept, n uint32) (bool, error) {
 
 // errStop ends an iteration early.
 var errStop = errors.New("stop")
-
-// Doc returns the live document of a node, and whether there is one.
-func (x *Index) Doc(ctx context.Context, id graph.ID) (Doc, bool, error) {
-	return x.Finder(ctx).Doc(id)
-}
 
 // Finder looks up documents during a query: it caches the parts that the next look-up is likely to need. Not safe for
 // concurrent use.

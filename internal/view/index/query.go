@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/mnem-project/mnem/internal/base/fixed"
+	"github.com/mnem-project/mnem/internal/base/text"
 )
 
 // Query is the distinct terms of a text in the order of their first place.
@@ -85,7 +86,7 @@ func (q *QueryText) titledTerms() []int32 {
 		if len(q.text) <= maxTitleBytes {
 			return
 		}
-		q.x.analyser.Each(beginning(q.text), func(term string) bool {
+		q.x.analyser.Each(text.FirstBytes(q.text, maxTitleBytes), func(term string) bool {
 			i, ok := q.at[term]
 			if !ok {
 				i = -1
@@ -101,5 +102,5 @@ func (q *QueryText) titledTerms() []int32 {
 // must occur exactly.
 func (x *Index) HasTitle(s, summary string) bool {
 	title := Title(x.analyser, summary)
-	return x.analyser.HasPhrase(beginning(s), title, maxTitleText) && x.analyser.Stands(beginning(s), summary)
+	return x.analyser.HasPhrase(text.FirstBytes(s, maxTitleBytes), title, maxTitleText) && x.analyser.Stands(text.FirstBytes(s, maxTitleBytes), summary)
 }

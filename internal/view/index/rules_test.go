@@ -130,8 +130,8 @@ func TestRemoveAll(t *testing.T) {
 	must.OK(t, err)
 	x, err := Open(ctx, blocks, m, nil)
 	must.OK(t, err)
-	if len(x.Segments()) != 0 || x.Stats() != (Stats{}) {
-		t.Errorf("%d segments, %+v", len(x.Segments()), x.Stats())
+	if len(x.m.Segments) != 0 || x.Stats() != (Stats{}) {
+		t.Errorf("%d segments, %+v", len(x.m.Segments), x.Stats())
 	}
 	if empty := build(t, blocks, nil, UpdateOptions{}); m != empty {
 		t.Errorf("manifest %s, want that of no document %s", m, empty)

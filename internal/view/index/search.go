@@ -37,14 +37,8 @@ type queryTerm struct {
 	entries []entry // in each segment
 }
 
-// Text runs the text lane of clause 9.2: the best k documents with a term of the query that accept
-// lets pass. accept may be nil; k <= 0 means LaneDepth. Only damaged or missing parts and
-// accept's errors make it fail.
-func (x *Index) Text(ctx context.Context, query string, accept Accept, k int) (TextResult, error) {
-	return x.Search(ctx, x.Query(query), accept, k)
-}
-
-// Search is Text for a query that is analysed already.
+// Search runs the text lane of clause 9.2: the best k documents with a term of the query that accept lets pass. accept
+// may be nil; k <= 0 means LaneDepth. Only damaged or missing parts and accept's errors make it fail.
 func (x *Index) Search(ctx context.Context, query Query, accept Accept, k int) (TextResult, error) {
 	res := TextResult{Terms: len(query)}
 	q := &textQuery{ctx: ctx, x: x, accept: accept, top: newTop(k)}
@@ -70,7 +64,7 @@ func (x *Index) Search(ctx context.Context, query Query, accept Accept, k int) (
 	return res, err
 }
 
-// textQuery is one run of Text.
+// textQuery is one run of Search.
 type textQuery struct {
 	ctx    context.Context
 	x      *Index

@@ -14,16 +14,9 @@ type TermScores struct {
 	Scores [][]int64 // of each node, one number a term; nil for a node that is no live document
 }
 
-// TermScores splits the scores that Text gives to nodes into those of the terms: the sum of a row
-// is the score. Rows are in the order of ids. only picks terms by their places among the distinct
-// ones of the query, nil for all. It reads the postings about these nodes alone.
-func (x *Index) TermScores(
-	ctx context.Context, query string, ids []graph.ID, only []int,
-) (*TermScores, error) {
-	return x.Split(ctx, x.Query(query), ids, only)
-}
-
-// Split is TermScores for a query that is analysed already.
+// Split splits the scores that Search gives to nodes into those of the terms: the sum of a row is the score. Rows are in
+// the order of ids. only picks terms by their places among the distinct ones of the query, nil for all. It reads the
+// postings about these nodes alone.
 func (x *Index) Split(
 	ctx context.Context, query Query, ids []graph.ID, only []int,
 ) (*TermScores, error) {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/text"
@@ -25,18 +24,6 @@ const (
 	// maxMentioned is how many nodes a text may mention: the first ones count.
 	maxMentioned = 256
 )
-
-// beginning returns the part of a text in which titles count, without a character that is cut.
-func beginning(s string) string {
-	if len(s) <= maxTitleBytes {
-		return s
-	}
-	n := maxTitleBytes
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
-}
 
 // titleMark begins the dictionary key of a title; no term of the analyser has its byte.
 const titleMark = "\x00"
@@ -83,7 +70,7 @@ func (x *Index) TitlesIn(ctx context.Context, s string) ([]graph.ID, error) {
 func (x *Index) Mentions(ctx context.Context, s string) (longer, single []graph.ID, err error) {
 	words := titleRooms.Get().(*titleRoom)
 	defer words.leave()
-	x.analyser.Each(beginning(s), func(term string) bool {
+	x.analyser.Each(text.FirstBytes(s, maxTitleBytes), func(term string) bool {
 		words.terms, words.sums = append(words.terms, term), append(words.sums, termSum(term))
 		return len(words.terms) < maxTitleText
 	})

@@ -2,6 +2,7 @@ package index
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -42,9 +43,7 @@ const (
 )
 
 func (o UpdateOptions) withDefaults() UpdateOptions {
-	if o.Language == "" {
-		o.Language = defaultLanguage
-	}
+	o.Language = cmp.Or(o.Language, defaultLanguage)
 	if o.Fanout < 2 {
 		o.Fanout = defaultFanout
 	}

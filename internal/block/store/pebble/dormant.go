@@ -36,7 +36,7 @@ func (s *database) openFitting(db string, created bool) error {
 	if err != nil {
 		return err
 	}
-	if free >= plenty+2*logs+s.opts.LowWater {
+	if free >= plenty+2*logs {
 		return s.openDB(db, false)
 	}
 	if !created {
@@ -164,7 +164,7 @@ func (s *database) opens(ctx context.Context) error {
 		}
 		return nil
 	}
-	mark, reserve := d.mark()+slack+s.opts.LowWater, s.reserve.Load()
+	mark, reserve := d.mark()+slack, s.reserve.Load()
 	if needs = max(needs, mark-min(mark, reserve)); free < needs {
 		return &store.NoRoomError{Needs: needs, Free: free}
 	}

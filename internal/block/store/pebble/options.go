@@ -57,9 +57,6 @@ type Options struct {
 	// Logf receives background events that no call can return; nil discards them. It is called on any goroutine and
 	// must not use the store.
 	Logf func(format string, args ...any)
-	// LowWater is how many bytes of the disk ordinary changes leave free in addition to what the store itself may
-	// need to flush, to compact and to erase; 0 for none.
-	LowWater uint64
 }
 
 func (o *Options) setDefaults() {

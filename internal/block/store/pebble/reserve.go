@@ -41,29 +41,31 @@ func (s *database) refill(closing bool) error {
 	if _, ok := s.free(); !ok {
 		return nil
 	}
-	return s.fs.fail.guard(func() error { return s.refillNow(closing) })
+	return s.fs.fail.guard(func() error {
+		s.refillNow(closing)
+		return nil
+	})
 }
 
-func (s *database) refillNow(closing bool) error {
+func (s *database) refillNow(closing bool) {
 	want := min(max(s.db.Metrics().DiskSpaceUsage(), minReserve), maxReserve)
 	if have := s.reserve.Load(); have >= want/2 && have <= maxReserve { // do not make it again for each commit
-		return nil
+		return
 	}
 	s.spend()
 	free, _ := s.free()
 	if free < want+slack {
 		if !closing || free < 2*restSlack {
-			return nil
+			return
 		}
 		want = min(want, free-restSlack)
 	}
 	err := reserveFile(s.fs.FS, s.reservePath(), int64(want))
 	if err != nil { // nothing depends on it
 		s.opts.Logf("keep room in reserve: %v", errors.Join(err, removeIfThere(s.fs.FS, s.reservePath())))
-		return nil
+		return
 	}
 	s.reserve.Store(want)
-	return nil
 }
 
 // reserveFile makes a file that takes size bytes of the disk.

@@ -66,7 +66,7 @@ func (s *database) room(ctx context.Context, size int) error {
 	if store.IsErasing(ctx) {
 		return s.fitsErasing(cost)
 	}
-	if free >= plenty+s.opts.LowWater+cost {
+	if free >= plenty+cost {
 		s.gate.set(true)
 		if s.reserve.Load() == 0 && size > 0 {
 			return s.refill(false)
@@ -87,11 +87,12 @@ func (s *database) aboveMark(ctx context.Context, cost uint64) error {
 		}
 		s.gate.set(free >= d.automatic())
 		reserve := s.reserve.Load()
-		mark := d.mark() + s.opts.LowWater + cost
+		mark := d.mark() + cost
 		needs := max(mark-min(mark, reserve), cost+slack)
 		crowded := !s.gate.isOpen() && (d.files >= l0Files || d.l0 >= crowdedBytes)
 		if free >= needs && (!crowded || tried) {
-			return s.refillNow(false)
+			s.refillNow(false)
+			return nil
 		}
 		if !waited { // running compactions take space temporarily
 			waited = true
@@ -99,7 +100,7 @@ func (s *database) aboveMark(ctx context.Context, cost uint64) error {
 			continue
 		}
 		if tried || !crowded && !d.shrinks() || free+reserve < d.flush+slack {
-			_ = s.refillNow(false) // the compaction may have used it
+			s.refillNow(false) // the compaction may have used it
 			return &store.NoRoomError{Needs: needs, Free: free}
 		}
 		tried = true

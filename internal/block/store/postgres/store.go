@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,9 +94,7 @@ func Open(ctx context.Context, opt Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if opt.CacheBytes == 0 {
-		opt.CacheBytes = defaultCache
-	}
+	opt.CacheBytes = cmp.Or(opt.CacheBytes, defaultCache)
 	s := &Store{ro: opt.ReadOnly, name: name, client: opt.Client, erased: -1}
 	s.noted.Store(-1)
 	s.cache.Init(opt.CacheBytes)

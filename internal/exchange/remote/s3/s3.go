@@ -8,6 +8,7 @@ package s3
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -73,9 +74,7 @@ type Client struct {
 
 // New returns a client. It makes no request.
 func New(opt ClientOptions) (*Client, error) {
-	if opt.Region == "" {
-		opt.Region = "us-east-1"
-	}
+	opt.Region = cmp.Or(opt.Region, "us-east-1")
 	if opt.Endpoint == "" {
 		opt.Endpoint = "https://s3." + opt.Region + ".amazonaws.com"
 	}
@@ -273,11 +272,11 @@ func (c *Client) send(
 	if res.StatusCode/100 == 2 {
 		return read(res)
 	}
-	return problem(method, res)
+	return problem(res)
 }
 
 // problem returns the error of an answer.
-func problem(method string, res *http.Response) error {
+func problem(res *http.Response) error {
 	text, _ := io.ReadAll(io.LimitReader(res.Body, maxProblem)) // as much as was readable
 	told := fmt.Errorf("the object store answers %d%s", res.StatusCode, reason(text))
 	switch res.StatusCode {
