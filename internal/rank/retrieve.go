@@ -203,24 +203,24 @@ func (g graphView) IDPrefix(ctx context.Context, digits string) (graph.ID, bool,
 	return id, n == 1, err
 }
 
-// indexView is the index as one retrieval sees it.
+// indexView is the index as one retrieval sees it: a source.Index.
 type indexView struct {
+	*index.Index
 	s *core.Snapshot
-	x *index.Index
 	// texts are the texts that were asked about. A retrieval asks many questions about the few texts
 	// of its request.
 	texts map[string]*index.QueryText
 }
 
 func newIndexView(s *core.Snapshot, x *index.Index) indexView {
-	return indexView{s, x, map[string]*index.QueryText{}}
+	return indexView{x, s, map[string]*index.QueryText{}}
 }
 
 // text analyses a text.
 func (v indexView) text(s string) *index.QueryText {
 	t := v.texts[s]
 	if t == nil {
-		t = v.x.Analyse(s)
+		t = v.Analyse(s)
 		v.texts[s] = t
 	}
 	return t
@@ -228,47 +228,30 @@ func (v indexView) text(s string) *index.QueryText {
 
 // query returns the terms of a query.
 func (v indexView) query(q source.TextQuery) index.Query {
-	terms := slices.Clip(v.text(q.Text).Query(indexReadings(q.Readings)))
+	terms := slices.Clip(v.text(q.Text).Query(q.Readings))
 	for _, t := range q.Added {
 		terms = append(terms, index.QueryTerm{Term: t.Term, As: t.Term, Times: 1, Weight: t.Weight})
 	}
 	return terms
 }
 
-func indexReadings(list []retrieve.Reading) []index.Reading {
-	out := make([]index.Reading, len(list))
-	for i, r := range list {
-		out[i] = index.Reading(r)
-	}
-	return out
-}
-
 // Readings implements source.Index.
 func (v indexView) Readings(ctx context.Context, text string) ([]retrieve.Reading, error) {
-	got, err := v.text(text).Readings(ctx)
-	var out []retrieve.Reading
-	for _, r := range got {
-		out = append(out, retrieve.Reading(r))
-	}
-	return out, err
+	return v.text(text).Readings(ctx)
 }
 
 // Text implements source.Index.
 func (v indexView) Text(
 	ctx context.Context, query source.TextQuery, accept source.Accept, k int,
 ) (source.TextResult, error) {
-	got, err := v.x.Search(ctx, v.query(query), acceptDoc(accept), k)
-	if err != nil {
-		return source.TextResult{}, err
-	}
-	return source.TextResult{Hits: hits(got.Hits), Terms: got.Terms, Known: got.Known}, nil
+	return v.Search(ctx, v.query(query), acceptDoc(accept), k)
 }
 
 // TermScores implements source.Index.
 func (v indexView) TermScores(
 	ctx context.Context, query source.TextQuery, ids []graph.ID, only []int,
 ) ([][]int64, error) {
-	got, err := v.x.Split(ctx, v.query(query), ids, only)
+	got, err := v.Split(ctx, v.query(query), ids, only)
 	if err != nil {
 		return nil, err
 	}
@@ -279,92 +262,44 @@ func (v indexView) TermScores(
 func (v indexView) TermWeights(
 	ctx context.Context, query source.TextQuery,
 ) ([]source.TermWeight, error) {
-	got, err := v.x.TermWeights(ctx, v.query(query))
-	out := make([]source.TermWeight, len(got))
-	for i, w := range got {
-		out[i] = source.TermWeight(w)
-	}
-	return out, err
+	return v.Index.TermWeights(ctx, v.query(query))
 }
 
 // Mentioned implements source.Index.
 func (v indexView) Mentioned(ctx context.Context, text string) (longer, single []graph.ID, err error) {
-	return v.x.Mentions(ctx, text)
-}
-
-// Mentioning implements source.Index.
-func (v indexView) Mentioning(
-	ctx context.Context, summary string, most int,
-) ([]graph.ID, error) {
-	return v.x.Mentioning(ctx, summary, most)
+	return v.Mentions(ctx, text)
 }
 
 // TitlesNamed implements source.Index.
 func (v indexView) TitlesNamed(
 	ctx context.Context, query source.TextQuery, ids []graph.ID,
 ) ([][]int, error) {
-	return v.text(query.Text).TitlesNamed(ctx, indexReadings(query.Readings), ids)
+	return v.text(query.Text).TitlesNamed(ctx, query.Readings, ids)
 }
-
-// HasTitle implements source.Index.
-func (v indexView) HasTitle(text, summary string) bool { return v.x.HasTitle(text, summary) }
 
 // Counts implements source.Index.
 func (v indexView) Counts(ctx context.Context, terms []string) (having []int64, nodes int64, err error) {
 	having = make([]int64, len(terms))
 	for i, term := range terms {
-		if having[i], err = v.x.TermStats(ctx, term); err != nil {
+		if having[i], err = v.TermStats(ctx, term); err != nil {
 			return nil, 0, err
 		}
 	}
-	return having, v.x.Stats().Nodes, nil
-}
-
-// IDFs implements source.Index.
-func (v indexView) IDFs(ctx context.Context, terms []string) ([]int64, error) {
-	return v.x.IDFs(ctx, terms, 0)
+	return having, v.Stats().Nodes, nil
 }
 
 // Recency implements source.Index.
 func (v indexView) Recency(
 	ctx context.Context, accept source.Accept, k int,
 ) ([]source.Hit, error) {
-	got, err := v.x.Recency(ctx, acceptDoc(accept), k)
-	return hits(got), err
+	return v.Index.Recency(ctx, acceptDoc(accept), k)
 }
 
 // ByTime implements source.Index.
 func (v indexView) ByTime(
 	ctx context.Context, score func(source.Times) int64, accept source.Accept, k int,
 ) ([]source.Hit, error) {
-	got, err := v.x.ByTime(ctx, func(t index.Times) int64 { return score(source.Times(t)) },
-		acceptDoc(accept), k)
-	return hits(got), err
-}
-
-// Times implements source.Index.
-func (v indexView) Times(
-	ctx context.Context, ids []graph.ID,
-) ([]source.Times, []bool, error) {
-	got, ok, err := v.x.Times(ctx, ids)
-	times := make([]source.Times, len(got))
-	for i, t := range got {
-		times[i] = source.Times(t)
-	}
-	return times, ok, err
-}
-
-// Types implements source.Index.
-func (v indexView) Types(ctx context.Context, ids []graph.ID) ([]string, error) {
-	return v.x.Types(ctx, ids)
-}
-
-func hits(in []index.Hit) []source.Hit {
-	out := make([]source.Hit, len(in))
-	for i, h := range in {
-		out[i] = source.Hit(h)
-	}
-	return out
+	return v.Index.ByTime(ctx, score, acceptDoc(accept), k)
 }
 
 func acceptDoc(accept source.Accept) func(index.Doc) (bool, error) {
@@ -397,18 +332,12 @@ func (d document) Times() source.Times {
 func TermCounts(
 	ctx context.Context, s *core.Snapshot, terms []string,
 ) (nodes []int64, of int64, err error) {
-	nodes = make([]int64, len(terms))
 	if !s.Id.Defined() {
-		return nodes, 0, nil
+		return make([]int64, len(terms)), 0, nil
 	}
-	err = s.WithIndex(ctx, func(x *index.Index) error {
-		of = x.Stats().Nodes
-		for i, term := range terms {
-			if nodes[i], err = x.TermStats(ctx, term); err != nil {
-				return err
-			}
-		}
-		return nil
+	err = s.WithIndex(ctx, func(x *index.Index) (err error) {
+		nodes, of, err = newIndexView(s, x).Counts(ctx, terms)
+		return err
 	})
 	return nodes, of, err
 }

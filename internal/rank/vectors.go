@@ -27,7 +27,7 @@ func (v indexView) Dense(
 		Shortlist: list.Most, Near: list.Near,
 		Peers: dense.Peers{Most: list.Peers, Ease: list.Ease},
 	})
-	res := source.DenseResult{Hits: hits(got.Hits), Own: hits(got.Own), Other: got.Other, None: got.None}
+	res := source.DenseResult{Hits: got.Hits, Own: got.Own, Other: got.Other, None: got.None}
 	if err == nil && got.None {
 		res.Models, err = x.Models(ctx, source.MaxModelsNamed)
 	}
@@ -49,18 +49,18 @@ func (v indexView) Sparse(
 	if set.Sparse != nil {
 		err := set.Sparse.Search(ctx, search)
 		return source.SparseResult{
-			Hits: hits(search.Hits()), None: set.Sparse.Rows() == 0, Models: set.Models,
+			Hits: search.Hits(), None: set.Sparse.Rows() == 0, Models: set.Models,
 		}, err
 	}
 	err = view.EachSparse(ctx, st, q.Model, search.Offer)
-	return source.SparseResult{Hits: hits(search.Hits())}, err
+	return source.SparseResult{Hits: search.Hits()}, err
 }
 
 // acceptID asks a filter about the document of a node; a node that is none was erased.
 func (v indexView) acceptID(
 	ctx context.Context, accept source.Accept,
 ) func(graph.ID) (bool, error) {
-	find := v.x.Finder(ctx)
+	find := v.Finder(ctx)
 	return func(id graph.ID) (bool, error) {
 		d, ok, err := find.Doc(id)
 		if err != nil || !ok {

@@ -238,7 +238,7 @@ func (o *oracle) text(query string, accept func(*Document) bool, k int) TextResu
 	}
 	for id, d := range o.docs {
 		if s := o.score(id, terms); s > 0 && (accept == nil || accept(d)) {
-			res.Hits = append(res.Hits, Hit{id, s})
+			res.Hits = append(res.Hits, Hit{ID: id, Score: s})
 		}
 	}
 	res.Hits = best(res.Hits, k)
@@ -253,7 +253,7 @@ func (o *oracle) recency(accept func(*Document) bool, k int) []Hit {
 			at = d.Node.Updated.Time
 		}
 		if accept == nil || accept(d) {
-			hits = append(hits, Hit{id, min(max(0, int64(at)), maxCount)})
+			hits = append(hits, Hit{ID: id, Score: min(max(0, int64(at)), maxCount)})
 		}
 	}
 	return best(hits, k)

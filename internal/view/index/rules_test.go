@@ -47,8 +47,8 @@ func TestGolden(t *testing.T) {
 	res, err := x.Text(ctx, "alpha gamma gamma unknown", nil, 0)
 	must.OK(t, err)
 	wantRes := TextResult{Terms: 3, Known: 2, Hits: []Hit{
-		{graph.NodeID("edge 0"), 48_233}, {graph.NodeID("edge 2"), 40_803},
-		{graph.NodeID("edge 1"), 13_290},
+		{ID: graph.NodeID("edge 0"), Score: 48_233}, {ID: graph.NodeID("edge 2"), Score: 40_803},
+		{ID: graph.NodeID("edge 1"), Score: 13_290},
 	}}
 	if diff := differ.Diff(wantRes, res); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

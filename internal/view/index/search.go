@@ -8,25 +8,19 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/fixed"
+	ranking "github.com/mnem-project/mnem/internal/rank/source"
 )
 
 // LaneDepth is how many hits a query keeps unless told otherwise.
 const LaneDepth = 1000
 
 // Hit is a node and its score, in units of 2^-16 in the text lane.
-type Hit struct {
-	ID    graph.ID
-	Score int64
-}
+type Hit = ranking.Hit
 
-// TextResult is the result of a text query.
-type TextResult struct {
-	Hits  []Hit // score descending, id ascending
-	Terms int   // distinct terms of the query
-	Known int   // those that some node of the graph has, filtered out or not
-}
+// TextResult is the result of a text query: hits by descending score, then by ascending id. Known are the terms that some
+// node of the graph has, filtered out or not.
+type TextResult = ranking.TextResult
 
 // queryTerm is one distinct term of a query.
 type queryTerm struct {

@@ -62,7 +62,7 @@ func TestSparseSearch(t *testing.T) {
 		var want []Hit
 		for id, v := range vectors {
 			if s := sparseScore(query, v); s > 0 && int(id[1])%few == 0 {
-				want = append(want, Hit{id, s})
+				want = append(want, Hit{ID: id, Score: s})
 			}
 		}
 		slices.SortFunc(want, func(a, b Hit) int {

@@ -9,6 +9,7 @@ import (
 	"github.com/mnem-project/mnem/internal/base/rarity"
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/view/segment"
+	"github.com/mnem-project/mnem/retrieve"
 )
 
 // Constants of spelling in ranking version 1: clause 9.10.
@@ -22,11 +23,7 @@ const (
 )
 
 // Reading is a term of a query that no live document has, read as one that some have.
-type Reading struct {
-	Word string // the query's first token that becomes the term
-	Term string
-	As   string // the term that is closest to it
-}
+type Reading = retrieve.Reading
 
 // Readings returns, in the order of their first places, at most 16 terms of the text that no live document has, each
 // with the term that it is read as: clause 9.10.

@@ -208,7 +208,7 @@ func checkRead(t *testing.T, x *Index, query string, readings []Reading) {
 func TestEnglishWords(t *testing.T) {
 	x, _ := withSummaries(t, []string{"the harbour", "a boat at that point"})
 	for query, want := range map[string][]Reading{
-		"bolt": nil, "paint": nil, "boatt": {{"boatt", "boatt", "boat"}}, "harbor": {{"harbor", "harbor", "harbour"}},
+		"bolt": nil, "paint": nil, "boatt": {{Word: "boatt", Term: "boatt", As: "boat"}}, "harbor": {{Word: "harbor", Term: "harbor", As: "harbour"}},
 	} {
 		got, err := x.Analyse(query).Readings(t.Context())
 		if d := differ.Diff(want, got); err != nil || d != "" {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
+	ranking "github.com/mnem-project/mnem/internal/rank/source"
 )
 
 // TermScores tells what each term adds to the scores of some nodes.
@@ -61,11 +62,8 @@ func (x *Index) Split(
 	return out, nil
 }
 
-// TermWeight is a distinct term of a query and what it weighs.
-type TermWeight struct {
-	Term   string // what is looked up for it
-	Weight int64  // how often it is in the query times its idf, 0 if no live document has it
-}
+// TermWeight is a distinct term of a query, as it is looked up, and how often it is in the query times its idf.
+type TermWeight = ranking.TermWeight
 
 // TermWeights returns the terms of a query in its order, and what the text lane multiplies with.
 func (x *Index) TermWeights(ctx context.Context, query Query) ([]TermWeight, error) {
@@ -83,16 +81,15 @@ func (x *Index) TermWeights(ctx context.Context, query Query) ([]TermWeight, err
 	return out, nil
 }
 
-// IDFs returns the idf of terms of the analyser (clause 9.2), 0 for one that no live document has. With least
-// above 0 each counts as if that many documents had it at least.
-func (x *Index) IDFs(ctx context.Context, terms []string, least int64) ([]int64, error) {
+// IDFs returns the idf of terms of the analyser (clause 9.2), 0 for one that no live document has.
+func (x *Index) IDFs(ctx context.Context, terms []string) ([]int64, error) {
 	out := make([]int64, len(terms))
 	for i, term := range terms {
 		df, err := x.TermStats(ctx, term)
 		if err != nil {
 			return nil, err
 		}
-		if df = max(df, least); df > 0 {
+		if df > 0 {
 			out[i] = int64(x.m.Stats.idf(df))
 		}
 	}

@@ -4,17 +4,15 @@ import (
 	"context"
 
 	"github.com/mnem-project/mnem/graph"
+	ranking "github.com/mnem-project/mnem/internal/rank/source"
 )
 
 // Times are the times of a document.
-type Times struct {
-	Created   graph.Time
-	Updated   graph.OptTime
-	ValidFrom graph.OptTime
-	ValidTo   graph.OptTime
-}
+type Times = ranking.Times
 
-func (m *docMeta) times() Times { return Times{m.created, m.updated, m.validFrom, m.validTo} }
+func (m *docMeta) times() Times {
+	return Times{Created: m.created, Updated: m.updated, ValidFrom: m.validFrom, ValidTo: m.validTo}
+}
 
 // ByTime returns the k documents that accept lets pass and whose times score gives most, without
 // those that it gives 0 or less: score descending, id ascending. accept may be nil; k <= 0 means

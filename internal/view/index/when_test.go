@@ -18,7 +18,9 @@ func byAge(t Times) int64 {
 	return int64(t.Created+2*t.Updated.Time+3*t.ValidFrom.Time+5*t.ValidTo.Time)%97 - 10
 }
 
-func timesOf(n *graph.Node) Times { return Times{n.Created, n.Updated, n.ValidFrom, n.ValidTo} }
+func timesOf(n *graph.Node) Times {
+	return Times{Created: n.Created, Updated: n.Updated, ValidFrom: n.ValidFrom, ValidTo: n.ValidTo}
+}
 
 // checkTimes compares what an index says of times with the documents.
 func checkTimes(
@@ -28,7 +30,7 @@ func checkTimes(
 	var want []Hit
 	for id, d := range docs {
 		if s := byAge(timesOf(d.Node)); s > 0 && (filter == nil || filter(d)) {
-			want = append(want, Hit{id, s})
+			want = append(want, Hit{ID: id, Score: s})
 		}
 	}
 	got, err := x.ByTime(context.Background(), byAge, accept, k)
