@@ -10,8 +10,6 @@ import (
 	"net/url"
 	"strings"
 	"time"
-
-	"golang.org/x/time/rate"
 )
 
 // Provider describes one kind of server, for configuration.
@@ -83,7 +81,6 @@ type Client struct {
 	key    func() string
 	opt    ProviderOptions // without the key
 	client *http.Client
-	rate   *rate.Limiter
 }
 
 // SplitAddress cuts the address off a model MODEL@URL, or off a spec that ends so. It is "" if there is none.
@@ -112,10 +109,7 @@ func Open(p Protocol, model string, opt ProviderOptions) (*Client, error) {
 	opt.Key = ""
 	c := &Client{
 		proto: p, model: model, url: url.String(), opt: opt,
-		key: func() string { return string(key) }, rate: rate.NewLimiter(rate.Inf, 1),
-	}
-	if opt.PerMinute > 0 {
-		c.rate.SetLimit(rate.Limit(float64(opt.PerMinute) / 60))
+		key: func() string { return string(key) },
 	}
 	c.client = &http.Client{
 		Transport:     opt.Transport,
@@ -136,7 +130,7 @@ func endpoint(p Protocol, model string, opt ProviderOptions) (*url.URL, error) {
 	if err != nil {
 		return nil, err
 	}
-	return u, checkKey(opt.Key, u, opt.KeyInClear)
+	return u, checkKey(opt.Key, u)
 }
 
 // Model returns the model as the provider calls it.
@@ -159,12 +153,12 @@ func (c *Client) Ask(ctx context.Context, body []byte, decode func(answer []byte
 		if !failed.err.Temporary || attempt >= c.opt.Attempts {
 			return failed.err
 		}
-		if failed.after > c.opt.MaxWait {
+		if failed.after > maxWait {
 			failed.err.Err = fmt.Errorf("%w: the provider asks to wait %s, and the limit is %s",
-				failed.err.Err, failed.after, c.opt.MaxWait)
+				failed.err.Err, failed.after, maxWait)
 			return failed.err
 		}
-		if err := c.opt.Clock.Sleep(ctx, max(min(wait, c.opt.MaxWait), failed.after)); err != nil {
+		if err := c.opt.Clock.Sleep(ctx, max(min(wait, maxWait), failed.after)); err != nil {
 			return c.ended(err)
 		}
 	}
@@ -178,17 +172,6 @@ func (c *Client) ended(err error) error {
 	return fmt.Errorf("%s with %s:%s: %w", c.proto.Action, c.proto.Name, c.model, err)
 }
 
-// throttle waits until another request may start.
-func (c *Client) throttle(ctx context.Context) error {
-	now := c.opt.Clock.Now()
-	// The limiter counts in floats, which lose a nanosecond or two.
-	wait := c.rate.ReserveN(now, 1).DelayFrom(now).Round(time.Microsecond)
-	if wait > 0 {
-		return c.opt.Clock.Sleep(ctx, wait)
-	}
-	return nil
-}
-
 // failure is the outcome of one failed request, and how long the provider asks to wait.
 type failure struct {
 	err   *Error
@@ -199,9 +182,6 @@ type failure struct {
 func (c *Client) attempt(
 	ctx context.Context, body []byte, decode func(answer []byte) error,
 ) *failure {
-	if err := c.throttle(ctx); err != nil {
-		return c.failed(0, false, err)
-	}
 	ctx, cancel := context.WithTimeout(ctx, c.opt.Timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(body))

@@ -12,7 +12,7 @@
 //
 // A failure that may pass (408, 425, 429, 5xx without 501, a connection that breaks, a timeout) is
 // tried again, by default 4 times, after 0.5 s, 1 s, 2 s, 4 s, or after what Retry-After says if
-// that is longer; where it asks for more than MaxWait, the failure is returned at once. The
+// that is longer; if it asks for more than a minute, the failure is returned at once. The
 // schedule has no chance in it. Redirects are refused, and so is a key over plain http to another
-// machine unless KeyInClear allows it. Keys are in no error and no format verb prints them.
+// machine. Keys are in no error and no format verb prints them.
 package model

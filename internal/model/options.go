@@ -18,11 +18,10 @@ const (
 	defaultTimeout  = time.Minute
 	defaultAttempts = 5
 	maxAttempts     = 20
-	defaultMaxWait  = time.Minute
+	maxWait         = time.Minute // between two requests for one question
 	firstWait       = 500 * time.Millisecond
 	defaultAnswer   = 64 << 20 // bytes
-	maxPerMinute    = 1 << 20
-	maxModelName    = 207 // bytes: what stands around it in a name of 255 needs the rest
+	maxModelName    = 207      // bytes: what stands around it in a name of 255 needs the rest
 )
 
 // ProviderOptions says how to reach a provider. Every field has a default.
@@ -33,13 +32,9 @@ type ProviderOptions struct {
 	// Key is sent as a bearer token unless empty. It comes from the environment, which the caller
 	// reads; no error and no format verb shows it.
 	Key Secret
-	// KeyInClear allows to send the key over http to another machine.
-	KeyInClear bool
 
 	Timeout   time.Duration // of one request: 1 ms to 1 h, default a minute
 	Attempts  int           // requests for one question: 1 to 20, default 5
-	MaxWait   time.Duration // longest wait between two of them: 1 ms to 24 h, default a minute
-	PerMinute int           // requests a minute: 0 for no limit, at most 2^20
 	MaxAnswer int64         // bytes of one answer: default 64 MiB, at most 1 GiB
 
 	Transport http.RoundTripper // default http.DefaultTransport
@@ -50,7 +45,6 @@ type ProviderOptions struct {
 func (o ProviderOptions) withDefaults() ProviderOptions {
 	setDefault(&o.Timeout, defaultTimeout)
 	setDefault(&o.Attempts, defaultAttempts)
-	setDefault(&o.MaxWait, defaultMaxWait)
 	setDefault(&o.MaxAnswer, defaultAnswer)
 	if o.Clock == nil {
 		o.Clock = systemClock{}
@@ -88,8 +82,6 @@ func (o ProviderOptions) Validate() error {
 	return CheckBounds([]Bound{
 		{"Timeout", int64(o.Timeout), int64(time.Millisecond), int64(time.Hour)},
 		{"Attempts", int64(o.Attempts), 1, maxAttempts},
-		{"MaxWait", int64(o.MaxWait), int64(time.Millisecond), int64(24 * time.Hour)},
-		{"PerMinute", int64(o.PerMinute), 0, maxPerMinute},
 		{"MaxAnswer", o.MaxAnswer, 1, 1 << 30},
 	})
 }
@@ -154,14 +146,14 @@ func endpointURL(base, path string) (*url.URL, error) {
 }
 
 // checkKey refuses a key that no header can hold, and one that others could read on its way.
-func checkKey(key Secret, u *url.URL, inClear bool) error {
+func checkKey(key Secret, u *url.URL) error {
 	if strings.ContainsFunc(string(key), func(r rune) bool { return r <= ' ' || r >= 0x7F }) {
 		return errors.New("the key holds a space, a line end or a character that is not ASCII")
 	}
 	ip := net.ParseIP(u.Hostname())
 	local := u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
-	if key != "" && u.Scheme == "http" && !local && !inClear {
-		return fmt.Errorf("the key would go over http to %s for all to read: use https, or allow it",
+	if key != "" && u.Scheme == "http" && !local {
+		return fmt.Errorf("the key would go over http to %s for all to read: use https",
 			Clip(u.Host))
 	}
 	return nil

@@ -437,20 +437,6 @@ func TestRemoteUnreachable(t *testing.T) {
 	}
 }
 
-func TestRemoteRateLimit(t *testing.T) {
-	p := newProvider(t, say(500, ""))
-	e, clock := p.open(t, "ollama", func(o *OpenOptions) { o.PerMinute, o.Batch = 6, 1 })
-	if _, err := e.Embed(context.Background(), []string{"a", "b", "c"}, Document); err != nil {
-		t.Fatal(err)
-	}
-	// The first request at 0 s fails; its retry after 0.5 s waits until 10 s.
-	s := time.Second
-	want := []time.Duration{s / 2, 10*s - s/2, 10 * s, 10 * s}
-	if len(p.asked) != 4 || !slices.Equal(clock.slept, want) {
-		t.Errorf("%d requests, slept %v, want %v", len(p.asked), clock.slept, want)
-	}
-}
-
 // TestRemoteBatches checks that requests are bounded in texts and in bytes.
 func TestRemoteBatches(t *testing.T) {
 	p := newProvider(t)
@@ -475,7 +461,7 @@ func TestRemoteBatches(t *testing.T) {
 
 func TestRemoteConcurrent(t *testing.T) {
 	p := newProvider(t)
-	e, _ := p.open(t, "openai", func(o *OpenOptions) { o.PerMinute = 600 })
+	e, _ := p.open(t, "openai", nil)
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
