@@ -362,12 +362,3 @@ func FuzzSigner(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkVerify(b *testing.B) {
-	c := signedCommit(b)
-	for b.Loop() {
-		if v := Verify(c, trustAll{}); v.State != Signed {
-			b.Fatal(v.State)
-		}
-	}
-}

@@ -18,7 +18,7 @@ func addBlocks(f *testing.F) {
 	for _, c := range refused {
 		f.Add(unhex(f, c.hex))
 	}
-	f.Add(benchNode().encode(nil))
+	f.Add(ipld.AppendValue(nil, someValue()))
 	f.Add(nested(ipld.MaxDepth, "\x81"))
 	f.Add(nested(ipld.MaxDepth+1, "\xa1\x60"))
 }
@@ -113,10 +113,10 @@ func FuzzParseCID(f *testing.F) {
 
 func FuzzDecodeRecord(f *testing.F) {
 	addBlocks(f)
-	s := sample{id: []byte{1}, ref: ipld.Sum(ipld.Raw, nil), name: "n", props: benchValue(),
+	s := sample{id: []byte{1}, ref: ipld.Sum(ipld.Raw, nil), name: "n", props: someValue(),
 		links: []ipld.CID{ipld.Sum(ipld.Raw, nil)}}
 	f.Add(s.encode(nil))
-	s.extra = []ipld.Entry{{Key: "a", Value: ipld.ListValue(benchValue())}, {Key: "zz"}}
+	s.extra = []ipld.Entry{{Key: "a", Value: ipld.ListValue(someValue())}, {Key: "zz"}}
 	f.Add(s.encode(nil))
 	f.Fuzz(func(t *testing.T, block []byte) {
 		extra, err := ipld.DecodeRecord(block, "sample", 1, nothingKnown)

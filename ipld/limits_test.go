@@ -175,7 +175,7 @@ func TestDecodedMemory(t *testing.T) {
 }
 
 func TestCheckAllocations(t *testing.T) {
-	block := ipld.AppendValue(nil, benchValue())
+	block := ipld.AppendValue(nil, someValue())
 	if n := testing.AllocsPerRun(100, func() {
 		must.OK(t, ipld.Check(block))
 	}); n > 1 {

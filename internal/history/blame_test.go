@@ -163,29 +163,3 @@ func TestHistoryOptions(t *testing.T) {
 		t.Error("a log that is left goes on")
 	}
 }
-
-// BenchmarkBlame is the blame of one node among 10,000 after 1,000 commits, on disk.
-func BenchmarkBlame(b *testing.B) {
-	r, err := care.Init(b.Context(), b.TempDir(), repokit.By, core.Options{})
-	must.OK(b, err)
-	defer func() { must.OK(b, r.Close()) }()
-	manyVersions(b, r, 10_000, 1000)
-	s := repokit.Head(b, r)
-	for name, run := range map[string]func(){
-		"blame": func() {
-			_, err := history.Blame(b.Context(), s, graph.NodeID("n0"))
-			must.OK(b, err)
-		},
-		"log": func() {
-			for _, err := range history.History(b.Context(), r, history.LogOptions{Node: graph.NodeID("n0")}) {
-				must.OK(b, err)
-			}
-		},
-	} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				run()
-			}
-		})
-	}
-}

@@ -293,20 +293,3 @@ func branches(t testing.TB, st store.Store, n, k int) {
 		repokit.On(t, r, branch, b.String())
 	}
 }
-
-// BenchmarkMerge merges two branches of 1,000 changes each over 100,000 nodes and 200,000 edges.
-func BenchmarkMerge(b *testing.B) {
-	const n, k = 100_000, 1000
-	st := repokit.Memory(b, n)
-	branches(b, st, n, k)
-	for b.Loop() {
-		w := repokit.Measure(b, st, func(r *core.Repo) {
-			trial, err := r.Trial(b.Context())
-			must.OK(b, err)
-			if _, err := merging.Merge(b.Context(), trial, "draft", repokit.Options("")); err != nil {
-				b.Fatal(err)
-			}
-		})
-		b.ReportMetric(float64(w.Facts.BlocksRead), "blocks-read")
-	}
-}

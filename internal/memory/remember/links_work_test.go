@@ -110,64 +110,6 @@ func TestLinksWork(t *testing.T) {
 	}
 }
 
-// BenchmarkLinks measures a commit of a node with its links against a commit of the node alone, in a memory of 10,000
-// nodes on disk.
-func BenchmarkLinks(b *testing.B) {
-	for _, c := range []struct {
-		name string
-		off  []LinkRule
-	}{
-		{"none", Rules()}, {"temporal", Rules()[1:]},
-		{"entity", []LinkRule{RuleTemporal, RuleKeyword, RuleCausal}},
-		{"keyword", []LinkRule{RuleTemporal, RuleEntity, RuleCausal}}, {"all", nil},
-	} {
-		b.Run(c.name, func(b *testing.B) {
-			r, err := care.Init(b.Context(), b.TempDir(), linkBy, core.Options{})
-			must.OK(b, err)
-			defer r.Close()
-			fill(b, r, 10_000)
-			m := New(r)
-			i, edges := 0, 0
-			for b.Loop() {
-				got := m.writeDrafts(b, LinkOptions{Off: c.off}, nil, plainStory(i))
-				edges += len(got[0].Links)
-				i++
-			}
-			b.ReportMetric(float64(edges)/float64(i), "edges/op")
-		})
-	}
-}
-
-// plainStory is a draft as most are: one name that is known, one tag.
-func plainStory(i int) *Draft {
-	d := draft(fmt.Sprintf("Alice says that note %d about w%d is done.", i, i), i%20, "conversation:1")
-	d.Tags = []string{"notes"}
-	return d
-}
-
-func BenchmarkLinksAlone(b *testing.B) {
-	r, err := care.Init(b.Context(), b.TempDir(), linkBy, core.Options{})
-	must.OK(b, err)
-	defer r.Close()
-	fill(b, r, 10_000)
-	m := New(r)
-	for i := range 50 {
-		m.writeDrafts(b, LinkOptions{}, nil, story(i))
-	}
-	s := m.headOf(b)
-	for _, off := range append(Rules(), "none") {
-		b.Run("without "+string(off), func(b *testing.B) {
-			for b.Loop() {
-				l, err := m.newLinker(s, LinkOptions{Off: []LinkRule{off}})
-				if err == nil {
-					_, err = l.links(b.Context(), story(77), nil, nil)
-				}
-				must.OK(b, err)
-			}
-		})
-	}
-}
-
 // TestReadingWork bounds what exploring, related and suggest read, with nothing cached.
 func TestReadingWork(t *testing.T) {
 	effort.Alone(t)
