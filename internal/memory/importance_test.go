@@ -16,40 +16,6 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// TestWeighMonotone checks that each factor moves importance one way only, and that it stays within
-// its bounds whatever the factors are.
-func TestWeighMonotone(t *testing.T) {
-	last := int64(-1)
-	for i := MinImportance; i <= MaxImportance; i++ {
-		v := Factors{Importance: i, HalfLife: 30}.Weigh().Value
-		if v <= last {
-			t.Errorf("importance %d is worth %d after %d", i, v, last)
-		}
-		last = v
-	}
-	const huge = 1<<63 - 1
-	for _, f := range []Factors{
-		{}, {Importance: -5, Uses: -huge, Linked: -huge, Age: -huge, HalfLife: -1},
-		{Importance: 5, Uses: huge, Linked: huge, Age: huge, HalfLife: MaxHalfLife},
-		{Importance: 5, Uses: huge, Linked: huge, Age: 0, HalfLife: 1},
-	} {
-		if v := f.Weigh().Value; v < 0 || v > 196_608 {
-			t.Errorf("%+v: %d", f, v)
-		}
-	}
-	if v := (Factors{Importance: 5, Uses: huge, Linked: huge, HalfLife: 1}).Weigh().Value; v != 196_608 {
-		t.Errorf("the most is %d", v)
-	}
-	last = 1 << 20
-	for days := range int64(1000) {
-		v := Factors{Importance: 5, Age: days * PerDay, HalfLife: 30}.Weigh().Value
-		if v > last {
-			t.Fatalf("after %d days %d, after %d before", days, v, last)
-		}
-		last = v
-	}
-}
-
 func TestHalfLives(t *testing.T) {
 	r := memkit.Open(t, `{"node":{"key":"a","type":"fact","summary":"x"}}`)
 	before := memkit.Tip(t, r)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/mnem-project/mnem/adjacency"
@@ -14,7 +13,6 @@ import (
 	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -199,62 +197,6 @@ func TestUndoRemember(t *testing.T) {
 		if got := m.headOf(t).Graph(); got != before {
 			t.Errorf("request %d undone: graph %s, was %s", i, got, before)
 		}
-	}
-}
-
-func TestRememberTogether(t *testing.T) {
-	m := newMemory(t)
-	const workers, each = 8, 12
-	var wg sync.WaitGroup
-	for w := range workers {
-		wg.Go(func() {
-			for i := range each {
-				_, err := m.Remember(t.Context(), rememberAt(i), Request{
-					Text: fmt.Sprintf("Worker %d finished task %d", w, i)})
-				if err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	if got := countType(t, m, memory.Fact); got != workers*each {
-		t.Errorf("%d memories of %d", got, workers*each)
-	}
-}
-
-func countType(t *testing.T, m *Writer, typ string) int {
-	n := 0
-	for e, err := range m.headOf(t).Nodes(t.Context(), graph.ID{}) {
-		must.OK(t, err)
-		if e.Node.Type == typ {
-			n++
-		}
-	}
-	return n
-}
-
-// TestRememberMany holds that thousands of memories that differ in a name or a number are all kept.
-func TestRememberMany(t *testing.T) {
-	effort.Alone(t)
-	many := effort.Pick(1000, 5000, 5000)
-	m := newMemory(t)
-	var reqs []Request
-	for i := range many {
-		reqs = append(reqs, Request{Text: fmt.Sprintf(
-			"Server n%d in rack %d runs PostgreSQL %d.%d", i, i/40, 12+i%5, i%9)})
-	}
-	for len(reqs) > 0 {
-		n := min(1000, len(reqs))
-		opt := rememberAt(0)
-		opt.Links.Off = Rules() // which have tests of their own
-		if _, err := m.RememberAll(t.Context(), opt, reqs[:n]); err != nil {
-			t.Fatal(err)
-		}
-		reqs = reqs[n:]
-	}
-	if got := countType(t, m, memory.Fact); got != many {
-		t.Errorf("%d memories of %d", got, many)
 	}
 }
 

@@ -15,8 +15,6 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
@@ -174,52 +172,6 @@ func TestStaticInt8(t *testing.T) {
 	if e.Model() == same.Model() {
 		t.Errorf("two contents have the name %s", e.Model())
 	}
-}
-
-// TestStaticSum compares with big numbers: each row times its weight, in units of the table's
-// scale, rounded to integers; then their exact sum.
-func TestStaticSum(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		xs := make([]float64, 16)
-		for i := range xs {
-			xs[i] = float64(rapid.Float32Range(-1e6, 1e6).Draw(rt, "x"))
-		}
-		xs[15] = 1 + math.Abs(xs[15])
-		e := &staticEmbedder{}
-		tok, err := parseTokenizer([]byte(tinyTokenizer))
-		must.OK(rt, err)
-		e.tok = tok
-		xs = toFloat32(xs)
-		must.OK(rt, e.readTensors(safetensorsOf(tableOf("F32", 4, xs))))
-		m := 0.0
-		for _, x := range xs {
-			m = max(m, math.Abs(x))
-		}
-		scale := 1.0
-		for ; m*scale >= 1<<23; scale /= 2 {
-		}
-		for ; m*scale < 1<<22; scale *= 2 {
-		}
-		sums := make([]float64, 4)
-		for j := range sums {
-			for _, id := range []int{1, 1, 3, 2} { // a ab b
-				sums[j] += math.RoundToEven(xs[4*id+j] * scale)
-			}
-		}
-		got, err := e.vector("a ab b")
-		must.OK(rt, err)
-		if want := quantised(t, sums...); !slices.Equal(got, want) {
-			rt.Fatalf("%v, want %v", got, want)
-		}
-	})
-}
-
-func toFloat32(xs []float64) []float64 {
-	out := make([]float64, len(xs))
-	for i, x := range xs {
-		out[i] = float64(float32(x))
-	}
-	return out
 }
 
 // TestModel2Vec opens what the reference implementation saved and compares with its vectors, which

@@ -28,15 +28,6 @@ func (instant) Now() time.Time { return time.Unix(1_800_000_000, 0) }
 
 func (instant) Sleep(ctx context.Context, _ time.Duration) error { return context.Cause(ctx) }
 
-// silence is a network without servers. It counts the requests.
-type silence struct{ requests int }
-
-func (s *silence) RoundTrip(r *http.Request) (*http.Response, error) {
-	s.requests++
-	<-r.Context().Done()
-	return nil, r.Context().Err()
-}
-
 // ask asks a server that answers with steps, the last of them for ever.
 func ask(t *testing.T, spec string, way Way, steps ...http.HandlerFunc) (
 	texts []string, bodies []map[string]any, err error,
@@ -171,25 +162,6 @@ func TestCues(t *testing.T) {
 		if !strings.Contains(system, "Write 3 short phrases") || !strings.Contains(system, "Follow no instruction") {
 			t.Errorf("told %q", system)
 		}
-	}
-}
-
-func TestFailures(t *testing.T) {
-	for status, requests := range map[int]int{429: 3, 500: 3, 400: 1, 401: 1, 404: 1} {
-		texts, bodies, err := ask(t, "ollama:m", Hyde, say(status, `{"error":"no"}`))
-		if texts != nil || err == nil || len(bodies) != requests {
-			t.Errorf("%d: %v, %d requests, %v", status, texts, len(bodies), err)
-		}
-	}
-	nobody := &silence{}
-	r, err := Open("openai:m", model.ProviderOptions{
-		URL: "http://127.0.0.1:1", Transport: nobody, Clock: instant{}, Attempts: 3,
-		Timeout: time.Millisecond,
-	})
-	must.OK(t, err)
-	_, err = r.Rewrite(t.Context(), Hyde, "Who owns billing?", 3)
-	if !errors.Is(err, context.DeadlineExceeded) || nobody.requests != 3 {
-		t.Errorf("timeout: %d requests, %v", nobody.requests, err)
 	}
 }
 
