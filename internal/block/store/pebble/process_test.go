@@ -30,13 +30,6 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	if dir := os.Getenv(fillEnv); dir != "" {
-		if err := fillChild(dir); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
 	os.Exit(m.Run())
 }
 
@@ -135,22 +128,6 @@ func TestBusy(t *testing.T) {
 		t.Error(err)
 	}
 	must.OK(t, s.Close())
-}
-
-func TestWait(t *testing.T) {
-	dir := t.TempDir() + "/.mnem"
-	p := start(t, dir)
-	p.ready(t)
-	time.AfterFunc(30*time.Millisecond, func() { _ = p.stdin.Close() })
-	s, err := Open(dir, Options{Wait: 20 * time.Second})
-	must.OK(t, err)
-	if _, err := checkStore(s, 1); err != nil {
-		t.Error(err)
-	}
-	must.OK(t, s.Close())
-	if err := p.Wait(); err != nil {
-		t.Errorf("child: %v", err)
-	}
 }
 
 // TestKilledOwner kills an owner: its lock must be released and its stale owner file ignored.
