@@ -2,8 +2,6 @@ package retrieve
 
 import (
 	"errors"
-	"maps"
-	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
@@ -109,43 +107,4 @@ func TestEveryParam(t *testing.T) {
 	if WhyOwn("sorcery") != "" {
 		t.Error("a reason for what is no parameter")
 	}
-}
-
-// TestMergedFill fills requests from merges of any two profiles: they may contradict themselves.
-func TestMergedFill(t *testing.T) {
-	rng := seeded(t)
-	anyProfiles := func() *Profiles {
-		from := said{}
-		for _, g := range inGroups {
-			for _, name := range slices.Sorted(maps.Keys(g.ofProfile)) {
-				if v := g.ofProfile[name]; rng.IntN(2) == 0 {
-					from[name] = v[rng.IntN(len(v))]
-				}
-			}
-		}
-		return &Profiles{Named: map[string]Profile{"p": from.profile()}}
-	}
-	contradicts := mergedFills(t, rng, anyProfiles)
-	if contradicts == 0 || contradicts == 2000 {
-		t.Errorf("%d of 2000 contradict themselves", contradicts)
-	}
-}
-
-func mergedFills(t *testing.T, rng *rand.Rand, one func() *Profiles) (contradicts int) {
-	for range 2000 {
-		merged, _ := MergeProfiles(ProfileVersions{one(), one(), one()}, "")
-		if merged.CheckChanged(nil) != nil {
-			contradicts++
-		}
-		for _, req := range asked() {
-			req.Profile = "p"
-			if rng.IntN(2) == 0 {
-				req.Expansion = Expansions()[rng.IntN(3)]
-			}
-			if _, err := merged.Apply(req); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	return contradicts
 }

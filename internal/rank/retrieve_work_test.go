@@ -153,38 +153,3 @@ func TestOrdinaryQuestions(t *testing.T) {
 
 // mostOrdinaryBlocks and mostOrdinaryAllocs bound the reads and allocations of an ordinary question.
 const mostOrdinaryBlocks, mostOrdinaryAllocs = 250, 2500 // of 8,000 nodes 101 and 1,194
-
-// TestPlainQuestions bounds what questions that are not expanded read and allocate with nothing cached:
-// of the documents that have their words ids and lengths, and nothing else of those that are not among
-// the answers.
-func TestPlainQuestions(t *testing.T) {
-	effort.Alone(t)
-	// 69 blocks and 1.55 MB, 39 and 0.67 by the plain one, which compares no candidates and gives no bands.
-	// Of the large memory 102 and 2.78 MB.
-	const asked, mostBlocks, mostBytes = 4, 115, 3000 << 10
-	base := repokit.Memory(t, effort.Pick(8000, 16_000, 16_000))
-	blocks, bytes := 0, 0
-	for i := range asked {
-		counting := testkit.NewTamper(base)
-		r, err := care.New(t.Context(), counting, repokit.By, core.Options{ReadOnly: true})
-		must.OK(t, err)
-		s := repokit.Head(t, r)
-		req := retrieve.Request{
-			Text:             fmt.Sprintf("about w%d w%d w%d", i+7, i*7+100, i*31+1000),
-			ExpansionOptions: retrieve.ExpansionOptions{Expand: new(int)},
-		}
-		var before, after runtime.MemStats
-		read := len(counting.Read())
-		runtime.ReadMemStats(&before)
-		_, err = rank.Retrieve(t.Context(), s, req)
-		runtime.ReadMemStats(&after)
-		must.OK(t, err)
-		blocks += len(counting.Read()) - read
-		bytes += int(after.TotalAlloc - before.TotalAlloc)
-	}
-	t.Logf("%d blocks, %d bytes allocated", blocks/asked, bytes/asked)
-	if blocks/asked > mostBlocks || bytes/asked > mostBytes {
-		t.Errorf("%d blocks, %d bytes allocated, want at most %d and %d", blocks/asked, bytes/asked,
-			mostBlocks, mostBytes)
-	}
-}

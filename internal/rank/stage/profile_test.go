@@ -58,11 +58,6 @@ func TestEdgeWeights(t *testing.T) {
 	if d := diff(want, q.Request); d != "" || err != nil {
 		t.Error(d, err)
 	}
-	for _, bad := range []string{`{"edge-weights":[]}`, `{"edge-weights":{"t":"1"}}`,
-		`{"edge-weights":{"t":99}}`, `{"profile":1}`, `{"profile":"a b"}`} {
-		_, err := complete.ParseRequestJSON(parsed(t, bad), retrieve.Request{})
-		must.Fail(t, err, retrieve.ErrRequest, bad)
-	}
 	m := shelf()
 	for _, req := range []retrieve.Request{{ExpansionOptions: retrieve.ExpansionOptions{EdgeWeights: want.EdgeWeights}},
 		{Text: "a", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0), EdgeWeights: want.EdgeWeights}}} {

@@ -134,6 +134,23 @@ func TestParseRequestJSONRefuses(t *testing.T) {
 		`{"tokenizer":7}`:                     "tokenizer",
 		`{"order":null}`:                      "order",
 		`{"expand-type":""}`:                  "expand-type",
+		`{"profile":1}`:                       "profile",
+		`{"profile":"a b"}`:                   "profile",
+	}
+	id := num(3).String()
+	for param, values := range map[string][]string{
+		"sparse": {`[]`, `null`, `{"m":[1]}`, `{"m":{}}`, `{"m":{"a":0}}`, `{"m":{"a":-1}}`, `{"m":{"a":"1"}}`,
+			`{"m":{"a":1e-9}}`, `{"m":{"a":1e9}}`, `{"":{"a":1}}`, `{"m":{"":1}}`, `{"m":{"a":null}}`},
+		"vectors": {`[]`, `null`, `{"m":1}`, `{"m":["1"]}`, `{"m":[]}`, `{"m":[0]}`, `{"":[1]}`, `{"m":[1,null]}`,
+			`{"m":{"x":1}}`},
+		"weights":      {`[]`, `{"text":"1"}`, `{"text":-1}`, `{"x":1}`, `{"text":null}`},
+		"edgeWeights":  {`{"t":"1"}`, `{"t":99}`},
+		"days":         {`"2023"`, `[{"from":3}]`, `[{"at":"2023-05-06"}]`, `[7]`},
+		"reranked":     {`[]`, `{"x":1}`, `{"` + id + `":"1"}`, `{"` + id + `":40000}`},
+	} {
+		for _, v := range values {
+			cases[`{"rerank":"m","`+retrieve.MemberName(param)+`":`+v+`}`] = param
+		}
 	}
 	for text, param := range cases {
 		_, err := complete.ParseRequestJSON(parsed(t, text), retrieve.Request{})

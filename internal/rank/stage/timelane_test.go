@@ -11,7 +11,6 @@ import (
 	"github.com/mnem-project/mnem/internal/base/dates"
 	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/rank/source"
-	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -155,10 +154,6 @@ func TestDaysOfRequest(t *testing.T) {
 		if err != nil || diff(days, q.Request.Days) != "" {
 			t.Errorf("%s: %v, %v", line, q.Request.Days, err)
 		}
-	}
-	for _, line := range []string{`{"days":"2023"}`, `{"days":[{"from":3}]}`, `{"days":[{"at":"2023-05-06"}]}`, `{"days":[7]}`} {
-		_, err := complete.ParseRequestJSON(parsed(t, line), retrieve.Request{})
-		must.Fail(t, err, retrieve.ErrRequest, line)
 	}
 }
 
