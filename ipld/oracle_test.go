@@ -1,13 +1,9 @@
-// Differential tests against go-ipld-prime's codecs. With MNEM_REWRITE=1 they also write testdata/reference.txt.
+// Differential tests against go-ipld-prime's codecs.
 
 package ipld_test
 
 import (
 	"bytes"
-	"fmt"
-	"math"
-	"os"
-	"strings"
 	"testing"
 
 	"github.com/ipld/go-ipld-prime/codec/dagcbor"
@@ -80,53 +76,6 @@ func TestOracleLaxness(t *testing.T) {
 			t.Errorf("%s: reference codec writes %x", c.name, out)
 		}
 	}
-}
-
-// TestOracleReference holds the recorded answers against the reference codecs.
-func TestOracleReference(t *testing.T) {
-	var out strings.Builder
-	values := rapid.SliceOfN(genValue(1), 3, 8)
-	for seed := range 100 {
-		block := ipld.AppendValue(nil, ipld.ListValue(values.Example(seed)...))
-		node, err := oracleDecode(block)
-		must.OK(t, err)
-		var text bytes.Buffer
-		must.OK(t, dagjson.Encode(node, &text))
-		if hasRoundFloat(node) {
-			// Printed as an integer by the reference codec, against its own specification.
-			text.Reset()
-		}
-		fmt.Fprintf(&out, "%x\t%s\n", oracleEncode(t, node), text.Bytes())
-	}
-	if os.Getenv("MNEM_REWRITE") != "" {
-		must.OK(t, os.WriteFile("testdata/reference.txt", []byte(out.String()), 0o644))
-	}
-	want, err := os.ReadFile("testdata/reference.txt")
-	must.OK(t, err)
-	if out.String() != string(want) {
-		t.Error("testdata/reference.txt is not what the reference codecs write")
-	}
-}
-
-func hasRoundFloat(n datamodel.Node) bool {
-	switch n.Kind() {
-	case datamodel.Kind_Float:
-		f, err := n.AsFloat()
-		return err == nil && f == math.Trunc(f)
-	case datamodel.Kind_List:
-		for it := n.ListIterator(); !it.Done(); {
-			if _, v, err := it.Next(); err != nil || hasRoundFloat(v) {
-				return true
-			}
-		}
-	case datamodel.Kind_Map:
-		for it := n.MapIterator(); !it.Done(); {
-			if _, v, err := it.Next(); err != nil || hasRoundFloat(v) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 func FuzzOracle(f *testing.F) {

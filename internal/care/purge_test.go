@@ -178,18 +178,6 @@ func TestPurgeDoesNotComeBack(t *testing.T) {
 	repokit.CheckClean(t, r)
 }
 
-// TestPurgedIsNotIndexed refuses a commit of erased data before it is indexed.
-func TestPurgedIsNotIndexed(t *testing.T) {
-	r, _ := repokit.OverMem(t)
-	line := repokit.NodeLine("zed", `,"summary":"`+repokit.SecretSummary+`"`)
-	old := repokit.Lines(t, r, line).Commit
-	repokit.PurgeZed(t, r, care.PurgeOptions{})
-	repokit.Branch(t, r, "old", old.String())
-	_, err := repokit.TryLines(r, line)
-	must.Fail(t, err, store.ErrRedacted)
-	repokit.CheckClean(t, r)
-}
-
 // TestPurgedStaysOutOfMerges merges, restores, reverts and picks erased data: the node comes back only by an
 // explicit decision, and erased data never does.
 func TestPurgedStaysOutOfMerges(t *testing.T) {

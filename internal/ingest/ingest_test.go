@@ -180,28 +180,6 @@ func notes() map[string]string {
 	}
 }
 
-func TestIngestTwice(t *testing.T) {
-	d := newTree(t, notes())
-	first, plan := d.ingest()
-	if first.NoChange || len(plan.Results) != 4 {
-		t.Fatalf("%+v %+v", first, plan.Results)
-	}
-	second, plan := d.ingest()
-	if !second.NoChange || len(plan.Changes) != 0 || len(plan.Results) != 0 {
-		t.Errorf("the second run: %+v %+v", second, plan)
-	}
-	if got := d.links("a.md"); !slices.Equal(got, []string{"b.md", "sub/c.md"}) {
-		t.Errorf("links %v", got)
-	}
-	if got := d.links("sub/c.md"); !slices.Equal(got, []string{"a.md"}) {
-		t.Errorf("links by title %v", got)
-	}
-	other := newTree(t, notes())
-	if res, _ := other.ingest(); res.Graph != first.Graph {
-		t.Error("the same files made another graph")
-	}
-}
-
 // TestEditedParagraph edits one paragraph after the other: few nodes and edges change.
 func TestEditedParagraph(t *testing.T) {
 	d := newTree(t, notes())

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -133,81 +132,6 @@ func TestReplayOfNothing(t *testing.T) {
 	res, err := session.Replay(t.Context(), r, "empty")
 	if err != nil || !res.Identical || res.Receipts != 0 {
 		t.Errorf("a session without receipts: %+v, %v", res, err)
-	}
-}
-
-// damaged returns how damage was reported, or an error if it was reported wrongly.
-func damaged(fsys *testkit.CrashFS, receipts int) (how string, err error) {
-	ctx := context.Background()
-	r, err := care.Open(repokit.CrashDir, core.Options{FS: fsys, ReadOnly: true, Logf: repokit.Logf})
-	if err != nil {
-		if !errors.Is(err, store.ErrCorrupt) {
-			return "", fmt.Errorf("open: not told as damage: %w", err)
-		}
-		return "open", nil
-	}
-	defer r.Close()
-	res, err := session.Replay(ctx, r, repokit.SessionName)
-	switch {
-	case errors.Is(err, store.ErrCorrupt):
-		return "replay", nil
-	case err != nil:
-		return "", fmt.Errorf("replay: not told as damage: %w", err)
-	case !res.Identical:
-		return "", fmt.Errorf("another answer: %+v", res.First)
-	case res.Receipts != receipts:
-		return "", fmt.Errorf("%d receipts of %d", res.Receipts, receipts)
-	}
-	report, err := care.Fsck(ctx, r, care.FsckOptions{})
-	if err != nil {
-		return "", fmt.Errorf("fsck: %w", err)
-	}
-	if len(report.Errors) > 0 {
-		return "fsck", nil
-	}
-	return "nowhere", nil
-}
-
-// TestReplayOfDamage flips bits in the files of a repository: replay and fsck report it, and a wrong answer is
-// never presented as identical. Bits that hold no data (a filter, padding, options) may go unnoticed.
-func TestReplayOfDamage(t *testing.T) {
-	effort.Alone(t)
-	t.Parallel()
-	samples := effort.Pick(2, 6, 400)
-	reqs := repokit.Requests(t)[:12]
-	memory, change := repokit.DemoText(t)
-	base := testkit.NewCrashFS(nil, nil)
-	r, err := care.Init(t.Context(), repokit.CrashDir, repokit.By, core.Options{FS: base, Logf: repokit.Logf})
-	must.OK(t, err)
-	must.OK(t, repokit.Record(r, reqs, memory, change, 10))
-	must.OK(t, r.Close())
-	files, err := testkit.Files(base, repokit.CrashDir)
-	must.OK(t, err)
-	slices.Sort(files)
-	rng := rand.New(rand.NewPCG(repokit.ReplaySeed, 0))
-	told := make(map[string]int)
-	for _, name := range files {
-		data, err := testkit.ReadFile(base, name)
-		must.OK(t, err)
-		n := 1
-		if path.Ext(name) == ".sst" {
-			n = samples
-		}
-		for range min(n, len(data)) {
-			at, bit := rng.IntN(len(data)), uint(rng.IntN(8))
-			clone := testkit.NewCrashFS(base.Clone(0, nil), nil)
-			must.OK(t, testkit.FlipBit(clone, name, at, bit))
-			how, err := damaged(clone, len(reqs))
-			if err != nil {
-				t.Errorf("seed %d, %s, bit %d of byte %d of %d: %v",
-					repokit.ReplaySeed, name, bit, at, len(data), err)
-			}
-			told[path.Ext(name)+" "+how]++
-		}
-	}
-	t.Logf("%d files: %v", len(files), told)
-	if all := told[".sst open"] + told[".sst replay"] + told[".sst fsck"]; all < samples/2 {
-		t.Errorf("damage of tables was told %d times, want at least half of the time", all)
 	}
 }
 

@@ -184,6 +184,8 @@ type verb struct {
 // written and syncs must be equal, allocations within slackOfAllocations. More is a regression. After an improvement,
 // update the file: MNEM_REWRITE=1 go test ./internal/synth -run 'TestWork$'
 func TestWork(t *testing.T) {
+	runtime.GC() // twice: then no pool has what other tests left there
+	runtime.GC()
 	effort.Alone(t)
 	was := runtime.GOMAXPROCS(1) // allocations of other goroutines would count too
 	defer runtime.GOMAXPROCS(was)

@@ -87,44 +87,6 @@ func TestLog2Hash(t *testing.T) {
 	}
 }
 
-// exactLog2 returns floor(2^16 * log2 x) by the same digit method with a 512-bit mantissa, wide
-// enough that its truncations cannot reach the last digit.
-func exactLog2(x uint64) int64 {
-	const width = 512
-	m := new(big.Int).SetUint64(x)
-	e := m.BitLen() - 1
-	m.Lsh(m, uint(width-1-e))
-	r := int64(e) << FracBits
-	for i := FracBits - 1; i >= 0; i-- {
-		m.Mul(m, m)
-		m.Rsh(m, width-1)
-		if m.BitLen() > width {
-			m.Rsh(m, 1)
-			r |= 1 << uint(i)
-		}
-	}
-	return r
-}
-
-func TestLog2AgainstBig(t *testing.T) {
-	rng := source(t)
-	check := func(x uint64) {
-		if x == 0 {
-			return
-		}
-		got, want := Log2(x), exactLog2(x)
-		if got != want && got != want-1 {
-			t.Errorf("Log2(%d) = %d, exact %d", x, got, want)
-		}
-	}
-	for _, x := range edges() {
-		check(x)
-	}
-	for range rounds() / 10 {
-		check(sample(rng))
-	}
-}
-
 func TestLog2Monotone(t *testing.T) {
 	rng := source(t)
 	last := Log2(1)
