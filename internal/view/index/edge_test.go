@@ -300,7 +300,8 @@ func TestConcurrentQueries(t *testing.T) {
 	m := build(t, blocks, docs, UpdateOptions{SpillDocs: 60})
 	x, err := Open(context.Background(), blocks, m, segment.NewCache(20_000))
 	must.OK(t, err)
-	want := newOracle(t, docs).text("alpha river team", acceptNode, 50)
+	want, err := fresh(t, docs).Text(context.Background(), "alpha river team", acceptDoc, 50)
+	must.OK(t, err)
 	done := make(chan string)
 	for range 8 {
 		go func() {
