@@ -345,27 +345,6 @@ func TestSignAmended(t *testing.T) {
 	}
 }
 
-// TestSignRebased signs a commit as it is after it was merged onto a branch that moved.
-func TestSignRebased(t *testing.T) {
-	r := repokit.OpenMem(t)
-	ada := secret(t, 1)
-	base := note(t, r, "one", 10, nil).Commit
-	moved := note(t, r, "two", 20, nil).Commit
-	stamp := repokit.By
-	stamp.Sign = ada.Sign
-	res, err := r.Commit(t.Context(), state.ReadChanges(
-		strings.NewReader(`{"node":{"key":"three","type":"Note"}}`), "test"),
-		core.CommitOptions{Stamp: stamp, Message: "three", Base: &base})
-	if err != nil || !res.Rebased {
-		t.Fatalf("rebased %v, %v", res != nil && res.Rebased, err)
-	}
-	v := trusting{map[commit.Key]string{ada.Key(): "ada"}, graph.MaxTime}
-	got := verified(t, r, []ipld.CID{res.Commit}, []ipld.CID{moved}, v)
-	if diff := cmp.Diff([]string{"three signed ada"}, got); diff != "" {
-		t.Errorf("rebased commit (-want +got):\n%s", diff)
-	}
-}
-
 // TestPurgeThatCannotSign has signing fail at each signature of a purge in turn: nothing is erased then, and the purge
 // that can sign leaves redactions that are signed.
 func TestPurgeThatCannotSign(t *testing.T) {

@@ -249,29 +249,6 @@ func TestResolveContradiction(t *testing.T) {
 	}
 }
 
-// TestMergeWork bounds what a merge reads and writes by what the sides changed.
-func TestMergeWork(t *testing.T) {
-	effort.Alone(t)
-	const k = 20
-	for _, n := range effort.Pick([]int{1_000, 8_000}, []int{2_000, 20_000}, []int{2_000, 20_000}) {
-		st := repokit.Memory(t, n)
-		branches(t, st, n, k)
-		w := repokit.Measure(t, st, func(r *core.Repo) {
-			if _, err := merging.Merge(t.Context(), r, "draft", repokit.Options("")); err != nil {
-				t.Fatal(err)
-			}
-		})
-		t.Logf("n = %d, %d changes a side: %v", n, k, w)
-		// Two diffs of five trees, each a path for a change on either side, and their records.
-		if height := 4; w.Facts.BlocksRead > int64(12*2*k*height) {
-			t.Errorf("n = %d: %d blocks read", n, w.Facts.BlocksRead)
-		}
-		if w.Facts.BlocksWritten > int64(6*k*4) {
-			t.Errorf("n = %d: %d blocks written", n, w.Facts.BlocksWritten)
-		}
-	}
-}
-
 // branches makes the branch draft, and k changes on it and on main: half change properties of nodes that the other
 // side changes too, the others add a node and an edge each.
 func branches(t testing.TB, st store.Store, n, k int) {

@@ -114,42 +114,4 @@ func TestHostileQuestions(t *testing.T) {
 	}
 }
 
-// TestOrdinaryQuestions bounds the blocks that questions of three words read with nothing cached, and their allocations
-// with everything cached, in memories of two sizes: neither may grow with the memory. (Of the smaller one they read
-// nearly every block.)
-func TestOrdinaryQuestions(t *testing.T) {
-	effort.Alone(t)
-	const asked = 4
-	few, many := effort.Pick(1000, 2000, 2000), effort.Pick(8000, 16_000, 16_000)
-	measure := func(nodes int) (blocks, allocs int) {
-		counting := testkit.NewTamper(repokit.Memory(t, nodes))
-		for i := range asked {
-			r, err := care.New(t.Context(), counting, repokit.By, core.Options{ReadOnly: true})
-			must.OK(t, err)
-			s := repokit.Head(t, r)
-			req := retrieve.Request{Text: fmt.Sprintf("about w%d w%d w%d", i+7, i*7+100, i*31+1000)}
-			ask := func() {
-				_, err := rank.Retrieve(t.Context(), s, req)
-				must.OK(t, err)
-			}
-			read := len(counting.Read())
-			ask()
-			blocks += len(counting.Read()) - read
-			allocs += int(testing.AllocsPerRun(2, ask))
-		}
-		return blocks / asked, allocs / asked
-	}
-	fewBlocks, fewAllocs := measure(few)
-	blocks, allocs := measure(many)
-	t.Logf("%d nodes: %d blocks, %d allocations; %d nodes: %d, %d", few, fewBlocks, fewAllocs, many,
-		blocks, allocs)
-	if blocks > mostOrdinaryBlocks || blocks > 6*fewBlocks {
-		t.Errorf("%d blocks, in an eighth of the nodes %d", blocks, fewBlocks)
-	}
-	if allocs > mostOrdinaryAllocs || allocs > 2*fewAllocs {
-		t.Errorf("%d allocations, in an eighth of the nodes %d", allocs, fewAllocs)
-	}
-}
-
-// mostOrdinaryBlocks and mostOrdinaryAllocs bound the reads and allocations of an ordinary question.
-const mostOrdinaryBlocks, mostOrdinaryAllocs = 250, 2500 // of 8,000 nodes 101 and 1,194
+// of 8,000 nodes 101 and 1,194

@@ -51,28 +51,6 @@ func (m denseModel) change(rng *rand.Rand) string {
 	return b.String()
 }
 
-// TestDenseFilterKeepsOne has a filter that keeps the node that is least like the query.
-func TestDenseFilterKeepsOne(t *testing.T) {
-	r := repokit.OpenMem(t)
-	var b strings.Builder
-	for i := range 1500 {
-		typ := "Many"
-		if i == 700 {
-			typ = "One"
-		}
-		fmt.Fprintf(&b, `{"node":{"key":"n%d","type":%q}}`+"\n", i, typ)
-		fmt.Fprintf(&b, `{"embedding":{"node":"n%d","model":"m","vector":[1,%d]}}`+"\n", i,
-			map[bool]int{true: 9, false: 0}[i == 700])
-	}
-	repokit.Lines(t, r, b.String())
-	req := retrieve.Request{Types: []string{"One"}, Floor: retrieve.FloorRest,
-		Vectors: []retrieve.QueryVector{{Model: "m", Values: []int8{127, 0}}}}
-	a, err := rank.Retrieve(t.Context(), repokit.Head(t, r), req)
-	if err != nil || len(a.Items) != 1 || a.Items[0].Key != "n700" || a.Candidates != 1 {
-		t.Errorf("%d items, %v", len(a.Items), err)
-	}
-}
-
 // TestDensePurge asks for a purged node whose vector was in memory.
 func TestDensePurge(t *testing.T) {
 	r := repokit.OpenMem(t)

@@ -75,41 +75,6 @@ func story(i int) *Draft {
 	return d
 }
 
-// TestLinksWork bounds what linking reads with nothing cached, whatever the size of the memory.
-func TestLinksWork(t *testing.T) {
-	effort.Alone(t)
-	last := int64(0)
-	for _, n := range []int{1_000, 10_000} {
-		st := mem.New()
-		r, err := care.New(t.Context(), st, linkBy, core.Options{})
-		must.OK(t, err)
-		fill(t, r, n)
-		m := New(r)
-		for i := range 40 {
-			m.writeDrafts(t, LinkOptions{}, nil, story(i))
-		}
-		c := &countedStore{st, storetest.NewCounting(st.Facts()), storetest.NewCounting(st.Derived())}
-		cold, err := care.New(t.Context(), c, linkBy, core.Options{})
-		must.OK(t, err)
-		m = New(cold)
-		s := m.headOf(t)
-		l, err := m.newLinker(s, LinkOptions{})
-		must.OK(t, err)
-		c.facts.Reset()
-		c.derived.Reset()
-		if _, err := l.links(t.Context(), story(77), nil, nil); err != nil {
-			t.Fatal(err)
-		}
-		facts, derived := c.facts.Counts().BlocksRead, c.derived.Counts().BlocksRead
-		t.Logf("%d nodes: reads %d+%d blocks", n, facts, derived)
-		reads := facts + derived
-		if reads > 1000 || last > 0 && reads > 2*last+10 {
-			t.Errorf("%d nodes: read %d blocks, %d in a tenth of it", n, reads, last)
-		}
-		last = reads
-	}
-}
-
 // TestReadingWork bounds what exploring, related and suggest read, with nothing cached.
 func TestReadingWork(t *testing.T) {
 	effort.Alone(t)
