@@ -158,9 +158,7 @@ func testRoundTrip[T record](t *testing.T, gen func(*rapid.T) T, decode func([]b
 		}
 		block := want.Encode()
 		got, err := decode(block)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if diff := cmp.Diff(want, got, equalRecords); diff != "" {
 			t.Fatalf("decoded record differs (-want +got):\n%s", diff)
 		}

@@ -111,9 +111,7 @@ func TestContent(t *testing.T) {
 	} {
 		text := strings.Repeat("ü", size/2) + strings.Repeat("x", size%2)
 		c, chunks, err := SplitContent(text, "text/plain")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var m meter
 		if err := c.check(&m); err != nil {
 			t.Errorf("content of %d bytes: %v", size, err)

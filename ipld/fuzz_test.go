@@ -173,9 +173,7 @@ func FuzzParseJSON(f *testing.F) {
 			t.Fatal("parsed, but has no JSON form")
 		}
 		if block := ipld.AppendValue(nil, v); len(block) <= ipld.MaxBlock {
-			if err := ipld.Check(block); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, ipld.Check(block))
 		}
 		out := ipld.AppendJSON(nil, v)
 		again, err := ipld.ParseJSON(out)

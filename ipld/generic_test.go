@@ -72,9 +72,7 @@ func TestNode(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := genValue(2).Draw(t, "value")
 		n, err := prime.Node(ipld.AppendValue(nil, v))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if got := fromNode(t, n); !got.Equal(v) {
 			t.Fatalf("node of %s is %s", show(v), show(got))
 		}
@@ -82,11 +80,9 @@ func TestNode(t *testing.T) {
 }
 
 // fromNode reads a node through its interface, as other people's tools do.
-func fromNode(t interface{ Fatal(args ...any) }, n datamodel.Node) ipld.Value {
+func fromNode(t must.T, n datamodel.Node) ipld.Value {
 	must := func(err error) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	switch n.Kind() {
 	case datamodel.Kind_Bool:
@@ -182,14 +178,10 @@ func TestTraversal(t *testing.T) {
 	spec := builder.NewSelectorSpecBuilder(basicnode.Prototype.Any)
 	all, err := spec.ExploreRecursive(selector.RecursionLimitDepth(10), spec.ExploreUnion(
 		spec.Matcher(), spec.ExploreAll(spec.ExploreRecursiveEdge()))).Selector()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	ls := prime.LinkSystem(store.get)
 	start, err := load(ls, prime.Cid(root))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var visited []string
 	err = traversal.Progress{Cfg: &traversal.Config{
 		LinkSystem: ls, LinkTargetNodePrototypeChooser: basicnode.Chooser,
@@ -197,9 +189,7 @@ func TestTraversal(t *testing.T) {
 		visited = append(visited, p.Path.String()+" "+n.Kind().String())
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want := []string{
 		" map", "name string", "children list", "children/0 map", "children/0/name string",
 		"children/0/content bytes",

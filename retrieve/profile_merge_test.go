@@ -7,6 +7,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -69,9 +70,7 @@ func TestMergeProfiles(t *testing.T) {
 		for _, take := range []graph.Take{graph.TakeOurs, graph.TakeTheirs, graph.TakeBase} {
 			got, _ := MergeProfiles(v, take)
 			if got != nil {
-				if err := got.Validate(); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, got.Validate())
 			}
 			if len(fields) == 0 && whole(got) != whole(ours) {
 				t.Fatal("a merge without conflicts depends on what is taken")

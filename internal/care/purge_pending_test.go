@@ -40,9 +40,8 @@ func TestErasurePending(t *testing.T) {
 	reopen := func() {
 		t.Helper()
 		must.OK(t, r.Close())
-		if r, err = care.Open("/r", opt); err != nil {
-			t.Fatal(err)
-		}
+		r, err = care.Open("/r", opt)
+		must.OK(t, err)
 	}
 	pending(false)
 	mem.TestingSetDiskUsage(full)

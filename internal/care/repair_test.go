@@ -62,9 +62,8 @@ func TestRepair(t *testing.T) {
 		t.Errorf("repair of a sound repository: %+v, %v", res, err)
 	}
 	bad = true
-	if res, err = care.Repair(ctx, r, care.FsckOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	res, err = care.Repair(ctx, r, care.FsckOptions{})
+	must.OK(t, err)
 	if len(res.Done) != 2 || len(res.Report.Errors) > 0 {
 		t.Errorf("repair: %v, then %v", res.Done, res.Report.Errors)
 	}
@@ -134,8 +133,7 @@ func TestRepairWithDamagedFacts(t *testing.T) {
 		worse = !worse
 	}
 	retrieves("after the index cannot be made anew")
-	if r, err = care.New(ctx, tamper, repokit.By, core.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	r, err = care.New(ctx, tamper, repokit.By, core.Options{})
+	must.OK(t, err)
 	retrieves("with nothing in memory")
 }

@@ -105,9 +105,8 @@ func TestBulkApart(t *testing.T) {
 				t.Fatalf("files %q are left; close: %v", left, err)
 			}
 			dir = filepath.Join(t.TempDir(), "s")
-			if onDisk, err = pebble.Open(dir, pebble.Options{Create: true}); err != nil {
-				t.Fatal(err)
-			}
+			onDisk, err = pebble.Open(dir, pebble.Options{Create: true})
+			must.OK(t, err)
 			st = onDisk
 		}
 		r, err := care.New(t.Context(), st, repokit.By, core.Options{})

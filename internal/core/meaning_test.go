@@ -208,9 +208,8 @@ func TestEmbedRest(t *testing.T) {
 		if unasked, err := one.Embeddings().Unasked(t.Context(), s.Commit()); !unasked || err != nil {
 			t.Errorf("commit %s counts as asked for, %v", s.CID(), err)
 		}
-		if s, err = one.At(t.Context(), s.Commit().Parents[0]); err != nil {
-			t.Fatal(err)
-		}
+		s, err = one.At(t.Context(), s.Commit().Parents[0])
+		must.OK(t, err)
 	}
 	if unasked, err := one.Embeddings().Unasked(t.Context(), repokit.Head(t, unembedded(t, 1)).Commit()); unasked || err != nil {
 		t.Errorf("a commit of nodes counts as not asked for, %v", err)

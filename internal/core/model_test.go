@@ -13,6 +13,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -124,9 +125,7 @@ func (m *model) check(t *testing.T, s *core.Snapshot) {
 		src, dst := graph.NodeID(e.Src), graph.NodeID(e.Dst)
 		id := graph.EdgeID(src, e.Typ, dst, e.Key)
 		got, _, err := s.Edge(ctx, id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if v, _ := ipld.FindEntry(got.Props, "n"); v.Int() != n {
 			t.Fatalf("edge %v has n %d, want %d", e, v.Int(), n)
 		}
@@ -145,9 +144,7 @@ func checkBucket(t *testing.T, s *core.Snapshot, id graph.ID, side adjacency.Dir
 	slices.SortFunc(want, bytes.Compare)
 	i := 0
 	for e, err := range s.Adjacency().Bucket(t.Context(), id, side, "", nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if i >= len(want) || !bytes.Equal(adjacency.Key(id, e.Type, e.Other, e.Edge), want[i]) {
 			t.Fatalf("bucket %d of %s: entry %d is %v", side, id, i, e)
 		}
@@ -164,9 +161,7 @@ func diffLines(t *testing.T, a, b *core.Snapshot) string {
 	var out strings.Builder
 	d := a.Diff(b)
 	for n, err := range d.Nodes(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if n.New == nil {
 			fmt.Fprintf(&out, `{"remove":{"node":%q}}`+"\n", n.Old.Key)
 			continue
@@ -176,9 +171,7 @@ func diffLines(t *testing.T, a, b *core.Snapshot) string {
 			n.New.Key, props)
 	}
 	for e, err := range d.Edges(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if e.New == nil {
 			if exists(t, b, e.Old.Src) && exists(t, b, e.Old.Dst) { // else it goes with its end
 				fmt.Fprintf(&out, `{"remove":{"edge":{"id":%q}}}`+"\n", e.ID)

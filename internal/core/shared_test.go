@@ -134,9 +134,8 @@ func TestManyProcesses(t *testing.T) {
 		if len(parents) == 0 {
 			break
 		}
-		if c, err = r.At(ctx, parents[0]); err != nil {
-			t.Fatal(err)
-		}
+		c, err = r.At(ctx, parents[0])
+		must.OK(t, err)
 	}
 	if want := repokit.SharedWriters*repokit.SharedCommits + 1; commits != want {
 		t.Errorf("%d commits before the newest, want %d", commits, want)

@@ -6,6 +6,7 @@ import (
 	"testing/fstest"
 
 	"github.com/mnem-project/mnem/internal/evaluate"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -52,9 +53,7 @@ func TestForms(t *testing.T) {
 				return nil
 			},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if strings.Join(first, " ") != strings.Join(tt.names, " ") {
 			t.Errorf("%s: %q comes first, want %q", tt.as, first, tt.names)
 		}

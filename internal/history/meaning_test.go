@@ -6,6 +6,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 )
 
@@ -36,9 +37,7 @@ func TestUndoPassesOverVectors(t *testing.T) {
 	}
 	got := make(map[core.EmbeddingState]int)
 	for e, err := range repokit.Head(t, r).Embeddings(t.Context(), "ones") {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		got[e.State]++
 	}
 	if len(got) != 1 || got[core.EmbeddingCurrent] != 1 {

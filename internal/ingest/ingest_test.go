@@ -79,18 +79,14 @@ func (d *tree) ingest() (*core.CommitResult, *Plan) {
 			}
 			return &core.Decision{Changes: plan.Changes, Message: "ingest"}, nil
 		})
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	must.OK(d.t, err)
 	return res, plan
 }
 
 func (d *tree) head() *core.Snapshot {
 	d.t.Helper()
 	s, err := d.r.Snapshot(d.t.Context(), "HEAD")
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	must.OK(d.t, err)
 	return s
 }
 
@@ -98,9 +94,7 @@ func (d *tree) head() *core.Snapshot {
 func (d *tree) document(path string) string {
 	d.t.Helper()
 	c, err := Open(d.t.Context(), d.head(), []string{""})
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	must.OK(d.t, err)
 	if c.byPath[Path{Name: path}] == nil {
 		d.t.Fatalf("no document %s: %v", path, c.Paths())
 	}
@@ -111,13 +105,9 @@ func (d *tree) document(path string) string {
 func (d *tree) text(path string) (texts, keys []string) {
 	d.t.Helper()
 	c, err := Open(d.t.Context(), d.head(), []string{""})
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	must.OK(d.t, err)
 	doc := c.byPath[Path{Name: path}]
-	if err := c.load(d.t.Context(), doc); err != nil {
-		d.t.Fatal(err)
-	}
+	must.OK(d.t, c.load(d.t.Context(), doc))
 	for _, n := range doc.chunks {
 		texts, keys = append(texts, textOf(n)), append(keys, n.Key)
 	}
@@ -129,19 +119,13 @@ func (d *tree) links(path string) []string {
 	d.t.Helper()
 	s := d.head()
 	c, err := Open(d.t.Context(), s, []string{""})
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	must.OK(d.t, err)
 	doc := c.byPath[Path{Name: path}]
-	if err := c.load(d.t.Context(), doc); err != nil {
-		d.t.Fatal(err)
-	}
+	must.OK(d.t, c.load(d.t.Context(), doc))
 	var out []string
 	for _, n := range doc.chunks {
 		for e, err := range s.Adjacency().Bucket(d.t.Context(), n.ID, adjacency.Out, LinksTo, nil) {
-			if err != nil {
-				d.t.Fatal(err)
-			}
+			must.OK(d.t, err)
 			for _, o := range c.all {
 				if o.node.ID == e.Other {
 					out = append(out, o.path.Name)
@@ -368,9 +352,7 @@ func (d *tree) shown() string {
 	d.t.Helper()
 	var out []string
 	for e, err := range d.head().Nodes(d.t.Context(), graph.ID{}) {
-		if err != nil {
-			d.t.Fatal(err)
-		}
+		must.OK(d.t, err)
 		if e.Node.Type == TypeChunk && d.state(e.Node.ID) == "" {
 			out = append(out, strings.Split(textOf(e.Node), "\n")...)
 		}
@@ -383,9 +365,7 @@ func (d *tree) shown() string {
 func (d *tree) state(id graph.ID) graph.State {
 	d.t.Helper()
 	m, err := d.head().Mark(d.t.Context(), graph.OnNode, id)
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	must.OK(d.t, err)
 	if m == nil {
 		return ""
 	}
@@ -400,9 +380,7 @@ func (d *tree) nodeOf(path, typ, word string) graph.ID {
 		return graph.NodeID(key)
 	}
 	for e, err := range d.head().Nodes(d.t.Context(), graph.ID{}) {
-		if err != nil {
-			d.t.Fatal(err)
-		}
+		must.OK(d.t, err)
 		if e.Node.Type == typ && strings.HasPrefix(e.Node.Key, key) && strings.Contains(e.Node.Key, word) {
 			return e.Node.ID
 		}
@@ -418,9 +396,7 @@ func (d *tree) forget(id graph.ID) {
 		func(*core.Snapshot) (*core.Decision, error) {
 			return &core.Decision{Changes: []graph.Change{forget}, Message: "forget"}, nil
 		})
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	must.OK(d.t, err)
 }
 
 func TestGoneFiles(t *testing.T) {
@@ -754,22 +730,16 @@ func TestImportsOfSource(t *testing.T) {
 func (d *tree) leads(name, typ string) []string {
 	d.t.Helper()
 	c, err := Open(d.t.Context(), d.head(), []string{""})
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	must.OK(d.t, err)
 	doc := c.byPath[Path{Name: name}]
-	if err := c.load(d.t.Context(), doc); err != nil {
-		d.t.Fatal(err)
-	}
+	must.OK(d.t, c.load(d.t.Context(), doc))
 	var out []string
 	for e := range doc.edges {
 		if e.typ != typ {
 			continue
 		}
 		n, _, err := d.head().Node(d.t.Context(), e.dst)
-		if err != nil {
-			d.t.Fatal(err)
-		}
+		must.OK(d.t, err)
 		out = append(out, n.Summary)
 	}
 	slices.Sort(out)

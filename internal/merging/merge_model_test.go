@@ -16,6 +16,7 @@ import (
 	"github.com/mnem-project/mnem/internal/merging"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -48,9 +49,7 @@ func (h *modelHistory) at(branch string) *modelCommit { return h.commits[h.branc
 func (h *modelHistory) snapshot(c ipld.CID) *core.Snapshot {
 	h.t.Helper()
 	s, err := h.r.At(h.t.Context(), c)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	must.OK(h.t, err)
 	return s
 }
 
@@ -179,9 +178,7 @@ func (h *modelHistory) merge(into, from string) {
 func (h *modelHistory) mirror(into, from string, m *repokit.WorldMerge) ipld.CID {
 	h.t.Helper()
 	trial, err := h.r.Trial(h.t.Context())
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	must.OK(h.t, err)
 	res, err := merging.Merge(h.t.Context(), trial, from, h.options(into, ""))
 	if len(m.Conflicts) == 0 {
 		if err != nil {
@@ -231,22 +228,16 @@ func (h *modelHistory) conflicted(
 		_, err := merging.ResolveConflict(h.t.Context(), h.r, c.Item.String(),
 			merging.Choice{Take: takes[c.Item.String()]},
 			core.CommitOptions{Stamp: h.stamp(), Branch: into})
-		if err != nil {
-			h.t.Fatal(err)
-		}
+		must.OK(h.t, err)
 	}
 	res, err = merging.ContinueMerge(h.t.Context(), h.r, h.options(into, ""))
 	if errors.Is(err, state.ErrInvalid) { // the side taken references something that the other removed
 		h.merges["contradictory"]++
 		_, err := merging.AbortMerge(h.t.Context(), h.r, core.CommitOptions{Stamp: h.stamp(), Branch: into})
-		if err != nil {
-			h.t.Fatal(err)
-		}
+		must.OK(h.t, err)
 		return
 	}
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	must.OK(h.t, err)
 	h.merges["one by one"]++
 	h.finish(into, res, m.Resolve(func(item string) graph.Take { return takes[item] }), parents)
 }
@@ -301,9 +292,7 @@ func (h *modelHistory) stepOrUndo(i int) {
 	h.step(i)
 	n := 0
 	for e, err := range h.r.OpLog().All(h.t.Context()) {
-		if err != nil {
-			h.t.Fatal(err)
-		}
+		must.OK(h.t, err)
 		if e.CID == last {
 			break
 		}
@@ -338,9 +327,7 @@ func (h *modelHistory) stepOrUndo(i int) {
 func (h *modelHistory) newest() ipld.CID {
 	h.t.Helper()
 	for e, err := range h.r.OpLog().All(h.t.Context()) {
-		if err != nil {
-			h.t.Fatal(err)
-		}
+		must.OK(h.t, err)
 		return e.CID
 	}
 	return ipld.CID{}
@@ -350,9 +337,7 @@ func (h *modelHistory) newest() ipld.CID {
 func (h *modelHistory) refs() {
 	h.t.Helper()
 	refs, err := h.r.Refs(h.t.Context())
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	must.OK(h.t, err)
 	seen := 0
 	for _, ref := range refs {
 		branch, ok := strings.CutPrefix(string(ref.Name), graph.Heads)
@@ -407,9 +392,7 @@ func TestHistories(t *testing.T) {
 
 func (h *modelHistory) fork(name string, at ipld.CID) {
 	h.t.Helper()
-	if err := repokit.ForkBranch(h.t.Context(), h.r, name, at); err != nil {
-		h.t.Fatal(err)
-	}
+	must.OK(h.t, repokit.ForkBranch(h.t.Context(), h.r, name, at))
 	h.branches[name] = at
 }
 

@@ -159,9 +159,8 @@ func TestDigestsAreCollected(t *testing.T) {
 		t.Errorf("%d digests of two states, %d of one", n, only)
 	}
 	repokit.DropBranch(t, r, "side")
-	if r, err = care.New(t.Context(), st, repokit.By, core.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	r, err = care.New(t.Context(), st, repokit.By, core.Options{})
+	must.OK(t, err)
 	repokit.Gc(t, r, 1)
 	if n := digestBlocks(t, st); n != only {
 		t.Errorf("%d digests after the branch is gone, want %d", n, only)
@@ -198,9 +197,8 @@ func TestDamagedDigests(t *testing.T) {
 	})
 	must.OK(t, err)
 	must.OK(t, st.Derived().SetCell(t.Context(), key, forged))
-	if r, err = care.New(t.Context(), st, repokit.By, core.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	r, err = care.New(t.Context(), st, repokit.By, core.Options{})
+	must.OK(t, err)
 	_, err = outline.Open(t.Context(), repokit.Head(t, r), distill.Default(), outline.DigestOptions{})
 	must.Fail(t, err, store.ErrCorrupt)
 	res, err := care.Repair(t.Context(), r, care.FsckOptions{})

@@ -263,9 +263,8 @@ func TestDamagedIndex(t *testing.T) {
 					repokit.ReplaySeed, name, c, err)
 			}
 			lying = false // the disk was replaced; what no store would let pass may be cached
-			if r, err = care.New(t.Context(), liar, repokit.By, core.Options{}); err != nil {
-				t.Fatal(err)
-			}
+			r, err = care.New(t.Context(), liar, repokit.By, core.Options{})
+			must.OK(t, err)
 			if _, err := r.Indexes().Rebuild(t.Context(), "HEAD"); err != nil {
 				t.Fatal(err)
 			}

@@ -111,9 +111,8 @@ func goldenStats(t testing.TB, c cases.Case, s *core.Snapshot) any {
 	must.OK(t, json.Unmarshal(c.Expect, &asked))
 	df := map[string]int64{}
 	for term := range asked.DF {
-		if df[term], err = x.TermStats(t.Context(), term); err != nil {
-			t.Fatal(err)
-		}
+		df[term], err = x.TermStats(t.Context(), term)
+		must.OK(t, err)
 	}
 	return map[string]any{"nodes": stats.Nodes, "fields": fields, "df": df}
 }
@@ -165,9 +164,8 @@ func goldenChoice(t testing.TB, c cases.Case) any {
 	}
 	var profiles *retrieve.Profiles
 	if in.Profiles != "" {
-		if profiles, err = retrieve.DecodeProfiles(cases.Bytes(t, in.Profiles)); err != nil {
-			t.Fatal(err)
-		}
+		profiles, err = retrieve.DecodeProfiles(cases.Bytes(t, in.Profiles))
+		must.OK(t, err)
 	}
 	got, err := profiles.Apply(req.Explicitly(given...))
 	var refused *retrieve.RequestError

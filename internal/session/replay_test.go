@@ -103,9 +103,8 @@ func TestReplayByCounter(t *testing.T) {
 		t.Errorf("replay %+v, %v", res, err)
 	}
 	must.OK(t, r.Close())
-	if r, err = care.Open(dir, core.Options{ReadOnly: true}); err != nil {
-		t.Fatal(err)
-	}
+	r, err = care.Open(dir, core.Options{ReadOnly: true})
+	must.OK(t, err)
 	_, err = session.Replay(t.Context(), r, session.DefaultSession)
 	if !errors.Is(err, retrieve.ErrTokenizer) || !strings.Contains(err.Error(), `"bytes"`) {
 		t.Errorf("without the counter: error %v", err)

@@ -168,9 +168,8 @@ func TestPlacingReadsChainsOnce(t *testing.T) {
 	blocks.n = 0
 	for range 2 {
 		for _, c := range slices.Backward(chain) {
-			if done, err = im.PlaceSession(v, c, done); err != nil {
-				t.Fatal(err)
-			}
+			done, err = im.PlaceSession(v, c, done)
+			must.OK(t, err)
 		}
 	}
 	if len(done) != 1 || done[0].Ref != "refs/sessions/s" || done[0].To != chain[records-1] {

@@ -187,9 +187,8 @@ func TestLock(t *testing.T) {
 	_, err = Lock(gone, path)
 	must.Fail(t, err, context.Canceled)
 	must.OK(t, unlock())
-	if unlock, err = lockWithin(ctx, path, 0); err != nil {
-		t.Fatal(err)
-	}
+	unlock, err = lockWithin(ctx, path, 0)
+	must.OK(t, err)
 	if err := unlock(); err != nil {
 		t.Error(err)
 	}

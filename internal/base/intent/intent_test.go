@@ -4,14 +4,14 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestRead reads questions of our own writing.
 func TestRead(t *testing.T) {
 	b, err := os.ReadFile("testdata/questions.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	names := map[string]Intent{"why": Why, "when": When, "entity": Entity, "general": General}
 	n := 0
 	for line := range strings.Lines(string(b)) {

@@ -5,14 +5,13 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/base/text"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestOf orders words by how common they are, and knows terms that the analyser makes.
 func TestOf(t *testing.T) {
 	a, err := text.New("en")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	last := int64(1 << 16)
 	for _, word := range []string{"first", "working", "copper", "cafeteria"} {
 		term := a.Terms(word)[0]

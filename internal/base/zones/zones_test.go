@@ -9,14 +9,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 func day(t *testing.T, date string) int64 {
 	t.Helper()
 	at, err := time.Parse(time.DateOnly, date)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return at.Unix() / daySeconds
 }
 

@@ -78,9 +78,7 @@ func TestMerge(t *testing.T) {
 				got = append(got, c)
 				return resolvers[i%len(resolvers)](c), nil
 			})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if d := differ.Diff(wantConflicts, got); d != "" {
 			t.Fatalf("round %d: conflicts: %s", i, d)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/prolly"
 	"github.com/mnem-project/mnem/internal/testkit/differ"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // keySource draws keys; from a small space edits hit existing keys.
@@ -115,9 +116,7 @@ func compareDiffs(t *testing.T, key string, a, b *prolly.Map, changes []prolly.C
 			}
 		}
 		for c, err := range prolly.DiffPrefix(ctx, a, b, prefix) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			got = append(got, c)
 		}
 		if d := differ.Diff(want, got); d != "" {

@@ -44,9 +44,8 @@ func TestResume(t *testing.T) {
 			}
 			few, bounded := Position{}, &latest{last: map[string]any{}}
 			for more := true; more; more = few.More {
-				if few, err = Resume(c.format, bytes.NewReader(data[few.Offset:]), few, 1, bounded); err != nil {
-					t.Fatal(err)
-				}
+				few, err = Resume(c.format, bytes.NewReader(data[few.Offset:]), few, 1, bounded)
+				must.OK(t, err)
 			}
 			if diff := cmp.Diff(whole.last, bounded.last); diff != "" {
 				t.Error(diff)
@@ -71,9 +70,8 @@ func TestTakenBack(t *testing.T) {
 	}
 	all := first + `{"type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":1}}` + "\n" + line("user", "e")
 	again := &recorder{turns: r.turns}
-	if _, err = Resume("codex", strings.NewReader(all[at.Offset:]), at, 0, again); err != nil {
-		t.Fatal(err)
-	}
+	_, err = Resume("codex", strings.NewReader(all[at.Offset:]), at, 0, again)
+	must.OK(t, err)
 	whole := &recorder{}
 	must.OK(t, Read("codex", "", strings.NewReader(all), whole))
 	if len(whole.lines) != 6 || strings.Count(strings.Join(whole.lines, ""), `"Left":true`) != 2 {

@@ -55,9 +55,7 @@ func TestRememberTimes(t *testing.T) {
 		}
 		opt := rememberAt(100)
 		res, err := all.RememberAll(t.Context(), opt, reqs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if len(res.Memories) != len(reqs) {
 			t.Errorf("%d answers to %d requests", len(res.Memories), len(reqs))
 		}

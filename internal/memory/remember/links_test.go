@@ -64,9 +64,8 @@ func (m *Writer) headOf(t testing.TB) *core.Snapshot {
 	t.Helper()
 	s, err := m.r.Snapshot(t.Context(), "HEAD")
 	if err != nil {
-		if s, err = m.r.At(t.Context(), ipld.CID{}); err != nil {
-			t.Fatal(err)
-		}
+		s, err = m.r.At(t.Context(), ipld.CID{})
+		must.OK(t, err)
 	}
 	return s
 }

@@ -166,9 +166,8 @@ func TestObservations(t *testing.T) {
 	}
 	for i := range MaxObserved + 3 {
 		req := Request{Text: "Bob has two daughters", Sources: []string{fmt.Sprint("manual:", i)}}
-		if res, err = m.Remember(t.Context(), rememberAt(3), req); err != nil {
-			t.Fatal(err)
-		}
+		res, err = m.Remember(t.Context(), rememberAt(3), req)
+		must.OK(t, err)
 	}
 	n, err := m.headOf(t).Adjacency().Degree(t.Context(), id, adjacency.Out, memory.EdgeObserved)
 	if n != MaxObserved || err != nil || !res.NoChange ||

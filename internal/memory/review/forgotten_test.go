@@ -10,6 +10,7 @@ import (
 	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/memory/recall"
 	"github.com/mnem-project/mnem/internal/testkit/memkit"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestForgottenByVerbs asks every verb that reads for what is next to a forgotten memory.
@@ -45,9 +46,7 @@ func TestForgottenByVerbs(t *testing.T) {
 			look("related", said(list), err)
 		}
 		p, err := Propose(t.Context(), s, ConsolidateRequest{Now: memkit.By.Time, Cap: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		look("consolidate", p.List, nil)
 		return n
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -105,9 +106,7 @@ func TestMentionMemo(t *testing.T) {
 			randomFilters(rng, &req)
 			req = ofAll(req)
 			got, err := Runner{Mentions: memo}.Run(t.Context(), m, m, testCommit, req)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if d := diff(m.ask(t, req), got); d != "" {
 				t.Fatalf("request %+v: %s", req, d)
 			}

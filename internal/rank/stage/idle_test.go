@@ -8,6 +8,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/rank/source"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -77,9 +78,7 @@ func TestTrace(t *testing.T) {
 	plain := m.ask(t, req)
 	for range 2 { // a trace may be used again
 		a, err := Runner{Trace: trace}.Run(t.Context(), m, m, testCommit, ofAll(req))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if d := diff(plain, a); d != "" {
 			t.Fatal(d)
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -50,9 +51,7 @@ func TestLaterReplaces(t *testing.T) {
 		req := retrieve.Request{Text: c.asked, Vectors: vectorOf("m", 100, 20), Floor: retrieve.FloorRest}
 		req.Expand = new(0)
 		a, err := Run(t.Context(), m, m, testCommit, req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if got := strings.Trim(fmt.Sprint(order(a)), "[]"); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/rank/complete"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -31,9 +32,7 @@ func TestMeanVectorIsAmidst(t *testing.T) {
 			}
 		}
 		got, err := complete.MeanVector("m", list...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		most := 0.0
 		for _, x := range want {
 			most = max(most, math.Abs(x))

@@ -11,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/rank/render"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -120,9 +121,7 @@ func TestTokenizer(t *testing.T) {
 	}
 	receipt, query := a.Receipt()
 	back, err := retrieve.DecodeReceipt(receipt.Encode())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	req, err := back.Request(string(query))
 	if err != nil || req.Tokenizer != "bytes" {
 		t.Fatalf("%v, %+v", err, req)

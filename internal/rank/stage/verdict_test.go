@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -40,9 +41,7 @@ func (m evenMemory) answer(t *testing.T, req retrieve.Request) *retrieve.Answer 
 		req.Limit = new(0)
 	}
 	a, err := Run(t.Context(), m, m, testCommit, req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return a
 }
 

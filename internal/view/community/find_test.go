@@ -38,9 +38,7 @@ func each(list []Edge) iter.Seq2[Edge, error] {
 func find(t testing.TB, list []Edge) *Partition {
 	t.Helper()
 	p, err := Find(context.Background(), each(list))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return p
 }
 

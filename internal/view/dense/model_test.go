@@ -142,9 +142,7 @@ func TestWalk(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	copied.vectors, copied.manifest, copied.version = m.vectors, m.manifest, m.version
 	copied.verify()
 	skipped := 0

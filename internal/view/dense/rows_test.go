@@ -121,9 +121,7 @@ func TestSource(t *testing.T) {
 		return answer(ids)
 	}
 	x, err := Open(t.Context(), m.blocks, m.manifest, m.of(), read, segment.NewCache(1<<20))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	x.exactWork = 0
 	for _, shortlist := range []int{0, 50} {
 		q := Query{Model: "m", Values: randomVector(rng, 64, 127), Shortlist: shortlist}

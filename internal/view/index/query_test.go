@@ -144,9 +144,8 @@ func TestHostileWork(t *testing.T) {
 	m, err := Update(t.Context(), blocks, ipld.CID{}, zipfDocs(10_000), UpdateOptions{})
 	must.OK(t, err)
 	l := lookups{read: &counter{Getter: blocks, got: map[ipld.CID]int{}}}
-	if l.x, err = Open(t.Context(), l.read, m, nil); err != nil {
-		t.Fatal(err)
-	}
+	l.x, err = Open(t.Context(), l.read, m, nil)
+	must.OK(t, err)
 	const bytes = 64 << 10
 	fill := func(word func(i int) string) string {
 		var b strings.Builder

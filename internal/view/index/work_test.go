@@ -63,9 +63,8 @@ func TestUpdateWork(t *testing.T) {
 			c = Change{ID: numberedID(i * 7), Old: docs[numberedID(i*7)], New: docs[id]}
 		}
 		w.blocks, w.bytes = 0, 0
-		if m, err = Update(ctx, w, m, one(c), UpdateOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		m, err = Update(ctx, w, m, one(c), UpdateOptions{})
+		must.OK(t, err)
 		total += w.bytes
 		if i%8 != 7 {
 			if w.blocks != 2 || w.bytes > leastMost {

@@ -10,6 +10,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/view/segment"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -51,9 +52,7 @@ func TestModel(t *testing.T) {
 			if err == nil {
 				err = copied.Put(t.Context(), store.Block{CID: c, Data: data})
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 		}
 		m.blocks = copied // the walk has read everything
 		if wrong, err := Verify(t.Context(), m.blocks, m.manifest, m.of, m.all()); err != nil || wrong != nil {

@@ -26,9 +26,8 @@ func TestCommitted(t *testing.T) {
 	}
 	src, err := goSource(derived)
 	must.OK(t, err)
-	if want, err = os.ReadFile("../tables.go"); err != nil {
-		t.Fatal(err)
-	}
+	want, err = os.ReadFile("../tables.go")
+	must.OK(t, err)
 	if !bytes.Equal(src, want) {
 		t.Error("tables.go differs from what is derived now")
 	}

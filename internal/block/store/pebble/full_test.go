@@ -322,9 +322,8 @@ func checkFiles(t *testing.T, p *smallPlace) {
 			t.Errorf("left over: %s", name)
 		}
 	}
-	if names, err = fs.List(p.dir); err != nil {
-		t.Fatal(err)
-	}
+	names, err = fs.List(p.dir)
+	must.OK(t, err)
 	for _, name := range names {
 		switch name {
 		case dbName, headName, markerName, reserveName, ownerName, QueueName:

@@ -68,9 +68,8 @@ func start(t *testing.T, dir string) *process {
 	p := &process{Cmd: exec.Command(exe)}
 	p.Env = append(os.Environ(), childEnv+"="+dir)
 	p.Stderr = os.Stderr
-	if p.stdin, err = p.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
+	p.stdin, err = p.StdinPipe()
+	must.OK(t, err)
 	out, err := p.StdoutPipe()
 	must.OK(t, err)
 	p.out = bufio.NewReader(out)

@@ -60,9 +60,8 @@ func TestScratch(t *testing.T) {
 	if !errors.Is(err, store.ErrReadOnly) || len(scratchFiles(t, dir)) != 1 {
 		t.Errorf("scratch file of a store that is read: %v", err)
 	}
-	if s, err = Open(dir, Options{}); err != nil {
-		t.Fatal(err)
-	}
+	s, err = Open(dir, Options{})
+	must.OK(t, err)
 	if names := scratchFiles(t, dir); names != nil {
 		t.Errorf("files %q are left", names)
 	}

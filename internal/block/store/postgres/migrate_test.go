@@ -40,9 +40,8 @@ func TestMigrate(t *testing.T) {
 		t.Error("a role that does not own the tables brought them to this version")
 	}
 	for _, at := range []string{server.URL("old"), as} {
-		if s, err = Open(ctx, Options{URL: at}); err != nil {
-			t.Fatal(err)
-		}
+		s, err = Open(ctx, Options{URL: at})
+		must.OK(t, err)
 		head, err := s.Head(ctx)
 		if err == nil {
 			err = s.Commit(ctx, head, storetest.Next(head, int(head.Seq)))
@@ -95,9 +94,8 @@ func TestMigrateReaders(t *testing.T) {
 		return errors.Join(err, s.Close())
 	}
 	migrations = all
-	if s, err = Open(ctx, Options{URL: server.URL("old"), Client: "mnem"}); err != nil {
-		t.Fatal(err)
-	}
+	s, err = Open(ctx, Options{URL: server.URL("old"), Client: "mnem"})
+	must.OK(t, err)
 	must.OK(t, errors.Join(s.SetPlace(ctx, store.Place{Branch: "x"}), s.Close()))
 	if err := read(); err != nil {
 		t.Errorf("a role that may read cannot any more: %v", err)
