@@ -293,9 +293,8 @@ func TestNextOperationReads(t *testing.T) {
 	for seq := 1; seq <= 1024; seq++ {
 		b.reads = 0
 		head := store.Head{Seq: uint64(seq), Operation: cids[seq]}
-		if _, err := NextOperation(t.Context(), b, head); err != nil {
-			t.Fatal(err)
-		}
+		_, err := NextOperation(t.Context(), b, head)
+		must.OK(t, err)
 		if most := bits.Len(uint(seq)) + 1; b.reads > most {
 			t.Errorf("%d reads after operation %d, want at most %d", b.reads, seq, most)
 		}

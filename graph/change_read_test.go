@@ -236,9 +236,8 @@ func TestReaderLineLimit(t *testing.T) {
 		}
 		text := `{"node":{"type":"T"}}` + "\n" + line(MaxLine+1) + end
 		r := NewReader(strings.NewReader(text), "f")
-		if _, err := r.Next(); err != nil {
-			t.Fatal(err)
-		}
+		_, err = r.Next()
+		must.OK(t, err)
 		if _, err = r.Next(); err == nil || err.Error() != "f:2: "+long {
 			t.Errorf("longer line with end %q: error %v", end, err)
 		}

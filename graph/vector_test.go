@@ -72,9 +72,7 @@ func TestEmbeddingForms(t *testing.T) {
 		t.Error("a sparse vector has dimensions")
 	}
 	float := &Embedding{Model: "m", DType: Float32, Dims: 2, Data: []byte{0, 0, 0, 0, 0, 0, 128, 63}}
-	if err := float.Validate(); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, float.Validate())
 	widest := make([]float64, MaxDims)
 	widest[7] = 1
 	if _, err := NewDense("m", widest, [32]byte{}); err != nil {

@@ -99,9 +99,7 @@ func TestDepthOfListsReadByHand(t *testing.T) {
 	}
 	// A hundred empty lists, one after the other, are two levels deep.
 	flat := append([]byte{0x98, 100}, bytes.Repeat([]byte{0x80}, 100)...)
-	if err := ipld.Check(flat); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, ipld.Check(flat))
 }
 
 // allocated returns the bytes that fn allocates.

@@ -87,9 +87,7 @@ func TestBuiltinProfiles(t *testing.T) {
 		if !ok || about == "" || !ValidProfileName(name) || p.Types != nil {
 			t.Errorf("%s: %v %q %t", name, p, about, ok)
 		}
-		if err := p.check(name); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, p.check(name))
 		if len(p.Params) > 0 {
 			p.Params[0].Key = "changed"
 			if again, _, _ := BuiltinProfile(name); again.Params[0].Key == "changed" {

@@ -20,9 +20,8 @@ func branched(t *testing.T, st store.Store, n int) {
 	t.Helper()
 	r := steps(t, st, 1)
 	for i := range n {
-		if _, err := r.Branches().Create(t.Context(), fmt.Sprintf("b%d", i*7919%n), "main", repokit.RefOptions); err != nil {
-			t.Fatal(err)
-		}
+		_, err := r.Branches().Create(t.Context(), fmt.Sprintf("b%d", i*7919%n), "main", repokit.RefOptions)
+		must.OK(t, err)
 	}
 }
 

@@ -69,9 +69,8 @@ func TestErasurePending(t *testing.T) {
 		t.Error("it claims that bytes are gone")
 	}
 	mem.TestingSetDiskUsage(room)
-	if _, err := care.GC(ctx, r, care.GCOptions{Stamp: repokit.By}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = care.GC(ctx, r, care.GCOptions{Stamp: repokit.By})
+	must.OK(t, err)
 	pending(false)
 	mem.TestingSetDiskUsage(full)
 	if !purge("d") {

@@ -86,9 +86,7 @@ func checkPurged(t *testing.T, r *core.Repo, old ipld.CID) {
 	if red, err := r.Redactions().Read(ctx, c); err != nil || red == nil || red.Node != id {
 		t.Errorf("its redaction: %+v, %v", red, err)
 	}
-	if err := nodesOf(s, 3); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, nodesOf(s, 3))
 	edges := 0
 	for _, err := range s.Adjacency().Bucket(ctx, graph.NodeID("bob"), adjacency.Out, "", nil) {
 		must.OK(t, err)
@@ -138,9 +136,8 @@ func TestPurgeDoesNotComeBack(t *testing.T) {
 	same := repokit.NodeLine("zed", `,"summary":"`+repokit.SecretSummary+`","created":"2024-01-01"`)
 	old := repokit.Lines(t, r, repokit.NodeLine("bob", "")+"\n"+same).Commit
 	var car bytes.Buffer
-	if _, err := exchange.Export(ctx, r, &car, exchange.ExportOptions{All: true}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := exchange.Export(ctx, r, &car, exchange.ExportOptions{All: true})
+	must.OK(t, err)
 	res := repokit.PurgeZed(t, r, care.PurgeOptions{Reason: "x"})
 	op, err := r.OpLog().Find(ctx, res.Operation.String())
 	if err != nil || op.Operation.Command[0] != "purge" {
@@ -227,9 +224,8 @@ func TestPurgedStaysOutOfMerges(t *testing.T) {
 	_, err = merging.ResolveConflict(ctx, r, "zed", merging.Choice{Take: graph.TakeBase}, opt)
 	must.Fail(t, err, store.ErrRedacted)
 	repokit.Resolve(t, r, "zed", merging.Choice{Take: graph.TakeTheirs})
-	if _, err := merging.ContinueMerge(ctx, r, repokit.Options("")); err != nil {
-		t.Fatal(err)
-	}
+	_, err = merging.ContinueMerge(ctx, r, repokit.Options(""))
+	must.OK(t, err)
 	if n := repokit.NodeByKey(t, repokit.Head(t, r), "zed"); n.Summary != "another" {
 		t.Errorf("as decided: %+v", n)
 	}

@@ -49,9 +49,8 @@ func TestPurgeOfUnknownOutcome(t *testing.T) {
 	_, err = care.Purge(ctx, r, "secret", care.PurgeOptions{Stamp: by})
 	must.Fail(t, err, store.ErrUnknown)
 	st.lost = false
-	if _, err := care.New(ctx, st, by, core.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = care.New(ctx, st, by, core.Options{})
+	must.OK(t, err)
 	_, err = st.Facts().Get(ctx, block)
 	must.Fail(t, err, store.ErrRedacted)
 }

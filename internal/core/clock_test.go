@@ -106,17 +106,15 @@ func TestGraceHoldsWhateverCallersSay(t *testing.T) {
 			}
 			at := repokit.By
 			at.Time = odd()
-			if _, err := care.GC(ctx, r, care.GCOptions{Stamp: at, KeepOps: 1, Grace: grace}); err != nil {
-				t.Fatal(err)
-			}
+			_, err := care.GC(ctx, r, care.GCOptions{Stamp: at, KeepOps: 1, Grace: grace})
+			must.OK(t, err)
 			if _, err := r.Revisions().Resolve(ctx, kept.String()); err != nil {
 				t.Fatalf("a branch that was removed within the grace is erased: %v", err)
 			}
 			clock.advance(2 * grace)
-			if _, err := care.GC(ctx, r, care.GCOptions{Stamp: at, KeepOps: 1, Grace: grace}); err != nil {
-				t.Fatal(err)
-			}
-			_, err := r.Revisions().Resolve(ctx, kept.String())
+			_, err = care.GC(ctx, r, care.GCOptions{Stamp: at, KeepOps: 1, Grace: grace})
+			must.OK(t, err)
+			_, err = r.Revisions().Resolve(ctx, kept.String())
 			must.Fail(t, err, store.ErrNotFound)
 		})
 	}

@@ -127,8 +127,7 @@ func copied(b *testing.B, at string) (time.Duration, int) {
 	}
 	size := rows.Len()
 	began := time.Now()
-	if _, err := c.CopyFrom(b.Context(), &rows, "COPY copied (repo, cid, data) FROM STDIN (FORMAT binary)"); err != nil {
-		b.Fatal(err)
-	}
+	_, err = c.CopyFrom(b.Context(), &rows, "COPY copied (repo, cid, data) FROM STDIN (FORMAT binary)")
+	must.OK(b, err)
 	return time.Since(began), size
 }

@@ -198,9 +198,8 @@ func TestEmbedRest(t *testing.T) {
 	if _, err := two.Embeddings().Rest(ctx, new(lengths), func(int, int) { stop() }); err == nil {
 		t.Error("the interrupt was not told")
 	}
-	if _, err := two.Embeddings().Rest(t.Context(), new(lengths), nil); err != nil {
-		t.Fatal(err)
-	}
+	_, err = two.Embeddings().Rest(t.Context(), new(lengths), nil)
+	must.OK(t, err)
 	if a, b := repokit.Head(t, one).CID(), repokit.Head(t, two).CID(); a != b {
 		t.Errorf("commits %s and %s differ", a, b)
 	}
@@ -240,9 +239,8 @@ func TestEmbedRestDuringWrites(t *testing.T) {
 	if got := repokit.Sizes(repokit.Head(t, r))[0]; got != 603 {
 		t.Errorf("%d nodes, want 603", got)
 	}
-	if _, err := r.Embeddings().Rest(t.Context(), new(lengths), nil); err != nil {
-		t.Fatal(err)
-	}
+	_, err = r.Embeddings().Rest(t.Context(), new(lengths), nil)
+	must.OK(t, err)
 	if got := embeddings(t, r); got[core.EmbeddingCurrent] != 603 {
 		t.Errorf("embeddings %v", got)
 	}
@@ -251,9 +249,8 @@ func TestEmbedRestDuringWrites(t *testing.T) {
 // TestAmendPassesVectors amends what was asked for, though vectors were committed upon it, and keeps these.
 func TestAmendPassesVectors(t *testing.T) {
 	r := unembedded(t, 300)
-	if _, err := r.Embeddings().Rest(t.Context(), new(lengths), nil); err != nil {
-		t.Fatal(err)
-	}
+	_, err := r.Embeddings().Rest(t.Context(), new(lengths), nil)
+	must.OK(t, err)
 	res, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(""), ""),
 		core.CommitOptions{Stamp: repokit.By, Amend: true, Message: "in other words"})
 	if err != nil || len(res.Parents) != 0 || res.NoChange {

@@ -36,9 +36,8 @@ func TestReplayModels(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), ".mnem")
 	r, st := repokit.OpenPlain(t, dir)
 	repokit.FillSecret(t, r)
-	if _, err := session.StartSession(ctx, r, "m", session.SessionOptions{Stamp: repokit.By}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := session.StartSession(ctx, r, "m", session.SessionOptions{Stamp: repokit.By})
+	must.OK(t, err)
 	judge := &backwards{}
 	rewrite := "tell me: " + repokit.SecretSummary
 	_, c, err := session.RetrieveIn(ctx, r, "m", retrieve.Request{

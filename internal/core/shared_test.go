@@ -44,9 +44,7 @@ func TestWriterProcess(t *testing.T) {
 		}
 		fmt.Println("made", key)
 	}
-	if err := r.Close(); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, r.Close())
 }
 
 // disturb ends the server's processes of clients at random, and returns how many in the end.
@@ -68,9 +66,7 @@ func disturb(t *testing.T, ctx context.Context, at string) *int {
 		*ended += len(res[0].Rows)
 		time.Sleep(40 * time.Millisecond)
 	}
-	if err := c.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, c.Close(t.Context()))
 	return ended
 }
 
@@ -206,9 +202,7 @@ func TestChangesAreAppliedAgain(t *testing.T) {
 	must.OK(t, err)
 	t.Cleanup(func() {
 		repokit.CheckClean(t, r)
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, r.Close())
 	})
 	read := 0
 	changes := func(yield func(graph.Change, error) bool) {

@@ -149,9 +149,8 @@ func TestSignStaged(t *testing.T) {
 	note(t, r, "one", 10, nil)
 	stage := core.StageOptions{Stamp: repokit.By}
 	lines := strings.NewReader(`{"node":{"key":"staged","type":"Note"}}`)
-	if _, err := r.Stages().Add(t.Context(), state.ReadChanges(lines, "test"), stage); err != nil {
-		t.Fatal(err)
-	}
+	_, err := r.Stages().Add(t.Context(), state.ReadChanges(lines, "test"), stage)
+	must.OK(t, err)
 	note(t, r, "two", 20, nil)
 	stamp := repokit.By
 	stamp.Sign = secret(t, 1).Sign
@@ -270,9 +269,8 @@ func TestContinueRequiresSignatures(t *testing.T) {
 		return res.Commit
 	}
 	change("", "base")
-	if _, err := r.Branches().Create(t.Context(), "theirs", "", core.RefOptions{Stamp: repokit.By}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := r.Branches().Create(t.Context(), "theirs", "", core.RefOptions{Stamp: repokit.By})
+	must.OK(t, err)
 	theirs := change("theirs", "theirs")
 	ours := change("", "ours")
 	var conflict *core.MergeError
@@ -287,7 +285,7 @@ func TestContinueRequiresSignatures(t *testing.T) {
 	opt.Verify = func(commits iter.Seq2[commit.LogEntry, error]) error {
 		return core.RequireSigned(commits, nil)
 	}
-	_, err := merging.ContinueMerge(t.Context(), r, opt)
+	_, err = merging.ContinueMerge(t.Context(), r, opt)
 	if !errors.Is(err, core.ErrUnsigned) || !strings.Contains(err.Error(), theirs.String()) {
 		t.Errorf("continue: %v", err)
 	}

@@ -178,9 +178,8 @@ func TestDanglingStage(t *testing.T) {
 	repokit.Lines(t, r, `{"node":{"key":"dave","type":"Person"}}`)
 	refused("dangling, and the branch moved")
 	repokit.StageLines(t, r, `{"node":{"key":"carol","type":"Person"}}`)
-	if _, err := commitStaged(t, r); err != nil {
-		t.Fatal(err)
-	}
+	_, err := commitStaged(t, r)
+	must.OK(t, err)
 	if got := repokit.Sizes(repokit.Head(t, r)); got != [4]uint64{4, 2, 0, 0} {
 		t.Errorf("sizes %v", got)
 	}
@@ -295,9 +294,8 @@ func TestStagesAreApart(t *testing.T) {
 		state.ReadChanges(strings.NewReader(`{"node":{"key":"y","type":"T"}}`), ""),
 		core.StageOptions{Stamp: repokit.By, Stage: "other"})
 	must.OK(t, err)
-	if _, err := r.Stages().Commit(t.Context(), "other", core.CommitOptions{Stamp: repokit.By}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = r.Stages().Commit(t.Context(), "other", core.CommitOptions{Stamp: repokit.By})
+	must.OK(t, err)
 	if nodes, _ := staged(t, r); nodes != (state.Counts{Added: 1}) || repokit.Sizes(repokit.Head(t, r))[0] != 3 {
 		t.Errorf("%+v staged, sizes %v", nodes, repokit.Sizes(repokit.Head(t, r)))
 	}

@@ -245,9 +245,8 @@ func openFrozen(t *testing.T, dir string) {
 			t.Errorf("status: %v", err)
 		}
 		if !readOnly {
-			if _, err := r.Indexes().Rebuild(t.Context(), "HEAD"); err != nil {
-				t.Fatal(err)
-			}
+			_, err := r.Indexes().Rebuild(t.Context(), "HEAD")
+			must.OK(t, err)
 			if diff := cmp.Diff(string(want), thaw(t, r)); diff != "" {
 				t.Errorf("with another index (-want +got):\n%s", diff)
 			}

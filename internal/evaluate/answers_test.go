@@ -58,9 +58,7 @@ func fill(t *testing.T, opt evaluate.AnswersOptions, sets ...fstest.MapFS) (*eva
 	m, err := evaluate.Fill(t.Context(), list, opt)
 	if err == nil {
 		t.Cleanup(func() {
-			if err := m.Close(); err != nil {
-				t.Error(err)
-			}
+			must.OK(t, m.Close())
 		})
 	}
 	return m, err

@@ -55,9 +55,8 @@ func TestRulesAreRead(t *testing.T) {
 			}
 			Allowlist list
 		}
-		if _, err := toml.Decode(text, &want); err != nil {
-			t.Fatal(err)
-		}
+		_, err := toml.Decode(text, &want)
+		must.OK(t, err)
 		got, err := readRules(text)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)

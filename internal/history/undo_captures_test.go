@@ -166,9 +166,8 @@ func TestUndoRefusesWithCaptures(t *testing.T) {
 
 	w = undoWorld{t, repokit.OpenMem(t)}
 	w.write(captureStamp, "", keyLine("turn")) // operation 2
-	if _, err := w.r.Branches().Create(t.Context(), "side", "HEAD", core.RefOptions{Stamp: repokit.By}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := w.r.Branches().Create(t.Context(), "side", "HEAD", core.RefOptions{Stamp: repokit.By})
+	must.OK(t, err)
 	w.write(captureStamp, "side", keyLine("later"))
 	refused(w, 4, 3, false)
 
@@ -183,14 +182,12 @@ func TestUndoRefusesWithCaptures(t *testing.T) {
 func TestUndoPassesOver(t *testing.T) {
 	w := undoWorld{t, repokit.OpenMem(t)}
 	w.write(repokit.By, "", keyLine("mine")) // operation 2
-	if _, err := session.StartSession(t.Context(), w.r, "s", session.SessionOptions{Stamp: repokit.By}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := session.StartSession(t.Context(), w.r, "s", session.SessionOptions{Stamp: repokit.By})
+	must.OK(t, err)
 	w.write(captureStamp, "", keyLine("turn")) // 4
 	bob := state.Stamp{Author: "bob", Time: 1, Command: []string{"branch"}}
-	if _, err := w.r.Branches().Create(t.Context(), "bobs", "HEAD", core.RefOptions{Stamp: bob}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = w.r.Branches().Create(t.Context(), "bobs", "HEAD", core.RefOptions{Stamp: bob})
+	must.OK(t, err)
 	undone, err := history.Undo(t.Context(), w.r, "", repokit.By)
 	must.OK(t, err)
 	var skipped []uint64

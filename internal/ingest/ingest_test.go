@@ -46,9 +46,7 @@ func newTree(t *testing.T, files map[string]string) *tree {
 		if err != nil || len(report.Errors) > 0 {
 			t.Errorf("fsck: %v %+v", err, report)
 		}
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, r.Close())
 	})
 	return &tree{t: t, r: r, files: files, sums: &Redactor{
 		Key: func() ([]byte, error) { return []byte("a key"), nil },

@@ -82,9 +82,7 @@ func TestAddAndRead(t *testing.T) {
 	}
 	_, err = r.Secret("nobody")
 	must.Fail(t, err, fs.ErrNotExist)
-	if err := r.Remove("work"); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, r.Remove("work"))
 	must.Fail(t, r.Remove("work"), fs.ErrNotExist)
 	left, err := os.ReadDir(r.Dir())
 	if len(left) != 1 || err != nil {

@@ -33,21 +33,18 @@ func TestHalfLives(t *testing.T) {
 			t.Errorf("%v is taken", bad)
 		}
 	}
-	if _, err := SetHalfLives(t.Context(), r, memkit.Opt, HalfLives{"fact": 3, "x": 4}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := SetHalfLives(t.Context(), r, memkit.Opt, HalfLives{"fact": 3, "x": 4})
+	must.OK(t, err)
 	if got := weigh(); got != 3 {
 		t.Errorf("half-life %d, want 3", got)
 	}
-	if _, err := history.Undo(t.Context(), r, "", memkit.By); err != nil {
-		t.Fatal(err)
-	}
+	_, err = history.Undo(t.Context(), r, "", memkit.By)
+	must.OK(t, err)
 	if got := memkit.Tip(t, r); weigh() != DefaultHalfLife || got.Graph() != before.Graph() {
 		t.Error("undo leaves something")
 	}
-	if _, err := SetHalfLives(t.Context(), r, memkit.Opt, HalfLives{"fact": 3}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = SetHalfLives(t.Context(), r, memkit.Opt, HalfLives{"fact": 3})
+	must.OK(t, err)
 	if _, err := SetHalfLives(t.Context(), r, memkit.Opt, nil); err != nil || weigh() != DefaultHalfLife {
 		t.Error("the defaults do not come back", err)
 	}

@@ -66,9 +66,8 @@ func TestForgottenIsNotRetrieved(t *testing.T) {
 	}
 	before := memkit.Tip(t, r).Graph()
 	req := MarkRequest{State: graph.Forgotten, Nodes: []string{"secret"}, Reason: "no"}
-	if _, err := Mark(t.Context(), r, memkit.Opt, req); err != nil {
-		t.Fatal(err)
-	}
+	_, err := Mark(t.Context(), r, memkit.Opt, req)
+	must.OK(t, err)
 	if n := said(memkit.Tip(t, r)); n > 0 {
 		t.Errorf("%d answers have what is forgotten", n)
 	}

@@ -303,9 +303,8 @@ func (h *modelHistory) stepOrUndo(i int) {
 	}
 	after := maps.Clone(h.branches)
 	for range n {
-		if _, err := history.Undo(h.t.Context(), h.r, "", h.stamp()); err != nil {
-			h.t.Fatal(err)
-		}
+		_, err := history.Undo(h.t.Context(), h.r, "", h.stamp())
+		must.OK(h.t, err)
 	}
 	h.branches = before
 	h.merges["undone"]++
@@ -314,9 +313,8 @@ func (h *modelHistory) stepOrUndo(i int) {
 		return
 	}
 	for range n {
-		if _, err := history.Redo(h.t.Context(), h.r, h.stamp()); err != nil {
-			h.t.Fatal(err)
-		}
+		_, err := history.Redo(h.t.Context(), h.r, h.stamp())
+		must.OK(h.t, err)
 	}
 	h.branches = after
 	h.merges["redone"]++

@@ -123,9 +123,8 @@ func TestPurgeDropsCommunities(t *testing.T) {
 	r, st := repokit.OverMem(t)
 	repokit.Lines(t, r, cliques(3))
 	communitiesOf(t, repokit.Head(t, r))
-	if _, err := care.Purge(t.Context(), r, "p1", care.PurgeOptions{Stamp: repokit.By}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := care.Purge(t.Context(), r, "p1", care.PurgeOptions{Stamp: repokit.By})
+	must.OK(t, err)
 	if n, _ := derivedOf(t, st); n != 0 {
 		t.Errorf("%d records after a purge", n)
 	}
@@ -248,9 +247,8 @@ func TestCommunityReplay(t *testing.T) {
 	if err != nil || len(a.Items) < 5 {
 		t.Fatalf("%d items, %v", len(a.Items), err)
 	}
-	if _, err := session.Record(t.Context(), r, session.DefaultSession, a, repokit.By); err != nil {
-		t.Fatal(err)
-	}
+	_, err = session.Record(t.Context(), r, session.DefaultSession, a, repokit.By)
+	must.OK(t, err)
 	res, err := session.Replay(t.Context(), r, session.DefaultSession)
 	if err != nil || !res.Identical {
 		t.Errorf("replay: %+v, %v", res, err)

@@ -69,9 +69,8 @@ func TestPurgeWithoutGraph(t *testing.T) {
 		core.CommitOptions{Stamp: repokit.By, Branch: "side", Message: "aside"})
 	must.OK(t, err)
 	mustWrite(t, r, "side", repokit.TextFor(topOf(t, repokit.Head(t, r), "p1"), "Scope one."))
-	if _, err := merging.CherryPick(t.Context(), r, "side", repokit.Options("main")); err != nil {
-		t.Fatal(err)
-	}
+	_, err = merging.CherryPick(t.Context(), r, "side", repokit.Options("main"))
+	must.OK(t, err)
 	mustWrite(t, r, "", repokit.TextFor(topOf(t, repokit.Head(t, r), "p2"), "Scope two."))
 	repokit.DropBranch(t, r, "side")
 	repokit.Gc(t, r, 1)
@@ -142,9 +141,8 @@ func TestAcceptErasesTexts(t *testing.T) {
 	tip := repokit.MainRef(t, from)
 	file := repokit.Pack(t, from, exchange.PackOptions{Refs: []core.Ref{tip}})
 	origin := graph.RefName("refs/remotes/origin/heads/main")
-	if _, err := repokit.Receive(t, to, file, exchange.RefUpdate{Ref: origin, To: tip.Target}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := repokit.Receive(t, to, file, exchange.RefUpdate{Ref: origin, To: tip.Target})
+	must.OK(t, err)
 	repokit.Fork(t, to, "main", tip.Target)
 	mustWrite(t, to, "", repokit.TextFor(topOf(t, repokit.Head(t, to), "p0"), "Scope zero."),
 		repokit.TextFor(topOf(t, repokit.Head(t, to), "p1"), "Scope one."))

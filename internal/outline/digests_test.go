@@ -127,9 +127,8 @@ func TestPurgeDropsDigests(t *testing.T) {
 	r, st := repokit.OverMem(t)
 	repokit.Lines(t, r, projects(40))
 	digestsOf(t, repokit.Head(t, r), keepDigests)
-	if _, err := care.Purge(t.Context(), r, "t5", care.PurgeOptions{Stamp: repokit.By}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := care.Purge(t.Context(), r, "t5", care.PurgeOptions{Stamp: repokit.By})
+	must.OK(t, err)
 	if n := digestBlocks(t, st); n != 0 {
 		t.Errorf("%d digests after a purge", n)
 	}

@@ -80,9 +80,8 @@ func TestWrittenTexts(t *testing.T) {
 			t.Errorf("%q: a text of what was is shown: %q", key, got)
 		}
 	}
-	if _, err := merging.Revert(t.Context(), r, changed.Commit.String(), repokit.Options("")); err != nil {
-		t.Fatal(err)
-	}
+	_, err := merging.Revert(t.Context(), r, changed.Commit.String(), repokit.Options(""))
+	must.OK(t, err)
 	if got := textOf(t, repokit.Head(t, r), "p1"); got == "" {
 		t.Error("the text does not come back with what it is of")
 	}
@@ -160,9 +159,8 @@ func TestWrittenTextsMerge(t *testing.T) {
 		trees := map[ipld.CID]bool{}
 		for _, order := range [][3]int{{0, 1, 2}, {1, 0, 2}, {2, 1, 0}, {0, 2, 1}} {
 			repokit.GraphOf(t, r, sides[order[0]], sides[order[1]])
-			if _, err := merging.Merge(t.Context(), r, sides[order[2]].String(), repokit.Options("into")); err != nil {
-				t.Fatal(err)
-			}
+			_, err := merging.Merge(t.Context(), r, sides[order[2]].String(), repokit.Options("into"))
+			must.OK(t, err)
 			trees[digestsTree(t, r, "into")] = true
 		}
 		repokit.GraphOf(t, r, sides[0], base)
@@ -185,9 +183,8 @@ func TestWrittenTextsTravel(t *testing.T) {
 		ref := repokit.MainRef(t, from)
 		opt.Refs = []core.Ref{ref}
 		file := repokit.Pack(t, from, opt)
-		if _, err := repokit.Receive(t, to, file, exchange.RefUpdate{Ref: tracked, To: ref.Target, From: before}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := repokit.Receive(t, to, file, exchange.RefUpdate{Ref: tracked, To: ref.Target, From: before})
+		must.OK(t, err)
 		s, err := to.At(t.Context(), ref.Target)
 		must.OK(t, err)
 		return s, file
@@ -291,9 +288,8 @@ func TestWrittenTextsThatFit(t *testing.T) {
 	}
 	gone := repokit.TextFor(topOf(t, repokit.Head(t, r), "p1"), "Of a text that is purged.")
 	mustWrite(t, r, "", gone)
-	if _, err := care.PurgeText(t.Context(), r, "text that is purged", care.PurgeOptions{Stamp: repokit.By}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := care.PurgeText(t.Context(), r, "text that is purged", care.PurgeOptions{Stamp: repokit.By})
+	must.OK(t, err)
 	stale := repokit.TextFor(topOf(t, repokit.Head(t, r), ""), "Whole.")
 	stale.Source[3]++
 	fits := repokit.TextFor(topOf(t, repokit.Head(t, r), "p0"), "Scope zero.")
@@ -317,9 +313,8 @@ func TestWrittenTextsReportModel(t *testing.T) {
 	stamp := repokit.By
 	stamp.Secrets.Allow = []string{"aws-access-token"}
 	opt := core.CommitOptions{Stamp: stamp, Branch: "side"}
-	if _, err := outline.WriteDigests(t.Context(), r, distill.Default(), []outline.DigestText{text}, opt); err != nil {
-		t.Fatal(err)
-	}
+	_, err := outline.WriteDigests(t.Context(), r, distill.Default(), []outline.DigestText{text}, opt)
+	must.OK(t, err)
 	isModel := func(f state.SecretFinding) bool { return f.Field == "digest.model" }
 	repokit.Lines(t, r, `{"node":{"key":"x","type":"Thing","summary":"One more."}}`)
 	merged, err := merging.Merge(t.Context(), r, "side", repokit.Options(""))

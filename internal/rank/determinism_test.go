@@ -96,9 +96,8 @@ func TestAnswersAreReproducible(t *testing.T) {
 	runtime.GOMAXPROCS(before)
 	sameAsGolden(t, reqs, want)
 
-	if _, err := r.Indexes().Rebuild(t.Context(), "HEAD"); err != nil {
-		t.Fatal(err)
-	}
+	_, err := r.Indexes().Rebuild(t.Context(), "HEAD")
+	must.OK(t, err)
 	rebuilt, sameReceipts := answers(t, r, reqs)
 	repokit.Same(t, "index rebuilt", want, rebuilt)
 	repokit.Same(t, "index rebuilt", receipts, sameReceipts)

@@ -221,9 +221,8 @@ func TestDamagedIndex(t *testing.T) {
 	repokit.Lines(t, r, notes(1500)) // more than one block holds
 	repokit.File(t, r, repokit.DemoChange)
 	// Rebuilding keeps blocks rebuilt before, so that every lie meets the same blocks.
-	if _, err := r.Indexes().Rebuild(t.Context(), "HEAD"); err != nil {
-		t.Fatal(err)
-	}
+	_, err = r.Indexes().Rebuild(t.Context(), "HEAD")
+	must.OK(t, err)
 	truth := testkit.NewTamper(base)
 	r, err = care.New(t.Context(), truth, repokit.By, core.Options{})
 	must.OK(t, err)
@@ -265,9 +264,8 @@ func TestDamagedIndex(t *testing.T) {
 			lying = false // the disk was replaced; what no store would let pass may be cached
 			r, err = care.New(t.Context(), liar, repokit.By, core.Options{})
 			must.OK(t, err)
-			if _, err := r.Indexes().Rebuild(t.Context(), "HEAD"); err != nil {
-				t.Fatal(err)
-			}
+			_, err = r.Indexes().Rebuild(t.Context(), "HEAD")
+			must.OK(t, err)
 			again, _ := answers(t, r, reqs)
 			repokit.Same(t, "after the index was rebuilt", want, again)
 		}

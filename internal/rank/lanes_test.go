@@ -30,17 +30,15 @@ func TestSparseReplay(t *testing.T) {
 		len(answer.Items[0].Lanes) < 3 {
 		t.Fatalf("%+v, %v", answer, err)
 	}
-	if _, err := session.Record(t.Context(), r, session.DefaultSession, answer, repokit.By); err != nil {
-		t.Fatal(err)
-	}
+	_, err = session.Record(t.Context(), r, session.DefaultSession, answer, repokit.By)
+	must.OK(t, err)
 	repokit.Lines(t, r, `{"embedding":{"node":"b","model":"m","sparse":{"y":1}}}`+"\n")
 	res, err := session.Replay(t.Context(), r, session.DefaultSession)
 	if err != nil || !res.Identical || res.Receipts != 1 {
 		t.Errorf("replay %+v, %v", res, err)
 	}
-	if _, err := care.Purge(t.Context(), r, "a", care.PurgeOptions{Stamp: repokit.By}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = care.Purge(t.Context(), r, "a", care.PurgeOptions{Stamp: repokit.By})
+	must.OK(t, err)
 	s, err := r.At(context.Background(), first.Commit)
 	must.OK(t, err)
 	if a, err := rank.Retrieve(t.Context(), s, req); err != nil || len(a.Items) != 1 {

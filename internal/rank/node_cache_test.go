@@ -24,9 +24,8 @@ func TestNodeCache(t *testing.T) {
 	must.OK(t, err)
 	changes := state.ReadChanges(strings.NewReader(`{"node":{"key":"a","type":"T","summary":"harbour lights"}}
 {"node":{"key":"b","type":"T","summary":"harbour walls","content":"see harbour lights"}}`), "lines")
-	if _, err := r.Commit(ctx, changes, core.CommitOptions{Stamp: by}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = r.Commit(ctx, changes, core.CommitOptions{Stamp: by})
+	must.OK(t, err)
 	ask := func() {
 		t.Helper()
 		s, err := r.Snapshot(ctx, string(graph.Head))

@@ -193,15 +193,13 @@ func TestProfilesMerge(t *testing.T) {
 	_, err = merging.ResolveConflict(t.Context(), r, "profile", merging.Choice{
 		Changes: state.ReadChanges(strings.NewReader(bob), "f")}, opt)
 	must.Fail(t, err, state.ErrInvalid)
-	if _, err := care.GC(t.Context(), r, care.GCOptions{Stamp: repokit.By}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = care.GC(t.Context(), r, care.GCOptions{Stamp: repokit.By})
+	must.OK(t, err)
 	_, err = merging.ResolveConflict(t.Context(), r, "profile", merging.Choice{Take: graph.TakeTheirs}, opt)
 	must.OK(t, err)
 	repokit.On(t, r, "", bob) // the branch moves on in the meantime
-	if _, err := merging.ContinueMerge(t.Context(), r, repokit.Options("")); err != nil {
-		t.Fatal(err)
-	}
+	_, err = merging.ContinueMerge(t.Context(), r, repokit.Options(""))
+	must.OK(t, err)
 	wantLimit(t, r, "HEAD", "team", 6)
 }
 
@@ -217,9 +215,8 @@ func TestProfilesKept(t *testing.T) {
 	if !errors.As(err, &failed) || !errors.Is(err, state.ErrConflict) {
 		t.Fatal(err)
 	}
-	if _, err := merging.AbortMerge(t.Context(), r, core.CommitOptions{Stamp: repokit.By}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = merging.AbortMerge(t.Context(), r, core.CommitOptions{Stamp: repokit.By})
+	must.OK(t, err)
 	wantLimit(t, r, "HEAD", "team", 5)
 }
 
@@ -242,9 +239,8 @@ func TestProfilesTaken(t *testing.T) {
 		wantLimit(t, into, "main", "team", 4)
 		wantLimit(t, into, "main~2", "team", 3)
 	}
-	if _, err := history.Undo(t.Context(), r, "", repokit.By); err != nil {
-		t.Fatal(err)
-	}
+	_, err := history.Undo(t.Context(), r, "", repokit.By)
+	must.OK(t, err)
 	wantLimit(t, r, "HEAD", "team", 3)
 }
 

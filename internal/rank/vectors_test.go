@@ -75,9 +75,8 @@ func TestDensePurge(t *testing.T) {
 	if got := at(); !slices.Equal(got, []string{"a", "b"}) {
 		t.Fatal(got)
 	}
-	if _, err := care.Purge(t.Context(), r, "a", care.PurgeOptions{Stamp: repokit.By}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := care.Purge(t.Context(), r, "a", care.PurgeOptions{Stamp: repokit.By})
+	must.OK(t, err)
 	if got := at(); !slices.Equal(got, []string{"b"}) {
 		t.Errorf("after the purge: %v", got)
 	}

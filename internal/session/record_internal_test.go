@@ -44,18 +44,14 @@ func recorded8(t *testing.T) (*core.Repo, *retrieve.Answer, *atomic.Int32) {
 		if err != nil || len(report.Errors) > 0 {
 			t.Errorf("fsck: %v %v", err, report)
 		}
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, r.Close())
 	})
 	changes := state.ReadChanges(strings.NewReader(`{"node":{"key":"a","type":"Note","summary":"alpha"}}`), "x")
-	if _, err := r.Commit(t.Context(), changes, core.CommitOptions{Stamp: repokit.RecordBy}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = r.Commit(t.Context(), changes, core.CommitOptions{Stamp: repokit.RecordBy})
+	must.OK(t, err)
 	for n := range 8 {
-		if _, err := sessionpkg.StartSession(t.Context(), r, fmt.Sprintf("s%d", n), sessionpkg.SessionOptions{Stamp: repokit.RecordBy, Follow: true}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := sessionpkg.StartSession(t.Context(), r, fmt.Sprintf("s%d", n), sessionpkg.SessionOptions{Stamp: repokit.RecordBy, Follow: true})
+		must.OK(t, err)
 	}
 	s, err := r.Snapshot(t.Context(), "HEAD")
 	must.OK(t, err)
@@ -120,9 +116,8 @@ func TestReceiptsShareOperations(t *testing.T) {
 // waits has recorded nothing, and receipts of several authors become separate operations.
 func TestReceiptsFailAlone(t *testing.T) {
 	r, answer, _ := recorded8(t)
-	if _, err := sessionpkg.EndSession(t.Context(), r, "s2", repokit.RecordBy); err != nil {
-		t.Fatal(err)
-	}
+	_, err := sessionpkg.EndSession(t.Context(), r, "s2", repokit.RecordBy)
+	must.OK(t, err)
 	before, err := r.Store.Head(t.Context())
 	must.OK(t, err)
 	gone, giveUp := context.WithCancel(t.Context())

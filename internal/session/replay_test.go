@@ -95,9 +95,8 @@ func TestReplayByCounter(t *testing.T) {
 	if err != nil || answer.TokensUsed != len(answer.Items[0].Rendered) {
 		t.Fatalf("%+v, %v", answer, err)
 	}
-	if _, err := session.Record(t.Context(), r, session.DefaultSession, answer, repokit.By); err != nil {
-		t.Fatal(err)
-	}
+	_, err = session.Record(t.Context(), r, session.DefaultSession, answer, repokit.By)
+	must.OK(t, err)
 	res, err := session.Replay(t.Context(), r, session.DefaultSession)
 	if err != nil || !res.Identical || res.Receipts != 1 {
 		t.Errorf("replay %+v, %v", res, err)
@@ -125,9 +124,8 @@ func TestReplayOfNothing(t *testing.T) {
 			t.Errorf("%q: error %v, want %v", name, err, want)
 		}
 	}
-	if _, err := session.StartSession(t.Context(), r, "empty", session.SessionOptions{Stamp: repokit.By}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := session.StartSession(t.Context(), r, "empty", session.SessionOptions{Stamp: repokit.By})
+	must.OK(t, err)
 	res, err := session.Replay(t.Context(), r, "empty")
 	if err != nil || !res.Identical || res.Receipts != 0 {
 		t.Errorf("a session without receipts: %+v, %v", res, err)
@@ -297,9 +295,8 @@ func TestReplayTellsDifferences(t *testing.T) {
 			forged := *a
 			forged.Items = append([]retrieve.Item(nil), a.Items...)
 			change(&forged)
-			if _, err := session.StartSession(t.Context(), r, name, session.SessionOptions{Stamp: repokit.By}); err != nil {
-				t.Fatal(err)
-			}
+			_, err := session.StartSession(t.Context(), r, name, session.SessionOptions{Stamp: repokit.By})
+			must.OK(t, err)
 			for i, answer := range []*retrieve.Answer{a, &forged, a} {
 				if _, err := session.Record(t.Context(), r, name, answer, repokit.By); err != nil {
 					t.Fatalf("record %d: %v", i, err)

@@ -98,22 +98,20 @@ func TestDamagedSessionStopsNoPack(t *testing.T) {
 	from, to := both[0], both[1]
 	pack := func(refs ...core.Ref) error {
 		var b bytes.Buffer
-		if _, err := exchange.Pack(t.Context(), from, &b, exchange.PackOptions{Refs: refs}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := exchange.Pack(t.Context(), from, &b, exchange.PackOptions{Refs: refs})
+		must.OK(t, err)
 		opt := exchange.ReceiveOptions{Stamp: by}
 		for _, ref := range refs {
 			opt.Updates = append(opt.Updates, exchange.RefUpdate{Ref: ref.Name, To: ref.Target})
 		}
-		_, err := exchange.Receive(t.Context(), to, bytes.NewReader(b.Bytes()), int64(b.Len()), opt)
+		_, err = exchange.Receive(t.Context(), to, bytes.NewReader(b.Bytes()), int64(b.Len()), opt)
 		return err
 	}
 	line := `{"node":{"key":"a","type":"Note","summary":"alpha"}}`
 	res, err := from.Commit(t.Context(), state.ReadChanges(strings.NewReader(line), "x"), core.CommitOptions{Stamp: by})
 	must.OK(t, err)
-	if _, err := session.StartSession(t.Context(), from, "whole", session.SessionOptions{Stamp: by, Follow: true}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = session.StartSession(t.Context(), from, "whole", session.SessionOptions{Stamp: by, Follow: true})
+	must.OK(t, err)
 	tip, err := session.Session(t.Context(), from, "whole")
 	must.OK(t, err)
 	_, err = to.TransactOnce(t.Context(), by, func(x *core.Tx) error {

@@ -58,23 +58,20 @@ func TestPinnedSession(t *testing.T) {
 	if before.Commit != first || len(before.Items) != 2 {
 		t.Errorf("answer of %s with %d items, want %s with 2", before.Commit, len(before.Items), first)
 	}
-	if _, err := session.AdvanceSession(t.Context(), r, "work", "HEAD", repokit.By); err != nil {
-		t.Fatal(err)
-	}
+	_, err := session.AdvanceSession(t.Context(), r, "work", "HEAD", repokit.By)
+	must.OK(t, err)
 	after, two := retrieveIn(t, r, "work", "infra")
 	if after.Commit != later || len(after.Items) != 3 {
 		t.Errorf("advanced: answer of %s with %d items", after.Commit, len(after.Items))
 	}
-	if _, err := session.AdvanceSession(t.Context(), r, "work", "HEAD~1", repokit.By); err != nil {
-		t.Fatal(err)
-	}
+	_, err = session.AdvanceSession(t.Context(), r, "work", "HEAD~1", repokit.By)
+	must.OK(t, err)
 	back, three := retrieveIn(t, r, "work", "infra")
 	if diff := cmp.Diff(render(before), render(back)); diff != "" || one != three {
 		t.Errorf("pinned back: receipts %s and %s, %s", one, three, diff)
 	}
-	if _, err := session.EndSession(t.Context(), r, "work", repokit.By); err != nil {
-		t.Fatal(err)
-	}
+	_, err = session.EndSession(t.Context(), r, "work", repokit.By)
+	must.OK(t, err)
 	recs := repokit.Chain(t, r, "work")
 	var got []ipld.CID
 	for _, rec := range recs {
@@ -160,9 +157,8 @@ func TestSessionRefusals(t *testing.T) {
 	must.Fail(t, err, store.ErrNotFound)
 	repokit.Lines(t, r, repokit.TwoPeople)
 	startSession(t, r, "done", session.SessionOptions{})
-	if _, err := session.EndSession(t.Context(), r, "done", repokit.By); err != nil {
-		t.Fatal(err)
-	}
+	_, err = session.EndSession(t.Context(), r, "done", repokit.By)
+	must.OK(t, err)
 	const nobody = "nobody"
 	ctx, req := t.Context(), retrieve.Request{Text: "infra"}
 	a, err := rank.Retrieve(ctx, repokit.Head(t, r), req)

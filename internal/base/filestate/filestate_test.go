@@ -189,9 +189,7 @@ func TestLock(t *testing.T) {
 	must.OK(t, unlock())
 	unlock, err = lockWithin(ctx, path, 0)
 	must.OK(t, err)
-	if err := unlock(); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, unlock())
 	if got := names(t, filepath.Dir(path)); len(got) != 0 {
 		t.Errorf("left behind: %q", got)
 	}
@@ -217,19 +215,13 @@ func TestEdit(t *testing.T) {
 	wantText(t, path, "one")
 	before, err := os.Stat(path)
 	must.OK(t, err)
-	if err := Edit(ctx, path, opt, set([]byte("one"))); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, Edit(ctx, path, opt, set([]byte("one"))))
 	if after, err := os.Stat(path); err != nil || !os.SameFile(before, after) {
 		t.Errorf("what did not change was written again: %v", err)
 	}
-	if err := Edit(ctx, path, opt, set([]byte{})); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, Edit(ctx, path, opt, set([]byte{})))
 	wantText(t, path, "")
-	if err := Edit(ctx, path, opt, set(nil)); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, Edit(ctx, path, opt, set(nil)))
 	if data, err := Read(path, 9); data != nil || err != nil {
 		t.Errorf("a file that was removed: %q, %v", data, err)
 	}
@@ -342,9 +334,7 @@ func TestCreate(t *testing.T) {
 		if got := names(t, filepath.Dir(path)); len(got) != 1 {
 			t.Errorf("%s: left behind: %q", name, got)
 		}
-		if err := Remove(path); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, Remove(path))
 		must.Fail(t, Remove(path), fs.ErrNotExist)
 	}
 }

@@ -18,9 +18,7 @@ func newWatcher(t *testing.T, dirs ...string) *Watcher {
 	w, err := New()
 	must.OK(t, err)
 	t.Cleanup(func() {
-		if err := w.Close(); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, w.Close())
 	})
 	if more, err := w.Set(dirs); err != nil || !more {
 		t.Fatalf("%v, %v", more, err)

@@ -89,8 +89,6 @@ func TestOutputEnds(t *testing.T) {
 		t.Error("what ends is the output alone")
 	default:
 	}
-	if err := errors.Join(c.Close(), to.Close()); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, errors.Join(c.Close(), to.Close()))
 	<-c.Gone()
 }

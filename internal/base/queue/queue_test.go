@@ -69,9 +69,8 @@ func TestKilled(t *testing.T) {
 		err = cmd.Start()
 	}
 	must.OK(t, err)
-	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
-		t.Fatal(err)
-	}
+	_, err = bufio.NewReader(out).ReadString('\n')
+	must.OK(t, err)
 	next, last := join(t, path), join(t, path)
 	if next.Turn() || last.Turn() {
 		t.Error("overtook another process")

@@ -90,9 +90,8 @@ func read(t *testing.T, into *core.Repo, dir string) (*vault.NoteReader, *core.C
 func lines(t *testing.T, s *core.Snapshot) string {
 	t.Helper()
 	var out bytes.Buffer
-	if _, err := exchange.ExportLines(context.Background(), s, &out); err != nil {
-		t.Fatal(err)
-	}
+	_, err := exchange.ExportLines(context.Background(), s, &out)
+	must.OK(t, err)
 	return out.String()
 }
 

@@ -33,9 +33,7 @@ func openMemory(t *testing.T) *Writer {
 		if err != nil || len(report.Errors) > 0 {
 			t.Errorf("fsck: %v %+v", err, report)
 		}
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, r.Close())
 	})
 	return New(r)
 }
@@ -199,9 +197,8 @@ func TestLongDecisionsAmongShort(t *testing.T) {
 		res, err := memory.Expire(t.Context(), m.r, memkit.Opt, memory.ExpireRequest{Now: memkit.By.Time})
 		must.OK(t, err)
 		expired += len(res.Marked)
-		if _, err := review.Consolidate(t.Context(), m.r, memkit.Opt, review.ConsolidateRequest{}, nil); err != nil {
-			t.Fatal(err)
-		}
+		_, err = review.Consolidate(t.Context(), m.r, memkit.Opt, review.ConsolidateRequest{}, nil)
+		must.OK(t, err)
 	}
 	wg.Wait()
 	if expired != 1 {

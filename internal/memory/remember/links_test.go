@@ -94,9 +94,8 @@ func (m *Writer) writeDrafts(t testing.TB, opt LinkOptions, near []Near, ds ...*
 			}
 		}
 	}
-	if _, err := m.r.Commit(t.Context(), lines, core.CommitOptions{Stamp: by, Message: "m"}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = m.r.Commit(t.Context(), lines, core.CommitOptions{Stamp: by, Message: "m"})
+	must.OK(t, err)
 	return out
 }
 
@@ -299,9 +298,8 @@ func commitChanges(t *testing.T, m *Writer, list ...graph.Change) {
 			}
 		}
 	}
-	if _, err := m.r.Commit(t.Context(), seq, core.CommitOptions{Stamp: linkBy}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := m.r.Commit(t.Context(), seq, core.CommitOptions{Stamp: linkBy})
+	must.OK(t, err)
 }
 
 // TestLinksDeterminism: neither what a Writer remembers of earlier commits nor the order of what is
@@ -316,9 +314,8 @@ func TestLinksDeterminism(t *testing.T) {
 		near = append(near, Near{ID: d.ID, Text: int64(20_000 + i%7), Cosine: int64(30_000 + 1000*i)})
 		if i%10 == 9 {
 			by := linkBy
-			if _, err := history.Undo(t.Context(), m.r, "", by); err != nil {
-				t.Fatal(err)
-			}
+			_, err := history.Undo(t.Context(), m.r, "", by)
+			must.OK(t, err)
 			if got := m.headOf(t).Graph(); got != before {
 				t.Errorf("undo of %d gives %s, want %s", i, got, before)
 			}

@@ -62,9 +62,8 @@ func fill(t testing.TB, r *core.Repo, n int) {
 			}
 		}
 	}
-	if _, err := r.Commit(t.Context(), changes, core.CommitOptions{Stamp: linkBy}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := r.Commit(t.Context(), changes, core.CommitOptions{Stamp: linkBy})
+	must.OK(t, err)
 }
 
 // story is a draft with names, a signal and tags.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/testkit/memkit"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -15,9 +16,8 @@ func TestParamsAtOnce(t *testing.T) {
 	r := memkit.Open(t, `{"node":{"key":"a","type":"fact"}}`)
 	later := []ipld.Entry{{Key: "later", Value: ipld.IntValue(7)}}
 	for _, verb := range []string{"importance", verbRemember} {
-		if _, err := memory.SetVerbParams(t.Context(), r, verb, later, memkit.Opt); err != nil {
-			t.Fatal(err)
-		}
+		_, err := memory.SetVerbParams(t.Context(), r, verb, later, memkit.Opt)
+		must.OK(t, err)
 	}
 	const n = 8
 	errs := make(chan error, n+2)

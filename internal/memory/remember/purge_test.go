@@ -145,9 +145,8 @@ func rememberKey(t *testing.T, r *core.Repo) graph.ID {
 	by := core.CommitOptions{Stamp: linkBy}
 	_, err = r.Commit(ctx, state.ReadChanges(strings.NewReader(strings.Join(lines, "\n")), "x"), by)
 	must.OK(t, err)
-	if _, err := session.StartSession(ctx, r, "s", session.SessionOptions{Stamp: linkBy}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = session.StartSession(ctx, r, "s", session.SessionOptions{Stamp: linkBy})
+	must.OK(t, err)
 	_, _, err = session.RetrieveIn(ctx, r, "s", retrieve.Request{
 		Text: "The Stripe account of billing is reached with " + apiKey + " from the vault?",
 	}, linkBy)
@@ -244,9 +243,8 @@ func keyEverywhere(t *testing.T, r *core.Repo) {
 		t.Helper()
 		opt := core.CommitOptions{Stamp: linkBy, Message: message}
 		in := strings.NewReader(strings.Join(list, "\n"))
-		if _, err := r.Commit(ctx, state.ReadChanges(in, "x"), opt); err != nil {
-			t.Fatal(err)
-		}
+		_, err := r.Commit(ctx, state.ReadChanges(in, "x"), opt)
+		must.OK(t, err)
 	}
 	const chunk = 262_144
 	split := strings.Repeat("x ", chunk/2-4) + apiKey + strings.Repeat(" y", 40_000)
@@ -262,10 +260,9 @@ func keyEverywhere(t *testing.T, r *core.Repo) {
 	lines("c is clean", `{"node":{"key":"c","props":{"x":1}}}`)
 	tag := core.TagOptions{RefOptions: core.RefOptions{Stamp: linkBy}, Annotate: true,
 		Message: "before " + apiKey + " changed"}
-	if _, err := r.Tags().Create(ctx, "v1", "HEAD", tag); err != nil {
-		t.Fatal(err)
-	}
-	_, err := r.Stages().Add(ctx, state.ReadChanges(strings.NewReader(
+	_, err := r.Tags().Create(ctx, "v1", "HEAD", tag)
+	must.OK(t, err)
+	_, err = r.Stages().Add(ctx, state.ReadChanges(strings.NewReader(
 		fmt.Sprintf(`{"node":{"key":"d","type":"T","context":%q}}`, apiKey)), "x"),
 		core.StageOptions{Stamp: linkBy})
 	must.OK(t, err)
@@ -358,9 +355,8 @@ func checkErasedText(t *testing.T, r *core.Repo, first ipld.CID) {
 		}
 	}
 	var car bytes.Buffer
-	if _, err := exchange.Export(ctx, r, &car, exchange.ExportOptions{All: true}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = exchange.Export(ctx, r, &car, exchange.ExportOptions{All: true})
+	must.OK(t, err)
 	other := newMemory(t) // checked at the end
 	imp, err := exchange.Import(ctx, other.r, bytes.NewReader(car.Bytes()), int64(car.Len()),
 		exchange.ImportOptions{Stamp: linkBy})
@@ -387,16 +383,15 @@ func TestPurgeTextNamesTheRest(t *testing.T) {
 	keep(t, m, said("We sell rail to Initech")...)
 	by := linkBy
 	by.Author = "the owner of " + apiKey
-	if _, err := m.r.Branches().Create(ctx, apiKey, "HEAD", core.RefOptions{Stamp: by}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := m.r.Branches().Create(ctx, apiKey, "HEAD", core.RefOptions{Stamp: by})
+	must.OK(t, err)
 	for name, opt := range map[string]care.PurgeOptions{
 		"author": {Stamp: by}, "reason": {Stamp: linkBy, Reason: "not " + apiKey},
 	} {
 		_, err := care.PurgeText(ctx, m.r, apiKey, opt)
 		must.Fail(t, err, state.ErrInvalid, name)
 	}
-	_, err := care.PurgeText(ctx, m.r, "short", care.PurgeOptions{Stamp: linkBy})
+	_, err = care.PurgeText(ctx, m.r, "short", care.PurgeOptions{Stamp: linkBy})
 	must.Fail(t, err, state.ErrInvalid)
 	res, err := care.PurgeText(ctx, m.r, apiKey, care.PurgeOptions{Stamp: linkBy, DryRun: true})
 	must.OK(t, err)

@@ -190,9 +190,8 @@ func TestUndoRemember(t *testing.T) {
 			t.Errorf("request %d changed nothing", i)
 		}
 		by := rememberAt(5).Stamp
-		if _, err := history.Undo(t.Context(), m.r, "", by); err != nil {
-			t.Fatal(err)
-		}
+		_, err := history.Undo(t.Context(), m.r, "", by)
+		must.OK(t, err)
 		if got := m.headOf(t).Graph(); got != before {
 			t.Errorf("request %d undone: graph %s, was %s", i, got, before)
 		}
@@ -247,9 +246,8 @@ func TestRememberParams(t *testing.T) {
 	m := newMemory(t)
 	p := DefaultRememberParams()
 	p.Keep = true
-	if _, err := SetParams(t.Context(), m.r, rememberAt(0).CommitOptions, p); err != nil {
-		t.Fatal(err)
-	}
+	_, err := SetParams(t.Context(), m.r, rememberAt(0).CommitOptions, p)
+	must.OK(t, err)
 	if got, err := ParamsAt(t.Context(), m.headOf(t)); err != nil || got != p {
 		t.Errorf("%+v, %v", got, err)
 	}

@@ -54,9 +54,8 @@ func TestForgottenByVerbs(t *testing.T) {
 		t.Fatal("nothing tells of it before")
 	}
 	req := memory.MarkRequest{State: graph.Forgotten, Nodes: []string{"secret"}}
-	if _, err := memory.Mark(t.Context(), r, memkit.Opt, req); err != nil {
-		t.Fatal(err)
-	}
+	_, err := memory.Mark(t.Context(), r, memkit.Opt, req)
+	must.OK(t, err)
 	// That b is contradicted by it, its mark says; who it was, get says of its id alone.
 	memkit.Tell(t, r, `{"remove":{"mark":{"node":"b"}}}`)
 	if n := told(memkit.Tip(t, r)); n > 0 {

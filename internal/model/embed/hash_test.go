@@ -86,9 +86,8 @@ func TestProgressLocal(t *testing.T) {
 	var seen [][2]int
 	e, err := NewHash("en", func(done, total int) { seen = append(seen, [2]int{done, total}) })
 	must.OK(t, err)
-	if _, err := e.Embed(context.Background(), make([]string, 2*localBatch+1), Document); err != nil {
-		t.Fatal(err)
-	}
+	_, err = e.Embed(context.Background(), make([]string, 2*localBatch+1), Document)
+	must.OK(t, err)
 	want := [][2]int{{64, 129}, {128, 129}, {129, 129}}
 	if !slices.Equal(seen, want) {
 		t.Errorf("progress %v, want %v", seen, want)

@@ -256,10 +256,9 @@ func TestRemoteDimensions(t *testing.T) {
 	four := say(200, `{"embeddings":[[1,2,3,4]]}`)
 	p := newProvider(t, say(200, ollamaAnswer([]string{"a"})), four)
 	e, _ := p.open(t, "ollama", nil)
-	if _, err := e.Embed(ctx, []string{"a"}, Document); err != nil {
-		t.Fatal(err)
-	}
 	_, err := e.Embed(ctx, []string{"a"}, Document)
+	must.OK(t, err)
+	_, err = e.Embed(ctx, []string{"a"}, Document)
 	if !errors.Is(err, model.ErrAnswer) || !strings.Contains(err.Error(), "4 dimensions, want 3") {
 		t.Errorf("another number: %v", err)
 	}
@@ -297,9 +296,8 @@ func TestRemoteUnreachable(t *testing.T) {
 func TestRemoteRateLimit(t *testing.T) {
 	p := newProvider(t, say(500, ""))
 	e, clock := p.open(t, "ollama", func(o *OpenOptions) { o.PerMinute, o.Batch = 6, 1 })
-	if _, err := e.Embed(context.Background(), []string{"a", "b", "c"}, Document); err != nil {
-		t.Fatal(err)
-	}
+	_, err := e.Embed(context.Background(), []string{"a", "b", "c"}, Document)
+	must.OK(t, err)
 	// The first request at 0 s fails; its retry after 0.5 s waits until 10 s.
 	s := time.Second
 	want := []time.Duration{s / 2, 10*s - s/2, 10 * s, 10 * s}

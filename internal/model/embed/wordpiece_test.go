@@ -69,9 +69,8 @@ const (
 )
 
 func TestTokenizerRefuses(t *testing.T) {
-	if _, err := parseTokenizer([]byte(small(okModel, okNorm, okPre, "[]"))); err != nil {
-		t.Fatal(err)
-	}
+	_, err := parseTokenizer([]byte(small(okModel, okNorm, okPre, "[]")))
+	must.OK(t, err)
 	wordPiece := func(rest string) string { return `{"type":"WordPiece",` + rest + `}` }
 	vocab := func(rest string) string {
 		return small(wordPiece(rest+`,"vocab":{"a":1}`), okNorm, okPre, "[]")

@@ -34,9 +34,8 @@ func TestLargestReceipt(t *testing.T) {
 	}
 	r, _ := a.Receipt()
 	must.OK(t, r.Validate())
-	if _, err := retrieve.DecodeReceipt(r.Encode()); err != nil {
-		t.Fatal(err)
-	}
+	_, err := retrieve.DecodeReceipt(r.Encode())
+	must.OK(t, err)
 }
 
 func TestParseRequestJSON(t *testing.T) {

@@ -250,15 +250,13 @@ func (in indexed) open(t testing.TB, get segment.Blocks) *dense.Index {
 // checkWork bounds the allocations of a repeated query.
 func checkWork(t *testing.T, x *dense.Index, q dense.Query, n *atomic.Int64) {
 	t.Helper()
-	if _, err := x.Search(t.Context(), q); err != nil {
-		t.Fatal(err)
-	}
+	_, err := x.Search(t.Context(), q)
+	must.OK(t, err)
 	before := n.Load()
 	var m0, m1 runtime.MemStats
 	runtime.ReadMemStats(&m0)
-	if _, err := x.Search(t.Context(), q); err != nil {
-		t.Fatal(err)
-	}
+	_, err = x.Search(t.Context(), q)
+	must.OK(t, err)
 	runtime.ReadMemStats(&m1)
 	if got := m1.TotalAlloc - m0.TotalAlloc; n.Load() != before || got > 640<<10 {
 		t.Errorf("the same query again reads %d blocks and allocates %d bytes", n.Load()-before, got)

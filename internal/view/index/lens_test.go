@@ -56,9 +56,8 @@ func TestTypesUnread(t *testing.T) {
 	seen := &counter{Getter: blocks, got: map[ipld.CID]int{}}
 	src, gone := source{Format.NewReader(seen, nil)}, map[ipld.CID]bool{}
 	for doc := range x.segs[0].Docs {
-		if _, err := src.meta(ctx, x.segs[0], uint32(doc)); err != nil {
-			t.Fatal(err)
-		}
+		_, err := src.meta(ctx, x.segs[0], uint32(doc))
+		must.OK(t, err)
 	}
 	for c := range seen.got {
 		gone[c] = true

@@ -95,9 +95,8 @@ func TestQueryWork(t *testing.T) {
 	err = Format.Walk(ctx, blocks, m, func(ipld.CID) error { all++; return nil })
 	must.OK(t, err)
 	read := &counter{Getter: blocks, got: map[ipld.CID]int{}}
-	if _, err := Open(ctx, read, m, segment.NewCache(64<<20)); err != nil {
-		t.Fatal(err)
-	}
+	_, err = Open(ctx, read, m, segment.NewCache(64<<20))
+	must.OK(t, err)
 	if len(read.got) != 2 {
 		t.Errorf("opening read %d blocks, want manifest and segment", len(read.got))
 	}

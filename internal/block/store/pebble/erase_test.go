@@ -136,9 +136,7 @@ func TestErasedStaysErased(t *testing.T) {
 			if err := s.Check(ctx, nil, func(m string) error { return errors.New(m) }); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
-			if err := s.Close(); err != nil {
-				t.Error(err)
-			}
+			must.OK(t, s.Close())
 		}
 	}
 }
@@ -230,9 +228,7 @@ func TestFormatRecord(t *testing.T) {
 				t.Errorf("%s: %v, want %v", tt.name, err, tt.want)
 			}
 			if err == nil {
-				if err := s.Close(); err != nil {
-					t.Error(err)
-				}
+				must.OK(t, s.Close())
 			}
 		}
 	}

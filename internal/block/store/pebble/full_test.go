@@ -168,9 +168,8 @@ func (f *filling) check(t *testing.T, s *Store) {
 		t.Fatalf("head %v, %v, want %v", head, err, f.head)
 	}
 	for _, c := range f.have {
-		if _, err := s.Facts().Get(context.Background(), c); err != nil {
-			t.Fatal(err)
-		}
+		_, err := s.Facts().Get(context.Background(), c)
+		must.OK(t, err)
 	}
 }
 

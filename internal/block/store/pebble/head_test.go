@@ -219,9 +219,7 @@ func TestAcceptHead(t *testing.T) {
 			s = openFS(t, fs, Options{AcceptHead: true})
 			must.OK(t, commitOp(s, 5))
 			must.OK(t, s.Close())
-			if err := checkRecovery(fs, 5); err != nil {
-				t.Error(err)
-			}
+			must.OK(t, checkRecovery(fs, 5))
 		})
 	}
 }

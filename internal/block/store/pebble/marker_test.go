@@ -82,9 +82,7 @@ func TestMarkerVouches(t *testing.T) {
 	// With AcceptHead the store continues from there.
 	s := openFS(t, old, Options{AcceptHead: true})
 	must.OK(t, errors.Join(commitOp(s, 4), s.Close()))
-	if err := checkRecovery(old, 4); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, checkRecovery(old, 4))
 	// A marker of another store.
 	b := slices.Clone(marker)
 	copy(b[slotStride:], encodeSlot(markerMagic, store.Head{Seq: 5, Operation: opHead(9).Operation}))

@@ -166,9 +166,7 @@ func TestReadOnlyDirectory(t *testing.T) {
 	if _, err := checkStore(s, 1); err != nil {
 		t.Error(err)
 	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, s.Close())
 }
 
 func TestKeys(t *testing.T) {

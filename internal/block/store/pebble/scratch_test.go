@@ -33,9 +33,8 @@ func TestScratch(t *testing.T) {
 		f, err := s.Scratch(t.Context())
 		must.OK(t, err)
 		for range 2 {
-			if _, err := f.Write([]byte(text)); err != nil {
-				t.Fatal(err)
-			}
+			_, err := f.Write([]byte(text))
+			must.OK(t, err)
 		}
 		files = append(files, f)
 	}

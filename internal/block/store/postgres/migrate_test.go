@@ -46,9 +46,7 @@ func TestMigrate(t *testing.T) {
 		if err == nil {
 			err = s.Commit(ctx, head, storetest.Next(head, int(head.Seq)))
 		}
-		if err := errors.Join(err, s.Close()); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, errors.Join(err, s.Close()))
 	}
 	d, err := OpenDatabase(as)
 	must.OK(t, err)
@@ -111,8 +109,6 @@ func TestMigrateReaders(t *testing.T) {
 		if _, err := c.Exec(ctx, "DELETE FROM mnem.client").ReadAll(); err == nil {
 			t.Errorf("%s may write", role)
 		}
-		if err := c.Close(ctx); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, c.Close(ctx))
 	}
 }
