@@ -2,7 +2,6 @@ package stage
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -11,59 +10,6 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
-
-func TestNoEffect(t *testing.T) {
-	m := newMemory()
-	m.add(graph.Node{Key: "a", Summary: "kelp", Created: 1})
-	m.add(graph.Node{ID: num(2), Summary: "kelp bed", Created: 1})
-	m.add(graph.Node{ID: num(3), Summary: "tide", Created: 1})
-	m.link(num(2), "t", num(3), 1<<16)
-	off := new(0)
-	for _, c := range []struct {
-		req  retrieve.Request
-		want string
-	}{
-		{retrieve.Request{Text: "kelp", ExpansionOptions: retrieve.ExpansionOptions{Expand: off},
-			Fusion: retrieve.RRF}, "--set fusion"},
-		{retrieve.Request{Text: "kelp", Fusion: retrieve.RRF}, ""},
-		{retrieve.Request{Text: "kelp", Weights: []retrieve.LaneWeight{{Lane: retrieve.LaneText, Weight: 5}}}, "--set weight"},
-		{retrieve.Request{Text: "kelp", ExpansionOptions: retrieve.ExpansionOptions{ExpandTypes: []string{"t"},
-			Direction: retrieve.Out, Expand: off}},
-			"--set expand-type, --set direction"},
-		{retrieve.Request{Text: "kelp", ExpansionOptions: retrieve.ExpansionOptions{ExpandTypes: []string{"t"},
-			Direction: retrieve.Out}}, ""},
-		{retrieve.Request{ExpansionOptions: retrieve.ExpansionOptions{Direction: retrieve.In}}, "--set direction"},
-		{retrieve.Request{Text: "`a`", OutputOptions: retrieve.OutputOptions{Adjacency: 3},
-			ExpansionOptions: retrieve.ExpansionOptions{Expand: off}}, "--adjacency"},
-		{retrieve.Request{Text: "tide", OutputOptions: retrieve.OutputOptions{Adjacency: 3},
-			ExpansionOptions: retrieve.ExpansionOptions{Expand: off}}, ""},
-		{retrieve.Request{Text: "a", OutputOptions: retrieve.OutputOptions{Adjacency: 3},
-			ExpansionOptions: retrieve.ExpansionOptions{Expand: off}}, "--adjacency"},
-		{retrieve.Request{Text: "tide", OutputOptions: retrieve.OutputOptions{Show: []string{retrieve.ShowKey}},
-			ExpansionOptions: retrieve.ExpansionOptions{Expand: off}}, "--set show"},
-		{retrieve.Request{Text: "kelp", OutputOptions: retrieve.OutputOptions{Show: []string{retrieve.ShowKey}},
-			ExpansionOptions: retrieve.ExpansionOptions{Expand: off}}, ""},
-		{retrieve.Request{Text: "kelp", OutputOptions: retrieve.OutputOptions{Show: []string{retrieve.ShowKey,
-			retrieve.ShowContent}}, ExpansionOptions: retrieve.ExpansionOptions{Expand: off}}, "--set show"},
-		{retrieve.Request{Text: "kelp", OutputOptions: retrieve.OutputOptions{Show: []string{retrieve.ShowTimes}},
-			ExpansionOptions: retrieve.ExpansionOptions{Expand: off}}, ""},
-		{retrieve.Request{Text: "kelp", OutputOptions: retrieve.OutputOptions{Pack: retrieve.PackPassages},
-			ExpansionOptions: retrieve.ExpansionOptions{Expand: off}}, "--set pack"},
-		{retrieve.Request{Text: "unknown", OutputOptions: retrieve.OutputOptions{Pack: retrieve.PackPassages,
-			Adjacency: 3}}, ""},
-	} {
-		a := m.ask(t, c.req)
-		got := ""
-		for _, w := range a.Warnings {
-			if w.Code == retrieve.NoEffect {
-				_, got, _ = strings.Cut(w.Message(), ": ")
-			}
-		}
-		if got != c.want {
-			t.Errorf("%+v: %q, want %q", c.req, got, c.want)
-		}
-	}
-}
 
 func TestTrace(t *testing.T) {
 	m := warned()

@@ -146,24 +146,3 @@ func paramNames(r *retrieve.Receipt) (names []string) {
 	}
 	return names
 }
-
-// TestOneChunkOfAFileFirst asks for what two chunks of one file and one of another say: the second of a file comes
-// last, and does not take a place from the others.
-func TestOneChunkOfAFileFirst(t *testing.T) {
-	m := newMemory()
-	for i, key := range []string{"doc/1#top/0", "doc/1#top/1", "doc/1#top/2", "doc/2#top/0", "doc/3#top/0", "doc/4#top/0"} {
-		m.add(graph.Node{ID: num(i + 1), Type: "Chunk", Key: key, Summary: strings.Repeat("kelp ", 9-i), Created: 1})
-	}
-	for i := range 40 { // so that words tell something
-		m.add(graph.Node{ID: num(100 + i), Type: "Note", Summary: "tide " + strings.Repeat("y ", i), Created: 1})
-	}
-	a := m.ask(t, retrieve.Request{Text: "kelp", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}, Floor: retrieve.FloorMaybe})
-	var got []string
-	for _, it := range a.Items {
-		got = append(got, it.Key)
-	}
-	want := []string{"doc/1#top/0", "doc/2#top/0", "doc/3#top/0", "doc/4#top/0", "doc/1#top/1"}
-	if d := diff(want, got); d != "" {
-		t.Errorf("%s: %s", a.Verdict, d)
-	}
-}

@@ -84,18 +84,3 @@ func TestReplacedAreBounded(t *testing.T) {
 		t.Errorf("%d items, the first %s", len(a.Items), a.Items[0].ID)
 	}
 }
-
-// TestReplacedAtItsTime asks about times when a memory held, and when it did not.
-func TestReplacedAtItsTime(t *testing.T) {
-	now := graph.At(graph.Time(100) * replacedDay)
-	for text, want := range map[string]string{
-		"billing runs nodes in January 1970":    "abc",
-		"billing runs nodes since January 1970": "abc",
-		"billing runs nodes in April 1970":      "cba",
-	} {
-		got := keysOf(replacedMemory().ask(t, retrieve.Request{Text: text, Now: now, ExpansionOptions: noExpansion}))
-		if got != want {
-			t.Errorf("%q: %s, want %s", text, got, want)
-		}
-	}
-}

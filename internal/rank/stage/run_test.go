@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
-	"slices"
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
@@ -145,45 +144,6 @@ func TestDeterminism(t *testing.T) {
 			if diff := diff(first, m.ask(t, req)); diff != "" {
 				t.Fatal(diff)
 			}
-		}
-	}
-}
-
-// TestIDPrefix finds a node by the first digits of its id, if only one node has them.
-func TestIDPrefix(t *testing.T) {
-	m := newMemory()
-	one := m.add(graph.Node{ID: graph.ID{0xab, 0xcd, 0xe0, 1}, Created: 1})
-	two := m.add(graph.Node{ID: graph.ID{0xab, 0xcd, 0xf0, 2}, Created: 1})
-	m.mark(two, graph.Forgotten)
-	full := one.String()
-	cases := []struct {
-		text string
-		want []graph.ID
-	}{
-		{full, []graph.ID{one}},
-		{"abcde", []graph.ID{one}},
-		{"abcde001", []graph.ID{one}},
-		{"abcde001-", []graph.ID{one}},
-		{"abcde0010000", []graph.ID{one}},
-		{"abcde001-0000", []graph.ID{one}},
-		{full[:36-13] + full[36-12:], []graph.ID{one}},
-		{" abcde ", []graph.ID{one}},
-		{"abcd", nil},   // of two nodes, one of them hidden
-		{"abcdf", nil},  // hidden
-		{"abc", nil},    // too short
-		{"ABCDE", nil},  // upper case
-		{"abcd-e", nil}, // hyphen at the wrong place
-		{"abcde001--0", nil},
-		{full + "0", nil},
-		{"abcde x", nil},
-	}
-	for _, c := range cases {
-		a := m.ask(t, retrieve.Request{Text: c.text})
-		if got := ids(a); !slices.Equal(got, c.want) {
-			t.Errorf("%q: found %v, want %v", c.text, got, c.want)
-		}
-		if len(a.Items) == 1 && a.Items[0].Tier != 2 {
-			t.Errorf("%q: tier %d", c.text, a.Items[0].Tier)
 		}
 	}
 }

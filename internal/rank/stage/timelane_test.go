@@ -3,14 +3,11 @@ package stage
 import (
 	"errors"
 	"fmt"
-	"math/big"
 	"strings"
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/base/dates"
 	"github.com/mnem-project/mnem/internal/rank/complete"
-	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -23,61 +20,6 @@ func onDay(s string) graph.Time {
 		panic(err)
 	}
 	return t + dayLength/2
-}
-
-// TestNearOracle compares nearness with exact arithmetic.
-func TestNearOracle(t *testing.T) {
-	rng := seeded(t)
-	for range 20_000 {
-		moment := func() int64 {
-			n := int64(graph.MinTime) + rng.Int64N(int64(graph.MaxTime-graph.MinTime))
-			if rng.IntN(2) == 0 { // near others
-				n = rng.Int64N(3000) * dayLength / 24
-			}
-			return n
-		}
-		r := dates.Range{From: moment(), Scale: 1 + rng.Int64N(400*dayLength)}
-		r.To = r.From + r.Scale
-		switch rng.IntN(4) {
-		case 0:
-			r.From = dates.NoFrom
-		case 1:
-			r.To = dates.NoTo
-		}
-		n := source.Times{Created: graph.Time(moment())}
-		if rng.IntN(3) == 0 {
-			n.ValidFrom = graph.At(graph.Time(moment()))
-		}
-		if rng.IntN(3) == 0 {
-			n.ValidTo = graph.At(graph.Time(moment()))
-		}
-		d := dated{Reading: dates.Reading{Ranges: []dates.Range{r}}}
-		if got, want := d.near(n), oracleNear(r, n); got != want {
-			t.Fatalf("%+v %+v: %d, want %d", r, n, got, want)
-		}
-	}
-}
-
-func oracleNear(r dates.Range, n source.Times) int64 {
-	first, last := n.Created, n.Created
-	if n.ValidFrom.Given {
-		first, last = n.ValidFrom.Time, graph.MaxTime
-	}
-	if n.ValidTo.Given {
-		last = max(first, n.ValidTo.Time-1)
-	}
-	d := new(big.Int)
-	switch {
-	case r.From != dates.NoFrom && int64(last) < r.From:
-		d.Sub(big.NewInt(r.From), big.NewInt(int64(last)))
-	case r.To != dates.NoTo && int64(first) >= r.To:
-		d.Sub(big.NewInt(int64(first)), big.NewInt(r.To))
-	default:
-		return 65_536
-	}
-	s := big.NewInt(r.Scale)
-	q := new(big.Int).Mul(s, big.NewInt(65_536))
-	return min(65_535, q.Quo(q, d.Add(d, s)).Int64())
 }
 
 // TestDatesAnyOrder: the order in which an index gives what it has does not matter.
