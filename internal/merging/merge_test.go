@@ -48,12 +48,8 @@ func TestMergeLaws(t *testing.T) {
 		}
 		s, err := r.At(t.Context(), sides[0])
 		must.OK(t, err)
-		if got := repokit.GraphOf(t, r, sides[0], base); got != s.Graph() {
-			t.Fatalf("seed %d: merge(x, base) is %s, want %s", seed, got, s.Graph())
-		}
-		if got := repokit.GraphOf(t, r, sides[0], sides[0]); got != s.Graph() {
-			t.Fatalf("seed %d: merge(x, x) is %s, want %s", seed, got, s.Graph())
-		}
+		must.Equal(t, repokit.GraphOf(t, r, sides[0], base), s.Graph(), "seed ", seed, ": merge(x, base)")
+		must.Equal(t, repokit.GraphOf(t, r, sides[0], sides[0]), s.Graph(), "seed ", seed, ": merge(x, x)")
 		for _, to := range []ipld.CID{base, sides[0]} { // the same for states, whatever the history
 			repokit.Fork(t, r, "into", sides[0])
 			res, err := merging.CherryPick(t.Context(), r, base.String()+".."+to.String(), repokit.Options("into"))
@@ -203,9 +199,7 @@ func TestResolveRefuses(t *testing.T) {
 	if branch, err := merging.AbortMerge(t.Context(), r, opt); err != nil || branch != "main" {
 		t.Errorf("abort: %q, %v", branch, err)
 	}
-	if repokit.Head(t, r).CID() != ours {
-		t.Error("the branch moved")
-	}
+	must.Equal(t, repokit.Head(t, r).CID(), ours, "the branch moved")
 	_, err := merging.AbortMerge(t.Context(), r, opt)
 	must.Fail(t, err, store.ErrNotFound)
 	bad := repokit.Options("")
@@ -244,9 +238,7 @@ func TestResolveContradiction(t *testing.T) {
 	if _, err := merging.ContinueMerge(t.Context(), r, repokit.Options("")); err != nil {
 		t.Error(err)
 	}
-	if got := repokit.Sizes(repokit.Head(t, r)); got != [4]uint64{3, 1, 0, 0} {
-		t.Errorf("sizes %v", got)
-	}
+	must.Equal(t, repokit.Sizes(repokit.Head(t, r)), [4]uint64{3, 1, 0, 0}, "sizes")
 }
 
 // branches makes the branch draft, and k changes on it and on main: half change properties of nodes that the other

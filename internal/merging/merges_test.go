@@ -92,14 +92,10 @@ func TestMergesDuringCommits(t *testing.T) {
 	must.OK(t, err)
 	_, err = rank.Retrieve(ctx, s, retrieve.Request{Text: "person lives"})
 	must.OK(t, err)
-	if st.stuck.Load() != 1 {
-		t.Error("the merge did not wait")
-	}
+	must.Equal(t, st.stuck.Load(), 1, "the merge did not wait")
 	_, err = care.GC(ctx, r, care.GCOptions{Stamp: repokit.By, KeepOps: 1})
 	must.OK(t, err)
-	if st.stuck.Load() != 0 {
-		t.Error("a merge goes on beside a collection")
-	}
+	must.Equal(t, st.stuck.Load(), 0, "a merge goes on beside a collection")
 	commit(made(2))
 	segments := func() int {
 		t.Helper()
@@ -116,9 +112,7 @@ func TestMergesDuringCommits(t *testing.T) {
 		t.Errorf("fsck: %v %v", err, report.Errors)
 	}
 	must.OK(t, r.Close())
-	if st.stuck.Load() != 0 {
-		t.Error("a merge goes on after Close")
-	}
+	must.Equal(t, st.stuck.Load(), 0, "a merge goes on after Close")
 }
 
 // meteredMerges counts what commits write to the derived blocks, and what background merges write.

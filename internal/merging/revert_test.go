@@ -45,9 +45,7 @@ func TestRestore(t *testing.T) {
 {"node":{"key":"d","type":"T"}}`)
 	_, err = merging.Restore(t.Context(), r, first.CID().String(), []string{"c", "b"}, opt)
 	must.OK(t, err)
-	if got := repokit.Sizes(repokit.Head(t, r)); got != [4]uint64{3, 2, 0, 1} {
-		t.Errorf("sizes %v", got)
-	}
+	must.Equal(t, repokit.Sizes(repokit.Head(t, r)), [4]uint64{3, 2, 0, 1}, "sizes")
 	// A node that exists is reset, and loses a mark that it did not have.
 	repokit.Lines(t, r, `{"node":{"key":"b","summary":"B1"}}
 {"mark":{"node":"b","state":"forgotten"}}`)
