@@ -57,9 +57,7 @@ func TestHorizon(t *testing.T) {
 	for seq := uint64(2); seq <= n; seq++ {
 		o, err := NextOperation(ctx, b, store.Head{Seq: seq - 1, Operation: cids[seq-1]})
 		must.OK(t, err)
-		if o.Horizon != horizon {
-			t.Fatalf("operation %d: horizon %d, want %d", seq, o.Horizon, horizon)
-		}
+		must.Equal(t, o.Horizon, horizon, "operation ", seq, ": horizon")
 		o.View, o.Actor, o.Command = link("v"), "a", []string{"test"}
 		if seq%37 == 0 && seq > window {
 			horizon = seq - window

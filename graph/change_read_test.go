@@ -282,9 +282,7 @@ func TestValidateChange(t *testing.T) {
 		{Edge: &EdgeChange{ID: ID{1}}},
 	}
 	for i, c := range good {
-		if err := c.Validate(); err != nil {
-			t.Errorf("good change %d: %v", i, err)
-		}
+		must.OK(t, c.Validate(), "good change ", i)
 	}
 	stolen := *content
 	stolen.Chunks = nil
@@ -311,9 +309,7 @@ func TestValidateChange(t *testing.T) {
 			t.Errorf("error %v, want one about %q", err, field)
 		}
 	}
-	if err := good[0].At(nil); err != nil {
-		t.Errorf("no error becomes %v", err)
-	}
+	must.OK(t, good[0].At(nil), "no error becomes")
 	if err := good[0].At(io.EOF); err.Error() != "EOF" || !errors.Is(err, io.EOF) {
 		t.Errorf("error without a position is %v", err)
 	}

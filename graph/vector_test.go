@@ -92,13 +92,7 @@ func TestEmbeddingForms(t *testing.T) {
 func TestTextHash(t *testing.T) {
 	n := &Node{Context: "c", Summary: "s"}
 	joined := TextHash(&Node{Summary: "c\ns\nt"}, "")
-	if TextHash(n, "t") != joined {
-		t.Error("parts are not joined by newlines")
-	}
-	if TextHash(&Node{Context: "c\ns"}, "t") != joined {
-		t.Error("an absent part leaves a newline")
-	}
-	if TextHash(&Node{}, "") != sha256.Sum256(nil) {
-		t.Error("the hash of no text is not that of no bytes")
-	}
+	must.Equal(t, TextHash(n, "t"), joined, "parts are not joined by newlines")
+	must.Equal(t, TextHash(&Node{Context: "c\ns"}, "t"), joined, "an absent part leaves a newline")
+	must.Equal(t, TextHash(&Node{}, ""), sha256.Sum256(nil), "the hash of no text is not that of no bytes")
 }

@@ -57,16 +57,12 @@ func FuzzCheck(f *testing.F) {
 		links := 0
 		c := ipld.Sum(ipld.DagCBOR, block)
 		err = ipld.Links(c, block, func(ipld.CID) error { links++; return nil })
-		if (check == nil) != (err == nil) {
-			t.Fatalf("Check: %v; Links: %v", check, err)
-		}
+		must.Equal(t, check == nil, err == nil, "Check: ", check, "; Links: ", err)
 		if want := countLinks(v); links != want {
 			t.Fatalf("%d links, want %d", links, want)
 		}
 		n, err := prime.Node(block)
-		if (check == nil) != (err == nil) {
-			t.Fatalf("Check: %v; Node: %v", check, err)
-		}
+		must.Equal(t, check == nil, err == nil, "Check: ", check, "; Node: ", err)
 		if err == nil && !fromNode(t, n).Equal(v) {
 			t.Fatal("node differs from value")
 		}
@@ -127,9 +123,7 @@ func FuzzDecodeRecord(f *testing.F) {
 			}
 			return
 		}
-		if err := ipld.Check(block); err != nil {
-			t.Fatalf("record is not canonical: %v", err)
-		}
+		must.OK(t, ipld.Check(block), "record is not canonical")
 		if ipld.RecordKind(block) != "sample" || ipld.PeekKind(block) != "sample" {
 			t.Fatal("record without a kind")
 		}

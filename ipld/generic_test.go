@@ -48,9 +48,7 @@ func TestDAGJSON(t *testing.T) {
 	for _, c := range cases {
 		var out bytes.Buffer
 		must.Fail(t, ipld.DAGJSON(&out, c.c, c.block), c.err, c.name)
-		if out.String() != c.want {
-			t.Errorf("%s: got %s", c.name, out.String())
-		}
+		must.Equal(t, out.String(), c.want, c.name)
 	}
 }
 
@@ -194,12 +192,8 @@ func TestTraversal(t *testing.T) {
 		" map", "name string", "children list", "children/0 map", "children/0/name string",
 		"children/0/content bytes",
 	}
-	if diff := cmp.Diff(want, visited); diff != "" {
-		t.Error(diff)
-	}
-	if store.gets != 3 {
-		t.Errorf("%d reads", store.gets)
-	}
+	must.Same(t, visited, want)
+	must.Equal(t, store.gets, 3, "reads")
 }
 
 func TestLinkSystemRefuses(t *testing.T) {
@@ -231,9 +225,7 @@ func TestLinkSystemRefuses(t *testing.T) {
 		_, err := load(ls, c)
 		must.Fail(t, err, ipld.ErrCID, c)
 	}
-	if store.gets != reads {
-		t.Error("a foreign CID reached the store")
-	}
+	must.Equal(t, store.gets, reads, "a foreign CID reached the store")
 	_, err := ls.Store(linking.LinkContext{}, cidlink.LinkPrototype{Prefix: prime.Cid(forged).Prefix()},
 		basicnode.NewBool(true))
 	must.Fail(t, err, prime.ErrReadOnly)

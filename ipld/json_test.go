@@ -73,9 +73,7 @@ func TestJSONRoundTrip(t *testing.T) {
 		text := ipld.AppendJSON(nil, v)
 		before := slices.Clone(text)
 		got, err := ipld.ParseJSON(text)
-		if err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
+		must.OK(t, err, text)
 		if !got.Equal(v) {
 			t.Fatalf("%s read as %s", text, show(got))
 		}

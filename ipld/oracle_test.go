@@ -51,9 +51,7 @@ func TestOracleValues(t *testing.T) {
 		var text bytes.Buffer
 		must.OK(t, ipld.DAGJSON(&text, ipld.Sum(ipld.DagCBOR, block), block))
 		builder := basicnode.Prototype.Any.NewBuilder()
-		if err := dagjson.Decode(builder, bytes.NewReader(text.Bytes())); err != nil {
-			t.Fatalf("%s: %v", text.Bytes(), err)
-		}
+		must.OK(t, dagjson.Decode(builder, bytes.NewReader(text.Bytes())), text.Bytes())
 		if out := oracleEncode(t, builder.Build()); !bytes.Equal(out, block) {
 			t.Fatalf("%s: they read %x, want %x", text.Bytes(), out, block)
 		}

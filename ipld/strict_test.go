@@ -230,9 +230,7 @@ func TestTypedReaders(t *testing.T) {
 			d, err := ipld.NewDecoder(unhex(t, c.hex))
 			must.OK(t, err)
 			err = read(d)
-			if ok := c.want.Kind().String() == kind; ok != (err == nil) {
-				t.Errorf("%s reader on %s: %v", kind, c.name, err)
-			}
+			must.Equal(t, c.want.Kind().String() == kind, err == nil, kind, " reader on ", c.name, ": ", err)
 			if err != nil && !errors.Is(err, ipld.ErrInvalid) {
 				t.Errorf("%s reader on %s: untyped error %v", kind, c.name, err)
 			}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -34,18 +35,14 @@ func TestProfileConsistent(t *testing.T) {
 			t.Errorf("%v: %v", test.says, err)
 		}
 		p := &Profiles{Named: map[string]Profile{"p": profile, "q": {}}}
-		if err := p.Validate(); err != nil {
-			t.Errorf("%v: %v", test.says, err)
-		}
+		must.OK(t, p.Validate(), test.says)
 		var pe *ProfileError
 		err = p.CheckChanged(nil)
 		if errors.As(err, &pe) != (test.bad != "") ||
 			pe != nil && (pe.Name != "p" || !slices.Equal(pe.Params, []string{test.bad})) {
 			t.Errorf("%v: %v", test.says, err)
 		}
-		if err := p.CheckChanged(p); err != nil {
-			t.Errorf("%v: as before: %v", test.says, err)
-		}
+		must.OK(t, p.CheckChanged(p), test.says, ": as before")
 	}
 	far := said{"expand": number(9), "decay": number(9), "damping": number(9),
 		"passageTokens": number(9)}
@@ -55,9 +52,7 @@ func TestProfileConsistent(t *testing.T) {
 	}
 	for _, name := range BuiltinProfiles() {
 		p, _, _ := BuiltinProfile(name)
-		if err := p.Consistent(); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		must.OK(t, p.Consistent(), name)
 	}
 }
 
@@ -104,7 +99,5 @@ func TestEveryParam(t *testing.T) {
 	if len(left) > 0 {
 		t.Errorf("no fields of a request: %v", left)
 	}
-	if WhyOwn("sorcery") != "" {
-		t.Error("a reason for what is no parameter")
-	}
+	must.Equal(t, WhyOwn("sorcery"), "", "a reason for what is no parameter")
 }

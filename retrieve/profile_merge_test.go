@@ -87,9 +87,7 @@ func TestMergeProfiles(t *testing.T) {
 			both) != whole(v.Ours) || len(none) > 0 {
 			t.Fatalf("both the same: %v", none)
 		}
-		if before != [3]string{whole(v.Base), whole(v.Ours), whole(v.Theirs)} {
-			t.Fatal("a version was changed")
-		}
+		must.Equal(t, before, [3]string{whole(v.Base), whole(v.Ours), whole(v.Theirs)}, "a version was changed")
 	}
 	if clean == 0 || clean == 3000 {
 		t.Errorf("%d clean merges of 3000", clean)

@@ -49,12 +49,8 @@ func TestProfileParams(t *testing.T) {
 			continue
 		}
 		p := &Profiles{Named: map[string]Profile{"p": {Params: []ipld.Entry{{Key: name, Value: v}}}}}
-		if err := p.Validate(); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		if WhyOwn(name) != "" {
-			t.Errorf("%s is both", name)
-		}
+		must.OK(t, p.Validate(), name)
+		must.Equal(t, WhyOwn(name), "", name, " is both")
 		only := full.Explicitly(name)
 		if _, ok := only.encodeParam(name); !ok {
 			t.Errorf("%s is not left", name)
@@ -106,9 +102,7 @@ func TestProfileNames(t *testing.T) {
 		"": false, "-a": false, ".a": false, "a b": false, "é": false, "a/b": false,
 		strings.Repeat("n", 65): false,
 	} {
-		if ValidProfileName(name) != want {
-			t.Errorf("%q: %t", name, !want)
-		}
+		must.Equal(t, ValidProfileName(name), want, name, ": ", !want)
 	}
 }
 

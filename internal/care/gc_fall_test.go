@@ -54,9 +54,7 @@ func worn(t *testing.T, seed uint64) (*core.Repo, ipld.CID) {
 		if gone := new(state.NotFoundError); errors.As(err, &gone) { // undone before
 			err = nil
 		}
-		if err != nil {
-			t.Fatalf("seed %d, step %d: %v", seed, i, err)
-		}
+		must.OK(t, err, "seed ", seed, ", step ", i)
 	}
 	return r, lost
 }

@@ -207,9 +207,7 @@ func TestGCKeeps(t *testing.T) {
 	release()
 	release()
 	repokit.Gc(t, r, 1) // the snapshot is a lease of its own
-	if err := nodesOf(s, 2); err != nil {
-		t.Errorf("a snapshot in use: %v", err)
-	}
+	must.OK(t, nodesOf(s, 2), "a snapshot in use")
 	runtime.KeepAlive(s)
 	s = nil
 	runtime.GC()
@@ -259,10 +257,8 @@ func TestGCRefusesDamage(t *testing.T) {
 	r := repokit.OverStore(t, st)
 	c := repokit.Lines(t, r, repokit.Person(1))
 	garbage := store.NewBlock(ipld.Raw, []byte("garbage"))
-	if err := errors.Join(st.Facts().Put(t.Context(), garbage),
-		st.Facts().(store.Deleter).Delete(t.Context(), c.Graph)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(st.Facts().Put(t.Context(), garbage),
+		st.Facts().(store.Deleter).Delete(t.Context(), c.Graph)))
 	_, err := care.GC(t.Context(), r, care.GCOptions{Stamp: repokit.By})
 	must.Fail(t, err, store.ErrCorrupt)
 	if has, err := st.Facts().Has(t.Context(), garbage.CID); !has || err != nil {
@@ -405,9 +401,7 @@ func TestRetrieveDuringPurge(t *testing.T) {
 	}
 	for n := range 15 {
 		_, err := care.Purge(t.Context(), r, fmt.Sprintf("p%d", n), care.PurgeOptions{Stamp: repokit.By})
-		if err != nil {
-			t.Errorf("purge: %v", err)
-		}
+		must.OK(t, err, "purge")
 	}
 	done.Store(true)
 	wg.Wait()

@@ -92,9 +92,7 @@ func checkPurged(t *testing.T, r *core.Repo, old ipld.CID) {
 		must.OK(t, err)
 		edges++
 	}
-	if edges != 1 {
-		t.Errorf("%d edges to the node", edges)
-	}
+	must.Equal(t, edges, 1, "edges to the node")
 	for text, items := range map[string]int{
 		"cooks vault": 1, "vermilion": 0, "zed": 0, id.String(): 0,
 	} {
@@ -200,9 +198,7 @@ func TestPurgedStaysOutOfMerges(t *testing.T) {
 	for verb, err := range map[string]error{"restore": restore, "revert": revert, "pick": pick} {
 		must.Fail(t, err, store.ErrRedacted, verb)
 	}
-	if repokit.Head(t, r).CID() != at {
-		t.Error("something was written")
-	}
+	must.Equal(t, repokit.Head(t, r).CID(), at, "something was written")
 
 	// Branches from before it: one that does not touch the node, and one that makes it again.
 	repokit.Branch(t, r, "same", old.String())

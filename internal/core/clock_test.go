@@ -78,9 +78,7 @@ func TestOperationsAreTimedByTheClock(t *testing.T) {
 		}
 		s, err := r.At(t.Context(), res.Commit)
 		must.OK(t, err)
-		if got := s.Commit().Time; got != tt.given {
-			t.Errorf("commit has time %d, want %d", got, tt.given)
-		}
+		must.Equal(t, s.Commit().Time, tt.given, "commit has time")
 	}
 }
 

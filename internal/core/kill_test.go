@@ -95,15 +95,9 @@ func TestKill(t *testing.T) {
 		p := start(t, dir)
 		printed = append(printed, p.killAfter(t, rng)...)
 		r, err := care.Open(dir, core.Options{Wait: childWait})
-		if err != nil {
-			t.Fatalf("round %d, after %d commits: %v", rounds, len(printed), err)
-		}
-		if err := keeps(r, repokit.Promises{Init: true, Commits: printed}); err != nil {
-			t.Errorf("round %d: %v", rounds, err)
-		}
-		if err := repokit.QuickClean(r); err != nil {
-			t.Errorf("round %d: %v", rounds, err)
-		}
+		must.OK(t, err, "round ", rounds, ", after ", len(printed), " commits")
+		must.OK(t, keeps(r, repokit.Promises{Init: true, Commits: printed}), "round ", rounds)
+		must.OK(t, repokit.QuickClean(r), "round ", rounds)
 		must.OK(t, r.Close())
 	}
 	t.Logf("%d commits in %d rounds", len(printed), rounds)
@@ -124,9 +118,7 @@ func (p *process) killAfter(t *testing.T, rng *rand.Rand) []ipld.CID {
 			return false
 		}
 		c, err := ipld.ParseCID(strings.TrimSpace(text))
-		if err != nil {
-			t.Fatalf("child said %q: %v", text, err)
-		}
+		must.OK(t, err, "child said ", text)
 		printed = append(printed, c)
 		return true
 	}

@@ -216,9 +216,7 @@ func TestEmbedRest(t *testing.T) {
 	// Who expects the commit before it finds the branch as it was, and undo takes back what was asked for.
 	_, err = one.Commit(t.Context(), state.ReadChanges(strings.NewReader(`{"node":{"key":"new","type":"T"}}`), ""),
 		core.CommitOptions{Stamp: repokit.By, Expect: &asked})
-	if err != nil {
-		t.Errorf("a write that expects the commit before the vectors: %v", err)
-	}
+	must.OK(t, err, "a write that expects the commit before the vectors")
 	_, err = one.Commit(t.Context(), state.ReadChanges(strings.NewReader(`{"node":{"key":"newer","type":"T"}}`), ""),
 		core.CommitOptions{Stamp: repokit.By, Expect: &asked})
 	if err == nil {
@@ -236,9 +234,7 @@ func TestEmbedRestDuringWrites(t *testing.T) {
 		n++
 	})
 	must.OK(t, err)
-	if got := repokit.Sizes(repokit.Head(t, r))[0]; got != 603 {
-		t.Errorf("%d nodes, want 603", got)
-	}
+	must.Equal(t, repokit.Sizes(repokit.Head(t, r))[0], 603, "nodes")
 	_, err = r.Embeddings().Rest(t.Context(), new(lengths), nil)
 	must.OK(t, err)
 	if got := embeddings(t, r); got[core.EmbeddingCurrent] != 603 {

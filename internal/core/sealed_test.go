@@ -91,9 +91,7 @@ func TestSignedCommitsStay(t *testing.T) {
 				}
 			}
 			stamp.Signed = func(*state.SignedError) error { return nil }
-			if err := tt.do(r, stamp); err != nil {
-				t.Errorf("by one who may: %v", err)
-			}
+			must.OK(t, tt.do(r, stamp), "by one who may")
 		})
 	}
 }

@@ -136,9 +136,7 @@ func TestSecretsThatComeIn(t *testing.T) {
 	for _, dry := range []bool{true, false} {
 		in, err := repokit.TryImport(to, file, exchange.ImportOptions{Stamp: repokit.By, DryRun: dry})
 		must.OK(t, err)
-		if got := fields(in.Secrets); got != "edge.props.p mark.reason node.summary text" {
-			t.Errorf("dry %t: %s", dry, got)
-		}
+		must.Equal(t, fields(in.Secrets), "edge.props.p mark.reason node.summary text", "dry ", dry)
 	}
 	if again, err := repokit.TryImport(to, file, exchange.ImportOptions{Stamp: repokit.By}); err != nil ||
 		len(again.Secrets.Findings) != 0 {

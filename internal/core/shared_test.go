@@ -140,9 +140,7 @@ func TestManyProcesses(t *testing.T) {
 		t.Errorf("a reader pinned before: %v", err)
 	}
 	repokit.CheckClean(t, r)
-	if err := r.Close(); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, r.Close())
 	if removed == 0 || *ended == 0 {
 		t.Errorf("%d blocks were collected, %d connections ended", removed, *ended)
 	}

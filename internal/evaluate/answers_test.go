@@ -84,9 +84,7 @@ func TestAnswers(t *testing.T) {
 		for _, q := range report.Questions {
 			got = append(got, strings.Join(q.Found, " "))
 		}
-		if diff := cmp.Diff(c.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		must.Same(t, got, c.want, name)
 	}
 }
 
@@ -97,17 +95,13 @@ func TestAnswersOfSets(t *testing.T) {
 		Progress: func(what string, done, total int) { last = fmt.Sprint(what, done, "/", total) },
 	}, shop(), shop())
 	must.OK(t, err)
-	if last != "memories:6/6" {
-		t.Errorf("filling ended with %q", last)
-	}
+	must.Equal(t, last, "memories:6/6", "filling ended")
 	report, err := m.Ask(t.Context())
 	must.OK(t, err)
 	if last != "questions:6/6" || len(report.Questions) != 6 || report.Questions[3].Set != 1 {
 		t.Errorf("%q, %+v", last, report)
 	}
-	if diff := cmp.Diff([]evaluate.AnswersSet{{"set0", 3, 3}, {"set1", 3, 3}}, report.Sets); diff != "" {
-		t.Error(diff)
-	}
+	must.Same(t, report.Sets, []evaluate.AnswersSet{{"set0", 3, 3}, {"set1", 3, 3}})
 	same, err := m.Vary(t.Context(), "of-best", 39_322)
 	if err != nil || !cmp.Equal(found(same), found(report)) {
 		t.Errorf("with its own value of the constant: %v, %v", found(same), err)

@@ -57,9 +57,7 @@ func TestForms(t *testing.T) {
 		if strings.Join(first, " ") != strings.Join(tt.names, " ") {
 			t.Errorf("%s: %q comes first, want %q", tt.as, first, tt.names)
 		}
-		if got := report.All.Text(evaluate.MRR, 2); got != "1.00" {
-			t.Errorf("%s: MRR %s", tt.as, got)
-		}
+		must.Equal(t, report.All.Text(evaluate.MRR, 2), "1.00", tt.as, ": MRR")
 		for _, row := range report.Categories {
 			if got := row.Text(evaluate.Recall10, 2); row.Category == "text" && got != "1.00" {
 				t.Errorf("%s: R@10 of the text lane %s", tt.as, got)

@@ -3,6 +3,8 @@ package guard
 import (
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // told are sentences that state a credential, which is enclosed in « and » here.
@@ -146,13 +148,9 @@ func TestProse(t *testing.T) {
 		var got []string
 		for _, f := range FindProse(text) {
 			got = append(got, text[f.Start:f.End])
-			if f.Level != Warns {
-				t.Errorf("%q: %+v", text, f)
-			}
+			must.Equal(t, f.Level, Warns, text, ": ", f)
 		}
-		if strings.Join(got, "|") != strings.Join(want, "|") {
-			t.Errorf("%q: found %q, want %q", text, got, want)
-		}
+		must.Equal(t, strings.Join(got, "|"), strings.Join(want, "|"), text, ": found ", got, ", want ", want)
 	}
 	for _, s := range harmlessTold {
 		for _, f := range FindProse(s) {
@@ -180,8 +178,6 @@ func TestMessage(t *testing.T) {
 		"/home/a/.claude/skills/mnem/SKILL.md was edited":  "/home/a/.claude/skills/mnem/SKILL.md was edited",
 		"": "",
 	} {
-		if got := Message(s); got != want {
-			t.Errorf("%q: %q, want %q", s, got, want)
-		}
+		must.Equal(t, Message(s), want, s)
 	}
 }

@@ -146,9 +146,7 @@ func TestHistoryOptions(t *testing.T) {
 			must.OK(t, err)
 			got = append(got, e.Message)
 		}
-		if text := strings.Join(got, " "); text != c.want {
-			t.Errorf("%s: %s, want %s", c.name, text, c.want)
-		}
+		must.Equal(t, strings.Join(got, " "), c.want, c.name)
 	}
 	for _, err := range history.History(ctx, r, history.LogOptions{Rev: "nobody"}) {
 		must.Fail(t, err, store.ErrNotFound)
@@ -159,7 +157,5 @@ func TestHistoryOptions(t *testing.T) {
 			break
 		}
 	})
-	if len(stopped) != 1 {
-		t.Error("a log that is left goes on")
-	}
+	must.Equal(t, len(stopped), 1, "a log that is left goes on")
 }

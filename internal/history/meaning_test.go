@@ -44,7 +44,5 @@ func TestUndoPassesOverVectors(t *testing.T) {
 	}
 	_, err = history.Redo(t.Context(), r, repokit.By)
 	must.OK(t, err)
-	if got := repokit.Sizes(repokit.Head(t, r))[0]; got != 2 {
-		t.Errorf("%d nodes after redo, want 2", got)
-	}
+	must.Equal(t, repokit.Sizes(repokit.Head(t, r))[0], 2, "nodes after redo")
 }

@@ -80,9 +80,7 @@ func TestTitlesHide(t *testing.T) {
 		r := repokit.OpenMem(t)
 		repokit.Lines(t, r, secretNode)
 		before := repokit.Head(t, r)
-		if got := first(t, r, history.Titler{Now: before, Tip: before}); got != `remembered: "Alpha"` {
-			t.Errorf("%s: before: %q", name, got)
-		}
+		must.Equal(t, first(t, r, history.Titler{Now: before, Tip: before}), `remembered: "Alpha"`, name, ": before")
 		repokit.Lines(t, r, after)
 		if got := first(t, r, history.Titler{Now: repokit.Head(t, r), Tip: repokit.Head(t, r)}); got != "remembered" {
 			t.Errorf("%s: after: %q", name, got)
@@ -107,9 +105,7 @@ func TestTitlesHide(t *testing.T) {
 	_, err = r.Commit(t.Context(), repokit.Read(`{"node":{"key":"a","type":"T","summary":"Use `+token+` here"}}`),
 		core.CommitOptions{Stamp: allowing})
 	must.OK(t, err)
-	if got := first(t, r, history.Titler{}); got != "remembered" {
-		t.Errorf("a credential: %q", got)
-	}
+	must.Equal(t, first(t, r, history.Titler{}), "remembered", "a credential")
 }
 
 // TestTitlesAreShort holds the length, in scalars, and that a large commit is not read for its title.

@@ -128,9 +128,7 @@ func TestUndoKeepsCaptures(t *testing.T) {
 			if !errors.Is(got, want) || (got == nil) != (want == nil) {
 				t.Fatalf("step %d: %v, want %v", i, got, want)
 			}
-			if diff := cmp.Diff(m.keys(), w.keys(), cmpopts.EquateEmpty()); diff != "" {
-				t.Fatalf("step %d: (-want +got)\n%s", i, diff)
-			}
+			must.Equal(t, cmp.Diff(m.keys(), w.keys(), cmpopts.EquateEmpty()), "", "step ", i)
 		}
 		report, err := care.Fsck(ctx, r, care.FsckOptions{})
 		if err != nil || len(report.Errors) > 0 {

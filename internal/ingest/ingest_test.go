@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
@@ -59,9 +57,7 @@ func (d *tree) ingest() (*core.CommitResult, *Plan) {
 	in := &Input{Gone: func(Path) bool { return true }, Keep: d.keep, Sums: d.sums}
 	for _, name := range slices.Sorted(maps.Keys(d.files)) {
 		f, err := Read(Path{Name: name}, parse.FormatOf(name), []byte(d.files[name]), d.columns, d.sums)
-		if err != nil {
-			d.t.Fatalf("%s: %v", name, err)
-		}
+		must.OK(d.t, err, name)
 		in.Files = append(in.Files, f)
 	}
 	var plan *Plan
@@ -252,9 +248,7 @@ func TestLinksOfRenamed(t *testing.T) {
 		if _, plan := d.ingest(); len(plan.Changes) > 0 {
 			t.Errorf("%s: again: %+v", what, plan.Results)
 		}
-		if got := d.document(name); got != key {
-			t.Errorf("%s: %s is %s, not %s", what, name, got, key)
-		}
+		must.Equal(t, d.document(name), key, what, ": ", name)
 		if got := d.links("home.md"); !slices.Equal(got, ofHome) {
 			t.Errorf("%s: home.md leads to %v", what, got)
 		}
@@ -321,16 +315,10 @@ func TestForgottenStaysForgotten(t *testing.T) {
 					t.Fatalf("forgotten: %q, before %q", want, shown)
 				}
 				leave(d, d.files["b.md"])
-				if got := d.state(id); got != graph.Forgotten {
-					t.Errorf("without its text it is %q", got)
-				}
+				must.Equal(t, d.state(id), graph.Forgotten, "without its text it")
 				d.ingest()
-				if got := d.state(id); got != graph.Forgotten {
-					t.Errorf("after its text came back it is %q", got)
-				}
-				if diff := cmp.Diff(want, d.shown()); diff != "" {
-					t.Errorf("after its text came back (-want +got):\n%s", diff)
-				}
+				must.Equal(t, d.state(id), graph.Forgotten, "after its text came back it")
+				must.Same(t, d.shown(), want, "after its text came back")
 				d.unchanged()
 			})
 		}
@@ -412,9 +400,7 @@ func TestGoneFiles(t *testing.T) {
 	}
 	d.files["b.md"] = whole
 	d.ingest()
-	if d.head().Graph() != full {
-		t.Error("the file came back and the graph is another one")
-	}
+	must.Equal(t, d.head().Graph(), full, "the file came back and the graph is another one")
 
 	d.keep = true
 	delete(d.files, "b.md")
@@ -428,9 +414,7 @@ func TestGoneFiles(t *testing.T) {
 	if _, plan = d.ingest(); len(plan.Results) != 1 || plan.Results[0].Action != Restored {
 		t.Fatalf("%+v", plan.Results)
 	}
-	if d.head().Graph() != full {
-		t.Error("the file came back and the graph is another one")
-	}
+	must.Equal(t, d.head().Graph(), full, "the file came back and the graph is another one")
 }
 
 func TestPackages(t *testing.T) {

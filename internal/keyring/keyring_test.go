@@ -129,9 +129,7 @@ func TestModes(t *testing.T) {
 	}
 	trust(t, r, func(l *TrustList) error { return l.Add(secret(t, 1).Key(), "k", "", 1) })
 	list := filepath.Join(r.Dir(), TrustFile)
-	if mode(list) != 0o600 {
-		t.Errorf("trust list has mode %#o", mode(list))
-	}
+	must.Equal(t, mode(list), 0o600, "trust list has mode")
 	chmod(list, 0o644)
 	if _, err := r.Trusted(); err != nil {
 		t.Errorf("trust list of mode 0644: %v", err)
@@ -143,9 +141,7 @@ func TestModes(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	for _, name := range []string{"a", "0", "a-b_c", strings.Repeat("a", 64), "com", "com10", "lpt"} {
-		if err := CheckName(name); err != nil {
-			t.Errorf("%q: %v", name, err)
-		}
+		must.OK(t, CheckName(name), name)
 	}
 	r := ring(t)
 	for _, name := range []string{

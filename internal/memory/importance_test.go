@@ -25,9 +25,7 @@ func TestHalfLives(t *testing.T) {
 		must.OK(t, err)
 		return e.HalfLife
 	}
-	if got := weigh(); got != DefaultHalfLife {
-		t.Errorf("half-life %d", got)
-	}
+	must.Equal(t, weigh(), DefaultHalfLife, "half-life")
 	for _, bad := range []HalfLives{{"fact": 0}, {"fact": MaxHalfLife + 1}, {"": 3}} {
 		if _, err := SetHalfLives(t.Context(), r, memkit.Opt, bad); err == nil {
 			t.Errorf("%v is taken", bad)
@@ -35,9 +33,7 @@ func TestHalfLives(t *testing.T) {
 	}
 	_, err := SetHalfLives(t.Context(), r, memkit.Opt, HalfLives{"fact": 3, "x": 4})
 	must.OK(t, err)
-	if got := weigh(); got != 3 {
-		t.Errorf("half-life %d, want 3", got)
-	}
+	must.Equal(t, weigh(), 3, "half-life")
 	_, err = history.Undo(t.Context(), r, "", memkit.By)
 	must.OK(t, err)
 	if got := memkit.Tip(t, r); weigh() != DefaultHalfLife || got.Graph() != before.Graph() {

@@ -164,9 +164,7 @@ func TestAskEnds(t *testing.T) {
 		t.Errorf("canceled: %v", err)
 	}
 	must.Fail(t, (systemClock{}).Sleep(ctx, time.Hour), why)
-	if err := (systemClock{}).Sleep(context.Background(), time.Microsecond); err != nil {
-		t.Errorf("sleep: %v", err)
-	}
+	must.OK(t, (systemClock{}).Sleep(context.Background(), time.Microsecond), "sleep")
 }
 
 func TestProblemText(t *testing.T) {
@@ -175,9 +173,7 @@ func TestProblemText(t *testing.T) {
 		`{"error":{"message":"d","code":"x"}}`: "d x", `{"detail":[1]}`: "", `[]`: "[]",
 	} {
 		said, reason := problemText([]byte(answer))
-		if got := strings.TrimSpace(said + " " + reason); got != want {
-			t.Errorf("%s: %q, want %q", answer, got, want)
-		}
+		must.Equal(t, strings.TrimSpace(said+" "+reason), want, answer)
 	}
 }
 

@@ -129,9 +129,7 @@ func TestPurgeDropsDigests(t *testing.T) {
 	digestsOf(t, repokit.Head(t, r), keepDigests)
 	_, err := care.Purge(t.Context(), r, "t5", care.PurgeOptions{Stamp: repokit.By})
 	must.OK(t, err)
-	if n := digestBlocks(t, st); n != 0 {
-		t.Errorf("%d digests after a purge", n)
-	}
+	must.Equal(t, digestBlocks(t, st), 0, "digests after a purge")
 	for _, rev := range []string{"HEAD", "HEAD~1"} {
 		s, err := r.Snapshot(t.Context(), rev)
 		must.OK(t, err)

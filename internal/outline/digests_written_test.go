@@ -68,17 +68,13 @@ func TestWrittenTexts(t *testing.T) {
 	if res.Graph != before.Graph() || res.NoChange || res.Dropped != 0 || repokit.Head(t, r).State.Digests.Len() != 2 {
 		t.Fatalf("%+v", res)
 	}
-	if got := textOf(t, repokit.Head(t, r), ""); got != "A harbour.\nIts projects." {
-		t.Errorf("read %q", got)
-	}
+	must.Equal(t, textOf(t, repokit.Head(t, r), ""), "A harbour.\nIts projects.", "read")
 	if again := mustWrite(t, r, "", repokit.TextFor(topOf(t, before, "p1"), "The first project.")); !again.NoChange {
 		t.Errorf("the same again is a change: %+v", again)
 	}
 	changed := repokit.Lines(t, r, `{"node":{"key":"t1","type":"Task","summary":"Task 1 is done."}}`)
 	for _, key := range []string{"", "p1"} {
-		if got := textOf(t, repokit.Head(t, r), key); got != "" {
-			t.Errorf("%q: a text of what was is shown: %q", key, got)
-		}
+		must.Equal(t, textOf(t, repokit.Head(t, r), key), "", key, ": a text of what was is shown")
 	}
 	_, err := merging.Revert(t.Context(), r, changed.Commit.String(), repokit.Options(""))
 	must.OK(t, err)
@@ -91,9 +87,7 @@ func TestWrittenTexts(t *testing.T) {
 		t.Errorf("dropped %d, left %d", res.Dropped, repokit.Head(t, r).State.Digests.Len())
 	}
 	repokit.Gc(t, r, 1)
-	if got := textOf(t, repokit.Head(t, r), "p2"); got != "The second project." {
-		t.Errorf("after a collection %q", got)
-	}
+	must.Equal(t, textOf(t, repokit.Head(t, r), "p2"), "The second project.", "after a collection")
 	repokit.CheckClean(t, r)
 }
 
@@ -123,9 +117,7 @@ func TestWrittenTextsRefuse(t *testing.T) {
 		_, err := repokit.WriteTexts(r, "", repokit.TextFor(topOf(t, repokit.Head(t, r), "p1"), "fine"), c.text)
 		must.Fail(t, err, c.is, name)
 	}
-	if repokit.Head(t, r).CID() != at {
-		t.Error("something was written")
-	}
+	must.Equal(t, repokit.Head(t, r).CID(), at, "something was written")
 }
 
 // digestsTree is the root of the tree of texts of a branch's commit.
@@ -190,9 +182,7 @@ func TestWrittenTextsTravel(t *testing.T) {
 		return s, file
 	}
 	s, _ := travel(exchange.PackOptions{}, nil)
-	if got := textOf(t, s, ""); got != "All of it." {
-		t.Errorf("received %q", got)
-	}
+	must.Equal(t, textOf(t, s, ""), "All of it.", "received")
 	first := s.CID()
 	mustWrite(t, from, "", repokit.TextFor(topOf(t, repokit.Head(t, from), "p1"), "The first."))
 	s, file := travel(exchange.PackOptions{Since: []ipld.CID{first}}, &first)
@@ -227,14 +217,10 @@ func TestPurgeErasesTexts(t *testing.T) {
 			t.Errorf("%q is still there", text)
 		}
 	}
-	if got := textOf(t, repokit.Head(t, r), "p1"); got != "Scope one." {
-		t.Errorf("the text of a scope without the node is %q", got)
-	}
+	must.Equal(t, textOf(t, repokit.Head(t, r), "p1"), "Scope one.", "the text of a scope without the node")
 	repokit.CheckClean(t, r)
 	mustWrite(t, r, "", repokit.TextFor(topOf(t, repokit.Head(t, r), "p0"), "Scope zero, without."))
-	if n := repokit.Head(t, r).State.Digests.Len(); n != 2 {
-		t.Errorf("%d texts, want that of p1 and the new one", n)
-	}
+	must.Equal(t, repokit.Head(t, r).State.Digests.Len(), 2, "texts")
 	repokit.Gc(t, r, 1)
 	repokit.CheckClean(t, r)
 }
@@ -251,9 +237,7 @@ func TestPurgeErasesTextsOfText(t *testing.T) {
 	if n := repokit.Kinds(res.Erased)["digest"]; n != 2 {
 		t.Errorf("%d texts erased: %+v", n, res.Erased)
 	}
-	if got := textOf(t, repokit.Head(t, r), "p3"); got != "Of boats." {
-		t.Errorf("another text is %q", got)
-	}
+	must.Equal(t, textOf(t, repokit.Head(t, r), "p3"), "Of boats.", "another text")
 	repokit.CheckClean(t, r)
 }
 

@@ -62,9 +62,7 @@ func TestReadOnlyChangesNothing(t *testing.T) {
 		before := dump(t, dir)
 		r, err := care.Open(dir, core.Options{ReadOnly: true})
 		must.OK(t, err)
-		if err := readEverything(t, r); err != nil {
-			t.Errorf("indexed %v: %v", indexed, err)
-		}
+		must.OK(t, readEverything(t, r), "indexed ", indexed)
 		for name, write := range writes(r) {
 			must.Fail(t, write(), store.ErrReadOnly, name)
 		}

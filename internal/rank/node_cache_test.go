@@ -36,22 +36,16 @@ func TestNodeCache(t *testing.T) {
 		}
 	}
 	ask()
-	if n := r.NodeBlocks.Len(); n != 2 {
-		t.Errorf("%d nodes are kept, want 2", n)
-	}
+	must.Equal(t, r.NodeBlocks.Len(), 2, "nodes are kept")
 	s, err := r.Snapshot(ctx, string(graph.Head))
 	must.OK(t, err)
 	a, b := graph.NodeID("a"), graph.NodeID("b")
 	if m := rank.OpenMentions(s).Known(b, retrieve.Out); m == nil || !slices.Equal(m.IDs, []graph.ID{a}) {
 		t.Errorf("of the mentions of b are kept %+v", m)
 	}
-	if n := r.Mentions.Len(); n != 4 {
-		t.Errorf("%d lists of mentions are kept, want 4", n)
-	}
+	must.Equal(t, r.Mentions.Len(), 4, "lists of mentions are kept")
 	ask()
 	must.OK(t, r.Indexes().ChangeAll(ctx, nil))
-	if n := r.NodeBlocks.Len() + r.Mentions.Len(); n != 0 {
-		t.Errorf("%d nodes or their mentions are kept after an erasure", n)
-	}
+	must.Equal(t, r.NodeBlocks.Len()+r.Mentions.Len(), 0, "nodes or their mentions are kept after an erasure")
 	ask()
 }

@@ -45,9 +45,7 @@ func limitOf(t testing.TB, r *core.Repo, rev, name string) int64 {
 
 func wantLimit(t testing.TB, r *core.Repo, rev, name string, want int64) {
 	t.Helper()
-	if got := limitOf(t, r, rev, name); got != want {
-		t.Errorf("limit of %s at %s: %d, want %d", name, rev, got, want)
-	}
+	must.Equal(t, limitOf(t, r, rev, name), want, "limit of ", name, " at ", rev)
 }
 
 const alice = `{"node":{"key":"alice","type":"Person","summary":"Alice leads infra"}}` + "\n"
@@ -120,9 +118,7 @@ func TestProfilesStay(t *testing.T) {
 		t.Fatal("a step is left out")
 	}
 	for _, name := range order {
-		if err := steps[name](); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		must.OK(t, steps[name](), name)
 		wantLimit(t, r, "HEAD", "team", 3)
 	}
 }
@@ -276,9 +272,7 @@ func TestProfilesRefused(t *testing.T) {
 		test.opt.Stamp = repokit.By
 		_, err := rank.SetProfiles(t.Context(), r, test.change, test.opt)
 		must.Fail(t, err, test.want, name)
-		if now := repokit.Head(t, r).CID(); now != at {
-			t.Errorf("%s: HEAD is at %s", name, now)
-		}
+		must.Equal(t, repokit.Head(t, r).CID(), at, name, ": HEAD is")
 	}
 }
 

@@ -49,9 +49,7 @@ func ofMemory(look func(t testing.TB, c cases.Case, s *core.Snapshot) any) func(
 			if first == nil {
 				first = got
 			}
-			if fmt.Sprint(got) != fmt.Sprint(first) {
-				t.Errorf("%s: %s:\n got %v\nwant %v", c.Path(), l.name, got, first)
-			}
+			must.Equal(t, fmt.Sprint(got), fmt.Sprint(first), c.Path(), ": ", l.name, ":\n got ", got, "\nwant ", first)
 		}
 		return first
 	}

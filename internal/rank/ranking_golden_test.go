@@ -248,9 +248,7 @@ func everyWay(t testing.TB, c cases.Case, g goldenMemory, ask func(*core.Snapsho
 			if !state.Defined() {
 				state = s.Graph()
 			}
-			if s.Graph() != state {
-				t.Errorf("%s: another graph, %s", c.Path(), l.name)
-			}
+			must.Equal(t, s.Graph(), state, c.Path(), ": another graph, ", l.name)
 			for _, n := range threads {
 				runtime.GOMAXPROCS(n)
 				got := ask(s)

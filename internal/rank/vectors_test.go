@@ -117,9 +117,7 @@ func TestDenseConcurrent(t *testing.T) {
 		}()
 	}
 	for range 12 {
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		must.OK(t, <-done)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

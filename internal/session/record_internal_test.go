@@ -106,9 +106,7 @@ func TestReceiptsShareOperations(t *testing.T) {
 	for n := range 4 {
 		e, err := sessionpkg.Session(t.Context(), r, fmt.Sprintf("s%d", n))
 		must.OK(t, err)
-		if e.Record.Seq != 2*rounds {
-			t.Errorf("session s%d has record %d, want %d", n, e.Record.Seq, 2*rounds)
-		}
+		must.Equal(t, e.Record.Seq, 2*rounds, "session s", n, " has record")
 	}
 }
 
@@ -158,9 +156,7 @@ func TestReceiptsFailAlone(t *testing.T) {
 	}
 	after, err := r.Store.Head(t.Context())
 	must.OK(t, err)
-	if got := after.Seq - before.Seq; got != 3 {
-		t.Errorf("%d operations, want one for each receipt of a group that cannot be written together", got)
-	}
+	must.Equal(t, after.Seq-before.Seq, 3, "operations")
 }
 
 // TestReceiptsOfAPanic: if the goroutine that records for several panics, the others end too, and the next one is
@@ -183,9 +179,7 @@ func TestReceiptsOfAPanic(t *testing.T) {
 		})
 	})
 	wg.Wait()
-	if n := ended.Load(); n != 2 {
-		t.Errorf("%d ended", n)
-	}
+	must.Equal(t, ended.Load(), 2, "ended")
 	if _, err := sessionpkg.Record(t.Context(), r, "s2", answer, repokit.RecordBy); err != nil {
 		t.Error(err)
 	}
@@ -278,7 +272,5 @@ func TestReceiptsBeginWithTheOldest(t *testing.T) {
 		}
 		e, err = sessionpkg.ReadSession(t.Context(), r.Facts(), e.Record.Prev)
 	}
-	if err != nil {
-		t.Error(err)
-	}
+	must.OK(t, err)
 }

@@ -227,9 +227,7 @@ func TestFsckNamesBlocks(t *testing.T) {
 			}
 			r, err := care.New(t.Context(), liar, repokit.By, core.Options{ReadOnly: true})
 			must.OK(t, err)
-			if err := named(r, all[i]); err != nil {
-				t.Errorf("seed %d, %s in the place of %s: %v", repokit.ReplaySeed, name, all[i], err)
-			}
+			must.OK(t, named(r, all[i]), "seed ", repokit.ReplaySeed, ", ", name, " in the place of ", all[i])
 		}
 	}
 	if garbage > len(all)/50 {

@@ -68,9 +68,7 @@ func TestChainVectors(t *testing.T) {
 		got := make(map[graph.RefName]string)
 		for name, c := range refs {
 			got[name] = c.String()
-			if err := graph.ValidateRef(name); err != nil {
-				t.Errorf("%s: %v", v.Path(), err)
-			}
+			must.OK(t, graph.ValidateRef(name), v.Path())
 		}
 		if !maps.Equal(got, want.Refs) {
 			t.Errorf("%s: %v, want %v", v.Path(), got, want.Refs)
@@ -120,9 +118,7 @@ func TestDamagedSessionStopsNoPack(t *testing.T) {
 		return err
 	})
 	must.OK(t, err)
-	if err := pack(core.Ref{Name: "refs/heads/main", Target: res.Commit}); err != nil {
-		t.Errorf("a pack without sessions: %v", err)
-	}
+	must.OK(t, pack(core.Ref{Name: "refs/heads/main", Target: res.Commit}), "a pack without sessions")
 	must.Fail(t, pack(core.Ref{Name: "refs/sessions/whole", Target: tip.CID}), store.ErrCorrupt)
 }
 

@@ -40,9 +40,7 @@ func linesOf(t *testing.T, list ...iter.Seq2[graph.Change, error]) []byte {
 func TestGeneratorIsTheSameEverywhere(t *testing.T) {
 	s := New(1, 300, 5, 16)
 	sum := sha256.Sum256(linesOf(t, s.Changes(), s.Embeddings(0, 300)))
-	if got := hex.EncodeToString(sum[:]); got != goldenLines {
-		t.Errorf("hash %s, want %s", got, goldenLines)
-	}
+	must.Equal(t, hex.EncodeToString(sum[:]), goldenLines, "hash")
 	q, err := s.Question(7)
 	must.OK(t, err)
 	const want = "vuta stetre dustu dretre dila"

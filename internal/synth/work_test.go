@@ -97,9 +97,7 @@ func (w *world) jobs() []job {
 				must.OK(t, err)
 				n++
 			}
-			if n != w.Nodes {
-				t.Errorf("%d nodes", n)
-			}
+			must.Equal(t, n, w.Nodes, "nodes")
 		}},
 		{name: "commit, cold", do: commit},
 		{name: "commit, warm", first: commit, do: commit},

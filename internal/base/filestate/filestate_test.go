@@ -121,9 +121,7 @@ func TestProcessesAndKills(t *testing.T) {
 			killed := p%2 == 0
 			n := 0
 			for s := bufio.NewScanner(out); s.Scan(); n++ {
-				if want := fmt.Sprintf("%s-%d", name, n); s.Text() != want {
-					t.Errorf("reported %q, want %q", s.Text(), want)
-				}
+				must.Equal(t, s.Text(), fmt.Sprintf("%s-%d", name, n), "reported")
 				if n == lines {
 					if killed {
 						_ = cmd.Process.Kill()
@@ -146,9 +144,7 @@ func TestProcessesAndKills(t *testing.T) {
 	next := map[string]int{}
 	for l := range strings.Lines(string(data)) {
 		name, n, _ := strings.Cut(strings.TrimSuffix(l, "\n"), "-")
-		if n != fmt.Sprint(next[name]) {
-			t.Fatalf("line %q where %d of %s are before it", l, next[name], name)
-		}
+		must.Equal(t, n, fmt.Sprint(next[name]), "line ", l, " where ", next[name], " of ", name, " are before it")
 		next[name]++
 	}
 	for name, n := range told {
@@ -325,9 +321,7 @@ func TestCreate(t *testing.T) {
 		"links": os.Link, "no links": func(string, string) error { return errors.ErrUnsupported },
 	} {
 		path := filepath.Join(t.TempDir(), "new")
-		if err := create(path, []byte("one"), link); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		must.OK(t, create(path, []byte("one"), link), name)
 		wantMode(t, path, 0o600)
 		must.Fail(t, create(path, []byte("two"), link), fs.ErrExist, name)
 		wantText(t, path, "one")

@@ -59,9 +59,7 @@ func TestWaitEnds(t *testing.T) {
 			time.Sleep(quiet / 10)
 		}
 	}()
-	if err := w.Wait(ctx); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, w.Wait(ctx))
 }
 
 // TestSet removes directories and makes them again.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // rounds is the number of random cases of each test.
@@ -65,9 +66,7 @@ func TestLog2Golden(t *testing.T) {
 		{math.MaxUint64, 4194303},
 	}
 	for _, c := range cases {
-		if got := Log2(c.x); got != c.want {
-			t.Errorf("Log2(%d) = %d, want %d", c.x, got, c.want)
-		}
+		must.Equal(t, Log2(c.x), c.want, "Log2(", c.x, ")")
 	}
 }
 
@@ -82,9 +81,7 @@ func TestLog2Hash(t *testing.T) {
 			h.Write(b[:])
 		}
 	}
-	if got := hex.EncodeToString(h.Sum(nil)); got != want {
-		t.Errorf("hash of logarithms is %s, want %s", got, want)
-	}
+	must.Equal(t, hex.EncodeToString(h.Sum(nil)), want, "hash of logarithms")
 }
 
 func TestLog2Monotone(t *testing.T) {
@@ -111,9 +108,7 @@ func TestLog2Monotone(t *testing.T) {
 func TestIsqrt(t *testing.T) {
 	check := func(x uint64) {
 		want := new(big.Int).Sqrt(new(big.Int).SetUint64(x)).Uint64()
-		if got := Isqrt(x); got != want {
-			t.Errorf("Isqrt(%d) = %d, want %d", x, got, want)
-		}
+		must.Equal(t, Isqrt(x), want, "Isqrt(", x, ")")
 	}
 	for x := range uint64(1 << 12) {
 		check(x)
@@ -149,9 +144,7 @@ func checkMulDiv(t *testing.T, a, b, c uint64) {
 	if !wantOK {
 		want = math.MaxUint64
 	}
-	if got := MulDivSat(a, b, c); got != want {
-		t.Errorf("MulDivSat(%d, %d, %d) = %d, want %d", a, b, c, got, want)
-	}
+	must.Equal(t, MulDivSat(a, b, c), want, "MulDivSat(", a, ", ", b, ", ", c, ")")
 }
 
 func TestMulDiv(t *testing.T) {
@@ -192,7 +185,5 @@ func TestNoAllocations(t *testing.T) {
 	n := testing.AllocsPerRun(100, func() {
 		sink += uint64(Log2(sink+3)) + Isqrt(sink+7) + MulDivSat(sink, 5, 3)
 	})
-	if n != 0 {
-		t.Errorf("%v allocations a round, want none", n)
-	}
+	must.Equal(t, n, 0, "allocations a round")
 }

@@ -36,23 +36,15 @@ func TestRead(t *testing.T) {
 
 func TestReadBounds(t *testing.T) {
 	long := strings.Repeat("x ", maxScalars/2)
-	if got := Read(long + "why"); got != General {
-		t.Errorf("a word after %d scalars counts: %d", maxScalars, got)
-	}
-	if got := Read(long[2:] + "why"); got != General {
-		t.Errorf("half a word counts: %d", got)
-	}
-	if got := Read(long[4:] + "why"); got != Why {
-		t.Errorf("a word before the end does not count: %d", got)
-	}
+	must.Equal(t, Read(long+"why"), General, "a word after ", maxScalars, " scalars counts")
+	must.Equal(t, Read(long[2:]+"why"), General, "half a word counts")
+	must.Equal(t, Read(long[4:]+"why"), Why, "a word before the end does not count")
 	for _, s := range []string{"", " ", "\xff\xfe", "\x00why\x00", "?", "为", "the"} {
 		want := General
 		if strings.Contains(s, "why") {
 			want = Why
 		}
-		if got := Read(s); got != want {
-			t.Errorf("%q: %d, want %d", s, got, want)
-		}
+		must.Equal(t, Read(s), want, s)
 	}
 }
 

@@ -21,9 +21,7 @@ func TestOf(t *testing.T) {
 			last = got
 		}
 	}
-	if got := Of("zorb", nil); got != 0 {
-		t.Errorf("an unknown word: %d", got)
-	}
+	must.Equal(t, Of("zorb", nil), 0, "an unknown word")
 }
 
 // TestOfLanguages: function words are common in their language alone, and words that ask in English.

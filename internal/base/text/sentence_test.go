@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 const testMost = 40 // scalars of a sentence
@@ -58,17 +60,13 @@ func TestEachSentence(t *testing.T) {
 	}
 	n := 0
 	EachSentence("A b. C d. E f.", testMost, func(Sentence) bool { n++; return n < 2 })
-	if n != 2 {
-		t.Errorf("%d sentences after the reader had enough of two", n)
-	}
+	must.Equal(t, n, 2, "sentences after the reader had enough of two")
 	var begin []bool
 	EachSentence("A.\n\nB! C\nD.\r\nE \r\t\r F", testMost, func(at Sentence) bool {
 		begin = append(begin, at.Paragraph)
 		return true
 	})
-	if fmt.Sprint(begin) != "[false true false false false true]" {
-		t.Errorf("sentences that begin a paragraph: %v", begin)
-	}
+	must.Equal(t, fmt.Sprint(begin), "[false true false false false true]", "sentences that begin a paragraph: ", begin)
 }
 
 func FuzzEachSentence(f *testing.F) {
@@ -87,8 +85,6 @@ func FuzzEachSentence(f *testing.F) {
 			last = at.End
 			return true
 		})
-		if strings.Trim(s[last:], blanks) != "" {
-			t.Errorf("%q is in no sentence of %q", s[last:], s)
-		}
+		must.Equal(t, strings.Trim(s[last:], blanks), "", s[last:], " is in no sentence of ", s)
 	})
 }

@@ -35,9 +35,7 @@ func TestTablesGolden(t *testing.T) {
 		h.Write([]byte{entry & classMask, escape, byte(len(fold))})
 		h.Write([]byte(fold))
 	}
-	if got := hex.EncodeToString(h.Sum(nil)); got != want {
-		t.Errorf("hash over all code points is %s, want %s", got, want)
-	}
+	must.Equal(t, hex.EncodeToString(h.Sum(nil)), want, "hash over all code points")
 }
 
 // TestFoldStable: terms fold to themselves, so terms can be searched as text.
@@ -78,18 +76,14 @@ func TestStems(t *testing.T) {
 			t.Errorf("the stem of %q begins otherwise: %q", word, stem)
 		}
 		for range 2 { // computed, then remembered
-			if got := sc.stem(word); got != stem {
-				t.Errorf("stem of %q is %q, want %q", word, got, stem)
-			}
+			must.Equal(t, sc.stem(word), stem, "stem of ", word)
 		}
 		fmt.Fprintf(h, "%s %s\n", word, sc.stem(word))
 	}
 	if n < 3000 {
 		t.Fatalf("only %d words read", n)
 	}
-	if got := hex.EncodeToString(h.Sum(nil)); got != want {
-		t.Errorf("hash over words and stems is %s, want %s", got, want)
-	}
+	must.Equal(t, hex.EncodeToString(h.Sum(nil)), want, "hash over words and stems")
 }
 
 // TestStemLeavesAlone: tokens the stemmer must not see, and stems that would be empty.

@@ -88,9 +88,7 @@ func TestReadBack(t *testing.T) {
 		"whole": bytes.NewReader(file), "bytes": iotest.OneByteReader(bytes.NewReader(file)),
 	} {
 		got, blocks, err := read(in)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		must.OK(t, err, name)
 		if len(got) != len(roots) || got[0] != roots[0] || got[1] != roots[1] {
 			t.Errorf("%s: roots %v", name, got)
 		}

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/block/prolly"
-	"github.com/mnem-project/mnem/internal/testkit/differ"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
@@ -79,12 +78,8 @@ func TestMerge(t *testing.T) {
 				return resolvers[i%len(resolvers)](c), nil
 			})
 		must.OK(t, err)
-		if d := differ.Diff(wantConflicts, got); d != "" {
-			t.Fatalf("round %d: conflicts: %s", i, d)
-		}
-		if merged.Root() != build(t, nodes, want).Root() {
-			t.Fatalf("round %d: merged tree is not the model's", i)
-		}
+		must.Same(t, got, wantConflicts, "round ", i, ": conflicts")
+		must.Equal(t, merged.Root(), build(t, nodes, want).Root(), "round ", i, ": merged tree is not the model's")
 		conflicts += len(got)
 	}
 	if conflicts < rounds/4 {

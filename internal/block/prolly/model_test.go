@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/block/prolly"
-	"github.com/mnem-project/mnem/internal/testkit/differ"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
@@ -96,9 +95,7 @@ func runModel(t *testing.T, rng *rand.Rand, src keySource, steps int) {
 			compareReads(t, rng, src, next, wantNext)
 		}
 		changes := diff(t, tree, next)
-		if d := differ.Diff(modelDiff(want, wantNext), changes); d != "" {
-			t.Fatalf("step %d: diff: %s", step, d)
-		}
+		must.Same(t, changes, modelDiff(want, wantNext), "step ", step, ": diff")
 		compareDiffs(t, src.draw(rng), tree, next, changes)
 		tree, want = next, wantNext
 	}
@@ -119,9 +116,7 @@ func compareDiffs(t *testing.T, key string, a, b *prolly.Map, changes []prolly.C
 			must.OK(t, err)
 			got = append(got, c)
 		}
-		if d := differ.Diff(want, got); d != "" {
-			t.Fatalf("diff of %q: %s", prefix, d)
-		}
+		must.Same(t, got, want, "diff of ", prefix)
 	}
 	var want prolly.Counts
 	for _, c := range changes {
@@ -231,9 +226,7 @@ func compareRange(
 		}
 		got = append(got, string(e.Key))
 	}
-	if d := differ.Diff(wantKeys, got); d != "" {
-		t.Fatalf("Scan(%q, %q): %s", from, to, d)
-	}
+	must.Same(t, got, wantKeys, "Scan(", from, ", ", to, ")")
 	got = nil
 	for e, err := range tree.ScanReverse(ctx, from, to) {
 		if err != nil || string(e.Value) != want[string(e.Key)] {
@@ -242,7 +235,5 @@ func compareRange(
 		got = append(got, string(e.Key))
 	}
 	slices.Reverse(got)
-	if d := differ.Diff(wantKeys, got); d != "" {
-		t.Fatalf("ScanReverse(%q, %q): %s", from, to, d)
-	}
+	must.Same(t, got, wantKeys, "ScanReverse(", from, ", ", to, ")")
 }

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
@@ -101,9 +99,7 @@ func compareGolden(t *testing.T, golden string, r *recorder) {
 	}
 	want, err := os.ReadFile(golden)
 	must.OK(t, err)
-	if diff := cmp.Diff(strings.ReplaceAll(string(want), "\r\n", "\n"), got); diff != "" {
-		t.Error(diff)
-	}
+	must.Same(t, got, strings.ReplaceAll(string(want), "\r\n", "\n"))
 }
 
 // TestDamaged reads damaged files: intact records are read, damaged ones are reported.
@@ -179,9 +175,7 @@ func TestStops(t *testing.T) {
 		must.OK(t, err)
 		r := &recorder{err: stop}
 		must.Fail(t, Read(format, "", strings.NewReader(string(data)), r), stop, format)
-		if len(r.lines) != 1 {
-			t.Errorf("%s: %d records after the first", format, len(r.lines))
-		}
+		must.Equal(t, len(r.lines), 1, format, ": records after the first")
 	}
 }
 
@@ -195,9 +189,7 @@ func TestCalls(t *testing.T) {
 		{"y", `{"command":"` + strings.Repeat("ü", 300) + `"}`, "y: " + strings.Repeat("ü", 300)},
 	}
 	for _, test := range tests {
-		if got := call(test.name, json.RawMessage(test.args)); got != test.want {
-			t.Errorf("%s %s: %q", test.name, test.args, got)
-		}
+		must.Equal(t, call(test.name, json.RawMessage(test.args)), test.want, test.name, " ", test.args)
 	}
 }
 

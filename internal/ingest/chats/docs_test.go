@@ -103,9 +103,7 @@ func TestUnknownFields(t *testing.T) {
 		for _, name := range c.want {
 			want[unknownField+name]++
 		}
-		if diff := cmp.Diff(want, r.skipped, cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("%s: %s", c.json, diff)
-		}
+		must.Equal(t, cmp.Diff(want, r.skipped, cmpopts.EquateEmpty()), "", c.json)
 		for n := range c.json { // no prefix stops it
 			of.tell(&recorder{}, []byte(c.json[:n]))
 		}

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
@@ -39,17 +37,13 @@ func TestResume(t *testing.T) {
 			if reads < 3 || len(whole.order) < 3 || at.Offset == 0 {
 				t.Fatalf("%d reads, %d records, at %+v", reads, len(whole.order), at)
 			}
-			if diff := cmp.Diff(whole.last, grown.last); diff != "" {
-				t.Error(diff)
-			}
+			must.Same(t, grown.last, whole.last)
 			few, bounded := Position{}, &latest{last: map[string]any{}}
 			for more := true; more; more = few.More {
 				few, err = Resume(c.format, bytes.NewReader(data[few.Offset:]), few, 1, bounded)
 				must.OK(t, err)
 			}
-			if diff := cmp.Diff(whole.last, bounded.last); diff != "" {
-				t.Error(diff)
-			}
+			must.Same(t, bounded.last, whole.last)
 		})
 	}
 }

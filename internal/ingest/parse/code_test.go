@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // outline writes the sections of source code with the lines of their blocks.
@@ -271,9 +271,7 @@ func TestSource(t *testing.T) {
 	for name, test := range sourceTests {
 		t.Run(name, func(t *testing.T) {
 			d := parsed(t, test.format, test.in)
-			if diff := cmp.Diff(test.want, outline(d)); diff != "" {
-				t.Error(diff)
-			}
+			must.Same(t, outline(d), test.want)
 			chunks := d.Chunks(nil)
 			if !slices.Equal(chunks[0].Links, test.imports) {
 				t.Errorf("imports %q, want %q", chunks[0].Links, test.imports)
@@ -315,9 +313,7 @@ func TestSourceHostile(t *testing.T) {
 			for _, c := range d.Chunks(nil) {
 				all += squeeze(c.Text)
 			}
-			if all != squeeze(text) {
-				t.Errorf("%q as %s: text was lost", piece, format)
-			}
+			must.Equal(t, all, squeeze(text), piece, " as ", format, ": text was lost")
 			if took := time.Since(begin); took > 10*time.Second { // some .1 s on an idle machine
 				t.Errorf("%q as %s took %s", piece, format, took)
 			}
@@ -354,8 +350,6 @@ func TestIsTest(t *testing.T) {
 		"src/app.spec.ts": true, "src/app.ts": false, "src/latest.ts": false, "src/UserTest.java": true,
 		"Contest.java": false, "models/user_spec.rb": true, "docs/tests/plan.md": false, "contest_test.md": false,
 	} {
-		if got := IsTest(name); got != want {
-			t.Errorf("%s: %v", name, got)
-		}
+		must.Equal(t, IsTest(name), want, name)
 	}
 }

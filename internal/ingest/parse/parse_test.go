@@ -9,8 +9,6 @@ import (
 	"time"
 	"unicode/utf16"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
@@ -79,9 +77,7 @@ func TestMarkdown(t *testing.T) {
 			s := newScanner(d)
 			s.markdown(s.frontMatter())
 			must.OK(t, s.bounded())
-			if diff := cmp.Diff(test.want, shown(d)); diff != "" {
-				t.Error(diff)
-			}
+			must.Same(t, shown(d), test.want)
 		})
 	}
 }
@@ -123,10 +119,7 @@ func TestFrontMatter(t *testing.T) {
 			{Name: "città", Value: "Roma"},
 		},
 	}
-	if diff := cmp.Diff([]any{want.Title, want.Aliases, want.Tags, want.Meta},
-		[]any{d.Title, d.Aliases, d.Tags, d.Meta}); diff != "" {
-		t.Error(diff)
-	}
+	must.Same(t, []any{d.Title, d.Aliases, d.Tags, d.Meta}, []any{want.Title, want.Aliases, want.Tags, want.Meta})
 	if len(d.Blocks) != 2 || d.Blocks[0].First != 2 || d.Blocks[0].Last != 21 || d.Blocks[1].First != 23 {
 		t.Errorf("blocks %v", d.Blocks)
 	}
@@ -255,16 +248,12 @@ func lossless(t *testing.T, text string, chunks []Chunk, but int) {
 			but--
 		}
 	}
-	if but != 0 {
-		t.Errorf("%d lines too many or too few are in no chunk", but)
-	}
+	must.Equal(t, but, 0, "lines too many or too few are in no chunk")
 }
 
 func TestLongBlocks(t *testing.T) {
 	fence := "```\n" + strings.Repeat("line of code\n", 200) + "```\n"
-	if n := len(parsed(t, Markdown, fence).Chunks(nil)); n != 1 {
-		t.Errorf("a fence became %d chunks", n)
-	}
+	must.Equal(t, len(parsed(t, Markdown, fence).Chunks(nil)), 1, "a fence became chunks")
 	for name, text := range map[string]string{
 		"fence": "```\n" + strings.Repeat("line of code\n", 2000) + "```\n",
 		"line":  strings.Repeat("A sentence of some words. ", 1000),
@@ -281,9 +270,7 @@ func TestLongBlocks(t *testing.T) {
 			all.WriteString(c.Text)
 		}
 		squeeze := func(s string) string { return strings.Join(strings.Fields(s), "") }
-		if squeeze(all.String()) != squeeze(text) {
-			t.Errorf("%s: text was lost", name)
-		}
+		must.Equal(t, squeeze(all.String()), squeeze(text), name, ": text was lost")
 		if last := chunks[len(chunks)-1]; last.Last != strings.Count(strings.TrimSpace(text), "\n")+1 {
 			t.Errorf("%s: the last chunk ends in line %d", name, last.Last)
 		}
@@ -331,9 +318,7 @@ func TestGo(t *testing.T) {
 		"# type T", "16-17 // T is a type.|type T[P any] struct{}",
 		"# func (*T) Do", "19-22 // Do does.|func (t *T[P]) Do() {|	fmt.Println(b.C)|}",
 		"# var V", "24-24 var V int; func one() {}", "# func two", "25-25 func two() {}", "26-26 // end"}
-	if diff := cmp.Diff(want, shown(d)); diff != "" {
-		t.Error(diff)
-	}
+	must.Same(t, shown(d), want)
 	chunks := d.Chunks(nil)
 	if !slices.Equal(chunks[0].Links, []string{"import:fmt", "import:x.org/m/b"}) {
 		t.Errorf("imports %q", chunks[0].Links)
@@ -372,9 +357,7 @@ func TestSlug(t *testing.T) {
 		"Hello, World!": "hello-world", "  a - b  ": "a---b", "": "section", "???": "section", "Größe 語": "grosse-語", "Gro\u0308\u00dfe": "grosse",
 		"snake_case": "snake_case", strings.Repeat("ü", 100): strings.Repeat("u", 60), strings.Repeat("語", 100): strings.Repeat("語", 20),
 	} {
-		if got := Slug(in); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
+		must.Equal(t, Slug(in), want, in)
 	}
 }
 

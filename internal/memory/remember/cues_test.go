@@ -79,9 +79,7 @@ func TestWriteCues(t *testing.T) {
 		Progress: func(done, total int) { steps = append(steps, fmt.Sprintf("%d/%d", done, total)) },
 		Write: func(_ context.Context, text string, n int) ([]string, error) {
 			asked = append(asked, text)
-			if n != WrittenCues {
-				t.Errorf("asked for %d", n)
-			}
+			must.Equal(t, n, WrittenCues, "asked")
 			if strings.HasPrefix(text, "Nothing") {
 				return nil, nil
 			}

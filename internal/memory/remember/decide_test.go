@@ -114,9 +114,7 @@ func TestNoneIsRefused(t *testing.T) {
 		for kind, state := range want {
 			mark, err := s.Mark(t.Context(), graph.OnNode, graph.NodeID(fmt.Sprint(kind, i)))
 			must.OK(t, err)
-			if have := stateOf(mark); have != state {
-				t.Errorf("%s%d is %q, want %q", kind, i, have, state)
-			}
+			must.Equal(t, stateOf(mark), state, kind, i)
 		}
 	}
 	var texts []string
@@ -201,7 +199,5 @@ func TestLongDecisionsAmongShort(t *testing.T) {
 		must.OK(t, err)
 	}
 	wg.Wait()
-	if expired != 1 {
-		t.Errorf("marked %d times, want once", expired)
-	}
+	must.Equal(t, expired, 1, "marked times")
 }

@@ -62,9 +62,7 @@ func TestRememberTimes(t *testing.T) {
 		if got, want := all.headOf(t).Graph(), one.headOf(t).Graph(); got != want {
 			t.Errorf("round %d: graph %s of a batch, %s of single calls", round, got, want)
 		}
-		if at := all.headOf(t).Commit().Time; at != opt.Time {
-			t.Errorf("the commit is of %s, want %s", at, opt.Time)
-		}
+		must.Equal(t, all.headOf(t).Commit().Time, opt.Time, "the commit is")
 	}
 }
 

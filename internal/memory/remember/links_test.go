@@ -284,9 +284,7 @@ func TestTemporal(t *testing.T) {
 	}
 	six := draft("six", 90)
 	six.Agent = "claude"
-	if s := shown(m.writeDrafts(t, LinkOptions{}, nil, six)[0], four, five); s != "" {
-		t.Error(s)
-	}
+	must.Equal(t, shown(m.writeDrafts(t, LinkOptions{}, nil, six)[0], four, five), "")
 }
 
 func commitChanges(t *testing.T, m *Writer, list ...graph.Change) {
@@ -316,9 +314,7 @@ func TestLinksDeterminism(t *testing.T) {
 			by := linkBy
 			_, err := history.Undo(t.Context(), m.r, "", by)
 			must.OK(t, err)
-			if got := m.headOf(t).Graph(); got != before {
-				t.Errorf("undo of %d gives %s, want %s", i, got, before)
-			}
+			must.Equal(t, m.headOf(t).Graph(), before, "undo of ", i)
 			near = near[:len(near)-1]
 		}
 	}

@@ -229,9 +229,7 @@ func TestPurgeOneAfterTheOther(t *testing.T) {
 	for i, mem := range got {
 		res, err := care.Purge(t.Context(), m.r, mem.ID.String(), care.PurgeOptions{Stamp: linkBy})
 		must.OK(t, err)
-		if goes := slices.Contains(res.Derived, name); goes != (i == 1) {
-			t.Errorf("purge %d: the entity goes: %v", i+1, goes)
-		}
+		must.Equal(t, slices.Contains(res.Derived, name), i == 1, "purge ", i+1, ": the entity goes")
 	}
 }
 
@@ -299,9 +297,7 @@ func TestPurgeText(t *testing.T) {
 	want := map[string]int{
 		"node": 4, "content": 2, "embedding": 1, "query": 1, "message": 2, "edge": 2, "mark": 1,
 	}
-	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("erased %v, want %v", got, want)
-	}
+	must.Equal(t, fmt.Sprint(got), fmt.Sprint(want), "erased ", got, ", want ", want)
 	if len(res.Branches) != 1 || len(res.Stages) != 1 {
 		t.Errorf("removed from %v, %v", res.Branches, res.Stages)
 	}
@@ -346,13 +342,9 @@ func checkErasedText(t *testing.T, r *core.Repo, first ipld.CID) {
 	if n, _, err := now.Node(ctx, graph.NodeID("c")); err != nil || n.Type != "T" {
 		t.Errorf("a node that is clean by now: %+v, %v", n, err)
 	}
-	if edges != 2 {
-		t.Errorf("%d edges", edges)
-	}
+	must.Equal(t, edges, 2, "edges")
 	for _, err := range history.History(ctx, r, history.LogOptions{}) {
-		if err != nil {
-			t.Error(err)
-		}
+		must.OK(t, err)
 	}
 	var car bytes.Buffer
 	_, err = exchange.Export(ctx, r, &car, exchange.ExportOptions{All: true})
@@ -399,7 +391,5 @@ func TestPurgeTextNamesTheRest(t *testing.T) {
 	for _, h := range res.Hits {
 		got[h.What]++
 	}
-	if fmt.Sprint(got) != fmt.Sprint(map[string]int{"operation": 1, "tree": 1, "ref": 1}) {
-		t.Errorf("named %v", got)
-	}
+	must.Equal(t, fmt.Sprint(got), fmt.Sprint(map[string]int{"operation": 1, "tree": 1, "ref": 1}), "named ", got)
 }

@@ -29,9 +29,7 @@ func keep(t testing.TB, m *Writer, reqs ...Request) []Remembered {
 	var out []Remembered
 	for i, req := range reqs {
 		res, err := m.Remember(t.Context(), rememberAt(i), req)
-		if err != nil {
-			t.Fatalf("%+v: %v", req, err)
-		}
+		must.OK(t, err, req)
 		out = append(out, res.Memories...)
 	}
 	return out
@@ -97,15 +95,11 @@ func TestRememberDecides(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			one := keep(t, newMemory(t), c.reqs...)
-			if got := actions(one); got != c.want {
-				t.Errorf("one by one: %s, want %s", got, c.want)
-			}
+			must.Equal(t, actions(one), c.want, "one by one")
 			m := newMemory(t)
 			res, err := m.RememberAll(t.Context(), rememberAt(0), c.reqs)
 			must.OK(t, err)
-			if got := actions(res.Memories); got != c.want {
-				t.Errorf("as a batch: %s, want %s", got, c.want)
-			}
+			must.Equal(t, actions(res.Memories), c.want, "as a batch")
 			for i := range one {
 				if one[i].ID != res.Memories[i].ID {
 					t.Errorf("memory %d: %s as a batch, %s one by one", i, res.Memories[i].ID, one[i].ID)
@@ -192,9 +186,7 @@ func TestUndoRemember(t *testing.T) {
 		by := rememberAt(5).Stamp
 		_, err := history.Undo(t.Context(), m.r, "", by)
 		must.OK(t, err)
-		if got := m.headOf(t).Graph(); got != before {
-			t.Errorf("request %d undone: graph %s, was %s", i, got, before)
-		}
+		must.Equal(t, m.headOf(t).Graph(), before, "request ", i, " undone: graph")
 	}
 }
 
@@ -290,8 +282,6 @@ func TestQualities(t *testing.T) {
 		for _, q := range qualities(s) {
 			got += string(q.Code)
 		}
-		if got != want {
-			t.Errorf("%s: %q, want %q", s, got, want)
-		}
+		must.Equal(t, got, want, s)
 	}
 }

@@ -54,9 +54,7 @@ func TestSubjectIsNotMentioned(t *testing.T) {
 		} else {
 			got = keep(t, m, reqs...)
 		}
-		if a := actions(got); a != "added added updated added" {
-			t.Fatal(a)
-		}
+		must.Equal(t, actions(got), "added added updated added")
 		for i, r := range got {
 			for _, l := range r.Links {
 				if l.Type != memory.EdgeMentions {

@@ -51,9 +51,7 @@ func TestHashGolden(t *testing.T) {
 		var c struct{ Model, Text, Vector string }
 		must.OK(t, json.Unmarshal(line, &c))
 		e := mustHash(t, strings.TrimPrefix(c.Model, "hash-1:"))
-		if e.Model() != c.Model {
-			t.Fatalf("model %s, want %s", e.Model(), c.Model)
-		}
+		must.Equal(t, e.Model(), c.Model, "model")
 		got := embedOne(t, e, c.Text)
 		if s := hex.EncodeToString(signedBytes(got)); s != c.Vector {
 			t.Errorf("%s of %.60q\n got %.80s\nwant %.80s", c.Model, c.Text, s, c.Vector)

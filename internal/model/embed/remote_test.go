@@ -163,9 +163,7 @@ func TestRemoteSuccess(t *testing.T) {
 			o.Batch = 2
 			o.Progress = func(done, total int) { seen = append(seen, [2]int{done, total}) }
 		})
-		if e.Dim() != 0 {
-			t.Errorf("%d dimensions before the first answer", e.Dim())
-		}
+		must.Equal(t, e.Dim(), 0, "dimensions before the first answer")
 		texts := []string{"a", " ", "bbb <&> é", "", "ccccc", "dd"}
 		got, err := e.Embed(context.Background(), texts, Query)
 		must.OK(t, err)
@@ -373,8 +371,6 @@ func TestRemoteWithoutKey(t *testing.T) {
 		if _, err := e.Embed(context.Background(), []string{"a"}, Document); err != nil {
 			t.Error(err)
 		}
-		if p.asked[0].auth != "" {
-			t.Errorf("sent %q", p.asked[0].auth)
-		}
+		must.Equal(t, p.asked[0].auth, "", "sent")
 	})
 }

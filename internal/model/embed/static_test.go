@@ -114,9 +114,7 @@ func TestStatic(t *testing.T) {
 	for _, dtype := range []string{"F32", "F16", "BF16"} {
 		dir := modelDir(t, tinyTokenizer, safetensorsOf(tableOf(dtype, 4, tinyTable)))
 		e, err := OpenStatic(dir, "", nil)
-		if err != nil {
-			t.Fatal(dtype, err)
-		}
+		must.OK(t, err, dtype)
 		if e.Dim() != 4 || !strings.HasPrefix(e.Model(), "static-1:tiny@") || len(e.Model()) != 30 {
 			t.Errorf("%s: model %s of %d dimensions", dtype, e.Model(), e.Dim())
 		}
@@ -180,9 +178,7 @@ func TestModel2Vec(t *testing.T) {
 	e, err := OpenStatic("testdata/model2vec", "", nil)
 	must.OK(t, err)
 	// sha256sum of the two files' sums, computed outside.
-	if e.Model() != "static-1:model2vec@c9e5d3a14f7136e4" {
-		t.Errorf("model %s", e.Model())
-	}
+	must.Equal(t, e.Model(), "static-1:model2vec@c9e5d3a14f7136e4", "model")
 	data, err := os.ReadFile("testdata/model2vec/vectors.jsonl")
 	must.OK(t, err)
 	cases, none := 0, 0
@@ -254,9 +250,7 @@ func TestStaticName(t *testing.T) {
 		t.Errorf("the same files elsewhere are %s, were %s", again, here)
 	}
 	must.OK(t, os.Remove(filepath.Join(dir, "config.json")))
-	if without := open(dir+"/.", ""); without != here {
-		t.Errorf("without config.json: %s, was %s", without, here)
-	}
+	must.Equal(t, open(dir+"/.", ""), here, "without config.json")
 	spaced := open(modelDir(t, tinyTokenizer+"\n", tensors), "")
 	if spaced == here || !strings.HasPrefix(spaced, "static-1:tiny@") {
 		t.Errorf("another tokenizer.json: %s, was %s", spaced, here)

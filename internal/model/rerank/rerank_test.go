@@ -55,9 +55,7 @@ func ask(t *testing.T, spec string, steps ...http.HandlerFunc) (
 		URL: server.URL, Key: testKey, Clock: instant{}, Attempts: 3, MaxAnswer: 4096,
 	})
 	must.OK(t, err)
-	if r.Model() != spec {
-		t.Errorf("model %q of %q", r.Model(), spec)
-	}
+	must.Equal(t, r.Model(), spec, "model")
 	scores, err = r.Rerank(t.Context(), "which?", texts)
 	return scores, bodies, err
 }

@@ -52,9 +52,7 @@ func ask(t *testing.T, spec string, way Way, steps ...http.HandlerFunc) (
 		URL: server.URL, Key: testKey, Clock: instant{}, Attempts: 3, MaxAnswer: 16384,
 	})
 	must.OK(t, err)
-	if r.Model() != spec {
-		t.Errorf("model %q of %q", r.Model(), spec)
-	}
+	must.Equal(t, r.Model(), spec, "model")
 	texts, err = r.Rewrite(t.Context(), way, "Who owns billing?", 3)
 	return texts, bodies, err
 }
@@ -109,9 +107,7 @@ func TestRead(t *testing.T) {
 		"never <think> closed":                "never",
 		"<think>a</think><think>b</think>\nc": "c",
 	} {
-		if got := strings.Join(read(Multi, said, "Who owns billing?", 3), "|"); got != want {
-			t.Errorf("%q: %q, want %q", said, got, want)
-		}
+		must.Equal(t, strings.Join(read(Multi, said, "Who owns billing?", 3), "|"), want, said)
 	}
 	got := read(Hyde, "<think>x</think>Alice owns\n\n billing.", "q", 3)
 	if !slices.Equal(got, []string{"Alice owns billing."}) {

@@ -9,6 +9,7 @@ import (
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/rank/render"
 	"github.com/mnem-project/mnem/internal/rank/source"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -97,7 +98,5 @@ func TestHeadForged(t *testing.T) {
 func TestDigestForged(t *testing.T) {
 	d := &source.Digest{Name: "x", Shown: "a (900 facts) by b", Facts: 3, Written: "w", Model: "m (7 facts) by c"}
 	want := `digest: a \u{28}900 facts\u{29} by b (3 facts) by m \u{28}7 facts\u{29} by c` + "\n  w\n"
-	if got := render.RenderDigest(d); got != want {
-		t.Errorf("rendered %q, want %q", got, want)
-	}
+	must.Equal(t, render.RenderDigest(d), want, "rendered")
 }

@@ -107,9 +107,7 @@ func TestMentionMemo(t *testing.T) {
 			req = ofAll(req)
 			got, err := Runner{Mentions: memo}.Run(t.Context(), m, m, testCommit, req)
 			must.OK(t, err)
-			if d := diff(m.ask(t, req), got); d != "" {
-				t.Fatalf("request %+v: %s", req, d)
-			}
+			must.Equal(t, diff(m.ask(t, req), got), "", "request ", req)
 		}
 		hits += memo.hits
 	}

@@ -16,9 +16,7 @@ func TestExpansionMembers(t *testing.T) {
 	want := retrieve.Request{Text: "x", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(64),
 		Expansion: retrieve.PPR, MaxExpand: new(7), Damping: new(32_768),
 	}}
-	if d := diff(want, q.Request); d != "" {
-		t.Error(d)
-	}
+	must.Equal(t, diff(want, q.Request), "")
 	for text, param := range map[string]string{
 		`{"expansion":"pagerank"}`:           "expansion",
 		`{"expansion":1}`:                    "expansion",

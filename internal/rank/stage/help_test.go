@@ -69,9 +69,7 @@ func manyIDs(n int) []graph.ID {
 func parsed(t testing.TB, s string) ipld.Value {
 	t.Helper()
 	v, err := ipld.ParseJSON([]byte(s))
-	if err != nil {
-		t.Fatalf("%s: %v", s, err)
-	}
+	must.OK(t, err, s)
 	return v
 }
 

@@ -25,23 +25,15 @@ func TestTrace(t *testing.T) {
 	for range 2 { // a trace may be used again
 		a, err := Runner{Trace: trace}.Run(t.Context(), m, m, testCommit, ofAll(req))
 		must.OK(t, err)
-		if d := diff(plain, a); d != "" {
-			t.Fatal(d)
-		}
+		must.Equal(t, diff(plain, a), "")
 		want := []LaneTrace{{Lane: retrieve.LaneText, Weight: 1 << 16, Passed: 1, Found: 1, Best: 2, Worst: 2, Whole: 2,
 			LeftOut: source.LeftOut{Exclude: 1, Types: 1, Times: 1, Marks: 1}}}
-		if d := diff(want, trace.Lanes); d != "" {
-			t.Error(d)
-		}
+		must.Equal(t, diff(want, trace.Lanes), "")
 		stages := fmt.Sprint(trace.Stages)
-		if stages != "[{lanes 1000000} {fuse 1000000} {expand 1000000} {arrange 1000000} {pack 1000000}]" {
-			t.Error(stages)
-		}
+		must.Equal(t, stages, "[{lanes 1000000} {fuse 1000000} {expand 1000000} {arrange 1000000} {pack 1000000}]")
 	}
 	l := LaneTrace{Best: 8, Worst: 4, Whole: 8}
 	for f, want := range map[retrieve.Fusion]int64{retrieve.Convex: 49_152, retrieve.ScoreNorm: 32_768, retrieve.RRF: 1 << 32 / 63} {
-		if got := l.Share(f, retrieve.LaneHit{Rank: 3, Score: 6}); got != want {
-			t.Errorf("%s: share %d, want %d", f, got, want)
-		}
+		must.Equal(t, l.Share(f, retrieve.LaneHit{Rank: 3, Score: 6}), want, f, ": share")
 	}
 }

@@ -2,6 +2,8 @@ package stage
 
 import (
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestCosine of vectors that can be compared and of those that cannot.
@@ -18,8 +20,6 @@ func TestCosine(t *testing.T) {
 		{[]int8{1}, []int8{1, 1}, 0},
 		{nil, nil, 0},
 	} {
-		if got := cosine(c.a, c.b); got != c.want {
-			t.Errorf("%v and %v: %d, want %d", c.a, c.b, got, c.want)
-		}
+		must.Equal(t, cosine(c.a, c.b), c.want, c.a, " and ", c.b)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -34,9 +35,7 @@ func TestExcludeIsFilter(t *testing.T) {
 		byID.Exclude = out
 		want, got := m.ask(t, byWhere), m.ask(t, byID)
 		want.Request, got.Request = retrieve.Request{}, retrieve.Request{}
-		if d := diff(want, got); d != "" {
-			t.Fatal(d)
-		}
+		must.Equal(t, diff(want, got), "")
 	}
 }
 

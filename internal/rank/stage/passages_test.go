@@ -85,9 +85,7 @@ func TestPassagesAreSafe(t *testing.T) {
 			}
 		}
 		again := m.ask(t, a.Request)
-		if again.Items[0].Rendered != a.Items[0].Rendered {
-			t.Fatal("another answer")
-		}
+		must.Equal(t, again.Items[0].Rendered, a.Items[0].Rendered, "another answer")
 	}
 }
 

@@ -23,9 +23,7 @@ func TestApplyRefuses(t *testing.T) {
 		if !errors.Is(err, want) || !errors.Is(err, retrieve.ErrRequest) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if d := diff(given, got); d != "" {
-			t.Errorf("%s: changed: %s", name, d)
-		}
+		must.Equal(t, diff(given, got), "", name, ": changed")
 	}
 	if _, err := Run(t.Context(), newMemory(), newMemory(), testCommit,
 		retrieve.Request{ProfileChoice: retrieve.ProfileChoice{Profile: "chat"}}); !errors.Is(err, retrieve.ErrRequest) {

@@ -47,9 +47,7 @@ func TestReceiptRequestRefuses(t *testing.T) {
 		later.Params = ipld.MapValue(append(slices.Clone(r.Params.Entries()),
 			ipld.Entry{Key: "sorcery", Value: ipld.StringValue("rrf")})...)
 		got, err := retrieve.DecodeReceipt(later.Encode())
-		if err != nil {
-			t.Fatalf("receipt of another engine: %v", err)
-		}
+		must.OK(t, err, "receipt of another engine")
 		_, err = got.Request(string(text))
 		must.Fail(t, err, retrieve.ErrRankingVersion, later.Engine)
 		if !slices.Equal(got.Encode(), later.Encode()) {
@@ -110,9 +108,7 @@ func FuzzDecodeReceipt(f *testing.F) {
 			t.Fatal("decoded, but encodes to other bytes")
 		}
 		if req, err := r.Request(text); err == nil {
-			if err := req.Validate(); err != nil {
-				t.Fatalf("request of a receipt: %v", err)
-			}
+			must.OK(t, req.Validate(), "request of a receipt")
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -62,9 +63,7 @@ func TestReplacedForgesNothing(t *testing.T) {
 func TestReplacedInCircles(t *testing.T) {
 	m := replacedMemory()
 	m.markBy(graph.NodeID("c"), graph.Superseded, graph.NodeID("a"))
-	if got := keysOf(m.ask(t, retrieve.Request{Text: "billing runs nodes", ExpansionOptions: noExpansion})); got != "" {
-		t.Errorf("%s", got)
-	}
+	must.Equal(t, keysOf(m.ask(t, retrieve.Request{Text: "billing runs nodes", ExpansionOptions: noExpansion})), "")
 	m.markBy(graph.NodeID("c"), graph.Superseded, num(99))
 	if got := keysOf(m.ask(t, retrieve.Request{Text: "billing runs nodes", ExpansionOptions: noExpansion})); got != "" {
 		t.Errorf("replaced by nothing that is there: %s", got)

@@ -74,9 +74,7 @@ func TestParseRequestJSON(t *testing.T) {
 		},
 		Echo: parsed(t, `{"gold":["alice"],"gold_rank":1,"meta":{"x":1},"cat":"names"}`).Entries(),
 	}
-	if d := diff(want, q); d != "" {
-		t.Error(d)
-	}
+	must.Equal(t, diff(want, q), "")
 
 	q, err = complete.ParseRequestJSON(parsed(t, `{"text":"x","show":"","type":[]}`), base)
 	must.OK(t, err)
@@ -84,9 +82,7 @@ func TestParseRequestJSON(t *testing.T) {
 		Text: "x", Limit: new(3), OutputOptions: retrieve.OutputOptions{Adjacency: 9},
 		ProfileChoice: retrieve.ProfileChoice{Explicit: []string{"show"}},
 	}}
-	if d := diff(want, q); d != "" {
-		t.Error(d)
-	}
+	must.Equal(t, diff(want, q), "")
 }
 
 func TestParseRequestJSONRefuses(t *testing.T) {

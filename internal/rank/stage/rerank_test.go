@@ -47,9 +47,7 @@ func replayed(t *testing.T, m *memory, a *retrieve.Answer) {
 	must.OK(t, err)
 	req, err := decoded.Request(string(text), a.Request.Rewrites...)
 	must.OK(t, err)
-	if d := diff(a.Request, req); d != "" {
-		t.Error(d)
-	}
+	must.Equal(t, diff(a.Request, req), "")
 	again, _ := m.ask(t, req).Receipt()
 	if d := retrieve.CompareReceipts(r, again); d != nil {
 		t.Errorf("%+v", d)

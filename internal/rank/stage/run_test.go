@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -36,9 +37,7 @@ func TestLimitIsPrefix(t *testing.T) {
 		short := m.ask(t, req)
 		req.Limit = new(40)
 		long := m.ask(t, req)
-		if diff := diff(short.Items, long.Items[:len(short.Items)]); diff != "" {
-			t.Fatal(diff)
-		}
+		must.Equal(t, diff(short.Items, long.Items[:len(short.Items)]), "")
 		if len(short.Items) != 10 || len(long.Items) < 10 {
 			t.Fatalf("%d and %d items", len(short.Items), len(long.Items))
 		}
@@ -115,12 +114,8 @@ func checkPacking(t *testing.T, all, got *retrieve.Answer, budget, limit int) {
 		item.Rank = len(items) + 1
 		items = append(items, item)
 	}
-	if diff := diff(items, got.Items); diff != "" {
-		t.Fatal(diff)
-	}
-	if diff := diff(dropped, got.DroppedItems); diff != "" {
-		t.Fatal(diff)
-	}
+	must.Equal(t, diff(items, got.Items), "")
+	must.Equal(t, diff(dropped, got.DroppedItems), "")
 	if got.TokensUsed != used || used > budget || got.Dropped != len(dropped) ||
 		got.Candidates != all.Candidates {
 		t.Fatalf("used %d of %d, want %d; dropped %d, want %d", got.TokensUsed, budget, used,
@@ -141,9 +136,7 @@ func TestDeterminism(t *testing.T) {
 		first := m.ask(t, req)
 		for i := range 10 {
 			runtime.GOMAXPROCS(1 + i%4)
-			if diff := diff(first, m.ask(t, req)); diff != "" {
-				t.Fatal(diff)
-			}
+			must.Equal(t, diff(first, m.ask(t, req)), "")
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/rank/complete"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -35,9 +36,7 @@ func TestDatesAnyOrder(t *testing.T) {
 		req := retrieve.Request{Text: []string{"pier in 1971", "1972", "pier since 1973"}[rng.IntN(3)]}
 		want := fmt.Sprint(ids(m.ask(t, req)))
 		m.shuffle = rng
-		if got := fmt.Sprint(ids(m.ask(t, req))); got != want {
-			t.Fatalf("%s, want %s", got, want)
-		}
+		must.Equal(t, fmt.Sprint(ids(m.ask(t, req))), want)
 	}
 }
 
@@ -102,9 +101,7 @@ func TestDaysOfRequest(t *testing.T) {
 func TestCountsFromNow(t *testing.T) {
 	for text, want := range map[string]bool{"": false, "in 2023": false, "in May": true, "昨天": true} {
 		r := retrieve.Request{Text: text}
-		if CountsFromNow(r) != want {
-			t.Errorf("%q: %v", text, !want)
-		}
+		must.Equal(t, CountsFromNow(r), want, text, ": ", !want)
 		r.Weights = []retrieve.LaneWeight{{Lane: retrieve.LaneTime, Weight: 0}}
 		if CountsFromNow(r) {
 			t.Errorf("%q: counts although switched off", text)

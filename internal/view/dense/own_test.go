@@ -7,6 +7,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestOwn compares random vectors, in clusters and opposite to each other: by a scan and by a shortlist of all, in
@@ -40,17 +41,11 @@ func TestOwn(t *testing.T) {
 				}
 				want := search1(t, m.fresh(), q).Own
 				x := m.open(nil)
-				if d := gocmp.Diff(want, search1(t, x, q).Own); d != "" {
-					t.Fatalf("%+v: %s", p, d)
-				}
+				must.Equal(t, gocmp.Diff(want, search1(t, x, q).Own), "", p)
 				x.exactWork, q.Shortlist = 0, 1000
 				got := search1(t, x, q)
-				if d := gocmp.Diff(want, got.Own); d != "" {
-					t.Fatalf("%+v, shortlist: %s", p, d)
-				}
-				if d := gocmp.Diff(hits, got.Hits); d != "" {
-					t.Fatal(d)
-				}
+				must.Equal(t, gocmp.Diff(want, got.Own), "", p, ", shortlist")
+				must.Equal(t, gocmp.Diff(hits, got.Hits), "")
 			}
 		}
 	}

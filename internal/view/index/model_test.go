@@ -170,9 +170,7 @@ func checkIndex(t *testing.T, rng *rand.Rand, blocks store.Blocks, m ipld.CID, d
 	x, err := Open(ctx, blocks, m, segment.NewCache(1<<20))
 	must.OK(t, err)
 	o := fresh(t, docs)
-	if diff := differ.Diff(o.Stats(), x.Stats()); diff != "" {
-		t.Fatalf("statistics (-want +got):\n%s", diff)
-	}
+	must.Same(t, x.Stats(), o.Stats(), "statistics")
 	for range 8 {
 		query, k := sentence(rng, 6), []int{1, 3, 10, 1000}[rng.IntN(4)]
 		var accept Accept
@@ -190,14 +188,10 @@ func checkIndex(t *testing.T, rng *rand.Rand, blocks store.Blocks, m ipld.CID, d
 			}
 		}
 		want.Hits = want.Hits[:min(k, len(want.Hits))]
-		if diff := differ.Diff(want, got, equateEmpty); diff != "" {
-			t.Fatalf("query %q, best %d (-want +got):\n%s", query, k, diff)
-		}
+		must.Equal(t, differ.Diff(want, got, equateEmpty), "", "query ", query, ", best ", k)
 		recent, err := x.Recency(ctx, accept, k)
 		must.OK(t, err)
-		if diff := differ.Diff(recency(docs, filter, k), recent, equateEmpty); diff != "" {
-			t.Fatalf("most recent %d (-want +got):\n%s", k, diff)
-		}
+		must.Equal(t, differ.Diff(recency(docs, filter, k), recent, equateEmpty), "", "most recent ", k)
 		checkTimes(t, x, docs, accept, filter, k)
 	}
 	for _, term := range x.analyser.Terms(strings.Join(words, " ")) {
@@ -233,9 +227,7 @@ func checkDocs(t *testing.T, x *Index, docs collection) {
 func checkDoc(t *testing.T, d Doc, n *graph.Node) {
 	t.Helper()
 	want := (&Document{Node: n}).meta()
-	if *d.meta() != want {
-		t.Fatalf("document %s is %+v, want %+v", n.ID, *d.meta(), want)
-	}
+	must.Equal(t, *d.meta(), want, "document ", n.ID)
 	for _, name := range []string{"blob", "rank", "tags", "team", "none"} {
 		want, has := ipld.FindEntry(n.Props, name)
 		got, ok, err := d.Prop(name)

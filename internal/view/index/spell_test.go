@@ -108,9 +108,7 @@ func TestReadings(t *testing.T) {
 			must.OK(t, err)
 			want, err := o.Analyse(query).Readings(ctx)
 			must.OK(t, err)
-			if d := differ.Diff(want, got); d != "" {
-				t.Fatalf("%s:\n%s", query, d)
-			}
+			must.Same(t, got, want, query)
 			found += len(got)
 			checkRead(t, x, query, got)
 		}
@@ -143,9 +141,7 @@ func checkRead(t *testing.T, x *Index, query string, readings []Reading) {
 	ids := make([]graph.ID, len(res.Hits))
 	for i, h := range res.Hits {
 		ids[i] = h.ID
-		if sums[h.ID] != h.Score {
-			t.Fatalf("%s: %s has %d, want %d", query, h.ID, h.Score, sums[h.ID])
-		}
+		must.Equal(t, sums[h.ID], h.Score, query, ": ", h.ID)
 	}
 	if len(sums) != len(ids) {
 		t.Fatalf("%s: %d hits, want %d", query, len(ids), len(sums))
@@ -157,10 +153,7 @@ func checkRead(t *testing.T, x *Index, query string, readings []Reading) {
 		for _, n := range row {
 			sum += n
 		}
-		if sum != res.Hits[i].Score {
-			t.Fatalf("%s: terms of %s add up to %d, want %d", query, ids[i], sum,
-				res.Hits[i].Score)
-		}
+		must.Equal(t, sum, res.Hits[i].Score, query, ": terms of ", ids[i], " add up")
 	}
 }
 

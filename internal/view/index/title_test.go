@@ -106,6 +106,13 @@ func TestMentionsBounds(t *testing.T) {
 	if ids, err := x.TitlesIn(ctx, far); err != nil || len(ids) != 0 || x.HasTitle(far, "name1") {
 		t.Errorf("a title too far on: %v, %v", ids, err)
 	}
+	for end, want := range map[string]int{"-é": 1, "-- name2": 2, "-- name23": 2, "--- name23": 1} {
+		long := "name1 " + strings.Repeat("-", maxTitleBytes-len("name1 -- name2")) + end + "3"
+		ids, err := x.TitlesIn(ctx, long)
+		if err != nil || len(ids) != want || !x.HasTitle(long, "name1") {
+			t.Errorf("a text that is cut after %q has %d titles, %v, want %d", end, len(ids), err, want)
+		}
+	}
 	for summary, want := range map[string]int{
 		"common": 0, "name7": 0, "shared": 0, "": 0, "rare": 1, "rare common": 1, "common word": 0,
 	} {

@@ -6,8 +6,6 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
@@ -97,9 +95,7 @@ func TestQueryWork(t *testing.T) {
 	read := &counter{Getter: blocks, got: map[ipld.CID]int{}}
 	_, err = Open(ctx, read, m, segment.NewCache(64<<20))
 	must.OK(t, err)
-	if len(read.got) != 2 {
-		t.Errorf("opening read %d blocks, want manifest and segment", len(read.got))
-	}
+	must.Equal(t, len(read.got), 2, "opening read blocks")
 	// A window's lengths, its ids and, for the filter, its columns, for each document at most.
 	cases := []struct {
 		query string
@@ -210,9 +206,7 @@ func TestVerifyNames(t *testing.T) {
 		for _, f := range found {
 			got = append(got, f.String())
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		must.Same(t, got, want, name)
 	}
 	found, err := verify(context.Background(), blocks, m, documents(collection{id: docs[id]}))
 	if err != nil || len(found) != 2 {

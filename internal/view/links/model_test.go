@@ -123,9 +123,7 @@ func TestSameManifest(t *testing.T) {
 		}
 		manifests = append(manifests, m.manifest)
 	}
-	if manifests[0] != manifests[1] {
-		t.Error("two manifests of the same changes")
-	}
+	must.Equal(t, manifests[0], manifests[1], "two manifests of the same changes")
 }
 
 // TestWideNodes uses nodes whose entries all have different long types.

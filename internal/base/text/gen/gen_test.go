@@ -44,9 +44,7 @@ func TestPack(t *testing.T) {
 		t.Fatalf("%d blocks of which %d differ, want 5 and 3", len(p.index), len(p.blocks))
 	}
 	for i, want := range values {
-		if got := p.blocks[p.index[i/blockSize]][i%blockSize]; got != want {
-			t.Errorf("value %d is %d, want %d", i, got, want)
-		}
+		must.Equal(t, p.blocks[p.index[i/blockSize]][i%blockSize], want, "value ", i)
 	}
 }
 

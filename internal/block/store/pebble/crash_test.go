@@ -220,8 +220,6 @@ func TestFailingDisk(t *testing.T) {
 		if err != nil && errors.Is(err, store.ErrCorrupt) {
 			t.Errorf("change %d: a full disk is told as damage: %v", k, err)
 		}
-		if err := checkRecovery(mem, acked.Load()); err != nil {
-			t.Errorf("change %d: after the disk works again: %v", k, err)
-		}
+		must.OK(t, checkRecovery(mem, acked.Load()), "change ", k, ": after the disk works again")
 	}
 }

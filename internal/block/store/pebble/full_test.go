@@ -225,35 +225,23 @@ func fillDisk(t *testing.T, p *smallPlace, killed bool) {
 	}
 
 	s = p.open(t, false)
-	if err := f.erase(s, 3); err != nil {
-		t.Fatalf("a purge: %v", err)
-	}
-	if err := s.Compact(erasing); err != nil {
-		t.Fatalf("compacting for the purge: %v", err)
-	}
+	must.OK(t, f.erase(s, 3), "a purge")
+	must.OK(t, s.Compact(erasing), "compacting for the purge")
 	f.check(t, s)
 	leave(t, s, killed)
 
 	s = p.open(t, false)
 	collected := len(f.have) / 3
-	if err := s.Facts().(store.Deleter).Delete(erasing, f.have[:collected]...); err != nil {
-		t.Fatalf("a collection: %v", err)
-	}
+	must.OK(t, s.Facts().(store.Deleter).Delete(erasing, f.have[:collected]...), "a collection")
 	f.have = f.have[collected:]
-	if err := s.Reclaim(erasing); err != nil {
-		t.Fatalf("giving back room: %v", err)
-	}
-	if err := f.commit(s, 50); err != nil {
-		t.Errorf("after a collection: %v", err)
-	}
+	must.OK(t, s.Reclaim(erasing), "giving back room")
+	must.OK(t, f.commit(s, 50), "after a collection")
 	leave(t, s, killed)
 
 	p.give()
 	s = p.open(t, false)
 	for range 20 {
-		if err := f.commit(s, 50); err != nil {
-			t.Fatalf("with room again: %v", err)
-		}
+		must.OK(t, f.commit(s, 50), "with room again")
 	}
 	f.check(t, s)
 	must.OK(t, s.Close())

@@ -152,9 +152,7 @@ func TestHeadRecord(t *testing.T) {
 	for _, r := range []record{opRecord(1), opRecord(2), opRecord(300)} {
 		got, err := decodeRecord(r.encode())
 		must.OK(t, err)
-		if diff := cmp.Diff(r, got, cmp.AllowUnexported(record{}), compareCIDs); diff != "" {
-			t.Errorf("record (-want +got):\n%s", diff)
-		}
+		must.Equal(t, cmp.Diff(r, got, cmp.AllowUnexported(record{}), compareCIDs), "", "record")
 	}
 	link := func(key string, c ipld.CID) []byte {
 		return ipld.AppendLink(ipld.AppendString(nil, key), c)

@@ -90,9 +90,7 @@ func (p *process) ready(t *testing.T) {
 func (p *process) finish(t *testing.T) {
 	t.Helper()
 	_ = p.stdin.Close()
-	if err := p.Wait(); err != nil {
-		t.Fatalf("child: %v", err)
-	}
+	must.OK(t, p.Wait(), "child")
 }
 
 func TestBusy(t *testing.T) {
@@ -164,9 +162,7 @@ func TestQueue(t *testing.T) {
 	}
 	for i, p := range ps {
 		p.ready(t)
-		if err := p.Wait(); err != nil {
-			t.Errorf("process %d: %v", i, err)
-		}
+		must.OK(t, p.Wait(), "process ", i)
 	}
 	s := openDisk(t, dir, Options{ReadOnly: true})
 	defer s.Close()

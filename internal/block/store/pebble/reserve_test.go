@@ -130,9 +130,7 @@ func TestFullInFlush(t *testing.T) {
 		acked = n
 	}
 	filler := fill(t, disk)
-	if err := s.Close(); err != nil {
-		t.Errorf("Close: %v", err)
-	}
+	must.OK(t, s.Close(), "Close")
 	s = openDisk(t, dir, Options{ReadOnly: true})
 	if _, err := checkStore(s, acked); err != nil {
 		t.Error(err)

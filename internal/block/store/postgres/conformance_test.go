@@ -97,10 +97,8 @@ func TestTwoProcesses(t *testing.T) {
 	must.Fail(t, err, context.DeadlineExceeded)
 	garbage, young := storetest.Block(8, 100), storetest.Block(9, 100)
 	must.OK(t, b.Facts().Put(ctx, garbage, young))
-	if err := sql(t, at, fmt.Sprintf("UPDATE mnem.fact SET at = now() - interval '2 hours' WHERE data = '%s'",
-		garbage.Data)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, sql(t, at, fmt.Sprintf("UPDATE mnem.fact SET at = now() - interval '2 hours' WHERE data = '%s'",
+		garbage.Data)))
 	_, _, err = b.Sweep(ctx, store.Head{}, false, garbage.CID)
 	must.Fail(t, err, store.ErrHeadMoved)
 	blocks, size, err := b.Sweep(ctx, head, false, garbage.CID, young.CID)
@@ -115,9 +113,7 @@ func TestTwoProcesses(t *testing.T) {
 	end, err = b.Turn(ctx)
 	must.OK(t, err)
 	defer end()
-	if err := b.Commit(ctx, head, next(head, 3)); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, b.Commit(ctx, head, next(head, 3)))
 }
 
 // TestRepositories keeps repositories of one database apart, and away from roles that are not members of the

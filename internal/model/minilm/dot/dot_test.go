@@ -3,6 +3,8 @@ package dot
 import (
 	"math/rand/v2"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // naive is the definition.
@@ -125,9 +127,7 @@ func TestKernelsOfThisMachine(t *testing.T) {
 func TestAllowed(t *testing.T) {
 	list := func() []named { return []named{{"vnni", portable}, {"avx2", portable}} }
 	for without, want := range map[string]string{"": "vnni", "0": "vnni", "vnni": "avx2", "avx2": "vnni", "1": "portable"} {
-		if got := choose(allowed(list(), without)).name; got != want {
-			t.Errorf("MNEM_NOSIMD=%s chooses %s, want %s", without, got, want)
-		}
+		must.Equal(t, choose(allowed(list(), without)).name, want, "MNEM_NOSIMD=", without, " chooses")
 	}
 }
 
