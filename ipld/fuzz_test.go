@@ -12,11 +12,12 @@ import (
 )
 
 func addBlocks(f *testing.F) {
-	for _, c := range accepted {
-		f.Add(unhex(f, c.hex))
+	accepted, refused := vectors(f)
+	for _, block := range accepted {
+		f.Add(block)
 	}
-	for _, c := range refused {
-		f.Add(unhex(f, c.hex))
+	for _, block := range refused {
+		f.Add(block)
 	}
 	f.Add(ipld.AppendValue(nil, someValue()))
 	f.Add(nested(ipld.MaxDepth, "\x81"))

@@ -53,19 +53,19 @@ func TestDAGJSON(t *testing.T) {
 }
 
 func TestNode(t *testing.T) {
-	for _, c := range accepted {
-		n, err := prime.Node(unhex(t, c.hex))
-		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
-			continue
-		}
-		if got := fromNode(t, n); !got.Equal(c.want) {
-			t.Errorf("%s: node is %s", c.name, show(got))
+	accepted, refused := vectors(t)
+	for name, block := range accepted {
+		n, err := prime.Node(block)
+		must.OK(t, err, name)
+		want, err := ipld.DecodeValue(block)
+		must.OK(t, err)
+		if got := fromNode(t, n); !got.Equal(want) {
+			t.Errorf("%s: node is %s", name, show(got))
 		}
 	}
-	for _, c := range refused {
-		_, err := prime.Node(unhex(t, c.hex))
-		must.Fail(t, err, ipld.ErrInvalid, c.name)
+	for name, block := range refused {
+		_, err := prime.Node(block)
+		must.Fail(t, err, ipld.ErrInvalid, name)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		v := genValue(2).Draw(t, "value")

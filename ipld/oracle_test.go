@@ -4,6 +4,8 @@ package ipld_test
 
 import (
 	"bytes"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ipld/go-ipld-prime/codec/dagcbor"
@@ -58,31 +60,33 @@ func TestOracleValues(t *testing.T) {
 	})
 }
 
-// TestOracleLaxness lists exactly what the reference decoder accepts and we do not.
+// TestOracleLaxness lists exactly what the reference decoder accepts and we do not: the content's address would then
+// depend on the encoder.
 func TestOracleLaxness(t *testing.T) {
-	for _, c := range refused {
-		if _, err := oracleDecode(unhex(t, c.hex)); (err == nil) != c.lax {
-			t.Errorf("%s: reference decoder says %v", c.name, err)
+	accepted, refused := vectors(t)
+	var lax []string
+	for name, block := range refused {
+		if _, err := oracleDecode(block); err == nil {
+			lax = append(lax, name)
 		}
 	}
-	for _, c := range accepted {
-		block := unhex(t, c.hex)
+	slices.Sort(lax)
+	must.Same(t, lax, strings.Fields(`
+		bad-float-16 bad-float-32 bad-key-nested bad-key-order-bytes bad-key-order-length bad-link-codec bad-link-hash
+		bad-link-string bad-link-v0 bad-tag-0 bad-tag-1 bad-tag-self bad-uint-2-63 bad-uint-max bad-undefined
+		bad-utf8-beyond bad-utf8-invalid bad-utf8-key bad-utf8-overlong bad-utf8-surrogate
+		limit-depth-65 limit-depth-65-maps limit-depth-65-mixed`))
+	for name, block := range accepted {
 		node, err := oracleDecode(block)
-		if err != nil {
-			t.Errorf("%s: reference decoder says %v", c.name, err)
-		} else if out := oracleEncode(t, node); !bytes.Equal(out, block) {
-			t.Errorf("%s: reference codec writes %x", c.name, out)
+		must.OK(t, err, name)
+		if out := oracleEncode(t, node); !bytes.Equal(out, block) {
+			t.Errorf("%s: reference codec writes %x", name, out)
 		}
 	}
 }
 
 func FuzzOracle(f *testing.F) {
-	for _, c := range accepted {
-		f.Add(unhex(f, c.hex))
-	}
-	for _, c := range refused {
-		f.Add(unhex(f, c.hex))
-	}
+	addBlocks(f)
 	f.Fuzz(func(t *testing.T, block []byte) {
 		if ipld.Check(block) != nil {
 			return
