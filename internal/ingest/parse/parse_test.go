@@ -12,7 +12,7 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
-func parsed(t *testing.T, format Format, text string) *Document {
+func parsed(t testing.TB, format Format, text string) *Document {
 	t.Helper()
 	d, err := Parse(format, text, nil)
 	must.OK(t, err)
@@ -228,7 +228,7 @@ func TestChunkSizes(t *testing.T) {
 }
 
 // lossless checks that each line that is not blank is in one chunk, but for some.
-func lossless(t *testing.T, text string, chunks []Chunk, but int) {
+func lossless(t testing.TB, text string, chunks []Chunk, but int) {
 	t.Helper()
 	lines := strings.Split(text, "\n")
 	seen := make([]bool, len(lines))
