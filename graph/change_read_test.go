@@ -1,13 +1,10 @@
 package graph
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -15,36 +12,6 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
-
-// TestReadDemo reads the demonstration memory: every line of it is a change that can be made.
-func TestReadDemo(t *testing.T) {
-	f, err := os.Open("../testdata/demo/memory.jsonl")
-	must.OK(t, err)
-	defer f.Close()
-	r := NewReader(f, "memory.jsonl")
-	nodes, edges := 0, 0
-	for {
-		c, err := r.Next()
-		if err == io.EOF {
-			break
-		}
-		must.OK(t, err)
-		switch {
-		case c.Node != nil:
-			_, err = c.Node.Make(1)
-			nodes++
-		case c.Edge != nil:
-			_, err = c.Edge.Make(1)
-			edges++
-		}
-		if err != nil {
-			t.Fatal(c.At(err))
-		}
-	}
-	if nodes < 10 || edges < 10 {
-		t.Errorf("%d nodes and %d edges", nodes, edges)
-	}
-}
 
 const someID = "b4a9765e-f642-c681-561b-de25662639d2"
 
@@ -215,37 +182,5 @@ func TestValidateChange(t *testing.T) {
 	must.OK(t, good[0].At(nil), "no error becomes")
 	if err := good[0].At(io.EOF); err.Error() != "EOF" || !errors.Is(err, io.EOF) {
 		t.Errorf("error without a position is %v", err)
-	}
-}
-
-// TestCues: cues are lines of text, few, short and each once; a node without any is written as before.
-func TestCues(t *testing.T) {
-	for line, want := range map[string]string{
-		`{"node":{"key":"a","cues":["x","x"]}}`:                               `cues: "x" is there twice`,
-		`{"node":{"key":"a","cues":[""]}}`:                                    `cues: `,
-		`{"node":{"key":"a","cues":["a\nb"]}}`:                                `cues: must not contain control characters`,
-		`{"node":{"key":"a","cues":["` + strings.Repeat("x", 257) + `"]}}`:    `cues: `,
-		`{"node":{"key":"a","cues":[` + strings.Repeat(`"x",`, 12) + `"y"]}}`: `cues: 13 of them, limit 12`,
-	} {
-		c, err := ParseChange([]byte(line))
-		if err == nil {
-			_, _, err = c.Node.Apply(&Node{ID: NodeID("a"), Key: "a", Type: "t"}, 1)
-		}
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.60s: %v, want %s", line, err, want)
-		}
-	}
-	c, err := ParseChange([]byte(`{"node":{"key":"a","type":"t","cues":["b c","a"]}}`))
-	must.OK(t, err)
-	n, err := c.Node.Make(1)
-	must.OK(t, err)
-	back, err := DecodeNode(n.Encode())
-	if err != nil || !slices.Equal(back.Cues, []string{"b c", "a"}) {
-		t.Errorf("read back: %v %v", back, err)
-	}
-	none := NodeChange{Key: "a", Unset: []string{"cues"}}
-	without, changed, err := none.Apply(n, 1)
-	if err != nil || !changed || without.Cues != nil || bytes.Contains(without.Encode(), []byte("cues")) {
-		t.Errorf("taken off: %v %v %v", without, changed, err)
 	}
 }

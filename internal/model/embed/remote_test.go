@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/base/vector"
+	"github.com/mnem-project/mnem/internal/cases"
 	"github.com/mnem-project/mnem/internal/model"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
@@ -61,7 +63,7 @@ type fakeProvider struct {
 	steps []http.HandlerFunc
 }
 
-func newProvider(t *testing.T, steps ...http.HandlerFunc) *fakeProvider {
+func newProvider(t testing.TB, steps ...http.HandlerFunc) *fakeProvider {
 	p := &fakeProvider{steps: steps}
 	p.Server = httptest.NewServer(p)
 	t.Cleanup(p.Close)
@@ -137,7 +139,7 @@ func say(status int, body string, header ...string) http.HandlerFunc {
 }
 
 // open opens the fake as a provider of the kind.
-func (p *fakeProvider) open(t *testing.T, kind string, change func(*OpenOptions)) (Embedder, *fakeClock) {
+func (p *fakeProvider) open(t testing.TB, kind string, change func(*OpenOptions)) (Embedder, *fakeClock) {
 	t.Helper()
 	clock := newClock()
 	opt := OpenOptions{ProviderOptions: model.ProviderOptions{URL: p.URL, Key: testKey, Clock: clock}}
@@ -197,54 +199,24 @@ func TestRemoteSuccess(t *testing.T) {
 
 // TestRemoteWrongAnswers has answers in good JSON that are not the vectors asked for.
 func TestRemoteWrongAnswers(t *testing.T) {
-	item := func(index, vector string) string {
-		return fmt.Sprintf(`{"index":%s,"embedding":%s}`, index, vector)
-	}
-	list := func(items ...string) string { return `{"data":[` + strings.Join(items, ",") + `]}` }
-	vs := func(items ...string) string { return `{"embeddings":[` + strings.Join(items, ",") + `]}` }
-	long := "[1" + strings.Repeat(",1", 1<<16) + "]"
-	cases := []struct{ kind, answer, want string }{
-		{"ollama", vs("[1,2]"), "1 vectors for 2 texts"},
-		{"ollama", vs("[1,2]", "[1,2]", "[1,2]"), "3 vectors for 2 texts"},
-		{"ollama", vs("[1,2]", "[1,2,3]"), "vector 1 has 3"},
-		{"ollama", vs("[1,2]", "null"), `"null" is not a list of numbers`},
-		{"ollama", vs("[1,2]", "[]"), "no numbers"},
-		{"ollama", vs("[1,2]", "[1,null]"), `"null" is not a finite number`},
-		{"ollama", vs("[1,2]", `[1,"2"]`), "is not a finite number"},
-		{"ollama", vs("[1,2]", "[1,[2]]"), "is not a finite number"},
-		{"ollama", vs("[1,2]", "[1,true]"), "is not a finite number"},
-		{"ollama", vs("[1,2]", "[1,NaN]"), "invalid character 'N'"},
-		{"ollama", vs("[1,2]", "[1,Infinity]"), "invalid character 'I'"},
-		{"ollama", vs("[1,2]", "[1,1e999]"), `"1e999" is not a finite number`},
-		{"ollama", vs("[1,2]", "[1,1e308]"), "too large"},
-		{"ollama", vs("[1,2]", "[0,-0.0]"), "all zeros"},
-		{"ollama", vs("[1,2]", long), "65537 numbers, limit 65536"},
-		{"ollama", vs("[1,2]", `"AAAA"`), "not a list of numbers"},
-		{"ollama", `{"embeddings":[[1]],"embeddings":[[1],[2]]}`, "there twice"},
-		{"ollama", `[[1],[2]]`, "not a JSON object"},
-		{"openai", list(item("0", "[1]"), item("0", "[1]")), "index 0 is there twice"},
-		{"openai", list(item("0", "[1]"), item("2", "[1]")), "no index from 0 to 1"},
-		{"openai", list(item("-1", "[1]"), item("0", "[1]")), "no index from 0 to 1"},
-		{"openai", list(item("null", "[1]"), item("0", "[1]")), "no index from 0 to 1"},
-		{"openai", list(`{"embedding":[1]}`, item("1", "[1]")), "no index from 0 to 1"},
-		{"openai", list(item("0", "[1]"), item("1", "null")), `"null" is not a list of numbers`},
-		{"openai", list(item("0", "[1]"), `{"index":1}`), "item 1 has no vector"},
-		{"openai", list(item("0", "[1]"), item("1", "[1,2]")), "vector 1 has 2"},
-		{"openai", list(item("0.5", "[1]"), item("1", "[1]")), "cannot unmarshal"},
-		{"openai", list(item("0", "[1]"), "null"), "no index"},
-		{"openai", list(item("0", "[1]")), "1 vectors for 2 texts"},
-		{"openai", vs("[1]", "[1]"), "0 vectors for 2 texts"},
-	}
-	for _, c := range cases {
-		p := newProvider(t, say(200, c.answer))
-		e, _ := p.open(t, c.kind, nil)
+	refused := func(t testing.TB, kind, answer string) string {
+		t.Helper()
+		p := newProvider(t, say(200, answer))
+		e, _ := p.open(t, kind, nil)
 		got, err := e.Embed(context.Background(), []string{"a", "b"}, Document)
-		if !errors.Is(err, model.ErrAnswer) || !strings.Contains(err.Error(), c.want) || got != nil {
-			t.Errorf("%.60s: %v, %v, want %q", c.answer, got, err, c.want)
+		if !errors.Is(err, model.ErrAnswer) || got != nil || len(p.asked) != 1 {
+			t.Errorf("%.60s: %v, %v after %d requests", answer, got, err, len(p.asked))
 		}
-		if len(p.asked) != 1 {
-			t.Errorf("%.60s: %d requests", c.answer, len(p.asked))
-		}
+		return strings.ReplaceAll(fmt.Sprint(err), p.URL, "URL")
+	}
+	cases.Golden(t, filepath.Join("testdata", "answers-refused.jsonl"), func(t testing.TB, c cases.Case) any {
+		var in struct{ Kind, Answer string }
+		cases.Parse(t, c.Input, &in)
+		return refused(t, in.Kind, in.Answer)
+	})
+	long := refused(t, "ollama", `{"embeddings":[[1,2],[1`+strings.Repeat(",1", 1<<16)+`]]}`)
+	if !strings.Contains(long, "65537 numbers, limit 65536") {
+		t.Error(long)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/cases"
 	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
@@ -85,75 +86,18 @@ func TestParseRequestJSON(t *testing.T) {
 	must.Equal(t, diff(want, q), "")
 }
 
+// TestParseRequestJSONRefuses freezes for which parameter requests are refused.
 func TestParseRequestJSONRefuses(t *testing.T) {
-	cases := map[string]string{ // JSON to the parameter named
-		`[]`:                                  "request",
-		`"text"`:                              "request",
-		`{"txt":"a"}`:                         "txt",
-		`{"Text":"a"}`:                        "Text",
-		`{"types":["a"]}`:                     "types",
-		`{"qid":1}`:                           "qid",
-		`{"text":null}`:                       "text",
-		`{"type":1}`:                          "type",
-		`{"type":["a",1]}`:                    "type",
-		`{"where":"a is 1"}`:                  "where",
-		`{"where":["a = 1",2]}`:               "where",
-		`{"since":5}`:                         "since",
-		`{"created-to":"tomorrow"}`:           "created-to",
-		`{"valid-at":"2026-02-30"}`:           "valid-at",
-		`{"include":"stale"}`:                 "include",
-		`{"include":{}}`:                      "include",
-		`{"limit":1.0}`:                       "limit",
-		`{"limit":"10"}`:                      "limit",
-		`{"limit":-1}`:                        "limit",
-		`{"limit":1001}`:                      "limit",
-		`{"budget":9223372036854775807}`:      "budget",
-		`{"expand":5,"expansion":"lend"}`:     "expand",
-		`{"direction":"up"}`:                  "direction",
-		`{"adjacency":true}`:                  "adjacency",
-		`{"show":"times, key"}`:               "show",
-		`{"summary-cap":262145}`:              "summary-cap",
-		`{"type":"","text":"x"}`:              "type",
-		`{"exclude":7}`:                       "exclude",
-		`{"exclude":[null]}`:                  "exclude",
-		`{"exclude":""}`:                      "exclude",
-		`{"unseen":"yes"}`:                    "unseen",
-		`{"unseen-from":3}`:                   "unseen-from",
-		`{"dedup":1}`:                         "dedup",
-		`{"decay":"0.5"}`:                     "decay",
-		`{"decay":1.01}`:                      "decay",
-		`{"decay":-1}`:                        "decay",
-		`{"order":"docs"}`:                    "order",
-		`{"pack":true}`:                       "pack",
-		`{"passage-tokens":5,"pack":"whole"}`: "passage-tokens",
-		`{"tokenizer":7}`:                     "tokenizer",
-		`{"order":null}`:                      "order",
-		`{"expand-type":""}`:                  "expand-type",
-		`{"profile":1}`:                       "profile",
-		`{"profile":"a b"}`:                   "profile",
-	}
-	id := num(3).String()
-	for param, values := range map[string][]string{
-		"sparse": {`[]`, `null`, `{"m":[1]}`, `{"m":{}}`, `{"m":{"a":0}}`, `{"m":{"a":-1}}`, `{"m":{"a":"1"}}`,
-			`{"m":{"a":1e-9}}`, `{"m":{"a":1e9}}`, `{"":{"a":1}}`, `{"m":{"":1}}`, `{"m":{"a":null}}`},
-		"vectors": {`[]`, `null`, `{"m":1}`, `{"m":["1"]}`, `{"m":[]}`, `{"m":[0]}`, `{"":[1]}`, `{"m":[1,null]}`,
-			`{"m":{"x":1}}`},
-		"weights":     {`[]`, `{"text":"1"}`, `{"text":-1}`, `{"x":1}`, `{"text":null}`},
-		"edgeWeights": {`{"t":"1"}`, `{"t":99}`},
-		"days":        {`"2023"`, `[{"from":3}]`, `[{"at":"2023-05-06"}]`, `[7]`},
-		"reranked":    {`[]`, `{"x":1}`, `{"` + id + `":"1"}`, `{"` + id + `":40000}`},
-	} {
-		for _, v := range values {
-			cases[`{"rerank":"m","`+retrieve.MemberName(param)+`":`+v+`}`] = param
-		}
-	}
-	for text, param := range cases {
+	cases.Golden(t, "testdata/request-refused.jsonl", func(t testing.TB, c cases.Case) any {
+		var text string
+		cases.Parse(t, c.Input, &text)
 		_, err := complete.ParseRequestJSON(parsed(t, text), retrieve.Request{})
 		var re *retrieve.RequestError
-		if !errors.As(err, &re) || re.Param != param {
-			t.Errorf("%s: error %v, want one of %s", text, err, param)
+		if !errors.As(err, &re) {
+			t.Fatalf("%s: %v", text, err)
 		}
-	}
+		return re.Param
+	})
 }
 
 // TestFlagNames checks that every parameter of a receipt has a member in JSON requests.
