@@ -3,12 +3,14 @@ package parse
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf16"
 
+	"github.com/mnem-project/mnem/internal/cases"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
@@ -37,49 +39,24 @@ func shown(d *Document) []string {
 	return out
 }
 
-func TestMarkdown(t *testing.T) {
-	tests := map[string]struct {
-		in   string
-		want []string
-	}{
-		"headings": {
-			"intro\n\n## A\ntext\n### B #\n\nmore\n## [C](x.md) `d` {#id}\n",
-			[]string{"1-1 intro", "# A", "4-4 text", "# A > B", "7-7 more", "# C d"},
-		},
-		"underlined": {
-			"One\n===\n\na\n\nTwo\nlines\n---\nb\n\n- item\n---\n> quote\n---\n",
-			[]string{"# One", "4-4 a", "# One > Two lines", "9-9 b", "11-11 - item", "12-12 ---", "13-13 > quote",
-				"14-14 ---"},
-		},
-		"fences hide headings": {
-			"```sh\n# no heading\n\n## none\n```\n~~~\n```\n~~~\n# yes\n````\n```\n# no\n",
-			[]string{"1-5 ```sh|# no heading||## none|```", "6-8 ~~~|```|~~~", "# yes", "10-12 ````|```|# no"},
-		},
-		"fences in lists": {
-			"- a\n\n      ```\n      # no\n      ```\n\n      b\n",
-			[]string{"1-1 - a", "3-5       ```|      # no|      ```", "7-7       b"},
-		},
-		"indented code opens no fence": {"x\n\n    ```\n\n# yes\n", []string{"1-1 x", "3-3     ```", "# yes"}},
-		"inline code opens no fence":   {"```a``` b\n# yes\n", []string{"1-1 ```a``` b", "# yes"}},
-		"comments": {
-			"<!-- a\n# no\n--> rest\n<pre>\n\n# no\n</pre>\n# yes\n<b>x</b>\n",
-			[]string{"1-3 <!-- a|# no|--> rest", "4-7 <pre>||# no|</pre>", "# yes", "9-9 <b>x</b>"},
-		},
-		"lists":        {"- a\n  b\n- c\n1. d\n\n   e\n", []string{"1-2 - a|  b", "3-3 - c", "4-4 1. d", "6-6    e"}},
-		"tables":       {"|a|b|\n|-|-|\n|1|2|\n", []string{"1-3 |a|b|||-|-|||1|2|"}},
-		"not headings": {"#tag\n####### seven\n    # code\n", []string{"1-3 #tag|####### seven|    # code"}},
-		"empty":        {"\n\n", nil},
-		"rule":         {"a\n\n---\n\nb", []string{"1-1 a", "3-3 ---", "5-5 b"}},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			d := &Document{text: test.in}
+// TestShown freezes the sections and blocks of texts, with their lines.
+func TestShown(t *testing.T) {
+	cases.Golden(t, filepath.Join("testdata", "shown.jsonl"), func(t testing.TB, c cases.Case) any {
+		var in struct {
+			Format Format
+			Text   string
+		}
+		cases.Parse(t, c.Input, &in)
+		d := &Document{text: in.Text}
+		if in.Format == Markdown { // its first heading is no title here
 			s := newScanner(d)
 			s.markdown(s.frontMatter())
 			must.OK(t, s.bounded())
-			must.Same(t, shown(d), test.want)
-		})
-	}
+		} else {
+			d = parsed(t, in.Format, in.Text)
+		}
+		return map[string]any{"title": d.Title, "shown": append([]string{}, shown(d)...)}
+	})
 }
 
 func TestTitle(t *testing.T) {
