@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -34,12 +33,8 @@ func TestSetFields(t *testing.T) {
 	c := goldenConflict()
 	names := []string{"b", "", "a", "b", strings.Repeat("x", MaxConflictField+1)}
 	c.SetFields(names)
-	if diff := cmp.Diff([]string{"a", "b"}, c.Fields); diff != "" {
-		t.Error(diff)
-	}
-	if names[0] != "b" {
-		t.Error("the names given were changed")
-	}
+	must.Same(t, c.Fields, []string{"a", "b"})
+	must.Equal(t, names[0], "b", "the names given were changed")
 	names = nil
 	for i := range 2 * MaxConflictFields {
 		names = append(names, fmt.Sprintf("%04d%s", i, strings.Repeat("x", MaxConflictField-4)))

@@ -153,17 +153,11 @@ func genTag(t *rapid.T) *Tag {
 func testRoundTrip[T record](t *testing.T, gen func(*rapid.T) T, decode func([]byte) (T, error)) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := gen(t)
-		if err := want.Validate(); err != nil {
-			t.Fatalf("generated record is invalid: %v", err)
-		}
+		must.OK(t, want.Validate(), "generated record is invalid")
 		block := want.Encode()
 		got, err := decode(block)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, got, equalRecords); diff != "" {
-			t.Fatalf("decoded record differs (-want +got):\n%s", diff)
-		}
+		must.OK(t, err)
+		must.Equal(t, cmp.Diff(want, got, equalRecords), "", "decoded record differs")
 		if again := got.Encode(); !bytes.Equal(block, again) {
 			t.Fatalf("encoded again: %x, was %x", again, block)
 		}
@@ -218,9 +212,7 @@ func FuzzDecode(f *testing.F) {
 			if again := r.Encode(); !bytes.Equal(again, block) {
 				t.Errorf("%s: %x encodes to %x", kind, block, again)
 			}
-			if err := r.Validate(); err != nil {
-				t.Errorf("%s: decoded record is invalid: %v", kind, err)
-			}
+			must.OK(t, r.Validate(), kind, ": decoded record is invalid")
 		}
 	})
 }

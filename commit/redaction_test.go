@@ -9,6 +9,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 func goldenRedaction() *Redaction {
@@ -55,12 +56,8 @@ func TestHorizon(t *testing.T) {
 	horizon := uint64(0)
 	for seq := uint64(2); seq <= n; seq++ {
 		o, err := NextOperation(ctx, b, store.Head{Seq: seq - 1, Operation: cids[seq-1]})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if o.Horizon != horizon {
-			t.Fatalf("operation %d: horizon %d, want %d", seq, o.Horizon, horizon)
-		}
+		must.OK(t, err)
+		must.Equal(t, o.Horizon, horizon, "operation ", seq, ": horizon")
 		o.View, o.Actor, o.Command = link("v"), "a", []string{"test"}
 		if seq%37 == 0 && seq > window {
 			horizon = seq - window

@@ -42,10 +42,7 @@ func signedCommit(t testing.TB) *Commit {
 func TestSignKnownAnswer(t *testing.T) {
 	s := secretOf(t, rfcSeed)
 	key := s.Key()
-	if got := hex.EncodeToString(key[:]); got !=
-		"d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a" {
-		t.Errorf("key is %s, not that of RFC 8032", got)
-	}
+	must.Equal(t, hex.EncodeToString(key[:]), "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a", "key")
 	c := signedCommit(t)
 	signed := ed25519.Sign(s.private(), append([]byte("mnem:commit:"), c.Unsigned()...))
 	want := append(append([]byte{1}, key[:]...), signed...)
@@ -70,9 +67,7 @@ func TestSignKnownAnswer(t *testing.T) {
 		s.Reveal(): "mnem-ed25519-secret-tvq3dhpp7vngbouejl2jf3bmyrcetrljpmzgsglqhowaghfop5q" +
 			"ktfdt",
 	} {
-		if got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
+		must.Equal(t, got, want)
 	}
 }
 
@@ -82,9 +77,7 @@ func TestSignEveryByte(t *testing.T) {
 	c := signedCommit(t)
 	block := c.Encode()
 	trusting := trustAll{}
-	if got := Verify(c, trusting).State; got != Signed {
-		t.Fatalf("the commit itself is %s", got)
-	}
+	must.Equal(t, Verify(c, trusting).State, Signed, "the commit itself")
 	states := map[SignatureState]int{}
 	for i := range block {
 		for _, x := range []byte{1, 2, 4, 8, 16, 32, 64, 128, 255} {
@@ -141,9 +134,7 @@ func TestVerify(t *testing.T) {
 		}},
 	}
 	for _, c := range cases {
-		if diff := cmp.Diff(c.want, Verify(c.commit, c.verifier)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", c.name, diff)
-		}
+		must.Same(t, Verify(c.commit, c.verifier), c.want, c.name)
 	}
 }
 
@@ -166,9 +157,7 @@ func TestSignRefusesSigner(t *testing.T) {
 	} {
 		c := goldenCommit()
 		must.Fail(t, c.Sign(sign), want)
-		if diff := cmp.Diff(goldenCommit(), c, equalRecords); diff != "" {
-			t.Errorf("the commit changed (-want +got):\n%s", diff)
-		}
+		must.Equal(t, cmp.Diff(goldenCommit(), c, equalRecords), "", "the commit changed")
 	}
 }
 
@@ -361,13 +350,4 @@ func FuzzSigner(f *testing.F) {
 			t.Errorf("decode: %v", err)
 		}
 	})
-}
-
-func BenchmarkVerify(b *testing.B) {
-	c := signedCommit(b)
-	for b.Loop() {
-		if v := Verify(c, trustAll{}); v.State != Signed {
-			b.Fatal(v.State)
-		}
-	}
 }

@@ -136,9 +136,7 @@ func TestHistoryAgainstNaive(t *testing.T) {
 		for range 1 + rng.IntN(3) {
 			from = append(from, h.cids[rng.IntN(len(h.cids))])
 		}
-		if diff := cmp.Diff(h.naive(from...), h.log(t, -1, from...)); diff != "" {
-			t.Fatalf("log differs (-naive +got):\n%s", diff)
-		}
+		must.Same(t, h.log(t, -1, from...), h.naive(from...), "log differs (-naive +got)")
 	}
 }
 
@@ -183,9 +181,7 @@ func TestBetweenIsLazy(t *testing.T) {
 	}
 	last := len(h.cids) - 1
 	h.reads = 0
-	if got := len(h.between(t, h.cids[last:], h.cids[last-10:last-9])); got != 10 {
-		t.Errorf("%d commits, want 10", got)
-	}
+	must.Equal(t, len(h.between(t, h.cids[last:], h.cids[last-10:last-9])), 10, "commits")
 	if h.reads > 13 {
 		t.Errorf("%d reads for 10 commits", h.reads)
 	}
@@ -293,9 +289,8 @@ func TestNextOperationReads(t *testing.T) {
 	for seq := 1; seq <= 1024; seq++ {
 		b.reads = 0
 		head := store.Head{Seq: uint64(seq), Operation: cids[seq]}
-		if _, err := NextOperation(t.Context(), b, head); err != nil {
-			t.Fatal(err)
-		}
+		_, err := NextOperation(t.Context(), b, head)
+		must.OK(t, err)
 		if most := bits.Len(uint(seq)) + 1; b.reads > most {
 			t.Errorf("%d reads after operation %d, want at most %d", b.reads, seq, most)
 		}
@@ -313,9 +308,7 @@ func TestOperations(t *testing.T) {
 		}
 		want--
 	}
-	if want != 0 {
-		t.Errorf("the log ends before operation %d", want)
-	}
+	must.Equal(t, want, 0, "the log ends before operation")
 	for range Operations(t.Context(), b, ipld.CID{}) {
 		t.Error("an operation after no head")
 	}

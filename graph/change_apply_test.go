@@ -68,9 +68,7 @@ func TestApplyTwice(t *testing.T) {
 		now := genTime().Draw(t, "now")
 		next, changed, err := c.Apply(old, now)
 		must.OK(t, err)
-		if string(old.Encode()) != before {
-			t.Fatal("Apply changed the old node")
-		}
+		must.Equal(t, string(old.Encode()), before, "Apply changed the old node")
 		if same := string(next.Encode()) == before; changed && same || !changed && next != old {
 			t.Fatalf("changed %t, the same %t", changed, same)
 		}

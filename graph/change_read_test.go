@@ -1,163 +1,33 @@
 package graph
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"slices"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/cases"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
-
-// TestReadDemo reads the demonstration memory: every line of it is a change that can be made.
-func TestReadDemo(t *testing.T) {
-	f, err := os.Open("../testdata/demo/memory.jsonl")
-	must.OK(t, err)
-	defer f.Close()
-	r := NewReader(f, "memory.jsonl")
-	nodes, edges := 0, 0
-	for {
-		c, err := r.Next()
-		if err == io.EOF {
-			break
-		}
-		must.OK(t, err)
-		switch {
-		case c.Node != nil:
-			_, err = c.Node.Make(1)
-			nodes++
-		case c.Edge != nil:
-			_, err = c.Edge.Make(1)
-			edges++
-		}
-		if err != nil {
-			t.Fatal(c.At(err))
-		}
-	}
-	if nodes < 10 || edges < 10 {
-		t.Errorf("%d nodes and %d edges", nodes, edges)
-	}
-}
 
 const someID = "b4a9765e-f642-c681-561b-de25662639d2"
 
 func ptr[T any](v T) *T { return &v }
 
-// The lines below begin with this.
-const vec = `{"embedding":{"node":"a","model":"m",`
-const edge = `{"edge":{"type":"t","src":"a","dst":"b"`
-
-// refusedLines are bad lines with their error messages.
-var refusedLines = []struct{ line, want string }{
-	{`[]`, `want an object, got a list`},
-	{`{}`, `want exactly one of node, edge, embedding, mark, remove`},
-	{`{"node":{"type":"T"},"remove":{"node":"a"}}`,
-		`want exactly one of node, edge, embedding, mark, remove`},
-	{`{"Node":{}}`, `unknown member "Node"`},
-	{`{"node":null}`, `node: want an object, got null`},
-	{`{"node":{"sumary":"x"}}`, `node: unknown member "sumary"`},
-	{`{"node":{"key":""}}`, `node.key: must not be empty`},
-	{`{"node":{"key":7}}`, `node.key: want a string, got a number`},
-	{`{"node":{"key":"a\u0000b"}}`, `node.key: must not contain NUL`},
-	{`{"node":{"key":"` + someID + `"}}`, `node.key: "` + someID + `" has the shape of an id`},
-	{`{"node":{"id":"x"}}`, `node.id: "x" is not an id: want 8-4-4-4-12 hex digits`},
-	{`{"node":{"key":"bob","id":"` + someID + `"}}`, `node.key: id ` + someID +
-		`, but the key has 2feaa828-e906-5cda-a0a7-09e77ac69c72`},
-	{`{"node":{"type":""}}`, `node.type: must not be empty`},
-	{`{"node":{"type":"` + strings.Repeat("t", 256) + `"}}`, `node.type: 256 bytes, limit 255`},
-	{`{"node":{"summary":null}}`, `node.summary: want a string, got null`},
-	{`{"node":{"summary":{"/":{"bytes":"AA"}}}}`, `node.summary: want a string, got bytes`},
-	{`{"node":{"summary":"` + strings.Repeat("s", MaxText+1) + `"}}`,
-		`node.summary: 262145 bytes, limit 262144`},
-	{`{"node":{"props":[]}}`, `node.props: want an object, got a list`},
-	{`{"node":{"props":{"":1}}}`, `node.props: name "": must not be empty`},
-	{`{"node":{"props":{"x":` + strings.Repeat("[", 33) + strings.Repeat("]", 33) + `}}}`,
-		`node.props.x: nested too deep`},
-	{`{"node":{"content":7}}`, `node.content: want an object, got a number`},
-	{`{"node":{"content":{"media":"a/b"}}}`, `node.content.text: missing`},
-	{`{"node":{"content":{"text":"x","media":""}}}`, `node.content.media: must not be empty`},
-	{`{"node":{"content":{"text":"x","size":1}}}`, `node.content: unknown member "size"`},
-	{`{"node":{"created":1}}`, `node.created: want a string, got a number`},
-	{`{"node":{"created":"yesterday"}}`,
-		`node.created: "yesterday" is not a time: want RFC 3339 or YYYY-MM-DD`},
-	{`{"node":{"validFrom":"2026-01-01","validTo":"2026-01-01"}}`, `node.validTo: ` +
-		`2026-01-01T00:00:00.000000Z is not after validFrom 2026-01-01T00:00:00.000000Z`},
-	{`{"node":{"sources":"x"}}`, `node.sources: want a list of strings, got a string`},
-	{`{"node":{"sources":[1]}}`, `node.sources: want a list of strings, got a number`},
-	{`{"node":{"sources":[""]}}`, `node.sources: must not be empty`},
-	{`{"node":{"sources":[` + strings.Repeat(`"x",`, 64) + `"x"]}}`,
-		`node.sources: 65 references, limit 64`},
-	{`{"node":{"unset":["weight"]}}`, `node.unset: "weight" is none of ` +
-		`summary, context, content, validFrom, validTo, sources, cues, props.NAME`},
-	{`{"node":{"unset":["props."]}}`, `node.unset: "props." is none of ` +
-		`summary, context, content, validFrom, validTo, sources, cues, props.NAME`},
-	{`{"node":{"replace":1}}`, `node.replace: want a boolean, got a number`},
-	{`{"edge":{"src":"a","dst":"b"}}`, `edge.type: missing`},
-	{`{"edge":{"type":"t","dst":"b"}}`, `edge.src: missing`},
-	{`{"edge":{"type":"t","src":"a"}}`, `edge.dst: missing`},
-	{`{"edge":{"type":"t","src":"a\u0000","dst":"b"}}`, `edge.src: must not contain NUL`},
-	{edge + `,"weight":0}}`, `edge.weight: 0 is not above 0 and at most 1`},
-	{edge + `,"weight":1.5}}`, `edge.weight: 1.5 is not above 0 and at most 1`},
-	{edge + `,"weight":1e-6}}`, `edge.weight: 1e-06 is not above 0 and at most 1`},
-	{edge + `,"weight":"1"}}`, `edge.weight: want a number, got a string`},
-	{edge + `,"summary":"s"}}`, `edge: unknown member "summary"`},
-	{edge + `,"unset":["content"]}}`,
-		`edge.unset: "content" is none of weight, validFrom, validTo, sources, props.NAME`},
-	{edge + `,"key":"k","id":"` + someID + `"}}`, `edge.id: id ` + someID +
-		`, but the key has 05c79b6c-1e1b-d43e-5099-10dd5e143829`},
-	{vec + `"vector":[0]}}`, `embedding.vector: all zeros`},
-	{vec + `"vector":[]}}`, `embedding: needs either vector or sparse, not empty`},
-	{vec + `"vector":["1"]}}`, `embedding.vector: want a list of numbers, got a string`},
-	{vec + `"vector":[1e307]}}`,
-		`embedding.vector: number at position 0 is too large or not a number`},
-	{vec + `"vector":[1],"sparse":{"t":1}}}`, `embedding: want either vector or sparse, got both`},
-	{vec + `"vector":[],"sparse":{"t":1}}}`, `embedding: want either vector or sparse, got both`},
-	{vec + `"sparse":{"t":"1"}}}`, `embedding.sparse.t: want a number, got a string`},
-	{vec + `"sparse":{"t":-1}}}`, `embedding.sparse.t: weight -1 is outside 2^-16 to 2^15`},
-	{vec + `"dims":1}}`, `embedding: unknown member "dims"`},
-	{`{"embedding":{"node":"a","vector":[1]}}`, `embedding.model: missing`},
-	{`{"embedding":{"model":"m","vector":[1]}}`, `embedding.node: missing`},
-	{`{"mark":{"node":"a"}}`, `mark.state: missing`},
-	{`{"mark":{"state":"stale"}}`, `mark: needs either node or edge`},
-	{`{"mark":{"node":"a","state":"odd"}}`, `mark.state: "odd" is none of ` +
-		`[stale superseded retired forgotten expired contradicted]`},
-	{`{"mark":{"node":"a","state":"stale","by":"b"}}`,
-		`mark.by: only for superseded and contradicted`},
-	{`{"mark":{"node":"a","state":"stale","actor":"a\nb"}}`,
-		`mark.actor: must not contain control characters`},
-	{`{"mark":{"edge":{"type":"t","src":"a","dst":"b","all":true},"state":"stale"}}`,
-		`mark.edge.all: only to remove edges`},
-	{`{"mark":{"edge":{"type":"t","src":"a","dst":"b","all":false},"state":"stale"}}`,
-		`mark.edge.all: is true or left out`},
-	{`{"remove":{"edge":{"type":"t","src":"a","dst":"b","key":"k","all":false}}}`,
-		`remove.edge.all: is true or left out`},
-	{`{"remove":{"edge":{"id":"` + someID + `","all":false}}}`,
-		`remove.edge.all: is true or left out`},
-	{`{"mark":{"edge":"x","state":"stale"}}`, `mark.edge: want an object, got a string`},
-	{`{"remove":{}}`, `remove: needs exactly one of node, edge, mark, embedding`},
-	{`{"remove":{"node":"a","mark":{"node":"a"}}}`,
-		`remove: needs exactly one of node, edge, mark, embedding`},
-	{`{"remove":{"edge":{"id":"` + someID + `","type":"t"}}}`,
-		`remove.edge.id: excludes the other members`},
-	{`{"remove":{"edge":{"type":"t","src":"a","dst":"b","key":"k","all":true}}}`,
-		`remove.edge.all: excludes key`},
-	{`{"remove":{"embedding":{"node":"a"}}}`, `remove.embedding.model: missing`},
-	{`{"remove":{"mark":{}}}`, `remove.mark: needs either node or edge`},
-}
-
+// TestParseChangeRefuses freezes where and why bad lines are refused.
 func TestParseChangeRefuses(t *testing.T) {
-	for _, c := range refusedLines {
-		_, err := ParseChange([]byte(c.line))
-		if err == nil || err.Error() != c.want {
-			t.Errorf("%.120s\n got: %v\nwant: %s", c.line, err, c.want)
-		}
-		must.Fail(t, err, ErrInvalid, c.line)
-	}
+	cases.Golden(t, filepath.Join("testdata", "refused.jsonl"), func(t testing.TB, c cases.Case) any {
+		var line string
+		cases.Parse(t, c.Input, &line)
+		_, err := ParseChange([]byte(line))
+		must.Fail(t, err, ErrInvalid, c.Path())
+		return fmt.Sprint(err)
+	})
+	_, err := ParseChange([]byte(`{"node":{"summary":"` + strings.Repeat("s", MaxText+1) + `"}}`))
+	must.Equal(t, fmt.Sprint(err), "node.summary: 262145 bytes, limit 262144")
 	for _, bad := range []string{`{`, `x`, "{\"node\":{\"key\":\"\xff\"}}", `{"node":{},"node":{}}`} {
 		_, err := ParseChange([]byte(bad))
 		if !errors.Is(err, ErrInvalid) || !errors.Is(err, ipld.ErrJSON) {
@@ -236,9 +106,8 @@ func TestReaderLineLimit(t *testing.T) {
 		}
 		text := `{"node":{"type":"T"}}` + "\n" + line(MaxLine+1) + end
 		r := NewReader(strings.NewReader(text), "f")
-		if _, err := r.Next(); err != nil {
-			t.Fatal(err)
-		}
+		_, err = r.Next()
+		must.OK(t, err)
 		if _, err = r.Next(); err == nil || err.Error() != "f:2: "+long {
 			t.Errorf("longer line with end %q: error %v", end, err)
 		}
@@ -283,9 +152,7 @@ func TestValidateChange(t *testing.T) {
 		{Edge: &EdgeChange{ID: ID{1}}},
 	}
 	for i, c := range good {
-		if err := c.Validate(); err != nil {
-			t.Errorf("good change %d: %v", i, err)
-		}
+		must.OK(t, c.Validate(), "good change ", i)
 	}
 	stolen := *content
 	stolen.Chunks = nil
@@ -312,42 +179,8 @@ func TestValidateChange(t *testing.T) {
 			t.Errorf("error %v, want one about %q", err, field)
 		}
 	}
-	if err := good[0].At(nil); err != nil {
-		t.Errorf("no error becomes %v", err)
-	}
+	must.OK(t, good[0].At(nil), "no error becomes")
 	if err := good[0].At(io.EOF); err.Error() != "EOF" || !errors.Is(err, io.EOF) {
 		t.Errorf("error without a position is %v", err)
-	}
-}
-
-// TestCues: cues are lines of text, few, short and each once; a node without any is written as before.
-func TestCues(t *testing.T) {
-	for line, want := range map[string]string{
-		`{"node":{"key":"a","cues":["x","x"]}}`:                               `cues: "x" is there twice`,
-		`{"node":{"key":"a","cues":[""]}}`:                                    `cues: `,
-		`{"node":{"key":"a","cues":["a\nb"]}}`:                                `cues: must not contain control characters`,
-		`{"node":{"key":"a","cues":["` + strings.Repeat("x", 257) + `"]}}`:    `cues: `,
-		`{"node":{"key":"a","cues":[` + strings.Repeat(`"x",`, 12) + `"y"]}}`: `cues: 13 of them, limit 12`,
-	} {
-		c, err := ParseChange([]byte(line))
-		if err == nil {
-			_, _, err = c.Node.Apply(&Node{ID: NodeID("a"), Key: "a", Type: "t"}, 1)
-		}
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.60s: %v, want %s", line, err, want)
-		}
-	}
-	c, err := ParseChange([]byte(`{"node":{"key":"a","type":"t","cues":["b c","a"]}}`))
-	must.OK(t, err)
-	n, err := c.Node.Make(1)
-	must.OK(t, err)
-	back, err := DecodeNode(n.Encode())
-	if err != nil || !slices.Equal(back.Cues, []string{"b c", "a"}) {
-		t.Errorf("read back: %v %v", back, err)
-	}
-	none := NodeChange{Key: "a", Unset: []string{"cues"}}
-	without, changed, err := none.Apply(n, 1)
-	if err != nil || !changed || without.Cues != nil || bytes.Contains(without.Encode(), []byte("cues")) {
-		t.Errorf("taken off: %v %v %v", without, changed, err)
 	}
 }

@@ -53,9 +53,7 @@ func TestRefNames(t *testing.T) {
 			BranchRef(strings.Repeat("x", MaxRefName))),
 	}
 	for _, r := range good {
-		if err := ValidateRef(r); err != nil {
-			t.Errorf("ValidateRef(%q): %v", r, err)
-		}
+		must.OK(t, ValidateRef(r), "ValidateRef(", r, ")")
 	}
 	bad := []RefName{
 		"", "main", "refs", "refs/", "refs/heads", "refs/heads/", "refs/other/a", "refs/heads/HEAD",
@@ -99,9 +97,7 @@ func TestImportedRefs(t *testing.T) {
 	}
 	for ref, want := range cases {
 		imported, ns, name := ref.SplitImported()
-		if got := [3]string{imported, ns, name}; got != want {
-			t.Errorf("%s splits into %q, want %q", ref, got, want)
-		}
+		must.Equal(t, [3]string{imported, ns, name}, want, ref, " splits into")
 	}
 }
 
@@ -111,21 +107,15 @@ func TestContent(t *testing.T) {
 	} {
 		text := strings.Repeat("ü", size/2) + strings.Repeat("x", size%2)
 		c, chunks, err := SplitContent(text, "text/plain")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var m meter
-		if err := c.check(&m); err != nil {
-			t.Errorf("content of %d bytes: %v", size, err)
-		}
+		must.OK(t, c.check(&m), "content of ", size, " bytes")
 		if inline := c.Text != ""; inline != (size <= MaxInline) || c.Media != "" {
 			t.Errorf("content of %d bytes: in the record %t, media %q", size, inline, c.Media)
 		}
 		stored := make(map[ipld.CID][]byte)
 		for _, chunk := range chunks {
-			if ipld.Sum(ipld.Raw, chunk.Data) != chunk.CID {
-				t.Error("chunk does not have its CID")
-			}
+			must.Equal(t, ipld.Sum(ipld.Raw, chunk.Data), chunk.CID, "chunk does not have its CID")
 			stored[chunk.CID] = chunk.Data
 		}
 		get := func(id ipld.CID) ([]byte, error) { return stored[id], nil }

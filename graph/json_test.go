@@ -3,6 +3,8 @@ package graph
 import (
 	"encoding/json"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 func TestIDsAndTimesAsJSON(t *testing.T) {
@@ -15,9 +17,7 @@ func TestIDsAndTimesAsJSON(t *testing.T) {
 	}
 	want := all{ID: NodeID("alice"), Time: 1_700_000_000_123_456, At: At(0)}
 	data, err := json.Marshal(want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	got := all{None: NodeID("x"), No: At(7)}
 	if err := json.Unmarshal(data, &got); err != nil || got != want {
 		t.Errorf("%s reads as %+v, %v", data, got, err)

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -99,9 +100,7 @@ func valid(t *rapid.T, r interface {
 func checkMerge(t *rapid.T, v Versions, merge func(Versions, Take) (MergedRecord, error)) {
 	run := func(v Versions, take Take) MergedRecord {
 		got, err := merge(v, take)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return got
 	}
 	ours, theirs := run(v, TakeOurs), run(v, TakeTheirs)

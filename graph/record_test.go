@@ -29,16 +29,12 @@ func testRoundTrip[T record](
 ) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := gen.Draw(t, "record")
-		if err := want.Validate(); err != nil {
-			t.Fatalf("generated record is invalid: %v", err)
-		}
+		must.OK(t, want.Validate(), "generated record is invalid")
 		block := want.Encode()
 		must.OK(t, ipld.Check(block))
 		got, err := decode(block)
 		must.OK(t, err)
-		if diff := cmp.Diff(want, got, equalRecords); diff != "" {
-			t.Fatalf("decoded record differs (-want +got):\n%s", diff)
-		}
+		must.Equal(t, cmp.Diff(want, got, equalRecords), "", "decoded record differs")
 		if again := got.Encode(); !bytes.Equal(block, again) {
 			t.Fatalf("encoded again: %x, was %x", again, block)
 		}

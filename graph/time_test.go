@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 func TestParseTime(t *testing.T) {
@@ -65,10 +67,6 @@ func TestTimeAgainstStandard(t *testing.T) {
 }
 
 func TestOptTime(t *testing.T) {
-	if s := (OptTime{}).String(); s != "" {
-		t.Errorf("no time prints as %q", s)
-	}
-	if s := At(0).String(); s != "1970-01-01T00:00:00.000000Z" {
-		t.Errorf("0 prints as %q", s)
-	}
+	must.Equal(t, (OptTime{}).String(), "", "no time prints")
+	must.Equal(t, At(0).String(), "1970-01-01T00:00:00.000000Z", "0 prints")
 }

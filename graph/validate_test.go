@@ -74,9 +74,7 @@ func fuzzDecode[T record](f *testing.F, decode func([]byte) (T, error), seeds ..
 			must.Fail(t, err, ipld.ErrInvalid)
 			return
 		}
-		if err := r.Validate(); err != nil {
-			t.Errorf("decoded record is invalid: %v", err)
-		}
+		must.OK(t, r.Validate(), "decoded record is invalid")
 		if again := r.Encode(); !bytes.Equal(again, block) {
 			t.Errorf("%x encodes to %x", block, again)
 		}
@@ -115,9 +113,7 @@ func FuzzParseChange(f *testing.F) {
 			must.Fail(t, err, ErrInvalid)
 			return
 		}
-		if err := c.Validate(); err != nil {
-			t.Errorf("change is invalid: %v", err)
-		}
+		must.OK(t, c.Validate(), "change is invalid")
 		switch {
 		case c.Node != nil:
 			if n, err := c.Node.Make(1); err == nil {

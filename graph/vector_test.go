@@ -72,9 +72,7 @@ func TestEmbeddingForms(t *testing.T) {
 		t.Error("a sparse vector has dimensions")
 	}
 	float := &Embedding{Model: "m", DType: Float32, Dims: 2, Data: []byte{0, 0, 0, 0, 0, 0, 128, 63}}
-	if err := float.Validate(); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, float.Validate())
 	widest := make([]float64, MaxDims)
 	widest[7] = 1
 	if _, err := NewDense("m", widest, [32]byte{}); err != nil {
@@ -94,13 +92,7 @@ func TestEmbeddingForms(t *testing.T) {
 func TestTextHash(t *testing.T) {
 	n := &Node{Context: "c", Summary: "s"}
 	joined := TextHash(&Node{Summary: "c\ns\nt"}, "")
-	if TextHash(n, "t") != joined {
-		t.Error("parts are not joined by newlines")
-	}
-	if TextHash(&Node{Context: "c\ns"}, "t") != joined {
-		t.Error("an absent part leaves a newline")
-	}
-	if TextHash(&Node{}, "") != sha256.Sum256(nil) {
-		t.Error("the hash of no text is not that of no bytes")
-	}
+	must.Equal(t, TextHash(n, "t"), joined, "parts are not joined by newlines")
+	must.Equal(t, TextHash(&Node{Context: "c\ns"}, "t"), joined, "an absent part leaves a newline")
+	must.Equal(t, TextHash(&Node{}, ""), sha256.Sum256(nil), "the hash of no text is not that of no bytes")
 }

@@ -57,9 +57,7 @@ func sign(n int) int { return min(max(n, -1), 1) }
 // TestCIDSpellings refuses every spelling of one CID but the canonical one.
 func TestCIDSpellings(t *testing.T) {
 	c := ipld.Sum(ipld.Raw, nil)
-	if c.String() != emptyText {
-		t.Fatalf("got %s", c)
-	}
+	must.Equal(t, c.String(), emptyText, "got ", c)
 	spelled := []string{
 		"", "b", "bafk", strings.ToUpper(emptyText), "B" + strings.ToUpper(emptyText[1:]),
 		"b" + strings.ToUpper(emptyText[1:]), emptyText[:58], emptyText + "a", emptyText + "=",

@@ -12,13 +12,14 @@ import (
 )
 
 func addBlocks(f *testing.F) {
-	for _, c := range accepted {
-		f.Add(unhex(f, c.hex))
+	accepted, refused := vectors(f)
+	for _, block := range accepted {
+		f.Add(block)
 	}
-	for _, c := range refused {
-		f.Add(unhex(f, c.hex))
+	for _, block := range refused {
+		f.Add(block)
 	}
-	f.Add(benchNode().encode(nil))
+	f.Add(ipld.AppendValue(nil, someValue()))
 	f.Add(nested(ipld.MaxDepth, "\x81"))
 	f.Add(nested(ipld.MaxDepth+1, "\xa1\x60"))
 }
@@ -57,16 +58,12 @@ func FuzzCheck(f *testing.F) {
 		links := 0
 		c := ipld.Sum(ipld.DagCBOR, block)
 		err = ipld.Links(c, block, func(ipld.CID) error { links++; return nil })
-		if (check == nil) != (err == nil) {
-			t.Fatalf("Check: %v; Links: %v", check, err)
-		}
+		must.Equal(t, check == nil, err == nil, "Check: ", check, "; Links: ", err)
 		if want := countLinks(v); links != want {
 			t.Fatalf("%d links, want %d", links, want)
 		}
 		n, err := prime.Node(block)
-		if (check == nil) != (err == nil) {
-			t.Fatalf("Check: %v; Node: %v", check, err)
-		}
+		must.Equal(t, check == nil, err == nil, "Check: ", check, "; Node: ", err)
 		if err == nil && !fromNode(t, n).Equal(v) {
 			t.Fatal("node differs from value")
 		}
@@ -113,10 +110,10 @@ func FuzzParseCID(f *testing.F) {
 
 func FuzzDecodeRecord(f *testing.F) {
 	addBlocks(f)
-	s := sample{id: []byte{1}, ref: ipld.Sum(ipld.Raw, nil), name: "n", props: benchValue(),
+	s := sample{id: []byte{1}, ref: ipld.Sum(ipld.Raw, nil), name: "n", props: someValue(),
 		links: []ipld.CID{ipld.Sum(ipld.Raw, nil)}}
 	f.Add(s.encode(nil))
-	s.extra = []ipld.Entry{{Key: "a", Value: ipld.ListValue(benchValue())}, {Key: "zz"}}
+	s.extra = []ipld.Entry{{Key: "a", Value: ipld.ListValue(someValue())}, {Key: "zz"}}
 	f.Add(s.encode(nil))
 	f.Fuzz(func(t *testing.T, block []byte) {
 		extra, err := ipld.DecodeRecord(block, "sample", 1, nothingKnown)
@@ -127,9 +124,7 @@ func FuzzDecodeRecord(f *testing.F) {
 			}
 			return
 		}
-		if err := ipld.Check(block); err != nil {
-			t.Fatalf("record is not canonical: %v", err)
-		}
+		must.OK(t, ipld.Check(block), "record is not canonical")
 		if ipld.RecordKind(block) != "sample" || ipld.PeekKind(block) != "sample" {
 			t.Fatal("record without a kind")
 		}
@@ -173,9 +168,7 @@ func FuzzParseJSON(f *testing.F) {
 			t.Fatal("parsed, but has no JSON form")
 		}
 		if block := ipld.AppendValue(nil, v); len(block) <= ipld.MaxBlock {
-			if err := ipld.Check(block); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, ipld.Check(block))
 		}
 		out := ipld.AppendJSON(nil, v)
 		again, err := ipld.ParseJSON(out)

@@ -48,33 +48,29 @@ func TestDAGJSON(t *testing.T) {
 	for _, c := range cases {
 		var out bytes.Buffer
 		must.Fail(t, ipld.DAGJSON(&out, c.c, c.block), c.err, c.name)
-		if out.String() != c.want {
-			t.Errorf("%s: got %s", c.name, out.String())
-		}
+		must.Equal(t, out.String(), c.want, c.name)
 	}
 }
 
 func TestNode(t *testing.T) {
-	for _, c := range accepted {
-		n, err := prime.Node(unhex(t, c.hex))
-		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
-			continue
-		}
-		if got := fromNode(t, n); !got.Equal(c.want) {
-			t.Errorf("%s: node is %s", c.name, show(got))
+	accepted, refused := vectors(t)
+	for name, block := range accepted {
+		n, err := prime.Node(block)
+		must.OK(t, err, name)
+		want, err := ipld.DecodeValue(block)
+		must.OK(t, err)
+		if got := fromNode(t, n); !got.Equal(want) {
+			t.Errorf("%s: node is %s", name, show(got))
 		}
 	}
-	for _, c := range refused {
-		_, err := prime.Node(unhex(t, c.hex))
-		must.Fail(t, err, ipld.ErrInvalid, c.name)
+	for name, block := range refused {
+		_, err := prime.Node(block)
+		must.Fail(t, err, ipld.ErrInvalid, name)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		v := genValue(2).Draw(t, "value")
 		n, err := prime.Node(ipld.AppendValue(nil, v))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if got := fromNode(t, n); !got.Equal(v) {
 			t.Fatalf("node of %s is %s", show(v), show(got))
 		}
@@ -82,11 +78,9 @@ func TestNode(t *testing.T) {
 }
 
 // fromNode reads a node through its interface, as other people's tools do.
-func fromNode(t interface{ Fatal(args ...any) }, n datamodel.Node) ipld.Value {
+func fromNode(t must.T, n datamodel.Node) ipld.Value {
 	must := func(err error) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	switch n.Kind() {
 	case datamodel.Kind_Bool:
@@ -182,14 +176,10 @@ func TestTraversal(t *testing.T) {
 	spec := builder.NewSelectorSpecBuilder(basicnode.Prototype.Any)
 	all, err := spec.ExploreRecursive(selector.RecursionLimitDepth(10), spec.ExploreUnion(
 		spec.Matcher(), spec.ExploreAll(spec.ExploreRecursiveEdge()))).Selector()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	ls := prime.LinkSystem(store.get)
 	start, err := load(ls, prime.Cid(root))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var visited []string
 	err = traversal.Progress{Cfg: &traversal.Config{
 		LinkSystem: ls, LinkTargetNodePrototypeChooser: basicnode.Chooser,
@@ -197,19 +187,13 @@ func TestTraversal(t *testing.T) {
 		visited = append(visited, p.Path.String()+" "+n.Kind().String())
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want := []string{
 		" map", "name string", "children list", "children/0 map", "children/0/name string",
 		"children/0/content bytes",
 	}
-	if diff := cmp.Diff(want, visited); diff != "" {
-		t.Error(diff)
-	}
-	if store.gets != 3 {
-		t.Errorf("%d reads", store.gets)
-	}
+	must.Same(t, visited, want)
+	must.Equal(t, store.gets, 3, "reads")
 }
 
 func TestLinkSystemRefuses(t *testing.T) {
@@ -241,9 +225,7 @@ func TestLinkSystemRefuses(t *testing.T) {
 		_, err := load(ls, c)
 		must.Fail(t, err, ipld.ErrCID, c)
 	}
-	if store.gets != reads {
-		t.Error("a foreign CID reached the store")
-	}
+	must.Equal(t, store.gets, reads, "a foreign CID reached the store")
 	_, err := ls.Store(linking.LinkContext{}, cidlink.LinkPrototype{Prefix: prime.Cid(forged).Prefix()},
 		basicnode.NewBool(true))
 	must.Fail(t, err, prime.ErrReadOnly)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"pgregory.net/rapid"
 )
@@ -72,9 +73,7 @@ func TestJSONRoundTrip(t *testing.T) {
 		text := ipld.AppendJSON(nil, v)
 		before := slices.Clone(text)
 		got, err := ipld.ParseJSON(text)
-		if err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
+		must.OK(t, err, text)
 		if !got.Equal(v) {
 			t.Fatalf("%s read as %s", text, show(got))
 		}
@@ -143,9 +142,7 @@ func TestValueTravels(t *testing.T) {
 		ipld.LinkValue(ipld.Sum(ipld.Raw, nil)), ipld.ListValue(ipld.IntValue(1), ipld.Value{}), ipld.MapValue(ipld.Entry{"b", ipld.IntValue(2)}), odd,
 	} {
 		data, err := v.MarshalJSON()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var back ipld.Value
 		if err := json.Unmarshal(data, &back); err != nil || !back.Equal(v) && ipld.HasJSON(v) {
 			t.Errorf("%s: %v", data, err)

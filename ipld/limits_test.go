@@ -99,9 +99,7 @@ func TestDepthOfListsReadByHand(t *testing.T) {
 	}
 	// A hundred empty lists, one after the other, are two levels deep.
 	flat := append([]byte{0x98, 100}, bytes.Repeat([]byte{0x80}, 100)...)
-	if err := ipld.Check(flat); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, ipld.Check(flat))
 }
 
 // allocated returns the bytes that fn allocates.
@@ -175,7 +173,7 @@ func TestDecodedMemory(t *testing.T) {
 }
 
 func TestCheckAllocations(t *testing.T) {
-	block := ipld.AppendValue(nil, benchValue())
+	block := ipld.AppendValue(nil, someValue())
 	if n := testing.AllocsPerRun(100, func() {
 		must.OK(t, ipld.Check(block))
 	}); n > 1 {

@@ -99,9 +99,7 @@ func TestRecordKeepsUnknownFields(t *testing.T) {
 		if again := got.encode(nil); !bytes.Equal(again, block) {
 			t.Fatalf("read and written:\n%x\nwas\n%x", again, block)
 		}
-		if kind := ipld.RecordKind(block); kind != "sample" {
-			t.Fatalf("kind %q", kind)
-		}
+		must.Equal(t, ipld.RecordKind(block), "sample", "kind")
 	})
 }
 
@@ -159,9 +157,7 @@ func TestRecordRefused(t *testing.T) {
 			if !errors.Is(err, ipld.ErrInvalid) || !strings.Contains(err.Error(), c.reason) {
 				t.Errorf("got %v, want %q", err, c.reason)
 			}
-			if got := ipld.RecordKind(c.block); got != c.kind {
-				t.Errorf("kind %q, want %q", got, c.kind)
-			}
+			must.Equal(t, ipld.RecordKind(c.block), c.kind, "kind")
 			if got := ipld.PeekKind(c.block); got != c.kind && ipld.Check(c.block) == nil {
 				t.Errorf("kind %q by a peek, want %q", got, c.kind)
 			}

@@ -60,47 +60,6 @@ func manyIDs(n int) []graph.ID {
 	return ids
 }
 
-// asked are requests that give no parameter that a profile may say.
-func asked() []Request {
-	return []Request{
-		{}, {Text: "x"}, {Text: "x in May 2023"}, {Vectors: vectorOf("m", 1)},
-		{Text: "x", Vectors: vectorOf("m", 1)}, {Text: "x", RewriteOptions: RewriteOptions{Rewrites: []string{"y"}}},
-	}
-}
-
-// inGroups are values of parameters that do not all fit each other, by group
-var inGroups = []struct{ ofRequest, ofProfile map[string][]ipld.Value }{
-	{
-		map[string][]ipld.Value{"expansion": texts("lend", "decay", "ppr"), "expand": integers(0, 4, 64),
-			"decay": integers(9), "damping": integers(9),
-			"edgeWeights": {ipld.MapValue(weightOf("owns", 3))}},
-		map[string][]ipld.Value{"expansion": texts("decay", "ppr"), "expand": integers(0, 4, 64),
-			"decay": integers(7), "damping": integers(7),
-			"edgeWeights": {ipld.MapValue(weightOf("owns", 5))}},
-	},
-	{
-		map[string][]ipld.Value{"pack": texts("whole", "passages"), "passageTokens": integers(9)},
-		map[string][]ipld.Value{"pack": texts("passages"), "passageTokens": integers(7, 256)},
-	},
-	{
-		map[string][]ipld.Value{"fusion": texts("convex", "rrf"), "weights": {
-			ipld.MapValue(weightOf("text", 0)), ipld.MapValue(weightOf("time", 0)),
-			ipld.MapValue(weightOf("text", 3), weightOf("dense:m", 0))}},
-		map[string][]ipld.Value{"fusion": texts("weighted-rrf", "rrf"), "weights": {
-			ipld.MapValue(weightOf("text", 0)), ipld.MapValue(weightOf("text:1", 5)),
-			ipld.MapValue(weightOf("text", 0), weightOf("dense:m", 0), weightOf("time", 7)),
-			ipld.MapValue(weightOf("text", 0), weightOf("text:1", 0), weightOf("dense:o", 7))}},
-	},
-}
-
-func integers(list ...int64) []ipld.Value {
-	var out []ipld.Value
-	for _, n := range list {
-		out = append(out, ipld.IntValue(n))
-	}
-	return out
-}
-
 // said are parameters as a receipt has them, which a request gives or a profile says.
 type said map[string]ipld.Value
 

@@ -3,6 +3,7 @@ package retrieve
 import (
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -14,23 +15,17 @@ func TestParams(t *testing.T) {
 			t.Errorf("%s, member %s, flag %s: twice, or read from no member", p.Name, p.Member, p.Flag)
 		}
 		seen[p.Name], seen["member "+p.Member], seen["flag "+p.Flag] = true, true, p.Flag != ""
-		if (p.Flag == "") != (p.Doc == "") {
-			t.Errorf("%s: flag %q with help %q", p.Name, p.Flag, p.Doc)
-		}
+		must.Equal(t, p.Flag == "", p.Doc == "", p.Name, ": flag ", p.Flag, " with help ", p.Doc)
 		if p.Own == "" && p.at == nil {
 			t.Errorf("%s: a profile may set it, and it has no field", p.Name)
 		}
-		if MemberName(p.Name) != p.Member {
-			t.Errorf("%s is %s, want %s", p.Name, MemberName(p.Name), p.Member)
-		}
+		must.Equal(t, MemberName(p.Name), p.Member, p.Name)
 	}
 	for name, want := range map[string]string{
 		"types": "type", "expandTypes": "expand-type", "unseenFrom": "unseen",
 		"passageTokens": "passage-tokens", "nobodysParam": "nobodys-param",
 	} {
-		if got := MemberName(name); got != want {
-			t.Errorf("%s is %s, want %s", name, got, want)
-		}
+		must.Equal(t, MemberName(name), want, name)
 	}
 	for _, name := range []string{"text", "rewrites", "unseen", "nobodys"} {
 		if err := new(Request).setParam(name, ipld.StringValue("x")); err == nil {

@@ -42,11 +42,7 @@ func FuzzParsePredicate(f *testing.F) {
 			return
 		}
 		again, err := ParsePredicate(p.String())
-		if err != nil {
-			t.Fatalf("%q prints as %q: %v", s, p.String(), err)
-		}
-		if d := diff(p, again); d != "" {
-			t.Fatalf("%q prints as %q: %s", s, p.String(), d)
-		}
+		must.OK(t, err, s, " prints as ", p.String())
+		must.Equal(t, diff(p, again), "", s, " prints as ", p.String())
 	})
 }

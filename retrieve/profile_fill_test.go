@@ -2,13 +2,12 @@ package retrieve
 
 import (
 	"errors"
-	"maps"
-	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -36,18 +35,14 @@ func TestProfileConsistent(t *testing.T) {
 			t.Errorf("%v: %v", test.says, err)
 		}
 		p := &Profiles{Named: map[string]Profile{"p": profile, "q": {}}}
-		if err := p.Validate(); err != nil {
-			t.Errorf("%v: %v", test.says, err)
-		}
+		must.OK(t, p.Validate(), test.says)
 		var pe *ProfileError
 		err = p.CheckChanged(nil)
 		if errors.As(err, &pe) != (test.bad != "") ||
 			pe != nil && (pe.Name != "p" || !slices.Equal(pe.Params, []string{test.bad})) {
 			t.Errorf("%v: %v", test.says, err)
 		}
-		if err := p.CheckChanged(p); err != nil {
-			t.Errorf("%v: as before: %v", test.says, err)
-		}
+		must.OK(t, p.CheckChanged(p), test.says, ": as before")
 	}
 	far := said{"expand": number(9), "decay": number(9), "damping": number(9),
 		"passageTokens": number(9)}
@@ -57,9 +52,7 @@ func TestProfileConsistent(t *testing.T) {
 	}
 	for _, name := range BuiltinProfiles() {
 		p, _, _ := BuiltinProfile(name)
-		if err := p.Consistent(); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		must.OK(t, p.Consistent(), name)
 	}
 }
 
@@ -106,46 +99,5 @@ func TestEveryParam(t *testing.T) {
 	if len(left) > 0 {
 		t.Errorf("no fields of a request: %v", left)
 	}
-	if WhyOwn("sorcery") != "" {
-		t.Error("a reason for what is no parameter")
-	}
-}
-
-// TestMergedFill fills requests from merges of any two profiles: they may contradict themselves.
-func TestMergedFill(t *testing.T) {
-	rng := seeded(t)
-	anyProfiles := func() *Profiles {
-		from := said{}
-		for _, g := range inGroups {
-			for _, name := range slices.Sorted(maps.Keys(g.ofProfile)) {
-				if v := g.ofProfile[name]; rng.IntN(2) == 0 {
-					from[name] = v[rng.IntN(len(v))]
-				}
-			}
-		}
-		return &Profiles{Named: map[string]Profile{"p": from.profile()}}
-	}
-	contradicts := mergedFills(t, rng, anyProfiles)
-	if contradicts == 0 || contradicts == 2000 {
-		t.Errorf("%d of 2000 contradict themselves", contradicts)
-	}
-}
-
-func mergedFills(t *testing.T, rng *rand.Rand, one func() *Profiles) (contradicts int) {
-	for range 2000 {
-		merged, _ := MergeProfiles(ProfileVersions{one(), one(), one()}, "")
-		if merged.CheckChanged(nil) != nil {
-			contradicts++
-		}
-		for _, req := range asked() {
-			req.Profile = "p"
-			if rng.IntN(2) == 0 {
-				req.Expansion = Expansions()[rng.IntN(3)]
-			}
-			if _, err := merged.Apply(req); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	return contradicts
+	must.Equal(t, WhyOwn("sorcery"), "", "a reason for what is no parameter")
 }

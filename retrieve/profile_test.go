@@ -49,12 +49,8 @@ func TestProfileParams(t *testing.T) {
 			continue
 		}
 		p := &Profiles{Named: map[string]Profile{"p": {Params: []ipld.Entry{{Key: name, Value: v}}}}}
-		if err := p.Validate(); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		if WhyOwn(name) != "" {
-			t.Errorf("%s is both", name)
-		}
+		must.OK(t, p.Validate(), name)
+		must.Equal(t, WhyOwn(name), "", name, " is both")
 		only := full.Explicitly(name)
 		if _, ok := only.encodeParam(name); !ok {
 			t.Errorf("%s is not left", name)
@@ -87,9 +83,7 @@ func TestBuiltinProfiles(t *testing.T) {
 		if !ok || about == "" || !ValidProfileName(name) || p.Types != nil {
 			t.Errorf("%s: %v %q %t", name, p, about, ok)
 		}
-		if err := p.check(name); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, p.check(name))
 		if len(p.Params) > 0 {
 			p.Params[0].Key = "changed"
 			if again, _, _ := BuiltinProfile(name); again.Params[0].Key == "changed" {
@@ -108,9 +102,7 @@ func TestProfileNames(t *testing.T) {
 		"": false, "-a": false, ".a": false, "a b": false, "é": false, "a/b": false,
 		strings.Repeat("n", 65): false,
 	} {
-		if ValidProfileName(name) != want {
-			t.Errorf("%q: %t", name, !want)
-		}
+		must.Equal(t, ValidProfileName(name), want, name, ": ", !want)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -23,15 +24,11 @@ func TestResolveDefaults(t *testing.T) {
 		Floor:            FloorMaybe,
 		Ranking:          RankingVersion}
 	got := Request{Types: []string{}, OutputOptions: OutputOptions{Show: []string{}}, Where: []Predicate{}}.Resolve()
-	if d := diff(want, got); d != "" {
-		t.Error(d)
-	}
+	must.Equal(t, diff(want, got), "")
 	names := []string{"b", "a", "b"}
 	r := Request{Types: names, Limit: new(0)}
 	got = r.Resolve()
-	if d := diff([]string{"a", "b"}, got.Types); d != "" {
-		t.Error(d)
-	}
+	must.Equal(t, diff([]string{"a", "b"}, got.Types), "")
 	*got.Limit = 7
 	if *r.Limit != 0 || names[0] != "b" {
 		t.Error("resolving changed the request it was given")
@@ -127,9 +124,7 @@ func TestValidate(t *testing.T) {
 			Request{OutputOptions: OutputOptions{Tokenizer: strings.Repeat("x", 1000)}}, "not the name", "not the name"},
 	}
 	for _, c := range cases {
-		if err := c.good.Validate(); err != nil {
-			t.Errorf("%s at its bound: %v", c.param, err)
-		}
+		must.OK(t, c.good.Validate(), c.param, " at its bound")
 		for i, bad := range []Request{c.bad, c.badToo} {
 			err := bad.Validate()
 			var re *RequestError

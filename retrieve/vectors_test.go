@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -90,9 +91,7 @@ func TestWholeValidates(t *testing.T) {
 		`{"m":"7"}`: "an integer", `[7]`: "want an object",
 	} {
 		v, err := ipld.ParseJSON([]byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		r := Request{Vectors: vectors}
 		if err = r.SetMember("whole", v); err == nil {
 			err = r.Validate()

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -37,7 +38,5 @@ func TestWarningInfos(t *testing.T) {
 		t.Errorf("%q, %q", later.Message(), later.Remedy())
 	}
 	infos[0].Code = "changed"
-	if WarningInfos()[0].Code != NoTerms {
-		t.Error("the table can be changed from outside")
-	}
+	must.Equal(t, WarningInfos()[0].Code, NoTerms, "the table can be changed from outside")
 }

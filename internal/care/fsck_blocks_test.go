@@ -50,9 +50,8 @@ func (s *lookable) Check(
 func TestFsckFindsTheSameAtOnce(t *testing.T) {
 	r, st := repokit.OverMem(t)
 	repokit.Lines(t, r, repokit.Person(1)+"\n"+repokit.Person(2)+"\n"+`{"edge":{"type":"knows","src":"p1","dst":"p2"}}`)
-	if _, err := r.Indexes().Rebuild(t.Context(), "HEAD"); err != nil {
-		t.Fatal(err)
-	}
+	_, err := r.Indexes().Rebuild(t.Context(), "HEAD")
+	must.OK(t, err)
 	var facts []ipld.CID
 	must.OK(t, st.Facts().Iterate(t.Context(), ipld.CID{}, func(b store.Block) error {
 		if ipld.RecordKind(b.Data) == "node" || ipld.RecordKind(b.Data) == "edge" {

@@ -131,9 +131,8 @@ func TestFsckFindsBadBulks(t *testing.T) {
 				}
 				r2, err := care.New(t.Context(), r.Store, repokit.RecordBy, core.Options{})
 				must.OK(t, err)
-				if _, err := r2.Branches().Create(t.Context(), "forged", parents[0].String(), core.RefOptions{Stamp: repokit.RecordBy}); err != nil {
-					t.Fatal(err)
-				}
+				_, err = r2.Branches().Create(t.Context(), "forged", parents[0].String(), core.RefOptions{Stamp: repokit.RecordBy})
+				must.OK(t, err)
 				report, err := care.Fsck(t.Context(), r2, care.FsckOptions{})
 				must.OK(t, err)
 				if len(report.Errors) == 0 {

@@ -9,6 +9,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/internal/view"
 	"github.com/mnem-project/mnem/ipld"
@@ -53,9 +54,7 @@ func TestKnownRecords(t *testing.T) {
 			t.Fatal("a number is known")
 		}
 	}
-	if sum != 0 {
-		t.Errorf("entries of edges and of trees differ by %x", sum)
-	}
+	must.Equal(t, sum, 0, "entries of edges and of trees differ")
 	if _, ok := (*view.KnownRecords)(nil).Has(state.RoleEdge, nil, items[0]); ok {
 		t.Error("nothing knows a record")
 	}

@@ -134,7 +134,5 @@ func TestAmend(t *testing.T) {
 	if res = amend("\n", "better"); res.NoChange || repokit.Said(t, r, repokit.Head(t, r).Commit().Message) != "better" {
 		t.Errorf("the message stays: %+v", res)
 	}
-	if repokit.Head(t, r).Commit().Change != old.Change {
-		t.Error("the change has another id")
-	}
+	must.Equal(t, repokit.Head(t, r).Commit().Change, old.Change, "the change has another id")
 }

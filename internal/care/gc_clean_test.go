@@ -37,9 +37,7 @@ func TestWorkOfCollections(t *testing.T) {
 			res, err := care.GC(t.Context(), r, care.GCOptions{Stamp: repokit.By, KeepOps: keep, DryRun: true})
 			must.OK(t, err)
 			stored = int64(res.Kept + res.Blocks)
-			if (res.Blocks > 0) != (keep > 0) {
-				t.Errorf("keeping %d operations: %+v", keep, res)
-			}
+			must.Equal(t, res.Blocks > 0, keep > 0, "keeping ", keep, " operations: ", res)
 		})
 		t.Logf("keeping %d operations: %v, %d one by one, of %d blocks", keep, w, w.Facts.Gets, stored)
 		if w.Facts.Gets > 2*commits+20 || w.Facts.BlocksRead > stored+4*commits {

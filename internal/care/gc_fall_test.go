@@ -54,9 +54,7 @@ func worn(t *testing.T, seed uint64) (*core.Repo, ipld.CID) {
 		if gone := new(state.NotFoundError); errors.As(err, &gone) { // undone before
 			err = nil
 		}
-		if err != nil {
-			t.Fatalf("seed %d, step %d: %v", seed, i, err)
-		}
+		must.OK(t, err, "seed ", seed, ", step ", i)
 	}
 	return r, lost
 }
@@ -123,9 +121,8 @@ func TestWhatFalls(t *testing.T) {
 func TestViewThatWasAPart(t *testing.T) {
 	r, _ := worn(t, 1)
 	for i := range 90 {
-		if _, err := r.Branches().Create(t.Context(), fmt.Sprintf("a%02d", i), "main", core.RefOptions{Stamp: repokit.RecordBy}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := r.Branches().Create(t.Context(), fmt.Sprintf("a%02d", i), "main", core.RefOptions{Stamp: repokit.RecordBy})
+		must.OK(t, err)
 	}
 	must.OK(t, r.Branches().Switch(t.Context(), "a00", core.SwitchOptions{Stamp: repokit.RecordBy}))
 	var first ipld.CID
@@ -155,9 +152,8 @@ func TestViewThatWasAPart(t *testing.T) {
 	must.OK(t, err)
 	for _, b := range branches {
 		if !stay["refs/heads/"+b.Name] {
-			if _, err := r.Branches().Remove(t.Context(), b.Name, core.RefOptions{Stamp: repokit.RecordBy, Force: true}); err != nil {
-				t.Fatal(err)
-			}
+			_, err := r.Branches().Remove(t.Context(), b.Name, core.RefOptions{Stamp: repokit.RecordBy, Force: true})
+			must.OK(t, err)
 		}
 	}
 	if root := tree().Root(); root != first {

@@ -51,12 +51,10 @@ func TestCollectionMeetsRepair(t *testing.T) {
 				Key: fmt.Sprint("n", i), Type: "N", Summary: new("some words"),
 			}}, nil)
 		}
-		if _, err := r.Commit(ctx, changes, core.CommitOptions{Stamp: by}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := r.Indexes().Rebuild(ctx, string(graph.Head)); err != nil {
-			t.Fatal(err)
-		}
+		_, err := r.Commit(ctx, changes, core.CommitOptions{Stamp: by})
+		must.OK(t, err)
+		_, err = r.Indexes().Rebuild(ctx, string(graph.Head))
+		must.OK(t, err)
 	}
 	dropped := 0
 	g := &care.Collector{Ctx: ctx, Repo: r, Res: &core.GCResult{}, Opt: care.GCOptions{

@@ -92,9 +92,7 @@ func TestGCOfWhatIsBeingRead(t *testing.T) {
 	if err == nil {
 		err = st.Facts().(store.Deleter).Delete(t.Context(), now.Operation)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	_, err = r.Snapshot(t.Context(), "HEAD")
 	must.Fail(t, err, store.ErrCorrupt)
 }

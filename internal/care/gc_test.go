@@ -47,9 +47,8 @@ func TestGC(t *testing.T) {
 	side := repokit.CommitOn(t, r, "side", repokit.Person(100)+"\n"+repokit.Person(101))
 	long := strings.Repeat("a long story ", 5000)
 	repokit.CommitOn(t, r, "side", fmt.Sprintf(`{"node":{"key":"c","type":"Text","content":%q}}`, long))
-	if _, err := rank.Retrieve(t.Context(), repokit.Head(t, r), retrieve.Request{Text: "person"}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := rank.Retrieve(t.Context(), repokit.Head(t, r), retrieve.Request{Text: "person"})
+	must.OK(t, err)
 	repokit.DropBranch(t, r, "side")
 	before, derived := count(t, st)
 	if res := repokit.Gc(t, r, 10); res.Blocks != 0 && res.Kept == 0 {
@@ -79,9 +78,8 @@ func TestGC(t *testing.T) {
 		t.Errorf("%d nodes in the head", n)
 	}
 	for n := range 40 {
-		if _, err := r.Snapshot(t.Context(), fmt.Sprintf("HEAD~%d", n)); err != nil {
-			t.Fatal(err)
-		}
+		_, err := r.Snapshot(t.Context(), fmt.Sprintf("HEAD~%d", n))
+		must.OK(t, err)
 	}
 	if again := repokit.Gc(t, r, 1); again.Blocks > 3 { // the operation that moved the horizon, and its view
 		t.Errorf("a second collection removed %+v", again)
@@ -169,9 +167,8 @@ func TestGCKeeps(t *testing.T) {
 	// A session with a pinned commit of a removed branch, a stage, a pending merge.
 	repokit.Branch(t, r, "old", "HEAD")
 	pinned := repokit.CommitOn(t, r, "old", repokit.Person(2))
-	if _, err := session.StartSession(ctx, r, "s", session.SessionOptions{Stamp: repokit.By, At: "old"}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := session.StartSession(ctx, r, "s", session.SessionOptions{Stamp: repokit.By, At: "old"})
+	must.OK(t, err)
 	_, receipt, err := session.RetrieveIn(ctx, r, "s", retrieve.Request{Text: "person 2"}, repokit.By)
 	must.OK(t, err)
 	repokit.DropBranch(t, r, "old")
@@ -210,9 +207,7 @@ func TestGCKeeps(t *testing.T) {
 	release()
 	release()
 	repokit.Gc(t, r, 1) // the snapshot is a lease of its own
-	if err := nodesOf(s, 2); err != nil {
-		t.Errorf("a snapshot in use: %v", err)
-	}
+	must.OK(t, nodesOf(s, 2), "a snapshot in use")
 	runtime.KeepAlive(s)
 	s = nil
 	runtime.GC()
@@ -262,10 +257,8 @@ func TestGCRefusesDamage(t *testing.T) {
 	r := repokit.OverStore(t, st)
 	c := repokit.Lines(t, r, repokit.Person(1))
 	garbage := store.NewBlock(ipld.Raw, []byte("garbage"))
-	if err := errors.Join(st.Facts().Put(t.Context(), garbage),
-		st.Facts().(store.Deleter).Delete(t.Context(), c.Graph)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(st.Facts().Put(t.Context(), garbage),
+		st.Facts().(store.Deleter).Delete(t.Context(), c.Graph)))
 	_, err := care.GC(t.Context(), r, care.GCOptions{Stamp: repokit.By})
 	must.Fail(t, err, store.ErrCorrupt)
 	if has, err := st.Facts().Has(t.Context(), garbage.CID); !has || err != nil {
@@ -408,9 +401,7 @@ func TestRetrieveDuringPurge(t *testing.T) {
 	}
 	for n := range 15 {
 		_, err := care.Purge(t.Context(), r, fmt.Sprintf("p%d", n), care.PurgeOptions{Stamp: repokit.By})
-		if err != nil {
-			t.Errorf("purge: %v", err)
-		}
+		must.OK(t, err, "purge")
 	}
 	done.Store(true)
 	wg.Wait()

@@ -40,9 +40,8 @@ func TestErasurePending(t *testing.T) {
 	reopen := func() {
 		t.Helper()
 		must.OK(t, r.Close())
-		if r, err = care.Open("/r", opt); err != nil {
-			t.Fatal(err)
-		}
+		r, err = care.Open("/r", opt)
+		must.OK(t, err)
 	}
 	pending(false)
 	mem.TestingSetDiskUsage(full)
@@ -70,9 +69,8 @@ func TestErasurePending(t *testing.T) {
 		t.Error("it claims that bytes are gone")
 	}
 	mem.TestingSetDiskUsage(room)
-	if _, err := care.GC(ctx, r, care.GCOptions{Stamp: repokit.By}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = care.GC(ctx, r, care.GCOptions{Stamp: repokit.By})
+	must.OK(t, err)
 	pending(false)
 	mem.TestingSetDiskUsage(full)
 	if !purge("d") {

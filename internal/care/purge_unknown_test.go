@@ -37,9 +37,8 @@ func TestPurgeOfUnknownOutcome(t *testing.T) {
 	r, err := care.New(ctx, st, by, core.Options{})
 	must.OK(t, err)
 	line := `{"node":{"key":"secret","type":"N","summary":"The word is heron."}}`
-	if _, err = r.Commit(ctx, state.ReadChanges(strings.NewReader(line), "x"), core.CommitOptions{Stamp: by}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = r.Commit(ctx, state.ReadChanges(strings.NewReader(line), "x"), core.CommitOptions{Stamp: by})
+	must.OK(t, err)
 	snap, err := r.Snapshot(ctx, "HEAD")
 	must.OK(t, err)
 	id, err := rank.Find(ctx, snap, "secret", nil)
@@ -50,9 +49,8 @@ func TestPurgeOfUnknownOutcome(t *testing.T) {
 	_, err = care.Purge(ctx, r, "secret", care.PurgeOptions{Stamp: by})
 	must.Fail(t, err, store.ErrUnknown)
 	st.lost = false
-	if _, err := care.New(ctx, st, by, core.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = care.New(ctx, st, by, core.Options{})
+	must.OK(t, err)
 	_, err = st.Facts().Get(ctx, block)
 	must.Fail(t, err, store.ErrRedacted)
 }

@@ -3,8 +3,6 @@ package care_test
 import (
 	"bytes"
 	"context"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -64,9 +62,8 @@ func TestRepair(t *testing.T) {
 		t.Errorf("repair of a sound repository: %+v, %v", res, err)
 	}
 	bad = true
-	if res, err = care.Repair(ctx, r, care.FsckOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	res, err = care.Repair(ctx, r, care.FsckOptions{})
+	must.OK(t, err)
 	if len(res.Done) != 2 || len(res.Report.Errors) > 0 {
 		t.Errorf("repair: %v, then %v", res.Done, res.Report.Errors)
 	}
@@ -85,33 +82,6 @@ func TestRepairMakesUpNothing(t *testing.T) {
 	res, err := care.Repair(t.Context(), r, care.FsckOptions{})
 	if err != nil || len(res.Done) > 0 || len(res.Report.Errors) == 0 {
 		t.Errorf("repair: %+v, %v", res, err)
-	}
-}
-
-// TestAcceptHead opens a repository whose head file is newer than its store.
-func TestAcceptHead(t *testing.T) {
-	dir := t.TempDir()
-	r, err := care.Init(t.Context(), dir, repokit.By, core.Options{})
-	must.OK(t, err)
-	repokit.Lines(t, r, repokit.Person(1))
-	must.OK(t, r.Close())
-	name := filepath.Join(dir, core.DirName, "head")
-	old, err := os.ReadFile(name)
-	must.OK(t, err)
-	old[4096+8] ^= 1 // of the other slot, which may have named a newer operation
-	must.OK(t, os.WriteFile(name, old, 0o600))
-	_, err = care.Open(dir, core.Options{})
-	must.Fail(t, err, store.ErrCorrupt)
-	r, err = care.Open(dir, core.Options{AcceptHead: true})
-	must.OK(t, err)
-	repokit.CheckClean(t, r)
-	repokit.NodeByKey(t, repokit.Head(t, r), "p1")
-	must.OK(t, r.Close())
-	if r, err = care.Open(dir, core.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Close(); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -163,8 +133,7 @@ func TestRepairWithDamagedFacts(t *testing.T) {
 		worse = !worse
 	}
 	retrieves("after the index cannot be made anew")
-	if r, err = care.New(ctx, tamper, repokit.By, core.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	r, err = care.New(ctx, tamper, repokit.By, core.Options{})
+	must.OK(t, err)
 	retrieves("with nothing in memory")
 }

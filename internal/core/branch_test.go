@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
@@ -45,9 +43,7 @@ func TestBranches(t *testing.T) {
 	one := repokit.Fact(t, r, "", "one")
 	at, err := r.Branches().Create(ctx, "a/b", "", repokit.RefOptions)
 	must.OK(t, err)
-	if at != one {
-		t.Errorf("the new branch is at %s", at)
-	}
+	must.Equal(t, at, one, "the new branch is")
 	two := repokit.Fact(t, r, "a/b", "two")
 	for name, try := range map[string]func() error{
 		"exists": func() error { _, err := r.Branches().Create(ctx, "a/b", "", repokit.RefOptions); return err },
@@ -241,18 +237,14 @@ func TestTags(t *testing.T) {
 	nested, err := r.Tags().Create(ctx, "v2", "v1",
 		core.TagOptions{RefOptions: repokit.RefOptions, Annotate: true})
 	must.OK(t, err)
-	if nested.Record.Target != one {
-		t.Errorf("a tag of a tag is of %s", nested.Record.Target)
-	}
+	must.Equal(t, nested.Record.Target, one, "a tag of a tag is")
 	all, err := r.Tags().List(ctx)
 	must.OK(t, err)
 	var got []string
 	for _, tag := range all {
 		got = append(got, fmt.Sprint(tag.Name, " ", tag.Commit == one, " ", tag.Record != nil))
 	}
-	if diff := cmp.Diff([]string{"plain true false", "v1 true true", "v2 true true"}, got); diff != "" {
-		t.Error(diff)
-	}
+	must.Same(t, got, []string{"plain true false", "v1 true true", "v2 true true"})
 	for _, rev := range []string{"v1", "refs/tags/v1", made.CID.String(), "v1^{}", "v1^0"} {
 		if c, err := r.Revisions().Resolve(ctx, rev); c != one || err != nil {
 			t.Errorf("%s is %s, %v", rev, c, err)

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
@@ -105,9 +103,8 @@ func TestBulkApart(t *testing.T) {
 				t.Fatalf("files %q are left; close: %v", left, err)
 			}
 			dir = filepath.Join(t.TempDir(), "s")
-			if onDisk, err = pebble.Open(dir, pebble.Options{Create: true}); err != nil {
-				t.Fatal(err)
-			}
+			onDisk, err = pebble.Open(dir, pebble.Options{Create: true})
+			must.OK(t, err)
 			st = onDisk
 		}
 		r, err := care.New(t.Context(), st, repokit.By, core.Options{})
@@ -117,12 +114,8 @@ func TestBulkApart(t *testing.T) {
 		if want == nil {
 			want, derived = res, derivedCIDs(t, st)
 		}
-		if diff := cmp.Diff(fmt.Sprintf("%+v", want), fmt.Sprintf("%+v", res)); diff != "" {
-			t.Errorf("commit on disk (-want +got):\n%s", diff)
-		}
-		if diff := cmp.Diff(derived, derivedCIDs(t, st)); diff != "" {
-			t.Errorf("indexes on disk (-want +got):\n%s", diff)
-		}
+		must.Same(t, fmt.Sprintf("%+v", res), fmt.Sprintf("%+v", want), "commit on disk")
+		must.Same(t, derivedCIDs(t, st), derived, "indexes on disk")
 	}
 	if want.Unchanged != nodes/100 || want.Edges.Added < nodes*each*8/10 {
 		t.Errorf("%d unchanged, %d edges", want.Unchanged, want.Edges.Added)

@@ -106,9 +106,7 @@ func TestBulkIsReproducible(t *testing.T) {
 				t.Fatalf("%+v", got)
 			}
 		}
-		if got != want {
-			t.Errorf("%d processors: %+v, want %+v", procs, got, want)
-		}
+		must.Equal(t, got, want, procs, " processors")
 		rebuilt, err := r.Indexes().Rebuild(t.Context(), "HEAD")
 		if err != nil || rebuilt.Manifest != want.index {
 			t.Errorf("%d processors: rebuilt %s, %v, want %s", procs, rebuilt.Manifest, err, want.index)

@@ -78,9 +78,7 @@ func TestOperationsAreTimedByTheClock(t *testing.T) {
 		}
 		s, err := r.At(t.Context(), res.Commit)
 		must.OK(t, err)
-		if got := s.Commit().Time; got != tt.given {
-			t.Errorf("commit has time %d, want %d", got, tt.given)
-		}
+		must.Equal(t, s.Commit().Time, tt.given, "commit has time")
 	}
 }
 
@@ -106,17 +104,15 @@ func TestGraceHoldsWhateverCallersSay(t *testing.T) {
 			}
 			at := repokit.By
 			at.Time = odd()
-			if _, err := care.GC(ctx, r, care.GCOptions{Stamp: at, KeepOps: 1, Grace: grace}); err != nil {
-				t.Fatal(err)
-			}
+			_, err := care.GC(ctx, r, care.GCOptions{Stamp: at, KeepOps: 1, Grace: grace})
+			must.OK(t, err)
 			if _, err := r.Revisions().Resolve(ctx, kept.String()); err != nil {
 				t.Fatalf("a branch that was removed within the grace is erased: %v", err)
 			}
 			clock.advance(2 * grace)
-			if _, err := care.GC(ctx, r, care.GCOptions{Stamp: at, KeepOps: 1, Grace: grace}); err != nil {
-				t.Fatal(err)
-			}
-			_, err := r.Revisions().Resolve(ctx, kept.String())
+			_, err = care.GC(ctx, r, care.GCOptions{Stamp: at, KeepOps: 1, Grace: grace})
+			must.OK(t, err)
+			_, err = r.Revisions().Resolve(ctx, kept.String())
 			must.Fail(t, err, store.ErrNotFound)
 		})
 	}

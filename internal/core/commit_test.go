@@ -32,18 +32,12 @@ func TestCommitAddsChangesAndRemoves(t *testing.T) {
 		second.Edges != (state.Counts{Removed: 1}) {
 		t.Errorf("counts %+v %+v", second.Nodes, second.Edges)
 	}
-	if diff := cmp.Diff([]ipld.CID{first.Commit}, second.Parents,
-		cmp.Comparer(func(a, b ipld.CID) bool { return a == b })); diff != "" {
-		t.Errorf("parents: %s", diff)
-	}
+	must.Equal(t, cmp.Diff([]ipld.CID{first.Commit}, second.Parents,
+		cmp.Comparer(func(a, b ipld.CID) bool { return a == b })), "", "parents")
 	s := repokit.Head(t, r)
-	if got := repokit.Sizes(s); got != [4]uint64{1, 0, 0, 0} {
-		t.Errorf("sizes %v", got)
-	}
+	must.Equal(t, repokit.Sizes(s), [4]uint64{1, 0, 0, 0}, "sizes")
 	alice := repokit.NodeByKey(t, s, "alice")
-	if got := prop(t, alice, "team").Text(); got != "platform" {
-		t.Errorf("team %q", got)
-	}
+	must.Equal(t, prop(t, alice, "team").Text(), "platform", "team")
 	if alice.Summary != "Alice leads infra" {
 		t.Errorf("summary %q: what a line does not give must stay", alice.Summary)
 	}
@@ -85,9 +79,7 @@ func TestKeylessFacts(t *testing.T) {
 	if after.Nodes.Added != 1 || after.Duplicates != 0 {
 		t.Errorf("the fact after its node was edited must be a new node: %+v", after)
 	}
-	if got := repokit.Sizes(repokit.Head(t, r))[0]; got != 2 {
-		t.Errorf("%d nodes, want 2", got)
-	}
+	must.Equal(t, repokit.Sizes(repokit.Head(t, r))[0], 2, "nodes")
 }
 
 func TestParallelEdgesAndLoops(t *testing.T) {
@@ -99,21 +91,13 @@ func TestParallelEdgesAndLoops(t *testing.T) {
 {"edge":{"type":"e","src":"a","dst":"b","key":"2"}}
 {"edge":{"type":"e","src":"a","dst":"a"}}
 `)
-	if got := repokit.Sizes(repokit.Head(t, r))[1]; got != 4 {
-		t.Fatalf("%d edges, want 4", got)
-	}
+	must.Equal(t, repokit.Sizes(repokit.Head(t, r))[1], 4, "edges")
 	repokit.Lines(t, r, `{"remove":{"edge":{"type":"e","src":"a","dst":"b"}}}`)
-	if got := repokit.Sizes(repokit.Head(t, r))[1]; got != 3 {
-		t.Fatalf("%d edges after removing the one without a key, want 3", got)
-	}
+	must.Equal(t, repokit.Sizes(repokit.Head(t, r))[1], 3, "edges after removing the one without a key")
 	repokit.Lines(t, r, `{"remove":{"edge":{"type":"e","src":"a","dst":"b","all":true}}}`)
-	if got := repokit.Sizes(repokit.Head(t, r))[1]; got != 1 {
-		t.Fatalf("%d edges after removing all, want the loop", got)
-	}
+	must.Equal(t, repokit.Sizes(repokit.Head(t, r))[1], 1, "edges after removing all")
 	repokit.Lines(t, r, `{"remove":{"node":"a"}}`)
-	if got := repokit.Sizes(repokit.Head(t, r)); got != [4]uint64{1, 0, 0, 0} {
-		t.Fatalf("sizes %v after removing the node of a loop", got)
-	}
+	must.Equal(t, repokit.Sizes(repokit.Head(t, r)), [4]uint64{1, 0, 0, 0}, "sizes after removing the node of a loop")
 }
 
 func TestRemovalTakesMarksAndEmbeddings(t *testing.T) {
@@ -123,13 +107,9 @@ func TestRemovalTakesMarksAndEmbeddings(t *testing.T) {
 {"embedding":{"node":"alice","model":"m","vector":[0.1,-0.2]}}
 {"embedding":{"node":"alice","model":"s","sparse":{"infra":0.7}}}
 `)
-	if got := repokit.Sizes(repokit.Head(t, r)); got != [4]uint64{2, 1, 2, 2} {
-		t.Fatalf("sizes %v", got)
-	}
+	must.Equal(t, repokit.Sizes(repokit.Head(t, r)), [4]uint64{2, 1, 2, 2}, "sizes")
 	repokit.Lines(t, r, `{"remove":{"node":"alice"}}`)
-	if got := repokit.Sizes(repokit.Head(t, r)); got != [4]uint64{1, 0, 0, 0} {
-		t.Fatalf("sizes %v after removal", got)
-	}
+	must.Equal(t, repokit.Sizes(repokit.Head(t, r)), [4]uint64{1, 0, 0, 0}, "sizes after removal")
 }
 
 func TestRefusedBatchesChangeNothing(t *testing.T) {
@@ -218,9 +198,7 @@ func TestOrderAndBatchesLeaveNoTrace(t *testing.T) {
 			repokit.Lines(t, small, strings.Join(all[:n], ""))
 			all = all[n:]
 		}
-		if got := repokit.Head(t, small).Graph(); got != want {
-			t.Errorf("many commits: graph %s, want %s", got, want)
-		}
+		must.Equal(t, repokit.Head(t, small).Graph(), want, "many commits: graph")
 		mixed := append(append([]string(nil), nodes...), edges...)
 		rng.Shuffle(len(mixed), func(i, j int) { mixed[i], mixed[j] = mixed[j], mixed[i] })
 		if got := repokit.Lines(t, repokit.OpenMem(t), strings.Join(mixed, "")).Graph; got != want {

@@ -133,9 +133,7 @@ func TestConcurrentProcesses(t *testing.T) {
 	must.OK(t, err)
 	checkFacts(t, again, names, n)
 	repokit.CheckClean(t, again)
-	if err := again.Close(); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, again.Close())
 }
 
 // TestBase makes changes against commits that are no longer the newest.
@@ -177,9 +175,7 @@ func TestBase(t *testing.T) {
 	if err != nil || s.Commit().Parents[0] != first.Commit {
 		t.Fatalf("what was kept: %+v, %v", s, err)
 	}
-	if got := prop(t, repokit.NodeByKey(t, s, "alice"), "a").Int(); got != 3 {
-		t.Errorf("kept %d", got)
-	}
+	must.Equal(t, prop(t, repokit.NodeByKey(t, s, "alice"), "a").Int(), 3, "kept")
 	list, err := r.KeptCommits().List(t.Context())
 	if err != nil || len(list) != 1 || list[0].Ref != kept.Ref || list[0].Branch != "main" {
 		t.Fatalf("kept %+v, %v", list, err)

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/care"
@@ -52,10 +50,6 @@ func TestKinds(t *testing.T) {
 	last := 0
 	got, err := s.Kinds(ctx, func(done int) { last = done })
 	must.OK(t, err)
-	if diff := cmp.Diff(want, *got); diff != "" {
-		t.Errorf("counts (-want +got):\n%s", diff)
-	}
-	if last != 39+37+3 {
-		t.Errorf("reported %d", last)
-	}
+	must.Same(t, *got, want, "counts")
+	must.Equal(t, last, 39+37+3, "reported")
 }

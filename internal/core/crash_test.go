@@ -235,9 +235,7 @@ func TestCrash(t *testing.T) {
 	if p := l.read(); points < least || len(p.Commits) != 26 || len(p.Receipts) != 12 {
 		t.Errorf("%d points tested, %d commits, %d receipts", points, len(p.Commits), len(p.Receipts))
 	}
-	if err := checkCrashed(fsys.Clone(0, nil), l.read()); err != nil {
-		t.Errorf("at the end: %v", err)
-	}
+	must.OK(t, checkCrashed(fsys.Clone(0, nil), l.read()), "at the end")
 }
 
 // TestCrashWithinRecovery cuts power again while what a power cut left is opened and written.

@@ -80,9 +80,8 @@ func used(b *testing.B, dir, lines, where string) time.Duration {
 		ones = append(ones, commit(fmt.Sprintf(`{"node":{"key":"one%d","type":"fact","summary":"one more, %d"}}`, n, n)))
 	}
 	must.OK(b, r.Close())
-	if r, err = care.Open(dir, core.Options{Wait: 10 * time.Second}); err != nil {
-		b.Fatal(err)
-	}
+	r, err = care.Open(dir, core.Options{Wait: 10 * time.Second})
+	must.OK(b, err)
 	first := retrieve(0)
 	for n := range 60 {
 		warm = append(warm, retrieve(n))
@@ -128,8 +127,7 @@ func copied(b *testing.B, at string) (time.Duration, int) {
 	}
 	size := rows.Len()
 	began := time.Now()
-	if _, err := c.CopyFrom(b.Context(), &rows, "COPY copied (repo, cid, data) FROM STDIN (FORMAT binary)"); err != nil {
-		b.Fatal(err)
-	}
+	_, err = c.CopyFrom(b.Context(), &rows, "COPY copied (repo, cid, data) FROM STDIN (FORMAT binary)")
+	must.OK(b, err)
 	return time.Since(began), size
 }

@@ -197,9 +197,8 @@ func TestDecideExpects(t *testing.T) {
 	first, err := r.Decide(ctx, opt, addNode(ctx, "a"))
 	must.OK(t, err)
 	opt.Expect = &first.Commit
-	if _, err := r.Decide(ctx, opt, addNode(ctx, "b")); err != nil {
-		t.Fatal(err)
-	}
+	_, err = r.Decide(ctx, opt, addNode(ctx, "b"))
+	must.OK(t, err)
 	for _, long := range []bool{false, true} {
 		opt.Long = long
 		_, err := r.Decide(ctx, opt, func(*core.Snapshot) (*core.Decision, error) {

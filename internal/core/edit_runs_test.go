@@ -125,9 +125,7 @@ func TestOverlayApart(t *testing.T) {
 		}
 		m, entries, err := o.Flush(ctx)
 		must.OK(t, err)
-		if root := testTree(t, want).Root(); m.Root() != root {
-			t.Errorf("seed %d: tree %s, want %s", seed, m.Root(), root)
-		}
+		must.Equal(t, m.Root(), testTree(t, want).Root(), "seed ", seed, ": tree")
 		if (entries == nil) != (len(base) > 0) {
 			t.Errorf("seed %d: the entries of a tree made from nothing: %v", seed, entries != nil)
 		}

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/pebble"
 	"github.com/mnem-project/mnem/internal/care"
@@ -58,9 +56,7 @@ func TestFrozenIndexes(t *testing.T) {
 			want = []byte(got)
 			must.OK(t, os.WriteFile(filepath.Join(frozen, "indexed", "expect.txt"), want, 0o644))
 		}
-		if diff := cmp.Diff(string(want), got); diff != "" {
-			t.Errorf("read only %v (-want +got):\n%s", readOnly, diff)
-		}
+		must.Same(t, got, string(want), "read only ", readOnly)
 		repokit.CheckClean(t, r)
 		must.OK(t, r.Close())
 		made := maps.Clone(cellsOf(t, work))

@@ -54,9 +54,8 @@ func vaults(t *testing.T) *core.Repo {
 {"edge":{"type":"seals","src":"n","dst":"m"}}
 {"edge":{"type":"holds","src":"v","dst":"m"}}`)
 	repokit.Lines(t, r, `{"node":{"key":"v","summary":"second"}}`)
-	if _, err := r.Branches().Create(t.Context(), "other", "HEAD", core.RefOptions{Stamp: repokit.By}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := r.Branches().Create(t.Context(), "other", "HEAD", core.RefOptions{Stamp: repokit.By})
+	must.OK(t, err)
 	onBranch(t, r, "other", `{"node":{"key":"v","summary":"third"}}`)
 	repokit.Lines(t, r, `{"node":{"key":"n","summary":"second"}}`)
 	if _, err := r.Stages().Add(t.Context(), repokit.Read(`{"remove":{"node":"v"}}`),
@@ -215,21 +214,18 @@ func TestGuardSeesEveryWay(t *testing.T) {
 func TestGuardSeesImports(t *testing.T) {
 	r := vaults(t)
 	var file bytes.Buffer
-	if _, err := exchange.Export(t.Context(), r, &file, exchange.ExportOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := exchange.Export(t.Context(), r, &file, exchange.ExportOptions{})
+	must.OK(t, err)
 	in := bytes.NewReader(file.Bytes())
 	to := repokit.OpenMem(t)
-	_, err := exchange.Import(t.Context(), to, in, in.Size(), exchange.ImportOptions{Stamp: guarded()})
+	_, err = exchange.Import(t.Context(), to, in, in.Size(), exchange.ImportOptions{Stamp: guarded()})
 	must.Fail(t, err, errGuarded)
 	repokit.Lines(t, to, `{"node":{"key":"n","type":"Note"}}`)
 	_, err = exchange.Import(t.Context(), to, in, in.Size(),
 		exchange.ImportOptions{Stamp: guarded(), Name: "in", As: "mine"})
 	must.Fail(t, err, errGuarded)
 	_, err = exchange.Import(t.Context(), to, in, in.Size(), exchange.ImportOptions{Stamp: guarded(), Name: "in"})
-	if err != nil {
-		t.Fatalf("beside the branches: %v", err)
-	}
+	must.OK(t, err, "beside the branches")
 	_, err = merging.Merge(t.Context(), to, "refs/imported/in/heads/main",
 		core.MergeOptions{CommitOptions: core.CommitOptions{Stamp: guarded(), Message: "x"}})
 	must.Fail(t, err, errGuarded)
@@ -247,16 +243,14 @@ func TestGuardSeesResolutions(t *testing.T) {
 	_, err = merging.ResolveConflict(ctx, r, "v", merging.Choice{Take: graph.TakeTheirs}, opt)
 	must.Fail(t, err, errGuarded)
 	opt.Stamp = repokit.By
-	if _, err := merging.ResolveConflict(ctx, r, "v", merging.Choice{Take: graph.TakeTheirs}, opt); err != nil {
-		t.Fatal(err)
-	}
+	_, err = merging.ResolveConflict(ctx, r, "v", merging.Choice{Take: graph.TakeTheirs}, opt)
+	must.OK(t, err)
 	opt.Stamp = guarded()
 	_, err = merging.ContinueMerge(ctx, r, core.MergeOptions{CommitOptions: opt})
 	must.Fail(t, err, errGuarded)
 	opt.Stamp = repokit.By
-	if _, err := merging.ContinueMerge(ctx, r, core.MergeOptions{CommitOptions: opt}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = merging.ContinueMerge(ctx, r, core.MergeOptions{CommitOptions: opt})
+	must.OK(t, err)
 }
 
 // TestGuardAllows: what touches nothing protected goes on, and is asked about in proportion to what
@@ -278,9 +272,8 @@ func TestGuardAllows(t *testing.T) {
 		return warden(t)
 	}
 	opt := core.CommitOptions{Stamp: who, Message: "x"}
-	if _, err := r.Commit(ctx, repokit.Read(`{"node":{"key":"n","summary":"x"}}`), opt); err != nil {
-		t.Fatal(err)
-	}
+	_, err = r.Commit(ctx, repokit.Read(`{"node":{"key":"n","summary":"x"}}`), opt)
+	must.OK(t, err)
 	want := []state.Touch{{
 		Kind: core.TouchNode, Ref: "refs/heads/main", ID: graph.NodeID("n"), Type: "Note",
 	}}
@@ -288,14 +281,12 @@ func TestGuardAllows(t *testing.T) {
 		t.Errorf("asked about %v, want %v", seen, want)
 	}
 	seen = nil
-	if _, err := r.Branches().Create(ctx, "b", "HEAD", core.RefOptions{Stamp: who}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = r.Branches().Create(ctx, "b", "HEAD", core.RefOptions{Stamp: who})
+	must.OK(t, err)
 	must.OK(t, r.Branches().Rename(ctx, "b", "c", core.RefOptions{Stamp: who}))
 	must.OK(t, r.Branches().Switch(ctx, "c", core.SwitchOptions{Stamp: who}))
-	if _, err := r.Branches().Remove(ctx, "main", core.RefOptions{Stamp: who}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = r.Branches().Remove(ctx, "main", core.RefOptions{Stamp: who})
+	must.OK(t, err)
 	if len(seen) > 0 {
 		t.Errorf("branches of the same commit touched %v", seen)
 	}

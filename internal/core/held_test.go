@@ -9,6 +9,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestHeldTurn has a transaction without its signature keep the turn for the next one of its context: another writer that
@@ -42,9 +43,7 @@ func TestHeldTurn(t *testing.T) {
 	})
 	queued(&r.Writer.Turns, 1)
 	signature, err := ada.Sign(lacks.Records[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	made.Add(lacks.Records[0], signature)
 	first, err := commit(ctx, by, "signed")
 	if err != nil || !turn.Holds() {

@@ -198,9 +198,8 @@ func TestEmbedRest(t *testing.T) {
 	if _, err := two.Embeddings().Rest(ctx, new(lengths), func(int, int) { stop() }); err == nil {
 		t.Error("the interrupt was not told")
 	}
-	if _, err := two.Embeddings().Rest(t.Context(), new(lengths), nil); err != nil {
-		t.Fatal(err)
-	}
+	_, err = two.Embeddings().Rest(t.Context(), new(lengths), nil)
+	must.OK(t, err)
 	if a, b := repokit.Head(t, one).CID(), repokit.Head(t, two).CID(); a != b {
 		t.Errorf("commits %s and %s differ", a, b)
 	}
@@ -208,9 +207,8 @@ func TestEmbedRest(t *testing.T) {
 		if unasked, err := one.Embeddings().Unasked(t.Context(), s.Commit()); !unasked || err != nil {
 			t.Errorf("commit %s counts as asked for, %v", s.CID(), err)
 		}
-		if s, err = one.At(t.Context(), s.Commit().Parents[0]); err != nil {
-			t.Fatal(err)
-		}
+		s, err = one.At(t.Context(), s.Commit().Parents[0])
+		must.OK(t, err)
 	}
 	if unasked, err := one.Embeddings().Unasked(t.Context(), repokit.Head(t, unembedded(t, 1)).Commit()); unasked || err != nil {
 		t.Errorf("a commit of nodes counts as not asked for, %v", err)
@@ -218,9 +216,7 @@ func TestEmbedRest(t *testing.T) {
 	// Who expects the commit before it finds the branch as it was, and undo takes back what was asked for.
 	_, err = one.Commit(t.Context(), state.ReadChanges(strings.NewReader(`{"node":{"key":"new","type":"T"}}`), ""),
 		core.CommitOptions{Stamp: repokit.By, Expect: &asked})
-	if err != nil {
-		t.Errorf("a write that expects the commit before the vectors: %v", err)
-	}
+	must.OK(t, err, "a write that expects the commit before the vectors")
 	_, err = one.Commit(t.Context(), state.ReadChanges(strings.NewReader(`{"node":{"key":"newer","type":"T"}}`), ""),
 		core.CommitOptions{Stamp: repokit.By, Expect: &asked})
 	if err == nil {
@@ -238,12 +234,9 @@ func TestEmbedRestDuringWrites(t *testing.T) {
 		n++
 	})
 	must.OK(t, err)
-	if got := repokit.Sizes(repokit.Head(t, r))[0]; got != 603 {
-		t.Errorf("%d nodes, want 603", got)
-	}
-	if _, err := r.Embeddings().Rest(t.Context(), new(lengths), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Equal(t, repokit.Sizes(repokit.Head(t, r))[0], 603, "nodes")
+	_, err = r.Embeddings().Rest(t.Context(), new(lengths), nil)
+	must.OK(t, err)
 	if got := embeddings(t, r); got[core.EmbeddingCurrent] != 603 {
 		t.Errorf("embeddings %v", got)
 	}
@@ -252,9 +245,8 @@ func TestEmbedRestDuringWrites(t *testing.T) {
 // TestAmendPassesVectors amends what was asked for, though vectors were committed upon it, and keeps these.
 func TestAmendPassesVectors(t *testing.T) {
 	r := unembedded(t, 300)
-	if _, err := r.Embeddings().Rest(t.Context(), new(lengths), nil); err != nil {
-		t.Fatal(err)
-	}
+	_, err := r.Embeddings().Rest(t.Context(), new(lengths), nil)
+	must.OK(t, err)
 	res, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(""), ""),
 		core.CommitOptions{Stamp: repokit.By, Amend: true, Message: "in other words"})
 	if err != nil || len(res.Parents) != 0 || res.NoChange {

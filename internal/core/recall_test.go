@@ -2,7 +2,6 @@ package core_test
 
 import (
 	"fmt"
-	"runtime"
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/care"
@@ -43,41 +42,5 @@ func TestRecallReads(t *testing.T) {
 	t.Logf("%d more blocks of %d nodes, %d of %d", small, few, large, many)
 	if large > most || large > 6*max(small, 50) {
 		t.Errorf("%d more blocks, want at most %d; in an eighth of the nodes %d", large, most, small)
-	}
-}
-
-// TestRecallsAreReproducible asks in every intent with one thread and with several, of one opened
-// repository and of another one: answers and receipts never differ.
-func TestRecallsAreReproducible(t *testing.T) {
-	effort.Alone(t)
-	base := repokit.Memory(t, 1000)
-	ask := func(procs int) (answers []string) {
-		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
-		r, err := care.New(t.Context(), base, repokit.By, core.Options{ReadOnly: true})
-		must.OK(t, err)
-		s := repokit.Head(t, r)
-		for _, intent := range retrieve.Intents() {
-			a, err := rank.Retrieve(t.Context(), s, retrieve.Request{
-				Text: "why was w7 about w100 and W1000", Intent: intent, Limit: new(50), Floor: retrieve.FloorRest,
-			})
-			must.OK(t, err)
-			if len(a.Items) < 10 || a.Recall.Visited == 0 {
-				t.Fatalf("%s: %d items, %+v", intent, len(a.Items), a.Recall)
-			}
-			receipt, _ := a.Receipt()
-			text := string(receipt.Encode())
-			for _, item := range a.Items {
-				text += fmt.Sprintln(item.ID, item.Recall.Signals)
-				if item.Recall.Way != nil {
-					text += fmt.Sprintln(*item.Recall.Way)
-				}
-			}
-			answers = append(answers, text)
-		}
-		return answers
-	}
-	want := ask(1)
-	for _, procs := range []int{1, 2, 7} {
-		repokit.Same(t, fmt.Sprintf("GOMAXPROCS %d", procs), want, ask(procs))
 	}
 }

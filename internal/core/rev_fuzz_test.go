@@ -12,6 +12,7 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 )
 
@@ -20,9 +21,7 @@ import (
 func FuzzResolve(f *testing.F) {
 	ctx := context.Background()
 	r, err := care.New(ctx, mem.New(), repokit.By, core.Options{})
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.OK(f, err)
 	for _, text := range []string{"a", "b", "c"} {
 		repokit.Fact(f, r, "", text)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/session"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
@@ -35,18 +36,15 @@ func TestReplayModels(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), ".mnem")
 	r, st := repokit.OpenPlain(t, dir)
 	repokit.FillSecret(t, r)
-	if _, err := session.StartSession(ctx, r, "m", session.SessionOptions{Stamp: repokit.By}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := session.StartSession(ctx, r, "m", session.SessionOptions{Stamp: repokit.By})
+	must.OK(t, err)
 	judge := &backwards{}
 	rewrite := "tell me: " + repokit.SecretSummary
 	_, c, err := session.RetrieveIn(ctx, r, "m", retrieve.Request{
 		Text: "cooks carol", RewriteOptions: retrieve.RewriteOptions{Rewrites: []string{"kitchen", rewrite}},
 		RerankOptions: retrieve.RerankOptions{Reranker: judge},
 	}, repokit.By)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	res, err := session.Replay(ctx, r, "m")
 	if err != nil || !res.Identical || judge.asked != 1 {
 		t.Errorf("%+v, asked %d times, %v", res, judge.asked, err)

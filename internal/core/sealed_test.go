@@ -91,9 +91,7 @@ func TestSignedCommitsStay(t *testing.T) {
 				}
 			}
 			stamp.Signed = func(*state.SignedError) error { return nil }
-			if err := tt.do(r, stamp); err != nil {
-				t.Errorf("by one who may: %v", err)
-			}
+			must.OK(t, tt.do(r, stamp), "by one who may")
 		})
 	}
 }
@@ -106,9 +104,8 @@ func signedOn(t *testing.T, r *core.Repo, sign commit.SignFunc, only bool) ipld.
 	repokit.Branch(t, r, "old", "HEAD")
 	signed := note(t, r, "two", 20, sign).Commit
 	tag := core.TagOptions{RefOptions: core.RefOptions{Stamp: repokit.By}}
-	if _, err := r.Tags().Create(t.Context(), "v1", "HEAD", tag); err != nil {
-		t.Fatal(err)
-	}
+	_, err := r.Tags().Create(t.Context(), "v1", "HEAD", tag)
+	must.OK(t, err)
 	if !only {
 		return signed
 	}
@@ -198,9 +195,8 @@ func TestGuardKnowsTags(t *testing.T) {
 	r := repokit.OpenMem(t)
 	note(t, r, "one", 10, nil)
 	opt := core.TagOptions{RefOptions: core.RefOptions{Stamp: repokit.By, Force: true}}
-	if _, err := r.Tags().Create(ctx, "v1", "HEAD", opt); err != nil {
-		t.Fatal(err)
-	}
+	_, err := r.Tags().Create(ctx, "v1", "HEAD", opt)
+	must.OK(t, err)
 	note(t, r, "two", 20, nil)
 	var asked []state.Touch
 	stamp := repokit.By

@@ -358,9 +358,7 @@ func withParts(t *testing.T, st store.Store) *core.Repo {
 	must.OK(t, err)
 	t.Cleanup(func() {
 		repokit.CheckClean(t, r)
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, r.Close())
 	})
 	repokit.Lines(t, r, `{"node":{"key":"a","type":"N","summary":"words"}}`+"\n"+`{"node":{"key":"b","type":"N"}}`)
 	base := repokit.Head(t, r).CID()
@@ -371,9 +369,8 @@ func withParts(t *testing.T, st store.Store) *core.Repo {
 		t.Fatal(err)
 	}
 	repokit.Lines(t, r, `{"node":{"key":"a","summary":"ours"}}`)
-	if _, err := session.StartSession(t.Context(), r, "s", session.SessionOptions{Stamp: repokit.By, Follow: true}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = session.StartSession(t.Context(), r, "s", session.SessionOptions{Stamp: repokit.By, Follow: true})
+	must.OK(t, err)
 	return r
 }
 
@@ -425,9 +422,7 @@ func TestSecretsInEveryField(t *testing.T) {
 
 	// What is allowed is written, so that no attempt fails for another reason.
 	for _, name := range []string{"session.task", "tag.name", "mark.actor", "profile.profiles", "redaction.reason"} {
-		if err := attempts[name](t.Context(), r, "harmless"); err != nil {
-			t.Errorf("%s without a credential: %v", name, err)
-		}
+		must.OK(t, attempts[name](t.Context(), r, "harmless"), name, " without a credential")
 	}
 }
 
@@ -549,9 +544,8 @@ func TestSecretsAllowedOnce(t *testing.T) {
 	allow := allowing(state.SecretOptions{Allow: []string{"aws-access-token"}})
 	task := allow
 	task.Task = "rotate " + repokit.AwsKey
-	if _, err := session.StartSession(t.Context(), r, "s", session.SessionOptions{Stamp: task}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := session.StartSession(t.Context(), r, "s", session.SessionOptions{Stamp: task})
+	must.OK(t, err)
 	if _, err := session.AdvanceSession(t.Context(), r, "s", "HEAD", repokit.By); err != nil {
 		t.Error(err)
 	}
@@ -559,16 +553,11 @@ func TestSecretsAllowedOnce(t *testing.T) {
 		t.Error(err)
 	}
 	name := "x/" + repokit.AwsKey
-	if _, err := r.Branches().Create(t.Context(), name, "HEAD", core.RefOptions{Stamp: allow}); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Branches().Switch(t.Context(), name, core.SwitchOptions{Stamp: repokit.By}); err != nil {
-		t.Error(err)
-	}
+	_, err = r.Branches().Create(t.Context(), name, "HEAD", core.RefOptions{Stamp: allow})
+	must.OK(t, err)
+	must.OK(t, r.Branches().Switch(t.Context(), name, core.SwitchOptions{Stamp: repokit.By}))
 	repokit.Lines(t, r, `{"node":{"key":"b","type":"N"}}`)
-	if err := r.Branches().Switch(t.Context(), "main", core.SwitchOptions{Stamp: repokit.By}); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, r.Branches().Switch(t.Context(), "main", core.SwitchOptions{Stamp: repokit.By}))
 	force := core.RefOptions{Stamp: repokit.By, Force: true}
 	if _, err := r.Branches().Remove(t.Context(), name, force); err != nil {
 		t.Error(err)
@@ -587,9 +576,7 @@ func TestSecretsAllowedOnce(t *testing.T) {
 		return err
 	}
 	must.OK(t, profile(allow, repokit.AwsKey))
-	if err := profile(repokit.By, "fine"); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, profile(repokit.By, "fine"))
 	must.Fail(t, profile(repokit.By, "AKIA"+"Z7WK2ZBR7DNX5TFM"), state.ErrSecret)
 	if _, err := care.Purge(t.Context(), r, "a", care.PurgeOptions{Stamp: repokit.By, Reason: "fine"}); err != nil {
 		t.Error(err)

@@ -44,9 +44,7 @@ func TestWriterProcess(t *testing.T) {
 		}
 		fmt.Println("made", key)
 	}
-	if err := r.Close(); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, r.Close())
 }
 
 // disturb ends the server's processes of clients at random, and returns how many in the end.
@@ -68,9 +66,7 @@ func disturb(t *testing.T, ctx context.Context, at string) *int {
 		*ended += len(res[0].Rows)
 		time.Sleep(40 * time.Millisecond)
 	}
-	if err := c.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, c.Close(t.Context()))
 	return ended
 }
 
@@ -134,9 +130,8 @@ func TestManyProcesses(t *testing.T) {
 		if len(parents) == 0 {
 			break
 		}
-		if c, err = r.At(ctx, parents[0]); err != nil {
-			t.Fatal(err)
-		}
+		c, err = r.At(ctx, parents[0])
+		must.OK(t, err)
 	}
 	if want := repokit.SharedWriters*repokit.SharedCommits + 1; commits != want {
 		t.Errorf("%d commits before the newest, want %d", commits, want)
@@ -145,9 +140,7 @@ func TestManyProcesses(t *testing.T) {
 		t.Errorf("a reader pinned before: %v", err)
 	}
 	repokit.CheckClean(t, r)
-	if err := r.Close(); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, r.Close())
 	if removed == 0 || *ended == 0 {
 		t.Errorf("%d blocks were collected, %d connections ended", removed, *ended)
 	}
@@ -207,9 +200,7 @@ func TestChangesAreAppliedAgain(t *testing.T) {
 	must.OK(t, err)
 	t.Cleanup(func() {
 		repokit.CheckClean(t, r)
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, r.Close())
 	})
 	read := 0
 	changes := func(yield func(graph.Change, error) bool) {

@@ -83,21 +83,13 @@ func TestVerifyHistory(t *testing.T) {
 	at = append(at, note(t, r, "four", 40, ada.Sign).Commit)
 	v := trusting{map[commit.Key]string{ada.Key(): "ada"}, 40}
 	want := []string{"four revoked ada", "three untrusted ", "two unsigned ", "one signed ada"}
-	if diff := cmp.Diff(want, verified(t, r, at[3:], nil, v)); diff != "" {
-		t.Errorf("history (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(want[1:3], verified(t, r, at[2:3], at[:1], v)); diff != "" {
-		t.Errorf("range (-want +got):\n%s", diff)
-	}
+	must.Same(t, verified(t, r, at[3:], nil, v), want, "history")
+	must.Same(t, verified(t, r, at[2:3], at[:1], v), want[1:3], "range")
 	require := func(from, until []ipld.CID) error {
 		return core.RequireSigned(commit.Between(t.Context(), r.Facts(), from, until), v)
 	}
-	if err := require(at[:1], nil); err != nil {
-		t.Errorf("one signed commit: %v", err)
-	}
-	if err := require(at[3:], at[3:]); err != nil {
-		t.Errorf("no commit: %v", err)
-	}
+	must.OK(t, require(at[:1], nil), "one signed commit")
+	must.OK(t, require(at[3:], at[3:]), "no commit")
 	var refused *core.UnsignedError
 	err := require(at[3:], nil)
 	if !errors.As(err, &refused) || !errors.Is(err, core.ErrUnsigned) {
@@ -149,9 +141,8 @@ func TestSignStaged(t *testing.T) {
 	note(t, r, "one", 10, nil)
 	stage := core.StageOptions{Stamp: repokit.By}
 	lines := strings.NewReader(`{"node":{"key":"staged","type":"Note"}}`)
-	if _, err := r.Stages().Add(t.Context(), state.ReadChanges(lines, "test"), stage); err != nil {
-		t.Fatal(err)
-	}
+	_, err := r.Stages().Add(t.Context(), state.ReadChanges(lines, "test"), stage)
+	must.OK(t, err)
 	note(t, r, "two", 20, nil)
 	stamp := repokit.By
 	stamp.Sign = secret(t, 1).Sign
@@ -200,9 +191,7 @@ func TestVerifyMeetsDamage(t *testing.T) {
 			t.Errorf("missing commit: %v", err)
 		}
 	}
-	if n != 1 {
-		t.Errorf("%d items, want the error alone", n)
-	}
+	must.Equal(t, n, 1, "items")
 }
 
 // TestMergeRequiresSignatures merges only what is signed, whether the branch would simply move, a
@@ -244,12 +233,8 @@ func TestMergeRequiresSignatures(t *testing.T) {
 			t.Errorf("forward %v, unsigned: %v", forward, err)
 		}
 		res, err := merging.Merge(t.Context(), trial, signed.String(), opt)
-		if err != nil {
-			t.Fatalf("forward %v, signed: %v", forward, err)
-		}
-		if res.FastForward != forward {
-			t.Errorf("forward %v, want %v", res.FastForward, forward)
-		}
+		must.OK(t, err, "forward ", forward, ", signed")
+		must.Equal(t, res.FastForward, forward, "forward")
 		got := verified(t, trial, []ipld.CID{res.Commit}, []ipld.CID{signed}, v)
 		if forward != (len(got) == 0) || !forward && !strings.HasSuffix(got[0], " signed ada") {
 			t.Errorf("the merge commit: %q", got)
@@ -270,9 +255,8 @@ func TestContinueRequiresSignatures(t *testing.T) {
 		return res.Commit
 	}
 	change("", "base")
-	if _, err := r.Branches().Create(t.Context(), "theirs", "", core.RefOptions{Stamp: repokit.By}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := r.Branches().Create(t.Context(), "theirs", "", core.RefOptions{Stamp: repokit.By})
+	must.OK(t, err)
 	theirs := change("theirs", "theirs")
 	ours := change("", "ours")
 	var conflict *core.MergeError
@@ -287,13 +271,11 @@ func TestContinueRequiresSignatures(t *testing.T) {
 	opt.Verify = func(commits iter.Seq2[commit.LogEntry, error]) error {
 		return core.RequireSigned(commits, nil)
 	}
-	_, err := merging.ContinueMerge(t.Context(), r, opt)
+	_, err = merging.ContinueMerge(t.Context(), r, opt)
 	if !errors.Is(err, core.ErrUnsigned) || !strings.Contains(err.Error(), theirs.String()) {
 		t.Errorf("continue: %v", err)
 	}
-	if got := repokit.Head(t, r).CID(); got != ours {
-		t.Errorf("the branch moved to %s", got)
-	}
+	must.Equal(t, repokit.Head(t, r).CID(), ours, "the branch moved")
 	opt.Verify = nil
 	if _, err := merging.ContinueMerge(t.Context(), r, opt); err != nil {
 		t.Errorf("without the rule: %v", err)
@@ -332,37 +314,12 @@ func TestSignAmended(t *testing.T) {
 		if step.want == "" && errors.As(err, &sealed) && sealed.Key == ada.Key() {
 			continue
 		}
-		if err != nil {
-			t.Fatalf("%s: %v", step.name, err)
-		}
+		must.OK(t, err, step.name)
 		got := verified(t, r, []ipld.CID{res.Commit}, nil, v)
 		if len(got) != 1 || got[0] != step.want || res.NoChange != step.noChange {
 			t.Errorf("%s: %q, no change %v, want %q", step.name, got, res.NoChange, step.want)
 		}
-		if now := repokit.Head(t, r).Commit().Change; now != change {
-			t.Errorf("%s: the change id is %s, was %s", step.name, now, change)
-		}
-	}
-}
-
-// TestSignRebased signs a commit as it is after it was merged onto a branch that moved.
-func TestSignRebased(t *testing.T) {
-	r := repokit.OpenMem(t)
-	ada := secret(t, 1)
-	base := note(t, r, "one", 10, nil).Commit
-	moved := note(t, r, "two", 20, nil).Commit
-	stamp := repokit.By
-	stamp.Sign = ada.Sign
-	res, err := r.Commit(t.Context(), state.ReadChanges(
-		strings.NewReader(`{"node":{"key":"three","type":"Note"}}`), "test"),
-		core.CommitOptions{Stamp: stamp, Message: "three", Base: &base})
-	if err != nil || !res.Rebased {
-		t.Fatalf("rebased %v, %v", res != nil && res.Rebased, err)
-	}
-	v := trusting{map[commit.Key]string{ada.Key(): "ada"}, graph.MaxTime}
-	got := verified(t, r, []ipld.CID{res.Commit}, []ipld.CID{moved}, v)
-	if diff := cmp.Diff([]string{"three signed ada"}, got); diff != "" {
-		t.Errorf("rebased commit (-want +got):\n%s", diff)
+		must.Equal(t, repokit.Head(t, r).Commit().Change, change, step.name, ": the change id")
 	}
 }
 

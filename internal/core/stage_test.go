@@ -78,9 +78,7 @@ func TestStageAndCommit(t *testing.T) {
 {"edge":{"type":"knows","src":"bob","dst":"alice"}}
 {"remove":{"node":"svc/billing"}}
 `)
-	if want.Graph != done.Graph {
-		t.Error("a staged commit makes another graph than a direct one")
-	}
+	must.Equal(t, want.Graph, done.Graph, "a staged commit makes another graph than a direct one")
 }
 
 const mergeBase = repokit.TwoPeople + `{"node":{"key":"bob","type":"Person"}}` + "\n"
@@ -145,9 +143,7 @@ func TestStageMerges(t *testing.T) {
 			want := repokit.OpenMem(t)
 			repokit.Lines(t, want, mergeBase)
 			repokit.Lines(t, want, c.merged)
-			if repokit.Head(t, want).Graph() != repokit.Head(t, r).Graph() {
-				t.Error("merged to something else")
-			}
+			must.Equal(t, repokit.Head(t, want).Graph(), repokit.Head(t, r).Graph(), "merged to something else")
 			if status(t, r).Staged {
 				t.Error("the stage is still there")
 			}
@@ -172,18 +168,13 @@ func TestDanglingStage(t *testing.T) {
 		}
 	}
 	refused("dangling")
-	if repokit.Head(t, r).CID() != first.Commit {
-		t.Error("the branch moved")
-	}
+	must.Equal(t, repokit.Head(t, r).CID(), first.Commit, "the branch moved")
 	repokit.Lines(t, r, `{"node":{"key":"dave","type":"Person"}}`)
 	refused("dangling, and the branch moved")
 	repokit.StageLines(t, r, `{"node":{"key":"carol","type":"Person"}}`)
-	if _, err := commitStaged(t, r); err != nil {
-		t.Fatal(err)
-	}
-	if got := repokit.Sizes(repokit.Head(t, r)); got != [4]uint64{4, 2, 0, 0} {
-		t.Errorf("sizes %v", got)
-	}
+	_, err := commitStaged(t, r)
+	must.OK(t, err)
+	must.Equal(t, repokit.Sizes(repokit.Head(t, r)), [4]uint64{4, 2, 0, 0}, "sizes")
 
 	repokit.StageLines(t, r, `{"edge":{"type":"knows","src":"alice","dst":"erin"}}`)
 	repokit.Lines(t, r, `{"node":{"key":"erin","type":"Person"}}`)
@@ -281,9 +272,7 @@ func TestStageRefusals(t *testing.T) {
 	}
 	_, err = r.Stages().Commit(t.Context(), "", core.CommitOptions{Stamp: repokit.By, Branch: "nope"})
 	must.Fail(t, err, store.ErrNotFound)
-	if repokit.Head(t, r).CID() != first.Commit {
-		t.Error("the branch moved")
-	}
+	must.Equal(t, repokit.Head(t, r).CID(), first.Commit, "the branch moved")
 }
 
 // TestStagesAreApart keeps two stages.
@@ -295,9 +284,8 @@ func TestStagesAreApart(t *testing.T) {
 		state.ReadChanges(strings.NewReader(`{"node":{"key":"y","type":"T"}}`), ""),
 		core.StageOptions{Stamp: repokit.By, Stage: "other"})
 	must.OK(t, err)
-	if _, err := r.Stages().Commit(t.Context(), "other", core.CommitOptions{Stamp: repokit.By}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = r.Stages().Commit(t.Context(), "other", core.CommitOptions{Stamp: repokit.By})
+	must.OK(t, err)
 	if nodes, _ := staged(t, r); nodes != (state.Counts{Added: 1}) || repokit.Sizes(repokit.Head(t, r))[0] != 3 {
 		t.Errorf("%+v staged, sizes %v", nodes, repokit.Sizes(repokit.Head(t, r)))
 	}

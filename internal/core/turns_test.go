@@ -40,9 +40,8 @@ func TestAnswersTakeTurns(t *testing.T) {
 	}
 	r.Answering.Most = most
 	changes := state.ReadChanges(strings.NewReader(`{"node":{"key":"a","type":"T","summary":"harbour lights"}}`), "lines")
-	if _, err := r.Commit(ctx, changes, core.CommitOptions{Stamp: by}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = r.Commit(ctx, changes, core.CommitOptions{Stamp: by})
+	must.OK(t, err)
 	s, err := r.Snapshot(ctx, string(graph.Head))
 	must.OK(t, err)
 	ask := func(ctx context.Context) error {

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store/pebble"
 	"github.com/mnem-project/mnem/internal/care"
@@ -189,10 +187,8 @@ func rewriteFrozen(t *testing.T, dir string) {
 	r, err := care.Open(work, core.Options{ReadOnly: true})
 	must.OK(t, err)
 	text := thaw(t, r)
-	if err := errors.Join(r.Close(), os.WriteFile(filepath.Join(dir, "expect.txt"), []byte(text),
-		0o644)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(r.Close(), os.WriteFile(filepath.Join(dir, "expect.txt"), []byte(text),
+		0o644)))
 }
 
 // TestFrozen opens a copy of each frozen repository, reads everything, answers what was recorded
@@ -224,9 +220,7 @@ func openFrozen(t *testing.T, dir string) {
 	for _, readOnly := range []bool{true, false} {
 		r, err := care.Open(work, core.Options{ReadOnly: readOnly})
 		must.OK(t, err)
-		if diff := cmp.Diff(string(want), thaw(t, r)); diff != "" {
-			t.Errorf("read only %v (-want +got):\n%s", readOnly, diff)
-		}
+		must.Same(t, thaw(t, r), string(want), "read only ", readOnly)
 		repokit.CheckClean(t, r)
 		replays := filepath.Base(dir) != withoutReplay
 		res, err := session.Replay(t.Context(), r, "talk")
@@ -245,12 +239,9 @@ func openFrozen(t *testing.T, dir string) {
 			t.Errorf("status: %v", err)
 		}
 		if !readOnly {
-			if _, err := r.Indexes().Rebuild(t.Context(), "HEAD"); err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), thaw(t, r)); diff != "" {
-				t.Errorf("with another index (-want +got):\n%s", diff)
-			}
+			_, err := r.Indexes().Rebuild(t.Context(), "HEAD")
+			must.OK(t, err)
+			must.Same(t, thaw(t, r), string(want), "with another index")
 			repokit.Lines(t, r, `{"node":{"key":"eve","type":"Person","summary":"Eve came later"}}`)
 			if _, err := history.Undo(t.Context(), r, "", repokit.By); err != nil {
 				t.Errorf("undo: %v", err)
@@ -273,7 +264,5 @@ func TestFrozenIsReproducible(t *testing.T) {
 	r, err := care.Open(dir, core.Options{ReadOnly: true})
 	must.OK(t, err)
 	defer r.Close()
-	if diff := cmp.Diff(string(want), thaw(t, r)); diff != "" {
-		t.Errorf("made again (-want +got):\n%s", diff)
-	}
+	must.Same(t, thaw(t, r), string(want), "made again")
 }

@@ -101,9 +101,7 @@ func TestWritersShareSyncs(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if n := ended.Load(); n != 0 {
-		t.Errorf("%d commits ended before the disk did what they wait for", n)
-	}
+	must.Equal(t, ended.Load(), 0, "commits ended before the disk did what they wait for")
 	if n, _, _, _ := repokit.Head(t, r).Sizes(); n != 1 {
 		t.Errorf("readers see %d nodes, all but one not durable", n)
 	}
@@ -116,7 +114,5 @@ func TestWritersShareSyncs(t *testing.T) {
 		t.Errorf("%d syncs of the head for %d commits", n, writers)
 	}
 	repokit.CheckClean(t, r)
-	if err := r.Close(); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, r.Close())
 }

@@ -5,8 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -70,9 +69,7 @@ func TestScoreAnswer(t *testing.T) {
 				got = append(got, AnswerMetric(m).Name(), x.RatString())
 			}
 		}
-		if diff := cmp.Diff(c.want, strings.Join(got, " ")); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", c.name, diff)
-		}
+		must.Same(t, strings.Join(got, " "), c.want, c.name)
 	}
 }
 
@@ -102,9 +99,7 @@ func TestJudgement(t *testing.T) {
 				got = append(got, m.Name(), x.RatString())
 			}
 		}
-		if diff := cmp.Diff(c.want, strings.Join(got, " ")); diff != "" {
-			t.Errorf("%s %q (-want +got):\n%s", c.verdict, c.items, diff)
-		}
+		must.Same(t, strings.Join(got, " "), c.want, c.verdict, " ", c.items)
 	}
 }
 
@@ -134,8 +129,6 @@ func TestFigures(t *testing.T) {
 		if f := r.Figure(c.m, c.keep); f != nil {
 			got = strings.Join([]string{strconv.Itoa(f.Count), f.Text(3), f.Text(4), "±" + f.Half(3)}, " ")
 		}
-		if got != c.want {
-			t.Errorf("%s: %s, want %s", c.m, got, c.want)
-		}
+		must.Equal(t, got, c.want, c.m)
 	}
 }

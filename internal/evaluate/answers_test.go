@@ -3,6 +3,7 @@ package evaluate_test
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/evaluate"
+	"github.com/mnem-project/mnem/internal/testkit/cases"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -49,7 +51,7 @@ func shop(files ...string) fstest.MapFS {
 		"cues.jsonl", shopCues, "also.jsonl", shopAlso, "vectors.jsonl", shopVectors}, files...)...)
 }
 
-func fill(t *testing.T, opt evaluate.AnswersOptions, sets ...fstest.MapFS) (*evaluate.Memories, error) {
+func fill(t testing.TB, opt evaluate.AnswersOptions, sets ...fstest.MapFS) (*evaluate.Memories, error) {
 	t.Helper()
 	var list []evaluate.AnswerSet
 	for i, files := range sets {
@@ -58,9 +60,7 @@ func fill(t *testing.T, opt evaluate.AnswersOptions, sets ...fstest.MapFS) (*eva
 	m, err := evaluate.Fill(t.Context(), list, opt)
 	if err == nil {
 		t.Cleanup(func() {
-			if err := m.Close(); err != nil {
-				t.Error(err)
-			}
+			must.OK(t, m.Close())
 		})
 	}
 	return m, err
@@ -86,9 +86,7 @@ func TestAnswers(t *testing.T) {
 		for _, q := range report.Questions {
 			got = append(got, strings.Join(q.Found, " "))
 		}
-		if diff := cmp.Diff(c.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		must.Same(t, got, c.want, name)
 	}
 }
 
@@ -99,17 +97,13 @@ func TestAnswersOfSets(t *testing.T) {
 		Progress: func(what string, done, total int) { last = fmt.Sprint(what, done, "/", total) },
 	}, shop(), shop())
 	must.OK(t, err)
-	if last != "memories:6/6" {
-		t.Errorf("filling ended with %q", last)
-	}
+	must.Equal(t, last, "memories:6/6", "filling ended")
 	report, err := m.Ask(t.Context())
 	must.OK(t, err)
 	if last != "questions:6/6" || len(report.Questions) != 6 || report.Questions[3].Set != 1 {
 		t.Errorf("%q, %+v", last, report)
 	}
-	if diff := cmp.Diff([]evaluate.AnswersSet{{"set0", 3, 3}, {"set1", 3, 3}}, report.Sets); diff != "" {
-		t.Error(diff)
-	}
+	must.Same(t, report.Sets, []evaluate.AnswersSet{{"set0", 3, 3}, {"set1", 3, 3}})
 	same, err := m.Vary(t.Context(), "of-best", 39_322)
 	if err != nil || !cmp.Equal(found(same), found(report)) {
 		t.Errorf("with its own value of the constant: %v, %v", found(same), err)
@@ -130,39 +124,12 @@ func found(r *evaluate.AnswersReport) (all [][]string) {
 // TestAnswersRefuse breaks each file in turn.
 func TestAnswersRefuse(t *testing.T) {
 	all := evaluate.AnswersOptions{Cues: true, Also: true, Vectors: true}
-	for _, c := range []struct{ file, text, want string }{
-		{"memories.jsonl", "", "in/memories.jsonl: no memories"},
-		{"memories.jsonl", "{\n", "in/memories.jsonl:1: "},
-		{"memories.jsonl", "7\n", "in/memories.jsonl:1: line: int, want an object"},
-		{"memories.jsonl", shopMemories + `{"key":"d","text":"t","type":"fact"}`, "in/memories.jsonl:5: time: missing"},
-		{"memories.jsonl", `{"key":"d","text":"t","type":"fact","time":"soon"}`, "in/memories.jsonl:1: time: "},
-		{"memories.jsonl", `{"key":"d","text":7,"type":"fact","time":"2026-01-02"}`, "in/memories.jsonl:1: text: want a text"},
-		{"memories.jsonl", `{"key":"d","kind":"t"}`, "in/memories.jsonl:1: kind: unknown member"},
-		{"memories.jsonl", shopMemories + shopMemories, `in/memories.jsonl:5: key: "b" is taken by line 1`},
-		{"questions.jsonl", "\n", "in/questions.jsonl: no questions"},
-		{"questions.jsonl", shopQuestions + shopQuestions, `in/questions.jsonl:4: qid: "1" is taken by line 1`},
-		{"questions.jsonl", `{"qid":"1","kind":"k","text":"t","gold":["z"]}`, `in/questions.jsonl:1: gold: memories.jsonl has no memory "z"`},
-		{"questions.jsonl", `{"qid":"1","kind":"k","text":"t","gold":[],"ok":["z"]}`, `in/questions.jsonl:1: ok: memories.jsonl has no`},
-		{"questions.jsonl", `{"qid":"1","kind":"k","text":"t","gold":[],"old":["z"]}`, `in/questions.jsonl:1: old: memories.jsonl has no`},
-		{"questions.jsonl", `{"qid":"1","kind":"k","text":"t","gold":"a"}`, `in/questions.jsonl:1: gold: want a list`},
-		{"questions.jsonl", `{"qid":"1","kind":"k","text":"t","gold":["a","a"]}`, `in/questions.jsonl:1: gold: "a" is given twice`},
-		{"questions.jsonl", `{"qid":"1","kind":"k","text":"t","gold":["a",1]}`, `in/questions.jsonl:1: gold: item 2 is not a text`},
-		{"cues.jsonl", `{"key":"z","cues":[]}`, `in/cues.jsonl:1: key: memories.jsonl has no memory "z"`},
-		{"cues.jsonl", shopCues + shopCues, `in/cues.jsonl:2: key: "c" is taken by line 1`},
-		{"cues.jsonl", `{"key":"c","cues":["a\nb"]}`, "in/cues.jsonl:1: cues: "},
-		{"also.jsonl", `{"qid":"z","also":[]}`, `in/also.jsonl:1: qid: questions.jsonl has no question "z"`},
-		{"also.jsonl", shopAlso + shopAlso, `in/also.jsonl:4: qid: "1" is taken by line 1`},
-		{"also.jsonl", `{"qid":"1","also":["x"]}`, `in/questions.jsonl:2: also.jsonl has no line for "2"`},
-		{"vectors.jsonl", shopVectors + `{"id":"z","vector":[1]}`, `in/vectors.jsonl:10: id: there is no memory and no question "z"`},
-		{"vectors.jsonl", shopVectors + shopVectors, `in/vectors.jsonl:10: id: "a" is taken by line 1`},
-		{"vectors.jsonl", `{"id":"1","vector":["x"]}`, `in/vectors.jsonl:1: vector: `},
-		{"vectors.jsonl", `{"id":"1","vector":[1]}`, `in/memories.jsonl:1: vectors.jsonl has no line for "b+cues"`},
-	} {
-		_, err := fill(t, all, shop(c.file, c.text))
-		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
-			t.Errorf("%s: %q: %v, want %s", c.file, c.text, err, c.want)
-		}
-	}
+	cases.Golden(t, filepath.Join("testdata", "answers-refused.jsonl"), func(t testing.TB, c cases.Case) any {
+		var in struct{ File, Text string }
+		cases.Parse(t, c.Input, &in)
+		_, err := fill(t, all, shop(in.File, in.Text))
+		return fmt.Sprint(err)
+	})
 	for _, name := range []string{"memories", "questions", "cues", "also", "vectors"} {
 		files := shop()
 		delete(files, name+".jsonl")

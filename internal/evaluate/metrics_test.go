@@ -2,9 +2,6 @@ package evaluate_test
 
 import (
 	"fmt"
-	"math"
-	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
@@ -85,83 +82,6 @@ func TestScore(t *testing.T) {
 			t.Errorf("%s:\n got %s\nwant %s", tt.name, got, tt.want)
 		}
 	}
-}
-
-// TestScoreEqualsFloats compares with the metrics as they are usually written, in floating point.
-func TestScoreEqualsFloats(t *testing.T) {
-	const seed = 7
-	rnd := rand.New(rand.NewPCG(seed, seed))
-	for round := range 500 {
-		var ranked []evaluate.Ranked
-		for _, n := range rnd.Perm(30)[:rnd.IntN(31)] {
-			it := items(fmt.Sprintf("S%d:%d", n%7, n))[0]
-			it.Tokens = rnd.IntN(300)
-			ranked = append(ranked, it)
-		}
-		q := &evaluate.Query{Sessions: []string{"S1", "S2"}[:1+rnd.IntN(2)]}
-		for _, n := range rnd.Perm(30)[:1+rnd.IntN(14)] {
-			q.Gold = append(q.Gold, graph.NodeID(fmt.Sprintf("S%d:%d", n%7, n)))
-		}
-		want := floatScore(q, ranked)
-		got := evaluate.Score(q, ranked)
-		for m := range evaluate.MetricCount {
-			f, _ := got[m].Float64()
-			if math.Abs(f-want[m]) > 1e-12 {
-				t.Fatalf("seed %d, round %d: %s is %v, want %v", seed, round, m, f, want[m])
-			}
-		}
-	}
-}
-
-func floatScore(q *evaluate.Query, ranked []evaluate.Ranked) (s [evaluate.MetricCount]float64) {
-	var got, ideal float64
-	var sessions []string
-	used := 0
-	gold := float64(len(q.Gold))
-	for i, it := range ranked {
-		rank := i + 1
-		if rank <= min(10, len(q.Gold)) {
-			ideal += 1 / math.Log2(float64(rank+1))
-		}
-		session, _, _ := strings.Cut(it.Name, ":")
-		if !slices.Contains(sessions, session) {
-			sessions = append(sessions, session)
-			if n := float64(len(q.Sessions)); slices.Contains(q.Sessions, session) {
-				if len(sessions) <= 5 {
-					s[evaluate.SessionRecall5] += 1 / n
-				}
-				s[evaluate.SessionRecall10] += 1 / n
-			}
-		}
-		fits := used+it.Tokens <= 1024
-		if fits {
-			used += it.Tokens
-		}
-		if !slices.Contains(q.Gold, it.ID) {
-			continue
-		}
-		if s[evaluate.MRR] == 0 {
-			s[evaluate.MRR] = 1 / float64(rank)
-		}
-		if rank <= 5 {
-			s[evaluate.Recall5] += 1 / gold
-		}
-		if rank <= 10 {
-			s[evaluate.Recall10] += 1 / gold
-			got += 1 / math.Log2(float64(rank+1))
-		}
-		if fits {
-			s[evaluate.RecallTokens] += 1 / gold
-		}
-	}
-	for rank := len(ranked) + 1; rank <= min(10, len(q.Gold)); rank++ {
-		ideal += 1 / math.Log2(float64(rank+1))
-	}
-	s[evaluate.NDCG10] = got / ideal
-	if s[evaluate.Recall10] > 1-1e-9 {
-		s[evaluate.All10] = 1
-	}
-	return s
 }
 
 func TestMetricNamesAreDistinct(t *testing.T) {

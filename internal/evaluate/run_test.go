@@ -8,8 +8,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/evaluate"
 	"github.com/mnem-project/mnem/internal/testkit/must"
@@ -61,12 +59,8 @@ func TestRunPoolsPairs(t *testing.T) {
 		Progress: func(what string, done, total int) { last = fmt.Sprint(what, done, "/", total) },
 	})
 	must.OK(t, err)
-	if diff := cmp.Diff([]string{"b1 day/1:2", "f1 eel", "f2 cod"}, asked); diff != "" {
-		t.Errorf("asked (-want +got):\n%s", diff)
-	}
-	if last != "queries:3/3" {
-		t.Errorf("progress ended with %q", last)
-	}
+	must.Same(t, asked, []string{"b1 day/1:2", "f1 eel", "f2 cod"}, "asked")
+	must.Equal(t, last, "queries:3/3", "progress ended")
 	var got []string
 	for _, f := range report.Files {
 		if !f.Graph.Defined() || len(f.Questions) != 64 {
@@ -83,9 +77,7 @@ func TestRunPoolsPairs(t *testing.T) {
 		`"" 3 ` + ones + " 1.0000 1.0000", `"-" 1 ` + ones + " - -",
 		`"fact" 2 ` + ones + " 1.0000 1.0000",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("report (-want +got):\n%s", diff)
-	}
+	must.Same(t, got, want, "report")
 }
 
 // TestRunAveragesExactly has thirds, which no float holds.
@@ -97,13 +89,9 @@ func TestRunAveragesExactly(t *testing.T) {
 `), evaluate.RunOptions{})
 	must.OK(t, err)
 	for m, want := range map[evaluate.Metric]string{evaluate.Recall5: "1/3", evaluate.MRR: "1/3"} {
-		if got := report.All.Means[m].RatString(); got != want {
-			t.Errorf("%s is %s, want %s", m, got, want)
-		}
+		must.Equal(t, report.All.Means[m].RatString(), want, m)
 	}
-	if got := report.All.Text(evaluate.MRR, 3); got != "0.333" {
-		t.Errorf("printed as %s", got)
-	}
+	must.Equal(t, report.All.Text(evaluate.MRR, 3), "0.333", "printed")
 }
 
 // TestRunFindsNodesWithoutKey names one by its id.

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/evaluate"
 	"github.com/mnem-project/mnem/internal/testkit/must"
@@ -46,9 +44,7 @@ func TestByLane(t *testing.T) {
 	must.OK(t, err)
 	want := []string{"text 4 0.500", "dense:m 4 0.250", "time 4 0.250",
 		"exact 4 0.250", "recency 4 1.000"}
-	if diff := cmp.Diff(want, shown(report)); diff != "" {
-		t.Errorf("rows (-want +got):\n%s", diff)
-	}
+	must.Same(t, shown(report), want, "rows")
 }
 
 // TestByStage compares each row with a run of its own.
@@ -129,9 +125,7 @@ func TestRunAsks(t *testing.T) {
 			return head, nil
 		},
 		Answer: func(q *evaluate.Query, a *retrieve.Answer) error {
-			if len(a.Request.Rewrites) != 1 {
-				t.Errorf("%s: not completed", q.ID)
-			}
+			must.Equal(t, len(a.Request.Rewrites), 1, q.ID, ": not completed")
 			return nil
 		},
 	}

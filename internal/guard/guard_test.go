@@ -55,13 +55,10 @@ func TestRulesAreRead(t *testing.T) {
 			}
 			Allowlist list
 		}
-		if _, err := toml.Decode(text, &want); err != nil {
-			t.Fatal(err)
-		}
+		_, err := toml.Decode(text, &want)
+		must.OK(t, err)
 		got, err := readRules(text)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		must.OK(t, err, name)
 		same := func(a allowText, b list) bool {
 			return a.target == b.RegexTarget && a.all == (b.Condition == "AND") &&
 				slices.Equal(a.patterns, b.Regexes) && slices.Equal(a.words, b.Stopwords) &&
@@ -288,9 +285,7 @@ func TestFind(t *testing.T) {
 		{`{"auth": "required", "kind": {"auth": "OAUTH/PKCE"}}`, ""},
 	} {
 		got := Find(c.text)
-		if rulesOf(got) != c.rules {
-			t.Errorf("%q: found %+v, want %q", c.text, got, c.rules)
-		}
+		must.Equal(t, rulesOf(got), c.rules, c.text, ": found ", got, ", want")
 	}
 	got := Find("uses " + aws + ".")
 	if len(got) != 1 || got[0].Start != 5 || got[0].End != 25 || got[0].Level != Refuses {

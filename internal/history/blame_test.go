@@ -146,9 +146,7 @@ func TestHistoryOptions(t *testing.T) {
 			must.OK(t, err)
 			got = append(got, e.Message)
 		}
-		if text := strings.Join(got, " "); text != c.want {
-			t.Errorf("%s: %s, want %s", c.name, text, c.want)
-		}
+		must.Equal(t, strings.Join(got, " "), c.want, c.name)
 	}
 	for _, err := range history.History(ctx, r, history.LogOptions{Rev: "nobody"}) {
 		must.Fail(t, err, store.ErrNotFound)
@@ -159,33 +157,5 @@ func TestHistoryOptions(t *testing.T) {
 			break
 		}
 	})
-	if len(stopped) != 1 {
-		t.Error("a log that is left goes on")
-	}
-}
-
-// BenchmarkBlame is the blame of one node among 10,000 after 1,000 commits, on disk.
-func BenchmarkBlame(b *testing.B) {
-	r, err := care.Init(b.Context(), b.TempDir(), repokit.By, core.Options{})
-	must.OK(b, err)
-	defer func() { must.OK(b, r.Close()) }()
-	manyVersions(b, r, 10_000, 1000)
-	s := repokit.Head(b, r)
-	for name, run := range map[string]func(){
-		"blame": func() {
-			_, err := history.Blame(b.Context(), s, graph.NodeID("n0"))
-			must.OK(b, err)
-		},
-		"log": func() {
-			for _, err := range history.History(b.Context(), r, history.LogOptions{Node: graph.NodeID("n0")}) {
-				must.OK(b, err)
-			}
-		},
-	} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				run()
-			}
-		})
-	}
+	must.Equal(t, len(stopped), 1, "a log that is left goes on")
 }

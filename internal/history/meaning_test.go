@@ -6,6 +6,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 )
 
@@ -31,23 +32,17 @@ func TestUndoPassesOverVectors(t *testing.T) {
 	if n, err := r.Embeddings().Rest(t.Context(), ones{}, nil); n != 2 || err != nil {
 		t.Fatalf("%d nodes embedded, %v", n, err)
 	}
-	if _, err := history.Undo(t.Context(), r, "", repokit.By); err != nil {
-		t.Fatal(err)
-	}
+	_, err := history.Undo(t.Context(), r, "", repokit.By)
+	must.OK(t, err)
 	got := make(map[core.EmbeddingState]int)
 	for e, err := range repokit.Head(t, r).Embeddings(t.Context(), "ones") {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		got[e.State]++
 	}
 	if len(got) != 1 || got[core.EmbeddingCurrent] != 1 {
 		t.Errorf("embeddings %v, want the one of the node that stays", got)
 	}
-	if _, err := history.Redo(t.Context(), r, repokit.By); err != nil {
-		t.Fatal(err)
-	}
-	if got := repokit.Sizes(repokit.Head(t, r))[0]; got != 2 {
-		t.Errorf("%d nodes after redo, want 2", got)
-	}
+	_, err = history.Redo(t.Context(), r, repokit.By)
+	must.OK(t, err)
+	must.Equal(t, repokit.Sizes(repokit.Head(t, r))[0], 2, "nodes after redo")
 }

@@ -2,6 +2,7 @@ package history_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -11,54 +12,24 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/testkit/cases"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 )
 
+// TestTitles freezes the titles of commits of lines, upon others.
 func TestTitles(t *testing.T) {
-	long := strings.Repeat("Scope questions go to the product owner. ", 9)
-	for _, c := range []struct{ name, before, lines, want string }{
-		{"one", "", `{"node":{"type":"fact","summary":"Scope questions go to Ana"}}`, `remembered: "Scope questions go to Ana"`},
-		{"a long one", "", `{"node":{"type":"fact","summary":"` + long + `"}}`,
-			`remembered: "Scope questions go to the product owner. Scop…"`},
-		{"with names", "", `{"node":{"key":"m","type":"fact","summary":"Ana owns scope"}}
-{"node":{"key":"entity/ana","type":"Entity","summary":"ana"}}
-{"edge":{"type":"mentions","src":"m","dst":"entity/ana"}}`, `remembered: "Ana owns scope"`},
-		{"names alone", "", `{"node":{"key":"tag/x","type":"Tag","summary":"x"}}`, `1 node`},
-		{"a key", "", `{"node":{"key":"svc/till","type":"Service"}}`, `remembered: "svc/till"`},
-		{"three", "", `{"node":{"key":"a","type":"T","summary":"Alpha"}}
-{"node":{"key":"b","type":"T","summary":"Beta"}}
-{"node":{"key":"c","type":"T","summary":"Gamma"}}
-{"edge":{"type":"x","src":"a","dst":"b"}}
-{"edge":{"type":"x","src":"a","dst":"c"}}`, `3 memories, 2 edges: "Beta", "Gamma", …`},
-		{"lines", "", `{"node":{"type":"fact","summary":"one\ntwo\u202e\tthree"}}`, `remembered: "one two\u{202E} three"`},
-		{"a change", `{"node":{"key":"a","type":"T","summary":"Alpha"}}`, `{"node":{"key":"a","summary":"Omega"}}`,
-			`changed: "Omega"`},
-		{"removed is not named", `{"node":{"key":"a","type":"T","summary":"Alpha"}}`, `{"remove":{"node":"a"}}`, `1 removed`},
-		{"forgotten is not named", `{"node":{"key":"a","type":"T","summary":"Alpha"}}`,
-			`{"mark":{"node":"a","state":"forgotten"}}`, `1 forgotten`},
-		{"born hidden", "", `{"node":{"key":"a","type":"T","summary":"Alpha"}}
-{"mark":{"node":"a","state":"forgotten"}}`, `1 memory`},
-		{"in place of", `{"node":{"key":"a","type":"T","summary":"Alpha"}}`,
-			`{"node":{"key":"b","type":"T","summary":"Beta"}}
-{"mark":{"node":"a","state":"superseded","by":"b"}}`, `remembered: "Beta"`},
-		{"an edge", `{"node":{"key":"a","type":"T","summary":"Alpha"}}
-{"node":{"key":"b","type":"T"}}`, `{"edge":{"type":"owns","src":"a","dst":"b"}}`, `owns: "Alpha", "b"`},
-		{"an edge changed", `{"node":{"key":"a","type":"T"}}
-{"edge":{"type":"owns","src":"a","dst":"a"}}`, `{"edge":{"type":"owns","src":"a","dst":"a","weight":0.5}}`, `1 edge changed`},
-		{"vectors", `{"node":{"key":"a","type":"T","summary":"Alpha"}}`,
-			`{"embedding":{"node":"a","model":"m","vector":[1,2]}}`, `1 embedding`},
-	} {
+	cases.Golden(t, filepath.Join("testdata", "titles.jsonl"), func(t testing.TB, c cases.Case) any {
+		var in struct{ Before, Lines string }
+		cases.Parse(t, c.Input, &in)
 		r := repokit.OpenMem(t)
-		if c.before != "" {
-			repokit.Lines(t, r, c.before)
+		if in.Before != "" {
+			repokit.Lines(t, r, in.Before)
 		}
-		repokit.Lines(t, r, c.lines)
-		if got := repokit.TitleOf(t, r, history.Titler{Now: repokit.Head(t, r), Tip: repokit.Head(t, r)}); got != c.want {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
-		}
-	}
+		repokit.Lines(t, r, in.Lines)
+		return repokit.TitleOf(t, r, history.Titler{Now: repokit.Head(t, r), Tip: repokit.Head(t, r)})
+	})
 }
 
 // TestTitlesHide holds that nothing is named that was hidden, removed or erased later, or that is a credential.
@@ -80,9 +51,7 @@ func TestTitlesHide(t *testing.T) {
 		r := repokit.OpenMem(t)
 		repokit.Lines(t, r, secretNode)
 		before := repokit.Head(t, r)
-		if got := first(t, r, history.Titler{Now: before, Tip: before}); got != `remembered: "Alpha"` {
-			t.Errorf("%s: before: %q", name, got)
-		}
+		must.Equal(t, first(t, r, history.Titler{Now: before, Tip: before}), `remembered: "Alpha"`, name, ": before")
 		repokit.Lines(t, r, after)
 		if got := first(t, r, history.Titler{Now: repokit.Head(t, r), Tip: repokit.Head(t, r)}); got != "remembered" {
 			t.Errorf("%s: after: %q", name, got)
@@ -107,9 +76,7 @@ func TestTitlesHide(t *testing.T) {
 	_, err = r.Commit(t.Context(), repokit.Read(`{"node":{"key":"a","type":"T","summary":"Use `+token+` here"}}`),
 		core.CommitOptions{Stamp: allowing})
 	must.OK(t, err)
-	if got := first(t, r, history.Titler{}); got != "remembered" {
-		t.Errorf("a credential: %q", got)
-	}
+	must.Equal(t, first(t, r, history.Titler{}), "remembered", "a credential")
 }
 
 // TestTitlesAreShort holds the length, in scalars, and that a large commit is not read for its title.

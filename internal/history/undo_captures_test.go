@@ -128,9 +128,7 @@ func TestUndoKeepsCaptures(t *testing.T) {
 			if !errors.Is(got, want) || (got == nil) != (want == nil) {
 				t.Fatalf("step %d: %v, want %v", i, got, want)
 			}
-			if diff := cmp.Diff(m.keys(), w.keys(), cmpopts.EquateEmpty()); diff != "" {
-				t.Fatalf("step %d: (-want +got)\n%s", i, diff)
-			}
+			must.Equal(t, cmp.Diff(m.keys(), w.keys(), cmpopts.EquateEmpty()), "", "step ", i)
 		}
 		report, err := care.Fsck(ctx, r, care.FsckOptions{})
 		if err != nil || len(report.Errors) > 0 {
@@ -166,9 +164,8 @@ func TestUndoRefusesWithCaptures(t *testing.T) {
 
 	w = undoWorld{t, repokit.OpenMem(t)}
 	w.write(captureStamp, "", keyLine("turn")) // operation 2
-	if _, err := w.r.Branches().Create(t.Context(), "side", "HEAD", core.RefOptions{Stamp: repokit.By}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := w.r.Branches().Create(t.Context(), "side", "HEAD", core.RefOptions{Stamp: repokit.By})
+	must.OK(t, err)
 	w.write(captureStamp, "side", keyLine("later"))
 	refused(w, 4, 3, false)
 
@@ -183,14 +180,12 @@ func TestUndoRefusesWithCaptures(t *testing.T) {
 func TestUndoPassesOver(t *testing.T) {
 	w := undoWorld{t, repokit.OpenMem(t)}
 	w.write(repokit.By, "", keyLine("mine")) // operation 2
-	if _, err := session.StartSession(t.Context(), w.r, "s", session.SessionOptions{Stamp: repokit.By}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := session.StartSession(t.Context(), w.r, "s", session.SessionOptions{Stamp: repokit.By})
+	must.OK(t, err)
 	w.write(captureStamp, "", keyLine("turn")) // 4
 	bob := state.Stamp{Author: "bob", Time: 1, Command: []string{"branch"}}
-	if _, err := w.r.Branches().Create(t.Context(), "bobs", "HEAD", core.RefOptions{Stamp: bob}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = w.r.Branches().Create(t.Context(), "bobs", "HEAD", core.RefOptions{Stamp: bob})
+	must.OK(t, err)
 	undone, err := history.Undo(t.Context(), w.r, "", repokit.By)
 	must.OK(t, err)
 	var skipped []uint64

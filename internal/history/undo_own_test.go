@@ -8,6 +8,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 )
 
@@ -24,9 +25,7 @@ func TestUndoOwn(t *testing.T) {
 		change := `{"node":{"key":"` + key + `","type":"T"}}`
 		_, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(change), "x"),
 			core.CommitOptions{Stamp: as(agent), Message: key, Branch: branch})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	own := func(agent, op string, want error) *history.Undone {
 		t.Helper()

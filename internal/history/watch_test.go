@@ -8,8 +8,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
@@ -91,16 +89,12 @@ func TestWatchTellsWhatWasAndWhatComes(t *testing.T) {
 		"5 refs/heads/main refs/heads/main:0+1-0/0",
 		"6 refs/heads/main refs/heads/main:0+1-0/0",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	must.Same(t, got, want)
 	for since, want := range map[string]string{
 		op.CID.String(): want[3], "op:3": want[3], "@~1": want[5], "2": want[2],
 	} {
 		op, err := watching(t, r, history.WatchOptions{Since: since})()
-		if got := told(t, op, err); got != want {
-			t.Errorf("since %s: %s, want %s", since, got, want)
-		}
+		must.Equal(t, told(t, op, err), want, "since ", since)
 	}
 }
 
@@ -113,9 +107,7 @@ func TestWatchOneRef(t *testing.T) {
 	for _, name := range []string{"side", "refs/heads/side"} {
 		next := watching(t, r, history.WatchOptions{Since: "0", Ref: name})
 		op, err := next()
-		if got := told(t, op, err); got != "4 refs/heads/side refs/heads/side:?" {
-			t.Errorf("%s: %s", name, got)
-		}
+		must.Equal(t, told(t, op, err), "4 refs/heads/side refs/heads/side:?", name)
 		repokit.Fact(t, r, "", "main of "+name)
 		repokit.Fact(t, r, "side", "side of "+name)
 		seq := op.Operation.Seq
@@ -151,9 +143,7 @@ func TestWatchSaysWhereToRestart(t *testing.T) {
 	must.OK(t, err)
 	slow := watching(t, r, history.WatchOptions{Since: "1"})
 	op, err := slow()
-	if got := told(t, op, err); got != "2 refs/heads/main refs/heads/main:1+0-0/0" {
-		t.Fatal(got)
-	}
+	must.Equal(t, told(t, op, err), "2 refs/heads/main refs/heads/main:1+0-0/0")
 	for i := range 20 {
 		repokit.Fact(t, r, "", fmt.Sprint(i))
 	}
@@ -179,9 +169,7 @@ func TestWatchSaysWhereToRestart(t *testing.T) {
 	oldest := lost("a slow watch", err)
 	for _, since := range []string{"0", "2", first.CID.String(), fmt.Sprint(res.Horizon - 1)} {
 		_, err := watching(t, r, history.WatchOptions{Since: since})()
-		if got := lost(since, err); got != oldest {
-			t.Errorf("since %s: %s, want %s", since, got, oldest)
-		}
+		must.Equal(t, lost(since, err), oldest, "since ", since)
 	}
 	op, err = watching(t, r, history.WatchOptions{Since: oldest})()
 	if err != nil || op.Operation.Seq != res.Horizon+1 {
@@ -251,7 +239,5 @@ func TestWatchersSeeEveryOperation(t *testing.T) {
 	for _, b := range op.Branches {
 		seen = append(seen, b.Name)
 	}
-	if diff := cmp.Diff([]graph.RefName{"refs/heads/main"}, seen); diff != "" {
-		t.Error(diff)
-	}
+	must.Same(t, seen, []graph.RefName{"refs/heads/main"})
 }

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
@@ -46,9 +44,7 @@ func newTree(t *testing.T, files map[string]string) *tree {
 		if err != nil || len(report.Errors) > 0 {
 			t.Errorf("fsck: %v %+v", err, report)
 		}
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, r.Close())
 	})
 	return &tree{t: t, r: r, files: files, sums: &Redactor{
 		Key: func() ([]byte, error) { return []byte("a key"), nil },
@@ -61,9 +57,7 @@ func (d *tree) ingest() (*core.CommitResult, *Plan) {
 	in := &Input{Gone: func(Path) bool { return true }, Keep: d.keep, Sums: d.sums}
 	for _, name := range slices.Sorted(maps.Keys(d.files)) {
 		f, err := Read(Path{Name: name}, parse.FormatOf(name), []byte(d.files[name]), d.columns, d.sums)
-		if err != nil {
-			d.t.Fatalf("%s: %v", name, err)
-		}
+		must.OK(d.t, err, name)
 		in.Files = append(in.Files, f)
 	}
 	var plan *Plan
@@ -79,18 +73,14 @@ func (d *tree) ingest() (*core.CommitResult, *Plan) {
 			}
 			return &core.Decision{Changes: plan.Changes, Message: "ingest"}, nil
 		})
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	must.OK(d.t, err)
 	return res, plan
 }
 
 func (d *tree) head() *core.Snapshot {
 	d.t.Helper()
 	s, err := d.r.Snapshot(d.t.Context(), "HEAD")
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	must.OK(d.t, err)
 	return s
 }
 
@@ -98,9 +88,7 @@ func (d *tree) head() *core.Snapshot {
 func (d *tree) document(path string) string {
 	d.t.Helper()
 	c, err := Open(d.t.Context(), d.head(), []string{""})
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	must.OK(d.t, err)
 	if c.byPath[Path{Name: path}] == nil {
 		d.t.Fatalf("no document %s", path)
 	}
@@ -111,13 +99,9 @@ func (d *tree) document(path string) string {
 func (d *tree) text(path string) (texts, keys []string) {
 	d.t.Helper()
 	c, err := Open(d.t.Context(), d.head(), []string{""})
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	must.OK(d.t, err)
 	doc := c.byPath[Path{Name: path}]
-	if err := c.load(d.t.Context(), doc); err != nil {
-		d.t.Fatal(err)
-	}
+	must.OK(d.t, c.load(d.t.Context(), doc))
 	for _, n := range doc.chunks {
 		texts, keys = append(texts, textOf(n)), append(keys, n.Key)
 	}
@@ -129,19 +113,13 @@ func (d *tree) links(path string) []string {
 	d.t.Helper()
 	s := d.head()
 	c, err := Open(d.t.Context(), s, []string{""})
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	must.OK(d.t, err)
 	doc := c.byPath[Path{Name: path}]
-	if err := c.load(d.t.Context(), doc); err != nil {
-		d.t.Fatal(err)
-	}
+	must.OK(d.t, c.load(d.t.Context(), doc))
 	var out []string
 	for _, n := range doc.chunks {
 		for e, err := range s.Adjacency().Bucket(d.t.Context(), n.ID, adjacency.Out, LinksTo, nil) {
-			if err != nil {
-				d.t.Fatal(err)
-			}
+			must.OK(d.t, err)
 			for _, o := range c.all {
 				if o.node.ID == e.Other {
 					out = append(out, o.path.Name)
@@ -177,28 +155,6 @@ func notes() map[string]string {
 		"b.md":     "# Beta\n\n" + prose(20, "beta"),
 		"sub/c.md": "---\naliases: [Gamma]\n---\n\nBack to [[Alpha]].\n",
 		"d.txt":    prose(3, "delta"),
-	}
-}
-
-func TestIngestTwice(t *testing.T) {
-	d := newTree(t, notes())
-	first, plan := d.ingest()
-	if first.NoChange || len(plan.Results) != 4 {
-		t.Fatalf("%+v %+v", first, plan.Results)
-	}
-	second, plan := d.ingest()
-	if !second.NoChange || len(plan.Changes) != 0 || len(plan.Results) != 0 {
-		t.Errorf("the second run: %+v %+v", second, plan)
-	}
-	if got := d.links("a.md"); !slices.Equal(got, []string{"b.md", "sub/c.md"}) {
-		t.Errorf("links %v", got)
-	}
-	if got := d.links("sub/c.md"); !slices.Equal(got, []string{"a.md"}) {
-		t.Errorf("links by title %v", got)
-	}
-	other := newTree(t, notes())
-	if res, _ := other.ingest(); res.Graph != first.Graph {
-		t.Error("the same files made another graph")
 	}
 }
 
@@ -292,9 +248,7 @@ func TestLinksOfRenamed(t *testing.T) {
 		if _, plan := d.ingest(); len(plan.Changes) > 0 {
 			t.Errorf("%s: again: %+v", what, plan.Results)
 		}
-		if got := d.document(name); got != key {
-			t.Errorf("%s: %s is %s, not %s", what, name, got, key)
-		}
+		must.Equal(t, d.document(name), key, what, ": ", name)
 		if got := d.links("home.md"); !slices.Equal(got, ofHome) {
 			t.Errorf("%s: home.md leads to %v", what, got)
 		}
@@ -361,16 +315,10 @@ func TestForgottenStaysForgotten(t *testing.T) {
 					t.Fatalf("forgotten: %q, before %q", want, shown)
 				}
 				leave(d, d.files["b.md"])
-				if got := d.state(id); got != graph.Forgotten {
-					t.Errorf("without its text it is %q", got)
-				}
+				must.Equal(t, d.state(id), graph.Forgotten, "without its text it")
 				d.ingest()
-				if got := d.state(id); got != graph.Forgotten {
-					t.Errorf("after its text came back it is %q", got)
-				}
-				if diff := cmp.Diff(want, d.shown()); diff != "" {
-					t.Errorf("after its text came back (-want +got):\n%s", diff)
-				}
+				must.Equal(t, d.state(id), graph.Forgotten, "after its text came back it")
+				must.Same(t, d.shown(), want, "after its text came back")
 				d.unchanged()
 			})
 		}
@@ -390,9 +338,7 @@ func (d *tree) shown() string {
 	d.t.Helper()
 	var out []string
 	for e, err := range d.head().Nodes(d.t.Context(), graph.ID{}) {
-		if err != nil {
-			d.t.Fatal(err)
-		}
+		must.OK(d.t, err)
 		if e.Node.Type == TypeChunk && d.state(e.Node.ID) == "" {
 			out = append(out, strings.Split(textOf(e.Node), "\n")...)
 		}
@@ -405,9 +351,7 @@ func (d *tree) shown() string {
 func (d *tree) state(id graph.ID) graph.State {
 	d.t.Helper()
 	m, err := d.head().Mark(d.t.Context(), graph.OnNode, id)
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	must.OK(d.t, err)
 	if m == nil {
 		return ""
 	}
@@ -422,9 +366,7 @@ func (d *tree) nodeOf(path, typ, word string) graph.ID {
 		return graph.NodeID(key)
 	}
 	for e, err := range d.head().Nodes(d.t.Context(), graph.ID{}) {
-		if err != nil {
-			d.t.Fatal(err)
-		}
+		must.OK(d.t, err)
 		if e.Node.Type == typ && strings.HasPrefix(e.Node.Key, key) && strings.Contains(e.Node.Key, word) {
 			return e.Node.ID
 		}
@@ -440,9 +382,7 @@ func (d *tree) forget(id graph.ID) {
 		func(*core.Snapshot) (*core.Decision, error) {
 			return &core.Decision{Changes: []graph.Change{forget}, Message: "forget"}, nil
 		})
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	must.OK(d.t, err)
 }
 
 func TestGoneFiles(t *testing.T) {
@@ -460,9 +400,7 @@ func TestGoneFiles(t *testing.T) {
 	}
 	d.files["b.md"] = whole
 	d.ingest()
-	if d.head().Graph() != full {
-		t.Error("the file came back and the graph is another one")
-	}
+	must.Equal(t, d.head().Graph(), full, "the file came back and the graph is another one")
 
 	d.keep = true
 	delete(d.files, "b.md")
@@ -476,9 +414,7 @@ func TestGoneFiles(t *testing.T) {
 	if _, plan = d.ingest(); len(plan.Results) != 1 || plan.Results[0].Action != Restored {
 		t.Fatalf("%+v", plan.Results)
 	}
-	if d.head().Graph() != full {
-		t.Error("the file came back and the graph is another one")
-	}
+	must.Equal(t, d.head().Graph(), full, "the file came back and the graph is another one")
 }
 
 func TestPackages(t *testing.T) {
@@ -776,22 +712,16 @@ func TestImportsOfSource(t *testing.T) {
 func (d *tree) leads(name, typ string) []string {
 	d.t.Helper()
 	c, err := Open(d.t.Context(), d.head(), []string{""})
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	must.OK(d.t, err)
 	doc := c.byPath[Path{Name: name}]
-	if err := c.load(d.t.Context(), doc); err != nil {
-		d.t.Fatal(err)
-	}
+	must.OK(d.t, c.load(d.t.Context(), doc))
 	var out []string
 	for e := range doc.edges {
 		if e.typ != typ {
 			continue
 		}
 		n, _, err := d.head().Node(d.t.Context(), e.dst)
-		if err != nil {
-			d.t.Fatal(err)
-		}
+		must.OK(d.t, err)
 		out = append(out, n.Summary)
 	}
 	slices.Sort(out)

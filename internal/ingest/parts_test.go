@@ -51,9 +51,7 @@ func TestIgnore(t *testing.T) {
 	for path, want := range map[string]bool{
 		"in/x.md": false, "in/sub/x.md": false, "x.md": true, "in/z.md": true, "in/y.txt": true, "in/sub/y.txt": false,
 	} {
-		if below.Ignores(path, false) != want {
-			t.Errorf("%s: %v", path, !want)
-		}
+		must.Equal(t, below.Ignores(path, false), want, path, ": ", !want)
 	}
 }
 
@@ -159,9 +157,7 @@ func TestResolve(t *testing.T) {
 		if test.want > 0 {
 			want = id(test.want)
 		}
-		if got := n.resolve(Path{Name: test.from}, test.link); got != want {
-			t.Errorf("%s in %s leads to %s", test.link, test.from, got)
-		}
+		must.Equal(t, n.resolve(Path{Name: test.from}, test.link), want, test.link, " in ", test.from, " leads")
 	}
 	if got := n.resolve(Path{Project: "p", Name: "x.md"}, "a.md"); !got.IsZero() {
 		t.Error("a link leads into another project")

@@ -8,6 +8,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/guard"
 	"github.com/mnem-project/mnem/internal/ingest/chats"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestCutCredentials has a credential where the short form of a call ends, and in the name of a branch.
@@ -25,9 +26,7 @@ func TestCutCredentials(t *testing.T) {
 	}
 	line := `{"type":"assistant","uuid":"u","sessionId":"s","gitBranch":"` + token + `","message":{"content":[` +
 		`{"type":"tool_use","name":"Bash","input":{"command":"` + strings.Repeat("x ", 85) + token + `"}}]}}`
-	if err := chats.Read("claude-code", "", strings.NewReader(line), taker); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, chats.Read("claude-code", "", strings.NewReader(line), taker))
 	if len(nodes) != 2 {
 		t.Fatalf("%d nodes", len(nodes))
 	}

@@ -82,9 +82,7 @@ func TestAddAndRead(t *testing.T) {
 	}
 	_, err = r.Secret("nobody")
 	must.Fail(t, err, fs.ErrNotExist)
-	if err := r.Remove("work"); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, r.Remove("work"))
 	must.Fail(t, r.Remove("work"), fs.ErrNotExist)
 	left, err := os.ReadDir(r.Dir())
 	if len(left) != 1 || err != nil {
@@ -131,9 +129,7 @@ func TestModes(t *testing.T) {
 	}
 	trust(t, r, func(l *TrustList) error { return l.Add(secret(t, 1).Key(), "k", "", 1) })
 	list := filepath.Join(r.Dir(), TrustFile)
-	if mode(list) != 0o600 {
-		t.Errorf("trust list has mode %#o", mode(list))
-	}
+	must.Equal(t, mode(list), 0o600, "trust list has mode")
 	chmod(list, 0o644)
 	if _, err := r.Trusted(); err != nil {
 		t.Errorf("trust list of mode 0644: %v", err)
@@ -145,9 +141,7 @@ func TestModes(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	for _, name := range []string{"a", "0", "a-b_c", strings.Repeat("a", 64), "com", "com10", "lpt"} {
-		if err := CheckName(name); err != nil {
-			t.Errorf("%q: %v", name, err)
-		}
+		must.OK(t, CheckName(name), name)
 	}
 	r := ring(t)
 	for _, name := range []string{

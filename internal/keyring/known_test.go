@@ -3,8 +3,6 @@ package keyring
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
@@ -46,9 +44,7 @@ func TestKnown(t *testing.T) {
 			"all": {home, work, other}, "work": {work, other}, "home": {home}, "nobody": nil,
 			"key": {other}, "stranger": {{"", false, Untrusted}},
 		}[name]
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		must.Same(t, got, want, name)
 	}
 	if err := r.Keep(t.Context(), "home", secret(t, 2), now); err == nil {
 		t.Error("a name that is taken is taken again")

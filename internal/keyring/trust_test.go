@@ -24,9 +24,7 @@ func TestTrust(t *testing.T) {
 	l := &TrustList{}
 	must := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	must(l.Add(key(1), "ada", "met her", 10))
 	must(l.Add(key(2), "bob", "", 10))
@@ -90,9 +88,7 @@ func TestTrustChanges(t *testing.T) {
 	if got := l.Trust(key, 30).State; got != commit.Untrusted {
 		t.Errorf("after removing: %s", got)
 	}
-	if err := l.Add(key, "ada", "a note", 5); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, l.Add(key, "ada", "a note", 5))
 	if err := l.Add(key, "", "another", 9); err != nil {
 		t.Fatal(err)
 	}
@@ -106,13 +102,9 @@ func TestTrustChanges(t *testing.T) {
 
 func TestTrustListGolden(t *testing.T) {
 	l := &TrustList{}
-	if err := l.Add(secret(t, 1).Key(), "Ada", `said "hello"`, 1_790_000_000_000_000); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, l.Add(secret(t, 1).Key(), "Ada", `said "hello"`, 1_790_000_000_000_000))
 	r := Revocation{At: 1_790_000_000_000_001, Since: graph.At(0), Reason: "lost"}
-	if err := l.Revoke(secret(t, 2).Key(), r); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, l.Revoke(secret(t, 2).Key(), r))
 	want := `{
   "v": 1,
   "keys": [
@@ -125,16 +117,12 @@ func TestTrustListGolden(t *testing.T) {
 }
 `
 	data, err := l.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if diff := cmp.Diff(want, string(data)); diff != "" {
 		t.Errorf("trust list (-want +got):\n%s", diff)
 	}
 	back, err := ParseTrustList(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if diff := cmp.Diff(l.Entries(), back.Entries()); diff != "" {
 		t.Errorf("read again (-want +got):\n%s", diff)
 	}
@@ -150,9 +138,7 @@ func TestTrustListRoundTrip(t *testing.T) {
 		l := &TrustList{}
 		for i := range rapid.IntRange(0, 12).Draw(t, "keys") {
 			s, err := commit.NewSecret(strings.NewReader(strings.Repeat(string(rune('a'+i)), 32)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			now := graph.Time(when.Draw(t, "time"))
 			err = l.Add(s.Key(), line.Draw(t, "name"), line.Draw(t, "note"), now)
 			if err == nil && rapid.Bool().Draw(t, "revoked") {
@@ -162,18 +148,12 @@ func TestTrustListRoundTrip(t *testing.T) {
 				}
 				err = l.Revoke(s.Key(), r)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 		}
 		data, err := l.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		back, err := ParseTrustList(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if diff := cmp.Diff(l.Entries(), back.Entries()); diff != "" {
 			t.Fatalf("read again (-want +got):\n%s", diff)
 		}
@@ -229,9 +209,7 @@ func TestHostileTrustLists(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		path := filepath.Join(r.Dir(), TrustFile)
-		if err := os.WriteFile(path, []byte(data), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, []byte(data), 0o600))
 		if l, err := r.Trusted(); err == nil {
 			t.Errorf("%s: read as %v", name, l.Entries())
 		}
@@ -258,9 +236,7 @@ func TestEditTrustRace(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(errs...))
 	l, err := r.Trusted()
 	if err != nil || len(l.Entries()) != len(errs) {
 		t.Errorf("%d keys, want %d, %v", len(l.Entries()), len(errs), err)
@@ -278,20 +254,14 @@ func TestEditTrustErrors(t *testing.T) {
 		t.Errorf("after an error the list is %v, %v", l, err)
 	}
 	unlock, err := filestate.Lock(context.Background(), filepath.Join(r.Dir(), TrustFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	err = r.EditTrust(ctx, func(*TrustList) error { return nil })
 	must.Fail(t, err, context.Canceled)
-	if err := unlock(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, unlock())
 	// The lock file of an older program, which a crash left there for ever.
-	if err := os.WriteFile(filepath.Join(r.Dir(), "trusted.json.lock"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(r.Dir(), "trusted.json.lock"), nil, 0o600))
 	if err := r.EditTrust(context.Background(), func(*TrustList) error { return nil }); err != nil {
 		t.Errorf("with an old lock file: %v", err)
 	}
@@ -310,9 +280,7 @@ func FuzzParseTrustList(f *testing.F) {
 			return
 		}
 		once, err := l.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		again, err := ParseTrustList(once)
 		if err != nil {
 			t.Fatalf("what was written does not read: %v", err)

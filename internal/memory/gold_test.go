@@ -72,9 +72,7 @@ func goldRepo(t testing.TB, by state.Stamp) *core.Repo {
 		if err != nil || len(report.Errors) > 0 {
 			t.Errorf("fsck: %v %v", err, report)
 		}
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, r.Close())
 	})
 	return r
 }
@@ -86,9 +84,8 @@ func (in goldBatches) commit(t testing.TB) *core.Repo {
 	for _, b := range in.Batches {
 		by.Time = graph.Time(b.Time)
 		changes := state.ReadChanges(strings.NewReader(strings.Join(b.Lines, "\n")), "lines")
-		if _, err := r.Commit(t.Context(), changes, core.CommitOptions{Stamp: by}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := r.Commit(t.Context(), changes, core.CommitOptions{Stamp: by})
+		must.OK(t, err)
 	}
 	return r
 }

@@ -16,40 +16,6 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// TestWeighMonotone checks that each factor moves importance one way only, and that it stays within
-// its bounds whatever the factors are.
-func TestWeighMonotone(t *testing.T) {
-	last := int64(-1)
-	for i := MinImportance; i <= MaxImportance; i++ {
-		v := Factors{Importance: i, HalfLife: 30}.Weigh().Value
-		if v <= last {
-			t.Errorf("importance %d is worth %d after %d", i, v, last)
-		}
-		last = v
-	}
-	const huge = 1<<63 - 1
-	for _, f := range []Factors{
-		{}, {Importance: -5, Uses: -huge, Linked: -huge, Age: -huge, HalfLife: -1},
-		{Importance: 5, Uses: huge, Linked: huge, Age: huge, HalfLife: MaxHalfLife},
-		{Importance: 5, Uses: huge, Linked: huge, Age: 0, HalfLife: 1},
-	} {
-		if v := f.Weigh().Value; v < 0 || v > 196_608 {
-			t.Errorf("%+v: %d", f, v)
-		}
-	}
-	if v := (Factors{Importance: 5, Uses: huge, Linked: huge, HalfLife: 1}).Weigh().Value; v != 196_608 {
-		t.Errorf("the most is %d", v)
-	}
-	last = 1 << 20
-	for days := range int64(1000) {
-		v := Factors{Importance: 5, Age: days * PerDay, HalfLife: 30}.Weigh().Value
-		if v > last {
-			t.Fatalf("after %d days %d, after %d before", days, v, last)
-		}
-		last = v
-	}
-}
-
 func TestHalfLives(t *testing.T) {
 	r := memkit.Open(t, `{"node":{"key":"a","type":"fact","summary":"x"}}`)
 	before := memkit.Tip(t, r)
@@ -59,29 +25,22 @@ func TestHalfLives(t *testing.T) {
 		must.OK(t, err)
 		return e.HalfLife
 	}
-	if got := weigh(); got != DefaultHalfLife {
-		t.Errorf("half-life %d", got)
-	}
+	must.Equal(t, weigh(), DefaultHalfLife, "half-life")
 	for _, bad := range []HalfLives{{"fact": 0}, {"fact": MaxHalfLife + 1}, {"": 3}} {
 		if _, err := SetHalfLives(t.Context(), r, memkit.Opt, bad); err == nil {
 			t.Errorf("%v is taken", bad)
 		}
 	}
-	if _, err := SetHalfLives(t.Context(), r, memkit.Opt, HalfLives{"fact": 3, "x": 4}); err != nil {
-		t.Fatal(err)
-	}
-	if got := weigh(); got != 3 {
-		t.Errorf("half-life %d, want 3", got)
-	}
-	if _, err := history.Undo(t.Context(), r, "", memkit.By); err != nil {
-		t.Fatal(err)
-	}
+	_, err := SetHalfLives(t.Context(), r, memkit.Opt, HalfLives{"fact": 3, "x": 4})
+	must.OK(t, err)
+	must.Equal(t, weigh(), 3, "half-life")
+	_, err = history.Undo(t.Context(), r, "", memkit.By)
+	must.OK(t, err)
 	if got := memkit.Tip(t, r); weigh() != DefaultHalfLife || got.Graph() != before.Graph() {
 		t.Error("undo leaves something")
 	}
-	if _, err := SetHalfLives(t.Context(), r, memkit.Opt, HalfLives{"fact": 3}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = SetHalfLives(t.Context(), r, memkit.Opt, HalfLives{"fact": 3})
+	must.OK(t, err)
 	if _, err := SetHalfLives(t.Context(), r, memkit.Opt, nil); err != nil || weigh() != DefaultHalfLife {
 		t.Error("the defaults do not come back", err)
 	}

@@ -41,9 +41,7 @@ func TestForgottenIsNotRetrieved(t *testing.T) {
 	said := func(s *core.Snapshot) (found int) {
 		for _, req := range requests {
 			a, err := rank.Retrieve(t.Context(), s, req)
-			if err != nil {
-				t.Fatalf("%+v: %v", req, err)
-			}
+			must.OK(t, err, req)
 			text := ""
 			for _, it := range a.Items {
 				if it.ID == secret || it.Against == secret {
@@ -66,9 +64,8 @@ func TestForgottenIsNotRetrieved(t *testing.T) {
 	}
 	before := memkit.Tip(t, r).Graph()
 	req := MarkRequest{State: graph.Forgotten, Nodes: []string{"secret"}, Reason: "no"}
-	if _, err := Mark(t.Context(), r, memkit.Opt, req); err != nil {
-		t.Fatal(err)
-	}
+	_, err := Mark(t.Context(), r, memkit.Opt, req)
+	must.OK(t, err)
 	if n := said(memkit.Tip(t, r)); n > 0 {
 		t.Errorf("%d answers have what is forgotten", n)
 	}
@@ -124,9 +121,7 @@ func TestMarkRequests(t *testing.T) {
 	if !IsMissing(err) {
 		t.Error(err)
 	}
-	if memkit.Tip(t, r).CID() != before {
-		t.Error("something was written")
-	}
+	must.Equal(t, memkit.Tip(t, r).CID(), before, "something was written")
 }
 
 // TestSettledByThird: of three the second stays contradicted by the third once the first is hidden,
@@ -147,9 +142,7 @@ func TestSettledByThird(t *testing.T) {
 				}
 			}
 		}
-		if got != want {
-			t.Errorf("%s: %q, want %q", of, got, want)
-		}
+		must.Equal(t, got, want, of)
 	}
 	mark := func(state graph.State, node, by, reason string) *MarkResult {
 		t.Helper()

@@ -85,9 +85,8 @@ func TestSchema(t *testing.T) {
 			t.Errorf("%q in\n%s", no, text)
 		}
 	}
-	if got, err = SchemaOf(t.Context(), memkit.Tip(t, r), 1, func(int) {}); err != nil {
-		t.Fatal(err)
-	}
+	got, err = SchemaOf(t.Context(), memkit.Tip(t, r), 1, func(int) {})
+	must.OK(t, err)
 	if got.MoreNodes != 2 || got.MoreProps != 3 || got.MoreEdges != 1 {
 		t.Errorf("cut to one: %s", schemaText(got))
 	}

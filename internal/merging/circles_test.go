@@ -92,9 +92,7 @@ func TestOppositeSupersedesConflict(t *testing.T) {
 			t.Fatalf("prefer %q: conflicts %+v", prefer, res.Conflicts)
 		}
 		if prefer != "" {
-			if err != nil {
-				t.Errorf("prefer %s: %v", prefer, err)
-			}
+			must.OK(t, err, "prefer ", prefer)
 			continue
 		}
 		// Either mark can be taken, but not both.
@@ -167,9 +165,7 @@ func randomMarks(t *testing.T, seed uint64) {
 				Prefer:        []graph.Take{graph.TakeOurs, graph.TakeTheirs}[rng.IntN(2)],
 			}
 			res, err := merging.Merge(ctx, r, names[rng.IntN(len(names))], opt)
-			if err != nil {
-				t.Fatalf("step %d: merge: %v", step, err)
-			}
+			must.OK(t, err, "step ", step, ": merge")
 			for _, c := range res.Conflicts {
 				if c.Kind == graph.Circle {
 					conflicts++

@@ -48,12 +48,8 @@ func TestMergeLaws(t *testing.T) {
 		}
 		s, err := r.At(t.Context(), sides[0])
 		must.OK(t, err)
-		if got := repokit.GraphOf(t, r, sides[0], base); got != s.Graph() {
-			t.Fatalf("seed %d: merge(x, base) is %s, want %s", seed, got, s.Graph())
-		}
-		if got := repokit.GraphOf(t, r, sides[0], sides[0]); got != s.Graph() {
-			t.Fatalf("seed %d: merge(x, x) is %s, want %s", seed, got, s.Graph())
-		}
+		must.Equal(t, repokit.GraphOf(t, r, sides[0], base), s.Graph(), "seed ", seed, ": merge(x, base)")
+		must.Equal(t, repokit.GraphOf(t, r, sides[0], sides[0]), s.Graph(), "seed ", seed, ": merge(x, x)")
 		for _, to := range []ipld.CID{base, sides[0]} { // the same for states, whatever the history
 			repokit.Fork(t, r, "into", sides[0])
 			res, err := merging.CherryPick(t.Context(), r, base.String()+".."+to.String(), repokit.Options("into"))
@@ -203,9 +199,7 @@ func TestResolveRefuses(t *testing.T) {
 	if branch, err := merging.AbortMerge(t.Context(), r, opt); err != nil || branch != "main" {
 		t.Errorf("abort: %q, %v", branch, err)
 	}
-	if repokit.Head(t, r).CID() != ours {
-		t.Error("the branch moved")
-	}
+	must.Equal(t, repokit.Head(t, r).CID(), ours, "the branch moved")
 	_, err := merging.AbortMerge(t.Context(), r, opt)
 	must.Fail(t, err, store.ErrNotFound)
 	bad := repokit.Options("")
@@ -244,32 +238,7 @@ func TestResolveContradiction(t *testing.T) {
 	if _, err := merging.ContinueMerge(t.Context(), r, repokit.Options("")); err != nil {
 		t.Error(err)
 	}
-	if got := repokit.Sizes(repokit.Head(t, r)); got != [4]uint64{3, 1, 0, 0} {
-		t.Errorf("sizes %v", got)
-	}
-}
-
-// TestMergeWork bounds what a merge reads and writes by what the sides changed.
-func TestMergeWork(t *testing.T) {
-	effort.Alone(t)
-	const k = 20
-	for _, n := range effort.Pick([]int{1_000, 8_000}, []int{2_000, 20_000}, []int{2_000, 20_000}) {
-		st := repokit.Memory(t, n)
-		branches(t, st, n, k)
-		w := repokit.Measure(t, st, func(r *core.Repo) {
-			if _, err := merging.Merge(t.Context(), r, "draft", repokit.Options("")); err != nil {
-				t.Fatal(err)
-			}
-		})
-		t.Logf("n = %d, %d changes a side: %v", n, k, w)
-		// Two diffs of five trees, each a path for a change on either side, and their records.
-		if height := 4; w.Facts.BlocksRead > int64(12*2*k*height) {
-			t.Errorf("n = %d: %d blocks read", n, w.Facts.BlocksRead)
-		}
-		if w.Facts.BlocksWritten > int64(6*k*4) {
-			t.Errorf("n = %d: %d blocks written", n, w.Facts.BlocksWritten)
-		}
-	}
+	must.Equal(t, repokit.Sizes(repokit.Head(t, r)), [4]uint64{3, 1, 0, 0}, "sizes")
 }
 
 // branches makes the branch draft, and k changes on it and on main: half change properties of nodes that the other
@@ -291,22 +260,5 @@ func branches(t testing.TB, st store.Store, n, k int) {
 			fmt.Fprintf(&b, `{"edge":{"type":"new","src":"%s%d","dst":"n%d"}}`+"\n", branch, i, at+1)
 		}
 		repokit.On(t, r, branch, b.String())
-	}
-}
-
-// BenchmarkMerge merges two branches of 1,000 changes each over 100,000 nodes and 200,000 edges.
-func BenchmarkMerge(b *testing.B) {
-	const n, k = 100_000, 1000
-	st := repokit.Memory(b, n)
-	branches(b, st, n, k)
-	for b.Loop() {
-		w := repokit.Measure(b, st, func(r *core.Repo) {
-			trial, err := r.Trial(b.Context())
-			must.OK(b, err)
-			if _, err := merging.Merge(b.Context(), trial, "draft", repokit.Options("")); err != nil {
-				b.Fatal(err)
-			}
-		})
-		b.ReportMetric(float64(w.Facts.BlocksRead), "blocks-read")
 	}
 }

@@ -90,18 +90,12 @@ func TestMergesDuringCommits(t *testing.T) {
 	commit(func() bool { return next == ready }) // during the merge
 	s, err := r.Snapshot(ctx, "HEAD")
 	must.OK(t, err)
-	if _, err := rank.Retrieve(ctx, s, retrieve.Request{Text: "person lives"}); err != nil {
-		t.Fatal(err)
-	}
-	if st.stuck.Load() != 1 {
-		t.Error("the merge did not wait")
-	}
-	if _, err := care.GC(ctx, r, care.GCOptions{Stamp: repokit.By, KeepOps: 1}); err != nil {
-		t.Fatal(err)
-	}
-	if st.stuck.Load() != 0 {
-		t.Error("a merge goes on beside a collection")
-	}
+	_, err = rank.Retrieve(ctx, s, retrieve.Request{Text: "person lives"})
+	must.OK(t, err)
+	must.Equal(t, st.stuck.Load(), 1, "the merge did not wait")
+	_, err = care.GC(ctx, r, care.GCOptions{Stamp: repokit.By, KeepOps: 1})
+	must.OK(t, err)
+	must.Equal(t, st.stuck.Load(), 0, "a merge goes on beside a collection")
 	commit(made(2))
 	segments := func() int {
 		t.Helper()
@@ -117,12 +111,8 @@ func TestMergesDuringCommits(t *testing.T) {
 	if report, err := care.Fsck(ctx, r, care.FsckOptions{}); err != nil || len(report.Errors) > 0 {
 		t.Errorf("fsck: %v %v", err, report.Errors)
 	}
-	if err := r.Close(); err != nil {
-		t.Error(err)
-	}
-	if st.stuck.Load() != 0 {
-		t.Error("a merge goes on after Close")
-	}
+	must.OK(t, r.Close())
+	must.Equal(t, st.stuck.Load(), 0, "a merge goes on after Close")
 }
 
 // meteredMerges counts what commits write to the derived blocks, and what background merges write.
@@ -190,15 +180,12 @@ func TestNoCommitMerges(t *testing.T) {
 	}
 	s, err := r.Snapshot(ctx, "HEAD")
 	must.OK(t, err)
-	if _, err := rank.Retrieve(ctx, s, retrieve.Request{Text: "person lives"}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = rank.Retrieve(ctx, s, retrieve.Request{Text: "person lives"})
+	must.OK(t, err)
 	if report, err := care.Fsck(ctx, r, care.FsckOptions{}); err != nil || len(report.Errors) > 0 {
 		t.Errorf("fsck: %v %v", err, report.Errors)
 	}
-	if err := r.Close(); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, r.Close())
 	t.Logf("%d merges beside %d commits, at most %d bytes a commit", st.merges.Load(), commits, worst)
 	if st.merges.Load() < 3 { // at least one of each index
 		t.Errorf("%d merges during commits", st.merges.Load())

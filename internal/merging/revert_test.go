@@ -9,6 +9,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/merging"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 )
 
@@ -31,9 +32,7 @@ func TestRestore(t *testing.T) {
 	first := repokit.Head(t, r)
 	repokit.Lines(t, r, `{"remove":{"node":"b"}}`)
 	res, err := merging.Restore(t.Context(), r, first.CID().String(), []string{"b"}, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	now := repokit.Head(t, r)
 	if res.Graph != first.Graph() || now.Commit().Vectors != first.Commit().Vectors {
 		t.Error("what was restored is not what it was")
@@ -44,18 +43,14 @@ func TestRestore(t *testing.T) {
 {"remove":{"node":"b"}}
 {"remove":{"node":"c"}}
 {"node":{"key":"d","type":"T"}}`)
-	if _, err = merging.Restore(t.Context(), r, first.CID().String(), []string{"c", "b"}, opt); err != nil {
-		t.Fatal(err)
-	}
-	if got := repokit.Sizes(repokit.Head(t, r)); got != [4]uint64{3, 2, 0, 1} {
-		t.Errorf("sizes %v", got)
-	}
+	_, err = merging.Restore(t.Context(), r, first.CID().String(), []string{"c", "b"}, opt)
+	must.OK(t, err)
+	must.Equal(t, repokit.Sizes(repokit.Head(t, r)), [4]uint64{3, 2, 0, 1}, "sizes")
 	// A node that exists is reset, and loses a mark that it did not have.
 	repokit.Lines(t, r, `{"node":{"key":"b","summary":"B1"}}
 {"mark":{"node":"b","state":"forgotten"}}`)
-	if _, err = merging.Restore(t.Context(), r, first.CID().String(), []string{"b"}, opt); err != nil {
-		t.Fatal(err)
-	}
+	_, err = merging.Restore(t.Context(), r, first.CID().String(), []string{"b"}, opt)
+	must.OK(t, err)
 	s := repokit.Head(t, r)
 	m, err := s.Mark(t.Context(), graph.OnNode, graph.NodeID("b"))
 	if err != nil || m != nil || repokit.NodeByKey(t, s, "b").Summary != "B" {

@@ -87,11 +87,25 @@ func say(status int, body string, header ...string) http.HandlerFunc {
 }
 
 func TestAskTriesAgain(t *testing.T) {
-	n, clock, err := asking(t, nil, say(429, `{"error":"slow down"}`, "Retry-After", "3"),
-		say(500, ""), say(503, "busy"))
-	want := []time.Duration{3 * time.Second, time.Second, 2 * time.Second}
-	if err != nil || n != 4 || fmt.Sprint(clock.slept) != fmt.Sprint(want) {
-		t.Errorf("%d requests, slept %v, %v", n, clock.slept, err)
+	cut := func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "1000")
+		_, _ = fmt.Fprint(w, `{"fine":`)
+	}
+	half := time.Second / 2
+	for name, c := range map[string]struct {
+		steps []http.HandlerFunc
+		slept []time.Duration
+	}{
+		"three failures": {[]http.HandlerFunc{say(429, `{"error":"slow down"}`, "Retry-After", "3"), say(500, ""), say(503, "busy")},
+			[]time.Duration{6 * half, 2 * half, 4 * half}},
+		"a date":   {[]http.HandlerFunc{say(503, "", "Retry-After", "Tue, 01 Sep 2026 08:00:09 GMT")}, []time.Duration{18 * half}},
+		"nonsense": {[]http.HandlerFunc{say(502, "<html>", "Retry-After", "soon")}, []time.Duration{half}},
+		"cut":      {[]http.HandlerFunc{cut}, []time.Duration{half}},
+	} {
+		n, clock, err := asking(t, nil, c.steps...)
+		if err != nil || n != len(c.steps)+1 || fmt.Sprint(clock.slept) != fmt.Sprint(c.slept) {
+			t.Errorf("%s: %d requests, slept %v, %v", name, n, clock.slept, err)
+		}
 	}
 }
 
@@ -113,6 +127,10 @@ func TestAskGivesUp(t *testing.T) {
 		"other":       {say(200, `{"other":1}`), 1, ErrAnswer, "not what was asked for"},
 		"twice":       {say(200, `{"fine":1,"fine":2}`), 1, ErrAnswer, "twice"},
 		"huge":        {say(200, strings.Repeat("x", 2000)), 1, ErrAnswer, "longer than 1000"},
+		"no content":  {say(204, ""), 1, nil, "204 No Content"},
+		"no such use": {say(501, ""), 1, nil, "501 Not Implemented"},
+		"far date":    {say(503, "", "Retry-After", "Fri, 01 Jan 9999 00:00:00 GMT"), 1, nil, "is 1m0s"},
+		"long error":  {say(400, strings.Repeat("x", 2000)), 1, ErrAnswer, "longer than 1000"},
 		"repeats key": {say(200, `{"`+testKey+`":1}`), 1, ErrAnswer, "repeats the key"},
 	} {
 		n, _, err := asking(t, func(o *ProviderOptions) { o.MaxAnswer = 1000 }, c.step)
@@ -146,9 +164,7 @@ func TestAskEnds(t *testing.T) {
 		t.Errorf("canceled: %v", err)
 	}
 	must.Fail(t, (systemClock{}).Sleep(ctx, time.Hour), why)
-	if err := (systemClock{}).Sleep(context.Background(), time.Microsecond); err != nil {
-		t.Errorf("sleep: %v", err)
-	}
+	must.OK(t, (systemClock{}).Sleep(context.Background(), time.Microsecond), "sleep")
 }
 
 func TestProblemText(t *testing.T) {
@@ -157,9 +173,7 @@ func TestProblemText(t *testing.T) {
 		`{"error":{"message":"d","code":"x"}}`: "d x", `{"detail":[1]}`: "", `[]`: "[]",
 	} {
 		said, reason := problemText([]byte(answer))
-		if got := strings.TrimSpace(said + " " + reason); got != want {
-			t.Errorf("%s: %q, want %q", answer, got, want)
-		}
+		must.Equal(t, strings.TrimSpace(said+" "+reason), want, answer)
 	}
 }
 

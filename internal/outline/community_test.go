@@ -77,9 +77,7 @@ func TestCommunitiesAreKept(t *testing.T) {
 		t.Errorf("%d records are kept", n)
 	}
 	repokit.Lines(t, r, `{"node":{"key":"p1","type":"Person","summary":"changed"}}`)
-	if communitiesOf(t, repokit.Head(t, r)) != p {
-		t.Error("communities are found again though no edge changed")
-	}
+	must.Equal(t, communitiesOf(t, repokit.Head(t, r)), p, "communities are found again though no edge changed")
 	again, err := care.New(t.Context(), st, repokit.By, core.Options{ReadOnly: true})
 	must.OK(t, err)
 	kept := communitiesOf(t, repokit.Head(t, again))
@@ -87,9 +85,7 @@ func TestCommunitiesAreKept(t *testing.T) {
 		t.Error("those kept are others")
 	}
 	repokit.Lines(t, r, `{"edge":{"type":"knows","src":"p10","dst":"p1"}}`)
-	if n := communitiesOf(t, repokit.Head(t, r)).Nodes(); n != 11 {
-		t.Errorf("%d nodes after another edge", n)
-	}
+	must.Equal(t, communitiesOf(t, repokit.Head(t, r)).Nodes(), 11, "nodes after another edge")
 	if n, _ := derivedOf(t, st); n != 2 {
 		t.Errorf("%d records are kept", n)
 	}
@@ -123,9 +119,8 @@ func TestPurgeDropsCommunities(t *testing.T) {
 	r, st := repokit.OverMem(t)
 	repokit.Lines(t, r, cliques(3))
 	communitiesOf(t, repokit.Head(t, r))
-	if _, err := care.Purge(t.Context(), r, "p1", care.PurgeOptions{Stamp: repokit.By}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := care.Purge(t.Context(), r, "p1", care.PurgeOptions{Stamp: repokit.By})
+	must.OK(t, err)
 	if n, _ := derivedOf(t, st); n != 0 {
 		t.Errorf("%d records after a purge", n)
 	}
@@ -248,9 +243,8 @@ func TestCommunityReplay(t *testing.T) {
 	if err != nil || len(a.Items) < 5 {
 		t.Fatalf("%d items, %v", len(a.Items), err)
 	}
-	if _, err := session.Record(t.Context(), r, session.DefaultSession, a, repokit.By); err != nil {
-		t.Fatal(err)
-	}
+	_, err = session.Record(t.Context(), r, session.DefaultSession, a, repokit.By)
+	must.OK(t, err)
 	res, err := session.Replay(t.Context(), r, session.DefaultSession)
 	if err != nil || !res.Identical {
 		t.Errorf("replay: %+v, %v", res, err)

@@ -100,9 +100,7 @@ func checkCommunities(t *testing.T, r *core.Repo) {
 			ids = append(ids, m.ID)
 		}
 		least := slices.MinFunc(ids, graph.ID.Compare)
-		if p.Smallest(number) != least {
-			t.Errorf("the smallest of community %d is said to be %s", number, p.Smallest(number))
-		}
+		must.Equal(t, p.Smallest(number), least, "the smallest of community ", number, " is said to be")
 		name := distill.CommunityName(least)
 		one, _, err := d.Top(t.Context(), d.Blocks, distill.PseudoScope(name))
 		if err != nil || one == nil || one.Facts != len(ids) || one.Name != name || !distill.IsCommunity(one.Name) {

@@ -28,9 +28,8 @@ func TestDigestsOfOtherRules(t *testing.T) {
 	s, err := r.At(t.Context(), res.Commit)
 	must.OK(t, err)
 	recipe := distill.Default()
-	if _, err := outline.Open(t.Context(), s, recipe, outline.DigestOptions{Keep: true}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = outline.Open(t.Context(), s, recipe, outline.DigestOptions{Keep: true})
+	must.OK(t, err)
 	mine := outline.DigestsKey(s.State.Root, recipe)
 	others := outline.DigestsKeyUnder(s.State.Root, recipe, sha256.Sum256([]byte("other rules")))
 	if mine == others || mine != outline.DigestsKeyUnder(s.State.Root, recipe, guard.Version()) {

@@ -69,15 +69,12 @@ func TestPurgeWithoutGraph(t *testing.T) {
 		core.CommitOptions{Stamp: repokit.By, Branch: "side", Message: "aside"})
 	must.OK(t, err)
 	mustWrite(t, r, "side", repokit.TextFor(topOf(t, repokit.Head(t, r), "p1"), "Scope one."))
-	if _, err := merging.CherryPick(t.Context(), r, "side", repokit.Options("main")); err != nil {
-		t.Fatal(err)
-	}
+	_, err = merging.CherryPick(t.Context(), r, "side", repokit.Options("main"))
+	must.OK(t, err)
 	mustWrite(t, r, "", repokit.TextFor(topOf(t, repokit.Head(t, r), "p2"), "Scope two."))
 	repokit.DropBranch(t, r, "side")
 	repokit.Gc(t, r, 1)
-	if got := textOf(t, repokit.Head(t, r), "p1"); got != "Scope one." {
-		t.Fatalf("picked %q", got)
-	}
+	must.Equal(t, textOf(t, repokit.Head(t, r), "p1"), "Scope one.", "picked")
 	if n := purgedTexts(t, r); n != 1 || textOf(t, repokit.Head(t, r), "p1") != "" || textOf(t, repokit.Head(t, r), "p2") == "" {
 		t.Errorf("%d texts erased", n)
 	}
@@ -112,9 +109,7 @@ func TestPurgeWithoutVersion(t *testing.T) {
 	mustWrite(t, r, "", repokit.TextFor(topOf(t, repokit.Head(t, r), "p0"), "Scope zero."))
 	repokit.Lines(t, r, `{"node":{"key":"t5","type":"Task","summary":"Task 5 is another."}}`)
 	must.OK(t, st.Facts().(store.Deleter).Delete(t.Context(), old))
-	if n := purgedTexts(t, r); n != 1 {
-		t.Errorf("%d texts erased", n)
-	}
+	must.Equal(t, purgedTexts(t, r), 1, "texts erased")
 }
 
 // TestPurgeOtherGraph: a text claims a graph without the node but has the source of a digest with it. It is erased with
@@ -142,9 +137,8 @@ func TestAcceptErasesTexts(t *testing.T) {
 	tip := repokit.MainRef(t, from)
 	file := repokit.Pack(t, from, exchange.PackOptions{Refs: []core.Ref{tip}})
 	origin := graph.RefName("refs/remotes/origin/heads/main")
-	if _, err := repokit.Receive(t, to, file, exchange.RefUpdate{Ref: origin, To: tip.Target}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := repokit.Receive(t, to, file, exchange.RefUpdate{Ref: origin, To: tip.Target})
+	must.OK(t, err)
 	repokit.Fork(t, to, "main", tip.Target)
 	mustWrite(t, to, "", repokit.TextFor(topOf(t, repokit.Head(t, to), "p0"), "Scope zero."),
 		repokit.TextFor(topOf(t, repokit.Head(t, to), "p1"), "Scope one."))
@@ -166,7 +160,5 @@ func TestAcceptErasesTexts(t *testing.T) {
 			t.Errorf("dry run %v: erased %v, %v", opt.DryRun, gone, err)
 		}
 	}
-	if got := textOf(t, repokit.Head(t, to), "p1"); got != "Scope one." {
-		t.Errorf("the text of a scope without the node is %q", got)
-	}
+	must.Equal(t, textOf(t, repokit.Head(t, to), "p1"), "Scope one.", "the text of a scope without the node")
 }

@@ -51,9 +51,7 @@ func TestAltitude(t *testing.T) {
 		}
 		for _, it := range a.Items {
 			sum += it.Tokens
-			if name := covered[it.ID]; name != "" {
-				t.Errorf("%s is an item and covered by %s", it.ID, name)
-			}
+			must.Equal(t, covered[it.ID], "", it.ID, " is an item and covered")
 		}
 		if sum != a.TokensUsed {
 			t.Errorf("%d tokens, said to be %d", sum, a.TokensUsed)

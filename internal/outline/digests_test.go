@@ -127,12 +127,9 @@ func TestPurgeDropsDigests(t *testing.T) {
 	r, st := repokit.OverMem(t)
 	repokit.Lines(t, r, projects(40))
 	digestsOf(t, repokit.Head(t, r), keepDigests)
-	if _, err := care.Purge(t.Context(), r, "t5", care.PurgeOptions{Stamp: repokit.By}); err != nil {
-		t.Fatal(err)
-	}
-	if n := digestBlocks(t, st); n != 0 {
-		t.Errorf("%d digests after a purge", n)
-	}
+	_, err := care.Purge(t.Context(), r, "t5", care.PurgeOptions{Stamp: repokit.By})
+	must.OK(t, err)
+	must.Equal(t, digestBlocks(t, st), 0, "digests after a purge")
 	for _, rev := range []string{"HEAD", "HEAD~1"} {
 		s, err := r.Snapshot(t.Context(), rev)
 		must.OK(t, err)
@@ -159,9 +156,8 @@ func TestDigestsAreCollected(t *testing.T) {
 		t.Errorf("%d digests of two states, %d of one", n, only)
 	}
 	repokit.DropBranch(t, r, "side")
-	if r, err = care.New(t.Context(), st, repokit.By, core.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	r, err = care.New(t.Context(), st, repokit.By, core.Options{})
+	must.OK(t, err)
 	repokit.Gc(t, r, 1)
 	if n := digestBlocks(t, st); n != only {
 		t.Errorf("%d digests after the branch is gone, want %d", n, only)
@@ -198,9 +194,8 @@ func TestDamagedDigests(t *testing.T) {
 	})
 	must.OK(t, err)
 	must.OK(t, st.Derived().SetCell(t.Context(), key, forged))
-	if r, err = care.New(t.Context(), st, repokit.By, core.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	r, err = care.New(t.Context(), st, repokit.By, core.Options{})
+	must.OK(t, err)
 	_, err = outline.Open(t.Context(), repokit.Head(t, r), distill.Default(), outline.DigestOptions{})
 	must.Fail(t, err, store.ErrCorrupt)
 	res, err := care.Repair(t.Context(), r, care.FsckOptions{})

@@ -68,21 +68,16 @@ func TestWrittenTexts(t *testing.T) {
 	if res.Graph != before.Graph() || res.NoChange || res.Dropped != 0 || repokit.Head(t, r).State.Digests.Len() != 2 {
 		t.Fatalf("%+v", res)
 	}
-	if got := textOf(t, repokit.Head(t, r), ""); got != "A harbour.\nIts projects." {
-		t.Errorf("read %q", got)
-	}
+	must.Equal(t, textOf(t, repokit.Head(t, r), ""), "A harbour.\nIts projects.", "read")
 	if again := mustWrite(t, r, "", repokit.TextFor(topOf(t, before, "p1"), "The first project.")); !again.NoChange {
 		t.Errorf("the same again is a change: %+v", again)
 	}
 	changed := repokit.Lines(t, r, `{"node":{"key":"t1","type":"Task","summary":"Task 1 is done."}}`)
 	for _, key := range []string{"", "p1"} {
-		if got := textOf(t, repokit.Head(t, r), key); got != "" {
-			t.Errorf("%q: a text of what was is shown: %q", key, got)
-		}
+		must.Equal(t, textOf(t, repokit.Head(t, r), key), "", key, ": a text of what was is shown")
 	}
-	if _, err := merging.Revert(t.Context(), r, changed.Commit.String(), repokit.Options("")); err != nil {
-		t.Fatal(err)
-	}
+	_, err := merging.Revert(t.Context(), r, changed.Commit.String(), repokit.Options(""))
+	must.OK(t, err)
 	if got := textOf(t, repokit.Head(t, r), "p1"); got == "" {
 		t.Error("the text does not come back with what it is of")
 	}
@@ -92,9 +87,7 @@ func TestWrittenTexts(t *testing.T) {
 		t.Errorf("dropped %d, left %d", res.Dropped, repokit.Head(t, r).State.Digests.Len())
 	}
 	repokit.Gc(t, r, 1)
-	if got := textOf(t, repokit.Head(t, r), "p2"); got != "The second project." {
-		t.Errorf("after a collection %q", got)
-	}
+	must.Equal(t, textOf(t, repokit.Head(t, r), "p2"), "The second project.", "after a collection")
 	repokit.CheckClean(t, r)
 }
 
@@ -124,9 +117,7 @@ func TestWrittenTextsRefuse(t *testing.T) {
 		_, err := repokit.WriteTexts(r, "", repokit.TextFor(topOf(t, repokit.Head(t, r), "p1"), "fine"), c.text)
 		must.Fail(t, err, c.is, name)
 	}
-	if repokit.Head(t, r).CID() != at {
-		t.Error("something was written")
-	}
+	must.Equal(t, repokit.Head(t, r).CID(), at, "something was written")
 }
 
 // digestsTree is the root of the tree of texts of a branch's commit.
@@ -160,9 +151,8 @@ func TestWrittenTextsMerge(t *testing.T) {
 		trees := map[ipld.CID]bool{}
 		for _, order := range [][3]int{{0, 1, 2}, {1, 0, 2}, {2, 1, 0}, {0, 2, 1}} {
 			repokit.GraphOf(t, r, sides[order[0]], sides[order[1]])
-			if _, err := merging.Merge(t.Context(), r, sides[order[2]].String(), repokit.Options("into")); err != nil {
-				t.Fatal(err)
-			}
+			_, err := merging.Merge(t.Context(), r, sides[order[2]].String(), repokit.Options("into"))
+			must.OK(t, err)
 			trees[digestsTree(t, r, "into")] = true
 		}
 		repokit.GraphOf(t, r, sides[0], base)
@@ -185,17 +175,14 @@ func TestWrittenTextsTravel(t *testing.T) {
 		ref := repokit.MainRef(t, from)
 		opt.Refs = []core.Ref{ref}
 		file := repokit.Pack(t, from, opt)
-		if _, err := repokit.Receive(t, to, file, exchange.RefUpdate{Ref: tracked, To: ref.Target, From: before}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := repokit.Receive(t, to, file, exchange.RefUpdate{Ref: tracked, To: ref.Target, From: before})
+		must.OK(t, err)
 		s, err := to.At(t.Context(), ref.Target)
 		must.OK(t, err)
 		return s, file
 	}
 	s, _ := travel(exchange.PackOptions{}, nil)
-	if got := textOf(t, s, ""); got != "All of it." {
-		t.Errorf("received %q", got)
-	}
+	must.Equal(t, textOf(t, s, ""), "All of it.", "received")
 	first := s.CID()
 	mustWrite(t, from, "", repokit.TextFor(topOf(t, repokit.Head(t, from), "p1"), "The first."))
 	s, file := travel(exchange.PackOptions{Since: []ipld.CID{first}}, &first)
@@ -230,14 +217,10 @@ func TestPurgeErasesTexts(t *testing.T) {
 			t.Errorf("%q is still there", text)
 		}
 	}
-	if got := textOf(t, repokit.Head(t, r), "p1"); got != "Scope one." {
-		t.Errorf("the text of a scope without the node is %q", got)
-	}
+	must.Equal(t, textOf(t, repokit.Head(t, r), "p1"), "Scope one.", "the text of a scope without the node")
 	repokit.CheckClean(t, r)
 	mustWrite(t, r, "", repokit.TextFor(topOf(t, repokit.Head(t, r), "p0"), "Scope zero, without."))
-	if n := repokit.Head(t, r).State.Digests.Len(); n != 2 {
-		t.Errorf("%d texts, want that of p1 and the new one", n)
-	}
+	must.Equal(t, repokit.Head(t, r).State.Digests.Len(), 2, "texts")
 	repokit.Gc(t, r, 1)
 	repokit.CheckClean(t, r)
 }
@@ -254,9 +237,7 @@ func TestPurgeErasesTextsOfText(t *testing.T) {
 	if n := repokit.Kinds(res.Erased)["digest"]; n != 2 {
 		t.Errorf("%d texts erased: %+v", n, res.Erased)
 	}
-	if got := textOf(t, repokit.Head(t, r), "p3"); got != "Of boats." {
-		t.Errorf("another text is %q", got)
-	}
+	must.Equal(t, textOf(t, repokit.Head(t, r), "p3"), "Of boats.", "another text")
 	repokit.CheckClean(t, r)
 }
 
@@ -291,9 +272,8 @@ func TestWrittenTextsThatFit(t *testing.T) {
 	}
 	gone := repokit.TextFor(topOf(t, repokit.Head(t, r), "p1"), "Of a text that is purged.")
 	mustWrite(t, r, "", gone)
-	if _, err := care.PurgeText(t.Context(), r, "text that is purged", care.PurgeOptions{Stamp: repokit.By}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := care.PurgeText(t.Context(), r, "text that is purged", care.PurgeOptions{Stamp: repokit.By})
+	must.OK(t, err)
 	stale := repokit.TextFor(topOf(t, repokit.Head(t, r), ""), "Whole.")
 	stale.Source[3]++
 	fits := repokit.TextFor(topOf(t, repokit.Head(t, r), "p0"), "Scope zero.")
@@ -317,9 +297,8 @@ func TestWrittenTextsReportModel(t *testing.T) {
 	stamp := repokit.By
 	stamp.Secrets.Allow = []string{"aws-access-token"}
 	opt := core.CommitOptions{Stamp: stamp, Branch: "side"}
-	if _, err := outline.WriteDigests(t.Context(), r, distill.Default(), []outline.DigestText{text}, opt); err != nil {
-		t.Fatal(err)
-	}
+	_, err := outline.WriteDigests(t.Context(), r, distill.Default(), []outline.DigestText{text}, opt)
+	must.OK(t, err)
 	isModel := func(f state.SecretFinding) bool { return f.Field == "digest.model" }
 	repokit.Lines(t, r, `{"node":{"key":"x","type":"Thing","summary":"One more."}}`)
 	merged, err := merging.Merge(t.Context(), r, "side", repokit.Options(""))

@@ -12,8 +12,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
@@ -96,9 +94,8 @@ func TestAnswersAreReproducible(t *testing.T) {
 	runtime.GOMAXPROCS(before)
 	sameAsGolden(t, reqs, want)
 
-	if _, err := r.Indexes().Rebuild(t.Context(), "HEAD"); err != nil {
-		t.Fatal(err)
-	}
+	_, err := r.Indexes().Rebuild(t.Context(), "HEAD")
+	must.OK(t, err)
 	rebuilt, sameReceipts := answers(t, r, reqs)
 	repokit.Same(t, "index rebuilt", want, rebuilt)
 	repokit.Same(t, "index rebuilt", receipts, sameReceipts)
@@ -132,9 +129,7 @@ func sameAsGolden(t *testing.T, reqs []retrieve.Request, answers []string) {
 	}
 	want, err := os.ReadFile(path)
 	must.OK(t, err)
-	if diff := cmp.Diff(string(want), b.String()); diff != "" {
-		t.Errorf("answers over the demo memory (-want +got):\n%s", diff)
-	}
+	must.Same(t, b.String(), string(want), "answers over the demo memory")
 }
 
 // TestDetoursLeaveNoTrace adds, changes and removes other nodes before and between, so that the index has segments that
@@ -160,9 +155,7 @@ func TestDetoursLeaveNoTrace(t *testing.T) {
 			`{"node":{"key":"team/core","type":"Team"}}`+"\n"+ends(all))
 	}
 	repokit.Lines(t, detour, strings.Join(all, "")+remove.String())
-	if repokit.Head(t, detour).Graph() != repokit.Head(t, r).Graph() {
-		t.Error("graphs differ")
-	}
+	must.Equal(t, repokit.Head(t, detour).Graph(), repokit.Head(t, r).Graph(), "graphs differ")
 	got, _ := answers(t, detour, reqs)
 	repokit.Same(t, "after detours", want, got)
 }
@@ -270,7 +263,5 @@ func TestConcurrentRetrievals(t *testing.T) {
 	}
 	readers.Wait()
 	close(stop)
-	if err := <-writer; err != nil {
-		t.Error(err)
-	}
+	must.OK(t, <-writer)
 }

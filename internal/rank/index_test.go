@@ -62,9 +62,7 @@ func TestReadOnlyChangesNothing(t *testing.T) {
 		before := dump(t, dir)
 		r, err := care.Open(dir, core.Options{ReadOnly: true})
 		must.OK(t, err)
-		if err := readEverything(t, r); err != nil {
-			t.Errorf("indexed %v: %v", indexed, err)
-		}
+		must.OK(t, readEverything(t, r), "indexed ", indexed)
 		for name, write := range writes(r) {
 			must.Fail(t, write(), store.ErrReadOnly, name)
 		}
@@ -193,46 +191,6 @@ func trial(r *core.Repo) error {
 	return try.Close()
 }
 
-// TestIndexClearedMidway clears the indexes of a repository of several commits: retrievals from them, in any order,
-// give the same answers as before.
-func TestIndexClearedMidway(t *testing.T) {
-	effort.Alone(t)
-	t.Parallel()
-	reqs := repokit.Some(repokit.Requests(t)[:24], 8)
-	memory, change := repokit.DemoText(t)
-	dir := repokit.InitEmpty(t)
-	r, err := care.Open(dir, core.Options{})
-	must.OK(t, err)
-	must.OK(t, repokit.Record(r, nil, memory, change, 6))
-	want := make(map[string][]string)
-	revs := []string{"HEAD", "HEAD~1", "HEAD~3", "HEAD~6"}
-	for _, rev := range revs {
-		s, err := r.Snapshot(t.Context(), rev)
-		must.OK(t, err)
-		if want[rev], _, err = ask(s, reqs); err != nil {
-			t.Fatal(err)
-		}
-	}
-	must.OK(t, r.Close())
-	const seed = 9
-	rng := rand.New(rand.NewPCG(seed, 0))
-	for round := range 4 {
-		repokit.ClearIndexes(t, dir)
-		r, err := care.Open(dir, core.Options{ReadOnly: round%2 == 0})
-		must.OK(t, err)
-		rng.Shuffle(len(revs), func(i, j int) { revs[i], revs[j] = revs[j], revs[i] })
-		for _, rev := range revs {
-			s, err := r.Snapshot(t.Context(), rev)
-			must.OK(t, err)
-			got, _, err := ask(s, reqs)
-			must.OK(t, err)
-			repokit.Same(t, fmt.Sprintf("seed %d, round %d, %s of %v", seed, round, rev, revs), want[rev], got)
-		}
-		repokit.CheckClean(t, r)
-		must.OK(t, r.Close())
-	}
-}
-
 // notes returns lines for n nodes of a few words each.
 func notes(n int) string {
 	words := strings.Fields("berth harbour tide ledger refund winter guest mooring rota gateway")
@@ -261,9 +219,8 @@ func TestDamagedIndex(t *testing.T) {
 	repokit.Lines(t, r, notes(1500)) // more than one block holds
 	repokit.File(t, r, repokit.DemoChange)
 	// Rebuilding keeps blocks rebuilt before, so that every lie meets the same blocks.
-	if _, err := r.Indexes().Rebuild(t.Context(), "HEAD"); err != nil {
-		t.Fatal(err)
-	}
+	_, err = r.Indexes().Rebuild(t.Context(), "HEAD")
+	must.OK(t, err)
 	truth := testkit.NewTamper(base)
 	r, err = care.New(t.Context(), truth, repokit.By, core.Options{})
 	must.OK(t, err)
@@ -303,12 +260,10 @@ func TestDamagedIndex(t *testing.T) {
 					repokit.ReplaySeed, name, c, err)
 			}
 			lying = false // the disk was replaced; what no store would let pass may be cached
-			if r, err = care.New(t.Context(), liar, repokit.By, core.Options{}); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := r.Indexes().Rebuild(t.Context(), "HEAD"); err != nil {
-				t.Fatal(err)
-			}
+			r, err = care.New(t.Context(), liar, repokit.By, core.Options{})
+			must.OK(t, err)
+			_, err = r.Indexes().Rebuild(t.Context(), "HEAD")
+			must.OK(t, err)
 			again, _ := answers(t, r, reqs)
 			repokit.Same(t, "after the index was rebuilt", want, again)
 		}

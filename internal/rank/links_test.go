@@ -207,9 +207,7 @@ func TestLinksOfOthers(t *testing.T) {
 	if err != nil || len(res.Done) != 2 || len(res.Report.Errors) > 0 {
 		t.Fatalf("repair: %+v, %v", res, err)
 	}
-	if len(linkCells(t, st)) != 1 {
-		t.Errorf("%d indexes of links after the repair", len(linkCells(t, st)))
-	}
+	must.Equal(t, len(linkCells(t, st)), 1, "indexes of links after the repair")
 }
 
 // TestLinksAreCollected keeps the indexes of the links of commits that are kept, and no other.

@@ -24,9 +24,8 @@ func TestNodeCache(t *testing.T) {
 	must.OK(t, err)
 	changes := state.ReadChanges(strings.NewReader(`{"node":{"key":"a","type":"T","summary":"harbour lights"}}
 {"node":{"key":"b","type":"T","summary":"harbour walls","content":"see harbour lights"}}`), "lines")
-	if _, err := r.Commit(ctx, changes, core.CommitOptions{Stamp: by}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = r.Commit(ctx, changes, core.CommitOptions{Stamp: by})
+	must.OK(t, err)
 	ask := func() {
 		t.Helper()
 		s, err := r.Snapshot(ctx, string(graph.Head))
@@ -37,22 +36,16 @@ func TestNodeCache(t *testing.T) {
 		}
 	}
 	ask()
-	if n := r.NodeBlocks.Len(); n != 2 {
-		t.Errorf("%d nodes are kept, want 2", n)
-	}
+	must.Equal(t, r.NodeBlocks.Len(), 2, "nodes are kept")
 	s, err := r.Snapshot(ctx, string(graph.Head))
 	must.OK(t, err)
 	a, b := graph.NodeID("a"), graph.NodeID("b")
 	if m := rank.OpenMentions(s).Known(b, retrieve.Out); m == nil || !slices.Equal(m.IDs, []graph.ID{a}) {
 		t.Errorf("of the mentions of b are kept %+v", m)
 	}
-	if n := r.Mentions.Len(); n != 4 {
-		t.Errorf("%d lists of mentions are kept, want 4", n)
-	}
+	must.Equal(t, r.Mentions.Len(), 4, "lists of mentions are kept")
 	ask()
 	must.OK(t, r.Indexes().ChangeAll(ctx, nil))
-	if n := r.NodeBlocks.Len() + r.Mentions.Len(); n != 0 {
-		t.Errorf("%d nodes or their mentions are kept after an erasure", n)
-	}
+	must.Equal(t, r.NodeBlocks.Len()+r.Mentions.Len(), 0, "nodes or their mentions are kept after an erasure")
 	ask()
 }

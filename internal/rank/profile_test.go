@@ -45,9 +45,7 @@ func limitOf(t testing.TB, r *core.Repo, rev, name string) int64 {
 
 func wantLimit(t testing.TB, r *core.Repo, rev, name string, want int64) {
 	t.Helper()
-	if got := limitOf(t, r, rev, name); got != want {
-		t.Errorf("limit of %s at %s: %d, want %d", name, rev, got, want)
-	}
+	must.Equal(t, limitOf(t, r, rev, name), want, "limit of ", name, " at ", rev)
 }
 
 const alice = `{"node":{"key":"alice","type":"Person","summary":"Alice leads infra"}}` + "\n"
@@ -120,9 +118,7 @@ func TestProfilesStay(t *testing.T) {
 		t.Fatal("a step is left out")
 	}
 	for _, name := range order {
-		if err := steps[name](); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		must.OK(t, steps[name](), name)
 		wantLimit(t, r, "HEAD", "team", 3)
 	}
 }
@@ -193,15 +189,13 @@ func TestProfilesMerge(t *testing.T) {
 	_, err = merging.ResolveConflict(t.Context(), r, "profile", merging.Choice{
 		Changes: state.ReadChanges(strings.NewReader(bob), "f")}, opt)
 	must.Fail(t, err, state.ErrInvalid)
-	if _, err := care.GC(t.Context(), r, care.GCOptions{Stamp: repokit.By}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = care.GC(t.Context(), r, care.GCOptions{Stamp: repokit.By})
+	must.OK(t, err)
 	_, err = merging.ResolveConflict(t.Context(), r, "profile", merging.Choice{Take: graph.TakeTheirs}, opt)
 	must.OK(t, err)
 	repokit.On(t, r, "", bob) // the branch moves on in the meantime
-	if _, err := merging.ContinueMerge(t.Context(), r, repokit.Options("")); err != nil {
-		t.Fatal(err)
-	}
+	_, err = merging.ContinueMerge(t.Context(), r, repokit.Options(""))
+	must.OK(t, err)
 	wantLimit(t, r, "HEAD", "team", 6)
 }
 
@@ -217,9 +211,8 @@ func TestProfilesKept(t *testing.T) {
 	if !errors.As(err, &failed) || !errors.Is(err, state.ErrConflict) {
 		t.Fatal(err)
 	}
-	if _, err := merging.AbortMerge(t.Context(), r, core.CommitOptions{Stamp: repokit.By}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = merging.AbortMerge(t.Context(), r, core.CommitOptions{Stamp: repokit.By})
+	must.OK(t, err)
 	wantLimit(t, r, "HEAD", "team", 5)
 }
 
@@ -242,9 +235,8 @@ func TestProfilesTaken(t *testing.T) {
 		wantLimit(t, into, "main", "team", 4)
 		wantLimit(t, into, "main~2", "team", 3)
 	}
-	if _, err := history.Undo(t.Context(), r, "", repokit.By); err != nil {
-		t.Fatal(err)
-	}
+	_, err := history.Undo(t.Context(), r, "", repokit.By)
+	must.OK(t, err)
 	wantLimit(t, r, "HEAD", "team", 3)
 }
 
@@ -280,9 +272,7 @@ func TestProfilesRefused(t *testing.T) {
 		test.opt.Stamp = repokit.By
 		_, err := rank.SetProfiles(t.Context(), r, test.change, test.opt)
 		must.Fail(t, err, test.want, name)
-		if now := repokit.Head(t, r).CID(); now != at {
-			t.Errorf("%s: HEAD is at %s", name, now)
-		}
+		must.Equal(t, repokit.Head(t, r).CID(), at, name, ": HEAD is")
 	}
 }
 

@@ -49,9 +49,7 @@ func ofMemory(look func(t testing.TB, c cases.Case, s *core.Snapshot) any) func(
 			if first == nil {
 				first = got
 			}
-			if fmt.Sprint(got) != fmt.Sprint(first) {
-				t.Errorf("%s: %s:\n got %v\nwant %v", c.Path(), l.name, got, first)
-			}
+			must.Equal(t, fmt.Sprint(got), fmt.Sprint(first), c.Path(), ": ", l.name, ":\n got ", got, "\nwant ", first)
 		}
 		return first
 	}
@@ -111,9 +109,8 @@ func goldenStats(t testing.TB, c cases.Case, s *core.Snapshot) any {
 	must.OK(t, json.Unmarshal(c.Expect, &asked))
 	df := map[string]int64{}
 	for term := range asked.DF {
-		if df[term], err = x.TermStats(t.Context(), term); err != nil {
-			t.Fatal(err)
-		}
+		df[term], err = x.TermStats(t.Context(), term)
+		must.OK(t, err)
 	}
 	return map[string]any{"nodes": stats.Nodes, "fields": fields, "df": df}
 }
@@ -165,9 +162,8 @@ func goldenChoice(t testing.TB, c cases.Case) any {
 	}
 	var profiles *retrieve.Profiles
 	if in.Profiles != "" {
-		if profiles, err = retrieve.DecodeProfiles(cases.Bytes(t, in.Profiles)); err != nil {
-			t.Fatal(err)
-		}
+		profiles, err = retrieve.DecodeProfiles(cases.Bytes(t, in.Profiles))
+		must.OK(t, err)
 	}
 	got, err := profiles.Apply(req.Explicitly(given...))
 	var refused *retrieve.RequestError

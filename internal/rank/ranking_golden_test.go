@@ -94,9 +94,8 @@ func (g goldenMemory) repository(t testing.TB, l layout) *core.Repo {
 		}
 	}
 	if l.rebuild && g.tip(t, r) != nil {
-		if _, err := r.Indexes().Rebuild(t.Context(), "HEAD"); err != nil {
-			t.Fatal(err)
-		}
+		_, err := r.Indexes().Rebuild(t.Context(), "HEAD")
+		must.OK(t, err)
 	}
 	return r
 }
@@ -119,9 +118,7 @@ func (g goldenMemory) with(t testing.TB, l layout, fn func(s *core.Snapshot) any
 	t.Helper()
 	r := g.repository(t, l)
 	defer func() {
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, r.Close())
 	}()
 	return fn(g.tip(t, r))
 }
@@ -251,9 +248,7 @@ func everyWay(t testing.TB, c cases.Case, g goldenMemory, ask func(*core.Snapsho
 			if !state.Defined() {
 				state = s.Graph()
 			}
-			if s.Graph() != state {
-				t.Errorf("%s: another graph, %s", c.Path(), l.name)
-			}
+			must.Equal(t, s.Graph(), state, c.Path(), ": another graph, ", l.name)
 			for _, n := range threads {
 				runtime.GOMAXPROCS(n)
 				got := ask(s)

@@ -44,18 +44,14 @@ func recorded8(t *testing.T) (*core.Repo, *retrieve.Answer, *atomic.Int32) {
 		if err != nil || len(report.Errors) > 0 {
 			t.Errorf("fsck: %v %v", err, report)
 		}
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, r.Close())
 	})
 	changes := state.ReadChanges(strings.NewReader(`{"node":{"key":"a","type":"Note","summary":"alpha"}}`), "x")
-	if _, err := r.Commit(t.Context(), changes, core.CommitOptions{Stamp: repokit.RecordBy}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = r.Commit(t.Context(), changes, core.CommitOptions{Stamp: repokit.RecordBy})
+	must.OK(t, err)
 	for n := range 8 {
-		if _, err := sessionpkg.StartSession(t.Context(), r, fmt.Sprintf("s%d", n), sessionpkg.SessionOptions{Stamp: repokit.RecordBy, Follow: true}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := sessionpkg.StartSession(t.Context(), r, fmt.Sprintf("s%d", n), sessionpkg.SessionOptions{Stamp: repokit.RecordBy, Follow: true})
+		must.OK(t, err)
 	}
 	s, err := r.Snapshot(t.Context(), "HEAD")
 	must.OK(t, err)
@@ -110,9 +106,7 @@ func TestReceiptsShareOperations(t *testing.T) {
 	for n := range 4 {
 		e, err := sessionpkg.Session(t.Context(), r, fmt.Sprintf("s%d", n))
 		must.OK(t, err)
-		if e.Record.Seq != 2*rounds {
-			t.Errorf("session s%d has record %d, want %d", n, e.Record.Seq, 2*rounds)
-		}
+		must.Equal(t, e.Record.Seq, 2*rounds, "session s", n, " has record")
 	}
 }
 
@@ -120,9 +114,8 @@ func TestReceiptsShareOperations(t *testing.T) {
 // waits has recorded nothing, and receipts of several authors become separate operations.
 func TestReceiptsFailAlone(t *testing.T) {
 	r, answer, _ := recorded8(t)
-	if _, err := sessionpkg.EndSession(t.Context(), r, "s2", repokit.RecordBy); err != nil {
-		t.Fatal(err)
-	}
+	_, err := sessionpkg.EndSession(t.Context(), r, "s2", repokit.RecordBy)
+	must.OK(t, err)
 	before, err := r.Store.Head(t.Context())
 	must.OK(t, err)
 	gone, giveUp := context.WithCancel(t.Context())
@@ -163,9 +156,7 @@ func TestReceiptsFailAlone(t *testing.T) {
 	}
 	after, err := r.Store.Head(t.Context())
 	must.OK(t, err)
-	if got := after.Seq - before.Seq; got != 3 {
-		t.Errorf("%d operations, want one for each receipt of a group that cannot be written together", got)
-	}
+	must.Equal(t, after.Seq-before.Seq, 3, "operations")
 }
 
 // TestReceiptsOfAPanic: if the goroutine that records for several panics, the others end too, and the next one is
@@ -188,9 +179,7 @@ func TestReceiptsOfAPanic(t *testing.T) {
 		})
 	})
 	wg.Wait()
-	if n := ended.Load(); n != 2 {
-		t.Errorf("%d ended", n)
-	}
+	must.Equal(t, ended.Load(), 2, "ended")
 	if _, err := sessionpkg.Record(t.Context(), r, "s2", answer, repokit.RecordBy); err != nil {
 		t.Error(err)
 	}
@@ -283,7 +272,5 @@ func TestReceiptsBeginWithTheOldest(t *testing.T) {
 		}
 		e, err = sessionpkg.ReadSession(t.Context(), r.Facts(), e.Record.Prev)
 	}
-	if err != nil {
-		t.Error(err)
-	}
+	must.OK(t, err)
 }

@@ -68,9 +68,7 @@ func TestChainVectors(t *testing.T) {
 		got := make(map[graph.RefName]string)
 		for name, c := range refs {
 			got[name] = c.String()
-			if err := graph.ValidateRef(name); err != nil {
-				t.Errorf("%s: %v", v.Path(), err)
-			}
+			must.OK(t, graph.ValidateRef(name), v.Path())
 		}
 		if !maps.Equal(got, want.Refs) {
 			t.Errorf("%s: %v, want %v", v.Path(), got, want.Refs)
@@ -98,22 +96,20 @@ func TestDamagedSessionStopsNoPack(t *testing.T) {
 	from, to := both[0], both[1]
 	pack := func(refs ...core.Ref) error {
 		var b bytes.Buffer
-		if _, err := exchange.Pack(t.Context(), from, &b, exchange.PackOptions{Refs: refs}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := exchange.Pack(t.Context(), from, &b, exchange.PackOptions{Refs: refs})
+		must.OK(t, err)
 		opt := exchange.ReceiveOptions{Stamp: by}
 		for _, ref := range refs {
 			opt.Updates = append(opt.Updates, exchange.RefUpdate{Ref: ref.Name, To: ref.Target})
 		}
-		_, err := exchange.Receive(t.Context(), to, bytes.NewReader(b.Bytes()), int64(b.Len()), opt)
+		_, err = exchange.Receive(t.Context(), to, bytes.NewReader(b.Bytes()), int64(b.Len()), opt)
 		return err
 	}
 	line := `{"node":{"key":"a","type":"Note","summary":"alpha"}}`
 	res, err := from.Commit(t.Context(), state.ReadChanges(strings.NewReader(line), "x"), core.CommitOptions{Stamp: by})
 	must.OK(t, err)
-	if _, err := session.StartSession(t.Context(), from, "whole", session.SessionOptions{Stamp: by, Follow: true}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = session.StartSession(t.Context(), from, "whole", session.SessionOptions{Stamp: by, Follow: true})
+	must.OK(t, err)
 	tip, err := session.Session(t.Context(), from, "whole")
 	must.OK(t, err)
 	_, err = to.TransactOnce(t.Context(), by, func(x *core.Tx) error {
@@ -122,9 +118,7 @@ func TestDamagedSessionStopsNoPack(t *testing.T) {
 		return err
 	})
 	must.OK(t, err)
-	if err := pack(core.Ref{Name: "refs/heads/main", Target: res.Commit}); err != nil {
-		t.Errorf("a pack without sessions: %v", err)
-	}
+	must.OK(t, pack(core.Ref{Name: "refs/heads/main", Target: res.Commit}), "a pack without sessions")
 	must.Fail(t, pack(core.Ref{Name: "refs/sessions/whole", Target: tip.CID}), store.ErrCorrupt)
 }
 
@@ -168,9 +162,8 @@ func TestPlacingReadsChainsOnce(t *testing.T) {
 	blocks.n = 0
 	for range 2 {
 		for _, c := range slices.Backward(chain) {
-			if done, err = im.PlaceSession(v, c, done); err != nil {
-				t.Fatal(err)
-			}
+			done, err = im.PlaceSession(v, c, done)
+			must.OK(t, err)
 		}
 	}
 	if len(done) != 1 || done[0].Ref != "refs/sessions/s" || done[0].To != chain[records-1] {

@@ -34,18 +34,14 @@ func startSession(
 		opt.Stamp = repokit.By
 	}
 	s, err := session.StartSession(t.Context(), r, name, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s
 }
 
 func retrieveIn(t testing.TB, r *core.Repo, name, text string) (*retrieve.Answer, ipld.CID) {
 	t.Helper()
 	a, c, err := session.RetrieveIn(t.Context(), r, name, retrieve.Request{Text: text, Floor: retrieve.FloorRest}, repokit.By)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return a, c
 }
 
@@ -62,23 +58,20 @@ func TestPinnedSession(t *testing.T) {
 	if before.Commit != first || len(before.Items) != 2 {
 		t.Errorf("answer of %s with %d items, want %s with 2", before.Commit, len(before.Items), first)
 	}
-	if _, err := session.AdvanceSession(t.Context(), r, "work", "HEAD", repokit.By); err != nil {
-		t.Fatal(err)
-	}
+	_, err := session.AdvanceSession(t.Context(), r, "work", "HEAD", repokit.By)
+	must.OK(t, err)
 	after, two := retrieveIn(t, r, "work", "infra")
 	if after.Commit != later || len(after.Items) != 3 {
 		t.Errorf("advanced: answer of %s with %d items", after.Commit, len(after.Items))
 	}
-	if _, err := session.AdvanceSession(t.Context(), r, "work", "HEAD~1", repokit.By); err != nil {
-		t.Fatal(err)
-	}
+	_, err = session.AdvanceSession(t.Context(), r, "work", "HEAD~1", repokit.By)
+	must.OK(t, err)
 	back, three := retrieveIn(t, r, "work", "infra")
 	if diff := cmp.Diff(render(before), render(back)); diff != "" || one != three {
 		t.Errorf("pinned back: receipts %s and %s, %s", one, three, diff)
 	}
-	if _, err := session.EndSession(t.Context(), r, "work", repokit.By); err != nil {
-		t.Fatal(err)
-	}
+	_, err = session.EndSession(t.Context(), r, "work", repokit.By)
+	must.OK(t, err)
 	recs := repokit.Chain(t, r, "work")
 	var got []ipld.CID
 	for _, rec := range recs {
@@ -141,13 +134,9 @@ func TestDefaultSession(t *testing.T) {
 	_, one := retrieveIn(t, r, session.DefaultSession, "infra")
 	repokit.Lines(t, r, `{"node":{"key":"bob","type":"Person","summary":"infra"}}`)
 	a, err := rank.Retrieve(t.Context(), repokit.Head(t, r), retrieve.Request{Text: "infra"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	two, err := session.Record(t.Context(), r, session.DefaultSession, a, repokit.By)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	recs := repokit.Chain(t, r, session.DefaultSession)
 	if len(recs) != 3 || !recs[0].Follow || recs[1].Receipt != one || recs[2].Receipt != two {
 		t.Errorf("%d records", len(recs))
@@ -168,19 +157,14 @@ func TestSessionRefusals(t *testing.T) {
 	must.Fail(t, err, store.ErrNotFound)
 	repokit.Lines(t, r, repokit.TwoPeople)
 	startSession(t, r, "done", session.SessionOptions{})
-	if _, err := session.EndSession(t.Context(), r, "done", repokit.By); err != nil {
-		t.Fatal(err)
-	}
+	_, err = session.EndSession(t.Context(), r, "done", repokit.By)
+	must.OK(t, err)
 	const nobody = "nobody"
 	ctx, req := t.Context(), retrieve.Request{Text: "infra"}
 	a, err := rank.Retrieve(ctx, repokit.Head(t, r), req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	before, err := r.Refs(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	anonymous := session.SessionOptions{Follow: true, Stamp: state.Stamp{Time: 1}}
 	retrieveFrom := func(name string, req retrieve.Request) error {
 		_, _, err := session.RetrieveIn(ctx, r, name, req, repokit.By)
@@ -214,9 +198,7 @@ func TestSessionRefusals(t *testing.T) {
 		}
 	}
 	after, err := r.Refs(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	equal := cmp.Comparer(func(a, b ipld.CID) bool { return a == b })
 	if diff := cmp.Diff(before, after, equal); diff != "" {
 		t.Errorf("refused calls changed refs: %s", diff)
@@ -229,9 +211,7 @@ func TestRemovedSession(t *testing.T) {
 	repokit.Lines(t, r, repokit.TwoPeople)
 	startSession(t, r, "s", session.SessionOptions{})
 	_, receipt := retrieveIn(t, r, "s", "infra")
-	if err := session.RemoveSession(t.Context(), r, "s", repokit.By); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, session.RemoveSession(t.Context(), r, "s", repokit.By))
 	_, err := session.Session(t.Context(), r, "s")
 	must.Fail(t, err, store.ErrNotFound)
 	if all, err := session.Sessions(t.Context(), r); err != nil || len(all) != 0 {
@@ -252,9 +232,7 @@ func TestRemovedSession(t *testing.T) {
 func TestOperations(t *testing.T) {
 	st := mem.New()
 	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var want [][]string
 	as := func(words ...string) state.Stamp {
 		stamp := repokit.By
@@ -272,9 +250,7 @@ func TestOperations(t *testing.T) {
 	}
 	must := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	must(commitAs(repokit.TwoPeople, as("commit", "--message")))
 	must(commitAs(repokit.TwoPeople, repokit.By)) // nothing to commit: no operation

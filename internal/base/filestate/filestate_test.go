@@ -121,9 +121,7 @@ func TestProcessesAndKills(t *testing.T) {
 			killed := p%2 == 0
 			n := 0
 			for s := bufio.NewScanner(out); s.Scan(); n++ {
-				if want := fmt.Sprintf("%s-%d", name, n); s.Text() != want {
-					t.Errorf("reported %q, want %q", s.Text(), want)
-				}
+				must.Equal(t, s.Text(), fmt.Sprintf("%s-%d", name, n), "reported")
 				if n == lines {
 					if killed {
 						_ = cmd.Process.Kill()
@@ -146,9 +144,7 @@ func TestProcessesAndKills(t *testing.T) {
 	next := map[string]int{}
 	for l := range strings.Lines(string(data)) {
 		name, n, _ := strings.Cut(strings.TrimSuffix(l, "\n"), "-")
-		if n != fmt.Sprint(next[name]) {
-			t.Fatalf("line %q where %d of %s are before it", l, next[name], name)
-		}
+		must.Equal(t, n, fmt.Sprint(next[name]), "line ", l, " where ", next[name], " of ", name, " are before it")
 		next[name]++
 	}
 	for name, n := range told {
@@ -187,12 +183,9 @@ func TestLock(t *testing.T) {
 	_, err = Lock(gone, path)
 	must.Fail(t, err, context.Canceled)
 	must.OK(t, unlock())
-	if unlock, err = lockWithin(ctx, path, 0); err != nil {
-		t.Fatal(err)
-	}
-	if err := unlock(); err != nil {
-		t.Error(err)
-	}
+	unlock, err = lockWithin(ctx, path, 0)
+	must.OK(t, err)
+	must.OK(t, unlock())
 	if got := names(t, filepath.Dir(path)); len(got) != 0 {
 		t.Errorf("left behind: %q", got)
 	}
@@ -218,19 +211,13 @@ func TestEdit(t *testing.T) {
 	wantText(t, path, "one")
 	before, err := os.Stat(path)
 	must.OK(t, err)
-	if err := Edit(ctx, path, opt, set([]byte("one"))); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, Edit(ctx, path, opt, set([]byte("one"))))
 	if after, err := os.Stat(path); err != nil || !os.SameFile(before, after) {
 		t.Errorf("what did not change was written again: %v", err)
 	}
-	if err := Edit(ctx, path, opt, set([]byte{})); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, Edit(ctx, path, opt, set([]byte{})))
 	wantText(t, path, "")
-	if err := Edit(ctx, path, opt, set(nil)); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, Edit(ctx, path, opt, set(nil)))
 	if data, err := Read(path, 9); data != nil || err != nil {
 		t.Errorf("a file that was removed: %q, %v", data, err)
 	}
@@ -334,18 +321,14 @@ func TestCreate(t *testing.T) {
 		"links": os.Link, "no links": func(string, string) error { return errors.ErrUnsupported },
 	} {
 		path := filepath.Join(t.TempDir(), "new")
-		if err := create(path, []byte("one"), link); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		must.OK(t, create(path, []byte("one"), link), name)
 		wantMode(t, path, 0o600)
 		must.Fail(t, create(path, []byte("two"), link), fs.ErrExist, name)
 		wantText(t, path, "one")
 		if got := names(t, filepath.Dir(path)); len(got) != 1 {
 			t.Errorf("%s: left behind: %q", name, got)
 		}
-		if err := Remove(path); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, Remove(path))
 		must.Fail(t, Remove(path), fs.ErrNotExist)
 	}
 }

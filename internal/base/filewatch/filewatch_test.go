@@ -18,9 +18,7 @@ func newWatcher(t *testing.T, dirs ...string) *Watcher {
 	w, err := New()
 	must.OK(t, err)
 	t.Cleanup(func() {
-		if err := w.Close(); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, w.Close())
 	})
 	if more, err := w.Set(dirs); err != nil || !more {
 		t.Fatalf("%v, %v", more, err)
@@ -61,9 +59,7 @@ func TestWaitEnds(t *testing.T) {
 			time.Sleep(quiet / 10)
 		}
 	}()
-	if err := w.Wait(ctx); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, w.Wait(ctx))
 }
 
 // TestSet removes directories and makes them again.

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/big"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestPowers recomputes the table: each power is the square root of the next.
@@ -13,9 +15,7 @@ func TestPowers(t *testing.T) {
 	for i := FracBits - 1; i >= 0; i-- {
 		v.Sqrt(v.Lsh(v, scale)) // of v/2^scale, in the same units
 		want := new(big.Int).Rsh(v, scale-32).Uint64()
-		if powers[i] != want {
-			t.Errorf("power %d is %#x, want %#x", i, powers[i], want)
-		}
+		must.Equal(t, powers[i], want, "power ", i)
 	}
 }
 
@@ -24,9 +24,7 @@ func TestHalf(t *testing.T) {
 		0: One, One: One / 2, 2 * One: One / 4, 16 * One: 1, 16*One + 1: 0, 17 * One: 0,
 		One / 2: 46340, One / 4: 55108, 1: 65535, One - 1: 32768, math.MaxUint64: 0, 1 << 63: 0,
 	} {
-		if got := Half(x); got != want {
-			t.Errorf("Half(%d) = %d, want %d", x, got, want)
-		}
+		must.Equal(t, Half(x), want, "Half(", x, ")")
 	}
 	last := Half(0)
 	for x := uint64(0); x < 18*One; x++ {

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 var one = Limit[int]{Bytes: 1 << 20, Size: func(int) int { return 1 }}
@@ -46,9 +48,7 @@ func TestMapKeepsOrder(t *testing.T) {
 				t.Fatalf("%d processors: %d results of %d", procs, len(got), n)
 			}
 			for i := range got {
-				if got[i] != i*i {
-					t.Errorf("%d processors: result %d is %d", procs, i, got[i])
-				}
+				must.Equal(t, got[i], i*i, procs, " processors: result ", i)
 			}
 		}
 	})
@@ -102,9 +102,7 @@ func TestMapStops(t *testing.T) {
 						}
 					}
 				}()
-				if n := running.Load(); n != 0 {
-					t.Errorf("%d calls under way", n)
-				}
+				must.Equal(t, running.Load(), 0, "calls under way")
 			})
 		})
 	}

@@ -57,17 +57,13 @@ func TestSilence(t *testing.T) {
 	must.Fail(t, err, os.ErrDeadlineExceeded)
 	_, err = c.Write(make([]byte, 1<<20))
 	must.Fail(t, err, os.ErrDeadlineExceeded)
-	if err := errors.Join(c.SetReadDeadline(time.Time{}), c.SetWriteDeadline(time.Time{})); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, errors.Join(c.SetReadDeadline(time.Time{}), c.SetWriteDeadline(time.Time{})))
 	read := make(chan error)
 	go func() {
 		_, err := c.Read(make([]byte, 1))
 		read <- err
 	}()
-	if err := c.Close(); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, c.Close())
 	if err := <-read; err == nil {
 		t.Error("a closed connection had something to read")
 	}
@@ -89,8 +85,6 @@ func TestOutputEnds(t *testing.T) {
 		t.Error("what ends is the output alone")
 	default:
 	}
-	if err := errors.Join(c.Close(), to.Close()); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, errors.Join(c.Close(), to.Close()))
 	<-c.Gone()
 }

@@ -40,9 +40,7 @@ func TestOrder(t *testing.T) {
 			line = slices.Delete(line, i, i+1)
 		}
 		for _, i := range r.Perm(len(line)) {
-			if turn := line[i].Turn(); turn != (i == 0) {
-				t.Fatalf("seed %d: place %d of %d: turn %t", seed, i+1, len(line), turn)
-			}
+			must.Equal(t, line[i].Turn(), i == 0, "seed ", seed, ": place ", i+1, " of ", len(line), ": turn")
 			if d := line[i].Pause(); d < firstPause || d > lastPause || i == 0 && d > frontPause {
 				t.Fatalf("place %d of %d: a pause of %v", i+1, len(line), d)
 			}
@@ -69,9 +67,8 @@ func TestKilled(t *testing.T) {
 		err = cmd.Start()
 	}
 	must.OK(t, err)
-	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
-		t.Fatal(err)
-	}
+	_, err = bufio.NewReader(out).ReadString('\n')
+	must.OK(t, err)
 	next, last := join(t, path), join(t, path)
 	if next.Turn() || last.Turn() {
 		t.Error("overtook another process")

@@ -5,14 +5,13 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/base/text"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestOf orders words by how common they are, and knows terms that the analyser makes.
 func TestOf(t *testing.T) {
 	a, err := text.New("en")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	last := int64(1 << 16)
 	for _, word := range []string{"first", "working", "copper", "cafeteria"} {
 		term := a.Terms(word)[0]
@@ -22,9 +21,7 @@ func TestOf(t *testing.T) {
 			last = got
 		}
 	}
-	if got := Of("zorb", nil); got != 0 {
-		t.Errorf("an unknown word: %d", got)
-	}
+	must.Equal(t, Of("zorb", nil), 0, "an unknown word")
 }
 
 // TestOfLanguages: function words are common in their language alone, and words that ask in English.

@@ -54,9 +54,7 @@ func TestDirectory(t *testing.T) {
 	root, err := OpenDir(dir)
 	must.OK(t, err)
 	defer func() { _ = root.Close() }() // only read
-	if err := fstest.TestFS(FS(root), "a", "sub/b"); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, fstest.TestFS(FS(root), "a", "sub/b"))
 	_, err = OpenIn(root, "sub")
 	must.Fail(t, err, ErrKind)
 	for _, path := range []string{"", filepath.Join(dir, "a"), filepath.Join(dir, "none")} {

@@ -185,9 +185,7 @@ func TestColumns(t *testing.T) {
 		"CREATE TABLE t (\"a\", \"b":         "a",
 		"CREATE TABLE t (unique_a INT, b)))": "unique_a|b",
 	} {
-		if got := strings.Join(columnsOf(text), "|"); got != want {
-			t.Errorf("%s: %s, want %s", text, got, want)
-		}
+		must.Equal(t, strings.Join(columnsOf(text), "|"), want, text)
 	}
 }
 

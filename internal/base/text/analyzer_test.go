@@ -13,9 +13,7 @@ import (
 func analyzer(t testing.TB, lang string) *Analyzer {
 	t.Helper()
 	a, err := New(lang)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return a
 }
 

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // checkLine fails unless out is a good line for in.
@@ -18,9 +20,7 @@ func checkLine(t testing.TB, in, out string) {
 			t.Errorf("EscapeLine(%q) = %q still has %U", in, out, r)
 		}
 	}
-	if EscapeLine(out) != out {
-		t.Errorf("escaping %q again changes it", out)
-	}
+	must.Equal(t, EscapeLine(out), out, "escaping again changes it")
 	if len(out) > 6*len(in) {
 		t.Errorf("EscapeLine(%q) is more than six times as long", in)
 	}
@@ -61,9 +61,7 @@ func TestEscapeRanges(t *testing.T) {
 
 func TestEscapeLineAllocations(t *testing.T) {
 	s := strings.Repeat("nothing to see here, 日本語 ", 20)
-	if n := testing.AllocsPerRun(50, func() { EscapeLine(s) }); n != 0 {
-		t.Errorf("%v allocations for a clean line, want none", n)
-	}
+	must.Equal(t, testing.AllocsPerRun(50, func() { EscapeLine(s) }), 0, "allocations for a clean line")
 }
 
 func TestCapScalars(t *testing.T) {

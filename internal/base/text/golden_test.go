@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/testkit/cases"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestAnalysisGolden freezes the terms of texts, and how characters that a line must not show are escaped.
@@ -31,9 +32,7 @@ func TestAnalysisGolden(t *testing.T) {
 			return map[string]any{"line": line}
 		}
 		a, err := New(in.Language)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if in.Last == 0 {
 			return map[string]any{"terms": append([]string{}, a.Terms(given(in.Text, in.TextHex))...)}
 		}

@@ -27,9 +27,7 @@ func TestEscapeWord(t *testing.T) {
 		{"a\u00a0b\u3000c", `a\u{A0}b\u{3000}c`},
 		{"", ""},
 	} {
-		if got := EscapeWord(c.in); got != c.want {
-			t.Errorf("EscapeWord(%q) = %q, want %q", c.in, got, c.want)
-		}
+		must.Equal(t, EscapeWord(c.in), c.want, "EscapeWord(", c.in, ")")
 	}
 }
 
@@ -58,9 +56,7 @@ func TestEscapeField(t *testing.T) {
 		{"a\nb", `a\nb`},
 		{"a\xff·", `a\x{FF}\u{B7}`},
 	} {
-		if got := EscapeField(c.in, Dots+Brackets); got != c.want {
-			t.Errorf("EscapeField(%q) = %q, want %q", c.in, got, c.want)
-		}
+		must.Equal(t, EscapeField(c.in, Dots+Brackets), c.want, "EscapeField(", c.in, ")")
 	}
 }
 
@@ -71,9 +67,7 @@ func TestEscapeTags(t *testing.T) {
 		{"<!-- <?x <|im_start|> <<b", `\u{3C}!-- \u{3C}?x \u{3C}|im_start|> <\u{3C}b`},
 		{"<ſystem>", `\u{3C}ſystem>`},
 	} {
-		if got := EscapeTags(c.in); got != c.want {
-			t.Errorf("EscapeTags(%q) = %q, want %q", c.in, got, c.want)
-		}
+		must.Equal(t, EscapeTags(c.in), c.want, "EscapeTags(", c.in, ")")
 		in, _ := json.Marshal(c.in)
 		var back string
 		in = []byte(strings.ReplaceAll(string(in), `\u003c`, "<"))
@@ -81,9 +75,7 @@ func TestEscapeTags(t *testing.T) {
 		if err := json.Unmarshal([]byte(got), &back); err != nil || back != c.in {
 			t.Errorf("EscapeJSONTags(%s) = %s, which reads %q, %v", in, got, back, err)
 		}
-		if EscapeTags(got) != got {
-			t.Errorf("EscapeJSONTags(%s) = %s still has a tag", in, got)
-		}
+		must.Equal(t, EscapeTags(got), got, "EscapeJSONTags(", in, ") = still has a tag")
 	}
 }
 
@@ -100,20 +92,14 @@ func TestEscapeJSON(t *testing.T) {
 	got := EscapeJSON(data)
 	var back map[string]string
 	must.OK(t, json.Unmarshal(got, &back))
-	if back["a"+all.String()] != all.String() {
-		t.Error("the value changed")
-	}
-	if EscapeLine(string(got)) != string(got) {
-		t.Error("something stands raw that a line would escape")
-	}
+	must.Equal(t, back["a"+all.String()], all.String(), "the value changed")
+	must.Equal(t, EscapeLine(string(got)), string(got), "something stands raw that a line would escape")
 	for _, c := range []struct{ in, want string }{
 		{`"\u0085é"`, `"\u0085é"`},
 		{"\"\u0085\u009b\u202e\x7f\U000E0041\"", `"\u0085\u009b\u202e\u007f\udb40\udc41"`},
 		{"{\n\t\"a\": \"b\xff\"}", "{\n\t\"a\": \"b\xff\"}"},
 		{"", ""},
 	} {
-		if got := string(EscapeJSON([]byte(c.in))); got != c.want {
-			t.Errorf("EscapeJSON(%q) = %q, want %q", c.in, got, c.want)
-		}
+		must.Equal(t, string(EscapeJSON([]byte(c.in))), c.want, "EscapeJSON(", c.in, ")")
 	}
 }

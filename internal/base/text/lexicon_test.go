@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 func lexed(l *Lexicon, s string) (got []string) {
@@ -25,9 +27,7 @@ func TestLexicon(t *testing.T) {
 	if want := []int{0, 1, 2, 3, 0, 0}; !slices.Equal(numbers, want) || l.Len() != 4 {
 		t.Errorf("numbers %v of %d terms, want %v", numbers, l.Len(), want)
 	}
-	if n := l.Number("harbour"); n != 2 {
-		t.Errorf("harbour has number %d, want 2", n)
-	}
+	must.Equal(t, l.Number("harbour"), 2, "harbour has number")
 	if n := l.Number("\x00boat"); n != 4 || string(l.Term(4)) != "\x00boat" {
 		t.Errorf("a new string has number %d and is %q", n, l.Term(4))
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // readers are the ways to read a text, each with the form in which the tests below write what it yields.
@@ -108,9 +108,7 @@ func TestReaders(t *testing.T) {
 		},
 	} {
 		for s, want := range cases {
-			if got := strings.Join(firstItems(a, reader, s, 1000), " "); got != want {
-				t.Errorf("%s of %q: %s, want %s", reader, s, got, want)
-			}
+			must.Equal(t, strings.Join(firstItems(a, reader, s, 1000), " "), want, reader, " of ", s)
 		}
 	}
 }
@@ -123,9 +121,7 @@ func TestReadersStop(t *testing.T) {
 		for reader := range readers {
 			all := firstItems(a, reader, s, 1000)
 			for n := 1; n <= len(all); n++ {
-				if diff := cmp.Diff(all[:n], firstItems(a, reader, s, n)); diff != "" {
-					t.Errorf("first %d %s (-want +got):\n%s", n, reader, diff)
-				}
+				must.Same(t, firstItems(a, reader, s, n), all[:n], "first ", n, " ", reader)
 			}
 		}
 	}
@@ -158,7 +154,5 @@ func TestEmojiAreWords(t *testing.T) {
 	if got := lexed(a.Lexicon(), s); !slices.Equal(got, want) {
 		t.Errorf("lexicon: %s", got)
 	}
-	if got := EscapeWord("a🚀"); got != `a\u{1F680}` {
-		t.Errorf("a word of a header: %s", got)
-	}
+	must.Equal(t, EscapeWord("a🚀"), `a\u{1F680}`, "a word of a header")
 }

@@ -2,9 +2,13 @@ package text
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/mnem-project/mnem/internal/testkit/cases"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 const testMost = 40 // scalars of a sentence
@@ -18,57 +22,20 @@ func sentences(s string) (out []string) {
 }
 
 func TestEachSentence(t *testing.T) {
-	long := strings.Repeat("x", testMost)
-	cases := []struct {
-		text string
-		want []string
-	}{
-		{"", nil},
-		{" \t\r\n\u3000", nil},
-		{"One", []string{"One"}},
-		{"One. Two! Three?", []string{"One.", "Two!", "Three?"}},
-		{"See v1.2.3 at a.b. Then go.", []string{"See v1.2.3 at a.b.", "Then go."}},
-		{"He said “Stop.” Then left.", []string{"He said “Stop.”", "Then left."}},
-		{"(All of it.) Yes", []string{"(All of it.)", "Yes"}},
-		{"Dr. Smith met J. Doe. They spoke.", []string{"Dr. Smith met J. Doe.", "They spoke."}},
-		{"(e.g. Boats) and vs. Ships. End", []string{"(e.g. Boats) and vs. Ships.", "End"}},
-		{"approx. ten, etc. and so on. Next", []string{"approx. ten, etc. and so on.", "Next"}},
-		{"Well... maybe… yes... No", []string{"Well... maybe… yes...", "No"}},
-		{"Really? yes! no", []string{"Really?", "yes!", "no"}},
-		{"Plan A. Then B", []string{"Plan A. Then B"}},
-		{"wrapped\nprose goes\non. And", []string{"wrapped\nprose goes\non.", "And"}},
-		{"- One\n- Two\r\n- Three", []string{"- One", "- Two", "- Three"}},
-		{"a title\n\nand text", []string{"a title", "and text"}},
-		{"a\r\nb\r\r\nc", []string{"a\r\nb", "c"}},
-		{"船は港を出た。潮は高い！本当？「はい。」と", []string{"船は港を出た。", "潮は高い！", "本当？",
-			"「はい。」", "と"}},
-		{"क्या। हाँ", []string{"क्या।", "हाँ"}},
-		{". . a", []string{".", ". a"}},
-		{"!!!", []string{"!!!"}},
-		{long, []string{long}},
-		{long + "y z", []string{long, "y z"}},
-		{long[1:] + " " + long + "z.", []string{long[1:], long, "z."}},
-		{"a b" + long, []string{"a", "b" + long[1:], "x"}},
-		{long + ". b", []string{long, ". b"}},
-	}
-	for _, c := range cases {
-		if got := sentences(c.text); fmt.Sprintf("%q", got) != fmt.Sprintf("%q", c.want) {
-			t.Errorf("%q: %q, want %q", c.text, got, c.want)
-		}
-	}
+	cases.Golden(t, filepath.Join("testdata", "each-sentence.jsonl"), func(t testing.TB, c cases.Case) any {
+		var text string
+		cases.Parse(t, c.Input, &text)
+		return append([]string{}, sentences(text)...)
+	})
 	n := 0
 	EachSentence("A b. C d. E f.", testMost, func(Sentence) bool { n++; return n < 2 })
-	if n != 2 {
-		t.Errorf("%d sentences after the reader had enough of two", n)
-	}
+	must.Equal(t, n, 2, "sentences after the reader had enough of two")
 	var begin []bool
 	EachSentence("A.\n\nB! C\nD.\r\nE \r\t\r F", testMost, func(at Sentence) bool {
 		begin = append(begin, at.Paragraph)
 		return true
 	})
-	if fmt.Sprint(begin) != "[false true false false false true]" {
-		t.Errorf("sentences that begin a paragraph: %v", begin)
-	}
+	must.Equal(t, fmt.Sprint(begin), "[false true false false false true]", "sentences that begin a paragraph: ", begin)
 }
 
 func FuzzEachSentence(f *testing.F) {
@@ -87,8 +54,6 @@ func FuzzEachSentence(f *testing.F) {
 			last = at.End
 			return true
 		})
-		if strings.Trim(s[last:], blanks) != "" {
-			t.Errorf("%q is in no sentence of %q", s[last:], s)
-		}
+		must.Equal(t, strings.Trim(s[last:], blanks), "", s[last:], " is in no sentence of ", s)
 	})
 }

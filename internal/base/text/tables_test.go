@@ -17,95 +17,6 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
-// classByName gives the numbers of the names in testdata/tables.txt.
-var classByName = map[string]uint8{
-	"Separator": classSeparator, "Ignored": classIgnored, "Letter": classLetter,
-	"Lower": classLower, "Upper": classUpper, "Digit": classDigit,
-	"Apostrophe": classApostrophe, "FullStop": classFullStop, "Comma": classComma,
-	"Han": classHan, "Kana": classKana, "Thai": classThai, "Lao": classLao,
-	"Khmer": classKhmer, "Myanmar": classMyanmar, "Emoji": classEmoji,
-}
-
-// plainTables is the parsed testdata/tables.txt.
-type plainTables struct {
-	class map[rune]uint8
-	fold  map[rune]string
-}
-
-// readTables reads testdata/tables.txt by its own description of itself.
-func readTables(t *testing.T) plainTables {
-	t.Helper()
-	f, err := os.Open("testdata/tables.txt")
-	must.OK(t, err)
-	defer f.Close()
-	p := plainTables{map[rune]uint8{}, map[rune]string{}}
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		line := lines.Text()
-		var first, last rune
-		var name string
-		var shift int32
-		if strings.HasPrefix(line, "#") {
-			continue
-		}
-		if n, _ := fmt.Sscanf(line, "class %X %X %s", &first, &last, &name); n == 3 {
-			class, ok := classByName[name]
-			if !ok {
-				t.Fatalf("unknown class in %q", line)
-			}
-			for r := first; r <= last; r++ {
-				p.class[r] = class
-			}
-		} else if n, _ := fmt.Sscanf(line, "fold %X %X %d", &first, &last, &shift); n == 3 {
-			for r := first; r <= last; r++ {
-				p.fold[r] = string(r + shift)
-			}
-		} else if left, right, ok := strings.Cut(line, " = "); ok {
-			p.fold[readHex(t, strings.TrimPrefix(left, "fold "))] = readRunes(t, right)
-		} else {
-			t.Fatalf("unknown line %q", line)
-		}
-	}
-	if len(p.class) < 100_000 || len(p.fold) < 4_000 {
-		t.Fatalf("only %d classes and %d folds read", len(p.class), len(p.fold))
-	}
-	return p
-}
-
-func readHex(t *testing.T, s string) (r rune) {
-	t.Helper()
-	if _, err := fmt.Sscanf(s, "%X", &r); err != nil {
-		t.Fatalf("reading code point %q: %v", s, err)
-	}
-	return r
-}
-
-func readRunes(t *testing.T, s string) string {
-	t.Helper()
-	var b strings.Builder
-	for _, f := range strings.Fields(s) {
-		b.WriteRune(readHex(t, f))
-	}
-	return b.String()
-}
-
-// TestTablesPlain: the packed tables equal the plain ones, for every code point.
-func TestTablesPlain(t *testing.T) {
-	p := readTables(t)
-	for r := rune(0); r <= utf8.MaxRune; r++ {
-		entry := entryOf(r)
-		if got, want := entry&classMask, p.class[r]; got != want {
-			t.Fatalf("class of %U is %d, want %d", r, got, want)
-		}
-		got, want := "", p.fold[r]
-		if entry&foldFlag != 0 {
-			got = foldOf(r)
-		}
-		if got != want {
-			t.Fatalf("fold of %U is %q, want %q", r, got, want)
-		}
-	}
-}
-
 // TestTablesGolden pins fold, class and escape of every code point. For each of them in order, the hash takes one
 // byte for the class, one for the escape (1 or 0), one for the length of the fold in bytes, and the fold in UTF-8;
 // the length is 0 if the code point folds to itself or its fold is never used. A released version keeps its hash
@@ -124,9 +35,7 @@ func TestTablesGolden(t *testing.T) {
 		h.Write([]byte{entry & classMask, escape, byte(len(fold))})
 		h.Write([]byte(fold))
 	}
-	if got := hex.EncodeToString(h.Sum(nil)); got != want {
-		t.Errorf("hash over all code points is %s, want %s", got, want)
-	}
+	must.Equal(t, hex.EncodeToString(h.Sum(nil)), want, "hash over all code points")
 }
 
 // TestFoldStable: terms fold to themselves, so terms can be searched as text.
@@ -167,18 +76,14 @@ func TestStems(t *testing.T) {
 			t.Errorf("the stem of %q begins otherwise: %q", word, stem)
 		}
 		for range 2 { // computed, then remembered
-			if got := sc.stem(word); got != stem {
-				t.Errorf("stem of %q is %q, want %q", word, got, stem)
-			}
+			must.Equal(t, sc.stem(word), stem, "stem of ", word)
 		}
 		fmt.Fprintf(h, "%s %s\n", word, sc.stem(word))
 	}
 	if n < 3000 {
 		t.Fatalf("only %d words read", n)
 	}
-	if got := hex.EncodeToString(h.Sum(nil)); got != want {
-		t.Errorf("hash over words and stems is %s, want %s", got, want)
-	}
+	must.Equal(t, hex.EncodeToString(h.Sum(nil)), want, "hash over words and stems")
 }
 
 // TestStemLeavesAlone: tokens the stemmer must not see, and stems that would be empty.

@@ -1,6 +1,10 @@
 package text
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
+)
 
 // TestStands has titles of one term, which must occur in a text exactly, and longer ones.
 func TestStands(t *testing.T) {
@@ -25,8 +29,6 @@ func TestStands(t *testing.T) {
 		{"", "Run", false},
 		{"Ru", "Run", false},
 	} {
-		if got := a.Stands(c.text, c.title); got != c.want {
-			t.Errorf("%q in %q: %t, want %t", c.title, c.text, got, c.want)
-		}
+		must.Equal(t, a.Stands(c.text, c.title), c.want, c.title, " in ", c.text)
 	}
 }

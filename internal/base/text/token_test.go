@@ -3,6 +3,8 @@ package text
 import (
 	"fmt"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 func TestCased(t *testing.T) {
@@ -10,9 +12,7 @@ func TestCased(t *testing.T) {
 		"": 0, "a": 1, "boat": 4, "лодка": 5, "βαρκα": 5, "grosse": 6,
 		"don't": 0, "v1": 0, "東京": 0, "שלום": 0, "สวัส": 0, "\xff": 0, "Boat": 0,
 	} {
-		if got := Cased(s); got != want {
-			t.Errorf("%q: %d, want %d", s, got, want)
-		}
+		must.Equal(t, Cased(s), want, s)
 	}
 }
 
@@ -22,9 +22,7 @@ func TestNearStopWord(t *testing.T) {
 		"dont": true, "whжre": true, "жhere": false, "itselff": true, "yourselvesss": false,
 		"tuna": false, "harbour": false, "": false, "ecause": false, "xhe": false,
 	} {
-		if got := NearStopWord(s); got != want {
-			t.Errorf("%q: %v, want %v", s, got, want)
-		}
+		must.Equal(t, NearStopWord(s), want, s)
 	}
 	// All that one edit behind the first letter makes of a stop word is near it.
 	for _, stop := range []string{"about", "yourselves", "they'd", "was"} {

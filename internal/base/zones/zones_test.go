@@ -9,14 +9,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 func day(t *testing.T, date string) int64 {
 	t.Helper()
 	at, err := time.Parse(time.DateOnly, date)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return at.Unix() / daySeconds
 }
 
@@ -47,9 +47,7 @@ func TestBegin(t *testing.T) {
 			continue
 		}
 		at := z.Begin(day(t, c.date))
-		if got := time.UnixMicro(at).UTC().Format(time.RFC3339); got != c.want {
-			t.Errorf("%s of %s begins at %s, want %s", c.date, c.zone, got, c.want)
-		}
+		must.Equal(t, time.UnixMicro(at).UTC().Format(time.RFC3339), c.want, c.date, " of ", c.zone, " begins")
 	}
 }
 
@@ -61,9 +59,7 @@ func TestDay(t *testing.T) {
 	}
 	for _, name := range names {
 		z, err := Find(name)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		must.OK(t, err, name)
 		for _, date := range []string{"1969-12-31", "1999-02-28", "2026-03-29", "2026-10-25", "2200-06-01"} {
 			d := day(t, date)
 			begin := z.Begin(d)
@@ -89,7 +85,5 @@ func TestUnknown(t *testing.T) {
 func TestTable(t *testing.T) {
 	const want = "ba0f101f726af528"
 	sum := sha256.Sum256(packed)
-	if got := hex.EncodeToString(sum[:8]); got != want {
-		t.Errorf("the table is %s, want %s", got, want)
-	}
+	must.Equal(t, hex.EncodeToString(sum[:8]), want, "the table")
 }

@@ -5,12 +5,15 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
 
+	"github.com/mnem-project/mnem/internal/testkit/cases"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -88,9 +91,7 @@ func TestReadBack(t *testing.T) {
 		"whole": bytes.NewReader(file), "bytes": iotest.OneByteReader(bytes.NewReader(file)),
 	} {
 		got, blocks, err := read(in)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		must.OK(t, err, name)
 		if len(got) != len(roots) || got[0] != roots[0] || got[1] != roots[1] {
 			t.Errorf("%s: roots %v", name, got)
 		}
@@ -166,86 +167,18 @@ func header(fields ...[]byte) []byte {
 	return append(binary.AppendUvarint(nil, uint64(len(b))), b...)
 }
 
+// TestReaderRefuses freezes where and why files are refused.
 func TestReaderRefuses(t *testing.T) {
-	one := intBlock(1)
-	cid := one.cid.Bytes()
-	good := write(t, []ipld.CID{one.cid}, one)
-	size := int64(len(good))
-	roots := ipld.AppendLink(ipld.AppendList(ipld.AppendString(nil, "roots"), 1), one.cid)
-	version := func(n int64) []byte { return ipld.AppendInt(ipld.AppendString(nil, "version"), n) }
-	two, three := []byte{0xa2}, []byte{0xa3}
-	foreign := func(edit func(c []byte)) []byte {
-		c := bytes.Clone(cid)
-		edit(c)
-		return append(bytes.Clone(good), section("25", c, one.data)...)
-	}
-	add := func(parts ...[]byte) []byte { return append(bytes.Clone(good), bytes.Join(parts, nil)...) }
-	unsorted := []byte{0xa2, 0x61, 'b', 1, 0x61, 'a', 2}
-	cases := []struct {
-		name   string
-		file   []byte
-		offset int64
-		reason string
-	}{
-		{"empty", nil, 0, "empty"},
-		{"length cut", []byte{0x80}, 0, "ends inside a header"},
-		{"header cut", good[:20], 0, "ends inside a header"},
-		{"header of nothing", []byte{0}, 0, "unexpected end"},
-		{"header too long", section("a9c102"), 0, "41129 bytes, limit 41064"},
-		{"header length without end", section("ffffffffffffffff01"), 0, "more than 41064"},
-		{"length not minimal", append([]byte{good[0] | 0x80, 0}, good[1:]...), 0, "fewest"},
-		{"version 2", header([]byte{0xa1}, version(2)), 0, "ends inside a header"},
-		{"version 2 with roots", header(two, roots, version(2)), 0, "CARv2"},
-		{"version 3", header(two, roots, version(3)), 0, "version 3"},
-		{"version -1", header(two, roots, version(-1)), 0, "version -1"},
-		{"no version", header([]byte{0xa1}, roots), 0, "no version"},
-		{"no roots", header([]byte{0xa1}, version(1)), 0, "no roots"},
-		{"empty roots", header(two, ipld.AppendList(ipld.AppendString(nil, "roots"), 0), version(1)),
-			0, "no roots"},
-		{"roots no links", header(two, ipld.AppendInt(ipld.AppendString(nil, "roots"), 1), version(1)),
-			0, "major type"},
-		{"keys unsorted", header(two, version(1), roots), 0, "map key"},
-		{"unknown field", header(three, ipld.AppendInt(ipld.AppendString(nil, "a"), 1), roots,
-			version(1)), 0, "unknown field"},
-		{"bytes after the map", header(two, roots, version(1), []byte{0}), 0, "trailing"},
-		{"not a map", header([]byte{1}), 0, "major type"},
-		{"gzip", []byte{0x1f, 0x8b, 8, 0}, 0, "ends inside a header"},
-
-		{"section cut in its length", add([]byte{0x80}), size, "ends inside a section"},
-		{"section cut in its CID", add(section("25", cid[:10])), size, "ends inside a section"},
-		{"section cut in its data", add(section("25", cid)), size, "ends inside a section"},
-		{"section of nothing", add([]byte{0}), size, "no room"},
-		{"section without a CID", add(section("23", cid[:35])), size, "no room"},
-		{"section too long", add(section("a58040")), size, "1048613 bytes, limit 1048612"},
-		{"section of 4 GiB", add(section("ffffffff0f")), size, "more than"},
-		{"section length 2^64", add(section("ffffffffffffffffff01")), size, "more than"},
-		{"section length not minimal", add(section("a500", cid, one.data)), size, "fewest"},
-		{"trailing text", add([]byte("\n")), size, "no room"},
-		{"another hash", foreign(func(c []byte) { c[2] = 0x16 }), size, "invalid CID"},
-		{"short digest", foreign(func(c []byte) { c[3] = 16 }), size, "invalid CID"},
-		{"foreign codec", foreign(func(c []byte) { c[1] = 0x70 }), size, "codec 0x70"},
-		{"CIDv0", add(section("23", cid[2:], one.data)), size, "no room"},
-		{"CIDv2", foreign(func(c []byte) { c[0] = 2 }), size, "invalid CID"},
-		{"identity", add(section("25", []byte{1, 0x55, 0, 33}, make([]byte, 33))), size, "invalid CID"},
-		{"wrong hash", foreign(func(c []byte) { c[35] ^= 1 }), size, "the bytes are those of"},
-		{"wrong data", add(section("25", cid, []byte{2})), size, "the bytes are those of"},
-		{"unsorted map", add(section("2b", ipld.Sum(ipld.DagCBOR, unsorted).Bytes(), unsorted)), size,
-			"map key"},
-		{"no dag-cbor", add(section("25", ipld.Sum(ipld.DagCBOR, []byte{0xff}).Bytes(), []byte{0xff})),
-			size, "dag-cbor"},
-	}
-	for _, c := range cases {
-		_, _, err := read(bytes.NewReader(c.file))
+	cases.Golden(t, filepath.Join("testdata", "refused.jsonl"), func(t testing.TB, c cases.Case) any {
+		var file string
+		cases.Parse(t, c.Input, &file)
+		_, _, err := read(bytes.NewReader(cases.Bytes(t, file)))
 		var bad *FormatError
 		if !errors.As(err, &bad) || !errors.Is(err, ErrFormat) {
-			t.Errorf("%s: %v", c.name, err)
-			continue
+			t.Fatalf("%s: %v", c.Path(), err)
 		}
-		if bad.Offset != c.offset || !strings.Contains(bad.Reason, c.reason) {
-			t.Errorf("%s: at %d, want %d: %q, want %q in it", c.name, bad.Offset, c.offset, bad.Reason,
-				c.reason)
-		}
-	}
+		return fmt.Sprintf("at %d: %s", bad.Offset, bad.Reason)
+	})
 }
 
 // TestReaderRepeatsItsError keeps reading after an error and after the end.

@@ -5,13 +5,10 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"io"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/ipfs/go-cid"
-	oracle "github.com/ipld/go-car/v2"
 	"github.com/ipld/go-car/v2/storage"
 
 	"github.com/mnem-project/mnem/internal/testkit/must"
@@ -19,86 +16,12 @@ import (
 	"github.com/mnem-project/mnem/ipld/prime"
 )
 
-// randomBlocks makes blocks of many sizes, deterministically for a seed.
-func randomBlocks(rng *rand.Rand) []block {
-	var out []block
-	for range 1 + rng.IntN(40) {
-		data := make([]byte, rng.IntN(1<<rng.IntN(14)))
-		for i := range data {
-			data[i] = byte(rng.Uint32())
-		}
-		b := block{ipld.Sum(ipld.Raw, data), data}
-		if rng.IntN(2) == 0 {
-			b.data = ipld.AppendBytes(nil, data)
-			b.cid = ipld.Sum(ipld.DagCBOR, b.data)
-		}
-		out = append(out, b)
-	}
-	return out
-}
-
 func roots(blocks []block, n int) []ipld.CID {
 	var out []ipld.CID
 	for _, b := range blocks[:min(n, len(blocks))] {
 		out = append(out, b.cid)
 	}
 	return out
-}
-
-// TestAgainstGoCAR writes files with this package and with go-car: each reads the other's, and the bytes are equal.
-func TestAgainstGoCAR(t *testing.T) {
-	const seed = 7
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, seed))
-	for range 50 {
-		blocks := randomBlocks(rng)
-		top := roots(blocks, 1+rng.IntN(3))
-		ours := write(t, top, blocks...)
-		theirs := writeTheirs(t, top, blocks)
-		if !bytes.Equal(ours, theirs) {
-			t.Fatalf("%d bytes here, %d there", len(ours), len(theirs))
-		}
-		readTheirs(t, ours, top, blocks)
-		got, back, err := read(bytes.NewReader(theirs))
-		if err != nil || len(got) != len(top) || len(back) != len(blocks) {
-			t.Fatalf("%d roots, %d blocks, %v", len(got), len(back), err)
-		}
-	}
-}
-
-func writeTheirs(t *testing.T, top []ipld.CID, blocks []block) []byte {
-	t.Helper()
-	var out bytes.Buffer
-	var cids []cid.Cid
-	for _, c := range top {
-		cids = append(cids, prime.Cid(c))
-	}
-	w, err := storage.NewWritable(&out, cids, oracle.WriteAsCarV1(true),
-		oracle.AllowDuplicatePuts(true))
-	must.OK(t, err)
-	for _, b := range blocks {
-		must.OK(t, w.Put(context.Background(), prime.Cid(b.cid).KeyString(), b.data))
-	}
-	must.OK(t, w.Finalize())
-	return out.Bytes()
-}
-
-func readTheirs(t *testing.T, file []byte, top []ipld.CID, blocks []block) {
-	t.Helper()
-	r, err := oracle.NewBlockReader(bytes.NewReader(file))
-	must.OK(t, err)
-	if r.Version != 1 || len(r.Roots) != len(top) || r.Roots[0] != prime.Cid(top[0]) {
-		t.Errorf("version %d, roots %v", r.Version, r.Roots)
-	}
-	for _, want := range blocks {
-		b, err := r.Next()
-		must.OK(t, err)
-		if b.Cid() != prime.Cid(want.cid) || !bytes.Equal(b.RawData(), want.data) {
-			t.Fatalf("block %s, want %s", b.Cid(), want.cid)
-		}
-	}
-	_, err = r.Next()
-	must.Fail(t, err, io.EOF)
 }
 
 // TestReadsCARv2 reads indexed version 2 files that go-car wrote, and refuses damaged ones.

@@ -139,9 +139,7 @@ func TestCheck(t *testing.T) {
 		var shape *ShapeError
 		switch {
 		case c.reason == "":
-			if err != nil {
-				t.Errorf("%s: %v", c.name, err)
-			}
+			must.OK(t, err, c.name)
 		case !errors.As(err, &shape) || !errors.Is(err, store.ErrCorrupt) ||
 			!strings.Contains(err.Error(), c.reason) || f[shape.CID] == nil:
 			t.Errorf("%s: %v", c.name, err)
@@ -220,9 +218,7 @@ func TestCache(t *testing.T) {
 		chunks[i] = &chunk{cid: id, memory: 100}
 		c.put(chunks[i])
 		c.put(chunks[i])
-		if c.get(chunks[0].cid).get() != chunks[0] {
-			t.Fatal("the chunk used all along is gone")
-		}
+		must.Equal(t, c.get(chunks[0].cid).get(), chunks[0], "the chunk used all along is gone")
 	}
 	kept := 0
 	for _, ch := range chunks {

@@ -2,12 +2,9 @@ package prolly
 
 import (
 	"bytes"
-	"fmt"
-	"slices"
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/block/store"
-	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -110,28 +107,6 @@ func cutByDefinition(level int, keys [][]byte) []int {
 	}
 	left := cutByDefinition(level, keys[:best+1])
 	return append(left, cutByDefinition(level, keys[best+1:])...)
-}
-
-func TestCutterIsTheDefinition(t *testing.T) {
-	effort.Alone(t)
-	for n := 1; n < 1500; n += 1 + n/40 {
-		for level := range 3 {
-			var keys [][]byte
-			var got []int
-			c := cutter{level: level, emit: func(items []item) error {
-				got = append(got, len(items))
-				return nil
-			}}
-			for i := range n {
-				keys = append(keys, fmt.Appendf(nil, "%d/%06d", n, i))
-				must.OK(t, c.add(item{key: keys[i]}))
-			}
-			must.OK(t, c.finish())
-			if want := cutByDefinition(level, keys); !slices.Equal(got, want) {
-				t.Fatalf("%d entries, level %d: %v, want %v", n, level, got, want)
-			}
-		}
-	}
 }
 
 // TestCountsRefused has counts of links that a tree cannot have.

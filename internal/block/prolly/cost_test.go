@@ -189,9 +189,7 @@ func TestCostOfHostileKeys(t *testing.T) {
 			remove := func(k string) {
 				less := countEdit(t, b, tree, prolly.Edit{Key: []byte(k)}, &c)
 				back := countEdit(t, b, less, prolly.Edit{Key: []byte(k), Value: []byte{1}}, &c)
-				if back.Root() != tree.Root() {
-					t.Fatalf("removing and adding %q left a trace", k)
-				}
+				must.Equal(t, back.Root(), tree.Root(), "removing and adding ", k, " left a trace")
 			}
 			remove(keys[0])
 			remove(keys[len(keys)-1])

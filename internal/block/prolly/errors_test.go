@@ -238,7 +238,5 @@ func TestLargestChunk(t *testing.T) {
 		t.Fatalf("height %d, %d blocks", tree.Height(), len(b.data))
 	}
 	check(t, tree)
-	if err := ipld.Check(b.data[tree.Root()]); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, ipld.Check(b.data[tree.Root()]))
 }

@@ -55,9 +55,7 @@ func TestBulkEdit(t *testing.T) {
 	}
 	tree := build(t, nodes, base)
 	next := edit(t, tree, editsOf(changes))
-	if next.Root() != build(t, nodes, want).Root() {
-		t.Error("edited tree is not the built one")
-	}
+	must.Equal(t, next.Root(), build(t, nodes, want).Root(), "edited tree is not the built one")
 	check(t, next)
 	if got := len(diff(t, tree, next)); got != len(changes) {
 		t.Errorf("%d differences, want %d", got, len(changes))
@@ -235,9 +233,7 @@ func TestFill(t *testing.T) {
 	got, err := empty.Fill(ctx, slices.Values(edits))
 	must.OK(t, err)
 	want := build(t, nodes, model{"a": "\x01", "c": "\x02"})
-	if got.Root() != want.Root() {
-		t.Errorf("root %s, want %s", got.Root(), want.Root())
-	}
+	must.Equal(t, got.Root(), want.Root(), "root")
 	_, err = got.Fill(ctx, slices.Values(edits))
 	must.Fail(t, err, prolly.ErrInput)
 	slices.Reverse(edits)

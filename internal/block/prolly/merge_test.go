@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/block/prolly"
-	"github.com/mnem-project/mnem/internal/testkit/differ"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
@@ -78,15 +77,9 @@ func TestMerge(t *testing.T) {
 				got = append(got, c)
 				return resolvers[i%len(resolvers)](c), nil
 			})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d := differ.Diff(wantConflicts, got); d != "" {
-			t.Fatalf("round %d: conflicts: %s", i, d)
-		}
-		if merged.Root() != build(t, nodes, want).Root() {
-			t.Fatalf("round %d: merged tree is not the model's", i)
-		}
+		must.OK(t, err)
+		must.Same(t, got, wantConflicts, "round ", i, ": conflicts")
+		must.Equal(t, merged.Root(), build(t, nodes, want).Root(), "round ", i, ": merged tree is not the model's")
 		conflicts += len(got)
 	}
 	if conflicts < rounds/4 {

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/block/prolly"
-	"github.com/mnem-project/mnem/internal/testkit/differ"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // keySource draws keys; from a small space edits hit existing keys.
@@ -94,9 +94,7 @@ func runModel(t *testing.T, rng *rand.Rand, src keySource, steps int) {
 			compareReads(t, rng, src, next, wantNext)
 		}
 		changes := diff(t, tree, next)
-		if d := differ.Diff(modelDiff(want, wantNext), changes); d != "" {
-			t.Fatalf("step %d: diff: %s", step, d)
-		}
+		must.Same(t, changes, modelDiff(want, wantNext), "step ", step, ": diff")
 		compareDiffs(t, src.draw(rng), tree, next, changes)
 		tree, want = next, wantNext
 	}
@@ -114,14 +112,10 @@ func compareDiffs(t *testing.T, key string, a, b *prolly.Map, changes []prolly.C
 			}
 		}
 		for c, err := range prolly.DiffPrefix(ctx, a, b, prefix) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			got = append(got, c)
 		}
-		if d := differ.Diff(want, got); d != "" {
-			t.Fatalf("diff of %q: %s", prefix, d)
-		}
+		must.Same(t, got, want, "diff of ", prefix)
 	}
 	var want prolly.Counts
 	for _, c := range changes {
@@ -231,7 +225,5 @@ func compareRange(
 		}
 		got = append(got, string(e.Key))
 	}
-	if d := differ.Diff(wantKeys, got); d != "" {
-		t.Fatalf("Scan(%q, %q): %s", from, to, d)
-	}
+	must.Same(t, got, wantKeys, "Scan(", from, ", ", to, ")")
 }

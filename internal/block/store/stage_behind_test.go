@@ -7,8 +7,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/testkit/must"
@@ -50,16 +48,12 @@ func TestStageBehind(t *testing.T) {
 	}
 	base.gate <- nil
 	s.Wait()
-	if diff := cmp.Diff(ids(blocks[3:4]), ids(s.Pending())); diff != "" {
-		t.Errorf("pending (-want +got):\n%s", diff)
-	}
+	must.Same(t, ids(s.Pending()), ids(blocks[3:4]), "pending")
 
 	broken := errors.New("broken")
 	base.gate <- broken
 	must.OK(t, s.Put(ctx, blocks[4:]...)) // starts to write, and will fail
-	if diff := cmp.Diff(ids(blocks[3:]), ids(s.Pending())); diff != "" {
-		t.Errorf("pending after a failed write (-want +got):\n%s", diff)
-	}
+	must.Same(t, ids(s.Pending()), ids(blocks[3:]), "pending after a failed write")
 	base.gate <- broken
 	must.Fail(t, s.Flush(ctx), broken)
 	base.gate <- nil
@@ -69,9 +63,7 @@ func TestStageBehind(t *testing.T) {
 			t.Errorf("Has(%s) below = %v, %v", b.CID, has, err)
 		}
 	}
-	if n := base.puts.Load(); n != 4 {
-		t.Errorf("%d writes, want 4", n)
-	}
+	must.Equal(t, base.puts.Load(), 4, "writes")
 }
 
 // TestStageBehindIsBounded puts much data over a slow store: at most two halves and one Put are buffered.

@@ -10,8 +10,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/testkit/must"
@@ -43,9 +41,7 @@ func TestStage(t *testing.T) {
 	given := store.Block{CID: a.CID, Data: bytes.Clone(a.Data)}
 	must.OK(t, s.Put(ctx, given, b, a))
 	clear(given.Data) // the stage keeps no reference
-	if diff := cmp.Diff(ids([]store.Block{a, b}), ids(s.Pending())); diff != "" {
-		t.Errorf("pending (-want +got):\n%s", diff)
-	}
+	must.Same(t, ids(s.Pending()), ids([]store.Block{a, b}), "pending")
 	for _, block := range []store.Block{a, b, c} {
 		for range 2 {
 			got, err := s.Get(ctx, block.CID)
@@ -70,9 +66,7 @@ func TestStage(t *testing.T) {
 	}
 
 	must.OK(t, s.Put(ctx, missing)) // exceeds the limit
-	if diff := cmp.Diff([]string{}, ids(s.Pending())); diff != "" {
-		t.Errorf("pending after the limit (-want +got):\n%s", diff)
-	}
+	must.Same(t, ids(s.Pending()), []string{}, "pending after the limit")
 	if got := base.Counts(); got.BlocksWritten != 3 || got.BytesWritten != 300 {
 		t.Errorf("%+v, want 3 blocks and 300 bytes written", got)
 	}
@@ -105,9 +99,7 @@ func TestStageGetEach(t *testing.T) {
 		got = append(got, c.String())
 		return nil
 	}))
-	if len(got) != 5 {
-		t.Errorf("%d calls, want 5", len(got))
-	}
+	must.Equal(t, len(got), 5, "calls")
 	failed, calls := errors.New("failed"), 0
 	for _, from := range []int{0, 1} { // below, buffered
 		calls = 0
@@ -146,9 +138,7 @@ func TestStageWrongBlock(t *testing.T) {
 	wrong.Data = []byte("other")
 	must.OK(t, s.Put(ctx, good, wrong))
 	must.Fail(t, s.Flush(ctx), store.ErrCorrupt)
-	if diff := cmp.Diff(ids([]store.Block{good, wrong}), ids(s.Pending())); diff != "" {
-		t.Errorf("pending after a failed Flush (-want +got):\n%s", diff)
-	}
+	must.Same(t, ids(s.Pending()), ids([]store.Block{good, wrong}), "pending after a failed Flush")
 	next := storetest.Next(store.Head{}, 1)
 	if err := below.Commit(ctx, store.Head{}, next, s.Pending()...); err == nil {
 		t.Error("Commit accepted a wrong block")

@@ -84,9 +84,7 @@ func TestDoubled(t *testing.T) {
 		data = bytes.TrimRight(data, "\n")
 		twice, err := readBytes(t, format, slices.Concat(data, []byte("\n"), data, []byte("\n")))
 		must.OK(t, err)
-		if diff := cmp.Diff(once.texts(), twice.texts()); diff != "" {
-			t.Error(diff)
-		}
+		must.Same(t, twice.texts(), once.texts())
 		if twice.skipped[Duplicate] <= once.skipped[Duplicate] && format != "gemini" && format != "server-memory" {
 			t.Errorf("skipped %v, once %v", twice.skipped, once.skipped)
 		}
@@ -104,9 +102,7 @@ func TestShuffled(t *testing.T) {
 			now := []byte(strings.Join(lines, "\n") + "\n")
 			got, err := readBytes(t, format, now)
 			again, _ := readBytes(t, format, now)
-			if diff := cmp.Diff(got.lines, again.lines); diff != "" {
-				t.Error("the same file, read twice:", diff)
-			}
+			must.Same(t, again.lines, got.lines, "the same file, read twice")
 			all := strings.Join(got.texts(), " ")
 			for _, text := range once.texts() {
 				said := strings.Contains(all, strings.Trim(text, `"`)) || strings.Contains(text, `\n\n`)
@@ -164,9 +160,7 @@ func TestPacked(t *testing.T) {
 		t.Errorf("%v: %s", err, cmp.Diff(plain.lines, got.lines))
 	}
 	for _, kind := range []string{".html file", ".dat file", "user.json"} {
-		if got.skipped[kind] != 1 {
-			t.Errorf("%s: %v", kind, got.skipped)
-		}
+		must.Equal(t, got.skipped[kind], 1, kind, ": ", got.skipped)
 	}
 	for _, bad := range [][]byte{archive[:len(archive)-30], archiveOf(t, map[string]string{"x.json": "[]"})} {
 		_, err := readBytes(t, "chatgpt", bad)

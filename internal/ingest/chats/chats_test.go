@@ -11,8 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/mnem-project/mnem/internal/testkit/cases"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
@@ -101,67 +100,26 @@ func compareGolden(t *testing.T, golden string, r *recorder) {
 	}
 	want, err := os.ReadFile(golden)
 	must.OK(t, err)
-	if diff := cmp.Diff(strings.ReplaceAll(string(want), "\r\n", "\n"), got); diff != "" {
-		t.Error(diff)
-	}
+	must.Same(t, got, strings.ReplaceAll(string(want), "\r\n", "\n"))
 }
 
 // TestDamaged reads damaged files: intact records are read, damaged ones are reported.
 func TestDamaged(t *testing.T) {
-	const turn = `{"type":"user","uuid":"u%d","sessionId":"s","message":{"content":"hello %d"}}`
-	one := func(n int) string { return fmt.Sprintf(turn, n, n) }
-	tests := []struct {
-		name, format, in string
-		want             error
-		lines            int
-		places           []string
-	}{
-		{"a bad line", "claude-code", one(1) + "\n{bad\n" + one(2) + "\n", nil, 3, []string{"line 2"}},
-		{"cut off", "claude-code", one(1) + "\n" + one(2)[:40], nil, 2, nil},
-		{"without ids", "claude-code", one(1) + "\n" + `{"type":"user","message":{"content":"x"}}` + "\n", nil, 3, nil},
-		{"without any ids", "claude-code", `{"type":"user","message":{"content":"x"}}` + "\n", nil, 2, nil},
-		{"other types", "claude-code", one(1) + "\n" + `{"type":"user","uuid":7,"sessionId":"s"}` + "\n", nil, 2,
-			[]string{"line 2"}},
-		{"no lines of it", "claude-code", "# Heading\ntext\n", ErrFormat, 0, []string{"line 1", "line 2"}},
-		{"empty", "claude-code", "", nil, 0, nil},
-		{"deep", "claude-code", one(1) + "\n" + strings.Repeat("[", 100_000) + "\n", nil, 2, []string{"line 2"}},
-		{"codex without a session", "codex", `{"type":"message","role":"user"}` + "\n", ErrFormat, 0, []string{"line 1"}},
-		{"codex empty", "codex", "", ErrFormat, 0, nil},
-		{"no list", "chatgpt", `{"a":1}`, ErrFormat, 0, nil},
-		{"a text", "claude", `"x"`, ErrFormat, 0, nil},
-		{"cut off list", "claude", `[{"uuid":"c","chat_messages":[{"uuid":"m","sender":"human","text":"hi"}]},{"uu`, nil, 2,
-			[]string{"record 2 and what follows"}},
-		{"no end", "mem0", `[{"id":"a","memory":"b"}`, nil, 1, []string{"the end"}},
-		{"a bad record", "mem0", `[{"id":"a"},{"id":7},{"id":"a","memory":"b"}]`, nil, 1, []string{"record 1", "record 2"}},
-		{"a circle", "chatgpt", `[{"id":"c","current_node":"a","mapping":{` +
-			`"a":{"parent":"b","children":["b"]},"b":{"parent":"a","children":["a"]}}}]`, nil, 0, nil},
-		{"a node twice", "chatgpt", `[{"id":"c","mapping":{"r":{"children":["a","a","r","none"]},"n":null,` +
-			`"a":{"parent":"r","message":{"author":{"role":"user"},"content":{"parts":["x"]}}}}}]`, nil, 2, nil},
-		{"gemini is a list", "gemini", `[]`, ErrFormat, 0, nil},
-		{"gemini bad message", "gemini", `{"sessionId":"s","messages":[7,{"type":"user","content":"a"},` +
-			`{"id":"m","type":"user","content":"b"}]}`, nil, 2, []string{"record 1", "record 2"}},
-		{"bad times", "mem0", `[{"id":"a","memory":"b","created_at":"yesterday"}]`, nil, 1, nil},
-		{"a mark", "mem0", "\ufeff" + `[{"id":"a","memory":"b"}]`, nil, 1, nil},
-		{"an unknown line", "server-memory", `{"type":"star","name":"a"}`, nil, 0, []string{"line 1"}},
-		{"gemini says nothing", "gemini", `{"sessionId":"s"}` + "\n" + `{"$merge":{}}` + "\n", nil, 0, []string{"line 2"}},
-		{"gemini without a session", "gemini", `{"id":"m","type":"user","content":"a"}` + "\n", ErrFormat, 0, nil},
-		{"a subagent of gemini", "gemini", `{"sessionId":"s","kind":"subagent"}` + "\n" +
-			`{"id":"m","type":"user","content":"a"}` + "\n", nil, 0, nil},
-		{"a subagent of codex", "codex", `{"type":"session_meta","payload":{"id":"s","source":{"subagent":{}}}}` + "\n" +
-			`{"type":"response_item","payload":{"type":"message","role":"user","content":"a"}}` + "\n", nil, 0, nil},
-		{"relation first", "server-memory", `{"type":"relation","from":"a","to":"b","relationType":"r"}` + "\n" +
-			`{"type":"entity","name":"a"}` + "\n" + `{"type":"entity","name":"b"}`, nil, 3, nil},
+	read := func(format, text string) map[string]any {
+		r := &recorder{}
+		err := Read(format, "", strings.NewReader(text), r)
+		if err != nil && !errors.Is(err, ErrFormat) {
+			t.Errorf("%s: %v", format, err)
+		}
+		return map[string]any{"lines": len(r.lines), "places": append([]string{}, r.places...), "refused": err != nil}
 	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			r := &recorder{}
-			must.Fail(t, Read(test.format, "", strings.NewReader(test.in), r), test.want)
-			if len(r.lines) != test.lines || !slices.Equal(r.places, test.places) {
-				t.Errorf("%d lines and %q, want %d and %q:\n%s", len(r.lines), r.places, test.lines, test.places,
-					strings.Join(r.lines, "\n"))
-			}
-		})
-	}
+	cases.Golden(t, filepath.Join("testdata", "damaged", "damaged.jsonl"), func(t testing.TB, c cases.Case) any {
+		var in struct{ Format, Text string }
+		cases.Parse(t, c.Input, &in)
+		return read(in.Format, in.Text)
+	})
+	deep := `{"type":"user","uuid":"u1","sessionId":"s","message":{"content":"hello"}}` + "\n" + strings.Repeat("[", 100_000)
+	must.Same(t, read("claude-code", deep+"\n"), map[string]any{"lines": 2, "places": []string{"line 2"}, "refused": false})
 	if err := Read("other", "", strings.NewReader(""), &recorder{}); err == nil {
 		t.Error("a format that there is none of")
 	}
@@ -179,9 +137,7 @@ func TestStops(t *testing.T) {
 		must.OK(t, err)
 		r := &recorder{err: stop}
 		must.Fail(t, Read(format, "", strings.NewReader(string(data)), r), stop, format)
-		if len(r.lines) != 1 {
-			t.Errorf("%s: %d records after the first", format, len(r.lines))
-		}
+		must.Equal(t, len(r.lines), 1, format, ": records after the first")
 	}
 }
 
@@ -195,9 +151,7 @@ func TestCalls(t *testing.T) {
 		{"y", `{"command":"` + strings.Repeat("ü", 300) + `"}`, "y: " + strings.Repeat("ü", 300)},
 	}
 	for _, test := range tests {
-		if got := call(test.name, json.RawMessage(test.args)); got != test.want {
-			t.Errorf("%s %s: %q", test.name, test.args, got)
-		}
+		must.Equal(t, call(test.name, json.RawMessage(test.args)), test.want, test.name, " ", test.args)
 	}
 }
 

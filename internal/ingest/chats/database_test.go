@@ -8,8 +8,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
@@ -19,13 +17,9 @@ func TestDatabases(t *testing.T) {
 		data, err := os.ReadFile("testdata/" + format + ".db")
 		must.OK(t, err)
 		got, err := readBytes(t, format, data)
-		if err != nil {
-			t.Fatal(format, err)
-		}
+		must.OK(t, err, format)
 		again, _ := readBytes(t, format, data)
-		if diff := cmp.Diff(got.lines, again.lines); diff != "" {
-			t.Errorf("%s: read twice: %s", format, diff)
-		}
+		must.Same(t, again.lines, got.lines, format, ": read twice")
 		compareGolden(t, "testdata/"+format+"-db.golden", got)
 	}
 }
@@ -83,9 +77,7 @@ func TestRowsOfCursor(t *testing.T) {
 		"chat of an older version": 2, "missing message": 1, "message without its chat": 2, subagent: 1, Empty: 2,
 		Damaged: 2, thought: 1, image: 1, Duplicate: 1, unknownField + "mood": 1, unknownField + "petals": 1,
 	} {
-		if got.skipped[kind] != want {
-			t.Errorf("%s: %d, want %d", kind, got.skipped[kind], want)
-		}
+		must.Equal(t, got.skipped[kind], want, kind)
 	}
 	if !slices.Contains(got.places, "key pollen:1") {
 		t.Errorf("places %q", got.places)

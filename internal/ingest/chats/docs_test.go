@@ -8,15 +8,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestKindsAreDocumented finds every record type that is left out, and the kind that it is counted as, in the section of
 // its format in docs/reference/importers.md.
 func TestKindsAreDocumented(t *testing.T) {
 	data, err := os.ReadFile("../../../docs/reference/importers.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	sections := strings.Split(string(data), "\n## ")
 	general := sections[0]
 	section := func(title string) string {
@@ -103,9 +103,7 @@ func TestUnknownFields(t *testing.T) {
 		for _, name := range c.want {
 			want[unknownField+name]++
 		}
-		if diff := cmp.Diff(want, r.skipped, cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("%s: %s", c.json, diff)
-		}
+		must.Equal(t, cmp.Diff(want, r.skipped, cmpopts.EquateEmpty()), "", c.json)
 		for n := range c.json { // no prefix stops it
 			of.tell(&recorder{}, []byte(c.json[:n]))
 		}

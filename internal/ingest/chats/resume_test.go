@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
@@ -39,18 +37,13 @@ func TestResume(t *testing.T) {
 			if reads < 3 || len(whole.order) < 3 || at.Offset == 0 {
 				t.Fatalf("%d reads, %d records, at %+v", reads, len(whole.order), at)
 			}
-			if diff := cmp.Diff(whole.last, grown.last); diff != "" {
-				t.Error(diff)
-			}
+			must.Same(t, grown.last, whole.last)
 			few, bounded := Position{}, &latest{last: map[string]any{}}
 			for more := true; more; more = few.More {
-				if few, err = Resume(c.format, bytes.NewReader(data[few.Offset:]), few, 1, bounded); err != nil {
-					t.Fatal(err)
-				}
+				few, err = Resume(c.format, bytes.NewReader(data[few.Offset:]), few, 1, bounded)
+				must.OK(t, err)
 			}
-			if diff := cmp.Diff(whole.last, bounded.last); diff != "" {
-				t.Error(diff)
-			}
+			must.Same(t, bounded.last, whole.last)
 		})
 	}
 }
@@ -71,9 +64,8 @@ func TestTakenBack(t *testing.T) {
 	}
 	all := first + `{"type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":1}}` + "\n" + line("user", "e")
 	again := &recorder{turns: r.turns}
-	if _, err = Resume("codex", strings.NewReader(all[at.Offset:]), at, 0, again); err != nil {
-		t.Fatal(err)
-	}
+	_, err = Resume("codex", strings.NewReader(all[at.Offset:]), at, 0, again)
+	must.OK(t, err)
 	whole := &recorder{}
 	must.OK(t, Read("codex", "", strings.NewReader(all), whole))
 	if len(whole.lines) != 6 || strings.Count(strings.Join(whole.lines, ""), `"Left":true`) != 2 {

@@ -58,9 +58,7 @@ func TestNotebook(t *testing.T) {
 		t.Errorf("a chunk of lines %d to %d", c.First, c.Last)
 	}
 	left := map[string]int{"error": 1, "image/png": 1, "text/html": 1}
-	if diff := cmp.Diff(left, d.Left); diff != "" {
-		t.Errorf("left out: %s", diff)
-	}
+	must.Same(t, d.Left, left, "left out")
 	if len(d.Meta) != 1 || d.Meta[0].Name != "language" || d.Meta[0].Value != "python" {
 		t.Errorf("%v", d.Meta)
 	}

@@ -3,18 +3,18 @@ package parse
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf16"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/mnem-project/mnem/internal/testkit/cases"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
-func parsed(t *testing.T, format Format, text string) *Document {
+func parsed(t testing.TB, format Format, text string) *Document {
 	t.Helper()
 	d, err := Parse(format, text, nil)
 	must.OK(t, err)
@@ -39,51 +39,24 @@ func shown(d *Document) []string {
 	return out
 }
 
-func TestMarkdown(t *testing.T) {
-	tests := map[string]struct {
-		in   string
-		want []string
-	}{
-		"headings": {
-			"intro\n\n## A\ntext\n### B #\n\nmore\n## [C](x.md) `d` {#id}\n",
-			[]string{"1-1 intro", "# A", "4-4 text", "# A > B", "7-7 more", "# C d"},
-		},
-		"underlined": {
-			"One\n===\n\na\n\nTwo\nlines\n---\nb\n\n- item\n---\n> quote\n---\n",
-			[]string{"# One", "4-4 a", "# One > Two lines", "9-9 b", "11-11 - item", "12-12 ---", "13-13 > quote",
-				"14-14 ---"},
-		},
-		"fences hide headings": {
-			"```sh\n# no heading\n\n## none\n```\n~~~\n```\n~~~\n# yes\n````\n```\n# no\n",
-			[]string{"1-5 ```sh|# no heading||## none|```", "6-8 ~~~|```|~~~", "# yes", "10-12 ````|```|# no"},
-		},
-		"fences in lists": {
-			"- a\n\n      ```\n      # no\n      ```\n\n      b\n",
-			[]string{"1-1 - a", "3-5       ```|      # no|      ```", "7-7       b"},
-		},
-		"indented code opens no fence": {"x\n\n    ```\n\n# yes\n", []string{"1-1 x", "3-3     ```", "# yes"}},
-		"inline code opens no fence":   {"```a``` b\n# yes\n", []string{"1-1 ```a``` b", "# yes"}},
-		"comments": {
-			"<!-- a\n# no\n--> rest\n<pre>\n\n# no\n</pre>\n# yes\n<b>x</b>\n",
-			[]string{"1-3 <!-- a|# no|--> rest", "4-7 <pre>||# no|</pre>", "# yes", "9-9 <b>x</b>"},
-		},
-		"lists":        {"- a\n  b\n- c\n1. d\n\n   e\n", []string{"1-2 - a|  b", "3-3 - c", "4-4 1. d", "6-6    e"}},
-		"tables":       {"|a|b|\n|-|-|\n|1|2|\n", []string{"1-3 |a|b|||-|-|||1|2|"}},
-		"not headings": {"#tag\n####### seven\n    # code\n", []string{"1-3 #tag|####### seven|    # code"}},
-		"empty":        {"\n\n", nil},
-		"rule":         {"a\n\n---\n\nb", []string{"1-1 a", "3-3 ---", "5-5 b"}},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			d := &Document{text: test.in}
+// TestShown freezes the sections and blocks of texts, with their lines.
+func TestShown(t *testing.T) {
+	cases.Golden(t, filepath.Join("testdata", "shown.jsonl"), func(t testing.TB, c cases.Case) any {
+		var in struct {
+			Format Format
+			Text   string
+		}
+		cases.Parse(t, c.Input, &in)
+		d := &Document{text: in.Text}
+		if in.Format == Markdown { // its first heading is no title here
 			s := newScanner(d)
 			s.markdown(s.frontMatter())
 			must.OK(t, s.bounded())
-			if diff := cmp.Diff(test.want, shown(d)); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
+		} else {
+			d = parsed(t, in.Format, in.Text)
+		}
+		return map[string]any{"title": d.Title, "shown": append([]string{}, shown(d)...)}
+	})
 }
 
 func TestTitle(t *testing.T) {
@@ -123,10 +96,7 @@ func TestFrontMatter(t *testing.T) {
 			{Name: "città", Value: "Roma"},
 		},
 	}
-	if diff := cmp.Diff([]any{want.Title, want.Aliases, want.Tags, want.Meta},
-		[]any{d.Title, d.Aliases, d.Tags, d.Meta}); diff != "" {
-		t.Error(diff)
-	}
+	must.Same(t, []any{d.Title, d.Aliases, d.Tags, d.Meta}, []any{want.Title, want.Aliases, want.Tags, want.Meta})
 	if len(d.Blocks) != 2 || d.Blocks[0].First != 2 || d.Blocks[0].Last != 21 || d.Blocks[1].First != 23 {
 		t.Errorf("blocks %v", d.Blocks)
 	}
@@ -235,7 +205,7 @@ func TestChunkSizes(t *testing.T) {
 }
 
 // lossless checks that each line that is not blank is in one chunk, but for some.
-func lossless(t *testing.T, text string, chunks []Chunk, but int) {
+func lossless(t testing.TB, text string, chunks []Chunk, but int) {
 	t.Helper()
 	lines := strings.Split(text, "\n")
 	seen := make([]bool, len(lines))
@@ -255,16 +225,12 @@ func lossless(t *testing.T, text string, chunks []Chunk, but int) {
 			but--
 		}
 	}
-	if but != 0 {
-		t.Errorf("%d lines too many or too few are in no chunk", but)
-	}
+	must.Equal(t, but, 0, "lines too many or too few are in no chunk")
 }
 
 func TestLongBlocks(t *testing.T) {
 	fence := "```\n" + strings.Repeat("line of code\n", 200) + "```\n"
-	if n := len(parsed(t, Markdown, fence).Chunks(nil)); n != 1 {
-		t.Errorf("a fence became %d chunks", n)
-	}
+	must.Equal(t, len(parsed(t, Markdown, fence).Chunks(nil)), 1, "a fence became chunks")
 	for name, text := range map[string]string{
 		"fence": "```\n" + strings.Repeat("line of code\n", 2000) + "```\n",
 		"line":  strings.Repeat("A sentence of some words. ", 1000),
@@ -281,9 +247,7 @@ func TestLongBlocks(t *testing.T) {
 			all.WriteString(c.Text)
 		}
 		squeeze := func(s string) string { return strings.Join(strings.Fields(s), "") }
-		if squeeze(all.String()) != squeeze(text) {
-			t.Errorf("%s: text was lost", name)
-		}
+		must.Equal(t, squeeze(all.String()), squeeze(text), name, ": text was lost")
 		if last := chunks[len(chunks)-1]; last.Last != strings.Count(strings.TrimSpace(text), "\n")+1 {
 			t.Errorf("%s: the last chunk ends in line %d", name, last.Last)
 		}
@@ -331,9 +295,7 @@ func TestGo(t *testing.T) {
 		"# type T", "16-17 // T is a type.|type T[P any] struct{}",
 		"# func (*T) Do", "19-22 // Do does.|func (t *T[P]) Do() {|	fmt.Println(b.C)|}",
 		"# var V", "24-24 var V int; func one() {}", "# func two", "25-25 func two() {}", "26-26 // end"}
-	if diff := cmp.Diff(want, shown(d)); diff != "" {
-		t.Error(diff)
-	}
+	must.Same(t, shown(d), want)
 	chunks := d.Chunks(nil)
 	if !slices.Equal(chunks[0].Links, []string{"import:fmt", "import:x.org/m/b"}) {
 		t.Errorf("imports %q", chunks[0].Links)
@@ -372,9 +334,7 @@ func TestSlug(t *testing.T) {
 		"Hello, World!": "hello-world", "  a - b  ": "a---b", "": "section", "???": "section", "Größe 語": "grosse-語", "Gro\u0308\u00dfe": "grosse",
 		"snake_case": "snake_case", strings.Repeat("ü", 100): strings.Repeat("u", 60), strings.Repeat("語", 100): strings.Repeat("語", 20),
 	} {
-		if got := Slug(in); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
+		must.Equal(t, Slug(in), want, in)
 	}
 }
 

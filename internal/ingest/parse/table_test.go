@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
@@ -34,21 +32,15 @@ func TestCSV(t *testing.T) {
 		"8,,three,y,2024-05-02\n9,only a name,,,\n"
 	d := tabled(t, CSV, text, "text=body", "title=name", "id=id", "time=when")
 	want := []string{"# A, **b**", "2-2 one", "4-4 two", "# 8", "6-6 three", "# only a name"}
-	if diff := cmp.Diff(want, shown(d)); diff != "" {
-		t.Error(diff)
-	}
+	must.Same(t, shown(d), want)
 	if s := d.Sections[0]; s.ID != "7" || s.Time != "2024-05-01T10:00:00Z" {
 		t.Errorf("%+v", s)
 	}
 	want = []string{"2-2 one", "4-4 two", "4-4 x", "6-6 three", "6-6 y"}
-	if diff := cmp.Diff(want, shown(tabled(t, CSV, text, "text=body", "text=note"))); diff != "" {
-		t.Error(diff)
-	}
+	must.Same(t, shown(tabled(t, CSV, text, "text=body", "text=note")), want)
 	for _, sep := range []string{";", "\t"} {
 		d := tabled(t, CSV, "a"+sep+"b"+sep+"c, d\n1"+sep+"2,3"+sep+"4\n", "text=b")
-		if diff := cmp.Diff([]string{"2-2 2,3"}, shown(d)); diff != "" {
-			t.Errorf("%q: %s", sep, diff)
-		}
+		must.Same(t, shown(d), []string{"2-2 2,3"}, sep)
 	}
 }
 
@@ -57,9 +49,7 @@ func TestJSONL(t *testing.T) {
 		`{"a": null, "n": true, "q": "x"}` + "\n" + `{"a": "last"}`
 	d := tabled(t, JSONL, text, "text=a", "text=tags", "title=q", "id=n")
 	want := []string{"# why?", "1-1 first", "1-1 second", `1-1 ["a", {"b": 1}]`, "# x", "4-4 last"}
-	if diff := cmp.Diff(want, shown(d)); diff != "" {
-		t.Error(diff)
-	}
+	must.Same(t, shown(d), want)
 	if d.Sections[0].ID != "12" || d.Sections[1].ID != "true" {
 		t.Errorf("%+v", d.Sections)
 	}

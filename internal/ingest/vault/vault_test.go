@@ -90,9 +90,8 @@ func read(t *testing.T, into *core.Repo, dir string) (*vault.NoteReader, *core.C
 func lines(t *testing.T, s *core.Snapshot) string {
 	t.Helper()
 	var out bytes.Buffer
-	if _, err := exchange.ExportLines(context.Background(), s, &out); err != nil {
-		t.Fatal(err)
-	}
+	_, err := exchange.ExportLines(context.Background(), s, &out)
+	must.OK(t, err)
 	return out.String()
 }
 
@@ -275,9 +274,7 @@ func TestDirectories(t *testing.T) {
 		if _, err := export(t, tip(t, r), dir); !errors.Is(err, vault.ErrForeign) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if diff := cmp.Diff(kept, files(t, dir)); diff != "" {
-			t.Error(diff)
-		}
+		must.Same(t, files(t, dir), kept)
 		must.OK(t, os.Remove(filepath.Join(dir, name)))
 	}
 	mustExport(t, tip(t, r), dir)
@@ -327,9 +324,7 @@ func TestForgottenStaysInside(t *testing.T) {
 		}
 	}
 	want := map[string]int{vault.LeftForgotten: 1, vault.LeftEdge: 3, vault.LeftMark: 1}
-	if diff := cmp.Diff(want, res.Left); diff != "" {
-		t.Error(diff)
-	}
+	must.Same(t, res.Left, want)
 	back, _ := repokit.OverMem(t)
 	if got, _ := read(t, back, dir); got.Taken.Memories != 2 || len(got.Taken.Places) > 0 {
 		t.Errorf("%+v", got.Taken)
@@ -424,9 +419,7 @@ func TestChangedSince(t *testing.T) {
 		kept := files(t, dir)
 		_, err := export(t, tip(t, r), dir)
 		must.Fail(t, err, vault.ErrForeign, name)
-		if diff := cmp.Diff(kept, files(t, dir)); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
+		must.Same(t, files(t, dir), kept, name)
 		read(t, r, dir)
 		if _, err := export(t, tip(t, r), dir); err != nil {
 			t.Errorf("%s: after reading: %v", name, err)

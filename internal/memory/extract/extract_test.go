@@ -51,10 +51,8 @@ func TestProse(t *testing.T) {
 		t.Fatalf("only %d cases", cases)
 	}
 	if *rewrite {
-		if err := os.WriteFile(file, []byte(strings.ReplaceAll(out.String(), "----\n\n\n", "----\n\n")),
-			0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(strings.ReplaceAll(out.String(), "----\n\n\n", "----\n\n")),
+			0o644))
 	}
 }
 

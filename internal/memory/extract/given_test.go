@@ -1,6 +1,10 @@
 package extract
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
+)
 
 func TestGivenName(t *testing.T) {
 	for full, want := range map[string]string{
@@ -9,16 +13,12 @@ func TestGivenName(t *testing.T) {
 		"caroline Smith": "", "Kafka Cluster": "", "Apple Watch": "", "Galaxy Tablet": "", "Google Maps": "", "May Release": "", "Team Caroline": "", "Server 5": "",
 		"A B C D E": "", "van Gogh": "", "Caroline  Smith": "caroline", "Caroline Smith2": "",
 	} {
-		if got := GivenName(full); got != want {
-			t.Errorf("%q: %q, want %q", full, got, want)
-		}
+		must.Equal(t, GivenName(full), want, full)
 	}
 	for word, want := range map[string]string{
 		"Caroline": "caroline", "caroline": "caroline", "Kafka": "", "Server": "", "Apple": "", "Caroline Smith": "",
 		"": "", "Caro5": "", "x@y": "",
 	} {
-		if got := FirstName(word); got != want {
-			t.Errorf("%q: %q, want %q", word, got, want)
-		}
+		must.Equal(t, FirstName(word), want, word)
 	}
 }

@@ -39,9 +39,8 @@ func world(t *testing.T, seed uint64, shuffle bool) *core.Repo {
 		rand.Shuffle(len(all), func(a, b int) { all[a], all[b] = all[b], all[a] })
 	}
 	in := strings.NewReader(strings.Join(all, "\n") + "\n")
-	if _, err := r.Commit(t.Context(), state.ReadChanges(in, "w"), core.CommitOptions{Stamp: memkit.By}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := r.Commit(t.Context(), state.ReadChanges(in, "w"), core.CommitOptions{Stamp: memkit.By})
+	must.OK(t, err)
 	return r
 }
 

@@ -21,9 +21,7 @@ func recallable(t *testing.T, edge string) *core.Snapshot {
 	r, err := care.New(t.Context(), mem.New(), by, core.Options{})
 	must.OK(t, err)
 	t.Cleanup(func() {
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, r.Close())
 	})
 	_, err = r.Commit(t.Context(), state.ReadChanges(strings.NewReader(
 		`{"node":{"key":"fail","type":"event","summary":"The pump failed"}}

@@ -48,9 +48,7 @@ func TestBatch(t *testing.T) {
 	r, err := care.Init(t.Context(), t.TempDir(), linkBy, core.Options{})
 	must.OK(t, err)
 	defer func() {
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, r.Close())
 	}()
 	m, decisions, last := New(r), sha256.New(), ""
 	for n, most := range []uint64{850, 1350} { // objects for each memory

@@ -79,9 +79,7 @@ func TestWriteCues(t *testing.T) {
 		Progress: func(done, total int) { steps = append(steps, fmt.Sprintf("%d/%d", done, total)) },
 		Write: func(_ context.Context, text string, n int) ([]string, error) {
 			asked = append(asked, text)
-			if n != WrittenCues {
-				t.Errorf("asked for %d", n)
-			}
+			must.Equal(t, n, WrittenCues, "asked")
 			if strings.HasPrefix(text, "Nothing") {
 				return nil, nil
 			}
@@ -119,9 +117,8 @@ func TestWriteCuesGoesOn(t *testing.T) {
 	for i := range n {
 		reqs = append(reqs, Request{Text: fmt.Sprintf("Pier %d of the port is %d metres long", i, 7*i), NoDiff: true})
 	}
-	if _, err := m.RememberAll(t.Context(), rememberAt(0), reqs); err != nil {
-		t.Fatal(err)
-	}
+	_, err := m.RememberAll(t.Context(), rememberAt(0), reqs)
+	must.OK(t, err)
 	failure := errors.New("out of order")
 	asked, last := map[string]int{}, ""
 	req := cuesAsked{Write: func(_ context.Context, text string, _ int) ([]string, error) {

@@ -33,9 +33,7 @@ func openMemory(t *testing.T) *Writer {
 		if err != nil || len(report.Errors) > 0 {
 			t.Errorf("fsck: %v %+v", err, report)
 		}
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, r.Close())
 	})
 	return New(r)
 }
@@ -116,9 +114,7 @@ func TestNoneIsRefused(t *testing.T) {
 		for kind, state := range want {
 			mark, err := s.Mark(t.Context(), graph.OnNode, graph.NodeID(fmt.Sprint(kind, i)))
 			must.OK(t, err)
-			if have := stateOf(mark); have != state {
-				t.Errorf("%s%d is %q, want %q", kind, i, have, state)
-			}
+			must.Equal(t, stateOf(mark), state, kind, i)
 		}
 	}
 	var texts []string
@@ -199,12 +195,9 @@ func TestLongDecisionsAmongShort(t *testing.T) {
 		res, err := memory.Expire(t.Context(), m.r, memkit.Opt, memory.ExpireRequest{Now: memkit.By.Time})
 		must.OK(t, err)
 		expired += len(res.Marked)
-		if _, err := review.Consolidate(t.Context(), m.r, memkit.Opt, review.ConsolidateRequest{}, nil); err != nil {
-			t.Fatal(err)
-		}
+		_, err = review.Consolidate(t.Context(), m.r, memkit.Opt, review.ConsolidateRequest{}, nil)
+		must.OK(t, err)
 	}
 	wg.Wait()
-	if expired != 1 {
-		t.Errorf("marked %d times, want once", expired)
-	}
+	must.Equal(t, expired, 1, "marked times")
 }

@@ -55,18 +55,14 @@ func TestRememberTimes(t *testing.T) {
 		}
 		opt := rememberAt(100)
 		res, err := all.RememberAll(t.Context(), opt, reqs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if len(res.Memories) != len(reqs) {
 			t.Errorf("%d answers to %d requests", len(res.Memories), len(reqs))
 		}
 		if got, want := all.headOf(t).Graph(), one.headOf(t).Graph(); got != want {
 			t.Errorf("round %d: graph %s of a batch, %s of single calls", round, got, want)
 		}
-		if at := all.headOf(t).Commit().Time; at != opt.Time {
-			t.Errorf("the commit is of %s, want %s", at, opt.Time)
-		}
+		must.Equal(t, all.headOf(t).Commit().Time, opt.Time, "the commit is")
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // nodeOf returns the id of the node that a written link names.
@@ -81,9 +82,7 @@ func TestAliasKeepsNoName(t *testing.T) {
 	m := newMemory(t)
 	got := keep(t, m, said("On Monday Caroline Smith moved", "On Friday Caroline left")...)
 	res, err := care.Purge(t.Context(), m.r, got[1].ID.String(), care.PurgeOptions{Stamp: linkBy})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if want := graph.NodeID("entity/caroline"); !slices.Contains(res.Derived, want) {
 		t.Errorf("gone are %v", res.Derived)
 	}

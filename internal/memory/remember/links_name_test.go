@@ -9,6 +9,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/testkit/memkit"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // linked returns the names of the nodes that edges of a type lead to.
@@ -20,9 +21,7 @@ func linked(t *testing.T, m *Writer, r Remembered, typ string) []string {
 			continue
 		}
 		n, _, err := m.headOf(t).Node(t.Context(), nodeOf(l.Dst))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		out = append(out, cmp.Or(n.Key, n.ID.String()))
 	}
 	return out

@@ -64,9 +64,8 @@ func (m *Writer) headOf(t testing.TB) *core.Snapshot {
 	t.Helper()
 	s, err := m.r.Snapshot(t.Context(), "HEAD")
 	if err != nil {
-		if s, err = m.r.At(t.Context(), ipld.CID{}); err != nil {
-			t.Fatal(err)
-		}
+		s, err = m.r.At(t.Context(), ipld.CID{})
+		must.OK(t, err)
 	}
 	return s
 }
@@ -95,9 +94,8 @@ func (m *Writer) writeDrafts(t testing.TB, opt LinkOptions, near []Near, ds ...*
 			}
 		}
 	}
-	if _, err := m.r.Commit(t.Context(), lines, core.CommitOptions{Stamp: by, Message: "m"}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = m.r.Commit(t.Context(), lines, core.CommitOptions{Stamp: by, Message: "m"})
+	must.OK(t, err)
 	return out
 }
 
@@ -286,9 +284,7 @@ func TestTemporal(t *testing.T) {
 	}
 	six := draft("six", 90)
 	six.Agent = "claude"
-	if s := shown(m.writeDrafts(t, LinkOptions{}, nil, six)[0], four, five); s != "" {
-		t.Error(s)
-	}
+	must.Equal(t, shown(m.writeDrafts(t, LinkOptions{}, nil, six)[0], four, five), "")
 }
 
 func commitChanges(t *testing.T, m *Writer, list ...graph.Change) {
@@ -300,9 +296,8 @@ func commitChanges(t *testing.T, m *Writer, list ...graph.Change) {
 			}
 		}
 	}
-	if _, err := m.r.Commit(t.Context(), seq, core.CommitOptions{Stamp: linkBy}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := m.r.Commit(t.Context(), seq, core.CommitOptions{Stamp: linkBy})
+	must.OK(t, err)
 }
 
 // TestLinksDeterminism: neither what a Writer remembers of earlier commits nor the order of what is
@@ -317,12 +312,9 @@ func TestLinksDeterminism(t *testing.T) {
 		near = append(near, Near{ID: d.ID, Text: int64(20_000 + i%7), Cosine: int64(30_000 + 1000*i)})
 		if i%10 == 9 {
 			by := linkBy
-			if _, err := history.Undo(t.Context(), m.r, "", by); err != nil {
-				t.Fatal(err)
-			}
-			if got := m.headOf(t).Graph(); got != before {
-				t.Errorf("undo of %d gives %s, want %s", i, got, before)
-			}
+			_, err := history.Undo(t.Context(), m.r, "", by)
+			must.OK(t, err)
+			must.Equal(t, m.headOf(t).Graph(), before, "undo of ", i)
 			near = near[:len(near)-1]
 		}
 	}

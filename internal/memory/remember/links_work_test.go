@@ -62,9 +62,8 @@ func fill(t testing.TB, r *core.Repo, n int) {
 			}
 		}
 	}
-	if _, err := r.Commit(t.Context(), changes, core.CommitOptions{Stamp: linkBy}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := r.Commit(t.Context(), changes, core.CommitOptions{Stamp: linkBy})
+	must.OK(t, err)
 }
 
 // story is a draft with names, a signal and tags.
@@ -73,99 +72,6 @@ func story(i int) *Draft {
 		"Berlin, so Priya called Hamburg %d.", i, i, i), i%20, "conversation:1")
 	d.Tags = []string{"move", "outage"}
 	return d
-}
-
-// TestLinksWork bounds what linking reads with nothing cached, whatever the size of the memory.
-func TestLinksWork(t *testing.T) {
-	effort.Alone(t)
-	last := int64(0)
-	for _, n := range []int{1_000, 10_000} {
-		st := mem.New()
-		r, err := care.New(t.Context(), st, linkBy, core.Options{})
-		must.OK(t, err)
-		fill(t, r, n)
-		m := New(r)
-		for i := range 40 {
-			m.writeDrafts(t, LinkOptions{}, nil, story(i))
-		}
-		c := &countedStore{st, storetest.NewCounting(st.Facts()), storetest.NewCounting(st.Derived())}
-		cold, err := care.New(t.Context(), c, linkBy, core.Options{})
-		must.OK(t, err)
-		m = New(cold)
-		s := m.headOf(t)
-		l, err := m.newLinker(s, LinkOptions{})
-		must.OK(t, err)
-		c.facts.Reset()
-		c.derived.Reset()
-		if _, err := l.links(t.Context(), story(77), nil, nil); err != nil {
-			t.Fatal(err)
-		}
-		facts, derived := c.facts.Counts().BlocksRead, c.derived.Counts().BlocksRead
-		t.Logf("%d nodes: reads %d+%d blocks", n, facts, derived)
-		reads := facts + derived
-		if reads > 1000 || last > 0 && reads > 2*last+10 {
-			t.Errorf("%d nodes: read %d blocks, %d in a tenth of it", n, reads, last)
-		}
-		last = reads
-	}
-}
-
-// BenchmarkLinks measures a commit of a node with its links against a commit of the node alone, in a memory of 10,000
-// nodes on disk.
-func BenchmarkLinks(b *testing.B) {
-	for _, c := range []struct {
-		name string
-		off  []LinkRule
-	}{
-		{"none", Rules()}, {"temporal", Rules()[1:]},
-		{"entity", []LinkRule{RuleTemporal, RuleKeyword, RuleCausal}},
-		{"keyword", []LinkRule{RuleTemporal, RuleEntity, RuleCausal}}, {"all", nil},
-	} {
-		b.Run(c.name, func(b *testing.B) {
-			r, err := care.Init(b.Context(), b.TempDir(), linkBy, core.Options{})
-			must.OK(b, err)
-			defer r.Close()
-			fill(b, r, 10_000)
-			m := New(r)
-			i, edges := 0, 0
-			for b.Loop() {
-				got := m.writeDrafts(b, LinkOptions{Off: c.off}, nil, plainStory(i))
-				edges += len(got[0].Links)
-				i++
-			}
-			b.ReportMetric(float64(edges)/float64(i), "edges/op")
-		})
-	}
-}
-
-// plainStory is a draft as most are: one name that is known, one tag.
-func plainStory(i int) *Draft {
-	d := draft(fmt.Sprintf("Alice says that note %d about w%d is done.", i, i), i%20, "conversation:1")
-	d.Tags = []string{"notes"}
-	return d
-}
-
-func BenchmarkLinksAlone(b *testing.B) {
-	r, err := care.Init(b.Context(), b.TempDir(), linkBy, core.Options{})
-	must.OK(b, err)
-	defer r.Close()
-	fill(b, r, 10_000)
-	m := New(r)
-	for i := range 50 {
-		m.writeDrafts(b, LinkOptions{}, nil, story(i))
-	}
-	s := m.headOf(b)
-	for _, off := range append(Rules(), "none") {
-		b.Run("without "+string(off), func(b *testing.B) {
-			for b.Loop() {
-				l, err := m.newLinker(s, LinkOptions{Off: []LinkRule{off}})
-				if err == nil {
-					_, err = l.links(b.Context(), story(77), nil, nil)
-				}
-				must.OK(b, err)
-			}
-		})
-	}
 }
 
 // TestReadingWork bounds what exploring, related and suggest read, with nothing cached.

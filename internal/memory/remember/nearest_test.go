@@ -43,9 +43,7 @@ func TestNearest(t *testing.T) {
 			if (r.Settle == first.ID) != c.settle || !c.settle && r.Settle != (graph.ID{}) {
 				t.Errorf("settle %s, want %t", r.Settle, c.settle)
 			}
-			if want := c.req.Supersedes != nil; (len(r.Superseded) > 0) != want {
-				t.Errorf("superseded: %v", r.Superseded)
-			}
+			must.Equal(t, len(r.Superseded) > 0, c.req.Supersedes != nil, "superseded: ", r.Superseded)
 		})
 	}
 }

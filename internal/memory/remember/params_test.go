@@ -43,9 +43,7 @@ func TestParamsAtOnce(t *testing.T) {
 		}()
 	}
 	for range n + 2 {
-		if err := <-errs; err != nil {
-			t.Error(err)
-		}
+		must.OK(t, <-errs)
 	}
 	s := memkit.Tip(t, r)
 	own, err := memory.OwnHalfLivesAt(t.Context(), s)

@@ -145,9 +145,8 @@ func rememberKey(t *testing.T, r *core.Repo) graph.ID {
 	by := core.CommitOptions{Stamp: linkBy}
 	_, err = r.Commit(ctx, state.ReadChanges(strings.NewReader(strings.Join(lines, "\n")), "x"), by)
 	must.OK(t, err)
-	if _, err := session.StartSession(ctx, r, "s", session.SessionOptions{Stamp: linkBy}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = session.StartSession(ctx, r, "s", session.SessionOptions{Stamp: linkBy})
+	must.OK(t, err)
 	_, _, err = session.RetrieveIn(ctx, r, "s", retrieve.Request{
 		Text: "The Stripe account of billing is reached with " + apiKey + " from the vault?",
 	}, linkBy)
@@ -230,9 +229,7 @@ func TestPurgeOneAfterTheOther(t *testing.T) {
 	for i, mem := range got {
 		res, err := care.Purge(t.Context(), m.r, mem.ID.String(), care.PurgeOptions{Stamp: linkBy})
 		must.OK(t, err)
-		if goes := slices.Contains(res.Derived, name); goes != (i == 1) {
-			t.Errorf("purge %d: the entity goes: %v", i+1, goes)
-		}
+		must.Equal(t, slices.Contains(res.Derived, name), i == 1, "purge ", i+1, ": the entity goes")
 	}
 }
 
@@ -244,9 +241,8 @@ func keyEverywhere(t *testing.T, r *core.Repo) {
 		t.Helper()
 		opt := core.CommitOptions{Stamp: linkBy, Message: message}
 		in := strings.NewReader(strings.Join(list, "\n"))
-		if _, err := r.Commit(ctx, state.ReadChanges(in, "x"), opt); err != nil {
-			t.Fatal(err)
-		}
+		_, err := r.Commit(ctx, state.ReadChanges(in, "x"), opt)
+		must.OK(t, err)
 	}
 	const chunk = 262_144
 	split := strings.Repeat("x ", chunk/2-4) + apiKey + strings.Repeat(" y", 40_000)
@@ -262,10 +258,9 @@ func keyEverywhere(t *testing.T, r *core.Repo) {
 	lines("c is clean", `{"node":{"key":"c","props":{"x":1}}}`)
 	tag := core.TagOptions{RefOptions: core.RefOptions{Stamp: linkBy}, Annotate: true,
 		Message: "before " + apiKey + " changed"}
-	if _, err := r.Tags().Create(ctx, "v1", "HEAD", tag); err != nil {
-		t.Fatal(err)
-	}
-	_, err := r.Stages().Add(ctx, state.ReadChanges(strings.NewReader(
+	_, err := r.Tags().Create(ctx, "v1", "HEAD", tag)
+	must.OK(t, err)
+	_, err = r.Stages().Add(ctx, state.ReadChanges(strings.NewReader(
 		fmt.Sprintf(`{"node":{"key":"d","type":"T","context":%q}}`, apiKey)), "x"),
 		core.StageOptions{Stamp: linkBy})
 	must.OK(t, err)
@@ -302,9 +297,7 @@ func TestPurgeText(t *testing.T) {
 	want := map[string]int{
 		"node": 4, "content": 2, "embedding": 1, "query": 1, "message": 2, "edge": 2, "mark": 1,
 	}
-	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("erased %v, want %v", got, want)
-	}
+	must.Equal(t, fmt.Sprint(got), fmt.Sprint(want), "erased ", got, ", want ", want)
 	if len(res.Branches) != 1 || len(res.Stages) != 1 {
 		t.Errorf("removed from %v, %v", res.Branches, res.Stages)
 	}
@@ -349,18 +342,13 @@ func checkErasedText(t *testing.T, r *core.Repo, first ipld.CID) {
 	if n, _, err := now.Node(ctx, graph.NodeID("c")); err != nil || n.Type != "T" {
 		t.Errorf("a node that is clean by now: %+v, %v", n, err)
 	}
-	if edges != 2 {
-		t.Errorf("%d edges", edges)
-	}
+	must.Equal(t, edges, 2, "edges")
 	for _, err := range history.History(ctx, r, history.LogOptions{}) {
-		if err != nil {
-			t.Error(err)
-		}
+		must.OK(t, err)
 	}
 	var car bytes.Buffer
-	if _, err := exchange.Export(ctx, r, &car, exchange.ExportOptions{All: true}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = exchange.Export(ctx, r, &car, exchange.ExportOptions{All: true})
+	must.OK(t, err)
 	other := newMemory(t) // checked at the end
 	imp, err := exchange.Import(ctx, other.r, bytes.NewReader(car.Bytes()), int64(car.Len()),
 		exchange.ImportOptions{Stamp: linkBy})
@@ -387,16 +375,15 @@ func TestPurgeTextNamesTheRest(t *testing.T) {
 	keep(t, m, said("We sell rail to Initech")...)
 	by := linkBy
 	by.Author = "the owner of " + apiKey
-	if _, err := m.r.Branches().Create(ctx, apiKey, "HEAD", core.RefOptions{Stamp: by}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := m.r.Branches().Create(ctx, apiKey, "HEAD", core.RefOptions{Stamp: by})
+	must.OK(t, err)
 	for name, opt := range map[string]care.PurgeOptions{
 		"author": {Stamp: by}, "reason": {Stamp: linkBy, Reason: "not " + apiKey},
 	} {
 		_, err := care.PurgeText(ctx, m.r, apiKey, opt)
 		must.Fail(t, err, state.ErrInvalid, name)
 	}
-	_, err := care.PurgeText(ctx, m.r, "short", care.PurgeOptions{Stamp: linkBy})
+	_, err = care.PurgeText(ctx, m.r, "short", care.PurgeOptions{Stamp: linkBy})
 	must.Fail(t, err, state.ErrInvalid)
 	res, err := care.PurgeText(ctx, m.r, apiKey, care.PurgeOptions{Stamp: linkBy, DryRun: true})
 	must.OK(t, err)
@@ -404,7 +391,5 @@ func TestPurgeTextNamesTheRest(t *testing.T) {
 	for _, h := range res.Hits {
 		got[h.What]++
 	}
-	if fmt.Sprint(got) != fmt.Sprint(map[string]int{"operation": 1, "tree": 1, "ref": 1}) {
-		t.Errorf("named %v", got)
-	}
+	must.Equal(t, fmt.Sprint(got), fmt.Sprint(map[string]int{"operation": 1, "tree": 1, "ref": 1}), "named ", got)
 }

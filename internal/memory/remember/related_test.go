@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/memory/recall"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestRelatedAndSuggest: the reasons of a related node, and tags with their rarity.
@@ -21,9 +22,7 @@ func TestRelatedAndSuggest(t *testing.T) {
 	}
 	s := m.headOf(t)
 	x, err := recall.Related(t.Context(), s, recall.RelatedRequest{ID: a.ID})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var got []string
 	for _, r := range x.Nodes {
 		line := r.Node.Summary

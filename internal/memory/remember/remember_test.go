@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/mnem-project/mnem/adjacency"
@@ -14,7 +13,6 @@ import (
 	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -31,9 +29,7 @@ func keep(t testing.TB, m *Writer, reqs ...Request) []Remembered {
 	var out []Remembered
 	for i, req := range reqs {
 		res, err := m.Remember(t.Context(), rememberAt(i), req)
-		if err != nil {
-			t.Fatalf("%+v: %v", req, err)
-		}
+		must.OK(t, err, req)
 		out = append(out, res.Memories...)
 	}
 	return out
@@ -99,15 +95,11 @@ func TestRememberDecides(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			one := keep(t, newMemory(t), c.reqs...)
-			if got := actions(one); got != c.want {
-				t.Errorf("one by one: %s, want %s", got, c.want)
-			}
+			must.Equal(t, actions(one), c.want, "one by one")
 			m := newMemory(t)
 			res, err := m.RememberAll(t.Context(), rememberAt(0), c.reqs)
 			must.OK(t, err)
-			if got := actions(res.Memories); got != c.want {
-				t.Errorf("as a batch: %s, want %s", got, c.want)
-			}
+			must.Equal(t, actions(res.Memories), c.want, "as a batch")
 			for i := range one {
 				if one[i].ID != res.Memories[i].ID {
 					t.Errorf("memory %d: %s as a batch, %s one by one", i, res.Memories[i].ID, one[i].ID)
@@ -168,9 +160,8 @@ func TestObservations(t *testing.T) {
 	}
 	for i := range MaxObserved + 3 {
 		req := Request{Text: "Bob has two daughters", Sources: []string{fmt.Sprint("manual:", i)}}
-		if res, err = m.Remember(t.Context(), rememberAt(3), req); err != nil {
-			t.Fatal(err)
-		}
+		res, err = m.Remember(t.Context(), rememberAt(3), req)
+		must.OK(t, err)
 	}
 	n, err := m.headOf(t).Adjacency().Degree(t.Context(), id, adjacency.Out, memory.EdgeObserved)
 	if n != MaxObserved || err != nil || !res.NoChange ||
@@ -193,68 +184,9 @@ func TestUndoRemember(t *testing.T) {
 			t.Errorf("request %d changed nothing", i)
 		}
 		by := rememberAt(5).Stamp
-		if _, err := history.Undo(t.Context(), m.r, "", by); err != nil {
-			t.Fatal(err)
-		}
-		if got := m.headOf(t).Graph(); got != before {
-			t.Errorf("request %d undone: graph %s, was %s", i, got, before)
-		}
-	}
-}
-
-func TestRememberTogether(t *testing.T) {
-	m := newMemory(t)
-	const workers, each = 8, 12
-	var wg sync.WaitGroup
-	for w := range workers {
-		wg.Go(func() {
-			for i := range each {
-				_, err := m.Remember(t.Context(), rememberAt(i), Request{
-					Text: fmt.Sprintf("Worker %d finished task %d", w, i)})
-				if err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	if got := countType(t, m, memory.Fact); got != workers*each {
-		t.Errorf("%d memories of %d", got, workers*each)
-	}
-}
-
-func countType(t *testing.T, m *Writer, typ string) int {
-	n := 0
-	for e, err := range m.headOf(t).Nodes(t.Context(), graph.ID{}) {
+		_, err := history.Undo(t.Context(), m.r, "", by)
 		must.OK(t, err)
-		if e.Node.Type == typ {
-			n++
-		}
-	}
-	return n
-}
-
-// TestRememberMany holds that thousands of memories that differ in a name or a number are all kept.
-func TestRememberMany(t *testing.T) {
-	effort.Alone(t)
-	many := effort.Pick(1000, 5000, 5000)
-	m := newMemory(t)
-	var reqs []Request
-	for i := range many {
-		reqs = append(reqs, Request{Text: fmt.Sprintf(
-			"Server n%d in rack %d runs PostgreSQL %d.%d", i, i/40, 12+i%5, i%9)})
-	}
-	for len(reqs) > 0 {
-		n := min(1000, len(reqs))
-		opt := rememberAt(0)
-		opt.Links.Off = Rules() // which have tests of their own
-		if _, err := m.RememberAll(t.Context(), opt, reqs[:n]); err != nil {
-			t.Fatal(err)
-		}
-		reqs = reqs[n:]
-	}
-	if got := countType(t, m, memory.Fact); got != many {
-		t.Errorf("%d memories of %d", got, many)
+		must.Equal(t, m.headOf(t).Graph(), before, "request ", i, " undone: graph")
 	}
 }
 
@@ -354,8 +286,6 @@ func TestQualities(t *testing.T) {
 		for _, q := range qualities(s) {
 			got += string(q.Code)
 		}
-		if got != want {
-			t.Errorf("%s: %q, want %q", s, got, want)
-		}
+		must.Equal(t, got, want, s)
 	}
 }

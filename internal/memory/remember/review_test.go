@@ -54,9 +54,7 @@ func TestSubjectIsNotMentioned(t *testing.T) {
 		} else {
 			got = keep(t, m, reqs...)
 		}
-		if a := actions(got); a != "added added updated added" {
-			t.Fatal(a)
-		}
+		must.Equal(t, actions(got), "added added updated added")
 		for i, r := range got {
 			for _, l := range r.Links {
 				if l.Type != memory.EdgeMentions {
@@ -77,9 +75,8 @@ func TestSubjectIsNotMentioned(t *testing.T) {
 	m = newMemory(t) // the subject by its id, named by its summary
 	name := "Carol Jones"
 	change := graph.Change{Node: &graph.NodeChange{Key: "cj", Type: "Person", Summary: &name}}
-	if _, err := m.r.Commit(t.Context(), memkit.Each([]graph.Change{change}), rememberAt(0).CommitOptions); err != nil {
-		t.Fatal(err)
-	}
+	_, err := m.r.Commit(t.Context(), memkit.Each([]graph.Change{change}), rememberAt(0).CommitOptions)
+	must.OK(t, err)
 	got := keep(t, m, Request{Text: "Carol Jones met Dave", About: graph.NodeID("cj").String()})
 	for _, l := range got[0].Links {
 		if l.Dst == "entity/carol jones" {
@@ -96,9 +93,8 @@ func TestForeignProperties(t *testing.T) {
 	change := graph.Change{Node: &graph.NodeChange{ID: id, Type: memory.Fact, Summary: &text,
 		Props: []ipld.Entry{{Key: memory.PropTags, Value: ipld.StringValue("a, b")},
 			{Key: memory.PropImportance, Value: ipld.StringValue("high")}}}}
-	if _, err := m.r.Commit(t.Context(), memkit.Each([]graph.Change{change}), rememberAt(0).CommitOptions); err != nil {
-		t.Fatal(err)
-	}
+	_, err := m.r.Commit(t.Context(), memkit.Each([]graph.Change{change}), rememberAt(0).CommitOptions)
+	must.OK(t, err)
 	got := keep(t, m, Request{Text: text, Tags: []string{"c"}, Importance: 5, Entities: []string{"Bob"}})[0]
 	if got.Action != Updated || !slices.Contains(got.Warnings, quality(QualityFull, "")) {
 		t.Errorf("%+v", got)
@@ -133,9 +129,8 @@ func TestHiddenEdges(t *testing.T) {
 		hide = append(hide, graph.Change{Mark: &graph.MarkChange{On: graph.MarkRef{Edge: &graph.EdgeRef{ID: id}},
 			State: graph.Forgotten}})
 	}
-	if _, err := m.r.Commit(t.Context(), memkit.Each(hide), rememberAt(1).CommitOptions); err != nil {
-		t.Fatal(err)
-	}
+	_, err := m.r.Commit(t.Context(), memkit.Each(hide), rememberAt(1).CommitOptions)
+	must.OK(t, err)
 	x, err := recall.Related(t.Context(), m.headOf(t), recall.RelatedRequest{ID: old[0].ID})
 	must.OK(t, err)
 	for _, r := range x.Nodes {

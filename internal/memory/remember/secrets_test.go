@@ -38,9 +38,8 @@ func TestSecretsAreNoEntities(t *testing.T) {
 		"`billing` has the password: " + password,
 	}
 	for _, s := range texts {
-		if _, err := m.Remember(t.Context(), opt, Request{Text: s}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := m.Remember(t.Context(), opt, Request{Text: s})
+		must.OK(t, err)
 	}
 	id := keep(t, m, said("Deploys of `billing` take an hour")...)[0].ID
 	if _, err := memory.Mark(t.Context(), m.r, opt.CommitOptions, memory.MarkRequest{
@@ -99,9 +98,8 @@ func TestMessagesQuoteNoSecrets(t *testing.T) {
 	_, err := m.r.Commit(t.Context(), memkit.Each([]graph.Change{{Node: &graph.NodeChange{Key: key, Type: "N"}}}), opt)
 	must.OK(t, err)
 	opt = rememberAt(2).CommitOptions
-	if _, err := memory.Mark(t.Context(), m.r, opt, memory.MarkRequest{State: graph.Forgotten, Nodes: []string{key}}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = memory.Mark(t.Context(), m.r, opt, memory.MarkRequest{State: graph.Forgotten, Nodes: []string{key}})
+	must.OK(t, err)
 	s, err := m.r.Snapshot(t.Context(), "HEAD")
 	must.OK(t, err)
 	got, err := s.Message(t.Context())

@@ -129,13 +129,10 @@ func TestConsolidateAll(t *testing.T) {
 		t.Errorf("%d nodes and %d edges, want %d and %d", n, e, nodes, edges)
 	}
 	for range rounds {
-		if _, err := history.Undo(t.Context(), r, "", memkit.By); err != nil {
-			t.Fatal(err)
-		}
+		_, err := history.Undo(t.Context(), r, "", memkit.By)
+		must.OK(t, err)
 	}
-	if memkit.Tip(t, r).Graph() != before.Graph() {
-		t.Error("the graph is another after undo")
-	}
+	must.Equal(t, memkit.Tip(t, r).Graph(), before.Graph(), "the graph is another after undo")
 }
 
 // TestOtherSubjects keeps the same words about two subjects apart.
@@ -182,9 +179,7 @@ func TestTagEdges(t *testing.T) {
 		t.Errorf("%v %v", TagsOf(n), err)
 	}
 	v, _ := ipld.FindEntry(n.Props, memory.PropTags)
-	if got := string(ipld.AppendJSON(nil, v)); got != `["release-notes","x",7,{"n":1},null]` {
-		t.Errorf("tags %s", got)
-	}
+	must.Equal(t, string(ipld.AppendJSON(nil, v)), `["release-notes","x",7,{"n":1},null]`, "tags")
 	old := graph.EdgeID(graph.NodeID("a"), memory.EdgeTagged, graph.NodeID("tag/release notes"), "")
 	next := graph.EdgeID(graph.NodeID("a"), memory.EdgeTagged, graph.NodeID(memory.TagKey("release-notes")), "")
 	mark, err := s.Mark(t.Context(), graph.OnEdge, old)

@@ -10,6 +10,7 @@ import (
 	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/memory/recall"
 	"github.com/mnem-project/mnem/internal/testkit/memkit"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestForgottenByVerbs asks every verb that reads for what is next to a forgotten memory.
@@ -45,9 +46,7 @@ func TestForgottenByVerbs(t *testing.T) {
 			look("related", said(list), err)
 		}
 		p, err := Propose(t.Context(), s, ConsolidateRequest{Now: memkit.By.Time, Cap: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		look("consolidate", p.List, nil)
 		return n
 	}
@@ -55,9 +54,8 @@ func TestForgottenByVerbs(t *testing.T) {
 		t.Fatal("nothing tells of it before")
 	}
 	req := memory.MarkRequest{State: graph.Forgotten, Nodes: []string{"secret"}}
-	if _, err := memory.Mark(t.Context(), r, memkit.Opt, req); err != nil {
-		t.Fatal(err)
-	}
+	_, err := memory.Mark(t.Context(), r, memkit.Opt, req)
+	must.OK(t, err)
 	// That b is contradicted by it, its mark says; who it was, get says of its id alone.
 	memkit.Tell(t, r, `{"remove":{"mark":{"node":"b"}}}`)
 	if n := told(memkit.Tip(t, r)); n > 0 {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/testkit/memkit"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestUndecidedSince has three later memories, each with an earlier one, and looks at some of the newest alone.
@@ -35,9 +36,7 @@ func TestUndecidedSince(t *testing.T) {
 		{1, 10, []string{oven}},
 	} {
 		pairs, err := UndecidedSince(t.Context(), from, to, c.newest, c.most)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var got []string
 		for _, p := range pairs {
 			if p.Later.Summary[:5] != p.Earlier.Summary[:5] || p.Later.Created <= p.Earlier.Created {

@@ -5,14 +5,14 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 func checkOne(t *testing.T, fsys fs.FS, text string) SourceCheck {
 	t.Helper()
 	src, err := Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	c := Checker{Root: func(project string) fs.FS {
 		if project != "" {
 			return nil

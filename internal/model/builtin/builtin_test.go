@@ -19,9 +19,7 @@ func TestKeptVectorsAreTheSame(t *testing.T) {
 	}
 	texts := []string{"who owns billing?", "☃☃", "the pipeline runs at night"}
 	first, err := m.Vectors(t.Context(), texts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if len(first[0]) != m.Dim() || first[1] != nil {
 		t.Fatalf("%d dimensions, and %v of a text without words", len(first[0]), first[1])
 	}

@@ -47,9 +47,7 @@ func TestOpen(t *testing.T) {
 			t.Errorf("%s: %s of %d dimensions, want %s of %d", c.spec, e.Model(), e.Dim(), c.model, c.dim)
 		}
 		emb, err := graph.NewDense(e.Model(), []float64{1}, [32]byte{})
-		if err != nil {
-			t.Errorf("%s makes no record: %v, %v", e.Model(), emb, err)
-		}
+		must.OK(t, err, e.Model(), " makes no record: ", emb)
 	}
 }
 

@@ -28,15 +28,6 @@ func (instant) Now() time.Time { return time.Unix(1_800_000_000, 0) }
 
 func (instant) Sleep(ctx context.Context, _ time.Duration) error { return context.Cause(ctx) }
 
-// silence is a network without servers. It counts the requests.
-type silence struct{ requests int }
-
-func (s *silence) RoundTrip(r *http.Request) (*http.Response, error) {
-	s.requests++
-	<-r.Context().Done()
-	return nil, r.Context().Err()
-}
-
 // ask asks a server that answers with steps, the last of them for ever.
 func ask(t *testing.T, spec string, way Way, steps ...http.HandlerFunc) (
 	texts []string, bodies []map[string]any, err error,
@@ -61,9 +52,7 @@ func ask(t *testing.T, spec string, way Way, steps ...http.HandlerFunc) (
 		URL: server.URL, Key: testKey, Clock: instant{}, Attempts: 3, MaxAnswer: 16384,
 	})
 	must.OK(t, err)
-	if r.Model() != spec {
-		t.Errorf("model %q of %q", r.Model(), spec)
-	}
+	must.Equal(t, r.Model(), spec, "model")
 	texts, err = r.Rewrite(t.Context(), way, "Who owns billing?", 3)
 	return texts, bodies, err
 }
@@ -118,9 +107,7 @@ func TestRead(t *testing.T) {
 		"never <think> closed":                "never",
 		"<think>a</think><think>b</think>\nc": "c",
 	} {
-		if got := strings.Join(read(Multi, said, "Who owns billing?", 3), "|"); got != want {
-			t.Errorf("%q: %q, want %q", said, got, want)
-		}
+		must.Equal(t, strings.Join(read(Multi, said, "Who owns billing?", 3), "|"), want, said)
 	}
 	got := read(Hyde, "<think>x</think>Alice owns\n\n billing.", "q", 3)
 	if !slices.Equal(got, []string{"Alice owns billing."}) {
@@ -171,25 +158,6 @@ func TestCues(t *testing.T) {
 		if !strings.Contains(system, "Write 3 short phrases") || !strings.Contains(system, "Follow no instruction") {
 			t.Errorf("told %q", system)
 		}
-	}
-}
-
-func TestFailures(t *testing.T) {
-	for status, requests := range map[int]int{429: 3, 500: 3, 400: 1, 401: 1, 404: 1} {
-		texts, bodies, err := ask(t, "ollama:m", Hyde, say(status, `{"error":"no"}`))
-		if texts != nil || err == nil || len(bodies) != requests {
-			t.Errorf("%d: %v, %d requests, %v", status, texts, len(bodies), err)
-		}
-	}
-	nobody := &silence{}
-	r, err := Open("openai:m", model.ProviderOptions{
-		URL: "http://127.0.0.1:1", Transport: nobody, Clock: instant{}, Attempts: 3,
-		Timeout: time.Millisecond,
-	})
-	must.OK(t, err)
-	_, err = r.Rewrite(t.Context(), Hyde, "Who owns billing?", 3)
-	if !errors.Is(err, context.DeadlineExceeded) || nobody.requests != 3 {
-		t.Errorf("timeout: %d requests, %v", nobody.requests, err)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/o200k"
 )
 
@@ -30,9 +31,7 @@ func TestHeadsOfCode(t *testing.T) {
 			n.Sources = []string{c.source}
 		}
 		got := strings.Join(headOf(n), " · ")
-		if got != c.want {
-			t.Errorf("%s of %s: %q, want %q", c.context, c.source, got, c.want)
-		}
+		must.Equal(t, got, c.want, c.context, " of ", c.source)
 		if tokens := o200k.Count(t, got); tokens > 12 && !strings.Contains(got, `\u`) && !strings.Contains(got, "very") {
 			t.Errorf("%q has %d tokens", got, tokens)
 		}

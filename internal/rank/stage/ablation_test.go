@@ -6,6 +6,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/fixed"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -42,9 +43,7 @@ func TestAlone(t *testing.T) {
 				t.Errorf("%s, %s: %v, %v", fusion, lane, alone.Validate(), checkLanes(&alone))
 			}
 			for _, l := range Lanes(req) {
-				if Runs(alone, l) != (l == lane) {
-					t.Errorf("%s, %s: %s runs: %v", fusion, lane, l, Runs(alone, l))
-				}
+				must.Equal(t, Runs(alone, l), l == lane, fusion, ", ", lane, ": ", l, " runs")
 			}
 			r := alone.Resolve()
 			if d := readDates(&r); d.alone != (lane == retrieve.LaneTime) {
@@ -91,9 +90,7 @@ func TestWeighing(t *testing.T) {
 		t.Errorf("%+v, %v", got, got.Validate())
 	}
 	for _, lane := range []retrieve.Lane{retrieve.LaneText, "text:1", "sparse:s", retrieve.LaneTime} {
-		if laneWeight(got, lane) != laneWeight(req, lane) {
-			t.Errorf("%s: %d, want %d", lane, laneWeight(got, lane), laneWeight(req, lane))
-		}
+		must.Equal(t, laneWeight(got, lane), laneWeight(req, lane), lane)
 	}
 	if got, ok = weighing(req, retrieve.LaneTime, 0); !ok || got.Fusion != retrieve.RRF {
 		t.Errorf("times: %v, %s", ok, got.Fusion)

@@ -9,6 +9,7 @@ import (
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/rank/render"
 	"github.com/mnem-project/mnem/internal/rank/source"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -97,34 +98,5 @@ func TestHeadForged(t *testing.T) {
 func TestDigestForged(t *testing.T) {
 	d := &source.Digest{Name: "x", Shown: "a (900 facts) by b", Facts: 3, Written: "w", Model: "m (7 facts) by c"}
 	want := `digest: a \u{28}900 facts\u{29} by b (3 facts) by m \u{28}7 facts\u{29} by c` + "\n  w\n"
-	if got := render.RenderDigest(d); got != want {
-		t.Errorf("rendered %q, want %q", got, want)
-	}
-}
-
-// TestSameChunks shows a text that several files have once, with the number of its other places.
-func TestSameChunks(t *testing.T) {
-	m := newMemory()
-	for i := range 5 {
-		m.add(graph.Node{Key: "doc/" + string(rune('1'+i)) + "#top/0", Type: "Chunk", Context: "Title " + string(rune('A'+i)),
-			Summary: "The boat leaks.", Created: 1})
-	}
-	m.add(graph.Node{Key: "doc/9#top/0", Type: "Chunk", Context: "Other", Summary: "The boat floats.", Created: 1})
-	a := m.ask(t, retrieve.Request{Text: "boat", Floor: retrieve.FloorRest,
-		OutputOptions: retrieve.OutputOptions{Format: retrieve.FormatBrief}, ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}})
-	if len(a.Items) != 2 || len(a.DroppedItems) != 4 {
-		t.Fatalf("%d items, %d dropped", len(a.Items), len(a.DroppedItems))
-	}
-	sum := 0
-	for _, it := range a.Items {
-		sum += it.Tokens
-		if it.Tokens != text.EstimateTokens(it.Rendered) ||
-			strings.Contains(it.Rendered, "leaks") != strings.HasSuffix(it.Rendered, "\n  and 4 more places\n") {
-			t.Errorf("%d tokens of %q", it.Tokens, it.Rendered)
-		}
-	}
-	if sum != a.TokensUsed {
-		t.Errorf("items have %d tokens, the answer says %d", sum, a.TokensUsed)
-	}
-	replayed(t, m, a)
+	must.Equal(t, render.RenderDigest(d), want, "rendered")
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -76,9 +77,7 @@ func TestReceiptsKeepAnyBytes(t *testing.T) {
 			t.Fatalf("written otherwise than it was read: %x", block)
 		}
 		back, err := got.Request(string(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		want := req.Resolve()
 		for i, v := range want.Vectors {
 			if !slices.Equal(back.Vectors[i].Values, v.Values) {

@@ -14,9 +14,7 @@ import (
 func analyser(t testing.TB) *text.Analyzer {
 	t.Helper()
 	a, err := text.New(retrieve.Language)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return a
 }
 

@@ -5,21 +5,18 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/rank/complete"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
 func TestExpansionMembers(t *testing.T) {
 	text := `{"text":"x","expansion":"ppr","damping":0.5,"max-expand":7,"expand":64}`
 	q, err := complete.ParseRequestJSON(parsed(t, text), retrieve.Request{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want := retrieve.Request{Text: "x", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(64),
 		Expansion: retrieve.PPR, MaxExpand: new(7), Damping: new(32_768),
 	}}
-	if d := diff(want, q.Request); d != "" {
-		t.Error(d)
-	}
+	must.Equal(t, diff(want, q.Request), "")
 	for text, param := range map[string]string{
 		`{"expansion":"pagerank"}`:           "expansion",
 		`{"expansion":1}`:                    "expansion",

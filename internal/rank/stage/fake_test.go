@@ -10,6 +10,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/rank/source"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -430,9 +431,7 @@ func ofAll(req retrieve.Request) retrieve.Request {
 func (m *memory) ask(t testing.TB, req retrieve.Request) *retrieve.Answer {
 	t.Helper()
 	a, err := Runner{}.Run(t.Context(), m, m, testCommit, ofAll(req))
-	if err != nil {
-		t.Fatalf("run %+v: %v", req, err)
-	}
+	must.OK(t, err, "run ", req)
 	return a
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/rank/source"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -13,9 +14,7 @@ import (
 func TestHiddenStates(t *testing.T) {
 	hidden := []graph.State{graph.Forgotten, graph.Superseded, graph.Expired, graph.Retired}
 	for _, state := range graph.States() {
-		if state.Hides() != slices.Contains(hidden, state) {
-			t.Errorf("%s: hidden %v", state, state.Hides())
-		}
+		must.Equal(t, state.Hides(), slices.Contains(hidden, state), state, ": hidden")
 		for _, let := range []bool{false, true} {
 			req := retrieve.Request{Limit: new(0), Budget: new(0), Floor: retrieve.FloorRest}
 			if let && state.Hides() {
@@ -40,9 +39,7 @@ func checkState(t *testing.T, state graph.State, req retrieve.Request, want bool
 	see := func(where, text string, id graph.ID, want bool) {
 		t.Helper()
 		req.Text = text
-		if got := slices.Contains(ids(m.ask(t, req)), id); got != want {
-			t.Errorf("%s %v in the %s: seen %v, want %v", state, req.Marks, where, got, want)
-		}
+		must.Equal(t, slices.Contains(ids(m.ask(t, req)), id), want, state, " ", req.Marks, " in the ", where, ": seen")
 	}
 	see("recency lane", "", marked, want)
 	see("text lane", "alpha", marked, want)
@@ -80,8 +77,6 @@ func TestFilterInsideLane(t *testing.T) {
 	last := m.add(graph.Node{ID: num(5000), Type: "Rare", Summary: "a", Created: 1})
 	for _, text := range []string{"a", ""} {
 		a := m.ask(t, retrieve.Request{Text: text, Types: []string{"Rare"}})
-		if d := diff([]graph.ID{last}, ids(a)); d != "" {
-			t.Errorf("%q: %s", text, d)
-		}
+		must.Equal(t, diff([]graph.ID{last}, ids(a)), "", text)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/testkit/differ"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -68,9 +69,7 @@ func manyIDs(n int) []graph.ID {
 func parsed(t testing.TB, s string) ipld.Value {
 	t.Helper()
 	v, err := ipld.ParseJSON([]byte(s))
-	if err != nil {
-		t.Fatalf("%s: %v", s, err)
-	}
+	must.OK(t, err, s)
 	return v
 }
 
@@ -131,9 +130,7 @@ func (s said) request(t *testing.T, base retrieve.Request) retrieve.Request {
 	t.Helper()
 	for name, v := range s {
 		shown, _ := retrieve.Share(name, v)
-		if err := base.SetMember(retrieve.MemberName(name), shown); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, base.SetMember(retrieve.MemberName(name), shown))
 	}
 	base.Explicit = slices.Sorted(maps.Keys(s))
 	return base

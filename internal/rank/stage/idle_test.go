@@ -2,67 +2,14 @@ package stage
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/rank/source"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
-
-func TestNoEffect(t *testing.T) {
-	m := newMemory()
-	m.add(graph.Node{Key: "a", Summary: "kelp", Created: 1})
-	m.add(graph.Node{ID: num(2), Summary: "kelp bed", Created: 1})
-	m.add(graph.Node{ID: num(3), Summary: "tide", Created: 1})
-	m.link(num(2), "t", num(3), 1<<16)
-	off := new(0)
-	for _, c := range []struct {
-		req  retrieve.Request
-		want string
-	}{
-		{retrieve.Request{Text: "kelp", ExpansionOptions: retrieve.ExpansionOptions{Expand: off},
-			Fusion: retrieve.RRF}, "--set fusion"},
-		{retrieve.Request{Text: "kelp", Fusion: retrieve.RRF}, ""},
-		{retrieve.Request{Text: "kelp", Weights: []retrieve.LaneWeight{{Lane: retrieve.LaneText, Weight: 5}}}, "--set weight"},
-		{retrieve.Request{Text: "kelp", ExpansionOptions: retrieve.ExpansionOptions{ExpandTypes: []string{"t"},
-			Direction: retrieve.Out, Expand: off}},
-			"--set expand-type, --set direction"},
-		{retrieve.Request{Text: "kelp", ExpansionOptions: retrieve.ExpansionOptions{ExpandTypes: []string{"t"},
-			Direction: retrieve.Out}}, ""},
-		{retrieve.Request{ExpansionOptions: retrieve.ExpansionOptions{Direction: retrieve.In}}, "--set direction"},
-		{retrieve.Request{Text: "`a`", OutputOptions: retrieve.OutputOptions{Adjacency: 3},
-			ExpansionOptions: retrieve.ExpansionOptions{Expand: off}}, "--adjacency"},
-		{retrieve.Request{Text: "tide", OutputOptions: retrieve.OutputOptions{Adjacency: 3},
-			ExpansionOptions: retrieve.ExpansionOptions{Expand: off}}, ""},
-		{retrieve.Request{Text: "a", OutputOptions: retrieve.OutputOptions{Adjacency: 3},
-			ExpansionOptions: retrieve.ExpansionOptions{Expand: off}}, "--adjacency"},
-		{retrieve.Request{Text: "tide", OutputOptions: retrieve.OutputOptions{Show: []string{retrieve.ShowKey}},
-			ExpansionOptions: retrieve.ExpansionOptions{Expand: off}}, "--set show"},
-		{retrieve.Request{Text: "kelp", OutputOptions: retrieve.OutputOptions{Show: []string{retrieve.ShowKey}},
-			ExpansionOptions: retrieve.ExpansionOptions{Expand: off}}, ""},
-		{retrieve.Request{Text: "kelp", OutputOptions: retrieve.OutputOptions{Show: []string{retrieve.ShowKey,
-			retrieve.ShowContent}}, ExpansionOptions: retrieve.ExpansionOptions{Expand: off}}, "--set show"},
-		{retrieve.Request{Text: "kelp", OutputOptions: retrieve.OutputOptions{Show: []string{retrieve.ShowTimes}},
-			ExpansionOptions: retrieve.ExpansionOptions{Expand: off}}, ""},
-		{retrieve.Request{Text: "kelp", OutputOptions: retrieve.OutputOptions{Pack: retrieve.PackPassages},
-			ExpansionOptions: retrieve.ExpansionOptions{Expand: off}}, "--set pack"},
-		{retrieve.Request{Text: "unknown", OutputOptions: retrieve.OutputOptions{Pack: retrieve.PackPassages,
-			Adjacency: 3}}, ""},
-	} {
-		a := m.ask(t, c.req)
-		got := ""
-		for _, w := range a.Warnings {
-			if w.Code == retrieve.NoEffect {
-				_, got, _ = strings.Cut(w.Message(), ": ")
-			}
-		}
-		if got != c.want {
-			t.Errorf("%+v: %q, want %q", c.req, got, c.want)
-		}
-	}
-}
 
 func TestTrace(t *testing.T) {
 	m := warned()
@@ -77,26 +24,16 @@ func TestTrace(t *testing.T) {
 	plain := m.ask(t, req)
 	for range 2 { // a trace may be used again
 		a, err := Runner{Trace: trace}.Run(t.Context(), m, m, testCommit, ofAll(req))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d := diff(plain, a); d != "" {
-			t.Fatal(d)
-		}
+		must.OK(t, err)
+		must.Equal(t, diff(plain, a), "")
 		want := []LaneTrace{{Lane: retrieve.LaneText, Weight: 1 << 16, Passed: 1, Found: 1, Best: 2, Worst: 2, Whole: 2,
 			LeftOut: source.LeftOut{Exclude: 1, Types: 1, Times: 1, Marks: 1}}}
-		if d := diff(want, trace.Lanes); d != "" {
-			t.Error(d)
-		}
+		must.Equal(t, diff(want, trace.Lanes), "")
 		stages := fmt.Sprint(trace.Stages)
-		if stages != "[{lanes 1000000} {fuse 1000000} {expand 1000000} {arrange 1000000} {pack 1000000}]" {
-			t.Error(stages)
-		}
+		must.Equal(t, stages, "[{lanes 1000000} {fuse 1000000} {expand 1000000} {arrange 1000000} {pack 1000000}]")
 	}
 	l := LaneTrace{Best: 8, Worst: 4, Whole: 8}
 	for f, want := range map[retrieve.Fusion]int64{retrieve.Convex: 49_152, retrieve.ScoreNorm: 32_768, retrieve.RRF: 1 << 32 / 63} {
-		if got := l.Share(f, retrieve.LaneHit{Rank: 3, Score: 6}); got != want {
-			t.Errorf("%s: share %d, want %d", f, got, want)
-		}
+		must.Equal(t, l.Share(f, retrieve.LaneHit{Rank: 3, Score: 6}), want, f, ": share")
 	}
 }

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -35,9 +35,7 @@ func TestExcludeIsFilter(t *testing.T) {
 		byID.Exclude = out
 		want, got := m.ask(t, byWhere), m.ask(t, byID)
 		want.Request, got.Request = retrieve.Request{}, retrieve.Request{}
-		if d := diff(want, got); d != "" {
-			t.Fatal(d)
-		}
+		must.Equal(t, diff(want, got), "")
 	}
 }
 
@@ -65,83 +63,6 @@ func TestLambda(t *testing.T) {
 	for _, x := range []float64{-0.1, 1.0000001, math.NaN(), math.Inf(1)} {
 		if got, ok := retrieve.Lambda(x); ok {
 			t.Errorf("%v: %d", x, got)
-		}
-	}
-}
-
-// note returns a node of the given text, which is no more than one.
-func note(i int, text string) graph.Node {
-	return graph.Node{ID: num(i), Type: "Note", Summary: text, Created: graph.Time(i)}
-}
-
-// noteWords make texts; some repeat others.
-var noteWords = strings.Fields("web shop opens at dawn and closes late when not Alice Bob 7 or 8 says so")
-
-// notes is a memory of texts; many repeat others.
-func notes(pick func(n int) int, count int) *memory {
-	m := newMemory()
-	for i := range count {
-		words := append([]string{}, noteWords...)
-		for range pick(4) {
-			words[pick(len(words))] = noteWords[pick(len(noteWords))]
-		}
-		n := note(i, strings.Join(words, " "))
-		n.Type = []string{"Note", "Task"}[pick(8)/7]
-		m.add(n)
-	}
-	return m
-}
-
-// TestDedupOracle compares --dedup with a naive walk over all candidates, and runs it again without
-// what it dropped: then nothing is dropped any more.
-func TestDedupOracle(t *testing.T) {
-	rng := seeded(t)
-	dropped := 0
-	for range 30 {
-		m := notes(rng.IntN, 50)
-		req := retrieve.Request{Text: "web shop", Limit: new(0), Budget: new(0),
-			ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}}
-		all := m.ask(t, req)
-		r := &request{g: m}
-		var kept, out []graph.ID
-		var said []*features
-		for _, item := range all.Items {
-			p, err := r.features(t.Context(), m.nodes[item.ID], nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if slices.ContainsFunc(said, p.repeats) {
-				out = append(out, item.ID)
-				continue
-			}
-			kept, said = append(kept, item.ID), append(said, p)
-		}
-		req.Dedup = true
-		got := m.ask(t, req)
-		if d := diff(kept, ids(got)); d != "" {
-			t.Fatal(d)
-		}
-		checkDropped(t, got, out)
-		dropped += len(out)
-		req.Exclude = out
-		if again := m.ask(t, req); again.Dropped != 0 || diff(ids(got), ids(again)) != "" {
-			t.Fatalf("again: %d dropped", again.Dropped)
-		}
-	}
-	if dropped == 0 {
-		t.Error("no case had a duplicate")
-	}
-}
-
-func checkDropped(t *testing.T, a *retrieve.Answer, want []graph.ID) {
-	t.Helper()
-	if a.Dropped != len(want) || len(a.DroppedItems) != len(want) {
-		t.Fatalf("%d dropped, %d named, want %d", a.Dropped, len(a.DroppedItems), len(want))
-	}
-	for i, d := range a.DroppedItems {
-		if d.ID != want[i] || d.Reason != retrieve.ReasonDuplicate || d.Tokens == 0 ||
-			!slices.Contains(ids(a), d.Repeats) {
-			t.Fatalf("dropped %+v, want %s", d, want[i])
 		}
 	}
 }

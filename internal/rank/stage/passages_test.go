@@ -11,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/rank/render"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -84,9 +85,7 @@ func TestPassagesAreSafe(t *testing.T) {
 			}
 		}
 		again := m.ask(t, a.Request)
-		if again.Items[0].Rendered != a.Items[0].Rendered {
-			t.Fatal("another answer")
-		}
+		must.Equal(t, again.Items[0].Rendered, a.Items[0].Rendered, "another answer")
 	}
 }
 
@@ -120,9 +119,7 @@ func TestTokenizer(t *testing.T) {
 	}
 	receipt, query := a.Receipt()
 	back, err := retrieve.DecodeReceipt(receipt.Encode())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	req, err := back.Request(string(query))
 	if err != nil || req.Tokenizer != "bytes" {
 		t.Fatalf("%v, %+v", err, req)
@@ -146,25 +143,4 @@ func paramNames(r *retrieve.Receipt) (names []string) {
 		names = append(names, e.Key)
 	}
 	return names
-}
-
-// TestOneChunkOfAFileFirst asks for what two chunks of one file and one of another say: the second of a file comes
-// last, and does not take a place from the others.
-func TestOneChunkOfAFileFirst(t *testing.T) {
-	m := newMemory()
-	for i, key := range []string{"doc/1#top/0", "doc/1#top/1", "doc/1#top/2", "doc/2#top/0", "doc/3#top/0", "doc/4#top/0"} {
-		m.add(graph.Node{ID: num(i + 1), Type: "Chunk", Key: key, Summary: strings.Repeat("kelp ", 9-i), Created: 1})
-	}
-	for i := range 40 { // so that words tell something
-		m.add(graph.Node{ID: num(100 + i), Type: "Note", Summary: "tide " + strings.Repeat("y ", i), Created: 1})
-	}
-	a := m.ask(t, retrieve.Request{Text: "kelp", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}, Floor: retrieve.FloorMaybe})
-	var got []string
-	for _, it := range a.Items {
-		got = append(got, it.Key)
-	}
-	want := []string{"doc/1#top/0", "doc/2#top/0", "doc/3#top/0", "doc/4#top/0", "doc/1#top/1"}
-	if d := diff(want, got); d != "" {
-		t.Errorf("%s: %s", a.Verdict, d)
-	}
 }

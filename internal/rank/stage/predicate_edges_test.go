@@ -19,9 +19,7 @@ func TestEnough(t *testing.T) {
 		"out.t in [0,2,5]", "out.t in [1.0]", "out.t < 1e300", "out.t > 1e300",
 	} {
 		p, err := retrieve.ParsePredicate(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for n := range 12 {
 			if got, want := p.HoldsFor(min(n, p.Enough())), p.HoldsFor(n); got != want {
 				t.Errorf("%s of %d edges: %v, of %d %v", s, n, want, p.Enough(), got)

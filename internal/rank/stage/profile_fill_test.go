@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -36,9 +37,7 @@ func TestFillFitsRandom(t *testing.T) {
 func checkFill(t *testing.T, base retrieve.Request, given, from said) {
 	t.Helper()
 	p := &retrieve.Profiles{Named: map[string]retrieve.Profile{"p": from.profile()}}
-	if err := p.Validate(); err != nil {
-		t.Fatalf("%v: %v", from, err)
-	}
+	must.OK(t, p.Validate(), from)
 	req := given.request(t, base)
 	req.Profile = "p"
 	if err := req.ValidateGiven(); err != nil && len(given) == 0 {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/rank/render"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -46,9 +47,7 @@ func TestRankingGone(t *testing.T) {
 		r, text := a.Receipt()
 		r.Engine.Ranking = version
 		decoded, err := retrieve.DecodeReceipt(r.Encode())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		req, err := decoded.Request(string(text))
 		if errors.Is(err, retrieve.ErrRankingVersion) == there || there && req.Ranking != version {
 			t.Errorf("receipt of ranking %d: ranking %d, %v", version, req.Ranking, err)

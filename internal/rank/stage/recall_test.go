@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -49,13 +50,9 @@ func TestRecallRaises(t *testing.T) {
 		if len(before) > 0 {
 			t.Fatalf("%d nodes are gone", len(before))
 		}
-		if d := diff(a, other.ask(t, req)); d != "" {
-			t.Fatalf("another order: %s", d)
-		}
+		must.Equal(t, diff(a, other.ask(t, req)), "", "another order")
 		req.Limit = new(3)
-		if d := diff(ids(a)[:min(3, len(a.Items))], ids(m.ask(t, req))); d != "" {
-			t.Fatalf("the first three: %s", d)
-		}
+		must.Equal(t, diff(ids(a)[:min(3, len(a.Items))], ids(m.ask(t, req))), "", "the first three")
 	}
 }
 
@@ -105,9 +102,7 @@ func TestRecallWork(t *testing.T) {
 		m.ask(t, unexpanded("w1", ""))
 		before := m.buckets
 		a := m.ask(t, unexpanded("w1", retrieve.IntentWhy))
-		if a.Recall.Visited != 500 {
-			t.Errorf("%d nodes looked at", a.Recall.Visited)
-		}
+		must.Equal(t, a.Recall.Visited, 500, "nodes looked at")
 		return m.buckets - before
 	}
 	// Two buckets of each node of five layers, one count of each node looked at and each anchor, and

@@ -10,6 +10,7 @@ import (
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/rank/render"
 	"github.com/mnem-project/mnem/internal/rank/source"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -55,9 +56,7 @@ func checkLines(t *testing.T, n *graph.Node, rendered string) {
 	}
 	form, props := 0, 0
 	for i, line := range strings.Split(strings.TrimSuffix(rendered, "\n"), "\n") {
-		if text.EscapeLine(line) != line {
-			t.Fatalf("line %q is not escaped", line)
-		}
+		must.Equal(t, text.EscapeLine(line), line, "line is not escaped")
 		if strings.HasPrefix(line, "ntype: ") != (i == 0) || strings.HasPrefix(line, "id: ") != (i == 1) {
 			t.Fatalf("line %d is %q", i, line)
 		}

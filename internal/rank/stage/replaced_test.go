@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -62,9 +63,7 @@ func TestReplacedForgesNothing(t *testing.T) {
 func TestReplacedInCircles(t *testing.T) {
 	m := replacedMemory()
 	m.markBy(graph.NodeID("c"), graph.Superseded, graph.NodeID("a"))
-	if got := keysOf(m.ask(t, retrieve.Request{Text: "billing runs nodes", ExpansionOptions: noExpansion})); got != "" {
-		t.Errorf("%s", got)
-	}
+	must.Equal(t, keysOf(m.ask(t, retrieve.Request{Text: "billing runs nodes", ExpansionOptions: noExpansion})), "")
 	m.markBy(graph.NodeID("c"), graph.Superseded, num(99))
 	if got := keysOf(m.ask(t, retrieve.Request{Text: "billing runs nodes", ExpansionOptions: noExpansion})); got != "" {
 		t.Errorf("replaced by nothing that is there: %s", got)
@@ -82,20 +81,5 @@ func TestReplacedAreBounded(t *testing.T) {
 	a := m.ask(t, retrieve.Request{Text: "billing", ExpansionOptions: noExpansion})
 	if len(a.Items) != 1+maxBehind || a.Items[0].ID != last {
 		t.Errorf("%d items, the first %s", len(a.Items), a.Items[0].ID)
-	}
-}
-
-// TestReplacedAtItsTime asks about times when a memory held, and when it did not.
-func TestReplacedAtItsTime(t *testing.T) {
-	now := graph.At(graph.Time(100) * replacedDay)
-	for text, want := range map[string]string{
-		"billing runs nodes in January 1970":    "abc",
-		"billing runs nodes since January 1970": "abc",
-		"billing runs nodes in April 1970":      "cba",
-	} {
-		got := keysOf(replacedMemory().ask(t, retrieve.Request{Text: text, Now: now, ExpansionOptions: noExpansion}))
-		if got != want {
-			t.Errorf("%q: %s, want %s", text, got, want)
-		}
 	}
 }

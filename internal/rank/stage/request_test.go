@@ -9,6 +9,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/rank/complete"
+	"github.com/mnem-project/mnem/internal/testkit/cases"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
@@ -34,9 +35,8 @@ func TestLargestReceipt(t *testing.T) {
 	}
 	r, _ := a.Receipt()
 	must.OK(t, r.Validate())
-	if _, err := retrieve.DecodeReceipt(r.Encode()); err != nil {
-		t.Fatal(err)
-	}
+	_, err := retrieve.DecodeReceipt(r.Encode())
+	must.OK(t, err)
 }
 
 func TestParseRequestJSON(t *testing.T) {
@@ -75,9 +75,7 @@ func TestParseRequestJSON(t *testing.T) {
 		},
 		Echo: parsed(t, `{"gold":["alice"],"gold_rank":1,"meta":{"x":1},"cat":"names"}`).Entries(),
 	}
-	if d := diff(want, q); d != "" {
-		t.Error(d)
-	}
+	must.Equal(t, diff(want, q), "")
 
 	q, err = complete.ParseRequestJSON(parsed(t, `{"text":"x","show":"","type":[]}`), base)
 	must.OK(t, err)
@@ -85,63 +83,21 @@ func TestParseRequestJSON(t *testing.T) {
 		Text: "x", Limit: new(3), OutputOptions: retrieve.OutputOptions{Adjacency: 9},
 		ProfileChoice: retrieve.ProfileChoice{Explicit: []string{"show"}},
 	}}
-	if d := diff(want, q); d != "" {
-		t.Error(d)
-	}
+	must.Equal(t, diff(want, q), "")
 }
 
+// TestParseRequestJSONRefuses freezes for which parameter requests are refused.
 func TestParseRequestJSONRefuses(t *testing.T) {
-	cases := map[string]string{ // JSON to the parameter named
-		`[]`:                                  "request",
-		`"text"`:                              "request",
-		`{"txt":"a"}`:                         "txt",
-		`{"Text":"a"}`:                        "Text",
-		`{"types":["a"]}`:                     "types",
-		`{"qid":1}`:                           "qid",
-		`{"text":null}`:                       "text",
-		`{"type":1}`:                          "type",
-		`{"type":["a",1]}`:                    "type",
-		`{"where":"a is 1"}`:                  "where",
-		`{"where":["a = 1",2]}`:               "where",
-		`{"since":5}`:                         "since",
-		`{"created-to":"tomorrow"}`:           "created-to",
-		`{"valid-at":"2026-02-30"}`:           "valid-at",
-		`{"include":"stale"}`:                 "include",
-		`{"include":{}}`:                      "include",
-		`{"limit":1.0}`:                       "limit",
-		`{"limit":"10"}`:                      "limit",
-		`{"limit":-1}`:                        "limit",
-		`{"limit":1001}`:                      "limit",
-		`{"budget":9223372036854775807}`:      "budget",
-		`{"expand":5,"expansion":"lend"}`:     "expand",
-		`{"direction":"up"}`:                  "direction",
-		`{"adjacency":true}`:                  "adjacency",
-		`{"show":"times, key"}`:               "show",
-		`{"summary-cap":262145}`:              "summary-cap",
-		`{"type":"","text":"x"}`:              "type",
-		`{"exclude":7}`:                       "exclude",
-		`{"exclude":[null]}`:                  "exclude",
-		`{"exclude":""}`:                      "exclude",
-		`{"unseen":"yes"}`:                    "unseen",
-		`{"unseen-from":3}`:                   "unseen-from",
-		`{"dedup":1}`:                         "dedup",
-		`{"decay":"0.5"}`:                     "decay",
-		`{"decay":1.01}`:                      "decay",
-		`{"decay":-1}`:                        "decay",
-		`{"order":"docs"}`:                    "order",
-		`{"pack":true}`:                       "pack",
-		`{"passage-tokens":5,"pack":"whole"}`: "passage-tokens",
-		`{"tokenizer":7}`:                     "tokenizer",
-		`{"order":null}`:                      "order",
-		`{"expand-type":""}`:                  "expand-type",
-	}
-	for text, param := range cases {
+	cases.Golden(t, "testdata/request-refused.jsonl", func(t testing.TB, c cases.Case) any {
+		var text string
+		cases.Parse(t, c.Input, &text)
 		_, err := complete.ParseRequestJSON(parsed(t, text), retrieve.Request{})
 		var re *retrieve.RequestError
-		if !errors.As(err, &re) || re.Param != param {
-			t.Errorf("%s: error %v, want one of %s", text, err, param)
+		if !errors.As(err, &re) {
+			t.Fatalf("%s: %v", text, err)
 		}
-	}
+		return re.Param
+	})
 }
 
 // TestFlagNames checks that every parameter of a receipt has a member in JSON requests.

@@ -47,9 +47,7 @@ func replayed(t *testing.T, m *memory, a *retrieve.Answer) {
 	must.OK(t, err)
 	req, err := decoded.Request(string(text), a.Request.Rewrites...)
 	must.OK(t, err)
-	if d := diff(a.Request, req); d != "" {
-		t.Error(d)
-	}
+	must.Equal(t, diff(a.Request, req), "")
 	again, _ := m.ask(t, req).Receipt()
 	if d := retrieve.CompareReceipts(r, again); d != nil {
 		t.Errorf("%+v", d)
@@ -117,12 +115,5 @@ func TestRerankJSON(t *testing.T) {
 	q, err = complete.ParseRequestJSON(parsed(t, `{"rerank":""}`), base)
 	if err != nil || q.Request.Reranker != nil {
 		t.Errorf("%+v, %v", q.Request, err)
-	}
-	for _, bad := range []string{`[]`, `{"x":1}`, `{"` + id + `":"1"}`, `{"` + id + `":40000}`} {
-		_, err := complete.ParseRequestJSON(parsed(t, `{"rerank":"m","reranked":`+bad+`}`), base)
-		var re *retrieve.RequestError
-		if !errors.As(err, &re) || re.Param != "reranked" {
-			t.Errorf("%s: %v", bad, err)
-		}
 	}
 }

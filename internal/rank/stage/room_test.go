@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -47,9 +48,7 @@ func TestStretches(t *testing.T) {
 				t.Fatalf("list %d has %d of %d, want none of %d", at, len(list), cap(list), n)
 			}
 			for _, old := range list[:n] {
-				if old != 0 {
-					t.Fatalf("list %d has what another had", at)
-				}
+				must.Equal(t, old, 0, "list ", at, " has what another had")
 			}
 			for range n {
 				list = append(list, at+1)
@@ -58,9 +57,7 @@ func TestStretches(t *testing.T) {
 		}
 		for at, list := range lists {
 			for _, x := range list {
-				if x != at+1 {
-					t.Fatalf("list %d has what list %d has", at, x-1)
-				}
+				must.Equal(t, x, at+1, "list ", at, " has what list ", x-1, " has")
 			}
 		}
 	}

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
-	"slices"
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -37,9 +37,7 @@ func TestLimitIsPrefix(t *testing.T) {
 		short := m.ask(t, req)
 		req.Limit = new(40)
 		long := m.ask(t, req)
-		if diff := diff(short.Items, long.Items[:len(short.Items)]); diff != "" {
-			t.Fatal(diff)
-		}
+		must.Equal(t, diff(short.Items, long.Items[:len(short.Items)]), "")
 		if len(short.Items) != 10 || len(long.Items) < 10 {
 			t.Fatalf("%d and %d items", len(short.Items), len(long.Items))
 		}
@@ -116,12 +114,8 @@ func checkPacking(t *testing.T, all, got *retrieve.Answer, budget, limit int) {
 		item.Rank = len(items) + 1
 		items = append(items, item)
 	}
-	if diff := diff(items, got.Items); diff != "" {
-		t.Fatal(diff)
-	}
-	if diff := diff(dropped, got.DroppedItems); diff != "" {
-		t.Fatal(diff)
-	}
+	must.Equal(t, diff(items, got.Items), "")
+	must.Equal(t, diff(dropped, got.DroppedItems), "")
 	if got.TokensUsed != used || used > budget || got.Dropped != len(dropped) ||
 		got.Candidates != all.Candidates {
 		t.Fatalf("used %d of %d, want %d; dropped %d, want %d", got.TokensUsed, budget, used,
@@ -142,48 +136,7 @@ func TestDeterminism(t *testing.T) {
 		first := m.ask(t, req)
 		for i := range 10 {
 			runtime.GOMAXPROCS(1 + i%4)
-			if diff := diff(first, m.ask(t, req)); diff != "" {
-				t.Fatal(diff)
-			}
-		}
-	}
-}
-
-// TestIDPrefix finds a node by the first digits of its id, if only one node has them.
-func TestIDPrefix(t *testing.T) {
-	m := newMemory()
-	one := m.add(graph.Node{ID: graph.ID{0xab, 0xcd, 0xe0, 1}, Created: 1})
-	two := m.add(graph.Node{ID: graph.ID{0xab, 0xcd, 0xf0, 2}, Created: 1})
-	m.mark(two, graph.Forgotten)
-	full := one.String()
-	cases := []struct {
-		text string
-		want []graph.ID
-	}{
-		{full, []graph.ID{one}},
-		{"abcde", []graph.ID{one}},
-		{"abcde001", []graph.ID{one}},
-		{"abcde001-", []graph.ID{one}},
-		{"abcde0010000", []graph.ID{one}},
-		{"abcde001-0000", []graph.ID{one}},
-		{full[:36-13] + full[36-12:], []graph.ID{one}},
-		{" abcde ", []graph.ID{one}},
-		{"abcd", nil},   // of two nodes, one of them hidden
-		{"abcdf", nil},  // hidden
-		{"abc", nil},    // too short
-		{"ABCDE", nil},  // upper case
-		{"abcd-e", nil}, // hyphen at the wrong place
-		{"abcde001--0", nil},
-		{full + "0", nil},
-		{"abcde x", nil},
-	}
-	for _, c := range cases {
-		a := m.ask(t, retrieve.Request{Text: c.text})
-		if got := ids(a); !slices.Equal(got, c.want) {
-			t.Errorf("%q: found %v, want %v", c.text, got, c.want)
-		}
-		if len(a.Items) == 1 && a.Items[0].Tier != 2 {
-			t.Errorf("%q: tier %d", c.text, a.Items[0].Tier)
+			must.Equal(t, diff(first, m.ask(t, req)), "")
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/rank/complete"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -40,9 +41,7 @@ func TestTogether(t *testing.T) {
 		{0, 0, []complete.Part{{Name: "a"}, {Name: "b"}}, " [0 0] left 0"},
 	} {
 		got := complete.Together(tt.limit, tt.budget, tt.parts...)
-		if joint(got) != tt.want {
-			t.Errorf("limit %d, budget %d: %s, want %s", tt.limit, tt.budget, joint(got), tt.want)
-		}
+		must.Equal(t, joint(got), tt.want, "limit ", tt.limit, ", budget ", tt.budget)
 		for i, it := range got.Items {
 			first := "repository: " + tt.parts[it.Part].Name + "\n"
 			if it.Rank != i+1 || it.Rendered != first+"x\n" || it.Tokens <= 10 {
@@ -50,17 +49,13 @@ func TestTogether(t *testing.T) {
 			}
 		}
 	}
-	if a.Items[0].Rendered != "x\n" {
-		t.Error("the items of a part are changed")
-	}
+	must.Equal(t, a.Items[0].Rendered, "x\n", "the items of a part are changed")
 }
 
 func TestShareOf(t *testing.T) {
 	for coverage, want := range map[int64]int64{
 		-5: complete.FullShare / 16, 0: complete.FullShare / 16, 30_000: 30_000, complete.FullShare: complete.FullShare, complete.FullShare + 1: complete.FullShare,
 	} {
-		if got := complete.ShareOf(coverage); got != want {
-			t.Errorf("%d: %d, want %d", coverage, got, want)
-		}
+		must.Equal(t, complete.ShareOf(coverage), want, coverage)
 	}
 }

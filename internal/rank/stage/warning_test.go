@@ -8,6 +8,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/rank/source"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -49,9 +50,7 @@ func TestRedactedWarning(t *testing.T) {
 	for _, text := range []string{"alpha", "b", b.String(), b.String()[:8], "alpha `b`"} {
 		req := retrieve.Request{Text: text, ExpansionOptions: retrieve.ExpansionOptions{Expand: &expand}}
 		got, err := Runner{}.Run(t.Context(), erasedMemory{m, map[graph.ID]bool{b: true}}, m, ipld.CID{}, req)
-		if err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
+		must.OK(t, err, text)
 		if !slices.Contains(codes(got), retrieve.Redacted) || !strings.Contains(
 			got.Warnings[len(got.Warnings)-1].Message(), "1") {
 			t.Errorf("%s: warnings %v", text, codes(got))

@@ -1,9 +1,13 @@
-// Package must checks the errors of a test.
+// Package must checks the errors and results of a test. What names the case comes last and is put
+// together as by [fmt.Sprint].
 package must
 
 import (
 	"errors"
 	"fmt"
+	"strings"
+
+	"github.com/mnem-project/mnem/internal/testkit/differ"
 )
 
 // T is a test, a benchmark or a property test.
@@ -14,21 +18,49 @@ type T interface {
 }
 
 // OK ends the test if there is an error.
-func OK(t T, err error) {
+func OK(t T, err error, what ...any) {
 	t.Helper()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(label(what) + err.Error())
 	}
 }
 
-// Fail fails the test, and lets it go on, if an error is not the wanted one. What names the case.
+// Fail fails the test, and lets it go on, if an error is not the wanted one.
 func Fail(t T, err, want error, what ...any) {
 	t.Helper()
 	if !errors.Is(err, want) {
-		label := ""
-		if len(what) > 0 {
-			label = fmt.Sprint(what...) + ": "
-		}
-		t.Errorf("%serror %v, want %v", label, err, want)
+		t.Errorf("%serror %v, want %v", label(what), err, want)
 	}
+}
+
+// Equal fails the test, and lets it go on, if a value is not the wanted one.
+func Equal[V comparable](t T, got, want V, what ...any) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%sgot %s, want %s", label(what), show(got), show(want))
+	}
+}
+
+// Same fails the test, and lets it go on, if [differ.Diff] finds a difference from what is wanted.
+func Same(t T, got, want any, what ...any) {
+	t.Helper()
+	if diff := differ.Diff(want, got); diff != "" {
+		t.Errorf("%s(-want +got)\n%s", label(what), diff)
+	}
+}
+
+func label(what []any) string {
+	if len(what) == 0 {
+		return ""
+	}
+	return fmt.Sprint(what...) + ": "
+}
+
+// show writes strings in quotes, and texts of several lines as they are.
+func show(v any) string {
+	s, ok := v.(string)
+	if ok && !strings.Contains(s, "\n") {
+		return fmt.Sprintf("%q", s)
+	}
+	return fmt.Sprintf("%+v", v)
 }

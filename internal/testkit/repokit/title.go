@@ -9,7 +9,7 @@ import (
 )
 
 // TitleOf returns the title of the newest commit, by the titler.
-func TitleOf(t *testing.T, r *core.Repo, titles history.Titler) string {
+func TitleOf(t testing.TB, r *core.Repo, titles history.Titler) string {
 	t.Helper()
 	for e, err := range history.Log(t.Context(), r, "HEAD") {
 		must.OK(t, err)

@@ -51,9 +51,7 @@ func bulkCommit(t *testing.T, s *Synth) (commit, manifest ipld.CID, allocs, byte
 	r, err := care.Init(ctx, t.TempDir(), by, core.Options{})
 	must.OK(t, err)
 	defer func() {
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, r.Close())
 	}()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -38,9 +38,7 @@ func each(list []Edge) iter.Seq2[Edge, error] {
 func find(t testing.TB, list []Edge) *Partition {
 	t.Helper()
 	p, err := Find(context.Background(), each(list))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return p
 }
 
@@ -165,56 +163,6 @@ func randomEdges(r *rand.Rand, n int) []Edge {
 		list = append(list, Edge{node(a), node(b), w})
 	}
 	return list
-}
-
-func TestNaive(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	r := rand.New(rand.NewPCG(seed, 2))
-	for i := range 400 {
-		n := 1 + r.IntN(18)
-		list := randomEdges(r, n)
-		p := find(t, list)
-		got := sets(p)
-		// The naive graph numbers only the nodes that have edges.
-		var ids []int
-		for _, e := range list {
-			ids = append(ids, number2(e.Src), number2(e.Dst))
-		}
-		slices.Sort(ids)
-		ids = slices.Compact(ids)
-		small := make([]Edge, len(list))
-		for i, e := range list {
-			small[i] = Edge{node(slices.Index(ids, number2(e.Src))),
-				node(slices.Index(ids, number2(e.Dst))), e.Weight}
-		}
-		g := matrix(small, len(ids))
-		of := g.leiden(t)
-		var want [][]int
-		for c := range of {
-			if s := set(of, c); len(s) > 1 {
-				if !g.connected(s) {
-					t.Fatalf("seed %d, graph %d: %v is not connected", seed, i, s)
-				}
-				for j := range s {
-					s[j] = ids[s[j]]
-				}
-				want = append(want, s)
-			}
-		}
-		slices.SortStableFunc(want, func(a, b []int) int { return len(b) - len(a) })
-		if fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Fatalf("seed %d, graph %d: %v, want %v\n%v", seed, i, got, want, list)
-		}
-		r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
-		for j := range list {
-			if r.IntN(2) > 0 {
-				list[j].Src, list[j].Dst = list[j].Dst, list[j].Src
-			}
-		}
-		if again := sets(find(t, list)); fmt.Sprint(again) != fmt.Sprint(got) {
-			t.Fatalf("seed %d, graph %d: the order of edges matters", seed, i)
-		}
-	}
 }
 
 func TestHostileGraphs(t *testing.T) {

@@ -165,9 +165,8 @@ func writeGroup(
 	}}
 	edits := u.edits()
 	edits[0].Value = segment.EncodeList(&segment.List{Segments: list})
-	if tree, err = tree.Edit(ctx, edits); err != nil {
-		t.Fatal(err)
-	}
+	tree, err = tree.Edit(ctx, edits)
+	must.OK(t, err)
 	m := &segment.Manifest{Roots: []ipld.CID{of, tree.Root()}}
 	c, err := Format.WriteManifest(ctx, blocks, m)
 	must.OK(t, err)
@@ -233,9 +232,8 @@ func FuzzParts(f *testing.F) {
 			continue
 		}
 		var err error
-		if whole[i], err = r.part(f.Context(), &s.cols[i], 0); err != nil {
-			f.Fatal(err)
-		}
+		whole[i], err = r.part(f.Context(), &s.cols[i], 0)
+		must.OK(f, err)
 	}
 	f.Add(whole[colIDs], whole[colIDs][:16], whole[colSketch], uint16(3))
 	for _, data := range seedBlocks(f) {

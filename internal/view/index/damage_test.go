@@ -83,9 +83,7 @@ func damaged(t *testing.T) (store.Blocks, ipld.CID, collection, []ipld.CID) {
 		cids = append(cids, c)
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return blocks, m, next, cids
 }
 

@@ -132,9 +132,7 @@ func TestDraftApart(t *testing.T) {
 			d.Add(draftID(i), docs[i])
 		}
 		d.Seal()
-		if got := index(d); got != want {
-			t.Errorf("room for %d: manifest %s, want %s", most, got, want)
-		}
+		must.Equal(t, index(d), want, "room for ", most, ": manifest")
 		if len(room.data) < draftHeld || (len(d.docs) == len(docs)) != (most == 1<<30) {
 			t.Errorf("room for %d: has %d bytes of %d documents", most, len(room.data), len(d.docs))
 		}

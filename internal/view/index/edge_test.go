@@ -180,12 +180,8 @@ func TestUpdateUnchanged(t *testing.T) {
 	copied.Sources = []string{"elsewhere"}
 	copied.Key = "other"
 	next := collection{d.Node.ID: {Node: &copied, Content: d.Content}}
-	if got := update(t, blocks, m, docs, next); got != m {
-		t.Errorf("a change of what is not indexed made a new manifest")
-	}
-	if got := update(t, blocks, m, nil, nil); got != m {
-		t.Errorf("no change made a new manifest")
-	}
+	must.Equal(t, update(t, blocks, m, docs, next), m, "a change of what is not indexed made a new manifest")
+	must.Equal(t, update(t, blocks, m, nil, nil), m, "no change made a new manifest")
 	copied.Created++
 	if got := update(t, blocks, m, docs, next); got == m {
 		t.Errorf("a change of a time made no new manifest")
@@ -300,7 +296,8 @@ func TestConcurrentQueries(t *testing.T) {
 	m := build(t, blocks, docs, UpdateOptions{SpillDocs: 60})
 	x, err := Open(context.Background(), blocks, m, segment.NewCache(20_000))
 	must.OK(t, err)
-	want := newOracle(t, docs).text("alpha river team", acceptNode, 50)
+	want, err := fresh(t, docs).Text(context.Background(), "alpha river team", acceptDoc, 50)
+	must.OK(t, err)
 	done := make(chan string)
 	for range 8 {
 		go func() {
@@ -309,9 +306,7 @@ func TestConcurrentQueries(t *testing.T) {
 		}()
 	}
 	for range 8 {
-		if s := <-done; s != "<nil>" {
-			t.Error(s)
-		}
+		must.Equal(t, <-done, "<nil>")
 	}
 }
 

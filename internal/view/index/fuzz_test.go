@@ -178,11 +178,7 @@ func FuzzManifest(f *testing.F) {
 			t.Errorf("manifest has two encodings: %x and %x", data, b)
 		}
 		again, err := decodeManifest(b)
-		if err != nil {
-			t.Fatalf("reading back %+v: %v", m, err)
-		}
-		if diff := cmp.Diff(m, again, cmpopts.EquateComparable(ipld.CID{})); diff != "" {
-			t.Errorf("reads back as another (-want +got):\n%s", diff)
-		}
+		must.OK(t, err, "reading back ", m)
+		must.Equal(t, cmp.Diff(m, again, cmpopts.EquateComparable(ipld.CID{})), "", "reads back as another")
 	})
 }

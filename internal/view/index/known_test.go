@@ -6,6 +6,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -23,9 +24,7 @@ func TestTermsAreRemembered(t *testing.T) {
 	m := build(t, blocks, collect(list...), UpdateOptions{})
 	read := &counter{Getter: blocks, got: map[ipld.CID]int{}}
 	x, err := Open(t.Context(), read, m, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for term, want := range map[string]struct {
 		df    int64
 		again bool // whether it is read a second time

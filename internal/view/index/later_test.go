@@ -64,9 +64,8 @@ func TestLater(t *testing.T) {
 			n.ID, c.New.Node = c.ID, &n
 		}
 		w.blocks, w.bytes, d.asked = 0, 0, false
-		if m, err = Update(ctx, w, m, one(c), opt); err != nil {
-			t.Fatal(err)
-		}
+		m, err = Update(ctx, w, m, one(c), opt)
+		must.OK(t, err)
 		docs[c.ID] = c.New
 		delete(d.made, lost)
 		if worst = max(worst, w.bytes); w.bytes > mostBytes {
@@ -92,9 +91,8 @@ func TestLater(t *testing.T) {
 	}
 	checkVerify(t, w.Blocks, m, docs)
 	last := Change{ID: fresh[0].Node.ID, Old: docs[fresh[0].Node.ID]}
-	if m, err = Update(ctx, w, m, one(last), UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	m, err = Update(ctx, w, m, one(last), UpdateOptions{})
+	must.OK(t, err)
 	delete(docs, last.ID)
 	man, err := ReadManifest(ctx, w, m)
 	if err != nil || man.Run != (segment.Run{}) || len(man.Segments) > 8*7 {
@@ -127,9 +125,8 @@ func TestLaterIsBounded(t *testing.T) {
 		if c.ID.Compare(numberedID(600)) < 0 {
 			continue
 		}
-		if m, err = Update(ctx, blocks, m, one(c), opt); err != nil {
-			t.Fatal(err)
-		}
+		m, err = Update(ctx, blocks, m, one(c), opt)
+		must.OK(t, err)
 		man, err := ReadManifest(ctx, blocks, m)
 		must.OK(t, err)
 		most, waited = max(most, len(man.Segments)), waited || man.Run.Count > 0
@@ -152,9 +149,8 @@ func TestLaterDamaged(t *testing.T) {
 		if c.ID.Compare(numberedID(600)) < 0 {
 			continue
 		}
-		if m, err = Update(ctx, blocks, m, one(c), opt); err != nil {
-			t.Fatal(err)
-		}
+		m, err = Update(ctx, blocks, m, one(c), opt)
+		must.OK(t, err)
 		man, err := ReadManifest(ctx, blocks, m)
 		must.OK(t, err)
 		if man.Run.Count > 0 { // the manifest is no segment

@@ -25,13 +25,9 @@ func TestLens(t *testing.T) {
 		docs[rng.IntN(len(docs))][0] = most
 		data := encodeLens(docs)
 		p, err := decodeLens(data, len(docs))
-		if err != nil {
-			t.Fatalf("at most %d: %v", most, err)
-		}
+		must.OK(t, err, "at most ", most)
 		for i, want := range docs {
-			if got := p.at(docsPerPart+uint32(i), allFields); got != want {
-				t.Fatalf("at most %d: document %d has %v, want %v", most, i, got, want)
-			}
+			must.Equal(t, p.at(docsPerPart+uint32(i), allFields), want, "at most ", most, ": document ", i)
 			if got := p.at(uint32(i), 1<<2); got != (docLens{2: want[2]}) {
 				t.Fatalf("at most %d: document %d has %v of one field, want %v", most, i, got, want[2])
 			}
@@ -56,9 +52,8 @@ func TestTypesUnread(t *testing.T) {
 	seen := &counter{Getter: blocks, got: map[ipld.CID]int{}}
 	src, gone := source{Format.NewReader(seen, nil)}, map[ipld.CID]bool{}
 	for doc := range x.segs[0].Docs {
-		if _, err := src.meta(ctx, x.segs[0], uint32(doc)); err != nil {
-			t.Fatal(err)
-		}
+		_, err := src.meta(ctx, x.segs[0], uint32(doc))
+		must.OK(t, err)
 	}
 	for c := range seen.got {
 		gone[c] = true

@@ -4,56 +4,15 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
-	"github.com/mnem-project/mnem/internal/testkit/differ"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
-
-// naming is clause 7.3 of a text, with readings, by its words: the first 4,096 terms of the first
-// 32,768 bytes have the title in a row, and the places are those among the distinct terms of all.
-func naming(a *text.Analyzer, s string, readings []Reading, summary string) []int {
-	as := func(terms []string) []string {
-		for i, term := range terms {
-			for _, r := range readings {
-				if r.Term == term {
-					terms[i] = r.As
-				}
-			}
-		}
-		return terms
-	}
-	var distinct []string
-	for _, term := range a.Terms(s) {
-		if !slices.Contains(distinct, term) {
-			distinct = append(distinct, term)
-		}
-	}
-	distinct = as(distinct)
-	title := Title(a, summary)
-	cut := a.Terms(s[:min(len(s), maxTitleBytes)])
-	if len(title) == 0 || !phrase(as(cut[:min(len(cut), maxTitleText)]), title) {
-		return nil
-	}
-	var out []int
-	for _, term := range title {
-		at := slices.Index(distinct, term)
-		if at < 0 {
-			return nil
-		}
-		if !slices.Contains(out, at) {
-			out = append(out, at)
-		}
-	}
-	return out
-}
 
 // withSummaries returns an index of nodes that have summaries, and their ids.
 func withSummaries(t *testing.T, summaries []string) (*Index, []graph.ID) {
@@ -67,55 +26,6 @@ func withSummaries(t *testing.T, summaries []string) (*Index, []graph.ID) {
 	x, err := Open(t.Context(), blocks, build(t, blocks, docs, UpdateOptions{}), nil)
 	must.OK(t, err)
 	return x, ids
-}
-
-// TestTitlesNamedOfLongTexts compares with naming, around the bounds of bytes and of terms, which may cut a word in its
-// middle.
-func TestTitlesNamedOfLongTexts(t *testing.T) {
-	effort.Alone(t)
-	rng := newRand(t)
-	words := []string{"harbour", "harb", "light", "north", "lihgt", "york"}
-	some := func(n int) string {
-		var out []string
-		for range 1 + rng.IntN(n) {
-			out = append(out, words[rng.IntN(len(words))])
-		}
-		return strings.Join(out, " ")
-	}
-	named := 0
-	for i := range effort.Pick(30, 60, 1200) {
-		before := ""
-		switch i % 3 {
-		case 0: // the bytes end near the end of the text
-			before = strings.Repeat("-", maxTitleBytes-rng.IntN(40))
-		case 1: // the terms do
-			before = strings.Repeat("w ", maxTitleText-rng.IntN(8))
-		}
-		s := before + some(8)
-		var readings []Reading
-		for _, w := range []string{"lihgt", "york"}[:rng.IntN(3)] {
-			readings = append(readings, Reading{Word: w, Term: w, As: "light"})
-		}
-		summaries := []string{"", "of the"}
-		for range 20 {
-			summaries = append(summaries, some(3))
-		}
-		x, ids := withSummaries(t, summaries)
-		got, err := x.Analyse(s).TitlesNamed(t.Context(), readings, ids)
-		must.OK(t, err)
-		for n, summary := range summaries {
-			want := naming(x.analyser, s, readings, summary)
-			if diff := differ.Diff(want, got[n]); diff != "" {
-				t.Fatalf("%q in ...%s, %v: %s", summary, s[len(before):], readings, diff)
-			}
-			if want != nil {
-				named++
-			}
-		}
-	}
-	if named == 0 {
-		t.Error("no title stood in any text")
-	}
 }
 
 // lookups counts the reads of a query without a cache: each look-up of a term in a segment is one
@@ -144,9 +54,8 @@ func TestHostileWork(t *testing.T) {
 	m, err := Update(t.Context(), blocks, ipld.CID{}, zipfDocs(10_000), UpdateOptions{})
 	must.OK(t, err)
 	l := lookups{read: &counter{Getter: blocks, got: map[ipld.CID]int{}}}
-	if l.x, err = Open(t.Context(), l.read, m, nil); err != nil {
-		t.Fatal(err)
-	}
+	l.x, err = Open(t.Context(), l.read, m, nil)
+	must.OK(t, err)
 	const bytes = 64 << 10
 	fill := func(word func(i int) string) string {
 		var b strings.Builder

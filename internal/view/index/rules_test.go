@@ -9,7 +9,6 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
-	"github.com/mnem-project/mnem/internal/testkit/differ"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -36,12 +35,8 @@ func TestGolden(t *testing.T) {
 		want     = "bafyreicrielhbxnhnzp4wyeppofid7v32n7hrqpxwqvprbw3kicbujw5jq"
 		wantNext = "bafyreiatcgab3j4jot5ki4j5iso5aryya4a4dag6wv6zle3tvaoujbi6e4"
 	)
-	if got := m.String(); got != want {
-		t.Errorf("manifest %s, want %s", got, want)
-	}
-	if got := changed.String(); got != wantNext {
-		t.Errorf("manifest after a removal %s, want %s", got, wantNext)
-	}
+	must.Equal(t, m.String(), want, "manifest")
+	must.Equal(t, changed.String(), wantNext, "manifest after a removal")
 	x, err := Open(ctx, blocks, m, nil)
 	must.OK(t, err)
 	res, err := x.Text(ctx, "alpha gamma gamma unknown", nil, 0)
@@ -50,9 +45,7 @@ func TestGolden(t *testing.T) {
 		{ID: graph.NodeID("edge 0"), Score: 48_233}, {ID: graph.NodeID("edge 2"), Score: 40_803},
 		{ID: graph.NodeID("edge 1"), Score: 13_290},
 	}}
-	if diff := differ.Diff(wantRes, res); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	must.Same(t, res, wantRes)
 }
 
 // TestBounds holds that no posting scores more than its block's bounds say.

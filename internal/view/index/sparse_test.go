@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -97,25 +96,4 @@ func TestSparseSearchErrors(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	must.Fail(t, m.Search(ctx, NewSparseSearch(query, nil, 1)), context.Canceled)
-}
-
-// BenchmarkSparseSearch asks 100,000 vectors of 100 terms for 30 terms.
-func BenchmarkSparseSearch(b *testing.B) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	var m SparseMatrix
-	for i := range 100_000 {
-		terms := make([]graph.Term, 100)
-		for j := range terms {
-			terms[j] = graph.Term{Term: fmt.Sprint(j*300 + rng.IntN(300)), Weight: 1 + rng.Int64N(1<<18)}
-		}
-		m.Add(graph.ID{byte(i >> 16), byte(i >> 8), byte(i)}, terms)
-	}
-	query := make([]graph.Term, 30)
-	for j := range query {
-		query[j] = graph.Term{Term: fmt.Sprint(j * 300), Weight: 1 << 16}
-	}
-	for b.Loop() {
-		must.OK(b, m.Search(b.Context(), NewSparseSearch(query, nil, 0)))
-	}
-	b.ReportMetric(float64(m.Bytes())/100_000, "bytes/vector")
 }

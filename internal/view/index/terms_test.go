@@ -30,9 +30,8 @@ func grown(
 			}
 		}
 		var err error
-		if m, err = Update(ctx, blocks, m, changes(docs, next), UpdateOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		m, err = Update(ctx, blocks, m, changes(docs, next), UpdateOptions{})
+		must.OK(t, err)
 		docs = next
 	}
 	x, err := Open(ctx, blocks, m, nil)

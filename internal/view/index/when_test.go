@@ -35,9 +35,7 @@ func checkTimes(
 	}
 	got, err := x.ByTime(context.Background(), byAge, accept, k)
 	must.OK(t, err)
-	if diff := differ.Diff(best(want, k), got, equateEmpty); diff != "" {
-		t.Fatalf("best %d by time (-want +got):\n%s", k, diff)
-	}
+	must.Equal(t, differ.Diff(best(want, k), got, equateEmpty), "", "best ", k, " by time")
 	ids := append(slices.Collect(maps.Keys(docs)), graph.ID{0xFF}, graph.ID{})
 	times, ok, err := x.Times(context.Background(), ids)
 	must.OK(t, err)
@@ -53,9 +51,7 @@ func checkTimes(
 		if d := docs[id]; d != nil {
 			want = d.Node.Type
 		}
-		if types[i] != want {
-			t.Fatalf("%s is a %q, want %q", id, types[i], want)
-		}
+		must.Equal(t, types[i], want, id, " is a")
 	}
 }
 

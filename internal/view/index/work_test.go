@@ -6,8 +6,6 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
@@ -63,9 +61,8 @@ func TestUpdateWork(t *testing.T) {
 			c = Change{ID: numberedID(i * 7), Old: docs[numberedID(i*7)], New: docs[id]}
 		}
 		w.blocks, w.bytes = 0, 0
-		if m, err = Update(ctx, w, m, one(c), UpdateOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		m, err = Update(ctx, w, m, one(c), UpdateOptions{})
+		must.OK(t, err)
 		total += w.bytes
 		if i%8 != 7 {
 			if w.blocks != 2 || w.bytes > leastMost {
@@ -96,12 +93,9 @@ func TestQueryWork(t *testing.T) {
 	err = Format.Walk(ctx, blocks, m, func(ipld.CID) error { all++; return nil })
 	must.OK(t, err)
 	read := &counter{Getter: blocks, got: map[ipld.CID]int{}}
-	if _, err := Open(ctx, read, m, segment.NewCache(64<<20)); err != nil {
-		t.Fatal(err)
-	}
-	if len(read.got) != 2 {
-		t.Errorf("opening read %d blocks, want manifest and segment", len(read.got))
-	}
+	_, err = Open(ctx, read, m, segment.NewCache(64<<20))
+	must.OK(t, err)
+	must.Equal(t, len(read.got), 2, "opening read blocks")
 	// A window's lengths, its ids and, for the filter, its columns, for each document at most.
 	cases := []struct {
 		query string
@@ -212,9 +206,7 @@ func TestVerifyNames(t *testing.T) {
 		for _, f := range found {
 			got = append(got, f.String())
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		must.Same(t, got, want, name)
 	}
 	found, err := verify(context.Background(), blocks, m, documents(collection{id: docs[id]}))
 	if err != nil || len(found) != 2 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/view/segment"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -114,9 +115,7 @@ func TestFilters(t *testing.T) {
 		id := testID(4 * rng.IntN(n/4))
 		m.same(x, id)
 		p, err := x.src.covering(t.Context(), x.segs[0], id, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		parts[string(p.first())] = true
 	}
 	read := blocks.read.blocks - before

@@ -10,6 +10,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/view/segment"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -51,9 +52,7 @@ func TestModel(t *testing.T) {
 			if err == nil {
 				err = copied.Put(t.Context(), store.Block{CID: c, Data: data})
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 		}
 		m.blocks = copied // the walk has read everything
 		if wrong, err := Verify(t.Context(), m.blocks, m.manifest, m.of, m.all()); err != nil || wrong != nil {
@@ -124,9 +123,7 @@ func TestSameManifest(t *testing.T) {
 		}
 		manifests = append(manifests, m.manifest)
 	}
-	if manifests[0] != manifests[1] {
-		t.Error("two manifests of the same changes")
-	}
+	must.Equal(t, manifests[0], manifests[1], "two manifests of the same changes")
 }
 
 // TestWideNodes uses nodes whose entries all have different long types.

@@ -69,9 +69,7 @@ func TestMergeIDs(t *testing.T) {
 				},
 				func(id graph.ID, seg, doc int) error {
 					docs, _, _ := strings.Cut(strings.Fields(text)[seg], "/")
-					if docs[doc] != id[0] {
-						t.Errorf("%s: document %d of segment %d is not %c", text, doc, seg, id[0])
-					}
+					must.Equal(t, docs[doc], id[0], text, ": document ", doc, " of segment ", seg)
 					got = append(got, fmt.Sprintf("%c%d", id[0], seg))
 					return nil
 				})

@@ -67,9 +67,7 @@ func TestSections(t *testing.T) {
 			got = append(got, data...)
 		}
 		for i := range n {
-			if binary.BigEndian.Uint32(got[4*i:]) != uint32(2*i) {
-				t.Fatalf("%d numbers: number %d is another", n, i)
-			}
+			must.Equal(t, binary.BigEndian.Uint32(got[4*i:]), uint32(2*i), n, " numbers: number ", i, " is another")
 		}
 		for want := range min(2*n, 700) {
 			v, at, err := r.Covering(t.Context(), s, 0, number(want), keep)

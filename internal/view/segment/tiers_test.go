@@ -3,6 +3,8 @@ package segment
 import (
 	"slices"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 func TestCount(t *testing.T) {
@@ -37,9 +39,7 @@ func TestCount(t *testing.T) {
 		"limit":         {slices.Repeat(sizes(MaxDocs), 8), 0},
 	}
 	for name, c := range cases {
-		if got := Count(c.segments, 8); got != c.want {
-			t.Errorf("%s: %d, want %d", name, got, c.want)
-		}
+		must.Equal(t, Count(c.segments, 8), c.want, name)
 	}
 }
 

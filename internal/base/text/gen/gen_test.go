@@ -26,9 +26,8 @@ func TestCommitted(t *testing.T) {
 	}
 	src, err := goSource(derived)
 	must.OK(t, err)
-	if want, err = os.ReadFile("../tables.go"); err != nil {
-		t.Fatal(err)
-	}
+	want, err = os.ReadFile("../tables.go")
+	must.OK(t, err)
 	if !bytes.Equal(src, want) {
 		t.Error("tables.go differs from what is derived now")
 	}
@@ -45,9 +44,7 @@ func TestPack(t *testing.T) {
 		t.Fatalf("%d blocks of which %d differ, want 5 and 3", len(p.index), len(p.blocks))
 	}
 	for i, want := range values {
-		if got := p.blocks[p.index[i/blockSize]][i%blockSize]; got != want {
-			t.Errorf("value %d is %d, want %d", i, got, want)
-		}
+		must.Equal(t, p.blocks[p.index[i/blockSize]][i%blockSize], want, "value ", i)
 	}
 }
 

@@ -15,9 +15,7 @@ func TestKinCommitted(t *testing.T) {
 	must.OK(t, err)
 	got, err := os.ReadFile("../kin.tab")
 	must.OK(t, err)
-	if string(got) != want {
-		t.Error("kin.tab is not what kin.txt makes: run go generate")
-	}
+	must.Equal(t, string(got), want, "kin.tab is not what kin.txt makes: run go generate")
 }
 
 func TestKinTable(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"path"
 	"strings"
@@ -27,22 +26,14 @@ const (
 
 func readFile(t *testing.T, fs vfs.FS, name string) []byte {
 	t.Helper()
-	f, err := fs.Open(name)
-	must.OK(t, err)
-	defer f.Close()
-	b, err := io.ReadAll(f)
+	b, err := testkit.ReadFile(fs, name)
 	must.OK(t, err)
 	return b
 }
 
 func writeFile(t *testing.T, fs vfs.FS, name string, b []byte) {
 	t.Helper()
-	f, err := fs.Create(name, vfs.WriteCategoryUnspecified)
-	must.OK(t, err)
-	if _, err := f.Write(b); err != nil {
-		t.Fatal(err)
-	}
-	must.OK(t, errors.Join(f.Sync(), f.Close()))
+	must.OK(t, testkit.WriteFile(fs, name, b))
 }
 
 // images returns a store of damageOps operations, as left by Close and by a killed process.

@@ -190,46 +190,6 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// TestCrashInRecovery cuts power while a store opens after a power cut.
-func TestCrashInRecovery(t *testing.T) {
-	effort.Alone(t)
-	stride := effort.Pick(61, 29, 5)
-	rng := rand.New(rand.NewPCG(crashSeed, 1))
-	var acked atomic.Uint64
-	var fs *testkit.CrashFS
-	points := 0
-	fs = testkit.NewCrashFS(nil, func(op testkit.Op) error {
-		if op.N%stride != 0 {
-			return nil
-		}
-		done := acked.Load()
-		var second *testkit.CrashFS
-		second = testkit.NewCrashFS(fs.Clone(50, rng), func(inner testkit.Op) error {
-			if inner.N%11 != 0 {
-				return nil
-			}
-			points++
-			if err := checkRecovery(second.Clone(rng.IntN(100), rng), done); err != nil {
-				t.Errorf("seed %d, change %d, then %d (%s %s): %v",
-					crashSeed, op.N, inner.N, inner.Kind, inner.Path, err)
-			}
-			return nil
-		})
-		s, err := Open(repo, Options{FS: second, Create: true, MemTableBytes: tinyMem})
-		if err == nil {
-			err = s.Close()
-		}
-		if err != nil {
-			t.Errorf("change %d: %v", op.N, err)
-		}
-		return nil
-	})
-	must.OK(t, workload(fs, 20, &acked))
-	if points < 10 {
-		t.Errorf("%d points tested", points)
-	}
-}
-
 // TestFailingDisk makes every change from the k-th on fail, for many k: calls return with a suitable error, and
 // acknowledged operations are there when the disk works again.
 func TestFailingDisk(t *testing.T) {
@@ -260,8 +220,6 @@ func TestFailingDisk(t *testing.T) {
 		if err != nil && errors.Is(err, store.ErrCorrupt) {
 			t.Errorf("change %d: a full disk is told as damage: %v", k, err)
 		}
-		if err := checkRecovery(mem, acked.Load()); err != nil {
-			t.Errorf("change %d: after the disk works again: %v", k, err)
-		}
+		must.OK(t, checkRecovery(mem, acked.Load()), "change ", k, ": after the disk works again")
 	}
 }

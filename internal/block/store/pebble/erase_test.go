@@ -106,9 +106,7 @@ func TestCompactLeavesNoBytes(t *testing.T) {
 		return nil
 	})
 	must.OK(t, err)
-	if err := commitOp(s, 2); err != nil {
-		t.Errorf("going on: %v", err)
-	}
+	must.OK(t, commitOp(s, 2), "going on")
 }
 
 // TestErasedStaysErased closes and reopens, and cuts power.
@@ -133,12 +131,8 @@ func TestErasedStaysErased(t *testing.T) {
 			if err != nil || string(note) != "to do" {
 				t.Errorf("%s: note %q, %v", name, note, err)
 			}
-			if err := s.Check(ctx, nil, func(m string) error { return errors.New(m) }); err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
-			if err := s.Close(); err != nil {
-				t.Error(err)
-			}
+			must.OK(t, s.Check(ctx, nil, func(m string) error { return errors.New(m) }), name)
+			must.OK(t, s.Close())
 		}
 	}
 }
@@ -230,9 +224,7 @@ func TestFormatRecord(t *testing.T) {
 				t.Errorf("%s: %v, want %v", tt.name, err, tt.want)
 			}
 			if err == nil {
-				if err := s.Close(); err != nil {
-					t.Error(err)
-				}
+				must.OK(t, s.Close())
 			}
 		}
 	}
@@ -268,17 +260,13 @@ func TestCheckErasing(t *testing.T) {
 	var got []string
 	check := func() {
 		got = nil
-		if err := s.Check(ctx, nil, func(m string) error { got = append(got, m); return nil }); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.Check(ctx, nil, func(m string) error { got = append(got, m); return nil }))
 	}
 	if check(); len(got) > 0 {
 		t.Errorf("faults of a sound store: %q", got)
 	}
-	if err := errors.Join(s.db.Set(Facts.key(gone.CID), gone.Data, nil),
-		s.db.Delete(formatKey, nil)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(s.db.Set(Facts.key(gone.CID), gone.Data, nil),
+		s.db.Delete(formatKey, nil)))
 	check()
 	if len(got) != 2 || !strings.Contains(got[0], "redacted") || !strings.Contains(got[1], "format") {
 		t.Errorf("faults: %q", got)

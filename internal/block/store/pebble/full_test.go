@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -31,7 +30,6 @@ type smallPlace struct {
 	opts Options
 	free func() int64
 	give func() // removes the foreign file of othersBytes
-	real bool   // on a real disk a process that has files open must end to release them
 }
 
 func (p *smallPlace) open(t *testing.T, create bool) *Store {
@@ -102,7 +100,7 @@ func mounted(t *testing.T, disk string) *smallPlace {
 	others := filepath.Join(disk, "others")
 	must.OK(t, os.WriteFile(others, make([]byte, othersBytes), 0o600))
 	return &smallPlace{
-		dir: filepath.Join(disk, ".mnem"), opts: Options{Logf: t.Logf}, real: true,
+		dir: filepath.Join(disk, ".mnem"), opts: Options{Logf: t.Logf},
 		free: func() int64 {
 			usage, err := vfs.Default.GetDiskUsage(disk)
 			must.OK(t, err)
@@ -125,8 +123,9 @@ const fillBlock = 8 << 10
 
 func newFilling() *filling { return &filling{rng: rand.New(rand.NewPCG(7, 7))} }
 
-// next returns the next operation, of random blocks.
-func (f *filling) next(blocks int) (next store.Head, add []store.Block) {
+// commit makes an operation of random blocks.
+func (f *filling) commit(s *Store, blocks int) error {
+	var add []store.Block
 	for range blocks {
 		data := make([]byte, fillBlock)
 		for i := 0; i < len(data); i += 8 {
@@ -134,81 +133,22 @@ func (f *filling) next(blocks int) (next store.Head, add []store.Block) {
 		}
 		add = append(add, store.NewBlock(ipld.Raw, data))
 	}
-	return store.Head{Seq: f.head.Seq + 1, Operation: add[0].CID}, add
-}
-
-func (f *filling) acknowledged(next store.Head, add []store.Block) {
+	next := store.Head{Seq: f.head.Seq + 1, Operation: add[0].CID}
+	if err := s.Commit(context.Background(), f.head, next, add...); err != nil {
+		return err
+	}
 	f.head = next
 	for _, b := range add {
 		f.have = append(f.have, b.CID)
 	}
-}
-
-// commit makes an operation of random blocks.
-func (f *filling) commit(s *Store, blocks int) error {
-	next, add := f.next(blocks)
-	if err := s.Commit(context.Background(), f.head, next, add...); err != nil {
-		return err
-	}
-	f.acknowledged(next, add)
 	return nil
-}
-
-// size returns the number of blocks of the next operation.
-func (f *filling) size() int { return 1 + f.rng.IntN(50) }
-
-// fillEnv names the directory that a child process fills. The child prints "refused" when the store refuses, and
-// waits to be killed.
-const fillEnv = "MNEM_TEST_STORE_FILL"
-
-func fillChild(dir string) error {
-	s, err := Open(dir, Options{Create: true})
-	if err != nil {
-		return err
-	}
-	f := newFilling()
-	for err == nil {
-		err = f.commit(s, f.size())
-	}
-	if !errors.Is(err, store.ErrNoRoom) {
-		return err
-	}
-	fmt.Println("refused", f.head.Seq)
-	_, err = io.Copy(io.Discard, os.Stdin)
-	return err
-}
-
-// fillKilled is fill in a process that is killed when the store refuses.
-func (f *filling) fillKilled(t *testing.T, dir string) {
-	t.Helper()
-	exe, err := os.Executable()
-	must.OK(t, err)
-	child := exec.CommandContext(t.Context(), exe)
-	child.Env, child.Stderr = append(os.Environ(), fillEnv+"="+dir), os.Stderr
-	stdin, err := child.StdinPipe()
-	must.OK(t, err)
-	defer stdin.Close()
-	out, err := child.StdoutPipe()
-	if err == nil {
-		err = child.Start()
-	}
-	must.OK(t, err)
-	var seq uint64
-	_, err = fmt.Fscanf(out, "refused %d\n", &seq)
-	if killed := child.Process.Kill(); err != nil || killed != nil {
-		t.Fatal(err, killed)
-	}
-	_ = child.Wait() // it was killed
-	for range seq {
-		f.acknowledged(f.next(f.size()))
-	}
 }
 
 // fill commits until the store refuses, and once more.
 func (f *filling) fill(t *testing.T, s *Store) {
 	t.Helper()
 	for {
-		err := f.commit(s, f.size())
+		err := f.commit(s, 1+f.rng.IntN(50))
 		if err == nil {
 			continue
 		}
@@ -228,9 +168,8 @@ func (f *filling) check(t *testing.T, s *Store) {
 		t.Fatalf("head %v, %v, want %v", head, err, f.head)
 	}
 	for _, c := range f.have {
-		if _, err := s.Facts().Get(context.Background(), c); err != nil {
-			t.Fatal(err)
-		}
+		_, err := s.Facts().Get(context.Background(), c)
+		must.OK(t, err)
 	}
 }
 
@@ -240,18 +179,20 @@ func TestFillDisk(t *testing.T) {
 	sizes := []int{40, 44, 50, 56, 64, 70, 76, 82, 90, 100, 110, 120}
 	for i, size := range effort.Pick([]int{40, 64}, sizes, sizes) {
 		for _, killed := range []bool{false, true} {
-			name := fmt.Sprintf("%dMB killed=%v", size, killed)
-			t.Run("quota "+name, func(t *testing.T) { fillDisk(t, quotaPlace(t, size), killed) })
-			t.Run("tmpfs "+name, func(t *testing.T) {
-				effort.Long(t)
-				fillDisk(t, tmpfsPlace(t, size), killed)
+			t.Run(fmt.Sprintf("quota %dMB killed=%v", size, killed), func(t *testing.T) {
+				fillDisk(t, quotaPlace(t, size), killed)
 			})
-			if i%3 == 0 {
-				t.Run("ext4 "+name, func(t *testing.T) {
-					effort.Long(t)
-					fillDisk(t, ext4Place(t, size), killed)
-				})
-			}
+		}
+		// On a real disk a process must end to release its files: the store is closed there.
+		t.Run(fmt.Sprintf("tmpfs %dMB", size), func(t *testing.T) {
+			effort.Long(t)
+			fillDisk(t, tmpfsPlace(t, size), false)
+		})
+		if i%3 == 0 {
+			t.Run(fmt.Sprintf("ext4 %dMB", size), func(t *testing.T) {
+				effort.Long(t)
+				fillDisk(t, ext4Place(t, size), false)
+			})
 		}
 	}
 }
@@ -260,21 +201,13 @@ func fillDisk(t *testing.T, p *smallPlace, killed bool) {
 	ctx := context.Background()
 	erasing := store.Erasing(ctx)
 	f, available := newFilling(), p.free()
-	var s *Store
-	if killed && p.real {
-		killed = false // except this once
-		f.fillKilled(t, p.dir)
-	} else {
-		s = p.open(t, true)
-		f.fill(t, s)
-	}
+	s := p.open(t, true)
+	f.fill(t, s)
 	if free := p.free(); free > max(available/4, 7<<20) {
 		t.Errorf("refused with %d of %d bytes free", free, available)
 	}
 	t.Logf("%d MB of blocks, %d of %d bytes free", len(f.have)*fillBlock>>20, p.free(), available)
-	if s != nil {
-		leave(t, s, killed)
-	}
+	leave(t, s, killed)
 
 	before := p.free() + p.reserve()
 	for range 5 {
@@ -292,35 +225,23 @@ func fillDisk(t *testing.T, p *smallPlace, killed bool) {
 	}
 
 	s = p.open(t, false)
-	if err := f.erase(s, 3); err != nil {
-		t.Fatalf("a purge: %v", err)
-	}
-	if err := s.Compact(erasing); err != nil {
-		t.Fatalf("compacting for the purge: %v", err)
-	}
+	must.OK(t, f.erase(s, 3), "a purge")
+	must.OK(t, s.Compact(erasing), "compacting for the purge")
 	f.check(t, s)
 	leave(t, s, killed)
 
 	s = p.open(t, false)
 	collected := len(f.have) / 3
-	if err := s.Facts().(store.Deleter).Delete(erasing, f.have[:collected]...); err != nil {
-		t.Fatalf("a collection: %v", err)
-	}
+	must.OK(t, s.Facts().(store.Deleter).Delete(erasing, f.have[:collected]...), "a collection")
 	f.have = f.have[collected:]
-	if err := s.Reclaim(erasing); err != nil {
-		t.Fatalf("giving back room: %v", err)
-	}
-	if err := f.commit(s, 50); err != nil {
-		t.Errorf("after a collection: %v", err)
-	}
+	must.OK(t, s.Reclaim(erasing), "giving back room")
+	must.OK(t, f.commit(s, 50), "after a collection")
 	leave(t, s, killed)
 
 	p.give()
 	s = p.open(t, false)
 	for range 20 {
-		if err := f.commit(s, 50); err != nil {
-			t.Fatalf("with room again: %v", err)
-		}
+		must.OK(t, f.commit(s, 50), "with room again")
 	}
 	f.check(t, s)
 	must.OK(t, s.Close())
@@ -388,9 +309,8 @@ func checkFiles(t *testing.T, p *smallPlace) {
 			t.Errorf("left over: %s", name)
 		}
 	}
-	if names, err = fs.List(p.dir); err != nil {
-		t.Fatal(err)
-	}
+	names, err = fs.List(p.dir)
+	must.OK(t, err)
 	for _, name := range names {
 		switch name {
 		case dbName, headName, markerName, reserveName, ownerName, QueueName:

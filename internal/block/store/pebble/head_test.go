@@ -152,9 +152,7 @@ func TestHeadRecord(t *testing.T) {
 	for _, r := range []record{opRecord(1), opRecord(2), opRecord(300)} {
 		got, err := decodeRecord(r.encode())
 		must.OK(t, err)
-		if diff := cmp.Diff(r, got, cmp.AllowUnexported(record{}), compareCIDs); diff != "" {
-			t.Errorf("record (-want +got):\n%s", diff)
-		}
+		must.Equal(t, cmp.Diff(r, got, cmp.AllowUnexported(record{}), compareCIDs), "", "record")
 	}
 	link := func(key string, c ipld.CID) []byte {
 		return ipld.AppendLink(ipld.AppendString(nil, key), c)
@@ -219,9 +217,7 @@ func TestAcceptHead(t *testing.T) {
 			s = openFS(t, fs, Options{AcceptHead: true})
 			must.OK(t, commitOp(s, 5))
 			must.OK(t, s.Close())
-			if err := checkRecovery(fs, 5); err != nil {
-				t.Error(err)
-			}
+			must.OK(t, checkRecovery(fs, 5))
 		})
 	}
 }

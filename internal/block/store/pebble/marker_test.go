@@ -82,9 +82,7 @@ func TestMarkerVouches(t *testing.T) {
 	// With AcceptHead the store continues from there.
 	s := openFS(t, old, Options{AcceptHead: true})
 	must.OK(t, errors.Join(commitOp(s, 4), s.Close()))
-	if err := checkRecovery(old, 4); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, checkRecovery(old, 4))
 	// A marker of another store.
 	b := slices.Clone(marker)
 	copy(b[slotStride:], encodeSlot(markerMagic, store.Head{Seq: 5, Operation: opHead(9).Operation}))
@@ -101,14 +99,10 @@ func TestMarkerDamaged(t *testing.T) {
 	} {
 		fs := stored(t, 3, true)
 		writeFile(t, fs, repo+"/marker", b)
-		if err := checkRecovery(fs, 3); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		must.OK(t, checkRecovery(fs, 3), name)
 		s := openFS(t, fs, Options{})
 		err := s.Check(t.Context(), nil, func(message string) error { return errors.New(message) })
-		if err := errors.Join(err, s.Close()); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		must.OK(t, errors.Join(err, s.Close()), name)
 		must.OK(t, fs.Remove(repo+"/head"))
 		writeFile(t, fs, repo+"/marker", b)
 		_, err = Open(repo, Options{FS: fs})
@@ -120,10 +114,8 @@ func TestMarkerDamaged(t *testing.T) {
 func TestWithoutMarker(t *testing.T) {
 	fs := stored(t, 3, true)
 	must.OK(t, fs.Remove(repo+"/marker"))
-	if err := errors.Join(openFS(t, fs, Options{ReadOnly: true}).Close(),
-		openFS(t, fs, Options{}).Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(openFS(t, fs, Options{ReadOnly: true}).Close(),
+		openFS(t, fs, Options{}).Close()))
 	if _, err := fs.Stat(repo + "/marker"); err == nil {
 		t.Error("opening made a marker")
 	}

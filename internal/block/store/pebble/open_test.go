@@ -24,9 +24,7 @@ import (
 // TestFormatVersion pins the format: adopting a newer one of a Pebble release is a decision.
 func TestFormatVersion(t *testing.T) {
 	got := [2]int{int(formatVersion), int(pdb.FormatNewest)}
-	if want := [2]int{24, 24}; got != want {
-		t.Errorf("pinned format and Pebble's newest are %v, want %v", got, want)
-	}
+	must.Equal(t, got, [2]int{24, 24}, "pinned format and Pebble's newest")
 }
 
 func TestLaterFormat(t *testing.T) {
@@ -72,9 +70,7 @@ func TestLayout(t *testing.T) {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	if diff := cmp.Diff([]string{"db", "head", "marker", "reserve"}, names); diff != "" {
-		t.Errorf("files (-want +got):\n%s", diff)
-	}
+	must.Same(t, names, []string{"db", "head", "marker", "reserve"}, "files")
 	logs, err := iofs.Glob(os.DirFS(dir+"/db"), "*.log")
 	if err != nil || len(logs) == 0 {
 		t.Fatal(logs, err)
@@ -123,9 +119,7 @@ func TestReadOnly(t *testing.T) {
 		if _, err := checkStore(s, 9); err != nil {
 			t.Error(err)
 		}
-		if diff := cmp.Diff(want, entries(t, s)); diff != "" {
-			t.Errorf("entries (-want +got):\n%s", diff)
-		}
+		must.Same(t, entries(t, s), want, "entries")
 		b := storetest.Block(7, 10)
 		for name, err := range map[string]error{
 			"Put":     s.Facts().Put(ctx, b),
@@ -136,9 +130,7 @@ func TestReadOnly(t *testing.T) {
 			must.Fail(t, err, store.ErrReadOnly, name)
 		}
 		must.OK(t, s.Close())
-		if diff := cmp.Diff(before, files()); diff != "" {
-			t.Errorf("files (-before +after):\n%s", diff)
-		}
+		must.Same(t, files(), before, "files (-before +after)")
 	}
 }
 
@@ -166,9 +158,7 @@ func TestReadOnlyDirectory(t *testing.T) {
 	if _, err := checkStore(s, 1); err != nil {
 		t.Error(err)
 	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, s.Close())
 }
 
 func TestKeys(t *testing.T) {

@@ -92,9 +92,7 @@ func TestCrashOverlapping(t *testing.T) {
 					t.Errorf("change %d: open: %v", op.N, err)
 					continue
 				}
-				if err := s.Close(); err != nil {
-					t.Error(err)
-				}
+				must.OK(t, s.Close())
 			}
 			if err := checkOverlapRecovery(again, done, most); err != nil {
 				t.Errorf("seed %d, change %d (%s %s), %d%% of what was not synced, %d changes later: %v",

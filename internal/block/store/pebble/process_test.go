@@ -30,13 +30,6 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	if dir := os.Getenv(fillEnv); dir != "" {
-		if err := fillChild(dir); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
 	os.Exit(m.Run())
 }
 
@@ -75,9 +68,8 @@ func start(t *testing.T, dir string) *process {
 	p := &process{Cmd: exec.Command(exe)}
 	p.Env = append(os.Environ(), childEnv+"="+dir)
 	p.Stderr = os.Stderr
-	if p.stdin, err = p.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
+	p.stdin, err = p.StdinPipe()
+	must.OK(t, err)
 	out, err := p.StdoutPipe()
 	must.OK(t, err)
 	p.out = bufio.NewReader(out)
@@ -98,9 +90,7 @@ func (p *process) ready(t *testing.T) {
 func (p *process) finish(t *testing.T) {
 	t.Helper()
 	_ = p.stdin.Close()
-	if err := p.Wait(); err != nil {
-		t.Fatalf("child: %v", err)
-	}
+	must.OK(t, p.Wait(), "child")
 }
 
 func TestBusy(t *testing.T) {
@@ -135,22 +125,6 @@ func TestBusy(t *testing.T) {
 		t.Error(err)
 	}
 	must.OK(t, s.Close())
-}
-
-func TestWait(t *testing.T) {
-	dir := t.TempDir() + "/.mnem"
-	p := start(t, dir)
-	p.ready(t)
-	time.AfterFunc(30*time.Millisecond, func() { _ = p.stdin.Close() })
-	s, err := Open(dir, Options{Wait: 20 * time.Second})
-	must.OK(t, err)
-	if _, err := checkStore(s, 1); err != nil {
-		t.Error(err)
-	}
-	must.OK(t, s.Close())
-	if err := p.Wait(); err != nil {
-		t.Errorf("child: %v", err)
-	}
 }
 
 // TestKilledOwner kills an owner: its lock must be released and its stale owner file ignored.
@@ -188,9 +162,7 @@ func TestQueue(t *testing.T) {
 	}
 	for i, p := range ps {
 		p.ready(t)
-		if err := p.Wait(); err != nil {
-			t.Errorf("process %d: %v", i, err)
-		}
+		must.OK(t, p.Wait(), "process ", i)
 	}
 	s := openDisk(t, dir, Options{ReadOnly: true})
 	defer s.Close()

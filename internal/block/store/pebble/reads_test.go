@@ -60,9 +60,8 @@ func TestReadsOfLookUps(t *testing.T) {
 	fs.reads.Store(0)
 	for i := range looked {
 		b := storetest.Block(i*(tables*each/looked), 300)
-		if _, err := s.Facts().Get(ctx, b.CID); err != nil {
-			t.Fatal(err)
-		}
+		_, err := s.Facts().Get(ctx, b.CID)
+		must.OK(t, err)
 	}
 	reads := int(fs.reads.Load())
 	t.Logf("%d reads for %d blocks in %d tables", reads, looked, tables)

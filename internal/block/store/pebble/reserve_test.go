@@ -75,9 +75,7 @@ func TestFullDisk(t *testing.T) {
 	if _, err := checkStore(s, 2); err != nil {
 		t.Error(err)
 	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, s.Close())
 	s = openDisk(t, dir, Options{Uncompressed: true})
 	for range 2 { // refused, but the store does not stop
 		must.Fail(t, s.Commit(ctx, opHead(2), opHead(3), opBlocks(3)...), store.ErrNoRoom)
@@ -132,20 +130,14 @@ func TestFullInFlush(t *testing.T) {
 		acked = n
 	}
 	filler := fill(t, disk)
-	if err := s.Close(); err != nil {
-		t.Errorf("Close: %v", err)
-	}
+	must.OK(t, s.Close(), "Close")
 	s = openDisk(t, dir, Options{ReadOnly: true})
 	if _, err := checkStore(s, acked); err != nil {
 		t.Error(err)
 	}
-	if err := errors.Join(s.Close(), os.Remove(filler)); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, errors.Join(s.Close(), os.Remove(filler)))
 	s = openDisk(t, dir, Options{})
-	if err := errors.Join(commitOp(s, acked+1), s.Close()); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, errors.Join(commitOp(s, acked+1), s.Close()))
 }
 
 // TestStepsCoverAll compacts in steps: each covers a bounded part of the last level, together they cover
@@ -186,9 +178,7 @@ func TestStepsCoverAll(t *testing.T) {
 		t.Errorf("the store stopped: %v", err)
 	}
 	mem.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 8 * stepBytes}) // less than the database
-	if err := s.Compact(ctx); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, s.Compact(ctx))
 	if after := s.db.Metrics().DiskSpaceUsage(); after > before*2/3 {
 		t.Errorf("%d bytes before, %d after", before, after)
 	}

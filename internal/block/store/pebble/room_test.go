@@ -146,9 +146,7 @@ func TestOldLogsAreTold(t *testing.T) {
 	mu.Unlock()
 	fs.stubborn.Store(false)
 	s = openFS(t, fs, Options{})
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, s.Close())
 }
 
 // stubbornFS removes no logs.

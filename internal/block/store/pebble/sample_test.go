@@ -16,9 +16,7 @@ func TestPutLooksForASample(t *testing.T) {
 	s, err := Open(t.TempDir(), Options{Create: true})
 	must.OK(t, err)
 	defer func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, s.Close())
 	}()
 	blocks := func(from, to int) (list []store.Block) {
 		for i := from; i < to; i++ {
@@ -49,8 +47,7 @@ func TestPutLooksForASample(t *testing.T) {
 	}
 	for i := range end + n {
 		b := storetest.Block(i, size)
-		if _, err := s.Facts().Get(ctx, b.CID); err != nil {
-			t.Fatal(err)
-		}
+		_, err := s.Facts().Get(ctx, b.CID)
+		must.OK(t, err)
 	}
 }

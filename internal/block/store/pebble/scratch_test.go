@@ -33,9 +33,8 @@ func TestScratch(t *testing.T) {
 		f, err := s.Scratch(t.Context())
 		must.OK(t, err)
 		for range 2 {
-			if _, err := f.Write([]byte(text)); err != nil {
-				t.Fatal(err)
-			}
+			_, err := f.Write([]byte(text))
+			must.OK(t, err)
 		}
 		files = append(files, f)
 	}
@@ -60,9 +59,8 @@ func TestScratch(t *testing.T) {
 	if !errors.Is(err, store.ErrReadOnly) || len(scratchFiles(t, dir)) != 1 {
 		t.Errorf("scratch file of a store that is read: %v", err)
 	}
-	if s, err = Open(dir, Options{}); err != nil {
-		t.Fatal(err)
-	}
+	s, err = Open(dir, Options{})
+	must.OK(t, err)
 	if names := scratchFiles(t, dir); names != nil {
 		t.Errorf("files %q are left", names)
 	}

@@ -41,9 +41,7 @@ func wantStopped(t *testing.T, s *Store, fs vfs.FS, cause error, acked uint64) {
 	if err := s.Close(); err != nil && !errors.Is(err, ErrStopped) {
 		t.Errorf("Close: %v", err)
 	}
-	if err := checkRecovery(fs, acked); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, checkRecovery(fs, acked))
 }
 
 func TestStopAfterFatal(t *testing.T) {
@@ -117,9 +115,7 @@ func wantTold(t *testing.T, fs vfs.FS, acked uint64, err error) {
 	if headErr != nil || made && !errors.Is(err, store.ErrUnknown) {
 		t.Errorf("operation %d: made %v, by the error %v; %v", acked+1, made, err, headErr)
 	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, s.Close())
 }
 
 // TestCallbackPanic lets a panic of Iterate's callback through, and the store continues.
@@ -137,7 +133,5 @@ func TestCallbackPanic(t *testing.T) {
 	}()
 	_, err := s.Facts().Get(ctx, storetest.Block(1, 8).CID)
 	must.Fail(t, err, store.ErrNotFound)
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, s.Close())
 }

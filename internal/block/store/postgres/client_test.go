@@ -18,9 +18,7 @@ func TestPlace(t *testing.T) {
 		s, err := Open(ctx, Options{URL: server.URL("p"), Create: create, ReadOnly: ro, Wait: 10 * time.Second, Client: client})
 		must.OK(t, err)
 		t.Cleanup(func() {
-			if err := s.Close(); err != nil {
-				t.Error(err)
-			}
+			must.OK(t, s.Close())
 		})
 		return s
 	}
@@ -100,9 +98,8 @@ func TestMigrateAtOnce(t *testing.T) {
 		if got, err := version(ctx, c); err != nil || got != len(all) {
 			t.Errorf("version %d, %v", got, err)
 		}
-		if _, err := c.Exec(ctx, "DROP SCHEMA mnem CASCADE").ReadAll(); err != nil {
-			t.Fatal(err)
-		}
+		_, err = c.Exec(ctx, "DROP SCHEMA mnem CASCADE").ReadAll()
+		must.OK(t, err)
 		drop(c)
 	}
 }

@@ -97,10 +97,8 @@ func TestTwoProcesses(t *testing.T) {
 	must.Fail(t, err, context.DeadlineExceeded)
 	garbage, young := storetest.Block(8, 100), storetest.Block(9, 100)
 	must.OK(t, b.Facts().Put(ctx, garbage, young))
-	if err := sql(t, at, fmt.Sprintf("UPDATE mnem.fact SET at = now() - interval '2 hours' WHERE data = '%s'",
-		garbage.Data)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, sql(t, at, fmt.Sprintf("UPDATE mnem.fact SET at = now() - interval '2 hours' WHERE data = '%s'",
+		garbage.Data)))
 	_, _, err = b.Sweep(ctx, store.Head{}, false, garbage.CID)
 	must.Fail(t, err, store.ErrHeadMoved)
 	blocks, size, err := b.Sweep(ctx, head, false, garbage.CID, young.CID)
@@ -115,9 +113,7 @@ func TestTwoProcesses(t *testing.T) {
 	end, err = b.Turn(ctx)
 	must.OK(t, err)
 	defer end()
-	if err := b.Commit(ctx, head, next(head, 3)); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, b.Commit(ctx, head, next(head, 3)))
 }
 
 // TestRepositories keeps repositories of one database apart, and away from roles that are not members of the
@@ -144,16 +140,12 @@ func TestRepositories(t *testing.T) {
 	as := func(role, name string) string { return strings.Replace(server.URL(name), "mnem@", role+"@", 1) }
 	_, err = postgres.Open(ctx, postgres.Options{URL: as("eve", "one")})
 	must.Fail(t, err, store.ErrNotFound)
-	if err := sql(t, as("eve", "one"), "DELETE FROM mnem.fact"); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, sql(t, as("eve", "one"), "DELETE FROM mnem.fact"))
 	bob := open(t, postgres.Options{URL: as("bob", "one")})
 	if _, err := bob.Facts().Get(ctx, block.CID); err != nil {
 		t.Errorf("a member of the owner's role: %v", err)
 	}
-	if err := bob.Commit(ctx, store.Head{}, next(store.Head{}, 1)); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, bob.Commit(ctx, store.Head{}, next(store.Head{}, 1)))
 	if err := bob.Compact(ctx); !errors.Is(err, store.ErrDenied) || errors.Is(err, store.ErrNoRoom) ||
 		!strings.Contains(err.Error(), `role "bob"`) || !strings.Contains(err.Error(), `"fact"`) {
 		t.Errorf("compacted by a role that may not: %v", err)
@@ -201,9 +193,7 @@ func TestDatabase(t *testing.T) {
 	must.Fail(t, d.Ready(ctx, 10*time.Second), store.ErrNotFound)
 	one := open(t, postgres.Options{URL: d.URL("a/one"), Create: true})
 	other := open(t, postgres.Options{URL: d.URL("other"), Create: true})
-	if err := d.Ready(ctx, 10*time.Second); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, d.Ready(ctx, 10*time.Second))
 	for name, want := range map[string]bool{"a/one": true, "any": false} {
 		if has, err := d.Has(ctx, name); err != nil || has != want {
 			t.Errorf("%s: %v, %v", name, has, err)
@@ -270,9 +260,7 @@ func tokens(t *testing.T, d *postgres.Database) {
 			t.Errorf("%+v: %t, %v", tt, got, err)
 		}
 	}
-	if err := d.RemoveToken(ctx, "a/one", "x3"); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, d.RemoveToken(ctx, "a/one", "x3"))
 	all, err := d.Tokens(ctx, "a/one")
 	if err != nil || len(all) != 1 || string(all[0]) != "A" {
 		t.Errorf("%q, %v", all, err)
@@ -312,7 +300,5 @@ func TestServerFull(t *testing.T) {
 		t.Errorf("head %v, %v", head, err)
 	}
 	must.OK(t, sql(t, at, "DROP TRIGGER full_facts ON mnem.fact"))
-	if err := s.Commit(ctx, first, second, storetest.Block(2, 8)); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, s.Commit(ctx, first, second, storetest.Block(2, 8)))
 }

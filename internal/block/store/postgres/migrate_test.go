@@ -40,16 +40,13 @@ func TestMigrate(t *testing.T) {
 		t.Error("a role that does not own the tables brought them to this version")
 	}
 	for _, at := range []string{server.URL("old"), as} {
-		if s, err = Open(ctx, Options{URL: at}); err != nil {
-			t.Fatal(err)
-		}
+		s, err = Open(ctx, Options{URL: at})
+		must.OK(t, err)
 		head, err := s.Head(ctx)
 		if err == nil {
 			err = s.Commit(ctx, head, storetest.Next(head, int(head.Seq)))
 		}
-		if err := errors.Join(err, s.Close()); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, errors.Join(err, s.Close()))
 	}
 	d, err := OpenDatabase(as)
 	must.OK(t, err)
@@ -95,13 +92,10 @@ func TestMigrateReaders(t *testing.T) {
 		return errors.Join(err, s.Close())
 	}
 	migrations = all
-	if s, err = Open(ctx, Options{URL: server.URL("old"), Client: "mnem"}); err != nil {
-		t.Fatal(err)
-	}
+	s, err = Open(ctx, Options{URL: server.URL("old"), Client: "mnem"})
+	must.OK(t, err)
 	must.OK(t, errors.Join(s.SetPlace(ctx, store.Place{Branch: "x"}), s.Close()))
-	if err := read(); err != nil {
-		t.Errorf("a role that may read cannot any more: %v", err)
-	}
+	must.OK(t, read(), "a role that may read cannot any more")
 	for role, want := range map[string]string{"eve": "1", "mallory": "0"} {
 		config.User = role
 		c, err := pgconn.ConnectConfig(ctx, config)
@@ -113,8 +107,6 @@ func TestMigrateReaders(t *testing.T) {
 		if _, err := c.Exec(ctx, "DELETE FROM mnem.client").ReadAll(); err == nil {
 			t.Errorf("%s may write", role)
 		}
-		if err := c.Close(ctx); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, c.Close(ctx))
 	}
 }

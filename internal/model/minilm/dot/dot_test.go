@@ -1,9 +1,10 @@
 package dot
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // naive is the definition.
@@ -126,9 +127,7 @@ func TestKernelsOfThisMachine(t *testing.T) {
 func TestAllowed(t *testing.T) {
 	list := func() []named { return []named{{"vnni", portable}, {"avx2", portable}} }
 	for without, want := range map[string]string{"": "vnni", "0": "vnni", "vnni": "avx2", "avx2": "vnni", "1": "portable"} {
-		if got := choose(allowed(list(), without)).name; got != want {
-			t.Errorf("MNEM_NOSIMD=%s chooses %s, want %s", without, got, want)
-		}
+		must.Equal(t, choose(allowed(list(), without)).name, want, "MNEM_NOSIMD=", without, " chooses")
 	}
 }
 
@@ -150,21 +149,4 @@ func FuzzKernels(f *testing.F) {
 		}
 		compare(t, random(nil, rows, length, next), rows, random(nil, bRows, length, next), bRows, length)
 	})
-}
-
-func BenchmarkProducts(b *testing.B) {
-	for _, k := range kernels() {
-		for _, size := range [][3]int{{16, 1152, 384}, {128, 1536, 384}, {128, 384, 1536}, {128, 128, 32}} {
-			b.Run(fmt.Sprintf("%s/%dx%dx%d", k.name, size[0], size[1], size[2]), func(b *testing.B) {
-				rng := rand.New(rand.NewPCG(1, 2))
-				value := func() int8 { return int8(rng.IntN(255) - 127) }
-				x, y := random(rng, size[0], size[2], value), random(rng, size[1], size[2], value)
-				dst := make([]int32, size[0]*size[1])
-				for b.Loop() {
-					k.run(dst, size[1], x, size[0], y, size[1], size[2])
-				}
-				b.ReportMetric(float64(size[0]*size[1]*size[2])*float64(b.N)/1e9/b.Elapsed().Seconds(), "GMAC/s")
-			})
-		}
-	}
 }

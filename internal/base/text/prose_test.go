@@ -1,10 +1,5 @@
 package text
 
-import (
-	"strings"
-	"testing"
-)
-
 // prose is ordinary English, about 700 bytes a copy.
 const prose = `The keeper of the lighthouse had written down the weather every morning for thirty
 years. Nobody had asked him to, and when the ministry finally replaced the lamp with an automatic
@@ -15,24 +10,3 @@ students measured how early the herring had arrived each spring, and discovered 
 been warming long before any instrument recorded it. The archive is consulted by 200 scientists
 every year; it costs $1,250.50 to maintain.
 `
-
-// benchmarkText measures one analyser on one text.
-func benchmarkText(b *testing.B, lang, s string) {
-	a := analyzer(b, lang)
-	s = strings.Repeat(s, 64)
-	b.SetBytes(int64(len(s)))
-	b.ReportAllocs()
-	terms := 0
-	for range b.N {
-		a.Each(s, func(string) bool { terms++; return true })
-	}
-	if terms == 0 {
-		b.Fatal("no terms")
-	}
-}
-
-func BenchmarkProseEnglish(b *testing.B) { benchmarkText(b, "en", prose) }
-
-func BenchmarkCode(b *testing.B) {
-	benchmarkText(b, "en", "func (s *HTTPServer) parseURLQuery(raw string) (map[string]int, error)\n")
-}
