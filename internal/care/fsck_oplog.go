@@ -14,6 +14,12 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
+// opCheck checks the operation log.
+type opCheck struct {
+	*FsckRun
+	said reversals // of operations that were read
+}
+
 // Operations walks the chain of operations and checks every view and its refs.
 func (f *FsckRun) Operations() error {
 	head, err := f.Repo.Store.Head(f.Ctx)
@@ -24,7 +30,7 @@ func (f *FsckRun) Operations() error {
 		return nil
 	}
 	n := 0
-	said, horizon, whole := make(reversals), uint64(0), true
+	o, horizon, whole := opCheck{f, make(reversals)}, uint64(0), true
 	var oldest *commit.Operation
 	least := uint64(0) // the horizon of the operation after
 	for e, err := range commit.Operations(f.Ctx, f.Repo.Facts(), head.Operation) {
@@ -33,7 +39,7 @@ func (f *FsckRun) Operations() error {
 			whole = false
 			break
 		}
-		f.reversal(said, e)
+		o.reversal(e)
 		if n > 0 && e.Operation.Horizon > least {
 			f.add(e.CID, FsckOperation, "horizon %d, and then %d", e.Operation.Horizon, least)
 		}
@@ -45,20 +51,20 @@ func (f *FsckRun) Operations() error {
 		}
 		n++
 		f.progress("operations", n)
-		f.view(e.CID, e.Operation, n == 1)
+		o.view(e.CID, e.Operation, n == 1)
 		if err := f.Ctx.Err(); err != nil {
 			return err
 		}
 	}
 	if whole {
-		f.unmet(said, horizon)
-		f.behind(oldest)
+		o.unmet(horizon)
+		o.behind(oldest)
 	}
 	return f.Ctx.Err()
 }
 
 // behind checks the operations kept behind the horizon, from the oldest in the log on.
-func (f *FsckRun) behind(o *commit.Operation) {
+func (f opCheck) behind(o *commit.Operation) {
 	for _, seq := range commit.Kept(o.Seq) {
 		next := o.Skip
 		if o.Seq%2 == 1 {
@@ -81,7 +87,7 @@ func (f *FsckRun) behind(o *commit.Operation) {
 // differences applied, it checks only the refs that differ and those that depend on other refs: the cost of a log
 // is proportional to its changes. tip says whether it is the newest operation: the graphs of its refs are checked
 // completely.
-func (f *FsckRun) view(op ipld.CID, rec *commit.Operation, tip bool) {
+func (f opCheck) view(op ipld.CID, rec *commit.Operation, tip bool) {
 	if f.Seen[rec.View] && !tip {
 		return
 	}
@@ -107,7 +113,7 @@ func (f *FsckRun) view(op ipld.CID, rec *commit.Operation, tip bool) {
 }
 
 // changedRefs checks the refs of a view that differ from the next one.
-func (f *FsckRun) changedRefs(op ipld.CID, after, v *core.View) {
+func (f opCheck) changedRefs(op ipld.CID, after, v *core.View) {
 	for c, err := range prolly.Diff(f.Ctx, after.Tree, v.Tree) {
 		var ref core.Ref
 		if err == nil && c.New != nil {
@@ -134,7 +140,7 @@ func (f *FsckRun) changedRefs(op ipld.CID, after, v *core.View) {
 func leads(r core.Ref) bool { return r.Name == graph.Head || r.IsMerge() }
 
 // listed checks the refs of a view under a prefix.
-func (f *FsckRun) listed(op ipld.CID, v *core.View, prefix string) {
+func (f opCheck) listed(op ipld.CID, v *core.View, prefix string) {
 	for ref, err := range v.List(f.Ctx, prefix) {
 		if err != nil {
 			f.fail(op, FsckOperation, err)
@@ -144,7 +150,7 @@ func (f *FsckRun) listed(op ipld.CID, v *core.View, prefix string) {
 	}
 }
 
-func (f *FsckRun) ref(op ipld.CID, v *core.View, ref core.Ref) {
+func (f opCheck) ref(op ipld.CID, v *core.View, ref core.Ref) {
 	if err := graph.ValidateRef(ref.Name); err != nil {
 		f.add(op, FsckOperation, "ref %s: %v", ref.Name, err)
 		return
@@ -181,27 +187,27 @@ func (f *FsckRun) ref(op ipld.CID, v *core.View, ref core.Ref) {
 type reversals map[ipld.CID][]commit.OpEntry
 
 // reversal checks an operation, visited newest first, against the claims of newer ones, and records its own.
-func (f *FsckRun) reversal(said reversals, e commit.OpEntry) {
-	for _, by := range said[e.CID] {
+func (f opCheck) reversal(e commit.OpEntry) {
+	for _, by := range f.said[e.CID] {
 		if by.Operation.Redoes.Defined() != e.Operation.Undoes.Defined() {
 			f.add(by.CID, FsckOperation, "operation %d takes back operation %d as what it is not",
 				by.Operation.Seq, e.Operation.Seq)
 		}
 	}
-	delete(said, e.CID)
+	delete(f.said, e.CID)
 	if back := core.Reversed(e.Operation); back.Defined() {
-		said[back] = append(said[back], e)
+		f.said[back] = append(f.said[back], e)
 	}
 }
 
 // unmet reports operations that were claimed to be reversed but are not in the log. With a horizon they may lie
 // behind it.
-func (f *FsckRun) unmet(said reversals, horizon uint64) {
+func (f opCheck) unmet(horizon uint64) {
 	if horizon > 1 {
 		return
 	}
-	for _, c := range slices.SortedFunc(maps.Keys(said), ipld.CID.Compare) {
-		by := said[c][0]
+	for _, c := range slices.SortedFunc(maps.Keys(f.said), ipld.CID.Compare) {
+		by := f.said[c][0]
 		f.add(by.CID, FsckOperation, "operation %d takes back %s, which is no older operation",
 			by.Operation.Seq, c)
 	}

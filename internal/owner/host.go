@@ -24,8 +24,8 @@ const (
 	greetTimeout = 10 * time.Second
 )
 
-// Host answers other processes. Safe for concurrent use.
-type Host struct {
+// Server answers other processes. Safe for concurrent use.
+type Server struct {
 	build Build
 	run   func(context.Context, *Verb) VerbResult
 
@@ -46,7 +46,7 @@ type Host struct {
 // their verbs, each on a goroutine of its own. temp is the system's directory for temporary files, and build names this
 // program. Only the process that holds the lock of the database may call this; it replaces the socket of an earlier
 // owner. Close must be called.
-func NewHost(dir, temp, build string, run func(context.Context, *Verb) VerbResult) (*Host, error) {
+func NewServer(dir, temp, build string, run func(context.Context, *Verb) VerbResult) (*Server, error) {
 	held, err := hold(dir)
 	if err != nil {
 		return nil, fmt.Errorf("listen for other processes: %w", err)
@@ -55,7 +55,7 @@ func NewHost(dir, temp, build string, run func(context.Context, *Verb) VerbResul
 	if err != nil {
 		return nil, errors.Join(err, held.root.Close())
 	}
-	h := &Host{build: ours(build), run: run, place: at, holding: held, served: make(chan struct{})}
+	h := &Server{build: ours(build), run: run, place: at, holding: held, served: make(chan struct{})}
 	h.listener = &listener{UnixListener: l, slots: make(chan struct{}, maxConns), ending: make(chan struct{})}
 	h.broken, h.breakOff = context.WithCancel(context.Background())
 	mux := http.NewServeMux()
@@ -71,7 +71,7 @@ func NewHost(dir, temp, build string, run func(context.Context, *Verb) VerbResul
 }
 
 // Socket returns the path of the socket.
-func (h *Host) Socket() string { return h.place.path }
+func (h *Server) Socket() string { return h.place.path }
 
 // listener accepts at most as many connections as there are slots, from this user alone.
 type listener struct {
@@ -119,7 +119,7 @@ func (c *conn) Close() error {
 
 // Close removes the socket, lets the verbs under way go on for grace, breaks off those that
 // last longer, and returns when all have ended.
-func (h *Host) Close(grace time.Duration) error {
+func (h *Server) Close(grace time.Duration) error {
 	h.mu.Lock()
 	if h.closed {
 		h.mu.Unlock()
@@ -153,7 +153,7 @@ func (h *Host) Close(grace time.Duration) error {
 }
 
 // enter begins a verb, and returns false if this process is ending.
-func (h *Host) enter() bool {
+func (h *Server) enter() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.closed {
@@ -163,13 +163,13 @@ func (h *Host) enter() bool {
 }
 
 // hello tells which protocols this process speaks, and whether it holds the directory that is claimed.
-func (h *Host) hello(w http.ResponseWriter, r *http.Request) {
+func (h *Server) hello(w http.ResponseWriter, r *http.Request) {
 	said, _ := json.Marshal(hello{h.build, h.holding.proves(r.URL.Query())}) // it has a JSON form
 	_, _ = w.Write(said)                                                     // the client may be gone
 }
 
 // keep keeps a request open until this process ends.
-func (h *Host) keep(w http.ResponseWriter, r *http.Request) {
+func (h *Server) keep(w http.ResponseWriter, r *http.Request) {
 	_ = http.NewResponseController(w).Flush() // a client that is gone ends the context
 	select {
 	case <-r.Context().Done():
@@ -243,7 +243,7 @@ func (in formInput) Read(p []byte) (int, error) {
 }
 
 // verb runs a verb.
-func (h *Host) verb(w http.ResponseWriter, r *http.Request) {
+func (h *Server) verb(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Connection", "close")
 	rc := http.NewResponseController(w)
 	ctx, cancel := context.WithCancel(r.Context())

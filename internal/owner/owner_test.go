@@ -19,9 +19,9 @@ import (
 )
 
 // host starts a host in a directory of its own.
-func host(t *testing.T, run func(context.Context, *Verb) VerbResult) *Host {
+func host(t *testing.T, run func(context.Context, *Verb) VerbResult) *Server {
 	t.Helper()
-	h, err := NewHost(t.TempDir(), shortTemp(t), "v1", run)
+	h, err := NewServer(t.TempDir(), shortTemp(t), "v1", run)
 	must.OK(t, err)
 	t.Cleanup(func() {
 		if err := h.Close(time.Second); err != nil {
@@ -40,7 +40,7 @@ func shortTemp(t *testing.T) string {
 	return dir
 }
 
-func dialed(t *testing.T, h *Host) *Client {
+func dialed(t *testing.T, h *Server) *Client {
 	t.Helper()
 	c, err := Dial(h.Socket(), h.holding.root.Name(), "v1", 1, 5*time.Second)
 	must.OK(t, err)
@@ -61,7 +61,7 @@ func echo(_ context.Context, v *Verb) VerbResult {
 var silent = Asker{Tell: func([]byte) {}}
 
 // asks asks for a verb, which echo must answer.
-func asks(t *testing.T, h *Host) {
+func asks(t *testing.T, h *Server) {
 	t.Helper()
 	var out bytes.Buffer
 	result, err := dialed(t, h).Ask(t.Context(), []byte("well?"), silent, readAll(&out))
@@ -115,7 +115,7 @@ func TestSockets(t *testing.T) {
 	long := filepath.Join(temp, strings.Repeat("x", 200))
 	must.OK(t, os.Mkdir(long, 0o700))
 	for _, at := range []string{dir, long} {
-		h, err := NewHost(at, temp, "v1", echo)
+		h, err := NewServer(at, temp, "v1", echo)
 		must.OK(t, err)
 		if in := strings.HasPrefix(h.Socket(), dir+"/"); in != (at == dir) && runtime.GOOS != "windows" {
 			t.Errorf("socket %s", h.Socket())
@@ -136,7 +136,7 @@ func TestSockets(t *testing.T) {
 	must.OK(t, os.WriteFile(filepath.Join(dir, socketName), nil, 0o600))
 	room := filepath.Join(temp, fmt.Sprintf("mnem-%d", os.Getuid()))
 	must.OK(t, os.Chmod(room, 0o755))
-	_, err = NewHost(dir, temp, "v1", echo)
+	_, err = NewServer(dir, temp, "v1", echo)
 	if err == nil || !strings.Contains(err.Error(), "is no socket") ||
 		!strings.Contains(err.Error(), "of this user alone") {
 		t.Errorf("%v", err)

@@ -179,7 +179,7 @@ func TestVerbCallerGone(t *testing.T) {
 // TestVerbBrokenOff has the owner end while a verb runs that does not.
 func TestVerbBrokenOff(t *testing.T) {
 	begun := make(chan bool)
-	h, err := NewHost(t.TempDir(), shortTemp(t), "v1", func(ctx context.Context, _ *Verb) VerbResult {
+	h, err := NewServer(t.TempDir(), shortTemp(t), "v1", func(ctx context.Context, _ *Verb) VerbResult {
 		close(begun)
 		<-ctx.Done()
 		return VerbResult{Failed: true}

@@ -1,14 +1,14 @@
 package dates
 
-// Place is the position of a calendar date in a text, in bytes.
-type Place struct{ Start, End int }
+// Span is the position of a calendar date in a text, in bytes.
+type Span struct{ Start, End int }
 
 // Places returns the positions of absolute dates in a text, in order, including those without a year. They come
 // from the expressions that Read finds, so there are at most 8, without the words before and after them; two dates
 // of a range are one place.
-func Places(s string) []Place {
+func Places(s string) []Span {
 	r := &reader{list: tokens(s, maxTokens)}
-	var out []Place
+	var out []Span
 	for _, e := range r.expressions() {
 		if p, ok := r.place(e); ok {
 			out = append(out, p)
@@ -18,10 +18,10 @@ func Places(s string) []Place {
 }
 
 // place returns the position of an expression's dates.
-func (r *reader) place(e *expression) (Place, bool) {
+func (r *reader) place(e *expression) (Span, bool) {
 	for _, o := range e.ops {
 		if o.base {
-			return Place{}, false
+			return Span{}, false
 		}
 	}
 	for i := e.from; i < e.to; i++ {
@@ -33,7 +33,7 @@ func (r *reader) place(e *expression) (Place, bool) {
 		if len(e.ops) > 1 {
 			last = e.to - 1
 		}
-		return Place{r.list[i].at, r.list[last].end}, true
+		return Span{r.list[i].at, r.list[last].end}, true
 	}
-	return Place{}, false
+	return Span{}, false
 }

@@ -29,16 +29,16 @@ const (
 	rereads    = 16 // how often the page of a chain is read at most, on average
 )
 
-// File is a file of known size.
-type File struct {
+// Sized is a file of known size.
+type Sized struct {
 	io.ReaderAt
 	Size int64
 }
 
 // Database is one that is read. Not safe for concurrent use.
 type Database struct {
-	file   File
-	log    File
+	file   Sized
+	log    Sized
 	frames map[uint32]int64 // where the log has a page
 	pages  uint32
 	size   int // of a page
@@ -66,7 +66,7 @@ func (t *Table) Column(name string) int {
 }
 
 // Open reads the head of a database and its tables. log is its write-ahead log, of size 0 if there is none.
-func Open(file, log File) (*Database, error) {
+func Open(file, log Sized) (*Database, error) {
 	head := make([]byte, headerSize)
 	if _, err := file.ReadAt(head, 0); err != nil || !bytes.HasPrefix(head, []byte(Magic)) {
 		return nil, damaged("no header")

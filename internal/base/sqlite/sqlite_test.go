@@ -17,7 +17,7 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
-func fileOf(data []byte) File { return File{bytes.NewReader(data), int64(len(data))} }
+func fileOf(data []byte) Sized { return Sized{bytes.NewReader(data), int64(len(data))} }
 
 func load(t *testing.T, name string) []byte {
 	t.Helper()
@@ -69,7 +69,7 @@ func TestRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, rows := range want {
-		var log File
+		var log Sized
 		if name == "log.db" {
 			log = fileOf(load(t, "log.db-wal"))
 		}
@@ -88,7 +88,7 @@ func TestRows(t *testing.T) {
 			t.Error("an index is no table")
 		}
 	}
-	d, err := Open(fileOf(load(t, "log.db")), File{})
+	d, err := Open(fileOf(load(t, "log.db")), Sized{})
 	must.OK(t, err)
 	if rows, err := rowsOf(d); err != nil || len(rows) != 30 {
 		t.Errorf("without its log: %d rows, %v", len(rows), err)
@@ -128,7 +128,7 @@ func TestDamaged(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	refused := 0
 	check := func(data []byte) {
-		d, err := Open(fileOf(data), File{})
+		d, err := Open(fileOf(data), Sized{})
 		if err == nil {
 			var rows [][]any
 			if rows, err = rowsOf(d); len(rows) > 100_000 {
@@ -167,7 +167,7 @@ func TestDamaged(t *testing.T) {
 		"no database": []byte(strings.Repeat("x", 4096)), "empty": nil, "texts of UTF-16": utf16,
 		"its head alone": whole[:100],
 	} {
-		_, err := Open(fileOf(data), File{})
+		_, err := Open(fileOf(data), Sized{})
 		must.Fail(t, err, ErrDamaged, name)
 	}
 }

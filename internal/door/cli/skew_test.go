@@ -40,7 +40,7 @@ func TestOtherVersionTakesOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = r.Close() }()
-	first, err := owner.NewHost(filepath.Join(app.Dir, core.DirName), os.TempDir(), "v1",
+	first, err := owner.NewServer(filepath.Join(app.Dir, core.DirName), os.TempDir(), "v1",
 		func(ctx context.Context, _ *owner.Verb) owner.VerbResult {
 			<-ctx.Done()
 			return owner.VerbResult{Failed: true}
@@ -175,7 +175,7 @@ func TestUnknownWrites(t *testing.T) {
 			close(began)
 			<-ctx.Done()
 		}
-		host, err := owner.NewHost(filepath.Join(w.Dir, core.DirName), os.TempDir(), "v1",
+		host, err := owner.NewServer(filepath.Join(w.Dir, core.DirName), os.TempDir(), "v1",
 			func(ctx context.Context, v *owner.Verb) owner.VerbResult {
 				begin(ctx, v.Answers, v.Writes)
 				return owner.VerbResult{Failed: true}

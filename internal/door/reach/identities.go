@@ -113,7 +113,7 @@ func passphrase(c *line.Line) (string, error) {
 const maxRecipients = 64 << 10
 
 // Readers parses recipients as they are given: texts of keys, or files with these.
-func Readers(c *line.Line, given []string) (list []seal.Reader, err error) {
+func Readers(c *line.Line, given []string) (list []seal.Recipient, err error) {
 	for _, text := range given {
 		if !strings.HasPrefix(text, "age1") && !strings.HasPrefix(text, "ssh-") && text != seal.Passphrase {
 			data, err := regular.Read(c.Absolute(text), maxRecipients)

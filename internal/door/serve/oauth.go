@@ -37,8 +37,11 @@ const (
 	oauthDenied   = "access_denied"
 )
 
+// oauth is a server as its clients sign in to it.
+type oauth struct{ *Server }
+
 // serveOAuth answers clients that want to sign in. None of it needs a token, and nothing asks another server.
-func (s *Server) serveOAuth() {
+func (s oauth) serveOAuth() {
 	o := s.cfg.OAuth
 	resource := map[string]any{
 		"resource": o.resource(), "authorization_servers": []string{o.URL}, "bearer_methods_supported": []string{"header"},
@@ -60,12 +63,12 @@ func (s *Server) serveOAuth() {
 }
 
 // reads reports whether a token that only reads is of use: the path that clients ask for may want more.
-func (s *Server) reads() bool {
+func (s oauth) reads() bool {
 	return !slices.ContainsFunc(s.cfg.Routes, func(r Route) bool { return r.Path == s.cfg.OAuth.Path && r.Effect > operation.Reads })
 }
 
 // scopes are the scopes that clients may be given.
-func (s *Server) scopes() []string {
+func (s oauth) scopes() []string {
 	if s.reads() {
 		return []string{operation.Reads.String(), operation.Writes.String()}
 	}
@@ -73,7 +76,7 @@ func (s *Server) scopes() []string {
 }
 
 // offers returns the most that the owner may give a client that asks for some scopes.
-func (s *Server) offers(asked string) string {
+func (s oauth) offers(asked string) string {
 	if !s.reads() {
 		return operation.Writes.String()
 	}
@@ -81,7 +84,7 @@ func (s *Server) offers(asked string) string {
 }
 
 // challenge tells a client whose request was refused where it can sign in, and for which scopes (RFC 9728 and RFC 6750).
-func (s *Server) challenge(p *problem) string {
+func (s oauth) challenge(p *problem) string {
 	if s.cfg.OAuth == nil {
 		return p.challenge
 	}
@@ -92,7 +95,7 @@ func (s *Server) challenge(p *problem) string {
 	return out
 }
 
-func (s *Server) oauthMeta(meta map[string]any) http.HandlerFunc {
+func (s oauth) oauthMeta(meta map[string]any) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if s.methods(w, r, http.MethodGet, http.MethodHead) {
 			sayOAuth(w, http.StatusOK, meta)
@@ -115,7 +118,7 @@ type oauthError struct {
 }
 
 // oauthPost calls an endpoint that is posted to, not more often than others who have no token may ask.
-func (s *Server) oauthPost(do func(w http.ResponseWriter, r *http.Request) (any, *oauthError)) http.HandlerFunc {
+func (s oauth) oauthPost(do func(w http.ResponseWriter, r *http.Request) (any, *oauthError)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !s.methods(w, r, http.MethodPost) {
 			return
@@ -150,7 +153,7 @@ type registered struct {
 }
 
 // register gives a client an id.
-func (s *Server) register(w http.ResponseWriter, r *http.Request) (any, *oauthError) {
+func (s oauth) register(w http.ResponseWriter, r *http.Request) (any, *oauthError) {
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxOAuthBody))
 	var said struct {
 		Name      string   `json:"client_name"`
@@ -199,7 +202,7 @@ type tokenAnswer struct {
 }
 
 // giveToken gives a client the token that the owner agreed to, or a new one for an old one.
-func (s *Server) giveToken(w http.ResponseWriter, r *http.Request) (any, *oauthError) {
+func (s oauth) giveToken(w http.ResponseWriter, r *http.Request) (any, *oauthError) {
 	form, wrong := oauthForm(w, r)
 	if wrong != nil {
 		return nil, wrong
@@ -253,7 +256,7 @@ func (o *OAuth) isResource(s string) bool {
 }
 
 // authorize shows the owner who wants to sign in, and answers the client as the owner decides.
-func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
+func (s oauth) authorize(w http.ResponseWriter, r *http.Request) {
 	if !s.methods(w, r, http.MethodGet, http.MethodHead, http.MethodPost) {
 		return
 	}
@@ -301,7 +304,7 @@ func hostOf(s string) string {
 }
 
 // checkAuthorize checks what a client asks for.
-func (s *Server) checkAuthorize(query url.Values) *problem {
+func (s oauth) checkAuthorize(query url.Values) *problem {
 	switch {
 	case query.Get("response_type") != "code":
 		return badRequest("response_type: want code")
@@ -314,7 +317,7 @@ func (s *Server) checkAuthorize(query url.Values) *problem {
 }
 
 // decide does as the owner says, who proves to be it by a token that allows what is given.
-func (s *Server) decide(w http.ResponseWriter, r *http.Request, form url.Values, to string, ask signIn) {
+func (s oauth) decide(w http.ResponseWriter, r *http.Request, form url.Values, to string, ask signIn) {
 	state := form.Get("state")
 	scope := operation.Reads.String()
 	switch answer := form.Get("answer"); {
@@ -359,7 +362,7 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request, form url.Values,
 }
 
 // answerClient sends the browser back to a client.
-func (s *Server) answerClient(w http.ResponseWriter, r *http.Request, to, state string, answer url.Values) {
+func (s oauth) answerClient(w http.ResponseWriter, r *http.Request, to, state string, answer url.Values) {
 	u, err := url.Parse(to)
 	if err != nil {
 		s.refuse(w, r, badRequest("redirect_uri: not a URL"))

@@ -74,7 +74,7 @@ func withOAuth(t *testing.T) *signInFixture {
 	f := &signInFixture{clock: c}
 	f.fixture, f.keep = withTokens(t, func(cfg *Config) { cfg.Now = c.now })
 	f.srv.cfg.OAuth = &OAuth{URL: oauthHome, Path: "/mcp", Grants: f.keep}
-	f.srv.serveOAuth()
+	oauth{f.srv}.serveOAuth()
 	r := f.ask("POST", registerPath, `{"client_name":"Chat <b>","redirect_uris":["`+oauthReturn+`","http://127.0.0.1:99/cb"]}`, asJSONType)
 	f.want(r, 201, "")
 	f.id = member(t, r.text, "client_id")
@@ -534,7 +534,7 @@ func TestSignInOffers(t *testing.T) {
 	if r, back := f.decides(owner, "write", "scope", "read"); r.StatusCode != 303 || back.Get("code") == "" {
 		t.Errorf("%d %v", r.StatusCode, back)
 	}
-	if got := f.srv.scopes(); len(got) != 1 || got[0] != "write" {
+	if got := (oauth{f.srv}).scopes(); len(got) != 1 || got[0] != "write" {
 		t.Errorf("scopes %v", got)
 	}
 	f.srv.cfg.Routes[0].Effect = operation.Reads

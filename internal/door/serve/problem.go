@@ -129,7 +129,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, p *problem) {
 		h[name] = values
 	}
 	if p.challenge != "" {
-		h.Set("Www-Authenticate", s.challenge(p))
+		h.Set("Www-Authenticate", oauth{s}.challenge(p))
 	}
 	h.Set("Content-Type", mediaProblem)
 	w.WriteHeader(p.Status)

@@ -196,7 +196,7 @@ func New(cfg Config) *Server {
 		s.serveView()
 	}
 	if cfg.OAuth != nil {
-		s.serveOAuth()
+		oauth{s}.serveOAuth()
 	}
 	for _, route := range cfg.Routes {
 		s.mux.HandleFunc(route.Path, s.allow(route.Effect, s.whole(s.long(route.Handler))))

@@ -33,7 +33,7 @@ var errRows = errors.New("more than 4,000,000 rows of messages")
 
 // readDatabase reads a file of a format that may be a database; is reports whether it is one.
 func readDatabase(format string, in io.Reader, h Handler) (is bool, err error) {
-	read, file := databases[format], sqlite.File{}
+	read, file := databases[format], sqlite.Sized{}
 	at, ok := in.(archive)
 	if read == nil || !ok {
 		return false, nil
@@ -46,7 +46,7 @@ func readDatabase(format string, in io.Reader, h Handler) (is bool, err error) {
 	if file.Size, err = at.Seek(0, io.SeekEnd); err != nil {
 		return true, err
 	}
-	var log sqlite.File
+	var log sqlite.Sized
 	if n, ok := in.(Neighbour); ok {
 		beside, err := n.Next("-wal")
 		if err != nil {
@@ -54,7 +54,7 @@ func readDatabase(format string, in io.Reader, h Handler) (is bool, err error) {
 		}
 		if beside != nil {
 			defer func() { _ = beside.Close() }() // only read
-			log = sqlite.File{ReaderAt: beside, Size: beside.Size()}
+			log = sqlite.Sized{ReaderAt: beside, Size: beside.Size()}
 		}
 	}
 	db, err := sqlite.Open(file, log)

@@ -38,7 +38,7 @@ type HostOptions struct {
 type Owner struct {
 	opt  HostOptions
 	dir  string // .mnem
-	host *owner.Host
+	host *owner.Server
 	find func(name string) *verb.Spec
 	// ending ends verbs without an end of their own, when Close is called.
 	ending context.Context
@@ -59,7 +59,7 @@ func Answer(dir string, r *core.Repo, opt HostOptions) (*Owner, error) {
 	o := &Owner{opt: opt, dir: path, find: table.Named}
 	o.ending, o.end = context.WithCancel(context.Background())
 	var err error
-	if o.host, err = owner.NewHost(path, opt.Temp, opt.Build, o.verb); err != nil {
+	if o.host, err = owner.NewServer(path, opt.Temp, opt.Build, o.verb); err != nil {
 		return nil, err
 	}
 	said := core.Owner{PID: opt.PID, Since: opt.Since, Protocol: owner.Protocol, Socket: o.host.Socket()}

@@ -81,8 +81,8 @@ var Replay = verb.Define(verb.Spec{
 	return out, nil
 })
 
-// Index describes the text index of one commit.
-type Index struct {
+// TextIndex describes the text index of one commit.
+type TextIndex struct {
 	Manifest ipld.CID       `json:"manifest" shape:"null"` // null if the first retrieval will make it
 	Segments int            `json:"segments"`
 	Nodes    int64          `json:"nodes"`
@@ -101,8 +101,8 @@ type IndexedField struct {
 var indexFields = []string{"summary", "context", "content", "props", "type", "cues"}
 
 // IndexOf returns the form of an index.
-func IndexOf(s view.IndexStats) *Index {
-	out := &Index{Manifest: s.Manifest, Segments: s.Segments, Nodes: s.Nodes}
+func IndexOf(s view.IndexStats) *TextIndex {
+	out := &TextIndex{Manifest: s.Manifest, Segments: s.Segments, Nodes: s.Nodes}
 	for i, terms := range s.Terms {
 		out.Terms += terms
 		out.Fields = append(out.Fields, IndexedField{indexFields[i], s.Filled[i], terms})

@@ -42,7 +42,7 @@ type Stats struct {
 	Agents     map[string]int     `json:"agents"` // commits by their agents, else authors
 	NodeTypes  []memory.TypeCount `json:"node_types"`
 	EdgeTypes  []memory.TypeCount `json:"edge_types"`
-	Index      Index              `json:"index"`
+	Index      TextIndex          `json:"index"`
 	Store      StoreSize          `json:"store"`
 }
 

@@ -119,7 +119,7 @@ func (m *mirror) begin() error {
 	if m.box != nil || len(m.remote.Encrypt) == 0 {
 		return nil
 	}
-	var readers []seal.Reader
+	var readers []seal.Recipient
 	for _, text := range m.remote.Encrypt {
 		r, err := seal.ParseReader(text, m.host.Passphrase)
 		if err != nil {
@@ -194,7 +194,7 @@ type Readers struct {
 
 // ReadersChange says who shall read a store from now on.
 type ReadersChange struct {
-	Add, Remove []seal.Reader
+	Add, Remove []seal.Recipient
 	Accept      bool // take the store as it is, whatever was seen before
 }
 

@@ -23,15 +23,15 @@ const (
 // workFactor is log2 of the cost of trying a passphrase; tests make it small.
 var workFactor = 18
 
-// Reader is who can read a store: a recipient of age.
-type Reader struct {
+// Recipient is who can read a store: a recipient of age.
+type Recipient struct {
 	Text      string // the recipient's text form without a comment, or Passphrase
 	recipient age.Recipient
 }
 
 // ParseReader parses recipients as they are given: "age1…", "ssh-ed25519 …", "ssh-rsa …", or Passphrase, for which it
 // asks secret; or lines of these, as in a file, in which # begins a comment.
-func ParseReader(text string, secret func() (string, error)) (readers []Reader, err error) {
+func ParseReader(text string, secret func() (string, error)) (readers []Recipient, err error) {
 	for row := range strings.Lines(text) {
 		row = strings.TrimSpace(row)
 		if row == "" || row[0] == '#' {
@@ -49,36 +49,36 @@ func ParseReader(text string, secret func() (string, error)) (readers []Reader, 
 	return readers, nil
 }
 
-func parseReader(row string, secret func() (string, error)) (Reader, error) {
+func parseReader(row string, secret func() (string, error)) (Recipient, error) {
 	switch {
 	case row == Passphrase:
 		pass, err := secret()
 		if err != nil {
-			return Reader{}, err
+			return Recipient{}, err
 		}
 		r, err := age.NewScryptRecipient(pass)
 		if err != nil {
-			return Reader{}, err
+			return Recipient{}, err
 		}
 		r.SetWorkFactor(workFactor)
-		return Reader{row, r}, nil
+		return Recipient{row, r}, nil
 	case strings.HasPrefix(row, "ssh-"):
 		if words := strings.Fields(row); len(words) > 2 {
 			row = words[0] + " " + words[1]
 		}
 		r, err := agessh.ParseRecipient(row)
 		if err != nil {
-			return Reader{}, fmt.Errorf("recipient: %w", err)
+			return Recipient{}, fmt.Errorf("recipient: %w", err)
 		}
-		return Reader{row, r}, nil
+		return Recipient{row, r}, nil
 	case strings.HasPrefix(row, "AGE-SECRET-KEY-"):
-		return Reader{}, errors.New("recipient: this is a secret identity; give the recipient that 'age-keygen -y' prints")
+		return Recipient{}, errors.New("recipient: this is a secret identity; give the recipient that 'age-keygen -y' prints")
 	}
 	list, err := age.ParseRecipients(strings.NewReader(row))
 	if err != nil || len(list) != 1 {
-		return Reader{}, errors.New("no recipient: want age1…, ssh-ed25519 …, ssh-rsa …, a file of these, or passphrase")
+		return Recipient{}, errors.New("no recipient: want age1…, ssh-ed25519 …, ssh-rsa …, a file of these, or passphrase")
 	}
-	return Reader{row, list[0]}, nil
+	return Recipient{row, list[0]}, nil
 }
 
 func passphraseIdentity(pass string) (age.Identity, error) {

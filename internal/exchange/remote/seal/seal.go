@@ -64,10 +64,10 @@ type Box struct {
 }
 
 // New returns a box with a new key for some readers.
-func New(readers []Reader) (*Box, error) { return (&Box{}).renewed(readers) }
+func New(readers []Recipient) (*Box, error) { return (&Box{}).renewed(readers) }
 
 // renewed returns a box with another key.
-func (b *Box) renewed(readers []Reader) (*Box, error) {
+func (b *Box) renewed(readers []Recipient) (*Box, error) {
 	key, err := age.GenerateX25519Identity()
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (b *Box) renewed(readers []Reader) (*Box, error) {
 }
 
 // With returns a box with the same key that further readers can open.
-func (b *Box) With(readers []Reader) (*Box, error) {
+func (b *Box) With(readers []Recipient) (*Box, error) {
 	next := *b
 	next.Readers, next.copies = slices.Clone(b.Readers), slices.Clone(b.copies)
 	for _, r := range readers {
@@ -105,7 +105,7 @@ func (b *Box) With(readers []Reader) (*Box, error) {
 
 // Without returns a box with another key, for all readers but some. secret returns the passphrase if the store has one.
 func (b *Box) Without(gone []string, secret func() (string, error)) (*Box, error) {
-	var left []Reader
+	var left []Recipient
 	for _, text := range b.Readers {
 		if slices.Contains(gone, text) {
 			continue

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 }
 
 // reader returns an identity, and the reader that it is.
-func reader(t *testing.T) (age.Identity, Reader) {
+func reader(t *testing.T) (age.Identity, Recipient) {
 	t.Helper()
 	id, err := age.GenerateX25519Identity()
 	must.OK(t, err)
@@ -95,7 +95,7 @@ func TestBox(t *testing.T) {
 	if _, _, err := Unlock(box.Header(), Keys{Identities: own(stranger), Passphrase: wrong}); !errors.Is(err, ErrNoIdentity) {
 		t.Error(err)
 	}
-	alone, err := New([]Reader{readerA})
+	alone, err := New([]Recipient{readerA})
 	must.OK(t, err)
 	if _, _, err := Unlock(alone.Header(), Keys{Identities: own(b), Passphrase: none}); !errors.Is(err, ErrNoIdentity) {
 		t.Error(err)
@@ -108,7 +108,7 @@ func TestBox(t *testing.T) {
 // TestHeader refuses headers with no reader and with too many, and reads one with as many as there may be.
 func TestHeader(t *testing.T) {
 	id, r := reader(t)
-	box, err := New([]Reader{r})
+	box, err := New([]Recipient{r})
 	must.OK(t, err)
 	keys := Keys{Identities: own(id), Passphrase: none, Seen: new(box.Seen())}
 	for n, want := range map[int]error{0: ErrDamaged, 1: nil, MaxReaders: nil, MaxReaders + 1: ErrDamaged} {
@@ -124,7 +124,7 @@ func TestHeader(t *testing.T) {
 func TestFollows(t *testing.T) {
 	_, readerA := reader(t)
 	b, readerB := reader(t)
-	box, err := New([]Reader{readerA, readerB})
+	box, err := New([]Recipient{readerA, readerB})
 	must.OK(t, err)
 	next := box.Next()
 	if next.Serial != 1 || next.Follows(box.Seen()) != nil || !errors.Is(box.Follows(next.Seen()), ErrOlder) {
@@ -137,7 +137,7 @@ func TestFollows(t *testing.T) {
 	if _, _, err := Unlock(without.Header(), Keys{Identities: own(b), Passphrase: none}); !errors.Is(err, ErrNoIdentity) {
 		t.Errorf("who was removed still reads: %v", err)
 	}
-	stranger, err := New([]Reader{readerA})
+	stranger, err := New([]Recipient{readerA})
 	must.OK(t, err)
 	stranger.Serial = 9
 	if !errors.Is(stranger.Follows(next.Seen()), ErrStranger) {
