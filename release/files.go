@@ -23,10 +23,8 @@ type file struct {
 	data []byte
 }
 
-type writer = io.Writer
-
 // write makes a file of the release.
-func (m *maker) write(name string, fill func(writer) error) error {
+func (m *maker) write(name string, fill func(io.Writer) error) error {
 	f, err := os.OpenFile(filepath.Join(m.into, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return err
@@ -39,7 +37,7 @@ func (m *maker) write(name string, fill func(writer) error) error {
 }
 
 // writeTarGz writes a compressed tar.
-func writeTarGz(w writer, files []file, at time.Time) error {
+func writeTarGz(w io.Writer, files []file, at time.Time) error {
 	z := gzip.NewWriter(w)
 	if err := writeTar(z, files, at); err != nil {
 		return err
@@ -48,7 +46,7 @@ func writeTarGz(w writer, files []file, at time.Time) error {
 }
 
 // writeTar writes files and the directories that they are in, which belong to root.
-func writeTar(w writer, files []file, at time.Time) error {
+func writeTar(w io.Writer, files []file, at time.Time) error {
 	t := tar.NewWriter(w)
 	made := map[string]bool{".": true}
 	for _, f := range files {
@@ -80,7 +78,7 @@ func parents(name string) []string {
 	return append(parents(dir), dir)
 }
 
-func writeZip(w writer, files []file, at time.Time) error {
+func writeZip(w io.Writer, files []file, at time.Time) error {
 	z := zip.NewWriter(w)
 	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.DefaultCompression) })
 	for _, f := range files {

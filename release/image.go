@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -67,7 +68,7 @@ func (m *maker) image(programs map[string]string) error {
 		files = append(files, file{name, 0o644, data})
 	}
 	sortFiles(files)
-	return m.write("mnem_"+m.version+"_image.tar", func(w writer) error { return writeTar(w, files, m.time) })
+	return m.write("mnem_"+m.version+"_image.tar", func(w io.Writer) error { return writeTar(w, files, m.time) })
 }
 
 func (m *maker) imageConfig(processor string, plain [sha256.Size]byte) fields {

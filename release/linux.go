@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/md5"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -44,7 +45,7 @@ func (m *maker) deb(target, program string) error {
 	if err := writeTarGz(&data, files, m.time); err != nil {
 		return err
 	}
-	return m.write(m.base(target)+".deb", func(w writer) error {
+	return m.write(m.base(target)+".deb", func(w io.Writer) error {
 		return writeAr(w, m.time, []file{
 			{"debian-binary", 0o100644, []byte("2.0\n")},
 			{"control.tar.gz", 0o100644, about.Bytes()},
@@ -54,7 +55,7 @@ func (m *maker) deb(target, program string) error {
 }
 
 // writeAr writes an archive of ar: 60 bytes before each member, which begins at an even place.
-func writeAr(w writer, at time.Time, files []file) error {
+func writeAr(w io.Writer, at time.Time, files []file) error {
 	if _, err := fmt.Fprint(w, "!<arch>\n"); err != nil {
 		return err
 	}
@@ -97,5 +98,5 @@ func (m *maker) rpm(target, program string) error {
 			Name: "/" + f.name, Body: f.data, Mode: uint(f.mode), Owner: "root", Group: "root", MTime: uint32(m.time.Unix()),
 		})
 	}
-	return m.write(m.base(target)+".rpm", func(w writer) error { return pack.Write(w) })
+	return m.write(m.base(target)+".rpm", func(w io.Writer) error { return pack.Write(w) })
 }

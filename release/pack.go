@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -75,9 +76,9 @@ func (m *maker) archive(target, program string) error {
 		files = append(files, file{"man/man" + f.name[len(f.name)-1:] + "/" + f.name, f.mode, f.data})
 	}
 	if strings.HasPrefix(target, "windows/") {
-		return m.write(m.base(target)+".zip", func(w writer) error { return writeZip(w, files, m.time) })
+		return m.write(m.base(target)+".zip", func(w io.Writer) error { return writeZip(w, files, m.time) })
 	}
-	return m.write(m.base(target)+".tar.gz", func(w writer) error { return writeTarGz(w, files, m.time) })
+	return m.write(m.base(target)+".tar.gz", func(w io.Writer) error { return writeTarGz(w, files, m.time) })
 }
 
 // program reads a program and returns it under a name.

@@ -44,7 +44,7 @@ func (m *maker) materials(target, program string) error {
 	if err != nil {
 		return err
 	}
-	return m.write(m.base(target)+".cdx.json", func(w writer) error { return line(w, text) })
+	return m.write(m.base(target)+".cdx.json", func(w io.Writer) error { return line(w, text) })
 }
 
 func licensed(id string) fields { return fields{"license": fields{"id": id}} }
@@ -58,7 +58,7 @@ func component(d *debug.Module) fields {
 		"properties": []any{fields{"name": "go:sum", "value": d.Sum}}}
 }
 
-func line(w writer, text []byte) error {
+func line(w io.Writer, text []byte) error {
 	_, err := w.Write(append(text, '\n'))
 	return err
 }
@@ -73,7 +73,7 @@ func (m *maker) seal(programs map[string]string) error {
 		return err
 	}
 	script := strings.NewReplacer("@VERSION@", m.version, "@HOST@", m.host).Replace(installer)
-	if err := m.write("install.sh", func(w writer) error { return line(w, []byte(strings.TrimRight(script, "\n"))) }); err != nil {
+	if err := m.write("install.sh", func(w io.Writer) error { return line(w, []byte(strings.TrimRight(script, "\n"))) }); err != nil {
 		return err
 	}
 	if sums, err = m.sums(); err != nil {
@@ -85,7 +85,7 @@ func (m *maker) seal(programs map[string]string) error {
 	if sums, err = m.sums(); err != nil {
 		return err
 	}
-	return m.write("checksums.txt", func(w writer) error {
+	return m.write("checksums.txt", func(w io.Writer) error {
 		for _, s := range sums {
 			if _, err := fmt.Fprintf(w, "%s  %s\n", s.sum, s.name); err != nil {
 				return err
@@ -159,7 +159,7 @@ func (m *maker) provenance(sums []sum, programs map[string]string) error {
 		return err
 	}
 	m.skipped = append(m.skipped, "signatures of checksums and provenance: no key")
-	return m.write("mnem_"+m.version+"_provenance.json", func(w writer) error { return line(w, text) })
+	return m.write("mnem_"+m.version+"_provenance.json", func(w io.Writer) error { return line(w, text) })
 }
 
 //go:embed mnem.rb.tmpl
@@ -187,7 +187,7 @@ func (m *maker) manifests(sums []sum) error {
 		if err := template.Must(template.New("").Parse(formula)).Execute(&b, values); err != nil {
 			return err
 		}
-		if err := m.write("mnem.rb", func(w writer) error { _, err := w.Write(b.Bytes()); return err }); err != nil {
+		if err := m.write("mnem.rb", func(w io.Writer) error { _, err := w.Write(b.Bytes()); return err }); err != nil {
 			return err
 		}
 	} else {
@@ -203,5 +203,5 @@ func (m *maker) manifests(sums []sum) error {
 	if err != nil {
 		return err
 	}
-	return m.write("mnem.json", func(w writer) error { return line(w, text) })
+	return m.write("mnem.json", func(w io.Writer) error { return line(w, text) })
 }

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// span is a range of code points with both ends.
-type span struct{ first, last rune }
+// runes is a range of code points with both ends.
+type runes struct{ first, last rune }
 
 // change says what a code point becomes.
 type change struct {
@@ -16,8 +16,8 @@ type change struct {
 	to   string
 }
 
-func inSpans(table []span, r rune) bool {
-	i, found := slices.BinarySearchFunc(table, r, func(s span, r rune) int { return int(s.first - r) })
+func inSpans(table []runes, r rune) bool {
+	i, found := slices.BinarySearchFunc(table, r, func(s runes, r rune) int { return int(s.first - r) })
 	return found || i > 0 && r <= table[i-1].last
 }
 
