@@ -34,7 +34,7 @@ def ranges(name, doc, points):
             out.append((first, last))
         first = last = c
     out.append((first, last))
-    print(f"\n// {doc}\nvar {name} = []span{{")
+    print(f"\n// {doc}\nvar {name} = []runes{{")
     for i in range(0, len(out), 4):
         print("\t" + " ".join("{0x%04X, 0x%04X}," % p for p in out[i : i + 4]))
     print("}")
