@@ -11,7 +11,6 @@ import (
 	"github.com/mnem-project/mnem/internal/view"
 	"github.com/mnem-project/mnem/internal/view/index"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/retrieve"
 )
 
 // batchBytes is how many bytes of blocks are checked at a time; a single block may be larger.
@@ -26,8 +25,8 @@ func (f *FsckRun) expect() error {
 	if !errors.Is(err, errIndexed) {
 		return f.Ctx.Err() // faults are reported when all blocks are verified
 	}
-	f.Known.Texts, err = index.NewExpectations(retrieve.Language)
-	return err
+	f.Known.Texts = index.NewExpectations()
+	return nil
 }
 
 // checker is a store that can check itself beyond blocks.

@@ -299,7 +299,8 @@ func (b *Batch) putNode(c *graph.NodeChange, n *graph.Node, block store.Block) e
 		return err
 	}
 	b.meaning.note(n.ID)
-	return b.Drafts.add(block.CID, n)
+	b.Drafts.add(block.CID, n)
+	return nil
 }
 
 func (b *Batch) edge(p *prepared) error {

@@ -39,26 +39,21 @@ type draftNode struct {
 }
 
 // add queues a node of the batch. The index handles content in separate blocks later.
-func (d *drafter) add(c ipld.CID, n *graph.Node) error {
+func (d *drafter) add(c ipld.CID, n *graph.Node) {
 	if d.made++; !d.Wanted || d.made <= draftFrom || n.Content != nil && len(n.Content.Chunks) > 0 {
-		return nil
+		return
 	}
 	if d.draft == nil {
-		draft, err := d.begin()
-		if err != nil {
-			return err
-		}
-		d.draft, d.queue = draft, make(chan []draftNode, draftQueue)
+		d.draft, d.queue = d.begin(), make(chan []draftNode, draftQueue)
 		d.done.Go(d.run)
 	}
 	if d.group = append(d.group, draftNode{c, n}); len(d.group) == draftGroup {
 		d.queue <- d.group
 		d.group = make([]draftNode, 0, draftGroup)
 	}
-	return nil
 }
 
-func (d *drafter) begin() (*index.Draft, error) {
+func (d *drafter) begin() *index.Draft {
 	if d.Room == nil {
 		return index.NewDraft(draftLimit, nil)
 	}

@@ -5,7 +5,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/internal/base/text"
-	"github.com/mnem-project/mnem/retrieve"
 )
 
 // enough is the least worth of the words that a prompt shares with a memory that bears on it: one rare
@@ -16,16 +15,12 @@ const enough = 2
 type Words map[string]int
 
 // WordsOf divides a prompt into terms, as an index does.
-func WordsOf(prompt string) (Words, error) {
-	a, err := text.New(retrieve.Language)
-	if err != nil {
-		return nil, err
-	}
+func WordsOf(prompt string) Words {
 	w := Words{}
 	start, class := 0, text.KindOther
 	end := func(at int) {
 		if class != text.KindOther {
-			w.add(a, prompt[start:at], class)
+			w.add(prompt[start:at], class)
 		}
 	}
 	text.EachFolded(prompt, func(at, _ int, kind text.CharClass, _ string) bool {
@@ -36,12 +31,12 @@ func WordsOf(prompt string) (Words, error) {
 		return true
 	})
 	end(len(prompt))
-	return w, nil
+	return w
 }
 
-func (w Words) add(a *text.Analyzer, word string, kind text.CharClass) {
+func (w Words) add(word string, kind text.CharClass) {
 	worth := worthOf(word, kind)
-	a.Each(word, func(term string) bool {
+	text.English.Each(word, func(term string) bool {
 		if had, ok := w[term]; !ok || worth < had {
 			w[strings.Clone(term)] = worth
 		}

@@ -214,10 +214,7 @@ func (h *Environment) known(ctx context.Context, dir string, t *telling) error {
 	if err != nil {
 		return err
 	}
-	words, err := capture.WordsOf(query)
-	if err != nil {
-		return err
-	}
+	words := capture.WordsOf(query)
 	shown, err := capture.Shown(spool, t.call)
 	if err != nil {
 		return err
@@ -276,8 +273,7 @@ func (h *Environment) surest(ctx context.Context, dir, prompt string, words capt
 // relevant returns the items of an answer that an agent is given unasked: all of a known answer; otherwise only the
 // first, if it covers most of a statement. That is typical of a memory which the statement corrects.
 func relevant(a *asking.Answer, words capture.Words) (list []asking.AnswerItem) {
-	terms, err := text.New(retrieve.Language)
-	corrects := err == nil && a.Verdict == retrieve.Unsure && a.Covered >= mostOf && !stage.IsQuestion(terms, a.Query)
+	corrects := a.Verdict == retrieve.Unsure && a.Covered >= mostOf && !stage.IsQuestion(text.English, a.Query)
 	for i, item := range a.Items {
 		sure := item.Band == retrieve.BandAnswer || i == 0 && corrects
 		if sure && !source.IsSaid(item.Type) && words.Bear(termsOf(item)) {

@@ -66,15 +66,6 @@ func newLists() *lists {
 	return &lists{phrases: map[string][]phrase{}, parts: map[rune][]part{}, lead: map[string]bool{}}
 }
 
-// analyser yields words without stemming; "none" always exists.
-var analyser = sync.OnceValue(func() *text.Analyzer {
-	a, err := text.New("none")
-	if err != nil {
-		panic(err)
-	}
-	return a
-})
-
 var known = sync.OnceValue(func() *lists {
 	l, err := parse(wordList)
 	if err != nil {
@@ -138,7 +129,7 @@ type word struct {
 func wordsOf(s string) []word {
 	var words []word
 	end := 0
-	analyser().EachSurface(s, func(w text.Surface) bool {
+	text.Plain.EachSurface(s, func(w text.Surface) bool {
 		between := s[min(end, w.Start):w.Start]
 		words = append(words, word{
 			token: strings.Clone(w.Token), at: w.Start, end: w.End,

@@ -28,22 +28,23 @@ type Analyzer struct {
 	scanners sync.Pool
 }
 
-// The analysers, shared by all callers: a new one would have to allocate its buffers again.
+// The analysers, shared by all callers: a new one would have to allocate its buffers again. English drops English stop
+// words and stems; Plain does neither.
 var (
-	ofEnglish = Analyzer{english: true, scanners: sync.Pool{New: newScanner}}
-	ofAny     = Analyzer{scanners: sync.Pool{New: newScanner}}
+	English = &Analyzer{english: true, scanners: sync.Pool{New: newScanner}}
+	Plain   = &Analyzer{scanners: sync.Pool{New: newScanner}}
 )
 
 func newScanner() any { return &scanner{memo: make([]memoEntry, memoSize)} }
 
-// New returns the analyser for a language: "en", also meant by the empty string, drops English
-// stop words and stems; "none" does neither. Any other name is ErrUnknownLanguage.
+// New returns the analyser of a name: English for "en" and the empty string, Plain for "none". Any other name is
+// ErrUnknownLanguage.
 func New(lang string) (*Analyzer, error) {
 	switch lang {
 	case "", "en":
-		return &ofEnglish, nil
+		return English, nil
 	case "none":
-		return &ofAny, nil
+		return Plain, nil
 	}
 	return nil, fmt.Errorf("making an analyser for %q: %w", lang, ErrUnknownLanguage)
 }

@@ -48,7 +48,7 @@ func FirstName(word string) string {
 
 // capital reports whether a word begins with a capital.
 func capital(word string) (is bool) {
-	analyser.EachSurface(word, func(s text.Surface) bool {
+	text.Plain.EachSurface(word, func(s text.Surface) bool {
 		is = s.Start == 0 && s.Capital
 		return false
 	})

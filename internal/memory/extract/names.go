@@ -48,7 +48,7 @@ func (f *finder) readUnits(n int) {
 	at := &f.sentences[n]
 	s := f.s[at.start:at.end]
 	first := len(f.units)
-	analyser.EachSurface(s, func(w text.Surface) bool {
+	text.Plain.EachSurface(s, func(w text.Surface) bool {
 		start, end := at.start+w.Start, at.start+w.End
 		end = start + withoutHangul(f.s[start:end])
 		if kindOf(f.s[start:end]) == text.KindSingle {

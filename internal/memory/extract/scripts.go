@@ -3,12 +3,7 @@ package extract
 import (
 	"strings"
 	"unicode/utf8"
-
-	"github.com/mnem-project/mnem/internal/base/text"
 )
-
-// analyser reads words. Language matters to terms alone, and none are asked for.
-var analyser, _ = text.New("none")
 
 // knownNames adds known names that occur as whole words, of several that begin at one position the longest.
 func (f *finder) knownNames() {

@@ -129,10 +129,7 @@ func Explore(ctx context.Context, s *core.Snapshot, req ExploreRequest) (*Explor
 	if err != nil {
 		return nil, err
 	}
-	a, err := text.New(retrieve.Language)
-	if err != nil {
-		return nil, err
-	}
+	a := text.English
 	x := &explorer{s: s, req: req, analyser: a, numbers: map[string]uint32{},
 		found: map[graph.ID]*reached{}}
 	x.topic = x.termsOf(req.Topic)

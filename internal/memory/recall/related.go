@@ -47,10 +47,7 @@ func Related(ctx context.Context, s *core.Snapshot, req RelatedRequest) (*Explor
 	if err != nil {
 		return nil, err
 	}
-	a, err := text.New(retrieve.Language)
-	if err != nil {
-		return nil, err
-	}
+	a := text.English
 	l := &related{s: s, node: n, req: req, words: compare.NewVocabulary(a), by: map[graph.ID]*Found{}}
 	steps := []func(context.Context) error{l.edges, l.mentions, l.topics, l.texts}
 	if req.Linked {

@@ -3,7 +3,6 @@ package remember
 import (
 	"sync"
 
-	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -15,21 +14,6 @@ type Writer struct {
 	mu sync.Mutex // guards what follows
 	// recent caches the newest commits.
 	recent map[ipld.CID]*added
-	terms  *text.Analyzer // nil until it is needed: it is large
-}
-
-// analyzer returns an analyser of English, the same each time.
-func (m *Writer) analyzer() (*text.Analyzer, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.terms == nil {
-		a, err := text.New("en")
-		if err != nil {
-			return nil, err
-		}
-		m.terms = a
-	}
-	return m.terms, nil
 }
 
 // New returns a Writer over an open repository, which stays the caller's to close.

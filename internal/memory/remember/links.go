@@ -73,7 +73,6 @@ type linker struct {
 	drafts []recent                 // of this commit, the newest last
 	nodes  map[graph.ID]*graph.Node // of the snapshot that were read, nil if there is none
 	older  map[graph.ID]*graph.Node // likewise, before these
-	terms  *text.Analyzer
 	words  *compare.Vocabulary
 	sets   map[graph.ID]compare.TermSet // of nodes of the snapshot that share an entity with a draft
 	given  map[string][]*graph.Node     // entities by the given name that their titles begin with
@@ -82,12 +81,8 @@ type linker struct {
 }
 
 // newLinker returns a linker for drafts that will be committed on a snapshot.
-func (m *Writer) newLinker(s *core.Snapshot, opt LinkOptions) (*linker, error) {
-	l := &linker{m: m, s: s, opt: opt, nodes: map[graph.ID]*graph.Node{}}
-	var err error
-	l.terms, err = m.analyzer()
-	l.words = compare.NewVocabulary(l.terms)
-	return l, err
+func (m *Writer) newLinker(s *core.Snapshot, opt LinkOptions) *linker {
+	return &linker{m: m, s: s, opt: opt, nodes: map[graph.ID]*graph.Node{}, words: compare.NewVocabulary(text.English)}
 }
 
 // node returns a node of the snapshot, nil for none. It is read once.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/memory/extract"
 	"github.com/mnem-project/mnem/internal/rank"
@@ -70,7 +71,7 @@ func (l *linker) fullName(ctx context.Context, first string, not graph.ID) (*gra
 // givenTo returns the entities whose names begin with a first name, hidden ones too, none if the name is in
 // too many nodes to be looked for.
 func (l *linker) givenTo(ctx context.Context, first string) (list []*graph.Node, err error) {
-	term, ok := l.terms.WordTerm(first)
+	term, ok := text.English.WordTerm(first)
 	if !ok {
 		return nil, nil
 	}

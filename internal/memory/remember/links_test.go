@@ -74,8 +74,7 @@ func (m *Writer) headOf(t testing.TB) *core.Snapshot {
 func (m *Writer) writeDrafts(t testing.TB, opt LinkOptions, near []Near, ds ...*Draft) []Linked {
 	t.Helper()
 	s := m.headOf(t)
-	l, err := m.newLinker(s, opt)
-	must.OK(t, err)
+	l := m.newLinker(s, opt)
 	var all []graph.Change
 	var out []Linked
 	for _, d := range ds {
@@ -172,8 +171,7 @@ func TestLinkRules(t *testing.T) {
 	d.Tags = []string{"outage"}
 	similar := []Near{{ID: a.ID, Text: 30_000, Cosine: 60_000}}
 	link := func(off ...LinkRule) []Link {
-		l, err := m.newLinker(m.headOf(t), LinkOptions{Off: off})
-		must.OK(t, err)
+		l := m.newLinker(m.headOf(t), LinkOptions{Off: off})
 		got, err := l.links(t.Context(), d, nil, similar)
 		must.OK(t, err)
 		return got.Links
@@ -325,8 +323,7 @@ func TestLinksDeterminism(t *testing.T) {
 		if i%2 == 1 {
 			fresh = New(m.r)
 		}
-		l, err := fresh.newLinker(s, LinkOptions{})
-		must.OK(t, err)
+		l := fresh.newLinker(s, LinkOptions{})
 		rand.Shuffle(len(near), func(a, b int) { near[a], near[b] = near[b], near[a] })
 		got, err := l.links(t.Context(), d, nil, near)
 		must.OK(t, err)

@@ -24,7 +24,6 @@ type planner struct {
 	m      *Writer
 	s      *core.Snapshot
 	params Params
-	terms  *text.Analyzer
 	linker *linker
 	marks  *memory.Marker
 	known  map[graph.ID]*known
@@ -52,16 +51,13 @@ func (m *Writer) newPlanner(
 	if err != nil {
 		return nil, err
 	}
-	l, err := m.newLinker(s, opt.Links)
-	if err != nil {
-		return nil, err
-	}
+	l := m.newLinker(s, opt.Links)
 	l.marks = memory.NewMarker(ctx, s)
 	return &planner{
-		ctx: ctx, m: m, s: s, params: params, terms: l.terms, linker: l, marks: l.marks,
+		ctx: ctx, m: m, s: s, params: params, linker: l, marks: l.marks,
 		known: map[graph.ID]*known{}, chains: map[graph.ID]*chain{},
 		made: map[graph.ID]bool{}, values: map[value][]graph.ID{},
-		rare: memory.NewRareWords(ctx, s, l.terms), batch: opt.batch,
+		rare: memory.NewRareWords(ctx, s, text.English), batch: opt.batch,
 	}, nil
 }
 

@@ -38,11 +38,7 @@ func (c *consolidator) pairs() error {
 	if !c.s.CID().Defined() {
 		return nil
 	}
-	terms, err := text.New("en")
-	if err != nil {
-		return err
-	}
-	c.rare = memory.NewRareWords(c.ctx, c.s, terms)
+	c.rare = memory.NewRareWords(c.ctx, c.s, text.English)
 	for i := range c.all {
 		if c.req.Progress != nil {
 			c.req.Progress(i, len(c.all))

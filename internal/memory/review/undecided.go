@@ -52,9 +52,8 @@ type pairer struct {
 	rare *memory.RareWords
 }
 
-func newPairer(ctx context.Context, s *core.Snapshot) (*pairer, error) {
-	terms, err := text.New("en")
-	return &pairer{ctx, s, memory.NewRareWords(ctx, s, terms)}, err
+func newPairer(ctx context.Context, s *core.Snapshot) *pairer {
+	return &pairer{ctx, s, memory.NewRareWords(ctx, s, text.English)}
 }
 
 // of returns the pair of a memory and the earlier one that it may replace, nil for none, and whether one was declined.
@@ -127,10 +126,7 @@ func UndecidedSince(ctx context.Context, from, to *core.Snapshot, newest, most i
 	slices.SortFunc(later, func(a, b *graph.Node) int {
 		return cmp.Or(cmp.Compare(b.Created, a.Created), a.ID.Compare(b.ID))
 	})
-	p, err := newPairer(ctx, to)
-	if err != nil {
-		return nil, err
-	}
+	p := newPairer(ctx, to)
 	for _, n := range later[:min(newest, len(later))] {
 		if replaces[n.ID] { // it was decided what it replaces
 			continue
@@ -214,10 +210,7 @@ func (c *consolidator) updates() error {
 	if !c.s.CID().Defined() {
 		return nil
 	}
-	p, err := newPairer(c.ctx, c.s)
-	if err != nil {
-		return err
-	}
+	p := newPairer(c.ctx, c.s)
 	other := make(map[[2]graph.ID]bool) // pairs of other kinds, declined ones too
 	for _, x := range slices.Concat(c.same, c.oppose) {
 		a, b := c.all[x.a].id, c.all[x.b].id

@@ -131,14 +131,13 @@ func (p *packer) digests(ctx context.Context, found []*candidate) ([]*candidate,
 // quoter chooses the digests of an answer and their printed sentences.
 type quoter struct {
 	*packer
-	from     source.Digested
-	asked    *wording // the terms of the query
-	analyser *text.Analyzer
-	shown    map[graph.ID]bool // candidates that become items if no digest covers them
-	best     map[graph.ID]bool // candidates that a digest may cover instead
-	counts   map[graph.ID]int  // sentences of facts
-	covered  map[graph.ID]bool
-	room     int // tokens left for digests
+	from    source.Digested
+	asked   *wording          // the terms of the query
+	shown   map[graph.ID]bool // candidates that become items if no digest covers them
+	best    map[graph.ID]bool // candidates that a digest may cover instead
+	counts  map[graph.ID]int  // sentences of facts
+	covered map[graph.ID]bool
+	room    int // tokens left for digests
 }
 
 func (p *packer) newQuoter(ctx context.Context, g source.Digested, found []*candidate) (*quoter, error) {
@@ -156,8 +155,7 @@ func (p *packer) newQuoter(ctx context.Context, g source.Digested, found []*cand
 	if q.asked, err = p.wording(ctx, source.TextQuery{Text: subject(p.req.Text)}); err != nil {
 		return nil, err
 	}
-	q.analyser, err = text.New(retrieve.Language)
-	return q, err
+	return q, nil
 }
 
 // unsaid reports whether the text asks broadly for nothing that the memory has a term of.
@@ -176,7 +174,7 @@ func (q *quoter) known(d *source.Digest) int64 {
 		said = strings.Join(parts, " ")
 	}
 	has := map[string]bool{}
-	for _, term := range q.analyser.Terms(said) {
+	for _, term := range text.English.Terms(said) {
 		has[term] = true
 	}
 	row := make([]int64, 0, len(q.asked.own)+len(q.asked.kin))

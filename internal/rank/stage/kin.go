@@ -65,10 +65,7 @@ func (r *request) wording(ctx context.Context, query source.TextQuery) (*wording
 }
 
 func (r *request) findKin(ctx context.Context, w *wording) error {
-	a, err := text.New(retrieve.Language)
-	if err != nil {
-		return err
-	}
+	a := text.English
 	own := w.own
 	asked := make(map[string]bool, len(own))
 	for _, t := range own {

@@ -28,10 +28,7 @@ func (e *examiner) laterFirst(ctx context.Context, list []held) error {
 	if len(e.dated.Ranges) > 0 || e.past {
 		return nil
 	}
-	p, err := e.newPairs()
-	if err != nil {
-		return err
-	}
+	p := e.newPairs()
 	first := list[:min(maxLater, len(list))]
 	for i := 1; i < len(first); i++ {
 		newer := first[i]
@@ -67,19 +64,15 @@ type pairs struct {
 	named    map[graph.ID]uint32 // which of them a candidate has
 }
 
-func (e *examiner) newPairs() (*pairs, error) {
-	a, err := text.New(retrieve.Language)
-	if err != nil {
-		return nil, err
-	}
-	p := &pairs{r: e.pool, a: a, said: map[graph.ID]*summary{}, vectors: map[graph.ID][]int8{}, named: map[graph.ID]uint32{}}
+func (e *examiner) newPairs() *pairs {
+	p := &pairs{r: e.pool, a: text.English, said: map[graph.ID]*summary{}, vectors: map[graph.ID][]int8{}, named: map[graph.ID]uint32{}}
 	for _, l := range e.lists {
 		if m, ok := l.lane.Model(); ok && len(l.cosines) > 0 {
 			p.model = m
 			break
 		}
 	}
-	return p, nil
+	return p
 }
 
 // leads reports whether the newer of two candidates comes before the older one. Either both say nearly the same in the
@@ -193,10 +186,7 @@ func (p *pairs) hasVector(h held) bool {
 // older one has.
 func (p *pairs) names(ctx context.Context, newer, old held) (bool, error) {
 	if p.matcher == nil {
-		lang, err := languageOf(p.r.req.Text)
-		if err != nil {
-			return false, err
-		}
+		lang := languageOf(p.r.req.Text)
 		p.matcher = newMatcher(p.a)
 		for _, e := range entitiesOf(p.a, p.r.req.Text) {
 			if e.kind != retrieve.LackName || lang == nil || !lang.Nouns {

@@ -54,10 +54,7 @@ func (p *packer) trimmerOf(ctx context.Context, tooLong bool) (*trimmer, error) 
 }
 
 func (p *packer) newTrimmer(ctx context.Context) (*trimmer, error) {
-	a, err := text.New(retrieve.Language)
-	if err != nil {
-		return nil, err
-	}
+	a := text.English
 	t := &trimmer{analyser: a, weights: map[string]int64{}, most: *p.req.PassageTokens}
 	t.count = p.tokens
 	if trimBlank(p.req.Text) == "" {

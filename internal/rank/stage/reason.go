@@ -143,10 +143,7 @@ func (r *request) askedWords(ctx context.Context, q source.TextQuery, id graph.I
 		}
 		w.credit(credits, rows[0], r.row.kinKnown)
 	}
-	shown, err := Surfaces(q.Text)
-	if err != nil {
-		return nil, err
-	}
+	shown := Surfaces(q.Text)
 	for _, read := range q.Readings {
 		shown[read.As] = read.Word
 	}
@@ -160,11 +157,8 @@ func (r *request) askedWords(ctx context.Context, q source.TextQuery, id graph.I
 }
 
 // Surfaces returns for each term of a text the first word there that it is made of.
-func Surfaces(s string) (map[string]string, error) {
-	a, err := text.New(retrieve.Language)
-	if err != nil {
-		return nil, err
-	}
+func Surfaces(s string) map[string]string {
+	a := text.English
 	out := map[string]string{}
 	a.EachSurface(s, func(w text.Surface) bool {
 		token := strings.Clone(w.Token)
@@ -176,7 +170,7 @@ func Surfaces(s string) (map[string]string, error) {
 		}
 		return len(out) < maxTold
 	})
-	return out, nil
+	return out
 }
 
 // heaviest returns the n heaviest of the words that keep accepts.
@@ -280,14 +274,7 @@ func (r *request) there(ctx context.Context, id graph.ID) (bool, error) {
 func (e *examiner) lacks(
 	ctx context.Context, v *judged, asked string, best held, n *graph.Node, words []askedWord,
 ) error {
-	a, err := text.New(retrieve.Language)
-	if err != nil {
-		return err
-	}
-	lang, err := languageOf(asked)
-	if err != nil {
-		return err
-	}
+	a, lang := text.English, languageOf(asked)
 	heldTerm := func(term string) bool {
 		return slices.ContainsFunc(words, func(w askedWord) bool { return w.term == term && w.held == fixed.One })
 	}

@@ -165,10 +165,7 @@ func (r *recaller) recallAlong(ctx context.Context, plan *intentPlan) ([]*candid
 
 // judgeEntities gives candidates the share of the text's entities that they have, weighted by rarity.
 func (r *recaller) judgeEntities(ctx context.Context, list []*candidate) error {
-	a, err := text.New(retrieve.Language)
-	if err != nil {
-		return err
-	}
+	a := text.English
 	all := entitiesOf(a, r.req.Text)
 	m := newMatcher(a)
 	total := int64(0)

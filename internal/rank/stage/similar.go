@@ -11,7 +11,6 @@ import (
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/ipld"
-	"github.com/mnem-project/mnem/retrieve"
 )
 
 // Constants of similarity in ranking version 1: clauses 11.2 and 11.3.
@@ -31,29 +30,16 @@ type features struct {
 
 // extractor reads features. It gives each distinct term and word a number.
 type extractor struct {
-	g        source.Graph
-	analyser *text.Analyzer
-	numbers  map[string]uint32
+	g       source.Graph
+	numbers map[string]uint32
 }
 
 // features returns the features of a node and its mark, which may be nil.
 func (r *request) features(ctx context.Context, n *graph.Node, m *graph.Mark) (*features, error) {
-	if err := r.startFeatures(); err != nil {
-		return nil, err
+	if r.extractor == nil {
+		r.extractor = &extractor{g: r.g, numbers: map[string]uint32{}}
 	}
 	return r.extractor.features(ctx, n, m)
-}
-
-// startFeatures makes the extractor if there is none yet.
-func (r *request) startFeatures() error {
-	if r.extractor != nil {
-		return nil
-	}
-	a, err := text.New(retrieve.Language)
-	if err == nil {
-		r.extractor = &extractor{g: r.g, analyser: a, numbers: map[string]uint32{}}
-	}
-	return err
 }
 
 func (e *extractor) number(s string) uint32 {
@@ -78,11 +64,11 @@ func (e *extractor) features(
 		return nil, err
 	}
 	for _, s := range texts {
-		e.analyser.Each(s, func(term string) bool {
+		text.English.Each(s, func(term string) bool {
 			out.terms = append(out.terms, e.number(term))
 			return true
 		})
-		e.analyser.EachWord(s, func(word string, telling bool) bool {
+		text.English.EachWord(s, func(word string, telling bool) bool {
 			n := e.number(word)
 			out.words = append(out.words, n)
 			if telling {

@@ -9,7 +9,6 @@ import (
 	"github.com/mnem-project/mnem/internal/base/rarity"
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/rank/source"
-	"github.com/mnem-project/mnem/retrieve"
 )
 
 // priorNodes is the number of texts of the language that are added to a memory's own. In a memory of ten texts, these
@@ -27,10 +26,7 @@ func (r *request) tells(ctx context.Context, wording string, own []source.TermWe
 	if err != nil {
 		return nil, fmt.Errorf("count the nodes with terms of the text: %w", err)
 	}
-	lang, err := languageOf(wording)
-	if err != nil {
-		return nil, err
-	}
+	lang := languageOf(wording)
 	out := make([]int64, len(own))
 	for i, term := range terms {
 		prior := 2 * priorNodes * uint64(rarity.Of(term, lang))
@@ -41,17 +37,13 @@ func (r *request) tells(ctx context.Context, wording string, own []source.TermWe
 }
 
 // languageOf returns the language of a text, nil for English and unknown ones.
-func languageOf(s string) (*rarity.Language, error) {
-	a, err := text.New(retrieve.Language)
-	if err != nil {
-		return nil, err
-	}
+func languageOf(s string) *rarity.Language {
 	var words []string
-	a.EachSurface(s, func(w text.Surface) bool {
+	text.English.EachSurface(s, func(w text.Surface) bool {
 		words = append(words, strings.Clone(w.Token))
 		return len(words) < maxTold
 	})
-	return rarity.LanguageOf(words), nil
+	return rarity.LanguageOf(words)
 }
 
 // maxTold is how many words of a text are read to recognise its language.

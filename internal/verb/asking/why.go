@@ -33,10 +33,7 @@ type reasons struct {
 
 // sayWhy fills in for each item of an explained answer why it is there.
 func (out *Answer) sayWhy(ctx context.Context, labels *reading.Labels, query string) error {
-	words, err := stage.Surfaces(query)
-	if err != nil {
-		return err
-	}
+	words := stage.Surfaces(query)
 	for i := range out.Items {
 		r := &reasons{labels: labels, words: words}
 		if err := r.of(ctx, &out.Items[i]); err != nil {

@@ -72,10 +72,7 @@ func (s *sealer) seal(n *node) (*Digest, ipld.CID, error) {
 	if d.Kind() == Root {
 		tokens, weights.Early = RootTokens, 0 // a memory has no introduction
 	}
-	var err error
-	if d.Text, err = weights.Summarize(said, tokens); err != nil {
-		return nil, ipld.CID{}, err
-	}
+	d.Text = weights.Summarize(said, tokens)
 	if s.refuse(JoinText(d.Text)) { // by what no sentence is alone
 		d.Text, d.Refused = nil, d.Refused+1
 	}

@@ -60,16 +60,9 @@ func SimHash(vector []int8) Sem {
 	return out
 }
 
-// analyser turns texts into terms.
-var analyser = sync.OnceValues(func() (*text.Analyzer, error) { return text.New("en") })
-
 // SemOf returns the hash of a text.
 func SemOf(s string) (Sem, error) {
-	a, err := analyser()
-	if err != nil {
-		return 0, err
-	}
-	v, err := hashed.Vector(a, s)
+	v, err := hashed.Vector(text.English, s)
 	return SimHash(v), err
 }
 

@@ -134,12 +134,8 @@ type termWeight struct {
 // Summarize chooses sentences of a text of at most so many tokens: those with the terms that many have and
 // none before has said, with names and numbers, and rather early ones. The result is in order, and does not
 // depend on the order of list.
-func (w Weights) Summarize(list []Sentence, tokens int) ([]Sentence, error) {
-	a, err := analyser()
-	if err != nil {
-		return nil, err
-	}
-	c := &chooser{Weights: w, Analyzer: a, numbers: map[string]int{}, names: map[string]bool{}}
+func (w Weights) Summarize(list []Sentence, tokens int) []Sentence {
+	c := &chooser{Weights: w, Analyzer: text.English, numbers: map[string]int{}, names: map[string]bool{}}
 	list = slices.Clone(list)
 	slices.SortFunc(list, bySentence)
 	seen := map[string]bool{}
@@ -150,7 +146,7 @@ func (w Weights) Summarize(list []Sentence, tokens int) ([]Sentence, error) {
 		}
 	}
 	c.weigh()
-	return c.pick(tokens), nil
+	return c.pick(tokens)
 }
 
 // read adds a sentence, which may be chosen if it fits into tokens.

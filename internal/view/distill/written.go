@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -192,11 +193,8 @@ func exactly(d *ipld.Decoder, n int) ([]byte, error) {
 const overlapShare = 3
 
 // Overlap reports whether a text describes another one, by their common terms.
-func Overlap(said, of string) (bool, error) {
-	a, err := analyser()
-	if err != nil {
-		return false, err
-	}
+func Overlap(said, of string) bool {
+	a := text.English
 	known, own := map[string]bool{}, map[string]bool{}
 	for _, term := range a.Terms(of) {
 		known[term] = true
@@ -208,7 +206,7 @@ func Overlap(said, of string) (bool, error) {
 		}
 		own[term] = true
 	}
-	return n > 0 && n*overlapShare >= len(own), nil
+	return n > 0 && n*overlapShare >= len(own)
 }
 
 // Holds reports whether a node is among the inputs of a digest of a graph. scope and label identify the digest.

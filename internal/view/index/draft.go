@@ -62,14 +62,10 @@ const (
 	draftDocBytes, draftTermBytes = 24, 4
 )
 
-// NewDraft returns an empty draft for an index of the default language, that takes documents until
+// NewDraft returns an empty draft for an index, that takes documents until
 // it has about limit bytes in memory. If it is given a room it keeps their records there.
-func NewDraft(limit int, room DraftRoom) (*Draft, error) {
-	a, err := text.New(defaultLanguage)
-	if err != nil {
-		return nil, err
-	}
-	return &Draft{b: newBuilder(a), limit: limit, room: room, types: make(map[string]int)}, nil
+func NewDraft(limit int, room DraftRoom) *Draft {
+	return &Draft{b: newBuilder(text.English), limit: limit, room: room, types: make(map[string]int)}
 }
 
 // Add analyses a document and stores it under a CID that identifies it. It keeps nothing of the document. A full draft

@@ -91,8 +91,7 @@ func TestDraft(t *testing.T) {
 	}
 	want := index(nil)
 	for _, limit := range []int{0, 100 << 10, 64 << 20} {
-		d, err := NewDraft(limit, nil)
-		must.OK(t, err)
+		d := NewDraft(limit, nil)
 		d.Add(ipld.Sum(ipld.DagCBOR, []byte("useless")), &Document{
 			Node: docs[0].Node, Content: "nothing of this may be anywhere",
 		})
@@ -126,8 +125,7 @@ func TestDraftApart(t *testing.T) {
 	want := index(nil)
 	for _, most := range []int{1 << 20, 1 << 30} {
 		room := &draftRoom{most: most}
-		d, err := NewDraft(64<<20, room)
-		must.OK(t, err)
+		d := NewDraft(64<<20, room)
 		for _, i := range rand.New(rand.NewPCG(1, 2)).Perm(len(docs)) {
 			d.Add(draftID(i), docs[i])
 		}
@@ -139,18 +137,5 @@ func TestDraftApart(t *testing.T) {
 		if d.size > draftHeld+2*draftPieceBytes {
 			t.Errorf("%d bytes in memory", d.size)
 		}
-	}
-}
-
-func TestDraftOfOtherLanguage(t *testing.T) {
-	ctx := context.Background()
-	docs := draftDocs(1)
-	d, err := NewDraft(1<<20, nil)
-	must.OK(t, err)
-	d.Add(draftID(0), docs[0])
-	blocks := store.NewStage(mem.New().Derived(), 0)
-	changes := draftChanges(docs, d)
-	if _, err := Update(ctx, blocks, ipld.CID{}, changes, UpdateOptions{Language: "none"}); err == nil {
-		t.Error("a draft was taken for an index of another language")
 	}
 }

@@ -37,8 +37,8 @@ func Open(ctx context.Context, get store.Getter, manifest ipld.CID, cache *segme
 	if err != nil {
 		return nil, err
 	}
-	x := &Index{src: source{Format.NewReader(get, cache)}, m: m}
-	if x.analyser, err = m.analyser(); err != nil {
+	x := &Index{src: source{Format.NewReader(get, cache)}, m: m, analyser: text.English}
+	if err := m.analysed(); err != nil {
 		return nil, err
 	}
 	if x.segs, err = x.src.Segments(ctx, m.Segments); err != nil {

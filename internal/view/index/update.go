@@ -2,7 +2,6 @@ package index
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -14,11 +13,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// UpdateOptions of an update. The zero value means the defaults. None but Language changes an answer.
+// UpdateOptions of an update. The zero value means the defaults. None changes an answer.
 type UpdateOptions struct {
-	// Language is the analyser's language if there is no base, "en" by default. An update of a
-	// base keeps the base's.
-	Language string
 	// Fanout is how many segments of about one size become one, 8 by default, at least 2.
 	Fanout int
 	// SpillDocs is how many changes one segment is built from at most, 50,000 by default.
@@ -33,7 +29,7 @@ type UpdateOptions struct {
 }
 
 const (
-	defaultLanguage   = "en"
+	language          = "en" // of all indexes
 	defaultFanout     = 8
 	defaultSpillDocs  = 50_000
 	defaultSpillBytes = 64 << 20
@@ -43,7 +39,6 @@ const (
 )
 
 func (o UpdateOptions) withDefaults() UpdateOptions {
-	o.Language = cmp.Or(o.Language, defaultLanguage)
 	if o.Fanout < 2 {
 		o.Fanout = defaultFanout
 	}
@@ -64,13 +59,12 @@ func (o UpdateOptions) withDefaults() UpdateOptions {
 // updater is one run of Update.
 type updater struct {
 	*segment.Updater
-	ctx      context.Context
-	put      store.Putter
-	opt      UpdateOptions
-	analyser *text.Analyzer
-	m        Manifest
-	spills   int // since the last merge
-	changes  int // documents and kills of the update so far
+	ctx     context.Context
+	put     store.Putter
+	opt     UpdateOptions
+	m       Manifest
+	spills  int // since the last merge
+	changes int // documents and kills of the update so far
 }
 
 // Update writes the index of a graph: the index base, the undefined CID for none, with changes applied. Changes ascend
@@ -85,7 +79,7 @@ func Update(
 ) (ipld.CID, error) {
 	u := &updater{ctx: ctx, put: blocks, opt: opt.withDefaults()}
 	u.Updater = Format.NewUpdater(blocks, u.opt.Fanout, u.opt.Later, u.opt.CacheBytes)
-	u.m = Manifest{Analyser: text.Version, Language: u.opt.Language}
+	u.m = Manifest{Analyser: text.Version, Language: language}
 	if base.Defined() {
 		m, err := ReadManifest(ctx, blocks, base)
 		if err != nil {
@@ -94,7 +88,7 @@ func Update(
 		u.m = *m
 	}
 	var err error
-	if u.analyser, err = u.m.analyser(); err == nil {
+	if err = u.m.analysed(); err == nil {
 		err = u.Settle(ctx, &u.m.List)
 	}
 	if err != nil {
@@ -112,20 +106,19 @@ func Update(
 	return Format.WriteManifest(ctx, blocks, u.m.record())
 }
 
-// analyser returns the analyser that the index was made with.
-func (m *Manifest) analyser() (*text.Analyzer, error) {
+// analysed returns an error unless the index was made by this analyser.
+func (m *Manifest) analysed() error {
 	if m.Analyser != text.Version {
-		return nil, fmt.Errorf("%w: version %d, have %d", ErrAnalyser, m.Analyser, text.Version)
+		return fmt.Errorf("%w: version %d, have %d", ErrAnalyser, m.Analyser, text.Version)
 	}
-	a, err := text.New(m.Language)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrAnalyser, err)
+	if m.Language != language {
+		return fmt.Errorf("%w: language %q", ErrAnalyser, m.Language)
 	}
-	return a, nil
+	return nil
 }
 
 func (u *updater) run(changes iter.Seq2[Change, error]) error {
-	b := newBuilder(u.analyser)
+	b := newBuilder(text.English)
 	var last *graph.ID
 	for c, err := range changes {
 		if err != nil {
@@ -142,9 +135,6 @@ func (u *updater) run(changes iter.Seq2[Change, error]) error {
 		if c.Analysed == nil && c.Old == nil && c.New == nil || c.Old != nil && c.New != nil && c.Old.same(c.New) {
 			continue
 		}
-		if c.Analysed != nil && u.m.Language != defaultLanguage {
-			return fmt.Errorf("draft of language %q for an index of %q", defaultLanguage, u.m.Language)
-		}
 		if err := b.add(c); err != nil {
 			return err
 		}
@@ -152,7 +142,7 @@ func (u *updater) run(changes iter.Seq2[Change, error]) error {
 			if err := u.spill(b, false); err != nil {
 				return err
 			}
-			b = newBuilder(u.analyser)
+			b = newBuilder(text.English)
 		}
 	}
 	return u.spill(b, true)

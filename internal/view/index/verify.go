@@ -62,9 +62,6 @@ func (x *Expectations) Verify(
 	if err != nil {
 		return nil, err
 	}
-	if at.m.Language != x.language { // known numbers do not apply
-		x = &Expectations{language: at.m.Language, analyser: at.analyser, seed: maphash.MakeSeed()}
-	}
 	v := &verifier{ctx: ctx, x: at, expect: x, read: read, seed: x.seed}
 	err = v.terms()
 	if err == nil {

@@ -27,20 +27,12 @@ const (
 // documents before they have the index, and keep nothing else of them. The numbers are hashes under a random key, so no
 // stored data can be made to match them. Safe for concurrent use.
 type Expectations struct {
-	language string
-	analyser *text.Analyzer
 	seed     maphash.Seed
 	builders sync.Pool // of *builder; they keep nothing between uses
 }
 
-// NewExpectations returns empty Expectations for indexes in a language.
-func NewExpectations(language string) (*Expectations, error) {
-	a, err := text.New(language)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrAnalyser, err)
-	}
-	return &Expectations{language: language, analyser: a, seed: maphash.MakeSeed()}, nil
-}
+// NewExpectations returns empty Expectations.
+func NewExpectations() *Expectations { return &Expectations{seed: maphash.MakeSeed()} }
 
 // Sum returns the number of a document, never 0.
 func (x *Expectations) Sum(d *Document) uint64 {
@@ -150,7 +142,7 @@ func (x *Expectations) wanted(docs []Wanted) []expected {
 func (x *Expectations) analyse(docs []*Document) []expected {
 	b, _ := x.builders.Get().(*builder)
 	if b == nil || b.size > defaultSpillBytes {
-		b = newBuilder(x.analyser)
+		b = newBuilder(text.English)
 	}
 	defer x.builders.Put(b)
 	out := make([]expected, len(docs))

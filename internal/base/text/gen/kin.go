@@ -13,10 +13,7 @@ import (
 
 // kinTable makes the table of kindred terms from the list of words: clause 9.12 of docs/internals/ranking.md.
 func kinTable(list string) (string, error) {
-	a, err := text.New("en")
-	if err != nil {
-		return "", err
-	}
+	a := text.English
 	kin := map[string]map[string]bool{}
 	relate := func(x, y string) {
 		if x == y {
