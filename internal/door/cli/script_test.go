@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -35,6 +36,7 @@ const scriptTime = 1767323045
 //	mnem ARG… [<FILE]       the program, in this process, with FILE as standard input
 //	exit CODE mnem ARG…     the same, which must end with that exit code
 //	capture NAME REGEXP     sets a variable to what the group in the expression matches in stdout
+//	keys LIST [KEY…]        compares the keys of the objects of a list in stdout, which is JSON; - for none
 //	damage DIR              changes one byte of a repository, which is then not checked
 //
 // Every repository that a script leaves behind is checked from end to end.
@@ -58,11 +60,15 @@ func runScripts(t *testing.T, by *holding, names ...string) {
 	testscript.Run(t, testscript.Params{
 		Files: files, UpdateScripts: *rewrite, RequireUniqueNames: true,
 		Setup: func(env *testscript.Env) error { return setupScript(env, by) },
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"mnem": mnemInScript, "exit": exitInScript, "damage": damageInScript,
-			"capture": captureInScript,
-		},
+		Cmds: scriptCommands(),
 	})
+}
+
+func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
+	return map[string]func(*testscript.TestScript, bool, []string){
+		"mnem": mnemInScript, "exit": exitInScript, "damage": damageInScript, "capture": captureInScript,
+		"keys": keysInScript,
+	}
 }
 
 // scriptState holds the variables of one script.
@@ -70,6 +76,7 @@ type scriptState struct {
 	damaged bool
 	rand    io.Reader
 	by      *holding // nil if each command opens the repository itself
+	world   *world   // of the scripts in testdata/world, else nil
 }
 
 type stateKey struct{}
@@ -143,19 +150,28 @@ func runInScript(ts *testscript.TestScript, args []string) int {
 		in = strings.NewReader(ts.ReadFile(args[n-1][1:]))
 		args = args[:n-1]
 	}
-	dir := ts.MkAbs(".")
-	app := &line.App{
-		Stdin: in, Stdout: ts.Stdout(), Stderr: ts.Stderr(), Getenv: ts.Getenv,
-		Now:  func() time.Time { return time.Unix(scriptTime, 0) },
-		Rand: ts.Value(stateKey{}).(*scriptState).rand,
-		Dir:  dir, User: "Sys Tem", Home: ts.Getenv("HOME"), Executable: "/opt/bin/mnem",
-		PID: os.Getpid(),
-	}
+	app := scriptApp(ts, in, ts.Stdout(), ts.Stderr())
 	if by := ts.Value(stateKey{}).(*scriptState).by; by != nil {
 		release := by.hold(ts, app)
 		defer release()
 	}
 	return cli.Run(context.Background(), app, args)
+}
+
+// scriptApp returns the circumstances of a command line of a script.
+func scriptApp(ts *testscript.TestScript, in io.Reader, out, errs io.Writer) *line.App {
+	state := ts.Value(stateKey{}).(*scriptState)
+	app := &line.App{
+		Stdin: in, Stdout: out, Stderr: errs, Getenv: ts.Getenv,
+		Now:  func() time.Time { return time.Unix(scriptTime, 0) },
+		Rand: state.rand,
+		Dir:  ts.MkAbs("."), User: "Sys Tem", Home: ts.Getenv("HOME"), Executable: "/opt/bin/mnem",
+		PID: os.Getpid(),
+	}
+	if state.world != nil {
+		state.world.set(app)
+	}
+	return app
 }
 
 // damageInScript flips a bit in the middle of what a repository stores.
@@ -180,6 +196,23 @@ func damageInScript(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	largest[len(largest)/4] ^= 1
 	ts.Check(os.WriteFile(path, largest, 0o600))
+}
+
+func keysInScript(ts *testscript.TestScript, neg bool, args []string) {
+	var all map[string]json.RawMessage
+	var list []struct{ Key *string }
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &all))
+	ts.Check(json.Unmarshal(all[args[0]], &list))
+	var got []string
+	for _, o := range list {
+		if o.Key == nil {
+			o.Key = new("-")
+		}
+		got = append(got, *o.Key)
+	}
+	if neg || strings.Join(got, " ") != strings.Join(args[1:], " ") {
+		ts.Fatalf("keys %q", got)
+	}
 }
 
 func captureInScript(ts *testscript.TestScript, neg bool, args []string) {
