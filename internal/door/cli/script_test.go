@@ -37,6 +37,8 @@ const scriptTime = 1767323045
 //	exit CODE mnem ARG…     the same, which must end with that exit code
 //	capture NAME REGEXP     sets a variable to what the group in the expression matches in stdout
 //	keys LIST [KEY…]        compares the keys of the objects of a list in stdout, which is JSON; - for none
+//	members NAME…           compares the members of the first line of stdout, in their order
+//	equal A B               compares two texts
 //	damage DIR              changes one byte of a repository, which is then not checked
 //
 // Every repository that a script leaves behind is checked from end to end.
@@ -67,7 +69,12 @@ func runScripts(t *testing.T, by *holding, names ...string) {
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"mnem": mnemInScript, "exit": exitInScript, "damage": damageInScript, "capture": captureInScript,
-		"keys": keysInScript,
+		"keys": keysInScript, "members": membersInScript,
+		"equal": func(ts *testscript.TestScript, neg bool, args []string) {
+			if neg || args[0] != args[1] {
+				ts.Fatalf("%s\nis not\n%s", args[0], args[1])
+			}
+		},
 	}
 }
 
@@ -83,6 +90,11 @@ type stateKey struct{}
 
 func setupScript(env *testscript.Env, by *holding) error {
 	env.Setenv("SOURCE_DATE_EPOCH", strconv.Itoa(scriptTime))
+	demo, err := filepath.Abs("../../../testdata/demo")
+	if err != nil {
+		return err
+	}
+	env.Setenv("DEMO", demo)
 	env.Setenv("HOME", filepath.Join(env.WorkDir, ".home"))
 	env.Setenv("XDG_DATA_HOME", filepath.Join(env.WorkDir, ".data"))
 	env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, ".xdg"))
@@ -196,6 +208,23 @@ func damageInScript(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	largest[len(largest)/4] ^= 1
 	ts.Check(os.WriteFile(path, largest, 0o600))
+}
+
+func membersInScript(ts *testscript.TestScript, neg bool, args []string) {
+	dec := json.NewDecoder(strings.NewReader(ts.ReadFile("stdout")))
+	_, err := dec.Token()
+	ts.Check(err)
+	var names []string
+	for dec.More() {
+		name, err := dec.Token()
+		ts.Check(err)
+		names = append(names, name.(string))
+		var skip json.RawMessage
+		ts.Check(dec.Decode(&skip))
+	}
+	if neg || strings.Join(names, " ") != strings.Join(args, " ") {
+		ts.Fatalf("members %q", names)
+	}
 }
 
 func keysInScript(ts *testscript.TestScript, neg bool, args []string) {

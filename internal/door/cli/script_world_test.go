@@ -136,7 +136,6 @@ func TestWorldScripts(t *testing.T) {
 				return err
 			}
 			env.Setenv("TALKS", talks)
-			env.Setenv("DEMO", filepath.Join(talks, "../../../../testdata/demo"))
 			err = setupScript(env, nil)
 			env.Values[stateKey{}].(*scriptState).world = &world{}
 			return err
