@@ -182,5 +182,7 @@ func (m *Sorts) Vectors(_ context.Context, texts []string) ([][]int8, error) {
 	return out, nil
 }
 
-func (*Sorts) Whole(...string) (int, bool) { return 421, true }
+// Asked is how many texts were embedded.
+func (m *Sorts) Asked() int { return m.asked }
 
+func (*Sorts) Whole(...string) (int, bool) { return 421, true }

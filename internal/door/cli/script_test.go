@@ -39,6 +39,7 @@ const scriptTime = 1767323045
 //	keys LIST [KEY…]        compares the keys of the objects of a list in stdout, which is JSON; - for none
 //	members NAME…           compares the members of the first line of stdout, in their order
 //	equal A B               compares two texts
+//	as-before               compares commit, nodes and half-lives with the files was.1 to was.3
 //	damage DIR              changes one byte of a repository, which is then not checked
 //
 // Every repository that a script leaves behind is checked from end to end.
@@ -62,7 +63,7 @@ func runScripts(t *testing.T, by *holding, names ...string) {
 	testscript.Run(t, testscript.Params{
 		Files: files, UpdateScripts: *rewrite, RequireUniqueNames: true,
 		Setup: func(env *testscript.Env) error { return setupScript(env, by) },
-		Cmds: scriptCommands(),
+		Cmds:  scriptCommands(),
 	})
 }
 
@@ -70,6 +71,19 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"mnem": mnemInScript, "exit": exitInScript, "damage": damageInScript, "capture": captureInScript,
 		"keys": keysInScript, "members": membersInScript,
+		"as-before": func(ts *testscript.TestScript, neg bool, _ []string) {
+			same := true
+			for i, words := range []string{
+				"show HEAD --json", "ls --json --limit 1000 --include forgotten,superseded,expired,retired", "config half-life --json",
+			} {
+				var out strings.Builder
+				cli.Run(context.Background(), scriptApp(ts, strings.NewReader(""), &out, io.Discard), strings.Fields(words))
+				same = same && out.String() == ts.ReadFile(fmt.Sprintf("was.%d", i+1))
+			}
+			if same == neg {
+				ts.Fatalf("the same: %t", same)
+			}
+		},
 		"equal": func(ts *testscript.TestScript, neg bool, args []string) {
 			if neg || args[0] != args[1] {
 				ts.Fatalf("%s\nis not\n%s", args[0], args[1])

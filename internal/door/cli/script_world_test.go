@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -18,6 +19,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -100,10 +102,11 @@ func worldOf(ts *testscript.TestScript) *world { return ts.Value(stateKey{}).(*s
 //	call HOST EVENT FILE calls a hook of another host
 //	lines FILE N LINE    writes LINE so many times, with its number for %d; {N*TEXT} in it is TEXT so many times
 //	models [WHAT VALUE]  starts servers of models at $MODELS; has them answer otherwise; looks at what they were asked
-//	meaning              gives the program a model of its own, in which webhooks and holidays have a meaning
+//	meaning [NAME]       gives the program a model of its own, which knows webhooks and holidays; NAME is how many texts it embedded
 //	serve ARG…           runs 'mnem serve' at $URL until the script ends
 //	ask STATUS METHOD PATH [HEADER…] [<FILE]  asks $URL and prints the answer
-//	hold [off]           has another process open the repository
+//	header NAME REGEXP   as capture, from the headers of the answer
+//	hold [server|off]    has another process open the repository, one that is a server or one that is none
 //	tree DIR             prints the files of a directory
 //	terminal WHAT…       has results (out) or messages (err) go to a terminal, or keys typed (type) or a text (hidden)
 //	clock DAY|+HOURS|now  sets the clock
@@ -120,12 +123,18 @@ func TestWorldScripts(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the scripts have paths of other systems")
 	}
-	files, err := filepath.Glob("testdata/world/*.txtar")
+	runWorlds(t, "world", nil)
+}
+
+// runWorlds runs the scripts of a directory, with some commands of their own: those of the directory world side by side.
+func runWorlds(t *testing.T, dir string, more map[string]func(*testscript.TestScript, bool, []string)) {
+	t.Helper()
+	files, err := filepath.Glob("testdata/" + dir + "/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no scripts: %v", err)
 	}
-	testscript.Run(t, testscript.Params{
-		Files: files, UpdateScripts: *rewrite, RequireUniqueNames: true,
+	p := testscript.Params{
+		UpdateScripts: *rewrite, RequireUniqueNames: true, Cmds: worldCommands(),
 		Setup: func(env *testscript.Env) error {
 			for name, value := range gitEnv {
 				env.Setenv(name, value)
@@ -140,9 +149,82 @@ func TestWorldScripts(t *testing.T) {
 			env.Values[stateKey{}].(*scriptState).world = &world{}
 			return err
 		},
-		Cmds: worldCommands(),
+	}
+	maps.Copy(p.Cmds, more)
+	if p.Files = files; dir == "world" {
+		testscript.Run(t, p)
+		return
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			own := p
+			own.Files = []string{file}
+			testscript.RunT(one{t}, own)
+		})
+	}
+}
+
+// TestSpiedGit runs testdata/spied, one script after the other: they put a program in the place of git, which notes what it
+// is asked and then is what a script says:
+//
+//	spy SCRIPT | none | off   with GIT for git itself; no git at all; git itself
+//	spied COMMAND…            compares the commands of git that were asked since
+//	spied-only COMMAND…       as spied, of those without a repetition
+func TestSpiedGit(t *testing.T) {
+	if realGit == "" || runtime.GOOS == "windows" {
+		t.Skip("the program is a shell script in the place of git")
+	}
+	path, dir := os.Getenv("PATH"), t.TempDir()
+	t.Setenv("PATH", path)
+	notes := filepath.Join(dir, "notes")
+	spied := func(ts *testscript.TestScript, args []string, once bool) {
+		data, _ := os.ReadFile(notes) // there are none if nothing was asked
+		_ = os.Remove(notes)
+		var names []string
+		for line := range strings.Lines(string(data)) {
+			i := slices.IndexFunc(strings.Fields(line), func(w string) bool { return slices.Contains(askedOfGit, w) })
+			if i < 0 {
+				ts.Fatalf("git %s", line)
+			}
+			if name := strings.Fields(line)[i]; !once || !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+		if !slices.Equal(names, args) {
+			ts.Fatalf("git was asked %q", names)
+		}
+	}
+	runWorlds(t, "spied", map[string]func(*testscript.TestScript, bool, []string){
+		"spy": func(ts *testscript.TestScript, _ bool, args []string) {
+			to := dir + string(os.PathListSeparator) + path
+			switch args[0] {
+			case "none":
+				to = filepath.Join(dir, "nothing")
+			case "off":
+				to = path
+			}
+			script := "#!/bin/sh\necho \"$*\" >>'" + notes + "'\n" + strings.ReplaceAll(args[0], "GIT", "'"+realGit+"'") + "\n"
+			ts.Check(os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o700))
+			_ = os.Remove(notes) // there may be none
+			ts.Check(os.Setenv("PATH", to))
+		},
+		"spied":      func(ts *testscript.TestScript, _ bool, args []string) { spied(ts, args, false) },
+		"spied-only": func(ts *testscript.TestScript, _ bool, args []string) { spied(ts, args, true) },
 	})
 }
+
+// realGit is the path of git, "" for none.
+var realGit, _ = exec.LookPath("git")
+
+// askedOfGit are the commands of git that the program uses.
+var askedOfGit = []string{"branch", "log", "rev-parse", "symbolic-ref", "config", "merge-base", "cherry"}
+
+// one runs scripts within the test that calls them, one after the other.
+type one struct{ *testing.T }
+
+func (one) Parallel()                               {}
+func (t one) Run(_ string, do func(t testscript.T)) { do(t) }
+func (one) Verbose() bool                           { return testing.Verbose() }
 
 func worldCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	all := scriptCommands()
@@ -157,7 +239,20 @@ func worldCommands() map[string]func(*testscript.TestScript, bool, []string) {
 			git(ts, false, []string{"add", args[0]})
 			git(ts, false, []string{"commit", "-q", "-m", args[0]})
 		},
-		"meaning":  func(_ *testscript.TestScript, w *world, _ []string) { w.meaning = new(cli.Sorts) },
+		"header": func(ts *testscript.TestScript, _ *world, args []string) {
+			found := regexp.MustCompile(args[1]).FindStringSubmatch(ts.ReadFile("stderr"))
+			if len(found) != 2 {
+				ts.Fatalf("no match for %s", args[1])
+			}
+			ts.Setenv(args[0], found[1])
+		},
+		"meaning": func(ts *testscript.TestScript, w *world, args []string) {
+			if len(args) == 0 {
+				w.meaning = new(cli.Sorts)
+				return
+			}
+			ts.Setenv(args[0], strconv.Itoa(w.meaning.Asked()))
+		},
 		"programs": func(_ *testscript.TestScript, w *world, names []string) { w.programs = append([]string{""}, names...) },
 	} {
 		all[name] = func(ts *testscript.TestScript, neg bool, args []string) {
@@ -177,7 +272,7 @@ func worldCommands() map[string]func(*testscript.TestScript, bool, []string) {
 
 // git runs git itself.
 func git(ts *testscript.TestScript, neg bool, args []string) {
-	cmd := exec.Command("git", args...)
+	cmd := exec.Command(realGit, args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = ts.MkAbs("."), ts.Stdout(), ts.Stderr()
 	for _, name := range os.Environ() {
 		if !strings.HasPrefix(name, "GIT_") {
@@ -378,13 +473,18 @@ func askInScript(ts *testscript.TestScript, _ *world, args []string) {
 }
 
 func hold(ts *testscript.TestScript, w *world, args []string) {
-	if len(args) > 0 {
+	app := scriptApp(ts, strings.NewReader(""), io.Discard, io.Discard)
+	switch {
+	case len(args) == 0:
+	case args[0] == "server":
+		app.Serving = new(atomic.Bool)
+	default:
 		w.release()
 		w.release = nil
 		return
 	}
 	var by holding
-	end := by.holdOne(ts.MkAbs("."), scriptApp(ts, strings.NewReader(""), io.Discard, io.Discard))
+	end := by.holdOne(ts.MkAbs("."), app)
 	if by.held.Load() != 1 {
 		ts.Fatalf("no other process has it open")
 	}
