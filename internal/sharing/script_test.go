@@ -34,7 +34,7 @@ func (inline) Verbose() bool                           { return testing.Verbose(
 //	get NAME MACHINE REF     sets a variable to that; operations NAME MACHINE: to how many there are
 //	summary MACHINE KEY WANT [AT]
 //	capture NAME REGEXP      sets a variable to what the group matches in stdout
-//	identity NAME            makes an identity of which $NAME is the recipient; use NAME: has the team use it
+//	identity NAME            makes an identity with the recipient $NAME; use NAME: has the team use it
 //	admin                    has all go with a token of scope admin
 //	hold MACHINE             another process opens the repository of a machine
 //	write FILE TEXT, flip FILE, damage DIR  write a file, change a bit of one, or bytes of a store

@@ -111,40 +111,6 @@ func TestOtherVersion(t *testing.T) {
 	program.Ran(t, app, "op", "log")
 }
 
-// TestAlone looks that what needs a repository closed says so.
-func TestAlone(t *testing.T) {
-	dir := newRepo(t)
-	defer held(t, dir)()
-	app := program.In(dir, io.Discard, io.Discard)
-	n, _, errs := code(t, app, "fsck", "--repair", "--accept")
-	if n != 6 || !strings.Contains(errs, fmt.Sprintf("process %d has it open", os.Getpid())) {
-		t.Errorf("exit code %d: %s", n, errs)
-	}
-	program.Ran(t, app, "fsck", "--repair")
-	for _, line := range [][]string{{"hold"}} {
-		if n, _, errs := code(t, app, append(line, "--wat")...); n != 2 {
-			t.Errorf("exit code %d: %s", n, errs)
-		}
-	}
-}
-
-// TestCompletionOfHeld completes names from a repository that another process has.
-func TestCompletionOfHeld(t *testing.T) {
-	dir := newRepo(t)
-	app := program.In(dir, io.Discard, io.Discard)
-	app.Stdin = strings.NewReader(nodeLine("a"))
-	program.Ran(t, app, "commit", "-m", "x", "-")
-	program.Ran(t, app, "branch", "feature")
-	want := program.Ran(t, app, "__complete", "switch", "fe")
-	if !strings.Contains(want, "feature") {
-		t.Fatalf("%s", want)
-	}
-	defer held(t, dir)()
-	if got := program.Ran(t, app, "__complete", "switch", "fe"); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
 // TestInputBeforeTheOwner has somebody take the repository after a command has read its standard
 // input, which the new owner must be given.
 func TestInputBeforeTheOwner(t *testing.T) {
@@ -208,24 +174,6 @@ func TestAskedAgain(t *testing.T) {
 				t.Errorf("%q: exit code %d: %s%s", tt.args, n, out, errs)
 			}
 		})
-	}
-}
-
-// TestMovedRepository renames the directory of a repository that another process has.
-func TestMovedRepository(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("what is open cannot be renamed")
-	}
-	dir := newRepo(t)
-	defer held(t, dir)()
-	to := dir + "-moved"
-	if err := os.Rename(dir, to); err != nil {
-		t.Fatal(err)
-	}
-	app := program.In(to, io.Discard, io.Discard)
-	program.Ran(t, app, "status", "--wait", "10ms")
-	if err := os.Rename(to, dir); err != nil {
-		t.Fatal(err)
 	}
 }
 

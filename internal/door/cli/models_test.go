@@ -120,7 +120,7 @@ func (f *Models) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// vectors are those of the texts that were sent, as each provider has them.
+// vectors returns one of each text that was sent, as each provider writes them.
 func (f *Models) vectors() any {
 	var vectors, data []any
 	if f.Grow {

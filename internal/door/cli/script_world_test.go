@@ -30,7 +30,7 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 )
 
-// world is what the commands of a script meet besides a repository.
+// world holds what the commands of a script meet besides a repository.
 type world struct {
 	models   *cli.Models
 	now      time.Time // zero for scriptTime
@@ -165,7 +165,7 @@ func runWorlds(t *testing.T, dir string, more map[string]func(*testscript.TestSc
 }
 
 // TestSpiedGit runs testdata/spied, one script after the other: they put a program in the place of git, which notes what it
-// is asked and then is what a script says:
+// is asked and then does as a script says:
 //
 //	spy SCRIPT | none | off   with GIT for git itself; no git at all; git itself
 //	spied COMMAND…            compares the commands of git that were asked since
