@@ -10,7 +10,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -228,29 +227,5 @@ func TestFailedRepository(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
-	}
-}
-
-// TestEmbedAnswersOthers has a model take its time, while another command works.
-func TestEmbedAnswersOthers(t *testing.T) {
-	dir := newRepo(t)
-	app := program.In(dir, io.Discard, io.Discard)
-	app.Stdin = strings.NewReader(`{"node":{"key":"a","type":"N","summary":"text"}}`)
-	program.Ran(t, app, "commit", "-m", "x", "-")
-	asked := 0
-	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		asked++
-		other := program.In(dir, io.Discard, io.Discard)
-		other.Stdin = strings.NewReader(nodeLine("b"))
-		program.Ran(t, other, "commit", "-m", "meanwhile", "-", "--wait", "0s")
-		_, _ = io.WriteString(w, `{"embeddings":[[0.5,0.25]]}`)
-	}))
-	defer model.Close()
-	program.Ran(t, app, "embed", "--model", "ollama:m@"+model.URL)
-	if got := program.Ran(t, app, "log", "--json"); asked != 1 || strings.Count(got, `"commit":"`) != 3 {
-		t.Errorf("asked %d times: %s", asked, got)
-	}
-	if _, err := os.Lstat(filepath.Join(dir, ".mnem", "owner")); err == nil {
-		t.Error("the owner file is left behind")
 	}
 }
