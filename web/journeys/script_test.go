@@ -224,7 +224,7 @@ func (j *journey) ofMemory(verb string, words []string, not bool) bool {
 	case "stop":
 		j.m.stop()
 	case "view":
-		j.start(append([]string{"view", "--no-open"}, words...)...)
+		j.start(append([]string{"view", "--print"}, words...)...)
 		j.goes(open(j.t))
 		j.visit(j.m.url)
 		j.wait("document.querySelector('#main')")

@@ -557,7 +557,7 @@ func clock(ts *testscript.TestScript, w *world, args []string) {
 // and ro if it cannot be written. With 'writes' a write comes there, or is refused.
 func follows(ts *testscript.TestScript, w *world, args []string) {
 	want := args[len(args)-1]
-	code, out, errs := with(ts, "", "git", "status", "--json")
+	code, out, errs := with(ts, "", "status", "--json")
 	var st struct {
 		Following *struct {
 			Branch, From, Doing string
