@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"os/exec"
 	"strconv"
@@ -15,8 +14,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
@@ -33,45 +30,6 @@ type item struct {
 type answer struct {
 	Commit string
 	Items  []item
-}
-
-// TestSurfacesAnswerAlike asks the same of the command line, HTTP and MCP: items, scores and what a
-// model is shown are the same bytes.
-func TestSurfacesAnswerAlike(t *testing.T) {
-	dir := newRepo(t)
-	var lines strings.Builder
-	for i := range 200 {
-		fmt.Fprintf(&lines, `{"node":{"key":"note/%d","type":"Note","summary":"note %d: Alice, \"infra\" <b>`+
-			` and billing %d"}}`+"\n", i, i, i%7)
-	}
-	mustRun(t, dir, lines.String(), "commit", "-m", "notes", "-")
-	_, base := serving(t, dir)
-	client, err := newClient(t.Context(), dir, "--without", "session")
-	must.OK(t, err)
-	for _, query := range []string{"who leads infra", "billing 3", "note 17", "nothing of the kind"} {
-		var shell, web, agent answer
-		text := mustRun(t, dir, "", "retrieve", query, "--limit", "10", "--json")
-		res, err := http.Get(base + "/v1/retrieve?limit=10&query=" + url.QueryEscape(query))
-		must.OK(t, err)
-		body, err := io.ReadAll(res.Body)
-		_ = res.Body.Close() // it was read to its end
-		if err != nil || string(body) != text {
-			t.Errorf("%s: HTTP answers %s, the command line %s (%v)", query, body, text, err)
-		}
-		must.OK(t, json.Unmarshal([]byte(text), &shell))
-		must.OK(t, json.Unmarshal(body, &web))
-		err = client.tool("retrieve", map[string]any{"query": query, "limit": 10}, &agent)
-		must.OK(t, err)
-		if query != "nothing of the kind" && len(shell.Items) == 0 {
-			t.Errorf("%s: no items", query)
-		}
-		if diff := cmp.Diff(shell, agent); diff != "" {
-			t.Errorf("%s: MCP answers otherwise: %s", query, diff)
-		}
-	}
-	if err := client.close(); err != nil {
-		t.Error(err)
-	}
 }
 
 // resident returns the resident memory of a process in bytes, 0 if the system does not tell.

@@ -137,22 +137,11 @@ func TestGitRepacks(t *testing.T) {
 	w.same("main", "a", "b")
 }
 
-// TestGitRefused refuses URLs and contents that are no memory.
+// TestGitRefused refuses contents that are no memory.
 func TestGitRefused(t *testing.T) {
 	t.Parallel()
 	w, dir := inGit(t)
 	w.ok("a", "init")
-	for url, says := range map[string]string{
-		"git+https://ada:hunter2@example.org/x": "names a user", "git+ssh://ada:hunter2@example.org/x": "password",
-		"git+file://host/x": "git+file:///PATH", "git+https://example.org": "HOST/PATH", w.url + "?x=1": "refs/",
-		w.url + "?ref=-x": "refs/", w.url + "?ref=refs/a..b": "refs/", "git+ssh://-oProxyCommand=x/y": "ssh://",
-		"ssh://-oProxyCommand=x/y": "ssh://", "ssh://host/a?b": "ssh://", "ssh://a:hunter2@host/x": "password",
-	} {
-		_, errs := w.run(1, "a", "", "remote", "add", "bad", url)
-		if !strings.Contains(errs, says) || strings.Contains(errs, "hunter2") {
-			t.Errorf("%s: %s", url, errs)
-		}
-	}
 	blob := strings.TrimSpace(gitIn(t, dir, "x", "hash-object", "-w", "--stdin"))
 	format := strings.TrimSpace(gitIn(t, dir, "mnem in git 1\n", "hash-object", "-w", "--stdin"))
 	ref := strings.TrimSpace(gitIn(t, dir, "refs/heads/main bafyreiaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n",

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"io/fs"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -15,7 +14,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -24,61 +22,6 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
-
-// TestTokensOfServers gives tokens by the environment and by a file: one that reads fetches, one that writes
-// pushes, and none of them is kept or shown.
-func TestTokensOfServers(t *testing.T) {
-	w := newTeam(t, carrier{name: "http", url: func(_ *team, dir string) string { return served(t, dir, "--need-token") }})
-	token := func(scope string) string {
-		var made struct{ Token string }
-		w.json(&made, "hub", "serve", "token", "new", scope, "--scope", scope)
-		return made.Token
-	}
-	read, write := token("read"), token("write")
-	w.add("hub", "one", "x")
-	w.refused(7, "MNEM_CREDENTIALS", "a", "clone", w.url, ".")
-	w.env["MNEM_CREDENTIALS"] = "# of the team\n" + w.url + "/other " + write + "\n" + w.url + " " + read + "\n"
-	w.ok("a", "clone", w.url, ".")
-	w.add("a", "two", "x")
-	w.refused(7, "scope", "a", "push")
-	w.ok("a", "fetch")
-	delete(w.env, "MNEM_CREDENTIALS")
-	file := filepath.Join(w.dir, "config-of", "a", "mnem", "credentials")
-	must.OK(t, os.MkdirAll(filepath.Dir(file), 0o700))
-	must.OK(t, os.WriteFile(file, []byte(w.url+"/ "+write+"\n"), 0o644))
-	if runtime.GOOS != "windows" {
-		w.refused(7, "chmod 600", "a", "push")
-		must.OK(t, os.Chmod(file, 0o600))
-	}
-	w.ok("a", "push")
-	w.same("main", "a", "hub")
-	err := filepath.WalkDir(filepath.Join(w.dir, "a", ".mnem"), func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		if bytes.Contains(data, []byte(write)) || bytes.Contains(data, []byte(read)) {
-			t.Errorf("a token is in %s", path)
-		}
-		return err
-	})
-	if err != nil {
-		t.Error(err)
-	}
-	for line, says := range map[string]string{
-		"x": "line 1: want URL TOKEN", "\nftp://x y": "line 2: want an http", w.url + " a\x01b": "other characters",
-		"http://u:hunter2@x/ y": "without a user",
-	} {
-		w.env["MNEM_CREDENTIALS"] = line
-		_, errs := w.run(1, "a", "", "fetch")
-		if !strings.Contains(errs, says) || strings.Contains(errs, "hunter2") {
-			t.Errorf("%q: %s", line, errs)
-		}
-	}
-	w.env["MNEM_CREDENTIALS"] = "http://192.0.2.1 " + write
-	w.ok("a", "remote", "add", "far", "http://192.0.2.1/")
-	w.refused(1, "others can read it", "a", "fetch", "far")
-}
 
 // spoiler stands in front of a server and spoils what it answers.
 type spoiler struct {
@@ -339,33 +282,6 @@ func TestStalledServer(t *testing.T) {
 	if code := cli.Run(ctx, w.app("a", "", io.Discard, io.Discard), []string{"fetch"}); code != 130 {
 		t.Errorf("exit code %d", code)
 	}
-}
-
-// TestErasingNeedsAdmin pushes a history with a purged part: a server takes it in with its gaps,
-// and erases its own copy only for callers that may.
-func TestErasingNeedsAdmin(t *testing.T) {
-	w := newTeam(t, over(t, "http"))
-	w.ok("a", "init")
-	w.ok("a", "remote", "add", "origin", w.url)
-	w.add("a", "secret", secretText)
-	old := w.at("a", "refs/heads/main")
-	w.ok("a", "push")
-	w.ok("a", "purge", "secret", "--reason", "asked for", "--yes")
-	w.add("a", "one", "x")
-	for said := range 2 {
-		if _, errs := w.run(0, "a", "", "push"); strings.Contains(errs, "push origin --redactions") != (said == 0) {
-			t.Errorf("push %d: %q", said, errs)
-		}
-	}
-	w.same("main", "a", "hub")
-	w.refused(7, "scope admin", "a", "push", "--redactions")
-	w.reads("hub", old, secretText)
-	w.admin()
-	if out := w.ok("a", "push", "--redactions"); !strings.Contains(out, "erased at origin") {
-		t.Error(out)
-	}
-	w.reads("hub", old, gone)
-	w.ok("b", "clone", w.url, ".")
 }
 
 // TestOlderServer pushes a history with a purged part to a server that knows nothing of what others

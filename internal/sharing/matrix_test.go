@@ -92,7 +92,7 @@ func matrix() (list []scenario) {
 			}
 		}
 	}
-	return append(append(list, special()...), sessionsMeet())
+	return append(list, special()...)
 }
 
 // special are scenarios of what is large, signed, configured or kept elsewhere.
@@ -110,50 +110,7 @@ func special() []scenario {
 				w.Error("a branch did not come")
 			}
 		}},
-		{name: "signed", do: func(w *team) {
-			w.ok("a", "init")
-			w.ok("a", append([]string{"remote", "add", "origin", w.url}, w.encrypt...)...)
-			out := w.ok("a", "key", "new", "ada")
-			key := out[strings.Index(out, "mnem-ed25519-"):]
-			key = strings.Fields(key)[0]
-			w.add("a", "one", "x", "--sign")
-			w.ok("a", "push")
-			w.ok("b", "init")
-			w.ok("b", append([]string{"remote", "add", "origin", w.url}, w.encrypt...)...)
-			w.refused(7, "", "b", "fetch", "--require-signed")
-			w.ok("b", "key", "trust", key)
-			w.ok("b", "fetch", "--require-signed")
-			w.add("a", "two", "x")
-			w.ok("a", "push")
-			w.refused(7, "", "b", "sync", "--require-signed")
-		}},
-		{name: "rule of the configuration", do: func(w *team) {
-			w.conflict()
-			w.refused(1, "not one of", "b", "config", "set", "sync.conflicts", "mine")
-			w.ok("b", "config", "set", "sync.conflicts", "theirs")
-			w.ok("b", "sync")
-			if got := w.summary("b", "n"); got != "of a" {
-				w.Error(got)
-			}
-			w.env["MNEM_CONFLICTS"] = "some"
-			w.refused(1, "not one of", "b", "sync")
-		}},
-		{name: "moved tag", do: func(w *team) {
-			w.add("hub", "one", "x")
-			w.clones("a", "b")
-			w.ok("a", "tag", "v1", "-m", "first")
-			w.ok("a", "push", "origin", "v1")
-			w.ok("b", "fetch")
-			w.add("a", "two", "x")
-			w.ok("a", "tag", "v1", "-m", "second", "--force")
-			w.refused(5, "refs/tags/v1", "a", "push", "origin", "v1")
-			w.ok("a", "push", "origin", "v1", "--force")
-			old := w.at("b", "refs/tags/v1")
-			w.run(0, "b", "", "fetch")
-			if w.at("b", "refs/tags/v1") != old || w.at("b", "refs/remotes/origin/tags/v1") != w.at("a", "refs/tags/v1") {
-				w.Error("a tag was moved by a fetch, or where it is there was not kept")
-			}
-		}},
+
 		{name: "backup", do: func(w *team) {
 			w.ok("a", "init")
 			w.add("a", "one", "x")

@@ -15,7 +15,6 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/testkit/must"
-	"github.com/mnem-project/mnem/internal/testkit/program"
 )
 
 // TestOpenings counts how often a transfer opens the repository here: once, and a clone twice, first to make it. The other
@@ -67,42 +66,6 @@ func TestOpenings(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestOwnerElsewhere transfers between repositories that are each open in another process.
-func TestOwnerElsewhere(t *testing.T) {
-	t.Parallel()
-	w := newTeam(t, over(t, "held"))
-	w.add("hub", "one", "x")
-	w.clones("a", "b")
-	if _, out := program.Hold(t, filepath.Join(w.dir, "a")); !program.Owns(t, out) {
-		t.Fatal("it is open elsewhere")
-	}
-	w.add("a", "two", "x")
-	w.add("a", "secret", secretText)
-	at := w.at("a", "refs/heads/main")
-	w.ok("a", "tag", "v1")
-	w.ok("a", "session", "start", "work")
-	w.ok("a", "retrieve", "one", "--session", "work")
-	w.ok("a", "push", "--dry-run")
-	w.ok("a", "sync", "--tags", "--sessions")
-	w.ok("b", "sync", "--sessions")
-	w.sameSessions(w.at("a", "refs/sessions/work"), "b", "hub")
-	w.add("a", "three", "x")
-	w.add("b", "four", "x")
-	w.ok("b", "purge", "secret", "--reason", "asked for", "--yes")
-	w.ok("b", "push", "--redactions")
-	w.refused(5, "mnem sync", "a", "push")
-	w.reads("a", at, secretText)
-	w.ok("a", "sync")
-	w.ok("a", "remote", "redactions", "--accept")
-	w.reads("a", at, gone)
-	w.ok("b", "sync")
-	w.same("main", "a", "b", "hub")
-	w.ok("a", "remote", "rm", "origin")
-	if got := w.at("a", "refs/remotes/origin/heads/main"); got != "" {
-		t.Errorf("a remote that was forgotten is at %s", got)
 	}
 }
 

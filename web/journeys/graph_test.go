@@ -1,7 +1,6 @@
 package journeys
 
 import (
-	"encoding/xml"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
 )
 
 // keep makes the page remember the files that it makes, and gives them back as texts.
@@ -36,66 +34,6 @@ func (b *tab) rest(more int) int {
 	return get[int](b, memories)
 }
 
-func TestGraph(t *testing.T) {
-	b := inside(t, demo(t))
-	b.at("#/node/alice")
-	b.click("header.line a", "Graph")
-	before := b.rest(5)
-	b.click("summary", "As a list")
-	b.click("details li button", "Expand")
-	after := b.rest(before)
-	b.click("button", "Expand all")
-	b.rest(after)
-	b.shot("graph")
-}
-
-// TestGraphFiles keeps a graph in each form.
-func TestGraphFiles(t *testing.T) {
-	m := empty(t)
-	m.mnem("add", "--set", "zoe", "--type", "Person", `summary=Zoe "<b>&amp;`)
-	m.mnem("add", "--set", "boat", "--type", "Boat", "summary=The boat")
-	m.mnem("add", "--link", "zoe", "owns", "boat")
-	m.mnem("commit", "-m", "two")
-	b := inside(t, m)
-	b.at("#/graph/zoe")
-	b.rest(1)
-	b.run(keep)
-	b.click("button", "DOT")
-	if text := b.file(1); !strings.HasPrefix(text, "digraph memory {") || strings.Count(text, "->") != 1 {
-		t.Errorf("DOT: %.200s", text)
-	}
-	b.click("button", "Mermaid")
-	if text := b.file(2); !strings.HasPrefix(text, "graph LR") || !strings.Contains(text, "owns") {
-		t.Errorf("Mermaid: %.200s", text)
-	}
-	b.click("button", "SVG")
-	text := b.file(3)
-	if strings.Count(text, "<circle") != 2 || strings.Count(text, "<line") != 1 || strings.Contains(text, "<b>") ||
-		xml.Unmarshal([]byte(text), new(struct{})) != nil {
-		t.Errorf("SVG: %s", text)
-	}
-	b.click("button", "PNG")
-	b.wait("files.at(-1).type === 'image/png' && files.at(-1).size > 2000")
-}
-
-// TestGraphByKeyboard chooses memories by arrow keys and expands one.
-func TestGraphByKeyboard(t *testing.T) {
-	b := inside(t, demo(t))
-	b.at("#/graph/alice")
-	before := b.rest(5)
-	b.do(chromedp.Focus(".net"), chromedp.KeyEvent(kb.ArrowRight))
-	b.wait("document.querySelector('.chosen .type')")
-	first := get[string](b, "document.querySelector('.chosen').textContent")
-	for range 20 {
-		b.do(chromedp.KeyEvent(kb.ArrowLeft))
-		b.do(chromedp.KeyEvent(kb.ArrowDown))
-	}
-	b.wait(fmt.Sprintf("document.querySelector('.chosen').textContent !== %q", first))
-	b.do(chromedp.KeyEvent("\r"))
-	b.rest(before)
-	b.do(chromedp.KeyEvent("+"), chromedp.KeyEvent("-"), chromedp.KeyEvent("0"))
-}
-
 // TestGraphByMouse finds a memory by moving over the picture, and expands it by a click.
 func TestGraphByMouse(t *testing.T) {
 	b := inside(t, demo(t))
@@ -116,72 +54,6 @@ func TestGraphByMouse(t *testing.T) {
 	}
 	if !expanded {
 		t.Errorf("no click expanded anything")
-	}
-}
-
-// TestGraphOfSearch draws what a question found, and what is around that.
-func TestGraphOfSearch(t *testing.T) {
-	b := inside(t, demo(t))
-	b.at("#/search?q=who+leads+infra")
-	b.click("a", "Show as graph")
-	b.rest(10)
-	b.reads("Around who leads infra")
-	b.shot("graph-search")
-}
-
-// TestGraphOfCommunity begins with the communities, and draws the edges inside one of them.
-func TestGraphOfCommunity(t *testing.T) {
-	b := inside(t, demo(t))
-	b.click("nav a", "Graph")
-	b.reads("or with a community")
-	b.shot("graph-overview")
-	b.click(".rows a", "")
-	b.reads("Community 1, 39 memories")
-	if n := b.rest(30); n != 39 {
-		t.Errorf("%d memories", n)
-	}
-	b.shot("graph-community")
-}
-
-// TestGraphFilters leaves out types of edges and of memories, and what was created at other times.
-func TestGraphFilters(t *testing.T) {
-	b := inside(t, demo(t))
-	b.at("#/graph/alice")
-	all := b.rest(5)
-	b.click("summary", "Filters")
-	for _, box := range []string{"details fieldset:nth-child(1) input", "details fieldset:nth-child(2) input"} {
-		b.run("document.querySelectorAll('" + box + "').forEach((e) => e.click())")
-		b.wait(memories + " === 1")
-		b.run("document.querySelectorAll('" + box + "').forEach((e) => e.click())")
-		b.wait(fmt.Sprintf("%s === %d", memories, all))
-	}
-	set := "((e) => { e.value = '%s'; e.dispatchEvent(new Event('input', {bubbles: true})); })" +
-		"(document.querySelector('details input[type=date]'))"
-	b.run(fmt.Sprintf(set, "2030-01-01"))
-	b.wait(memories + " === 1")
-	b.run(fmt.Sprintf(set, "2026-09-10"))
-	b.wait(fmt.Sprintf("%s > 1 && %s < %d", memories, memories, all))
-	b.run(fmt.Sprintf(set, ""))
-	b.wait(fmt.Sprintf("%s === %d", memories, all))
-}
-
-// TestGraphIsTheSame draws a graph twice: it is the same picture, byte for byte.
-func TestGraphIsTheSame(t *testing.T) {
-	b := inside(t, demo(t))
-	picture := func() string {
-		b.at("#/graph/svc%2Fbilling")
-		n := b.rest(5)
-		b.click("button", "Expand all")
-		b.rest(n)
-		b.run(keep)
-		b.click("button", "SVG")
-		return b.file(1)
-	}
-	one := picture()
-	b.do(chromedp.Reload())
-	b.wait("document.querySelector('#main')")
-	if two := picture(); one != two {
-		t.Errorf("%.3000s\n%.3000s", one, two)
 	}
 }
 

@@ -329,3 +329,31 @@ func (b *tab) dark() {
 		b.t.Fatal(err)
 	}
 }
+
+// named returns the id of the memory that has a summary.
+func (m *memory) named(summary string) string {
+	m.t.Helper()
+	var list struct {
+		Nodes []struct{ ID, Summary string }
+	}
+	if err := json.Unmarshal([]byte(m.mnem("ls", "--json")), &list); err != nil {
+		m.t.Fatal(err)
+	}
+	for _, n := range list.Nodes {
+		if n.Summary == summary {
+			return n.ID
+		}
+	}
+	m.t.Fatalf("no memory %q", summary)
+	return ""
+}
+
+// press clicks a button in the list item that has a text.
+func (b *tab) press(item, button string) {
+	b.t.Helper()
+	b.wait(`((e) => e && !e.disabled && (e.click(), true))([...document.querySelectorAll('.reviews > li')]` +
+		`.filter((e) => e.textContent.includes(` + quoted(item) + `)).flatMap((e) => [...e.querySelectorAll('button')])` +
+		`.find((e) => e.textContent === ` + quoted(button) + `))`)
+}
+
+func quoted(s string) string { return `'` + strings.ReplaceAll(s, `'`, `\'`) + `'` }

@@ -244,27 +244,6 @@ func TestInlineTables(t *testing.T) {
 	}
 }
 
-// TestEmptyFilesStay takes an entry out of files that Set did not make and that have nothing else.
-func TestEmptyFilesStay(t *testing.T) {
-	for _, c := range All() {
-		path := filepath.Join(t.TempDir(), "config")
-		must.OK(t, os.WriteFile(path, nil, 0o600))
-		set, err := c.Set(path, name, mnem, nil)
-		must.OK(t, err)
-		if _, err := set.Write(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		removed, err := c.Remove(path, Setup{Name: name})
-		must.OK(t, err)
-		if _, err := removed.Write(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := os.Stat(path); err != nil {
-			t.Errorf("%s: %v", c.Name, err)
-		}
-	}
-}
-
 func TestPaths(t *testing.T) {
 	m := Machine{OS: "linux", Home: "/h", Config: "/c", XDG: "/x", Project: "/p"}
 	var got []string

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -270,36 +269,6 @@ func TestRulesOfSeveralClients(t *testing.T) {
 	if _, err := os.Stat(path + Backup); err == nil {
 		t.Error("the backup is left")
 	}
-}
-
-// TestRulesReadOnly checks that a read-only file keeps its mode, and that nothing changes in a read-only directory.
-func TestRulesReadOnly(t *testing.T) {
-	rulesFiles(t, func(t *testing.T, c Client, root, path string) {
-		if c.rules.front != "" {
-			return
-		}
-		writeFile(t, path, "# Mine")
-		must.OK(t, os.Chmod(path, 0o444))
-		setRules(t, c, root, path)
-		removeRules(t, c, root, path)
-		info, err := os.Stat(path)
-		if err != nil || info.Mode().Perm() != 0o444 || fileText(t, path) != "# Mine" {
-			t.Errorf("%v, %v, %q", info.Mode(), err, fileText(t, path))
-		}
-		if runtime.GOOS == "windows" || os.Getuid() == 0 {
-			return // where every directory can be written in
-		}
-		dir := filepath.Dir(path)
-		must.OK(t, os.Chmod(dir, 0o500))
-		change, err := c.SetRules(path)
-		if err == nil {
-			_, err = change.Write(t.Context())
-		}
-		if err == nil || fileText(t, path) != "# Mine" {
-			t.Errorf("%v, %q", err, fileText(t, path))
-		}
-		must.OK(t, os.Chmod(dir, 0o700))
-	})
 }
 
 // TestRulesOfNoText are refused.

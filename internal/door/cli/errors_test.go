@@ -256,23 +256,3 @@ func TestResultsThatCannotBeWritten(t *testing.T) {
 		t.Errorf("stderr %q", got)
 	}
 }
-
-func TestErrorsAreSafeLines(t *testing.T) {
-	w := newWorld(t)
-	_, stderr := w.run(2, "a\x1b[31m\nb")
-	want := "mnem: unknown command \"a\\x1b[31m\\nb\" for \"mnem\"\nhint: see 'mnem --help'\n"
-	if stderr != want {
-		t.Errorf("stderr %q, want %q", stderr, want)
-	}
-	w.run(0, "init")
-	_, stderr = w.run(2, "embed", "cues", "--model", "x")
-	want = "mnem: embed cues takes no arguments: \"x\"\nhint: a value of --model follows \"=\": --model=x\n"
-	if stderr != want {
-		t.Errorf("stderr %q, want %q", stderr, want)
-	}
-	_, stderr = w.run(1, "commit", "-m", "x", "bad\x1bname\nforged: line")
-	want = `mnem: open bad\u{1B}name\nforged: line: `
-	if !strings.HasPrefix(stderr, want) {
-		t.Errorf("stderr %q, want %q…", stderr, want)
-	}
-}

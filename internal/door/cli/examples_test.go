@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -170,8 +171,17 @@ func runExamples(t *testing.T, path, from string, lines []string, asJSON bool) {
 	w.env["XDG_CONFIG_HOME"] = filepath.Join(w.Dir, "xdg")
 	w.env["XDG_DATA_HOME"] = filepath.Join(w.Dir, "data")
 	if strings.HasPrefix(path, "mnem git") {
-		w.git("init -q -b feature/login")
-		w.git("commit -q --allow-empty -m first")
+		for _, args := range [][]string{
+			{"init", "-q", "-b", "feature/login"}, {"commit", "-q", "--allow-empty", "-m", "first"},
+		} {
+			cmd := exec.Command("git", args...)
+			cmd.Dir = w.Dir
+			cmd.Env = append(os.Environ(), "GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_COMMITTER_NAME=A",
+				"GIT_COMMITTER_EMAIL=a@example.org")
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+		}
 	}
 	for _, args := range exampleSteps[path] {
 		if args[0] != "init" {

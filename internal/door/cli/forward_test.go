@@ -10,7 +10,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -111,40 +110,6 @@ func TestOtherVersion(t *testing.T) {
 	program.Ran(t, app, "op", "log")
 }
 
-// TestAlone looks that what needs a repository closed says so.
-func TestAlone(t *testing.T) {
-	dir := newRepo(t)
-	defer held(t, dir)()
-	app := program.In(dir, io.Discard, io.Discard)
-	n, _, errs := code(t, app, "fsck", "--repair", "--accept")
-	if n != 6 || !strings.Contains(errs, fmt.Sprintf("process %d has it open", os.Getpid())) {
-		t.Errorf("exit code %d: %s", n, errs)
-	}
-	program.Ran(t, app, "fsck", "--repair")
-	for _, line := range [][]string{{"hold"}} {
-		if n, _, errs := code(t, app, append(line, "--wat")...); n != 2 {
-			t.Errorf("exit code %d: %s", n, errs)
-		}
-	}
-}
-
-// TestCompletionOfHeld completes names from a repository that another process has.
-func TestCompletionOfHeld(t *testing.T) {
-	dir := newRepo(t)
-	app := program.In(dir, io.Discard, io.Discard)
-	app.Stdin = strings.NewReader(nodeLine("a"))
-	program.Ran(t, app, "commit", "-m", "x", "-")
-	program.Ran(t, app, "branch", "feature")
-	want := program.Ran(t, app, "__complete", "switch", "fe")
-	if !strings.Contains(want, "feature") {
-		t.Fatalf("%s", want)
-	}
-	defer held(t, dir)()
-	if got := program.Ran(t, app, "__complete", "switch", "fe"); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
 // TestInputBeforeTheOwner has somebody take the repository after a command has read its standard
 // input, which the new owner must be given.
 func TestInputBeforeTheOwner(t *testing.T) {
@@ -211,24 +176,6 @@ func TestAskedAgain(t *testing.T) {
 	}
 }
 
-// TestMovedRepository renames the directory of a repository that another process has.
-func TestMovedRepository(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("what is open cannot be renamed")
-	}
-	dir := newRepo(t)
-	defer held(t, dir)()
-	to := dir + "-moved"
-	if err := os.Rename(dir, to); err != nil {
-		t.Fatal(err)
-	}
-	app := program.In(to, io.Discard, io.Discard)
-	program.Ran(t, app, "status", "--wait", "10ms")
-	if err := os.Rename(to, dir); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // TestCancelled interrupts a write that another process makes.
 func TestCancelled(t *testing.T) {
 	dir := newRepo(t)
@@ -280,29 +227,5 @@ func TestFailedRepository(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
-	}
-}
-
-// TestEmbedAnswersOthers has a model take its time, while another command works.
-func TestEmbedAnswersOthers(t *testing.T) {
-	dir := newRepo(t)
-	app := program.In(dir, io.Discard, io.Discard)
-	app.Stdin = strings.NewReader(`{"node":{"key":"a","type":"N","summary":"text"}}`)
-	program.Ran(t, app, "commit", "-m", "x", "-")
-	asked := 0
-	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		asked++
-		other := program.In(dir, io.Discard, io.Discard)
-		other.Stdin = strings.NewReader(nodeLine("b"))
-		program.Ran(t, other, "commit", "-m", "meanwhile", "-", "--wait", "0s")
-		_, _ = io.WriteString(w, `{"embeddings":[[0.5,0.25]]}`)
-	}))
-	defer model.Close()
-	program.Ran(t, app, "embed", "--model", "ollama:m@"+model.URL)
-	if got := program.Ran(t, app, "log", "--json"); asked != 1 || strings.Count(got, `"commit":"`) != 3 {
-		t.Errorf("asked %d times: %s", asked, got)
-	}
-	if _, err := os.Lstat(filepath.Join(dir, ".mnem", "owner")); err == nil {
-		t.Error("the owner file is left behind")
 	}
 }

@@ -97,23 +97,6 @@ func TestProgressShowsOnTerminalsOnly(t *testing.T) {
 	}
 }
 
-func TestBulkCommitShowsProgress(t *testing.T) {
-	w := newWorld(t)
-	w.init()
-	w.ErrTTY = true
-	now := time.Unix(1_700_000_000, 0)
-	w.Now = func() time.Time { now = now.Add(time.Second); return now }
-	w.write("alice.jsonl", aliceLine+aliceLine)
-	_, stderr := w.run(0, "commit", "-m", "x", "alice.jsonl")
-	if !strings.Contains(stderr, "\rchanges read: 1") || !strings.HasSuffix(stderr, " \r") {
-		t.Errorf("stderr %q, want a line of progress that is taken away", stderr)
-	}
-	_, stderr = w.run(0, "fsck", "--rebuild")
-	if !strings.Contains(stderr, "\rrebuilding the index") {
-		t.Errorf("stderr %q", stderr)
-	}
-}
-
 func TestUserConfigPath(t *testing.T) {
 	root := t.TempDir()
 	w := newWorld(t)
@@ -148,27 +131,6 @@ func TestCommandWordsHaveNoValues(t *testing.T) {
 	want := []string{"commit", "--dry-run", "--message"}
 	if diff := cmp.Diff(want, line.CommandWords(sub)); diff != "" {
 		t.Errorf("(-want +have):\n%s", diff)
-	}
-}
-
-func TestColourOfStatus(t *testing.T) {
-	w := newWorld(t)
-	w.init()
-	w.run(0, "add", "--set", "alice", "--type", "Person")
-	for _, tt := range []struct {
-		tty    bool
-		no     string
-		args   []string
-		colour bool
-	}{
-		{false, "", []string{"status"}, false}, {true, "", []string{"status"}, true},
-		{true, "1", []string{"status"}, false}, {true, "", []string{"status", "--json"}, false},
-	} {
-		w.OutTTY, w.env["NO_COLOR"] = tt.tty, tt.no
-		out, _ := w.run(0, tt.args...)
-		if got := strings.Contains(out, "\x1b["); got != tt.colour {
-			t.Errorf("terminal %t, NO_COLOR %q, %q: colour %t in %q", tt.tty, tt.no, tt.args, got, out)
-		}
 	}
 }
 

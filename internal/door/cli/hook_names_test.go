@@ -11,28 +11,6 @@ import (
 	"github.com/mnem-project/mnem/internal/agent/clients"
 )
 
-// TestHooksAreSilent: whatever stands before the command and whatever it is told, a hook ends well and says nothing.
-func TestHooksAreSilent(t *testing.T) {
-	w := newWorld(t)
-	w.init()
-	for _, before := range [][]string{
-		nil, {"-R", w.Dir}, {"--repo=" + w.Dir}, {"-G"}, {"--json", "-q"}, {"-R", w.Dir + "/nowhere"}, {"--wait", "1s"},
-		{"--wait", "soon"}, {"--nonsense"},
-	} {
-		for _, after := range [][]string{{"claude-code", "stop"}, {"claude-code", "StopNow"}, {"nobody", "stop"}, {"x"}, {}, {"--bad"}} {
-			args := slices.Concat(before, []string{"hook"}, after)
-			w.Stdin = strings.NewReader("{not JSON")
-			if out, errs := w.run(0, args...); out != "" || errs != "" {
-				t.Errorf("mnem %q says %q, %q", args, out, errs)
-			}
-		}
-	}
-	w.Stdin = strings.NewReader("")
-	if _, errs := w.run(2, "--nonsense", "commit", "-m", "hook"); errs == "" {
-		t.Error("a wrong flag of another command is silently nothing")
-	}
-}
-
 // TestHostsSpellEvents: an event is the same by the name that its host has for it.
 func TestHostsSpellEvents(t *testing.T) {
 	h := newHostProgram(t)

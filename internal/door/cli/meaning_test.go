@@ -18,87 +18,8 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/ingesting"
 )
 
-// sorts is a model to which a text is about webhooks, about holidays or about something else.
-type sorts struct{ asked int }
-
-func (*sorts) Model() string { return "sorts" }
-
-func (*sorts) Dim() int { return 3 }
-
-func (m *sorts) Vectors(_ context.Context, texts []string) ([][]int8, error) {
-	out := make([][]int8, len(texts))
-	for i, text := range texts {
-		m.asked++
-		switch text = strings.ToLower(text); {
-		case strings.Contains(text, "webhook"), strings.Contains(text, "callback"):
-			out[i] = []int8{127, 0, 0}
-		case strings.Contains(text, "holiday"), strings.Contains(text, "vacation"):
-			out[i] = []int8{0, 127, 0}
-		default:
-			out[i] = []int8{0, 0, 127}
-		}
-	}
-	return out, nil
-}
-
-func (*sorts) Whole(texts ...string) (int, bool) { return 421, true }
-
-// TestMeaningByDefault remembers and asks with the model of the program, in one process and through one that has the
-// repository open, and switches it off.
-func TestMeaningByDefault(t *testing.T) {
-	for _, held := range []bool{false, true} {
-		t.Run(fmt.Sprintf("held %v", held), func(t *testing.T) {
-			w := newWorld(t)
-			m := new(sorts)
-			w.Meaning = m
-			w.init()
-			if held {
-				defer w.heldWithModel()()
-			}
-			w.run(0, "remember", "failed webhooks are sent again five times")
-			w.run(0, "remember", "nobody works between the holidays")
-			if out, _ := w.run(0, "stats", "--json"); !strings.Contains(out, `"embeddings":2,`) {
-				t.Errorf("without two embeddings: %s", out)
-			}
-			const question = "is a callback attempted twice"
-			if out, _ := w.run(0, "retrieve", question, "--limit", "1"); !strings.Contains(out, "webhooks") {
-				t.Errorf("the paraphrase does not find it: %s", out)
-			}
-			receipt := w.receiptOf(question)
-			if out, _ := w.run(0, "show", receipt); !strings.Contains(strings.Join(strings.Fields(out), ""), `"whole":{"sorts":421}`) {
-				t.Errorf("the receipt does not say how many words the model knew: %s", out)
-			}
-			w.run(0, "config", "set", "embed.model", "off")
-			w.run(0, "session", "replay", receipt) // with the vector and share of the receipt
-			asked := m.asked
-			w.run(0, "remember", "the vacation plan hangs in the kitchen")
-			w.run(0, "retrieve", question)
-			if m.asked != asked {
-				t.Errorf("%d texts were embedded though the model is off", m.asked-asked)
-			}
-			w.run(0, "config", "unset", "embed.model")
-			if out, _ := w.run(0, "embed"); !strings.Contains(out, "1 node") {
-				t.Errorf("embed does not make up for it: %s", out)
-			}
-		})
-	}
-}
-
-// receiptOf asks a question, and returns the CID of its receipt.
-func (w *world) receiptOf(question string) string {
-	w.t.Helper()
-	out, _ := w.run(0, "retrieve", question, "--receipt", "--json")
-	var answer struct{ Receipt string }
-	if err := json.Unmarshal([]byte(out), &answer); err != nil || answer.Receipt == "" {
-		w.t.Fatalf("no receipt, %v: %s", err, out)
-	}
-	return answer.Receipt
-}
-
-// heldWithModel has another process with the same model hold the repository until what it returns is called.
-func (w *world) heldWithModel() (release func()) { return w.heldBy(nil) }
-
-// heldBy is heldWithModel for a process that is a server, unless serving is nil: it embeds what others leave.
+// heldBy has another process keep the repository open until what it returns is called. It is a server, which embeds what
+// others leave, unless serving is nil.
 func (w *world) heldBy(serving *atomic.Bool) (release func()) {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -119,26 +40,6 @@ func (w *world) heldBy(serving *atomic.Bool) (release func()) {
 	return func() { cancel(); <-done }
 }
 
-// TestMeaningAfterwards commits more nodes than are embedded at once: their vectors come in a commit that log does not
-// show and undo passes over.
-func TestMeaningAfterwards(t *testing.T) {
-	w := newWorld(t)
-	w.Meaning = new(sorts)
-	w.init()
-	const nodes = state.MeaningNodes + 1
-	w.commitNotes("n", nodes)
-	if out, _ := w.run(0, "stats", "--json"); !strings.Contains(out, fmt.Sprintf(`"embeddings":%d,`, nodes)) {
-		t.Errorf("not all are embedded: %s", out)
-	}
-	if out, _ := w.run(0, "log", "--oneline"); strings.Count(out, "\n") != 1 {
-		t.Errorf("the log shows the vectors: %s", out)
-	}
-	w.run(0, "undo")
-	if out, _ := w.run(0, "stats", "--json"); !strings.Contains(out, `"nodes":0,`) {
-		t.Errorf("undo took something else back: %s", out)
-	}
-}
-
 // TestManyAreEmbeddedLater commits more than a command embeds: it embeds none and the answer says how many there are. A
 // process that keeps the repository open embeds them if it is a server, and else leaves them too.
 func TestManyAreEmbeddedLater(t *testing.T) {
@@ -150,7 +51,7 @@ func TestManyAreEmbeddedLater(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			w.Meaning = new(sorts)
+			w.Meaning = new(Sorts)
 			w.init()
 			w.run(0, "remember", "failed webhooks are sent again five times")
 			release := held(w)
@@ -215,60 +116,11 @@ func (w *world) commitNotes(name string, n int) {
 	w.run(0, "commit", "-m", "notes "+name, name+".jsonl")
 }
 
-// TestStepsPassOverVectors: revisions count the commits that log shows, and what is done with the newest one is done
-// with the one that was asked for. A CID names its commit exactly.
-func TestStepsPassOverVectors(t *testing.T) {
-	w := newWorld(t)
-	w.Meaning = new(sorts)
-	w.init()
-	w.commitNotes("a", state.MeaningNodes+1)
-	w.commitNotes("b", state.MeaningNodes+2)
-	w.commitNotes("c", 1)
-	w.commitNotes("d", state.MeaningNodes+3)
-	for rev, want := range map[string]string{
-		"HEAD": "notes d", "HEAD~0": "notes d", "HEAD~1": "notes c", "HEAD^": "notes c", "HEAD~2": "notes b", "HEAD^^": "notes b",
-		"HEAD~1~1": "notes b", "main~3": "notes a", "HEAD@{1}": "notes d", "": "notes d",
-	} {
-		args := []string{"show"}
-		if rev != "" {
-			args = append(args, rev)
-		}
-		if out, _ := w.run(0, args...); !strings.Contains(out, want) || strings.Contains(out, "vectors by") {
-			t.Errorf("show %s: want %q: %.300s", rev, want, out)
-		}
-	}
-	w.run(3, "show", "HEAD~4")
-	newest := w.head()
-	if out, _ := w.run(0, "show", newest); !strings.Contains(out, "vectors by sorts") {
-		t.Errorf("a CID is not exact: %.300s", out)
-	}
-	if out, _ := w.run(0, "stats", "--at", "HEAD~2", "--json"); !strings.Contains(out, fmt.Sprintf(`"embeddings":%d,`, 2*state.MeaningNodes+3)) {
-		t.Errorf("a step leads to a memory without its vectors: %s", out)
-	}
-	if out, _ := w.run(0, "diff", "--stat"); !strings.Contains(out, fmt.Sprint(state.MeaningNodes+3)) {
-		t.Errorf("diff does not show the newest commit that was asked for: %s", out)
-	}
-	if out, _ := w.run(0, "log", "HEAD~1..", "--oneline"); strings.Count(out, "\n") != 1 || !strings.Contains(out, "notes d") {
-		t.Errorf("log of a range: %s", out)
-	}
-	w.run(0, "revert", "HEAD")
-	if out, _ := w.run(0, "stats", "--json"); !strings.Contains(out, fmt.Sprintf(`"nodes":%d,`, 2*state.MeaningNodes+4)) {
-		t.Errorf("revert HEAD did not revert the commit: %s", out)
-	}
-	if out, _ := w.run(0, "log", "--oneline", "--limit", "1"); !strings.Contains(out, `revert "notes d"`) {
-		t.Errorf("the message of a revert: %s", out)
-	}
-	w.run(0, "revert", "HEAD~1..HEAD", "-m", "range")
-	if out, _ := w.run(0, "stats", "--json"); !strings.Contains(out, fmt.Sprintf(`"nodes":%d,`, 2*state.MeaningNodes+4+state.MeaningNodes+3)) {
-		t.Errorf("a range was not reverted: %s", out)
-	}
-}
-
 // TestKeptOpenEmbedsBeforeItEnds has another command write while one keeps the repository open without being a server.
 // The first embeds the nodes without vectors before it closes the repository.
 func TestKeptOpenEmbedsBeforeItEnds(t *testing.T) {
 	w := newWorld(t)
-	w.Meaning = new(sorts)
+	w.Meaning = new(Sorts)
 	w.init()
 	const nodes = state.MeaningNodes + 1
 	w.commitNotes("first", 1)
@@ -309,77 +161,11 @@ func (w *world) conversing() (release func()) {
 	return func() { _ = lines.Close(); <-done }
 }
 
-// TestEmbedStatus: nodes without a text lack nothing, and what lacks vectors is named by an answer too, until it has
-// some.
-func TestEmbedStatus(t *testing.T) {
-	for _, held := range []bool{false, true} {
-		t.Run(fmt.Sprintf("held %v", held), func(t *testing.T) {
-			w := newWorld(t)
-			w.Meaning = new(sorts)
-			w.init()
-			if held {
-				defer w.heldWithModel()()
-			}
-			w.run(0, "config", "set", "embed.model", "off")
-			w.run(0, "remember", "failed webhooks are sent again five times")
-			w.write("empty.jsonl", `{"node":{"key":"empty","type":"Note"}}`+"\n")
-			w.run(0, "commit", "-m", "empty", "empty.jsonl")
-			w.run(0, "config", "unset", "embed.model")
-			w.run(0, "remember", "nobody works between the holidays")
-
-			status := func() ingesting.EmbedStatus { return *w.embedStatus() }
-			want := ingesting.EmbedStatus{Nodes: 3, Vectors: 1, Missing: 1}
-			before := w.head()
-			if got := status(); got != want {
-				t.Errorf("%+v, want %+v", got, want)
-			}
-			if w.head() != before {
-				t.Error("a status made a commit")
-			}
-			for _, verb := range []string{"retrieve", "recall"} {
-				out, _ := w.run(0, verb, "webhooks", "--json")
-				const warning = `"warnings":[{"code":"unembedded","message":"1 of 3 memories have no vector yet","remedy":"'mnem embed'"}]`
-				if !strings.Contains(out, warning) {
-					t.Errorf("%s does not say that a node has no vector: %s", verb, out)
-				}
-			}
-			_, aside := w.run(0, "retrieve", "webhooks", "--receipt")
-			if strings.Count(aside, "no vector yet") != 1 {
-				t.Errorf("it is not said once: %s", aside)
-			}
-			w.run(0, "embed")
-			if got := status(); got != (ingesting.EmbedStatus{Nodes: 3, Vectors: 2}) {
-				t.Errorf("%+v after embed", got)
-			}
-			if out, aside := w.run(0, "retrieve", "webhooks"); strings.Contains(out+aside, "vector") {
-				t.Errorf("a node without a text is said to lack a vector: %s%s", out, aside)
-			}
-			if out, _ := w.run(0, "retrieve", "webhooks", "--at", "HEAD~1", "--json"); !strings.Contains(out, "embeds the newest commit") {
-				t.Errorf("an older commit: %s", out)
-			}
-		})
-	}
-}
-
-// TestStatusReportsServer: a server embeds the remaining nodes by its own model.
-func TestStatusReportsServer(t *testing.T) {
-	w := newWorld(t)
-	w.Meaning = new(sorts)
-	w.init()
-	defer w.heldBy(new(atomic.Bool))()
-	w.run(0, "remember", "failed webhooks are sent again five times")
-	for model, want := range map[string]string{"minilm": `"by_itself":true`, "hash": `"by_itself":false`} {
-		if out, _ := w.run(0, "embed", "--dry-run", "--json", "--model", model); !strings.Contains(out, want) {
-			t.Errorf("%s: want %s: %s", model, want, out)
-		}
-	}
-}
-
 // TestOldMemoryEmbedsItself opens a memory that a build without a model wrote: it answers and replays at once, and a server
 // embeds it in the background.
 func TestOldMemoryEmbedsItself(t *testing.T) {
 	w := newWorld(t)
-	w.Meaning = new(sorts)
+	w.Meaning = new(Sorts)
 	if err := os.CopyFS(filepath.Join(w.Dir, ".mnem"), os.DirFS("../../../testdata/repos/v2/store")); err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -34,94 +33,6 @@ func verbLines() string {
 		b.WriteString(line + "\n")
 	}
 	return b.String()
-}
-
-// tools returns a line of memory and labelled questions about it: one with an answer, one without.
-func tools() (lines, questions string) {
-	for i := range 20 {
-		tool, place := "tool"+string(rune('a'+i)), "room"+string(rune('a'+i))
-		lines += fmt.Sprintf(`{"node":{"type":"fact","summary":"The %s hangs in the %s beside the door."}}`+
-			"\n", tool, place)
-		questions += fmt.Sprintf(`{"question":"where does the %s hang?","answerable":true}`+"\n"+
-			`{"question":"who sold the %s of the captain in winter?","answerable":false}`+"\n", tool, tool)
-	}
-	return lines, questions
-}
-
-// TestMemoryVerbsUndo takes back each verb that writes, and each of its ways to write: then commit,
-// graph, profiles and all are as before.
-func TestMemoryVerbsUndo(t *testing.T) {
-	effort.Alone(t)
-	t.Parallel()
-	w := newReader(t)
-	lines, questions := tools()
-	w.commit(verbLines() + lines)
-	w.ok("remember", "Ada works at Initech", "--about", "ada", "--property", "employer")
-	for name, text := range map[string]string{
-		"note.md": "as it was\n", "q.jsonl": questions,
-		"batch.jsonl": `{"text":"Eve met Bo in Lyon"}` + "\n" + `{"text":"Bo left Lyon on Monday"}`,
-	} {
-		if err := os.WriteFile(filepath.Join(w.dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	w.ok("review", "sources", "note", "--accept")
-	if err := os.WriteFile(filepath.Join(w.dir, "note.md"), []byte("as it is\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	proposal := func(kind string) string {
-		list := w.one("consolidate", "--kind", kind, "--keep", "3")["proposals"].([]any)
-		if len(list) == 0 {
-			t.Fatalf("no proposal of %s", kind)
-		}
-		return list[0].(map[string]any)["id"].(string)
-	}
-	for _, line := range [][]string{
-		{"remember", "The moon is full tonight", "--tag", "sky", "--entity", "Moon"},
-		{"remember", "server ALPHA runs PostgreSQL because Ada asked", "--source", "manual:bo"}, // again
-		{"remember", "Server alpha runs PostgreSQL because Ada asked", "--tag", "new"},          // updated
-		{"remember", "The gate is green", "--supersedes", "note"},
-		{"remember", "Ada works at Globex", "--about", "ada", "--property", "employer"},
-		{"remember", "Visitors are allowed on Monday because the gate is open"},
-		{"remember", "The offer does not hold"}, // conflict
-		{"remember", "The gate is red"},         // forgotten: a new one
-		{"remember", "--batch", "batch.jsonl"},
-		{"remember", "--set", "duplicateAbove=0.8", "--set", "keep=true"},
-		{"config", "half-life", "fact=7", "note=9"},
-		{"forget", "note", "--reason", "why not"}, {"restore", "gone"}, {"mark", "stale", "note"},
-		{"mark", "retired", "note", "due"}, {"mark", "superseded", "note", "--by", "due"},
-		{"mark", "contradicted", "note", "--by", "due"}, {"mark", "--remove", "gone"},
-		{"mark", "expired"}, {"mark", "expired", "due", "--now", "2026-06-01"}, {"pin", "note", "due"},
-		{"consolidate", "--accept", "--keep", "3"}, {"consolidate", "--accept", proposal("expired")},
-		{"consolidate", "--accept", proposal("duplicate")},
-		{"consolidate", "--accept", proposal("contradiction")},
-		{"consolidate", "--accept", proposal("tag")},
-		{"consolidate", "--accept", proposal("low"), "--keep", "3"},
-		{"consolidate", "--reject", proposal("duplicate"), proposal("tag")},
-		{"review", "sources", "note", "--accept"}, {"review", "sources", "--stale"},
-	} {
-		state := func() string {
-			return w.ok("show", "HEAD", "--json") + w.ok("ls", "--json", "--limit", "1000", "--include",
-				"forgotten,superseded,expired,retired") + w.ok("config", "half-life", "--json")
-		}
-		before := state()
-		trial := append(append([]string{}, line...), "--dry-run")
-		if code, _, side := w.run(trial...); code != 0 {
-			t.Errorf("mnem %q: exit code %d: %s", trial, code, side)
-		}
-		if state() != before {
-			t.Errorf("mnem %q writes", trial)
-		}
-		w.ok(line...)
-		if state() == before {
-			t.Errorf("mnem %q writes nothing", line)
-		}
-		w.ok("undo")
-		if after := state(); after != before {
-			t.Fatalf("mnem %q is not taken back:\n%s\nis now\n%s", line, before, after)
-		}
-	}
-	w.ok("fsck", "--full")
 }
 
 // TestMemoryVerbsInProcesses asks each verb that reads in processes of their own and on different

@@ -78,24 +78,6 @@ func TestHostileTextForgesNoLine(t *testing.T) {
 	}
 }
 
-// TestListsForgeNoColumn lists a node whose type and key look like other columns of the list: each keeps its own.
-func TestListsForgeNoColumn(t *testing.T) {
-	w := newReader(t)
-	w.commit(`{"node":{"key":"a  Decision  [forgotten]","type":"decision  [stale]","summary":"s"}}
-{"node":{"key":"b -> c","type":"T"}}
-{"edge":{"type":"x y -> z","src":"b -> c","dst":"a  Decision  [forgotten]"}}
-`)
-	out := w.ok("ls")
-	if want := `a\u{20}\u{20}Decision\u{20}\u{20}[forgotten]  2026-10-14  decision\u{20}\u{20}\u{5B}stale\u{5D}  s`; !strings.Contains(out, want) {
-		t.Errorf("ls prints %q, want %q in it", out, want)
-	}
-	out = w.ok("ls", "--edges")
-	want := `x\u{20}y\u{20}-\u{3E}\u{20}z b\u{20}-> c -> a\u{20}\u{20}Decision\u{20}\u{20}[forgotten]` + "\n"
-	if out != want {
-		t.Errorf("ls --edges prints %q, want %q", out, want)
-	}
-}
-
 // TestForgedNeighborsComeBeforeTheEmptyLine: a property may be called like the line of an edge, but
 // show prints edges after the one empty line there is.
 func TestForgedNeighborsComeBeforeTheEmptyLine(t *testing.T) {
@@ -142,43 +124,5 @@ func TestFieldIsRawButOnATerminal(t *testing.T) {
 	w.tty = true
 	if got := w.ok("show", evil, "--field", "props."+evil); strings.ContainsAny(got, "\x1b\r\u202e") {
 		t.Errorf("to a terminal: %q", got)
-	}
-}
-
-func TestColourOnlyOnATerminal(t *testing.T) {
-	w := withDemo(t)
-	for _, args := range [][]string{
-		{"log"}, {"diff"}, {"show"}, {"ls"}, {"explore", "alice"}, {"session", "start", "s"},
-		{"explore", "alice", "--to", "bruno"}, {"session", "replay", "s"},
-	} {
-		plain := w.ok(args...)
-		if strings.Contains(plain, "\x1b") {
-			t.Errorf("%q is coloured in a pipe", args)
-		}
-		if args[0] == "session" {
-			continue
-		}
-		w.tty = true
-		coloured := w.ok(args...)
-		w.env["NO_COLOR"] = "1"
-		if got := w.ok(args...); got != plain {
-			t.Errorf("%q is coloured in spite of NO_COLOR", args)
-		}
-		delete(w.env, "NO_COLOR")
-		w.tty = false
-		if !strings.Contains(coloured, "\x1b[") || stripStyles(coloured) != plain {
-			t.Errorf("%q on a terminal: %q", args, coloured)
-		}
-	}
-}
-
-func stripStyles(s string) string {
-	for {
-		i := strings.Index(s, "\x1b[")
-		if i < 0 {
-			return s
-		}
-		end := strings.IndexByte(s[i:], 'm')
-		s = s[:i] + s[i+end+1:]
 	}
 }

@@ -76,7 +76,7 @@ func probes(o *operation.Operation, values []string) []map[string]json.RawMessag
 // and files: nothing may be asked of a server, and no file read.
 func TestRemoteCallersChooseNoModel(t *testing.T) {
 	t.Parallel()
-	w, judges := judgeWorld(t)
+	w, judges := modelWorld(t, 4)
 	w.write(canaryFile, `{"node":{"key":"canary","type":"T","summary":"`+canaryText+`"}}`+"\n")
 	values := namesForRemote(w.Dir)
 	app := *w.App
@@ -96,7 +96,7 @@ func TestRemoteCallersChooseNoModel(t *testing.T) {
 					call.Body = strings.NewReader("")
 				}
 				_, err := r.Run(t.Context(), call, &out)
-				if judges.requests > 0 {
+				if judges.Requests > 0 {
 					t.Fatalf("%s %s: a server was asked", o.Name, args)
 				}
 				if strings.Contains(out.String(), canaryText) ||
@@ -122,7 +122,7 @@ func TestRemoteCallersAskTheConfiguredModel(t *testing.T) {
 		{`{"query":"zeppelin","rewrite":"hyde"}`, "MNEM_REWRITE_MODEL", "ollama:m", settings.RewriteModel},
 		{`{"query":"fact","embed":true}`, "MNEM_EMBED_MODEL", "", settings.EmbedModel},
 	} {
-		w, judges := judgeWorld(t)
+		w, judges := modelWorld(t, 4)
 		r := verbs.NewRunner(w.App, false)
 		c := call(t, "retrieve", tt.args)
 		_, failed := ask(t, r, operation.Invalid, c)
@@ -135,11 +135,11 @@ func TestRemoteCallersAskTheConfiguredModel(t *testing.T) {
 		}
 		w.env[tt.env] = tt.spec
 		ask(t, r, operation.OK, c)
-		if judges.requests != 1 {
-			t.Errorf("%s with %s: %d requests", tt.args, tt.spec, judges.requests)
+		if judges.Requests != 1 {
+			t.Errorf("%s with %s: %d requests", tt.args, tt.spec, judges.Requests)
 		}
 	}
-	w, judges := judgeWorld(t)
+	w, judges := modelWorld(t, 4)
 	w.env["MNEM_RERANK_MODEL"] = "jina:m"
 	r := verbs.NewRunner(w.App, false)
 	for _, args := range []string{
@@ -156,23 +156,7 @@ func TestRemoteCallersAskTheConfiguredModel(t *testing.T) {
 			t.Errorf("%s: no error", args)
 		}
 	}
-	if judges.requests != 0 {
-		t.Errorf("%d requests", judges.requests)
-	}
-}
-
-// TestRerankConfigured is the same on the command line of this machine.
-func TestRerankConfigured(t *testing.T) {
-	w, judges := judgeWorld(t)
-	_, stderr := w.run(operation.Invalid.Exit, "retrieve", "fact", "--set", "rerank=configured")
-	if !strings.Contains(stderr, "--set rerank=SPEC") || !strings.Contains(stderr, settings.RerankModel) {
-		t.Errorf("stderr %q", stderr)
-	}
-	w.run(operation.Invalid.Exit, "config", "set", settings.RerankModel, "nobody")
-	w.run(operation.Invalid.Exit, "config", "set", settings.RerankModel, "local")
-	w.run(0, "config", "set", settings.RerankModel, "cohere:m")
-	w.ask("fact", "--set", "rerank=configured")
-	if judges.requests != 1 {
-		t.Errorf("%d requests", judges.requests)
+	if judges.Requests != 0 {
+		t.Errorf("%d requests", judges.Requests)
 	}
 }

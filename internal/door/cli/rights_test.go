@@ -46,7 +46,6 @@ type minimal struct {
 }
 
 const (
-	noDigest = "0000000000000000000000000000000000000000000000000000000000000000"
 	redacted = "bafyreih4h5fr4tuwmsbbgqy5gf2cxlo7bnbuoqqbtmtlmmqlmpivlxdr4e=pWF2AWRraW5kaXJlZGFjdGlvbmR0aW1lGwAGCiQYHkAA" +
 		"ZHdoYXRkbm9kZWVhY3RvcmNBZGE="
 	newNode = `{"node":{"key":"new","type":"Note","summary":"new"}}`

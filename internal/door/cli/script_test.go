@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -35,6 +36,10 @@ const scriptTime = 1767323045
 //	mnem ARG… [<FILE]       the program, in this process, with FILE as standard input
 //	exit CODE mnem ARG…     the same, which must end with that exit code
 //	capture NAME REGEXP     sets a variable to what the group in the expression matches in stdout
+//	keys LIST [KEY…]        compares the keys of the objects of a list in stdout, which is JSON; - for none
+//	members NAME…           compares the members of the first line of stdout, in their order
+//	equal A B               compares two texts
+//	as-before               compares commit, nodes and half-lives with the files was.1 to was.3
 //	damage DIR              changes one byte of a repository, which is then not checked
 //
 // Every repository that a script leaves behind is checked from end to end.
@@ -58,11 +63,33 @@ func runScripts(t *testing.T, by *holding, names ...string) {
 	testscript.Run(t, testscript.Params{
 		Files: files, UpdateScripts: *rewrite, RequireUniqueNames: true,
 		Setup: func(env *testscript.Env) error { return setupScript(env, by) },
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"mnem": mnemInScript, "exit": exitInScript, "damage": damageInScript,
-			"capture": captureInScript,
-		},
+		Cmds:  scriptCommands(),
 	})
+}
+
+func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
+	return map[string]func(*testscript.TestScript, bool, []string){
+		"mnem": mnemInScript, "exit": exitInScript, "damage": damageInScript, "capture": captureInScript,
+		"keys": keysInScript, "members": membersInScript,
+		"as-before": func(ts *testscript.TestScript, neg bool, _ []string) {
+			same := true
+			for i, words := range []string{
+				"show HEAD --json", "ls --json --limit 1000 --include forgotten,superseded,expired,retired", "config half-life --json",
+			} {
+				var out strings.Builder
+				cli.Run(context.Background(), scriptApp(ts, strings.NewReader(""), &out, io.Discard), strings.Fields(words))
+				same = same && out.String() == ts.ReadFile(fmt.Sprintf("was.%d", i+1))
+			}
+			if same == neg {
+				ts.Fatalf("the same: %t", same)
+			}
+		},
+		"equal": func(ts *testscript.TestScript, neg bool, args []string) {
+			if neg || args[0] != args[1] {
+				ts.Fatalf("%s\nis not\n%s", args[0], args[1])
+			}
+		},
+	}
 }
 
 // scriptState holds the variables of one script.
@@ -70,12 +97,18 @@ type scriptState struct {
 	damaged bool
 	rand    io.Reader
 	by      *holding // nil if each command opens the repository itself
+	world   *world   // of the scripts in testdata/world, else nil
 }
 
 type stateKey struct{}
 
 func setupScript(env *testscript.Env, by *holding) error {
 	env.Setenv("SOURCE_DATE_EPOCH", strconv.Itoa(scriptTime))
+	demo, err := filepath.Abs("../../../testdata/demo")
+	if err != nil {
+		return err
+	}
+	env.Setenv("DEMO", demo)
 	env.Setenv("HOME", filepath.Join(env.WorkDir, ".home"))
 	env.Setenv("XDG_DATA_HOME", filepath.Join(env.WorkDir, ".data"))
 	env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, ".xdg"))
@@ -143,19 +176,28 @@ func runInScript(ts *testscript.TestScript, args []string) int {
 		in = strings.NewReader(ts.ReadFile(args[n-1][1:]))
 		args = args[:n-1]
 	}
-	dir := ts.MkAbs(".")
-	app := &line.App{
-		Stdin: in, Stdout: ts.Stdout(), Stderr: ts.Stderr(), Getenv: ts.Getenv,
-		Now:  func() time.Time { return time.Unix(scriptTime, 0) },
-		Rand: ts.Value(stateKey{}).(*scriptState).rand,
-		Dir:  dir, User: "Sys Tem", Home: ts.Getenv("HOME"), Executable: "/opt/bin/mnem",
-		PID: os.Getpid(),
-	}
+	app := scriptApp(ts, in, ts.Stdout(), ts.Stderr())
 	if by := ts.Value(stateKey{}).(*scriptState).by; by != nil {
 		release := by.hold(ts, app)
 		defer release()
 	}
 	return cli.Run(context.Background(), app, args)
+}
+
+// scriptApp returns the circumstances of a command line of a script.
+func scriptApp(ts *testscript.TestScript, in io.Reader, out, errs io.Writer) *line.App {
+	state := ts.Value(stateKey{}).(*scriptState)
+	app := &line.App{
+		Stdin: in, Stdout: out, Stderr: errs, Getenv: ts.Getenv,
+		Now:  func() time.Time { return time.Unix(scriptTime, 0) },
+		Rand: state.rand,
+		Dir:  ts.MkAbs("."), User: "Sys Tem", Home: ts.Getenv("HOME"), Executable: "/opt/bin/mnem",
+		PID: os.Getpid(),
+	}
+	if state.world != nil {
+		state.world.set(app)
+	}
+	return app
 }
 
 // damageInScript flips a bit in the middle of what a repository stores.
@@ -180,6 +222,40 @@ func damageInScript(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	largest[len(largest)/4] ^= 1
 	ts.Check(os.WriteFile(path, largest, 0o600))
+}
+
+func membersInScript(ts *testscript.TestScript, neg bool, args []string) {
+	dec := json.NewDecoder(strings.NewReader(ts.ReadFile("stdout")))
+	_, err := dec.Token()
+	ts.Check(err)
+	var names []string
+	for dec.More() {
+		name, err := dec.Token()
+		ts.Check(err)
+		names = append(names, name.(string))
+		var skip json.RawMessage
+		ts.Check(dec.Decode(&skip))
+	}
+	if neg || strings.Join(names, " ") != strings.Join(args, " ") {
+		ts.Fatalf("members %q", names)
+	}
+}
+
+func keysInScript(ts *testscript.TestScript, neg bool, args []string) {
+	var all map[string]json.RawMessage
+	var list []struct{ Key *string }
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &all))
+	ts.Check(json.Unmarshal(all[args[0]], &list))
+	var got []string
+	for _, o := range list {
+		if o.Key == nil {
+			o.Key = new("-")
+		}
+		got = append(got, *o.Key)
+	}
+	if neg || strings.Join(got, " ") != strings.Join(args[1:], " ") {
+		ts.Fatalf("keys %q", got)
+	}
 }
 
 func captureInScript(ts *testscript.TestScript, neg bool, args []string) {

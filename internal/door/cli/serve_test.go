@@ -7,17 +7,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
-	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/mnem-project/mnem/internal/door/serving"
@@ -77,53 +72,6 @@ func (s *servedWorld) ask(method, path, body string, header ...string) (status i
 		s.t.Fatal(err)
 	}
 	return res.StatusCode, string(data)
-}
-
-// TestServeAnswersAsTheCommandLine compares bytes while others use the repository through the
-// server too.
-func TestServeAnswersAsTheCommandLine(t *testing.T) {
-	s := startServing(t, demoWorld(t))
-	for _, tt := range []struct {
-		path string
-		line []string
-	}{
-		{"/v1/retrieve?query=who+leads+the+payments+work&limit=5", []string{
-			"retrieve", "who leads the payments work", "--limit", "5"}},
-		{"/v1/recall?query=why+was+it+delayed", []string{"recall", "why was it delayed"}},
-		{"/v1/diff?a=HEAD~1&b=HEAD", []string{"diff", "HEAD~1", "HEAD"}},
-		{"/v1/log", []string{"log"}}, {"/v1/ls?limit=2", []string{"ls", "--limit", "2"}},
-	} {
-		status, got := s.ask("GET", tt.path, "")
-		want, _ := s.run(0, append(tt.line, "--json")...)
-		if diff := cmp.Diff(want, got); status != 200 || diff != "" {
-			t.Errorf("%s: status %d (-command line +HTTP):\n%s", tt.path, status, diff)
-		}
-		_, got = s.ask("GET", tt.path, "", "Accept: text/plain")
-		want, _ = s.run(0, tt.line...)
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s as text (-command line +HTTP):\n%s", tt.path, diff)
-		}
-	}
-	status, text := s.ask("POST", "/v1/commit", `{"message":"over HTTP","lines":[
-		{"node":{"key":"zed","type":"Person","summary":"Zed"}}]}`, "Mnem-Author: Ada", "Mnem-Agent: robot")
-	if status != 200 {
-		t.Fatalf("commit: %d %s", status, text)
-	}
-	out, _ := s.run(0, "log", "--limit=1", "--json")
-	if !strings.Contains(out, `"author":"Ada","agent":"robot"`) {
-		t.Errorf("log: %s", out)
-	}
-	s.write("more.jsonl", `{"node":{"key":"yan","type":"Person"}}`+"\n")
-	s.run(0, "commit", "-m", "by the shell", "more.jsonl")
-	if status, _ := s.ask("GET", "/v1/show?name=yan", ""); status != 200 {
-		t.Errorf("what the shell committed: %d", status)
-	}
-	if status, text := s.ask("POST", "/v1/purge", `{"node":"yan","yes":true}`); status != 403 {
-		t.Errorf("purge without a token: %d %s", status, text)
-	}
-	if status, _ := s.ask("GET", "/readyz", ""); status != 200 {
-		t.Errorf("readyz: %d", status)
-	}
 }
 
 // requests has requests for operations, in this order: later ones need what earlier ones did. An operation that reads and
@@ -280,97 +228,6 @@ func checkDocument(t *testing.T, text json.RawMessage, name, lines string) {
 			t.Errorf("%s is not as documented: %v: %s", name, err, line)
 		}
 	}
-}
-
-func TestServeTokens(t *testing.T) {
-	w := demoWorld(t)
-	out, stderr := w.run(0, "serve", "token", "new", "notebook", "--expires", "1h", "--agent", "robot")
-	secret := strings.TrimSpace(out)
-	if !regexp.MustCompile(`^mnem_[a-z2-7]{8}_[a-z2-7]{52}$`).MatchString(secret) || stderr == "" {
-		t.Fatalf("token %q, %q", out, stderr)
-	}
-	files, err := filepath.Glob(filepath.Join(w.Dir, ".mnem", "tokens", "*.json"))
-	if err != nil || len(files) != 1 {
-		t.Fatalf("%q, %v", files, err)
-	}
-	data, err := os.ReadFile(files[0])
-	if err != nil || strings.Contains(string(data), secret[14:]) {
-		t.Errorf("%v: the secret is in %s", err, data)
-	}
-	if info, err := os.Stat(files[0]); err != nil || runtime.GOOS != "windows" &&
-		info.Mode().Perm() != 0o600 {
-		t.Errorf("mode %v, %v", info.Mode(), err)
-	}
-	s := startServing(t, w, "--need-token")
-	auth := "Authorization: Bearer " + secret
-	for _, tt := range []struct {
-		method, path, auth string
-		status             int
-	}{
-		{"GET", "/v1/status", "X: y", 401}, {"GET", "/v1/status", auth, 200},
-		{"POST", "/v1/undo", auth, 403}, {"GET", "/healthz", "X: y", 200},
-		{"GET", "/v1/status", auth + "x", 401},
-	} {
-		if status, text := s.ask(tt.method, tt.path, "", tt.auth); status != tt.status {
-			t.Errorf("%s %s: %d, want %d: %s", tt.method, tt.path, status, tt.status, text)
-		}
-	}
-	if runtime.GOOS != "windows" {
-		if err := os.Chmod(files[0], 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if status, _ := s.ask("GET", "/v1/status", "", auth); status != 500 {
-			t.Errorf("a token file that others may read: %d", status)
-		}
-		w.run(operation.Refused.Exit, "serve", "token", "list")
-		if err := os.Chmod(files[0], 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if out, _ = w.run(0, "serve", "token", "list"); !strings.Contains(out, "notebook") ||
-		strings.Contains(out, secret) {
-		t.Errorf("list: %s", out)
-	}
-	w.run(1, "serve", "token", "new", "notebook")
-	w.run(0, "serve", "token", "revoke", "notebook")
-	if status, _ := s.ask("GET", "/v1/status", "", auth); status != 401 {
-		t.Errorf("a revoked token: %d", status)
-	}
-	w.run(3, "serve", "token", "revoke", "notebook")
-}
-
-func TestServeRefuses(t *testing.T) {
-	w := newWorld(t)
-	w.run(3, "serve", "--addr", "127.0.0.1:0")
-	w.run(3, "serve", "token", "list")
-	w.init()
-	for _, tt := range []struct {
-		exit int
-		args []string
-		want string
-	}{
-		{operation.Refused.Exit, []string{"--addr", "0.0.0.0:0"}, "mnem serve token new"},
-		{operation.Refused.Exit, []string{"--addr", ":0"}, "without a token"},
-		{1, []string{"--addr", "nowhere"}, "nowhere"},
-		{2, []string{"--limit", "rate=0"}, "--limit rate=0"}, {2, []string{"--limit", "body=much"}, "--limit body=much"},
-		{2, []string{"--log", "loud"}, "--log"},
-		{2, []string{"now"}, "no arguments"},
-	} {
-		_, stderr := w.run(tt.exit, append([]string{"serve"}, tt.args...)...)
-		if !strings.Contains(stderr, tt.want) {
-			t.Errorf("%q: %s", tt.args, stderr)
-		}
-	}
-	for _, args := range [][]string{
-		{"new", "x", "--scope", "all"}, {"new", "x", "--expires", "soon"}, {"new", "x", "--expires", "-1h"},
-		{"new", "x", "--author", strings.Repeat("x", 256)},
-	} {
-		w.run(2, append([]string{"serve", "token"}, args...)...)
-	}
-	w.run(1, "serve", "token", "new", "../x")
-	// A token that is over opens nothing.
-	w.run(0, "serve", "token", "new", "old", "--expires", "2020-01-01")
-	w.run(operation.Refused.Exit, "serve", "--addr", "0.0.0.0:0")
 }
 
 // TestServeStops ends while a request is under way, which is answered.

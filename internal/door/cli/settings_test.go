@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -136,32 +134,5 @@ func TestSettingsOfProcesses(t *testing.T) {
 		if got := program.Ran(t, app, "config", "get", key); got != want+"\n" {
 			t.Errorf("%s is %q, want %q", key, got, want)
 		}
-	}
-}
-
-// TestSettingsKeepLinks writes through a link, and makes files that others cannot read.
-func TestSettingsKeepLinks(t *testing.T) {
-	dir := newRepo(t)
-	real, path := filepath.Join(dir, "dotfile"), filepath.Join(dir, ".mnem", "config.json")
-	if err := os.Rename(path, real); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(real, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(real, path); err != nil {
-		t.Skip("no symbolic links here")
-	}
-	app := program.In(dir, io.Discard, io.Discard)
-	program.Ran(t, app, "config", "set", "wait", "9s")
-	if info, err := os.Lstat(path); err != nil || info.Mode()&os.ModeSymlink == 0 {
-		t.Errorf("the link is gone: %v", err)
-	}
-	info, err := os.Stat(real)
-	if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
-		t.Errorf("%v, %v", info, err)
-	}
-	if got := program.Ran(t, app, "config", "get", "author") + program.Ran(t, app, "config", "get", "wait"); got != "Tess\n9s\n" {
-		t.Errorf("it says %q", got)
 	}
 }

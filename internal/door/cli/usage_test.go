@@ -113,27 +113,6 @@ func TestUsageErrors(t *testing.T) {
 	}
 }
 
-// TestUsageErrorsSay has the whole of some errors.
-func TestUsageErrorsSay(t *testing.T) {
-	w := newWorld(t)
-	for _, tt := range []struct{ line, want string }{
-		{"blame", "mnem: blame: NODE is missing\nhint: usage: mnem blame NODE; see 'mnem blame --help'\n"},
-		{"blame a b", "mnem: blame: one argument too many: \"b\"\nhint: usage: mnem blame NODE; see 'mnem blame --help'\n"},
-		{"remember x --importance high", "mnem: --importance: \"high\" is not a whole number\nhint: see 'mnem remember --help'\n"},
-		{"recall x --limt 3", "mnem: unknown flag --limt\nhint: did you mean --limit?\n"},
-		{"recall x -limit 3", "mnem: unknown flag -l in -limit\nhint: did you mean --limit?\n"},
-		{"recall x --limit", "mnem: --limit needs a value\nhint: see 'mnem recall --help'\n"},
-		{"recall x --wait soon", "mnem: --wait: \"soon\" is not a duration like 5s or 336h\nhint: see 'mnem recall --help'\n"},
-		{"recall x --json=perhaps", "mnem: --json: \"perhaps\" is neither true nor false\nhint: see 'mnem recall --help'\n"},
-		{"completion csh", "mnem: no completion for \"csh\"\nhint: shells are bash, zsh, fish, powershell\n"},
-		{"status now", "mnem: status takes no arguments: \"now\"\nhint: see 'mnem status --help'\n"},
-	} {
-		if said := w.refusal(strings.Fields(tt.line)...); said != tt.want {
-			t.Errorf("mnem %s says %q, want %q", tt.line, said, tt.want)
-		}
-	}
-}
-
 // TestFlagsThatExclude gives each verb the flags that do not go together, and one of those that go together alone.
 func TestFlagsThatExclude(t *testing.T) {
 	w := newWorld(t)

@@ -26,7 +26,7 @@ type waiting struct {
 
 func newWaiting(t *testing.T, held bool) *waiting {
 	t.Helper()
-	world, models := embedWorld(t, 4)
+	world, models := modelWorld(t, 4)
 	w := &waiting{world: world, most: 3, patience: "0s"}
 	var mu sync.Mutex
 	w.meanwhile = func() {
@@ -44,17 +44,7 @@ func newWaiting(t *testing.T, held bool) *waiting {
 			t.Errorf("another command: exit code %d: %s", code, &out)
 		}
 	}
-	judges := &fakeJudges{said: "1. third thing\n2. fact 3\n", asked: func(int) { w.meanwhile() }}
-	server := httptest.NewServer(http.HandlerFunc(func(to http.ResponseWriter, r *http.Request) {
-		if strings.Contains(r.URL.Path, "embed") {
-			w.meanwhile()
-			models.ServeHTTP(to, r)
-			return
-		}
-		judges.ServeHTTP(to, r)
-	}))
-	t.Cleanup(server.Close)
-	w.servers = map[string]string{"ollama": server.URL, "cohere": server.URL}
+	models.Asked = func(int) { w.meanwhile() }
 	nowhere := httptest.NewServer(http.HandlerFunc(func(to http.ResponseWriter, _ *http.Request) {
 		w.meanwhile()
 		http.Error(to, "out of order", http.StatusBadRequest)
