@@ -59,6 +59,7 @@ func Op(c *show.Console, o *branching.Op) error {
 // OneOp prints an operation, or which refs moved between two.
 func OneOp(c *show.Console, o *branching.Op) error {
 	if o.Since != nil {
+		c.Put("after operation %d, compared with after %d: %s differ\n", o.Seq, o.Since.Seq, show.Plural(len(o.Refs), "ref"))
 		return printMoves(c, o.Refs)
 	}
 	return cmp.Or(c.Printf("operation %s\n", o.Op), Op(c, o))

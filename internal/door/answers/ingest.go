@@ -172,11 +172,14 @@ func Embedded(c *show.Console, out *ingesting.Embedded) error {
 	if out.Status != nil {
 		return embedStatus(c, out)
 	}
-	place := ""
-	if out.Commits > 0 {
+	verb, place := "embedded", ""
+	switch {
+	case out.DryRun:
+		verb = "would embed"
+	case out.Commits > 0:
 		place = fmt.Sprintf("%s ", c.At(out.Branch, out.Commit))
 	}
-	text := fmt.Sprintf("%sembedded %s with %s", place, show.Plural(out.Embedded, "node"), show.Line(out.Model))
+	text := fmt.Sprintf("%s%s %s with %s", place, verb, show.Plural(out.Embedded, "node"), show.Line(out.Model))
 	if out.Dim != nil {
 		text += fmt.Sprintf(" (%s)", show.Plural(*out.Dim, "dimension"))
 	}

@@ -74,7 +74,13 @@ func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) error {
 	if now := cmd.Annotations[moved+name]; now != "" {
 		return Hint(Usagef("--%s is now %s", name, now), "see '%s --help parameters'", cmd.CommandPath())
 	}
-	if now, gone := operation.RenamedFlag(nameOf(cmd), name); gone && now == "" {
+	now, gone := operation.RenamedFlag(nameOf(cmd), name)
+	if to, isFlag := strings.CutPrefix(now, "--"); isFlag {
+		to, _, _ = strings.Cut(to, "=")
+		to, _, _ = strings.Cut(to, " ")
+		gone = cmd.Flags().Lookup(to) != nil // else it was no flag of this command
+	}
+	if gone && now == "" {
 		return Hint(Usagef("--%s was removed and nothing replaces it", name), "see '%s --help'", cmd.CommandPath())
 	} else if gone {
 		return Hint(Usagef("--%s is now %s", name, now), "see '%s --help'", cmd.CommandPath())

@@ -25,6 +25,11 @@ func LocalLines[Req any](spec verb.Spec, run func(context.Context, *line.Line, *
 
 func localOf(spec *verb.Spec, run func(context.Context, *line.Line, any) error) *line.Bound {
 	return &line.Bound{Spec: spec, Around: func(ctx context.Context, c *line.Line, req any, _ func(context.Context) error) error {
+		if q, ok := req.(interface{ Check() error }); ok {
+			if err := q.Check(); err != nil {
+				return err
+			}
+		}
 		take(c, verb.WritingOf(req))
 		return run(ctx, c, req)
 	}}

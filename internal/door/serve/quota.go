@@ -44,7 +44,7 @@ func (q *Quota) over(u Usage, n int64, now time.Time) *problem {
 
 func full(format string, args ...any) *problem {
 	p := newProblem(http.StatusInsufficientStorage, codeQuota, "%s", fmt.Sprintf(format, args...))
-	p.Hint = "remove something and collect garbage, or have the server's quota raised"
+	p.Hint = "remove something and collect garbage, or have the server's --limit raised"
 	return p
 }
 

@@ -134,9 +134,6 @@ func runServe(ctx context.Context, c *line.Line, f *serveRequest) (err error) {
 	if f.OpenAPI {
 		return printOpenAPI(c)
 	}
-	if err := f.Check(); err != nil {
-		return err
-	}
 	c.App.Serves()
 	if f.Stdio && !f.Given("log") {
 		f.Log = "none" // standard error belongs to the process that started it

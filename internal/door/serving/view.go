@@ -53,9 +53,6 @@ func ViewCommand() *line.Bound {
 }
 
 func view(ctx context.Context, c *line.Line, f *viewRequest) error {
-	if err := f.Check(); err != nil {
-		return err
-	}
 	c.App.Serves()
 	cfg, err := serveConfig(c, &serveRequest{Log: "none"}, limits{Body: 8 << 20, Time: viewTime, Rate: viewRate})
 	if err != nil {

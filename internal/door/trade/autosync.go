@@ -47,7 +47,10 @@ func autoSync(ctx context.Context, c *line.Line, q *syncRequest) error {
 	default:
 		var err error
 		if every, err = time.ParseDuration(q.Auto); err != nil {
-			return line.Usagef("--auto %s: want on, off, or how often, as 10m", q.Auto)
+			return line.Usagef("--auto %q: want on, off, or how often, as 10m", q.Auto)
+		}
+		if every < branching.MinAutoSync || every > branching.MaxAutoSync {
+			return line.Usagef("--auto %s: want a duration from %s to %s", q.Auto, branching.MinAutoSync, branching.MaxAutoSync)
 		}
 	}
 	dir, err := c.RepoFile("")

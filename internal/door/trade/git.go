@@ -60,7 +60,7 @@ type (
 func GitCommands() []*line.Bound {
 	return []*line.Bound{
 		reach.Local(verb.Spec{
-			Command: "git follow", Right: verb.OwnRight, Title: "Follow the branch that git is on",
+			Command: "git follow", Right: verb.OwnRight, Usage: "[--remove]", Args: "", Title: "Follow the branch that git is on",
 			Doc: "From now on, use the branch that the git work tree around the repository has checked out, for all\n" +
 				"users of the repository: this is the setting git.follow. Linked work trees of 'git worktree add' use\n" +
 				"this repository as well, each on its own branch. Nothing in git's directory changes.\n\n" +

@@ -58,7 +58,8 @@ func RemoteCommands() []*line.Bound {
 				"a key of age (age1…) or ssh (ssh-ed25519 …, ssh-rsa …), a file of these, or the word passphrase. To\n" +
 				"read it, each machine needs an identity: --identity FILE, MNEM_IDENTITY, else ~/.ssh/id_ed25519 or\n" +
 				"id_rsa; or MNEM_PASSPHRASE.\n\n" +
-				"--force changes where the remote NAME is. What was fetched from it stays; the next fetch compares.",
+				"--force changes where the remote NAME is. What was fetched from it, its encryption and its identity\n" +
+				"stay; redactions wait again.",
 			Example: "  mnem remote add origin ../team\n  mnem remote add laptop file:///mnt/laptop/notes\n" +
 				"  mnem remote add disk /mnt/disk/memory --encrypt team.keys\n  mnem remote add origin /mnt/disk/memory --force", Answers: one,
 		}, remoteAdd),

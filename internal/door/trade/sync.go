@@ -164,7 +164,7 @@ func push(ctx context.Context, c *line.Line, q *pushRequest) error {
 }
 
 func sync(ctx context.Context, c *line.Line, q *syncRequest) error {
-	if q.Auto != "" {
+	if q.Given("auto") {
 		return autoSync(ctx, c, q)
 	}
 	if err := settle(c, &q.mergeRule); err != nil {

@@ -93,7 +93,7 @@ func (m *Writer) writeDrafts(t testing.TB, opt LinkOptions, near []Near, ds ...*
 			}
 		}
 	}
-	_, err = m.r.Commit(t.Context(), lines, core.CommitOptions{Stamp: by, Message: "m"})
+	_, err := m.r.Commit(t.Context(), lines, core.CommitOptions{Stamp: by, Message: "m"})
 	must.OK(t, err)
 	return out
 }

@@ -86,12 +86,12 @@ func (q *OpLogRequest) Check() error { return verb.CheckLimit(q.Limit) }
 // OpShowRequest asks for one operation.
 type OpShowRequest struct {
 	Op    string `op:",arg,remote" doc:"by number or CID"`
-	Since string `op:",remote" doc:"the refs that differ from how {OP} left them, and not from the operation before"`
+	Since string `op:",remote" doc:"list the refs that differ from how this {OP} left them"`
 }
 
 // OpShow tells of one operation.
 var OpShow = verb.Define(verb.Spec{
-	Command: "op show", Right: verb.NoRight, Confined: true, Usage: "[OP]", Effect: verb.Reads,
+	Command: "op show", Right: verb.NoRight, Confined: true, Usage: "[OP] [--since OP]", Args: "[OP]", Effect: verb.Reads,
 	Title: "Print one operation",
 	Doc: "Print one operation, by default the newest, with its CID and the refs that it moved. To see\n" +
 		"what it did to the memory, give 'mnem diff' the two commits of a branch. With --since, all refs that\n" +

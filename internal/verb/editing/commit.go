@@ -29,7 +29,7 @@ func (p *StrictSecrets) Into(w *verb.Writing) { w.Strict = p.Strict }
 type CommitRequest struct {
 	Files      []string `op:",arg"`
 	Amend      bool     `op:",remote" doc:"replace the newest commit; without -m its message stays"`
-	Base       string   `op:"from,remote" not:"amend" complete:"rev" doc:"the {REV} that the changes in FILEs were made against, or \"none\": where the branch moved since they are merged onto it" remote:"the REV that the changes were made against"`
+	Base       string   `op:"from,remote" not:"amend" complete:"rev" doc:"the {REV} that the changes in FILEs were made against, or \"none\"; if the branch moved since, they are merged onto it" remote:"the REV that the changes were made against"`
 	Expect     string   `op:",remote" doc:"the {CID} of the commit that the branch must be at, or \"none\" for a branch without one; else exit code 5"`
 	ExpectNode []string `op:",remote" doc:"the version that a node must have, {NODE=CID}, as 'mnem show' prints it, or NODE=none; else exit code 5" note:" (repeatable)"`
 	Message    string   `op:",short=m,remote" doc:"what the commit is about; required"`

@@ -63,8 +63,8 @@ type RmRequest struct {
 	Nodes []string `op:",arg,remote" doc:"nodes, each by key, id or at least 4 digits of an id; with link SRC TYPE DST"`
 	Edge  []string `op:",remote" not:"link" doc:"the {ID} of an edge to remove" note:" (repeatable)"`
 	Link  bool     `op:",remote" doc:"remove the edge of TYPE from SRC to DST"`
-	Key   string   `op:",remote" not:"all" doc:"the {KEY} of the edge that link removes"`
-	All   bool     `op:",remote" doc:"have link remove all edges of the type between the two nodes"`
+	Key   string   `op:",remote" not:"all" doc:"the {KEY} of the edge that --link removes" remote:"the key of the edge that link removes"`
+	All   bool     `op:",remote" doc:"with --link: remove all edges of the type between the two nodes" remote:"with link: remove all edges of the type between the two nodes"`
 	Staging
 }
 
@@ -412,6 +412,9 @@ func (q *AddRequest) fields() ([]ipld.Entry, error) {
 			v, err := ipld.ParseJSON([]byte(value))
 			if err != nil || v.Kind() != ipld.Int && v.Kind() != ipld.Float {
 				return nil, verb.Usagef("weight: %q is not a number", value)
+			}
+			if slices.ContainsFunc(members, func(m ipld.Entry) bool { return m.Key == name }) {
+				return nil, verb.Usagef("weight is given twice")
 			}
 			members = append(members, ipld.Entry{Key: name, Value: v})
 			continue

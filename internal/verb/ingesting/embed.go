@@ -70,7 +70,7 @@ type Embedded struct {
 	Remaining int      `json:"remaining"` // left for another run by the limit
 	DryRun    bool     `json:"dry_run"`
 
-	// Status has what --dry-run adds.
+	// Status has what --dry-run adds without --all, --stale and --limit.
 	Status *EmbedStatus `json:"status,omitempty"`
 }
 
@@ -303,6 +303,9 @@ func (r *EmbedRun) foretell() {
 		r.Out.Embedded = min(n, len(r.Todo))
 	}
 	r.Out.Remaining = len(r.Todo) - r.Out.Embedded
+	if r.asked.All || r.asked.Stale || r.asked.Limit > 0 {
+		return // it says what would be done, not how things are
+	}
 	st := &EmbedStatus{Vectors: r.Out.Unchanged + r.Out.Stale, Missing: len(r.Todo), Resumes: r.Kept}
 	st.Nodes = st.Vectors + st.Missing + r.Out.Skipped + r.Out.TooLong
 	if b := r.repo.Embeddings().Background(); b.Model == r.by.Name {

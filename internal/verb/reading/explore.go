@@ -34,7 +34,7 @@ type ExploreRequest struct {
 	Tags        bool     `op:",remote" doc:"suggest tags for the text"`
 	Communities bool     `op:",remote" doc:"list groups of densely connected nodes, or the members of the one of a node"`
 	Keep        bool     `op:",writes" doc:"with --communities: keep them, so that others need not find them again"`
-	Depth       int      `op:",remote" doc:"follow this {N}umber of edges (default: 3 from words; with --to at most 32)"`
+	Depth       int      `op:",remote" doc:"follow up to {N} edges in a row (default: 3 from words, 32 with --to)"`
 	In          bool     `op:",remote" not:"out" doc:"follow edges against their direction only"`
 	Out         bool     `op:",remote" doc:"follow edges in their direction only"`
 	Edge        []string `op:",remote" doc:"follow only edges of this {TYPE}" note:" (repeatable)"`

@@ -25,7 +25,7 @@ type RemoteRedactionsRequest struct {
 	CIDs   []string `op:"cid,arg,remote" doc:"about these blocks alone"`
 	Accept bool     `op:",remote,destroys" not:"reject" doc:"erase the blocks here for good"`
 	Reject bool     `op:",remote,writes" doc:"leave the blocks here"`
-	Auto   string   `op:"" enum:"on off" doc:"accept this remote's redactions as they come, from now on, or not: {WHEN} is on or off"`
+	Auto   string   `op:"" not:"accept reject" enum:"on off" doc:"accept this remote's redactions as they come, from now on, or not: {WHEN} is on or off"`
 	verb.Actor
 }
 
