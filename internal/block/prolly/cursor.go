@@ -72,16 +72,6 @@ func (cu *cursor) seek(ctx context.Context, key []byte) error {
 	return cu.down(ctx, pick)
 }
 
-// seekEnd moves to the last entry.
-func (cu *cursor) seekEnd(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("read tree: %w", err)
-	}
-	cu.path = cu.path[:1]
-	cu.top().i = len(cu.top().c.keys) - 1
-	return cu.down(ctx, lastEntry)
-}
-
 // nextChunk moves to the first entry of the next chunk and reports whether there is one; if not,
 // the cursor stays.
 func (cu *cursor) nextChunk(ctx context.Context) (bool, error) {

@@ -66,9 +66,6 @@ func (h *Host) Command(
 	return h.c.Command(cmd, run)
 }
 
-// SetExit sets the exit code of a command that succeeds with bad news.
-func (h *Host) SetExit(code int) { h.c.Exit = code }
-
 // Table prints rows in columns, and what was printed before.
 func (h *Host) Table(rows [][]show.Cell) error {
 	if err := h.c.Table(rows); err != nil {
@@ -85,11 +82,6 @@ func (h *Host) Progress() (set func(what string, done, total int), done func()) 
 
 // Absolute returns a path from the working directory.
 func (h *Host) Absolute(path string) string { return h.c.Absolute(path) }
-
-// Open opens a file that an argument names, "-" for standard input, and returns how to name it.
-func (h *Host) Open(ctx context.Context, arg string) (io.ReadCloser, string, error) {
-	return h.c.Open(ctx, arg)
-}
 
 // WriteAnswers calls fn with what prints answers as 'mnem retrieve --batch' does, into a file that
 // is there only if fn succeeds.
@@ -110,9 +102,6 @@ func (h *Host) WriteAnswers(
 
 // Usagef returns the error of a command line that makes no sense.
 func Usagef(format string, args ...any) error { return line.Usagef(format, args...) }
-
-// Hint adds what to do next to an error.
-func Hint(err error, format string, args ...any) error { return line.Hint(err, format, args...) }
 
 // Retrieval makes requests from the flags of a command, as 'mnem retrieve' does.
 type Retrieval struct {
