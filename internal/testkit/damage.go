@@ -57,16 +57,3 @@ func Files(fs vfs.FS, dir string) ([]string, error) {
 	}
 	return out, nil
 }
-
-// FlipBit changes one bit of a file.
-func FlipBit(fs vfs.FS, name string, at int, bit uint) error {
-	b, err := ReadFile(fs, name)
-	if err != nil {
-		return err
-	}
-	if at >= len(b) {
-		return fmt.Errorf("flip bit of %s: byte %d of %d", name, at, len(b))
-	}
-	b[at] ^= 1 << (bit % 8)
-	return WriteFile(fs, name, b)
-}
