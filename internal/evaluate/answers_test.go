@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/cases"
+	"github.com/mnem-project/mnem/internal/testkit/cases"
 	"github.com/mnem-project/mnem/internal/evaluate"
 	"github.com/mnem-project/mnem/internal/testkit/cases"
 	"github.com/mnem-project/mnem/internal/testkit/must"
