@@ -1952,7 +1952,7 @@ export interface ExploreOptions {
   at?: string | undefined;
   /** list groups of densely connected nodes, or the members of the one of a node */
   communities?: boolean | undefined;
-  /** follow this Number of edges (default: 3 from words; with --to at most 32) */
+  /** follow up to N edges in a row (default: 3 from words, 32 with --to) */
   depth?: number | undefined;
   /** follow only edges of this TYPE */
   edge?: readonly (string)[] | undefined;
@@ -2197,7 +2197,7 @@ export interface OpRestoreOptions {
 
 /** Parameters of opShow. */
 export interface OpShowOptions {
-  /** the refs that differ from how OP left them, and not from the operation before */
+  /** list the refs that differ from how this OP left them */
   since?: string | undefined;
 }
 
@@ -2919,7 +2919,7 @@ export interface ReviewOptions {
 
 /** Parameters of rm. */
 export interface RmOptions {
-  /** have link remove all edges of the type between the two nodes */
+  /** with link: remove all edges of the type between the two nodes */
   all?: boolean | undefined;
   /** the branch that an empty stage builds on */
   branch?: string | undefined;
@@ -2927,7 +2927,7 @@ export interface RmOptions {
   edge?: readonly (string)[] | undefined;
   /** the CID of the commit that HEAD must be at, or "none" before the first; else exit code 5 */
   expect?: string | undefined;
-  /** the KEY of the edge that link removes */
+  /** the key of the edge that link removes */
   key?: string | undefined;
   /** remove the edge of TYPE from SRC to DST */
   link?: boolean | undefined;

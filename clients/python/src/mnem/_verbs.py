@@ -4468,7 +4468,7 @@ class Verbs:
         adjacency: list N edges of each node in each direction too
         at: the REVision to read; see 'mnem help revisions'
         communities: list groups of densely connected nodes, or the members of the one of a node
-        depth: follow this Number of edges (default: 3 from words; with --to at most 32)
+        depth: follow up to N edges in a row (default: 3 from words, 32 with --to)
         edge: follow only edges of this TYPE
         in_: follow edges against their direction only
         include: show nodes and edges in these hidden STATES too: forgotten, superseded, expired,
@@ -4859,7 +4859,7 @@ class Verbs:
         moved after an earlier operation.
 
         op: by number or CID
-        since: the refs that differ from how OP left them, and not from the operation before
+        since: list the refs that differ from how this OP left them
         """
         answer: OpShowAnswer = self._verb('op_show', locals())
         return answer
@@ -5757,11 +5757,11 @@ class Verbs:
         of its id. Older commits keep what is removed.
 
         nodes: nodes, each by key, id or at least 4 digits of an id; with link SRC TYPE DST
-        all: have link remove all edges of the type between the two nodes
+        all: with link: remove all edges of the type between the two nodes
         branch: the branch that an empty stage builds on
         edge: the ID of an edge to remove
         expect: the CID of the commit that HEAD must be at, or "none" before the first; else exit code 5
-        key: the KEY of the edge that link removes
+        key: the key of the edge that link removes
         link: remove the edge of TYPE from SRC to DST
         stage: the stage to use
         time: time of the change, RFC 3339
