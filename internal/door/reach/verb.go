@@ -3,11 +3,9 @@ package reach
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"iter"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -146,9 +144,6 @@ func Verb(c *line.Line, v *line.Bound) *cobra.Command {
 			return err
 		}
 		verb.SetGiven(req, append(given, AskBoth(c, req, given)...))
-		if err := checkEnums(v, req, given); err != nil {
-			return err
-		}
 		if q, ok := req.(interface{ AcceptsHead() bool }); ok {
 			c.AcceptHead = q.AcceptsHead()
 		}
@@ -164,25 +159,6 @@ func Verb(c *line.Line, v *line.Bound) *cobra.Command {
 		prompts(c, cmd, q.Prompt)
 	}
 	return cmd
-}
-
-// checkEnums refuses a value that is none of those that a flag takes.
-func checkEnums(v *line.Bound, req any, given []string) error {
-	for _, f := range v.Spec.Fields() {
-		if len(f.Enum) == 0 || f.Arg || !slices.Contains(given, f.Name) {
-			continue
-		}
-		values := []string{fmt.Sprint(f.Value(req).Interface())}
-		if list, ok := f.Value(req).Interface().([]string); ok {
-			values = list
-		}
-		for _, value := range values {
-			if !slices.Contains(f.Enum, value) {
-				return line.Usagef("--%s: %q is none of %s", f.Name, value, strings.Join(f.Enum, ", "))
-			}
-		}
-	}
-	return nil
 }
 
 // prompts lets a command ask a terminal for its standard input before the command may go to another process, which has

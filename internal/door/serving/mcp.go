@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -97,6 +98,8 @@ func serveMCP(ctx context.Context, c *line.Line, opt *mcpRequest) (err error) {
 		return line.Usagef("--profile: want %s", strings.Join(profileNames(), ", "))
 	}
 	switch {
+	case slices.ContainsFunc(opt.Without, func(part string) bool { return part != "session" }):
+		return line.Usagef("--without: %q is not session", opt.Without)
 	case opt.Pin && len(opt.Without) > 0:
 		return line.Usagef("--pin and --without session exclude each other")
 	case opt.Pin:

@@ -71,6 +71,11 @@ func runIntegrate(ctx context.Context, c *line.Line, q *integrateRequest) error 
 	case q.List:
 		return listClients(c)
 	}
+	for _, part := range q.Without {
+		if part != "hooks" && part != "rules" {
+			return line.Usagef("--without: %q is neither hooks nor rules", part)
+		}
+	}
 	s := Integrating(c, q.Integration)
 	s.NoHooks, s.NoRules, s.Replace = slices.Contains(q.Without, "hooks"), slices.Contains(q.Without, "rules"), q.Replace
 	if q.All {

@@ -139,6 +139,10 @@ func (q *RememberRequest) Check() error {
 		return verb.Usagef("want a TEXT, - for standard input, --file or --batch, and one of them alone")
 	case q.Given("importance") && q.Importance == 0:
 		return verb.Bad("importance", "0, want 1 to 5")
+	case slices.ContainsFunc(q.Without, func(part string) bool {
+		return part != withoutDiff && !slices.Contains(rememberpkg.Rules(), rememberpkg.LinkRule(part))
+	}):
+		return verb.Bad("without", "%q: want diff, temporal, entity, keyword, causal or semantic", q.Without)
 	case q.Vector != "" && len(q.File) > 1:
 		return verb.Usagef("--vector: of which FILE?")
 	}

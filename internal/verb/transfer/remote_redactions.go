@@ -78,6 +78,8 @@ func (q *RemoteRedactionsRequest) NeedsRight() bool { return q.Auto != "" }
 func (q *RemoteRedactionsRequest) Check() error {
 	decides := q.Accept || q.Reject
 	switch {
+	case q.Auto != "" && q.Auto != "on" && q.Auto != "off":
+		return verb.Bad("auto", "%q is neither on nor off", q.Auto)
 	case q.Accept && q.Reject:
 		return verb.Exclude("accept", "reject")
 	case len(q.CIDs) > 0 && !decides:
