@@ -72,14 +72,6 @@ func (s said) profile() Profile {
 	return p
 }
 
-func texts(list ...string) []ipld.Value {
-	var out []ipld.Value
-	for _, s := range list {
-		out = append(out, ipld.StringValue(s))
-	}
-	return out
-}
-
 func weightOf(lane string, n int64) ipld.Entry {
 	return ipld.Entry{Key: lane, Value: ipld.IntValue(n)}
 }

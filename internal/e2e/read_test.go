@@ -18,20 +18,6 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
-// item is one item of an answer, as all surfaces have it.
-type item struct {
-	ID       string
-	Key      *string
-	Rank     int
-	Score    int64
-	Rendered string
-}
-
-type answer struct {
-	Commit string
-	Items  []item
-}
-
 // resident returns the resident memory of a process in bytes, 0 if the system does not tell.
 func resident(t *testing.T, pid int) int64 {
 	t.Helper()

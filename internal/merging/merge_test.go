@@ -9,7 +9,6 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
-	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/merging"
 	"github.com/mnem-project/mnem/internal/state"
@@ -239,26 +238,4 @@ func TestResolveContradiction(t *testing.T) {
 		t.Error(err)
 	}
 	must.Equal(t, repokit.Sizes(repokit.Head(t, r)), [4]uint64{3, 1, 0, 0}, "sizes")
-}
-
-// branches makes the branch draft, and k changes on it and on main: half change properties of nodes that the other
-// side changes too, the others add a node and an edge each.
-func branches(t testing.TB, st store.Store, n, k int) {
-	t.Helper()
-	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
-	must.OK(t, err)
-	repokit.Fork(t, r, "draft", repokit.Head(t, r).CID())
-	for _, branch := range []string{"main", "draft"} {
-		var b strings.Builder
-		for i := range k / 2 {
-			at := i * (n / k)
-			fmt.Fprintf(&b, `{"node":{"key":"n%d","props":{%q:1}}}`+"\n", at, branch)
-			if i%2 > 0 {
-				continue
-			}
-			fmt.Fprintf(&b, `{"node":{"key":"%s%d","type":"T"}}`+"\n", branch, i)
-			fmt.Fprintf(&b, `{"edge":{"type":"new","src":"%s%d","dst":"n%d"}}`+"\n", branch, i, at+1)
-		}
-		repokit.On(t, r, branch, b.String())
-	}
 }

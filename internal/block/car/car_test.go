@@ -162,11 +162,6 @@ func section(length string, content ...[]byte) []byte {
 	return append(head, bytes.Join(content, nil)...)
 }
 
-func header(fields ...[]byte) []byte {
-	b := bytes.Join(fields, nil)
-	return append(binary.AppendUvarint(nil, uint64(len(b))), b...)
-}
-
 // TestReaderRefuses freezes where and why files are refused.
 func TestReaderRefuses(t *testing.T) {
 	cases.Golden(t, filepath.Join("testdata", "refused.jsonl"), func(t testing.TB, c cases.Case) any {

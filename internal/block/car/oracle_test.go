@@ -16,14 +16,6 @@ import (
 	"github.com/mnem-project/mnem/ipld/prime"
 )
 
-func roots(blocks []block, n int) []ipld.CID {
-	var out []ipld.CID
-	for _, b := range blocks[:min(n, len(blocks))] {
-		out = append(out, b.cid)
-	}
-	return out
-}
-
 // TestReadsCARv2 reads indexed version 2 files that go-car wrote, and refuses damaged ones.
 func TestReadsCARv2(t *testing.T) {
 	one := intBlock(1)

@@ -34,7 +34,6 @@ type world struct {
 	out, err bytes.Buffer
 	env      map[string]string
 	servers  map[string]string // addresses of models by spec, or by provider
-	made     int               // nodes that a test made up
 }
 
 func newWorld(t *testing.T) *world {

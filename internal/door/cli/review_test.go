@@ -40,20 +40,6 @@ func (r toReview) texts() string {
 	return strings.Join(words, " ")
 }
 
-// keys has a terminal type keys, and then nothing more.
-func (w *world) keys(typed string) {
-	w.OutTTY, w.env["NO_COLOR"] = true, "1"
-	rest := []rune(typed)
-	w.Key = func() (rune, error) {
-		if len(rest) == 0 {
-			return 0, io.EOF
-		}
-		r := rest[0]
-		rest = rest[1:]
-		return r, nil
-	}
-}
-
 // TestReviewsAtOnce has several people decide at once, through the process that has the repository open: what each
 // kept is kept.
 func TestReviewsAtOnce(t *testing.T) {

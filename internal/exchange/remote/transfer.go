@@ -226,34 +226,6 @@ func (opt *TransferOptions) gone(mine *State, there map[graph.RefName]bool) (lis
 	return list
 }
 
-func (opt *TransferOptions) prune(ctx context.Context, here, from Side) ([]core.RefChange, error) {
-	mine, err := here.Look(ctx, Question{Tracking: true})
-	if err != nil {
-		return nil, err
-	}
-	// A remote with tracked sessions supports them.
-	opt.Sessions = opt.Sessions || slices.ContainsFunc(mine.Refs, func(ref core.Ref) bool {
-		return strings.HasPrefix(string(ref.Name), Prefix(opt.Name)+"sessions/")
-	})
-	st, err := from.Look(ctx, Question{Sessions: opt.Sessions})
-	if err != nil {
-		return nil, err
-	}
-	there := make(map[graph.RefName]bool, len(st.Refs))
-	for _, ref := range st.Refs {
-		there[Tracking(opt.Name, ref.Name)] = true
-	}
-	list := opt.gone(mine, there)
-	if opt.DryRun || len(list) == 0 {
-		return changes(list), nil
-	}
-	taken, err := here.Take(ctx, News{Updates: list, Tracking: opt.Name})
-	if err != nil {
-		return nil, moved(err)
-	}
-	return taken.Refs, nil
-}
-
 // take fetches a pack and imports it.
 func (opt *TransferOptions) take(
 	ctx context.Context, here, from Side, want Want, list []exchange.RefUpdate, out *Fetched,

@@ -31,12 +31,6 @@ func TestLendingCountsFew(t *testing.T) {
 	}
 }
 
-// with returns a request without a budget and with a limit.
-func with(req retrieve.Request, limit int) retrieve.Request {
-	req.Limit, req.Budget = &limit, new(0)
-	return req
-}
-
 func TestGreatest(t *testing.T) {
 	rng := seeded(t)
 	for range 200 {
