@@ -48,7 +48,7 @@ func Texts(dir string, fn func(where, text string)) error {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && d.Name() == "db":
+		case d.IsDir() && d.Name() == "db" && filepath.Base(filepath.Dir(file)) != "objects": // git names directories by two digits
 			if err := entries(filepath.Dir(file), fn); err != nil {
 				return fmt.Errorf("%s: %w", file, err)
 			}

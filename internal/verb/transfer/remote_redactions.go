@@ -65,7 +65,8 @@ var RemoteRedactions = verb.Define(verb.Spec{
 		"leaves them. Both are about all that wait, or about the blocks that are named, and what was decided\n" +
 		"is not asked again.\n\n" +
 		"What is signed by a key that is trusted for it ('mnem key trust KEY --redactions') is accepted as it comes.\n" +
-		"--auto on has this remote's redactions accepted by each fetch from now on, --auto off has them wait again.\n" +
+		"--auto on has each later fetch that brings something accept this remote's redactions, --auto off has\n" +
+		"them wait again.\n" +
 		"Other copies, backups and old commits of a git host keep what they have.",
 	Example: "  mnem remote redactions\n  mnem remote redactions origin --accept\n  mnem remote redactions team --reject",
 	Answers: []any{Quarantine{}, QuarantineDecided{}},
