@@ -37,7 +37,7 @@ export class TestMemory {
 
   /** Returns the id of the process that serves the memory, undefined if none does. */
   server(): number | undefined {
-    const where = this.tcp ? this.place.startFile : this.place.socket;
+    const where = this.tcp ? this.place.startFile : `unix:${this.place.socket}`;
     return readdirSync("/proc").filter((p) => /^\d+$/.test(p)).map(Number).find((pid) => {
       try {
         const args = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
