@@ -99,6 +99,9 @@ func Init(ctx context.Context, dir string, opt Options) (*Repo, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := care.IgnoreInGit(dir); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
 	r.core = c
 	return r, nil
 }

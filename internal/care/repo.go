@@ -38,18 +38,19 @@ func Init(ctx context.Context, dir string, by state.Stamp, opt core.Options) (*c
 		return nil, errors.Join(err, st.Close())
 	}
 	r.Dir = path
-	if err := ignoreInGit(path); err != nil {
-		return nil, errors.Join(err, r.Close())
-	}
 	return r, nil
 }
 
-// ignoreInGit keeps a repository on this machine's disk out of the git repository around it.
-func ignoreInGit(path string) error {
+// IgnoreFile is the file by which git ignores the repository in dir/.mnem.
+func IgnoreFile(dir string) string { return filepath.Join(dir, core.DirName, ".gitignore") }
+
+// IgnoreInGit keeps the repository in dir/.mnem out of the git repository around it.
+func IgnoreInGit(dir string) error {
+	path := filepath.Join(dir, core.DirName)
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
 		return nil // it is in memory or in a database
 	}
-	err := filestate.Create(filepath.Join(path, ".gitignore"), []byte("*\n"))
+	err := filestate.Create(IgnoreFile(dir), []byte("*\n"))
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("init %s: %w", path, err)
 	}

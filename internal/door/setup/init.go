@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
@@ -81,13 +82,26 @@ func runInit(ctx context.Context, c *line.Line, q *initRequest) error {
 		return initDatabase(ctx, c, database, dir, q.Branch, q.Dir != "")
 	}
 	if _, err := os.Lstat(path); err == nil {
-		return RepoExists(fs.ErrExist, path)
+		return errors.Join(RepoExists(fs.ErrExist, path), awaitMade(ctx, dir))
 	}
 	if err := MakeRepo(ctx, c, dir, q.Branch); err != nil {
 		return err
 	}
 	out := initJSON{path, q.Branch, c.Global.Author}
 	return c.Say(out, "empty repository in %s, author %s\n", line.OneLine(path), line.OneLine(out.Author))
+}
+
+// madeWithin bounds how long another process may take to make a repository.
+const madeWithin = time.Second
+
+// awaitMade waits until a process that may be making a repository has noted its author: what it writes last is there.
+func awaitMade(ctx context.Context, dir string) error {
+	for began := time.Now(); time.Since(began) < madeWithin && ctx.Err() == nil; time.Sleep(madeWithin / 100) {
+		if _, err := os.Lstat(care.IgnoreFile(dir)); err == nil {
+			return nil
+		}
+	}
+	return care.IgnoreInGit(dir) // it was made before there was such a file
 }
 
 // MakeRepo makes an empty repository, with its author in its configuration unless the user's says who that is.
@@ -118,13 +132,10 @@ func MakeRepo(ctx context.Context, c *line.Line, dir, branch string) error {
 	if err != nil {
 		return err
 	}
-	if err := r.Close(); err != nil {
-		return err
-	}
-	if write {
+	if write { // before others can open it
 		err = setAuthor(ctx, c, path)
 	}
-	return err
+	return errors.Join(err, r.Close(), care.IgnoreInGit(dir))
 }
 
 // setAuthor writes the author into the configuration of a repository.
