@@ -82,7 +82,8 @@ func runInit(ctx context.Context, c *line.Line, q *initRequest) error {
 		return initDatabase(ctx, c, database, dir, q.Branch, q.Dir != "")
 	}
 	if _, err := os.Lstat(path); err == nil {
-		return errors.Join(RepoExists(fs.ErrExist, path), awaitMade(ctx, dir))
+		awaitMade(ctx, dir)
+		return RepoExists(fs.ErrExist, path)
 	}
 	if err := MakeRepo(ctx, c, dir, q.Branch); err != nil {
 		return err
@@ -95,13 +96,12 @@ func runInit(ctx context.Context, c *line.Line, q *initRequest) error {
 const madeWithin = time.Second
 
 // awaitMade waits until a process that may be making a repository has noted its author: what it writes last is there.
-func awaitMade(ctx context.Context, dir string) error {
+func awaitMade(ctx context.Context, dir string) {
 	for began := time.Now(); time.Since(began) < madeWithin && ctx.Err() == nil; time.Sleep(madeWithin / 100) {
 		if _, err := os.Lstat(care.IgnoreFile(dir)); err == nil {
-			return nil
+			return
 		}
 	}
-	return care.IgnoreInGit(dir) // it was made before there was such a file
 }
 
 // MakeRepo makes an empty repository, with its author in its configuration unless the user's says who that is.

@@ -408,6 +408,9 @@ func (q *AddRequest) fields() ([]ipld.Entry, error) {
 			return nil, err
 		}
 		prop, isProp := strings.CutPrefix(name, reading.PropPrefix)
+		if !isProp && (name == "key" || name == "id") {
+			return nil, verb.Usagef("%s tells edges apart: name one with --key; for a property give %s%s=…", name, reading.PropPrefix, name)
+		}
 		if !isProp && name == "weight" {
 			v, err := ipld.ParseJSON([]byte(value))
 			if err != nil || v.Kind() != ipld.Int && v.Kind() != ipld.Float {
