@@ -1875,7 +1875,7 @@ export interface ConsolidateOptions {
   dry_run?: boolean | undefined;
   /** the CID of the commit that the branch must be at; else exit code 5 */
   expect?: string | undefined;
-  /** how many memories there may be before the least important are to be retired, N; 0 for any number */
+  /** from more than N memories, retire the least important; 0 for no limit */
   keep?: number | undefined;
   /** only these KINDS */
   kind?: readonly (string)[] | undefined;

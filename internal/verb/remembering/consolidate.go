@@ -21,7 +21,7 @@ type ConsolidateRequest struct {
 	Reject bool     `op:",remote,writes" doc:"do not propose these ids again"`
 	Now    string   `op:",remote" doc:"{TIME} that counts as now, RFC 3339 or YYYY-MM-DD (default: the time of the change)"`
 	Kind   []string `op:",remote,comma" doc:"only these {KINDS}"`
-	Cap    int      `op:"keep,remote" doc:"how many memories there may be before the least important are to be retired, {N}; 0 for any number"`
+	Cap    int      `op:"keep,remote" doc:"from more than {N} memories, retire the least important; 0 for no limit"`
 	Limit  int      `op:",remote" default:"100" doc:"print at most {N} proposals; 0 for all"`
 	verb.AtRevision
 	editing.Marking

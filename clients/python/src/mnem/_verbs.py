@@ -4330,8 +4330,7 @@ class Verbs:
         branch: the branch to write to
         dry_run: print what would change and write nothing
         expect: the CID of the commit that the branch must be at; else exit code 5
-        keep: how many memories there may be before the least important are to be retired, N; 0 for any
-            number
+        keep: from more than N memories, retire the least important; 0 for no limit
         kind: only these KINDS
         limit: print at most N proposals; 0 for all
         message: what the commit is about; default: what was done
