@@ -225,7 +225,7 @@ func TestGuardSeesImports(t *testing.T) {
 		exchange.ImportOptions{Stamp: guarded(), Name: "in", As: "mine"})
 	must.Fail(t, err, errGuarded)
 	_, err = exchange.Import(t.Context(), to, in, in.Size(), exchange.ImportOptions{Stamp: guarded(), Name: "in"})
-	must.OK(t, err, "beside the branches")
+	must.OK(t, err, "next to the branches")
 	_, err = merging.Merge(t.Context(), to, "refs/imported/in/heads/main",
 		core.MergeOptions{CommitOptions: core.CommitOptions{Stamp: guarded(), Message: "x"}})
 	must.Fail(t, err, errGuarded)

@@ -95,7 +95,7 @@ func TestMergesDuringCommits(t *testing.T) {
 	must.Equal(t, st.stuck.Load(), 1, "the merge did not wait")
 	_, err = care.GC(ctx, r, care.GCOptions{Stamp: repokit.By, KeepOps: 1})
 	must.OK(t, err)
-	must.Equal(t, st.stuck.Load(), 0, "a merge goes on beside a collection")
+	must.Equal(t, st.stuck.Load(), 0, "a merge goes on during a collection")
 	commit(made(2))
 	segments := func() int {
 		t.Helper()

@@ -117,7 +117,8 @@ function temporary(): string {
 /** Makes an empty repository in a directory that has none. Of several processes that try, one does. */
 export async function ensure(repository: string, create: boolean): Promise<void> {
   const directory = join(repository, ".mnem");
-  if (existsSync(directory)) return;
+  // What init writes last: before that, another process is making it.
+  if (existsSync(join(directory, ".gitignore")) || !create && existsSync(directory)) return;
   if (!create) {
     const hint = "open it with create: true to make one";
     throw new NotFound({ code: "not_found", detail: `there is no memory in ${repository}`, hint });

@@ -118,7 +118,7 @@ func worldOf(ts *testscript.TestScript) *world { return ts.Value(stateKey{}).(*s
 //	follows [writes] WANT  compares the branch of the memory that is followed
 func TestWorldScripts(t *testing.T) {
 	if effort.Race {
-		t.Skip("the commands are those of other tests")
+		t.Skip("other tests have the same commands")
 	}
 	if runtime.GOOS == "windows" {
 		t.Skip("the scripts have paths of other systems")

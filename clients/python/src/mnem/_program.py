@@ -119,7 +119,8 @@ def ensure(repository: str, create: bool) -> None:
     A server may still run for a removed one: it then answers for the new one.
     """
     directory = os.path.join(repository, ".mnem")
-    if os.path.exists(directory):
+    # What init writes last: before that, another process is making it.
+    if os.path.exists(os.path.join(directory, ".gitignore")) or (not create and os.path.exists(directory)):
         return
     if not create:
         raise NotFound("not_found", f"there is no memory in {repository}", "open it with create=True to make one")
