@@ -124,3 +124,27 @@ func total(list []Ref) (n int) {
 	}
 	return n
 }
+
+// TestFewSegments commits single documents to an index of many, whose deferred merges are made before the next commit:
+// a search looks into few segments, and no document is written often.
+func TestFewSegments(t *testing.T) {
+	l, p := List{Segments: []Ref{{Docs: 100_000}}}, Policy{Fanout: 4, Later: true, MaxWaiting: 48}
+	const commits = 10_000
+	sum, most, written := 0, 0, 0
+	for range commits {
+		l.Segments = append(l.Segments, Ref{Docs: 1})
+		run, _ := l.Due(p, 1)
+		if run.Count < 2 {
+			run = l.Run
+		}
+		if run.Count > 1 {
+			size := total(l.Segments[run.From:run.End()])
+			l.Replace(run, Ref{Docs: size})
+			written += size
+		}
+		sum, most = sum+len(l.Segments), max(most, len(l.Segments))
+	}
+	if sum > 6*commits || most > crowded+2 || written > 15*commits {
+		t.Errorf("%d segments at most, %d a hundred commits, %d documents written for each", most, sum*100/commits, written/commits)
+	}
+}
