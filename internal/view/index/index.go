@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strings"
 	"sync"
 
 	"github.com/mnem-project/mnem/graph"
@@ -21,7 +22,7 @@ type Index struct {
 	segs     []*segment.Segment
 	analyser *text.Analyzer
 	titles   memo[titleNodes]
-	terms    memo[knownTerm]
+	terms    memo[termDF]
 	finders  sync.Pool // of *titleFinder
 
 	mu   sync.Mutex
@@ -64,12 +65,17 @@ func (x *Index) Stats() Stats { return x.m.Stats }
 
 // TermStats returns df, the number of nodes with a term of the analyser in any field.
 func (x *Index) TermStats(ctx context.Context, term string) (int64, error) {
-	var few [memoSegments]entry
+	h := termSum(term) >> 1 // whose last bit is always the same
+	if t := x.terms.get(h); t != nil && t.term == term {
+		return t.df, nil
+	}
+	var few [8]entry
 	room := entryRoom(few[:])
 	t, err := x.known(ctx, term, &room)
 	if err != nil {
 		return 0, err
 	}
+	x.terms.put(h, &termDF{strings.Clone(term), t.df})
 	return t.df, nil
 }
 

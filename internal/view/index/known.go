@@ -2,8 +2,6 @@ package index
 
 import (
 	"context"
-	"slices"
-	"strings"
 	"sync/atomic"
 )
 
@@ -38,23 +36,13 @@ func (m *memo[T]) put(h uint64, v *T) {
 
 // knownTerm holds the segments' entries for a term.
 type knownTerm struct {
-	term    string
 	entries []entry // in each segment
 	df      int64   // live documents with the term
 }
 
-// An index caches terms with so many live documents, in so few segments. Titles consist of the most frequent words of
-// texts, and most titles are too common by these bounds; rare words are seldom looked up again.
-const memoNodes, memoSegments = 64, 8
-
-// known finds a term in all segments, from the cache if possible. The result must not be changed. room is storage for
-// the entries.
+// known finds a term in all segments. room is storage for the entries.
 func (x *Index) known(ctx context.Context, term string, room *entryRoom) (knownTerm, error) {
-	h := termSum(term) >> 1 // whose last bit is always the same
-	if t := x.terms.get(h); t != nil && t.term == term {
-		return *t, nil
-	}
-	t := knownTerm{term: term, entries: room.get(len(x.segs))}
+	t := knownTerm{entries: room.get(len(x.segs))}
 	for n, s := range x.segs {
 		e, _, err := x.src.term(ctx, s, term)
 		if err != nil {
@@ -66,22 +54,16 @@ func (x *Index) known(ctx context.Context, term string, room *entryRoom) (knownT
 	if err := x.checkDF(term, t.df); err != nil {
 		return t, err
 	}
-	if t.df >= memoNodes && len(x.segs) <= memoSegments {
-		x.terms.put(h, t.apart())
-	}
 	if t.df > 0 {
 		*room = (*room)[len(t.entries):]
 	}
 	return t, nil
 }
 
-// apart returns a copy that keeps nothing else in memory: neither a text nor a part of the dictionary.
-func (t *knownTerm) apart() *knownTerm {
-	c := &knownTerm{strings.Clone(t.term), slices.Clone(t.entries), t.df}
-	for n := range c.entries {
-		c.entries[n].at.data = slices.Clone(c.entries[n].at.data)
-	}
-	return c
+// termDF remembers how many live documents have a term. Questions about one thing compare texts with the same words.
+type termDF struct {
+	term string
+	df   int64
 }
 
 // entryRoom is room for the entries of some terms.
