@@ -78,20 +78,23 @@ func (e *examiner) newPairs() *pairs {
 // leads reports whether the newer of two candidates comes before the older one. Either both say nearly the same in the
 // words of the question, or they are so much alike in words and meaning that the newer one may replace the older one.
 func (p *pairs) leads(ctx context.Context, newer, old held) (bool, error) {
+	row := p.r.row
+	if newer.strength() < old.strength()*row.ofBest>>fixed.FracBits {
+		return false, nil
+	}
 	its, err := p.summary(ctx, newer.id)
 	if err != nil {
 		return false, err
 	}
 	other, err := p.summary(ctx, old.id)
+	if err != nil || its.created-other.created < laterApart {
+		return false, err
+	}
+	strong := newer.strength() >= old.strength()*row.yields>>fixed.FracBits && newer.keeps(old) >= row.keeps
+	shared, err := p.shared(ctx, its, other)
 	if err != nil {
 		return false, err
 	}
-	row := p.r.row
-	if its.created-other.created < laterApart || newer.strength() < old.strength()*row.ofBest>>fixed.FracBits {
-		return false, nil
-	}
-	strong := newer.strength() >= old.strength()*row.yields>>fixed.FracBits && newer.keeps(old) >= row.keeps
-	shared := its.shares(other)
 	if strong && shared >= row.twin {
 		return true, nil
 	}
@@ -210,15 +213,50 @@ func (p *pairs) names(ctx context.Context, newer, old held) (bool, error) {
 	return p.named[old.id]&^p.named[newer.id] == 0, nil
 }
 
-// summary returns the terms of a candidate's summary.
+// summary returns what the summary of a candidate says.
 func (p *pairs) summary(ctx context.Context, id graph.ID) (*summary, error) {
-	s := p.said[id]
-	if s != nil {
+	if s := p.said[id]; s != nil {
 		return s, nil
 	}
-	s, err := p.r.summaryOf(ctx, p.a, id)
+	n, _, err := p.r.g.Node(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("read node %s: %w", id, err)
+	}
+	said := text.FirstScalars(n.Summary, maxCompared)
+	s := &summary{created: n.Created, terms: p.a.Terms(said)}
+	p.a.EachSurface(said, func(w text.Surface) bool {
+		s.words = append(s.words, strings.Clone(w.Token))
+		return true
+	})
+	slices.Sort(s.terms)
+	s.terms = slices.Compact(s.terms)
 	p.said[id] = s
-	return s, err
+	return s, nil
+}
+
+// shared returns how much of the weight of the lighter of two summaries both have, 0 for a single term. Few pairs share
+// more, and only their terms are weighed.
+func (p *pairs) shared(ctx context.Context, a, b *summary) (weight int64, err error) {
+	var both []int
+	for i, term := range a.terms {
+		if _, ok := slices.BinarySearch(b.terms, term); ok {
+			both = append(both, i)
+		}
+	}
+	if len(both) < minShared {
+		return 0, nil
+	}
+	for _, s := range []*summary{a, b} {
+		if s.weights == nil {
+			if s.weights, err = p.r.x.IDFs(ctx, s.terms); err != nil {
+				return 0, fmt.Errorf("weigh the terms of summaries: %w", err)
+			}
+		}
+	}
+	for _, i := range both {
+		weight += a.weights[i]
+	}
+	return share(weight, min(sumOf(a.weights), sumOf(b.weights))), nil
 }
 
 // keeps returns how much of the older candidate's match the newer one has too. It takes the better of both candidates'
@@ -247,46 +285,10 @@ func (e *examiner) placesOf(list []held) []int {
 	return out
 }
 
-// summary has the terms of a node's summary.
+// summary has the words of a node's summary.
 type summary struct {
 	created graph.Time
 	words   []string // in their order
 	terms   []string // ascending, each once
-	weights []int64
-	weight  int64 // of all
-}
-
-func (r *request) summaryOf(ctx context.Context, a *text.Analyzer, id graph.ID) (*summary, error) {
-	n, _, err := r.g.Node(ctx, id)
-	if err != nil {
-		return nil, fmt.Errorf("read node %s: %w", id, err)
-	}
-	said := text.FirstScalars(n.Summary, maxCompared)
-	s := &summary{created: n.Created, terms: a.Terms(said)}
-	a.EachSurface(said, func(w text.Surface) bool {
-		s.words = append(s.words, strings.Clone(w.Token))
-		return true
-	})
-	slices.Sort(s.terms)
-	s.terms = slices.Compact(s.terms)
-	if s.weights, err = r.x.IDFs(ctx, s.terms); err != nil {
-		return nil, fmt.Errorf("weigh the terms of %s: %w", id, err)
-	}
-	s.weight = sumOf(s.weights)
-	return s, nil
-}
-
-// shares returns how much of the weight of the lighter of two summaries both have, 0 for a single term.
-func (s *summary) shares(other *summary) int64 {
-	shared, n := int64(0), 0
-	for i, term := range s.terms {
-		if _, ok := slices.BinarySearch(other.terms, term); ok {
-			shared += s.weights[i]
-			n++
-		}
-	}
-	if n < minShared {
-		return 0
-	}
-	return share(shared, min(s.weight, other.weight))
+	weights []int64  // of the terms, once they are needed
 }
