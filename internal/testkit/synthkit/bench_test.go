@@ -48,6 +48,14 @@ func BenchmarkMemory(b *testing.B) {
 	}
 	must.OK(b, err)
 	next := facts
+	b.Run("open", func(b *testing.B) {
+		for b.Loop() {
+			within(b, dir, func(r *core.Repo) {
+				_, err := r.Snapshot(b.Context(), "HEAD")
+				must.OK(b, err)
+			})
+		}
+	})
 	b.Run("retrieve-cold", func(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
 			within(b, dir, func(r *core.Repo) { w.retrieve(b, r, i) })
