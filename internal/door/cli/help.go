@@ -26,6 +26,9 @@ func knownHelp(cmd *cobra.Command, args []string) error {
 	if err == nil && len(rest) == 0 {
 		return nil
 	}
+	if err := line.RenamedCommand(cmd.Root(), args); err != nil {
+		return err
+	}
 	var names []string
 	for _, t := range topics() {
 		names = append(names, t.Name)

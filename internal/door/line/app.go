@@ -110,7 +110,15 @@ func (a *App) Run(ctx context.Context, args []string, rootOf func(*Line) *cobra.
 	root.SetIn(a.Stdin)
 	root.SetOut(c.Out)
 	root.SetErr(a.Stderr)
+	var gone error
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if gone = RenamedCommand(cmd, cmd.Flags().Args()); gone == nil {
+			help(cmd, args)
+		}
+	})
 	err := root.ExecuteContext(ctx)
+	err = FirstError(err, gone)
 	c.Release(err)
 	err = FirstError(err, c.CloseKept())
 	if err != nil && !c.Started {
@@ -305,9 +313,9 @@ func givenAlone(cmd *cobra.Command) (name string) {
 	return name
 }
 
-// renamedCommand names the replacement of a removed command, which the first words of a line are. It returns nil for
+// RenamedCommand names the replacement of a removed command, which the first words of a line are. It returns nil for
 // any other.
-func renamedCommand(cmd *cobra.Command, args []string) error {
+func RenamedCommand(cmd *cobra.Command, args []string) error {
 	words := append(strings.Fields(cmd.CommandPath())[1:], args...)
 	for n := min(mostWords, len(words)); n > 0; n-- {
 		if err := renamed(cmd, words[:n]); err != nil {
@@ -346,7 +354,7 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	}
 	cmd.SuggestionsMinimumDistance = 2
 	err := fmt.Errorf("unknown command %q for %q", args[0], cmd.CommandPath())
-	if err := renamedCommand(cmd, args); err != nil {
+	if err := RenamedCommand(cmd, args); err != nil {
 		return err
 	}
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {

@@ -67,7 +67,7 @@ func badValue(e *pflag.InvalidValueError) string {
 
 // unknownFlag is the error of a flag that a command does not have, with those that come close.
 func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) error {
-	if err := renamedCommand(cmd, cmd.Flags().Args()); err != nil {
+	if err := RenamedCommand(cmd, cmd.Flags().Args()); err != nil {
 		return err
 	}
 	name, short := e.GetSpecifiedName(), e.GetSpecifiedShortnames()
