@@ -1,11 +1,15 @@
 package chats
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+
+	"github.com/mnem-project/mnem/internal/base/sqlite"
 )
 
 // openCodeFile is a session as OpenCode exports it.
@@ -128,4 +132,151 @@ func millis(ms int64) int64 {
 		return 0
 	}
 	return ms * 1000
+}
+
+// openCodeRow is a row of messages or parts.
+type openCodeRow struct {
+	id    string
+	time  int64 // in milliseconds since 1970
+	place sqlite.Place
+}
+
+// openCodeDatabase reads the database of OpenCode, opencode.db: the same sessions as openCode, many in a file.
+func openCodeDatabase(db *sqlite.Database, h Handler) error {
+	if _, ok := db.Table("session"); !ok {
+		return ErrFormat
+	}
+	if _, ok := db.Table("message"); !ok {
+		return ErrFormat
+	}
+	messages, err := openCodeRows(db, "message", "session_id", h)
+	if err != nil {
+		return err
+	}
+	parts, err := openCodeRows(db, "part", "message_id", h)
+	if err != nil {
+		return err
+	}
+	var sessions []*talk
+	err = eachRow(db, "session", h, func(t *sqlite.Table, r *sqlite.Row) error {
+		id, ok := r.Text(t.Column("id"), maxKey)
+		if !ok || id == "" {
+			h.Skipped(Damaged, "a row of sessions")
+			return nil
+		}
+		if parent, _ := r.Text(t.Column("parent_id"), maxKey); parent != "" {
+			h.Skipped(subagent, "")
+			delete(messages, id)
+			return nil
+		}
+		s := Session{ID: id}
+		s.Title, _ = r.Text(t.Column("title"), maxRecord)
+		s.Title = openCodeTitle(s.Title)
+		dir, _ := r.Text(t.Column("directory"), maxRecord)
+		s.Dir = flat(dir)
+		created, _ := r.Int(t.Column("time_created"))
+		s.Time = millis(created)
+		sessions = append(sessions, &talk{handler: h, session: s})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(sessions, func(a, b *talk) int { return cmp.Compare(a.session.ID, b.session.ID) })
+	for _, t := range sessions {
+		if err := openCodeSession(db, t, messages[t.session.ID], parts); err != nil {
+			return err
+		}
+		delete(messages, t.session.ID)
+	}
+	for _, rest := range messages {
+		for range rest {
+			h.Skipped("message without its session", "")
+		}
+	}
+	return nil
+}
+
+// openCodeRows returns the rows of a table by the id of what they belong to.
+func openCodeRows(db *sqlite.Database, table, owner string, h Handler) (map[string][]openCodeRow, error) {
+	rows, n := map[string][]openCodeRow{}, 0
+	err := eachRow(db, table, h, func(t *sqlite.Table, r *sqlite.Row) error {
+		id, ok := r.Text(t.Column("id"), maxKey)
+		of, has := r.Text(t.Column(owner), maxKey)
+		if !ok || !has {
+			h.Skipped(Damaged, "a row of the table "+table)
+			return nil
+		}
+		if n++; n > maxRows {
+			return errRows
+		}
+		created, _ := r.Int(t.Column("time_created"))
+		rows[of] = append(rows[of], openCodeRow{id, created, r.Place})
+		return nil
+	})
+	return rows, err
+}
+
+// openCodeSession reads the messages of a session by their times and ids, and the parts of each by their ids.
+func openCodeSession(db *sqlite.Database, t *talk, list []openCodeRow, parts map[string][]openCodeRow) error {
+	slices.SortFunc(list, func(a, b openCodeRow) int {
+		return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(a.id, b.id))
+	})
+	open := ""
+	for _, row := range list {
+		at := "message " + label(row.id)
+		record, err := openCodeRecord(db, row, parts[row.id], t.handler)
+		if err == nil {
+			err = openCodeTurn(t, record, &open, at)
+		}
+		if errors.Is(err, errDamaged) {
+			t.handler.Skipped(Damaged, at)
+		} else if err != nil {
+			return err
+		}
+	}
+	return t.end()
+}
+
+// openCodeRecord puts a message together as an export has it.
+func openCodeRecord(db *sqlite.Database, row openCodeRow, parts []openCodeRow, h Handler) (json.RawMessage, error) {
+	info, err := openCodeData(db, "message", row)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(parts, func(a, b openCodeRow) int { return cmp.Compare(a.id, b.id) })
+	record := struct {
+		Info  map[string]json.RawMessage   `json:"info"`
+		Parts []map[string]json.RawMessage `json:"parts"`
+	}{Info: info}
+	for _, p := range parts {
+		part, err := openCodeData(db, "part", p)
+		if err != nil {
+			h.Skipped(Damaged, "part "+label(p.id))
+			continue
+		}
+		record.Parts = append(record.Parts, part)
+	}
+	data, err := json.Marshal(record)
+	if err == nil {
+		openCodeShape()["messages"].tell(h, data)
+	}
+	return data, err
+}
+
+// openCodeData reads the column data of a row, and adds the id to it.
+func openCodeData(db *sqlite.Database, table string, row openCodeRow) (map[string]json.RawMessage, error) {
+	t, _ := db.Table(table)
+	r, err := db.At(row.place)
+	if err != nil {
+		return nil, errDamaged
+	}
+	text, ok := r.Text(t.Column("data"), maxRecord)
+	var data map[string]json.RawMessage
+	if !ok || json.Unmarshal([]byte(text), &data) != nil || data == nil {
+		return nil, errDamaged
+	}
+	id, err := json.Marshal(row.id)
+	data["id"] = id
+	return data, err
 }
