@@ -11,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
 )
 
 // MaxMarked is the largest number of nodes that one request marks.
@@ -479,4 +480,190 @@ func (k *Marker) unmark(name string) error {
 	}
 	k.Remove(id)
 	return k.settle(id, old)
+}
+
+// PropPinned is true on nodes that a user wants every session to begin with. It is a property like any other, so
+// that it merges, differs and is undone as these are.
+const PropPinned = "pinned"
+
+// Pinned reports whether a node is pinned.
+func Pinned(n *graph.Node) bool {
+	v, _ := ipld.FindEntry(n.Props, PropPinned)
+	return v.Bool()
+}
+
+// PinRequest asks for nodes to be pinned, or unpinned.
+type PinRequest struct {
+	Nodes []string // names as of core.Snapshot.Name, 1 to MaxMarked
+	Unpin bool
+}
+
+// PinResult describes the changes of pins.
+type PinResult struct {
+	*core.CommitResult `json:"-"`
+	Changed            []graph.ID `json:"changed"` // in the order of the request
+	Already            []graph.ID `json:"already"` // that were as asked before
+}
+
+// Pin sets or removes the property PropPinned of nodes in one commit, or none if nothing changes. It returns an
+// *EdgeError if a name belongs to an edge.
+func Pin(
+	ctx context.Context, r *core.Repo, opt core.CommitOptions, req PinRequest,
+) (*PinResult, error) {
+	switch {
+	case len(req.Nodes) == 0:
+		return nil, state.Invalidf("nodes: name at least one")
+	case len(req.Nodes) > MaxMarked:
+		return nil, state.Invalidf("nodes: %d, limit %d: pin them in several requests", len(req.Nodes), MaxMarked)
+	}
+	var res *PinResult
+	done, err := Decide(ctx, r, opt, len(req.Nodes) >= ManyNodes, func(s *core.Snapshot) (*core.Decision, error) {
+		res = &PinResult{}
+		return DecidePin(ctx, s, req, res)
+	})
+	if err != nil {
+		return nil, err
+	}
+	res.CommitResult = done
+	return res, nil
+}
+
+func DecidePin(ctx context.Context, s *core.Snapshot, req PinRequest, res *PinResult) (*core.Decision, error) {
+	k := NewMarker(ctx, s)
+	seen := make(map[graph.ID]bool, len(req.Nodes))
+	out := &core.Decision{Message: "pin "}
+	if req.Unpin {
+		out.Message = "unpin "
+	}
+	for _, name := range req.Nodes {
+		id, err := k.Name(name, IsShown)
+		if err != nil {
+			return nil, err
+		}
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		n, _, err := s.Node(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		change := &graph.NodeChange{ID: id}
+		_, has := ipld.FindEntry(n.Props, PropPinned)
+		switch {
+		case req.Unpin && has:
+			change.Unset = []string{"props." + PropPinned}
+		case !req.Unpin && !Pinned(n):
+			change.Props = []ipld.Entry{{Key: PropPinned, Value: ipld.BoolValue(true)}}
+		default:
+			res.Already = append(res.Already, id)
+			continue
+		}
+		res.Changed = append(res.Changed, id)
+		out.Changes = append(out.Changes, graph.Change{Node: change})
+	}
+	out.Message += Listed(res.Changed)
+	return out, nil
+}
+
+// Due returns the time from which a node is out of date, and what says so: its property "expires"
+// or its "validTo", the earlier one of both; ok is false if neither does. A property that is no
+// time says nothing.
+func Due(n *graph.Node) (at graph.Time, why string, ok bool) {
+	if v, found := ipld.FindEntry(n.Props, PropExpires); found && v.Kind() == ipld.String {
+		if t, err := graph.ParseTime(v.Text()); err == nil {
+			at, why, ok = t, PropExpires, true
+		}
+	}
+	if n.ValidTo.Given && (!ok || n.ValidTo.Time < at) {
+		at, why, ok = n.ValidTo.Time, "validTo", true
+	}
+	return at, why, ok
+}
+
+// ExpireRequest asks for what is out of date to be marked expired.
+type ExpireRequest struct {
+	Now    graph.Time // what is due at that time or before it is out of date
+	Nodes  []string   // only these, named as of core.Snapshot.Name; empty for all nodes
+	Reason string     // "" for what Due says
+}
+
+// Expire marks nodes that are out of date as expired, in one commit, or none if there are none.
+// What a mark hides already is left alone, and a node that is named and not due is reported as
+// neither. Without names every node is read: the time it takes grows with the memory.
+func Expire(
+	ctx context.Context, r *core.Repo, opt core.CommitOptions, req ExpireRequest,
+) (*MarkResult, error) {
+	mark := MarkRequest{State: graph.Expired, Nodes: []string{""}, Reason: req.Reason}
+	if err := mark.check(); err != nil {
+		return nil, err
+	}
+	var res *MarkResult
+	long := len(req.Nodes) == 0 || len(req.Nodes) >= ManyNodes
+	done, err := Decide(ctx, r, opt, long, func(s *core.Snapshot) (*core.Decision, error) {
+		k := NewMarker(ctx, s)
+		if err := k.expire(req); err != nil {
+			return nil, err
+		}
+		res = k.Result
+		return &core.Decision{Changes: k.Changes, Message: "expire " + Listed(k.Named)}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	res.CommitResult = done
+	return res, nil
+}
+
+func (k *Marker) expire(req ExpireRequest) error {
+	if len(req.Nodes) == 0 {
+		for e, err := range k.Snapshot.Nodes(k.Context, graph.ID{}) {
+			if err == nil {
+				err = k.expireDue(e.Node, req)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, name := range req.Nodes {
+		id, err := k.Name(name, IsShown)
+		if err != nil {
+			return err
+		}
+		n, _, err := k.Snapshot.Node(k.Context, id)
+		if err == nil {
+			err = k.expireDue(n, req)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// expireDue marks a node that is due, unless it is hidden already.
+func (k *Marker) expireDue(n *graph.Node, req ExpireRequest) error {
+	at, why, ok := Due(n)
+	if !ok || at > req.Now {
+		return nil
+	}
+	old, err := k.Now(n.ID)
+	if err != nil {
+		return err
+	}
+	if old != nil && old.State.Hides() {
+		if old.State == graph.Expired {
+			k.Result.Already = append(k.Result.Already, n.ID)
+		}
+		return nil
+	}
+	mark := MarkRequest{State: graph.Expired, Reason: req.Reason}
+	if mark.Reason == "" {
+		mark.Reason = why + " " + at.String()
+	}
+	k.Set(mark, n.ID, graph.ID{})
+	k.Named = append(k.Named, n.ID)
+	return k.settle(n.ID, old)
 }

@@ -8,9 +8,11 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/fixed"
+	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/rank/source"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -193,4 +195,241 @@ func LaterOf(ctx context.Context, s *core.Snapshot, n *graph.Node) (*Later, erro
 	var err error
 	out.Vector, err = s.DenseEmbedding(ctx, n.ID)
 	return out, err
+}
+
+// Constants of the likeness that decides whether one memory may replace another, fitted to labelled memories.
+const (
+	ownTenths = 10 // weight of a word of the text, in tenths
+	cueTenths = 7  // of a cue
+	// headPercent divides a likeness by so many percent for each word before the first common word, counted in both
+	// texts, at most maxHead words: texts begin with their subject.
+	headPercent = 6
+	maxHead     = 20
+	// likeTenths and cosineTenths weigh likeness and cosine in a nearness.
+	likeTenths, cosineTenths = 6, 4
+	// nearWords and nearVectors are the nearness from which memories are reported, by words alone and with vectors:
+	// .066 and .130.
+	nearWords   = 4_325
+	nearVectors = 8_520
+	// leadWords and leadVectors are how often the lead over the next memory counts: what many memories resemble replaces none.
+	leadWords, leadVectors = 1, 2
+	// settleWords and settleVectors are the nearness, with the lead, from which one memory may replace another: .235
+	// and .460.
+	settleWords   = 15_401
+	settleVectors = 30_147
+	// sitting is the longest time between memories of one sitting: their author knows both.
+	sitting = 6 * 3600 * 1_000_000
+)
+
+// Wording holds a memory's distinct terms with their weights, for comparison.
+type Wording struct {
+	terms map[string]wordOf
+	total int64
+}
+
+type wordOf struct {
+	weight int64 // how rare the term is, in units of 2^-16
+	tenths int64
+	at     int // index among the terms of the text
+}
+
+// Wording reads a text and its cues. The memory's own words weigh by how few nodes of the snapshot have them.
+func (w *RareWords) Wording(text string, cues []string) (*Wording, error) {
+	_, own := w.Words(text)
+	_, more := w.Words(strings.Join(cues, "\n"))
+	out := &Wording{terms: make(map[string]wordOf, len(own)+len(more))}
+	for i, list := range [][]string{own, more} {
+		weights, err := w.weights(list)
+		if err != nil {
+			return nil, err
+		}
+		tenths := []int64{ownTenths, cueTenths}[i]
+		for at, term := range list {
+			if _, ok := out.terms[term]; !ok {
+				out.terms[term] = wordOf{weights[at], tenths, at}
+				out.total += weights[at] * tenths / ownTenths
+			}
+		}
+	}
+	return out, nil
+}
+
+// weights returns the weights of terms: the rarer the term, the greater the logarithm. The current memory counts too.
+func (w *RareWords) weights(terms []string) ([]int64, error) {
+	counts, err := w.having(terms)
+	nodes := w.nodes
+	if w.own != nil {
+		nodes--
+	}
+	for i, n := range counts {
+		counts[i] = fixed.Log2(uint64(nodes+n+3)) - fixed.Log2(uint64(n+1))
+	}
+	return counts, err
+}
+
+// Like returns how alike two memories are, in units of 2^-16: the weight of the common terms, divided by the geometric
+// mean of the weights of both. The later the common terms begin, the lower it is.
+func (a *Wording) Like(b *Wording) int64 {
+	shared := int64(0)
+	headA, headB := maxHead, maxHead
+	for term, x := range a.terms {
+		y, ok := b.terms[term]
+		if !ok {
+			continue
+		}
+		shared += x.weight * x.tenths * y.tenths / (ownTenths * ownTenths)
+		if x.tenths == ownTenths {
+			headA = min(headA, x.at)
+		}
+		if y.tenths == ownTenths {
+			headB = min(headB, y.at)
+		}
+	}
+	mean := int64(fixed.Isqrt(uint64(a.total))) * int64(fixed.Isqrt(uint64(b.total)))
+	if shared == 0 || mean == 0 {
+		return 0
+	}
+	like := min(shared*fixed.One/mean, fixed.One)
+	return like * 100 / int64(100+headPercent*min(headA+headB, maxHead))
+}
+
+// Nearness is how near a memory is to a later one, 0 to 65,536 in units of 2^-16: by words alone, or by the cosine of their
+// vectors too, which is 0 for a memory without one.
+func Nearness(like, cosine int64, vectors bool) int64 {
+	if !vectors {
+		return like
+	}
+	return (like*likeTenths + cosine*cosineTenths) / (likeTenths + cosineTenths)
+}
+
+// IsNear reports whether a nearness is worth telling.
+func IsNear(nearness int64, vectors bool) bool {
+	if vectors {
+		return nearness >= nearVectors
+	}
+	return nearness >= nearWords
+}
+
+// MayReplace reports whether a memory may be replaced by another one that was written so long after it. next is the
+// nearness of the nearest other memory.
+func MayReplace(nearness, next int64, vectors bool, after graph.Time) bool {
+	if after < sitting {
+		return false
+	}
+	if vectors {
+		return nearness+leadVectors*(nearness-next) >= settleVectors
+	}
+	return nearness+leadWords*(nearness-next) >= settleWords
+}
+
+// IsStatement reports whether a node has the form that Remember writes: a text without a key.
+func IsStatement(n *graph.Node) bool {
+	return n.Key == "" && n.Summary != "" && n.Content == nil && n.Type != state.RedactedType &&
+		len(n.Summary) <= 4*MaxText
+}
+
+// A search for similar texts costs the same however large the memory is: it looks for the rarest words,
+// maxQuery at most, and beyond leastQuery only while all together are in maxHave memories.
+const (
+	MaxQuery   = 24
+	leastQuery = 4
+	MaxHave    = 2048
+	maxCounts  = 1 << 16 // of terms that are kept
+)
+
+// RareWords picks the words of texts that few nodes of a snapshot have, to search for similar memories.
+type RareWords struct {
+	ctx    context.Context
+	s      *core.Snapshot
+	terms  *text.Analyzer
+	counts map[string]int64 // of nodes that have a term
+	nodes  int64            // that there are, once terms were counted
+	own    map[string]bool  // terms of the one node that counts as missing, nil for none
+}
+
+func NewRareWords(ctx context.Context, s *core.Snapshot, terms *text.Analyzer) *RareWords {
+	return &RareWords{ctx: ctx, s: s, terms: terms, counts: map[string]int64{}}
+}
+
+// Query returns the words of a text to search for: the rarest of those that the memory has, "" for
+// none.
+func (w *RareWords) Query(text string) (string, error) {
+	words, terms := w.Words(text)
+	counts, err := w.having(terms)
+	if err != nil {
+		return "", err
+	}
+	order := make([]int, 0, len(terms))
+	for i, n := range counts {
+		if n > 0 {
+			order = append(order, i)
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(counts[a], counts[b]), cmp.Compare(a, b))
+	})
+	query, have := "", int64(0)
+	for n, i := range order[:min(MaxQuery, len(order))] {
+		if have += counts[i]; n >= leastQuery && have > MaxHave {
+			break
+		}
+		query += words[i] + " "
+	}
+	return query, nil
+}
+
+// having returns how many nodes have each term. It looks up each term once for all memories of a call, and bounds the
+// cached counts.
+func (w *RareWords) having(terms []string) ([]int64, error) {
+	if len(w.counts) > maxCounts {
+		clear(w.counts)
+	}
+	var missing []string
+	for _, term := range terms {
+		if _, ok := w.counts[term]; !ok {
+			missing = append(missing, term)
+		}
+	}
+	if len(missing) > 0 {
+		found, nodes, err := rank.TermCounts(w.ctx, w.s, missing)
+		if err != nil {
+			return nil, err
+		}
+		w.nodes = nodes
+		for i, term := range missing {
+			w.counts[term] = found[i]
+		}
+	}
+	out := make([]int64, len(terms))
+	for i, term := range terms {
+		if out[i] = w.counts[term]; w.own[term] {
+			out[i] = max(0, out[i]-1)
+		}
+	}
+	return out, nil
+}
+
+// except excludes a node of the snapshot with some terms from the counts, nil for none.
+func (w *RareWords) except(terms []string) {
+	w.own = nil
+	if len(terms) > 0 {
+		w.own = make(map[string]bool, len(terms))
+	}
+	for _, term := range terms {
+		w.own[term] = true
+	}
+}
+
+// Words returns the distinct terms of a text in the order of their first occurrence, each with a word that has the
+// term.
+func (w *RareWords) Words(text string) (words, terms []string) {
+	seen := map[string]bool{}
+	w.terms.EachWord(text, func(word string, _ bool) bool {
+		if term, ok := w.terms.WordTerm(word); ok && !seen[term] {
+			seen[term] = true
+			words, terms = append(words, word), append(terms, term)
+		}
+		return true
+	})
+	return words, terms
 }

@@ -1,6 +1,7 @@
 package remember
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -249,4 +250,151 @@ func hasEdge(ctx context.Context, s *core.Snapshot, id graph.ID) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// chain lists the memories of one type and text that were looked up so far: their ids are the first next ones of ID. A
+// batch that states one text about many subjects looks up each once.
+type chain struct {
+	list []*known
+	next uint64
+}
+
+// exact returns the visible memory that has a draft's very text, nil for none; then the draft gets the first free id.
+// state is the mark that hides a memory of the same text, "" for none.
+func (p *planner) exact(d *Draft, always bool) (same *known, state graph.State, err error) {
+	first := ID(d.Type, d.Text, 0)
+	c := p.chains[first]
+	if c == nil {
+		c = new(chain)
+		p.chains[first] = c
+	}
+	subject := d.About.Target()
+	for i := 0; ; i++ {
+		if i == len(c.list) || always {
+			k, err := p.extend(c, d)
+			if err != nil || k == nil {
+				return nil, state, err
+			}
+			if always {
+				continue
+			}
+		}
+		k := c.list[i]
+		if k.Type != d.Type || k.Text != d.Text {
+			continue // it was edited since
+		}
+		if fits, err := p.fits(d, subject, k); err != nil {
+			return nil, state, err
+		} else if !fits {
+			continue // it says it of something else
+		}
+		by, err := p.hidden(k.ID)
+		if err != nil {
+			return nil, state, err
+		}
+		if by == "" {
+			return k, "", nil
+		}
+		state = by
+	}
+}
+
+// extend looks at the next memory of a chain. If there is none, its id is free: the draft gets it.
+func (p *planner) extend(c *chain, d *Draft) (*known, error) {
+	d.ID = ID(d.Type, d.Text, c.next)
+	k, err := p.look(d.ID)
+	if err != nil || k == nil {
+		return nil, err
+	}
+	c.list = append(c.list, k)
+	c.next++
+	return k, nil
+}
+
+// fits reports whether a draft and a memory differ at most in their texts, as apart lists differences.
+func (p *planner) fits(d *Draft, subject graph.ID, k *known) (bool, error) {
+	if d.Type != k.Type || d.ValidFrom != k.ValidFrom || d.ValidTo != k.ValidTo {
+		return false, nil
+	}
+	if !d.About.IsZero() {
+		subjects, err := p.subjects(k)
+		if err != nil || !slices.Contains(subjects, subject) {
+			return false, err
+		}
+	}
+	return len(d.Entities) == 0 || len(k.Entities) == 0 ||
+		slices.ContainsFunc(d.Entities, func(e string) bool { return slices.Contains(k.Entities, e) }), nil
+}
+
+// maxFresh bounds the earlier requests examined for one word, since most of them may have it.
+const maxFresh = 256
+
+// fresh finds the memories that requests before made in the same commit: no index has them yet.
+type fresh struct {
+	list        []*known
+	having      [][]int32 // by term number, indexes in list, ascending
+	shared      []uint8   // for each of list, how many terms it shares with the current text
+	rarest, met []int32   // room
+}
+
+// add adds a memory of some terms, each once.
+func (f *fresh) add(terms []int32, k *known) {
+	n := int32(len(f.list))
+	f.list = append(f.list, k)
+	for _, term := range terms {
+		if more := int(term) + 1 - len(f.having); more > 0 {
+			f.having = append(f.having, make([][]int32, more)...)
+		}
+		f.having[term] = append(f.having[term], n)
+	}
+}
+
+// nearby returns the memories that share the most of the rarest of some terms, each once, at most maxNearby,
+// the most alike first and of those the newest. It looks at maxFresh of the newest of each of
+// maxQuery terms.
+func (f *fresh) nearby(of []int32) []*known {
+	if len(f.list) == 0 {
+		return nil
+	}
+	terms := f.rarest[:0]
+	for _, term := range of {
+		if int(term) < len(f.having) && len(f.having[term]) > 0 {
+			terms = append(terms, term)
+		}
+	}
+	f.rarest = terms
+	slices.SortStableFunc(terms, func(a, b int32) int {
+		return cmp.Compare(len(f.having[a]), len(f.having[b]))
+	})
+	f.shared = append(f.shared, make([]uint8, len(f.list)-len(f.shared))...)
+	met := f.met[:0]
+	for _, term := range terms[:min(memory.MaxQuery, len(terms))] {
+		at := f.having[term]
+		for _, n := range at[max(0, len(at)-maxFresh):] {
+			if f.shared[n]++; f.shared[n] == 1 {
+				met = append(met, n)
+			}
+		}
+	}
+	order := func(a, b int32) int {
+		return cmp.Or(cmp.Compare(f.shared[b], f.shared[a]), cmp.Compare(b, a))
+	}
+	best := make([]int32, 0, maxNearby+1)
+	for _, n := range met {
+		if len(best) == maxNearby && order(best[maxNearby-1], n) < 0 {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(best, n, order)
+		best = slices.Insert(best, at, n)
+		best = best[:min(maxNearby, len(best))]
+	}
+	f.met = met
+	out := make([]*known, len(best))
+	for i, n := range best {
+		out[i] = f.list[n]
+	}
+	for _, n := range met {
+		f.shared[n] = 0
+	}
+	return out
 }
