@@ -52,8 +52,7 @@ func withoutValue(s string, start, end int) int {
 	return end
 }
 
-// trimChunk takes away what belongs to the sentence. A closing bracket stays if there is an
-// opening one for it.
+// trimChunk takes away what belongs to the sentence. A closing bracket stays if there is an opening one for it.
 func trimChunk(s string, start, end int) (int, int) {
 	for start < end && strings.IndexByte(`-:+%&=?!$*()`, s[start]) >= 0 {
 		start++
@@ -94,7 +93,6 @@ func (f *finder) chunk(start, end int) {
 	}
 }
 
-// onlyWord reports whether a text has nothing but ASCII letters, digits and some marks.
 func onlyWord(s, marks string) bool {
 	for i := range len(s) {
 		if !isAlnum(s[i]) && strings.IndexByte(marks, s[i]) < 0 {
@@ -104,7 +102,6 @@ func onlyWord(s, marks string) bool {
 	return true
 }
 
-// anyByte reports whether a text has a byte of a kind.
 func anyByte(s string, is func(byte) bool) bool {
 	for i := range len(s) {
 		if is(s[i]) {
@@ -195,8 +192,7 @@ func (f *finder) isIdentifier(t string) bool {
 	return isHex(t) || isNumbered(t)
 }
 
-// isHex reports whether a text is at least 7 hex digits, some of them letters and some not, as of a
-// hash or an id.
+// isHex reports whether a text is at least 7 hex digits, some of them letters and some not, as of a hash or an id.
 func isHex(t string) bool {
 	digits := strings.ReplaceAll(t, "-", "")
 	return len(digits) >= 7 && anyByte(digits, isDigit) && anyByte(digits, isLetter) &&

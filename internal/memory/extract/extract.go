@@ -104,7 +104,6 @@ func Fold(name string) string {
 	return b.String()
 }
 
-// finder collects the entities of one text.
 type finder struct {
 	s         string
 	lists     *lists
@@ -140,23 +139,16 @@ func newFinder(s string, known []string) *finder {
 
 func (f *finder) has(list, word string) bool { return f.lists.by[list][word] }
 
-// free reports whether no entity has any byte of a span.
 func (f *finder) free(start, end int) bool { return !slices.Contains(f.taken[start:end], true) }
 
 // add adds an entity, unless it overlaps another one, is too long or carries no information.
 func (f *finder) add(start, end int, kind Kind) {
 	name := f.s[start:end]
-	switch kind {
-	case URL, Path, Email:
-		if len(name) > maxURL {
-			return
-		}
-	default:
-		if utf8.RuneCountInString(name) > MaxName {
-			return
-		}
+	tooLong := utf8.RuneCountInString(name) > MaxName
+	if kind == URL || kind == Path || kind == Email {
+		tooLong = len(name) > maxURL
 	}
-	if !f.free(start, end) || !telling(name) {
+	if tooLong || !f.free(start, end) || !telling(name) {
 		return
 	}
 	for i := start; i < end; i++ {
@@ -235,10 +227,8 @@ func (f *finder) quoted(start, end int, kind Kind) bool {
 //go:embed words.txt
 var wordsFile string
 
-// words is one list.
 type words map[string]bool
 
-// lists are the word lists, and what is made of them once.
 type lists struct {
 	by      map[string]words    // folded
 	order   map[string][]string // as the file has them, in its order

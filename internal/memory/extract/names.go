@@ -43,7 +43,6 @@ func (f *finder) read() {
 	f.judge()
 }
 
-// readUnits appends the units of a sentence.
 func (f *finder) readUnits(n int) {
 	at := &f.sentences[n]
 	s := f.s[at.start:at.end]
@@ -89,7 +88,6 @@ func (f *finder) opens(before, u unit) bool {
 	return strings.ContainsAny(between, ".:!?…\"“”„«»(•*—–-\n\r")
 }
 
-// abbreviates reports whether a full stop after the unit may be part of it.
 func (u *unit) abbreviates() bool {
 	return u.capital && utf8.RuneCountInString(u.token) <= 3
 }
@@ -153,7 +151,6 @@ func (f *finder) judge() {
 	}
 }
 
-// names adds names by their capitals, and technologies.
 func (f *finder) names() {
 	f.read()
 	f.signed()
@@ -298,8 +295,7 @@ func (f *finder) starts(u *unit) bool {
 	return !u.inner && (f.has("starters", u.token) || text.IsStopWord(u.token))
 }
 
-// leaning reports whether the first word of a sentence, before a name, is likely a verb or an
-// adverb: by its ending.
+// leaning reports whether the first word of a sentence, before a name, is likely a verb or an adverb: by its ending.
 func (f *finder) leaning(u unit) bool {
 	if u.inner || f.has("technologies", u.token) {
 		return false
@@ -406,7 +402,6 @@ func (f *finder) technicalBut(i int) bool {
 	return false
 }
 
-// nameKind returns the kind of the name in units i to j.
 func (f *finder) nameKind(i, j int, numbered bool) Kind {
 	u := &f.units[i]
 	key := Fold(f.s[u.start:f.units[j-1].end])
@@ -463,7 +458,6 @@ func FirstName(word string) string {
 	return folded
 }
 
-// capital reports whether a word begins with a capital.
 func capital(word string) (is bool) {
 	text.Plain.EachSurface(word, func(s text.Surface) bool {
 		is = s.Start == 0 && s.Capital

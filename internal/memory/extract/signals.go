@@ -31,42 +31,11 @@ type Signal struct {
 	Effect     string
 }
 
-// phrase is an entry of the lists of signals.
 type phrase struct {
 	relation    Relation
 	effectFirst bool
 	text        string
 	parts       []string // around an ellipsis: the sentence must have both
-	pairs       []uint16 // of the first part, as pairs has them
-}
-
-// pairs is a set of pairs of neighbouring bytes; some pairs share a bit. A text without a pair of a phrase does not
-// contain the phrase, which avoids most searches.
-type pairs [64]uint64
-
-func pairOf(a, b byte) uint16 { return (uint16(a)*31 ^ uint16(b)*131) & (64*64 - 1) }
-
-func pairsOf(s string) (out []uint16) {
-	for i := 1; i < len(s); i++ {
-		out = append(out, pairOf(s[i-1], s[i]))
-	}
-	return out
-}
-
-func (p *pairs) add(s string) {
-	for i := 1; i < len(s); i++ {
-		n := pairOf(s[i-1], s[i])
-		p[n/64] |= 1 << (n % 64)
-	}
-}
-
-func (p *pairs) has(all []uint16) bool {
-	for _, n := range all {
-		if p[n/64]&(1<<(n%64)) == 0 {
-			return false
-		}
-	}
-	return true
 }
 
 func signalPhrases(l *lists) []phrase {
@@ -79,7 +48,7 @@ func signalPhrases(l *lists) []phrase {
 				if second != "" {
 					parts = append(parts, normalise(second).s)
 				}
-				out = append(out, phrase{r, order == "effect first", t, parts, pairsOf(parts[0])})
+				out = append(out, phrase{r, order == "effect first", t, parts})
 			}
 		}
 	}
@@ -142,15 +111,10 @@ func Signals(s string) []Signal {
 func sentenceSignals(all *lists, s string, at text.Sentence, before string) []Signal {
 	sentence := s[at.Start:at.End]
 	p := normalise(sentence)
-	var taken []bool // made for the first
-	var there pairs
-	there.add(p.s)
+	taken := make([]bool, len(p.s)) // by a longer phrase
 	var out []Signal
 	for i := range all.signals {
 		ph := &all.signals[i]
-		if !there.has(ph.pairs) {
-			continue
-		}
 		for from := 0; from < len(p.s); {
 			i := strings.Index(p.s[from:], ph.parts[0])
 			if i < 0 {
@@ -159,9 +123,6 @@ func sentenceSignals(all *lists, s string, at text.Sentence, before string) []Si
 			start := from + i
 			end := start + len(ph.parts[0])
 			from = end
-			if taken == nil {
-				taken = make([]bool, len(p.s))
-			}
 			if slices.Contains(taken[start:end], true) || !p.whole(start, end) ||
 				len(ph.parts) > 1 && !strings.Contains(p.s[end:], ph.parts[1]) {
 				continue
