@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -130,7 +131,6 @@ func (r *lexemeReader) expand() {
 	}
 }
 
-// shouting reports whether all words are in upper case.
 func (r *lexemeReader) shouting() bool {
 	for _, l := range r.in {
 		if l.class == classWord && !l.caps && len(l.form) > 1 {
@@ -149,11 +149,7 @@ func (r *lexemeReader) ordinalPoint(i int) bool {
 
 // isPronoun reports whether 's after an English word is short for is.
 func isPronoun(s string) bool {
-	switch s {
-	case "it", "he", "she", "that", "there", "what", "who", "where", "here", "this":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"it", "he", "she", "that", "there", "what", "who", "where", "here", "this"}, s)
 }
 
 func (r *lexemeReader) apart(t token) {
@@ -183,17 +179,7 @@ func (r *lexemeReader) english(t token) {
 		r.out = append(r.out, t)
 	}
 	if base, ok := strings.CutSuffix(t.form, "n't"); ok {
-		switch base {
-		case "ca":
-			base = "can"
-		case "wo":
-			base = "will"
-		case "sha":
-			base = "shall"
-		case "ai":
-			base = "is"
-		}
-		put(base)
+		put(cmp.Or(map[string]string{"ca": "can", "wo": "will", "sha": "shall", "ai": "is"}[base], base))
 		put("not")
 		return
 	}
@@ -214,7 +200,6 @@ func (r *lexemeReader) english(t token) {
 	put(long)
 }
 
-// phrase finds the longest phrase of a table at a token, and how many tokens it takes.
 func phrase[V any](r *lexemeReader, table map[string]V, of tables, i int) (value V, n int) {
 	if r.x.starts[r.out[i].form]&of == 0 {
 		return value, 0
@@ -308,17 +293,13 @@ func (r *lexemeReader) numeral(i int) (string, int) {
 		s += r.out[k].form
 		n++
 	}
-	if n == 0 {
-		return "", 0
-	}
 	if v := hanNumber(s); v != "" {
 		return v, n
 	}
 	return "", 0
 }
 
-// spaced joins groups of three digits that a French number is written in, and returns how many
-// tokens it takes.
+// spaced joins groups of three digits that a French number is written in, and returns how many tokens it takes.
 func (r *lexemeReader) spaced(t *token, i int) int {
 	n := 1
 	for r.x.name == "fr" && digitsIn(t.form, 9) >= 0 && i+n < len(r.out) {
@@ -383,8 +364,7 @@ func (r *lexemeReader) finish() {
 	})
 }
 
-// skipped reports whether a word goes with the one after it: está before a gerund, been before
-// -ing.
+// skipped reports whether a word goes with the one after it: está before a gerund, been before -ing.
 func (r *lexemeReader) skipped(i int) bool {
 	if i+1 == len(r.out) {
 		return false

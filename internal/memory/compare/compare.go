@@ -158,7 +158,6 @@ type lemma struct {
 // key is the lemma by which likeness compares tokens.
 func (t *token) key() lemma { return lemma{t.class, t.stem} }
 
-// spelt is the lemma of tokens of one form.
 func (t *token) spelt() lemma { return lemma{t.class, t.form} }
 
 func similarity(a, b *analysis) int64 {
@@ -222,13 +221,9 @@ func (g *agreement) number(a, b *token) bool {
 		*more++
 		return true
 	}
-	if *less > 0 {
-		return true
-	}
-	return false
+	return *less > 0
 }
 
-// goesOn reports whether a is the progressive form of b: está usando, usa.
 func goesOn(a, b *token) bool {
 	return a.infl == inflIng && a.be && (b.form == a.stem+"a" || b.form == a.stem+"e")
 }

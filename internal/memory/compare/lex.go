@@ -134,10 +134,7 @@ func (l *lexer) chunk(i, j int) {
 	}
 	for ; last < j; last++ {
 		switch l.g[last].r {
-		case '?':
-			l.addForm(classMark, "?", last, last+1)
-			l.end('!')
-		case '？':
+		case '?', '？':
 			l.addForm(classMark, "?", last, last+1)
 			l.end('!')
 		case '.':
@@ -269,12 +266,8 @@ func (l *lexer) unit(i, j int, hyphen bool) bool {
 	if j-i == 1 && isIn("%‰°€$£¥", l.g[i].r) {
 		return true
 	}
-	for _, g := range l.g[i:j] {
-		if g.kind != text.KindLetter {
-			return false
-		}
-	}
-	return j-i <= 3 || hyphen
+	other := func(g sign) bool { return g.kind != text.KindLetter }
+	return !slices.ContainsFunc(l.g[i:j], other) && (j-i <= 3 || hyphen)
 }
 
 // sign is one code point of a text: rule 1.

@@ -15,7 +15,6 @@ type measure struct {
 	amount string // "300000 ms"
 }
 
-// form is how a measure is written.
 func (m measure) form(list []token) string {
 	var b strings.Builder
 	for _, t := range list[m.at : m.at+m.n] {
@@ -24,7 +23,6 @@ func (m measure) form(list []token) string {
 	return b.String()
 }
 
-// measures finds the measures among tokens.
 func (x *lexicon) measures(list []token) []measure {
 	var out []measure
 	for i := 0; i+1 < len(list); i++ {

@@ -25,7 +25,6 @@ func (k *keyed) compare(o *keyed) int {
 	return cmp.Or(cmp.Compare(k.class, o.class), strings.Compare(k.word, o.word))
 }
 
-// add appends a token's key.
 func (t tally) add(k lemma) tally {
 	hash := uint32(2166136261) // FNV-1a
 	for i := range len(k.word) {
@@ -52,9 +51,8 @@ func newTally(tokens []token, key func(*token) lemma) tally {
 	return t
 }
 
-// pair strikes out, of each key, as many tokens of both texts as the one with fewer of it has, the first
-// ones. It returns how many these are of each, and calls paired, if there is one, with the places of
-// those of each pair.
+// pair strikes out, of each key, as many tokens of both texts as the one with fewer of it has, the first ones. It
+// returns how many these are of each, and calls paired, if there is one, with the places of those of each pair.
 func (t tally) pair(o tally, paired func(a, b int32)) (both int) {
 	for i, k := 0, 0; i < len(t) && k < len(o); {
 		switch c := t[i].compare(&o[k]); {

@@ -1,6 +1,9 @@
 package compare
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // dates reads days, months and dates: rule 5.
 func (r *lexemeReader) dates() {
@@ -18,7 +21,6 @@ func (r *lexemeReader) dates() {
 	})
 }
 
-// named finds the names of months and days.
 func (r *lexemeReader) named() {
 	r.step(func(in, out []token) []token {
 		for i := 0; i < len(in); {
@@ -45,7 +47,6 @@ type naming struct {
 	class class
 }
 
-// named returns the tables of times that have a phrase which begins with a word.
 func (x *lexicon) named(word string) []naming {
 	if x.starts[word]&(inHabit|inWeekday|inMonth) == 0 {
 		return nil
@@ -56,11 +57,8 @@ func (x *lexicon) named(word string) []naming {
 // isMonth reports whether a word that may be a month is one: in English some are other words too
 // where they are not capital.
 func (r *lexemeReader) isMonth(t token) bool {
-	switch t.form {
-	case "may", "march", "august", "mar", "dec", "sep", "jan":
-		return r.x.name != "en" || t.capital
-	}
-	return true
+	return r.x.name != "en" || t.capital ||
+		!slices.Contains([]string{"may", "march", "august", "mar", "dec", "sep", "jan"}, t.form)
 }
 
 // at returns the token at i, one of no class behind the end and behind the sentence of from.

@@ -13,6 +13,7 @@ var wordsFile string
 // lexicon holds the words of one language.
 type lexicon struct {
 	name                                  string
+	at                                    int // of all lexicons
 	drop, det, keep, not, unit, front     map[string]bool
 	of, first, ordinal                    map[string]bool
 	opposite                              map[string]bool // "A/B" both ways
@@ -22,8 +23,15 @@ type lexicon struct {
 	measure                               map[string]string // "N BASE" of each unit
 	longest                               int               // words in a phrase
 	starts                                map[string]tables // tables of phrases, by first word
-	at                                    int               // of all lexicons
 	known                                 map[string]bool   // words that identify the language
+
+	sets    map[string]map[string]bool // by the name of a class, of those above
+	phrases map[string]phraseTable     // likewise
+}
+
+type phraseTable struct {
+	of map[string]string
+	in tables
 }
 
 // tables is a set of tables of phrases.
@@ -71,16 +79,23 @@ var lexicons = sync.OnceValue(func() []*lexicon {
 
 func newLexicon(name string) *lexicon {
 	x := &lexicon{
-		name: name, rewrite: map[string][]string{}, number: map[string]string{},
-		month: map[string]string{}, weekday: map[string]string{}, habit: map[string]string{},
-		gender: map[string]string{}, measure: map[string]string{}, starts: map[string]tables{},
+		name: name, opposite: map[string]bool{}, opposed: map[string]bool{}, known: map[string]bool{},
+		rewrite: map[string][]string{}, measure: map[string]string{}, starts: map[string]tables{},
+		sets: map[string]map[string]bool{}, phrases: map[string]phraseTable{},
 	}
-	for _, set := range []*map[string]bool{
-		&x.drop, &x.det, &x.keep, &x.not, &x.unit, &x.front, &x.of, &x.first, &x.ordinal,
-		&x.opposite, &x.opposed, &x.known,
+	for class, set := range map[string]*map[string]bool{
+		"drop": &x.drop, "det": &x.det, "keep": &x.keep, "not": &x.not, "unit": &x.unit, "front": &x.front, "of": &x.of,
+		"first": &x.first, "ordinal": &x.ordinal,
 	} {
 		*set = map[string]bool{}
+		x.sets[class] = *set
 	}
+	set := func(class string, in tables) map[string]string {
+		x.phrases[class] = phraseTable{map[string]string{}, in}
+		return x.phrases[class].of
+	}
+	x.number, x.month, x.weekday = set("number", inNumber), set("month", inMonth), set("weekday", inWeekday)
+	x.habit, x.gender = set("habit", inHabit), set("gender", 0)
 	return x
 }
 
@@ -94,57 +109,29 @@ func (x *lexicon) units(phrase string) []string {
 
 func (x *lexicon) add(class, entry string) {
 	phrase, value, _ := strings.Cut(entry, "=")
-	if class == "measure" {
+	switch class {
+	case "measure":
 		x.measure[phrase] = value
 		return
-	}
-	words := x.units(phrase)
-	x.longest = max(x.longest, len(words))
-	key := strings.Join(words, " ")
-	set := func(m map[string]bool) { m[key] = true }
-	switch class {
-	case "drop":
-		set(x.drop)
-	case "det":
-		set(x.det)
-	case "keep":
-		set(x.keep)
-	case "not":
-		set(x.not)
-	case "unit":
-		set(x.unit)
-	case "front":
-		set(x.front)
-	case "of":
-		set(x.of)
-	case "first":
-		set(x.first)
-	case "ordinal":
-		set(x.ordinal)
 	case "opposite":
 		a, b, _ := strings.Cut(entry, "/")
 		x.opposite[a+"/"+b], x.opposite[b+"/"+a] = true, true
 		x.opposed[a], x.opposed[b] = true, true
-		return
+	}
+	words := x.units(phrase)
+	x.longest = max(x.longest, len(words))
+	key := strings.Join(words, " ")
+	if set, ok := x.sets[class]; ok {
+		set[key] = true
+	}
+	if table, ok := x.phrases[class]; ok {
+		table.of[key] = value
+		x.starts[words[0]] |= table.in
+	}
+	switch class {
 	case "rewrite":
 		x.rewrite[key] = x.units(value)
 		x.starts[words[0]] |= inRewrite
-	case "number":
-		x.number[key] = value
-		x.starts[words[0]] |= inNumber
-	case "month":
-		x.month[key] = value
-		x.starts[words[0]] |= inMonth
-	case "weekday":
-		x.weekday[key] = value
-		x.starts[words[0]] |= inWeekday
-	case "habit":
-		x.habit[key] = value
-		x.starts[words[0]] |= inHabit
-	case "gender":
-		x.gender[key] = value
-	}
-	switch class {
 	case "drop", "det", "keep", "not", "number", "front":
 		if len(words) == 1 {
 			x.known[key] = true
