@@ -56,11 +56,7 @@ const (
 // HalfLivesAt returns the half-lives of a snapshot: the defaults, overridden by the parameter "halfLife" of its
 // profiles.
 func HalfLivesAt(ctx context.Context, s *core.Snapshot) (HalfLives, error) {
-	params, err := VerbParams(ctx, s, importanceVerb)
-	if err != nil {
-		return nil, err
-	}
-	own, err := halfLivesOf(params)
+	own, err := OwnHalfLivesAt(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +79,6 @@ func OwnHalfLivesAt(ctx context.Context, s *core.Snapshot) (HalfLives, error) {
 	return halfLivesOf(params)
 }
 
-// halfLivesOf returns the half-lives in the parameter "halfLife".
 func halfLivesOf(params []ipld.Entry) (HalfLives, error) {
 	out := make(HalfLives)
 	v, ok := ipld.FindEntry(params, paramHalfLife)
@@ -216,11 +211,10 @@ type ImportanceOptions struct {
 	HalfLives HalfLives // nil: the result of HalfLivesAt
 }
 
-// Importance returns the effective importance of a node at a time that is passed in: of its
-// property "importance", of how often it was said again, of its age, and of the edges that link
-// it. It is worked out when it is asked for and stored nowhere, so it cannot go stale, and reading
-// changes nothing. It reads the node and O(log n) blocks of edges. Edges that any memory gets for
-// when it was written count for nothing.
+// Importance returns the effective importance of a node at a time that is passed in: of its property "importance", of
+// how often it was said again, of its age, and of the edges that link it. It is worked out when it is asked for and
+// stored nowhere, so it cannot go stale, and reading changes nothing. It reads the node and O(log n) blocks of edges.
+// Edges that any memory gets for when it was written count for nothing.
 func Importance(
 	ctx context.Context, s *core.Snapshot, id graph.ID, now graph.Time, opt ImportanceOptions,
 ) (Effective, error) {
@@ -250,8 +244,7 @@ func ImportanceOf(
 	return f.Weigh(), nil
 }
 
-// StatedImportance returns the importance that a node says it has, DefaultImportance if it does
-// not.
+// StatedImportance returns the importance that a node says it has, DefaultImportance if it does not.
 func StatedImportance(n *graph.Node) int {
 	v, ok := ipld.FindEntry(n.Props, PropImportance)
 	if !ok || v.Kind() != ipld.Int || v.Int() < MinImportance || v.Int() > MaxImportance {
@@ -273,18 +266,13 @@ func ageAt(n *graph.Node, now graph.Time) int64 {
 var routine = []string{EdgeObserved, EdgeFollows, EdgeNear}
 
 // tiesOf counts how often a memory was said again, and its edges that are not routine.
-func tiesOf(
-	ctx context.Context, t adjacency.Trees, id graph.ID,
-) (observed, linked int64, err error) {
+func tiesOf(ctx context.Context, t adjacency.Trees, id graph.ID) (observed, linked int64, err error) {
 	for _, side := range []adjacency.Direction{adjacency.Out, adjacency.In} {
 		all, err := t.Degree(ctx, id, side, "")
 		if err != nil {
 			return 0, 0, err
 		}
 		linked += int64(all)
-		if all == 0 {
-			continue
-		}
 		for _, typ := range routine {
 			n, err := t.Degree(ctx, id, side, typ)
 			if err != nil {

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -83,27 +84,14 @@ type MarkResult struct {
 // visible itself, so that marks never form a circle. Contradicted marks both nodes, each by the other; a node that a
 // third, visible node contradicts keeps that mark. If one of two contradicting nodes is superseded, hidden or
 // forgotten, the contradiction is settled: the other's mark is removed, or names another node that it contradicts.
-func Mark(
-	ctx context.Context, r *core.Repo, opt core.CommitOptions, req MarkRequest,
-) (*MarkResult, error) {
+func Mark(ctx context.Context, r *core.Repo, opt core.CommitOptions, req MarkRequest) (*MarkResult, error) {
 	if err := req.check(); err != nil {
 		return nil, err
 	}
-	var res *MarkResult
-	long := len(req.Nodes) >= ManyNodes
-	done, err := Decide(ctx, r, opt, long, func(s *core.Snapshot) (*core.Decision, error) {
-		k := NewMarker(ctx, s)
-		if err := k.Mark(req); err != nil {
-			return nil, err
-		}
-		res = k.Result
-		return &core.Decision{Changes: k.Changes, Message: k.message(req.State)}, nil
+	return DecideMarks(ctx, r, opt, len(req.Nodes) >= ManyNodes, func(k *Marker) (string, error) {
+		err := k.Mark(req)
+		return k.message(req.State), err
 	})
-	if err != nil {
-		return nil, err
-	}
-	res.CommitResult = done
-	return res, nil
 }
 
 func (r *MarkRequest) check() error {
@@ -146,25 +134,15 @@ func (k *Marker) message(state graph.State) string {
 // Listed lists the first few of many.
 func Listed(ids []graph.ID) string {
 	const most = 5
-	var b strings.Builder
-	for i, id := range ids[:min(len(ids), most)] {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(id.String())
+	var names []string
+	for _, id := range ids[:min(len(ids), most)] {
+		names = append(names, id.String())
 	}
+	list := strings.Join(names, ", ")
 	if more := len(ids) - most; more > 0 {
-		fmt.Fprintf(&b, " and %d more", more)
+		list += fmt.Sprintf(" and %d more", more)
 	}
-	return b.String()
-}
-
-// withReason adds a reason to the message of a commit.
-func withReason(text, reason string) string {
-	if reason != "" {
-		text += ": " + reason
-	}
-	return text
+	return list
 }
 
 // Marker makes the changes that mark nodes of a snapshot.
@@ -215,14 +193,11 @@ func (k *Marker) Name(name string, see func(*graph.Mark) bool) (graph.ID, error)
 	return id, &EdgeError{name, e}
 }
 
-func (k *Marker) Mark(req MarkRequest) error {
-	var by graph.ID
+func (k *Marker) Mark(req MarkRequest) (err error) {
 	if req.By != "" {
-		var err error
-		if by, err = k.judge(req); err != nil {
+		if k.by, err = k.judge(req); err != nil {
 			return err
 		}
-		k.by = by
 	}
 	seen := make(map[graph.ID]bool, len(req.Nodes))
 	for _, name := range req.Nodes {
@@ -230,7 +205,7 @@ func (k *Marker) Mark(req MarkRequest) error {
 		if err != nil {
 			return err
 		}
-		if id == by {
+		if id == k.by {
 			return state.Invalidf("%q cannot be %s by itself", name, req.State)
 		}
 		if seen[id] {
@@ -238,7 +213,7 @@ func (k *Marker) Mark(req MarkRequest) error {
 		}
 		seen[id] = true
 		before := len(k.Changes)
-		if err := k.One(req, name, id, by); err != nil {
+		if err := k.One(req, name, id, k.by); err != nil {
 			return err
 		}
 		if len(k.Changes) > before {
@@ -282,9 +257,7 @@ func (k *Marker) One(req MarkRequest, name string, id, by graph.ID) error {
 }
 
 // may reports whether a node needs the mark: not if it has one that says the same. A stronger mark is a *StateError.
-func (k *Marker) may(
-	req MarkRequest, name string, id, by graph.ID, old *graph.Mark,
-) (bool, error) {
+func (k *Marker) may(req MarkRequest, name string, id, by graph.ID, old *graph.Mark) (bool, error) {
 	switch {
 	case old == nil || said[old.State].weight < said[req.State].weight:
 		return true, nil
@@ -304,7 +277,6 @@ func (k *Marker) Set(req MarkRequest, id, by graph.ID) {
 	k.Result.Marked = append(k.Result.Marked, id)
 }
 
-// write marks a node.
 func (k *Marker) write(req MarkRequest, id, by graph.ID) {
 	change := &graph.MarkChange{
 		On: graph.MarkRef{Node: graph.Ref{ID: id}}, State: req.State, Reason: req.Reason,
@@ -438,30 +410,22 @@ type UnmarkRequest struct {
 
 // Unmark removes the marks of nodes in one commit, or none if no node has one: forgotten and retired nodes are found
 // again. Of two that contradict each other it removes both marks.
-func Unmark(
-	ctx context.Context, r *core.Repo, opt core.CommitOptions, req UnmarkRequest,
-) (*MarkResult, error) {
+func Unmark(ctx context.Context, r *core.Repo, opt core.CommitOptions, req UnmarkRequest) (*MarkResult, error) {
 	check := MarkRequest{State: graph.Stale, Nodes: req.Nodes, Reason: req.Reason}
 	if err := check.check(); err != nil {
 		return nil, err
 	}
-	var res *MarkResult
-	long := len(req.Nodes) >= ManyNodes
-	done, err := Decide(ctx, r, opt, long, func(s *core.Snapshot) (*core.Decision, error) {
-		k := NewMarker(ctx, s)
+	return DecideMarks(ctx, r, opt, len(req.Nodes) >= ManyNodes, func(k *Marker) (message string, err error) {
 		for _, name := range req.Nodes {
 			if err := k.unmark(name); err != nil {
-				return nil, err
+				return "", err
 			}
 		}
-		res = k.Result
-		return &core.Decision{Changes: k.Changes, Message: withReason("restore "+Listed(k.Named), req.Reason)}, nil
+		if message = "restore " + Listed(k.Named); req.Reason != "" {
+			message += ": " + req.Reason
+		}
+		return message, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	res.CommitResult = done
-	return res, nil
 }
 
 func (k *Marker) unmark(name string) error {
@@ -507,34 +471,35 @@ type PinResult struct {
 
 // Pin sets or removes the property PropPinned of nodes in one commit, or none if nothing changes. It returns an
 // *EdgeError if a name belongs to an edge.
-func Pin(
-	ctx context.Context, r *core.Repo, opt core.CommitOptions, req PinRequest,
-) (*PinResult, error) {
+func Pin(ctx context.Context, r *core.Repo, opt core.CommitOptions, req PinRequest) (*PinResult, error) {
 	switch {
 	case len(req.Nodes) == 0:
 		return nil, state.Invalidf("nodes: name at least one")
 	case len(req.Nodes) > MaxMarked:
 		return nil, state.Invalidf("nodes: %d, limit %d: pin them in several requests", len(req.Nodes), MaxMarked)
 	}
+	verb := "pin "
+	if req.Unpin {
+		verb = "unpin "
+	}
 	var res *PinResult
-	done, err := Decide(ctx, r, opt, len(req.Nodes) >= ManyNodes, func(s *core.Snapshot) (*core.Decision, error) {
-		res = &PinResult{}
-		return DecidePin(ctx, s, req, res)
+	done, err := DecideMarks(ctx, r, opt, len(req.Nodes) >= ManyNodes, func(k *Marker) (_ string, err error) {
+		if res, err = k.Pin(req); err != nil {
+			return "", err
+		}
+		return verb + Listed(res.Changed), nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	res.CommitResult = done
+	res.CommitResult = done.CommitResult
 	return res, nil
 }
 
-func DecidePin(ctx context.Context, s *core.Snapshot, req PinRequest, res *PinResult) (*core.Decision, error) {
-	k := NewMarker(ctx, s)
+// Pin adds the changes that pin or unpin nodes.
+func (k *Marker) Pin(req PinRequest) (*PinResult, error) {
+	res := &PinResult{}
 	seen := make(map[graph.ID]bool, len(req.Nodes))
-	out := &core.Decision{Message: "pin "}
-	if req.Unpin {
-		out.Message = "unpin "
-	}
 	for _, name := range req.Nodes {
 		id, err := k.Name(name, IsShown)
 		if err != nil {
@@ -544,7 +509,7 @@ func DecidePin(ctx context.Context, s *core.Snapshot, req PinRequest, res *PinRe
 			continue
 		}
 		seen[id] = true
-		n, _, err := s.Node(ctx, id)
+		n, _, err := k.Snapshot.Node(k.Context, id)
 		if err != nil {
 			return nil, err
 		}
@@ -560,15 +525,13 @@ func DecidePin(ctx context.Context, s *core.Snapshot, req PinRequest, res *PinRe
 			continue
 		}
 		res.Changed = append(res.Changed, id)
-		out.Changes = append(out.Changes, graph.Change{Node: change})
+		k.Changes = append(k.Changes, graph.Change{Node: change})
 	}
-	out.Message += Listed(res.Changed)
-	return out, nil
+	return res, nil
 }
 
-// Due returns the time from which a node is out of date, and what says so: its property "expires"
-// or its "validTo", the earlier one of both; ok is false if neither does. A property that is no
-// time says nothing.
+// Due returns the time from which a node is out of date, and what says so: its property "expires" or its "validTo", the
+// earlier one of both; ok is false if neither does. A property that is no time says nothing.
 func Due(n *graph.Node) (at graph.Time, why string, ok bool) {
 	if v, found := ipld.FindEntry(n.Props, PropExpires); found && v.Kind() == ipld.String {
 		if t, err := graph.ParseTime(v.Text()); err == nil {
@@ -591,28 +554,16 @@ type ExpireRequest struct {
 // Expire marks nodes that are out of date as expired, in one commit, or none if there are none.
 // What a mark hides already is left alone, and a node that is named and not due is reported as
 // neither. Without names every node is read: the time it takes grows with the memory.
-func Expire(
-	ctx context.Context, r *core.Repo, opt core.CommitOptions, req ExpireRequest,
-) (*MarkResult, error) {
+func Expire(ctx context.Context, r *core.Repo, opt core.CommitOptions, req ExpireRequest) (*MarkResult, error) {
 	mark := MarkRequest{State: graph.Expired, Nodes: []string{""}, Reason: req.Reason}
 	if err := mark.check(); err != nil {
 		return nil, err
 	}
-	var res *MarkResult
 	long := len(req.Nodes) == 0 || len(req.Nodes) >= ManyNodes
-	done, err := Decide(ctx, r, opt, long, func(s *core.Snapshot) (*core.Decision, error) {
-		k := NewMarker(ctx, s)
-		if err := k.expire(req); err != nil {
-			return nil, err
-		}
-		res = k.Result
-		return &core.Decision{Changes: k.Changes, Message: "expire " + Listed(k.Named)}, nil
+	return DecideMarks(ctx, r, opt, long, func(k *Marker) (string, error) {
+		err := k.expire(req)
+		return "expire " + Listed(k.Named), err
 	})
-	if err != nil {
-		return nil, err
-	}
-	res.CommitResult = done
-	return res, nil
 }
 
 func (k *Marker) expire(req ExpireRequest) error {
@@ -659,11 +610,7 @@ func (k *Marker) expireDue(n *graph.Node, req ExpireRequest) error {
 		}
 		return nil
 	}
-	mark := MarkRequest{State: graph.Expired, Reason: req.Reason}
-	if mark.Reason == "" {
-		mark.Reason = why + " " + at.String()
-	}
-	k.Set(mark, n.ID, graph.ID{})
+	k.Set(MarkRequest{State: graph.Expired, Reason: cmp.Or(req.Reason, why+" "+at.String())}, n.ID, graph.ID{})
 	k.Named = append(k.Named, n.ID)
 	return k.settle(n.ID, old)
 }

@@ -207,19 +207,28 @@ const (
 	maxHead     = 20
 	// likeTenths and cosineTenths weigh likeness and cosine in a nearness.
 	likeTenths, cosineTenths = 6, 4
-	// nearWords and nearVectors are the nearness from which memories are reported, by words alone and with vectors:
-	// .066 and .130.
-	nearWords   = 4_325
-	nearVectors = 8_520
-	// leadWords and leadVectors are how often the lead over the next memory counts: what many memories resemble replaces none.
-	leadWords, leadVectors = 1, 2
-	// settleWords and settleVectors are the nearness, with the lead, from which one memory may replace another: .235
-	// and .460.
-	settleWords   = 15_401
-	settleVectors = 30_147
 	// sitting is the longest time between memories of one sitting: their author knows both.
 	sitting = 6 * 3600 * 1_000_000
 )
+
+// nearness has the thresholds of nearness.
+type nearness struct {
+	near   int64 // from which memories are reported
+	settle int64 // with the lead, from which one memory may replace another
+	lead   int64 // how often the lead over the next memory counts: what many memories resemble replaces none
+}
+
+var (
+	byWords   = nearness{near: 4_325, settle: 15_401, lead: 1} // .066 and .235
+	byVectors = nearness{near: 8_520, settle: 30_147, lead: 2} // .130 and .460
+)
+
+func nearnessBy(vectors bool) nearness {
+	if vectors {
+		return byVectors
+	}
+	return byWords
+}
 
 // Wording holds a memory's distinct terms with their weights, for comparison.
 type Wording struct {
@@ -303,23 +312,13 @@ func Nearness(like, cosine int64, vectors bool) int64 {
 }
 
 // IsNear reports whether a nearness is worth telling.
-func IsNear(nearness int64, vectors bool) bool {
-	if vectors {
-		return nearness >= nearVectors
-	}
-	return nearness >= nearWords
-}
+func IsNear(nearness int64, vectors bool) bool { return nearness >= nearnessBy(vectors).near }
 
 // MayReplace reports whether a memory may be replaced by another one that was written so long after it. next is the
 // nearness of the nearest other memory.
 func MayReplace(nearness, next int64, vectors bool, after graph.Time) bool {
-	if after < sitting {
-		return false
-	}
-	if vectors {
-		return nearness+leadVectors*(nearness-next) >= settleVectors
-	}
-	return nearness+leadWords*(nearness-next) >= settleWords
+	by := nearnessBy(vectors)
+	return after >= sitting && nearness+by.lead*(nearness-next) >= by.settle
 }
 
 // IsStatement reports whether a node has the form that Remember writes: a text without a key.
@@ -341,20 +340,19 @@ const (
 type RareWords struct {
 	ctx    context.Context
 	s      *core.Snapshot
-	terms  *text.Analyzer
 	counts map[string]int64 // of nodes that have a term
 	nodes  int64            // that there are, once terms were counted
 	own    map[string]bool  // terms of the one node that counts as missing, nil for none
 }
 
-func NewRareWords(ctx context.Context, s *core.Snapshot, terms *text.Analyzer) *RareWords {
-	return &RareWords{ctx: ctx, s: s, terms: terms, counts: map[string]int64{}}
+// NewRareWords returns a RareWords of a snapshot, of which nothing was counted yet.
+func NewRareWords(ctx context.Context, s *core.Snapshot) *RareWords {
+	return &RareWords{ctx: ctx, s: s, counts: map[string]int64{}}
 }
 
-// Query returns the words of a text to search for: the rarest of those that the memory has, "" for
-// none.
-func (w *RareWords) Query(text string) (string, error) {
-	words, terms := w.Words(text)
+// Query returns the words of a text to search for: the rarest of those that the memory has, "" for none.
+func (w *RareWords) Query(s string) (string, error) {
+	words, terms := w.Words(s)
 	counts, err := w.having(terms)
 	if err != nil {
 		return "", err
@@ -422,10 +420,10 @@ func (w *RareWords) except(terms []string) {
 
 // Words returns the distinct terms of a text in the order of their first occurrence, each with a word that has the
 // term.
-func (w *RareWords) Words(text string) (words, terms []string) {
+func (w *RareWords) Words(s string) (words, terms []string) {
 	seen := map[string]bool{}
-	w.terms.EachWord(text, func(word string, _ bool) bool {
-		if term, ok := w.terms.WordTerm(word); ok && !seen[term] {
+	text.English.EachWord(s, func(word string, _ bool) bool {
+		if term, ok := text.English.WordTerm(word); ok && !seen[term] {
 			seen[term] = true
 			words, terms = append(words, word), append(terms, term)
 		}

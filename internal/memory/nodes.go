@@ -11,6 +11,7 @@ import (
 	"github.com/mnem-project/mnem/internal/memory/extract"
 	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/ipld"
 )
 
 // Decide commits what fn makes of the newest commit of a branch, as core.Repo.Decide does. long says that
@@ -20,6 +21,28 @@ func Decide(
 	fn func(*core.Snapshot) (*core.Decision, error),
 ) (*core.CommitResult, error) {
 	return r.Decide(ctx, core.DecideOptions{CommitOptions: opt, Long: long}, fn)
+}
+
+// DecideMarks commits the changes that fn makes with a Marker of the newest commit of a branch, as Decide does. fn returns
+// the message of the commit.
+func DecideMarks(
+	ctx context.Context, r *core.Repo, opt core.CommitOptions, long bool, fn func(*Marker) (message string, err error),
+) (*MarkResult, error) {
+	var res *MarkResult
+	done, err := Decide(ctx, r, opt, long, func(s *core.Snapshot) (*core.Decision, error) {
+		k := NewMarker(ctx, s)
+		message, err := fn(k)
+		if err != nil {
+			return nil, err
+		}
+		res = k.Result
+		return &core.Decision{Changes: k.Changes, Message: message}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	res.CommitResult = done
+	return res, nil
 }
 
 // Head returns the newest state of a branch, "" for the one that HEAD is on.
@@ -35,9 +58,7 @@ func Head(ctx context.Context, r *core.Repo, branch string) (*core.Snapshot, err
 }
 
 // SeenNode returns a node that no mark hides but those in states that are let through, nil for none.
-func SeenNode(
-	ctx context.Context, s *core.Snapshot, id graph.ID, let []graph.State,
-) (*graph.Node, error) {
+func SeenNode(ctx context.Context, s *core.Snapshot, id graph.ID, let []graph.State) (*graph.Node, error) {
 	n, _, err := s.Node(ctx, id)
 	if IsMissing(err) {
 		return nil, nil
@@ -52,6 +73,26 @@ func SeenNode(
 	return n, nil
 }
 
+// TextList returns a property that is a list of texts.
+func TextList(list []string) ipld.Value {
+	items := make([]ipld.Value, len(list))
+	for i, s := range list {
+		items[i] = ipld.StringValue(s)
+	}
+	return ipld.ListValue(items...)
+}
+
+// Texts returns the texts of a property that is a list; other items of it are left out.
+func Texts(props []ipld.Entry, name string) (out []string) {
+	v, _ := ipld.FindEntry(props, name)
+	for _, item := range v.List() {
+		if item.Kind() == ipld.String {
+			out = append(out, item.Text())
+		}
+	}
+	return out
+}
+
 // IsMissing reports whether an error says that something does not exist.
 func IsMissing(err error) bool {
 	var missing *state.NotFoundError
@@ -62,9 +103,7 @@ func IsMissing(err error) bool {
 func IsShown(m *graph.Mark) bool { return m == nil || !m.State.Hides() }
 
 // IsEdgeHidden reports whether a mark that is not let through hides an edge.
-func IsEdgeHidden(
-	ctx context.Context, s *core.Snapshot, id graph.ID, let []graph.State,
-) (bool, error) {
+func IsEdgeHidden(ctx context.Context, s *core.Snapshot, id graph.ID, let []graph.State) (bool, error) {
 	m, err := s.Mark(ctx, graph.OnEdge, id)
 	return m != nil && m.State.Hides() && !slices.Contains(let, m.State), err
 }
@@ -93,8 +132,7 @@ const (
 	TagPrefix    = "tag/"
 )
 
-// EntityKey returns the key of the node of an entity, "" if the name is blank or too long for
-// one.
+// EntityKey returns the key of the node of an entity, "" if the name is blank or too long for one.
 func EntityKey(name string) string { return nodeKey(EntityPrefix, name) }
 
 // TagKey returns the key of the node of a tag, "" likewise.

@@ -12,10 +12,9 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// Parameters of the verbs, as thresholds are, live in the commit's record of profiles, in a field of
-// the record under the name of the verb: a map of name to value. So they are versioned, branched,
-// merged, reverted and exported with the memory, and those of one verb merge apart from those of
-// another. A memory that has none has the defaults.
+// Parameters of the verbs, as thresholds are, live in the commit's record of profiles, in a field of the record under
+// the name of the verb: a map of name to value. So they are versioned, branched, merged, reverted and exported with the
+// memory, and those of one verb merge apart from those of another. A memory that has none has the defaults.
 
 // VerbParams returns the parameters of a verb at a snapshot, in canonical order; nil for none.
 func VerbParams(ctx context.Context, s *core.Snapshot, verb string) ([]ipld.Entry, error) {
@@ -38,10 +37,9 @@ func ParamsIn(p *retrieve.Profiles, verb string) ([]ipld.Entry, error) {
 	return v.Entries(), nil
 }
 
-// ChangeVerbParams makes the parameters of a verb what change makes of those that the newest commit
-// of the branch has, nil for the defaults, by one commit that changes nothing else; none if
-// they are so already. Nothing can come between reading and writing, so that of
-// two who change different ones at once both are heeded.
+// ChangeVerbParams makes the parameters of a verb what change makes of those that the newest commit of the branch has,
+// nil for the defaults, by one commit that changes nothing else; none if they are so already. Nothing can come between
+// reading and writing, so that of two who change different ones at once both are heeded.
 func ChangeVerbParams(
 	ctx context.Context, r *core.Repo, verb string, opt core.CommitOptions,
 	change func(old []ipld.Entry, unreadable error) ([]ipld.Entry, error),

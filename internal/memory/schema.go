@@ -70,7 +70,6 @@ type SchemaEdges struct {
 	MoreTo   int         `json:"more_to"`
 }
 
-// schemaMaker gathers a schema.
 type schemaMaker struct {
 	ctx    context.Context
 	s      *core.Snapshot
@@ -98,9 +97,7 @@ type edgeTally struct {
 
 // SchemaOf returns the schema of a snapshot, at most limit names in each list. It reads each node and the list of edges
 // once; progress, if given, receives the number of nodes read.
-func SchemaOf(
-	ctx context.Context, s *core.Snapshot, limit int, progress func(done int),
-) (*Schema, error) {
+func SchemaOf(ctx context.Context, s *core.Snapshot, limit int, progress func(done int)) (*Schema, error) {
 	m := schemaMaker{
 		ctx: ctx, s: s, hidden: map[graph.ID]bool{}, types: map[string]int{}, number: map[string]int32{},
 		of: map[graph.ID]int32{}, props: map[string]*propertyTally{}, edges: map[string]*edgeTally{},
@@ -128,7 +125,6 @@ func SchemaOf(
 	return m.schema(limit), nil
 }
 
-// node counts one node.
 func (m *schemaMaker) node(n *graph.Node) {
 	if m.hidden[n.ID] || n.Type == state.RedactedType {
 		return

@@ -11,35 +11,33 @@ import (
 // Vocabulary numbers the terms of the texts that one call looks at, so that each text is analysed once and what
 // follows compares numbers. Not safe for concurrent use.
 type Vocabulary struct {
-	Analyser *text.Analyzer
-	Numbers  map[string]int32
-	marks    []uint32 // of each number the reading that met it last
-	reading  uint32
+	numbers map[string]uint32
+	marks   []uint32 // of each number the reading that met it last
+	reading uint32
 }
 
-func NewVocabulary(a *text.Analyzer) *Vocabulary {
-	return &Vocabulary{Analyser: a, Numbers: map[string]int32{}}
-}
+// NewVocabulary returns a Vocabulary without terms.
+func NewVocabulary() *Vocabulary { return &Vocabulary{numbers: map[string]uint32{}} }
 
 // TermSet is the numbers of the distinct terms of a text, ascending.
-type TermSet []int32
+type TermSet []uint32
 
 // TextTerms are the distinct terms of a text.
 type TextTerms struct {
 	Of    *Vocabulary
-	Order []int32 // of their first places
+	Order []uint32 // of their first places
 	Set   TermSet
 }
 
 // Read returns the terms of a text.
 func (v *Vocabulary) Read(s string) *TextTerms {
 	v.reading++
-	var order []int32
-	v.Analyser.Each(s, func(term string) bool {
-		n, ok := v.Numbers[term]
+	var order []uint32
+	text.English.Each(s, func(term string) bool {
+		n, ok := v.numbers[term]
 		if !ok {
-			n = int32(len(v.Numbers))
-			v.Numbers[strings.Clone(term)] = n
+			n = uint32(len(v.numbers))
+			v.numbers[strings.Clone(term)] = n
 			v.marks = append(v.marks, 0)
 		}
 		if v.marks[n] != v.reading {

@@ -13,6 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/memory/compare"
 	"github.com/mnem-project/mnem/internal/rank/stage"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -42,7 +43,6 @@ type Filter struct {
 	Marks      []graph.State         // hidden states to let through
 }
 
-// sides returns the directions of edges that are followed.
 func (f *Filter) sides() []adjacency.Direction {
 	if len(f.Directions) > 0 {
 		return f.Directions
@@ -50,7 +50,6 @@ func (f *Filter) sides() []adjacency.Direction {
 	return []adjacency.Direction{adjacency.Out, adjacency.In}
 }
 
-// edges returns the types of edges that are followed, "" for all of them.
 func (f *Filter) edges() []string {
 	if len(f.EdgeTypes) > 0 {
 		return f.EdgeTypes
@@ -129,9 +128,7 @@ func Explore(ctx context.Context, s *core.Snapshot, req ExploreRequest) (*Explor
 	if err != nil {
 		return nil, err
 	}
-	a := text.English
-	x := &explorer{s: s, req: req, analyser: a, numbers: map[string]uint32{},
-		found: map[graph.ID]*reached{}}
+	x := &explorer{s: s, req: req, words: compare.NewVocabulary(), found: map[graph.ID]*reached{}}
 	x.topic = x.termsOf(req.Topic)
 	list, err := x.begin(ctx)
 	for hop := 0; err == nil && len(list) > 0; hop++ {
@@ -147,41 +144,29 @@ func Explore(ctx context.Context, s *core.Snapshot, req ExploreRequest) (*Explor
 	return x.result(), nil
 }
 
-// explorer is one search.
 type explorer struct {
-	s        *core.Snapshot
-	req      ExploreRequest
-	analyser *text.Analyzer
-	numbers  map[string]uint32
-	topic    []uint32
-	found    map[graph.ID]*reached // nodes reached, kept or not
-	kept     []*reached
-	beam     []*reached // the last hop's
-	cut      uint64
+	s     *core.Snapshot
+	req   ExploreRequest
+	words *compare.Vocabulary
+	topic compare.TermSet
+	found map[graph.ID]*reached // nodes reached, kept or not
+	kept  []*reached
+	beam  []*reached // the last hop's
+	cut   uint64
 }
 
-// reached is a node that the search came to.
 type reached struct {
 	node  *graph.Node
-	terms []uint32
+	terms compare.TermSet
 	score int64
 	hops  int
 	from  *reached // nil for a beginning
 	why   Reason
 }
 
-func (x *explorer) termsOf(texts ...string) []uint32 {
-	var out []uint32
+func (x *explorer) termsOf(texts ...string) (out compare.TermSet) {
 	for _, s := range texts {
-		x.analyser.Each(text.FirstScalars(s, maxShown), func(term string) bool {
-			n, ok := x.numbers[term]
-			if !ok {
-				n = uint32(len(x.numbers))
-				x.numbers[strings.Clone(term)] = n
-			}
-			out = append(out, n)
-			return true
-		})
+		out = append(out, x.words.TermsOf(text.FirstScalars(s, maxShown))...)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
@@ -331,7 +316,7 @@ func (x *explorer) step(
 	r := &reached{node: n, terms: x.termsOf(n.Summary, n.Context), hops: from.hops + 1, from: from}
 	affinity := int64(0)
 	if len(x.topic) > 0 {
-		affinity = shared(x.topic, r.terms) * fixed.One / int64(len(x.topic))
+		affinity = x.topic.Common(r.terms) * fixed.One / int64(len(x.topic))
 	}
 	r.score = from.score + decayBits + fixed.Log2(uint64(e.Weight)) - 16*fixed.One -
 		fixed.Log2(degree)/2 + fixed.Log2(uint64(fixed.One+affinity)) - 17*fixed.One
@@ -342,24 +327,12 @@ func (x *explorer) step(
 	return r, nil
 }
 
-// shared returns how many numbers two ascending lists share.
-func shared(a, b []uint32) int64 {
-	n := int64(0)
-	for _, t := range a {
-		if _, ok := slices.BinarySearch(b, t); ok {
-			n++
-		}
-	}
-	return n
-}
-
 // edgeReason is the reason of a node at the other end of an edge of a node.
 func edgeReason(of graph.ID, e adjacency.Entry, side adjacency.Direction) Reason {
 	return Reason{Kind: "edge", Score: int64(e.Weight),
 		Edge: &adjacency.Step{From: of, To: e.Other, Edge: e.Edge, Type: e.Type, Forward: side == adjacency.Out}}
 }
 
-// result lists the kept nodes without the start of the search.
 func (x *explorer) result() *Exploration {
 	out := &Exploration{Cut: x.cut}
 	for _, r := range x.kept {

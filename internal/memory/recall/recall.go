@@ -17,7 +17,6 @@ import (
 	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/memory/extract"
 	"github.com/mnem-project/mnem/internal/rank"
-	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -26,18 +25,14 @@ import (
 // the weights, its items' Recall their signals; its Verdict says whether the memory holds an answer. Filters, budget,
 // sessions and receipts work as in any request, so core.Repo records and replays it. Errors are the same as in
 // Snapshot.Retrieve. Safe for concurrent use; it writes nothing.
-func Recall(
-	ctx context.Context, s *core.Snapshot, q retrieve.Request,
-) (*retrieve.Answer, error) {
+func Recall(ctx context.Context, s *core.Snapshot, q retrieve.Request) (*retrieve.Answer, error) {
 	q.Intent = cmp.Or(q.Intent, retrieve.IntentAuto)
 	return rank.Retrieve(ctx, s, q)
 }
 
 // findAll returns the first nodes that have something of a text, however little, without expansion. Names
 // are among them, which bands leave out: links lead on from them.
-func findAll(
-	ctx context.Context, s *core.Snapshot, limit int, q retrieve.Request,
-) (*retrieve.Answer, error) {
+func findAll(ctx context.Context, s *core.Snapshot, limit int, q retrieve.Request) (*retrieve.Answer, error) {
 	q.Limit, q.Budget, q.Expand, q.Ranking = &limit, new(int), new(int), retrieve.PlainRanking
 	return rank.Retrieve(ctx, s, q.Explicitly("limit", "budget", "expand"))
 }
@@ -132,7 +127,6 @@ func (g *suggester) neighbourhood(ctx context.Context, txt string) error {
 	return nil
 }
 
-// best returns the tags with at least an eighth of the best score.
 func (g *suggester) best() []SuggestedTag {
 	var out []SuggestedTag
 	for _, t := range g.tags {
@@ -161,22 +155,18 @@ func idf(nodes, with uint64) int64 {
 	return max(1, fixed.Log2(2*nodes+2)-fixed.Log2(2*min(with, nodes)+1))
 }
 
-// tag is a tag of a memory.
 type tag struct{ key, name string }
 
-// tagsOf returns the tags of a memory, in the order of their keys: of its edges to Tag nodes, and of
-// its property.
+// tagsOf returns the tags of a memory, in the order of their keys: of its edges to Tag nodes, and of its property.
 func tagsOf(ctx context.Context, s *core.Snapshot, id graph.ID) ([]tag, error) {
 	n, _, err := s.Node(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	by := map[string]string{}
-	if v, ok := ipld.FindEntry(n.Props, memory.PropTags); ok && v.Kind() == ipld.List {
-		for _, item := range v.List() {
-			if item.Kind() == ipld.String && len(by) < memory.MaxTags && memory.TagKey(item.Text()) != "" {
-				by[memory.TagKey(item.Text())] = item.Text()
-			}
+	for _, name := range memory.Texts(n.Props, memory.PropTags) {
+		if key := memory.TagKey(name); len(by) < memory.MaxTags && key != "" {
+			by[key] = name
 		}
 	}
 	count := 0

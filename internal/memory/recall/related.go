@@ -47,8 +47,7 @@ func Related(ctx context.Context, s *core.Snapshot, req RelatedRequest) (*Explor
 	if err != nil {
 		return nil, err
 	}
-	a := text.English
-	l := &related{s: s, node: n, req: req, words: compare.NewVocabulary(a), by: map[graph.ID]*Found{}}
+	l := &related{s: s, node: n, req: req, words: compare.NewVocabulary(), by: map[graph.ID]*Found{}}
 	steps := []func(context.Context) error{l.edges, l.mentions, l.topics, l.texts}
 	if req.Linked {
 		steps = steps[:1]
@@ -70,7 +69,6 @@ type related struct {
 	cut   uint64
 }
 
-// get returns the entry of a node, nil if it is not to be shown.
 func (l *related) get(ctx context.Context, id graph.ID) (*Found, error) {
 	if r, ok := l.by[id]; ok {
 		return r, nil
@@ -87,10 +85,8 @@ func (l *related) get(ctx context.Context, id graph.ID) (*Found, error) {
 	return r, nil
 }
 
-// isName reports whether a node is an entity or a tag.
 func isName(n *graph.Node) bool { return n.Type == memory.TypeEntity || n.Type == memory.TypeTag }
 
-// edges adds the nodes that edges join to the node.
 func (l *related) edges(ctx context.Context) error {
 	most := uint64(max(relatedEdges, l.req.Edges))
 	for _, side := range l.req.sides() {
@@ -238,7 +234,6 @@ func (r *Found) share(name string, score int64) {
 	}
 }
 
-// texts adds the nodes whose texts have terms of the node's.
 func (l *related) texts(ctx context.Context) error {
 	if strings.TrimSpace(l.node.Summary) == "" || !l.s.CID().Defined() {
 		return nil

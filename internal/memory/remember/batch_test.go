@@ -74,7 +74,7 @@ func TestBatch(t *testing.T) {
 
 // TestBareShapes holds the short ways of a log line and an identifier against their expressions.
 func TestBareShapes(t *testing.T) {
-	identifier, logLine := bareShapes()
+	identifier, log := bareIdentifier(), logLine()
 	lines := 0
 	for _, s := range []string{
 		"", "x", "2024-01-02 10:11:12 started", "[2024-01-02T10:11:12Z] up", "INFO: all well", "warn here", "Warned by me",
@@ -83,7 +83,7 @@ func TestBareShapes(t *testing.T) {
 		"a1", "deadbeef", "dead-beef-1234", "no blanks?", "né1", "1 2", strings.Repeat("é", 90) + "exit code 1",
 		"The quick brown fox", "In time", "treaty", "desk", "father", "waffle", "\u00a0at x(1",
 	} {
-		if got, want := isLogLine(s), logLine.MatchString(s); got != want {
+		if got, want := isLogLine(s), log.MatchString(s); got != want {
 			t.Errorf("%q: log line %t, want %t", s, got, want)
 		} else if got {
 			lines++

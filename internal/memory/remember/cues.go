@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/guard"
 	"github.com/mnem-project/mnem/internal/memory"
@@ -45,8 +46,7 @@ type CuesWritten struct {
 	Remaining int      `json:"remaining"` // memories left by the limit
 }
 
-// TakesCues reports whether a node is a memory that may have cues: one that says something, and that no mark
-// hides.
+// TakesCues reports whether a node is a memory that may have cues: one that says something, and that no mark hides.
 func TakesCues(n *graph.Node, m *graph.Mark) bool {
 	return n.Summary != "" && n.Type != state.RedactedType && !source.IsName(n) &&
 		(m == nil || !m.State.Hides())
@@ -138,11 +138,8 @@ func (c *CuesRun) text(ctx context.Context) (string, error) {
 	if n, err := uncued(ctx, s, c.ID); err != nil || n == nil {
 		return "", err
 	}
-	text, _, err := s.EmbedText(ctx, c.ID) // "" if it was erased
-	if len(text) > cuesText {
-		text = strings.ToValidUTF8(text[:cuesText], "")
-	}
-	return text, err
+	shown, _, err := s.EmbedText(ctx, c.ID) // "" if it was erased
+	return text.FirstBytes(shown, cuesText), err
 }
 
 // without returns the memories behind an id that have no cues, at most so many; all for 0.

@@ -47,22 +47,6 @@ func (k *known) terms(v *compare.Vocabulary) *compare.TextTerms {
 	return k.read
 }
 
-// texts returns the strings of a property that is a list of them.
-func texts(props []ipld.Entry, name string) []string {
-	v, ok := ipld.FindEntry(props, name)
-	if !ok || v.Kind() != ipld.List {
-		return nil
-	}
-	var out []string
-	for _, item := range v.List() {
-		if item.Kind() == ipld.String {
-			out = append(out, item.Text())
-		}
-	}
-	return out
-}
-
-// isTexts reports whether a value is a list of strings.
 func isTexts(v ipld.Value) bool {
 	return v.Kind() == ipld.List && !slices.ContainsFunc(v.List(), func(item ipld.Value) bool {
 		return item.Kind() != ipld.String
@@ -90,8 +74,8 @@ func (p *planner) look(id graph.ID) (*known, error) {
 	}
 	statement := memory.IsStatement(n) && !source.IsSaid(n.Type)
 	k := &known{count: -1, statement: statement, Draft: Draft{ID: id, Created: n.Created, Request: Request{
-		Type: n.Type, Text: n.Summary, Importance: memory.StatedImportance(n), Tags: texts(n.Props, memory.PropTags),
-		Entities: texts(n.Props, memory.PropEntities), Sources: n.Sources, Cues: n.Cues, ValidFrom: n.ValidFrom,
+		Type: n.Type, Text: n.Summary, Importance: memory.StatedImportance(n), Tags: memory.Texts(n.Props, memory.PropTags),
+		Entities: memory.Texts(n.Props, memory.PropEntities), Sources: n.Sources, Cues: n.Cues, ValidFrom: n.ValidFrom,
 		ValidTo: n.ValidTo,
 	}}}
 	if v, ok := ipld.FindEntry(n.Props, memory.PropImportance); ok && v.Kind() != ipld.Int {
@@ -121,12 +105,14 @@ func (p *planner) subjects(k *known) ([]graph.ID, error) {
 		if err != nil {
 			return nil, err
 		}
-		if gone, err := memory.IsEdgeHidden(p.ctx, p.s, e.Edge, nil); err != nil {
+		gone, err := memory.IsEdgeHidden(p.ctx, p.s, e.Edge, nil)
+		if err != nil {
 			return nil, err
-		} else if gone {
-			continue
 		}
-		if k.subjects = append(k.subjects, e.Other); len(k.subjects) == memory.MaxEntities {
+		if !gone {
+			k.subjects = append(k.subjects, e.Other)
+		}
+		if len(k.subjects) == memory.MaxEntities {
 			break
 		}
 	}
@@ -231,7 +217,6 @@ func ObservationKey(wording string, sources []string) string {
 	return hex.EncodeToString(h.Sum(nil)[:graph.IDLen])
 }
 
-// observations returns how many a memory has.
 func (p *planner) observations(k *known) (int, error) {
 	if k.count < 0 {
 		n, err := p.s.Adjacency().Degree(p.ctx, k.ID, adjacency.Out, memory.EdgeObserved)
@@ -243,7 +228,6 @@ func (p *planner) observations(k *known) (int, error) {
 	return k.count, nil
 }
 
-// hasEdge reports whether the snapshot has an edge.
 func hasEdge(ctx context.Context, s *core.Snapshot, id graph.ID) (bool, error) {
 	_, _, err := s.Edge(ctx, id)
 	if memory.IsMissing(err) {
@@ -268,7 +252,6 @@ func (p *planner) exact(d *Draft, always bool) (same *known, state graph.State, 
 		c = new(chain)
 		p.chains[first] = c
 	}
-	subject := d.About.Target()
 	for i := 0; ; i++ {
 		if i == len(c.list) || always {
 			k, err := p.extend(c, d)
@@ -283,9 +266,9 @@ func (p *planner) exact(d *Draft, always bool) (same *known, state graph.State, 
 		if k.Type != d.Type || k.Text != d.Text {
 			continue // it was edited since
 		}
-		if fits, err := p.fits(d, subject, k); err != nil {
+		if other, err := p.apart(d, k); err != nil {
 			return nil, state, err
-		} else if !fits {
+		} else if len(other) > 0 {
 			continue // it says it of something else
 		}
 		by, err := p.hidden(k.ID)
@@ -311,34 +294,20 @@ func (p *planner) extend(c *chain, d *Draft) (*known, error) {
 	return k, nil
 }
 
-// fits reports whether a draft and a memory differ at most in their texts, as apart lists differences.
-func (p *planner) fits(d *Draft, subject graph.ID, k *known) (bool, error) {
-	if d.Type != k.Type || d.ValidFrom != k.ValidFrom || d.ValidTo != k.ValidTo {
-		return false, nil
-	}
-	if !d.About.IsZero() {
-		subjects, err := p.subjects(k)
-		if err != nil || !slices.Contains(subjects, subject) {
-			return false, err
-		}
-	}
-	return len(d.Entities) == 0 || len(k.Entities) == 0 ||
-		slices.ContainsFunc(d.Entities, func(e string) bool { return slices.Contains(k.Entities, e) }), nil
-}
-
 // maxFresh bounds the earlier requests examined for one word, since most of them may have it.
 const maxFresh = 256
 
 // fresh finds the memories that requests before made in the same commit: no index has them yet.
 type fresh struct {
-	list        []*known
-	having      [][]int32 // by term number, indexes in list, ascending
-	shared      []uint8   // for each of list, how many terms it shares with the current text
-	rarest, met []int32   // room
+	list   []*known
+	having [][]int32 // by term number, indexes in list, ascending
+	shared []uint8   // for each of list, how many terms it shares with the current text
+	rarest []uint32  // scratch buffers
+	met    []int32
 }
 
 // add adds a memory of some terms, each once.
-func (f *fresh) add(terms []int32, k *known) {
+func (f *fresh) add(terms []uint32, k *known) {
 	n := int32(len(f.list))
 	f.list = append(f.list, k)
 	for _, term := range terms {
@@ -349,10 +318,9 @@ func (f *fresh) add(terms []int32, k *known) {
 	}
 }
 
-// nearby returns the memories that share the most of the rarest of some terms, each once, at most maxNearby,
-// the most alike first and of those the newest. It looks at maxFresh of the newest of each of
-// maxQuery terms.
-func (f *fresh) nearby(of []int32) []*known {
+// nearby returns the memories that share the most of the rarest of some terms, each once, at most maxNearby, the most
+// alike first and of those the newest. It looks at maxFresh of the newest of each of maxQuery terms.
+func (f *fresh) nearby(of []uint32) []*known {
 	if len(f.list) == 0 {
 		return nil
 	}
@@ -363,7 +331,7 @@ func (f *fresh) nearby(of []int32) []*known {
 		}
 	}
 	f.rarest = terms
-	slices.SortStableFunc(terms, func(a, b int32) int {
+	slices.SortStableFunc(terms, func(a, b uint32) int {
 		return cmp.Compare(len(f.having[a]), len(f.having[b]))
 	})
 	f.shared = append(f.shared, make([]uint8, len(f.list)-len(f.shared))...)

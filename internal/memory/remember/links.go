@@ -8,7 +8,6 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/fixed"
-	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/memory/compare"
@@ -80,9 +79,8 @@ type linker struct {
 	made   map[string]string            // keys of entities that this commit makes, by the key of a name
 }
 
-// newLinker returns a linker for drafts that will be committed on a snapshot.
 func (m *Writer) newLinker(s *core.Snapshot, opt LinkOptions) *linker {
-	return &linker{m: m, s: s, opt: opt, nodes: map[graph.ID]*graph.Node{}, words: compare.NewVocabulary(text.English)}
+	return &linker{m: m, s: s, opt: opt, nodes: map[graph.ID]*graph.Node{}, words: compare.NewVocabulary()}
 }
 
 // node returns a node of the snapshot, nil for none. It is read once.
@@ -107,9 +105,7 @@ func (l *linker) node(ctx context.Context, id graph.ID) (*graph.Node, error) {
 // links returns the edges that rules write for a draft and the candidates that an agent may link. subjects are its
 // subjects, similar the memories of the snapshot that resemble it, in any order. The result depends only on the commit,
 // the draft, those before it in the commit, and similar.
-func (l *linker) links(
-	ctx context.Context, d *Draft, subjects []graph.ID, similar []Near,
-) (Linked, error) {
+func (l *linker) links(ctx context.Context, d *Draft, subjects []graph.ID, similar []Near) (Linked, error) {
 	var out Linked
 	similar = slices.Clone(similar)
 	slices.SortFunc(similar, func(a, b Near) int {
@@ -205,7 +201,6 @@ func (l *linker) hides(ctx context.Context, id graph.ID) (bool, error) {
 	return m != nil && m.State.Hides(), err
 }
 
-// semantic links memories whose vectors are close.
 func (l *linker) semantic(ctx context.Context, d *Draft, similar []Near, out *Linked) error {
 	list := slices.Clone(similar)
 	slices.SortFunc(list, func(a, b Near) int {

@@ -53,9 +53,7 @@ func judge(causes []cause, terms compare.TermSet) (sig extract.Signal, first, ok
 
 // causal links a draft to memories that a signal in its text refers to, and reports others within two hops. It reads
 // nothing if the text has no signal.
-func (l *linker) causal(
-	ctx context.Context, d *Draft, similar []Near, previous *recent, out *Linked,
-) error {
+func (l *linker) causal(ctx context.Context, d *Draft, similar []Near, previous *recent, out *Linked) error {
 	signals := extract.Signals(d.Text)
 	if len(signals) == 0 {
 		return nil
@@ -119,7 +117,6 @@ func sortEffects(list []effectOf) {
 	})
 }
 
-// link returns the edge from cause to effect.
 func (e effectOf) link(d *Draft) Link {
 	src, dst := graph.Ref{ID: d.ID}, graph.Ref{ID: e.id}
 	if e.first {
@@ -133,9 +130,7 @@ func (e effectOf) link(d *Draft) Link {
 
 // withinTwo calls fn with the memories that share an entity or tag with the draft of some links: the
 // first of each bucket.
-func (l *linker) withinTwo(
-	ctx context.Context, links []Link, fn func(graph.ID, *graph.Node),
-) error {
+func (l *linker) withinTwo(ctx context.Context, links []Link, fn func(graph.ID, *graph.Node)) error {
 	trees := l.s.Adjacency()
 	left := maxHopNodes
 	for _, link := range links {

@@ -15,9 +15,8 @@ import (
 	"github.com/mnem-project/mnem/internal/rank/source"
 )
 
-// entities links a draft to what it mentions: what the caller names, and what its text names, first
-// that which the memory knows. What it is about, it does not mention besides: that would be a second
-// node of one name.
+// entities links a draft to what it mentions: what the caller names, and what its text names, first that which the
+// memory knows. What it is about, it does not mention besides: that would be a second node of one name.
 func (l *linker) entities(ctx context.Context, d *Draft, subjects []graph.ID, out *Linked) error {
 	seen := map[string]bool{}
 	if err := l.subjectKeys(ctx, d, subjects, seen); err != nil {
@@ -60,7 +59,6 @@ func (l *linker) entities(ctx context.Context, d *Draft, subjects []graph.ID, ou
 	return nil
 }
 
-// found links a draft to what its text names.
 func (l *linker) found(
 	ctx context.Context, d *Draft, seen map[string]bool, add func(name string, at place, why string),
 ) error {
@@ -116,9 +114,7 @@ func (l *linker) found(
 
 // subjectKeys adds the keys under which entities are the subjects of a draft: those of the names that
 // are their keys and summaries, and their keys themselves.
-func (l *linker) subjectKeys(
-	ctx context.Context, d *Draft, subjects []graph.ID, keys map[string]bool,
-) error {
+func (l *linker) subjectKeys(ctx context.Context, d *Draft, subjects []graph.ID, keys map[string]bool) error {
 	add := func(key, summary string) {
 		keys[key], keys[memory.EntityKey(key)], keys[memory.EntityKey(summary)] = true, true, true
 	}
@@ -138,7 +134,6 @@ func (l *linker) subjectKeys(
 	return nil
 }
 
-// named returns a link from a draft to a node that is made if it is missing.
 func named(edge string, d *Draft, key, typ, name, why string) Link {
 	summary := strings.Join(strings.Fields(name), " ")
 	return Link{
@@ -147,7 +142,6 @@ func named(edge string, d *Draft, key, typ, name, why string) Link {
 	}
 }
 
-// keywords links a draft to its tags.
 func (l *linker) keywords(d *Draft, out *Linked) {
 	seen := map[string]bool{}
 	for _, tag := range d.Tags {
@@ -158,8 +152,7 @@ func (l *linker) keywords(d *Draft, out *Linked) {
 	}
 }
 
-// titles are the nodes of the type Entity that a text may speak of, by the key that their titles
-// would have.
+// titles are the nodes of the type Entity that a text may speak of, by the key that their titles would have.
 type titles map[string][]*graph.Node
 
 // names returns the titles, in bytewise order.
@@ -204,11 +197,10 @@ type place struct {
 	hidden bool // a mark hides what has the key of the name
 }
 
-// locate finds the node of the entity of a name: the one with the key of the name; else a visible one
-// of the type Entity whose key is the folded name, or the only one whose title is the name; else
-// what the commit that is being made makes of it. Two of one title are two people, of whom none is
-// meant for sure. If there is none, it is the one to be made. list has the entities that are
-// called so, as titlesIn finds them; if it is nil, they are looked for.
+// locate finds the node of the entity of a name: the one with the key of the name; else a visible one of the type
+// Entity whose key is the folded name, or the only one whose title is the name; else what the commit that is being made
+// makes of it. Two of one title are two people, of whom none is meant for sure. If there is none, it is the one to be
+// made. list has the entities that are called so, as titlesIn finds them; if it is nil, they are looked for.
 func (l *linker) locate(ctx context.Context, name string, list titles) (place, error) {
 	key := memory.EntityKey(name)
 	at := place{ref: graph.Ref{Key: key}}

@@ -20,7 +20,6 @@ const (
 	recentCached  = 256 // commits whose nodes a Writer remembers
 )
 
-// recent is a memory that was written lately.
 type recent struct {
 	id          graph.ID
 	created     graph.Time
@@ -110,9 +109,7 @@ func (l *linker) near(ctx context.Context, d *Draft, previous *recent, out *Link
 
 // newest yields recently written memories not created after a draft: the newest drafts of its commit, then matching
 // ones that the newest commits added. It reads only as many as are consumed.
-func (l *linker) newest(
-	ctx context.Context, d *Draft, fits func(*added) bool,
-) iter.Seq2[*recent, error] {
+func (l *linker) newest(ctx context.Context, d *Draft, fits func(*added) bool) iter.Seq2[*recent, error] {
 	return func(yield func(*recent, error) bool) {
 		before := func(r *recent) bool { return r.id != d.ID && r.created <= d.Created }
 		for i := range min(len(l.drafts), recentNodes) {

@@ -25,8 +25,7 @@ const (
 
 // Params are the parameters of Remember's decisions. They are stored in the memory.
 type Params struct {
-	// DuplicateAbove is the likeness above which a text without a difference says the same, in units
-	// of 2^-16: .90.
+	// DuplicateAbove is the likeness above which a text without a difference says the same, in units of 2^-16: .90.
 	DuplicateAbove int64 `json:"duplicate_above"`
 	// SimilarFrom is the likeness from which a memory is reported as similar: .65.
 	SimilarFrom int64 `json:"similar_from"`

@@ -9,7 +9,6 @@ import (
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/memory/compare"
@@ -45,9 +44,7 @@ type value struct {
 	property string
 }
 
-func (m *Writer) newPlanner(
-	ctx context.Context, s *core.Snapshot, opt WriteOptions,
-) (*planner, error) {
+func (m *Writer) newPlanner(ctx context.Context, s *core.Snapshot, opt WriteOptions) (*planner, error) {
 	params, err := ParamsAt(ctx, s)
 	if err != nil {
 		return nil, err
@@ -58,11 +55,10 @@ func (m *Writer) newPlanner(
 		ctx: ctx, m: m, s: s, params: params, linker: l, marks: l.marks,
 		known: map[graph.ID]*known{}, chains: map[graph.ID]*chain{},
 		made: map[graph.ID]bool{}, values: map[value][]graph.ID{},
-		rare: memory.NewRareWords(ctx, s, text.English), batch: opt.batch,
+		rare: memory.NewRareWords(ctx, s), batch: opt.batch,
 	}, nil
 }
 
-// remember decides about one request.
 func (p *planner) remember(req *Request, of *Draft) error {
 	d := *of // the decision may be repeated
 	if err := p.subject(&d); err != nil {
@@ -146,9 +142,7 @@ func (p *planner) compare(d *Draft, out *Remembered) (*known, []Near, error) {
 
 // judge compares a draft with one memory and fills in s. It reports whether both say the same, and otherwise whether
 // they are alike enough to report.
-func (p *planner) judge(
-	d *Draft, words *compare.Text, k *known, s *Similar,
-) (same, tell bool, err error) {
+func (p *planner) judge(d *Draft, words *compare.Text, k *known, s *Similar) (same, tell bool, err error) {
 	least := min(p.params.SimilarFrom, int64(oppositeAt))
 	if s.cosine() >= closeAt {
 		least = 0
@@ -174,7 +168,6 @@ func (p *planner) judge(
 	return false, tell, nil
 }
 
-// suggestion returns the suggested action for a memory that resembles a new one.
 func suggestion(c compare.Comparison, opposes, alone bool) Suggestion {
 	if opposes {
 		return SuggestContradict
@@ -204,7 +197,6 @@ func (r *Request) EmbedText() (string, error) {
 	return graph.EmbedText(&graph.Node{Summary: *c.Summary, Cues: c.Cues, Props: c.Props}, ""), nil
 }
 
-// add makes a new memory of a draft.
 func (p *planner) add(d *Draft, near []Near, out *Remembered) error {
 	k := drafted(d)
 	p.known[k.ID] = k
@@ -223,13 +215,20 @@ func (p *planner) add(d *Draft, near []Near, out *Remembered) error {
 		return err
 	}
 	out.Candidates = linked.Candidates
-	for i := range linked.Links {
-		if err := p.link(&linked.Links[i], out); err != nil {
-			return err
-		}
+	if err := p.linkAll(linked.Links, out); err != nil {
+		return err
 	}
 	p.linker.wrote(d)
 	p.fresh.add(k.terms(p.linker.words).Order, k)
+	return nil
+}
+
+func (p *planner) linkAll(links []Link, out *Remembered) error {
+	for i := range links {
+		if err := p.link(&links[i], out); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -244,20 +243,17 @@ func (p *planner) link(l *Link, out *Remembered) error {
 		Type: l.Type, Src: l.Src, Dst: l.Dst, Key: l.Key, Weight: l.Weight, Props: l.Props,
 	}
 	id := change.Target()
-	there := p.made[id]
-	if !there {
-		var err error
-		if there, err = hasEdge(p.ctx, p.s, id); err != nil {
-			return err
-		}
+	if p.made[id] {
+		return nil
 	}
-	if !there {
+	there, err := hasEdge(p.ctx, p.s, id)
+	if err == nil && !there {
 		p.made[id] = true
 		p.others = append(p.others, graph.Change{Edge: change})
 		out.Edges[l.Type]++
 		out.Links = append(out.Links, l.written(id))
 	}
-	return nil
+	return err
 }
 
 // node makes a node of a key unless there is one.
@@ -353,20 +349,13 @@ func (p *planner) relink(d *Draft, k *known, out *Remembered) error {
 			return err
 		}
 	}
-	for i := range links.Links {
-		if err := p.link(&links.Links[i], out); err != nil {
-			return err
-		}
-	}
-	return nil
+	return p.linkAll(links.Links, out)
 }
 
-// observe writes that a memory was said again, unless that wording and source are known or there are
-// too many. The same again is no observation: calls are repeated when their answer was lost, and
-// loops would make a memory look important.
+// observe writes that a memory was said again, unless that wording and source are known or there are too many. The same
+// again is no observation: calls are repeated when their answer was lost, and loops would make a memory look important.
 func (p *planner) observe(d *Draft, k *known, out *Remembered) error {
-	told := func(s string) bool { return slices.Contains(k.Sources, s) }
-	missing := func(s string) bool { return !told(s) }
+	missing := func(s string) bool { return !slices.Contains(k.Sources, s) }
 	if d.Text == k.Text && !slices.ContainsFunc(d.Sources, missing) {
 		return nil // the node says so
 	}
@@ -391,7 +380,7 @@ func (p *planner) observe(d *Draft, k *known, out *Remembered) error {
 		edge.Props = append(edge.Props, ipld.Entry{Key: "text", Value: ipld.StringValue(d.Text)})
 	}
 	if len(d.Sources) > 0 {
-		edge.Props = append(edge.Props, ipld.Entry{Key: "sources", Value: textList(d.Sources)})
+		edge.Props = append(edge.Props, ipld.Entry{Key: "sources", Value: memory.TextList(d.Sources)})
 	}
 	ipld.SortEntries(edge.Props)
 	return p.link(edge, out)
@@ -437,7 +426,6 @@ func (p *planner) replace(req *Request, d *Draft, out *Remembered) error {
 		Why: "it says what this property of it is"}, out)
 }
 
-// supersede marks one memory as superseded.
 func (p *planner) supersede(name string, id graph.ID, out *Remembered) error {
 	before := len(p.marks.Changes)
 	req := memory.MarkRequest{State: graph.Superseded, By: out.ID.String()}
@@ -485,18 +473,16 @@ func (p *planner) current(at value) ([]graph.ID, error) {
 // maxValues is how many values of a property are superseded at once.
 const maxValues = 64
 
-// changes returns the changes of the commit.
 func (p *planner) changes() []graph.Change {
-	out := make([]graph.Change, 0, len(p.touch)+len(p.others)+len(p.marks.Changes))
+	var out []graph.Change
 	for _, k := range p.touch {
 		out = append(out, graph.Change{Node: k.change()})
 	}
 	out = append(out, p.others...)
 	for _, k := range p.touch {
-		if !k.made || k.Vector == nil {
-			continue
+		if k.made && k.Vector != nil {
+			out = append(out, graph.Change{Embedding: state.EmbeddingOf(k.ID, k.Vector.Model, k.Vector.Int8())})
 		}
-		out = append(out, graph.Change{Embedding: state.EmbeddingOf(k.ID, k.Vector.Model, k.Vector.Int8())})
 	}
 	return append(out, p.marks.Changes...)
 }
@@ -520,10 +506,10 @@ func (k *known) change() *graph.NodeChange {
 		prop(memory.PropImportance, ipld.IntValue(int64(k.Importance)))
 	}
 	if len(k.Tags) > 0 && says(memory.PropTags) {
-		prop(memory.PropTags, textList(k.Tags))
+		prop(memory.PropTags, memory.TextList(k.Tags))
 	}
 	if len(k.Entities) > 0 && says(memory.PropEntities) {
-		prop(memory.PropEntities, textList(k.Entities))
+		prop(memory.PropEntities, memory.TextList(k.Entities))
 	}
 	if k.Expires.Given && says(memory.PropExpires) {
 		prop(memory.PropExpires, ipld.StringValue(k.Expires.Time.Std().Format("2006-01-02T15:04:05Z")))

@@ -2,11 +2,12 @@ package remember
 
 import (
 	"bytes"
-	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
+	"github.com/mnem-project/mnem/internal/base/pattern"
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/guard"
 )
@@ -117,54 +118,29 @@ var pronouns = []string{
 // hanPronouns likewise, in a script without spaces.
 var hanPronouns = []string{"它们", "他们", "她们", "它", "他", "她", "这个", "那个", "这", "那"}
 
-// bareShapes are of texts that are an identifier, or a line of a log.
-var bareShapes = sync.OnceValues(func() (identifier, logLine *regexp.Regexp) {
-	return regexp.MustCompile(`^\S*\d\S*$|^[0-9a-fA-F-]{8,}$`), regexp.MustCompile(
-		`(?i)^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*\]?\s+|` +
-			`^(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)\b[:\]\s]|^\s+at \S+\(|` +
-			`^.{0,80}\b(?:exit (?:code|status) \d+|HTTP/\d\.\d)`)
-})
+var (
+	bareIdentifier = pattern.New(`^\S*\d\S*$|^[0-9a-fA-F-]{8,}$`)
+	logLine        = pattern.New(`(?i)^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*\]?\s+|` +
+		`^(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)\b[:\]\s]|^\s+at \S+\(|` +
+		`^.{0,80}\b(?:exit (?:code|status) \d+|HTTP/\d\.\d)`)
+	logLevels = []string{"info", "warn", "error", "debug", "trace", "fatal"}
+)
 
 // maxBare is how many characters of a text may show that it is a bare one.
 const maxBare = 200
 
 // isBare reports whether a text is an identifier: nothing with a blank is.
 func isBare(s string) bool {
-	if strings.ContainsAny(s, " \t\n\f\r") {
-		return false
-	}
-	identifier, _ := bareShapes()
-	return identifier.MatchString(s)
+	return !strings.ContainsAny(s, " \t\n\f\r") && bareIdentifier().MatchString(s)
 }
 
 // isLogLine reports whether a text is a line of a log. The expression is only asked of a text that begins like one,
 // or has what tells one wherever it is.
 func isLogLine(s string) bool {
-	if s == "" || !(strings.IndexByte("[0123456789 \t\n\f\r", s[0]) >= 0 || len(s) > 1 && beginsLevel(s[0]|0x20, s[1]|0x20) ||
-		hasFolded(s, "exit ") || hasFolded(s, "http/")) {
-		return false
-	}
-	_, logLine := bareShapes()
-	return logLine.MatchString(s)
-}
-
-// beginsLevel reports whether two letters in lower case begin the name of a level of logs.
-func beginsLevel(a, b byte) bool {
-	switch string([]byte{a, b}) {
-	case "in", "wa", "er", "de", "tr", "fa":
-		return true
-	}
-	return false
-}
-
-// hasFolded reports whether a text has a word of ASCII, in upper or lower case.
-func hasFolded(s, word string) bool {
-	for i := 0; i+len(word) <= len(s); i++ {
-		if s[i]|0x20 == word[0] && strings.EqualFold(s[i:i+len(word)], word) {
-			return true
-		}
-	}
-	return false
+	folded := strings.ToLower(s)
+	begins := func(level string) bool { return strings.HasPrefix(folded, level) }
+	return s != "" && (strings.IndexByte("[0123456789 \t\n\f\r", s[0]) >= 0 || slices.ContainsFunc(logLevels, begins) ||
+		strings.Contains(folded, "exit ") || strings.Contains(folded, "http/")) && logLine().MatchString(s)
 }
 
 // qualities returns what may be wrong with a text, each code once.
@@ -188,10 +164,8 @@ func qualities(s string) []Quality {
 	case count+single/2 < 3 || utf8.RuneCountInString(s) < 4:
 		out = append(out, quality(QualityShort, ""))
 	}
-	for _, p := range pronouns {
-		if first == p {
-			return append(out, quality(QualityPronoun, p))
-		}
+	if slices.Contains(pronouns, first) {
+		return append(out, quality(QualityPronoun, first))
 	}
 	for _, p := range hanPronouns {
 		if strings.HasPrefix(s, p) {
@@ -201,8 +175,7 @@ func qualities(s string) []Quality {
 	return out
 }
 
-// shape returns how many words a text has, and signs of scripts without spaces, and its first word
-// in lower case.
+// shape returns how many words a text has, and signs of scripts without spaces, and its first word in lower case.
 func shape(s string) (words, single int, first string) {
 	inWord := false
 	start := -1

@@ -33,8 +33,7 @@ const (
 	// manyRequests is from how many requests on deciding takes longer than other writers should wait:
 	// each takes about a millisecond.
 	manyRequests = 32
-	// MaxTag and MaxEntity are the longest tag and entity in bytes. The node of either has a key
-	// that holds it.
+	// MaxTag and MaxEntity are the longest tag and entity in bytes. The node of either has a key that holds it.
 	MaxTag    = 255
 	MaxEntity = 255
 )
@@ -167,9 +166,7 @@ type Result struct {
 }
 
 // Remember keeps one memory: see RememberAll.
-func (m *Writer) Remember(
-	ctx context.Context, opt WriteOptions, req Request,
-) (*Result, error) {
+func (m *Writer) Remember(ctx context.Context, opt WriteOptions, req Request) (*Result, error) {
 	return m.RememberAll(ctx, opt, []Request{req})
 }
 
@@ -187,9 +184,7 @@ func (m *Writer) Remember(
 //
 // Decisions are a function of the commit, the requests and the options; core.Repo.Decide says when they are made. An
 // error about a request is a *RequestError; in a batch it has the request's position.
-func (m *Writer) RememberAll(
-	ctx context.Context, opt WriteOptions, reqs []Request,
-) (*Result, error) {
+func (m *Writer) RememberAll(ctx context.Context, opt WriteOptions, reqs []Request) (*Result, error) {
 	switch {
 	case opt.Base != nil || opt.Amend:
 		return nil, state.Invalidf("remembering takes no base and amends nothing: it decides on the newest " +
@@ -323,8 +318,7 @@ func refused(reqs []Request, i int, err error) error {
 	return fmt.Errorf("memory %d: %w", i+1, err)
 }
 
-// Validate returns a *RequestError unless the request keeps every rule that can be seen without a
-// memory.
+// Validate returns a *RequestError unless the request keeps every rule that can be seen without a memory.
 func (r Request) Validate() error {
 	_, err := r.draft(state.Stamp{})
 	return err
@@ -454,15 +448,6 @@ func nameList(param string, list []string, most, longest int) ([]string, error) 
 	}
 	slices.Sort(out)
 	return slices.Compact(out), nil
-}
-
-// textList returns a property that is a list of strings.
-func textList(list []string) ipld.Value {
-	items := make([]ipld.Value, len(list))
-	for i, s := range list {
-		items[i] = ipld.StringValue(s)
-	}
-	return ipld.ListValue(items...)
 }
 
 // Writer remembers in one repository. It is safe for concurrent use, together with any other Writer of the same

@@ -106,7 +106,7 @@ func TestForeignProperties(t *testing.T) {
 			t.Errorf("%s was replaced: %+v", name, v)
 		}
 	}
-	if got := texts(n.Props, memory.PropEntities); !slices.Equal(got, []string{"Bob"}) {
+	if got := memory.Texts(n.Props, memory.PropEntities); !slices.Equal(got, []string{"Bob"}) {
 		t.Errorf("entities %q", got)
 	}
 	if d, err := m.headOf(t).Adjacency().Degree(t.Context(), id, adjacency.Out, memory.EdgeMentions); d == 0 || err != nil {

@@ -122,10 +122,6 @@ func (r *ConsolidateRequest) check() error {
 	return graph.CheckTime("now", r.Now)
 }
 
-func (r *ConsolidateRequest) wants(k ProposalKind) bool {
-	return len(r.Kinds) == 0 || slices.Contains(r.Kinds, k)
-}
-
 // Proposals are the proposals for one snapshot.
 type Proposals struct {
 	List     []Proposal // by kind, then by what each kind is ordered by
@@ -141,9 +137,7 @@ type Proposals struct {
 // It reads every node. For duplicates and contradictions it compares each memory with the few most similar ones in the
 // index that it may be paired with, so the time is one small search for each memory, not all pairs. It checks ctx
 // between two memories.
-func Propose(
-	ctx context.Context, s *core.Snapshot, req ConsolidateRequest,
-) (*Proposals, error) {
+func Propose(ctx context.Context, s *core.Snapshot, req ConsolidateRequest) (*Proposals, error) {
 	if err := req.check(); err != nil {
 		return nil, err
 	}
@@ -156,24 +150,17 @@ func Propose(
 	c := &consolidator{ctx: ctx, s: s, req: req, out: new(Proposals),
 		at: make(map[graph.ID]int), hides: make(map[graph.ID]bool),
 		named: make(map[graph.ID]bool), replaces: make(map[graph.ID]bool),
-		tags: make(map[string]*tagUse)}
+		tags: make(map[string][]subject)}
 	if err := c.read(); err != nil {
 		return nil, err
 	}
-	for _, find := range []struct {
-		kind ProposalKind
-		fn   func() error
-	}{
-		{ProposeExpired, c.expired},
-		{ProposeDuplicate, c.duplicates},
-		{ProposeContradiction, c.contradictions},
-		{ProposeUpdate, c.updates},
-		{ProposeTag, c.fragmented},
-		{ProposeLow, c.low},
-		{ProposeIsolated, c.isolated},
-	} {
-		if req.wants(find.kind) {
-			if err := find.fn(); err != nil {
+	find := map[ProposalKind]func() error{
+		ProposeExpired: c.expired, ProposeDuplicate: c.duplicates, ProposeContradiction: c.contradictions,
+		ProposeUpdate: c.updates, ProposeTag: c.fragmented, ProposeLow: c.low, ProposeIsolated: c.isolated,
+	}
+	for _, kind := range ProposalKinds() {
+		if len(req.Kinds) == 0 || slices.Contains(req.Kinds, kind) {
+			if err := find[kind](); err != nil {
 				return nil, err
 			}
 		}
@@ -181,7 +168,6 @@ func Propose(
 	return c.out, nil
 }
 
-// subject holds the properties of an examined memory.
 type subject struct {
 	id      graph.ID
 	cid     ipld.CID
@@ -194,7 +180,6 @@ type subject struct {
 	by      graph.ID    // of a contradiction
 }
 
-// consolidator makes the proposals about one snapshot.
 type consolidator struct {
 	ctx context.Context
 	s   *core.Snapshot
@@ -203,18 +188,17 @@ type consolidator struct {
 
 	all      []subject // memories in id order
 	at       map[graph.ID]int
-	due      []subject         // nodes of any kind that are due
-	hides    map[graph.ID]bool // by a proposal before
-	named    map[graph.ID]bool // in a proposal before, declined ones too, or another's successor
-	tags     map[string]*tagUse
-	replaces map[graph.ID]bool // that another memory is marked as superseded by
-	same     []pair            // of memories that say the same
+	due      []subject            // nodes of any kind that are due
+	hides    map[graph.ID]bool    // by a proposal before
+	named    map[graph.ID]bool    // in a proposal before, declined ones too, or another's successor
+	tags     map[string][]subject // the memories that have each, in id order
+	replaces map[graph.ID]bool    // that another memory is marked as superseded by
+	same     []pair               // of memories that say the same
 	oppose   []pair
 	paired   bool
 	rare     *memory.RareWords // once pairs are looked for
 }
 
-// read reads all visible nodes.
 func (c *consolidator) read() error {
 	for e, err := range c.s.Nodes(c.ctx, graph.ID{}) {
 		if err != nil {
@@ -326,7 +310,6 @@ func (c *consolidator) expired() error {
 	return nil
 }
 
-// weighed is a memory with its importance.
 type weighed struct {
 	subject
 	memory.Effective
@@ -413,35 +396,13 @@ func (c *consolidator) isolated() error {
 	return nil
 }
 
-// tagUse is how often a tag is used.
-type tagUse struct {
-	nodes []subject // in id order
-}
-
 // TagsOf returns the tags of a node, nil if it has none; what is no text among them is left out.
-func TagsOf(n *graph.Node) []string {
-	v, ok := ipld.FindEntry(n.Props, memory.PropTags)
-	if !ok || v.Kind() != ipld.List {
-		return nil
-	}
-	var tags []string
-	for _, item := range v.List() {
-		if item.Kind() == ipld.String {
-			tags = append(tags, item.Text())
-		}
-	}
-	return tags
-}
+func TagsOf(n *graph.Node) []string { return memory.Texts(n.Props, memory.PropTags) }
 
 func (c *consolidator) countTags(n *graph.Node) {
 	for _, tag := range TagsOf(n) {
-		use := c.tags[tag]
-		if use == nil {
-			use = new(tagUse)
-			c.tags[tag] = use
-		}
-		if k := len(use.nodes); k == 0 || use.nodes[k-1].id != n.ID {
-			use.nodes = append(use.nodes, subject{id: n.ID})
+		if list := c.tags[tag]; len(list) == 0 || list[len(list)-1].id != n.ID {
+			c.tags[tag] = append(list, subject{id: n.ID})
 		}
 	}
 }
@@ -477,23 +438,17 @@ func (c *consolidator) fragmented() error {
 			continue
 		}
 		slices.SortStableFunc(group, func(a, b string) int {
-			return cmp.Or(cmp.Compare(len(c.tags[b].nodes), len(c.tags[a].nodes)),
-				cmp.Compare(len(a), len(b)))
+			return cmp.Or(cmp.Compare(len(c.tags[b]), len(c.tags[a])), cmp.Compare(len(a), len(b)))
 		})
 		p := Proposal{Kind: ProposeTag, Tag: group[0], Spellings: slices.Clone(group[1:]),
 			Why: "one tag in several spellings"}
 		slices.Sort(p.Spellings)
-		seen := make(map[graph.ID]bool)
 		var list []subject
 		for _, tag := range p.Spellings {
-			for _, x := range c.tags[tag].nodes {
-				if !seen[x.id] {
-					seen[x.id] = true
-					list = append(list, x)
-				}
-			}
+			list = append(list, c.tags[tag]...)
 		}
 		slices.SortFunc(list, func(a, b subject) int { return a.id.Compare(b.id) })
+		list = slices.CompactFunc(list, func(a, b subject) bool { return a.id == b.id })
 		if _, err := c.add(p, list); err != nil {
 			return err
 		}

@@ -40,21 +40,14 @@ type Tidied struct {
 func Consolidate(
 	ctx context.Context, r *core.Repo, opt core.CommitOptions, req ConsolidateRequest, picks []string,
 ) (*ConsolidateResult, error) {
-	return consolidate(ctx, r, opt, req, func(k *memory.Marker, res *ConsolidateResult) (string, error) {
-		var err error
-		if res.Picked, err = pick(res.Proposals.List, picks); err != nil {
-			return "", err
-		}
+	return consolidate(ctx, r, opt, req, "consolidate", picks, func(k *memory.Marker, res *ConsolidateResult) error {
 		t := &tidier{Marker: k, res: res}
 		for i := range res.Picked {
 			if err := t.apply(&res.Picked[i]); err != nil {
-				return "", fmt.Errorf("proposal %s: %w", res.Picked[i].ID, err)
+				return fmt.Errorf("proposal %s: %w", res.Picked[i].ID, err)
 			}
 		}
-		if err := t.writeTags(); err != nil {
-			return "", err
-		}
-		return "consolidate: " + countKinds(res.Picked), nil
+		return t.writeTags()
 	})
 }
 
@@ -67,41 +60,38 @@ func Decline(
 	if len(picks) == 0 {
 		return nil, state.Invalidf("proposals: name at least one by its id")
 	}
-	return consolidate(ctx, r, opt, req, func(k *memory.Marker, res *ConsolidateResult) (string, error) {
-		var err error
-		if res.Picked, err = pick(res.Proposals.List, picks); err != nil {
-			return "", err
-		}
+	return consolidate(ctx, r, opt, req, "decline", picks, func(k *memory.Marker, res *ConsolidateResult) error {
 		for i := range res.Picked {
 			decline(k, &res.Picked[i])
 		}
-		return "decline: " + countKinds(res.Picked), nil
+		return nil
 	})
 }
 
+// consolidate commits what fn does about the proposals that picks name. The message of the commit begins with verb.
 func consolidate(
-	ctx context.Context, r *core.Repo, opt core.CommitOptions, req ConsolidateRequest,
-	fn func(*memory.Marker, *ConsolidateResult) (message string, err error),
+	ctx context.Context, r *core.Repo, opt core.CommitOptions, req ConsolidateRequest, verb string, picks []string,
+	fn func(*memory.Marker, *ConsolidateResult) error,
 ) (*ConsolidateResult, error) {
 	var res *ConsolidateResult
-	done, err := memory.Decide(ctx, r, opt, true, func(s *core.Snapshot) (*core.Decision, error) {
+	done, err := memory.DecideMarks(ctx, r, opt, true, func(k *memory.Marker) (message string, err error) {
 		res = new(ConsolidateResult)
-		var err error
-		if res.Proposals, err = Propose(ctx, s, req); err != nil {
-			return nil, err
+		if res.Proposals, err = Propose(ctx, k.Snapshot, req); err != nil {
+			return "", err
 		}
-		k := memory.NewMarker(ctx, s)
-		message, err := fn(k, res)
-		if err != nil {
-			return nil, err
+		if res.Picked, err = pick(res.Proposals.List, picks); err != nil {
+			return "", err
+		}
+		if err = fn(k, res); err != nil {
+			return "", err
 		}
 		res.Marked, res.Unmarked = k.Result.Marked, k.Result.Unmarked
-		return &core.Decision{Changes: k.Changes, Message: message}, nil
+		return verb + ": " + countKinds(res.Picked), nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	res.CommitResult = done
+	res.CommitResult = done.CommitResult
 	return res, nil
 }
 
@@ -146,26 +136,19 @@ func find(list []Proposal, name string) (int, error) {
 }
 
 func countKinds(list []Proposal) string {
-	text := ""
-	for _, kind := range ProposalKinds() {
-		n := 0
-		for i := range list {
-			if list[i].Kind == kind {
-				n++
-			}
-		}
-		if n == 0 {
-			continue
-		}
-		if text != "" {
-			text += ", "
-		}
-		text += fmt.Sprintf("%d %s", n, kind)
+	counts := make(map[ProposalKind]int)
+	for i := range list {
+		counts[list[i].Kind]++
 	}
-	return text
+	var parts []string
+	for _, kind := range ProposalKinds() {
+		if n := counts[kind]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, kind))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
-// tidier makes the changes that proposals ask for.
 type tidier struct {
 	*memory.Marker
 	res    *ConsolidateResult

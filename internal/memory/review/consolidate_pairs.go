@@ -2,11 +2,11 @@ package review
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/memory/compare"
 	"github.com/mnem-project/mnem/internal/rank"
@@ -38,7 +38,19 @@ func (c *consolidator) pairs() error {
 	if !c.s.CID().Defined() {
 		return nil
 	}
-	c.rare = memory.NewRareWords(c.ctx, c.s, text.English)
+	c.rare = memory.NewRareWords(c.ctx, c.s)
+	if err := c.each(c.pairsOf); err != nil {
+		return err
+	}
+	for _, list := range []*[]pair{&c.same, &c.oppose} {
+		slices.SortFunc(*list, pair.order)
+		*list = slices.CompactFunc(*list, func(p, o pair) bool { return p.order(o) == 0 })
+	}
+	return nil
+}
+
+// each calls fn with each memory that no proposal hides, and reports progress.
+func (c *consolidator) each(fn func(i int) error) error {
 	for i := range c.all {
 		if c.req.Progress != nil {
 			c.req.Progress(i, len(c.all))
@@ -49,13 +61,9 @@ func (c *consolidator) pairs() error {
 		if c.hides[c.all[i].id] {
 			continue
 		}
-		if err := c.pairsOf(i); err != nil {
+		if err := fn(i); err != nil {
 			return err
 		}
-	}
-	for _, list := range []*[]pair{&c.same, &c.oppose} {
-		slices.SortFunc(*list, pair.order)
-		*list = slices.CompactFunc(*list, func(p, o pair) bool { return p.order(o) == 0 })
 	}
 	return nil
 }
@@ -85,10 +93,9 @@ func (c *consolidator) pairsOf(i int) error {
 		if !same && !opposes(got) {
 			continue
 		}
-		if ok, err := c.sameSubjects(x.id, id); err != nil || !ok {
-			if err != nil {
-				return err
-			}
+		if ok, err := c.sameSubjects(x.id, id); err != nil {
+			return err
+		} else if !ok {
 			continue
 		}
 		p := pair{min(i, j), max(i, j), got}
@@ -114,7 +121,11 @@ func (c *consolidator) like(i int, summary string) ([]graph.ID, error) {
 	x := &c.all[i]
 	hits, err := rank.Texts(c.ctx, c.s, query, func(d source.Document) (bool, error) {
 		j, ok := c.at[d.ID()]
-		return ok && j != i && !c.hides[c.all[j].id] && alikeOutside(x, &c.all[j]), nil
+		if !ok || j == i || c.hides[c.all[j].id] {
+			return false, nil
+		}
+		o := &c.all[j]
+		return x.typ == o.typ && x.from == o.from && x.to == o.to, nil // they agree in everything but their text
 	}, maxLike)
 	if err != nil {
 		return nil, err
@@ -124,11 +135,6 @@ func (c *consolidator) like(i int, summary string) ([]graph.ID, error) {
 		ids = append(ids, h.ID)
 	}
 	return ids, nil
-}
-
-// alikeOutside reports whether two memories agree in everything but their text.
-func alikeOutside(a, b *subject) bool {
-	return a.typ == b.typ && a.from == b.from && a.to == b.to
 }
 
 // opposes reports whether two texts differ such that at most one holds: only in words that reverse the meaning, or only
@@ -183,19 +189,14 @@ func (c *consolidator) duplicates() error {
 		alike[p.a] = append(alike[p.a], p.b)
 		alike[p.b] = append(alike[p.b], p.a)
 	}
-	order := make([]int, 0, len(alike))
-	for i := range alike { // sorted below
-		order = append(order, i)
-	}
 	first := func(i, j int) int {
 		a, b := &c.all[i], &c.all[j]
 		return cmp.Or(cmp.Compare(b.stated, a.stated), cmp.Compare(a.created, b.created),
 			a.id.Compare(b.id))
 	}
-	slices.SortFunc(order, first)
 	grouped := make(map[int]bool)
 	var groups [][]int
-	for _, i := range order {
+	for _, i := range slices.SortedFunc(maps.Keys(alike), first) {
 		if grouped[i] {
 			continue
 		}
@@ -217,14 +218,11 @@ func (c *consolidator) duplicates() error {
 	slices.SortFunc(groups, func(a, b []int) int { return cmp.Compare(a[0], b[0]) })
 	for _, group := range groups {
 		var list []subject
-		var hides []graph.ID
-		for k, i := range group {
-			list = append(list, c.all[i])
-			if k > 0 {
-				hides = append(hides, c.all[i].id)
-			}
+		var ids []graph.ID
+		for _, i := range group {
+			list, ids = append(list, c.all[i]), append(ids, c.all[i].id)
 		}
-		_, err := c.add(Proposal{Kind: ProposeDuplicate, Why: "they say the same"}, list, hides...)
+		_, err := c.add(Proposal{Kind: ProposeDuplicate, Why: "they say the same"}, list, ids[1:]...)
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@
 package review
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"slices"
@@ -71,9 +72,7 @@ type Decided struct {
 }
 
 // Review forgets, pins and edits nodes in one commit, or none if all are as asked.
-func Review(
-	ctx context.Context, r *core.Repo, opt core.CommitOptions, req ReviewRequest,
-) (*ReviewResult, error) {
+func Review(ctx context.Context, r *core.Repo, opt core.CommitOptions, req ReviewRequest) (*ReviewResult, error) {
 	n := len(req.Drop) + len(req.Pin) + len(req.Edit)
 	switch {
 	case n == 0:
@@ -90,19 +89,18 @@ func Review(
 		}
 	}
 	var res *ReviewResult
-	done, err := memory.Decide(ctx, r, opt, n >= memory.ManyNodes, func(s *core.Snapshot) (*core.Decision, error) {
+	done, err := memory.DecideMarks(ctx, r, opt, n >= memory.ManyNodes, func(k *memory.Marker) (string, error) {
 		res = &ReviewResult{}
-		return review(ctx, s, req, res)
+		return review(k, req, res)
 	})
 	if err != nil {
 		return nil, err
 	}
-	res.CommitResult = done
+	res.CommitResult = done.CommitResult
 	return res, nil
 }
 
-func review(ctx context.Context, s *core.Snapshot, req ReviewRequest, res *ReviewResult) (*core.Decision, error) {
-	k := memory.NewMarker(ctx, s)
+func review(k *memory.Marker, req ReviewRequest, res *ReviewResult) (message string, err error) {
 	seen := make(map[graph.ID]bool)
 	once := func(name string) (graph.ID, error) {
 		id, err := k.Name(name, memory.IsShown)
@@ -114,30 +112,24 @@ func review(ctx context.Context, s *core.Snapshot, req ReviewRequest, res *Revie
 	}
 	for _, e := range req.Edit {
 		if err := editText(k, e, once, res); err != nil {
-			return nil, err
+			return "", err
 		}
 	}
-	for _, name := range append(append([]string(nil), req.Pin...), req.Drop...) {
+	for _, name := range slices.Concat(req.Pin, req.Drop) {
 		if _, err := once(name); err != nil {
-			return nil, err
+			return "", err
 		}
 	}
+	pinned, err := k.Pin(memory.PinRequest{Nodes: req.Pin})
+	if err != nil {
+		return "", err
+	}
+	if err := k.Mark(memory.MarkRequest{State: graph.Forgotten, Nodes: req.Drop}); err != nil {
+		return "", err
+	}
+	res.Pinned, res.Dropped = pinned.Changed, k.Result.Marked
+	res.Already = slices.Concat(res.Already, pinned.Already, k.Result.Already)
 	var parts []string
-	if len(req.Pin) > 0 {
-		var pinned memory.PinResult
-		d, err := memory.DecidePin(ctx, s, memory.PinRequest{Nodes: req.Pin}, &pinned)
-		if err != nil {
-			return nil, err
-		}
-		k.Changes = append(k.Changes, d.Changes...)
-		res.Pinned, res.Already = pinned.Changed, append(res.Already, pinned.Already...)
-	}
-	if len(req.Drop) > 0 {
-		if err := k.Mark(memory.MarkRequest{State: graph.Forgotten, Nodes: req.Drop}); err != nil {
-			return nil, err
-		}
-		res.Dropped, res.Already = k.Result.Marked, append(res.Already, k.Result.Already...)
-	}
 	for _, p := range []struct {
 		verb string
 		ids  []graph.ID
@@ -146,13 +138,10 @@ func review(ctx context.Context, s *core.Snapshot, req ReviewRequest, res *Revie
 			parts = append(parts, p.verb+" "+memory.Listed(p.ids))
 		}
 	}
-	return &core.Decision{Changes: k.Changes, Message: "review: " + strings.Join(parts, "; ")}, nil
+	return "review: " + strings.Join(parts, "; "), nil
 }
 
-// editText gives a node another text.
-func editText(
-	k *memory.Marker, e TextEdit, once func(string) (graph.ID, error), res *ReviewResult,
-) error {
+func editText(k *memory.Marker, e TextEdit, once func(string) (graph.ID, error), res *ReviewResult) error {
 	id, err := once(e.Node)
 	if err != nil {
 		return err
@@ -216,7 +205,7 @@ func ChangedSince(ctx context.Context, from, to *core.Snapshot, most, newest int
 			continue
 		}
 		out.Newest = append(out.Newest, n)
-		slices.SortFunc(out.Newest, func(a, b *graph.Node) int { return laterFirst(a, b) })
+		slices.SortFunc(out.Newest, laterFirst)
 		out.Newest = out.Newest[:min(len(out.Newest), newest)]
 	}
 	return out, nil
@@ -230,13 +219,7 @@ func laterFirst(a, b *graph.Node) int {
 		}
 		return n.Created
 	}
-	switch {
-	case at(a) > at(b):
-		return -1
-	case at(a) < at(b):
-		return 1
-	}
-	return a.ID.Compare(b.ID)
+	return cmp.Or(cmp.Compare(at(b), at(a)), a.ID.Compare(b.ID))
 }
 
 // Contradictions returns pairs of memories that contradict each other and are both in sight, in the order of the lesser

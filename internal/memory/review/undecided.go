@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/rank/source"
@@ -53,7 +52,7 @@ type pairer struct {
 }
 
 func newPairer(ctx context.Context, s *core.Snapshot) *pairer {
-	return &pairer{ctx, s, memory.NewRareWords(ctx, s, text.English)}
+	return &pairer{ctx, s, memory.NewRareWords(ctx, s)}
 }
 
 // of returns the pair of a memory and the earlier one that it may replace, nil for none, and whether one was declined.
@@ -157,43 +156,36 @@ func Differ(ctx context.Context, r *core.Repo, opt core.CommitOptions, req Diffe
 	if len(req.Nodes) == 0 || len(req.Nodes) > memory.MaxMarked {
 		return nil, state.Invalidf("nodes: %d, want 1 to %d", len(req.Nodes), memory.MaxMarked)
 	}
-	var res *memory.MarkResult
-	done, err := memory.Decide(ctx, r, opt, false, func(s *core.Snapshot) (*core.Decision, error) {
-		k := memory.NewMarker(ctx, s)
-		res = &memory.MarkResult{}
+	return memory.DecideMarks(ctx, r, opt, false, func(k *memory.Marker) (string, error) {
 		by, err := differing(k, req.By)
 		if err != nil {
-			return nil, err
+			return "", err
 		}
+		var marked, already []graph.ID
 		for _, name := range req.Nodes {
 			n, err := differing(k, name)
 			if err != nil {
-				return nil, err
+				return "", err
 			}
 			if n.ID == by.ID {
-				return nil, state.Invalidf("%q cannot differ from itself", name)
+				return "", state.Invalidf("%q cannot differ from itself", name)
 			}
 			prop := (&Undecided{Later: by, Earlier: n}).proposal()
 			prop.ID = prop.fingerprint()
-			known, err := isDeclined(ctx, s, prop.ID)
+			known, err := isDeclined(ctx, k.Snapshot, prop.ID)
 			if err != nil {
-				return nil, err
+				return "", err
 			}
 			if known {
-				res.Already = append(res.Already, n.ID)
+				already = append(already, n.ID)
 				continue
 			}
-			res.Marked = append(res.Marked, n.ID)
+			marked = append(marked, n.ID)
 			decline(k, &prop)
 		}
-		return &core.Decision{Changes: k.Changes,
-			Message: "different " + memory.Listed(res.Marked) + " from " + by.ID.String()}, nil
+		k.Result = &memory.MarkResult{Marked: marked, Already: already} // of the memories, not of the proposals
+		return "different " + memory.Listed(marked) + " from " + by.ID.String(), nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	res.CommitResult = done
-	return res, nil
 }
 
 func differing(k *memory.Marker, name string) (*graph.Node, error) {
@@ -216,37 +208,23 @@ func (c *consolidator) updates() error {
 		a, b := c.all[x.a].id, c.all[x.b].id
 		other[[2]graph.ID{a, b}], other[[2]graph.ID{b, a}] = true, true
 	}
-	for i := range c.all {
-		if c.req.Progress != nil {
-			c.req.Progress(i, len(c.all))
+	return c.each(func(i int) error {
+		if c.replaces[c.all[i].id] {
+			return nil
 		}
-		if err := c.ctx.Err(); err != nil {
+		n, _, err := c.s.Node(c.ctx, c.all[i].id)
+		if err != nil || source.IsSaid(n.Type) {
 			return err
-		}
-		x := &c.all[i]
-		if c.hides[x.id] || c.replaces[x.id] {
-			continue
-		}
-		n, _, err := c.s.Node(c.ctx, x.id)
-		if err != nil {
-			return err
-		}
-		if source.IsSaid(n.Type) {
-			continue
 		}
 		pair, declined, err := p.of(n)
 		if declined {
 			c.out.Declined++
 		}
-		if err != nil {
+		if err != nil || pair == nil || c.hides[pair.Earlier.ID] ||
+			other[[2]graph.ID{pair.Later.ID, pair.Earlier.ID}] {
 			return err
 		}
-		if pair == nil || c.hides[pair.Earlier.ID] || other[[2]graph.ID{pair.Later.ID, pair.Earlier.ID}] {
-			continue
-		}
-		if _, err := c.add(pair.proposal(), nil); err != nil {
-			return err
-		}
-	}
-	return nil
+		_, err = c.add(pair.proposal(), nil)
+		return err
+	})
 }

@@ -159,7 +159,6 @@ func unescapePath(s string) (string, bool) {
 	}
 }
 
-// parseLines reads L10 or L10-L20.
 func parseLines(s string) (first, last int, ok bool) {
 	from, to, ranged := strings.Cut(s, "-")
 	if first, ok = parsePlace(from, "L"); !ok || !ranged {

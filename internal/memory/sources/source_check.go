@@ -2,6 +2,7 @@ package sources
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -68,9 +69,7 @@ func (c *SourceCheck) Gone() bool {
 
 // List calls fn for each source of nodes, in the order of their names, or for those of all nodes, in id order, without
 // names. Text that is no source comes too, with the zero Source. It ends at the first error of fn.
-func List(
-	ctx context.Context, s *core.Snapshot, names []string, fn func(SourceEntry) error,
-) error {
+func List(ctx context.Context, s *core.Snapshot, names []string, fn func(SourceEntry) error) error {
 	each := func(n *graph.Node) error {
 		for _, e := range sourcesOf(n) {
 			if err := fn(e); err != nil {
@@ -88,7 +87,6 @@ func List(
 				return err
 			}
 		}
-		return nil
 	}
 	for _, name := range names {
 		n, err := namedNode(ctx, s, name)
@@ -118,8 +116,7 @@ func sourcesOf(n *graph.Node) []SourceEntry {
 // Compare checks the sources that Sources yields, passes each check to fn, and returns those that are Gone, without
 // their spans, and the number of each state.
 func Compare(
-	ctx context.Context, s *core.Snapshot, names []string, files *Checker,
-	fn func(*SourceCheck) error,
+	ctx context.Context, s *core.Snapshot, names []string, files *Checker, fn func(*SourceCheck) error,
 ) (gone []SourceCheck, counts map[SourceState]int, err error) {
 	counts = make(map[SourceState]int)
 	err = List(ctx, s, names, func(e SourceEntry) error {
@@ -145,7 +142,6 @@ type Checker struct {
 	size  int
 }
 
-// readFile is a file that was read, or why it could not be.
 type readFile struct {
 	data []byte
 	err  error
@@ -155,7 +151,6 @@ var errTooLarge = fmt.Errorf("more than %d bytes", MaxSourceFile)
 var errNoFile = errors.New("no regular file")
 var errOwnFile = errors.New("a file of a repository is no source")
 
-// read returns a file's bytes.
 func (c *Checker) read(fsys fs.FS, src Source) ([]byte, error) {
 	key := src.Project + "\x00" + src.Path
 	if f, ok := c.files[key]; ok {
@@ -202,9 +197,7 @@ func readBounded(fsys fs.FS, path string) ([]byte, error) {
 		return nil, err
 	}
 	data, err := io.ReadAll(io.LimitReader(f, MaxSourceFile+1))
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
+	err = cmp.Or(err, f.Close())
 	if err == nil && len(data) > MaxSourceFile {
 		return nil, errTooLarge
 	}
@@ -245,7 +238,6 @@ func plainError(err error) string {
 	return err.Error()
 }
 
-// compare compares the source with the bytes of its file.
 func (c *SourceCheck) compare(data []byte) {
 	src := c.Source
 	span, ok := spanOf(data, src.First, src.Last)
@@ -324,11 +316,6 @@ func findSpan(data []byte, hash [sha256.Size]byte, was, n int) (first int, ok bo
 	ends := lineEnds(data)
 	most := len(ends) - n + 1 // the last line if they can begin
 	hashed := 0
-	try := func(at int) bool {
-		span := linesOf(data, ends, at, at+n-1)
-		hashed += len(span) + sha256.BlockSize
-		return sha256.Sum256(span) == hash
-	}
 	for low, high := min(was-1, most), was+1; low >= 1 || high <= most; {
 		at := low
 		if low < 1 || high <= most && high-was < was-low {
@@ -340,7 +327,8 @@ func findSpan(data []byte, hash [sha256.Size]byte, was, n int) (first int, ok bo
 		if hashed > maxSought {
 			break
 		}
-		if try(at) {
+		span := linesOf(data, ends, at, at+n-1)
+		if hashed += len(span) + sha256.BlockSize; sha256.Sum256(span) == hash {
 			return at, true
 		}
 	}
@@ -355,23 +343,14 @@ const staleReason = "source "
 func MarkGone(
 	ctx context.Context, r *core.Repo, opt core.CommitOptions, checks []SourceCheck,
 ) (*memory.MarkResult, error) {
-	var res *memory.MarkResult
-	long := len(checks) >= memory.ManyNodes
-	done, err := memory.Decide(ctx, r, opt, long, func(s *core.Snapshot) (*core.Decision, error) {
-		k := memory.NewMarker(ctx, s)
+	return memory.DecideMarks(ctx, r, opt, len(checks) >= memory.ManyNodes, func(k *memory.Marker) (string, error) {
 		for i := range checks {
 			if err := gone(k, &checks[i]); err != nil {
-				return nil, err
+				return "", err
 			}
 		}
-		res = k.Result
-		return &core.Decision{Changes: k.Changes, Message: "stale by their sources: " + memory.Listed(k.Named)}, nil
+		return "stale by their sources: " + memory.Listed(k.Named), nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	res.CommitResult = done
-	return res, nil
 }
 
 func gone(k *memory.Marker, c *SourceCheck) error {
@@ -452,9 +431,7 @@ func namedNode(ctx context.Context, s *core.Snapshot, name string) (*graph.Node,
 }
 
 // refresh computes the changes that the checks of a node's sources need.
-func refresh(
-	k *memory.Marker, n *graph.Node, checks []SourceCheck,
-) (*core.Decision, error) {
+func refresh(k *memory.Marker, n *graph.Node, checks []SourceCheck) (*core.Decision, error) {
 	list, gone := slices.Clone(n.Sources), false
 	for _, c := range checks {
 		switch c.State {
