@@ -16,7 +16,6 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// answersOptions are the flags of answers as they are given.
 type answersOptions struct {
 	*reach.Retrieval
 	cues, also, vectors, misses bool
@@ -177,7 +176,6 @@ func (o *answersOut) measure(ctx context.Context, h *reach.Host, dirs []string) 
 	return nil
 }
 
-// settings returns the flags that held.
 func (o *answersOut) settings() map[string]string {
 	set := o.opt.Settings(o.base)
 	set["verb"] = o.opt.verb

@@ -74,21 +74,15 @@ func missed(q *evaluate.Asked) bool {
 
 // answersJSON is the answer of answers with --json. Varied stands for rows with --vary.
 type answersJSON struct {
-	Ranking  int               `json:"ranking"`
-	Analyser int               `json:"analyser"`
-	Settings map[string]string `json:"settings"`
-	Sets     []answersSetJSON  `json:"sets"`
-	Rows     []json.RawMessage `json:"rows,omitempty"`
-	Misses   *[]missJSON       `json:"misses,omitempty"`
-	Constant string            `json:"constant,omitempty"`
-	Varied   []variedJSON      `json:"varied,omitempty"`
-	Failures map[string]int    `json:"failures,omitempty"` // of models, if any is asked
-}
-
-type answersSetJSON struct {
-	Name      string `json:"name"`
-	Memories  int    `json:"memories"`
-	Questions int    `json:"questions"`
+	Ranking  int                   `json:"ranking"`
+	Analyser int                   `json:"analyser"`
+	Settings map[string]string     `json:"settings"`
+	Sets     []evaluate.AnswersSet `json:"sets"`
+	Rows     []json.RawMessage     `json:"rows,omitempty"`
+	Misses   *[]missJSON           `json:"misses,omitempty"`
+	Constant string                `json:"constant,omitempty"`
+	Varied   []variedJSON          `json:"varied,omitempty"`
+	Failures map[string]int        `json:"failures,omitempty"` // of models, if any is asked
 }
 
 // missJSON is a question without all of gold in the first five items. An item that is no memory is null.
@@ -109,11 +103,8 @@ type variedJSON struct {
 func (o *answersOut) json() *answersJSON {
 	engine, first := retrieve.CurrentEngine(), o.reports[0]
 	out := &answersJSON{
-		Ranking: engine.Ranking, Analyser: engine.Analyser, Settings: o.settings(),
+		Ranking: engine.Ranking, Analyser: engine.Analyser, Settings: o.settings(), Sets: first.Sets,
 		Constant: o.opt.constant, Failures: o.opt.Models.Failures(),
-	}
-	for _, set := range first.Sets {
-		out.Sets = append(out.Sets, answersSetJSON(set))
 	}
 	for i, r := range o.reports {
 		var rows []json.RawMessage

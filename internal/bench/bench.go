@@ -39,13 +39,11 @@ func Run(ctx context.Context, app *line.App, args []string) int {
 // maxSeed is the largest seed that every reader of JSON can read.
 const maxSeed = 1<<53 - 1
 
-// loadOptions are the flags of load.
 type loadOptions struct {
 	facts, commits int
 	seed           uint64
 }
 
-// loadJSON is the answer of load with --json.
 type loadJSON struct {
 	Facts   int    `json:"facts"`
 	Commits int    `json:"commits"`
@@ -96,7 +94,6 @@ func (o *loadOptions) check() error {
 	return nil
 }
 
-// load makes the repository and fills it.
 func (o *loadOptions) load(ctx context.Context, h *reach.Host, dir string) (out *loadJSON, err error) {
 	const author = "agent"
 	r, err := care.Init(ctx, h.Absolute(dir), synth.Stamp(author, "init"), core.Options{})

@@ -15,7 +15,6 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// evalOptions are the flags of eval as they are given.
 type evalOptions struct {
 	*reach.Retrieval
 	by, results string

@@ -22,14 +22,12 @@ const (
 	figureDecimals = 4
 )
 
-// evalReport is the answer of eval.
 type evalReport struct {
 	*evaluate.Report
 	opt  *evalOptions
 	base retrieve.Request
 }
 
-// rows returns what was asked for: all queries, and by category.
 func (r *evalReport) rows() []evaluate.Row {
 	rows := []evaluate.Row{r.All}
 	if r.opt.by != "" {
@@ -40,39 +38,20 @@ func (r *evalReport) rows() []evaluate.Row {
 
 func (r *evalReport) settings() map[string]string { return r.opt.Settings(r.base) }
 
-// fileJSON is a pair of files.
-type fileJSON struct {
-	Name      string  `json:"name"`
-	Graph     *string `json:"graph"`
-	Nodes     int     `json:"nodes"`
-	Edges     int     `json:"edges"`
-	Queries   int     `json:"queries"`
-	Questions string  `json:"questions"` // sha256 of the query file
-}
-
-func filesJSON(list []evaluate.FilePair) []fileJSON {
-	files := make([]fileJSON, len(list))
-	for i, f := range list {
-		files[i] = fileJSON{f.Name, orNull(f.Graph.String()), f.Nodes, f.Edges, f.Queries, f.Questions}
-	}
-	return files
-}
-
-// reportJSON is the answer of eval with --json.
 type reportJSON struct {
-	Ranking  int               `json:"ranking"`
-	Analyser int               `json:"analyser"`
-	Settings map[string]string `json:"settings"`
-	Files    []fileJSON        `json:"files"`
-	Rows     []json.RawMessage `json:"rows"`
-	Failures map[string]int    `json:"failures,omitempty"` // of models, if any is asked
+	Ranking  int                 `json:"ranking"`
+	Analyser int                 `json:"analyser"`
+	Settings map[string]string   `json:"settings"`
+	Files    []evaluate.FilePair `json:"files"`
+	Rows     []json.RawMessage   `json:"rows"`
+	Failures map[string]int      `json:"failures,omitempty"` // of models, if any is asked
 }
 
 func (r *evalReport) json() *reportJSON {
 	engine := retrieve.CurrentEngine()
 	out := &reportJSON{
 		Ranking: engine.Ranking, Analyser: engine.Analyser, Settings: r.settings(),
-		Files: filesJSON(r.Files), Rows: []json.RawMessage{}, Failures: r.opt.Models.Failures(),
+		Files: r.Files, Rows: []json.RawMessage{}, Failures: r.opt.Models.Failures(),
 	}
 	for _, row := range r.rows() {
 		out.Rows = append(out.Rows, rowJSON(r.opt.by, row))

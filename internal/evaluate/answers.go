@@ -49,7 +49,6 @@ type Memories struct {
 	sets []*filled
 }
 
-// filled is the repository of a set.
 type filled struct {
 	*answerFiles
 	rp   *core.Repo
@@ -104,7 +103,6 @@ func (m *Memories) Close() (err error) {
 	return err
 }
 
-// fill writes the memories of a set.
 func (s *filled) fill(ctx context.Context, opt *AnswersOptions, wrote func()) (err error) {
 	stamp := state.Stamp{Author: "mnem bench", Time: s.facts[0].at, Command: []string{"bench", "answers"}}
 	if s.rp, err = care.New(ctx, mem.New(), stamp, core.Options{}); err != nil {
@@ -147,7 +145,6 @@ func (s *filled) fill(ctx context.Context, opt *AnswersOptions, wrote func()) (e
 	return err
 }
 
-// embeddings gives each memory its vector.
 func (s *filled) embeddings(ids map[string]graph.ID, cues bool) state.Changes {
 	return func(yield func(graph.Change, error) bool) {
 		for i := range s.facts {
@@ -166,8 +163,7 @@ func (s *filled) embeddings(ids map[string]graph.ID, cues bool) state.Changes {
 // Ask asks all questions a day after the last memory of their set.
 func (m *Memories) Ask(ctx context.Context) (*AnswersReport, error) { return m.askAll(ctx, nil) }
 
-// Vary is Ask with another value in the place of a constant of the ranking, which has none that a request
-// could change.
+// Vary is Ask with another value in the place of a constant of the ranking, which has none that a request could change.
 func (m *Memories) Vary(ctx context.Context, name string, value int64) (*AnswersReport, error) {
 	return m.askAll(ctx, &tuning.Constant{Name: name, Value: value})
 }
@@ -193,10 +189,7 @@ func (m *Memories) askAll(ctx context.Context, tuned *tuning.Constant) (*Answers
 	return report, nil
 }
 
-// ask asks one question.
-func (m *Memories) ask(
-	ctx context.Context, s *filled, q *question, tuned *tuning.Constant,
-) (*Asked, error) {
+func (m *Memories) ask(ctx context.Context, s *filled, q *question, tuned *tuning.Constant) (*Asked, error) {
 	req := m.opt.Base
 	req.Text, req.Now, req.Rewrites = q.text, s.now, q.also
 	if m.opt.Vectors {

@@ -30,7 +30,6 @@ const (
 	withCues = "+cues"
 )
 
-// fact is a memory of a set.
 type fact struct {
 	key  string
 	line int
@@ -46,7 +45,6 @@ type question struct {
 	line           int
 }
 
-// answerFiles are the files of a set as they were read.
 type answerFiles struct {
 	AnswerSet
 	facts     []fact // in order of time
@@ -54,10 +52,8 @@ type answerFiles struct {
 	vectors   map[string]retrieve.QueryVector // by id
 }
 
-// shown returns the name of a file in messages.
 func (s AnswerSet) shown(file string) string { return path.Join(s.Shown, file) }
 
-// at is an error about a line.
 func (s AnswerSet) at(file string, line int, err error) error {
 	return &graph.LineError{File: s.shown(file), Line: line, Err: err}
 }
@@ -75,7 +71,6 @@ func (s AnswerSet) read(file string, parse func(line int) (m members, done func(
 	})
 }
 
-// files reads the files of a set that the options want.
 func (s AnswerSet) files(opt *AnswersOptions) (*answerFiles, error) {
 	f := &answerFiles{AnswerSet: s}
 	if err := f.readFacts(); err != nil {
@@ -135,7 +130,6 @@ func (f *answerFiles) readFacts() error {
 	return err
 }
 
-// fact returns the memory of a key, nil for none.
 func (f *answerFiles) fact(key string) *fact {
 	i := slices.IndexFunc(f.facts, func(one fact) bool { return one.key == key })
 	if i < 0 {

@@ -9,8 +9,7 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// AnswerMetric is one measure of what an agent is shown for a question. The package documentation
-// defines them.
+// AnswerMetric is one measure of what an agent is shown for a question. docs/reference/bench.md defines them.
 type AnswerMetric int
 
 // The measures, in the order of reports.
@@ -130,7 +129,6 @@ func (s *AnswerScores) precision(q *question, items []Printed, tokens int) {
 	}
 }
 
-// found counts the keys that are among items.
 func found(keys []string, items []Printed) (n int) {
 	for _, key := range keys {
 		if slices.ContainsFunc(items, func(it Printed) bool { return it.Key == key }) {
@@ -164,8 +162,9 @@ type AnswersReport struct {
 
 // AnswersSet is one set.
 type AnswersSet struct {
-	Name                string
-	Memories, Questions int
+	Name      string `json:"name"`
+	Memories  int    `json:"memories"`
+	Questions int    `json:"questions"`
 }
 
 // Asked is one question with its measures.

@@ -14,8 +14,7 @@ import (
 )
 
 const (
-	// maxLine is the longest line of a file in bytes: the longest text, escaped, and the most and
-	// longest keys fit.
+	// maxLine is the longest line of a file in bytes: the longest text, escaped, and the most and longest keys fit.
 	maxLine = 1 << 20
 	// maxFile is the longest file in bytes.
 	maxFile = 16 << 20
@@ -60,7 +59,6 @@ func readLines(in io.Reader, file string, parse func(line []byte, n int) error) 
 // question mark may be missing; "meta" may be there and say anything.
 type members map[string]func(ipld.Value) error
 
-// read reads the object of a line.
 func (m members) read(line []byte) error {
 	v, err := ipld.ParseJSON(line)
 	if err != nil {

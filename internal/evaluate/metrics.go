@@ -7,11 +7,10 @@ import (
 	"github.com/mnem-project/mnem/graph"
 )
 
-// Metric is one measure of how well queries are answered. Each lies between 0 and 1; more is
-// better.
+// Metric is one measure of how well queries are answered. Each lies between 0 and 1; more is better.
 type Metric int
 
-// The metrics, in the order of reports. The package documentation defines them.
+// The metrics, in the order of reports. docs/reference/bench.md defines them.
 const (
 	Recall5 Metric = iota
 	Recall10

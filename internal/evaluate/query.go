@@ -31,10 +31,9 @@ type Query struct {
 	sessionIDs []graph.ID // of Sessions
 }
 
-// ReadQueries reads the lines of a query file: objects with the members qid, text, gold (keys, or
-// ids of nodes without one) and if wanted cat, gold_sessions (keys), meta, and the parameters that
-// 'mnem retrieve --batch' takes, which replace those of base. Anything else, and what breaks a
-// bound, is a *graph.LineError under the name file.
+// ReadQueries reads the lines of a query file: objects with the members qid, text, gold (keys, or ids of nodes without
+// one) and if wanted cat, gold_sessions (keys), meta, and the parameters that 'mnem retrieve --batch' takes, which
+// replace those of base. Anything else, and what breaks a bound, is a *graph.LineError under the name file.
 func ReadQueries(in io.Reader, file string, base retrieve.Request) ([]Query, error) {
 	var all []Query
 	err := readLines(in, file, func(line []byte, n int) error {
@@ -82,7 +81,6 @@ func parseQuery(text []byte, base retrieve.Request) (Query, error) {
 	return q, q.check()
 }
 
-// names reads a list of keys.
 func names(e ipld.Entry) ([]string, error) {
 	if e.Value.Kind() != ipld.List {
 		return nil, graph.Fieldf(e.Key, "%s, want a list of keys", e.Value.Kind())

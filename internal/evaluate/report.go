@@ -21,12 +21,12 @@ type Report struct {
 
 // FilePair is one pair of files.
 type FilePair struct {
-	Name      string   // without its endings
-	Graph     ipld.CID // what was known
-	Nodes     int
-	Edges     int
-	Queries   int
-	Questions string // sha256 of the query file in hex digits
+	Name      string   `json:"name"`               // without its endings
+	Graph     ipld.CID `json:"graph" shape:"null"` // what was known
+	Nodes     int      `json:"nodes"`
+	Edges     int      `json:"edges"`
+	Queries   int      `json:"queries"`
+	Questions string   `json:"questions"` // sha256 of the query file in hex digits
 }
 
 // Row is the means over some queries.
@@ -44,7 +44,6 @@ func (r Row) Text(m Metric, decimals int) string {
 	return r.Means[m].FloatString(decimals)
 }
 
-// tally sums the scores of queries.
 type tally struct {
 	queries int
 	sums    [MetricCount]big.Rat
@@ -71,7 +70,6 @@ func (t *tally) row(category string) Row {
 	return r
 }
 
-// tallies sums the scores of all queries and of each category.
 type tallies struct {
 	all        tally
 	byCategory map[string]*tally

@@ -82,10 +82,9 @@ type RunOptions struct {
 	Progress func(what string, done, total int)
 }
 
-// Run measures all pairs NAME.changes.jsonl and NAME.queries.jsonl in the root of a file system:
-// each pair is a repository of its own, which is in memory and gone afterwards. Errors in a line
-// are a *graph.LineError; everything that can be seen in query files alone is seen before the first
-// query is answered.
+// Run measures all pairs NAME.changes.jsonl and NAME.queries.jsonl in the root of a file system: each pair is a
+// repository of its own, which is in memory and gone afterwards. Errors in a line are a *graph.LineError; everything
+// that can be seen in query files alone is seen before the first query is answered.
 func Run(ctx context.Context, dir fs.FS, opt RunOptions) (*Report, error) {
 	opt.Base = defaults(opt.Base)
 	if opt.Progress == nil {
@@ -135,7 +134,6 @@ type runner struct {
 	total  int
 }
 
-// shown returns the name of a file in messages.
 func (r *runner) shown(name string) string { return path.Join(r.opt.Shown, name) }
 
 // pairs returns the names of the pairs, sorted.
@@ -148,27 +146,27 @@ func (r *runner) pairs() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	ends := make(map[string]int)
+	there := make(map[string]bool)
 	for _, e := range entries {
-		for i, end := range []string{changesEnd, queriesEnd} {
-			if name, ok := strings.CutSuffix(e.Name(), end); ok && name != "" {
-				ends[name] |= 1 << i
-			}
-		}
+		there[e.Name()] = true
 	}
 	var names []string
-	for name, has := range ends {
-		if has == 3 {
-			names = append(names, name)
-		}
-	}
 	for _, e := range entries {
-		for i, end := range []string{changesEnd, queriesEnd} {
-			other := []string{queriesEnd, changesEnd}[i]
-			name, ok := strings.CutSuffix(e.Name(), end)
-			if ok && name != "" && ends[name] != 3 {
-				return nil, graph.Fieldf(r.shown(e.Name()), "no %s%s next to it", name, other)
+		name, isChanges := strings.CutSuffix(e.Name(), changesEnd)
+		other := queriesEnd
+		if !isChanges {
+			var ok bool
+			if name, ok = strings.CutSuffix(e.Name(), queriesEnd); !ok {
+				continue
 			}
+			other = changesEnd
+		}
+		switch {
+		case name == "":
+		case !there[name+other]:
+			return nil, graph.Fieldf(r.shown(e.Name()), "no %s%s next to it", name, other)
+		case isChanges:
+			names = append(names, name)
 		}
 	}
 	if len(names) == 0 {
@@ -236,7 +234,6 @@ func openFile(dir fs.FS, name, shown string, read func(f io.Reader, file string)
 	return errors.Join(err, f.Close())
 }
 
-// pair answers the queries of one pair.
 func (r *runner) pair(ctx context.Context, name string) (err error) {
 	s, rp, err := r.build(ctx, name)
 	if rp != nil {
@@ -296,8 +293,7 @@ func (r *runner) query(ctx context.Context, s *core.Snapshot, q *Query) (err err
 	}
 	category := q.Category
 	if r.opt.By == ByProfile {
-		category = req.Profile
-		category = cmp.Or(category, retrieve.DefaultProfile)
+		category = cmp.Or(req.Profile, retrieve.DefaultProfile)
 	}
 	if r.opt.By == ByIntent {
 		category = string(intentOf(req))
@@ -346,7 +342,6 @@ func (r *runner) build(ctx context.Context, name string) (*core.Snapshot, *core.
 	return s, rp, err
 }
 
-// counted tells how many changes were read.
 func (r *runner) counted(changes state.Changes) state.Changes {
 	return func(yield func(graph.Change, error) bool) {
 		n := 0
@@ -369,9 +364,7 @@ func known(ctx context.Context, s *core.Snapshot, q *Query) error {
 }
 
 // exist refuses names of a member whose nodes do not exist.
-func exist(
-	ctx context.Context, s *core.Snapshot, member string, names []string, ids []graph.ID,
-) error {
+func exist(ctx context.Context, s *core.Snapshot, member string, names []string, ids []graph.ID) error {
 	var missing []string
 	count := 0
 	for i, id := range ids {
@@ -400,10 +393,7 @@ func ranked(a *retrieve.Answer) []Ranked {
 	out := make([]Ranked, len(a.Items))
 	for i := range a.Items {
 		it := &a.Items[i]
-		out[i] = Ranked{ID: it.ID, Name: it.Key, Tokens: it.Tokens}
-		if it.Key == "" {
-			out[i].Name = it.ID.String()
-		}
+		out[i] = Ranked{ID: it.ID, Name: cmp.Or(it.Key, it.ID.String()), Tokens: it.Tokens}
 	}
 	return out
 }

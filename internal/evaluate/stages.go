@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"slices"
 
 	stagepkg "github.com/mnem-project/mnem/internal/rank/stage"
@@ -19,8 +20,7 @@ type stage struct {
 	on      func(*retrieve.Request) bool
 }
 
-// stages returns the variants of a settled request with one stage more or less, for edges
-// of these types.
+// stages returns the variants of a settled request with one stage more or less, for edges of these types.
 func stages(req retrieve.Request, types []string) []variant {
 	req = req.Resolve()
 	var list []variant
@@ -84,27 +84,21 @@ func expansionStages(types []string) []stage {
 	return list
 }
 
-// lanesOff are the lanes of a request.
 func lanesOff(req retrieve.Request) []stage {
 	names := map[retrieve.Lane]string{retrieve.LaneTime: "times", retrieve.LaneText: "text"}
 	var list []stage
 	for _, lane := range stagepkg.Lanes(req) {
-		s := stage{
-			without: names[lane],
+		list = append(list, stage{
+			without: cmp.Or(names[lane], string(lane)),
 			off: func(r *retrieve.Request) (ok bool) {
 				*r, ok = stagepkg.Without(*r, lane)
 				return ok
 			},
-		}
-		if s.without == "" {
-			s.without = string(lane)
-		}
-		list = append(list, s)
+		})
 	}
 	return list
 }
 
-// otherStages are all others.
 func otherStages() []stage {
 	list := []stage{recallStage(), {
 		without: "spelling",
@@ -151,7 +145,6 @@ func otherStages() []stage {
 		switched("dedup", func(r *retrieve.Request) *bool { return &r.Dedup }))
 }
 
-// switched is a stage that is on or off.
 func switched(name string, of func(*retrieve.Request) *bool) stage {
 	set := func(to bool) func(*retrieve.Request) bool {
 		return func(r *retrieve.Request) bool {
@@ -163,7 +156,6 @@ func switched(name string, of func(*retrieve.Request) *bool) stage {
 	return stage{without: name, off: set(false), with: "--" + name, on: set(true)}
 }
 
-// recallStage is ranking by what a query asks for.
 func recallStage() stage {
 	return stage{
 		without: "recall",

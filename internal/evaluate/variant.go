@@ -41,9 +41,7 @@ func (r *runner) variants() func(retrieve.Request, *retrieve.Answer) []variant {
 
 // vary answers a query in all variants. A row is over all queries: one that has no such lane is
 // answered with nothing by it, and one without such a stage as it is.
-func (r *runner) vary(
-	ctx context.Context, s *core.Snapshot, q *Query, list []variant, whole Scores,
-) error {
+func (r *runner) vary(ctx context.Context, s *core.Snapshot, q *Query, list []variant, whole Scores) error {
 	rest := whole
 	if r.opt.By == ByLane {
 		rest = Score(q, nil)
@@ -108,7 +106,6 @@ func (t *variantTallies) rows() []Row {
 	return rows
 }
 
-// clone returns a copy that shares nothing with t.
 func (t *tally) clone() tally {
 	c := tally{queries: t.queries, counts: t.counts}
 	for m := range t.sums {
