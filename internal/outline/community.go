@@ -23,11 +23,10 @@ func CommunitiesKey(out ipld.CID) ipld.CID {
 	return ipld.Sum(ipld.Raw, append(name, out.Bytes()...))
 }
 
-// Communities returns the communities of the snapshot's edges, whatever the marks. They are found
-// once and kept in memory and, if the repository is open for writing, in the store; a commit
-// that changes no edge has those of the one before. It returns an error that wraps
-// community.ErrTooLarge for a graph of too many edges, and store.ErrCorrupt if those kept are
-// damaged: Repair drops them.
+// Communities returns the communities of the snapshot's edges, whatever the marks. They are found once and kept in
+// memory and, if the repository is open for writing, in the store; a commit that changes no edge has those of the one
+// before. It returns an error that wraps community.ErrTooLarge for a graph of too many edges, and store.ErrCorrupt if
+// those kept are damaged: Repair drops them.
 func Communities(ctx context.Context, s *core.Snapshot) (*community.Partition, error) {
 	return communitiesOf(ctx, s.Repo, s.State)
 }
@@ -76,9 +75,7 @@ func KeptCommunities(ctx context.Context, r *core.Repo, out ipld.CID) (*communit
 
 // ReadCommunities reads the root record of a partition, not its parts. The error wraps store.ErrCorrupt if the block
 // does not decode.
-func ReadCommunities(
-	ctx context.Context, get store.Getter, c ipld.CID,
-) (*community.Record, error) {
+func ReadCommunities(ctx context.Context, get store.Getter, c ipld.CID) (*community.Record, error) {
 	block, err := get.Get(ctx, c)
 	if err != nil {
 		return nil, err

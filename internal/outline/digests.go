@@ -73,9 +73,7 @@ type DigestOptions struct {
 
 // Open returns the digests of the snapshot's graph: the stored ones, or else ones computed from those of the nearest
 // earlier commit that has some. The result is the same either way.
-func Open(
-	ctx context.Context, s *core.Snapshot, recipe distill.Recipe, opt DigestOptions,
-) (*Digests, error) {
+func Open(ctx context.Context, s *core.Snapshot, recipe distill.Recipe, opt DigestOptions) (*Digests, error) {
 	r := s.Repo
 	key := DigestsKey(s.State.Root, recipe)
 	r.Digests.Mu.Lock()
@@ -100,9 +98,7 @@ func Open(
 }
 
 // KeptDigests reads the digests of a state from the store, nil if it has none.
-func KeptDigests(
-	ctx context.Context, r *core.Repo, s *state.State, recipe distill.Recipe,
-) (*Digests, error) {
+func KeptDigests(ctx context.Context, r *core.Repo, s *state.State, recipe distill.Recipe) (*Digests, error) {
 	derived := r.Derived()
 	c, err := derived.Cell(ctx, DigestsKey(s.Root, recipe))
 	if errors.Is(err, store.ErrNotFound) {
@@ -278,9 +274,7 @@ func UpdateDigests(
 }
 
 // nearestDigests walks first parents to a commit whose digests are kept, nil and the empty state for none.
-func nearestDigests(
-	ctx context.Context, s *core.Snapshot, recipe distill.Recipe,
-) (*Digests, *state.State, error) {
+func nearestDigests(ctx context.Context, s *core.Snapshot, recipe distill.Recipe) (*Digests, *state.State, error) {
 	r := s.Repo
 	rec := s.Record
 	for range maxDigestSteps {
@@ -313,46 +307,37 @@ func touchedDigests(
 				}
 			}
 		}
-		for c, err := range prolly.Diff(ctx, from.Nodes, to.Nodes) {
-			var id graph.ID
-			if err == nil {
-				id = graph.ID(c.Key)
-			}
-			if !yield(id, err) || err != nil {
-				return
-			}
-		}
-		for c, err := range prolly.Diff(ctx, from.Out, to.Out) {
-			ends, err := outEnds(recipe, c, err)
-			for _, id := range ends {
-				if !yield(id, nil) {
+		for _, tree := range []struct {
+			from, to *prolly.Map
+			nodes    func(prolly.Change) ([]graph.ID, error)
+		}{
+			{from.Nodes, to.Nodes, func(c prolly.Change) ([]graph.ID, error) { return []graph.ID{graph.ID(c.Key)}, nil }},
+			{from.Out, to.Out, func(c prolly.Change) ([]graph.ID, error) { return outEnds(recipe, c) }},
+			{from.Marks, to.Marks, func(c prolly.Change) ([]graph.ID, error) { return markEnds(ctx, c, from, to) }},
+		} {
+			for c, err := range prolly.Diff(ctx, tree.from, tree.to) {
+				var ids []graph.ID
+				if err == nil {
+					ids, err = tree.nodes(c)
+				}
+				for _, id := range ids {
+					if !yield(id, nil) {
+						return
+					}
+				}
+				if err != nil {
+					yield(graph.ID{}, err)
 					return
 				}
-			}
-			if err != nil {
-				yield(graph.ID{}, err)
-				return
-			}
-		}
-		for c, err := range prolly.Diff(ctx, from.Marks, to.Marks) {
-			ends, err := markEnds(ctx, c, err, from, to)
-			for _, id := range ends {
-				if !yield(id, nil) {
-					return
-				}
-			}
-			if err != nil {
-				yield(graph.ID{}, err)
-				return
 			}
 		}
 	}
 }
 
 // outEnds returns the ends of an edge that came or went, none of one that makes no scope.
-func outEnds(recipe distill.Recipe, c prolly.Change, err error) ([]graph.ID, error) {
-	if err != nil || c.Old != nil && c.New != nil { // another weight
-		return nil, err
+func outEnds(recipe distill.Recipe, c prolly.Change) ([]graph.ID, error) {
+	if c.Old != nil && c.New != nil { // another weight
+		return nil, nil
 	}
 	value := c.New
 	if value == nil {
@@ -366,12 +351,7 @@ func outEnds(recipe distill.Recipe, c prolly.Change, err error) ([]graph.ID, err
 }
 
 // markEnds returns the node that a mark is on, or the ends of the edge.
-func markEnds(
-	ctx context.Context, c prolly.Change, err error, from, to *state.State,
-) ([]graph.ID, error) {
-	if err != nil {
-		return nil, err
-	}
+func markEnds(ctx context.Context, c prolly.Change, from, to *state.State) ([]graph.ID, error) {
 	on, id, err := graph.ParseMarkKey(c.Key)
 	if err != nil || on == graph.OnNode {
 		return []graph.ID{id}, err
