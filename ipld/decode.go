@@ -370,24 +370,30 @@ func (d *Decoder) listValue() (Value, error) {
 }
 
 func (d *Decoder) mapValue() (Value, error) {
+	entries, err := d.entries()
+	return mapOf(entries), err
+}
+
+// entries reads a map, nil for one without entries.
+func (d *Decoder) entries() ([]Entry, error) {
 	n, err := d.mapHead()
 	if err != nil || n == 0 {
-		return Value{kind: Map}, err
+		return nil, err
 	}
 	entries := make([]Entry, 0, min(n, growFrom))
 	var last []byte
 	for range n {
 		if last, err = d.key(last); err != nil {
-			return Value{}, err
+			return nil, err
 		}
 		key := d.copyLast(last)
 		v, err := d.Value()
 		if err != nil {
-			return Value{}, err
+			return nil, err
 		}
 		entries = append(entries, Entry{key, v})
 	}
-	return mapOf(entries), nil
+	return entries, nil
 }
 
 // simple reads what major type 7 allows: false, true, null and 64-bit floats.

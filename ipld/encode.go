@@ -121,15 +121,18 @@ func AppendValue(b []byte, v Value) []byte {
 		}
 		return b
 	case Map:
-		entries := v.Entries()
-		b = AppendMap(b, len(entries))
-		for _, e := range entries {
-			b = AppendValue(AppendString(b, e.Key), e.Value)
-		}
-		return b
+		return appendEntries(b, v.Entries())
 	case Link:
 		return AppendLink(b, v.Link())
 	default:
 		return AppendNull(b)
 	}
+}
+
+func appendEntries(b []byte, entries []Entry) []byte {
+	b = AppendMap(b, len(entries))
+	for _, e := range entries {
+		b = AppendValue(AppendString(b, e.Key), e.Value)
+	}
+	return b
 }

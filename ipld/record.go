@@ -186,31 +186,14 @@ func (d *Decoder) expectVersion(want int64) error {
 
 // RecordKind returns the kind of the record in block, of any version, or "" if the block is not a record.
 func RecordKind(block []byte) string {
-	d, err := NewDecoder(block)
-	if err != nil {
+	if Check(block) != nil {
 		return ""
 	}
-	kind, sawVersion := "", false
-	err = d.Map(func(key string) (err error) {
-		switch key {
-		case fieldKind:
-			kind, err = d.String()
-		case fieldVersion:
-			sawVersion = true
-			_, err = d.Int()
-		default:
-			err = d.Skip()
-		}
-		return err
-	})
-	if err != nil || !sawVersion || d.End() != nil {
-		return ""
-	}
-	return kind
+	return PeekKind(block)
 }
 
 // PeekKind returns the same as RecordKind for a canonical block, and anything for another: it reads the fields up
-// to the kind and neither checks nor keeps what it skips.
+// to the kind and does not check what it skips.
 func PeekKind(block []byte) string {
 	p := peeker{block}
 	major, n, ok := p.head()
