@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mnem-project/mnem/ipld"
@@ -17,18 +18,32 @@ func wrongKind(field, want string, v ipld.Value) error {
 	return Fieldf(field, "want %s, got %s", want, jsonNames[v.Kind()])
 }
 
-// members calls fn for every member of an object; fn returns false for names it does not know.
-func members(v ipld.Value, fn func(name string, v ipld.Value) (bool, error)) error {
+// member is a member of an object that may be given.
+type member struct {
+	name string
+	read func(v ipld.Value) error
+}
+
+// into reads a member into a field.
+func into[T any](name string, to *T, read func(ipld.Value) (T, error)) member {
+	return member{name, func(v ipld.Value) (err error) {
+		*to, err = read(v)
+		return err
+	}}
+}
+
+// members reads an object. It refuses members that are not known.
+func members(v ipld.Value, known ...member) error {
 	if v.Kind() != ipld.Map {
 		return wrongKind("", "an object", v)
 	}
 	for _, e := range v.Entries() {
-		known, err := fn(e.Key, e.Value)
-		if err != nil {
-			return within(strings.ToValidUTF8(e.Key, "?"), err)
-		}
-		if !known {
+		i := slices.IndexFunc(known, func(m member) bool { return m.name == e.Key })
+		if i < 0 {
 			return Fieldf("", "unknown member %s", quote(e.Key))
+		}
+		if err := known[i].read(e.Value); err != nil {
+			return within(strings.ToValidUTF8(e.Key, "?"), err)
 		}
 	}
 	return nil
@@ -71,20 +86,7 @@ func number(v ipld.Value) (float64, error) {
 	return 0, wrongKind("", "a number", v)
 }
 
-func textList(v ipld.Value) ([]string, error) {
-	if v.Kind() != ipld.List {
-		return nil, wrongKind("", "a list of strings", v)
-	}
-	list := make([]string, 0, len(v.List()))
-	for _, item := range v.List() {
-		s, err := anyText(item)
-		if err != nil {
-			return nil, wrongKind("", "a list of strings", item)
-		}
-		list = append(list, s)
-	}
-	return list, nil
-}
+func textList(v ipld.Value) ([]string, error) { return listOf(v, "a list of strings", anyText) }
 
 func entries(v ipld.Value) ([]ipld.Entry, error) {
 	if v.Kind() != ipld.Map {
@@ -120,26 +122,14 @@ func timeOf(v ipld.Value) (OptTime, error) {
 
 // changeOf reads the object of a line.
 func changeOf(v ipld.Value) (c Change, err error) {
-	given := 0
-	err = members(v, func(name string, v ipld.Value) (known bool, err error) {
-		given++
-		switch name {
-		case "node":
-			c.Node, err = nodeChangeOf(v)
-		case "edge":
-			c.Edge, err = edgeChangeOf(v)
-		case "embedding":
-			c.Embedding, err = embeddingChangeOf(v)
-		case "mark":
-			c.Mark, err = markChangeOf(v)
-		case "remove":
-			c.Remove, err = removalOf(v)
-		default:
-			return false, nil
-		}
-		return true, err
-	})
-	if err == nil && given != 1 {
+	err = members(v,
+		into("node", &c.Node, nodeChangeOf),
+		into("edge", &c.Edge, edgeChangeOf),
+		into("embedding", &c.Embedding, embeddingChangeOf),
+		into("mark", &c.Mark, markChangeOf),
+		into("remove", &c.Remove, removalOf),
+	)
+	if err == nil && len(v.Entries()) != 1 {
 		err = Fieldf("", "want exactly one of node, edge, embedding, mark, remove")
 	}
 	return c, err
@@ -147,31 +137,22 @@ func changeOf(v ipld.Value) (c Change, err error) {
 
 func nodeChangeOf(v ipld.Value) (*NodeChange, error) {
 	c := new(NodeChange)
-	err := members(v, func(name string, v ipld.Value) (known bool, err error) {
-		switch name {
-		case "key":
-			c.Key, err = text(v)
-		case "id":
-			c.ID, err = idOf(v)
-		case "type":
-			c.Type, err = text(v)
-		case "summary":
-			c.Summary, err = optText(v)
-		case "context":
-			c.Context, err = optText(v)
-		case "content":
-			err = c.contentOf(v)
-		case "cues":
-			c.Cues, err = textList(v)
-		default:
-			shared := sharedMembers{
-				&c.Props, &c.Created, &c.ValidFrom, &c.ValidTo, &c.Sources, &c.Unset, &c.Replace,
-			}
-			return shared.read(name, v)
-		}
-		return true, err
-	})
-	return c, err
+	return c, members(v,
+		into("key", &c.Key, text),
+		into("id", &c.ID, idOf),
+		into("type", &c.Type, text),
+		into("summary", &c.Summary, optText),
+		into("context", &c.Context, optText),
+		member{"content", c.contentOf},
+		into("cues", &c.Cues, textList),
+		into("props", &c.Props, entries),
+		into("created", &c.Created, timeOf),
+		into("validFrom", &c.ValidFrom, timeOf),
+		into("validTo", &c.ValidTo, timeOf),
+		into("sources", &c.Sources, textList),
+		into("unset", &c.Unset, textList),
+		into("replace", &c.Replace, boolean),
+	)
 }
 
 // contentOf reads a string, or an object with text and media.
@@ -181,17 +162,7 @@ func (c *NodeChange) contentOf(v ipld.Value) error {
 	}
 	var body *string
 	media := ""
-	err := members(v, func(name string, v ipld.Value) (known bool, err error) {
-		switch name {
-		case "text":
-			body, err = optText(v)
-		case "media":
-			media, err = text(v)
-		default:
-			return false, nil
-		}
-		return true, err
-	})
+	err := members(v, into("text", &body, optText), into("media", &media, text))
 	if err == nil && body == nil {
 		err = Fieldf("text", "missing")
 	}
@@ -210,61 +181,23 @@ func unfielded(err error) error {
 	return &FieldError{Field: strings.TrimPrefix(fe.Field, "content."), Reason: fe.Reason}
 }
 
-// sharedMembers are the members that lines of nodes and edges have in common.
-type sharedMembers struct {
-	props                       *[]ipld.Entry
-	created, validFrom, validTo *OptTime
-	sources, unset              *[]string
-	replace                     *bool
-}
-
-func (s sharedMembers) read(name string, v ipld.Value) (known bool, err error) {
-	switch name {
-	case "props":
-		*s.props, err = entries(v)
-	case "created":
-		*s.created, err = timeOf(v)
-	case "validFrom":
-		*s.validFrom, err = timeOf(v)
-	case "validTo":
-		*s.validTo, err = timeOf(v)
-	case "sources":
-		*s.sources, err = textList(v)
-	case "unset":
-		*s.unset, err = textList(v)
-	case "replace":
-		*s.replace, err = boolean(v)
-	default:
-		return false, nil
-	}
-	return true, err
-}
-
 func edgeChangeOf(v ipld.Value) (*EdgeChange, error) {
 	c := new(EdgeChange)
-	err := members(v, func(name string, v ipld.Value) (known bool, err error) {
-		switch name {
-		case "id":
-			c.ID, err = idOf(v)
-		case "type":
-			c.Type, err = text(v)
-		case "src":
-			c.Src, err = refOf(v)
-		case "dst":
-			c.Dst, err = refOf(v)
-		case "key":
-			c.Key, err = text(v)
-		case "weight":
-			c.Weight, err = weightOf(v)
-		default:
-			shared := sharedMembers{
-				&c.Props, &c.Created, &c.ValidFrom, &c.ValidTo, &c.Sources, &c.Unset, &c.Replace,
-			}
-			return shared.read(name, v)
-		}
-		return true, err
-	})
-	return c, err
+	return c, members(v,
+		into("id", &c.ID, idOf),
+		into("type", &c.Type, text),
+		into("src", &c.Src, refOf),
+		into("dst", &c.Dst, refOf),
+		into("key", &c.Key, text),
+		into("weight", &c.Weight, weightOf),
+		into("props", &c.Props, entries),
+		into("created", &c.Created, timeOf),
+		into("validFrom", &c.ValidFrom, timeOf),
+		into("validTo", &c.ValidTo, timeOf),
+		into("sources", &c.Sources, textList),
+		into("unset", &c.Unset, textList),
+		into("replace", &c.Replace, boolean),
+	)
 }
 
 func weightOf(v ipld.Value) (uint32, error) {
@@ -281,40 +214,34 @@ func weightOf(v ipld.Value) (uint32, error) {
 
 func embeddingChangeOf(v ipld.Value) (*EmbeddingChange, error) {
 	c := new(EmbeddingChange)
-	err := members(v, func(name string, v ipld.Value) (known bool, err error) {
-		switch name {
-		case "node":
-			c.Node, err = refOf(v)
-		case "model":
-			c.Model, err = text(v)
-		case "vector":
-			c.Vector, err = vectorOf(v)
-		case "sparse":
-			c.Sparse, err = sparseOf(v)
-		default:
-			return false, nil
-		}
-		return true, err
-	})
+	err := members(v,
+		into("node", &c.Node, refOf),
+		into("model", &c.Model, text),
+		into("vector", &c.Vector, vectorOf),
+		into("sparse", &c.Sparse, sparseOf),
+	)
 	if err == nil && c.Vector != nil && c.Sparse != nil {
 		err = Fieldf("", "want either vector or sparse, got both")
 	}
 	return c, err
 }
 
-func vectorOf(v ipld.Value) ([]float64, error) {
+func vectorOf(v ipld.Value) ([]float64, error) { return listOf(v, "a list of numbers", number) }
+
+// listOf reads a list with one function for all its items.
+func listOf[T any](v ipld.Value, what string, read func(ipld.Value) (T, error)) ([]T, error) {
 	if v.Kind() != ipld.List {
-		return nil, wrongKind("", "a list of numbers", v)
+		return nil, wrongKind("", what, v)
 	}
-	vector := make([]float64, 0, len(v.List()))
+	list := make([]T, 0, len(v.List()))
 	for _, item := range v.List() {
-		x, err := number(item)
+		x, err := read(item)
 		if err != nil {
-			return nil, wrongKind("", "a list of numbers", item)
+			return nil, wrongKind("", what, item)
 		}
-		vector = append(vector, x)
+		list = append(list, x)
 	}
-	return vector, nil
+	return list, nil
 }
 
 func sparseOf(v ipld.Value) ([]SparseWeight, error) {
@@ -334,99 +261,51 @@ func sparseOf(v ipld.Value) ([]SparseWeight, error) {
 
 func markChangeOf(v ipld.Value) (*MarkChange, error) {
 	c := new(MarkChange)
-	err := members(v, func(name string, v ipld.Value) (known bool, err error) {
-		s := ""
-		switch name {
-		case "state":
-			s, err = text(v)
-			c.State = State(s)
-		case "by":
-			c.By, err = refOf(v)
-		case "reason":
-			c.Reason, err = text(v)
-		case "actor":
-			c.Actor, err = text(v)
-		case "time":
-			c.Time, err = timeOf(v)
-		default:
-			return c.On.member(name, v)
-		}
-		return true, err
-	})
-	return c, err
+	return c, members(v,
+		into("node", &c.On.Node, refOf),
+		into("edge", &c.On.Edge, edgeRefOf),
+		into("state", (*string)(&c.State), text),
+		into("by", &c.By, refOf),
+		into("reason", &c.Reason, text),
+		into("actor", &c.Actor, text),
+		into("time", &c.Time, timeOf),
+	)
 }
 
-func (r *MarkRef) member(name string, v ipld.Value) (known bool, err error) {
-	switch name {
-	case "node":
-		r.Node, err = refOf(v)
-	case "edge":
-		r.Edge, err = edgeRefOf(v)
-	default:
-		return false, nil
-	}
-	return true, err
+func markRefOf(v ipld.Value) (*MarkRef, error) {
+	r := new(MarkRef)
+	return r, members(v, into("node", &r.Node, refOf), into("edge", &r.Edge, edgeRefOf))
 }
 
 func edgeRefOf(v ipld.Value) (*EdgeRef, error) {
 	r := new(EdgeRef)
-	err := members(v, func(name string, v ipld.Value) (known bool, err error) {
-		switch name {
-		case "id":
-			r.ID, err = idOf(v)
-		case "type":
-			r.Type, err = text(v)
-		case "src":
-			r.Src, err = refOf(v)
-		case "dst":
-			r.Dst, err = refOf(v)
-		case "key":
-			r.Key, err = text(v)
-		case "all":
-			if r.All, err = boolean(v); err == nil && !r.All {
+	return r, members(v,
+		into("id", &r.ID, idOf),
+		into("type", &r.Type, text),
+		into("src", &r.Src, refOf),
+		into("dst", &r.Dst, refOf),
+		into("key", &r.Key, text),
+		into("all", &r.All, func(v ipld.Value) (bool, error) {
+			all, err := boolean(v)
+			if err == nil && !all {
 				err = Fieldf("", "is true or left out")
 			}
-		default:
-			return false, nil
-		}
-		return true, err
-	})
-	return r, err
+			return all, err
+		}),
+	)
 }
 
 func removalOf(v ipld.Value) (*Removal, error) {
 	r := new(Removal)
-	err := members(v, func(name string, v ipld.Value) (known bool, err error) {
-		switch name {
-		case "node":
-			r.Node, err = refOf(v)
-		case "edge":
-			r.Edge, err = edgeRefOf(v)
-		case "mark":
-			r.Mark = new(MarkRef)
-			err = members(v, r.Mark.member)
-		case "embedding":
-			r.Embedding, err = embeddingRefOf(v)
-		default:
-			return false, nil
-		}
-		return true, err
-	})
-	return r, err
+	return r, members(v,
+		into("node", &r.Node, refOf),
+		into("edge", &r.Edge, edgeRefOf),
+		into("mark", &r.Mark, markRefOf),
+		into("embedding", &r.Embedding, embeddingRefOf),
+	)
 }
 
 func embeddingRefOf(v ipld.Value) (*EmbeddingRef, error) {
 	r := new(EmbeddingRef)
-	err := members(v, func(name string, v ipld.Value) (known bool, err error) {
-		switch name {
-		case "node":
-			r.Node, err = refOf(v)
-		case "model":
-			r.Model, err = text(v)
-		default:
-			return false, nil
-		}
-		return true, err
-	})
-	return r, err
+	return r, members(v, into("node", &r.Node, refOf), into("model", &r.Model, text))
 }
