@@ -2,6 +2,7 @@ package graph
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 )
 
@@ -17,14 +18,7 @@ type OptTime struct {
 // At returns t as an OptTime.
 func At(t Time) OptTime { return OptTime{Time: t, Given: true} }
 
-const (
-	microsPerSecond = 1_000_000
-	fractionDigits  = 6
-	dateLen         = len("2006-01-02")
-	secondLen       = len("2006-01-02T15:04:05")
-	zoneLen         = len("+00:00")
-	layout          = "2006-01-02T15:04:05.000000Z"
-)
+const layout = "2006-01-02T15:04:05.000000Z"
 
 // From returns t truncated to microseconds.
 func From(t time.Time) Time { return Time(t.UnixMicro()) }
@@ -88,80 +82,14 @@ func ParseTime(s string) (Time, error) {
 }
 
 func parseTime(s string) (Time, bool) {
-	if len(s) < dateLen || s[4] != '-' || s[7] != '-' {
+	if len(s) == len(time.DateOnly) {
+		s += "T00:00:00Z"
+	}
+	t, err := time.Parse(time.RFC3339, s)
+	// Parse also takes an hour of one digit, a comma before the fraction, and offsets of a day and more.
+	if err != nil || s[len("2006-01-02T15")] != ':' || strings.Contains(s, ",") {
 		return 0, false
 	}
-	year, ok1 := digits(s[:4], 9999)
-	month, ok2 := digits(s[5:7], 12)
-	day, ok3 := digits(s[8:10], 31)
-	midnight := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
-	// Date moves nonexistent days, like February 30, into the next month.
-	if !ok1 || !ok2 || !ok3 || month == 0 || midnight.Day() != day {
-		return 0, false
-	}
-	if len(s) == dateLen {
-		return Time(midnight.UnixMicro()), true
-	}
-	micros, ok := parseClock(s[dateLen:])
-	return Time(midnight.UnixMicro()) + micros, ok
-}
-
-// parseClock parses the part after the date, from its T, and returns the microseconds since 00:00 UTC of that date.
-func parseClock(s string) (Time, bool) {
-	if len(s) <= secondLen-dateLen || s[0] != 'T' || s[3] != ':' || s[6] != ':' {
-		return 0, false
-	}
-	hour, ok1 := digits(s[1:3], 23)
-	minute, ok2 := digits(s[4:6], 59)
-	second, ok3 := digits(s[7:9], 59)
-	micros, rest, ok4 := parseFraction(s[9:])
-	offset, ok5 := parseZone(rest)
-	seconds := (hour*60+minute-offset)*60 + second
-	return Time(seconds)*microsPerSecond + micros, ok1 && ok2 && ok3 && ok4 && ok5
-}
-
-func parseFraction(s string) (micros Time, rest string, ok bool) {
-	if s[0] != '.' {
-		return 0, s, true
-	}
-	n := 1
-	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
-		if n <= fractionDigits {
-			micros = micros*10 + Time(s[n]-'0')
-		}
-		n++
-	}
-	for i := n; i <= fractionDigits; i++ {
-		micros *= 10
-	}
-	return micros, s[n:], n > 1
-}
-
-// parseZone returns the offset from UTC in minutes.
-func parseZone(s string) (int, bool) {
-	if s == "Z" {
-		return 0, true
-	}
-	if len(s) != zoneLen || s[3] != ':' || (s[0] != '+' && s[0] != '-') {
-		return 0, false
-	}
-	hours, ok1 := digits(s[1:3], 23)
-	minutes, ok2 := digits(s[4:6], 59)
-	offset := hours*60 + minutes
-	if s[0] == '-' {
-		offset = -offset
-	}
-	return offset, ok1 && ok2
-}
-
-// digits parses a decimal number of only digits, at most high.
-func digits(s string, high int) (int, bool) {
-	n := 0
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return 0, false
-		}
-		n = n*10 + int(s[i]-'0')
-	}
-	return n, n <= high
+	zone := s[len(s)-len("07:00"):]
+	return From(t), strings.HasSuffix(s, "Z") || zone[:2] < "24" && zone[3:] < "60"
 }
