@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -108,7 +109,7 @@ func (r *EdgeRef) check(all bool) error {
 	case r.All && r.Key != "":
 		return Fieldf("all", "excludes key")
 	}
-	return firstError(checkGiven("type", r.Type, MaxType), r.Src.check("src"), r.Dst.check("dst"),
+	return cmp.Or(checkGiven("type", r.Type, MaxType), r.Src.check("src"), r.Dst.check("dst"),
 		checkOptName("key", r.Key, MaxKey))
 }
 
@@ -147,7 +148,7 @@ func (c *EmbeddingChange) Make(text [32]byte) (*Embedding, error) {
 }
 
 func (c *EmbeddingChange) check() error {
-	err := firstError(c.Node.check("node"), checkGiven("model", c.Model, MaxModel))
+	err := cmp.Or(c.Node.check("node"), checkGiven("model", c.Model, MaxModel))
 	if err != nil {
 		return err
 	}
@@ -215,7 +216,7 @@ func (r *Removal) check() error {
 	case r.Mark != nil:
 		return within("mark", r.Mark.check())
 	case r.Embedding != nil:
-		return within("embedding", firstError(r.Embedding.Node.check("node"),
+		return within("embedding", cmp.Or(r.Embedding.Node.check("node"),
 			checkGiven("model", r.Embedding.Model, MaxModel)))
 	}
 	return r.Node.check("node")
@@ -240,7 +241,7 @@ func (c *Change) Validate() error {
 	if given != 1 {
 		return Fieldf("", "needs exactly one of node, edge, embedding, mark, remove")
 	}
-	return firstError(err, CheckTime("time", c.Time.Time))
+	return cmp.Or(err, CheckTime("time", c.Time.Time))
 }
 
 // Now returns the current time for the change, given the batch's time.

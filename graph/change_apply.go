@@ -2,6 +2,7 @@ package graph
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -56,7 +57,7 @@ func (c *NodeChange) check() error {
 			return err
 		}
 	}
-	err := firstError(
+	err := cmp.Or(
 		checkOptName("type", c.Type, MaxType),
 		checkOptText("summary", c.Summary),
 		checkOptText("context", c.Context),
@@ -262,7 +263,7 @@ var edgeUnset = []string{"weight", "validFrom", "validTo", "sources"}
 
 func (c *EdgeChange) check() error {
 	var m meter
-	return firstError(
+	return cmp.Or(
 		c.checkIdentity(),
 		c.checkWeight(),
 		m.props(sortedProps(c.Props)),
@@ -281,7 +282,7 @@ func (c *EdgeChange) checkIdentity() error {
 		}
 		return checkAgreement("id", c.ID, ref.Target())
 	}
-	return firstError(checkOptName("type", c.Type, MaxType), checkOptRef("src", c.Src),
+	return cmp.Or(checkOptName("type", c.Type, MaxType), checkOptRef("src", c.Src),
 		checkOptRef("dst", c.Dst))
 }
 
@@ -324,7 +325,7 @@ func (c *EdgeChange) Make(now Time) (*Edge, error) {
 // Apply returns the edge after changing old, and whether that changes any fact. If not, next is old. old is not
 // modified.
 func (c *EdgeChange) Apply(old *Edge) (next *Edge, changed bool, err error) {
-	if err := firstError(c.check(), c.checkSame(old)); err != nil {
+	if err := cmp.Or(c.check(), c.checkSame(old)); err != nil {
 		return nil, false, err
 	}
 	e := *old
@@ -387,7 +388,7 @@ type MarkChange struct {
 }
 
 func (c *MarkChange) check() error {
-	return firstError(
+	return cmp.Or(
 		c.On.check(),
 		checkState(c.State),
 		checkBy(c.State, !c.By.IsZero()),

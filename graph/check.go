@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -61,7 +62,7 @@ func CheckTime(field string, t Time) error {
 
 // checkSpan checks the two ends of a validity.
 func checkSpan(from, to OptTime) error {
-	err := firstError(CheckTime("validFrom", from.Time), CheckTime("validTo", to.Time))
+	err := cmp.Or(CheckTime("validFrom", from.Time), CheckTime("validTo", to.Time))
 	if err == nil && from.Given && to.Given && to.Time <= from.Time {
 		err = Fieldf("validTo", "%s is not after validFrom %s", to.Time, from.Time)
 	}
@@ -119,14 +120,4 @@ func CheckLink(field string, c ipld.CID, codec ipld.Codec) error {
 func CheckExtra(extra []ipld.Entry, known []string) error {
 	var m meter
 	return m.extra(extra, known)
-}
-
-// missing returns an error for the first name whose bit, from the lowest, is not set in seen.
-func missing(seen uint, names ...string) error {
-	for i, name := range names {
-		if seen&(1<<i) == 0 {
-			return Fieldf(name, "missing")
-		}
-	}
-	return nil
 }

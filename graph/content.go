@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -84,10 +85,20 @@ func JoinContent(c *Content, get func(ipld.CID) ([]byte, error)) (string, error)
 // chunkCount returns the number of chunks of a text of size bytes.
 func chunkCount(size int64) int { return int((size + ipld.ChunkSize - 1) / ipld.ChunkSize) }
 
-var contentFields = []string{"size", "text", "media", "chunks"}
+var contentFields = ipld.FieldNames(new(Content).fields)
+
+func (c *Content) fields(r *ipld.Record) {
+	r.Extra(&c.Extra)
+	r.Int("size", &c.Size)
+	r.OptString("text", &c.Text)
+	r.OptString("media", &c.Media)
+	if r.Has("chunks", len(c.Chunks) > 0) {
+		r.Links("chunks", &c.Chunks, 1, chunkCount(MaxContent))
+	}
+}
 
 func (c *Content) check(m *meter) error {
-	err := firstError(
+	err := cmp.Or(
 		CheckText("text", c.Text, 0, MaxInline),
 		CheckText("media", c.Media, 0, MaxMedia),
 		c.checkSize(),
@@ -128,38 +139,4 @@ func (c *Content) checkSize() error {
 		return Fieldf("chunks", "%d chunks for %d bytes, want %d", len(c.Chunks), c.Size, want)
 	}
 	return nil
-}
-
-// write appends the map of c. It is not a record, but is written like one.
-func (c *Content) write(b []byte) []byte {
-	w := ipld.NewRecord(b, c.Extra)
-	w.Int("size", c.Size)
-	w.OptString("text", c.Text)
-	w.OptString("media", c.Media)
-	if len(c.Chunks) > 0 {
-		w.Links("chunks", c.Chunks)
-	}
-	return w.Finish()
-}
-
-func decodeContent(d *ipld.Decoder) (*Content, error) {
-	c := new(Content)
-	err := d.Map(func(key string) (err error) {
-		switch key {
-		case "size":
-			c.Size, err = d.Int()
-		case "text":
-			c.Text, err = decodeText(d)
-		case "media":
-			c.Media, err = decodeText(d)
-		case "chunks":
-			c.Chunks, err = d.Links(chunkCount(MaxContent))
-		default:
-			var v ipld.Value
-			v, err = d.Value()
-			c.Extra = append(c.Extra, ipld.Entry{Key: key, Value: v})
-		}
-		return err
-	})
-	return c, err
 }

@@ -1,6 +1,11 @@
 package graph
 
-import "github.com/mnem-project/mnem/ipld"
+import (
+	"cmp"
+	"math"
+
+	"github.com/mnem-project/mnem/ipld"
+)
 
 // KindEdge is the kind of an edge's record.
 const KindEdge = "edge"
@@ -20,16 +25,28 @@ type Edge struct {
 	Extra     []ipld.Entry // unknown fields in canonical order
 }
 
-var edgeFields = []string{
-	"v", "id", "dst", "key", "src", "kind", "type", "props", "weight", "created", "sources",
-	"validTo", "validFrom",
+var edgeFields = ipld.FieldNames(new(Edge).fields)
+
+func (e *Edge) fields(r *ipld.Record) {
+	r.Begin(KindEdge, recordVersion, &e.Extra)
+	r.Fixed("id", e.ID[:])
+	r.Fixed("dst", e.Dst[:])
+	r.OptString("key", &e.Key)
+	r.Fixed("src", e.Src[:])
+	r.String("type", &e.Type)
+	r.Entries("props", &e.Props)
+	ipld.Number(r, "weight", &e.Weight, 0, math.MaxUint32) // Validate is stricter
+	r.Int("created", (*int64)(&e.Created))
+	r.OptStrings("sources", &e.Sources, MaxSources)
+	optTime(r, "validTo", &e.ValidTo)
+	optTime(r, "validFrom", &e.ValidFrom)
 }
 
 // Validate returns a *FieldError unless e satisfies every rule and limit of the format. Only a valid edge may be
 // encoded.
 func (e *Edge) Validate() error {
 	var m meter
-	err := firstError(
+	err := cmp.Or(
 		checkID("id", e.ID),
 		checkID("src", e.Src),
 		checkID("dst", e.Dst),
@@ -80,72 +97,12 @@ func (e *Edge) Bare() *Edge {
 
 // Encode returns the block of a valid edge.
 func (e *Edge) Encode() []byte {
-	w := ipld.NewRecord(make([]byte, 0, 256+len(e.Key)+len(e.Type)+32*len(e.Props)), e.Extra)
-	w.Version(recordVersion)
-	w.Bytes("id", e.ID[:])
-	w.Bytes("dst", e.Dst[:])
-	w.OptString("key", e.Key)
-	w.Bytes("src", e.Src[:])
-	w.Kind(KindEdge)
-	w.String("type", e.Type)
-	writeProps(w, e.Props)
-	w.Int("weight", int64(e.Weight))
-	w.Int("created", int64(e.Created))
-	writeTexts(w, "sources", e.Sources)
-	writeOptTime(w, "validTo", e.ValidTo)
-	writeOptTime(w, "validFrom", e.ValidFrom)
-	return w.Finish()
+	return ipld.WriteRecord(256+len(e.Key)+len(e.Type)+32*len(e.Props), e.fields)
 }
 
 // DecodeEdge decodes the block of an edge. It returns an error that wraps ipld.ErrInvalid for everything that
 // Encode cannot have written. The edge keeps no reference to block.
 func DecodeEdge(block []byte) (*Edge, error) {
-	var dec edgeDecoder
-	extra, err := ipld.DecodeRecord(block, KindEdge, recordVersion, dec.field)
-	if err != nil {
-		return nil, err
-	}
-	dec.e.Extra = extra
-	if err := firstError(missing(dec.seen, "props", "created"), dec.e.Validate()); err != nil {
-		return nil, decodeProblem(KindEdge, err)
-	}
-	return &dec.e, nil
-}
-
-type edgeDecoder struct {
-	e    Edge
-	seen uint // bits of the required fields whose zero values are valid
-}
-
-func (dec *edgeDecoder) field(key string, d *ipld.Decoder) (known bool, err error) {
-	e := &dec.e
-	switch key {
-	case "id":
-		e.ID, err = decodeID(d)
-	case "dst":
-		e.Dst, err = decodeID(d)
-	case "key":
-		e.Key, err = decodeText(d)
-	case "src":
-		e.Src, err = decodeID(d)
-	case "type":
-		e.Type, err = d.String()
-	case "props":
-		dec.seen |= 1
-		e.Props, err = decodeEntries(d)
-	case "weight":
-		e.Weight, err = decodeUint32(d)
-	case "created":
-		dec.seen |= 2
-		e.Created, err = decodeTime(d)
-	case "sources":
-		e.Sources, err = decodeTexts(d, MaxSources)
-	case "validTo":
-		e.ValidTo, err = decodeOptTime(d)
-	case "validFrom":
-		e.ValidFrom, err = decodeOptTime(d)
-	default:
-		return false, nil
-	}
-	return true, err
+	e := new(Edge)
+	return ipld.ReadRecord(block, e, e.fields, e.Validate)
 }

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"io"
@@ -41,7 +42,16 @@ type Term struct {
 	Weight int64 // 1 to math.MaxInt32, in units of 2^-16
 }
 
-var embeddingFields = []string{"v", "dims", "kind", "text", "dtype", "model", "vector"}
+var embeddingFields = ipld.FieldNames(new(Embedding).fields)
+
+func (e *Embedding) fields(r *ipld.Record) {
+	r.Begin(KindEmbedding, recordVersion, &e.Extra)
+	ipld.Number(r, "dims", &e.Dims, 0, math.MaxUint32) // Validate is stricter
+	r.Fixed("text", e.Text[:])
+	r.String("dtype", (*string)(&e.DType))
+	r.String("model", &e.Model)
+	r.Bytes("vector", &e.Data)
+}
 
 // EmbeddingKey returns the key of an embedding in the tree of embeddings: id, then model.
 func EmbeddingKey(node ID, model string) []byte {
@@ -94,7 +104,7 @@ func embedParts(n *Node, content string) []string {
 // be encoded.
 func (e *Embedding) Validate() error {
 	var m meter
-	err := firstError(
+	err := cmp.Or(
 		checkName("model", e.Model, MaxModel),
 		e.checkVector(),
 		m.extra(e.Extra, embeddingFields),
@@ -217,68 +227,12 @@ func CheckTerm(t Term) error {
 
 // Encode returns the block of a valid embedding.
 func (e *Embedding) Encode() []byte {
-	w := ipld.NewRecord(make([]byte, 0, 160+len(e.Model)+len(e.Data)), e.Extra)
-	w.Version(recordVersion)
-	w.Int("dims", int64(e.Dims))
-	w.Kind(KindEmbedding)
-	w.Bytes("text", e.Text[:])
-	w.String("dtype", string(e.DType))
-	w.String("model", e.Model)
-	w.Bytes("vector", e.Data)
-	return w.Finish()
+	return ipld.WriteRecord(160+len(e.Model)+len(e.Data), e.fields)
 }
 
 // DecodeEmbedding decodes the block of an embedding. It returns an error that wraps ipld.ErrInvalid for everything
 // that Encode cannot have written. Data is a part of block.
 func DecodeEmbedding(block []byte) (*Embedding, error) {
-	var dec embeddingDecoder
-	extra, err := ipld.DecodeRecord(block, KindEmbedding, recordVersion, dec.field)
-	if err != nil {
-		return nil, err
-	}
-	dec.e.Extra = extra
-	if err := firstError(missing(dec.seen, "text"), dec.e.Validate()); err != nil {
-		return nil, decodeProblem(KindEmbedding, err)
-	}
-	return &dec.e, nil
-}
-
-type embeddingDecoder struct {
-	e    Embedding
-	seen uint // bits of the required fields whose zero values are valid
-}
-
-func (dec *embeddingDecoder) field(key string, d *ipld.Decoder) (known bool, err error) {
-	e, text := &dec.e, ""
-	switch key {
-	case "dims":
-		var n uint32
-		n, err = decodeUint32(d)
-		e.Dims = int(n)
-	case "text":
-		dec.seen |= 1
-		err = e.decodeHash(d)
-	case "dtype":
-		text, err = d.String()
-		e.DType = DType(text)
-	case "model":
-		e.Model, err = d.String()
-	case "vector":
-		e.Data, err = d.Bytes()
-	default:
-		return false, nil
-	}
-	return true, err
-}
-
-func (e *Embedding) decodeHash(d *ipld.Decoder) error {
-	b, err := d.Bytes()
-	if err != nil {
-		return err
-	}
-	if len(b) != len(e.Text) {
-		return d.Errorf("hash of %d bytes, want %d", len(b), len(e.Text))
-	}
-	e.Text = [sha256.Size]byte(b)
-	return nil
+	e := new(Embedding)
+	return ipld.ReadRecord(block, e, e.fields, e.Validate)
 }

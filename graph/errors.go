@@ -41,13 +41,3 @@ func within(outer string, err error) error {
 	}
 	return &FieldError{Field: outer + "." + fe.Field, Reason: fe.Reason}
 }
-
-// firstError returns the first error that is not nil.
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/mnem-project/mnem/ipld"
@@ -57,7 +58,21 @@ type Mark struct {
 	Extra  []ipld.Entry `json:"-"` // unknown fields in canonical order
 }
 
-var markFields = []string{"v", "by", "id", "on", "kind", "time", "actor", "state", "reason"}
+var markFields = ipld.FieldNames(new(Mark).fields)
+
+func (m *Mark) fields(r *ipld.Record) {
+	r.Begin(KindMark, recordVersion, &m.Extra)
+	if r.Has("by", !m.By.IsZero()) {
+		r.Fixed("by", m.By[:])
+		r.Refuse(m.By.IsZero(), "the id of all zeros identifies nothing")
+	}
+	r.Fixed("id", m.ID[:])
+	r.String("on", (*string)(&m.On))
+	r.Int("time", (*int64)(&m.Time))
+	r.String("actor", &m.Actor)
+	r.String("state", (*string)(&m.State))
+	r.OptString("reason", &m.Reason)
+}
 
 // MarkKeyLen is the length of a key in the tree of marks.
 const MarkKeyLen = 1 + IDLen
@@ -87,7 +102,7 @@ func ParseMarkKey(key []byte) (Target, ID, error) {
 // encoded.
 func (m *Mark) Validate() error {
 	var room meter
-	err := firstError(
+	err := cmp.Or(
 		checkTarget(m.On),
 		checkID("id", m.ID),
 		checkState(m.State),
@@ -136,66 +151,12 @@ func (m *Mark) Bare() *Mark {
 
 // Encode returns the block of a valid mark.
 func (m *Mark) Encode() []byte {
-	w := ipld.NewRecord(make([]byte, 0, 192+len(m.Reason)+len(m.Actor)), m.Extra)
-	w.Version(recordVersion)
-	if !m.By.IsZero() {
-		w.Bytes("by", m.By[:])
-	}
-	w.Bytes("id", m.ID[:])
-	w.String("on", string(m.On))
-	w.Kind(KindMark)
-	w.Int("time", int64(m.Time))
-	w.String("actor", m.Actor)
-	w.String("state", string(m.State))
-	w.OptString("reason", m.Reason)
-	return w.Finish()
+	return ipld.WriteRecord(192+len(m.Reason)+len(m.Actor), m.fields)
 }
 
 // DecodeMark decodes the block of a mark. It returns an error that wraps ipld.ErrInvalid for everything that Encode
 // cannot have written. The mark keeps no reference to block.
 func DecodeMark(block []byte) (*Mark, error) {
-	var dec markDecoder
-	extra, err := ipld.DecodeRecord(block, KindMark, recordVersion, dec.field)
-	if err != nil {
-		return nil, err
-	}
-	dec.m.Extra = extra
-	if err := firstError(missing(dec.seen, "time"), dec.m.Validate()); err != nil {
-		return nil, decodeProblem(KindMark, err)
-	}
-	return &dec.m, nil
-}
-
-type markDecoder struct {
-	m    Mark
-	seen uint // bits of the required fields whose zero values are valid
-}
-
-func (dec *markDecoder) field(key string, d *ipld.Decoder) (known bool, err error) {
-	m, text := &dec.m, ""
-	switch key {
-	case "by":
-		m.By, err = decodeID(d)
-		if err == nil && m.By.IsZero() {
-			err = d.Errorf("the id of all zeros identifies nothing")
-		}
-	case "id":
-		m.ID, err = decodeID(d)
-	case "on":
-		text, err = d.String()
-		m.On = Target(text)
-	case "time":
-		dec.seen |= 1
-		m.Time, err = decodeTime(d)
-	case "actor":
-		m.Actor, err = d.String()
-	case "state":
-		text, err = d.String()
-		m.State = State(text)
-	case "reason":
-		m.Reason, err = decodeText(d)
-	default:
-		return false, nil
-	}
-	return true, err
+	m := new(Mark)
+	return ipld.ReadRecord(block, m, m.fields, m.Validate)
 }

@@ -1,6 +1,8 @@
 package graph
 
 import (
+	"cmp"
+
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -25,16 +27,44 @@ type Node struct {
 	Extra     []ipld.Entry // unknown fields in canonical order
 }
 
-var nodeFields = []string{
-	"v", "id", "key", "cues", "kind", "type", "props", "content", "context", "created", "sources",
-	"summary", "updated", "validTo", "validFrom",
+var nodeFields = ipld.FieldNames(new(Node).fields)
+
+func (n *Node) fields(r *ipld.Record) { n.fieldsOf(r, true) }
+
+// fieldsOf names the fields, with or without those that are no part of the fact.
+func (n *Node) fieldsOf(r *ipld.Record, identity bool) {
+	r.Begin(KindNode, recordVersion, &n.Extra)
+	if identity {
+		r.Fixed("id", n.ID[:])
+	}
+	r.OptString("key", &n.Key)
+	r.OptStrings("cues", &n.Cues, MaxCues)
+	r.String("type", &n.Type)
+	r.Entries("props", &n.Props)
+	if r.Has("content", n.Content != nil) {
+		if r.Reading() {
+			n.Content = new(Content)
+		}
+		r.Map("content", n.Content.fields)
+	}
+	r.OptString("context", &n.Context)
+	if identity {
+		r.Int("created", (*int64)(&n.Created))
+	}
+	r.OptStrings("sources", &n.Sources, MaxSources)
+	r.OptString("summary", &n.Summary)
+	if identity {
+		optTime(r, "updated", &n.Updated)
+	}
+	optTime(r, "validTo", &n.ValidTo)
+	optTime(r, "validFrom", &n.ValidFrom)
 }
 
 // Validate returns a *FieldError unless n satisfies every rule and limit of the format. Only a valid node may be
 // encoded.
 func (n *Node) Validate() error {
 	var m meter
-	err := firstError(
+	err := cmp.Or(
 		checkID("id", n.ID),
 		n.checkKey(),
 		checkName("type", n.Type, MaxType),
@@ -79,97 +109,26 @@ func (n *Node) checkKey() error {
 }
 
 // Encode returns the block of a valid node.
-func (n *Node) Encode() []byte { return n.append(true) }
+func (n *Node) Encode() []byte { return ipld.WriteRecord(n.size(), n.fields) }
 
 // Canonical returns the bytes that decide whether two nodes hold the same fact: the record without id, created and
 // updated.
-func (n *Node) Canonical() []byte { return n.append(false) }
+func (n *Node) Canonical() []byte {
+	return ipld.WriteRecord(n.size(), func(r *ipld.Record) { n.fieldsOf(r, false) })
+}
 
-func (n *Node) append(identity bool) []byte {
-	room := 256 + len(n.Key) + len(n.Type) + len(n.Summary) + len(n.Context) + 32*len(n.Props)
+// size returns about the length of the record in bytes.
+func (n *Node) size() int {
+	size := 256 + len(n.Key) + len(n.Type) + len(n.Summary) + len(n.Context) + 32*len(n.Props)
 	if n.Content != nil {
-		room += 64 + len(n.Content.Text)
+		size += 64 + len(n.Content.Text)
 	}
-	w := ipld.NewRecord(make([]byte, 0, room), n.Extra)
-	w.Version(recordVersion)
-	if identity {
-		w.Bytes("id", n.ID[:])
-	}
-	w.OptString("key", n.Key)
-	writeTexts(w, "cues", n.Cues)
-	w.Kind(KindNode)
-	w.String("type", n.Type)
-	writeProps(w, n.Props)
-	if n.Content != nil {
-		w.Append("content", n.Content.write)
-	}
-	w.OptString("context", n.Context)
-	if identity {
-		w.Int("created", int64(n.Created))
-	}
-	writeTexts(w, "sources", n.Sources)
-	w.OptString("summary", n.Summary)
-	if identity {
-		writeOptTime(w, "updated", n.Updated)
-	}
-	writeOptTime(w, "validTo", n.ValidTo)
-	writeOptTime(w, "validFrom", n.ValidFrom)
-	return w.Finish()
+	return size
 }
 
 // DecodeNode decodes the block of a node. It returns an error that wraps ipld.ErrInvalid for everything that Encode
 // cannot have written. The node keeps no reference to block.
 func DecodeNode(block []byte) (*Node, error) {
-	var dec nodeDecoder
-	extra, err := ipld.DecodeRecord(block, KindNode, recordVersion, dec.field)
-	if err != nil {
-		return nil, err
-	}
-	dec.n.Extra = extra
-	if err := firstError(missing(dec.seen, "props", "created"), dec.n.Validate()); err != nil {
-		return nil, decodeProblem(KindNode, err)
-	}
-	return &dec.n, nil
-}
-
-type nodeDecoder struct {
-	n    Node
-	seen uint // bits of the required fields whose zero values are valid
-}
-
-func (dec *nodeDecoder) field(key string, d *ipld.Decoder) (known bool, err error) {
-	n := &dec.n
-	switch key {
-	case "id":
-		n.ID, err = decodeID(d)
-	case "key":
-		n.Key, err = decodeText(d)
-	case "cues":
-		n.Cues, err = decodeTexts(d, MaxCues)
-	case "type":
-		n.Type, err = d.String()
-	case "props":
-		dec.seen |= 1
-		n.Props, err = decodeEntries(d)
-	case "content":
-		n.Content, err = decodeContent(d)
-	case "context":
-		n.Context, err = decodeText(d)
-	case "created":
-		dec.seen |= 2
-		n.Created, err = decodeTime(d)
-	case "sources":
-		n.Sources, err = decodeTexts(d, MaxSources)
-	case "summary":
-		n.Summary, err = decodeText(d)
-	case "updated":
-		n.Updated, err = decodeOptTime(d)
-	case "validTo":
-		n.ValidTo, err = decodeOptTime(d)
-	case "validFrom":
-		n.ValidFrom, err = decodeOptTime(d)
-	default:
-		return false, nil
-	}
-	return true, err
+	n := new(Node)
+	return ipld.ReadRecord(block, n, n.fields, n.Validate)
 }

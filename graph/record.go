@@ -136,106 +136,12 @@ func (m *meter) extra(entries []ipld.Entry, known []string) error {
 	return m.entries("", entries, ipld.MaxBlock, ipld.MaxDepth-1)
 }
 
-// decodeProblem wraps an error about a decoded record's fields as one about the block.
-func decodeProblem(kind string, err error) error {
-	return fmt.Errorf("%w: %s record: %w", ipld.ErrInvalid, kind, err)
-}
-
-func decodeID(d *ipld.Decoder) (ID, error) {
-	b, err := d.Bytes()
-	if err != nil {
-		return ID{}, err
-	}
-	if len(b) != IDLen {
-		return ID{}, d.Errorf("id of %d bytes, want %d", len(b), IDLen)
-	}
-	return ID(b), nil
-}
-
-// decodeText reads an optional string, which must not be empty.
-func decodeText(d *ipld.Decoder) (string, error) {
-	s, err := d.String()
-	if err == nil && s == "" {
-		err = d.Errorf("empty string in an optional field")
-	}
-	return s, err
-}
-
-func decodeOptTime(d *ipld.Decoder) (OptTime, error) {
-	n, err := d.Int()
-	return At(Time(n)), err
-}
-
-func decodeTime(d *ipld.Decoder) (Time, error) {
-	n, err := d.Int()
-	return Time(n), err
-}
-
-func decodeEntries(d *ipld.Decoder) (entries []ipld.Entry, err error) {
-	err = d.Map(func(key string) error {
-		v, err := d.Value()
-		entries = append(entries, ipld.Entry{Key: key, Value: v})
-		return err
-	})
-	return entries, err
-}
-
-// decodeTexts reads a list of texts with at least one entry.
-func decodeTexts(d *ipld.Decoder, most int) ([]string, error) {
-	n, err := d.List()
-	if err != nil {
-		return nil, err
-	}
-	if n == 0 || n > most {
-		return nil, d.Errorf("%d texts, want 1 to %d", n, most)
-	}
-	list := make([]string, n)
-	for i := range list {
-		if list[i], err = d.String(); err != nil {
-			return nil, err
+// optTime is a time that is left out if it is absent.
+func optTime(r *ipld.Record, key string, t *OptTime) {
+	if r.Has(key, t.Given) {
+		r.Int(key, (*int64)(&t.Time))
+		if r.Reading() {
+			t.Given = true
 		}
 	}
-	return list, nil
-}
-
-func appendEntries(b []byte, entries []ipld.Entry) []byte {
-	b = ipld.AppendMap(b, len(entries))
-	for _, e := range entries {
-		b = ipld.AppendValue(ipld.AppendString(b, e.Key), e.Value)
-	}
-	return b
-}
-
-func appendStrings(b []byte, list []string) []byte {
-	b = ipld.AppendList(b, len(list))
-	for _, s := range list {
-		b = ipld.AppendString(b, s)
-	}
-	return b
-}
-
-func writeProps(w *ipld.RecordWriter, entries []ipld.Entry) {
-	w.Append("props", func(b []byte) []byte { return appendEntries(b, entries) })
-}
-
-// writeTexts writes a list of texts, which is omitted if empty.
-func writeTexts(w *ipld.RecordWriter, field string, list []string) {
-	if len(list) > 0 {
-		w.Append(field, func(b []byte) []byte { return appendStrings(b, list) })
-	}
-}
-
-func writeOptTime(w *ipld.RecordWriter, key string, t OptTime) {
-	if t.Given {
-		w.Int(key, int64(t.Time))
-	}
-}
-
-// decodeUint32 reads a number that is at most 2^32 - 1; the record's own limits are stricter.
-func decodeUint32(d *ipld.Decoder) (uint32, error) {
-	n, err := d.Int()
-	if err == nil && (n < 0 || n > math.MaxUint32) {
-		err = d.Errorf("number %d out of range", n)
-	}
-	return uint32(n), err
 }

@@ -1,6 +1,10 @@
 package graph
 
-import "strings"
+import (
+	"cmp"
+
+	"strings"
+)
 
 // RefName names a ref: HEAD, or one in the namespaces of refs/.
 type RefName string
@@ -92,7 +96,7 @@ func ValidateRef(r RefName) error {
 		return Fieldf("", "%s is not a ref: want %sNAME/heads/BRANCH, %sNAME/tags/TAG …",
 			quote(string(r)), Imported, Imported)
 	}
-	return firstError(ValidateImport(imported), ValidateName(name))
+	return cmp.Or(ValidateImport(imported), ValidateName(name))
 }
 
 // ValidateImport returns a *FieldError unless name is a valid name of an import.
