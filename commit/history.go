@@ -2,12 +2,12 @@ package commit
 
 import (
 	"cmp"
-	"container/heap"
 	"context"
 	"fmt"
 	"iter"
 	"slices"
 
+	"github.com/mnem-project/mnem/internal/base/heap"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -36,7 +36,7 @@ func Between(
 			yield(LogEntry{}, err)
 			return
 		}
-		for w.ready.Len() > 0 && w.wanted > 0 {
+		for len(w.ready) > 0 && w.wanted > 0 {
 			v, err := w.next()
 			if err != nil {
 				yield(LogEntry{}, err)
@@ -75,9 +75,9 @@ type walk struct {
 	ctx     context.Context
 	g       store.Getter
 	open    map[ipld.CID]*visit
-	ready   newest  // commits that had no child when they were put here
-	explore highest // commits whose parents have not been read
-	wanted  int     // open commits that are not excluded
+	ready   []*visit // heap by newer: commits that had no child when they were put here
+	explore []*visit // heap by higher: commits whose parents have not been read
+	wanted  int      // open commits that are not excluded
 }
 
 func newWalk(ctx context.Context, g store.Getter) *walk {
@@ -120,16 +120,16 @@ func (w *walk) visit(c ipld.CID) (*visit, error) {
 	v := &visit{cid: c, commit: record}
 	w.open[c] = v
 	w.wanted++
-	heap.Push(&w.explore, v)
+	heap.Push(&w.explore, v, higher)
 	return v, nil
 }
 
 // next takes the newest ready commit and returns it, or nil if it turned out to have a child that must come first.
 func (w *walk) next() (*visit, error) {
-	v := heap.Pop(&w.ready).(*visit)
+	v := heap.Pop(&w.ready, newer)
 	v.queued = false
-	for w.explore.Len() > 0 && w.explore[0].commit.Height > v.commit.Height {
-		if err := w.expand(heap.Pop(&w.explore).(*visit)); err != nil {
+	for len(w.explore) > 0 && w.explore[0].commit.Height > v.commit.Height {
+		if err := w.expand(heap.Pop(&w.explore, higher)); err != nil {
 			return nil, err
 		}
 	}
@@ -186,39 +186,14 @@ func (w *walk) release(v *visit) error {
 func (w *walk) queue(v *visit) {
 	if !v.queued {
 		v.queued = true
-		heap.Push(&w.ready, v)
+		heap.Push(&w.ready, v, newer)
 	}
 }
 
-// newest is a heap of commits in the order of a log.
-type newest []*visit
-
-func (h newest) Len() int      { return len(h) }
-func (h newest) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h newest) Less(i, j int) bool {
-	byTime := cmp.Compare(h[j].commit.Time, h[i].commit.Time)
-	return cmp.Or(byTime, h[i].cid.Compare(h[j].cid)) < 0
-}
-func (h *newest) Push(v any) { *h = append(*h, v.(*visit)) }
-func (h *newest) Pop() any {
-	last := len(*h) - 1
-	v := (*h)[last]
-	(*h)[last] = nil
-	*h = (*h)[:last]
-	return v
+// newer is the order of a log.
+func newer(a, b *visit) bool {
+	byTime := cmp.Compare(b.commit.Time, a.commit.Time)
+	return cmp.Or(byTime, a.cid.Compare(b.cid)) < 0
 }
 
-// highest is a heap of commits from high to low; the order of equals does not matter.
-type highest []*visit
-
-func (h highest) Len() int           { return len(h) }
-func (h highest) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h highest) Less(i, j int) bool { return h[i].commit.Height > h[j].commit.Height }
-func (h *highest) Push(v any)        { *h = append(*h, v.(*visit)) }
-func (h *highest) Pop() any {
-	last := len(*h) - 1
-	v := (*h)[last]
-	(*h)[last] = nil
-	*h = (*h)[:last]
-	return v
-}
+func higher(a, b *visit) bool { return a.commit.Height > b.commit.Height }

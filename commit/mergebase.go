@@ -1,10 +1,10 @@
 package commit
 
 import (
-	"container/heap"
 	"context"
 	"slices"
 
+	"github.com/mnem-project/mnem/internal/base/heap"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -24,7 +24,7 @@ func IsAncestor(ctx context.Context, g store.Getter, ancestor, c ipld.CID) (bool
 		return false, err
 	}
 	for w.explore[0].commit.Height > target.commit.Height && target.children == 0 {
-		if err := w.expand(heap.Pop(&w.explore).(*visit)); err != nil {
+		if err := w.expand(heap.Pop(&w.explore, higher)); err != nil {
 			return false, err
 		}
 	}
@@ -57,7 +57,7 @@ func MergeBases(ctx context.Context, g store.Getter, left, right ipld.CID) ([]ip
 	var bases []ipld.CID
 	// From high to low every commit is met after all its children, so its flags are complete.
 	for p.live > 0 {
-		v := heap.Pop(&p.explore).(*visit)
+		v := heap.Pop(&p.explore, higher)
 		marks := p.paint[v]
 		if marks&belowBase == 0 {
 			p.live--

@@ -3,7 +3,6 @@ package history
 import (
 	"bytes"
 	"cmp"
-	"container/heap"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/heap"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
@@ -49,7 +49,7 @@ func Blame(ctx context.Context, s *core.Snapshot, id graph.ID) ([]FieldBlame, er
 	}
 	b.push(at)
 	for len(b.next) > 0 {
-		if err := b.settle(heap.Pop(&b.next).(*blamed)); err != nil {
+		if err := b.settle(heap.Pop(&b.next, (*blamed).higher)); err != nil {
 			return nil, err
 		}
 	}
@@ -78,7 +78,7 @@ type blame struct {
 	repo  *core.Repo
 	id    graph.ID
 	open  map[ipld.CID]*blamed // by commit
-	next  blamedHeap           // the same, highest first: once on top, a commit receives no more fields
+	next  []*blamed            // the same as a heap, highest first: once on top, a commit receives no more fields
 	found []FieldBlame
 }
 
@@ -92,9 +92,11 @@ type blamed struct {
 	fields map[string][]byte
 }
 
+func (at *blamed) higher(than *blamed) bool { return at.commit.Height > than.commit.Height }
+
 func (b *blame) push(at *blamed) {
 	b.open[at.cid] = at
-	heap.Push(&b.next, at)
+	heap.Push(&b.next, at, (*blamed).higher)
 }
 
 // at reads a commit's version of the node.
@@ -204,28 +206,4 @@ func split(fields, others map[string][]byte) (same, rest map[string][]byte) {
 		}
 	}
 	return same, rest
-}
-
-// blamedHeap is a heap of commits from high to low; the order of equals does not matter.
-type blamedHeap []*blamed
-
-// Len implements heap.Interface.
-func (h blamedHeap) Len() int { return len(h) }
-
-// Swap implements heap.Interface.
-func (h blamedHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-
-// Less implements heap.Interface: the highest commit is on top.
-func (h blamedHeap) Less(i, j int) bool { return h[i].commit.Height > h[j].commit.Height }
-
-// Push implements heap.Interface.
-func (h *blamedHeap) Push(v any) { *h = append(*h, v.(*blamed)) }
-
-// Pop implements heap.Interface.
-func (h *blamedHeap) Pop() any {
-	last := len(*h) - 1
-	v := (*h)[last]
-	(*h)[last] = nil
-	*h = (*h)[:last]
-	return v
 }

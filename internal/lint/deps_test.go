@@ -90,7 +90,7 @@ var alone = map[string]string{
 	"ingest/chats":         "base/pattern base/sqlite base/text ipld",
 	"block/store":          "ipld",
 	"block/prolly":         "ipld block/store base/cache",
-	"commit":               "ipld graph block/store",
+	"commit":               "ipld graph block/store base/heap",
 	"adjacency":            "ipld graph block/prolly block/store",
 	"view/segment":         "ipld graph block/store base/cache",
 	"view/index":           "ipld graph retrieve rank/source block/store view/segment base/fixed base/heap base/parallel base/rarity base/text",

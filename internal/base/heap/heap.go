@@ -31,3 +31,20 @@ func Up[T any](heap []T, after func(a, b T) bool) {
 		i = parent
 	}
 }
+
+// Push adds an element.
+func Push[T any](heap *[]T, v T, after func(a, b T) bool) {
+	*heap = append(*heap, v)
+	Up(*heap, after)
+}
+
+// Pop removes and returns the root.
+func Pop[T any](heap *[]T, after func(a, b T) bool) T {
+	list := *heap
+	root, last := list[0], len(list)-1
+	list[0] = list[last]
+	clear(list[last:])
+	*heap = list[:last]
+	Down(*heap, 0, after)
+	return root
+}
