@@ -1,8 +1,8 @@
 package commit
 
 import (
+	"cmp"
 	"crypto/sha256"
-	"fmt"
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
@@ -41,9 +41,34 @@ type Commit struct {
 	Extra     []ipld.Entry // unknown fields in canonical order
 }
 
-var commitFields = []string{
-	"v", "kind", "task", "time", "agent", "graph", "author", "change", "height", "digests", "message",
-	"parents", "profile", "vectors", "signature",
+var commitFields = ipld.FieldNames(new(Commit).fields)
+
+func (c *Commit) fields(r *ipld.Record) { c.fieldsOf(r, true, true) }
+
+// fieldsOf names the fields, with or without the id of the change and the signature.
+func (c *Commit) fieldsOf(r *ipld.Record, change, signature bool) {
+	r.Begin(KindCommit, recordVersion, &c.Extra)
+	r.OptString("task", &c.Task)
+	r.Int("time", (*int64)(&c.Time))
+	r.OptString("agent", &c.Agent)
+	r.Link("graph", &c.Graph)
+	r.String("author", &c.Author)
+	if change {
+		r.Fixed("change", c.Change[:])
+	}
+	ipld.Number(r, "height", &c.Height, 1, graph.MaxCount)
+	r.OptLink("digests", &c.Digests)
+	c.Message.field(r)
+	r.Links("parents", &c.Parents, 0, MaxParents)
+	r.OptLink("profile", &c.Profile)
+	r.OptLink("vectors", &c.Vectors)
+	if signature && r.Has("signature", len(c.Signature) > 0) {
+		r.Bytes("signature", &c.Signature)
+		r.Refuse(len(c.Signature) == 0, "empty signature")
+		if r.Reading() {
+			c.Signature = slices.Clone(c.Signature)
+		}
+	}
 }
 
 // HeightOver returns the height of a commit with these parents.
@@ -58,7 +83,7 @@ func HeightOver(parents ...*Commit) uint64 {
 // ChangeID returns the id of the change that c, in its first form, makes: a hash of the record without change and
 // signature.
 func ChangeID(c *Commit) graph.ID {
-	block := c.append(false, false)
+	block := c.encode(false, false)
 	sum := sha256.Sum256(append([]byte(changeDomain), block...))
 	return graph.ID(sum[:graph.IDLen])
 }
@@ -73,7 +98,7 @@ func (c *Commit) Validate() error {
 }
 
 func (c *Commit) check() error {
-	err := firstError(
+	err := cmp.Or(
 		c.checkParents(),
 		graph.CheckLink("graph", c.Graph, ipld.DagCBOR),
 		checkOptLink("vectors", c.Vectors),
@@ -116,111 +141,19 @@ func (c *Commit) checkParents() error {
 }
 
 // Encode returns the block of a valid commit.
-func (c *Commit) Encode() []byte { return c.append(true, true) }
+func (c *Commit) Encode() []byte { return c.encode(true, true) }
 
 // Unsigned returns the bytes that a signature covers: the record without the signature.
-func (c *Commit) Unsigned() []byte { return c.append(true, false) }
+func (c *Commit) Unsigned() []byte { return c.encode(true, false) }
 
-func (c *Commit) append(change, signature bool) []byte {
-	room := 320 + 64*len(c.Parents) + len(c.Author) + len(c.Message.Text) + len(c.Signature)
-	w := ipld.NewRecord(make([]byte, 0, room), c.Extra)
-	w.Version(recordVersion)
-	w.Kind(KindCommit)
-	w.OptString("task", c.Task)
-	w.Int("time", int64(c.Time))
-	w.OptString("agent", c.Agent)
-	w.Link("graph", c.Graph)
-	w.String("author", c.Author)
-	if change {
-		w.Bytes("change", c.Change[:])
-	}
-	w.Int("height", int64(c.Height))
-	w.OptLink("digests", c.Digests)
-	c.Message.write(w)
-	w.Links("parents", c.Parents)
-	w.OptLink("profile", c.Profile)
-	w.OptLink("vectors", c.Vectors)
-	if signature && len(c.Signature) > 0 {
-		w.Bytes("signature", c.Signature)
-	}
-	return w.Finish()
+func (c *Commit) encode(change, signature bool) []byte {
+	size := 320 + 64*len(c.Parents) + len(c.Author) + len(c.Message.Text) + len(c.Signature)
+	return ipld.WriteRecord(size, func(r *ipld.Record) { c.fieldsOf(r, change, signature) })
 }
 
 // DecodeCommit decodes the block of a commit. It returns an error that wraps ipld.ErrInvalid for everything that
 // Encode cannot have written. The commit keeps no reference to block.
 func DecodeCommit(block []byte) (*Commit, error) {
-	var dec commitDecoder
-	extra, err := ipld.DecodeRecord(block, KindCommit, recordVersion, dec.field)
-	if err != nil {
-		return nil, err
-	}
-	dec.c.Extra = extra
-	if err := firstError(missing(dec.seen, "parents", "time", "message"), dec.c.check()); err != nil {
-		return nil, decodeProblem(KindCommit, err)
-	}
-	return &dec.c, nil
-}
-
-type commitDecoder struct {
-	c    Commit
-	seen uint // bits of the required fields whose zero values are valid
-}
-
-func (dec *commitDecoder) field(key string, d *ipld.Decoder) (known bool, err error) {
-	c := &dec.c
-	switch key {
-	case "task":
-		c.Task, err = decodeText(d)
-	case "time":
-		dec.seen |= 2
-		c.Time, err = decodeTime(d)
-	case "agent":
-		c.Agent, err = decodeText(d)
-	case "graph":
-		c.Graph, err = d.Link()
-	case "author":
-		c.Author, err = d.String()
-	case "change":
-		c.Change, err = decodeID(d)
-	case "height":
-		c.Height, err = decodeCount(d)
-	case "digests":
-		c.Digests, err = d.Link()
-	case "message":
-		dec.seen |= 4
-		c.Message, err = decodeMessage(d)
-	case "parents":
-		dec.seen |= 1
-		c.Parents, err = decodeParents(d)
-	case "profile":
-		c.Profile, err = d.Link()
-	case "vectors":
-		c.Vectors, err = d.Link()
-	case "signature":
-		c.Signature, err = decodeSignature(d)
-	default:
-		return false, nil
-	}
-	return true, err
-}
-
-func decodeParents(d *ipld.Decoder) ([]ipld.CID, error) {
-	parents, err := d.Links(MaxParents)
-	if len(parents) == 0 {
-		parents = nil
-	}
-	return parents, err
-}
-
-func decodeSignature(d *ipld.Decoder) ([]byte, error) {
-	b, err := d.Bytes()
-	if err == nil && len(b) == 0 {
-		err = d.Errorf("empty signature")
-	}
-	return slices.Clone(b), err
-}
-
-// decodeProblem wraps an error about a decoded record's fields as one about the block.
-func decodeProblem(kind string, err error) error {
-	return fmt.Errorf("%w: %s record: %w", ipld.ErrInvalid, kind, err)
+	c := new(Commit)
+	return ipld.ReadRecord(block, c, c.fields, c.check)
 }

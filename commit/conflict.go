@@ -1,7 +1,7 @@
 package commit
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
@@ -29,7 +29,27 @@ type Conflict struct {
 	Extra  []ipld.Entry
 }
 
-var conflictFields = []string{"v", "base", "item", "kind", "ours", "cause", "fields", "theirs"}
+var conflictFields = ipld.FieldNames(new(Conflict).fields)
+
+func (c *Conflict) fields(r *ipld.Record) {
+	r.Begin(KindConflict, recordVersion, &c.Extra)
+	r.OptLink("base", &c.Base)
+	r.Field("item", func(b []byte) []byte { return ipld.AppendString(b, c.Item.String()) },
+		func(d *ipld.Decoder) error {
+			text, err := d.String()
+			if err != nil {
+				return err
+			}
+			if c.Item, err = graph.ParseItem(text); err != nil {
+				return d.Errorf("%v", err)
+			}
+			return nil
+		})
+	r.OptLink("ours", &c.Ours)
+	r.String("cause", (*string)(&c.Cause))
+	r.OptStrings("fields", &c.Fields, MaxConflictFields)
+	r.OptLink("theirs", &c.Theirs)
+}
 
 var causes = []graph.ConflictKind{
 	graph.EditEdit, graph.AddAdd, graph.DeleteModify, graph.EndRemoved, graph.Circle,
@@ -46,7 +66,7 @@ func (c *Conflict) Validate() error {
 
 func (c *Conflict) check() error {
 	_, err := graph.ParseItem(c.Item.String())
-	err = firstError(err, checkOptLink("base", c.Base), checkOptLink("ours", c.Ours),
+	err = cmp.Or(err, checkOptLink("base", c.Base), checkOptLink("ours", c.Ours),
 		checkOptLink("theirs", c.Theirs), graph.CheckExtra(c.Extra, conflictFields))
 	switch {
 	case err != nil:
@@ -80,82 +100,11 @@ func (c *Conflict) SetFields(names []string) {
 }
 
 // Encode returns the block of a valid conflict.
-func (c *Conflict) Encode() []byte {
-	w := ipld.NewRecord(make([]byte, 0, 256), c.Extra)
-	w.Version(recordVersion)
-	w.OptLink("base", c.Base)
-	w.String("item", c.Item.String())
-	w.Kind(KindConflict)
-	w.OptLink("ours", c.Ours)
-	w.String("cause", string(c.Cause))
-	if len(c.Fields) > 0 {
-		w.Append("fields", func(b []byte) []byte {
-			b = ipld.AppendList(b, len(c.Fields))
-			for _, f := range c.Fields {
-				b = ipld.AppendString(b, f)
-			}
-			return b
-		})
-	}
-	w.OptLink("theirs", c.Theirs)
-	return w.Finish()
-}
+func (c *Conflict) Encode() []byte { return ipld.WriteRecord(256, c.fields) }
 
 // DecodeConflict decodes the block of a conflict. It returns an error that wraps ipld.ErrInvalid for everything
 // that Encode cannot have written. The conflict keeps no reference to block.
 func DecodeConflict(block []byte) (*Conflict, error) {
 	c := new(Conflict)
-	extra, err := ipld.DecodeRecord(block, KindConflict, recordVersion, c.field)
-	if err != nil {
-		return nil, err
-	}
-	c.Extra = extra
-	if err := c.check(); err != nil {
-		return nil, decodeProblem(KindConflict, err)
-	}
-	return c, nil
-}
-
-func (c *Conflict) field(key string, d *ipld.Decoder) (known bool, err error) {
-	text := ""
-	switch key {
-	case "base":
-		c.Base, err = d.Link()
-	case "item":
-		if text, err = d.String(); err == nil {
-			if c.Item, err = graph.ParseItem(text); err != nil {
-				err = d.Errorf("%v", err)
-			}
-		}
-	case "ours":
-		c.Ours, err = d.Link()
-	case "cause":
-		text, err = d.String()
-		c.Cause = graph.ConflictKind(text)
-	case "fields":
-		c.Fields, err = decodeNames(d, MaxConflictFields)
-	case "theirs":
-		c.Theirs, err = d.Link()
-	default:
-		return false, nil
-	}
-	return true, err
-}
-
-// decodeNames reads a list of 1 to limit strings.
-func decodeNames(d *ipld.Decoder, limit int) ([]string, error) {
-	n, err := d.List()
-	if err != nil {
-		return nil, err
-	}
-	if n == 0 || n > limit {
-		return nil, d.Errorf("list of %d names, want 1 to %d", n, limit)
-	}
-	names := make([]string, n)
-	for i := range names {
-		if names[i], err = d.String(); err != nil {
-			return nil, fmt.Errorf("name %d: %w", i, err)
-		}
-	}
-	return names, nil
+	return ipld.ReadRecord(block, c, c.fields, c.check)
 }

@@ -1,6 +1,8 @@
 package commit
 
 import (
+	"cmp"
+
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -40,9 +42,21 @@ type Export struct {
 	Extra    []ipld.Entry // unknown fields in canonical order
 }
 
-var exportFields = []string{
-	"v", "head", "kind", "refs", "scope", "since", "format", "objects",
-	"redacted",
+var exportFields = ipld.FieldNames(new(Export).fields)
+
+func (e *Export) fields(r *ipld.Record) {
+	r.Begin(KindExport, recordVersion, &e.Extra)
+	r.OptString("head", (*string)(&e.Head))
+	r.Link("refs", &e.Refs)
+	r.String("scope", (*string)(&e.Scope))
+	if r.Has("since", len(e.Since) > 0) {
+		r.Links("since", &e.Since, 1, MaxExportLinks)
+	}
+	r.Int("format", &e.Format)
+	if r.Has("objects", len(e.Objects) > 0) {
+		r.Links("objects", &e.Objects, 1, MaxExportLinks)
+	}
+	r.OptLink("redacted", &e.Redacted)
 }
 
 // Validate returns a *graph.FieldError unless e satisfies every rule and limit that can be checked on the manifest
@@ -55,7 +69,7 @@ func (e *Export) Validate() error {
 }
 
 func (e *Export) check() error {
-	return firstError(
+	return cmp.Or(
 		e.checkScope(),
 		graph.CheckLink("refs", e.Refs, ipld.DagCBOR),
 		e.checkHead(),
@@ -111,68 +125,12 @@ func checkAscending(field string, links []ipld.CID) error {
 
 // Encode returns the block of a valid manifest.
 func (e *Export) Encode() []byte {
-	w := ipld.NewRecord(make([]byte, 0, 160+41*(len(e.Objects)+len(e.Since))), e.Extra)
-	w.Version(recordVersion)
-	w.OptString("head", string(e.Head))
-	w.Kind(KindExport)
-	w.Link("refs", e.Refs)
-	w.String("scope", string(e.Scope))
-	if len(e.Since) > 0 {
-		w.Links("since", e.Since)
-	}
-	w.Int("format", e.Format)
-	if len(e.Objects) > 0 {
-		w.Links("objects", e.Objects)
-	}
-	w.OptLink("redacted", e.Redacted)
-	return w.Finish()
+	return ipld.WriteRecord(160+41*(len(e.Objects)+len(e.Since)), e.fields)
 }
 
 // DecodeExport decodes the block of a manifest. It returns an error that wraps ipld.ErrInvalid for everything that
 // Encode cannot have written. The manifest keeps no reference to block.
 func DecodeExport(block []byte) (*Export, error) {
 	e := new(Export)
-	extra, err := ipld.DecodeRecord(block, KindExport, recordVersion, e.field)
-	if err != nil {
-		return nil, err
-	}
-	e.Extra = extra
-	if err := e.check(); err != nil {
-		return nil, decodeProblem(KindExport, err)
-	}
-	return e, nil
-}
-
-func (e *Export) field(key string, d *ipld.Decoder) (known bool, err error) {
-	var text string
-	switch key {
-	case "head":
-		text, err = decodeText(d)
-		e.Head = graph.RefName(text)
-	case "refs":
-		e.Refs, err = d.Link()
-	case "scope":
-		text, err = d.String()
-		e.Scope = Scope(text)
-	case "since":
-		e.Since, err = decodeGivenLinks(d)
-	case "format":
-		e.Format, err = d.Int()
-	case "objects":
-		e.Objects, err = decodeGivenLinks(d)
-	case "redacted":
-		e.Redacted, err = d.Link()
-	default:
-		return false, nil
-	}
-	return true, err
-}
-
-// decodeGivenLinks reads an optional list, which must not be empty.
-func decodeGivenLinks(d *ipld.Decoder) ([]ipld.CID, error) {
-	links, err := d.Links(MaxExportLinks)
-	if err == nil && len(links) == 0 {
-		err = d.Errorf("empty list in an optional field")
-	}
-	return links, err
+	return ipld.ReadRecord(block, e, e.fields, e.check)
 }

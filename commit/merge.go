@@ -38,9 +38,21 @@ type Merge struct {
 	Extra       []ipld.Entry
 }
 
-var mergeFields = []string{
-	"v", "kind", "ours", "verb", "graph", "theirs", "digests", "dropped", "message", "profile", "vectors",
-	"conflicts", "resolutions",
+var mergeFields = ipld.FieldNames(new(Merge).fields)
+
+func (m *Merge) fields(r *ipld.Record) {
+	r.Begin(KindMerge, recordVersion, &m.Extra)
+	r.Link("ours", &m.Ours)
+	r.String("verb", (*string)(&m.Verb))
+	r.Link("graph", &m.Graph)
+	r.OptLink("theirs", &m.Theirs)
+	r.OptLink("digests", &m.Digests)
+	ipld.Number(r, "dropped", &m.Dropped, 0, graph.MaxCount)
+	m.Message.field(r)
+	r.OptLink("profile", &m.Profile)
+	r.OptLink("vectors", &m.Vectors)
+	r.Link("conflicts", &m.Conflicts)
+	r.Link("resolutions", &m.Resolutions)
 }
 
 var verbs = []Verb{VerbMerge, VerbRevert, VerbCherryPick}
@@ -55,7 +67,7 @@ func (m *Merge) Validate() error {
 }
 
 func (m *Merge) check() error {
-	err := firstError(
+	err := cmp.Or(
 		graph.CheckLink("ours", m.Ours, ipld.DagCBOR),
 		checkOptLink("theirs", m.Theirs),
 		m.Message.check(),
@@ -81,86 +93,13 @@ func (m *Merge) check() error {
 }
 
 // Encode returns the block of a valid merge.
-func (m *Merge) Encode() []byte {
-	w := ipld.NewRecord(make([]byte, 0, 384+len(m.Message.Text)), m.Extra)
-	w.Version(recordVersion)
-	w.Kind(KindMerge)
-	w.Link("ours", m.Ours)
-	w.String("verb", string(m.Verb))
-	w.Link("graph", m.Graph)
-	w.OptLink("theirs", m.Theirs)
-	w.OptLink("digests", m.Digests)
-	w.Int("dropped", int64(m.Dropped))
-	m.Message.write(w)
-	w.OptLink("profile", m.Profile)
-	w.OptLink("vectors", m.Vectors)
-	w.Link("conflicts", m.Conflicts)
-	w.Link("resolutions", m.Resolutions)
-	return w.Finish()
-}
+func (m *Merge) Encode() []byte { return ipld.WriteRecord(384+len(m.Message.Text), m.fields) }
 
 // DecodeMerge decodes the block of a merge in progress. It returns an error that wraps ipld.ErrInvalid for
 // everything that Encode cannot have written. The merge keeps no reference to block.
 func DecodeMerge(block []byte) (*Merge, error) {
-	var dec mergeDecoder
-	extra, err := ipld.DecodeRecord(block, KindMerge, recordVersion, dec.field)
-	if err != nil {
-		return nil, err
-	}
-	dec.m.Extra = extra
-	if err := firstError(missing(dec.seen, "dropped", "message"), dec.m.check()); err != nil {
-		return nil, decodeProblem(KindMerge, err)
-	}
-	return &dec.m, nil
-}
-
-type mergeDecoder struct {
-	m    Merge
-	seen uint // bits of the required fields whose zero values are valid
-}
-
-func (dec *mergeDecoder) field(key string, d *ipld.Decoder) (known bool, err error) {
-	m := &dec.m
-	switch key {
-	case "ours":
-		m.Ours, err = d.Link()
-	case "verb":
-		var text string
-		text, err = d.String()
-		m.Verb = Verb(text)
-	case "graph":
-		m.Graph, err = d.Link()
-	case "theirs":
-		m.Theirs, err = d.Link()
-	case "dropped":
-		dec.seen |= 1
-		m.Dropped, err = decodeTally(d)
-	case "message":
-		dec.seen |= 2
-		m.Message, err = decodeMessage(d)
-	case "digests":
-		m.Digests, err = d.Link()
-	case "profile":
-		m.Profile, err = d.Link()
-	case "vectors":
-		m.Vectors, err = d.Link()
-	case "conflicts":
-		m.Conflicts, err = d.Link()
-	case "resolutions":
-		m.Resolutions, err = d.Link()
-	default:
-		return false, nil
-	}
-	return true, err
-}
-
-// decodeTally reads a number of 0 to graph.MaxCount.
-func decodeTally(d *ipld.Decoder) (uint64, error) {
-	n, err := d.Int()
-	if err == nil && (n < 0 || n > graph.MaxCount) {
-		err = d.Errorf("number %d out of range", n)
-	}
-	return uint64(n), err
+	m := new(Merge)
+	return ipld.ReadRecord(block, m, m.fields, m.check)
 }
 
 // Resolution is the resolution of a conflict: one side's version, or another record.
@@ -206,7 +145,7 @@ func DecodeResolution(item []byte) (Resolution, error) {
 		}
 		return err
 	})
-	if err = firstError(err, d.End()); err != nil {
+	if err = cmp.Or(err, d.End()); err != nil {
 		return r, err
 	}
 	switch r.Take = graph.Take(take); r.Take {

@@ -60,30 +60,23 @@ func (m Message) check() error {
 	return CheckMessage(m.Text)
 }
 
-func (m Message) write(w *ipld.RecordWriter) {
-	if m.Block.Defined() {
-		w.Link("message", m.Block)
-		return
+// field is the message in a record: a link to its block, or its text.
+func (m *Message) field(r *ipld.Record) {
+	write := func(b []byte) []byte {
+		if m.Block.Defined() {
+			return ipld.AppendLink(b, m.Block)
+		}
+		return ipld.AppendString(b, m.Text)
 	}
-	w.String("message", m.Text)
-}
-
-func decodeMessage(d *ipld.Decoder) (m Message, err error) {
-	item, err := d.Item()
-	if err != nil {
-		return m, err
-	}
-	v, err := ipld.DecodeValue(item)
-	if err != nil {
-		return m, err
-	}
-	switch v.Kind() {
-	case ipld.Link:
-		m.Block = v.Link()
-	case ipld.String:
-		m.Text = v.Text()
-	default:
-		err = d.Errorf("neither a string nor a link")
-	}
-	return m, err
+	r.Field("message", write, func(d *ipld.Decoder) error {
+		v, err := d.Value()
+		if err != nil {
+			return err
+		}
+		m.Block, m.Text = v.Link(), v.Text()
+		if v.Kind() != ipld.Link && v.Kind() != ipld.String {
+			return d.Errorf("neither a string nor a link")
+		}
+		return nil
+	})
 }

@@ -1,6 +1,8 @@
 package commit
 
 import (
+	"cmp"
+
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -31,9 +33,22 @@ type Operation struct {
 	Extra   []ipld.Entry // unknown fields in canonical order
 }
 
-var operationFields = []string{
-	"v", "seq", "kind", "skip", "time", "view", "actor", "parent", "redoes", "undoes", "command",
-	"horizon",
+var operationFields = ipld.FieldNames(new(Operation).fields)
+
+func (o *Operation) fields(r *ipld.Record) {
+	r.Begin(KindOperation, recordVersion, &o.Extra)
+	ipld.Number(r, "seq", &o.Seq, 1, graph.MaxCount)
+	r.OptLink("skip", &o.Skip)
+	r.Int("time", (*int64)(&o.Time))
+	r.Link("view", &o.View)
+	r.String("actor", &o.Actor)
+	r.OptLink("parent", &o.Parent)
+	r.OptLink("redoes", &o.Redoes)
+	r.OptLink("undoes", &o.Undoes)
+	r.Strings("command", &o.Command, 1, MaxCommand)
+	if r.Has("horizon", o.Horizon != 0) {
+		ipld.Number(r, "horizon", &o.Horizon, 1, graph.MaxCount)
+	}
 }
 
 // Kept returns, descending, the sequence numbers below a horizon whose operations are kept, though not what they
@@ -68,7 +83,7 @@ func (o *Operation) Validate() error {
 }
 
 func (o *Operation) check() error {
-	err := firstError(
+	err := cmp.Or(
 		o.checkLinks(),
 		graph.CheckLink("view", o.View, ipld.DagCBOR),
 		graph.CheckTime("time", o.Time),
@@ -105,99 +120,16 @@ func (o *Operation) checkLinks() error {
 	if o.Undoes.Defined() && o.Redoes.Defined() {
 		return graph.Fieldf("redoes", "excluded by undoes")
 	}
-	return firstError(checkOptLink("parent", o.Parent), checkOptLink("skip", o.Skip),
+	return cmp.Or(checkOptLink("parent", o.Parent), checkOptLink("skip", o.Skip),
 		checkOptLink("undoes", o.Undoes), checkOptLink("redoes", o.Redoes))
 }
 
 // Encode returns the block of a valid operation.
-func (o *Operation) Encode() []byte {
-	w := ipld.NewRecord(make([]byte, 0, 320), o.Extra)
-	w.Version(recordVersion)
-	w.Int("seq", int64(o.Seq))
-	w.Kind(KindOperation)
-	w.OptLink("skip", o.Skip)
-	w.Int("time", int64(o.Time))
-	w.Link("view", o.View)
-	w.String("actor", o.Actor)
-	w.OptLink("parent", o.Parent)
-	w.OptLink("redoes", o.Redoes)
-	w.OptLink("undoes", o.Undoes)
-	w.Append("command", func(b []byte) []byte {
-		b = ipld.AppendList(b, len(o.Command))
-		for _, word := range o.Command {
-			b = ipld.AppendString(b, word)
-		}
-		return b
-	})
-	if o.Horizon != 0 {
-		w.Int("horizon", int64(o.Horizon))
-	}
-	return w.Finish()
-}
+func (o *Operation) Encode() []byte { return ipld.WriteRecord(320, o.fields) }
 
 // DecodeOperation decodes the block of an operation. It returns an error that wraps ipld.ErrInvalid for everything
 // that Encode cannot have written. The operation keeps no reference to block.
 func DecodeOperation(block []byte) (*Operation, error) {
-	var dec operationDecoder
-	extra, err := ipld.DecodeRecord(block, KindOperation, recordVersion, dec.field)
-	if err != nil {
-		return nil, err
-	}
-	dec.o.Extra = extra
-	if err := firstError(missing(dec.seen, "time"), dec.o.check()); err != nil {
-		return nil, decodeProblem(KindOperation, err)
-	}
-	return &dec.o, nil
-}
-
-type operationDecoder struct {
-	o    Operation
-	seen uint // bits of the required fields whose zero values are valid
-}
-
-func (dec *operationDecoder) field(key string, d *ipld.Decoder) (known bool, err error) {
-	o := &dec.o
-	switch key {
-	case "seq":
-		o.Seq, err = decodeCount(d)
-	case "skip":
-		o.Skip, err = d.Link()
-	case "time":
-		dec.seen |= 1
-		o.Time, err = decodeTime(d)
-	case "view":
-		o.View, err = d.Link()
-	case "actor":
-		o.Actor, err = d.String()
-	case "parent":
-		o.Parent, err = d.Link()
-	case "redoes":
-		o.Redoes, err = d.Link()
-	case "undoes":
-		o.Undoes, err = d.Link()
-	case "horizon":
-		o.Horizon, err = decodeCount(d)
-	case "command":
-		o.Command, err = decodeCommand(d)
-	default:
-		return false, nil
-	}
-	return true, err
-}
-
-func decodeCommand(d *ipld.Decoder) ([]string, error) {
-	n, err := d.List()
-	if err != nil {
-		return nil, err
-	}
-	if n > MaxCommand {
-		return nil, d.Errorf("%d words, limit %d", n, MaxCommand)
-	}
-	words := make([]string, n)
-	for i := range words {
-		if words[i], err = d.String(); err != nil {
-			return nil, err
-		}
-	}
-	return words, nil
+	o := new(Operation)
+	return ipld.ReadRecord(block, o, o.fields, o.check)
 }

@@ -2,6 +2,7 @@ package commit
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -50,7 +51,26 @@ type Redaction struct {
 	Extra []ipld.Entry `json:"-"`
 }
 
-var redactionFields = []string{"v", "kind", "left", "node", "time", "what", "actor", "reason"}
+var redactionFields = ipld.FieldNames(new(Redaction).fields)
+
+func (r *Redaction) fields(rec *ipld.Record) {
+	rec.Begin(KindRedaction, recordVersion, &r.Extra)
+	if rec.Has("left", r.Left != nil) {
+		rec.Field("left", func(b []byte) []byte { return append(b, r.Left...) }, func(d *ipld.Decoder) error {
+			item, err := d.Item()
+			r.Left = bytes.Clone(item)
+			return err
+		})
+	}
+	if rec.Has("node", !r.Node.IsZero()) {
+		rec.Fixed("node", r.Node[:])
+		rec.Refuse(r.Node.IsZero(), "zero id")
+	}
+	rec.Int("time", (*int64)(&r.Time))
+	rec.String("what", (*string)(&r.What))
+	rec.String("actor", &r.Actor)
+	rec.OptString("reason", &r.Reason)
+}
 
 // String says why, when and by whom, for callers that request the erased block.
 func (r *Redaction) String() string {
@@ -73,7 +93,7 @@ func (r *Redaction) check() error {
 	if !slices.Contains(erased, r.What) {
 		return graph.Fieldf("what", "%q is none of %v", r.What, erased)
 	}
-	return firstError(
+	return cmp.Or(
 		graph.CheckLine("actor", r.Actor, 1, graph.MaxActor),
 		graph.CheckTime("time", r.Time),
 		graph.CheckText("reason", r.Reason, 0, MaxReason),
@@ -123,61 +143,11 @@ func Left(err error) ([]byte, error) {
 }
 
 // Encode returns the bytes of a valid redaction.
-func (r *Redaction) Encode() []byte {
-	w := ipld.NewRecord(make([]byte, 0, 128), r.Extra)
-	w.Version(recordVersion)
-	w.Kind(KindRedaction)
-	if r.Left != nil {
-		w.Append("left", func(b []byte) []byte { return append(b, r.Left...) })
-	}
-	if !r.Node.IsZero() {
-		w.Bytes("node", r.Node[:])
-	}
-	w.Int("time", int64(r.Time))
-	w.String("what", string(r.What))
-	w.String("actor", r.Actor)
-	w.OptString("reason", r.Reason)
-	return w.Finish()
-}
+func (r *Redaction) Encode() []byte { return ipld.WriteRecord(128, r.fields) }
 
 // DecodeRedaction decodes a redaction. It returns an error that wraps ipld.ErrInvalid for everything that Encode
 // cannot have written. The redaction keeps no reference to stub.
 func DecodeRedaction(stub []byte) (*Redaction, error) {
-	r, seen := new(Redaction), uint(0)
-	extra, err := ipld.DecodeRecord(stub, KindRedaction, recordVersion,
-		func(key string, d *ipld.Decoder) (known bool, err error) {
-			switch key {
-			case "left":
-				r.Left, err = d.Item()
-				r.Left = bytes.Clone(r.Left)
-			case "node":
-				if r.Node, err = decodeID(d); err == nil && r.Node.IsZero() {
-					err = d.Errorf("zero id")
-				}
-			case "time":
-				seen |= 1
-				r.Time, err = decodeTime(d)
-			case "what":
-				var what string
-				what, err = d.String()
-				r.What = Erased(what)
-			case "actor":
-				r.Actor, err = d.String()
-			case "reason":
-				if r.Reason, err = d.String(); err == nil && r.Reason == "" {
-					err = d.Errorf("empty reason")
-				}
-			default:
-				return false, nil
-			}
-			return true, err
-		})
-	if err != nil {
-		return nil, err
-	}
-	r.Extra = extra
-	if err := firstError(missing(seen, "time"), r.check()); err != nil {
-		return nil, decodeProblem(KindRedaction, err)
-	}
-	return r, nil
+	r := new(Redaction)
+	return ipld.ReadRecord(stub, r, r.fields, r.check)
 }

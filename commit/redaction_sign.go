@@ -1,7 +1,6 @@
 package commit
 
 import (
-	"bytes"
 	"crypto/ed25519"
 	"fmt"
 	"slices"
@@ -26,12 +25,7 @@ func (r *Redaction) Sign(c ipld.CID, sign SignFunc) error {
 	}
 	extra := slices.DeleteFunc(slices.Clone(r.Extra), isRedactionSignature)
 	extra = append(extra, ipld.Entry{Key: redactionSignature, Value: ipld.BytesValue(signature)})
-	slices.SortFunc(extra, func(a, b ipld.Entry) int {
-		if n := len(a.Key) - len(b.Key); n != 0 {
-			return n
-		}
-		return bytes.Compare([]byte(a.Key), []byte(b.Key))
-	})
+	ipld.SortEntries(extra)
 	signed := *r
 	signed.Extra = extra
 	if _, err := signed.Signer(c); err != nil {

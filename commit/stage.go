@@ -1,6 +1,8 @@
 package commit
 
 import (
+	"cmp"
+
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -17,7 +19,15 @@ type Stage struct {
 	Extra   []ipld.Entry // unknown fields in canonical order
 }
 
-var stageFields = []string{"v", "base", "kind", "graph", "branch", "vectors"}
+var stageFields = ipld.FieldNames(new(Stage).fields)
+
+func (s *Stage) fields(r *ipld.Record) {
+	r.Begin(KindStage, recordVersion, &s.Extra)
+	r.OptLink("base", &s.Base)
+	r.Link("graph", &s.Graph)
+	r.String("branch", (*string)(&s.Branch))
+	r.OptLink("vectors", &s.Vectors)
+}
 
 // Validate returns a *graph.FieldError unless s satisfies every rule and limit of the format. Only a valid stage
 // may be encoded.
@@ -29,7 +39,7 @@ func (s *Stage) Validate() error {
 }
 
 func (s *Stage) check() error {
-	return firstError(
+	return cmp.Or(
 		checkOptLink("base", s.Base),
 		checkBranch(s.Branch),
 		graph.CheckLink("graph", s.Graph, ipld.DagCBOR),
@@ -46,46 +56,11 @@ func checkBranch(r graph.RefName) error {
 }
 
 // Encode returns the block of a valid stage.
-func (s *Stage) Encode() []byte {
-	w := ipld.NewRecord(make([]byte, 0, 224), s.Extra)
-	w.Version(recordVersion)
-	w.OptLink("base", s.Base)
-	w.Kind(KindStage)
-	w.Link("graph", s.Graph)
-	w.String("branch", string(s.Branch))
-	w.OptLink("vectors", s.Vectors)
-	return w.Finish()
-}
+func (s *Stage) Encode() []byte { return ipld.WriteRecord(224, s.fields) }
 
 // DecodeStage decodes the block of a stage. It returns an error that wraps ipld.ErrInvalid for everything that
 // Encode cannot have written. The stage keeps no reference to block.
 func DecodeStage(block []byte) (*Stage, error) {
 	s := new(Stage)
-	extra, err := ipld.DecodeRecord(block, KindStage, recordVersion, s.field)
-	if err != nil {
-		return nil, err
-	}
-	s.Extra = extra
-	if err := s.check(); err != nil {
-		return nil, decodeProblem(KindStage, err)
-	}
-	return s, nil
-}
-
-func (s *Stage) field(key string, d *ipld.Decoder) (known bool, err error) {
-	switch key {
-	case "base":
-		s.Base, err = d.Link()
-	case "graph":
-		s.Graph, err = d.Link()
-	case "branch":
-		var name string
-		name, err = d.String()
-		s.Branch = graph.RefName(name)
-	case "vectors":
-		s.Vectors, err = d.Link()
-	default:
-		return false, nil
-	}
-	return true, err
+	return ipld.ReadRecord(block, s, s.fields, s.check)
 }

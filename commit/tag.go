@@ -1,6 +1,7 @@
 package commit
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/mnem-project/mnem/graph"
@@ -21,7 +22,16 @@ type Tag struct {
 	Extra   []ipld.Entry // unknown fields in canonical order
 }
 
-var tagFields = []string{"v", "kind", "name", "time", "tagger", "target", "message"}
+var tagFields = ipld.FieldNames(new(Tag).fields)
+
+func (t *Tag) fields(r *ipld.Record) {
+	r.Begin(KindTag, recordVersion, &t.Extra)
+	r.String("name", &t.Name)
+	r.Int("time", (*int64)(&t.Time))
+	r.String("tagger", &t.Tagger)
+	r.Link("target", &t.Target)
+	t.Message.field(r)
+}
 
 // Validate returns a *graph.FieldError unless t satisfies every rule and limit of the format. Only a valid tag may
 // be encoded.
@@ -33,7 +43,7 @@ func (t *Tag) Validate() error {
 }
 
 func (t *Tag) check() error {
-	return firstError(
+	return cmp.Or(
 		graph.CheckLink("target", t.Target, ipld.DagCBOR),
 		checkTagName(t.Name),
 		graph.CheckLine("tagger", t.Tagger, 1, graph.MaxActor),
@@ -51,57 +61,13 @@ func checkTagName(name string) error {
 }
 
 // Encode returns the block of a valid tag.
-func (t *Tag) Encode() []byte {
-	w := ipld.NewRecord(make([]byte, 0, 160+len(t.Message.Text)), t.Extra)
-	w.Version(recordVersion)
-	w.Kind(KindTag)
-	w.String("name", t.Name)
-	w.Int("time", int64(t.Time))
-	w.String("tagger", t.Tagger)
-	w.Link("target", t.Target)
-	t.Message.write(w)
-	return w.Finish()
-}
+func (t *Tag) Encode() []byte { return ipld.WriteRecord(160+len(t.Message.Text), t.fields) }
 
 // DecodeTag decodes the block of a tag. It returns an error that wraps ipld.ErrInvalid for everything that Encode
 // cannot have written. The tag keeps no reference to block.
 func DecodeTag(block []byte) (*Tag, error) {
-	var dec tagDecoder
-	extra, err := ipld.DecodeRecord(block, KindTag, recordVersion, dec.field)
-	if err != nil {
-		return nil, err
-	}
-	dec.t.Extra = extra
-	if err := firstError(missing(dec.seen, "time", "message"), dec.t.check()); err != nil {
-		return nil, decodeProblem(KindTag, err)
-	}
-	return &dec.t, nil
-}
-
-type tagDecoder struct {
-	t    Tag
-	seen uint // bits of the required fields whose zero values are valid
-}
-
-func (dec *tagDecoder) field(key string, d *ipld.Decoder) (known bool, err error) {
-	t := &dec.t
-	switch key {
-	case "name":
-		t.Name, err = d.String()
-	case "time":
-		dec.seen |= 1
-		t.Time, err = decodeTime(d)
-	case "tagger":
-		t.Tagger, err = d.String()
-	case "target":
-		t.Target, err = d.Link()
-	case "message":
-		dec.seen |= 2
-		t.Message, err = decodeMessage(d)
-	default:
-		return false, nil
-	}
-	return true, err
+	t := new(Tag)
+	return ipld.ReadRecord(block, t, t.fields, t.check)
 }
 
 // ReadTag fetches and decodes a tag.
