@@ -144,17 +144,19 @@ type DigestsRecord struct {
 	Recipe distill.Recipe
 }
 
-func (d DigestsRecord) encode() []byte {
-	w := ipld.NewRecord(nil, nil)
-	w.Version(digestsVersion)
-	w.Kind(kindDigests)
-	w.OptLink("root", d.Root)
-	w.OptLink("graph", d.Graph)
-	w.Append("rules", d.Recipe.Append)
-	w.Link("hashes", d.hashes)
-	w.Link("scopes", d.scopes)
-	return w.Finish()
+func (d *DigestsRecord) fields(r *ipld.Record) {
+	r.Begin(kindDigests, digestsVersion, nil)
+	r.OptLink("root", &d.Root)
+	r.OptLink("graph", &d.Graph)
+	r.Field("rules", d.Recipe.Append, func(in *ipld.Decoder) (err error) {
+		d.Recipe, err = distill.DecodeRules(in)
+		return err
+	})
+	r.Link("hashes", &d.hashes)
+	r.Link("scopes", &d.scopes)
 }
+
+func (d *DigestsRecord) encode() []byte { return ipld.WriteRecord(256, d.fields) }
 
 // ReadDigests reads the head of digests. Its error wraps store.ErrCorrupt for a block that is none.
 func ReadDigests(ctx context.Context, get store.Getter, c ipld.CID) (*DigestsRecord, error) {
@@ -163,28 +165,7 @@ func ReadDigests(ctx context.Context, get store.Getter, c ipld.CID) (*DigestsRec
 		return nil, err
 	}
 	rec := new(DigestsRecord)
-	extra, err := ipld.DecodeRecord(block, kindDigests, digestsVersion,
-		func(key string, d *ipld.Decoder) (bool, error) {
-			var err error
-			switch key {
-			case "root":
-				rec.Root, err = d.Link()
-			case "graph":
-				rec.Graph, err = d.Link()
-			case "rules":
-				rec.Recipe, err = distill.DecodeRules(d)
-			case "hashes":
-				rec.hashes, err = d.Link()
-			case "scopes":
-				rec.scopes, err = d.Link()
-			default:
-				return false, nil
-			}
-			return true, err
-		})
-	if err == nil && (len(extra) > 0 || len(rec.Recipe.Rules) == 0 || !rec.hashes.Defined() || !rec.scopes.Defined()) {
-		err = errors.New("fields are missing or unknown")
-	}
+	rec, err = ipld.ReadRecord(block, rec, rec.fields, nil)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w: %w", c, store.ErrCorrupt, err)
 	}
@@ -266,9 +247,8 @@ func UpdateDigests(
 	if err != nil {
 		return nil, ipld.CID{}, err
 	}
-	head := store.NewBlock(ipld.DagCBOR, DigestsRecord{
-		tree.Root, to.Root, tree.Hashes.Root(), tree.Scopes.Root(), recipe,
-	}.encode())
+	record := &DigestsRecord{tree.Root, to.Root, tree.Hashes.Root(), tree.Scopes.Root(), recipe}
+	head := store.NewBlock(ipld.DagCBOR, record.encode())
 	d := &Digests{Tree: tree, Recipe: recipe, Graph: to.Root, Blocks: buffer, Reader: u.New, Work: work}
 	return d, head.CID, buffer.Put(ctx, head)
 }
