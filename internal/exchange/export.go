@@ -435,7 +435,7 @@ func (x *exporter) skip(l state.Lead) ([]state.Lead, error) {
 		return nil, nil
 	}
 	x.seen[l.Cid] = struct{}{}
-	if _, tree := state.Leaves[l.As]; !tree && l.As != state.RoleGraph {
+	if !l.As.Tree() && l.As != state.RoleGraph {
 		return nil, nil
 	}
 	block, err := x.from.Get(x.ctx, l.Cid)

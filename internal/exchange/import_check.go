@@ -291,10 +291,8 @@ func stubOf(err error) []byte {
 // sameRole checks that a block reached before in one role may be reached in another. Trees share chunks, for
 // instance the empty one: their entries are checked when they are read.
 func (im *Importer) sameRole(at *carBlock, before state.Role, l state.Lead) error {
-	_, tree := state.Leaves[l.As]
-	_, wasTree := state.Leaves[before]
 	named := l.As == state.RoleNamed && before >= state.RoleCommit && before <= state.RoleReceipt
-	if before == l.As || tree && wasTree || named {
+	if before == l.As || l.As.Tree() && before.Tree() || named {
 		return nil
 	}
 	return im.file.fault(at, "block %s is led to as %s and as %s", l.Cid, before, l.As)

@@ -266,7 +266,7 @@ func (p *packer) tree(s *state.State, as state.Role, of func(*state.State) *prol
 		return block != nil, err
 	}
 	return of(s).Beyond(p.ctx, others, chunk, func(e prolly.Entry) error {
-		leaf := state.Leaves[as]
+		leaf := as.Leaf()
 		if leaf == 0 {
 			return nil
 		}

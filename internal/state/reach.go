@@ -40,35 +40,61 @@ const (
 	RoleRaw // a chunk of content, the text of a query, or a message
 )
 
-var roleNames = [...]string{
-	RoleManifest: commit.KindExport, RoleRefs: "tree", RoleNamed: "commit, tag, session or receipt",
-	RoleCommit: commit.KindCommit, RoleTag: commit.KindTag, RoleSession: retrieve.KindSession,
-	RoleReceipt: retrieve.KindReceipt, RoleGraph: graph.KindGraph, RoleNodes: "tree",
-	RoleEdges: "tree", RoleAdjacency: "tree", RoleMarks: "tree", RoleVectors: "tree",
-	RoleNode: graph.KindNode, RoleEdge: graph.KindEdge, RoleMark: graph.KindMark,
-	RoleEmbedding: graph.KindEmbedding, RoleRedactions: "tree", RoleRedaction: commit.KindRedaction,
-	RoleDigests: "tree", RoleWritten: distill.KindWritten,
-	RoleProfile: retrieve.KindProfile, RoleRaw: "raw block",
+// roles describe the blocks of each role. Those without decode are chunks of trees, whose entries link to leaf; 0 if they
+// are no links.
+var roles = [...]struct {
+	kind     string
+	decode   func(block []byte) ([]Lead, error)
+	leaf     Role
+	erasable bool
+}{
+	RoleManifest:   {kind: commit.KindExport, decode: leadsOf(commit.DecodeExport, manifestLeads)},
+	RoleRefs:       {kind: "tree", leaf: RoleNamed},
+	RoleNamed:      {kind: "commit, tag, session or receipt"},
+	RoleCommit:     {kind: commit.KindCommit, decode: leadsOf(commit.DecodeCommit, commitLeads)},
+	RoleTag:        {kind: commit.KindTag, decode: leadsOf(commit.DecodeTag, tagLeads)},
+	RoleSession:    {kind: retrieve.KindSession, decode: leadsOf(retrieve.DecodeSession, sessionLeads)},
+	RoleReceipt:    {kind: retrieve.KindReceipt, decode: leadsOf(retrieve.DecodeReceipt, receiptLeads)},
+	RoleGraph:      {kind: graph.KindGraph, decode: leadsOf(graph.DecodeGraph, graphLeads)},
+	RoleNodes:      {kind: "tree", leaf: RoleNode},
+	RoleEdges:      {kind: "tree", leaf: RoleEdge},
+	RoleAdjacency:  {kind: "tree"},
+	RoleMarks:      {kind: "tree", leaf: RoleMark},
+	RoleVectors:    {kind: "tree", leaf: RoleEmbedding},
+	RoleNode:       {kind: graph.KindNode, decode: NodeLeads, erasable: true},
+	RoleEdge:       {kind: graph.KindEdge, decode: leadsOf(graph.DecodeEdge, nil), erasable: true},
+	RoleMark:       {kind: graph.KindMark, decode: leadsOf(graph.DecodeMark, nil), erasable: true},
+	RoleEmbedding:  {kind: graph.KindEmbedding, decode: leadsOf(graph.DecodeEmbedding, nil), erasable: true},
+	RoleDigests:    {kind: "tree", leaf: RoleWritten},
+	RoleWritten:    {kind: distill.KindWritten, decode: leadsOf(distill.DecodeWritten, nil), erasable: true},
+	RoleRedactions: {kind: "tree", leaf: RoleRedaction},
+	RoleRedaction:  {kind: commit.KindRedaction, decode: leadsOf(commit.DecodeRedaction, nil)},
+	RoleProfile:    {kind: retrieve.KindProfile, decode: leadsOf(retrieve.DecodeProfiles, nil)},
+	RoleRaw:        {kind: "raw block", decode: func([]byte) ([]Lead, error) { return nil, nil }, erasable: true},
+}
+
+// leadsOf returns a function that decodes a block and returns its links; of is nil for records without links.
+func leadsOf[T any](decode func([]byte) (*T, error), of func(*T) []Lead) func([]byte) ([]Lead, error) {
+	return func(block []byte) ([]Lead, error) {
+		rec, err := decode(block)
+		if err != nil || of == nil {
+			return nil, err
+		}
+		return of(rec), nil
+	}
 }
 
 // String returns the kind of record, as errors name it: "tree" for chunks of all trees.
-func (r Role) String() string { return roleNames[r] }
+func (r Role) String() string { return roles[r].kind }
 
-// Leaves maps the role of a tree to the role of its entries' targets; 0 if entries are not links.
-var Leaves = map[Role]Role{
-	RoleRefs: RoleNamed, RoleNodes: RoleNode, RoleEdges: RoleEdge, RoleAdjacency: 0,
-	RoleMarks: RoleMark, RoleVectors: RoleEmbedding, RoleDigests: RoleWritten,
-	RoleRedactions: RoleRedaction,
-}
+// Tree reports whether blocks with this role are chunks of a tree.
+func (r Role) Tree() bool { return roles[r].kind == "tree" }
+
+// Leaf returns the role of the targets of a tree's entries, 0 if they are no links or r is no tree.
+func (r Role) Leaf() Role { return roles[r].leaf }
 
 // Erasable reports whether a block with this role may have been erased.
-func (r Role) Erasable() bool {
-	switch r {
-	case RoleNode, RoleRaw, RoleEmbedding, RoleWritten, RoleEdge, RoleMark:
-		return true
-	}
-	return false
-}
+func (r Role) Erasable() bool { return roles[r].erasable }
 
 // ErasedAs reports whether a block with this role may have been erased and left this redaction: for an edge or a
 // mark the redaction holds a substitute record.
@@ -104,39 +130,11 @@ func Leads(l Lead, block []byte) ([]Lead, Role, error) {
 			return nil, RoleNamed, fmt.Errorf("%w: not a %s", ipld.ErrInvalid, RoleNamed)
 		}
 	}
-	var out []Lead
-	var err error
-	switch l.As {
-	case RoleManifest:
-		out, err = manifestLeads(block)
-	case RoleCommit:
-		out, err = commitLeads(block)
-	case RoleTag:
-		out, err = tagLeads(block)
-	case RoleSession:
-		out, err = sessionLeads(block)
-	case RoleReceipt:
-		out, err = receiptLeads(block)
-	case RoleGraph:
-		out, err = graphLeads(block)
-	case RoleNode:
-		out, err = NodeLeads(block)
-	case RoleEdge:
-		_, err = graph.DecodeEdge(block)
-	case RoleMark:
-		_, err = graph.DecodeMark(block)
-	case RoleEmbedding:
-		_, err = graph.DecodeEmbedding(block)
-	case RoleWritten:
-		_, err = distill.DecodeWritten(block)
-	case RoleProfile:
-		_, err = retrieve.DecodeProfiles(block)
-	case RoleRedaction:
-		_, err = commit.DecodeRedaction(block)
-	case RoleRaw:
-	default:
-		out, err = treeLeads(l, block)
+	decode := roles[l.As].decode
+	if decode == nil {
+		decode = func(block []byte) ([]Lead, error) { return treeLeads(l, block) }
 	}
+	out, err := decode(block)
 	return out, l.As, err
 }
 
@@ -159,58 +157,36 @@ func Opt(to []Lead, c ipld.CID, as Role) []Lead {
 	return append(to, Lead{c, as})
 }
 
-func manifestLeads(block []byte) ([]Lead, error) {
-	e, err := commit.DecodeExport(block)
-	if err != nil {
-		return nil, err
-	}
+func manifestLeads(e *commit.Export) []Lead {
 	out := []Lead{{e.Refs, RoleRefs}}
 	for _, c := range e.Objects {
 		out = append(out, Lead{c, RoleNamed})
 	}
-	return Opt(out, e.Redacted, RoleRedactions), nil
+	return Opt(out, e.Redacted, RoleRedactions)
 }
 
-func commitLeads(block []byte) ([]Lead, error) {
-	c, err := commit.DecodeCommit(block)
-	if err != nil {
-		return nil, err
-	}
+func commitLeads(c *commit.Commit) []Lead {
 	out := Opt([]Lead{{c.Graph, RoleGraph}}, c.Digests, RoleDigests) // in the order of the record
 	out = Opt(out, c.Message.Block, RoleRaw)
 	for _, p := range c.Parents {
 		out = append(out, Lead{p, RoleCommit})
 	}
-	return Opt(Opt(out, c.Profile, RoleProfile), c.Vectors, RoleVectors), nil
+	return Opt(Opt(out, c.Profile, RoleProfile), c.Vectors, RoleVectors)
 }
 
-func tagLeads(block []byte) ([]Lead, error) {
-	t, err := commit.DecodeTag(block)
-	if err != nil {
-		return nil, err
-	}
-	return Opt([]Lead{{t.Target, RoleCommit}}, t.Message.Block, RoleRaw), nil
+func tagLeads(t *commit.Tag) []Lead {
+	return Opt([]Lead{{t.Target, RoleCommit}}, t.Message.Block, RoleRaw)
 }
 
-func graphLeads(block []byte) ([]Lead, error) {
-	g, err := graph.DecodeGraph(block)
-	if err != nil {
-		return nil, err
-	}
+func graphLeads(g *graph.Graph) []Lead {
 	return []Lead{
 		{g.In, RoleAdjacency}, {g.Out, RoleAdjacency}, {g.Edges, RoleEdges}, {g.Marks, RoleMarks},
 		{g.Nodes, RoleNodes},
-	}, nil
+	}
 }
 
 // NodeLeads decodes the record of a node and returns the chunks of its content.
-func NodeLeads(block []byte) ([]Lead, error) {
-	n, err := graph.DecodeNode(block)
-	if err != nil {
-		return nil, err
-	}
-	return ChunkLeads(n), nil
-}
+func NodeLeads(block []byte) ([]Lead, error) { return leadsOf(graph.DecodeNode, ChunkLeads)(block) }
 
 // ChunkLeads returns the chunks of a node's content.
 func ChunkLeads(n *graph.Node) (out []Lead) {
@@ -223,22 +199,13 @@ func ChunkLeads(n *graph.Node) (out []Lead) {
 	return out
 }
 
-func sessionLeads(block []byte) ([]Lead, error) {
-	s, err := retrieve.DecodeSession(block)
-	if err != nil {
-		return nil, err
-	}
+func sessionLeads(s *retrieve.Session) []Lead {
 	out := Opt(nil, s.Prev, RoleSession)
 	out = Opt(out, s.Commit, RoleCommit)
-	return Opt(out, s.Receipt, RoleReceipt), nil
+	return Opt(out, s.Receipt, RoleReceipt)
 }
 
-func receiptLeads(block []byte) ([]Lead, error) {
-	r, err := retrieve.DecodeReceipt(block)
-	if err != nil {
-		return nil, err
-	}
-	var out []Lead
+func receiptLeads(r *retrieve.Receipt) (out []Lead) {
 	for _, item := range r.Items {
 		out = append(out, Lead{item.Node, RoleNode})
 	}
@@ -249,7 +216,7 @@ func receiptLeads(block []byte) ([]Lead, error) {
 	for _, c := range r.Rewrites() {
 		out = append(out, Lead{c, RoleRaw})
 	}
-	return out, nil
+	return out
 }
 
 // errLevel stops decoding a chunk at its level.
@@ -275,7 +242,7 @@ func treeLeads(l Lead, block []byte) ([]Lead, error) {
 	}
 	as := l.As
 	if level == 0 {
-		if as = Leaves[l.As]; as == 0 {
+		if as = l.As.Leaf(); as == 0 {
 			return nil, nil
 		}
 	}
