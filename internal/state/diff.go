@@ -100,38 +100,24 @@ type Diff struct{ From, To *State }
 
 // Nodes yields the nodes that differ, in id order. It includes nodes whose mark differs, with the field "mark".
 func (d Diff) Nodes(ctx context.Context) iter.Seq2[NodeDiff, error] {
-	return func(yield func(NodeDiff, error) bool) {
-		marks, err := d.MarkIDs(ctx, graph.OnNode)
-		if err != nil {
-			yield(NodeDiff{}, err)
-			return
-		}
-		for id, err := range MergeIDs(prolly.Diff(ctx, d.From.Nodes, d.To.Nodes), marks) {
-			var nd NodeDiff
-			if err == nil {
-				nd, err = d.node(ctx, id)
-			}
-			if !yield(nd, err) || err != nil {
-				return
-			}
-		}
-	}
+	return eachDiff(ctx, d.Ids(ctx, graph.OnNode), d.node)
 }
 
 // Edges yields the edges that differ, in id order, including those whose mark differs.
 func (d Diff) Edges(ctx context.Context) iter.Seq2[EdgeDiff, error] {
-	return func(yield func(EdgeDiff, error) bool) {
-		marks, err := d.MarkIDs(ctx, graph.OnEdge)
-		if err != nil {
-			yield(EdgeDiff{}, err)
-			return
-		}
-		for id, err := range MergeIDs(prolly.Diff(ctx, d.From.Edges, d.To.Edges), marks) {
-			var ed EdgeDiff
+	return eachDiff(ctx, d.Ids(ctx, graph.OnEdge), d.edge)
+}
+
+func eachDiff[T any](
+	ctx context.Context, ids iter.Seq2[graph.ID, error], of func(context.Context, graph.ID) (T, error),
+) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for id, err := range ids {
+			var one T
 			if err == nil {
-				ed, err = d.edge(ctx, id)
+				one, err = of(ctx, id)
 			}
-			if !yield(ed, err) || err != nil {
+			if !yield(one, err) || err != nil {
 				return
 			}
 		}
@@ -246,7 +232,7 @@ func MergeIDs(changes iter.Seq2[prolly.Change, error], marks []graph.ID) iter.Se
 }
 
 func (d Diff) node(ctx context.Context, id graph.ID) (NodeDiff, error) {
-	nd := NodeDiff{ID: id, Kind: Changed}
+	nd := NodeDiff{ID: id}
 	var before, after ipld.CID
 	var err error
 	if nd.Old, before, err = d.From.Shown(ctx, id); err != nil {
@@ -255,28 +241,21 @@ func (d Diff) node(ctx context.Context, id graph.ID) (NodeDiff, error) {
 	if nd.New, after, err = d.To.Shown(ctx, id); err != nil {
 		return nd, err
 	}
-	switch {
-	case nd.Old == nil:
-		nd.Kind = Added
-	case nd.New == nil:
-		nd.Kind = Removed
-	}
 	if n := nd.Node(); n != nil {
 		nd.Key, nd.Type = n.Key, n.Type
 	}
 	if before != after {
-		if nd.Fields, err = fieldDiffs(encoded(nd.Old), encoded(nd.New)); err != nil {
-			return nd, err
-		}
+		nd.Fields, err = fieldDiffs(nd.Old, nd.New)
 	}
-	mark, err := d.markDiff(ctx, graph.OnNode, id)
-	nd.Fields = append(nd.Fields, mark...)
-	nd.Mark = len(mark) > 0
+	nd.Kind = kindOf(nd.Old, nd.New)
+	if err == nil {
+		nd.Fields, nd.Mark, err = d.markDiff(ctx, nd.Fields, graph.OnNode, id)
+	}
 	return nd, err
 }
 
 func (d Diff) edge(ctx context.Context, id graph.ID) (EdgeDiff, error) {
-	ed := EdgeDiff{ID: id, Kind: Changed}
+	ed := EdgeDiff{ID: id}
 	var before, after ipld.CID
 	var err error
 	if ed.Old, before, err = d.From.Edge(ctx, id); err != nil {
@@ -285,51 +264,44 @@ func (d Diff) edge(ctx context.Context, id graph.ID) (EdgeDiff, error) {
 	if ed.New, after, err = d.To.Edge(ctx, id); err != nil {
 		return ed, err
 	}
-	switch {
-	case ed.Old == nil:
-		ed.Kind = Added
-	case ed.New == nil:
-		ed.Kind = Removed
-	}
 	if e := ed.Edge(); e != nil {
 		ed.Type, ed.Src, ed.Dst, ed.Key = e.Type, e.Src, e.Dst, e.Key
 	}
 	if before != after {
-		if ed.Fields, err = fieldDiffs(encodedEdge(ed.Old), encodedEdge(ed.New)); err != nil {
-			return ed, err
-		}
+		ed.Fields, err = fieldDiffs(ed.Old, ed.New)
 	}
-	mark, err := d.markDiff(ctx, graph.OnEdge, id)
-	ed.Fields = append(ed.Fields, mark...)
+	ed.Kind = kindOf(ed.Old, ed.New)
+	if err == nil {
+		ed.Fields, _, err = d.markDiff(ctx, ed.Fields, graph.OnEdge, id)
+	}
 	return ed, err
 }
 
-func (d Diff) markDiff(ctx context.Context, on graph.Target, id graph.ID) ([]FieldDiff, error) {
+func kindOf[T any](before, after *T) ChangeKind {
+	switch {
+	case before == nil:
+		return Added
+	case after == nil:
+		return Removed
+	}
+	return Changed
+}
+
+// markDiff appends the field "mark" if the mark of an item differs.
+func (d Diff) markDiff(
+	ctx context.Context, to []FieldDiff, on graph.Target, id graph.ID,
+) (list []FieldDiff, differs bool, err error) {
 	before, err := d.From.Mark(ctx, on, id)
 	if err != nil {
-		return nil, err
+		return to, false, err
 	}
 	after, err := d.To.Mark(ctx, on, id)
 	if err != nil {
-		return nil, err
+		return to, false, err
 	}
 	o, n := markValue(before), markValue(after)
 	if o == nil && n == nil || o != nil && n != nil && o.Equal(*n) {
-		return nil, nil
+		return to, false, nil
 	}
-	return []FieldDiff{{Field: "mark", Old: o, New: n}}, nil
-}
-
-func encoded(n *graph.Node) []byte {
-	if n == nil {
-		return nil
-	}
-	return n.Encode()
-}
-
-func encodedEdge(e *graph.Edge) []byte {
-	if e == nil {
-		return nil
-	}
-	return e.Encode()
+	return append(to, FieldDiff{Field: "mark", Old: o, New: n}), true, nil
 }

@@ -18,14 +18,22 @@ var FieldOrder = []string{
 	"cues", "created", "updated", "validFrom", "validTo", "sources",
 }
 
-// fieldDiffs compares two encoded records of one kind field by field and property by property;
-// nil is the absent record.
-func fieldDiffs(before, after []byte) ([]FieldDiff, error) {
-	old, err := FieldsOf(before)
+// fieldDiffs compares two records of one kind field by field and property by property; nil is the absent record.
+func fieldDiffs[T any, R interface {
+	*T
+	Encode() []byte
+}](before, after R) ([]FieldDiff, error) {
+	encoded := func(r R) []byte {
+		if r == nil {
+			return nil
+		}
+		return r.Encode()
+	}
+	old, err := FieldsOf(encoded(before))
 	if err != nil {
 		return nil, err
 	}
-	next, err := FieldsOf(after)
+	next, err := FieldsOf(encoded(after))
 	if err != nil {
 		return nil, err
 	}
