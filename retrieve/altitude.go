@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/ipld"
 )
 
 // Altitude says from how far up an answer is: clause 29.6.
@@ -67,39 +66,6 @@ func (r *Receipt) checkDigests() (tokens int, err error) {
 		tokens += d.Tokens
 	}
 	return tokens, nil
-}
-
-func (r *Receipt) appendDigests(b []byte) []byte {
-	b = ipld.AppendList(b, len(r.Digests))
-	for _, d := range r.Digests {
-		b = ipld.AppendMap(b, 4)
-		b = ipld.AppendString(ipld.AppendString(b, "name"), d.Name)
-		b = ipld.AppendBytes(ipld.AppendString(b, "source"), d.Source[:])
-		b = ipld.AppendInt(ipld.AppendString(b, "tokens"), int64(d.Tokens))
-		b = ipld.AppendBytes(ipld.AppendString(b, "rendered"), d.Rendered[:])
-	}
-	return b
-}
-
-func (r *Receipt) decodeDigest(d *ipld.Decoder) error {
-	var one ReceiptDigest
-	err := decodeMap(d, 4, 4, func(key string) (known bool, err error) {
-		switch key {
-		case "name":
-			one.Name, err = d.String()
-		case "source":
-			err = decodeFixed(d, one.Source[:])
-		case "tokens":
-			one.Tokens, err = decodeCount(d)
-		case "rendered":
-			err = decodeFixed(d, one.Rendered[:])
-		default:
-			return false, nil
-		}
-		return true, err
-	})
-	r.Digests = append(r.Digests, one)
-	return err
 }
 
 // digestTexts are the digests as text, for comparing.

@@ -107,22 +107,6 @@ func (p *memberParser) predicates() []Predicate {
 	return out
 }
 
-// readObject reads an object whose members are a list.
-func readObject[T any](p *memberParser, parse func(string, ipld.Value) (T, error)) []T {
-	if p.v.Kind() != ipld.Map {
-		p.fail("%s, want an object", p.v.Kind())
-	}
-	var out []T
-	for _, e := range p.v.Entries() {
-		one, err := parse(e.Key, e.Value)
-		if err != nil && p.err == nil {
-			p.err = err
-		}
-		out = append(out, one)
-	}
-	return out
-}
-
 func (p *memberParser) truth() bool {
 	if p.v.Kind() != ipld.Bool {
 		p.fail("%s, want true or false", p.v.Kind())

@@ -1,8 +1,6 @@
 package retrieve
 
-import (
-	"github.com/mnem-project/mnem/internal/base/fixed"
-)
+import "github.com/mnem-project/mnem/internal/base/fixed"
 
 // Expansion says how nodes that the lanes found raise those linked to them: clause 10.
 type Expansion string

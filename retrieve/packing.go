@@ -1,6 +1,7 @@
 package retrieve
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"unicode/utf8"
@@ -87,4 +88,66 @@ func startOfDay(t graph.OptTime) graph.OptTime {
 	const length = 24 * 60 * 60 * 1_000_000
 	t.Time -= (t.Time%length + length) % length
 	return t
+}
+
+// Packing says how much of an item's texts is shown.
+type Packing string
+
+const (
+	PackAuto     Packing = "auto"     // whole texts while the budget lasts, then passages of chunks of documents
+	PackWhole    Packing = "whole"    // all of each text that is shown
+	PackPassages Packing = "passages" // the passages of summary and content that fit the text best
+)
+
+const (
+	DefaultPassageTokens = 256
+	AutoPassageTokens    = 64 // with PackAuto
+	MaxPassageTokens     = 65_536
+)
+
+// checkPassages checks the parameters that trim texts.
+func (r *Request) checkPassageTokens() error {
+	if r.PassageTokens != nil && !r.Pack.trims() && !r.open("pack") {
+		return badParam("passageTokens", "goes only with pack passages or auto: add that, or leave this out")
+	}
+	return checkRange("passageTokens", r.PassageTokens, 1, MaxPassageTokens)
+}
+
+// resolvePassages fills in the default of what goes with passages alone.
+func (r *Request) resolvePassages() {
+	switch r.Pack {
+	case PackPassages:
+		r.PassageTokens = orDefault(r.PassageTokens, DefaultPassageTokens)
+	case PackAuto:
+		r.PassageTokens = orDefault(r.PassageTokens, AutoPassageTokens)
+	}
+}
+
+// trims reports whether texts may be trimmed.
+func (p Packing) trims() bool { return p == PackPassages || p == PackAuto }
+
+// Estimate names the token counter that needs no vocabulary: the default.
+const Estimate = "estimate"
+
+// ErrTokenizer is wrapped by the error of a request, so also of a receipt's, whose token counter
+// is not there.
+var ErrTokenizer = errors.New("token counter not available")
+
+// Counter counts the tokens of a UTF-8 text. It must be a pure function and safe for concurrent use. Receipts can be
+// replayed elsewhere only if the same name stands for the same function there. A count below 0 ends the retrieval with
+// an error.
+type Counter func(text string) int
+
+// Counters are the token counters that requests may name besides Estimate.
+type Counters map[string]Counter
+
+func (r *Request) checkTokenizer() error {
+	if r.Tokenizer == "" {
+		return nil
+	}
+	if err := graph.CheckLine("", r.Tokenizer, 1, graph.MaxType); err != nil {
+		return badParam("tokenizer", "%s is not the name of a token counter",
+			shortQuote(r.Tokenizer))
+	}
+	return nil
 }

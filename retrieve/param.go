@@ -334,9 +334,72 @@ func names[S ~string](
 	return p
 }
 
-// objectOf reads a list from an object.
-func objectOf[T any](parse func(string, ipld.Value) (T, error)) func(*memberParser) []T {
-	return func(p *memberParser) []T { return readObject(p, parse) }
+// keyed is a list of items that each belong to another key: an object in a JSON request, a map in receipts.
+type keyed[T any] struct {
+	many, two string // what the items are in errors: all of them, and two of one key
+	most      int
+	at        func(*Request) *[]T
+	key       func(T) string
+	validate  func(T) error
+	value     func(T) ipld.Value                  // as receipts have it
+	item      func(string, ipld.Value) T          // the inverse
+	parse     func(string, ipld.Value) (T, error) // from a JSON request
+}
+
+func (l keyed[T]) param(name string) param {
+	p := list(name, ParamObject, l.at, l.encode, l.decode, l.read, l.sorted, nil)
+	return p.only(func(r *Request) error { return l.check(name, *l.at(r)) })
+}
+
+func (l keyed[T]) check(name string, list []T) error {
+	if len(list) > l.most {
+		return badParam(name, "%d %s, limit %d", len(list), l.many, l.most)
+	}
+	for i, item := range list {
+		if err := l.validate(item); err != nil {
+			return err
+		}
+		same := func(other T) bool { return l.key(other) == l.key(item) }
+		if slices.ContainsFunc(list[:i], same) {
+			return badParam(name, "two %s %s", l.two, shortQuote(l.key(item)))
+		}
+	}
+	return nil
+}
+
+// sorted returns a copy in bytewise order of the keys, nil for the empty list.
+func (l keyed[T]) sorted(list []T) []T {
+	out := slices.Clone(orNone(list))
+	slices.SortStableFunc(out, func(a, b T) int { return cmp.Compare(l.key(a), l.key(b)) })
+	return out
+}
+
+func (l keyed[T]) encode(list []T) ipld.Value {
+	entries := make([]ipld.Entry, len(list))
+	for i, item := range list {
+		entries[i] = ipld.Entry{Key: l.key(item), Value: l.value(item)}
+	}
+	return ipld.MapValue(entries...)
+}
+
+func (l keyed[T]) decode(v ipld.Value) (out []T) {
+	for _, e := range v.Entries() {
+		out = append(out, l.item(e.Key, e.Value))
+	}
+	return out
+}
+
+// read keeps the first error.
+func (l keyed[T]) read(p *memberParser) (out []T) {
+	if p.v.Kind() != ipld.Map {
+		p.fail("%s, want an object", p.v.Kind())
+	}
+	for _, e := range p.v.Entries() {
+		one, err := l.parse(e.Key, e.Value)
+		p.err = cmp.Or(p.err, err)
+		out = append(out, one)
+	}
+	return out
 }
 
 // orNone returns the list, nil for an empty one.

@@ -1,8 +1,6 @@
 package retrieve
 
-import (
-	"github.com/mnem-project/mnem/ipld"
-)
+import "github.com/mnem-project/mnem/ipld"
 
 // encodeParams returns the map "request" of a receipt: the parameters of a resolved request under
 // their names in clause 8.1.

@@ -23,7 +23,46 @@ type Profiles struct {
 	Extra []ipld.Entry // unknown fields in canonical order
 }
 
-var profilesFields = []string{"v", "kind", "default", "profiles"}
+var profilesFields = ipld.FieldNames(new(Profiles).fields)
+
+func (p *Profiles) fields(r *ipld.Record) {
+	r.Begin(KindProfile, recordVersion, &p.Extra)
+	r.OptString("default", &p.Default)
+	r.Field("profiles", p.appendNamed, p.readNamed)
+}
+
+func (p *Profiles) appendNamed(b []byte) []byte {
+	entries := make([]ipld.Entry, 0, len(p.Named))
+	for name, profile := range p.Named { // sorted by MapValue
+		entries = append(entries, ipld.Entry{Key: name, Value: profile.value()})
+	}
+	return ipld.AppendValue(b, ipld.MapValue(entries...))
+}
+
+func (p *Profiles) readNamed(d *ipld.Decoder) error {
+	return d.Map(func(name string) error {
+		if len(p.Named) == MaxProfiles {
+			return d.Errorf("more than %d profiles", MaxProfiles)
+		}
+		v, err := d.Value()
+		if err != nil {
+			return err
+		}
+		params, ok := v.Get("params")
+		types, typed := v.Get("types")
+		profile := Profile{Types: decodeNames[string](types), Params: params.Entries()}
+		switch {
+		case !ok || params.Kind() != ipld.Map:
+			return d.Errorf("profile without params")
+		case typed && len(profile.Types) == 0:
+			return d.Errorf("empty list of types")
+		case !profile.value().Equal(v):
+			return d.Errorf("profile with other fields than types and params")
+		}
+		p.Named[strings.Clone(name)] = profile
+		return nil
+	})
+}
 
 // Empty reports whether there is nothing to store.
 func (p *Profiles) Empty() bool {
@@ -195,91 +234,11 @@ func (p Profile) value() ipld.Value {
 }
 
 // Encode returns the block of valid profiles.
-func (p *Profiles) Encode() []byte {
-	w := ipld.NewRecord(make([]byte, 0, 256), p.Extra)
-	w.Version(recordVersion)
-	w.Kind(KindProfile)
-	w.OptString("default", p.Default)
-	entries := make([]ipld.Entry, 0, len(p.Named))
-	for name, profile := range p.Named { // sorted by MapValue
-		entries = append(entries, ipld.Entry{Key: name, Value: profile.value()})
-	}
-	w.Value("profiles", ipld.MapValue(entries...))
-	return w.Finish()
-}
+func (p *Profiles) Encode() []byte { return ipld.WriteRecord(256, p.fields) }
 
 // DecodeProfiles reads the block of profiles. It returns an error that wraps ipld.ErrInvalid for
 // everything that Encode cannot have written.
 func DecodeProfiles(block []byte) (*Profiles, error) {
 	p := &Profiles{Named: make(map[string]Profile)}
-	var seen fieldSet
-	extra, err := ipld.DecodeRecord(block, KindProfile, recordVersion,
-		func(key string, d *ipld.Decoder) (bool, error) {
-			seen.add(key)
-			return p.field(key, d)
-		})
-	if err != nil {
-		return nil, err
-	}
-	p.Extra = extra
-	if err := seen.missing([]string{"profiles"}); err != nil {
-		return nil, invalidRecord(KindProfile, err)
-	}
-	if err := p.Validate(); err != nil {
-		return nil, invalidRecord(KindProfile, err)
-	}
-	return p, nil
-}
-
-func (p *Profiles) field(key string, d *ipld.Decoder) (known bool, err error) {
-	switch key {
-	case "default":
-		p.Default, err = d.String()
-		if err == nil && p.Default == "" {
-			err = d.Errorf("empty default")
-		}
-	case "profiles":
-		err = d.Map(func(name string) error {
-			if len(p.Named) == MaxProfiles {
-				return d.Errorf("more than %d profiles", MaxProfiles)
-			}
-			profile, err := decodeProfile(d)
-			p.Named[strings.Clone(name)] = profile
-			return err
-		})
-	default:
-		return false, nil
-	}
-	return true, err
-}
-
-func decodeProfile(d *ipld.Decoder) (Profile, error) {
-	var p Profile
-	hasParams := false
-	err := decodeMap(d, 1, 2, func(key string) (known bool, err error) {
-		switch key {
-		case "types":
-			err = decodeList(d, MaxNames, func() error {
-				typ, err := d.String()
-				p.Types = append(p.Types, typ)
-				return err
-			})
-			if err == nil && len(p.Types) == 0 {
-				err = d.Errorf("empty list of types")
-			}
-		case "params":
-			var v ipld.Value
-			if v, err = d.Value(); err == nil && v.Kind() != ipld.Map {
-				err = d.Errorf("params is not a map")
-			}
-			p.Params, hasParams = v.Entries(), true
-		default:
-			return false, nil
-		}
-		return true, err
-	})
-	if err == nil && !hasParams {
-		err = d.Errorf("profile without params")
-	}
-	return p, err
+	return ipld.ReadRecord(block, p, p.fields, p.Validate)
 }

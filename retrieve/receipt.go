@@ -1,10 +1,10 @@
 package retrieve
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
@@ -49,18 +49,61 @@ type Receipt struct {
 	Extra      []ipld.Entry    // unknown fields in canonical order
 }
 
-var receiptFields = []string{
-	"v", "kind", "items", "engine", "tokens", "commits", "dropped", "request", "warnings",
-	"candidates", fieldDigests, fieldVerdict,
-}
-
-// fieldDigests and fieldVerdict may be absent.
+// Fields that may be absent.
 const (
 	fieldDigests = "digests"
 	fieldVerdict = "verdict"
-
-	optionalFields = 2
 )
+
+var receiptFields = ipld.FieldNames(new(Receipt).fields)
+
+func (r *Receipt) fields(rec *ipld.Record) {
+	rec.Begin(KindReceipt, recordVersion, &r.Extra)
+	ipld.Maps(rec, "items", &r.Items, maxItems, (*ReceiptItem).fields)
+	rec.Map("engine", r.Engine.fields)
+	tally(rec, "tokens", &r.Tokens)
+	rec.Links("commits", &r.Commits, 0, 1)
+	if rec.Has(fieldDigests, len(r.Digests) > 0) {
+		ipld.Maps(rec, fieldDigests, &r.Digests, maxReceiptDigests, (*ReceiptDigest).fields)
+	}
+	tally(rec, "dropped", &r.Dropped)
+	rec.Value("request", &r.Params)
+	rec.OptString(fieldVerdict, (*string)(&r.Verdict))
+	ipld.Maps(rec, "warnings", &r.Warnings, maxWarnings, (*Warning).fields)
+	tally(rec, "candidates", &r.Candidates)
+}
+
+// tally is a number of 0 to graph.MaxCount.
+func tally(rec *ipld.Record, key string, n *int) { ipld.Number(rec, key, n, 0, graph.MaxCount) }
+
+func (e *Engine) fields(rec *ipld.Record) {
+	tally(rec, "ranking", &e.Ranking)
+	tally(rec, "analyser", &e.Analyser)
+	rec.String("language", &e.Language)
+}
+
+func (item *ReceiptItem) fields(rec *ipld.Record) {
+	rec.Fixed("id", item.ID[:])
+	rec.Link("node", &item.Node)
+	rec.Int("score", &item.Score)
+	tally(rec, "tokens", &item.Tokens)
+	rec.Fixed("rendered", item.Rendered[:])
+}
+
+func (d *ReceiptDigest) fields(rec *ipld.Record) {
+	rec.String("name", &d.Name)
+	rec.Fixed("source", d.Source[:])
+	tally(rec, "tokens", &d.Tokens)
+	rec.Fixed("rendered", d.Rendered[:])
+}
+
+func (w *Warning) fields(rec *ipld.Record) {
+	rec.String("code", (*string)(&w.Code))
+	if rec.Has("params", len(w.Params) > 0) {
+		rec.Entries("params", &w.Params)
+		rec.Refuse(len(w.Params) == 0, "params is not a map of at least one entry")
+	}
+}
 
 // Receipt returns the receipt of an answer, and the raw block of the query's text that it links to. The caller must
 // store both, and a raw block for each of the request's Rewrites.
@@ -131,7 +174,7 @@ func (r *Receipt) Validate() error {
 	if len(r.Commits) != 1 {
 		return graph.Fieldf("commits", "%d commits, want 1", len(r.Commits))
 	}
-	checks := []error{
+	err := cmp.Or(
 		graph.CheckLink("commits", r.Commits[0], ipld.DagCBOR),
 		r.checkRequest(),
 		r.checkItems(),
@@ -144,11 +187,9 @@ func (r *Receipt) Validate() error {
 		graph.CheckText("engine.language", r.Engine.Language, 1, graph.MaxType),
 		graph.CheckExtra(r.Extra, receiptFields),
 		r.checkVerdict(),
-	}
-	for _, err := range checks {
-		if err != nil {
-			return err
-		}
+	)
+	if err != nil {
+		return err
 	}
 	if r.Candidates < len(r.Items)+r.Dropped {
 		return graph.Fieldf("candidates", "%d, but %d items and %d dropped",
@@ -254,244 +295,13 @@ func (r *Receipt) checkWarnings() error {
 
 // Encode returns the block of a valid receipt.
 func (r *Receipt) Encode() []byte {
-	const itemRoom = 160 // an item takes no more
-	w := ipld.NewRecord(make([]byte, 0, 1024+itemRoom*len(r.Items)), r.Extra)
-	w.Version(recordVersion)
-	w.Kind(KindReceipt)
-	w.Append("items", r.appendItems)
-	w.Value("engine", ipld.MapValue(
-		ipld.Entry{Key: "ranking", Value: ipld.IntValue(int64(r.Engine.Ranking))},
-		ipld.Entry{Key: "analyser", Value: ipld.IntValue(int64(r.Engine.Analyser))},
-		ipld.Entry{Key: "language", Value: ipld.StringValue(r.Engine.Language)},
-	))
-	w.Int("tokens", int64(r.Tokens))
-	w.Links("commits", r.Commits)
-	if len(r.Digests) > 0 {
-		w.Append(fieldDigests, r.appendDigests)
-	}
-	w.Int("dropped", int64(r.Dropped))
-	w.Value("request", r.Params)
-	w.OptString(fieldVerdict, string(r.Verdict))
-	w.Append("warnings", r.appendWarnings)
-	w.Int("candidates", int64(r.Candidates))
-	return w.Finish()
+	const itemSize = 160 // an item takes no more bytes
+	return ipld.WriteRecord(1024+itemSize*len(r.Items), r.fields)
 }
-
-func (r *Receipt) appendItems(b []byte) []byte {
-	b = ipld.AppendList(b, len(r.Items))
-	for _, item := range r.Items {
-		b = ipld.AppendMap(b, 5)
-		b = ipld.AppendBytes(ipld.AppendString(b, "id"), item.ID[:])
-		b = ipld.AppendLink(ipld.AppendString(b, "node"), item.Node)
-		b = ipld.AppendInt(ipld.AppendString(b, "score"), item.Score)
-		b = ipld.AppendInt(ipld.AppendString(b, "tokens"), int64(item.Tokens))
-		b = ipld.AppendBytes(ipld.AppendString(b, "rendered"), item.Rendered[:])
-	}
-	return b
-}
-
-func (r *Receipt) appendWarnings(b []byte) []byte {
-	b = ipld.AppendList(b, len(r.Warnings))
-	for _, w := range r.Warnings {
-		entries := []ipld.Entry{{Key: "code", Value: ipld.StringValue(string(w.Code))}}
-		if len(w.Params) > 0 {
-			entries = append(entries, ipld.Entry{Key: "params", Value: w.params()})
-		}
-		b = ipld.AppendValue(b, ipld.MapValue(entries...))
-	}
-	return b
-}
-
-// params returns the parameters as one value.
-func (w Warning) params() ipld.Value { return ipld.MapValue(slices.Clone(w.Params)...) }
 
 // DecodeReceipt reads the block of a receipt. It returns an error that wraps ipld.ErrInvalid for
 // everything that Encode cannot have written.
 func DecodeReceipt(block []byte) (*Receipt, error) {
 	r := new(Receipt)
-	var seen fieldSet
-	extra, err := ipld.DecodeRecord(block, KindReceipt, recordVersion,
-		func(key string, d *ipld.Decoder) (bool, error) {
-			seen.add(key)
-			return r.field(key, d)
-		})
-	if err != nil {
-		return nil, err
-	}
-	r.Extra = extra
-	if err := seen.missing(receiptFields[2 : len(receiptFields)-optionalFields]); err != nil {
-		return nil, invalidRecord(KindReceipt, err)
-	}
-	if err := r.Validate(); err != nil {
-		return nil, invalidRecord(KindReceipt, err)
-	}
-	return r, nil
-}
-
-// fieldSet holds the names of the fields read. A record has few, so a slice is enough.
-type fieldSet []string
-
-func (s *fieldSet) add(key string) { *s = append(*s, key) }
-
-// missing returns an error for the first of names that was not read.
-func (s fieldSet) missing(names []string) error {
-	for _, name := range names {
-		found := false
-		for _, key := range s {
-			found = found || key == name
-		}
-		if !found {
-			return graph.Fieldf(name, "missing")
-		}
-	}
-	return nil
-}
-
-func invalidRecord(kind string, err error) error {
-	return fmt.Errorf("%w: %s record: %w", ipld.ErrInvalid, kind, err)
-}
-
-func (r *Receipt) field(key string, d *ipld.Decoder) (known bool, err error) {
-	switch key {
-	case "items":
-		err = decodeList(d, maxItems, func() error { return r.decodeItem(d) })
-	case "engine":
-		err = r.decodeEngine(d)
-	case "tokens":
-		r.Tokens, err = decodeCount(d)
-	case "commits":
-		r.Commits, err = d.Links(1)
-	case "dropped":
-		r.Dropped, err = decodeCount(d)
-	case "request":
-		r.Params, err = d.Value()
-	case "warnings":
-		err = decodeList(d, maxWarnings, func() error { return r.decodeWarning(d) })
-	case "candidates":
-		r.Candidates, err = decodeCount(d)
-	case fieldVerdict:
-		var verdict string
-		verdict, err = d.String()
-		r.Verdict = Verdict(verdict)
-	case fieldDigests:
-		err = decodeList(d, maxReceiptDigests, func() error { return r.decodeDigest(d) })
-	default:
-		return false, nil
-	}
-	return true, err
-}
-
-// decodeList reads a list of at most limit items with item.
-func decodeList(d *ipld.Decoder, limit int, item func() error) error {
-	n, err := d.List()
-	if err != nil {
-		return err
-	}
-	if n > limit {
-		return d.Errorf("list of %d items, limit %d", n, limit)
-	}
-	for range n {
-		if err := item(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func decodeCount(d *ipld.Decoder) (int, error) {
-	n, err := d.Int()
-	if err == nil && (n < 0 || n > graph.MaxCount) {
-		err = d.Errorf("number %d out of range", n)
-	}
-	return int(n), err
-}
-
-// decodeMap reads a map of least to most fields and fails at a name that field does not know.
-func decodeMap(d *ipld.Decoder, least, most int, field func(key string) (bool, error)) error {
-	n := 0
-	err := d.Map(func(key string) error {
-		n++
-		known, err := field(key)
-		if err == nil && !known {
-			err = d.Errorf("unknown field %s", shortQuote(key))
-		}
-		return err
-	})
-	if err == nil && (n < least || n > most) {
-		err = d.Errorf("map of %d fields, want %d to %d", n, least, most)
-	}
-	return err
-}
-
-func (r *Receipt) decodeItem(d *ipld.Decoder) error {
-	var item ReceiptItem
-	err := decodeMap(d, 5, 5, func(key string) (known bool, err error) {
-		switch key {
-		case "id":
-			err = decodeFixed(d, item.ID[:])
-		case "node":
-			item.Node, err = d.Link()
-		case "score":
-			item.Score, err = d.Int()
-		case "tokens":
-			item.Tokens, err = decodeCount(d)
-		case "rendered":
-			err = decodeFixed(d, item.Rendered[:])
-		default:
-			return false, nil
-		}
-		return true, err
-	})
-	r.Items = append(r.Items, item)
-	return err
-}
-
-// decodeFixed reads bytes of exactly the length of to.
-func decodeFixed(d *ipld.Decoder, to []byte) error {
-	b, err := d.Bytes()
-	if err == nil && len(b) != len(to) {
-		err = d.Errorf("%d bytes, want %d", len(b), len(to))
-	}
-	copy(to, b)
-	return err
-}
-
-func (r *Receipt) decodeEngine(d *ipld.Decoder) error {
-	return decodeMap(d, 3, 3, func(key string) (known bool, err error) {
-		switch key {
-		case "ranking":
-			r.Engine.Ranking, err = decodeCount(d)
-		case "analyser":
-			r.Engine.Analyser, err = decodeCount(d)
-		case "language":
-			r.Engine.Language, err = d.String()
-		default:
-			return false, nil
-		}
-		return true, err
-	})
-}
-
-func (r *Receipt) decodeWarning(d *ipld.Decoder) error {
-	var w Warning
-	err := decodeMap(d, 1, 2, func(key string) (known bool, err error) {
-		switch key {
-		case "code":
-			var code string
-			code, err = d.String()
-			w.Code = Code(code)
-		case "params":
-			var params ipld.Value
-			params, err = d.Value()
-			w.Params = params.Entries()
-			if err == nil && len(w.Params) == 0 {
-				err = d.Errorf("params is not a map of at least one entry")
-			}
-		default:
-			return false, nil
-		}
-		return true, err
-	})
-	r.Warnings = append(r.Warnings, w)
-	return err
+	return ipld.ReadRecord(block, r, r.fields, r.Validate)
 }

@@ -3,6 +3,7 @@ package retrieve
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/mnem-project/mnem/ipld"
@@ -88,7 +89,7 @@ func totalFields(r *Receipt) []namedText {
 func warningTexts(warnings []Warning) []string {
 	texts := make([]string, len(warnings))
 	for i, w := range warnings {
-		texts[i] = string(ipld.AppendJSON([]byte(w.Code), w.params()))
+		texts[i] = string(ipld.AppendJSON([]byte(w.Code), ipld.MapValue(slices.Clone(w.Params)...)))
 	}
 	return texts
 }

@@ -185,10 +185,7 @@ func (r Request) Resolve() Request {
 
 // sortedSet returns a sorted copy without duplicates, nil for the empty list.
 func sortedSet[S ~string](list []S) []S {
-	if len(list) == 0 {
-		return nil
-	}
-	out := slices.Clone(list)
+	out := slices.Clone(orNone(list))
 	slices.Sort(out)
 	return slices.Compact(out)
 }
@@ -238,13 +235,16 @@ func checkNames(param string, names []string) error {
 		return badParam(param, "%d types, limit %d", len(names), MaxNames)
 	}
 	for _, name := range names {
-		if name == "" || len(name) > graph.MaxType || !utf8.ValidString(name) {
+		if !isType(name) {
 			return badParam(param, "%s is not a type: want 1 to %d bytes of UTF-8",
 				shortQuote(name), graph.MaxType)
 		}
 	}
 	return nil
 }
+
+// isType reports whether nodes or edges may have a type.
+func isType(name string) bool { return graph.CheckText("", name, 1, graph.MaxType) == nil }
 
 func checkRange(param string, n *int, least, limit int) error {
 	if n != nil && (*n < least || *n > limit) {
@@ -322,15 +322,9 @@ func paramsOfQuery() []param {
 	rewrites.fill = func(r *Request) { r.Rewrites = orNone(r.Rewrites) }
 	return []param{
 		text,
-		list("vectors", ParamObject, func(r *Request) *[]QueryVector { return &r.Vectors },
-			encodeVectors, decodeVectors, objectOf(ParseQueryVector), sortedVectors,
-			(*Request).checkVectors).own(ownAsked),
-		list("whole", ParamObject, func(r *Request) *[]WholeWords { return &r.Whole },
-			encodeWhole, decodeWhole, objectOf(parseWhole), sortedWhole,
-			(*Request).checkWhole).own(ownAsked),
-		list("sparse", ParamObject, func(r *Request) *[]SparseVector { return &r.Sparse },
-			encodeSparse, decodeSparse, objectOf(ParseSparseVector), sortedSparse,
-			(*Request).checkSparse).own(ownAsked),
+		queryVectors.param("vectors").own(ownAsked),
+		wholeWords.param("whole").only((*Request).checkWhole).own(ownAsked),
+		sparseVectors.param("sparse").only((*Request).checkSparse).own(ownAsked),
 		maybe("rewrite", func(r *Request) *string { return &r.Rewrite }, RewriteMulti, RewriteHyde).
 			own(ownJudge),
 		rewrites,
@@ -398,8 +392,7 @@ func paramsOfRank() []param {
 			remote().flag("at most `N` tokens; 0 for no budget"),
 		word("fusion", func(r *Request) *Fusion { return &r.Fusion }, Convex, Convex, Fusions()...).
 			remote().setting("how text and vectors become one list: `WAY` is convex, rrf, weighted-rrf or score-norm"),
-		list("weights", ParamObject, func(r *Request) *[]LaneWeight { return &r.Weights },
-			encodeWeights, decodeWeights, objectOf(ParseLaneWeight), sortedWeights, (*Request).checkWeights).
+		laneWeights.param("weights").only((*Request).checkWeights).
 			remote().settingAs("weight", "count a lane so much: `LANE=W`, LANE text, text:N, time,"+
 			" dense:MODEL or sparse:MODEL, W 0 to 16 (repeatable)"),
 		word("spelling", func(r *Request) *Spelling { return &r.Spelling }, SpellingOn, SpellingOn,
@@ -442,9 +435,8 @@ func paramsOfExpansion() []param {
 		names("expandTypes", ParamTexts, func(r *Request) *[]string { return &r.ExpandTypes },
 			func(r *Request) error { return checkNames("expandTypes", r.ExpandTypes) }).as("expand-type").
 			remote().setting("expand along edges of this `TYPE` only (repeatable)"),
-		list("edgeWeights", ParamObject, func(r *Request) *[]EdgeWeight { return &r.EdgeWeights },
-			encodeEdgeWeights, decodeEdgeWeights, objectOf(ParseEdgeWeight), sortedEdgeWeights,
-			(*Request).checkEdgeWeights).remote().settingAs("edge-weight",
+		edgeWeights.param("edgeWeights").fills((*Request).sortEdgeWeights).
+			remote().settingAs("edge-weight",
 			"lend so much over edges of a type: `TYPE=W`, W 0 to 16, 1 for others (repeatable)"),
 		word("direction", func(r *Request) *Direction { return &r.Direction }, Both, "", Out, In, Both).
 			remote().setting("expand along edges out, in or both"),

@@ -1,6 +1,8 @@
 package retrieve
 
 import (
+	"cmp"
+
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -24,9 +26,24 @@ type Session struct {
 	Extra   []ipld.Entry `json:"-"` // unknown fields in canonical order
 }
 
-var sessionFields = []string{
-	"v", "seq", "kind", "name", "prev", "task", "time", "actor", "agent", "ended", "commit",
-	"follow", "receipt",
+var sessionFields = ipld.FieldNames(new(Session).fields)
+
+func (s *Session) fields(r *ipld.Record) {
+	r.Begin(KindSession, recordVersion, &s.Extra)
+	r.Int("seq", &s.Seq)
+	r.String("name", &s.Name)
+	r.OptLink("prev", &s.Prev)
+	r.OptString("task", &s.Task)
+	r.Int("time", (*int64)(&s.Time))
+	r.String("actor", &s.Actor)
+	r.OptString("agent", &s.Agent)
+	if r.Has("ended", s.Ended) {
+		r.Bool("ended", &s.Ended)
+		r.Refuse(!s.Ended, "ended is left out unless true")
+	}
+	r.OptLink("commit", &s.Commit)
+	r.Bool("follow", &s.Follow)
+	r.OptLink("receipt", &s.Receipt)
 }
 
 // Validate returns a *graph.FieldError unless s keeps every rule of clause 13.2. Only a valid
@@ -44,7 +61,7 @@ func (s *Session) Validate() error {
 	if s.Commit.Defined() == s.Follow {
 		return graph.Fieldf("commit", "given if and only if the session does not follow")
 	}
-	checks := []error{
+	err := cmp.Or(
 		checkOptLink("prev", s.Prev),
 		checkOptLink("commit", s.Commit),
 		checkOptLink("receipt", s.Receipt),
@@ -53,11 +70,9 @@ func (s *Session) Validate() error {
 		graph.CheckLine("actor", s.Actor, 1, graph.MaxActor),
 		graph.CheckTime("time", s.Time),
 		graph.CheckExtra(s.Extra, sessionFields),
-	}
-	for _, err := range checks {
-		if err != nil {
-			return err
-		}
+	)
+	if err != nil {
+		return err
 	}
 	if err := ipld.Check(s.Encode()); err != nil {
 		return graph.Fieldf("", "too large for one block: %v", err)
@@ -73,88 +88,11 @@ func checkOptLink(field string, c ipld.CID) error {
 }
 
 // Encode returns the block of a valid record.
-func (s *Session) Encode() []byte {
-	w := ipld.NewRecord(make([]byte, 0, 512), s.Extra)
-	w.Version(recordVersion)
-	w.Int("seq", s.Seq)
-	w.Kind(KindSession)
-	w.String("name", s.Name)
-	w.OptLink("prev", s.Prev)
-	w.OptString("task", s.Task)
-	w.Int("time", int64(s.Time))
-	w.String("actor", s.Actor)
-	w.OptString("agent", s.Agent)
-	if s.Ended {
-		w.Value("ended", ipld.BoolValue(true))
-	}
-	w.OptLink("commit", s.Commit)
-	w.Value("follow", ipld.BoolValue(s.Follow))
-	w.OptLink("receipt", s.Receipt)
-	return w.Finish()
-}
+func (s *Session) Encode() []byte { return ipld.WriteRecord(512, s.fields) }
 
 // DecodeSession reads the block of a session's record. It returns an error that wraps
 // ipld.ErrInvalid for everything that Encode cannot have written.
 func DecodeSession(block []byte) (*Session, error) {
 	s := new(Session)
-	var seen fieldSet
-	extra, err := ipld.DecodeRecord(block, KindSession, recordVersion,
-		func(key string, d *ipld.Decoder) (bool, error) {
-			seen.add(key)
-			return s.field(key, d)
-		})
-	if err != nil {
-		return nil, err
-	}
-	s.Extra = extra
-	if err := seen.missing([]string{"seq", "name", "time", "actor", "follow"}); err != nil {
-		return nil, invalidRecord(KindSession, err)
-	}
-	if err := s.Validate(); err != nil {
-		return nil, invalidRecord(KindSession, err)
-	}
-	return s, nil
-}
-
-func (s *Session) field(key string, d *ipld.Decoder) (known bool, err error) {
-	switch key {
-	case "seq":
-		s.Seq, err = d.Int()
-	case "name":
-		s.Name, err = d.String()
-	case "prev":
-		s.Prev, err = d.Link()
-	case "task":
-		s.Task, err = decodeGiven(d)
-	case "time":
-		var n int64
-		n, err = d.Int()
-		s.Time = graph.Time(n)
-	case "actor":
-		s.Actor, err = d.String()
-	case "agent":
-		s.Agent, err = decodeGiven(d)
-	case "ended":
-		if s.Ended, err = d.Bool(); err == nil && !s.Ended {
-			err = d.Errorf("ended is left out unless true")
-		}
-	case "commit":
-		s.Commit, err = d.Link()
-	case "follow":
-		s.Follow, err = d.Bool()
-	case "receipt":
-		s.Receipt, err = d.Link()
-	default:
-		return false, nil
-	}
-	return true, err
-}
-
-// decodeGiven reads an optional string, which is left out if it is empty.
-func decodeGiven(d *ipld.Decoder) (string, error) {
-	s, err := d.String()
-	if err == nil && s == "" {
-		err = d.Errorf("empty string in an optional field")
-	}
-	return s, err
+	return ipld.ReadRecord(block, s, s.fields, s.Validate)
 }

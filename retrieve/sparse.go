@@ -1,9 +1,7 @@
 package retrieve
 
 import (
-	"cmp"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
@@ -15,17 +13,6 @@ const (
 	MaxSparseTerms = 1024   // of one vector
 	MaxSparseBytes = 65_536 // of the terms of all vectors
 )
-
-// NoSparse warns that no node has a sparse vector of a model: clause 11.1.
-const NoSparse Code = "no_sparse_vectors"
-
-// sparseInfos documents the codes of this file.
-var sparseInfos = []WarningInfo{{
-	Code:    NoSparse,
-	When:    "no node has a sparse vector of the model of a sparse query vector",
-	Message: "no node has a sparse vector of the model {model}",
-	Remedy:  "commit sparse embeddings of it, or name another model with --vector; there are: {models}",
-}}
 
 // SparseVector is a query as a learned-sparse model sees it. It is compared with the sparse
 // embeddings of that model, in a lane of its own.
@@ -98,61 +85,40 @@ func (v SparseVector) validate() error {
 	return nil
 }
 
+var sparseVectors = keyed[SparseVector]{
+	many: "vectors", two: "vectors of the model", most: MaxVectors,
+	at:       func(r *Request) *[]SparseVector { return &r.Sparse },
+	key:      func(v SparseVector) string { return v.Model },
+	validate: SparseVector.validate,
+	parse:    ParseSparseVector,
+	value: func(v SparseVector) ipld.Value {
+		terms := make([]ipld.Entry, len(v.Terms))
+		for i, t := range v.Terms {
+			terms[i] = ipld.Entry{Key: t.Term, Value: ipld.IntValue(t.Weight)}
+		}
+		return ipld.MapValue(terms...)
+	},
+	item: func(model string, v ipld.Value) SparseVector {
+		q := SparseVector{Model: model}
+		for _, t := range v.Entries() {
+			q.Terms = append(q.Terms, graph.Term{Term: t.Key, Weight: t.Value.Int()})
+		}
+		return q
+	},
+}
+
 func (r *Request) checkSparse() error {
-	if len(r.Sparse) > MaxVectors {
-		return badParam("sparse", "%d vectors, limit %d", len(r.Sparse), MaxVectors)
+	if err := sparseVectors.check("sparse", r.Sparse); err != nil {
+		return err
 	}
 	size := 0
-	for i, v := range r.Sparse {
-		if err := v.validate(); err != nil {
-			return err
-		}
+	for _, v := range r.Sparse {
 		for _, t := range v.Terms {
 			size += len(t.Term)
-		}
-		for _, other := range r.Sparse[:i] {
-			if other.Model == v.Model {
-				return badParam("sparse", "two vectors of the model %s", shortQuote(v.Model))
-			}
 		}
 	}
 	if size > MaxSparseBytes {
 		return badParam("sparse", "terms of %d bytes, limit %d", size, MaxSparseBytes)
 	}
 	return nil
-}
-
-// sortedSparse returns a copy in bytewise order of the models, nil for the empty list.
-func sortedSparse(list []SparseVector) []SparseVector {
-	if len(list) == 0 {
-		return nil
-	}
-	out := slices.Clone(list)
-	slices.SortStableFunc(out, func(a, b SparseVector) int { return cmp.Compare(a.Model, b.Model) })
-	return out
-}
-
-// encodeSparse returns a map of models to maps of terms to weights.
-func encodeSparse(list []SparseVector) ipld.Value {
-	models := make([]ipld.Entry, len(list))
-	for i, v := range list {
-		terms := make([]ipld.Entry, len(v.Terms))
-		for j, t := range v.Terms {
-			terms[j] = ipld.Entry{Key: t.Term, Value: ipld.IntValue(t.Weight)}
-		}
-		models[i] = ipld.Entry{Key: v.Model, Value: ipld.MapValue(terms...)}
-	}
-	return ipld.MapValue(models...)
-}
-
-func decodeSparse(v ipld.Value) []SparseVector {
-	var list []SparseVector
-	for _, e := range v.Entries() {
-		q := SparseVector{Model: e.Key}
-		for _, t := range e.Value.Entries() {
-			q.Terms = append(q.Terms, graph.Term{Term: t.Key, Weight: t.Value.Int()})
-		}
-		list = append(list, q)
-	}
-	return list
 }

@@ -1,7 +1,6 @@
 package retrieve
 
 import (
-	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -91,56 +90,26 @@ func (v QueryVector) validate() error {
 	return nil
 }
 
-func (r *Request) checkVectors() error {
-	if len(r.Vectors) > MaxVectors {
-		return badParam("vectors", "%d vectors, limit %d", len(r.Vectors), MaxVectors)
-	}
-	for i, v := range r.Vectors {
-		if err := v.validate(); err != nil {
-			return err
-		}
-		for _, other := range r.Vectors[:i] {
-			if other.Model == v.Model {
-				return badParam("vectors", "two vectors of the model %s", shortQuote(v.Model))
-			}
-		}
-	}
-	return nil
-}
-
-// sortedVectors returns a copy in bytewise order of the models, nil for the empty list.
-func sortedVectors(list []QueryVector) []QueryVector {
-	if len(list) == 0 {
-		return nil
-	}
-	out := slices.Clone(list)
-	slices.SortStableFunc(out, func(a, b QueryVector) int { return cmp.Compare(a.Model, b.Model) })
-	return out
-}
-
-// encodeVectors returns the map of models to bytes that a receipt keeps.
-func encodeVectors(list []QueryVector) ipld.Value {
-	entries := make([]ipld.Entry, len(list))
-	for i, v := range list {
+var queryVectors = keyed[QueryVector]{
+	many: "vectors", two: "vectors of the model", most: MaxVectors,
+	at:       func(r *Request) *[]QueryVector { return &r.Vectors },
+	key:      func(v QueryVector) string { return v.Model },
+	validate: QueryVector.validate,
+	parse:    ParseQueryVector,
+	value: func(v QueryVector) ipld.Value {
 		data := make([]byte, len(v.Values))
-		for j, x := range v.Values {
-			data[j] = byte(x)
+		for i, x := range v.Values {
+			data[i] = byte(x)
 		}
-		entries[i] = ipld.Entry{Key: v.Model, Value: ipld.BytesValue(data)}
-	}
-	return ipld.MapValue(entries...)
-}
-
-func decodeVectors(v ipld.Value) []QueryVector {
-	var list []QueryVector
-	for _, e := range v.Entries() {
-		q := QueryVector{Model: e.Key}
-		for _, x := range e.Value.Data() {
+		return ipld.BytesValue(data)
+	},
+	item: func(model string, v ipld.Value) QueryVector {
+		q := QueryVector{Model: model}
+		for _, x := range v.Data() {
 			q.Values = append(q.Values, int8(x))
 		}
-		list = append(list, q)
-	}
-	return list
+		return q
+	},
 }
 
 // WholeWords says how well a model knows the words of a query. A model splits a word that it does not know into pieces
@@ -166,43 +135,29 @@ func parseWhole(model string, v ipld.Value) (WholeWords, error) {
 	return WholeWords{}, badParam("whole", "%s: want an integer from 0 to %d", shortQuote(model), MaxWhole)
 }
 
-func (r *Request) checkWhole() error {
-	for i, w := range r.Whole {
+var wholeWords = keyed[WholeWords]{
+	many: "shares", two: "shares of the model", most: MaxVectors,
+	at:  func(r *Request) *[]WholeWords { return &r.Whole },
+	key: func(w WholeWords) string { return w.Model },
+	validate: func(w WholeWords) error {
 		if w.Share < 0 || w.Share > MaxWhole {
 			return badParam("whole", "%s: %d is outside 0 to %d", shortQuote(w.Model), w.Share, MaxWhole)
 		}
+		return nil
+	},
+	parse: parseWhole,
+	value: func(w WholeWords) ipld.Value { return encodeInt(w.Share) },
+	item:  func(model string, v ipld.Value) WholeWords { return WholeWords{model, int(v.Int())} },
+}
+
+func (r *Request) checkWhole() error {
+	if err := wholeWords.check("whole", r.Whole); err != nil {
+		return err
+	}
+	for _, w := range r.Whole {
 		if !slices.ContainsFunc(r.Vectors, func(v QueryVector) bool { return v.Model == w.Model }) {
 			return badParam("whole", "there is no vector of the model %s", shortQuote(w.Model))
 		}
-		if slices.ContainsFunc(r.Whole[:i], func(other WholeWords) bool { return other.Model == w.Model }) {
-			return badParam("whole", "two shares of the model %s", shortQuote(w.Model))
-		}
 	}
 	return nil
-}
-
-// sortedWhole returns a copy in bytewise order of the models, nil for the empty list.
-func sortedWhole(list []WholeWords) []WholeWords {
-	if len(list) == 0 {
-		return nil
-	}
-	out := slices.Clone(list)
-	slices.SortStableFunc(out, func(a, b WholeWords) int { return cmp.Compare(a.Model, b.Model) })
-	return out
-}
-
-func encodeWhole(list []WholeWords) ipld.Value {
-	entries := make([]ipld.Entry, len(list))
-	for i, w := range list {
-		entries[i] = ipld.Entry{Key: w.Model, Value: encodeInt(w.Share)}
-	}
-	return ipld.MapValue(entries...)
-}
-
-func decodeWhole(v ipld.Value) []WholeWords {
-	var list []WholeWords
-	for _, e := range v.Entries() {
-		list = append(list, WholeWords{e.Key, int(e.Value.Int())})
-	}
-	return list
 }

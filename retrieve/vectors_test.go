@@ -105,7 +105,7 @@ func TestWholeValidates(t *testing.T) {
 // TestWholeOf: the order of models makes no difference to what is resolved, and a receipt has each share.
 func TestWholeOf(t *testing.T) {
 	r := Request{Vectors: []QueryVector{{"n", []int8{2}}, {"m", []int8{1}}}, Whole: []WholeWords{{"n", 3}, {"m", 0}}}.Resolve()
-	if got := decodeWhole(encodeWhole(r.Whole)); !slices.Equal(got, []WholeWords{{"m", 0}, {"n", 3}}) {
+	if got := wholeWords.decode(wholeWords.encode(r.Whole)); !slices.Equal(got, []WholeWords{{"m", 0}, {"n", 3}}) {
 		t.Errorf("%v", got)
 	}
 	for model, want := range map[string]int{"m": 0, "n": 3, "o": -1} {

@@ -32,6 +32,9 @@ const (
 	RewritesInVain     Code = "rewrites_in_vain"
 	NoNow              Code = "no_now"
 	NoneThen           Code = "none_then"
+	NoType             Code = "no_type"
+	NoEffect           Code = "no_effect"
+	NoSparse           Code = "no_sparse_vectors"
 )
 
 // Warning says that an answer may not be what was meant.
@@ -181,16 +184,32 @@ var warningInfos = []WarningInfo{
 		Message: "no node is of the time that is asked about: what is nearest comes instead",
 		Remedy:  "name another time, or words to search for; --explain shows how dates were read",
 	},
+	{
+		Code:    NoType,
+		When:    "the request names types that no node has",
+		Message: "no node has the type {types}",
+		Remedy:  "correct --type; 'mnem stats' lists the types there are",
+	},
+	{
+		Code:    NoEffect,
+		When:    "what the request asks for had nothing to work on",
+		Message: "what had nothing to work on, and changed nothing: {parameters}",
+		Remedy:  "leave it out; docs/reference/answers.md says what each needs, --explain what was found",
+	},
+	{
+		Code:    NoSparse,
+		When:    "no node has a sparse vector of the model of a sparse query vector",
+		Message: "no node has a sparse vector of the model {model}",
+		Remedy:  "commit sparse embeddings of it, or name another model with --vector; there are: {models}",
+	},
 }
 
 // WarningInfos returns the documentation of all codes, in a fixed order.
-func WarningInfos() []WarningInfo {
-	return slices.Concat(warningInfos, idleInfos, sparseInfos)
-}
+func WarningInfos() []WarningInfo { return slices.Clone(warningInfos) }
 
 // info returns the documentation of the warning's code.
 func (w Warning) info() WarningInfo {
-	for _, info := range WarningInfos() {
+	for _, info := range warningInfos {
 		if info.Code == w.Code {
 			return info
 		}
@@ -236,6 +255,16 @@ func (w Warning) names(param string) string {
 	}
 	if list == nil {
 		return "none"
+	}
+	return strings.Join(list, ", ")
+}
+
+// flags names the flags of the parameters that a warning names.
+func (w Warning) flags() string {
+	v, _ := ipld.FindEntry(w.Params, "parameters")
+	list := make([]string, len(v.List()))
+	for i, name := range v.List() {
+		list[i] = shownFlag(name.Text())
 	}
 	return strings.Join(list, ", ")
 }

@@ -111,3 +111,114 @@ type Answer struct {
 	Kin        []AddedTerm   // terms added to the text's own, in their order
 	Recall     *Recollection // nil if the request has no intent
 }
+
+// PlainRanking ranks for lookups within a larger operation: by the words and vectors of the request as they
+// are, without kindred words and without bands, so that a node that is only a name is an item too. It is no
+// version: an answer by it has no valid receipt.
+const PlainRanking = -1
+
+// current reports whether answers of an engine can be made again.
+func (e Engine) current() bool {
+	return e.Analyser == AnalyserVersion && e.Language == Language && e.Ranking >= oldestRanking &&
+		e.Ranking <= RankingVersion
+}
+
+// oldestRanking is the first of the released versions that there still are.
+const oldestRanking = 1
+
+// Verdict says whether the memory holds an answer to the question: clause 11.9.
+type Verdict string
+
+// The verdicts. An answer that is to nothing, or to a time alone, has none.
+const (
+	Known   Verdict = "known"   // the first items answer it, judged by words and meaning
+	Unsure  Verdict = "unsure"  // something related is stored, but it may not answer the question
+	Unknown Verdict = "unknown" // nothing of the kind is stored
+)
+
+// Surer reports whether a verdict says more is known than another one.
+func (v Verdict) Surer(than Verdict) bool { return v.order() > than.order() }
+
+func (v Verdict) order() int {
+	switch v {
+	case Known:
+		return 2
+	case Unsure:
+		return 1
+	}
+	return 0
+}
+
+// Lack is something that is asked for and that the best item does not have.
+type Lack struct {
+	Kind string `json:"kind" shape:"word|name|number|date|phrase|negation"`
+	Text string `json:"text"`
+}
+
+// Kinds of what may be missing.
+const (
+	LackWord     = "word"     // a word that is no common one
+	LackName     = "name"     // a name
+	LackNumber   = "number"   // a number, or a word with one
+	LackDate     = "date"     // the date: neither said nor the time of the memory
+	LackPhrase   = "phrase"   // words in quotation marks
+	LackNegation = "negation" // a statement is negated in only one of question and memory
+)
+
+// Band says how well an item answers the question: clause 11.9.
+type Band string
+
+// The bands.
+const (
+	BandAnswer Band = "answer" // it answers the question, judged by words and vectors
+	BandMaybe  Band = "maybe"  // it may
+	BandRest   Band = "rest"   // it has something of the question, and that is all
+)
+
+// Signals are the inputs of a recall's ranking, in units of 2^-16. Each signal of an item is 0 to 65,536; weights add
+// up to at most that.
+type Signals struct {
+	Keyword    int64 `json:"keyword"`    // the score of lanes and expansion, as a share of the best
+	Entity     int64 `json:"entity"`     // the share of the text's names, numbers and identifiers that it has
+	Similarity int64 `json:"similarity"` // of its vectors to the request's, as a share of the best
+	Graph      int64 `json:"graph"`      // worth of the linked node, along the best path
+}
+
+// Recalled is how a recall ranked an item.
+type Recalled struct {
+	Signals
+	Way *Reach // the path on which the beam search reached it, nil if it did not
+}
+
+// Recollection is how a recall went.
+type Recollection struct {
+	Intent  Intent  `json:"-"`
+	Weights Signals `json:"weights"` // factors of the signals; 0 for a signal that no candidate has
+	Width   int     `json:"width"`   // of the beam
+	Depth   int     `json:"depth"`
+	Visited int     `json:"visited"` // nodes that the beam search looked at, at most Limit
+	Limit   int     `json:"visited_limit"`
+}
+
+// LaneCommunity lists the members of the seeds' communities; the score is the amount that it adds.
+const LaneCommunity Lane = "community"
+
+// Membership says which community raised an item, or brought it in.
+type Membership struct {
+	Number int      `json:"number"` // of the community, from 0; of an explained answer from 1
+	Size   int      `json:"size"`   // its members
+	Seed   graph.ID `json:"seed"`   // the best candidate in it
+}
+
+// Reading is a word of a text that no node has, and what it is read as.
+type Reading struct {
+	Word string `json:"-"`    // the text's first token that becomes the term
+	Term string `json:"term"` // of the text
+	As   string `json:"as"`   // the closest term that nodes have
+}
+
+// AddedTerm is a kindred term that a query is widened by.
+type AddedTerm struct {
+	Term   string
+	Weight int64 // in units of 2^-16, 1 to 65,536; a word of the query counts 65,536
+}
