@@ -128,16 +128,12 @@ type blockBatch struct {
 }
 
 // batchLimit bounds the number of concurrent batches.
-var batchLimit = parallel.Limit[blockBatch]{
-	Bytes: math.MaxInt, Size: func(blockBatch) int { return 0 },
-}
+var batchLimit = parallel.Limit[blockBatch]{Bytes: math.MaxInt, Size: func(blockBatch) int { return 0 }}
 
 var errNoMore = errors.New("stop reading blocks")
 
 // inBatches yields batches of consecutive blocks from iterate, and stores the error that ended it.
-func inBatches(
-	iterate func(func(b store.Block, derived bool) error) error, failed *error,
-) iter.Seq[blockBatch] {
+func inBatches(iterate func(func(b store.Block, derived bool) error) error, failed *error) iter.Seq[blockBatch] {
 	return func(yield func(blockBatch) bool) {
 		var now blockBatch
 		var buffer []byte

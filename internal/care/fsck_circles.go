@@ -94,8 +94,7 @@ func breakCircles(ctx context.Context, r *core.Repo, by state.Stamp) (done []str
 	return done, nil
 }
 
-// oldestMark returns the node of a cycle with the oldest mark; if several are equally old, the one with the least
-// id.
+// oldestMark returns the node of a cycle with the oldest mark; if several are equally old, the one with the least id.
 func oldestMark(ctx context.Context, s *core.Snapshot, circle []graph.ID) (graph.ID, error) {
 	var oldest *graph.Mark
 	for _, id := range circle {

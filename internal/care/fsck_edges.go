@@ -148,9 +148,7 @@ func (t *treeSum) add(ctx context.Context, key, value []byte) bool {
 }
 
 // over yields the entries of a whole tree, and adds them.
-func (t *treeSum) over(
-	ctx context.Context, entries iter.Seq2[prolly.Entry, error],
-) iter.Seq2[prolly.Entry, error] {
+func (t *treeSum) over(ctx context.Context, entries iter.Seq2[prolly.Entry, error]) iter.Seq2[prolly.Entry, error] {
 	return func(yield func(prolly.Entry, error) bool) {
 		good := true
 		for kv, err := range entries {

@@ -12,10 +12,9 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// follow checks a commit's whole state by its changes: trees and indexes are functions of their content, so
-// applying the changes to those of the first parent, which history checks too, must give exactly the stored ones.
-// What cannot be followed is checked completely. The cost of checking a history is therefore proportional to its
-// changes.
+// follow checks a commit's whole state by its changes: trees and indexes are functions of their content, so applying
+// the changes to those of the first parent, which history checks too, must give exactly the stored ones. What cannot be
+// followed is checked completely. The cost of checking a history is therefore proportional to its changes.
 func (f *FsckRun) follow(s *core.Snapshot) {
 	if len(s.Record.Parents) == 0 {
 		f.whole(s.Id)

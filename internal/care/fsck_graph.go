@@ -308,8 +308,7 @@ func (f *FsckRun) sameValues(s *core.Snapshot, name string, after *prolly.Map, w
 			return
 		}
 		if !bytes.Equal(value, want[key]) {
-			f.add(after.Root(), FsckAdjacency, "%s tree: key %x is %x, the edge says %x", name, key,
-				value, want[key])
+			f.add(after.Root(), FsckAdjacency, "%s tree: key %x is %x, the edge says %x", name, key, value, want[key])
 		}
 	}
 }

@@ -46,8 +46,7 @@ func (f *FsckRun) Operations() error {
 		oldest, least = e.Operation, e.Operation.Horizon
 		horizon = max(horizon, e.Operation.Horizon)
 		if n == 0 && e.Operation.Seq != head.Seq {
-			f.add(e.CID, FsckOperation, "head says operation %d, the record %d", head.Seq,
-				e.Operation.Seq)
+			f.add(e.CID, FsckOperation, "head says operation %d, the record %d", head.Seq, e.Operation.Seq)
 		}
 		n++
 		f.progress("operations", n)
@@ -72,8 +71,7 @@ func (f opCheck) behind(o *commit.Operation) {
 		}
 		rec, err := commit.ReadOperation(f.Ctx, f.Repo.Facts(), next)
 		if err == nil && rec.Seq != seq {
-			err = fmt.Errorf("%w operation log: operation %d where %d must be", store.ErrCorrupt,
-				rec.Seq, seq)
+			err = fmt.Errorf("%w operation log: operation %d where %d must be", store.ErrCorrupt, rec.Seq, seq)
 		}
 		if err != nil {
 			f.fail(next, FsckOperation, err)
@@ -157,8 +155,7 @@ func (f opCheck) ref(op ipld.CID, v *core.View, ref core.Ref) {
 	}
 	if ref.Symbolic != "" {
 		if _, ok := ref.Symbolic.Branch(); !ok || ref.Name != graph.Head {
-			f.add(op, FsckOperation, "ref %s names %s: HEAD alone names a branch", ref.Name,
-				ref.Symbolic)
+			f.add(op, FsckOperation, "ref %s names %s: HEAD alone names a branch", ref.Name, ref.Symbolic)
 		}
 		if _, _, err := v.Resolve(f.Ctx, ref.Name); err != nil {
 			f.fail(op, FsckOperation, err)
@@ -208,7 +205,6 @@ func (f opCheck) unmet(horizon uint64) {
 	}
 	for _, c := range slices.SortedFunc(maps.Keys(f.said), ipld.CID.Compare) {
 		by := f.said[c][0]
-		f.add(by.CID, FsckOperation, "operation %d takes back %s, which is no older operation",
-			by.Operation.Seq, c)
+		f.add(by.CID, FsckOperation, "operation %d takes back %s, which is no older operation", by.Operation.Seq, c)
 	}
 }

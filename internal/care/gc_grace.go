@@ -35,8 +35,7 @@ func (g *Collector) oldest(head store.Head) (uint64, error) {
 // the grace period.
 //
 // A time in the future, or before that of an earlier operation, is not from a clock: programs that took it from a
-// caller have recorded such. Such an operation counts as done when the next one was, and the newest of all as done
-// now.
+// caller have recorded such. Such an operation counts as done when the next one was, and the newest of all as done now.
 func graced(times []graph.Time, now graph.Time, grace time.Duration) int {
 	const odd = graph.Time(-1 << 63)
 	last := odd // of the operations before

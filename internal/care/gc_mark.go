@@ -166,9 +166,8 @@ type reached struct {
 	seq uint64
 }
 
-// reach marks blocks and everything reachable from them. It repeatedly takes the newest unread blocks, up to one
-// wave, and reads them in CID order, which is storage order, on all processors: in link order each would need a
-// seek.
+// reach marks blocks and everything reachable from them. It repeatedly takes the newest unread blocks, up to one wave,
+// and reads them in CID order, which is storage order, on all processors: in link order each would need a seek.
 func (m *marker) reach(todo []reached) error {
 	var wave []reached
 	limit := parallel.Limit[[]reached]{Bytes: 2 * runtime.GOMAXPROCS(0), Size: func([]reached) int { return 1 }}

@@ -513,8 +513,7 @@ func resumeNow(ctx context.Context, r *core.Repo) error {
 	return finishPurge(ctx, r, b)
 }
 
-// finishHalf finishes a purge for which there was no space when the repository was opened. The caller holds
-// collecting.
+// finishHalf finishes a purge for which there was no space when the repository was opened. The caller holds collecting.
 func finishHalf(ctx context.Context, r *core.Repo) error {
 	notes, ok := r.Store.(store.Notebook)
 	if !ok || r.SharedStore != nil {

@@ -19,9 +19,7 @@ func (s *PurgeScan) meet() {
 			}
 			s.edgeIDs[e.edge.ID] = true
 			if s.Nodes[ends[1]] == nil && s.near[ends[1]] == nil {
-				s.near[ends[1]] = &Versions{
-					list: make(map[ipld.CID]*graph.Node), marks: make(map[ipld.CID]*graph.Mark),
-				}
+				s.near[ends[1]] = &Versions{list: make(map[ipld.CID]*graph.Node), marks: make(map[ipld.CID]*graph.Mark)}
 			}
 		}
 	}

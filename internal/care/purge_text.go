@@ -31,9 +31,7 @@ const (
 //
 // It returns a *state.NotFoundError if no block contains the text. Neither errors nor the recorded operation
 // contain it.
-func PurgeText(
-	ctx context.Context, r *core.Repo, text string, opt PurgeOptions,
-) (*PurgeResult, error) {
+func PurgeText(ctx context.Context, r *core.Repo, text string, opt PurgeOptions) (*PurgeResult, error) {
 	if len(text) < MinPurgeText || len(text) > MaxPurgeText || !utf8.ValidString(text) {
 		return nil, state.Invalidf("purge: the text must be UTF-8 of %d to %d bytes, it has %d", MinPurgeText,
 			MaxPurgeText, len(text))
@@ -41,8 +39,7 @@ func PurgeText(
 	ctx = store.Erasing(ctx)
 	s := newSecret(text)
 	if s.in(opt.Reason) || s.in(opt.Author) {
-		return nil, state.Invalidf("purge: the reason or the author has the text, which would stay in the " +
-			"redactions")
+		return nil, state.Invalidf("purge: the reason or the author has the text, which would stay in the redactions")
 	}
 	if opt.Guard != nil { // blocks of any type may contain a text
 		for _, kind := range []state.TouchKind{core.TouchNode, core.TouchEdge} {

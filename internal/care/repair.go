@@ -75,8 +75,7 @@ func remakeIndexes(ctx context.Context, r *core.Repo, facts bool) (done []string
 	return done, err
 }
 
-// RebuildIndex rebuilds the index of the current branch's commit and returns that commit, undefined if there is
-// none.
+// RebuildIndex rebuilds the index of the current branch's commit and returns that commit, undefined if there is none.
 func RebuildIndex(ctx context.Context, r *core.Repo) (ipld.CID, error) {
 	_, head, err := r.Branch(ctx)
 	if err == nil && head.Defined() {

@@ -74,8 +74,7 @@ func Open(dir string, opt core.Options) (*core.Repo, error) {
 	return r, nil
 }
 
-// New returns a repository over a store, which it makes if the store is empty. Close closes the
-// store.
+// New returns a repository over a store, which it makes if the store is empty. Close closes the store.
 func New(ctx context.Context, st store.Store, by state.Stamp, opt core.Options) (*core.Repo, error) {
 	r := core.Over(st, opt)
 	head, err := st.Head(ctx)

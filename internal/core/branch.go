@@ -123,12 +123,9 @@ func (t *Tx) old(ctx context.Context, name graph.RefName, opt RefOptions) (Ref, 
 	return ref, ok, nil
 }
 
-// Create makes a branch at a revision, HEAD if that is empty, and returns its commit. It
-// returns an error wrapping fs.ErrExist if there is one of that name, unless forced, which
-// moves it.
-func (bs Branches) Create(
-	ctx context.Context, name, rev string, opt RefOptions,
-) (ipld.CID, error) {
+// Create makes a branch at a revision, HEAD if that is empty, and returns its commit. It returns an error wrapping
+// fs.ErrExist if there is one of that name, unless forced, which moves it.
+func (bs Branches) Create(ctx context.Context, name, rev string, opt RefOptions) (ipld.CID, error) {
 	if err := CheckNewName("branch", name); err != nil {
 		return ipld.CID{}, err
 	}
@@ -140,9 +137,7 @@ func (bs Branches) Create(
 	return c, err
 }
 
-func (t *Tx) createBranch(
-	ctx context.Context, name, rev string, opt RefOptions,
-) (ipld.CID, error) {
+func (t *Tx) createBranch(ctx context.Context, name, rev string, opt RefOptions) (ipld.CID, error) {
 	if rev == "" {
 		rev = string(graph.Head)
 	}
@@ -161,9 +156,8 @@ func (t *Tx) createBranch(
 	return c, err
 }
 
-// Rename gives a branch, the current one if from is empty, another name. HEAD, stages and
-// merges in progress follow it. It returns an error wrapping fs.ErrExist if there is a branch
-// of that name, unless forced, which replaces it.
+// Rename gives a branch, the current one if from is empty, another name. HEAD, stages and merges in progress follow it.
+// It returns an error wrapping fs.ErrExist if there is a branch of that name, unless forced, which replaces it.
 func (bs Branches) Rename(ctx context.Context, from, to string, opt RefOptions) error {
 	if err := CheckNewName("branch", to); err != nil {
 		return err
@@ -192,9 +186,7 @@ func (bs Branches) Rename(ctx context.Context, from, to string, opt RefOptions) 
 	return err
 }
 
-func (t *Tx) renameBranch(
-	ctx context.Context, from, to graph.RefName, current bool, opt RefOptions,
-) error {
+func (t *Tx) renameBranch(ctx context.Context, from, to graph.RefName, current bool, opt RefOptions) error {
 	old, ok, err := t.old(ctx, from, opt)
 	if err != nil {
 		return err
@@ -224,9 +216,7 @@ func (t *Tx) renameBranch(
 }
 
 // stagesOf yields the stages for a branch.
-func (t *Tx) stagesOf(
-	ctx context.Context, branch graph.RefName, fn func(Ref, *commit.Stage) error,
-) error {
+func (t *Tx) stagesOf(ctx context.Context, branch graph.RefName, fn func(Ref, *commit.Stage) error) error {
 	for ref, err := range t.View.List(ctx, graph.Stages) {
 		if err != nil {
 			return err

@@ -15,8 +15,7 @@ type GCResult struct {
 	Kept    int    `json:"kept"`    // blocks that stay
 	Horizon uint64 `json:"horizon"` // the oldest operation that is kept
 	DryRun  bool   `json:"dry_run"` // whether nothing was removed
-	// MustFree is how many bytes must be freed on the disk before what was removed gives back its room;
-	// 0 for none.
+	// MustFree is how many bytes must be freed on the disk before what was removed gives back its room; 0 for none.
 	MustFree uint64 `json:"must_free,omitempty"`
 }
 
@@ -44,6 +43,5 @@ func (r *Repo) InProgress(merge Ref) *InProgressError {
 	return &InProgressError{branch, client}
 }
 
-// PurgeVerb begins the command of the operation of a purge, which tells it from those that can be
-// undone.
+// PurgeVerb begins the command of the operation of a purge, which tells it from those that can be undone.
 const PurgeVerb = "purge"

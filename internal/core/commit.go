@@ -57,14 +57,11 @@ type CommitResult struct {
 	Secrets state.SecretReport `json:"-"`
 }
 
-// Commit applies changes to the newest commit of a branch and makes a commit of the result, all
-// or nothing: when it returns without error the commit survives a power cut, and after an error
-// the repository is as it was. Changes that leave everything as it is make no commit. An error
-// about one change is a *graph.LineError with its file and line. What looks like a credential is
-// refused with a *SecretError, as opt.Secrets says.
-func (r *Repo) Commit(
-	ctx context.Context, changes state.Changes, opt CommitOptions,
-) (*CommitResult, error) {
+// Commit applies changes to the newest commit of a branch and makes a commit of the result, all or nothing: when it
+// returns without error the commit survives a power cut, and after an error the repository is as it was. Changes that
+// leave everything as it is make no commit. An error about one change is a *graph.LineError with its file and line.
+// What looks like a credential is refused with a *SecretError, as opt.Secrets says.
+func (r *Repo) Commit(ctx context.Context, changes state.Changes, opt CommitOptions) (*CommitResult, error) {
 	if opt.Amend && opt.Base != nil {
 		return nil, state.Invalidf("amending takes no base: it replaces the newest commit")
 	}
@@ -350,8 +347,7 @@ func FirstCID(list []ipld.CID) ipld.CID {
 	return list[0]
 }
 
-// Keep sets aside a message that is kept from an older record which has the text itself: it gets a
-// block of its own.
+// Keep sets aside a message that is kept from an older record which has the text itself: it gets a block of its own.
 func (o *CommitOptions) Keep() error {
 	if o.Message == "" && !o.Kept.Block.Defined() {
 		o.Message, o.Kept = o.Kept.Text, commit.Message{}
@@ -380,8 +376,7 @@ func (t *Tx) putMessage(ctx context.Context, text string) (commit.Message, error
 	return m, t.Stage.Put(ctx, store.Block{CID: m.Block, Data: []byte(text)})
 }
 
-// rewords reports whether amending changes more than the time of a commit. To sign one that was
-// not is more.
+// rewords reports whether amending changes more than the time of a commit. To sign one that was not is more.
 func (o *CommitOptions) rewords(old *commit.Commit) bool {
 	if !o.Amend {
 		return false

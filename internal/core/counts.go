@@ -21,9 +21,7 @@ func (s *Snapshot) Kinds(ctx context.Context, progress func(done int)) (*state.K
 	if progress == nil {
 		progress = func(int) {}
 	}
-	out := &state.KindCounts{
-		Nodes: make(map[string]int), Edges: make(map[string]int), Marks: make(map[graph.State]int),
-	}
+	out := &state.KindCounts{Nodes: make(map[string]int), Edges: make(map[string]int), Marks: make(map[graph.State]int)}
 	done := 0
 	count := func() {
 		done++
@@ -93,9 +91,7 @@ func (s *Snapshot) nodeTypes(ctx context.Context, types map[string]int, count fu
 	return err
 }
 
-func (s *Snapshot) nodeTypesRead(
-	ctx context.Context, types map[string]int, count func(),
-) error {
+func (s *Snapshot) nodeTypesRead(ctx context.Context, types map[string]int, count func()) error {
 	for e, err := range s.Nodes(ctx, graph.ID{}) {
 		if err != nil {
 			return err

@@ -24,10 +24,9 @@ type DecideOptions struct {
 	Long bool
 }
 
-// Decide commits what decide makes of the newest commit of a branch, upon that very commit: it is
-// for changes that depend on what is stored. Writers take turns in the order in which they ask, and
-// decide is called within the turn, so that no caller is refused because others write too; only one
-// that gave an Expect is, by its *ExpectError.
+// Decide commits what decide makes of the newest commit of a branch, upon that very commit: it is for changes that
+// depend on what is stored. Writers take turns in the order in which they ask, and decide is called within the turn, so
+// that no caller is refused because others write too; only one that gave an Expect is, by its *ExpectError.
 //
 // The snapshot shows the newest commit that was begun, durable or not. decide must return a function
 // of it alone, as it may be called twice, with a later snapshot: its error is returned at once. While

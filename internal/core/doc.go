@@ -28,32 +28,29 @@
 //
 // # What a commit costs
 //
-// A commit reads and writes only what its changes touch, however large the repository. Its records go to the
-// store while it makes them, 32 MiB of them waiting at most. Lines are parsed and changes checked,
-// encoded and hashed on all processors, some 12 MiB at most ahead of the change that is applied, and
-// trees are written side by side; nothing of that shows in what is stored. What a commit keeps of each
-// change until its end are the entries of the trees: some 100 bytes a node, 260 an edge. Of more than
-// 512 nodes it keeps up to 64 MiB of what the index needs, analysed on a goroutine of its own; nodes
-// beyond that are read back, some ahead of the one that is analysed. A first commit of 10^5 nodes and
-// 3*10^5 edges takes less than 400 MiB of heap, and one of ten times as much 2 GiB, half of it garbage
-// that was not collected yet. An edge before its nodes takes more, until the end, than one after them;
-// an embedding is kept until the end.
+// A commit reads and writes only what its changes touch, however large the repository. Its records go to the store
+// while it makes them, 32 MiB of them waiting at most. Lines are parsed and changes checked, encoded and hashed on all
+// processors, some 12 MiB at most ahead of the change that is applied, and trees are written side by side; nothing of
+// that shows in what is stored. What a commit keeps of each change until its end are the entries of the trees: some 100
+// bytes a node, 260 an edge. Of more than 512 nodes it keeps up to 64 MiB of what the index needs, analysed on a
+// goroutine of its own; nodes beyond that are read back, some ahead of the one that is analysed. A first commit of 10^5
+// nodes and 3*10^5 edges takes less than 400 MiB of heap, and one of ten times as much 2 GiB, half of it garbage that
+// was not collected yet. An edge before its nodes takes more, until the end, than one after them; an embedding is kept
+// until the end.
 //
-// A commit merges segments of its indexes, of texts, links and vectors, if they hold 256 documents
-// at most, or 8 times what it changes. Larger merges run in the background, one at a time, on a
-// goroutine that Close waits for, and take some 15 microseconds for each document, one for each node
-// with links; an interrupted merge is made again. A commit without an index to follow, as
-// of an imported history, leaves making one to the first retrieval that may write; until then links
-// are read from the trees.
+// A commit merges segments of its indexes, of texts, links and vectors, if they hold 256 documents at most, or 8 times
+// what it changes. Larger merges run in the background, one at a time, on a goroutine that Close waits for, and take
+// some 15 microseconds for each document, one for each node with links; an interrupted merge is made again. A commit
+// without an index to follow, as of an imported history, leaves making one to the first retrieval that may write; until
+// then links are read from the trees.
 //
 // # Going back
 //
-// Resolve finds where a branch was some moves, times or operations ago. history.Undo takes back the
-// caller's newest change, then the one before it, as new operations that history.Redo takes back in
-// turn. It keeps what captures added to the branch since, and refuses with a *history.UndoError if
-// anything else moved the same refs. history.RestoreOperation brings all refs but those of sessions
-// and remote-tracking refs back to how an operation left them. Nothing becomes unreachable by any of
-// it.
+// Resolve finds where a branch was some moves, times or operations ago. history.Undo takes back the caller's newest
+// change, then the one before it, as new operations that history.Redo takes back in turn. It keeps what captures added
+// to the branch since, and refuses with a *history.UndoError if anything else moved the same refs.
+// history.RestoreOperation brings all refs but those of sessions and remote-tracking refs back to how an operation left
+// them. Nothing becomes unreachable by any of it.
 //
 // # Merging
 //
@@ -89,11 +86,10 @@
 //
 // # Care
 //
-// Nothing is removed but by care.GC, which removes what neither refs nor kept operations lead to, and
-// care.Purge, which erases every version of one node for good and leaves a redaction (Redactions) in
-// place of each block. A node that was purged is stood in for by one of the type state.RedactedType in
-// older commits. care.Fsck checks everything; care.Repair rebuilds indexes. What a Snapshot in use or a
-// Lease needs is not collected.
+// Nothing is removed but by care.GC, which removes what neither refs nor kept operations lead to, and care.Purge, which
+// erases every version of one node for good and leaves a redaction (Redactions) in place of each block. A node that was
+// purged is stood in for by one of the type state.RedactedType in older commits. care.Fsck checks everything;
+// care.Repair rebuilds indexes. What a Snapshot in use or a Lease needs is not collected.
 //
 // GC and Fsck look at everything there is, so their time grows with the repository. Fsck keeps up to 32
 // bytes for each node, edge and embedding, and a word for each commit; GC some 30 bytes for each block.
@@ -101,12 +97,11 @@
 //
 // # Concurrency
 //
-// A Repo and its Snapshots are safe for concurrent use; readers never wait for writers. Commits are
-// made one at a time, in the order in which they are asked for, and become durable together: writers
-// that come while the disk is waited for share its next answer. What is not durable yet no reader
-// sees. Changes that depend on what is stored are made by Decide, within the turn of the writer. One
-// process at a time holds a repository on disk, readers included: another waits up to Options.Wait,
-// behind those that came before it, and then gets an error wrapping store.ErrBusy.
+// A Repo and its Snapshots are safe for concurrent use; readers never wait for writers. Commits are made one at a time,
+// in the order in which they are asked for, and become durable together: writers that come while the disk is waited for
+// share its next answer. What is not durable yet no reader sees. Changes that depend on what is stored are made by
+// Decide, within the turn of the writer. One process at a time holds a repository on disk, readers included: another
+// waits up to Options.Wait, behind those that came before it, and then gets an error wrapping store.ErrBusy.
 //
 // # Errors
 //

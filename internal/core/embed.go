@@ -31,12 +31,9 @@ type NodeEmbedding struct {
 	Dims  int // of the dense embedding, 0 if there is none
 }
 
-// Embeddings yields all nodes in id order, each with the state of its embedding by a model. It skips
-// nodes with erased parts. The text of a node is read only if there is an embedding to compare it
-// with.
-func (s *Snapshot) Embeddings(
-	ctx context.Context, model string,
-) iter.Seq2[NodeEmbedding, error] {
+// Embeddings yields all nodes in id order, each with the state of its embedding by a model. It skips nodes with erased
+// parts. The text of a node is read only if there is an embedding to compare it with.
+func (s *Snapshot) Embeddings(ctx context.Context, model string) iter.Seq2[NodeEmbedding, error] {
 	return func(yield func(NodeEmbedding, error) bool) {
 		defer runtime.KeepAlive(s.State) // and with it its lease
 		for kv, err := range s.State.Nodes.Scan(ctx, nil, nil) {
@@ -57,9 +54,7 @@ func (s *Snapshot) Embeddings(
 	}
 }
 
-func (s *Snapshot) embeddingOf(
-	ctx context.Context, id graph.ID, model string,
-) (NodeEmbedding, error) {
+func (s *Snapshot) embeddingOf(ctx context.Context, id graph.ID, model string) (NodeEmbedding, error) {
 	out := NodeEmbedding{ID: id, State: EmbeddingMissing}
 	n, _, err := s.State.Node(ctx, id)
 	if err != nil {
@@ -90,9 +85,7 @@ func (s *Snapshot) embeddingOf(
 
 // EmbeddedSince reports whether a node has another embedding by a model than it has in an older
 // snapshot, or one that it has not there.
-func (s *Snapshot) EmbeddedSince(
-	ctx context.Context, old *Snapshot, id graph.ID, model string,
-) (bool, error) {
+func (s *Snapshot) EmbeddedSince(ctx context.Context, old *Snapshot, id graph.ID, model string) (bool, error) {
 	key := graph.EmbeddingKey(id, model)
 	now, ok, err := s.State.Vectors.Get(ctx, key)
 	if err != nil || !ok {

@@ -211,8 +211,7 @@ func (g *guarding) heads(after Ref) (from, to *state.State, err error) {
 	return from, to, err
 }
 
-// pair returns the states of a ref before and after; one that does not exist is the state that the
-// other was made from.
+// pair returns the states of a ref before and after; one that does not exist is the state that the other was made from.
 func (g *guarding) pair(
 	before, after ipld.CID, read func(ipld.CID) (base, now *state.State, err error),
 ) (from, to *state.State, err error) {
@@ -309,8 +308,7 @@ func (g *guarding) resolutions(before, after ipld.CID) error {
 	})
 }
 
-// items calls fn with each item that differs between two trees. The first tree may be undefined, for
-// none.
+// items calls fn with each item that differs between two trees. The first tree may be undefined, for none.
 func (g *guarding) items(from, to ipld.CID, fn func(item string, value []byte) error) error {
 	a, err := state.EmptyTree(g.ctx, g.t.Nodes)
 	if err == nil && from.Defined() {

@@ -78,8 +78,7 @@ func (g *guarding) records(from, to *state.State) error {
 	return nil
 }
 
-// node asks about a node as each of some states has it. One that none has, as an embedding may be
-// of, has no type.
+// node asks about a node as each of some states has it. One that none has, as an embedding may be of, has no type.
 func (g *guarding) node(id graph.ID, in ...*state.State) error {
 	touches, err := g.nodeTouches(id, in)
 	if err != nil {
@@ -144,8 +143,7 @@ func (g *guarding) ask(touches []state.Touch) error {
 	return nil
 }
 
-// resolved asks about one item of a merge in progress that was decided: as either side has it, and
-// as it was decided.
+// resolved asks about one item of a merge in progress that was decided: as either side has it, and as it was decided.
 func (g *guarding) resolved(rec *commit.Merge, name string, value []byte) error {
 	item, err := graph.ParseItem(name)
 	if err != nil {

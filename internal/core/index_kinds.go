@@ -55,9 +55,7 @@ func (x Indexes) change(ctx context.Context, k view.IndexKind, base, next *state
 // ensure returns the manifest of the snapshot's index of a kind and what has its blocks: the one made
 // with its commit, or else one made now from that of the nearest ancestor that has one, kept if
 // the repository is open for writing. Its caller holds IndexMu.
-func (s *Snapshot) ensure(
-	ctx context.Context, k view.IndexKind,
-) (blocks segment.Blocks, manifest ipld.CID, err error) {
+func (s *Snapshot) ensure(ctx context.Context, k view.IndexKind) (blocks segment.Blocks, manifest ipld.CID, err error) {
 	manifest, err = k.Manifest(ctx, s.State)
 	if err == nil && manifest.Defined() || err != nil && !errors.Is(err, store.ErrNotFound) {
 		return k.Derived, manifest, err

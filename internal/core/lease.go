@@ -86,10 +86,9 @@ func (k *keeper) Remove(mark func(root ipld.CID) error, fn func() error) error {
 	return fn()
 }
 
-// Lease keeps what commits, tags, sessions and receipts reach from being collected until release
-// is called, whatever happens to the refs. It returns a *NotFoundError if one is not there.
-// release may be called more than once. A Snapshot has a lease on its commit as long as it is in
-// use.
+// Lease keeps what commits, tags, sessions and receipts reach from being collected until release is called, whatever
+// happens to the refs. It returns a *NotFoundError if one is not there. release may be called more than once. A
+// Snapshot has a lease on its commit as long as it is in use.
 func (r *Repo) Lease(ctx context.Context, roots ...ipld.CID) (release func(), err error) {
 	r.Keep.Lease(roots...)
 	release = sync.OnceFunc(func() { r.Keep.release(roots...) })
@@ -106,9 +105,8 @@ func (r *Repo) Lease(ctx context.Context, roots ...ipld.CID) (release func(), er
 	return release, nil
 }
 
-// whileUsed hands the lease on a commit over to a state of it, which releases it when it cannot be
-// reached any more. There is nothing to close in a snapshot, so the garbage collector of the
-// language tells.
+// whileUsed hands the lease on a commit over to a state of it, which releases it when it cannot be reached any more.
+// There is nothing to close in a snapshot, so the garbage collector of the language tells.
 func (k *keeper) whileUsed(s *state.State, c ipld.CID) {
 	runtime.AddCleanup(s, func(c ipld.CID) { k.release(c) }, c)
 }

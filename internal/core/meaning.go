@@ -102,8 +102,7 @@ func (em Embeddings) OnlyVectors(ctx context.Context, c *commit.Commit) (bool, e
 	return c.Graph == p.Graph && c.Digests == p.Digests && c.Profile == p.Profile && c.Vectors != p.Vectors, nil
 }
 
-// Unasked reports whether Rest made a commit: one of vectors alone, at the time and by the author of its
-// parent.
+// Unasked reports whether Rest made a commit: one of vectors alone, at the time and by the author of its parent.
 func (em Embeddings) Unasked(ctx context.Context, c *commit.Commit) (bool, error) {
 	if only, err := em.OnlyVectors(ctx, c); !only || err != nil {
 		return false, err
@@ -196,9 +195,7 @@ func (em Embeddings) Rest(ctx context.Context, m state.Meaning, progress func(do
 
 // Few is Rest if there are at most LeftNodes nodes to embed. If there are more, it embeds none and returns how many
 // there are.
-func (em Embeddings) Few(
-	ctx context.Context, m state.Meaning, progress func(done, total int),
-) (left int, err error) {
+func (em Embeddings) Few(ctx context.Context, m state.Meaning, progress func(done, total int)) (left int, err error) {
 	_, left, err = em.rest(ctx, m, LeftNodes, progress)
 	return left, err
 }

@@ -14,8 +14,7 @@ import (
 )
 
 const (
-	// MergesInProgress begins the refs of merges that wait for conflicts to be resolved, before
-	// the name of the branch.
+	// MergesInProgress begins the refs of merges that wait for conflicts to be resolved, before the name of the branch.
 	MergesInProgress = graph.Conflicts + "merge/"
 	// ClientMerges does for those of one client of a shared store, before its name and the branch's.
 	ClientMerges = graph.Conflicts + "client/"
@@ -133,8 +132,7 @@ func (t *Tx) Land(
 	return t.Commit(ctx, ref, head, next, opt, res)
 }
 
-// DropKept removes the refs of the commits that were kept because they did not merge and that c
-// has.
+// DropKept removes the refs of the commits that were kept because they did not merge and that c has.
 func (t *Tx) DropKept(ctx context.Context, c ipld.CID) error {
 	for ref, err := range t.View.List(ctx, keptCommits) {
 		if err != nil {
@@ -172,8 +170,7 @@ func (t *Tx) keep(
 	}, err
 }
 
-// MergeError is returned when two sides changed the same things differently.
-// errors.Is(err, ErrConflict) holds.
+// MergeError is returned when two sides changed the same things differently. errors.Is(err, ErrConflict) holds.
 type MergeError struct {
 	Verb      string // merge, revert, cherry-pick or commit
 	Name      string // what was merged, "" for a commit

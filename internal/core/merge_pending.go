@@ -105,9 +105,7 @@ func (s shower) all(list []*commit.Conflict) ([]Conflict, error) {
 }
 
 // Conflicts returns what conflicts between two states.
-func (t *Tx) Conflicts(
-	ctx context.Context, list []*commit.Conflict, sides ...*state.State,
-) ([]Conflict, error) {
+func (t *Tx) Conflicts(ctx context.Context, list []*commit.Conflict, sides ...*state.State) ([]Conflict, error) {
 	return shower{ctx: ctx, get: t.Stage, sides: sides}.all(list)
 }
 
@@ -143,8 +141,7 @@ func (s shower) fill(c *Conflict, names []string) error {
 	return err
 }
 
-// label names an item as people do: a node by its key, an edge by its ends and type, a mark by
-// what it is on.
+// label names an item as people do: a node by its key, an edge by its ends and type, a mark by what it is on.
 func (s shower) label(item graph.Item) (string, error) {
 	if item.Kind == graph.ProfileItem {
 		return item.String(), nil
@@ -185,9 +182,7 @@ func (s shower) nodeLabel(id graph.ID) (string, error) {
 }
 
 // Suspend keeps a merge in progress.
-func (t *Tx) Suspend(
-	ctx context.Context, ref Ref, head *Snapshot, j *Job, m *merge3.Merged, opt MergeOptions,
-) error {
+func (t *Tx) Suspend(ctx context.Context, ref Ref, head *Snapshot, j *Job, m *merge3.Merged, opt MergeOptions) error {
 	name := t.View.mergeRef(ref.Name)
 	if err := graph.ValidateRef(name); err != nil {
 		return fmt.Errorf("%w: branch name too long to keep a conflict: %w", state.ErrInvalid, err)
@@ -307,9 +302,7 @@ func (p *Pending) Each(ctx context.Context, get store.Getter) iter.Seq2[*commit.
 }
 
 // Resolution returns how an item was resolved, and whether it was.
-func (p *Pending) Resolution(
-	ctx context.Context, item graph.Item,
-) (res commit.Resolution, ok bool, err error) {
+func (p *Pending) Resolution(ctx context.Context, item graph.Item) (res commit.Resolution, ok bool, err error) {
 	value, ok, err := p.Resolutions.Get(ctx, []byte(item.String()))
 	if err != nil || !ok {
 		return res, false, err
@@ -324,9 +317,7 @@ func (p *Pending) Resolution(
 const resolvedByLines = "lines"
 
 // Show returns a merge in progress as callers see it.
-func (p *Pending) Show(
-	ctx context.Context, n *prolly.Nodes, get store.Getter,
-) (*PendingMerge, error) {
+func (p *Pending) Show(ctx context.Context, n *prolly.Nodes, get store.Getter) (*PendingMerge, error) {
 	out := &PendingMerge{
 		Branch: p.Branch, Verb: string(p.Rec.Verb),
 		Ours: p.Rec.Ours, Theirs: p.Rec.Theirs,
@@ -364,9 +355,7 @@ func (p *Pending) Show(
 }
 
 // sides returns the states that a merge in progress is between.
-func (p *Pending) sides(
-	ctx context.Context, n *prolly.Nodes, get store.Getter,
-) ([]*state.State, error) {
+func (p *Pending) sides(ctx context.Context, n *prolly.Nodes, get store.Getter) ([]*state.State, error) {
 	var out []*state.State
 	for _, c := range []ipld.CID{p.Rec.Ours, p.Rec.Theirs} {
 		if !c.Defined() {

@@ -33,8 +33,7 @@ type RefTarget struct{ Ref }
 // Exists reports whether a ref, as one side of a change, is there.
 func (r Ref) Exists() bool { return r.Target.Defined() || r.Symbolic != "" }
 
-// Value returns the text form of what a ref leads to: a CID, or the name of another ref; empty
-// if it does not exist.
+// Value returns the text form of what a ref leads to: a CID, or the name of another ref; empty if it does not exist.
 func (r Ref) Value() string {
 	if r.Symbolic != "" {
 		return string(r.Symbolic)
@@ -70,8 +69,7 @@ type OpRecord struct {
 	CID       ipld.CID
 	Operation *commit.Operation
 	Refs      []RefMove
-	// Oldest says that this is the oldest operation kept and not the first: what it changed is not
-	// known any more.
+	// Oldest says that this is the oldest operation kept and not the first: what it changed is not known any more.
 	Oldest bool
 }
 
@@ -118,9 +116,7 @@ func (l OpLog) All(ctx context.Context) iter.Seq2[OpRecord, error] {
 }
 
 // moved returns an operation with what it changed.
-func (l OpLog) moved(
-	ctx context.Context, e commit.OpEntry, before, after *View,
-) (rec OpRecord, err error) {
+func (l OpLog) moved(ctx context.Context, e commit.OpEntry, before, after *View) (rec OpRecord, err error) {
 	rec = OpRecord{CID: e.CID, Operation: e.Operation}
 	if rec.Refs, err = l.diffAll(ctx, before, after); err == nil {
 		l.own(&rec)
@@ -137,9 +133,8 @@ func (l OpLog) oldest(ctx context.Context, e commit.OpEntry, after *View) (OpRec
 	return l.moved(ctx, e, &View{}, after)
 }
 
-// Find returns the operation of a name: its sequence number, its CID or a unique prefix of
-// that, or @ for the newest, each with or without op: before it; OP~n is the n-th before OP. It
-// returns a *NotFoundError or an *AmbiguousError.
+// Find returns the operation of a name: its sequence number, its CID or a unique prefix of that, or @ for the newest,
+// each with or without op: before it; OP~n is the n-th before OP. It returns a *NotFoundError or an *AmbiguousError.
 func (l OpLog) Find(ctx context.Context, name string) (OpRecord, error) {
 	head, err := l.repo.Store.Head(ctx)
 	if err != nil {
@@ -186,8 +181,7 @@ func (l OpLog) Entries(ctx context.Context, head store.Head) iter.Seq2[commit.Op
 	}
 }
 
-// end reports whether nothing before an operation is kept: it is the first, or at the horizon
-// of the newest.
+// end reports whether nothing before an operation is kept: it is the first, or at the horizon of the newest.
 func (l OpLog) end(ctx context.Context, o *commit.Operation) (bool, error) {
 	if !o.Parent.Defined() {
 		return true, nil
@@ -282,9 +276,7 @@ func decodeSide(name graph.RefName, item []byte) (Ref, error) {
 }
 
 // Read finds an operation of the log that ends with head by its name (see Operation).
-func (l OpLog) Read(
-	ctx context.Context, head store.Head, name string,
-) (commit.OpEntry, error) {
+func (l OpLog) Read(ctx context.Context, head store.Head, name string) (commit.OpEntry, error) {
 	if l.repo.Confined() {
 		return l.readOwn(ctx, head, name)
 	}
@@ -313,9 +305,7 @@ func (l OpLog) Read(
 }
 
 // seq returns the sequence number of a name without a step.
-func (l OpLog) seq(
-	ctx context.Context, head store.Head, name, base string,
-) (uint64, error) {
+func (l OpLog) seq(ctx context.Context, head store.Head, name, base string) (uint64, error) {
 	switch {
 	case base == headShort:
 		return head.Seq, nil

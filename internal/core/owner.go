@@ -19,12 +19,10 @@ func ReadOwner(dir string) (Owner, error) {
 	return pebble.ReadOwner(filepath.Join(dir, DirName), nil)
 }
 
-// Taken reports whether a process has the repository in dir/.mnem open, this one included, whatever
-// an owner file says.
+// Taken reports whether a process has the repository in dir/.mnem open, this one included, whatever an owner file says.
 func Taken(dir string) (bool, error) { return pebble.Taken(filepath.Join(dir, DirName)) }
 
-// QueueFile is the file by which the processes that want to open the repository in dir/.mnem keep
-// their order.
+// QueueFile is the file by which the processes that want to open the repository in dir/.mnem keep their order.
 func QueueFile(dir string) string { return filepath.Join(dir, DirName, pebble.QueueName) }
 
 // SetOwner replaces what others read who find the repository taken. It does nothing for a repository

@@ -90,8 +90,7 @@ func shownMessage(ctx context.Context, get store.Getter, m commit.Message) (stri
 	return rec.String(), nil
 }
 
-// Of returns the erased nodes, edges and marks of a state, in the order of the CIDs of their
-// records.
+// Of returns the erased nodes, edges and marks of a state, in the order of the CIDs of their records.
 func (r Redactions) Of(ctx context.Context, s *state.State) ([]RedactionEntry, error) {
 	var out []RedactionEntry
 	for e, err := range r.All(ctx) {

@@ -93,9 +93,8 @@ type Options struct {
 	PID        int    // of this process, for others who find the repository taken
 	Since      string // when this process started, likewise
 	Branch     string // of a new repository: what HEAD is on first; "" for DefaultBranch
-	// Now is the clock by which operations are recorded and collected, so that no time that a caller
-	// gives decides what is kept; safe for concurrent use. nil: the time of each call's Stamp, for
-	// programs without a clock.
+	// Now is the clock by which operations are recorded and collected, so that no time that a caller gives decides what
+	// is kept; safe for concurrent use. nil: the time of each call's Stamp, for programs without a clock.
 	Now func() graph.Time
 	// Client names who reads and writes, in a store that others share: HEAD, merges in progress, the stage without a
 	// name, and what history.Undo without a name takes back are each client's own. "" is a client too.
@@ -242,9 +241,8 @@ func (r *Repo) Close() error {
 	return r.Store.Close()
 }
 
-// Find returns the directory of the repository that dir lies in: dir itself or the nearest parent
-// that holds a .mnem directory. It returns an error wrapping store.ErrNotFound if there is
-// none.
+// Find returns the directory of the repository that dir lies in: dir itself or the nearest parent that holds a .mnem
+// directory. It returns an error wrapping store.ErrNotFound if there is none.
 func Find(dir string) (string, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {

@@ -289,9 +289,8 @@ func (r Revisions) Peel(ctx context.Context, c ipld.CID, name string) (ipld.CID,
 	}
 }
 
-// OfKind fails unless a CID that a caller gave names a stored record of a kind: with a *NotFoundError
-// if nothing is stored under it, else a *KindError. A record of another kind is no damage: the caller
-// was mistaken.
+// OfKind fails unless a CID that a caller gave names a stored record of a kind: with a *NotFoundError if nothing is
+// stored under it, else a *KindError. A record of another kind is no damage: the caller was mistaken.
 func (r Revisions) OfKind(ctx context.Context, c ipld.CID, name, kind string) error {
 	if r.repo.Confined() {
 		own, err := r.ownByPrefix(ctx, c.String(), kind, kind)
@@ -321,8 +320,7 @@ func cidBeginning(name string) (prefix string, long bool) {
 	return name, len(name) >= len(cidPrefix)+MinPrefix
 }
 
-// byPrefix finds the one record of a kind whose text CID begins with a prefix. what is how people
-// call such a record.
+// byPrefix finds the one record of a kind whose text CID begins with a prefix. what is how people call such a record.
 func (r Revisions) byPrefix(ctx context.Context, name, kind, what string) (ipld.CID, error) {
 	if r.repo.Confined() {
 		return r.ownByPrefix(ctx, name, kind, what)

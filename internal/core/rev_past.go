@@ -14,9 +14,7 @@ import (
 )
 
 // past resolves NAME@{when} by the operation log. rev is the whole, for errors.
-func (r Revisions) past(
-	ctx context.Context, v *View, rev, name, when string,
-) (ipld.CID, error) {
+func (r Revisions) past(ctx context.Context, v *View, rev, name, when string) (ipld.CID, error) {
 	ref, err := pastRef(ctx, v, name)
 	if err != nil {
 		return ipld.CID{}, err
@@ -69,9 +67,7 @@ func pastRef(ctx context.Context, v *View, name string) (graph.RefName, error) {
 }
 
 // operation returns the operation that the text between @{ and } stands for.
-func (r Revisions) operation(
-	ctx context.Context, head store.Head, rev, when string,
-) (commit.OpEntry, error) {
+func (r Revisions) operation(ctx context.Context, head store.Head, rev, when string) (commit.OpEntry, error) {
 	if strings.HasPrefix(when, OpPrefix) {
 		return r.repo.OpLog().Read(ctx, head, when)
 	}
@@ -96,9 +92,7 @@ func parseMoment(s string) (graph.Time, error) {
 }
 
 // movesAgo returns where a ref was before the n newest operations that moved it.
-func (r Revisions) movesAgo(
-	ctx context.Context, v *View, ref graph.RefName, rev string, n uint64,
-) (ipld.CID, error) {
+func (r Revisions) movesAgo(ctx context.Context, v *View, ref graph.RefName, rev string, n uint64) (ipld.CID, error) {
 	now, _, err := v.Resolve(ctx, ref)
 	if err != nil {
 		return ipld.CID{}, err

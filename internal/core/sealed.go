@@ -30,9 +30,8 @@ func (t *Tx) amended(ref graph.RefName, old *Snapshot, next *commit.Commit, by s
 	return &state.SignedError{Commit: old.Id, Key: key, Ref: ref}
 }
 
-// sealed asks Stamp.Signed about the commits that a key has signed and that the transaction takes off
-// a branch or a tag, away with a commit that was kept, or with a merge in progress. It reads the commits
-// that are taken off.
+// sealed asks Stamp.Signed about the commits that a key has signed and that the transaction takes off a branch or a
+// tag, away with a commit that was kept, or with a merge in progress. It reads the commits that are taken off.
 func (t *Tx) sealed(ctx context.Context, by state.Stamp) error {
 	if by.Signed == nil {
 		return nil

@@ -78,8 +78,7 @@ func (t *Tx) named(ctx context.Context, name graph.RefName) error {
 	return err
 }
 
-// CheckTexts returns what looks like credentials in what a write says of itself, and an error if
-// that is refused.
+// CheckTexts returns what looks like credentials in what a write says of itself, and an error if that is refused.
 func CheckTexts(by state.Stamp, message string) (state.SecretReport, error) {
 	l := state.SecretLog{Opt: by.Secrets}
 	l.Texts(by, message)

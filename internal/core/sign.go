@@ -11,9 +11,7 @@ import (
 
 // putCommit signs a commit that is complete but for its signature, unless sign is nil, and stages it.
 // Every verb that makes commits ends here.
-func (t *Tx) putCommit(
-	ctx context.Context, rec *commit.Commit, sign commit.SignFunc,
-) (ipld.CID, error) {
+func (t *Tx) putCommit(ctx context.Context, rec *commit.Commit, sign commit.SignFunc) (ipld.CID, error) {
 	rec.Signature = nil
 	if err := rec.Validate(); err != nil {
 		return ipld.CID{}, fmt.Errorf("%w: commit: %w", state.ErrInvalid, err)

@@ -77,9 +77,7 @@ func (r *Repo) At(ctx context.Context, c ipld.CID) (*Snapshot, error) {
 
 // LoadState reads a state for reading. Empty trees, which are not stored before the first commit,
 // live in a buffer of the state's own.
-func (r *Repo) LoadState(
-	ctx context.Context, at state.Roots,
-) (*state.State, error) {
+func (r *Repo) LoadState(ctx context.Context, at state.Roots) (*state.State, error) {
 	buffer := store.NewStage(r.Facts(), 0)
 	return state.LoadState(ctx, prolly.NewNodes(buffer, r.Trees), buffer, at)
 }
@@ -98,8 +96,7 @@ func (s *Snapshot) Message(ctx context.Context) (string, error) {
 	return s.Repo.Message(ctx, s.Record.Message)
 }
 
-// Graph returns the CID of the graph: the identity of what is known here. It is undefined before
-// the first commit.
+// Graph returns the CID of the graph: the identity of what is known here. It is undefined before the first commit.
 func (s *Snapshot) Graph() ipld.CID { return s.State.Root }
 
 // Sizes returns the numbers of nodes, edges, marks and embeddings.
@@ -177,9 +174,7 @@ func (s *Snapshot) named(ctx context.Context, name string, id graph.ID) (graph.I
 
 // only returns the only id of a tree that begins with a prefix of hex digits. Errors call what the
 // tree holds what, and what was asked for name.
-func only(
-	ctx context.Context, tree *prolly.Map, what, name, prefix string,
-) (graph.ID, error) {
+func only(ctx context.Context, tree *prolly.Map, what, name, prefix string) (graph.ID, error) {
 	id, n, err := ByPrefix(ctx, tree, prefix)
 	switch {
 	case err != nil:
@@ -194,9 +189,7 @@ func only(
 
 // ByPrefix returns the first id of a tree that begins with a prefix of hex digits and how many there
 // are, 2 standing for more than one.
-func ByPrefix(
-	ctx context.Context, tree *prolly.Map, prefix string,
-) (first graph.ID, n int, err error) {
+func ByPrefix(ctx context.Context, tree *prolly.Map, prefix string) (first graph.ID, n int, err error) {
 	low, digits, ok := prefixID(prefix)
 	if !ok {
 		return first, 0, nil

@@ -63,9 +63,7 @@ type StageResult struct {
 
 // Add applies changes to a stage, all or nothing, without making a commit. A stage may
 // hold edges whose ends do not exist yet; committing it may not.
-func (s Stages) Add(
-	ctx context.Context, changes state.Changes, opt StageOptions,
-) (*StageResult, error) {
+func (s Stages) Add(ctx context.Context, changes state.Changes, opt StageOptions) (*StageResult, error) {
 	name, err := s.ref(opt.Stage)
 	if err != nil {
 		return nil, err
@@ -88,9 +86,7 @@ func (s Stages) Add(
 		if err := t.WriteGraph(ctx, next); err != nil {
 			return err
 		}
-		res = &StageResult{
-			Duplicates: b.Duplicates, Unchanged: b.Unchanged, Secrets: b.Secrets.Report,
-		}
+		res = &StageResult{Duplicates: b.Duplicates, Unchanged: b.Unchanged, Secrets: b.Secrets.Report}
 		res.Nodes, res.Edges, err = state.Diff{From: base.State, To: next}.Count(ctx)
 		if err != nil {
 			return err
@@ -127,9 +123,8 @@ func (t *Tx) WriteStage(
 	return t.found(ctx, rec.Branch)
 }
 
-// LoadStage returns a stage's record, the commit it builds on and what is staged, with the profiles
-// of that commit: they are not staged. A stage that does not exist is the newest commit of the
-// branch.
+// LoadStage returns a stage's record, the commit it builds on and what is staged, with the profiles of that commit:
+// they are not staged. A stage that does not exist is the newest commit of the branch.
 func (t *Tx) LoadStage(
 	ctx context.Context, name graph.RefName, branch string,
 ) (*commit.Stage, *Snapshot, *state.State, error) {
@@ -173,9 +168,7 @@ func (t *Tx) stageOn(
 // Commit makes a commit of a stage and empties it. If the branch has moved since the stage began, the
 // staged changes are merged onto it; if they do not merge, they are kept as a commit of their own, and
 // a *MergeError names it and the items that both sides changed.
-func (s Stages) Commit(
-	ctx context.Context, stage string, opt CommitOptions,
-) (*CommitResult, error) {
+func (s Stages) Commit(ctx context.Context, stage string, opt CommitOptions) (*CommitResult, error) {
 	name, err := s.ref(stage)
 	if err != nil {
 		return nil, err

@@ -68,9 +68,7 @@ func (ts Tags) read(ctx context.Context, ref Ref) (TagInfo, error) {
 
 // Create gives the commit of a revision, HEAD if that is empty, a name. It returns an error
 // wrapping fs.ErrExist if there is a tag of that name, unless forced, which replaces it.
-func (ts Tags) Create(
-	ctx context.Context, name, rev string, opt TagOptions,
-) (TagInfo, error) {
+func (ts Tags) Create(ctx context.Context, name, rev string, opt TagOptions) (TagInfo, error) {
 	tag := TagInfo{Name: name}
 	if err := CheckNewName("tag", name); err != nil {
 		return tag, err
@@ -104,15 +102,11 @@ func (ts Tags) Create(
 	return tag, err
 }
 
-func (t *Tx) annotate(
-	ctx context.Context, tag TagInfo, opt TagOptions,
-) (ipld.CID, *commit.Tag, error) {
+func (t *Tx) annotate(ctx context.Context, tag TagInfo, opt TagOptions) (ipld.CID, *commit.Tag, error) {
 	if _, err := CheckTexts(opt.Stamp, opt.Message); err != nil {
 		return ipld.CID{}, nil, err
 	}
-	rec := &commit.Tag{
-		Target: tag.Commit, Name: tag.Name, Tagger: opt.Author, Time: opt.Time,
-	}
+	rec := &commit.Tag{Target: tag.Commit, Name: tag.Name, Tagger: opt.Author, Time: opt.Time}
 	if err := commit.CheckMessage(opt.Message); err != nil {
 		return ipld.CID{}, nil, fmt.Errorf("%w: tag: %w", state.ErrInvalid, err)
 	}

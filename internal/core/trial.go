@@ -81,9 +81,7 @@ func (t *trialStore) Head(ctx context.Context) (store.Head, error) {
 }
 
 // Commit keeps blocks in memory and moves the trial's head. It returns store.ErrHeadMoved unless that is at old.
-func (t *trialStore) Commit(
-	ctx context.Context, old, next store.Head, blocks ...store.Block,
-) error {
+func (t *trialStore) Commit(ctx context.Context, old, next store.Head, blocks ...store.Block) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.head != old {

@@ -233,9 +233,7 @@ func (t *Tx) whole(ctx context.Context, record func() (func() error, error)) (du
 }
 
 // record moves the head. What it returns waits until that is durable.
-func (t *Tx) record(
-	ctx context.Context, next store.Head, blocks []store.Block,
-) (durable func() error, err error) {
+func (t *Tx) record(ctx context.Context, next store.Head, blocks []store.Block) (durable func() error, err error) {
 	failed := func(err error) error { return fmt.Errorf("record operation %d: %w", next.Seq, err) }
 	wait := isDurable
 	if p, ok := t.Repo.Store.(store.Pipeliner); ok {

@@ -77,8 +77,7 @@ func RequireSigned(commits iter.Seq2[commit.LogEntry, error], v commit.Verifier)
 	return nil
 }
 
-// UnsignedError is returned if commits are not signed by trusted keys and must be.
-// errors.Is(err, ErrUnsigned) holds.
+// UnsignedError is returned if commits are not signed by trusted keys and must be. errors.Is(err, ErrUnsigned) holds.
 type UnsignedError struct {
 	Total int            // number of such commits
 	First []Verification // the first of them, at most 20

@@ -94,8 +94,7 @@ func DecodeRef(name string, item []byte) (Ref, error) {
 	return ref, err
 }
 
-// Resolve follows a ref to a direct one: name, or the ref that name points to. The direct ref may
-// not exist yet.
+// Resolve follows a ref to a direct one: name, or the ref that name points to. The direct ref may not exist yet.
 func (v *View) Resolve(ctx context.Context, name graph.RefName) (Ref, bool, error) {
 	ref, ok, err := v.Get(ctx, name)
 	if err != nil || !ok || ref.Symbolic == "" {
@@ -131,9 +130,8 @@ func (v *View) List(ctx context.Context, prefix string) iter.Seq2[Ref, error] {
 	}
 }
 
-// afresh calls read with the newest operation, and again while it fails on what is missing and
-// there is a newer one: a collection that keeps few operations may remove what an older one leads
-// to while that is read.
+// afresh calls read with the newest operation, and again while it fails on what is missing and there is a newer one: a
+// collection that keeps few operations may remove what an older one leads to while that is read.
 func (r *Repo) afresh(ctx context.Context, read func(store.Head) error) error {
 	head, err := r.Store.Head(ctx)
 	for err == nil {

@@ -11,11 +11,10 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// writers lets the writers of this process in one at a time, in the order in which they ask. A commit
-// gives its turn away before it is durable, so that the next one can be made while the disk is waited
-// for. A writer that cannot build upon that, as it reads the newest operation from the store, removes
-// blocks, or moves refs by what it read before, waits in Lock until all is durable. The zero value is
-// ready.
+// writers lets the writers of this process in one at a time, in the order in which they ask. A commit gives its turn
+// away before it is durable, so that the next one can be made while the disk is waited for. A writer that cannot build
+// upon that, as it reads the newest operation from the store, removes blocks, or moves refs by what it read before,
+// waits in Lock until all is durable. The zero value is ready.
 type writers struct {
 	Turns   Turns
 	begun   atomic.Pointer[store.Head] // the newest operation of this process, durable or not

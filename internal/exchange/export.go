@@ -56,9 +56,7 @@ type ExportResult struct {
 // exports when. It streams: memory grows by some 50 bytes a block, independent of block size. After an error the
 // output is not a complete file. It returns a *state.NotFoundError for what does not exist, and an error wrapping
 // state.ErrInvalid if there is nothing to export.
-func Export(
-	ctx context.Context, r *core.Repo, w io.Writer, opt ExportOptions,
-) (*ExportResult, error) {
+func Export(ctx context.Context, r *core.Repo, w io.Writer, opt ExportOptions) (*ExportResult, error) {
 	r.Keep.Still.RLock()
 	defer r.Keep.Still.RUnlock()
 	v, err := r.Current(ctx)
@@ -114,9 +112,7 @@ func (s *selection) list() []core.Ref {
 	return out
 }
 
-func selectExport(
-	ctx context.Context, r *core.Repo, v *core.View, opt ExportOptions,
-) (*selection, error) {
+func selectExport(ctx context.Context, r *core.Repo, v *core.View, opt ExportOptions) (*selection, error) {
 	s := &selection{refs: make(map[graph.RefName]ipld.CID)}
 	s.manifest.Format = commit.ExportFormat
 	var err error
@@ -359,8 +355,7 @@ func (x *exporter) begin(w io.Writer, s *selection) error {
 	return err
 }
 
-// put writes a block unless it was written, and returns its bytes. It returns nil for a block written before or
-// erased.
+// put writes a block unless it was written, and returns its bytes. It returns nil for a block written before or erased.
 func (x *exporter) put(l state.Lead) ([]byte, error) {
 	if _, ok := x.seen[l.Cid]; ok {
 		return nil, nil

@@ -62,8 +62,7 @@ type PrerequisiteError struct{ CID ipld.CID }
 
 // Error names the missing commit.
 func (e *PrerequisiteError) Error() string {
-	return fmt.Sprintf("the file goes on from commit %s, which is not here: import what has it first",
-		e.CID)
+	return fmt.Sprintf("the file goes on from commit %s, which is not here: import what has it first", e.CID)
 }
 
 // Is reports whether target is store.ErrNotFound.
@@ -89,9 +88,7 @@ func (e *ForwardError) Is(target error) bool { return target == state.ErrConflic
 // file more than twice and keeps some 50 bytes a block in memory. After an error nothing has changed. Errors about
 // the file, which wrap state.ErrInvalid, are a *car.FormatError; a *PrerequisiteError names a commit that must be
 // imported first; a *ForwardError says that the branch of opt.As does not allow it.
-func Import(
-	ctx context.Context, r *core.Repo, in io.ReaderAt, size int64, opt ImportOptions,
-) (*ImportResult, error) {
+func Import(ctx context.Context, r *core.Repo, in io.ReaderAt, size int64, opt ImportOptions) (*ImportResult, error) {
 	if opt.Progress == nil {
 		opt.Progress = func(string, int) {}
 	}
@@ -127,9 +124,7 @@ func takeIn(
 	if err := im.check(); err != nil {
 		return nil, err
 	}
-	res := &ImportResult{
-		Scope: im.manifest.Scope, Blocks: len(file.blocks), Bytes: size,
-	}
+	res := &ImportResult{Scope: im.manifest.Scope, Blocks: len(file.blocks), Bytes: size}
 	if opt.DryRun {
 		return res, im.tryOut(res)
 	}
@@ -362,9 +357,7 @@ func (im *Importer) newHead(v *core.View) (string, error) {
 }
 
 // changes lists the refs that differ from their wanted value.
-func (im *Importer) changes(
-	v *core.View, want map[graph.RefName]ipld.CID, res *ImportResult,
-) error {
+func (im *Importer) changes(v *core.View, want map[graph.RefName]ipld.CID, res *ImportResult) error {
 	for name, to := range want {
 		if err := graph.ValidateRef(name); err != nil {
 			return state.Invalidf("import: %w", err)

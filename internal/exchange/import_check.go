@@ -96,8 +96,7 @@ func (im *Importer) verdict() error {
 	return &car.FormatError{CID: e.CID, Reason: e.Message}
 }
 
-// explain adds the file's block that an error is about. An error about a block of the repository is returned
-// unchanged.
+// explain adds the file's block that an error is about. An error about a block of the repository is returned unchanged.
 func (im *Importer) explain(err error) error {
 	var format *car.FormatError
 	var shape *prolly.ShapeError
@@ -106,8 +105,7 @@ func (im *Importer) explain(err error) error {
 	case errors.As(err, &format):
 		return err
 	case errors.As(err, &missing):
-		return &car.FormatError{CID: missing.CID, Reason: "the block is missing: it is neither in " +
-			"the file nor here"}
+		return &car.FormatError{CID: missing.CID, Reason: "the block is missing: it is neither in the file nor here"}
 	case errors.As(err, &shape):
 		if b := im.file.find(shape.CID); b != nil {
 			return im.file.fault(b, "%v", err)
@@ -182,8 +180,7 @@ func (im *Importer) readRedactions() error {
 	return nil
 }
 
-// reach reads every block reachable from the manifest, by role, and fails if one is missing, or if the file has
-// others.
+// reach reads every block reachable from the manifest, by role, and fails if one is missing, or if the file has others.
 func (im *Importer) reach() error {
 	done := 0
 	err := state.WalkLeads(state.Lead{Cid: im.file.root, As: state.RoleManifest}, func(l state.Lead) ([]state.Lead, error) {

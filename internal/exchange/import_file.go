@@ -86,9 +86,7 @@ func (b *carBlock) offset() int64 {
 
 // scanFile reads a whole file. It returns a *car.FormatError unless the file is well-formed, has one root, which is
 // its first block, and no duplicate block.
-func scanFile(
-	ctx context.Context, in io.ReaderAt, size int64, progress func(string, int),
-) (*carFile, error) {
+func scanFile(ctx context.Context, in io.ReaderAt, size int64, progress func(string, int)) (*carFile, error) {
 	r, err := car.NewReader(io.NewSectionReader(in, 0, size))
 	if err != nil {
 		return nil, err

@@ -60,9 +60,8 @@ func (e *RefError) Is(target error) bool { return target == state.ErrConflict }
 
 // Receive imports a pack of size bytes like Import does a file: completely or not at all. It checks every block and
 // every commit that no ref reaches yet before one operation changes the refs. Blocks that were erased there and are
-// missing here become gaps, which another pack or a commit may fill. The targets of updates must be refs of the
-// pack. A nil pack allows only removing refs. It returns a *RefError or a *ForwardError if a ref does not allow its
-// update.
+// missing here become gaps, which another pack or a commit may fill. The targets of updates must be refs of the pack. A
+// nil pack allows only removing refs. It returns a *RefError or a *ForwardError if a ref does not allow its update.
 func Receive(
 	ctx context.Context, r *core.Repo, pack io.ReaderAt, size int64, opt ReceiveOptions,
 ) (*ImportResult, error) {

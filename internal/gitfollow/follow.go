@@ -61,9 +61,8 @@ func Following(ctx context.Context, tree *gitdir.Tree) (*operation.Following, er
 	return f, err
 }
 
-// Origins returns f with the chain of branches from which its branch was made, up to one that the memory has. It
-// runs git only if the memory has no branch of that name yet; if git then fails, the result is Unknown. f may be
-// nil.
+// Origins returns f with the chain of branches from which its branch was made, up to one that the memory has. It runs
+// git only if the memory has no branch of that name yet; if git then fails, the result is Unknown. f may be nil.
 func Origins(ctx context.Context, r *core.Repo, f *operation.Following) (*operation.Following, error) {
 	if f == nil || f.Branch == "" || f.Unknown {
 		return f, nil

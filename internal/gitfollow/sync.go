@@ -142,9 +142,7 @@ type Kept struct {
 
 // Prune removes branches of the memory whose git branch was deleted, all or the named ones; with force even if no
 // other branch contains their memory.
-func Prune(
-	ctx context.Context, tree *gitdir.Tree, here branching.Asker, named []string, force bool,
-) (*Pruned, error) {
+func Prune(ctx context.Context, tree *gitdir.Tree, here branching.Asker, named []string, force bool) (*Pruned, error) {
 	out := &Pruned{}
 	missing, err := memories(ctx, here, named, func(name, git string, asked bool) error {
 		gone, err := tree.Gone(ctx, git)

@@ -20,8 +20,7 @@ const (
 
 // FormatKeyFile returns the key file of a secret.
 func FormatKeyFile(s commit.Secret) []byte {
-	return fmt.Appendf(nil, "%s%s%s\n%s%s\n", keyFileHead, publicPrefix, s.Key(), secretPrefix,
-		s.Reveal())
+	return fmt.Appendf(nil, "%s%s%s\n%s%s\n", keyFileHead, publicPrefix, s.Key(), secretPrefix, s.Reveal())
 }
 
 // ParseKeyFile parses a key file. It returns a *graph.FieldError, which shows nothing of the input, for everything
@@ -71,8 +70,7 @@ func CheckName(name string) error {
 		c := name[i]
 		word := c >= 'a' && c <= 'z' || c >= '0' && c <= '9'
 		if !word && (i == 0 || c != '-' && c != '_') {
-			return graph.Fieldf("key name",
-				"%q: want a to z, 0 to 9, - and _, a letter or digit first", name)
+			return graph.Fieldf("key name", "%q: want a to z, 0 to 9, - and _, a letter or digit first", name)
 		}
 	}
 	if isDevice(name) {

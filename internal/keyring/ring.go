@@ -142,6 +142,5 @@ func checkMode(path string, info fs.FileInfo, bits, want fs.FileMode) error {
 	if runtime.GOOS == "windows" || info.Mode().Perm()&bits == 0 {
 		return nil
 	}
-	return fmt.Errorf("%w: %s has mode %#o: run 'chmod %o %s'", ErrExposed, path,
-		info.Mode().Perm(), want, path)
+	return fmt.Errorf("%w: %s has mode %#o: run 'chmod %o %s'", ErrExposed, path, info.Mode().Perm(), want, path)
 }

@@ -11,8 +11,7 @@ import (
 )
 
 const (
-	// MaxTrusted is the largest number of keys in a trust list, MaxTrustFile its largest size in
-	// bytes.
+	// MaxTrusted is the largest number of keys in a trust list, MaxTrustFile its largest size in bytes.
 	MaxTrusted   = 5000
 	MaxTrustFile = 4 << 20
 	// MaxLine is the longest name, note or reason in bytes.

@@ -58,9 +58,8 @@ func (r *Ring) EditTrust(ctx context.Context, fn func(*TrustList) error) error {
 	return err
 }
 
-// ParseTrustList parses a trust list. It returns a *graph.FieldError or *ipld.JSONError for everything that does
-// not have the form in the package documentation, including keys out of order and unknown members; white space is
-// free.
+// ParseTrustList parses a trust list. It returns a *graph.FieldError or *ipld.JSONError for everything that does not
+// have the form in the package documentation, including keys out of order and unknown members; white space is free.
 func ParseTrustList(data []byte) (*TrustList, error) {
 	if len(data) > MaxTrustFile {
 		return nil, graph.Fieldf("", "has more than %d bytes", MaxTrustFile)

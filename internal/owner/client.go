@@ -38,8 +38,7 @@ func (e *SkewError) Error() string {
 
 // LostError is returned by Ask when the owner ended before the verb did.
 type LostError struct {
-	// Clean says that the verb had answered nothing and could not have written: it may be given to the
-	// next owner.
+	// Clean says that the verb had answered nothing and could not have written: it may be given to the next owner.
 	Clean bool
 	// Writes says that the verb may have written, so that the outcome is unknown.
 	Writes bool

@@ -22,8 +22,7 @@
 // told when the verb may write.
 //
 // The number in a path is the protocol. An owner answers 404 to a protocol that it does not speak; a client has read in
-// the hello which ones it does, and refuses by itself. Verbs go between all builds that have a protocol in
-// common.
+// the hello which ones it does, and refuses by itself. Verbs go between all builds that have a protocol in common.
 //
 // The body of a verb is a form (multipart/form-data): the call, ≤ 64 MiB, and the inputs, whole and in order. The owner
 // copies them before the repository is used for the verb. Its answer has status 200 and is a sequence of records:
@@ -43,18 +42,16 @@
 // An answer that ends without 'Z' says that the owner ends and broke the verb off, or does not have the repository any
 // more: the client looks for the next owner. The owner never passes a call on to another one.
 //
-// A copy of a repository has the owner file of the original, so the owner must show that it holds the
-// directory which the client means, before that asks for anything: device and inode of .mnem are the
-// same, in one name space of mounts; or the owner finds in its own .mnem the file proof-VALUE that
-// the client has just made in its, of 128 random bits, for which only the client can have made it.
-// A client asks in this order, and goes where the answer is no.
+// A copy of a repository has the owner file of the original, so the owner must show that it holds the directory which
+// the client means, before that asks for anything: device and inode of .mnem are the same, in one name space of mounts;
+// or the owner finds in its own .mnem the file proof-VALUE that the client has just made in its, of 128 random bits,
+// for which only the client can have made it. A client asks in this order, and goes where the answer is no.
 //
 // Lengths are checked before anything is read, and memory grows with what arrives. A client that goes away cancels the
 // context of its call, which takes back what was not committed. One that is interrupted, or whose printing failed, shuts
 // down its half of the connection, which does the same, and still reads how the verb ended. An answer has no time limit,
 // since a person may be reading it; a message of progress has, since other writers may be waiting for the verb.
 //
-// Since 'W' is sent before anything can be written, a connection that breaks without it has changed
-// nothing, and the same call can be made to the next owner; after it the outcome is unknown, and the
-// client must say so.
+// Since 'W' is sent before anything can be written, a connection that breaks without it has changed nothing, and the
+// same call can be made to the next owner; after it the outcome is unknown, and the client must say so.
 package owner

@@ -200,8 +200,7 @@ type VerbResult struct {
 // MaxTold is how many bytes Tell takes.
 const MaxTold = maxData
 
-// Writes must be called before the verb may write. After an error it must not: then the other
-// process would not know.
+// Writes must be called before the verb may write. After an error it must not: then the other process would not know.
 func (v *Verb) Writes() error { return v.out.send(kindWrites, nil) }
 
 // Tell says something on the side, of at most 64 KiB.

@@ -94,8 +94,7 @@ func makePrivate(dir string) error {
 	}
 	private := info.Mode().Perm()&0o077 == 0 || runtime.GOOS == "windows"
 	if !info.IsDir() || !ownedByUser(info) || !private {
-		return fmt.Errorf("listen for other processes: %s is not a directory of this user alone: "+
-			"remove it", dir)
+		return fmt.Errorf("listen for other processes: %s is not a directory of this user alone: "+ "remove it", dir)
 	}
 	return nil
 }

@@ -24,9 +24,7 @@ type Asker struct {
 // Ask has the owner run a verb, passes the answer to read, and returns the verb's result when it ends. The end of ctx
 // interrupts the verb. A *LostError says that the owner ended first; other errors come from an input or from read. The
 // client cannot be used again.
-func (c *Client) Ask(
-	ctx context.Context, request []byte, by Asker, read func(io.Reader) error,
-) ([]byte, error) {
+func (c *Client) Ask(ctx context.Context, request []byte, by Asker, read func(io.Reader) error) ([]byte, error) {
 	if len(request) > httpd.MaxBody {
 		return nil, fmt.Errorf("a request of %d bytes is more than the %d that another process takes",
 			len(request), httpd.MaxBody)

@@ -9,10 +9,9 @@
 //	roots     1 to MaxRoots links
 //	block     at most ipld.MaxBlock bytes
 //
-// A Reader accepts less than CARv1 allows: CIDs must have the one form used here, and blocks must match their CID
-// and be canonical. It returns only verified blocks, keeps one block in memory, and checks lengths against a limit
-// before it allocates. It reports invalid input as a *FormatError with the offset of the header or section at
-// fault.
+// A Reader accepts less than CARv1 allows: CIDs must have the one form used here, and blocks must match their CID and
+// be canonical. It returns only verified blocks, keeps one block in memory, and checks lengths against a limit before
+// it allocates. It reports invalid input as a *FormatError with the offset of the header or section at fault.
 //
 // A stream cannot show whether every root is present, whether a block repeats or whether it is reachable; callers
 // that read the whole file check this.

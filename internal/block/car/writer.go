@@ -57,8 +57,7 @@ func NewWriter(out io.Writer, roots ...ipld.CID) (*Writer, error) {
 // Put writes a block of at most ipld.MaxBlock bytes. It does not verify that data hashes to c.
 func (w *Writer) Put(c ipld.CID, data []byte) error {
 	if !c.Defined() || len(data) > ipld.MaxBlock {
-		return fmt.Errorf("write CAR section: block %q of %d bytes, limit %d", c, len(data),
-			ipld.MaxBlock)
+		return fmt.Errorf("write CAR section: block %q of %d bytes, limit %d", c, len(data), ipld.MaxBlock)
 	}
 	w.head = binary.AppendUvarint(w.head[:0], uint64(ipld.CIDLen+len(data)))
 	w.head = c.Append(w.head)

@@ -12,9 +12,7 @@ import (
 // Walk calls fn with every chunk of the tree, parents before children and in key order, on the calling goroutine.
 // level is 0 for the chunks that hold entries, which Walk does not read. If fn returns false, the chunks below are
 // skipped. The first error of fn ends the walk and is returned unchanged.
-func (m *Map) Walk(
-	ctx context.Context, fn func(c ipld.CID, level int) (descend bool, err error),
-) error {
+func (m *Map) Walk(ctx context.Context, fn func(c ipld.CID, level int) (descend bool, err error)) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("walk tree: %w", err)
 	}
@@ -47,10 +45,9 @@ func (m *Map) Walk(
 	return nil
 }
 
-// Check reads the whole tree from the store, bypassing the cache, and returns the first fault: an error of the
-// store, which verifies hashes, or a *ShapeError for a block that is not canonical, keys that do not ascend, levels
-// or counts that do not fit, or a chunk that does not end where SPEC 2.2 ends it. Memory is proportional to the
-// height.
+// Check reads the whole tree from the store, bypassing the cache, and returns the first fault: an error of the store,
+// which verifies hashes, or a *ShapeError for a block that is not canonical, keys that do not ascend, levels or counts
+// that do not fit, or a chunk that does not end where SPEC 2.2 ends it. Memory is proportional to the height.
 func (m *Map) Check(ctx context.Context) error {
 	nodes := NewNodes(m.nodes.blocks, nil)
 	fresh, err := nodes.Load(ctx, m.root.cid)

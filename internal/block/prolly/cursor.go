@@ -72,8 +72,7 @@ func (cu *cursor) seek(ctx context.Context, key []byte) error {
 	return cu.down(ctx, pick)
 }
 
-// nextChunk moves to the first entry of the next chunk and reports whether there is one; if not,
-// the cursor stays.
+// nextChunk moves to the first entry of the next chunk and reports whether there is one; if not, the cursor stays.
 func (cu *cursor) nextChunk(ctx context.Context) (bool, error) {
 	for d := len(cu.path) - 2; d >= 0; d-- {
 		if cu.path[d].i+1 < len(cu.path[d].c.keys) {
@@ -85,8 +84,7 @@ func (cu *cursor) nextChunk(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// prevChunk moves to the last entry of the chunk before and reports whether there is one; if not,
-// the cursor stays.
+// prevChunk moves to the last entry of the chunk before and reports whether there is one; if not, the cursor stays.
 func (cu *cursor) prevChunk(ctx context.Context) (bool, error) {
 	for d := len(cu.path) - 2; d >= 0; d-- {
 		if cu.path[d].i > 0 {

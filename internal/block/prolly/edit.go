@@ -14,8 +14,7 @@ import (
 // changes nothing, nor does storing the value already present.
 type Edit struct{ Key, Value []byte }
 
-// editCacheBytes is the size of the temporary cache of an edit without one, so that it reads upper chunks once a
-// level.
+// editCacheBytes is the size of the temporary cache of an edit without one, so that it reads upper chunks once a level.
 const editCacheBytes = 4 << 20
 
 // Edit returns the tree with edits applied, or the tree itself if they change nothing. Keys of edits must ascend
@@ -54,9 +53,8 @@ func (m *Map) Edit(ctx context.Context, edits []Edit) (*Map, error) {
 	return &Map{nodes: m.nodes, root: root}, nil
 }
 
-// Fill is Edit for an empty tree. The edits arrive one by one, and their keys and values must stay unchanged until
-// Fill returns: it refers to them instead of copying. It returns an error that wraps ErrInput if the tree is not
-// empty.
+// Fill is Edit for an empty tree. The edits arrive one by one, and their keys and values must stay unchanged until Fill
+// returns: it refers to them instead of copying. It returns an error that wraps ErrInput if the tree is not empty.
 func (m *Map) Fill(ctx context.Context, edits iter.Seq[Edit]) (*Map, error) {
 	if m.Len() > 0 {
 		return nil, fmt.Errorf("%w: tree to fill has %d entries", ErrInput, m.Len())

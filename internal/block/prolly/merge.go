@@ -12,9 +12,7 @@ type Conflict struct{ Key, Base, Left, Right []byte }
 // calls resolve, in key order, on the calling goroutine; resolve returns the merged value (nil: absent), and its
 // first error ends the merge and is returned unchanged. The three trees are walked in parallel; memory is
 // proportional to the changes in right. The result is written through left's Nodes.
-func Merge(
-	ctx context.Context, base, left, right *Map, resolve func(Conflict) ([]byte, error),
-) (*Map, error) {
+func Merge(ctx context.Context, base, left, right *Map, resolve func(Conflict) ([]byte, error)) (*Map, error) {
 	m := merger{resolve: resolve}
 	m.left.differ = newDiffer(ctx, base, left)
 	m.right.differ = newDiffer(ctx, base, right)

@@ -82,8 +82,7 @@ func (r *rechunker) group() error {
 	return nil
 }
 
-// firstMove returns the index in c of the first key that edits add or remove, or -1, and whether edits change
-// anything.
+// firstMove returns the index in c of the first key that edits add or remove, or -1, and whether edits change anything.
 func firstMove(c *chunk, edits []item) (at int, changed bool) {
 	i := 0
 	for e := range edits {

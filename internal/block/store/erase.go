@@ -27,8 +27,7 @@ type NoRoomError struct {
 }
 
 func (e *NoRoomError) Error() string {
-	return fmt.Sprintf("%v: free %d bytes first (%d must be free, %d are)", ErrNoRoom, e.MustFree(),
-		e.Needs, e.Free)
+	return fmt.Sprintf("%v: free %d bytes first (%d must be free, %d are)", ErrNoRoom, e.MustFree(), e.Needs, e.Free)
 }
 
 // Is reports whether target is ErrNoRoom.
@@ -91,11 +90,10 @@ type CellDeleter interface {
 // redacted block returns a *RedactedError, Has returns false, and Iterate skips it. Put and Commit skip redacted
 // blocks, unless the redaction is open, and succeed; callers that need to know ask Redacted.
 type Eraser interface {
-	// Redact removes blocks, facts and derived, and leaves a stub in place of each, in one atomic, durable step.
-	// Unless all redactions are open, the same step removes all derived blocks and cells: they may contain erased
-	// text, and readers treat an index over missing facts as damage. Absent blocks are redacted too; a second
-	// redaction of a block replaces its stub. An open redaction of a block that is present or already redacted
-	// changes nothing.
+	// Redact removes blocks, facts and derived, and leaves a stub in place of each, in one atomic, durable step. Unless
+	// all redactions are open, the same step removes all derived blocks and cells: they may contain erased text, and
+	// readers treat an index over missing facts as damage. Absent blocks are redacted too; a second redaction of a
+	// block replaces its stub. An open redaction of a block that is present or already redacted changes nothing.
 	Redact(ctx context.Context, list ...Redaction) error
 	// Redacted returns the redaction of a block, and whether there is one. For other blocks it costs only a lookup
 	// in memory.
@@ -111,8 +109,7 @@ type Eraser interface {
 	Compact(ctx context.Context) error
 }
 
-// Roomer is implemented by a Store that can report, before any work is done, that the disk lacks space for a
-// change.
+// Roomer is implemented by a Store that can report, before any work is done, that the disk lacks space for a change.
 type Roomer interface {
 	// Room returns an error wrapping ErrNoRoom unless a small change may be made now with ctx. It must not be
 	// called from a callback.

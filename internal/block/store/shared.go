@@ -39,9 +39,8 @@ type Shared interface {
 	Keep(fn func() []ipld.CID)
 	// Kept returns the roots that other processes keep.
 	Kept(ctx context.Context) ([]ipld.CID, error)
-	// Sweep removes the given facts, or derived blocks, which must be unreachable from the head at and from kept
-	// roots. It keeps those that were put within a lease. If the head has moved it removes nothing and returns
-	// ErrHeadMoved.
+	// Sweep removes the given facts, or derived blocks, which must be unreachable from the head at and from kept roots.
+	// It keeps those that were put within a lease. If the head has moved it removes nothing and returns ErrHeadMoved.
 	Sweep(ctx context.Context, at Head, derived bool, cids ...ipld.CID) (blocks int, bytes int64, err error)
 	// Listen calls fn when the head may have moved, until the context ends or the store is closed.
 	Listen(ctx context.Context, fn func())

@@ -157,9 +157,7 @@ func (s *Stage) writeBehind(ctx context.Context) error {
 	w := &stageWrite{blocks: s.pending, order: s.order, size: s.size, done: make(chan error, 1)}
 	s.writing = w
 	if s.size = 0; s.spare == nil {
-		s.spare = &stageWrite{
-			blocks: make(map[ipld.CID][]byte, len(w.blocks)), order: make([]Block, 0, len(w.order)),
-		}
+		s.spare = &stageWrite{blocks: make(map[ipld.CID][]byte, len(w.blocks)), order: make([]Block, 0, len(w.order))}
 	}
 	s.pending, s.order, s.spare = s.spare.blocks, s.spare.order, nil
 	go func() { w.done <- s.base.Put(ctx, w.order...) }()

@@ -66,8 +66,7 @@ func NewBlock(codec ipld.Codec, data []byte) Block {
 // ipld.ErrInvalid for a block over ipld.MaxBlock.
 func (b Block) Verify() error {
 	if len(b.Data) > ipld.MaxBlock {
-		return fmt.Errorf("block %s of %d bytes, limit %d: %w", b.CID, len(b.Data), ipld.MaxBlock,
-			ipld.ErrInvalid)
+		return fmt.Errorf("block %s of %d bytes, limit %d: %w", b.CID, len(b.Data), ipld.MaxBlock, ipld.ErrInvalid)
 	}
 	if got := ipld.Sum(b.CID.Codec(), b.Data); got != b.CID {
 		return &CorruptError{Want: b.CID, Got: got}
@@ -96,10 +95,9 @@ type Blocks interface {
 	Putter
 	// Has reports whether a block is present, without reading or verifying it.
 	Has(ctx context.Context, c ipld.CID) (bool, error)
-	// Iterate calls fn with every block from the CID from on (the undefined CID: from the first),
-	// in CID order, unverified, on the calling goroutine, until
-	// fn returns an error, which Iterate returns. Data is valid during the call only. Blocks put
-	// while Iterate runs may or may not be seen; fn may use the store.
+	// Iterate calls fn with every block from the CID from on (the undefined CID: from the first), in CID order,
+	// unverified, on the calling goroutine, until fn returns an error, which Iterate returns. Data is valid during the
+	// call only. Blocks put while Iterate runs may or may not be seen; fn may use the store.
 	Iterate(ctx context.Context, from ipld.CID, fn func(Block) error) error
 }
 
@@ -131,8 +129,7 @@ func GetEach(ctx context.Context, from Getter, cids iter.Seq[ipld.CID], fn EachF
 // EachHaser is implemented by Blocks that look up many blocks more cheaply than by single calls of Has.
 type EachHaser interface {
 	// HasEach calls fn with each CID of a sequence and whether it was present since HasEach began, on the calling
-	// goroutine, until fn returns an error, which HasEach returns. Ascending CIDs are cheapest. fn may use the
-	// store.
+	// goroutine, until fn returns an error, which HasEach returns. Ascending CIDs are cheapest. fn may use the store.
 	HasEach(ctx context.Context, cids iter.Seq[ipld.CID], fn func(c ipld.CID, has bool) error) error
 }
 
@@ -197,10 +194,9 @@ type Store interface {
 // Pipeliner is a store whose commits need not wait for one another's disk: those that begin while
 // one is made durable become durable together, with one wait.
 type Pipeliner interface {
-	// Begin does what Commit does, but for the waiting, and makes next what a later Begin or Commit
-	// must give as old. What it returns waits until next, and all before it, is durable: then Head
-	// returns it, or a later one. It must be called, once, by any goroutine; an error of it is as
-	// one of Commit, and no later commit can succeed either.
+	// Begin does what Commit does, but for the waiting, and makes next what a later Begin or Commit must give as old.
+	// What it returns waits until next, and all before it, is durable: then Head returns it, or a later one. It must be
+	// called, once, by any goroutine; an error of it is as one of Commit, and no later commit can succeed either.
 	Begin(ctx context.Context, old, next Head, blocks ...Block) (durable func() error, err error)
 }
 

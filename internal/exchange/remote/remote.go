@@ -56,8 +56,7 @@ type Side interface {
 	Send(ctx context.Context, w io.Writer, want Want, from int64) error
 	// Take imports a pack and changes refs, all or nothing. It erases nothing.
 	Take(ctx context.Context, news News) (*Taken, error)
-	// Redactions returns at most MaxTold redactions, in CID order, beginning after a CID, and whether there are
-	// more.
+	// Redactions returns at most MaxTold redactions, in CID order, beginning after a CID, and whether there are more.
 	Redactions(ctx context.Context, after ipld.CID) (list []care.ToldRedaction, more bool, err error)
 	// Accept erases at most MaxTold blocks that another repository erased: those that refs under refs/remotes/NAME
 	// reach if a name is given, otherwise those that branches, tags and sessions reach.

@@ -214,8 +214,7 @@ func (opt *FetchOptions) wanted(mine, st *State, out *Fetched) (want Want, list 
 	return want, list, nil
 }
 
-// gone returns the updates that remove tracking refs whose refs were removed; sessions only if they were asked
-// about.
+// gone returns the updates that remove tracking refs whose refs were removed; sessions only if they were asked about.
 func (opt *TransferOptions) gone(mine *State, there map[graph.RefName]bool) (list []exchange.RefUpdate) {
 	for _, ref := range mine.Refs {
 		rest, tracked := strings.CutPrefix(string(ref.Name), Prefix(opt.Name))

@@ -164,11 +164,8 @@ func (b *blocks) Has(ctx context.Context, c ipld.CID) (bool, error) {
 	return ok, b.s.usable(ctx)
 }
 
-// Iterate visits the blocks that were present when it began and still are. It does not hold the mutex while fn
-// runs.
-func (b *blocks) Iterate(
-	ctx context.Context, from ipld.CID, fn func(store.Block) error,
-) error {
+// Iterate visits the blocks that were present when it began and still are. It does not hold the mutex while fn runs.
+func (b *blocks) Iterate(ctx context.Context, from ipld.CID, fn func(store.Block) error) error {
 	b.s.mu.RLock()
 	order := make([]ipld.CID, 0, len(b.data))
 	for c := range b.data {

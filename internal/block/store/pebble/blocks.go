@@ -152,9 +152,7 @@ func (b *blocks) Put(ctx context.Context, add ...store.Block) error {
 }
 
 // Iterate calls fn with the blocks that were present when it began.
-func (b *blocks) Iterate(
-	ctx context.Context, from ipld.CID, fn func(store.Block) error,
-) error {
+func (b *blocks) Iterate(ctx context.Context, from ipld.CID, fn func(store.Block) error) error {
 	lower, upper := b.space.bounds()
 	if from.Defined() {
 		lower = b.space.key(from)

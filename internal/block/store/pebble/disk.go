@@ -46,9 +46,7 @@ func (d *disk) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 }
 
 // OpenReadWrite opens a file, creating it if it does not exist.
-func (d *disk) OpenReadWrite(
-	name string, c vfs.DiskWriteCategory, opts ...vfs.OpenOption,
-) (vfs.File, error) {
+func (d *disk) OpenReadWrite(name string, c vfs.DiskWriteCategory, opts ...vfs.OpenOption) (vfs.File, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, fileMode)
 	if err != nil {
 		return nil, err
@@ -60,9 +58,7 @@ func (d *disk) OpenReadWrite(
 }
 
 // ReuseForWrite renames a file, which keeps its mode, and opens it.
-func (d *disk) ReuseForWrite(
-	oldname, newname string, c vfs.DiskWriteCategory,
-) (vfs.File, error) {
+func (d *disk) ReuseForWrite(oldname, newname string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	if err := d.FS.Rename(oldname, newname); err != nil {
 		return nil, err
 	}

@@ -57,12 +57,11 @@
 // A slot of zeros, or beyond the end of the file, is empty. Any other slot whose magic, CID, crc or parity is wrong
 // is damaged. The file is made by the first commit.
 //
-// A commit (1) writes one batch, blocks and head record, (2) syncs the log, (3) writes a slot, (4) syncs the file,
-// and returns. Commits overlap: others may be at (1) while one is at (2) to (4), which it does for all that have
-// finished (1) by then; of two heads it writes the one whose slot does not hold the newest. So at any power cut
-// Pebble holds the operation of the newest slot or one that was applied while that was the newest, or an earlier
-// one, and only the other slot can be torn. Opening compares: with P the head in Pebble and F that of the newest
-// valid slot,
+// A commit (1) writes one batch, blocks and head record, (2) syncs the log, (3) writes a slot, (4) syncs the file, and
+// returns. Commits overlap: others may be at (1) while one is at (2) to (4), which it does for all that have finished
+// (1) by then; of two heads it writes the one whose slot does not hold the newest. So at any power cut Pebble holds the
+// operation of the newest slot or one that was applied while that was the newest, or an earlier one, and only the other
+// slot can be torn. Opening compares: with P the head in Pebble and F that of the newest valid slot,
 //
 //	neither P nor the file             an empty store
 //	F = P, other slot not damaged      normal
@@ -136,11 +135,10 @@
 //
 // # One owner
 //
-// Pebble admits one process at a time, readers included, and so does this package, by locking db/LOCK. The lock
-// ends with its process; a stale or copied owner file has no effect. On Unix it is an fcntl lock: a process that
-// has the store open must not open and close db/LOCK in any other way (to copy it, say), which would drop the lock.
-// The holding process remembers it by device and inode, so that it does not lock the file a second time under
-// another name.
+// Pebble admits one process at a time, readers included, and so does this package, by locking db/LOCK. The lock ends
+// with its process; a stale or copied owner file has no effect. On Unix it is an fcntl lock: a process that has the
+// store open must not open and close db/LOCK in any other way (to copy it, say), which would drop the lock. The holding
+// process remembers it by device and inode, so that it does not lock the file a second time under another name.
 //
 // A store that cannot be written, for instance on a disk mounted read-only, is opened with ReadOnly under a shared
 // read lock. If there is no lock file, there is no lock.

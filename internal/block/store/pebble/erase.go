@@ -42,9 +42,7 @@ func (s *Store) drop(ctx context.Context, what string, space Space, cids []ipld.
 }
 
 // change applies one batch that the callback fills.
-func (s *Store) change(
-	ctx context.Context, what string, sync *pdb.WriteOptions, fill func(*pdb.Batch) error,
-) error {
+func (s *Store) change(ctx context.Context, what string, sync *pdb.WriteOptions, fill func(*pdb.Batch) error) error {
 	if err := s.enterWrite(store.Erasing(ctx)); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}

@@ -45,9 +45,8 @@ func (e *fatalError) Unwrap() error { return e.cause }
 
 // listener replaces Pebble's, whose DataCorruption ends the process.
 func listener(f *failSwitch, g *gate, logf func(format string, args ...any)) *pdb.EventListener {
-	// Pebble retries a failed flush forever, and its waiters would hang. FlushEnd also reports flushes that had
-	// nothing to do as failed; only one that BackgroundError reports too is a failure. Both are called under
-	// Pebble's mutex.
+	// Pebble retries a failed flush forever, and its waiters would hang. FlushEnd also reports flushes that had nothing
+	// to do as failed; only one that BackgroundError reports too is a failure. Both are called under Pebble's mutex.
 	var flushed error
 	return &pdb.EventListener{
 		DataCorruption: func(info pdb.DataCorruptionInfo) { logf("corrupt: %s", info) },

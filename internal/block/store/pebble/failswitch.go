@@ -221,18 +221,14 @@ func (fs *failFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error)
 	})
 }
 
-func (fs *failFS) OpenReadWrite(
-	name string, c vfs.DiskWriteCategory, opts ...vfs.OpenOption,
-) (vfs.File, error) {
+func (fs *failFS) OpenReadWrite(name string, c vfs.DiskWriteCategory, opts ...vfs.OpenOption) (vfs.File, error) {
 	return fs.file(func() (vfs.File, error) { return fs.FS.OpenReadWrite(name, c, opts...) })
 }
 
 // ReuseForWrite makes a new file and removes the old one, as its contract allows. A reused log would keep the size
 // and bytes of its former contents. A log that cannot be removed is harmless: it is obsolete, and Pebble removes it
 // at the next opening.
-func (fs *failFS) ReuseForWrite(
-	oldname, newname string, c vfs.DiskWriteCategory,
-) (vfs.File, error) {
+func (fs *failFS) ReuseForWrite(oldname, newname string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	_ = fs.Remove(oldname)
 	return fs.Create(newname, c)
 }

@@ -29,8 +29,7 @@ type FormatError struct {
 }
 
 func (e *FormatError) Error() string {
-	return fmt.Sprintf("%v: %s format %d is needed, this program knows up to %d", ErrFormat, e.What,
-		e.Needs, e.Knows)
+	return fmt.Sprintf("%v: %s format %d is needed, this program knows up to %d", ErrFormat, e.What, e.Needs, e.Knows)
 }
 
 // Is reports whether target is ErrFormat.

@@ -58,8 +58,7 @@ func (g *gate) TrySchedule() (bool, pdb.CompactionGrantHandle) {
 }
 
 func (g *gate) allows() bool {
-	return !g.gone && g.db != nil && (g.open || g.wanted > 0) &&
-		g.running < g.db.GetAllowedWithoutPermission()
+	return !g.gone && g.db != nil && (g.open || g.wanted > 0) && g.running < g.db.GetAllowedWithoutPermission()
 }
 
 // UpdateGetAllowedWithoutPermission implements pdb.CompactionScheduler.

@@ -89,9 +89,7 @@ func (s *Store) Keys(ctx context.Context, fn func(RawEntry) error) error {
 }
 
 // scan calls fn with the entries in [lower, upper); nil is unbounded.
-func (s *Store) scan(
-	ctx context.Context, lower, upper []byte, fn func(key, value []byte) error,
-) (err error) {
+func (s *Store) scan(ctx context.Context, lower, upper []byte, fn func(key, value []byte) error) (err error) {
 	if err := s.enter(ctx); err != nil {
 		return err
 	}

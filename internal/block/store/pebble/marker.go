@@ -17,8 +17,7 @@ func checkMarker(stored store.Head, slots, marker Slots) error {
 	case !marker.Exists:
 		return nil
 	case newest.Seq == 0:
-		return fail("operations were acknowledged, as the marker says, and the head file is missing " +
-			"or damaged")
+		return fail("operations were acknowledged, as the marker says, and the head file is missing or damaged")
 	case newest.Seq < vouched.Seq:
 		return fail("the head file is older than the marker")
 	case newest.Seq == vouched.Seq && newest != vouched:

@@ -283,8 +283,7 @@ func (s *Store) loadHead(slots, marker Slots) error {
 	case s.reading():
 		return nil
 	case err != nil && stored.Seq == 0:
-		return errors.Join(s.remark(stored.Head),
-			removeIfThere(s.fs, s.fs.PathJoin(s.dir, headName)))
+		return errors.Join(s.remark(stored.Head), removeIfThere(s.fs, s.fs.PathJoin(s.dir, headName)))
 	case err != nil:
 		return errors.Join(s.headFile.rewrite(stored.Head), s.remark(stored.Head))
 	case behind:

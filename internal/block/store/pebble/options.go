@@ -18,9 +18,8 @@ const (
 	// memTables is how many full memtables may wait for the disk before writers do. Imports come
 	// in bursts; four smooth them for 64 MiB.
 	memTables = 4
-	// l0Files is how many tables make Pebble start a compaction of level 0. Each short-lived
-	// process that writes leaves one table behind; Pebble's default of 4 would make every fourth
-	// of them wait for a compaction.
+	// l0Files is how many tables make Pebble start a compaction of level 0. Each short-lived process that writes leaves
+	// one table behind; Pebble's default of 4 would make every fourth of them wait for a compaction.
 	l0Files = 8
 	// baseBytes is the size of the level below level 0, which each such compaction rewrites since CIDs scatter over
 	// all keys. With 4 MiB a commit waits 60 ms at worst, with Pebble's 64 MiB half a second.

@@ -167,8 +167,7 @@ func (s *database) get(key []byte) (value []byte, err error) {
 // damaged returns err, of a read, wrapping store.ErrCorrupt if it indicates damage: a failed checksum, or a missing
 // or truncated file.
 func damaged(err error) error {
-	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, io.EOF) ||
-		errors.Is(err, io.ErrUnexpectedEOF) {
+	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return corrupt(err)
 	}
 	return marked(err)
@@ -176,9 +175,7 @@ func damaged(err error) error {
 
 // Commit stores blocks and moves the head. Up to 4 MiB of blocks are stored in the same step as the head; if there
 // are more, a crash may leave some of them without the head.
-func (s *Store) Commit(
-	ctx context.Context, old, next store.Head, add ...store.Block,
-) error {
+func (s *Store) Commit(ctx context.Context, old, next store.Head, add ...store.Block) error {
 	durable, err := s.Begin(ctx, old, next, add...)
 	if err != nil {
 		return err
@@ -187,9 +184,7 @@ func (s *Store) Commit(
 }
 
 // Begin applies a commit.
-func (s *Store) Begin(
-	ctx context.Context, old, next store.Head, add ...store.Block,
-) (durable func() error, err error) {
+func (s *Store) Begin(ctx context.Context, old, next store.Head, add ...store.Block) (durable func() error, err error) {
 	if err := s.enterWrite(ctx); err != nil {
 		return nil, err
 	}
@@ -352,17 +347,14 @@ func (s *database) newBatch(add []store.Block) *pdb.Batch {
 	for _, b := range add {
 		size += blockKeyLen + overhead + len(b.Data)
 	}
-	return s.db.NewBatchWithSize(min(size, maxBatch+batchSlack),
-		pdb.WithMaxRetainedSizeBytes(2*(maxBatch+batchSlack)))
+	return s.db.NewBatchWithSize(min(size, maxBatch+batchSlack), pdb.WithMaxRetainedSizeBytes(2*(maxBatch+batchSlack)))
 }
 
 // fill adds absent blocks to batch, and whenever it is full applies it and starts a new one. Keys are hashes, so
 // the first ones in key order are a fair sample: if none of them is stored, hardly any other is, and the rest is
 // written without a lookup, which would read a part of a table for each. Blocks written twice only take space until
 // they are compacted.
-func (s *Store) fill(
-	batch *pdb.Batch, it *pdb.Iterator, space Space, add []store.Block,
-) (*pdb.Batch, error) {
+func (s *Store) fill(batch *pdb.Batch, it *pdb.Iterator, space Space, add []store.Block) (*pdb.Batch, error) {
 	redacted := *s.redacted.Load()
 	found := false
 	var last ipld.CID

@@ -89,9 +89,7 @@ func (b *blocks) Has(ctx context.Context, c ipld.CID) (bool, error) {
 }
 
 // HasEach asks for many blocks at a time, so that no query is open while fn runs.
-func (b *blocks) HasEach(
-	ctx context.Context, cids iter.Seq[ipld.CID], fn func(c ipld.CID, has bool) error,
-) error {
+func (b *blocks) HasEach(ctx context.Context, cids iter.Seq[ipld.CID], fn func(c ipld.CID, has bool) error) error {
 	batch := make([]ipld.CID, 0, hasRows)
 	tell := func() error {
 		there, err := b.present(ctx, batch)

@@ -22,8 +22,7 @@ import (
 const (
 	// defaultCache bounds the cache of verified blocks, in bytes.
 	defaultCache = 64 << 20
-	// maxConns is how many statements of one store run concurrently. Turns and listeners have their own
-	// connections.
+	// maxConns is how many statements of one store run concurrently. Turns and listeners have their own connections.
 	maxConns = 4
 	// patience is how long a statement is retried after its connection was lost.
 	patience = 20 * time.Second

@@ -413,8 +413,7 @@ func (b *Bucket) explains(state string) bool {
 // s3Under begins a row of the state about a pack that another one of the mirror covers.
 const s3Under = " "
 
-// keepPacks records which packs the mirror has, and what these cover: others were named by an earlier memory
-// object.
+// keepPacks records which packs the mirror has, and what these cover: others were named by an earlier memory object.
 func (b *Bucket) keepPacks(has map[string]bool) error {
 	var rows strings.Builder
 	for _, p := range b.last.Packs {

@@ -72,8 +72,7 @@ type pack struct {
 
 // backend stores packs and the refs that they make up, for many clients.
 type backend interface {
-	// read reads the store's lists into the empty fields of a mirror, and follow updates the local repository to
-	// that.
+	// read reads the store's lists into the empty fields of a mirror, and follow updates the local repository to that.
 	read(ctx context.Context) error
 	follow(ctx context.Context) error
 	// refsOf returns the targets of a pack's refs, in lines, and copyPack writes its bytes to a file.

@@ -1,5 +1,4 @@
-// Package place locates other repositories: their URLs, their names in a repository's list, and the tokens for
-// servers.
+// Package place locates other repositories: their URLs, their names in a repository's list, and the tokens for servers.
 package place
 
 import (

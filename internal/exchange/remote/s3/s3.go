@@ -1,9 +1,8 @@
 // Package s3 is a client of S3-compatible object stores: it reads, conditionally writes, lists and removes objects.
 // Requests are signed with signature version 4.
 //
-// Requests without an answer, or refused temporarily, are repeated. A conditional write may therefore have
-// succeeded before: ErrMoved says that the condition does not hold, and the caller checks whether the object is its
-// own.
+// Requests without an answer, or refused temporarily, are repeated. A conditional write may therefore have succeeded
+// before: ErrMoved says that the condition does not hold, and the caller checks whether the object is its own.
 package s3
 
 import (

@@ -126,9 +126,7 @@ func (s *Side) Request(
 	req.ContentLength = size
 	h := req.Header
 	h.Set("Content-Type", media)
-	for name, value := range map[string]string{
-		"Mnem-Author": s.Author, "Mnem-Agent": s.Agent, "Mnem-Task": s.Task,
-	} {
+	for name, value := range map[string]string{"Mnem-Author": s.Author, "Mnem-Agent": s.Agent, "Mnem-Task": s.Task} {
 		if value != "" {
 			h.Set(name, value)
 		}
@@ -146,9 +144,7 @@ func (s *Side) do(req *http.Request, take func(*http.Response, io.Reader) error)
 
 // Exchange sends a request and passes the answer to take while it arrives. It must begin within the given time, and
 // 0 means no limit; after that it must keep making progress.
-func (s *Side) Exchange(
-	req *http.Request, within time.Duration, take func(*http.Response, io.Reader) error,
-) error {
+func (s *Side) Exchange(req *http.Request, within time.Duration, take func(*http.Response, io.Reader) error) error {
 	ctx, cancel := context.WithCancelCause(req.Context())
 	defer cancel(nil)
 	var watch *time.Timer

@@ -47,8 +47,7 @@ func (l *OneConn) Accept() (net.Conn, error) {
 	}
 }
 
-// Close implements net.Listener. It also closes a connection that was never accepted, which nothing else would
-// close.
+// Close implements net.Listener. It also closes a connection that was never accepted, which nothing else would close.
 func (l *OneConn) Close() error {
 	l.end()
 	select {
@@ -89,8 +88,7 @@ func ReachSSH(h *place.Host, at *place.URL) (*Side, error) {
 	return s, nil
 }
 
-// startPipe starts a program and returns its standard input and output as a connection. Closing that ends the
-// program.
+// startPipe starts a program and returns its standard input and output as a connection. Closing that ends the program.
 func startPipe(stderr io.Writer, words []string) (net.Conn, error) {
 	cmd := exec.Command(words[0], words[1:]...)   // the user names it
 	cmd.Stderr, cmd.WaitDelay = stderr, pipeGrace // other processes may hold stderr open after it has ended
