@@ -257,3 +257,83 @@ func Find(dir string) (string, error) {
 		}
 	}
 }
+
+// nodeCacheBytes bounds the blocks of nodes that are kept between retrievals. Those with most edges are read again
+// and again: the store takes as long for each as decoding ten.
+const nodeCacheBytes = 2 << 20
+
+// mentionCacheBytes bounds what is kept of nodes' mentions: those of some 5,000 nodes, as many as most memories have.
+const mentionCacheBytes = 4 << 20
+
+// MentionsOf is a node of a tree of nodes, and whether what mentions it is meant or what it mentions.
+type MentionsOf struct {
+	Nodes ipld.CID
+	Node  graph.ID
+	In    bool
+}
+
+// maxKept bounds of how many graphs a repository keeps communities, and digests.
+const maxKept = 4
+
+// kept are the newest used of what is derived from graphs.
+type kept[X any] struct {
+	Mu sync.Mutex // held while some are made
+	view.Opened[X]
+}
+
+// Put keeps x as the newest. Its caller holds Mu.
+func (k *kept[X]) Put(of ipld.CID, x X) { k.Opened.Put(of, x, maxKept) }
+
+// ErrStopped is wrapped by the errors of a repository that takes no more writes since one failed: what
+// was acknowledged is on disk, and reopening the repository finds it.
+var ErrStopped = pebble.ErrStopped
+
+// Owner says which process has a repository open, and where that answers others.
+type Owner = pebble.Owner
+
+// ReadOwner returns what the owner of the repository in dir/.mnem says of itself, the zero Owner
+// if there is none. One that was killed may have left its words behind.
+func ReadOwner(dir string) (Owner, error) {
+	return pebble.ReadOwner(filepath.Join(dir, DirName), nil)
+}
+
+// Taken reports whether a process has the repository in dir/.mnem open, this one included, whatever an owner file says.
+func Taken(dir string) (bool, error) { return pebble.Taken(filepath.Join(dir, DirName)) }
+
+// QueueFile is the file by which the processes that want to open the repository in dir/.mnem keep their order.
+func QueueFile(dir string) string { return filepath.Join(dir, DirName, pebble.QueueName) }
+
+// SetOwner replaces what others read who find the repository taken. It does nothing for a repository
+// that is not on disk.
+func (r *Repo) SetOwner(o Owner) error {
+	if st, ok := r.Store.(interface{ SetOwner(Owner) error }); ok {
+		return st.SetOwner(o)
+	}
+	return nil
+}
+
+// RecordEntry is a receipt that waits to be recorded.
+type RecordEntry struct {
+	Session string
+	Draft   *DraftReceipt
+	By      state.Stamp
+	Taken   bool          // out of the queue; guarded by the queue
+	Done    chan struct{} // closed when it is durable or has failed
+	Err     error         // set before that
+}
+
+// RecordQueue is the receipts that wait for their turn. The zero value is ready.
+type RecordQueue struct {
+	Mu      sync.Mutex
+	Waiting []*RecordEntry // in the order in which they were asked for
+}
+
+// DraftReceipt is a receipt that is in no session yet.
+type DraftReceipt struct {
+	Block []byte     `json:"block"` // of the receipt
+	Texts []string   `json:"texts"` // that it links to: the query, then the rewrites
+	Time  graph.Time `json:"time"`
+}
+
+// CID returns the CID of the receipt.
+func (d *DraftReceipt) CID() ipld.CID { return ipld.Sum(ipld.DagCBOR, d.Block) }

@@ -1,10 +1,14 @@
 package core
 
 import (
+	"container/list"
 	"context"
+	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/state"
@@ -104,4 +108,202 @@ func (r *Repo) inTurn(
 		r.Writer.Waiting.Add(1)
 	}
 	return c, durable, err
+}
+
+// Turns is a first-come, first-served semaphore: a release hands the slot to the caller that has waited longest,
+// so that a later caller cannot take it. The zero value is ready.
+type Turns struct {
+	Most int // at a time, set before use; 0 for one
+
+	Mu      sync.Mutex
+	Taken   int
+	Waiting list.List // of chan struct{}, closed when the turn is theirs
+}
+
+// takeFree takes a free slot, if there is one. Its caller holds mu.
+func (q *Turns) takeFree() bool {
+	if q.Taken >= max(1, q.Most) {
+		return false
+	}
+	q.Taken++
+	return true
+}
+
+// Take waits for the turn, which Give must end, or returns the error of a context that ends before.
+func (q *Turns) Take(ctx context.Context) error {
+	q.Mu.Lock()
+	if q.takeFree() {
+		q.Mu.Unlock()
+		return nil
+	}
+	given := make(chan struct{})
+	place := q.Waiting.PushBack(given)
+	q.Mu.Unlock()
+	select {
+	case <-given:
+		return nil
+	case <-ctx.Done():
+	}
+	q.Mu.Lock()
+	select {
+	case <-given: // both at once
+		q.Mu.Unlock()
+		q.Give()
+	default:
+		q.Waiting.Remove(place)
+		q.Mu.Unlock()
+	}
+	return ctx.Err()
+}
+
+// Try takes a free slot without waiting, and reports whether it did.
+func (q *Turns) Try() bool {
+	q.Mu.Lock()
+	defer q.Mu.Unlock()
+	return q.takeFree()
+}
+
+// Give hands the turn to the caller that has waited longest.
+func (q *Turns) Give() {
+	q.Mu.Lock()
+	defer q.Mu.Unlock()
+	next := q.Waiting.Front()
+	if next == nil {
+		q.Taken--
+		return
+	}
+	close(q.Waiting.Remove(next).(chan struct{}))
+}
+
+// answersAtOnce is how many retrievals compute at a time. More would take turns of ten milliseconds on the
+// processors: an answer that needs several of these would wait for all others each time.
+func answersAtOnce() int {
+	return 2 * runtime.GOMAXPROCS(0)
+}
+
+// HeldTurn keeps the writer's turn of a transaction that lacked signatures for the next transaction of the same caller.
+// That transaction builds on the same state, so the signatures fit its records. Other writers wait at most Lease. The
+// zero value holds no turn. Safe for concurrent use.
+type HeldTurn struct {
+	Lease time.Duration // how long it holds an unused turn
+
+	mu    sync.Mutex
+	of    *Turns // the semaphore that the turn belongs to, nil for none
+	timer *time.Timer
+}
+
+type heldTurnKey struct{}
+
+// WithTurn returns a context whose transactions use the turn that h holds, and return it to h. A transaction that lacks
+// signatures leaves its own turn with h.
+func WithTurn(ctx context.Context, h *HeldTurn) context.Context {
+	return context.WithValue(ctx, heldTurnKey{}, h)
+}
+
+func heldTurnOf(ctx context.Context) *HeldTurn {
+	h, _ := ctx.Value(heldTurnKey{}).(*HeldTurn)
+	return h
+}
+
+// Holds reports whether h holds a turn.
+func (h *HeldTurn) Holds() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.of != nil
+}
+
+// End passes the turn to the next writer.
+func (h *HeldTurn) End() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.end()
+}
+
+func (h *HeldTurn) end() {
+	if h.of != nil {
+		h.timer.Stop()
+		h.of.Give()
+		h.of = nil
+	}
+}
+
+// keep takes over the caller's turn.
+func (h *HeldTurn) keep(q *Turns) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.of = q
+	var timer *time.Timer
+	timer = time.AfterFunc(h.Lease, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if h.timer == timer { // otherwise the turn was used since
+			h.end()
+		}
+	})
+	h.timer = timer
+}
+
+// use passes the turn to the caller, and reports whether h held one.
+func (h *HeldTurn) use(q *Turns) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.of != q {
+		return false
+	}
+	h.timer.Stop()
+	h.of, h.timer = nil, nil
+	return true
+}
+
+// take takes the turn, which give must end.
+func (w *writers) take(ctx context.Context) error {
+	if h := heldTurnOf(ctx); h != nil && h.use(&w.Turns) {
+		w.held = h
+		return nil
+	}
+	return w.Turns.Take(ctx)
+}
+
+// give ends a turn. It goes to the HeldTurn that keeps it for the same caller, if any, else to the next writer.
+func (w *writers) give() {
+	h := w.held
+	if w.held = nil; h != nil {
+		h.keep(&w.Turns)
+		return
+	}
+	w.Turns.Give()
+}
+
+// hold keeps the current turn after a transaction that lacks signatures, if its context has a HeldTurn. A shared store
+// has none: its other processes would not see it.
+func (w *writers) hold(ctx context.Context, err error) {
+	var unsigned *state.UnsignedError
+	if h := heldTurnOf(ctx); h != nil && w.shared == nil && errors.As(err, &unsigned) {
+		w.held = h
+	}
+}
+
+// bell tells watchers that the operation head moved. The zero value is ready.
+type bell struct {
+	mu sync.Mutex
+	ch chan struct{} // closed by the next ring; nil without listeners
+}
+
+// Listen returns a channel that the next ring closes. All who listen before it share the channel.
+func (b *bell) Listen() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ch == nil {
+		b.ch = make(chan struct{})
+	}
+	return b.ch
+}
+
+func (b *bell) ring() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ch != nil {
+		close(b.ch)
+		b.ch = nil
+	}
 }
