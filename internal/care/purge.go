@@ -3,8 +3,10 @@ package care
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/mnem-project/mnem/commit"
@@ -12,6 +14,8 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/guard"
+	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/session"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -580,4 +584,273 @@ func (p *Erasing) again(seq uint64) error {
 		err = p.finish()
 	}
 	return err
+}
+
+// purgeTarget returns the id of a node, which the current commit need not have. A text selects the visible node
+// whose summary equals it.
+func purgeTarget(ctx context.Context, r *core.Repo, node string) (graph.ID, error) {
+	_, head, err := r.Branch(ctx)
+	if err != nil {
+		return graph.ID{}, err
+	}
+	s, err := r.At(ctx, head)
+	if err != nil {
+		return graph.ID{}, err
+	}
+	id, err := s.Name(ctx, node)
+	if !session.IsMissing(err) {
+		return id, err
+	}
+	ref, refErr := graph.ParseRef(node)
+	if refErr == nil {
+		was, err := everWas(ctx, r, ref.Target())
+		if err != nil || was {
+			return ref.Target(), err
+		}
+	}
+	id, err = rank.FindTitle(ctx, s, node, func(m *graph.Mark) bool { return m == nil || !m.State.Hides() })
+	if session.IsMissing(err) && refErr != nil {
+		err = cmp.Or(hiddenOf(err), state.Invalidf("node %q: %w", node, refErr))
+	}
+	return id, err
+}
+
+// hiddenOf returns an error about a node that a mark hides, nil for any other.
+func hiddenOf(err error) error {
+	var missing *state.NotFoundError
+	if errors.As(err, &missing) && missing.Hidden != "" {
+		return missing
+	}
+	return nil
+}
+
+// everWas reports whether any version of a node is or was in the repository, including erased ones.
+func everWas(ctx context.Context, r *core.Repo, id graph.ID) (was bool, err error) {
+	for e, err := range r.Redactions().All(ctx) {
+		if err != nil {
+			return false, err
+		}
+		if e.Record.Node == id {
+			return true, nil
+		}
+	}
+	err = r.Store.Facts().Iterate(ctx, ipld.CID{}, func(b store.Block) error {
+		if b.CID.Codec() != ipld.DagCBOR || ipld.PeekKind(b.Data) != graph.KindNode {
+			return nil
+		}
+		if n, err := graph.DecodeNode(b.Data); err == nil && n.ID == id {
+			was = true
+			return core.ErrStop
+		}
+		return nil
+	})
+	if errors.Is(err, core.ErrStop) {
+		err = nil
+	}
+	return was, err
+}
+
+// purgeNote is stored from before a purge changes anything until it is done. It is a record:
+//
+//	v         int     1
+//	kind      string  "purge"
+//	seq       int     the newest operation before it
+//	node      bytes   16 bytes: the node's id
+//	time      int     time
+//	actor     string
+//	reason?   string
+//	receipts  bool    whether texts of requests are erased too
+//
+// A purge of a text has no node. Its note begins with the byte 0 and the length of the record, 4 bytes big-endian;
+// after the record follow the CIDs of the blocks that contain the text, 36 bytes each: the note must not contain
+// the text.
+type purgeNote struct {
+	node     graph.ID
+	actor    string
+	time     graph.Time
+	reason   string
+	receipts bool
+	seq      uint64
+	blocks   map[ipld.CID]bool // that hold the text; nil if a node is purged
+}
+
+const kindPurge = "purge"
+
+func (n purgeNote) encode() []byte {
+	w := ipld.NewRecord(nil, nil)
+	w.Version(1)
+	w.Int("seq", int64(n.seq))
+	w.Kind(kindPurge)
+	if n.blocks == nil {
+		w.Bytes("node", n.node[:])
+	}
+	w.Int("time", int64(n.time))
+	w.String("actor", n.actor)
+	w.OptString("reason", n.reason)
+	w.Append("receipts", func(b []byte) []byte { return ipld.AppendBool(b, n.receipts) })
+	record := w.Finish()
+	if n.blocks == nil {
+		return record
+	}
+	b := append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(record))), record...)
+	for _, c := range slices.SortedFunc(maps.Keys(n.blocks), ipld.CID.Compare) {
+		b = c.Append(b)
+	}
+	return b
+}
+
+// noted returns the blocks that contain the text of a purge, nil for the purge of a node.
+func (p *Erasing) noted() map[ipld.CID]bool {
+	if p.secret == nil {
+		return nil
+	}
+	return p.Held
+}
+
+func decodePurgeNote(b []byte) (n purgeNote, err error) {
+	if len(b) > 5 && b[0] == 0 {
+		rest := b[5:]
+		length := int(binary.BigEndian.Uint32(b[1:]))
+		if length > len(rest) || (len(rest)-length)%ipld.CIDLen != 0 {
+			return n, fmt.Errorf("read note of a purge: %w: cut off", store.ErrCorrupt)
+		}
+		n.blocks = make(map[ipld.CID]bool)
+		for list := rest[length:]; len(list) > 0; list = list[ipld.CIDLen:] {
+			c, err := ipld.CIDFromBytes(list[:ipld.CIDLen])
+			if err != nil {
+				return n, fmt.Errorf("read note of a purge: %w: %w", store.ErrCorrupt, err)
+			}
+			n.blocks[c] = true
+		}
+		b = rest[:length]
+	}
+	_, err = ipld.DecodeRecord(b, kindPurge, 1, func(key string, d *ipld.Decoder) (bool, error) {
+		var err error
+		switch key {
+		case "seq":
+			var seq int64
+			seq, err = d.Int()
+			n.seq = uint64(seq)
+		case "node":
+			var id []byte
+			if id, err = d.Bytes(); err == nil && len(id) != graph.IDLen {
+				return true, d.Errorf("id of %d bytes", len(id))
+			}
+			copy(n.node[:], id)
+		case "time":
+			var t int64
+			t, err = d.Int()
+			n.time = graph.Time(t)
+		case "actor":
+			n.actor, err = d.String()
+		case "reason":
+			n.reason, err = d.String()
+		case "receipts":
+			n.receipts, err = d.Bool()
+		default:
+			return false, nil
+		}
+		return true, err
+	})
+	if err == nil && (n.node.IsZero() != (n.blocks != nil) || n.actor == "") {
+		err = fmt.Errorf("%w: no node or actor", ipld.ErrInvalid)
+	}
+	if err != nil {
+		err = fmt.Errorf("read note of a purge: %w: %w", store.ErrCorrupt, err)
+	}
+	return n, err
+}
+
+// kindErasure is the kind of the record that replaces the note of a purge that erased everything but left erased
+// bytes in the files because the disk was too full to rewrite them:
+//
+//	v     int     1
+//	kind  string  "erasure"
+const kindErasure = "erasure"
+
+// erasureNote returns that record.
+func erasureNote() []byte {
+	w := ipld.NewRecord(nil, nil)
+	w.Version(1)
+	w.Kind(kindErasure)
+	return w.Finish()
+}
+
+func isErasureNote(b []byte) bool { return string(b) == string(erasureNote()) }
+
+// ErasurePending reports whether purged bytes are still in the repository's files, since the disk had no space to
+// rewrite these. Opening it for writing, a purge and a collection retry that.
+func ErasurePending(ctx context.Context, r *core.Repo) (bool, error) {
+	notes, ok := r.Store.(store.Notebook)
+	if !ok {
+		return false, nil
+	}
+	b, err := notes.Note(ctx)
+	return isErasureNote(b), err
+}
+
+// shortage is the disk space that an erasure lacks.
+type shortage struct {
+	pending bool   // whether erased bytes are still in the files
+	bytes   uint64 // how many bytes must be freed for these to go; 0 if the store does not know
+}
+
+// shortageOf returns the shortage that a store's error reports.
+func shortageOf(err error) shortage {
+	var room *store.NoRoomError
+	if errors.As(err, &room) {
+		return shortage{true, room.MustFree()}
+	}
+	return shortage{pending: errors.Is(err, store.ErrNoRoom)}
+}
+
+// expel removes erased bytes from the disk, and the note of that work. If the disk lacks space, it replaces the
+// note by one that says that only this is left; if there is not even space for that note, the existing one makes
+// the next opening repeat more. The same happens if the database role lacks the privilege, which the error reports.
+func expel(ctx context.Context, r *core.Repo) (shortage, error) {
+	erase, ok := r.Store.(store.Eraser)
+	notes, okNotes := r.Store.(store.Notebook)
+	if !ok || !okNotes {
+		return shortage{}, fmt.Errorf("erase: %w", ErrUnsupported)
+	}
+	err := erase.Compact(ctx)
+	lacks := shortageOf(err)
+	switch {
+	case lacks.pending:
+		note, err := notes.Note(ctx)
+		if err == nil && !isErasureNote(note) {
+			err = notes.SetNote(ctx, erasureNote())
+		}
+		if errors.Is(err, store.ErrNoRoom) {
+			err = nil
+		}
+		return lacks, err
+	case errors.Is(err, store.ErrDenied):
+		if noteErr := notes.SetNote(ctx, erasureNote()); noteErr != nil {
+			return shortage{pending: true}, noteErr
+		}
+		return shortage{pending: true}, err
+	case err != nil:
+		return shortage{pending: true}, fmt.Errorf("erasure pending, all else is done: %w", err)
+	}
+	return shortage{}, notes.SetNote(ctx, nil)
+}
+
+// expelPending retries an erasure for which there was no space, unless other work must be finished first.
+func expelPending(ctx context.Context, r *core.Repo) error {
+	pending, err := ErasurePending(ctx, r)
+	if err == nil && pending {
+		_, err = expel(store.Erasing(ctx), r)
+		_, err = notEntitled(err)
+	}
+	return err
+}
+
+// notEntitled returns the reason if an erasure is left to another role, or "" and any other error.
+func notEntitled(err error) (why string, other error) {
+	var denied *store.DeniedError
+	if errors.As(err, &denied) {
+		return denied.Error(), nil
+	}
+	return "", err
 }
