@@ -1,3 +1,20 @@
+// Package car reads and writes CARv1 files: a stream of blocks with their root CIDs, as other IPLD tools read and
+// write them. In a CARv2 file it reads the inner CARv1 file and ignores the index.
+//
+//	file      header section*                      to the end of the file, nothing after it
+//	header    varint length | one dag-cbor map     {"roots": [link, …], "version": 1}
+//	section   varint length | 36 bytes of a CID | the block's bytes
+//
+//	varint    unsigned LEB128, in the fewest bytes, of what follows in bytes
+//	roots     1 to MaxRoots links
+//	block     at most ipld.MaxBlock bytes
+//
+// A Reader accepts less than CARv1 allows: CIDs must have the one form used here, and blocks must match their CID and
+// be canonical. It returns only verified blocks, keeps one block in memory, and checks lengths against a limit before
+// it allocates. It reports invalid input as a *FormatError with the offset of the header or section at fault.
+//
+// A stream cannot show whether every root is present, whether a block repeats or whether it is reachable; callers
+// that read the whole file check this.
 package car
 
 import (
@@ -232,3 +249,23 @@ func (r *Reader) broken(err error, what string) error {
 	}
 	return fmt.Errorf("read CAR file: %w", err)
 }
+
+// ErrFormat marks every error about an invalid file.
+var ErrFormat = errors.New("invalid CAR file")
+
+// FormatError says where a file is wrong and why. errors.Is(err, ErrFormat) holds.
+type FormatError struct {
+	Offset int64    // in bytes from the start, of the header or section at fault
+	CID    ipld.CID // of the block at fault; undefined if the error concerns no block
+	Reason string
+}
+
+func (e *FormatError) Error() string {
+	if e.CID.Defined() {
+		return fmt.Sprintf("%v: at byte %d, block %s: %s", ErrFormat, e.Offset, e.CID, e.Reason)
+	}
+	return fmt.Sprintf("%v: at byte %d: %s", ErrFormat, e.Offset, e.Reason)
+}
+
+// Is reports whether target is ErrFormat.
+func (e *FormatError) Is(target error) bool { return target == ErrFormat }

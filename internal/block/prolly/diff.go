@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"iter"
 	"math"
+
+	"github.com/mnem-project/mnem/ipld"
 )
 
 // Change is one difference between two trees: the value of Key in each, nil if it is absent.
@@ -287,4 +289,194 @@ func (w *walk) isBefore(v *walk) bool {
 	}
 	before := v.before()
 	return before != nil && bytes.Compare(w.key(), before) <= 0
+}
+
+// Beyond walks the chunks and entries of m that none of others has at the same place. It calls chunk with each such
+// chunk, parents before children and in key order, and entry with each such entry, after its chunk. If chunk
+// returns false, the subtree below is skipped. For trees of one history, these are exactly the blocks that a holder
+// of the others lacks. It reads the chunks it yields and those of the others that cover the same keys. The first
+// error of a callback ends the walk and is returned unchanged.
+func (m *Map) Beyond(
+	ctx context.Context, others []*Map,
+	chunk func(ipld.CID) (descend bool, err error), entry func(Entry) error,
+) error {
+	b := beyond{ctx: ctx, others: others, chunk: chunk, entry: entry}
+	known, err := b.known(m.root.level, m.root.lastKeyOrNil(), m.root.cid)
+	if err != nil || known {
+		return err
+	}
+	descend, err := chunk(m.root.cid)
+	if err != nil || !descend {
+		return err
+	}
+	return b.below(m.nodes, m.root)
+}
+
+type beyond struct {
+	ctx    context.Context
+	others []*Map
+	chunk  func(ipld.CID) (bool, error)
+	entry  func(Entry) error
+}
+
+// lastKeyOrNil is lastKey, but returns nil for the empty chunk.
+func (c *chunk) lastKeyOrNil() []byte {
+	if len(c.keys) == 0 {
+		return nil
+	}
+	return c.lastKey()
+}
+
+// below walks the children of a chunk that the others lack. The recursion is as deep as the tree.
+func (b *beyond) below(nodes *Nodes, c *chunk) error {
+	if err := b.ctx.Err(); err != nil {
+		return err
+	}
+	for i, key := range c.keys {
+		if c.level == 0 {
+			if err := b.one(Entry{key, c.values[i]}); err != nil {
+				return err
+			}
+			continue
+		}
+		known, err := b.known(c.level-1, key, c.links[i])
+		if err != nil {
+			return err
+		}
+		if known {
+			continue
+		}
+		descend, err := b.chunk(c.links[i])
+		if err != nil {
+			return err
+		}
+		if !descend {
+			continue
+		}
+		k, err := nodes.child(b.ctx, c, i)
+		if err != nil {
+			return err
+		}
+		if err := b.below(nodes, k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// one yields an entry unless one of the others has it.
+func (b *beyond) one(e Entry) error {
+	for _, o := range b.others {
+		value, ok, err := o.Get(b.ctx, e.Key)
+		if err != nil {
+			return err
+		}
+		if ok && bytes.Equal(value, e.Value) {
+			return nil
+		}
+	}
+	return b.entry(e)
+}
+
+// known reports whether one of the others has the chunk id at the same level and key.
+func (b *beyond) known(level int, key []byte, id ipld.CID) (bool, error) {
+	for _, o := range b.others {
+		at, err := o.chunkAt(b.ctx, level, key)
+		if err != nil || at == id {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// chunkAt returns the chunk of a level that covers a key, or an undefined CID if there is none.
+func (m *Map) chunkAt(ctx context.Context, level int, key []byte) (at ipld.CID, err error) {
+	c := m.root
+	if c.level < level {
+		return at, nil
+	}
+	for c.level > level {
+		i := c.find(key)
+		if i == len(c.keys) {
+			return at, nil
+		}
+		if c.level == level+1 {
+			return c.links[i], nil
+		}
+		if c, err = m.nodes.child(ctx, c, i); err != nil {
+			return at, err
+		}
+	}
+	return c.cid, nil
+}
+
+// Conflict is a key that both sides of a merge changed to different values. Nil means that the key is absent there.
+type Conflict struct{ Key, Base, Left, Right []byte }
+
+// Merge returns the tree that has, for each key, the value of the side that differs from base. For each conflict it
+// calls resolve, in key order, on the calling goroutine; resolve returns the merged value (nil: absent), and its
+// first error ends the merge and is returned unchanged. The three trees are walked in parallel; memory is
+// proportional to the changes in right. The result is written through left's Nodes.
+func Merge(ctx context.Context, base, left, right *Map, resolve func(Conflict) ([]byte, error)) (*Map, error) {
+	m := merger{resolve: resolve}
+	m.left.differ = newDiffer(ctx, base, left)
+	m.right.differ = newDiffer(ctx, base, right)
+	for {
+		if err := m.left.fill(); err != nil {
+			return nil, err
+		}
+		if err := m.right.fill(); err != nil {
+			return nil, err
+		}
+		if !m.right.some {
+			return left.Edit(ctx, m.edits)
+		}
+		if err := m.step(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+type merger struct {
+	left, right side
+	edits       []Edit // what to do to left
+	resolve     func(Conflict) ([]byte, error)
+}
+
+// side is a cursor over one side's changes.
+type side struct {
+	*differ
+	change Change
+	some   bool
+}
+
+func (s *side) fill() (err error) {
+	if !s.some {
+		s.change, s.some, err = s.differ.next()
+	}
+	return err
+}
+
+// step takes the change with the smaller key, or both if the keys are equal. The right side must have one.
+func (m *merger) step() error {
+	l, r := m.left.change, m.right.change
+	order := 1
+	if m.left.some {
+		order = bytes.Compare(l.Key, r.Key)
+	}
+	m.left.some = m.left.some && order > 0
+	if order < 0 {
+		return nil
+	}
+	m.right.some = false
+	merged := r.New
+	if order == 0 && !bytes.Equal(l.New, r.New) {
+		var err error
+		merged, err = m.resolve(Conflict{Key: r.Key, Base: l.Old, Left: l.New, Right: r.New})
+		if err != nil {
+			return err
+		}
+	}
+	m.edits = append(m.edits, Edit{Key: r.Key, Value: merged})
+	return nil
 }

@@ -1,9 +1,12 @@
+// Package store defines stores of blocks by CID and of the one mutable cell of a repository, the operation head.
+// Package storetest holds the conformance suite that every implementation runs.
 package store
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"math"
 
@@ -209,4 +212,18 @@ type Derived interface {
 	SetCell(ctx context.Context, key, value ipld.CID) error
 	// Clear removes all derived blocks and cells.
 	Clear(ctx context.Context) error
+}
+
+// Scratcher is implemented by a store that has temporary space for data that does not fit into memory.
+type Scratcher interface {
+	// Scratch returns an empty file owned by the caller.
+	Scratch(ctx context.Context) (Scratch, error)
+}
+
+// Scratch is a temporary file outside the store; it need not survive a power cut. Several goroutines may read it,
+// also while one appends. Close removes it; otherwise the next writable opening of the store does.
+type Scratch interface {
+	io.Writer // at the end
+	io.ReaderAt
+	io.Closer
 }
