@@ -1,3 +1,22 @@
+// Package gitdir determines which branch a git work tree is on and whether branches were merged or removed, and
+// maps names of git's branches to names of memory branches.
+//
+//	Find     the work tree that a directory is in
+//	Head     the branch that HEAD is on
+//	Origin   the branch that a branch came from
+//	Merged   how a branch was merged into HEAD
+//	Branch   the memory branch of a git branch; GitBranch is its inverse
+//
+// Every command calls Find and Head, and starting git for each would be slow. They read four files:
+//
+//	.git               a directory, or a file "gitdir: PATH" (linked work tree, submodule)
+//	GITDIR/commondir   the path of the directory that work trees share
+//	GITDIR/HEAD        "ref: refs/heads/NAME", or the id of a commit
+//	GITDIR/logs/HEAD   the end of it, only while HEAD is on a branch without commits: git prints no log then
+//
+// Everything else comes from git commands: the position of a detached HEAD or one in a reftable, logs, refs,
+// commits. These files and git's output are untrusted, so each is read up to a limit; a file in an unexpected form
+// is refused with an error that names it.
 package gitdir
 
 import (
@@ -7,8 +26,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
+	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/filestate"
+	"github.com/mnem-project/mnem/ipld"
 )
 
 const (
@@ -146,4 +168,74 @@ func line(path string) (string, error) {
 		return "", badFile(path, "more than one line")
 	}
 	return text, nil
+}
+
+const hexDigits = "0123456789ABCDEF"
+
+// Branch returns the name of the memory branch for a git branch: the same name, with each byte that is invalid
+// there in a memory branch, and each %, written as % and two digits. It is injective; GitBranch is its inverse. It
+// returns an error for a name that is too long, or that git does not allow.
+func Branch(name string) (string, error) {
+	if err := check(name); err != nil {
+		return "", err
+	}
+	if !strings.Contains(name, "%") && valid(name) {
+		return name, nil
+	}
+	var b strings.Builder
+	escape := func(part string) {
+		for i := range len(part) {
+			b.WriteByte('%')
+			b.WriteByte(hexDigits[part[i]>>4])
+			b.WriteByte(hexDigits[part[i]&15])
+		}
+	}
+	whole := name == "HEAD" || name == "@" || isCID(name)
+	for i := 0; i < len(name); {
+		r, n := utf8.DecodeRuneInString(name[i:])
+		part := name[i : i+n]
+		last := i+n == len(name) || name[i+n] == '/'
+		switch {
+		case r == utf8.RuneError && n == 1, r == '%', r < 0x20, r >= 0x7f && r < 0xa0,
+			i == 0 && (r == '-' || whole), r == '.' && last:
+			escape(part)
+		default:
+			b.WriteString(part)
+		}
+		i += n
+	}
+	if err := graph.ValidateName(b.String()); err != nil {
+		return "", fmt.Errorf("git branch %q has no memory branch: %w", name, err)
+	}
+	return b.String(), nil
+}
+
+// GitBranch returns the git branch for a memory branch, and false if there is none.
+func GitBranch(name string) (string, bool) {
+	var b strings.Builder
+	for i := 0; i < len(name); i++ {
+		if name[i] != '%' {
+			b.WriteByte(name[i])
+			continue
+		}
+		if i+2 >= len(name) {
+			return "", false
+		}
+		high, low := strings.IndexByte(hexDigits, name[i+1]), strings.IndexByte(hexDigits, name[i+2])
+		if high < 0 || low < 0 {
+			return "", false
+		}
+		b.WriteByte(byte(high<<4 | low))
+		i += 2
+	}
+	again, err := Branch(b.String())
+	return b.String(), err == nil && again == name
+}
+
+// valid reports whether a memory branch may have a name.
+func valid(name string) bool { return graph.ValidateName(name) == nil && !isCID(name) }
+
+func isCID(name string) bool {
+	_, err := ipld.ParseCID(name)
+	return err == nil
 }
