@@ -115,7 +115,6 @@ func (r *Reader) failf(format string, args ...any) error {
 // Roots returns the roots in the order of the header.
 func (r *Reader) Roots() []ipld.CID { return r.roots }
 
-// header reads the map of the header.
 func (r *Reader) header(block []byte) error {
 	version, sawVersion := int64(0), false
 	d, err := ipld.NewDecoder(block)
@@ -228,7 +227,6 @@ func (r *Reader) length(limit int, what string) (int, error) {
 	return 0, r.failf("a %s of more than %d bytes", what, limit)
 }
 
-// take reads n bytes into the buffer.
 func (r *Reader) take(n int, what string) ([]byte, error) {
 	if cap(r.buf) < n {
 		r.buf = make([]byte, n)

@@ -137,7 +137,6 @@ func (n *Nodes) Build(ctx context.Context, seq iter.Seq2[Entry, error]) (*Map, e
 	return b.load()
 }
 
-// load finishes the build and returns the tree.
 func (b *builder) load() (*Map, error) {
 	root, err := b.finish()
 	if err != nil {
@@ -167,7 +166,6 @@ func (c *inputChecker) key(key []byte) error {
 	return nil
 }
 
-// entry checks a key and a value.
 func (c *inputChecker) entry(key, value []byte) error {
 	if err := c.key(key); err != nil {
 		return err

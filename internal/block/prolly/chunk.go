@@ -48,7 +48,6 @@ type chunk struct {
 
 func (c *chunk) lastKey() []byte { return c.keys[len(c.keys)-1] }
 
-// find returns the index of the first key that is not less than key.
 func (c *chunk) find(key []byte) int {
 	low, high := 0, len(c.keys)
 	for low < high {

@@ -34,7 +34,6 @@ func (cu *cursor) clone() *cursor {
 
 func (cu *cursor) top() *frame { return &cu.path[len(cu.path)-1] }
 
-// chunk returns the chunk the cursor is in.
 func (cu *cursor) chunk() *chunk { return cu.top().c }
 
 // down follows links from the top frame to the cursor's level; pick chooses the entry in each chunk entered.

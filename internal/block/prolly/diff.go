@@ -211,7 +211,6 @@ func (w *walk) level() int  { return w.top().c.level }
 func (w *walk) key() []byte   { return w.top().c.keys[w.top().i] }
 func (w *walk) value() []byte { return w.top().c.values[w.top().i] }
 
-// advance moves to the next entry; after the last of a chunk that is one of a higher level.
 func (w *walk) advance() {
 	for !w.ended() {
 		w.top().i++

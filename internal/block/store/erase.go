@@ -1,9 +1,11 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/mnem-project/mnem/ipld"
@@ -64,6 +66,24 @@ type Redaction struct {
 	// Open means that this store never had the block; Stub says why. The block may still arrive: Put and Commit
 	// store it, which removes the redaction.
 	Open bool
+}
+
+// EachRedaction calls fn with redactions in the order of Eraser.Redactions, until it returns an error.
+func EachRedaction(all map[ipld.CID]Redaction, fn func(Redaction) error) error {
+	order := slices.SortedFunc(maps.Keys(all), ipld.CID.Compare)
+	for _, open := range []bool{false, true} {
+		for _, c := range order {
+			r := all[c]
+			if r.Open != open {
+				continue
+			}
+			r.Stub = bytes.Clone(r.Stub)
+			if err := fn(r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // AnyErases reports whether any of the redactions belongs to a block that was erased here.

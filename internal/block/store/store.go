@@ -30,6 +30,8 @@ var (
 	ErrUnknown = errors.New("it is unknown whether the change was made")
 	// ErrSequence is returned by Commit when the next head's number does not follow the old one's.
 	ErrSequence = errors.New("operation out of sequence")
+	// ErrUndefined is returned for an undefined CID, which names no block.
+	ErrUndefined = errors.New("undefined CID")
 )
 
 // NotFoundError names a block that is missing. errors.Is(err, ErrNotFound) holds.
@@ -73,6 +75,16 @@ func (b Block) Verify() error {
 	}
 	if got := ipld.Sum(b.CID.Codec(), b.Data); got != b.CID {
 		return &CorruptError{Want: b.CID, Got: got}
+	}
+	return nil
+}
+
+// Verify returns the first error of Block.Verify.
+func Verify(blocks []Block) error {
+	for _, b := range blocks {
+		if err := b.Verify(); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -15,8 +15,6 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-var errUndefined = errors.New("undefined CID")
-
 // Store is a store in memory. Safe for concurrent use.
 type Store struct {
 	mu      sync.RWMutex
@@ -63,7 +61,7 @@ func (s *Store) Head(ctx context.Context) (store.Head, error) {
 
 // Commit stores blocks and moves the head.
 func (s *Store) Commit(ctx context.Context, old, next store.Head, add ...store.Block) error {
-	if err := verify(add); err != nil {
+	if err := store.Verify(add); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -103,16 +101,17 @@ func (s *Store) usable(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func verify(blocks []store.Block) error {
-	for _, b := range blocks {
-		if err := b.Verify(); err != nil {
-			return err
-		}
+// change calls fn, which changes the store, with the mutex held.
+func (s *Store) change(ctx context.Context, fn func()) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.usable(ctx); err != nil {
+		return err
 	}
+	fn()
 	return nil
 }
 
-// blocks is one set of blocks, under the store's mutex.
 type blocks struct {
 	s    *Store
 	data map[ipld.CID][]byte
@@ -148,16 +147,10 @@ func (b *blocks) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
 }
 
 func (b *blocks) Put(ctx context.Context, add ...store.Block) error {
-	if err := verify(add); err != nil {
+	if err := store.Verify(add); err != nil {
 		return err
 	}
-	b.s.mu.Lock()
-	defer b.s.mu.Unlock()
-	if err := b.s.usable(ctx); err != nil {
-		return err
-	}
-	b.add(add)
-	return nil
+	return b.s.change(ctx, func() { b.add(add) })
 }
 
 func (b *blocks) Has(ctx context.Context, c ipld.CID) (bool, error) {
@@ -215,39 +208,25 @@ func (d *derived) Cell(ctx context.Context, key ipld.CID) (ipld.CID, error) {
 
 func (d *derived) SetCell(ctx context.Context, key, value ipld.CID) error {
 	if !key.Defined() || !value.Defined() {
-		return fmt.Errorf("set cell %s: %w", key, errUndefined)
+		return fmt.Errorf("set cell %s: %w", key, store.ErrUndefined)
 	}
-	d.s.mu.Lock()
-	defer d.s.mu.Unlock()
-	if err := d.s.usable(ctx); err != nil {
-		return err
-	}
-	d.cells[key] = value
-	return nil
+	return d.s.change(ctx, func() { d.cells[key] = value })
 }
 
 func (d *derived) Clear(ctx context.Context) error {
-	d.s.mu.Lock()
-	defer d.s.mu.Unlock()
-	if err := d.s.usable(ctx); err != nil {
-		return err
-	}
-	clear(d.data)
-	clear(d.cells)
-	return nil
+	return d.s.change(ctx, func() {
+		clear(d.data)
+		clear(d.cells)
+	})
 }
 
 // Delete removes blocks.
 func (b *blocks) Delete(ctx context.Context, cids ...ipld.CID) error {
-	b.s.mu.Lock()
-	defer b.s.mu.Unlock()
-	if err := b.s.usable(ctx); err != nil {
-		return err
-	}
-	for _, c := range cids {
-		delete(b.data, c)
-	}
-	return nil
+	return b.s.change(ctx, func() {
+		for _, c := range cids {
+			delete(b.data, c)
+		}
+	})
 }
 
 // Cells calls fn with the cells that were there when it began, without holding the mutex.
@@ -268,43 +247,35 @@ func (d *derived) Cells(ctx context.Context, fn func(key, value ipld.CID) error)
 
 // DeleteCells removes cells.
 func (d *derived) DeleteCells(ctx context.Context, keys ...ipld.CID) error {
-	d.s.mu.Lock()
-	defer d.s.mu.Unlock()
-	if err := d.s.usable(ctx); err != nil {
-		return err
-	}
-	for _, key := range keys {
-		delete(d.cells, key)
-	}
-	return nil
+	return d.s.change(ctx, func() {
+		for _, key := range keys {
+			delete(d.cells, key)
+		}
+	})
 }
 
 // Redact removes blocks and, unless all redactions are open, everything derived, and leaves stubs.
 func (s *Store) Redact(ctx context.Context, list ...store.Redaction) error {
 	for _, r := range list {
 		if !r.CID.Defined() {
-			return fmt.Errorf("redact: %w", errUndefined)
+			return fmt.Errorf("redact: %w", store.ErrUndefined)
 		}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.usable(ctx); err != nil {
-		return err
-	}
-	if store.AnyErases(list) {
-		clear(s.derived.data)
-		clear(s.derived.cells)
-	}
-	for _, r := range list {
-		if _, redacted := s.redacted[r.CID]; r.Open && (redacted || s.facts.data[r.CID] != nil) {
-			continue
+	return s.change(ctx, func() {
+		if store.AnyErases(list) {
+			clear(s.derived.data)
+			clear(s.derived.cells)
 		}
-		r.Stub = append([]byte{}, r.Stub...)
-		s.redacted[r.CID] = r
-		delete(s.facts.data, r.CID)
-		delete(s.derived.data, r.CID)
-	}
-	return nil
+		for _, r := range list {
+			if _, redacted := s.redacted[r.CID]; r.Open && (redacted || s.facts.data[r.CID] != nil) {
+				continue
+			}
+			r.Stub = append([]byte{}, r.Stub...)
+			s.redacted[r.CID] = r
+			delete(s.facts.data, r.CID)
+			delete(s.derived.data, r.CID)
+		}
+	})
 }
 
 // Redacted returns the redaction of a block.
@@ -324,20 +295,7 @@ func (s *Store) Redactions(ctx context.Context, fn func(store.Redaction) error) 
 	if err != nil {
 		return err
 	}
-	order := slices.SortedFunc(maps.Keys(all), ipld.CID.Compare)
-	for _, open := range []bool{false, true} {
-		for _, c := range order {
-			r := all[c]
-			if r.Open != open {
-				continue
-			}
-			r.Stub = bytes.Clone(r.Stub)
-			if err := fn(r); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return store.EachRedaction(all, fn)
 }
 
 // Compact does nothing: what was deleted is gone.
@@ -356,11 +314,5 @@ func (s *Store) Note(ctx context.Context) ([]byte, error) {
 
 // SetNote keeps a note.
 func (s *Store) SetNote(ctx context.Context, note []byte) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.usable(ctx); err != nil {
-		return err
-	}
-	s.note = bytes.Clone(note)
-	return nil
+	return s.change(ctx, func() { s.note = bytes.Clone(note) })
 }

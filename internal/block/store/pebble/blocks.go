@@ -12,9 +12,6 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-var errUndefined = errors.New("undefined CID")
-
-// blocks is the set of blocks in one space.
 type blocks struct {
 	s     *Store
 	space Space
@@ -138,7 +135,7 @@ func (b *blocks) Put(ctx context.Context, add ...store.Block) error {
 		return err
 	}
 	defer b.s.exit()
-	if err := verify(add); err != nil {
+	if err := store.Verify(add); err != nil {
 		return err
 	}
 	if err := b.s.room(ctx, bytesOf(add)); err != nil {
@@ -166,7 +163,6 @@ func (b *blocks) Iterate(ctx context.Context, from ipld.CID, fn func(store.Block
 	})
 }
 
-// derived is the set of derived blocks and the cells.
 type derived struct{ blocks }
 
 // Cell returns the CID stored under key.
@@ -192,7 +188,7 @@ func (d *derived) Cell(ctx context.Context, key ipld.CID) (ipld.CID, error) {
 // SetCell stores value under key, unsynced.
 func (d *derived) SetCell(ctx context.Context, key, value ipld.CID) error {
 	if !key.Defined() || !value.Defined() {
-		return fmt.Errorf("set cell %s: %w", key, errUndefined)
+		return fmt.Errorf("set cell %s: %w", key, store.ErrUndefined)
 	}
 	return d.update(ctx, "set cell", func(b *pdb.Batch) error {
 		return b.Set(Cells.key(key), value.Bytes(), nil)

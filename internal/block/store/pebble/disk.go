@@ -98,7 +98,6 @@ func Taken(dir string) (bool, error) {
 // scratchPrefix begins the names of temporary files.
 const scratchPrefix = "scratch-"
 
-// scratch is a temporary file.
 type scratch struct {
 	vfs.File
 	fs   vfs.FS

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 
 	pdb "github.com/cockroachdb/pebble/v2"
 
@@ -19,7 +20,6 @@ const (
 	optionsPrefix  = "OPTIONS-"
 )
 
-// reading reports whether the database is open for reading alone.
 func (s *database) reading() bool { return s.opts.ReadOnly || s.dormant.Load() }
 
 // openFitting opens the database. Opening it for writing writes a manifest, options, a log, and the contents of the
@@ -72,15 +72,15 @@ func (s *database) sizeOfLogs(db string) (size uint64, err error) {
 
 // openDormant opens the database for reading, and removes files it does not need.
 func (s *database) openDormant(db string) error {
-	logs := &logsRead{names: make(map[string]bool)}
-	s.fs.logs = logs
+	replayed := new(sync.Map)
+	s.fs.logs = replayed
 	err := s.openDB(db, true)
 	s.fs.logs = nil
 	if err != nil {
 		return err
 	}
 	s.dormant.Store(true)
-	if err := s.removeUnneeded(db, logs.names); err != nil {
+	if err := s.removeUnneeded(db, replayed); err != nil {
 		return err
 	}
 	s.replayed, err = s.sizeOfLogs(db)
@@ -90,7 +90,7 @@ func (s *database) openDormant(db string) error {
 // removeUnneeded removes files that the database, open for reading, does not need: logs that it did not replay,
 // tables in no level, and replaced manifests and options. Pebble removes them too, but only at the end of an
 // opening, which first needs space.
-func (s *database) removeUnneeded(db string, replayed map[string]bool) error {
+func (s *database) removeUnneeded(db string, replayed *sync.Map) error {
 	desc, err := pdb.Peek(db, s.fs)
 	if err != nil {
 		return err
@@ -114,7 +114,8 @@ func (s *database) removeUnneeded(db string, replayed map[string]bool) error {
 		unneeded := false
 		switch {
 		case strings.HasSuffix(name, logSuffix):
-			unneeded = !replayed[name]
+			_, needed := replayed.Load(name)
+			unneeded = !needed
 		case strings.HasSuffix(name, tableSuffix):
 			unneeded = !tables[name]
 		case strings.HasPrefix(name, manifestPrefix):
@@ -155,14 +156,7 @@ func (s *database) opens(ctx context.Context) error {
 	d := s.demand()
 	needs := d.flush + slack
 	if store.IsErasing(ctx) {
-		if free < needs+restSlack {
-			s.spend()
-			free, _ = s.free()
-		}
-		if free < needs+restSlack {
-			return &store.NoRoomError{Needs: needs + restSlack, Free: free, Erasing: true}
-		}
-		return nil
+		return s.fits(needs, restSlack)
 	}
 	mark, reserve := d.mark()+slack, s.reserve.Load()
 	if needs = max(needs, mark-min(mark, reserve)); free < needs {
@@ -211,25 +205,20 @@ func (s *Store) revive(ctx context.Context) error {
 		return err
 	}
 	defer s.resume()
-	err := s.wakeLoaded()
+	var slots, marker Slots
+	err := s.wake(s.fs.PathJoin(s.dir, dbName))
+	if err == nil {
+		slots, marker, err = headFiles(s.fs, s.dir)
+	}
+	if err == nil {
+		err = s.loadHead(slots, marker)
+	}
+	if err == nil {
+		err = s.loadMarker(marker)
+	}
 	if err != nil {
 		s.fs.fail.trip(err)
 		return s.fs.fail.err()
 	}
 	return nil
-}
-
-// wakeLoaded is wake for a store that was loaded while dormant.
-func (s *Store) wakeLoaded() error {
-	if err := s.wake(s.fs.PathJoin(s.dir, dbName)); err != nil {
-		return err
-	}
-	slots, marker, err := headFiles(s.fs, s.dir)
-	if err != nil {
-		return err
-	}
-	if err := s.loadHead(slots, marker); err != nil {
-		return err
-	}
-	return s.loadMarker(marker)
 }

@@ -83,10 +83,12 @@ func (d *derived) Cells(ctx context.Context, fn func(key, value ipld.CID) error)
 
 // Redact removes blocks and, unless all redactions are open, everything derived, and leaves stubs, synced.
 func (s *Store) Redact(ctx context.Context, list ...store.Redaction) error {
+	size := 0
 	for _, r := range list {
 		if !r.CID.Defined() {
-			return fmt.Errorf("redact: %w", errUndefined)
+			return fmt.Errorf("redact: %w", store.ErrUndefined)
 		}
+		size += len(r.Stub) + redactionBytes
 	}
 	if len(list) == 0 {
 		return ctx.Err()
@@ -95,10 +97,6 @@ func (s *Store) Redact(ctx context.Context, list ...store.Redaction) error {
 		return err
 	}
 	defer s.exit()
-	size := 0
-	for _, r := range list {
-		size += len(r.Stub) + redactionBytes
-	}
 	if err := s.room(store.Erasing(ctx), size); err != nil {
 		return fmt.Errorf("redact: %w", err)
 	}
@@ -273,7 +271,7 @@ func (s *Store) Compact(ctx context.Context) error {
 	defer s.roomMu.Unlock()
 	err := s.fs.fail.guard(func() error { return s.rewrite(ctx) })
 	if err == nil {
-		err = s.fits(0)
+		err = s.fits(0, slack)
 	}
 	if err == nil {
 		err = s.reopen()

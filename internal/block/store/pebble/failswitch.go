@@ -142,24 +142,16 @@ type failFS struct {
 	// panic in a way that no recover prevents from ending the process (it unlocks an unlocked mutex when a log
 	// cannot be rotated).
 	halts  bool
-	yields bool        // whether a full disk is reported to the caller instead
-	lock   *onceCloser // of the database, once it is taken
+	yields bool       // whether a full disk is reported to the caller instead
+	lock   closerOnce // of the database, once it is taken
 	// logs, if not nil, collects the names of the logs opened for reading.
-	logs *logsRead
-}
-
-// logsRead collects the logs replayed when a database is opened.
-type logsRead struct {
-	mu    sync.Mutex
-	names map[string]bool
+	logs *sync.Map
 }
 
 // Open opens a file for reading.
 func (fs *failFS) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
 	if fs.logs != nil && strings.HasSuffix(name, logSuffix) {
-		fs.logs.mu.Lock()
-		defer fs.logs.mu.Unlock()
-		fs.logs.names[fs.PathBase(name)] = true
+		fs.logs.Store(fs.PathBase(name), true)
 	}
 	return fs.FS.Open(name, opts...)
 }
@@ -273,25 +265,17 @@ func (fs *failFS) Lock(name string) (io.Closer, error) {
 	if err != nil {
 		return nil, err
 	}
-	fs.lock = &onceCloser{Closer: c}
+	fs.lock = sync.OnceValue(c.Close)
 	return fs.lock, nil
 }
 
 func (fs *failFS) Unwrap() vfs.FS { return fs.FS }
 
-// onceCloser closes at most once, for any number of callers.
-type onceCloser struct {
-	io.Closer
-	once sync.Once
-	err  error
-}
+// closerOnce closes at most once, for any number of callers.
+type closerOnce func() error
 
-func (c *onceCloser) Close() error {
-	c.once.Do(func() { c.err = c.Closer.Close() })
-	return c.err
-}
+func (c closerOnce) Close() error { return c() }
 
-// failFile is a file behind a failSwitch.
 type failFile struct {
 	vfs.File
 	fs *failFS
@@ -379,7 +363,7 @@ func listener(f *failSwitch, g *gate, logf func(format string, args ...any)) *pd
 		BackgroundError: func(err error) {
 			logf("in the background: %v", err)
 			if isFull(err) {
-				g.close() // otherwise Pebble would retry the same compaction forever
+				g.set(false) // otherwise Pebble would retry the same compaction forever
 			}
 			if flushed != nil && errors.Is(err, flushed) {
 				f.trip(fmt.Errorf("flush: %w", marked(err)))

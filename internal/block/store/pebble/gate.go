@@ -110,7 +110,7 @@ func (g *gate) begin() bool {
 	return waiting && g.db.Schedule(g)
 }
 
-// set opens or closes the gate.
+// set opens or closes the gate. To close it may be called with Pebble's mutex.
 func (g *gate) set(open bool) {
 	g.mu.Lock()
 	opened := open && !g.open
@@ -125,13 +125,6 @@ func (g *gate) isOpen() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.open
-}
-
-// close prevents further background compactions. Unlike set it may be called with Pebble's mutex.
-func (g *gate) close() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.open = false
 }
 
 const (

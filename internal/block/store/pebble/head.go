@@ -113,7 +113,6 @@ func decodeRecord(b []byte) (record, error) {
 	return r, nil
 }
 
-// field reads the value of one field.
 func (r *record) field(key string, d *ipld.Decoder) (known bool, err error) {
 	switch key {
 	case "seq":
@@ -268,7 +267,6 @@ func reconcile(stored record, slots Slots) (behind bool, err error) {
 	return fail("the head file is too old")
 }
 
-// slotFile writes a file of slots.
 type slotFile struct {
 	slotKind
 	fs   vfs.FS

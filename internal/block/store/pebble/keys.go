@@ -35,7 +35,6 @@ var (
 	formatKey = []byte{byte(Format)}
 )
 
-// key returns the key of c in s.
 func (s Space) key(c ipld.CID) []byte {
 	b := make([]byte, 0, blockKeyLen)
 	digest := c.Digest()

@@ -127,12 +127,12 @@ func ReadOwner(dir string, fs vfs.FS) (Owner, error) {
 		return Owner{}, fmt.Errorf("read owner file: %w", err)
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxOwner))
-	if err != nil {
-		return Owner{}, fmt.Errorf("read owner file: %w", err)
-	}
 	var o Owner
-	if err := json.Unmarshal(b, &o); err != nil {
+	b, err := io.ReadAll(io.LimitReader(f, maxOwner))
+	if err == nil {
+		err = json.Unmarshal(b, &o)
+	}
+	if err != nil {
 		return Owner{}, fmt.Errorf("read owner file: %w", err)
 	}
 	return o, nil
@@ -140,25 +140,14 @@ func ReadOwner(dir string, fs vfs.FS) (Owner, error) {
 
 // writeOwner writes the owner file. It is not made durable: it is meaningless after a crash.
 func writeOwner(fs vfs.FS, dir string, o Owner) error {
-	b, err := json.Marshal(o)
+	b, _ := json.Marshal(o) // texts and numbers have a JSON form
+	f, err := fs.Create(fs.PathJoin(dir, ownerName), vfs.WriteCategoryUnspecified)
+	if err == nil {
+		_, err = f.Write(append(b, '\n'))
+		err = errors.Join(err, f.Close())
+	}
 	if err != nil {
 		return fmt.Errorf("write owner file: %w", err)
-	}
-	name := fs.PathJoin(dir, ownerName)
-	f, err := fs.Create(name, vfs.WriteCategoryUnspecified)
-	if err != nil {
-		return fmt.Errorf("write owner file: %w", err)
-	}
-	_, err = f.Write(append(b, '\n'))
-	if err := errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("write owner file: %w", err)
-	}
-	return nil
-}
-
-func removeOwner(fs vfs.FS, dir string) error {
-	if err := removeIfThere(fs, fs.PathJoin(dir, ownerName)); err != nil {
-		return fmt.Errorf("remove owner file: %w", err)
 	}
 	return nil
 }

@@ -107,7 +107,6 @@ func makeDirs(fs vfs.FS, dir string) error {
 	return nil
 }
 
-// headFiles reads the head file and the marker.
 func headFiles(fs vfs.FS, dir string) (slots, marker Slots, err error) {
 	if slots, err = HeadFile(dir, fs); err == nil {
 		marker, err = readSlots(fs, dir, markerSlots)

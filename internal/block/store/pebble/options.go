@@ -70,7 +70,6 @@ func (o *Options) setDefaults() {
 	}
 }
 
-// pebble returns Pebble's options on fs.
 func (o *Options) pebble(fs *failFS, lock *pdb.Lock, g *gate, readOnly bool) *pdb.Options {
 	fs = &failFS{FS: fs.FS, fail: fs.fail, halts: true, logs: fs.logs}
 	out := &pdb.Options{

@@ -67,7 +67,7 @@ func (s *database) room(ctx context.Context, size int) error {
 	s.roomMu.Lock()
 	defer s.roomMu.Unlock()
 	if store.IsErasing(ctx) {
-		return s.fitsErasing(cost)
+		return s.fits(cost, restSlack)
 	}
 	if free >= plenty+cost {
 		s.gate.set(true)
@@ -113,29 +113,16 @@ func (s *database) aboveMark(ctx context.Context, cost uint64) error {
 	}
 }
 
-// fitsErasing returns an error if size bytes do not fit even without the reserve, which it spends if it must.
-// roomMu must be held.
-func (s *database) fitsErasing(size uint64) error {
+// fits returns an error if size bytes, and rest bytes that must stay free, do not fit even without the reserve, which
+// it spends if less than slack would stay. roomMu must be held.
+func (s *database) fits(size, rest uint64) error {
 	free, ok := s.free()
 	if ok && free < size+slack {
 		s.spend()
 		free, ok = s.free()
 	}
-	if ok && free < size+restSlack {
-		return &store.NoRoomError{Needs: size + restSlack, Free: free, Erasing: true}
-	}
-	return nil
-}
-
-// fits returns an error unless the disk has space for size more bytes temporarily.
-func (s *database) fits(size uint64) error {
-	free, ok := s.free()
-	if ok && free < size+slack {
-		s.spend()
-		free, ok = s.free()
-	}
-	if ok && free < size+slack {
-		return &store.NoRoomError{Needs: size + slack, Free: free, Erasing: true}
+	if ok && free < size+rest {
+		return &store.NoRoomError{Needs: size + rest, Free: free, Erasing: true}
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func (s *database) rewrite(ctx context.Context) error {
 
 // flushStep flushes if the disk has space for it.
 func (s *database) flushStep() error {
-	if err := s.fits(s.demand().flush); err != nil {
+	if err := s.fits(s.demand().flush, slack); err != nil {
 		return err
 	}
 	if err := s.db.Flush(); err != nil {
@@ -94,7 +94,7 @@ func (s *database) compactTop(ctx context.Context) error {
 
 // compactRange compacts a key range, which writes at most size bytes, if the disk has space for them.
 func (s *database) compactRange(ctx context.Context, from, to []byte, size uint64) error {
-	if err := s.fits(size); err != nil {
+	if err := s.fits(size, slack); err != nil {
 		return err
 	}
 	if err := s.compact(ctx, from, to); err != nil {
@@ -133,7 +133,8 @@ func firstAbove(levels [][]pdb.SSTableInfo, from, to []byte) (at []byte) {
 			if !overlaps(t, from, to) {
 				continue
 			}
-			if key := larger(t.Smallest.UserKey, from); at == nil || bytes.Compare(key, at) < 0 {
+			key := slices.MaxFunc([][]byte{t.Smallest.UserKey, from}, bytes.Compare)
+			if at == nil || bytes.Compare(key, at) < 0 {
 				at = key
 			}
 		}
@@ -197,7 +198,8 @@ func stepSize(levels [][]pdb.SSTableInfo, from, to []byte) (most uint64) {
 				continue
 			}
 			moved += t.Size
-			low, high = smaller(low, t.Smallest.UserKey), larger(high, t.Largest.UserKey)
+			low = slices.MinFunc([][]byte{low, t.Smallest.UserKey}, bytes.Compare)
+			high = slices.MaxFunc([][]byte{high, t.Largest.UserKey}, bytes.Compare)
 		}
 		if moved == 0 {
 			continue
@@ -215,18 +217,4 @@ func stepSize(levels [][]pdb.SSTableInfo, from, to []byte) (most uint64) {
 
 func overlaps(t pdb.SSTableInfo, from, to []byte) bool {
 	return bytes.Compare(t.Largest.UserKey, from) >= 0 && bytes.Compare(t.Smallest.UserKey, to) <= 0
-}
-
-func smaller(a, b []byte) []byte {
-	if bytes.Compare(b, a) < 0 {
-		return b
-	}
-	return a
-}
-
-func larger(a, b []byte) []byte {
-	if bytes.Compare(b, a) > 0 {
-		return b
-	}
-	return a
 }

@@ -209,7 +209,7 @@ func (s *Store) Begin(ctx context.Context, old, next store.Head, add ...store.Bl
 
 // begin applies a commit unsynced.
 func (s *Store) begin(old, next store.Head, add []store.Block) error {
-	if err := verify(add); err != nil {
+	if err := store.Verify(add); err != nil {
 		return err
 	}
 	s.commits.Lock()
@@ -307,15 +307,6 @@ func bytesOf(blocks []store.Block) int {
 		n += blockKeyLen + len(blocks[i].Data)
 	}
 	return n
-}
-
-func verify(blocks []store.Block) error {
-	for _, b := range blocks {
-		if err := b.Verify(); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // write puts blocks into batches, in key order, applies all but the last one unsynced, and passes that one to last.
@@ -483,8 +474,8 @@ func (s *Store) release() error {
 	if stopped != nil {
 		s.fs.fail.settle()
 	}
-	if err := removeOwner(s.fs.FS, s.dir); err != nil {
-		s.opts.Logf("%v", err) // a stale one is harmless
+	if err := removeIfThere(s.fs.FS, s.fs.FS.PathJoin(s.dir, ownerName)); err != nil {
+		s.opts.Logf("remove owner file: %v", err) // a stale one is harmless
 	}
 	errs = append(errs, s.lock.Close(), s.fs.lock.Close())
 	return errors.Join(errs...)

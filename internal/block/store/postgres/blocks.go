@@ -29,7 +29,6 @@ type cached struct {
 	cid   ipld.CID
 }
 
-// blocks is one set of blocks.
 type blocks struct {
 	s     *Store
 	table string
@@ -116,8 +115,7 @@ func (b *blocks) HasEach(ctx context.Context, cids iter.Seq[ipld.CID], fn func(c
 
 // present returns which of many blocks exist.
 func (b *blocks) present(ctx context.Context, cids []ipld.CID) (map[ipld.CID]bool, error) {
-	rows, err := b.s.run(ctx, "SELECT cid FROM mnem."+b.table+" WHERE repo = $1 AND cid = ANY($2)", b.s.id(),
-		array(oidBytea, len(cids), func(i int) []byte { return key(cids[i]) }))
+	rows, err := b.s.run(ctx, "SELECT cid FROM mnem."+b.table+" WHERE repo = $1 AND cid = ANY($2)", b.s.id(), keys(cids))
 	if err != nil {
 		return nil, fmt.Errorf("look for blocks: %w", err)
 	}
@@ -143,7 +141,7 @@ func columns(add []store.Block) (cids, datas []byte) {
 }
 
 func (b *blocks) Put(ctx context.Context, add ...store.Block) error {
-	if err := verify(add); err != nil {
+	if err := store.Verify(add); err != nil {
 		return err
 	}
 	if len(add) == 0 {
@@ -228,7 +226,7 @@ func (d *derived) Cell(ctx context.Context, k ipld.CID) (ipld.CID, error) {
 
 func (d *derived) SetCell(ctx context.Context, k, value ipld.CID) error {
 	if !k.Defined() || !value.Defined() {
-		return fmt.Errorf("set cell %s: %w", k, errUndefined)
+		return fmt.Errorf("set cell %s: %w", k, store.ErrUndefined)
 	}
 	_, err := d.s.change(ctx, "INSERT INTO mnem.cell VALUES ($1, $2, $3) "+
 		"ON CONFLICT (repo, key) DO UPDATE SET value = excluded.value", d.s.id(), key(k), key(value))

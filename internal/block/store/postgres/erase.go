@@ -39,7 +39,7 @@ func (s *Store) Redact(ctx context.Context, list ...store.Redaction) error {
 	var once []store.Redaction // of several for one block, the last that is not open
 	for _, r := range list {
 		if !r.CID.Defined() {
-			return fmt.Errorf("redact: %w", errUndefined)
+			return fmt.Errorf("redact: %w", store.ErrUndefined)
 		}
 		i, seen := at[r.CID]
 		switch {
@@ -87,20 +87,7 @@ func (s *Store) Redactions(ctx context.Context, fn func(store.Redaction) error) 
 	if err != nil {
 		return err
 	}
-	order := sorted(list)
-	for _, open := range []bool{false, true} {
-		for _, c := range order {
-			r := list[c]
-			if r.Open != open {
-				continue
-			}
-			r.Stub = bytes.Clone(r.Stub)
-			if err := fn(r); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return store.EachRedaction(list, fn)
 }
 
 // Compact rewrites the tables. No repository of the database can be read or written while it runs. It needs the

@@ -44,7 +44,6 @@ func newPool(config *pgconn.Config, most int) *pool {
 	return &pool{config: config, slots: make(chan struct{}, most)}
 }
 
-// connect returns a new connection.
 func (p *pool) connect(ctx context.Context) (*conn, error) {
 	c, err := pgconn.ConnectConfig(ctx, p.config)
 	if err != nil {
@@ -53,7 +52,6 @@ func (p *pool) connect(ctx context.Context) (*conn, error) {
 	return &conn{PgConn: c, prepared: make(map[string]string)}, nil
 }
 
-// take returns an idle connection, or a new one.
 func (p *pool) take(ctx context.Context) (*conn, error) {
 	p.mu.Lock()
 	for len(p.idle) > 0 {
@@ -231,10 +229,8 @@ func passes(err error) bool {
 
 // Parameters in the binary format.
 
-func int4(n int32) []byte { return binary.BigEndian.AppendUint32(nil, uint32(n)) }
-func int8of(n int64) []byte {
-	return binary.BigEndian.AppendUint64(nil, uint64(n))
-}
+func int4(n int32) []byte   { return binary.BigEndian.AppendUint32(nil, uint32(n)) }
+func int8of(n int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(n)) }
 
 func boolean(b bool) []byte {
 	if b {
@@ -282,7 +278,6 @@ func keys(list []ipld.CID) []byte {
 	return array(oidBytea, len(list), func(i int) []byte { return key(list[i]) })
 }
 
-// cidOf decodes a key.
 func cidOf(b []byte) (ipld.CID, error) {
 	if len(b) != keyLen {
 		return ipld.CID{}, fmt.Errorf("%w: a key of %d bytes", ipld.ErrCID, len(b))
@@ -342,8 +337,7 @@ func (s *Store) insert(ctx context.Context, c *conn) error {
 		return seenErr
 	}
 	none := fmt.Errorf("it may neither use repository %q nor create it", s.name)
-	var lack *store.DeniedError
-	if errors.As(err, &lack) {
+	if lack, ok := errors.AsType[*store.DeniedError](err); ok {
 		none = fmt.Errorf("%w: %w", none, lack.Err)
 	}
 	return s.pool.lacks(none)

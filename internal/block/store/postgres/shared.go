@@ -21,56 +21,6 @@ const (
 	turnPulse   = 15 * time.Second
 )
 
-// turnConn is the connection that holds turns.
-type turnConn struct {
-	mu   sync.Mutex
-	idle *conn
-}
-
-func (t *turnConn) take() *conn {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	c := t.idle
-	t.idle = nil
-	if c != nil {
-		c.rests.Stop()
-	}
-	if c != nil && c.IsClosed() {
-		return nil
-	}
-	return c
-}
-
-// end closes a connection if it is still idle.
-func (t *turnConn) end(c *conn) {
-	t.mu.Lock()
-	idle := t.idle == c
-	if idle {
-		t.idle = nil
-	}
-	t.mu.Unlock()
-	if idle {
-		drop(c)
-	}
-}
-
-func (t *turnConn) give(c *conn) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.idle != nil || c.IsClosed() {
-		drop(c)
-		return
-	}
-	t.idle = c
-	c.rests = time.AfterFunc(idleTime, func() { t.end(c) })
-}
-
-func (t *turnConn) close() {
-	if c := t.take(); c != nil {
-		drop(c)
-	}
-}
-
 // Turn implements store.Shared by an advisory lock of the server. The lock belongs to a connection, which is lost
 // with its process.
 func (s *Store) Turn(ctx context.Context) (end func(), err error) {
@@ -84,12 +34,9 @@ func (s *Store) Turn(ctx context.Context) (end func(), err error) {
 		"SELECT epoch FROM mnem.repository WHERE id = %d", turnTimeout, turnClass, s.repo, s.repo)
 	var epoch int64
 	c, err := again(ctx, patience, func() (*conn, error) {
-		c := s.turns.take()
-		if c == nil {
-			var err error
-			if c, err = s.pool.connect(ctx); err != nil {
-				return nil, err
-			}
+		c, err := s.turns.take(ctx)
+		if err != nil {
+			return nil, err
 		}
 		res, err := c.Exec(ctx, lock).ReadAll()
 		if err == nil && (len(res) != 3 || len(res[2].Rows) != 1) {

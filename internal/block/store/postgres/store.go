@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,8 +25,6 @@ const (
 	// patience is how long a statement is retried after its connection was lost.
 	patience = 20 * time.Second
 )
-
-var errUndefined = errors.New("undefined CID")
 
 // Options select the repository to open.
 type Options struct {
@@ -72,7 +68,7 @@ type Store struct {
 	redacted map[ipld.CID]store.Redaction
 	onErased func()
 
-	turns turnConn
+	turns *pool                       // for connections that hold turns
 	place atomic.Pointer[store.Place] // the client's HEAD as of the last read of the head
 }
 
@@ -101,7 +97,7 @@ func Open(ctx context.Context, opt Options) (*Store, error) {
 	s.derived = derived{blocks{s: s, table: "derived", aside: true}}
 	s.ending, s.end = context.WithCancel(context.Background())
 	config.AfterConnect = s.greet
-	s.pool = newPool(config, maxConns)
+	s.pool, s.turns = newPool(config, maxConns), newPool(config, 1)
 	if err := s.open(ctx, opt); err != nil {
 		s.end()
 		s.pool.close()
@@ -152,7 +148,6 @@ func (s *Store) create(ctx context.Context, opt Options) error {
 	return s.insert(ctx, c)
 }
 
-// find looks up the repository.
 func (s *Store) find(ctx context.Context) error {
 	c, err := s.pool.take(ctx)
 	if err != nil {
@@ -259,7 +254,7 @@ func opKey(h store.Head) []byte {
 // Commit stores blocks and moves the head. After a lost connection it repeats the request with the same attempt,
 // which the server applies only once.
 func (s *Store) Commit(ctx context.Context, old, next store.Head, add ...store.Block) error {
-	if err := verify(add); err != nil {
+	if err := store.Verify(add); err != nil {
 		return err
 	}
 	if err := old.CheckNext(next); err != nil {
@@ -287,15 +282,6 @@ func (s *Store) Commit(ctx context.Context, old, next store.Head, add ...store.B
 		return s.gone()
 	}
 	return fmt.Errorf("commit operation %d: %w", next.Seq, store.ErrHeadMoved)
-}
-
-func verify(blocks []store.Block) error {
-	for _, b := range blocks {
-		if err := b.Verify(); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Close ends background work, waits for running calls and closes the connections.
@@ -373,9 +359,4 @@ func (s *Store) known(ctx context.Context) (map[ipld.CID]store.Redaction, error)
 	s.redactMu.RLock()
 	defer s.redactMu.RUnlock()
 	return s.redacted, nil
-}
-
-// sorted returns CIDs in their order.
-func sorted(list map[ipld.CID]store.Redaction) []ipld.CID {
-	return slices.SortedFunc(maps.Keys(list), ipld.CID.Compare)
 }
