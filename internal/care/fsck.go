@@ -146,7 +146,6 @@ func (f *FsckRun) looked(err error) error {
 	return nil
 }
 
-// redactions checks the stubs of erased blocks.
 func (f *FsckRun) redactions() error {
 	e, ok := f.Repo.Store.(store.Eraser)
 	if !ok {
@@ -248,7 +247,6 @@ func (f *FsckRun) wholeImported(ref core.Ref) bool {
 	return imported != ""
 }
 
-// peel returns the commit that a tag is on, and any other CID unchanged.
 func (f *FsckRun) peel(c ipld.CID) ipld.CID {
 	if f.kind(c) != state.RoleTag {
 		return c

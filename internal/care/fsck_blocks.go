@@ -8,6 +8,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/base/parallel"
 	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/view"
 	"github.com/mnem-project/mnem/internal/view/index"
 	"github.com/mnem-project/mnem/ipld"
@@ -16,13 +17,10 @@ import (
 // batchBytes is how many bytes of blocks are checked at a time; a single block may be larger.
 const batchBytes = 256 << 10
 
-// errIndexed stops the search for an index.
-var errIndexed = errors.New("there is one")
-
 // expect enables computing the contents of indexes while facts are read, if there are any indexes.
 func (f *FsckRun) expect() error {
-	err := f.Repo.Store.Derived().Iterate(f.Ctx, ipld.CID{}, func(store.Block) error { return errIndexed })
-	if !errors.Is(err, errIndexed) {
+	err := f.Repo.Store.Derived().Iterate(f.Ctx, ipld.CID{}, func(store.Block) error { return core.ErrStop })
+	if !errors.Is(err, core.ErrStop) {
 		return f.Ctx.Err() // faults are reported when all blocks are verified
 	}
 	f.Known.Texts = index.NewExpectations()
@@ -72,7 +70,6 @@ func (f *FsckRun) Stored() error {
 	return nil
 }
 
-// look remembers the record of a fact.
 func (f *FsckRun) look(b store.Block, v *verified) error {
 	if b.CID.Codec() != ipld.DagCBOR {
 		return nil
@@ -84,7 +81,6 @@ func (f *FsckRun) look(b store.Block, v *verified) error {
 	return ipld.Check(b.Data)
 }
 
-// verified is the result for a batch.
 type verified struct {
 	known  []view.KnownRecord
 	errors []badBlock
@@ -121,7 +117,6 @@ func (f *FsckRun) each(iterate func(context.Context, func(store.Block, bool) err
 	return failed
 }
 
-// blockBatch is a batch of consecutive blocks.
 type blockBatch struct {
 	blocks  []store.Block
 	derived bool
@@ -129,8 +124,6 @@ type blockBatch struct {
 
 // batchLimit bounds the number of concurrent batches.
 var batchLimit = parallel.Limit[blockBatch]{Bytes: math.MaxInt, Size: func(blockBatch) int { return 0 }}
-
-var errNoMore = errors.New("stop reading blocks")
 
 // inBatches yields batches of consecutive blocks from iterate, and stores the error that ended it.
 func inBatches(iterate func(func(b store.Block, derived bool) error) error, failed *error) iter.Seq[blockBatch] {
@@ -140,7 +133,7 @@ func inBatches(iterate func(func(b store.Block, derived bool) error) error, fail
 		err := iterate(func(b store.Block, derived bool) error {
 			if len(buffer)+len(b.Data) > cap(buffer) || derived != now.derived {
 				if len(now.blocks) > 0 && !yield(now) {
-					return errNoMore
+					return core.ErrStop
 				}
 				now, buffer = blockBatch{derived: derived}, make([]byte, 0, max(batchBytes, len(b.Data)))
 			}
@@ -150,13 +143,9 @@ func inBatches(iterate func(func(b store.Block, derived bool) error) error, fail
 			now.blocks = append(now.blocks, b)
 			return nil
 		})
-		if errors.Is(err, errNoMore) {
-			return
+		if !errors.Is(err, core.ErrStop) && (len(now.blocks) == 0 || yield(now)) {
+			*failed = err
 		}
-		if len(now.blocks) > 0 && !yield(now) {
-			return
-		}
-		*failed = err
 	}
 }
 

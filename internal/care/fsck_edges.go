@@ -28,7 +28,6 @@ type bulk struct {
 	before *state.State
 }
 
-// bulky checks the deferred bulk commits.
 func (f *FsckRun) bulky() error {
 	for _, b := range f.Bulks {
 		f.change(b.S, b.before)
@@ -123,7 +122,6 @@ func (f *FsckRun) edgeSums(s *state.State) (edges, out, in *treeSum) {
 	return &treeSum{of: known}, tree('o'), tree('i')
 }
 
-// differences adds new entries and subtracts removed ones.
 func (t *treeSum) differences(ctx context.Context, before, after *prolly.Map) {
 	for c, err := range prolly.Diff(ctx, before, after) {
 		if err != nil || c.Old != nil && !t.less(c.Key, c.Old) || c.New != nil && !t.add(ctx, c.Key, c.New) {
@@ -184,7 +182,6 @@ func (f *FsckRun) watchEdges(s *state.State) *edgeWatch {
 	return &edgeWatch{maps, []*treeSum{edges, out, in}}
 }
 
-// trees returns the watched trees except some.
 func (w *edgeWatch) trees(but map[ipld.CID]bool) (maps []*prolly.Map) {
 	if w == nil {
 		return nil
@@ -242,7 +239,6 @@ func (f *FsckRun) circles(ref core.Ref) {
 	}
 }
 
-// allCircles returns all cycles of a state.
 func allCircles(ctx context.Context, r *core.Repo, s *state.State) ([][]graph.ID, error) {
 	none, err := state.EmptyTree(ctx, prolly.NewNodes(store.NewStage(r.Facts(), 0), r.Trees))
 	if err != nil {

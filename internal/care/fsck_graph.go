@@ -76,7 +76,6 @@ func (f *FsckRun) history(c ipld.CID) {
 	}
 }
 
-// message checks the message of a record.
 func (f *FsckRun) message(c ipld.CID, m commit.Message) {
 	if _, err := commit.ReadMessage(f.Ctx, f.Repo.Facts(), m); err != nil {
 		f.fail(c, FsckRecord, err)
@@ -110,10 +109,7 @@ func (f *FsckRun) Commit(s *core.Snapshot) {
 		f.add(s.State.Root, FsckAdjacency, "%d edges, %d outgoing, %d incoming",
 			s.State.Edges.Len(), s.State.Out.Len(), s.State.In.Len())
 	}
-	var parent ipld.CID
-	if len(s.Record.Parents) > 0 {
-		parent = s.Record.Parents[0]
-	}
+	parent := core.FirstCID(s.Record.Parents)
 	before, err := f.Repo.At(f.Ctx, parent)
 	if err != nil {
 		f.fail(parent, FsckRecord, err)
@@ -164,32 +160,45 @@ func (f *FsckRun) changedNodes(s *core.Snapshot, before *state.State) {
 		if _, ok := f.Known.Has(state.RoleNode, c.Key, c.New); ok {
 			continue
 		}
-		n, at, err := readItem(f, c.New, commit.ReadNode)
-		if err == nil && !bytes.Equal(n.ID[:], c.Key) {
-			err = fmt.Errorf("node %s is kept under %x", n.ID, c.Key)
-		}
-		if err == nil {
+		readItem(f, c.New, commit.ReadNode, func(n *graph.Node) (err error) {
+			if !bytes.Equal(n.ID[:], c.Key) {
+				return fmt.Errorf("node %s is kept under %x", n.ID, c.Key)
+			}
 			_, err = s.State.Content(f.Ctx, n.Content)
-		}
-		if err != nil {
-			f.fail(at, FsckRecord, err)
-		}
+			return err
+		})
 	}
 }
 
-// readItem reads the record that a tree value links to.
+// readItem returns the record that a tree value links to, nil for a bad one, which it reports.
 func readItem[T any](
-	f *FsckRun, item []byte, read func(context.Context, store.Getter, ipld.CID) (*T, error),
-) (*T, ipld.CID, error) {
+	f *FsckRun, item []byte, read func(context.Context, store.Getter, ipld.CID) (*T, error), check func(*T) error,
+) *T {
+	var rec *T
 	c, err := state.LinkItem(item)
-	if err != nil {
-		return nil, c, err
+	if err == nil {
+		rec, err = read(f.Ctx, f.Repo.Facts(), c)
 	}
-	rec, err := read(f.Ctx, f.Repo.Facts(), c)
-	return rec, c, err
+	if err == nil {
+		err = check(rec)
+	}
+	if err != nil {
+		f.fail(c, FsckRecord, err)
+		return nil
+	}
+	return rec
 }
 
-// orphans checks that a removed node left no edge, mark or embedding behind.
+// readEdge is readItem for an edge in the tree of edges.
+func (f *FsckRun) readEdge(key, item []byte) *graph.Edge {
+	return readItem(f, item, commit.ReadEdge, func(e *graph.Edge) error {
+		if !bytes.Equal(e.ID[:], key) {
+			return fmt.Errorf("edge %s is kept under %x", e.ID, key)
+		}
+		return nil
+	})
+}
+
 func (f *FsckRun) orphans(s *core.Snapshot, id []byte) {
 	left := []struct {
 		what   string
@@ -229,12 +238,8 @@ func (f *FsckRun) changedEdges(s *core.Snapshot, before *state.State) {
 			if item == nil {
 				continue
 			}
-			e, at, err := readItem(f, item, commit.ReadEdge)
-			if err == nil && !bytes.Equal(e.ID[:], c.Key) {
-				err = fmt.Errorf("edge %s is kept under %x", e.ID, c.Key)
-			}
-			if err != nil {
-				f.fail(at, FsckRecord, err)
+			e := f.readEdge(c.Key, item)
+			if e == nil {
 				continue
 			}
 			var value []byte
@@ -268,12 +273,8 @@ func (f *FsckRun) firstEdges(s *core.Snapshot) {
 			f.fail(s.Id, FsckTree, err)
 			return
 		}
-		e, at, err := readItem(f, kv.Value, commit.ReadEdge)
-		if err == nil && !bytes.Equal(e.ID[:], kv.Key) {
-			err = fmt.Errorf("edge %s is kept under %x", e.ID, kv.Key)
-		}
-		if err != nil {
-			f.fail(at, FsckRecord, err)
+		e := f.readEdge(kv.Key, kv.Value)
+		if e == nil {
 			continue
 		}
 		out[string(adjacency.OutKey(e))] = adjacency.Value(e)
@@ -322,13 +323,12 @@ func (f *FsckRun) changedMarks(s *core.Snapshot, before *state.State) {
 		if c.New == nil {
 			continue
 		}
-		m, at, err := readItem(f, c.New, commit.ReadMark)
-		if err == nil && !bytes.Equal(graph.MarkKey(m.On, m.ID), c.Key) {
-			err = fmt.Errorf("mark on %s %s is kept under %x", m.On, m.ID, c.Key)
-		}
-		if err != nil {
-			f.fail(at, FsckRecord, err)
-		}
+		readItem(f, c.New, commit.ReadMark, func(m *graph.Mark) error {
+			if !bytes.Equal(graph.MarkKey(m.On, m.ID), c.Key) {
+				return fmt.Errorf("mark on %s %s is kept under %x", m.On, m.ID, c.Key)
+			}
+			return nil
+		})
 	}
 }
 
@@ -357,15 +357,12 @@ func (f *FsckRun) changedVectors(s *core.Snapshot, before *state.State) {
 		if _, ok := f.Known.Has(state.RoleEmbedding, []byte(model), c.New); ok && keyErr == nil {
 			continue
 		}
-		e, at, err := readItem(f, c.New, commit.ReadEmbedding)
-		if err == nil {
-			if err = keyErr; err == nil && model != e.Model {
-				err = fmt.Errorf("embedding by %q is kept under %q", e.Model, model)
+		readItem(f, c.New, commit.ReadEmbedding, func(e *graph.Embedding) error {
+			if keyErr == nil && model != e.Model {
+				return fmt.Errorf("embedding by %q is kept under %q", e.Model, model)
 			}
-		}
-		if err != nil {
-			f.fail(at, FsckRecord, err)
-		}
+			return keyErr
+		})
 	}
 }
 
@@ -487,7 +484,6 @@ func (f *FsckRun) checked(c *view.IndexCheck) {
 	}
 }
 
-// profiles checks the record of profiles of a state.
 func (f *FsckRun) profiles(s *state.State) {
 	if _, err := merge3.ReadProfiles(f.Ctx, f.Repo.Facts(), s.Profile); err != nil {
 		f.fail(s.Profile, FsckRecord, err)

@@ -1,6 +1,7 @@
 package care
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,7 +16,6 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// opCheck checks the operation log.
 type opCheck struct {
 	*FsckRun
 	said reversals // of operations that were read
@@ -138,7 +138,6 @@ func (f opCheck) changedRefs(op ipld.CID, after, v *core.View) {
 // leads reports whether a ref's validity depends on other refs.
 func leads(r core.Ref) bool { return r.Name == graph.Head || r.IsMerge() }
 
-// listed checks the refs of a view under a prefix.
 func (f opCheck) listed(op ipld.CID, v *core.View, prefix string) {
 	for ref, err := range v.List(f.Ctx, prefix) {
 		if err != nil {
@@ -234,7 +233,7 @@ func (f *FsckRun) merge(op ipld.CID, ref core.Ref) {
 	}
 	f.wholeTrees(c, s, nil)
 	f.profiles(s)
-	if err := core.FirstOf(p.Conflicts.Check(f.Ctx), p.Resolutions.Check(f.Ctx)); err != nil {
+	if err := cmp.Or(p.Conflicts.Check(f.Ctx), p.Resolutions.Check(f.Ctx)); err != nil {
 		f.fail(op, FsckTree, err)
 		return
 	}
@@ -272,7 +271,6 @@ func (f *FsckRun) conflict(merge ipld.CID, con *commit.Conflict, res commit.Reso
 	}
 }
 
-// itemID returns the id in an item's record.
 func (f *FsckRun) itemID(item graph.Item, c ipld.CID) (graph.ID, error) {
 	get := f.Repo.Facts()
 	switch item.Kind {

@@ -85,7 +85,8 @@ func GC(ctx context.Context, r *core.Repo, opt GCOptions) (*core.GCResult, error
 		return g.Res, nil
 	}
 	defer r.Collecting.Give()
-	if last := r.Collected.Last; last.Number > asked && like(&last, opt) {
+	last := r.Collected.Last
+	if last.Number > asked && !opt.DryRun && opt.KeepOps == last.KeepOps && opt.Grace == last.Grace {
 		return &last.Res, nil
 	}
 	number := r.Collected.Begun.Add(1)
@@ -109,10 +110,6 @@ func GC(ctx context.Context, r *core.Repo, opt GCOptions) (*core.GCResult, error
 		r.Collected.Last = core.Collection{Number: number, KeepOps: opt.KeepOps, Grace: opt.Grace, Res: *g.Res}
 	}
 	return g.Res, nil
-}
-
-func like(c *core.Collection, opt GCOptions) bool {
-	return !opt.DryRun && opt.KeepOps == c.KeepOps && opt.Grace == c.Grace
 }
 
 // reclaimShare is the fraction of the remaining size that must have been removed before the store is rewritten, so
@@ -276,7 +273,6 @@ func (g *Collector) List() error {
 	})
 }
 
-// goes records a block to remove.
 func (g *Collector) goes(c ipld.CID, named bool, bytes int) {
 	if named {
 		g.Roots = append(g.Roots, c)

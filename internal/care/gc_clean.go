@@ -35,8 +35,10 @@ func (g *Collector) ReadAll() (bool, error) {
 	if errors.Is(err, errDoubt) && !g.moves {
 		err = g.allMarked()
 	}
-	if err == nil {
-		g.graphTexts(stored.graphs)
+	for _, c := range stored.graphs { // the cells of the indexes of texts of those that stay
+		if err == nil && g.Marks.has(c) {
+			g.Marks.Texts.Add(view.TextsKey(c))
+		}
 	}
 	if !errors.Is(err, errDoubt) {
 		return err == nil, err
@@ -46,16 +48,6 @@ func (g *Collector) ReadAll() (bool, error) {
 	return false, nil
 }
 
-// graphTexts adds the cells of the indexes of texts of the graphs that stay.
-func (g *Collector) graphTexts(graphs []ipld.CID) {
-	for _, c := range graphs {
-		if g.Marks.has(c) {
-			g.Marks.Texts.Add(view.TextsKey(c))
-		}
-	}
-}
-
-// storedRead is the result for a batch of consecutive blocks.
 type storedRead struct {
 	blocks int
 	bytes  int64
@@ -185,7 +177,6 @@ func (g *Collector) allMarked() error {
 	return nil
 }
 
-// logged is a stored operation.
 type logged struct {
 	cid, view ipld.CID
 	seq       uint64
@@ -260,7 +251,6 @@ func (g *Collector) strays(stored storedRead, alone []ipld.CID, n int, sum uint6
 	return alone, err
 }
 
-// fallen is a garbage block.
 type fallen struct {
 	cid   ipld.CID
 	named bool

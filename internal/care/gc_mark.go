@@ -32,7 +32,6 @@ const waveMost = 1 << 18
 // waveGroup is how many of them are read at a time, with several groups concurrently.
 const waveGroup = 1024
 
-// marker marks the blocks that operations and leases lead to.
 type marker struct {
 	ctx      context.Context
 	facts    store.Blocks
@@ -178,7 +177,9 @@ func (m *marker) reach(todo []reached) error {
 		todo = todo[:first]
 		slices.SortFunc(wave, func(a, b reached) int { return a.Cid.Compare(b.Cid) })
 		for found := range parallel.Map(slices.Chunk(wave, waveGroup), limit, m.readGroup) {
-			m.addTexts(found.texts)
+			for _, c := range found.texts {
+				m.Texts.Add(c)
+			}
 			for _, l := range found.next {
 				if m.add(l.Cid) && !leaf(l.As) {
 					todo = append(todo, l)
@@ -192,7 +193,6 @@ func (m *marker) reach(todo []reached) error {
 	return nil
 }
 
-// groupRead holds the links of blocks read together.
 type groupRead struct {
 	next  []reached
 	texts []ipld.CID // cells
@@ -225,13 +225,6 @@ func (m *marker) readGroup(group []reached) (out groupRead) {
 	return out
 }
 
-func (m *marker) addTexts(cells []ipld.CID) {
-	for _, c := range cells {
-		m.Texts.Add(c)
-	}
-}
-
-// leaf reports whether blocks with a role have no links.
 func leaf(r state.Role) bool {
 	switch r {
 	case state.RoleEdge, state.RoleMark, state.RoleEmbedding, state.RoleWritten, state.RoleProfile, state.RoleRaw:
@@ -277,7 +270,12 @@ func ownLeads(l state.Lead, kind string, block []byte) ([]state.Lead, error) {
 	}
 	switch kind {
 	case commit.KindStage:
-		return stageLeads(block)
+		s, err := commit.DecodeStage(block)
+		if err != nil {
+			return nil, err
+		}
+		out := []state.Lead{{Cid: s.Graph, As: state.RoleGraph}}
+		return state.Opt(state.Opt(out, s.Base, state.RoleCommit), s.Vectors, state.RoleVectors), nil
 	case graph.KindEdge, graph.KindMark, graph.KindEmbedding, distill.KindWritten, retrieve.KindProfile:
 		return nil, nil
 	}
@@ -293,15 +291,6 @@ func ownLeads(l state.Lead, kind string, block []byte) ([]state.Lead, error) {
 		return nil
 	})
 	return out, err
-}
-
-func stageLeads(block []byte) ([]state.Lead, error) {
-	s, err := commit.DecodeStage(block)
-	if err != nil {
-		return nil, err
-	}
-	out := []state.Lead{{Cid: s.Graph, As: state.RoleGraph}}
-	return state.Opt(state.Opt(out, s.Base, state.RoleCommit), s.Vectors, state.RoleVectors), nil
 }
 
 // oldest returns the sequence number of the oldest operation to keep. It reads the log, and uses eight bytes of

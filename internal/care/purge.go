@@ -85,11 +85,6 @@ type SharedBlock struct {
 	Name string        `json:"name" shape:"null"` // always ""
 }
 
-// reset clears the results of a scan.
-func (res *PurgeResult) reset() {
-	res.Derived, res.Erased, res.Shared, res.Hits, res.More = nil, nil, nil, nil, 0
-}
-
 // PurgeHit is another block, or ref, that contains erased words.
 type PurgeHit struct {
 	What string   `json:"what"`             // node, content, embedding, query, message, or the kind of the record; ref
@@ -199,7 +194,6 @@ func (p *Erasing) run(name string) error {
 	return p.finish()
 }
 
-// look determines what a purge would do.
 func (p *Erasing) look(name string) error {
 	s, err := p.scan()
 	if err != nil {
@@ -238,17 +232,22 @@ func (p *Erasing) known(s *PurgeScan, name string) error {
 		if err != nil || held {
 			return err
 		}
-		return p.missing(name)
+		return fmt.Errorf("nothing holds the text: %w", store.ErrNotFound)
 	}
-	for e, err := range p.Repo.Redactions().All(p.Ctx) {
-		if err != nil {
-			return err
-		}
-		if e.Record.Node == p.id {
-			return nil
+	purged, err := wasPurged(p.Ctx, p.Repo, p.id)
+	if err == nil && !purged {
+		err = &state.NotFoundError{What: "node", Name: name}
+	}
+	return err
+}
+
+func wasPurged(ctx context.Context, r *core.Repo, id graph.ID) (bool, error) {
+	for e, err := range r.Redactions().All(ctx) {
+		if err != nil || e.Record.Node == id {
+			return err == nil, err
 		}
 	}
-	return p.missing(name)
+	return false, nil
 }
 
 // erasing does everything that must not interleave with other writes.
@@ -409,8 +408,7 @@ func (p *Erasing) record(always bool, s *PurgeScan) (err error) {
 		var unsigned state.UnsignedError // collects them, so that the caller signs all at once
 		err := p.eachHolder(t.View, s, func(ref core.Ref, ids []graph.ID) error {
 			err := p.remove(t, ref, ids)
-			var lacks *state.UnsignedError
-			if errors.As(err, &lacks) {
+			if lacks, ok := errors.AsType[*state.UnsignedError](err); ok {
 				unsigned.Records = append(unsigned.Records, lacks.Records...)
 				return nil
 			}
@@ -431,7 +429,6 @@ func (p *Erasing) eraseAll(redactions []store.Redaction) error {
 	})
 }
 
-// remove removes nodes from one branch or stage.
 func (p *Erasing) remove(t *core.Tx, ref core.Ref, ids []graph.ID) error {
 	removal := func(yield func(graph.Change, error) bool) {
 		for _, id := range ids {
@@ -441,7 +438,7 @@ func (p *Erasing) remove(t *core.Tx, ref core.Ref, ids []graph.ID) error {
 		}
 	}
 	if _, branch := ref.Name.Branch(); !branch {
-		rec, base, staged, err := t.LoadStage(p.Ctx, ref.Name, "")
+		rec, base, staged, err := t.LoadStage(p.Ctx, ref.Name, "", nil)
 		if err != nil {
 			return err
 		}
@@ -610,29 +607,17 @@ func purgeTarget(ctx context.Context, r *core.Repo, node string) (graph.ID, erro
 	}
 	id, err = rank.FindTitle(ctx, s, node, func(m *graph.Mark) bool { return m == nil || !m.State.Hides() })
 	if session.IsMissing(err) && refErr != nil {
-		err = cmp.Or(hiddenOf(err), state.Invalidf("node %q: %w", node, refErr))
+		if missing, ok := errors.AsType[*state.NotFoundError](err); !ok || missing.Hidden == "" {
+			err = state.Invalidf("node %q: %w", node, refErr)
+		}
 	}
 	return id, err
 }
 
-// hiddenOf returns an error about a node that a mark hides, nil for any other.
-func hiddenOf(err error) error {
-	var missing *state.NotFoundError
-	if errors.As(err, &missing) && missing.Hidden != "" {
-		return missing
-	}
-	return nil
-}
-
 // everWas reports whether any version of a node is or was in the repository, including erased ones.
 func everWas(ctx context.Context, r *core.Repo, id graph.ID) (was bool, err error) {
-	for e, err := range r.Redactions().All(ctx) {
-		if err != nil {
-			return false, err
-		}
-		if e.Record.Node == id {
-			return true, nil
-		}
+	if was, err = wasPurged(ctx, r, id); was || err != nil {
+		return was, err
 	}
 	err = r.Store.Facts().Iterate(ctx, ipld.CID{}, func(b store.Block) error {
 		if b.CID.Codec() != ipld.DagCBOR || ipld.PeekKind(b.Data) != graph.KindNode {
@@ -797,8 +782,7 @@ type shortage struct {
 
 // shortageOf returns the shortage that a store's error reports.
 func shortageOf(err error) shortage {
-	var room *store.NoRoomError
-	if errors.As(err, &room) {
+	if room, ok := errors.AsType[*store.NoRoomError](err); ok {
 		return shortage{true, room.MustFree()}
 	}
 	return shortage{pending: errors.Is(err, store.ErrNoRoom)}
@@ -848,8 +832,7 @@ func expelPending(ctx context.Context, r *core.Repo) error {
 
 // notEntitled returns the reason if an erasure is left to another role, or "" and any other error.
 func notEntitled(err error) (why string, other error) {
-	var denied *store.DeniedError
-	if errors.As(err, &denied) {
+	if denied, ok := errors.AsType[*store.DeniedError](err); ok {
 		return denied.Error(), nil
 	}
 	return "", err

@@ -95,7 +95,7 @@ func (p *Erasing) scan() (*PurgeScan, error) {
 		shared: make(map[ipld.CID]bool), vectors: make(map[ipld.CID]graph.ID),
 		Texts: make(map[ipld.CID]*distill.Written),
 	}
-	p.res.reset()
+	p.res.Derived, p.res.Erased, p.res.Shared, p.res.Hits, p.res.More = nil, nil, nil, nil, 0
 	for e, err := range p.Repo.Redactions().All(p.Ctx) {
 		if err != nil {
 			return nil, err

@@ -3,7 +3,6 @@ package care
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -53,7 +52,6 @@ func PurgeText(ctx context.Context, r *core.Repo, text string, opt PurgeOptions)
 	return runPurge(r, &Erasing{Ctx: ctx, Repo: r, secret: s, opt: opt}, "")
 }
 
-// secret is the text to search for.
 type secret struct {
 	raw, folded, words string
 	blocks             map[ipld.CID]bool // that contain it; nil: search for raw
@@ -96,7 +94,6 @@ func searched(s string) (folded, words string) {
 	return f.String(), w.String()
 }
 
-// in reports whether a string holds the text.
 func (s *secret) in(str string) bool {
 	if 3*len(str)+2 < MinPurgeText { // folding makes no string more than three times as long
 		return false
@@ -109,7 +106,6 @@ func (s *secret) in(str string) bool {
 		len(s.words) >= MinPurgeText+2 && strings.Contains(words, s.words)
 }
 
-// held reports whether a block contains the text.
 func (s *secret) held(b store.Block) bool {
 	if s.blocks != nil {
 		return s.blocks[b.CID]
@@ -189,13 +185,6 @@ func (p *Erasing) purged() string {
 		return "text"
 	}
 	return p.id.String()
-}
-
-func (p *Erasing) missing(name string) error {
-	if p.secret != nil {
-		return fmt.Errorf("nothing holds the text: %w", store.ErrNotFound)
-	}
-	return &state.NotFoundError{What: "node", Name: name}
 }
 
 // files erases from files outside of the store, and reports whether any contains the text.

@@ -19,9 +19,6 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// errFound ends a walk that found its target.
-var errFound = errors.New("found")
-
 // ToldRedaction is a repository's report of a block that it erased: its CID and redaction record.
 type ToldRedaction struct {
 	CID    ipld.CID `json:"cid"`
@@ -211,12 +208,12 @@ func sortOut(
 		return nil, err
 	}
 	for c, stub := range records {
-		is, reached := found[c]
+		here, reached := found[c]
 		switch {
 		case !reached:
 			out.Left = append(out.Left, c)
 			continue
-		case is.here:
+		case here:
 			out.Erased = append(out.Erased, c)
 		default:
 			out.Closed = append(out.Closed, c)
@@ -230,15 +227,12 @@ func sortOut(
 	return todo, nil
 }
 
-// reachedBlock is a block that may be erased.
-type reachedBlock struct{ here bool }
-
 // reachedBlocks walks the histories of refs until it has met all wanted blocks, and returns those that match the
-// remainder wanted for them.
+// remainder wanted for them, with whether the block itself is here.
 func reachedBlocks(
 	ctx context.Context, r *core.Repo, wanted map[ipld.CID][]byte, reaches func(graph.RefName) bool,
-) (map[ipld.CID]reachedBlock, error) {
-	found := make(map[ipld.CID]reachedBlock)
+) (map[ipld.CID]bool, error) {
+	found := make(map[ipld.CID]bool)
 	if len(wanted) == 0 {
 		return found, nil
 	}
@@ -252,7 +246,7 @@ func reachedBlocks(
 			return nil, nil
 		}
 		if len(found) == len(wanted) {
-			return nil, errFound
+			return nil, core.ErrStop
 		}
 		seen[l.Cid] = true
 		block, err := r.Facts().Get(ctx, l.Cid)
@@ -260,7 +254,7 @@ func reachedBlocks(
 			return nil, err
 		}
 		if stub, asked := wanted[l.Cid]; asked && mayLeave(l.As, block, stub) {
-			found[l.Cid] = reachedBlock{here: err == nil}
+			found[l.Cid] = err == nil
 		}
 		if err != nil || leaf(l.As) {
 			return nil, nil
@@ -275,7 +269,7 @@ func reachedBlocks(
 		if ref.Symbolic != "" || !reaches(ref.Name) {
 			continue
 		}
-		if err := state.WalkLeads(state.Lead{Cid: ref.Target, As: roleAny}, visit); errors.Is(err, errFound) {
+		if err := state.WalkLeads(state.Lead{Cid: ref.Target, As: roleAny}, visit); errors.Is(err, core.ErrStop) {
 			break
 		} else if err != nil {
 			return nil, err

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -106,21 +107,17 @@ func CheckNewName(what, name string) error {
 // and refuses an existing one unless it may be replaced.
 func (t *Tx) old(ctx context.Context, name graph.RefName, opt RefOptions) (Ref, bool, error) {
 	ref, ok, err := t.View.Stored(ctx, name)
-	if err != nil {
+	if err != nil || opt.Expect == nil {
 		return ref, ok, err
 	}
-	if opt.Expect != nil {
-		var at ipld.CID
-		if ok {
-			if at, err = t.Repo.Revisions().Peel(ctx, ref.Target, string(name)); err != nil {
-				return ref, ok, err
-			}
-		}
-		if at != *opt.Expect {
-			return ref, ok, &state.ExpectError{Want: *opt.Expect, Have: at}
-		}
+	var at ipld.CID
+	if ok {
+		at, err = t.Repo.Revisions().Peel(ctx, ref.Target, string(name))
 	}
-	return ref, ok, nil
+	if err == nil && at != *opt.Expect {
+		err = &state.ExpectError{Want: *opt.Expect, Have: at}
+	}
+	return ref, ok, err
 }
 
 // Create makes a branch at a revision, HEAD if that is empty, and returns its commit. It returns an error wrapping
@@ -138,10 +135,7 @@ func (bs Branches) Create(ctx context.Context, name, rev string, opt RefOptions)
 }
 
 func (t *Tx) createBranch(ctx context.Context, name, rev string, opt RefOptions) (ipld.CID, error) {
-	if rev == "" {
-		rev = string(graph.Head)
-	}
-	c, err := t.Repo.Revisions().ResolveIn(ctx, t.View, rev)
+	c, err := t.Repo.Revisions().ResolveIn(ctx, t.View, cmp.Or(rev, string(graph.Head)))
 	if err != nil {
 		return c, err
 	}
@@ -215,7 +209,6 @@ func (t *Tx) renameBranch(ctx context.Context, from, to graph.RefName, current b
 	return t.renameConflicts(ctx, BranchName(from), BranchName(to))
 }
 
-// stagesOf yields the stages for a branch.
 func (t *Tx) stagesOf(ctx context.Context, branch graph.RefName, fn func(Ref, *commit.Stage) error) error {
 	for ref, err := range t.View.List(ctx, graph.Stages) {
 		if err != nil {
@@ -333,7 +326,7 @@ func (t *Tx) checkUnused(ctx context.Context, branch Ref) error {
 		if whose := t.Repo.InProgress(merge).Client; whose != "" {
 			why = fmt.Sprintf("a merge of client %s is in progress on it", whose)
 		}
-		return FirstOf(err, &InUseError{Branch: name, Why: why, Forced: true})
+		return cmp.Or[error](err, &InUseError{Branch: name, Why: why, Forced: true})
 	}
 	merged, err := t.merged(ctx, branch)
 	if err == nil && !merged {
@@ -424,16 +417,6 @@ func (bs Branches) Detach(ctx context.Context, rev string, by state.Stamp) (ipld
 	return c, err
 }
 
-// FirstOf returns the first error that is not nil, nil if all are.
-func FirstOf(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // TagInfo is one tag.
 type TagInfo struct {
 	Name   string
@@ -496,11 +479,8 @@ func (ts Tags) Create(ctx context.Context, name, rev string, opt TagOptions) (Ta
 	if err := CheckNewName("tag", name); err != nil {
 		return tag, err
 	}
-	if rev == "" {
-		rev = string(graph.Head)
-	}
 	_, err := ts.repo.Transact(ctx, opt.Stamp, func(t *Tx) error {
-		c, err := ts.repo.Revisions().ResolveIn(ctx, t.View, rev)
+		c, err := ts.repo.Revisions().ResolveIn(ctx, t.View, cmp.Or(rev, string(graph.Head)))
 		if err != nil {
 			return err
 		}

@@ -155,7 +155,6 @@ func (t *Tx) apply(
 	return next, nil
 }
 
-// branch returns the branch that a commit goes to.
 func (v *View) branch(ctx context.Context, opt CommitOptions) (Ref, error) {
 	name := graph.Head
 	if opt.Branch != "" {
@@ -222,7 +221,7 @@ func (t *Tx) At(ctx context.Context, c ipld.CID) (*Snapshot, error) {
 	s := &Snapshot{Repo: t.Repo, Id: c}
 	var at state.Roots
 	if c.Defined() {
-		rec, err := t.Repo.ReadCommit(ctx, c)
+		rec, err := commit.ReadCommit(ctx, t.Stage, c)
 		if err != nil {
 			return nil, err
 		}
@@ -368,7 +367,6 @@ func (t *Tx) message(ctx context.Context, opt CommitOptions) (commit.Message, er
 	return t.putMessage(ctx, opt.Message)
 }
 
-// putMessage puts a message.
 func (t *Tx) putMessage(ctx context.Context, text string) (commit.Message, error) {
 	m := commit.MessageOf(text)
 	if !m.Block.Defined() {

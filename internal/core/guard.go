@@ -23,7 +23,6 @@ const (
 	TouchTag     state.TouchKind = "tag"     // a tag that is made, moved, removed, or hidden by a new branch of its name
 )
 
-// guarding asks the guard of one transaction.
 type guarding struct {
 	ctx   context.Context
 	t     *Tx
@@ -53,7 +52,6 @@ func (t *Tx) guarded(ctx context.Context, guard state.Guard) error {
 	return nil
 }
 
-// moved asks about one ref.
 func (g *guarding) moved(name graph.RefName, before, after Ref) (err error) {
 	var from, to *state.State
 	g.ref = name
@@ -235,14 +233,11 @@ func (g *guarding) pair(
 }
 
 func (g *guarding) commit(c ipld.CID) (*state.State, error) {
-	if !c.Defined() {
-		return state.LoadState(g.ctx, g.t.Nodes, g.t.Stage, state.Roots{})
-	}
-	rec, err := commit.ReadCommit(g.ctx, g.t.Stage, c)
+	s, err := g.t.At(g.ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	return state.LoadState(g.ctx, g.t.Nodes, g.t.Stage, state.RootsOf(rec))
+	return s.State, nil
 }
 
 func (g *guarding) stage(c ipld.CID) (base, now *state.State, err error) {
@@ -381,7 +376,6 @@ func (g *guarding) between(from, to *state.State) error {
 	return nil
 }
 
-// records asks about the nodes and edges whose records differ.
 func (g *guarding) records(from, to *state.State) error {
 	diff := state.Diff{From: from, To: to}
 	for _, items := range []struct {
@@ -403,28 +397,17 @@ func (g *guarding) records(from, to *state.State) error {
 
 // node asks about a node as each of some states has it. One that none has, as an embedding may be of, has no type.
 func (g *guarding) node(id graph.ID, in ...*state.State) error {
-	touches, err := g.nodeTouches(id, in)
-	if err != nil {
-		return err
-	}
-	return g.ask(touches)
-}
-
-func (g *guarding) nodeTouches(id graph.ID, in []*state.State) ([]state.Touch, error) {
-	var out []state.Touch
+	var touches []state.Touch
 	for _, s := range in {
 		n, _, err := s.Shown(g.ctx, id)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if n != nil {
-			out = append(out, state.Touch{Kind: TouchNode, Ref: g.ref, ID: id, Type: n.Type})
+			touches = append(touches, state.Touch{Kind: TouchNode, Ref: g.ref, ID: id, Type: n.Type})
 		}
 	}
-	if out == nil {
-		out = []state.Touch{{Kind: TouchNode, Ref: g.ref, ID: id}}
-	}
-	return out, nil
+	return g.ask(TouchNode, id, touches)
 }
 
 // edge asks about an edge as each of some states has it.
@@ -448,17 +431,15 @@ func (g *guarding) edge(id graph.ID, in ...*state.State) error {
 		}
 		touches = append(touches, t)
 	}
-	if touches == nil {
-		touches = []state.Touch{{Kind: TouchEdge, Ref: g.ref, ID: id}}
-	}
-	return g.ask(touches)
+	return g.ask(TouchEdge, id, touches)
 }
 
-func (g *guarding) ask(touches []state.Touch) error {
-	for i, t := range touches {
-		if i > 0 && t == touches[i-1] {
-			continue
-		}
+// ask asks about each of some touches once; about the item without a type if there is none.
+func (g *guarding) ask(kind state.TouchKind, id graph.ID, touches []state.Touch) error {
+	if touches == nil {
+		touches = []state.Touch{{Kind: kind, Ref: g.ref, ID: id}}
+	}
+	for _, t := range slices.Compact(touches) {
 		if err := g.guard(t); err != nil {
 			return err
 		}

@@ -52,7 +52,6 @@ func indexOf[X any](
 	return x, err
 }
 
-// index returns the snapshot's index of texts.
 func (s *Snapshot) index(ctx context.Context) (*index.Index, error) {
 	r := s.Repo
 	return indexOf(ctx, s, &r.indexes, view.TextsKind(r.Derived(), state.Fresh{}),

@@ -3,7 +3,6 @@ package core
 import (
 	"context"
 	"maps"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -104,12 +103,6 @@ func (r *Repo) Lease(ctx context.Context, roots ...ipld.CID) (release func(), er
 		}
 	}
 	return release, nil
-}
-
-// whileUsed hands the lease on a commit over to a state of it, which releases it when it cannot be reached any more.
-// There is nothing to close in a snapshot, so the garbage collector of the language tells.
-func (k *keeper) whileUsed(s *state.State, c ipld.CID) {
-	runtime.AddCleanup(s, func(c ipld.CID) { k.release(c) }, c)
 }
 
 // ProgressEvery is how many blocks lie between two calls of a progress function.

@@ -38,7 +38,6 @@ func (r *Repo) Embeddings() Embeddings { return Embeddings{r} }
 // Left is told when a commit left nodes without vectors that its Meaning would have made: see state.MeaningNodes.
 func (em Embeddings) Left() <-chan struct{} { return em.repo.left }
 
-// leave notes that nodes were left without vectors.
 func (em Embeddings) leave() {
 	select {
 	case em.repo.left <- struct{}{}:
@@ -124,8 +123,7 @@ func (em Embeddings) Asked(ctx context.Context, at ipld.CID) (ipld.CID, error) {
 			return at, err
 		}
 		unasked, err := em.Unasked(ctx, c)
-		var missing *state.MissingError
-		if errors.As(err, &missing) {
+		if _, ok := errors.AsType[*state.MissingError](err); ok {
 			return at, nil
 		}
 		if err != nil || !unasked {

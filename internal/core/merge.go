@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -333,7 +334,6 @@ func (t *Tx) Conflicts(ctx context.Context, list []*commit.Conflict, sides ...*s
 	return shower{ctx: ctx, get: t.Stage, sides: sides}.all(list)
 }
 
-// fill reads the records of a conflict.
 func (s shower) fill(c *Conflict, names []string) error {
 	var versions [3]map[string]ipld.Value
 	for i, id := range []ipld.CID{c.Base, c.Ours, c.Theirs} {
@@ -537,9 +537,6 @@ func (p *Pending) Resolution(ctx context.Context, item graph.Item) (res commit.R
 	return res, true, err
 }
 
-// resolvedByLines is the Resolution of a conflict that change lines resolved.
-const resolvedByLines = "lines"
-
 // Show returns a merge in progress as callers see it.
 func (p *Pending) Show(ctx context.Context, n *prolly.Nodes, get store.Getter) (*PendingMerge, error) {
 	out := &PendingMerge{
@@ -563,10 +560,7 @@ func (p *Pending) Show(ctx context.Context, n *prolly.Nodes, get store.Getter) (
 			return nil, err
 		}
 		if ok {
-			how[c.Item] = resolvedByLines
-			if res.Take != "" {
-				how[c.Item] = string(res.Take)
-			}
+			how[c.Item] = cmp.Or(string(res.Take), "lines")
 		}
 	}
 	sides, err := p.sides(ctx, n, get)
@@ -664,7 +658,6 @@ func (k KeptCommits) Drop(ctx context.Context, ref graph.RefName, by state.Stamp
 // CompareItems orders items by their text, as the tree of conflicts does.
 func CompareItems(a, b graph.Item) int { return strings.Compare(a.String(), b.String()) }
 
-// itemFields returns the fields of an item's record as they are shown.
 func itemFields(item graph.Item, record []byte) (map[string]ipld.Value, error) {
 	if item.Kind != graph.ProfileItem {
 		return state.FieldsOf(record)

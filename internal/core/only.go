@@ -243,44 +243,31 @@ func (st Storage) ownBlock(ctx context.Context, name string) (ipld.CID, []byte, 
 }
 
 // readOwn is Read for a confined caller, who counts steps by its own operations.
-func (l OpLog) readOwn(ctx context.Context, head store.Head, name string) (commit.OpEntry, error) {
+func (l OpLog) readOwn(
+	ctx context.Context, head store.Head, name, base string, steps uint64,
+) (e commit.OpEntry, err error) {
 	missing := &state.NotFoundError{What: "operation", Name: name}
-	base, back, stepped := strings.Cut(strings.TrimPrefix(name, OpPrefix), "~")
-	steps, seq := uint64(0), uint64(0)
-	var err error
-	if stepped {
-		steps = 1
-	}
-	if back != "" {
-		if steps, err = ParseSeq(name, back); err != nil {
-			return commit.OpEntry{}, err
-		}
-	}
-	want := ""
+	var seq uint64
+	var want ipld.CID
 	switch {
 	case base == headShort:
 	case IsNumber(base):
-		if seq, err = ParseSeq(name, base); err != nil {
-			return commit.OpEntry{}, err
-		}
+		seq, err = ParseSeq(name, base)
 	default:
-		c, err := l.repo.Revisions().ownByPrefix(ctx, base, commit.KindOperation, "operation")
+		want, err = l.repo.Revisions().ownByPrefix(ctx, base, commit.KindOperation, "operation")
 		if errors.Is(err, store.ErrNotFound) {
 			err = missing
 		}
-		if err != nil {
-			return commit.OpEntry{}, err
-		}
-		want = c.String()
+	}
+	if err != nil {
+		return e, err
 	}
 	met := false
 	for e, err := range l.Entries(ctx, head) {
 		if err != nil {
 			return commit.OpEntry{}, err
 		}
-		if !met {
-			met = base == headShort || want == e.CID.String() || want == "" && e.Operation.Seq == seq
-		}
+		met = met || base == headShort || want == e.CID || !want.Defined() && e.Operation.Seq == seq
 		switch {
 		case met && steps == 0:
 			return e, nil
@@ -291,7 +278,6 @@ func (l OpLog) readOwn(ctx context.Context, head store.Head, name string) (commi
 	return commit.OpEntry{}, missing
 }
 
-// owns reports whether the caller has an operation.
 func (l OpLog) owns(ctx context.Context, e commit.OpEntry) (bool, error) {
 	if !l.repo.Confined() {
 		return true, nil

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -277,27 +278,26 @@ func decodeSide(name graph.RefName, item []byte) (Ref, error) {
 
 // Read finds an operation of the log that ends with head by its name (see Operation).
 func (l OpLog) Read(ctx context.Context, head store.Head, name string) (commit.OpEntry, error) {
-	if l.repo.Confined() {
-		return l.readOwn(ctx, head, name)
-	}
 	missing := &state.NotFoundError{What: "operation", Name: name}
 	base, back, stepped := strings.Cut(strings.TrimPrefix(name, OpPrefix), "~")
+	steps := uint64(0)
+	if stepped {
+		var err error
+		if steps, err = ParseSeq(name, cmp.Or(back, "1")); err != nil {
+			return commit.OpEntry{}, err
+		}
+	}
+	if l.repo.Confined() {
+		return l.readOwn(ctx, head, name, base, steps)
+	}
 	seq, err := l.seq(ctx, head, name, base)
 	if err != nil {
 		return commit.OpEntry{}, err
 	}
-	if n := uint64(1); stepped {
-		if back != "" {
-			if n, err = ParseSeq(name, back); err != nil {
-				return commit.OpEntry{}, err
-			}
-		}
-		if n >= seq {
-			return commit.OpEntry{}, missing
-		}
-		seq -= n
+	if stepped && steps >= seq {
+		return commit.OpEntry{}, missing
 	}
-	e, err := commit.OperationAt(ctx, l.repo.Facts(), head.Operation, seq)
+	e, err := commit.OperationAt(ctx, l.repo.Facts(), head.Operation, seq-steps)
 	if errors.Is(err, store.ErrNotFound) {
 		err = missing
 	}

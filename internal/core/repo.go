@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -218,7 +219,9 @@ func Over(st store.Store, opt Options) *Repo {
 	r.share()
 	r.Answering.Most = math.MaxInt // where reads wait for a database
 	if r.SharedStore == nil {
-		r.Answering.Most = answersAtOnce()
+		// More retrievals would take turns of ten milliseconds on the processors: an answer that needs several of these
+		// would wait for all others each time.
+		r.Answering.Most = 2 * runtime.GOMAXPROCS(0)
 		r.NodeBlocks.Init(nodeCacheBytes)
 		r.Mentions.Init(mentionCacheBytes)
 	}

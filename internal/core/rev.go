@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,10 +71,7 @@ func (r Revisions) Range(ctx context.Context, text string) (from, until []ipld.C
 	}
 	var ends [2]ipld.CID
 	for i, rev := range []string{a, b} {
-		if rev == "" {
-			rev = string(graph.Head)
-		}
-		if ends[i], err = r.ResolveIn(ctx, v, rev); err != nil {
+		if ends[i], err = r.ResolveIn(ctx, v, cmp.Or(rev, string(graph.Head))); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -93,15 +91,10 @@ func (r Revisions) ResolveIn(ctx context.Context, v *View, rev string) (ipld.CID
 	for err == nil && steps != "" {
 		var s revStep
 		if s, steps, err = nextStep(rev, steps); err == nil {
-			if c, err = r.step(ctx, c, s); err != nil {
-				err = wrapRev(rev, err)
-			}
+			c, err = r.step(ctx, rev, c, s)
 		}
 	}
-	if err != nil {
-		return ipld.CID{}, err
-	}
-	return c, nil
+	return c, err
 }
 
 // ResolveAsked is ResolveIn for the commit that people mean: without the vectors that were committed upon it unasked,
@@ -146,7 +139,7 @@ func nextStep(rev, steps string) (s revStep, rest string, err error) {
 	rest = steps[1:]
 	if after, ok := strings.CutPrefix(rest, "{}"); ok && s.kind == '^' {
 		s.n, rest = 0, after
-	} else if end := countDigits(rest); end > 0 {
+	} else if end := len(rest) - len(strings.TrimLeft(rest, digits)); end > 0 {
 		if s.n, err = strconv.Atoi(rest[:end]); err != nil { // more than any history has
 			return s, "", &state.NotFoundError{What: "revision", Name: rev}
 		}
@@ -158,30 +151,14 @@ func nextStep(rev, steps string) (s revStep, rest string, err error) {
 	return s, rest, nil
 }
 
-// countDigits is how many decimal digits a text begins with.
-func countDigits(s string) int {
-	n := 0
-	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
-		n++
-	}
-	return n
-}
+const digits = "0123456789"
 
 // IsNumber reports whether s is one or more ASCII digits and nothing else.
-func IsNumber(s string) bool { return s != "" && countDigits(s) == len(s) }
-
-var errNoParent = errors.New("no such parent")
-
-func wrapRev(rev string, err error) error {
-	if errors.Is(err, errNoParent) {
-		return &state.NotFoundError{What: "revision", Name: rev}
-	}
-	return fmt.Errorf("revision %q: %w", rev, err)
-}
+func IsNumber(s string) bool { return s != "" && strings.Trim(s, digits) == "" }
 
 // step walks from a commit. ^0 and ~0 stay. A commit of vectors that was made unasked is no step, as people do not see
 // it: a step leads from the commit below it.
-func (r Revisions) step(ctx context.Context, c ipld.CID, s revStep) (ipld.CID, error) {
+func (r Revisions) step(ctx context.Context, rev string, c ipld.CID, s revStep) (ipld.CID, error) {
 	if s.n == 0 {
 		return c, nil
 	}
@@ -190,16 +167,16 @@ func (r Revisions) step(ctx context.Context, c ipld.CID, s revStep) (ipld.CID, e
 		index, times = s.n-1, 1
 	}
 	for range times {
+		var rec *commit.Commit
 		asked, err := r.repo.Embeddings().Asked(ctx, c)
-		if err != nil {
-			return ipld.CID{}, err
+		if err == nil {
+			rec, err = r.repo.ReadCommit(ctx, asked)
 		}
-		rec, err := r.repo.ReadCommit(ctx, asked)
 		if err != nil {
-			return ipld.CID{}, err
+			return ipld.CID{}, fmt.Errorf("revision %q: %w", rev, err)
 		}
 		if index >= len(rec.Parents) {
-			return ipld.CID{}, errNoParent
+			return ipld.CID{}, &state.NotFoundError{What: "revision", Name: rev}
 		}
 		c = rec.Parents[index]
 	}
@@ -236,7 +213,7 @@ func (r Revisions) base(ctx context.Context, v *View, name string) (ipld.CID, er
 	if c, err := ipld.ParseCID(name); err == nil {
 		if r.repo.Confined() {
 			if has, err := r.reaches(ctx, v, c); !has {
-				return ipld.CID{}, FirstOf(err, &state.NotFoundError{What: "revision", Name: name})
+				return ipld.CID{}, cmp.Or[error](err, &state.NotFoundError{What: "revision", Name: name})
 			}
 		}
 		return r.Peel(ctx, c, name)
@@ -352,7 +329,6 @@ func (r Revisions) byPrefix(ctx context.Context, name, kind, what string) (ipld.
 	return found[0], nil
 }
 
-// smallestCID returns the smallest CID whose text begins with prefix.
 func smallestCID(prefix string) (ipld.CID, bool) {
 	const textLen = 59
 	if len(prefix) > textLen {

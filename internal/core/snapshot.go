@@ -30,25 +30,24 @@ type Snapshot struct {
 }
 
 // Snapshot returns the memory at a revision (see Resolve).
-func (r *Repo) Snapshot(ctx context.Context, rev string) (s *Snapshot, err error) {
-	err = r.afresh(ctx, func(store.Head) error {
-		c, err := r.Revisions().Resolve(ctx, rev)
-		if err == nil {
-			s, err = r.At(ctx, c)
-		}
-		return err
-	})
-	return s, err
+func (r *Repo) Snapshot(ctx context.Context, rev string) (*Snapshot, error) {
+	return r.snapshot(ctx, rev, Revisions.ResolveIn)
 }
 
 // SnapshotAsked is Snapshot for the commit that people mean: see Revisions.ResolveAsked.
-func (r *Repo) SnapshotAsked(ctx context.Context, rev string) (s *Snapshot, err error) {
+func (r *Repo) SnapshotAsked(ctx context.Context, rev string) (*Snapshot, error) {
+	return r.snapshot(ctx, rev, Revisions.ResolveAsked)
+}
+
+func (r *Repo) snapshot(
+	ctx context.Context, rev string, resolve func(Revisions, context.Context, *View, string) (ipld.CID, error),
+) (s *Snapshot, err error) {
 	err = r.afresh(ctx, func(store.Head) error {
 		v, err := r.Current(ctx)
 		if err != nil {
 			return err
 		}
-		c, err := r.Revisions().ResolveAsked(ctx, v, rev)
+		c, err := resolve(r.Revisions(), ctx, v, rev)
 		if err == nil {
 			s, err = r.At(ctx, c)
 		}
@@ -75,7 +74,8 @@ func (r *Repo) At(ctx context.Context, c ipld.CID) (*Snapshot, error) {
 		r.Keep.release(c)
 		return nil, err
 	}
-	r.Keep.whileUsed(s.State, c)
+	// There is nothing to close in a snapshot: the lease ends when its state cannot be reached any more.
+	runtime.AddCleanup(s.State, func(c ipld.CID) { r.Keep.release(c) }, c)
 	return s, nil
 }
 
@@ -364,25 +364,18 @@ func (s *Snapshot) Kinds(ctx context.Context, progress func(done int)) (*state.K
 		out.Edges[e.Type]++
 		count()
 	}
-	for kv, err := range s.State.Marks.Scan(ctx, nil, nil) {
-		if err != nil {
-			return nil, fmt.Errorf("count marks: %w", err)
+	for _, on := range []graph.Target{graph.OnNode, graph.OnEdge} {
+		for m, err := range s.Marks(ctx, on) {
+			if err != nil {
+				return nil, fmt.Errorf("count marks: %w", err)
+			}
+			out.Marks[m.State]++
+			count()
 		}
-		c, err := state.LinkItem(kv.Value)
-		if err != nil {
-			return nil, fmt.Errorf("count marks: %w", err)
-		}
-		m, err := commit.ReadMark(ctx, s.State.Get, c)
-		if err != nil {
-			return nil, fmt.Errorf("count marks: %w", err)
-		}
-		out.Marks[m.State]++
-		count()
 	}
 	return out, nil
 }
 
-// nodeTypes counts the nodes of each type.
 func (s *Snapshot) nodeTypes(ctx context.Context, types map[string]int, count func()) error {
 	_, err := s.Repo.Store.Derived().Cell(ctx, view.TextsKey(s.State.Root))
 	if errors.Is(err, store.ErrNotFound) || !s.Id.Defined() { // to count is no reason to make an index

@@ -71,10 +71,7 @@ func (s Stages) Add(ctx context.Context, changes state.Changes, opt StageOptions
 	var res *StageResult
 	changes = s.repo.Replayed(changes)
 	_, err = s.repo.Transact(ctx, opt.Stamp, func(t *Tx) error {
-		rec, base, staged, err := t.LoadStage(ctx, name, opt.Branch)
-		if err == nil && opt.Base != nil {
-			rec, base, staged, err = t.stageOn(ctx, name, rec, base, staged, *opt.Base)
-		}
+		rec, base, staged, err := t.LoadStage(ctx, name, opt.Branch, opt.Base)
 		if err != nil {
 			return err
 		}
@@ -124,20 +121,23 @@ func (t *Tx) WriteStage(
 }
 
 // LoadStage returns a stage's record, the commit it builds on and what is staged, with the profiles of that commit:
-// they are not staged. A stage that does not exist is the newest commit of the branch.
+// they are not staged. A stage that does not exist is the newest commit of the branch, or the commit on if that is set.
 func (t *Tx) LoadStage(
-	ctx context.Context, name graph.RefName, branch string,
+	ctx context.Context, name graph.RefName, branch string, on *ipld.CID,
 ) (*commit.Stage, *Snapshot, *state.State, error) {
 	ref, ok, err := t.View.Get(ctx, name)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	if !ok {
-		on, base, err := t.Base(ctx, CommitOptions{Branch: branch})
+		ref, base, err := t.Base(ctx, CommitOptions{Branch: branch})
+		if err == nil && on != nil && base.Id != *on {
+			base, err = t.At(ctx, *on)
+		}
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		return &commit.Stage{Base: base.Id, Branch: on.Name}, base, base.State, nil
+		return &commit.Stage{Base: base.Id, Branch: ref.Name}, base, base.State, nil
 	}
 	rec, err := commit.ReadStage(ctx, t.Stage, ref.Target)
 	if err != nil {
@@ -149,20 +149,6 @@ func (t *Tx) LoadStage(
 	}
 	staged, err := state.LoadState(ctx, t.Nodes, t.Stage, base.State.Staged(rec))
 	return rec, base, staged, err
-}
-
-// stageOn returns what LoadStage returned, or, if no stage is stored, an empty one that builds on a commit.
-func (t *Tx) stageOn(
-	ctx context.Context, name graph.RefName, rec *commit.Stage, base *Snapshot, staged *state.State, on ipld.CID,
-) (*commit.Stage, *Snapshot, *state.State, error) {
-	if _, ok, err := t.View.Get(ctx, name); ok || err != nil || rec.Base == on {
-		return rec, base, staged, err
-	}
-	base, err := t.At(ctx, on)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	return &commit.Stage{Base: on, Branch: rec.Branch}, base, base.State, nil
 }
 
 // Commit makes a commit of a stage and empties it. If the branch has moved since the stage began, the
@@ -184,7 +170,7 @@ func (s Stages) Commit(ctx context.Context, stage string, opt CommitOptions) (*C
 	var kept *MergeError
 	_, err = s.repo.Transact(ctx, opt.Stamp, func(t *Tx) error {
 		*res, kept = CommitResult{Secrets: said}, nil
-		rec, base, staged, err := t.LoadStage(ctx, name, opt.Branch)
+		rec, base, staged, err := t.LoadStage(ctx, name, opt.Branch, nil)
 		if err != nil {
 			return err
 		}
@@ -195,9 +181,11 @@ func (s Stages) Commit(ctx context.Context, stage string, opt CommitOptions) (*C
 		if err != nil {
 			return err
 		}
-		if _, ok, err := t.View.Get(ctx, name); err != nil {
+		_, stored, err := t.View.Get(ctx, name)
+		if err != nil {
 			return err
-		} else if ok {
+		}
+		if stored {
 			t.RemoveRef(name)
 		}
 		kept, err = t.rebase(ctx, ref, base, head, staged, opt, res)

@@ -3,7 +3,6 @@ package core
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 
@@ -164,6 +163,6 @@ func (t *trialDerived) Clear(ctx context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.cleared = true
-	maps.DeleteFunc(t.cells, func(_, _ ipld.CID) bool { return true })
+	clear(t.cells)
 	return ctx.Err()
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -173,12 +172,6 @@ func (q *Turns) Give() {
 		return
 	}
 	close(q.Waiting.Remove(next).(chan struct{}))
-}
-
-// answersAtOnce is how many retrievals compute at a time. More would take turns of ten milliseconds on the
-// processors: an answer that needs several of these would wait for all others each time.
-func answersAtOnce() int {
-	return 2 * runtime.GOMAXPROCS(0)
 }
 
 // HeldTurn keeps the writer's turn of a transaction that lacked signatures for the next transaction of the same caller.
