@@ -3,6 +3,7 @@
 package exchange
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,9 +23,6 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
-
-// errFound ends a walk that found its target.
-var errFound = errors.New("found")
 
 // ExportOptions selects what to export: at most one of the first four, otherwise the branch HEAD is on.
 type ExportOptions struct {
@@ -186,9 +184,7 @@ func (s *selection) revision(ctx context.Context, r *core.Repo, v *core.View, re
 	if !isRange {
 		tip = rev
 	}
-	if tip == "" {
-		tip = string(graph.Head)
-	}
+	tip = cmp.Or(tip, string(graph.Head))
 	c, err := r.Revisions().ResolveIn(ctx, v, tip)
 	if err != nil {
 		return err
@@ -234,7 +230,6 @@ func (s *selection) named(ctx context.Context, v *core.View, rev string, c ipld.
 	return nil
 }
 
-// exporter writes one file.
 type exporter struct {
 	ctx      context.Context
 	repo     *core.Repo
@@ -274,17 +269,12 @@ func (x *exporter) tree(entries map[string]ipld.CID) (ipld.CID, error) {
 // written, lists the missing blocks.
 var errErasedNow = fmt.Errorf("%w: something was erased during the export: try again", store.ErrBusy)
 
-// anyRedacted reports whether anything was ever erased.
-func anyRedacted(ctx context.Context, r *core.Repo) (bool, error) {
-	e, ok := r.Store.(store.Eraser)
-	if !ok {
-		return false, nil
+// anyRedacted reports whether anything was ever erased, or may have been.
+func anyRedacted(ctx context.Context, r *core.Repo) bool {
+	for range r.Redactions().All(ctx) {
+		return true
 	}
-	err := e.Redactions(ctx, func(store.Redaction) error { return errFound })
-	if errors.Is(err, errFound) {
-		return true, nil
-	}
-	return false, err
+	return false
 }
 
 // keepRedacted makes the tree of erased blocks.
@@ -312,8 +302,8 @@ func (x *exporter) keepRedacted(s *selection) (err error) {
 func (x *exporter) write(
 	w io.Writer, s *selection, visit func(state.Lead) ([]state.Lead, error), rest func() error,
 ) error {
-	any, err := anyRedacted(x.ctx, x.repo)
-	if err == nil && any {
+	var err error
+	if anyRedacted(x.ctx, x.repo) {
 		leftOut := maps.Clone(x.seen)
 		if err = rest(); err == nil {
 			err = x.keepRedacted(s)
@@ -386,7 +376,6 @@ func (x *exporter) put(l state.Lead) ([]byte, error) {
 	return block, nil
 }
 
-// lead puts a block and returns its links.
 func (x *exporter) lead(l state.Lead) ([]state.Lead, error) {
 	block, err := x.put(l)
 	if block == nil || err != nil {
@@ -395,7 +384,6 @@ func (x *exporter) lead(l state.Lead) ([]state.Lead, error) {
 	return leads(l, block)
 }
 
-// leads returns the links of a block.
 func leads(l state.Lead, block []byte) ([]state.Lead, error) {
 	next, _, err := state.Leads(l, block)
 	if err != nil {
@@ -449,11 +437,7 @@ func exportSelected(ctx context.Context, r *core.Repo, w io.Writer, v *core.View
 	if err != nil {
 		return nil, state.Invalidf("export: selector: %w", err)
 	}
-	rev := opt.Rev
-	if rev == "" {
-		rev = string(graph.Head)
-	}
-	root, err := r.Revisions().ResolveIn(ctx, v, rev)
+	root, err := r.Revisions().ResolveIn(ctx, v, cmp.Or(opt.Rev, string(graph.Head)))
 	if err != nil {
 		return nil, err
 	}

@@ -257,8 +257,9 @@ func (im *Importer) leadOut(from *carBlock, l state.Lead) error {
 	}
 	block, err := im.Repo.Store.Facts().Get(im.Ctx, l.Cid)
 	stub, gone := im.file.redacted[l.Cid]
+	var erased *store.RedactedError
 	switch {
-	case errors.Is(err, store.ErrRedacted) && l.As.ErasedAs(stubOf(err)):
+	case errors.As(err, &erased) && l.As.ErasedAs(erased.Stub):
 		im.outside[l.Cid] = l.As
 		return nil
 	case errors.Is(err, store.ErrNotFound) && gone && l.As.ErasedAs(stub):
@@ -276,15 +277,6 @@ func (im *Importer) leadOut(from *carBlock, l state.Lead) error {
 	}
 	im.outside[l.Cid] = as
 	return nil
-}
-
-// stubOf returns the stub of the erased block that an error is about.
-func stubOf(err error) []byte {
-	var gone *store.RedactedError
-	if !errors.As(err, &gone) {
-		return nil
-	}
-	return gone.Stub
 }
 
 // sameRole checks that a block reached before in one role may be reached in another. Trees share chunks, for
@@ -543,11 +535,7 @@ func (im *Importer) commit(c ipld.CID) error {
 	if err != nil {
 		return im.atCommit(c, err)
 	}
-	var parent ipld.CID
-	if len(s.Record.Parents) > 0 {
-		parent = s.Record.Parents[0]
-	}
-	before, err := im.Over.At(im.Ctx, parent)
+	before, err := im.Over.At(im.Ctx, core.FirstCID(s.Record.Parents))
 	if err != nil {
 		return im.atCommit(c, err)
 	}
@@ -575,8 +563,7 @@ func (im *Importer) atCommit(c ipld.CID, err error) error {
 	if b == nil || isFormat(err) {
 		return err
 	}
-	var bad *store.CorruptError
-	if errors.As(err, &bad) && im.file.find(bad.Want) == nil {
+	if bad, ok := errors.AsType[*store.CorruptError](err); ok && im.file.find(bad.Want) == nil {
 		return err
 	}
 	for _, content := range []error{errShape, store.ErrCorrupt, ipld.ErrInvalid, ipld.ErrCID} {

@@ -67,7 +67,6 @@ type carFile struct {
 	redacted map[ipld.CID][]byte
 }
 
-// carBlock is the position of a block.
 type carBlock struct {
 	cid   ipld.CID
 	as    state.Role // 0 until something leads to it
@@ -75,7 +74,6 @@ type carBlock struct {
 	start int64      // of the block in the file
 }
 
-// offset returns the offset of a block's section.
 func (b *carBlock) offset() int64 {
 	length := int64(1)
 	for n := ipld.CIDLen + int(b.size); n >= 0x80; n >>= 7 {
@@ -139,7 +137,6 @@ func (f *carFile) sort() error {
 	return nil
 }
 
-// fault returns the error about a block of the file.
 func (f *carFile) fault(b *carBlock, format string, args ...any) error {
 	return &car.FormatError{Offset: b.offset(), CID: b.cid, Reason: fmt.Sprintf(format, args...)}
 }

@@ -51,7 +51,6 @@ type lineWriter struct {
 	snap   *core.Snapshot
 	out    *bufio.Writer
 	res    LinesResult
-	buf    []byte
 	erased map[graph.ID]bool // nodes, and edges of them
 }
 
@@ -87,13 +86,6 @@ func (o *members) props(props []ipld.Entry) {
 	if len(props) > 0 {
 		o.put("props", ipld.MapValue(props...))
 	}
-}
-
-// line encodes a line, valid until the next call.
-func (w *lineWriter) line(kind string, o members) []byte {
-	ipld.SortEntries(o)
-	w.buf = ipld.AppendJSON(w.buf[:0], ipld.MapValue(ipld.Entry{Key: kind, Value: ipld.MapValue(o...)}))
-	return append(w.buf, '\n')
 }
 
 func (w *lineWriter) write(line []byte) error {
@@ -149,23 +141,23 @@ func (w *lineWriter) node(n *graph.Node) error {
 	}
 	w.res.Nodes++
 	if n.Content == nil {
-		return w.write(w.line("node", o))
+		return w.write(Line("node", o))
 	}
 	text, err := w.snap.Content(w.ctx, n.Content)
 	if err != nil {
 		return err
 	}
 	whole := append(members{}, o...)
-	content := members{}
+	var content members
 	content.put("text", ipld.StringValue(text))
 	content.text("media", n.Content.Media)
 	ipld.SortEntries(content)
 	whole.put("content", ipld.MapValue(content...))
-	if line := w.line("node", whole); len(line) <= graph.MaxLine {
+	if line := Line("node", whole); len(line) <= graph.MaxLine {
 		return w.write(line)
 	}
 	w.res.Left[LeftContent]++
-	return w.write(w.line("node", o))
+	return w.write(Line("node", o))
 }
 
 func (w *lineWriter) edges() error {
@@ -173,7 +165,16 @@ func (w *lineWriter) edges() error {
 		if err != nil {
 			return err
 		}
-		if err := w.edge(e.Edge); err != nil {
+		if w.erased[e.Edge.Src] || w.erased[e.Edge.Dst] {
+			w.erased[e.Edge.ID] = true
+			w.res.Left["edge of an erased node"]++
+			continue
+		}
+		if len(e.Edge.Extra) > 0 {
+			w.res.Left[LeftFields]++
+		}
+		w.res.Edges++
+		if err := w.write(Line("edge", EdgeMembers(e.Edge))); err != nil {
 			return err
 		}
 	}
@@ -202,20 +203,6 @@ func EdgeMembers(e *graph.Edge) []ipld.Entry {
 	return o
 }
 
-func (w *lineWriter) edge(e *graph.Edge) error {
-	if w.erased[e.Src] || w.erased[e.Dst] {
-		w.erased[e.ID] = true
-		w.res.Left["edge of an erased node"]++
-		return nil
-	}
-	o := members(EdgeMembers(e))
-	if len(e.Extra) > 0 {
-		w.res.Left[LeftFields]++
-	}
-	w.res.Edges++
-	return w.write(w.line("edge", o))
-}
-
 func (w *lineWriter) marks() error {
 	for _, on := range []graph.Target{graph.OnNode, graph.OnEdge} {
 		for m, err := range w.snap.Marks(w.ctx, on) {
@@ -226,9 +213,8 @@ func (w *lineWriter) marks() error {
 				w.res.Left["mark on what was erased"]++
 				continue
 			}
-			o := members(MarkMembers(m))
 			w.res.Marks++
-			if err := w.write(w.line("mark", o)); err != nil {
+			if err := w.write(Line("mark", MarkMembers(m))); err != nil {
 				return err
 			}
 		}

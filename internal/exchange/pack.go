@@ -116,7 +116,6 @@ func newPacker(ctx context.Context, r *core.Repo, opt PackOptions) (p *packer, e
 	return p, nil
 }
 
-// sinceOf returns the commits that the other side has with Since, and records the session records in it.
 func (p *packer) sinceOf(list []ipld.CID) (since []ipld.CID, err error) {
 	var named []ipld.CID
 	for _, c := range list {
@@ -138,13 +137,19 @@ func (p *packer) sinceOf(list []ipld.CID) (since []ipld.CID, err error) {
 	if len(p.sessions) > 0 { // branches may not lead to the commits that these name
 		since = append(since, named...)
 	}
-	seen := make(map[ipld.CID]bool, len(since)) // many sessions name the same commits
-	since = slices.DeleteFunc(since, func(c ipld.CID) bool {
-		again := seen[c]
-		seen[c] = true
-		return again
-	})
+	since = Distinct(since) // many sessions name the same commits
 	return since[:min(len(since), commit.MaxExportLinks)], nil
+}
+
+// Distinct removes duplicate CIDs, keeping the first.
+func Distinct(list []ipld.CID) (out []ipld.CID) {
+	seen := make(map[ipld.CID]bool, len(list))
+	for _, c := range list {
+		if !seen[c] {
+			seen[c], out = true, append(out, c)
+		}
+	}
+	return out
 }
 
 // leaveOut marks the records that the other side has with Since.
@@ -161,7 +166,6 @@ func (p *packer) leaveOut() {
 	}
 }
 
-// write writes the pack.
 func (p *packer) write(w io.Writer) error {
 	return p.exporter.write(w, p.sel, func(l state.Lead) ([]state.Lead, error) {
 		if l.As == state.RoleNamed {
@@ -199,7 +203,6 @@ func (p *packer) pack() error {
 	return nil
 }
 
-// each puts blocks.
 func (p *packer) each(first state.Lead, more ...state.Lead) error {
 	_, err := p.put(first)
 	for _, l := range more {
@@ -213,43 +216,35 @@ func (p *packer) each(first state.Lead, more ...state.Lead) error {
 // commit puts a commit and its difference to the commits of Since.
 func (p *packer) commit(e commit.LogEntry) error {
 	more := state.Opt(state.Opt(nil, e.Commit.Message.Block, state.RoleRaw), e.Commit.Profile, state.RoleProfile)
-	beside := e.Commit.Vectors.Defined() || e.Commit.Digests.Defined()
+	vectors, digests := e.Commit.Vectors.Defined(), e.Commit.Digests.Defined()
 	if err := p.each(state.Lead{Cid: e.CID, As: state.RoleCommit}, more...); err != nil {
 		return err
 	}
 	record, err := p.put(state.Lead{Cid: e.Commit.Graph, As: state.RoleGraph})
-	if err != nil || record == nil && !beside {
+	if err != nil || record == nil && !vectors && !digests {
 		return err
 	}
 	s, err := p.repo.LoadState(p.ctx, state.RootsOf(e.Commit))
 	if err != nil {
 		return err
 	}
-	if e.Commit.Vectors.Defined() {
-		if err := p.tree(s, state.RoleVectors, func(s *state.State) *prolly.Map { return s.Vectors }); err != nil {
-			return err
-		}
-	}
-	if e.Commit.Digests.Defined() {
-		if err := p.tree(s, state.RoleDigests, func(s *state.State) *prolly.Map { return s.Digests }); err != nil {
-			return err
-		}
-	}
-	if record == nil {
-		return nil
-	}
 	for _, t := range []struct {
-		as state.Role
-		of func(*state.State) *prolly.Map
+		wanted bool
+		as     state.Role
+		of     func(*state.State) *prolly.Map
 	}{
-		{state.RoleNodes, func(s *state.State) *prolly.Map { return s.Nodes }},
-		{state.RoleEdges, func(s *state.State) *prolly.Map { return s.Edges }},
-		{state.RoleMarks, func(s *state.State) *prolly.Map { return s.Marks }},
-		{state.RoleAdjacency, func(s *state.State) *prolly.Map { return s.Out }},
-		{state.RoleAdjacency, func(s *state.State) *prolly.Map { return s.In }},
+		{vectors, state.RoleVectors, func(s *state.State) *prolly.Map { return s.Vectors }},
+		{digests, state.RoleDigests, func(s *state.State) *prolly.Map { return s.Digests }},
+		{record != nil, state.RoleNodes, func(s *state.State) *prolly.Map { return s.Nodes }},
+		{record != nil, state.RoleEdges, func(s *state.State) *prolly.Map { return s.Edges }},
+		{record != nil, state.RoleMarks, func(s *state.State) *prolly.Map { return s.Marks }},
+		{record != nil, state.RoleAdjacency, func(s *state.State) *prolly.Map { return s.Out }},
+		{record != nil, state.RoleAdjacency, func(s *state.State) *prolly.Map { return s.In }},
 	} {
-		if err := p.tree(s, t.as, t.of); err != nil {
-			return err
+		if t.wanted {
+			if err := p.tree(s, t.as, t.of); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

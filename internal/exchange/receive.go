@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"iter"
 	"strings"
 
 	"github.com/mnem-project/mnem/commit"
@@ -26,15 +25,6 @@ type RefUpdate struct {
 	// Place means that To is the newest record of a session to be stored next to the local sessions, under a ref to
 	// be determined: Ref is its name at the other side.
 	Place bool
-}
-
-// ReceiveOptions says how another repository's pack is handled.
-type ReceiveOptions struct {
-	state.Stamp
-	Updates  []RefUpdate
-	DryRun   bool                                                  // check everything and write nothing
-	Verify   func(commits iter.Seq2[commit.LogEntry, error]) error // as of ImportOptions
-	Progress func(what string, done int)
 }
 
 // RefError is returned when a ref does not have the target that an update expects. errors.Is(err,
@@ -61,24 +51,24 @@ func (e *RefError) Is(target error) bool { return target == state.ErrConflict }
 // Receive imports a pack of size bytes like Import does a file: completely or not at all. It checks every block and
 // every commit that no ref reaches yet before one operation changes the refs. Blocks that were erased there and are
 // missing here become gaps, which another pack or a commit may fill. The targets of updates must be refs of the pack. A
-// nil pack allows only removing refs. It returns a *RefError or a *ForwardError if a ref does not allow its update.
+// nil pack allows only removing refs. It returns a *RefError or a *ForwardError if a ref does not allow its update. The
+// names in opt are not used.
 func Receive(
-	ctx context.Context, r *core.Repo, pack io.ReaderAt, size int64, opt ReceiveOptions,
+	ctx context.Context, r *core.Repo, pack io.ReaderAt, size int64, updates []RefUpdate, opt ImportOptions,
 ) (*ImportResult, error) {
 	place := func(im *Importer, v *core.View, res *ImportResult) error {
 		im.open = true // another repository erases nothing here
-		return im.update(v, opt.Updates, res)
+		return im.update(v, updates, res)
 	}
-	in := ImportOptions{Stamp: opt.Stamp, DryRun: opt.DryRun, Verify: opt.Verify, Progress: opt.Progress, untold: true}
-	if in.Progress == nil {
-		in.Progress = func(string, int) {}
+	if opt.untold = true; opt.Progress == nil {
+		opt.Progress = func(string, int) {}
 	}
 	var res *ImportResult
 	var err error
 	if pack != nil {
-		res, err = takeIn(ctx, r, pack, size, in, place)
+		res, err = takeIn(ctx, r, pack, size, opt, place)
 	} else {
-		res, err = removeRefs(ctx, r, opt)
+		res, err = removeRefs(ctx, r, updates, opt)
 	}
 	if err != nil {
 		if isFormat(err) {
@@ -90,26 +80,25 @@ func Receive(
 }
 
 // removeRefs applies updates that need no blocks.
-func removeRefs(ctx context.Context, r *core.Repo, opt ReceiveOptions) (*ImportResult, error) {
+func removeRefs(ctx context.Context, r *core.Repo, updates []RefUpdate, opt ImportOptions) (*ImportResult, error) {
 	res := &ImportResult{}
 	im := &Importer{Ctx: ctx, Repo: r}
 	if opt.DryRun {
 		v, err := r.Current(ctx)
 		if err == nil {
-			err = im.update(v, opt.Updates, res)
+			err = im.update(v, updates, res)
 		}
 		return res, err
 	}
 	_, err := r.TransactOnce(ctx, opt.Stamp, func(t *core.Tx) error {
 		t.Foreign = true
-		err := im.update(t.View, opt.Updates, res)
+		err := im.update(t.View, updates, res)
 		change(t, res.Refs)
 		return err
 	})
 	return res, err
 }
 
-// change sets and removes refs.
 func change(t *core.Tx, list []core.RefChange) {
 	for _, c := range list {
 		if c.To.Defined() {

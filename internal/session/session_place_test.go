@@ -98,11 +98,12 @@ func TestDamagedSessionStopsNoPack(t *testing.T) {
 		var b bytes.Buffer
 		_, err := exchange.Pack(t.Context(), from, &b, exchange.PackOptions{Refs: refs})
 		must.OK(t, err)
-		opt := exchange.ReceiveOptions{Stamp: by}
+		var updates []exchange.RefUpdate
 		for _, ref := range refs {
-			opt.Updates = append(opt.Updates, exchange.RefUpdate{Ref: ref.Name, To: ref.Target})
+			updates = append(updates, exchange.RefUpdate{Ref: ref.Name, To: ref.Target})
 		}
-		_, err = exchange.Receive(t.Context(), to, bytes.NewReader(b.Bytes()), int64(b.Len()), opt)
+		opt := exchange.ImportOptions{Stamp: by}
+		_, err = exchange.Receive(t.Context(), to, bytes.NewReader(b.Bytes()), int64(b.Len()), updates, opt)
 		return err
 	}
 	line := `{"node":{"key":"a","type":"Note","summary":"alpha"}}`

@@ -106,10 +106,7 @@ func (opt *PushOptions) updates(mine, st *State, common []ipld.CID) (
 	refs []core.Ref, list []exchange.RefUpdate, err error,
 ) {
 	here, there := mine.Targets(), st.Targets()
-	has := make(map[ipld.CID]bool)
-	for _, c := range common {
-		has[c] = true
-	}
+	has := setOf(common)
 	for _, name := range opt.Refs {
 		at, from := here[name], there[name]
 		if opt.Force {
@@ -197,10 +194,7 @@ func (opt *PushOptions) send(
 // common returns commits of the remote, and session records, that are here: first the targets of the pushed refs
 // there, then those that this side built on, and last what both refs have.
 func (opt *PushOptions) common(ctx context.Context, here Side, mine, st *State) (out []ipld.CID, err error) {
-	pushed := make(map[graph.RefName]bool)
-	for _, name := range opt.Refs {
-		pushed[name] = true
-	}
+	pushed := setOf(opt.Refs)
 	ours := make(map[ipld.CID]bool)
 	for _, ref := range mine.Refs {
 		if travels(ref.Name) || isSession(ref.Name) {
@@ -220,7 +214,7 @@ func (opt *PushOptions) common(ctx context.Context, here Side, mine, st *State) 
 			order[2] = append(order[2], ref.Target)
 		}
 	}
-	ask := distinct(slices.Concat(order[:]...))
+	ask := exchange.Distinct(slices.Concat(order[:]...))
 	for len(ask) > 0 {
 		n := min(len(ask), MaxAsked)
 		known, err := here.Look(ctx, Question{Commits: ask[:n]})

@@ -200,7 +200,6 @@ func (opt *FetchOptions) trusted(q *Quarantine) (only []ipld.CID, any bool) {
 	return only, len(only) > 0
 }
 
-// ask requests the remote's redactions.
 func (opt *FetchOptions) ask(
 	ctx context.Context, here, from Side, mine, set string, q *Quarantine, out *Fetched,
 ) error {
@@ -231,7 +230,7 @@ func (opt *FetchOptions) ask(
 func (q *Quarantine) decide(
 	ctx context.Context, here Side, name string, only []ipld.CID, as Decision,
 ) (*care.AcceptedRedactions, error) {
-	named := cidSet(only)
+	named := setOf(only)
 	var at []int
 	var list []care.ToldRedaction
 	for i, e := range q.Entries {
@@ -246,7 +245,7 @@ func (q *Quarantine) decide(
 	if err != nil {
 		return nil, err
 	}
-	left := cidSet(out.Left)
+	left := setOf(out.Left)
 	for _, i := range at {
 		if !left[q.Entries[i].CID] {
 			q.Entries[i].Decision = as
@@ -255,10 +254,10 @@ func (q *Quarantine) decide(
 	return out, nil
 }
 
-func cidSet(list []ipld.CID) map[ipld.CID]bool {
-	set := make(map[ipld.CID]bool, len(list))
-	for _, c := range list {
-		set[c] = true
+func setOf[K comparable](list []K) map[K]bool {
+	set := make(map[K]bool, len(list))
+	for _, k := range list {
+		set[k] = true
 	}
 	return set
 }
@@ -302,10 +301,7 @@ func Decide(
 		}
 		return q.write(opt.Dir)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
+	return out, err
 }
 
 // tell has the remote erase what was erased here, if requested, or otherwise checks whether there is anything new

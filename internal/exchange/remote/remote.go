@@ -186,8 +186,7 @@ func isSession(name graph.RefName) bool {
 // hasNamed reports whether a commit or a session record is in a repository.
 func hasNamed(ctx context.Context, r *core.Repo, c ipld.CID) (bool, error) {
 	_, err := r.Revisions().Resolve(ctx, c.String())
-	var kind *state.KindError
-	if errors.As(err, &kind) {
+	if _, ok := errors.AsType[*state.KindError](err); ok {
 		return session.HasRecord(ctx, r, c)
 	}
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, state.ErrInvalid) {
@@ -253,14 +252,12 @@ func (h *Here) Take(ctx context.Context, news News) (*Taken, error) {
 	if err != nil {
 		return nil, err
 	}
-	opt := exchange.ReceiveOptions{
-		Stamp: by, Updates: news.Updates, DryRun: h.DryRun, Verify: h.Verify, Progress: h.Progress,
-	}
+	opt := exchange.ImportOptions{Stamp: by, DryRun: h.DryRun, Verify: h.Verify, Progress: h.Progress}
 	var res *exchange.ImportResult
 	if news.Pack == nil {
-		res, err = exchange.Receive(ctx, h.Repo, nil, 0, opt)
+		res, err = exchange.Receive(ctx, h.Repo, nil, 0, news.Updates, opt)
 	} else {
-		res, err = exchange.Receive(ctx, h.Repo, news.Pack, news.Pack.Size(), opt)
+		res, err = exchange.Receive(ctx, h.Repo, news.Pack, news.Pack.Size(), news.Updates, opt)
 	}
 	if err != nil {
 		return nil, err

@@ -166,7 +166,6 @@ func (opt *FetchOptions) look(ctx context.Context, mine *State, from Side) (*Sta
 	}
 }
 
-// changes returns the changes that updates would make.
 func changes(list []exchange.RefUpdate) (out []core.RefChange) {
 	for _, u := range list {
 		change := core.RefChange{Ref: u.Ref, To: u.To}
@@ -225,7 +224,6 @@ func (opt *TransferOptions) gone(mine *State, there map[graph.RefName]bool) (lis
 	return list
 }
 
-// take fetches a pack and imports it.
 func (opt *TransferOptions) take(
 	ctx context.Context, here, from Side, want Want, list []exchange.RefUpdate, out *Fetched,
 ) (*Taken, error) {
@@ -267,18 +265,7 @@ func (opt *TransferOptions) tipsOf(refs []core.Ref, st *State) []ipld.CID {
 		}
 		order[at] = append(order[at], ref.Target)
 	}
-	return distinct(slices.Concat(order[:]...))
-}
-
-// distinct removes duplicate CIDs, keeping the first.
-func distinct(list []ipld.CID) (out []ipld.CID) {
-	seen := make(map[ipld.CID]bool, len(list))
-	for _, c := range list {
-		if !seen[c] {
-			seen[c], out = true, append(out, c)
-		}
-	}
-	return out
+	return exchange.Distinct(slices.Concat(order[:]...))
 }
 
 // isKind reports whether a ref is in a namespace, here or at another repository.
@@ -315,8 +302,7 @@ func (opt *TransferOptions) arrive(ctx context.Context, from Side, want Want) (_
 	if err != nil {
 		return nil, err
 	}
-	limit := opt.MaxPack
-	limit = cmp.Or(limit, MaxPack)
+	limit := cmp.Or(opt.MaxPack, MaxPack)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	in, to := io.Pipe()
@@ -373,7 +359,6 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// verify reads all blocks of a pack.
 func verify(in io.Reader) error {
 	r, err := car.NewReader(in)
 	for err == nil {

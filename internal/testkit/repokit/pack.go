@@ -31,9 +31,9 @@ func Pack(t testing.TB, r *core.Repo, opt exchange.PackOptions) []byte {
 // Receive takes in a pack as By; nil sends updates without a pack.
 func Receive(t testing.TB, r *core.Repo, file []byte, list ...exchange.RefUpdate) (*exchange.ImportResult, error) {
 	t.Helper()
-	opt := exchange.ReceiveOptions{Stamp: By, Updates: list}
+	opt := exchange.ImportOptions{Stamp: By}
 	if file == nil {
-		return exchange.Receive(t.Context(), r, nil, 0, opt)
+		return exchange.Receive(t.Context(), r, nil, 0, list, opt)
 	}
-	return exchange.Receive(t.Context(), r, bytes.NewReader(file), int64(len(file)), opt)
+	return exchange.Receive(t.Context(), r, bytes.NewReader(file), int64(len(file)), list, opt)
 }

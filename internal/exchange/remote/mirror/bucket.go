@@ -70,7 +70,6 @@ type s3Memory struct {
 	Encrypted *seal.Record `json:"encrypted,omitempty"`
 }
 
-// s3Pack is a pack in the bucket.
 type s3Pack struct {
 	Parts  s3Names `json:"parts"`
 	Size   int64   `json:"size"`
@@ -246,7 +245,6 @@ func (b *Bucket) spread() (err error) {
 // plain converts to the mirror's pack.
 func (p s3Pack) plain() pack { return pack{p.Parts, p.Refs, p.Size} }
 
-// parseS3Memory decodes the mutable object.
 func parseS3Memory(data []byte) (*s3Memory, error) {
 	bad := func(what string) (*s3Memory, error) {
 		return nil, fmt.Errorf("%w: the object %s in the bucket is no memory: %s", state.ErrInvalid, s3Object, what)
@@ -304,7 +302,6 @@ func (m *s3Memory) wrong() string {
 	return ""
 }
 
-// isS3Pack reports whether a name belongs to a pack.
 func isS3Pack(name string) bool {
 	hash, random, _ := strings.Cut(name, "-")
 	return len(hash) == 2*sha256.Size && len(random) == 32 &&
@@ -395,13 +392,7 @@ func (b *Bucket) catchUp(ctx context.Context) error {
 
 // explains reports whether the memory object names or covers each pack in the mirror.
 func (b *Bucket) explains(state string) bool {
-	known := make(map[string]bool)
-	for _, p := range b.last.Packs {
-		known[p.Parts[0]] = true
-		for _, name := range p.Covers {
-			known[name] = true
-		}
-	}
+	known := partsAndCovered(b.last.Packs)
 	for row := range strings.Lines(state) {
 		if !strings.HasPrefix(row, s3Under) && !known[strings.TrimSuffix(row, "\n")] {
 			return false
@@ -464,7 +455,14 @@ func (b *Bucket) add(ctx context.Context, news remote.News, refs []core.Ref) err
 		}
 		return err
 	}
-	if err := b.takeOwn(ctx, news); err != nil {
+	// The mirror takes what was just written, without reading it back.
+	if err := b.spread(); err != nil {
+		return err
+	}
+	if _, err := b.here.Take(ctx, news); err != nil {
+		return err
+	}
+	if err := b.keepPacks(partsAndCovered(b.last.Packs)); err != nil {
 		return err
 	}
 	if replaced {
@@ -473,49 +471,32 @@ func (b *Bucket) add(ctx context.Context, news remote.News, refs []core.Ref) err
 	return nil
 }
 
-// takeOwn updates the mirror with what was just written, without reading it back.
-func (b *Bucket) takeOwn(ctx context.Context, news remote.News) error {
-	if err := b.spread(); err != nil {
-		return err
+func partsAndCovered(packs []s3Pack) map[string]bool {
+	names := make(map[string]bool)
+	for _, p := range packs {
+		for _, name := range slices.Concat(p.Parts, p.Covers) {
+			names[name] = true
+		}
 	}
-	if _, err := b.here.Take(ctx, news); err != nil {
-		return err
-	}
-	return b.keepAll()
+	return names
 }
 
-// keepAll records that the mirror has all packs.
-func (b *Bucket) keepAll() error {
-	has := make(map[string]bool)
-	for _, p := range b.last.Packs {
-		has[p.Parts[0]] = true
-	}
-	return b.keepPacks(has)
-}
-
-// store writes a pack.
 func (b *Bucket) store(ctx context.Context, from *io.SectionReader, refs []core.Ref) (p s3Pack, err error) {
 	err = b.sealing(from, func(from *io.SectionReader) error {
-		p, err = b.storeParts(ctx, from, refs)
-		return err
-	})
-	return p, err
-}
-
-func (b *Bucket) storeParts(ctx context.Context, from *io.SectionReader, refs []core.Ref) (p s3Pack, err error) {
-	p.Size, p.Refs = from.Size(), refsText(refs)
-	err = parts(from, func(part *io.SectionReader) error {
-		sum := sha256.New()
-		if _, err := io.Copy(sum, io.NewSectionReader(part, 0, part.Size())); err != nil {
-			return err
-		}
-		random, err := b.random()
-		if err != nil {
-			return err
-		}
-		name := hex.EncodeToString(sum.Sum(nil)) + "-" + random
-		p.Parts = append(p.Parts, name)
-		return s3Error(b.at.Make(ctx, s3Packs+name, part, part.Size()))
+		p.Size, p.Refs = from.Size(), refsText(refs)
+		return parts(from, func(part *io.SectionReader) error {
+			sum := sha256.New()
+			if _, err := io.Copy(sum, io.NewSectionReader(part, 0, part.Size())); err != nil {
+				return err
+			}
+			random, err := b.random()
+			if err != nil {
+				return err
+			}
+			name := hex.EncodeToString(sum.Sum(nil)) + "-" + random
+			p.Parts = append(p.Parts, name)
+			return s3Error(b.at.Make(ctx, s3Packs+name, part, part.Size()))
+		})
 	})
 	return p, err
 }
@@ -601,7 +582,7 @@ func (b *Bucket) replace(ctx context.Context, erased []care.ToldRedaction, sameP
 	if err := b.spread(); err != nil {
 		return err
 	}
-	if err := b.keepAll(); err != nil { // the mirror is as the memory is
+	if err := b.keepPacks(partsAndCovered(b.last.Packs)); err != nil { // the mirror is as the memory is
 		return err
 	}
 	_, err = b.finish(ctx)
@@ -652,19 +633,11 @@ func (b *Bucket) finish(ctx context.Context) (did bool, err error) {
 // withdraw deletes the parts of a write that another one forestalled: a key that was replaced in between may open them.
 // What is left is swept later.
 func (b *Bucket) withdraw(ctx context.Context, packs []s3Pack) {
-	named, was := make(map[string]bool), b.tag
-	name := func() {
-		for _, p := range b.last.Packs {
-			for _, part := range slices.Concat(p.Parts, p.Covers) {
-				named[part] = true
-			}
-		}
-	}
-	name()
-	if b.read(ctx) != nil || b.tag == was {
+	tag, before := b.tag, b.last.Packs
+	if b.read(ctx) != nil || b.tag == tag {
 		return // it is unknown whether the write failed
 	}
-	name()
+	named := partsAndCovered(slices.Concat(before, b.last.Packs))
 	for _, p := range packs {
 		for _, part := range p.Parts {
 			if !named[part] {

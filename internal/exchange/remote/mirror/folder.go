@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -62,34 +63,14 @@ const lockName = "lock"
 
 func (f *folder) path(key string) string { return filepath.Join(f.dir, filepath.FromSlash(key)) }
 
-func (f *folder) open(key string) (*os.File, error) {
-	file, err := regular.Open(f.path(key))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: %w", s3.ErrNotFound, err)
-	}
-	return file, err
-}
-
-// tag returns the SHA-256 of an object, "" if there is none.
-func (f *folder) tag(key string) (string, error) {
-	file, err := f.open(key)
-	if errors.Is(err, s3.ErrNotFound) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = file.Close() }() // it was read
-	sum := sha256.New()
-	_, err = io.Copy(sum, file)
-	return hex.EncodeToString(sum.Sum(nil)), err
-}
-
-// Get implements objects.
+// Get implements objects. The tag of an object is its SHA-256.
 func (f *folder) Get(
 	_ context.Context, key, known string, limit int64, w io.Writer, reset func() error,
 ) (o s3.Object, err error) {
-	file, err := f.open(key)
+	file, err := regular.Open(f.path(key))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w: %w", s3.ErrNotFound, err)
+	}
 	if err != nil {
 		return o, err
 	}
@@ -128,11 +109,11 @@ func (f *folder) Put(ctx context.Context, key, known string, body io.ReaderAt, s
 		return o, err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	is, err := f.tag(key)
-	if err != nil {
+	is, err := f.Get(ctx, key, "", math.MaxInt64-1, io.Discard, func() error { return nil })
+	if err != nil && !errors.Is(err, s3.ErrNotFound) {
 		return o, err
 	}
-	if is != known {
+	if is.ETag != known {
 		return o, s3.ErrMoved
 	}
 	sum := sha256.New()

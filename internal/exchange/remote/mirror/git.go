@@ -147,7 +147,6 @@ func (g *Git) copyPack(ctx context.Context, f *os.File, p pack) error {
 	return nil
 }
 
-// readTree reads the commit's tree.
 func (g *Git) readTree(ctx context.Context) error {
 	list, err := g.git(ctx, nil, "ls-tree", "-r", "-l", g.seen)
 	if err != nil {
@@ -347,7 +346,6 @@ func (g *Git) add(ctx context.Context, news remote.News, refs []core.Ref) error 
 	return g.follow(ctx)
 }
 
-// store writes a pack and its refs' targets as blobs.
 func (g *Git) store(ctx context.Context, from *io.SectionReader, refs []core.Ref) (p pack, err error) {
 	err = g.sealing(from, func(from *io.SectionReader) error {
 		p.size = from.Size()

@@ -293,7 +293,6 @@ func (m *mirror) recreate(ctx context.Context) error {
 	return m.keep("")
 }
 
-// apply imports a pack into the local repository.
 func (m *mirror) apply(ctx context.Context, p pack) error {
 	refs, err := m.refsIn(ctx, p)
 	if err != nil {
@@ -310,7 +309,6 @@ func (m *mirror) apply(ctx context.Context, p pack) error {
 	})
 }
 
-// refsIn returns the targets of a pack's refs.
 func (m *mirror) refsIn(ctx context.Context, p pack) ([]core.Ref, error) {
 	text, err := m.backend.refsOf(ctx, p)
 	if err != nil {
@@ -341,7 +339,6 @@ func (m *mirror) inFile(write func(*os.File) error, fn func(*io.SectionReader) e
 	return fn(io.NewSectionReader(f, 0, info.Size()))
 }
 
-// parts calls fn with each part of a pack.
 func parts(pack *io.SectionReader, fn func(*io.SectionReader) error) error {
 	for off := int64(0); off < pack.Size() || off == 0; off += maxPart {
 		if err := fn(io.NewSectionReader(pack, off, min(maxPart, pack.Size()-off))); err != nil {
@@ -430,7 +427,6 @@ func (m *mirror) known(ctx context.Context, packs []pack) ([]ipld.CID, error) {
 	return st.Known, nil
 }
 
-// parseRefs parses lines of refs and CIDs.
 func (m *mirror) parseRefs(text string) (refs []core.Ref, err error) {
 	seen := make(map[graph.RefName]bool)
 	for row := range strings.Lines(text) {
@@ -461,7 +457,6 @@ func refsText(refs []core.Ref) string {
 	return b.String()
 }
 
-// parseRedactions parses lines of redactions.
 func (m *mirror) parseRedactions(text string) (list []care.ToldRedaction, err error) {
 	for row := range strings.Lines(text) {
 		t, err := transfer.ParseRedaction(strings.TrimSuffix(row, "\n"))
@@ -473,7 +468,6 @@ func (m *mirror) parseRedactions(text string) (list []care.ToldRedaction, err er
 	return list, nil
 }
 
-// packedRefs returns the refs in a pack with their targets.
 func packedRefs(list []exchange.RefUpdate) (refs []core.Ref) {
 	for _, u := range list {
 		if u.To.Defined() {

@@ -194,7 +194,6 @@ func helpedToken(ctx context.Context, h *Host, at *url.URL) (string, error) {
 	return "", nil
 }
 
-// isToken reports whether a text can be a token.
 func isToken(text string) bool {
 	return len(text) <= maxTokenText && !strings.ContainsFunc(text, func(r rune) bool { return r < '!' || r > '~' })
 }

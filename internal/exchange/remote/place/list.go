@@ -38,7 +38,6 @@ type Remote struct {
 	Identity string   `json:"identity,omitempty"`
 }
 
-// equal reports whether two remotes are the same.
 func (r Remote) equal(o Remote) bool {
 	return slices.Equal(r.Encrypt, o.Encrypt) && r.Name == o.Name && r.URL == o.URL && r.AcceptPurge == o.AcceptPurge &&
 		r.Identity == o.Identity

@@ -96,7 +96,6 @@ func Kept(dir, text string) (string, error) {
 	return text, err
 }
 
-// parseGit parses the URL of a git repository.
 func parseGit(scheme string, u *url.URL) (*URL, error) {
 	ref := gitRef
 	query, err := url.ParseQuery(u.RawQuery)
@@ -131,7 +130,6 @@ func isPlain(text string) bool {
 	})
 }
 
-// parseS3 parses the URL of a bucket.
 func parseS3(u *url.URL) (*URL, error) {
 	prefix := strings.Trim(u.Path, "/")
 	bad := !isPlain(u.Host) || !isPlain(strings.ReplaceAll(prefix, "/", "")) ||
@@ -142,7 +140,6 @@ func parseS3(u *url.URL) (*URL, error) {
 	return &URL{Scheme: "s3", Path: cmp.Or(prefix, u.Host), At: u}, nil
 }
 
-// parseSSH parses the URL of a repository on another machine.
 func parseSSH(u *url.URL) (*URL, error) {
 	plain := func(s string) bool {
 		return s != "" && s[0] != '-' && !strings.ContainsFunc(s, func(r rune) bool {

@@ -183,18 +183,16 @@ func (c *Client) Put(ctx context.Context, key, known string, body io.ReaderAt, s
 // Make writes an object under a name that no other write uses. If it exists already, the answer to an earlier
 // attempt was lost.
 func (c *Client) Make(ctx context.Context, key string, body io.ReaderAt, size int64) error {
-	for n, pause := 1, firstPause; ; n, pause = n+1, min(2*pause, mostPause) {
+	return c.again(ctx, func() error {
 		_, err := c.Put(ctx, key, "", body, size)
-		switch busy := errors.Is(err, ErrBusy); {
-		case errors.Is(err, ErrMoved) && !busy:
+		switch {
+		case errors.Is(err, ErrBusy):
+			return again(err)
+		case errors.Is(err, ErrMoved):
 			return nil
-		case !busy || n == tries:
-			return err
 		}
-		if err := c.opt.Sleep(ctx, pause); err != nil {
-			return err
-		}
-	}
+		return err
+	})
 }
 
 // Delete removes an object, if it exists.
@@ -275,7 +273,6 @@ func (c *Client) send(
 	return problem(res)
 }
 
-// problem returns the error of an answer.
 func problem(res *http.Response) error {
 	text, _ := io.ReadAll(io.LimitReader(res.Body, maxProblem)) // as much as was readable
 	told := fmt.Errorf("the object store answers %d%s", res.StatusCode, reason(text))
@@ -297,7 +294,6 @@ func problem(res *http.Response) error {
 	return told
 }
 
-// reason returns the code of an error document.
 func reason(text []byte) string {
 	if code := element(string(text), "Code"); code != "" && len(code) < 100 &&
 		!strings.ContainsFunc(code, func(r rune) bool { return r < '!' || r > '~' }) {

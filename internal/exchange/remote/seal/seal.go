@@ -479,7 +479,6 @@ func ParseIdentities(data []byte, secret func() (string, error)) ([]age.Identity
 	return list, nil
 }
 
-// parseSSH parses a private key of ssh.
 func parseSSH(data []byte, secret func() (string, error)) ([]age.Identity, error) {
 	id, err := agessh.ParseIdentity(data)
 	if locked := (*ssh.PassphraseMissingError)(nil); errors.As(err, &locked) && locked.PublicKey != nil {

@@ -62,7 +62,6 @@ func (s *Side) Call(ctx context.Context, c *Call) error {
 	}
 }
 
-// call is a Call in progress.
 type call struct {
 	*Call
 	side  *Side
@@ -137,7 +136,6 @@ func (c *call) fields() error {
 	return nil
 }
 
-// input reads or opens the verb's input.
 func (c *call) input(ctx context.Context) error {
 	names := c.Inputs
 	for _, f := range c.Spec.Fields() {
@@ -212,17 +210,12 @@ func (c *call) send(ctx context.Context, take func(*http.Response, io.Reader) er
 		if key != "" {
 			req.Header.Set("Idempotency-Key", key)
 		}
-		began := false
 		wait := answerTime
 		if _, endless := c.Req.(verb.Resumer); endless {
 			wait = 0
 		}
-		err = c.side.Exchange(req, wait, func(res *http.Response, in io.Reader) error {
-			began = true
-			return take(res, in)
-		})
-		var lost *unreachableError
-		if !errors.As(err, &lost) || began || c.file != nil || try == sendAgain || ctx.Err() != nil {
+		err = c.side.Exchange(req, wait, take)
+		if !unreachable(err) || c.file != nil || try == sendAgain || ctx.Err() != nil {
 			return c.news(err)
 		}
 		if err := c.side.host.Pause(ctx, time.Duration(try)*500*time.Millisecond); err != nil {
@@ -233,8 +226,7 @@ func (c *call) send(ctx context.Context, take func(*http.Response, io.Reader) er
 
 // news prints the answer that came with an error.
 func (c *call) news(err error) error {
-	var told *answeredError
-	if errors.As(err, &told) && len(told.answer) > 0 {
+	if told, ok := errors.AsType[*answeredError](err); ok && len(told.answer) > 0 {
 		if _, werr := c.Out.Write(append(told.answer, '\n')); werr != nil {
 			return werr
 		}
@@ -242,7 +234,6 @@ func (c *call) news(err error) error {
 	return err
 }
 
-// request makes the HTTP request.
 func (c *call) request(ctx context.Context) (*http.Request, error) {
 	query, media := url.Values{}, cmp.Or(c.media, operation.MediaJSON)
 	var body io.Reader

@@ -166,17 +166,11 @@ func (s *Side) Exchange(req *http.Request, within time.Duration, take func(*http
 		return fmt.Errorf("%s: %w", s.name, cause)
 	}
 	if err != nil && in.broke != nil && ctx.Err() == nil {
-		return verb.Hintf(&brokenError{fmt.Errorf("the answer of %s broke off: %w", s.name, in.broke)},
+		return verb.Hintf(&lostError{fmt.Errorf("the answer of %s broke off: %w", s.name, in.broke), true},
 			"give the command again: a transfer goes on from what has come")
 	}
 	return err
 }
-
-// brokenError is an answer that broke off.
-type brokenError struct{ cause error }
-
-func (e *brokenError) Error() string { return e.cause.Error() }
-func (e *brokenError) Unwrap() error { return e.cause }
 
 var errStalled = fmt.Errorf("%w: the server sends nothing", store.ErrBusy)
 
@@ -206,15 +200,13 @@ func (s *Side) unreachable(ctx context.Context, err error) error {
 		}
 		return ctx.Err()
 	}
-	var detail *url.Error
-	if errors.As(err, &detail) {
+	if detail, ok := errors.AsType[*url.Error](err); ok {
 		err = detail.Err
 	}
-	return verb.Hintf(&unreachableError{fmt.Errorf("ask %s: %w", s.name, err)},
+	return verb.Hintf(&lostError{fmt.Errorf("ask %s: %w", s.name, err), false},
 		"is 'mnem serve' running there? 'mnem remote list' shows the URL")
 }
 
-// refusal returns the server's error.
 func (s *Side) refusal(res *http.Response, in io.Reader) error {
 	var p struct {
 		Code, Detail, Hint string
@@ -280,8 +272,8 @@ func (s *Side) ask(ctx context.Context, v *verb.Spec, req, answer any, _ io.Read
 			req.Header.Set("Accept-Encoding", "zstd")
 		}
 		err = s.do(req, take)
-		var broken *brokenError
-		again := busy(err) || out == nil && errors.As(err, &broken)
+		broken, _ := errors.AsType[*lostError](err)
+		again := busy(err) || out == nil && broken != nil && broken.began
 		if !again || try == askAgain {
 			return answer, err
 		}
@@ -291,7 +283,6 @@ func (s *Side) ask(ctx context.Context, v *verb.Spec, req, answer any, _ io.Read
 	}
 }
 
-// decode decodes a JSON answer.
 func decode(in io.Reader, to any) error {
 	data, err := io.ReadAll(io.LimitReader(in, maxAnswer+1))
 	if err != nil {
@@ -330,10 +321,13 @@ func (s *Side) Take(ctx context.Context, news remote.News) (*remote.Taken, error
 			return s.takeUpload(ctx, query, news.Pack)
 		})
 	}
-	body, err := squeeze(news.Pack)
-	if err != nil {
-		return nil, err
+	var packed bytes.Buffer
+	if news.Pack != nil {
+		if err := compress(&packed, news.Pack); err != nil {
+			return nil, err
+		}
 	}
+	body := packed.Bytes()
 	return s.inTurns(news.Updates, func(query url.Values) (*http.Request, error) {
 		from := &sending{bytes.NewReader(body), s.host.Progress, 0}
 		req, err := s.Request(ctx, transfer.PackTake.Name(), query, from, int64(len(body)), operation.MediaCAR)
@@ -381,16 +375,6 @@ func (s *Side) Accept(
 	return s.Verbs.Accept(ctx, list, "")
 }
 
-// squeeze returns a pack in compressed form, nil for none.
-func squeeze(pack *io.SectionReader) ([]byte, error) {
-	if pack == nil {
-		return nil, nil
-	}
-	var b bytes.Buffer
-	err := compress(&b, pack)
-	return b.Bytes(), err
-}
-
 // compress writes a pack in compressed form.
 func compress(w io.Writer, pack *io.SectionReader) error {
 	z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(packWindow))
@@ -413,11 +397,14 @@ func (s *Side) Close() error {
 	return nil
 }
 
-// unreachableError is returned if a connection cannot be made, or breaks before an answer.
-type unreachableError struct{ cause error }
+// lostError is returned if a connection cannot be made, or breaks: before an answer, or after one began.
+type lostError struct {
+	cause error
+	began bool
+}
 
-func (e *unreachableError) Error() string { return e.cause.Error() }
-func (e *unreachableError) Unwrap() error { return e.cause }
+func (e *lostError) Error() string { return e.cause.Error() }
+func (e *lostError) Unwrap() error { return e.cause }
 
 // answeredError is a refusal together with an answer.
 type answeredError struct {

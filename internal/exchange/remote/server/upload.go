@@ -27,7 +27,6 @@ const (
 	uploadTries = 5
 )
 
-// upload is a pack being sent to a server.
 type upload struct {
 	side *Side
 	file *os.File // the pack, compressed
@@ -67,12 +66,11 @@ func (u *upload) run(ctx context.Context) error {
 		}
 		var next int64
 		next, err = u.ask(ctx, io.NewSectionReader(u.file, at, min(uploadPart, u.size-at)), at)
-		var lost *unreachableError
 		switch {
 		case err == nil && next > at:
 			at, tries = next, 0
 			continue
-		case err != nil && !errors.As(err, &lost) && !busy(err), ctx.Err() != nil:
+		case err != nil && !unreachable(err) && !busy(err), ctx.Err() != nil:
 			return err
 		}
 		if tries++; tries == uploadTries {
@@ -91,6 +89,12 @@ func (u *upload) run(ctx context.Context) error {
 		err = fmt.Errorf("%w: the server has more of the pack than there is", remote.ErrTooLarge)
 	}
 	return err
+}
+
+// unreachable reports whether a connection could not be made, or broke before an answer.
+func unreachable(err error) bool {
+	lost, ok := errors.AsType[*lostError](err)
+	return ok && !lost.began
 }
 
 func busy(err error) bool {
@@ -116,8 +120,7 @@ func (u *upload) ask(ctx context.Context, part *io.SectionReader, at int64) (int
 	}
 	var there struct{ Bytes int64 }
 	err = u.side.do(req, func(_ *http.Response, in io.Reader) error { return decode(in, &there) })
-	var told *operation.Error
-	if errors.As(err, &told) && part != nil && told.Outcome == operation.Conflict {
+	if told, ok := errors.AsType[*operation.Error](err); ok && part != nil && told.Outcome == operation.Conflict {
 		return u.ask(ctx, nil, 0) // another attempt got further
 	}
 	if err == nil && there.Bytes < 0 {

@@ -68,7 +68,6 @@ type noRepositoryError struct{ state.NotFoundError }
 
 func (e *noRepositoryError) Unwrap() error { return &e.NotFoundError }
 
-// isGit reports whether a directory is a bare git repository.
 func isGit(dir string) bool {
 	for name, isDir := range map[string]bool{"HEAD": false, "objects": true, "refs": true} {
 		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.IsDir() != isDir {
