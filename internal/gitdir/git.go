@@ -30,8 +30,7 @@ const (
 func (t *Tree) Git(ctx context.Context, args ...string) (out string, ok bool, err error) {
 	printed := &gitrun.Buffer{Limit: maxOutput}
 	err = gitrun.Run(t.command(ctx, args...), args[0], printed)
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && exit.ExitCode() == 1 && ctx.Err() == nil {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 && ctx.Err() == nil {
 		return printed.String(), false, nil
 	}
 	return printed.String(), err == nil, gitrun.Interrupted(ctx, err)

@@ -123,7 +123,6 @@ func isObject(text string) bool {
 	return err == nil && (len(text) == 40 || len(text) == 64)
 }
 
-// isBranch reports whether a name from git may be a branch.
 func isBranch(name string) bool { return !isObject(name) && check(name) == nil }
 
 // check refuses names that git does not allow for branches: the name becomes a path.

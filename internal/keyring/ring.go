@@ -359,16 +359,6 @@ func CheckName(name string) error {
 
 // isDevice reports whether Windows treats a file name as a device.
 func isDevice(name string) bool {
-	switch name {
-	case "aux", "con", "nul", "prn":
-		return true
-	}
-	rest, com := strings.CutPrefix(name, "com")
-	if !com {
-		var lpt bool
-		if rest, lpt = strings.CutPrefix(name, "lpt"); !lpt {
-			return false
-		}
-	}
-	return len(rest) == 1 && rest[0] >= '0' && rest[0] <= '9'
+	port := len(name) == 4 && (strings.HasPrefix(name, "com") || strings.HasPrefix(name, "lpt"))
+	return port && name[3] >= '0' && name[3] <= '9' || slices.Contains([]string{"aux", "con", "nul", "prn"}, name)
 }

@@ -179,12 +179,7 @@ func (e TrustedKey) validate() error {
 	if e.Purge && !e.Trusted {
 		checks = append(checks, graph.Fieldf("purge", "a key that is not trusted"))
 	}
-	for _, err := range checks {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(checks...)
 }
 
 // Encode returns the content of the list's file, one key a line.

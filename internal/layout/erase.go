@@ -78,7 +78,6 @@ func Erase(ctx context.Context, dir string, opt EraseOptions) ([]File, error) {
 	return e.out, nil
 }
 
-// eraser is one erasure.
 type eraser struct {
 	EraseOptions
 	ctx     context.Context
@@ -87,7 +86,6 @@ type eraser struct {
 	out     []File
 }
 
-// visit erases from one file.
 func (e *eraser) visit(file string, d fs.DirEntry, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // removed since the listing
@@ -140,7 +138,6 @@ func (e *eraser) seen(name string) error {
 	return skipIf(info)
 }
 
-// skipIf skips the contents of a directory.
 func skipIf(info fs.FileInfo) error {
 	if info != nil && info.IsDir() {
 		return fs.SkipDir
@@ -159,7 +156,6 @@ func hasFiles(dir string) (has bool) {
 	return has
 }
 
-// one erases from a file of a kind.
 func (e *eraser) one(file, name string, k FileKind) error {
 	found := File{Path: name, What: k.What}
 	switch k.Erasure {
@@ -302,7 +298,6 @@ func (e *eraser) ingested(old []byte) (next []byte, changed bool) {
 	return next, len(all.Files)+len(all.Dirs) < n
 }
 
-// search reports whether a file holds the text.
 func (e *eraser) search(file string) (bool, error) {
 	if e.Holds == nil {
 		return false, nil

@@ -39,7 +39,6 @@ type FileKind struct {
 	Erasure Erasure
 }
 
-// remotes are the directories of remotes.
 const remotes = "remotes"
 
 // Table lists all files below .mnem. The first row that fits counts.

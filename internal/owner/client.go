@@ -129,7 +129,6 @@ func newRequest(method, path string, body io.Reader) *http.Request {
 	return r
 }
 
-// get sends a request without a body.
 func (c *Client) get(path string) (*http.Response, error) {
 	r := newRequest(http.MethodGet, path, nil)
 	if err := r.Write(c.conn); err != nil {
@@ -138,7 +137,6 @@ func (c *Client) get(path string) (*http.Response, error) {
 	return c.response(r)
 }
 
-// response reads the status and headers of the answer to a request.
 func (c *Client) response(r *http.Request) (*http.Response, error) {
 	c.limit.N = httpd.MaxHeader
 	a, err := http.ReadResponse(c.in, r)
@@ -162,15 +160,6 @@ func (c *Client) Wait(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// interrupts has the end of a context interrupt what runs at the owner, until stop is called. The owner reads the end
-// of the connection; the result still comes back on the other half.
-func (c *Client) interrupts(ctx context.Context) (stop func() bool) {
-	return context.AfterFunc(ctx, func() {
-		_ = c.conn.CloseWrite()                                // fails if the owner has ended
-		_ = c.conn.SetDeadline(time.Now().Add(interruptGrace)) // the owner may have stopped reading
-	})
-}
-
 // Asker holds the inputs and outputs of a process that asks for a verb.
 type Asker struct {
 	Inputs []io.Reader // sent whole, in this order
@@ -188,7 +177,12 @@ func (c *Client) Ask(ctx context.Context, request []byte, by Asker, read func(io
 		return nil, fmt.Errorf("a request of %d bytes is more than the %d that another process takes",
 			len(request), httpd.MaxBody)
 	}
-	defer c.interrupts(ctx)()
+	// The owner reads the end of the connection; the result still comes back on the other half.
+	stop := context.AfterFunc(ctx, func() {
+		_ = c.conn.CloseWrite()                                // fails if the owner has ended
+		_ = c.conn.SetDeadline(time.Now().Add(interruptGrace)) // the owner may have stopped reading
+	})
+	defer stop()
 	a := &asking{Client: c, clean: true, by: by, failed: make(chan error, 1), buf: make([]byte, 0, maxData)}
 	err := a.ask(request, read)
 	select {

@@ -227,7 +227,6 @@ func (v *Verb) gone(err error) error {
 	return fmt.Errorf("read the inputs: %w: %w", context.Canceled, err)
 }
 
-// formInput is an input in a form.
 type formInput struct {
 	io.Reader
 	v *Verb
@@ -241,7 +240,6 @@ func (in formInput) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// verb runs a verb.
 func (h *Server) verb(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Connection", "close")
 	rc := http.NewResponseController(w)

@@ -2,7 +2,6 @@ package owner
 
 import (
 	"fmt"
-	"io/fs"
 	"net"
 	"os"
 	"syscall"
@@ -39,18 +38,4 @@ func checkPeer(conn *net.UnixConn) error {
 		return fmt.Errorf("%w: the other end is in a container with other files", ErrPeer)
 	}
 	return nil
-}
-
-func ownedByUser(info fs.FileInfo) bool {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(st.Uid) == os.Geteuid()
-}
-
-// identity returns device and inode of a file.
-func identity(info fs.FileInfo) string {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return ""
-	}
-	return identityOf(uint64(st.Dev), uint64(st.Ino))
 }

@@ -26,7 +26,6 @@ const (
 	dirMode    = 0o700
 )
 
-// place is where a socket is.
 type place struct{ path string }
 
 func (p place) remove() error {
@@ -99,7 +98,7 @@ func makePrivate(dir string) error {
 	}
 	private := info.Mode().Perm()&0o077 == 0 || runtime.GOOS == "windows"
 	if !info.IsDir() || !ownedByUser(info) || !private {
-		return fmt.Errorf("listen for other processes: %s is not a directory of this user alone: "+"remove it", dir)
+		return fmt.Errorf("listen for other processes: %s is not a directory of this user alone: remove it", dir)
 	}
 	return nil
 }
@@ -165,8 +164,6 @@ func (h *holding) proves(claim url.Values) bool {
 	info, err := h.root.Lstat(proofPrefix + hex.EncodeToString(value))
 	return err == nil && info.Mode().IsRegular()
 }
-
-func identityOf(device, inode uint64) string { return fmt.Sprintf("%x-%x", device, inode) }
 
 // prove makes sure that the owner holds the .mnem directory dir, or returns ErrElsewhere. Comparing device and inode is
 // fast but fails if both processes reach one directory through different file systems. Then a file with a random name

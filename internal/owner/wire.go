@@ -17,7 +17,6 @@ const (
 	oldest   = 9
 )
 
-// path returns the path of a request of this protocol.
 func path(name string) string { return fmt.Sprintf("/v%d/%s", Protocol, name) }
 
 const (
@@ -111,7 +110,6 @@ const (
 	lastWords = 5 * time.Second
 )
 
-// records writes the records of an answer.
 type records struct {
 	mu  sync.Mutex
 	to  http.ResponseWriter
@@ -120,7 +118,6 @@ type records struct {
 	err error // of the first write that failed; nothing is sent after it
 }
 
-// send sends one record.
 func (s *records) send(k kind, payload []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
