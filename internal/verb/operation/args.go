@@ -2,6 +2,7 @@ package operation
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -51,11 +52,11 @@ func (c *Call) Arguments() (*Arguments, error) {
 			skipped = p.Name
 		case given:
 			var value any
-			if value, err = p.value(raw); err == nil && value != nil {
-				out.Values[p.Name] = value
+			if value, err = p.value(raw); err != nil || value == nil {
+				break
 			}
-			if list, is := value.([]string); p.Flag == "" && skipped != "" && !p.Required && value != nil &&
-				!(is && len(list) == 0) {
+			out.Values[p.Name] = value
+			if list, is := value.([]string); p.Flag == "" && skipped != "" && !p.Required && !(is && len(list) == 0) {
 				return nil, usage(p, "needs %q too", skipped)
 			}
 		}
@@ -78,16 +79,14 @@ func (p *Param) value(raw json.RawMessage) (any, error) {
 	}
 	switch p.Kind {
 	case Strings:
-		var list []string
-		if err := json.Unmarshal(raw, &list); err != nil || list == nil {
-			return nil, usage(p, "want a list of strings")
+		list, err := decode[[]string](p, raw, "a list of strings")
+		for i := 0; i < len(list) && err == nil; i++ {
+			err = p.check(list[i])
 		}
-		for _, s := range list {
-			if err := p.check(s); err != nil {
-				return nil, err
-			}
+		if err == nil && list == nil {
+			err = usage(p, "want a list of strings")
 		}
-		return list, nil
+		return list, err
 	case Integer:
 		n, err := strconv.ParseInt(string(raw), 10, 64)
 		if err != nil {
@@ -95,23 +94,20 @@ func (p *Param) value(raw json.RawMessage) (any, error) {
 		}
 		return n, nil
 	case Number:
-		var x float64
-		if err := json.Unmarshal(raw, &x); err != nil {
-			return nil, usage(p, "want a number")
-		}
-		return x, nil
+		return decode[float64](p, raw, "a number")
 	case Boolean:
-		var is bool
-		if err := json.Unmarshal(raw, &is); err != nil {
-			return nil, usage(p, "want true or false")
-		}
-		return is, nil
+		return decode[bool](p, raw, "true or false")
 	}
-	var s string
-	if err := json.Unmarshal(raw, &s); err != nil {
-		return nil, usage(p, "want a string%s", p.orBoolean())
+	s, err := decode[string](p, raw, "a string"+p.orBoolean())
+	return s, cmp.Or(err, p.check(s))
+}
+
+// decode reads an argument of a type.
+func decode[T any](p *Param, raw json.RawMessage, want string) (value T, err error) {
+	if json.Unmarshal(raw, &value) != nil {
+		err = usage(p, "want %s", want)
 	}
-	return s, p.check(s)
+	return value, err
 }
 
 func (p *Param) check(s string) error {

@@ -3,6 +3,7 @@ package operation
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -57,31 +58,18 @@ func objectSchema(shape map[string]any) map[string]any {
 	}
 }
 
-// kindSchema returns the schema of a word that stands for values.
-func kindSchema(word string) (s map[string]any, known bool) {
-	switch word {
-	case "json":
-		return map[string]any{}, true
-	case "null":
-		return map[string]any{"type": "null"}, true
-	case "text":
-		return map[string]any{"type": "string"}, true
-	case "bool":
-		return map[string]any{"type": "boolean"}, true
-	case "number":
-		return map[string]any{"type": "number"}, true
-	case "object":
-		return map[string]any{"type": "object"}, true
-	case "int":
-		return map[string]any{"type": "integer"}, true
-	case "cid":
-		return map[string]any{"type": "string", "pattern": "^baf(yrei|krei)[a-z2-7]{52}$"}, true
-	case "id":
-		return map[string]any{"type": "string", "format": "uuid"}, true
-	case "time":
-		return map[string]any{"type": "string", "format": "date-time"}, true
-	}
-	return nil, false
+// kindSchemas are the schemas of words that stand for values.
+var kindSchemas = map[string]map[string]any{
+	"json":   {},
+	"null":   {"type": "null"},
+	"text":   {"type": "string"},
+	"bool":   {"type": "boolean"},
+	"number": {"type": "number"},
+	"object": {"type": "object"},
+	"int":    {"type": "integer"},
+	"cid":    {"type": "string", "pattern": "^baf(yrei|krei)[a-z2-7]{52}$"},
+	"id":     {"type": "string", "format": "uuid"},
+	"time":   {"type": "string", "format": "date-time"},
 }
 
 // wordSchema returns the schema of words with | between them.
@@ -90,12 +78,11 @@ func wordSchema(shape string) map[string]any {
 	var kinds []map[string]any
 	null := false
 	for word := range strings.SplitSeq(shape, "|") {
-		s, known := kindSchema(word)
-		switch {
+		switch s, known := kindSchemas[word]; {
 		case word == "null":
 			null = true
 		case known:
-			kinds = append(kinds, s)
+			kinds = append(kinds, maps.Clone(s)) // which are changed below
 		default:
 			literals = append(literals, word)
 		}
@@ -123,23 +110,17 @@ func wordSchema(shape string) map[string]any {
 
 // Schema returns the JSON Schema of a parameter's value.
 func (p *Param) Schema() map[string]any {
-	var s map[string]any
 	item := map[string]any{"type": "string"}
 	if p.Enum != nil {
 		item["enum"] = p.Enum
 	}
+	s := map[string]any{"type": map[ParamKind]string{Integer: "integer", Number: "number", Boolean: "boolean"}[p.Kind]}
 	switch p.Kind {
 	case String:
 		s = item
 		if p.True != "" {
 			s = map[string]any{"anyOf": []any{map[string]any{"type": "boolean"}, item}}
 		}
-	case Integer:
-		s = map[string]any{"type": "integer"}
-	case Number:
-		s = map[string]any{"type": "number"}
-	case Boolean:
-		s = map[string]any{"type": "boolean"}
 	case Strings:
 		s = map[string]any{"type": "array", "items": item}
 	case Lines:
