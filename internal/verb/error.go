@@ -51,9 +51,7 @@ func (e *FieldError) text(name string) string {
 func (e *FieldError) Unwrap() error { return e.Err }
 
 // Bad returns an error about the value of a field.
-func Bad(field, format string, args ...any) error {
-	return BadValue(field, "", format, args...)
-}
+func Bad(field, format string, args ...any) error { return BadValue(field, "", format, args...) }
 
 // BadValue returns an error about one of the values of a field that is a list.
 func BadValue(field, value, format string, args ...any) error {
@@ -64,9 +62,7 @@ func BadValue(field, value, format string, args ...any) error {
 func Exclude(a, b string) error { return Between("%s and %s exclude each other", a, b) }
 
 // Between returns an error about several fields; the format has a %s for each.
-func Between(format string, fields ...string) error {
-	return UsageError{&fieldsError{format, fields}}
-}
+func Between(format string, fields ...string) error { return UsageError{&fieldsError{format, fields}} }
 
 type fieldsError struct {
 	format string
@@ -110,9 +106,7 @@ func (e answeredError) Unwrap() error { return e.error }
 func Answered(err error) error { return answeredError{err} }
 
 func HasAnswer(err error) bool {
-	var answered answeredError
-	var news *News
-	return errors.As(err, &answered) || errors.As(err, &news)
+	return errors.As(err, new(answeredError)) || errors.As(err, new(*News))
 }
 
 // News is an error that says that an answer is bad news, as that of a replay which differs. The answer
@@ -137,7 +131,6 @@ func OutcomeOf(ctx context.Context, err error) operation.Outcome {
 		}
 		return false
 	}
-	var usage UsageError
 	var done *operation.Error // of a call that another process answered
 	var news *News
 	switch {
@@ -149,7 +142,7 @@ func OutcomeOf(ctx context.Context, err error) operation.Outcome {
 		return news.Outcome
 	case ctx.Err() != nil && is(context.Canceled, context.DeadlineExceeded): // or a server's time is up
 		return operation.Interrupted
-	case errors.As(err, &usage):
+	case errors.As(err, new(UsageError)):
 		return operation.Usage
 	case is(store.ErrCorrupt):
 		return operation.Corrupt
@@ -182,12 +175,10 @@ func messageOf(err error, remote bool) string {
 	if !remote {
 		return message
 	}
-	var field *FieldError
-	if errors.As(err, &field) {
+	if field, ok := errors.AsType[*FieldError](err); ok {
 		return strings.Replace(message, field.Error(), field.text(parameter(field.Field)), 1)
 	}
-	var several *fieldsError
-	if errors.As(err, &several) {
+	if several, ok := errors.AsType[*fieldsError](err); ok {
 		return strings.Replace(message, several.Error(), several.text(parameter), 1)
 	}
 	return message
@@ -202,8 +193,7 @@ func parameter(flag string) string {
 
 // HintGiven returns the next step that an error was given for the command line, "" for none.
 func HintGiven(err error) string {
-	var next *hintError
-	if errors.As(err, &next) {
+	if next, ok := errors.AsType[*hintError](err); ok {
 		return next.local
 	}
 	return ""
@@ -220,43 +210,37 @@ func HintOf(err error, remote bool) string {
 
 // hintOf returns the next step for the command line and for remote callers.
 func hintOf(err error) (local, remote string) {
-	var next *hintError
-	if errors.As(err, &next) {
+	if next, ok := errors.AsType[*hintError](err); ok {
 		return next.local, next.remote
 	}
-	var done *operation.Error
-	if errors.As(err, &done) && done.Hint != "" {
+	if done, ok := errors.AsType[*operation.Error](err); ok && done.Hint != "" {
 		return done.Hint, ""
 	}
-	var unsure *rank.UnsureError
-	if errors.As(err, &unsure) {
-		const how = "name one of them by its id, or give more words of it"
-		return how, how
-	}
 	var secret *state.SecretError
-	var detached *core.DetachedError
 	var kind *state.KindError
-	var readOnly *core.ReadOnlyError
-	var unknown *core.UnknownHeadError
-	var moved *core.FollowedError
 	var missing *state.NotFoundError
 	switch {
+	case errors.As(err, new(*rank.UnsureError)):
+		const how = "name one of them by its id, or give more words of it"
+		return how, how
 	case errors.As(err, &secret):
 		return secretHint(secret)
-	case errors.As(err, &detached):
+	case errors.As(err, new(*core.DetachedError)):
 		return "name a branch with --branch, or go to one with 'mnem switch NAME' or 'mnem switch -c NAME'",
 			"name a branch with branch"
-	case errors.As(err, &readOnly):
+	case errors.As(err, new(*core.ReadOnlyError)):
 		return "name a branch with --branch, or go to one with 'git switch NAME'; 'mnem status' tells more",
 			"name a branch with branch"
-	case errors.As(err, &unknown):
+	case errors.As(err, new(*core.UnknownHeadError)):
 		return "install git or repair what it says, name a branch with --branch or --at, or end following with " +
 			"'mnem git follow --remove'", "name a branch with branch or at"
-	case errors.As(err, &moved):
+	case errors.As(err, new(*core.FollowedError)):
 		return "go to another branch with 'git switch NAME', name one with --branch or --at, or end it with " +
 			"'mnem git follow --remove'", "name a branch with branch or at"
-	case errors.As(err, &kind):
-		return kindHint(kind)
+	case errors.As(err, &kind) && kind.Kind == retrieve.KindReceipt:
+		return "'mnem session replay' takes a receipt", "replay takes a receipt"
+	case kind != nil:
+		return "'mnem show' prints whatever it is", "show prints whatever it is"
 	case errors.As(err, &missing) && (missing.What == "branch" || missing.What == "revision"):
 		return revisionHint(missing)
 	case errors.Is(err, store.ErrUnknown):
@@ -275,8 +259,7 @@ func hintOf(err error) (local, remote string) {
 // roomHint says what to do about a full disk. A change that erases has what was kept for it already.
 func roomHint(err error) (local, remote string) {
 	some := "some room"
-	var room *store.NoRoomError
-	if errors.As(err, &room) {
+	if room, ok := errors.AsType[*store.NoRoomError](err); ok {
 		some = fmt.Sprintf("%d bytes", room.MustFree())
 		if room.Erasing {
 			return fmt.Sprintf("free %s on the disk and give the command again", some),
@@ -294,16 +277,13 @@ func roomHint(err error) (local, remote string) {
 
 // CandidatesOf returns what the name in an error may mean, nil for nothing.
 func CandidatesOf(err error) (out []operation.Candidate) {
-	var done *operation.Error
-	if errors.As(err, &done) {
+	if done, ok := errors.AsType[*operation.Error](err); ok {
 		return done.Candidates
 	}
 	var list []state.Candidate
-	var unsure *rank.UnsureError
-	var missing *state.NotFoundError
-	if errors.As(err, &unsure) {
+	if unsure, ok := errors.AsType[*rank.UnsureError](err); ok {
 		list = unsure.Candidates
-	} else if errors.As(err, &missing) {
+	} else if missing, ok := errors.AsType[*state.NotFoundError](err); ok {
 		list = missing.Candidates
 	}
 	for _, c := range list {
@@ -312,10 +292,10 @@ func CandidatesOf(err error) (out []operation.Candidate) {
 	return out
 }
 
-// secretHint says what to do about a credential that was refused.
 // namesOfThings begin fields of verbs that have no flag to write what looks like a credential.
 var namesOfThings = []string{"branch", "session", "profile", "redaction", "operation", "receipt"}
 
+// secretHint says what to do about a credential that was refused.
 func secretHint(e *state.SecretError) (local, remote string) {
 	var list []string
 	var again strings.Builder
@@ -335,15 +315,6 @@ func secretHint(e *state.SecretError) (local, remote string) {
 	return local, leave + `call again with "allow_secret": [` + strings.Join(list, ", ") + "]"
 }
 
-// kindHint says which verb takes what the caller gave to another.
-func kindHint(err *state.KindError) (local, remote string) {
-	switch err.Kind {
-	case retrieve.KindReceipt:
-		return "'mnem session replay' takes a receipt", "replay takes a receipt"
-	}
-	return "'mnem show' prints whatever it is", "show prints whatever it is"
-}
-
 // revisionHint says how a branch is made that does not exist, and what lists the revisions that do.
 func revisionHint(err *state.NotFoundError) (local, remote string) {
 	name, full := strings.CutPrefix(err.Name, graph.Heads)
@@ -357,8 +328,7 @@ func revisionHint(err *state.NotFoundError) (local, remote string) {
 // NodeHint adds to an error about a node that is not there how nodes are named, and to one about a node that a
 // mark hides how to see it and how to bring it back.
 func NodeHint(err error) error {
-	var missing *state.NotFoundError
-	if errors.As(err, &missing) && missing.Hidden != "" {
+	if missing, ok := errors.AsType[*state.NotFoundError](err); ok && missing.Hidden != "" {
 		return Hint(err, fmt.Sprintf("'mnem show %s --include %s' shows it, 'mnem restore %s' brings it back", missing.ID,
 			missing.Hidden, missing.ID), fmt.Sprintf("show with include %s shows node %s, restore brings it back",
 			missing.Hidden, missing.ID))
@@ -385,6 +355,6 @@ func CommitHint(err error) error {
 
 // IsUnborn reports whether an error says that there is no commit yet.
 func IsUnborn(err error) bool {
-	var missing *state.NotFoundError
-	return errors.As(err, &missing) && missing.What == NoCommitYet
+	missing, ok := errors.AsType[*state.NotFoundError](err)
+	return ok && missing.What == NoCommitYet
 }

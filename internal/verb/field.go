@@ -59,17 +59,13 @@ func (s *Spec) Fields() []Field { return s.fields() }
 
 func sortedFields(request reflect.Type) []Field {
 	all := resolveTable(fieldsOf(request, nil))
-	slices.SortStableFunc(all, func(a, b Field) int {
-		switch {
-		case a.Arg && b.Arg:
-			return 0
-		case a.Arg:
-			return -1
-		case b.Arg:
-			return 1
+	name := func(f Field) string {
+		if f.Arg {
+			return "" // before all flags
 		}
-		return strings.Compare(a.Name, b.Name)
-	})
+		return f.Name
+	}
+	slices.SortStableFunc(all, func(a, b Field) int { return strings.Compare(name(a), name(b)) })
 	return all
 }
 
@@ -123,47 +119,30 @@ func fieldOf(f reflect.StructField, tag string, index []int) Field {
 	default:
 		panic(fmt.Sprintf("field %s: no surface has values of %s", f.Name, f.Type))
 	}
+	is := map[string]*bool{
+		"arg": &out.Arg, "required": &out.Required, "remote": &out.Remote, "varies": &out.Varies, "writes": &out.Writes,
+		"destroys": &out.Destroys, "words": &out.Words, "wide": &out.Wide, "comma": &out.Comma, "settable": &out.Named,
+		"sets": &out.Sets, "alone": &out.Alone, "remoteonly": &out.RemoteOnly, "set": &out.NoFlag,
+	}
 	for option := range strings.SplitSeq(options, ",") {
 		key, value, _ := strings.Cut(option, "=")
-		switch key {
-		case "":
-		case "short":
+		switch set := is[key]; {
+		case key == "":
+		case key == "short":
 			out.Short = value
-		case "arg":
-			out.Arg = true
-		case "required":
-			out.Required = true
-		case "remote":
-			out.Remote = true
-		case "remoteonly":
-			out.Remote, out.RemoteOnly = true, true
-		case "varies":
-			out.Varies = true
-		case "writes":
-			out.Writes = true
-		case "destroys":
-			out.Destroys = true
-		case "words":
-			out.Words = true
-			out.Most, _ = strconv.Atoi(value) // 0 without one
-		case "wide":
-			out.Wide = true
-		case "comma":
-			out.Comma = true
-		case "set":
-			out.Named, out.NoFlag = true, true
-		case "settable":
-			out.Named = true
-		case "sets":
-			out.Sets = true
-		case "true":
+		case key == "true":
 			out.True = value
-		case "alone":
-			out.Alone = true
-		default:
+		case set == nil:
 			panic(fmt.Sprintf("field %s: unknown option %q", f.Name, option))
+		default:
+			*set = true
+		}
+		if key == "words" {
+			out.Most, _ = strconv.Atoi(value) // 0 without one
 		}
 	}
+	out.Remote = out.Remote || out.RemoteOnly
+	out.Named = out.Named || out.NoFlag
 	return out
 }
 
@@ -296,24 +275,25 @@ func (f *Field) Assign(req, value any) error {
 type Params struct{ given map[string]bool }
 
 // Given reports whether a field was given, by the name of its flag.
-func (p *Params) Given(name string) bool { return p.given[name] }
+func (p *Params) Given(name string) bool { return p != nil && p.given[name] }
 
-func (p *Params) setGiven(names []string) {
-	p.given = make(map[string]bool, len(names))
-	for _, name := range names {
-		p.given[name] = true
-	}
-}
+func (p *Params) params() *Params { return p }
 
-// GivenOf returns the names of the fields that a request was told are given, nil if it does not ask.
-func GivenOf(req any) []string {
-	if p, ok := req.(interface{ givenNames() []string }); ok {
-		return p.givenNames()
+// paramsOf returns the Params of a request, nil if it has none.
+func paramsOf(req any) *Params {
+	if q, ok := req.(interface{ params() *Params }); ok {
+		return q.params()
 	}
 	return nil
 }
 
-func (p *Params) givenNames() []string { return slices.Sorted(maps.Keys(p.given)) }
+// GivenOf returns the names of the fields that a request was told are given, nil if it does not ask.
+func GivenOf(req any) []string {
+	if p := paramsOf(req); p != nil {
+		return slices.Sorted(maps.Keys(p.given))
+	}
+	return nil
+}
 
 // Forget makes fields as if they had not been given.
 func (p *Params) Forget(names []string) {
@@ -325,7 +305,10 @@ func (p *Params) Forget(names []string) {
 
 // SetGiven tells a request which of its fields were given, by the names of their flags.
 func SetGiven(req any, names []string) {
-	if p, ok := req.(interface{ setGiven([]string) }); ok {
-		p.setGiven(names)
+	if p := paramsOf(req); p != nil {
+		p.given = make(map[string]bool, len(names))
+		for _, name := range names {
+			p.given[name] = true
+		}
 	}
 }

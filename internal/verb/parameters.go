@@ -20,7 +20,6 @@ type Parameters struct {
 	values map[string]reflect.Value
 }
 
-// value returns the value of a field, which can be set.
 func (p *Parameters) value(f *Field) reflect.Value {
 	v, ok := p.values[f.Name]
 	if !ok {
@@ -33,19 +32,14 @@ func (p *Parameters) value(f *Field) reflect.Value {
 	return v
 }
 
-// Truth returns the value of a parameter that is true or false, nil unless the request gives it.
-func (p *Parameters) Truth(name string) *bool {
+// Denies reports whether the request gives a parameter that is true or false, and says false.
+func (p *Parameters) Denies(name string) bool {
 	v, ok := p.values[name]
-	if !ok || !p.Given(name) {
-		return nil
-	}
-	truth := v.Bool()
-	return &truth
+	return ok && p.Given(name) && !v.Bool()
 }
 
 var parametersType = reflect.TypeFor[Parameters]()
 
-// kindTypes are the types of fields of the table.
 var kindTypes = map[operation.ParamKind]reflect.Type{
 	operation.String: reflect.TypeFor[string](), operation.Strings: reflect.TypeFor[[]string](),
 	operation.Integer: reflect.TypeFor[int](), operation.Number: reflect.TypeFor[float64](),
@@ -115,9 +109,9 @@ func resolveTable(all []Field) []Field {
 
 // SetParameters sets the parameters of a retrieval that a request gives by fields of the table.
 func (s *Spec) SetParameters(req any, to *retrieve.Request) error {
-	asked, ok := req.(interface{ Given(string) bool })
+	asked := paramsOf(req)
 	for _, f := range s.Fields() {
-		if f.of == nil || !ok || !asked.Given(f.Name) && (f.table || f.Default == "") {
+		if f.of == nil || !asked.Given(f.Name) && (f.table || f.Default == "") {
 			continue
 		}
 		v, err := f.member(req)

@@ -101,17 +101,7 @@ func CheckLimit(n int) error {
 
 // AtMostOne refuses a request in which more than one of several fields are given.
 func AtMostOne(q interface{ Given(string) bool }, names ...string) error {
-	given := ""
-	for _, name := range names {
-		switch {
-		case !q.Given(name):
-		case given != "":
-			return Exclude(given, name)
-		default:
-			given = name
-		}
-	}
-	return nil
+	return exclusive(q.Given, names)
 }
 
 // OptTime reads a time that a field may have.

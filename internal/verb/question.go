@@ -267,18 +267,9 @@ func EachVector(
 	return nil
 }
 
-// OneUse refuses to read standard input for two things.
-func OneUse(uses []string) error {
-	if len(uses) > 1 {
-		return Usagef("standard input is named twice: for %s", strings.Join(uses, " and "))
-	}
-	return nil
-}
-
 // ExcludeHint says what to do about a node to exclude that there is none of.
 func ExcludeHint(err error) error {
-	var missing *state.NotFoundError
-	if errors.As(err, &missing) && missing.What == "node" {
+	if missing, ok := errors.AsType[*state.NotFoundError](err); ok && missing.What == "node" {
 		return NodeHint(fmt.Errorf("exclude: %w", err))
 	}
 	return err
@@ -286,8 +277,7 @@ func ExcludeHint(err error) error {
 
 // ProfileHint says what to do about a profile that there is none of, or that contradicts itself.
 func ProfileHint(err error) error {
-	var pe *retrieve.ProfileError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*retrieve.ProfileError](err); ok {
 		flags := make([]string, len(pe.Params))
 		for i, param := range pe.Params {
 			flags[i] = retrieve.FlagName(param)

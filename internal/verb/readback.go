@@ -68,15 +68,9 @@ func inlineOf(v reflect.Value) *Inline {
 	if v.Kind() != reflect.Struct {
 		return nil
 	}
-	for i := range v.NumField() {
-		f := v.Type().Field(i)
-		if f.IsExported() && f.Type == inlineType {
-			return v.Field(i).Addr().Interface().(*Inline)
-		}
-		if f.Anonymous && f.Type.Kind() == reflect.Struct {
-			if found := inlineOf(v.Field(i)); found != nil {
-				return found
-			}
+	for _, m := range membersOfStruct(v.Type()) {
+		if m.inline {
+			return v.FieldByIndex(m.path).Addr().Interface().(*Inline)
 		}
 	}
 	return nil
@@ -89,19 +83,14 @@ type structReader struct {
 	at    any             // the Each whose items come next, nil for none
 }
 
-// open starts reading the members of a struct.
+// open starts reading the members of a struct, and makes its lists readable on demand.
 func (r *structReader) open(v reflect.Value) {
 	r.stack = append(r.stack, v)
-	r.lists(v)
-}
-
-// lists makes the lists of a struct readable on demand.
-func (r *structReader) lists(v reflect.Value) {
-	for i := range v.NumField() {
-		if list, ok := v.Field(i).Addr().Interface().(lister); ok {
+	for _, m := range membersOfStruct(v.Type()) {
+		if f, err := v.FieldByIndexErr(m.path); err != nil { // of no embedded struct
+			continue
+		} else if list, ok := f.Addr().Interface().(lister); ok {
 			list.pull(func(item any) (bool, error) { return r.item(list, item) })
-		} else if f := v.Type().Field(i); f.Anonymous && f.Type.Kind() == reflect.Struct {
-			r.lists(v.Field(i))
 		}
 	}
 }
@@ -166,15 +155,10 @@ func (r *structReader) openPointer(v reflect.Value) error {
 
 // memberOf returns the field of a struct with a JSON name, the zero Value if there is none.
 func memberOf(v reflect.Value, name string) reflect.Value {
-	for i := range v.NumField() {
-		f := v.Type().Field(i)
-		tag, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if f.Anonymous && tag == "" && f.Type.Kind() == reflect.Struct {
-			if found := memberOf(v.Field(i), name); found.IsValid() {
-				return found
-			}
-		} else if tag == name && f.IsExported() {
-			return v.Field(i)
+	for _, m := range membersOfStruct(v.Type()) {
+		if m.name == name && !m.inline {
+			v, _ = v.FieldByIndexErr(m.path)
+			return v
 		}
 	}
 	return reflect.Value{}
@@ -211,7 +195,6 @@ func (r *structReader) skip() error {
 	return r.next()
 }
 
-// end reads the rest of the struct.
 func (r *structReader) end() error {
 	for r.at != nil {
 		if err := r.skip(); err != nil {

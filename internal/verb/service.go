@@ -169,7 +169,6 @@ func (s *Service) prepare(ctx context.Context, req any) (write bool, err error) 
 	return !w.DryRun, err
 }
 
-// open is given the repository.
 func (s *Service) open(ctx context.Context) (err error) {
 	s.Repo = s.Host.Repo().Only(s.only)
 	s.From = s.Repo
@@ -193,10 +192,9 @@ func (s *Spec) EffectOf(req any) operation.Effect {
 	if q, ok := req.(interface{ ReadsOnly() bool }); ok && q.ReadsOnly() {
 		return Reads
 	}
-	most := s.Effect
-	asked, named := req.(interface{ Given(string) bool })
+	most, asked := s.Effect, paramsOf(req)
 	for _, f := range s.Fields() {
-		given := !f.Value(req).IsZero() || f.table && f.Kind != operation.Boolean && named && asked.Given(f.Name)
+		given := !f.Value(req).IsZero() || f.table && f.Kind != operation.Boolean && asked.Given(f.Name)
 		switch {
 		case given && f.Destroys:
 			most = Destroys
@@ -213,9 +211,7 @@ type Writer interface{ Into(w *Writing) }
 // WritingOf gathers what the parts of a request say.
 func WritingOf(req any) (w Writing) {
 	gather(reflect.ValueOf(req), &w)
-	if q, ok := req.(interface{ Given(string) bool }); ok {
-		w.NoSign = w.Signs && !w.Sign && w.Key == "" && q.Given("sign")
-	}
+	w.NoSign = w.Signs && !w.Sign && w.Key == "" && paramsOf(req).Given("sign")
 	return w
 }
 
@@ -228,6 +224,14 @@ func gather(part reflect.Value, w *Writing) {
 			gather(part.Elem().Field(i).Addr(), w)
 		}
 	}
+}
+
+// MadeBy returns the commit of a result, none if a dry run would change something: its time would be another.
+func (s *Service) MadeBy(res *core.CommitResult) (made ipld.CID) {
+	if !s.DryRun || res.NoChange {
+		made = res.Commit
+	}
+	return made
 }
 
 // At returns the memory at a revision. HEAD before the first commit is the empty memory.
@@ -292,10 +296,9 @@ func TargetBranch(ctx context.Context, r *core.Repo, name string) (core.BranchIn
 	if err != nil {
 		return core.BranchInfo{}, err
 	}
-	for _, b := range all {
-		if b.Name == name && b.Name != string(graph.Head) {
-			return b, nil
-		}
+	i := slices.IndexFunc(all, func(b core.BranchInfo) bool { return b.Name == name })
+	if i >= 0 && name != string(graph.Head) {
+		return all[i], nil
 	}
 	return core.BranchInfo{}, &state.NotFoundError{What: "branch", Name: name}
 }

@@ -1,6 +1,7 @@
 package verb
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -77,7 +78,7 @@ func (b *signer) begin(record []byte) chan signature {
 	if !ok {
 		made = make(chan signature, 1)
 		b.under[string(record)] = made
-		record = append([]byte(nil), record...)
+		record = bytes.Clone(record)
 		go func() {
 			signed, err := b.sign(record)
 			made <- signature{signed, err}
@@ -86,7 +87,6 @@ func (b *signer) begin(record []byte) chan signature {
 	return made
 }
 
-// take stores a signature.
 func (b *signer) take(record []byte, made signature) error {
 	delete(b.under, string(record))
 	if made.err == nil && len(made.bytes) == 0 {
@@ -119,7 +119,6 @@ func (b *signer) within(most time.Duration) commit.SignFunc {
 	}
 }
 
-// wait waits for the signature of a record.
 func (b *signer) wait(ctx context.Context, record []byte) error {
 	select {
 	case made := <-b.begin(record):

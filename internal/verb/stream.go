@@ -218,7 +218,6 @@ func (w *jsonValue) close(byte) error {
 	return w.add(v, 1)
 }
 
-// walker gives a value part by part.
 type walker struct{ to parts }
 
 func (w *walker) walk(v any) error { return w.value(reflect.ValueOf(v), false) }
@@ -342,7 +341,6 @@ func (w *walker) encoded(v reflect.Value) error {
 	return cmp.Or(err, w.to.literal(data))
 }
 
-// member is a field of a struct as it is written.
 type member struct {
 	path             []int // to it through embedded structs
 	name             string
@@ -395,7 +393,6 @@ func appendMembers(list []member, t reflect.Type, path []int) []member {
 	return list
 }
 
-// nullable reports whether a shape has null.
 func nullable(shape string) bool { return shape == "null" || strings.HasSuffix(shape, "|null") }
 
 func (w *walker) members(v reflect.Value) error {

@@ -208,12 +208,7 @@ func (s *Spec) Operation() operation.Operation {
 // excluded refuses fields that may not be given at once, by whether each is.
 func (s *Spec) excluded(req any) error {
 	given := func(name string) bool {
-		for _, f := range s.Fields() {
-			if f.Name == name {
-				return !f.Value(req).IsZero()
-			}
-		}
-		return false
+		return slices.ContainsFunc(s.Fields(), func(f Field) bool { return f.Name == name && !f.Value(req).IsZero() })
 	}
 	pairs := s.Exclude
 	for _, f := range s.Fields() {
@@ -222,24 +217,31 @@ func (s *Spec) excluded(req any) error {
 		}
 	}
 	for _, group := range pairs {
-		first := ""
-		for _, name := range group {
-			switch {
-			case !given(name):
-			case first != "":
-				return Exclude(first, name)
-			default:
-				first = name
-			}
+		if err := exclusive(given, group); err != nil {
+			return err
 		}
 	}
+	lines, reads := req.(interface{ HasChanges() bool })
 	for _, group := range s.Together {
 		for _, name := range group {
-			lines, reads := req.(interface{ HasChanges() bool })
 			if given(group[0]) && !given(name) && !(reads && s.Lines.Flag == name && lines.HasChanges()) {
 				return Between("%s needs %s", group[0], name)
 			}
 		}
+	}
+	return nil
+}
+
+// exclusive refuses more than one of several fields.
+func exclusive(given func(name string) bool, names []string) error {
+	var some []string
+	for _, name := range names {
+		if given(name) {
+			some = append(some, name)
+		}
+	}
+	if len(some) > 1 {
+		return Exclude(some[0], some[1])
 	}
 	return nil
 }

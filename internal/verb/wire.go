@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -25,14 +26,10 @@ func (s *Spec) EncodeRequest(req any) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	given := func(string) bool { return false }
-	if q, ok := req.(interface{ Given(string) bool }); ok {
-		given = q.Given
-	}
-	out := map[string]any{}
+	out, asked := map[string]any{}, paramsOf(req)
 	for _, f := range s.Fields() {
 		v := f.Value(req)
-		if !f.Caller && (given(f.Name) || !reflect.DeepEqual(v.Interface(), f.Value(base).Interface())) {
+		if !f.Caller && (asked.Given(f.Name) || !reflect.DeepEqual(v.Interface(), f.Value(base).Interface())) {
 			out[f.Parameter()] = v.Interface()
 			if x, ok := v.Interface().(float64); ok && (math.IsNaN(x) || math.IsInf(x, 0)) {
 				out[f.Parameter()] = strconv.FormatFloat(x, 'g', -1, 64) // refused by who knows its bounds
@@ -49,19 +46,12 @@ func (s *Spec) EncodeRequest(req any) (json.RawMessage, error) {
 
 // unnamed are the fields of a request that no surface fills, by their Go names.
 func unnamed(req any) map[string]reflect.Value {
-	out := map[string]reflect.Value{}
-	var gather func(v reflect.Value)
-	gather = func(v reflect.Value) {
-		for i := range v.NumField() {
-			switch f := v.Type().Field(i); {
-			case f.Anonymous:
-				gather(v.Field(i))
-			case f.IsExported() && f.Tag.Get("op") == "-":
-				out[f.Name] = v.Field(i)
-			}
+	v, out := reflect.ValueOf(req).Elem(), map[string]reflect.Value{}
+	for _, f := range reflect.VisibleFields(v.Type()) {
+		if f.IsExported() && f.Tag.Get("op") == "-" {
+			out[f.Name] = v.FieldByIndex(f.Index)
 		}
 	}
-	gather(reflect.ValueOf(req).Elem())
 	return out
 }
 
@@ -95,12 +85,7 @@ func (s *Spec) DecodeRequest(data json.RawMessage, given []string) (any, error) 
 			fields[f.Parameter()] = f.Value(req)
 		}
 	}
-	names := make([]string, 0, len(values))
-	for name := range values {
-		names = append(names, name)
-	}
-	slices.Sort(names) // so that of several the same is named each time
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(values)) { // so that of several the same is named each time
 		v, ok := fields[name]
 		if !ok || !decodeField(values[name], v) {
 			return nil, &UnknownError{s.Name(), name}
@@ -181,14 +166,12 @@ func FailureOf(ctx context.Context, err error, remote bool) *Failure {
 	if err == nil {
 		return nil
 	}
-	var news *News
 	out := &Failure{
 		Code: OutcomeOf(ctx, err).Code, Message: MessageOf(err, remote), Hint: HintOf(err, remote),
-		News: errors.As(err, &news), Candidates: CandidatesOf(err), Unknown: errors.Is(err, store.ErrUnknown),
+		News: errors.As(err, new(*News)), Candidates: CandidatesOf(err), Unknown: errors.Is(err, store.ErrUnknown),
 	}
 	errors.As(err, &out.Want)
-	var unsigned *state.UnsignedError
-	if errors.As(err, &unsigned) {
+	if unsigned, ok := errors.AsType[*state.UnsignedError](err); ok {
 		out.Unsigned, out.Turn = unsigned.Records, unsigned.Turn
 	}
 	var done *operation.Error

@@ -1,6 +1,7 @@
 package asking
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -117,10 +118,4 @@ func brief(ctx context.Context, s *verb.Service, q *BriefRequest) (*Brief, error
 	return out, err
 }
 
-func named(n *graph.Node) NamedMemory {
-	text := n.Summary
-	if text == "" {
-		text = n.Key
-	}
-	return NamedMemory{n.ID, text}
-}
+func named(n *graph.Node) NamedMemory { return NamedMemory{n.ID, cmp.Or(n.Summary, n.Key)} }

@@ -128,7 +128,6 @@ type givenKey struct {
 	at      graph.Time
 }
 
-// lastReader reads given contexts.
 type lastReader struct {
 	*verb.Service
 	now  *core.Snapshot
@@ -192,14 +191,13 @@ func (l *lastReader) fill(
 	}
 	texts := map[graph.ID]string{}
 	if at != nil {
-		answer, err := rank.Retrieve(ctx, at, *req)
-		if err != nil && !unreadable(err) {
-			return err
-		}
-		if err == nil {
+		switch answer, err := rank.Retrieve(ctx, at, *req); {
+		case err == nil:
 			for i := range answer.Items {
 				texts[answer.Items[i].ID] = answer.Items[i].Rendered
 			}
+		case !unreadable(err):
+			return err
 		}
 	}
 	for _, it := range rec.Items {
@@ -207,10 +205,8 @@ func (l *lastReader) fill(
 			continue
 		}
 		item := GivenItem{ID: it.ID, Tokens: it.Tokens}
-		if at != nil {
-			if err := l.name(ctx, at, &item); err != nil {
-				return err
-			}
+		if err := item.name(ctx, at); err != nil {
+			return err
 		}
 		text, ok := texts[it.ID]
 		hidden, err := l.hidden(ctx, it.ID)
@@ -225,8 +221,11 @@ func (l *lastReader) fill(
 	return nil
 }
 
-// name fills in the name of an item.
-func (l *lastReader) name(ctx context.Context, at *core.Snapshot, item *GivenItem) error {
+// name fills in the name that the item has in a snapshot, nil for none.
+func (item *GivenItem) name(ctx context.Context, at *core.Snapshot) error {
+	if at == nil {
+		return nil
+	}
 	n, _, err := at.Node(ctx, item.ID)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil

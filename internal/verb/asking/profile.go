@@ -99,12 +99,9 @@ var ProfileVerb = verb.Stream(verb.Spec{
 
 // Check refuses what makes no sense.
 func (q *ProfileRequest) Check() error {
-	changes := len(q.given())+len(q.Types)+len(q.Unset) > 0
+	changes := q.sets()
 	for _, p := range retrieve.Params() {
-		if p.Kind != retrieve.ParamTruth {
-			continue
-		}
-		if v := q.Truth(p.Flag); v != nil && !*v {
+		if p.Kind == retrieve.ParamTruth && q.Denies(p.Flag) {
 			return verb.Usagef("a profile sets no %s=false: take it out with unset", p.Flag)
 		}
 	}
@@ -122,15 +119,9 @@ func (q *ProfileRequest) Check() error {
 	return verb.RefuseWriting(q, "%s is for a change: without one profiles are shown")
 }
 
-// given returns the parameters that the request sets.
-func (q *ProfileRequest) given() (names []string) {
-	for _, param := range retrieve.ProfileParams() {
-		if name := retrieve.FlagName(param); q.Given(name) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
+func (q *ProfileRequest) sets() bool { return len(q.named()) > 0 || len(q.Unset) > 0 }
+
+func (q *ProfileRequest) named() []string { return append(Decides(&q.Parameters.Params), q.Types...) }
 
 func profile(ctx context.Context, s *verb.Service, q *ProfileRequest, emit func(any) error) error {
 	var done *ProfilesChanged
@@ -142,7 +133,7 @@ func profile(ctx context.Context, s *verb.Service, q *ProfileRequest, emit func(
 		done, err = changeProfiles(ctx, s, "make "+q.Name+" the default profile", q.makeDefault)
 	case q.Remove:
 		done, err = changeProfiles(ctx, s, "remove profile "+q.Name, q.remove)
-	case len(q.given())+len(q.Types)+len(q.Unset) > 0:
+	case q.sets():
 		done, err = setProfile(ctx, s, q)
 	default:
 		return tellProfiles(ctx, s, q, func(p *Profile) error { return emit(p) })
@@ -216,14 +207,13 @@ func changeProfiles(
 	return out, err
 }
 
-// setProfile makes a profile, or changes what it says.
 func setProfile(ctx context.Context, s *verb.Service, q *ProfileRequest) (*ProfilesChanged, error) {
 	set, unset, err := q.change(s.Spec)
 	if err != nil {
 		return nil, err
 	}
 	return changeProfiles(ctx, s, "set profile "+q.Name, func(p *retrieve.Profiles) error {
-		if len(q.given())+len(q.Types) == 0 {
+		if len(q.named()) == 0 {
 			if _, err := p.Choose(q.Name, nil); err != nil {
 				return err
 			}
@@ -295,7 +285,6 @@ func takeOut(p *retrieve.Profile, name string) error {
 	return nil
 }
 
-// makeDefault chooses the default profile.
 func (q *ProfileRequest) makeDefault(p *retrieve.Profiles) error {
 	name, err := p.Choose(q.Name, nil)
 	if err != nil {

@@ -1,10 +1,12 @@
 package asking
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
@@ -103,19 +105,16 @@ func (q *RetrieveRequest) Configure(setting func(variable, key string) (string, 
 	}
 	var err error
 	if q.Session == "" {
-		if q.Session, err = setting("MNEM_SESSION", ""); err != nil {
-			return err
-		}
+		q.Session, err = setting("MNEM_SESSION", "")
 	}
-	if q.Profile == "" {
-		if q.Profile, err = q.profileOf(setting); err != nil {
-			return err
-		}
+	if q.Profile == "" && err == nil {
+		q.Profile, err = q.profileOf(setting)
 	}
-	if q.Zone == "" {
-		if q.Zone, err = setting(verb.ZoneVariable, verb.ZoneKey); err != nil {
-			return err
-		}
+	if q.Zone == "" && err == nil {
+		q.Zone, err = setting(verb.ZoneVariable, verb.ZoneKey)
+	}
+	if err != nil {
+		return err
 	}
 	return q.ConfigureSummary(setting)
 }
@@ -197,7 +196,10 @@ func (q *RetrieveRequest) check() error {
 	if q.Given("-") {
 		uses = append([]string{"the query"}, uses...)
 	}
-	return verb.OneUse(uses)
+	if len(uses) > 1 {
+		return verb.Usagef("standard input is named twice: for %s", strings.Join(uses, " and "))
+	}
+	return nil
 }
 
 // ofOne are fields that make no sense for the answer of two repositories.
@@ -286,18 +288,13 @@ func (q *RetrieveRequest) InJSON() bool { return q.Batch != "" }
 // ReadsOnce reports whether questions come from standard input, which nothing gives again.
 func (q *RetrieveRequest) ReadsOnce() bool { return q.Batch == "-" }
 
-// session returns the session in which answers are recorded, "" for none.
-func (q *RetrieveRequest) session() string {
-	if q.Session == "" && q.Receipt {
-		return sessionpkg.DefaultSession
-	}
-	return q.Session
-}
-
 // ask answers a question or lines of a batch.
 func ask(ctx context.Context, s *verb.Service, q *RetrieveRequest, req any, emit func(*Answer) error) error {
-	a := &asking{q: q, host: s.Host, repo: s.Repo, by: s.Commit.Stamp}
-	a.session, a.human = q.session(), s.Human && q.Batch == "" // lines are answered in JSON
+	a := &asking{q: q, host: s.Host, repo: s.Repo, by: s.Commit.Stamp, session: q.Session}
+	a.human = s.Human && q.Batch == "" // lines are answered in JSON
+	if q.Session == "" && q.Receipt {
+		a.session = sessionpkg.DefaultSession
+	}
 	base, err := q.base(s.Spec, req)
 	if err != nil {
 		return err
@@ -309,16 +306,18 @@ func ask(ctx context.Context, s *verb.Service, q *RetrieveRequest, req any, emit
 		if err != nil {
 			return err
 		}
-		if err := emit(answer); err != nil {
-			return err
-		}
-		return q.outcome(answer)
+		return cmp.Or(emit(answer), q.outcome(answer))
 	}
 	for i := range q.Lines {
 		line := &q.Lines[i]
 		r := base
 		q.Judging(&r, &line.Made, &a.want)
-		answer, err := a.line(ctx, line, r)
+		query, err := parseLine([]byte(line.Text), r)
+		var answer *Answer
+		if err == nil {
+			line.Made.AddTo(&query.Request)
+			answer, err = a.answer(ctx, query, &line.Made)
+		}
 		if err != nil {
 			return &graph.LineError{File: q.Lined, Line: line.Number, Err: err}
 		}
@@ -442,11 +441,11 @@ func (a *asking) snapshot(ctx context.Context) (*core.Snapshot, error) {
 		return a.repo.Snapshot(ctx, a.q.At)
 	}
 	entry, err := sessionpkg.Session(ctx, a.repo, a.session)
-	var missing *state.NotFoundError
+	missing := errors.As(err, new(*state.NotFoundError))
 	switch {
-	case errors.As(err, &missing) && a.session == sessionpkg.DefaultSession:
+	case missing && a.session == sessionpkg.DefaultSession:
 		return a.repo.Snapshot(ctx, a.q.At) // made when the receipt is recorded
-	case errors.As(err, &missing):
+	case missing:
 		return nil, verb.Hint(err, "begin it with 'mnem session start NAME'", "")
 	case err != nil:
 		return nil, err
@@ -454,16 +453,6 @@ func (a *asking) snapshot(ctx context.Context) (*core.Snapshot, error) {
 		return a.repo.Snapshot(ctx, a.q.At)
 	}
 	return a.repo.At(ctx, entry.Record.Commit)
-}
-
-// line answers a line of a batch.
-func (a *asking) line(ctx context.Context, line *Line, base retrieve.Request) (*Answer, error) {
-	q, err := parseLine([]byte(line.Text), base)
-	if err != nil {
-		return nil, err
-	}
-	line.Made.AddTo(&q.Request)
-	return a.answer(ctx, q, &line.Made)
 }
 
 func parseLine(text []byte, base retrieve.Request) (q complete.Query, err error) {

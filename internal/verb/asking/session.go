@@ -226,7 +226,6 @@ func recordOf(
 	return out, nil
 }
 
-// itemsTitle names the items of a receipt.
 func itemsTitle(
 	ctx context.Context, r *core.Repo, rec *retrieve.Receipt, titles history.Titler,
 ) (string, error) {
@@ -244,7 +243,6 @@ func itemsTitle(
 	return titles.Nodes(ctx, at, ids)
 }
 
-// eventOf returns the event of a session's record.
 func eventOf(s, before *retrieve.Session) string {
 	switch {
 	case before == nil:

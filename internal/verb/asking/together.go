@@ -1,6 +1,7 @@
 package asking
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -52,10 +53,7 @@ func (q *RetrieveRequest) together(ctx context.Context, s *verb.Service, req any
 	}
 	list := complete.Together(limit, budget, first, second)
 	ours.join(list, theirs, []complete.Part{first, second})
-	if err := emit(ours); err != nil {
-		return err
-	}
-	return q.outcome(ours)
+	return cmp.Or(emit(ours), q.outcome(ours))
 }
 
 // part returns an answer as a part of several, whose scores count as much as its best item covers the

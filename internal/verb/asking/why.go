@@ -1,6 +1,7 @@
 package asking
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -155,22 +156,14 @@ func (r *reasons) way(ctx context.Context, seed graph.ID, path []retrieve.Step) 
 		return nil
 	}
 	text, err := r.title(ctx, seed)
-	for i, s := range path {
-		typ := s.Type
-		if typ == "" {
-			typ = "mentions"
-		}
-		to := "this"
-		if i < len(path)-1 {
-			to = "…"
-		}
+	for _, s := range path {
+		arrow := " <-%s- …"
 		if s.Forward {
-			text += fmt.Sprintf(" -%s-> %s", typ, to)
-		} else {
-			text += fmt.Sprintf(" <-%s- %s", typ, to)
+			arrow = " -%s-> …"
 		}
+		text += fmt.Sprintf(arrow, cmp.Or(s.Type, "mentions"))
 	}
-	r.add("linked by %s", text)
+	r.add("linked by %sthis", strings.TrimSuffix(text, "…"))
 	return err
 }
 
@@ -180,10 +173,7 @@ func (r *reasons) title(ctx context.Context, id graph.ID) (string, error) {
 	if err != nil || n == nil {
 		return id.String()[:8], err
 	}
-	s := strings.Join(strings.Fields(n.Summary), " ")
-	if s == "" {
-		s = n.Key
-	}
+	s := cmp.Or(strings.Join(strings.Fields(n.Summary), " "), n.Key)
 	if utf8.RuneCountInString(s) > whyTitle {
 		s = string([]rune(s)[:whyTitle-1]) + "…"
 	}
