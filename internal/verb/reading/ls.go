@@ -161,7 +161,6 @@ func ls(ctx context.Context, s *verb.Service, q *ListRequest) (any, error) {
 	return out, nil
 }
 
-// edgeOf returns the form of an edge.
 func edgeOf(ctx context.Context, names *Labels, row *listRow) (out Edge, err error) {
 	e := row.edge
 	out = Edge{

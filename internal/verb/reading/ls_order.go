@@ -25,7 +25,6 @@ const (
 	sortImportance = "importance"
 )
 
-// sortSpec is an order of rows.
 type sortSpec struct {
 	field string // one of the constants or props.NAME
 	desc  bool
@@ -49,10 +48,6 @@ func parseSort(s string, edges bool) (sortSpec, error) {
 	return spec, nil
 }
 
-// byID reports whether the order is the one in which trees are read.
-func (o sortSpec) byID() bool { return o.field == sortID && !o.desc }
-
-// sortedRow is a row with its sort key.
 type sortedRow struct {
 	id    graph.ID
 	value *ipld.Value // the sort key, nil if the row has none
@@ -200,7 +195,6 @@ func (l *listing) weighRow(ctx context.Context, row *listRow) (err error) {
 	return err
 }
 
-// read returns one row with its mark.
 func (l *listing) read(ctx context.Context, id graph.ID) (*listRow, error) {
 	var row *listRow
 	on := graph.OnNode
@@ -308,7 +302,7 @@ func (l *listing) holds(ctx context.Context, p retrieve.Predicate, row *listRow)
 // ids yields the ids of rows in the list's order, those after a position, nil for all. If limit is above 0, the caller
 // needs only limit and one more.
 func (l *listing) ids(ctx context.Context, from *sortedRow, limit int) iter.Seq2[graph.ID, error] {
-	if l.order.byID() {
+	if l.order == (sortSpec{field: sortID}) { // in which trees are read
 		return l.idsInTree(ctx, from)
 	}
 	room := maxPageRows

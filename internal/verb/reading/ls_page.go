@@ -1,7 +1,6 @@
 package reading
 
 import (
-	"container/heap"
 	"slices"
 
 	"github.com/mnem-project/mnem/ipld"
@@ -14,13 +13,13 @@ const (
 	maxPageBytes = 16 << 20 // of the values that it is sorted by
 )
 
-// page gathers the first places of an order behind one place. It keeps them in a heap whose top is
-// the last of them.
+// page gathers the first places of an order after one place. Whenever it has twice its room, it drops those that
+// cannot be among them.
 type page struct {
 	order sortSpec
 	after *sortedRow
 	room  int
-	heap  placeHeap
+	list  []sortedRow
 	bytes int
 	cut   bool       // whether places were left out
 	end   *sortedRow // the first of those: what is not before it is left out too
@@ -28,30 +27,35 @@ type page struct {
 
 // newPage returns an empty page of at most room places.
 func newPage(order sortSpec, after *sortedRow, room int) *page {
-	return &page{order: order, after: after, room: room, heap: placeHeap{order: order}}
+	return &page{order: order, after: after, room: room}
 }
 
-// add takes a place in if it belongs to the page.
+// add takes a place in if it may belong to the page.
 func (p *page) add(at sortedRow) {
-	if p.after != nil && p.order.compare(at, *p.after) <= 0 {
+	if p.after != nil && p.order.compare(at, *p.after) <= 0 || p.end != nil && p.order.compare(at, *p.end) >= 0 {
 		return
 	}
-	if p.end != nil && p.order.compare(at, *p.end) >= 0 {
-		return
-	}
-	heap.Push(&p.heap, at)
-	p.bytes += valueSize(at.value)
-	for len(p.heap.list) > p.room || p.bytes > maxPageBytes && len(p.heap.list) > 1 {
-		last, _ := heap.Pop(&p.heap).(sortedRow)
-		p.bytes -= valueSize(last.value)
-		p.end, p.cut = &last, true
+	p.list = append(p.list, at)
+	if p.bytes += valueSize(at.value); len(p.list) > 2*p.room || p.bytes > 2*maxPageBytes {
+		p.places()
 	}
 }
 
 // places returns the page in order.
 func (p *page) places() []sortedRow {
-	slices.SortFunc(p.heap.list, p.order.compare)
-	return p.heap.list
+	slices.SortFunc(p.list, p.order.compare)
+	n, size := 0, 0
+	for n < min(len(p.list), p.room) && (n == 0 || size+valueSize(p.list[n].value) <= maxPageBytes) {
+		size += valueSize(p.list[n].value)
+		n++
+	}
+	if n < len(p.list) {
+		end := p.list[n]
+		p.end, p.cut = &end, true
+		clear(p.list[n:])
+	}
+	p.list, p.bytes = p.list[:n], size
+	return p.list
 }
 
 // valueSize estimates the memory of a value.
@@ -67,29 +71,4 @@ func valueSize(v *ipld.Value) int {
 		return fixed + 8*len(ipld.AppendValue(nil, *v))
 	}
 	return fixed
-}
-
-// placeHeap is a heap.Interface with the last place on top.
-type placeHeap struct {
-	order sortSpec
-	list  []sortedRow
-}
-
-func (h *placeHeap) Len() int           { return len(h.list) }
-func (h *placeHeap) Less(i, j int) bool { return h.order.compare(h.list[i], h.list[j]) > 0 }
-func (h *placeHeap) Swap(i, j int)      { h.list[i], h.list[j] = h.list[j], h.list[i] }
-
-// Push adds a place.
-func (h *placeHeap) Push(x any) {
-	if p, ok := x.(sortedRow); ok {
-		h.list = append(h.list, p)
-	}
-}
-
-// Pop removes the last place of the list.
-func (h *placeHeap) Pop() any {
-	last := len(h.list) - 1
-	p := h.list[last]
-	h.list = h.list[:last]
-	return p
 }

@@ -42,7 +42,6 @@ func names(ctx context.Context, s *verb.Service, q *NamesRequest) (*NamesAnswer,
 	return out, nil
 }
 
-// namesOf returns the names of a kind that a repository has.
 func namesOf(ctx context.Context, r *core.Repo, kind string) ([]string, error) {
 	switch kind {
 	case "branch":
@@ -74,7 +73,6 @@ func namesOf(ctx context.Context, r *core.Repo, kind string) ([]string, error) {
 	return nil, verb.Bad("kind", "%q is none of rev, branch, stage, session, tag, profile", kind)
 }
 
-// refNames returns the names of refs in the namespaces given.
 func refNames(ctx context.Context, r *core.Repo, namespaces ...string) ([]string, error) {
 	refs, err := r.Refs(ctx)
 	if err != nil {

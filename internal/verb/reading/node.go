@@ -167,7 +167,13 @@ func (w *WholeNode) Field(field, name string) (*verb.FieldValue, error) {
 		}
 		return &verb.FieldValue{Value: verb.Value(&value)}, nil
 	}
-	data, err := verb.JSON(memberNamed(reflect.ValueOf(*w), field))
+	var member any
+	for _, f := range reflect.VisibleFields(reflect.TypeOf(*w)) {
+		if !f.Anonymous && f.Tag.Get("json") == field {
+			member = reflect.ValueOf(*w).FieldByIndex(f.Index).Interface()
+		}
+	}
+	data, err := verb.JSON(member)
 	if err != nil || string(data) == "null" {
 		return nil, cmp.Or[error](err, missing)
 	}
@@ -176,19 +182,4 @@ func (w *WholeNode) Field(field, name string) (*verb.FieldValue, error) {
 		return &verb.FieldValue{Value: text}, nil
 	}
 	return &verb.FieldValue{Value: json.RawMessage(data)}, nil
-}
-
-// memberNamed returns the member of a struct that its JSON form gives a name.
-func memberNamed(v reflect.Value, name string) any {
-	for i := range v.NumField() {
-		f := v.Type().Field(i)
-		if f.Anonymous {
-			if found := memberNamed(v.Field(i), name); found != nil {
-				return found
-			}
-		} else if f.Tag.Get("json") == name {
-			return v.Field(i).Interface()
-		}
-	}
-	return nil
 }
