@@ -128,17 +128,15 @@ func commitLines(ctx context.Context, s *verb.Service, q *CommitRequest) (any, e
 	} else {
 		res, err = s.Repo.Stages().Commit(ctx, s.Stage, opt)
 	}
-	var kept *core.MergeError
-	if errors.As(err, &kept) {
+	if kept, ok := errors.AsType[*core.MergeError](err); ok {
 		return keptApart(s, kept)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return verb.OneOf(CommittedOf(ctx, s.Repo, res, s.DryRun, s.Human))
+	return verb.OneOf(CommittedOf(ctx, s, res))
 }
 
-// keptApart returns what conflicts, and the error that says so.
 func keptApart(s *verb.Service, kept *core.MergeError) (any, error) {
 	out := &KeptCommit{
 		Branch: kept.Branch, Base: kept.Base, Head: kept.Head, Conflicts: kept.Conflicts,
@@ -154,28 +152,26 @@ func keptApart(s *verb.Service, kept *core.MergeError) (any, error) {
 
 const DryRunHint = "this was a dry run: nothing is kept"
 
-// CommittedOf returns the form of a commit to a repository.
-func CommittedOf(
-	ctx context.Context, r *core.Repo, res *core.CommitResult, dryRun, human bool,
-) (*Committed, error) {
-	out := &Committed{CommitResult: *res, DryRun: dryRun, Warnings: WarningsOf(res.Secrets)}
-	if !dryRun || res.NoChange {
+// CommittedOf returns the form of a commit.
+func CommittedOf(ctx context.Context, s *verb.Service, res *core.CommitResult) (*Committed, error) {
+	out := &Committed{CommitResult: *res, DryRun: s.DryRun, Warnings: WarningsOf(res.Secrets)}
+	if !s.DryRun || res.NoChange {
 		return out, nil
 	}
 	var parent ipld.CID
 	if len(res.Parents) > 0 {
 		parent = res.Parents[0]
 	}
-	before, err := r.At(ctx, parent)
+	before, err := s.Repo.At(ctx, parent)
 	if err != nil {
 		return nil, err
 	}
-	after, err := r.At(ctx, res.Commit)
+	after, err := s.Repo.At(ctx, res.Commit)
 	if err != nil {
 		return nil, err
 	}
 	diff := before.Diff(after)
-	if human {
+	if s.Human {
 		out.Short, err = reading.ShortOf(ctx, diff, before)
 		return out, err
 	}
@@ -261,7 +257,7 @@ func restore(ctx context.Context, s *verb.Service, q *RestoreRequest) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	return verb.OneOf(CommittedOf(ctx, s.Repo, res, s.DryRun, s.Human))
+	return verb.OneOf(CommittedOf(ctx, s, res))
 }
 
 // restoresMarks decides how to read the arguments of restore: as names of nodes, or as a revision and names. It refuses

@@ -66,17 +66,14 @@ type NodesCommit struct {
 
 // nodesCommit returns the form of a commit, with the names of nodes for people.
 func nodesCommit(
-	ctx context.Context, r *core.Repo, res *core.CommitResult, dryRun, human bool, nodes ...[]graph.ID,
+	ctx context.Context, s *verb.Service, res *core.CommitResult, nodes ...[]graph.ID,
 ) (out NodesCommit, err error) {
 	out = NodesCommit{
-		Commit: res.Commit, Branch: res.Branch, Graph: res.Graph, NoChange: res.NoChange, DryRun: dryRun,
+		Commit: s.MadeBy(res), Branch: res.Branch, Graph: res.Graph, NoChange: res.NoChange, DryRun: s.DryRun,
 		Warnings: WarningsOf(res.Secrets),
 	}
-	if human {
-		out.Labels, err = LabelsOf(ctx, r, out.Commit, nodes...)
-	}
-	if dryRun && !res.NoChange {
-		out.Commit = ipld.CID{} // its time would be another
+	if s.Human {
+		out.Labels, err = LabelsOf(ctx, s.Repo, res.Commit, nodes...)
 	}
 	return out, err
 }
@@ -267,26 +264,23 @@ func markNodes(ctx context.Context, s *verb.Service, q memory.MarkRequest) (*Mar
 	return marked(ctx, s, res, q.State, err)
 }
 
-// marked returns the answer of a verb that marks.
 func marked(
 	ctx context.Context, s *verb.Service, res *memory.MarkResult, state graph.State, err error,
 ) (*Marked, error) {
 	if err != nil {
 		return nil, MarkHint(err)
 	}
-	return MarkedOf(ctx, s.Repo, res, state, s.DryRun, s.Human)
+	return MarkedOf(ctx, s, res, state)
 }
 
-// MarkedOf returns the form of marks made in a repository; state is "" if marks were removed.
-func MarkedOf(
-	ctx context.Context, r *core.Repo, res *memory.MarkResult, state graph.State, dryRun, human bool,
-) (*Marked, error) {
+// MarkedOf returns the form of marks; state is "" if marks were removed.
+func MarkedOf(ctx context.Context, s *verb.Service, res *memory.MarkResult, state graph.State) (*Marked, error) {
 	out := &Marked{MarkResult: *res}
 	if state != "" {
 		out.State = &state
 	}
 	var err error
-	out.NodesCommit, err = nodesCommit(ctx, r, res.CommitResult, dryRun, human, res.Marked, res.Unmarked, res.Already)
+	out.NodesCommit, err = nodesCommit(ctx, s, res.CommitResult, res.Marked, res.Unmarked, res.Already)
 	return out, err
 }
 

@@ -44,6 +44,6 @@ var Pin = verb.Define(verb.Spec{
 		return nil, MarkHint(err)
 	}
 	out := &PinChanged{Pinned: !q.Remove, PinResult: *res}
-	out.NodesCommit, err = nodesCommit(ctx, s.Repo, res.CommitResult, s.DryRun, s.Human, res.Changed, res.Already)
+	out.NodesCommit, err = nodesCommit(ctx, s, res.CommitResult, res.Changed, res.Already)
 	return out, err
 })

@@ -68,9 +68,6 @@ type RmRequest struct {
 	Staging
 }
 
-// ends name the edges between two nodes.
-type ends struct{ src, typ, dst string }
-
 // Add and Rm edit the stage.
 var (
 	Add = verb.Define(verb.Spec{
@@ -164,7 +161,6 @@ var textFields = []string{
 	"type", "summary", "context", "content", "created", "validFrom", "validTo",
 }
 
-// listFields are the fields that are lists of texts.
 var listFields = []string{"sources", "cues"}
 
 // Check refuses what makes no sense.
@@ -330,12 +326,12 @@ func (q *RmRequest) Check() error {
 }
 
 func rm(ctx context.Context, s *verb.Service, q *RmRequest) (*StageEdited, error) {
+	if q.Link {
+		return unlink(ctx, s, q)
+	}
 	staged, err := s.Repo.Stages().Snapshot(ctx, s.Stage)
 	if err != nil {
 		return nil, err
-	}
-	if q.Link {
-		return unlink(ctx, s, q, staged)
 	}
 	var list []graph.Change
 	add := func(member ipld.Entry) error {
@@ -367,33 +363,43 @@ func rm(ctx context.Context, s *verb.Service, q *RmRequest) (*StageEdited, error
 	return editOne(ctx, s, nil, list...)
 }
 
-// members returns the members of an edge's line for both ends: the staged node that a name means, or else the key of a
-// future node, which must be among missing.
-func (e ends) members(
-	ctx context.Context, staged *core.Snapshot,
-) (members []ipld.Entry, missing []string, err error) {
-	members = []ipld.Entry{textMember("type", e.typ)}
-	for _, end := range [][2]string{{"src", e.src}, {"dst", e.dst}} {
+// editEdge stages a change of the edge SRC TYPE DST. make is given the members of its line: for each end the staged node
+// that a name means, or else the key of a future node, which the answer names.
+func editEdge(
+	ctx context.Context, s *verb.Service, names []string, make func(edge []ipld.Entry) (graph.Change, error),
+) (*StageEdited, error) {
+	staged, err := s.Repo.Stages().Snapshot(ctx, s.Stage)
+	if err != nil {
+		return nil, err
+	}
+	var missing []string
+	edge := []ipld.Entry{textMember("type", names[1])}
+	for _, end := range [][2]string{{"src", names[0]}, {"dst", names[2]}} {
 		id, err := staged.Name(ctx, end[1])
 		switch {
 		case err == nil:
 			n, _, err := staged.Node(ctx, id)
 			if err != nil {
-				return nil, nil, err
+				return nil, err
 			}
-			members = append(members, textMember(end[0], cmp.Or(n.Key, id.String())))
+			edge = append(edge, textMember(end[0], cmp.Or(n.Key, id.String())))
 		case errors.Is(err, store.ErrNotFound):
 			ref, err := FutureRef(end[1])
 			if err != nil {
-				return nil, nil, fmt.Errorf("%s: %w", end[0], err)
+				return nil, fmt.Errorf("%s: %w", end[0], err)
 			}
 			missing = append(missing, end[1])
-			members = append(members, textMember(end[0], ref.String()))
+			edge = append(edge, textMember(end[0], ref.String()))
 		default:
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	return members, missing, nil
+	change, err := make(edge)
+	out, err := editOne(ctx, s, err, change)
+	if out != nil && s.Human {
+		out.Missing = missing
+	}
+	return out, err
 }
 
 // fields returns the members of an edge's line besides its ends.
@@ -433,42 +439,22 @@ func link(ctx context.Context, s *verb.Service, q *AddRequest) (*StageEdited, er
 	if err != nil {
 		return nil, err
 	}
-	staged, err := s.Repo.Stages().Snapshot(ctx, s.Stage)
-	if err != nil {
-		return nil, err
-	}
-	ends, missing, err := ends{q.Files[0], q.Files[1], q.Files[2]}.members(ctx, staged)
-	if err != nil {
-		return nil, err
-	}
-	change, err := changeOf("edge", append(fields, ends...)...)
-	return missingEnds(s, missing)(editOne(ctx, s, err, change))
-}
-
-// missingEnds adds the ends that there are no nodes for to an answer.
-func missingEnds(s *verb.Service, names []string) func(*StageEdited, error) (*StageEdited, error) {
-	return func(out *StageEdited, err error) (*StageEdited, error) {
-		if out != nil && s.Human {
-			out.Missing = names
-		}
-		return out, err
-	}
+	return editEdge(ctx, s, q.Files, func(edge []ipld.Entry) (graph.Change, error) {
+		return changeOf("edge", append(fields, edge...)...)
+	})
 }
 
 // unlink removes edges between two nodes.
-func unlink(ctx context.Context, s *verb.Service, q *RmRequest, staged *core.Snapshot) (*StageEdited, error) {
-	edge, missing, err := ends{q.Nodes[0], q.Nodes[1], q.Nodes[2]}.members(ctx, staged)
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case q.Key != "":
-		edge = append(edge, textMember("key", q.Key))
-	case q.All:
-		edge = append(edge, ipld.Entry{Key: "all", Value: ipld.BoolValue(true)})
-	}
-	change, err := changeOf("remove", ipld.Entry{Key: "edge", Value: ipld.MapValue(edge...)})
-	return missingEnds(s, missing)(editOne(ctx, s, err, change))
+func unlink(ctx context.Context, s *verb.Service, q *RmRequest) (*StageEdited, error) {
+	return editEdge(ctx, s, q.Nodes, func(edge []ipld.Entry) (graph.Change, error) {
+		switch {
+		case q.Key != "":
+			edge = append(edge, textMember("key", q.Key))
+		case q.All:
+			edge = append(edge, ipld.Entry{Key: "all", Value: ipld.BoolValue(true)})
+		}
+		return changeOf("remove", ipld.Entry{Key: "edge", Value: ipld.MapValue(edge...)})
+	})
 }
 
 // FutureRef reads the name of a node that does not exist yet: a key, or an id.

@@ -19,7 +19,6 @@ import (
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/editing"
 	"github.com/mnem-project/mnem/internal/verb/operation"
-	"github.com/mnem-project/mnem/ipld"
 )
 
 // IngestRequest asks for files to be kept.
@@ -188,7 +187,6 @@ func ingestFiles(ctx context.Context, s *verb.Service, q *IngestRequest) (*Inges
 	return nil, fmt.Errorf("%w: %w", store.ErrBusy, err)
 }
 
-// ingestMessage describes a commit.
 func ingestMessage(p *ingest.Plan) string {
 	counts := map[ingest.Action]int{}
 	for _, r := range p.Results {
@@ -208,11 +206,10 @@ func ingestMessage(p *ingest.Plan) string {
 	return "ingest " + plain.Plural(len(p.Results), "file") + ": " + strings.Join(parts, ", ")
 }
 
-// answer reports the result for each file.
 func (run *ingestRun) answer(
 	ctx context.Context, s *verb.Service, res *core.CommitResult, plan *ingest.Plan,
 ) (*Ingested, error) {
-	committed, err := editing.CommittedOf(ctx, s.Repo, res, s.DryRun, s.Human)
+	committed, err := editing.CommittedOf(ctx, s, res)
 	if err != nil {
 		return nil, err
 	}
@@ -256,7 +253,6 @@ func (run *ingestRun) answer(
 	return out, nil
 }
 
-// leftOut names how often each kind was left out.
 func leftOut(kinds map[string]int) string {
 	var parts []string
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
@@ -279,9 +275,5 @@ func branchSnapshot(ctx context.Context, s *verb.Service) (*core.Snapshot, error
 	if err != nil {
 		return nil, err
 	}
-	at := info.Commit
-	if !at.Defined() {
-		at = ipld.CID{}
-	}
-	return s.From.At(ctx, at)
+	return s.From.At(ctx, info.Commit)
 }

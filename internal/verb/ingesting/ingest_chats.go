@@ -25,7 +25,6 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
-// chatFile is a file of another program.
 type chatFile struct {
 	name string
 	open func() (io.ReadCloser, error)
@@ -82,7 +81,7 @@ func ingestChats(ctx context.Context, s *verb.Service, q *IngestRequest) (*Inges
 	if err != nil {
 		return nil, err
 	}
-	committed, err := editing.CommittedOf(ctx, s.Repo, res, s.DryRun, s.Human)
+	committed, err := editing.CommittedOf(ctx, s, res)
 	if err != nil {
 		return nil, err
 	}
@@ -103,9 +102,8 @@ func ingestChats(ctx context.Context, s *verb.Service, q *IngestRequest) (*Inges
 
 // find finds the files of a path: of a directory those with the ending that such files have.
 func (run *chatRun) find(ctx context.Context, arg string) error {
-	host := run.service.Host
 	if arg == verb.Itself {
-		in, err := host.Read(ctx, verb.Itself) // now, while no writer waits for who sends it
+		in, err := run.service.Host.Read(ctx, verb.Itself) // now, while no writer waits for who sends it
 		if err != nil {
 			return err
 		}
@@ -118,24 +116,14 @@ func (run *chatRun) find(ctx context.Context, arg string) error {
 	if slices.Contains(strings.Split(filepath.ToSlash(arg), "/"), core.DirName) {
 		return verb.Usagef("%s is a part of a repository, with its keys", arg)
 	}
-	root, err := host.OpenRoot(arg)
-	if err == nil {
-		run.roots = append(run.roots, root)
+	root, base, err := openPath(run.service.Host, arg)
+	if err != nil {
+		return err
+	}
+	if run.roots = append(run.roots, root); base == "." {
 		return run.walk(ctx, root, arg)
 	}
-	up, upErr := host.OpenRoot(filepath.Dir(arg))
-	if upErr != nil {
-		return err
-	}
-	run.roots = append(run.roots, up)
-	info, err := up.Stat(filepath.Base(arg))
-	if err != nil {
-		return fmt.Errorf("%s: no such file or directory", arg)
-	}
-	if err := regular.Check(arg, info); err != nil {
-		return err
-	}
-	run.add(up, filepath.Base(arg), arg)
+	run.add(root, base, arg)
 	return nil
 }
 
@@ -271,7 +259,6 @@ func (run *chatRun) read(f chatFile, taker *ingest.Taker) error {
 	return chats.Read(run.asked.From, f.name, in, taker)
 }
 
-// note adds what was read of a file.
 func (run *chatRun) note(f chatFile, t *ingest.Taken) {
 	run.counts.Add(t)
 	if t.Damaged > 0 {

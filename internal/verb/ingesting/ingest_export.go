@@ -29,7 +29,6 @@ func isExport(s *verb.Service, q *IngestRequest) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// ingestExport makes what the notes of an export say.
 func ingestExport(ctx context.Context, s *verb.Service, q *IngestRequest) (*Ingested, error) {
 	root, err := s.Host.OpenRoot(q.Paths[0])
 	if err != nil {
@@ -65,7 +64,7 @@ func ingestExport(ctx context.Context, s *verb.Service, q *IngestRequest) (*Inge
 	if err != nil {
 		return nil, err
 	}
-	committed, err := editing.CommittedOf(ctx, s.Repo, res, s.DryRun, s.Human)
+	committed, err := editing.CommittedOf(ctx, s, res)
 	if err != nil {
 		return nil, err
 	}

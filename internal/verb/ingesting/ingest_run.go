@@ -19,7 +19,6 @@ import (
 	"github.com/mnem-project/mnem/internal/verb"
 )
 
-// ingestRun is one run of ingest.
 type ingestRun struct {
 	service *verb.Service
 	asked   *IngestRequest
@@ -46,7 +45,6 @@ type unreadDir struct {
 	err  error
 }
 
-// ingestFile is a file to ingest.
 type ingestFile struct {
 	path   ingest.Path
 	format parse.Format
@@ -134,27 +132,11 @@ func formatOf(name string) parse.Format {
 
 // named finds the files of one path, which is a directory or a file.
 func (run *ingestRun) named(ctx context.Context, arg string) ([]ingestFile, error) {
-	host := run.service.Host
-	root, err := host.OpenRoot(arg)
-	base := "."
+	root, base, err := openPath(run.service.Host, arg)
 	if err != nil {
-		up, upErr := host.OpenRoot(filepath.Dir(arg))
-		if upErr != nil {
-			return nil, err
-		}
-		run.roots = append(run.roots, up)
-		base = filepath.Base(arg)
-		info, statErr := up.Stat(base)
-		if statErr != nil || info.IsDir() {
-			return nil, fmt.Errorf("%s: no such file or directory", arg)
-		}
-		if err := regular.Check(arg, info); err != nil {
-			return nil, err
-		}
-		root = up
-	} else {
-		run.roots = append(run.roots, root)
+		return nil, err
 	}
+	run.roots = append(run.roots, root)
 	at := ingest.Path{Name: base}
 	if rel, inside := within(run.own.Name(), root.Name()); inside {
 		root, at.Name = run.own, filepath.ToSlash(filepath.Join(rel, base))
@@ -174,6 +156,28 @@ func (run *ingestRun) named(ctx context.Context, arg string) ([]ingestFile, erro
 	one := regularFile(root, at, formatOf(at.Name), info)
 	one.named = true
 	return []ingestFile{one}, nil
+}
+
+// openPath opens a directory, or the directory of a file: base is "." or the name of the file.
+func openPath(host verb.Host, arg string) (root *os.Root, base string, err error) {
+	if root, err = host.OpenRoot(arg); err == nil {
+		return root, ".", nil
+	}
+	root, upErr := host.OpenRoot(filepath.Dir(arg))
+	if upErr != nil {
+		return nil, "", err
+	}
+	base = filepath.Base(arg)
+	switch info, statErr := root.Stat(base); {
+	case statErr != nil || info.IsDir():
+		err = fmt.Errorf("%s: no such file or directory", arg)
+	default:
+		err = regular.Check(arg, info)
+	}
+	if err != nil {
+		return nil, "", errors.Join(err, root.Close())
+	}
+	return root, base, nil
 }
 
 // project returns the project name for files of a directory outside.

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -33,38 +35,34 @@ const (
 // fileStats are the sums of files as they were seen last.
 type fileStats struct {
 	file    string
-	at      time.Time // of the last look, by the clock of the file system; zero for none
-	begun   time.Time // before any file is looked at
+	at      int64 // of the last look, by the clock of the file system; 0 for none
+	begun   int64 // before any file is looked at
 	known   map[ingest.Path]fileStat
 	dirs    map[string]string // of projects that were called by their directory
 	changed bool
 }
 
+// fileStat is what was seen of a file. Times are in nanoseconds.
 type fileStat struct {
-	Size    int64
-	Time    time.Time
-	Changed time.Time // its contents or attributes, as the system says: tools set the other one back
-	Seen    time.Time // before it was read, by our clock
-	Sum     ingest.Sum
+	Project, Name string
+	Sum           string // in hexadecimal
+	Size          int64
+	Time          int64
+	Changed       int64 // its contents or attributes, as the system says: tools set the other one back
+	Seen          int64 // before it was read, by our clock
 }
 
 // fileStatsJSON is the form of the file.
 type fileStatsJSON struct {
 	V     int
 	Dirs  map[string]string `json:",omitempty"`
-	Files []fileStatJSON
-}
-
-type fileStatJSON struct {
-	Project, Name, Sum string
-	// Times are in nanoseconds.
-	Size, Time, Changed, Seen int64
+	Files []fileStat
 }
 
 // readFileStats reads the sums. A file that is damaged is as good as none.
 func readFileStats(dir string) (*fileStats, error) {
 	s := &fileStats{
-		file: filepath.Join(dir, statsFile), known: make(map[ingest.Path]fileStat), begun: time.Now(),
+		file: filepath.Join(dir, statsFile), known: make(map[ingest.Path]fileStat), begun: time.Now().UnixNano(),
 		dirs: make(map[string]string),
 	}
 	info, err := os.Stat(s.file)
@@ -79,19 +77,12 @@ func readFileStats(dir string) (*fileStats, error) {
 	if err != nil || json.Unmarshal(data, &in) != nil || in.V != statsV {
 		return s, nil
 	}
-	s.at = info.ModTime()
+	s.at = info.ModTime().UnixNano()
 	if in.Dirs != nil {
 		s.dirs = in.Dirs
 	}
 	for _, f := range in.Files {
-		sum, err := hex.DecodeString(f.Sum)
-		if err != nil || len(sum) != len(ingest.Sum{}) {
-			continue
-		}
-		at := ingest.Path{Project: f.Project, Name: f.Name}
-		s.known[at] = fileStat{
-			f.Size, time.Unix(0, f.Time), time.Unix(0, f.Changed), time.Unix(0, f.Seen), ingest.Sum(sum),
-		}
+		s.known[ingest.Path{Project: f.Project, Name: f.Name}] = f
 	}
 	return s, nil
 }
@@ -99,16 +90,13 @@ func readFileStats(dir string) (*fileStats, error) {
 // sum returns the sum that a file has where its size and time say so surely.
 func (s *fileStats) sum(f *ingestFile) (ingest.Sum, bool) {
 	have, ok := s.known[f.path]
-	if !ok || f.info == nil || have.Size != f.info.Size() || !have.Time.Equal(f.info.ModTime()) ||
-		!have.Changed.Equal(filestate.Changed(f.info)) {
+	sum, err := hex.DecodeString(have.Sum)
+	if !ok || err != nil || len(sum) != len(ingest.Sum{}) || f.info == nil || have.Size != f.info.Size() ||
+		have.Time != f.info.ModTime().UnixNano() || have.Changed != filestate.Changed(f.info).UnixNano() {
 		return ingest.Sum{}, false
 	}
-	last := have.Time
-	if have.Changed.After(last) {
-		last = have.Changed
-	}
-	last = last.Add(doubtful)
-	return have.Sum, last.Before(s.at) && last.Before(have.Seen)
+	last := max(have.Time, have.Changed) + int64(doubtful)
+	return ingest.Sum(sum), last < s.at && last < have.Seen
 }
 
 // note keeps the sum of a file that was read. Of one that is doubtful again nothing is gained by it.
@@ -116,7 +104,8 @@ func (s *fileStats) note(f *ingestFile, sum ingest.Sum) {
 	if f.info == nil {
 		return
 	}
-	s.known[f.path] = fileStat{f.info.Size(), f.info.ModTime(), filestate.Changed(f.info), s.begun, sum}
+	s.known[f.path] = fileStat{f.path.Project, f.path.Name, hex.EncodeToString(sum[:]), f.info.Size(),
+		f.info.ModTime().UnixNano(), filestate.Changed(f.info).UnixNano(), s.begun}
 	s.changed = true
 }
 
@@ -136,12 +125,9 @@ func (s *fileStats) called(project, dir string) (other string) {
 
 // drop forgets files.
 func (s *fileStats) drop(gone func(ingest.Path) bool) {
-	for p := range s.known {
-		if gone(p) {
-			delete(s.known, p)
-			s.changed = true
-		}
-	}
+	had := len(s.known)
+	maps.DeleteFunc(s.known, func(p ingest.Path, _ fileStat) bool { return gone(p) })
+	s.changed = s.changed || len(s.known) < had
 }
 
 // save writes the sums if one changed.
@@ -149,13 +135,7 @@ func (s *fileStats) save() error {
 	if !s.changed {
 		return nil
 	}
-	out := fileStatsJSON{V: statsV, Dirs: s.dirs, Files: make([]fileStatJSON, 0, len(s.known))}
-	for p, f := range s.known {
-		out.Files = append(out.Files, fileStatJSON{
-			p.Project, p.Name, hex.EncodeToString(f.Sum[:]), f.Size, f.Time.UnixNano(),
-			f.Changed.UnixNano(), f.Seen.UnixNano(),
-		})
-	}
+	out := fileStatsJSON{V: statsV, Dirs: s.dirs, Files: slices.AppendSeq([]fileStat{}, maps.Values(s.known))}
 	data, err := json.Marshal(out)
 	if err != nil {
 		return err

@@ -266,13 +266,12 @@ func sourcesAt(ctx context.Context, s *verb.Service, q *SourcesRequest) (*core.S
 	return s.Repo.Snapshot(ctx, graph.Heads+s.Commit.Branch)
 }
 
-// mark marks the memories of sources that are gone.
 func (out *SourcesDiff) mark(ctx context.Context, s *verb.Service, gone []sourcespkg.SourceCheck) error {
 	res, err := sourcespkg.MarkGone(ctx, s.Repo, s.Commit, gone)
 	if err != nil {
 		return err
 	}
-	marked, err := editing.MarkedOf(ctx, s.Repo, res, graph.Stale, s.DryRun, s.Human)
+	marked, err := editing.MarkedOf(ctx, s, res, graph.Stale)
 	if err != nil {
 		return err
 	}
@@ -308,16 +307,13 @@ func acceptSources(ctx context.Context, s *verb.Service, q *SourcesRequest) (*So
 		return nil, verb.NodeHint(err)
 	}
 	out := &SourcesAccepted{
-		Commit: res.Commit, Branch: res.Branch, Graph: res.Graph, NoChange: res.NoChange, DryRun: s.DryRun,
+		Commit: s.MadeBy(res), Branch: res.Branch, Graph: res.Graph, NoChange: res.NoChange, DryRun: s.DryRun,
 	}
 	for i := range checks {
 		out.Sources = append(out.Sources, sourceCheckOf(s, &checks[i]))
 	}
-	if s.DryRun && !res.NoChange {
-		out.Commit = ipld.CID{} // its time would be another
-	}
 	if s.Human {
-		out.Committed, err = editing.CommittedOf(ctx, s.Repo, res, s.DryRun, true)
+		out.Committed, err = editing.CommittedOf(ctx, s, res)
 	}
 	return out, err
 }

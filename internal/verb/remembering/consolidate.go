@@ -126,14 +126,10 @@ func consolidate(ctx context.Context, s *verb.Service, q *ConsolidateRequest) (a
 	if err != nil {
 		return nil, proposalHint(err)
 	}
-	out := &Consolidated{
-		Picked: res.Picked, Tidied: res.Tidied, Commit: res.Commit,
+	return &Consolidated{
+		Picked: res.Picked, Tidied: res.Tidied, Commit: s.MadeBy(res.CommitResult),
 		Branch: res.Branch, Graph: res.Graph, NoChange: res.NoChange, DryRun: s.DryRun,
-	}
-	if s.DryRun && !res.NoChange {
-		out.Commit = ipld.CID{} // its time would be another
-	}
-	return out, nil
+	}, nil
 }
 
 // now returns the given time, else the time of the change, else the current time.
@@ -154,10 +150,8 @@ func (q *ConsolidateRequest) now(s *verb.Service) (graph.Time, error) {
 	return s.Host.Now()
 }
 
-// proposalHint says what to do about a proposal that there is none of.
 func proposalHint(err error) error {
-	var missing *state.NotFoundError
-	if errors.As(err, &missing) && missing.What == "proposal" {
+	if missing, ok := errors.AsType[*state.NotFoundError](err); ok && missing.What == "proposal" {
 		gone := fmt.Sprintf("it was settled or is about other words now, or an id has fewer than %d digits; ",
 			reviewpkg.MinPick)
 		return verb.Hint(err, gone+"'mnem consolidate' with the same flags lists what there is",

@@ -114,13 +114,10 @@ func halfLife(ctx context.Context, s *verb.Service, q *HalfLifeRequest) (*HalfLi
 func halfLives(s *verb.Service, own memory.HalfLives, res *core.CommitResult) *HalfLives {
 	out := &HalfLives{
 		HalfLives: own.All(), Other: memory.DefaultHalfLife, Own: slices.Sorted(maps.Keys(own)),
-		Commit: res.Commit, NoChange: res.NoChange, DryRun: s.DryRun,
+		Commit: s.MadeBy(res), NoChange: res.NoChange, DryRun: s.DryRun,
 	}
 	if s.Human {
 		out.Branch = res.Branch
-	}
-	if s.DryRun && !res.NoChange {
-		out.Commit = ipld.CID{} // its time would be another
 	}
 	return out
 }

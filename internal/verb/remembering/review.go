@@ -182,7 +182,6 @@ func review(ctx context.Context, s *verb.Service, q *ReviewRequest) (*Reviewed, 
 	return r.out, noted
 }
 
-// reviewing is a review that runs.
 type reviewing struct {
 	*verb.Service
 	dir, branch string

@@ -29,7 +29,6 @@ type reviewState struct {
 	Listed ipld.CID   `json:"listed"` // the state at the last listing
 }
 
-// keep notes that nodes are reviewed.
 func (s *reviewState) keep(ids []graph.ID) error {
 	has := setOf(s.Kept)
 	for _, id := range ids {
