@@ -3,6 +3,7 @@ package branching
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/history"
@@ -91,17 +92,13 @@ func pickFields(all []history.FieldBlame, only []string) ([]history.FieldBlame, 
 	if len(only) == 0 {
 		return all, nil
 	}
-	byName := make(map[string]history.FieldBlame)
-	for _, b := range all {
-		byName[b.Field] = b
-	}
 	var out []history.FieldBlame
 	for _, name := range only {
-		b, ok := byName[name]
-		if !ok {
+		at := slices.IndexFunc(all, func(b history.FieldBlame) bool { return b.Field == name })
+		if at < 0 {
 			return nil, fmt.Errorf("blame: %w", &state.NotFoundError{What: "field", Name: name})
 		}
-		out = append(out, b)
+		out = append(out, all[at])
 	}
 	return out, nil
 }

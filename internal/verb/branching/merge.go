@@ -265,7 +265,6 @@ func resolve(ctx context.Context, s *verb.Service, q *MergeRequest, opt core.Com
 	return pendingOf(s, p, nil), nil
 }
 
-// pending returns the merge in progress.
 func pending(ctx context.Context, s *verb.Service) (*Pending, error) {
 	p, err := s.Repo.PendingMerge(ctx, s.Commit.Branch)
 	if errors.Is(err, store.ErrNotFound) {
@@ -290,8 +289,7 @@ func pendingOf(s *verb.Service, p *core.PendingMerge, kept []core.KeptCommit) *P
 
 // merged returns the form of a result. If conflicts remain it is returned with the error.
 func merged(s *verb.Service, res *merging.MergeResult, err error) (*Merged, error) {
-	var busy *core.InProgressError
-	if errors.As(err, &busy) {
+	if errors.As(err, new(*core.InProgressError)) {
 		return nil, verb.Hint(err, "see 'mnem merge --list'; then 'mnem merge --continue' or --abort",
 			"see merge with list; then merge with continue or abort")
 	}

@@ -45,7 +45,6 @@ func (q *ScopeRules) recipe() (distill.Recipe, error) {
 	return r, nil
 }
 
-// digestView reads digests of one commit and names what is in them.
 type digestView struct {
 	*outline.Digests
 	snap   *core.Snapshot
@@ -72,19 +71,19 @@ func digestsOf(
 	return &digestView{d, snap, reading.NewLabels(snap)}, err
 }
 
+// see shows what no mark hides.
+func (v *digestView) see() reading.Visible { return reading.Visible{Snapshot: v.snap} }
+
 // find returns the digest of a name, as 'mnem map' prints them. It is nil for a memory that is no scope,
 // whose id is returned then.
 func (v *digestView) find(ctx context.Context, name string) (*distill.Digest, graph.ID, error) {
 	scope, label, ok := distill.ParseID(name)
 	if !ok {
-		id, err := (reading.Visible{Snapshot: v.snap}).Find(ctx, name)
-		var missing *state.NotFoundError
-		if errors.As(err, &missing) { // NAME/DIGITS
-			if at := strings.LastIndexByte(name, '/'); at >= 0 {
-				if _, digits, is := distill.ParseID(distill.Root + name[at:]); is {
-					if inner, innerErr := (reading.Visible{Snapshot: v.snap}).Find(ctx, name[:at]); innerErr == nil {
-						id, label, err = inner, digits, nil
-					}
+		id, err := v.see().Find(ctx, name)
+		if at := strings.LastIndexByte(name, '/'); at >= 0 && errors.As(err, new(*state.NotFoundError)) { // NAME/DIGITS
+			if _, digits, is := distill.ParseID(distill.Root + name[at:]); is {
+				if inner, innerErr := v.see().Find(ctx, name[:at]); innerErr == nil {
+					id, label, err = inner, digits, nil
 				}
 			}
 		}
@@ -97,14 +96,14 @@ func (v *digestView) find(ctx context.Context, name string) (*distill.Digest, gr
 	if err != nil || d != nil {
 		return d, scope, err
 	}
-	if label == "" && !scope.IsZero() {
+	if label == "" && scope.IsZero() {
+		return nil, scope, nil
+	}
+	if label == "" {
 		above, err := v.Above(ctx, scope)
 		if err != nil || len(above) > 0 {
 			return nil, scope, err
 		}
-	}
-	if label == "" && scope.IsZero() {
-		return nil, scope, nil
 	}
 	return nil, scope, &state.NotFoundError{What: "digest", Name: name}
 }
@@ -157,11 +156,10 @@ func (v *digestView) title(ctx context.Context, d *distill.Digest) (string, erro
 			return title, err
 		}
 	}
-	if w, _, err := v.written(ctx, d); w != nil || err != nil {
-		if err != nil {
-			return "", err
-		}
-		return clip(strings.Join(strings.Fields(w.Text), " "), digestTitle), nil
+	if w, _, err := v.written(ctx, d); err != nil {
+		return "", err
+	} else if w != nil {
+		return oneLine(w.Text), nil
 	}
 	for _, said := range d.Text {
 		if said.Fact != d.Scope { // a scope without a text of its own has its key for one
@@ -174,8 +172,7 @@ func (v *digestView) title(ctx context.Context, d *distill.Digest) (string, erro
 // factTitle is the beginning of what a memory that is seen says.
 func (v *digestView) factTitle(ctx context.Context, id graph.ID) (string, error) {
 	for _, snap := range v.labels.Snapshots() {
-		m, err := snap.Mark(ctx, graph.OnNode, id)
-		if err != nil || m != nil && !(reading.Visible{}).Shows(m) {
+		if shown, err := (reading.Visible{Snapshot: snap}).Node(ctx, id); !shown || err != nil {
 			return "", err
 		}
 	}
@@ -190,13 +187,17 @@ func (v *digestView) factTitle(ctx context.Context, id graph.ID) (string, error)
 	return oneLine(title), nil
 }
 
-// clip cuts a text at a number of characters.
+// clip cuts a text at a number of characters, clipLine one whose blanks and ends of lines become single blanks.
 func clip(s string, most int) string {
 	if r := []rune(s); len(r) > most {
 		return string(r[:most-1]) + "…"
 	}
 	return s
 }
+
+func clipLine(s string, most int) string { return clip(strings.Join(strings.Fields(s), " "), most) }
+
+func oneLine(s string) string { return clipLine(s, digestTitle) }
 
 // DigestRow is a digest in a list.
 type DigestRow struct {
@@ -271,7 +272,6 @@ func (d *DigestAnswer) lines(budget *int) (list []string) {
 	return list
 }
 
-// fact describes a memory.
 func (v *digestView) fact(ctx context.Context, id graph.ID, now graph.Time) (*DigestAnswer, error) {
 	f, err := v.Reader.Fact(ctx, id)
 	if err != nil {
@@ -322,7 +322,6 @@ func (v *digestView) row(ctx context.Context, d *distill.Digest) (DigestRow, err
 	}, err
 }
 
-// fill describes a digest.
 func (v *digestView) fill(ctx context.Context, d *distill.Digest, now graph.Time) (*DigestAnswer, error) {
 	out := &DigestAnswer{Level: d.Level(), Sem: d.Sem.String(), Text: d.Text}
 	var err error
@@ -404,7 +403,6 @@ func (v *digestView) sourced(ctx context.Context, out *MapAnswer, hash string) e
 	return v.resolved(ctx, out, n)
 }
 
-// resolved adds what has a hash to an answer.
 func (v *digestView) resolved(ctx context.Context, out *MapAnswer, n distill.Neighbour) error {
 	r := Resolved{ID: verb.Text(n.ID), Name: verb.Text(n.ID), Kind: "entity", Sem: n.Sem.String(), Distance: n.Distance}
 	var err error

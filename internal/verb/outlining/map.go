@@ -288,7 +288,6 @@ func (v *digestView) entry(ctx context.Context, d *distill.Digest, depth int) (M
 	return e, err
 }
 
-// line is an entry as it is printed.
 func (e MapEntry) line() string {
 	indent, name := strings.Repeat("  ", e.Depth), text.EscapeLine(string(e.Name))
 	switch {
@@ -313,7 +312,6 @@ func (c MapChange) line() string {
 	return strings.TrimRight(fmt.Sprintf("  %s [%.8s] %s", changeSigns[c.State], c.ID, c.Title), " ")
 }
 
-// print fills in what is printed.
 func (m *MapAnswer) print(head []string) {
 	lines := head
 	for _, e := range m.Entries {

@@ -13,7 +13,6 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/verb"
-	"github.com/mnem-project/mnem/internal/verb/reading"
 	"github.com/mnem-project/mnem/internal/view/distill"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -48,7 +47,6 @@ type mapRow struct {
 	place   []int       // of it and of those above among theirs
 }
 
-// mapFact is a memory of a map.
 type mapFact struct {
 	node  *graph.Node
 	title string
@@ -130,18 +128,22 @@ func (v *digestView) rows(ctx context.Context, row mapRow) (list []mapRow, err e
 // clusters returns the digests right below one, the largest first.
 func (v *digestView) clusters(ctx context.Context, d *distill.Digest) (list []mapRow, err error) {
 	for _, c := range v.below(d) {
-		below, err := distill.Read(ctx, v.Blocks, c)
+		row, err := v.linked(ctx, c)
 		if err != nil {
 			return nil, err
 		}
-		n, err := v.scopeNode(ctx, below)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, mapRow{digest: below, node: n})
+		list = append(list, row)
 	}
 	sortRows(list)
 	return list, nil
+}
+
+// linked reads the digest that a link leads to.
+func (v *digestView) linked(ctx context.Context, c ipld.CID) (row mapRow, err error) {
+	if row.digest, err = distill.Read(ctx, v.Blocks, c); err == nil {
+		row.node, err = v.scopeNode(ctx, row.digest)
+	}
+	return row, err
 }
 
 // listed returns the memories and scopes of a digest: memories, the newest first; then sessions with what was decided
@@ -202,15 +204,11 @@ func (v *digestView) members(ctx context.Context, d *distill.Digest, parts bool)
 	}
 	for _, e := range d.Entries {
 		if e.Link.Defined() {
-			below, err := distill.Read(ctx, v.Blocks, e.Link)
+			row, err := v.linked(ctx, e.Link)
 			if err != nil {
 				return nil, nil, err
 			}
-			n, err := v.scopeNode(ctx, below)
-			if err != nil {
-				return nil, nil, err
-			}
-			scopes = append(scopes, mapRow{digest: below, node: n})
+			scopes = append(scopes, row)
 			continue
 		}
 		id := e.Key.ID()
@@ -230,8 +228,7 @@ func (v *digestView) members(ctx context.Context, d *distill.Digest, parts bool)
 
 // mapFact reads a memory that is seen, nil for another.
 func (v *digestView) mapFact(ctx context.Context, id graph.ID) (*mapFact, error) {
-	m, err := v.snap.Mark(ctx, graph.OnNode, id)
-	if err != nil || !(reading.Visible{}).Shows(m) {
+	if shown, err := v.see().Node(ctx, id); !shown || err != nil {
 		return nil, err
 	}
 	n, err := v.node(ctx, id)
@@ -248,10 +245,6 @@ func (v *digestView) mapFact(ctx context.Context, id graph.ID) (*mapFact, error)
 	}
 	return &mapFact{n, oneLine(title)}, nil
 }
-
-func oneLine(s string) string { return clipLine(s, digestTitle) }
-
-func clipLine(s string, most int) string { return clip(strings.Join(strings.Fields(s), " "), most) }
 
 // folders returns the directories of a project that have documents: those that say what they are for first, then the
 // shallow before the deep, and the large before the small.
@@ -271,11 +264,9 @@ func (v *digestView) folders(ctx context.Context, project *graph.Node) ([]*folde
 		if n == nil || n.Type != typeDocument {
 			continue
 		}
-		m, err := v.snap.Mark(ctx, graph.OnNode, id)
-		if err != nil {
+		if shown, err := v.see().Node(ctx, id); err != nil {
 			return nil, err
-		}
-		if !(reading.Visible{}).Shows(m) {
+		} else if !shown {
 			continue
 		}
 		dir := path.Dir(path.Join("/", prop(n, "project"), prop(n, "path")))[1:]
@@ -340,15 +331,12 @@ func (v *digestView) findFolder(ctx context.Context, name string) (*folder, erro
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range list {
-		if f.name == name {
-			return f, nil
-		}
+	if at := slices.IndexFunc(list, func(f *folder) bool { return f.name == name }); at >= 0 {
+		return list[at], nil
 	}
 	return nil, nil
 }
 
-// rowEntry returns the entry of a row.
 func (v *digestView) rowEntry(ctx context.Context, row *mapRow) (MapEntry, error) {
 	switch {
 	case row.fact != nil:

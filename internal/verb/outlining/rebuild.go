@@ -123,7 +123,6 @@ type Said struct {
 	Failed string
 }
 
-// modelWriting is one run.
 type modelWriting struct {
 	*digestView
 	*TextsState

@@ -102,8 +102,7 @@ func (o *Owner) verb(ctx context.Context, v *owner.Verb) owner.VerbResult {
 	if errors.Is(err, errEnding) {
 		return owner.VerbResult{Elsewhere: true}
 	}
-	var strange *verb.UnknownError
-	if errors.As(err, &strange) {
+	if strange, ok := errors.AsType[*verb.UnknownError](err); ok {
 		err = unknown(strange, o.opt.PID, o.opt.Build)
 	}
 	return owner.VerbResult{Data: resultOf(ctx, err, h.call.Caller.Remote), Failed: err != nil}

@@ -174,7 +174,6 @@ func (h *Holder) Reach(ctx context.Context) (*Use, *owner.Client, error) {
 	return u, nil, nil
 }
 
-// since is the time that it is.
 func (h *Holder) since() string { return graph.From(h.opt.Now()).String() }
 
 // own makes an opened repository the one of all verbs, and begins a use of it.

@@ -49,7 +49,6 @@ type host struct {
 
 var _ verb.Host = (*host)(nil)
 
-// Open implements verb.Host.
 func (h *host) Open(ctx context.Context, job *verb.Job, fn func(context.Context) error) error {
 	if job.Write {
 		if err := h.verb.Writes(); err != nil {
@@ -70,10 +69,8 @@ func (h *host) Open(ctx context.Context, job *verb.Job, fn func(context.Context)
 	return nil
 }
 
-// Repo implements verb.Host.
 func (h *host) Repo() *core.Repo { return h.repo }
 
-// Defaults implements verb.Host.
 func (h *host) Defaults(w *verb.Writing) {
 	if w.Branch == "" {
 		w.Branch = h.call.Caller.Branch
@@ -83,7 +80,6 @@ func (h *host) Defaults(w *verb.Writing) {
 	}
 }
 
-// Stamp implements verb.Host.
 func (h *host) Stamp(_ *verb.Spec, w *verb.Writing) (state.Stamp, error) {
 	who := &h.call.Caller
 	by := state.Stamp{
@@ -115,7 +111,6 @@ func (h *host) Permit(_ string, rights []string) error {
 	return verb.Permit(filepath.Join(h.dir, policy.FileName), who.Agent, rights)
 }
 
-// Only implements verb.Host.
 func (h *host) Only(string) (string, error) {
 	who := &h.call.Caller
 	if who.Only != "" || who.Agent == "" && !who.Remote {
@@ -132,7 +127,6 @@ func (h *host) guard(by *state.Stamp, name string) error {
 	return verb.Guard(by, filepath.Join(h.dir, policy.FileName), name, table.Recording(name), h.key)
 }
 
-// Now implements verb.Host.
 func (h *host) Now() (graph.Time, error) {
 	t, err := graph.ParseTime(h.call.Caller.Time)
 	if err != nil {
@@ -147,7 +141,6 @@ func (h *host) key() (commit.Key, bool) {
 	return key, err == nil
 }
 
-// Trusted implements verb.Host.
 func (h *host) Trusted() (commit.Verifier, error) {
 	if h.call.Untrusted != nil {
 		return nil, h.call.Untrusted.Err()
@@ -155,7 +148,6 @@ func (h *host) Trusted() (commit.Verifier, error) {
 	return keyring.ParseTrustList(h.call.Trusted)
 }
 
-// Require implements verb.Host.
 func (h *host) Require(rule string, given bool) (
 	func(iter.Seq2[commit.LogEntry, error]) error, error,
 ) {
@@ -169,7 +161,6 @@ func (h *host) Require(rule string, given bool) (
 	return verb.RequireSigned(trusted), nil
 }
 
-// Human implements verb.Host.
 func (h *host) Human() bool { return h.call.Human }
 
 // tell sends the caller a message. A failure means that the caller is gone, and is ignored.
@@ -178,7 +169,6 @@ func (h *host) tell(t ProgressMessage) {
 	_ = h.verb.Tell(data[:min(len(data), owner.MaxTold)])
 }
 
-// Working implements verb.Host.
 func (h *host) Working(what string) func() {
 	if h.call.Progress {
 		h.shows = true
@@ -187,7 +177,6 @@ func (h *host) Working(what string) func() {
 	return h.worked
 }
 
-// Progress implements verb.Host.
 func (h *host) Progress() (set func(what string, done, total int), done func()) {
 	return func(what string, done, total int) {
 		if now := time.Now(); h.call.Progress && now.Sub(h.told) >= tellEvery {
@@ -282,7 +271,6 @@ func (h *host) collect(ctx context.Context) {
 	}
 }
 
-// Clock implements verb.Host.
 func (h *host) Clock() func() time.Duration {
 	now := h.opt.Now
 	if now == nil {

@@ -251,8 +251,7 @@ func importFile(ctx context.Context, s *verb.Service, q *ImportRequest) (*Import
 		Stamp: s.Commit.Stamp, Name: q.Name, Fallback: nameOfFile(q.File), As: q.As, DryRun: q.DryRun,
 		Verify: verify, Progress: func(what string, n int) { progress(what+":", n, 0) },
 	})
-	var behind *exchange.ForwardError
-	if errors.As(err, &behind) {
+	if errors.As(err, new(*exchange.ForwardError)) {
 		return nil, verb.Hint(err, "import it without --branch, then 'mnem merge' the refs/imported/… it prints, "+
 			"or give --branch another name", "import it without branch, then merge the refs/imported/… it answers "+
 			"with, or give as another name")
@@ -265,7 +264,6 @@ func importFile(ctx context.Context, s *verb.Service, q *ImportRequest) (*Import
 	}, nil
 }
 
-// nameOfFile makes the name of an import from that of its file.
 func nameOfFile(file string) string {
 	name := filepath.Base(file)
 	name = strings.TrimSuffix(name, filepath.Ext(name))

@@ -83,7 +83,6 @@ func mirrorHolds(ctx context.Context, dir, text string) (held bool, err error) {
 	return err == nil, err
 }
 
-// remotes returns the names of the remotes of the repository.
 func (p *purgedFiles) remotes() (names []string, err error) {
 	if p.dir == "" {
 		return nil, nil
