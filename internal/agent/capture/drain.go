@@ -59,14 +59,13 @@ func Drain(ctx context.Context, r *core.Repo, opt DrainOptions) (*Drained, error
 		return nil, err
 	}
 	out, err := commitAll(ctx, r, list, opt)
-	var secret *state.SecretError
-	if errors.As(err, &secret) {
+	if errors.As(err, new(*state.SecretError)) {
 		// One refused transcript must not hold up the others.
 		out, err = &Drained{}, nil
 		for _, one := range list {
 			some, oneErr := commitAll(ctx, r, []*reading{one}, opt)
 			switch {
-			case errors.As(oneErr, &secret):
+			case errors.As(oneErr, new(*state.SecretError)):
 				err = errors.Join(err, one.writePlace(resumePoint{Refused: one.size}))
 				left++
 			case oneErr != nil:

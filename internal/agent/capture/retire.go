@@ -101,7 +101,6 @@ func (r *Retirement) step(
 	return list, &next, nil
 }
 
-// begin begins a round where it is time for one.
 func (r *Retirement) begin(now graph.Time, keep Keep) bool {
 	if r.Began != 0 && now < r.Began+day && r.Cap <= r.Until {
 		return false

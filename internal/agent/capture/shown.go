@@ -2,10 +2,6 @@ package capture
 
 import (
 	"bytes"
-	"errors"
-	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/mnem-project/mnem/graph"
@@ -44,22 +40,12 @@ func NoteShown(dir string, c *Call, ids []graph.ID) error {
 	if err := makeSpool(dir); err != nil {
 		return err
 	}
-	ids = ids[max(0, len(ids)-maxShown):]
-	return filestate.Replace(shownPath(dir, c), 0o600, func(w io.Writer) error {
-		var b []byte
-		for _, id := range ids {
-			b = append(append(b, id.String()...), '\n')
-		}
-		_, err := w.Write(b)
-		return err
-	})
+	var b []byte
+	for _, id := range ids[max(0, len(ids)-maxShown):] {
+		b = append(append(b, id.String()...), '\n')
+	}
+	return write(shownPath(dir, c), b)
 }
 
 // ForgetShown forgets what was shown in a session: its agent has forgotten it too.
-func ForgetShown(dir string, c *Call) error {
-	err := os.Remove(shownPath(dir, c))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
+func ForgetShown(dir string, c *Call) error { return drop(shownPath(dir, c)) }

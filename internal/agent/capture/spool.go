@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -126,7 +127,6 @@ func stem(host Host, session string) string { return string(host) + "-" + digest
 
 func stemOf(name string) string { return strings.TrimSuffix(name, filepath.Ext(name)) }
 
-// makeSpool makes the directory of the spool.
 func makeSpool(dir string) error {
 	err := os.Mkdir(filepath.Join(dir, SpoolDir), 0o700)
 	if errors.Is(err, fs.ErrExist) {
@@ -169,10 +169,8 @@ func Note(ctx context.Context, dir string, e *SpoolEntry, ended bool) error {
 	}
 	ctx, stop := context.WithTimeout(ctx, noteWithin)
 	defer stop()
-	err = filestate.Edit(ctx, path, filestate.EditOptions{Limit: maxEntry}, func([]byte) ([]byte, error) {
-		return data, nil
-	})
-	if err == nil {
+	set := func([]byte) ([]byte, error) { return data, nil }
+	if filestate.Edit(ctx, path, filestate.EditOptions{Limit: maxEntry}, set) == nil {
 		return nil
 	}
 	return write(path, data)
@@ -185,6 +183,14 @@ func write(path string, data []byte) error {
 		_, err := w.Write(data)
 		return err
 	})
+}
+
+// drop removes a file, if it is there.
+func drop(path string) error {
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // Pending reports whether the spool in dir has entries to take in.
@@ -279,9 +285,7 @@ func MarkPrivate(dir string, c *Call) error {
 		return err
 	}
 	for _, ending := range []string{".json", waiting, ".place", ".shown", toldEnding} {
-		if rmErr := os.Remove(path + ending); !errors.Is(rmErr, fs.ErrNotExist) {
-			err = errors.Join(err, rmErr)
-		}
+		err = errors.Join(err, drop(path+ending))
 	}
 	dropTalks(dir, stem(c.Host, c.Session), "")
 	return err
@@ -303,7 +307,7 @@ func isPrivate(path string) (bool, error) {
 // done removes the entry, unless a hook wrote it again, and the conversation that was said to one.
 func (s *spooled) done(ctx context.Context) error {
 	if strings.HasSuffix(s.Transcript, talkEnding) && s.Root == filepath.Dir(s.path) {
-		if err := os.Remove(filepath.Join(s.Root, s.Transcript)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := drop(filepath.Join(s.Root, s.Transcript)); err != nil {
 			return err
 		}
 	}
@@ -317,24 +321,40 @@ func (s *spooled) done(ctx context.Context) error {
 
 // tidy removes the places, and what was shown and given in sessions, beyond those that are kept, the oldest first.
 func tidy(dir string) error {
-	return errors.Join(tidyEnding(dir, ".place"), tidyEnding(dir, ".shown"), tidyEnding(dir, toldEnding),
-		tidyEnding(dir, givenEnding), tidyEnding(dir, talkEnding))
+	var errs error
+	for _, ending := range []string{".place", ".shown", toldEnding, givenEnding, talkEnding} {
+		list, err := filesOf(dir, ending) // the newest first
+		for _, f := range list[min(len(list), maxPlaces):] {
+			err = errors.Join(err, os.Remove(f.path))
+		}
+		errs = errors.Join(errs, err)
+	}
+	return errs
 }
 
-func tidyEnding(dir, ending string) error {
-	list, err := filepath.Glob(filepath.Join(dir, SpoolDir, "*"+ending))
-	if err != nil || len(list) <= maxPlaces {
-		return err
+// spoolFile is a file of the spool.
+type spoolFile struct {
+	path    string
+	changed time.Time
+}
+
+// filesOf returns the files of such endings, the newest first.
+func filesOf(dir string, endings ...string) ([]spoolFile, error) {
+	list, err := os.ReadDir(filepath.Join(dir, SpoolDir))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
 	}
-	times := make(map[string]time.Time, len(list))
-	for _, path := range list {
-		if info, err := os.Lstat(path); err == nil {
-			times[path] = info.ModTime()
+	var files []spoolFile
+	for _, e := range list {
+		if strings.HasPrefix(e.Name(), ".") || !slices.Contains(endings, filepath.Ext(e.Name())) {
+			continue
+		}
+		if info, err := e.Info(); err == nil {
+			files = append(files, spoolFile{filepath.Join(dir, SpoolDir, e.Name()), info.ModTime()})
 		}
 	}
-	slices.SortFunc(list, func(a, b string) int { return times[a].Compare(times[b]) })
-	for _, path := range list[:len(list)-maxPlaces] {
-		err = errors.Join(err, os.Remove(path))
-	}
-	return err
+	slices.SortFunc(files, func(a, b spoolFile) int {
+		return cmp.Or(b.changed.Compare(a.changed), strings.Compare(a.path, b.path))
+	})
+	return files, err
 }

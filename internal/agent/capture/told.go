@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/filestate"
@@ -133,7 +132,7 @@ func readTold(path string) (list []*Told, data []byte, err error) {
 // LastTold returns what agents were given last, the newest first, at most n times: in one session, by the host's
 // id of it or the name that SessionName gives it, or with "" in any.
 func LastTold(dir, session string, n int) ([]*Told, error) {
-	files, err := toldFiles(dir, toldEnding, givenEnding)
+	files, err := filesOf(dir, toldEnding, givenEnding)
 	if err != nil {
 		return nil, err
 	}
@@ -169,11 +168,11 @@ const lastFiles = 8
 // LastCommit returns the commit that the memory was at when an agent of another session was given something last,
 // undefined if that is not known.
 func LastCommit(dir string, c *Call) (ipld.CID, error) {
-	files, err := toldFiles(dir, toldEnding, givenEnding)
+	files, err := filesOf(dir, toldEnding, givenEnding)
 	if err != nil {
 		return ipld.CID{}, err
 	}
-	files = slices.DeleteFunc(files, func(f toldFile) bool {
+	files = slices.DeleteFunc(files, func(f spoolFile) bool {
 		return filepath.Base(stemOf(f.path)) == stem(c.Host, c.Session)
 	})
 	var last *Told
@@ -194,12 +193,6 @@ func LastCommit(dir string, c *Call) (ipld.CID, error) {
 	return last.Commit, nil
 }
 
-// toldFile is a file of what was given.
-type toldFile struct {
-	path    string
-	changed time.Time
-}
-
 // stemsOf are how the names of the files of a session may begin, by the host's id of it or its name.
 func stemsOf(session string) (stems []string) {
 	for _, host := range Hosts() {
@@ -211,36 +204,15 @@ func stemsOf(session string) (stems []string) {
 	return stems
 }
 
-// toldFiles returns the files of such endings, the newest first.
-func toldFiles(dir string, endings ...string) ([]toldFile, error) {
-	list, err := os.ReadDir(filepath.Join(dir, SpoolDir))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	var files []toldFile
-	for _, e := range list {
-		if strings.HasPrefix(e.Name(), ".") || !slices.Contains(endings, filepath.Ext(e.Name())) {
-			continue
-		}
-		if info, err := e.Info(); err == nil {
-			files = append(files, toldFile{filepath.Join(dir, SpoolDir, e.Name()), info.ModTime()})
-		}
-	}
-	slices.SortFunc(files, func(a, b toldFile) int {
-		return cmp.Or(b.changed.Compare(a.changed), strings.Compare(a.path, b.path))
-	})
-	return files, err
-}
-
 // Unrecorded reports whether hooks gave agents what no session has recorded yet.
 func Unrecorded(dir string) bool {
-	files, err := toldFiles(dir, toldEnding)
+	files, err := filesOf(dir, toldEnding)
 	return err == nil && len(files) > 0
 }
 
 // RecordTold records what agents were given as receipts, one operation for a session, and returns how many.
 func RecordTold(ctx context.Context, r *core.Repo, dir string, by state.Stamp) (int, error) {
-	files, err := toldFiles(dir, toldEnding)
+	files, err := filesOf(dir, toldEnding)
 	if err != nil {
 		return 0, err
 	}

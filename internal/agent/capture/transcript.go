@@ -53,10 +53,7 @@ func (s *spooled) writePlace(p resumePoint) error {
 	if err != nil || len(data) > maxPlace {
 		return err
 	}
-	return filestate.Replace(s.placePath(), 0o600, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	})
+	return write(s.placePath(), data)
 }
 
 // sums hashes the beginning and the end of the first n bytes.
@@ -74,7 +71,6 @@ func sums(in io.ReaderAt, n int64) (head, tail string, err error) {
 	return head, tail, err
 }
 
-// reading holds the part of one transcript that was read.
 type reading struct {
 	*spooled
 	next  resumePoint
@@ -189,7 +185,6 @@ func (h *handler) yield(c graph.Change) error {
 	return nil
 }
 
-// Turn implements chats.Handler.
 func (h *handler) Turn(t *chats.Turn) error {
 	key := h.taker.TurnKey(t.ID)
 	h.open = &turn{id: graph.NodeID(key)}
@@ -202,17 +197,12 @@ func (h *handler) Turn(t *chats.Turn) error {
 	return err
 }
 
-// Session implements chats.Handler.
 func (h *handler) Session(s *chats.Session) error { return h.taker.Session(s) }
 
-// Memory implements chats.Handler.
 func (h *handler) Memory(m *chats.Memory) error { return h.taker.Memory(m) }
 
-// Relation implements chats.Handler.
 func (h *handler) Relation(r *chats.Relation) error { return h.taker.Relation(r) }
 
-// Left implements chats.Handler.
 func (h *handler) Left(id string) error { return h.taker.Left(id) }
 
-// Skipped implements chats.Handler.
 func (h *handler) Skipped(why, at string) { h.taker.Skipped(why, at) }

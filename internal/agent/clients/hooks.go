@@ -77,7 +77,6 @@ func (f hookFormat) command(s Setup, event string) string {
 	return word + " hook " + f.host + " " + event
 }
 
-// fields returns the fields of a command.
 func (f hookFormat) fields(command string, s Setup) object {
 	switch {
 	case f.shells:
@@ -137,7 +136,6 @@ type hookPlace struct {
 	matched        bool   // whether it runs for some of the events alone
 }
 
-// ours returns where commands of ours are.
 func (f hookFormat) ours(root *value, s Setup) (out []hookPlace) {
 	events := root.at("hooks")
 	if events == nil || events.kind != '{' {

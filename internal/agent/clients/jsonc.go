@@ -82,7 +82,6 @@ func parseJSONC(text []byte) (*value, error) {
 	return place(blanked, &root)
 }
 
-// place returns where a value is.
 func place(text []byte, from *hujson.Value) (*value, error) {
 	v := &value{start: from.StartOffset, end: from.EndOffset, kind: text[from.StartOffset], comma: -1}
 	switch in := from.Value.(type) {
@@ -212,7 +211,6 @@ func (v *value) items() []member {
 	return v.members
 }
 
-// literal returns a string, and whether the value is one.
 func (v *value) literal() (string, bool) {
 	if v == nil || v.kind != '"' {
 		return "", false

@@ -81,7 +81,6 @@ func rulesBody(eol string) string {
 	return strings.ReplaceAll(unixLines(rulesText), "\n", eol)
 }
 
-// readable returns an error for what no rules can be added to.
 func readable(text []byte) error {
 	if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
 		return fmt.Errorf("%w: not UTF-8 text", ErrDamaged)
@@ -162,7 +161,6 @@ func sectionOf(text []byte) (s *rulesSection, odd bool) {
 	return s, open
 }
 
-// state returns the state of a section for a client.
 func (s *rulesSection) state(host string) string {
 	switch {
 	case s.hash != rulesHash(s.body):
@@ -175,7 +173,6 @@ func (s *rulesSection) state(host string) string {
 	return RulesThere
 }
 
-// sectionText returns a section with its marks.
 func sectionText(hosts []string, eol string) string {
 	body := rulesBody(eol)
 	return beginMark + rulesHash(body) + " " + strings.Join(hosts, " ") + ":" + markTail + eol + body + endMark + eol

@@ -11,7 +11,6 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// parseTOML reads a whole file.
 func parseTOML(text []byte) (map[string]any, error) {
 	if !utf8.Valid(text) {
 		return nil, fmt.Errorf("%w: not UTF-8", ErrDamaged)

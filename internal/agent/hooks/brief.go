@@ -128,7 +128,6 @@ func (h *Environment) ownPinned(ctx context.Context, tokens int) []asking.Answer
 	return answer.Items
 }
 
-// contradicted says which memories contradict each other.
 func contradicted(b *asking.Brief) string {
 	if len(b.Contradicted) == 0 {
 		return ""

@@ -293,7 +293,6 @@ func unquoted(prompt string) string {
 	return prompt
 }
 
-// sentencesOf returns the first sentences of a prompt.
 func sentencesOf(prompt string) (list []string) {
 	text.EachSentence(prompt, maxQuery, func(s text.Sentence) bool {
 		if part := strings.TrimSpace(prompt[s.Start:s.End]); part != "" {
@@ -304,7 +303,6 @@ func sentencesOf(prompt string) (list []string) {
 	return list
 }
 
-// termsOf returns the terms of the question that an item has.
 func termsOf(item asking.AnswerItem) (terms []string) {
 	if item.ItemWhy == nil {
 		return nil

@@ -38,7 +38,6 @@ type Setup struct {
 
 func (s *Setup) project() bool { return s.Level == clients.Project }
 
-// hooks returns the setup of the hooks.
 func (s *Setup) hooks() clients.Setup {
 	return clients.Setup{Name: clients.Name, Entry: clients.ServerCommand{Command: s.Program}, OS: runtime.GOOS}
 }

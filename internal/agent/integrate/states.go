@@ -65,7 +65,6 @@ func (s *Setup) States() (out []State) {
 	return out
 }
 
-// hooksState returns the state of the hooks in a file.
 func (s *Setup) hooksState(client clients.Client, path string) verb.Text {
 	state, err := client.Hooks(path, s.hooks())
 	switch {
@@ -79,7 +78,6 @@ func (s *Setup) hooksState(client clients.Client, path string) verb.Text {
 	return Integrated
 }
 
-// rulesState returns the state of the rules in a file.
 func rulesState(client clients.Client, path string) verb.Text {
 	state, err := client.Rules(path)
 	if err != nil {
