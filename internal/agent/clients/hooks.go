@@ -3,6 +3,7 @@ package clients
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -347,4 +348,140 @@ func (f hookFormat) stripItems(items []any, s Setup) (rest []any) {
 		rest = append(rest, item)
 	}
 	return rest
+}
+
+// maxEvent bounds the length of a word that is taken for an event, in bytes.
+const maxEvent = 64
+
+// eventWord reports whether a word of a command can be meant as an event: a shell changes nothing in it.
+func eventWord(word string) bool {
+	odd := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_' && r != '.'
+	}
+	return word != "" && len(word) <= maxEvent && !strings.ContainsFunc(word, odd)
+}
+
+// ownEvents are the events by their own names, which every host may use.
+var ownEvents = []string{sessionStart, prompt, stop, compact, sessionEnd}
+
+// eventOf returns the event that a command spells by its own name or the host's, "" if there is none.
+func (f hookFormat) eventOf(spelled string) string {
+	for _, e := range f.events {
+		if e.name == spelled {
+			return e.event
+		}
+	}
+	if slices.Contains(ownEvents, spelled) {
+		return spelled
+	}
+	return ""
+}
+
+// UnknownEvent is an event that a command of ours names and that does not exist.
+type UnknownEvent struct {
+	Name    string
+	Nearest string // known event, as this program or the host spells it
+}
+
+// unknown returns an UnknownEvent with the known event nearest to it: by the fewest edits of letters and digits alone,
+// then of all characters, then the first one.
+func (f hookFormat) unknown(spelled string) UnknownEvent {
+	names := slices.Clone(ownEvents)
+	for _, e := range f.events {
+		names = append(names, e.name)
+	}
+	return UnknownEvent{spelled, slices.MinFunc(names, func(a, b string) int {
+		if d := edits(folded(spelled), folded(a)) - edits(folded(spelled), folded(b)); d != 0 {
+			return d
+		}
+		return edits(spelled, a) - edits(spelled, b)
+	})}
+}
+
+// folded is an event's name without upper case and punctuation.
+func folded(name string) string {
+	return strings.NewReplacer("-", "", "_", "", ".", "").Replace(strings.ToLower(name))
+}
+
+// edits returns how many bytes must be added, removed or replaced to turn one text into another.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		before := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := before
+			if a[i] != b[j] {
+				replaced++
+			}
+			before = row[j+1]
+			row[j+1] = min(replaced, before+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// shellWord quotes a path for a shell. Hosts run commands with sh; on Windows the shell varies, and only double quotes
+// work in all of them.
+func shellWord(path, system string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+@:", r)
+	}
+	switch {
+	case strings.TrimFunc(path, plain) == "":
+		return path
+	case system == "windows":
+		return `"` + path + `"`
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}
+
+// shellUnword returns the word that a shell reads from a text. It returns false if that is not exactly one word or if
+// it depends on the shell's environment. On Windows a backslash is part of a path.
+func shellUnword(text, system string) (string, bool) {
+	var out strings.Builder
+	quote := byte(0)
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote == '\'':
+			out.WriteByte(c)
+		case c == '\\' && system != "windows":
+			if i++; i == len(text) {
+				return "", false
+			}
+			if quote == '"' && !strings.ContainsRune("\"\\$`", rune(text[i])) {
+				out.WriteByte(c)
+			}
+			out.WriteByte(text[i])
+		case quote == 0 && (c == '"' || c == '\''):
+			quote = c
+		case c == '$' || c == '`' || quote == 0 && strings.ContainsRune(" \t\r\n|&;<>()", rune(c)):
+			return "", false
+		default:
+			out.WriteByte(c)
+		}
+	}
+	return out.String(), quote == 0
+}
+
+// powerWord returns a command that makes PowerShell run a quoted path.
+func powerWord(path string) string {
+	return "& '" + strings.ReplaceAll(path, "'", "''") + "'"
+}
+
+// powerUnword returns the path that a word of powerWord has, false for another text.
+func powerUnword(text string) (string, bool) {
+	inner, begins := strings.CutPrefix(text, "& '")
+	inner, ends := strings.CutSuffix(inner, "'")
+	if !begins || !ends {
+		return "", false
+	}
+	path := strings.ReplaceAll(inner, "''", "'")
+	return path, powerWord(path) == text
 }

@@ -3,6 +3,7 @@ package branching
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/editing"
+	"github.com/mnem-project/mnem/internal/verb/operation"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -317,4 +319,51 @@ func merged(s *verb.Service, res *merging.MergeResult, err error) (*Merged, erro
 		out.Commit = ipld.CID{} // its time would be another
 	}
 	return out, err
+}
+
+// Rule says what is done if both sides changed one thing.
+type Rule = string
+
+// The rules.
+const (
+	Stop   Rule = "stop" // leave the merge in progress
+	Newest Rule = "newest"
+	Ours   Rule = "ours"
+	Theirs Rule = "theirs"
+)
+
+// Rules returns the rules in the order in which they are listed.
+func Rules() []Rule { return []Rule{Stop, Newest, Ours, Theirs} }
+
+// CheckRule refuses what is no rule.
+func CheckRule(rule string) error {
+	if !slices.Contains(Rules(), rule) {
+		return fmt.Errorf("%w: %q is not one of %s", state.ErrInvalid, rule, strings.Join(Rules(), ", "))
+	}
+	return nil
+}
+
+// Asker runs verbs on a repository, which may be open in another process.
+type Asker struct {
+	Run  verb.Runner
+	Time string // of changes, "" for when they are made
+}
+
+// Answer runs a verb and returns its answer, the last of several.
+func (a Asker) Answer(ctx context.Context, v *verb.Spec, req any) (answer any, err error) {
+	err = a.Run(ctx, v, req, func(got any) error { answer = got; return nil })
+	return answer, err
+}
+
+// Merge merges as a request says, with a rule about conflicts. Its answer, nil for none, may come with an error, as
+// that of a merge with conflicts.
+func (a Asker) Merge(ctx context.Context, req *MergeRequest, rule Rule) (*Merged, error) {
+	req.Conflicts, req.Time = rule, a.Time
+	answer, err := a.Answer(ctx, &Merge.Spec, req)
+	if err != nil && verb.OutcomeOf(ctx, err) == operation.Conflict {
+		err = verb.Hintf(err, "see 'mnem merge --list', decide with 'mnem merge --resolve ITEM --take ours|theirs|base', "+
+			"then 'mnem merge --continue' and sync again; or let --conflicts decide")
+	}
+	res, _ := answer.(*Merged)
+	return res, err
 }

@@ -1,3 +1,4 @@
+// Package reading has the verbs that read nodes and edges, and the forms in which answers tell of them.
 package reading
 
 import (

@@ -1,3 +1,4 @@
+// Package table lists all verbs.
 package table
 
 import (

@@ -1,3 +1,4 @@
+// Package upkeep has the verbs that check, count and clean a repository, and erase from it.
 package upkeep
 
 import (
@@ -217,3 +218,24 @@ var GC = verb.Define(verb.Spec{
 		Progress: func(what string, n int) { progress(what, n, 0) },
 	})
 })
+
+// CollectAfter collects garbage after a write that makes it worth while, nil if there is none to
+// remove. stamp says who does it.
+func CollectAfter(
+	ctx context.Context, r *core.Repo, opt care.GCOptions, stamp func() (state.Stamp, error),
+) (*core.GCResult, error) {
+	if due, err := care.GCDue(ctx, r, opt); err != nil || !due {
+		return nil, nil // the write succeeded, and a later one tries again
+	}
+	var err error
+	if opt.Stamp, err = stamp(); err != nil {
+		return nil, nil
+	}
+	opt.Head = nil // the write has moved it
+	opt.Command, opt.NoWait = []string{"gc", "--auto"}, true
+	res, err := care.GC(ctx, r, opt)
+	if err != nil || res.Blocks == 0 {
+		return nil, err
+	}
+	return res, nil
+}

@@ -1,2 +1,0 @@
-// Package table lists all verbs.
-package table
