@@ -373,9 +373,7 @@ const maxAgain = 3
 // steadily runs a verb that reads, and again if a purge or a collection removed derived blocks during the run:
 // that is no damage, and they are rebuilt. In a shared store another process may have removed them without
 // notice, so the open indexes are dropped once.
-func (spec *Spec) steadily(
-	ctx context.Context, s *Service, req any, emit func(any) error,
-) error {
+func (spec *Spec) steadily(ctx context.Context, s *Service, req any, emit func(any) error) error {
 	given := false
 	for again := 0; ; again++ {
 		since := s.Repo.Indexes().Sweeps()

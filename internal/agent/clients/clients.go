@@ -265,9 +265,7 @@ func (c Client) RemoveHooks(path string, s Setup) (*FileEdit, error) {
 }
 
 // without returns an edit that takes something away.
-func (c Client) without(
-	path string, s Setup, remove func(text, before []byte) ([]byte, error),
-) (*FileEdit, error) {
+func (c Client) without(path string, s Setup, remove func(text, before []byte) ([]byte, error)) (*FileEdit, error) {
 	return c.edit(path, s, func(text []byte) ([]byte, error) {
 		before, err := read(linked(path) + Backup)
 		if err != nil {

@@ -57,9 +57,7 @@ func setTOML(text []byte, section, name string, fields object) ([]byte, error) {
 }
 
 // setKeys sets the keys of a table whose body is text[at:end].
-func setKeys(
-	text []byte, at, end int, old map[string]any, fields object, eol string,
-) ([]byte, error) {
+func setKeys(text []byte, at, end int, old map[string]any, fields object, eol string) ([]byte, error) {
 	var edits []edit
 	for _, f := range fields {
 		line := f.name + " = " + encode(f.value)

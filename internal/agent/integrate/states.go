@@ -43,9 +43,7 @@ func (s *Setup) States() (out []State) {
 			if path == "" {
 				continue
 			}
-			row := State{
-				Client: client.Name, Title: client.Title, Level: level, Path: path, State: Absent,
-			}
+			row := State{Client: client.Name, Title: client.Title, Level: level, Path: path, State: Absent}
 			e, ok, err := client.Get(path, clients.Name)
 			switch {
 			case err != nil:
@@ -107,9 +105,7 @@ const (
 )
 
 // One integrates one client, or removes it, and returns the result.
-func (s *Setup) One(
-	ctx context.Context, client clients.Client, add bool,
-) (row Row, all Edits, err error) {
+func (s *Setup) One(ctx context.Context, client clients.Client, add bool) (row Row, all Edits, err error) {
 	row = Row{Client: client.Name, Title: client.Title, State: NoFile}
 	m := s.Machine
 	path := client.Path(m, s.Level)

@@ -165,9 +165,7 @@ func session(name string, s *retrieve.Session, err error) (*Session, error) {
 	return sessionOf(name, s), nil
 }
 
-func sessionLog(
-	ctx context.Context, s *verb.Service, q *SessionLogRequest, emit func(*SessionRecord) error,
-) error {
+func sessionLog(ctx context.Context, s *verb.Service, q *SessionLogRequest, emit func(*SessionRecord) error) error {
 	n := 0
 	var later *sessionpkg.SessionEntry
 	now, err := s.At(ctx, string(graph.Head))
@@ -226,9 +224,7 @@ func recordOf(
 	return out, nil
 }
 
-func itemsTitle(
-	ctx context.Context, r *core.Repo, rec *retrieve.Receipt, titles history.Titler,
-) (string, error) {
+func itemsTitle(ctx context.Context, r *core.Repo, rec *retrieve.Receipt, titles history.Titler) (string, error) {
 	at, err := r.At(ctx, rec.Commits[0])
 	if errors.Is(err, store.ErrNotFound) {
 		return "", nil // of an imported session

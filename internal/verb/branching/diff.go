@@ -154,9 +154,7 @@ func (q *DiffRequest) compare(ctx context.Context, s *verb.Service) (c compariso
 }
 
 // compareParent compares a commit with its first parent.
-func compareParent(
-	ctx context.Context, r *core.Repo, to *core.Snapshot,
-) (c comparison, err error) {
+func compareParent(ctx context.Context, r *core.Repo, to *core.Snapshot) (c comparison, err error) {
 	from, err := ParentOf(ctx, r, to)
 	if err != nil {
 		return c, err

@@ -415,9 +415,7 @@ func isRevision(ctx context.Context, r *core.Repo, name string) (bool, error) {
 
 // nodeInLog returns the node that a name means where a revision or range ends. A key or full id
 // that is no node there may be that of one which history knows: gone is true.
-func nodeInLog(
-	ctx context.Context, r *core.Repo, rev, name string,
-) (id graph.ID, gone bool, err error) {
+func nodeInLog(ctx context.Context, r *core.Repo, rev, name string) (id graph.ID, gone bool, err error) {
 	from, _, err := r.Revisions().Range(ctx, rev)
 	if err != nil {
 		return id, false, err

@@ -229,9 +229,7 @@ func undone(
 		did = "redone"
 	}
 	op := res.Of.Operation
-	out := &Undone{
-		Op: res.Operation, Did: did, Of: nameOf(res.Of), Command: op.Command, Refs: res.Refs,
-	}
+	out := &Undone{Op: res.Operation, Did: did, Of: nameOf(res.Of), Command: op.Command, Refs: res.Refs}
 	out.SkippedAll, out.Pushed = res.SkippedAll, res.Pushed
 	for _, e := range res.Skipped {
 		out.Skipped = append(out.Skipped, &Skipped{nameOf(e), e.Operation.Command})

@@ -332,9 +332,7 @@ func tag(ctx context.Context, s *verb.Service, q *TagRequest, emit func(any) err
 	return emitTag(ctx, s, t, true, emit)
 }
 
-func emitTag(
-	ctx context.Context, s *verb.Service, t core.TagInfo, made bool, emit func(any) error,
-) error {
+func emitTag(ctx context.Context, s *verb.Service, t core.TagInfo, made bool, emit func(any) error) error {
 	_, head, err := s.Repo.Branch(ctx)
 	if err != nil {
 		return err

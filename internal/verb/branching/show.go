@@ -196,9 +196,7 @@ func (q *ShowRequest) item(ctx context.Context, s *verb.Service) (any, error) {
 	return verb.OneOf(out, err)
 }
 
-func (q *ShowRequest) commit(
-	ctx context.Context, s *verb.Service, snap *core.Snapshot,
-) (*ShownCommit, error) {
+func (q *ShowRequest) commit(ctx context.Context, s *verb.Service, snap *core.Snapshot) (*ShownCommit, error) {
 	c, err := compareParent(ctx, s.Repo, snap)
 	if err != nil {
 		return nil, err

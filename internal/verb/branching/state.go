@@ -231,9 +231,7 @@ func verify(ctx context.Context, s *verb.Service, q *VerifyRequest, emit func(an
 }
 
 // commits returns the commits to verify from, and those to stop at.
-func (q *VerifyRequest) commits(
-	ctx context.Context, r *core.Repo,
-) (from, until []ipld.CID, err error) {
+func (q *VerifyRequest) commits(ctx context.Context, r *core.Repo) (from, until []ipld.CID, err error) {
 	if q.All {
 		from, err = tips(ctx, r)
 		return from, nil, err

@@ -139,9 +139,7 @@ func commitLines(ctx context.Context, s *verb.Service, q *CommitRequest) (any, e
 }
 
 func keptApart(s *verb.Service, kept *core.MergeError) (any, error) {
-	out := &KeptCommit{
-		Branch: kept.Branch, Base: kept.Base, Head: kept.Head, Conflicts: kept.Conflicts,
-	}
+	out := &KeptCommit{Branch: kept.Branch, Base: kept.Base, Head: kept.Head, Conflicts: kept.Conflicts}
 	if s.DryRun {
 		return out, verb.Answered(verb.Hint(kept, DryRunHint, ""))
 	}
@@ -263,9 +261,7 @@ func restore(ctx context.Context, s *verb.Service, q *RestoreRequest) (any, erro
 
 // restoresMarks decides how to read the arguments of restore: as names of nodes, or as a revision and names. It refuses
 // names that can be read both ways, since the two do different things.
-func restoresMarks(
-	ctx context.Context, r *core.Repo, args []string, branch string,
-) (marks bool, err error) {
+func restoresMarks(ctx context.Context, r *core.Repo, args []string, branch string) (marks bool, err error) {
 	_, revErr := r.Revisions().Resolve(ctx, args[0])
 	s, err := branchHead(ctx, r, branch)
 	if err != nil {

@@ -157,9 +157,7 @@ func textMember(name, value string) ipld.Entry {
 }
 
 // textFields are the fields of a node that are taken as text, never read as JSON.
-var textFields = []string{
-	"type", "summary", "context", "content", "created", "validFrom", "validTo",
-}
+var textFields = []string{"type", "summary", "context", "content", "created", "validFrom", "validTo"}
 
 var listFields = []string{"sources", "cues"}
 
@@ -199,9 +197,7 @@ func set(ctx context.Context, s *verb.Service, q *AddRequest) (*StageEdited, err
 }
 
 // setTarget returns the member that names the node to set.
-func setTarget(
-	ctx context.Context, s *core.Snapshot, name string, create bool,
-) (ipld.Entry, error) {
+func setTarget(ctx context.Context, s *core.Snapshot, name string, create bool) (ipld.Entry, error) {
 	id, err := s.Name(ctx, name)
 	if err == nil {
 		return textMember("id", id.String()), nil

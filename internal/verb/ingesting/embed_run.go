@@ -244,9 +244,7 @@ func (r *EmbedRun) commitKept(ctx context.Context) error {
 	return err
 }
 
-func (r *EmbedRun) commit(
-	items []embedItem, do func(core.CommitOptions) (*core.CommitResult, error),
-) error {
+func (r *EmbedRun) commit(items []embedItem, do func(core.CommitOptions) (*core.CommitResult, error)) error {
 	opt := core.CommitOptions{
 		Stamp: r.stamp, Branch: r.Out.Branch,
 		Message: cmp.Or(r.asked.Message, "embed with "+r.by.Name),

@@ -225,9 +225,7 @@ func within(outer, inner string) (string, bool) {
 }
 
 // walk finds the files of a directory.
-func (run *ingestRun) walk(
-	ctx context.Context, root *os.Root, at ingest.Path,
-) ([]ingestFile, error) {
+func (run *ingestRun) walk(ctx context.Context, root *os.Root, at ingest.Path) ([]ingestFile, error) {
 	found, err := ingest.Walk(ctx, regular.FS(root), at.Name)
 	if err != nil {
 		return nil, err

@@ -142,9 +142,7 @@ func (o *Operation) InputSchema() json.RawMessage {
 			required = append(required, p.Name)
 		}
 	}
-	s := map[string]any{
-		"type": "object", "properties": properties, "additionalProperties": false,
-	}
+	s := map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
 	if len(required) > 0 {
 		s["required"] = required
 	}

@@ -65,9 +65,7 @@ func digestsAt(ctx context.Context, s *verb.Service, rev string, rules ScopeRule
 	return digestsOf(ctx, snap, recipe)
 }
 
-func digestsOf(
-	ctx context.Context, snap *core.Snapshot, recipe distill.Recipe,
-) (*digestView, error) {
+func digestsOf(ctx context.Context, snap *core.Snapshot, recipe distill.Recipe) (*digestView, error) {
 	d, err := outline.Open(ctx, snap, recipe, outline.DigestOptions{})
 	return &digestView{d, snap, reading.NewLabels(snap)}, err
 }

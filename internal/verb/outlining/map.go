@@ -332,9 +332,7 @@ func (m *MapAnswer) print(head []string) {
 }
 
 // since lists the scopes with memories that differ from those of another snapshot.
-func (v *digestView) since(
-	ctx context.Context, from *core.Snapshot, name string, budget int,
-) (*MapAnswer, error) {
+func (v *digestView) since(ctx context.Context, from *core.Snapshot, name string, budget int) (*MapAnswer, error) {
 	var only graph.ID
 	if name != "" {
 		top, id, err := v.find(ctx, name)

@@ -149,9 +149,7 @@ func (h *host) Trusted() (commit.Verifier, error) {
 	return keyring.ParseTrustList(h.call.Trusted)
 }
 
-func (h *host) Require(rule string, given bool) (
-	func(iter.Seq2[commit.LogEntry, error]) error, error,
-) {
+func (h *host) Require(rule string, given bool) (func(iter.Seq2[commit.LogEntry, error]) error, error) {
 	if said := h.call.RequireSigned; !given && said != rule && said != "all" {
 		return nil, nil
 	}

@@ -22,9 +22,7 @@ type ChangedItem struct {
 }
 
 // ChangesOf reads a whole difference into one list, nodes before edges, and counts it.
-func ChangesOf(
-	ctx context.Context, d state.Diff,
-) (list []ChangedItem, nodes, edges state.Counts, err error) {
+func ChangesOf(ctx context.Context, d state.Diff) (list []ChangedItem, nodes, edges state.Counts, err error) {
 	for n, err := range d.Nodes(ctx) {
 		if err != nil {
 			return nil, nodes, edges, err

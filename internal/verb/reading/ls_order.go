@@ -167,9 +167,7 @@ func nodeRow(n *graph.Node, c ipld.CID) *listRow {
 }
 
 func edgeRow(e *graph.Edge, c ipld.CID) *listRow {
-	return &listRow{
-		id: e.ID, key: e.Key, typ: e.Type, created: e.Created, props: e.Props, edge: e, cid: c,
-	}
+	return &listRow{id: e.ID, key: e.Key, typ: e.Type, created: e.Created, props: e.Props, edge: e, cid: c}
 }
 
 // listing finds the rows of a list.
@@ -331,9 +329,7 @@ func (l *listing) idsInTree(ctx context.Context, from *sortedRow) iter.Seq2[grap
 }
 
 // idsSorted reads the tree once for every page of room rows.
-func (l *listing) idsSorted(
-	ctx context.Context, from *sortedRow, room int,
-) iter.Seq2[graph.ID, error] {
+func (l *listing) idsSorted(ctx context.Context, from *sortedRow, room int) iter.Seq2[graph.ID, error] {
 	return func(yield func(graph.ID, error) bool) {
 		for {
 			page := newPage(l.order, from, room)
