@@ -88,7 +88,7 @@ func runAnswers(h *reach.Host, cmd *cobra.Command, dirs []string, opt *answersOp
 	if err := opt.check(cmd.Flags().Changed("vary")); err != nil {
 		return err
 	}
-	base, err := opt.Request(evaluate.Stamp(), false)
+	base, err := opt.Request(false)
 	if err != nil {
 		return err
 	}

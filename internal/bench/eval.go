@@ -98,7 +98,7 @@ func runEval(h *reach.Host, cmd *cobra.Command, dir string, opt *evalOptions) er
 	if err := opt.CheckModels(); err != nil {
 		return err
 	}
-	base, err := opt.Request(evaluate.Stamp(), opt.by == string(evaluate.ByProfile))
+	base, err := opt.Request(opt.by == string(evaluate.ByProfile))
 	if err != nil {
 		return err
 	}

@@ -95,14 +95,11 @@ const Itself = "-"
 
 // Embedder makes vectors of texts.
 type Embedder interface {
-	// Model names what made a vector: two may be compared only if the names are equal.
-	Model() string
+	state.Meaning
 	// Dim is the number of dimensions, 0 while it is not known.
 	Dim() int
 	// MaxText is how many bytes a text may have.
 	MaxText() int
-	// Documents returns a vector for each text, nil for one in which the model finds nothing.
-	Documents(ctx context.Context, texts []string) ([][]int8, error)
 }
 
 // File is a file that can be read anywhere. Close must be called.

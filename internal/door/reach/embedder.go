@@ -65,8 +65,8 @@ type documents struct{ embed.Embedder }
 // MaxText implements verb.Embedder.
 func (documents) MaxText() int { return embed.MaxText }
 
-// Documents implements verb.Embedder.
-func (d documents) Documents(ctx context.Context, texts []string) ([][]int8, error) {
+// Vectors implements verb.Embedder.
+func (d documents) Vectors(ctx context.Context, texts []string) ([][]int8, error) {
 	return d.Embed(ctx, texts, embed.Document)
 }
 

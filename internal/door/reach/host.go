@@ -18,7 +18,6 @@ import (
 	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/rank/complete"
-	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/asking"
 	"github.com/mnem-project/mnem/internal/verb/upkeep"
@@ -144,13 +143,13 @@ func (r *Retrieval) CheckModels() error {
 }
 
 // Request returns the request that flags make, and opens the models and finds the profiles that it
-// may name. Commits of embeddings get the stamp.
-func (r *Retrieval) Request(stamp state.Stamp, profiles bool) (retrieve.Request, error) {
+// may name.
+func (r *Retrieval) Request(profiles bool) (retrieve.Request, error) {
 	base, err := question(r.c, r.cmd, r.q)
 	if err != nil {
 		return base, err
 	}
-	if err := r.openModels(&base, stamp); err != nil {
+	if err := r.openModels(&base); err != nil {
 		return base, err
 	}
 	for name, to := range map[string]**int{"limit": &base.Limit, "budget": &base.Budget} {

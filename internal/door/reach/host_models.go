@@ -14,8 +14,6 @@ import (
 	"github.com/mnem-project/mnem/internal/model/embed"
 	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/rank/stage"
-	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb/ingesting"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -25,29 +23,27 @@ type Models struct {
 	Today graph.OptTime // the day that dates count from; the first question that wants it sets it
 	Dated bool          // whether a question's dates counted from it
 
-	c        *line.Line
-	cmd      *cobra.Command
-	stamp    state.Stamp
-	asked    *complete.Models
-	nodes    embed.Embedder      // the model of queries for nodes, which are many; nil for none
-	rerank   string              // the name of the model that judges, "" for none
-	embedded *ingesting.EmbedRun // the last run
-	count    int                 // nodes that were embedded
+	c      *line.Line
+	cmd    *cobra.Command
+	asked  *complete.Models
+	nodes  embed.Embedder // the model of queries for nodes, which are many; nil for none
+	rerank string         // the name of the model that judges, "" for none
+	count  int            // nodes that were embedded
 }
 
 // openModels opens what the flags name, and fills in what they say of a request.
-func (r *Retrieval) openModels(base *retrieve.Request, stamp state.Stamp) error {
+func (r *Retrieval) openModels(base *retrieve.Request) error {
 	err := base.Validate()
 	if err != nil {
 		return err
 	}
-	m := &Models{c: r.c, cmd: r.cmd, stamp: stamp}
+	m := &Models{c: r.c, cmd: r.cmd}
 	if m.asked, err = r.q.Open(VerbHost{r.c}, base); err != nil {
 		return err
 	}
 	m.rerank = base.Rerank
 	if m.Embeds() {
-		m.nodes, err = Embedder(r.c, embedSpec(r.q.Embed), "--embed", embed.OpenOptions{Progress: m.progress})
+		m.nodes, err = Embedder(r.c, embedSpec(r.q.Embed), "--embed", embed.OpenOptions{})
 	}
 	if m.Embeds() || m.asked.Rewriter != nil || base.Reranker != nil {
 		r.c.Failures = make(map[string]int)
@@ -85,20 +81,18 @@ func (m *Models) fromToday(req retrieve.Request) (retrieve.Request, error) {
 	return req, nil
 }
 
-// EmbedNodes commits embeddings of all nodes that have none by the model.
-func (m *Models) EmbedNodes(
-	ctx context.Context, in *core.Repo, head ipld.CID,
-) (ipld.CID, error) {
+// EmbedNodes commits embeddings of all nodes that have none by the model, and returns the newest commit.
+func (m *Models) EmbedNodes(ctx context.Context, in *core.Repo, _ ipld.CID) (ipld.CID, error) {
 	p := m.c.Progress()
 	defer p.Done()
-	m.embedded = ingesting.NewEmbedRun(in, m.stamp, p.Set)
-	at, n, err := m.embedded.Missing(ctx, head, documents{m.nodes})
+	n, err := in.Embeddings().Rest(ctx, documents{m.nodes}, func(done, total int) { p.Set("embedded:", done, total) })
 	m.count += n
+	if err != nil {
+		return ipld.CID{}, err
+	}
+	_, at, err := in.Branch(ctx)
 	return at, err
 }
-
-// progress is told by the model how far it is.
-func (m *Models) progress(done, total int) { m.embedded.Progress(done, total) }
 
 // settings returns the flags whose values are not what was given, or say nothing.
 func (m *Models) settings(set map[string]string) {

@@ -152,7 +152,7 @@ func (q *EmbedRequest) Drive(ctx context.Context, s *verb.Service, req any, emit
 			q.Vectors = nil
 			return nil
 		}
-		if q.Vectors, err = q.model.Documents(ctx, want.Texts); err != nil {
+		if q.Vectors, err = q.model.Vectors(ctx, want.Texts); err != nil {
 			return q.State.failed(err)
 		}
 		q.describe()
@@ -161,10 +161,7 @@ func (q *EmbedRequest) Drive(ctx context.Context, s *verb.Service, req any, emit
 }
 
 func embedNodes(ctx context.Context, s *verb.Service, q *EmbedRequest) (*Embedded, error) {
-	set, done := s.Host.Progress()
-	defer done()
-	run := NewEmbedRun(s.From, s.Commit.Stamp, set)
-	run.asked, run.strict, run.by = *q, s.Commit.Expect != nil, q.By
+	run := &embedRun{repo: s.From, stamp: s.Commit.Stamp, asked: *q, strict: s.Commit.Expect != nil, by: q.By}
 	if q.State == nil {
 		run.Out = Embedded{Model: run.by.Name, DryRun: q.DryRun}
 		if err := run.begin(ctx, s.Commit.Branch, s.Commit.Expect); err != nil {
@@ -197,7 +194,7 @@ func embedNodes(ctx context.Context, s *verb.Service, q *EmbedRequest) (*Embedde
 }
 
 // begin plans a run. If the branch has moved since an interrupted run, it first commits that run's vectors.
-func (r *EmbedRun) begin(ctx context.Context, branch string, expect *ipld.CID) error {
+func (r *embedRun) begin(ctx context.Context, branch string, expect *ipld.CID) error {
 	if err := r.plan(ctx, branch, expect); err != nil || !r.Moved {
 		return err
 	}
@@ -208,8 +205,7 @@ func (r *EmbedRun) begin(ctx context.Context, branch string, expect *ipld.CID) e
 	return r.plan(ctx, branch, nil)
 }
 
-// plan finds the branch and the nodes to embed.
-func (r *EmbedRun) plan(ctx context.Context, branch string, expect *ipld.CID) error {
+func (r *embedRun) plan(ctx context.Context, branch string, expect *ipld.CID) error {
 	info, err := verb.TargetBranch(ctx, r.repo, branch)
 	if err != nil {
 		return err
@@ -235,7 +231,7 @@ func (r *EmbedRun) plan(ctx context.Context, branch string, expect *ipld.CID) er
 }
 
 // look finds the nodes to embed, and the model's properties.
-func (r *EmbedRun) look(ctx context.Context) error {
+func (r *embedRun) look(ctx context.Context) error {
 	s, err := r.repo.At(ctx, r.At)
 	if err != nil {
 		return err
@@ -281,7 +277,7 @@ func (r *EmbedRun) look(ctx context.Context) error {
 }
 
 // dropBlank counts the nodes whose texts no model would be asked about.
-func (r *EmbedRun) dropBlank(ctx context.Context, s *core.Snapshot) error {
+func (r *embedRun) dropBlank(ctx context.Context, s *core.Snapshot) error {
 	rest := r.Todo[:0]
 	for _, id := range r.Todo {
 		text, ok, err := s.EmbedText(ctx, id)
@@ -297,7 +293,7 @@ func (r *EmbedRun) dropBlank(ctx context.Context, s *core.Snapshot) error {
 }
 
 // foretell fills in the result of a run, except for parts that need the model.
-func (r *EmbedRun) foretell() {
+func (r *embedRun) foretell() {
 	r.Out.Embedded = len(r.Todo)
 	if n := r.asked.Limit; n > 0 {
 		r.Out.Embedded = min(n, len(r.Todo))

@@ -29,14 +29,13 @@ const (
 	embedNumbers = 8 << 20
 )
 
-// EmbedRun is one run that embeds the nodes of a commit and commits the vectors.
-type EmbedRun struct {
+// embedRun is one run that embeds the nodes of a commit and commits the vectors.
+type embedRun struct {
 	repo   *core.Repo
 	asked  EmbedRequest
 	stamp  state.Stamp
 	by     EmbedModel
 	strict bool // whether the branch must not move during the run
-	set    func(what string, done, total int)
 	EmbedState
 }
 
@@ -55,32 +54,6 @@ type EmbedState struct {
 	Total int
 }
 
-// NewEmbedRun returns a run whose commits are stamped with by. set shows how far it is.
-func NewEmbedRun(r *core.Repo, by state.Stamp, set func(what string, done, total int)) *EmbedRun {
-	return &EmbedRun{repo: r, stamp: by, set: set}
-}
-
-// Missing embeds all nodes of the newest commit of the current branch that have no embedding by a model,
-// and returns the commit that has them and how many there were.
-func (r *EmbedRun) Missing(ctx context.Context, at ipld.CID, e verb.Embedder) (ipld.CID, int, error) {
-	r.At, r.by = at, EmbedModel{e.Model(), e.Dim(), e.MaxText()}
-	err := r.look(ctx)
-	for err == nil {
-		var texts []string
-		if texts, err = r.next(ctx); err != nil || len(texts) == 0 {
-			break
-		}
-		var vectors [][]int8
-		if vectors, err = e.Documents(ctx, texts); err == nil {
-			err = r.take(ctx, vectors)
-		}
-	}
-	if err == nil {
-		err = r.finish(ctx)
-	}
-	return r.At, r.Out.Embedded, err
-}
-
 // embedItem is a node, its text, and in the end its vector.
 type embedItem struct {
 	id     graph.ID
@@ -88,11 +61,11 @@ type embedItem struct {
 }
 
 // dim returns the number of dimensions of vectors, 0 while it is unknown.
-func (r *EmbedRun) dim() int { return cmp.Or(r.by.Dim, r.Dims) }
+func (r *embedRun) dim() int { return cmp.Or(r.by.Dim, r.Dims) }
 
 // next returns the texts of the next chunk for the model, none when all are done. Each chunk is stored before the next:
 // in a stage, unless it is the only one. A run after an interrupt continues from the stage.
-func (r *EmbedRun) next(ctx context.Context) (texts []string, err error) {
+func (r *embedRun) next(ctx context.Context) (texts []string, err error) {
 	r.Total = max(r.Total, len(r.Todo)+r.Later)
 	for len(r.Todo) > 0 && len(texts) == 0 {
 		room := EmbedChunk
@@ -109,8 +82,7 @@ func (r *EmbedRun) next(ctx context.Context) (texts []string, err error) {
 	return texts, nil
 }
 
-// finish makes one commit of the stored vectors.
-func (r *EmbedRun) finish(ctx context.Context) error {
+func (r *embedRun) finish(ctx context.Context) error {
 	r.Out.Remaining = len(r.Todo) + r.Later
 	if !r.Kept {
 		return nil
@@ -119,7 +91,7 @@ func (r *EmbedRun) finish(ctx context.Context) error {
 }
 
 // read takes the next nodes from those to do, with their texts.
-func (r *EmbedRun) read(ctx context.Context, room int) (texts []string, err error) {
+func (r *embedRun) read(ctx context.Context, room int) (texts []string, err error) {
 	s, err := r.repo.At(ctx, r.At)
 	if err != nil {
 		return nil, err
@@ -144,7 +116,7 @@ func (r *EmbedRun) read(ctx context.Context, room int) (texts []string, err erro
 
 // wants reports whether to embed a text, and counts a node that is skipped. ok is not set for a node that no longer
 // exists, which counts nowhere.
-func (r *EmbedRun) wants(text string, ok bool) bool {
+func (r *embedRun) wants(text string, ok bool) bool {
 	switch {
 	case !ok:
 		return false
@@ -159,7 +131,7 @@ func (r *EmbedRun) wants(text string, ok bool) bool {
 }
 
 // take stores the model's vectors of the texts, nil for a text without one.
-func (r *EmbedRun) take(ctx context.Context, vectors [][]int8) error {
+func (r *embedRun) take(ctx context.Context, vectors [][]int8) error {
 	if len(vectors) != len(r.Asked) {
 		return fmt.Errorf("%w: %d vectors for %d texts", state.ErrInvalid, len(vectors), len(r.Asked))
 	}
@@ -180,7 +152,7 @@ func (r *EmbedRun) take(ctx context.Context, vectors [][]int8) error {
 
 // checkDims refuses vectors that could not be compared with those that are there already, unless
 // these are all to be replaced.
-func (r *EmbedRun) checkDims(n int) error {
+func (r *embedRun) checkDims(n int) error {
 	anew := r.asked.All && len(r.asked.Type) == 0 && r.asked.Limit == 0
 	if r.Dims == 0 || r.Dims == n || anew {
 		return nil
@@ -191,15 +163,12 @@ func (r *EmbedRun) checkDims(n int) error {
 		"is this the model that made them? if so, embed with all makes all again")
 }
 
-// Progress receives the model's progress within one chunk.
-func (r *EmbedRun) Progress(done, _ int) { r.progress(r.set, done) }
-
 func (st *EmbedState) progress(set func(what string, done, total int), done int) {
 	set(fmt.Sprintf("embedded %d/%d:", st.Done+done, st.Total), st.Done+done, st.Total)
 }
 
 // keepAll commits vectors at once if they are the only ones, else stores them in the stage.
-func (r *EmbedRun) keepAll(ctx context.Context, items []embedItem) error {
+func (r *embedRun) keepAll(ctx context.Context, items []embedItem) error {
 	if len(items) == 0 {
 		return nil
 	}
@@ -221,8 +190,7 @@ func (r *EmbedRun) keepAll(ctx context.Context, items []embedItem) error {
 	return nil
 }
 
-// keep puts vectors into the stage.
-func (r *EmbedRun) keep(ctx context.Context, items []embedItem) error {
+func (r *embedRun) keep(ctx context.Context, items []embedItem) error {
 	at := r.At
 	opt := core.StageOptions{Stamp: r.stamp, Stage: r.Stage, Branch: r.Out.Branch, Base: &at}
 	if _, err := r.repo.Stages().Add(ctx, r.changes(items), opt); err != nil {
@@ -233,8 +201,7 @@ func (r *EmbedRun) keep(ctx context.Context, items []embedItem) error {
 	return nil
 }
 
-// commitKept commits the stage and empties it.
-func (r *EmbedRun) commitKept(ctx context.Context) error {
+func (r *embedRun) commitKept(ctx context.Context) error {
 	err := r.commit(nil, func(opt core.CommitOptions) (*core.CommitResult, error) {
 		return r.repo.Stages().Commit(ctx, r.Stage, opt)
 	})
@@ -244,7 +211,7 @@ func (r *EmbedRun) commitKept(ctx context.Context) error {
 	return err
 }
 
-func (r *EmbedRun) commit(items []embedItem, do func(core.CommitOptions) (*core.CommitResult, error)) error {
+func (r *embedRun) commit(items []embedItem, do func(core.CommitOptions) (*core.CommitResult, error)) error {
 	opt := core.CommitOptions{
 		Stamp: r.stamp, Branch: r.Out.Branch,
 		Message: cmp.Or(r.asked.Message, "embed with "+r.by.Name),
@@ -264,8 +231,7 @@ func (r *EmbedRun) commit(items []embedItem, do func(core.CommitOptions) (*core.
 	return nil
 }
 
-// changes makes a change of each vector.
-func (r *EmbedRun) changes(items []embedItem) state.Changes {
+func (r *embedRun) changes(items []embedItem) state.Changes {
 	return func(yield func(graph.Change, error) bool) {
 		for _, it := range items {
 			if !yield(graph.Change{Embedding: state.EmbeddingOf(it.id, r.by.Name, it.vector)}, nil) {
@@ -275,7 +241,6 @@ func (r *EmbedRun) changes(items []embedItem) state.Changes {
 	}
 }
 
-// failed adds to an error what an interrupted run has stored.
 func (st *EmbedState) failed(err error) error {
 	if !st.Kept {
 		return err

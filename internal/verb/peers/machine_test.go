@@ -37,7 +37,7 @@ func (m *fakeModel) Model() string { return "fake" }
 func (m *fakeModel) Dim() int      { return 2 }
 func (m *fakeModel) MaxText() int  { return 1000 }
 
-func (m *fakeModel) Documents(_ context.Context, list []string) ([][]int8, error) {
+func (m *fakeModel) Vectors(_ context.Context, list []string) ([][]int8, error) {
 	out := make([][]int8, len(list))
 	for i := range out {
 		out[i] = []int8{100, 1}
