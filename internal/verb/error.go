@@ -295,7 +295,6 @@ func CandidatesOf(err error) (out []operation.Candidate) {
 // namesOfThings begin fields of verbs that have no flag to write what looks like a credential.
 var namesOfThings = []string{"branch", "session", "profile", "redaction", "operation", "receipt"}
 
-// secretHint says what to do about a credential that was refused.
 func secretHint(e *state.SecretError) (local, remote string) {
 	var list []string
 	var again strings.Builder

@@ -76,7 +76,6 @@ func inlineOf(v reflect.Value) *Inline {
 	return nil
 }
 
-// structReader reads a struct that has an Each, member by member.
 type structReader struct {
 	dec   *json.Decoder
 	stack []reflect.Value // the structs that are read, each a member of the one before

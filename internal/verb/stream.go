@@ -119,7 +119,6 @@ type jsonBytes struct {
 // jsonBuffer is how many bytes are gathered before they are written.
 const jsonBuffer = 32 << 10
 
-// flush writes what was gathered.
 func (w *jsonBytes) flush() error {
 	_, err := w.to.Write(text.EscapeJSON(w.buf))
 	w.buf = w.buf[:0]
@@ -335,7 +334,6 @@ func (w *walker) entries(list []ipld.Entry) error {
 	return nil
 }
 
-// encoded gives a value as the standard library writes it.
 func (w *walker) encoded(v reflect.Value) error {
 	data, err := Encode(v.Interface())
 	return cmp.Or(err, w.to.literal(data))
@@ -432,7 +430,6 @@ func isEmpty(v reflect.Value) bool {
 	return v.IsZero()
 }
 
-// each gives items as they come.
 func (w *walker) each(list eacher) error {
 	err := w.to.open('[')
 	if err == nil {

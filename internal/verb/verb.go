@@ -205,7 +205,6 @@ func (s *Spec) Operation() operation.Operation {
 	return o
 }
 
-// excluded refuses fields that may not be given at once, by whether each is.
 func (s *Spec) excluded(req any) error {
 	given := func(name string) bool {
 		return slices.ContainsFunc(s.Fields(), func(f Field) bool { return f.Name == name && !f.Value(req).IsZero() })
@@ -232,7 +231,6 @@ func (s *Spec) excluded(req any) error {
 	return nil
 }
 
-// exclusive refuses more than one of several fields.
 func exclusive(given func(name string) bool, names []string) error {
 	var some []string
 	for _, name := range names {

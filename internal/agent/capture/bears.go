@@ -93,7 +93,6 @@ const (
 //go:embed common.txt
 var commonWords string
 
-// commonnessOf returns how common a word in lower case is.
 func commonnessOf(word string) commonness {
 	low, high := 0, len(commonWords) // beginnings of lines
 	for low < high {

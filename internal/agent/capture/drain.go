@@ -97,8 +97,7 @@ func (d *Drained) Add(other *Drained) {
 
 // readAll reads the transcripts of entries, up to a number of bytes.
 func readAll(ctx context.Context, names []string, opt DrainOptions) (list []*reading, left int, err error) {
-	bytes := opt.Bytes
-	bytes = cmp.Or(bytes, DefaultBytes)
+	bytes := cmp.Or(opt.Bytes, DefaultBytes)
 	seen := make(map[graph.ID]bool)
 	for i, name := range names {
 		if err := ctx.Err(); err != nil {
@@ -299,7 +298,6 @@ func grew(have *graph.Node, c *graph.NodeChange) bool {
 	return text != have.Summary || calls(c.Props) > calls(have.Props)
 }
 
-// calls is how many calls of tools a turn has.
 func calls(props []ipld.Entry) int {
 	for _, e := range props {
 		if e.Key == "calls" {

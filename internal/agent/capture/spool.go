@@ -122,7 +122,6 @@ func formatOf(h Host) string {
 
 func (e *SpoolEntry) name() string { return stem(e.Host, e.Session) }
 
-// stem is how the names of the files of a session begin.
 func stem(host Host, session string) string { return string(host) + "-" + digest(session) }
 
 func stemOf(name string) string { return strings.TrimSuffix(name, filepath.Ext(name)) }
@@ -185,7 +184,6 @@ func write(path string, data []byte) error {
 	})
 }
 
-// drop removes a file, if it is there.
 func drop(path string) error {
 	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -230,7 +228,6 @@ func pending(dir string, all bool) (names []string, err error) {
 	return names[:min(len(names), maxEntries)], nil
 }
 
-// spooled is an entry with the bytes of its file.
 type spooled struct {
 	*SpoolEntry
 	path string
@@ -332,7 +329,6 @@ func tidy(dir string) error {
 	return errs
 }
 
-// spoolFile is a file of the spool.
 type spoolFile struct {
 	path    string
 	changed time.Time

@@ -107,7 +107,6 @@ func appendLine(path string, line []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// newer returns the lines of the newer half of a file.
 func newer(data []byte) []byte {
 	data = data[len(data)/2:]
 	return data[bytes.IndexByte(data, '\n')+1:]

@@ -83,7 +83,6 @@ type reading struct {
 	size  int64
 }
 
-// turn is one turn and its edges as changes.
 type turn struct {
 	id     graph.ID
 	node   *graph.NodeChange // nil for a copy of one before
@@ -141,8 +140,8 @@ func (s *spooled) read(redact *ingest.Redactor, most int64, seen map[graph.ID]bo
 	h := &handler{reading: r}
 	end := s.until(size)
 	r.later = end < size
-	h.taker = &ingest.Taker{Format: formatOf(s.Host), Redact: redact, Seen: seen, Yield: h.yield}
-	r.taken = &h.taker.Taken
+	h.Taker = &ingest.Taker{Format: formatOf(s.Host), Redact: redact, Seen: seen, Yield: h.yield}
+	r.taken = &h.Taken
 	in := io.NewSectionReader(f, from.At.Offset, max(0, end-from.At.Offset))
 	at, err := chats.Resume(formatOf(s.Host), in, from.At, most, h)
 	if err != nil {
@@ -166,11 +165,10 @@ func (s *spooled) until(size int64) int64 {
 	return min(s.Size, size)
 }
 
-// handler gathers the changes that a transcript makes, turn by turn.
 type handler struct {
 	*reading
-	taker *ingest.Taker
-	open  *turn // that changes belong to, nil for none
+	*ingest.Taker
+	open *turn // that changes belong to, nil for none
 }
 
 func (h *handler) yield(c graph.Change) error {
@@ -186,23 +184,13 @@ func (h *handler) yield(c graph.Change) error {
 }
 
 func (h *handler) Turn(t *chats.Turn) error {
-	key := h.taker.TurnKey(t.ID)
+	key := h.TurnKey(t.ID)
 	h.open = &turn{id: graph.NodeID(key)}
 	if t.Before != "" {
-		h.open.before = h.taker.TurnKey(t.Before)
+		h.open.before = h.TurnKey(t.Before)
 	}
-	err := h.taker.Turn(t)
+	err := h.Taker.Turn(t)
 	h.turns = append(h.turns, *h.open)
 	h.open = nil
 	return err
 }
-
-func (h *handler) Session(s *chats.Session) error { return h.taker.Session(s) }
-
-func (h *handler) Memory(m *chats.Memory) error { return h.taker.Memory(m) }
-
-func (h *handler) Relation(r *chats.Relation) error { return h.taker.Relation(r) }
-
-func (h *handler) Left(id string) error { return h.taker.Left(id) }
-
-func (h *handler) Skipped(why, at string) { h.taker.Skipped(why, at) }

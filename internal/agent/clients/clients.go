@@ -57,7 +57,6 @@ type Client struct {
 	programs []string
 }
 
-// hooksFile is where a client's hooks go, and in which form.
 type hooksFile struct {
 	hookForm
 	path func(Machine, Level) string
@@ -286,7 +285,6 @@ func (c Client) without(path string, s Setup, remove func(text, before []byte) (
 	})
 }
 
-// bare reports whether a file says nothing.
 func (c Client) bare(text []byte) bool {
 	rest := strings.Join(strings.Fields(string(text)), "")
 	// OpenCode puts the address of its schema into a file that has none.

@@ -30,7 +30,6 @@ type hookFormat struct {
 	events []hookEvent
 }
 
-// hookEvent is an event of a host, and what it is to mnem.
 type hookEvent struct{ name, event string }
 
 // The hooks of clients, as these document them in November 2026.
@@ -58,7 +57,6 @@ var (
 	clineHooks = hookFormat{host: "cline", power: true, events: []hookEvent{{"UserPromptSubmit", prompt}}}
 )
 
-// shell is the name under which a command is.
 func (f hookFormat) shell(s Setup) string {
 	switch {
 	case !f.shells:
@@ -125,7 +123,6 @@ func cutLast(s string) (before, last string) {
 	return s[:max(i, 0)], s[i+1:]
 }
 
-// hookPlace is where a command of ours is.
 type hookPlace struct {
 	name           string // of the host's event
 	event          string // that it calls for, "" if there is no such event
@@ -470,7 +467,6 @@ func shellUnword(text, system string) (string, bool) {
 	return out.String(), quote == 0
 }
 
-// powerWord returns a command that makes PowerShell run a quoted path.
 func powerWord(path string) string {
 	return "& '" + strings.ReplaceAll(path, "'", "''") + "'"
 }

@@ -28,7 +28,6 @@ type value struct {
 	said       any      // without comments and layout, for comparison; nil for an object or array
 }
 
-// member is one member of an object, or one item of an array.
 type member struct {
 	key   string // "" of an item
 	start int    // of the key, or of the item

@@ -10,7 +10,6 @@ import (
 	"strings"
 )
 
-// field is one member of an object that is written.
 type field struct {
 	name  string
 	value any // a string, number or truth, strings, an object or a list
@@ -22,7 +21,6 @@ type (
 	list   []any
 )
 
-// edit is one replacement in a text.
 type edit struct {
 	start, end int
 	text       string
@@ -252,7 +250,6 @@ func indentOf(text []byte, at int) string {
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// eolOf returns how lines of a file end.
 func eolOf(text []byte) string {
 	if bytes.Contains(text, []byte("\r\n")) {
 		return "\r\n"

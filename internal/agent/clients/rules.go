@@ -29,7 +29,6 @@ const (
 	RulesForeign  = "foreign"  // a file of the user's own where ours would be
 )
 
-// rulesFile describes the file that holds a client's rules.
 type rulesFile struct {
 	front string               // front matter of a file of our own, "" for a section of a file that the user writes too
 	above func(Machine) string // of the user's file the directory that stays, nil for the client's own
@@ -76,7 +75,6 @@ func unixLines(text string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(text, byteOrderMark), "\r\n", "\n")
 }
 
-// rulesBody returns the rules with the given line ends.
 func rulesBody(eol string) string {
 	return strings.ReplaceAll(unixLines(rulesText), "\n", eol)
 }
@@ -88,7 +86,6 @@ func readable(text []byte) error {
 	return nil
 }
 
-// whole returns a file of our own.
 func (f *rulesFile) whole(eol string) string {
 	front := strings.ReplaceAll(f.front, "\n", eol)
 	body := eol + rulesBody(eol)
@@ -119,7 +116,6 @@ func (f *rulesFile) wholeState(text []byte) string {
 	return RulesThere
 }
 
-// rulesSection is a section of ours in a file of the user's.
 type rulesSection struct {
 	start, end int      // of its lines, marks included
 	body       string   // the lines between the marks

@@ -148,7 +148,6 @@ func snake(name string) string {
 	return out.String()
 }
 
-// linked resolves a path of symbolic links.
 func linked(path string) string {
 	if to, err := filepath.EvalSymlinks(path); err == nil {
 		return to

@@ -108,7 +108,6 @@ func removeTOML(text []byte, section, name string) ([]byte, error) {
 	return out, checkTOML(all, out, section, name, nil)
 }
 
-// header is the header of a table, [a.b] or [[a.b]].
 type header struct {
 	path    []string
 	start   int // of its line
@@ -116,7 +115,6 @@ type header struct {
 	bodyEnd int // after the last line of the table that is neither blank nor a comment
 }
 
-// headers finds the headers of a well formed file.
 func headers(text []byte) []header {
 	var out []header
 	end := 0

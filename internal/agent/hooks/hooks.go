@@ -120,7 +120,6 @@ func (h *Environment) Call(ctx context.Context, program, event string, in io.Rea
 	return string(capture.Output(call.Host, call.Event, t.text)), err
 }
 
-// notWritable reports whether an error says that a file could not be written.
 func notWritable(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 }
@@ -138,7 +137,6 @@ func (h *Environment) private(spool string, call *capture.Call) (bool, error) {
 	return capture.Private(spool, call)
 }
 
-// noteCall notes that the transcript of a call has grown.
 func (h *Environment) noteCall(ctx context.Context, dir string, call *capture.Call) error {
 	var e *capture.SpoolEntry
 	var err error
@@ -155,7 +153,6 @@ func (h *Environment) noteCall(ctx context.Context, dir string, call *capture.Ca
 	return capture.Note(ctx, filepath.Join(dir, core.DirName), e, anew)
 }
 
-// telling collects what an agent is given at a call.
 type telling struct {
 	call    *capture.Call
 	private bool // whether nothing may be noted
@@ -165,7 +162,6 @@ type telling struct {
 	text    string              // "" for nothing
 }
 
-// noteShown records the nodes shown in the session.
 func (t *telling) noteShown(spool string, shown []graph.ID) error {
 	if t.private {
 		return nil
@@ -315,7 +311,6 @@ func termsOf(item asking.AnswerItem) (terms []string) {
 	return terms
 }
 
-// answered returns the answer to a request that is asked for in time.
 func (h *Environment) answered(ctx context.Context, dir string, params map[string]any) (out *asking.Answer, err error) {
 	err = h.askFor(ctx, dir, &asking.Recall.Spec, params, func(answer any) { out = answer.(*asking.Answer) })
 	return out, err

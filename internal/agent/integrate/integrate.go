@@ -151,7 +151,6 @@ func SameDir(a, b string) bool {
 // Command is the command line of an entry.
 func Command(e clients.ServerCommand) []string { return append([]string{e.Command}, e.Args...) }
 
-// hinted says what to do about a file that cannot be read.
 func hinted(err error) error {
 	if errors.Is(err, clients.ErrDamaged) {
 		return verb.Hintf(fmt.Errorf("%w: %w", state.ErrInvalid, err),

@@ -146,7 +146,6 @@ func (s *Setup) One(ctx context.Context, client clients.Client, add bool) (row R
 	return row, all, nil
 }
 
-// examination looks at what integrate wrote.
 type examination struct {
 	*upkeep.Diagnosis
 	s    *Setup

@@ -122,7 +122,6 @@ func last(ctx context.Context, s *verb.Service, q *LastRequest, emit func(*Given
 	return nil
 }
 
-// givenKey identifies a given context.
 type givenKey struct {
 	receipt ipld.CID
 	at      graph.Time

@@ -238,7 +238,6 @@ func setProfile(ctx context.Context, s *verb.Service, q *ProfileRequest) (*Profi
 	})
 }
 
-// change returns the request's changes of a profile.
 func (q *ProfileRequest) change(spec *verb.Spec) (set []ipld.Entry, unset []string, err error) {
 	var r retrieve.Request
 	if err := spec.SetParameters(q, &r); err != nil {
@@ -296,7 +295,6 @@ func (q *ProfileRequest) makeDefault(p *retrieve.Profiles) error {
 	return nil
 }
 
-// remove removes the repository's own profile.
 func (q *ProfileRequest) remove(p *retrieve.Profiles) error {
 	if _, err := p.Choose(q.Name, nil); err != nil {
 		return err
@@ -313,7 +311,6 @@ func (q *ProfileRequest) remove(p *retrieve.Profiles) error {
 	return nil
 }
 
-// restoreProfiles puts one profile, or all and the default, back as they were.
 func restoreProfiles(ctx context.Context, s *verb.Service, q *ProfileRequest) (*ProfilesChanged, error) {
 	return changeProfiles(ctx, s, "restore profiles from "+q.From, func(p *retrieve.Profiles) error {
 		snap, err := s.Repo.Snapshot(ctx, q.From)

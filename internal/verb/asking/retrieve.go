@@ -156,7 +156,6 @@ func (q *RetrieveRequest) profileOf(setting func(variable, key string) (string, 
 	return name, err
 }
 
-// check refuses fields that exclude each other or would do nothing.
 func (q *RetrieveRequest) check() error {
 	asks := q.Given("query") || q.Batch != ""
 	recorded := q.Session != "" || q.Receipt
@@ -290,7 +289,6 @@ func (q *RetrieveRequest) InJSON() bool { return q.Batch != "" }
 // ReadsOnce reports whether questions come from standard input, which nothing gives again.
 func (q *RetrieveRequest) ReadsOnce() bool { return q.Batch == "-" }
 
-// ask answers a question or lines of a batch.
 func ask(ctx context.Context, s *verb.Service, q *RetrieveRequest, req any, emit func(*Answer) error) error {
 	a := &asking{q: q, host: s.Host, repo: s.Repo, by: s.Commit.Stamp, session: q.Session}
 	a.human = s.Human && q.Batch == "" // lines are answered in JSON
@@ -338,7 +336,6 @@ func (q *RetrieveRequest) outcome(answer *Answer) error {
 	return nil
 }
 
-// asking answers requests from one repository.
 type asking struct {
 	q       *RetrieveRequest
 	host    verb.Host
@@ -384,7 +381,6 @@ func (a *asking) retrieve(ctx context.Context, req retrieve.Request, trace *stag
 	return snap, answer, receipt, err
 }
 
-// answer answers a question, or a line of a batch.
 func (a *asking) answer(ctx context.Context, line complete.Query, made *verb.Made) (*Answer, error) {
 	var trace *stage.Trace
 	if a.q.Explain {

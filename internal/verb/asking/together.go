@@ -76,7 +76,6 @@ func (q *RetrieveRequest) copied(req any) (any, *RetrieveRequest) {
 	return clone.Interface(), clone.Interface().(interface{ question() *RetrieveRequest }).question()
 }
 
-// ofGlobal returns the request for the user's own repository.
 func (q *RetrieveRequest) ofGlobal(req any) any {
 	clone, to := q.copied(req)
 	to.Session, to.Profile, to.At = "", "", "HEAD"
@@ -88,7 +87,6 @@ func (q *RetrieveRequest) ofGlobal(req any) any {
 
 func (q *RetrieveRequest) question() *RetrieveRequest { return q }
 
-// join merges the other repository's answer, theirs, into an answer.
 func (out *Answer) join(list *complete.Joint, theirs *Answer, parts []complete.Part) {
 	answers := []*Answer{{Items: out.Items, Commit: out.Commit, Warnings: out.Warnings}, theirs}
 	out.Items, out.Warnings, out.TokensUsed = nil, nil, list.Used+out.digestTokens()

@@ -25,14 +25,12 @@ const (
 // Share shows units of 2^-16 as people read them, with two decimals.
 func Share(n int64) string { return strconv.FormatFloat(float64(n)/65536, 'f', 2, 64) }
 
-// reasons collects why an item is in an answer, in words.
 type reasons struct {
 	labels *reading.Labels
 	words  map[string]string // of the question, by term
 	list   []string
 }
 
-// sayWhy fills in for each item of an explained answer why it is there.
 func (out *Answer) sayWhy(ctx context.Context, labels *reading.Labels, query string) error {
 	words := stage.Surfaces(query)
 	for i := range out.Items {
@@ -89,7 +87,6 @@ func (r *reasons) of(ctx context.Context, it *AnswerItem) error {
 	return nil
 }
 
-// terms says which words of the question an item has.
 func (r *reasons) terms(it *AnswerItem) {
 	var has []string
 	kindred := false
@@ -150,7 +147,6 @@ func (r *reasons) lane(ctx context.Context, it *AnswerItem, l retrieve.LaneHit) 
 	return nil
 }
 
-// way says how links led to an item.
 func (r *reasons) way(ctx context.Context, seed graph.ID, path []retrieve.Step) error {
 	if len(path) == 0 {
 		return nil

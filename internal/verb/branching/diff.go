@@ -122,7 +122,6 @@ func (c *comparison) title(ctx context.Context, s *verb.Service) (string, error)
 	return history.Titler{Now: now}.Commit(ctx, c.Diff, nodes, edges)
 }
 
-// comparison is a difference and what it is between.
 type comparison struct {
 	state.Diff
 	from, to *core.Snapshot // to is nil for a stage
@@ -153,7 +152,6 @@ func (q *DiffRequest) compare(ctx context.Context, s *verb.Service) (c compariso
 	return compareParent(ctx, s.Repo, to)
 }
 
-// compareParent compares a commit with its first parent.
 func compareParent(ctx context.Context, r *core.Repo, to *core.Snapshot) (c comparison, err error) {
 	from, err := ParentOf(ctx, r, to)
 	if err != nil {

@@ -250,7 +250,6 @@ func merge(ctx context.Context, s *verb.Service, q *MergeRequest) (any, error) {
 	return verb.OneOf(merged(s, res, err))
 }
 
-// resolve decides about one conflict.
 func resolve(ctx context.Context, s *verb.Service, q *MergeRequest, opt core.CommitOptions) (any, error) {
 	choice := merging.Choice{Take: graph.Take(q.Take)}
 	if q.HasChanges() {

@@ -218,7 +218,6 @@ var (
 	})
 )
 
-// undone returns the form of what was taken back or restored.
 func undone(
 	ctx context.Context, s *verb.Service, res *history.Undone, did string, newest bool, err error,
 ) (*Undone, error) {

@@ -161,7 +161,6 @@ func branch(ctx context.Context, s *verb.Service, q *BranchRequest, emit func(an
 	return made(ctx, s, q.Name, emit)
 }
 
-// made gives the branch that was made or renamed.
 func made(ctx context.Context, s *verb.Service, name string, emit func(any) error) error {
 	return branches(ctx, s, func(b *Branch) error {
 		if b.Name != name {

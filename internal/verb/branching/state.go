@@ -251,7 +251,6 @@ func (q *VerifyRequest) commits(ctx context.Context, r *core.Repo) (from, until 
 	return []ipld.CID{c}, []ipld.CID{stop}, err
 }
 
-// tips returns the commits that refs name.
 func tips(ctx context.Context, r *core.Repo) ([]ipld.CID, error) {
 	refs, err := r.Refs(ctx)
 	if err != nil {

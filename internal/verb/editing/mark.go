@@ -209,7 +209,6 @@ var Mark = verb.Define(verb.Spec{
 	return markNodes(ctx, s, memory.MarkRequest{State: graph.State(q.Kind), Nodes: q.Nodes, By: q.By, Reason: q.Reason})
 })
 
-// expire marks memories whose time is past.
 func expire(ctx context.Context, s *verb.Service, q *MarkRequest) (*Marked, error) {
 	at := s.Commit.Stamp.Time
 	if q.Now != "" {

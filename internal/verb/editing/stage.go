@@ -122,7 +122,6 @@ var (
 	}, rm)
 )
 
-// edit applies changes to the stage and returns its content.
 func edit(ctx context.Context, s *verb.Service, changes state.Changes) (*StageEdited, error) {
 	opt := core.StageOptions{Stamp: s.Commit.Stamp, Stage: s.Stage, Branch: s.Commit.Branch}
 	res, err := s.Repo.Stages().Add(ctx, changes, opt)
@@ -178,7 +177,6 @@ func (q *AddRequest) Check() (err error) {
 	return err
 }
 
-// set changes a node or makes one.
 func set(ctx context.Context, s *verb.Service, q *AddRequest) (*StageEdited, error) {
 	members, err := q.members()
 	if err != nil {
@@ -196,7 +194,6 @@ func set(ctx context.Context, s *verb.Service, q *AddRequest) (*StageEdited, err
 	return editOne(ctx, s, err, change)
 }
 
-// setTarget returns the member that names the node to set.
 func setTarget(ctx context.Context, s *core.Snapshot, name string, create bool) (ipld.Entry, error) {
 	id, err := s.Name(ctx, name)
 	if err == nil {
@@ -218,7 +215,6 @@ func setTarget(ctx context.Context, s *core.Snapshot, name string, create bool) 
 	return textMember("id", ref.ID.String()), nil
 }
 
-// members makes the members of a change line.
 func (q *AddRequest) members() ([]ipld.Entry, error) {
 	var members, props []ipld.Entry
 	if q.Type != "" {
@@ -429,7 +425,6 @@ func (q *AddRequest) fields() ([]ipld.Entry, error) {
 	return withProps(members, props)
 }
 
-// link adds an edge or changes it.
 func link(ctx context.Context, s *verb.Service, q *AddRequest) (*StageEdited, error) {
 	fields, err := q.fields()
 	if err != nil {
@@ -440,7 +435,6 @@ func link(ctx context.Context, s *verb.Service, q *AddRequest) (*StageEdited, er
 	})
 }
 
-// unlink removes edges between two nodes.
 func unlink(ctx context.Context, s *verb.Service, q *RmRequest) (*StageEdited, error) {
 	return editEdge(ctx, s, q.Nodes, func(edge []ipld.Entry) (graph.Change, error) {
 		switch {

@@ -137,7 +137,6 @@ func (q *CaptureRequest) Drive(ctx context.Context, s *verb.Service, req any, em
 	})
 }
 
-// retireTurns retires all turns that do not stay in sight.
 func retireTurns(ctx context.Context, s *verb.Service, opt capture.DrainOptions) (*Captured, error) {
 	done := s.Host.Working("looking through turns")
 	defer done()

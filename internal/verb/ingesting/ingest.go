@@ -262,7 +262,6 @@ func leftOut(kinds map[string]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// readAll reads a call's input as one text.
 func readAll(in *verb.File) ([]byte, error) {
 	if in.Size > ingest.MaxFile {
 		return nil, fmt.Errorf("%w: standard input has more than %d bytes", graph.ErrInvalid, ingest.MaxFile)
@@ -270,7 +269,6 @@ func readAll(in *verb.File) ([]byte, error) {
 	return io.ReadAll(io.NewSectionReader(in, 0, in.Size))
 }
 
-// branchSnapshot returns the newest commit of the branch that is written to.
 func branchSnapshot(ctx context.Context, s *verb.Service) (*core.Snapshot, error) {
 	info, err := verb.TargetBranch(ctx, s.From, s.Commit.Branch)
 	if err != nil {

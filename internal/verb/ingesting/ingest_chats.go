@@ -31,7 +31,6 @@ type chatFile struct {
 	open func() (io.ReadCloser, error)
 }
 
-// chatRun is one run that takes in what another program wrote.
 type chatRun struct {
 	service *verb.Service
 	asked   *IngestRequest
@@ -196,7 +195,6 @@ func (f *sizedFile) Size() int64 { return f.size }
 // errEnded ends the reading of a file if no more changes are wanted.
 var errEnded = errors.New("no more changes are wanted")
 
-// changes reads all files, one record at a time.
 func (run *chatRun) changes(ctx context.Context) state.Changes {
 	return func(yield func(graph.Change, error) bool) {
 		set, done := run.service.Host.Progress()
@@ -269,7 +267,6 @@ func (run *chatRun) note(f chatFile, t *ingest.Taken) {
 	}
 }
 
-// ofMnem is the format of a directory that an export wrote.
 const ofMnem = "mnem"
 
 // isExport reports whether the one path that is asked for is a directory that an export wrote.

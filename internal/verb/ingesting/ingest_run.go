@@ -39,7 +39,6 @@ type ingestRun struct {
 	left     []IngestedFile // that are skipped or failed
 }
 
-// unreadDir is a directory that could not be read.
 type unreadDir struct {
 	path ingest.Path
 	err  error
@@ -77,7 +76,6 @@ func (run *ingestRun) close() {
 	}
 }
 
-// find finds the files of all paths, each once.
 func (run *ingestRun) find(ctx context.Context) error {
 	if run.asked.Name != "" {
 		return run.stdin(ctx)
@@ -98,7 +96,6 @@ func (run *ingestRun) find(ctx context.Context) error {
 	return nil
 }
 
-// stdin takes standard input for a file.
 func (run *ingestRun) stdin(ctx context.Context) error {
 	in, err := run.service.Host.Read(ctx, verb.Itself)
 	if err != nil {
@@ -130,7 +127,6 @@ func formatOf(name string) parse.Format {
 	return parse.Text
 }
 
-// named finds the files of one path, which is a directory or a file.
 func (run *ingestRun) named(ctx context.Context, arg string) ([]ingestFile, error) {
 	root, base, err := openPath(run.service.Host, arg)
 	if err != nil {
@@ -224,7 +220,6 @@ func within(outer, inner string) (string, bool) {
 	return "", false
 }
 
-// walk finds the files of a directory.
 func (run *ingestRun) walk(ctx context.Context, root *os.Root, at ingest.Path) ([]ingestFile, error) {
 	found, err := ingest.Walk(ctx, regular.FS(root), at.Name)
 	if err != nil {
@@ -297,7 +292,6 @@ func (run *ingestRun) read(ctx context.Context) error {
 	return nil
 }
 
-// forget drops the sums of files that are gone.
 func (run *ingestRun) forget() {
 	there := make(map[ingest.Path]bool, len(run.found))
 	for i := range run.found {

@@ -52,7 +52,6 @@ type fileStat struct {
 	Seen          int64 // before it was read, by our clock
 }
 
-// fileStatsJSON is the form of the file.
 type fileStatsJSON struct {
 	V     int
 	Dirs  map[string]string `json:",omitempty"`
@@ -123,14 +122,12 @@ func (s *fileStats) called(project, dir string) (other string) {
 	return ""
 }
 
-// drop forgets files.
 func (s *fileStats) drop(gone func(ingest.Path) bool) {
 	had := len(s.known)
 	maps.DeleteFunc(s.known, func(p ingest.Path, _ fileStat) bool { return gone(p) })
 	s.changed = s.changed || len(s.known) < had
 }
 
-// save writes the sums if one changed.
 func (s *fileStats) save() error {
 	if !s.changed {
 		return nil

@@ -102,7 +102,6 @@ func (p *Param) value(raw json.RawMessage) (any, error) {
 	return s, cmp.Or(err, p.check(s))
 }
 
-// decode reads an argument of a type.
 func decode[T any](p *Param, raw json.RawMessage, want string) (value T, err error) {
 	if json.Unmarshal(raw, &value) != nil {
 		err = usage(p, "want %s", want)

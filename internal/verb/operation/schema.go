@@ -58,7 +58,6 @@ func objectSchema(shape map[string]any) map[string]any {
 	}
 }
 
-// kindSchemas are the schemas of words that stand for values.
 var kindSchemas = map[string]map[string]any{
 	"json":   {},
 	"null":   {"type": "null"},

@@ -143,7 +143,6 @@ func (v *digestView) name(ctx context.Context, scope graph.ID, label string) (st
 	return string(key), nil
 }
 
-// title says in a few words what a digest is of.
 func (v *digestView) title(ctx context.Context, d *distill.Digest) (string, error) {
 	switch {
 	case d.Kind() == distill.Root:
@@ -429,7 +428,6 @@ func (v *digestView) resolved(ctx context.Context, out *MapAnswer, n distill.Nei
 	return err
 }
 
-// sortRows puts larger digests first.
 func sortRows(list []mapRow) {
 	slices.SortStableFunc(list, func(a, b mapRow) int {
 		return cmp.Or(cmp.Compare(b.digest.Facts, a.digest.Facts), cmp.Compare(a.digest.ID(), b.digest.ID()))
@@ -450,7 +448,6 @@ type DigestWritten struct {
 	Warnings editing.Warnings `json:"warnings,omitempty"`
 }
 
-// writeDigest keeps the text of a digest.
 func (q *MapRequest) writeDigest(ctx context.Context, s *verb.Service) (*MapAnswer, error) {
 	v, err := digestsToWrite(ctx, s, q.ScopeRules)
 	if err != nil {
@@ -525,7 +522,6 @@ func digestsToWrite(ctx context.Context, s *verb.Service, rules ScopeRules) (*di
 	return &digestView{d, snap, reading.NewLabels(snap)}, err
 }
 
-// digestHint says what to do about a source that has changed.
 func digestHint(err error) error {
 	var changed *outline.DigestSourceError
 	if !errors.As(err, &changed) {

@@ -331,7 +331,6 @@ func (m *MapAnswer) print(head []string) {
 	m.Printed, m.Tokens = verb.Text(printed), distill.Tokens(printed)
 }
 
-// since lists the scopes with memories that differ from those of another snapshot.
 func (v *digestView) since(ctx context.Context, from *core.Snapshot, name string, budget int) (*MapAnswer, error) {
 	var only graph.ID
 	if name != "" {
@@ -463,12 +462,10 @@ func stateOf(f distill.FactChange) string {
 	return "removed"
 }
 
-// line says how much changed.
 func (m *MapSince) line() string {
 	return fmt.Sprintf("%d came, %d changed, %d went", m.Added, m.Changed, m.Removed)
 }
 
-// both reads blocks of two sets of digests.
 type both [2]store.Getter
 
 func (b both) Get(ctx context.Context, c ipld.CID) ([]byte, error) {

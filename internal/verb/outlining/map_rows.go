@@ -138,7 +138,6 @@ func (v *digestView) clusters(ctx context.Context, d *distill.Digest) (list []ma
 	return list, nil
 }
 
-// linked reads the digest that a link leads to.
 func (v *digestView) linked(ctx context.Context, c ipld.CID) (row mapRow, err error) {
 	if row.digest, err = distill.Read(ctx, v.Blocks, c); err == nil {
 		row.node, err = v.scopeNode(ctx, row.digest)
@@ -311,7 +310,6 @@ func prop(n *graph.Node, name string) string {
 	return ""
 }
 
-// fileTitle names a document of a folder.
 func fileTitle(n *graph.Node) string {
 	title := path.Base(prop(n, "path"))
 	if about := prop(n, "about"); about != "" {

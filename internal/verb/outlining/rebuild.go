@@ -179,7 +179,6 @@ func (q *MapRequest) Drive(ctx context.Context, s *verb.Service, req any, emit f
 	return textsHint(err, q.State.Out)
 }
 
-// textsHint says what a run that broke off has kept.
 func textsHint(err error, out *DigestTexts) error {
 	if out.Written == 0 {
 		return err
@@ -229,7 +228,6 @@ func (q *MapRequest) writeTexts(ctx context.Context, s *verb.Service, all *MapAn
 	return m.Out, nil
 }
 
-// begin finds the digests to be asked about.
 func (m *modelWriting) begin(ctx context.Context, q *MapRequest) (err error) {
 	if m.digestView, err = digestsToWrite(ctx, m.s, q.ScopeRules); err != nil {
 		return err

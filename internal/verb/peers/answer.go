@@ -85,7 +85,6 @@ func (o *Owner) Close(grace time.Duration) error {
 // outBuffer is how many bytes of answers are gathered for one record.
 const outBuffer = 64 << 10
 
-// verb runs a verb for another process.
 func (o *Owner) verb(ctx context.Context, v *owner.Verb) owner.VerbResult {
 	h := &host{Owner: o, call: &Call{}, verb: v, out: bufio.NewWriterSize(v.Answers, outBuffer)}
 	err := h.takeIn()
@@ -126,7 +125,6 @@ func resultOf(ctx context.Context, err error, remote bool) []byte {
 	}
 }
 
-// run runs the verb that is asked for.
 func (h *host) run(ctx context.Context) error {
 	spec := h.find(h.call.Verb)
 	if spec == nil {

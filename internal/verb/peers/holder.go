@@ -72,7 +72,6 @@ type Holder struct {
 	dropped sync.WaitGroup
 }
 
-// held is a repository that is open for many verbs.
 type held struct {
 	repo  *core.Repo
 	at    os.FileInfo // of .mnem, whatever its path is by now
@@ -381,7 +380,6 @@ func (h *Holder) Close() error {
 	}
 }
 
-// close waits for all uses and closes the repository.
 func (h *Holder) close() error {
 	h.gate <- struct{}{} // it is not being opened any more
 	h.mu.Lock()
@@ -413,7 +411,6 @@ func (h *Holder) drop(own *held) {
 	}()
 }
 
-// end closes a repository that gets no new uses.
 func (h *Holder) end(own *held) error {
 	// The socket goes while the lock is held, since then no other process has made its own.
 	own.stop()
@@ -510,7 +507,6 @@ func Passes(ctx context.Context, err error) bool {
 	return true
 }
 
-// build names this program in messages.
 func build() string {
 	v := upkeep.VersionsHere()
 	if v.Revision != "" {

@@ -120,7 +120,6 @@ func (h *host) Only(string) (string, error) {
 	return verb.PolicyOnly(filepath.Join(h.dir, policy.FileName), who.Agent)
 }
 
-// guard adds to a stamp what the repository's policy says.
 func (h *host) guard(by *state.Stamp, name string) error {
 	if by.Agent == "" && !h.call.Caller.Remote {
 		return nil
@@ -136,7 +135,6 @@ func (h *host) Now() (graph.Time, error) {
 	return t, nil
 }
 
-// key returns the public key that the caller signs with.
 func (h *host) key() (commit.Key, bool) {
 	key, err := commit.ParseKey(h.call.Key)
 	return key, err == nil

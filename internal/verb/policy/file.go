@@ -133,18 +133,11 @@ func rules(v ipld.Value) ([]Rule, error) {
 
 func rule(v ipld.Value) (Rule, error) {
 	r := Rule{Edges: []string{"*"}}
-	missing := map[string]bool{"agents": true, "operations": true, "types": true}
+	lists := map[string]*[]string{"agents": &r.Agents, "operations": &r.Operations, "types": &r.Types, "edges": &r.Edges}
 	err := members(v, func(name string, v ipld.Value) (err error) {
-		delete(missing, name)
 		switch name {
-		case "agents":
-			r.Agents, err = patterns(v)
-		case "operations":
-			r.Operations, err = patterns(v)
-		case "types":
-			r.Types, err = patterns(v)
-		case "edges":
-			r.Edges, err = patterns(v)
+		case "agents", "operations", "types", "edges":
+			*lists[name], err = patterns(v)
 		case "signed":
 			if r.Signed = v.Bool(); v.Kind() != ipld.Bool {
 				err = errors.New("not true or false")
@@ -167,7 +160,7 @@ func rule(v ipld.Value) (Rule, error) {
 		return r, err
 	}
 	for _, name := range []string{"agents", "operations", "types"} {
-		if missing[name] {
+		if *lists[name] == nil {
 			return r, fmt.Errorf("%s: missing", name)
 		}
 	}

@@ -52,7 +52,6 @@ type ShortChange struct {
 	About  string           `json:"about"` // the summary of a node, or the node that an edge leads to
 }
 
-// shortLimit is how many items a short list has.
 const shortLimit = 40
 
 // ShortOf returns the first items of a difference, nodes before edges. The ends of edges are named by

@@ -140,7 +140,6 @@ func (q *ExploreRequest) Check() error {
 		verb.CheckRange("adjacency", q.Adjacency, 0, retrieve.MaxAdjacency), err)
 }
 
-// filter returns which edges and nodes count.
 func (q *ExploreRequest) filter(let []graph.State) recall.Filter {
 	f := recall.Filter{EdgeTypes: q.Edge, Types: q.Type, Marks: let}
 	if q.Out {
@@ -417,7 +416,6 @@ func (x *Explored) communities(ctx context.Context, see Visible, limit int) erro
 	return nil
 }
 
-// title names the members that are listed.
 func (c *Community) title(ctx context.Context, s *core.Snapshot) (string, error) {
 	var ids []graph.ID
 	for _, m := range c.Members {
@@ -426,7 +424,6 @@ func (c *Community) title(ctx context.Context, s *core.Snapshot) (string, error)
 	return history.Titler{}.Nodes(ctx, s, ids)
 }
 
-// members reads the first members of a community that are not hidden.
 func members(
 	ctx context.Context, names *Labels, see Visible, list []community.Member, limit int,
 ) (out []Member, err error) {

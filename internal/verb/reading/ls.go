@@ -99,7 +99,6 @@ func (q *ListRequest) Check() error {
 	return err
 }
 
-// listing returns what finds the rows, without a snapshot.
 func (q *ListRequest) listing() (*listing, error) {
 	l := &listing{edges: q.Edges, types: q.Type, sourced: q.Sources}
 	if !q.All && !q.Edges && len(q.Type) == 0 {

@@ -139,7 +139,6 @@ func valueClass(v ipld.Value) int {
 	return classRest
 }
 
-// listRow is a node or edge in a list.
 type listRow struct {
 	id      graph.ID
 	key     string
@@ -170,7 +169,6 @@ func edgeRow(e *graph.Edge, c ipld.CID) *listRow {
 	return &listRow{id: e.ID, key: e.Key, typ: e.Type, created: e.Created, props: e.Props, edge: e, cid: c}
 }
 
-// listing finds the rows of a list.
 type listing struct {
 	s       *core.Snapshot
 	edges   bool
@@ -185,7 +183,6 @@ type listing struct {
 	weigh func(ctx context.Context, n *graph.Node) (int64, error)
 }
 
-// weighRow fills in a sort key that is not in the row.
 func (l *listing) weighRow(ctx context.Context, row *listRow) (err error) {
 	if l.weigh != nil && row.node != nil {
 		row.importance, err = l.weigh(ctx, row.node)
@@ -373,7 +370,6 @@ type page struct {
 	end   *sortedRow // the first of those: what is not before it is left out too
 }
 
-// newPage returns an empty page of at most room places.
 func newPage(order sortSpec, after *sortedRow, room int) *page {
 	return &page{order: order, after: after, room: room}
 }
@@ -406,7 +402,6 @@ func (p *page) places() []sortedRow {
 	return p.list
 }
 
-// valueSize estimates the memory of a value.
 func valueSize(v *ipld.Value) int {
 	const fixed = 64
 	if v == nil {

@@ -147,7 +147,6 @@ func CheckField(name string) error {
 	return verb.Bad("field", "no field %q: want one of %s or props.NAME", name, strings.Join(fieldNames(), ", "))
 }
 
-// fieldNames are the members of a whole node that a field may name.
 func fieldNames() []string {
 	return []string{
 		"id", "key", "type", "summary", "context", "props", "cues", "content", "media", "created",

@@ -134,13 +134,14 @@ func consolidate(ctx context.Context, s *verb.Service, q *ConsolidateRequest) (a
 
 // now returns the given time, else the time of the change, else the current time.
 func (q *ConsolidateRequest) now(s *verb.Service) (graph.Time, error) {
-	for _, given := range []struct{ field, value string }{{"now", q.Now}, {"time", q.Time}} {
-		if given.value == "" {
-			continue
-		}
-		t, err := graph.ParseTime(given.value)
+	field, text := "now", q.Now
+	if text == "" {
+		field, text = "time", q.Time
+	}
+	if text != "" {
+		t, err := graph.ParseTime(text)
 		if err != nil {
-			err = verb.Bad(given.field, "%w", err)
+			err = verb.Bad(field, "%w", err)
 		}
 		return t, err
 	}

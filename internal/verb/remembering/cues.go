@@ -152,7 +152,6 @@ func (q *CuesRequest) Drive(ctx context.Context, s *verb.Service, req any, emit 
 	return cuesHint(err, &q.State.Out)
 }
 
-// cuesHint adds to an error what an interrupted run has stored.
 func cuesHint(err error, out *rememberpkg.CuesWritten) error {
 	if out.Memories == 0 {
 		return err
@@ -161,7 +160,6 @@ func cuesHint(err error, out *rememberpkg.CuesWritten) error {
 	return verb.Hint(err, kept+"command goes on from there", kept+"call goes on from there")
 }
 
-// write continues with the next memory that needs cues.
 func (q *CuesRequest) write(ctx context.Context, s *verb.Service) (*rememberpkg.CuesWritten, error) {
 	info, err := verb.TargetBranch(ctx, s.Repo, s.Commit.Branch)
 	if err != nil {

@@ -311,7 +311,6 @@ func remember(ctx context.Context, s *verb.Service, q *RememberRequest, emit fun
 	return emit(all)
 }
 
-// rememberHint says what to do about a request that was refused.
 func rememberHint(err error) error {
 	var bad *rememberpkg.RequestError
 	var missing *state.NotFoundError
@@ -324,7 +323,6 @@ func rememberHint(err error) error {
 	return editing.MarkHint(err)
 }
 
-// setRemember changes how decisions are made.
 func setRemember(ctx context.Context, s *verb.Service, values []string) (*RememberSettings, error) {
 	opt := s.Commit
 	opt.Message = cmp.Or(opt.Message, "change how memories are remembered")

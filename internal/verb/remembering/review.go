@@ -206,7 +206,6 @@ func (r *reviewing) note(ctx context.Context, change func(*reviewState) error) e
 	return err
 }
 
-// head is the newest state of the branch.
 func (r *reviewing) head(ctx context.Context) (*core.Snapshot, error) {
 	s, err := r.Repo.Snapshot(ctx, string(graph.BranchRef(r.branch)))
 	if errors.Is(err, store.ErrNotFound) {
@@ -425,7 +424,6 @@ const (
 	maxKept       = 20_000
 )
 
-// reviewState says how far the reviews of a branch came.
 type reviewState struct {
 	Commit ipld.CID   `json:"commit"` // memories there are reviewed
 	Kept   []graph.ID `json:"kept"`   // of what came later: these are reviewed, too

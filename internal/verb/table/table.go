@@ -14,7 +14,6 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/upkeep"
 )
 
-// verbs are all verbs, by the words of their commands.
 var verbs = []*verb.Spec{
 	&editing.Add.Spec,
 	&branching.Blame.Spec,

@@ -25,7 +25,6 @@ type Verbs struct {
 
 var _ remote.Side = Verbs{}
 
-// answerOf runs a verb whose answer is a T.
 func answerOf[T any](ctx context.Context, v Verbs, spec *verb.Spec, req any, in io.Reader) (*T, error) {
 	answer, err := v.Do(ctx, spec, req, new(T), in, nil)
 	if err != nil {

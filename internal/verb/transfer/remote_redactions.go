@@ -148,7 +148,6 @@ func remoteNames(dir string) (names []string, err error) {
 	return names, err
 }
 
-// decide accepts or rejects what one remote reported.
 func (q *RemoteRedactionsRequest) decide(
 	ctx context.Context, s *verb.Service, dir string, names []string,
 ) (*QuarantineDecided, error) {

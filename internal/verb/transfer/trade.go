@@ -136,7 +136,6 @@ const (
 	formatNotes = "markdown"
 )
 
-// exportNotes writes one commit as a directory of notes.
 func exportNotes(
 	ctx context.Context, s *verb.Service, q *ExportRequest, progress func(string, int, int),
 ) (*Exported, error) {
@@ -177,7 +176,6 @@ func openNotes(s *verb.Service, dir string) (*os.Root, error) {
 	return s.Host.OpenRoot(dir)
 }
 
-// exportLines writes one commit as change lines.
 func exportLines(ctx context.Context, s *verb.Service, q *ExportRequest) (*Exported, error) {
 	snap, err := s.From.Snapshot(ctx, cmp.Or(q.Rev, "HEAD"))
 	if err != nil {

@@ -124,7 +124,6 @@ func (d *Diagnosis) clock(ctx context.Context, s *verb.Service, now graph.Time) 
 	return nil
 }
 
-// head looks at where HEAD is, and at the index of that.
 func (d *Diagnosis) head(ctx context.Context, s *verb.Service) error {
 	branch, at, err := s.Repo.Branch(ctx)
 	if err != nil {

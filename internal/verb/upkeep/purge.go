@@ -168,7 +168,6 @@ func purge(ctx context.Context, s *verb.Service, q *PurgeRequest) (*Purged, erro
 	return out, nil
 }
 
-// purgeHint adds to an error about a node how it is named to be purged.
 func purgeHint(err error) error {
 	var missing *state.NotFoundError
 	if !errors.As(err, &missing) {
@@ -215,7 +214,6 @@ func (p *purgedFiles) erase(ctx context.Context, holds func(string) bool, dry bo
 	return held, err
 }
 
-// inMirrors reports whether a mirror of a remote holds the text.
 func (p *purgedFiles) inMirrors(ctx context.Context) (bool, error) {
 	list, err := filepath.Glob(filepath.Join(p.dir, "remotes", "*", "mirror"))
 	if err != nil {

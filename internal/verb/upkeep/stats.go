@@ -136,7 +136,6 @@ func countsOfTypes(of map[string]int) (list []memory.TypeCount) {
 	return list
 }
 
-// measure fills in the sizes of the repository.
 func (out *StoreSize) measure(ctx context.Context, r *core.Repo) error {
 	sizes, err := r.Storage().Sizes(ctx)
 	if err != nil {
@@ -168,7 +167,6 @@ type Schema struct {
 // maxSchemaNames bounds each list of an answer.
 const maxSchemaNames = 1000
 
-// schemaOf lists the names that requests to a snapshot can use.
 func schemaOf(ctx context.Context, s *verb.Service, snap *core.Snapshot, limit int) (*Schema, error) {
 	progress, done := s.Host.Progress()
 	defer done()
