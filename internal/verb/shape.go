@@ -31,16 +31,12 @@ var words = map[reflect.Type]string{
 // whose type does not tell it; null adds that a value may be null, and ? on an embedded struct that all of
 // it may be missing.
 func (s *Spec) Shapes() []string {
-	var types []reflect.Type
 	if s.result != nil && s.Answers == nil {
-		types = []reflect.Type{s.result}
+		return []string{shapeOf(s.result, "")}
 	}
-	for _, a := range s.Answers {
-		types = append(types, reflect.TypeOf(a))
-	}
-	out := make([]string, len(types))
-	for i, t := range types {
-		out[i] = shapeOf(t, "")
+	out := make([]string, len(s.Answers))
+	for i, a := range s.Answers {
+		out[i] = shapeOf(reflect.TypeOf(a), "")
 	}
 	return out
 }
@@ -95,11 +91,7 @@ func membersOf(t reflect.Type) (all []string) {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if f.Anonymous && name == "" {
-			inner := f.Type
-			if inner.Kind() == reflect.Pointer {
-				inner = inner.Elem()
-			}
-			members := membersOf(inner)
+			members := membersOf(pointed(f.Type))
 			for i, m := range members {
 				if name, shape, _ := strings.Cut(m, `": `); f.Tag.Get("shape") == "?" && !strings.HasSuffix(name, "?") {
 					members[i] = name + `?": ` + shape

@@ -88,16 +88,21 @@ var eachType = reflect.TypeFor[eacher]()
 func Streams(t reflect.Type) bool {
 	for i := range t.NumField() {
 		f := t.Field(i)
-		inner := f.Type
-		if inner.Kind() == reflect.Pointer {
-			inner = inner.Elem()
-		}
+		inner := pointed(f.Type)
 		if f.IsExported() && f.Tag.Get("json") != "-" &&
 			(f.Type.Implements(eachType) || inner.Kind() == reflect.Struct && inner != t && Streams(inner)) {
 			return true
 		}
 	}
 	return false
+}
+
+// pointed returns the type that a pointer is to, any other type as it is.
+func pointed(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		return t.Elem()
+	}
+	return t
 }
 
 // parts takes a value in the order of its JSON form. What is none of its own error ends the walk.
@@ -371,10 +376,7 @@ func appendMembers(list []member, t reflect.Type, path []int) []member {
 		f := t.Field(i)
 		at := append(path[:len(path):len(path)], i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		inner := f.Type
-		if inner.Kind() == reflect.Pointer {
-			inner = inner.Elem()
-		}
+		inner := pointed(f.Type)
 		switch {
 		case f.Type == inlineType:
 			list = append(list, member{path: at, name: f.Name, inline: true})

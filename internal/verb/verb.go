@@ -403,13 +403,12 @@ func (s *Spec) Tells(answer any) bool {
 
 // AnswerTypes are the types of the answers, those that people alone are given among them.
 func (s *Spec) AnswerTypes() []reflect.Type {
-	list := append(s.Answers[:len(s.Answers):len(s.Answers)], s.Told...)
 	if s.Answers == nil {
 		return []reflect.Type{s.result.Elem()}
 	}
-	types := make([]reflect.Type, len(list))
-	for i, a := range list {
-		types[i] = reflect.TypeOf(a)
+	var types []reflect.Type
+	for _, a := range slices.Concat(s.Answers, s.Told) {
+		types = append(types, reflect.TypeOf(a))
 	}
 	return types
 }

@@ -29,7 +29,6 @@ type LastRequest struct {
 	verb.Params
 }
 
-// Check refuses a limit that is none.
 func (q *LastRequest) Check() error {
 	switch {
 	case q.Limit < 1 || q.Limit > maxLast:

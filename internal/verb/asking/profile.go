@@ -97,7 +97,6 @@ var ProfileVerb = verb.Stream(verb.Spec{
 	Answers: []any{Profile{}, ProfilesChanged{}},
 }, profile)
 
-// Check refuses what makes no sense.
 func (q *ProfileRequest) Check() error {
 	changes := q.sets()
 	for _, p := range retrieve.Params() {

@@ -461,7 +461,6 @@ func parseLine(text []byte, base retrieve.Request) (q complete.Query, err error)
 	return q, err
 }
 
-// Drives reports whether it takes more than one run.
 func (q *RetrieveRequest) Drives() bool { return q.Batch != "" || q.WithGlobal || q.Judge != "" }
 
 // Drive asks the repository in several runs.

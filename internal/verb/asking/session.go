@@ -74,7 +74,6 @@ type Removed struct {
 	Removed string `json:"removed"`
 }
 
-// Check refuses to follow and to be pinned at once.
 func (q *SessionStartRequest) Check() error {
 	if q.Given("at") && q.Given("follow") {
 		return verb.Exclude("at", "follow")
@@ -82,7 +81,6 @@ func (q *SessionStartRequest) Check() error {
 	return nil
 }
 
-// Check refuses a limit below 0.
 func (q *SessionLogRequest) Check() error { return verb.CheckLimit(q.Limit) }
 
 // The verbs of sessions.

@@ -86,7 +86,6 @@ var Diff = verb.Define(verb.Spec{
 	Answers: []any{Differed{}, DifferedStat{}},
 }, diff)
 
-// Check refuses what makes no sense.
 func (q *DiffRequest) Check() error {
 	if (q.Staged || q.Given("stage")) && q.A != "" {
 		return verb.Between("%s and %s compare with the stage's own base: give no revisions", "staged", "stage")

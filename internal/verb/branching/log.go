@@ -165,7 +165,6 @@ func (q *LogRequest) options() (opt history.LogOptions, err error) {
 	return opt, nil
 }
 
-// Check reads what can be wrong.
 func (q *LogRequest) Check() error {
 	opt, err := q.options()
 	if filters := len(opt.Types)+len(opt.Authors)+len(opt.Agents) > 0 || q.Since+q.Until+q.Grep != ""; err == nil &&
@@ -337,19 +336,26 @@ func typeCounts(of map[string]*state.Counts) []TypeCounts {
 	return out
 }
 
+// split returns the revisions and the nodes among the names, and whether that is sure: one name may be either.
+func (q *LogRequest) split() (revs, nodes []string, sure bool) {
+	switch n := len(q.Names); {
+	case q.Node != "":
+		return q.Names, []string{q.Node}, true
+	case q.Given("--"):
+		return q.Names[:q.Dash], q.Names[q.Dash:], true
+	case n == 2:
+		return q.Names[:1], q.Names[1:], true
+	default:
+		return q.Names, nil, n != 1
+	}
+}
+
 // Outside makes fields that a server takes of the arguments: of one that may be a revision or a node the revision
 // first, and the node if there is more to try.
 func (q *LogRequest) Outside(try int) (more bool) {
-	revs, nodes := q.Names, []string(nil)
-	switch {
-	case q.Given("--"):
-		revs, nodes = q.Names[:q.Dash], q.Names[q.Dash:]
-	case len(q.Names) == 2:
-		revs, nodes = q.Names[:1], q.Names[1:]
-	case len(q.Names) == 1:
-		if more = try == 0; !more {
-			revs, nodes = nil, q.Names
-		}
+	revs, nodes, sure := q.split()
+	if more = !sure && try == 0; !sure && !more {
+		revs, nodes = nil, q.Names
 	}
 	if q.Node = ""; len(revs) > 0 {
 		q.At = revs[0]
@@ -365,22 +371,14 @@ func (q *LogRequest) Outside(try int) (more bool) {
 // scope finds out what the names mean. What is both a revision and a node is the revision, unless --
 // comes before it.
 func (q *LogRequest) scope(ctx context.Context, s *verb.Service) (rev, node string, err error) {
-	names := q.Names
-	revs, nodes := names, []string{}
-	switch {
-	case q.Node != "":
-		nodes = []string{q.Node}
-	case q.Given("--"):
-		revs, nodes = names[:q.Dash], names[q.Dash:]
-	case len(names) == 2:
-		revs, nodes = names[:1], names[1:]
-	case len(names) == 1:
-		isRev, err := isRevision(ctx, s.Repo, names[0])
+	revs, nodes, sure := q.split()
+	if !sure {
+		isRev, err := isRevision(ctx, s.Repo, q.Names[0])
 		if err != nil {
 			return "", "", err
 		}
 		if !isRev {
-			revs, nodes = nil, names
+			revs, nodes = nil, q.Names
 		}
 	}
 	if len(revs) > 1 || len(nodes) > 1 {

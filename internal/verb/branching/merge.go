@@ -176,7 +176,6 @@ func (q *MergeRequest) alone() bool {
 // ReadsOnly is whether the request changes nothing.
 func (q *MergeRequest) ReadsOnly() bool { return q.List }
 
-// Check refuses an unknown rule.
 func (q *Integrating) Check() error {
 	if q.Conflicts != "" && !slices.Contains(Rules(), q.Conflicts) {
 		return verb.Bad("conflicts", "%q is not one of %s", q.Conflicts, strings.Join(Rules(), ", "))
@@ -184,7 +183,6 @@ func (q *Integrating) Check() error {
 	return nil
 }
 
-// Check refuses what makes no sense.
 func (q *MergeRequest) Check() error {
 	if err := q.Integrating.Check(); err != nil {
 		return err

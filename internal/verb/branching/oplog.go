@@ -80,7 +80,6 @@ var OpLog = verb.Stream(verb.Spec{
 	return nil
 })
 
-// Check refuses a limit below 0.
 func (q *OpLogRequest) Check() error { return verb.CheckLimit(q.Limit) }
 
 // OpShowRequest asks for one operation.
@@ -157,7 +156,6 @@ type OpRestoreRequest struct {
 	verb.OnHead
 }
 
-// Check refuses an operation with redo, which goes by the order of the undos.
 func (q *UndoRequest) Check() error {
 	if q.Redo && q.Op != "" {
 		return verb.Between("%s takes no operation", "redo")

@@ -93,7 +93,6 @@ var BranchVerb = verb.Stream(verb.Spec{
 	Answers: []any{Branch{}, Gone{}},
 }, branch)
 
-// Check refuses what makes no sense.
 func (q *BranchRequest) Check() error {
 	if err := verb.AtMostOne(q, "move", "delete"); err != nil {
 		return err
@@ -283,7 +282,6 @@ var TagVerb = verb.Stream(verb.Spec{
 	Answers: []any{Tag{}, Gone{}},
 }, tag)
 
-// Check refuses what makes no sense.
 func (q *TagRequest) Check() error {
 	annotate := q.Given("message")
 	switch {
@@ -414,7 +412,6 @@ var Switch = verb.Define(verb.Spec{
 	return out, nil
 })
 
-// Check refuses what makes no sense.
 func (q *SwitchRequest) Check() error {
 	if err := verb.AtMostOne(q, "create", "detach"); err != nil {
 		return err

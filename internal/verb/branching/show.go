@@ -91,7 +91,6 @@ var Show = verb.Define(verb.Spec{
 	Answers: []any{ShownNode{}, ShownCommit{}, reading.Edge{}, Op{}, Block{}, verb.FieldValue{}},
 }, show)
 
-// Check refuses fields that exclude each other.
 func (q *ShowRequest) Check() error {
 	_, err := q.States()
 	switch {

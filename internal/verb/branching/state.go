@@ -180,7 +180,6 @@ var Verify = verb.Stream(verb.Spec{
 	Answers: []any{Verified{}}, Told: []any{VerifiedAll{}},
 }, verify)
 
-// Check refuses what makes no sense.
 func (q *VerifyRequest) Check() error {
 	if q.All && q.Rev != "" {
 		return verb.Between("give a revision or %s, not both", "all")

@@ -80,7 +80,6 @@ var Watch = verb.Stream(verb.Spec{
 	Answers: []any{Watched{}}, Told: []any{WatchBegun{}},
 }, watch)
 
-// Check refuses what is out of bounds.
 func (q *WatchRequest) Check() error { return verb.CheckLimit(q.Limit) }
 
 // Answered implements Resumer: what is left begins after the operation that was told.

@@ -90,7 +90,6 @@ var CommitVerb = verb.Define(verb.Spec{
 	Answers: []any{Committed{}, KeptCommit{}}, Lines: &verb.LinesSpec{Doc: linesDoc},
 }, commitLines)
 
-// Check refuses what makes no sense.
 func (q *CommitRequest) Check() error {
 	switch {
 	case q.Message == "" && !q.DryRun && !q.Amend:

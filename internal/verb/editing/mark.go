@@ -109,7 +109,6 @@ type ForgetRequest struct {
 	Marking
 }
 
-// Check refuses a request without a choice of nodes, and one with two.
 func (q *ForgetRequest) Check() error {
 	filtered := len(q.Type)+len(q.Where) > 0 || q.Before != ""
 	switch {
@@ -229,7 +228,6 @@ func (q *MarkRequest) Outside(int) (more bool) {
 	return false
 }
 
-// Check refuses what marks nothing.
 func (q *MarkRequest) Check() error {
 	if len(q.Words) > 0 {
 		q.Outside(0)

@@ -160,7 +160,6 @@ var textFields = []string{"type", "summary", "context", "content", "created", "v
 
 var listFields = []string{"sources", "cues"}
 
-// Check refuses what makes no sense.
 func (q *AddRequest) Check() (err error) {
 	switch {
 	case !q.Set && (q.Type != "" || len(q.Unset) > 0):
@@ -304,7 +303,6 @@ func withProps(members, props []ipld.Entry) ([]ipld.Entry, error) {
 	return members, nil
 }
 
-// Check refuses what makes no sense.
 func (q *RmRequest) Check() error {
 	switch {
 	case q.Link && len(q.Nodes) != 3:

@@ -29,7 +29,6 @@ type CaptureRequest struct {
 	State *Captured `op:"-"`
 }
 
-// Check refuses a trial of what reads transcripts.
 func (q *CaptureRequest) Check() error {
 	if q.DryRun && !q.Retire {
 		return verb.Between("%s needs %s", "dry-run", "retire")
@@ -122,7 +121,6 @@ func captureNoted(ctx context.Context, s *verb.Service, q *CaptureRequest) (*Cap
 	return out, err
 }
 
-// Drives implements verb.Driver.
 func (q *CaptureRequest) Drives() bool { return !q.Some && !q.Retire }
 
 // Drive takes in all that hooks noted, in as many runs as that takes.

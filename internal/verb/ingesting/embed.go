@@ -47,7 +47,6 @@ func (q *EmbedRequest) Into(w *verb.Writing) {
 	w.Message, w.Expect, w.DryRun = q.Message, q.Expect, q.DryRun
 }
 
-// Check refuses values that are out of bounds.
 func (q *EmbedRequest) Check() error {
 	if q.Limit < 0 {
 		return verb.Bad("limit", "%d is less than 0", q.Limit)
@@ -136,7 +135,6 @@ func (q *EmbedRequest) describe() {
 	q.By = EmbedModel{q.model.Model(), q.model.Dim(), q.model.MaxText()}
 }
 
-// Drives implements verb.Driver.
 func (q *EmbedRequest) Drives() bool { return true }
 
 // Drive has the repository return the texts to embed and store their vectors, a chunk in each run.

@@ -43,7 +43,6 @@ type IngestRequest struct {
 
 func (q *IngestRequest) Into(w *verb.Writing) { w.Message, w.Expect = q.Message, q.Expect }
 
-// Check refuses what makes no sense.
 func (q *IngestRequest) Check() error {
 	stdin := slices.Contains(q.Paths, verb.Itself)
 	switch {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -385,21 +386,14 @@ func (run *ingestRun) fail(f *ingestFile, err error) {
 
 // projects returns the projects of all files that were found or may be gone.
 func (run *ingestRun) projects() []string {
-	var out []string
-	seen := map[string]bool{}
-	add := func(p ingest.Path) {
-		if !seen[p.Project] {
-			seen[p.Project] = true
-			out = append(out, p.Project)
-		}
-	}
+	names := map[string]bool{}
 	for _, s := range run.scopes {
-		add(s)
+		names[s.Project] = true
 	}
 	for i := range run.found {
-		add(run.found[i].path)
+		names[run.found[i].path.Project] = true
 	}
-	return out
+	return slices.Sorted(maps.Keys(names))
 }
 
 // plan makes the changes of a snapshot, which may be later than what read saw.

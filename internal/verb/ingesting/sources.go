@@ -194,7 +194,6 @@ var Sources = verb.Define(verb.Spec{
 	Answers: []any{SourcesDiff{}, SourcesAccepted{}},
 }, sources)
 
-// Check refuses what makes no sense.
 func (q *SourcesRequest) Check() error {
 	err := verb.CheckLimit(q.Limit)
 	switch {

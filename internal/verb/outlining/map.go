@@ -144,7 +144,6 @@ var MapVerb = verb.Define(verb.Spec{
 	Exclude: [][]string{{"rebuild", "write", "resolve", "since"}},
 }, mapMemory)
 
-// Check refuses what is out of bounds, and what would do nothing.
 func (q *MapRequest) Check() error {
 	form, unused := "", []string{"text"}
 	switch {

@@ -143,7 +143,6 @@ func (q *MapRequest) Prepare(_ context.Context, s *verb.Service, _ any) error {
 	return err
 }
 
-// Drives implements verb.Driver.
 func (q *MapRequest) Drives() bool { return q.Model != "" }
 
 // Drive asks the model for texts of the digests that have none and the most memories below, each in a run of its own.

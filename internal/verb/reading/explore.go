@@ -109,7 +109,6 @@ var Explore = verb.Define(verb.Spec{
 	Exclude: [][]string{{"to", "tags", "communities"}},
 }, explore)
 
-// Check refuses values that are out of bounds or have no effect.
 func (q *ExploreRequest) Check() error {
 	most, mode, unused := recall.MaxDepth, "", []string(nil)
 	switch edges := []string{"depth", "in", "out", "edge", "type", "adjacency"}; {

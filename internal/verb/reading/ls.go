@@ -84,7 +84,6 @@ var Ls = verb.Define(verb.Spec{
 	Answers: []any{NodeList{}, EdgeList{}},
 }, ls)
 
-// Check refuses what makes no sense.
 func (q *ListRequest) Check() error {
 	if err := verb.CheckLimit(q.Limit); err != nil {
 		return err

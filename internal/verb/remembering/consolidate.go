@@ -73,7 +73,6 @@ var Consolidate = verb.Define(verb.Spec{
 	Answers: []any{Proposals{}, Consolidated{}},
 }, consolidate)
 
-// Check refuses fields that exclude each other or would do nothing.
 func (q *ConsolidateRequest) Check() error {
 	writes := q.Accept || q.Reject
 	switch {

@@ -72,7 +72,6 @@ var Cues = verb.Define(verb.Spec{
 	Answers: []any{CueList{}, rememberpkg.CuesWritten{}},
 }, cues)
 
-// Check refuses fields that would do nothing.
 func (q *CuesRequest) Check() error {
 	for _, name := range []string{"branch", "expect", "message"} {
 		if q.Model == "" && q.Given(name) {
@@ -119,7 +118,6 @@ func (q *CuesRequest) Prepare(_ context.Context, s *verb.Service, _ any) error {
 	return err
 }
 
-// Drives implements verb.Driver.
 func (q *CuesRequest) Drives() bool { return q.Model != "" }
 
 // Drive has the model write cues for one memory after the other, each in its own run.

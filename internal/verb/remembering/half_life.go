@@ -57,7 +57,6 @@ var HalfLife = verb.Define(verb.Spec{
 		"  mnem config half-life --remove --dry-run",
 }, halfLife)
 
-// Check refuses what makes no sense.
 func (q *HalfLifeRequest) Check() error {
 	if _, err := parseHalfLives(q.HalfLives); err != nil {
 		return err

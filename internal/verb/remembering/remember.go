@@ -131,7 +131,6 @@ var Remember = verb.Stream(verb.Spec{
 	}},
 }, remember)
 
-// Check refuses fields that exclude each other or would do nothing.
 func (q *RememberRequest) Check() error {
 	named := len(q.File) > 0 || q.Batch != ""
 	switch {

@@ -54,7 +54,6 @@ type unnoted struct {
 	NoNote bool `op:"" doc:"do not note for --all that it was listed"`
 }
 
-// Check refuses a limit that is none, and an edit without a text.
 func (q *ReviewRequest) Check() error {
 	if err := verb.CheckRange("limit", q.Limit, 1, maxReviewed); err != nil {
 		return err

@@ -130,7 +130,6 @@ func cids(field string, list []string) (out []ipld.CID, err error) {
 // OutputName is the file that is written.
 func (q *PackSendRequest) OutputName() string { return q.Output }
 
-// Check refuses what makes no sense.
 func (q *PackSendRequest) Check() error {
 	switch {
 	case len(q.Refs) == 0:
@@ -182,7 +181,6 @@ func (q *PackSendRequest) want() (want remote.Want, err error) {
 	return want, err
 }
 
-// Check refuses what makes no sense.
 func (q *PackTakeRequest) Check() error {
 	if len(q.Move)+len(q.Set)+len(q.Place) == 0 {
 		return verb.Between("say which refs change, with %s, %s or %s", "move", "set", "session")

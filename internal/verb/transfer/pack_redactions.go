@@ -143,7 +143,6 @@ func ParseRedaction(text string) (t care.ToldRedaction, err error) {
 	return t, err
 }
 
-// Check refuses what makes no sense.
 func (q *PackRedactRequest) Check() error {
 	switch {
 	case len(q.Redactions) == 0:

@@ -75,7 +75,6 @@ var RemoteRedactions = verb.Define(verb.Spec{
 // NeedsRight reports whether it is said what becomes of what comes later, which is kept outside the repository.
 func (q *RemoteRedactionsRequest) NeedsRight() bool { return q.Auto != "" }
 
-// Check refuses what makes no sense.
 func (q *RemoteRedactionsRequest) Check() error {
 	decides := q.Accept || q.Reject
 	switch {

@@ -80,7 +80,6 @@ func (q *ExportRequest) OutputName() string {
 	return q.Output
 }
 
-// Check refuses what makes no sense.
 func (q *ExportRequest) Check() error {
 	if err := verb.AtMostOne(q, "all", "session", "receipt"); err != nil {
 		return err
@@ -111,11 +110,8 @@ func export(ctx context.Context, s *verb.Service, q *ExportRequest) (*Exported, 
 	}
 	progress, done := s.Host.Progress()
 	defer done()
-	if q.Format == formatNotes {
-		return exportNotes(ctx, s, q, progress)
-	}
-	if q.Format == formatLines {
-		return exportLines(ctx, s, q)
+	if q.Format == formatNotes || q.Format == formatLines {
+		return exportOne(ctx, s, q, progress)
 	}
 	var res *exchange.ExportResult
 	err := s.Host.Create(ctx, q.Output, func(w io.Writer) (err error) {
@@ -136,20 +132,28 @@ const (
 	formatNotes = "markdown"
 )
 
-func exportNotes(
+// exportOne writes one commit as change lines, or as a directory of notes.
+func exportOne(
 	ctx context.Context, s *verb.Service, q *ExportRequest, progress func(string, int, int),
 ) (*Exported, error) {
 	snap, err := s.From.Snapshot(ctx, cmp.Or(q.Rev, "HEAD"))
 	if err != nil {
 		return nil, verb.CommitHint(err)
 	}
+	out := &Exported{File: q.Output}
+	out.Roots, out.Refs, out.Objects, out.Since = []ipld.CID{}, []core.Ref{}, []ipld.CID{}, []ipld.CID{}
+	if q.Format == formatLines {
+		err = s.Host.Create(ctx, q.Output, func(w io.Writer) (err error) {
+			out.Lines, err = exchange.ExportLines(ctx, snap, w)
+			return err
+		})
+		return out, err
+	}
 	root, err := openNotes(s, q.Output)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = root.Close() }() // what is in it is closed
-	out := &Exported{File: q.Output}
-	out.Roots, out.Refs, out.Objects, out.Since = []ipld.CID{}, []core.Ref{}, []ipld.CID{}, []ipld.CID{}
 	out.Markdown, err = vault.Export(ctx, snap, root, vault.WriteOptions{Progress: progress})
 	if errors.Is(err, vault.ErrForeign) {
 		err = verb.Hint(err, "take changed notes in with 'mnem ingest "+q.Output+"' and move other files away, or name "+
@@ -174,20 +178,6 @@ func openNotes(s *verb.Service, dir string) (*os.Root, error) {
 		return nil, err
 	}
 	return s.Host.OpenRoot(dir)
-}
-
-func exportLines(ctx context.Context, s *verb.Service, q *ExportRequest) (*Exported, error) {
-	snap, err := s.From.Snapshot(ctx, cmp.Or(q.Rev, "HEAD"))
-	if err != nil {
-		return nil, verb.CommitHint(err)
-	}
-	out := &Exported{File: q.Output}
-	out.Roots, out.Refs, out.Objects, out.Since = []ipld.CID{}, []core.Ref{}, []ipld.CID{}, []ipld.CID{}
-	err = s.Host.Create(ctx, q.Output, func(w io.Writer) (err error) {
-		out.Lines, err = exchange.ExportLines(ctx, snap, w)
-		return err
-	})
-	return out, err
 }
 
 // ImportRequest asks for what an export wrote to be taken in.

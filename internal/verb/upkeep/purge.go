@@ -84,7 +84,6 @@ var Purge = verb.Define(verb.Spec{
 		"  mnem purge - --reason 'a leaked key' --yes <key.txt",
 }, purge)
 
-// Check refuses fields that exclude each other or would do nothing.
 func (q *PurgeRequest) Check() error {
 	switch {
 	case q.Yes && q.DryRun:

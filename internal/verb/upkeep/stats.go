@@ -23,7 +23,6 @@ type StatsRequest struct {
 	verb.Params
 }
 
-// Check refuses values that are out of bounds.
 func (q *StatsRequest) Check() error {
 	if q.Given("limit") && !q.Schema {
 		return verb.Between("%s needs %s", "limit", "schema")

@@ -28,7 +28,6 @@ func (q *FsckRequest) AcceptsHead() bool { return q.AcceptHead }
 // NeedsRight reports whether something is repaired, which may make a commit.
 func (q *FsckRequest) NeedsRight() bool { return q.Repair }
 
-// Check refuses what makes no sense.
 func (q *FsckRequest) Check() error {
 	if q.AcceptHead && !q.Repair {
 		return verb.Between("%s needs %s", "accept", "repair")
@@ -145,7 +144,6 @@ type GCRequest struct {
 
 func (q *GCRequest) Into(w *verb.Writing) { w.DryRun = q.DryRun }
 
-// Check refuses values that are out of bounds.
 func (q *GCRequest) Check() error {
 	if q.KeepOps < 1 {
 		return verb.Bad("keep", "at least 1 operation is kept")
