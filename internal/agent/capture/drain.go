@@ -299,10 +299,6 @@ func grew(have *graph.Node, c *graph.NodeChange) bool {
 }
 
 func calls(props []ipld.Entry) int {
-	for _, e := range props {
-		if e.Key == "calls" {
-			return len(e.Value.List())
-		}
-	}
-	return 0
+	v, _ := ipld.FindEntry(props, "calls")
+	return len(v.List())
 }

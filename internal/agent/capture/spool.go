@@ -74,8 +74,7 @@ func EntryOf(c *Call, roots ...string) (*SpoolEntry, error) {
 		}
 		return e, nil
 	}
-	return nil, fmt.Errorf("%w: %s lies outside of the directories of the user and the project",
-		ErrTranscript, path)
+	return nil, fmt.Errorf("%w: %s lies outside of the directories of the user and the project", ErrTranscript, path)
 }
 
 // talkEnding ends the names of conversations that were said to a hook, since their host has no file of them. The rest

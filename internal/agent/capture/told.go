@@ -120,8 +120,7 @@ func readTold(path string) (list []*Told, data []byte, err error) {
 	}
 	for line := range bytes.Lines(data) {
 		t := new(Told)
-		if json.Unmarshal(line, t) == nil && t.V == spoolV &&
-			stem(t.Host, t.Session) == filepath.Base(stemOf(path)) {
+		if json.Unmarshal(line, t) == nil && t.V == spoolV && stem(t.Host, t.Session) == filepath.Base(stemOf(path)) {
 			list = append(list, t)
 		}
 	}

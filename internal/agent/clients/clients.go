@@ -419,6 +419,30 @@ func (f entryFormat) entry(text []byte, name string) (e ServerCommand, ok bool, 
 
 // setJSON returns a file with an entry under section and name. What else the entry has stays.
 func setJSON(text []byte, section, name string, fields object) ([]byte, error) {
+	return editJSON(text, section, name, fields, func(root *value) ([]byte, error) {
+		if root.at(section, name) == nil {
+			return addJSON(text, []string{section}, name, fields)
+		}
+		return setFields(text, func(root *value) *value { return root.at(section, name) }, fields)
+	})
+}
+
+// removeJSON returns a file without the entry under section and name, and without the section if it
+// had nothing else, unless before has it: the file before the first edit, nil for none.
+func removeJSON(text, before []byte, section, name string) ([]byte, error) {
+	return editJSON(text, section, name, nil, func(root *value) ([]byte, error) {
+		i := root.at(section).find(name)
+		if i < 0 {
+			return text, nil
+		}
+		return dropJSON(text, before, []string{section}, i)
+	})
+}
+
+// editJSON returns a file as change makes it, which may change the fields of one entry alone.
+func editJSON(
+	text []byte, section, name string, fields object, change func(root *value) ([]byte, error),
+) ([]byte, error) {
 	before, err := plainJSON(text)
 	if err != nil {
 		return nil, err
@@ -427,44 +451,13 @@ func setJSON(text []byte, section, name string, fields object) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := text
-	if root.at(section, name) == nil {
-		out, err = addJSON(text, []string{section}, name, fields)
-	} else {
-		out, err = setMembers(text, []string{section, name}, fields)
-	}
-	if err != nil {
-		return nil, err
+	out, err := change(root)
+	if err != nil || bytes.Equal(out, text) {
+		return out, err
 	}
 	after, err := plainJSON(out)
 	if err != nil {
 		return nil, fmt.Errorf("the edit would break the file: %w", err)
 	}
 	return out, onlyEntry(before, after, section, name, fields)
-}
-
-// removeJSON returns a file without the entry under section and name, and without the section if it
-// had nothing else, unless before has it: the file before the first edit, nil for none.
-func removeJSON(text, before []byte, section, name string) ([]byte, error) {
-	was, err := plainJSON(text)
-	if err != nil {
-		return nil, err
-	}
-	root, err := parseJSONC(text)
-	if err != nil {
-		return nil, err
-	}
-	i := root.at(section).find(name)
-	if i < 0 {
-		return text, nil
-	}
-	out, err := dropJSON(text, before, []string{section}, i)
-	if err != nil {
-		return nil, err
-	}
-	after, err := plainJSON(out)
-	if err != nil {
-		return nil, fmt.Errorf("the edit would break the file: %w", err)
-	}
-	return out, onlyEntry(was, after, section, name, nil)
 }

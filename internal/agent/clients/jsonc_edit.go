@@ -102,13 +102,7 @@ func dropJSON(text, before []byte, path []string, i int) ([]byte, error) {
 	return dropJSON(text, before, path[:last], root.at(path[:last]...).find(path[last]))
 }
 
-// setMembers returns a file in which the object that a path of names leads to has some members. What else it has
-// stays.
-func setMembers(text []byte, path []string, fields object) ([]byte, error) {
-	return setFields(text, func(root *value) *value { return root.at(path...) }, fields)
-}
-
-// setFields is setMembers of the object that find finds in a file.
+// setFields returns a file in which the object that find finds has some members. What else it has stays.
 func setFields(text []byte, find func(root *value) *value, fields object) ([]byte, error) {
 	for _, f := range fields { // one by one: each moves what comes after
 		root, err := parseJSONC(text)

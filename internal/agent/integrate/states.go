@@ -181,7 +181,7 @@ func (s *Setup) Examine(to *upkeep.Diagnosis, here string) {
 			own := slices.ContainsFunc(rows, func(o State) bool {
 				return o.Client == row.Client && o.Level == clients.Project && o.State == Integrated
 			})
-			d.client(check, row, own)
+			d.client(check, fix, row, own)
 		}
 	}
 	if !some {
@@ -231,11 +231,7 @@ func (d *examination) outdated(row State) string {
 }
 
 // client checks one entry. own reports whether the client has an entry of the project, which goes before the user's.
-func (d *examination) client(check string, row State, own bool) {
-	fix := "mnem integrate " + row.Client
-	if row.Level == clients.Project {
-		fix += " --project"
-	}
+func (d *examination) client(check, fix string, row State, own bool) {
 	why := startable(row.Command)
 	if why != "" {
 		d.Find(upkeep.LevelError, check, fix, "%s: %s", row.Path, why)
