@@ -124,12 +124,7 @@ var ErrRemote = errors.New("not for callers from outside")
 // OutcomeOf maps an error to its row of the error table.
 func OutcomeOf(ctx context.Context, err error) operation.Outcome {
 	is := func(targets ...error) bool {
-		for _, t := range targets {
-			if errors.Is(err, t) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(targets, func(t error) bool { return errors.Is(err, t) })
 	}
 	var done *operation.Error // of a call that another process answered
 	var news *News

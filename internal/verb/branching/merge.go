@@ -113,9 +113,8 @@ var (
 		Example: "  mnem merge draft --dry-run\n" +
 			"  mnem merge draft --conflicts theirs\n" +
 			"  mnem merge --list",
-		Answers: []any{Merged{}, Pending{}},
-		Lines: &verb.LinesSpec{Flag: "take",
-			Doc: "with resolve: change lines that decide it, in place of take"},
+		Answers:  []any{Merged{}, Pending{}},
+		Lines:    &verb.LinesSpec{Flag: "take", Doc: "with resolve: change lines that decide it, in place of take"},
 		Exclude:  [][]string{{"list", "continue", "abort", "resolve", "drop"}},
 		Together: [][]string{{"resolve", "take"}},
 	}, merge)

@@ -439,8 +439,7 @@ func switchHint(ctx context.Context, r *core.Repo, err error, name string) error
 		if nameErr := graph.ValidateName(name); nameErr != nil {
 			return verb.Hint(err, fmt.Sprintf("there can be no such branch: %v", nameErr), "")
 		}
-		return verb.Hint(err, fmt.Sprintf("make it with 'mnem switch -c %s'", name),
-			"make it with switch and create")
+		return verb.Hint(err, fmt.Sprintf("make it with 'mnem switch -c %s'", name), "make it with switch and create")
 	case errors.Is(err, fs.ErrExist):
 		return verb.Hint(Already(err, "branch %q", name), fmt.Sprintf(
 			"go there with 'mnem switch %s', or move it with --force", name),

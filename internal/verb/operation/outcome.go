@@ -15,24 +15,18 @@ type Outcome struct {
 
 // The error table. The help of the command line and the docs are made from it.
 var (
-	OK = Outcome{"ok", 0, http.StatusOK,
-		"success; also: nothing to commit, an empty answer, a diff with changes"}
-	Failed = Outcome{"failed", 1, http.StatusInternalServerError,
-		"the system failed: disk full, no permission"}
+	OK      = Outcome{"ok", 0, http.StatusOK, "success; also: nothing to commit, an empty answer, a diff with changes"}
+	Failed  = Outcome{"failed", 1, http.StatusInternalServerError, "the system failed: disk full, no permission"}
 	Invalid = Outcome{"invalid_input", 1, http.StatusUnprocessableEntity,
 		"a bad change line, name, value or revision"}
-	Usage = Outcome{"usage", 2, http.StatusBadRequest,
-		"an unknown command or flag, or flags that exclude each other"}
+	Usage    = Outcome{"usage", 2, http.StatusBadRequest, "an unknown command or flag, or flags that exclude each other"}
 	NotFound = Outcome{"not_found", 3, http.StatusNotFound,
 		"no such repository, revision, node, edge, session, profile or key"}
-	Mismatch = Outcome{"mismatch", 4, http.StatusConflict,
-		"a replay differs, or a signature does not hold"}
-	Corrupt = Outcome{"corrupt", 4, http.StatusInternalServerError,
-		"stored bytes are not what was written"}
-	Ranking = Outcome{"ranking_version", 4, http.StatusConflict,
+	Mismatch = Outcome{"mismatch", 4, http.StatusConflict, "a replay differs, or a signature does not hold"}
+	Corrupt  = Outcome{"corrupt", 4, http.StatusInternalServerError, "stored bytes are not what was written"}
+	Ranking  = Outcome{"ranking_version", 4, http.StatusConflict,
 		"a receipt needs a ranking version this program lacks"}
-	Redacted = Outcome{"redacted", 4, http.StatusGone,
-		"what is asked for, or replayed, was purged"}
+	Redacted = Outcome{"redacted", 4, http.StatusGone, "what is asked for, or replayed, was purged"}
 	Conflict = Outcome{"conflict", 5, http.StatusConflict,
 		"the branch is not where the write expected it, or a merge that does not resolve itself"}
 	Busy = Outcome{"busy", 6, http.StatusServiceUnavailable,
@@ -40,8 +34,7 @@ var (
 	Refused = Outcome{"refused", 7, http.StatusForbidden,
 		"a rule forbids it: the policy, a missing signature, a revoked key, a credential in what is to " +
 			"be written, a secret open to others, a purge without --yes, a role without rights in a database"}
-	Unknown = Outcome{"unknown", 8, http.StatusOK,
-		"with --strict: nothing of what is asked is stored"}
+	Unknown    = Outcome{"unknown", 8, http.StatusOK, "with --strict: nothing of what is asked is stored"}
 	Incomplete = Outcome{"incomplete", 9, http.StatusUnprocessableEntity,
 		"some records could not be read or have an unknown kind; all others were stored"}
 	Interrupted = Outcome{"interrupted", 130, http.StatusServiceUnavailable, "stopped by a signal"}
