@@ -270,14 +270,11 @@ func (s *Service) OwnDir() (string, error) {
 
 // Now reads a time that a request gives, that of the change where it gives none.
 func (s *Service) Now(text string) (graph.Time, error) {
-	if text == "" {
+	t, err := OptTime("now", text)
+	if err == nil && !t.Given {
 		return s.Host.Now()
 	}
-	t, err := graph.ParseTime(text)
-	if err != nil {
-		return 0, Bad("now", "%w", err)
-	}
-	return t, nil
+	return t.Time, err
 }
 
 // TargetBranch returns the branch that is written to, "" for the one that HEAD is on.

@@ -107,12 +107,10 @@ func (b *signer) within(most time.Duration) commit.SignFunc {
 		if lacks == nil || late {
 			return signed, lacks
 		}
-		timer := time.NewTimer(most)
-		defer timer.Stop()
 		select {
 		case made := <-b.begin(record):
 			return made.bytes, b.take(record, made)
-		case <-timer.C:
+		case <-time.After(most):
 			late = true
 			return nil, lacks
 		}

@@ -10,6 +10,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"slices"
 )
 
 // Effect is the most that an operation does.
@@ -178,11 +179,6 @@ type Place struct {
 }
 
 // Confined returns the operations that a caller may ask for who is confined to a branch.
-func Confined(all []Operation) (some []Operation) {
-	for _, o := range all {
-		if o.Confined {
-			some = append(some, o)
-		}
-	}
-	return some
+func Confined(all []Operation) []Operation {
+	return slices.DeleteFunc(slices.Clone(all), func(o Operation) bool { return !o.Confined })
 }

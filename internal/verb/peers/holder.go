@@ -235,13 +235,12 @@ func (h *Holder) embedLeft(own *held) {
 	own.repo.Embeddings().RunBy(h.opt.Meaning.Model())
 	go func() {
 		defer own.users.Done()
-		timer := time.NewTimer(embedPause)
-		defer timer.Stop()
+		soon := time.After(embedPause)
 		for first := true; ; first = false {
 			select {
 			case <-ctx.Done():
 				return
-			case <-timer.C:
+			case <-soon:
 			case <-own.repo.Embeddings().Left():
 			}
 			if lacks, err := own.repo.Embeddings().Missing(ctx); first && (err != nil || lacks == 0) {
@@ -332,10 +331,8 @@ func (h *Holder) Keep(ctx context.Context, ready func(socket string, own bool)) 
 // holdOff waits a little before a repository that another process has is tried again: some refusals
 // come at once, as that of another version of the program.
 func holdOff(ctx context.Context) {
-	timer := time.NewTimer(keepPause)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(keepPause):
 	case <-ctx.Done():
 	}
 }
@@ -370,12 +367,10 @@ func (h *Holder) Close() error {
 	h.mu.Unlock()
 	ended := make(chan error, 1)
 	go func() { ended <- h.close() }()
-	timer := time.NewTimer(h.most)
-	defer timer.Stop()
 	select {
 	case err := <-ended:
 		return err
-	case <-timer.C:
+	case <-time.After(h.most):
 		return fmt.Errorf("%w: what uses the repository %s did not end within %v and was left", store.ErrBusy, h.dir, h.most)
 	}
 }
@@ -425,8 +420,7 @@ func (h *Holder) end(own *held) error {
 // Reach opens the repository in dir, or connects to the process that has it open and answers. It
 // waits as opt says for one that does not answer, and opens it in the order in which processes came.
 func Reach(ctx context.Context, dir string, opt core.Options) (*core.Repo, *owner.Client, error) {
-	timeout := time.NewTimer(opt.Wait)
-	defer timeout.Stop()
+	timeout := time.After(opt.Wait)
 	wait := opt.Wait
 	opt.Wait = 0
 	client, err := Dial(dir, wait)
@@ -442,16 +436,13 @@ func Reach(ctx context.Context, dir string, opt core.Options) (*core.Repo, *owne
 				return r, nil, err
 			}
 		}
-		again := time.NewTimer(place.Pause())
 		select {
-		case <-again.C:
-		case <-timeout.C:
+		case <-time.After(place.Pause()):
+		case <-timeout:
 			last = true // all that is left is to try
 		case <-ctx.Done():
-			again.Stop()
 			return nil, nil, ctx.Err()
 		}
-		again.Stop()
 		if client, err = Dial(dir, wait); client != nil || err != nil {
 			return nil, client, err
 		}

@@ -131,12 +131,9 @@ func (p *Policy) Touch(agent, operation string, t state.Touch) error {
 // Signed returns the error to refuse with if an agent may not remove a commit signed by another key from a branch or
 // tag. Without a policy no agent may.
 func (p *Policy) Signed(agent, operation string, lost *state.SignedError) error {
-	if p != nil && p.Damage == nil {
-		for _, r := range p.Rules {
-			if r.Signed && r.applies(agent, operation) {
-				return nil
-			}
-		}
+	may := func(r Rule) bool { return r.Signed && r.applies(agent, operation) }
+	if p != nil && p.Damage == nil && slices.ContainsFunc(p.Rules, may) {
+		return nil
 	}
 	return fmt.Errorf("agent %q may not %s: %w", agent, operation, lost)
 }
@@ -182,15 +179,9 @@ func (r *Rule) covers(t state.Touch) bool {
 
 // some reports whether the rule lets an agent do all operations, or one whose name begins with a prefix.
 func (r *Rule) some(agent, prefix string) bool {
-	if !anyMatch(r.Agents, agent) {
-		return false
-	}
-	for _, p := range r.Operations {
-		if p == "*" || strings.HasPrefix(p, prefix) {
-			return true
-		}
-	}
-	return false
+	return anyMatch(r.Agents, agent) && slices.ContainsFunc(r.Operations, func(p string) bool {
+		return p == "*" || strings.HasPrefix(p, prefix)
+	})
 }
 
 const (
@@ -199,12 +190,7 @@ const (
 )
 
 func anyMatch(patterns []string, name string) bool {
-	for _, p := range patterns {
-		if Match(p, name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(patterns, func(p string) bool { return Match(p, name) })
 }
 
 // Match reports whether a name matches a pattern, in which * stands for any run of characters, also an empty one. Its

@@ -180,14 +180,11 @@ func ReadEdge(ctx context.Context, see Visible, name string) (*Edge, error) {
 	if err != nil {
 		return nil, err
 	}
-	row := &listRow{}
-	if row.edge, row.cid, err = s.Edge(ctx, id); err != nil {
+	row, err := (&listing{s: s, edges: true}).read(ctx, id)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if row.mark, err = s.Mark(ctx, graph.OnEdge, id); err != nil {
-		return nil, err
-	}
-	if !see.Shows(row.mark) {
+	case !see.Shows(row.mark):
 		return nil, &state.NotFoundError{What: "edge", Name: name}
 	}
 	e, err := edgeOf(ctx, NewLabels(s), row)

@@ -133,18 +133,14 @@ func consolidate(ctx context.Context, s *verb.Service, q *ConsolidateRequest) (a
 
 // now returns the given time, else the time of the change, else the current time.
 func (q *ConsolidateRequest) now(s *verb.Service) (graph.Time, error) {
-	field, text := "now", q.Now
-	if text == "" {
-		field, text = "time", q.Time
+	t, err := verb.OptTime("now", q.Now)
+	if err == nil && !t.Given {
+		t, err = verb.OptTime("time", q.Time)
 	}
-	if text != "" {
-		t, err := graph.ParseTime(text)
-		if err != nil {
-			err = verb.Bad(field, "%w", err)
-		}
-		return t, err
-	}
-	if q.Accept || q.Reject {
+	switch {
+	case err != nil || t.Given:
+		return t.Time, err
+	case q.Accept || q.Reject:
 		return s.Commit.Stamp.Time, nil
 	}
 	return s.Host.Now()

@@ -2,6 +2,8 @@
 package table
 
 import (
+	"slices"
+
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/asking"
 	"github.com/mnem-project/mnem/internal/verb/branching"
@@ -86,10 +88,8 @@ func Table() []*verb.Spec { return verbs }
 
 // Named returns the verb of a name, nil for none.
 func Named(name string) *verb.Spec {
-	for _, s := range verbs {
-		if s.Name() == name {
-			return s
-		}
+	if i := slices.IndexFunc(verbs, func(s *verb.Spec) bool { return s.Name() == name }); i >= 0 {
+		return verbs[i]
 	}
 	return nil
 }
