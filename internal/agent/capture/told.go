@@ -48,10 +48,6 @@ type Told struct {
 	Draft *core.DraftReceipt `json:"draft,omitempty"`
 }
 
-func toldPath(dir string, t *Told, ending string) string {
-	return filepath.Join(dir, SpoolDir, stem(t.Host, t.Session)+ending)
-}
-
 // NoteTold notes what an agent was given, in dir, which is a .mnem. It waits as long as Note does. A crash of the
 // system may lose the line, one of the process does not.
 func NoteTold(ctx context.Context, dir string, t *Told) error {
@@ -67,7 +63,7 @@ func NoteTold(ctx context.Context, dir string, t *Told) error {
 	if err := makeSpool(dir); err != nil {
 		return err
 	}
-	path := toldPath(dir, t, toldEnding)
+	path := filepath.Join(dir, SpoolDir, stem(t.Host, t.Session)+toldEnding)
 	ctx, stop := context.WithTimeout(ctx, noteWithin)
 	defer stop()
 	unlock, err := filestate.Lock(ctx, path)

@@ -114,14 +114,12 @@ func (h *Environment) Call(ctx context.Context, program, event string, in io.Rea
 	t.text = text.EscapeTags(t.text) // programs put it among their own tags
 	// The answer is returned even if recording it fails, unless the repository is read-only: then the text would tell
 	// the agent to store things in it.
-	if t.asked && notWritable(h.noteTold(ctx, spool, t, err)) {
-		t.text = ""
+	if t.asked {
+		if noted := h.noteTold(ctx, spool, t, err); errors.Is(noted, fs.ErrPermission) || errors.Is(noted, syscall.EROFS) {
+			t.text = ""
+		}
 	}
 	return string(capture.Output(call.Host, call.Event, t.text)), err
-}
-
-func notWritable(err error) bool {
-	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 }
 
 // private reports whether a session must not be recorded. If the configuration or the environment says so, the session

@@ -100,7 +100,12 @@ func (h *host) Stamp(_ *verb.Spec, w *verb.Writing) (state.Stamp, error) {
 	if sign := h.call.Sign; sign != nil && w.Signs && !w.DryRun {
 		by.Sign = sign.Made.Sign
 	}
-	return by, h.guard(&by, h.call.Verb)
+	if by.Agent == "" && !who.Remote {
+		return by, nil
+	}
+	name := h.call.Verb
+	err = verb.Guard(&by, filepath.Join(h.dir, policy.FileName), name, table.Recording(name), h.key)
+	return by, err
 }
 
 // Permit implements verb.Host. Who asks is in the call already.
@@ -118,13 +123,6 @@ func (h *host) Only(string) (string, error) {
 		return who.Only, nil
 	}
 	return verb.PolicyOnly(filepath.Join(h.dir, policy.FileName), who.Agent)
-}
-
-func (h *host) guard(by *state.Stamp, name string) error {
-	if by.Agent == "" && !h.call.Caller.Remote {
-		return nil
-	}
-	return verb.Guard(by, filepath.Join(h.dir, policy.FileName), name, table.Recording(name), h.key)
 }
 
 func (h *host) Now() (graph.Time, error) {
