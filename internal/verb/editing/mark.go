@@ -18,9 +18,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Marking holds the common fields of requests that mark nodes.
-type Marking struct {
-	Reason  string `op:",remote" doc:"why, {TEXT}: it is kept with the mark"`
+// Changing holds the common fields of requests that change nodes by their names.
+type Changing struct {
 	Message string `op:",short=m,remote" doc:"what the commit is about; default: what was done"`
 	Expect  string `op:",remote" doc:"the {CID} of the commit that the branch must be at; else exit code 5"`
 	verb.Actor
@@ -31,7 +30,13 @@ type Marking struct {
 	verb.Trial
 }
 
-func (p *Marking) Into(w *verb.Writing) { w.Message, w.Expect = p.Message, p.Expect }
+func (p *Changing) Into(w *verb.Writing) { w.Message, w.Expect = p.Message, p.Expect }
+
+// Marking holds the common fields of requests that mark nodes.
+type Marking struct {
+	Reason string `op:",remote" doc:"why, {TEXT}: it is kept with the mark"`
+	Changing
+}
 
 // MarkRequest asks for a mark on nodes, or for marks to be taken off.
 type MarkRequest struct {
@@ -365,19 +370,10 @@ func WarningsOf(r state.SecretReport) Warnings {
 
 // PinRequest asks for nodes to be pinned, or unpinned.
 type PinRequest struct {
-	Nodes   []string `op:",arg,required,remote" doc:"nodes, each by key, id, at least 4 digits of an id, or exact title"`
-	Remove  bool     `op:",remote" doc:"unpin them"`
-	Message string   `op:",short=m,remote" doc:"what the commit is about; default: what was done"`
-	Expect  string   `op:",remote" doc:"the {CID} of the commit that the branch must be at; else exit code 5"`
-	verb.Actor
-	verb.OnBranch
-	verb.Signing
-	verb.Params
-	verb.Secrets
-	verb.Trial
+	Nodes  []string `op:",arg,required,remote" doc:"nodes, each by key, id, at least 4 digits of an id, or exact title"`
+	Remove bool     `op:",remote" doc:"unpin them"`
+	Changing
 }
-
-func (q *PinRequest) Into(w *verb.Writing) { w.Message, w.Expect = q.Message, q.Expect }
 
 // PinChanged says which nodes were pinned or unpinned.
 type PinChanged struct {
