@@ -41,6 +41,14 @@ func Equal[V comparable](t T, got, want V, what ...any) {
 	}
 }
 
+// Contain fails the test, and lets it go on, if a text lacks a part.
+func Contain(t T, text, part string, what ...any) {
+	t.Helper()
+	if !strings.Contains(text, part) {
+		t.Errorf("%s%q is not in %s", label(what), part, text)
+	}
+}
+
 // Same fails the test, and lets it go on, if [differ.Diff] finds a difference from what is wanted.
 func Same(t T, got, want any, what ...any) {
 	t.Helper()
