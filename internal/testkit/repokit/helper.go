@@ -1,18 +1,32 @@
+// Package repokit has what the tests of the packages below repo share: memories, models of them, counted stores and
+// checks. Tests only.
 package repokit
 
 import (
 	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/pebble"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/history"
+	"github.com/mnem-project/mnem/internal/outline"
+	"github.com/mnem-project/mnem/internal/session"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/must"
+	"github.com/mnem-project/mnem/internal/view"
+	"github.com/mnem-project/mnem/internal/view/distill"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
 )
 
 // By is who and when in tests that do not care.
@@ -105,4 +119,169 @@ func Said(t testing.TB, r *core.Repo, m commit.Message) string {
 	text, err := r.Message(t.Context(), m)
 	must.OK(t, err)
 	return text
+}
+
+// TwoPeople are change lines of a person and a service, with an edge between them.
+const TwoPeople = `{"node":{"key":"alice","type":"Person","summary":"Alice leads infra","props":{"team":"infra"}}}
+{"node":{"key":"svc/billing","type":"Service","summary":"Charges customers"}}
+{"edge":{"type":"owns","src":"alice","dst":"svc/billing","weight":0.5,"props":{"since":2024}}}
+`
+
+// TextsKey returns view.TextsKey of a graph.
+func TextsKey(graph ipld.CID) ipld.CID { return view.TextsKey(graph) }
+
+// Numbered returns a different CID for each number, the hash of i as 8 bytes.
+func Numbered(codec ipld.Codec, i int) ipld.CID {
+	return ipld.Sum(codec, binary.BigEndian.AppendUint64(nil, uint64(i)))
+}
+
+// Read returns the changes of a text of change lines, as of a file test.jsonl.
+func Read(text string) state.Changes {
+	return state.ReadChanges(strings.NewReader(text), "test.jsonl")
+}
+
+// Credentials are put together here, so that the source has none.
+var (
+	AwsKey  = "AKIA" + "Q4WK2ZBR7DNX5TFM"
+	Doubted = "api_key = k3J8s9Dk" + "2Lq0Zx7Vb5Nm1Qw4" // reported, not refused
+)
+
+// RecordBy is the stamp of recorded receipts in tests.
+var RecordBy = state.Stamp{Author: "erin", Time: 1_780_000_000_000_000, Command: []string{"retrieve"}}
+
+// StageLines stages change lines as By in the default stage.
+func StageLines(t testing.TB, r *core.Repo, text string) *core.StageResult {
+	t.Helper()
+	res, err := r.Stages().Add(t.Context(), state.ReadChanges(strings.NewReader(text), "test.jsonl"),
+		core.StageOptions{Stamp: By})
+	must.OK(t, err)
+	return res
+}
+
+// TitleOf returns the title of the newest commit, by the titler.
+func TitleOf(t testing.TB, r *core.Repo, titles history.Titler) string {
+	t.Helper()
+	for e, err := range history.Log(t.Context(), r, "HEAD") {
+		must.OK(t, err)
+		got, err := titles.Commit(t.Context(), e.Diff, e.Nodes, e.Edges)
+		must.OK(t, err)
+		return got
+	}
+	t.Fatal("no commit")
+	return ""
+}
+
+// CommitBy commits lines as somebody at a time.
+func CommitBy(t testing.TB, r *core.Repo, who state.Stamp, message, text string) ipld.CID {
+	t.Helper()
+	if who.Command == nil {
+		who.Command = By.Command
+	}
+	res, err := r.Commit(context.Background(), state.ReadChanges(strings.NewReader(text), "x"),
+		core.CommitOptions{Stamp: who, Message: message})
+	must.OK(t, err)
+	return res.Commit
+}
+
+// RefOptions are default options for tests.
+var RefOptions = core.RefOptions{Stamp: By}
+
+// Fact commits one node on a branch, "" for the branch of HEAD.
+func Fact(t testing.TB, r *core.Repo, branch, key string) ipld.CID {
+	t.Helper()
+	line := fmt.Sprintf(`{"node":{"key":%q,"type":"T"}}`, key)
+	res, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(line), "fact"),
+		core.CommitOptions{Stamp: By, Message: key, Branch: branch})
+	must.OK(t, err)
+	return res.Commit
+}
+
+// RefView is all refs of a repository as text.
+type RefView map[string]string
+
+// ViewOf reads the refs.
+func ViewOf(t must.T, r *core.Repo) RefView {
+	refs, err := r.Refs(context.Background())
+	must.OK(t, err)
+	v := RefView{}
+	for _, ref := range refs {
+		v[string(ref.Name)] = ref.Value()
+	}
+	return v
+}
+
+// Changed returns the names of the refs that differ, ascending, each once.
+func (v RefView) Changed(to RefView) []string {
+	var names []string
+	for _, set := range []RefView{v, to} {
+		for name := range set {
+			if v[name] != to[name] {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Chain returns a session's records, oldest first, and checks that they are a chain.
+func Chain(t testing.TB, r *core.Repo, name string) []*retrieve.Session {
+	t.Helper()
+	var recs []*retrieve.Session
+	var after ipld.CID
+	for e, err := range session.SessionLog(t.Context(), r, name) {
+		must.OK(t, err)
+		if len(recs) > 0 && e.CID != after {
+			t.Errorf("record %s follows a link to %s", e.CID, after)
+		}
+		after = e.Record.Prev
+		recs = append([]*retrieve.Session{e.Record}, recs...)
+	}
+	for i, rec := range recs {
+		if rec.Seq != int64(i) || rec.Name != name || rec.Prev.Defined() != (i > 0) {
+			t.Errorf("record %d: %+v", i, rec)
+		}
+	}
+	return recs
+}
+
+// OnStore works on the store of a closed repository.
+func OnStore(t testing.TB, dir string, readOnly bool, fn func(*pebble.Store) error) {
+	t.Helper()
+	s, err := pebble.Open(dir+"/"+core.DirName, pebble.Options{ReadOnly: readOnly})
+	must.OK(t, err)
+	must.OK(t, errors.Join(fn(s), s.Close()))
+}
+
+// ClearIndexes forgets the indexes of a closed repository.
+func ClearIndexes(t testing.TB, dir string) {
+	t.Helper()
+	OnStore(t, dir, false, func(s *pebble.Store) error { return s.Derived().Clear(t.Context()) })
+}
+
+// TextFor returns a text by model m for a digest.
+func TextFor(d *distill.Digest, text string) outline.DigestText {
+	return outline.DigestText{Scope: d.Scope, Label: d.Label, Source: d.Source, Text: text, Model: "m"}
+}
+
+// WriteTexts writes texts for digests of the default recipe on a branch, "" for that of HEAD.
+func WriteTexts(r *core.Repo, branch string, texts ...outline.DigestText) (*outline.DigestTextsResult, error) {
+	return outline.WriteDigests(context.Background(), r, distill.Default(), texts, core.CommitOptions{Stamp: By, Branch: branch, Message: "texts"})
+}
+
+// ModelEdge names an edge by the keys of its ends, its type and its own key.
+type ModelEdge struct{ Src, Typ, Dst, Key string }
+
+// Members returns the JSON members that name the edge, without braces.
+func (e ModelEdge) Members() string {
+	s := fmt.Sprintf(`"type":%q,"src":%q,"dst":%q`, e.Typ, e.Src, e.Dst)
+	if e.Key != "" {
+		s += fmt.Sprintf(`,"key":%q`, e.Key)
+	}
+	return s
+}
+
+// Line returns the change line that sets the edge's property n.
+func (e ModelEdge) Line(n int64) string {
+	return fmt.Sprintf(`{"edge":{%s,"props":{"n":%d}}}`+"\n", e.Members(), n)
 }

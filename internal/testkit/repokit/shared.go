@@ -3,6 +3,9 @@ package repokit
 import (
 	"fmt"
 	"os"
+	"os/exec"
+	"regexp"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -11,7 +14,9 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/block/store/postgres"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
+	"github.com/mnem-project/mnem/internal/testkit/pgserver"
 )
 
 const (
@@ -45,4 +50,26 @@ func LinkDatabase(t *testing.T, dir, at string) {
 	t.Helper()
 	must.OK(t, os.MkdirAll(dir+"/"+core.DirName, 0o700))
 	must.OK(t, os.WriteFile(core.LinkFile(dir), []byte(at+"\n"), 0o600))
+}
+
+// OnDatabase runs tests of the caller's package again, on repositories in a database. At least so many must pass.
+func OnDatabase(t *testing.T, least int) {
+	t.Helper()
+	if os.Getenv(DatabaseEnv) != "" {
+		t.Skip("runs other tests of this package")
+	}
+	t.Parallel() // in a process of its own
+	server := pgserver.Start(t)
+	counted := effort.Pick("^TestMerge(Laws|Work)$", "", "") // of work and of results, wherever the blocks are
+	cmd := exec.Command(os.Args[0], "-test.v", "-test.skip", counted, "-test.run", "^("+strings.Join([]string{
+		"TestModel", "TestHistories", "TestMerge.*", "TestUndo.*", "TestRevert.*", "TestStage.*", "TestSession.*",
+		"TestResolve.*", "TestCommit.*", "TestBranch.*", "TestWatch.*", "TestDecide.*", "TestImport.*", "TestPurge.*", "TestRedact.*", "TestRecord.*",
+	}, "|")+")$")
+	cmd.Env = append(os.Environ(), DatabaseEnv+"="+server.URL("t"))
+	out, err := cmd.CombinedOutput()
+	passed := len(regexp.MustCompile(`(?m)^--- PASS`).FindAll(out, -1))
+	if err != nil || passed < least {
+		t.Errorf("%d passed: %v\n%s", passed, err, out)
+	}
+	t.Logf("%d tests passed on a database", passed)
 }

@@ -1,9 +1,14 @@
+// Package storetest holds the conformance suite that every implementation of store.Store runs, and Counting, with
+// which tests of other packages bound their reads and writes.
 package storetest
 
 import (
 	"context"
+	"errors"
 	"iter"
+	"slices"
 	"sync/atomic"
+	"testing"
 
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/ipld"
@@ -85,4 +90,102 @@ func (c *Counting) Reset() {
 	} {
 		n.Store(0)
 	}
+}
+
+// testGetEach compares the callbacks of GetEach with Get, for CIDs in and out of order, of blocks that are present,
+// erased, only in the other set, or nowhere.
+func testGetEach(t *testing.T, s store.Store, blocks store.Blocks) {
+	ctx := context.Background()
+	var cids []ipld.CID
+	for n := range 500 {
+		b := Block(n, 8+n%300)
+		if n%3 == 0 {
+			b = store.NewBlock(ipld.DagCBOR, b.Data)
+		}
+		cids = append(cids, b.CID)
+		switch {
+		case n%7 == 0: // nowhere
+		case n%11 == 0:
+			must(t, s.Facts().Put(ctx, b))
+			must(t, s.Derived().Put(ctx, b))
+			must(t, eraser(t, s).Redact(ctx, store.Redaction{CID: b.CID, Stub: []byte("why")}))
+		case n%13 == 0:
+			other := s.Facts()
+			if blocks == other {
+				other = s.Derived()
+			}
+			must(t, other.Put(ctx, b))
+		default:
+			must(t, blocks.Put(ctx, b))
+		}
+	}
+	cids = append(cids, cids[:20]...)
+	each := func() {
+		t.Helper()
+		at := 0
+		must(t, store.GetEach(ctx, blocks, slices.Values(cids),
+			func(c ipld.CID, data []byte, err error) error {
+				want, wantErr := blocks.Get(ctx, c) // the store can be used during the call
+				if c != cids[at] || string(data) != string(want) || !sameError(err, wantErr) {
+					t.Errorf("block %s: %q, %v, want %s, %q, %v", c, data, err, cids[at], want, wantErr)
+				}
+				at++
+				return nil
+			}))
+		if at != len(cids) {
+			t.Errorf("%d calls, want %d", at, len(cids))
+		}
+	}
+	has := func() {
+		t.Helper()
+		at := 0
+		must(t, store.HasEach(ctx, blocks, slices.Values(cids), func(c ipld.CID, has bool) error {
+			want, err := blocks.Has(ctx, c) // the store can be used during the call
+			if c != cids[at] || has != want || err != nil {
+				t.Errorf("block %s: %v, want %s, %v, %v", c, has, cids[at], want, err)
+			}
+			at++
+			return nil
+		}))
+		if at != len(cids) {
+			t.Errorf("%d calls, want %d", at, len(cids))
+		}
+	}
+	each()
+	has()
+	slices.SortFunc(cids, ipld.CID.Compare)
+	each()
+	has()
+
+	stop, calls := errors.New("stop"), 0
+	err := store.GetEach(ctx, blocks, slices.Values(cids), func(ipld.CID, []byte, error) error {
+		calls++
+		return stop
+	})
+	if !errors.Is(err, stop) || calls != 1 {
+		t.Errorf("GetEach with a failing function: %v after %d calls", err, calls)
+	}
+	calls = 0
+	err = store.HasEach(ctx, blocks, slices.Values(cids), func(ipld.CID, bool) error {
+		calls++
+		return stop
+	})
+	if !errors.Is(err, stop) || calls != 1 {
+		t.Errorf("HasEach with a failing function: %v after %d calls", err, calls)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	err = store.GetEach(ctx, blocks, slices.Values(cids), func(_ ipld.CID, _ []byte, err error) error {
+		if errors.Is(err, context.Canceled) {
+			return err
+		}
+		cancel()
+		return nil
+	})
+	wantError(t, "GetEach cancelled while it runs", err, context.Canceled)
+	err = store.HasEach(ctx, blocks, slices.Values(cids), func(ipld.CID, bool) error { return nil })
+	wantError(t, "HasEach that is cancelled", err, context.Canceled)
+}
+
+func sameError(a, b error) bool {
+	return a == nil && b == nil || a != nil && b != nil && a.Error() == b.Error()
 }

@@ -1,3 +1,4 @@
+// Package verbkit runs verbs in tests, on a host with a repository in memory.
 package verbkit
 
 import (
@@ -15,11 +16,13 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/storetest"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -236,3 +239,11 @@ func Asks(t *testing.T, h *FakeHost, v *verb.Spec, values map[string]string) (li
 	})
 	return list, err
 }
+
+// CountedFacts is a store that counts the facts that are read.
+type CountedFacts struct {
+	store.Store
+	Reads *storetest.Counting
+}
+
+func (c CountedFacts) Facts() store.Blocks { return c.Reads }

@@ -1,2 +1,0 @@
-// Package verbkit runs verbs in tests, on a host with a repository in memory.
-package verbkit
