@@ -1,7 +1,6 @@
 package testkit
 
 import (
-	"errors"
 	"math/rand/v2"
 	"testing"
 
@@ -63,33 +62,5 @@ func TestCrashFS(t *testing.T) {
 		if string(b) != want {
 			t.Errorf("clone with %d%% of what was not synced: %q, want %q", percent, b, want)
 		}
-	}
-}
-
-// TestHookError makes each change fail in the place of its execution.
-func TestHookError(t *testing.T) {
-	refused := errors.New("refused")
-	on := false
-	fs := NewCrashFS(nil, func(Op) error {
-		if on {
-			return refused
-		}
-		return nil
-	})
-	f, err := fs.Create("/a", vfs.WriteCategoryUnspecified)
-	must.OK(t, err)
-	on = true
-	_, werr := f.Write([]byte("x"))
-	_, cerr := fs.Create("/b", vfs.WriteCategoryUnspecified)
-	_, lerr := fs.Lock("/l")
-	for what, err := range map[string]error{
-		"write": werr, "create": cerr, "lock": lerr, "sync": f.Sync(), "remove": fs.Remove("/a"),
-	} {
-		must.Fail(t, err, refused, what)
-	}
-	info, err := fs.Stat("/a")
-	must.OK(t, err)
-	if info.Size() != 0 {
-		t.Errorf("a refused write wrote %d bytes", info.Size())
 	}
 }

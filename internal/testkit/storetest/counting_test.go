@@ -44,14 +44,3 @@ func TestCounting(t *testing.T) {
 	must.Fail(t, err, store.ErrCorrupt)
 	check("failed Put", nil, storetest.Traffic{})
 }
-
-func TestBlock(t *testing.T) {
-	seen := make(map[string]bool)
-	for n := range 1000 {
-		b := storetest.Block(n, 8+n%7)
-		if b.Verify() != nil || len(b.Data) != 8+n%7 || seen[b.CID.String()] {
-			t.Errorf("block %d: %d bytes, seen before: %v", n, len(b.Data), seen[b.CID.String()])
-		}
-		seen[b.CID.String()] = true
-	}
-}
