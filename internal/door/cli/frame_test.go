@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,11 +12,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/settings"
-	"github.com/mnem-project/mnem/ipld"
 )
 
 func TestPatientReaderReadsAll(t *testing.T) {
@@ -114,63 +110,4 @@ func TestUserConfigPath(t *testing.T) {
 	}
 	w.env["XDG_CONFIG_HOME"], w.Config = "", ""
 	w.run(3, "config", "set", "--user", "wait", "1s")
-}
-
-// TestCommandWordsHaveNoValues holds the operation log to names: what was written may be private.
-func TestCommandWordsHaveNoValues(t *testing.T) {
-	root := &cobra.Command{Use: "mnem"}
-	sub := &cobra.Command{Use: "commit", Run: func(*cobra.Command, []string) {}}
-	root.AddCommand(sub)
-	sub.Flags().String("message", "", "")
-	sub.Flags().String("author", "", "")
-	sub.Flags().Bool("dry-run", false, "")
-	args := []string{"--message", "secret", "--dry-run", "hidden.jsonl"}
-	if err := sub.ParseFlags(args); err != nil {
-		t.Fatal(err)
-	}
-	want := []string{"commit", "--dry-run", "--message"}
-	if diff := cmp.Diff(want, line.CommandWords(sub)); diff != "" {
-		t.Errorf("(-want +have):\n%s", diff)
-	}
-}
-
-// TestFsckNamesDamage changes one byte in the middle of what is stored.
-func TestFsckNamesDamage(t *testing.T) {
-	w := newWorld(t)
-	w.run(0, "init")
-	var text strings.Builder
-	for i := range 400 { // many tables' blocks, so that one of them is not the head's
-		sum := ipld.Sum(ipld.Raw, []byte{byte(i), byte(i >> 8)})
-		fmt.Fprintf(&text, `{"node":{"key":"k%d","type":"T","content":%q}}`+"\n", i,
-			strings.Repeat(sum.String(), 1+i%7))
-	}
-	w.write("many.jsonl", text.String())
-	w.run(0, "commit", "-m", "many", "many.jsonl")
-	w.run(0, "fsck")
-	tables, err := filepath.Glob(filepath.Join(w.Dir, ".mnem", "db", "*.sst"))
-	if err != nil || len(tables) == 0 {
-		t.Fatalf("tables %q, %v", tables, err)
-	}
-	for _, path := range tables {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(data) < 64<<10 {
-			continue
-		}
-		data[len(data)/2] ^= 0x10
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	out, _ := w.run(4, "fsck", "--json")
-	checkAnswer(t, "mnem fsck", out)
-	if !strings.HasPrefix(out, `{"ok":false,"blocks":`) || !strings.Contains(out, `"kind":`) {
-		t.Errorf("fsck: %s", out)
-	}
-	out, _ = w.run(4, "fsck")
-	if !strings.Contains(out, " in ") {
-		t.Errorf("fsck: %s", out)
-	}
 }

@@ -22,7 +22,7 @@ import (
 
 // someScripts run in a plain run while the repository is held: of every way in which a
 // command line reads, writes, waits, streams and fails.
-var someScripts = []string{"branch", "commit", "config", "session", "stage", "undo", "watch"}
+var someScripts = []string{"branch", "commit", "config", "embed", "exchange", "session", "stage", "undo", "watch"}
 
 // TestScriptsHeld runs scripts, all of them in a long run, while somebody else holds the repository:
 // each command line goes through the socket and must print the same bytes.

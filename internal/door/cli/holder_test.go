@@ -139,47 +139,6 @@ func TestTakeOver(t *testing.T) {
 	}
 }
 
-// TestManyCommandsInOneProcess runs writers and readers side by side on one open repository.
-func TestManyCommandsInOneProcess(t *testing.T) {
-	dir := newRepo(t)
-	app := program.In(dir, io.Discard, io.Discard)
-	program.Ran(t, app, "config", "set", "gc.keepOps", "20") // it is collected again and again during the run
-	const writers = 8
-	writes := effort.Pick(10, 25, 25)
-	first := *app
-	first.Stdin = strings.NewReader(nodeLine("asked"))
-	program.Ran(t, &first, "commit", "-m", "x", "-")
-	err := cli.Live(app, func(h *peers.Holder) {
-		if h.Owns() {
-			t.Error("it was opened before it was needed")
-		}
-		var all sync.WaitGroup
-		for w := range writers {
-			all.Go(func() {
-				for i := range writes {
-					one := *app
-					one.Holder = h
-					one.Stdin = strings.NewReader(nodeLine(fmt.Sprintf("w%d/%d", w, i)))
-					program.Ran(t, &one, "commit", "-m", "x", "-")
-					if got := program.Ran(t, &one, "show", fmt.Sprintf("w%d/%d", w, i), "--json"); got == "" {
-						t.Error("it is not there")
-					}
-					program.Ran(t, &one, "retrieve", "asked")
-				}
-			})
-		}
-		all.Wait()
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	log := program.Ran(t, app, "log", "--json", "-n", "1000")
-	if n := strings.Count(log, `"commit":"`); n != 1+writers*writes {
-		t.Errorf("%d commits", n)
-	}
-	program.Ran(t, app, "fsck", "--full")
-}
-
 // TestCommandsLeaveNothing looks that a process that runs many command lines does not grow.
 func TestCommandsLeaveNothing(t *testing.T) {
 	dir := newRepo(t)

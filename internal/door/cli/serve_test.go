@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,7 +16,6 @@ import (
 
 	"github.com/mnem-project/mnem/internal/door/serving"
 	"github.com/mnem-project/mnem/internal/door/verbs"
-	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 	"github.com/mnem-project/mnem/testdata/demo"
@@ -284,36 +282,4 @@ func TestServeStops(t *testing.T) {
 		t.Fatal("it does not end")
 	}
 	w.run(0, "fsck")
-}
-
-// TestServeKeepsEveryWrite lets many clients write at once: what was acknowledged is there.
-func TestServeKeepsEveryWrite(t *testing.T) {
-	t.Parallel()
-	const clients = 8
-	writes := effort.Pick(10, 25, 25)
-	w := demoWorld(t)
-	s := startServing(t, w, "--limit", "rate=100000")
-	var wg sync.WaitGroup
-	for c := range clients {
-		wg.Go(func() {
-			for i := range writes {
-				body := fmt.Sprintf(`{"message":"m","lines":[{"node":{"key":"c%d-%d","type":"W"}}]}`, c, i)
-				res, err := http.Post(s.url+"/v1/commit", "application/json", strings.NewReader(body))
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				_ = res.Body.Close() // its status says all
-				if res.StatusCode != 200 {
-					t.Errorf("status %d", res.StatusCode)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	out, _ := s.run(0, "ls", "--type", "W", "--limit", "0", "--json")
-	var got struct{ Nodes []any }
-	if err := json.Unmarshal([]byte(out), &got); err != nil || len(got.Nodes) != clients*writes {
-		t.Errorf("%d of %d writes are there, %v", len(got.Nodes), clients*writes, err)
-	}
 }

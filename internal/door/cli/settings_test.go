@@ -1,7 +1,6 @@
 package cli_test
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -111,28 +110,5 @@ func TestSettingsAtOnce(t *testing.T) {
 	}
 	if made != 1 {
 		t.Errorf("%d policies were made", made)
-	}
-}
-
-// TestSettingsOfProcesses sets each key from a process of its own.
-func TestSettingsOfProcesses(t *testing.T) {
-	dir := newRepo(t)
-	var wg sync.WaitGroup
-	for key, value := range settings {
-		wg.Go(func() {
-			cmd := program.Child(t, dir, program.AsProgram, "config", "set", key, value)
-			var messages bytes.Buffer
-			cmd.Stderr = &messages
-			if err := cmd.Run(); err != nil {
-				t.Errorf("config set %s: %v: %s", key, err, &messages)
-			}
-		})
-	}
-	wg.Wait()
-	app := program.In(dir, io.Discard, io.Discard)
-	for key, want := range settings {
-		if got := program.Ran(t, app, "config", "get", key); got != want+"\n" {
-			t.Errorf("%s is %q, want %q", key, got, want)
-		}
 	}
 }
