@@ -1,12 +1,10 @@
 package mcp_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/door/mcp"
-	"github.com/mnem-project/mnem/internal/testkit/o200k"
 )
 
 // TestEnrich does what the prompt of that name asks for: it lists memories without cues, writes them in one call,
@@ -38,28 +36,6 @@ func TestEnrich(t *testing.T) {
 	}
 	if a := try(t, s, "embed_cues", map[string]any{"model": "ollama:m"}); !a.failed {
 		t.Errorf("a model was chosen: %s", a.text)
-	}
-}
-
-// TestSettling holds that an agent is told by which call it says that a memory replaces an earlier one, in few words, and
-// that the call does that.
-func TestSettling(t *testing.T) {
-	app := memory(t, "")
-	run(t, app, "", "remember", "Checkout runs on servers of Hetzner in Falkenstein", "--time", "2026-01-02")
-	s := connect(t, server(app, mcp.ServerOptions{}), nil)
-	a := call(t, s, "remember", map[string]any{"text": "Checkout runs on servers of OVH in Falkenstein"})
-	said, _ := a.out["settle"].(string)
-	_, args, _ := strings.Cut(said, ": mark ")
-	var asked map[string]any
-	if err := json.Unmarshal([]byte(args), &asked); err != nil {
-		t.Fatalf("%v: %s", err, a.text)
-	}
-	if n := o200k.Count(t, said); n > 60 {
-		t.Errorf("%d tokens: %s", n, said)
-	}
-	call(t, s, "mark", asked)
-	if got := call(t, s, "show", map[string]any{"name": asked["nodes"].([]any)[0]}); !strings.Contains(got.text, "superseded") {
-		t.Errorf("not replaced: %s", got.text)
 	}
 }
 

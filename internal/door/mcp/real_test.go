@@ -152,10 +152,17 @@ func toolList(t *testing.T, p mcp.Profile) (json.RawMessage, []*sdk.Tool) {
 }
 
 // TestToolList holds the lists of tools to golden files: what a client reads before its first call
-// changes in review, not by the way.
+// changes in review, not by the way. It bounds what every conversation pays for having them.
 func TestToolList(t *testing.T) {
+	most := map[mcp.Profile]int{mcp.ProfileRead: 1500, mcp.ProfileCore: 2500, mcp.ProfileFull: 10_000}
 	for _, p := range mcp.Profiles() {
-		data, _ := toolList(t, p)
+		data, tools := toolList(t, p)
+		if n := o200k.Count(t, string(data)); n > most[p] {
+			t.Errorf("profile %s: the list of tools is %d tokens, more than %d", p, n, most[p])
+		}
+		for _, tool := range tools {
+			checkTool(t, p, tool)
+		}
 		var pretty bytes.Buffer
 		if err := json.Indent(&pretty, data, "", " "); err != nil {
 			t.Fatal(err)
@@ -174,53 +181,6 @@ func TestToolList(t *testing.T) {
 		}
 		if !bytes.Equal(want, pretty.Bytes()) {
 			t.Errorf("%s is not what the server lists; see the diff after -rewrite", path)
-		}
-	}
-}
-
-// TestToolListCost bounds what every conversation pays for having the tools.
-func TestToolListCost(t *testing.T) {
-	for p, most := range map[mcp.Profile]int{
-		mcp.ProfileRead: 1500, mcp.ProfileCore: 2500, mcp.ProfileFull: 10_000,
-	} {
-		data, tools := toolList(t, p)
-		n := o200k.Count(t, string(data))
-		t.Logf("%s: %d tools, %d tokens, %d bytes", p, len(tools), n, len(data))
-		if n > most {
-			t.Errorf("profile %s: the list of tools is %d tokens, more than %d", p, n, most)
-		}
-		for _, tool := range tools {
-			one, err := json.Marshal(tool)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Logf("  %s %d", tool.Name, o200k.Count(t, string(one)))
-		}
-	}
-}
-
-// TestToolsAreComplete looks at what each tool must say of itself.
-func TestToolsAreComplete(t *testing.T) {
-	core := []string{"commit", "diff", "explore", "forget", "show", "log", "mark", "recall", "remember",
-		"retrieve", "stats", "undo"}
-	for p, atLeast := range map[mcp.Profile]int{
-		mcp.ProfileRead: 7, mcp.ProfileCore: len(core), mcp.ProfileFull: 30,
-	} {
-		_, tools := toolList(t, p)
-		if len(tools) < atLeast || p == mcp.ProfileCore && len(tools) > 12 {
-			t.Errorf("profile %s has %d tools", p, len(tools))
-		}
-		names := map[string]bool{}
-		for _, tool := range tools {
-			names[tool.Name] = true
-			checkTool(t, p, tool)
-		}
-		for _, name := range core {
-			writes := name == "commit" || name == "forget" || name == "mark" ||
-				name == "remember" || name == "undo"
-			if names[name] == (writes && p == mcp.ProfileRead) {
-				t.Errorf("profile %s: tool %s there: %v", p, name, names[name])
-			}
 		}
 	}
 }

@@ -171,34 +171,6 @@ func TestAnswersBeforeTheEnd(t *testing.T) {
 	}
 }
 
-// TestStatelessLines asks as clients of 2026-07-28 do: without a handshake, each request saying who
-// asks. What is written names that client.
-func TestStatelessLines(t *testing.T) {
-	a := memory(t, facts)
-	w := wired(t, server(a, mcp.ServerOptions{}))
-	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
-		`"io.modelcontextprotocol/clientCapabilities":{},` +
-		`"io.modelcontextprotocol/clientInfo":{"name":"modern client","version":"3"}}`
-	w.send(`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{` + meta + `}}`)
-	m := w.next()
-	if r, _ := m["result"].(map[string]any); r == nil || !strings.Contains(fmt.Sprint(r), "2026-07-28") ||
-		!strings.Contains(fmt.Sprint(r), "long-term memory") {
-		t.Errorf("discover: %v", m)
-	}
-	w.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"remember","arguments":` +
-		`{"text":"modern clients need no handshake"},` + meta + `}}`)
-	m = w.next()
-	if r, _ := m["result"].(map[string]any); r == nil || r["content"] == nil {
-		t.Errorf("remember: %v", m)
-	}
-	w.out.Close()
-	for w.next() != nil {
-	}
-	if log := run(t, a, "", "log"); !strings.Contains(log, "modern-client/3") {
-		t.Errorf("the commit does not name its client:\n%s", log)
-	}
-}
-
 // TestProcess runs the program itself: it answers at once wherever it is, prints nothing but the
 // protocol, and ends with its input.
 func TestProcess(t *testing.T) {
