@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -98,29 +97,6 @@ func TestLargeBodiesFollowEachOther(t *testing.T) {
 		})
 	}
 	wg.Wait()
-}
-
-// TestReservedAsItArrives checks that the memory reserved for a body follows the bytes that arrived.
-func TestReservedAsItArrives(t *testing.T) {
-	f := newFixture(t, nil)
-	c := f.begin(linesHead + "Content-Length: 1000000\r\n\r\n")
-	sent := int64(0)
-	for _, n := range []int{1, 600, 100_000, 300_000} {
-		if _, err := io.WriteString(c, strings.Repeat("x", n)); err != nil {
-			t.Fatal(err)
-		}
-		sent += int64(n)
-		for f.srv.bodies.inUse() < sent {
-			time.Sleep(time.Millisecond)
-		}
-		if used := f.srv.bodies.inUse(); sent < largeBody/2 && used > 2*sent+firstPiece {
-			t.Errorf("%d bytes are reserved for %d", used, sent)
-		}
-	}
-	_ = c.Close() // which ends the request
-	for f.srv.bodies.inUse() > 0 {
-		time.Sleep(time.Millisecond)
-	}
 }
 
 // TestRoomIsShared checks that one caller cannot use all room, nor large bodies the room of small ones.
@@ -216,38 +192,6 @@ func TestStalledBodies(t *testing.T) {
 	}
 	if used := f.srv.bodies.inUse(); used != 0 {
 		t.Errorf("%d bytes are held", used)
-	}
-}
-
-// deadlines is a response that records its deadlines.
-type deadlines struct {
-	http.ResponseWriter
-	last time.Time
-}
-
-func (d *deadlines) SetReadDeadline(t time.Time) error {
-	d.last = t
-	return nil
-}
-
-// TestSteadyBodies checks that each part of a body has its own deadline, within the deadline of the whole.
-func TestSteadyBodies(t *testing.T) {
-	start := time.Unix(1_700_000_000, 0)
-	now, d := start, &deadlines{ResponseWriter: httptest.NewRecorder()}
-	s := &steady{
-		from: strings.NewReader(strings.Repeat("x", 4*bodyWindow)), rc: http.NewResponseController(d),
-		now: func() time.Time { return now }, start: start, window: start, most: 12 * time.Second,
-		stall: 5 * time.Second,
-	}
-	buf := make([]byte, bodyWindow/2)
-	for i, want := range []int{5, 5, 9, 9, 12, 12} { // seconds after the start
-		if _, err := io.ReadFull(s, buf); err != nil {
-			t.Fatal(err)
-		}
-		if got := d.last.Sub(start); got != time.Duration(want)*time.Second {
-			t.Errorf("read %d: within %v, want %ds", i, got, want)
-		}
-		now = start.Add(time.Duration(i/2+1) * 4 * time.Second)
 	}
 }
 

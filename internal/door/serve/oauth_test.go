@@ -381,26 +381,6 @@ func TestGrantsMakeRoom(t *testing.T) {
 	}
 }
 
-// TestRegisterName registers names that are cut, and expects an id that counts.
-func TestRegisterName(t *testing.T) {
-	f := withOAuth(t)
-	for name, want := range map[string]string{
-		strings.Repeat("a", maxClientName-1) + " b": strings.Repeat("a", maxClientName-1),
-		strings.Repeat(" ", maxClientName) + "b":    "b",
-		" \u202e ":                                  "a client without a name",
-	} {
-		body, err := json.Marshal(map[string]any{"client_name": name, "redirect_uris": []string{oauthReturn}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := f.ask("POST", registerPath, string(body), asJSONType)
-		f.want(r, 201, "")
-		if got := member(t, r.text, "client_name"); got != want || clientOf(member(t, r.text, "client_id")) == nil {
-			t.Errorf("%q: %q, want %q", name, got, want)
-		}
-	}
-}
-
 // TestSignInKeepsQuery returns to a client whose address has a query, and changes none of it.
 func TestSignInKeepsQuery(t *testing.T) {
 	f := withOAuth(t)

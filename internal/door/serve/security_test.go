@@ -449,29 +449,3 @@ func TestSlowBodiesAndLongCalls(t *testing.T) {
 		t.Errorf("status %d", res.StatusCode)
 	}
 }
-
-// TestSlowReaders checks that clients that read slowly do not keep others from getting their answers.
-func TestSlowReaders(t *testing.T) {
-	f := newFixture(t, func(c *Config) {
-		c.Limits.Running, c.Limits.Write = 2, 200*time.Millisecond
-	})
-	part := strings.Repeat("x", 1<<20)
-	f.run = prints(operation.OK, part, part, part, part, part, part, part, part)
-	for range 2 {
-		c, err := net.Dial("tcp", strings.TrimPrefix(f.url, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = c.Close() }()
-		if _, err := io.WriteString(c, "GET /v1/export HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	start := time.Now()
-	if r := f.ask("GET", "/v1/export", ""); r.StatusCode != 200 || len(r.text) != 8<<20 {
-		t.Errorf("%d, %d bytes", r.StatusCode, len(r.text))
-	}
-	if took := time.Since(start); took > 10*time.Second {
-		t.Errorf("it took %v", took)
-	}
-}

@@ -42,14 +42,6 @@ func TestQuietServerEnds(t *testing.T) {
 	}
 }
 
-// TestTrafficEndsWithItsContext checks that nothing is ended after the context.
-func TestTrafficEndsWithItsContext(t *testing.T) {
-	var tr traffic
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	tr.endQuiet(ctx, time.Hour, func() { t.Error("ended") })
-}
-
 // TestInstance checks that answers name the process, refusals too.
 func TestInstance(t *testing.T) {
 	f := newFixture(t, nil)
@@ -70,16 +62,5 @@ func TestKeysAreLoggedAsHashes(t *testing.T) {
 	f.ask("POST", "/v1/commit", `{"message":"m"}`, asJSONType)
 	if got := []string{f.as[0].Key, f.as[1].Key}; got[0] != "6ab9f1eb8f7d3388" || got[1] != "" {
 		t.Errorf("keys %q", got)
-	}
-}
-
-// TestPositionalParameters checks the order that generated clients rely on.
-func TestPositionalParameters(t *testing.T) {
-	ops := table()
-	if got := positional(&ops[0]); len(got) != 1 || got[0] != "node" {
-		t.Errorf("get: %v", got)
-	}
-	if got := positional(&ops[2]); got != nil {
-		t.Errorf("commit: %v", got)
 	}
 }
