@@ -2,7 +2,6 @@ package branching
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"strings"
@@ -10,22 +9,8 @@ import (
 
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/verbkit"
-	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/editing"
 )
-
-// TestDiffIsItsShape reads the answer of a verb that streams.
-func TestDiffIsItsShape(t *testing.T) {
-	h := verbkit.NewHost(t)
-	verbkit.Run(t, h, editing.Forget, &editing.ForgetRequest{Nodes: []string{"bob"}})
-	var out strings.Builder
-	err := Diff.Do(t.Context(), h, &DiffRequest{A: "HEAD~1", B: "HEAD"}, func(res any) error {
-		return verb.WriteJSON(&out, res)
-	})
-	if err != nil || !json.Valid([]byte(out.String())) || !strings.Contains(out.String(), `"counts":{`) {
-		t.Errorf("%s, %v", &out, err)
-	}
-}
 
 // liveHeap returns how many bytes are in use.
 func liveHeap() int64 {

@@ -142,17 +142,6 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// TestInputThatFails has the caller not find a file: the error is its own.
-func TestInputThatFails(t *testing.T) {
-	dir, _, _ := answering(t, HostOptions{Build: "v1"})
-	by := lines("")
-	by.Input = func(int) (io.Reader, error) { return nil, fmt.Errorf("open it: %w", os.ErrNotExist) }
-	_, err := askerOf(t, dir, by)(&editing.CommitVerb.Spec, &editing.CommitRequest{Message: "x"}, Call{Inputs: []string{"a"}})
-	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "open it") {
-		t.Errorf("%v", err)
-	}
-}
-
 // olderShow is the request of an older build: it has no field importance.
 type olderShow struct {
 	Name string `op:",arg,remote"`

@@ -1,14 +1,10 @@
 package upkeep
 
 import (
-	"errors"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/mnem-project/mnem/internal/care"
-	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/testkit/verbkit"
 	"github.com/mnem-project/mnem/internal/verb"
 )
 
@@ -51,47 +47,5 @@ func TestGCKeeps(t *testing.T) {
 		if err := q.Configure(tt.setting); err != nil || q.KeepOps != tt.keep || q.Grace != tt.grace {
 			t.Errorf("%v: %d, %s, %v", tt.given, q.KeepOps, q.Grace, err)
 		}
-	}
-}
-
-func TestGCRefuses(t *testing.T) {
-	for _, s := range []string{"", "00", "-0", "-1", "x"} {
-		if _, err := ParseKeepOps(s); !errors.Is(err, state.ErrInvalid) {
-			t.Errorf("keep %q: %v", s, err)
-		}
-		if _, err := ParseGrace(s + "-h"); !errors.Is(err, state.ErrInvalid) {
-			t.Errorf("grace %q: %v", s, err)
-		}
-	}
-	for _, given := range []map[string]string{{"keep": "0"}, {"grace": "-1s"}, {"grace": "900000h"}} {
-		if err := collection(t, given).Check(); err == nil {
-			t.Errorf("%v is taken", given)
-		}
-	}
-	for _, f := range GC.Fields() {
-		if err := f.Set(&GCRequest{}, []string{"soon"}); f.Name == "grace" && err == nil {
-			t.Error("a grace of soon is taken")
-		}
-	}
-}
-
-// TestFsckInMemory checks a repository without damage, with and without repair.
-func TestFsckInMemory(t *testing.T) {
-	h := verbkit.NewHost(t)
-	for _, repair := range []bool{false, true} {
-		got := verbkit.Run(t, h, Fsck, &FsckRequest{Repair: repair})
-		want := `"errors":[]`
-		if repair {
-			want = `"repaired":[]`
-		}
-		if !strings.HasPrefix(got, `{"ok":true,`) || !strings.Contains(got, want) {
-			t.Errorf("repair %t: %s", repair, got)
-		}
-	}
-	if h.Stamps != 1 || len(h.Opened) != 2 || h.Opened[0] || !h.Opened[1] {
-		t.Errorf("%d stamps, opened %v", h.Stamps, h.Opened)
-	}
-	if _, err := verbkit.Try(t, h, Fsck, &FsckRequest{AcceptHead: true}); err == nil {
-		t.Error("a head is accepted without repair")
 	}
 }
