@@ -2,7 +2,6 @@ package exchange_test
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -167,35 +166,5 @@ func TestHub(t *testing.T) {
 	}
 	if err := repokit.QuickClean(r); err != nil {
 		t.Error(err)
-	}
-}
-
-// TestCancelled cancels commits and retrievals: they end with the context's error, and change
-// nothing.
-func TestCancelled(t *testing.T) {
-	r := repokit.OpenMem(t)
-	first := repokit.Lines(t, r, repokit.TwoPeople)
-	ctx, cancel := context.WithCancel(t.Context())
-	n := 0
-	changes := func(yield func(graph.Change, error) bool) {
-		for c, err := range state.ReadChanges(strings.NewReader(repokit.HubLines(50)), "hub") {
-			if n++; n == 20 {
-				cancel()
-			}
-			if !yield(c, err) {
-				return
-			}
-		}
-	}
-	if _, err := r.Commit(ctx, changes, core.CommitOptions{Stamp: repokit.By}); !errors.Is(err,
-		context.Canceled) {
-		t.Errorf("commit: %v after %d changes", err, n)
-	}
-	if _, err := rank.Retrieve(ctx, repokit.Head(t, r), retrieve.Request{Text: "infra"}); !errors.Is(err,
-		context.Canceled) {
-		t.Errorf("retrieve: %v", err)
-	}
-	if repokit.Head(t, r).CID() != first.Commit {
-		t.Error("the branch moved")
 	}
 }

@@ -1,20 +1,16 @@
 package remote_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/block/car"
-	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
-	"github.com/mnem-project/mnem/internal/block/store/pebble"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/exchange/remote"
@@ -142,56 +138,4 @@ func (s *telling) Take(ctx context.Context, news remote.News) (*remote.Taken, er
 		*s.blocks += taken.Blocks
 	}
 	return taken, err
-}
-
-// BenchmarkClone fetches 10^5 nodes into a new repository, and compares with writing the same verified blocks raw.
-func BenchmarkClone(b *testing.B) {
-	hub := grown(b, 100_000)
-	st, err := here(hub).Look(b.Context(), remote.Question{})
-	must.OK(b, err)
-	var pack bytes.Buffer
-	must.OK(b, here(hub).Send(b.Context(), &pack, remote.Want{Refs: st.Refs}, 0))
-	b.Run("raw", func(b *testing.B) {
-		b.SetBytes(int64(pack.Len()))
-		for b.Loop() {
-			writeRaw(b, pack.Bytes())
-		}
-	})
-	b.Run("clone", func(b *testing.B) {
-		b.SetBytes(int64(pack.Len()))
-		for b.Loop() {
-			r, err := care.Init(b.Context(), b.TempDir(), by, core.Options{})
-			must.OK(b, err)
-			opt := remote.FetchOptions{TransferOptions: remote.TransferOptions{Name: "origin", Dir: b.TempDir()}}
-			if _, err := remote.Fetch(b.Context(), here(r), here(hub), opt); err != nil {
-				b.Fatal(err)
-			}
-			must.OK(b, r.Close())
-		}
-	})
-}
-
-// writeRaw writes the blocks of a pack into a store, verified and synced.
-func writeRaw(b *testing.B, pack []byte) {
-	b.Helper()
-	st, err := pebble.Open(filepath.Join(b.TempDir(), "raw"), pebble.Options{Create: true})
-	must.OK(b, err)
-	r, err := car.NewReader(bytes.NewReader(pack))
-	must.OK(b, err)
-	var batch []store.Block
-	size := 0
-	for {
-		block, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		must.OK(b, err)
-		batch, size = append(batch, store.Block{CID: block.CID, Data: bytes.Clone(block.Data)}), size+len(block.Data)
-		if size > 4<<20 {
-			must.OK(b, st.Facts().Put(b.Context(), batch...))
-			batch, size = nil, 0
-		}
-	}
-	head := store.Head{Seq: 1, Operation: batch[len(batch)-1].CID}
-	must.OK(b, errors.Join(st.Commit(b.Context(), store.Head{}, head, batch...), st.Close()))
 }
