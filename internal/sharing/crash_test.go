@@ -17,6 +17,7 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/program"
+	"github.com/mnem-project/mnem/internal/testkit/s3test"
 )
 
 // process returns a command line as a process of its own on a machine.
@@ -30,20 +31,30 @@ func (w *team) process(machine, stdin string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// TestSyncsAtOnce has machines commit and sync with one repository at once: what was acknowledged is there.
+// TestSyncsAtOnce has machines commit and sync with one remote at once, a bucket whose store fails in each way among
+// them: what was acknowledged is there.
 func TestSyncsAtOnce(t *testing.T) {
-	t.Parallel()
-	machines, commits := effort.Pick(3, 8, 8), effort.Pick(3, 10, 25)
-	w := newTeam(t, over(t, "path"))
-	w.add("hub", "first", "x")
-	var names []string
-	for i := range machines {
-		names = append(names, fmt.Sprint("m", i))
+	for _, by := range carriers(t, "path", "git", "s3") {
+		t.Run(by.name, func(t *testing.T) {
+			t.Parallel()
+			w := newTeam(t, by)
+			machines, commits := effort.Pick(3, 8, 8), effort.Pick(3, 10, 25)
+			w.ok("m0", "clone", w.url, ".")
+			w.add("m0", "first", "x")
+			w.ok("m0", "push")
+			names := []string{"m0"}
+			for i := range machines - 1 {
+				names = append(names, fmt.Sprint("m", i+1))
+			}
+			w.clones(names[1:]...)
+			if w.store != nil {
+				w.store.Faults = s3test.Faults{Refused: 4, Lost: 3, Cut: 3, Doubled: 3, Conflict: 3, Slow: 5}
+			}
+			w.commitAtOnce(names, commits)
+			w.same("main", names...)
+			w.holds("m0", machines*commits+1)
+		})
 	}
-	w.clones(names...)
-	w.commitAtOnce(names, commits)
-	w.same("main", append(names, "hub")...)
-	w.holds("hub", machines*commits+1)
 }
 
 // commitAtOnce has machines commit and sync at once, until each has what all made.

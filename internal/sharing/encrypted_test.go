@@ -8,14 +8,11 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"filippo.io/age"
 	"golang.org/x/crypto/ssh"
@@ -345,42 +342,6 @@ func TestReadersAtOnce(t *testing.T) {
 	w.clones("c")
 	if w.summary("c", "two") != "pushed first" || w.summary("c", "three") != "pushed later" {
 		t.Error("a push is lost")
-	}
-}
-
-// TestReadersKilled kills a change of readers at random moments, by a process of its own.
-func TestReadersKilled(t *testing.T) {
-	t.Parallel()
-	for _, name := range effort.Pick([]string{"encrypted"}, []string{"encrypted", "encrypted-git"}, nil) {
-		t.Run(name, func(t *testing.T) {
-			w := newTeam(t, over(t, name))
-			for i := range 10 {
-				w.add("hub", fmt.Sprint("n", i), strings.Repeat("text ", 200+i))
-			}
-			w.clones("a")
-			other := w.identity("other")
-			w.use("identity")
-			rnd := rand.New(rand.NewPCG(3, 7))
-			for i := range effort.Pick(3, 8, 100) {
-				w.ok("a", "remote", "readers", "origin", "--encrypt", other)
-				former := w.storeKey("a")
-				remove := []string{"remote", "readers", "origin", "--remove", other}
-				cmd := w.process("a", "", remove...)
-				must.OK(t, cmd.Start())
-				time.Sleep(time.Duration(rnd.Int64N(int64(200 * time.Millisecond))))
-				_ = cmd.Process.Kill() // it may have ended
-				_ = cmd.Wait()
-				if !w.opens("identity", fmt.Sprint("stays", i)) {
-					t.Fatalf("no reader reads it after kill %d", i)
-				}
-				if code := cli.Run(t.Context(), w.app("a", "", io.Discard, io.Discard), remove); code != 0 && code != 3 {
-					t.Fatalf("after kill %d: exit code %d", i, code)
-				}
-				if name == "encrypted" { // git keeps objects that no ref leads to
-					w.closed(former)
-				}
-			}
-		})
 	}
 }
 

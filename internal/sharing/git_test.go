@@ -1,9 +1,7 @@
 package sharing_test
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
@@ -14,7 +12,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
@@ -94,24 +91,6 @@ func TestGitAsksOnce(t *testing.T) {
 	w.same("main", "a", "b")
 }
 
-// TestGitAtOnce has machines sync by one git repository at once.
-func TestGitAtOnce(t *testing.T) {
-	t.Parallel()
-	w, _ := inGit(t)
-	w.ok("m0", "clone", w.url, ".")
-	w.add("m0", "first", "x")
-	w.ok("m0", "push")
-	machines, commits := effort.Pick(3, 6, 8), effort.Pick(2, 6, 25)
-	names := []string{"m0"}
-	for i := range machines - 1 {
-		names = append(names, fmt.Sprint("m", i+1))
-	}
-	w.clones(names[1:]...)
-	w.commitAtOnce(names, commits)
-	w.same("main", names...)
-	w.holds("m0", machines*commits+1)
-}
-
 // TestGitRepacks pushes more packs than are kept: they become one, which others take in.
 func TestGitRepacks(t *testing.T) {
 	effort.Long(t)
@@ -137,47 +116,6 @@ func TestGitRepacks(t *testing.T) {
 	w.same("main", "a", "b")
 }
 
-// TestGitRefused refuses contents that are no memory.
-func TestGitRefused(t *testing.T) {
-	t.Parallel()
-	w, dir := inGit(t)
-	w.ok("a", "init")
-	blob := strings.TrimSpace(gitIn(t, dir, "x", "hash-object", "-w", "--stdin"))
-	format := strings.TrimSpace(gitIn(t, dir, "mnem in git 1\n", "hash-object", "-w", "--stdin"))
-	ref := strings.TrimSpace(gitIn(t, dir, "refs/heads/main bafyreiaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n",
-		"hash-object", "-w", "--stdin"))
-	packs := strings.TrimSpace(gitIn(t, dir, "100644 blob "+blob+"\t000001\n100644 blob "+ref+"\t000001.refs\n", "mktree"))
-	w.ok("a", "remote", "add", "origin", w.url)
-	for _, tree := range []string{
-		"100644 blob " + blob + "\tformat\n",
-		"100644 blob " + format + "\tformat\n100644 blob " + blob + "\thead\n100644 blob " + blob + "\trefs\n",
-		"100644 blob " + format + "\tformat\n100644 blob " + blob + "\thead\n100644 blob " + ref + "\trefs\n",
-		"100644 blob " + format + "\tformat\n100644 blob " + blob + "\thead\n100644 blob " + ref + "\trefs\n040000 tree " + packs + "\tpacks\n",
-	} {
-		id := strings.TrimSpace(gitIn(t, dir, tree, "mktree"))
-		made := strings.TrimSpace(gitIn(t, dir, "x", "-c", "user.name=x", "-c", "user.email=x@x", "commit-tree", id))
-		git(t, dir, "update-ref", "refs/mnem/data", made)
-		var errs bytes.Buffer
-		if code := cli.Run(t.Context(), w.app("a", "", io.Discard, &errs), []string{"fetch"}); code != 1 {
-			t.Errorf("%s: exit code %d: %s", tree, code, &errs)
-		}
-		if w.at("a", "refs/remotes/origin/heads/main") != "" {
-			t.Error("a ref moved")
-		}
-	}
-}
-
-func gitIn(t *testing.T, dir, in string, args ...string) string {
-	t.Helper()
-	cmd := exec.Command("git", append([]string{"--git-dir", dir}, args...)...)
-	cmd.Stdin = strings.NewReader(in)
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("git %q: %v", args, err)
-	}
-	return string(out)
-}
-
 // TestGitHostile has lists of packs that no writer makes: each is refused before a pack is read.
 func TestGitHostile(t *testing.T) {
 	t.Parallel()
@@ -201,6 +139,10 @@ func TestGitHostile(t *testing.T) {
 		"packs/000001 has no refs":           {"packs/000001": x},
 		"more than 128 packs":                many,
 		"refs/heads/main is there twice":     {"refs": blob(at + at)},
+		"another version":                    {"format": x},
+		"a head that is none":                {"head": x},
+		"refs that are none":                 {"refs": x},
+		"a ref at nothing":                   {"refs": blob(at)},
 	} {
 		index := append(os.Environ(), "GIT_INDEX_FILE="+filepath.Join(t.TempDir(), "index"))
 		run := func(args ...string) string {

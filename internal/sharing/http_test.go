@@ -2,12 +2,10 @@ package sharing_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -261,26 +259,6 @@ func TestHostileClients(t *testing.T) {
 	}
 	if err != nil {
 		t.Error(err)
-	}
-}
-
-// TestStalledServer gives up on a server that takes a connection and says nothing, when it is told to.
-func TestStalledServer(t *testing.T) {
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	must.OK(t, err)
-	t.Cleanup(func() { _ = l.Close() })
-	w := newTeam(t, over(t, "path"))
-	w.ok("a", "init")
-	w.ok("a", "remote", "add", "origin", "http://"+l.Addr().String())
-	ctx, cancel := context.WithCancel(t.Context())
-	go func() {
-		if c, err := l.Accept(); err == nil {
-			cancel()
-			_, _ = io.Copy(io.Discard, c)
-		}
-	}()
-	if code := cli.Run(ctx, w.app("a", "", io.Discard, io.Discard), []string{"fetch"}); code != 130 {
-		t.Errorf("exit code %d", code)
 	}
 }
 

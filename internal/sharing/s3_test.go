@@ -92,25 +92,6 @@ func TestBucketRepacks(t *testing.T) {
 	w.holds("c", pushes+1)
 }
 
-// TestBucketAtOnce has machines sync by one bucket at once whose store fails in each way.
-func TestBucketAtOnce(t *testing.T) {
-	t.Parallel()
-	w, s := inBucket(t)
-	w.ok("m0", "clone", w.url, ".")
-	w.add("m0", "first", "x")
-	w.ok("m0", "push")
-	machines, commits := effort.Pick(3, 8, 8), effort.Pick(4, 10, 25)
-	names := []string{"m0"}
-	for i := range machines - 1 {
-		names = append(names, fmt.Sprint("m", i+1))
-	}
-	w.clones(names[1:]...)
-	s.Faults = s3test.Faults{Refused: 4, Lost: 3, Cut: 3, Doubled: 3, Conflict: 3, Slow: 5}
-	w.commitAtOnce(names, commits)
-	w.same("main", names...)
-	w.holds("m0", machines*commits+1)
-}
-
 // TestBucketRefuses has stores and objects that are not taken.
 func TestBucketRefuses(t *testing.T) {
 	t.Parallel()
