@@ -156,22 +156,6 @@ func TestRunRefuses(t *testing.T) {
 	}
 }
 
-// TestRunSeesMistakesFirst has one in the last query file.
-func TestRunSeesMistakesFirst(t *testing.T) {
-	d := zoo()
-	d["fish.queries.jsonl"].Data = append(d["fish.queries.jsonl"].Data, '{')
-	_, err := evaluate.Run(t.Context(), d, evaluate.RunOptions{
-		Answer: func(*evaluate.Query, *retrieve.Answer) error {
-			t.Error("a query was answered")
-			return nil
-		},
-	})
-	var at *graph.LineError
-	if !errors.As(err, &at) || at.Line != 3 {
-		t.Errorf("error %v", err)
-	}
-}
-
 func TestRunStops(t *testing.T) {
 	enough := errors.New("enough")
 	_, err := evaluate.Run(t.Context(), zoo(), evaluate.RunOptions{

@@ -90,26 +90,6 @@ func TestByStage(t *testing.T) {
 	}
 }
 
-// TestByStageOfVectors has stages that only one query has: the others are answered as they are.
-func TestByStageOfVectors(t *testing.T) {
-	d := dir("a.changes.jsonl", laneChanges, "a.queries.jsonl",
-		`{"qid":"1","text":"eel","gold":["eel"],"expand":0}
-{"qid":"2","text":"zeppelin in May 2023","gold":["cod"],"vectors":{"m":[1,0]},"expand":0}
-`)
-	report, err := evaluate.Run(t.Context(), d, evaluate.RunOptions{By: evaluate.ByStage})
-	must.OK(t, err)
-	rows := shown(report)
-	for _, want := range []string{"without dense:m 2 0.500", "without text 2 1.000",
-		"without times 2 1.000", "with --fusion rrf 2 1.000"} {
-		if !slices.Contains(rows, want) {
-			t.Errorf("no %q in %q", want, rows)
-		}
-	}
-	if strings.Contains(strings.Join(rows, "|"), "without expansion") {
-		t.Errorf("rows %q", rows)
-	}
-}
-
 // TestRunAsks completes requests once each, and prepares each repository.
 func TestRunAsks(t *testing.T) {
 	asked, prepared := 0, 0
