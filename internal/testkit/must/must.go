@@ -61,6 +61,11 @@ func label(what []any) string {
 	if len(what) == 0 {
 		return ""
 	}
+	for i, part := range what {
+		if b, ok := part.([]byte); ok {
+			what[i] = string(b)
+		}
+	}
 	return fmt.Sprint(what...) + ": "
 }
 
