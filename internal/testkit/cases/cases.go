@@ -20,6 +20,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // Case is one line of a file.
@@ -41,9 +43,7 @@ func (c Case) Path() string { return c.Layer + "/" + c.Name }
 func Read(t testing.TB, path string) []Case {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	layer := strings.TrimSuffix(filepath.Base(path), ".jsonl")
 	var all []Case
 	seen := map[string]bool{}
@@ -67,14 +67,10 @@ func Read(t testing.TB, path string) []Case {
 func ReadDir(t testing.TB, dir string) []Case {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var all []Case
 	for _, e := range entries {
-		if filepath.Ext(e.Name()) != ".jsonl" {
-			t.Fatalf("%s is no file of cases", filepath.Join(dir, e.Name()))
-		}
+		must.Equal(t, filepath.Ext(e.Name()), ".jsonl", filepath.Join(dir, e.Name()), " is no file of cases")
 		all = append(all, Read(t, filepath.Join(dir, e.Name()))...)
 	}
 	if len(all) == 0 {
@@ -88,9 +84,7 @@ func Parse(t testing.TB, data []byte, into any) {
 	t.Helper()
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
-		t.Fatalf("JSON of a case: %v: %.200s", err, data)
-	}
+	must.OK(t, dec.Decode(into), "JSON of a case: ", data)
 }
 
 // Bytes reads the notation of bytes: hex, parts separated by spaces, each optionally `*COUNT`.
@@ -123,9 +117,7 @@ func Gold(t testing.TB, path string, least int, answer func(t testing.TB, c Case
 	equal, all := 0, Read(t, path)
 	for _, c := range all {
 		got, err := json.Marshal(answer(t, c))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		got = canonical(t, got)
 		if bytes.Equal(got, canonical(t, c.Expect)) {
 			equal++
@@ -138,9 +130,7 @@ func Gold(t testing.TB, path string, least int, answer func(t testing.TB, c Case
 	t.Logf("%s: %d of %d", path, equal, len(all))
 	switch {
 	case os.Getenv("MNEM_REWRITE") != "":
-		if err := os.WriteFile(path, anew.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, anew.Bytes(), 0o644))
 	case equal < least:
 		t.Errorf("%s: %d of %d cases are answered as the set says, want %d", path, equal, len(all), least)
 	}
@@ -158,9 +148,7 @@ func canonical(t testing.TB, data []byte) []byte {
 	var v any
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
-	if err := dec.Decode(&v); err != nil {
-		t.Fatalf("%v: %.200s", err, data)
-	}
+	must.OK(t, dec.Decode(&v), data)
 	return bytes.TrimSpace(encode(t, v))
 }
 
@@ -179,9 +167,7 @@ func encode(t testing.TB, v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, enc.Encode(v))
 	return b.Bytes()
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -35,9 +36,7 @@ func Open(t testing.TB, lines ...string) *core.Repo {
 func OpenBy(t testing.TB, by state.Stamp) *core.Repo {
 	t.Helper()
 	r, err := care.New(t.Context(), mem.New(), by, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() {
 		report, err := care.Fsck(context.Background(), r, care.FsckOptions{Full: true})
 		if err != nil || len(report.Errors) > 0 {
@@ -61,13 +60,9 @@ func Tell(t testing.TB, r *core.Repo, lines ...string) {
 func Tip(t testing.TB, r *core.Repo) *core.Snapshot {
 	t.Helper()
 	_, at, err := r.Branch(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	s, err := r.At(t.Context(), at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s
 }
 

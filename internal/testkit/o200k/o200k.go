@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/tiktoken-go/tokenizer/codec"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 var vocabulary = sync.OnceValue(codec.NewO200kBase)
@@ -14,8 +16,6 @@ var vocabulary = sync.OnceValue(codec.NewO200kBase)
 func Count(t testing.TB, text string) int {
 	t.Helper()
 	n, err := vocabulary().Count(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return n
 }

@@ -18,6 +18,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // Server is a running server with one database.
@@ -58,9 +60,7 @@ func Start(t testing.TB, settings ...string) *Server {
 		t.Skip("not run: no PostgreSQL server is installed (package postgresql)")
 	}
 	dir, err := os.MkdirTemp("", "pg") // short: the path of a socket has at most 107 bytes
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // a temporary directory
 	var as []string
 	if os.Getuid() == 0 {
@@ -74,9 +74,7 @@ func Start(t testing.TB, settings ...string) *Server {
 	}
 	data := filepath.Join(dir, "data")
 	out, err := run("cp", "-R", first(t, initdb), data).CombinedOutput()
-	if err != nil {
-		t.Fatalf("cp: %v: %s", err, out)
-	}
+	must.OK(t, err, "cp: ", out)
 	args := []string{postgres, "-D", data, "-k", dir, "-c", "listen_addresses=", "-c", "fsync=off", "-c", "max_connections=400"}
 	for _, s := range settings {
 		args = append(args, "-c", s)
@@ -84,9 +82,7 @@ func Start(t testing.TB, settings ...string) *Server {
 	server := run(args...)
 	var log bytes.Buffer
 	server.Stdout, server.Stderr = &log, &log
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, server.Start())
 	t.Cleanup(func() {
 		stop(data, server)
 		if t.Failed() {
@@ -119,9 +115,7 @@ func first(t testing.TB, initdb string) string {
 		return made.dir
 	}
 	dir, err := os.MkdirTemp("", "pg")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var as []string
 	if os.Getuid() == 0 {
 		as = becoming(t, dir)
@@ -184,15 +178,11 @@ func tail(s string) string {
 func (s *Server) Cut(t *testing.T, repository string, most int64, seed uint64) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "cut")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // a temporary directory
 	const name = ".s.PGSQL.5432"
 	l, err := net.Listen("unix", filepath.Join(dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() { _ = l.Close() }) // which ends accepting
 	var mu sync.Mutex
 	random := rand.New(rand.NewPCG(seed, 0))

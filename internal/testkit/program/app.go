@@ -20,6 +20,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // In returns circumstances in a directory.
@@ -45,12 +46,8 @@ func Hold(t *testing.T, dir string) (*exec.Cmd, *bufio.Reader) {
 	t.Helper()
 	cmd := Child(t, dir, AsProgram, "hold", "--json")
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	return cmd, bufio.NewReader(out)
 }
@@ -63,9 +60,7 @@ func Owns(t *testing.T, out *bufio.Reader) bool {
 	if err == nil {
 		err = json.Unmarshal(line, &said)
 	}
-	if err != nil {
-		t.Fatalf("%s: %v", line, err)
-	}
+	must.OK(t, err, line)
 	return said.Owner
 }
 
@@ -82,14 +77,10 @@ func Serve(t *testing.T, app *line.App, args ...string) string {
 	}()
 	t.Cleanup(func() {
 		cancel()
-		if code := <-ended; code != 0 {
-			t.Errorf("serve ended with %d", code)
-		}
+		must.Equal(t, <-ended, 0, "serve ended")
 	})
 	var said struct{ URL string }
-	if err := json.NewDecoder(out).Decode(&said); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.NewDecoder(out).Decode(&said))
 	return said.URL
 }
 
@@ -99,9 +90,7 @@ func Ran(t *testing.T, app *line.App, args ...string) string {
 	var out, errs bytes.Buffer
 	one := *app
 	one.Stdout, one.Stderr = &out, &errs
-	if code := cli.Run(t.Context(), &one, args); code != 0 {
-		t.Errorf("mnem %q: exit code %d: %s", args, code, &errs)
-	}
+	must.Equal(t, cli.Run(t.Context(), &one, args), 0, "mnem ", args, ": exit code: ", &errs)
 	return out.String()
 }
 
@@ -109,9 +98,7 @@ func Ran(t *testing.T, app *line.App, args ...string) string {
 func FreeAddr(t *testing.T) string {
 	t.Helper()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer func() { _ = l.Close() }() // nothing was accepted
 	return l.Addr().String()
 }
@@ -131,22 +118,16 @@ func Ask(t *testing.T, url, token, body string) Answered {
 		method = http.MethodPost
 	}
 	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	req.Header.Set("Content-Type", "application/json")
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
 	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer func() { _ = res.Body.Close() }() // it is read below
 	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return Answered{res.StatusCode, res.Header, string(text)}
 }
 
@@ -159,7 +140,5 @@ func (a Answered) Want(t *testing.T, status int, parts ...string) {
 			status = -1
 		}
 	}
-	if a.Status != status {
-		t.Errorf("status %d, want %d: %s", a.Status, status, a.Body)
-	}
+	must.Equal(t, a.Status, status, "status: ", a.Body)
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // Occupy writes a file until the disk that dir is on is full.
@@ -13,9 +15,7 @@ func Occupy(t *testing.T, dir, name string) (free func()) {
 	t.Helper()
 	path := filepath.Join(dir, name)
 	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer func() { _ = f.Close() }()
 	for b := make([]byte, 64<<10); len(b) > 0; {
 		if _, err := f.Write(b); err != nil {
@@ -27,11 +27,7 @@ func Occupy(t *testing.T, dir, name string) (free func()) {
 	}
 	return func() {
 		// The room of a removed file may come back later than its name goes.
-		if err := os.Truncate(path, 0); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Truncate(path, 0))
+		must.OK(t, os.Remove(path))
 	}
 }

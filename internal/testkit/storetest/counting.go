@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -106,24 +107,24 @@ func testGetEach(t *testing.T, s store.Store, blocks store.Blocks) {
 		switch {
 		case n%7 == 0: // nowhere
 		case n%11 == 0:
-			must(t, s.Facts().Put(ctx, b))
-			must(t, s.Derived().Put(ctx, b))
-			must(t, eraser(t, s).Redact(ctx, store.Redaction{CID: b.CID, Stub: []byte("why")}))
+			must.OK(t, s.Facts().Put(ctx, b))
+			must.OK(t, s.Derived().Put(ctx, b))
+			must.OK(t, eraser(t, s).Redact(ctx, store.Redaction{CID: b.CID, Stub: []byte("why")}))
 		case n%13 == 0:
 			other := s.Facts()
 			if blocks == other {
 				other = s.Derived()
 			}
-			must(t, other.Put(ctx, b))
+			must.OK(t, other.Put(ctx, b))
 		default:
-			must(t, blocks.Put(ctx, b))
+			must.OK(t, blocks.Put(ctx, b))
 		}
 	}
 	cids = append(cids, cids[:20]...)
 	each := func() {
 		t.Helper()
 		at := 0
-		must(t, store.GetEach(ctx, blocks, slices.Values(cids),
+		must.OK(t, store.GetEach(ctx, blocks, slices.Values(cids),
 			func(c ipld.CID, data []byte, err error) error {
 				want, wantErr := blocks.Get(ctx, c) // the store can be used during the call
 				if c != cids[at] || string(data) != string(want) || !sameError(err, wantErr) {
@@ -132,14 +133,12 @@ func testGetEach(t *testing.T, s store.Store, blocks store.Blocks) {
 				at++
 				return nil
 			}))
-		if at != len(cids) {
-			t.Errorf("%d calls, want %d", at, len(cids))
-		}
+		must.Equal(t, at, len(cids), "calls")
 	}
 	has := func() {
 		t.Helper()
 		at := 0
-		must(t, store.HasEach(ctx, blocks, slices.Values(cids), func(c ipld.CID, has bool) error {
+		must.OK(t, store.HasEach(ctx, blocks, slices.Values(cids), func(c ipld.CID, has bool) error {
 			want, err := blocks.Has(ctx, c) // the store can be used during the call
 			if c != cids[at] || has != want || err != nil {
 				t.Errorf("block %s: %v, want %s, %v, %v", c, has, cids[at], want, err)
@@ -147,9 +146,7 @@ func testGetEach(t *testing.T, s store.Store, blocks store.Blocks) {
 			at++
 			return nil
 		}))
-		if at != len(cids) {
-			t.Errorf("%d calls, want %d", at, len(cids))
-		}
+		must.Equal(t, at, len(cids), "calls")
 	}
 	each()
 	has()

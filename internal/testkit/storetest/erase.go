@@ -8,9 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -34,28 +33,28 @@ func drop(t *testing.T, blocks store.Blocks, list ...store.Block) {
 	for _, b := range list {
 		cids = append(cids, b.CID)
 	}
-	must(t, d.Delete(context.Background(), cids...))
+	must.OK(t, d.Delete(context.Background(), cids...))
 }
 
 func testDelete(t *testing.T, s store.Store) {
 	ctx := context.Background()
 	a, b, c := Block(1, 50), Block(2, 50), Block(3, 50)
-	must(t, s.Facts().Put(ctx, a, b))
-	must(t, s.Derived().Put(ctx, a))
+	must.OK(t, s.Facts().Put(ctx, a, b))
+	must.OK(t, s.Derived().Put(ctx, a))
 	drop(t, s.Facts())
 	drop(t, s.Facts(), a, c, a)
 	wantBlock(t, s.Facts(), a, false)
 	wantBlock(t, s.Facts(), b, true)
 	wantBlock(t, s.Derived(), a, true)
-	must(t, s.Facts().Put(ctx, a)) // a deleted block may come back
+	must.OK(t, s.Facts().Put(ctx, a)) // a deleted block may come back
 	wantBlock(t, s.Facts(), a, true)
 	drop(t, s.Derived(), a)
 	wantBlock(t, s.Derived(), a, false)
 	head := Next(store.Head{}, 4)
-	must(t, s.Commit(ctx, store.Head{}, head, c))
+	must.OK(t, s.Commit(ctx, store.Head{}, head, c))
 	drop(t, s.Facts(), b)
 	got, err := s.Head(ctx)
-	must(t, err)
+	must.OK(t, err)
 	if got != head {
 		t.Errorf("head %v after Delete, want %v", got, head)
 	}
@@ -71,13 +70,13 @@ func testDeleteCells(t *testing.T, s store.Store) {
 	want := make(map[ipld.CID]ipld.CID)
 	for n := range 20 {
 		key, value := Block(n, 8).CID, Block(100+n, 8).CID
-		must(t, d.SetCell(ctx, key, value))
+		must.OK(t, d.SetCell(ctx, key, value))
 		want[key] = value
 	}
 	list := func() map[ipld.CID]ipld.CID {
 		got := make(map[ipld.CID]ipld.CID)
 		var last ipld.CID
-		must(t, cells.Cells(ctx, func(key, value ipld.CID) error {
+		must.OK(t, cells.Cells(ctx, func(key, value ipld.CID) error {
 			if key.Compare(last) <= 0 {
 				t.Errorf("cell %s after %s", key, last)
 			}
@@ -86,25 +85,19 @@ func testDeleteCells(t *testing.T, s store.Store) {
 		}))
 		return got
 	}
-	if diff := cmp.Diff(len(want), len(list())); diff != "" {
-		t.Errorf("cells (-want +got):\n%s", diff)
-	}
+	must.Same(t, len(list()), len(want), "cells")
 	for n := range 5 {
 		key := Block(n, 8).CID
-		must(t, cells.DeleteCells(ctx, key, Block(999, 8).CID))
+		must.OK(t, cells.DeleteCells(ctx, key, Block(999, 8).CID))
 		delete(want, key)
 		_, err := d.Cell(ctx, key)
 		wantError(t, "deleted cell", err, store.ErrNotFound)
 	}
 	got := list()
 	for key, value := range want {
-		if got[key] != value {
-			t.Errorf("cell %s holds %s, want %s", key, got[key], value)
-		}
+		must.Equal(t, got[key], value, "cell ", key, " holds")
 	}
-	if len(got) != len(want) {
-		t.Errorf("%d cells, want %d", len(got), len(want))
-	}
+	must.Equal(t, len(got), len(want), "cells")
 	stop := errors.New("stop")
 	if err := cells.Cells(ctx, func(_, _ ipld.CID) error { return stop }); err != stop {
 		t.Errorf("Cells with a failing function: %v", err)
@@ -124,11 +117,11 @@ func wantRedacted(t *testing.T, s store.Store, b store.Block, stub string) {
 			t.Errorf("Get of a redacted block: %v", err)
 		}
 		has, err := blocks.Has(ctx, b.CID)
-		must(t, err)
+		must.OK(t, err)
 		if has {
 			t.Error("Has a redacted block")
 		}
-		must(t, blocks.Iterate(ctx, ipld.CID{}, func(got store.Block) error {
+		must.OK(t, blocks.Iterate(ctx, ipld.CID{}, func(got store.Block) error {
 			if got.CID == b.CID {
 				t.Error("Iterate shows a redacted block")
 			}
@@ -136,7 +129,7 @@ func wantRedacted(t *testing.T, s store.Store, b store.Block, stub string) {
 		}))
 	}
 	got, ok, err := eraser(t, s).Redacted(ctx, b.CID)
-	must(t, err)
+	must.OK(t, err)
 	if !ok || string(got.Stub) != stub {
 		t.Errorf("Redacted: %q, %v", got.Stub, ok)
 	}
@@ -151,12 +144,12 @@ func testOpen(t *testing.T, s store.Store) {
 		for _, b := range blocks {
 			list = append(list, store.Redaction{CID: b.CID, Stub: []byte(stub), Open: true})
 		}
-		must(t, e.Redact(ctx, list...))
+		must.OK(t, e.Redact(ctx, list...))
 	}
 	here, put, committed := Block(1, 50), Block(2, 50), Block(3, 50)
 	stays, erased, later := Block(4, 50), Block(5, 50), Block(6, 50)
-	must(t, s.Facts().Put(ctx, here))
-	must(t, e.Redact(ctx, store.Redaction{CID: erased.CID, Stub: []byte("erased")}))
+	must.OK(t, s.Facts().Put(ctx, here))
+	must.OK(t, e.Redact(ctx, store.Redaction{CID: erased.CID, Stub: []byte("erased")}))
 	open("first", here, put, committed, stays, erased, later)
 	open("second", stays)
 	wantBlock(t, s.Facts(), here, true)
@@ -165,8 +158,8 @@ func testOpen(t *testing.T, s store.Store) {
 		wantRedacted(t, s, b, "first")
 	}
 	wantRedacted(t, s, stays, "first")
-	must(t, s.Facts().Put(ctx, put, erased))
-	must(t, s.Commit(ctx, store.Head{}, Next(store.Head{}, 1), committed))
+	must.OK(t, s.Facts().Put(ctx, put, erased))
+	must.OK(t, s.Commit(ctx, store.Head{}, Next(store.Head{}, 1), committed))
 	for _, b := range []store.Block{put, committed} {
 		wantBlock(t, s.Facts(), b, true)
 		if _, ok, err := e.Redacted(ctx, b.CID); ok || err != nil {
@@ -174,11 +167,11 @@ func testOpen(t *testing.T, s store.Store) {
 		}
 	}
 	wantRedacted(t, s, erased, "erased")
-	must(t, e.Redact(ctx, store.Redaction{CID: later.CID, Stub: []byte("for good")}))
-	must(t, s.Facts().Put(ctx, later))
+	must.OK(t, e.Redact(ctx, store.Redaction{CID: later.CID, Stub: []byte("for good")}))
+	must.OK(t, s.Facts().Put(ctx, later))
 	wantRedacted(t, s, later, "for good")
 	var got []string
-	must(t, e.Redactions(ctx, func(r store.Redaction) error {
+	must.OK(t, e.Redactions(ctx, func(r store.Redaction) error {
 		got = append(got, fmt.Sprintf("%v %s", r.Open, r.Stub))
 		return nil
 	}))
@@ -195,21 +188,21 @@ func testRedact(t *testing.T, s store.Store) {
 	ctx := context.Background()
 	e := eraser(t, s)
 	a, b, absent, other := Block(1, 50), Block(2, 50), Block(3, 50), Block(4, 50)
-	must(t, s.Facts().Put(ctx, a, b, other))
+	must.OK(t, s.Facts().Put(ctx, a, b, other))
 	made := Block(7, 50)
-	must(t, s.Derived().Put(ctx, a, made))
-	must(t, s.Derived().SetCell(ctx, b.CID, made.CID))
-	must(t, e.Redact(ctx))
-	must(t, e.Redact(ctx, store.Redaction{CID: Block(8, 50).CID, Stub: []byte("a gap"), Open: true}))
+	must.OK(t, s.Derived().Put(ctx, a, made))
+	must.OK(t, s.Derived().SetCell(ctx, b.CID, made.CID))
+	must.OK(t, e.Redact(ctx))
+	must.OK(t, e.Redact(ctx, store.Redaction{CID: Block(8, 50).CID, Stub: []byte("a gap"), Open: true}))
 	wantBlock(t, s.Derived(), made, true)
 	if got, err := s.Derived().Cell(ctx, b.CID); err != nil || got != made.CID {
 		t.Errorf("a cell with an open redaction: %v, %v", got, err)
 	}
-	must(t, s.Facts().Put(ctx, Block(8, 50)))
+	must.OK(t, s.Facts().Put(ctx, Block(8, 50)))
 	if _, ok, err := e.Redacted(ctx, a.CID); ok || err != nil {
 		t.Errorf("Redacted before it was: %v, %v", ok, err)
 	}
-	must(t, e.Redact(ctx, store.Redaction{CID: a.CID, Stub: []byte("why")},
+	must.OK(t, e.Redact(ctx, store.Redaction{CID: a.CID, Stub: []byte("why")},
 		store.Redaction{CID: absent.CID, Stub: []byte("not here")}))
 	wantRedacted(t, s, a, "why")
 	wantRedacted(t, s, absent, "not here")
@@ -220,10 +213,10 @@ func testRedact(t *testing.T, s store.Store) {
 
 	// A redacted block does not come back, and does not harm blocks stored with it.
 	fresh := Block(5, 50)
-	must(t, s.Facts().Put(ctx, a, fresh))
-	must(t, s.Derived().Put(ctx, absent))
+	must.OK(t, s.Facts().Put(ctx, a, fresh))
+	must.OK(t, s.Derived().Put(ctx, absent))
 	head := Next(store.Head{}, 6)
-	must(t, s.Commit(ctx, store.Head{}, head, absent, b))
+	must.OK(t, s.Commit(ctx, store.Head{}, head, absent, b))
 	wantRedacted(t, s, a, "why")
 	wantRedacted(t, s, absent, "not here")
 	wantBlock(t, s.Facts(), fresh, true)
@@ -232,15 +225,15 @@ func testRedact(t *testing.T, s store.Store) {
 	}
 	// Neither by deletion nor by clearing.
 	drop(t, s.Facts(), a, b)
-	must(t, s.Derived().Clear(ctx))
+	must.OK(t, s.Derived().Clear(ctx))
 	wantRedacted(t, s, a, "why")
 	wantBlock(t, s.Facts(), b, false)
-	must(t, e.Redact(ctx, store.Redaction{CID: a.CID, Stub: []byte("again")}))
+	must.OK(t, e.Redact(ctx, store.Redaction{CID: a.CID, Stub: []byte("again")}))
 	wantRedacted(t, s, a, "again")
 
 	got := make(map[ipld.CID]string)
 	var last ipld.CID
-	must(t, e.Redactions(ctx, func(r store.Redaction) error {
+	must.OK(t, e.Redactions(ctx, func(r store.Redaction) error {
 		if r.CID.Compare(last) <= 0 {
 			t.Errorf("redaction of %s after that of %s", r.CID, last)
 		}
@@ -274,7 +267,7 @@ func testRedactDuringPuts(t *testing.T, s store.Store) {
 		})
 	}
 	for i := range n {
-		must(t, eraser(t, s).Redact(ctx, store.Redaction{CID: Block(i, 60).CID, Stub: []byte("x")}))
+		must.OK(t, eraser(t, s).Redact(ctx, store.Redaction{CID: Block(i, 60).CID, Stub: []byte("x")}))
 	}
 	wg.Wait()
 	for i := range n {
@@ -293,9 +286,9 @@ func testNote(t *testing.T, s store.Store) {
 		if want != "" {
 			note = []byte(want)
 		}
-		must(t, n.SetNote(ctx, note))
+		must.OK(t, n.SetNote(ctx, note))
 		got, err := n.Note(ctx)
-		must(t, err)
+		must.OK(t, err)
 		if string(got) != want || (got == nil) != (want == "") {
 			t.Errorf("note %q, want %q", got, want)
 		}
@@ -309,12 +302,12 @@ func testCompact(t *testing.T, s store.Store) {
 	for n := range 200 {
 		all = append(all, Block(n, 500))
 	}
-	must(t, s.Facts().Put(ctx, all...))
+	must.OK(t, s.Facts().Put(ctx, all...))
 	head := Next(store.Head{}, 1)
-	must(t, s.Commit(ctx, store.Head{}, head))
+	must.OK(t, s.Commit(ctx, store.Head{}, head))
 	drop(t, s.Facts(), all[:100]...)
 	gone := all[100]
-	must(t, eraser(t, s).Redact(ctx, store.Redaction{CID: gone.CID, Stub: []byte("x")}))
+	must.OK(t, eraser(t, s).Redact(ctx, store.Redaction{CID: gone.CID, Stub: []byte("x")}))
 	done := make(chan struct{})
 	var wg sync.WaitGroup
 	for w := range 2 {
@@ -342,7 +335,7 @@ func testCompact(t *testing.T, s store.Store) {
 		})
 	}
 	for range 3 {
-		must(t, eraser(t, s).Compact(ctx))
+		must.OK(t, eraser(t, s).Compact(ctx))
 	}
 	close(done)
 	wg.Wait()
@@ -353,7 +346,7 @@ func testCompact(t *testing.T, s store.Store) {
 	}
 	wantRedacted(t, s, gone, "x")
 	next := Next(head, 2)
-	must(t, s.Commit(ctx, head, next))
+	must.OK(t, s.Commit(ctx, head, next))
 	if got, err := s.Head(ctx); err != nil || got != next {
 		t.Error(fmt.Errorf("head %v after Compact: %w", got, err))
 	}

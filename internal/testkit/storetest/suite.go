@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -74,18 +75,9 @@ func Next(h store.Head, n int) store.Head {
 	return store.Head{Seq: h.Seq + 1, Operation: Block(n, 8).CID}
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func wantError(t *testing.T, what string, err, want error) {
 	t.Helper()
-	if !errors.Is(err, want) {
-		t.Errorf("%s: error %v, want %v", what, err, want)
-	}
+	must.Fail(t, err, want, what)
 }
 
 // wantBlock checks that the block is present, or reported absent by every method.
@@ -93,16 +85,12 @@ func wantBlock(t *testing.T, blocks store.Blocks, b store.Block, present bool) {
 	t.Helper()
 	ctx := context.Background()
 	has, err := blocks.Has(ctx, b.CID)
-	must(t, err)
-	if has != present {
-		t.Errorf("Has(%s) = %v, want %v", b.CID, has, present)
-	}
+	must.OK(t, err)
+	must.Equal(t, has, present, "Has ", b.CID)
 	got, err := blocks.Get(ctx, b.CID)
 	if present {
-		must(t, err)
-		if !bytes.Equal(got, b.Data) {
-			t.Errorf("Get(%s) = %q, want %q", b.CID, got, b.Data)
-		}
+		must.OK(t, err)
+		must.Same(t, got, b.Data, "Get ", b.CID)
 		return
 	}
 	var missing *store.NotFoundError
@@ -119,9 +107,9 @@ func testBlocks(t *testing.T, blocks store.Blocks) {
 	for _, block := range []store.Block{empty, a, b, large, same} {
 		wantBlock(t, blocks, block, false)
 	}
-	must(t, blocks.Put(ctx))
-	must(t, blocks.Put(ctx, a, b, empty, a))
-	must(t, blocks.Put(ctx, b, large))
+	must.OK(t, blocks.Put(ctx))
+	must.OK(t, blocks.Put(ctx, a, b, empty, a))
+	must.OK(t, blocks.Put(ctx, b, large))
 	for _, block := range []store.Block{empty, a, b, large} {
 		wantBlock(t, blocks, block, true)
 	}
@@ -154,31 +142,27 @@ func testIterate(t *testing.T, blocks store.Blocks) {
 		if n%3 == 0 {
 			b = store.NewBlock(ipld.DagCBOR, b.Data)
 		}
-		must(t, blocks.Put(ctx, b))
+		must.OK(t, blocks.Put(ctx, b))
 		want[b.CID] = string(b.Data)
 	}
 	got := make(map[ipld.CID]string)
 	var order []ipld.CID
-	must(t, blocks.Iterate(ctx, ipld.CID{}, func(b store.Block) error {
+	must.OK(t, blocks.Iterate(ctx, ipld.CID{}, func(b store.Block) error {
 		order = append(order, b.CID)
 		got[b.CID] = string(b.Data)
 		_, err := blocks.Get(ctx, b.CID) // the store can be used during the call
 		return err
 	}))
-	if diff := cmp.Diff(len(want), len(order)); diff != "" {
-		t.Errorf("blocks seen (-want +got):\n%s", diff)
-	}
+	must.Same(t, len(order), len(want), "blocks seen")
 	if !slices.IsSortedFunc(order, ipld.CID.Compare) {
 		t.Error("blocks are not in CID order")
 	}
 	for c, data := range want {
-		if got[c] != data {
-			t.Errorf("block %s: %q, want %q", c, got[c], data)
-		}
+		must.Equal(t, got[c], data, "block ", c)
 	}
 	for _, at := range []int{1, len(order) / 2, len(order) - 1} {
 		var rest []ipld.CID
-		must(t, blocks.Iterate(ctx, order[at], func(b store.Block) error {
+		must.OK(t, blocks.Iterate(ctx, order[at], func(b store.Block) error {
 			rest = append(rest, b.CID)
 			return nil
 		}))
@@ -200,15 +184,15 @@ func testIterate(t *testing.T, blocks store.Blocks) {
 func testSeparate(t *testing.T, s store.Store) {
 	ctx := context.Background()
 	fact, derived := Block(1, 20), Block(2, 20)
-	must(t, s.Facts().Put(ctx, fact))
-	must(t, s.Derived().Put(ctx, derived))
+	must.OK(t, s.Facts().Put(ctx, fact))
+	must.OK(t, s.Derived().Put(ctx, derived))
 	wantBlock(t, s.Facts(), fact, true)
 	wantBlock(t, s.Facts(), derived, false)
 	wantBlock(t, s.Derived(), fact, false)
 	wantBlock(t, s.Derived(), derived, true)
 	for _, blocks := range []store.Blocks{s.Facts(), s.Derived()} {
 		count := 0
-		must(t, blocks.Iterate(ctx, ipld.CID{}, func(store.Block) error { count++; return nil }))
+		must.OK(t, blocks.Iterate(ctx, ipld.CID{}, func(store.Block) error { count++; return nil }))
 		if count != 1 {
 			t.Errorf("Iterate saw %d blocks, want 1", count)
 		}
@@ -221,13 +205,13 @@ func testIndependence(t *testing.T, s store.Store) {
 	given := []store.Block{
 		{CID: a.CID, Data: bytes.Clone(a.Data)}, {CID: b.CID, Data: bytes.Clone(b.Data)},
 	}
-	must(t, s.Facts().Put(ctx, given[0]))
-	must(t, s.Commit(ctx, store.Head{}, Next(store.Head{}, 0), given[1]))
+	must.OK(t, s.Facts().Put(ctx, given[0]))
+	must.OK(t, s.Commit(ctx, store.Head{}, Next(store.Head{}, 0), given[1]))
 	clear(given[0].Data)
 	clear(given[1].Data)
 	for _, want := range []store.Block{a, b} {
 		got, err := s.Facts().Get(ctx, want.CID)
-		must(t, err)
+		must.OK(t, err)
 		clear(got)
 		_ = append(got, "tail"...)
 		wantBlock(t, s.Facts(), want, true)
@@ -239,20 +223,18 @@ func testHead(t *testing.T, s store.Store) {
 	var head store.Head
 	for n := range 10 {
 		got, err := s.Head(ctx)
-		must(t, err)
-		if got != head {
-			t.Fatalf("head %v, want %v", got, head)
-		}
+		must.OK(t, err)
+		must.Equal(t, got, head, "head")
 		next := Next(head, n)
 		put, inCommit := Block(1000+n, 100), Block(n, 8)
-		must(t, s.Facts().Put(ctx, put))
-		must(t, s.Commit(ctx, head, next, inCommit, put))
+		must.OK(t, s.Facts().Put(ctx, put))
+		must.OK(t, s.Commit(ctx, head, next, inCommit, put))
 		wantBlock(t, s.Facts(), put, true)
 		wantBlock(t, s.Facts(), inCommit, true)
 		wantBlock(t, s.Derived(), inCommit, false)
 		head = next
 	}
-	must(t, s.Commit(ctx, head, Next(head, 3))) // an operation CID may repeat
+	must.OK(t, s.Commit(ctx, head, Next(head, 3))) // an operation CID may repeat
 }
 
 func testSequence(t *testing.T, s store.Store) {
@@ -263,23 +245,21 @@ func testSequence(t *testing.T, s store.Store) {
 		wantError(t, fmt.Sprint("first ", next), s.Commit(ctx, head, next), store.ErrSequence)
 	}
 	first := store.Head{Seq: 7, Operation: op}
-	must(t, s.Commit(ctx, head, first))
+	must.OK(t, s.Commit(ctx, head, first))
 	for _, seq := range []uint64{0, 1, 6, 7, 9} {
 		next := store.Head{Seq: seq, Operation: op}
 		wantError(t, fmt.Sprint(seq, " after 7"), s.Commit(ctx, first, next), store.ErrSequence)
 	}
 	wantError(t, "no operation", s.Commit(ctx, first, store.Head{Seq: 8}), store.ErrSequence)
 	got, err := s.Head(ctx)
-	must(t, err)
-	if got != first {
-		t.Errorf("head %v, want %v", got, first)
-	}
+	must.OK(t, err)
+	must.Equal(t, got, first, "head")
 }
 
 func testCommitRefused(t *testing.T, s store.Store) {
 	ctx := context.Background()
 	first := Next(store.Head{}, 1)
-	must(t, s.Commit(ctx, store.Head{}, first))
+	must.OK(t, s.Commit(ctx, store.Head{}, first))
 	block, wrong := Block(5, 50), Block(6, 50)
 	wrong.CID = block.CID
 	tests := []struct {
@@ -298,10 +278,8 @@ func testCommitRefused(t *testing.T, s store.Store) {
 	for _, tt := range tests {
 		wantError(t, tt.name, s.Commit(ctx, tt.old, tt.next, tt.blocks...), tt.want)
 		got, err := s.Head(ctx)
-		must(t, err)
-		if got != first {
-			t.Fatalf("%s: head %v, want %v", tt.name, got, first)
-		}
+		must.OK(t, err)
+		must.Equal(t, got, first, tt.name, ": head")
 	}
 	wantBlock(t, s.Facts(), block, false)
 	wantBlock(t, s.Facts(), Block(7, 50), false)
@@ -345,7 +323,7 @@ func testCompareAndSwap(t *testing.T, s store.Store) {
 	}
 	wg.Wait()
 	head, err := s.Head(ctx)
-	must(t, err)
+	must.OK(t, err)
 	if head.Seq != writers*each || len(won) != writers*each || won[head.Seq] != head {
 		t.Errorf("head %v after %d commits, want %d", head, len(won), writers*each)
 	}
@@ -393,12 +371,10 @@ func testCells(t *testing.T, s store.Store) {
 	wantError(t, "missing cell", err, store.ErrNotFound)
 	for n := range 3 {
 		value := Block(10+n, 8).CID
-		must(t, d.SetCell(ctx, key, value))
+		must.OK(t, d.SetCell(ctx, key, value))
 		got, err := d.Cell(ctx, key)
-		must(t, err)
-		if got != value {
-			t.Errorf("cell holds %s, want %s", got, value)
-		}
+		must.OK(t, err)
+		must.Equal(t, got, value, "cell holds")
 	}
 	_, err = d.Cell(ctx, other)
 	wantError(t, "cell under another codec", err, store.ErrNotFound)
@@ -412,25 +388,25 @@ func testClear(t *testing.T, s store.Store) {
 	ctx := context.Background()
 	fact, block := Block(1, 30), Block(2, 30)
 	head := Next(store.Head{}, 3)
-	must(t, s.Commit(ctx, store.Head{}, head, fact))
-	must(t, s.Derived().Put(ctx, block))
-	must(t, s.Derived().SetCell(ctx, fact.CID, block.CID))
+	must.OK(t, s.Commit(ctx, store.Head{}, head, fact))
+	must.OK(t, s.Derived().Put(ctx, block))
+	must.OK(t, s.Derived().SetCell(ctx, fact.CID, block.CID))
 	for range 2 {
-		must(t, s.Derived().Clear(ctx))
+		must.OK(t, s.Derived().Clear(ctx))
 		wantBlock(t, s.Derived(), block, false)
 		_, err := s.Derived().Cell(ctx, fact.CID)
 		wantError(t, "cleared cell", err, store.ErrNotFound)
-		must(t, s.Derived().Iterate(ctx, ipld.CID{}, func(b store.Block) error {
+		must.OK(t, s.Derived().Iterate(ctx, ipld.CID{}, func(b store.Block) error {
 			return fmt.Errorf("block %s after Clear", b.CID)
 		}))
 	}
 	wantBlock(t, s.Facts(), fact, true)
 	got, err := s.Head(ctx)
-	must(t, err)
+	must.OK(t, err)
 	if got != head {
 		t.Errorf("head %v after Clear, want %v", got, head)
 	}
-	must(t, s.Derived().Put(ctx, block))
+	must.OK(t, s.Derived().Put(ctx, block))
 	wantBlock(t, s.Derived(), block, true)
 }
 
@@ -481,7 +457,7 @@ func testCancelled(t *testing.T, s store.Store) {
 }
 
 func testClose(t *testing.T, s store.Store) {
-	must(t, s.Close())
+	must.OK(t, s.Close())
 	for name, call := range calls(context.Background(), s) {
 		wantError(t, name, call(), store.ErrClosed)
 	}
@@ -491,11 +467,9 @@ func testClose(t *testing.T, s store.Store) {
 func testTooLarge(t *testing.T, s store.Store) {
 	ctx := context.Background()
 	fits := store.NewBlock(ipld.Raw, make([]byte, ipld.MaxBlock))
-	must(t, s.Facts().Put(ctx, fits))
+	must.OK(t, s.Facts().Put(ctx, fits))
 	wantBlock(t, s.Facts(), fits, true)
 	over := store.NewBlock(ipld.Raw, make([]byte, ipld.MaxBlock+1))
-	if err := s.Facts().Put(ctx, over); !errors.Is(err, ipld.ErrInvalid) {
-		t.Errorf("Put of a block over the limit: %v", err)
-	}
+	must.Fail(t, s.Facts().Put(ctx, over), ipld.ErrInvalid, "Put of a block over the limit")
 	wantBlock(t, s.Facts(), over, false)
 }

@@ -54,7 +54,5 @@ func TestGeneratorIsTheSameEverywhere(t *testing.T) {
 
 func TestNodesDoNotDependOnTheSize(t *testing.T) {
 	small, large := New(3, 200, 0, 4), New(3, 1000, 0, 4)
-	if !bytes.Equal(linesOf(t, small.Changes()), linesOf(t, large.Range(0, 200))) {
-		t.Error("a larger memory begins otherwise")
-	}
+	must.Same(t, linesOf(t, small.Changes()), linesOf(t, large.Range(0, 200)), "a larger memory begins otherwise")
 }

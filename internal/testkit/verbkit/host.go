@@ -22,6 +22,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/storetest"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/retrieve"
@@ -34,9 +35,7 @@ func readBack(t *testing.T, s *verb.Spec, answer any) {
 		return // its lists can be read once
 	}
 	var sent, again bytes.Buffer
-	if err := verb.WriteAnswer(&sent, answer, true); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, verb.WriteAnswer(&sent, answer, true))
 	want := sent.String()
 	n := 0
 	err := s.ReadAnswers(&sent, func(read any) error {
@@ -61,9 +60,7 @@ type FakeHost struct {
 func NewHost(t *testing.T) *FakeHost {
 	t.Helper()
 	r, err := care.New(t.Context(), mem.New(), state.Stamp{Author: "a", Command: []string{"init"}}, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	lines := `{"node":{"key":"alice","type":"Person","summary":"Alice leads infra","content":"x"}}
 {"node":{"key":"bob","type":"Person"}}
 {"edge":{"type":"knows","src":"alice","dst":"bob","weight":0.5}}
@@ -71,9 +68,7 @@ func NewHost(t *testing.T) *FakeHost {
 	by := state.Stamp{Author: "a", Command: []string{"commit"}}
 	_, err = r.Commit(t.Context(), state.ReadChanges(strings.NewReader(lines), "x"),
 		core.CommitOptions{Stamp: by, Message: "first"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return &FakeHost{Kept: r}
 }
 
@@ -131,9 +126,7 @@ func (h *FakeHost) Require(string, bool) (func(iter.Seq2[commit.LogEntry, error]
 func Run[Req, Res any](t *testing.T, h *FakeHost, v *verb.Verb[Req, Res], req *Req) string {
 	t.Helper()
 	out, err := Try(t, h, v, req)
-	if err != nil {
-		t.Fatalf("%s: %v", v.Name(), err)
-	}
+	must.OK(t, err, v.Name())
 	return out
 }
 
@@ -141,9 +134,7 @@ func Try[Req, Res any](t *testing.T, h *FakeHost, v *verb.Verb[Req, Res], req *R
 	t.Helper()
 	for _, f := range v.Fields() {
 		if f.Value(req).IsZero() {
-			if err := f.SetDefault(req); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, f.SetDefault(req))
 		}
 	}
 	var b strings.Builder
@@ -209,18 +200,14 @@ func (e fakeEmbedder) Embed(_ context.Context, query string, answers []string) (
 func Question(t *testing.T, v *verb.Spec, values map[string]string) any {
 	t.Helper()
 	req, err := v.New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var given []string
 	for _, f := range v.Fields() {
 		value, ok := values[f.Name]
 		if !ok {
 			continue
 		}
-		if err := f.Set(req, []string{value}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.Set(req, []string{value}))
 		given = append(given, f.Name)
 	}
 	if len(given) != len(values) {
