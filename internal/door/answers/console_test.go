@@ -8,6 +8,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/show"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/verb/branching"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -34,14 +35,10 @@ func TestWordDiff(t *testing.T) {
 				continue
 			}
 			v, err := ipld.ParseJSON([]byte(text))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			*[]**ipld.Value{&from, &to}[i] = &v
 		}
-		if got := WordDiff(c, from, to); got != tt.want {
-			t.Errorf("%.60s, %.60s:\n got %.200s\nwant %.200s", tt.old, tt.new, got, tt.want)
-		}
+		must.Equal(t, WordDiff(c, from, to), tt.want, tt.old, ", ", tt.new)
 	}
 }
 
@@ -58,9 +55,7 @@ func TestPrintingFails(t *testing.T) {
 		"failed": c.Failed(), "Printf": c.Printf("y\n"), "Table": c.Table([][]show.Cell{show.Row("a", show.Bold)}),
 		"listOf": c.ListOf(nil, 1), "an answer": MergeAnswer(c, &branching.Pending{Kept: []core.KeptCommit{{Branch: "main"}}}),
 	} {
-		if !errors.Is(err, gone) {
-			t.Errorf("%s: %v, want that the reader has gone", what, err)
-		}
+		must.Fail(t, err, gone, what, ", want that the reader has gone")
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/program"
 )
 
@@ -45,9 +46,7 @@ func TestAutoSyncStarts(t *testing.T) {
 	}
 
 	// A copy that came from elsewhere syncs nothing by itself, whatever its files say.
-	if err := os.CopyFS(filepath.Join(dir, "foreign"), os.DirFS(filepath.Join(dir, "a"))); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.CopyFS(filepath.Join(dir, "foreign"), os.DirFS(filepath.Join(dir, "a"))))
 	starts(0, "foreign", "remember", "A secret of this machine")
 	var errs bytes.Buffer
 	foreign := app("foreign")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/verbs"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestCommandNames: a command line that begins with a name makes that command alone, so the table
@@ -57,9 +58,7 @@ func TestProgramPackages(t *testing.T) {
 	cmd := exec.Command("go", "list", "-deps", "../../../cmd/mnem")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is published
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	ours := func(pkg string) bool { return strings.HasPrefix(pkg, "github.com/mnem-project/mnem/") }
 	list := slices.DeleteFunc(strings.Fields(string(out)), ours)
 	// 30 of them by the protocol library of mcp, which cost .5 ms at the start; two of HTML, whose

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/door/serve"
 	"github.com/mnem-project/mnem/internal/door/verbs"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestSurfacesOfClients compares the methods and answers of the clients for Python and TypeScript with the verbs;
@@ -18,13 +19,9 @@ func TestSurfacesOfClients(t *testing.T) {
 		t.Skip("no python3")
 	}
 	doc, err := serve.Document(verbs.Operations(), "devel")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	file := filepath.Join(t.TempDir(), "openapi.json")
-	if err := os.WriteFile(file, doc, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, doc, 0o600))
 	args := []string{"../../../clients/generate.py", "--document", file}
 	if !*rewrite {
 		args = append(args, "--check")

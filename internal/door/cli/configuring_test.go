@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/door/access"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/verb"
 )
 
@@ -19,7 +20,5 @@ func TestConfiguring(t *testing.T) {
 	got := slices.Clone(access.Configuring)
 	slices.Sort(got)
 	slices.Sort(want)
-	if !slices.Equal(got, want) {
-		t.Errorf("policies know %q, the commands are %q", got, want)
-	}
+	must.Same(t, got, want, "policies know, the commands")
 }

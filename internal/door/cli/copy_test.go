@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/program"
 )
 
@@ -39,9 +40,7 @@ func copied(t *testing.T, dir string) string {
 		}
 		return os.WriteFile(at, data, 0o600)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return to
 }
 
@@ -65,36 +64,24 @@ func TestCopyOfHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The original's process is stopped: no command may need it for the copy.
-	if err := original.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, original.Process.Signal(syscall.SIGSTOP))
 	write(to, "second")
 	program.Ran(t, program.In(to, io.Discard, io.Discard), "show", "second", "--json")
-	if err := original.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, original.Process.Signal(syscall.SIGCONT))
 	// A process that has the copy open, with the owner file of the original in its place.
 	another := copied(t, dir)
 	words, err := os.ReadFile(filepath.Join(dir, ".mnem", "owner"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	held, heldOut := program.Hold(t, another)
 	if !program.Owns(t, heldOut) {
 		t.Fatal("it is not the owner of the copy")
 	}
 	write(another, "third")
 	name := filepath.Join(another, ".mnem", "owner")
-	if err := os.WriteFile(name, words, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(name, words, 0o600))
 	code, _, errs := code(t, program.In(another, io.Discard, io.Discard), "show", "third", "--wait", "100ms")
-	if code != 6 {
-		t.Errorf("the owner of the original is taken for that of the copy: exit code %d, %s", code, errs)
-	}
-	if err := held.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	must.Equal(t, code, 6, "the owner of the original is taken for that of the copy: exit code: ", errs)
+	must.OK(t, held.Process.Signal(os.Interrupt))
 	if err := held.Wait(); err != nil {
 		t.Error(err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/pgserver"
 	"github.com/mnem-project/mnem/internal/testkit/program"
 )
@@ -34,9 +35,7 @@ var otherVariables = []string{"PGPASSWORD", "GOMEMLIMIT", "XDG_DATA_HOME", "XDG_
 func parseDeploy(t *testing.T, file string, to func(*yaml.Decoder) error) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "..", "..", "deploy", file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for d := yaml.NewDecoder(bytes.NewReader(data)); ; {
 		if err := to(d); errors.Is(err, io.EOF) {
 			return
@@ -162,9 +161,7 @@ func manifested(t *testing.T) (servers []deployed) {
 		return nil
 	})
 	for _, kind := range []string{"ConfigMap", "Deployment", "Service", "PodDisruptionBudget"} {
-		if kinds[kind] != 1 {
-			t.Errorf("%d of kind %s", kinds[kind], kind)
-		}
+		must.Equal(t, kinds[kind], 1, "of kind ", kind)
 	}
 	if len(services) == 0 || len(services[0].Spec.Ports) == 0 || services[0].Spec.Ports[0].Target != "http" {
 		t.Errorf("%+v", services)
@@ -183,9 +180,7 @@ func TestDeploy(t *testing.T) {
 	}
 	var settings []string
 	for i := 1; i < len(database); i += 2 {
-		if database[i] != "-c" {
-			t.Fatalf("the database's arguments: %q", database)
-		}
+		must.Equal(t, database[i], "-c", "the database's arguments: ", database)
 		settings = append(settings, database[i+1])
 	}
 	server := pgserver.Start(t, settings...)
@@ -205,9 +200,7 @@ func TestDeploy(t *testing.T) {
 		s.runs(t, dir, server, token)
 	}
 	ignored, err := os.ReadFile(filepath.Join("..", "..", "..", ".dockerignore"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, path := range []string{"deploy/.env", ".git"} {
 		if !slices.Contains(strings.Fields(string(ignored)), path) {
 			t.Errorf("%s is copied into the image's build", path)
@@ -219,9 +212,7 @@ func TestDeploy(t *testing.T) {
 func (s *deployed) keepsSecrets(t *testing.T) {
 	t.Helper()
 	at, err := url.Parse(s.env["MNEM_REPO"])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, has := at.User.Password(); has || at.Query().Has("password") {
 		t.Errorf("%s: a password is in MNEM_REPO of %s", s.file, s.name)
 	}
@@ -282,9 +273,7 @@ func (s *deployed) runs(t *testing.T, dir string, server *pgserver.Server, token
 func asReadme(t *testing.T, dir string, server *pgserver.Server) (token string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "deploy", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	lines := strings.ReplaceAll(string(text), "\\\n", "")
 	commands := 0
 	for line := range strings.Lines(lines) {

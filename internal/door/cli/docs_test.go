@@ -17,6 +17,7 @@ import (
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/reach"
 	"github.com/mnem-project/mnem/internal/door/settings"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/verb/asking"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
@@ -68,14 +69,10 @@ func TestReference(t *testing.T) {
 		want := strings.TrimRight(b.String(), "\n") + "\n"
 		page := filepath.Join(reference, name)
 		if flag.Lookup("rewrite").Value.String() == "true" {
-			if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(page, []byte(want), 0o644))
 		}
 		got, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if diff := cmp.Diff(want, strings.ReplaceAll(string(got), "\r\n", "\n")); diff != "" {
 			t.Errorf("%s is out of date: run this test with -rewrite (-want +have):\n%s", page, diff)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/verb/ingesting"
 )
 
@@ -63,9 +64,7 @@ func TestEmbedConcurrently(t *testing.T) {
 func TestEmbedStatic(t *testing.T) {
 	w, _ := modelWorld(t, 2)
 	from := filepath.Join("..", "..", "..", "internal", "model", "embed", "testdata", "model2vec")
-	if err := os.CopyFS(filepath.Join(w.Dir, "table"), os.DirFS(from)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.CopyFS(filepath.Join(w.Dir, "table"), os.DirFS(from)))
 	got := w.embedded("--model", "static:table", "--dry-run")
 	if !strings.HasPrefix(got.Model, "static-1:table@") || got.Embedded != 2 {
 		t.Errorf("%+v", got)

@@ -155,16 +155,12 @@ func TestEveryOutcome(t *testing.T) {
 				return
 			}
 			if err := outOfReach[row.Code]; err != nil {
-				if got := line.OutcomeOf(t.Context(), err); got != row {
-					t.Errorf("%v is %v, want %v", err, got, row)
-				}
+				must.Equal(t, line.OutcomeOf(t.Context(), err), row, err)
 				return
 			}
 			provoke, ok := provocations[row.Code]
 			if !ok {
-				if !strings.Contains(scripts, `"code":"`+row.Code+`"`) {
-					t.Error("nothing provokes this row of the table")
-				}
+				must.Contain(t, scripts, `"code":"`+row.Code+`"`, "nothing provokes this row of the table")
 				return
 			}
 			w := newWorld(t)
@@ -203,9 +199,7 @@ func TestOutcomeOfWrappedErrors(t *testing.T) {
 		{cancelled, line.Usagef("flag"), operation.Usage},
 	}
 	for _, tt := range tests {
-		if got := line.OutcomeOf(tt.ctx, tt.err); got != tt.want {
-			t.Errorf("%v: %v, want %v", tt.err, got, tt.want)
-		}
+		must.Equal(t, line.OutcomeOf(tt.ctx, tt.err), tt.want, tt.err)
 	}
 }
 
@@ -223,7 +217,5 @@ func TestResultsThatCannotBeWritten(t *testing.T) {
 	}
 	w.Stdout = failing{errors.New("disk full")}
 	w.run(1, "version")
-	if got := w.err.String(); got != "mnem: disk full\n" {
-		t.Errorf("stderr %q", got)
-	}
+	must.Equal(t, w.err.String(), "mnem: disk full\n", "stderr")
 }

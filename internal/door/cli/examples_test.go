@@ -14,6 +14,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/testdata/demo"
 )
 
@@ -112,14 +113,10 @@ func TestExamples(t *testing.T) {
 	world.write("today.md", "Erin keeps the backups.\n")
 	world.write("hook.json", `{"session_id":"s","prompt":"who leads infra?"}`)
 	world.write("session.jsonl", `{"type":"user","uuid":"u","sessionId":"s","message":{"content":"hello"}}`+"\n")
-	if err := os.Mkdir(filepath.Join(world.Dir, "docs"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Join(world.Dir, "docs"), 0o755))
 	world.write("docs/a.md", "# Docs\n\nA harbour has a port.\n")
 	queries, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "demo", "queries.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	world.write("memory.changes.jsonl", demo.Memory)
 	world.write("memory.queries.jsonl", string(queries))
 	world.write("questions.jsonl", exampleQuestions(string(queries)))
@@ -190,9 +187,7 @@ func runExamples(t *testing.T, path, from string, lines []string, asJSON bool) {
 	}
 	for _, text := range lines {
 		commands, err := parseShell(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, cmd := range commands {
 			w.example(path, cmd, asJSON)
 		}
@@ -303,9 +298,7 @@ func shellWords(text string) ([]string, error) {
 
 func copyTree(t *testing.T, from, to string) {
 	t.Helper()
-	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.CopyFS(to, os.DirFS(from)))
 }
 
 // exampleQuestions are labelled questions: those of the demo, and as many that it does not answer.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 func writeText(text string) func(io.Writer) error {
@@ -27,26 +28,18 @@ func writeText(text string) func(io.Writer) error {
 func isPipe(t *testing.T, path string) bool {
 	t.Helper()
 	info, err := os.Lstat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return info.Mode()&os.ModeNamedPipe != 0
 }
 
 func TestWriteOutKeepsAPipe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, syscall.Mkfifo(path, 0o600))
 	// Opened for both ends, so that the reader is there.
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer func() { _ = f.Close() }() // only read
-	if err := line.WriteOut(t.Context(), path, writeText("through")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, line.WriteOut(t.Context(), path, writeText("through")))
 	got := make([]byte, len("through"))
 	if _, err := io.ReadFull(f, got); err != nil || !bytes.Equal(got, []byte("through")) {
 		t.Errorf("read %q: %v", got, err)
@@ -58,18 +51,14 @@ func TestWriteOutKeepsAPipe(t *testing.T) {
 
 func TestWriteOutWaitsForNoReader(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, syscall.Mkfifo(path, 0o600))
 	err := line.WriteOut(t.Context(), path, writeText("nobody reads"))
 	if !errors.Is(err, state.ErrInvalid) || !strings.Contains(err.Error(), path+" is a named pipe that nothing reads") {
 		t.Errorf("error %v", err)
 	}
 	// A pipe that is full and not read: an interrupt ends the write.
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer func() { _ = f.Close() }() // nothing is read
 	ctx, cancel := context.WithCancel(t.Context())
 	err = line.WriteOut(ctx, path, func(w io.Writer) error {
@@ -80,19 +69,13 @@ func TestWriteOutWaitsForNoReader(t *testing.T) {
 			}
 		}
 	})
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
+	must.Fail(t, err, context.Canceled, "error")
 }
 
 func TestWriteOutKeepsADevice(t *testing.T) {
 	before, err := os.Lstat(os.DevNull)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := line.WriteOut(t.Context(), os.DevNull, writeText("gone")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, line.WriteOut(t.Context(), os.DevNull, writeText("gone")))
 	after, err := os.Lstat(os.DevNull)
 	if err != nil || !os.SameFile(before, after) {
 		t.Errorf("the device was replaced: %v", err)

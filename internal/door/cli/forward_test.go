@@ -21,6 +21,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/program"
 	"github.com/mnem-project/mnem/internal/verb/peers"
 )
@@ -30,9 +31,7 @@ func held(t *testing.T, dir string) (stop func()) {
 	t.Helper()
 	var by holding
 	stop = by.holdOne(dir, program.In(dir, io.Discard, io.Discard))
-	if by.held.Load() != 1 {
-		t.Fatal("nobody holds the repository")
-	}
+	must.Equal(t, by.held.Load(), 1, "nobody holds the repository")
 	return stop
 }
 
@@ -54,28 +53,18 @@ func TestOtherVersion(t *testing.T) {
 	dir := newRepo(t)
 	app := program.In(dir, io.Discard, io.Discard)
 	room, err := os.MkdirTemp("", "m")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer func() { _ = os.RemoveAll(room) }()
 	socket := filepath.Join(room, "s")
 	l, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer func() { _ = l.Close() }()
 	words, err := json.Marshal(map[string]any{"pid": 4711, "protocol": 99, "socket": socket})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	r, err := care.Open(dir, core.Options{}) // a lock that is free decides alone
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer func() { _ = r.Close() }()
-	if err := os.WriteFile(filepath.Join(dir, ".mnem", "owner"), words, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, ".mnem", "owner"), words, 0o600))
 	go func() {
 		conn, err := l.Accept()
 		if err != nil {
@@ -101,12 +90,8 @@ func TestOtherVersion(t *testing.T) {
 		t.Errorf("exit code %d: %s", n, errs)
 	}
 	// One that was killed is no hindrance.
-	if err := errors.Join(l.Close(), r.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, ".mnem", "owner"), words, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(l.Close(), r.Close()))
+	must.OK(t, os.WriteFile(filepath.Join(dir, ".mnem", "owner"), words, 0o600))
 	program.Ran(t, app, "op", "log")
 }
 
@@ -125,9 +110,7 @@ func TestInputBeforeTheOwner(t *testing.T) {
 		}
 		return 0, io.EOF
 	}), strings.NewReader(""))
-	if got := program.Ran(t, app, "retrieve", "--json", "-"); !strings.Contains(got, `"query":"ali"`) {
-		t.Errorf("%s", got)
-	}
+	must.Contain(t, program.Ran(t, app, "retrieve", "--json", "-"), `"query":"ali"`)
 }
 
 type readerFunc func([]byte) (int, error)
@@ -189,9 +172,7 @@ func TestCancelled(t *testing.T) {
 		cancel()
 	}()
 	app.Stdin = r
-	if n := cli.Run(ctx, app, []string{"commit", "-m", "x", "-"}); n != 130 {
-		t.Errorf("exit code %d", n)
-	}
+	must.Equal(t, cli.Run(ctx, app, []string{"commit", "-m", "x", "-"}), 130, "exit code")
 	if _, out, _ := code(t, program.In(dir, nil, nil), "status"); !strings.Contains(out, "no commit yet") {
 		t.Errorf("%s", out)
 	}
@@ -213,9 +194,7 @@ func TestFailedRepository(t *testing.T) {
 				t.Error("it is not open")
 			}
 			use, _, err := h.Reach(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			use.Done(core.ErrStopped)
 			if h.Owns() {
 				t.Error("it is still open")

@@ -11,10 +11,9 @@ import (
 	"testing/iotest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/settings"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 func TestPatientReaderReadsAll(t *testing.T) {
@@ -86,9 +85,7 @@ func TestProgressShowsOnTerminalsOnly(t *testing.T) {
 			p.Set("lines", 7, 0)
 			p.Done()
 			p.Done()
-			if diff := cmp.Diff(tt.want, b.String()); diff != "" {
-				t.Errorf("(-want +have):\n%s", diff)
-			}
+			must.Same(t, b.String(), tt.want)
 		})
 	}
 }
@@ -104,9 +101,7 @@ func TestUserConfigPath(t *testing.T) {
 		{filepath.Join(root, "x"), "elsewhere", filepath.Join(root, "x", "mnem", settings.File)},
 	} {
 		w.env["XDG_CONFIG_HOME"], w.Config = tt.xdg, tt.config
-		if got := c.UserConfig(); got != tt.want {
-			t.Errorf("XDG_CONFIG_HOME %q, system %q: %q, want %q", tt.xdg, tt.config, got, tt.want)
-		}
+		must.Equal(t, c.UserConfig(), tt.want, "XDG_CONFIG_HOME ", tt.xdg, ", system ", tt.config)
 	}
 	w.env["XDG_CONFIG_HOME"], w.Config = "", ""
 	w.run(3, "config", "set", "--user", "wait", "1s")

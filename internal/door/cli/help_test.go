@@ -9,6 +9,7 @@ import (
 
 	linepkg "github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/verbs"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestHelpIsShort holds what a newcomer sees first to eighteen commands, and all of it to the width
@@ -36,9 +37,7 @@ func TestHelpIsShort(t *testing.T) {
 	if len(missing) > 0 || listed != len(linepkg.Basics) || listed != 18 {
 		t.Errorf("%d commands in the short help; wrong in the long one: %v", listed, missing)
 	}
-	if !strings.Contains(short, "'mnem help --all'") {
-		t.Errorf("the short help does not say where the rest is:\n%s", short)
-	}
+	must.Contain(t, short, "'mnem help --all'", "the short help does not say where the rest is")
 	for _, line := range strings.Split(short+all, "\n") {
 		if len(line) > linepkg.HelpWidth {
 			t.Errorf("%d columns: %s", len(line), line)

@@ -21,6 +21,7 @@ import (
 	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/program"
 	"github.com/mnem-project/mnem/internal/verb/peers"
 )
@@ -116,17 +117,13 @@ func TestTakeOver(t *testing.T) {
 			if program.Owns(t, out) {
 				t.Fatal("both are the owner")
 			}
-			if err := first.Process.Signal(signal); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, first.Process.Signal(signal))
 			begin := time.Now()
 			if !program.Owns(t, out) {
 				t.Fatal("the second does not take over")
 			}
 			t.Logf("took over after %v", time.Since(begin))
-			if err := second.Process.Signal(os.Interrupt); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, second.Process.Signal(os.Interrupt))
 			if err := second.Wait(); err != nil {
 				t.Error(err)
 			}
@@ -195,12 +192,8 @@ func TestWaitingForInput(t *testing.T) {
 			}
 		}
 		_ = w.Close() // a pipe in memory
-		if code := <-done; code != 0 {
-			t.Errorf("exit code %d", code)
-		}
-		if got := program.Ran(t, app, "stats", "--json"); !strings.Contains(got, `"nodes":{"total":20002`) {
-			t.Errorf("%s", got)
-		}
+		must.Equal(t, <-done, 0, "exit code")
+		must.Contain(t, program.Ran(t, app, "stats", "--json"), `"nodes":{"total":20002`)
 	})
 	if err != nil {
 		t.Error(err)
@@ -258,9 +251,7 @@ func manyProcesses(t *testing.T, kills int) {
 	loop.Wait()
 	there := program.Ran(t, app, "ls", "--json", "--limit", "100000")
 	for _, key := range acked.keys {
-		if !strings.Contains(there, fmt.Sprintf(`"key":%q`, key)) {
-			t.Errorf("%s was acknowledged and is gone", key)
-		}
+		must.Contain(t, there, fmt.Sprintf(`"key":%q`, key), key, " was acknowledged and is gone")
 	}
 	program.Ran(t, app, "fsck", "--full")
 	checkSigned(t, app, acked.keys)
@@ -307,9 +298,7 @@ func TestSignersAmongWriters(t *testing.T) {
 	}
 	all.Wait()
 	log := program.Ran(t, app, "log", "--json", "-n", "1000")
-	if n := strings.Count(log, `"commit":"`); n != writers*writes {
-		t.Errorf("%d commits", n)
-	}
+	must.Equal(t, strings.Count(log, `"commit":"`), writers*writes, "commits")
 	checkSigned(t, app, keys)
 	t.Logf("at most %d records were signed for one commit", most)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/agent/capture"
 	"github.com/mnem-project/mnem/internal/agent/clients"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestHostsSpellEvents: an event is the same by the name that its host has for it.
@@ -40,9 +41,7 @@ func TestHostsSpellEvents(t *testing.T) {
 		if err == nil {
 			err = json.Unmarshal([]byte(text), &file)
 		}
-		if err != nil {
-			t.Fatal(client.Name, err)
-		}
+		must.OK(t, err, client.Name)
 		for name, runs := range file.Hooks {
 			_, command, _ := strings.Cut(string(runs), " hook ")
 			host, rest, _ := strings.Cut(command, " ")
@@ -75,13 +74,10 @@ func TestDoctorKnowsEvents(t *testing.T) {
 			}
 			writeFile(t, path, `{"hooks": {"Any": [`+run+`]}}`)
 			state, err := client.Hooks(path, clients.Setup{Name: clients.Name, Entry: clients.ServerCommand{Command: "mnem"}})
-			if err != nil || state.There != 1 {
-				t.Fatalf("%s %s: %+v, %v", host, word, state, err)
-			}
+			must.OK(t, err, host, " ", word, ": ", state)
+			must.Equal(t, state.There, 1, host, " ", word, ": ", state)
 			_, known := capture.EventOf(host, word)
-			if known != (len(state.Unknown) == 0) {
-				t.Errorf("%s %s: %+v, known %t", host, word, state, known)
-			}
+			must.Equal(t, known, len(state.Unknown) == 0, host, " ", word, ": ", state, ", known")
 			for _, u := range state.Unknown {
 				if _, near := capture.EventOf(host, u.Nearest); u.Name != word || !near {
 					t.Errorf("%s %s: %+v", host, word, u)

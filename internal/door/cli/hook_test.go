@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // host is a program that runs an agent, and calls hooks.
@@ -20,9 +22,7 @@ type hostProgram struct {
 func newHostProgram(t *testing.T) *hostProgram {
 	w := newWorld(t)
 	w.init()
-	if err := os.MkdirAll(w.Home, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(w.Home, 0o700))
 	return &hostProgram{world: w, transcript: filepath.Join(w.Home, "s1.jsonl"), session: "s1"}
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/program"
 )
 
@@ -21,12 +22,8 @@ func TestIngestWatch(t *testing.T) {
 	put := func(name, text string) {
 		t.Helper()
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must.OK(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	put("notes/a.md", "# A")
 	put("notes/bad.txt", "caf\xe9")
@@ -61,18 +58,14 @@ func TestIngestWatch(t *testing.T) {
 	program.Ran(t, program.In(dir, io.Discard, io.Discard), "remember", "The barrels stand in the cellar of the old mill.")
 	want("changed  notes/new/deep/b.md")
 	want("[main ")
-	if err := os.RemoveAll(filepath.Join(dir, "notes/new")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.RemoveAll(filepath.Join(dir, "notes/new")))
 	want("removed  notes/new/deep/b.md")
 	want("[main ")
 	if left != 1 {
 		t.Errorf("it was said %d times what cannot be read, want once", left)
 	}
 	stop()
-	if got := <-code; got != 0 {
-		t.Errorf("exit code %d", got)
-	}
+	must.Equal(t, <-code, 0, "exit code")
 	if log := program.Ran(t, program.In(dir, io.Discard, io.Discard), "log", "--oneline"); strings.Count(log, "ingest notes/") != 4 {
 		t.Errorf("commits:\n%s", log)
 	}

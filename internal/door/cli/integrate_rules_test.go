@@ -4,14 +4,12 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 func writeFile(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must.OK(t, os.WriteFile(path, []byte(text), 0o600))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/program"
 )
 
@@ -24,17 +25,13 @@ func started(t *testing.T, dir, line string) (cmd *exec.Cmd, in *os.File, errs *
 	cmd = program.Child(t, dir, program.AsProgram, strings.Fields(line)...)
 	cmd.Stderr = errs
 	r, in, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	const setPipeSize = 1031 // F_SETPIPE_SZ of fcntl(2)
 	if _, _, no := syscall.Syscall(syscall.SYS_FCNTL, in.Fd(), setPipeSize, pipeSize); no != 0 {
 		t.Fatal(no)
 	}
 	cmd.Stdin = r
-	if err := errors.Join(cmd.Start(), r.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(cmd.Start(), r.Close()))
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = in.Close() }) // most have ended
 	return cmd, in, errs
 }
@@ -42,9 +39,7 @@ func started(t *testing.T, dir, line string) (cmd *exec.Cmd, in *os.File, errs *
 // interrupted sends a signal to a process, which ends with exit code 130 and says why.
 func interrupted(t *testing.T, cmd *exec.Cmd, by os.Signal, errs *strings.Builder) {
 	t.Helper()
-	if err := cmd.Process.Signal(by); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Process.Signal(by))
 	_ = cmd.Wait() // its exit code tells
 	if code := cmd.ProcessState.ExitCode(); code != 130 || errs.String() != "mnem: interrupted\n" {
 		t.Errorf("mnem %q: exit code %d: %s", cmd.Args[1:], code, errs)
@@ -93,9 +88,7 @@ func TestStdinHoldsNothing(t *testing.T) {
 func TestInterruptEndsTheWaitForTheLock(t *testing.T) {
 	dir := newRepo(t)
 	r, err := care.Open(dir, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer func() {
 		if err := r.Close(); err != nil {
 			t.Error(err)
@@ -103,9 +96,7 @@ func TestInterruptEndsTheWaitForTheLock(t *testing.T) {
 	}()
 	cmd, in, errs := started(t, dir, "commit -m x - --wait 10m")
 	fill(t, in)
-	if err := in.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, in.Close())
 	interrupted(t, cmd, os.Interrupt, errs)
 }
 
@@ -113,9 +104,7 @@ func TestInterruptEndsTheWaitForTheLock(t *testing.T) {
 func TestInterruptEndsACall(t *testing.T) {
 	dir := newRepo(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer func() { _ = l.Close() }() // only read
 	for _, line := range []string{
 		"clone http://" + l.Addr().String() + "/x there", "-R http://" + l.Addr().String() + "/x status",
@@ -123,13 +112,9 @@ func TestInterruptEndsACall(t *testing.T) {
 		cmd := program.Child(t, dir, program.AsProgram, strings.Fields(line)...)
 		errs := new(strings.Builder)
 		cmd.Stderr = errs
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, cmd.Start())
 		conn, err := l.Accept()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		interrupted(t, cmd, os.Interrupt, errs)
 		_ = conn.Close() // nothing was said
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store/pebble"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/testkit"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // signing is a world with a repository and a key.
@@ -27,18 +28,12 @@ func TestVerifyForged(t *testing.T) {
 	w := signing(t)
 	w.run(0, "commit", "-m", "honest", "--sign", "alice.jsonl")
 	st, err := pebble.Open(filepath.Join(w.Dir, core.DirName), pebble.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	forged, err := testkit.Forge(t.Context(), st, core.DefaultBranch, func(c *commit.Commit) {
 		c.Message = commit.Message{Text: "forged"}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := st.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, st.Close())
 	w.run(0, "fsck")
 	stdout, stderr := w.run(4, "key", "verify")
 	if !strings.HasPrefix(stdout, "bad  ") || !strings.Contains(stdout, "it is not of this commit") ||
@@ -49,9 +44,7 @@ func TestVerifyForged(t *testing.T) {
 	checkAnswer(t, "mnem key verify", stdout)
 	want := `{"commit":"` + forged.String() + `","signature":"bad","key":null,"trust":null,` +
 		`"name":null,"reason":"bad signature: it is not of this commit"}` + "\n"
-	if stdout != want {
-		t.Errorf("verify --json prints %s, want %s", stdout, want)
-	}
+	must.Equal(t, stdout, want, "verify --json prints")
 	if stdout, _ = w.run(0, "log", "--signatures"); !strings.Contains(stdout,
 		"sign   bad, (no key) (bad signature: it is not of this commit)\n") {
 		t.Errorf("log prints %s", stdout)
@@ -62,20 +55,14 @@ func TestKeysWithoutAPlace(t *testing.T) {
 	w := newWorld(t)
 	w.Config = ""
 	_, stderr := w.run(3, "key", "new", "work")
-	if !strings.Contains(stderr, "MNEM_KEYS") {
-		t.Errorf("no directory: %s", stderr)
-	}
+	must.Contain(t, stderr, "MNEM_KEYS", "no directory")
 	w.env["MNEM_KEYS"] = filepath.Join(w.Dir, "keys")
 	w.Rand = nil
 	_, stderr = w.run(1, "key", "new", "work")
-	if !strings.Contains(stderr, "no source of randomness") {
-		t.Errorf("no randomness: %s", stderr)
-	}
+	must.Contain(t, stderr, "no source of randomness", "no randomness")
 	w.Rand = strings.NewReader("short")
 	_, stderr = w.run(1, "key", "new", "work")
-	if !strings.Contains(stderr, "read randomness") {
-		t.Errorf("little randomness: %s", stderr)
-	}
+	must.Contain(t, stderr, "read randomness", "little randomness")
 	if out, _ := w.run(0, "key", "list"); out != "" {
 		t.Errorf("a key was made: %s", out)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestOtherKinds gives the CID of every kind of block to every command that takes one of some kind:
@@ -23,9 +24,7 @@ func TestOtherKinds(t *testing.T) {
 	field := func(out, name string) string {
 		t.Helper()
 		var all map[string]any
-		if err := json.Unmarshal([]byte(out), &all); err != nil {
-			t.Fatalf("%v in %s", err, out)
-		}
+		must.OK(t, json.Unmarshal([]byte(out), &all), "in ", out)
 		s, _ := all[name].(string)
 		if s == "" {
 			t.Fatalf("no %s in %s", name, out)
@@ -36,9 +35,7 @@ func TestOtherKinds(t *testing.T) {
 		t.Helper()
 		out, _ := w.run(0, "show", "--raw", "--json", cid)
 		var block struct{ Data any }
-		if err := json.Unmarshal([]byte(out), &block); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(out), &block))
 		v := block.Data
 		for _, name := range append(path, "/") {
 			m, _ := v.(map[string]any)

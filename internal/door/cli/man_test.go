@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestManualHasEveryCommand looks for the page of each command and topic, and for every request in it: a line of text
@@ -56,9 +58,7 @@ func TestManualKeepsTexts(t *testing.T) {
 			t.Fatalf("groff: %v\n%s", err, &warned)
 		}
 		for line := range strings.Lines(text) {
-			if !strings.Contains(string(out), strings.TrimRight(line, "\n")) {
-				t.Errorf("not printed: %q\n%s", line, out)
-			}
+			must.Contain(t, string(out), strings.TrimRight(line, "\n"), "not printed: ", line, " ", out)
 		}
 	}
 	check(manTopic(hostile), hostile.Long)

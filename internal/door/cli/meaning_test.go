@@ -15,6 +15,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/verb/ingesting"
 )
 
@@ -166,9 +167,7 @@ func (w *world) conversing() (release func()) {
 func TestOldMemoryEmbedsItself(t *testing.T) {
 	w := newWorld(t)
 	w.Meaning = new(Sorts)
-	if err := os.CopyFS(filepath.Join(w.Dir, ".mnem"), os.DirFS("../../../testdata/repos/v2/store")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.CopyFS(filepath.Join(w.Dir, ".mnem"), os.DirFS("../../../testdata/repos/v2/store")))
 	status := w.embedStatus
 	answers := func() {
 		t.Helper()

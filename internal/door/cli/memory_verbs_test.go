@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // verbLines is a small memory with something for each verb to do, and ties: texts that differ in a
@@ -48,9 +49,7 @@ func TestMemoryVerbsInProcesses(t *testing.T) {
 		cmd.Env = append(os.Environ(), "TEST_AS_MNEM=1", "GOMAXPROCS="+procs,
 			"SOURCE_DATE_EPOCH=1792000000", "MNEM_AUTHOR=Ada")
 		out, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("mnem %q: %v", args, err)
-		}
+		must.OK(t, err, "mnem ", args)
 		return string(out)
 	}
 	for _, line := range [][]string{
@@ -67,9 +66,7 @@ func TestMemoryVerbsInProcesses(t *testing.T) {
 			t.Errorf("mnem %q says nothing", line)
 		}
 		for _, procs := range []string{"1", "2", "7"} {
-			if got := ask(procs, line...); got != want {
-				t.Errorf("mnem %q, GOMAXPROCS %s:\n%s\nwant\n%s", line, procs, got, want)
-			}
+			must.Equal(t, ask(procs, line...), want, "mnem ", line, ", GOMAXPROCS ", procs)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/door/reach"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestHelpNamesModels holds that every placeholder of a help text becomes the models there are, and that a text without
@@ -14,9 +15,7 @@ func TestHelpNamesModels(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { reach.WithModels(plain) }); n != 0 {
 		t.Errorf("%v allocations for a text without a placeholder", n)
 	}
-	if got := reach.WithModels("costs $5"); got != "costs $5" {
-		t.Errorf("%q", got)
-	}
+	must.Equal(t, reach.WithModels("costs $5"), "costs $5")
 	for _, name := range []string{"$EMBEDDERS", "$REMOTE_EMBEDDERS", "$RERANKERS", "$REWRITERS"} {
 		got := reach.WithModels("one of " + name + ".")
 		if strings.Contains(got, "$") || len(got) <= len("one of .") || !strings.HasPrefix(got, "one of ") ||

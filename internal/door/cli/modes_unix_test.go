@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/program"
 )
 
@@ -53,9 +54,7 @@ func TestModes(t *testing.T) {
 		if d.IsDir() {
 			want = 0o700
 		}
-		if got := info.Mode().Perm(); got != want {
-			t.Errorf("%s has mode %o, want %o", path, got, want)
-		}
+		must.Equal(t, info.Mode().Perm(), want, path, " has mode")
 		return nil
 	})
 	if err != nil || files < 10 {
@@ -63,21 +62,13 @@ func TestModes(t *testing.T) {
 	}
 	mode := func() fs.FileMode {
 		info, err := os.Stat(filepath.Join(dir, "out.car"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return info.Mode().Perm()
 	}
-	if got := mode(); got != 0o600 {
-		t.Errorf("an export has mode %o", got)
-	}
-	if err := os.Chmod(filepath.Join(dir, "out.car"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Equal(t, mode(), 0o600, "an export has mode")
+	must.OK(t, os.Chmod(filepath.Join(dir, "out.car"), 0o644))
 	unmasked(t, dir, "", "export", "-o", "out.car")
-	if got := mode(); got != 0o644 {
-		t.Errorf("an export that replaces another has mode %o", got)
-	}
+	must.Equal(t, mode(), 0o644, "an export that replaces another has mode")
 }
 
 // reads runs the commands that read in a repository that cannot be written, as another process would,
@@ -120,9 +111,7 @@ func treeOf(t *testing.T, dir string) string {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return out.String()
 }
 
@@ -143,9 +132,7 @@ func written(t *testing.T, killed bool) string {
 			t.Fatal("it is not the owner")
 		}
 		commit("tea")
-		if err := owner.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, owner.Process.Kill())
 		_ = owner.Wait()
 	}
 	return dir
@@ -187,9 +174,7 @@ func TestReadOnlyMount(t *testing.T) {
 		if said := start(dir); !strings.Contains(said, "remember") { // from now on the session is private
 			t.Errorf("where it can be written an agent is told %q", said)
 		}
-		if said := start(at); said != "" {
-			t.Errorf("where nothing can be written an agent is told %q", said)
-		}
+		must.Equal(t, start(at), "", "where nothing can be written an agent is told")
 		reads(t, at)
 		// If the same directory can be written, a process may have it open.
 		owner, out := program.Hold(t, dir)
@@ -197,9 +182,7 @@ func TestReadOnlyMount(t *testing.T) {
 			t.Fatal("it is not the owner")
 		}
 		program.Ran(t, program.In(at, io.Discard, io.Discard), "show", "tea")
-		if err := owner.Process.Signal(os.Interrupt); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, owner.Process.Signal(os.Interrupt))
 		_ = owner.Wait()
 	}
 }
@@ -231,9 +214,7 @@ func TestNoPermissionToWrite(t *testing.T) {
 			t.Skip(err)
 		}
 		for up := filepath.Dir(dir); up != "/" && up != os.TempDir(); up = filepath.Dir(up) {
-			if err := os.Chmod(up, 0o755); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Chmod(up, 0o755))
 		}
 		before := treeOf(t, dir)
 		for _, args := range [][]string{
@@ -242,9 +223,7 @@ func TestNoPermissionToWrite(t *testing.T) {
 			cmd := program.Child(t, dir, program.AsProgram, append(args, "--repo", dir)...)
 			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
 			program, err := openProgram(t)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			cmd.Path = program
 			var errs bytes.Buffer
 			cmd.Stderr = &errs

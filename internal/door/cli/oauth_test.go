@@ -16,15 +16,15 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // startOAuth runs 'mnem mcp --addr --oauth' until the test ends, and returns its address.
 func startOAuth(t *testing.T, w *world) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	at := l.Addr().String()
 	if err := l.Close(); err != nil { // the server says its own address to clients, so it must be known before
 		t.Fatal(err)
@@ -40,9 +40,7 @@ func startOAuth(t *testing.T, w *world) string {
 	}()
 	t.Cleanup(func() {
 		cancel()
-		if exit := <-ended; exit != 0 {
-			t.Errorf("mcp ended with %d", exit)
-		}
+		must.Equal(t, <-ended, 0, "mcp ended")
 	})
 	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		t.Fatal(err)
@@ -101,9 +99,7 @@ func signsIn(t *testing.T, home, token, answer string) (*sdk.ClientSession, erro
 		}},
 		AuthorizationCodeFetcher: asOwner(t, home, token, answer),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	client := sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "1"}, nil)
 	return client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: home + "/mcp", OAuthHandler: h}, nil)
 }
@@ -118,9 +114,7 @@ func TestOAuth(t *testing.T) {
 		t.Errorf("refused: %v", err)
 	}
 	session, err := signsIn(t, home, token, "write")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer func() { _ = session.Close() }()
 	call := func(name string, args map[string]any) error {
 		res, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: name, Arguments: args})
@@ -129,13 +123,9 @@ func TestOAuth(t *testing.T) {
 		}
 		return err
 	}
-	if err := call("remember", map[string]any{"text": "The lighthouse is painted in May"}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, call("remember", map[string]any{"text": "The lighthouse is painted in May"}))
 	log, _ := w.run(0, "log", "-n", "1", "--json")
-	if !strings.Contains(log, `"Tester"`) {
-		t.Errorf("the commit does not name the client: %s", log)
-	}
+	must.Contain(t, log, `"Tester"`, "the commit does not name the client")
 	listed, _ := w.run(0, "serve", "token", "list")
 	name := regexp.MustCompile(`Tester [a-z2-7]{8}`).FindString(listed)
 	if name == "" || strings.Contains(listed, "over") {

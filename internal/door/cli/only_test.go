@@ -14,6 +14,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/door/verbs"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
@@ -155,9 +156,7 @@ func onlyRequests(t *testing.T, op *operation.Operation, things map[string]strin
 		if !ok {
 			t.Fatalf("a confined caller may run %s: give it a call in onlyCalls", op.Name)
 		}
-		if err := json.Unmarshal([]byte(text), &args); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(text), &args))
 		return args
 	}
 	all = append(all, onlyRequest{op.Name, base()})
@@ -200,9 +199,7 @@ func TestConfinedCallers(t *testing.T) {
 		}
 		for _, q := range onlyRequests(t, &op, with.things) {
 			body, err := json.Marshal(q.args)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			status, got := with.ask(http.MethodPost, "/v1/"+q.op, string(body), with.auth)
 			wantStatus, want := without.ask(http.MethodPost, "/v1/"+q.op, string(body), without.auth)
 			if got, want = masked(q.op, got), masked(q.op, want); status != wantStatus || got != want {
@@ -260,9 +257,7 @@ func (s *scoped) bobs() string {
 func TestConfinedBulk(t *testing.T) {
 	s := scopedWorld(t, true)
 	before := s.bobs()
-	if !strings.Contains(before, canary) {
-		t.Fatalf("bob has nothing: %s", before)
-	}
+	must.Contain(t, before, canary, "bob has nothing")
 	for _, c := range []struct{ op, body string }{
 		{"forget", `{"type":["Note","ZebraType","OkapiType"],"confirm":100}`},
 		{"forget", `{"type":["Note","ZebraType","OkapiType"],"before":"2100-01-01","confirm":4}`},
@@ -279,15 +274,11 @@ func TestConfinedBulk(t *testing.T) {
 		noCanary(t, c.op+" "+c.body, text)
 	}
 	status, text := s.ask(http.MethodPost, "/v1/remember", `{"text":"Alice was here","type":"fact"}`, s.auth, "Mnem-Branch: users/bob")
-	if status != 404 {
-		t.Errorf("a header leads to another branch: %d %s", status, text)
-	}
+	must.Equal(t, status, 404, "a header leads to another branch: ", text)
 	if status, text = s.ask(http.MethodPost, "/v1/remember", `{"text":"Alice was here","type":"fact"}`, s.auth); status != 200 {
 		t.Errorf("alice writes: %d %s", status, text)
 	}
-	if after := s.bobs(); after != before {
-		t.Errorf("what bob has changed:\n%s\n%s", before, after)
-	}
+	must.Equal(t, s.bobs(), before, "what bob has changed")
 }
 
 // checkDoor fails if the answers through a door have anything of bob's, or nothing of alice's.
@@ -295,9 +286,7 @@ func checkDoor(t *testing.T, door, text string) {
 	t.Helper()
 	text = strings.NewReplacer("Answer this question from memory: okapi", "", "'okapi'", "").Replace(text) // as it was asked
 	noCanary(t, door, text)
-	if !strings.Contains(text, "The lamp is in the hall") {
-		t.Errorf("%s: alice does not read her own:\n%s", door, text)
-	}
+	must.Contain(t, text, "The lamp is in the hall", door, ": alice does not read her own")
 	for _, tool := range []string{`"name":"purge"`, `"name":"op_watch"`, `"name":"gc"`} {
 		if strings.Contains(text, tool) {
 			t.Errorf("%s lists %s", door, tool)
@@ -337,9 +326,7 @@ func TestConfinedDoors(t *testing.T) {
 	s.Stdin = strings.NewReader(in.String())
 	text, _ := s.run(0, "mcp", "--only", "users/alice", "--profile", "full")
 	checkDoor(t, "mcp", text)
-	if got := strings.Count(text, `"jsonrpc"`); got != n+1 {
-		t.Errorf("%d answers of %d", got, n+1)
-	}
+	must.Equal(t, strings.Count(text, `"jsonrpc"`), n+1, "answers")
 }
 
 // TestConfinedAgents has a policy confine an agent of the command line, while another process has the repository.
@@ -375,14 +362,10 @@ func TestConfinedPage(t *testing.T) {
 	s := scopedWorld(t, true)
 	page := func(token string) (cookie, key string) {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/login", strings.NewReader(`{"token":"`+token+`"}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		req.Header.Set("Content-Type", "application/json")
 		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer func() { _ = res.Body.Close() }()
 		var said struct{ Key string }
 		if err := json.NewDecoder(res.Body).Decode(&said); err != nil || len(res.Cookies()) != 1 {
@@ -451,17 +434,13 @@ func TestConfinedTokens(t *testing.T) {
 func TestConfinedSignIn(t *testing.T) {
 	s := scopedWorld(t, true)
 	session, err := signsIn(t, startOAuth(t, s.world), s.token, "write")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var all strings.Builder
 	for tool, args := range map[string]map[string]any{
 		"recall": {"query": "lamp"}, "show": {"name": "zebra-key"}, "log": {"at": "users/bob"}, "stats": {},
 	} {
 		res, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: args})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, c := range res.Content {
 			all.WriteString(c.(*sdk.TextContent).Text)
 		}

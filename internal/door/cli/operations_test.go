@@ -17,6 +17,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/verbs"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
@@ -56,14 +57,10 @@ func TestExposed(t *testing.T) {
 		}
 	}
 	if flag.Lookup("rewrite").Value.String() == "true" {
-		if err := os.WriteFile(exposedList, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(exposedList, []byte(b.String()), 0o644))
 	}
 	got, err := os.ReadFile(exposedList)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if diff := cmp.Diff(strings.ReplaceAll(string(got), "\r\n", "\n"), b.String()); diff != "" {
 		t.Errorf("other things are exposed (-want +have); if that is meant, -rewrite:\n%s", diff)
 	}
@@ -104,9 +101,7 @@ func TestNoParameterNamesAFile(t *testing.T) {
 	seen := 0
 	for _, o := range verbs.Operations() {
 		cmd, _, err := root.Find(o.Command)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, p := range o.Params {
 			seen++
 			if p.Flag == "" || p.Kind == operation.Lines || p.Enum != nil {
@@ -146,9 +141,7 @@ func TestOperationsAreWellFormed(t *testing.T) {
 			t.Errorf("%s: %s", o.Name, o.InputSchema())
 		}
 		cmd, _, err := root.Find(o.Command)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		params, words := map[string]bool{}, true
 		for _, p := range o.Params {
 			if params[p.Name] || !snake.MatchString(p.Name) || p.Doc == "" || p.Kind == 0 {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestForeignRepository: a repository above the working directory that is another user's is neither
@@ -20,9 +22,7 @@ func TestForeignRepository(t *testing.T) {
 	planted := filepath.Join(w.Dir, "shared")
 	inner := filepath.Join(planted, "work")
 	for _, dir := range []string{filepath.Join(planted, ".mnem"), inner} {
-		if err := os.MkdirAll(dir, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(dir, 0o777))
 	}
 	if err := os.Chown(filepath.Join(planted, ".mnem"), 12345, 12345); err != nil {
 		t.Skip(err)

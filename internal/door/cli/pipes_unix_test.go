@@ -13,6 +13,7 @@ import (
 	"time"
 
 	linepkg "github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // pathWords are the words by which help calls what a user gives as a path.
@@ -112,22 +113,16 @@ func TestPipesInPlaceOfFiles(t *testing.T) {
 			w.env["MNEM_CREDENTIALS"] = filepath.Join(w.Dir, "credentials")
 			w.Stdin = strings.NewReader("")
 			path := filepath.Join(w.Dir, filepath.FromSlash(tt.file))
-			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
 			if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
 				t.Fatal(err)
 			}
-			if err := syscall.Mkfifo(path, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, syscall.Mkfifo(path, 0o600))
 			code, said := w.within(strings.Fields(tt.line)...)
 			if tt.says != "" && (code == 0 || !strings.Contains(said, tt.says) || !strings.Contains(said, filepath.Base(path))) {
 				t.Errorf("mnem %s: exit code %d: %s", tt.line, code, said)
 			}
-			if err := os.Remove(path); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Remove(path))
 			w.run(0, "status", "--wait", "0s")
 		})
 	}
@@ -149,9 +144,7 @@ func TestPipesAreRefused(t *testing.T) {
 	w.run(5, "merge", "other")
 	w.Stdin = strings.NewReader("")
 	pipe := filepath.Join(w.Dir, "pipe.md")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, syscall.Mkfifo(pipe, 0o600))
 	found := 0
 	for _, v := range all((&linepkg.Line{})) {
 		for _, place := range pathsOf(v) {

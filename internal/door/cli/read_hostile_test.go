@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/base/text"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -118,9 +119,7 @@ func TestHostileTextStaysInItsJSON(t *testing.T) {
 
 func TestFieldIsRawButOnATerminal(t *testing.T) {
 	w := hostile(t)
-	if got := w.ok("show", evil, "--field", "props."+evil); got != evil+"\n" {
-		t.Errorf("to a pipe: %q", got)
-	}
+	must.Equal(t, w.ok("show", evil, "--field", "props."+evil), evil+"\n", "to a pipe")
 	w.tty = true
 	if got := w.ok("show", evil, "--field", "props."+evil); strings.ContainsAny(got, "\x1b\r\u202e") {
 		t.Errorf("to a terminal: %q", got)

@@ -19,6 +19,7 @@ import (
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/session"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -27,20 +28,14 @@ func TestReplayTellsDifferences(t *testing.T) {
 	w := withDemo(t)
 	ctx := context.Background()
 	r, err := care.Open(w.dir, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	by := state.Stamp{Author: "Ada", Time: 1, Command: []string{"test"}}
 	record := func(name string, change func(*retrieve.Answer)) {
 		t.Helper()
 		s, err := r.Snapshot(ctx, "HEAD")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		answer, err := rank.Retrieve(ctx, s, retrieve.Request{Text: "webhooks"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		change(answer)
 		if _, err := session.StartSession(ctx, r, name, session.SessionOptions{Stamp: by}); err != nil {
 			t.Fatal(err)
@@ -53,9 +48,7 @@ func TestReplayTellsDifferences(t *testing.T) {
 	record("score", func(a *retrieve.Answer) { a.Items[1].Score++ })
 	record("total", func(a *retrieve.Answer) { a.Candidates++ })
 	record("engine", func(a *retrieve.Answer) { a.Engine.Ranking = 99 })
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Close())
 	for _, tt := range []struct {
 		name, says string
 		exit       int
@@ -99,9 +92,7 @@ func TestBatchRefusesBadLines(t *testing.T) {
 	} {
 		file := filepath.Join(w.dir, "q.jsonl")
 		text := "{\"qid\":\"1\",\"text\":\"billing\"}\n\n" + tt.line + "\n{\"text\":\"never\"}\n"
-		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(text), 0o666))
 		code, out, side := w.run("retrieve", "--batch", "q.jsonl")
 		if code != 1 || !strings.Contains(side, "q.jsonl:3: ") || !strings.Contains(side, tt.says) ||
 			strings.Count(out, "\n") != 1 {
@@ -136,12 +127,8 @@ func TestBatchTalks(t *testing.T) {
 			t.Fatalf("answer %d: %.40q, %v", i, l, err)
 		}
 	}
-	if err := inW.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if code := <-done; code != 0 {
-		t.Fatalf("exit code %d: %s", code, side.String())
-	}
+	must.OK(t, inW.Close())
+	must.Equal(t, <-done, 0, "exit code: ", side.String())
 	if v := w.one("session", "replay", "talk"); v["identical"] != true || v["receipts"] != 3.0 {
 		t.Errorf("replay: %v", v)
 	}

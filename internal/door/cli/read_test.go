@@ -15,6 +15,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/testdata/demo"
 )
 
@@ -103,18 +104,12 @@ func TestDemo(t *testing.T) {
 	const golden = "testdata/demo.golden"
 	outside := &reader{t: t, dir: t.TempDir()}
 	got := outside.ok("demo")
-	if again := outside.ok("demo"); again != got {
-		t.Error("two runs differ")
-	}
+	must.Equal(t, outside.ok("demo"), got, "two runs differ")
 	if os.Getenv("MNEM_REWRITE") != "" {
-		if err := os.WriteFile(golden, []byte(got), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(golden, []byte(got), 0o666))
 	}
 	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if diff := cmp.Diff(string(want), got); diff != "" || len(want) == 0 {
 		t.Errorf("the demo changed; see it with MNEM_REWRITE=1 (-want +got):\n%s", diff)
 	}
@@ -142,9 +137,7 @@ func TestReadsChangeNothing(t *testing.T) {
 	} {
 		w.ok(args...)
 	}
-	if diff := cmp.Diff(before, fileSums(t, w.dir)); diff != "" {
-		t.Errorf("reading changed files (-before +after):\n%s", diff)
-	}
+	must.Same(t, fileSums(t, w.dir), before, "reading changed files (-before +after)")
 }
 
 // fileSums returns the names and contents of the store's files, without locks and owner.
@@ -165,8 +158,6 @@ func fileSums(t *testing.T, dir string) map[string]int {
 		sums[path] = sum
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return sums
 }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 var readme = filepath.Join("..", "..", "..", "README.md")
@@ -18,9 +20,7 @@ func TestReadmeCommands(t *testing.T) {
 		filepath.Join("..", "..", "..", ".ci", "run"): " " + test + "\n",
 	} {
 		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if text := strings.ReplaceAll(string(data), "\r\n", "\n"); strings.Count(text, want) != 1 {
 			t.Errorf("%s: not once: %q", path, want)
 		}

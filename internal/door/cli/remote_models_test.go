@@ -8,6 +8,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/door/settings"
 	"github.com/mnem-project/mnem/internal/door/verbs"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 	"github.com/mnem-project/mnem/internal/verb/peers"
 )
@@ -156,7 +157,5 @@ func TestRemoteCallersAskTheConfiguredModel(t *testing.T) {
 			t.Errorf("%s: no error", args)
 		}
 	}
-	if judges.Requests != 0 {
-		t.Errorf("%d requests", judges.Requests)
-	}
+	must.Equal(t, judges.Requests, 0, "requests")
 }

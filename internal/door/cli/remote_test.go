@@ -12,6 +12,7 @@ import (
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/reach"
 	"github.com/mnem-project/mnem/internal/door/verbs"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
@@ -22,9 +23,7 @@ func call(t *testing.T, name, args string) operation.Call {
 	for i := range all {
 		if all[i].Name == name {
 			c := operation.Call{Operation: &all[i]}
-			if err := json.Unmarshal([]byte(args), &c.Args); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, json.Unmarshal([]byte(args), &c.Args))
 			return c
 		}
 	}
@@ -53,9 +52,7 @@ func ask(
 	if err != nil && !errors.As(err, &failed) {
 		t.Fatal(err)
 	}
-	if got != want {
-		t.Fatalf("%s: outcome %v, want %v: %v %s", c.Operation.Name, got, want, err, &b)
-	}
+	must.Equal(t, got, want, c.Operation.Name, ": outcome: ", err, ": ", &b)
 	return b.String(), failed
 }
 

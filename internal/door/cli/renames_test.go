@@ -16,6 +16,7 @@ import (
 	"github.com/mnem-project/mnem/internal/door/mcp"
 	"github.com/mnem-project/mnem/internal/door/serve"
 	"github.com/mnem-project/mnem/internal/door/verbs"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
@@ -103,9 +104,7 @@ func toolsOf(t *testing.T, w *world) *sdk.ClientSession {
 	web := httptest.NewServer(server.Handler())
 	client := sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "1"}, nil)
 	session, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: web.URL}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() {
 		_ = session.Close()
 		server.Close(context.WithoutCancel(t.Context()))

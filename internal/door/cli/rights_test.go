@@ -29,6 +29,7 @@ import (
 	"github.com/mnem-project/mnem/internal/door/mcp"
 	"github.com/mnem-project/mnem/internal/door/verbs"
 	"github.com/mnem-project/mnem/internal/exchange/remote"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/program"
 	"github.com/mnem-project/mnem/internal/testkit/s3test"
 	"github.com/mnem-project/mnem/internal/verb"
@@ -265,9 +266,7 @@ func newRuled(t *testing.T) *ruled {
 		"bucket": "s3://" + s3test.Bucket + "/team",
 	}
 	for _, dir := range []string{"a", "hub", "far", "home", "other"} {
-		if err := os.MkdirAll(filepath.Join(r.root, dir), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Join(r.root, dir), 0o755))
 	}
 	for _, dir := range []string{"a", "hub", "far", "other"} {
 		r.ok(dir, "", "init")
@@ -469,14 +468,10 @@ func remoteCalls(t *testing.T, r *ruled, do func(o *operation.Operation, call mi
 
 func overHTTP(t *testing.T, r *ruled, at string, by http.RoundTripper) {
 	other, err := os.ReadFile(filepath.Join(r.root, "other.car"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	ask := func(target, media, body string) (int, []byte) {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, target, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		req.Header.Set("Content-Type", media)
 		req.Header.Set("Mnem-Agent", "bot")
 		req.Header.Set("Authorization", "Bearer "+r.token)
@@ -484,14 +479,10 @@ func overHTTP(t *testing.T, r *ruled, at string, by http.RoundTripper) {
 			req.Header.Set("Idempotency-Key", fmt.Sprintf("%x", id))
 		}
 		res, err := by.RoundTrip(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer func() { _ = res.Body.Close() }() // it was read
 		data, err := io.ReadAll(res.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return res.StatusCode, data
 	}
 	if status, said := ask(at+"/v1/status", "application/json", "{}"); status != http.StatusOK { // it is open then
@@ -556,15 +547,11 @@ func overMCP(t *testing.T, r *ruled) {
 	defer server.Close(context.WithoutCancel(t.Context()))
 	client := sdk.NewClient(&sdk.Implementation{Name: "bot", Version: "1"}, nil)
 	session, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: web.URL}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer func() { _ = session.Close() }()
 	n := 0
 	for tool, err := range session.Tools(t.Context(), nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		call, needs := governed[tool.Name]
 		if tool.Annotations != nil && tool.Annotations.ReadOnlyHint && needs && !onlyReads[tool.Name] {
 			t.Errorf("%s needs a right and says that it reads", tool.Name)
@@ -582,9 +569,7 @@ func overMCP(t *testing.T, r *ruled) {
 		}
 		before := r.bytes()
 		res, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: tool.Name, Arguments: json.RawMessage(args)})
-		if err != nil {
-			t.Fatalf("%s: %v", tool.Name, err)
-		}
+		must.OK(t, err, tool.Name)
 		said, _ := json.Marshal(res.Content) // it came as JSON
 		if !res.IsError || !bytes.Contains(said, []byte("not allowed")) {
 			t.Errorf("%s: %s", tool.Name, said)
@@ -620,9 +605,7 @@ func TestReadingNeedsNoRight(t *testing.T) {
 		if exit == 7 || exit != 0 && calls[name].bare == "" {
 			t.Errorf("mnem %s: exit code %d: %s", calls[name].words, exit, out)
 		}
-		if after := r.facts(); after != before {
-			t.Errorf("mnem %s changed the memory:\n%s\n%s", calls[name].words, before, after)
-		}
+		must.Equal(t, r.facts(), before, "mnem ", calls[name].words, " changed the memory")
 		if wrote := differ(at, there(r.bytes())); wrote != nil {
 			t.Errorf("mnem %s wrote %q", calls[name].words, wrote)
 		}
@@ -659,9 +642,7 @@ func TestCallsNeedTheirRights(t *testing.T) {
 				}
 				return -1
 			}, name), i)
-			if err := os.CopyFS(filepath.Join(r.root, dir), os.DirFS(filepath.Join(r.root, "a"))); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.CopyFS(filepath.Join(r.root, dir), os.DirFS(filepath.Join(r.root, "a"))))
 			r.own(dir)
 			r.ok(dir, fmt.Sprintf(`{"node":{"key":%q,"type":"Note"}}`, dir), "commit -m more --branch side -")
 			if name == "push" {
@@ -669,15 +650,11 @@ func TestCallsNeedTheirRights(t *testing.T) {
 			}
 			before := r.bytes()
 			exit, out := r.run(dir, "", newNode, args...)
-			if exit != 0 {
-				t.Errorf("mnem %q: exit code %d: %s", args, exit, out)
-			}
+			must.Equal(t, exit, 0, "mnem ", args, ": exit code: ", out)
 			if differ(before, r.bytes()) == nil {
 				t.Errorf("mnem %q changed nothing: %s", args, out)
 			}
-			if err := os.RemoveAll(filepath.Join(r.root, dir)); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.RemoveAll(filepath.Join(r.root, dir)))
 		}
 	}
 }
@@ -737,9 +714,7 @@ func TestPackedTags(t *testing.T) {
 			if exit, out := r.run("a", "bot", "", take...); exit != 7 {
 				t.Errorf("%s with %s: exit code %d: %s", tag, rule, exit, out)
 			}
-			if r.facts() != before {
-				t.Errorf("%s with %s: a ref moved", tag, rule)
-			}
+			must.Equal(t, r.facts(), before, tag, " with ", rule, ": a ref moved")
 		}
 		r.write("a/.mnem/policy.json",
 			`{"version":1,"rules":[{"agents":["*"],"operations":["pack_take","tag","config_profile"],"types":["Vault","Note"]}]}`)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/base/filestate"
 	"github.com/mnem-project/mnem/internal/door/serving"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // overSocket returns a client of a Unix socket.
@@ -30,9 +31,7 @@ func overSocket(path string) *http.Client {
 func shortDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "m")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() {
 		if err := os.RemoveAll(dir); err != nil {
 			t.Error(err)
@@ -46,19 +45,13 @@ func TestServeOnSocket(t *testing.T) {
 	w := demoWorld(t)
 	path := filepath.Join(shortDir(t), "s")
 	stale, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	stale.SetUnlinkOnClose(false)
-	if err := stale.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, stale.Close())
 	startOwn(t, w, "--addr", "unix:"+path)
 	client := overSocket(path)
 	res, err := client.Post("http://localhost/v1/gc", "application/json", strings.NewReader("{}"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _ = res.Body.Close(); res.StatusCode != 200 { // its status says all
 		t.Errorf("gc: %s", res.Status)
 	}
@@ -66,13 +59,10 @@ func TestServeOnSocket(t *testing.T) {
 		t.Errorf("socket: %v %v", info, err)
 	}
 	_, stderr := w.run(6, "serve", "--addr", "unix:"+path)
-	if !strings.Contains(stderr, "a server answers there") {
-		t.Error(stderr)
-	}
+	must.Contain(t, stderr, "a server answers there")
 	_, stderr = w.run(1, "serve", "--addr", "unix:"+filepath.Join(w.Dir, "memory.jsonl"))
-	if !strings.Contains(stderr, "it is no socket") || !strings.Contains(stderr, "--addr unix:PATH") {
-		t.Error(stderr)
-	}
+	must.Contain(t, stderr, "it is no socket")
+	must.Contain(t, stderr, "--addr unix:PATH")
 	w.run(2, "serve", "--addr", "unix:"+path, "--need-token")
 	w.run(2, "serve", "--limit", "idle=1ms")
 }
@@ -93,18 +83,12 @@ func startOwn(t *testing.T, w *world, args ...string) (said serving.ServeJSON, e
 	}()
 	t.Cleanup(func() {
 		cancel()
-		if code := <-ended; code != 0 {
-			t.Errorf("serve ended with %d", code)
-		}
+		must.Equal(t, <-ended, 0, "serve ended")
 	})
 	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatalf("serve: %v", err)
-	}
+	must.OK(t, err, "serve")
 	checkAnswer(t, "mnem serve", line)
-	if err := json.Unmarshal([]byte(line), &said); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(line), &said))
 	return said, ended
 }
 
@@ -112,14 +96,10 @@ func startOwn(t *testing.T, w *world, args ...string) (said serving.ServeJSON, e
 func TestServeWithTokenFile(t *testing.T) {
 	w := demoWorld(t)
 	path := filepath.Join(w.Dir, "start.json")
-	if err := os.WriteFile(path, []byte("of an earlier server"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, []byte("of an earlier server"), 0o644))
 	said, ended := startOwn(t, w, "--addr", "127.0.0.1:0", "--token-file", path, "--limit", "idle=1s")
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var start struct{ URL, Token string }
 	if err := json.Unmarshal(data, &start); err != nil || start.URL != said.URL {
 		t.Fatalf("%s: %v", data, err)
@@ -144,13 +124,9 @@ func TestServeWithTokenFile(t *testing.T) {
 		t.Errorf("commit: %d %s", status, text)
 	}
 	_, log := s.ask("GET", "/v1/log?limit=1", "", by)
-	if !strings.Contains(log, `"agent":null`) {
-		t.Error(log)
-	}
+	must.Contain(t, log, `"agent":null`)
 	_, log = s.ask("GET", "/v1/op_log?limit=1", "", by)
-	if !strings.Contains(log, `"command":["commit","--message","key=6ab9f1eb8f7d3388"]`) {
-		t.Error(log)
-	}
+	must.Contain(t, log, `"command":["commit","--message","key=6ab9f1eb8f7d3388"]`)
 	if code := <-ended; code != 0 { // no request comes
 		t.Errorf("ended with %d", code)
 	}
@@ -162,16 +138,10 @@ func TestServeOnSocketAtOnce(t *testing.T) {
 	w := demoWorld(t)
 	path := filepath.Join(shortDir(t), "s")
 	unlock, err := filestate.Lock(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	_, stderr := w.run(6, "serve", "--addr", "unix:"+path)
-	if !strings.Contains(stderr, "a server answers there") {
-		t.Error(stderr)
-	}
-	if err := unlock(); err != nil {
-		t.Fatal(err)
-	}
+	must.Contain(t, stderr, "a server answers there")
+	must.OK(t, unlock())
 	startOwn(t, w, "--addr", "unix:"+path)
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/door/serving"
 	"github.com/mnem-project/mnem/internal/door/verbs"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 	"github.com/mnem-project/mnem/testdata/demo"
@@ -166,9 +167,7 @@ func TestOpenAPI(t *testing.T) {
 		if !other {
 			want = http.StatusOK
 		}
-		if status != want {
-			t.Errorf("%s %s: status %d: %s", name, body, status, answer)
-		}
+		must.Equal(t, status, want, name, " ", body, ": status: ", answer)
 		if status != want || other {
 			return
 		}
@@ -200,9 +199,7 @@ func TestOpenAPI(t *testing.T) {
 		}
 	}
 	status, answer := s.ask("GET", "/v1/show?name=nobody", "")
-	if status != 404 {
-		t.Errorf("status %d", status)
-	}
+	must.Equal(t, status, 404, "status")
 	checkDocument(t, doc.Components.Schemas["Problem"], "problem", answer)
 }
 
@@ -210,13 +207,9 @@ func TestOpenAPI(t *testing.T) {
 func checkDocument(t *testing.T, text json.RawMessage, name, lines string) {
 	t.Helper()
 	var schema jsonschema.Schema
-	if err := json.Unmarshal(text, &schema); err != nil {
-		t.Fatalf("%s: %v: %s", name, err, text)
-	}
+	must.OK(t, json.Unmarshal(text, &schema), name, ": ", text)
 	r, err := schema.Resolve(nil)
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
+	must.OK(t, err, name)
 	for line := range strings.Lines(lines) {
 		var v any
 		if err := json.Unmarshal([]byte(line), &v); err != nil {
@@ -240,13 +233,9 @@ func TestServeStops(t *testing.T) {
 		ended <- Run(ctx, &app, []string{"serve", "--addr", "127.0.0.1:0", "--json", "--log", "json"})
 	}()
 	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var said serving.ServeJSON
-	if err := json.Unmarshal([]byte(line), &said); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(line), &said))
 	answers := make(chan error, 20)
 	for i := range cap(answers) {
 		go func() {
@@ -275,9 +264,7 @@ func TestServeStops(t *testing.T) {
 	}
 	select {
 	case code := <-ended:
-		if code != 0 {
-			t.Errorf("exit code %d", code)
-		}
+		must.Equal(t, code, 0, "exit code")
 	case <-time.After(20 * time.Second):
 		t.Fatal("it does not end")
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/program"
 )
 
@@ -52,9 +53,7 @@ func TestSettingsAtOnce(t *testing.T) {
 			lines = append(lines, append([]string{"config", "set", key, value}, level...))
 		}
 		for i, code := range atOnce(t, app, lines...) {
-			if code != 0 {
-				t.Errorf("mnem %q: exit code %d", lines[i], code)
-			}
+			must.Equal(t, code, 0, "mnem ", lines[i], ": exit code")
 		}
 		for key, want := range settings {
 			if got := program.Ran(t, app, append([]string{"config", "get", key}, level...)...); got != want+"\n" {
@@ -93,9 +92,7 @@ func TestSettingsAtOnce(t *testing.T) {
 		keys = append(keys, []string{"key", "new", fmt.Sprintf("k%d", i)})
 	}
 	for i, code := range atOnce(t, app, keys...) {
-		if code != 0 {
-			t.Errorf("mnem %q: exit code %d", keys[i], code)
-		}
+		must.Equal(t, code, 0, "mnem ", keys[i], ": exit code")
 	}
 	if list := program.Ran(t, app, "key", "list"); strings.Count(list, " trusted") != len(keys) {
 		t.Errorf("not all keys are trusted:\n%s", list)
@@ -108,7 +105,5 @@ func TestSettingsAtOnce(t *testing.T) {
 			made++
 		}
 	}
-	if made != 1 {
-		t.Errorf("%d policies were made", made)
-	}
+	must.Equal(t, made, 1, "policies were made")
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/verbs"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
@@ -39,18 +40,12 @@ func checkSchemas(t *testing.T, shapes []string, v any) (err error) {
 	t.Helper()
 	for _, shape := range shapes {
 		text, schemaErr := operation.Schema(shape)
-		if schemaErr != nil {
-			t.Fatal(schemaErr)
-		}
+		must.OK(t, schemaErr)
 		var schema jsonschema.Schema
-		if err := json.Unmarshal(text, &schema); err != nil {
-			t.Fatalf("%v: %s", err, text)
-		}
+		must.OK(t, json.Unmarshal(text, &schema), text)
 		closeSchema(&schema)
 		resolved, schemaErr := schema.Resolve(nil)
-		if schemaErr != nil {
-			t.Fatalf("%v: %s", schemaErr, text)
-		}
+		must.OK(t, schemaErr, text)
 		if err = resolved.Validate(v); err == nil {
 			return nil
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/owner"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 	"github.com/mnem-project/mnem/internal/verb/peers"
 )
@@ -32,13 +33,9 @@ func TestOtherVersionTakesOver(t *testing.T) {
 		Getenv: func(string) string { return "" },
 		Now:    func() time.Time { asked.Add(1); return time.Now() },
 	}
-	if code := Run(t.Context(), app, []string{"init"}); code != 0 {
-		t.Fatalf("init: exit code %d", code)
-	}
+	must.Equal(t, Run(t.Context(), app, []string{"init"}), 0, "init: exit code")
 	r, err := care.Open(app.Dir, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer func() { _ = r.Close() }()
 	first, err := owner.NewServer(filepath.Join(app.Dir, core.DirName), os.TempDir(), "v1",
 		func(ctx context.Context, _ *owner.Verb) owner.VerbResult {
@@ -48,9 +45,7 @@ func TestOtherVersionTakesOver(t *testing.T) {
 	if err == nil {
 		err = r.SetOwner(core.Owner{PID: os.Getpid(), Protocol: owner.Protocol, Socket: first.Socket()})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	holder := peers.NewHolder(app.Dir, core.Options{Wait: time.Second}, peers.HostOptions{Now: app.Now}, nil)
@@ -61,15 +56,11 @@ func TestOtherVersionTakesOver(t *testing.T) {
 	}
 	go func() { watched <- Run(ctx, app, []string{"op", "watch"}) }()
 	time.Sleep(100 * time.Millisecond) // until it is at the owner; sooner it is told the same
-	if err := first.Close(0); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, first.Close(0))
 	defer alien(t, r)()
 	select {
 	case code := <-watched:
-		if code != 6 {
-			t.Errorf("watch: exit code %d", code)
-		}
+		must.Equal(t, code, 6, "watch: exit code")
 	case <-time.After(10 * time.Second):
 		t.Fatal("the watch is not told that it cannot go on")
 	}
@@ -88,17 +79,13 @@ func TestOtherVersionTakesOver(t *testing.T) {
 func alien(t *testing.T, r *core.Repo) (stop func()) {
 	t.Helper()
 	room, err := os.MkdirTemp("", "m")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	socket := filepath.Join(room, "s")
 	l, err := net.Listen("unix", socket)
 	if err == nil {
 		err = r.SetOwner(core.Owner{PID: os.Getpid(), Protocol: 99, Socket: socket})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	go func() { //nolint:gosec // until the listener is closed
 		_ = http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `{"build":"v9.9","oldest":99,"newest":99}`)
@@ -115,23 +102,17 @@ func alien(t *testing.T, r *core.Repo) (stop func()) {
 func TestOtherWire(t *testing.T) {
 	w, _ := remoteWorld(t)
 	r, err := care.Open(w.Dir, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer func() { _ = r.Close() }()
 	room, err := os.MkdirTemp("", "m")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer func() { _ = os.RemoveAll(room) }()
 	socket := filepath.Join(room, "s")
 	l, err := net.Listen("unix", socket)
 	if err == nil {
 		err = r.SetOwner(core.Owner{PID: os.Getpid(), Protocol: 7, Socket: socket})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer func() { _ = l.Close() }()
 	go func() {
 		for {
@@ -162,9 +143,7 @@ func TestUnknownWrites(t *testing.T) {
 		writes := tt.writes
 		w, run := remoteWorld(t)
 		r, err := care.Open(w.Dir, core.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		began := make(chan struct{})
 		begin := func(ctx context.Context, out io.Writer, willWrite func() error) {
 			if writes {
@@ -183,9 +162,7 @@ func TestUnknownWrites(t *testing.T) {
 		if err == nil {
 			err = r.SetOwner(core.Owner{PID: os.Getpid(), Protocol: owner.Protocol, Socket: host.Socket()})
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		ended := make(chan error, 1)
 		go func() { <-began; ended <- host.Close(0) }()
 		_, failed := ask(t, run, operation.Busy, call(t, tt.name, tt.args))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/door/serving"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestEndWithin has a server end when its client has gone, and be left if it does not.
@@ -16,13 +17,9 @@ func TestEndWithin(t *testing.T) {
 	never, gone := make(chan error), make(chan struct{})
 	ended := make(chan error, 1)
 	ended <- io.ErrNoProgress
-	if err := serving.EndWithin(ended, nil, nil, long); !errors.Is(err, io.ErrNoProgress) {
-		t.Error(err)
-	}
+	must.Fail(t, serving.EndWithin(ended, nil, nil, long), io.ErrNoProgress)
 	close(gone)
-	if err := serving.EndWithin(ended, gone, func() { ended <- io.ErrShortWrite }, long); !errors.Is(err, io.ErrShortWrite) {
-		t.Error(err)
-	}
+	must.Fail(t, serving.EndWithin(ended, gone, func() { ended <- io.ErrShortWrite }, long), io.ErrShortWrite)
 	cancelled := false
 	err := serving.EndWithin(never, gone, func() { cancelled = true }, time.Nanosecond)
 	if !errors.Is(err, store.ErrBusy) || !cancelled {

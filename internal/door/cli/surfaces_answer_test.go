@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // surfaceAnswer has the parts of an answer that all surfaces must share.
@@ -28,20 +29,14 @@ func answersMemory(t *testing.T, w *world) (questions []string) {
 	t.Helper()
 	root := filepath.Join("..", "..", "..", "testdata", "answers")
 	dirs, err := filepath.Glob(filepath.Join(root, "small", "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	dirs = append(dirs, filepath.Join(root, "railway"), filepath.Join(root, "week"))
 	each := func(path string, row func(m map[string]any)) {
 		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for l := range strings.Lines(string(data)) {
 			var m map[string]any
-			if err := json.Unmarshal([]byte(l), &m); err != nil {
-				t.Fatalf("%s: %v", path, err)
-			}
+			must.OK(t, json.Unmarshal([]byte(l), &m), path)
 			row(m)
 		}
 	}
@@ -51,9 +46,7 @@ func answersMemory(t *testing.T, w *world) (questions []string) {
 			node, err := json.Marshal(map[string]any{"node": map[string]any{
 				"key": filepath.Base(dir) + "/" + fmt.Sprint(m["key"]), "type": m["type"], "summary": m["text"], "created": m["time"],
 			}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			lines.Write(append(node, '\n'))
 		})
 		each(filepath.Join(dir, "questions.jsonl"), func(m map[string]any) { questions = append(questions, fmt.Sprint(m["text"])) })
@@ -78,42 +71,32 @@ func TestSurfacesAnswerAlike(t *testing.T) {
 	for i, q := range questions {
 		read := func(text string) (a surfaceAnswer) {
 			t.Helper()
-			if err := json.Unmarshal([]byte(text), &a); err != nil {
-				t.Fatalf("%s: %v: %s", q, err, text)
-			}
+			must.OK(t, json.Unmarshal([]byte(text), &a), q, ": ", text)
 			return a
 		}
 		out, _ := h.run(0, "recall", q, "--json")
 		want := read(out)
 		verdicts[want.Verdict]++
 		ask, err := json.Marshal(map[string]any{"query": q})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if status, text := s.ask("POST", "/v1/recall", string(ask)); status != 200 || text != out {
 			t.Errorf("%s: HTTP answers %d %s, the command line %s", q, status, text, out)
 		}
 		// The page leaves out what is empty: api.ts.
 		page, err := json.Marshal(map[string]any{"query": q, "explain": true, "limit": 10})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		status, text := s.ask("POST", "/v1/recall", string(page))
 		if diff := cmp.Diff(want, read(text)); status != 200 || diff != "" {
 			t.Errorf("%s: the page's call answers otherwise: %d %s", q, status, diff)
 		}
-		if diff := cmp.Diff(want, read(told[i].structured)); diff != "" {
-			t.Errorf("%s: MCP answers otherwise: %s", q, diff)
-		}
+		must.Same(t, read(told[i].structured), want, q, ": MCP answers otherwise")
 		if !strings.HasPrefix(told[i].text, want.Verdict+": ") {
 			t.Errorf("%s: MCP tells %s, want verdict %s", q, told[i].text, want.Verdict)
 		}
 		h.session = fmt.Sprintf("s%d", i)
 		if hooked := h.told("prompt", q); hooked != "" {
 			injected++
-			if want.Verdict != "known" {
-				t.Errorf("%s: the hook tells %q, though it is %s", q, hooked, want.Verdict)
-			}
+			must.Equal(t, want.Verdict, "known", q, ": the hook tells ", hooked, ", though it")
 			checkInjected(t, q, hooked, &want)
 		}
 	}
@@ -151,9 +134,7 @@ func overMCP(t *testing.T, w *world, questions []string) (out []mcpTold) {
 	for i, q := range questions {
 		line, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": i + 1, "method": "tools/call", "params": map[string]any{
 			"name": "recall", "arguments": map[string]any{"query": q}, "_meta": map[string]any{"mnem/structured": true}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		in.Write(append(line, '\n'))
 	}
 	w.Stdin = strings.NewReader(in.String())
@@ -168,9 +149,7 @@ func overMCP(t *testing.T, w *world, questions []string) (out []mcpTold) {
 				StructuredContent json.RawMessage
 			}
 		}
-		if err := json.Unmarshal([]byte(l), &m); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(l), &m))
 		if m.ID > 0 && len(m.Result.Content) == 1 {
 			out[m.ID-1] = mcpTold{m.Result.Content[0].Text, string(m.Result.StructuredContent)}
 		}

@@ -23,6 +23,7 @@ import (
 	"github.com/mnem-project/mnem/internal/door/mcp"
 	"github.com/mnem-project/mnem/internal/door/serve"
 	"github.com/mnem-project/mnem/internal/door/verbs"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // surfacesList is the page that TestSurfaces keeps: go test ./internal/door/cli -run Surfaces -rewrite
@@ -80,9 +81,7 @@ func openAPIDocument(t *testing.T) []byte {
 func httpSurface(t *testing.T) []accepted {
 	t.Helper()
 	var doc openAPIPart
-	if err := json.Unmarshal(openAPIDocument(t), &doc); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(openAPIDocument(t), &doc))
 	var all []accepted
 	for _, path := range sortedKeys(doc.Paths) {
 		for _, method := range sortedKeys(doc.Paths[path]) {
@@ -117,41 +116,29 @@ func mcpSurface(t *testing.T, profile mcp.Profile) []accepted {
 	defer server.Close(context.WithoutCancel(t.Context()))
 	client := sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "1"}, nil)
 	session, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: web.URL}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer func() { _ = session.Close() }()
 	surface := "mcp " + string(profile)
 	var all []accepted
 	for tool, err := range session.Tools(t.Context(), nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		data, err := json.Marshal(tool.InputSchema)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var schema struct {
 			Properties map[string]struct{ Description string }
 		}
-		if err := json.Unmarshal(data, &schema); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(data, &schema))
 		all = append(all, accepted{surface, "tool " + tool.Name, "", ""})
 		for _, p := range sortedKeys(schema.Properties) {
 			all = append(all, accepted{surface, "tool " + tool.Name, p, schema.Properties[p].Description})
 		}
 	}
 	for r, err := range session.ResourceTemplates(t.Context(), nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		all = append(all, accepted{surface, "resource", r.URITemplate, ""})
 	}
 	for p, err := range session.Prompts(t.Context(), nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, a := range p.Arguments {
 			all = append(all, accepted{surface, "prompt " + p.Name, a.Name, a.Description})
 		}
@@ -185,14 +172,10 @@ func TestSurfaces(t *testing.T) {
 		b.WriteString("\n")
 	}
 	if flag.Lookup("rewrite").Value.String() == "true" {
-		if err := os.WriteFile(surfacesList, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(surfacesList, []byte(b.String()), 0o644))
 	}
 	got, err := os.ReadFile(surfacesList)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if diff := cmp.Diff(strings.ReplaceAll(string(got), "\r\n", "\n"), b.String()); diff != "" {
 		t.Errorf("surfaces accept other things (-want +have); if that is meant, -rewrite:\n%s", diff)
 	}

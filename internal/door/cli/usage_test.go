@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
@@ -98,9 +99,7 @@ func TestUsageErrors(t *testing.T) {
 		if len(words) > 0 && cmd.Args != nil {
 			if cmd.Args(cmd, nil) != nil {
 				missing++
-				if said := w.refusal(words...); !strings.Contains(said, "is missing") {
-					t.Errorf("%s without arguments says %s", cmd.CommandPath(), said)
-				}
+				must.Contain(t, w.refusal(words...), "is missing", cmd.CommandPath(), " without arguments")
 			}
 			if hundred := strings.Fields(strings.Repeat("x ", 100)); cmd.Args(cmd, hundred) != nil {
 				many++
@@ -140,9 +139,7 @@ func TestFlagsThatExclude(t *testing.T) {
 				}
 			}
 		}
-		if said := w.refusal(args...); !strings.Contains(said, want) {
-			t.Errorf("mnem %q says %s", args, said)
-		}
+		must.Contain(t, w.refusal(args...), want, "mnem ", args)
 	}
 	for _, v := range all((&line.Line{App: w.App})) {
 		for _, f := range v.Spec.Fields() {
@@ -213,8 +210,6 @@ func TestDistance(t *testing.T) {
 		a, b string
 		want int
 	}{{"", "", 0}, {"", "ab", 2}, {"limt", "limit", 1}, {"limit", "limit", 0}, {"kitten", "sitting", 3}, {"ab", "ba", 2}, {"budgte", "budget", 2}} {
-		if got := line.Distance(tt.a, tt.b); got != tt.want {
-			t.Errorf("%q to %q: %d, want %d", tt.a, tt.b, got, tt.want)
-		}
+		must.Equal(t, line.Distance(tt.a, tt.b), tt.want, tt.a, " to ", tt.b)
 	}
 }

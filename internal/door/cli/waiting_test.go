@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/commit"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/verb/peers"
 )
 
@@ -237,9 +238,7 @@ func TestHangingKey(t *testing.T) {
 			t.Errorf("held %t: something was written: %s", held, after)
 		}
 		cancel()
-		if code := <-ended; code != 130 {
-			t.Errorf("held %t: exit code %d", held, code)
-		}
+		must.Equal(t, <-ended, 130, "held ", held, ": exit code")
 		close(hangs)
 	}
 }

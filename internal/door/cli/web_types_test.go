@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // The types of the web view: those of the arguments and answers of the operations that its sources name.
@@ -55,9 +56,7 @@ func TestWebTypes(t *testing.T) {
 		}
 		Components struct{ Schemas map[string]*schemaPart }
 	}
-	if err := json.Unmarshal(openAPIDocument(t), &doc); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(openAPIDocument(t), &doc))
 	w := &typeWriter{t: t, schemas: doc.Components.Schemas}
 	var arguments, answers strings.Builder
 	count := 0
@@ -84,14 +83,10 @@ func TestWebTypes(t *testing.T) {
 		answers.String() + "}\n"
 	file := filepath.Join(webSources, webTypes)
 	if flag.Lookup("rewrite").Value.String() == "true" {
-		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(want), 0o644))
 	}
 	got, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if diff := cmp.Diff(want, strings.ReplaceAll(string(got), "\r\n", "\n")); diff != "" {
 		t.Errorf("%s is out of date: run this test with -rewrite (-want +have):\n%s", file, diff)
 	}
@@ -107,9 +102,7 @@ func namedByWeb(t *testing.T) (names []string) {
 	}
 	for _, file := range files {
 		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if filepath.Base(file) == webTypes {
 			continue
 		}
@@ -223,8 +216,6 @@ func (w *typeWriter) object(s *schemaPart, indent string) string {
 func literal(t *testing.T, v any) string {
 	t.Helper()
 	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return strings.ReplaceAll(string(text), `"`, `'`)
 }

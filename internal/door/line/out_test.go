@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/verb/peers"
 )
 
@@ -69,9 +70,7 @@ func TestOutletWaitsForNoReader(t *testing.T) {
 	if _, err := io.WriteString(o, "end"); err != nil {
 		t.Error(err)
 	}
-	if to.got.String() != strings.Join(all, "")+"end" {
-		t.Errorf("%d bytes arrive, or in another order", to.got.Len())
-	}
+	must.Equal(t, to.got.String(), strings.Join(all, "")+"end", to.got.Len(), " bytes arrive, or in another order")
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
@@ -125,9 +124,7 @@ func TestOutletInterrupted(t *testing.T) {
 	}
 	cancel()
 	close(to.open)
-	if err := o.release(); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
+	must.Fail(t, o.release(), context.Canceled)
 	if _, err := io.WriteString(o, "end"); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
@@ -150,9 +147,7 @@ func TestOutletClosedByInterrupt(t *testing.T) {
 	}
 	cancel()
 	close(to.open)
-	if err := o.release(); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
+	must.Fail(t, o.release(), context.Canceled)
 }
 
 // TestOutletWhileReaderWaits has the reader take nothing of what is written to it directly: what is said on the side does
@@ -171,9 +166,7 @@ func TestOutletWhileReaderWaits(t *testing.T) {
 	}
 	close(to.open)
 	wg.Wait()
-	if to.got.String() != "result" {
-		t.Errorf("%q", &to.got)
-	}
+	must.Equal(t, to.got.String(), "result")
 }
 
 // TestAsides has what is said on the side come after the results before it, but wait for no reader.

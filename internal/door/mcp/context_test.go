@@ -10,6 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mnem-project/mnem/internal/door/mcp"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/o200k"
 )
 
@@ -22,9 +23,7 @@ func TestResources(t *testing.T) {
 	cursor := ""
 	for {
 		res, err := s.ListResources(t.Context(), &sdk.ListResourcesParams{Cursor: cursor})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if len(res.Resources) > 50 {
 			t.Errorf("a page of %d", len(res.Resources))
 		}
@@ -35,9 +34,7 @@ func TestResources(t *testing.T) {
 		// what comes later is not of this list
 		run(t, a, fmt.Sprintf(`{"node":{"type":"Later","summary":"%d"}}`, len(all)), "commit", "-m", "l", "-")
 	}
-	if len(all) != 1+n+2 {
-		t.Errorf("%d resources, want %d", len(all), 1+n+2)
-	}
+	must.Equal(t, len(all), 1+n+2, "resources")
 	seen := map[string]bool{}
 	for _, r := range all {
 		if seen[r.URI] || r.Name == "" || r.MIMEType != "application/json" {
@@ -116,9 +113,7 @@ func TestPrompts(t *testing.T) {
 		}
 		text := res.Messages[0].Content.(*sdk.TextContent).Text
 		for _, want := range c.says {
-			if !strings.Contains(text, want) {
-				t.Errorf("%s %v lacks %q: %s", c.name, c.args, want, text)
-			}
+			must.Contain(t, text, want, c.name, " ", c.args, " lacks")
 		}
 	}
 	for name, args := range map[string]map[string]string{

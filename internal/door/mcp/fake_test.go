@@ -18,6 +18,7 @@ import (
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/mcp"
 	"github.com/mnem-project/mnem/internal/door/verbs"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
@@ -56,26 +57,20 @@ func TestCancel(t *testing.T) {
 		_, err := s.CallTool(ctx, params("remember", map[string]any{"text": "never to be kept"}))
 		failed <- err
 	}()
-	if got := <-r.began; got != "remember" {
-		t.Fatalf("began %s", got)
-	}
+	must.Equal(t, <-r.began, "remember", "began")
 	cancel()
 	if err := <-failed; err == nil {
 		t.Error("the client got an answer")
 	}
 	select {
 	case got := <-r.began:
-		if got != "cancelled" {
-			t.Errorf("then came %s", got)
-		}
+		must.Equal(t, got, "cancelled", "then came")
 	case <-time.After(10 * time.Second):
 		t.Fatal("the operation was not told")
 	}
 	close(r.end)
 	call(t, s, "show", map[string]any{"name": "alice"})
-	if after := run(t, a, "", "log", "--oneline"); after != before {
-		t.Errorf("the log became\n%s", after)
-	}
+	must.Equal(t, run(t, a, "", "log", "--oneline"), before, "the log became")
 }
 
 // TestCancelCommit cancels large commits at any point: each is whole or not there at all.
@@ -206,9 +201,7 @@ func checkSession(t *testing.T, a *line.App, record mcp.Record, follow bool) {
 				Ended   bool
 				Records int
 			}{})
-			if err := json.Unmarshal([]byte(line), &rows[len(rows)-1]); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, json.Unmarshal([]byte(line), &rows[len(rows)-1]))
 		}
 		if record == mcp.RecordNone || len(rows) == 1 && rows[0].Ended {
 			break
@@ -216,9 +209,7 @@ func checkSession(t *testing.T, a *line.App, record mcp.Record, follow bool) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	if record == mcp.RecordNone {
-		if len(rows) != 0 {
-			t.Errorf("recorded without need: %v", rows)
-		}
+		must.Equal(t, len(rows), 0, "recorded without need: ", rows)
 		return
 	}
 	if len(rows) != 1 || !rows[0].Ended || rows[0].Follow != follow || rows[0].Agent != "tester/1.2" ||
@@ -249,9 +240,7 @@ func TestSessionsBelongToTokens(t *testing.T) {
 			req.Header.Set("Mcp-Protocol-Version", "2025-11-25")
 		}
 		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer func() { _ = res.Body.Close() }()
 		return res.StatusCode, res.Header.Get("Mcp-Session-Id")
 	}
@@ -281,12 +270,8 @@ func TestHTTP(t *testing.T) {
 		s, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{
 			Endpoint: web.URL, DisableStandaloneSSE: true,
 		}, &sdk.ClientSessionOptions{ProtocolVersion: version})
-		if err != nil {
-			t.Fatalf("%s: %v", version, err)
-		}
-		if got := s.InitializeResult().ProtocolVersion; got != version {
-			t.Errorf("asked for %s, got %s", version, got)
-		}
+		must.OK(t, err, version)
+		must.Equal(t, s.InitializeResult().ProtocolVersion, version, "asked")
 		call(t, s, "remember", map[string]any{"text": "said over version " + version})
 		if got := call(t, s, "retrieve", map[string]any{"query": version}); !strings.Contains(got.text,
 			version) {

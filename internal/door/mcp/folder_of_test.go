@@ -3,6 +3,8 @@ package mcp
 import (
 	"runtime"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestFolderOf: a root names a folder of this machine, and never another one than it says.
@@ -23,8 +25,6 @@ func TestFolderOf(t *testing.T) {
 		"file:///home/%00":             "",
 		"%":                            "",
 	} {
-		if got := folderOf(uri); got != want {
-			t.Errorf("%s is %q, want %q", uri, got, want)
-		}
+		must.Equal(t, folderOf(uri), want, uri)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/mcp"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // versions are one of the protocol in which servers send requests, and one in which they ask by their answers.
@@ -24,9 +25,7 @@ var versions = []string{"2025-06-18", "2026-07-28"}
 // project makes a repository that knows one fact.
 func project(t *testing.T, dir, fact string) string {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Join(dir, "src"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Join(dir, "src"), 0o700))
 	a := app(dir)
 	run(t, a, "", "init")
 	run(t, a, "", "remember", fact)
@@ -60,15 +59,11 @@ func attach(t *testing.T, client *sdk.Client, start *line.App, version string, a
 	go func() { done <- cli.Run(context.WithoutCancel(t.Context()), &a, append([]string{"mcp"}, args...)) }()
 	s, err := client.Connect(t.Context(), &sdk.IOTransport{Reader: ours.r, Writer: ours.w},
 		&sdk.ClientSessionOptions{ProtocolVersion: version})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() {
 		_ = s.Close()
 		ours.w.Close()
-		if code := <-done; code != 0 {
-			t.Errorf("exit code %d: %s", code, a.Stderr)
-		}
+		must.Equal(t, <-done, 0, "exit code: ", a.Stderr)
 	})
 	return s
 }
@@ -197,9 +192,7 @@ func TestFoldersSilent(t *testing.T) {
 	go func() { _ = s.Run(context.WithoutCancel(t.Context()), theirs.r, theirs.w) }()
 	session, err := client.Connect(t.Context(), &sdk.IOTransport{Reader: ours.r, Writer: ours.w},
 		&sdk.ClientSessionOptions{ProtocolVersion: versions[0]})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer func() { close(end); _ = session.Close(); ours.w.Close() }()
 	call(t, session, "show", map[string]any{"name": "alice"})
 	call(t, session, "show", map[string]any{"name": "bruno"})

@@ -10,6 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mnem-project/mnem/internal/door/mcp"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestSubscribersThatGo has clients subscribe to as much as there may be and go without a word, which
@@ -29,17 +30,13 @@ func TestSubscribersThatGo(t *testing.T) {
 		})
 		s, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: web.URL},
 			&sdk.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return s
 	}
 	first := join()
 	for i := range 1000 {
 		err := first.Subscribe(t.Context(), &sdk.SubscribeParams{URI: fmt.Sprintf("mnem://node/n%d", i)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	second := join()
 	defer func() { _ = second.Close() }()
@@ -47,20 +44,14 @@ func TestSubscribersThatGo(t *testing.T) {
 	if err := second.Subscribe(t.Context(), &sdk.SubscribeParams{URI: uri}); err == nil {
 		t.Error("there is no bound")
 	}
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := second.Subscribe(t.Context(), &sdk.SubscribeParams{URI: uri}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, first.Close())
+	must.OK(t, second.Subscribe(t.Context(), &sdk.SubscribeParams{URI: uri}))
 	call(t, second, "commit", map[string]any{"message": "m", "nodes": []any{
 		map[string]any{"key": "fresh", "type": "T", "summary": "new"},
 	}})
 	select {
 	case got := <-told:
-		if got != uri {
-			t.Errorf("reported %s", got)
-		}
+		must.Equal(t, got, uri, "reported")
 	case <-time.After(20 * time.Second):
 		t.Error("the change was not told")
 	}

@@ -9,6 +9,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mnem-project/mnem/internal/door/mcp"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/o200k"
 )
 
@@ -59,9 +60,7 @@ func pages(
 		if !more {
 			return entries, answers
 		}
-		if !strings.Contains(a.text, next) {
-			t.Errorf("%s: the text does not name the cursor", tool)
-		}
+		must.Contain(t, a.text, next, tool, ": the text does not name the cursor")
 		args["cursor"] = next
 	}
 }

@@ -3,6 +3,7 @@ package mcp
 import (
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
@@ -22,8 +23,6 @@ func TestNotSureStandsApart(t *testing.T) {
 		{[]piece{item("answer", "a"), item("maybe", "b")}, quote("a") + "\nNot sure:\n" + quote("b")},
 		{[]piece{item("maybe", "a"), item("maybe", "b")}, "Nothing known; the nearest:\n" + quote("a\n\nb")},
 	} {
-		if got := renderAnswer(&page{pieces: c.pieces}); got != c.want {
-			t.Errorf("%d items: %q, want %q", len(c.pieces), got, c.want)
-		}
+		must.Equal(t, renderAnswer(&page{pieces: c.pieces}), c.want, len(c.pieces), " items")
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/mcp"
 	"github.com/mnem-project/mnem/internal/door/verbs"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/o200k"
 )
 
@@ -83,9 +84,7 @@ func connect(t *testing.T, s *mcp.Server, opt *sdk.ClientOptions) *sdk.ClientSes
 	go func() { done <- s.Run(context.WithoutCancel(t.Context()), theirs.r, theirs.w) }()
 	client := sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "1.2"}, opt)
 	session, err := client.Connect(t.Context(), &sdk.IOTransport{Reader: ours.r, Writer: ours.w}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(func() {
 		_ = session.Close() // closes our ends
 		ours.w.Close()
@@ -122,9 +121,7 @@ type answer struct {
 func try(t *testing.T, s *sdk.ClientSession, name string, args map[string]any) answer {
 	t.Helper()
 	res, err := s.CallTool(t.Context(), &sdk.CallToolParams{Meta: sdk.Meta{"mnem/structured": true}, Name: name, Arguments: args})
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
+	must.OK(t, err, name)
 	a := answer{failed: res.IsError, text: res.Content[0].(*sdk.TextContent).Text}
 	if res.StructuredContent != nil {
 		if a.raw, err = json.Marshal(res.StructuredContent); err != nil {
@@ -140,14 +137,10 @@ func toolList(t *testing.T, p mcp.Profile) (json.RawMessage, []*sdk.Tool) {
 	t.Helper()
 	s := connect(t, server(app(t.TempDir()), mcp.ServerOptions{Profile: p}), nil)
 	res, err := s.ListTools(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	res.SetMeta(nil)
 	data, err := json.Marshal(res)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return data, res.Tools
 }
 
@@ -164,24 +157,16 @@ func TestToolList(t *testing.T) {
 			checkTool(t, p, tool)
 		}
 		var pretty bytes.Buffer
-		if err := json.Indent(&pretty, data, "", " "); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Indent(&pretty, data, "", " "))
 		pretty.WriteByte('\n')
 		path := filepath.Join("testdata", "tools-"+string(p)+".json")
 		if *rewrite {
-			if err := os.WriteFile(path, pretty.Bytes(), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(path, pretty.Bytes(), 0o644))
 			continue
 		}
 		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(want, pretty.Bytes()) {
-			t.Errorf("%s is not what the server lists; see the diff after -rewrite", path)
-		}
+		must.OK(t, err)
+		must.Same(t, want, pretty.Bytes(), path, " is not what the server lists; see the diff after -rewrite")
 	}
 }
 

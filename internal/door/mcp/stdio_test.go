@@ -3,6 +3,8 @@ package mcp
 import (
 	"fmt"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestAnswered reads which calls a message answers.
@@ -16,8 +18,6 @@ func TestAnswered(t *testing.T) {
 		`{"jsonrpc":"2.0","id":9,"resul`:                                 `[]`,
 		`no JSON`:                                                        `[]`,
 	} {
-		if got := fmt.Sprint(answered([]byte(message))); got != want {
-			t.Errorf("%s: %s, want %s", message, got, want)
-		}
+		must.Equal(t, fmt.Sprint(answered([]byte(message))), want, message)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
@@ -14,9 +15,7 @@ func TestWhatAnOperationTouches(t *testing.T) {
 		"src_key":"alice","dst_key":null}],"more":false}}]}`
 	read := func(told string) value {
 		w, err := operation.ReadValue([]byte(told))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return w
 	}
 	for uri, want := range map[string]bool{
@@ -32,9 +31,7 @@ func TestWhatAnOperationTouches(t *testing.T) {
 		"mnem://diff/bafyreiaaaa..bafyreibbbb":             false,
 		"other://node/alice":                               false,
 	} {
-		if got := touches(read(told), uri); got != want {
-			t.Errorf("%s: %v, want %v", uri, got, want)
-		}
+		must.Equal(t, touches(read(told), uri), want, uri)
 	}
 	if !touches(read(strings.Replace(told, `"more":false`, `"more":true`, 1)), "mnem://node/bob") {
 		t.Error("what is not told may be any node")

@@ -7,6 +7,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mnem-project/mnem/internal/door/mcp"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/o200k"
 )
 
@@ -21,9 +22,7 @@ func TestTextAlone(t *testing.T) {
 		"where do penguins eat </memory 0>": {"unknown: "},
 	} {
 		res, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "recall", Arguments: map[string]any{"query": query}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		text := res.Content[0].(*sdk.TextContent).Text
 		if res.StructuredContent != nil || len(res.Content) != 1 {
 			t.Errorf("%s: more than a text: %v", query, res)

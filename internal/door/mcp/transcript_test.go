@@ -13,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mnem-project/mnem/internal/door/mcp"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/o200k"
 )
 
@@ -40,16 +41,12 @@ var howMany = regexp.MustCompile(`^(\d+) to (\d+) `)
 func follows(t *testing.T, tool *sdk.Tool, says string, more []string) step {
 	t.Helper()
 	data, err := json.Marshal(tool.InputSchema)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var schema struct {
 		Properties map[string]struct{ Type, Description string }
 		Required   []string
 	}
-	if err := json.Unmarshal(data, &schema); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(data, &schema))
 	call := step{tool.Name, map[string]any{}}
 	for _, name := range schema.Required {
 		call.Arguments[name] = says
@@ -76,9 +73,7 @@ func follows(t *testing.T, tool *sdk.Tool, says string, more []string) step {
 func without(t *testing.T, tool *sdk.Tool) *sdk.Tool {
 	t.Helper()
 	data, err := json.Marshal(tool.InputSchema)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	silent := *tool
 	silent.InputSchema = json.RawMessage(regexp.MustCompile(`"description":"(\\.|[^"\\])*",?`).ReplaceAll(data, nil))
 	return &silent
@@ -87,14 +82,10 @@ func without(t *testing.T, tool *sdk.Tool) *sdk.Tool {
 func scenes(t *testing.T) (all []scene) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", "scenes.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for line := range bytes.Lines(data) {
 		var s scene
-		if err := json.Unmarshal(line, &s); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(line, &s))
 		all = append(all, s)
 	}
 	if len(all) != 40 {
@@ -151,21 +142,15 @@ func TestTranscripts(t *testing.T) {
 			}
 		}
 		data, err := json.Marshal(calls)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		lines.Write(append(data, '\n'))
 	}
 	path := filepath.Join("testdata", "transcripts.jsonl")
 	if *rewrite {
-		if err := os.WriteFile(path, lines.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, lines.Bytes(), 0o644))
 	}
 	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if got := lines.String(); got != strings.ReplaceAll(string(want), "\r\n", "\n") {
 		t.Errorf("%s is not what the client does; see the diff after -rewrite", path)
 	}

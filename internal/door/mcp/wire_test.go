@@ -19,6 +19,7 @@ import (
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/mcp"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/ramdir"
 )
 
@@ -166,18 +167,14 @@ func TestAnswersBeforeTheEnd(t *testing.T) {
 			answered++
 		}
 	}
-	if answered != calls {
-		t.Errorf("%d answers of %d", answered, calls)
-	}
+	must.Equal(t, answered, calls, "answers")
 }
 
 // TestProcess runs the program itself: it answers at once wherever it is, prints nothing but the
 // protocol, and ends with its input.
 func TestProcess(t *testing.T) {
 	bin, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	a := memory(t, facts)
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {
 		cmd := exec.Command(bin, "mcp", "-R", a.Dir)
@@ -187,12 +184,8 @@ func TestProcess(t *testing.T) {
 		client := sdk.NewClient(&sdk.Implementation{Name: "proc", Version: "1"}, nil)
 		s, err := client.Connect(t.Context(), &sdk.CommandTransport{Command: cmd},
 			&sdk.ClientSessionOptions{ProtocolVersion: version})
-		if err != nil {
-			t.Fatalf("%s: %v: %s", version, err, &errs)
-		}
-		if got := s.InitializeResult().ProtocolVersion; got != version {
-			t.Errorf("asked for %s, got %s", version, got)
-		}
+		must.OK(t, err, version, ": ", &errs)
+		must.Equal(t, s.InitializeResult().ProtocolVersion, version, "asked")
 		if got := call(t, s, "retrieve", map[string]any{"query": "invoices"}); !strings.Contains(got.text,
 			"svc") && !strings.Contains(got.text, "billing") {
 			t.Errorf("%s: retrieve: %s", version, got.text)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
@@ -36,9 +37,7 @@ func TestETag(t *testing.T) {
 	f := newFixture(t, nil)
 	tag := `"` + cidA + `"`
 	r := f.ask("GET", "/v1/get?node=a", "")
-	if r.Header.Get("ETag") != tag {
-		t.Errorf("ETag %q", r.Header.Get("ETag"))
-	}
+	must.Equal(t, r.Header.Get("ETag"), tag, "ETag")
 	for _, tt := range []struct {
 		path, header string
 		status       int
@@ -125,9 +124,7 @@ func TestLongAnswers(t *testing.T) {
 	f.run = prints(operation.Corrupt, part, part, part)
 	for _, path := range []string{"/v1/get?node=a", "/v1/export"} {
 		res, err := http.Get(f.url + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if _, err := io.ReadAll(res.Body); err == nil {
 			t.Errorf("%s: half an answer ended as if it were whole", path)
 		}
@@ -146,13 +143,9 @@ func TestLinkToTheNextPage(t *testing.T) {
 	f := newFixture(t, nil)
 	f.run = prints(operation.OK, `{"commit":null,"next":"a&b"}`)
 	r := f.ask("GET", "/v1/get?node=x+y&after=old", "")
-	if got := r.Header.Get("Link"); got != `</v1/get?after=a%26b&node=x+y>; rel="next"` {
-		t.Errorf("Link %q", got)
-	}
+	must.Equal(t, r.Header.Get("Link"), `</v1/get?after=a%26b&node=x+y>; rel="next"`, "Link")
 	f.run = prints(operation.OK, `{"commit":null,"next":null}`)
-	if got := f.ask("GET", "/v1/get?node=x", "").Header.Get("Link"); got != "" {
-		t.Errorf("Link %q", got)
-	}
+	must.Equal(t, f.ask("GET", "/v1/get?node=x", "").Header.Get("Link"), "", "Link")
 }
 
 func TestCallers(t *testing.T) {
@@ -160,9 +153,7 @@ func TestCallers(t *testing.T) {
 	f.want(f.ask("POST", "/v1/get", `{"node":"a"}`, asJSONType, "Mnem-Author: Ada Löve",
 		"Mnem-Agent: robot", "Mnem-Task: t", "Mnem-Branch: b", "Mnem-Session: s"), 200, "")
 	want := operation.Caller{Author: "Ada Löve", Agent: "robot", Task: "t", Branch: "b", Session: "s"}
-	if f.as[0] != want {
-		t.Errorf("%+v", f.as[0])
-	}
+	must.Equal(t, f.as[0], want)
 	f.want(f.ask("GET", "/v1/get?node=a", "", "Mnem-Session: s"), 405, codeMethod)
 	f.want(f.ask("GET", "/v1/get?node=a", "", "Mnem-Author: "+strings.Repeat("x", 256)), 400, "usage")
 	f.want(f.ask("GET", "/v1/get?node=a", "", "Mnem-Author: \xff"), 400, "usage")
@@ -238,9 +229,7 @@ func TestIdempotencyKeyInFlight(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	req, err := http.NewRequestWithContext(ctx, "POST", f.url+"/v1/commit", strings.NewReader("{}"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Idempotency-Key", "k")
 	var wg sync.WaitGroup
@@ -259,9 +248,7 @@ func TestIdempotencyKeyInFlight(t *testing.T) {
 	for {
 		r := f.ask("POST", "/v1/commit", "{}", asJSONType, "Idempotency-Key: k")
 		if r.StatusCode == 200 {
-			if r.Header.Get("Idempotent-Replay") != "true" {
-				t.Error("it was done twice")
-			}
+			must.Equal(t, r.Header.Get("Idempotent-Replay"), "true", "it was done twice")
 			return
 		}
 		if time.Now().After(deadline) {
@@ -363,23 +350,17 @@ func TestLongAnswerIsLost(t *testing.T) {
 		return operation.OK, nil
 	}
 	c, err := net.Dial("tcp", strings.TrimPrefix(f.url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer func() { _ = c.Close() }()
 	const headers = "Host: localhost\r\nIdempotency-Key: k\r\n" + asJSONType + "\r\n"
 	_, err = io.WriteString(c, "POST /v1/commit HTTP/1.1\r\n"+headers+"Content-Length: 2\r\n\r\n{}")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if err := <-ended; err != nil { // nothing was read
 		t.Errorf("the write was broken off: %v", err)
 	}
 	for range 100 { // until its end is known
 		r := f.ask("POST", "/v1/commit", "{}", asJSONType, "Idempotency-Key: k")
-		if r.StatusCode != 409 {
-			t.Fatalf("status %d", r.StatusCode)
-		}
+		must.Equal(t, r.StatusCode, 409, "status")
 		if strings.Contains(r.text, "too long") {
 			return
 		}

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
@@ -91,9 +92,7 @@ func TestLargeBodiesFollowEachOther(t *testing.T) {
 				return
 			}
 			defer func() { _ = res.Body.Close() }()
-			if res.StatusCode != 200 {
-				t.Errorf("status %d", res.StatusCode)
-			}
+			must.Equal(t, res.StatusCode, 200, "status")
 		})
 	}
 	wg.Wait()
@@ -109,15 +108,9 @@ func TestRoomIsShared(t *testing.T) {
 		}
 		return total
 	}
-	if got := fill("a", large, wholly); got != 8*large {
-		t.Errorf("one caller has %d", got)
-	}
-	if got := fill("a", 1<<10, little); got != large {
-		t.Errorf("and %d in small bodies", got)
-	}
-	if got := fill("b", large, wholly); got != 5*large {
-		t.Errorf("another one has %d", got)
-	}
+	must.Equal(t, fill("a", large, wholly), 8*large, "one caller")
+	must.Equal(t, fill("a", 1<<10, little), large, "in small bodies")
+	must.Equal(t, fill("b", large, wholly), 5*large, "another one")
 	if got := fill("c", 1<<10, little); got != 2*large {
 		t.Errorf("a third one has %d in small bodies", got)
 	}
@@ -170,9 +163,7 @@ func TestReadingGivesBack(t *testing.T) {
 	}
 	b.release()
 	b.release()
-	if used := b.room.inUse(); used != 0 {
-		t.Errorf("%d bytes are held", used)
-	}
+	must.Equal(t, b.room.inUse(), 0, "bytes are held")
 }
 
 // TestStalledBodies sees to it that a body which stops coming is ended long before its time is over.
@@ -181,18 +172,14 @@ func TestStalledBodies(t *testing.T) {
 	for _, part := range []int{0, 10, 300_000} {
 		c := f.begin(linesHead + "Content-Length: 1000000\r\n\r\n" + strings.Repeat("x", part))
 		line, err := bufio.NewReader(c).ReadString('\n')
-		if !strings.Contains(line, " 408 ") {
-			t.Errorf("after %d bytes: %q, %v", part, line, err)
-		}
+		must.Contain(t, line, " 408 ", "after ", part, " bytes: ", err)
 	}
 	// A chunked one likewise.
 	c := f.begin(linesHead + "Transfer-Encoding: chunked\r\n\r\n5\r\nxxxxx\r\n")
 	if line, err := bufio.NewReader(c).ReadString('\n'); !strings.Contains(line, " 408 ") {
 		t.Errorf("chunked: %q, %v", line, err)
 	}
-	if used := f.srv.bodies.inUse(); used != 0 {
-		t.Errorf("%d bytes are held", used)
-	}
+	must.Equal(t, f.srv.bodies.inUse(), 0, "bytes are held")
 }
 
 // TestHeadersOnce sends each header that decides something twice.
@@ -202,9 +189,7 @@ func TestHeadersOnce(t *testing.T) {
 	ask := func(headers string) string {
 		c := f.begin("GET /v1/get?node=a HTTP/1.1\r\nHost: localhost\r\n" + headers + "\r\n")
 		line, err := bufio.NewReader(c).ReadString('\n')
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return line
 	}
 	for _, tt := range []struct{ headers, status string }{
@@ -219,9 +204,7 @@ func TestHeadersOnce(t *testing.T) {
 		{"If-None-Match: \"a\"\r\nIf-None-Match: \"b\"\r\n", " 200 "},
 		{own + "Sec-Fetch-Site: same-origin\r\n", " 200 "},
 	} {
-		if line := ask(tt.headers); !strings.Contains(line, tt.status) {
-			t.Errorf("%q: %q, want%s", tt.headers, line, tt.status)
-		}
+		must.Contain(t, ask(tt.headers), tt.status, tt.headers)
 	}
 	calls := len(f.calls)
 	for _, name := range append(slices.Clone(singular), "Mnem-Agent", "mnem-author", "Mcp-Session-Id",
@@ -233,9 +216,7 @@ func TestHeadersOnce(t *testing.T) {
 			}
 		}
 	}
-	if len(f.calls) != calls {
-		t.Errorf("calls %q", f.calls[calls:])
-	}
+	must.Equal(t, len(f.calls), calls, "calls ", f.calls[calls:])
 }
 
 // TestHeadersReadOnceAreSingular reads this package and the MCP package: a header that is read as one value must be in
@@ -246,14 +227,10 @@ func TestHeadersReadOnceAreSingular(t *testing.T) {
 	n := 0
 	for _, dir := range []string{".", filepath.Join("..", "mcp")} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, file := range files {
 			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			for _, m := range read.FindAllStringSubmatch(string(text), -1) {
 				name := firstOf(named[m[1]], http.CanonicalHeaderKey(m[1]))
 				twice := http.Header{name: {"a", "a"}}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 	"github.com/mnem-project/mnem/web"
 )
@@ -138,9 +139,7 @@ func TestOneCodeManyBrowsers(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if len(in) != 1 {
-		t.Errorf("%d got in", len(in))
-	}
+	must.Equal(t, len(in), 1, "got in")
 }
 
 // TestLoginsNeedCookieAndKey tries halves of a login, and what other browsers have.
@@ -215,9 +214,7 @@ func TestLoginsAreBounded(t *testing.T) {
 		_, in := f.enter(withCode(f.code(operation.Reads)))
 		all = append(all, in)
 	}
-	if n := len(f.srv.logins.all); n != maxLogins {
-		t.Errorf("%d logins", n)
-	}
+	must.Equal(t, len(f.srv.logins.all), maxLogins, "logins")
 	f.want(f.ask("GET", readPath, "", all[0]...), 401, codeUnauthorized)
 	f.want(f.ask("GET", readPath, "", all[1]...), 200, "")
 }
@@ -246,12 +243,8 @@ func TestViewIsGuarded(t *testing.T) {
 			t.Errorf("/ %q: status %d, want %d", tt.headers, r.StatusCode, tt.page)
 		}
 		r := f.ask("POST", loginPath, withCode("x"), append(tt.headers, asJSONType)...)
-		if r.StatusCode != tt.login {
-			t.Errorf("%s %q: status %d, want %d", loginPath, tt.headers, r.StatusCode, tt.login)
-		}
-		if r.Header.Get("Access-Control-Allow-Origin") != "" {
-			t.Errorf("%q: allowed", tt.headers)
-		}
+		must.Equal(t, r.StatusCode, tt.login, loginPath, " ", tt.headers, ": status")
+		must.Equal(t, r.Header.Get("Access-Control-Allow-Origin"), "", tt.headers, ": allowed")
 	}
 	for _, headers := range [][]string{{"Origin: https://evil.example.org"}, {"Host: evil.example.org"}, open} {
 		if _, in := f.enter(withCode(text), headers...); in != nil {
@@ -281,9 +274,7 @@ func TestPage(t *testing.T) {
 				t.Errorf("%s: %s %q, want %q", file.Path, name, got, want)
 			}
 		}
-		if r.text != string(file.Data) {
-			t.Errorf("%s: %d bytes, want %d", file.Path, len(r.text), len(file.Data))
-		}
+		must.Equal(t, r.text, string(file.Data), file.Path, ": ", len(r.text), " bytes, want ", len(file.Data))
 		if r := f.ask("GET", file.Path, "", "If-None-Match: "+file.Tag); r.StatusCode != 304 {
 			t.Errorf("%s: status %d", file.Path, r.StatusCode)
 		}

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // askFrom asks a server from an address, and returns the status.
@@ -36,9 +38,7 @@ func TestStrangers(t *testing.T) {
 		return of(id)
 	}
 	_, text, err := NewToken(ones{}, "none", "read", time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for range 200 {
 		for _, header := range []string{text, "guess", "mnem_a_b"} {
 			if got := askFrom(t, f.srv, someone, "/v1/get?node=a", "Authorization: Bearer "+header); got != 401 {
@@ -46,9 +46,7 @@ func TestStrangers(t *testing.T) {
 			}
 		}
 	}
-	if looked != 200 {
-		t.Errorf("%d tokens were looked up, want 200: the rest are none", looked)
-	}
+	must.Equal(t, looked, 200, "tokens were looked up, want 200: the rest are none")
 	for _, from := range []string{someone, another} {
 		mine := k.make(t, "mine", "read", nil)
 		if got := askFrom(t, f.srv, from, "/v1/get?node=a", mine); got != 200 {
@@ -61,9 +59,7 @@ func TestStrangers(t *testing.T) {
 func TestStrangersAtOnce(t *testing.T) {
 	f, k := withTokens(t, nil)
 	other, text, err := NewToken(ones{}, "none", "read", time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	met := k.make(t, "met", "read", nil)
 	f.want(f.ask("GET", "/v1/get?node=a", "", met), 200, "")
 	var looks atomic.Int64
@@ -94,9 +90,7 @@ func TestStrangersAtOnce(t *testing.T) {
 	if got := askFrom(t, f.srv, someone, "/v1/get?node=a", met); got != 200 {
 		t.Errorf("status %d of a token that was met", got)
 	}
-	if n := looks.Load(); n != maxLooksOf {
-		t.Errorf("%d are looked up at once, want %d", n, maxLooksOf)
-	}
+	must.Equal(t, looks.Load(), maxLooksOf, "are looked up at once")
 	r := httptest.NewRequest(http.MethodGet, "/v1/get?node=a", nil)
 	r.Host, r.RemoteAddr = "localhost", someone
 	r.Header.Set("Authorization", "Bearer "+text)
@@ -137,9 +131,7 @@ func TestStrangersNames(t *testing.T) {
 			want = 401
 		}
 		for n := range 100 {
-			if got := askFrom(t, top, someone, fmt.Sprintf("/none%d/v1/get?node=a", n), mine); got != want {
-				t.Fatalf("status %d, want %d", got, want)
-			}
+			must.Equal(t, askFrom(t, top, someone, fmt.Sprintf("/none%d/v1/get?node=a", n), mine), want, "status")
 		}
 		for range 2 {
 			if got := askFrom(t, top, someone, "/there/v1/get?node=a", mine); got != 200 {
@@ -167,9 +159,7 @@ func TestNamesAreHidden(t *testing.T) {
 	}
 	top = New(cfg)
 	_, text, err := NewToken(ones{}, "none", "read", time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, path := range []string{
 		"/v1/get?node=a", "/v1/none", "/v1/", "/v1/a/b", "/v1/get/", "/v1//get", "/v1/../v1/get", "/openapi.json", "/metrics",
 	} {

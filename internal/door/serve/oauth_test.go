@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
@@ -85,9 +86,7 @@ func withOAuth(t *testing.T) *signInFixture {
 func member(t *testing.T, data, name string) string {
 	t.Helper()
 	var o map[string]any
-	if err := json.Unmarshal([]byte(data), &o); err != nil {
-		t.Fatalf("%v in %s", err, data)
-	}
+	must.OK(t, json.Unmarshal([]byte(data), &o), "in ", data)
 	s, _ := o[name].(string)
 	return s
 }
@@ -325,9 +324,7 @@ func TestRegister(t *testing.T) {
 		t.Error("no address")
 	}
 	id, err := newClient("a\x00\u202eb"+strings.Repeat("é", 99), []string{"http://localhost:1/cb"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if c := clientOf(id); c == nil || strings.ContainsAny(c.Name, "\x00\u202e") || len(c.Name) > maxClientName {
 		t.Errorf("%+v", c)
 	}
@@ -387,9 +384,7 @@ func TestSignInKeepsQuery(t *testing.T) {
 	owner := f.keep.make(t, "me", "write", nil)
 	for _, to := range []string{"https://a.example/cb", "https://a.example/cb?z=1&a=%2f&flag&x;y=%zz", "http://[::1]:7/cb?q"} {
 		id, err := newClient("x", []string{to})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		r, back := f.decides(owner, "read", "client_id", id, "redirect_uri", to)
 		if !strings.HasPrefix(r.Header.Get("Location"), to) || back.Get("code") == "" || len(back["iss"]) != 1 {
 			t.Errorf("%s: %d to %s", to, r.StatusCode, r.Header.Get("Location"))
@@ -457,9 +452,7 @@ func TestResourceIsNormalized(t *testing.T) {
 		"https://memory.example.org/mcp?x": false, "https://memory.example.org/MCP": false, "https://u@memory.example.org/mcp": false,
 		"https://memory.example.org:443@evil.example/mcp": false, "//memory.example.org/mcp": false,
 	} {
-		if got := (&OAuth{URL: oauthHome, Path: "/mcp"}).isResource(s); got != want {
-			t.Errorf("%q: %t", s, got)
-		}
+		must.Equal(t, (&OAuth{URL: oauthHome, Path: "/mcp"}).isResource(s), want, s)
 	}
 	for s, want := range map[string]string{
 		"https://a.example:443/": "https://a.example", "https://a.example:": "https://a.example", "http://localhost:80": "http://localhost",

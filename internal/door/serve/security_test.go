@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/base/httpd"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
@@ -46,9 +47,7 @@ func TestHostAndOrigin(t *testing.T) {
 	} {
 		for _, path := range []string{"/v1/get?node=a", "/openapi.json", "/metrics", "/healthz"} {
 			r := f.ask("GET", path, "", tt.headers...)
-			if r.StatusCode != tt.status {
-				t.Errorf("%s %q: status %d, want %d", path, tt.headers, r.StatusCode, tt.status)
-			}
+			must.Equal(t, r.StatusCode, tt.status, path, " ", tt.headers, ": status")
 			allowed := r.Header.Get("Access-Control-Allow-Origin")
 			if want := tt.headers != nil && tt.headers[0] == "Origin: https://app.example.org"; want !=
 				(allowed != "") {
@@ -86,9 +85,7 @@ func (k *keep) get(id string) (*Token, error) {
 func (k *keep) make(t *testing.T, name, scope string, change func(*Token)) (header string) {
 	t.Helper()
 	tok, text, err := NewToken(k.rand, name, scope, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if change != nil {
 		change(&tok)
 	}
@@ -175,9 +172,7 @@ func TestTokensSayWhoAsks(t *testing.T) {
 		{Author: "Ada", Agent: "robot"},
 	}
 	for i, c := range f.as {
-		if c != want[i] {
-			t.Errorf("%d: %+v, want %+v", i, c, want[i])
-		}
+		must.Equal(t, c, want[i], i)
 	}
 }
 
@@ -196,9 +191,7 @@ func TestRates(t *testing.T) {
 	}
 	r := f.ask("GET", "/v1/get?node=a", "", one)
 	f.want(r, 429, codeTooMany)
-	if r.Header.Get("Retry-After") != "1" {
-		t.Errorf("Retry-After %q", r.Header.Get("Retry-After"))
-	}
+	must.Equal(t, r.Header.Get("Retry-After"), "1", "Retry-After")
 	f.want(f.ask("GET", "/v1/get?node=a", "", two), 200, "")
 	mu.Lock()
 	now = now.Add(500 * time.Millisecond)
@@ -209,25 +202,17 @@ func TestRates(t *testing.T) {
 		f.want(f.ask("GET", "/v1/get?node=a", "", "Authorization: Bearer x"), 401, codeUnauthorized)
 	}
 	f.want(f.ask("GET", "/v1/get?node=a", "", two), 200, "")
-	if n := len(f.srv.rates.buckets); n != 2 {
-		t.Errorf("%d buckets, want one of each token", n)
-	}
+	must.Equal(t, len(f.srv.rates.buckets), 2, "buckets, want one of each token")
 }
 
 // TestSlowRate lets one request through where less than one a second may come.
 func TestSlowRate(t *testing.T) {
 	now := time.Unix(0, 0)
 	r := newRates(0.25, func() time.Time { return now })
-	if after := r.take("a"); after != 0 {
-		t.Errorf("the first waits %v", after)
-	}
-	if after := r.take("a"); after != 4*time.Second {
-		t.Errorf("the second waits %v, want 4 s", after)
-	}
+	must.Equal(t, r.take("a"), 0, "the first waits")
+	must.Equal(t, r.take("a"), 4*time.Second, "the second waits, want 4 s")
 	now = now.Add(4 * time.Second)
-	if after := r.take("a"); after != 0 {
-		t.Errorf("after 4 s it waits %v", after)
-	}
+	must.Equal(t, r.take("a"), 0, "after 4 s it waits")
 }
 
 func TestBodiesAreBounded(t *testing.T) {
@@ -238,18 +223,12 @@ func TestBodiesAreBounded(t *testing.T) {
 	// A body of unknown length is truncated if it is too long.
 	req, err := http.NewRequest("POST", f.url+"/v1/commit", io.MultiReader(
 		strings.NewReader(strings.Repeat("x", 1001))))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	req.Header.Set("Content-Type", operation.MediaNDJSON)
 	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer func() { _ = res.Body.Close() }()
-	if res.StatusCode != 413 {
-		t.Errorf("status %d", res.StatusCode)
-	}
+	must.Equal(t, res.StatusCode, 413, "status")
 }
 
 func TestOperationsAreBounded(t *testing.T) {
@@ -278,9 +257,7 @@ func TestOperationsAreBounded(t *testing.T) {
 			}
 			defer func() { _ = res.Body.Close() }()
 			data, _ := io.ReadAll(res.Body) // short ones are seen below
-			if res.StatusCode != 503 {
-				t.Errorf("status %d", res.StatusCode)
-			}
+			must.Equal(t, res.StatusCode, 503, "status")
 			details <- string(data)
 		})
 	}
@@ -291,13 +268,9 @@ func TestOperationsAreBounded(t *testing.T) {
 		all += d
 	}
 	for _, want := range []string{"wait already", "too"} {
-		if !strings.Contains(all, want) {
-			t.Errorf("no client was told %q: %s", want, all)
-		}
+		must.Contain(t, all, want, "no client was told")
 	}
-	if most != 1 {
-		t.Errorf("%d at once", most)
-	}
+	must.Equal(t, most, 1, "at once")
 }
 
 // TestRawRequests sends what no HTTP client does.
@@ -321,20 +294,14 @@ func TestRawRequests(t *testing.T) {
 		{"GET / HTTP/1.1\r\nHost: localhost\r\nX-Long: " + strings.Repeat("x", httpd.MaxHeader+4096), " 431 "},
 	} {
 		c, err := net.Dial("tcp", at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		_, _ = io.WriteString(c, tt.text) // the server may have seen enough
 		_ = c.(*net.TCPConn).CloseWrite() // likewise
 		line, _ := bufio.NewReader(c).ReadString('\n')
-		if !strings.Contains(line, tt.status) {
-			t.Errorf("%q: %q, want %s", tt.text, line, tt.status)
-		}
+		must.Contain(t, line, tt.status, tt.text)
 		_ = c.Close() // it was read
 	}
-	if len(f.calls) != 0 {
-		t.Errorf("calls %q", f.calls)
-	}
+	must.Equal(t, len(f.calls), 0, "calls ", f.calls)
 }
 
 // TestManyConnections opens more connections than allowed: the excess ones get an answer, memory stays bounded, and the
@@ -349,9 +316,7 @@ func TestManyConnections(t *testing.T) {
 	open := make([]net.Conn, 0, tried)
 	for range tried {
 		c, err := net.Dial("tcp", at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		open = append(open, c)
 		if _, err := io.WriteString(c, "GET /v1/ge"); err != nil { // and no more
 			continue // turned away already
@@ -399,17 +364,13 @@ func TestSlowClients(t *testing.T) {
 	t.Parallel() // it waits for as long as headers may take
 	f := newFixture(t, nil)
 	c, err := net.Dial("tcp", strings.TrimPrefix(f.url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer func() { _ = c.Close() }()
 	start := time.Now()
 	if _, err := io.WriteString(c, "GET /v1/get?node=a HTTP/1.1\r\nHost: localhost\r\n"); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.SetReadDeadline(start.Add(4 * headerTime)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, c.SetReadDeadline(start.Add(4*headerTime)))
 	_, _ = io.ReadAll(c) // until the server ends it
 	if took := time.Since(start); took < headerTime/2 || took > 2*headerTime {
 		t.Errorf("cut off after %v", took)
@@ -435,9 +396,7 @@ func TestSlowBodiesAndLongCalls(t *testing.T) {
 	in, out := io.Pipe()
 	defer func() { _ = out.Close() }()
 	req, err := http.NewRequestWithContext(t.Context(), "POST", f.url+"/v1/commit", in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	req.Header.Set("Content-Type", operation.MediaNDJSON)
 	go func() { _, _ = io.WriteString(out, "{") }() // and no more
 	res, err := http.DefaultClient.Do(req)
@@ -445,7 +404,5 @@ func TestSlowBodiesAndLongCalls(t *testing.T) {
 		return // the connection was ended
 	}
 	defer func() { _ = res.Body.Close() }()
-	if res.StatusCode != http.StatusRequestTimeout {
-		t.Errorf("status %d", res.StatusCode)
-	}
+	must.Equal(t, res.StatusCode, http.StatusRequestTimeout, "status")
 }

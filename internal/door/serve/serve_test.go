@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -19,6 +18,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/base/pipe"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
@@ -129,9 +129,7 @@ func newFixture(t *testing.T, change func(*Config)) *fixture {
 	}
 	f.srv = New(cfg)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	f.url = "http://" + l.Addr().String()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -241,9 +239,7 @@ func TestCalls(t *testing.T) {
 		if r.Header.Get("Content-Type") != operation.MediaJSON || !strings.Contains(r.text, cidA) {
 			t.Errorf("%s: %s %s", tt.path, r.Header.Get("Content-Type"), r.text)
 		}
-		if got := f.calls[len(f.calls)-1]; got != tt.want {
-			t.Errorf("%s %s: %q, want %q", tt.method, tt.path, got, tt.want)
-		}
+		must.Equal(t, f.calls[len(f.calls)-1], tt.want, tt.method, " ", tt.path)
 	}
 	if r := f.ask("HEAD", "/v1/get?node=a", ""); r.StatusCode != 200 || r.text != "" {
 		t.Errorf("HEAD: %d %q", r.StatusCode, r.text)
@@ -291,16 +287,12 @@ func TestRefusedRequests(t *testing.T) {
 	} {
 		r := f.ask(tt.method, tt.path, tt.body, "Content-Type: "+tt.media)
 		p := f.want(r, tt.status, tt.code)
-		if !strings.Contains(p.Detail, tt.detail) {
-			t.Errorf("%s %s: %q, want %q", tt.method, tt.path, p.Detail, tt.detail)
-		}
+		must.Contain(t, p.Detail, tt.detail, tt.method, " ", tt.path)
 		if tt.status == 405 && r.Header.Get("Allow") == "" {
 			t.Errorf("%s %s: no Allow", tt.method, tt.path)
 		}
 	}
-	if len(f.calls) != 0 {
-		t.Errorf("calls were made: %q", f.calls)
-	}
+	must.Equal(t, len(f.calls), 0, "calls were made: ", f.calls)
 }
 
 func TestOutcomesOfCalls(t *testing.T) {
@@ -338,9 +330,7 @@ func TestOutcomesOfCalls(t *testing.T) {
 		return operation.Conflict, &operation.Error{Outcome: operation.Conflict, Message: "kept"}
 	}
 	p := f.want(f.ask("POST", "/v1/commit", `{"message":"m"}`, asJSONType), 409, "conflict")
-	if string(p.Answer) != `{"conflicts":[1]}` {
-		t.Errorf("answer %s", p.Answer)
-	}
+	must.Equal(t, string(p.Answer), `{"conflicts":[1]}`, "answer ", p.Answer)
 	f.run = func(context.Context, operation.Call, io.Writer) (operation.Outcome, error) {
 		panic("defect")
 	}
@@ -359,9 +349,7 @@ func TestProbesMetricsAndLog(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	r := f.ask("GET", "/v1/get?node=secret-node", "", "X-Request-Id: mine-1")
-	if r.Header.Get("X-Request-Id") != "mine-1" {
-		t.Errorf("request id %q", r.Header.Get("X-Request-Id"))
-	}
+	must.Equal(t, r.Header.Get("X-Request-Id"), "mine-1", "request id")
 	r = f.ask("GET", "/v1/get?node=a", "", "X-Request-Id: a b")
 	if id := r.Header.Get("X-Request-Id"); len(id) != 2*idBytes {
 		t.Errorf("request id %q", id)
@@ -371,9 +359,7 @@ func TestProbesMetricsAndLog(t *testing.T) {
 		`mnem_http_requests_total{code="ok",method="GET",operation="get",status="200"} 2`,
 		`mnem_http_request_seconds_count{operation="get"} 2`, "mnem_http_connections ", "go_goroutines",
 	} {
-		if !strings.Contains(r.text, want) {
-			t.Errorf("metrics lack %s:\n%s", want, r.text)
-		}
+		must.Contain(t, r.text, want, "metrics lack")
 	}
 	log := f.log.String()
 	if !strings.Contains(log, `"request":"mine-1"`) || !strings.Contains(log, `"operation":"get"`) ||
@@ -396,14 +382,10 @@ func TestRoutes(t *testing.T) {
 	req := httptest.NewRequestWithContext(t.Context(), "GET", f.url+"/v1/op_watch", nil)
 	req.RequestURI = ""
 	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	<-begun
 	t.Cleanup(func() { _ = res.Body.Close() }) // the server ends it when it stops, before this
-	if res.StatusCode != 200 {
-		t.Errorf("status %d", res.StatusCode)
-	}
+	must.Equal(t, res.StatusCode, 200, "status")
 }
 
 // TestBodiesOfRoutes checks that bodies of routes are bounded like those of operations: in size, in total, and in time.
@@ -447,9 +429,7 @@ func TestBodiesOfRoutes(t *testing.T) {
 	start := time.Now()
 	if res, err := http.DefaultClient.Do(req); err == nil {
 		_ = res.Body.Close()
-		if res.StatusCode != http.StatusRequestTimeout {
-			t.Errorf("status %d", res.StatusCode)
-		}
+		must.Equal(t, res.StatusCode, http.StatusRequestTimeout, "status")
 	}
 	if took := time.Since(start); took > 20*time.Second {
 		t.Errorf("a body that does not come was waited for %v", took)
@@ -470,13 +450,9 @@ func TestSilentPipe(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			in, to, err := os.Pipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			from, out, err := os.Pipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			const soon = 50 * time.Millisecond
 			s := New(Config{
 				Operations: table(), Runner: &fake{}, Now: time.Now, Rand: mathrand.NewChaCha8([32]byte{}), Own: true,
@@ -492,9 +468,7 @@ func TestSilentPipe(t *testing.T) {
 			})
 			go func() { ended <- s.Serve(t.Context(), l) }()
 			go func() { _, _ = io.WriteString(to, says) }() // as much as the server reads
-			if err := <-ended; !errors.Is(err, net.ErrClosed) {
-				t.Error(err)
-			}
+			must.Fail(t, <-ended, net.ErrClosed)
 			for _, f := range []*os.File{in, out, to, from} {
 				if err := f.Close(); err != nil {
 					t.Error(err)

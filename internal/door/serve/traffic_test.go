@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
@@ -34,9 +35,7 @@ func TestQuietServerEnds(t *testing.T) {
 		t.Fatal("the server ended during a request")
 	}
 	close(release)
-	if err := <-ended; err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, <-ended)
 	for !f.srv.stopping.Load() {
 		time.Sleep(5 * time.Millisecond) // go test bounds it
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 func writeConfig(path string, list []Setting) error {
@@ -22,17 +23,13 @@ func TestConfigIsReplacedWhole(t *testing.T) {
 	path := filepath.Join(dir, "below", File)
 	want := []Setting{{"author", "Ada <ada@example.org> \"A\""}, {"wait", "1s"}}
 	for range 2 {
-		if err := writeConfig(path, []Setting{want[1], want[0]}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, writeConfig(path, []Setting{want[1], want[0]}))
 	}
 	got, err := Read(path)
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +have):\n%s", err, diff)
 	}
-	if err := os.Mkdir(filepath.Join(dir, File), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Join(dir, File), 0o700))
 	if err := writeConfig(filepath.Join(dir, File), want); err == nil {
 		t.Error("a directory was replaced")
 	}
@@ -46,9 +43,7 @@ func TestConfigIsReplacedWhole(t *testing.T) {
 func TestConfigIsBounded(t *testing.T) {
 	long := `{"author":"` + strings.Repeat(" ", MaxFile) + `"}`
 	path := filepath.Join(t.TempDir(), File)
-	if err := os.WriteFile(path, []byte(long), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, []byte(long), 0o600))
 	if _, err := Read(path); err == nil || !strings.Contains(err.Error(), "more than 65536") {
 		t.Errorf("error %v, want one about the length", err)
 	}
@@ -65,9 +60,7 @@ func FuzzConfig(f *testing.F) {
 			return
 		}
 		path := filepath.Join(t.TempDir(), File)
-		if err := writeConfig(path, list); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, writeConfig(path, list))
 		again, err := Read(path)
 		if diff := cmp.Diff(list, again); err != nil || diff != "" {
 			t.Errorf("%v (-read +written and read):\n%s", err, diff)

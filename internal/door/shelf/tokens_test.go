@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/door/serve"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestDamagedToken flips each bit of the file of a token and cuts it at each place: it is never read as a token, and the
@@ -17,18 +18,12 @@ func TestDamagedToken(t *testing.T) {
 	d := tokenDir(filepath.Join(t.TempDir(), tokenDirName))
 	expires := time.Date(2030, 1, 2, 3, 4, 5, 6, time.FixedZone("", 7200))
 	kept, _, err := serve.NewToken(bytes.NewReader(make([]byte, 64)), "note\u0085\u202e<book>", "read", expires.Add(-time.Hour))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	kept.Expires, kept.Author, kept.Agent = &expires, "ana", "robot"
 	other, _, err := serve.NewToken(bytes.NewReader(bytes.Repeat([]byte{7}, 64)), "other", "admin", expires)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, one := range []*serve.Token{&kept, &other} {
-		if err := d.Add(t.Context(), one); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, d.Add(t.Context(), one))
 	}
 	got, err := d.Get(kept.ID)
 	if err != nil || got.Hash != kept.Hash || got.Name != kept.Name || !got.Expires.Equal(expires) {
@@ -36,9 +31,7 @@ func TestDamagedToken(t *testing.T) {
 	}
 	path := d.path(kept.ID)
 	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	refused := func(what string, at int, data []byte) {
 		t.Helper()
 		if got, err := readToken(data); err == nil && got.ID == kept.ID {
@@ -72,12 +65,8 @@ func TestDamagedToken(t *testing.T) {
 func TestReplaceToken(t *testing.T) {
 	d := tokenDir(filepath.Join(t.TempDir(), tokenDirName))
 	old, _, err := serve.NewToken(bytes.NewReader(make([]byte, 64)), "client", "read", time.Unix(0, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Add(t.Context(), &old); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, d.Add(t.Context(), &old))
 	next := old
 	next.Hash, next.Grant = strings.Repeat("a", len(old.Hash)), &serve.Grant{Client: "x"}
 	if ok, err := d.Replace(t.Context(), &old, &next); !ok || err != nil {
@@ -89,9 +78,7 @@ func TestReplaceToken(t *testing.T) {
 	if ok, err := d.Replace(t.Context(), &old, &next); ok || err != nil {
 		t.Errorf("a token that was replaced: %t, %v", ok, err)
 	}
-	if err := d.Remove(&next); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, d.Remove(&next))
 	if ok, err := d.Replace(t.Context(), &next, &old); ok || err != nil {
 		t.Errorf("a token that was removed: %t, %v", ok, err)
 	}

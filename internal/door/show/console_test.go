@@ -2,13 +2,13 @@ package show
 
 import (
 	"bufio"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/internal/base/plain"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -51,16 +51,10 @@ func TestLanes(t *testing.T) {
 				parents = append(parents, ipld.Sum(ipld.Raw, []byte(string(p))))
 			}
 			d := c.Lanes.Draw(ipld.Sum(ipld.Raw, []byte(name)), parents)
-			if err := c.PrintBeside(d, name+"\n"); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, c.PrintBeside(d, name+"\n"))
 		}
-		if err := c.Out.Flush(); err != nil {
-			t.Fatal(err)
-		}
-		if got := strings.TrimSuffix(out.String(), "\n"); got != tt.want {
-			t.Errorf("%s:\n%s\nwant\n%s", tt.history, got, tt.want)
-		}
+		must.OK(t, c.Out.Flush())
+		must.Equal(t, strings.TrimSuffix(out.String(), "\n"), tt.want, tt.history)
 	}
 }
 
@@ -75,18 +69,12 @@ func TestTextForPeople(t *testing.T) {
 		{ShortCID(ipld.Sum(ipld.DagCBOR, []byte{0xa0})), "gbtj4x7ip5le"},
 		{plain.Lines("a\n\x1b[1mb\r\n"), "a\n\\u{1B}[1mb\\r"},
 	} {
-		if tt.got != tt.want {
-			t.Errorf("%q, want %q", tt.got, tt.want)
-		}
+		must.Equal(t, tt.got, tt.want)
 	}
 }
 
 func TestRow(t *testing.T) {
 	want := []Cell{{"a", Bold}, {"b", ""}}
-	if got := Row("a", Bold, "b", ""); !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
-	if got := HeadRow("a", "b"); !slices.Equal(got, []Cell{{"a", Dim}, {"b", Dim}}) {
-		t.Errorf("head %v", got)
-	}
+	must.Same(t, Row("a", Bold, "b", ""), want)
+	must.Same(t, HeadRow("a", "b"), []Cell{{"a", Dim}, {"b", Dim}}, "head")
 }

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -47,12 +48,8 @@ items
 	} {
 		var b bytes.Buffer
 		c := &Console{Out: bufio.NewWriter(&b)}
-		if err := Fields(c, tt.answer); err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Out.Flush(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, Fields(c, tt.answer))
+		must.OK(t, c.Out.Flush())
 		if b.String() != tt.want {
 			t.Errorf("%s:\n%swant\n%s", name, &b, tt.want)
 		}
