@@ -10,6 +10,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/text"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -49,17 +50,11 @@ type Empty struct {
 func written(t *testing.T, v any) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WriteJSON(&b, v); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, WriteJSON(&b, v))
 	parts, size, err := Answer{v}.Value(1 << 20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	got := strings.TrimSuffix(b.String(), "\n")
-	if other := string(text.EscapeJSON(parts.Append(nil))); other != got {
-		t.Errorf("%T: part by part\n%s, as bytes\n%s", v, other, got)
-	}
+	must.Equal(t, string(text.EscapeJSON(parts.Append(nil))), got, v, ": part by part , as bytes")
 	if _, _, err := (Answer{v}).Value(size - 1); !errors.Is(err, operation.ErrTooLarge) {
 		t.Errorf("%T: of %d bytes %d are enough: %v", v, size, size-1, err)
 	}
@@ -79,12 +74,8 @@ func TestWriteJSONAsStandard(t *testing.T) {
 		(*whole)(nil), struct{}{}, [2]int{1, 2},
 	} {
 		want, err := Encode(v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := written(t, v); got != string(want) {
-			t.Errorf("%T: written\n%s, want\n%s", v, got, want)
-		}
+		must.OK(t, err)
+		must.Equal(t, written(t, v), string(want), v, ": written , want ", want)
 	}
 }
 

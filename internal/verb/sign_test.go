@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestSlowKey has one run sign many records with a key that does not answer in time: it waits for the first one alone.
@@ -30,9 +31,7 @@ func TestSlowKey(t *testing.T) {
 	}
 	close(hangs)
 	for i := range byte(cap(asked)) {
-		if err := by.wait(t.Context(), []byte{i}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, by.wait(t.Context(), []byte{i}))
 		if got, err := sign([]byte{i}); err != nil || string(got) != string([]byte{i}) {
 			t.Errorf("record %d: %v, %v", i, got, err)
 		}

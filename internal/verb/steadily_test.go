@@ -14,6 +14,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/outline"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/view/distill"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -24,17 +25,13 @@ func TestSteadily(t *testing.T) {
 	ctx := t.Context()
 	by := state.Stamp{Author: "a", Time: 1, Command: []string{"x"}}
 	r, err := care.New(ctx, mem.New(), by, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var lines strings.Builder
 	for i := range 9 {
 		fmt.Fprintf(&lines, `{"node":{"key":"n%d","type":"N","summary":"Number %d of the harbour."}}`+"\n", i, i)
 	}
 	_, err = r.Commit(ctx, state.ReadChanges(strings.NewReader(lines.String()), "x"), core.CommitOptions{Stamp: by})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	purged, tries := 0, 0
 	// read reads the digests of the newest commit, which a purge removes before for as many times.
 	read := func(purges int, early bool) func(context.Context, *Service, any, func(any) error) error {
@@ -94,9 +91,7 @@ func TestSteadily(t *testing.T) {
 func TestSteadilyShared(t *testing.T) {
 	by := state.Stamp{Author: "a", Time: 1, Command: []string{"x"}}
 	r, err := care.New(t.Context(), sharedMem{Store: mem.New()}, by, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, c := range []struct {
 		damaged, early, tries int
 		fails                 bool

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -58,12 +59,8 @@ func TestWriteJSONStops(t *testing.T) {
 	failed := errors.New("failed")
 	v := streamOf("a")
 	v.Inner.None = func(func(Text) error) error { return failed }
-	if err := WriteJSON(&strings.Builder{}, v); !errors.Is(err, failed) {
-		t.Errorf("%v, want that of the list", err)
-	}
-	if err := WriteJSON(failingWriter{failed}, streamOf("a")); !errors.Is(err, failed) {
-		t.Errorf("%v, want that of the writer", err)
-	}
+	must.Fail(t, WriteJSON(&strings.Builder{}, v), failed, "want that of the list")
+	must.Fail(t, WriteJSON(failingWriter{failed}, streamOf("a")), failed, "want that of the writer")
 }
 
 type failingWriter struct{ err error }

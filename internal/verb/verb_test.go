@@ -8,10 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/verbkit"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/operation"
@@ -72,17 +71,13 @@ func TestOnlyWhatSaysRemoteIsRemote(t *testing.T) {
 			`"state|null": {"state": "text", "by": "id|null", "when": "time"}, ` +
 			`"kind": "a|b", "more?": "object"}`},
 	}
-	if diff := cmp.Diff(want, o); diff != "" {
-		t.Errorf("(-want +have):\n%s", diff)
-	}
+	must.Same(t, o, want)
 }
 
 func TestAnswersAreTheirShapes(t *testing.T) {
 	got := verbkit.Run(t, verbkit.NewHost(t), toy(), &toyRequest{Name: "n"})
 	want := `{"id":null,"when":null,"text":"n","names":[],"state":null,"kind":"a"}` + "\n"
-	if got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	must.Equal(t, got, want)
 }
 
 func TestSet(t *testing.T) {

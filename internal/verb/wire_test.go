@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
@@ -88,9 +89,7 @@ func TestListsAreReadAsTheyAreAskedFor(t *testing.T) {
 	err := v.ReadAnswers(strings.NewReader(data), func(a any) error {
 		return a.(*outer).First(func(Text) error { return stop })
 	})
-	if !errors.Is(err, stop) {
-		t.Error(err)
-	}
+	must.Fail(t, err, stop)
 	for _, cut := range []string{`"outer" {"first":[1`, `"outer" {"inner":[]}`, `"outer" [`, `5`} {
 		err := v.ReadAnswers(strings.NewReader(cut), func(a any) error {
 			return a.(*outer).First(func(Text) error { return nil })

@@ -1,12 +1,12 @@
 package verb
 
 import (
-	"errors"
 	"testing"
 	"time"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -21,9 +21,7 @@ func (c clock) Now() (graph.Time, error) { return c.now, nil }
 func micros(t *testing.T, s string) graph.Time {
 	t.Helper()
 	at, err := time.Parse(time.RFC3339, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return graph.From(at)
 }
 
@@ -90,9 +88,7 @@ func TestUnknownZone(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	if err := CheckZone("Mars/Base"); !errors.Is(err, state.ErrInvalid) {
-		t.Errorf("unknown zone: %v", err)
-	}
+	must.Fail(t, CheckZone("Mars/Base"), state.ErrInvalid, "unknown zone")
 	if err := CheckZone("Europe/Berlin"); err != nil {
 		t.Error(err)
 	}

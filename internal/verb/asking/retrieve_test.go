@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/verbkit"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/retrieve"
@@ -45,9 +46,7 @@ func TestParametersMatchTheTable(t *testing.T) {
 			if err := v.SetParameters(req, &r); err != nil {
 				t.Errorf("%s: %s: %v", v.Name(), p.Flag, err)
 			}
-			if err := v.SetParameters(verbkit.Question(t, v, nil), &none); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, v.SetParameters(verbkit.Question(t, v, nil), &none))
 			if fmt.Sprintf("%+v", r) == fmt.Sprintf("%+v", none) {
 				t.Errorf("%s: %s=%s changes nothing", v.Name(), p.Flag, value)
 			}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/verbkit"
 	"github.com/mnem-project/mnem/internal/verb/editing"
 )
@@ -36,17 +37,11 @@ func TestShowStreams(t *testing.T) {
 	})
 	verbkit.Run(t, h, editing.CommitVerb, req)
 	snap, err := h.Kept.Snapshot(ctx, "HEAD")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	c, err := compareParent(ctx, h.Kept, snap)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	d, err := c.differed(ctx, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	n, early, late := 0, int64(0), int64(0)
 	err = d.Nodes(func(state.NodeDiff) error {
 		switch n++; n {
@@ -57,9 +52,8 @@ func TestShowStreams(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || n != nodes {
-		t.Fatalf("%d nodes, %v", n, err)
-	}
+	must.OK(t, err, "nodes")
+	must.Equal(t, n, nodes, "nodes")
 	if late-early > most {
 		t.Errorf("the heap grew by %d bytes while %d nodes were shown, want at most %d", late-early, nodes*3/4, most)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/storetest"
 	"github.com/mnem-project/mnem/internal/testkit/verbkit"
 )
@@ -22,16 +23,12 @@ func TestOpLogStreams(t *testing.T) {
 		st := mem.New()
 		by := state.Stamp{Author: "a", Command: []string{"init"}}
 		r, err := care.New(t.Context(), st, by, core.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for n := range ops {
 			line := fmt.Sprintf(`{"node":{"key":"n%d","type":"T"}}`, n)
 			by.Command = []string{"commit"}
 			_, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(line), "x"), core.CommitOptions{Stamp: by})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 		}
 		counted := storetest.NewCounting(st.Facts())
 		if r, err = care.New(t.Context(), verbkit.CountedFacts{Store: st, Reads: counted}, by, core.Options{}); err != nil {

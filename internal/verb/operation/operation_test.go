@@ -10,8 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 func TestOutcomes(t *testing.T) {
@@ -61,23 +62,17 @@ func TestArguments(t *testing.T) {
 		{`{"lines":[{"a": 1, "a": 2},{}]}`, `map[string]interface {}{}`, "{\"a\":1,\"a\":2}\n{}\n"},
 	} {
 		c := Call{Operation: &example}
-		if err := json.Unmarshal([]byte(tt.args), &c.Args); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(tt.args), &c.Args))
 		got, err := c.Arguments()
 		if err != nil {
 			t.Errorf("%s: %v", tt.args, err)
 			continue
 		}
-		if diff := cmp.Diff(tt.want, fmt.Sprintf("%#v", got.Values)); diff != "" {
-			t.Errorf("%s (-want +have):\n%s", tt.args, diff)
-		}
+		must.Same(t, fmt.Sprintf("%#v", got.Values), tt.want, tt.args)
 		body := ""
 		if got.Body != nil {
 			data, err := io.ReadAll(got.Body)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			body = string(data)
 		}
 		if body != tt.body || got.Lines != (body != "") {
@@ -98,9 +93,7 @@ func TestArgumentsRefused(t *testing.T) {
 		{`{"lines":"x"}`, "lines: want a list of objects"},
 	} {
 		c := Call{Operation: &example}
-		if err := json.Unmarshal([]byte(tt.args), &c.Args); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(tt.args), &c.Args))
 		_, err := c.Arguments()
 		var bad *Error
 		if !errors.As(err, &bad) || bad.Outcome != Usage || !strings.Contains(err.Error(), tt.want) {
@@ -119,12 +112,8 @@ func TestEffectOf(t *testing.T) {
 		`{}`: Reads, `{"text":"x"}`: Writes, `{"on":false}`: Reads, `{"on":true,"text":"x"}`: Destroys,
 	} {
 		var m map[string]json.RawMessage
-		if err := json.Unmarshal([]byte(args), &m); err != nil {
-			t.Fatal(err)
-		}
-		if got := example.EffectOf(m); got != want {
-			t.Errorf("%s: %v, want %v", args, got, want)
-		}
+		must.OK(t, json.Unmarshal([]byte(args), &m))
+		must.Equal(t, example.EffectOf(m), want, args)
 	}
 }
 
@@ -163,17 +152,11 @@ func TestSchema(t *testing.T) {
 	const shape = `{"id": "id", "n?": "int", "state": "a|b|null", "by|null": {"cid": "cid|null"}, ` +
 		`"list": [{"x": "text"}], "any": "json", "mixed": "text|int|null"}`
 	text, err := Schema(shape)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var s jsonschema.Schema
-	if err := json.Unmarshal(text, &s); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(text, &s))
 	r, err := s.Resolve(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	const id = `"id":"b4a9765e-f642-c681-561b-de25662639d2"`
 	cid := `"baf` + "yrei" + strings.Repeat("a", 52) + `"`
 	for _, tt := range []struct {
@@ -192,9 +175,7 @@ func TestSchema(t *testing.T) {
 		{`[]`, false},
 	} {
 		var v any
-		if err := json.Unmarshal([]byte(tt.text), &v); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(tt.text), &v))
 		if err := r.Validate(v); (err == nil) != tt.ok {
 			t.Errorf("%s: %v, want ok %t", tt.text, err, tt.ok)
 		}
@@ -206,21 +187,15 @@ func TestSchema(t *testing.T) {
 
 func TestInputSchema(t *testing.T) {
 	var s jsonschema.Schema
-	if err := json.Unmarshal(example.InputSchema(), &s); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(example.InputSchema(), &s))
 	r, err := s.Resolve(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for text, ok := range map[string]bool{
 		`{}`: true, `{"a":"x","count":3,"way":["x"],"lines":[{}]}`: true,
 		`{"other":1}`: false, `{"way":["z"]}`: false, `{"lines":[1]}`: false, `{"count":"3"}`: false,
 	} {
 		var v any
-		if err := json.Unmarshal([]byte(text), &v); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(text), &v))
 		if err := r.Validate(v); (err == nil) != ok {
 			t.Errorf("%s: %v, want ok %t", text, err, ok)
 		}
@@ -237,7 +212,5 @@ func TestEveryOutcomeHasARefusal(t *testing.T) {
 			t.Errorf("%s has the kind %q", o.Code, kind)
 		}
 	}
-	if Conflict.Refusal() != KindVersion {
-		t.Error("a conflict is no conflict of versions")
-	}
+	must.Equal(t, Conflict.Refusal(), KindVersion, "a conflict is no conflict of versions")
 }

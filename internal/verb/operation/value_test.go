@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // FuzzReadValue reads values as a decoder does, and writes them so that they are read again.
@@ -21,9 +23,7 @@ func FuzzReadValue(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		got, err := ReadValue(data)
-		if (err == nil) != json.Valid(data) {
-			t.Fatalf("%q: %v, a decoder reads it: %v", data, err, json.Valid(data))
-		}
+		must.Equal(t, err == nil, json.Valid(data), data, ": ", err, ", a decoder reads it")
 		if err != nil {
 			return
 		}
@@ -35,9 +35,7 @@ func FuzzReadValue(f *testing.F) {
 			dec := json.NewDecoder(strings.NewReader(string(data)))
 			dec.UseNumber()
 			var v any
-			if err := dec.Decode(&v); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, dec.Decode(&v))
 			return v
 		}
 		if want, have := read(data), read(got.Append(nil)); !reflect.DeepEqual(want, have) {

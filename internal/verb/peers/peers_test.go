@@ -22,6 +22,7 @@ import (
 	"github.com/mnem-project/mnem/internal/keyring"
 	"github.com/mnem-project/mnem/internal/owner"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/branching"
 	"github.com/mnem-project/mnem/internal/verb/editing"
@@ -36,17 +37,11 @@ func answering(t *testing.T, opt HostOptions) (dir string, r *core.Repo, o *Owne
 	t.Helper()
 	dir = t.TempDir()
 	at, err := graph.ParseTime(now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	r, err = care.Init(t.Context(), dir, state.Stamp{Author: "Tess", Time: at, Command: []string{"init"}}, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	room, err := os.MkdirTemp("", "m")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	opt.PID, opt.Temp = os.Getpid(), room
 	if o, err = Answer(dir, r, opt); err != nil {
 		t.Fatal(err)
@@ -64,13 +59,9 @@ func askerOf(t *testing.T, dir string, by Caller) func(v *verb.Spec, req any, ca
 	return func(v *verb.Spec, req any, call Call) (string, error) {
 		t.Helper()
 		who, err := core.ReadOwner(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		client, err := owner.Dial(who.Socket, filepath.Join(dir, core.DirName), "v2", who.PID, time.Minute)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer func() { _ = client.Close() }()
 		if call.Request, err = v.EncodeRequest(req); err != nil {
 			t.Fatal(err)
@@ -92,9 +83,7 @@ func askerOf(t *testing.T, dir string, by Caller) func(v *verb.Spec, req any, ca
 func newShow(t *testing.T, node string) *branching.ShowRequest {
 	t.Helper()
 	req, err := branching.Show.New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	get := req.(*branching.ShowRequest)
 	get.Name = node
 	return get
@@ -111,9 +100,8 @@ func TestAnswer(t *testing.T) {
 	dir, r, o := answering(t, HostOptions{Build: "v1"})
 	ask := askerOf(t, dir, lines(alice))
 	out, err := ask(&editing.CommitVerb.Spec, &editing.CommitRequest{Message: "first"}, Call{Inputs: []string{"a.jsonl"}})
-	if err != nil || !strings.Contains(out, `"added":1`) {
-		t.Fatalf("%s, %v", out, err)
-	}
+	must.OK(t, err, out)
+	must.Contain(t, out, `"added":1`, err)
 	out, err = ask(&branching.Show.Spec, newShow(t, "alice"), Call{})
 	if err != nil || !strings.Contains(out, `"summary":"Alice leads infra"`) {
 		t.Errorf("%s, %v", out, err)
@@ -183,9 +171,7 @@ func TestTwoBuilds(t *testing.T) {
 func newSecret(t *testing.T) commit.Secret {
 	t.Helper()
 	secret, err := commit.NewSecret(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return secret
 }
 
@@ -225,13 +211,9 @@ func TestSigning(t *testing.T) {
 	dir, r, _ := answering(t, HostOptions{Build: "v1"})
 	secret := newSecret(t)
 	trust := &keyring.TrustList{}
-	if err := trust.Add(secret.Key(), "ada", "", 1); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, trust.Add(secret.Key(), "ada", "", 1))
 	list, err := trust.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	sign := &verb.Signatures{Made: state.Signatures{}}
 	record, turn := unsigned(t, commits(t, dir, "alice", sign))
 	if again, _ := unsigned(t, commits(t, dir, "alice", sign)); turn != "" || !bytes.Equal(record, again) {
@@ -242,17 +224,11 @@ func TestSigning(t *testing.T) {
 	if err := commits(t, dir, "alice", sign); err == nil || !strings.Contains(err.Error(), "bad signature") {
 		t.Errorf("a signature of something else: %v", err)
 	}
-	if n := operations(t, r); n != 1 {
-		t.Errorf("%d operations, nothing was signed", n)
-	}
+	must.Equal(t, operations(t, r), 1, "operations, nothing was signed")
 	signed, err := secret.Sign(record)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	sign.Made.Add(record, signed)
-	if err := commits(t, dir, "alice", sign); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, commits(t, dir, "alice", sign))
 	out, err := askerOf(t, dir, lines(""))(&branching.Verify.Spec, &branching.VerifyRequest{}, Call{Trusted: list})
 	if err != nil || !strings.Contains(out, `"signature":"signed"`) || !strings.Contains(out, `"name":"ada"`) {
 		t.Errorf("%s, %v", out, err)
@@ -279,9 +255,7 @@ func TestSignersDoNotStarve(t *testing.T) {
 		t.Helper()
 		record, turn := unsigned(t, err)
 		signed, err := secret.Sign(record)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		sign.Made.Add(record, signed)
 		sign.Again, sign.Turn = true, turn
 	}
@@ -299,9 +273,7 @@ func TestSignersDoNotStarve(t *testing.T) {
 		}
 	}
 	take(commits(t, dir, "alice", sign))
-	if err := commits(t, dir, "bob", nil); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, commits(t, dir, "bob", nil))
 	take(commits(t, dir, "alice", sign))
 	if sign.Turn == "" {
 		t.Fatal("no turn is kept")
@@ -315,14 +287,10 @@ func TestSignersDoNotStarve(t *testing.T) {
 	}
 	var order []string
 	for e, err := range history.Log(t.Context(), r, "HEAD") {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		order = append(order, e.Message)
 	}
-	if got := strings.Join(order, " "); got != "carol alice bob" {
-		t.Errorf("the log is %s", got)
-	}
+	must.Equal(t, strings.Join(order, " "), "carol alice bob", "the log")
 	take(commits(t, dir, "dora", sign))
 	if err := <-later("emil"); err != nil {
 		t.Errorf("after the lease: %v", err)

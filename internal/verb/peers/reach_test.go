@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"testing"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestReachInOrder: a command that comes when the repository is free does not have it before one that
@@ -23,9 +23,7 @@ func TestReachInOrder(t *testing.T) {
 	dir := t.TempDir()
 	by := state.Stamp{Author: "Tess", Command: []string{"test"}}
 	held, err := care.Init(t.Context(), dir, by, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	reachOne := func() (*core.Repo, error) {
 		r, client, err := Reach(t.Context(), dir, core.Options{Wait: time.Minute})
 		if client != nil {
@@ -49,23 +47,15 @@ func TestReachInOrder(t *testing.T) {
 			behind = !place.Turn()
 			place.Leave()
 		}
-		if err := held.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, held.Close())
 		if held, err = reachOne(); err != nil {
 			t.Fatal(err)
 		}
 		order = append(order, "came")
-		if err := <-waited; err != nil {
-			t.Fatal(err)
-		}
-		if !slices.Equal(order, []string{"waited", "came"}) {
-			t.Fatalf("round %d: %v", round, order)
-		}
+		must.OK(t, <-waited)
+		must.Same(t, order, []string{"waited", "came"}, "round ", round)
 	}
-	if err := held.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, held.Close())
 }
 
 // TestKeepEnds has the context of a holder end while the repository is opened, or while another process is found: it
@@ -73,12 +63,8 @@ func TestReachInOrder(t *testing.T) {
 func TestKeepEnds(t *testing.T) {
 	free := t.TempDir()
 	r, err := care.Init(t.Context(), free, state.Stamp{Author: "Tess", Command: []string{"init"}}, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, r.Close())
 	held, _, _ := answering(t, HostOptions{Build: "v1"})
 	for _, dir := range []string{free, held} {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -114,22 +100,14 @@ func TestKeepEnds(t *testing.T) {
 func TestCloseIsBounded(t *testing.T) {
 	dir := t.TempDir()
 	r, err := care.Init(t.Context(), dir, state.Stamp{Author: "Tess", Command: []string{"init"}}, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, r.Close())
 	opt := HostOptions{PID: os.Getpid(), Temp: t.TempDir()}
 	h := NewHolder(dir, core.Options{}, opt, func(err error) { t.Error(err) })
 	h.most = time.Millisecond
 	u, _, err := h.Reach(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := h.Close(); !errors.Is(err, store.ErrBusy) {
-		t.Errorf("Close during a use: %v", err)
-	}
+	must.OK(t, err)
+	must.Fail(t, h.Close(), store.ErrBusy, "Close during a use")
 	if _, err := care.Open(dir, core.Options{}); !errors.Is(err, store.ErrBusy) {
 		t.Errorf("it was closed under the use: %v", err)
 	}
@@ -148,16 +126,10 @@ func TestAnswersLater(t *testing.T) {
 	dir := t.TempDir()
 	by := state.Stamp{Author: "Tess", Command: []string{"test"}}
 	r, err := care.Init(t.Context(), dir, by, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, r.Close())
 	inTheWay := filepath.Join(dir, core.DirName, "owner")
-	if err := os.MkdirAll(filepath.Join(inTheWay, "full"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Join(inTheWay, "full"), 0o700))
 	warned := 0
 	h := NewHolder(dir, core.Options{}, HostOptions{PID: os.Getpid(), Temp: t.TempDir()}, func(error) { warned++ })
 	u, client, err := h.Reach(t.Context())
@@ -168,9 +140,7 @@ func TestAnswersLater(t *testing.T) {
 	if warned != 1 {
 		t.Errorf("warned %d times", warned)
 	}
-	if err := os.RemoveAll(inTheWay); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.RemoveAll(inTheWay))
 	for client == nil { // until the test's time is up
 		if client, err = Dial(dir, time.Minute); err != nil {
 			t.Fatal(err)

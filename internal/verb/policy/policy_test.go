@@ -12,6 +12,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 const sample = `{"version": 1, "rules": [
@@ -24,9 +25,7 @@ const sample = `{"version": 1, "rules": [
 
 func TestPolicyAllowsWhatOneRuleAllows(t *testing.T) {
 	p, err := Parse([]byte(sample))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	node := func(typ string) state.Touch { return state.Touch{Kind: core.TouchNode, Type: typ} }
 	edge := func(typ, src string) state.Touch {
 		return state.Touch{Kind: core.TouchEdge, Type: typ, Source: src}
@@ -76,17 +75,13 @@ func TestPolicyAllowsWhatOneRuleAllows(t *testing.T) {
 	denied := p.Touch("claude", "commit", state.Touch{
 		Kind: core.TouchNode, ID: graph.NodeID("a"), Type: "Per\nson",
 	})
-	if text := denied.Error(); !strings.Contains(text, `"Per\nson"`) {
-		t.Errorf("%q does not quote what it names", text)
-	}
+	must.Contain(t, denied.Error(), `"Per\nson"`, "does not quote what it names")
 }
 
 // TestPolicyOfSignedCommits: who may take them away must be told so, whatever else is allowed.
 func TestPolicyOfSignedCommits(t *testing.T) {
 	p, err := Parse([]byte(sample))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	damaged := &Policy{Rules: p.Rules, Damage: errors.New("half a file")}
 	lost := &state.SignedError{Ref: "refs/heads/main"}
 	for _, c := range []struct {
@@ -159,20 +154,12 @@ func TestReadDeniesWhatItCannotRead(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, p, err)
 		}
 	}
-	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, []byte("{"), 0o600))
 	damaged("half a file")
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(path, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(path))
+	must.OK(t, os.Mkdir(path, 0o700))
 	damaged("a directory")
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(path))
 	if err := os.Symlink(filepath.Join(dir, "gone"), path); err != nil {
 		t.Skip("no symbolic links here")
 	}
@@ -195,9 +182,7 @@ func FuzzMatch(f *testing.F) {
 			parts[i] = regexp.QuoteMeta(p)
 		}
 		model, err := regexp.Compile(`(?s)\A` + strings.Join(parts, ".*") + `\z`)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if want := model.MatchString(name); want != Match(pattern, name) {
 			t.Errorf("%q fits %q: %v, model %v", name, pattern, !want, want)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/storetest"
 	"github.com/mnem-project/mnem/internal/testkit/verbkit"
 )
@@ -21,22 +22,16 @@ func TestLabelsReadEachNodeOnce(t *testing.T) {
 	st := mem.New()
 	counted := verbkit.CountedFacts{Store: st, Reads: storetest.NewCounting(st.Facts())}
 	r, err := care.New(t.Context(), counted, state.Stamp{Author: "a", Command: []string{"test"}}, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var b strings.Builder
 	for i := range nodes {
 		fmt.Fprintf(&b, `{"node":{"key":"n%d","type":"T"}}`+"\n", i)
 	}
 	res, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(b.String()), "x"),
 		core.CommitOptions{Stamp: state.Stamp{Author: "a", Command: []string{"test"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	s, err := r.At(t.Context(), res.Commit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	l := NewLabels(s)
 	name := func() {
 		t.Helper()

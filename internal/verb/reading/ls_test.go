@@ -7,11 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/verbkit"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -28,39 +27,29 @@ func TestPagesInBoundedMemory(t *testing.T) {
 	}
 	by := state.Stamp{Author: "a", Command: []string{"commit"}}
 	res, err := h.Kept.Commit(ctx, state.ReadChanges(strings.NewReader(lines.String()), "x"), core.CommitOptions{Stamp: by})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	s, err := h.Kept.At(ctx, res.Commit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	specs := []sortSpec{{"props.x", false}, {"props.x", true}, {"key", true}, {"id", true}}
 	for _, spec := range specs {
 		l := &listing{s: s, order: spec, see: Visible{Snapshot: s}}
 		var places []sortedRow
 		for row, err := range l.rows(ctx, graph.ID{}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			places = append(places, spec.place(row))
 		}
 		slices.SortFunc(places, spec.compare)
 		for _, room := range []int{1, 7, 59, 60, 61} {
 			var got []graph.ID
 			for id, err := range l.idsSorted(ctx, nil, room) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				got = append(got, id)
 			}
 			want := make([]graph.ID, len(places))
 			for i, p := range places {
 				want[i] = p.id
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%v in pages of %d: %s", spec, room, diff)
-			}
+			must.Same(t, got, want, spec, " in pages of ", room)
 		}
 	}
 }
@@ -90,16 +79,12 @@ func TestCompareValuesIsAnOrder(t *testing.T) {
 		"false", "true", "null", "[]", "[1]", `{"a":1}`,
 	} {
 		v, err := ipld.ParseJSON([]byte(s))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		values = append(values, v)
 	}
 	for _, a := range values {
 		for _, b := range values {
-			if compareValues(a, b) != -compareValues(b, a) {
-				t.Errorf("%v and %v", a, b)
-			}
+			must.Equal(t, compareValues(a, b), -compareValues(b, a), a, " and ", b)
 			for _, c := range values {
 				if compareValues(a, b) <= 0 && compareValues(b, c) <= 0 && compareValues(a, c) > 0 {
 					t.Errorf("%v <= %v <= %v", a, b, c)

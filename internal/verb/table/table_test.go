@@ -11,9 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/verbkit"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/asking"
@@ -30,18 +29,14 @@ var declaration = regexp.MustCompile(`= (?:verb\.)?(?:Define|Stream)\((?:verb\.)
 // TestTable checks that the table has all declared verbs, in order, and each once.
 func TestTable(t *testing.T) {
 	files, err := filepath.Glob("../*/*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	declared := 0
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		declared += len(declaration.FindAll(text, -1))
 	}
 	if len(table.Table()) != declared || declared < 40 || table.Named("toy_box") != nil || table.Named("op_log") != &branching.OpLog.Spec {
@@ -59,9 +54,7 @@ func TestSigningIsRefused(t *testing.T) {
 	signed := 0
 	for _, s := range table.Table() {
 		req, err := s.New()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if !verb.WritingOf(req).Signs {
 			continue
 		}
@@ -79,9 +72,7 @@ func TestSigningIsRefused(t *testing.T) {
 func TestRequestsTravel(t *testing.T) {
 	for _, s := range table.Table() {
 		req, err := s.New()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if data, err := s.EncodeRequest(req); err != nil || string(data) != "{}" {
 			t.Errorf("%s: the empty request is %s, %v", s.Name(), data, err)
 		}
@@ -92,28 +83,20 @@ func TestRequestsTravel(t *testing.T) {
 		}
 		verb.SetGiven(req, given)
 		data, err := s.EncodeRequest(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		got, err := s.DecodeRequest(data, verb.GivenOf(req))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, f := range s.Fields() {
 			want, there := f.Value(req).Interface(), f.Value(got).Interface()
 			if same := reflect.DeepEqual(want, there); same == f.Caller {
 				t.Errorf("%s: %s is %v after %v", s.Name(), f.Name, there, want)
 			}
 		}
-		if names := verb.GivenOf(got); !reflect.DeepEqual(names, verb.GivenOf(req)) {
-			t.Errorf("%s: given %q", s.Name(), names)
-		}
+		must.Same(t, verb.GivenOf(got), verb.GivenOf(req), s.Name(), ": given")
 	}
 	log := &branching.LogRequest{Names: []string{"a"}, Dash: 1}
 	data, err := branching.Log.EncodeRequest(log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if got, err := branching.Log.DecodeRequest(data, nil); err != nil || got.(*branching.LogRequest).Dash != 1 {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -225,9 +208,7 @@ func travels(t *testing.T, at string, typ reflect.Type, seen map[reflect.Type]bo
 func TestOpensForWhatItDoes(t *testing.T) {
 	h := verbkit.NewHost(t)
 	_, head, err := h.Kept.Branch(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	dry := &editing.ForgetRequest{Nodes: []string{"alice"}}
 	dry.DryRun = true
 	verbkit.Run(t, h, branching.Show, &branching.ShowRequest{Name: "alice"})
@@ -238,12 +219,8 @@ func TestOpensForWhatItDoes(t *testing.T) {
 	}
 	verbkit.Run(t, h, branching.BranchVerb, &branching.BranchRequest{Name: "draft"})
 	verbkit.Run(t, h, upkeep.Fsck, &upkeep.FsckRequest{Rebuild: true})
-	if diff := cmp.Diff([]bool{false, false, false, true, true}, h.Opened); diff != "" {
-		t.Errorf("opened for writing (-want +have):\n%s", diff)
-	}
-	if h.Stamps != 2 {
-		t.Errorf("%d stamps were made, want one each for forget and branch", h.Stamps)
-	}
+	must.Same(t, h.Opened, []bool{false, false, false, true, true}, "opened for writing")
+	must.Equal(t, h.Stamps, 2, "stamps were made, want one each for forget and branch")
 }
 
 // TestWritingMatchesParts checks that a field with the name of another verb's author or key is not taken for it.
@@ -261,9 +238,7 @@ func TestWritingMatchesParts(t *testing.T) {
 		{&branching.LogRequest{Author: []string{"ada"}, Agent: []string{"b"}}, verb.Writing{}},
 		{&branching.TagRequest{Message: "of the tag", RefExpect: branching.RefExpect{Expect: "none"}}, verb.Writing{Expect: "none"}},
 	} {
-		if diff := cmp.Diff(tt.want, verb.WritingOf(tt.req)); diff != "" {
-			t.Errorf("%T (-want +have):\n%s", tt.req, diff)
-		}
+		must.Same(t, verb.WritingOf(tt.req), tt.want, tt.req)
 	}
 }
 
@@ -302,12 +277,8 @@ func TestErrorsSpeakToTheirSurface(t *testing.T) {
 			t.Errorf("remote callers are told: %s", told)
 		}
 	}
-	if got := verb.MessageOf(errs[3], false); got != "--limit: -1 is below 0" {
-		t.Errorf("on the command line: %s", got)
-	}
-	if got := verb.MessageOf(errs[3], true); got != "limit: -1 is below 0" {
-		t.Errorf("for remote callers: %s", got)
-	}
+	must.Equal(t, verb.MessageOf(errs[3], false), "--limit: -1 is below 0", "on the command line")
+	must.Equal(t, verb.MessageOf(errs[3], true), "limit: -1 is below 0", "for remote callers")
 }
 
 // TestCompletionsAreNames looks that what completes a field is a kind of name that the verb names knows.

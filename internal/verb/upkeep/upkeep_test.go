@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/internal/care"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/verb"
 )
 
@@ -18,9 +19,7 @@ func collection(t *testing.T, given map[string]string) *GCRequest {
 		if value, ok := given[f.Name]; ok {
 			names, err = append(names, f.Name), f.Set(q, []string{value})
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	verb.SetGiven(q, names)
 	return q
