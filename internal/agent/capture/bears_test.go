@@ -1,6 +1,10 @@
 package capture
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
+)
 
 // TestBear is about what a memory must share with a prompt.
 func TestBear(t *testing.T) {
@@ -23,8 +27,6 @@ func TestBear(t *testing.T) {
 		{"\xff\xfe libvips \x00", []string{"libvip"}, true},
 	} {
 		w := WordsOf(c.prompt)
-		if got := w.Bear(c.terms); got != c.bears {
-			t.Errorf("%q and %q: %v; %v", c.prompt, c.terms, got, w)
-		}
+		must.Equal(t, w.Bear(c.terms), c.bears, c.prompt, " and ", c.terms, ": ", w)
 	}
 }

@@ -53,9 +53,7 @@ func TestCommon(t *testing.T) {
 		must.OK(t, os.WriteFile("common.txt", []byte(want), 0o644))
 		return
 	}
-	if commonWords != want {
-		t.Error("common.txt is not of the vocabulary; -rewrite writes it")
-	}
+	must.Equal(t, commonWords, want, "common.txt is not of the vocabulary; -rewrite writes it")
 	n := 0
 	for line := range strings.Lines(want) {
 		word, plus := strings.CutSuffix(strings.TrimSuffix(line, "\n"), "+")
@@ -63,9 +61,7 @@ func TestCommon(t *testing.T) {
 			t.Fatalf("%q: %v", word, got)
 		}
 		for _, other := range []string{word + "\x00", word + "+", word[:len(word)-1] + "\x00", word + "zzzq"} {
-			if got := commonnessOf(other); got != rare {
-				t.Fatalf("%q: %v", other, got)
-			}
+			must.Equal(t, commonnessOf(other), rare, other)
 		}
 		n++
 	}
@@ -76,11 +72,7 @@ func TestCommon(t *testing.T) {
 		"": rare, "\n": rare, "+": rare, "the": common, "the\nthe": rare, "libvips": rare, "kayak": rare, "prices": known,
 		"und": common, "\xff": rare, "zzzzzzzz": rare,
 	} {
-		if got := commonnessOf(word); got != want {
-			t.Errorf("%q: %v, want %v", word, got, want)
-		}
+		must.Equal(t, commonnessOf(word), want, word)
 	}
-	if n := testing.AllocsPerRun(100, func() { commonnessOf("prices") }); n != 0 {
-		t.Errorf("%v allocations", n)
-	}
+	must.Equal(t, testing.AllocsPerRun(100, func() { commonnessOf("prices") }), 0, "allocations")
 }

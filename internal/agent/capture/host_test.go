@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/agent/capture"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestHosts reads what hosts say, and answers in their form.
@@ -30,9 +31,7 @@ func TestHosts(t *testing.T) {
 		if err != nil || call.Session != "s" || call.Dir != c.dir {
 			t.Errorf("%s: %+v, %v", c.host, call, err)
 		}
-		if got := string(capture.Output(capture.Host(c.host), capture.Prompt, "t")); got != c.out+"\n" {
-			t.Errorf("%s: %s", c.host, got)
-		}
+		must.Equal(t, string(capture.Output(capture.Host(c.host), capture.Prompt, "t")), c.out+"\n", c.host)
 	}
 	call, err := capture.Parse("cline", "UserPromptSubmit", []byte(`{"taskId":"s","userPromptSubmit":{"prompt":"why?"}}`))
 	if err != nil || call.Prompt != "why?" || call.Dir != "" {
@@ -66,9 +65,7 @@ func TestHosts(t *testing.T) {
 		"0c0c-1": filepath.FromSlash("/h/.copilot/session-state/0c0c-1/events.jsonl"), "../x": "", "..": "", "a/b": "",
 	} {
 		call, err := capture.Parse("copilot-cli", "sessionEnd", []byte(`{"sessionId":"`+session+`","cwd":"/p"}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if call.At(filepath.FromSlash("/h")); call.Transcript != want {
 			t.Errorf("the transcript of %q is %q", session, call.Transcript)
 		}

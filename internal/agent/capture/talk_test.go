@@ -66,9 +66,7 @@ func TestTalks(t *testing.T) {
 	}
 	note(talk("one"))
 	note(talk("one", "two"))
-	if n := talks(); n != 1 {
-		t.Errorf("%d talks of one session", n)
-	}
+	must.Equal(t, talks(), 1, "talks of one session")
 	drain(2)
 	note(talk("one", "two"))
 	drain(0)

@@ -119,22 +119,15 @@ func TestSetAndRemoveRestore(t *testing.T) {
 		r := randomJSON{rand.New(rand.NewPCG(seed, 7)), []string{"\n", "\r\n"}[seed%2]}
 		text := r.gap(false) + r.value(0, true) + r.gap(false)
 		set, err := setJSON([]byte(text), section, name, jsonFields())
-		if err != nil {
-			t.Fatalf("seed %d: %v\n%s", seed, err, text)
-		}
+		must.OK(t, err, "seed ", seed, ": ", text)
 		root, err := parseJSONC(set)
-		if err != nil {
-			t.Fatalf("seed %d: %v\n%s", seed, err, set)
-		}
+		must.OK(t, err, "seed ", seed, ": ", set)
 		got := root.plain().(map[string]any)[section].(map[string]any)[name]
 		want := map[string]any{"command": mnem.Command, "args": decoded(mnem.Args)}
-		if !reflect.DeepEqual(got, want) {
-			t.Fatalf("seed %d: the entry is %v", seed, got)
-		}
+		must.Same(t, got, want, "seed ", seed, ": the entry")
 		back, err := removeJSON(set, []byte(text), section, name)
-		if err != nil || string(back) != text {
-			t.Fatalf("seed %d: %v\nbefore %q\nset    %q\nafter  %q", seed, err, text, set, back)
-		}
+		must.OK(t, err, "seed ", seed, " before set ", set, " after ", back)
+		must.Equal(t, string(back), text, "seed ", seed, " before set ", set, " after ", back)
 	}
 }
 
@@ -209,9 +202,8 @@ func TestWriteKeepsLinksModesAndBackups(t *testing.T) {
 	}
 	other := *change
 	backup, err := change.Write(t.Context())
-	if err != nil || backup != real+Backup {
-		t.Fatal(backup, err)
-	}
+	must.OK(t, err)
+	must.Equal(t, backup, real+Backup)
 	if old, err := os.ReadFile(backup); err != nil || string(old) != "{\"a\": 1}\n" {
 		t.Errorf("%q, %v", old, err)
 	}
@@ -259,18 +251,12 @@ func TestPaths(t *testing.T) {
 		"/x/zed/settings.json /p/.zed/settings.json", "/h/.copilot/mcp-config.json ",
 		"/c/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json ",
 	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("%q", got)
-	}
+	must.Same(t, got, want)
 	m.OS, m.Codex = "windows", "/codex"
 	zed, _ := Find("zed")
 	codex, _ := Find("codex")
-	if p := filepath.ToSlash(zed.Path(m, User)); p != "/c/Zed/settings.json" {
-		t.Error(p)
-	}
-	if p := filepath.ToSlash(codex.Path(m, User)); p != "/codex/config.toml" {
-		t.Error(p)
-	}
+	must.Equal(t, filepath.ToSlash(zed.Path(m, User)), "/c/Zed/settings.json")
+	must.Equal(t, filepath.ToSlash(codex.Path(m, User)), "/codex/config.toml")
 }
 
 func FuzzParseJSONC(f *testing.F) {

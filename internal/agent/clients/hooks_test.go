@@ -61,9 +61,7 @@ func TestHooksRestore(t *testing.T) {
 				r.gap(true), f.events[2].name, r.ownHooks(f), r.gap(true), r.ownHooks(f), r.gap(true), r.gap(true))
 			text = []string{text, text, text, "{" + r.gap(true) + "}", "{\"hooks\":" + r.gap(false) + "{}}"}[seed%5]
 			set, err := f.set([]byte(text), s)
-			if err != nil {
-				t.Fatalf("%s, seed %d: %v\n%s", host, seed, err, text)
-			}
+			must.OK(t, err, host, ", seed ", seed, ": ", text)
 			again, err := f.set(set, s)
 			if err != nil || string(again) != string(set) {
 				t.Fatalf("%s, seed %d: not the same the second time: %v\n%s", host, seed, err, again)
@@ -106,9 +104,7 @@ func TestHooksUpdated(t *testing.T) {
 					text = fmt.Sprintf(`{"hooks": {%q: [%s, {"command": "mine"}]}}`, first.name, run)
 				}
 				set, err := f.set([]byte(text), s)
-				if err != nil {
-					t.Fatalf("%s, %s: %v", host, what, err)
-				}
+				must.OK(t, err, host, ", ", what)
 				root, err := parseJSONC(set)
 				must.OK(t, err)
 				all := f.ours(root, s)
@@ -279,18 +275,14 @@ func TestInstalled(t *testing.T) {
 		}
 		return strings.Join(names, " ")
 	}
-	if got := found(); got != "" {
-		t.Errorf("nothing is there: %s", got)
-	}
+	must.Equal(t, found(), "", "nothing is there")
 	if err := os.MkdirAll(filepath.Join(dir, ".gemini"), 0o700); err != nil { // as one that is taken back leaves it
 		t.Fatal(err)
 	}
 	writeFile(t, filepath.Join(dir, ".claude.json"), "{}")
 	writeFile(t, filepath.Join(dir, ".config", "Code", "x"), "")
 	m.Has = func(program string) bool { return program == "cursor-agent" || program == "zeditor" }
-	if got := found(); got != "claude-code cursor vscode zed" {
-		t.Errorf("%s", got)
-	}
+	must.Equal(t, found(), "claude-code cursor vscode zed")
 	if (Client{home: func(Machine) string { return "" }, path: func(Machine, Level) string { return "" }}).Installed(m) {
 		t.Error("found in no directory")
 	}

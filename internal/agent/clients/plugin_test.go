@@ -41,9 +41,7 @@ func TestPlugin(t *testing.T) {
 		t.Error("not written once")
 	}
 	state(odd, HooksState{There: 1})
-	if text := fileText(t, path); !strings.Contains(text, `const program = "C:\\a \"b\"\\\u2028$PROGRAM\\mnem.exe";`) {
-		t.Error(text)
-	}
+	must.Contain(t, fileText(t, path), `const program = "C:\\a \"b\"\\\u2028$PROGRAM\\mnem.exe";`)
 	state("/b/mnem", HooksState{There: 1, Outdated: true, Programs: []string{odd}})
 	writeFile(t, path, strings.ReplaceAll(fileText(t, path), "\n", "\r\n")) // as version control may leave it
 	if set(odd) {

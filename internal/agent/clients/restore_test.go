@@ -104,18 +104,14 @@ func restored(
 	for _, e := range edits {
 		if e.path != "" {
 			change, err := e.set(e.path)
-			if err != nil {
-				t.Fatalf("%s: %v", what, err)
-			}
+			must.OK(t, err, what)
 			makeChange(t, root, change, err)
 		}
 	}
 	for _, e := range edits {
 		if e.path != "" {
 			change, err := e.remove(e.path)
-			if err != nil {
-				t.Fatalf("%s: %v", what, err)
-			}
+			must.OK(t, err, what)
 			makeChange(t, root, change, err)
 		}
 	}

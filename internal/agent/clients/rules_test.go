@@ -28,9 +28,7 @@ func rulesFiles(t *testing.T, f func(t *testing.T, c Client, root, path string))
 			}
 		}
 	}
-	if n != 17 {
-		t.Errorf("%d files of rules", n)
-	}
+	must.Equal(t, n, 17, "files of rules")
 }
 
 func writeFile(t *testing.T, path, text string) {
@@ -109,9 +107,7 @@ func TestRulesKeepOtherDirectories(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(root, ".claude", "skills", "mnem")); err == nil {
 		t.Error("the directory that was made is left")
 	}
-	if got := fileText(t, filepath.Join(root, ".claude", "skills", "own", "SKILL.md")); got != "mine" {
-		t.Errorf("%q", got)
-	}
+	must.Equal(t, fileText(t, filepath.Join(root, ".claude", "skills", "own", "SKILL.md")), "mine")
 	elsewhere := t.TempDir()
 	link := filepath.Join(root, "linked")
 	if err := os.Symlink(elsewhere, link); err != nil {
@@ -166,9 +162,7 @@ func TestRulesRestore(t *testing.T) {
 				if after != "" && got != want { // a line of the user's is kept from joining another
 					want = own + eolOf([]byte(own)) + after
 				}
-				if got != want {
-					t.Errorf("%s: %q, want %q", name, got, want)
-				}
+				must.Equal(t, got, want, name)
 				if _, err := os.Stat(path + Backup); err == nil {
 					t.Errorf("%s: the backup is left", name)
 				}

@@ -1,6 +1,10 @@
 package hooks
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
+)
 
 // TestUnquoted removes the quotes that a program puts around a prompt, and no others.
 func TestUnquoted(t *testing.T) {
@@ -13,8 +17,6 @@ func TestUnquoted(t *testing.T) {
 		"":                            "",
 		`"open`:                       `"open`,
 	} {
-		if got := unquoted(prompt); got != want {
-			t.Errorf("%q: %q, want %q", prompt, got, want)
-		}
+		must.Equal(t, unquoted(prompt), want, prompt)
 	}
 }
