@@ -131,9 +131,7 @@ func TestClients(t *testing.T) {
 	a.commit("", "second of a", "drafted")
 	undone, err := history.Undo(ctx, b.r, "", repokit.By)
 	b.ok(err)
-	if undone.Of.Operation.Actor != repokit.By.Author {
-		t.Errorf("%+v", undone.Of)
-	}
+	must.Equal(t, undone.Of.Operation.Actor, repokit.By.Author, undone.Of)
 	b.has("staged by b", false)
 	a.has("second of a", true)
 	_, err = history.Undo(ctx, open("carl").r, "", repokit.By)

@@ -82,9 +82,7 @@ func TestOtherToolsReadAnExport(t *testing.T) {
 		t.Fatalf("%d blocks reached, %d in the file", len(loaded), len(order))
 	}
 	for i := range order {
-		if loaded[i] != order[i] {
-			t.Fatalf("block %d is %s, the walk comes to %s", i, order[i], loaded[i])
-		}
+		must.Equal(t, loaded[i], order[i], "block ", i, ", the walk comes")
 	}
 }
 
@@ -101,9 +99,7 @@ func TestImportOfAnotherToolsFile(t *testing.T) {
 		must.OK(t, w.Put(context.Background(), c.KeyString(), blocks[c.KeyString()]))
 	}
 	must.OK(t, w.Finalize())
-	if !bytes.Equal(out.Bytes(), file) {
-		t.Error("written by go-car it is another file")
-	}
+	must.Same(t, out.Bytes(), file, "written by go-car it is another file")
 	to, _ := repokit.OverMem(t)
 	repokit.ImportInto(t, to, out.Bytes(), exchange.ImportOptions{})
 	if a, b := repokit.Head(t, r).CID(), repokit.Head(t, to).CID(); a != b {

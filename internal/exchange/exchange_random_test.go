@@ -119,15 +119,11 @@ func carry(t *testing.T, from *core.Repo, base, tip ipld.CID) {
 			*side.n++
 		}
 	}
-	if want != got {
-		t.Errorf("%d commits, want %d", got, want)
-	}
+	must.Equal(t, want, got, "commits")
 	// Exported whole it is the same file on both sides.
 	a, _ := repokit.Export(t, from, exchange.ExportOptions{Rev: tip.String()})
 	b, _ := repokit.Export(t, to, exchange.ExportOptions{Rev: tip.String()})
-	if !bytes.Equal(a, b) {
-		t.Errorf("%s: the files differ", rev)
-	}
+	must.Same(t, a, b, rev, ": the files differ")
 }
 
 // TestExportOfDamage exports a memory with a missing block: the error names it, and no file is written.

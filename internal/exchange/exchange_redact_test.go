@@ -201,7 +201,5 @@ func TestExportAfterPurge(t *testing.T) {
 		}
 	}
 	again, _ := repokit.Export(t, to, exchange.ExportOptions{All: true})
-	if !bytes.Equal(again, file) {
-		t.Error("exported again it is another file")
-	}
+	must.Same(t, again, file, "exported again it is another file")
 }

@@ -93,9 +93,7 @@ func TestExportAllRoundTrip(t *testing.T) {
 	if got.Name != "" || got.Blocks != sent.Blocks || got.NewBlocks == 0 {
 		t.Errorf("imported %+v, exported %+v", got, sent)
 	}
-	if d := cmp.Diff(refNames(t, from), refNames(t, to)); d != "" {
-		t.Errorf("refs: %s", d)
-	}
+	must.Same(t, refNames(t, to), refNames(t, from), "refs")
 	if a, b := repokit.Head(t, from), repokit.Head(t, to); a.CID() != b.CID() || a.Graph() != b.Graph() {
 		t.Errorf("commit %s, graph %s became %s, %s", a.CID(), a.Graph(), b.CID(), b.Graph())
 	}
@@ -106,9 +104,7 @@ func TestExportAllRoundTrip(t *testing.T) {
 			t.Errorf("%q: %d items there, %d here", q, len(a.Items), len(b.Items))
 		}
 		for i := range a.Items {
-			if a.Items[i].Rendered != b.Items[i].Rendered {
-				t.Errorf("%q: item %d differs", q, i)
-			}
+			must.Equal(t, a.Items[i].Rendered, b.Items[i].Rendered, q, ": item ", i, " differs")
 		}
 	}
 	sameAgain(t, to, "review", 6)
@@ -147,9 +143,7 @@ func TestImportTwice(t *testing.T) {
 			if len(again.Refs) != 0 || again.NewBlocks != 0 || again.Head != "" {
 				t.Errorf("%s as %q: second import %+v", name, as, again)
 			}
-			if d := cmp.Diff(before, contents(t, st)); d != "" {
-				t.Errorf("%s as %q: second import changed %s", name, as, d)
-			}
+			must.Same(t, contents(t, st), before, name, " as ", as, ": second import changed")
 		}
 	}
 }
@@ -172,9 +166,7 @@ func TestExportIsReproducible(t *testing.T) {
 		}
 		files[i], _ = repokit.Export(t, r, exchange.ExportOptions{All: true})
 	}
-	if !bytes.Equal(files[0], files[1]) {
-		t.Error("the files differ")
-	}
+	must.Same(t, files[0], files[1], "the files differ")
 }
 
 func TestImportRange(t *testing.T) {
@@ -192,9 +184,7 @@ func TestImportRange(t *testing.T) {
 	if !errors.As(err, &missing) || missing.CID != part.Since[0] {
 		t.Errorf("without what it builds on: %v", err)
 	}
-	if d := cmp.Diff(before, contents(t, st)); d != "" {
-		t.Errorf("a refused file changed %s", d)
-	}
+	must.Same(t, contents(t, st), before, "a refused file changed")
 	base, _ := repokit.Export(t, from, exchange.ExportOptions{Rev: "HEAD~1"})
 	repokit.ImportInto(t, to, base, exchange.ImportOptions{Name: "n", As: "main"})
 	res := repokit.ImportInto(t, to, file, exchange.ImportOptions{Name: "n", As: "main"})
@@ -222,13 +212,9 @@ func TestImportAs(t *testing.T) {
 	if !errors.As(err, &forward) || !errors.Is(err, state.ErrConflict) {
 		t.Errorf("an unrelated branch: %v", err)
 	}
-	if d := cmp.Diff(before, contents(t, st)); d != "" {
-		t.Errorf("a refused import changed %s", d)
-	}
+	must.Same(t, contents(t, st), before, "a refused import changed")
 	dry := repokit.ImportInto(t, to, file, exchange.ImportOptions{Name: "desk", As: "theirs", DryRun: true})
-	if d := cmp.Diff(before, contents(t, st)); d != "" {
-		t.Errorf("a dry run changed %s", d)
-	}
+	must.Same(t, contents(t, st), before, "a dry run changed")
 	res := repokit.ImportInto(t, to, file, exchange.ImportOptions{Name: "desk", As: "theirs"})
 	if d := cmp.Diff(dry, res, cmp.Comparer(func(a, b ipld.CID) bool { return a == b })); d != "" {
 		t.Errorf("the dry run said otherwise: %s", d)

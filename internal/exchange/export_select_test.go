@@ -8,6 +8,7 @@ import (
 	"github.com/ipfs/go-cid"
 
 	"github.com/mnem-project/mnem/internal/exchange"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld/prime"
 )
@@ -21,9 +22,7 @@ func TestExportSelected(t *testing.T) {
 	export := func(selector string) ([]cid.Cid, *exchange.ExportResult) {
 		var b bytes.Buffer
 		res, err := exchange.Export(t.Context(), r, &b, exchange.ExportOptions{Selector: selector})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		root, order, blocks := theirs(t, b.Bytes())
 		if root != at || len(blocks) != len(order) || res.Blocks != len(order) || res.Bytes != int64(b.Len()) {
 			t.Errorf("%s: root %s, %d blocks of %d, %d of %d bytes", selector, root, len(blocks), res.Blocks,

@@ -17,6 +17,7 @@ import (
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -63,9 +64,7 @@ func TestHugeLine(t *testing.T) {
 	if in.read > 2*graph.MaxLine {
 		t.Errorf("%d bytes read of a line over %d", in.read, graph.MaxLine)
 	}
-	if repokit.Head(t, r).CID() != before.Commit {
-		t.Error("the branch moved")
-	}
+	must.Equal(t, repokit.Head(t, r).CID(), before.Commit, "the branch moved")
 }
 
 // TestHostileLines commits good lines with one hostile line between them.
@@ -119,9 +118,7 @@ func TestHostileLines(t *testing.T) {
 			if message := err.Error(); len(message) > 1000 || strings.ContainsAny(message, "\x1b\n\x00") {
 				t.Errorf("error of %d bytes: %.300q", len(message), message)
 			}
-			if repokit.Head(t, r).CID() != before.Commit {
-				t.Error("the branch moved")
-			}
+			must.Equal(t, repokit.Head(t, r).CID(), before.Commit, "the branch moved")
 		})
 	}
 }
@@ -131,9 +128,7 @@ func TestHub(t *testing.T) {
 	effort.Alone(t)
 	n := effort.Pick(3_000, 10_000, 100_000)
 	r, err := care.New(t.Context(), mem.New(), repokit.By, core.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	res := repokit.Lines(t, r, repokit.HubLines(n))
 	if res.Nodes.Added != n+1 || res.Edges.Added != n {
 		t.Fatalf("%+v", res)
@@ -161,9 +156,7 @@ func TestHub(t *testing.T) {
 	if gone.Nodes.Removed != 1 || gone.Edges.Removed != n {
 		t.Errorf("%+v", gone)
 	}
-	if got := repokit.Sizes(repokit.Head(t, r)); got != [4]uint64{uint64(n), 0, 0, 0} {
-		t.Errorf("sizes %v", got)
-	}
+	must.Equal(t, repokit.Sizes(repokit.Head(t, r)), [4]uint64{uint64(n), 0, 0, 0}, "sizes")
 	if err := repokit.QuickClean(r); err != nil {
 		t.Error(err)
 	}

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/car"
@@ -39,9 +37,7 @@ func TestImportDoesNotTrustGarbage(t *testing.T) {
 	if !errors.Is(err, car.ErrFormat) || !strings.Contains(err.Error(), "missing") {
 		t.Errorf("without the rest of the commit: %v", err)
 	}
-	if d := cmp.Diff(before, contents(t, st)); d != "" {
-		t.Errorf("a refused file changed %s", d)
-	}
+	must.Same(t, contents(t, st), before, "a refused file changed")
 	// With everything there it is checked like a part of the file.
 	whole, _ := repokit.Export(t, from, exchange.ExportOptions{Rev: "HEAD~1"})
 	var rest []store.Block
@@ -91,9 +87,7 @@ func TestImportVerify(t *testing.T) {
 	if len(got) != 1 || got[0] != repokit.Head(t, from).CID() {
 		t.Errorf("asked about %v", got)
 	}
-	if d := cmp.Diff(before, contents(t, st)); d != "" {
-		t.Errorf("a refused file changed %s", d)
-	}
+	must.Same(t, contents(t, st), before, "a refused file changed")
 }
 
 // TestImportStops ends at each of the calls of a progress function.
@@ -123,9 +117,7 @@ func TestImportStops(t *testing.T) {
 		}
 		stops++
 		must.Fail(t, err, context.Canceled, stop)
-		if d := cmp.Diff(before, contents(t, st)); d != "" {
-			t.Fatalf("stopped at %d: the store changed", stop)
-		}
+		must.Same(t, contents(t, st), before, "stopped at ", stop, ": the store changed")
 	}
 	if stops < 3 {
 		t.Errorf("only %d places to stop", stops)
@@ -191,9 +183,7 @@ func TestExportOfATag(t *testing.T) {
 	r, _ := repokit.OverMem(t)
 	repokit.ImportInto(t, r, f.File(), exchange.ImportOptions{})
 	file, res := repokit.Export(t, r, exchange.ExportOptions{All: true})
-	if len(res.Refs) != 4 {
-		t.Errorf("exported %+v", res.Refs)
-	}
+	must.Equal(t, len(res.Refs), 4, "exported ", res.Refs)
 	to, _ := repokit.OverMem(t)
 	repokit.ImportInto(t, to, file, exchange.ImportOptions{Name: "n"})
 	if res := repokit.ImportInto(t, to, file, exchange.ImportOptions{Name: "n"}); len(res.Refs) != 0 {

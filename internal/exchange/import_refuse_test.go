@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
@@ -18,6 +16,7 @@ import (
 	"github.com/mnem-project/mnem/internal/exchange"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
@@ -38,9 +37,7 @@ func refuses(t *testing.T, name string, file []byte, reason string) {
 	case !strings.Contains(err.Error(), reason):
 		t.Errorf("%s: %v, want %q in it", name, err, reason)
 	}
-	if d := cmp.Diff(before, contents(t, st)); d != "" {
-		t.Errorf("%s: the store changed: %s", name, d)
-	}
+	must.Same(t, contents(t, st), before, name, ": the store changed")
 }
 
 // TestForgedFileIsGood imports the file that the tests below spoil.
@@ -266,9 +263,7 @@ func TestImportRefusesDamage(t *testing.T) {
 	for _, tail := range []string{"\x00", "\n", "x", "\x25", string(file), string(file[:59])} {
 		try("trailing bytes", len(file), append(bytes.Clone(file), tail...))
 	}
-	if d := cmp.Diff(before, contents(t, st)); d != "" {
-		t.Errorf("the store changed: %s", d)
-	}
+	must.Same(t, contents(t, st), before, "the store changed")
 	repokit.ImportInto(t, r, file, exchange.ImportOptions{})
 }
 
@@ -282,9 +277,7 @@ func TestImportTakesAnyOrder(t *testing.T) {
 	r, _ := repokit.OverMem(t)
 	repokit.ImportInto(t, r, repokit.Rewrite(t, res.Roots[0], blocks), exchange.ImportOptions{})
 	again, _ := repokit.Export(t, r, exchange.ExportOptions{All: true})
-	if !bytes.Equal(again, file) {
-		t.Error("exported again it is another file")
-	}
+	must.Same(t, again, file, "exported again it is another file")
 }
 
 // changing is a file that changes while it is read: after so many reads a byte is another one.
@@ -318,9 +311,7 @@ func TestImportOfAChangingFile(t *testing.T) {
 			t.Fatalf("after %d reads: %v", reads, err)
 		}
 		refused++
-		if d := cmp.Diff(before["head"], contents(t, st)["head"]); d != "" {
-			t.Fatalf("after %d reads: a ref was set: %s", reads, d)
-		}
+		must.Same(t, contents(t, st)["head"], before["head"], "after ", reads, " reads: a ref was set")
 	}
 	if refused < 5 || refused == 200 {
 		t.Errorf("%d of 200 refused", refused)

@@ -125,9 +125,8 @@ func TestPackErased(t *testing.T) {
 	to, toStore := repokit.OverMem(t)
 	name := graph.RefName("refs/remotes/bad/heads/main")
 	res, err := repokit.Receive(t, to, gaps, exchange.RefUpdate{Ref: name, To: tip.Target})
-	if err != nil || res.Redactions != 1 {
-		t.Fatalf("%+v, %v: want one gap", res, err)
-	}
+	must.OK(t, err, res, ": want one gap")
+	must.Equal(t, res.Redactions, 1, res, ": want one gap")
 	shows := func(want string) {
 		t.Helper()
 		s, err := to.At(t.Context(), tip.Target)
@@ -139,9 +138,7 @@ func TestPackErased(t *testing.T) {
 			t.Errorf("the node is shown as %+v, %v, want %s", n, err, want)
 		}
 		again := repokit.Pack(t, to, exchange.PackOptions{Refs: []core.Ref{{Name: tip.Name, Target: tip.Target}}})
-		if (want == state.RedactedType) != bytes.Equal(again, gaps) {
-			t.Error("another pack is packed of what came")
-		}
+		must.Equal(t, want == state.RedactedType, bytes.Equal(again, gaps), "another pack is packed of what came")
 	}
 	shows(state.RedactedType)
 	good := graph.RefName("refs/remotes/good/heads/main")
@@ -224,9 +221,7 @@ func TestGapFilled(t *testing.T) {
 		if there != (err == nil) || listErr != nil {
 			t.Errorf("the operation was recorded: %t, told as %v; %v", there, err, listErr)
 		}
-		if (err != nil) != (failing == 1) {
-			t.Errorf("the indexes are not dropped time %d: %v", failing, err)
-		}
+		must.Equal(t, err != nil, failing == 1, "the indexes are not dropped time ", failing, ": ", err)
 		st.fails = 0
 		if _, err := repokit.Receive(t, to, whole, ref(2)); err != nil {
 			t.Fatal(err)

@@ -118,13 +118,10 @@ func TestFaults(t *testing.T) {
 	data := bytes.Repeat([]byte("0123456789"), 1000)
 	for n := range 60 {
 		key := fmt.Sprint("k", n)
-		if err := c.Make(t.Context(), key, bytes.NewReader(data), int64(len(data))); err != nil {
-			t.Fatalf("put %s: %v", key, err)
-		}
+		must.OK(t, c.Make(t.Context(), key, bytes.NewReader(data), int64(len(data))), "put ", key)
 		got, _, err := c.Bytes(t.Context(), key, "", int64(len(data)))
-		if err != nil || !bytes.Equal(got, data) {
-			t.Fatalf("get %s: %d bytes, %v", key, len(got), err)
-		}
+		must.OK(t, err, "get ", key, ": ", len(got), " bytes")
+		must.Same(t, got, data, "get ", key, ": ", len(got), " bytes, ", err)
 	}
 }
 
@@ -133,9 +130,7 @@ func TestProbe(t *testing.T) {
 	if err := client(t, good, nil).Probe(t.Context(), "probe"); err != nil {
 		t.Error(err)
 	}
-	if n := len(good.Requests()); n != 19 {
-		t.Errorf("%d requests", n)
-	}
+	must.Equal(t, len(good.Requests()), 19, "requests")
 	careless := s3test.New(t, 3)
 	careless.Careless = true
 	if err := client(t, careless, nil).Probe(t.Context(), "probe"); !errors.Is(err, s3.ErrUnsafe) {

@@ -44,9 +44,8 @@ func none() (string, error) { return "", errors.New("there is no terminal") }
 func opened(t *testing.T, b *Box, keys Keys) *Box {
 	t.Helper()
 	got, rest, err := Unlock(append(b.Header(), "rest"...), keys)
-	if err != nil || string(rest) != "rest" {
-		t.Fatalf("rest %q, %v", rest, err)
-	}
+	must.OK(t, err, "rest ", rest)
+	must.Equal(t, string(rest), "rest", "rest ", rest)
 	return got
 }
 
@@ -140,9 +139,7 @@ func TestFollows(t *testing.T) {
 	stranger, err := New([]Recipient{readerA})
 	must.OK(t, err)
 	stranger.Serial = 9
-	if !errors.Is(stranger.Follows(next.Seen()), ErrStranger) {
-		t.Error("a stranger's key follows")
-	}
+	must.Fail(t, stranger.Follows(next.Seen()), ErrStranger, "a stranger's key follows")
 	if _, err := next.Without([]string{readerA.Text, readerB.Text}, none); err == nil {
 		t.Error("no reader is left, and that is no error")
 	}
@@ -227,9 +224,7 @@ func TestFrozen(t *testing.T) {
 		t.Error(err)
 	}
 	for _, bad := range []string{"", "{", `{"serial":-1}`, `{"serial":1,"readers":[]}`, `{"other":1}`} {
-		if err := b.Read([]byte(bad)); !errors.Is(err, ErrDamaged) {
-			t.Errorf("%q: %v", bad, err)
-		}
+		must.Fail(t, b.Read([]byte(bad)), ErrDamaged, bad)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"net"
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // drain is a writer that reports when copying into it has ended.
@@ -23,9 +25,7 @@ func (d drain) ReadFrom(r io.Reader) (int64, error) {
 func TestCloseBeforeAccept(t *testing.T) {
 	out := drain{make(chan struct{})}
 	l := Stdio(strings.NewReader(""), out)
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, l.Close())
 	select {
 	case <-out.ended:
 	default:
