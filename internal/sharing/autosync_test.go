@@ -166,9 +166,7 @@ func TestAutoSync(t *testing.T) {
 		w.equal()
 	}
 	w.complete()
-	if out := w.ok("laptop", "doctor"); !strings.Contains(out, "origin was last synced at ") {
-		t.Error(out)
-	}
+	must.Contain(t, w.ok("laptop", "doctor"), "origin was last synced at ")
 	w.decide()
 	w.alone()
 }
@@ -207,13 +205,9 @@ func TestAutoSyncEncrypted(t *testing.T) {
 	with := make(map[string]string)
 	for _, machine := range []string{"desk", "laptop"} {
 		id, err := age.GenerateX25519Identity()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		file := filepath.Join(w.dir, machine+".identity")
-		if err := os.WriteFile(file, []byte(id.String()+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(id.String()+"\n"), 0o600))
 		readers, with[machine] = append(readers, "--encrypt", id.Recipient().String()), "MNEM_IDENTITY="+file
 	}
 	program.Ran(t, program.In(w.dir, nil, nil), "init", "desk")
@@ -226,9 +220,7 @@ func TestAutoSyncEncrypted(t *testing.T) {
 	w.edit("desk", "Cy is on call")
 	w.until(": synced ", "desk", "status")
 	w.env[1] = with["laptop"]
-	if err := os.Mkdir(filepath.Join(w.dir, "laptop"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Join(w.dir, "laptop"), 0o700))
 	w.ok("laptop", "clone", mounted, ".")
 	w.ok("laptop", "sync", "--auto", "1s")
 	defer w.ended("laptop")
@@ -266,9 +258,7 @@ func TestAutoSyncEncrypted(t *testing.T) {
 	w.ok("desk", "remote", "readers", "origin", "--encrypt", readers[3])
 	w.equal()
 	w.complete()
-	if out := w.ok("laptop", "doctor"); !strings.Contains(out, "origin was last synced at ") {
-		t.Error(out)
-	}
+	must.Contain(t, w.ok("laptop", "doctor"), "origin was last synced at ")
 	for _, machine := range []string{"desk", "laptop"} {
 		w.ok(machine, "sync", "--auto", "off")
 	}

@@ -68,9 +68,7 @@ func TestTwoBuilds(t *testing.T) {
 		var out bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &out
 		_ = cmd.Run() // the exit code is looked at
-		if got := cmd.ProcessState.ExitCode(); got != code {
-			t.Fatalf("the other build: %q: exit code %d, want %d: %s", args, got, code, &out)
-		}
+		must.Equal(t, cmd.ProcessState.ExitCode(), code, "the other build: ", args, ": exit code: ", &out)
 		return out.String()
 	}
 	script := filepath.Join(w.dir, "ssh")
@@ -90,13 +88,9 @@ func TestTwoBuilds(t *testing.T) {
 	w.ok("a", "sync")
 	w.same("main", "a", "b", "hub")
 	// This build has the repository of hub open for the other one.
-	if out := other(0, "hub", "", "show", "three"); !strings.Contains(out, "of b") {
-		t.Error(out)
-	}
+	must.Contain(t, other(0, "hub", "", "show", "three"), "of b")
 	other(0, "hub", `{"node":{"key":"four","type":"N","summary":"of the other"}}`, "commit", "-m", "x", "-")
-	if out := other(6, "hub", "", "show", "three", "--more", "x"); !strings.Contains(out, "more of show") {
-		t.Error(out)
-	}
+	must.Contain(t, other(6, "hub", "", "show", "three", "--more", "x"), "more of show")
 	// And the other one that of a for this.
 	hold := w.process("a", "", "hold", "--json")
 	hold.Path, hold.Args[0] = program, program
@@ -109,9 +103,7 @@ func TestTwoBuilds(t *testing.T) {
 	if _, err := out.Read(make([]byte, 4096)); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.summary("a", "three"); got != "of b" {
-		t.Error(got)
-	}
+	must.Equal(t, w.summary("a", "three"), "of b")
 	w.add("a", "five", "x")
 	w.ok("a", "sync")
 	w.refused(6, "blame", "a", "blame", "five")

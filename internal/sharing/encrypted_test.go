@@ -296,9 +296,7 @@ func TestReadersInterrupted(t *testing.T) {
 		}
 		t.Logf("after %d writes: exit code %d, the reader to remove reads: %t", n, code, reads)
 	}
-	if w.summary("stays0", "two") != "y" {
-		t.Error("something is lost")
-	}
+	must.Equal(t, w.summary("stays0", "two"), "y", "something is lost")
 }
 
 // TestReadersAtOnce pushes while a reader is removed, in both orders: nothing is lost, and the former key opens nothing.
@@ -365,9 +363,7 @@ func TestAutoSyncAsksNothing(t *testing.T) {
 	} {
 		err = errors.Join(err, os.WriteFile(path, data, 0o600))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	w.env["MNEM_PASSPHRASE"] = "pass"
 	w.ok("hub", "remote", "add", "words", filepath.Join(w.dir, "one"), "--encrypt", "passphrase")
 	w.ok("hub", "remote", "add", "named", filepath.Join(w.dir, "two"), "--encrypt", "../key.pub", "--identity", "../locked")
@@ -377,7 +373,5 @@ func TestAutoSyncAsksNothing(t *testing.T) {
 	w.ok("hub", "sync", "own", "--auto", "on")
 	w.add("hub", "one", "x")
 	w.ok("hub", "sync", "--auto", "run")
-	if out := w.ok("hub", "status"); !strings.Contains(out, "own: synced ") {
-		t.Error(out)
-	}
+	must.Contain(t, w.ok("hub", "status"), "own: synced ")
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/program"
 )
 
@@ -65,9 +66,7 @@ func TestSharingOnAFullDisk(t *testing.T) {
 			free := program.Occupy(t, dir, "other")
 			fails(w, "small", "fetch")
 			free()
-			if w.at("small", "refs/remotes/origin/heads/main") != "" {
-				t.Error("a ref is at what did not come")
-			}
+			must.Equal(t, w.at("small", "refs/remotes/origin/heads/main"), "", "a ref is at what did not come")
 			w.ok("small", "fsck")
 			w.ok("small", "sync")
 			w.same("main", "small", "hub")
@@ -86,9 +85,7 @@ func TestSharingOnAFullDisk(t *testing.T) {
 			free := program.Occupy(t, dir, "other")
 			fails(w, "a", "push")
 			free()
-			if w.at("small", "refs/heads/main") != "" {
-				t.Error("a ref is at what did not come")
-			}
+			must.Equal(t, w.at("small", "refs/heads/main"), "", "a ref is at what did not come")
 			w.ok("small", "fsck")
 			w.ok("a", "push")
 			w.same("main", "a", "small")

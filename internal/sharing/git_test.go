@@ -26,9 +26,7 @@ func inGit(t *testing.T) (w *team, dir string) {
 func git(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	out, err := exec.Command("git", append([]string{"--git-dir", dir}, args...)...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("git %q: %v: %s", args, err, out)
-	}
+	must.OK(t, err, "git ", args, ": ", out)
 	return string(out)
 }
 
@@ -40,9 +38,7 @@ func TestGit(t *testing.T) {
 	for _, key := range []string{"one", "two"} {
 		w.add("a", key, "x")
 		w.ok("a", "push")
-		if out := git(t, dir, "for-each-ref", "--format=%(refname) %(parent)"); out != "refs/mnem/data \n" {
-			t.Errorf("%q", out)
-		}
+		must.Equal(t, git(t, dir, "for-each-ref", "--format=%(refname) %(parent)"), "refs/mnem/data \n")
 	}
 	w.clones("c")
 	must.OK(t, os.RemoveAll(filepath.Join(w.dir, "c", ".mnem", "remotes")))
@@ -149,9 +145,7 @@ func TestGitHostile(t *testing.T) {
 			cmd := exec.Command("git", append([]string{"--git-dir", dir, "-c", "user.name=x", "-c", "user.email=x@x"}, args...)...)
 			cmd.Env = index
 			out, err := cmd.CombinedOutput()
-			if err != nil {
-				t.Fatalf("git %q: %v: %s", args, err, out)
-			}
+			must.OK(t, err, "git ", args, ": ", out)
 			return strings.TrimSpace(string(out))
 		}
 		all := map[string]string{"format": blob("mnem in git 1\n"), "head": blob("refs/heads/main\n"), "refs": none}

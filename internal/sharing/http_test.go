@@ -191,9 +191,7 @@ func TestHostileServers(t *testing.T) {
 		if code == 0 || !strings.Contains(errs.String(), tt.says) || strings.Contains(errs.String(), "\x1b") {
 			t.Errorf("%s: exit code %d: %q", name, code, errs.String())
 		}
-		if w.at("a", "refs/remotes/origin/heads/main") != "" {
-			t.Errorf("%s: a ref moved", name)
-		}
+		must.Equal(t, w.at("a", "refs/remotes/origin/heads/main"), "", name, ": a ref moved")
 	}
 	if elsewhere.Load() > 0 {
 		t.Error("a redirection was followed")
@@ -248,9 +246,7 @@ func TestHostileClients(t *testing.T) {
 			t.Errorf("%s (%s): status %d, want %d: %s", tt.query, tt.encoding, status, tt.status, text)
 		}
 	}
-	if w.at("hub", "refs/heads/main") != at {
-		t.Error("a ref moved")
-	}
+	must.Equal(t, w.at("hub", "refs/heads/main"), at, "a ref moved")
 	list, err := os.ReadDir(filepath.Join(w.dir, "hub", ".mnem"))
 	for _, e := range list {
 		if strings.HasPrefix(e.Name(), "import-") {

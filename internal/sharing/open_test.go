@@ -39,9 +39,7 @@ func TestOpenings(t *testing.T) {
 						t.Errorf("%q opens %s", args, path)
 					}
 				}
-				if code := cli.Run(t.Context(), app, args); code != 0 {
-					t.Fatalf("%q: exit code %d", args, code)
-				}
+				must.Equal(t, cli.Run(t.Context(), app, args), 0, args, ": exit code")
 				mu.Lock()
 				defer mu.Unlock()
 				return here
@@ -131,7 +129,5 @@ func TestTransferBlocksNoCommand(t *testing.T) {
 		goOn <- struct{}{}
 	}
 	close(goOn)
-	if code := <-done; code != 0 {
-		t.Errorf("sync: exit code %d", code)
-	}
+	must.Equal(t, <-done, 0, "sync: exit code")
 }

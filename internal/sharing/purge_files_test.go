@@ -209,9 +209,7 @@ func TestPurgeReachesEveryFile(t *testing.T) {
 	if unknown, err := repofiles.Unknown(filepath.Join(w.dir, "a", ".mnem")); err != nil || len(unknown) > 0 {
 		t.Errorf("not in the table: %q, %v", unknown, err)
 	}
-	if !slices.Equal(out.Elsewhere, []string{"bucket", "origin"}) {
-		t.Errorf("it may still be at %q", out.Elsewhere)
-	}
+	must.Same(t, out.Elsewhere, []string{"bucket", "origin"}, "it may still be at")
 	for _, name := range []string{"spool/codex-05.place", "spool/codex-09.shown", "spool/codex-08.private"} {
 		if _, err := os.Stat(filepath.Join(w.dir, "a", ".mnem", name)); err != nil {
 			t.Errorf("without the key: %v", err)
@@ -263,9 +261,7 @@ func TestPurgeNamesWhatStays(t *testing.T) {
 		got[f.Path] = f.Done
 	}
 	want := map[string]string{"mine.txt": "left", "remotes.json": "left", "remotes/origin/redactions.json": "left"}
-	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("%v, want %v", got, want)
-	}
+	must.Equal(t, fmt.Sprint(got), fmt.Sprint(want), got, ", want ", want)
 	for _, place := range w.leaks("a") {
 		file, _, _ := strings.Cut(strings.TrimPrefix(place, "/"), ",")
 		if want[file] == "" {

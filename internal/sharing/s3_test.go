@@ -211,15 +211,11 @@ func TestRemoteGoesBack(t *testing.T) {
 			w.ok("a", "push", "--all")
 			w.ok("b", "fetch", "--prune")
 			newer, side := w.at("a", "refs/heads/main"), w.at("a", "refs/heads/side")
-			if got := w.at("b", "refs/remotes/origin/heads/main"); got != newer {
-				t.Fatalf("b has %s, want %s", got, newer)
-			}
+			must.Equal(t, w.at("b", "refs/remotes/origin/heads/main"), newer, "b")
 			restore()
 			out, errs := w.run(0, "b", "", "fetch", "--prune")
 			t.Log(out, errs)
-			if !strings.Contains(out+errs, "went back") {
-				t.Errorf("nothing says that the remote went back: %s%s", out, errs)
-			}
+			must.Contain(t, out+errs, "went back", "nothing says that the remote went back: ", out, " ", errs)
 			for ref, want := range map[string]string{"main": old, "kept": old, "side": ""} {
 				if got := w.at("b", "refs/remotes/origin/heads/"+ref); got != want {
 					t.Errorf("after the restore b has %s at %q, want %q", ref, got, want)
@@ -230,14 +226,10 @@ func TestRemoteGoesBack(t *testing.T) {
 			w.clones("c")
 			for _, m := range []string{"b", "c"} {
 				for ref, want := range map[string]string{"main": newer, "side": side} {
-					if got := w.at(m, "refs/remotes/origin/heads/"+ref); got != want {
-						t.Errorf("%s has %s at %q, want %q", m, ref, got, want)
-					}
+					must.Equal(t, w.at(m, "refs/remotes/origin/heads/"+ref), want, m, " has ", ref, " at")
 				}
 			}
-			if got := w.summary("c", "three", "--at", side); got != "z" {
-				t.Errorf("c reads %q", got)
-			}
+			must.Equal(t, w.summary("c", "three", "--at", side), "z", "c")
 		})
 	}
 }
