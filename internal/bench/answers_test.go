@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
@@ -102,9 +101,7 @@ func TestRailway(t *testing.T) {
 		fmt.Fprintf(&table, "| %s |", row.name)
 		for j, c := range railwayColumns {
 			x, err := strconv.ParseFloat(figures[c.figure], 64)
-			if err != nil {
-				t.Fatalf("%s: %s: %v", row.name, c.figure, err)
-			}
+			must.OK(t, err, row.name, ": ", c.figure)
 			bound := railwayBounds[i][j]
 			if c.worse && x > bound || !c.worse && x < bound {
 				t.Errorf("%s: %s is %g, worse than %g", row.name, c.figure, x, bound)
@@ -134,9 +131,7 @@ func keepTable(t *testing.T, file, begin, table string) {
 		must.OK(t, os.WriteFile(file, []byte(before+begin+table+answersEnd+after), 0o644))
 		have = table
 	}
-	if diff := cmp.Diff(table, have); diff != "" {
-		t.Errorf("%s is out of date: run this test with -rewrite (-want +have):\n%s", file, diff)
-	}
+	must.Same(t, have, table, file, " is out of date: run this test with -rewrite")
 }
 
 // TestAnswersRepeat asks twice: the same bytes come back.

@@ -129,9 +129,7 @@ func checkAnswer(t *testing.T, command, out string) {
 	resolved, err := schema.Resolve(nil)
 	must.OK(t, err)
 	var v any
-	if err := json.Unmarshal([]byte(out), &v); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	must.OK(t, json.Unmarshal([]byte(out), &v), out)
 	if err := resolved.Validate(v); err != nil {
 		t.Errorf("%s: %v: %s", command, err, out)
 	}

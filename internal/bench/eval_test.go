@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/testdata/demo"
@@ -41,24 +39,18 @@ func TestBenchAnswersAsRetrieveDoes(t *testing.T) {
 	}
 	before = append([]string{"dated.changes.jsonl", "dated.queries.jsonl"}, before...)
 	w.bench(0, "eval", ".", "--results", "results.jsonl")
-	if diff := cmp.Diff(append(before, "results.jsonl"), files(t, w.Dir)); diff != "" {
-		t.Errorf("files (-want +got):\n%s", diff)
-	}
+	must.Same(t, files(t, w.Dir), append(before, "results.jsonl"), "files")
 	got, err := os.ReadFile(filepath.Join(w.Dir, "results.jsonl"))
 	must.OK(t, err)
 	w.run(0, "init")
 	other.run(0, "init")
 	other.run(0, "commit", "-m", "dated", "dated.changes.jsonl")
 	want, _ := other.run(0, "retrieve", "--set", "floor=rest", "--batch", "dated.queries.jsonl", "--limit", "200", "--budget", "0")
-	if n := strings.Count(want, `"lane":"time"`); n != 2 {
-		t.Errorf("%d answers by dates: %s", n, want)
-	}
+	must.Equal(t, strings.Count(want, `"lane":"time"`), 2, "answers by dates: ", want)
 	w.run(0, "commit", "-m", "memory", "memory.changes.jsonl")
 	more, _ := w.run(0, "retrieve", "--set", "floor=rest", "--batch", "memory.queries.jsonl", "--limit", "200", "--budget", "0")
 	want += more
-	if diff := cmp.Diff(withoutCommits(t, want), withoutCommits(t, string(got))); diff != "" {
-		t.Errorf("answers (-want +got):\n%s", diff)
-	}
+	must.Same(t, withoutCommits(t, string(got)), withoutCommits(t, want), "answers")
 }
 
 // TestBenchCountsFromOneDay tells which day dates counted from.
@@ -72,9 +64,7 @@ func TestBenchCountsFromOneDay(t *testing.T) {
 		t.Errorf("the report does not say which day it is: %s", out)
 	}
 	out, _ := w.bench(0, "eval", ".", "--json", "--now", "2024-05-08")
-	if !strings.Contains(out, `"mrr":1.0000`) {
-		t.Fatalf("the date was not read: %s", out)
-	}
+	must.Contain(t, out, `"mrr":1.0000`, "the date was not read")
 }
 
 func files(t *testing.T, dir string) []string {

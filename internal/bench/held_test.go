@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"strings"
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
@@ -30,9 +30,7 @@ func TestHeldRepository(t *testing.T) {
 	}
 	go func() { _, _ = io.Copy(io.Discard, ready) }()
 	_, stderr := w.bench(operation.Busy.Exit, "eval", ".", "--profile", "docs")
-	if !strings.Contains(stderr, "another process has it open") {
-		t.Errorf("stderr %q", stderr)
-	}
+	must.Contain(t, stderr, "another process has it open", "stderr")
 	w.bench(0, "eval", ".")
 	stop()
 	<-ended

@@ -62,9 +62,7 @@ func TestBenchAsksModels(t *testing.T) {
 	if diff := cmp.Diff(want, models.texts); diff != "" || chat.requests != 2 || stderr != "" {
 		t.Errorf("%d rewrites, stderr %q, texts (-want +got):\n%s", chat.requests, stderr, diff)
 	}
-	if diff := cmp.Diff(map[string]int{"embed": 0, "rerank": 0, "rewrite": 0}, out.Failures); diff != "" {
-		t.Errorf("failures (-want +got):\n%s", diff)
-	}
+	must.Same(t, out.Failures, map[string]int{"embed": 0, "rerank": 0, "rewrite": 0}, "failures")
 	if out.Settings["embed"] != "ollama:e" || out.Settings["rewrite-model"] != "openai:m" ||
 		out.Settings["rewrites"] != "" || out.Rows[0].R5 != 1 {
 		t.Errorf("%+v", out)
@@ -90,9 +88,7 @@ func TestBenchCountsFailures(t *testing.T) {
 		"--rerank", "jina:r"}
 	out, stderr := w.report(args...)
 	// The text "zeppelin" finds nothing to rerank.
-	if diff := cmp.Diff(map[string]int{"embed": 2, "rerank": 1, "rewrite": 2}, out.Failures); diff != "" {
-		t.Errorf("failures (-want +got):\n%s", diff)
-	}
+	must.Same(t, out.Failures, map[string]int{"embed": 2, "rerank": 1, "rewrite": 2}, "failures")
 	if strings.Count(stderr, "warning: ") != 3 || out.Rows[0].R5 != 0.5 {
 		t.Errorf("%+v, stderr %q", out, stderr)
 	}
@@ -107,7 +103,5 @@ func TestBenchCountsFailures(t *testing.T) {
 	w.bench(1, "eval", "set", "--embed=ollama:e")
 	w.write("set/a.queries.jsonl", `{"qid":"1","text":"fact","gold":["n1"],"rerank":"cohere:x"}`)
 	_, stderr = w.bench(1, "eval", "set")
-	if !strings.Contains(stderr, "a.queries.jsonl:1: rerank: ") {
-		t.Errorf("stderr %q", stderr)
-	}
+	must.Contain(t, stderr, "a.queries.jsonl:1: rerank: ", "stderr")
 }

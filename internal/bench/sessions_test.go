@@ -12,6 +12,7 @@ import (
 	"github.com/mnem-project/mnem/internal/model/builtin"
 	"github.com/mnem-project/mnem/internal/model/minilm/weights"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/o200k"
 )
 
@@ -246,9 +247,7 @@ func play(t *testing.T, file string) *agent {
 	if err == nil {
 		err = os.MkdirAll(a.Home, 0o700)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	a.run(0, "init")
 	for i, s := range a.script.Sessions {
 		a.session = i + 1

@@ -67,9 +67,7 @@ func readLines[T any](t *testing.T, file string, list *[]T) {
 	must.OK(t, err)
 	for line := range strings.Lines(string(data)) {
 		var x T
-		if err := json.Unmarshal([]byte(line), &x); err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
+		must.OK(t, json.Unmarshal([]byte(line), &x), file)
 		*list = append(*list, x)
 	}
 	if len(*list) == 0 {

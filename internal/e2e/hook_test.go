@@ -198,9 +198,7 @@ func TestHooksWhereNothingCanBeWritten(t *testing.T) {
 		t.Errorf("the spool became %q, was %q", after, before)
 	}
 	for _, want := range []string{"3 turns", "2 turns"} { // those that were noted, and those once it can be written again
-		if out := mustRunIn(t, k, "capture"); !strings.Contains(out, want) {
-			t.Errorf("capture: %s, want %s", out, want)
-		}
+		must.Contain(t, mustRunIn(t, k, "capture"), want, "capture")
 		k.hook("stop", 0)
 	}
 }
@@ -225,9 +223,7 @@ func spooled(t *testing.T, dir string) map[string]string {
 func mustRunIn(t *testing.T, k *talk, args ...string) string {
 	t.Helper()
 	out, err := k.command(t.Context(), args...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%q: %v: %s", args, err, out)
-	}
+	must.OK(t, err, args, ": ", out)
 	return string(out)
 }
 
@@ -279,9 +275,7 @@ func TestHooksWhereNothingCanBeDone(t *testing.T) {
 				}
 			}
 			if name == "a pipe for a transcript" || name == "a transcript that leads out" {
-				if out := mustRun(t, dir, "", "capture"); !strings.Contains(out, "0 turns") {
-					t.Errorf("capture: %s", out)
-				}
+				must.Contain(t, mustRun(t, dir, "", "capture"), "0 turns", "capture")
 			}
 		})
 	}

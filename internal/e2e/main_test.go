@@ -263,8 +263,6 @@ func serving(t *testing.T, dir string, args ...string) (*exec.Cmd, string) {
 			go func() { _, _ = io.Copy(io.Discard, lines) }() // ends with the process
 			return cmd, url
 		}
-		if err != nil {
-			t.Fatalf("serve says no address: %v", err)
-		}
+		must.OK(t, err, "serve says no address")
 	}
 }

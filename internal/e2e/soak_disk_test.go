@@ -19,6 +19,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/layout"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
@@ -107,9 +108,7 @@ func TestNoSpace(t *testing.T) {
 		{&statusError{http.StatusServiceUnavailable, "no room on the disk"}, false},
 		{&statusError{http.StatusInternalServerError, "a bug"}, false},
 	} {
-		if got := noSpace(c.err); got != c.want {
-			t.Errorf("%v: %v, want %v", c.err, got, c.want)
-		}
+		must.Equal(t, noSpace(c.err), c.want, c.err)
 	}
 }
 

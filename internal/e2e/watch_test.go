@@ -68,9 +68,7 @@ func TestEventsOverHTTP(t *testing.T) {
 			Op       string
 			Branches []struct{ Message string }
 		}
-		if err := json.Unmarshal([]byte(e.data), &op); err != nil {
-			t.Fatalf("%+v: %v", e, err)
-		}
+		must.OK(t, json.Unmarshal([]byte(e.data), &op), e)
 		if e.name != "operation" || op.Op != e.id || op.Branches[0].Message != fmt.Sprint("e", i) {
 			t.Errorf("event %+v", e)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/evaluate"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // items makes ranked items of keys. One that ends in *N has N tokens, others 10.
@@ -78,9 +79,7 @@ func TestScore(t *testing.T) {
 	}
 	for _, tt := range tests {
 		got := texts(evaluate.Score(query(tt.gold, tt.sessions), items(tt.items)))
-		if got != tt.want {
-			t.Errorf("%s:\n got %s\nwant %s", tt.name, got, tt.want)
-		}
+		must.Equal(t, got, tt.want, tt.name)
 	}
 }
 
