@@ -98,9 +98,7 @@ func TestExamples(t *testing.T) {
 		}
 		t.Run(cmd.Name(), func(t *testing.T) { ran += runExamples(t, cmd) })
 	}
-	if ran < 10 {
-		t.Errorf("only %d examples", ran)
-	}
+	must.True(t, ran >= 10, "only %d examples", ran)
 }
 
 func runExamples(t *testing.T, cmd *cobra.Command) (ran int) {

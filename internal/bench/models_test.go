@@ -89,9 +89,7 @@ func TestBenchCountsFailures(t *testing.T) {
 	out, stderr := w.report(args...)
 	// The text "zeppelin" finds nothing to rerank.
 	must.Same(t, out.Failures, map[string]int{"embed": 2, "rerank": 1, "rewrite": 2}, "failures")
-	if strings.Count(stderr, "warning: ") != 3 || out.Rows[0].R5 != 0.5 {
-		t.Errorf("%+v, stderr %q", out, stderr)
-	}
+	must.True(t, strings.Count(stderr, "warning: ") == 3 && out.Rows[0].R5 == 0.5, "%+v, stderr %q", out, stderr)
 	models.requests = 0
 	_, stderr = w.bench(0, append([]string{"eval", "set"}, args...)...)
 	if !strings.Contains(stderr, "2 nodes embedded with ollama:e, failures of models in 2 questions: "+

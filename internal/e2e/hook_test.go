@@ -150,13 +150,9 @@ func TestHooksUnderFire(t *testing.T) {
 			delete(times, k.said(n))
 		}
 	}
-	if len(times) > 0 {
-		t.Errorf("no host said %v", times)
-	}
+	must.True(t, len(times) == 0, "no host said %v", times)
 	left, err := filepath.Glob(filepath.Join(dir, ".mnem", "spool", "*.json"))
-	if err != nil || len(left) > 0 {
-		t.Errorf("left in the spool: %v, %v", left, err)
-	}
+	must.True(t, err == nil && len(left) == 0, "left in the spool: %v, %v", left, err)
 }
 
 // TestHooksWhereNothingCanBeWritten calls hooks where the repository is mounted so that nothing can be written: they end

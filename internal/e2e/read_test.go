@@ -37,9 +37,7 @@ func TestWatchGoesOn(t *testing.T) {
 						break
 					}
 				}
-				if err != nil {
-					t.Error(err)
-				}
+				must.Fail(t, err, nil)
 				if w == 0 && i == each/2 {
 					if err := owner.cmd.Process.Kill(); err != nil {
 						t.Error(err)
@@ -57,9 +55,7 @@ func TestWatchGoesOn(t *testing.T) {
 			Branches []struct{ Message string }
 		}
 		must.OK(t, json.Unmarshal(lines.Bytes(), &op))
-		if op.Seq <= last {
-			t.Errorf("operation %d after %d", op.Seq, last)
-		}
+		must.True(t, op.Seq > last, "operation %d after %d", op.Seq, last)
 		last = op.Seq
 		seen[op.Branches[0].Message]++
 	}

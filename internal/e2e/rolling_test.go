@@ -238,13 +238,9 @@ func TestRollingRestart(t *testing.T) {
 		times[n.Key]++
 	}
 	for key := range f.made {
-		if times[key] != 1 {
-			t.Errorf("%s was acknowledged and is there %d times", key, times[key])
-		}
+		must.True(t, times[key] == 1, "%s was acknowledged and is there %d times", key, times[key])
 	}
-	if len(got.Nodes) != len(f.made) {
-		t.Errorf("%d nodes, %d acknowledged", len(got.Nodes), len(f.made))
-	}
+	must.True(t, len(got.Nodes) == len(f.made), "%d nodes, %d acknowledged", len(got.Nodes), len(f.made))
 	here("fsck", "--full")
 	t.Logf("%d acknowledged, %d unknown outcomes that reading back resolved, %v", len(f.made), f.resolve.Load(), f.counts)
 }

@@ -79,9 +79,7 @@ func TestSoak(t *testing.T) {
 	t.Logf("%d kills; memory of the server without kills, MiB: %v", len(s.kills)/2, memory)
 	if n := len(memory); n >= 12 && length >= warm { // before, caches fill
 		early, late := slices.Max(memory[n/4:n/2]), slices.Max(memory[3*n/4:])
-		if late > early+early/2 {
-			t.Errorf("memory grew from %d to %d MiB", early, late)
-		}
+		must.True(t, late <= early+early/2, "memory grew from %d to %d MiB", early, late)
 	}
 }
 

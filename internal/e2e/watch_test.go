@@ -56,9 +56,7 @@ func TestEventsOverHTTP(t *testing.T) {
 		t.Fatalf("%s, %s", res.Status, typ)
 	}
 	begin := next()
-	if begin.name != "begin" || begin.id == "" {
-		t.Errorf("first %+v", begin)
-	}
+	must.True(t, begin.name == "begin" && begin.id != "", "first %+v", begin)
 	var ids []string
 	for i := range 3 {
 		mustRun(t, dir, fmt.Sprintf(`{"node":{"key":"e%d","type":"Fact"}}`, i), "commit", "-m",

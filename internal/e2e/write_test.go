@@ -62,9 +62,7 @@ func (a *acknowledged) checkSurvived(t *testing.T, dir string) {
 		next = *page.Next
 	}
 	for _, key := range a.keys {
-		if !there[key] {
-			t.Errorf("%s was acknowledged and is not there", key)
-		}
+		must.True(t, there[key], "%s was acknowledged and is not there", key)
 	}
 }
 

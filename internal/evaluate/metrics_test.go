@@ -87,9 +87,7 @@ func TestMetricNamesAreDistinct(t *testing.T) {
 	seen := make(map[string]bool)
 	for m := range evaluate.MetricCount {
 		for _, name := range []string{m.Name(), m.String()} {
-			if name == "" || seen[name] {
-				t.Errorf("metric %d has the name %q", m, name)
-			}
+			must.True(t, name != "" && !seen[name], "metric %d has the name %q", m, name)
 			seen[name] = true
 		}
 	}

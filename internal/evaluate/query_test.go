@@ -67,12 +67,8 @@ func TestReadQueriesIsBounded(t *testing.T) {
 	} {
 		in := &endless{line: line}
 		_, err := evaluate.ReadQueries(in, "q", retrieve.Request{})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
-		if in.read > 17<<20 {
-			t.Errorf("%s: read %d bytes", want, in.read)
-		}
+		must.True(t, err != nil && strings.Contains(err.Error(), want), "error %v, want %q", err, want)
+		must.True(t, in.read <= 17<<20, "%s: read %d bytes", want, in.read)
 	}
 }
 

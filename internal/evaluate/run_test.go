@@ -63,9 +63,7 @@ func TestRunPoolsPairs(t *testing.T) {
 	must.Equal(t, last, "queries:3/3", "progress ended")
 	var got []string
 	for _, f := range report.Files {
-		if !f.Graph.Defined() || len(f.Questions) != 64 {
-			t.Errorf("%+v", f)
-		}
+		must.True(t, f.Graph.Defined() && len(f.Questions) == 64, "%+v", f)
 		got = append(got, fmt.Sprint(f.Name, f.Nodes, f.Edges, f.Queries))
 	}
 	for _, row := range append([]evaluate.Row{report.All}, report.Categories...) {
@@ -109,9 +107,7 @@ func TestRunFindsNodesWithoutKey(t *testing.T) {
 	})
 	must.OK(t, err)
 	report, err := evaluate.Run(t.Context(), with(id.String()), evaluate.RunOptions{})
-	if err != nil || report.All.Text(evaluate.MRR, 1) != "1.0" {
-		t.Errorf("%+v, %v", report, err)
-	}
+	must.True(t, err == nil && report.All.Text(evaluate.MRR, 1) == "1.0", "%+v, %v", report, err)
 }
 
 func TestRunRefuses(t *testing.T) {
@@ -171,7 +167,5 @@ func TestRunStops(t *testing.T) {
 			return nil
 		},
 	})
-	if !errors.Is(err, context.Canceled) || answered != 1 {
-		t.Errorf("%d answers, error %v", answered, err)
-	}
+	must.True(t, errors.Is(err, context.Canceled) && answered == 1, "%d answers, error %v", answered, err)
 }

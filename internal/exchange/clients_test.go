@@ -211,9 +211,7 @@ func TestClientsMerge(t *testing.T) {
 		c.ok(err)
 		tip, err := c.r.Snapshot(ctx, theirs)
 		c.ok(err)
-		if p.Branch != "main" || p.Theirs != tip.CID() || p.Open() != 1 {
-			t.Errorf("%+v", p)
-		}
+		must.True(t, p.Branch == "main" && p.Theirs == tip.CID() && p.Open() == 1, "%+v", p)
 	}
 	if _, err := a.r.Branches().Remove(ctx, "main", core.RefOptions{Stamp: repokit.By}); !errors.As(err, new(*core.InUseError)) {
 		t.Error(err)
@@ -328,9 +326,7 @@ func TestClientsFarBack(t *testing.T) {
 	}
 	far := func(err, also error) {
 		t.Helper()
-		if !errors.Is(err, history.ErrFarBack) || !errors.Is(err, also) {
-			t.Errorf("%v", err)
-		}
+		must.True(t, errors.Is(err, history.ErrFarBack) && errors.Is(err, also), "%v", err)
 	}
 	_, err = history.Undo(ctx, a.r, "", repokit.By)
 	far(err, history.ErrNothingToUndo)

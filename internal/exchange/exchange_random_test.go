@@ -103,9 +103,7 @@ func carry(t *testing.T, from *core.Repo, base, tip ipld.CID) {
 	}
 	must.OK(t, err)
 	res := repokit.ImportInto(t, to, out.Bytes(), exchange.ImportOptions{Name: "tip", As: "work"})
-	if len(res.Refs) != 2 || res.Refs[0].To != tip {
-		t.Errorf("%s: refs %+v", rev, res.Refs)
-	}
+	must.True(t, len(res.Refs) == 2 && res.Refs[0].To == tip, "%s: refs %+v", rev, res.Refs)
 	want, got := 0, 0
 	for _, side := range []struct {
 		r *core.Repo
@@ -146,7 +144,5 @@ func TestExportOfDamage(t *testing.T) {
 		}
 		must.OK(t, st.Facts().Put(t.Context(), b))
 	}
-	if tried < 10 {
-		t.Errorf("only %d blocks left out", tried)
-	}
+	must.True(t, tried >= 10, "only %d blocks left out", tried)
 }

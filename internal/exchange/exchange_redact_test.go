@@ -49,20 +49,14 @@ func TestExportOfRedacted(t *testing.T) {
 	whole, _ := repokit.Export(t, from, exchange.ExportOptions{All: true})
 	erase(t, st, c)
 	file, res := repokit.Export(t, from, exchange.ExportOptions{All: true})
-	if res.Redacted != 1 || bytes.Contains(file, []byte("Alice leads")) {
-		t.Errorf("%+v", res)
-	}
+	must.True(t, res.Redacted == 1 && !bytes.Contains(file, []byte("Alice leads")), "%+v", res)
 	to, there := repokit.OverMem(t)
 	dry := repokit.ImportInto(t, to, file, exchange.ImportOptions{DryRun: true})
-	if dry.Redactions != 1 || redacted(t, there, c) {
-		t.Errorf("dry run: %+v", dry)
-	}
+	must.True(t, dry.Redactions == 1 && !redacted(t, there, c), "dry run: %+v", dry)
 	if got := repokit.ImportInto(t, to, file, exchange.ImportOptions{}); got.Redactions != 1 || got.Redacted != 0 {
 		t.Errorf("import: %+v", got)
 	}
-	if !redacted(t, there, c) {
-		t.Error("the redaction did not come along")
-	}
+	must.True(t, redacted(t, there, c), "the redaction did not come along")
 	if again, _ := repokit.Export(t, to, exchange.ExportOptions{All: true}); !bytes.Equal(again, file) {
 		t.Error("exported again it is another file")
 	}
@@ -179,9 +173,7 @@ func TestExportAfterPurge(t *testing.T) {
 		t.Fatal(err)
 	}
 	file, res := repokit.Export(t, from, exchange.ExportOptions{All: true})
-	if res.Redacted < 2 || bytes.Contains(file, []byte("Alice leads")) {
-		t.Errorf("%+v", res)
-	}
+	must.True(t, res.Redacted >= 2 && !bytes.Contains(file, []byte("Alice leads")), "%+v", res)
 	to, _ := repokit.OverMem(t)
 	if got := repokit.ImportInto(t, to, file, exchange.ImportOptions{}); got.Redactions != res.Redacted {
 		t.Errorf("%d redactions, want %d", got.Redactions, res.Redacted)
@@ -196,9 +188,7 @@ func TestExportAfterPurge(t *testing.T) {
 	}
 	for _, r := range []*core.Repo{from, to} {
 		replay, err := session.Replay(t.Context(), r, "review")
-		if err != nil || len(replay.Redacted) == 0 {
-			t.Errorf("replay: %+v, %v", replay, err)
-		}
+		must.True(t, err == nil && len(replay.Redacted) > 0, "replay: %+v, %v", replay, err)
 	}
 	again, _ := repokit.Export(t, to, exchange.ExportOptions{All: true})
 	must.Same(t, again, file, "exported again it is another file")

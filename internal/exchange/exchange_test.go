@@ -116,9 +116,7 @@ func sameAgain(t testing.TB, r *core.Repo, session string, n int) {
 	t.Helper()
 	res, err := sessionpkg.Replay(t.Context(), r, session)
 	must.OK(t, err)
-	if !res.Identical || res.Receipts != n {
-		t.Errorf("replay of %s: %+v, want %d receipts", session, res, n)
-	}
+	must.True(t, res.Identical && res.Receipts == n, "replay of %s: %+v, want %d receipts", session, res, n)
 }
 
 // TestImportTwice imports files again, in every way: nothing changes.
@@ -181,9 +179,7 @@ func TestImportRange(t *testing.T) {
 	before := contents(t, st)
 	var missing *exchange.PrerequisiteError
 	_, err := repokit.TryImport(to, file, exchange.ImportOptions{Name: "n"})
-	if !errors.As(err, &missing) || missing.CID != part.Since[0] {
-		t.Errorf("without what it builds on: %v", err)
-	}
+	must.True(t, errors.As(err, &missing) && missing.CID == part.Since[0], "without what it builds on: %v", err)
 	must.Same(t, contents(t, st), before, "a refused file changed")
 	base, _ := repokit.Export(t, from, exchange.ExportOptions{Rev: "HEAD~1"})
 	repokit.ImportInto(t, to, base, exchange.ImportOptions{Name: "n", As: "main"})
@@ -209,9 +205,7 @@ func TestImportAs(t *testing.T) {
 	before := contents(t, st)
 	var forward *exchange.ForwardError
 	_, err := repokit.TryImport(to, file, exchange.ImportOptions{Name: "desk", As: "main"})
-	if !errors.As(err, &forward) || !errors.Is(err, state.ErrConflict) {
-		t.Errorf("an unrelated branch: %v", err)
-	}
+	must.True(t, errors.As(err, &forward) && errors.Is(err, state.ErrConflict), "an unrelated branch: %v", err)
 	must.Same(t, contents(t, st), before, "a refused import changed")
 	dry := repokit.ImportInto(t, to, file, exchange.ImportOptions{Name: "desk", As: "theirs", DryRun: true})
 	must.Same(t, contents(t, st), before, "a dry run changed")
@@ -222,14 +216,10 @@ func TestImportAs(t *testing.T) {
 	want := []graph.RefName{"refs/heads/theirs", "refs/imported/desk/heads/main",
 		"refs/imported/desk/sessions/review"}
 	for i, c := range res.Refs {
-		if i >= len(want) || c.Ref != want[i] {
-			t.Errorf("ref %d is %s", i, c.Ref)
-		}
+		must.True(t, i < len(want) && c.Ref == want[i], "ref %d is %s", i, c.Ref)
 	}
 	s, err := to.Snapshot(t.Context(), "refs/imported/desk/heads/main")
-	if err != nil || s.CID() != repokit.Head(t, from).CID() {
-		t.Errorf("the imported branch: %v", err)
-	}
+	must.True(t, err == nil && s.CID() == repokit.Head(t, from).CID(), "the imported branch: %v", err)
 	sameAgain(t, to, "refs/imported/desk/sessions/review", 3)
 }
 

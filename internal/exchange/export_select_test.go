@@ -34,9 +34,7 @@ func TestExportSelected(t *testing.T) {
 		t.Errorf("the commit alone: %s", order)
 	}
 	before, res := export(graph)
-	if len(before) < 10 || res.Redacted != 0 {
-		t.Errorf("%d blocks, %d erased", len(before), res.Redacted)
-	}
+	must.True(t, len(before) >= 10 && res.Redacted == 0, "%d blocks, %d erased", len(before), res.Redacted)
 	if again, _ := export(graph); !slices.Equal(before, again) {
 		t.Error("the same selector gave two files")
 	}

@@ -55,15 +55,11 @@ func TestHugeLine(t *testing.T) {
 		core.CommitOptions{Stamp: repokit.By})
 	runtime.ReadMemStats(&m1)
 	var at *graph.LineError
-	if !errors.As(err, &at) || at.Line != 1 || at.File != "huge.jsonl" {
-		t.Errorf("error %v", err)
-	}
+	must.True(t, errors.As(err, &at) && at.Line == 1 && at.File == "huge.jsonl", "error %v", err)
 	if used := m1.TotalAlloc - m0.TotalAlloc; used > 8*graph.MaxLine {
 		t.Errorf("%d bytes allocated to refuse a line", used)
 	}
-	if in.read > 2*graph.MaxLine {
-		t.Errorf("%d bytes read of a line over %d", in.read, graph.MaxLine)
-	}
+	must.True(t, in.read <= 2*graph.MaxLine, "%d bytes read of a line over %d", in.read, graph.MaxLine)
 	must.Equal(t, repokit.Head(t, r).CID(), before.Commit, "the branch moved")
 }
 
@@ -135,9 +131,7 @@ func TestHub(t *testing.T) {
 	}
 	s := repokit.Head(t, r)
 	degree, err := s.Adjacency().Degree(t.Context(), graph.NodeID("hub"), adjacency.Out, "")
-	if err != nil || degree != uint64(n) {
-		t.Errorf("degree %d, %v", degree, err)
-	}
+	must.True(t, err == nil && degree == uint64(n), "degree %d, %v", degree, err)
 	answer, err := rank.Retrieve(t.Context(), s, retrieve.Request{Text: "centre",
 		OutputOptions: retrieve.OutputOptions{Adjacency: 3},
 		Limit:         new(1)})
@@ -153,9 +147,7 @@ func TestHub(t *testing.T) {
 		t.Error(err)
 	}
 	gone := repokit.Lines(t, r, `{"remove":{"node":"hub"}}`)
-	if gone.Nodes.Removed != 1 || gone.Edges.Removed != n {
-		t.Errorf("%+v", gone)
-	}
+	must.True(t, gone.Nodes.Removed == 1 && gone.Edges.Removed == n, "%+v", gone)
 	must.Equal(t, repokit.Sizes(repokit.Head(t, r)), [4]uint64{uint64(n), 0, 0, 0}, "sizes")
 	if err := repokit.QuickClean(r); err != nil {
 		t.Error(err)

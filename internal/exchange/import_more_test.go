@@ -56,9 +56,7 @@ func TestImportDoesNotTrustGarbage(t *testing.T) {
 			return nil
 		},
 	})
-	if len(res.Refs) != 1 || seen != 2 {
-		t.Errorf("%d refs, %d commits looked at", len(res.Refs), seen)
-	}
+	must.True(t, len(res.Refs) == 1 && seen == 2, "%d refs, %d commits looked at", len(res.Refs), seen)
 }
 
 // TestImportVerify asks before anything is written, about new commits only.
@@ -84,9 +82,7 @@ func TestImportVerify(t *testing.T) {
 	if _, err := repokit.TryImport(to, file, opt); !errors.Is(err, mine) || errors.Is(err, car.ErrFormat) {
 		t.Errorf("refused by the caller: %v", err)
 	}
-	if len(got) != 1 || got[0] != repokit.Head(t, from).CID() {
-		t.Errorf("asked about %v", got)
-	}
+	must.True(t, len(got) == 1 && got[0] == repokit.Head(t, from).CID(), "asked about %v", got)
 	must.Same(t, contents(t, st), before, "a refused file changed")
 }
 
@@ -119,9 +115,7 @@ func TestImportStops(t *testing.T) {
 		must.Fail(t, err, context.Canceled, stop)
 		must.Same(t, contents(t, st), before, "stopped at ", stop, ": the store changed")
 	}
-	if stops < 3 {
-		t.Errorf("only %d places to stop", stops)
-	}
+	must.True(t, stops >= 3, "only %d places to stop", stops)
 }
 
 func TestImportReadOnly(t *testing.T) {
@@ -155,20 +149,14 @@ func TestExportReceipt(t *testing.T) {
 	fill(t, from)
 	_, c := query(t, from, "review", "harbour")
 	file, res := repokit.Export(t, from, exchange.ExportOptions{Receipt: c.String()})
-	if len(res.Refs) != 0 || len(res.Objects) != 1 {
-		t.Errorf("exported %+v", res)
-	}
+	must.True(t, len(res.Refs) == 0 && len(res.Objects) == 1, "exported %+v", res)
 	for _, into := range []exchange.ImportOptions{{Fallback: "f"}, {Name: "n"}} {
 		to, _ := repokit.OverMem(t)
 		got := repokit.ImportInto(t, to, file, into)
 		want := graph.ImportedObject(into.Name+into.Fallback, c.String())
-		if len(got.Refs) != 1 || got.Refs[0].Ref != want {
-			t.Errorf("refs %+v, want %s", got.Refs, want)
-		}
+		must.True(t, len(got.Refs) == 1 && got.Refs[0].Ref == want, "refs %+v, want %s", got.Refs, want)
 		replay, err := session.Replay(t.Context(), to, c.String())
-		if err != nil || !replay.Identical {
-			t.Errorf("replay: %+v, %v", replay, err)
-		}
+		must.True(t, err == nil && replay.Identical, "replay: %+v, %v", replay, err)
 	}
 }
 

@@ -56,9 +56,7 @@ func TestPackTheDifference(t *testing.T) {
 		t.Errorf("three small commits took %d bytes, all took %d", len(news), len(whole))
 	}
 	got, err := to.Revisions().Resolve(t.Context(), string(tracked))
-	if err != nil || got != second.Target {
-		t.Errorf("%s is at %s, %v; want %s", tracked, got, err, second.Target)
-	}
+	must.True(t, err == nil && got == second.Target, "%s is at %s, %v; want %s", tracked, got, err, second.Target)
 }
 
 // TestReceiveRefuses gives packs and updates that must change nothing.
@@ -134,9 +132,7 @@ func TestPackErased(t *testing.T) {
 		id, err := s.Name(t.Context(), "alice")
 		must.OK(t, err)
 		n, _, err := s.Node(t.Context(), id)
-		if err != nil || n.Type != want {
-			t.Errorf("the node is shown as %+v, %v, want %s", n, err, want)
-		}
+		must.True(t, err == nil && n.Type == want, "the node is shown as %+v, %v, want %s", n, err, want)
 		again := repokit.Pack(t, to, exchange.PackOptions{Refs: []core.Ref{{Name: tip.Name, Target: tip.Target}}})
 		must.Equal(t, want == state.RedactedType, bytes.Equal(again, gaps), "another pack is packed of what came")
 	}
@@ -157,9 +153,7 @@ func TestPackErased(t *testing.T) {
 	nobody := func(graph.RefName) bool { return false }
 	all := func(graph.RefName) bool { return true }
 	got, err := care.AcceptRedactions(t.Context(), to, told, care.AcceptOptions{Stamp: repokit.By, Reaches: nobody})
-	if err != nil || len(got.Left) != 1 || len(got.Erased) > 0 {
-		t.Errorf("%+v, %v: no ref reaches it", got, err)
-	}
+	must.True(t, err == nil && len(got.Left) == 1 && len(got.Erased) == 0, "%+v, %v: no ref reaches it", got, err)
 	bad := []care.ToldRedaction{{CID: tip.Target, Record: told[0].Record}}
 	if got, err = care.AcceptRedactions(t.Context(), to, bad, care.AcceptOptions{Stamp: repokit.By, Reaches: all}); err != nil ||
 		len(got.Left) != 1 {

@@ -323,9 +323,7 @@ func TestReadersAtOnce(t *testing.T) {
 	w.add("b", "two", "pushed first")
 	before(func() { w.ok("b", "push") })
 	w.ok("a", "remote", "readers", "origin", "--remove", other)
-	if first {
-		t.Error("nothing was pushed in between")
-	}
+	must.True(t, !first, "nothing was pushed in between")
 	w.closed(former)
 
 	w.ok("a", "remote", "readers", "origin", "--encrypt", other)

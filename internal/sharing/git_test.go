@@ -101,9 +101,7 @@ func TestGitRepacks(t *testing.T) {
 		}
 	}
 	packs := strings.Count(git(t, dir, "ls-tree", "-r", "refs/mnem/data"), ".refs")
-	if packs > 10 {
-		t.Errorf("%d packs", packs)
-	}
+	must.True(t, packs <= 10, "%d packs", packs)
 	w.ok("b", "sync")
 	w.same("main", "a", "b")
 	w.add("b", "last", "x")

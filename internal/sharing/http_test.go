@@ -193,9 +193,7 @@ func TestHostileServers(t *testing.T) {
 		}
 		must.Equal(t, w.at("a", "refs/remotes/origin/heads/main"), "", name, ": a ref moved")
 	}
-	if elsewhere.Load() > 0 {
-		t.Error("a redirection was followed")
-	}
+	must.True(t, elsewhere.Load() == 0, "a redirection was followed")
 	s.answer.Store(nil)
 	w.ok("a", "fetch")
 	s.Close()
@@ -253,9 +251,7 @@ func TestHostileClients(t *testing.T) {
 			t.Errorf("left behind: %s", e.Name())
 		}
 	}
-	if err != nil {
-		t.Error(err)
-	}
+	must.Fail(t, err, nil)
 }
 
 // TestOlderServer pushes a history with a purged part to a server that knows nothing of what others
@@ -289,8 +285,6 @@ func TestOlderServer(t *testing.T) {
 	}
 	w.ok("a", "sync")
 	w.same("main", "a", "hub")
-	if asked != 0 {
-		t.Errorf("asked %d times for what is not there", asked)
-	}
+	must.True(t, asked == 0, "asked %d times for what is not there", asked)
 	w.ok("b", "clone", w.url, ".")
 }

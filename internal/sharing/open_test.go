@@ -90,9 +90,7 @@ func TestReadsWriteNothing(t *testing.T) {
 		before := files()
 		w.ok("a", args...)
 		for _, name := range files() {
-			if !slices.Contains(before, name) {
-				t.Errorf("mnem %q made %s", args, name)
-			}
+			must.True(t, slices.Contains(before, name), "mnem %q made %s", args, name)
 		}
 	}
 }

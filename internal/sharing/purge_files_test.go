@@ -216,18 +216,14 @@ func TestPurgeReachesEveryFile(t *testing.T) {
 		}
 	}
 	data, err := os.ReadFile(filepath.Join(w.dir, "a", ".mnem", "ingest.json"))
-	if err != nil || !bytes.Contains(data, []byte("other.md")) {
-		t.Errorf("ingest.json: %s, %v", data, err)
-	}
+	must.True(t, err == nil && bytes.Contains(data, []byte("other.md")), "ingest.json: %s, %v", data, err)
 	w.purgeLeak(3, "a")
 	w.ok("a", "fsck", "--full")
 
 	// What the remotes have comes back into the mirrors alone, and is found there.
 	for _, remote := range []string{"origin", "bucket"} {
 		w.ok("a", "fetch", remote)
-		if len(w.leaks("a")) == 0 {
-			t.Errorf("nothing of %s came", remote)
-		}
+		must.True(t, len(w.leaks("a")) > 0, "nothing of %s came", remote)
 		out = w.purgeLeak(0, "a")
 		if !slices.ContainsFunc(out.Files, func(f purgedFile) bool {
 			return f.Path == "remotes/"+remote+".git" && f.Done == "removed"
@@ -264,9 +260,7 @@ func TestPurgeNamesWhatStays(t *testing.T) {
 	must.Equal(t, fmt.Sprint(got), fmt.Sprint(want), got, ", want ", want)
 	for _, place := range w.leaks("a") {
 		file, _, _ := strings.Cut(strings.TrimPrefix(place, "/"), ",")
-		if want[file] == "" {
-			t.Errorf("left: %s", place)
-		}
+		must.True(t, want[file] != "", "left: %s", place)
 	}
 	if again := w.purgeLeak(0, "a").Files; len(again) != len(want) {
 		t.Errorf("not found again: %+v", again)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestReadsDuringPurges has readers ask a process that has the repository open, in all ways, while other processes
@@ -113,7 +114,5 @@ func TestReadsDuringPurges(t *testing.T) {
 			t.Errorf("%s never answered: %v", verb, outcomes[verb])
 		}
 	}
-	if len(outcomes) < 11 {
-		t.Errorf("%d verbs were asked", len(outcomes))
-	}
+	must.True(t, len(outcomes) >= 11, "%d verbs were asked", len(outcomes))
 }

@@ -78,9 +78,7 @@ func TestBucketRepacks(t *testing.T) {
 		}
 	}
 	named := strings.Count(string(s.Object(bucketObject)), `"size"`)
-	if named > 7 {
-		t.Errorf("%d packs after %d pushes", named, pushes+1)
-	}
+	must.True(t, named <= 7, "%d packs after %d pushes", named, pushes+1)
 	if keys := s.Keys(); slices.Contains(keys, orphan) || !slices.Contains(keys, fresh) {
 		t.Errorf("what is named by no memory: %q", keys)
 	}
@@ -168,9 +166,7 @@ func TestBucketHostile(t *testing.T) {
 		s.Set("team/packs/"+name(1), []byte("x"), time.Now())
 		s.Set(bucketObject, []byte(`{"format":"mnem in s3 1","refs":"","head":"","attempt":"","packs":[`+packs+`]}`), time.Now())
 		n, all := asked(s, func() { w.refused(1, says, "a", "fetch") })
-		if n > 2 {
-			t.Errorf("%s: %d requests: %.300q", says, n, all)
-		}
+		must.True(t, n <= 2, "%s: %d requests: %.300q", says, n, all)
 	}
 	const at = `refs/heads/main bafyreie3lw7oincmktzd7h26jbdrj3a6v2bqrgcqp7t7cttup2fcbplkre\n`
 	for says, text := range map[string]string{
@@ -271,8 +267,6 @@ func TestBucketPurge(t *testing.T) {
 	at := w.purged()
 	w.reads("a", at, gone)
 	for _, key := range s.Keys() {
-		if strings.Contains(string(s.Object(key)), secretText) {
-			t.Errorf("%s has what was erased", key)
-		}
+		must.True(t, !strings.Contains(string(s.Object(key)), secretText), "%s has what was erased", key)
 	}
 }

@@ -70,9 +70,7 @@ func newTeam(t *testing.T, by carrier) *team {
 				}
 			}
 		}
-		if err != nil {
-			t.Error(err)
-		}
+		must.Fail(t, err, nil)
 	})
 	w.url = by.url(w, filepath.Join(w.dir, "hub"))
 	if by.apart != nil {

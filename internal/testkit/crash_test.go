@@ -59,8 +59,6 @@ func TestCrashFS(t *testing.T) {
 		b := make([]byte, 6)
 		_, err = f.Read(b)
 		must.OK(t, err)
-		if string(b) != want {
-			t.Errorf("clone with %d%% of what was not synced: %q, want %q", percent, b, want)
-		}
+		must.True(t, string(b) == want, "clone with %d%% of what was not synced: %q, want %q", percent, b, want)
 	}
 }

@@ -26,9 +26,7 @@ func TestSlowKey(t *testing.T) {
 		}
 	}
 	<-asked
-	if len(asked) > 0 {
-		t.Errorf("%d more records were given to the key", len(asked))
-	}
+	must.True(t, len(asked) == 0, "%d more records were given to the key", len(asked))
 	close(hangs)
 	for i := range byte(cap(asked)) {
 		must.OK(t, by.wait(t.Context(), []byte{i}))

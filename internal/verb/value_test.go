@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -13,9 +14,7 @@ func TestWeightsAreShort(t *testing.T) {
 	} {
 		got := Weight(units).String()
 		v, err := ipld.ParseJSON([]byte(got))
-		if err != nil || got != want {
-			t.Errorf("%d: %s, want %s (%v)", units, got, want, err)
-		}
+		must.True(t, err == nil && got == want, "%d: %s, want %s (%v)", units, got, want, err)
 		x := v.Float()
 		if v.Kind() == ipld.Int {
 			x = float64(v.Int())

@@ -52,23 +52,17 @@ func TestListsAreReadAsTheyAreAskedFor(t *testing.T) {
 			}
 			return fn(o)
 		})
-		if err != nil {
-			t.Error(err)
-		}
+		must.Fail(t, err, nil)
 		return heads
 	}
 	var got []string
 	all := func(o *outer) error {
 		err := o.First(func(x Text) error { got = append(got, string(x)); return nil })
-		if err != nil || o.Inner.Before != 1 || o.Inner.After != "" {
-			t.Errorf("%+v, %v", o.Inner, err)
-		}
+		must.True(t, err == nil && o.Inner.Before == 1 && o.Inner.After == "", "%+v, %v", o.Inner, err)
 		if err := o.Inner.List(func(x *int) error { got = append(got, strings.Repeat("x", *x)); return nil }); err != nil {
 			return err
 		}
-		if o.Inner.After != "z" || o.Last["k"] != 1 {
-			t.Errorf("%+v", o)
-		}
+		must.True(t, o.Inner.After == "z" && o.Last["k"] == 1, "%+v", o)
 		return o.Ends(func(x []Value1) error { got = append(got, string(rune('0'+len(x)))); return nil })
 	}
 	if heads := read(all); heads != "hi" || !cmp.Equal(got, []string{"a", "b", "", "x", "xx", "1", "0"}) {

@@ -65,9 +65,7 @@ func TestCommon(t *testing.T) {
 		}
 		n++
 	}
-	if n < 5000 {
-		t.Errorf("%d words", n)
-	}
+	must.True(t, n >= 5000, "%d words", n)
 	for word, want := range map[string]commonness{
 		"": rare, "\n": rare, "+": rare, "the": common, "the\nthe": rare, "libvips": rare, "kayak": rare, "prices": known,
 		"und": common, "\xff": rare, "zzzzzzzz": rare,

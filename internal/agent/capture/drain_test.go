@@ -66,14 +66,10 @@ func TestDrain(t *testing.T) {
 	must.OK(t, err)
 	for n, want := range map[int]string{1: "We deploy to Oslo.", 3: "A new beginning"} {
 		node, _, err := s.Node(t.Context(), graph.NodeID(fmt.Sprintf("turn/claude-code/u%d", n)))
-		if err != nil || !strings.HasPrefix(node.Summary, want) {
-			t.Errorf("turn %d: %+v, %v", n, node, err)
-		}
+		must.True(t, err == nil && strings.HasPrefix(node.Summary, want), "turn %d: %+v, %v", n, node, err)
 	}
 	node, _, err := s.Node(t.Context(), graph.NodeID("turn/claude-code/u2"))
-	if err != nil || strings.Contains(node.Summary, key) {
-		t.Errorf("a credential is kept: %+v, %v", node, err)
-	}
+	must.True(t, err == nil && !strings.Contains(node.Summary, key), "a credential is kept: %+v, %v", node, err)
 	if _, err := capture.EntryOf(call, dir); err == nil {
 		t.Error("a transcript outside of the directories is taken")
 	}
@@ -122,8 +118,6 @@ func TestDrainRetiresTheOldest(t *testing.T) {
 	must.OK(t, err)
 	for n := range 9 {
 		m, err := s.Mark(t.Context(), graph.OnNode, graph.NodeID(fmt.Sprintf("turn/claude-code/u%d", n)))
-		if err != nil || (m != nil) != (n < 3) {
-			t.Errorf("turn %d: %v, %v", n, m, err)
-		}
+		must.True(t, err == nil && (m != nil) == (n < 3), "turn %d: %v, %v", n, m, err)
 	}
 }

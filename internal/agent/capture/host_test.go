@@ -28,28 +28,20 @@ func TestHosts(t *testing.T) {
 			`"userPromptSubmit":{"prompt":"x","attachments":[]}}`, "/q", `{"cancel":false,"contextModification":"t"}`},
 	} {
 		call, err := capture.Parse(c.host, "prompt", []byte(c.in))
-		if err != nil || call.Session != "s" || call.Dir != c.dir {
-			t.Errorf("%s: %+v, %v", c.host, call, err)
-		}
+		must.True(t, err == nil && call.Session == "s" && call.Dir == c.dir, "%s: %+v, %v", c.host, call, err)
 		must.Equal(t, string(capture.Output(capture.Host(c.host), capture.Prompt, "t")), c.out+"\n", c.host)
 	}
 	call, err := capture.Parse("cline", "UserPromptSubmit", []byte(`{"taskId":"s","userPromptSubmit":{"prompt":"why?"}}`))
-	if err != nil || call.Prompt != "why?" || call.Dir != "" {
-		t.Errorf("%+v, %v", call, err)
-	}
+	must.True(t, err == nil && call.Prompt == "why?" && call.Dir == "", "%+v, %v", call, err)
 	given := `<hook_context>This project has a memory.\n[1] fact\n</hook_context>\n\nwhy?`
 	for in, want := range map[string]string{given: "why?", `why?`: "why?", `<command-name>/clear</command-name>`: ""} {
 		call, err := capture.Parse("gemini", "prompt", []byte(`{"session_id":"s","cwd":"/p","prompt":"`+in+`"}`))
-		if err != nil || call.Prompt != want {
-			t.Errorf("%q: %+v, %v", in, call, err)
-		}
+		must.True(t, err == nil && call.Prompt == want, "%q: %+v, %v", in, call, err)
 	}
 	for host, forgets := range map[string]bool{"claude-code": true, "codex": true, "gemini": false} {
 		for event, want := range map[string]bool{"compact": forgets, "session-start": true, "prompt": false, "stop": false} {
 			call, err := capture.Parse(host, event, []byte(`{"session_id":"s"}`))
-			if err != nil || call.Forgets() != want {
-				t.Errorf("%s %s: %+v, %v", host, event, call, err)
-			}
+			must.True(t, err == nil && call.Forgets() == want, "%s %s: %+v, %v", host, event, call, err)
 		}
 	}
 	for _, in := range []string{"", "[]", `{"cwd":"/p"}`, `{"session_id":"s","cwd":"p"}`} {
@@ -71,9 +63,7 @@ func TestHosts(t *testing.T) {
 		}
 	}
 	call, err = capture.Parse("copilot-cli", "agentStop", []byte(`{"sessionId":"s","transcriptPath":"/t"}`))
-	if err != nil || call.Transcript != "/t" || call.Event != capture.Stop {
-		t.Errorf("%+v, %v", call, err)
-	}
+	must.True(t, err == nil && call.Transcript == "/t" && call.Event == capture.Stop, "%+v, %v", call, err)
 	if got := capture.Output(capture.Codex, capture.Stop, "t"); got != nil {
 		t.Errorf("stop: %s", got)
 	}

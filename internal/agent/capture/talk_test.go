@@ -95,14 +95,10 @@ func TestTalks(t *testing.T) {
 // TestTalksOfOthers: only who has no transcripts says a conversation, and what leads out of the spool is none.
 func TestTalksOfOthers(t *testing.T) {
 	call, err := capture.Parse("codex", "stop", []byte(`{"session_id":"s","talk":{"info":{"id":"s"}}}`))
-	if err != nil || call.Talk != nil {
-		t.Errorf("%+v, %v", call, err)
-	}
+	must.True(t, err == nil && call.Talk == nil, "%+v, %v", call, err)
 	for _, in := range []string{`"x"`, `null`, `[]`, `7`} {
 		call, err := capture.Parse("opencode", "stop", []byte(`{"session_id":"s","talk":`+in+`}`))
-		if err != nil || call.Talk != nil {
-			t.Errorf("%s: %+v, %v", in, call, err)
-		}
+		must.True(t, err == nil && call.Talk == nil, "%s: %+v, %v", in, call, err)
 	}
 	dir := t.TempDir()
 	call = &capture.Call{Host: capture.OpenCode, Event: capture.Stop, Session: "../../x*[", Talk: []byte("{}")}

@@ -208,9 +208,7 @@ func TestWriteKeepsLinksModesAndBackups(t *testing.T) {
 		t.Errorf("%q, %v", old, err)
 	}
 	info, err := os.Lstat(path)
-	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
-		t.Errorf("the link is gone: %v, %v", info, err)
-	}
+	must.True(t, err == nil && info.Mode()&fs.ModeSymlink != 0, "the link is gone: %v, %v", info, err)
 	if info, err := os.Stat(real); err != nil || info.Mode().Perm() != 0o640 {
 		t.Errorf("%v, %v", info, err)
 	}

@@ -48,9 +48,7 @@ func (r randomJSON) ownHooks(f hookFormat) string {
 func TestHooksRestore(t *testing.T) {
 	s := Setup{Name: name, Entry: mnem}
 	for host, f := range hookFormats() {
-		if f.host != host {
-			t.Errorf("the hooks of %s call for %s", host, f.host)
-		}
+		must.True(t, f.host == host, "the hooks of %s call for %s", host, f.host)
 		for seed := range effort.Pick(uint64(150), 600, 4000) {
 			r := randomJSON{rand.New(rand.NewPCG(seed, 9)), []string{"\n", "\r\n"}[seed%2]}
 			version := ""
@@ -108,18 +106,14 @@ func TestHooksUpdated(t *testing.T) {
 				root, err := parseJSONC(set)
 				must.OK(t, err)
 				all := f.ours(root, s)
-				if len(all) != len(f.events) {
-					t.Errorf("%s, %s: %d commands: %s", host, what, len(all), set)
-				}
+				must.True(t, len(all) == len(f.events), "%s, %s: %d commands: %s", host, what, len(all), set)
 				for _, p := range all {
 					for _, field := range f.fields(f.command(s, p.event), s) {
 						if got := p.run.at(field.name); got == nil || encode(got.plain()) != encode(decoded(field.value)) {
 							t.Errorf("%s, %s: %s is not as it would be written: %s", host, what, field.name, set)
 						}
 					}
-					if p.matched {
-						t.Errorf("%s, %s: still matched: %s", host, what, set)
-					}
+					must.True(t, !p.matched, "%s, %s: still matched: %s", host, what, set)
 				}
 				if strings.Count(string(set), `"mine"`) != 1 || strings.Contains(matcher, "startup") && !f.flat &&
 					!strings.Contains(string(set), matcher) {
@@ -164,9 +158,7 @@ func TestHooksAreOurs(t *testing.T) {
 		text, err := f.set(nil, s)
 		must.OK(t, err)
 		client, _ := Find("codex")
-		if !client.ours(text, s) {
-			t.Errorf("%s: not known as ours", c.program)
-		}
+		must.True(t, client.ours(text, s), "%s: not known as ours", c.program)
 		if back, err := f.remove(text, nil, s); err != nil || len(strings.Join(strings.Fields(string(back)), "")) > 2 {
 			t.Errorf("%s: %v, %q", c.program, err, back)
 		}
@@ -191,9 +183,7 @@ func TestHooksOfPowerShell(t *testing.T) {
 		s := Setup{Name: name, Entry: ServerCommand{Command: program}, OS: "windows"}
 		command := cursorHooks.command(s, stop)
 		got, _, ours := cursorHooks.program(command, s)
-		if !ours || got != program || !strings.HasPrefix(command, "& '") {
-			t.Errorf("%s: %q, %t", command, got, ours)
-		}
+		must.True(t, ours && got == program && strings.HasPrefix(command, "& '"), "%s: %q, %t", command, got, ours)
 		if _, _, ours := codexHooks.program(codexHooks.command(s, stop), s); !ours {
 			t.Errorf("%s is not known where it is no word of PowerShell", program)
 		}

@@ -31,30 +31,20 @@ func TestPlugin(t *testing.T) {
 	state := func(program string, want HooksState) {
 		t.Helper()
 		got, err := c.Hooks(path, Setup{Entry: ServerCommand{Command: program}})
-		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%+v, %v, want %+v", got, err, want)
-		}
+		must.True(t, err == nil && reflect.DeepEqual(got, want), "%+v, %v, want %+v", got, err, want)
 	}
 	odd := `C:\a "b"\` + "\u2028" + `$PROGRAM\mnem.exe`
 	state(odd, HooksState{})
-	if !set(odd) || set(odd) {
-		t.Error("not written once")
-	}
+	must.True(t, set(odd) && !set(odd), "not written once")
 	state(odd, HooksState{There: 1})
 	must.Contain(t, fileText(t, path), `const program = "C:\\a \"b\"\\\u2028$PROGRAM\\mnem.exe";`)
 	state("/b/mnem", HooksState{There: 1, Outdated: true, Programs: []string{odd}})
 	writeFile(t, path, strings.ReplaceAll(fileText(t, path), "\n", "\r\n")) // as version control may leave it
-	if set(odd) {
-		t.Error("line ends alone are written anew")
-	}
-	if !set("/b/mnem") {
-		t.Error("not written anew")
-	}
+	must.True(t, !set(odd), "line ends alone are written anew")
+	must.True(t, set("/b/mnem"), "not written anew")
 	state("/b/mnem", HooksState{There: 1})
 	change, err := c.RemoveHooks(path, Setup{})
-	if !makeChange(t, root, change, err) {
-		t.Error("not taken away")
-	}
+	must.True(t, makeChange(t, root, change, err), "not taken away")
 }
 
 // TestPluginOfTheUser is left alone: one that was edited, and another's of the same name.
@@ -64,18 +54,14 @@ func TestPluginOfTheUser(t *testing.T) {
 	edited := strings.Replace(pluginFile{}.text(s), "3000", "9000", 1)
 	writeFile(t, path, edited)
 	change, err := c.SetHooks(path, s)
-	if makeChange(t, root, change, err) {
-		t.Error("what was edited is written anew")
-	}
+	must.True(t, !makeChange(t, root, change, err), "what was edited is written anew")
 	if got, err := c.Hooks(path, s); err != nil || got.There != 1 || got.Outdated {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for _, text := range []string{edited, "export default 1\n", "x" + edited} {
 		writeFile(t, path, text)
 		change, err := c.RemoveHooks(path, s)
-		if makeChange(t, root, change, err) || fileText(t, path) != text {
-			t.Errorf("taken away: %q", text)
-		}
+		must.True(t, !makeChange(t, root, change, err) && fileText(t, path) == text, "taken away: %q", text)
 	}
 	if _, err := c.SetHooks(path, s); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), path) {
 		t.Errorf("another's module: %v", err)
@@ -115,9 +101,7 @@ func TestClineScript(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	change, err = c.RemoveHooks(path, Setup{})
-	if !makeChange(t, m.Home, change, err) {
-		t.Error("not taken away")
-	}
+	must.True(t, makeChange(t, m.Home, change, err), "not taken away")
 	writeFile(t, path, "#!/bin/sh\necho '{}'\n") // the user's own
 	_, err = c.SetHooks(path, s)
 	must.Fail(t, err, ErrDamaged)

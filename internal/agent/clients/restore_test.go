@@ -62,9 +62,7 @@ func TestEveryFileIsRestored(t *testing.T) {
 			}
 		}
 	}
-	if n < 150 {
-		t.Errorf("%d cases", n)
-	}
+	must.True(t, n >= 150, "%d cases", n)
 }
 
 // restored integrates into files of a user's own and takes that back, and reports whether there was a file.

@@ -79,17 +79,13 @@ func TestRulesLeaveNoTrace(t *testing.T) {
 	rulesFiles(t, func(t *testing.T, c Client, root, path string) {
 		must.OK(t, os.MkdirAll(root, 0o700))
 		rulesState(t, c, path, RulesAbsent)
-		if !setRules(t, c, root, path) || setRules(t, c, root, path) {
-			t.Error("not changed once")
-		}
+		must.True(t, setRules(t, c, root, path) && !setRules(t, c, root, path), "not changed once")
 		rulesState(t, c, path, RulesThere)
 		text := fileText(t, path)
 		if n := strings.Count(text, "\n"); n > 60 || !strings.Contains(text, "recall") || text != c.RulesText() {
 			t.Errorf("%d lines:\n%s", n, text)
 		}
-		if !removeRules(t, c, root, path) || removeRules(t, c, root, path) {
-			t.Error("not taken away once")
-		}
+		must.True(t, removeRules(t, c, root, path) && !removeRules(t, c, root, path), "not taken away once")
 		if in, err := os.ReadDir(root); err != nil || len(in) > 0 {
 			t.Errorf("%v is left, %v", in, err)
 		}
@@ -145,18 +141,14 @@ func TestRulesRestore(t *testing.T) {
 					t.Errorf("%s: not changed once", name)
 				}
 				text := fileText(t, path)
-				if !strings.HasPrefix(text, own) {
-					t.Errorf("%s: the user's text is changed: %q", name, text)
-				}
+				must.True(t, strings.HasPrefix(text, own), "%s: the user's text is changed: %q", name, text)
 				added := text[len(own):]
 				if strings.Contains(own, "\r\n") && strings.Count(added, "\n") != strings.Count(added, "\r\n") {
 					t.Errorf("%s: lines end in two ways: %q", name, text)
 				}
 				writeFile(t, path, text+after)
 				rulesState(t, c, path, RulesThere)
-				if !removeRules(t, c, root, path) {
-					t.Errorf("%s: nothing was taken out", name)
-				}
+				must.True(t, removeRules(t, c, root, path), "%s: nothing was taken out", name)
 				want := own + after
 				got := fileText(t, path)
 				if after != "" && got != want { // a line of the user's is kept from joining another
@@ -250,9 +242,7 @@ func TestRulesOfSeveralClients(t *testing.T) {
 	}
 	rulesState(t, codex, path, RulesThere)
 	rulesState(t, gemini, link, RulesThere)
-	if !removeRules(t, codex, dir, path) || removeRules(t, codex, dir, path) {
-		t.Error("not taken out once")
-	}
+	must.True(t, removeRules(t, codex, dir, path) && !removeRules(t, codex, dir, path), "not taken out once")
 	rulesState(t, gemini, link, RulesThere)
 	if !removeRules(t, gemini, dir, link) || fileText(t, path) != own {
 		t.Errorf("%q", fileText(t, path))

@@ -46,9 +46,7 @@ func TestVersionCostsLittle(t *testing.T) {
 	c := &line.Line{App: &line.App{Getenv: func(string) string { return "" }}}
 	few := testing.AllocsPerRun(5, func() { root(c, "version") })
 	all := testing.AllocsPerRun(5, func() { root(c) })
-	if few > 900 || few > all/4 {
-		t.Errorf("%.0f allocations for one command, %.0f for all", few, all)
-	}
+	must.True(t, few <= 900 && few <= all/4, "%.0f allocations for one command, %.0f for all", few, all)
 }
 
 // TestProgramPackages bounds how many packages of others the program is linked from: each is work when a
@@ -66,9 +64,7 @@ func TestProgramPackages(t *testing.T) {
 	// by which passwords are prepared; one that tells what a processor can do; 24 of age and
 	// keys of ssh, which encrypt remotes.
 	const most = 500
-	if len(list) > most {
-		t.Errorf("%d packages, want at most %d", len(list), most)
-	}
+	must.True(t, len(list) <= most, "%d packages, want at most %d", len(list), most)
 	for _, heavy := range []string{
 		"testing", "net/http/pprof", "html/template", "github.com/charmbracelet/glamour",
 		"github.com/alecthomas/chroma",

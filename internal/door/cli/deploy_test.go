@@ -151,9 +151,7 @@ func manifested(t *testing.T) (servers []deployed) {
 			}
 			for _, p := range []probe{c.Startup, c.Readiness, c.Liveness} {
 				port := named[p.HTTPGet.Port]
-				if port == "" {
-					t.Errorf("a probe asks port %q, which is none", p.HTTPGet.Port)
-				}
+				must.True(t, port != "", "a probe asks port %q, which is none", p.HTTPGet.Port)
 				one.probes = append(one.probes, "http://127.0.0.1:"+port+p.HTTPGet.Path)
 			}
 			servers = append(servers, one)
@@ -251,9 +249,7 @@ func (s *deployed) runs(t *testing.T, dir string, server *pgserver.Server, token
 	}
 	base := program.Serve(t, app, args...)
 	for _, port := range s.ports {
-		if at[port] == "" {
-			t.Errorf("%s of %s: nothing listens on port %s", s.name, s.file, port)
-		}
+		must.True(t, at[port] != "", "%s of %s: nothing listens on port %s", s.name, s.file, port)
 	}
 	for _, probe := range s.probes {
 		for port, addr := range at {

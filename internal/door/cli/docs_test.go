@@ -232,26 +232,18 @@ func TestEveryCommandIsComplete(t *testing.T) {
 		if cmd.Short == "" || cmd.Long == "" || cmd.Example == "" {
 			t.Errorf("%s: wants Short, Long and Example", path)
 		}
-		if strings.HasSuffix(cmd.Short, ".") {
-			t.Errorf("%s: Short ends with a full stop", path)
-		}
+		must.True(t, !strings.HasSuffix(cmd.Short, "."), "%s: Short ends with a full stop", path)
 		if parent := cmd.Parent(); parent != nil && !parent.HasParent() && cmd.GroupID == "" {
 			t.Errorf("%s: in no group of the help", path)
 		}
 		for _, text := range strings.Split(cmd.Long, "\n") {
-			if len(text) > 110 {
-				t.Errorf("%s: line of %d bytes in Long", path, len(text))
-			}
+			must.True(t, len(text) <= 110, "%s: line of %d bytes in Long", path, len(text))
 		}
 	})
 	for path := range allShapes() {
-		if !seen[path] {
-			t.Errorf("shapes of %s, which is no command", path)
-		}
+		must.True(t, seen[path], "shapes of %s, which is no command", path)
 	}
-	if len(seen) < 25 {
-		t.Errorf("only %d commands", len(seen))
-	}
+	must.True(t, len(seen) >= 25, "only %d commands", len(seen))
 }
 
 // TestVariablesAreDocumented holds the list of variables to what the help of commands and flags says.

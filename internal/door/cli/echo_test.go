@@ -14,6 +14,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/door/serve"
 	"github.com/mnem-project/mnem/internal/door/verbs"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
@@ -57,9 +58,7 @@ func TestErrorsOfVerbsEchoNone(t *testing.T) {
 			}
 		}
 	}
-	if failures < 500 {
-		t.Errorf("only %d calls failed", failures)
-	}
+	must.True(t, failures >= 500, "only %d calls failed", failures)
 }
 
 // argsWith returns the required arguments of an operation and one more.

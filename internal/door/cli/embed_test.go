@@ -66,7 +66,5 @@ func TestEmbedStatic(t *testing.T) {
 	from := filepath.Join("..", "..", "..", "internal", "model", "embed", "testdata", "model2vec")
 	must.OK(t, os.CopyFS(filepath.Join(w.Dir, "table"), os.DirFS(from)))
 	got := w.embedded("--model", "static:table", "--dry-run")
-	if !strings.HasPrefix(got.Model, "static-1:table@") || got.Embedded != 2 {
-		t.Errorf("%+v", got)
-	}
+	must.True(t, strings.HasPrefix(got.Model, "static-1:table@") && got.Embedded == 2, "%+v", got)
 }

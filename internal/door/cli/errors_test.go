@@ -212,9 +212,7 @@ func TestResultsThatCannotBeWritten(t *testing.T) {
 	w := newWorld(t)
 	w.Stdout = failing{&os.PathError{Op: "write", Path: "stdout", Err: syscall.EPIPE}}
 	w.run(0, "version")
-	if w.err.Len() > 0 {
-		t.Errorf("a closed pipe is reported: %s", &w.err)
-	}
+	must.True(t, w.err.Len() == 0, "a closed pipe is reported: %s", &w.err)
 	w.Stdout = failing{errors.New("disk full")}
 	w.run(1, "version")
 	must.Equal(t, w.err.String(), "mnem: disk full\n", "stderr")

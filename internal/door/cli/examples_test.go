@@ -156,9 +156,7 @@ func TestExamples(t *testing.T) {
 			ran += len(lines)
 		})
 	})
-	if ran < 50 {
-		t.Errorf("only %d examples", ran)
-	}
+	must.True(t, ran >= 50, "only %d examples", ran)
 }
 
 func runExamples(t *testing.T, path, from string, lines []string, asJSON bool) {

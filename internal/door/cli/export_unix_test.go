@@ -44,9 +44,7 @@ func TestWriteOutKeepsAPipe(t *testing.T) {
 	if _, err := io.ReadFull(f, got); err != nil || !bytes.Equal(got, []byte("through")) {
 		t.Errorf("read %q: %v", got, err)
 	}
-	if !isPipe(t, path) {
-		t.Error("the pipe was replaced")
-	}
+	must.True(t, isPipe(t, path), "the pipe was replaced")
 }
 
 func TestWriteOutWaitsForNoReader(t *testing.T) {
@@ -77,7 +75,5 @@ func TestWriteOutKeepsADevice(t *testing.T) {
 	must.OK(t, err)
 	must.OK(t, line.WriteOut(t.Context(), os.DevNull, writeText("gone")))
 	after, err := os.Lstat(os.DevNull)
-	if err != nil || !os.SameFile(before, after) {
-		t.Errorf("the device was replaced: %v", err)
-	}
+	must.True(t, err == nil && os.SameFile(before, after), "the device was replaced: %v", err)
 }

@@ -86,9 +86,7 @@ func TestOtherVersion(t *testing.T) {
 		}
 	}
 	n, _, errs = code(t, app, "log", "--wait", "0s")
-	if n != 6 || !strings.Contains(errs, "does not answer") {
-		t.Errorf("exit code %d: %s", n, errs)
-	}
+	must.True(t, n == 6 && strings.Contains(errs, "does not answer"), "exit code %d: %s", n, errs)
 	// One that was killed is no hindrance.
 	must.OK(t, errors.Join(l.Close(), r.Close()))
 	must.OK(t, os.WriteFile(filepath.Join(dir, ".mnem", "owner"), words, 0o600))
@@ -190,21 +188,15 @@ func TestFailedRepository(t *testing.T) {
 			one := *app
 			one.Stdin = strings.NewReader(nodeLine(fmt.Sprint(i)))
 			program.Ran(t, &one, "commit", "-m", "x", "-", "--wait", "5s")
-			if !h.Owns() {
-				t.Error("it is not open")
-			}
+			must.True(t, h.Owns(), "it is not open")
 			use, _, err := h.Reach(t.Context())
 			must.OK(t, err)
 			use.Done(core.ErrStopped)
-			if h.Owns() {
-				t.Error("it is still open")
-			}
+			must.True(t, !h.Owns(), "it is still open")
 		}
 		if got := program.Ran(t, app, "log", "--json"); strings.Count(got, `"commit":"`) != 3 {
 			t.Errorf("%s", got)
 		}
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	must.Fail(t, err, nil)
 }

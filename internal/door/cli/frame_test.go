@@ -24,20 +24,14 @@ func TestPatientReaderReadsAll(t *testing.T) {
 		"with EOF": iotest.DataErrReader(strings.NewReader(want)),
 	} {
 		got, err := io.ReadAll(line.NewPatientReader(t.Context(), in))
-		if err != nil || string(got) != want {
-			t.Errorf("%s: %d bytes, %v; want %d", name, len(got), err, len(want))
-		}
+		must.True(t, err == nil && string(got) == want, "%s: %d bytes, %v; want %d", name, len(got), err, len(want))
 	}
 	broken := errors.New("broken")
 	got, err := io.ReadAll(line.NewPatientReader(t.Context(),
 		io.MultiReader(strings.NewReader("ab"), iotest.ErrReader(broken))))
-	if string(got) != "ab" || !errors.Is(err, broken) {
-		t.Errorf("%q, %v; want ab and the error", got, err)
-	}
+	must.True(t, string(got) == "ab" && errors.Is(err, broken), "%q, %v; want ab and the error", got, err)
 	err = iotest.TestReader(line.NewPatientReader(t.Context(), strings.NewReader("text")), []byte("text"))
-	if err != nil {
-		t.Error(err)
-	}
+	must.Fail(t, err, nil)
 }
 
 func TestPatientReaderStopsWithItsContext(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/program"
 )
 
@@ -65,9 +66,7 @@ func TestFullDisk(t *testing.T) {
 			t.Errorf("exit code %d, and of looking for it %d, %s", n, there, errs)
 		}
 	}
-	if refused == 0 {
-		t.Error("the disk is not full")
-	}
+	must.True(t, refused > 0, "the disk is not full")
 	purge := func(key string) (pending bool) {
 		t.Helper()
 		var res struct {
@@ -94,8 +93,6 @@ func TestFullDisk(t *testing.T) {
 	if n, _, errs := write("after"); n != 0 {
 		t.Errorf("with room again: exit code %d, %s", n, errs)
 	}
-	if purge("k2") {
-		t.Error("with room again the erasure is pending")
-	}
+	must.True(t, !purge("k2"), "with room again the erasure is pending")
 	program.Ran(t, app, "fsck", "--full")
 }

@@ -30,18 +30,14 @@ func TestHelpIsShort(t *testing.T) {
 			continue
 		}
 		listed++
-		if !slices.Contains(linepkg.Basics, name) {
-			t.Errorf("%s is listed", name)
-		}
+		must.True(t, slices.Contains(linepkg.Basics, name), "%s is listed", name)
 	}
 	if len(missing) > 0 || listed != len(linepkg.Basics) || listed != 18 {
 		t.Errorf("%d commands in the short help; wrong in the long one: %v", listed, missing)
 	}
 	must.Contain(t, short, "'mnem help --all'", "the short help does not say where the rest is")
 	for _, line := range strings.Split(short+all, "\n") {
-		if len(line) > linepkg.HelpWidth {
-			t.Errorf("%d columns: %s", len(line), line)
-		}
+		must.True(t, len(line) <= linepkg.HelpWidth, "%d columns: %s", len(line), line)
 	}
 }
 

@@ -162,9 +162,7 @@ func TestCommandsLeaveNothing(t *testing.T) {
 			t.Errorf("400 commands left %d bytes", after-before)
 		}
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	must.Fail(t, err, nil)
 }
 
 // TestWaitingForInput has a command wait for its standard input while others write.
@@ -195,13 +193,9 @@ func TestWaitingForInput(t *testing.T) {
 		must.Equal(t, <-done, 0, "exit code")
 		must.Contain(t, program.Ran(t, app, "stats", "--json"), `"nodes":{"total":20002`)
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	must.Fail(t, err, nil)
 	left, err := filepath.Glob(filepath.Join(dir, ".mnem", "import-*"))
-	if err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
-	}
+	must.True(t, err == nil && len(left) == 0, "left behind: %v, %v", left, err)
 }
 
 // TestEightProcesses has processes that live long write side by side, while command lines do, and

@@ -52,9 +52,7 @@ func TestHostsSpellEvents(t *testing.T) {
 			seen++
 		}
 	}
-	if seen < 19 {
-		t.Errorf("only %d events", seen)
-	}
+	must.True(t, seen >= 19, "only %d events", seen)
 }
 
 // TestDoctorKnowsEvents: hooks do not know an event that doctor calls unknown, and know the one that it calls nearest.

@@ -61,9 +61,7 @@ func TestIngestWatch(t *testing.T) {
 	must.OK(t, os.RemoveAll(filepath.Join(dir, "notes/new")))
 	want("removed  notes/new/deep/b.md")
 	want("[main ")
-	if left != 1 {
-		t.Errorf("it was said %d times what cannot be read, want once", left)
-	}
+	must.True(t, left == 1, "it was said %d times what cannot be read, want once", left)
 	stop()
 	must.Equal(t, <-code, 0, "exit code")
 	if log := program.Ran(t, program.In(dir, io.Discard, io.Discard), "log", "--oneline"); strings.Count(log, "ingest notes/") != 4 {

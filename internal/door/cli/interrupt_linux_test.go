@@ -78,9 +78,7 @@ func TestStdinHoldsNothing(t *testing.T) {
 		program.Ran(t, app, "status", "--wait", "0s")
 		interrupted(t, cmd, []os.Signal{os.Interrupt, syscall.SIGTERM}[i%2], errs)
 	}
-	if len(lines) < 20 {
-		t.Errorf("only %d lines", len(lines))
-	}
+	must.True(t, len(lines) >= 20, "only %d lines", len(lines))
 }
 
 // TestInterruptEndsTheWaitForTheLock interrupts a command that waits for another process, which has the repository

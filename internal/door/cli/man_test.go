@@ -24,9 +24,7 @@ func TestManualHasEveryCommand(t *testing.T) {
 		wanted = append(wanted, "mnem-"+topic.Name+".7")
 	}
 	for _, file := range wanted {
-		if pages[file] == "" {
-			t.Errorf("no page %s", file)
-		}
+		must.True(t, pages[file] != "", "no page %s", file)
 	}
 	requests := []string{".TH ", ".nh", ".ad l", ".SH ", ".nf", ".fi", ".TP", ".B "}
 	for file, text := range pages {
@@ -71,7 +69,5 @@ func TestManualKeepsTexts(t *testing.T) {
 			check(manCommand(cmd), cmd.Long+"\n"+cmd.Example)
 		}
 	})
-	if tried < 25 {
-		t.Errorf("only %d commands", tried)
-	}
+	must.True(t, tried >= 25, "only %d commands", tried)
 }

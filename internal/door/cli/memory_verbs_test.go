@@ -62,9 +62,7 @@ func TestMemoryVerbsInProcesses(t *testing.T) {
 		{"remember", "Server zeta runs PostgreSQL because Ada asked", "--dry-run", "--explain", "--json"},
 	} {
 		want := ask("1", line...)
-		if want == "" {
-			t.Errorf("mnem %q says nothing", line)
-		}
+		must.True(t, want != "", "mnem %q says nothing", line)
 		for _, procs := range []string{"1", "2", "7"} {
 			must.Equal(t, ask(procs, line...), want, "mnem ", line, ", GOMAXPROCS ", procs)
 		}

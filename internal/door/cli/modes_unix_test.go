@@ -57,9 +57,7 @@ func TestModes(t *testing.T) {
 		must.Equal(t, info.Mode().Perm(), want, path, " has mode")
 		return nil
 	})
-	if err != nil || files < 10 {
-		t.Errorf("%d files, %v", files, err)
-	}
+	must.True(t, err == nil && files >= 10, "%d files, %v", files, err)
 	mode := func() fs.FileMode {
 		info, err := os.Stat(filepath.Join(dir, "out.car"))
 		must.OK(t, err)
@@ -166,9 +164,7 @@ func TestReadOnlyMount(t *testing.T) {
 			cmd.Env = append(cmd.Env, "MNEM_PRIVATE=1")
 			cmd.Stdin = strings.NewReader(`{"session_id":"s","cwd":"` + dir + `"}`)
 			out, err := cmd.Output()
-			if err != nil {
-				t.Error(err)
-			}
+			must.Fail(t, err, nil)
 			return string(out)
 		}
 		if said := start(dir); !strings.Contains(said, "remember") { // from now on the session is private

@@ -209,9 +209,7 @@ func TestConfinedCallers(t *testing.T) {
 			asked++
 		}
 	}
-	if asked < 1000 || refused < 10 {
-		t.Errorf("%d requests, and %d operations refused", asked, refused)
-	}
+	must.True(t, asked >= 1000 && refused >= 10, "%d requests, and %d operations refused", asked, refused)
 }
 
 // noCanary fails if an answer has a text of bob's.
@@ -288,9 +286,7 @@ func checkDoor(t *testing.T, door, text string) {
 	noCanary(t, door, text)
 	must.Contain(t, text, "The lamp is in the hall", door, ": alice does not read her own")
 	for _, tool := range []string{`"name":"purge"`, `"name":"op_watch"`, `"name":"gc"`} {
-		if strings.Contains(text, tool) {
-			t.Errorf("%s lists %s", door, tool)
-		}
+		must.True(t, !strings.Contains(text, tool), "%s lists %s", door, tool)
 	}
 }
 

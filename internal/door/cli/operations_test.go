@@ -112,14 +112,10 @@ func TestNoParameterNamesAFile(t *testing.T) {
 				continue
 			}
 			name, _ := pflag.UnquoteUsage(flag)
-			if file.MatchString(name) {
-				t.Errorf("%s: %s is a %s", o.Name, p.Name, name)
-			}
+			must.True(t, !file.MatchString(name), "%s: %s is a %s", o.Name, p.Name, name)
 		}
 	}
-	if seen < 300 {
-		t.Errorf("only %d parameters", seen)
-	}
+	must.True(t, seen >= 300, "only %d parameters", seen)
 }
 
 func TestOperationsAreWellFormed(t *testing.T) {
@@ -127,9 +123,7 @@ func TestOperationsAreWellFormed(t *testing.T) {
 	snake := regexp.MustCompile(`^[a-z][a-z_]*$`)
 	root := root((&line.Line{App: &line.App{Getenv: func(string) string { return "" }}}))
 	for _, o := range verbs.Operations() {
-		if names[o.Name] || !snake.MatchString(o.Name) {
-			t.Errorf("%s: twice, or not in snake_case", o.Name)
-		}
+		must.True(t, !names[o.Name] && snake.MatchString(o.Name), "%s: twice, or not in snake_case", o.Name)
 		names[o.Name] = true
 		if o.Title == "" || o.Doc == "" || o.Answer == "" || o.Effect == 0 {
 			t.Errorf("%s: wants Title, Doc, Answer and Effect", o.Name)
@@ -166,9 +160,7 @@ func TestOperationsAreWellFormed(t *testing.T) {
 			}
 		}
 	}
-	if len(names) < 60 {
-		t.Errorf("only %d operations", len(names))
-	}
+	must.True(t, len(names) >= 60, "only %d operations", len(names))
 }
 
 func TestShapesHaveSchemas(t *testing.T) {

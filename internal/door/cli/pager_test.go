@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // shownBy records the input of a pager.
@@ -73,9 +75,7 @@ func TestPager(t *testing.T) {
 			t.Errorf("%s: pager %q, ended %t", tt.args, got, s.ended)
 		}
 		if tt.program == "" {
-			if out == "" {
-				t.Errorf("%s: nothing on the terminal", tt.args)
-			}
+			must.True(t, out != "", "%s: nothing on the terminal", tt.args)
 			continue
 		}
 		if out != "" || errs != "" || s.Len() == 0 {

@@ -154,9 +154,7 @@ func TestPipesAreRefused(t *testing.T) {
 				continue
 			}
 			lines := pipeLines[name]
-			if len(lines) == 0 {
-				t.Errorf("%s takes a path (%s): say how it is given a pipe", name, v.Spec.Usage)
-			}
+			must.True(t, len(lines) > 0, "%s takes a path (%s): say how it is given a pipe", name, v.Spec.Usage)
 			for _, text := range lines {
 				line, says, _ := strings.Cut(text, " | ")
 				code, said := w.within(strings.Fields(strings.ReplaceAll(line, "PIPE", pipe))...)
@@ -169,9 +167,7 @@ func TestPipesAreRefused(t *testing.T) {
 			}
 		}
 	}
-	if found < 15 {
-		t.Errorf("only %d places take paths", found)
-	}
+	must.True(t, found >= 15, "only %d places take paths", found)
 	if info, err := os.Lstat(pipe); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
 		t.Errorf("the pipe was replaced: %v", err)
 	}

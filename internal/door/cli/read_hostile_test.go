@@ -97,9 +97,7 @@ func TestHostileTextStaysInItsJSON(t *testing.T) {
 	for _, args := range hostileCommands {
 		_, out, side := w.run(append(args, "--json")...)
 		for l := range strings.Lines(out + side) {
-			if !json.Valid([]byte(l)) {
-				t.Errorf("mnem %.40q prints %q", args, l)
-			}
+			must.True(t, json.Valid([]byte(l)), "mnem %.40q prints %q", args, l)
 			if one := strings.TrimSuffix(l, "\n"); text.EscapeLine(one) != one {
 				t.Errorf("mnem %.40q --json prints a control or a bidirectional mark: %q", args, one)
 			}
@@ -112,9 +110,7 @@ func TestHostileTextStaysInItsJSON(t *testing.T) {
 			found = m["summary"] == evil && m["type"] == evil && m["props"].(map[string]any)[evil] == evil
 		}
 	}
-	if !found || len(nodes) != 2 {
-		t.Errorf("text is not what was written: %v", nodes)
-	}
+	must.True(t, found && len(nodes) == 2, "text is not what was written: %v", nodes)
 }
 
 func TestFieldIsRawButOnATerminal(t *testing.T) {

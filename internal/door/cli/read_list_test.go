@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestListPagesFitTogether reads lists page by page and compares them with the whole list, in
@@ -25,9 +26,7 @@ func TestListPagesFitTogether(t *testing.T) {
 			list = "edges"
 		}
 		whole := w.one(append(args, "--limit", "0")...)
-		if whole["next"] != nil {
-			t.Errorf("%q: the whole list has a cursor", args)
-		}
+		must.True(t, whole["next"] == nil, "%q: the whole list has a cursor", args)
 		want := idsOf(whole[list])
 		var got []string
 		after := ""

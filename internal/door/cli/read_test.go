@@ -121,9 +121,7 @@ func TestDemo(t *testing.T) {
 		t.Errorf("the repository that was kept: %q", out)
 	}
 	left, err := os.ReadDir(outside.dir)
-	if err != nil || len(left) != 1 {
-		t.Errorf("left behind: %v, %v", left, err)
-	}
+	must.True(t, err == nil && len(left) == 1, "left behind: %v, %v", left, err)
 }
 
 // TestReadsChangeNothing compares the files before and after reading.

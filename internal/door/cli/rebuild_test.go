@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/verb/outlining"
 )
 
@@ -30,9 +31,7 @@ func TestRebuildModelStopped(t *testing.T) {
 	}
 	_, stderr := w.run(130, "map", "--rebuild", "--model=ollama:m")
 	w.ctx, f.Asked = ctx, nil
-	if !strings.Contains(stderr, "1 text kept") || w.head() == before {
-		t.Errorf("nothing was kept: %s", stderr)
-	}
+	must.True(t, strings.Contains(stderr, "1 text kept") && w.head() != before, "nothing was kept: %s", stderr)
 	asked := f.Requests
 	out, _ := w.run(0, "map", "--rebuild", "--model=ollama:m", "--json")
 	var got outlining.MapAnswer

@@ -107,9 +107,7 @@ func TestRemoteCallersChooseNoModel(t *testing.T) {
 			}
 		}
 	})
-	if err != nil || n < 500 {
-		t.Errorf("%d calls: %v", n, err)
-	}
+	must.True(t, err == nil && n >= 500, "%d calls: %v", n, err)
 }
 
 // watchOperation is the one operation whose answer has no end.
@@ -136,9 +134,7 @@ func TestRemoteCallersAskTheConfiguredModel(t *testing.T) {
 		}
 		w.env[tt.env] = tt.spec
 		ask(t, r, operation.OK, c)
-		if judges.Requests != 1 {
-			t.Errorf("%s with %s: %d requests", tt.args, tt.spec, judges.Requests)
-		}
+		must.True(t, judges.Requests == 1, "%s with %s: %d requests", tt.args, tt.spec, judges.Requests)
 	}
 	w, judges := modelWorld(t, 4)
 	w.env["MNEM_RERANK_MODEL"] = "jina:m"

@@ -82,9 +82,7 @@ func TestRemovedFlags(t *testing.T) {
 			f.Command = "commit"
 		}
 		cmd, _, err := root.Find(strings.Fields(f.Command))
-		if err != nil || cmd.Flags().Lookup(f.Name) != nil {
-			t.Errorf("%s has --%s: %v", f.Command, f.Name, err)
-		}
+		must.True(t, err == nil && cmd.Flags().Lookup(f.Name) == nil, "%s has --%s: %v", f.Command, f.Name, err)
 		want := "mnem: --" + f.Name + " is now " + f.Now + "\n"
 		if f.Now == "" {
 			want = "mnem: --" + f.Name + " was removed and nothing replaces it\n"

@@ -181,9 +181,7 @@ func TestEveryVerbStatesItsRight(t *testing.T) {
 		reads = reads || slices.Contains(lasting, name) || slices.Contains(inside, name)
 		switch s.Right {
 		case verb.OwnRight, verb.PeopleOnly:
-			if !needs {
-				t.Errorf("%s needs a right: give it a call in governed of this file", name)
-			}
+			must.True(t, needs, "%s needs a right: give it a call in governed of this file", name)
 		case verb.NoRight:
 			if !reads || needs {
 				t.Errorf("%s needs no right: give it a call in free of this file, and none in governed", name)
@@ -205,9 +203,7 @@ func TestEveryVerbStatesItsRight(t *testing.T) {
 			t.Errorf("%s is no verb", name)
 		}
 	}
-	if len(names) < 90 {
-		t.Errorf("only %d verbs", len(names))
-	}
+	must.True(t, len(names) >= 90, "only %d verbs", len(names))
 }
 
 // ruled is a memory with a policy that allows agents nothing, and with remotes of every kind.
@@ -453,17 +449,13 @@ func remoteCalls(t *testing.T, r *ruled, do func(o *operation.Operation, call mi
 			n++
 			before := r.bytes()
 			refused, said := do(o, call)
-			if !refused {
-				t.Errorf("%s %s: %s", o.Name, call.args, said)
-			}
+			must.True(t, refused, "%s %s: %s", o.Name, call.args, said)
 			if wrote := differ(before, r.bytes()); wrote != nil {
 				t.Errorf("%s %s wrote %q", o.Name, call.args, wrote)
 			}
 		}
 	}
-	if n < 30 {
-		t.Errorf("only %d calls", n)
-	}
+	must.True(t, n >= 30, "only %d calls", n)
 }
 
 func overHTTP(t *testing.T, r *ruled, at string, by http.RoundTripper) {
@@ -571,16 +563,12 @@ func overMCP(t *testing.T, r *ruled) {
 		res, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: tool.Name, Arguments: json.RawMessage(args)})
 		must.OK(t, err, tool.Name)
 		said, _ := json.Marshal(res.Content) // it came as JSON
-		if !res.IsError || !bytes.Contains(said, []byte("not allowed")) {
-			t.Errorf("%s: %s", tool.Name, said)
-		}
+		must.True(t, res.IsError && bytes.Contains(said, []byte("not allowed")), "%s: %s", tool.Name, said)
 		if wrote := differ(before, r.bytes()); wrote != nil {
 			t.Errorf("%s wrote %q", tool.Name, wrote)
 		}
 	}
-	if n < 16 {
-		t.Errorf("only %d tools", n)
-	}
+	must.True(t, n >= 16, "only %d tools", n)
 }
 
 // TestReadingNeedsNoRight calls everything that needs no right as an agent that may do nothing: each call succeeds, and
@@ -651,9 +639,7 @@ func TestCallsNeedTheirRights(t *testing.T) {
 			before := r.bytes()
 			exit, out := r.run(dir, "", newNode, args...)
 			must.Equal(t, exit, 0, "mnem ", args, ": exit code: ", out)
-			if differ(before, r.bytes()) == nil {
-				t.Errorf("mnem %q changed nothing: %s", args, out)
-			}
+			must.True(t, differ(before, r.bytes()) != nil, "mnem %q changed nothing: %s", args, out)
 			must.OK(t, os.RemoveAll(filepath.Join(r.root, dir)))
 		}
 	}

@@ -183,9 +183,7 @@ func TestOpenAPI(t *testing.T) {
 			ask(o.Name, `{}`)
 		}
 		path := doc.Paths["/v1/"+o.Name]
-		if path["post"] == nil {
-			t.Errorf("%s: not in the document", o.Name)
-		}
+		must.True(t, path["post"] != nil, "%s: not in the document", o.Name)
 		query := ""
 		if o.Name == "op_watch" {
 			query = "?since=0&limit=1" // else it has no end
@@ -254,9 +252,7 @@ func TestServeStops(t *testing.T) {
 	}
 	first := <-answers
 	cancel()
-	if first != nil {
-		t.Error(first)
-	}
+	must.True(t, first == nil, "%v", first)
 	for range cap(answers) - 1 {
 		if err := <-answers; err != nil {
 			t.Error(err)

@@ -166,9 +166,7 @@ func TestUnknownWrites(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() { <-began; ended <- host.Close(0) }()
 		_, failed := ask(t, run, operation.Busy, call(t, tt.name, tt.args))
-		if failed == nil || failed.Unknown != writes {
-			t.Errorf("%s, writes %t: %+v", tt.name, writes, failed)
-		}
+		must.True(t, failed != nil && failed.Unknown == writes, "%s, writes %t: %+v", tt.name, writes, failed)
 		if err := errors.Join(<-ended, r.Close()); err != nil {
 			t.Error(err)
 		}

@@ -22,7 +22,5 @@ func TestEndWithin(t *testing.T) {
 	must.Fail(t, serving.EndWithin(ended, gone, func() { ended <- io.ErrShortWrite }, long), io.ErrShortWrite)
 	cancelled := false
 	err := serving.EndWithin(never, gone, func() { cancelled = true }, time.Nanosecond)
-	if !errors.Is(err, store.ErrBusy) || !cancelled {
-		t.Errorf("%v, cancelled: %v", err, cancelled)
-	}
+	must.True(t, errors.Is(err, store.ErrBusy) && cancelled, "%v, cancelled: %v", err, cancelled)
 }

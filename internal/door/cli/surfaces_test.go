@@ -179,9 +179,7 @@ func TestSurfaces(t *testing.T) {
 	if diff := cmp.Diff(strings.ReplaceAll(string(got), "\r\n", "\n"), b.String()); diff != "" {
 		t.Errorf("surfaces accept other things (-want +have); if that is meant, -rewrite:\n%s", diff)
 	}
-	if len(lines) < 150 {
-		t.Errorf("only %d places", len(lines))
-	}
+	must.True(t, len(lines) >= 150, "only %d places", len(lines))
 }
 
 // Words in the names and in the descriptions of parameters that name something of the machine. In
@@ -217,19 +215,13 @@ func TestNoSurfaceNamesTheMachine(t *testing.T) {
 		if !nameOfTheMachine.MatchString(name) && !docOfTheMachine.MatchString(a.doc) {
 			continue
 		}
-		if notOfTheMachine[name] == "" {
-			t.Errorf("%s, %s: %q: %s", a.surface, a.place, a.name, a.doc)
-		}
+		must.True(t, notOfTheMachine[name] != "", "%s, %s: %q: %s", a.surface, a.place, a.name, a.doc)
 		used[name] = true
 	}
 	for name := range notOfTheMachine {
-		if !used[name] {
-			t.Errorf("%q needs no exception", name)
-		}
+		must.True(t, used[name], "%q needs no exception", name)
 	}
-	if n < 1000 {
-		t.Errorf("only %d parameters", n)
-	}
+	must.True(t, n >= 1000, "only %d parameters", n)
 }
 
 // sortedKeys returns a map's keys in order.

@@ -154,9 +154,7 @@ func TestFlagsThatExclude(t *testing.T) {
 			try(v, "--"+group[0]+" needs --"+group[1], group[0])
 		}
 	}
-	if tried < 20 {
-		t.Errorf("only %d", tried)
-	}
+	must.True(t, tried >= 20, "only %d", tried)
 }
 
 // TestBadWords gives each flag with a text or a list of each verb that only reads a bad value: what is refused is
@@ -192,9 +190,7 @@ func TestBadWords(t *testing.T) {
 			}
 		}
 	}
-	if refused < 100 {
-		t.Errorf("only %d were refused", refused)
-	}
+	must.True(t, refused >= 100, "only %d were refused", refused)
 }
 
 func resumes(v *line.Bound) bool {

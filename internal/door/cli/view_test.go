@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/door/serving"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestOpenByFile sees to it that no program is started with the code in its arguments.
@@ -34,7 +35,5 @@ func TestOpenByFile(t *testing.T) {
 	}
 	none := errors.New("no browser")
 	remove, err = serving.OpenByFile(t.Context(), url, func(context.Context, string) error { return none })
-	if !errors.Is(err, none) || remove() != nil {
-		t.Errorf("%v", err)
-	}
+	must.True(t, errors.Is(err, none) && remove() == nil, "%v", err)
 }

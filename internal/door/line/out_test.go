@@ -55,9 +55,7 @@ func TestOutletWaitsForNoReader(t *testing.T) {
 			t.Fatal(n, err)
 		}
 	}
-	if len(o.mem) > maxHeld {
-		t.Errorf("%d bytes are in memory", len(o.mem))
-	}
+	must.True(t, len(o.mem) <= maxHeld, "%d bytes are in memory", len(o.mem))
 	close(to.open)
 	for _, part := range all[1000:] {
 		if _, err := io.WriteString(o, part); err != nil {
@@ -88,9 +86,7 @@ func TestOutletOfAClosedPipe(t *testing.T) {
 			break
 		}
 	}
-	if !errors.Is(err, syscall.EPIPE) || !errors.Is(o.release(), syscall.EPIPE) {
-		t.Errorf("%v", err)
-	}
+	must.True(t, errors.Is(err, syscall.EPIPE) && errors.Is(o.release(), syscall.EPIPE), "%v", err)
 }
 
 // TestOutletWithoutRoom has no room on the disk: writing waits for the reader then, and nothing is lost.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/door/mcp"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestEveryToolAnswers asks every core tool.
@@ -61,14 +62,10 @@ func TestEveryToolAnswers(t *testing.T) {
 		name := fmt.Sprintf("%s %v", c.tool, c.args)
 		a := call(t, s, c.tool, c.args)
 		asked[c.tool] = true
-		if len(a.out) == 0 {
-			t.Errorf("%s: empty answer", name)
-		}
+		must.True(t, len(a.out) > 0, "%s: empty answer", name)
 	}
 	for _, tool := range tools {
-		if !asked[tool.Name] {
-			t.Errorf("tool %s is not tried", tool.Name)
-		}
+		must.True(t, asked[tool.Name], "tool %s is not tried", tool.Name)
 	}
 }
 
@@ -126,7 +123,5 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	_, err := s.CallTool(t.Context(), params("nothing", nil))
-	if err == nil || !strings.Contains(err.Error(), "there are retrieve, recall") {
-		t.Errorf("unknown tool: %v", err)
-	}
+	must.True(t, err != nil && strings.Contains(err.Error(), "there are retrieve, recall"), "unknown tool: %v", err)
 }

@@ -24,9 +24,7 @@ func TestResources(t *testing.T) {
 	for {
 		res, err := s.ListResources(t.Context(), &sdk.ListResourcesParams{Cursor: cursor})
 		must.OK(t, err)
-		if len(res.Resources) > 50 {
-			t.Errorf("a page of %d", len(res.Resources))
-		}
+		must.True(t, len(res.Resources) <= 50, "a page of %d", len(res.Resources))
 		all = append(all, res.Resources...)
 		if cursor = res.NextCursor; cursor == "" {
 			break
@@ -37,9 +35,7 @@ func TestResources(t *testing.T) {
 	must.Equal(t, len(all), 1+n+2, "resources")
 	seen := map[string]bool{}
 	for _, r := range all {
-		if seen[r.URI] || r.Name == "" || r.MIMEType != "application/json" {
-			t.Errorf("resource %+v", r)
-		}
+		must.True(t, !seen[r.URI] && r.Name != "" && r.MIMEType == "application/json", "resource %+v", r)
 		seen[r.URI] = true
 	}
 	for i, r := range all {
@@ -48,14 +44,10 @@ func TestResources(t *testing.T) {
 		}
 	}
 	node := readJSON(t, s, "mnem://node/hub")
-	if node["key"] != "hub" || node["in"] == nil {
-		t.Errorf("node: %v", node)
-	}
+	must.True(t, node["key"] == "hub" && node["in"] != nil, "node: %v", node)
 	commit := readJSON(t, s, "mnem://commit/main")
 	changes := readJSON(t, s, "mnem://diff/HEAD~1..HEAD")
-	if commit["message"] != "l" || changes["counts"] == nil {
-		t.Errorf("commit %v, diff %v", commit, changes)
-	}
+	must.True(t, commit["message"] == "l" && changes["counts"] != nil, "commit %v, diff %v", commit, changes)
 	for _, uri := range []string{
 		"mnem://node/", "mnem://node/nobody", "mnem://commit/nothing", "mnem://diff/HEAD", "mnem://other/x",
 		"mnem://node/../../etc/passwd", "file:///etc/passwd", "mnem://node/a%00b", "mnem://node/%ff",
@@ -66,9 +58,7 @@ func TestResources(t *testing.T) {
 		}
 	}
 	templates, err := s.ListResourceTemplates(t.Context(), nil)
-	if err != nil || len(templates.ResourceTemplates) != 3 {
-		t.Errorf("templates: %v %v", templates, err)
-	}
+	must.True(t, err == nil && len(templates.ResourceTemplates) == 3, "templates: %v %v", templates, err)
 }
 
 func readJSON(t *testing.T, s *sdk.ClientSession, uri string) (v map[string]any) {
@@ -125,9 +115,7 @@ func TestPrompts(t *testing.T) {
 	}
 	read := connect(t, server(memory(t, ""), mcp.ServerOptions{Profile: mcp.ProfileRead}), nil)
 	list, err := read.ListPrompts(t.Context(), nil)
-	if err != nil || len(list.Prompts) != 2 {
-		t.Errorf("prompts that change nothing: %v %v", list, err)
-	}
+	must.True(t, err == nil && len(list.Prompts) == 2, "prompts that change nothing: %v %v", list, err)
 }
 
 // TestComplete completes what a person types into templates and prompts.
@@ -169,14 +157,10 @@ func TestEmptyMemory(t *testing.T) {
 		"log": nil, "diff": nil, "retrieve": {"query": "x"}, "recall": {"query": "who?"},
 	} {
 		a := try(t, s, tool, args)
-		if !a.failed || !strings.Contains(a.text, "memory is empty") {
-			t.Errorf("%s: %s", tool, a.text)
-		}
+		must.True(t, a.failed && strings.Contains(a.text, "memory is empty"), "%s: %s", tool, a.text)
 	}
 	res, err := s.ListResources(t.Context(), nil)
-	if err != nil || len(res.Resources) != 0 {
-		t.Errorf("resources: %v %v", res, err)
-	}
+	must.True(t, err == nil && len(res.Resources) == 0, "resources: %v %v", res, err)
 	call(t, s, "remember", map[string]any{"text": "the first thing to know"})
 }
 

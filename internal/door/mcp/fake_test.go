@@ -105,9 +105,7 @@ func TestProgress(t *testing.T) {
 		ProgressNotificationHandler: func(_ context.Context, req *sdk.ProgressNotificationClientRequest) {
 			mu.Lock()
 			defer mu.Unlock()
-			if req.Params.ProgressToken != "p1" || req.Params.Message == "" {
-				t.Errorf("progress %+v", req.Params)
-			}
+			must.True(t, req.Params.ProgressToken == "p1" && req.Params.Message != "", "progress %+v", req.Params)
 			got = append(got, req.Params.Progress)
 			if len(got) == 2 {
 				close(r.end)
@@ -121,9 +119,7 @@ func TestProgress(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if len(got) < 2 || got[0] != 0 || got[1] != 1 {
-		t.Errorf("progress %v", got)
-	}
+	must.True(t, len(got) >= 2 && got[0] == 0 && got[1] == 1, "progress %v", got)
 }
 
 // TestNothingBeforeTheFirstCall counts what is run before a client asks for something.
@@ -142,9 +138,7 @@ func TestNothingBeforeTheFirstCall(t *testing.T) {
 func TestTooLarge(t *testing.T) {
 	s := connect(t, mcp.New(verbs.Operations(), flood{}, mcp.ServerOptions{Now: time.Now}), nil)
 	a := try(t, s, "diff", nil)
-	if !a.failed || !strings.Contains(a.text, "larger than") {
-		t.Errorf("%.200s", a.text)
-	}
+	must.True(t, a.failed && strings.Contains(a.text, "larger than"), "%.200s", a.text)
 }
 
 // flood is a runner whose answers have no end.

@@ -88,9 +88,7 @@ func TestPages(t *testing.T) {
 		{"log", map[string]any{"limit": 1, "at": "HEAD~1"}, 400, []string{"commits"}, 3},
 	} {
 		entries, answers := pages(t, s, c.tool, c.args, c.most, c.lists...)
-		if len(entries) != c.want {
-			t.Errorf("%s: %d entries, want %d", c.tool, len(entries), c.want)
-		}
+		must.True(t, len(entries) == c.want, "%s: %d entries, want %d", c.tool, len(entries), c.want)
 		seen := map[string]bool{}
 		for _, e := range entries {
 			if text := fmt.Sprint(e); seen[text] {
@@ -189,7 +187,5 @@ func TestPagesOfWhatGrows(t *testing.T) {
 			more()
 		}
 	}
-	if last != 1 || n < 3 {
-		t.Errorf("%d pages, the last one ends with operation %v", n+1, last)
-	}
+	must.True(t, last == 1 && n >= 3, "%d pages, the last one ends with operation %v", n+1, last)
 }

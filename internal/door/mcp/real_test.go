@@ -90,9 +90,7 @@ func connect(t *testing.T, s *mcp.Server, opt *sdk.ClientOptions) *sdk.ClientSes
 		ours.w.Close()
 		select {
 		case err := <-done:
-			if err != nil {
-				t.Errorf("server ended: %v", err)
-			}
+			must.True(t, err == nil, "server ended: %v", err)
 		case <-time.After(20 * time.Second):
 			t.Error("server does not end with its input")
 		}
@@ -186,9 +184,7 @@ func checkTool(t *testing.T, p mcp.Profile, tool *sdk.Tool) {
 	}
 	properties := tool.InputSchema.(map[string]any)["properties"].(map[string]any)
 	for name, p := range properties {
-		if p.(map[string]any)["description"] == nil {
-			t.Errorf("%s: parameter %s is not described", tool.Name, name)
-		}
+		must.True(t, p.(map[string]any)["description"] != nil, "%s: parameter %s is not described", tool.Name, name)
 	}
 	if _, err := resolve(tool.InputSchema); err != nil {
 		t.Errorf("%s: schema: %v", tool.Name, err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/door/mcp"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
@@ -70,9 +71,7 @@ func TestSchemaTool(t *testing.T) {
 	for _, p := range got.out["properties"].([]any) {
 		name := p.(map[string]any)["name"].(string)
 		found := call(t, s, "retrieve", map[string]any{"where": []string{name + " exists"}})
-		if len(found.out["items"].([]any)) == 0 {
-			t.Errorf("no node with %s", name)
-		}
+		must.True(t, len(found.out["items"].([]any)) > 0, "no node with %s", name)
 	}
 	edges := got.out["edge_types"].([]any)
 	if len(edges) == 0 {
@@ -82,9 +81,7 @@ func TestSchemaTool(t *testing.T) {
 		typ := e.(map[string]any)["type"].(string)
 		for _, where := range []string{"out." + typ + " exists", "in." + typ + " >= 1"} {
 			found := call(t, s, "retrieve", map[string]any{"where": []string{where}})
-			if len(found.out["items"].([]any)) == 0 {
-				t.Errorf("no node with %s", where)
-			}
+			must.True(t, len(found.out["items"].([]any)) > 0, "no node with %s", where)
 		}
 	}
 }

@@ -55,8 +55,6 @@ func TestTagsAreNeutralised(t *testing.T) {
 	} else {
 		var out map[string]any
 		err := json.NewDecoder(strings.NewReader(got.text[i:])).Decode(&out)
-		if err != nil || out["summary"] != tagged {
-			t.Errorf("the JSON reads %q, %v", out["summary"], err)
-		}
+		must.True(t, err == nil && out["summary"] == tagged, "the JSON reads %q, %v", out["summary"], err)
 	}
 }

@@ -24,13 +24,9 @@ func TestTextAlone(t *testing.T) {
 		res, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "recall", Arguments: map[string]any{"query": query}})
 		must.OK(t, err)
 		text := res.Content[0].(*sdk.TextContent).Text
-		if res.StructuredContent != nil || len(res.Content) != 1 {
-			t.Errorf("%s: more than a text: %v", query, res)
-		}
+		must.True(t, res.StructuredContent == nil && len(res.Content) == 1, "%s: more than a text: %v", query, res)
 		for _, w := range want {
-			if !strings.Contains(text, w) {
-				t.Errorf("%s: want %q in %s", query, w, text)
-			}
+			must.True(t, strings.Contains(text, w), "%s: want %q in %s", query, w, text)
 		}
 		if n := o200k.Count(t, text); n > 200 {
 			t.Errorf("%s: %d tokens: %s", query, n, text)
@@ -59,13 +55,9 @@ func TestJSONInStrings(t *testing.T) {
 	} {
 		a := call(t, s, c.tool, c.args)
 		for _, w := range c.says {
-			if !strings.Contains(a.text, w) {
-				t.Errorf("%s %v: want %q in %s", c.tool, c.args, w, a.text)
-			}
+			must.True(t, strings.Contains(a.text, w), "%s %v: want %q in %s", c.tool, c.args, w, a.text)
 		}
-		if strings.Contains(a.text, `"text" came`) {
-			t.Errorf("a text was read as JSON: %s", a.text)
-		}
+		must.True(t, !strings.Contains(a.text, `"text" came`), "a text was read as JSON: %s", a.text)
 	}
 	if got := call(t, s, "retrieve", map[string]any{"query": "list"}); !strings.Contains(got.text, `["a"] is a list`) {
 		t.Errorf("the text became another: %s", got.text)

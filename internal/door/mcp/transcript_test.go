@@ -61,9 +61,7 @@ func follows(t *testing.T, tool *sdk.Tool, says string, more []string) step {
 		}
 		least, _ := strconv.Atoi(bounds[1]) // digits
 		most, _ := strconv.Atoi(bounds[2])
-		if len(more) < least {
-			t.Errorf("%s: %q wants %d texts, the model has %q", tool.Name, name, least, more)
-		}
+		must.True(t, len(more) >= least, "%s: %q wants %d texts, the model has %q", tool.Name, name, least, more)
 		call.Arguments[name] = more[:min(most, len(more))]
 	}
 	return call
@@ -131,9 +129,7 @@ func TestTranscripts(t *testing.T) {
 		told[tool.Name], untold[tool.Name] = tool, without(t, tool)
 	}
 	transcripts, answered := play(t, told)
-	if answered < len(transcripts) {
-		t.Errorf("%d of %d questions find their memory", answered, len(transcripts))
-	}
+	must.True(t, answered >= len(transcripts), "%d of %d questions find their memory", answered, len(transcripts))
 	var lines bytes.Buffer
 	for i, calls := range transcripts {
 		for j, member := range []string{"cues", "also"} {

@@ -108,9 +108,7 @@ func TestHostileLines(t *testing.T) {
 		w.send(c.line)
 		m := w.next()
 		e, _ := m["error"].(map[string]any)
-		if e["code"] != c.code || m["id"] != nil {
-			t.Errorf("line %d (%.40q): %v", i, c.line, m)
-		}
+		must.True(t, e["code"] == c.code && m["id"] == nil, "line %d (%.40q): %v", i, c.line, m)
 	}
 	for i, c := range []struct {
 		line string
@@ -197,8 +195,6 @@ func TestProcess(t *testing.T) {
 		if took := time.Since(start); took > 4*time.Second {
 			t.Errorf("%s: ends after %v", version, took)
 		}
-		if errs.Len() > 0 {
-			t.Errorf("%s: said on standard error: %s", version, &errs)
-		}
+		must.True(t, errs.Len() == 0, "%s: said on standard error: %s", version, &errs)
 	}
 }

@@ -279,9 +279,7 @@ func TestAnswersAreForgotten(t *testing.T) {
 	for i := range 5 {
 		done(fmt.Sprint("large", i), maxKeptSize/2)
 	}
-	if a.size > 2*maxKeptSize || len(a.byKey) > 4 {
-		t.Errorf("%d bytes of %d answers", a.size, len(a.byKey))
-	}
+	must.True(t, a.size <= 2*maxKeptSize && len(a.byKey) <= 4, "%d bytes of %d answers", a.size, len(a.byKey))
 	for i := range maxKept + 10 {
 		done(fmt.Sprint("many", i), 0)
 	}

@@ -114,15 +114,11 @@ func TestRoomIsShared(t *testing.T) {
 	if got := fill("c", 1<<10, little); got != 2*large {
 		t.Errorf("a third one has %d in small bodies", got)
 	}
-	if r.take("d", 1, little) {
-		t.Error("there is more room than there is")
-	}
+	must.True(t, !r.take("d", 1, little), "there is more room than there is")
 	r.give("a", 9*large)
 	r.give("b", 5*large)
 	r.give("c", 2*large)
-	if r.used != 0 || len(r.by) != 0 {
-		t.Errorf("%d in use, %v", r.used, r.by)
-	}
+	must.True(t, r.used == 0 && len(r.by) == 0, "%d in use, %v", r.used, r.by)
 }
 
 // TestLargestBodiesFit checks that one caller can always send as much as the bounds allow.
@@ -131,9 +127,7 @@ func TestLargestBodiesFit(t *testing.T) {
 		l := Limits{Body: size}
 		l.fill()
 		r := newBodies(l)
-		if !r.take("a", size+1, wholly) {
-			t.Errorf("no room for %d", size)
-		}
+		must.True(t, r.take("a", size+1, wholly), "no room for %d", size)
 		r.give("a", size+1)
 		if !r.take("a", parsedWeight*(min(size, maxJSON)+1), wholly) {
 			t.Errorf("no room for %d of JSON", min(size, maxJSON))
@@ -240,9 +234,7 @@ func TestHeadersReadOnceAreSingular(t *testing.T) {
 			}
 		}
 	}
-	if n < 8 {
-		t.Errorf("only %d headers", n)
-	}
+	must.True(t, n >= 8, "only %d headers", n)
 }
 
 // TestSlowReadersBlockNoOperation has as many clients as operations run at once read nothing of answers that are larger

@@ -181,9 +181,7 @@ func TestLoginByToken(t *testing.T) {
 	write := text(k.make(t, "notebook", "write", func(t *Token) { t.Author = "Ada" }))
 	soon := text(k.make(t, "soon", "read", func(t *Token) { t.Expires = &over }))
 	r, browser := f.enter(fmt.Sprintf(`{"token":%q}`, write))
-	if !strings.HasPrefix(r.text, `{"scope":"write","by":"token","name":"notebook"`) {
-		t.Errorf("%s", r.text)
-	}
+	must.True(t, strings.HasPrefix(r.text, `{"scope":"write","by":"token","name":"notebook"`), "%s", r.text)
 	_, short := f.enter(fmt.Sprintf(`{"token":%q}`, soon))
 	f.want(f.ask("POST", writePath, "", browser...), 200, "")
 	if got := f.as[len(f.as)-1]; got.Author != "Ada" || got.Agent != "notebook" {

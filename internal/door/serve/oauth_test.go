@@ -206,9 +206,7 @@ func TestSignIn(t *testing.T) {
 	next := f.token("refresh_token", "refresh_token", refresh)
 	f.want(next, 200, "")
 	renewed := member(t, next.text, "access_token")
-	if renewed == access || member(t, next.text, "refresh_token") == refresh {
-		t.Error("nothing was rotated")
-	}
+	must.True(t, renewed != access && member(t, next.text, "refresh_token") != refresh, "nothing was rotated")
 	f.want(f.ask("GET", readPath, "", bearerOf(renewed)), 200, "")
 	f.want(f.ask("GET", readPath, "", bearerOf(access)), 401, codeUnauthorized)
 	if r := f.token("refresh_token", "refresh_token", refresh); r.StatusCode != 400 || member(t, r.text, "error") != oauthGrant {
@@ -329,9 +327,7 @@ func TestRegister(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	for _, id := range []string{id + "A", id[1:], "", base64.RawURLEncoding.EncodeToString([]byte(`{"n":"x","r":["http://evil.example/"]}`))} {
-		if clientOf(id) != nil {
-			t.Errorf("%q is taken", id)
-		}
+		must.True(t, clientOf(id) == nil, "%q is taken", id)
 	}
 	for s, want := range map[string]string{
 		"https://a.example/": "https://a.example", "https://A.example:8443": "https://a.example:8443", "http://127.0.0.1:7": "http://127.0.0.1:7",

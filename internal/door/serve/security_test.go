@@ -89,9 +89,7 @@ func (k *keep) make(t *testing.T, name, scope string, change func(*Token)) (head
 	if change != nil {
 		change(&tok)
 	}
-	if strings.Contains(tok.Hash, text) || len(tok.Hash) != 64 {
-		t.Errorf("hash %q", tok.Hash)
-	}
+	must.True(t, !strings.Contains(tok.Hash, text) && len(tok.Hash) == 64, "hash %q", tok.Hash)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.all[tok.ID] = &tok
@@ -332,9 +330,7 @@ func TestManyConnections(t *testing.T) {
 	}
 	runtime.GC()
 	runtime.ReadMemStats(&after)
-	if told == 0 {
-		t.Errorf("no client was told that there are too many")
-	}
+	must.True(t, told > 0, "no client was told that there are too many")
 	t.Logf("%d of %d were told; heap %d KiB more", told, tried-conns,
 		(int64(after.HeapAlloc)-int64(before.HeapAlloc))>>10)
 	if more := int64(after.HeapAlloc) - int64(before.HeapAlloc); more > 32<<20 {

@@ -46,9 +46,7 @@ func TestInstance(t *testing.T) {
 	f := newFixture(t, nil)
 	first := f.ask("GET", "/healthz", "").Header.Get("Mnem-Instance")
 	second := f.ask("GET", "/nothing", "").Header.Get("Mnem-Instance")
-	if len(first) != 2*idBytes || first != second {
-		t.Errorf("%q, then %q", first, second)
-	}
+	must.True(t, len(first) == 2*idBytes && first == second, "%q, then %q", first, second)
 	if other := New(f.srv.cfg); other.instance == first {
 		t.Error("another server has the same name")
 	}

@@ -92,9 +92,7 @@ func TestRemovedKeys(t *testing.T) {
 			t.Errorf("%s: %v", g.Key, err)
 		}
 		for _, k := range Keys() {
-			if k.Env == g.Env {
-				t.Errorf("%s is in use", g.Env)
-			}
+			must.True(t, k.Env != g.Env, "%s is in use", g.Env)
 		}
 		now, _, _ := strings.Cut(g.Now, " ")
 		if _, err := KeyOf(strings.Trim(now, ",")); err != nil && g.Now != "" && now != "mnem" {

@@ -50,9 +50,7 @@ items
 		c := &Console{Out: bufio.NewWriter(&b)}
 		must.OK(t, Fields(c, tt.answer))
 		must.OK(t, c.Out.Flush())
-		if b.String() != tt.want {
-			t.Errorf("%s:\n%swant\n%s", name, &b, tt.want)
-		}
+		must.True(t, b.String() == tt.want, "%s:\n%swant\n%s", name, &b, tt.want)
 	}
 	if row := FieldRow(nil, answer.Items[1]); len(row) != 3 || row[2].Text != "0" {
 		t.Errorf("%q", row)

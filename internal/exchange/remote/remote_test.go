@@ -34,9 +34,7 @@ func open(t *testing.T) *core.Repo {
 	must.OK(t, err)
 	t.Cleanup(func() {
 		report, err := care.Fsck(context.Background(), r, care.FsckOptions{Full: true})
-		if err != nil || len(report.Errors) > 0 {
-			t.Errorf("fsck: %v, %v", report.Errors, err)
-		}
+		must.True(t, err == nil && len(report.Errors) == 0, "fsck: %v, %v", report.Errors, err)
 		if err := r.Close(); err != nil {
 			t.Error(err)
 		}
@@ -96,9 +94,7 @@ func (denying) Accept(context.Context, []care.ToldRedaction, string) (*care.Acce
 func TestAcceptAllTells(t *testing.T) {
 	list := make([]care.ToldRedaction, remote.MaxTold+1)
 	got, err := remote.AcceptAll(t.Context(), denying{}, list, "")
-	if err != nil || !got.Pending || got.Denied != "to another role" {
-		t.Errorf("%+v, %v", got, err)
-	}
+	must.True(t, err == nil && got.Pending && got.Denied == "to another role", "%+v, %v", got, err)
 }
 
 // broken ends a transfer after some bytes, or changes one.

@@ -96,9 +96,7 @@ func TestWorkOfPush(t *testing.T) {
 	if _, err := remote.Fetch(t.Context(), here(a), from, remote.FetchOptions{TransferOptions: options(t)}); err != nil {
 		t.Fatal(err)
 	}
-	if from.calls > 6 {
-		t.Errorf("a clone took %d round trips", from.calls)
-	}
+	must.True(t, from.calls <= 6, "a clone took %d round trips", from.calls)
 	if _, err := merging.Merge(t.Context(), a, string(tracked), core.MergeOptions{CommitOptions: core.CommitOptions{Stamp: by}}); err != nil {
 		t.Fatal(err)
 	}

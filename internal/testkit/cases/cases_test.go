@@ -38,7 +38,5 @@ func TestGolden(t *testing.T) {
 		t.Error("another answer is taken")
 	}
 	must.OK(t, os.WriteFile(path, nil, 0o644))
-	if !fails(t, func(t testing.TB) { Golden(t, path, same) }) {
-		t.Error("a file without cases is taken")
-	}
+	must.True(t, fails(t, func(t testing.TB) { Golden(t, path, same) }), "a file without cases is taken")
 }

@@ -43,7 +43,5 @@ func TestHere(t *testing.T) {
 	if !slices.Contains(names, "TestCrash") || slices.Contains(names, "TestHere") {
 		t.Errorf("longer tests: %v", names)
 	}
-	if !slices.Contains(packages, "./../../../internal/core") {
-		t.Errorf("packages of longer tests: %v", packages)
-	}
+	must.True(t, slices.Contains(packages, "./../../../internal/core"), "packages of longer tests: %v", packages)
 }

@@ -39,9 +39,7 @@ func OpenBy(t testing.TB, by state.Stamp) *core.Repo {
 	must.OK(t, err)
 	t.Cleanup(func() {
 		report, err := care.Fsck(context.Background(), r, care.FsckOptions{Full: true})
-		if err != nil || len(report.Errors) > 0 {
-			t.Errorf("fsck: %v %+v", err, report)
-		}
+		must.True(t, err == nil && len(report.Errors) == 0, "fsck: %v %+v", err, report)
 		r.Close()
 	})
 	return r

@@ -1,5 +1,5 @@
 // Package must checks the errors and results of a test. What names the case comes last and is put
-// together as by [fmt.Sprint].
+// together as by [fmt.Sprint], but for [True].
 package must
 
 import (
@@ -38,6 +38,14 @@ func Equal[V comparable](t T, got, want V, what ...any) {
 	t.Helper()
 	if got != want {
 		t.Errorf("%sgot %s, want %s", label(what), show(got), show(want))
+	}
+}
+
+// True fails the test, and lets it go on, if a condition does not hold. The format tells what is wrong then.
+func True(t T, holds bool, format string, args ...any) {
+	t.Helper()
+	if !holds {
+		t.Errorf(format, args...)
 	}
 }
 

@@ -31,7 +31,7 @@ func Export(t testing.TB, r *core.Repo, opt exchange.ExportOptions) ([]byte, *ex
 // TryImport imports a file as By and returns the error.
 func TryImport(r *core.Repo, file []byte, opt exchange.ImportOptions) (*exchange.ImportResult, error) {
 	opt.Stamp = By
-	return exchange.Import(context.Background(), r, bytes.NewReader(file), int64(len(file)), list, opt)
+	return exchange.Import(context.Background(), r, bytes.NewReader(file), int64(len(file)), opt)
 }
 
 // ImportInto is TryImport, but ends the test at an error.

@@ -57,9 +57,7 @@ func OverStore(t testing.TB, st store.Store) *core.Repo {
 func CheckClean(t testing.TB, r *core.Repo) {
 	t.Helper()
 	report, err := care.Fsck(context.Background(), r, care.FsckOptions{Full: true})
-	if err != nil {
-		t.Errorf("fsck: %v", err)
-	}
+	must.True(t, err == nil, "fsck: %v", err)
 	for _, e := range report.Errors {
 		t.Errorf("fsck: %s %s: %s", e.Kind, e.CID, e.Message)
 	}

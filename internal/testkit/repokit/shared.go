@@ -68,8 +68,6 @@ func OnDatabase(t *testing.T, least int) {
 	cmd.Env = append(os.Environ(), DatabaseEnv+"="+server.URL("t"))
 	out, err := cmd.CombinedOutput()
 	passed := len(regexp.MustCompile(`(?m)^--- PASS`).FindAll(out, -1))
-	if err != nil || passed < least {
-		t.Errorf("%d passed: %v\n%s", passed, err, out)
-	}
+	must.True(t, err == nil && passed >= least, "%d passed: %v\n%s", passed, err, out)
 	t.Logf("%d tests passed on a database", passed)
 }

@@ -55,9 +55,7 @@ func testDelete(t *testing.T, s store.Store) {
 	drop(t, s.Facts(), b)
 	got, err := s.Head(ctx)
 	must.OK(t, err)
-	if got != head {
-		t.Errorf("head %v after Delete, want %v", got, head)
-	}
+	must.True(t, got == head, "head %v after Delete, want %v", got, head)
 }
 
 func testDeleteCells(t *testing.T, s store.Store) {
@@ -77,9 +75,7 @@ func testDeleteCells(t *testing.T, s store.Store) {
 		got := make(map[ipld.CID]ipld.CID)
 		var last ipld.CID
 		must.OK(t, cells.Cells(ctx, func(key, value ipld.CID) error {
-			if key.Compare(last) <= 0 {
-				t.Errorf("cell %s after %s", key, last)
-			}
+			must.True(t, key.Compare(last) > 0, "cell %s after %s", key, last)
 			got[key], last = value, key
 			return nil
 		}))
@@ -118,21 +114,15 @@ func wantRedacted(t *testing.T, s store.Store, b store.Block, stub string) {
 		}
 		has, err := blocks.Has(ctx, b.CID)
 		must.OK(t, err)
-		if has {
-			t.Error("Has a redacted block")
-		}
+		must.True(t, !has, "Has a redacted block")
 		must.OK(t, blocks.Iterate(ctx, ipld.CID{}, func(got store.Block) error {
-			if got.CID == b.CID {
-				t.Error("Iterate shows a redacted block")
-			}
+			must.True(t, got.CID != b.CID, "Iterate shows a redacted block")
 			return nil
 		}))
 	}
 	got, ok, err := eraser(t, s).Redacted(ctx, b.CID)
 	must.OK(t, err)
-	if !ok || string(got.Stub) != stub {
-		t.Errorf("Redacted: %q, %v", got.Stub, ok)
-	}
+	must.True(t, ok && string(got.Stub) == stub, "Redacted: %q, %v", got.Stub, ok)
 }
 
 // testOpen redacts blocks that never arrived, and may still arrive.
@@ -234,15 +224,11 @@ func testRedact(t *testing.T, s store.Store) {
 	got := make(map[ipld.CID]string)
 	var last ipld.CID
 	must.OK(t, e.Redactions(ctx, func(r store.Redaction) error {
-		if r.CID.Compare(last) <= 0 {
-			t.Errorf("redaction of %s after that of %s", r.CID, last)
-		}
+		must.True(t, r.CID.Compare(last) > 0, "redaction of %s after that of %s", r.CID, last)
 		last, got[r.CID] = r.CID, string(r.Stub)
 		return nil
 	}))
-	if len(got) != 2 || got[a.CID] != "again" || got[absent.CID] != "not here" {
-		t.Errorf("redactions: %v", got)
-	}
+	must.True(t, len(got) == 2 && got[a.CID] == "again" && got[absent.CID] == "not here", "redactions: %v", got)
 	if err := e.Redact(ctx, store.Redaction{Stub: []byte("x")}); err == nil {
 		t.Error("the undefined CID was redacted")
 	}
@@ -289,9 +275,7 @@ func testNote(t *testing.T, s store.Store) {
 		must.OK(t, n.SetNote(ctx, note))
 		got, err := n.Note(ctx)
 		must.OK(t, err)
-		if string(got) != want || (got == nil) != (want == "") {
-			t.Errorf("note %q, want %q", got, want)
-		}
+		must.True(t, string(got) == want && (got == nil) == (want == ""), "note %q, want %q", got, want)
 	}
 }
 

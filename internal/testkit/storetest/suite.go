@@ -154,9 +154,7 @@ func testIterate(t *testing.T, blocks store.Blocks) {
 		return err
 	}))
 	must.Same(t, len(order), len(want), "blocks seen")
-	if !slices.IsSortedFunc(order, ipld.CID.Compare) {
-		t.Error("blocks are not in CID order")
-	}
+	must.True(t, slices.IsSortedFunc(order, ipld.CID.Compare), "blocks are not in CID order")
 	for c, data := range want {
 		must.Equal(t, got[c], data, "block ", c)
 	}
@@ -176,9 +174,7 @@ func testIterate(t *testing.T, blocks store.Blocks) {
 		calls++
 		return stop
 	})
-	if err != stop || calls != 1 {
-		t.Errorf("Iterate with a failing function: error %v after %d calls", err, calls)
-	}
+	must.True(t, err == stop && calls == 1, "Iterate with a failing function: error %v after %d calls", err, calls)
 }
 
 func testSeparate(t *testing.T, s store.Store) {
@@ -193,9 +189,7 @@ func testSeparate(t *testing.T, s store.Store) {
 	for _, blocks := range []store.Blocks{s.Facts(), s.Derived()} {
 		count := 0
 		must.OK(t, blocks.Iterate(ctx, ipld.CID{}, func(store.Block) error { count++; return nil }))
-		if count != 1 {
-			t.Errorf("Iterate saw %d blocks, want 1", count)
-		}
+		must.True(t, count == 1, "Iterate saw %d blocks, want 1", count)
 	}
 }
 
@@ -343,9 +337,7 @@ func testConcurrency(t *testing.T, s store.Store) {
 					t.Error(err)
 				}
 				got, err := s.Facts().Get(ctx, b.CID)
-				if err != nil || !bytes.Equal(got, b.Data) {
-					t.Errorf("Get after Put: %q, %v", got, err)
-				}
+				must.True(t, err == nil && bytes.Equal(got, b.Data), "Get after Put: %q, %v", got, err)
 				if err := s.Derived().SetCell(ctx, b.CID, b.CID); err != nil {
 					t.Error(err)
 				}
@@ -355,9 +347,7 @@ func testConcurrency(t *testing.T, s store.Store) {
 	wg.Go(func() {
 		for range 5 {
 			err := s.Facts().Iterate(ctx, ipld.CID{}, func(b store.Block) error { return b.Verify() })
-			if err != nil {
-				t.Error(err)
-			}
+			must.Fail(t, err, nil)
 		}
 	})
 	wg.Wait()
@@ -403,9 +393,7 @@ func testClear(t *testing.T, s store.Store) {
 	wantBlock(t, s.Facts(), fact, true)
 	got, err := s.Head(ctx)
 	must.OK(t, err)
-	if got != head {
-		t.Errorf("head %v after Clear, want %v", got, head)
-	}
+	must.True(t, got == head, "head %v after Clear, want %v", got, head)
 	must.OK(t, s.Derived().Put(ctx, block))
 	wantBlock(t, s.Derived(), block, true)
 }

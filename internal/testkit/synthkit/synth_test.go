@@ -44,9 +44,7 @@ func TestGeneratorIsTheSameEverywhere(t *testing.T) {
 	q, err := s.Question(7)
 	must.OK(t, err)
 	const want = "vuta stetre dustu dretre dila"
-	if q.Text != want || q.Node != 208 {
-		t.Errorf("question %q of node %d, want %q", q.Text, q.Node, want)
-	}
+	must.True(t, q.Text == want && q.Node == 208, "question %q of node %d, want %q", q.Text, q.Node, want)
 	if other := New(2, 300, 5, 16); bytes.Equal(linesOf(t, s.Changes()), linesOf(t, other.Changes())) {
 		t.Error("another seed makes the same")
 	}

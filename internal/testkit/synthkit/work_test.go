@@ -55,9 +55,7 @@ func (w *world) jobs() []job {
 			must.OK(t, err)
 			answer, err := rank.Retrieve(t.Context(), newest(t, r), retrieve.Request{Text: q.Text})
 			must.OK(t, err)
-			if len(answer.Items) == 0 {
-				t.Errorf("nothing found for %q", q.Text)
-			}
+			must.True(t, len(answer.Items) > 0, "nothing found for %q", q.Text)
 		}
 	}
 	keep := func(from, n int) func(*testing.T, *core.Repo) {
@@ -131,9 +129,7 @@ func (w *world) jobs() []job {
 		{name: "fsck", slack: 2, do: func(t *testing.T, r *core.Repo) {
 			report, err := care.Fsck(t.Context(), r, care.FsckOptions{})
 			must.OK(t, err)
-			if len(report.Errors) > 0 {
-				t.Error(report.Errors[0].Message)
-			}
+			must.True(t, len(report.Errors) == 0, "%v", report.Errors[0].Message)
 		}},
 	}
 }
@@ -214,9 +210,7 @@ func TestWork(t *testing.T) {
 		must.OK(t, os.WriteFile(filepath.FromSlash(workFile), []byte(out.String()), 0o644))
 		return
 	}
-	if rows != len(old) {
-		t.Errorf("%d rows, %d are written down", rows, len(old))
-	}
+	must.True(t, rows == len(old), "%d rows, %d are written down", rows, len(old))
 	if t.Failed() {
 		t.Logf("now:\n%s", out.String())
 	}

@@ -52,9 +52,7 @@ func TestParametersMatchTheTable(t *testing.T) {
 			}
 		}
 	}
-	if n < 35 {
-		t.Errorf("only %d parameters", n)
-	}
+	must.True(t, n >= 35, "only %d parameters", n)
 }
 
 // TestLongQuestionsAreRefused: of a question on standard input one byte more is read than it may have.
@@ -82,7 +80,5 @@ func TestQuestionsRefuse(t *testing.T) {
 			t.Errorf("%v: %v, want %q", tt.values, err, tt.want)
 		}
 	}
-	if len(h.Opened) > 0 {
-		t.Errorf("opened %d times", len(h.Opened))
-	}
+	must.True(t, len(h.Opened) == 0, "opened %d times", len(h.Opened))
 }

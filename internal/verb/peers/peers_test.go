@@ -103,9 +103,7 @@ func TestAnswer(t *testing.T) {
 	must.OK(t, err, out)
 	must.Contain(t, out, `"added":1`, err)
 	out, err = ask(&branching.Show.Spec, newShow(t, "alice"), Call{})
-	if err != nil || !strings.Contains(out, `"summary":"Alice leads infra"`) {
-		t.Errorf("%s, %v", out, err)
-	}
+	must.True(t, err == nil && strings.Contains(out, `"summary":"Alice leads infra"`), "%s, %v", out, err)
 	for e, err := range r.OpLog().All(t.Context()) {
 		if err != nil || e.Operation.Actor != "Ada" || !slices.Equal(e.Operation.Command, []string{"commit"}) {
 			t.Errorf("%+v, %v", e.Operation, err)
@@ -122,12 +120,8 @@ func TestAnswer(t *testing.T) {
 	}
 	bad := lines(alice + "\n{")
 	_, err = askerOf(t, dir, bad)(&editing.CommitVerb.Spec, &editing.CommitRequest{Message: "x"}, Call{Inputs: []string{"b.jsonl"}})
-	if err == nil || !strings.Contains(err.Error(), "b.jsonl:2") {
-		t.Errorf("%v", err)
-	}
-	if o.Socket() == "" {
-		t.Error("no socket")
-	}
+	must.True(t, err != nil && strings.Contains(err.Error(), "b.jsonl:2"), "%v", err)
+	must.True(t, o.Socket() != "", "no socket")
 }
 
 // olderShow is the request of an older build: it has no field importance.
@@ -307,9 +301,7 @@ func TestSignersDoNotStarve(t *testing.T) {
 	}
 	o.turns.mu.Lock()
 	defer o.turns.mu.Unlock()
-	if len(o.turns.named) > 1 {
-		t.Errorf("%d turns are kept", len(o.turns.named))
-	}
+	must.True(t, len(o.turns.named) <= 1, "%d turns are kept", len(o.turns.named))
 }
 
 // TestWritersDoNotWaitForInput has callers who send their input only when another caller has written.
@@ -347,9 +339,7 @@ func TestElsewhere(t *testing.T) {
 	dir, _, _ := answering(t, HostOptions{Use: func() (*core.Repo, func(error)) { return nil, nil }})
 	_, err := askerOf(t, dir, lines(""))(&branching.StatusVerb.Spec, &branching.StatusRequest{}, Call{})
 	var lost *owner.LostError
-	if !errors.As(err, &lost) || !lost.Clean {
-		t.Errorf("%v", err)
-	}
+	must.True(t, errors.As(err, &lost) && lost.Clean, "%v", err)
 }
 
 // TestEndless has the owner end while a watch runs: that is broken off at once, and what was told stays told.
@@ -360,9 +350,7 @@ func TestEndless(t *testing.T) {
 	by := lines("")
 	by.Read = func(r io.Reader) error {
 		return branching.Watch.ReadAnswers(r, func(answer any) error {
-			if !req.Answered(answer) {
-				t.Error("it has an end")
-			}
+			must.True(t, req.Answered(answer), "it has an end")
 			told <- answer
 			return nil
 		})
@@ -382,15 +370,11 @@ func TestEndless(t *testing.T) {
 	if err := <-ended; !errors.As(err, &lost) || lost.Writes || time.Since(begin) > 30*time.Second {
 		t.Errorf("%v after %v", err, time.Since(begin))
 	}
-	if req.Since == "0" {
-		t.Error("the rest of the watch begins where all of it did")
-	}
+	must.True(t, req.Since != "0", "the rest of the watch begins where all of it did")
 }
 
 // TestLongMessage cuts what a frame does not take.
 func TestLongMessage(t *testing.T) {
 	data := resultOf(t.Context(), errors.New(strings.Repeat("x", 1<<20)), false)
-	if len(data) > maxMessage || !bytes.Contains(data, []byte("…")) {
-		t.Errorf("%d bytes", len(data))
-	}
+	must.True(t, len(data) <= maxMessage && bytes.Contains(data, []byte("…")), "%d bytes", len(data))
 }

@@ -26,9 +26,7 @@ func TestReachInOrder(t *testing.T) {
 	must.OK(t, err)
 	reachOne := func() (*core.Repo, error) {
 		r, client, err := Reach(t.Context(), dir, core.Options{Wait: time.Minute})
-		if client != nil {
-			t.Error("an owner that does not answer was connected to")
-		}
+		must.True(t, client == nil, "an owner that does not answer was connected to")
 		return r, err
 	}
 	for round := range 8 {
@@ -80,9 +78,7 @@ func TestKeepEnds(t *testing.T) {
 		go func() { closed <- h.Close() }()
 		select {
 		case err := <-closed:
-			if err != nil {
-				t.Error(err)
-			}
+			must.Fail(t, err, nil)
 		case <-time.After(time.Minute):
 			t.Fatal("Close waits for a use that nobody ends")
 		}
@@ -137,9 +133,7 @@ func TestAnswersLater(t *testing.T) {
 		t.Fatal(client, err)
 	}
 	u.Done(nil)
-	if warned != 1 {
-		t.Errorf("warned %d times", warned)
-	}
+	must.True(t, warned == 1, "warned %d times", warned)
 	must.OK(t, os.RemoveAll(inTheWay))
 	for client == nil { // until the test's time is up
 		if client, err = Dial(dir, time.Minute); err != nil {

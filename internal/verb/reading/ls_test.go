@@ -92,7 +92,5 @@ func TestCompareValuesIsAnOrder(t *testing.T) {
 			}
 		}
 	}
-	if compareValues(values[5], values[6]) <= 0 {
-		t.Error("2^53+1 is not above 2^53")
-	}
+	must.True(t, compareValues(values[5], values[6]) > 0, "2^53+1 is not above 2^53")
 }

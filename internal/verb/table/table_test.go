@@ -43,9 +43,7 @@ func TestTable(t *testing.T) {
 		t.Errorf("%d verbs are declared, and %d in the table", declared, len(table.Table()))
 	}
 	for i, s := range table.Table()[1:] {
-		if table.Table()[i].Command >= s.Command {
-			t.Errorf("%s is there twice, or not in order", s.Command)
-		}
+		must.True(t, table.Table()[i].Command < s.Command, "%s is there twice, or not in order", s.Command)
 	}
 }
 
@@ -63,9 +61,7 @@ func TestSigningIsRefused(t *testing.T) {
 			t.Errorf("%s: --sign=false has no effect", s.Command)
 		}
 	}
-	if signed < 10 {
-		t.Errorf("%d requests may be signed", signed)
-	}
+	must.True(t, signed >= 10, "%d requests may be signed", signed)
 }
 
 // TestRequestsTravel sends a request of each verb with every field set, and one with none.
@@ -137,9 +133,7 @@ func TestUnknownFields(t *testing.T) {
 	}
 	err := branching.Show.ReadAnswers(strings.NewReader(`"Later" {}`), func(any) error { return nil })
 	var unknown *verb.UnknownError
-	if !errors.As(err, &unknown) {
-		t.Errorf("%v", err)
-	}
+	must.True(t, errors.As(err, &unknown), "%v", err)
 }
 
 // TestAnswersTravel checks the types of all answers: their members must survive JSON.
@@ -299,7 +293,5 @@ func TestCompletionsAreNames(t *testing.T) {
 			}
 		}
 	}
-	if seen < 20 {
-		t.Errorf("only %d", seen)
-	}
+	must.True(t, seen >= 20, "only %d", seen)
 }

@@ -72,9 +72,7 @@ func TestObjects(t *testing.T) {
 	var keys []string
 	if err := c.List(ctx, "p/", func(o s3.Listed) error {
 		keys = append(keys, o.Key)
-		if o.At.IsZero() {
-			t.Errorf("%s has no time", o.Key)
-		}
+		must.True(t, !o.At.IsZero(), "%s has no time", o.Key)
 		return nil
 	}); err != nil || !slices.Equal(keys, []string{"p/0", "p/1", "p/2", "p/3", "p/4", "p/5", "p/6"}) {
 		t.Errorf("list: %q, %v", keys, err)

@@ -74,9 +74,7 @@ func TestBox(t *testing.T) {
 		if text, err := got.OpenText(data, 100); err != nil || string(text) != "what others cannot read" {
 			t.Errorf("%q, %v", text, err)
 		}
-		if got.Take(box.Record) != nil || got.Follows(seen) != nil {
-			t.Error("it does not follow itself")
-		}
+		must.True(t, got.Take(box.Record) == nil && got.Follows(seen) == nil, "it does not follow itself")
 	}
 	if _, err := box.OpenText(data, 10); !errors.Is(err, ErrDamaged) {
 		t.Errorf("more than the limit: %v", err)
@@ -86,9 +84,7 @@ func TestBox(t *testing.T) {
 		damaged[at] ^= 1
 		_, err := box.OpenText(damaged, 100)
 		_, cut := box.OpenText(data[:at], 100)
-		if err == nil || cut == nil {
-			t.Errorf("byte %d: damaged %v, cut off %v", at, err, cut)
-		}
+		must.True(t, err != nil && cut != nil, "byte %d: damaged %v, cut off %v", at, err, cut)
 	}
 	wrong := func() (string, error) { return "another", nil }
 	if _, _, err := Unlock(box.Header(), Keys{Identities: own(stranger), Passphrase: wrong}); !errors.Is(err, ErrNoIdentity) {
