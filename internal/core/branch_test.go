@@ -3,15 +3,10 @@ package core_test
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
-	"github.com/mnem-project/mnem/internal/block/store/mem"
-	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/internal/merging"
@@ -20,68 +15,6 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 )
-
-func branchNames(t testing.TB, r *core.Repo) []string {
-	t.Helper()
-	all, err := r.Branches().List(t.Context())
-	must.OK(t, err)
-	var names []string
-	for _, b := range all {
-		if b.Current {
-			b.Name = "*" + b.Name
-		}
-		names = append(names, b.Name)
-	}
-	return names
-}
-
-func TestBranches(t *testing.T) {
-	r, ctx := repokit.OpenMem(t), t.Context()
-	if got := branchNames(t, r); !slices.Equal(got, []string{"*main"}) {
-		t.Errorf("before the first commit: %v", got)
-	}
-	one := repokit.Fact(t, r, "", "one")
-	at, err := r.Branches().Create(ctx, "a/b", "", repokit.RefOptions)
-	must.OK(t, err)
-	must.Equal(t, at, one, "the new branch is")
-	two := repokit.Fact(t, r, "a/b", "two")
-	for name, try := range map[string]func() error{
-		"exists": func() error { _, err := r.Branches().Create(ctx, "a/b", "", repokit.RefOptions); return err },
-		"rename to one that exists": func() error {
-			return r.Branches().Rename(ctx, "main", "a/b", repokit.RefOptions)
-		},
-	} {
-		must.Fail(t, try(), fs.ErrExist, name)
-	}
-	moved, err := r.Branches().Create(ctx, "a/b", "main", core.RefOptions{Stamp: repokit.By, Force: true})
-	if err != nil || moved != one {
-		t.Errorf("moved to %s, %v", moved, err)
-	}
-	back, err := r.Revisions().Resolve(ctx, "a/b@{1}")
-	if err != nil || back != two {
-		t.Errorf("a/b@{1} is %s, %v", back, err)
-	}
-	must.OK(t, r.Branches().Rename(ctx, "", "trunk", repokit.RefOptions))
-	if got := branchNames(t, r); !slices.Equal(got, []string{"a/b", "*trunk"}) {
-		t.Errorf("branches %v", got)
-	}
-	_, err = r.Branches().Remove(ctx, "main", repokit.RefOptions)
-	must.Fail(t, err, store.ErrNotFound)
-	before := operations(t, r)
-	must.OK(t, r.Branches().Rename(ctx, "trunk", "trunk", repokit.RefOptions))
-	must.OK(t, r.Branches().Switch(ctx, "trunk", core.SwitchOptions{Stamp: repokit.By}))
-	if after := operations(t, r); after != before {
-		t.Errorf("what changes nothing made %d operations", after-before)
-	}
-}
-
-// operations is the number of operations of a repository.
-func operations(t testing.TB, r *core.Repo) uint64 {
-	t.Helper()
-	e, err := r.OpLog().Find(t.Context(), "@")
-	must.OK(t, err)
-	return e.Operation.Seq
-}
 
 // TestExpectOfRefs holds every write of a branch or tag to what the caller expects.
 func TestExpectOfRefs(t *testing.T) {
@@ -132,57 +65,6 @@ func TestExpectOfRefs(t *testing.T) {
 	}
 	_, err = r.Tags().Remove(ctx, "v1", core.RefOptions{Stamp: repokit.By, Expect: &one})
 	must.OK(t, err) // an annotated tag is at the commit it leads to
-}
-
-func TestDetached(t *testing.T) {
-	r, ctx := repokit.OpenMem(t), t.Context()
-	one := repokit.Fact(t, r, "", "one")
-	repokit.Fact(t, r, "", "two")
-	at, err := r.Branches().Detach(ctx, "HEAD~1", repokit.By)
-	if err != nil || at != one {
-		t.Fatalf("detached at %s, %v", at, err)
-	}
-	if name, c, err := r.Branch(ctx); name != "" || c != one || err != nil {
-		t.Errorf("on branch %q at %s, %v", name, c, err)
-	}
-	if got := branchNames(t, r); !slices.Equal(got, []string{"*HEAD", "main"}) {
-		t.Errorf("branches %v", got)
-	}
-	st, err := r.Stages().Status(ctx, "")
-	if err != nil || st.Branch != "" || st.Head != one {
-		t.Errorf("status %+v, %v", st, err)
-	}
-	changes := state.ReadChanges(strings.NewReader(`{"node":{"key":"x","type":"T"}}`), "x")
-	for name, write := range map[string]func() error{
-		"commit": func() error {
-			_, err := r.Commit(ctx, changes, core.CommitOptions{Stamp: repokit.By, Message: "m"})
-			return err
-		},
-		"stage": func() error {
-			_, err := r.Stages().Add(ctx, changes, core.StageOptions{Stamp: repokit.By})
-			return err
-		},
-		"rename": func() error { return r.Branches().Rename(ctx, "", "x", repokit.RefOptions) },
-		"merge": func() error {
-			opt := core.MergeOptions{CommitOptions: core.CommitOptions{Stamp: repokit.By}}
-			_, err := merging.Merge(ctx, r, "main", opt)
-			return err
-		},
-	} {
-		var detached *core.DetachedError
-		if err := write(); !errors.As(err, &detached) || detached.At != one ||
-			!errors.Is(err, state.ErrInvalid) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if _, err := r.Revisions().Resolve(ctx, "@{1}"); err != nil {
-		t.Errorf("@{1} where HEAD is detached: %v", err)
-	}
-	repokit.Fact(t, r, "main", "three")
-	must.OK(t, r.Branches().Switch(ctx, "here", core.SwitchOptions{Stamp: repokit.By, Create: true}))
-	if c := repokit.Fact(t, r, "", "four"); !c.Defined() {
-		t.Error("no commit on the new branch")
-	}
 }
 
 // TestRenameWithMerge renames a branch that a merge is in progress on.
@@ -257,30 +139,4 @@ func TestTags(t *testing.T) {
 	}
 	_, err = r.Revisions().Resolve(ctx, "refs/tags/v3")
 	must.Fail(t, err, store.ErrNotFound)
-}
-
-// TestFirstBranch makes repositories whose first branch has another name.
-func TestFirstBranch(t *testing.T) {
-	ctx := t.Context()
-	r, err := care.New(ctx, mem.New(), repokit.By, core.Options{Branch: "trunk"})
-	must.OK(t, err)
-	if name, _, err := r.Branch(ctx); name != "trunk" || err != nil {
-		t.Errorf("on branch %q, %v", name, err)
-	}
-	repokit.Fact(t, r, "", "one")
-	repokit.CheckClean(t, r)
-	must.OK(t, r.Close())
-	for _, bad := range []string{"a b", strings.Repeat("n", graph.MaxRefName+1)} {
-		if _, err := care.New(ctx, mem.New(), repokit.By, core.Options{Branch: bad}); !errors.Is(
-			err, state.ErrInvalid) {
-			t.Errorf("first branch %.9q: %v", bad, err)
-		}
-		dir := t.TempDir()
-		if _, err := care.Init(ctx, dir, repokit.By, core.Options{Branch: bad}); !errors.Is(
-			err, state.ErrInvalid) {
-			t.Errorf("first branch %.9q: %v", bad, err)
-		}
-		_, err := core.Find(dir)
-		must.Fail(t, err, store.ErrNotFound)
-	}
 }

@@ -6,4 +6,4 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 )
 
-func TestOnDatabase(t *testing.T) { repokit.OnDatabase(t, 10) }
+func TestOnDatabase(t *testing.T) { repokit.OnDatabase(t, 7) }

@@ -3,17 +3,13 @@ package core_test
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/block/store/mem"
-	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/exchange"
-	"github.com/mnem-project/mnem/internal/guard"
 	"github.com/mnem-project/mnem/internal/merging"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/must"
@@ -150,47 +146,4 @@ func TestSecretsResolve(t *testing.T) {
 	_, err := merging.ResolveConflict(t.Context(), r, "a", repokit.Changes(`{"node":{"key":"a","summary":"`+repokit.AwsKey+`"}}`),
 		repokit.Options("").CommitOptions)
 	refusedAt(t, err, "fix:1: node.summary", "aws-access-token")
-}
-
-// BenchmarkGuardBulk tells how much of a bulk commit of 10^5 nodes goes into looking for credentials:
-// guard alone looks at the changes that commit writes. The texts are prose, or have a hash and the
-// name of a file, around which keywords are looked for.
-func BenchmarkGuardBulk(b *testing.B) {
-	const nodes = 100_000
-	texts := map[string]string{
-		"prose": "Yesterday Alice moved the billing service from MySQL to PostgreSQL because the old cluster " +
-			"ran out of disk. Bob did not agree, and said so in the meeting of the platform team.",
-		"names": "Commit 9fceb02d0ae598e95dc970b74767f19372d61af8 changes internal/cli/commands_test.go: " +
-			"the token bucket of the key server refills at ten a second, as Bob asked for in the meeting.",
-	}
-	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		var list []graph.Change
-		for i := range nodes {
-			n := &graph.NodeChange{Key: fmt.Sprintf("node/%d", i), Type: "fact",
-				Summary: new(fmt.Sprintf("%s %d", texts[name], i))}
-			list = append(list, graph.Change{Node: n})
-		}
-		all := func(yield func(graph.Change, error) bool) {
-			for _, c := range list {
-				if !yield(c, nil) {
-					return
-				}
-			}
-		}
-		b.Run(name+"/commit", func(b *testing.B) {
-			for b.Loop() {
-				r, err := care.New(b.Context(), mem.New(), repokit.By, core.Options{})
-				must.OK(b, err)
-				_, err = r.Commit(b.Context(), all, core.CommitOptions{Stamp: repokit.By, Message: "m"})
-				must.OK(b, err)
-			}
-		})
-		b.Run(name+"/guard", func(b *testing.B) {
-			for b.Loop() {
-				for i := range list {
-					guard.Change(&list[i])
-				}
-			}
-		})
-	}
 }

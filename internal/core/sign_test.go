@@ -73,38 +73,6 @@ func verified(t testing.TB, r *core.Repo, from, until []ipld.CID, v commit.Verif
 	return out
 }
 
-func TestVerifyHistory(t *testing.T) {
-	r := repokit.OpenMem(t)
-	ada, bob := secret(t, 1), secret(t, 2)
-	var at []ipld.CID
-	at = append(at, note(t, r, "one", 10, ada.Sign).Commit)
-	at = append(at, note(t, r, "two", 20, nil).Commit)
-	at = append(at, note(t, r, "three", 30, bob.Sign).Commit)
-	at = append(at, note(t, r, "four", 40, ada.Sign).Commit)
-	v := trusting{map[commit.Key]string{ada.Key(): "ada"}, 40}
-	want := []string{"four revoked ada", "three untrusted ", "two unsigned ", "one signed ada"}
-	must.Same(t, verified(t, r, at[3:], nil, v), want, "history")
-	must.Same(t, verified(t, r, at[2:3], at[:1], v), want[1:3], "range")
-	require := func(from, until []ipld.CID) error {
-		return core.RequireSigned(commit.Between(t.Context(), r.Facts(), from, until), v)
-	}
-	must.OK(t, require(at[:1], nil), "one signed commit")
-	must.OK(t, require(at[3:], at[3:]), "no commit")
-	var refused *core.UnsignedError
-	err := require(at[3:], nil)
-	if !errors.As(err, &refused) || !errors.Is(err, core.ErrUnsigned) {
-		t.Fatalf("three commits that are not signed: %v", err)
-	}
-	wantText := fmt.Sprintf("signatures are required: %s is revoked, %s is untrusted, %s is unsigned",
-		at[3], at[2], at[1])
-	if refused.Total != 3 || len(refused.First) != 3 || err.Error() != wantText {
-		t.Errorf("%d refused: %v, want %s", refused.Total, err, wantText)
-	}
-	if err := require([]ipld.CID{{}}, nil); err == nil {
-		t.Error("no error for a commit that does not exist")
-	}
-}
-
 func TestRequireSignedNamesFew(t *testing.T) {
 	r := repokit.OpenMem(t)
 	var last ipld.CID
@@ -132,26 +100,6 @@ func TestSignedCommit(t *testing.T) {
 	}
 	if len(y.Signature) != commit.SignatureLen {
 		t.Errorf("signature of %d bytes", len(y.Signature))
-	}
-}
-
-// TestSignStaged signs what a stage holds, merged onto a branch that moved.
-func TestSignStaged(t *testing.T) {
-	r := repokit.OpenMem(t)
-	note(t, r, "one", 10, nil)
-	stage := core.StageOptions{Stamp: repokit.By}
-	lines := strings.NewReader(`{"node":{"key":"staged","type":"Note"}}`)
-	_, err := r.Stages().Add(t.Context(), state.ReadChanges(lines, "test"), stage)
-	must.OK(t, err)
-	note(t, r, "two", 20, nil)
-	stamp := repokit.By
-	stamp.Sign = secret(t, 1).Sign
-	res, err := r.Stages().Commit(t.Context(), "", core.CommitOptions{Stamp: stamp, Message: "staged"})
-	must.OK(t, err)
-	v := trusting{map[commit.Key]string{secret(t, 1).Key(): "ada"}, graph.MaxTime}
-	if got := verified(t, r, []ipld.CID{res.Commit}, res.Parents, v); len(got) != 1 ||
-		got[0] != "staged signed ada" {
-		t.Errorf("staged commit: %q", got)
 	}
 }
 
