@@ -19,19 +19,6 @@ func manyLanes() retrieve.Request {
 	}
 }
 
-func TestLanes(t *testing.T) {
-	want := []retrieve.Lane{retrieve.LaneText, retrieve.LaneTime, "text:1", "dense:d", "sparse:s"}
-	if got := Lanes(manyLanes()); !slices.Equal(got, want) {
-		t.Errorf("lanes %v", got)
-	}
-	if got := Lanes((retrieve.Request{Text: "charge"})); !slices.Equal(got, []retrieve.Lane{retrieve.LaneText}) {
-		t.Errorf("no date: %v", got)
-	}
-	if got := Lanes((retrieve.Request{Text: " "})); !slices.Equal(got, []retrieve.Lane{retrieve.LaneRecency}) {
-		t.Errorf("blank: %v", got)
-	}
-}
-
 // TestAlone has every lane, by every fusion: each request is one that runs, with that lane alone.
 func TestAlone(t *testing.T) {
 	for _, fusion := range retrieve.Fusions() {

@@ -1,7 +1,6 @@
 package stage
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
@@ -28,27 +27,5 @@ func TestLendingCountsFew(t *testing.T) {
 	if most := 2*sources + 2*join; m.buckets > most {
 		t.Errorf("%d buckets for %d of %d nodes that join, want at most %d", m.buckets, join,
 			sources*each, most)
-	}
-}
-
-func TestGreatest(t *testing.T) {
-	rng := seeded(t)
-	for range 200 {
-		most := 1 + rng.IntN(5)
-		kept := &greatest{most: most}
-		var all []int64
-		for range rng.IntN(20) {
-			n := rng.Int64N(10)
-			if among := len(all) < most || n >= all[most-1]; kept.among(n) != among {
-				t.Fatalf("%d among the first %d of %v: %v", n, most, all, !among)
-			}
-			kept.add(n)
-			all = append(all, n)
-			slices.Sort(all)
-			slices.Reverse(all)
-			if want := all[:min(most, len(all))]; !slices.Equal(kept.list, want) {
-				t.Fatalf("%v, want %v", kept.list, want)
-			}
-		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
@@ -46,25 +45,16 @@ func TestEdgeWeights(t *testing.T) {
 	if d := diff([]retrieve.EdgeWeight{{Type: "a", Weight: 0}, {Type: "b", Weight: 2}}, r.Resolve().EdgeWeights); d != "" {
 		t.Error(d)
 	}
-	q, err := complete.ParseRequestJSON(parsed(t, `{"text":"x","edge-weights":{"owns":2,"likes":0.5},
-		"profile":"team","dedup":false,"limit":10}`), retrieve.Request{})
-	want := retrieve.Request{
-		Text: "x", ExpansionOptions: retrieve.ExpansionOptions{EdgeWeights: []retrieve.EdgeWeight{{Type: "owns",
-			Weight: 131_072}, {Type: "likes", Weight: 32_768}}},
-		ProfileChoice: retrieve.ProfileChoice{Profile: "team", Explicit: []string{"dedup"}}, Limit: new(10),
-	}
-	if d := diff(want, q.Request); d != "" || err != nil {
-		t.Error(d, err)
-	}
+	weights := []retrieve.EdgeWeight{{Type: "owns", Weight: 131_072}, {Type: "likes", Weight: 32_768}}
 	m := shelf()
-	for _, req := range []retrieve.Request{{ExpansionOptions: retrieve.ExpansionOptions{EdgeWeights: want.EdgeWeights}},
-		{Text: "a", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0), EdgeWeights: want.EdgeWeights}}} {
+	for _, req := range []retrieve.Request{{ExpansionOptions: retrieve.ExpansionOptions{EdgeWeights: weights}},
+		{Text: "a", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0), EdgeWeights: weights}}} {
 		if got := codes(m.ask(t, req)); !slices.Contains(got, retrieve.EdgeWeightsUnused) {
 			t.Errorf("warnings %v", got)
 		}
 	}
 	if got := codes(m.ask(t, retrieve.Request{Text: "a",
-		ExpansionOptions: retrieve.ExpansionOptions{EdgeWeights: want.EdgeWeights}})); len(got) > 0 {
+		ExpansionOptions: retrieve.ExpansionOptions{EdgeWeights: weights}})); len(got) > 0 {
 		t.Errorf("warnings %v", got)
 	}
 }

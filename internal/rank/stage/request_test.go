@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -39,51 +40,21 @@ func TestLargestReceipt(t *testing.T) {
 	must.OK(t, err)
 }
 
+// TestParseRequestJSON freezes what requests in JSON are read as, over a request with some parameters.
 func TestParseRequestJSON(t *testing.T) {
-	base := retrieve.Request{Types: []string{"Base"}, Limit: new(3),
+	base := retrieve.Request{Text: "base", Types: []string{"Base"}, Limit: new(3), Vectors: vectorOf("old", 1),
+		Sparse:        sparseOf("old", manyTerms(1, 5)...),
 		OutputOptions: retrieve.OutputOptions{Show: []string{"key"}, Adjacency: 9}}
-	v := parsed(t, `{"qid":"q1","text":"who?","type":"Person","where":["a = 1","b !exists"],
-		"since":"2026-01-01","until":"2026-01-02T00:00:00Z","updated-from":"1970-01-01",
-		"updated-to":"1970-01-02","valid-at":"2026-11-20","include":"retired,expired","limit":40,
-		"budget":0,"expand":0,"expand-type":["owns","feeds"],"direction":"in","adjacency":2,
-		"show":["times","content"],"summary-cap":100,"exclude":["alice","id:7cf0"],"unseen":true,
-		"dedup":true,"order":"time",
-		"gold":["alice"],"gold_rank":1,"meta":{"x":1},"cat":"names"}`)
-	q, err := complete.ParseRequestJSON(v, base)
-	must.OK(t, err)
-	day := func(s string) graph.OptTime {
-		at, err := graph.ParseTime(s)
-		must.OK(t, err)
-		return graph.At(at)
-	}
-	want := complete.Query{
-		ID: "q1",
-		Request: retrieve.Request{
-			Text: "who?", Types: []string{"Person"},
-			Where: []retrieve.Predicate{{Name: "a", Op: retrieve.Equal, Value: ipld.IntValue(1), Edges: ""},
-				{Name: "b", Op: retrieve.Missing, Value: ipld.Value{}, Edges: ""}},
-			TimeFilter: retrieve.TimeFilter{CreatedFrom: day("2026-01-01"), CreatedTo: day("2026-01-02"),
-				UpdatedFrom: graph.At(0), UpdatedTo: graph.At(86_400_000_000), ValidAt: day("2026-11-20")},
-
-			Marks: []graph.State{"retired", "expired"},
-			Limit: new(40), Budget: new(0), ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0),
-				ExpandTypes: []string{"owns", "feeds"}, Direction: retrieve.In},
-			OutputOptions: retrieve.OutputOptions{Adjacency: 2, Show: []string{"times", "content"}, SummaryCap: new(100),
-				Order: retrieve.ByTime},
-
-			Exclusions: retrieve.Exclusions{ExcludeNames: []string{"alice", "id:7cf0"}, Unseen: true}, Dedup: true,
-		},
-		Echo: parsed(t, `{"gold":["alice"],"gold_rank":1,"meta":{"x":1},"cat":"names"}`).Entries(),
-	}
-	must.Equal(t, diff(want, q), "")
-
-	q, err = complete.ParseRequestJSON(parsed(t, `{"text":"x","show":"","type":[]}`), base)
-	must.OK(t, err)
-	want = complete.Query{Request: retrieve.Request{
-		Text: "x", Limit: new(3), OutputOptions: retrieve.OutputOptions{Adjacency: 9},
-		ProfileChoice: retrieve.ProfileChoice{Explicit: []string{"show"}},
-	}}
-	must.Equal(t, diff(want, q), "")
+	cases.Golden(t, "testdata/request-read.jsonl", func(t testing.TB, c cases.Case) any {
+		var text string
+		cases.Parse(t, c.Input, &text)
+		q, err := complete.ParseRequestJSON(parsed(t, text), base)
+		must.OK(t, err, text)
+		r := q.Request.Resolve()
+		return map[string]any{"id": q.ID, "text": r.Text, "params": json.RawMessage(ipld.AppendJSON(nil, keptParams(r))),
+			"excludeNames": r.ExcludeNames, "unseen": r.Unseen, "profile": r.Profile, "explicit": r.Explicit,
+			"echo": json.RawMessage(ipld.AppendJSON(nil, ipld.MapValue(q.Echo...)))}
+	})
 }
 
 // TestParseRequestJSONRefuses freezes for which parameter requests are refused.

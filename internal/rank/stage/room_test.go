@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -33,46 +32,5 @@ func TestAnswersOutliveTheirRoom(t *testing.T) {
 	}
 	if is := fmt.Sprintf("%+v", first.Items); is != was {
 		t.Errorf("items were\n%s\nand are\n%s", was, is)
-	}
-}
-
-// TestStretches: lists do not overlap, are empty again after clear, and take no more memory then.
-func TestStretches(t *testing.T) {
-	var s stretches[int]
-	lengths := []int{3, 0, edgeRoom - 2, 1, 2 * edgeRoom, 5, edgeRoom}
-	fill := func() {
-		var lists [][]int
-		for at, n := range lengths {
-			list := s.take(n)
-			if len(list) != 0 || cap(list) != n {
-				t.Fatalf("list %d has %d of %d, want none of %d", at, len(list), cap(list), n)
-			}
-			for _, old := range list[:n] {
-				must.Equal(t, old, 0, "list ", at, " has what another had")
-			}
-			for range n {
-				list = append(list, at+1)
-			}
-			lists = append(lists, list)
-		}
-		for at, list := range lists {
-			for _, x := range list {
-				must.Equal(t, x, at+1, "list ", at, " has what list ", x-1, " has")
-			}
-		}
-	}
-	fill()
-	s.clear()
-	fill()
-	s.clear()
-	if n := testing.AllocsPerRun(5, func() { _, _ = s.take(edgeRoom), s.take(7); s.clear() }); n > 0 {
-		t.Errorf("%v allocations where there is room", n)
-	}
-	for range 3 * maxStretches {
-		s.take(edgeRoom)
-	}
-	s.clear()
-	if len(s.chunks) > maxStretches {
-		t.Errorf("%d chunks are kept, limit %d", len(s.chunks), maxStretches)
 	}
 }

@@ -7,22 +7,11 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
-
-func TestParseSparseJSON(t *testing.T) {
-	base := retrieve.Request{Text: "x", Sparse: sparseOf("old", manyTerms(1, 5)...)}
-	q, err := complete.ParseRequestJSON(parsed(t, `{"sparse":{"m":{"tide":0.5,"a":1},"b":{"c":2e-5}}}`), base)
-	want := []retrieve.SparseVector{{Model: "b", Terms: []graph.Term{{Term: "c", Weight: 1}}},
-		{Model: "m", Terms: []graph.Term{{Term: "a", Weight: 1 << 16}, {Term: "tide", Weight: 1 << 15}}}}
-	if d := diff(want, q.Request.Resolve().Sparse); d != "" || err != nil {
-		t.Error(d, err)
-	}
-}
 
 // TestSparseReceipt keeps vectors of either kind, and fits where they are the largest there may be.
 func TestSparseReceipt(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -86,15 +85,6 @@ func TestDaysOfRequest(t *testing.T) {
 	off := retrieve.Request{Text: "pier", Days: berlin, Weights: []retrieve.LaneWeight{{Lane: retrieve.LaneTime}}}
 	if a := m.ask(t, off); a.Request.Days != nil {
 		t.Errorf("days without the lane: %v", a.Request.Days)
-	}
-	for line, days := range map[string][]retrieve.DateRange{
-		`{"text":"7 May 2023","days":[{"from":"2023-05-06T22:00:00Z","to":"2023-05-07T22:00:00Z"}]}`: berlin,
-		`{"text":"x","days":[{"from":"2023-05-06T22:00:00Z","to":null}]}`:                            {{From: berlin[0].From}},
-	} {
-		q, err := complete.ParseRequestJSON(parsed(t, line), retrieve.Request{})
-		if err != nil || diff(days, q.Request.Days) != "" {
-			t.Errorf("%s: %v, %v", line, q.Request.Days, err)
-		}
 	}
 }
 

@@ -4,10 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"slices"
-	"testing"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -85,17 +83,4 @@ func shelf() *memory {
 	m.embed(num(2), "m", 10, 1)
 	m.embed(num(3), "m", 40, 0)
 	return m
-}
-
-func TestParseVectorsJSON(t *testing.T) {
-	base := retrieve.Request{Text: "x", Vectors: vectorOf("old", 1)}
-	q, err := complete.ParseRequestJSON(parsed(t, `{"vectors":{"m":[1,-0.5],"b":[2]}}`), base)
-	want := []retrieve.QueryVector{{Model: "b", Values: []int8{127}}, {Model: "m", Values: []int8{127, -64}}}
-	if d := diff(want, q.Request.Resolve().Vectors); d != "" || err != nil {
-		t.Error(d, err)
-	}
-	q, err = complete.ParseRequestJSON(parsed(t, `{"vectors":{}}`), base)
-	if len(q.Request.Vectors) != 0 || err != nil {
-		t.Errorf("%v, %v", q.Request.Vectors, err)
-	}
 }
