@@ -34,7 +34,7 @@ var golds = map[string]struct {
 	"memory-id":  {9, goldMemoryID},
 	"proposal":   {10, goldProposal},
 	"remember":   {5, goldRemember},
-	"source":     {53, goldSource},
+	"source":     {107, goldSource},
 }
 
 func TestGold(t *testing.T) {

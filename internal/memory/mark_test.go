@@ -72,36 +72,6 @@ func TestForgottenIsNotRetrieved(t *testing.T) {
 	memkit.Undo(t, r, before)
 }
 
-// TestMarksReplaceLess runs every verb on every state: what a mark says is only replaced by more.
-func TestMarksReplaceLess(t *testing.T) {
-	for _, old := range append([]graph.State{""}, graph.States()...) {
-		for _, state := range graph.States() {
-			r := memkit.Open(t, `{"node":{"key":"x","type":"T"}}`, `{"node":{"key":"y","type":"T"}}`,
-				`{"node":{"key":"z","type":"T"}}`)
-			by := func(s graph.State, name string) string {
-				if s == graph.Superseded || s == graph.Contradicted {
-					return name
-				}
-				return ""
-			}
-			set := func(s graph.State, name string) error {
-				_, err := Mark(t.Context(), r, memkit.Opt,
-					MarkRequest{State: s, Nodes: []string{"x"}, By: by(s, name)})
-				return err
-			}
-			if old != "" {
-				must.OK(t, set(old, "y"))
-			}
-			err := set(state, "y")
-			var refused *StateError
-			allowed := old == "" || old == state || said[state].weight > said[old].weight
-			if allowed != (err == nil) || err != nil && !errors.As(err, &refused) {
-				t.Errorf("%q to %q: %v", old, state, err)
-			}
-		}
-	}
-}
-
 func TestMarkRequests(t *testing.T) {
 	r := memkit.Open(t, `{"node":{"key":"x","type":"T"}}`, `{"node":{"key":"y","type":"T"}}`)
 	before := memkit.Tip(t, r).CID()

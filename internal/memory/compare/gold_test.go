@@ -8,7 +8,7 @@ import (
 
 // TestGoldLikeness scores how like pairs of texts are and what differs between them.
 func TestGoldLikeness(t *testing.T) {
-	cases.Gold(t, "testdata/gold/likeness.jsonl", 755, func(t testing.TB, c cases.Case) any {
+	cases.Gold(t, "testdata/gold/likeness.jsonl", 791, func(t testing.TB, c cases.Case) any {
 		var in struct{ First, Second string }
 		cases.Parse(t, c.Input, &in)
 		got := Compare(in.First, in.Second)

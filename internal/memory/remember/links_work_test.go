@@ -1,13 +1,11 @@
 package remember
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
@@ -15,30 +13,8 @@ import (
 	"github.com/mnem-project/mnem/internal/memory/recall"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
-	"github.com/mnem-project/mnem/internal/testkit/storetest"
-	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
 )
-
-// countedStore counts the blocks that are read. Closing it leaves the store open.
-type countedStore struct {
-	store.Store
-	facts, derived *storetest.Counting
-}
-
-type derivedCells interface {
-	Cell(ctx context.Context, key ipld.CID) (ipld.CID, error)
-	SetCell(ctx context.Context, key, value ipld.CID) error
-	Clear(ctx context.Context) error
-}
-
-type countedDerived struct {
-	derivedCells
-	*storetest.Counting
-}
-
-func (c *countedStore) Facts() store.Blocks    { return c.facts }
-func (c *countedStore) Derived() store.Derived { return countedDerived{c.Store.Derived(), c.derived} }
-func (c *countedStore) Close() error           { return nil }
 
 // fill makes a memory of n nodes with texts; each mentions an entity.
 func fill(t testing.TB, r *core.Repo, n int) {
@@ -104,14 +80,14 @@ func TestReadingWork(t *testing.T) {
 				return err
 			}},
 		} {
-			counts := &countedStore{st, storetest.NewCounting(st.Facts()), storetest.NewCounting(st.Derived())}
+			counts := repokit.NewCounted(st)
 			cold, err := care.New(t.Context(), counts, linkBy, core.Options{})
 			must.OK(t, err)
 			s := New(cold).headOf(t)
-			counts.facts.Reset()
-			counts.derived.Reset()
+			counts.FactCounts.Reset()
+			counts.DerivedCounts.Reset()
 			must.OK(t, c.fn(s))
-			reads := counts.facts.Counts().BlocksRead + counts.derived.Counts().BlocksRead
+			reads := counts.FactCounts.Counts().BlocksRead + counts.DerivedCounts.Counts().BlocksRead
 			t.Logf("%d nodes: %s reads %d blocks", n, c.name, reads)
 			if reads > c.most || last[c.name] > 0 && reads > 3*last[c.name]+50 {
 				t.Errorf("%d nodes: %s reads %d blocks, %d in a tenth of it", n, c.name, reads, last[c.name])
