@@ -25,6 +25,18 @@ func OK(t T, err error, what ...any) {
 	}
 }
 
+// Get returns what returns the value of a call, and ends the test if there is an error: must.Get(f())(t).
+func Get[V any](v V, err error) func(t T, what ...any) V {
+	return func(t T, what ...any) V {
+		t.Helper()
+		OK(t, err, what...)
+		return v
+	}
+}
+
+// Err returns the error of a call that has a value, too: must.Fail(t, must.Err(f()), want).
+func Err[V any](_ V, err error) error { return err }
+
 // Fail fails the test, and lets it go on, if an error is not the wanted one.
 func Fail(t T, err, want error, what ...any) {
 	t.Helper()
@@ -49,11 +61,25 @@ func True(t T, holds bool, format string, args ...any) {
 	}
 }
 
+// Check is True.
+func Check(t T, holds bool, format string, args ...any) {
+	t.Helper()
+	True(t, holds, format, args...)
+}
+
 // Contain fails the test, and lets it go on, if a text lacks a part.
 func Contain(t T, text, part string, what ...any) {
 	t.Helper()
 	if !strings.Contains(text, part) {
 		t.Errorf("%s%q is not in %s", label(what), part, text)
+	}
+}
+
+// Require ends the test if a condition does not hold.
+func Require(t T, holds bool, format string, args ...any) {
+	t.Helper()
+	if !holds {
+		t.Fatal(fmt.Sprintf(format, args...))
 	}
 }
 
