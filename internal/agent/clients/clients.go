@@ -1,3 +1,14 @@
+// Package clients edits the configuration files of MCP clients. It adds and removes an entry that starts a server,
+// hooks that call a program, and rules that tell agents how to use the memory. It leaves everything else unchanged,
+// byte for byte, comments included. docs/reference/clients.md lists the files.
+//
+// Files are JSON, with or without comments and trailing commas; Codex's are TOML, and OpenCode runs a module that this
+// package writes. Rules are Markdown between two comments. The first comment has a hash of the written text; a text that
+// the user has edited since is left alone.
+//
+// The result of an edit is parsed before it is written: unless it has the old content and the entry, nothing is
+// written. A file that cannot be parsed is left alone. Writing replaces the file in one step, based on its latest
+// content, and keeps the old file next to it, under its name and Backup.
 package clients
 
 import (
