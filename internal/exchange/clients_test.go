@@ -343,3 +343,5 @@ func TestClientsFarBack(t *testing.T) {
 		t.Errorf("%+v, %v", undone, err)
 	}
 }
+
+func TestOnDatabase(t *testing.T) { repokit.OnDatabase(t, 3) }

@@ -2,14 +2,19 @@ package exchange_test
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/ipfs/go-cid"
 
+	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/exchange"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/ipld/prime"
 )
 
@@ -51,5 +56,48 @@ func TestExportSelected(t *testing.T) {
 	after, res := export(graph)
 	if res.Redacted != 1 || len(after) != len(before)-1 {
 		t.Errorf("%d blocks of %d, %d erased", len(after), len(before), res.Redacted)
+	}
+}
+
+// everything has each field of nodes, edges and marks, and values of all kinds.
+const everything = `{"node":{"key":"a \"b\" ü","type":"T","summary":"s\nt","context":"c","cues":["q","r"],"sources":["file:x.md#L1"],"created":"2020-01-02T03:04:05.000006Z","validFrom":"2021-01-01","validTo":"2022-01-01","props":{"i":-3,"f":0.1,"g":3.0,"t":true,"n":null,"l":[1,"x",{"y":2}],"b":{"/":{"bytes":"AQID"}},"m":{"z":"\u0000"}}}}
+{"node":{"key":"long","type":"T","created":"2020-01-01","content":{"text":"%s","media":"text/markdown"}}}
+{"node":{"type":"Fact","summary":"a node without a key"}}
+{"edge":{"type":"knows","src":"a \"b\" ü","dst":"long","key":"k","weight":0.25,"props":{"since":2024},"sources":["file:y.md"],"validFrom":"2021-01-01","validTo":"2022-01-01","created":"2020-01-01"}}
+{"edge":{"type":"knows","src":"a \"b\" ü","dst":"long","props":{"parallel":1}}}
+{"edge":{"type":"is","src":"long","dst":"long","weight":1}}
+{"mark":{"node":"long","state":"superseded","by":"a \"b\" ü","reason":"r","actor":"bob","time":"2020-01-01"}}
+{"mark":{"edge":{"type":"is","src":"long","dst":"long"},"state":"stale"}}
+`
+
+// TestLinesRoundTrip writes a graph as change lines, which make the same graph.
+func TestLinesRoundTrip(t *testing.T) {
+	first, _ := repokit.OverMem(t)
+	repokit.Lines(t, first, fmt.Sprintf(everything, strings.Repeat(`words \"and\" ü `, 20_000)))
+	graph := func(r *core.Repo, text *string) (ipld.CID, *exchange.LinesResult) {
+		t.Helper()
+		s, err := r.Snapshot(t.Context(), "HEAD")
+		must.OK(t, err)
+		var out bytes.Buffer
+		res, err := exchange.ExportLines(t.Context(), s, &out)
+		must.OK(t, err)
+		*text = out.String()
+		return s.Graph(), res
+	}
+	var text, again string
+	want, res := graph(first, &text)
+	if res.Nodes != 3 || res.Edges != 3 || res.Marks != 2 || len(res.Left) != 0 {
+		t.Errorf("%+v", res)
+	}
+	second, _ := repokit.OverMem(t)
+	repokit.Lines(t, second, text)
+	if got, _ := graph(second, &again); got != want {
+		t.Errorf("another graph: %s", cmp.Diff(text, again))
+	}
+	repokit.Lines(t, first, `{"node":{"key":"long","summary":"changed"}}
+{"embedding":{"node":"long","model":"m","vector":[0.5,-1]}}
+`)
+	if _, res = graph(first, &text); res.Left[exchange.LeftUpdated] != 1 || res.Left[exchange.LeftVectors] != 1 {
+		t.Errorf("left %v", res.Left)
 	}
 }

@@ -118,3 +118,77 @@ func TestWriteJSONApart(t *testing.T) {
 		t.Error("a channel was written")
 	}
 }
+
+type streamed struct {
+	Commit ipld.CID      `json:"commit" shape:"null"`
+	Inner  *streamedPart `json:"inner"`
+	Note   string        `json:"note,omitempty"`
+}
+
+type streamedPart struct {
+	Items Each[Text] `json:"items"`
+	None  Each[Text] `json:"none"`
+	Count int        `json:"count"`
+	Skip  func()     `json:"-"`
+}
+
+func streamOf(items ...Text) *streamed {
+	p := &streamedPart{None: func(func(Text) error) error { return nil }}
+	p.Items = func(yield func(Text) error) error {
+		for _, item := range items {
+			p.Count++
+			if err := yield(item); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return &streamed{Inner: p}
+}
+
+// TestWriteJSON writes members in order, so that what a list counts can follow it.
+func TestWriteJSON(t *testing.T) {
+	for _, tt := range []struct {
+		v    any
+		want string
+	}{
+		{streamOf("a<b", "", "c"), `{"commit":null,"inner":{"items":["a<b",null,"c"],"none":[],"count":3}}`},
+		{streamOf(), `{"commit":null,"inner":{"items":[],"none":[],"count":0}}`},
+		{[]int(nil), `[]`}, {nil, `null`}, {FieldValue{"x"}, `"x"`},
+	} {
+		var b strings.Builder
+		if err := WriteJSON(&b, tt.v); err != nil || b.String() != tt.want+"\n" || !json.Valid([]byte(b.String())) {
+			t.Errorf("%s, %v, want %s", &b, err, tt.want)
+		}
+	}
+}
+
+// TestWriteJSONStops ends at the first error, of a list or of the writer.
+func TestWriteJSONStops(t *testing.T) {
+	failed := errors.New("failed")
+	v := streamOf("a")
+	v.Inner.None = func(func(Text) error) error { return failed }
+	must.Fail(t, WriteJSON(&strings.Builder{}, v), failed, "want that of the list")
+	must.Fail(t, WriteJSON(failingWriter{failed}, streamOf("a")), failed, "want that of the writer")
+}
+
+type failingWriter struct{ err error }
+
+func (w failingWriter) Write([]byte) (int, error) { return 0, w.err }
+
+func TestWeightsAreShort(t *testing.T) {
+	for units, want := range map[uint32]string{
+		1: "0.00002", 65536: "1", 32768: "0.5", 58982: "0.9", 6554: "0.1", 45875: "0.7", 65535: "0.99998",
+	} {
+		got := Weight(units).String()
+		v, err := ipld.ParseJSON([]byte(got))
+		must.True(t, err == nil && got == want, "%d: %s, want %s (%v)", units, got, want, err)
+		x := v.Float()
+		if v.Kind() == ipld.Int {
+			x = float64(v.Int())
+		}
+		if back, err := graph.EdgeWeight(x); err != nil || back != units {
+			t.Errorf("%d is %s is %d (%v)", units, got, back, err)
+		}
+	}
+}

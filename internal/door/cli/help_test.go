@@ -1,15 +1,22 @@
 package cli
 
 import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mnem-project/mnem/internal/door/access"
 	linepkg "github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/door/reach"
 	"github.com/mnem-project/mnem/internal/door/verbs"
 	"github.com/mnem-project/mnem/internal/testkit/must"
+	"github.com/mnem-project/mnem/internal/verb"
 )
 
 // TestHelpIsShort holds what a newcomer sees first to eighteen commands, and all of it to the width
@@ -53,4 +60,182 @@ func TestFlagsAreNarrow(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestManualHasEveryCommand looks for the page of each command and topic, and for every request in it: a line of text
+// must not be one.
+func TestManualHasEveryCommand(t *testing.T) {
+	pages := make(map[string]string)
+	for _, p := range Manual() {
+		pages[p.File] = p.Text
+	}
+	wanted := []string{"mnem.1"}
+	eachCommand(func(_ string, cmd *cobra.Command) { wanted = append(wanted, manName(cmd)+".1") })
+	for _, topic := range topics() {
+		wanted = append(wanted, "mnem-"+topic.Name+".7")
+	}
+	for _, file := range wanted {
+		must.True(t, pages[file] != "", "no page %s", file)
+	}
+	requests := []string{".TH ", ".nh", ".ad l", ".SH ", ".nf", ".fi", ".TP", ".B "}
+	for file, text := range pages {
+		for line := range strings.Lines(text) {
+			known := false
+			for _, r := range requests {
+				known = known || strings.HasPrefix(line, r)
+			}
+			if line[0] == '\'' || line[0] == '.' && !known {
+				t.Errorf("%s: formatters obey the line %q", file, line)
+			}
+		}
+	}
+}
+
+// TestManualKeepsTexts formats pages as man does, and looks for the texts of the command in what it prints.
+func TestManualKeepsTexts(t *testing.T) {
+	if _, err := exec.LookPath("groff"); err != nil {
+		t.Skip("no groff")
+	}
+	hostile := topic{"x", "short", ".SH not a section\n'br not a request\n\\fBnot bold\\fR\n\n  a\\tb -x 'y' `z` ^ ~ \"q\" …"}
+	check := func(page, text string) {
+		cmd := exec.Command("groff", "-man", "-ww", "-Kutf8", "-Tutf8", "-P-cbou", "-rLL=200n")
+		cmd.Stdin = strings.NewReader(page)
+		var warned bytes.Buffer
+		cmd.Stderr = &warned
+		out, err := cmd.Output()
+		if err != nil || warned.Len() > 0 {
+			t.Fatalf("groff: %v\n%s", err, &warned)
+		}
+		for line := range strings.Lines(text) {
+			must.Contain(t, string(out), strings.TrimRight(line, "\n"), "not printed: ", line, " ", out)
+		}
+	}
+	check(manTopic(hostile), hostile.Long)
+	for _, topic := range topics() {
+		check(manTopic(topic), topic.Long)
+	}
+	tried := 0
+	eachCommand(func(path string, cmd *cobra.Command) {
+		if tried++; tried%8 == 1 {
+			check(manCommand(cmd), cmd.Long+"\n"+cmd.Example)
+		}
+	})
+	must.True(t, tried >= 25, "only %d commands", tried)
+}
+
+var readme = filepath.Join("..", "..", "..", "README.md")
+
+// TestReadmeCommands holds that the README shows how to try and test a clone as two commands in one block, and that
+// the check of everything runs the same tests.
+func TestReadmeCommands(t *testing.T) {
+	const test = "go test ./..."
+	for path, want := range map[string]string{
+		readme: "\n```sh\ngo run ./cmd/mnem demo\n" + test + "\n```\n",
+		filepath.Join("..", "..", "..", ".ci", "run"): " " + test + "\n",
+	} {
+		data, err := os.ReadFile(path)
+		must.OK(t, err)
+		if text := strings.ReplaceAll(string(data), "\r\n", "\n"); strings.Count(text, want) != 1 {
+			t.Errorf("%s: not once: %q", path, want)
+		}
+	}
+}
+
+// TestConfiguring holds the operations that policies know against the commands that need a right.
+func TestConfiguring(t *testing.T) {
+	var want []string
+	for _, v := range locals() {
+		if v.Spec.Right == verb.OwnRight {
+			want = append(want, v.Spec.Name())
+		}
+	}
+	got := slices.Clone(access.Configuring)
+	slices.Sort(got)
+	slices.Sort(want)
+	must.Same(t, got, want, "policies know, the commands")
+}
+
+// TestHelpNamesModels holds that every placeholder of a help text becomes the models there are, and that a text without
+// one costs nothing: --help passes thousands of texts.
+func TestHelpNamesModels(t *testing.T) {
+	const plain = "Give the nodes of a branch's newest commit embeddings by a model, and commit these."
+	if n := testing.AllocsPerRun(100, func() { reach.WithModels(plain) }); n != 0 {
+		t.Errorf("%v allocations for a text without a placeholder", n)
+	}
+	must.Equal(t, reach.WithModels("costs $5"), "costs $5")
+	for _, name := range []string{"$EMBEDDERS", "$REMOTE_EMBEDDERS", "$RERANKERS", "$REWRITERS"} {
+		got := reach.WithModels("one of " + name + ".")
+		if strings.Contains(got, "$") || len(got) <= len("one of .") || !strings.HasPrefix(got, "one of ") ||
+			!strings.HasSuffix(got, ".") {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	if got := reach.WithModels("$REMOTE_EMBEDDERS and $EMBEDDERS"); strings.Contains(got, "$") || !strings.Contains(got, " and ") {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestCommandNames: a command line that begins with a name makes that command alone, so the table
+// must have the names of the commands.
+func TestCommandNames(t *testing.T) {
+	all := commands(append(verbs.Verbs(), locals()...))
+	for _, name := range all {
+		c := &linepkg.Line{App: &linepkg.App{Getenv: func(string) string { return "" }}}
+		made := commandOf(c, name)
+		if made.Name() != name || len(made.Aliases) > 0 {
+			t.Errorf("command %q is called %q, aliases %q", name, made.Name(), made.Aliases)
+		}
+		if got := wanted(all, []string{name, "--help"}); len(got) != 1 || got[0] != name {
+			t.Errorf("%q makes %d commands", name, len(got))
+		}
+	}
+	for _, line := range []string{"-q log", "-R get log -n 1", "--repo=get --json log", "__complete -R get log ''"} {
+		if got := wanted(all, strings.Fields(line)); len(got) != 1 || got[0] != "log" {
+			t.Errorf("%q makes %d commands", line, len(got))
+		}
+	}
+	for _, args := range [][]string{
+		nil, {"help", "log"}, {"lo"}, {"__complete", "log"}, {"-R", "log"}, {"--nonsense", "log"}, {"-h", "log"},
+	} {
+		if got := wanted(all, args); len(got) != len(all) {
+			t.Errorf("%q makes %d commands", args, len(got))
+		}
+	}
+}
+
+// TestVersionCostsLittle bounds what is allocated until a small command runs, without what packages
+// do when the program starts.
+func TestVersionCostsLittle(t *testing.T) {
+	c := &linepkg.Line{App: &linepkg.App{Getenv: func(string) string { return "" }}}
+	few := testing.AllocsPerRun(5, func() { root(c, "version") })
+	all := testing.AllocsPerRun(5, func() { root(c) })
+	must.True(t, few <= 900 && few <= all/4, "%.0f allocations for one command, %.0f for all", few, all)
+}
+
+// TestProgramPackages bounds how many packages of others the program is linked from: each is work when a
+// process starts, and most of all those with tables of their own. A new one is a decision.
+func TestProgramPackages(t *testing.T) {
+	t.Parallel()
+	cmd := exec.Command("go", "list", "-deps", "../../../cmd/mnem")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is published
+	out, err := cmd.Output()
+	must.OK(t, err)
+	ours := func(pkg string) bool { return strings.HasPrefix(pkg, "github.com/mnem-project/mnem/") }
+	list := slices.DeleteFunc(strings.Fields(string(out)), ours)
+	// 30 of them by the protocol library of mcp, which cost .5 ms at the start; two of HTML, whose
+	// tables are made when a page is read; two of fsnotify; 20 of PostgreSQL's protocol, half of them of texts
+	// by which passwords are prepared; one that tells what a processor can do; 24 of age and
+	// keys of ssh, which encrypt remotes.
+	const most = 500
+	must.True(t, len(list) <= most, "%d packages, want at most %d", len(list), most)
+	for _, heavy := range []string{
+		"testing", "net/http/pprof", "html/template", "github.com/charmbracelet/glamour",
+		"github.com/alecthomas/chroma",
+	} {
+		for _, name := range list {
+			if name == heavy || strings.HasPrefix(name, heavy+"/") {
+				t.Errorf("%s is linked: it is slow to start", name)
+			}
+		}
+	}
 }

@@ -6,9 +6,11 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"flag"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,6 +23,7 @@ import (
 	"github.com/mnem-project/mnem/internal/door/verbs"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/o200k"
+	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
@@ -204,4 +207,55 @@ func resolve(schema any) (*jsonschema.Resolved, error) {
 		return nil, err
 	}
 	return s.Resolve(nil)
+}
+
+// end is one end of a pair of streams.
+type end struct {
+	r *io.PipeReader
+	w *io.PipeWriter
+}
+
+// pipes returns the two ends of a pair of streams.
+func pipes() (ours, theirs end) {
+	r1, w1 := io.Pipe()
+	r2, w2 := io.Pipe()
+	return end{r1, w2}, end{r2, w1}
+}
+
+// crowd is a runner that counts the calls at once.
+type crowd struct {
+	now, most atomic.Int64
+}
+
+func (r *crowd) Run(_ context.Context, _ operation.Call, out io.Writer) (operation.Outcome, error) {
+	n := r.now.Add(1)
+	defer r.now.Add(-1)
+	for most := r.most.Load(); n > most && !r.most.CompareAndSwap(most, n); most = r.most.Load() {
+		continue
+	}
+	time.Sleep(20 * time.Millisecond)
+	_, err := io.WriteString(out, "{}\n")
+	return operation.OK, err
+}
+
+// TestCallsAreBounded sends many calls at once: all are answered, some of them at a time.
+func TestCallsAreBounded(t *testing.T) {
+	r := &crowd{}
+	s := connect(t, mcp.New(verbs.Operations(), r, mcp.ServerOptions{Now: time.Now, Record: mcp.RecordNone}), nil)
+	const calls = 100
+	failed := make(chan error, calls)
+	for range calls {
+		go func() {
+			_, err := s.CallTool(t.Context(), params("explore", map[string]any{"query": "a"}))
+			failed <- err
+		}()
+	}
+	for range calls {
+		if err := <-failed; err != nil {
+			t.Error(err)
+		}
+	}
+	if n := r.most.Load(); n < 2 || n > 32 {
+		t.Errorf("%d calls at once", n)
+	}
 }
