@@ -128,9 +128,7 @@ func checkAnswer(t *testing.T, command, out string) {
 	must.OK(t, err)
 	var v any
 	must.OK(t, json.Unmarshal([]byte(out), &v), out)
-	if err := resolved.Validate(v); err != nil {
-		t.Errorf("%s: %v: %s", command, err, out)
-	}
+	must.OK(t, resolved.Validate(v), command, ": ", out)
 }
 
 // closeSchema refuses members that are not named.

@@ -114,9 +114,7 @@ func (a *agent) said(role, text string) {
 	if err == nil {
 		err = f.Close()
 	}
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	must.OK(a.t, err)
 }
 
 func quoted(text string) []byte {

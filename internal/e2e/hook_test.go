@@ -52,9 +52,7 @@ func (k *talk) say(n int) {
 		}
 		err = errors.Join(err, f.Close())
 	}
-	if err != nil {
-		k.t.Error(err)
-	}
+	must.OK(k.t, err)
 }
 
 // command is mnem as the host starts it.

@@ -251,9 +251,7 @@ func serving(t *testing.T, dir string, args ...string) (*exec.Cmd, string) {
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(os.Interrupt)
 		time.AfterFunc(20*time.Second, cancel)
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("serve: %v", err)
-		}
+		must.OK(t, cmd.Wait(), "serve")
 		cancel()
 	})
 	lines := bufio.NewReader(out)

@@ -56,9 +56,7 @@ func (f *fleet) start(n int) {
 	cmd.Env = append(cmd.Env, "XDG_DATA_HOME="+dir)
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
-	if err := cmd.Start(); err != nil {
-		f.t.Fatal(err)
-	}
+	must.OK(f.t, cmd.Start())
 	f.cmds[n] = cmd
 	for range 600 {
 		res, err := f.client.Get("http://" + f.addrs[n] + "/readyz")
@@ -76,13 +74,9 @@ func (f *fleet) start(n int) {
 // end ends a server by a signal and waits for it.
 func (f *fleet) end(n int, by syscall.Signal) {
 	f.t.Helper()
-	if err := f.cmds[n].Process.Signal(by); err != nil {
-		f.t.Error(err)
-	}
+	must.OK(f.t, f.cmds[n].Process.Signal(by))
 	err := f.cmds[n].Wait()
-	if (err != nil) != (by == syscall.SIGKILL) {
-		f.t.Errorf("server %d ended by %s: %v", n, by, err)
-	}
+	must.Equal(f.t, err != nil, by == syscall.SIGKILL, "server ", n, " ended by ", by, ": ", err)
 }
 
 func (f *fleet) count(what string) {

@@ -64,9 +64,7 @@ func (s *soak) place() {
 		}
 	})
 	s.disk, s.dir = dir, filepath.Join(dir, "project")
-	if err := os.Mkdir(s.dir, 0o700); err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, os.Mkdir(s.dir, 0o700))
 	newRepoIn(s.t, s.dir)
 }
 
@@ -161,9 +159,7 @@ func (s *soak) fill(every time.Duration, done <-chan struct{}) {
 		case <-done:
 			return
 		case <-tick.C:
-			if err := s.occupy(every / fillShare); err != nil {
-				s.t.Errorf("fill the disk: %v", err)
-			}
+			must.OK(s.t, s.occupy(every/fillShare), "fill the disk")
 		}
 	}
 }
@@ -224,12 +220,8 @@ func (s *soak) logFills() {
 			f.bytes>>20, f.refused)
 	}
 	s.t.Logf("%d times full, %d calls refused", len(s.fills), all)
-	if all == 0 {
-		s.t.Error("a full disk refused nothing")
-	}
-	if s.counts["http read "+fullRead] == 0 {
-		s.t.Error("nothing was read on a full disk")
-	}
+	must.True(s.t, all > 0, "a full disk refused nothing")
+	must.True(s.t, s.counts["http read "+fullRead] != 0, "nothing was read on a full disk")
 }
 
 // checkFiles sees to it that the table of files knows what is below .mnem.
@@ -253,8 +245,6 @@ func (s *soak) checkFiles() {
 		}
 		return err
 	})
-	if err != nil || files == 0 {
-		s.t.Errorf("files below .mnem: %d, %v", files, err)
-	}
+	must.True(s.t, err == nil && files != 0, "files below .mnem: %d, %v", files, err)
 	s.t.Logf("%d files below .mnem, %d MiB", files, bytes>>20)
 }

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 const (
@@ -132,9 +134,7 @@ func (s *soak) checkTalks(main found) (total int) {
 			total, there = total+1, there+times
 		}
 	}
-	if there == 0 {
-		s.t.Error("no turn is there")
-	}
+	must.True(s.t, there > 0, "no turn is there")
 	s.t.Logf("%d turns of %d conversations, %d are there", total, len(s.talks), there)
 	return total
 }

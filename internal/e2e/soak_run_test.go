@@ -111,9 +111,7 @@ func (s *soak) direct(v *server, length time.Duration) []int {
 		memory = append(memory, v.resident())
 	}
 	copies.Wait()
-	if !copied {
-		s.t.Error("no copy was used")
-	}
+	must.True(s.t, copied, "no copy was used")
 	return memory
 }
 
@@ -214,9 +212,7 @@ func (s *soak) serve(v *server, ready, done chan struct{}) {
 			}
 		case <-done:
 			_ = cmd.Process.Signal(os.Interrupt)
-			if err := <-ended; err != nil {
-				s.t.Errorf("serve: %v", err)
-			}
+			must.OK(s.t, <-ended, "serve")
 			return
 		}
 	}
@@ -337,16 +333,12 @@ func (s *soak) check() {
 		}
 	}
 	for key, want := range s.settings {
-		if got := strings.TrimSpace(mustRun(s.t, s.dir, "", "config", "get", key)); got != want {
-			s.t.Errorf("config %s is %q, want %q", key, got, want)
-		}
+		must.Equal(s.t, strings.TrimSpace(mustRun(s.t, s.dir, "", "config", "get", key)), want, "config ", key)
 	}
 	total += s.checkTalks(main)
 	s.t.Logf("fsck --full: %s", strings.TrimSpace(mustRun(s.t, s.dir, "", "fsck", "--full")))
 	s.checkFiles()
-	if total == 0 || len(branches) == 0 {
-		s.t.Error("nothing was checked")
-	}
+	must.True(s.t, total != 0 && len(branches) > 0, "nothing was checked")
 	s.t.Logf("%d writes checked, %d nodes there; %d were made by calls that a stopped store did not acknowledge",
 		total, len(main.states), stoppedMade)
 }

@@ -142,9 +142,7 @@ func TestWatchGoesOn(t *testing.T) {
 		last = op.Seq
 		seen[op.Branches[0].Message]++
 	}
-	if err := watch.Wait(); err != nil {
-		t.Errorf("watch: %v", err)
-	}
+	must.OK(t, watch.Wait(), "watch")
 	group.Wait()
 	_ = owner.cmd.Wait() // it was killed
 	for w := range writers {

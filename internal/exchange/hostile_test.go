@@ -143,13 +143,9 @@ func TestHub(t *testing.T) {
 		!strings.Contains(text, fmt.Sprintf("  ... (+%d more)\n", n-3)) {
 		t.Errorf("%d edges rendered:\n%s", got, text)
 	}
-	if err := repokit.QuickClean(r); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, repokit.QuickClean(r))
 	gone := repokit.Lines(t, r, `{"remove":{"node":"hub"}}`)
 	must.True(t, gone.Nodes.Removed == 1 && gone.Edges.Removed == n, "%+v", gone)
 	must.Equal(t, repokit.Sizes(repokit.Head(t, r)), [4]uint64{uint64(n), 0, 0, 0}, "sizes")
-	if err := repokit.QuickClean(r); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, repokit.QuickClean(r))
 }

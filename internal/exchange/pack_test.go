@@ -222,9 +222,7 @@ func TestGapFilled(t *testing.T) {
 		}
 		finds(1)
 		repokit.CheckClean(t, to)
-		if err := to.Close(); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, to.Close())
 	}
 }
 

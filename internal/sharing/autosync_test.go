@@ -51,9 +51,7 @@ func (w *offAndOn) ok(machine string, args ...string) string {
 	cmd := w.child(machine, args...)
 	cmd.Stderr = &errs
 	out, err := cmd.Output()
-	if err != nil {
-		w.Fatalf("%s: mnem %q: %v\n%s%s", machine, args, err, out, &errs)
-	}
+	must.OK(w, err, machine, ": mnem ", args, ": ", out, ": ", &errs)
 	return string(out)
 }
 
@@ -133,9 +131,7 @@ func (w *offAndOn) ended(machine string) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	unlock, err := filestate.Lock(ctx, filepath.Join(w.dir, machine, ".mnem", "autosync"))
-	if err != nil {
-		w.Fatalf("the background process of %s goes on: %v", machine, err)
-	}
+	must.OK(w, err, "the background process of ", machine, " goes on")
 	must.OK(w, unlock())
 }
 
@@ -177,9 +173,7 @@ func (w *offAndOn) complete() {
 	for _, machine := range []string{"desk", "laptop"} {
 		listed := w.ok(machine, "ls", "--limit", "0")
 		for _, text := range slices.Concat(w.said["desk"], w.said["laptop"]) {
-			if !strings.Contains(listed, text) {
-				w.Errorf("%s lacks %q", machine, text)
-			}
+			must.Contain(w, listed, text, machine, " lacks")
 		}
 	}
 }
@@ -307,9 +301,7 @@ func (w *offAndOn) alone() {
 	holder, _ := program.Hold(w.T, filepath.Join(w.dir, "laptop"))
 	w.write("desk")
 	w.equal()
-	if out := w.ok("laptop", "sync", "--auto", "off"); !strings.Contains(out, "only by") {
-		w.Error(out)
-	}
+	must.Contain(w, w.ok("laptop", "sync", "--auto", "off"), "only by")
 	_ = holder.Process.Kill()
 	_ = holder.Wait()
 	w.ended("laptop")

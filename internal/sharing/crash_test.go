@@ -90,9 +90,7 @@ func (w *team) commitAtOnce(machines []string, commits int) {
 func (w *team) holds(machine string, want int) {
 	w.Helper()
 	got := strings.Count(w.ok(machine, "ls", "--type", "N", "--limit", "1000", "--json"), `"key"`)
-	if got != want {
-		w.Errorf("%d nodes of %d that were acknowledged", got, want)
-	}
+	must.True(w, got == want, "%d nodes of %d that were acknowledged", got, want)
 }
 
 // TestSyncKilled kills a sync at random moments. Whatever it was about, both repositories are sound, and the

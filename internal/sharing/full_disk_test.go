@@ -27,9 +27,7 @@ func (w *team) smallDisk(machine string) string {
 		w.Skip("only who administers the machine can mount a small disk")
 	}
 	dir := filepath.Join(w.dir, machine)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		w.Fatal(err)
-	}
+	must.OK(w, os.MkdirAll(dir, 0o755))
 	args := []string{"-t", "tmpfs", "-o", "size=40m", "tmpfs", dir}
 	if out, err := exec.CommandContext(w.Context(), "mount", args...).CombinedOutput(); err != nil {
 		w.Skipf("mount: %v: %s", err, out)

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // What a machine did since both were at the same.
@@ -106,9 +108,7 @@ func special() []scenario {
 			}
 			w.ok("a", "push", "--all")
 			w.ok("b", "fetch")
-			if w.at("b", "refs/remotes/origin/heads/b89") == "" {
-				w.Error("a branch did not come")
-			}
+			must.True(w, w.at("b", "refs/remotes/origin/heads/b89") != "", "a branch did not come")
 		}},
 
 		{name: "backup", do: func(w *team) {
@@ -138,9 +138,7 @@ func special() []scenario {
 			for i := range 3 { // more than goes in one part
 				line += fmt.Sprintf(`{"node":{"key":"part-%d","type":"N","content":%q}}`+"\n", i, noise(rnd, 3<<20))
 			}
-			if err := os.WriteFile(file, []byte(line), 0o600); err != nil {
-				w.Fatal(err)
-			}
+			must.OK(w, os.WriteFile(file, []byte(line), 0o600))
 			w.ok("a", "commit", "-m", "huge", file)
 			w.ok("a", "push")
 			w.clones("b")

@@ -229,9 +229,7 @@ func scenarios(t *testing.T) []scenario {
 		}
 		w.add("a", "three", "z", "--time", time.Now().Add(30*time.Second).UTC().Format(time.RFC3339))
 		w.ok("a", "push")
-		if out := w.ok("b", "sync", "--json"); !strings.Contains(out, `"clock_ahead":[]`) {
-			w.Errorf("half a minute is reported: %s", out)
-		}
+		must.Contain(w, w.ok("b", "sync", "--json"), `"clock_ahead":[]`, "half a minute is reported")
 	}}, scenario{"other first branch", func(w *team) {
 		if w.apart == nil { // else it has no HEAD that could move
 			w.play("testdata/other_first_branch.txtar")

@@ -46,9 +46,7 @@ func TestWordDiff(t *testing.T) {
 func TestPrintingFails(t *testing.T) {
 	gone := errors.New("the reader has gone")
 	c := &show.Console{Out: bufio.NewWriterSize(failing{gone}, 16)}
-	if err := c.Failed(); err != nil {
-		t.Errorf("before anything was printed: %v", err)
-	}
+	must.OK(t, c.Failed(), "before anything was printed")
 	c.Put("%s\n", strings.Repeat("x", 100))
 	PrintConflicts(c, []core.Conflict{{Label: "a"}})
 	for what, err := range map[string]error{

@@ -82,9 +82,7 @@ func TestCopyOfHeld(t *testing.T) {
 	code, _, errs := code(t, program.In(another, io.Discard, io.Discard), "show", "third", "--wait", "100ms")
 	must.Equal(t, code, 6, "the owner of the original is taken for that of the copy: exit code: ", errs)
 	must.OK(t, held.Process.Signal(os.Interrupt))
-	if err := held.Wait(); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, held.Wait())
 	program.Ran(t, program.In(another, io.Discard, io.Discard), "show", "third")
 	for at, keys := range map[string]string{dir: "first", to: "first second", another: "first third"} {
 		log := program.Ran(t, program.In(at, io.Discard, io.Discard), "ls", "--json")

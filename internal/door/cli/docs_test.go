@@ -346,8 +346,6 @@ func checkAnswer(t *testing.T, command, stdout string) {
 			t.Errorf("%s: %v: %s", command, err, text)
 			return
 		}
-		if err := checkSchemas(t, allShapes()[command], v); err != nil {
-			t.Errorf("%s has none of its schemas: %v", command, err)
-		}
+		must.OK(t, checkSchemas(t, allShapes()[command], v), command, " has none of its schemas")
 	}
 }

@@ -96,9 +96,7 @@ func (w *world) at(word string) string {
 
 func (w *world) write(name, text string) {
 	w.t.Helper()
-	if err := os.WriteFile(filepath.Join(w.Dir, name), []byte(text), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, os.WriteFile(filepath.Join(w.Dir, name), []byte(text), 0o600))
 }
 
 const aliceLine = `{"node":{"key":"alice","type":"Person"}}` + "\n"
@@ -108,9 +106,7 @@ var provocations = map[string]func(w *world) []string{
 	"busy": func(w *world) []string {
 		w.init()
 		r, err := care.Open(w.Dir, core.Options{PID: w.PID})
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must.OK(w.t, err)
 		w.t.Cleanup(func() {
 			if err := r.Close(); err != nil {
 				w.t.Error(err)

@@ -198,9 +198,7 @@ func (w *world) example(path string, cmd shellCommand, asJSON bool) {
 	w.Stdin = strings.NewReader(cmd.text)
 	if cmd.in != "" {
 		data, err := os.ReadFile(filepath.Join(w.Dir, cmd.in))
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must.OK(w.t, err)
 		w.Stdin = strings.NewReader(string(data))
 	}
 	own := strings.HasPrefix("mnem "+strings.Join(cmd.args, " "), path)

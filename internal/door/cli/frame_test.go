@@ -35,7 +35,7 @@ func TestPatientReaderReadsAll(t *testing.T) {
 		io.MultiReader(strings.NewReader("ab"), iotest.ErrReader(broken))))
 	must.True(t, string(got) == "ab" && errors.Is(err, broken), "%q, %v; want ab and the error", got, err)
 	err = iotest.TestReader(line.NewPatientReader(t.Context(), strings.NewReader("text")), []byte("text"))
-	must.Fail(t, err, nil)
+	must.OK(t, err)
 }
 
 func TestPatientReaderStopsWithItsContext(t *testing.T) {
@@ -196,9 +196,7 @@ func TestOpenByFile(t *testing.T) {
 	if err != nil || strings.Contains(opened, "secret") {
 		t.Fatalf("%q, %v", opened, err)
 	}
-	if err := remove(); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, remove())
 	if _, err := os.Stat(filepath.Dir(opened)); !os.IsNotExist(err) {
 		t.Errorf("the file stays: %v", err)
 	}

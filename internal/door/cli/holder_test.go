@@ -124,9 +124,7 @@ func TestTakeOver(t *testing.T) {
 			}
 			t.Logf("took over after %v", time.Since(begin))
 			must.OK(t, second.Process.Signal(os.Interrupt))
-			if err := second.Wait(); err != nil {
-				t.Error(err)
-			}
+			must.OK(t, second.Wait())
 			for _, name := range []string{"socket", "owner"} {
 				if _, err := os.Lstat(filepath.Join(dir, ".mnem", name)); err == nil {
 					t.Errorf(".mnem/%s is left behind", name)
@@ -162,7 +160,7 @@ func TestCommandsLeaveNothing(t *testing.T) {
 			t.Errorf("400 commands left %d bytes", after-before)
 		}
 	})
-	must.Fail(t, err, nil)
+	must.OK(t, err)
 }
 
 // TestWaitingForInput has a command wait for its standard input while others write.
@@ -193,7 +191,7 @@ func TestWaitingForInput(t *testing.T) {
 		must.Equal(t, <-done, 0, "exit code")
 		must.Contain(t, program.Ran(t, app, "stats", "--json"), `"nodes":{"total":20002`)
 	})
-	must.Fail(t, err, nil)
+	must.OK(t, err)
 	left, err := filepath.Glob(filepath.Join(dir, ".mnem", "import-*"))
 	must.True(t, err == nil && len(left) == 0, "left behind: %v, %v", left, err)
 }

@@ -40,9 +40,7 @@ func (h *hostProgram) say(text string) {
 	if err == nil {
 		err = f.Close()
 	}
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	must.OK(h.t, err)
 }
 
 // hook calls a hook, which must end well and say nothing on the error stream.
@@ -51,15 +49,11 @@ func (h *hostProgram) hook(event, prompt string) string {
 	in, err := json.Marshal(map[string]any{
 		"session_id": h.session, "transcript_path": h.transcript, "cwd": h.Dir, "prompt": prompt, "hook_event_name": event,
 	})
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	must.OK(h.t, err)
 	h.Stdin = strings.NewReader(string(in))
 	defer func() { h.Stdin = strings.NewReader("") }()
 	out, errs := h.run(0, "hook", "claude-code", event)
-	if errs != "" {
-		h.t.Errorf("hook %s says %q", event, errs)
-	}
+	must.Equal(h.t, errs, "", "hook ", event)
 	return out
 }
 

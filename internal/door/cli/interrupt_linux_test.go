@@ -88,9 +88,7 @@ func TestInterruptEndsTheWaitForTheLock(t *testing.T) {
 	r, err := care.Open(dir, core.Options{})
 	must.OK(t, err)
 	defer func() {
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, r.Close())
 	}()
 	cmd, in, errs := started(t, dir, "commit -m x - --wait 10m")
 	fill(t, in)

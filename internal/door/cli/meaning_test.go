@@ -34,9 +34,7 @@ func (w *world) heldBy(serving *atomic.Bool) (release func()) {
 		_ = out.Close() // a pipe in memory
 	}()
 	first, err := bufio.NewReader(r).ReadString('\n')
-	if err != nil || !strings.Contains(first, `"socket":"`) {
-		w.t.Errorf("hold said %q, %v", first, err)
-	}
+	must.True(w.t, err == nil && strings.Contains(first, `"socket":"`), "hold said %q, %v", first, err)
 	go func() { _, _ = io.Copy(io.Discard, r) }() // it says no more
 	return func() { cancel(); <-done }
 }
@@ -155,9 +153,7 @@ func (w *world) conversing() (release func()) {
 	if err == nil {
 		_, err = read.ReadString('\n')
 	}
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, err)
 	go func() { _, _ = io.Copy(io.Discard, read) }()
 	return func() { _ = lines.Close(); <-done }
 }

@@ -87,9 +87,7 @@ type toReview struct {
 func (w *world) review(args ...string) (got toReview) {
 	w.t.Helper()
 	out, _ := w.run(0, append([]string{"review", "--json"}, args...)...)
-	if err := json.Unmarshal([]byte(out), &got); err != nil {
-		w.t.Fatalf("%s: %v", out, err)
-	}
+	must.OK(w.t, json.Unmarshal([]byte(out), &got), out)
 	return got
 }
 

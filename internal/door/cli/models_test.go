@@ -197,9 +197,7 @@ func (w *world) head() string {
 	w.t.Helper()
 	out, _ := w.run(0, "status", "--json")
 	var s struct{ Head string }
-	if err := json.Unmarshal([]byte(out), &s); err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, json.Unmarshal([]byte(out), &s))
 	return s.Head
 }
 
@@ -207,9 +205,7 @@ func (w *world) embedded(args ...string) ingesting.Embedded {
 	w.t.Helper()
 	out, _ := w.run(0, append([]string{"embed", "--json"}, args...)...)
 	var got ingesting.Embedded
-	if err := json.Unmarshal([]byte(out), &got); err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, json.Unmarshal([]byte(out), &got))
 	return got
 }
 

@@ -64,9 +64,7 @@ func TestMayName(t *testing.T) {
 		if err := c.MayName("file"); errors.Is(err, line.ErrRemote) != remote {
 			t.Errorf("remote %t: %v", remote, err)
 		}
-		if err := c.MayName(line.StdinName); err != nil {
-			t.Errorf("remote %t: %v", remote, err)
-		}
+		must.OK(t, c.MayName(line.StdinName), "remote ", remote)
 	}
 	for spec, refused := range map[string]bool{
 		"jina:m": true, "static:/etc": true, "hash": true, "": false, reach.ModelConfigured: false, "local": true,

@@ -33,9 +33,7 @@ func shortDir(t *testing.T) string {
 	dir, err := os.MkdirTemp("", "m")
 	must.OK(t, err)
 	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, os.RemoveAll(dir))
 	})
 	return dir
 }

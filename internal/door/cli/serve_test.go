@@ -51,9 +51,7 @@ func demoWorld(t *testing.T) *world {
 func (s *servedWorld) ask(method, path, body string, header ...string) (status int, text string) {
 	s.t.Helper()
 	req, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, strings.NewReader(body))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, err)
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
@@ -62,14 +60,10 @@ func (s *servedWorld) ask(method, path, body string, header ...string) (status i
 		req.Header.Set(name, value)
 	}
 	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, err)
 	defer func() { _ = res.Body.Close() }()
 	data, err := io.ReadAll(res.Body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, err)
 	return res.StatusCode, string(data)
 }
 
@@ -210,12 +204,8 @@ func checkDocument(t *testing.T, text json.RawMessage, name, lines string) {
 	must.OK(t, err, name)
 	for line := range strings.Lines(lines) {
 		var v any
-		if err := json.Unmarshal([]byte(line), &v); err != nil {
-			t.Errorf("%s: %v: %s", name, err, line)
-		}
-		if err := r.Validate(v); err != nil {
-			t.Errorf("%s is not as documented: %v: %s", name, err, line)
-		}
+		must.OK(t, json.Unmarshal([]byte(line), &v), name, ": ", line)
+		must.OK(t, r.Validate(v), name, " is not as documented: ", line)
 	}
 }
 
@@ -254,9 +244,7 @@ func TestServeStops(t *testing.T) {
 	cancel()
 	must.True(t, first == nil, "%v", first)
 	for range cap(answers) - 1 {
-		if err := <-answers; err != nil {
-			t.Error(err)
-		}
+		must.OK(t, <-answers)
 	}
 	select {
 	case code := <-ended:

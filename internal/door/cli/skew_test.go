@@ -167,8 +167,6 @@ func TestUnknownWrites(t *testing.T) {
 		go func() { <-began; ended <- host.Close(0) }()
 		_, failed := ask(t, run, operation.Busy, call(t, tt.name, tt.args))
 		must.True(t, failed != nil && failed.Unknown == writes, "%s, writes %t: %+v", tt.name, writes, failed)
-		if err := errors.Join(<-ended, r.Close()); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, errors.Join(<-ended, r.Close()))
 	}
 }

@@ -26,12 +26,8 @@ var foreign = regexp.MustCompile(`strconv|pflag|cobra|invalid syntax|invalid arg
 func (w *world) refusal(args ...string) string {
 	w.t.Helper()
 	_, said := w.run(2, args...)
-	if foreign.MatchString(said) {
-		w.t.Errorf("mnem %q says %s", args, said)
-	}
-	if !strings.HasPrefix(said, "mnem: ") {
-		w.t.Errorf("mnem %q says %q", args, said)
-	}
+	must.True(w.t, !foreign.MatchString(said), "mnem %q says %s", args, said)
+	must.True(w.t, strings.HasPrefix(said, "mnem: "), "mnem %q says %q", args, said)
 	return said
 }
 

@@ -73,9 +73,7 @@ func newWaiting(t *testing.T, held bool) *waiting {
 		<-ready
 		t.Cleanup(func() {
 			close(done)
-			if err := <-ended; err != nil {
-				t.Error(err)
-			}
+			must.OK(t, <-ended)
 		})
 	}
 	return w

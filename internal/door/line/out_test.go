@@ -62,9 +62,7 @@ func TestOutletWaitsForNoReader(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := o.release(); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, o.release())
 	if _, err := io.WriteString(o, "end"); err != nil {
 		t.Error(err)
 	}

@@ -10,6 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mnem-project/mnem/internal/door/mcp"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // agent is a scripted client that does what the texts of tools tell it, and reads nothing else: no structured content.
@@ -23,9 +24,7 @@ type agent struct {
 func (a *agent) call(tool string, args map[string]any) string {
 	a.t.Helper()
 	res, err := a.session.CallTool(a.t.Context(), &sdk.CallToolParams{Name: tool, Arguments: args})
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	must.OK(a.t, err)
 	text := res.Content[0].(*sdk.TextContent).Text
 	if res.IsError || res.StructuredContent != nil || len(res.Content) != 1 {
 		a.t.Fatalf("%s %v: %s", tool, args, text)
@@ -62,9 +61,7 @@ func (a *agent) remember(text, replaces string) (settled bool) {
 		return false
 	}
 	var args map[string]any
-	if err := json.Unmarshal([]byte(told[2]), &args); err != nil {
-		a.t.Fatal(err)
-	}
+	must.OK(a.t, json.Unmarshal([]byte(told[2]), &args))
 	a.call(told[1], args)
 	return true
 }

@@ -69,9 +69,7 @@ func readJSON(t *testing.T, s *sdk.ClientSession, uri string) (v map[string]any)
 		return nil
 	}
 	text := res.Contents[0].Text
-	if err := json.Unmarshal([]byte(text), &v); err != nil {
-		t.Errorf("%s: %v", uri, err)
-	}
+	must.OK(t, json.Unmarshal([]byte(text), &v), uri)
 	if n := o200k.Count(t, text); n > 8000 {
 		t.Errorf("%s is %d tokens", uri, n)
 	}

@@ -274,8 +274,6 @@ func TestHTTP(t *testing.T) {
 		if log := run(t, a, "", "log", "-n", "1"); !strings.Contains(log, "web"+version+"/1") {
 			t.Errorf("%s: the commit does not name its client: %s", version, log)
 		}
-		if err := s.Close(); err != nil {
-			t.Errorf("%s: close: %v", version, err)
-		}
+		must.OK(t, s.Close(), version, ": close")
 	}
 }

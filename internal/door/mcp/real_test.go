@@ -251,9 +251,7 @@ func TestCallsAreBounded(t *testing.T) {
 		}()
 	}
 	for range calls {
-		if err := <-failed; err != nil {
-			t.Error(err)
-		}
+		must.OK(t, <-failed)
 	}
 	if n := r.most.Load(); n < 2 || n > 32 {
 		t.Errorf("%d calls at once", n)

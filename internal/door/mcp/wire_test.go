@@ -73,9 +73,7 @@ func (w *wire) next() map[string]any {
 		return nil
 	}
 	var m map[string]any
-	if err := json.Unmarshal(w.in.Bytes(), &m); err != nil {
-		w.t.Fatalf("not a message: %v: %q", err, w.in.Text())
-	}
+	must.OK(w.t, json.Unmarshal(w.in.Bytes(), &m), "not a message: ", w.in.Text())
 	return m
 }
 
@@ -189,9 +187,7 @@ func TestProcess(t *testing.T) {
 			t.Errorf("%s: retrieve: %s", version, got.text)
 		}
 		start := time.Now()
-		if err := s.Close(); err != nil {
-			t.Errorf("%s: end: %v", version, err)
-		}
+		must.OK(t, s.Close(), version, ": end")
 		if took := time.Since(start); took > 4*time.Second {
 			t.Errorf("%s: ends after %v", version, took)
 		}

@@ -32,13 +32,9 @@ func (r *room) inUse() int64 {
 func (f *fixture) begin(text string) net.Conn {
 	f.t.Helper()
 	c, err := net.Dial("tcp", strings.TrimPrefix(f.url, "http://"))
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	must.OK(f.t, err)
 	f.t.Cleanup(func() { _ = c.Close() })
-	if err := c.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
-		f.t.Fatal(err)
-	}
+	must.OK(f.t, c.SetDeadline(time.Now().Add(30*time.Second)))
 	if _, err := io.WriteString(c, text); err != nil {
 		f.t.Fatal(err)
 	}

@@ -43,9 +43,7 @@ func withView(t *testing.T) (*fixture, *keep, *clock) {
 func (f *fixture) code(may operation.Effect) string {
 	f.t.Helper()
 	text, err := f.srv.NewCode(may)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	must.OK(f.t, err)
 	return text
 }
 

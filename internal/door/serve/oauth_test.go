@@ -122,26 +122,18 @@ func (f *signInFixture) sent(method, path string, v url.Values) (reply, url.Valu
 		path, body = path+"?"+body, ""
 	}
 	req, err := http.NewRequestWithContext(f.t.Context(), method, f.url+path, strings.NewReader(body))
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	must.OK(f.t, err)
 	if method == http.MethodPost {
 		req.Header.Set("Content-Type", mediaForm)
 	}
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	res, err := client.Do(req)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	must.OK(f.t, err)
 	defer func() { _ = res.Body.Close() }()
 	data, err := io.ReadAll(res.Body)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	must.OK(f.t, err)
 	to, err := url.Parse(res.Header.Get("Location"))
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	must.OK(f.t, err)
 	return reply{res, string(data)}, to.Query()
 }
 
@@ -464,9 +456,7 @@ func TestResourceIsNormalized(t *testing.T) {
 func (f *signInFixture) other() string {
 	f.t.Helper()
 	id, err := newClient("other", []string{oauthReturn})
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	must.OK(f.t, err)
 	return id
 }
 

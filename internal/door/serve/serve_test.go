@@ -136,9 +136,7 @@ func newFixture(t *testing.T, change func(*Config)) *fixture {
 	go func() { ended <- f.srv.Serve(ctx, l) }()
 	t.Cleanup(func() {
 		cancel()
-		if err := <-ended; err != nil {
-			t.Errorf("serve: %v", err)
-		}
+		must.OK(t, <-ended, "serve")
 	})
 	return f
 }
@@ -178,9 +176,7 @@ func (r reply) problem(t *testing.T) problem {
 func (f *fixture) ask(method, path, body string, headers ...string) reply {
 	f.t.Helper()
 	req, err := http.NewRequestWithContext(f.t.Context(), method, f.url+path, strings.NewReader(body))
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	must.OK(f.t, err)
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
 		if name == "Host" {
@@ -190,9 +186,7 @@ func (f *fixture) ask(method, path, body string, headers ...string) reply {
 		}
 	}
 	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	must.OK(f.t, err)
 	defer func() { _ = res.Body.Close() }()
 	data, err := io.ReadAll(res.Body)
 	if err != nil {
@@ -211,9 +205,7 @@ func (f *fixture) want(r reply, status int, code string) problem {
 		return problem{}
 	}
 	p := r.problem(f.t)
-	if p.Code != code {
-		f.t.Errorf("code %q, want %q: %s", p.Code, code, r.text)
-	}
+	must.Equal(f.t, p.Code, code, "code: ", r.text)
 	return p
 }
 
@@ -470,9 +462,7 @@ func TestSilentPipe(t *testing.T) {
 			go func() { _, _ = io.WriteString(to, says) }() // as much as the server reads
 			must.Fail(t, <-ended, net.ErrClosed)
 			for _, f := range []*os.File{in, out, to, from} {
-				if err := f.Close(); err != nil {
-					t.Error(err)
-				}
+				must.OK(t, f.Close())
 			}
 		})
 	}

@@ -35,9 +35,7 @@ func open(t *testing.T) *core.Repo {
 	t.Cleanup(func() {
 		report, err := care.Fsck(context.Background(), r, care.FsckOptions{Full: true})
 		must.True(t, err == nil && len(report.Errors) == 0, "fsck: %v, %v", report.Errors, err)
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, r.Close())
 	})
 	return r
 }

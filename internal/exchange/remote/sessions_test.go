@@ -53,18 +53,14 @@ func newMachine(t *testing.T) *machine {
 func (m *machine) fetchFrom(hub *core.Repo) *remote.Fetched {
 	m.Helper()
 	out, err := remote.Fetch(m.Context(), here(m.Repo), here(hub), remote.FetchOptions{TransferOptions: m.opt})
-	if err != nil {
-		m.Fatal(err)
-	}
+	must.OK(m, err)
 	return out
 }
 
 func (m *machine) pushTo(hub *core.Repo) *remote.Pushed {
 	m.Helper()
 	out, err := remote.Push(m.Context(), here(m.Repo), here(hub), remote.PushOptions{TransferOptions: m.opt})
-	if err != nil {
-		m.Fatal(err)
-	}
+	must.OK(m, err)
 	return out
 }
 

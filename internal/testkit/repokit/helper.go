@@ -46,9 +46,7 @@ func OverStore(t testing.TB, st store.Store) *core.Repo {
 	r, err := care.New(t.Context(), st, By, core.Options{})
 	must.OK(t, err)
 	t.Cleanup(func() {
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, r.Close())
 	})
 	return r
 }

@@ -43,9 +43,7 @@ func TestParametersMatchTheTable(t *testing.T) {
 			}
 			var r, none retrieve.Request
 			req := verbkit.Question(t, v, map[string]string{p.Flag: value})
-			if err := v.SetParameters(req, &r); err != nil {
-				t.Errorf("%s: %s: %v", v.Name(), p.Flag, err)
-			}
+			must.OK(t, v.SetParameters(req, &r), v.Name(), ": ", p.Flag)
 			must.OK(t, v.SetParameters(verbkit.Question(t, v, nil), &none))
 			if fmt.Sprintf("%+v", r) == fmt.Sprintf("%+v", none) {
 				t.Errorf("%s: %s=%s changes nothing", v.Name(), p.Flag, value)

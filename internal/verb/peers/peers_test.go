@@ -47,9 +47,7 @@ func answering(t *testing.T, opt HostOptions) (dir string, r *core.Repo, o *Owne
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := errors.Join(o.Close(time.Second), r.Close(), os.RemoveAll(room)); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, errors.Join(o.Close(time.Second), r.Close(), os.RemoveAll(room)))
 	})
 	return dir, r, o
 }
@@ -273,12 +271,8 @@ func TestSignersDoNotStarve(t *testing.T) {
 		t.Fatal("no turn is kept")
 	}
 	done := later("carol")
-	if err := commits(t, dir, "alice", sign); err != nil {
-		t.Errorf("in the turn that was kept: %v", err)
-	}
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
+	must.OK(t, commits(t, dir, "alice", sign), "in the turn that was kept")
+	must.OK(t, <-done)
 	var order []string
 	for e, err := range history.Log(t.Context(), r, "HEAD") {
 		must.OK(t, err)
@@ -286,19 +280,13 @@ func TestSignersDoNotStarve(t *testing.T) {
 	}
 	must.Equal(t, strings.Join(order, " "), "carol alice bob", "the log")
 	take(commits(t, dir, "dora", sign))
-	if err := <-later("emil"); err != nil {
-		t.Errorf("after the lease: %v", err)
-	}
+	must.OK(t, <-later("emil"), "after the lease")
 	take(commits(t, dir, "dora", sign)) // its turn has ended, and its record is another
-	if err := commits(t, dir, "dora", sign); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, commits(t, dir, "dora", sign))
 	if err := commits(t, dir, "finn", &verb.Signatures{Again: true, Turn: "x"}); err == nil {
 		t.Error("an unsigned commit is written")
 	}
-	if err := commits(t, dir, "gwen", nil); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, commits(t, dir, "gwen", nil))
 	o.turns.mu.Lock()
 	defer o.turns.mu.Unlock()
 	must.True(t, len(o.turns.named) <= 1, "%d turns are kept", len(o.turns.named))
@@ -363,9 +351,7 @@ func TestEndless(t *testing.T) {
 		t.Error("the first operation is not told")
 	}
 	begin := time.Now()
-	if err := o.Close(time.Minute); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, o.Close(time.Minute))
 	var lost *owner.LostError
 	if err := <-ended; !errors.As(err, &lost) || lost.Writes || time.Since(begin) > 30*time.Second {
 		t.Errorf("%v after %v", err, time.Since(begin))

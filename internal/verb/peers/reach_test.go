@@ -71,9 +71,7 @@ func TestKeepEnds(t *testing.T) {
 			return time.Unix(0, 0)
 		}}
 		h := NewHolder(dir, core.Options{}, opt, func(err error) { t.Error(err) })
-		if err := h.Keep(ctx, func(string, bool) { t.Error("it went on") }); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, h.Keep(ctx, func(string, bool) { t.Error("it went on") }))
 		closed := make(chan error, 1)
 		go func() { closed <- h.Close() }()
 		select {
@@ -86,9 +84,7 @@ func TestKeepEnds(t *testing.T) {
 	if r, err = care.Open(free, core.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Close(); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, r.Close())
 }
 
 // TestCloseIsBounded ends a process although something that it runs does not end: that is left, and the repository is
@@ -111,9 +107,7 @@ func TestCloseIsBounded(t *testing.T) {
 	if r, err = care.Open(dir, core.Options{Wait: time.Minute}); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Close(); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, r.Close())
 }
 
 // TestAnswersLater: a process that cannot write the owner file when it opens the repository, as on a full disk, answers
@@ -141,9 +135,7 @@ func TestAnswersLater(t *testing.T) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	if err := errors.Join(client.Close(), h.Close()); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, errors.Join(client.Close(), h.Close()))
 	if left, err := filepath.Glob(filepath.Join(dir, core.DirName, "socket")); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}

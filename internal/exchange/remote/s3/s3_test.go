@@ -78,9 +78,7 @@ func TestObjects(t *testing.T) {
 		t.Errorf("list: %q, %v", keys, err)
 	}
 	for range 2 {
-		if err := c.Delete(ctx, "a"); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, c.Delete(ctx, "a"))
 	}
 	if got := server.Keys(); slices.Contains(got, "team/a") || len(got) != 7 {
 		t.Errorf("keys %q", got)
@@ -125,9 +123,7 @@ func TestFaults(t *testing.T) {
 
 func TestProbe(t *testing.T) {
 	good := s3test.New(t, 3)
-	if err := client(t, good, nil).Probe(t.Context(), "probe"); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, client(t, good, nil).Probe(t.Context(), "probe"))
 	must.Equal(t, len(good.Requests()), 19, "requests")
 	careless := s3test.New(t, 3)
 	careless.Careless = true
@@ -137,9 +133,7 @@ func TestProbe(t *testing.T) {
 	for seed := range uint64(20) {
 		faulty := s3test.New(t, seed)
 		faulty.Faults = s3test.Faults{Refused: 5, Lost: 5, Doubled: 5}
-		if err := client(t, faulty, nil).Probe(t.Context(), "probe"); err != nil {
-			t.Errorf("seed %d: %v", seed, err)
-		}
+		must.OK(t, client(t, faulty, nil).Probe(t.Context(), "probe"), "seed ", seed)
 	}
 	for _, s := range []*s3test.Server{good, careless} {
 		if keys := s.Keys(); len(keys) > 0 {

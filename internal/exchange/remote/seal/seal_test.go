@@ -216,9 +216,7 @@ func TestFrozen(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(b.Record, f.Record) || b.Serial != 2 || len(b.Former) != 1 {
 		t.Errorf("%+v, %v", b.Record, err)
 	}
-	if err := b.Follows(Seen{Key: f.Record.Former[0], Serial: 1}); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, b.Follows(Seen{Key: f.Record.Former[0], Serial: 1}))
 	for _, bad := range []string{"", "{", `{"serial":-1}`, `{"serial":1,"readers":[]}`, `{"other":1}`} {
 		must.Fail(t, b.Read([]byte(bad)), ErrDamaged, bad)
 	}

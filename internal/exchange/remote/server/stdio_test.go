@@ -34,7 +34,5 @@ func TestCloseBeforeAccept(t *testing.T) {
 	if c, err := l.Accept(); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("accepted %v, %v", c, err)
 	}
-	if err := l.Close(); err != nil {
-		t.Errorf("closed twice: %v", err)
-	}
+	must.OK(t, l.Close(), "closed twice")
 }
