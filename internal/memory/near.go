@@ -345,7 +345,7 @@ type RareWords struct {
 	own    map[string]bool  // terms of the one node that counts as missing, nil for none
 }
 
-// NewRareWords returns a RareWords of a snapshot, of which nothing was counted yet.
+// NewRareWords returns a RareWords of a snapshot. It counts nodes when they are asked for.
 func NewRareWords(ctx context.Context, s *core.Snapshot) *RareWords {
 	return &RareWords{ctx: ctx, s: s, counts: map[string]int64{}}
 }

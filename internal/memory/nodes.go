@@ -73,15 +73,6 @@ func SeenNode(ctx context.Context, s *core.Snapshot, id graph.ID, let []graph.St
 	return n, nil
 }
 
-// TextList returns a property that is a list of texts.
-func TextList(list []string) ipld.Value {
-	items := make([]ipld.Value, len(list))
-	for i, s := range list {
-		items[i] = ipld.StringValue(s)
-	}
-	return ipld.ListValue(items...)
-}
-
 // Texts returns the texts of a property that is a list; other items of it are left out.
 func Texts(props []ipld.Entry, name string) (out []string) {
 	v, _ := ipld.FindEntry(props, name)

@@ -13,6 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/memory/compare"
 	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -380,7 +381,7 @@ func (p *planner) observe(d *Draft, k *known, out *Remembered) error {
 		edge.Props = append(edge.Props, ipld.Entry{Key: "text", Value: ipld.StringValue(d.Text)})
 	}
 	if len(d.Sources) > 0 {
-		edge.Props = append(edge.Props, ipld.Entry{Key: "sources", Value: memory.TextList(d.Sources)})
+		edge.Props = append(edge.Props, ipld.Entry{Key: "sources", Value: source.TextList(d.Sources)})
 	}
 	ipld.SortEntries(edge.Props)
 	return p.link(edge, out)
@@ -506,10 +507,10 @@ func (k *known) change() *graph.NodeChange {
 		prop(memory.PropImportance, ipld.IntValue(int64(k.Importance)))
 	}
 	if len(k.Tags) > 0 && says(memory.PropTags) {
-		prop(memory.PropTags, memory.TextList(k.Tags))
+		prop(memory.PropTags, source.TextList(k.Tags))
 	}
 	if len(k.Entities) > 0 && says(memory.PropEntities) {
-		prop(memory.PropEntities, memory.TextList(k.Entities))
+		prop(memory.PropEntities, source.TextList(k.Entities))
 	}
 	if k.Expires.Given && says(memory.PropExpires) {
 		prop(memory.PropExpires, ipld.StringValue(k.Expires.Time.Std().Format("2006-01-02T15:04:05Z")))
