@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"strings"
 )
 
@@ -40,35 +39,6 @@ type claudeCodeLine struct {
 	ToolUseResult json.RawMessage
 }
 
-// claudeCodeKinds are the record types that say nothing, by the names that they have in the program.
-var claudeCodeKinds = named("system", "progress", "queue-operation", "file-history-snapshot", "file-history-delta",
-	"last-prompt", "agent-name", "agent-color", "agent-setting", "mode", "permission-mode", "pr-link", "tag",
-	"worktree-state", "content-replacement", "speculation-accept", "attribution-snapshot", "task-summary",
-	"cost-state", "atis-latch", "isolation-latch", "bridge-session", "continued-in", "relocated", "fork-context-ref",
-	"frame-link", "artifact-comment-monitor", "artifact-autoreact-ledger", "history-suppression", "ended-by-model",
-	"observer-ref", "marble-origami-commit", "marble-origami-snapshot", "marble-origami-reset",
-	"saved_hook_context", "agent_metadata", "started", "result")
-
-// named is a table of record types that are counted by their own names.
-func named(names ...string) kinds {
-	k := make(kinds, len(names))
-	for _, n := range names {
-		k[n] = n
-	}
-	return k
-}
-
-// contentKinds are the parts of messages that are left out, of all formats with parts.
-var contentKinds = kinds{
-	"thinking": thought, "redacted_thinking": thought, "reasoning": thought, "tool_result": toolResult,
-	"web_search_tool_result": toolResult, "web_fetch_tool_result": toolResult, "mcp_tool_result": toolResult,
-	"code_execution_tool_result": toolResult, "bash_code_execution_tool_result": toolResult,
-	"text_editor_code_execution_tool_result": toolResult, "tool_search_tool_result": toolResult,
-	"image": image, "input_image": image, "document": file, "container_upload": file, "input_file": file,
-	"input_audio": audio, "token_budget": "token budget", "flag": "flag", "fallback": "fallback",
-	"encrypted_content": thought, "compaction": compaction,
-}
-
 func (c *claudeCode) line(data []byte, at position) error {
 	var l claudeCodeLine
 	if err := decode(data, &l); err != nil {
@@ -90,7 +60,7 @@ func (c *claudeCode) line(data []byte, at position) error {
 		l.Message.Content, l.IsMeta = l.Attachment.Prompt, l.IsMeta || l.Attachment.IsMeta
 		l.Type = "user"
 	case l.Type != "user" && l.Type != "assistant":
-		claudeCodeKinds.skip(c.handler, l.Type, place)
+		kindsOf("claude-code").skip(c.handler, l.Type, place)
 		return nil
 	}
 	switch {
@@ -103,21 +73,11 @@ func (c *claudeCode) line(data []byte, at position) error {
 	case l.IsCompactSummary:
 		c.handler.Skipped(compaction, "")
 		return nil
-	case c.again(l.UUID), c.again(l.Attachment.SourceUUID):
+	case again(c.seen, l.UUID), again(c.seen, l.Attachment.SourceUUID):
 		c.handler.Skipped(Duplicate, "")
 		return nil
 	}
 	return c.message(&l, data, at)
-}
-
-// again reports whether a record of that id was read before.
-func (c *claudeCode) again(id string) bool {
-	if c.seen == nil {
-		c.seen = make(map[string]bool)
-	}
-	before := id != "" && c.seen[id]
-	c.seen[id] = true
-	return before
 }
 
 // entitle takes a title. A person's title goes before one of the program; otherwise the later one counts.
@@ -133,9 +93,8 @@ func (c *claudeCode) entitle(l *claudeCodeLine) {
 	}
 }
 
-// message takes a message of the user or the assistant.
 func (c *claudeCode) message(l *claudeCodeLine, data []byte, at position) error {
-	claudeCodeShape().tell(c.handler, data)
+	fieldsOf("claude-code").tell(c.handler, data)
 	c.identify(l, data)
 	if c.talk == nil || c.talk.session.ID != l.SessionID {
 		if err := c.begin(l); err != nil {
@@ -149,13 +108,10 @@ func (c *claudeCode) message(l *claudeCodeLine, data []byte, at position) error 
 	if r.user {
 		r.text = join(r.text, answers(l.ToolUseResult))
 	}
-	if r.text == "" && len(r.calls) == 0 {
-		if r.left == 0 {
-			c.handler.Skipped(Empty, "")
-		}
+	turn := Turn{ID: l.UUID, Speaker: l.Type, Time: moment(l.Timestamp), Text: r.text, Calls: r.calls}
+	if turn.empty(c.handler, r.left) {
 		return nil
 	}
-	turn := Turn{ID: l.UUID, Speaker: l.Type, Time: moment(l.Timestamp), Text: r.text, Calls: r.calls}
 	if l.Cwd != c.talk.session.Dir {
 		turn.Dir = flat(l.Cwd)
 	}
@@ -208,7 +164,6 @@ func (c *claudeCode) end() error {
 	return c.talk.end()
 }
 
-// contentBlock is a part of a message.
 type contentBlock struct {
 	Type, Text, Name string
 	Input            json.RawMessage
@@ -272,7 +227,7 @@ func (r *blockReader) block(b *contentBlock) {
 			r.handler.Skipped(kind, "")
 			return
 		}
-		contentKinds.skip(r.handler, b.Type, r.at)
+		kindsOf("content").skip(r.handler, b.Type, r.at)
 	}
 }
 
@@ -318,6 +273,3 @@ func refusal(content json.RawMessage) string {
 	said, _, _ = strings.Cut(said, "\n\nNote: The user's next message")
 	return said
 }
-
-// String names the line in messages.
-func (p position) String() string { return fmt.Sprintf("line %d", p.number) }

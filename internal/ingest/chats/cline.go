@@ -7,12 +7,10 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync"
 
 	"github.com/mnem-project/mnem/internal/base/pattern"
 )
 
-// clineMessage is a message as Cline shows it.
 type clineMessage struct {
 	TS                   int64
 	Type, Ask, Say, Text string
@@ -21,29 +19,6 @@ type clineMessage struct {
 	Media                []json.RawMessage
 }
 
-// clineKinds has the messages that are left out, by their say or ask.
-var clineKinds = kinds{
-	"api_req_started": "request", "api_req_finished": "request", "api_req_retried": "request", "api_req_failed": "request",
-	"reasoning": thought, "command_output": toolResult, "browser_action_result": toolResult, "mcp_server_response": toolResult,
-	"mcp_server_request_started": "MCP servers", "mcp_notification": "notification", "error": "error", "info": "info",
-	"error_retry": "error", "diff_error": "error", "clineignore_error": "error", "shell_integration_warning": "warning",
-	"shell_integration_warning_with_suggestion": "warning", "checkpoint_created": "checkpoint",
-	"load_mcp_documentation": "instructions", "generate_explanation": "explanation", "task_progress": "progress",
-	"deleted_api_reqs": "request", "hook_status": "hook", "hook_output": "hook", "hook_output_stream": "hook",
-	"command_permission_denied": "permissions", "conditional_rules_applied": "instructions", "subagent": subagent,
-	"use_subagents": subagent, "subagent_usage": subagent, "resume_task": "resumed", "resume_completed_task": "resumed",
-	"mistake_limit_reached": "error", "auto_approval_max_req_reached": "permissions", "browser_action_launch": "permissions",
-	"new_task": "new task", "condense": compaction, "compaction": compaction, "summarize_task": compaction, "report_bug": "report", "use_mcp_server": "permissions",
-	"command": "permissions", "tool": "permissions", "completion_result": "permissions", "browser_action": "browser",
-}
-
-var clineShape = sync.OnceValue(func() shape {
-	return has("ts", "type", "ask", "say", "text", "reasoning", "images", "files", "partial", "commandCompleted",
-		"lastCheckpointHash", "isCheckpointCheckedOut", "isOperationOutsideWorkspace", "conversationHistoryIndex",
-		"conversationHistoryDeletedRange", "modelInfo", "multiCommandState", "contextCondense", "progressStatus", "checkpoint",
-		"seq", "epoch", "media")
-})
-
 // clineTask reads the messages of a task of Cline, ui_messages.json. The time of the first of them names the task.
 type clineTask struct {
 	talk *talk
@@ -51,7 +26,6 @@ type clineTask struct {
 	n    int
 }
 
-// record adds a message.
 func (c *clineTask) record(data json.RawMessage, h Handler) error {
 	var m clineMessage
 	if err := decode(data, &m); err != nil {
@@ -61,9 +35,9 @@ func (c *clineTask) record(data json.RawMessage, h Handler) error {
 	if m.Type != "say" && m.Type != "ask" {
 		return errDamaged
 	}
-	clineShape().tell(h, data)
+	fieldsOf("cline").tell(h, data)
 	switch {
-	case again(c.seen, data):
+	case again(c.seen, sumOf(data)):
 		h.Skipped(Duplicate, "")
 		return nil
 	case m.Partial:
@@ -76,7 +50,7 @@ func (c *clineTask) record(data json.RawMessage, h Handler) error {
 	}
 	turn, kind := m.turn()
 	if kind != "" {
-		clineKinds.skip(h, kind, fmt.Sprintf("message %d", c.n))
+		kindsOf("cline").skip(h, kind, fmt.Sprintf("message %d", c.n))
 		return nil
 	}
 	r := blockReader{handler: h, user: turn.Speaker == "user"}
@@ -88,16 +62,12 @@ func (c *clineTask) record(data json.RawMessage, h Handler) error {
 	}
 	r.say(turn.Text)
 	turn.Text, turn.Time = r.text, millis(m.TS)
-	if turn.Text == "" && len(turn.Calls) == 0 {
-		if r.left == 0 {
-			h.Skipped(Empty, "")
-		}
+	if turn.empty(h, r.left) {
 		return nil
 	}
 	return c.talk.said(*turn, "", "")
 }
 
-// turn returns the turn of a message, or the kind that counts it as left out.
 func (m *clineMessage) turn() (turn *Turn, kind string) {
 	what := m.Say
 	if m.Type == "ask" {
@@ -153,27 +123,12 @@ type clineSession struct {
 	Messages         []json.RawMessage
 }
 
-// clineSaid is a message of a session.
 type clineSaid struct {
 	ID, Role string
 	TS       int64
 	Content  json.RawMessage
 	Metadata struct{ DisplayRole string }
 }
-
-// clineParts has the parts of messages that are left out and that other programs do not have.
-var clineParts = kinds{"file": file, "media": file}
-
-var (
-	clineSessionShape = sync.OnceValue(func() shape {
-		return has("version", "updated_at", "agent", "sessionId", "taskType", "origin", "messages", "system_prompt")
-	})
-	clineSaidShape = sync.OnceValue(func() shape {
-		return has("id", "role", "agent", "sessionId", "metadata", "modelInfo", "metrics", "ts").
-			with("content", has("type", "text", "signature", "content", "path", "source", "data", "mediaType", "media", "id",
-				"call_id", "name", "input", "tool_use_id", "is_error", "thinking", "details", "summary"))
-	})
-)
 
 // clineAround matches what Cline puts around a user's words, with its content.
 var clineAround = pattern.New(`(?s)<mode_notice>.*?</mode_notice>|<hook_context\b[^>]*>.*?</hook_context>|` +
@@ -204,29 +159,28 @@ func clineSpoken(text string, left func(kind string)) string {
 }
 
 // readCline reads a task, which is a list of messages, or a session, which is an object.
-func readCline(in io.Reader, h Handler) error {
-	b := bufio.NewReaderSize(in, 1<<16)
-	head, _ := b.Peek(b.Size())
-	if head = bytes.TrimSpace(head); len(head) > 0 && head[0] == '{' {
-		return readClineSession(b, h)
+func readCline(in *bufio.Reader, h Handler) error {
+	head, _ := in.Peek(in.Size())
+	if bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) {
+		return readClineSession(in, h)
 	}
 	c := &clineTask{talk: &talk{handler: h}, seen: make(map[uint64]bool)}
-	if err := list(b, h, c.record); err != nil {
+	if err := list(in, h, c.record); err != nil {
 		return err
 	}
 	return c.talk.end()
 }
 
 func readClineSession(in io.Reader, h Handler) error {
-	data, err := io.ReadAll(io.LimitReader(in, maxRecord+1))
+	var s clineSession
+	data, err := readWhole(in, &s)
 	if err != nil {
 		return err
 	}
-	var s clineSession
-	if len(data) > maxRecord || json.Unmarshal(data, &s) != nil || s.SessionID == "" || s.Messages == nil {
+	if s.SessionID == "" || s.Messages == nil {
 		return ErrFormat
 	}
-	clineSessionShape().tell(h, data)
+	fieldsOf("cline session").tell(h, data)
 	if s.Agent != "" && s.Agent != "lead" {
 		h.Skipped(subagent, "")
 		return nil
@@ -240,12 +194,11 @@ func readClineSession(in io.Reader, h Handler) error {
 		case err != nil || m.Role != "user" && m.Role != "assistant":
 			h.Skipped(Damaged, place)
 			continue
-		case m.ID != "" && seen[m.ID]:
+		case again(seen, m.ID):
 			h.Skipped(Duplicate, "")
 			continue
 		}
-		seen[m.ID] = true
-		clineSaidShape().tell(h, data)
+		fieldsOf("cline message").tell(h, data)
 		if m.Metadata.DisplayRole != "" {
 			h.Skipped(reminder, "")
 			continue
@@ -257,9 +210,8 @@ func readClineSession(in io.Reader, h Handler) error {
 	return t.end()
 }
 
-// say adds a message to what is said.
 func (m *clineSaid) say(t *talk, h Handler, place string) error {
-	r := blockReader{handler: h, at: place, user: m.Role == "user", more: clineParts, clean: clineSpoken}
+	r := blockReader{handler: h, at: place, user: m.Role == "user", more: kindsOf("cline parts"), clean: clineSpoken}
 	if !r.user {
 		r.clean = nil
 	}
@@ -267,13 +219,10 @@ func (m *clineSaid) say(t *talk, h Handler, place string) error {
 		h.Skipped(Damaged, place)
 		return nil
 	}
-	if r.text == "" && len(r.calls) == 0 {
-		if r.left == 0 {
-			h.Skipped(Empty, "")
-		}
+	turn := Turn{Speaker: m.Role, Text: r.text, Calls: r.calls, Time: millis(m.TS)}
+	if turn.empty(h, r.left) {
 		return nil
 	}
-	turn := Turn{Speaker: m.Role, Text: r.text, Calls: r.calls, Time: millis(m.TS)}
 	if m.ID != "" {
 		turn.ID = t.root + "/" + m.ID
 	}

@@ -37,17 +37,6 @@ type codexMeta struct {
 	Git                struct{ Branch string }
 }
 
-// codexKinds are the envelopes and items that are left out.
-var codexKinds = kinds{
-	"turn_context": "turn context", "world_state": "world state", "compacted": compaction, "compaction": compaction,
-	"compaction_summary": compaction, "context_compaction": compaction, "compaction_trigger": compaction,
-	"inter_agent_communication": subagent, "inter_agent_communication_metadata": subagent, "agent_message": subagent,
-	"event_msg": "event", "reasoning": thought, "function_call_output": toolResult,
-	"custom_tool_call_output": toolResult, "mcp_tool_call_output": toolResult, "tool_search_output": toolResult,
-	"local_shell_call_output": toolResult, "web_search_call_output": toolResult, "ghost_snapshot": "snapshot",
-	"additional_tools": "instructions", "state": "state", "item_reference": "reference", "other": "other",
-}
-
 func (c *codex) line(data []byte, at position) error {
 	var l codexLine
 	if err := decode(data, &l); err != nil {
@@ -58,7 +47,7 @@ func (c *codex) line(data []byte, at position) error {
 	case l.Type == "session_meta":
 		return c.meta(l.Payload)
 	case l.Type == "" && l.RecordType != "":
-		codexKinds.skip(c.handler, l.RecordType, at.String())
+		kindsOf("codex").skip(c.handler, l.RecordType, at.String())
 		return nil
 	case l.Type == "" && l.ID != "" && at.number == 1:
 		return c.meta(data)
@@ -74,17 +63,17 @@ func (c *codex) line(data []byte, at position) error {
 			return err
 		}
 	case l.Payload != nil:
-		codexKinds.skip(c.handler, l.Type, at.String())
+		kindsOf("codex").skip(c.handler, l.Type, at.String())
 		return nil
 	}
 	if c.talk == nil {
 		return errDamaged
 	}
 	c.talk.at = at.place()
-	if _, left := codexKinds[l.Type]; !left {
-		of := codexShape()
-		if enveloped := l.Payload != nil; !enveloped && !bytes.Contains(data, []byte(`"payload"`)) {
-			of = codexItemShape()
+	if _, left := kindsOf("codex")[l.Type]; !left {
+		of := fieldsOf("codex")
+		if !bytes.Contains(data, []byte(`"payload"`)) {
+			of = fieldsOf("codex item")
 		}
 		of.tell(c.handler, data)
 	}
@@ -98,15 +87,12 @@ func (c *codex) meta(data json.RawMessage) error {
 	if err := decode(data, &m); err != nil {
 		return err
 	}
-	codexMetaShape().tell(c.handler, data)
+	fieldsOf("codex meta").tell(c.handler, data)
 	m.ID = cmp.Or(m.ID, m.SessionID)
 	if m.ID == "" {
 		return errDamaged
 	}
-	root := m.ID
-	if m.ForkedFrom != "" {
-		root = m.ForkedFrom
-	}
+	root := cmp.Or(m.ForkedFrom, m.ID)
 	if c.talk != nil {
 		if c.talk.number == 0 && c.talk.open == nil {
 			c.talk.root = root
@@ -155,14 +141,11 @@ func (c *codex) item(l *codexLine, when string, at position) error {
 		if turn.Text = r.text; l.Role != "assistant" {
 			turn.Speaker = "user"
 		}
-		switch {
-		case turn.Text == "" && r.left == 0:
-			c.handler.Skipped(Empty, "")
+		if turn.empty(c.handler, r.left) {
 			return nil
-		case turn.Text != "" && l.Role != "user" && l.Role != "assistant": // developer, system
+		}
+		if l.Role != "user" && l.Role != "assistant" { // developer, system
 			c.handler.Skipped("instructions", "")
-			return nil
-		case turn.Text == "":
 			return nil
 		}
 	case "function_call", "custom_tool_call", "tool_search_call", "mcp_tool_call":
@@ -179,7 +162,7 @@ func (c *codex) item(l *codexLine, when string, at position) error {
 	case "image_generation_call":
 		turn.Calls = []string{flat("image_generation: " + l.RevisedPrompt)}
 	default:
-		codexKinds.skip(c.handler, l.Type, at.String())
+		kindsOf("codex").skip(c.handler, l.Type, at.String())
 		return nil
 	}
 	return c.talk.said(turn, "", "")

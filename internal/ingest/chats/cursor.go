@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"path"
 	"strings"
-	"sync"
 
 	"github.com/mnem-project/mnem/internal/base/sqlite"
 )
@@ -25,25 +24,6 @@ type cursorLine struct {
 	Type, Role string
 	Message    struct{ Content json.RawMessage }
 }
-
-// cursorKinds has the kinds of lines that are left out.
-var cursorKinds = named("turn_ended", "turn_started", "status", "error")
-
-// cursorContexts has the elements that Cursor adds to a user's words.
-var cursorContexts = kinds{
-	"attached_files": "attached files", "open_and_recently_viewed_files": "editor", "user_info": "environment",
-	"git_status": "environment", "project_layout": "environment", "rules": "instructions",
-	"agent_transcripts": "environment", "agent_skills": "instructions", "mcp_file_system": "instructions",
-	"mcp_instructions": "instructions", "always_applied_workspace_rules": "instructions",
-	"always_applied_workspace_rule": "instructions", "user_rules": "instructions", "system_reminder": reminder,
-	"timestamp": "timestamp", "external_links": "environment", "cursor_commands": command, "manually_attached_skills": "skill",
-	"image_files": image, "additional_data": "environment", "current_file": "editor", "terminal_files_information": "environment",
-}
-
-var cursorShape = sync.OnceValue(func() shape {
-	return has("type", "role", "timestamp", "status", "error").
-		with("message", has("role", "id", "model").with("content", blockShape()))
-})
 
 func newCursor(name string, h Handler) *cursor {
 	name = path.Clean(strings.ReplaceAll(name, `\`, "/"))
@@ -64,7 +44,7 @@ func (c *cursor) line(data []byte, at position) error {
 	}
 	switch {
 	case l.Role == "" && l.Type != "":
-		cursorKinds.skip(c.handler, l.Type, at.String())
+		kindsOf("cursor").skip(c.handler, l.Type, at.String())
 		return nil
 	case l.Role != "user" && l.Role != "assistant":
 		return errDamaged
@@ -72,7 +52,7 @@ func (c *cursor) line(data []byte, at position) error {
 		c.handler.Skipped(subagent, "")
 		return nil
 	}
-	cursorShape().tell(c.handler, data)
+	fieldsOf("cursor").tell(c.handler, data)
 	if c.talk.session.ID == "" {
 		sum := sha256.Sum256(data)
 		c.talk.root = "~" + hex.EncodeToString(sum[:8])
@@ -85,13 +65,11 @@ func (c *cursor) line(data []byte, at position) error {
 	if err := r.read(l.Message.Content); err != nil {
 		return err
 	}
-	if r.text == "" && len(r.calls) == 0 {
-		if r.left == 0 {
-			c.handler.Skipped(Empty, "")
-		}
+	turn := Turn{Speaker: l.Role, Text: r.text, Calls: r.calls}
+	if turn.empty(c.handler, r.left) {
 		return nil
 	}
-	return c.talk.said(Turn{Speaker: l.Role, Text: r.text, Calls: r.calls}, "", "")
+	return c.talk.said(turn, "", "")
 }
 
 // cursorSpoken returns a user's words without the elements that Cursor added.
@@ -114,7 +92,7 @@ func cursorSpoken(text string, left func(kind string)) string {
 		text = strings.TrimSpace(text)
 		name, _, ok := strings.Cut(strings.TrimPrefix(text[:min(len(text), 100)], "<"), ">")
 		name, _, _ = strings.Cut(name, " ")
-		kind, known := cursorContexts[name]
+		kind, known := kindsOf("cursor contexts")[name]
 		_, after, closed := strings.Cut(text, "</"+name+">")
 		if !ok || !known || !closed || text[0] != '<' {
 			break
@@ -124,8 +102,6 @@ func cursorSpoken(text string, left func(kind string)) string {
 	}
 	return join(query, spoken(text, left))
 }
-
-func (c *cursor) begun() Position { return Position{} }
 
 func (c *cursor) end() error { return c.talk.end() }
 
@@ -164,39 +140,6 @@ const (
 	maxKey = 1000
 )
 
-// cursorKeys are the rows of the database that are left out, by how their keys begin.
-var cursorKeys = kinds{
-	"agentKv": "agent state", "checkpointId": "checkpoint", "codeBlockDiff": "edit", "inlineDiff": "edit",
-	"inlineDiffs": "edit", "codeBlockPartialInlineDiffFates": "edit", "messageRequestContext": "environment",
-	"composer.content": "file", "ofsContent": "file", "composerVirtualRowHeights": "view", "composerDraft": "draft",
-	"composerRootWriterDiagnostic": "diagnostics", "localAgentMailboxCursor": "agent state",
-}
-
-var cursorChatShape = sync.OnceValue(func() shape {
-	return has("_v", "composerId", "name", "subtitle", "text", "richText", "createdAt", "lastUpdatedAt", "hasLoaded",
-		"fullConversationHeadersOnly", "conversation", "conversationMap", "status", "forceMode", "unifiedMode", "isAgentic",
-		"context", "allAttachedFileCodeChunksUris", "contextUsagePercent", "modelConfig", "capabilities",
-		"originalFileStates", "newlyCreatedFiles", "newlyCreatedFolders", "totalLinesAdded", "totalLinesRemoved",
-		"addedFiles", "removedFiles", "filesChangedCount", "isFileListExpanded", "isQueueExpanded", "hasUnreadMessages",
-		"browserChipManuallyDisabled", "browserChipManuallyEnabled", "gitHubPromptDismissed", "createdOnBranch",
-		"isCreatingWorktree", "isApplyingWorktree", "isUndoingWorktree", "applied", "pendingCreateWorktree",
-		"generatingBubbleIds", "codeBlockData", "subComposerIds", "capabilityContexts", "todos",
-		"speculativeSummarizationEncryptionKey", "latestChatGenerationUUID", "latestConversationSummary", "usageData",
-		"isArchived", "isDraft", "isBestOfNSubcomposer", "isBestOfNParent", "bestOfNJudgeWinner", "isSpec",
-		"isSpecSubagentDone", "isNAL", "planModeSuggestionUsed", "subagentInfo", "conversationState", "isWorktree",
-		"worktreeStartedReadOnly", "isProject", "numSubComposers", "referencedPlans", "branches", "draftTarget",
-		"hasBeenInSidebar")
-})
-
-var cursorBubbleShape = sync.OnceValue(func() shape {
-	return has("_v", "type", "bubbleId", "text", "richText", "createdAt", "requestId", "attachedCodeChunks",
-		"attachedFileCodeChunksMetadataOnly", "supportedTools", "modelInfo", "workspaceUris", "serverBubbleId", "codeBlocks",
-		"thinking", "toolResults", "timingInfo", "usageUuid", "capabilityType", "isAgentic", "unifiedMode", "commits",
-		"pullRequests", "images", "gitDiffs", "interpreterResults", "docsReferences", "webReferences", "aiWebSearchResults",
-		"cursorRules", "contextPieces", "allThinkingBlocks", "tokenCount", "toolFormerData", "capabilities", "isThought",
-		"thinkingDurationMs", "checkpointId", "context", "lints", "todos", "errorDetails")
-})
-
 // cursorRows are the rows of a database that are wanted, by their keys.
 type cursorRows struct {
 	db       *sqlite.Database
@@ -210,15 +153,13 @@ type cursorRows struct {
 // cursorDatabase reads state.vscdb of Cursor. Older chats are in a table of settings, which is not read.
 func cursorDatabase(db *sqlite.Database, h Handler) error {
 	t, ok := db.Table("cursorDiskKV")
-	if !ok {
-		if _, ok = db.Table("ItemTable"); !ok {
-			return ErrFormat
-		}
+	if _, older := db.Table("ItemTable"); !ok && !older {
+		return ErrFormat
 	}
 	rows := &cursorRows{
 		db: db, handler: h, chats: map[string]sqlite.Place{}, messages: map[string]map[string]sqlite.Place{},
 	}
-	if ok && t != nil {
+	if ok {
 		rows.value = t.Column("value")
 	}
 	if err := eachRow(db, "cursorDiskKV", h, rows.note); err != nil {
@@ -256,7 +197,7 @@ func (c *cursorRows) note(t *sqlite.Table, r *sqlite.Row) error {
 		if name, _, ok := strings.Cut(kind, "-"); ok { // inlineDiffs-TIME
 			kind = name
 		}
-		cursorKeys.skip(c.handler, kind, "key "+label(key))
+		kindsOf("cursor keys").skip(c.handler, kind, "key "+label(key))
 	}
 	return nil
 }
@@ -290,7 +231,6 @@ func (c *cursorRows) at(place sqlite.Place) (data []byte, ok bool) {
 	return []byte(text), ok
 }
 
-// read reads the chats in the order of their ids.
 func (c *cursorRows) read() error {
 	for _, id := range sortedKeys(c.chats) {
 		data, ok := c.at(c.chats[id])
@@ -307,7 +247,7 @@ func (c *cursorRows) read() error {
 			delete(c.messages, id)
 			continue
 		}
-		cursorChatShape().tell(c.handler, data)
+		fieldsOf("cursor chat").tell(c.handler, data)
 		if err := c.chat(id, &chat); err != nil {
 			return err
 		}
@@ -322,7 +262,6 @@ func (c *cursorRows) read() error {
 
 func present(data json.RawMessage) bool { return len(data) > 0 && string(data) != "null" }
 
-// chat reads the messages of a chat in their order.
 func (c *cursorRows) chat(id string, chat *cursorChat) error {
 	t := &talk{handler: c.handler, session: Session{ID: id, Title: chat.Name, Time: cursorTime(chat.CreatedAt), Store: InDatabase}}
 	list, listed := chat.Conversation, make(map[string]bool)
@@ -358,11 +297,10 @@ func (c *cursorRows) chat(id string, chat *cursorChat) error {
 			continue
 		case turn == nil:
 			continue
-		case seen[turn.ID]:
+		case again(seen, turn.ID):
 			c.handler.Skipped(Duplicate, "")
 			continue
 		}
-		seen[turn.ID] = true
 		turn.Time = cmp.Or(turn.Time, last)
 		last = turn.Time
 		if turn.Speaker == "user" {
@@ -379,7 +317,6 @@ func (c *cursorRows) chat(id string, chat *cursorChat) error {
 	return t.end()
 }
 
-// turn reads a message, nil for one that is left out.
 func (c *cursorRows) turn(data []byte) (*Turn, error) {
 	var b cursorBubble
 	if err := decode(data, &b); err != nil {
@@ -388,7 +325,7 @@ func (c *cursorRows) turn(data []byte) (*Turn, error) {
 	if b.BubbleID == "" || b.Type != 1 && b.Type != 2 {
 		return nil, errDamaged
 	}
-	cursorBubbleShape().tell(c.handler, data)
+	fieldsOf("cursor bubble").tell(c.handler, data)
 	turn := &Turn{
 		ID: b.BubbleID, Speaker: "assistant", Text: strings.TrimSpace(b.Text), Time: cursorTime(b.CreatedAt), Store: InDatabase,
 	}
@@ -413,10 +350,7 @@ func (c *cursorRows) turn(data []byte) (*Turn, error) {
 		}
 		turn.Calls = []string{call(f.Name, args)}
 	}
-	if turn.Text == "" && len(turn.Calls) == 0 {
-		if left == 0 {
-			c.handler.Skipped(Empty, "")
-		}
+	if turn.empty(c.handler, left) {
 		return nil, nil
 	}
 	return turn, nil

@@ -16,6 +16,6 @@
 //	mem0            what get_all of mem0 answers, or a list of its memories
 //
 // What people and models said is kept, with its time and who said it, and of calls of tools one line each. Everything
-// else is left out and told to the handler by its kind: the record types of each format are in its table of kinds, and
+// else is left out and told to the handler by its kind: the record types of each format are in formats.txt and
 // in docs/reference/importers.md. What is damaged, or in no table, is told with its place, and the rest is read.
 package chats

@@ -31,43 +31,43 @@ func TestKindsAreDocumented(t *testing.T) {
 	word := func(s string) *regexp.Regexp {
 		return regexp.MustCompile("(?:^|[^A-Za-z_-])" + regexp.QuoteMeta(s) + "(?:[^A-Za-z_-]|$)")
 	}
-	for _, c := range []struct {
-		kinds kinds
-		text  string
-	}{
-		{contexts, general}, {claudeCodeKinds, section("Claude Code")}, {codexKinds, section("Codex")},
-		{contentKinds, section("Claude Code") + section("Codex") + section("Claude")},
-		{geminiKinds, section("Gemini CLI")}, {chatGPTKinds, section("ChatGPT")},
-		{openCodeKinds, section("OpenCode")}, {mem0Left, section("mem0")}, {cursorKinds, section("Cursor")},
-		{cursorContexts, section("Cursor")}, {vscodeKinds, section("GitHub Copilot in VS Code")},
-		{copilotKinds, section("Copilot CLI")}, {clineKinds, section("Cline")}, {clineParts, section("Cline")}, {cursorKeys, section("Cursor")},
-	} {
-		if len(c.kinds) == 0 {
-			t.Error("a table without kinds")
+	sectionOf := map[string]string{
+		"contexts": general, "content": section("Claude Code") + section("Codex") + section("Claude"),
+		"claude-code": section("Claude Code"), "block": section("Claude Code"), "codex": section("Codex"),
+		"gemini": section("Gemini CLI"), "opencode": section("OpenCode"), "cursor": section("Cursor"),
+		"copilot": section("GitHub Copilot in VS Code"), "copilot-cli": section("Copilot CLI"), "cline": section("Cline"),
+		"chatgpt": section("ChatGPT"), "claude": section("Claude"), "mem0": section("mem0"),
+		"server-memory": section("MCP server memory"),
+	}
+	textOf := func(table string) string {
+		text, ok := sectionOf[table]
+		if !ok {
+			format, _, _ := strings.Cut(table, " ")
+			text, ok = sectionOf[format]
 		}
-		for name, kind := range c.kinds {
-			if !word(name).MatchString(c.text) {
+		if !ok {
+			t.Fatalf("no section for the table %q", table)
+		}
+		return text
+	}
+	if len(tables().kinds) < 10 || len(tables().fields) < 10 {
+		t.Fatalf("%d tables of kinds, %d of fields", len(tables().kinds), len(tables().fields))
+	}
+	for table, kinds := range tables().kinds {
+		text := textOf(table)
+		for name, kind := range kinds {
+			if !word(name).MatchString(text) {
 				t.Errorf("%s is not in docs/reference/importers.md", name)
 			}
-			if !word(kind).MatchString(c.text + general) {
+			if !word(kind).MatchString(text + general) {
 				t.Errorf("%s, the kind of %s, is not in docs/reference/importers.md", kind, name)
 			}
 		}
 	}
-	for _, c := range []struct {
-		shape shape
-		text  string
-	}{
-		{claudeCodeShape(), section("Claude Code")}, {codexShape(), section("Codex")}, {codexMetaShape(), section("Codex")},
-		{geminiShape(), section("Gemini CLI")}, {geminiMessageShape(), section("Gemini CLI")}, {chatGPTShape(), section("ChatGPT")},
-		{claudeShape(), section("Claude")}, {openCodeShape(), section("OpenCode")}, {cursorShape(), section("Cursor")},
-		{vscodeShape(), section("GitHub Copilot in VS Code")}, {copilotShape(), section("Copilot CLI")},
-		{cursorChatShape(), section("Cursor")}, {cursorBubbleShape(), section("Cursor")}, {clineShape(), section("Cline")},
-		{clineSessionShape(), section("Cline")}, {clineSaidShape(), section("Cline")}, {serverMemoryShape(), section("MCP server memory")},
-	} {
-		for _, name := range c.shape.names() {
-			if !word(name).MatchString(c.text) {
-				t.Errorf("the field %s is not in %s of docs/reference/importers.md", name, strings.SplitN(c.text, "\n", 2)[0])
+	for table, shape := range tables().fields {
+		for _, name := range shape.names() {
+			if !word(name).MatchString(textOf(table)) {
+				t.Errorf("the field %s is not in the section of %s of docs/reference/importers.md", name, table)
 			}
 		}
 	}
@@ -86,7 +86,7 @@ func (s shape) names() (out []string) {
 
 // TestUnknownFields counts the members that no shape has, at any depth, and no others.
 func TestUnknownFields(t *testing.T) {
-	of := has("a", "b").with("c", has("d")).with("m", shape{anyName: has("e")})
+	of := parseShape("a b\nc: d\nm:\n\t*: e", nil)
 	for _, c := range []struct {
 		json string
 		want []string

@@ -39,14 +39,6 @@ type chatGPTMessage struct {
 	Recipient string
 }
 
-// chatGPTKinds are the types of content, and of parts of content, that are left out.
-var chatGPTKinds = kinds{
-	"thoughts": thought, "reasoning_recap": thought, "user_editable_context": "instructions",
-	"model_editable_context": "memory", "system_error": "error", "app_pairing_content": "app",
-	"image_asset_pointer": image, "audio_asset_pointer": audio, "real_time_user_audio_video_asset_pointer": audio,
-	"video_container_asset_pointer": "video", "file_asset_pointer": file, "super_widget": "app",
-}
-
 // chatGPTTexts are the types of content with spoken text.
 var chatGPTTexts = []string{
 	"", "text", "multimodal_text", "code", "tether_quote", "tether_browsing_display", "execution_output",
@@ -63,21 +55,20 @@ func chatGPT(record json.RawMessage, h Handler) error {
 	if c.ID == "" || len(c.Mapping) == 0 {
 		return errDamaged
 	}
-	chatGPTShape().tell(h, record)
-	w := &treeWalk{handler: h, session: Session{ID: c.ID, Title: flat(c.Title), Time: seconds(c.CreateTime)}}
-	w.begin()
+	fieldsOf("chatgpt").tell(h, record)
+	w := newTree(h, Session{ID: c.ID, Title: flat(c.Title), Time: seconds(c.CreateTime)})
 	for _, id := range chatGPTOrder(c.Mapping) {
 		n := c.Mapping[id]
-		w.tree.add(id, n.Parent)
+		w.add(id, n.Parent)
 		if len(n.Message) == 0 || string(n.Message) == "null" {
 			continue
 		}
 		if turn := chatGPTTurn(n.Message, "message "+label(id)+" of "+label(c.ID), h); turn != nil {
 			turn.ID = c.ID + "/" + id
-			w.turn(id, turn)
+			w.turns[id] = turn
 		}
 	}
-	w.tree.leadTo(c.CurrentNode)
+	w.leadTo(c.CurrentNode)
 	return w.end()
 }
 
@@ -109,7 +100,6 @@ func chatGPTOrder(nodes map[string]*chatGPTNode) []string {
 	return out
 }
 
-// chatGPTTurn reads a message, nil if it is left out.
 func chatGPTTurn(data json.RawMessage, at string, h Handler) *Turn {
 	var m chatGPTMessage
 	if err := decode(data, &m); err != nil {
@@ -125,7 +115,7 @@ func chatGPTTurn(data json.RawMessage, at string, h Handler) *Turn {
 		h.Skipped("instructions", "")
 		return nil
 	case !slices.Contains(chatGPTTexts, m.Content.Type):
-		chatGPTKinds.skip(h, m.Content.Type, at)
+		kindsOf("chatgpt").skip(h, m.Content.Type, at)
 		return nil
 	}
 	turn := &Turn{Speaker: role, Time: seconds(m.CreateTime), Text: chatGPTText(&m, at, h)}
@@ -164,7 +154,7 @@ func chatGPTText(m *chatGPTMessage, at string, h Handler) string {
 			}
 			one = part.Text
 			if part.Type != "audio_transcription" && part.Type != "text" {
-				chatGPTKinds.skip(h, part.Type, at)
+				kindsOf("chatgpt").skip(h, part.Type, at)
 			}
 		}
 		text = join(text, strings.TrimSpace(one))
@@ -202,7 +192,6 @@ var (
 	bare = pattern.New(` ?(?:file)?cite(?:turn[0-9]+[a-z]+[0-9]+)+| ?【[^】]{0,200}†[^】]{0,200}】`)
 )
 
-// uncited is a text without its citations.
 func uncited(text string, h Handler) string {
 	cut := func(found string) string {
 		h.Skipped("citation", "")
@@ -234,49 +223,52 @@ func shownIn(span string) string {
 	return ""
 }
 
-// treeWalk gathers the turns of a conversation whose messages name the one before them.
-type treeWalk struct {
-	handler Handler
-	session Session
-	tree    *tree
-	turns   map[string]*Turn
-	times   map[string]int64
+// tree gathers the turns of a conversation whose messages name the one before them. They may have been answered more than
+// once: of the ways through them one is the current one.
+type tree struct {
+	handler  Handler
+	session  Session
+	turns    map[string]*Turn // by their messages
+	parent   map[string]string
+	children map[string][]string
+	ids      []string // of messages, in the order of the file
+	current  map[string]bool
 }
 
-func (w *treeWalk) begin() {
-	w.tree, w.turns, w.times = newTree(), make(map[string]*Turn), make(map[string]int64)
+func newTree(h Handler, s Session) *tree {
+	return &tree{
+		handler: h, session: s, turns: make(map[string]*Turn), parent: make(map[string]string),
+		children: make(map[string][]string), current: make(map[string]bool),
+	}
 }
-
-func (w *treeWalk) turn(id string, turn *Turn) { w.turns[id], w.times[id] = turn, turn.Time }
 
 // end gives the turns and the session to the handler. A turn follows the nearest one before it.
-func (w *treeWalk) end() error {
-	w.tree.fill(w.times)
+func (t *tree) end() error {
+	order := t.order()
+	times := t.times(order)
 	kept := make(map[string]string) // of each message the turn that it is, or that came before it
 	number := 0
-	for _, id := range w.tree.order() {
-		before := kept[w.tree.parent[id]]
+	for _, id := range order {
+		before := kept[t.parent[id]]
 		kept[id] = before
-		turn := w.turns[id]
+		turn := t.turns[id]
 		if turn == nil {
 			continue
 		}
 		number++
-		turn.Session, turn.Before, turn.Number = w.session.ID, before, number
-		turn.Left = w.tree.left(id)
-		if turn.Time = w.times[id]; turn.Time == 0 {
-			turn.Time = w.session.Time
-		}
+		turn.Session, turn.Before, turn.Number = t.session.ID, before, number
+		turn.Left = len(t.current) > 0 && !t.current[id]
+		turn.Time = cmp.Or(times[id], t.session.Time)
 		kept[id] = turn.ID
-		if err := w.handler.Turn(turn); err != nil {
+		if err := t.handler.Turn(turn); err != nil {
 			return err
 		}
 	}
 	if number == 0 {
-		w.handler.Skipped("conversation without turns", "")
+		t.handler.Skipped("conversation without turns", "")
 		return nil
 	}
-	return w.handler.Session(&w.session)
+	return t.handler.Session(&t.session)
 }
 
 type claudeRecord struct {
@@ -310,13 +302,12 @@ func claude(record json.RawMessage, h Handler) error {
 	if c.UUID == "" {
 		return errDamaged
 	}
-	w := &treeWalk{handler: h, session: Session{ID: c.UUID, Title: flat(c.Name), Time: moment(c.CreatedAt)}}
-	w.begin()
+	w := newTree(h, Session{ID: c.UUID, Title: flat(c.Name), Time: moment(c.CreatedAt)})
 	if c.Summary != "" {
 		h.Skipped("summary", "")
 	}
 	at := "a message of " + label(c.UUID)
-	claudeShape().tell(h, record)
+	fieldsOf("claude").tell(h, record)
 	list := claudeMessages(c.Messages, at, h)
 	isTree := slices.ContainsFunc(list, func(m *claudeMessage) bool { return m.Parent != "" })
 	before := ""
@@ -324,7 +315,7 @@ func claude(record json.RawMessage, h Handler) error {
 		if !isTree {
 			m.Parent = before
 		}
-		if before = m.UUID; !w.tree.add(m.UUID, m.Parent) {
+		if before = m.UUID; !w.add(m.UUID, m.Parent) {
 			h.Skipped(Duplicate, "")
 			continue
 		}
@@ -332,13 +323,13 @@ func claude(record json.RawMessage, h Handler) error {
 		if err != nil {
 			h.Skipped(Damaged, at)
 		} else if turn != nil {
-			w.turn(m.UUID, turn)
+			w.turns[m.UUID] = turn
 		}
 	}
-	if c.CurrentLeaf != "" && w.tree.has(c.CurrentLeaf) {
+	if w.has(c.CurrentLeaf) {
 		before = c.CurrentLeaf
 	}
-	w.tree.leadTo(before)
+	w.leadTo(before)
 	return w.end()
 }
 
@@ -357,13 +348,12 @@ func claudeMessages(data []json.RawMessage, at string, h Handler) []*claudeMessa
 	}
 	if timed {
 		slices.SortStableFunc(list, func(a, b *claudeMessage) int {
-			return int(min(1, max(-1, moment(a.CreatedAt)-moment(b.CreatedAt))))
+			return cmp.Compare(moment(a.CreatedAt), moment(b.CreatedAt))
 		})
 	}
 	return list
 }
 
-// claudeTurn reads a message, nil if it is empty.
 func claudeTurn(m *claudeMessage, at string, h Handler) (*Turn, error) {
 	turn := &Turn{ID: m.UUID, Speaker: m.Sender, Time: moment(m.CreatedAt)}
 	if m.Sender == "human" {
@@ -386,7 +376,7 @@ func claudeTurn(m *claudeMessage, at string, h Handler) (*Turn, error) {
 			}
 		default:
 			left++
-			contentKinds.skip(h, b.Type, at)
+			kindsOf("content").skip(h, b.Type, at)
 		}
 	}
 	if turn.Text == "" {
@@ -405,10 +395,7 @@ func claudeTurn(m *claudeMessage, at string, h Handler) (*Turn, error) {
 			turn.Calls = append(turn.Calls, "attached: "+flat(f.FileName))
 		}
 	}
-	if turn.Text == "" && len(turn.Calls) == 0 {
-		if left == 0 {
-			h.Skipped(Empty, "")
-		}
+	if turn.empty(h, left) {
 		return nil, nil
 	}
 	return turn, nil
@@ -424,25 +411,12 @@ func written(b *contentBlock) (short, text string) {
 	if b.Name != "artifacts" && b.Name != "create_file" || json.Unmarshal(b.Input, &in) != nil {
 		return call(b.Name, b.Input), ""
 	}
-	title := in.Title
-	title = cmp.Or(title, in.Path)
+	title := cmp.Or(in.Title, in.Path)
 	text = strings.TrimSpace(join(in.Content, join(in.NewStr, in.FileText)))
 	if text != "" && title != "" && !strings.Contains(text[:min(len(text), 2*len(title)+8)], title) {
 		text = title + "\n\n" + text
 	}
 	return flat(b.Name + ": " + title), text
-}
-
-// tree is a conversation whose messages may have been answered more than once: of its ways one is the current one.
-type tree struct {
-	parent   map[string]string
-	children map[string][]string
-	ids      []string // in the order of the file
-	current  map[string]bool
-}
-
-func newTree() *tree {
-	return &tree{parent: make(map[string]string), children: make(map[string][]string), current: make(map[string]bool)}
 }
 
 // add takes a message. It is false for one that is there.
@@ -468,9 +442,6 @@ func (t *tree) has(id string) bool {
 	_, has := t.parent[id]
 	return has
 }
-
-// left reports whether the conversation went another way.
-func (t *tree) left(id string) bool { return len(t.current) > 0 && !t.current[id] }
 
 // order returns the messages from the roots on, each after its parent, those of the current way before others. What no
 // root leads to, as messages in a circle, comes last.
@@ -511,9 +482,13 @@ func (t *tree) order() []string {
 	}
 }
 
-// fill gives each message without a time that of the nearest before it that has one, else of the nearest after it.
-func (t *tree) fill(times map[string]int64) {
-	order := t.order()
+// times returns the time of each message: its own, else that of the nearest before it that has one, else of the nearest
+// after it.
+func (t *tree) times(order []string) map[string]int64 {
+	times := make(map[string]int64)
+	for id, turn := range t.turns {
+		times[id] = turn.Time
+	}
 	for _, id := range order {
 		if times[id] == 0 {
 			times[id] = times[t.parent[id]]
@@ -524,4 +499,5 @@ func (t *tree) fill(times map[string]int64) {
 			times[up] = times[id]
 		}
 	}
+	return times
 }

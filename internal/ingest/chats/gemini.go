@@ -3,9 +3,9 @@ package chats
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 )
 
@@ -27,9 +27,6 @@ type geminiRecord struct {
 		Result json.RawMessage
 	}
 }
-
-// geminiKinds are the program's own messages.
-var geminiKinds = named("info", "error", "warning")
 
 // geminiSession reads a session of Gemini CLI as the program does: a message that comes again with its id replaces the
 // earlier one, and a record may take back all from a message on.
@@ -59,20 +56,18 @@ const maxHeld = 256 << 20
 func gemini(in *bufio.Reader, h Handler) error {
 	g := &geminiSession{handler: h, byID: make(map[string]*geminiTurn)}
 	if isGeminiLines(in) {
-		if _, err := lines(in, h, g, Position{}, 0); err != nil {
-			return err
-		}
-		return nil
-	}
-	data, err := io.ReadAll(io.LimitReader(&validReader{in: in}, maxRecord+1))
-	if err != nil {
+		_, err := lines(in, h, g, Position{}, 0)
 		return err
 	}
 	var r geminiRecord
-	if len(data) > maxRecord || json.Unmarshal(data, &r) != nil || r.SessionID == "" {
+	data, err := readWhole(in, &r)
+	if err != nil {
+		return err
+	}
+	if r.SessionID == "" {
 		return ErrFormat
 	}
-	geminiShape().tell(h, data)
+	fieldsOf("gemini").tell(h, data)
 	if err := g.record(&r, "record 1"); err != nil {
 		return err
 	}
@@ -82,7 +77,7 @@ func gemini(in *bufio.Reader, h Handler) error {
 // isGeminiLines reports whether the first line is a record.
 func isGeminiLines(b *bufio.Reader) bool {
 	head, _ := b.Peek(b.Size())
-	line, _, whole := bytes.Cut(bytes.TrimPrefix(head, byteOrderMark), []byte("\n"))
+	line, _, whole := bytes.Cut(head, []byte("\n"))
 	line = bytes.TrimSpace(line)
 	return whole && len(line) > 0 && line[0] == '{' && json.Valid(line)
 }
@@ -93,9 +88,9 @@ func (g *geminiSession) line(data []byte, at position) error {
 		return err
 	}
 	if r.ID != "" || r.Type != "" {
-		geminiMessageShape().tell(g.handler, data)
+		fieldsOf("gemini message").tell(g.handler, data)
 	} else {
-		geminiShape().tell(g.handler, data)
+		fieldsOf("gemini").tell(g.handler, data)
 	}
 	return g.record(&r, at.String())
 }
@@ -120,17 +115,11 @@ func (g *geminiSession) record(r *geminiRecord, at string) error {
 
 // describe takes properties of the session, and a list of messages that replaces the earlier ones.
 func (g *geminiSession) describe(r *geminiRecord, at string) {
-	if r.SessionID != "" {
-		g.session.ID = r.SessionID
-	}
+	g.session.ID = cmp.Or(r.SessionID, g.session.ID)
+	g.session.Title = cmp.Or(r.Summary, g.session.Title)
+	g.kind = cmp.Or(r.Kind, g.kind)
 	if r.StartTime != "" {
 		g.session.Time = moment(r.StartTime)
-	}
-	if r.Summary != "" {
-		g.session.Title = r.Summary
-	}
-	if r.Kind != "" {
-		g.kind = r.Kind
 	}
 	if len(r.MemoryScratchpad) > 0 {
 		g.handler.Skipped("scratchpad", "")
@@ -143,7 +132,7 @@ func (g *geminiSession) describe(r *geminiRecord, at string) {
 		var m geminiRecord
 		err := decode(data, &m)
 		if err == nil {
-			geminiMessageShape().tell(g.handler, data)
+			fieldsOf("gemini message").tell(g.handler, data)
 			err = g.message(&m, place)
 		}
 		if err != nil {
@@ -169,7 +158,7 @@ func (g *geminiSession) rewind(id string) {
 func (g *geminiSession) message(m *geminiRecord, at string) error {
 	switch {
 	case m.Type != "user" && m.Type != "gemini":
-		geminiKinds.skip(g.handler, m.Type, at)
+		kindsOf("gemini").skip(g.handler, m.Type, at)
 		return nil
 	case m.ID == "":
 		return errDamaged
@@ -185,12 +174,8 @@ func (g *geminiSession) message(m *geminiRecord, at string) error {
 	if g.held += len(now.Text); g.held > maxHeld {
 		return fmt.Errorf("%w: more than 256 MiB of text", ErrFormat)
 	}
-	old := g.byID[m.ID]
-	switch {
-	case old == nil:
-		g.byID[m.ID] = now
-		g.order = append(g.order, now)
-	case old.Left: // said again after it was taken back
+	switch old := g.byID[m.ID]; {
+	case old == nil || old.Left: // new, or said again after it was taken back
 		g.byID[m.ID] = now
 		g.order = append(g.order, now)
 	case now.said || !old.said:
@@ -199,7 +184,6 @@ func (g *geminiSession) message(m *geminiRecord, at string) error {
 	return nil
 }
 
-// read reads a message and counts the parts left out.
 func (t *geminiTurn) read(m *geminiRecord) error {
 	var parts partList
 	if err := parts.read(m.Content); err != nil {
@@ -293,8 +277,6 @@ func (p *partList) read(data json.RawMessage) error {
 	}
 	return nil
 }
-
-func (g *geminiSession) begun() Position { return Position{} }
 
 // end emits the turns in order; turns that were taken back keep their predecessor.
 func (g *geminiSession) end() error {

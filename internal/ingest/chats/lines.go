@@ -42,7 +42,9 @@ func Resume(format string, in io.Reader, from Position, most int64, h Handler) (
 	}
 	switch format {
 	case "claude-code":
-		c := &claudeCode{handler: h, talk: resumed, title: from.Session.Title, named: from.Named}
+		c := &claudeCode{
+			handler: h, talk: resumed, title: from.Session.Title, named: from.Named, seen: make(map[string]bool),
+		}
 		return lines(in, h, c, from, most)
 	case "codex":
 		if resumed != nil {
@@ -53,28 +55,32 @@ func Resume(format string, in io.Reader, from Position, most int64, h Handler) (
 		_, err := lines(in, h, &copilotCLI{handler: h}, Position{}, 0)
 		return from, err
 	case "gemini":
-		return from, gemini(bufio.NewReaderSize(in, 1<<16), h)
+		return from, gemini(unmarked(in), h)
 	case "opencode":
-		return from, openCode(&validReader{in: bufio.NewReader(in)}, h)
+		return from, openCode(unmarked(in), h)
 	}
 	return from, fmt.Errorf("no format %q that goes on", format)
 }
 
-// lineReader reads one file of lines.
 type lineReader interface {
 	line(data []byte, at position) error // returns errDamaged or an error of the handler
 	end() error
-	// begun returns the start of the last turn, the zero Position if there was none.
-	begun() Position
 }
 
-// position is the position of a line.
+// resumer is a lineReader of a file that need not be read from its beginning again.
+type resumer interface {
+	begun() Position // the start of the last turn, the zero Position if there was none
+}
+
 type position struct {
 	offset int64
 	number int // from 1
 }
 
 func (p position) place() Position { return Position{Offset: p.offset, Line: p.number - 1} }
+
+// String names the line in messages.
+func (p position) String() string { return fmt.Sprintf("line %d", p.number) }
 
 // errDamaged is returned for a record that cannot be read.
 var errDamaged = errors.New("damaged")
@@ -92,16 +98,15 @@ func lines(in io.Reader, h Handler, r lineReader, from Position, most int64) (Po
 			return from, err
 		}
 		last := err != nil
-		place := fmt.Sprintf("line %d", at.number)
 		if at.offset == 0 && line != nil {
 			line = bytes.TrimPrefix(line, byteOrderMark)
 		}
 		switch {
 		case line == nil:
 			damaged++
-			h.Skipped("longer than 64 MiB", place)
+			h.Skipped("longer than 64 MiB", at.String())
 		case len(bytes.TrimSpace(line)) == 0:
-		case bytes.Contains(line, []byte(`"timestamp"`)) && again(seen, line):
+		case bytes.Contains(line, []byte(`"timestamp"`)) && again(seen, sumOf(line)):
 			h.Skipped(Duplicate, "")
 		default:
 			err := r.line(line, at)
@@ -110,15 +115,15 @@ func lines(in io.Reader, h Handler, r lineReader, from Position, most int64) (Po
 				h.Skipped(Incomplete, "")
 			case errors.Is(err, errDamaged):
 				damaged++
-				h.Skipped(Damaged, place)
+				h.Skipped(Damaged, at.String())
 			case err != nil:
 				return from, err
 			default:
 				read++
 			}
 		}
-		if begun := r.begun(); begun.Session.ID != "" {
-			next = begun
+		if r, ok := r.(resumer); ok && r.begun().Session.ID != "" {
+			next = r.begun()
 		}
 		next.Read = at.offset
 		if last {
@@ -136,13 +141,9 @@ func lines(in io.Reader, h Handler, r lineReader, from Position, most int64) (Po
 	return next, r.end()
 }
 
-// again reports whether a record was read before.
-func again(seen map[uint64]bool, record []byte) bool {
+func sumOf(record []byte) uint64 {
 	sum := sha256.Sum256(bytes.TrimSpace(record))
-	key := binary.BigEndian.Uint64(sum[:])
-	before := seen[key]
-	seen[key] = true
-	return before
+	return binary.BigEndian.Uint64(sum[:])
 }
 
 // oneLine reads a line, nil for one that is too long, and returns how many bytes it has.

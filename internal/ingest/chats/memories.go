@@ -2,6 +2,7 @@ package chats
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -13,7 +14,6 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// serverMemory reads the file of the MCP server memory.
 type serverMemory struct {
 	handler   Handler
 	entities  map[string]*serverEntity
@@ -23,6 +23,10 @@ type serverMemory struct {
 
 // serverEntity collects the lines about one entity.
 type serverEntity struct{ types, observations []string }
+
+func newServerMemory(h Handler) *serverMemory {
+	return &serverMemory{handler: h, entities: make(map[string]*serverEntity), seen: make(map[Relation]bool)}
+}
 
 type serverMemoryLine struct {
 	Type, Name, EntityType, From, To, RelationType string
@@ -35,13 +39,17 @@ func (s *serverMemory) line(data []byte, at position) error {
 		return err
 	}
 	if l.Type == "entity" || l.Type == "relation" {
-		serverMemoryShape().tell(s.handler, data)
+		fieldsOf("server-memory").tell(s.handler, data)
 	}
 	switch {
 	case l.Type == "entity" && strings.TrimSpace(l.Name) != "":
 		s.entity(&l)
 	case l.Type == "relation" && l.From != "" && l.To != "" && strings.TrimSpace(l.RelationType) != "":
-		s.relation(Relation{l.From, flat(l.RelationType), l.To})
+		if r := (Relation{l.From, flat(l.RelationType), l.To}); again(s.seen, r) {
+			s.handler.Skipped(Duplicate, "")
+		} else {
+			s.relations = append(s.relations, r)
+		}
 	case l.Type != "" && l.Type != "entity" && l.Type != "relation":
 		kinds(nil).skip(s.handler, l.Type, at.String())
 	default:
@@ -51,9 +59,6 @@ func (s *serverMemory) line(data []byte, at position) error {
 }
 
 func (s *serverMemory) entity(l *serverMemoryLine) {
-	if s.entities == nil {
-		s.entities = make(map[string]*serverEntity)
-	}
 	e := s.entities[l.Name]
 	if e == nil {
 		e = new(serverEntity)
@@ -63,28 +68,13 @@ func (s *serverMemory) entity(l *serverMemoryLine) {
 		e.types = append(e.types, typ)
 	}
 	for _, o := range l.Observations {
-		switch {
-		case strings.TrimSpace(o) == "":
+		if strings.TrimSpace(o) == "" {
 			s.handler.Skipped(Empty, "")
-		default:
-			e.observations = append(e.observations, o)
+			continue
 		}
+		e.observations = append(e.observations, o)
 	}
 }
-
-func (s *serverMemory) relation(r Relation) {
-	if s.seen == nil {
-		s.seen = make(map[Relation]bool)
-	}
-	if s.seen[r] {
-		s.handler.Skipped(Duplicate, "")
-		return
-	}
-	s.seen[r] = true
-	s.relations = append(s.relations, r)
-}
-
-func (s *serverMemory) begun() Position { return Position{} }
 
 // end emits the entities sorted by name, in whatever order the lines came. An entity with several types gets the first,
 // and a list of all of them. An observation names its entity.
@@ -126,11 +116,10 @@ func (s *serverMemory) end() error {
 func (s *serverMemory) observations(name string, e *serverEntity) error {
 	seen := make(map[string]bool, len(e.observations))
 	for _, o := range e.observations {
-		if seen[o] {
+		if again(seen, o) {
 			s.handler.Skipped(Duplicate, "")
 			continue
 		}
-		seen[o] = true
 		text := strings.TrimSpace(o)
 		if !strings.Contains(strings.ToLower(text), strings.ToLower(flat(name))) {
 			text = flat(name) + ": " + text
@@ -142,18 +131,14 @@ func (s *serverMemory) observations(name string, e *serverEntity) error {
 	return nil
 }
 
-// mem0Names are the members of a memory that are kept under another name, mem0Left those that are left out.
-var (
-	mem0Names = map[string]string{
-		"user_id": "user", "agent_id": "agent", "run_id": "run", "app_id": "app", "actor_id": "actor", "updated_at": "updated",
-	}
-	mem0Left = kinds{"hash": "hash", "score": "score", "score_details": "score", "rerank_score": "score"}
-)
+// mem0Names are the members of a memory that are kept under another name.
+var mem0Names = map[string]string{
+	"user_id": "user", "agent_id": "agent", "run_id": "run", "app_id": "app", "actor_id": "actor", "updated_at": "updated",
+}
 
 // maxMeta is how many values of one memory are kept.
 const maxMeta = 50
 
-// mem0 reads one memory of mem0.
 func mem0(record json.RawMessage, h Handler) error {
 	var members map[string]json.RawMessage
 	if err := decode(record, &members); err != nil {
@@ -187,13 +172,10 @@ func mem0(record json.RawMessage, h Handler) error {
 		delete(members, "metadata")
 	}
 	for _, name := range sortedKeys(members) {
-		switch to, named := mem0Names[name]; {
-		case mem0Left[name] != "":
-			h.Skipped(mem0Left[name], "")
-		case named:
-			r.keep(m, to, members[name])
-		default:
-			r.keep(m, flat(name), members[name])
+		if kind, left := kindsOf("mem0")[name]; left {
+			h.Skipped(kind, "")
+		} else {
+			r.keep(m, cmp.Or(mem0Names[name], flat(name)), members[name])
 		}
 	}
 	for _, name := range sortedKeys(metadata) {
@@ -205,7 +187,6 @@ func mem0(record json.RawMessage, h Handler) error {
 // maxTags is how many tags a memory has.
 const maxTags = 20
 
-// mem0Reader takes the members of one memory.
 type mem0Reader struct {
 	handler Handler
 	members map[string]json.RawMessage

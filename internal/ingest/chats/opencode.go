@@ -3,7 +3,6 @@ package chats
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"github.com/mnem-project/mnem/internal/base/sqlite"
 )
 
-// openCodeFile is a session as OpenCode exports it.
 type openCodeFile struct {
 	Info struct {
 		ID, Directory, Title string
@@ -35,39 +33,28 @@ type openCodeMessage struct {
 	}
 }
 
-// openCodeKinds are the parts of messages that are left out.
-var openCodeKinds = kinds{
-	"reasoning": thought, "file": file, "step-start": "step", "step-finish": "step", "snapshot": "snapshot",
-	"patch": "patch", "agent": "agent", "retry": "retry", "compaction": compaction, "subtask": subagent,
-	"tool": "call beyond 100",
-}
-
 // openCode reads a session of OpenCode, one JSON text.
 func openCode(in io.Reader, h Handler) error {
-	data, err := io.ReadAll(io.LimitReader(in, maxRecord+1))
+	var f openCodeFile
+	data, err := readWhole(in, &f)
 	if err != nil {
 		return err
 	}
-	var f openCodeFile
-	if len(data) > maxRecord || json.Unmarshal(data, &f) != nil || f.Info.ID == "" {
+	if f.Info.ID == "" {
 		return ErrFormat
 	}
-	openCodeShape().tell(h, data)
+	fieldsOf("opencode").tell(h, data)
 	if f.Info.ParentID != "" {
 		h.Skipped(subagent, "")
 		return nil
 	}
 	t := &talk{handler: h, session: Session{
-		ID: f.Info.ID, Dir: flat(f.Info.Directory), Time: millis(f.Info.Time.Created),
+		ID: f.Info.ID, Dir: flat(f.Info.Directory), Title: openCodeTitle(f.Info.Title), Time: millis(f.Info.Time.Created),
 	}}
-	t.session.Title = openCodeTitle(f.Info.Title)
 	open := "" // what the assistant's open turn answers
 	for i, record := range f.Messages {
 		at := fmt.Sprintf("message %d", i+1)
-		err := openCodeTurn(t, record, &open, at)
-		if errors.Is(err, errDamaged) {
-			h.Skipped(Damaged, at)
-		} else if err != nil {
+		if err := passDamaged(h, at, openCodeTurn(t, record, &open, at)); err != nil {
 			return err
 		}
 	}
@@ -112,13 +99,10 @@ func openCodeTurn(t *talk, record json.RawMessage, open *string, at string) erro
 			turn.Calls = append(turn.Calls, call(p.Tool, p.State.Input))
 		default:
 			left++
-			openCodeKinds.skip(t.handler, p.Type, at)
+			kindsOf("opencode").skip(t.handler, p.Type, at)
 		}
 	}
-	if turn.Text == "" && len(turn.Calls) == 0 {
-		if left == 0 {
-			t.handler.Skipped(Empty, "")
-		}
+	if turn.empty(t.handler, left) {
 		return nil
 	}
 	was := *open
@@ -134,7 +118,6 @@ func millis(ms int64) int64 {
 	return ms * 1000
 }
 
-// openCodeRow is a row of messages or parts.
 type openCodeRow struct {
 	id    string
 	time  int64 // in milliseconds since 1970
@@ -143,11 +126,10 @@ type openCodeRow struct {
 
 // openCodeDatabase reads the database of OpenCode, opencode.db: the same sessions as openCode, many in a file.
 func openCodeDatabase(db *sqlite.Database, h Handler) error {
-	if _, ok := db.Table("session"); !ok {
-		return ErrFormat
-	}
-	if _, ok := db.Table("message"); !ok {
-		return ErrFormat
+	for _, name := range []string{"session", "message"} {
+		if _, ok := db.Table(name); !ok {
+			return ErrFormat
+		}
 	}
 	messages, err := openCodeRows(db, "message", "session_id", h)
 	if err != nil {
@@ -169,14 +151,12 @@ func openCodeDatabase(db *sqlite.Database, h Handler) error {
 			delete(messages, id)
 			return nil
 		}
-		s := Session{ID: id}
-		s.Title, _ = r.Text(t.Column("title"), maxRecord)
-		s.Title = openCodeTitle(s.Title)
+		title, _ := r.Text(t.Column("title"), maxRecord)
 		dir, _ := r.Text(t.Column("directory"), maxRecord)
-		s.Dir = flat(dir)
 		created, _ := r.Int(t.Column("time_created"))
-		s.Time = millis(created)
-		sessions = append(sessions, &talk{handler: h, session: s})
+		sessions = append(sessions, &talk{handler: h, session: Session{
+			ID: id, Title: openCodeTitle(title), Dir: flat(dir), Time: millis(created),
+		}})
 		return nil
 	})
 	if err != nil {
@@ -229,9 +209,7 @@ func openCodeSession(db *sqlite.Database, t *talk, list []openCodeRow, parts map
 		if err == nil {
 			err = openCodeTurn(t, record, &open, at)
 		}
-		if errors.Is(err, errDamaged) {
-			t.handler.Skipped(Damaged, at)
-		} else if err != nil {
+		if err := passDamaged(t.handler, at, err); err != nil {
 			return err
 		}
 	}
@@ -259,7 +237,7 @@ func openCodeRecord(db *sqlite.Database, row openCodeRow, parts []openCodeRow, h
 	}
 	data, err := json.Marshal(record)
 	if err == nil {
-		openCodeShape()["messages"].tell(h, data)
+		fieldsOf("opencode")["messages"].tell(h, data)
 	}
 	return data, err
 }

@@ -74,7 +74,6 @@ type archive interface {
 // exported are the files of conversations in an export.
 var exported = pattern.New(`^conversations(?:-[0-9]+)?\.json$`)
 
-// unzip reads the conversations in an archive of an export.
 func unzip(in archive, h Handler, read func(io.Reader, Handler) error) error {
 	size, err := in.Seek(0, io.SeekEnd)
 	if err != nil {

@@ -60,6 +60,17 @@ type Turn struct {
 	Store       string `json:",omitempty"` // as in Session
 }
 
+// empty reports whether a turn has nothing to keep. It is counted unless parts of it were left out, which are.
+func (t *Turn) empty(h Handler, left int) bool {
+	if t.Text != "" || len(t.Calls) > 0 {
+		return false
+	}
+	if left == 0 {
+		h.Skipped(Empty, "")
+	}
+	return true
+}
+
 // Memory is a statement, or a thing that statements are about.
 type Memory struct {
 	ID    string
@@ -119,19 +130,18 @@ func readAs(format, name string) func(in io.Reader, h Handler) error {
 			_, err := Resume(format, in, Position{}, 0, h)
 			return err
 		case "server-memory":
-			_, err := lines(in, h, &serverMemory{handler: h}, Position{}, 0)
+			_, err := lines(in, h, newServerMemory(h), Position{}, 0)
 			return err
 		}
-		in = &validReader{in: bufio.NewReaderSize(in, 1<<16)}
-		switch format {
+		switch b := unmarked(in); format {
 		case "cline":
-			return readCline(in, h)
+			return readCline(b, h)
 		case "chatgpt":
-			return list(in, h, chatGPT)
+			return list(b, h, chatGPT)
 		case "claude":
-			return list(in, h, claude)
+			return list(b, h, claude)
 		case "mem0":
-			return list(in, h, mem0)
+			return list(b, h, mem0)
 		}
 		return fmt.Errorf("no format %q", format)
 	}
@@ -139,20 +149,39 @@ func readAs(format, name string) func(in io.Reader, h Handler) error {
 
 var byteOrderMark = []byte("\ufeff")
 
-// validReader leaves out a byte order mark.
-type validReader struct {
-	in    *bufio.Reader
-	begun bool
+// unmarked returns a reader of what follows a byte order mark, if there is one.
+func unmarked(in io.Reader) *bufio.Reader {
+	b := bufio.NewReaderSize(in, 1<<16)
+	if mark, _ := b.Peek(len(byteOrderMark)); bytes.Equal(mark, byteOrderMark) {
+		_, _ = b.Discard(len(mark)) // they were peeked
+	}
+	return b
 }
 
-func (r *validReader) Read(p []byte) (int, error) {
-	if !r.begun {
-		r.begun = true
-		if mark, _ := r.in.Peek(3); bytes.Equal(mark, byteOrderMark) {
-			_, _ = r.in.Discard(3) // they were peeked
-		}
+// readWhole reads a file that is one JSON text of at most maxRecord bytes, and returns ErrFormat for another.
+func readWhole(in io.Reader, to any) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(in, maxRecord+1))
+	if err == nil && (len(data) > maxRecord || json.Unmarshal(data, to) != nil) {
+		err = ErrFormat
 	}
-	return r.in.Read(p)
+	return data, err
+}
+
+// passDamaged counts a damaged record, and returns any other error.
+func passDamaged(h Handler, at string, err error) error {
+	if errors.Is(err, errDamaged) {
+		h.Skipped(Damaged, at)
+		return nil
+	}
+	return err
+}
+
+// again reports whether a key was seen before, and records it. The zero key never was.
+func again[K comparable](seen map[K]bool, key K) bool {
+	var zero K
+	before := seen[key] && key != zero
+	seen[key] = true
+	return before
 }
 
 // list reads a list of records, which may be a member of an object, or one record alone.
@@ -162,14 +191,6 @@ func list(in io.Reader, h Handler, one func(json.RawMessage, Handler) error) err
 	dec := json.NewDecoder(io.TeeReader(limited, &head))
 	entered, err := enter(dec, h)
 	if err != nil {
-		return err
-	}
-	record := func(data json.RawMessage, at string) error {
-		err := one(data, h)
-		if errors.Is(err, errDamaged) {
-			h.Skipped(Damaged, at)
-			return nil
-		}
 		return err
 	}
 	if entered == alone {
@@ -188,7 +209,7 @@ func list(in io.Reader, h Handler, one func(json.RawMessage, Handler) error) err
 			h.Skipped(Damaged, at+" and what follows")
 			return nil
 		}
-		if err := record(data, at); err != nil {
+		if err := passDamaged(h, at, one(data, h)); err != nil {
 			return err
 		}
 	}
@@ -212,11 +233,11 @@ func (b *headBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// If the records of a file are.
+// The forms of a file of records.
 const (
-	whole  = iota // the file is a list
+	whole  = iota // a list
 	member        // a list in an object
-	alone         // the file is one record
+	alone         // one record
 )
 
 // enter reads up to the first record of a list: of the file, or of the first list in its object. It reads an object

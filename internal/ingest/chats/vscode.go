@@ -1,16 +1,13 @@
 package chats
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/url"
 	"strings"
-	"sync"
 )
 
 // vscodeSession is a chat of VS Code: the content of a JSON file, or the result of a log of changes.
@@ -45,74 +42,45 @@ type vscodePart struct {
 	SubAgentInvocationID string
 }
 
-// vscodeKinds has the kinds of parts that are left out.
-var vscodeKinds = kinds{
-	"thinking": thought, "textEditGroup": "edit", "notebookEditGroup": "edit", "workspaceEdit": "edit",
-	"codeblockUri": "edit", "undoStop": "edit", "multiDiffData": "edit", "progressMessage": "progress",
-	"progressTask": "progress", "progressTaskSerialized": "progress", "prepareToolInvocation": "progress",
-	"warning": "warning", "confirmation": "confirmation", "elicitation": "confirmation",
-	"elicitation2": "confirmation", "elicitationSerialized": "confirmation", "questionCarousel": "confirmation",
-	"planReview": "confirmation", "command": "button", "references": "reference", "reference": "reference",
-	"codeCitation": "citation", "markdownVuln": "vulnerability", "treeData": "file tree", "extensions": "extensions",
-	"pullRequest": "pull request", "mcpServersStarting": "MCP servers", "mcpServersStartingSerialized": "MCP servers",
-	"hook": "hook", "disabledClaudeHooks": "hook", "externalEdit": "edit", "thread": "thread",
-	"toolInvocation": "call in the making", "move": "move", "usage": "usage", "autoModeResolution": "model",
-}
-
-var vscodeShape = sync.OnceValue(func() shape {
-	return has("version", "sessionId", "creationDate", "lastMessageDate", "customTitle", "computedTitle",
-		"initialLocation", "responderUsername", "requesterUsername", "requesterAvatarIconUri", "responderAvatarIconUri",
-		"isImported", "isNew", "welcomeMessage", "hasPendingEdits", "inputState", "repoData", "pendingRequests",
-		"workingDirectory", "mode", "selectedModel", "modelState").
-		with("requests", has("requestId", "responseId", "timestamp", "responseTimestamp", "message", "variableData", "response",
-			"agent", "slashCommand", "usedContext", "contentReferences", "codeCitations", "result", "followups", "isCanceled",
-			"isHidden", "vote", "voteDownReason", "modelId", "modeInfo", "modelState", "editedFileEvents", "confirmation",
-			"workingTreeId", "responseMarkdownInfo", "attempt", "locationData", "promptTokens", "completionTokens",
-			"promptTokenDetails", "latestModelCall", "elapsedMs", "timeSpentWaiting", "isSystemInitiated", "requestSource",
-			"terminalExecutionId", "shouldBeRemovedOnSend", "shouldBeBlocked", "completionToken", "systemInitiatedLabel"))
-})
-
-// vscodeChat reads a chat of VS Code.
 func vscodeChat(in io.Reader, h Handler) error {
-	b := bufio.NewReaderSize(&validReader{in: bufio.NewReaderSize(in, 1<<16)}, 1<<16)
-	head, _ := b.Peek(64)
-	var data []byte
-	var err error
-	if log := bytes.ReplaceAll(head, []byte(" "), nil); bytes.HasPrefix(log, []byte(`{"kind":`)) {
-		data, err = replay(b, h)
+	b := unmarked(in)
+	if head, _ := b.Peek(64); bytes.HasPrefix(bytes.ReplaceAll(head, []byte(" "), nil), []byte(`{"kind":`)) {
+		data, err := replay(b, h)
+		if err != nil {
+			return err
+		}
+		in = bytes.NewReader(data)
 	} else {
-		data, err = io.ReadAll(io.LimitReader(b, maxRecord+1))
+		in = b
 	}
+	var s vscodeSession
+	data, err := readWhole(in, &s)
 	if err != nil {
 		return err
 	}
-	var s vscodeSession
-	if len(data) > maxRecord || json.Unmarshal(data, &s) != nil || s.SessionID == "" || s.Requests == nil {
+	if s.SessionID == "" || s.Requests == nil {
 		return ErrFormat
 	}
-	vscodeShape().tell(h, data)
+	fieldsOf("copilot").tell(h, data)
 	for range s.PendingRequests {
 		h.Skipped("queued request", "")
 	}
-	t := &talk{handler: h, session: Session{ID: s.SessionID, Title: s.CustomTitle, Time: millis(s.CreationDate)}}
-	t.session.Title = cmp.Or(t.session.Title, s.ComputedTitle)
+	t := &talk{handler: h, session: Session{
+		ID: s.SessionID, Title: cmp.Or(s.CustomTitle, s.ComputedTitle), Time: millis(s.CreationDate),
+	}}
 	if u, err := url.Parse(s.WorkingDirectory); err == nil && u.Scheme == "file" {
 		t.session.Dir = flat(u.Path)
 	}
 	seen := make(map[string]bool)
 	for i, record := range s.Requests {
 		at := fmt.Sprintf("request %d", i+1)
-		err := vscodeTurns(t, record, seen, at)
-		if errors.Is(err, errDamaged) {
-			h.Skipped(Damaged, at)
-		} else if err != nil {
+		if err := passDamaged(h, at, vscodeTurns(t, record, seen, at)); err != nil {
 			return err
 		}
 	}
 	return t.end()
 }
 
-// vscodeTurns adds a request and its answer.
 func vscodeTurns(t *talk, record json.RawMessage, seen map[string]bool, at string) error {
 	var r vscodeRequest
 	if err := decode(record, &r); err != nil {
@@ -186,7 +154,7 @@ func vscodeAnswer(h Handler, turn *Turn, response json.RawMessage, at string) er
 		case p.Kind == "toolInvocationSerialized":
 			h.Skipped("call beyond 100", "")
 		default:
-			vscodeKinds.skip(h, p.Kind, at)
+			kindsOf("copilot").skip(h, p.Kind, at)
 		}
 	}
 	turn.Text = strings.TrimSpace(b.String())
@@ -230,7 +198,6 @@ func vscodeCall(p *vscodePart) string {
 	return call(p.ToolID, p.ToolSpecificData.RawInput)
 }
 
-// change is a line of the log of a chat.
 type change struct {
 	Kind *int
 	K    []json.RawMessage
@@ -256,8 +223,7 @@ type changeLog struct {
 	size    int64
 }
 
-func (r *changeLog) begun() Position { return Position{} }
-func (r *changeLog) end() error      { return nil }
+func (r *changeLog) end() error { return nil }
 
 func (r *changeLog) line(data []byte, at position) error {
 	var c change
@@ -282,10 +248,7 @@ func (r *changeLog) line(data []byte, at position) error {
 	case 0:
 		r.root = value
 	case 1, 2, 3:
-		if r.root == nil {
-			return errDamaged
-		}
-		if len(c.K) > maxSteps {
+		if r.root == nil || len(c.K) > maxSteps {
 			return errDamaged
 		}
 		next, err := r.apply(r.root, c.K, *c.Kind, value, c.I)
