@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/mnem-project/mnem/internal/base/text"
 )
 
 const (
@@ -25,19 +27,6 @@ type Chunk struct {
 	Text        string
 	First, Last int // its lines, from 1
 	Links       []string
-}
-
-// Tokens estimates the tokens of a text as retrieval does: ⌈ASCII bytes/4⌉ + ⌈2·other characters/3⌉.
-func Tokens(s string) int {
-	ascii, other := 0, 0
-	for _, c := range s {
-		if c < utf8.RuneSelf {
-			ascii++
-		} else {
-			other++
-		}
-	}
-	return (ascii+3)/4 + (2*other+2)/3
 }
 
 // Known are texts that were chunks when a document was read before, by their first lines.
@@ -134,7 +123,7 @@ func (d *Document) knownEnd(at, to int, known Known) int {
 }
 
 func (d *Document) tokens(block int) int {
-	return Tokens(d.text[d.Blocks[block].start:d.Blocks[block].end])
+	return text.EstimateTokens(d.text[d.Blocks[block].start:d.Blocks[block].end])
 }
 
 // pack divides blocks into chunks: one of up to most tokens, else the fewest possible, of about the same size.
@@ -164,10 +153,9 @@ func (d *Document) chunk(from, to int) Chunk {
 	first, last := &d.Blocks[from], &d.Blocks[to-1]
 	c := Chunk{Section: first.Section, Text: d.text[first.start:last.end], First: first.First, Last: last.Last}
 	seen := map[string]bool{}
-	for i := from; i < to; i++ {
-		// A file's text may have its lines in another order.
-		c.First, c.Last = min(c.First, d.Blocks[i].First), max(c.Last, d.Blocks[i].Last)
-		for _, link := range d.Blocks[i].links {
+	for _, b := range d.Blocks[from:to] {
+		c.First, c.Last = min(c.First, b.First), max(c.Last, b.Last) // a file may have its lines in another order
+		for _, link := range b.links {
 			if !seen[link] {
 				seen[link] = true
 				c.Links = append(c.Links, link)
@@ -180,14 +168,7 @@ func (d *Document) chunk(from, to int) Chunk {
 // divide splits blocks that are too long for a chunk, at ends of lines, sentences or words; if there are none, at any
 // character.
 func (d *Document) divide() {
-	long := false
-	for i := range d.Blocks {
-		long = long || d.tooLong(i)
-	}
-	if !long {
-		return
-	}
-	var out []Block
+	out := make([]Block, 0, len(d.Blocks))
 	for i := range d.Blocks {
 		if d.tooLong(i) {
 			out = d.divided(out, &d.Blocks[i])
@@ -209,14 +190,13 @@ func (d *Document) tooLong(i int) bool {
 
 // divided appends the pieces of a block, all about as long.
 func (d *Document) divided(out []Block, b *Block) []Block {
-	text := d.text[b.start:b.end]
-	tokens := Tokens(text)
-	parts := (tokens + MaxTokens - 1) / MaxTokens
-	piece := (len(text) + parts - 1) / parts
+	whole := d.text[b.start:b.end]
+	parts := (text.EstimateTokens(whole) + MaxTokens - 1) / MaxTokens
+	piece := (len(whole) + parts - 1) / parts
 	line, links := b.First, b.links
-	for at := 0; at < len(text); {
-		end := at + cut(text[at:], piece)
-		body := strings.TrimRight(text[at:end], " \t\n")
+	for at := 0; at < len(whole); {
+		end := at + cut(whole[at:], piece)
+		body := strings.TrimRight(whole[at:end], " \t\n")
 		if strings.TrimSpace(body) != "" {
 			lead := len(body) - len(strings.TrimLeft(body, "\n"))
 			first := line + lead
@@ -227,7 +207,7 @@ func (d *Document) divided(out []Block, b *Block) []Block {
 			})
 			links = nil // the first piece gets the block's links
 		}
-		line += strings.Count(text[at:end], "\n")
+		line += strings.Count(whole[at:end], "\n")
 		at = end
 	}
 	return out

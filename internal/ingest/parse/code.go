@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/mnem-project/mnem/internal/base/text"
 )
 
 // maxOpen is how deep declarations are nested that are sections: a method of a class of a class of a namespace.
@@ -61,7 +63,6 @@ type opened struct {
 	holds   bool // whether there may be others in it
 }
 
-// cut makes a block of the lines up to one.
 func (r *sourceReader) cut(to int) {
 	if to <= r.next {
 		return
@@ -143,12 +144,8 @@ func indent(line string) (n int) {
 // opens reports whether a line ends with what more must follow.
 func opens(line string) bool {
 	line = strings.TrimRight(line, " \t\r")
-	for _, end := range []string{"{", "(", "[", ",", "=>", "->", ":", "=", "|", "&&", "||", "\\"} {
-		if strings.HasSuffix(line, end) {
-			return true
-		}
-	}
-	return false
+	ends := []string{"{", "(", "[", ",", "=>", "->", ":", "=", "|", "&&", "||", "\\"}
+	return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(line, end) })
 }
 
 // closes reports whether a line begins with what ends a declaration that begins as far to the left.
@@ -188,7 +185,7 @@ func (l *language) declared(line string, inside bool) (name string, holds bool) 
 			return "", false
 		}
 		if name = kind + " " + name; len(name) > maxName {
-			name = clipText(name, maxName) + " …"
+			name = text.FirstBytes(name, maxName) + " …"
 		}
 		return name, d.holds || slices.Contains(l.holders, kind)
 	}
@@ -290,7 +287,6 @@ type lexer struct {
 	code    bool   // whether the line has something else than comments
 }
 
-// line reads a line.
 func (x *lexer) line(line string) {
 	l := x.lang
 	x.code = false

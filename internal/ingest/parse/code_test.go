@@ -94,7 +94,7 @@ func FuzzSource(f *testing.F) {
 			if err != nil {
 				t.Skip(err)
 			}
-			if chunks := d.Chunks(nil); Tokens(text) < MaxTokens { // no line is divided
+			if chunks := d.Chunks(nil); tokensOf(text) < MaxTokens { // no line is divided
 				lossless(t, text, chunks, 0)
 			}
 		}

@@ -51,7 +51,6 @@ type partLine struct {
 	first, last int
 }
 
-// derive makes the document of parts.
 func (d *Document) derive(parts []part, o *ReadOptions) error {
 	var text strings.Builder
 	var places []partLine

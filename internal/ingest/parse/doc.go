@@ -1,6 +1,5 @@
-// Package parse reads documents: bytes become headings and blocks, and blocks become chunks. It sees no
-// repository, no file and no clock, takes time proportional to its input whatever that is, and panics on
-// none.
+// Package parse reads documents: bytes become headings and blocks, and blocks become chunks. It sees no repository, no
+// file and no clock, takes time proportional to its input whatever that is, and panics on none.
 //
 //	Document   a title, front matter, sections in their order, blocks in their order
 //	Section    a heading: the blocks below it, up to the next heading, belong to it; or a declaration of a
@@ -10,7 +9,6 @@
 //
 // Every line of a document that is not blank is in one block, or is a heading or front matter.
 //
-// Markdown is cut into blocks by a scanner of lines and not by a parser of the whole grammar: chunks need the
-// places of headings, fences and blank lines alone, and a scanner has neither a depth to exhaust nor a
-// worst case.
+// Markdown is cut into blocks by a scanner of lines and not by a parser of the whole grammar: chunks need the places of
+// headings, fences and blank lines alone, and a scanner has neither a depth to exhaust nor a worst case.
 package parse

@@ -2,6 +2,8 @@ package parse
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"path"
@@ -133,22 +135,11 @@ func FormatOf(name string) Format {
 		return JSONL
 	case ".txt", ".text", ".rst", ".org", ".adoc":
 		return Text
-	}
-	switch base {
-	case "README", "LICENSE", "NOTICE", "CHANGELOG", "CHANGES", "AUTHORS", "CONTRIBUTING", "TODO", "NEWS":
-		return Text
-	}
-	return languageOf(base)
-}
-
-// languageOf is the language of a source file by its name, "" for none and for what no person wrote.
-func languageOf(base string) Format {
-	switch strings.ToLower(path.Ext(base)) {
 	case ".py", ".pyi":
 		return Python
 	case ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx":
 		if strings.Contains(base, ".min.") {
-			return ""
+			return "" // no person wrote it
 		}
 		return JavaScript
 	case ".java":
@@ -165,6 +156,10 @@ func languageOf(base string) Format {
 		return PHP
 	case ".sh", ".bash", ".zsh":
 		return Shell
+	}
+	switch base {
+	case "README", "LICENSE", "NOTICE", "CHANGELOG", "CHANGES", "AUTHORS", "CONTRIBUTING", "TODO", "NEWS":
+		return Text
 	}
 	return ""
 }
@@ -184,12 +179,9 @@ func IsTest(name string) bool {
 		}
 	}
 	stem := strings.TrimSuffix(base, path.Ext(base))
-	for _, end := range []string{"_test", "_tests", "_spec", ".test", ".spec", "Test", "Tests"} {
-		if strings.HasSuffix(stem, end) {
-			return true
-		}
-	}
-	return strings.HasPrefix(stem, "test_") || stem == "conftest"
+	ends := []string{"_test", "_tests", "_spec", ".test", ".spec", "Test", "Tests"}
+	return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(stem, end) }) ||
+		strings.HasPrefix(stem, "test_") || stem == "conftest"
 }
 
 // Decode returns the text of a file with LF between its lines. It returns ErrBinary or ErrEncoding if the data is not
@@ -211,14 +203,13 @@ func decodeUTF16(data []byte) (string, error) {
 	if len(data)%2 != 0 {
 		return "", ErrEncoding
 	}
-	little := data[0] == 0xff
+	order := binary.ByteOrder(binary.BigEndian)
+	if data[0] == 0xff {
+		order = binary.LittleEndian
+	}
 	units := make([]uint16, 0, len(data)/2-1)
 	for i := 2; i < len(data); i += 2 {
-		lo, hi := data[i], data[i+1]
-		if !little {
-			lo, hi = hi, lo
-		}
-		units = append(units, uint16(hi)<<8|uint16(lo))
+		units = append(units, order.Uint16(data[i:]))
 	}
 	text := string(utf16.Decode(units))
 	if strings.ContainsRune(text[:min(len(text), sniffed)], 0) {
@@ -250,31 +241,22 @@ func Parse(format Format, text string, o *ReadOptions) (*Document, error) {
 		}
 	}
 	s := newScanner(d)
-	var err error
 	var imports []string
-	switch format {
-	case Markdown:
+	switch {
+	case format == Markdown:
 		s.markdown(s.frontMatter())
-		err = s.bounded()
-	case Text:
+	case format == Text:
 		s.plain(0)
-		err = s.bounded()
-	case Go:
-		if len(text) > maxGo {
-			imports = s.source(languages()[longGo])
-		} else {
-			imports = s.golang()
-		}
-		err = s.bounded()
+	case format == Go && len(text) <= maxGo:
+		imports = s.golang()
+	case format == Go:
+		imports = s.source(languages()[longGo])
+	case format.Decls():
+		imports = s.source(languages()[format])
 	default:
-		lang := languages()[format]
-		if lang == nil {
-			return nil, fmt.Errorf("no format %q", format)
-		}
-		imports = s.source(lang)
-		err = s.bounded()
+		return nil, fmt.Errorf("no format %q", format)
 	}
-	if err != nil {
+	if err := s.bounded(); err != nil {
 		return nil, err
 	}
 	d.divide()
@@ -291,22 +273,13 @@ func Parse(format Format, text string, o *ReadOptions) (*Document, error) {
 // promote turns the only heading of the first level into the title if the document begins with it; otherwise every
 // section would be inside that one.
 func (d *Document) promote() {
-	if len(d.Sections) == 0 || d.Sections[0].level != 1 {
+	isFirst := func(s Section) bool { return s.level == 1 }
+	isBefore := func(b Block) bool { return b.Section < 0 && !b.front } // the heading
+	if len(d.Sections) == 0 || !isFirst(d.Sections[0]) || slices.ContainsFunc(d.Sections[1:], isFirst) ||
+		slices.ContainsFunc(d.Blocks, isBefore) {
 		return
 	}
-	for _, s := range d.Sections[1:] {
-		if s.level == 1 {
-			return
-		}
-	}
-	for _, b := range d.Blocks {
-		if b.Section < 0 && !b.front { // there is text before it
-			return
-		}
-	}
-	if d.Title == "" {
-		d.Title = d.Sections[0].Title
-	}
+	d.Title = cmp.Or(d.Title, d.Sections[0].Title)
 	d.Sections = d.Sections[1:]
 	for i := range d.Sections {
 		d.Sections[i].Parent = max(-1, d.Sections[i].Parent-1)
@@ -361,9 +334,7 @@ func (d *Document) Path(section int) []string {
 	for ; section >= 0; section = d.Sections[section].Parent {
 		path = append(path, d.Sections[section].Title)
 	}
-	for i, j := 0, len(path)-1; i < j; i, j = i+1, j-1 {
-		path[i], path[j] = path[j], path[i]
-	}
+	slices.Reverse(path)
 	return path
 }
 

@@ -6,6 +6,8 @@ import (
 	"go/token"
 	"strconv"
 	"strings"
+
+	"github.com/mnem-project/mnem/internal/base/text"
 )
 
 // ImportLink begins a link that is the path of a package which a source file imports.
@@ -65,7 +67,7 @@ const maxAbout = 300
 // sentence returns the first sentence of a comment, in one line.
 func sentence(s string) string {
 	s, _, _ = strings.Cut(s, "\n\n")
-	s, _, _ = strings.Cut(strings.Join(strings.Fields(clipText(s, maxAbout)), " "), ". ")
+	s, _, _ = strings.Cut(strings.Join(strings.Fields(text.FirstBytes(s, maxAbout)), " "), ". ")
 	return strings.TrimSuffix(s, ".")
 }
 

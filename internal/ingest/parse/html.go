@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -38,11 +39,10 @@ func (d *Document) html(o *ReadOptions) error {
 	}
 	if page.dropped > 0 || len(page.parts) == 0 {
 		// The region left out has no end tag, or is the whole page: keep everything from its start on.
-		again, err := readPage(d.text, max(0, page.dropped-1))
-		if err != nil {
+		if page, err = readPage(d.text, max(0, page.dropped-1)); err != nil {
 			return err
 		}
-		if page = again; page.dropped > 0 {
+		if page.dropped > 0 {
 			return fmt.Errorf("line %d: <%s> %w", page.dropLine, page.drop.name, ErrUnclosed)
 		}
 	}
@@ -62,7 +62,6 @@ type region struct {
 	nest int
 }
 
-// opens counts an element that is opened inside.
 func (r *region) opens(name string) {
 	if r.name == name {
 		r.nest++
@@ -76,9 +75,8 @@ func (r *region) closes(name string) bool {
 	}
 	if r.nest--; r.nest == 0 {
 		r.name = ""
-		return true
 	}
-	return false
+	return r.nest == 0
 }
 
 // pageReader reads the tags of a page one after the other. It keeps no tree.
@@ -174,16 +172,14 @@ func (p *pageReader) end(rest []byte, line int) error {
 	return nil
 }
 
-// start reads the tag that begins an element.
 func (p *pageReader) start(closed bool) error {
 	tag, more := p.z.TagName()
 	name := string(tag)
 	closed = closed || p.tags.voids[name]
 	a := p.attributes(more)
-	switch {
-	case p.tags.raw[name] && !closed:
+	if p.tags.raw[name] && !closed {
 		p.raw = name
-	case p.tags.raw[name]:
+	} else if p.tags.raw[name] {
 		p.z.NextIsNotRawText()
 	}
 	if p.tags.containers[name] && !closed {
@@ -209,7 +205,6 @@ func (p *pageReader) start(closed bool) error {
 	return nil
 }
 
-// enter begins what may be the main part.
 func (p *pageReader) enter(name string, a *attributes) {
 	p.main.opens(name)
 	p.article.opens(name)
@@ -223,7 +218,6 @@ func (p *pageReader) enter(name string, a *attributes) {
 	}
 }
 
-// leaves reports whether an element is left out.
 func (p *pageReader) leaves(name string, a *attributes) bool {
 	switch {
 	case p.tags.notText[name]:
@@ -363,13 +357,11 @@ func (p *pageReader) endRow() {
 	}
 }
 
-// attributes are the attributes of a tag that the reader uses.
 type attributes struct {
 	href, role, alt, name, content string
 	hidden                         bool
 }
 
-// attributes reads the attributes of a tag.
 func (p *pageReader) attributes(more bool) (a attributes) {
 	for more {
 		var key, value []byte
@@ -406,7 +398,6 @@ func clipped(value []byte, most int) string {
 	return string(value)
 }
 
-// meta reads a page's metadata.
 func (p *pageReader) meta(a *attributes) {
 	switch value := strings.Join(strings.Fields(a.content), " "); a.name {
 	case "keywords":
@@ -414,18 +405,12 @@ func (p *pageReader) meta(a *attributes) {
 			p.head.tag(strings.TrimSpace(tag))
 		}
 	case "author", "description", "date":
-		for _, f := range p.head.Meta {
-			if f.Name == a.name {
-				return
-			}
-		}
-		if value != "" {
+		if value != "" && !slices.ContainsFunc(p.head.Meta, func(f Field) bool { return f.Name == a.name }) {
 			p.head.Meta = append(p.head.Meta, Field{Name: a.name, Value: value})
 		}
 	}
 }
 
-// text takes the text before the next tag, which begins in a line.
 func (p *pageReader) text(begins int) {
 	text := p.z.Text() // of p.raw too, which is not decoded
 	switch {
@@ -467,7 +452,6 @@ func (p *pageReader) words(text []byte, first, last int) {
 	}
 }
 
-// word adds one to the line in the making.
 func (p *pageReader) word(word []byte, line int) {
 	if len(p.cur) == 0 {
 		p.first = line
@@ -480,7 +464,6 @@ func (p *pageReader) word(word []byte, line int) {
 	p.cur = append(p.cur, word...)
 }
 
-// verbatim adds text unchanged.
 func (p *pageReader) verbatim(text []byte, line int) {
 	for {
 		part, rest, more := bytes.Cut(text, []byte("\n"))

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/mnem-project/mnem/internal/base/text"
 )
 
 // ErrForm is returned for a file that is damaged, or not of the form that its name says.
@@ -25,7 +27,6 @@ func newJSON(text string, line int) *jsonText {
 	return j
 }
 
-// token returns the next one.
 func (j *jsonText) token() (json.Token, error) {
 	tok, err := j.dec.Token()
 	end := int(j.dec.InputOffset())
@@ -111,8 +112,7 @@ func (j *jsonText) done() error {
 	return nil
 }
 
-// lines reads a text, or a list of texts that are one, up to most bytes; 0 is no bound. cut is whether there
-// was more.
+// lines reads a text, or a list of texts that are one, up to most bytes; 0 is no bound. cut is whether there was more.
 func (j *jsonText) lines(tok json.Token, most int) (l lineList, err error) {
 	l.most = most
 	if s, ok := tok.(string); ok {
@@ -147,7 +147,7 @@ type lineList struct {
 func (l *lineList) add(s string, at int) {
 	s = strings.ReplaceAll(s, "\x00", "\ufffd")
 	if l.most > 0 && l.size+len(s) > l.most {
-		s = clipText(s, l.most-l.size)
+		s = text.FirstBytes(s, l.most-l.size)
 		l.cut = true
 	}
 	l.size += len(s)
@@ -166,22 +166,13 @@ func (l *lineList) add(s string, at int) {
 	}
 }
 
-// clipText cuts a text to n bytes, at a character.
-func clipText(s string, n int) string {
-	return strings.ToValidUTF8(s[:max(0, min(n, len(s)))], "")
-}
-
-// end ends the line in the making.
 func (l *lineList) end() {
 	if !l.open {
 		return
 	}
-	text := l.cur.String()
-	text = strings.TrimSuffix(text, "\r")
-	if i := strings.LastIndexByte(text, '\r'); i >= 0 {
-		text = text[i+1:] // what was written over
-	}
-	l.list = append(l.list, partLine{text, l.first, l.last})
+	line := strings.TrimSuffix(l.cur.String(), "\r")
+	line = line[strings.LastIndexByte(line, '\r')+1:] // the rest was written over
+	l.list = append(l.list, partLine{line, l.first, l.last})
 	l.cur.Reset()
 	l.open = false
 }

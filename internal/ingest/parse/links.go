@@ -2,6 +2,7 @@ package parse
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -129,12 +130,7 @@ func (l *linkReader) path(dest string) {
 }
 
 func (l *linkReader) add(link string) {
-	for _, have := range l.block.links {
-		if have == link {
-			return
-		}
-	}
-	if len(link) <= maxLink && len(l.block.links) < maxLinks {
+	if len(link) <= maxLink && len(l.block.links) < maxLinks && !slices.Contains(l.block.links, link) {
 		l.block.links = append(l.block.links, link)
 	}
 }

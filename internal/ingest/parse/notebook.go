@@ -50,7 +50,6 @@ type notebookReader struct {
 	left            map[string]int
 }
 
-// cell is one cell; its members may come in any order.
 type cell struct {
 	kind   string
 	number string
@@ -108,7 +107,6 @@ func scalar(tok json.Token) string {
 	return ""
 }
 
-// cell reads a cell.
 func (r *notebookReader) cell(tok json.Token) error {
 	c := cell{output: lineList{most: maxOutput}}
 	err := r.object(tok, func(name string, tok json.Token) error {
@@ -203,16 +201,17 @@ func (r *notebookReader) add(c *cell) {
 			l := &c.output.list[i]
 			l.text = colours().ReplaceAllString(l.text, "")
 		}
+		lines := c.output.list
 		if c.output.cut {
 			r.left["end of a long output"]++
 		}
-		if c.output.cut && len(c.output.list) > 0 {
-			last := c.output.list[len(c.output.list)-1]
+		if c.output.cut && len(lines) > 0 {
+			last := lines[len(lines)-1]
 			last.text = "…"
-			c.output.list = append(c.output.list, last)
+			lines = append(lines, last)
 		}
-		if len(c.output.list) > 0 {
-			r.parts = append(r.parts, part{kind: whole, lines: numbered("Out", c.number, c.output.list)})
+		if len(lines) > 0 {
+			r.parts = append(r.parts, part{kind: whole, lines: numbered("Out", c.number, lines)})
 		}
 	default: // raw
 		r.parts = append(r.parts, part{kind: paragraph, lines: c.source})

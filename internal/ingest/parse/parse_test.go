@@ -10,9 +10,12 @@ import (
 	"time"
 	"unicode/utf16"
 
+	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/testkit/cases"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
+
+var tokensOf = text.EstimateTokens
 
 func parsed(t testing.TB, format Format, text string) *Document {
 	t.Helper()
@@ -191,7 +194,7 @@ func TestChunkSizes(t *testing.T) {
 	chunks := d.Chunks(nil)
 	var sizes []int
 	for _, c := range chunks {
-		sizes = append(sizes, Tokens(c.Text))
+		sizes = append(sizes, tokensOf(c.Text))
 	}
 	for i, n := range sizes {
 		if n > MaxTokens+MaxTokens/20 { // blank lines between blocks are not counted
@@ -241,7 +244,7 @@ func TestLongBlocks(t *testing.T) {
 		chunks := parsed(t, Markdown, text).Chunks(nil)
 		var all strings.Builder
 		for _, c := range chunks {
-			if n := Tokens(c.Text); n > MaxTokens*3/2 {
+			if n := tokensOf(c.Text); n > MaxTokens*3/2 {
 				t.Errorf("%s: a chunk of %d tokens", name, n)
 			}
 			all.WriteString(c.Text)
@@ -325,7 +328,7 @@ func TestNotesGrow(t *testing.T) {
 		known = NewKnown(texts)
 	}
 	if n := len(known); n < 4 || n > 10 {
-		t.Errorf("%d tokens became %d chunks", Tokens(text), n)
+		t.Errorf("%d tokens became %d chunks", tokensOf(text), n)
 	}
 }
 

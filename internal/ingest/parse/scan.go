@@ -1,12 +1,12 @@
 package parse
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mnem-project/mnem/internal/base/pattern"
 )
 
-// span is a range of bytes.
 type span struct{ start, end int }
 
 // scanner cuts a text into blocks, line by line.
@@ -188,7 +188,6 @@ func (s *scanner) underlines(i int) bool {
 // heading begins a section that a line of Markdown names.
 func (s *scanner) heading(level int, title string) { s.begin(level, plainTitle(title)) }
 
-// begin begins a section.
 func (s *scanner) begin(level int, title string) {
 	d := s.doc
 	if s.full = s.full || len(d.Sections) == MaxSections; s.full {
@@ -398,15 +397,8 @@ func unquote(s string) string {
 	return s
 }
 
-// tag adds a tag that the document does not have.
 func (d *Document) tag(name string) {
-	if name == "" || len(name) > maxName || len(d.Tags) == maxTags {
-		return
+	if name != "" && len(name) <= maxName && len(d.Tags) < maxTags && !slices.Contains(d.Tags, name) {
+		d.Tags = append(d.Tags, name)
 	}
-	for _, t := range d.Tags {
-		if t == name {
-			return
-		}
-	}
-	d.Tags = append(d.Tags, name)
 }

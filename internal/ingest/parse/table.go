@@ -89,7 +89,6 @@ func (e *ColumnsError) Error() string {
 	return "nothing says what its columns are: " + list
 }
 
-// table is a file of records.
 type table struct {
 	columns *Columns
 	check   func(string) error // of times
