@@ -92,7 +92,6 @@ func fold(name string) string {
 	}, parse.Fold(name))
 }
 
-// namer gives each file a unique name.
 type namer struct {
 	wanted map[string]int    // how often each name is wanted, folded
 	taken  map[string]bool   // folded
@@ -146,9 +145,7 @@ func noteName(n *graph.Node) (dir, stem string) {
 	if fold(dir) == fold(documentsDir) {
 		dir = "_" + dir // what is below documentsDir is no note
 	}
-	title := strings.TrimSpace(n.Summary)
-	title = cmp.Or(title, n.Key)
-	title, _, _ = strings.Cut(title, "\n")
+	title, _, _ := strings.Cut(cmp.Or(strings.TrimSpace(n.Summary), n.Key), "\n")
 	return dir, safe(title, maxStem)
 }
 
@@ -165,8 +162,7 @@ func documentName(project, name, more string) (dir, stem, ending string) {
 		}
 	}
 	base := parts[len(parts)-1]
-	ending = safe("x"+path.Ext(base), 16)
-	ending = strings.TrimPrefix(ending, "x")
+	ending = strings.TrimPrefix(safe("x"+path.Ext(base), 16), "x")
 	stem = safe(strings.TrimSuffix(base, path.Ext(base)), maxStem-len(ending)-len(more))
 	return dir, stem, ending + more
 }

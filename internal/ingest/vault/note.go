@@ -19,7 +19,6 @@ const (
 	linksLine   = "%% links %%"
 )
 
-// note is one file of a memory.
 type note struct {
 	members []ipld.Entry // of the node's change line, without its texts
 	summary string
@@ -30,7 +29,6 @@ type note struct {
 	links   []link
 }
 
-// link is one edge of a note.
 type link struct {
 	typ    string
 	target string // the path of a note or document without its extension
@@ -47,16 +45,10 @@ var own = []string{
 	"validFrom", "validTo", "state", "by", "reason", "actor", "marked",
 }
 
-// front has the fields of the change line that are written first, and those written last.
-var (
-	first  = []string{"key", "id", "type"}
-	marked = map[string]string{"state": "state", "by": "by", "reason": "reason", "actor": "actor", "time": "marked"}
-)
-
 // encode returns the file of a note. Unless plain is set, its texts are in the front matter.
 func (n *note) encode(plain bool) []byte {
 	b := []byte("---\n")
-	for _, name := range first {
+	for _, name := range []string{"key", "id", "type"} {
 		b = n.field(b, name)
 	}
 	var rest []ipld.Entry
@@ -77,10 +69,13 @@ func (n *note) encode(plain bool) []byte {
 	if n.updated.Given {
 		b = appendFront(b, "updated", ipld.StringValue(n.updated.Time.String()))
 	}
-	for _, name := range []string{"state", "by", "reason", "actor", "time"} {
+	for _, name := range []string{"state", "by", "reason", "actor"} {
 		if v, ok := ipld.FindEntry(n.mark, name); ok {
-			b = appendFront(b, marked[name], v)
+			b = appendFront(b, name, v)
 		}
+	}
+	if v, ok := ipld.FindEntry(n.mark, "time"); ok {
+		b = appendFront(b, "marked", v)
 	}
 	if n.media != "" {
 		b = appendFront(b, "media", ipld.StringValue(n.media))
@@ -147,9 +142,7 @@ func decode(data []byte) (n *note, problems []string, err error) {
 	}
 	body, links, _ := cutLine(body, linksLine)
 	summary, content, has := cutLine(body, contentLine)
-	if summary = strings.Trim(summary, "\n"); summary != "" {
-		n.summary = summary
-	}
+	n.summary = cmp.Or(strings.Trim(summary, "\n"), n.summary)
 	if has {
 		content = strings.TrimSuffix(strings.TrimPrefix(content, "\n"), "\n")
 		n.content = &content
@@ -183,7 +176,6 @@ func cutLine(text, line string) (before, after string, found bool) {
 	return before, text[at+len(line)+1:], true
 }
 
-// fields takes the fields of front matter.
 func (n *note) fields(fields []ipld.Entry) error {
 	var props []ipld.Entry
 	for _, f := range fields {
@@ -233,7 +225,6 @@ var (
 // defaultType is the type of a link that names none.
 const defaultType = "relates-to"
 
-// append adds the line of a link.
 func (l *link) append(b []byte) []byte {
 	members := slices.Clone(l.members)
 	typ := l.typ
@@ -260,9 +251,10 @@ func parseLink(line string) (*link, error) {
 	if m == nil {
 		return nil, errFront
 	}
-	l := &link{typ: m[1], target: strings.TrimSuffix(strings.TrimSpace(m[2]), ".md")}
-	l.typ = cmp.Or(l.typ, defaultType)
-	if l.title = m[3]; m[4] == "" {
+	l := &link{
+		typ: cmp.Or(m[1], defaultType), target: strings.TrimSuffix(strings.TrimSpace(m[2]), ".md"), title: m[3],
+	}
+	if m[4] == "" {
 		return l, nil
 	}
 	v, err := ipld.ParseJSON([]byte(m[4]))

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
@@ -109,12 +110,24 @@ func (r *NoteReader) leave(kind, at string) {
 	}
 }
 
+// damaged counts what cannot be read, at its place.
+func (r *NoteReader) damaged(at string, err error) error {
+	r.leave(chats.Damaged, fmt.Sprintf("%s: %v", at, err))
+	return nil
+}
+
 // file reads a note. A document is compared with what was written: its text is read by an ingest of the file it is of.
 func (r *NoteReader) file(name string) error {
 	r.at = name
 	wrote, listed := r.manifest.Files[name]
 	if listed && (strings.HasPrefix(name, documentsDir+"/") || path.Ext(name) != ".md") {
-		r.document(name, wrote)
+		sum, err := sumOf(r.Root, name)
+		if err != nil {
+			return r.damaged(name, err)
+		}
+		if sum != wrote {
+			r.leave(SkippedDocument, name) // the memory keeps the exported text
+		}
 		return nil
 	}
 	if path.Ext(name) != ".md" {
@@ -123,8 +136,7 @@ func (r *NoteReader) file(name string) error {
 	}
 	data, err := readFile(r.Root, name, maxNote)
 	if err != nil {
-		r.leave(chats.Damaged, fmt.Sprintf("%s: %v", name, err))
-		return nil
+		return r.damaged(name, err)
 	}
 	n, problems, err := decode(data)
 	switch {
@@ -132,8 +144,7 @@ func (r *NoteReader) file(name string) error {
 		r.leave(SkippedForeign, "")
 		return nil
 	case err != nil:
-		r.leave(chats.Damaged, fmt.Sprintf("%s: %v", name, err))
-		return nil
+		return r.damaged(name, err)
 	}
 	for _, p := range problems {
 		r.leave("line that is no link", name+": "+p)
@@ -141,23 +152,10 @@ func (r *NoteReader) file(name string) error {
 	return r.note(name, n)
 }
 
-// document reports a document that was changed since the export: the memory keeps the exported text.
-func (r *NoteReader) document(name, wrote string) {
-	sum, err := sumOf(r.Root, name)
-	switch {
-	case err != nil:
-		r.leave(chats.Damaged, fmt.Sprintf("%s: %v", name, err))
-	case sum != wrote:
-		r.leave(SkippedDocument, name)
-	}
-}
-
-// note makes the node of a note, and keeps its edges for later.
 func (r *NoteReader) note(name string, n *note) error {
 	ref, change, err := n.change()
 	if err != nil {
-		r.leave(chats.Damaged, fmt.Sprintf("%s: %v", name, err))
-		return nil
+		return r.damaged(name, err)
 	}
 	if ref.IsZero() {
 		r.leave(SkippedForeign, "")
@@ -192,9 +190,8 @@ func (n *note) change() (graph.Ref, *graph.Change, error) {
 	return graph.Ref{Key: c.Node.Key, ID: c.Node.ID}, c, nil
 }
 
-// lineOf reads the members of a change line.
 func lineOf(kind string, members []ipld.Entry) (*graph.Change, error) {
-	members = append([]ipld.Entry(nil), members...)
+	members = slices.Clone(members)
 	ipld.SortEntries(members)
 	text := ipld.AppendJSON(nil, ipld.MapValue(ipld.Entry{Key: kind, Value: ipld.MapValue(members...)}))
 	c, err := graph.Line{Text: text}.Change()
@@ -319,9 +316,8 @@ func (r *NoteReader) edge(l *late, k *link) error {
 	for _, m := range k.members {
 		switch m.Key {
 		case "to":
-			var err error
-			if to, err = graph.ParseRef(textOf(m.Value)); err != nil {
-				to = graph.Ref{}
+			if ref, err := graph.ParseRef(textOf(m.Value)); err == nil {
+				to = ref
 			}
 		case "mark":
 			mark = m.Value.Entries()
@@ -346,8 +342,7 @@ func (r *NoteReader) edge(l *late, k *link) error {
 		ipld.Entry{Key: "dst", Value: ipld.StringValue(to.Target().String())})
 	c, err := lineOf("edge", members)
 	if err != nil {
-		r.leave(chats.Damaged, fmt.Sprintf("%s: %v", place, err))
-		return nil
+		return r.damaged(place, err)
 	}
 	r.Taken.Relations++
 	if err := r.Yield(*c); err != nil || len(mark) == 0 {
@@ -357,7 +352,6 @@ func (r *NoteReader) edge(l *late, k *link) error {
 	return r.markOn(l, mark, ipld.Entry{Key: "edge", Value: edge})
 }
 
-// markOn creates a mark from the members in a note.
 func (r *NoteReader) markOn(l *late, members []ipld.Entry, on ipld.Entry) error {
 	members = append(members[:len(members):len(members)], on)
 	for i, m := range members {
@@ -375,8 +369,7 @@ func (r *NoteReader) markOn(l *late, members []ipld.Entry, on ipld.Entry) error 
 	}
 	c, err := lineOf("mark", members)
 	if err != nil {
-		r.leave(chats.Damaged, fmt.Sprintf("%s: %v", l.file, err))
-		return nil
+		return r.damaged(l.file, err)
 	}
 	return r.mark(c)
 }

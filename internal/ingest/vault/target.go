@@ -46,7 +46,6 @@ type Manifest struct {
 	Updated map[string]string `json:"updated,omitempty"`
 }
 
-// target is the directory that an export writes to.
 type target struct {
 	root *os.Root
 	old  map[string]map[string]bool // the sums that each file may have, by its folded name
@@ -146,8 +145,7 @@ func (t *target) begin(ctx context.Context, names []string) error {
 	for _, name := range names {
 		keep[name] = true
 	}
-	var foreign []string
-	var gone []string
+	var foreign, gone []string
 	for _, name := range slices.Sorted(maps.Keys(t.was)) {
 		if !keep[name] {
 			gone = append(gone, name)
@@ -208,7 +206,6 @@ func (t *target) ours(name string) (bool, error) {
 	return t.taken(name)
 }
 
-// sumOf returns the sha256 of a file.
 func sumOf(root *os.Root, name string) (string, error) {
 	f, err := regular.OpenIn(root, filepath.FromSlash(name))
 	if err != nil {
@@ -219,7 +216,6 @@ func sumOf(root *os.Root, name string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), errors.Join(err, f.Close())
 }
 
-// remove removes an exported file, and the directories that this leaves empty.
 func (t *target) remove(name string) error {
 	err := t.root.Remove(filepath.FromSlash(name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -277,7 +273,6 @@ func (t *target) replace(name string, data []byte) error {
 	return err
 }
 
-// end writes the manifest.
 func (t *target) end(m *Manifest) error {
 	m.Files = t.sums
 	if err := errors.Join(t.manifest(m), t.close()); err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"github.com/mnem-project/mnem/internal/exchange"
 	"github.com/mnem-project/mnem/internal/ingest"
 	"github.com/mnem-project/mnem/internal/ingest/parse"
+	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -84,7 +86,6 @@ func Export(ctx context.Context, snap *core.Snapshot, root *os.Root, opt WriteOp
 	return &w.res, err
 }
 
-// commitWriter writes one commit.
 type commitWriter struct {
 	ctx      context.Context
 	snap     *core.Snapshot
@@ -214,7 +215,6 @@ func (w *commitWriter) readDocuments() (err error) {
 	return nil
 }
 
-// documentOf returns the key of the document that a section or chunk is of.
 func documentOf(key string) string {
 	rest, ok := strings.CutPrefix(key, "doc/")
 	if i := strings.IndexAny(rest, "/#"); ok && i >= 0 {
@@ -223,7 +223,6 @@ func documentOf(key string) string {
 	return key
 }
 
-// nameAll gives every file its name.
 func (w *commitWriter) nameAll() error {
 	want := func(n wanted) { w.names.want(path.Join(w.names.dir(n.dir), n.stem) + n.ending) }
 	for _, d := range w.docs {
@@ -333,7 +332,6 @@ func (w *commitWriter) changes(c *graph.Change) (changed bool, err error) {
 	return changed || err != nil, nil
 }
 
-// notes writes the notes.
 func (w *commitWriter) notes() error {
 	for i, id := range w.order {
 		w.progress("notes written:", i, len(w.order))
@@ -369,10 +367,7 @@ func (w *commitWriter) sayable(n *note) {
 		}
 		kept := slices.DeleteFunc(slices.Clone(props.Entries()), func(e ipld.Entry) bool { return !ipld.HasJSON(ipld.MapValue(e)) })
 		w.res.Left[LeftValue] += len(props.Entries()) - len(kept)
-		out := slices.DeleteFunc(slices.Clone(members), func(e ipld.Entry) bool { return e.Key == "props" })
-		out = append(out, ipld.Entry{Key: "props", Value: ipld.MapValue(kept...)})
-		ipld.SortEntries(out)
-		return out
+		return memory.WithEntry(members, "props", ipld.MapValue(kept...))
 	}
 	n.members = drop(n.members)
 	for i := range n.links {
@@ -380,7 +375,6 @@ func (w *commitWriter) sayable(n *note) {
 	}
 }
 
-// without returns members except some.
 func without(members []ipld.Entry, names ...string) []ipld.Entry {
 	return slices.DeleteFunc(members, func(e ipld.Entry) bool { return slices.Contains(names, e.Key) })
 }
@@ -486,7 +480,6 @@ func (w *commitWriter) partOf(id graph.ID) (key, at string, err error) {
 	return n.Key, at, nil
 }
 
-// documents writes the documents.
 func (w *commitWriter) documents() error {
 	for i, d := range w.docs {
 		w.progress("documents written:", i, len(w.docs))
@@ -534,7 +527,7 @@ func (w *commitWriter) lines() error {
 			}
 		}
 	}
-	for _, id := range ids(w.part) {
+	for _, id := range slices.SortedFunc(maps.Keys(w.part), graph.ID.Compare) {
 		if m := w.marks[id]; m != nil {
 			b.Write(w.markLine(m))
 		}
@@ -552,16 +545,6 @@ func (w *commitWriter) markLine(m *graph.Mark) []byte {
 	return exchange.Line("mark", members)
 }
 
-func ids(set map[graph.ID]bool) []graph.ID {
-	out := make([]graph.ID, 0, len(set))
-	for id := range set {
-		out = append(out, id)
-	}
-	slices.SortFunc(out, graph.ID.Compare)
-	return out
-}
-
-// line writes the node of a document.
 func (w *commitWriter) line(b *bytes.Buffer, n *graph.Node) error {
 	w.change(n)
 	members := exchange.NodeMembers(n)
