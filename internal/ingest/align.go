@@ -116,7 +116,6 @@ func commonOrder(places map[string][]int, now []passage) (pairs [][2]int) {
 	return pairs
 }
 
-// wordCount counts the words of a text.
 type wordCount struct {
 	of    map[string]int
 	total int

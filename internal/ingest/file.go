@@ -5,11 +5,10 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"path"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/ingest/parse"
 	"github.com/mnem-project/mnem/internal/memory/sources"
 )
@@ -76,16 +75,14 @@ type lineSum struct {
 
 // Read reads one version of a file, of a table by its columns. It returns ErrEmpty and the errors of package parse
 // for what cannot be kept.
-func Read(
-	p Path, format parse.Format, data []byte, columns *parse.Columns, r *Redactor,
-) (*File, error) {
+func Read(p Path, format parse.Format, data []byte, columns *parse.Columns, r *Redactor) (*File, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
 	if len(r.find(p.String())) > 0 {
 		return nil, ErrName
 	}
-	text, err := parse.Decode(data)
+	decoded, err := parse.Decode(data)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +92,7 @@ func Read(
 		f.Redacted += n
 		return out, err
 	}
-	f.doc, err = parse.Parse(format, text, &parse.ReadOptions{
+	f.doc, err = parse.Parse(format, decoded, &parse.ReadOptions{
 		Clean: clean, Columns: columns, Time: func(s string) error { _, err := graph.ParseTime(s); return err },
 	})
 	if err != nil {
@@ -110,15 +107,14 @@ func Read(
 	case format.Decls():
 		f.doc.Title = p.Name // source files are named by their paths
 	default:
-		base := path.Base(p.Name)
-		f.doc.Title = strings.TrimSuffix(base, path.Ext(base))
+		f.doc.Title = stem(p.Name)
 	}
 	// Markup that is taken away may leave a credential that the text did not show.
 	if err = f.doc.Rewrite(clean); err != nil {
 		return nil, err
 	}
-	f.doc.Title = clip(f.doc.Title, maxTitle)
-	if f.Redacted > 0 || format.Derived() && len(r.find(text)) > 0 { // perhaps in a part that is left out
+	f.doc.Title = text.FirstBytes(f.doc.Title, maxTitle)
+	if f.Redacted > 0 || format.Derived() && len(r.find(decoded)) > 0 { // perhaps in a part that is left out
 		// A plain hash would let anyone who knows the rest of the file guess the credential.
 		f.keyed, err = r.Keyed(f.Sum)
 	} else if utf8.Valid(data) { // in UTF-16 a byte of a character may look like the end of a line
@@ -155,11 +151,3 @@ func (f *File) source(c *parse.Chunk) string {
 
 // maxTitle is the longest title in bytes.
 const maxTitle = 500
-
-// clip cuts a text to n bytes, at a character.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "")
-}

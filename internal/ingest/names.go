@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -47,10 +48,7 @@ func byNames(docs []named) *names {
 	n := &names{paths: make(map[Path]graph.ID), pkgs: make(map[Path]graph.ID), stems: make(map[Path][]named),
 		calls: make(map[Path][]named), mods: make(map[Path][]Path)}
 	slices.SortFunc(docs, func(a, b named) int {
-		if len(a.path.Name) != len(b.path.Name) {
-			return len(a.path.Name) - len(b.path.Name)
-		}
-		return comparePaths(a.path, b.path)
+		return cmp.Or(len(a.path.Name)-len(b.path.Name), comparePaths(a.path, b.path))
 	})
 	for _, d := range docs {
 		n.paths[d.path] = d.id
@@ -74,7 +72,6 @@ func byNames(docs []named) *names {
 	return n
 }
 
-// stem is the name of a file without its directory and ending.
 func stem(name string) string {
 	base := path.Base(name)
 	return strings.TrimSuffix(base, path.Ext(base))
@@ -197,7 +194,6 @@ func (n *names) pkg(project, dir string) graph.ID {
 	}
 }
 
-// file resolves a relative path.
 func (n *names) file(from Path, link string) graph.ID {
 	to := path.Join(path.Dir(from.Name), link)
 	if rooted, ok := strings.CutPrefix(link, "/"); ok {
@@ -236,7 +232,6 @@ func module(name string) string {
 	return name
 }
 
-// lastTwo are the last two names of a path.
 func lastTwo(name string) string {
 	dir, base := path.Split(name)
 	return path.Base(dir) + "/" + base
@@ -257,10 +252,9 @@ func (n *names) imported(from Path, to string) graph.ID {
 func (n *names) sourceFile(from Path, to string) graph.ID {
 	dir := path.Dir(from.Name)
 	places := []string{path.Join(dir, to)}
-	switch {
-	case strings.HasPrefix(to, "./"):
+	if strings.HasPrefix(to, "./") {
 		places = append(places, path.Join(strings.TrimSuffix(from.Name, path.Ext(from.Name)), to)) // of Rust
-	default:
+	} else {
 		places = append(places, path.Clean(to))
 	}
 	for _, place := range places {

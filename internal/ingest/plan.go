@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -40,8 +41,7 @@ type Input struct {
 	// Present are further files that are there: as the memory has them, with their sum, or, if that is
 	// nil, such that cannot be read, whose documents stay as they are.
 	Present map[Path]*Sum
-	// Gone reports whether a document is removed where its file is not there: whether it would have been
-	// found.
+	// Gone reports whether a document is removed where its file is not there: whether it would have been found.
 	Gone func(Path) bool
 	Keep bool // hide documents whose files are gone instead of removing them
 	Sums *Redactor
@@ -61,7 +61,6 @@ type Plan struct {
 	Results []Result // by path
 }
 
-// planner makes a plan.
 type planner struct {
 	ctx context.Context
 	cat *Catalogue
@@ -180,9 +179,7 @@ func (p *planner) sameBytes(f *File) *stored {
 }
 
 // sameChunks returns the document that shares the most chunks with a file, if these are half of both.
-func (p *planner) sameChunks(
-	f *File, owners map[string][]*stored, known parse.Known,
-) *stored {
+func (p *planner) sameChunks(f *File, owners map[string][]*stored, known parse.Known) *stored {
 	votes := make(map[*stored]int)
 	for _, c := range f.doc.Chunks(known) {
 		for _, d := range owners[c.Text] {
@@ -212,7 +209,6 @@ func (p *planner) sameChunks(
 	return best
 }
 
-// mint gives new documents keys.
 func (p *planner) mint() error {
 	for _, j := range p.work {
 		if j.doc != nil {
@@ -237,7 +233,6 @@ func (p *planner) mint() error {
 	return nil
 }
 
-// documents plans the changes of all files, and of other documents' links.
 func (p *planner) documents() error {
 	if len(p.work)+len(p.gone) == 0 {
 		return nil
@@ -276,7 +271,7 @@ func (p *planner) documents() error {
 		if err := p.ctx.Err(); err != nil {
 			return err
 		}
-		w := &writer{planner: p, job: j, names: now}
+		w := &writer{planner: p, job: j, names: now, old: cmp.Or(j.doc, &stored{node: new(graph.Node)})}
 		if err := w.write(); err != nil {
 			return err
 		}
@@ -299,7 +294,6 @@ func (p *planner) documents() error {
 	return nil
 }
 
-// relink updates the links of an unchanged document.
 func (p *planner) relink(d *stored, from []Path, now *names) error {
 	if err := p.cat.load(p.ctx, d); err != nil {
 		return err
@@ -312,12 +306,8 @@ func (p *planner) relink(d *stored, from []Path, now *names) error {
 			}
 		}
 	}
-	have := make(map[edgeKey]bool)
-	for e := range d.edges {
-		if e.typ == LinksTo || e.typ == Imports {
-			have[e] = true
-		}
-	}
+	have := maps.Clone(d.edges)
+	maps.DeleteFunc(have, func(e edgeKey, _ bool) bool { return e.typ != LinksTo && e.typ != Imports })
 	p.edges(d.path, have, want)
 	return nil
 }
@@ -355,23 +345,9 @@ func (p *planner) isCollection(id graph.ID) bool {
 }
 
 func sortedEdges(set map[edgeKey]bool) []edgeKey {
-	out := make([]edgeKey, 0, len(set))
-	for e := range set {
-		out = append(out, e)
-	}
-	slices.SortFunc(out, func(a, b edgeKey) int {
-		if n := a.src.Compare(b.src); n != 0 {
-			return n
-		}
-		if n := a.dst.Compare(b.dst); n != 0 {
-			return n
-		}
-		if a.typ < b.typ {
-			return -1
-		}
-		return 1
+	return slices.SortedFunc(maps.Keys(set), func(a, b edgeKey) int {
+		return cmp.Or(a.src.Compare(b.src), a.dst.Compare(b.dst), cmp.Compare(a.typ, b.typ))
 	})
-	return out
 }
 
 // leave removes or hides the documents whose files are gone.
@@ -432,14 +408,8 @@ func (p *planner) retire(d *stored, id graph.ID) error {
 	return nil
 }
 
-// ids returns the ids of the sections and chunks in order.
 func (d *stored) ids() []graph.ID {
-	out := make([]graph.ID, 0, len(d.nodes))
-	for id := range d.nodes {
-		out = append(out, id)
-	}
-	slices.SortFunc(out, graph.ID.Compare)
-	return out
+	return slices.SortedFunc(maps.Keys(d.nodes), graph.ID.Compare)
 }
 
 // abouts holds the descriptions of packages by directory: the first sentence of the package comment. It is added to the

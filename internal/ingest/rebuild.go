@@ -13,10 +13,8 @@ import (
 
 // Rebuilt is the file of a document, made from its chunks.
 type Rebuilt struct {
-	Path   Path
-	Format parse.Format
-	Text   string
-	Exact  bool // whether it has the hash of the file
+	Text  string
+	Exact bool // whether it has the hash of the file
 }
 
 // Documents returns the paths of all documents, those without files included.
@@ -53,8 +51,8 @@ func (c *Catalogue) Rebuild(ctx context.Context, p Path, left func(graph.ID) boo
 			}
 		}
 	}
-	out := &Rebuilt{Path: p, Format: parse.Format(textProp(d.node, propFormat))}
-	for i, form := range d.forms(out.Format) {
+	out := &Rebuilt{}
+	for i, form := range d.forms(parse.Format(textProp(d.node, propFormat))) {
 		r := &rebuilder{doc: d, form: form, left: left}
 		for j, n := range d.chunks {
 			if !left(n.ID) {
@@ -108,7 +106,6 @@ func (d *stored) forms(format parse.Format) []form {
 // maxAround is how many sections are around a chunk at most.
 const maxAround = 64
 
-// rebuilder puts chunks together.
 type rebuilder struct {
 	form
 	doc   *stored
@@ -137,14 +134,12 @@ func (r *rebuilder) chunk(n *graph.Node, text string) {
 		r.begun, r.last, r.open = true, end, !strings.Contains(text, "\n---")
 		return
 	}
+	if r.title && (r.open || !r.begun) {
+		above = append([]string{"# " + r.doc.title()}, above...)
+	}
 	if r.open {
 		r.text.WriteString("\n---")
 		r.last, r.open = r.last+1, false
-		if r.title {
-			above = append([]string{"# " + r.doc.title()}, above...)
-		}
-	} else if !r.begun && r.title {
-		above = append([]string{"# " + r.doc.title()}, above...)
 	}
 	gap := begin - r.last - 1 // lines between
 	if begin == 0 || r.begun && r.last == 0 || gap < len(above) || gap > len(above)+3*(len(above)+1) {
@@ -202,9 +197,9 @@ func (r *rebuilder) gap(above []string, lines int) {
 // above are the headings of the sections that begin before a chunk.
 func (r *rebuilder) above(id graph.ID) (out []string) {
 	var around []graph.ID
-	for up := r.doc.place(id, func(graph.ID) bool { return true }); up != r.doc.node.ID && len(around) < maxAround; {
+	every := func(graph.ID) bool { return true }
+	for up := r.doc.place(id, every); up != r.doc.node.ID && len(around) < maxAround; up = r.doc.place(up, every) {
 		around = append([]graph.ID{up}, around...)
-		up = r.doc.place(up, func(graph.ID) bool { return true })
 	}
 	same := 0
 	for same < len(around) && same < len(r.path) && around[same] == r.path[same] {

@@ -72,17 +72,13 @@ func (r *Redactor) replace(text string, list []guard.Finding) (string, error) {
 			return "", ErrUnread
 		}
 		secret := text[f.Start:f.End]
-		b.WriteString(text[at:f.Start] + "[secret:" + f.Rule + ":" + tag(key, secret) + "]" +
+		tag := hex.EncodeToString(keyed(key, secret)[:2])
+		b.WriteString(text[at:f.Start] + "[secret:" + f.Rule + ":" + tag + "]" +
 			strings.Repeat("\n", strings.Count(secret, "\n")))
 		at = f.End
 	}
 	b.WriteString(text[at:])
 	return b.String(), nil
-}
-
-// tag returns four digits of a credential's keyed hash.
-func tag(key []byte, secret string) string {
-	return hex.EncodeToString(keyed(key, secret)[:2])
 }
 
 func keyed(key []byte, text string) []byte {

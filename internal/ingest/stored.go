@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/ingest/parse"
+	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/memory/sources"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
@@ -52,7 +54,6 @@ const (
 // goneReason is the reason of the marks on a document that was kept without its file.
 const goneReason = "its file is gone"
 
-// edgeKey is an edge of those that are made here.
 type edgeKey struct {
 	typ      string
 	src, dst graph.ID
@@ -111,10 +112,7 @@ func Open(ctx context.Context, snap *core.Snapshot, projects []string) (*Catalog
 }
 
 func comparePaths(a, b Path) int {
-	if n := strings.Compare(a.Project, b.Project); n != 0 {
-		return n
-	}
-	return strings.Compare(a.Name, b.Name)
+	return cmp.Or(strings.Compare(a.Project, b.Project), strings.Compare(a.Name, b.Name))
 }
 
 // node reads a node, if it is there and was not erased.
@@ -183,13 +181,13 @@ func (c *Catalogue) Columns(p Path) *parse.Columns {
 	return columns
 }
 
-// load reads the sections and chunks of a document, and their edges.
+// load reads the sections and chunks of a document, their edges, and which of them a user hid.
 func (c *Catalogue) load(ctx context.Context, d *stored) error {
 	if d.loaded {
 		return nil
 	}
 	d.nodes, d.edges = make(map[graph.ID]*graph.Node), make(map[edgeKey]bool)
-	d.headings = make(map[graph.ID]string)
+	d.headings, d.hidden = make(map[graph.ID]string), make(map[graph.ID]bool)
 	var chunks []*graph.Node
 	for todo := []*graph.Node{d.node}; len(todo) > 0; todo = todo[1:] {
 		for e, err := range c.snap.Adjacency().Bucket(ctx, todo[0].ID, adjacency.In, PartOf, nil) {
@@ -215,29 +213,25 @@ func (c *Catalogue) load(ctx context.Context, d *stored) error {
 			d.nodes[n.ID] = n
 		}
 	}
-	if err := c.loadHidden(ctx, d); err != nil {
-		return err
-	}
-	if err := c.loadEdges(ctx, d); err != nil {
-		return err
-	}
-	d.chunks = d.order(chunks)
-	d.loaded = true
-	return nil
-}
-
-// loadHidden finds which nodes of a document a user hid. They stay, so that they are hidden whenever their text returns.
-func (c *Catalogue) loadHidden(ctx context.Context, d *stored) error {
-	d.hidden = make(map[graph.ID]bool)
 	for _, id := range append(d.ids(), d.node.ID) {
 		m, err := c.snap.Mark(ctx, graph.OnNode, id)
 		if err != nil {
 			return err
 		}
 		if m != nil && m.State.Hides() && !isGone(m) {
-			d.hidden[id] = true
+			d.hidden[id] = true // it stays, so that it is hidden whenever its text returns
+		}
+		for _, typ := range []string{PartOf, Next, LinksTo, Imports, Defines} {
+			for e, err := range c.snap.Adjacency().Bucket(ctx, id, adjacency.Out, typ, nil) {
+				if err != nil {
+					return err
+				}
+				d.edges[edgeKey{typ, id, e.Other}] = true
+			}
 		}
 	}
+	d.chunks = d.order(chunks)
+	d.loaded = true
 	return nil
 }
 
@@ -256,29 +250,6 @@ func (d *stored) place(id graph.ID, stays func(graph.ID) bool) graph.ID {
 		}
 	}
 	return d.node.ID
-}
-
-func (c *Catalogue) loadEdges(ctx context.Context, d *stored) error {
-	read := func(id graph.ID) error {
-		for _, typ := range []string{PartOf, Next, LinksTo, Imports, Defines} {
-			for e, err := range c.snap.Adjacency().Bucket(ctx, id, adjacency.Out, typ, nil) {
-				if err != nil {
-					return err
-				}
-				d.edges[edgeKey{typ, id, e.Other}] = true
-			}
-		}
-		return nil
-	}
-	if err := read(d.node.ID); err != nil {
-		return err
-	}
-	for id := range d.nodes {
-		if err := read(id); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // order returns chunks as each follows the one before; what no edge leads to comes by key.
@@ -334,7 +305,6 @@ func textOf(n *graph.Node) string {
 // maxFormer is how many former paths of a document are kept: links to older ones were mended or are given up.
 const maxFormer = 4
 
-// former returns the paths that a document had before, the newest first.
 func (d *stored) former() (out []Path) {
 	for _, name := range listProp(d.node, propFormer) {
 		out = append(out, Path{d.path.Project, name})
@@ -352,20 +322,7 @@ func (d *stored) formerly(now Path) []Path {
 	return list[:min(len(list), maxFormer)]
 }
 
-// title returns the title of a document.
 func (d *stored) title() string { return textProp(d.node, propTitle) }
 
-// texts returns the texts of a list property.
-func listProp(n *graph.Node, name string) []string {
-	v, _ := ipld.FindEntry(n.Props, name)
-	if v.Kind() != ipld.List {
-		return nil
-	}
-	var out []string
-	for _, item := range v.List() {
-		if item.Kind() == ipld.String {
-			out = append(out, item.Text())
-		}
-	}
-	return out
-}
+// listProp returns the texts of a list property.
+func listProp(n *graph.Node, name string) []string { return memory.Texts(n.Props, name) }

@@ -10,9 +10,11 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/ingest/chats"
 	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/memory/sources"
+	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -83,6 +85,7 @@ type Taker struct {
 	Seen    map[graph.ID]bool
 	Taken   Taken
 	doubles map[string]bool // sessions, by ID: whether they were taken from another store
+	err     error           // of Redact, which give returns
 	// Stored reads the stored node of an id and its mark, nil for none; the field is nil if nothing is looked up.
 	Stored func(graph.ID) (*graph.Node, *graph.Mark, error)
 }
@@ -96,7 +99,6 @@ const (
 	propStore = "store"
 )
 
-// key returns the key of a record.
 func (t *Taker) key(kind, id string) string {
 	if len(id) > maxID || graph.CheckLine("id", id, 1, maxID) != nil {
 		sum := sha256.Sum256([]byte(id))
@@ -105,26 +107,32 @@ func (t *Taker) key(kind, id string) string {
 	return kind + t.Format + "/" + id
 }
 
-// SessionKey and TurnKey are the keys of the nodes of a session and a turn, by their ids.
+// SessionKey is the key of a session.
 func (t *Taker) SessionKey(id string) string { return t.key("session/", id) }
 
 // TurnKey is the key of a turn.
 func (t *Taker) TurnKey(id string) string { return t.key("turn/", id) }
 
-// clean takes the credentials out of a text.
-func (t *Taker) clean(text string) (string, error) {
+// clean takes the credentials out of a text. After an error, which give returns, there is none.
+func (t *Taker) clean(text string) string {
 	out, n, err := t.Redact.RedactSaid(text)
 	if errors.Is(err, ErrUnread) {
-		return unread, nil
+		return unread
 	}
+	t.err = cmp.Or(t.err, err)
 	t.Taken.Redacted += n
-	return out, err
+	return out
 }
 
 // label takes the credentials out of a text and cuts it then: a part of one is not found.
-func (t *Taker) label(text string, n int) (string, error) {
-	text, err := t.clean(text)
-	return clip(text, n), err
+func (t *Taker) label(s string, n int) string { return text.FirstBytes(t.clean(s), n) }
+
+// give passes a change on, unless a text could not be cleaned.
+func (t *Taker) give(c graph.Change) error {
+	if t.err != nil {
+		return t.err
+	}
+	return t.Yield(c)
 }
 
 // props are properties of a node that is made; empty texts are left out.
@@ -138,20 +146,20 @@ func (p *props) text(name, value string) {
 
 func (p *props) list(name string, list []string) {
 	if len(list) > 0 {
-		*p = append(*p, ipld.Entry{Key: name, Value: texts(list)})
+		*p = append(*p, ipld.Entry{Key: name, Value: source.TextList(list)})
 	}
 }
 
 // node gives a node, whose text has no credentials any more.
-func (t *Taker) node(key, typ, text string, when int64, p props) *graph.NodeChange {
+func (t *Taker) node(key, typ, said string, when int64, p props) *graph.NodeChange {
 	ipld.SortEntries(p)
 	c := &graph.NodeChange{Key: key, Type: typ, Props: p}
-	summary := clip(text, maxSummary)
-	if text != "" {
+	summary := text.FirstBytes(said, maxSummary)
+	if said != "" {
 		c.Summary = &summary
 	}
-	if summary != text {
-		_ = c.SetContent(text, "") // it is UTF-8 and as long as one record may be
+	if summary != said {
+		_ = c.SetContent(said, "") // it is UTF-8 and as long as one record may be
 	}
 	if when > 0 {
 		c.Created = graph.At(graph.Time(when))
@@ -160,7 +168,7 @@ func (t *Taker) node(key, typ, text string, when int64, p props) *graph.NodeChan
 }
 
 func (t *Taker) edge(src, typ, dst string) error {
-	return t.Yield(graph.Change{Edge: &graph.EdgeChange{
+	return t.give(graph.Change{Edge: &graph.EdgeChange{
 		Type: typ, Src: graph.Ref{Key: src}, Dst: graph.Ref{Key: dst},
 	}})
 }
@@ -170,30 +178,18 @@ func (t *Taker) Session(s *chats.Session) error {
 	if double, err := t.double(s.ID, s.Store); double || err != nil {
 		return err
 	}
-	title, err := t.clean(s.Title)
-	if err != nil {
-		return err
-	}
+	title := t.label(s.Title, maxLabel)
 	t.Taken.Sessions++
 	var p props
 	p.text("source", t.Format)
 	p.text(propStore, s.Store)
-	if err := t.place(&p, s.Dir, s.Branch); err != nil {
-		return err
-	}
-	return t.Yield(graph.Change{Node: t.node(t.SessionKey(s.ID), TypeSession, clip(title, maxLabel), s.Time, p)})
+	t.place(&p, s.Dir, s.Branch)
+	return t.give(graph.Change{Node: t.node(t.SessionKey(s.ID), TypeSession, title, s.Time, p)})
 }
 
-// place adds the directory and branch of a turn.
-func (t *Taker) place(p *props, dir, branch string) error {
-	dir, err := t.label(dir, maxLabel)
-	if err != nil {
-		return err
-	}
-	branch, err = t.label(branch, maxLabel)
-	p.text("dir", dir)
-	p.text("branch", branch)
-	return err
+func (t *Taker) place(p *props, dir, branch string) {
+	p.text("dir", t.label(dir, maxLabel))
+	p.text("branch", t.label(branch, maxLabel))
 }
 
 // Turn implements chats.Handler.
@@ -309,35 +305,21 @@ func (t *Taker) Left(id string) error {
 }
 
 func (t *Taker) turnNode(key string, turn *chats.Turn) error {
-	text, err := t.clean(turn.Text)
-	if err != nil {
-		return err
-	}
+	said := t.clean(turn.Text)
 	calls := make([]string, len(turn.Calls))
 	for i, c := range turn.Calls {
-		if calls[i], err = t.clean(c); err != nil {
-			return err
-		}
-		calls[i] = clip(calls[i], maxCall)
+		calls[i] = t.label(c, maxCall)
 	}
-	if text == "" {
-		text = strings.Join(calls, "\n")
-	}
-	speaker, err := t.label(turn.Speaker, maxLabel)
-	if err != nil {
-		return err
-	}
+	said = cmp.Or(said, strings.Join(calls, "\n"))
 	t.Taken.Turns++
 	var p props
-	p.text("speaker", speaker)
+	p.text("speaker", t.label(turn.Speaker, maxLabel))
 	p.list("calls", calls)
-	if err := t.place(&p, turn.Dir, turn.Branch); err != nil {
-		return err
-	}
+	t.place(&p, turn.Dir, turn.Branch)
 	if turn.Left {
 		p = append(p, ipld.Entry{Key: propLeft, Value: ipld.BoolValue(true)})
 	}
-	c := t.node(key, TypeTurn, text, turn.Time, p)
+	c := t.node(key, TypeTurn, said, turn.Time, p)
 	if !turn.Left {
 		c.Unset = []string{"props." + propLeft}
 	}
@@ -345,62 +327,45 @@ func (t *Taker) turnNode(key string, turn *chats.Turn) error {
 	if read, err := sources.Parse(src.String()); err == nil && read == src {
 		c.Sources = []string{src.String()}
 	}
-	return t.Yield(graph.Change{Node: c})
+	return t.give(graph.Change{Node: c})
 }
 
 // Memory implements chats.Handler.
 func (t *Taker) Memory(m *chats.Memory) error {
-	text, err := t.clean(m.Text)
-	if err != nil {
-		return err
-	}
+	said := t.clean(m.Text)
 	t.Taken.Memories++
 	tags := make([]string, len(m.Tags))
 	for i, tag := range m.Tags {
-		if tags[i], err = t.label(tag, maxTag); err != nil {
-			return err
-		}
+		tags[i] = t.label(tag, maxTag)
 	}
 	var p props
 	p.list(memory.PropTags, tags)
 	for _, name := range slices.Sorted(maps.Keys(m.Meta)) {
-		shown, err := t.label(name, maxName)
-		if err != nil {
-			return err
-		}
-		value, err := t.value(m.Meta[name])
-		if err != nil {
-			return err
-		}
+		shown, value := t.label(name, maxName), t.value(m.Meta[name])
 		if !slices.ContainsFunc(p, func(e ipld.Entry) bool { return e.Key == shown }) {
 			p = append(p, ipld.Entry{Key: shown, Value: value})
 		}
 	}
-	typ, err := t.label(m.Type, maxType)
-	if err != nil {
-		return err
-	}
-	typ = cmp.Or(typ, memory.Fact)
 	key := t.key("", m.ID)
-	c := t.node(key, typ, text, m.Time, p)
+	c := t.node(key, cmp.Or(t.label(m.Type, maxType), memory.Fact), said, m.Time, p)
 	if m.ValidTo > 0 {
 		c.ValidTo = graph.At(graph.Time(m.ValidTo))
 	}
-	if err := t.Yield(graph.Change{Node: c}); err != nil || m.About == "" {
+	if err := t.give(graph.Change{Node: c}); err != nil || m.About == "" {
 		return err
 	}
 	return t.edge(key, memory.EdgeAbout, t.key("", m.About))
 }
 
 // value removes credentials from a value of another program, and truncates long texts.
-func (t *Taker) value(v ipld.Value) (ipld.Value, error) {
+func (t *Taker) value(v ipld.Value) ipld.Value {
 	switch v.Kind() {
 	case ipld.String:
-		text, err := t.clean(v.Text())
-		if len(text) > maxValue {
+		said := t.clean(v.Text())
+		if len(said) > maxValue {
 			t.Skipped("end of a long value", "")
 		}
-		return ipld.StringValue(clip(text, maxValue)), err
+		return ipld.StringValue(text.FirstBytes(said, maxValue))
 	case ipld.List:
 		list := slices.Clone(v.List())
 		if len(list) > maxListed {
@@ -408,24 +373,17 @@ func (t *Taker) value(v ipld.Value) (ipld.Value, error) {
 			list = list[:maxListed]
 		}
 		for i := range list {
-			var err error
-			if list[i], err = t.value(list[i]); err != nil {
-				return v, err
-			}
+			list[i] = t.value(list[i])
 		}
-		return ipld.ListValue(list...), nil
+		return ipld.ListValue(list...)
 	}
-	return v, nil
+	return v
 }
 
 // Relation implements chats.Handler.
 func (t *Taker) Relation(r *chats.Relation) error {
 	t.Taken.Relations++
-	typ, err := t.label(r.Type, maxType)
-	if err != nil {
-		return err
-	}
-	return t.edge(t.key("", r.From), typ, t.key("", r.To))
+	return t.edge(t.key("", r.From), t.label(r.Type, maxType), t.key("", r.To))
 }
 
 // Skipped implements chats.Handler.

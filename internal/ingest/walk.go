@@ -59,22 +59,18 @@ func Walk(ctx context.Context, fsys fs.FS, start string) (*Walked, error) {
 		return nil, err
 	}
 	var ignore *Ignore
-	dir := "."
-	for {
+	dirs := []string{"."} // on the way to start
+	for i, c := range start + "/" {
+		if c == '/' && start != "." {
+			dirs = append(dirs, start[:i])
+		}
+	}
+	for _, dir := range dirs {
 		var err error
 		if ignore, err = w.ignoreIn(ignore, dir); err != nil {
 			w.found.Unread = append(w.found.Unread, Unread{start, err})
 			return &w.found, nil
 		}
-		if dir == start {
-			break
-		}
-		rest := start
-		if dir != "." {
-			rest = strings.TrimPrefix(start, dir+"/")
-		}
-		next, _, _ := strings.Cut(rest, "/")
-		dir = path.Join(dir, next)
 	}
 	if err := w.dir(start, ignore); err != nil {
 		return nil, err
@@ -217,8 +213,8 @@ func (i *Ignore) Below(dir, text string) (*Ignore, error) {
 // Ignores reports whether a file or directory is left out.
 func (i *Ignore) Ignores(path string, dir bool) bool {
 	for ; i != nil; i = i.up {
-		for n := len(i.rules) - 1; n >= 0; n-- {
-			if r := &i.rules[n]; (dir || !r.dirsOnly) && r.match.MatchString(path) {
+		for _, r := range slices.Backward(i.rules) {
+			if (dir || !r.dirsOnly) && r.match.MatchString(path) {
 				return !r.takes
 			}
 		}

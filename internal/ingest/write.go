@@ -8,8 +8,10 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/ingest/parse"
 	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -23,10 +25,10 @@ const (
 	maxLinkBytes = 256 << 10
 )
 
-// writer makes the changes of one document.
 type writer struct {
 	*planner
 	*job
+	old   *stored // the document as it is stored, empty for a new one
 	names *names
 
 	sections []string // keys
@@ -36,13 +38,12 @@ type writer struct {
 }
 
 func (w *writer) write() error {
-	var old []passage
 	var known parse.Known
 	if w.doc != nil {
 		if err := w.cat.load(w.ctx, w.doc); err != nil {
 			return err
 		}
-		old, known = w.doc.passages(), parse.NewKnown(w.doc.texts())
+		known = parse.NewKnown(w.doc.texts())
 	}
 	chunks := w.file.doc.Chunks(known)
 	for i := range chunks { // a part of a text may resemble a credential although the whole does not
@@ -59,20 +60,16 @@ func (w *writer) write() error {
 	for i := range w.file.doc.Sections {
 		w.section(i)
 	}
-	keys := w.chunkKeys(chunks, old)
+	keys := w.chunkKeys(chunks)
 	for i := range chunks {
 		if err := w.chunk(&chunks[i], keys, i); err != nil {
 			return err
 		}
 	}
-	have := map[edgeKey]bool{}
-	if w.doc != nil {
-		have = w.doc.edges
-		if err := w.drop(); err != nil {
-			return err
-		}
+	if err := w.drop(); err != nil {
+		return err
 	}
-	w.edges(w.file.Path, have, w.edgesNow)
+	w.edges(w.file.Path, w.old.edges, w.edgesNow)
 	r := Result{Path: w.file.Path, Action: w.act, Chunks: len(chunks)}
 	if w.act == Renamed {
 		r.From = w.doc.path
@@ -85,20 +82,20 @@ func (w *writer) write() error {
 // were hidden with their file.
 func (w *writer) drop() error {
 	shown := []graph.ID{w.id}
-	for _, id := range w.doc.ids() {
+	for _, id := range w.old.ids() {
 		if w.wanted[id] {
 			shown = append(shown, id)
 			continue
 		}
-		if w.doc.hidden[id] {
-			up := w.doc.place(id, func(id graph.ID) bool { return w.wanted[id] || w.doc.hidden[id] })
+		if w.old.hidden[id] {
+			up := w.old.place(id, func(id graph.ID) bool { return w.wanted[id] || w.old.hidden[id] })
 			w.edgesNow[edgeKey{PartOf, id, up}] = true
 			continue
 		}
 		w.going[id] = true
 		w.drops = append(w.drops, graph.Change{Remove: &graph.Removal{Node: graph.Ref{ID: id}}})
 	}
-	if !w.doc.retired {
+	if !w.old.retired {
 		return nil
 	}
 	for _, id := range shown {
@@ -130,21 +127,19 @@ func (w *writer) collection() {
 func (w *writer) put(c *graph.NodeChange, props ...string) {
 	id := c.Target()
 	w.wanted[id] = true
-	if w.doc != nil {
-		old := w.doc.nodes[id]
-		if id == w.id {
-			old = w.doc.node
+	old := w.old.nodes[id]
+	if id == w.id && w.doc != nil {
+		old = w.doc.node
+	}
+	if old != nil {
+		for _, name := range props {
+			_, has := ipld.FindEntry(old.Props, name)
+			if _, wants := ipld.FindEntry(c.Props, name); has && !wants {
+				c.Unset = append(c.Unset, "props."+name)
+			}
 		}
-		if old != nil {
-			for _, name := range props {
-				_, has := ipld.FindEntry(old.Props, name)
-				if _, wants := ipld.FindEntry(c.Props, name); has && !wants {
-					c.Unset = append(c.Unset, "props."+name)
-				}
-			}
-			if _, changed, err := c.Apply(old, old.Created); err == nil && !changed {
-				return
-			}
+		if _, changed, err := c.Apply(old, old.Created); err == nil && !changed {
+			return
 		}
 	}
 	w.out.Changes = append(w.out.Changes, graph.Change{Node: c})
@@ -155,20 +150,16 @@ func (w *writer) document(chunks []parse.Chunk) {
 	src := f.Path.source()
 	name := f.Path.String()
 	c := &graph.NodeChange{Key: w.key, Type: TypeDocument, Summary: &name}
-	set := func(name string, v ipld.Value) { c.Props = append(c.Props, ipld.Entry{Key: name, Value: v}) }
-	set(propPath, ipld.StringValue(f.Path.Name))
-	set(propTitle, ipld.StringValue(d.Title))
-	set(propFormat, ipld.StringValue(string(f.Format)))
-	if d.About != "" {
-		set(propAbout, ipld.StringValue(d.About))
+	p := props{
+		{Key: propPath, Value: ipld.StringValue(f.Path.Name)}, {Key: propTitle, Value: ipld.StringValue(d.Title)},
+		{Key: propFormat, Value: ipld.StringValue(string(f.Format))},
 	}
-	if f.Path.Project != "" {
-		set(propProject, ipld.StringValue(f.Path.Project))
-	}
+	p.text(propAbout, d.About)
+	p.text(propProject, f.Path.Project)
 	if f.keyed != nil {
-		set(propDigest, ipld.BytesValue(f.keyed))
+		p = append(p, ipld.Entry{Key: propDigest, Value: ipld.BytesValue(f.keyed)})
 		if f.Redacted > 0 {
-			set(propRedacted, ipld.IntValue(int64(f.Redacted)))
+			p = append(p, ipld.Entry{Key: propRedacted, Value: ipld.IntValue(int64(f.Redacted))})
 		}
 	} else {
 		src.Hash = &f.Sum
@@ -190,25 +181,21 @@ func (w *writer) document(chunks []parse.Chunk) {
 	for i, was := range w.was {
 		former[i] = was.Name
 	}
-	for name, list := range map[string][]string{
-		propFormer: former, propAliases: d.Aliases, "tags": d.Tags, propLinks: links, propColumns: f.Columns.List(),
-	} {
-		if len(list) > 0 {
-			set(name, texts(list))
-		}
-	}
 	fields := metaProps(d.Meta)
-	c.Props = append(c.Props, fields...)
-	if len(fields) > 0 {
-		names := make([]string, len(fields))
-		for i := range fields {
-			names[i] = fields[i].Key
-		}
-		set(propFields, texts(names))
+	var names []string
+	for _, f := range fields {
+		names = append(names, f.Key)
 	}
+	p.list(propFormer, former)
+	p.list(propAliases, d.Aliases)
+	p.list(memory.PropTags, d.Tags)
+	p.list(propLinks, links)
+	p.list(propColumns, f.Columns.List())
+	p.list(propFields, names)
+	c.Props = append(p, fields...)
 	ipld.SortEntries(c.Props)
 	c.Sources = []string{src.String()}
-	w.put(c, slices.Concat(fileProps, listProp(w.stored(), propFields))...)
+	w.put(c, slices.Concat(fileProps, listProp(w.old.node, propFields))...)
 }
 
 // fileProps are the properties that a document may have of its file, and lose again.
@@ -238,31 +225,14 @@ func metaProps(meta []parse.Field) (out []ipld.Entry) {
 		case parse.TruthField:
 			v = ipld.BoolValue(f.Value == "true")
 		case parse.ListField:
-			v = texts(f.Items)
+			v = source.TextList(f.Items)
 		}
 		out = append(out, ipld.Entry{Key: f.Name, Value: v})
 	}
 	return out
 }
 
-// stored returns the stored document, an empty node for a new one.
-func (w *writer) stored() *graph.Node {
-	if w.doc == nil {
-		return new(graph.Node)
-	}
-	return w.doc.node
-}
-
-func texts(list []string) ipld.Value {
-	items := make([]ipld.Value, len(list))
-	for i, s := range list {
-		items[i] = ipld.StringValue(s)
-	}
-	return ipld.ListValue(items...)
-}
-
-// nameSections makes the keys of the sections: the slugs on the way to each, with a number for the second
-// of the same.
+// nameSections makes the keys of the sections: the slugs on the way to each, with a number for the second of the same.
 func (w *writer) nameSections() {
 	for _, s := range w.file.doc.Sections {
 		up := w.key
@@ -291,7 +261,6 @@ func (w *writer) when(section int) (t graph.OptTime) {
 	return t
 }
 
-// unused adds a number to a key that is taken, and takes it.
 func (w *writer) unused(key string) string {
 	out := key
 	for n := max(w.used[key], 1); w.used[out] > 0; { // continue where the last search for that name ended
@@ -314,7 +283,7 @@ func (w *writer) place(section int) string {
 // context returns the title and the headings around a section, with its own.
 func (w *writer) context(section int) string {
 	path := append([]string{w.file.doc.Title}, w.file.doc.Path(section)...)
-	return clip(strings.Join(path, placeMark), 4*maxTitle)
+	return text.FirstBytes(strings.Join(path, placeMark), 4*maxTitle)
 }
 
 func (w *writer) section(i int) {
@@ -333,20 +302,18 @@ func (w *writer) section(i int) {
 }
 
 // chunkKeys gives each chunk the key of the one that it continues, or a new one.
-func (w *writer) chunkKeys(chunks []parse.Chunk, old []passage) []string {
+func (w *writer) chunkKeys(chunks []parse.Chunk) []string {
 	now := make([]passage, len(chunks))
 	for i, c := range chunks {
 		now[i] = passage{strings.TrimPrefix(w.place(c.Section), w.key), c.Text}
 	}
-	if w.doc != nil {
-		for _, n := range w.doc.chunks {
-			w.used[n.Key] = 1
-		}
+	for _, n := range w.old.chunks {
+		w.used[n.Key] = 1
 	}
 	keys := make([]string, len(chunks))
-	for i, o := range align(old, now) {
+	for i, o := range align(w.old.passages(), now) {
 		if o >= 0 {
-			keys[i] = w.doc.chunks[o].Key
+			keys[i] = w.old.chunks[o].Key
 			continue
 		}
 		at := "top"
@@ -377,11 +344,10 @@ func (w *writer) chunk(c *parse.Chunk, keys []string, i int) error {
 		return err
 	}
 	if len(c.Links) > 0 {
-		change.Props = []ipld.Entry{{Key: propLinks, Value: texts(c.Links)}}
+		change.Props = []ipld.Entry{{Key: propLinks, Value: source.TextList(c.Links)}}
 	}
-	// If the text did not change its lines are left as they were: else a line more would change all
-	// that follows.
-	if old := w.before(id); old == nil || textOf(old) != c.Text || w.act != Changed || len(old.Sources) == 0 {
+	// If the text did not change its lines are left as they were: else a line more would change all that follows.
+	if old := w.old.nodes[id]; old == nil || textOf(old) != c.Text || w.act != Changed || len(old.Sources) == 0 {
 		change.Sources = []string{w.file.source(c)}
 	}
 	w.put(change, propLinks)
@@ -396,12 +362,4 @@ func (w *writer) chunk(c *parse.Chunk, keys []string, i int) error {
 		}
 	}
 	return nil
-}
-
-// before returns the stored chunk, nil for a new one.
-func (w *writer) before(id graph.ID) *graph.Node {
-	if w.doc == nil {
-		return nil
-	}
-	return w.doc.nodes[id]
 }
