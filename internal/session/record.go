@@ -146,7 +146,6 @@ func RecordInTurn(ctx context.Context, r *core.Repo, e *core.RecordEntry) (ends 
 	return ends
 }
 
-// beginTaken begins entries that a turn has taken.
 func beginTaken(ctx context.Context, r *core.Repo, taken []*core.RecordEntry) []func() {
 	begun := false
 	defer func() {
@@ -275,7 +274,6 @@ func RecordDrafts(ctx context.Context, r *core.Repo, name string, list []*core.D
 	return added, err
 }
 
-// recorded is a receipt of a session and its time.
 type recorded struct {
 	receipt ipld.CID
 	at      graph.Time

@@ -20,8 +20,7 @@ type ReplayResult struct {
 	Receipts  int    // replayed
 	Identical bool
 	First     *ReplayDifference // nil when identical, or if Redacted is set
-	// Redacted lists, by CID, erased data that a receipt needs, if its answer could not be compared because of
-	// that.
+	// Redacted lists, by CID, erased data that a receipt needs, if its answer could not be compared because of that.
 	Redacted []core.RedactionEntry
 }
 
@@ -64,7 +63,6 @@ func Replay(ctx context.Context, r *core.Repo, name string) (*ReplayResult, erro
 	return res, nil
 }
 
-// replayOne replays a receipt and records the result.
 func replayOne(ctx context.Context, r *core.Repo, res *ReplayResult, number int, c ipld.CID) error {
 	diff, gone, err := replayReceipt(ctx, r, c)
 	if err != nil {
@@ -79,7 +77,6 @@ func replayOne(ctx context.Context, r *core.Repo, res *ReplayResult, number int,
 	return nil
 }
 
-// receipts returns a session's receipts, oldest first.
 func receipts(ctx context.Context, r *core.Repo, name string) ([]ipld.CID, error) {
 	var all []ipld.CID
 	for e, err := range SessionLog(ctx, r, name) {
@@ -95,9 +92,7 @@ func receipts(ctx context.Context, r *core.Repo, name string) ([]ipld.CID, error
 }
 
 // Receipt returns a receipt and the request it records.
-func Receipt(
-	ctx context.Context, r *core.Repo, c ipld.CID,
-) (*retrieve.Receipt, retrieve.Request, error) {
+func Receipt(ctx context.Context, r *core.Repo, c ipld.CID) (*retrieve.Receipt, retrieve.Request, error) {
 	facts := r.Facts()
 	rec, err := read(ctx, facts, c, retrieve.KindReceipt, retrieve.DecodeReceipt)
 	if err != nil {

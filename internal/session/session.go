@@ -51,9 +51,7 @@ func SessionRef(name string) (graph.RefName, error) {
 }
 
 // StartSession starts a session. It returns an error wrapping fs.ErrExist if one with that name exists.
-func StartSession(
-	ctx context.Context, r *core.Repo, name string, opt SessionOptions,
-) (*retrieve.Session, error) {
+func StartSession(ctx context.Context, r *core.Repo, name string, opt SessionOptions) (*retrieve.Session, error) {
 	ref, err := SessionRef(r.Own(name))
 	if err != nil {
 		return nil, err
@@ -82,7 +80,6 @@ func StartSession(
 	return rec, err
 }
 
-// appendSession stores a session's newest record.
 func appendSession(ctx context.Context, t *core.Tx, ref graph.RefName, rec *retrieve.Session) error {
 	if err := rec.Validate(); err != nil {
 		return fmt.Errorf("%w: session: %w", state.ErrInvalid, err)
@@ -126,9 +123,7 @@ func readableSession(ctx context.Context, v *core.View, name string) (core.Ref, 
 	return ref, ok, err
 }
 
-func newestRecord(
-	ctx context.Context, v *core.View, get store.Getter, name string,
-) (SessionEntry, error) {
+func newestRecord(ctx context.Context, v *core.View, get store.Getter, name string) (SessionEntry, error) {
 	ref, ok, err := readableSession(ctx, v, name)
 	if err == nil && !ok {
 		err = &state.NotFoundError{What: "session", Name: name}

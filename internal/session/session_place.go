@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
@@ -30,8 +31,7 @@ func sessionStem(session string) string {
 	if len(session) <= maxStem {
 		return session
 	}
-	cut := strings.ToValidUTF8(session[:maxStem], "") // of a character that is cut
-	return strings.TrimRight(cut, "/.")
+	return strings.TrimRight(text.FirstBytes(session, maxStem), "/.")
 }
 
 // KeptChain is a stored chain of a session.
@@ -84,7 +84,6 @@ func PlaceSession(
 	return change, true, nil
 }
 
-// chainsOf returns the chains of a session among refs.
 func chainsOf(
 	ctx context.Context, get store.Getter, session string, refs map[graph.RefName]ipld.CID,
 ) (out []KeptChain, err error) {
@@ -165,7 +164,6 @@ func sharedRecords(ctx context.Context, get store.Getter, a, b SessionEntry) (n 
 	return a.Record.Seq + 1, nil
 }
 
-// recordAt returns the record of a chain with a number.
 func recordAt(ctx context.Context, get store.Getter, e SessionEntry, seq int64) (SessionEntry, error) {
 	var err error
 	for err == nil && e.Record.Seq > seq {
@@ -174,8 +172,7 @@ func recordAt(ctx context.Context, get store.Getter, e SessionEntry, seq int64) 
 	return e, err
 }
 
-// LastCommits returns the commits that the newest record of a session names: those of its receipt, or the pinned
-// one.
+// LastCommits returns the commits that the newest record of a session names: those of its receipt, or the pinned one.
 func LastCommits(ctx context.Context, r *core.Repo, tip ipld.CID) ([]ipld.CID, error) {
 	e, err := ReadSession(ctx, r.Facts(), tip)
 	if err != nil {
