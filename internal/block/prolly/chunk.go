@@ -124,8 +124,8 @@ func commonPrefix(a, b []byte) int {
 
 // decodeChunk decodes one chunk. It keeps no reference to block.
 func decodeChunk(id ipld.CID, block []byte) (*chunk, error) {
-	r := chunkReader{c: &chunk{cid: id, level: -1}}
-	_, err := ipld.DecodeRecord(block, kindTree, treeVersion, r.field)
+	r := chunkReader{c: &chunk{cid: id}}
+	_, err := ipld.ReadRecord(block, r.c, r.fields, nil)
 	if err == nil {
 		err = r.assemble()
 	}
@@ -140,28 +140,34 @@ type chunkReader struct {
 	c        *chunk
 	prefix   []byte
 	suffixes [][]byte
-	seen     int // known fields read
 	decoder  *ipld.Decoder
 }
 
-func (r *chunkReader) field(key string, d *ipld.Decoder) (known bool, err error) {
-	r.decoder = d
-	r.seen++
-	switch key {
-	case fieldKeys:
-		r.suffixes, err = readList(d, d.Bytes)
-	case fieldLevel:
-		err = r.level(d)
-	case fieldCounts:
-		r.c.counts, err = readList(d, r.count)
-	case fieldPrefix:
-		r.prefix, err = d.Bytes()
-	case fieldValues:
-		err = r.values(d)
-	default:
-		err = d.Errorf("unknown field in a tree chunk")
+// fields names the fields for reading.
+func (r *chunkReader) fields(rec *ipld.Record) {
+	rec.Begin(kindTree, treeVersion, nil)
+	read := func(key string, value func(d *ipld.Decoder) error) {
+		rec.Field(key, nil, func(d *ipld.Decoder) error {
+			r.decoder = d
+			return value(d)
+		})
 	}
-	return true, err
+	read(fieldKeys, func(d *ipld.Decoder) (err error) {
+		r.suffixes, err = readList(d, d.Bytes)
+		return err
+	})
+	ipld.Number(rec, fieldLevel, &r.c.level, 0, MaxLevel)
+	if r.c.level > 0 {
+		read(fieldCounts, func(d *ipld.Decoder) (err error) {
+			r.c.counts, err = readList(d, r.count)
+			return err
+		})
+	}
+	read(fieldPrefix, func(d *ipld.Decoder) (err error) {
+		r.prefix, err = d.Bytes()
+		return err
+	})
+	read(fieldValues, r.values)
 }
 
 func readList[T any](d *ipld.Decoder, read func() (T, error)) ([]T, error) {
@@ -179,18 +185,6 @@ func readList[T any](d *ipld.Decoder, read func() (T, error)) ([]T, error) {
 		}
 	}
 	return out, nil
-}
-
-func (r *chunkReader) level(d *ipld.Decoder) error {
-	n, err := d.Int()
-	if err != nil {
-		return err
-	}
-	if n < 0 || n > MaxLevel {
-		return d.Errorf("level %d, limit %d", n, MaxLevel)
-	}
-	r.c.level = int(n)
-	return nil
 }
 
 func (r *chunkReader) count() (uint64, error) {
@@ -253,15 +247,13 @@ func checkInside(buf, value []byte) ([]byte, error) {
 // assemble checks the fields against each other and joins prefix and suffixes.
 func (r *chunkReader) assemble() error {
 	c, d, n := r.c, r.decoder, len(r.suffixes)
-	fields, values := 4, len(c.values)
+	values := len(c.values)
 	if c.level > 0 {
-		fields, values = 5, len(c.links)
+		values = len(c.links)
 	} else {
 		c.total = uint64(n)
 	}
 	switch {
-	case d == nil || c.level < 0 || r.seen != fields || (c.level > 0) != (c.counts != nil):
-		return errFields
 	case values != n || (c.level > 0 && len(c.counts) != n):
 		return d.Errorf("%d keys, %d values, %d counts", n, values, len(c.counts))
 	case n == 0 && (c.level > 0 || len(r.prefix) > 0):

@@ -247,8 +247,6 @@ func PrefixEnd(prefix []byte) []byte {
 // outside its limits, a value that is not one canonical item.
 var ErrInput = errors.New("invalid tree entry")
 
-var errFields = errors.New("not the fields of a tree chunk")
-
 // ShapeError is returned when a tree links to a block that is not the chunk that belongs there. errors.Is(err,
 // store.ErrCorrupt) holds, and errors.Is(err, ipld.ErrInvalid) if the bytes did not decode.
 type ShapeError struct {

@@ -71,36 +71,38 @@ func (r record) alone() store.Head {
 	return store.Head{Seq: r.Seq - 1, Operation: r.previous}
 }
 
-func (r record) encode() []byte {
-	w := ipld.NewRecord(nil, nil)
-	w.Version(headVersion)
-	w.Int("seq", int64(r.Seq))
-	w.Kind(headKind)
-	if r.after != r.alone() {
-		w.Append("after", func(b []byte) []byte {
-			if r.after.Seq == 0 {
-				return ipld.AppendList(b, 0)
-			}
-			b = ipld.AppendInt(ipld.AppendList(b, 2), int64(r.after.Seq))
-			return ipld.AppendLink(b, r.after.Operation)
+// fields names the fields of the record and returns whether it has after. A later version may add others.
+func (r *record) fields(rec *ipld.Record) (overlaps bool) {
+	var unknown []ipld.Entry
+	rec.Begin(headKind, headVersion, &unknown)
+	ipld.Number(rec, "seq", &r.Seq, 1, math.MaxInt64)
+	if overlaps = rec.Has("after", r.after != r.alone()); overlaps {
+		rec.Field("after", r.appendAfter, func(d *ipld.Decoder) (err error) {
+			r.after, err = decodeAfter(d)
+			return err
 		})
 	}
-	w.OptLink("previous", r.previous)
-	w.Link("operation", r.Operation)
-	return w.Finish()
+	rec.OptLink("previous", &r.previous)
+	rec.Link("operation", &r.Operation)
+	return overlaps
+}
+
+func (r *record) appendAfter(b []byte) []byte {
+	if r.after.Seq == 0 {
+		return ipld.AppendList(b, 0)
+	}
+	b = ipld.AppendInt(ipld.AppendList(b, 2), int64(r.after.Seq))
+	return ipld.AppendLink(b, r.after.Operation)
+}
+
+func (r record) encode() []byte {
+	return ipld.WriteRecord(192, func(rec *ipld.Record) { r.fields(rec) })
 }
 
 func decodeRecord(b []byte) (record, error) {
 	var r record
 	overlaps := false
-	_, err := ipld.DecodeRecord(b, headKind, headVersion,
-		func(key string, d *ipld.Decoder) (bool, error) {
-			overlaps = overlaps || key == "after"
-			return r.field(key, d)
-		})
-	if err == nil && (r.Seq == 0 || !r.Operation.Defined()) {
-		err = errors.New("no sequence number or operation")
-	}
+	_, err := ipld.ReadRecord(b, &r, func(rec *ipld.Record) { overlaps = r.fields(rec) }, nil)
 	if !overlaps {
 		r.after = r.alone()
 	}
@@ -111,26 +113,6 @@ func decodeRecord(b []byte) (record, error) {
 		return record{}, fmt.Errorf("read head record: %w: %w", store.ErrCorrupt, err)
 	}
 	return r, nil
-}
-
-func (r *record) field(key string, d *ipld.Decoder) (known bool, err error) {
-	switch key {
-	case "seq":
-		var n int64
-		if n, err = d.Int(); err == nil && n < 1 {
-			err = d.Errorf("sequence number %d", n)
-		}
-		r.Seq = uint64(n)
-	case "after":
-		r.after, err = decodeAfter(d)
-	case "previous":
-		r.previous, err = d.Link()
-	case "operation":
-		r.Operation, err = d.Link()
-	default:
-		return false, nil
-	}
-	return true, err
 }
 
 func decodeAfter(d *ipld.Decoder) (h store.Head, err error) {

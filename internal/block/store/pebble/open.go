@@ -336,24 +336,22 @@ func (e *FormatError) Error() string {
 // Is reports whether target is ErrFormat.
 func (e *FormatError) Is(target error) bool { return target == ErrFormat }
 
+// formatFields names the fields of the format record. A later version may add others.
+func formatFields(version *int64) func(*ipld.Record) {
+	return func(r *ipld.Record) {
+		var unknown []ipld.Entry
+		r.Begin(formatKind, 1, &unknown)
+		r.Int("format", version)
+	}
+}
+
 func encodeFormat(version int) []byte {
-	w := ipld.NewRecord(nil, nil)
-	w.Version(1)
-	w.Kind(formatKind)
-	w.Int("format", int64(version))
-	return w.Finish()
+	return ipld.WriteRecord(32, formatFields(new(int64(version))))
 }
 
 func decodeFormat(b []byte) (int64, error) {
 	var version int64
-	_, err := ipld.DecodeRecord(b, formatKind, 1, func(key string, d *ipld.Decoder) (bool, error) {
-		if key != "format" {
-			return false, nil
-		}
-		var err error
-		version, err = d.Int()
-		return true, err
-	})
+	_, err := ipld.ReadRecord(b, &version, formatFields(&version), nil)
 	if err == nil && version < 1 {
 		err = fmt.Errorf("version %d", version)
 	}
