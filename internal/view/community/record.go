@@ -52,42 +52,26 @@ func (p *Partition) Encode(out ipld.CID) (record []byte, parts [][]byte) {
 		links = append(links, ipld.Sum(ipld.Raw, list[:n]))
 		list = list[n:]
 	}
-	w := ipld.NewRecord(nil, nil)
-	w.Version(recordVersion)
-	w.Link("out", out)
-	w.Kind(Kind)
-	w.Int("count", int64(p.Len()))
-	w.Int("nodes", int64(p.Nodes()))
-	w.Links("parts", links)
-	return w.Finish(), parts
+	rec := Record{out, p.Len(), p.Nodes(), links}
+	return ipld.WriteRecord(128, rec.fields), parts
+}
+
+func (r *Record) fields(rec *ipld.Record) {
+	rec.Begin(Kind, recordVersion, nil)
+	rec.Link("out", &r.Out)
+	ipld.Number(rec, "count", &r.Count, 0, 2*MaxEdges)
+	ipld.Number(rec, "nodes", &r.Nodes, 0, 2*MaxEdges)
+	rec.Links("parts", &r.Parts, 0, maxParts)
 }
 
 // DecodeRecord reads the block of a record. It returns an error that wraps ErrInvalid.
 func DecodeRecord(block []byte) (*Record, error) {
-	r, seen := new(Record), 0
-	extra, err := ipld.DecodeRecord(block, Kind, recordVersion,
-		func(key string, d *ipld.Decoder) (bool, error) {
-			var err error
-			seen++
-			switch key {
-			case "out":
-				r.Out, err = d.Link()
-			case "count":
-				r.Count, err = decodeCount(d)
-			case "nodes":
-				r.Nodes, err = decodeCount(d)
-			case "parts":
-				r.Parts, err = d.Links(maxParts)
-			default:
-				return false, nil
-			}
-			return true, err
-		})
-	if err != nil {
+	r := new(Record)
+	if _, err := ipld.ReadRecord(block, r, r.fields, nil); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
-	if seen != 4 || len(extra) > 0 || r.Out.Codec() != ipld.DagCBOR {
-		return nil, invalid("%d fields", seen)
+	if r.Out.Codec() != ipld.DagCBOR {
+		return nil, invalid("out is no tree")
 	}
 	for _, c := range r.Parts {
 		if c.Codec() != ipld.Raw {
@@ -95,14 +79,6 @@ func DecodeRecord(block []byte) (*Record, error) {
 		}
 	}
 	return r, nil
-}
-
-func decodeCount(d *ipld.Decoder) (int, error) {
-	n, err := d.Int()
-	if err == nil && (n < 0 || n > 2*MaxEdges) {
-		err = d.Errorf("number %d out of range", n)
-	}
-	return int(n), err
 }
 
 // Decode reads communities from their record and part, which returns its parts. It returns errors
