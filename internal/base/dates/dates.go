@@ -2,7 +2,13 @@
 // zone but UTC, and no clock; relative dates count from a given day.
 package dates
 
-import "math"
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/mnem-project/mnem/internal/base/text"
+)
 
 // Range is a time named in a text, in microseconds since 1970-01-01T00:00:00Z.
 type Range struct {
@@ -55,7 +61,7 @@ func Read(s string, now Now) Reading {
 			if !now.given && e.relative() {
 				out.Unread++
 			}
-		} else if !contains(out.Ranges, got) {
+		} else if !slices.Contains(out.Ranges, got) {
 			out.Ranges = append(out.Ranges, got)
 		}
 	}
@@ -69,15 +75,6 @@ func floorDiv(n, by int64) int64 {
 		q--
 	}
 	return q
-}
-
-func contains(list []Range, r Range) bool {
-	for _, other := range list {
-		if other == r {
-			return true
-		}
-	}
-	return false
 }
 
 // years determines the years of dates without one: the year of the next date that has one, otherwise of the last
@@ -179,4 +176,82 @@ func (e *expression) near(s span) (span, bool) {
 		return e.weekday.before(s.from)
 	}
 	return e.weekday.after(s.to)
+}
+
+// asking are words that, like stop words, carry no meaning beyond asking.
+var asking = func() map[string]bool {
+	out := map[string]bool{}
+	for _, w := range strings.Fields("anything d date didn doesn don everything going happen " +
+		"happened happening happens isn list ll m new news occurred please re recap s show something " +
+		"summarise summarize summary t tell time ve wasn weren went") {
+		out[w] = true
+	}
+	return out
+}()
+
+// askingChars are Chinese characters of the same kind.
+const askingChars = "发生了什么發麼事情做过過有的我们們你您是吗嗎呢些干那这這在时時候间間请請告诉訴"
+
+// asksNothing reports whether a text has no content besides its time expressions.
+func (r *reader) asksNothing(list []*expression) bool {
+	at := 0
+	for _, e := range list {
+		if !silent(r.list[at:e.from]) {
+			return false
+		}
+		at = e.to
+	}
+	return silent(r.list[at:])
+}
+
+func silent(list []token) bool {
+	for _, t := range list {
+		switch {
+		case t.digits > 0:
+			return false
+		case t.word && !asking[t.s] && !text.IsStopWord(t.s):
+			return false
+		case t.single && !strings.Contains(askingChars, t.s):
+			return false
+		}
+	}
+	return true
+}
+
+// Span is the position of a calendar date in a text, in bytes.
+type Span struct{ Start, End int }
+
+// Places returns the positions of absolute dates in a text, in order, including those without a year. They come
+// from the expressions that Read finds, so there are at most 8, without the words before and after them; two dates
+// of a range are one place.
+func Places(s string) []Span {
+	r := &reader{list: tokens(s, maxTokens)}
+	var out []Span
+	for _, e := range r.expressions() {
+		if p, ok := r.place(e); ok {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// place returns the position of an expression's dates.
+func (r *reader) place(e *expression) (Span, bool) {
+	for _, o := range e.ops {
+		if o.base {
+			return Span{}, false
+		}
+	}
+	for i := e.from; i < e.to; i++ {
+		_, n := r.operand(i, true)
+		if n == 0 {
+			continue
+		}
+		last := i + n - 1
+		if len(e.ops) > 1 {
+			last = e.to - 1
+		}
+		return Span{r.list[i].at, r.list[last].end}, true
+	}
+	return Span{}, false
 }

@@ -1,5 +1,7 @@
 package dates
 
+import "slices"
+
 // found holds the values of a pattern's classes in a match.
 type found struct {
 	year, month, season, day int // 0 if the pattern has none
@@ -41,17 +43,7 @@ func (f *found) possible() bool {
 	return exists(year, f.month, f.day)
 }
 
-func (t token) isOne(any []string) bool {
-	if t.s == "" {
-		return false
-	}
-	for _, s := range any {
-		if t.s == s {
-			return true
-		}
-	}
-	return false
-}
+func (t token) isOne(any []string) bool { return t.s != "" && slices.Contains(any, t.s) }
 
 // number returns the value of a number with at most the given digits and within the bounds, otherwise 0.
 func (t token) number(digits, low, high int) int {

@@ -225,19 +225,15 @@ func (r *reader) pair(i int) (*expression, int) {
 	return &expression{ops: []*operand{left, right}}, at + n - i
 }
 
+// prefixes are the words before a date that say which part of time it bounds.
+var prefixes = map[string]bound{
+	"since": since, "after": after, "before": before, "until": until, "till": until, "by": until, "through": until,
+}
+
 // prefixed reads since|after|before|until DATE.
 func (r *reader) prefixed(i int) (*expression, int) {
-	e := &expression{}
-	switch {
-	case r.word(i, "since"):
-		e.bound = since
-	case r.word(i, "after"):
-		e.bound = after
-	case r.word(i, "before"):
-		e.bound = before
-	case r.word(i, "until", "till", "by", "through"):
-		e.bound = until
-	default:
+	b, ok := prefixes[r.list[i].s]
+	if !ok {
 		return nil, 0
 	}
 	at := i + 1
@@ -248,8 +244,20 @@ func (r *reader) prefixed(i int) (*expression, int) {
 	if n == 0 {
 		return nil, 0
 	}
-	e.ops = []*operand{o}
-	return e, at + n - i
+	return &expression{bound: b, ops: []*operand{o}}, at + n - i
+}
+
+// suffixes are the Chinese words after a date: for each token, the ones that fit.
+var suffixes = []struct {
+	words [][]string
+	bound bound
+}{
+	{[][]string{{"以"}, {"来", "來"}}, since},
+	{[][]string{{"起"}}, since},
+	{[][]string{{"之", "以"}, {"后", "後"}}, after},
+	{[][]string{{"之", "以"}, {"前"}}, before},
+	{[][]string{{"后", "後"}}, after},
+	{[][]string{{"前"}}, before},
 }
 
 // suffixed reads the Chinese forms, in which the bound follows the date.
@@ -262,22 +270,14 @@ func (r *reader) suffixed(i int) (*expression, int) {
 	if at += n; n == 0 {
 		return nil, 0
 	}
-	e := &expression{ops: []*operand{o}}
-	switch {
-	case r.word(at, "以") && r.word(at+1, "来", "來"):
-		e.bound, at = since, at+2
-	case r.word(at, "起"):
-		e.bound, at = since, at+1
-	case r.word(at, "之", "以") && r.word(at+1, "后", "後"):
-		e.bound, at = after, at+2
-	case r.word(at, "之", "以") && r.word(at+1, "前"):
-		e.bound, at = before, at+2
-	case r.word(at, "后", "後"):
-		e.bound, at = after, at+1
-	case r.word(at, "前"):
-		e.bound, at = before, at+1
-	default:
-		return nil, 0
+	for _, x := range suffixes {
+		fits := true
+		for k, any := range x.words {
+			fits = fits && r.word(at+k, any...)
+		}
+		if fits {
+			return &expression{bound: x.bound, ops: []*operand{o}}, at + len(x.words) - i
+		}
 	}
-	return e, at - i
+	return nil, 0
 }

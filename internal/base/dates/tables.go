@@ -1,6 +1,7 @@
 package dates
 
 import (
+	"slices"
 	"strings"
 	"sync"
 )
@@ -152,7 +153,7 @@ var leadWords = []string{
 var prepositions = []string{"in", "during", "on", "at", "of", "early", "mid", "late", "im", "en", "em", "au"}
 
 func absolutePatterns() []pattern {
-	return concat(
+	return slices.Concat(
 		row(aDay, 0, 0, "Y - M - D", "Y / M / D", "Y . M . D", "D . M . Y", "Y 年 M 月 D [日|号|號]",
 			"L [.] D [st|nd|rd|th] [,] [of] Y", "D [st|nd|rd|th] [.] [of|de] L [.] [,] [of|de] Y"),
 		row(aMonth, 0, 0, "Y - M", "Y / M", "Y 年 M 月 [份]", "L [.] [,] [of|de] Y"),
@@ -167,7 +168,7 @@ func absolutePatterns() []pattern {
 }
 
 func relativePatterns() []pattern {
-	return concat(
+	return slices.Concat(
 		row(shiftUnit, 0, unitDay, "today|tonight", "今 天|日|晚|早"),
 		row(shiftUnit, -1, unitDay, "yesterday", "last night", "昨 天|日|晚"),
 		row(shiftUnit, 1, unitDay, "tomorrow", "明 天|日"),
@@ -219,20 +220,12 @@ func chineseWeeks() []pattern {
 	} {
 		for _, name := range w.names {
 			for _, week := range []string{"周|週", "星 期", "礼|禮 拜"} {
-				out = concat(out,
+				out = slices.Concat(out,
 					row(shiftUnit, w.shift, unitWeekend, name+week+" 末"),
 					row(shiftWeek, w.shift, 0, name+week+" H"),
 					row(shiftUnit, w.shift, unitWeek, name+week))
 			}
 		}
-	}
-	return out
-}
-
-func concat(lists ...[]pattern) []pattern {
-	var out []pattern
-	for _, list := range lists {
-		out = append(out, list...)
 	}
 	return out
 }
