@@ -151,63 +151,98 @@ func ParseID(s string) (scope graph.ID, label string, ok bool) {
 	return scope, label, err == nil && !scope.IsZero()
 }
 
+// fields names the fields of the record. What t reads of a wrong kind is noted there.
+func (d *Digest) fields(r *ipld.Record, t *tuples) {
+	r.Begin(KindDigest, recordVersion, nil)
+	r.String("at", &d.At)
+	sem := binary.BigEndian.AppendUint64(nil, uint64(d.Sem))
+	if r.Fixed("sem", sem); r.Reading() {
+		d.Sem = Sem(binary.BigEndian.Uint64(sem))
+	}
+	r.Field("kids", d.appendKids, t.each(len(allDigits), 10, func(v []ipld.Value) {
+		k := Kid{
+			Label: t.text(v[0]), Link: t.link(v[1]), Source: t.source(v[2]), Sem: t.sem(v[3]),
+			Members: t.count(v[4]), Totals: t.totals(v[5:8]),
+		}
+		k.Until, k.Scopes = t.until(v[8]), t.count(v[9])
+		d.Kids = append(d.Kids, k)
+	}))
+	r.OptString("name", &d.Name)
+	count(r, "size", &d.Size)
+	r.Field("text", d.appendText, t.each(maxSentences, 4, func(v []ipld.Value) {
+		d.Text = append(d.Text, Sentence{
+			Fact: t.id(v[0]), Created: graph.Time(v[1].Int()), Place: t.count(v[2]), Text: t.text(v[3]),
+		})
+	}))
+	count(r, "facts", &d.Facts)
+	r.String("label", &d.Label)
+	r.Fixed("scope", d.Scope[:])
+	if r.Has("until", d.Until.Given) {
+		r.Int("until", (*int64)(&d.Until.Time))
+		if r.Reading() {
+			d.Until.Given = true
+		}
+	}
+	count(r, "scopes", &d.Scopes)
+	r.Fixed("source", d.Source[:])
+	count(r, "tokens", &d.Tokens)
+	r.Field("entries", d.appendEntries, t.each(MaxMembers, 7, func(v []ipld.Value) {
+		e := Entry{Key: Key(t.bytes(v[0], len(Key{}))), Totals: t.totals(v[1:4]), Source: t.source(v[4])}
+		e.Until = t.until(v[5])
+		if v[6].Kind() != ipld.Null {
+			e.Link, e.Scopes = t.link(v[6]), 1
+		}
+		d.Entries = append(d.Entries, e)
+	}))
+	count(r, "members", &d.Members)
+	if r.Has("refused", d.Refused > 0) {
+		count(r, "refused", &d.Refused)
+	}
+}
+
+// count is a number of 0 to graph.MaxCount.
+func count(r *ipld.Record, key string, n *int) { ipld.Number(r, key, n, 0, graph.MaxCount) }
+
 // Encode returns the block of a digest.
 func (d *Digest) Encode() []byte {
-	w := ipld.NewRecord(make([]byte, 0, 512+128*(len(d.Kids)+len(d.Entries))), nil)
-	w.Version(recordVersion)
-	w.String("at", d.At)
-	w.Bytes("sem", binary.BigEndian.AppendUint64(nil, uint64(d.Sem)))
-	w.Append("kids", func(b []byte) []byte {
-		b = ipld.AppendList(b, len(d.Kids))
-		for _, k := range d.Kids {
-			b = ipld.AppendList(b, 10)
-			b = ipld.AppendLink(ipld.AppendString(b, k.Label), k.Link)
-			b = ipld.AppendBytes(b, k.Source[:])
-			b = ipld.AppendBytes(b, binary.BigEndian.AppendUint64(nil, uint64(k.Sem)))
-			b = appendTotals(ipld.AppendInt(b, int64(k.Members)), k.Totals)
-			b = ipld.AppendInt(appendUntil(b, k.Until), int64(k.Scopes))
-		}
-		return b
-	})
-	w.Kind(KindDigest)
-	w.OptString("name", d.Name)
-	w.Int("size", int64(d.Size))
-	w.Append("text", func(b []byte) []byte {
-		b = ipld.AppendList(b, len(d.Text))
-		for _, s := range d.Text {
-			b = ipld.AppendBytes(ipld.AppendList(b, 4), s.Fact[:])
-			b = ipld.AppendInt(ipld.AppendInt(b, int64(s.Created)), int64(s.Place))
-			b = ipld.AppendString(b, s.Text)
-		}
-		return b
-	})
-	w.Int("facts", int64(d.Facts))
-	w.String("label", d.Label)
-	w.Bytes("scope", d.Scope[:])
-	if d.Until.Given {
-		w.Int("until", int64(d.Until.Time))
+	return ipld.WriteRecord(512+128*(len(d.Kids)+len(d.Entries)), func(r *ipld.Record) { d.fields(r, new(tuples)) })
+}
+
+func (d *Digest) appendKids(b []byte) []byte {
+	b = ipld.AppendList(b, len(d.Kids))
+	for _, k := range d.Kids {
+		b = ipld.AppendList(b, 10)
+		b = ipld.AppendLink(ipld.AppendString(b, k.Label), k.Link)
+		b = ipld.AppendBytes(b, k.Source[:])
+		b = ipld.AppendBytes(b, binary.BigEndian.AppendUint64(nil, uint64(k.Sem)))
+		b = appendTotals(ipld.AppendInt(b, int64(k.Members)), k.Totals)
+		b = ipld.AppendInt(appendUntil(b, k.Until), int64(k.Scopes))
 	}
-	w.Int("scopes", int64(d.Scopes))
-	w.Bytes("source", d.Source[:])
-	w.Int("tokens", int64(d.Tokens))
-	w.Append("entries", func(b []byte) []byte {
-		b = ipld.AppendList(b, len(d.Entries))
-		for _, e := range d.Entries {
-			b = appendTotals(ipld.AppendBytes(ipld.AppendList(b, 7), e.Key[:]), e.Totals)
-			b = appendUntil(ipld.AppendBytes(b, e.Source[:]), e.Until)
-			if e.Link.Defined() {
-				b = ipld.AppendLink(b, e.Link)
-			} else {
-				b = ipld.AppendNull(b)
-			}
-		}
-		return b
-	})
-	w.Int("members", int64(d.Members))
-	if d.Refused > 0 {
-		w.Int("refused", int64(d.Refused))
+	return b
+}
+
+func (d *Digest) appendText(b []byte) []byte {
+	b = ipld.AppendList(b, len(d.Text))
+	for _, s := range d.Text {
+		b = ipld.AppendBytes(ipld.AppendList(b, 4), s.Fact[:])
+		b = ipld.AppendInt(ipld.AppendInt(b, int64(s.Created)), int64(s.Place))
+		b = ipld.AppendString(b, s.Text)
 	}
-	return w.Finish()
+	return b
+}
+
+func (d *Digest) appendEntries(b []byte) []byte {
+	b = ipld.AppendList(b, len(d.Entries))
+	for _, e := range d.Entries {
+		b = appendTotals(ipld.AppendBytes(ipld.AppendList(b, 7), e.Key[:]), e.Totals)
+		b = appendUntil(ipld.AppendBytes(b, e.Source[:]), e.Until)
+		if e.Link.Defined() {
+			b = ipld.AppendLink(b, e.Link)
+		} else {
+			b = ipld.AppendNull(b)
+		}
+	}
+	return b
 }
 
 func appendTotals(b []byte, t Totals) []byte {
@@ -224,87 +259,15 @@ func appendUntil(b []byte, t graph.OptTime) []byte {
 
 // DecodeDigest reads the block of a digest. Its error wraps ErrInvalid.
 func DecodeDigest(block []byte) (*Digest, error) {
-	d := new(Digest)
-	r := tuples{}
-	extra, err := ipld.DecodeRecord(block, KindDigest, recordVersion,
-		func(key string, dec *ipld.Decoder) (bool, error) {
-			v, err := dec.Value()
-			if err != nil {
-				return false, err
-			}
-			return d.set(&r, key, v), nil
-		})
-	if err == nil && (len(extra) > 0 || r.bad || !slices.Equal(d.Encode(), block)) {
+	d, t := new(Digest), new(tuples)
+	_, err := ipld.ReadRecord(block, d, func(r *ipld.Record) { d.fields(r, t) }, nil)
+	if err == nil && (t.bad || !slices.Equal(d.Encode(), block)) {
 		err = errors.New("not in the form of a digest")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	return d, nil
-}
-
-func (d *Digest) set(r *tuples, key string, v ipld.Value) bool {
-	switch key {
-	case "at":
-		d.At = r.text(v)
-	case "sem":
-		d.Sem = r.sem(v)
-	case "kids":
-		for _, item := range r.list(v, len(allDigits)) {
-			if t := r.tuple(item, 10); t != nil {
-				k := Kid{
-					Label: r.text(t[0]), Link: r.link(t[1]), Source: r.source(t[2]), Sem: r.sem(t[3]),
-					Members: r.count(t[4]), Totals: r.totals(t[5:8]),
-				}
-				k.Until, k.Scopes = r.until(t[8]), r.count(t[9])
-				d.Kids = append(d.Kids, k)
-			}
-		}
-	case "name":
-		d.Name = r.text(v)
-	case "size":
-		d.Size = r.count(v)
-	case "text":
-		for _, item := range r.list(v, maxSentences) {
-			if t := r.tuple(item, 4); t != nil {
-				d.Text = append(d.Text, Sentence{
-					Fact: r.id(t[0]), Created: graph.Time(t[1].Int()), Place: r.count(t[2]), Text: r.text(t[3]),
-				})
-			}
-		}
-	case "facts":
-		d.Facts = r.count(v)
-	case "label":
-		d.Label = r.text(v)
-	case "scope":
-		d.Scope = r.id(v)
-	case "until":
-		d.Until = r.until(v)
-	case "scopes":
-		d.Scopes = r.count(v)
-	case "source":
-		d.Source = r.source(v)
-	case "tokens":
-		d.Tokens = r.count(v)
-	case "entries":
-		for _, item := range r.list(v, MaxMembers) {
-			if t := r.tuple(item, 7); t != nil {
-				e := Entry{Key: Key(r.bytes(t[0], len(Key{}))), Totals: r.totals(t[1:4]), Source: r.source(t[4])}
-				e.Until = r.until(t[5])
-				if t[6].Kind() != ipld.Null {
-					e.Link, e.Scopes = r.link(t[6]), 1
-				}
-				d.Entries = append(d.Entries, e)
-			}
-		}
-	case "members":
-		d.Members = r.count(v)
-	case "refused":
-		d.Refused = r.count(v)
-	default:
-		return false
-	}
-	return true
 }
 
 // tuples reads values that must be of a kind.
@@ -322,6 +285,22 @@ func (r *tuples) list(v ipld.Value, most int) []ipld.Value {
 		return nil
 	}
 	return v.List()
+}
+
+// each returns a function that reads a list of at most most lists of n values.
+func (r *tuples) each(most, n int, read func([]ipld.Value)) func(*ipld.Decoder) error {
+	return func(d *ipld.Decoder) error {
+		v, err := d.Value()
+		if err != nil {
+			return err
+		}
+		for _, item := range r.list(v, most) {
+			if t := r.tuple(item, n); t != nil {
+				read(t)
+			}
+		}
+		return nil
+	}
 }
 
 func (r *tuples) tuple(v ipld.Value, n int) []ipld.Value {

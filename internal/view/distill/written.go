@@ -2,7 +2,6 @@ package distill
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -53,7 +52,25 @@ type Written struct {
 // graphPrefix begins the CID of each graph.
 var graphPrefix = ipld.Sum(ipld.DagCBOR, nil).Bytes()[:ipld.CIDLen-ipld.DigestLen]
 
-var writtenFields = []string{"v", "kind", "text", "graph", "label", "model", "rules", "scope", "source"}
+var writtenFields = ipld.FieldNames(new(Written).fields)
+
+func (w *Written) fields(r *ipld.Record) {
+	r.Begin(KindWritten, recordVersion, &w.Extra)
+	r.String("text", &w.Text)
+	digest := w.Graph.Digest()
+	r.Fixed("graph", digest[:])
+	if r.Reading() {
+		w.Graph, _ = ipld.CIDFromBytes(append(slices.Clone(graphPrefix), digest[:]...)) // Validate checks it
+	}
+	r.OptString("label", &w.Label)
+	r.String("model", &w.Model)
+	r.Field("rules", w.Recipe.Append, func(d *ipld.Decoder) (err error) {
+		w.Recipe, err = DecodeRules(d)
+		return err
+	})
+	r.Fixed("scope", w.Scope[:])
+	r.Fixed("source", w.Source[:])
+}
 
 // CheckWritten returns a *graph.FieldError unless a text and what wrote it are within their bounds.
 func CheckWritten(text, model string) error {
@@ -89,20 +106,7 @@ func (w *Written) Validate() error {
 }
 
 // Encode returns the block of a valid text.
-func (w *Written) Encode() []byte {
-	out := ipld.NewRecord(make([]byte, 0, 256+len(w.Text)), w.Extra)
-	out.Version(recordVersion)
-	out.Kind(KindWritten)
-	out.String("text", w.Text)
-	digest := w.Graph.Digest()
-	out.Bytes("graph", digest[:])
-	out.OptString("label", w.Label)
-	out.String("model", w.Model)
-	out.Append("rules", w.Recipe.Append)
-	out.Bytes("scope", w.Scope[:])
-	out.Bytes("source", w.Source[:])
-	return out.Finish()
-}
+func (w *Written) Encode() []byte { return ipld.WriteRecord(256+len(w.Text), w.fields) }
 
 // Append writes the rules as a list.
 func (r Recipe) Append(b []byte) []byte {
@@ -135,57 +139,7 @@ func DecodeRules(d *ipld.Decoder) (Recipe, error) {
 // Encode cannot have written.
 func DecodeWritten(block []byte) (*Written, error) {
 	w := new(Written)
-	extra, err := ipld.DecodeRecord(block, KindWritten, recordVersion,
-		func(key string, d *ipld.Decoder) (known bool, err error) {
-			switch key {
-			case "text":
-				w.Text, err = d.String()
-			case "graph":
-				var b []byte
-				if b, err = exactly(d, ipld.DigestLen); err == nil {
-					w.Graph, err = ipld.CIDFromBytes(append(slices.Clone(graphPrefix), b...))
-				}
-			case "label":
-				if w.Label, err = d.String(); err == nil && w.Label == "" {
-					err = d.Errorf("empty string in an optional field")
-				}
-			case "model":
-				w.Model, err = d.String()
-			case "rules":
-				w.Recipe, err = DecodeRules(d)
-			case "scope":
-				var b []byte
-				if b, err = exactly(d, graph.IDLen); err == nil {
-					w.Scope = graph.ID(b)
-				}
-			case "source":
-				var b []byte
-				if b, err = exactly(d, len(Source{})); err == nil {
-					w.Source = Source(b)
-				}
-			default:
-				return false, nil
-			}
-			return true, err
-		})
-	if err == nil {
-		w.Extra = extra
-		if err = w.Validate(); err == nil && string(w.Encode()) != string(block) {
-			err = graph.Fieldf("", "a field is missing")
-		}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: %s record: %w", ipld.ErrInvalid, KindWritten, err)
-	}
-	return w, nil
-}
-
-func exactly(d *ipld.Decoder, n int) ([]byte, error) {
-	b, err := d.Bytes()
-	if err == nil && len(b) != n {
-		err = d.Errorf("%d bytes, want %d", len(b), n)
-	}
-	return b, err
+	return ipld.ReadRecord(block, w, w.fields, w.Validate)
 }
 
 // overlapShare is the divisor of the number of terms that a text must share with its source. A model often uses other

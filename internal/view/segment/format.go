@@ -71,58 +71,47 @@ func (s *Segment) Parts(sec int) int { return s.sections[sec].parts }
 
 func (f *Format) kind() string { return f.Name + " segment" }
 
-func appendInts(list []int64) func([]byte) []byte {
-	return func(b []byte) []byte {
-		b = ipld.AppendList(b, len(list))
-		for _, n := range list {
+// intsField is a list of want sums.
+func intsField(r *ipld.Record, key string, list *[]int64, want int) {
+	write := func(b []byte) []byte {
+		b = ipld.AppendList(b, len(*list))
+		for _, n := range *list {
 			b = ipld.AppendInt(b, n)
 		}
 		return b
 	}
+	r.Field(key, write, func(d *ipld.Decoder) (err error) {
+		*list, err = decodeInts(d, want)
+		return err
+	})
 }
 
-func (f *Format) encode(s *Segment) []byte {
-	w := ipld.NewRecord(nil, nil)
-	w.Version(f.Version)
-	w.Int("docs", int64(s.Docs))
-	w.Kind(f.kind())
-	w.Append("sums", appendInts(s.Sums))
-	w.Int("kills", int64(s.Kills))
-	w.Append("sections", func(b []byte) []byte {
-		b = ipld.AppendList(b, len(s.sections))
-		for i := range s.sections {
-			b = s.sections[i].append(b)
+func (s *Segment) fields(f *Format) func(*ipld.Record) {
+	return func(r *ipld.Record) {
+		r.Begin(f.kind(), f.Version, nil)
+		ipld.Number(r, "docs", &s.Docs, 0, int64(f.MaxDocs))
+		intsField(r, "sums", &s.Sums, f.Sums)
+		ipld.Number(r, "kills", &s.Kills, 0, int64(f.MaxDocs))
+		write := func(b []byte) []byte {
+			b = ipld.AppendList(b, len(s.sections))
+			for i := range s.sections {
+				b = s.sections[i].append(b)
+			}
+			return b
 		}
-		return b
-	})
-	return w.Finish()
+		r.Field("sections", write, func(d *ipld.Decoder) (err error) {
+			s.sections, err = f.decodeSections(d)
+			return err
+		})
+	}
 }
+
+func (f *Format) encode(s *Segment) []byte { return ipld.WriteRecord(1024, s.fields(f)) }
 
 // Decode reads the block of a segment.
 func (f *Format) Decode(c ipld.CID, block []byte) (*Segment, error) {
 	s := &Segment{CID: c}
-	seen := 0
-	_, err := ipld.DecodeRecord(block, f.kind(), f.Version,
-		func(key string, d *ipld.Decoder) (known bool, err error) {
-			seen++
-			switch key {
-			case "docs":
-				s.Docs, err = decodeCount(d, f.MaxDocs)
-			case "kills":
-				s.Kills, err = decodeCount(d, f.MaxDocs)
-			case "sums":
-				s.Sums, err = decodeInts(d, f.Sums)
-			case "sections":
-				s.sections, err = f.decodeSections(d)
-			default:
-				seen--
-				return false, nil
-			}
-			return true, err
-		})
-	if err == nil && seen != 4 {
-		err = fmt.Errorf("segment of %d fields, want 4", seen)
-	}
+	_, err := ipld.ReadRecord(block, s, s.fields(f), nil)
 	if err != nil {
 		return nil, Damaged(err)
 	}

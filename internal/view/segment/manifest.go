@@ -19,47 +19,28 @@ type Manifest struct {
 // maxText is the longest text of a manifest in bytes.
 const maxText = 64
 
-// EncodeManifest returns the block of a manifest.
-func (f *Format) EncodeManifest(m *Manifest) []byte {
-	w := ipld.NewRecord(nil, nil)
-	w.Version(f.Version)
-	w.Kind(f.Name)
-	w.Append("sums", appendInts(m.Sums))
-	w.String("text", m.Text)
-	w.Links("roots", m.Roots)
-	w.Append("segments", m.List.append)
-	return w.Finish()
+// fields names the fields of a manifest.
+func (m *Manifest) fields(f *Format) func(*ipld.Record) {
+	return func(r *ipld.Record) {
+		r.Begin(f.Name, f.Version, nil)
+		intsField(r, "sums", &m.Sums, f.Totals)
+		r.String("text", &m.Text)
+		r.Refuse(len(m.Text) > maxText, "text of %d bytes", len(m.Text))
+		r.Links("roots", &m.Roots, f.Roots, f.Roots)
+		r.Field("segments", m.List.append, func(d *ipld.Decoder) (err error) {
+			m.List, err = f.decodeList(d)
+			return err
+		})
+	}
 }
+
+// EncodeManifest returns the block of a manifest.
+func (f *Format) EncodeManifest(m *Manifest) []byte { return ipld.WriteRecord(256, m.fields(f)) }
 
 // DecodeManifest reads the block of a manifest.
 func (f *Format) DecodeManifest(block []byte) (*Manifest, error) {
 	m := new(Manifest)
-	seen := 0
-	_, err := ipld.DecodeRecord(block, f.Name, f.Version,
-		func(key string, d *ipld.Decoder) (known bool, err error) {
-			seen++
-			switch key {
-			case "sums":
-				m.Sums, err = decodeInts(d, f.Totals)
-			case "text":
-				if m.Text, err = d.String(); err == nil && len(m.Text) > maxText {
-					err = d.Errorf("text of %d bytes", len(m.Text))
-				}
-			case "roots":
-				if m.Roots, err = d.Links(f.Roots); err == nil && len(m.Roots) != f.Roots {
-					err = d.Errorf("%d roots, want %d", len(m.Roots), f.Roots)
-				}
-			case "segments":
-				m.List, err = f.decodeList(d)
-			default:
-				seen--
-				return false, nil
-			}
-			return true, err
-		})
-	if err == nil && seen != 4 {
-		err = fmt.Errorf("manifest of %d fields, want 4", seen)
-	}
+	_, err := ipld.ReadRecord(block, m, m.fields(f), nil)
 	return m, Damaged(err)
 }
 

@@ -122,32 +122,28 @@ func (r *part) decode(d *ipld.Decoder, inline bool) error {
 	return nil
 }
 
-// encodeDir encodes a directory.
-func (f *Format) encodeDir(refs []part) []byte {
-	w := ipld.NewRecord(nil, nil)
-	w.Version(f.Version)
-	w.Kind(kindParts)
-	w.Append(kindParts, func(b []byte) []byte {
-		return appendParts(ipld.AppendList(b, 2*len(refs)), refs)
-	})
-	return w.Finish()
-}
-
-func (f *Format) decodeDir(block []byte) (refs []part, err error) {
-	_, err = ipld.DecodeRecord(block, kindParts, f.Version,
-		func(key string, d *ipld.Decoder) (bool, error) {
-			if key != kindParts {
-				return false, nil
-			}
+// dirFields names the fields of a directory.
+func (f *Format) dirFields(refs *[]part) func(*ipld.Record) {
+	return func(r *ipld.Record) {
+		r.Begin(kindParts, f.Version, nil)
+		write := func(b []byte) []byte { return appendParts(ipld.AppendList(b, 2*len(*refs)), *refs) }
+		r.Field(kindParts, write, func(d *ipld.Decoder) error {
 			n, err := d.List()
 			if err == nil && (n%2 != 0 || n > 2*fan) {
 				err = d.Errorf("directory of %d items", n)
 			}
 			if err == nil {
-				refs, err = decodeParts(d, n/2, false)
+				*refs, err = decodeParts(d, n/2, false)
 			}
-			return true, err
+			return err
 		})
+	}
+}
+
+func (f *Format) encodeDir(refs []part) []byte { return ipld.WriteRecord(1024, f.dirFields(&refs)) }
+
+func (f *Format) decodeDir(block []byte) (refs []part, err error) {
+	_, err = ipld.ReadRecord(block, &refs, f.dirFields(&refs), nil)
 	return refs, Damaged(err)
 }
 
