@@ -2,9 +2,6 @@ package text
 
 import (
 	"hash/maphash"
-	"strings"
-
-	"github.com/blevesearch/snowballstem/english"
 )
 
 // Lexicon numbers the terms of many texts, from 0 in order of first occurrence, and finds the number of a known
@@ -90,12 +87,7 @@ func (l *Lexicon) learn(word string) int32 {
 	if !stemmable(word) {
 		return int32(l.Number(stemHangul(word)))
 	}
-	l.scanner.env.SetCurrent(strings.Clone(word))
-	english.Stem(&l.scanner.env)
-	if stem := l.scanner.env.Current(); stem != "" {
-		return int32(l.Number(stem))
-	}
-	return int32(l.Number(word))
+	return int32(l.Number(l.scanner.computeStem(word)))
 }
 
 // table numbers distinct strings from 0 in order of insertion. Their bytes are concatenated, and a slot holds a
