@@ -105,7 +105,7 @@ var alone = map[string]string{
 	"ipld":                 "",
 	"model/bert":           "",
 	"model/minilm/dot":     "",
-	"model/minilm":         "base/parallel model/bert model/minilm/dot",
+	"model/minilm":         "base/fixed base/parallel model/bert model/minilm/dot",
 	"model/minilm/weights": "",
 	"model/builtin":        "model/minilm",
 	"model/embed":          "base/hashed base/text base/vector model model/bert base/regular",

@@ -53,6 +53,17 @@ func ReadObject(data []byte, field func(name string, value json.RawMessage) erro
 	return nil
 }
 
+// Members reads the members of a JSON object, as ReadObject does, into what to points to by their names. It skips others,
+// or refuses them with the error that unknown is.
+func Members(data []byte, to map[string]any, unknown error) error {
+	return ReadObject(data, func(name string, value json.RawMessage) error {
+		if p := to[name]; p != nil {
+			return json.Unmarshal(value, p)
+		}
+		return unknown
+	})
+}
+
 // JSONProblem explains an unexpected end of JSON.
 func JSONProblem(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||

@@ -149,6 +149,31 @@ func (n *Normalizer) lowerCase(r rune, yield func(rune)) {
 	yield(r)
 }
 
+// Pieces appends the numbers of the pieces of a word to ids: the longest that it begins with, then the longest that
+// continues it, and so on. longest is the length of the longest piece in bytes; find looks one up among those that begin
+// a word, or that continue one. ok is false if there is no next piece.
+func Pieces(ids []int32, word []byte, longest int, find func(part []byte, first bool) (int32, bool)) (all []int32, ok bool) {
+	for first := true; len(word) > 0; first = false {
+		end := min(len(word), longest)
+		for end < len(word) && !utf8.RuneStart(word[end]) {
+			end--
+		}
+		id, found := int32(0), false
+		for end > 0 {
+			if id, found = find(word[:end], first); found {
+				break
+			}
+			_, size := utf8.DecodeLastRune(word[:end])
+			end -= size
+		}
+		if !found {
+			return ids, false
+		}
+		ids, word = append(ids, id), word[end:]
+	}
+	return ids, true
+}
+
 // IsPunct reports whether a code point is a word of its own.
 func IsPunct(r rune) bool {
 	if r < utf8.RuneSelf {

@@ -2,10 +2,13 @@ package embed
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/mnem-project/mnem/internal/base/hashed"
+	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/model"
 )
 
@@ -74,4 +77,85 @@ func Open(spec string, opt OpenOptions) (Embedder, error) {
 		}
 	}
 	return nil, fmt.Errorf("%w %s: there are %s", ErrProvider, model.Clip(spec), model.List(Specs(), "and"))
+}
+
+// HashDim is the number of dimensions.
+const HashDim = hashed.Dim
+
+const hashVersion = "hash-1"
+
+// hashEmbedder is the built-in model: no file, no network, no state but buffers.
+type hashEmbedder struct {
+	model    string
+	analyzer *text.Analyzer
+	progress Progress
+}
+
+// NewHash returns the built-in model of hashed features, which the package documentation
+// defines. language is "en", also meant by the empty string, or "none", as text analysis knows
+// them. progress may be nil.
+func NewHash(language string, progress Progress) (Embedder, error) {
+	language = cmp.Or(language, "en")
+	a, err := text.New(language)
+	if err != nil {
+		return nil, fmt.Errorf("open hash:%s: %w: known are en and none", language, err)
+	}
+	return &hashEmbedder{hashVersion + ":" + language, a, progress}, nil
+}
+
+func (h *hashEmbedder) Model() string { return h.model }
+
+func (h *hashEmbedder) Dim() int { return HashDim }
+
+func (h *hashEmbedder) Embed(ctx context.Context, texts []string, kind Kind) ([][]int8, error) {
+	return embedLocal(ctx, texts, kind, h.progress, func(s string) ([]int8, error) {
+		return hashed.Vector(h.analyzer, s)
+	})
+}
+
+// BuiltIn is the spec of the model that is a part of the program, and Off that of none at all.
+const (
+	BuiltIn = "minilm"
+	Off     = "off"
+)
+
+// Exact is a model whose vectors are functions of the texts alone, with the same bytes in every process. Safe for
+// concurrent use.
+type Exact interface {
+	// Model names it: 1 to vector.MaxModel bytes.
+	Model() string
+	// Dim returns the number of dimensions.
+	Dim() int
+	// Vectors returns the vector of each text, in their order: all of the same dimensions, in the form that
+	// vector.Quantise makes, nil for a text in which it finds nothing.
+	Vectors(ctx context.Context, texts []string) ([][]int8, error)
+	// Whole returns how many of 1,000 pieces of some texts are whole words, and whether there are any.
+	Whole(texts ...string) (permille int, ok bool)
+}
+
+// exact is such a model as an Embedder.
+type exact struct {
+	Exact
+	progress Progress
+}
+
+// OpenExact returns an exact model as an Embedder.
+func OpenExact(m Exact, progress Progress) Embedder { return exact{m, progress} }
+
+// Embed implements Embedder.
+
+func (e exact) Embed(ctx context.Context, texts []string, kind Kind) (out [][]int8, err error) {
+	if err := checkTexts(texts, kind); err != nil {
+		return nil, err
+	}
+	for at := 0; at < len(texts); at += localBatch {
+		end := min(at+localBatch, len(texts))
+		part, err := e.Vectors(ctx, texts[at:end])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, part...)
+		e.progress.report(end, len(texts))
+	}
+	return out, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/mnem-project/mnem/internal/base/vector"
 	"github.com/mnem-project/mnem/internal/model"
@@ -50,4 +51,70 @@ func (f *floats) UnmarshalJSON(raw []byte) error {
 // isNumber tells JSON's numbers from the other words that ParseFloat takes, such as Inf.
 func isNumber(item []byte) bool {
 	return len(item) > 0 && (item[0] == '-' || item[0] >= '0' && item[0] <= '9')
+}
+
+var ollama = protocol{
+	Protocol: model.Ollama.For("embed", "/api/embed", 0),
+	// For Ollama the two are the same model.
+	identity: func(name string) string { return strings.TrimSuffix(name, ":latest") },
+	request: func(name string, texts []string) any {
+		return struct {
+			Model    string   `json:"model"`
+			Input    []string `json:"input"`
+			Truncate bool     `json:"truncate"`
+		}{name, texts, true}
+	},
+	decode: decodeOllama,
+}
+
+// decodeOllama reads {"embeddings":[[…],…]}.
+func decodeOllama(answer []byte, n int) ([]floats, error) {
+	var vectors []floats
+	if err := model.Members(answer, map[string]any{"embeddings": &vectors}, nil); err != nil {
+		return nil, err
+	}
+	if len(vectors) != n {
+		return nil, fmt.Errorf("%d vectors for %d texts", len(vectors), n)
+	}
+	return vectors, nil
+}
+
+var openai = protocol{
+	Protocol: model.OpenAI.For("embed", "/v1/embeddings", 0),
+	request: func(name string, texts []string) any {
+		return struct {
+			Model  string   `json:"model"`
+			Input  []string `json:"input"`
+			Format string   `json:"encoding_format"`
+		}{name, texts, "float"}
+	},
+	decode: decodeOpenAI,
+}
+
+// decodeOpenAI reads {"data":[{"index":0,"embedding":[…]},…]} in the order of the indices.
+func decodeOpenAI(answer []byte, n int) ([]floats, error) {
+	var data []struct {
+		Index     *int
+		Embedding floats
+	}
+	if err := model.Members(answer, map[string]any{"data": &data}, nil); err != nil {
+		return nil, err
+	}
+	if len(data) != n {
+		return nil, fmt.Errorf("%d vectors for %d texts", len(data), n)
+	}
+	vectors := make([]floats, n)
+	for i, d := range data {
+		if d.Index == nil || *d.Index < 0 || *d.Index >= n {
+			return nil, fmt.Errorf("item %d has no index from 0 to %d", i, n-1)
+		}
+		if vectors[*d.Index] != nil {
+			return nil, fmt.Errorf("index %d is there twice", *d.Index)
+		}
+		if d.Embedding == nil {
+			return nil, fmt.Errorf("item %d has no vector", i)
+		}
+		vectors[*d.Index] = d.Embedding
+	}
+	return vectors, nil
 }

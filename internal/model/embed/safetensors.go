@@ -1,6 +1,7 @@
 package embed
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -58,10 +59,7 @@ func parseSafetensors(file []byte) (map[string]tensor, error) {
 		return nil, fmt.Errorf("header: %w", err)
 	}
 	slices.SortFunc(raws, func(a, b rawTensor) int {
-		if a.begin != b.begin {
-			return int(min(max(a.begin-b.begin, -1), 1))
-		}
-		return int(min(max(a.end-b.end, -1), 1))
+		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end))
 	})
 	at := int64(0)
 	out := make(map[string]tensor, len(raws))
@@ -101,17 +99,8 @@ func parseHeader(header []byte) ([]rawTensor, error) {
 func parseTensor(name string, value json.RawMessage) (rawTensor, error) {
 	r := rawTensor{name: name}
 	var shape, offsets []int64
-	err := model.ReadObject(value, func(field string, value json.RawMessage) error {
-		switch field {
-		case "dtype":
-			return json.Unmarshal(value, &r.dtype)
-		case "shape":
-			return json.Unmarshal(value, &shape)
-		case "data_offsets":
-			return json.Unmarshal(value, &offsets)
-		}
-		return errors.New("not a field of a tensor")
-	})
+	err := model.Members(value, map[string]any{"dtype": &r.dtype, "shape": &shape, "data_offsets": &offsets},
+		errors.New("not a field of a tensor"))
 	if err != nil {
 		return r, err
 	}

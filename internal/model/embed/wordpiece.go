@@ -37,19 +37,9 @@ type tokenizer struct {
 // parseTokenizer reads tokenizer.json.
 func parseTokenizer(data []byte) (*tokenizer, error) {
 	var pieces, norm, pre, added json.RawMessage
-	err := model.ReadObject(data, func(name string, value json.RawMessage) error {
-		switch name {
-		case "model":
-			pieces = value
-		case "normalizer":
-			norm = value
-		case "pre_tokenizer":
-			pre = value
-		case "added_tokens":
-			added = value
-		}
-		return nil
-	})
+	err := model.Members(data, map[string]any{
+		"model": &pieces, "normalizer": &norm, "pre_tokenizer": &pre, "added_tokens": &added,
+	}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -82,12 +72,7 @@ func typeOf(raw json.RawMessage) (string, error) {
 		return "null", nil
 	}
 	kind := ""
-	err := model.ReadObject(raw, func(name string, value json.RawMessage) error {
-		if name == "type" {
-			return json.Unmarshal(value, &kind)
-		}
-		return nil
-	})
+	err := model.Members(raw, map[string]any{"type": &kind}, nil)
 	if err == nil && kind == "" {
 		err = errors.New("no type")
 	}
@@ -104,21 +89,10 @@ func (t *tokenizer) readModel(raw json.RawMessage) error {
 		vocab                 json.RawMessage
 	)
 	t.maxChars = 100
-	err := model.ReadObject(raw, func(name string, value json.RawMessage) error {
-		switch name {
-		case "type":
-			return json.Unmarshal(value, &kind)
-		case "unk_token":
-			return json.Unmarshal(value, &unknown)
-		case "continuing_subword_prefix":
-			return json.Unmarshal(value, &prefix)
-		case "max_input_chars_per_word":
-			return json.Unmarshal(value, &t.maxChars)
-		case "vocab":
-			vocab = value
-		}
-		return nil
-	})
+	err := model.Members(raw, map[string]any{
+		"type": &kind, "unk_token": &unknown, "continuing_subword_prefix": &prefix,
+		"max_input_chars_per_word": &t.maxChars, "vocab": &vocab,
+	}, nil)
 	if err != nil {
 		return err
 	}
@@ -185,21 +159,10 @@ func (t *tokenizer) readNormalizer(raw json.RawMessage) error {
 	}
 	t.norm = bert.Normalizer{Clean: true, Chinese: true, Lower: true}
 	var strip *bool
-	err = model.ReadObject(raw, func(name string, value json.RawMessage) error {
-		switch name {
-		case "type":
-			return nil
-		case "clean_text":
-			return json.Unmarshal(value, &t.norm.Clean)
-		case "handle_chinese_chars":
-			return json.Unmarshal(value, &t.norm.Chinese)
-		case "strip_accents":
-			return json.Unmarshal(value, &strip)
-		case "lowercase":
-			return json.Unmarshal(value, &t.norm.Lower)
-		}
-		return errors.New("not a setting of BertNormalizer")
-	})
+	err = model.Members(raw, map[string]any{
+		"type": &kind, "clean_text": &t.norm.Clean, "handle_chinese_chars": &t.norm.Chinese,
+		"strip_accents": &strip, "lowercase": &t.norm.Lower,
+	}, errors.New("not a setting of BertNormalizer"))
 	// Nothing said about accents means: as about case.
 	t.norm.Strip = t.norm.Lower
 	if strip != nil {
@@ -232,42 +195,25 @@ func (t *tokenizer) checkAdded(raw json.RawMessage) error {
 // tokens calls yield with the numbers of the tokens of s, without unknown words.
 func (t *tokenizer) tokens(s string, yield func(id int32)) {
 	var ids []int32
+	find := func(part []byte, first bool) (id int32, found bool) {
+		if first {
+			id, found = t.whole[string(part)]
+		} else {
+			id, found = t.rest[string(part)]
+		}
+		return id, found
+	}
 	t.norm.Words(s, func(word []byte) bool {
-		ids = t.pieces(ids[:0], string(word))
-		for _, id := range ids {
-			if id != t.unknown {
+		if utf8.RuneCount(word) > t.maxChars {
+			return true
+		}
+		pieces, ok := bert.Pieces(ids[:0], word, t.longest, find)
+		for _, id := range pieces {
+			if ok && id != t.unknown {
 				yield(id)
 			}
 		}
+		ids = pieces
 		return true
 	})
-}
-
-// pieces appends the tokens of a word: the longest one that it begins with, then the longest that
-// goes on, and so on; none if it gets stuck.
-func (t *tokenizer) pieces(ids []int32, word string) []int32 {
-	if utf8.RuneCountInString(word) > t.maxChars {
-		return ids[:0]
-	}
-	table := t.whole
-	for len(word) > 0 {
-		end := min(len(word), t.longest)
-		for end < len(word) && !utf8.RuneStart(word[end]) {
-			end--
-		}
-		id, found := int32(0), false
-		for end > 0 {
-			if id, found = table[word[:end]]; found {
-				break
-			}
-			_, width := utf8.DecodeLastRuneInString(word[:end])
-			end -= width
-		}
-		if !found {
-			return ids[:0]
-		}
-		ids = append(ids, id)
-		word, table = word[end:], t.rest
-	}
-	return ids
 }

@@ -1,6 +1,10 @@
 package minilm
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/mnem-project/mnem/internal/base/fixed"
+)
 
 // Formats of numbers: how many of their bits are fractional.
 const (
@@ -66,21 +70,6 @@ func quantise(q []int8, x []int32, limit int32) int32 {
 	return m
 }
 
-// root returns the square root of x, rounded down.
-func root(x uint64) uint64 {
-	if x == 0 {
-		return 0
-	}
-	s := uint64(1) << ((bits.Len64(x) + 1) / 2) // not below the root
-	for {
-		next := (s + x/s) / 2
-		if next >= s {
-			return s
-		}
-		s = next
-	}
-}
-
 // normalise writes into y what becomes of x: less its mean, divided by the root of the mean of the squares of that, times
 // the gain, plus the bias.
 func (n *norm) normalise(y, x []int32) {
@@ -100,7 +89,7 @@ func (n *norm) normalise(y, x []int32) {
 	}
 	// The shift is even, so that the root of the shifted number is the root shifted by half as many bits.
 	half := (62 - bits.Len64(uint64(square))) / 2
-	inverse := int64(1<<61) / int64(root(uint64(square)<<(2*half)))
+	inverse := int64(1<<61) / int64(fixed.Isqrt(uint64(square)<<(2*half)))
 	y, gain, bias := y[:len(x)], n.gain[:len(x)], n.bias[:len(x)]
 	for i, v := range x {
 		z := shifted((int64(v)-mean)*inverse, 61-unitPoint-half)

@@ -71,33 +71,21 @@ func (v *vocabulary) find(in pieceRange, want []byte) (id int32, found bool) {
 	return 0, false
 }
 
-// split appends the pieces of a word to ids: the longest that it begins with, then the longest that continues it, and so
-// on; [UNK] alone if there is none or the word is too long.
+// split appends the pieces of a word to ids: [UNK] alone if it has none or is too long.
 func (v *vocabulary) split(ids []int32, word []byte) []int32 {
-	before := len(ids)
 	if len(word) > maxWord && utf8.RuneCount(word) > maxWord {
 		return append(ids, unknownID)
 	}
-	in := v.begin
-	for len(word) > 0 {
-		end := min(len(word), v.longest)
-		for end < len(word) && !utf8.RuneStart(word[end]) {
-			end--
+	all, ok := bert.Pieces(ids, word, v.longest, func(part []byte, first bool) (int32, bool) {
+		if first {
+			return v.find(v.begin, part)
 		}
-		id, found := int32(0), false
-		for end > 0 {
-			if id, found = v.find(in, word[:end]); found {
-				break
-			}
-			_, size := utf8.DecodeLastRune(word[:end])
-			end -= size
-		}
-		if !found {
-			return append(ids[:before], unknownID)
-		}
-		ids, word, in = append(ids, id), word[end:], v.inside
+		return v.find(v.inside, part)
+	})
+	if !ok {
+		return append(ids, unknownID)
 	}
-	return ids
+	return all
 }
 
 // TokenCounts counts the pieces that the model read of a text. A text in another language than the model's has many

@@ -1,3 +1,18 @@
+// Package rewrite asks a chat model to rephrase a query, so that it also finds texts that use other words.
+//
+// Open finds a provider by its spec:
+//
+//	openai:MODEL   POST /v1/chat/completions of any OpenAI-compatible endpoint
+//	ollama:MODEL   POST /api/chat of an Ollama server
+//
+// Multi asks for other wordings of the query, one a line. Hyde asks for a short answer as it might be written down
+// somewhere, right or wrong, since the stored answer often resembles another answer more than the question. Cues asks
+// for phrases that might be used to search for a stored text. The output is treated as typed text: instructions in it
+// are not followed. Reasoning between <think> and </think>, list marks and quotes around a line are removed, as are
+// blank lines, repetitions and the query itself.
+//
+// A model may give other texts later, so callers that need to repeat an answer must keep them. Requests are retried as
+// in package embed, and fail with a *model.Error.
 package rewrite
 
 import (
@@ -46,7 +61,42 @@ type message struct {
 }
 
 // protocols lists the providers.
-var protocols = []protocol{ollama, openai}
+var protocols = []protocol{
+	{
+		Protocol: model.Ollama.For("rewrite", "/api/chat", defaultAnswer),
+		request: func(name string, m []message) any {
+			return map[string]any{"model": name, "messages": m, "stream": false,
+				"options": map[string]any{"temperature": 0}}
+		},
+		decode: func(answer []byte) (string, error) { // {"message":{"content":…}}
+			var m reply
+			if err := model.Members(answer, map[string]any{"message": &m}, nil); err != nil {
+				return "", err
+			}
+			return m.text()
+		},
+	},
+	{
+		Protocol: model.OpenAI.For("rewrite", "/v1/chat/completions", defaultAnswer),
+		// Neither temperature nor a limit: there are models that refuse either.
+		request: func(name string, m []message) any {
+			return map[string]any{"model": name, "messages": m, "stream": false}
+		},
+		decode: func(answer []byte) (string, error) { // {"choices":[{"message":{"content":…}}]}
+			var choices []struct {
+				Message reply `json:"message"`
+			}
+			err := model.Members(answer, map[string]any{"choices": &choices}, nil)
+			if err == nil && len(choices) == 0 {
+				err = errors.New("no choices")
+			}
+			if err != nil {
+				return "", err
+			}
+			return choices[0].Message.text()
+		},
+	},
+}
 
 // Providers returns the providers there are, in a fixed order.
 func Providers() []model.Provider { return model.Providers(protocols) }
