@@ -661,19 +661,22 @@ type purgeNote struct {
 
 const kindPurge = "purge"
 
-func (n purgeNote) encode() []byte {
-	w := ipld.NewRecord(nil, nil)
-	w.Version(1)
-	w.Int("seq", int64(n.seq))
-	w.Kind(kindPurge)
-	if n.blocks == nil {
-		w.Bytes("node", n.node[:])
+// fields names the fields of the record. A later version may add others.
+func (n *purgeNote) fields(r *ipld.Record) {
+	var unknown []ipld.Entry
+	r.Begin(kindPurge, 1, &unknown)
+	ipld.Number(r, "seq", &n.seq, 0, graph.MaxCount)
+	if r.Has("node", n.blocks == nil) {
+		r.Fixed("node", n.node[:])
 	}
-	w.Int("time", int64(n.time))
-	w.String("actor", n.actor)
-	w.OptString("reason", n.reason)
-	w.Append("receipts", func(b []byte) []byte { return ipld.AppendBool(b, n.receipts) })
-	record := w.Finish()
+	r.Int("time", (*int64)(&n.time))
+	r.String("actor", &n.actor)
+	r.OptString("reason", &n.reason)
+	r.Bool("receipts", &n.receipts)
+}
+
+func (n purgeNote) encode() []byte {
+	record := ipld.WriteRecord(192, n.fields)
 	if n.blocks == nil {
 		return record
 	}
@@ -709,34 +712,7 @@ func decodePurgeNote(b []byte) (n purgeNote, err error) {
 		}
 		b = rest[:length]
 	}
-	_, err = ipld.DecodeRecord(b, kindPurge, 1, func(key string, d *ipld.Decoder) (bool, error) {
-		var err error
-		switch key {
-		case "seq":
-			var seq int64
-			seq, err = d.Int()
-			n.seq = uint64(seq)
-		case "node":
-			var id []byte
-			if id, err = d.Bytes(); err == nil && len(id) != graph.IDLen {
-				return true, d.Errorf("id of %d bytes", len(id))
-			}
-			copy(n.node[:], id)
-		case "time":
-			var t int64
-			t, err = d.Int()
-			n.time = graph.Time(t)
-		case "actor":
-			n.actor, err = d.String()
-		case "reason":
-			n.reason, err = d.String()
-		case "receipts":
-			n.receipts, err = d.Bool()
-		default:
-			return false, nil
-		}
-		return true, err
-	})
+	_, err = ipld.ReadRecord(b, &n, n.fields, nil)
 	if err == nil && (n.node.IsZero() != (n.blocks != nil) || n.actor == "") {
 		err = fmt.Errorf("%w: no node or actor", ipld.ErrInvalid)
 	}
@@ -755,10 +731,7 @@ const kindErasure = "erasure"
 
 // erasureNote returns that record.
 func erasureNote() []byte {
-	w := ipld.NewRecord(nil, nil)
-	w.Version(1)
-	w.Kind(kindErasure)
-	return w.Finish()
+	return ipld.WriteRecord(16, func(r *ipld.Record) { r.Begin(kindErasure, 1, nil) })
 }
 
 func isErasureNote(b []byte) bool { return string(b) == string(erasureNote()) }

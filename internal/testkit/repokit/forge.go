@@ -145,35 +145,27 @@ func (f *Forgery) chunk(level int64, entries []prolly.Entry, counts []int64) ipl
 			prefix = prefix[:len(prefix)-1]
 		}
 	}
-	w := ipld.NewRecord(nil, nil)
-	w.Version(1)
-	w.Append("keys", func(b []byte) []byte {
-		b = ipld.AppendList(b, len(entries))
-		for _, e := range entries {
-			b = ipld.AppendBytes(b, e.Key[len(prefix):])
-		}
-		return b
-	})
-	w.Kind("tree")
-	w.Int("level", level)
-	if counts != nil {
-		w.Append("counts", func(b []byte) []byte {
-			b = ipld.AppendList(b, len(counts))
-			for _, n := range counts {
-				b = ipld.AppendInt(b, n)
+	list := func(n int, item func(b []byte, i int) []byte) func([]byte) []byte {
+		return func(b []byte) []byte {
+			b = ipld.AppendList(b, n)
+			for i := range n {
+				b = item(b, i)
 			}
 			return b
-		})
-	}
-	w.Bytes("prefix", prefix)
-	w.Append("values", func(b []byte) []byte {
-		b = ipld.AppendList(b, len(entries))
-		for _, e := range entries {
-			b = append(b, e.Value...)
 		}
-		return b
-	})
-	return f.Put(w.Finish())
+	}
+	return f.Put(ipld.WriteRecord(1024, func(r *ipld.Record) {
+		r.Begin("tree", 1, nil)
+		r.Field("keys", list(len(entries), func(b []byte, i int) []byte {
+			return ipld.AppendBytes(b, entries[i].Key[len(prefix):])
+		}), nil)
+		r.Int("level", &level)
+		if counts != nil {
+			r.Field("counts", list(len(counts), func(b []byte, i int) []byte { return ipld.AppendInt(b, counts[i]) }), nil)
+		}
+		r.Bytes("prefix", &prefix)
+		r.Field("values", list(len(entries), func(b []byte, i int) []byte { return append(b, entries[i].Value...) }), nil)
+	}))
 }
 
 // commit makes the next commit of the trees as they are now.
