@@ -40,14 +40,16 @@ const (
 	RoleRaw // a chunk of content, the text of a query, or a message
 )
 
-// roles describe the blocks of each role. Those without decode are chunks of trees, whose entries link to leaf; 0 if they
-// are no links.
-var roles = [...]struct {
+type roleInfo struct {
 	kind     string
 	decode   func(block []byte) ([]Lead, error)
 	leaf     Role
 	erasable bool
-}{
+}
+
+// roles describe the blocks of each role. Those without decode are chunks of trees, whose entries link to leaf; 0 if they
+// are no links.
+var roles = [...]roleInfo{
 	RoleManifest:   {kind: commit.KindExport, decode: leadsOf(commit.DecodeExport, manifestLeads)},
 	RoleRefs:       {kind: "tree", leaf: RoleNamed},
 	RoleNamed:      {kind: "commit, tag, session or receipt"},
@@ -84,17 +86,25 @@ func leadsOf[T any](decode func([]byte) (*T, error), of func(*T) []Lead) func([]
 	}
 }
 
+// info returns the row of a role; callers may have roles of their own, which have none.
+func (r Role) info() (row roleInfo) {
+	if int(r) < len(roles) {
+		row = roles[r]
+	}
+	return row
+}
+
 // String returns the kind of record, as errors name it: "tree" for chunks of all trees.
-func (r Role) String() string { return roles[r].kind }
+func (r Role) String() string { return r.info().kind }
 
 // Tree reports whether blocks with this role are chunks of a tree.
-func (r Role) Tree() bool { return roles[r].kind == "tree" }
+func (r Role) Tree() bool { return r.info().kind == "tree" }
 
 // Leaf returns the role of the targets of a tree's entries, 0 if they are no links or r is no tree.
-func (r Role) Leaf() Role { return roles[r].leaf }
+func (r Role) Leaf() Role { return r.info().leaf }
 
 // Erasable reports whether a block with this role may have been erased.
-func (r Role) Erasable() bool { return roles[r].erasable }
+func (r Role) Erasable() bool { return r.info().erasable }
 
 // ErasedAs reports whether a block with this role may have been erased and left this redaction: for an edge or a
 // mark the redaction holds a substitute record.
@@ -130,7 +140,7 @@ func Leads(l Lead, block []byte) ([]Lead, Role, error) {
 			return nil, RoleNamed, fmt.Errorf("%w: not a %s", ipld.ErrInvalid, RoleNamed)
 		}
 	}
-	decode := roles[l.As].decode
+	decode := l.As.info().decode
 	if decode == nil {
 		decode = func(block []byte) ([]Lead, error) { return treeLeads(l, block) }
 	}
