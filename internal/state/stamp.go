@@ -1,7 +1,11 @@
 package state
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
@@ -62,4 +66,58 @@ func EditOrBuild(
 // EmptyTree returns a tree without entries; its one block is written through n.
 func EmptyTree(ctx context.Context, n *prolly.Nodes) (*prolly.Map, error) {
 	return n.Build(ctx, func(func(prolly.Entry, error) bool) {})
+}
+
+// TouchKind says what is touched.
+type TouchKind string
+
+// Touch is one change that an operation makes to what a ref leads to.
+type Touch struct {
+	Kind TouchKind
+	Ref  graph.RefName // "" for an erasure, which changes all of history
+	ID   graph.ID      // of the node or edge
+	Type string        // its type; changing the type makes two touches
+	// Source is the type of the edge's source node, "" if that does not exist.
+	Source string
+}
+
+// Guard decides whether an operation may be recorded. It is called on the writer's goroutine, while other writers
+// wait, at least once for each thing that the operation changes in what HEAD, a branch, a stage or a merge in
+// progress leads to, by whatever means. Its first error refuses the operation, which then changes nothing and
+// returns the error to the caller.
+//
+// A branch that is created or deleted is compared with what HEAD leads to before the operation; a stage with the
+// commit it builds on. So a new branch at HEAD touches nothing, and a Guard cannot be bypassed by removing a branch
+// and creating it again. A tag of a commit that comes with the operation is compared with what HEAD leads to, too.
+type Guard func(Touch) error
+
+// UnsignedError is returned by a transaction whose records lack signatures; it wrote nothing. The same transaction
+// succeeds with a Stamp that has the signatures, unless its records have changed.
+type UnsignedError struct {
+	Records [][]byte // without their signatures
+	// Turn names the writer's turn that is kept for the signatures, "" for none.
+	Turn string
+}
+
+func (e *UnsignedError) Error() string {
+	return fmt.Sprintf("%d records lack signatures", len(e.Records))
+}
+
+// Signatures maps the hexadecimal SHA-256 of a record to its signature.
+type Signatures map[string][]byte
+
+// Add adds the signature of a record.
+func (s Signatures) Add(unsigned, signature []byte) { s[recordKey(unsigned)] = signature }
+
+// Sign is a commit.SignFunc. It returns an *UnsignedError for a record that has none.
+func (s Signatures) Sign(unsigned []byte) ([]byte, error) {
+	if signature := s[recordKey(unsigned)]; signature != nil {
+		return signature, nil
+	}
+	return nil, &UnsignedError{Records: [][]byte{bytes.Clone(unsigned)}}
+}
+
+func recordKey(unsigned []byte) string {
+	sum := sha256.Sum256(unsigned)
+	return hex.EncodeToString(sum[:])
 }
