@@ -3,6 +3,7 @@ package ipld
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"unicode/utf8"
@@ -558,3 +559,39 @@ func Links(c CID, block []byte, fn func(CID) error) error {
 	}
 	return nil
 }
+
+// ErrInvalid marks every error about bytes that are not one strictly canonical DAG-CBOR item.
+var ErrInvalid = errors.New("invalid dag-cbor")
+
+// ErrCID is returned when a string or bytes are not a CID in the one form used here: version 1, dag-cbor or raw,
+// sha2-256 with 32 bytes.
+var ErrCID = errors.New("invalid CID")
+
+// DecodeError says where and why a block was refused. errors.Is(err, ErrInvalid) holds.
+type DecodeError struct {
+	Offset int // byte offset of the item that was refused
+	Reason string
+}
+
+func (e *DecodeError) Error() string {
+	return fmt.Sprintf("invalid dag-cbor at byte %d: %s", e.Offset, e.Reason)
+}
+
+// Is reports whether target is ErrInvalid.
+func (e *DecodeError) Is(target error) bool { return target == ErrInvalid }
+
+const (
+	// MaxBlock is the largest block in bytes. Other IPLD software transports 1 MiB without trouble (Bitswap's limit
+	// is 2 MiB).
+	MaxBlock = 1 << 20
+	// MaxDepth is the deepest nesting of lists and maps. Records nest three deep; the rest is for user properties,
+	// while a hostile block cannot exhaust a stack.
+	MaxDepth = 64
+	// MaxItems is the largest number of items (map keys included) in one block. Links do not count: their 41 bytes
+	// each bound their number. Decoding allocates at most about 48 MiB, including the growth of slices, however
+	// small the items are.
+	MaxItems = 1 << 17
+	// ChunkSize is the length in bytes of all but the last raw chunk of content too large for
+	// its record.
+	ChunkSize = 256 << 10
+)

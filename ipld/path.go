@@ -47,11 +47,7 @@ func Follow(
 	if err != nil {
 		return last, err
 	}
-	if !HasJSON(v) {
-		return last, fmt.Errorf("%w: block %s has a map with the reserved key %q", ErrJSON, last, reserved)
-	}
-	_, err = w.Write(appendJSON(nil, v, compareBytewise))
-	return last, err
+	return last, writeDAGJSON(w, last, v)
 }
 
 // loadValue reads and verifies a block.

@@ -23,51 +23,30 @@ type sample struct {
 	extra []ipld.Entry
 }
 
-func (s *sample) encode(buf []byte) []byte {
-	w := ipld.NewRecord(buf, s.extra)
-	w.Version(1)
-	w.Bytes("id", s.id)
-	w.OptLink("ref", s.ref)
-	w.Kind("sample")
-	w.OptString("name", s.name)
-	w.Int("count", s.count)
-	w.Links("links", s.links)
-	w.Value("props", s.props)
-	return w.Finish()
+func (s *sample) fields(r *ipld.Record) {
+	r.Begin("sample", 1, &s.extra)
+	r.Bytes("id", &s.id)
+	r.OptLink("ref", &s.ref)
+	r.OptString("name", &s.name)
+	r.Int("count", &s.count)
+	r.Links("links", &s.links, 0, 10)
+	r.Value("props", &s.props)
 }
+
+func (s *sample) encode() []byte { return ipld.WriteRecord(0, s.fields) }
 
 func decodeSample(block []byte) (*sample, error) {
-	var s sample
-	var err error
-	s.extra, err = ipld.DecodeRecord(block, "sample", 1, s.field)
-	if err != nil {
-		return nil, err
-	}
-	return &s, nil
+	s := new(sample)
+	return ipld.ReadRecord(block, s, s.fields, nil)
 }
 
-func (s *sample) field(key string, d *ipld.Decoder) (known bool, err error) {
-	switch key {
-	case "id":
-		s.id, err = d.Bytes()
-	case "ref":
-		s.ref, err = d.Link()
-	case "name":
-		s.name, err = d.String()
-	case "count":
-		s.count, err = d.Int()
-	case "links":
-		s.links, err = d.Links(10)
-	case "props":
-		s.props, err = d.Value()
-	default:
-		return false, nil
-	}
-	return true, err
+// only is a record with no fields but unknown ones.
+func only(kind string, extra *[]ipld.Entry) func(*ipld.Record) {
+	return func(r *ipld.Record) { r.Begin(kind, 1, extra) }
 }
 
 func TestRecordKeepsUnknownFields(t *testing.T) {
-	known := []string{"v", "id", "ref", "kind", "name", "count", "links", "props"}
+	known := ipld.FieldNames(new(sample).fields)
 	rapid.Check(t, func(t *rapid.T) {
 		fields := rapid.MapOfN(genString(), genValue(1), 0, 40).Draw(t, "unknown")
 		for _, key := range known {
@@ -84,19 +63,14 @@ func TestRecordKeepsUnknownFields(t *testing.T) {
 			links: rapid.SliceOfN(genCID(), 0, 10).Draw(t, "links"),
 			props: genValue(1).Draw(t, "props"), extra: unknown,
 		}
-		prefix := []byte("before")
-		buf := want.encode(prefix)
-		block, ok := bytes.CutPrefix(buf, prefix)
-		if !ok {
-			t.Fatalf("prefix lost: %x", buf)
-		}
+		block := want.encode()
 		must.OK(t, ipld.Check(block))
 		got, err := decodeSample(block)
 		must.OK(t, err)
 		if len(got.extra) != len(unknown) {
 			t.Fatalf("%d unknown fields, want %d", len(got.extra), len(unknown))
 		}
-		if again := got.encode(nil); !bytes.Equal(again, block) {
+		if again := got.encode(); !bytes.Equal(again, block) {
 			t.Fatalf("read and written:\n%x\nwas\n%x", again, block)
 		}
 		must.Equal(t, ipld.RecordKind(block), "sample", "kind")
@@ -110,11 +84,9 @@ func TestRecordHead(t *testing.T) {
 		for i := range n {
 			extra = append(extra, ipld.Entry{Key: fmt.Sprintf("key-%06d", i)})
 		}
-		w := ipld.NewRecord(nil, extra)
-		w.Version(1)
-		w.Kind("k")
-		block := w.Finish()
-		got, err := ipld.DecodeRecord(block, "k", 1, nothingKnown)
+		block := ipld.WriteRecord(0, only("k", &extra))
+		var got []ipld.Entry
+		_, err := ipld.ReadRecord(block, &got, only("k", &got), nil)
 		switch fits := 1+2*(n+2) <= ipld.MaxItems; {
 		case !fits && !errors.Is(err, ipld.ErrInvalid):
 			t.Errorf("%d extra fields: %v", n, err)
@@ -123,8 +95,6 @@ func TestRecordHead(t *testing.T) {
 		}
 	}
 }
-
-func nothingKnown(string, *ipld.Decoder) (bool, error) { return false, nil }
 
 func TestRecordRefused(t *testing.T) {
 	entry := func(key string, v ipld.Value) ipld.Entry { return ipld.Entry{Key: key, Value: v} }
@@ -146,7 +116,8 @@ func TestRecordRefused(t *testing.T) {
 		{"another version", "version 2", "sample", record(kind, entry("v", ipld.IntValue(2)))},
 		{"version is a string", "integer", "", record(kind, entry("v", ipld.StringValue("1")))},
 		{"trailing byte", "trailing", "", append(record(kind, v), 0)},
-		{"bad known field", "want an integer", "sample", record(kind, v, entry("count", ipld.Value{}))},
+		{"a field missing", "count: missing", "sample", record(v, kind, entry("id", ipld.BytesValue(nil)))},
+		{"bad known field", "want an integer", "sample", record(kind, v, entry("id", ipld.BytesValue(nil)), entry("count", ipld.Value{}))},
 		{"too many links", "limit 10", "sample", record(kind, v, entry("links", ipld.ListValue(
 			make([]ipld.Value, 11)...)))},
 		{"block too large", "limit 1048576", "", make([]byte, ipld.MaxBlock+1)},
@@ -163,26 +134,34 @@ func TestRecordRefused(t *testing.T) {
 			}
 		})
 	}
+	whole := (&sample{props: ipld.Value{}}).encode()
 	wanted := errors.New("enough")
-	_, err := ipld.DecodeRecord(record(kind, v, entry("zzzzz", ipld.Value{})), "sample", 1,
-		func(string, *ipld.Decoder) (bool, error) { return true, wanted })
+	read := new(sample)
+	_, err := ipld.ReadRecord(whole, read, read.fields, func() error { return wanted })
 	must.Fail(t, err, wanted)
+	_, err = ipld.ReadRecord(whole, read, only("sample", nil), nil)
+	must.Fail(t, err, ipld.ErrInvalid)
 }
 
-// TestRecordWriterOrder: a known field replaces an unknown one of its name, and fields out of order, which could never
-// be read again, are not written.
-func TestRecordWriterOrder(t *testing.T) {
-	w := ipld.NewRecord(nil, []ipld.Entry{{Key: "a"}, {Key: "b", Value: ipld.IntValue(7)}})
-	w.Int("b", 8)
+// TestRecordOrder: a known field replaces an unknown one of its name, and fields out of order, which could never be read
+// again, are not written.
+func TestRecordOrder(t *testing.T) {
+	n := int64(8)
+	extra := []ipld.Entry{{Key: "a"}, {Key: "b", Value: ipld.IntValue(7)}}
+	got := ipld.WriteRecord(0, func(r *ipld.Record) {
+		r.Extra(&extra)
+		r.Int("b", &n)
+	})
 	want := ipld.MapValue(ipld.Entry{Key: "a"}, ipld.Entry{Key: "b", Value: ipld.IntValue(8)})
-	if got := w.Finish(); !bytes.Equal(got, ipld.AppendValue(nil, want)) {
+	if !bytes.Equal(got, ipld.AppendValue(nil, want)) {
 		t.Errorf("got %x", got)
 	}
 	for _, keys := range [][2]string{{"kind", "v"}, {"b", "a"}, {"a", "a"}} {
 		if !panics(func() {
-			w := ipld.NewRecord(nil, nil)
-			w.Int(keys[0], 1)
-			w.Int(keys[1], 1)
+			ipld.WriteRecord(0, func(r *ipld.Record) {
+				r.Int(keys[0], &n)
+				r.Int(keys[1], &n)
+			})
 		}) {
 			t.Errorf("%v written", keys)
 		}
