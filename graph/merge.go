@@ -3,7 +3,9 @@ package graph
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -30,19 +32,22 @@ const (
 	Circle       ConflictKind = "circle"        // of marks by which the sides supersede nodes in a circle
 )
 
+// Pick returns the version that t names.
+func Pick[T any](t Take, base, ours, theirs T) T {
+	switch t {
+	case TakeTheirs:
+		return theirs
+	case TakeBase:
+		return base
+	}
+	return ours
+}
+
 // Versions are three states of one item's record: the base, and either side's. Nil is absent.
 type Versions struct{ Base, Ours, Theirs []byte }
 
 // Pick returns the version that t names.
-func (v Versions) Pick(t Take) []byte {
-	switch t {
-	case TakeTheirs:
-		return v.Theirs
-	case TakeBase:
-		return v.Base
-	}
-	return v.Ours
-}
+func (v Versions) Pick(t Take) []byte { return Pick(t, v.Base, v.Ours, v.Theirs) }
 
 // MergedRecord is the result of merging one record.
 type MergedRecord struct {
@@ -289,12 +294,7 @@ func (f *fieldMerge) mergeJoined(out fields, names []string) {
 				f.conflicts = append(f.conflicts, key)
 			}
 		}
-		switch f.take {
-		case TakeTheirs:
-			from = f.theirs
-		case TakeBase:
-			from = f.base
-		}
+		from = Pick(f.take, f.base, f.ours, f.theirs)
 	}
 	for _, name := range names {
 		if item, ok := from[field{name: name}]; ok {
@@ -372,4 +372,192 @@ func laterItem(a, b []byte) []byte {
 		return b
 	}
 	return a
+}
+
+// propsField is the field whose entries merge separately.
+const propsField = "props"
+
+// field is one thing that merges separately: a field of a record, or one of its properties.
+type field struct {
+	prop bool
+	name string
+}
+
+func (f field) String() string {
+	if f.prop {
+		return propsField + "." + f.name
+	}
+	return f.name
+}
+
+// fields are the encoded values of a record's fields and properties.
+type fields map[field][]byte
+
+func readFields(block []byte) (fields, error) {
+	d, err := ipld.NewDecoder(block)
+	if err != nil {
+		return nil, err
+	}
+	out := make(fields)
+	read := func(prop bool, name string) error {
+		item, err := d.Item()
+		out[field{prop, name}] = item
+		return err
+	}
+	err = d.Map(func(key string) error {
+		if key == propsField {
+			return d.Map(func(name string) error { return read(true, name) })
+		}
+		return read(false, key)
+	})
+	return out, err
+}
+
+// encode returns the record. Only nodes and edges have properties, and they always have that field.
+func (f fields) encode() []byte {
+	var names, props []string
+	for key := range f {
+		if key.prop {
+			props = append(props, key.name)
+		} else {
+			names = append(names, key.name)
+		}
+	}
+	if kind := f[field{name: "kind"}]; !bytes.Equal(kind, ipld.AppendString(nil, KindMark)) {
+		names = append(names, propsField)
+	}
+	slices.SortFunc(names, ipld.CompareKeys)
+	slices.SortFunc(props, ipld.CompareKeys)
+	b := ipld.AppendMap(nil, len(names))
+	for _, name := range names {
+		b = ipld.AppendString(b, name)
+		if name != propsField {
+			b = append(b, f[field{name: name}]...)
+			continue
+		}
+		b = ipld.AppendMap(b, len(props))
+		for _, prop := range props {
+			b = append(ipld.AppendString(b, prop), f[field{true, prop}]...)
+		}
+	}
+	return b
+}
+
+// equal reports whether two states agree in the named fields.
+func (f fields) equal(g fields, names []string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool {
+		return !bytes.Equal(f[field{name: name}], g[field{name: name}])
+	})
+}
+
+// names returns the names of the fields.
+func (f fields) names() []string {
+	var out []string
+	for key := range f {
+		if !key.prop {
+			out = append(out, key.name)
+		}
+	}
+	return out
+}
+
+// fieldNames returns the fields of either state, in order.
+func fieldNames(a, b fields) []field {
+	all := slices.Collect(maps.Keys(a))
+	for key := range b {
+		if _, ok := a[key]; !ok {
+			all = append(all, key)
+		}
+	}
+	slices.SortFunc(all, func(a, b field) int {
+		switch {
+		case a.prop == b.prop:
+			return ipld.CompareKeys(a.name, b.name)
+		case b.prop:
+			return -1
+		}
+		return 1
+	})
+	return all
+}
+
+// ItemKind says what an item is.
+type ItemKind string
+
+// The kinds of items: the parts of a commit that can differ separately.
+const (
+	NodeItem     ItemKind = "node"
+	EdgeItem     ItemKind = "edge"
+	NodeMarkItem ItemKind = "mark/node"
+	EdgeMarkItem ItemKind = "mark/edge"
+	// ProfileItem is the retrieval profiles of a commit, outside of its graph: there is one, without an id.
+	ProfileItem ItemKind = "profile"
+)
+
+// Item names one part of a commit: a node, an edge, the mark of either, or the profiles.
+type Item struct {
+	Kind ItemKind
+	ID   ID // of the node or edge; zero of the profiles
+}
+
+// MarkItem returns the item of a mark.
+func MarkItem(on Target, id ID) Item {
+	if on == OnEdge {
+		return Item{EdgeMarkItem, id}
+	}
+	return Item{NodeMarkItem, id}
+}
+
+// ParseItem reads the text form of an item.
+func ParseItem(s string) (Item, error) {
+	if s == string(ProfileItem) {
+		return Item{Kind: ProfileItem}, nil
+	}
+	i := strings.LastIndexByte(s, '/')
+	if i < 0 {
+		return Item{}, Fieldf("item", "%s is not KIND/ID", quote(s))
+	}
+	item := Item{Kind: ItemKind(s[:i])}
+	switch item.Kind {
+	case NodeItem, EdgeItem, NodeMarkItem, EdgeMarkItem:
+	default:
+		return Item{}, Fieldf("item", "%s is neither node, edge, mark/node nor mark/edge", quote(s[:i]))
+	}
+	id, err := ParseID(s[i+1:])
+	if err != nil {
+		return Item{}, within("item", err)
+	}
+	if id.IsZero() {
+		return Item{}, checkID("item", id)
+	}
+	item.ID = id
+	return item, nil
+}
+
+// String returns the text form, KIND/UUID or profile, which is also the item's key in a tree.
+func (i Item) String() string {
+	if i.Kind == ProfileItem {
+		return string(i.Kind)
+	}
+	return string(i.Kind) + "/" + i.ID.String()
+}
+
+// MarshalText writes the form of String.
+func (i Item) MarshalText() ([]byte, error) { return []byte(i.String()), nil }
+
+// UnmarshalText reads the form of String.
+func (i *Item) UnmarshalText(text []byte) (err error) {
+	*i, err = ParseItem(string(text))
+	return err
+}
+
+// Mark returns the kind of target if the item is a mark.
+func (i Item) Mark() (on Target, ok bool) {
+	switch i.Kind {
+	case NodeMarkItem:
+		return OnNode, true
+	case EdgeMarkItem:
+		return OnEdge, true
+	}
+	return "", false
 }
