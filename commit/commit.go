@@ -90,12 +90,7 @@ func ChangeID(c *Commit) graph.ID {
 
 // Validate returns a *graph.FieldError unless c satisfies every rule and limit that can be checked on the commit
 // alone. Only a valid commit may be encoded.
-func (c *Commit) Validate() error {
-	if err := c.check(); err != nil {
-		return err
-	}
-	return fits(c.Encode())
-}
+func (c *Commit) Validate() error { return validate(c.check, c.Encode) }
 
 func (c *Commit) check() error {
 	err := cmp.Or(

@@ -57,12 +57,7 @@ var causes = []graph.ConflictKind{
 
 // Validate returns a *graph.FieldError unless c satisfies every rule and limit of the format. Only a valid conflict
 // may be encoded.
-func (c *Conflict) Validate() error {
-	if err := c.check(); err != nil {
-		return err
-	}
-	return fits(c.Encode())
-}
+func (c *Conflict) Validate() error { return validate(c.check, c.Encode) }
 
 func (c *Conflict) check() error {
 	_, err := graph.ParseItem(c.Item.String())

@@ -61,12 +61,7 @@ func (e *Export) fields(r *ipld.Record) {
 
 // Validate returns a *graph.FieldError unless e satisfies every rule and limit that can be checked on the manifest
 // alone. Only a valid one may be encoded.
-func (e *Export) Validate() error {
-	if err := e.check(); err != nil {
-		return err
-	}
-	return fits(e.Encode())
-}
+func (e *Export) Validate() error { return validate(e.check, e.Encode) }
 
 func (e *Export) check() error {
 	return cmp.Or(

@@ -59,12 +59,7 @@ var verbs = []Verb{VerbMerge, VerbRevert, VerbCherryPick}
 
 // Validate returns a *graph.FieldError unless m satisfies every rule and limit of the format. Only a valid merge
 // may be encoded.
-func (m *Merge) Validate() error {
-	if err := m.check(); err != nil {
-		return err
-	}
-	return fits(m.Encode())
-}
+func (m *Merge) Validate() error { return validate(m.check, m.Encode) }
 
 func (m *Merge) check() error {
 	err := cmp.Or(

@@ -75,12 +75,7 @@ func Skip(seq uint64) uint64 {
 
 // Validate returns a *graph.FieldError unless o satisfies every rule and limit that can be checked on the operation
 // alone. Only a valid operation may be encoded.
-func (o *Operation) Validate() error {
-	if err := o.check(); err != nil {
-		return err
-	}
-	return fits(o.Encode())
-}
+func (o *Operation) Validate() error { return validate(o.check, o.Encode) }
 
 func (o *Operation) check() error {
 	err := cmp.Or(

@@ -31,12 +31,7 @@ func (s *Stage) fields(r *ipld.Record) {
 
 // Validate returns a *graph.FieldError unless s satisfies every rule and limit of the format. Only a valid stage
 // may be encoded.
-func (s *Stage) Validate() error {
-	if err := s.check(); err != nil {
-		return err
-	}
-	return fits(s.Encode())
-}
+func (s *Stage) Validate() error { return validate(s.check, s.Encode) }
 
 func (s *Stage) check() error {
 	return cmp.Or(

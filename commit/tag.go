@@ -35,12 +35,7 @@ func (t *Tag) fields(r *ipld.Record) {
 
 // Validate returns a *graph.FieldError unless t satisfies every rule and limit of the format. Only a valid tag may
 // be encoded.
-func (t *Tag) Validate() error {
-	if err := t.check(); err != nil {
-		return err
-	}
-	return fits(t.Encode())
-}
+func (t *Tag) Validate() error { return validate(t.check, t.Encode) }
 
 func (t *Tag) check() error {
 	return cmp.Or(
