@@ -53,16 +53,6 @@ func (p Profile) fields(name string) map[string]ipld.Value {
 // none.
 type ProfileVersions struct{ Base, Ours, Theirs *Profiles }
 
-func (v ProfileVersions) pick(take graph.Take) *Profiles {
-	switch take {
-	case graph.TakeTheirs:
-		return v.Theirs
-	case graph.TakeBase:
-		return v.Base
-	}
-	return v.Ours
-}
-
 // MergeProfiles merges profiles as clause 23.3 says: each parameter, the types of each profile and
 // the default by themselves. fields names, in order, what both sides changed differently; there the
 // result, nil for none, has what take says.
@@ -75,7 +65,7 @@ func MergeProfiles(v ProfileVersions, take graph.Take) (merged *Profiles, fields
 		m.profile(name)
 	}
 	if !m.out.Empty() && m.out.Validate() != nil { // together they are too many, or too large
-		m.out, m.conflicts = v.pick(take), m.differing()
+		m.out, m.conflicts = graph.Pick(take, v.Base, v.Ours, v.Theirs), m.differing()
 	}
 	if m.out.Empty() {
 		m.out = nil
@@ -103,13 +93,7 @@ func choose[T any](
 		return theirs
 	}
 	m.conflicts = append(m.conflicts, field)
-	switch m.take {
-	case graph.TakeTheirs:
-		return theirs
-	case graph.TakeBase:
-		return base
-	}
-	return ours
+	return graph.Pick(m.take, base, ours, theirs)
 }
 
 func (m *profileMerge) value(field string, base, ours, theirs *ipld.Value) *ipld.Value {

@@ -1,3 +1,5 @@
+// Package merge3 merges two states with a common base, field by field, as clause 14 of the specification says. The
+// result depends only on the three states.
 package merge3
 
 import (
@@ -15,6 +17,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
 )
 
 // Merged is the result of merging two states.
@@ -451,4 +454,85 @@ func (m *StateMerge) digests() (err error) {
 			return c.Right, nil
 		})
 	return err
+}
+
+// ReadProfiles reads a record of profiles; an undefined c gives nil.
+func ReadProfiles(
+	ctx context.Context, get store.Getter, c ipld.CID,
+) (*retrieve.Profiles, error) {
+	if !c.Defined() {
+		return nil, nil
+	}
+	block, err := get.Get(ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("read profiles: %w", err)
+	}
+	p, err := retrieve.DecodeProfiles(block)
+	if err != nil {
+		err = fmt.Errorf("read profiles %s: %w: %w", c, store.ErrCorrupt, err)
+	}
+	return p, err
+}
+
+// profile merges the retrieval profiles.
+func (m *StateMerge) profile() error {
+	base, ours, theirs := m.Base.Profile, m.Ours.Profile, m.Theirs.Profile
+	switch {
+	case ours == theirs, theirs == base:
+		m.out.Profile = ours
+		return nil
+	case ours == base:
+		m.out.Profile = theirs
+		return nil
+	}
+	v, err := ReadProfileVersions(m.Ctx, [3]ProfileAt{
+		{m.Base.Get, base}, {m.Ours.Get, ours}, {m.Theirs.Get, theirs},
+	})
+	if err != nil {
+		return err
+	}
+	merged, fields := retrieve.MergeProfiles(v, m.take())
+	if len(fields) > 0 {
+		item := graph.Item{Kind: graph.ProfileItem}
+		con := &commit.Conflict{
+			Item: item, Cause: graph.EditEdit, Base: base, Ours: ours, Theirs: theirs,
+		}
+		if !base.Defined() {
+			con.Cause = graph.AddAdd
+		}
+		con.SetFields(fields)
+		m.conflicts[item] = con
+		if err := m.keepBase(base); err != nil {
+			return err
+		}
+	}
+	m.out.Profile, err = PutMerged(m.Ctx, m.Stage, merged)
+	return err
+}
+
+// ProfileAt is where a record of profiles is.
+type ProfileAt struct {
+	Get store.Getter
+	CID ipld.CID
+}
+
+// ReadProfileVersions reads the profiles of base, ours and theirs.
+func ReadProfileVersions(ctx context.Context, at [3]ProfileAt) (v retrieve.ProfileVersions, err error) {
+	for i, to := range []**retrieve.Profiles{&v.Base, &v.Ours, &v.Theirs} {
+		if *to, err = ReadProfiles(ctx, at[i].Get, at[i].CID); err != nil {
+			return v, err
+		}
+	}
+	return v, nil
+}
+
+// PutMerged stages merged profiles; nil is none.
+func PutMerged(
+	ctx context.Context, stage *store.Stage, p *retrieve.Profiles,
+) (ipld.CID, error) {
+	if p.Empty() {
+		return ipld.CID{}, nil
+	}
+	b := store.NewBlock(ipld.DagCBOR, p.Encode())
+	return b.CID, stage.Put(ctx, b)
 }

@@ -1,3 +1,5 @@
+// Package merging applies the changes of other commits to a branch: merge, revert and cherry-pick, and merges in
+// progress with their conflicts, one by one.
 package merging
 
 import (
@@ -94,6 +96,26 @@ func integrate(
 	ctx context.Context, r *core.Repo, opt core.MergeOptions,
 	prepare func(*core.Tx, core.Ref, *core.Snapshot, *MergeResult) (*core.Job, error),
 ) (*MergeResult, error) {
+	return onBranch(ctx, r, opt, func(
+		t *core.Tx, ref core.Ref, head *core.Snapshot, res *MergeResult,
+	) (*core.MergeError, error) {
+		if err := noMerge(ctx, t, ref); err != nil {
+			return nil, err
+		}
+		j, err := prepare(t, ref, head, res)
+		if err != nil || j == nil {
+			return nil, err
+		}
+		return mergeJob(ctx, t, ref, head, j, opt, res)
+	})
+}
+
+// onBranch runs one operation on a branch. The error that do returns in its first result, about conflicts, comes with
+// the result.
+func onBranch(
+	ctx context.Context, r *core.Repo, opt core.MergeOptions,
+	do func(*core.Tx, core.Ref, *core.Snapshot, *MergeResult) (*core.MergeError, error),
+) (*MergeResult, error) {
 	if err := opt.Check(); err != nil {
 		return nil, err
 	}
@@ -104,20 +126,13 @@ func integrate(
 	res := &MergeResult{}
 	var failed *core.MergeError
 	_, err = r.Transact(ctx, opt.Stamp, func(t *core.Tx) error {
-		*res, failed = MergeResult{}, nil
+		*res = MergeResult{}
 		ref, head, err := t.Base(ctx, opt.CommitOptions)
 		if err != nil {
 			return err
 		}
 		res.Branch = core.BranchName(ref.Name)
-		if err := noMerge(ctx, t, ref); err != nil {
-			return err
-		}
-		j, err := prepare(t, ref, head, res)
-		if err != nil || j == nil {
-			return err
-		}
-		failed, err = mergeJob(ctx, t, ref, head, j, opt, res)
+		failed, err = do(t, ref, head, res)
 		return err
 	})
 	res.Secrets.Add(said.Findings...)

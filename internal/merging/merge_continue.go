@@ -126,63 +126,45 @@ func find(ctx context.Context, p *core.Pending, t *core.Tx, name string) (*commi
 // resolved state is merged onto it. If that conflicts, the state is kept as a commit, a *core.MergeError names the
 // conflicts, and the merge in progress becomes that of this commit. opt.Message replaces the merge's own.
 func ContinueMerge(ctx context.Context, r *core.Repo, opt core.MergeOptions) (*MergeResult, error) {
-	if err := opt.Check(); err != nil {
-		return nil, err
-	}
-	said, err := core.CheckTexts(opt.Stamp, opt.Message)
-	if err != nil {
-		return nil, err
-	}
-	res := &MergeResult{}
-	var failed *core.MergeError
-	_, err = r.Transact(ctx, opt.Stamp, func(t *core.Tx) error {
-		*res, failed = MergeResult{}, nil
-		ref, head, err := t.Base(ctx, opt.CommitOptions)
-		if err != nil {
-			return err
-		}
+	res, err := onBranch(ctx, r, opt, func(
+		t *core.Tx, ref core.Ref, head *core.Snapshot, res *MergeResult,
+	) (*core.MergeError, error) {
 		p, err := core.ReadPending(ctx, t.View, t.Nodes, t.Stage, ref.Name)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if opt.Message == "" {
 			opt.Kept = p.Rec.Message
 		}
 		ours, theirs, next, err := resolved(ctx, t, p, res, opt.CommitOptions)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		res.Branch = core.BranchName(ref.Name)
 		if head.Id != ours.Id {
 			m, err := merge3.MergeStates(ctx, t.Stage, ours.State, head.State, next)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			if len(m.Conflicts) > 0 {
 				m.Dropped += res.VectorsDropped
-				failed, err = movedOn(ctx, t, p, ours, theirs, head, next, m, opt)
-				return err
+				return movedOn(ctx, t, p, ours, theirs, head, next, m, opt)
 			}
 			next, res.VectorsDropped = m.State, res.VectorsDropped+m.Dropped
 		}
 		also, err := secondParent(ctx, t, p, head, theirs)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if also != nil {
 			if err := t.VerifyTheirs(ctx, opt, also.Id, head.Id); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		t.RemoveRef(p.Name)
-		return t.Land(ctx, ref, head, next, also, opt.CommitOptions, &res.CommitResult)
+		return nil, t.Land(ctx, ref, head, next, also, opt.CommitOptions, &res.CommitResult)
 	})
-	res.Secrets.Add(said.Findings...)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case failed != nil:
-		return nil, failed
 	}
 	return res, nil
 }

@@ -79,7 +79,7 @@ func (r *resolver) decide(c *commit.Conflict, res commit.Resolution) (ipld.CID, 
 	case c.Item.Kind == graph.ProfileItem:
 		return r.decideProfile(c, res.Take)
 	case c.Cause == graph.DeleteModify || c.Cause == graph.EndRemoved || c.Cause == graph.Circle:
-		return pick(c, res.Take), nil
+		return graph.Pick(res.Take, c.Base, c.Ours, c.Theirs), nil
 	}
 	var v graph.Versions
 	for _, side := range []struct {
@@ -121,17 +121,6 @@ func mergeItem(
 		return graph.MergeEdge(v, take)
 	}
 	return graph.MergeMark(v, take)
-}
-
-// pick returns a side's version of an item.
-func pick(c *commit.Conflict, take graph.Take) ipld.CID {
-	switch take {
-	case graph.TakeTheirs:
-		return c.Theirs
-	case graph.TakeBase:
-		return c.Base
-	}
-	return c.Ours
 }
 
 // side returns the state that an item's resolution comes from: the side it names, or the one that has the item.
@@ -307,15 +296,11 @@ func changeItem(c *graph.Change) (graph.Item, bool) {
 
 // decideProfile resolves profiles in conflict by taking a side.
 func (r *resolver) decideProfile(c *commit.Conflict, take graph.Take) (ipld.CID, error) {
-	var v retrieve.ProfileVersions
-	for _, side := range []struct {
-		c  ipld.CID
-		to **retrieve.Profiles
-	}{{c.Base, &v.Base}, {c.Ours, &v.Ours}, {c.Theirs, &v.Theirs}} {
-		var err error
-		if *side.to, err = merge3.ReadProfiles(r.Ctx, r.Stage, side.c); err != nil {
-			return ipld.CID{}, err
-		}
+	v, err := merge3.ReadProfileVersions(r.Ctx, [3]merge3.ProfileAt{
+		{Get: r.Stage, CID: c.Base}, {Get: r.Stage, CID: c.Ours}, {Get: r.Stage, CID: c.Theirs},
+	})
+	if err != nil {
+		return ipld.CID{}, err
 	}
 	merged, _ := retrieve.MergeProfiles(v, take)
 	return merge3.PutMerged(r.Ctx, r.Stage, merged)
