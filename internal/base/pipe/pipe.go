@@ -15,9 +15,10 @@ import (
 
 // Conn is a connection. Safe for concurrent use as a net.Conn is.
 type Conn struct {
-	in, out net.Conn // this end of both ways
-	gone    chan struct{}
-	close   func() error // once
+	net.Conn          // this end of the way in
+	out      net.Conn // this end of the way out
+	gone     chan struct{}
+	close    func() error // once
 }
 
 var _ net.Conn = (*Conn)(nil)
@@ -27,7 +28,7 @@ var _ net.Conn = (*Conn)(nil)
 func New(in io.Reader, out io.Writer, last time.Duration, end func() error) *Conn {
 	c := &Conn{gone: make(chan struct{})}
 	var from, to net.Conn
-	c.in, from = net.Pipe()
+	c.Conn, from = net.Pipe()
 	c.out, to = net.Pipe()
 	go func() {
 		_, _ = io.Copy(from, in) // that it ended is all that is asked
@@ -41,7 +42,7 @@ func New(in io.Reader, out io.Writer, last time.Duration, end func() error) *Con
 		_ = to.Close()          // in memory
 	}()
 	c.close = sync.OnceValue(func() error {
-		_, _ = c.in.Close(), c.out.Close() // in memory
+		_, _ = c.Conn.Close(), c.out.Close() // in memory
 		timer := time.NewTimer(last)
 		defer timer.Stop()
 		select {
@@ -57,29 +58,19 @@ func New(in io.Reader, out io.Writer, last time.Duration, end func() error) *Con
 // after the connection was closed.
 func (c *Conn) Gone() <-chan struct{} { return c.gone }
 
-// Read implements net.Conn.
-func (c *Conn) Read(p []byte) (int, error) { return c.in.Read(p) }
-
 // Write implements net.Conn: data is buffered and written soon.
 func (c *Conn) Write(p []byte) (int, error) { return c.out.Write(p) }
 
 // Close implements net.Conn.
 func (c *Conn) Close() error { return c.close() }
 
-// LocalAddr and RemoteAddr implement net.Conn: "pipe".
-func (c *Conn) LocalAddr() net.Addr  { return c.in.LocalAddr() }
-func (c *Conn) RemoteAddr() net.Addr { return c.in.RemoteAddr() }
-
 // SetDeadline implements net.Conn.
 func (c *Conn) SetDeadline(t time.Time) error {
-	if err := c.in.SetDeadline(t); err != nil {
+	if err := c.Conn.SetDeadline(t); err != nil {
 		return err
 	}
 	return c.out.SetDeadline(t)
 }
-
-// SetReadDeadline implements net.Conn.
-func (c *Conn) SetReadDeadline(t time.Time) error { return c.in.SetReadDeadline(t) }
 
 // SetWriteDeadline implements net.Conn.
 func (c *Conn) SetWriteDeadline(t time.Time) error { return c.out.SetWriteDeadline(t) }
