@@ -20,9 +20,8 @@ func (t Trees) side(d Direction) *prolly.Map {
 	return t.Out
 }
 
-// Bucket yields the edges of near on one side (Out or In) in key order: by type, other end, edge id. A type
-// restricts it to edges of that type; after, to those behind that entry. It reads only the chunks that the consumed
-// entries need.
+// Bucket yields the edges of near on one side (Out or In) in key order: by type, other end, edge id. A type restricts
+// it to edges of that type; after, to those behind that entry. It reads only the chunks that the consumed entries need.
 func (t Trees) Bucket(
 	ctx context.Context, near graph.ID, side Direction, typ string, after *Entry,
 ) iter.Seq2[Entry, error] {
@@ -62,9 +61,7 @@ func bounds(near graph.ID, typ string) (from, to []byte) {
 }
 
 // Degree returns the number of near's edges on one side, of one type if typ is not empty, in O(log n) block reads.
-func (t Trees) Degree(
-	ctx context.Context, near graph.ID, side Direction, typ string,
-) (uint64, error) {
+func (t Trees) Degree(ctx context.Context, near graph.ID, side Direction, typ string) (uint64, error) {
 	from, to := bounds(near, typ)
 	return t.side(side).Count(ctx, from, to)
 }

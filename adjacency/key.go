@@ -57,9 +57,7 @@ func Value(e *graph.Edge) []byte { return ipld.AppendInt(nil, int64(e.Weight)) }
 
 // Parse decodes an entry of the out or in tree. An entry that Key and Value cannot have written gives an error that
 // wraps store.ErrCorrupt.
-func Parse(key, value []byte) (near graph.ID, e Entry, err error) {
-	return parse(key, value, "")
-}
+func Parse(key, value []byte) (near graph.ID, e Entry, err error) { return parse(key, value, "") }
 
 // parse is Parse, but reuses the type string like if it is equal.
 func parse(key, value []byte, like string) (near graph.ID, e Entry, err error) {

@@ -39,9 +39,7 @@ const (
 // ShortestPath returns the steps of a path from a to b with the fewest edges, nil and false if there is none within
 // the hops allowed, and no steps and true if a is b. Of several shortest paths it returns the one whose steps come
 // first in breadth-first order, outgoing before incoming, then key order, so the result is deterministic.
-func (t Trees) ShortestPath(
-	ctx context.Context, a, b graph.ID, opt PathOptions,
-) (steps []Step, found bool, err error) {
+func (t Trees) ShortestPath(ctx context.Context, a, b graph.ID, opt PathOptions) (steps []Step, found bool, err error) {
 	opt.MaxHops = cmp.Or(opt.MaxHops, defaultMaxHops)
 	opt.MaxNodes = cmp.Or(opt.MaxNodes, defaultMaxNodes)
 	s := &search{trees: t, opt: opt, via: map[graph.ID]Step{a: {}}, layer: []graph.ID{a}}

@@ -4,10 +4,9 @@
 // the newest one is the only mutable cell of a repository, and every past state is reachable from it. A stage is a
 // commit in preparation.
 //
-// Records are canonical DAG-CBOR maps with kind (string) and v (int, 1). Decode accepts exactly the output of
-// Encode and refuses everything else with an error that wraps ipld.ErrInvalid; unknown fields are kept in Extra. A
-// question mark marks an optional field, which is omitted if it has no value; times are integers in microseconds
-// since 1970.
+// Records are canonical DAG-CBOR maps with kind (string) and v (int, 1). Decode accepts exactly the output of Encode
+// and refuses everything else with an error that wraps ipld.ErrInvalid; unknown fields are kept in Extra. A question
+// mark marks an optional field, which is omitted if it has no value; times are integers in microseconds since 1970.
 //
 //	commit     field      type    meaning
 //	           parents    list    0..16 distinct links to commits

@@ -27,9 +27,7 @@ func History(ctx context.Context, g store.Getter, from ...ipld.CID) iter.Seq2[Lo
 
 // Between returns the commits reachable from some commits but not from any of others, in the order and manner of
 // History.
-func Between(
-	ctx context.Context, g store.Getter, from, until []ipld.CID,
-) iter.Seq2[LogEntry, error] {
+func Between(ctx context.Context, g store.Getter, from, until []ipld.CID) iter.Seq2[LogEntry, error] {
 	return func(yield func(LogEntry, error) bool) {
 		w := newWalk(ctx, g)
 		if err := w.start(from, until); err != nil {
@@ -266,8 +264,7 @@ func MergeBases(ctx context.Context, g store.Getter, left, right ipld.CID) ([]ip
 	return bases, nil
 }
 
-// A painter walks from two commits and counts the commits still to explore that are not known to
-// be below a base.
+// A painter walks from two commits and counts the commits still to explore that are not known to be below a base.
 type painter struct {
 	*walk
 	paint map[*visit]uint8

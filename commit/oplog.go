@@ -40,13 +40,10 @@ func Operations(ctx context.Context, g store.Getter, head ipld.CID) iter.Seq2[Op
 }
 
 // readOperation reads the operation that must have sequence number want; 0 accepts any.
-func readOperation(
-	ctx context.Context, g store.Getter, c ipld.CID, want uint64,
-) (*Operation, error) {
+func readOperation(ctx context.Context, g store.Getter, c ipld.CID, want uint64) (*Operation, error) {
 	o, err := ReadOperation(ctx, g, c)
 	if err == nil && want != 0 && o.Seq != want {
-		err = fmt.Errorf("read operation %s: %w: sequence number %d, want %d",
-			c, ipld.ErrInvalid, o.Seq, want)
+		err = fmt.Errorf("read operation %s: %w: sequence number %d, want %d", c, ipld.ErrInvalid, o.Seq, want)
 	}
 	if err != nil {
 		return nil, err
@@ -57,9 +54,7 @@ func readOperation(
 // OperationAt returns the operation of sequence number seq at or before head. It reads O(log² n) operations, n
 // being the distance from head. It returns an error that wraps store.ErrNotFound if seq is 0, after head, or behind
 // its horizon.
-func OperationAt(
-	ctx context.Context, g store.Getter, head ipld.CID, seq uint64,
-) (OpEntry, error) {
+func OperationAt(ctx context.Context, g store.Getter, head ipld.CID, seq uint64) (OpEntry, error) {
 	o, err := ReadOperation(ctx, g, head)
 	if err != nil {
 		return OpEntry{}, err
@@ -120,9 +115,7 @@ func NextOperation(ctx context.Context, g store.Getter, head store.Head) (*Opera
 // successor, if any, is. If clocks never ran backwards, that is the newest not later than t; otherwise the search of
 // clause 15.3 decides. It reads O(log² n) operations and returns an error that wraps store.ErrNotFound if even the
 // first kept operation is later.
-func OperationBefore(
-	ctx context.Context, g store.Getter, head ipld.CID, t graph.Time,
-) (OpEntry, error) {
+func OperationBefore(ctx context.Context, g store.Getter, head ipld.CID, t graph.Time) (OpEntry, error) {
 	o, err := ReadOperation(ctx, g, head)
 	if err != nil {
 		return OpEntry{}, err
@@ -138,9 +131,7 @@ func OperationBefore(
 
 // earlier returns the operation that o skips to if that is kept and also later than t, otherwise its parent. Whether an
 // operation is kept follows from newest.
-func earlier(
-	ctx context.Context, g store.Getter, newest, o *Operation, t graph.Time,
-) (OpEntry, error) {
+func earlier(ctx context.Context, g store.Getter, newest, o *Operation, t graph.Time) (OpEntry, error) {
 	if o.Skip.Defined() && !newest.Behind(Skip(o.Seq)) {
 		far, err := readOperation(ctx, g, o.Skip, Skip(o.Seq))
 		if err != nil {

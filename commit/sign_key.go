@@ -20,8 +20,7 @@ const (
 	KeyPrefix    = "mnem-ed25519-"
 	SecretPrefix = "mnem-ed25519-secret-"
 
-	// algorithmEd25519 is the first byte of a signature: Ed25519 of RFC 8032. Numbers are only ever
-	// added.
+	// algorithmEd25519 is the first byte of a signature: Ed25519 of RFC 8032. Numbers are only ever added.
 	algorithmEd25519 = 1
 
 	// checkLen is the number of check bytes in text forms: with the 32 bytes of a key they fill 56 digits exactly,
@@ -111,9 +110,8 @@ func (k Key) Validate() error {
 	return nil
 }
 
-// onCurve reports whether the curve has a point with this y: whether x² = (y² − 1) / (d·y² + 1) with d =
-// −121665/121666 has a root. Multiplying by a square does not change that, so it tests 121666·(y² − 1)·(121666 −
-// 121665·y²).
+// onCurve reports whether the curve has a point with this y: whether x² = (y² − 1) / (d·y² + 1) with d = −121665/121666
+// has a root. Multiplying by a square does not change that, so it tests 121666·(y² − 1)·(121666 − 121665·y²).
 func onCurve(y *big.Int) bool {
 	one, a, b := big.NewInt(1), big.NewInt(121666), big.NewInt(121665)
 	yy := new(big.Int).Mul(y, y)
@@ -166,8 +164,7 @@ func parseKeyText(text, field, prefix, domain string) ([]byte, error) {
 		return nil, graph.Fieldf(field, "does not begin with %s", prefix)
 	}
 	if len(rest) != digits.EncodedLen(KeyLen+checkLen) {
-		return nil, graph.Fieldf(field, "has %d digits, want %d", len(rest),
-			digits.EncodedLen(KeyLen+checkLen))
+		return nil, graph.Fieldf(field, "has %d digits, want %d", len(rest), digits.EncodedLen(KeyLen+checkLen))
 	}
 	raw, err := digits.DecodeString(rest)
 	if err != nil || len(raw) != KeyLen+checkLen { // line ends would be skipped

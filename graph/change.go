@@ -252,8 +252,7 @@ func (c *Change) Now(batch Time) Time {
 	return batch
 }
 
-// LineError names the line of a file that was refused. errors.Is(err, ErrInvalid) holds unless reading the file
-// failed.
+// LineError names the line of a file that was refused. errors.Is(err, ErrInvalid) holds unless reading the file failed.
 type LineError struct {
 	File string // may be empty
 	Line int    // from 1; 0 for a change that is not from a file

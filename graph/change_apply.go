@@ -79,9 +79,7 @@ func (c *NodeChange) checkContent(m *meter) error {
 	if err := c.Content.check(m); err != nil {
 		return err
 	}
-	same := slices.EqualFunc(c.Content.Chunks, c.Chunks, func(id ipld.CID, chunk Chunk) bool {
-		return id == chunk.CID
-	})
+	same := slices.EqualFunc(c.Content.Chunks, c.Chunks, func(id ipld.CID, chunk Chunk) bool { return id == chunk.CID })
 	if !same {
 		return Fieldf("chunks", "not the blocks of the content")
 	}
@@ -106,8 +104,7 @@ func checkUnset(names, allowed []string) error {
 		if isProp && CheckText("", prop, 1, MaxPropName) == nil || slices.Contains(allowed, name) {
 			continue
 		}
-		return Fieldf("unset", "%s is none of %s, props.NAME", quote(name),
-			strings.Join(allowed, ", "))
+		return Fieldf("unset", "%s is none of %s, props.NAME", quote(name), strings.Join(allowed, ", "))
 	}
 	return nil
 }
@@ -282,8 +279,7 @@ func (c *EdgeChange) checkIdentity() error {
 		}
 		return checkAgreement("id", c.ID, ref.Target())
 	}
-	return cmp.Or(checkOptName("type", c.Type, MaxType), checkOptRef("src", c.Src),
-		checkOptRef("dst", c.Dst))
+	return cmp.Or(checkOptName("type", c.Type, MaxType), checkOptRef("src", c.Src), checkOptRef("dst", c.Dst))
 }
 
 func checkOptRef(field string, r Ref) error {
@@ -419,9 +415,7 @@ func (c *MarkChange) Make(author string, now Time) (*Mark, error) {
 
 // Apply returns the mark that replaces old, and whether it differs in more than time. If not, next is old. old is
 // not modified.
-func (c *MarkChange) Apply(
-	old *Mark, author string, now Time,
-) (next *Mark, changed bool, err error) {
+func (c *MarkChange) Apply(old *Mark, author string, now Time) (next *Mark, changed bool, err error) {
 	next, err = c.Make(author, now)
 	if err != nil {
 		return nil, false, err

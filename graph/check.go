@@ -162,8 +162,7 @@ func within(outer string, err error) error {
 	return &FieldError{Field: outer + "." + fe.Field, Reason: fe.Reason}
 }
 
-// Limits of the records, in bytes unless said otherwise. They are part of the format: clause 3 of
-// the specification.
+// Limits of the records, in bytes unless said otherwise. They are part of the format: clause 3 of the specification.
 const (
 	// MaxKey is the longest key of a node or edge: a path or URL fits, and a tree key stays far below the limit of
 	// trees.

@@ -71,8 +71,7 @@ func JoinContent(c *Content, get func(ipld.CID) ([]byte, error)) (string, error)
 		}
 		want := min(c.Size-int64(i)*ipld.ChunkSize, ipld.ChunkSize)
 		if int64(len(data)) != want {
-			return "", fmt.Errorf("%w: content chunk %s of %d bytes, want %d",
-				ipld.ErrInvalid, id, len(data), want)
+			return "", fmt.Errorf("%w: content chunk %s of %d bytes, want %d", ipld.ErrInvalid, id, len(data), want)
 		}
 		text.Write(data)
 	}

@@ -68,9 +68,8 @@ func ParseEmbeddingKey(key []byte) (node ID, model string, err error) {
 	return ID(key[:IDLen]), model, checkName("model", model, MaxModel)
 }
 
-// EmbedText returns the text that an embedding of n represents: context, summary, content, cues, and "NAME: VALUE"
-// of each property that is a string, those present, joined by a newline. content is the text of n.Content, "" for
-// none.
+// EmbedText returns the text that an embedding of n represents: context, summary, content, cues, and "NAME: VALUE" of
+// each property that is a string, those present, joined by a newline. content is the text of n.Content, "" for none.
 func EmbedText(n *Node, content string) string {
 	return strings.Join(embedParts(n, content), embedJoint)
 }
@@ -220,16 +219,13 @@ func CheckTerm(t Term) error {
 		return err
 	}
 	if t.Weight < 1 || t.Weight > math.MaxInt32 {
-		return Fieldf("vector", "weight %d of %s is outside 1 to %d", t.Weight, quote(t.Term),
-			math.MaxInt32)
+		return Fieldf("vector", "weight %d of %s is outside 1 to %d", t.Weight, quote(t.Term), math.MaxInt32)
 	}
 	return nil
 }
 
 // Encode returns the block of a valid embedding.
-func (e *Embedding) Encode() []byte {
-	return ipld.WriteRecord(160+len(e.Model)+len(e.Data), e.fields)
-}
+func (e *Embedding) Encode() []byte { return ipld.WriteRecord(160+len(e.Model)+len(e.Data), e.fields) }
 
 // DecodeEmbedding decodes the block of an embedding. It returns an error that wraps ipld.ErrInvalid for everything
 // that Encode cannot have written. Data is a part of block.
@@ -264,8 +260,7 @@ func checkDense(values []float64) error {
 	return nil
 }
 
-// NewDense returns the embedding of a dense vector in the form i8. text is the TextHash of the
-// node.
+// NewDense returns the embedding of a dense vector in the form i8. text is the TextHash of the node.
 func NewDense(model string, values []float64, text [32]byte) (*Embedding, error) {
 	q, err := Quantise(values)
 	if err != nil {

@@ -39,9 +39,7 @@ func States() []State { return slices.Clone(states) }
 
 // Hides reports whether answers omit nodes and edges in this state unless a request includes it. Stale and
 // contradicted ones are shown with their state.
-func (s State) Hides() bool {
-	return s == Forgotten || s == Superseded || s == Expired || s == Retired
-}
+func (s State) Hides() bool { return s == Forgotten || s == Superseded || s == Expired || s == Retired }
 
 // ByOther reports whether a mark of this state may name the node that caused it.
 func (s State) ByOther() bool { return s == Superseded || s == Contradicted }
@@ -150,9 +148,7 @@ func (m *Mark) Bare() *Mark {
 }
 
 // Encode returns the block of a valid mark.
-func (m *Mark) Encode() []byte {
-	return ipld.WriteRecord(192+len(m.Reason)+len(m.Actor), m.fields)
-}
+func (m *Mark) Encode() []byte { return ipld.WriteRecord(192+len(m.Reason)+len(m.Actor), m.fields) }
 
 // DecodeMark decodes the block of a mark. It returns an error that wraps ipld.ErrInvalid for everything that Encode
 // cannot have written. The mark keeps no reference to block.

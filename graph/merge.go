@@ -59,19 +59,13 @@ type MergedRecord struct {
 // MergeNode merges three states of a node field by field and property by property, as clause 14 of the
 // specification says. If both sides changed a field differently, the result has the version of take. It returns an
 // error that wraps ipld.ErrInvalid for versions that are not nodes.
-func MergeNode(v Versions, take Take) (MergedRecord, error) {
-	return nodeMerge.merge(v, take)
-}
+func MergeNode(v Versions, take Take) (MergedRecord, error) { return nodeMerge.merge(v, take) }
 
 // MergeEdge merges three states of an edge like MergeNode.
-func MergeEdge(v Versions, take Take) (MergedRecord, error) {
-	return edgeMerge.merge(v, take)
-}
+func MergeEdge(v Versions, take Take) (MergedRecord, error) { return edgeMerge.merge(v, take) }
 
 // MergeMark merges three states of a mark, which merges as a whole.
-func MergeMark(v Versions, take Take) (MergedRecord, error) {
-	return markMerge.merge(v, take)
-}
+func MergeMark(v Versions, take Take) (MergedRecord, error) { return markMerge.merge(v, take) }
 
 // MergeErased merges the two sides of an item whose base record was erased. What the sides changed is then unknown:
 // unless they have the same facts they conflict as a whole, and v.Base is nil in the result as well.

@@ -16,8 +16,7 @@ const (
 	// headRoom is an upper bound for the head of any item; linkRoom, for any link.
 	headRoom = 9
 	linkRoom = ipld.CIDLen + headRoom
-	// baseRoom and baseItems are upper bounds for the names, times and ids of any record, which a meter does not
-	// count.
+	// baseRoom and baseItems are upper bounds for the names, times and ids of any record, which a meter does not count.
 	baseRoom  = 1024
 	baseItems = 64
 )
@@ -52,8 +51,7 @@ func (m *meter) entries(field string, entries []ipld.Entry, maxName, depth int) 
 	for i := range entries {
 		e := &entries[i]
 		if i > 0 && ipld.CompareKeys(entries[i-1].Key, e.Key) >= 0 {
-			return Fieldf(field, "%s does not come after %s in canonical order",
-				quote(e.Key), quote(entries[i-1].Key))
+			return Fieldf(field, "%s does not come after %s in canonical order", quote(e.Key), quote(entries[i-1].Key))
 		}
 		if err := CheckText(field, e.Key, 1, maxName); err != nil {
 			return Fieldf(field, "name %s: %s", quote(e.Key), err.(*FieldError).Reason)

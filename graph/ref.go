@@ -35,9 +35,7 @@ func ImportedRef(name string, r RefName) RefName {
 }
 
 // ImportedObject returns the ref of an import's object that has no ref of its own, by the text form of its CID.
-func ImportedObject(name, cid string) RefName {
-	return RefName(Imported + name + "/objects/" + cid)
-}
+func ImportedObject(name, cid string) RefName { return RefName(Imported + name + "/objects/" + cid) }
 
 // BranchRef returns the ref of a branch. The name is not checked: ValidateRef does that.
 func BranchRef(branch string) RefName { return RefName(Heads + branch) }
@@ -59,9 +57,8 @@ func (r RefName) Split() (namespace, name string) {
 	return "", ""
 }
 
-// SplitImported returns the parts of a ref in the namespace Imported: the name of the import, the
-// namespace that the ref had (Heads, Tags or Sessions; "refs/objects/" for an object), and the name
-// in it. All are empty for other refs.
+// SplitImported returns the parts of a ref in the namespace Imported: the name of the import, the namespace that the
+// ref had (Heads, Tags or Sessions; "refs/objects/" for an object), and the name in it. All are empty for other refs.
 func (r RefName) SplitImported() (imported, namespace, name string) {
 	rest, ok := strings.CutPrefix(string(r), Imported)
 	if !ok {
@@ -85,8 +82,7 @@ func ValidateRef(r RefName) error {
 	}
 	namespace, name := r.Split()
 	if namespace == "" {
-		return Fieldf("", "%s is not a ref: want HEAD or refs/heads/NAME, refs/tags/NAME …",
-			quote(string(r)))
+		return Fieldf("", "%s is not a ref: want HEAD or refs/heads/NAME, refs/tags/NAME …", quote(string(r)))
 	}
 	if namespace != Imported {
 		return ValidateName(name)

@@ -37,9 +37,7 @@ type CID struct {
 }
 
 // Sum returns the CID of data under codec: Raw or DagCBOR.
-func Sum(codec Codec, data []byte) CID {
-	return CID{codec: codec, digest: sha256.Sum256(data)}
-}
+func Sum(codec Codec, data []byte) CID { return CID{codec: codec, digest: sha256.Sum256(data)} }
 
 // CIDFromBytes reads a binary CID, which must be exactly b. It returns an error that wraps ErrCID
 // for any other version, codec, hash function or digest length.
@@ -61,8 +59,7 @@ func ParseCID(s string) (CID, error) {
 	if len(s) != TextLen || s[0] != 'b' {
 		return CID{}, fmt.Errorf("%w: %q is not base32 of %d characters", ErrCID, shorten(s), TextLen)
 	}
-	// Decode skips line ends and ignores the spare bits of the last digit: hence the comparison
-	// below.
+	// Decode skips line ends and ignores the spare bits of the last digit: hence the comparison below.
 	var buf [CIDLen]byte
 	n, err := textEncoding.Decode(buf[:], []byte(s[1:]))
 	if err != nil {

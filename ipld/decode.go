@@ -50,8 +50,7 @@ func (d *Decoder) fail(format string, args ...any) error {
 	return &DecodeError{Offset: d.start, Reason: fmt.Sprintf(format, args...)}
 }
 
-// Errorf returns a DecodeError at the item read last, for a caller that finds a well-formed item
-// unacceptable.
+// Errorf returns a DecodeError at the item read last, for a caller that finds a well-formed item unacceptable.
 func (d *Decoder) Errorf(format string, args ...any) error { return d.fail(format, args...) }
 
 // End returns an error unless all input was read.
@@ -591,7 +590,6 @@ const (
 	// each bound their number. Decoding allocates at most about 48 MiB, including the growth of slices, however
 	// small the items are.
 	MaxItems = 1 << 17
-	// ChunkSize is the length in bytes of all but the last raw chunk of content too large for
-	// its record.
+	// ChunkSize is the length in bytes of all but the last raw chunk of content too large for its record.
 	ChunkSize = 256 << 10
 )

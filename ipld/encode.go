@@ -69,8 +69,7 @@ func AppendString(b []byte, s string) []byte {
 // AppendList appends the head of a list of n items, which follow.
 func AppendList(b []byte, n int) []byte { return appendHead(b, majorList, uint64(n)) }
 
-// AppendMap appends the head of a map of n entries, whose keys and values follow in canonical
-// order.
+// AppendMap appends the head of a map of n entries, whose keys and values follow in canonical order.
 func AppendMap(b []byte, n int) []byte { return appendHead(b, majorMap, uint64(n)) }
 
 // AppendBool appends a boolean.

@@ -269,9 +269,7 @@ func (r *Record) keep() {
 }
 
 // field writes or reads a required value.
-func field[T any](
-	r *Record, key string, v *T, write func([]byte, T) []byte, read func(*Decoder) (T, error),
-) {
+func field[T any](r *Record, key string, v *T, write func([]byte, T) []byte, read func(*Decoder) (T, error)) {
 	r.ownBefore(key)
 	switch r.begin(key) {
 	case toWrite:

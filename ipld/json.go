@@ -351,10 +351,9 @@ func HasJSON(v Value) bool {
 	return true
 }
 
-// AppendJSON appends the JSON form of v without white space: maps in canonical order, floats with a point or
-// exponent, links and bytes as ParseJSON reads them. If HasJSON holds for a value, ParseJSON gives it back. Any
-// other is printed, but ParseJSON refuses the text or, if it has that form, reads it as a link or bytes. It panics
-// if AppendValue does.
+// AppendJSON appends the JSON form of v without white space: maps in canonical order, floats with a point or exponent,
+// links and bytes as ParseJSON reads them. If HasJSON holds for a value, ParseJSON gives it back. Any other is printed,
+// but ParseJSON refuses the text or, if it has that form, reads it as a link or bytes. It panics if AppendValue does.
 func AppendJSON(b []byte, v Value) []byte { return appendJSON(b, v, nil) }
 
 // appendJSON writes maps in the order of compare, nil for the order of the entries.
@@ -461,11 +460,10 @@ func (e *MismatchError) Error() string {
 	return fmt.Sprintf("block mismatch: want %s, bytes are %s", e.Want, e.Got)
 }
 
-// DAGJSON writes the block that c names to w as DAG-JSON, without white space or a line end: map keys in bytewise
-// order as that codec requires, floats with a point or exponent, the bytes of a raw block as
-// {"/":{"bytes":"base64"}}. It returns an error that wraps ErrInvalid if the block is over MaxBlock or not
-// canonical, and one that wraps ErrJSON if a map has the reserved key "/"; then nothing is written. It does not
-// verify that block hashes to c.
+// DAGJSON writes the block that c names to w as DAG-JSON, without white space or a line end: map keys in bytewise order
+// as that codec requires, floats with a point or exponent, the bytes of a raw block as {"/":{"bytes":"base64"}}. It
+// returns an error that wraps ErrInvalid if the block is over MaxBlock or not canonical, and one that wraps ErrJSON if
+// a map has the reserved key "/"; then nothing is written. It does not verify that block hashes to c.
 func DAGJSON(w io.Writer, c CID, block []byte) error {
 	v, err := BlockValue(c, block)
 	if err != nil {

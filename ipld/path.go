@@ -26,8 +26,7 @@ func Follow(
 	ctx context.Context, get func(context.Context, CID) ([]byte, error), from CID, path string, w io.Writer,
 ) (last CID, err error) {
 	if len(path) > MaxPath || strings.Count(path, "/") >= MaxPathSegments {
-		return CID{}, fmt.Errorf("%w: longer than %d bytes or %d segments", ErrPath, MaxPath,
-			MaxPathSegments)
+		return CID{}, fmt.Errorf("%w: longer than %d bytes or %d segments", ErrPath, MaxPath, MaxPathSegments)
 	}
 	last = from
 	v, err := loadValue(ctx, get, from)

@@ -30,8 +30,7 @@ var (
 // Conditions and interpret-as (!, &, ~) are refused.
 type Selector struct{ of explorer }
 
-// explorer is one form of a selector. An edge has no steps of its own: the enclosing recursion
-// replaces it.
+// explorer is one form of a selector. An edge has no steps of its own: the enclosing recursion replaces it.
 type explorer interface {
 	// next returns the explorer for the value at a name or position of v, or nil.
 	next(v Value, at string) explorer
@@ -316,9 +315,7 @@ func replaceEdge(e, by explorer) explorer {
 // order of the block, fields in that of the selector. A block is walked the first time it is reached; a selector
 // with a limited depth does not enter it again on another path. get is called on the calling goroutine, and its
 // result is verified. It may return ErrSkip to skip a block; other errors are returned wrapped.
-func (s Selector) Walk(
-	ctx context.Context, from CID, get func(ctx context.Context, c CID) ([]byte, error),
-) error {
+func (s Selector) Walk(ctx context.Context, from CID, get func(ctx context.Context, c CID) ([]byte, error)) error {
 	w := &selecting{ctx: ctx, get: get, seen: make(map[CID]struct{})}
 	return w.block(from, s.of, 0)
 }

@@ -120,8 +120,7 @@ func (v Value) Float() float64 {
 	return math.Float64frombits(v.bits)
 }
 
-// Number returns the value of a float, or of an integer as the nearest float; ok is false for other
-// kinds.
+// Number returns the value of a float, or of an integer as the nearest float; ok is false for other kinds.
 func (v Value) Number() (x float64, ok bool) {
 	switch v.kind {
 	case Int:
@@ -150,8 +149,7 @@ func (v Value) List() []Value {
 	return items
 }
 
-// Entries returns a map's entries in canonical order, which must not be changed; nil for other
-// kinds.
+// Entries returns a map's entries in canonical order, which must not be changed; nil for other kinds.
 func (v Value) Entries() []Entry {
 	entries, _ := v.ref.([]Entry)
 	return entries
@@ -192,9 +190,7 @@ func SortEntries(entries []Entry) {
 
 // FindEntry returns the value under key in entries of canonical order.
 func FindEntry(entries []Entry, key string) (Value, bool) {
-	i, ok := slices.BinarySearchFunc(entries, key, func(e Entry, k string) int {
-		return CompareKeys(e.Key, k)
-	})
+	i, ok := slices.BinarySearchFunc(entries, key, func(e Entry, k string) int { return CompareKeys(e.Key, k) })
 	if !ok {
 		return Value{}, false
 	}

@@ -7,9 +7,8 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// SetMember sets the parameter that a member of a JSON request sets. It returns a *RequestError that
-// names the member if there is no such parameter or the value is not of its kind; ValidateGiven
-// tells of bounds.
+// SetMember sets the parameter that a member of a JSON request sets. It returns a *RequestError that names the member
+// if there is no such parameter or the value is not of its kind; ValidateGiven tells of bounds.
 func (r *Request) SetMember(name string, v ipld.Value) error {
 	m := &memberParser{name: name, v: v}
 	p := whichParam(func(p *param) bool { return p.Member == m.name })

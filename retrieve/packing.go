@@ -43,8 +43,7 @@ func (r *Request) checkExclude() error {
 	}
 	for _, name := range r.ExcludeNames {
 		if name == "" || len(name) > graph.MaxKey+len("key:") || !utf8.ValidString(name) {
-			return badParam("exclude", "%s is not the name of a node: want a key or an id",
-				shortQuote(name))
+			return badParam("exclude", "%s is not the name of a node: want a key or an id", shortQuote(name))
 		}
 	}
 	return nil
@@ -129,8 +128,7 @@ func (p Packing) trims() bool { return p == PackPassages || p == PackAuto }
 // Estimate names the token counter that needs no vocabulary: the default.
 const Estimate = "estimate"
 
-// ErrTokenizer is wrapped by the error of a request, so also of a receipt's, whose token counter
-// is not there.
+// ErrTokenizer is wrapped by the error of a request, so also of a receipt's, whose token counter is not there.
 var ErrTokenizer = errors.New("token counter not available")
 
 // Counter counts the tokens of a UTF-8 text. It must be a pure function and safe for concurrent use. Receipts can be
@@ -146,8 +144,7 @@ func (r *Request) checkTokenizer() error {
 		return nil
 	}
 	if err := graph.CheckLine("", r.Tokenizer, 1, graph.MaxType); err != nil {
-		return badParam("tokenizer", "%s is not the name of a token counter",
-			shortQuote(r.Tokenizer))
+		return badParam("tokenizer", "%s is not the name of a token counter", shortQuote(r.Tokenizer))
 	}
 	return nil
 }

@@ -200,9 +200,7 @@ func word[S ~string](name string, at func(*Request) *S, def, usual S, words ...S
 	}
 	p.Words, p.Usual = orNone(allowed), string(def)
 	p.at = func(r *Request) any { return at(r) }
-	p.get = func(r *Request) (ipld.Value, bool) {
-		return ipld.StringValue(string(*at(r))), *at(r) != usual
-	}
+	p.get = func(r *Request) (ipld.Value, bool) { return ipld.StringValue(string(*at(r))), *at(r) != usual }
 	p.set = func(r *Request, v ipld.Value) { *at(r) = S(v.Text()) }
 	p.read = func(r *Request, m *memberParser) { *at(r) = S(m.text()) }
 	p.check = func(r *Request) error { return checkWord(name, string(*at(r)), allowed) }
@@ -289,8 +287,7 @@ func moment(name string, at func(*Request) *graph.OptTime) param {
 	p.read = func(r *Request, m *memberParser) { *at(r) = m.time() }
 	p.check = func(r *Request) error {
 		if t := at(r).Time; t < graph.MinTime || t > graph.MaxTime {
-			return badParam(name, "%d µs is outside %d to %d", int64(t), int64(graph.MinTime),
-				int64(graph.MaxTime))
+			return badParam(name, "%d µs is outside %d to %d", int64(t), int64(graph.MinTime), int64(graph.MaxTime))
 		}
 		return nil
 	}

@@ -61,8 +61,7 @@ func encodePredicate(p Predicate) ipld.Value {
 	return ipld.MapValue(entries...)
 }
 
-// decodeParams reads what encodeParams wrote, and nothing else. The texts are given, since the map
-// has only their CIDs.
+// decodeParams reads what encodeParams wrote, and nothing else. The texts are given, since the map has only their CIDs.
 func decodeParams(v ipld.Value, text string, rewrites []string) (Request, error) {
 	r := Request{Text: text, ProfileChoice: ProfileChoice{Settled: true}, Pairs: PairsOff,
 		OutputOptions: OutputOptions{Pack: PackWhole}}

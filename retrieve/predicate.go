@@ -38,8 +38,7 @@ type Predicate struct {
 	Edges Direction  // Out or In for edges, "" for a property
 }
 
-// Holds reports whether the predicate holds for a property's value; ok is false if the node
-// has no such property.
+// Holds reports whether the predicate holds for a property's value; ok is false if the node has no such property.
 func (p Predicate) Holds(v ipld.Value, ok bool) bool {
 	if !ok {
 		return p.Op == Missing
@@ -141,8 +140,7 @@ func (p Predicate) validate() error {
 		return badParam("where", "value for %v", err)
 	}
 	if depth(p.Value) > graph.MaxPropDepth {
-		return badParam("where", "value for %s nested deeper than %d", shortQuote(p.Name),
-			graph.MaxPropDepth)
+		return badParam("where", "value for %s nested deeper than %d", shortQuote(p.Name), graph.MaxPropDepth)
 	}
 	var want string
 	switch p.Op {

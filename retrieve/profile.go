@@ -44,8 +44,7 @@ type NoProfileError struct {
 }
 
 func (e *NoProfileError) Error() string {
-	return fmt.Sprintf("no profile %s: there are %s", shortQuote(e.Name),
-		strings.Join(e.Known, ", "))
+	return fmt.Sprintf("no profile %s: there are %s", shortQuote(e.Name), strings.Join(e.Known, ", "))
 }
 
 // Is reports whether target is ErrNoProfile or ErrRequest.
@@ -67,8 +66,7 @@ func namesOf(fits func(*param) bool) (names []string) {
 	return names
 }
 
-// WhyOwn says why no profile may set a parameter, "" of one that a profile may set, or that there
-// is not.
+// WhyOwn says why no profile may set a parameter, "" of one that a profile may set, or that there is not.
 func WhyOwn(name string) string {
 	if p := findParam(name); p != nil {
 		return p.Own

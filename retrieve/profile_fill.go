@@ -74,9 +74,7 @@ func (p Profile) Misfits() []string {
 		var re *RequestError
 		n := len(left.Params)
 		if errors.As(left.Consistent(), &re) {
-			left.Params = slices.DeleteFunc(left.Params, func(e ipld.Entry) bool {
-				return e.Key == re.Param
-			})
+			left.Params = slices.DeleteFunc(left.Params, func(e ipld.Entry) bool { return e.Key == re.Param })
 		}
 		if len(left.Params) == n {
 			slices.SortFunc(out, ipld.CompareKeys)
@@ -126,9 +124,7 @@ func (r *Request) withdraw(given *Request, name string) {
 }
 
 // blank reports whether the request has neither text nor vectors.
-func (r Request) blank() bool {
-	return !hasWords(r.Text) && len(r.Vectors) == 0 && len(r.Sparse) == 0
-}
+func (r Request) blank() bool { return !hasWords(r.Text) && len(r.Vectors) == 0 && len(r.Sparse) == 0 }
 
 // fitExpansion removes parameters that a profile set for an expansion other than the request's. This includes the
 // rounds: three are many for contributions and few for PageRank.

@@ -49,8 +49,7 @@ func (p Profile) fields(name string) map[string]ipld.Value {
 	return out
 }
 
-// ProfileVersions are three states of a repository's profiles: before, and on either side. Nil is
-// none.
+// ProfileVersions are three states of a repository's profiles: before, and on either side. Nil is none.
 type ProfileVersions struct{ Base, Ours, Theirs *Profiles }
 
 // MergeProfiles merges profiles as clause 23.3 says: each parameter, the types of each profile and
@@ -82,9 +81,7 @@ type profileMerge struct {
 }
 
 // choose applies clause 14.1 to one value, nil being absent.
-func choose[T any](
-	m *profileMerge, field string, base, ours, theirs *T, same func(a, b *T) bool,
-) *T {
+func choose[T any](m *profileMerge, field string, base, ours, theirs *T, same func(a, b *T) bool) *T {
 	equal := func(a, b *T) bool { return a == nil && b == nil || a != nil && b != nil && same(a, b) }
 	switch {
 	case equal(ours, theirs), equal(theirs, base):

@@ -181,8 +181,7 @@ func (p Profile) check(at string) error {
 	}
 	for i, typ := range p.Types {
 		if i > 0 && p.Types[i-1] >= typ {
-			return graph.Fieldf(at+".types", "%s does not come after %s", shortQuote(typ),
-				shortQuote(p.Types[i-1]))
+			return graph.Fieldf(at+".types", "%s does not come after %s", shortQuote(typ), shortQuote(p.Types[i-1]))
 		}
 	}
 	for i, e := range p.Params {

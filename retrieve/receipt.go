@@ -144,8 +144,7 @@ func (r *Receipt) Query() ipld.CID {
 // text does not have the recorded hash.
 func (r *Receipt) Request(text string, rewrites ...string) (Request, error) {
 	if now := CurrentEngine(); !r.Engine.current() {
-		return Request{}, fmt.Errorf("%w: the receipt has %s, this is %s", ErrRankingVersion,
-			r.Engine, now)
+		return Request{}, fmt.Errorf("%w: the receipt has %s, this is %s", ErrRankingVersion, r.Engine, now)
 	}
 	if got := ipld.Sum(ipld.Raw, []byte(text)); got != r.Query() {
 		return Request{}, &ipld.MismatchError{Want: r.Query(), Got: got}
@@ -192,8 +191,7 @@ func (r *Receipt) Validate() error {
 		return err
 	}
 	if r.Candidates < len(r.Items)+r.Dropped {
-		return graph.Fieldf("candidates", "%d, but %d items and %d dropped",
-			r.Candidates, len(r.Items), r.Dropped)
+		return graph.Fieldf("candidates", "%d, but %d items and %d dropped", r.Candidates, len(r.Items), r.Dropped)
 	}
 	if err := ipld.Check(r.Encode()); err != nil {
 		return graph.Fieldf("", "too large for one block: %v", err)
@@ -238,8 +236,7 @@ func (r *Receipt) checkRequest() error {
 		return graph.Fieldf(fieldDigests, "given against the request")
 	}
 	if *req.Limit > 0 && len(r.Items) > *req.Limit {
-		return graph.Fieldf("items", "%d items, but the request has limit %d", len(r.Items),
-			*req.Limit)
+		return graph.Fieldf("items", "%d items, but the request has limit %d", len(r.Items), *req.Limit)
 	}
 	if *req.Budget > 0 && r.Tokens > *req.Budget {
 		return graph.Fieldf("tokens", "%d, but the request has budget %d", r.Tokens, *req.Budget)
@@ -264,8 +261,7 @@ func (r *Receipt) checkItems() error {
 			return err
 		}
 		if item.Score < 0 || item.Score > graph.MaxCount {
-			return graph.Fieldf(field+".score", "%d is outside 0 to %d", item.Score,
-				int64(graph.MaxCount))
+			return graph.Fieldf(field+".score", "%d is outside 0 to %d", item.Score, int64(graph.MaxCount))
 		}
 		if err := checkCount(field+".tokens", item.Tokens); err != nil {
 			return err

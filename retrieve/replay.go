@@ -35,8 +35,7 @@ func CompareReceipts(before, after *Receipt) *Difference {
 	if bytes.Equal(old, now) {
 		return nil
 	}
-	return &Difference{-1, "record", ipld.Sum(ipld.DagCBOR, old).String(),
-		ipld.Sum(ipld.DagCBOR, now).String()}
+	return &Difference{-1, "record", ipld.Sum(ipld.DagCBOR, old).String(), ipld.Sum(ipld.DagCBOR, now).String()}
 }
 
 // namedText is a field and its value as text.
@@ -62,8 +61,7 @@ func headFields(r *Receipt) []namedText {
 
 // itemFields describes item i, or what is not there.
 func itemFields(items []ReceiptItem, i int) []namedText {
-	fields := []namedText{{name: "id"}, {name: "node"}, {name: "score"}, {name: "tokens"},
-		{name: "rendered"}}
+	fields := []namedText{{name: "id"}, {name: "node"}, {name: "score"}, {name: "tokens"}, {name: "rendered"}}
 	if i < len(items) {
 		item := items[i]
 		fields[0].value = item.ID.String()

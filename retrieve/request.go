@@ -122,9 +122,8 @@ type RewriteOptions struct {
 
 // ProfileChoice says which parameters a profile decides.
 type ProfileChoice struct {
-	// Profile names the profile that the parameters not given are taken from, "" for the one that
-	// fits: clause 23. Only a repository knows its profiles. In a settled request it says which was
-	// taken, "" for the built-in default.
+	// Profile names the profile that the parameters not given are taken from, "" for the one that fits: clause 23. Only
+	// a repository knows its profiles. In a settled request it says which was taken, "" for the built-in default.
 	Profile string
 	// Explicit names parameters of clause 8.1 that no profile decides though their values are zero.
 	Explicit []string
@@ -170,9 +169,8 @@ type OutputOptions struct {
 	SummaryCap    *int     // scalars of each text, default DefaultSummaryCap; 0 for all
 }
 
-// Resolve returns the request with every default filled in, and lists of names in bytewise order
-// without duplicates: the form that Answer and Receipt keep. Resolving twice changes nothing. It
-// shares no list of names with r.
+// Resolve returns the request with every default filled in, and lists of names in bytewise order without duplicates:
+// the form that Answer and Receipt keep. Resolving twice changes nothing. It shares no list of names with r.
 func (r Request) Resolve() Request {
 	for i := range params {
 		if params[i].fill != nil {
@@ -236,8 +234,7 @@ func checkNames(param string, names []string) error {
 	}
 	for _, name := range names {
 		if !isType(name) {
-			return badParam(param, "%s is not a type: want 1 to %d bytes of UTF-8",
-				shortQuote(name), graph.MaxType)
+			return badParam(param, "%s is not a type: want 1 to %d bytes of UTF-8", shortQuote(name), graph.MaxType)
 		}
 	}
 	return nil
@@ -305,8 +302,7 @@ const (
 var params []param
 
 func init() { // a literal would be an initialisation cycle: checks use the table
-	params = slices.Concat(paramsOfQuery(), paramsOfChoice(), paramsOfRank(), paramsOfExpansion(),
-		paramsOfForm())
+	params = slices.Concat(paramsOfQuery(), paramsOfChoice(), paramsOfRank(), paramsOfExpansion(), paramsOfForm())
 }
 
 // paramsOfQuery describe the question.
@@ -315,9 +311,7 @@ func paramsOfQuery() []param {
 	text.read = func(r *Request, p *memberParser) { r.Text = p.text() }
 	rewrites := base("rewrites", ParamTexts).own(ownAsked).only((*Request).checkRewrites).
 		remote().flagAs("also", "search for this `TEXT` too: the query in other words (repeatable, at most 8)")
-	rewrites.get = func(r *Request) (ipld.Value, bool) {
-		return encodeRewrites(r.Rewrites), len(r.Rewrites) > 0
-	}
+	rewrites.get = func(r *Request) (ipld.Value, bool) { return encodeRewrites(r.Rewrites), len(r.Rewrites) > 0 }
 	rewrites.read = func(r *Request, p *memberParser) { r.Rewrites = p.texts() }
 	rewrites.fill = func(r *Request) { r.Rewrites = orNone(r.Rewrites) }
 	return []param{

@@ -44,8 +44,7 @@ func (r *Request) checkRerank() error {
 	case by == "" && len(r.Reranked) > 0:
 		return badParam("reranked", "scores without a reranker's name: give rerank too")
 	case r.Reranker != nil && by != r.Reranker.Model():
-		return badParam("rerank", "%s, but the reranker is %s", shortQuote(by),
-			shortQuote(r.Reranker.Model()))
+		return badParam("rerank", "%s, but the reranker is %s", shortQuote(by), shortQuote(r.Reranker.Model()))
 	case len(r.Reranked) > MaxRerankTop:
 		return badParam("reranked", "%d scores, limit %d", len(r.Reranked), MaxRerankTop)
 	}
@@ -60,8 +59,7 @@ func (r *Request) checkRerank() error {
 			return badParam("reranked", "%s is there twice, or no node's id", s.ID)
 		}
 		if s.Score < -MaxRerankScore || s.Score > MaxRerankScore {
-			return badParam("reranked", "%d is outside %d to %d", s.Score, -MaxRerankScore,
-				MaxRerankScore)
+			return badParam("reranked", "%d is outside %d to %d", s.Score, -MaxRerankScore, MaxRerankScore)
 		}
 		seen[s.ID] = true
 	}

@@ -46,8 +46,7 @@ func (s *Session) fields(r *ipld.Record) {
 	r.OptLink("receipt", &s.Receipt)
 }
 
-// Validate returns a *graph.FieldError unless s keeps every rule of clause 13.2. Only a valid
-// record may be encoded.
+// Validate returns a *graph.FieldError unless s keeps every rule of clause 13.2. Only a valid record may be encoded.
 func (s *Session) Validate() error {
 	if err := graph.ValidateName(s.Name); err != nil {
 		return graph.Fieldf("name", "%v", err)

@@ -70,8 +70,7 @@ func (v SparseVector) validate() error {
 		return badSparse(v.Model, err)
 	}
 	if n := len(v.Terms); n == 0 || n > MaxSparseTerms {
-		return badParam("sparse", "%s: %d terms, want 1 to %d", shortQuote(v.Model), n,
-			MaxSparseTerms)
+		return badParam("sparse", "%s: %d terms, want 1 to %d", shortQuote(v.Model), n, MaxSparseTerms)
 	}
 	for i, t := range v.Terms {
 		if err := graph.CheckTerm(t); err != nil {

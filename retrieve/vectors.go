@@ -47,15 +47,13 @@ func badVector(model string, err error) error {
 // ParseQueryVector reads a vector from a JSON list of numbers.
 func ParseQueryVector(model string, v ipld.Value) (QueryVector, error) {
 	if v.Kind() != ipld.List {
-		return QueryVector{}, badParam("vectors", "%s: %s, want a list of numbers",
-			shortQuote(model), v.Kind())
+		return QueryVector{}, badParam("vectors", "%s: %s, want a list of numbers", shortQuote(model), v.Kind())
 	}
 	values := make([]float64, len(v.List()))
 	for i, item := range v.List() {
 		var ok bool
 		if values[i], ok = item.Number(); !ok {
-			return QueryVector{}, badParam("vectors", "%s: list with %s, want numbers",
-				shortQuote(model), item.Kind())
+			return QueryVector{}, badParam("vectors", "%s: list with %s, want numbers", shortQuote(model), item.Kind())
 		}
 	}
 	return NewQueryVector(model, values)
@@ -74,8 +72,7 @@ func (v QueryVector) validate() error {
 		return badVector(v.Model, err)
 	}
 	if n := len(v.Values); n == 0 || n > graph.MaxDims {
-		return badParam("vectors", "%s: %d dimensions, want 1 to %d", shortQuote(v.Model), n,
-			graph.MaxDims)
+		return badParam("vectors", "%s: %d dimensions, want 1 to %d", shortQuote(v.Model), n, graph.MaxDims)
 	}
 	zeros := true
 	for _, x := range v.Values {

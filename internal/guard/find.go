@@ -8,8 +8,7 @@
 //	refused.txt       the rules whose findings are refused; those of the others are reported
 //
 // A newer gitleaks.toml replaces the old one unchanged. No rule is parsed before the first text that may hold a
-// credential, and no pattern is compiled before a keyword of its rule is found, so that other processes pay
-// nothing.
+// credential, and no pattern is compiled before a keyword of its rule is found, so that other processes pay nothing.
 //
 // # What is searched
 //
@@ -68,8 +67,7 @@ const (
 var isRun = func() (table [256]bool) {
 	for i := range table {
 		c := byte(i)
-		table[i] = c >= '0' && c <= '9' || lower[c] >= 'a' && lower[c] <= 'z' ||
-			strings.IndexByte("_-+/=.~", c) >= 0
+		table[i] = c >= '0' && c <= '9' || lower[c] >= 'a' && lower[c] <= 'z' || strings.IndexByte("_-+/=.~", c) >= 0
 	}
 	return table
 }()
@@ -377,8 +375,7 @@ func (f *finder) judge(r *rule, m []int, start int) {
 // findings returns the findings, without overlaps.
 func (f *finder) findings() []Finding {
 	slices.SortFunc(f.found, func(a, b found) int {
-		return cmp.Or(int(b.Level)-int(a.Level), (b.End-b.Start)-(a.End-a.Start), a.Start-b.Start,
-			a.rank-b.rank)
+		return cmp.Or(int(b.Level)-int(a.Level), (b.End-b.Start)-(a.End-a.Start), a.Start-b.Start, a.rank-b.rank)
 	})
 	var out []Finding
 	for _, a := range f.found {

@@ -315,8 +315,7 @@ func (c *clause) quoted(s string, set bool) bool {
 	return (c.name.kind == ofPassword || !set) && !isConstant(s) && !strings.ContainsAny(s, "._-/")
 }
 
-// bare reports whether a word without quotation marks may be a credential. closes is whether the clause ends with
-// it.
+// bare reports whether a word without quotation marks may be a credential. closes is whether the clause ends with it.
 func (c *clause) bare(s string, closes bool) bool {
 	core := strings.TrimRight(s, "!?")
 	p := profileOf(core)
@@ -393,8 +392,7 @@ func (p profile) only() bool { return p.digits > 0 && p.letters+p.strong+p.blank
 
 func isPIN(s string) bool { return len(s) >= 4 && len(s) <= 12 && only(s, "0123456789") }
 
-// other reports whether a value has another known form: a date, a version, a number with a unit, an address, or a
-// path.
+// other reports whether a value has another known form: a date, a version, a number with a unit, an address, or a path.
 func (p profile) other(s string) bool {
 	if bare := strings.TrimLeft(s, "vV"); only(bare, "0123456789.,:-/%+") && !only(s, "0123456789") {
 		return true

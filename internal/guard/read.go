@@ -29,8 +29,7 @@ type fileText struct {
 	allow allowText
 }
 
-// readRules parses a file of rules: the subset of TOML used by gitleaks.toml. It ignores fields that have no use
-// here.
+// readRules parses a file of rules: the subset of TOML used by gitleaks.toml. It ignores fields that have no use here.
 func readRules(text string) (*fileText, error) {
 	f := &fileText{}
 	at := &f.allow

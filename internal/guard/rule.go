@@ -158,9 +158,7 @@ func newSet(published, own, refused string) (*set, error) {
 }
 
 func (s *set) byID(id string) (*rule, bool) {
-	i, ok := slices.BinarySearchFunc(s.rules, id, func(r *rule, id string) int {
-		return strings.Compare(r.id, id)
-	})
+	i, ok := slices.BinarySearchFunc(s.rules, id, func(r *rule, id string) int { return strings.Compare(r.id, id) })
 	if !ok {
 		return nil, false
 	}

@@ -40,8 +40,7 @@ type LogOptions struct {
 	Grep    *regexp.Regexp
 }
 
-// Log yields the commits that a revision reaches, newest first, no commit before one of its
-// children.
+// Log yields the commits that a revision reaches, newest first, no commit before one of its children.
 func Log(ctx context.Context, r *core.Repo, rev string) iter.Seq2[LogEntry, error] {
 	return History(ctx, r, LogOptions{Rev: rev})
 }
@@ -114,9 +113,7 @@ func matches(ctx context.Context, r *core.Repo, e commit.LogEntry, opt *LogOptio
 			return ok, err
 		}
 	}
-	return touched(ctx, r, e.CID, rec, func(d state.Diff) (bool, error) {
-		return touchesType(ctx, d, opt.Types)
-	})
+	return touched(ctx, r, e.CID, rec, func(d state.Diff) (bool, error) { return touchesType(ctx, d, opt.Types) })
 }
 
 func logEntry(ctx context.Context, r *core.Repo, c ipld.CID, rec *commit.Commit) (LogEntry, error) {
@@ -239,8 +236,7 @@ func editsEdge(ctx context.Context, d state.Diff, id graph.ID) (bool, error) {
 	return false, nil
 }
 
-// touchesType reports whether a node or edge that differs, or whose mark does, has one of some
-// types before or after.
+// touchesType reports whether a node or edge that differs, or whose mark does, has one of some types before or after.
 func touchesType(ctx context.Context, d state.Diff, types []string) (bool, error) {
 	for id, err := range d.Ids(ctx, graph.OnNode) {
 		if err != nil {

@@ -37,8 +37,7 @@ func (r *Restorer) SetNode(id graph.ID, c ipld.CID, from *state.State) error {
 	return nil
 }
 
-// NoneErased returns an error that wraps store.ErrRedacted if next has an erased node that
-// prev does not have.
+// NoneErased returns an error that wraps store.ErrRedacted if next has an erased node that prev does not have.
 func NoneErased(ctx context.Context, prev, next *state.State) error {
 	for c, err := range prolly.Diff(ctx, prev.Nodes, next.Nodes) {
 		if err != nil {

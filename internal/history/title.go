@@ -35,9 +35,8 @@ const (
 	titleSpace = 4 * TitleLength
 )
 
-// Titler makes titles: one-line summaries of a commit, a list or an answer. They are computed when displayed and
-// never stored. Titles do not name hidden or erased items, or texts with an apparent credential. Safe for
-// concurrent use.
+// Titler makes titles: one-line summaries of a commit, a list or an answer. They are computed when displayed and never
+// stored. Titles do not name hidden or erased items, or texts with an apparent credential. Safe for concurrent use.
 type Titler struct {
 	Tip *core.Snapshot // items that it no longer has are not named; nil for no such rule
 	Now *core.Snapshot // items that it hides are not named; nil for no such rule

@@ -64,8 +64,7 @@ func (e *UndoError) Error() string {
 		return fmt.Sprintf("operation %d cannot be taken back: operation %d changed %s since, a purge, "+
 			"which is for ever", e.Seq, e.By, e.Ref)
 	}
-	return fmt.Sprintf("operation %d cannot be taken back: operation %d changed %s since",
-		e.Seq, e.By, e.Ref)
+	return fmt.Sprintf("operation %d cannot be taken back: operation %d changed %s since", e.Seq, e.By, e.Ref)
 }
 
 // Is reports whether target is state.ErrConflict.
@@ -111,9 +110,7 @@ func Undo(ctx context.Context, r *core.Repo, op string, by state.Stamp) (*Undone
 // UndoOwn is Undo restricted to commits of the stamp's author and agent: commits record which agent made them,
 // other operations do not. Naming another operation fails with an error that wraps ErrOthers.
 func UndoOwn(ctx context.Context, r *core.Repo, op string, by state.Stamp) (*Undone, error) {
-	return reverse(ctx, r, op, by, canUndo, func(e core.OpRecord) (bool, error) {
-		return committedBy(ctx, r, e, by)
-	})
+	return reverse(ctx, r, op, by, canUndo, func(e core.OpRecord) (bool, error) { return committedBy(ctx, r, e, by) })
 }
 
 // committedBy reports whether an operation only made new commits of an author and agent, each on top of its branch.
@@ -484,15 +481,13 @@ func (u *undoing) named(head store.Head, name string) error {
 			continue
 		}
 		if by, ok := u.undone[e.CID]; ok {
-			return fmt.Errorf("%w: operation %d is taken back already, by operation %d",
-				ErrNothingToUndo, seq, by)
+			return fmt.Errorf("%w: operation %d is taken back already, by operation %d", ErrNothingToUndo, seq, by)
 		}
 		if u.target, err = u.repo.OpLog().Record(u.ctx, e); err != nil {
 			return err
 		}
 		if len(undoable(u.target)) == 0 {
-			return fmt.Errorf("%w: operation %d changed no ref that can be taken back",
-				ErrNothingToUndo, seq)
+			return fmt.Errorf("%w: operation %d changed no ref that can be taken back", ErrNothingToUndo, seq)
 		}
 		if u.own != nil {
 			if ok, err := u.own(u.target); err != nil || !ok {

@@ -239,9 +239,7 @@ func (w *watch) read(ctx context.Context, e commit.OpEntry) (op WatchedOp, ok bo
 		return op, false, err
 	}
 	if w.names != nil {
-		op.Refs = slices.DeleteFunc(op.Refs, func(m core.RefMove) bool {
-			return !slices.Contains(w.names, m.Name)
-		})
+		op.Refs = slices.DeleteFunc(op.Refs, func(m core.RefMove) bool { return !slices.Contains(w.names, m.Name) })
 		if len(op.Refs) == 0 {
 			return op, false, nil
 		}

@@ -85,8 +85,7 @@ func (m *StateMerge) successors(id graph.ID) ([]graph.ID, error) {
 }
 
 // onCircles returns the nodes of from that lie on a cycle of successors and whose marks are not open, in the order
-// given. It is Tarjan's algorithm for strongly connected components with an explicit stack, since chains may be
-// long.
+// given. It is Tarjan's algorithm for strongly connected components with an explicit stack, since chains may be long.
 func (m *StateMerge) onCircles(from []graph.ID) ([]graph.ID, error) {
 	type visit struct {
 		id   graph.ID

@@ -41,9 +41,7 @@ type StateMerge struct {
 }
 
 // MergeStates merges theirs into ours. Trees are written through those of ours, records to stage.
-func MergeStates(
-	ctx context.Context, stage *store.Stage, base, ours, theirs *state.State,
-) (*Merged, error) {
+func MergeStates(ctx context.Context, stage *store.Stage, base, ours, theirs *state.State) (*Merged, error) {
 	return RunMerge(&StateMerge{Ctx: ctx, Stage: stage, Base: base, Ours: ours, Theirs: theirs})
 }
 
@@ -186,9 +184,7 @@ func either(a, b []byte) []byte {
 
 // versions reads the three records of an item. An erased base record is nil, and con.Base names it. The base record
 // is also staged: for a virtual base it may be stored nowhere else.
-func (m *StateMerge) versions(
-	item graph.Item, c prolly.Conflict,
-) (*commit.Conflict, graph.Versions, error) {
+func (m *StateMerge) versions(item graph.Item, c prolly.Conflict) (*commit.Conflict, graph.Versions, error) {
 	var v graph.Versions
 	con := &commit.Conflict{Item: item}
 	for _, side := range []struct {
@@ -443,8 +439,7 @@ func (m *StateMerge) adjacency() error {
 	return err
 }
 
-// digests merges the texts of digests: if both sides have a new one for a source, the one with the smaller CID
-// wins.
+// digests merges the texts of digests: if both sides have a new one for a source, the one with the smaller CID wins.
 func (m *StateMerge) digests() (err error) {
 	m.out.Digests, err = prolly.Merge(m.Ctx, m.Base.Digests, m.Ours.Digests, m.Theirs.Digests,
 		func(c prolly.Conflict) ([]byte, error) {
@@ -457,9 +452,7 @@ func (m *StateMerge) digests() (err error) {
 }
 
 // ReadProfiles reads a record of profiles; an undefined c gives nil.
-func ReadProfiles(
-	ctx context.Context, get store.Getter, c ipld.CID,
-) (*retrieve.Profiles, error) {
+func ReadProfiles(ctx context.Context, get store.Getter, c ipld.CID) (*retrieve.Profiles, error) {
 	if !c.Defined() {
 		return nil, nil
 	}
@@ -527,9 +520,7 @@ func ReadProfileVersions(ctx context.Context, at [3]ProfileAt) (v retrieve.Profi
 }
 
 // PutMerged stages merged profiles; nil is none.
-func PutMerged(
-	ctx context.Context, stage *store.Stage, p *retrieve.Profiles,
-) (ipld.CID, error) {
+func PutMerged(ctx context.Context, stage *store.Stage, p *retrieve.Profiles) (ipld.CID, error) {
 	if p.Empty() {
 		return ipld.CID{}, nil
 	}

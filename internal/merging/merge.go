@@ -25,9 +25,8 @@ type MergeResult struct {
 }
 
 // Merge merges a revision into a branch: three-way, per field, property, edge and mark. A branch without its own
-// commits just moves. If both sides changed one thing differently and opt.Prefer does not decide, the merge stays
-// in progress (see core.PendingMerge), the branch does not move, and a *core.MergeError is returned with the
-// result.
+// commits just moves. If both sides changed one thing differently and opt.Prefer does not decide, the merge stays in
+// progress (see core.PendingMerge), the branch does not move, and a *core.MergeError is returned with the result.
 func Merge(ctx context.Context, r *core.Repo, rev string, opt core.MergeOptions) (*MergeResult, error) {
 	return integrate(ctx, r, opt, func(t *core.Tx, ref core.Ref, head *core.Snapshot, res *MergeResult) (*core.Job, error) {
 		c, err := r.Revisions().ResolveIn(ctx, t.View, rev)

@@ -13,8 +13,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// baseFinder finds the merge base of two commits. If there are several, it merges them into a virtual commit in
-// memory.
+// baseFinder finds the merge base of two commits. If there are several, it merges them into a virtual commit in memory.
 type baseFinder struct {
 	ctx     context.Context
 	scratch *store.Stage

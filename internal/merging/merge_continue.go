@@ -14,8 +14,7 @@ import (
 	"github.com/mnem-project/mnem/internal/state"
 )
 
-// Choice is the resolution of a conflict: a version, or change lines about the item that apply to our side's
-// version.
+// Choice is the resolution of a conflict: a version, or change lines about the item that apply to our side's version.
 type Choice struct {
 	Take    graph.Take
 	Changes state.Changes // instead of Take

@@ -108,9 +108,7 @@ func (r *resolver) decide(c *commit.Conflict, res commit.Resolution) (ipld.CID, 
 	return r.PutRecord(m.Record)
 }
 
-func mergeItem(
-	c *commit.Conflict, v graph.Versions, take graph.Take,
-) (graph.MergedRecord, error) {
+func mergeItem(c *commit.Conflict, v graph.Versions, take graph.Take) (graph.MergedRecord, error) {
 	if c.Base.Defined() && v.Base == nil {
 		return graph.MergeErased(c.Item.Kind, v, take)
 	}
@@ -234,8 +232,7 @@ func (r *resolver) needTarget(from *state.State, on graph.Target, id graph.ID) e
 	return r.SetEdge(id, c)
 }
 
-// lineRecord applies change lines about one item to a state and returns its new record, undefined if they remove
-// it.
+// lineRecord applies change lines about one item to a state and returns its new record, undefined if they remove it.
 func lineRecord(
 	ctx context.Context, t *core.Tx, at *state.State, item graph.Item, changes state.Changes, by state.Stamp,
 ) (ipld.CID, error) {

@@ -119,10 +119,9 @@ func spanName(rev string, from, to *core.Snapshot) string {
 	return to.Id.String()
 }
 
-// Restore brings back nodes as of a revision, each with its mark, if it had one, and with those of its edges that
-// are missing and whose other ends exist. names are as in core.Snapshot.Name, in that revision. An erased node
-// cannot be restored: the error wraps store.ErrRedacted then, as it does for Revert and CherryPick, and nothing is
-// written.
+// Restore brings back nodes as of a revision, each with its mark, if it had one, and with those of its edges that are
+// missing and whose other ends exist. names are as in core.Snapshot.Name, in that revision. An erased node cannot be
+// restored: the error wraps store.ErrRedacted then, as it does for Revert and CherryPick, and nothing is written.
 func Restore(
 	ctx context.Context, r *core.Repo, rev string, names []string, opt core.CommitOptions,
 ) (*core.CommitResult, error) {

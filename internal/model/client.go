@@ -9,11 +9,10 @@
 // Each of them lists its providers in one table. A new provider is its Protocol and a line in that table: configuration
 // keys, environment variables, help and error texts follow from it. Models see texts and vectors, never a repository.
 //
-// A failure that may pass (408, 425, 429, 5xx without 501, a connection that breaks, a timeout) is
-// tried again, by default 4 times, after 0.5 s, 1 s, 2 s, 4 s, or after what Retry-After says if
-// that is longer; if it asks for more than a minute, the failure is returned at once. The
-// schedule has no chance in it. Redirects are refused, and so is a key over plain http to another
-// machine. Keys are in no error and no format verb prints them.
+// A failure that may pass (408, 425, 429, 5xx without 501, a connection that breaks, a timeout) is tried again, by
+// default 4 times, after 0.5 s, 1 s, 2 s, 4 s, or after what Retry-After says if that is longer; if it asks for more
+// than a minute, the failure is returned at once. The schedule has no chance in it. Redirects are refused, and so is a
+// key over plain http to another machine. Keys are in no error and no format verb prints them.
 package model
 
 import (
@@ -218,9 +217,7 @@ type failure struct {
 }
 
 // attempt makes one request.
-func (c *Client) attempt(
-	ctx context.Context, body []byte, decode func(answer []byte) error,
-) *failure {
+func (c *Client) attempt(ctx context.Context, body []byte, decode func(answer []byte) error) *failure {
 	ctx, cancel := context.WithTimeout(ctx, c.opt.Timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(body))

@@ -10,9 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// ReadObject calls field with each member of a JSON object in order. Unlike json.Unmarshal it
-// refuses a name that is there twice, which two readers may understand in two ways, and bytes
-// that are not UTF-8.
+// ReadObject calls field with each member of a JSON object in order. Unlike json.Unmarshal it refuses a name that is
+// there twice, which two readers may understand in two ways, and bytes that are not UTF-8.
 func ReadObject(data []byte, field func(name string, value json.RawMessage) error) error {
 	if !utf8.Valid(data) {
 		return errors.New("not UTF-8")

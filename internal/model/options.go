@@ -153,8 +153,7 @@ func checkKey(key Secret, u *url.URL) error {
 	ip := net.ParseIP(u.Hostname())
 	local := u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 	if key != "" && u.Scheme == "http" && !local {
-		return fmt.Errorf("the key would go over http to %s for all to read: use https",
-			Clip(u.Host))
+		return fmt.Errorf("the key would go over http to %s for all to read: use https", Clip(u.Host))
 	}
 	return nil
 }

@@ -391,15 +391,12 @@ func (b *Batch) embedding(p *prepared) error {
 	b.embeds[string(key)] = pending
 	// Reserves the key until makeEmbeddings: an embedding that a later line removes is not made.
 	b.Vectors.SetLink(key, ipld.Sum(ipld.DagCBOR, key))
-	return b.citeUnlessThere("embedding", key, &p.Change,
-		citedNeed{Need{graph.OnNode, id}, "embedding.node", ec.Node})
+	return b.citeUnlessThere("embedding", key, &p.Change, citedNeed{Need{graph.OnNode, id}, "embedding.node", ec.Node})
 }
 
 // citeUnlessThere is cite for items that are removed with their nodes: if the nodes exist now, the item cannot
 // outlive them, so nothing need be recorded.
-func (b *Batch) citeUnlessThere(
-	what string, key []byte, c *graph.Change, needs ...citedNeed,
-) error {
+func (b *Batch) citeUnlessThere(what string, key []byte, c *graph.Change, needs ...citedNeed) error {
 	for i := range needs {
 		there, err := b.Nodes.Has(b.Ctx, needs[i].Id[:])
 		if err != nil {

@@ -22,8 +22,7 @@ func (b *Batch) remove(r *graph.Removal) error {
 		id := r.Embedding.Node.Target()
 		key := graph.EmbeddingKey(id, r.Embedding.Model)
 		delete(b.embeds, string(key))
-		return b.removeExisting(b.Vectors, key, "embedding of node",
-			r.Embedding.Node.String()+" by "+r.Embedding.Model)
+		return b.removeExisting(b.Vectors, key, "embedding of node", r.Embedding.Node.String()+" by "+r.Embedding.Model)
 	default:
 		return b.RemoveNode(r.Node)
 	}
@@ -99,8 +98,7 @@ func (b *Batch) setNear(edge, src, dst graph.ID) {
 	}
 }
 
-// edgesOf returns the ids of a node's edges, each once: those of the base's buckets, and those
-// this batch added.
+// edgesOf returns the ids of a node's edges, each once: those of the base's buckets, and those this batch added.
 func (b *Batch) edgesOf(id graph.ID) ([]graph.ID, error) {
 	var ids []graph.ID
 	for _, tree := range []*overlay{b.Out, b.In} {

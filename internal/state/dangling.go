@@ -67,9 +67,7 @@ func attachments(next, prev *State) []Needs {
 
 // EachDangling calls fn for each entry in checks that next has, that differs from before, and whose end, target or
 // node is not in next. It reads only what differs.
-func EachDangling(
-	ctx context.Context, next *State, checks []Needs, fn func(Dangling) error,
-) error {
+func EachDangling(ctx context.Context, next *State, checks []Needs, fn func(Dangling) error) error {
 	for _, c := range checks {
 		for change, err := range prolly.Diff(ctx, c.prev, c.next) {
 			if err != nil {
@@ -99,9 +97,7 @@ func EachDangling(
 // NoneDangling returns an error that wraps ErrInvalid about the first entry that EachDangling finds, if any.
 func NoneDangling(ctx context.Context, prev, next *State) error {
 	checks := append([]Needs{EdgeEnds(ctx, next, prev)}, attachments(next, prev)...)
-	return EachDangling(ctx, next, checks, func(d Dangling) error {
-		return fmt.Errorf("%w: %w", ErrInvalid, d)
-	})
+	return EachDangling(ctx, next, checks, func(d Dangling) error { return fmt.Errorf("%w: %w", ErrInvalid, d) })
 }
 
 // Need is a node or edge that must exist.

@@ -167,8 +167,7 @@ func (d Diff) Trees(on graph.Target) (from, to *prolly.Map) {
 	return d.From.Nodes, d.To.Nodes
 }
 
-// Ids yields, in order, the ids of the nodes or edges that differ themselves or in their marks. It reads
-// no records.
+// Ids yields, in order, the ids of the nodes or edges that differ themselves or in their marks. It reads no records.
 func (d Diff) Ids(ctx context.Context, on graph.Target) iter.Seq2[graph.ID, error] {
 	return func(yield func(graph.ID, error) bool) {
 		marks, err := d.MarkIDs(ctx, on)

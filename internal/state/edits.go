@@ -47,9 +47,7 @@ const (
 // editSeed seeds the tables' hashes. No output depends on it.
 var editSeed = sync.OnceValue(maphash.MakeSeed)
 
-func (t *EditTable) key(e *editEntry) []byte {
-	return t.Pieces[e.piece][e.at:][:e.key:e.key]
-}
+func (t *EditTable) key(e *editEntry) []byte { return t.Pieces[e.piece][e.at:][:e.key:e.key] }
 
 // value returns nil for a removal.
 func (t *EditTable) value(e *editEntry) []byte {

@@ -43,8 +43,7 @@ func (e *NotFoundError) Error() string {
 // Is reports whether target is store.ErrNotFound.
 func (e *NotFoundError) Is(target error) bool { return target == store.ErrNotFound }
 
-// KindError is returned if a CID or revision names a valid record of the wrong kind. errors.Is(err, ErrInvalid)
-// holds.
+// KindError is returned if a CID or revision names a valid record of the wrong kind. errors.Is(err, ErrInvalid) holds.
 type KindError struct {
 	Name string // as the caller gave it
 	Kind string // its actual kind, "" for a block that is no record

@@ -25,16 +25,12 @@ type EdgeEntry struct {
 }
 
 // ReadListed is commit.ReadEdge with the parameters that Records asks for; the id is not used.
-func ReadListed(
-	ctx context.Context, get store.Getter, _ graph.ID, c ipld.CID,
-) (*graph.Edge, error) {
+func ReadListed(ctx context.Context, get store.Getter, _ graph.ID, c ipld.CID) (*graph.Edge, error) {
 	return commit.ReadEdge(ctx, get, c)
 }
 
 // ReadShown reads a node, or returns a stand-in for an erased one.
-func ReadShown(
-	ctx context.Context, get store.Getter, id graph.ID, c ipld.CID,
-) (*graph.Node, error) {
+func ReadShown(ctx context.Context, get store.Getter, id graph.ID, c ipld.CID) (*graph.Node, error) {
 	n, err := commit.ReadNode(ctx, get, c)
 	if err != nil {
 		return standIn(id, err)

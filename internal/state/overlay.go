@@ -36,8 +36,7 @@ func (o *overlay) Apart(room *ScratchRoom, look LookFor) *overlay {
 	return o
 }
 
-// edit returns the edit of a key, nil for a removal, and whether there is one. It is valid until the
-// next Set.
+// edit returns the edit of a key, nil for a removal, and whether there is one. It is valid until the next Set.
 func (o *overlay) edit(key []byte) (value []byte, ok bool, err error) {
 	if v, ok := o.edits.Get(key); ok {
 		return v, true, nil
@@ -161,9 +160,7 @@ func (o *overlay) Flush(ctx context.Context) (m *prolly.Map, entries entrySeq, e
 }
 
 // change applies about n edits to a tree that is not empty.
-func (o *overlay) change(
-	ctx context.Context, edits iter.Seq2[prolly.Edit, error], n int,
-) (*prolly.Map, error) {
+func (o *overlay) change(ctx context.Context, edits iter.Seq2[prolly.Edit, error], n int) (*prolly.Map, error) {
 	list := make([]prolly.Edit, 0, n)
 	for e, err := range edits {
 		if err != nil {

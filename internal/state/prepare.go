@@ -35,8 +35,7 @@ type prepared struct {
 	secrets   []guard.Place
 }
 
-// Prepare yields the changes in their order, prepared on several goroutines. The first with an error
-// is the last.
+// Prepare yields the changes in their order, prepared on several goroutines. The first with an error is the last.
 func Prepare(ctx context.Context, changes Changes, now graph.Time) iter.Seq[*prepared] {
 	limit := parallel.Limit[[]prepared]{Bytes: prepareLimit, Size: func(group []prepared) int {
 		size := 0

@@ -51,9 +51,7 @@ type Fresh struct {
 }
 
 // EditOrBuild applies edits to a tree; nil is an empty tree.
-func EditOrBuild(
-	ctx context.Context, n *prolly.Nodes, m *prolly.Map, edits []prolly.Edit,
-) (*prolly.Map, error) {
+func EditOrBuild(ctx context.Context, n *prolly.Nodes, m *prolly.Map, edits []prolly.Edit) (*prolly.Map, error) {
 	if m == nil {
 		var err error
 		if m, err = EmptyTree(ctx, n); err != nil {

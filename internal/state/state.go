@@ -15,8 +15,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// State is one state of the memory: the trees of a graph, its embeddings, and the retrieval
-// profiles. Immutable.
+// State is one state of the memory: the trees of a graph, its embeddings, and the retrieval profiles. Immutable.
 type State struct {
 	Get     store.Getter
 	Root    ipld.CID // of the graph record; undefined for the empty state before the first commit
@@ -45,9 +44,7 @@ func (s *State) Staged(rec *commit.Stage) Roots {
 
 // LoadState reads the trees of the roots; it does not read the record of profiles. An undefined graph gives the
 // empty state, whose single tree is written through n.
-func LoadState(
-	ctx context.Context, n *prolly.Nodes, get store.Getter, at Roots,
-) (*State, error) {
+func LoadState(ctx context.Context, n *prolly.Nodes, get store.Getter, at Roots) (*State, error) {
 	s := &State{Get: get, Root: at.Graph, Profile: at.Profile}
 	g := new(graph.Graph)
 	if s.Root.Defined() {

@@ -124,9 +124,7 @@ func assembleMap(na datamodel.NodeAssembler, entries []ipld.Entry) error {
 // the loading goroutine; its errors are returned wrapped. Safe for concurrent use if get is.
 func LinkSystem(get func(ctx context.Context, c ipld.CID) ([]byte, error)) linking.LinkSystem {
 	return linking.LinkSystem{
-		EncoderChooser: func(datamodel.LinkPrototype) (codec.Encoder, error) {
-			return nil, ErrReadOnly
-		},
+		EncoderChooser: func(datamodel.LinkPrototype) (codec.Encoder, error) { return nil, ErrReadOnly },
 		DecoderChooser: chooseDecoder,
 		HasherChooser:  chooseHasher,
 		StorageReadOpener: func(lc linking.LinkContext, link datamodel.Link) (io.Reader, error) {

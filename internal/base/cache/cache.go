@@ -157,8 +157,7 @@ type Member interface {
 	Shed(n int64)
 }
 
-// shedShare is the fraction of a budget that Settle frees at least, so that not each new value causes another
-// eviction.
+// shedShare is the fraction of a budget that Settle frees at least, so that not each new value causes another eviction.
 const shedShare = 64
 
 // NewBudget returns a budget of the given size in bytes.

@@ -85,9 +85,7 @@ func (u unit) around(d day, n int) span {
 type span struct{ from, to day }
 
 // months returns n whole months from the given one on.
-func months(year, month, n int) span {
-	return span{date(year, month, 1), date(year, month+n, 1)}
-}
+func months(year, month, n int) span { return span{date(year, month, 1), date(year, month+n, 1)} }
 
 // cycle recurs every year or week.
 type cycle struct {

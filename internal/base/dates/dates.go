@@ -107,9 +107,7 @@ func (r *reader) years(list []*expression) {
 }
 
 // relative reports whether a date of the expression counts from now.
-func (e *expression) relative() bool {
-	return e.ops[0].base || e.ops[len(e.ops)-1].base
-}
+func (e *expression) relative() bool { return e.ops[0].base || e.ops[len(e.ops)-1].base }
 
 // resolve returns the time that an expression means; ok is false if it is unknown or empty.
 func (e *expression) resolve() (r Range, ok bool) {

@@ -55,9 +55,7 @@ type readDate struct {
 }
 
 // word reports whether token i is one of the given ones.
-func (r *reader) word(i int, any ...string) bool {
-	return i < len(r.list) && r.list[i].isOne(any)
-}
+func (r *reader) word(i int, any ...string) bool { return i < len(r.list) && r.list[i].isOne(any) }
 
 // operand reads a date at token i and returns its number of tokens, 0 for none. With bare, a month by name and a
 // year of this or the last century may stand alone.

@@ -48,9 +48,7 @@ type EditOptions struct {
 // Change is called at least once, each time with the current bytes; the last call counts. It must not keep or
 // modify the slice. After an error, its own or any other, the file is unchanged. The error wraps ErrUnfit,
 // ErrLocked or ErrMoved.
-func Edit(
-	ctx context.Context, path string, opt EditOptions, change func(old []byte) ([]byte, error),
-) error {
+func Edit(ctx context.Context, path string, opt EditOptions, change func(old []byte) ([]byte, error)) error {
 	path, err := target(path)
 	if err != nil {
 		return err
@@ -152,9 +150,8 @@ func swap(path string, opt EditOptions, old, next []byte, mode fs.FileMode) (boo
 	return false, err
 }
 
-// Lock takes the lock of a path, whose directory must exist, and returns a function that releases it. It waits
-// while another process, or another caller in this one, holds it, and returns an error wrapping ErrLocked after 10
-// s.
+// Lock takes the lock of a path, whose directory must exist, and returns a function that releases it. It waits while
+// another process, or another caller in this one, holds it, and returns an error wrapping ErrLocked after 10 s.
 func Lock(ctx context.Context, path string) (unlock func() error, err error) {
 	return lockWithin(ctx, path, lockTries)
 }

@@ -1,10 +1,8 @@
-// Package fixed is the integer arithmetic of ranking: logarithms, roots and products whose bits
-// are the same on every machine. It works in Q16, unsigned or signed integers that count units of
-// 2^-16; One is the number 1.
+// Package fixed is the integer arithmetic of ranking: logarithms, roots and products whose bits are the same on every
+// machine. It works in Q16, unsigned or signed integers that count units of 2^-16; One is the number 1.
 //
-// Nothing here allocates, fails or panics, whatever the arguments; results that do not fit are
-// either reported (MulDiv) or saturate (MulDivSat, AddSat). All functions are pure and safe for
-// concurrent use.
+// Nothing here allocates, fails or panics, whatever the arguments; results that do not fit are either reported (MulDiv)
+// or saturate (MulDivSat, AddSat). All functions are pure and safe for concurrent use.
 //
 // # Log2, step by step
 //
@@ -34,8 +32,7 @@ const (
 	// One is the Q16 number 1.
 	One = 1 << FracBits
 
-	// mantissaBits is the width of the normalised mantissa of Log2: the widest whose square fits
-	// 64 bits.
+	// mantissaBits is the width of the normalised mantissa of Log2: the widest whose square fits 64 bits.
 	mantissaBits = 32
 )
 
@@ -108,8 +105,7 @@ func AddSat(a, b uint64) uint64 {
 	return sum
 }
 
-// powers[i] is floor(2^32 * 2^-(2^(i-16))): one half to the power of the place value of bit i of a
-// Q16 fraction.
+// powers[i] is floor(2^32 * 2^-(2^(i-16))): one half to the power of the place value of bit i of a Q16 fraction.
 var powers = [FracBits]uint64{
 	0xffff4e8e, 0xfffe9d1c, 0xfffd3a3b, 0xfffa747e, 0xfff4e91b, 0xffe9d2b2, 0xffd3a751, 0xffa75652,
 	0xff4ecb59, 0xfe9e115c, 0xfd3e0c0c, 0xfa83b2db, 0xf5257d15, 0xeac0c6e7, 0xd744fcca, 0xb504f333,

@@ -23,9 +23,7 @@ func tryLock(f *os.File, first, last int64, exclusive bool) (bool, error) {
 	return err == nil, err
 }
 
-func unlock(f *os.File, first, last int64) error {
-	return setLock(f, syscall.F_UNLCK, first, last)
-}
+func unlock(f *os.File, first, last int64) error { return setLock(f, syscall.F_UNLCK, first, last) }
 
 func setLock(f *os.File, kind int16, first, last int64) error {
 	lock := syscall.Flock_t{Type: kind, Whence: io.SeekStart, Start: first}

@@ -21,8 +21,7 @@ var (
 	unlockFileEx = kernel.NewProc("UnlockFileEx")
 )
 
-// tryLock locks the bytes of a file from first to last for this open file. It reports whether it
-// could.
+// tryLock locks the bytes of a file from first to last for this open file. It reports whether it could.
 func tryLock(f *os.File, first, last int64, exclusive bool) (bool, error) {
 	flags := uintptr(failImmediately)
 	if exclusive {
@@ -42,8 +41,7 @@ func tryLock(f *os.File, first, last int64, exclusive bool) (bool, error) {
 
 func unlock(f *os.File, first, last int64) error {
 	at, size := span(first, last)
-	ok, _, err := unlockFileEx.Call(f.Fd(), 0, uintptr(uint32(size)), uintptr(size>>32),
-		uintptr(unsafe.Pointer(at)))
+	ok, _, err := unlockFileEx.Call(f.Fd(), 0, uintptr(uint32(size)), uintptr(size>>32), uintptr(unsafe.Pointer(at)))
 	if ok != 0 {
 		return nil
 	}

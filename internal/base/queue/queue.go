@@ -142,8 +142,7 @@ func (p *Ticket) Turn() bool {
 	return front == p.at || p.still > Patience*time.Duration(p.at-front)
 }
 
-// earliest returns the earliest taken place, its own if there is no other. Places before the previous result stay
-// free.
+// earliest returns the earliest taken place, its own if there is no other. Places before the previous result stay free.
 func (p *Ticket) earliest() (int64, error) {
 	first, end := p.front, p.at // the earliest is in this range
 	for first < end {

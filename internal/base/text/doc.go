@@ -4,9 +4,8 @@
 //
 // # Analyser version 1
 //
-// Another implementation that follows these rules with the tables of testdata/tables.txt yields the
-// same terms in the same order. The tables come from Unicode 15.0.0; a golden hash in the tests pins
-// them for every code point.
+// Another implementation that follows these rules with the tables of testdata/tables.txt yields the same terms in the
+// same order. The tables come from Unicode 15.0.0; a golden hash in the tests pins them for every code point.
 //
 //  1. Decode. The text is read as UTF-8. A byte that is not part of a well-formed sequence (so
 //     also each byte of an encoded surrogate, an overlong form, or a value above U+10FFFF) counts
@@ -81,10 +80,9 @@
 //
 // # The stemmer
 //
-// The stemmer is Snowball English (Porter2) as generated into
-// github.com/blevesearch/snowballstem/english v0.9.0: the algorithm as last changed in November
-// 2006, before Snowball 2.0.0 gathered the sources in one file a language, and without any of the
-// changes of 3.0.0. It can be told from other revisions by these marks:
+// The stemmer is Snowball English (Porter2) as generated into github.com/blevesearch/snowballstem/english v0.9.0: the
+// algorithm as last changed in November 2006, before Snowball 2.0.0 gathered the sources in one file a language, and
+// without any of the changes of 3.0.0. It can be told from other revisions by these marks:
 //
 //   - R1 is preset after gener, commun and arsen only: universe, universal and university share
 //     the stem univers, past and paste the stem past (3.0.0 keeps them apart).
@@ -97,10 +95,9 @@
 //     cosmos, bias, andes.
 //   - Words of one or two characters stay.
 //
-// Apostrophes: a leading one is removed; then step 1a first removes a final 's', 's or '
-// (keeper's has the stem keeper); any other apostrophe stays and counts as a consonant. Words in
-// step 4 begin and end with code points of word classes, so only 's arises, and an apostrophe at
-// the end where step 7 cut there.
+// Apostrophes: a leading one is removed; then step 1a first removes a final 's', 's or ' (keeper's has the stem
+// keeper); any other apostrophe stays and counts as a consonant. Words in step 4 begin and end with code points of word
+// classes, so only 's arises, and an apostrophe at the end where step 7 cut there.
 //
 // # Escapes
 //
@@ -121,10 +118,9 @@
 //	E0000..E0FFF                tags, variation selectors 17 to 256, and the ignorables there
 //	FDD0..FDEF nFFFE..nFFFF     noncharacters, of each plane n
 //
-// These are all default-ignorable code points except U+200C and U+200D (joiners that Indic
-// scripts and emoji need), U+FE0E and U+FE0F (text and emoji style), and U+180B..U+180D and U+180F
-// (Mongolian letter forms), together with controls, line separators, annotations and
-// noncharacters.
+// These are all default-ignorable code points except U+200C and U+200D (joiners that Indic scripts and emoji need),
+// U+FE0E and U+FE0F (text and emoji style), and U+180B..U+180D and U+180F (Mongolian letter forms), together with
+// controls, line separators, annotations and noncharacters.
 package text
 
 //go:generate go run ./gen -dir .

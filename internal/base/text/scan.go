@@ -262,9 +262,7 @@ func (sc *scanner) run(start int, class uint8) (end int, ok bool) {
 }
 
 // yieldUnit yields the current unit of a longer run if units are wanted.
-func (sc *scanner) yieldUnit() bool {
-	return !sc.split || sc.unit(string(sc.buf[sc.gram.before:]))
-}
+func (sc *scanner) yieldUnit() bool { return !sc.split || sc.unit(string(sc.buf[sc.gram.before:])) }
 
 // foldInto adds the fold of r, found at pos, to the current run.
 func (sc *scanner) foldInto(r rune, entry uint8, pos int) bool {

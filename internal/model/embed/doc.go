@@ -65,9 +65,8 @@
 //	config.json        optional; "normalize" must be a boolean, and makes no difference, since an
 //	                   int8 vector has no length of its own. At most 1 MiB.
 //
-// The name is "static-1:NAME@HASH": NAME the directory's unless another is given, HASH the first 16
-// hexadecimal digits of the sha-256 of the sha-256 of tokenizer.json and that of model.safetensors.
-// The rules:
+// The name is "static-1:NAME@HASH": NAME the directory's unless another is given, HASH the first 16 hexadecimal digits
+// of the sha-256 of the sha-256 of tokenizer.json and that of model.safetensors. The rules:
 //
 //  1. Tokens. The text is split as BERT does it, with the tables of package bert: strip_accents that
 //     is null or absent means the value of lowercase. Each code point is mapped by itself, so two
@@ -85,9 +84,8 @@
 //
 // # Remote models
 //
-// Texts go in batches (64 texts or 512 KiB, whichever is less) to POST /api/embed or POST
-// /v1/embeddings; blank ones are not sent. Ollama cuts texts that are longer than its model's
-// context; an OpenAI-compatible server refuses them. Numbers are read as the nearest binary64 and
-// quantised; a vector of zeros, of another length than the others, or with a number that is none
-// is an error (model.ErrAnswer), as is a list of another length than the texts'.
+// Texts go in batches (64 texts or 512 KiB, whichever is less) to POST /api/embed or POST /v1/embeddings; blank ones
+// are not sent. Ollama cuts texts that are longer than its model's context; an OpenAI-compatible server refuses them.
+// Numbers are read as the nearest binary64 and quantised; a vector of zeros, of another length than the others, or with
+// a number that is none is an error (model.ErrAnswer), as is a list of another length than the texts'.
 package embed

@@ -11,8 +11,7 @@ import (
 // more than that describes none of it. Callers must split longer content into passages, each with a vector of its own.
 const MaxText = 1 << 20
 
-// ErrText is wrapped by the errors about a text that no provider is asked about: one longer than
-// MaxText or not UTF-8.
+// ErrText is wrapped by the errors about a text that no provider is asked about: one longer than MaxText or not UTF-8.
 var ErrText = errors.New("text cannot be embedded")
 
 // Kind is the purpose of a text. Some models need it: they were trained with different prefixes for questions and
@@ -43,11 +42,10 @@ type Embedder interface {
 	Model() string
 	// Dim returns the number of dimensions, 0 while a remote model has not answered yet.
 	Dim() int
-	// Embed returns one vector for each text, in their order, in the form that vector.Quantise
-	// makes. A vector is nil if the text has nothing that the model knows (it is blank, or
-	// made of unknown words): such a text is stored without a vector. The error is one that
-	// wraps ErrText or the cause of ctx, or a *model.Error; then there are no vectors at all. Neither
-	// texts nor the result is kept.
+	// Embed returns one vector for each text, in their order, in the form that vector.Quantise makes. A vector is nil
+	// if the text has nothing that the model knows (it is blank, or made of unknown words): such a text is stored
+	// without a vector. The error is one that wraps ErrText or the cause of ctx, or a *model.Error; then there are no
+	// vectors at all. Neither texts nor the result is kept.
 	Embed(ctx context.Context, texts []string, kind Kind) ([][]int8, error)
 }
 

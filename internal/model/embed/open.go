@@ -15,8 +15,7 @@ import (
 // ErrProvider is wrapped when Open is asked for a provider that does not exist.
 var ErrProvider = errors.New("unknown embedding provider")
 
-// OpenOptions says how texts are embedded. The zero value works for local models and for an Ollama on
-// this machine.
+// OpenOptions says how texts are embedded. The zero value works for local models and for an Ollama on this machine.
 type OpenOptions struct {
 	model.ProviderOptions // how to reach a remote provider; not for local ones
 
@@ -91,9 +90,8 @@ type hashEmbedder struct {
 	progress Progress
 }
 
-// NewHash returns the built-in model of hashed features, which the package documentation
-// defines. language is "en", also meant by the empty string, or "none", as text analysis knows
-// them. progress may be nil.
+// NewHash returns the built-in model of hashed features, which the package documentation defines. language is "en",
+// also meant by the empty string, or "none", as text analysis knows them. progress may be nil.
 func NewHash(language string, progress Progress) (Embedder, error) {
 	language = cmp.Or(language, "en")
 	a, err := text.New(language)

@@ -122,9 +122,7 @@ func (r *remote) batch(texts []string, from int) (at []int, to int) {
 	return at, to
 }
 
-func (r *remote) embedBatch(
-	ctx context.Context, texts []string, at []int, kind Kind, out [][]int8,
-) error {
+func (r *remote) embedBatch(ctx context.Context, texts []string, at []int, kind Kind, out [][]int8) error {
 	prefix := r.before.document
 	if kind == Query {
 		prefix = r.before.query
@@ -165,8 +163,7 @@ func (r *remote) quantiseAll(vectors []floats) ([][]int8, error) {
 	dims := len(vectors[0])
 	for i, v := range vectors {
 		if len(v) != dims {
-			return nil, fmt.Errorf("%w: vector 0 has %d dimensions, vector %d has %d",
-				model.ErrAnswer, dims, i, len(v))
+			return nil, fmt.Errorf("%w: vector 0 has %d dimensions, vector %d has %d", model.ErrAnswer, dims, i, len(v))
 		}
 	}
 	out := make([][]int8, len(vectors))

@@ -122,8 +122,7 @@ func parseTensor(name string, value json.RawMessage) (rawTensor, error) {
 	}
 	r.shape, r.begin, r.end = shape, offsets[0], offsets[1]
 	if r.end-r.begin != size {
-		return r, fmt.Errorf("%d bytes for shape %v of %s, want %d",
-			r.end-r.begin, clipShape(shape), r.dtype, size)
+		return r, fmt.Errorf("%d bytes for shape %v of %s, want %d", r.end-r.begin, clipShape(shape), r.dtype, size)
 	}
 	return r, nil
 }
@@ -131,8 +130,7 @@ func parseTensor(name string, value json.RawMessage) (rawTensor, error) {
 // clipShape keeps errors short.
 func clipShape(shape []int64) []int64 { return shape[:min(len(shape), 8)] }
 
-// floats fills dst with the numbers from number first on of a tensor of floats or bytes, each as
-// the float64 it is.
+// floats fills dst with the numbers from number first on of a tensor of floats or bytes, each as the float64 it is.
 func (t *tensor) floats(dst []float64, first int) {
 	le := binary.LittleEndian
 	switch t.dtype {
@@ -200,8 +198,7 @@ func (t *tensor) checkTable() error {
 // intsOf returns the numbers of a list of integers.
 func (t *tensor) intsOf() ([]int64, error) {
 	if len(t.shape) != 1 || !slices.Contains([]string{"I32", "I64"}, t.dtype) {
-		return nil, fmt.Errorf("shape %v of %s: want a list of I32 or I64",
-			clipShape(t.shape), t.dtype)
+		return nil, fmt.Errorf("shape %v of %s: want a list of I32 or I64", clipShape(t.shape), t.dtype)
 	}
 	out := make([]int64, t.shape[0])
 	for i := range out {

@@ -145,10 +145,9 @@ func isWord(r rune) bool { return r != 0x2BC && unicode.In(r, unicode.L, unicode
 
 func isNotWord(r rune) bool { return !isWord(r) }
 
-// isIgnored reports whether r neither separates nor contributes: characters that fold to nothing,
-// the four invisible joiners and hyphens met inside words, letters and marks that Unicode says to
-// ignore when they cannot be shown (variation selectors, fillers), and marks for symbols such as
-// the keycap.
+// isIgnored reports whether r neither separates nor contributes: characters that fold to nothing, the four invisible
+// joiners and hyphens met inside words, letters and marks that Unicode says to ignore when they cannot be shown
+// (variation selectors, fillers), and marks for symbols such as the keycap.
 func isIgnored(r rune, folded string) bool {
 	switch r {
 	case 0xAD, 0x200C, 0x200D, 0x2060:

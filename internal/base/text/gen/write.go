@@ -20,8 +20,7 @@ const (
 	foldFlag = 0x10
 )
 
-// packed is the two-stage form: index maps a block number to a block, whose entries describe its
-// code points.
+// packed is the two-stage form: index maps a block number to a block, whose entries describe its code points.
 type packed struct {
 	index  []int
 	blocks [][]int

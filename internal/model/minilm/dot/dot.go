@@ -64,9 +64,7 @@ type named struct {
 // Kernel returns the name of the kernel that Products runs.
 func Kernel() string { return chosen().name }
 
-var chosen = sync.OnceValue(func() named {
-	return choose(allowed(fast(), os.Getenv("MNEM_NOSIMD")))
-})
+var chosen = sync.OnceValue(func() named { return choose(allowed(fast(), os.Getenv("MNEM_NOSIMD"))) })
 
 // allowed returns the kernels that MNEM_NOSIMD leaves.
 func allowed(kernels []named, without string) []named {
