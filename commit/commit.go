@@ -96,9 +96,9 @@ func (c *Commit) check() error {
 	err := cmp.Or(
 		c.checkParents(),
 		graph.CheckLink("graph", c.Graph, ipld.DagCBOR),
-		checkOptLink("vectors", c.Vectors),
-		checkOptLink("digests", c.Digests),
-		checkOptLink("profile", c.Profile),
+		graph.CheckOptLink("vectors", c.Vectors),
+		graph.CheckOptLink("digests", c.Digests),
+		graph.CheckOptLink("profile", c.Profile),
 		graph.CheckLine("author", c.Author, 1, graph.MaxActor),
 		graph.CheckLine("agent", c.Agent, 0, graph.MaxActor),
 		graph.CheckLine("task", c.Task, 0, graph.MaxActor),

@@ -61,8 +61,8 @@ func (c *Conflict) Validate() error { return validate(c.check, c.Encode) }
 
 func (c *Conflict) check() error {
 	_, err := graph.ParseItem(c.Item.String())
-	err = cmp.Or(err, checkOptLink("base", c.Base), checkOptLink("ours", c.Ours),
-		checkOptLink("theirs", c.Theirs), graph.CheckExtra(c.Extra, conflictFields))
+	err = cmp.Or(err, graph.CheckOptLink("base", c.Base), graph.CheckOptLink("ours", c.Ours),
+		graph.CheckOptLink("theirs", c.Theirs), graph.CheckExtra(c.Extra, conflictFields))
 	switch {
 	case err != nil:
 		return err

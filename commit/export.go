@@ -70,7 +70,7 @@ func (e *Export) check() error {
 		e.checkHead(),
 		checkAscending("objects", e.Objects),
 		checkAscending("since", e.Since),
-		checkOptLink("redacted", e.Redacted),
+		graph.CheckOptLink("redacted", e.Redacted),
 		graph.CheckExtra(e.Extra, exportFields),
 	)
 }

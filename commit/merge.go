@@ -64,12 +64,12 @@ func (m *Merge) Validate() error { return validate(m.check, m.Encode) }
 func (m *Merge) check() error {
 	err := cmp.Or(
 		graph.CheckLink("ours", m.Ours, ipld.DagCBOR),
-		checkOptLink("theirs", m.Theirs),
+		graph.CheckOptLink("theirs", m.Theirs),
 		m.Message.check(),
 		graph.CheckLink("graph", m.Graph, ipld.DagCBOR),
-		checkOptLink("vectors", m.Vectors),
-		checkOptLink("digests", m.Digests),
-		checkOptLink("profile", m.Profile),
+		graph.CheckOptLink("vectors", m.Vectors),
+		graph.CheckOptLink("digests", m.Digests),
+		graph.CheckOptLink("profile", m.Profile),
 		graph.CheckLink("conflicts", m.Conflicts, ipld.DagCBOR),
 		graph.CheckLink("resolutions", m.Resolutions, ipld.DagCBOR),
 		graph.CheckExtra(m.Extra, mergeFields),

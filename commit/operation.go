@@ -115,8 +115,8 @@ func (o *Operation) checkLinks() error {
 	if o.Undoes.Defined() && o.Redoes.Defined() {
 		return graph.Fieldf("redoes", "excluded by undoes")
 	}
-	return cmp.Or(checkOptLink("parent", o.Parent), checkOptLink("skip", o.Skip),
-		checkOptLink("undoes", o.Undoes), checkOptLink("redoes", o.Redoes))
+	return cmp.Or(graph.CheckOptLink("parent", o.Parent), graph.CheckOptLink("skip", o.Skip),
+		graph.CheckOptLink("undoes", o.Undoes), graph.CheckOptLink("redoes", o.Redoes))
 }
 
 // Encode returns the block of a valid operation.

@@ -21,13 +21,6 @@ func validate(check func() error, encode func() []byte) error {
 	return nil
 }
 
-func checkOptLink(field string, c ipld.CID) error {
-	if !c.Defined() {
-		return nil
-	}
-	return graph.CheckLink(field, c, ipld.DagCBOR)
-}
-
 // ReadCommit fetches and decodes a commit. Its errors, like those of the other Read functions, name the block and
 // wrap the store's, or store.ErrCorrupt if the bytes are no such record.
 func ReadCommit(ctx context.Context, g store.Getter, c ipld.CID) (*Commit, error) {

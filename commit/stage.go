@@ -35,10 +35,10 @@ func (s *Stage) Validate() error { return validate(s.check, s.Encode) }
 
 func (s *Stage) check() error {
 	return cmp.Or(
-		checkOptLink("base", s.Base),
+		graph.CheckOptLink("base", s.Base),
 		checkBranch(s.Branch),
 		graph.CheckLink("graph", s.Graph, ipld.DagCBOR),
-		checkOptLink("vectors", s.Vectors),
+		graph.CheckOptLink("vectors", s.Vectors),
 		graph.CheckExtra(s.Extra, stageFields),
 	)
 }

@@ -118,6 +118,14 @@ func CheckLink(field string, c ipld.CID, codec ipld.Codec) error {
 	return nil
 }
 
+// CheckOptLink returns a *FieldError unless c is undefined or links to a record.
+func CheckOptLink(field string, c ipld.CID) error {
+	if !c.Defined() {
+		return nil
+	}
+	return CheckLink(field, c, ipld.DagCBOR)
+}
+
 // CheckExtra returns a *FieldError unless the unknown fields of a record are in canonical order, can be encoded and
 // do not have the names of known fields.
 func CheckExtra(extra []ipld.Entry, known []string) error {

@@ -61,9 +61,9 @@ func (s *Session) Validate() error {
 		return graph.Fieldf("commit", "given if and only if the session does not follow")
 	}
 	err := cmp.Or(
-		checkOptLink("prev", s.Prev),
-		checkOptLink("commit", s.Commit),
-		checkOptLink("receipt", s.Receipt),
+		graph.CheckOptLink("prev", s.Prev),
+		graph.CheckOptLink("commit", s.Commit),
+		graph.CheckOptLink("receipt", s.Receipt),
 		graph.CheckLine("agent", s.Agent, 0, graph.MaxActor),
 		graph.CheckLine("task", s.Task, 0, graph.MaxActor),
 		graph.CheckLine("actor", s.Actor, 1, graph.MaxActor),
@@ -77,13 +77,6 @@ func (s *Session) Validate() error {
 		return graph.Fieldf("", "too large for one block: %v", err)
 	}
 	return nil
-}
-
-func checkOptLink(field string, c ipld.CID) error {
-	if !c.Defined() {
-		return nil
-	}
-	return graph.CheckLink(field, c, ipld.DagCBOR)
 }
 
 // Encode returns the block of a valid record.

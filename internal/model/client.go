@@ -106,9 +106,9 @@ func OpenSpec[P Based](protocols []P, spec string, opt ProviderOptions, unknown 
 }
 
 func (p *Protocol) setDefaults() {
-	setDefault(&p.Hint, "check the base URL and the network")
-	setDefault(&p.KeyHint, "check the key")
-	setDefault(&p.ModelHint, "check the model's name and the base URL")
+	p.Hint = cmp.Or(p.Hint, "check the base URL and the network")
+	p.KeyHint = cmp.Or(p.KeyHint, "check the key")
+	p.ModelHint = cmp.Or(p.ModelHint, "check the model's name and the base URL")
 }
 
 // Client asks one model of one provider. It is safe for concurrent use.
@@ -136,7 +136,7 @@ func Open(p Protocol, model string, opt ProviderOptions) (*Client, error) {
 	p.setDefaults()
 	model, address := SplitAddress(model)
 	opt.URL = cmp.Or(address, opt.URL, p.URL)
-	setDefault(&opt.MaxAnswer, p.MaxAnswer)
+	opt.MaxAnswer = cmp.Or(opt.MaxAnswer, p.MaxAnswer)
 	opt = opt.withDefaults()
 	key := opt.Key
 	url, err := endpoint(p, model, opt)

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,21 +44,13 @@ type ProviderOptions struct {
 
 // withDefaults returns the options with the defaults that all providers share.
 func (o ProviderOptions) withDefaults() ProviderOptions {
-	setDefault(&o.Timeout, defaultTimeout)
-	setDefault(&o.Attempts, defaultAttempts)
-	setDefault(&o.MaxAnswer, defaultAnswer)
+	o.Timeout = cmp.Or(o.Timeout, defaultTimeout)
+	o.Attempts = cmp.Or(o.Attempts, defaultAttempts)
+	o.MaxAnswer = cmp.Or(o.MaxAnswer, defaultAnswer)
 	if o.Clock == nil {
 		o.Clock = systemClock{}
 	}
 	return o
-}
-
-// setDefault sets a field that is zero.
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }
 
 // Bound is the range of an option.

@@ -1,6 +1,9 @@
 package dates
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // found holds the values of a pattern's classes in a match.
 type found struct {
@@ -55,33 +58,27 @@ func (t token) number(digits, low, high int) int {
 
 // take matches a token against a class, and stores its value.
 func (f *found) take(class byte, t token) bool {
+	set := func(to *int, n int) bool {
+		*to = n
+		return n > 0
+	}
 	switch class {
 	case 'Y':
-		f.year = t.number(4, 1000, 9999)
-		return f.year > 0
+		return set(&f.year, t.number(4, 1000, 9999))
 	case 'M':
-		f.month = t.number(2, 1, 12)
-		return f.month > 0
+		return set(&f.month, t.number(2, 1, 12))
 	case 'L':
-		f.month = monthNames[t.s]
-		return f.month > 0
+		return set(&f.month, monthNames[t.s])
 	case 'D':
-		f.day = t.number(2, 1, 31)
-		return f.day > 0
+		return set(&f.day, t.number(2, 1, 31))
 	case 'Q':
-		f.quarter = t.number(1, 1, 4)
-		return f.quarter > 0
+		return set(&f.quarter, t.number(1, 1, 4))
 	case 'O':
-		f.quarter = ordinals[t.s]
-		return f.quarter > 0
+		return set(&f.quarter, ordinals[t.s])
 	case 'S':
-		f.season = seasonNames[t.s]
-		return f.season > 0
+		return set(&f.season, seasonNames[t.s])
 	case 'N':
-		if f.count = t.number(3, 1, 999); f.count == 0 {
-			f.count = countNames[t.s]
-		}
-		return f.count > 0
+		return set(&f.count, cmp.Or(t.number(3, 1, 999), countNames[t.s]))
 	case 'U':
 		f.unit = unitNames[t.s]
 		return f.unit != unitNone

@@ -38,6 +38,11 @@ type Language struct {
 var read = sync.OnceValue(func() *table {
 	t := &table{common: map[string]int64{}, asking: map[string]bool{}, starts: map[string]bool{}}
 	of := map[string]*Language{}
+	add := func(to map[string]bool, words []string) {
+		for _, w := range words {
+			to[w] = true
+		}
+	}
 	for line := range strings.Lines(wordsText) {
 		fields := strings.Fields(line)
 		switch fields[0] {
@@ -50,22 +55,16 @@ var read = sync.OnceValue(func() *table {
 				t.common[w] = share
 			}
 		case "asking":
-			for _, w := range fields[1:] {
-				t.asking[w] = true
-			}
+			add(t.asking, fields[1:])
 		case "starts":
-			for _, w := range fields[1:] {
-				t.starts[w] = true
-			}
+			add(t.starts, fields[1:])
 		case "function":
 			lang := of[fields[1]]
 			if lang == nil {
 				lang = &Language{Name: fields[1], words: map[string]bool{}}
 				of[fields[1]], t.languages = lang, append(t.languages, lang)
 			}
-			for _, w := range fields[2:] {
-				lang.words[w] = true
-			}
+			add(lang.words, fields[2:])
 		case "nouns":
 			for _, name := range fields[1:] {
 				of[name].Nouns = true

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"encoding/binary"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -171,12 +172,12 @@ func columnsOf(text string) (names []string) {
 	return names
 }
 
+const blanks = " \t\n\r"
+
 // firstWord returns the first word of the definition of a column, without quotes, and whether it begins a constraint of
 // the table instead.
 func firstWord(s string) (word string, constraint bool) {
-	for len(s) > 0 && (s[0] == ' ' || s[0] == '\n' || s[0] == '\t' || s[0] == '\r') {
-		s = s[1:]
-	}
+	s = strings.TrimLeft(s, blanks)
 	if s == "" {
 		return "", false
 	}
@@ -185,18 +186,13 @@ func firstWord(s string) (word string, constraint bool) {
 		end = ']'
 	}
 	if end == '"' || end == '`' || end == '\'' || end == ']' {
-		for i := 1; i < len(s); i++ {
-			if s[i] == end {
-				return s[1:i], false
-			}
-		}
-		return s[1:], false
+		word, _, _ = strings.Cut(s[1:], string(rune(end)))
+		return word, false
 	}
-	n := 0
-	for n < len(s) && s[n] != ' ' && s[n] != '\n' && s[n] != '\t' && s[n] != '\r' && s[n] != '(' {
-		n++
+	if word = s; strings.ContainsAny(s, blanks+"(") {
+		word = s[:strings.IndexAny(s, blanks+"(")]
 	}
-	switch word = s[:n]; upper(word) {
+	switch upper(word) {
 	case "CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN":
 		return "", true
 	}
