@@ -17,30 +17,25 @@ func (m *Map) Walk(ctx context.Context, fn func(c ipld.CID, level int) (descend 
 		return fmt.Errorf("walk tree: %w", err)
 	}
 	descend, err := fn(m.root.cid, m.root.level)
-	if err != nil || !descend || m.root.level == 0 {
+	if err != nil || !descend {
 		return err
 	}
-	path := []frame{{c: m.root}}
-	for len(path) > 0 {
-		top := &path[len(path)-1]
-		i := top.i
-		if i == len(top.c.keys) {
-			path = path[:len(path)-1]
-			continue
+	return m.nodes.walk(ctx, m.root, fn)
+}
+
+// walk calls fn with the chunks below c. The recursion is as deep as the tree.
+func (n *Nodes) walk(ctx context.Context, c *chunk, fn func(c ipld.CID, level int) (bool, error)) error {
+	for i, link := range c.links {
+		descend, err := fn(link, c.level-1)
+		if err == nil && descend && c.level > 1 {
+			var below *chunk
+			if below, err = n.child(ctx, c, i); err == nil {
+				err = n.walk(ctx, below, fn)
+			}
 		}
-		top.i++
-		descend, err := fn(top.c.links[i], top.c.level-1)
 		if err != nil {
 			return err
 		}
-		if !descend || top.c.level == 1 {
-			continue
-		}
-		c, err := m.nodes.child(ctx, top.c, i)
-		if err != nil {
-			return err
-		}
-		path = append(path, frame{c: c})
 	}
 	return nil
 }
@@ -56,7 +51,7 @@ func (m *Map) Check(ctx context.Context) error {
 	}
 	levels := make(levelChecks, fresh.Height())
 	levels.begin()
-	err = fresh.eachChunk(ctx, levels.enter)
+	err = nodes.eachChunk(ctx, fresh.root, levels.enter)
 	if err == nil {
 		err = levels.finish()
 	}
@@ -67,7 +62,8 @@ func (m *Map) Check(ctx context.Context) error {
 // the end and Check would have found no fault. It does not return the errors that only Check finds.
 func (m *Map) ScanChecked(ctx context.Context, good *bool) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		fresh, err := NewNodes(m.nodes.blocks, nil).Load(ctx, m.root.cid)
+		nodes := NewNodes(m.nodes.blocks, nil)
+		fresh, err := nodes.Load(ctx, m.root.cid)
 		if err != nil {
 			yield(Entry{}, err)
 			return
@@ -76,7 +72,7 @@ func (m *Map) ScanChecked(ctx context.Context, good *bool) iter.Seq2[Entry, erro
 		levels.begin()
 		var bad error
 		stopped := false
-		err = fresh.eachChunk(ctx, func(c *chunk) error {
+		err = nodes.eachChunk(ctx, fresh.root, func(c *chunk) error {
 			if bad == nil {
 				bad = levels.enter(c)
 			}
@@ -100,29 +96,16 @@ func (m *Map) ScanChecked(ctx context.Context, good *bool) iter.Seq2[Entry, erro
 
 var errStopped = errors.New("stop reading entries")
 
-// eachChunk calls fn with every chunk, parents before children and in key order.
-func (m *Map) eachChunk(ctx context.Context, fn func(*chunk) error) error {
-	path := []frame{{c: m.root}}
-	if err := fn(m.root); err != nil {
-		return err
+// eachChunk calls fn with c and every chunk below, parents before children and in key order.
+func (n *Nodes) eachChunk(ctx context.Context, c *chunk, fn func(*chunk) error) error {
+	err := fn(c)
+	for i := 0; err == nil && i < len(c.links); i++ {
+		var below *chunk
+		if below, err = n.child(ctx, c, i); err == nil {
+			err = n.eachChunk(ctx, below, fn)
+		}
 	}
-	for len(path) > 0 {
-		top := &path[len(path)-1]
-		if top.c.level == 0 || top.i == len(top.c.keys) {
-			path = path[:len(path)-1]
-			continue
-		}
-		c, err := m.nodes.child(ctx, top.c, top.i)
-		if err != nil {
-			return err
-		}
-		top.i++
-		if err := fn(c); err != nil {
-			return err
-		}
-		path = append(path, frame{c: c})
-	}
-	return nil
+	return err
 }
 
 // levelChecks has one check for each level of a tree, lowest first.

@@ -48,9 +48,6 @@ func (cu *cursor) down(ctx context.Context, pick func(*chunk) int) error {
 	return nil
 }
 
-func firstEntry(*chunk) int  { return 0 }
-func lastEntry(c *chunk) int { return len(c.keys) - 1 }
-
 // seek moves forward to the first entry whose key is not less than key, or behind the last entry if there is none.
 // key must not be less than that of an earlier seek.
 func (cu *cursor) seek(ctx context.Context, key []byte) error {
@@ -71,25 +68,20 @@ func (cu *cursor) seek(ctx context.Context, key []byte) error {
 	return cu.down(ctx, pick)
 }
 
-// nextChunk moves to the first entry of the next chunk and reports whether there is one; if not, the cursor stays.
-func (cu *cursor) nextChunk(ctx context.Context) (bool, error) {
-	for d := len(cu.path) - 2; d >= 0; d-- {
-		if cu.path[d].i+1 < len(cu.path[d].c.keys) {
-			cu.path = cu.path[:d+1]
-			cu.path[d].i++
-			return true, cu.down(ctx, firstEntry)
+// move moves by 1 to the first entry of the next chunk, or by -1 to the last entry of the one before, and reports
+// whether there is one; if not, the cursor stays.
+func (cu *cursor) move(ctx context.Context, by int) (bool, error) {
+	pick := func(c *chunk) int {
+		if by > 0 {
+			return 0
 		}
+		return len(c.keys) - 1
 	}
-	return false, nil
-}
-
-// prevChunk moves to the last entry of the chunk before and reports whether there is one; if not, the cursor stays.
-func (cu *cursor) prevChunk(ctx context.Context) (bool, error) {
 	for d := len(cu.path) - 2; d >= 0; d-- {
-		if cu.path[d].i > 0 {
+		if i := cu.path[d].i + by; i >= 0 && i < len(cu.path[d].c.keys) {
 			cu.path = cu.path[:d+1]
-			cu.path[d].i--
-			return true, cu.down(ctx, lastEntry)
+			cu.path[d].i = i
+			return true, cu.down(ctx, pick)
 		}
 	}
 	return false, nil

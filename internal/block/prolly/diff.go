@@ -17,9 +17,7 @@ type Change struct{ Key, Old, New []byte }
 // about two a level for each change. Changes are read-only views that may be kept. An error ends the sequence,
 // which may be ranged over repeatedly.
 func Diff(ctx context.Context, a, b *Map) iter.Seq2[Change, error] {
-	return func(yield func(Change, error) bool) {
-		newDiffer(ctx, a, b).each(yield)
-	}
+	return DiffPrefix(ctx, a, b, nil)
 }
 
 // DiffPrefix returns the changes of Diff whose keys begin with prefix. It reads only the chunks on the path there
@@ -28,7 +26,16 @@ func DiffPrefix(ctx context.Context, a, b *Map, prefix []byte) iter.Seq2[Change,
 	return func(yield func(Change, error) bool) {
 		d := newDiffer(ctx, a, b)
 		d.prefix = prefix
-		d.each(yield)
+		for {
+			c, ok, err := d.next()
+			if err != nil {
+				yield(Change{}, err)
+				return
+			}
+			if !ok || !yield(c, nil) {
+				return
+			}
+		}
 	}
 }
 
@@ -84,19 +91,6 @@ type differ struct {
 
 func newDiffer(ctx context.Context, a, b *Map) *differ {
 	return &differ{ctx: ctx, a: newWalk(a), b: newWalk(b)}
-}
-
-func (d *differ) each(yield func(Change, error) bool) {
-	for {
-		c, ok, err := d.next()
-		if err != nil {
-			yield(Change{}, err)
-			return
-		}
-		if !ok || !yield(c, nil) {
-			return
-		}
-	}
 }
 
 // next returns the next change, false after the last.

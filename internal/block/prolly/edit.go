@@ -285,7 +285,7 @@ func (r *rechunker) goBack(seen int) error {
 			return nil
 		}
 		left := r.cur.clone()
-		if _, err := left.prevChunk(r.ctx); err != nil {
+		if _, err := left.move(r.ctx, -1); err != nil {
 			return err
 		}
 		seen += len(left.chunk().keys)
@@ -316,7 +316,7 @@ func (r *rechunker) feedChunks() error {
 		if err := r.feedChunk(c, r.cur.isLast()); err != nil || r.done {
 			return err
 		}
-		more, err := r.cur.nextChunk(r.ctx)
+		more, err := r.cur.move(r.ctx, 1)
 		if err != nil {
 			return err
 		}
@@ -351,9 +351,9 @@ func (r *rechunker) feedChunk(c *chunk, last bool) error {
 	return nil
 }
 
-// feedBelow feeds the new entries whose key is less than key.
+// feedBelow feeds the new entries whose key is less than key, all of them if that is nil.
 func (r *rechunker) feedBelow(key []byte) error {
-	for r.next < len(r.edits) && bytes.Compare(r.edits[r.next].key, key) < 0 {
+	for r.next < len(r.edits) && (key == nil || bytes.Compare(r.edits[r.next].key, key) < 0) {
 		e := r.edits[r.next]
 		r.next++
 		if e.gone {
@@ -368,12 +368,8 @@ func (r *rechunker) feedBelow(key []byte) error {
 
 // feedRest feeds what comes after the last stored chunk and ends the level.
 func (r *rechunker) feedRest() error {
-	for ; r.next < len(r.edits); r.next++ {
-		if e := r.edits[r.next]; !e.gone {
-			if err := r.feed(e, true); err != nil {
-				return err
-			}
-		}
+	if err := r.feedBelow(nil); err != nil {
+		return err
 	}
 	if err := r.cut.finish(); err != nil {
 		return err

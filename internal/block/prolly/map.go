@@ -204,7 +204,7 @@ func (m *Map) Scan(ctx context.Context, from, to []byte) iter.Seq2[Entry, error]
 	return func(yield func(Entry, error) bool) {
 		cu := newCursor(m, 0)
 		err := cu.seek(ctx, from)
-		for more := true; more && err == nil; more, err = cu.nextChunk(ctx) {
+		for more := true; more && err == nil; more, err = cu.move(ctx, 1) {
 			c, i := cu.chunk(), cu.top().i
 			for ; i < len(c.keys); i++ {
 				if to != nil && bytes.Compare(c.keys[i], to) >= 0 {
