@@ -278,13 +278,7 @@ func breakCircles(ctx context.Context, r *core.Repo, by state.Stamp) (done []str
 		if len(changes) == 0 {
 			continue
 		}
-		res, err := r.Commit(ctx, func(yield func(graph.Change, error) bool) {
-			for _, c := range changes {
-				if !yield(c, nil) {
-					return
-				}
-			}
-		}, core.CommitOptions{
+		res, err := r.Commit(ctx, core.Each(changes), core.CommitOptions{
 			Stamp: by, Branch: b.Name, Expect: &b.Commit, Message: "fsck: show nodes that hid each other",
 		})
 		if err != nil {

@@ -430,19 +430,16 @@ func (p *Erasing) eraseAll(redactions []store.Redaction) error {
 }
 
 func (p *Erasing) remove(t *core.Tx, ref core.Ref, ids []graph.ID) error {
-	removal := func(yield func(graph.Change, error) bool) {
-		for _, id := range ids {
-			if !yield(graph.Change{Remove: &graph.Removal{Node: graph.Ref{ID: id}}}, nil) {
-				return
-			}
-		}
+	var removals []graph.Change
+	for _, id := range ids {
+		removals = append(removals, graph.Change{Remove: &graph.Removal{Node: graph.Ref{ID: id}}})
 	}
 	if _, branch := ref.Name.Branch(); !branch {
 		rec, base, staged, err := t.LoadStage(p.Ctx, ref.Name, "", nil)
 		if err != nil {
 			return err
 		}
-		next, err := state.NewBatch(p.Ctx, t.Stage, t.Scratch, staged, p.opt.Stamp).Apply(removal, false)
+		next, err := state.NewBatch(p.Ctx, t.Stage, t.Scratch, staged, p.opt.Stamp).Apply(core.Each(removals), false)
 		if err == nil {
 			err = t.WriteGraph(p.Ctx, next)
 		}
@@ -456,7 +453,7 @@ func (p *Erasing) remove(t *core.Tx, ref core.Ref, ids []graph.ID) error {
 	if err != nil {
 		return err
 	}
-	next, err := state.NewBatch(p.Ctx, t.Stage, t.Scratch, base.State, p.opt.Stamp).Apply(removal, true)
+	next, err := state.NewBatch(p.Ctx, t.Stage, t.Scratch, base.State, p.opt.Stamp).Apply(core.Each(removals), true)
 	if err != nil {
 		return err
 	}

@@ -113,16 +113,16 @@ func foreseen(ctx context.Context, changes state.Changes, by state.Meaning) (sta
 	for len(first) < foreseeChanges {
 		c, err, more := next()
 		if err != nil {
-			return each(first, err), stop
+			return Each(first, err), stop
 		}
 		if !more {
 			state.Foresee(ctx, by, first)
-			return each(first), stop
+			return Each(first), stop
 		}
 		first = append(first, c)
 	}
 	return func(yield func(graph.Change, error) bool) {
-		for c, err := range each(first) {
+		for c, err := range Each(first) {
 			if !yield(c, err) {
 				return
 			}
@@ -472,7 +472,7 @@ func (r *Repo) Decide(
 			}
 		}
 		opt.Message = cmp.Or(opt.Message, made.Message)
-		next, err := t.apply(ctx, head, each(made.Changes), opt.CommitOptions, res)
+		next, err := t.apply(ctx, head, Each(made.Changes), opt.CommitOptions, res)
 		if err != nil {
 			return err
 		}
@@ -517,8 +517,8 @@ func (r *Repo) begunHead(ctx context.Context, opt CommitOptions) (*Snapshot, err
 	return r.At(ctx, ref.Target)
 }
 
-// each returns a list as a stream, which ends with errors.
-func each(list []graph.Change, end ...error) state.Changes {
+// Each returns a list as a stream, which ends with errors.
+func Each(list []graph.Change, end ...error) state.Changes {
 	return func(yield func(graph.Change, error) bool) {
 		for _, c := range list {
 			if !yield(c, nil) {

@@ -288,7 +288,7 @@ func (em Embeddings) part(
 	if len(changes) == 0 {
 		return 0, at, nil
 	}
-	res, err := em.repo.Commit(ctx, each(changes), CommitOptions{
+	res, err := em.repo.Commit(ctx, Each(changes), CommitOptions{
 		Stamp: state.Stamp{
 			Author: s.Record.Author, Time: s.Record.Time, Command: []string{MeaningVerb},
 			Secrets: state.SecretOptions{All: true},

@@ -173,11 +173,7 @@ func (r *Repo) Replayed(changes state.Changes) state.Changes {
 					store.ErrBusy, maxReplayed))
 				return
 			}
-			for _, c := range kept {
-				if !yield(c, nil) {
-					return
-				}
-			}
+			Each(kept)(yield)
 			return
 		}
 		read = true
