@@ -42,10 +42,10 @@ type Server struct {
 	verbs  sync.WaitGroup // that run
 }
 
-// NewHost listens for other processes on the repository whose .mnem directory is dir, and has run run
-// their verbs, each on a goroutine of its own. temp is the system's directory for temporary files, and build names this
-// program. Only the process that holds the lock of the database may call this; it replaces the socket of an earlier
-// owner. Close must be called.
+// NewServer listens for other processes on the repository whose .mnem directory is dir, and has run run their verbs,
+// each on a goroutine of its own. temp is the system's directory for temporary files, and build names this program.
+// Only the process that holds the lock of the database may call this; it replaces the socket of an earlier owner.
+// Close must be called.
 func NewServer(dir, temp, build string, run func(context.Context, *Verb) VerbResult) (*Server, error) {
 	held, err := hold(dir)
 	if err != nil {
