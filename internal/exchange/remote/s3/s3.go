@@ -19,7 +19,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -168,7 +167,6 @@ func (c *Client) Put(ctx context.Context, key, known string, body io.ReaderAt, s
 	if c.opt.Encryption != "" {
 		header.Set("x-amz-server-side-encryption", c.opt.Encryption)
 	}
-	header.Set("Content-Length", strconv.FormatInt(size, 10))
 	err = c.again(ctx, func() error {
 		// Each request has its own reader: an abandoned one may still be read.
 		return c.send(ctx, http.MethodPut, key, nil, header, io.NewSectionReader(body, 0, size), func(res *http.Response) error {
@@ -239,7 +237,7 @@ func (c *Client) again(ctx context.Context, fn func() error) error {
 
 // send sends one request, and calls read with a successful answer.
 func (c *Client) send(
-	ctx context.Context, method, key string, query url.Values, header http.Header, body io.Reader,
+	ctx context.Context, method, key string, query url.Values, header http.Header, body *io.SectionReader,
 	read func(*http.Response) error,
 ) error {
 	u := *c.base
@@ -249,17 +247,13 @@ func (c *Client) send(
 	}
 	u.Path = strings.TrimSuffix(u.Path, "/") + "/" + full
 	u.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20")
-	req, err := http.NewRequestWithContext(ctx, method, u.String(), body)
+	req, err := http.NewRequestWithContext(ctx, method, u.String(), http.NoBody)
 	if err != nil {
 		return err
 	}
 	req.Header = header.Clone()
-	if n := req.Header.Get("Content-Length"); n != "" {
-		req.ContentLength, _ = strconv.ParseInt(n, 10, 64) // as Put wrote it
-		req.Header.Del("Content-Length")
-		if req.ContentLength == 0 {
-			req.Body = http.NoBody
-		}
+	if body != nil && body.Size() > 0 {
+		req.Body, req.ContentLength = io.NopCloser(body), body.Size()
 	}
 	c.sign(req)
 	res, err := c.http.Do(req)
