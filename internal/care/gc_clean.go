@@ -99,7 +99,7 @@ func (g *Collector) readStored(read blockBatch) (out storedRead) {
 			out.logged = append(out.logged, logged{b.CID, o.View, o.Seq, len(b.Data)})
 			continue
 		}
-		next, text, err := readLeads(state.Lead{Cid: b.CID, As: roleAny}, b.Data, nil)
+		next, text, err := readLeads(state.Lead{Cid: b.CID, As: state.RoleAny}, b.Data, nil)
 		if err != nil {
 			return storedRead{doubt: true}
 		}
@@ -300,7 +300,7 @@ func (g *Collector) readFallen(cids []ipld.CID) (out fallenRead) {
 			return fmt.Errorf("read garbage: %w", err)
 		}
 		b := fallen{cid: c, named: isNamed(store.Block{CID: c, Data: data}), bytes: len(data)}
-		b.next, _, err = readLeads(state.Lead{Cid: c, As: roleAny}, data, nil)
+		b.next, _, err = readLeads(state.Lead{Cid: c, As: state.RoleAny}, data, nil)
 		out.blocks = append(out.blocks, b)
 		return err
 	}

@@ -21,10 +21,6 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// roleAny is a role, used only by collections, for blocks with links that any kind of record may be: the block's
-// own kind decides.
-const roleAny = state.Role(255)
-
 // waveMost is the largest number of blocks read in one pass in CID order. The larger it is, the more of them share
 // a table block; each takes 50 bytes of memory.
 const waveMost = 1 << 18
@@ -116,7 +112,7 @@ func (m *marker) operations(head ipld.CID, horizon uint64) error {
 		}
 		m.add(c)
 		if m.more(o.View) {
-			views = append(views, reached{state.Lead{Cid: o.View, As: roleAny}, o.Seq})
+			views = append(views, reached{state.Lead{Cid: o.View, As: state.RoleAny}, o.Seq})
 		}
 		if o.Seq == horizon {
 			if err := m.beyond(o); err != nil {
@@ -157,7 +153,7 @@ func (m *marker) lease(c ipld.CID) error {
 		return err
 	}
 	m.add(c)
-	return m.reach([]reached{{Lead: state.Lead{Cid: c, As: roleAny}}})
+	return m.reach([]reached{{Lead: state.Lead{Cid: c, As: state.RoleAny}}})
 }
 
 // reached is a link to a newly marked block, and the operation by which it was found, 0 for a lease.
@@ -245,7 +241,7 @@ func readLeads(l state.Lead, block []byte, err error) (next []state.Lead, text i
 		return nil, text, err
 	}
 	kind := ""
-	if l.As == roleAny {
+	if l.As == state.RoleAny {
 		kind = ipld.PeekKind(block)
 	}
 	if l.As == state.RoleGraph || kind == graph.KindGraph {
@@ -261,7 +257,7 @@ func readLeads(l state.Lead, block []byte, err error) (next []state.Lead, text i
 // ownLeads returns the links of a block by its role or, if that is open, by its kind. For an unknown kind these are
 // all its links: a record of a later version must not lose its blocks.
 func ownLeads(l state.Lead, kind string, block []byte) ([]state.Lead, error) {
-	if l.As != roleAny {
+	if l.As != state.RoleAny {
 		next, _, err := state.Leads(l, block)
 		return next, err
 	}
@@ -287,7 +283,7 @@ func ownLeads(l state.Lead, kind string, block []byte) ([]state.Lead, error) {
 	}
 	var out []state.Lead
 	err := ipld.Links(l.Cid, block, func(c ipld.CID) error {
-		out = append(out, state.Lead{Cid: c, As: roleAny})
+		out = append(out, state.Lead{Cid: c, As: state.RoleAny})
 		return nil
 	})
 	return out, err

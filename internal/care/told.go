@@ -260,7 +260,7 @@ func reachedBlocks(
 			return nil, nil
 		}
 		kind := ""
-		if l.As == roleAny {
+		if l.As == state.RoleAny {
 			kind = ipld.PeekKind(block)
 		}
 		return ownLeads(l, kind, block)
@@ -269,7 +269,7 @@ func reachedBlocks(
 		if ref.Symbolic != "" || !reaches(ref.Name) {
 			continue
 		}
-		if err := state.WalkLeads(state.Lead{Cid: ref.Target, As: roleAny}, visit); errors.Is(err, core.ErrStop) {
+		if err := state.WalkLeads(state.Lead{Cid: ref.Target, As: state.RoleAny}, visit); errors.Is(err, core.ErrStop) {
 			break
 		} else if err != nil {
 			return nil, err

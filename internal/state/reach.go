@@ -38,6 +38,7 @@ const (
 	RoleRedaction
 	RoleProfile
 	RoleRaw // a chunk of content, the text of a query, or a message
+	RoleAny // any record: a collection decides by the kind of each block
 )
 
 type roleInfo struct {
@@ -49,7 +50,7 @@ type roleInfo struct {
 
 // roles describe the blocks of each role. Those without decode are chunks of trees, whose entries link to leaf; 0 if they
 // are no links.
-var roles = [...]roleInfo{
+var roles = [RoleAny + 1]roleInfo{
 	RoleManifest:   {kind: commit.KindExport, decode: leadsOf(commit.DecodeExport, manifestLeads)},
 	RoleRefs:       {kind: "tree", leaf: RoleNamed},
 	RoleNamed:      {kind: "commit, tag, session or receipt"},

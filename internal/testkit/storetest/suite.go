@@ -90,7 +90,7 @@ func wantBlock(t *testing.T, blocks store.Blocks, b store.Block, present bool) {
 	got, err := blocks.Get(ctx, b.CID)
 	if present {
 		must.OK(t, err)
-		must.Same(t, got, b.Data, "Get ", b.CID)
+		must.True(t, bytes.Equal(got, b.Data), "Get %s: %x", b.CID, got)
 		return
 	}
 	var missing *store.NotFoundError

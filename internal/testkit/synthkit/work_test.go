@@ -130,7 +130,7 @@ func (w *world) jobs() []job {
 		{name: "fsck", slack: 2, do: func(t *testing.T, r *core.Repo) {
 			report, err := care.Fsck(t.Context(), r, care.FsckOptions{})
 			must.OK(t, err)
-			must.True(t, len(report.Errors) == 0, "%v", report.Errors[0].Message)
+			must.True(t, len(report.Errors) == 0, "%v", report.Errors)
 		}},
 	}
 }
