@@ -12,7 +12,7 @@ import (
 // others mostly Pebble's: its errors, metrics and their protocols.
 const (
 	mostOursAtStart = 1550
-	mostAllAtStart  = 6400
+	mostAllAtStart  = 6450
 )
 
 // TestStart bounds what a process does before main runs, which hooks pay for at every prompt.

@@ -61,7 +61,7 @@ var floors = []floor{
 	{"measuring", "programs and packages that measure", "evaluate synth bench"},
 	{"programs", "", "cmd/mnem cmd/mnem-bench door/cli/man"},
 	{"tests", "what tests share; tests of the whole from outside", "" +
-		"testkit/cases testkit/s3test testkit/storetest testkit/effort testkit/differ testkit/must testkit/longer testkit/o200k testkit/pgserver testkit/ramdir testkit " +
+		"testkit/effort testkit/differ testkit/must testkit/cases testkit/s3test testkit/storetest testkit/longer testkit/o200k testkit/pgserver testkit/ramdir testkit " +
 		"testkit/synthkit testkit/repofiles testkit/repokit testkit/memkit testkit/verbkit testkit/program base/text/gen base/zones/gen e2e " +
 		"sharing lint lint/house spec"},
 }
@@ -125,14 +125,14 @@ var alone = map[string]string{
 	"base/filestate":       "base/regular",
 	"owner":                "base/regular base/httpd",
 	"base/text/gen":        "base/text",
-	"testkit/program":      "door/line door/cli testkit/ramdir",
+	"testkit/program":      "door/line door/cli testkit/ramdir testkit/must",
 	"testkit/repofiles":    "layout ipld block/store/pebble",
 	"ipld/prime":           "ipld",
 	"cmd/mnem-bench":       "bench door/line door/cli model/builtin model/minilm/weights",
 	"base/fixed":           "",
-	"testkit/cases":        "",
+	"testkit/cases":        "testkit/must",
 	"testkit/s3test":       "",
-	"testkit/storetest":    "ipld block/store",
+	"testkit/storetest":    "ipld block/store testkit/must",
 	"base/heap":            "",
 	"base/cache":           "",
 	"base/parallel":        "",
@@ -147,9 +147,9 @@ var alone = map[string]string{
 	"testkit/must":         "testkit/differ",
 	"testkit/differ":       "",
 	"testkit/longer":       "",
-	"testkit/o200k":        "",
+	"testkit/o200k":        "testkit/must",
 	"testkit/ramdir":       "",
-	"testkit/pgserver":     "",
+	"testkit/pgserver":     "testkit/must",
 	"sharing":              "",
 	"base/filewatch":       "",
 	"e2e":                  "",

@@ -133,10 +133,9 @@ func TestGitHostile(t *testing.T) {
 		"packs/000001 has no refs":           {"packs/000001": x},
 		"more than 128 packs":                many,
 		"refs/heads/main is there twice":     {"refs": blob(at + at)},
-		"another version":                    {"format": x},
-		"a head that is none":                {"head": x},
-		"refs that are none":                 {"refs": x},
-		"a ref at nothing":                   {"refs": blob(at)},
+		"its format is another one":          {"format": x},
+		"a ref in the git repository":        {"refs": x},
+		"is not in its packs":                {"refs": blob(at)},
 	} {
 		index := append(os.Environ(), "GIT_INDEX_FILE="+filepath.Join(t.TempDir(), "index"))
 		run := func(args ...string) string {

@@ -42,7 +42,7 @@ type fileStats struct {
 	changed bool
 }
 
-// fileStat is what was seen of a file. Times are in nanoseconds.
+// fileStat has a file as it was seen. Times are in nanoseconds.
 type fileStat struct {
 	Project, Name string
 	Sum           string // in hexadecimal

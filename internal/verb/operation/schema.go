@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A shape is how the docs write what an answer looks like: JSON whose strings say what stands in
@@ -58,18 +59,21 @@ func objectSchema(shape map[string]any) map[string]any {
 	}
 }
 
-var kindSchemas = map[string]map[string]any{
-	"json":   {},
-	"null":   {"type": "null"},
-	"text":   {"type": "string"},
-	"bool":   {"type": "boolean"},
-	"number": {"type": "number"},
-	"object": {"type": "object"},
-	"int":    {"type": "integer"},
-	"cid":    {"type": "string", "pattern": "^baf(yrei|krei)[a-z2-7]{52}$"},
-	"id":     {"type": "string", "format": "uuid"},
-	"time":   {"type": "string", "format": "date-time"},
-}
+// kindSchemas lists the schemas of the words that stand for a kind of value, made when a door first wants them.
+var kindSchemas = sync.OnceValue(func() map[string]map[string]any {
+	return map[string]map[string]any{
+		"json":   {},
+		"null":   {"type": "null"},
+		"text":   {"type": "string"},
+		"bool":   {"type": "boolean"},
+		"number": {"type": "number"},
+		"object": {"type": "object"},
+		"int":    {"type": "integer"},
+		"cid":    {"type": "string", "pattern": "^baf(yrei|krei)[a-z2-7]{52}$"},
+		"id":     {"type": "string", "format": "uuid"},
+		"time":   {"type": "string", "format": "date-time"},
+	}
+})
 
 // wordSchema returns the schema of words with | between them.
 func wordSchema(shape string) map[string]any {
@@ -77,7 +81,7 @@ func wordSchema(shape string) map[string]any {
 	var kinds []map[string]any
 	null := false
 	for word := range strings.SplitSeq(shape, "|") {
-		switch s, known := kindSchemas[word]; {
+		switch s, known := kindSchemas()[word]; {
 		case word == "null":
 			null = true
 		case known:
