@@ -186,11 +186,7 @@ func (q *ShowRequest) item(ctx context.Context, s *verb.Service) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	opt, err := reading.ImportanceOptions(ctx, s, snap)
-	if err != nil {
-		return nil, err
-	}
-	e, err := memory.Importance(ctx, snap, w.ID, now, opt)
+	e, err := memory.Importance(ctx, snap, w.ID, now, memory.ImportanceOptions{})
 	out.Importance, out.Now = &e, graph.At(now)
 	return verb.OneOf(out, err)
 }

@@ -225,9 +225,9 @@ func (l *listing) on(ctx context.Context, s *verb.Service, snap *core.Snapshot, 
 	if err != nil {
 		return err
 	}
-	of, err := ImportanceOptions(ctx, s, snap)
+	lives, err := memory.HalfLivesAt(ctx, snap)
 	l.weigh = func(ctx context.Context, n *graph.Node) (int64, error) {
-		e, err := memory.Importance(ctx, snap, n.ID, at, of)
+		e, err := memory.ImportanceOf(ctx, snap, n, at, memory.ImportanceOptions{HalfLives: lives})
 		return e.Value, err
 	}
 	return err

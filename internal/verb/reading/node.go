@@ -13,7 +13,6 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
-	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/ipld"
@@ -127,14 +126,6 @@ type redactedError struct{ red *commit.Redaction }
 func (e redactedError) Error() string { return e.red.String() }
 
 func (e redactedError) Is(target error) bool { return target == store.ErrRedacted }
-
-// ImportanceOptions returns the inputs of importance besides the snapshot: the half-lives of its commit.
-func ImportanceOptions(
-	ctx context.Context, s *verb.Service, snap *core.Snapshot,
-) (opt memory.ImportanceOptions, err error) {
-	opt.HalfLives, err = memory.HalfLivesAt(ctx, snap)
-	return opt, err
-}
 
 // PropPrefix begins the name of a field that is a property.
 const PropPrefix = "props."
