@@ -1,7 +1,7 @@
 package text
 
 import (
-	"sort"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -12,7 +12,7 @@ type runeRange struct{ first, last rune }
 // escaped lists, in order, the code points above ASCII that EscapeLine writes as numbers: those that end a line,
 // change the direction of the text after them, or are invisible, so that text could hide in them. The package
 // documentation gives the reason for each.
-var escaped = [...]runeRange{
+var escaped = []runeRange{
 	{0x0080, 0x009F},
 	{0x00AD, 0x00AD},
 	{0x034F, 0x034F},
@@ -43,7 +43,7 @@ func isEscaped(r rune) bool {
 	if r&0xFFFE == 0xFFFE { // the last two of each plane are noncharacters
 		return true
 	}
-	i := sort.Search(len(escaped), func(i int) bool { return escaped[i].last >= r })
+	i, _ := slices.BinarySearchFunc(escaped, r, func(e runeRange, r rune) int { return int(e.last - r) })
 	return i < len(escaped) && escaped[i].first <= r
 }
 
