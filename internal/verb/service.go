@@ -146,7 +146,7 @@ type Service struct {
 }
 
 // prepare reads what a request has in common with others, and makes the stamp of one that writes.
-func (s *Service) prepare(ctx context.Context, req any) (write bool, err error) {
+func (s *Service) prepare(req any) (write bool, err error) {
 	spec := s.Spec
 	w := WritingOf(req)
 	s.Host.Defaults(&w)

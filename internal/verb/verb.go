@@ -351,7 +351,7 @@ func (s *Service) Call(ctx context.Context, req any, emit func(any) error) error
 	if spec.NoRepo {
 		return spec.do(ctx, s, req, emit)
 	}
-	write, err := s.prepare(ctx, req)
+	write, err := s.prepare(req)
 	if err == nil {
 		ctx, err = s.confine(ctx)
 	}
