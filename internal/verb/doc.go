@@ -22,15 +22,13 @@
 //	complete:"KIND"    its completion: rev, branch, stage, session, key, rule, tag
 //	not:"A B"          flags that it excludes
 //
-// The options are short=X (the one-letter flag), arg (a positional argument; a list takes all that the
-// others leave), required (of an arg), remote (remote callers may give it),
-// remoteonly, varies (a pure verb is not pure with it), writes (a verb that reads writes with it), destroys (with it
-// a verb does something that undo cannot reverse), comma (a list whose values may
-// hold several, with commas between), words (all positional
-// arguments are one text, or standard input if they are a hyphen; words=BYTES says how much of that),
-// set (no flag: the command line sets it by NAME=VALUE), settable (by both), sets (the list of these
-// NAME=VALUE), true=VALUE (the text that a remote caller's true stands for) and
-// alone (the flag without a value means that too).
+// The options are short=X (the one-letter flag), arg (a positional argument; a list takes all that the others leave),
+// required (of an arg), remote (remote callers may give it), remoteonly, varies (a pure verb is not pure with it),
+// writes (a verb that reads writes with it), destroys (with it a verb does something that undo cannot reverse), comma
+// (a list whose values may hold several, with commas between), words (all positional arguments are one text, or
+// standard input if they are a hyphen; words=BYTES says how much of that), set (no flag: the command line sets it by
+// NAME=VALUE), settable (by both), sets (the list of these NAME=VALUE), true=VALUE (the text that a remote caller's
+// true stands for) and alone (the flag without a value means that too).
 //
 // A struct that is embedded with the tag op:"local" has no field for remote callers here; one with the tag flags:"A B"
 // has no other flags than these.

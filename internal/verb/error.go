@@ -109,8 +109,7 @@ func HasAnswer(err error) bool {
 	return errors.As(err, new(answeredError)) || errors.As(err, new(*News))
 }
 
-// News is an error that says that an answer is bad news, as that of a replay which differs. The answer
-// was given.
+// News is an error that says that an answer is bad news, as that of a replay which differs. The answer was given.
 type News struct{ Outcome operation.Outcome }
 
 func (e *News) Error() string { return e.Outcome.When }

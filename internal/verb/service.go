@@ -45,8 +45,7 @@ type Host interface {
 	Require(rule string, given bool) (func(iter.Seq2[commit.LogEntry, error]) error, error)
 	// Working shows that something takes its time, until what it returns is called.
 	Working(what string) (done func())
-	// Progress shows how much of something is done, of a total, 0 if that is not known, until done is
-	// called.
+	// Progress shows how much of something is done, of a total, 0 if that is not known, until done is called.
 	Progress() (set func(what string, done, total int), done func())
 	// Human is whether answers are shown to people as text.
 	Human() bool
@@ -71,8 +70,7 @@ type Caller interface {
 	// Embedder opens the model that a spec names, "" for that of the configuration. progress receives the
 	// number of texts done within each call.
 	Embedder(spec string, progress func(done, total int)) (Embedder, error)
-	// Models opens the models that a question names. The reranker is nil for none, and for one that
-	// asks no model.
+	// Models opens the models that a question names. The reranker is nil for none, and for one that asks no model.
 	Models(m *QuestionModels) (*complete.Models, retrieve.Reranker, error)
 	// Global returns what runs verbs on the user's own repository.
 	Global() (Runner, error)

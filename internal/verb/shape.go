@@ -26,10 +26,9 @@ var words = map[reflect.Type]string{
 	reflect.TypeFor[FieldValue]():      "json",
 }
 
-// Shapes returns the shapes that an answer may have, as operation.Schema reads them, from the types of
-// the answers: the tags json and shape describe their members. The tag shape gives the shape of a value
-// whose type does not tell it; null adds that a value may be null, and ? on an embedded struct that all of
-// it may be missing.
+// Shapes returns the shapes that an answer may have, as operation.Schema reads them, from the types of the answers:
+// the tags json and shape describe their members. The tag shape gives the shape of a value whose type does not tell
+// it; null adds that a value may be null, and ? on an embedded struct that all of it may be missing.
 func (s *Spec) Shapes() []string {
 	if s.result != nil && s.Answers == nil {
 		return []string{shapeOf(s.result, "")}

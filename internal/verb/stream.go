@@ -29,10 +29,9 @@ type eacher interface {
 	each(yield func(any) error) error
 }
 
-// WriteJSON writes an answer as JSON in one line, without raw controls and bidirectional marks. Of structs it writes the
-// members by their tags json; a list that is nil is [], and a text that is empty, or a 0, is null if its tag shape
-// ends in null.
-// One with an Each is written member by member, the items of that one by one.
+// WriteJSON writes an answer as JSON in one line, without raw controls and bidirectional marks. Of structs it writes
+// the members by their tags json; a list that is nil is [], and a text that is empty, or a 0, is null if its tag
+// shape ends in null. One with an Each is written member by member, the items of that one by one.
 func WriteJSON(w io.Writer, v any) error {
 	out := &jsonBytes{to: w}
 	if err := (&walker{to: out}).walk(v); err != nil {

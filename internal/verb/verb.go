@@ -58,9 +58,8 @@ type Spec struct {
 	Hidden bool
 	// Answers are values of the answer's types; nil for the result type of the function.
 	Answers []any
-	// Body and Answer are the media types of a body of bytes and an answer of bytes, "" for none: the
-	// positional argument is a file that the body stands for. Fixed are the flags that remote callers
-	// always give.
+	// Body and Answer are the media types of a body of bytes and an answer of bytes, "" for none: the positional
+	// argument is a file that the body stands for. Fixed are the flags that remote callers always give.
 	Body, Answer string
 	Fixed        []string
 	// Told are values of the types of answers that people alone are given.
@@ -87,9 +86,7 @@ type Spec struct {
 type Verb[Req, Res any] struct{ Spec }
 
 // Define declares a verb with one answer, which is given even with an error of Answered or News.
-func Define[Req, Res any](
-	spec Spec, do func(ctx context.Context, s *Service, req *Req) (Res, error),
-) *Verb[Req, Res] {
+func Define[Req, Res any](spec Spec, do func(ctx context.Context, s *Service, req *Req) (Res, error)) *Verb[Req, Res] {
 	spec.do = func(ctx context.Context, s *Service, req any, emit func(any) error) error {
 		res, err := do(ctx, s, req.(*Req))
 		if err != nil && !HasAnswer(err) {
@@ -249,8 +246,7 @@ func exclusive(given func(name string) bool, names []string) error {
 	return nil
 }
 
-// Checker is implemented by requests that can say what is wrong with them before the repository is
-// opened.
+// Checker is implemented by requests that can say what is wrong with them before the repository is opened.
 type Checker interface{ Check() error }
 
 // Configurer is implemented by requests that take from the caller's environment and configuration what
@@ -434,9 +430,7 @@ type LinesSpec struct {
 }
 
 func (l *LinesSpec) param() operation.Param {
-	return operation.Param{
-		Name: "lines", Flag: l.Flag, Kind: operation.Lines, Doc: l.Doc, Required: l.Required,
-	}
+	return operation.Param{Name: "lines", Flag: l.Flag, Kind: operation.Lines, Doc: l.Doc, Required: l.Required}
 }
 
 // ChangeReader is embedded in requests of verbs that read change lines.

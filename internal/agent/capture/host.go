@@ -209,8 +209,7 @@ func SessionName(host Host, session string) string {
 // OfHook reports whether a session is one that hooks record in.
 func OfHook(name string) bool { return strings.HasPrefix(name, sessions) }
 
-// Output returns what a host is told so that its agent is given a text: nil for none, and for events that take
-// none.
+// Output returns what a host is told so that its agent is given a text: nil for none, and for events that take none.
 func Output(host Host, event Event, text string) []byte {
 	if text == "" || event != SessionStart && event != Prompt {
 		return nil

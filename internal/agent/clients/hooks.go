@@ -245,9 +245,7 @@ func (f hookFormat) nameOf(event string) string {
 
 // removeIf returns a file without those commands of ours that are chosen; first is whether a command
 // is the first of ours for its event in the array.
-func (f hookFormat) removeIf(
-	text, before []byte, s Setup, chosen func(p hookPlace, first bool) bool,
-) ([]byte, error) {
+func (f hookFormat) removeIf(text, before []byte, s Setup, chosen func(p hookPlace, first bool) bool) ([]byte, error) {
 	for {
 		root, err := parseJSONC(text)
 		if err != nil {

@@ -54,9 +54,7 @@ func noRepository(err error) bool {
 func (h *Environment) sessionBrief(ctx context.Context, dir string, t *telling) error {
 	t.asked = true
 	spool := filepath.Join(dir, core.DirName)
-	params := map[string]any{
-		"where": []string{memory.PropPinned + " = true"}, "budget": maxPinned, "limit": asked,
-	}
+	params := map[string]any{"where": []string{memory.PropPinned + " = true"}, "budget": maxPinned, "limit": asked}
 	since, err := capture.LastCommit(spool, t.call)
 	if err != nil {
 		return err

@@ -225,9 +225,7 @@ func keptRules(client clients.Client, path string) (string, error) {
 
 // Write writes edits unless it is a dry run, and returns the paths of the files before. If one cannot be
 // written those before it are taken back.
-func (s *Setup) Write(
-	ctx context.Context, client clients.Client, all Edits,
-) (map[*clients.FileEdit]verb.Text, error) {
+func (s *Setup) Write(ctx context.Context, client clients.Client, all Edits) (map[*clients.FileEdit]verb.Text, error) {
 	backups := map[*clients.FileEdit]verb.Text{}
 	if s.DryRun {
 		return backups, nil

@@ -188,9 +188,7 @@ func changeProfiles(
 	if err != nil {
 		return nil, verb.ProfileHint(err)
 	}
-	out := &ProfilesChanged{
-		Commit: res.Commit, Parents: res.Parents, Branch: res.Branch, NoChange: res.NoChange,
-	}
+	out := &ProfilesChanged{Commit: res.Commit, Parents: res.Parents, Branch: res.Branch, NoChange: res.NoChange}
 	if res.NoChange {
 		return out, nil
 	}

@@ -97,8 +97,7 @@ var (
 	})
 )
 
-// Configure takes the session, the profile and the length of texts from the environment and the
-// configuration.
+// Configure takes the session, the profile and the length of texts from the environment and the configuration.
 func (q *RetrieveRequest) Configure(setting func(variable, key string) (string, error)) error {
 	if q.Given("session") && q.Session == "" {
 		return verb.Bad("session", "want a name")
@@ -566,8 +565,7 @@ func (q *RetrieveRequest) together(ctx context.Context, s *verb.Service, req any
 	return cmp.Or(emit(ours), q.outcome(ours))
 }
 
-// part returns an answer as a part of several, whose scores count as much as its best item covers the
-// question.
+// part returns an answer as a part of several, whose scores count as much as its best item covers the question.
 func part(name string, a *Answer) complete.Part {
 	p := complete.Part{Name: name, Share: complete.FullShare}
 	for i := range a.Items {

@@ -369,8 +369,7 @@ func (q *LogRequest) Outside(try int) (more bool) {
 	return more
 }
 
-// scope finds out what the names mean. What is both a revision and a node is the revision, unless --
-// comes before it.
+// scope finds out what the names mean. What is both a revision and a node is the revision, unless -- comes before it.
 func (q *LogRequest) scope(ctx context.Context, s *verb.Service) (rev, node string, err error) {
 	revs, nodes, sure := q.split()
 	if !sure {

@@ -92,9 +92,7 @@ func captureNoted(ctx context.Context, s *verb.Service, q *CaptureRequest) (*Cap
 	if err != nil {
 		return nil, err
 	}
-	opt := capture.DrainOptions{
-		Dir: dir, Redact: Redactor(dir), Commit: s.Commit, All: !q.Some, Keep: *q.Keep,
-	}
+	opt := capture.DrainOptions{Dir: dir, Redact: Redactor(dir), Commit: s.Commit, All: !q.Some, Keep: *q.Keep}
 	if q.Retire {
 		return retireTurns(ctx, s, opt)
 	}

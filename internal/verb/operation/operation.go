@@ -88,8 +88,7 @@ type Operation struct {
 	// Body is the media type of standard input, "" for none: lines, which a parameter of Kind Lines may hold instead,
 	// or a CAR file, which no parameter can hold.
 	Body string
-	// Answer is the media type of the answer: JSON, NDJSON for any number of JSON values, one a line,
-	// or a CAR file.
+	// Answer is the media type of the answer: JSON, NDJSON for any number of JSON values, one a line, or a CAR file.
 	Answer string
 	// Shapes are the possible shapes of an answer, or of each line of one, as Schema reads them.
 	Shapes []string

@@ -15,10 +15,9 @@ type Outcome struct {
 
 // The error table. The help of the command line and the docs are made from it.
 var (
-	OK      = Outcome{"ok", 0, http.StatusOK, "success; also: nothing to commit, an empty answer, a diff with changes"}
-	Failed  = Outcome{"failed", 1, http.StatusInternalServerError, "the system failed: disk full, no permission"}
-	Invalid = Outcome{"invalid_input", 1, http.StatusUnprocessableEntity,
-		"a bad change line, name, value or revision"}
+	OK       = Outcome{"ok", 0, http.StatusOK, "success; also: nothing to commit, an empty answer, a diff with changes"}
+	Failed   = Outcome{"failed", 1, http.StatusInternalServerError, "the system failed: disk full, no permission"}
+	Invalid  = Outcome{"invalid_input", 1, http.StatusUnprocessableEntity, "a bad change line, name, value or revision"}
 	Usage    = Outcome{"usage", 2, http.StatusBadRequest, "an unknown command or flag, or flags that exclude each other"}
 	NotFound = Outcome{"not_found", 3, http.StatusNotFound,
 		"no such repository, revision, node, edge, session, profile or key"}

@@ -9,11 +9,10 @@ import (
 	"sync"
 )
 
-// A shape is how the docs write what an answer looks like: JSON whose strings say what stands in
-// their place. "cid", "id", "time", "int", "number", "text", "bool", "object", "json" and "null" are
-// kinds of values, other words are themselves, "a|b" is one of both; a list has any number of items
-// of the one shape in it; a member whose name ends in |null may be null, and one whose name ends in ?
-// may be missing.
+// A shape is how the docs write what an answer looks like: JSON whose strings say what stands in their place. "cid",
+// "id", "time", "int", "number", "text", "bool", "object", "json" and "null" are kinds of values, other words are
+// themselves, "a|b" is one of both; a list has any number of items of the one shape in it; a member whose name ends
+// in |null may be null, and one whose name ends in ? may be missing.
 
 // Schema returns the JSON Schema, 2020-12, of a shape. Members that it does not name are allowed:
 // later releases may add some.

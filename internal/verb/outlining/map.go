@@ -217,9 +217,7 @@ func mapMemory(ctx context.Context, s *verb.Service, q *MapRequest) (*MapAnswer,
 }
 
 // contents lists what is below a digest, level by level until the budget is used up, after the digest if it was named.
-func (v *digestView) contents(
-	ctx context.Context, name string, now graph.Time, depth, budget int,
-) (*MapAnswer, error) {
+func (v *digestView) contents(ctx context.Context, name string, now graph.Time, depth, budget int) (*MapAnswer, error) {
 	out := &MapAnswer{Commit: v.snap.CID()}
 	top, id, err := v.mapTop(ctx, cmp.Or(name, distill.Root))
 	if err != nil {

@@ -316,8 +316,7 @@ func (m *modelWriting) next(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// take checks the text that the model wrote. Texts are committed in batches; the last ones stay
-// ready.
+// take checks the text that the model wrote. Texts are committed in batches; the last ones stay ready.
 func (m *modelWriting) take(ctx context.Context, said Said) error {
 	d, err := distill.Read(ctx, m.Blocks, m.List[0])
 	if err != nil {

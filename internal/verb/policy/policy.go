@@ -76,8 +76,7 @@ func named(kind string, t state.Touch) string {
 // Is reports whether target is ErrDenied.
 func (e *DeniedError) Is(target error) bool { return target == ErrDenied }
 
-// Operation returns an error wrapping ErrDenied if an agent may not do an operation whatever it
-// changes.
+// Operation returns an error wrapping ErrDenied if an agent may not do an operation whatever it changes.
 func (p *Policy) Operation(agent, operation string) error {
 	if p == nil {
 		return nil
@@ -138,8 +137,7 @@ func (p *Policy) Signed(agent, operation string, lost *state.SignedError) error 
 	return fmt.Errorf("agent %q may not %s: %w", agent, operation, lost)
 }
 
-// Guard returns what refuses the changes of an operation by an agent that are not allowed, nil if
-// all are.
+// Guard returns what refuses the changes of an operation by an agent that are not allowed, nil if all are.
 func (p *Policy) Guard(agent, operation string) state.Guard {
 	if p == nil {
 		return nil

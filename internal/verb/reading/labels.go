@@ -40,8 +40,7 @@ func (l *Labels) Snapshots() []*core.Snapshot { return l.from }
 // Also looks into one more snapshot, after the others.
 func (l *Labels) Also(s *core.Snapshot) { l.from = append(l.from, s) }
 
-// Remember lets a node be named without being read, also one that no snapshot has, as one that is
-// only staged.
+// Remember lets a node be named without being read, also one that no snapshot has, as one that is only staged.
 func (l *Labels) Remember(n *graph.Node) { l.keep(n.ID, &graph.Node{ID: n.ID, Key: n.Key}) }
 
 // keep remembers a label, nil for a node that there is not.

@@ -108,9 +108,7 @@ func stats(ctx context.Context, s *verb.Service, q *StatsRequest) (any, error) {
 }
 
 // count counts the contents of a commit, and the commits before it by author.
-func (out *Stats) count(
-	ctx context.Context, r *core.Repo, snap *core.Snapshot, progress func(string, int, int),
-) error {
+func (out *Stats) count(ctx context.Context, r *core.Repo, snap *core.Snapshot, progress func(string, int, int)) error {
 	out.Nodes.Total, out.Edges.Total, out.Marks.Total, out.Embeddings = snap.Sizes()
 	all := int(out.Nodes.Total + out.Edges.Total + out.Marks.Total)
 	kinds, err := snap.Kinds(ctx, func(done int) { progress("counting", done, all) })
