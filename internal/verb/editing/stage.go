@@ -136,13 +136,7 @@ func editOne(ctx context.Context, s *verb.Service, err error, list ...graph.Chan
 	if err != nil {
 		return nil, err
 	}
-	return edit(ctx, s, func(yield func(graph.Change, error) bool) {
-		for _, change := range list {
-			if !yield(change, nil) {
-				return
-			}
-		}
-	})
+	return edit(ctx, s, core.Each(list))
 }
 
 // changeOf makes a change as from a line, with all the checks of a line.

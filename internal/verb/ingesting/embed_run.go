@@ -232,13 +232,11 @@ func (r *embedRun) commit(items []embedItem, do func(core.CommitOptions) (*core.
 }
 
 func (r *embedRun) changes(items []embedItem) state.Changes {
-	return func(yield func(graph.Change, error) bool) {
-		for _, it := range items {
-			if !yield(graph.Change{Embedding: state.EmbeddingOf(it.id, r.by.Name, it.vector)}, nil) {
-				return
-			}
-		}
+	var list []graph.Change
+	for _, it := range items {
+		list = append(list, graph.Change{Embedding: state.EmbeddingOf(it.id, r.by.Name, it.vector)})
 	}
+	return core.Each(list)
 }
 
 func (st *EmbedState) failed(err error) error {
