@@ -132,12 +132,7 @@ func (r *lexemeReader) expand() {
 }
 
 func (r *lexemeReader) shouting() bool {
-	for _, l := range r.in {
-		if l.class == classWord && !l.caps && len(l.form) > 1 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(r.in, func(l lexeme) bool { return l.class == classWord && !l.caps && len(l.form) > 1 })
 }
 
 // ordinalPoint reports whether the full stop after a number is before a month.

@@ -1,30 +1,21 @@
 package compare
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 )
 
 // digitsIn reads 1 to most decimal digits as a number, -1 for anything else.
 func digitsIn(s string, most int) int {
-	if s == "" || len(s) > most {
+	n, err := strconv.ParseUint(s, 10, 32)
+	if err != nil || len(s) > most {
 		return -1
 	}
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return -1
-		}
-	}
-	n, _ := strconv.Atoi(s)
-	return n
+	return int(n)
 }
 
-func two(n int) string {
-	if n < 10 {
-		return "0" + strconv.Itoa(n)
-	}
-	return strconv.Itoa(n)
-}
+func two(n int) string { return fmt.Sprintf("%02d", n) }
 
 // isClock reports whether s is hours and minutes, and seconds maybe.
 func isClock(s string) bool {
