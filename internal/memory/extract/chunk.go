@@ -94,21 +94,11 @@ func (f *finder) chunk(start, end int) {
 }
 
 func onlyWord(s, marks string) bool {
-	for i := range len(s) {
-		if !isAlnum(s[i]) && strings.IndexByte(marks, s[i]) < 0 {
-			return false
-		}
-	}
-	return true
+	return strings.Trim(s, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"+marks) == ""
 }
 
 func anyByte(s string, is func(byte) bool) bool {
-	for i := range len(s) {
-		if is(s[i]) {
-			return true
-		}
-	}
-	return false
+	return strings.ContainsFunc(s, func(c rune) bool { return c < utf8.RuneSelf && is(byte(c)) })
 }
 
 func isURL(t string) bool {

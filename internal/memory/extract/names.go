@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -114,12 +115,7 @@ func kindOf(s string) (kind text.CharClass) {
 }
 
 func hasLower(s string) bool {
-	for at, r := range s {
-		if text.Cased(s[at:at+utf8.RuneLen(r)]) == 1 {
-			return true
-		}
-	}
-	return false
+	return strings.ContainsFunc(s, func(r rune) bool { return text.Cased(string(r)) == 1 })
 }
 
 // judge decides the properties of the sentences. The language is the language of the whole text.
@@ -300,12 +296,8 @@ func (f *finder) leaning(u unit) bool {
 	if u.inner || f.has("technologies", u.token) {
 		return false
 	}
-	for _, end := range []string{"ing", "ed", "ly"} {
-		if strings.HasSuffix(u.token, end) {
-			return true
-		}
-	}
-	return f.has("generic", u.token)
+	ends := func(end string) bool { return strings.HasSuffix(u.token, end) }
+	return f.has("generic", u.token) || slices.ContainsFunc([]string{"ing", "ed", "ly"}, ends)
 }
 
 // isName reports whether units i to j, of a run, are a name.
