@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/pattern"
 )
 
 // SourceKind says what kind of thing a memory comes from.
@@ -25,9 +26,8 @@ const (
 )
 
 const (
-	maxProject = 64            // bytes of the name of a project
-	maxPlace   = 1_000_000_000 // the largest number of a line or turn
-	hashMark   = "?sha256="
+	maxPlace = 1_000_000_000 // the largest number of a line or turn
+	hashMark = "?sha256="
 )
 
 // Source is the origin of a memory: docs/internals/memories.md, "Sources".
@@ -86,7 +86,7 @@ func Parse(s string) (Source, error) {
 func parseFile(s string) (src Source, problem string) {
 	src.Kind = FileSource
 	if rest, ok := strings.CutPrefix(s, "//"); ok {
-		if src.Project, s, ok = strings.Cut(rest, "/"); !ok || !isProject(src.Project) {
+		if src.Project, s, ok = strings.Cut(rest, "/"); !ok || !isProject().MatchString(src.Project) {
 			return src, "want file://PROJECT/PATH, PROJECT 1 to 64 of a-z, 0-9, ., _, -, the first a " +
 				"letter or digit"
 		}
@@ -121,42 +121,13 @@ func parseFile(s string) (src Source, problem string) {
 	return src, ""
 }
 
-func isProject(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		word := c >= 'a' && c <= 'z' || c >= '0' && c <= '9'
-		if !word && (i == 0 || c != '.' && c != '_' && c != '-') {
-			return false
-		}
-	}
-	return s != "" && len(s) <= maxProject
-}
+var isProject = pattern.New(`^[a-z0-9][a-z0-9._-]{0,63}$`)
 
 var pathEscapes = strings.NewReplacer("%", "%25", "?", "%3F", "#", "%23")
 
-func unescapePath(s string) (string, bool) {
-	var b strings.Builder
-	for {
-		before, rest, found := strings.Cut(s, "%")
-		b.WriteString(before)
-		if !found {
-			return b.String(), true
-		}
-		if len(rest) < 2 {
-			return "", false
-		}
-		switch rest[:2] {
-		case "25":
-			b.WriteByte('%')
-		case "3F":
-			b.WriteByte('?')
-		case "23":
-			b.WriteByte('#')
-		default:
-			return "", false
-		}
-		s = rest[2:]
-	}
+func unescapePath(s string) (path string, ok bool) {
+	path = strings.NewReplacer("%25", "%", "%3F", "?", "%23", "#").Replace(s)
+	return path, pathEscapes.Replace(path) == s
 }
 
 func parseLines(s string) (first, last int, ok bool) {

@@ -299,13 +299,10 @@ func linesOf(data []byte, ends []int, first, last int) []byte {
 // lineEnds returns where each line of a file ends, before its line end.
 func lineEnds(data []byte) []int {
 	var ends []int
-	for at := 0; at < len(data); {
-		n := bytes.IndexByte(data[at:], '\n')
-		if n < 0 {
-			return append(ends, len(data))
-		}
-		ends = append(ends, at+n)
-		at += n + 1
+	at := 0
+	for line := range bytes.Lines(data) {
+		ends = append(ends, at+len(bytes.TrimSuffix(line, []byte("\n"))))
+		at += len(line)
 	}
 	return ends
 }
