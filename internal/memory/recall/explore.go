@@ -43,18 +43,47 @@ type Filter struct {
 	Marks      []graph.State         // hidden states to let through
 }
 
-func (f *Filter) sides() []adjacency.Direction {
-	if len(f.Directions) > 0 {
-		return f.Directions
-	}
-	return []adjacency.Direction{adjacency.Out, adjacency.In}
+// edge is an edge of a node.
+type edge struct {
+	adjacency.Entry
+	side   adjacency.Direction
+	degree uint64 // of the node, on that side and by the type that was followed
 }
 
-func (f *Filter) edges() []string {
-	if len(f.EdgeTypes) > 0 {
-		return f.EdgeTypes
+// each calls fn with the edges of a node that are followed, at most most of each type on each side, and returns how many
+// are cut off by that.
+func (f *Filter) each(
+	ctx context.Context, s *core.Snapshot, id graph.ID, most uint64, fn func(edge) error,
+) (cut uint64, err error) {
+	sides, types := f.Directions, f.EdgeTypes
+	if len(sides) == 0 {
+		sides = []adjacency.Direction{adjacency.Out, adjacency.In}
 	}
-	return []string{""}
+	if len(types) == 0 {
+		types = []string{""} // of all types
+	}
+	for _, side := range sides {
+		for _, typ := range types {
+			degree, err := s.Adjacency().Degree(ctx, id, side, typ)
+			if err != nil {
+				return 0, err
+			}
+			cut += degree - min(degree, most)
+			count := uint64(0)
+			for e, err := range s.Adjacency().Bucket(ctx, id, side, typ, nil) {
+				if err != nil {
+					return 0, err
+				}
+				if count++; count > most {
+					break
+				}
+				if err := fn(edge{e, side, degree}); err != nil {
+					return 0, err
+				}
+			}
+		}
+	}
+	return cut, nil
 }
 
 func (f *Filter) validate(q retrieve.Request) error {
@@ -245,63 +274,32 @@ func (x *explorer) hop(ctx context.Context) ([]*reached, error) {
 	best := map[graph.ID]*reached{}
 	var list []*reached
 	for _, from := range x.beam {
-		for _, side := range x.req.sides() {
-			err := x.follow(ctx, from, side, func(r *reached) {
-				id := r.node.ID
-				switch old := best[id]; {
-				case old == nil:
-					best[id] = r
-					list = append(list, r)
-				case r.score > old.score:
-					*old = *r
-				}
-			})
-			if err != nil {
-				return nil, err
+		cut, err := x.req.each(ctx, x.s, from.node.ID, beamEdges, func(e edge) error {
+			r, err := x.step(ctx, from, e)
+			if err != nil || r == nil {
+				return err
 			}
+			switch old := best[r.node.ID]; {
+			case old == nil:
+				best[r.node.ID] = r
+				list = append(list, r)
+			case r.score > old.score:
+				*old = *r
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
+		x.cut += cut
 	}
 	return list, nil
-}
-
-// follow calls yield with the nodes at the other end of a node's edges on one side.
-func (x *explorer) follow(
-	ctx context.Context, from *reached, side adjacency.Direction, yield func(*reached),
-) error {
-	trees, id := x.s.Adjacency(), from.node.ID
-	for _, typ := range x.req.edges() {
-		degree, err := trees.Degree(ctx, id, side, typ)
-		if err != nil {
-			return err
-		}
-		count := uint64(0)
-		for e, err := range trees.Bucket(ctx, id, side, typ, nil) {
-			if err != nil {
-				return err
-			}
-			if count == beamEdges {
-				x.cut += degree - count
-				break
-			}
-			count++
-			r, err := x.step(ctx, from, e, side, degree)
-			if err != nil {
-				return err
-			}
-			if r != nil {
-				yield(r)
-			}
-		}
-	}
-	return nil
 }
 
 // step returns the node that one edge leads to, nil if it is not wanted. The cost is the hop, the edge's weight, two
 // bits for an edge of time alone, half the logarithm of the node's number of such edges, and up to one bit for a node
 // unrelated to the topic.
-func (x *explorer) step(
-	ctx context.Context, from *reached, e adjacency.Entry, side adjacency.Direction, degree uint64,
-) (*reached, error) {
+func (x *explorer) step(ctx context.Context, from *reached, e edge) (*reached, error) {
 	if x.found[e.Other] != nil {
 		return nil, nil
 	}
@@ -319,18 +317,18 @@ func (x *explorer) step(
 		affinity = x.topic.Common(r.terms) * fixed.One / int64(len(x.topic))
 	}
 	r.score = from.score + decayBits + fixed.Log2(uint64(e.Weight)) - 16*fixed.One -
-		fixed.Log2(degree)/2 + fixed.Log2(uint64(fixed.One+affinity)) - 17*fixed.One
+		fixed.Log2(e.degree)/2 + fixed.Log2(uint64(fixed.One+affinity)) - 17*fixed.One
 	if e.Type == memory.EdgeNear || e.Type == memory.EdgeFollows {
 		r.score -= timeBits
 	}
-	r.why = edgeReason(from.node.ID, e, side)
+	r.why = e.reason(from.node.ID)
 	return r, nil
 }
 
-// edgeReason is the reason of a node at the other end of an edge of a node.
-func edgeReason(of graph.ID, e adjacency.Entry, side adjacency.Direction) Reason {
+// reason is the reason of the node at the other end of an edge of a node.
+func (e edge) reason(of graph.ID) Reason {
 	return Reason{Kind: "edge", Score: int64(e.Weight),
-		Edge: &adjacency.Step{From: of, To: e.Other, Edge: e.Edge, Type: e.Type, Forward: side == adjacency.Out}}
+		Edge: &adjacency.Step{From: of, To: e.Other, Edge: e.Edge, Type: e.Type, Forward: e.side == adjacency.Out}}
 }
 
 func (x *explorer) result() *Exploration {

@@ -87,33 +87,13 @@ func (l *related) get(ctx context.Context, id graph.ID) (*Found, error) {
 
 func isName(n *graph.Node) bool { return n.Type == memory.TypeEntity || n.Type == memory.TypeTag }
 
-func (l *related) edges(ctx context.Context) error {
+func (l *related) edges(ctx context.Context) (err error) {
 	most := uint64(max(relatedEdges, l.req.Edges))
-	for _, side := range l.req.sides() {
-		for _, typ := range l.req.edges() {
-			degree, err := l.s.Adjacency().Degree(ctx, l.node.ID, side, typ)
-			if err != nil {
-				return err
-			}
-			l.cut += degree - min(degree, most)
-			count := uint64(0)
-			for e, err := range l.s.Adjacency().Bucket(ctx, l.node.ID, side, typ, nil) {
-				if err != nil {
-					return err
-				}
-				if count++; count > most {
-					break
-				}
-				if err := l.edge(ctx, e, side); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
+	l.cut, err = l.req.each(ctx, l.s, l.node.ID, most, func(e edge) error { return l.edge(ctx, e) })
+	return err
 }
 
-func (l *related) edge(ctx context.Context, e adjacency.Entry, side adjacency.Direction) error {
+func (l *related) edge(ctx context.Context, e edge) error {
 	hidden, err := memory.IsEdgeHidden(ctx, l.s, e.Edge, l.req.Marks)
 	if err != nil || hidden {
 		return err
@@ -122,7 +102,7 @@ func (l *related) edge(ctx context.Context, e adjacency.Entry, side adjacency.Di
 	if err != nil || r == nil {
 		return err
 	}
-	why := edgeReason(l.node.ID, e, side)
+	why := e.reason(l.node.ID)
 	if e.Type == memory.EdgeNear || e.Type == memory.EdgeFollows || isName(r.Node) {
 		why.Score = why.Score * quarter / fixed.One
 	}
