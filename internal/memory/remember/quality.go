@@ -38,30 +38,20 @@ func (r *Remembered) warn(code QualityCode, detail string) {
 	r.Warnings = append(r.Warnings, quality(code, detail))
 }
 
-func quality(code QualityCode, detail string) Quality {
-	return Quality{code, detail, qualityText(code, detail)}
+// qualityTexts say what each code means, with {} for the detail.
+var qualityTexts = map[QualityCode]string{
+	QualitySecret:     "looks like a secret ({}): 'mnem purge' erases it from all history",
+	QualityTransient:  "says what is so for a moment ({}): give it an expiry, or leave it out",
+	QualityIdentifier: "is an identifier or a line of a log: say what it means",
+	QualityShort:      "is too short to stand alone: name what it is about",
+	QualityPronoun:    "begins with \"{}\": name what it is about",
+	QualityHidden:     "the same text is {}: this is a new memory, and that one stays hidden",
+	QualityFull:       "tags or entities were left out: it has as many as may be, or has them in another form",
+	QualityObserved:   "was noted to have been said again {} times already",
 }
 
-func qualityText(code QualityCode, detail string) string {
-	switch code {
-	case QualitySecret:
-		return "looks like a secret (" + detail + "): 'mnem purge' erases it from all history"
-	case QualityTransient:
-		return "says what is so for a moment (" + detail + "): give it an expiry, or leave it out"
-	case QualityIdentifier:
-		return "is an identifier or a line of a log: say what it means"
-	case QualityShort:
-		return "is too short to stand alone: name what it is about"
-	case QualityPronoun:
-		return "begins with \"" + detail + "\": name what it is about"
-	case QualityHidden:
-		return "the same text is " + detail + ": this is a new memory, and that one stays hidden"
-	case QualityFull:
-		return "tags or entities were left out: it has as many as may be, or has them in another form"
-	case QualityObserved:
-		return "was noted to have been said again " + detail + " times already"
-	}
-	return string(code)
+func quality(code QualityCode, detail string) Quality {
+	return Quality{code, detail, strings.Replace(qualityTexts[code], "{}", detail, 1)}
 }
 
 // transient are words of what is so for a moment.
