@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"cmp"
 	"path"
 	"regexp"
 	"slices"
@@ -127,18 +128,9 @@ func (r *sourceReader) declaration(i int, line string) {
 }
 
 // indent is how far a line is indented, a tab as four.
-func indent(line string) (n int) {
-	for i := range len(line) {
-		switch line[i] {
-		case ' ':
-			n++
-		case '\t':
-			n += 4
-		default:
-			return n
-		}
-	}
-	return n
+func indent(line string) int {
+	blanks := line[:len(line)-len(strings.TrimLeft(line, " \t"))]
+	return len(blanks) + 3*strings.Count(blanks, "\t")
 }
 
 // opens reports whether a line ends with what more must follow.
@@ -174,12 +166,9 @@ func (l *language) declared(line string, inside bool) (name string, holds bool) 
 		if m == nil {
 			continue
 		}
-		kind, name := d.kind, strings.TrimSpace(m[len(m)-1])
+		kind, name := cmp.Or(d.kind, m[1]), strings.TrimSpace(m[len(m)-1])
 		if name == "" {
 			continue
-		}
-		if kind == "" {
-			kind = m[1]
 		}
 		if name[:1] == "@" || slices.Contains(l.words, name) || slices.Contains(l.words, firstWord(line)) {
 			return "", false

@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -117,51 +118,43 @@ const (
 	JSONL    Format = "jsonl"
 )
 
+// formats are the formats of files by the endings of their names, or by whole names without one.
+var formats = sync.OnceValue(func() map[string]Format {
+	out := make(map[string]Format)
+	for format, names := range map[Format]string{
+		Markdown: ".md .markdown .mdx .mdc",
+		Text: ".txt .text .rst .org .adoc " +
+			"README LICENSE NOTICE CHANGELOG CHANGES AUTHORS CONTRIBUTING TODO NEWS",
+		HTML:       ".html .htm .xhtml",
+		Notebook:   ".ipynb",
+		CSV:        ".csv .tsv",
+		JSONL:      ".jsonl .ndjson",
+		Go:         ".go",
+		Python:     ".py .pyi",
+		JavaScript: ".js .mjs .cjs .jsx .ts .mts .cts .tsx",
+		Java:       ".java",
+		Rust:       ".rs",
+		C:          ".c .h .cc .cpp .cxx .hh .hpp .hxx",
+		CSharp:     ".cs",
+		Ruby:       ".rb",
+		PHP:        ".php",
+		Shell:      ".sh .bash .zsh",
+	} {
+		for name := range strings.FieldsSeq(names) {
+			out[name] = format
+		}
+	}
+	return out
+})
+
 // FormatOf returns the format of a file by its name, "" if none is known.
 func FormatOf(name string) Format {
 	base := path.Base(name)
-	switch strings.ToLower(path.Ext(base)) {
-	case ".md", ".markdown", ".mdx", ".mdc":
-		return Markdown
-	case ".go":
-		return Go
-	case ".html", ".htm", ".xhtml":
-		return HTML
-	case ".ipynb":
-		return Notebook
-	case ".csv", ".tsv":
-		return CSV
-	case ".jsonl", ".ndjson":
-		return JSONL
-	case ".txt", ".text", ".rst", ".org", ".adoc":
-		return Text
-	case ".py", ".pyi":
-		return Python
-	case ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx":
-		if strings.Contains(base, ".min.") {
-			return "" // no person wrote it
-		}
-		return JavaScript
-	case ".java":
-		return Java
-	case ".rs":
-		return Rust
-	case ".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx":
-		return C
-	case ".cs":
-		return CSharp
-	case ".rb":
-		return Ruby
-	case ".php":
-		return PHP
-	case ".sh", ".bash", ".zsh":
-		return Shell
+	format := formats()[cmp.Or(strings.ToLower(path.Ext(base)), base)]
+	if format == JavaScript && strings.Contains(base, ".min.") {
+		return "" // no person wrote it
 	}
-	switch base {
-	case "README", "LICENSE", "NOTICE", "CHANGELOG", "CHANGES", "AUTHORS", "CONTRIBUTING", "TODO", "NEWS":
-		return Text
-	}
-	return ""
+	return format
 }
 
 // testDirs are directories of tests in any language.

@@ -21,16 +21,13 @@ type scanner struct {
 
 func newScanner(d *Document) *scanner {
 	s := &scanner{doc: d, open: -1}
-	for at := 0; at < len(d.text); {
+	at := 0
+	for line := range strings.Lines(d.text) {
 		if s.full = len(s.lines) == MaxLines; s.full {
 			break
 		}
-		n := strings.IndexByte(d.text[at:], '\n')
-		if n < 0 {
-			n = len(d.text) - at
-		}
-		s.lines = append(s.lines, span{at, at + n})
-		at += n + 1
+		s.lines = append(s.lines, span{at, at + len(strings.TrimSuffix(line, "\n"))})
+		at += len(line)
 	}
 	return s
 }
