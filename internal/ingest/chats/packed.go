@@ -138,15 +138,14 @@ var companions = []string{
 // Wants reports, by its name, whether a file in a directory may have a format. left is the kind under which another
 // file of the same program is counted.
 func Wants(format, name string) (wants bool, left string) {
-	endings := []string{".json"}
+	endings := map[string][]string{
+		"claude-code": {".jsonl"}, "codex": {".jsonl", ".jsonl.zst"}, "gemini": {".json", ".jsonl"},
+		"opencode": {".json", ".db"}, "cursor": {".jsonl", "state.vscdb"}, "copilot": {".json", ".jsonl"},
+		"chatgpt": {".json", ".zip"}, "claude": {".json", ".zip"}, "server-memory": {".json", ".jsonl"}, "mem0": {".json"},
+	}[format]
 	base := path.Base(name)
 	switch format {
-	case "claude-code":
-		endings = []string{".jsonl"}
-	case "opencode":
-		endings = []string{".json", ".db"}
 	case "cursor":
-		endings = []string{".jsonl", "state.vscdb"}
 		if strings.HasSuffix(base, ".txt") && path.Base(path.Dir(name)) == "agent-transcripts" {
 			return false, "transcript of an older version"
 		}
@@ -156,7 +155,6 @@ func Wants(format, name string) (wants bool, left string) {
 		}
 		return strings.HasSuffix(base, ".jsonl") && !strings.Contains(name, "/"), ""
 	case "copilot":
-		endings = []string{".json", ".jsonl"}
 		if dir := path.Base(path.Dir(name)); strings.Contains(name, "/") && !strings.HasSuffix(strings.ToLower(dir), "chatsessions") {
 			return false, ""
 		}
@@ -165,12 +163,6 @@ func Wants(format, name string) (wants bool, left string) {
 			return false, base
 		}
 		return base == "ui_messages.json" || strings.HasSuffix(base, ".messages.json"), ""
-	case "codex":
-		endings = []string{".jsonl", ".jsonl.zst"}
-	case "gemini", "server-memory":
-		endings = []string{".json", ".jsonl"}
-	case "chatgpt", "claude":
-		endings = []string{".json", ".zip"}
 	}
 	if slices.Contains(companions, base) {
 		return false, base

@@ -60,7 +60,7 @@ type Turn struct {
 	Store       string `json:",omitempty"` // as in Session
 }
 
-// empty reports whether a turn has nothing to keep. It is counted unless parts of it were left out, which are.
+// empty reports whether a turn has nothing to keep, and counts it if no part of it was left out and counted.
 func (t *Turn) empty(h Handler, left int) bool {
 	if t.Text != "" || len(t.Calls) > 0 {
 		return false
