@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -221,10 +222,7 @@ func printMisses(h *reach.Host, r *evaluate.AnswersReport) error {
 	for _, miss := range missesJSON(r) {
 		var items []string
 		for _, key := range miss.Items[:min(missShown, len(miss.Items))] {
-			if key == nil {
-				key = new("-")
-			}
-			items = append(items, *key)
+			items = append(items, *cmp.Or(key, new("-")))
 		}
 		row := show.Row(plain.Line(miss.Set+" "+miss.QID), show.Bold)
 		for _, text := range []string{miss.Kind, strings.Join(miss.Gold, " "), strings.Join(items, " "), miss.Query} {

@@ -73,25 +73,17 @@ func (s AnswerSet) read(file string, parse func(line int) (m members, done func(
 
 func (s AnswerSet) files(opt *AnswersOptions) (*answerFiles, error) {
 	f := &answerFiles{AnswerSet: s}
-	if err := f.readFacts(); err != nil {
-		return nil, err
-	}
-	if err := f.readQuestions(); err != nil {
-		return nil, err
-	}
-	if opt.Cues {
-		if err := f.readCues(); err != nil {
-			return nil, err
-		}
-	}
-	if opt.Also {
-		if err := f.readAlso(); err != nil {
-			return nil, err
-		}
-	}
-	if opt.Vectors {
-		if err := f.readVectors(opt.Cues); err != nil {
-			return nil, err
+	for _, step := range []struct {
+		wanted bool
+		read   func() error
+	}{
+		{true, f.readFacts}, {true, f.readQuestions}, {opt.Cues, f.readCues}, {opt.Also, f.readAlso},
+		{opt.Vectors, func() error { return f.readVectors(opt.Cues) }},
+	} {
+		if step.wanted {
+			if err := step.read(); err != nil {
+				return nil, err
+			}
 		}
 	}
 	slices.SortStableFunc(f.facts, func(a, b fact) int { return cmp.Compare(a.at, b.at) })

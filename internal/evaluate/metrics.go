@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
@@ -63,12 +64,7 @@ type Scores [MetricCount]*big.Rat
 func Score(q *Query, items []Ranked) Scores {
 	turns := items
 	if len(q.Sessions) > 0 {
-		turns = nil
-		for _, it := range items {
-			if isTurn(it.Name) {
-				turns = append(turns, it)
-			}
-		}
+		turns = slices.DeleteFunc(slices.Clone(items), func(it Ranked) bool { return !isTurn(it.Name) })
 	}
 	gold := make(map[graph.ID]bool, len(q.Gold))
 	for _, id := range q.Gold {
@@ -91,11 +87,8 @@ func Score(q *Query, items []Ranked) Scores {
 		NDCG10:       gain(turns, gold),
 		RecallTokens: share(within(fitting(items), len(items)), len(gold)),
 	}
-	for i, it := range turns {
-		if gold[it.ID] {
-			s[MRR] = share(1, i+1)
-			break
-		}
+	if first := slices.IndexFunc(turns, func(it Ranked) bool { return gold[it.ID] }); first >= 0 {
+		s[MRR] = share(1, first+1)
 	}
 	if len(q.Sessions) > 0 {
 		ranked := sessionsOf(items)
@@ -155,15 +148,11 @@ func sessionsOf(items []Ranked) []string {
 }
 
 func sessionShare(ranked, want []string, n int) *big.Rat {
-	known := make(map[string]bool, len(want))
-	for _, s := range want {
-		known[s] = true
-	}
 	found := 0
 	for _, s := range ranked[:min(n, len(ranked))] {
-		if known[s] {
+		if slices.Contains(want, s) {
 			found++
 		}
 	}
-	return share(found, len(known))
+	return share(found, len(want))
 }

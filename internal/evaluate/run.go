@@ -111,15 +111,8 @@ func Run(ctx context.Context, dir fs.FS, opt RunOptions) (*Report, error) {
 }
 
 func defaults(base retrieve.Request) retrieve.Request {
-	if base.Limit == nil {
-		base.Limit = new(DefaultLimit)
-	}
-	if base.Budget == nil {
-		base.Budget = new(DefaultBudget)
-	}
-	if base.Floor == "" {
-		base.Floor = retrieve.FloorRest // how high what is asked for ranks, not what is printed
-	}
+	base.Limit, base.Budget = cmp.Or(base.Limit, new(DefaultLimit)), cmp.Or(base.Budget, new(DefaultBudget))
+	base.Floor = cmp.Or(base.Floor, retrieve.FloorRest) // how high what is asked for ranks, not what is printed
 	return base
 }
 
@@ -366,24 +359,18 @@ func known(ctx context.Context, s *core.Snapshot, q *Query) error {
 // exist refuses names of a member whose nodes do not exist.
 func exist(ctx context.Context, s *core.Snapshot, member string, names []string, ids []graph.ID) error {
 	var missing []string
-	count := 0
 	for i, id := range ids {
-		_, _, err := s.Node(ctx, id)
-		switch {
-		case err == nil:
-		case !errors.Is(err, store.ErrNotFound):
+		if _, _, err := s.Node(ctx, id); errors.Is(err, store.ErrNotFound) {
+			missing = append(missing, fmt.Sprintf("%q", names[i]))
+		} else if err != nil {
 			return err
-		default:
-			if count++; count <= maxMissing {
-				missing = append(missing, fmt.Sprintf("%q", names[i]))
-			}
 		}
 	}
-	switch {
-	case count == 0:
+	if len(missing) == 0 {
 		return nil
-	case count > maxMissing:
-		missing = append(missing, fmt.Sprintf("and %d more", count-maxMissing))
+	}
+	if more := len(missing) - maxMissing; more > 0 {
+		missing = append(missing[:maxMissing], fmt.Sprintf("and %d more", more))
 	}
 	return graph.Fieldf(member, "the change file makes no node %s", strings.Join(missing, ", "))
 }
