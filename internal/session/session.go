@@ -3,6 +3,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,11 +68,8 @@ func StartSession(ctx context.Context, r *core.Repo, name string, opt SessionOpt
 			return fmt.Errorf("session %q: %w", name, fs.ErrExist)
 		}
 		if !opt.Follow {
-			rev := opt.At
-			if rev == "" {
-				rev = string(graph.Head)
-			}
-			if rec.Commit, err = r.Revisions().ResolveIn(ctx, t.View, rev); err != nil {
+			at := cmp.Or(opt.At, string(graph.Head))
+			if rec.Commit, err = r.Revisions().ResolveIn(ctx, t.View, at); err != nil {
 				return err
 			}
 		}

@@ -108,9 +108,7 @@ func (n *namer) want(name string) { n.wanted[fold(name)]++ }
 // name returns the name of a file without its extension: the wanted one, with the id if others want it too.
 func (n *namer) name(dir, stem, ending string, id graph.ID) string {
 	dir = n.dir(dir)
-	if stem == "" {
-		stem = hex.EncodeToString(id[:])[:shortID]
-	}
+	stem = cmp.Or(stem, hex.EncodeToString(id[:])[:shortID])
 	name := path.Join(dir, stem)
 	if n.wanted[fold(name+ending)] > 1 || n.taken[fold(name+ending)] {
 		for _, digits := range []int{shortID, 2 * len(id)} { // no two files have one id
