@@ -187,3 +187,67 @@ func (f *Filter) inTime(t Times) bool {
 func within(t graph.Time, from, to graph.OptTime) bool {
 	return (!from.Given || from.Time <= t) && (!to.Given || t < to.Time)
 }
+
+// EdgePage is how many edges are read at once to be counted.
+const EdgePage = 256
+
+// CountEdges returns how many edges a predicate on edges counts of a node, at most those that are
+// enough: those that no mark hides, nor the node at their other end.
+func (f *Filter) CountEdges(ctx context.Context, id graph.ID, p retrieve.Predicate) (n int, err error) {
+	enough := p.Enough()
+	q := BucketQuery{
+		Node: id, Direction: p.Edges, Types: []string{p.Name}, Limit: EdgePage, Bare: true,
+	}
+	for {
+		page, _, err := f.g.Bucket(ctx, q)
+		if err != nil {
+			return 0, fmt.Errorf("count edges of %s: %w", id, err)
+		}
+		for _, l := range page {
+			hidden, err := f.HiddenLink(ctx, l)
+			if err != nil {
+				return 0, err
+			}
+			if hidden {
+				continue
+			}
+			if n++; n == enough {
+				return n, nil
+			}
+		}
+		switch {
+		case len(page) < q.Limit:
+			return n, nil
+		case q.Bare: // which tells no place to go on from
+			n, q.Bare = 0, false
+		default:
+			q.After = &page[len(page)-1]
+		}
+	}
+}
+
+// HiddenLink reports whether a mark hides an edge or its other end.
+func (f *Filter) HiddenLink(ctx context.Context, l Link) (bool, error) {
+	hidden, err := f.Hidden(ctx, graph.OnNode, l.Other)
+	if err != nil || hidden || l.Unmarked {
+		return hidden, err
+	}
+	return f.Hidden(ctx, graph.OnEdge, l.Edge)
+}
+
+// LeftOut is how many nodes the filters left out, each by the first that did in this order.
+type LeftOut struct {
+	Exclude int `json:"exclude"`
+	Types   int `json:"type"`
+	Times   int `json:"time"`
+	Where   int `json:"where"`
+	Marks   int `json:"marks"`
+}
+
+// Sum returns how many there are.
+func (l LeftOut) Sum() int { return l.Exclude + l.Types + l.Times + l.Where + l.Marks }
+
+func (l LeftOut) Minus(o LeftOut) LeftOut {
+	return LeftOut{l.Exclude - o.Exclude, l.Types - o.Types, l.Times - o.Times, l.Where - o.Where,
+		l.Marks - o.Marks}
+}

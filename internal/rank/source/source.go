@@ -1,10 +1,19 @@
+// Package source has what ranking reads: a graph and an index behind small interfaces, so that it can be tested and
+// replayed without a store, the filter of a request over both, and the links that texts make.
+//
+// An Index that has embeddings is one of Vectors too, and of SparseVectors for sparse ones; a Graph that knows its
+// communities is one of Grouped, one that knows its digests of Digested.
 package source
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/view/community"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -171,4 +180,142 @@ func (d nodeDocument) Times() Times {
 func (d nodeDocument) Prop(name string) (ipld.Value, bool, error) {
 	v, ok := ipld.FindEntry(d.n.Props, name)
 	return v, ok, nil
+}
+
+// Shortlist says which vectors a dense lane compares exactly where there are too many to compare
+// all, and how: clause 9.5.
+type Shortlist struct {
+	Most int // how many at most
+	Near int // the rank of the vector than which others may be farther by no more than the margin
+
+	Peers int   // of how many of the best what they have in common counts less; 0 for cosines as they are
+	Ease  int64 // how much less: the more, the less is taken off
+}
+
+// TermWeight is a distinct term of a query and what it weighs there.
+type TermWeight struct {
+	Term   string
+	Weight int64 // how often it is there times its idf of clause 9.2; 0 for a term that no node has
+}
+
+// Grouped is the ability of a Graph whose communities are known.
+type Grouped interface {
+	// Community returns the community that a node is in, nil if it is in none.
+	Community(ctx context.Context, id graph.ID) (*Community, error)
+}
+
+// Community is a set of nodes that edges hold together: clause 20.1. It must not be changed.
+type Community struct {
+	Number  int // from 0, of all communities of the graph
+	Members []community.Member
+}
+
+// SparseVectors is the ability of an Index to find documents by their sparse embeddings. A request
+// with sparse vectors needs it.
+type SparseVectors interface {
+	Vectors
+	// Sparse returns the best k accepted documents by the product of their sparse embedding by the
+	// query's model with the query (clause 9.7), in the order (score descending, id ascending).
+	Sparse(ctx context.Context, q retrieve.SparseVector, accept Accept, k int) (SparseResult, error)
+}
+
+// SparseResult is the answer of a sparse lane.
+type SparseResult struct {
+	Hits   []Hit
+	None   bool     // whether there is no sparse embedding of the model
+	Models []string // where None: the first MaxModelsNamed models there are, ascending
+}
+
+// MaxModelsNamed is the largest number of models that the warning NoVectors names.
+const MaxModelsNamed = 16
+
+// Vectors is the ability of an Index to find documents by their embeddings. A request with vectors
+// needs it.
+type Vectors interface {
+	// Dense returns the best k accepted documents by the cosine of their dense embedding by the
+	// query's model (clause 9.5), in the order (score descending, id ascending). If there are too
+	// many to compare all, those on the shortlist are compared exactly.
+	Dense(
+		ctx context.Context, q retrieve.QueryVector, accept Accept, k int, list Shortlist,
+	) (DenseResult, error)
+	// Embedding returns a node's embedding by a model, which a lane has found.
+	Embedding(ctx context.Context, id graph.ID, model string) (*graph.Embedding, error)
+}
+
+// DenseResult is the answer of a dense lane.
+type DenseResult struct {
+	Hits   []Hit    // by the cosine
+	Own    []Hit    // the same hits by their own part of the cosine, if requested
+	Other  int      // embeddings of the model that have other dimensions than the query
+	None   bool     // whether there is no dense embedding of the model
+	Models []string // where None: the first MaxModelsNamed models there are, ascending
+}
+
+// Digested is the ability of a Graph whose digests are known.
+type Digested interface {
+	// Digests returns the digests that contain a node, the nearest first and the root's last; none if no digest does.
+	Digests(ctx context.Context, id graph.ID) ([]*Digest, error)
+	// Sentences returns how many sentences a fact has that digests may quote.
+	Sentences(ctx context.Context, id graph.ID) (int, error)
+	// RootDigest returns the digest of the whole, nil for a graph without facts.
+	RootDigest(ctx context.Context) (*Digest, error)
+}
+
+// Digest is a digest of a scope, a cluster or the whole memory.
+type Digest struct {
+	Name      string // clause 29.4
+	Shown     string // replaces Name in output: with the key of its scope, "" for none
+	Root      bool
+	Facts     int // below
+	Source    [sha256.Size]byte
+	Sentences []DigestSentence
+	Written   string // by Model, replaces the sentences, "" for none
+	Model     string
+}
+
+// DigestSentence is a sentence of a digest.
+type DigestSentence struct {
+	Fact graph.ID // that it is from
+	Text string   // one line
+}
+
+// NameTypes are the types of nodes that package memory writes for names and tags alone, each with
+// what their keys begin with.
+var NameTypes = map[string]string{"Entity": "entity/", "Tag": "tag/"}
+
+// saidTypes are the types of nodes that package ingest writes for conversations. Their texts rank behind memories that
+// were stored on purpose.
+var saidTypes = map[string]bool{"Turn": true, "Session": true}
+
+// IsSaid reports whether nodes of a type record a conversation, and were not stored on purpose.
+func IsSaid(typ string) bool { return saidTypes[typ] }
+
+// IsName reports whether a node is only a name that links memories: clause 26.7.
+func IsName(n *graph.Node) bool {
+	prefix, ok := NameTypes[n.Type]
+	return ok && (strings.HasPrefix(n.Key, prefix) || n.Key != "" && n.Key == n.Summary) &&
+		n.Context == "" && n.Content == nil && len(n.Props)+len(n.Cues) == 0
+}
+
+// Reject returns a *RequestError of what the engine cannot answer, though the request keeps every bound.
+func Reject(param, format string, args ...any) error {
+	return &retrieve.RequestError{Param: param, Reason: fmt.Sprintf(format, args...)}
+}
+
+// Quoted returns s in quotes for an error message, cut to a line's length.
+func Quoted(s string) string {
+	const most = 80
+	if len(s) > most {
+		return fmt.Sprintf("%q…", s[:most])
+	}
+	return fmt.Sprintf("%q", s)
+}
+
+// TextList returns strings as one value, for the parameters of warnings.
+func TextList(list []string) ipld.Value {
+	items := make([]ipld.Value, len(list))
+	for i, s := range list {
+		items[i] = ipld.StringValue(s)
+	}
+	return ipld.ListValue(items...)
 }
