@@ -1,3 +1,5 @@
+// Package rank answers retrieval requests from a snapshot: it opens the indexes of the commit and gives them to
+// internal/rank/stage, which ranks. It also finds nodes by name and reads and writes retrieval profiles.
 package rank
 
 import (
@@ -5,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/cache"
 	"github.com/mnem-project/mnem/internal/base/tuning"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
@@ -340,4 +344,77 @@ func TermCounts(
 		return err
 	})
 	return nodes, of, err
+}
+
+// keptNodes reads the blocks of nodes through a cache.
+type keptNodes struct {
+	store.Getter
+	kept *cache.Cache[ipld.CID, []byte]
+}
+
+// Get returns a block, which must not be changed.
+func (k keptNodes) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
+	data, ok, epoch := k.kept.Get(c)
+	if ok {
+		return data, nil
+	}
+	data, err := k.Getter.Get(ctx, c)
+	if err == nil {
+		k.kept.AddSince(epoch, c, data, int64(len(data)))
+	}
+	return data, err
+}
+
+// keptMentions remembers the mentions of a graph's nodes from one retrieval to the next, as retrieve.MentionMemo.
+type keptMentions struct {
+	nodes ipld.CID
+	epoch int // of kept, when the retrieval began
+	kept  *cache.Cache[core.MentionsOf, *source.Mentioning]
+}
+
+func (k keptMentions) of(id graph.ID, d retrieve.Direction) core.MentionsOf {
+	return core.MentionsOf{Nodes: k.nodes, Node: id, In: d == retrieve.In}
+}
+
+// OpenMentions returns those of the snapshot's nodes, on which alone they depend: not on edges or marks.
+func OpenMentions(s *core.Snapshot) keptMentions {
+	_, _, epoch := s.Repo.Mentions.Get(core.MentionsOf{})
+	return keptMentions{s.State.Nodes.Root(), epoch, &s.Repo.Mentions}
+}
+
+// Known returns what is kept of a node, nil for nothing.
+func (k keptMentions) Known(id graph.ID, d retrieve.Direction) *source.Mentioning {
+	m, _, _ := k.kept.Get(k.of(id, d))
+	return m
+}
+
+// Remember keeps what was found of a node.
+func (k keptMentions) Remember(id graph.ID, d retrieve.Direction, m *source.Mentioning) {
+	k.kept.AddSince(k.epoch, k.of(id, d), m, int64(len(m.IDs)*graph.IDLen))
+}
+
+// Excluding returns the request with the names of excluded nodes resolved. A whole id stands for
+// itself whether or not the commit has the node, which may be gone; any other name that the commit
+// does not know is refused, as it would exclude nothing.
+func Excluding(
+	ctx context.Context, s *core.Snapshot, req retrieve.Request,
+) (retrieve.Request, error) {
+	if err := req.ValidateGiven(); err != nil {
+		return req, err
+	}
+	exclude := slices.Clone(req.Exclude)
+	for _, name := range req.ExcludeNames {
+		id, err := s.Name(ctx, name)
+		if errors.Is(err, store.ErrNotFound) {
+			if whole, bad := graph.ParseID(strings.TrimPrefix(name, "id:")); bad == nil {
+				id, err = whole, nil
+			}
+		}
+		if err != nil {
+			return req, err
+		}
+		exclude = append(exclude, id)
+	}
+	req.Exclude, req.ExcludeNames = exclude, nil
+	return req, nil
 }
