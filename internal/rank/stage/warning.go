@@ -2,8 +2,12 @@ package stage
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -70,4 +74,120 @@ func (r *run) warnings(ctx context.Context, a *retrieve.Answer) ([]retrieve.Warn
 	}
 	idle, err := r.pack.idleWarnings(ctx)
 	return slices.Concat(out, f.rewriteWarnings(), r.timeWarnings(), idle, f.noSparse), err
+}
+
+const (
+	paramTypes      = "types"
+	paramParameters = "parameters"
+)
+
+// idle notes what of a request had anything to do.
+type idle struct {
+	links, passages bool // whether an item shows any
+	key, content    bool
+}
+
+// shows notes what an item shows.
+func (d *idle) shows(n *graph.Node, s shown) {
+	d.links = d.links || s.links
+	d.passages = d.passages || s.passages
+	d.key = d.key || n.Key != ""
+	d.content = d.content || n.Content != nil
+}
+
+// idleWarnings returns the warnings of this file, in the order of its table.
+func (p *packer) idleWarnings(ctx context.Context) ([]retrieve.Warning, error) {
+	var out []retrieve.Warning
+	missing, err := p.missingTypes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	add := func(code retrieve.Code, param string, names []string) {
+		if len(names) > 0 {
+			out = append(out, retrieve.Warning{Code: code, Params: []ipld.Entry{{Key: param, Value: source.TextList(names)}}})
+		}
+	}
+	add(retrieve.NoType, paramTypes, missing)
+	if len(p.answer.Items) > 0 {
+		add(retrieve.NoEffect, paramParameters, p.idleParams())
+	}
+	return out, nil
+}
+
+// idleParams returns the parameters that changed nothing, in the order of clause 8.1.
+func (p *packer) idleParams() []string {
+	q := &p.req
+	oneLane := len(p.lists) <= 1
+	noZero := !slices.ContainsFunc(q.Weights, func(w retrieve.LaneWeight) bool { return w.Weight == 0 })
+	var names []string
+	for _, p := range []struct {
+		name string
+		idle bool
+	}{
+		{"fusion", q.Fusion != retrieve.Convex && oneLane && !p.expands()},
+		{"weights", len(q.Weights) > 0 && noZero && oneLane &&
+			(q.Fusion != retrieve.WeightedRRF || !p.expands())},
+		{"expandTypes", len(q.ExpandTypes) > 0 && !p.expands()},
+		{"direction", q.Direction != retrieve.Both && !p.expands()},
+		{"adjacency", q.Adjacency > 0 && !p.idle.links},
+		{"show", slices.Contains(q.Show, retrieve.ShowKey) && !p.idle.key ||
+			slices.Contains(q.Show, retrieve.ShowContent) && !p.idle.content},
+		{"pack", q.Pack == retrieve.PackPassages && !p.idle.passages},
+	} {
+		if p.idle {
+			names = append(names, p.name)
+		}
+	}
+	return names
+}
+
+// errAllFound ends a search for types.
+var errAllFound = errors.New("all found")
+
+// missingTypes returns the types of the request that no node has, ascending. It asks the index only
+// for those that no item has.
+func (p *packer) missingTypes(ctx context.Context) ([]string, error) {
+	left := slices.Clone(p.req.Types)
+	for i := range p.answer.Items {
+		left = without(left, p.answer.Items[i].Type)
+	}
+	if len(left) == 0 {
+		return nil, nil
+	}
+	_, err := p.x.Recency(ctx, func(d source.Document) (bool, error) {
+		if left = without(left, d.Type()); len(left) == 0 {
+			return false, errAllFound
+		}
+		return false, nil // so that every document is seen
+	}, 1)
+	if err != nil && !errors.Is(err, errAllFound) {
+		return nil, fmt.Errorf("look for types: %w", err)
+	}
+	return left, nil
+}
+
+// without removes a name from a list in place.
+func without(list []string, name string) []string {
+	return slices.DeleteFunc(list, func(s string) bool { return s == name })
+}
+
+// checkRewritten refuses rewrites of nothing. It needs the text, which Validate does not.
+func checkRewritten(r *retrieve.Request) error {
+	if isBlank(r.Text) && (len(r.Rewrites) > 0 || r.Rewrite != "") {
+		return source.Reject("rewrites", "the request has no text that they could be of: give one")
+	}
+	return nil
+}
+
+// rewriteWarnings returns the warnings about rewriting.
+func (f *finder) rewriteWarnings() []retrieve.Warning {
+	var out []retrieve.Warning
+	if f.req.Rewrite != "" && len(f.req.Rewrites) == 0 {
+		way := ipld.Entry{Key: paramWay, Value: ipld.StringValue(f.req.Rewrite)}
+		out = append(out, retrieve.Warning{Code: retrieve.NotRewritten, Params: []ipld.Entry{way}})
+	}
+	if f.vain > 0 {
+		out = append(out, warning(retrieve.RewritesInVain, paramRewrites, f.vain))
+	}
+	return out
 }
