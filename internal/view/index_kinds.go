@@ -1,8 +1,12 @@
+// Package view has what is derived from a state, one kind of index a view: its name, the key of its cell, how it is
+// updated from another state, verified and walked. A view holds only what can be rebuilt.
 package view
 
 import (
 	"context"
 	"fmt"
+	"iter"
+	"slices"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/prolly"
@@ -191,4 +195,104 @@ func (k IndexKind) Manifest(ctx context.Context, s *state.State) (ipld.CID, erro
 		err = fmt.Errorf("find index of %s: %w", k.Name, err)
 	}
 	return c, err
+}
+
+// IndexCheck is an index that is compared with what it is of.
+type IndexCheck struct {
+	Kind     IndexKind
+	State    *state.State
+	Commit   ipld.CID // that has the state
+	Derived  store.Derived
+	Manifest ipld.CID
+	Known    *KnownRecords
+	Scanned  map[ipld.CID]*bool // the roots of trees that were scanned, and whether all was good
+	// Watch, unless nil, sees the entries of a tree as they are scanned.
+	Watch func(context.Context, *prolly.Map, iter.Seq2[prolly.Entry, error]) iter.Seq2[prolly.Entry, error]
+
+	Wrong       []string
+	Unread, Err error
+}
+
+// Run verifies the index and sets Wrong, Unread and Err: what is wrong with it, why a fact could not be
+// read, and why the check could not end.
+func (c *IndexCheck) Run(ctx context.Context) {
+	c.Wrong, c.Unread, c.Err = c.Kind.verify(ctx, c)
+}
+
+// scan is a scanner that checks trees as well.
+func (c *IndexCheck) scan(ctx context.Context, m *prolly.Map) iter.Seq2[prolly.Entry, error] {
+	good := new(bool)
+	c.Scanned[m.Root()] = good
+	entries := m.ScanChecked(ctx, good)
+	if c.Watch == nil {
+		return entries
+	}
+	return c.Watch(ctx, m, entries)
+}
+
+// noting yields what seq does and keeps its error.
+func noting[T any](seq iter.Seq2[T, error], failed *error) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for v, err := range seq {
+			if err != nil {
+				*failed = err
+			}
+			if !yield(v, err) {
+				return
+			}
+		}
+	}
+}
+
+// Opened are the newest used of what is derived, by what each is of, the most recent last.
+type Opened[X any] struct{ list []opened[X] }
+
+type opened[X any] struct {
+	of ipld.CID
+	x  X
+}
+
+// Get returns what was kept of a key and makes it the most recent.
+func (o *Opened[X]) Get(of ipld.CID) (x X, ok bool) {
+	i := slices.IndexFunc(o.list, func(e opened[X]) bool { return e.of == of })
+	if i < 0 {
+		return x, false
+	}
+	e := o.list[i]
+	o.list = append(slices.Delete(o.list, i, i+1), e)
+	return e.x, true
+}
+
+// Put keeps x as the most recent, in place of an earlier one of the same key, or of the least recent one if there are
+// most.
+func (o *Opened[X]) Put(of ipld.CID, x X, most int) {
+	o.list = slices.DeleteFunc(o.list, func(e opened[X]) bool { return e.of == of })
+	if len(o.list) == most {
+		o.list = slices.Delete(o.list, 0, 1)
+	}
+	o.list = append(o.list, opened[X]{of, x})
+}
+
+// Clear drops all.
+func (o *Opened[X]) Clear() { o.list = nil }
+
+// Document returns a node with its whole content, nil if there is none: what was erased, or has
+// content that was, is no document.
+func Document(ctx context.Context, s *state.State, id graph.ID) (*index.Document, error) {
+	item, _, err := s.Nodes.Get(ctx, id[:])
+	if err != nil {
+		return nil, err
+	}
+	d, err := readDocument(ctx, s, item)
+	if err != nil {
+		return nil, err
+	}
+	return completeDocument(ctx, s, d)
+}
+
+// IndexStats describes an index.
+type IndexStats struct {
+	Manifest ipld.CID // undefined if there is no index yet
+	Segments int
+	index.Stats
 }
