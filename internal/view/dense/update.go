@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"iter"
 	"slices"
@@ -278,4 +280,86 @@ func Merge(
 		}
 	}
 	return key, merged, nil
+}
+
+// writer writes the parts of one segment: rows and kills, each ascending by id.
+type writer struct {
+	*segment.Writer
+	shapes [columns]shape
+	sketch *sketcher
+	row    []byte // scratch
+}
+
+func newWriter(to *segment.Writer, dims int) *writer {
+	to.Sums[sumDims] = int64(dims)
+	return &writer{
+		Writer: to, shapes: shapes(dims), sketch: newSketcher(dims), row: make([]byte, 0, rowHead+dims),
+	}
+}
+
+// add adds a vector.
+func (w *writer) add(id graph.ID, vector []int8) error {
+	hash := sha256.Sum256(appendRow(w.row[:0], id, vector))
+	w.Sums[sumVectors] += int64(binary.LittleEndian.Uint64(hash[:]) & vectorsMask)
+	w.Sums[sumVectors] &= vectorsMask
+	return w.addSketch(id, w.sketch.bytes(vector))
+}
+
+// addSketch adds the sketch of a vector.
+func (w *writer) addSketch(id graph.ID, sketch []byte) error {
+	if w.Docs == maxRows {
+		return fmt.Errorf("segment of more than %d vectors", maxRows)
+	}
+	err := w.Section(colIDs).AddID(w.Docs, id)
+	if w.Docs++; err == nil {
+		err = w.append(colSketch, sketch)
+	}
+	return err
+}
+
+func (w *writer) kill(id graph.ID) error {
+	if w.Kills == maxRows {
+		return fmt.Errorf("segment of more than %d kills", maxRows)
+	}
+	w.Kills++
+	return w.Section(colDead).AddID(w.Kills-1, id)
+}
+
+// append adds a row to the column "sketch".
+func (w *writer) append(col int, row []byte) error {
+	s, full := w.Section(col), w.shapes[col].per*w.shapes[col].width
+	if err := s.Begin(full, func() []byte { return nil }); err != nil {
+		return err
+	}
+	s.Buf = append(s.Buf, row...)
+	return nil
+}
+
+// merge writes the parts of one segment made of several that follow each other, the oldest first,
+// and returns it with its block. Kills of vectors within the run are carried out and those of older
+// ones kept; if nothing is older (oldest) there are none.
+func merge(
+	ctx context.Context, r *segment.Reader, segs []*segment.Segment, oldest bool, to *segment.Writer,
+) (*segment.Segment, store.Block, error) {
+	all := tablesOf(segs)
+	w := newWriter(to, all[0].dims)
+	sketches := make([]rows, len(all))
+	for i, t := range all {
+		if t.dims != all[0].dims {
+			return nil, store.Block{}, segment.Corrupt("vectors of %d and %d dimensions", t.dims, all[0].dims)
+		}
+		w.Sums[sumVectors] = (w.Sums[sumVectors] + t.Sums[sumVectors]) & vectorsMask
+		sketches[i] = rows{r: reader{r}, c: &t.cols[colSketch]}
+	}
+	err := r.MergeIDs(ctx, segs, oldest, w.kill, func(id graph.ID, i, n int) error {
+		sketch, err := sketches[i].at(ctx, n)
+		if err != nil {
+			return err
+		}
+		return w.addSketch(id, sketch)
+	})
+	if err != nil {
+		return nil, store.Block{}, err
+	}
+	return w.Finish()
 }
