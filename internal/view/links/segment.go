@@ -3,8 +3,11 @@ package links
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
+	"fmt"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/view/segment"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -93,4 +96,129 @@ func (r reader) covering(
 	v, _, err := r.Covering(ctx, s, secNodes, id[:], decodeNodes)
 	p, _ := v.(*part)
 	return p, err
+}
+
+// MaxEntries is the largest number of entries that a bucket stores.
+const MaxEntries = 64
+
+// Limits of the format. The package comment says which structure each belongs to.
+const (
+	// partSize is the approximate size of a part. A query looks up some hundred nodes scattered over a graph, each
+	// in its own part: finding shorter parts would cost more.
+	partSize = 4 << 10
+	// maxPart is the longest part: one node whose entries all have different long types.
+	maxPart = 64 << 10
+	// maxFilter is an upper bound for a filter, of parts whose nodes have hardly any edges.
+	maxFilter = 256 << 10
+	// maxInline is the largest total of parts stored in the segment's own block.
+	maxInline = 16 << 10
+	// filterParts is the number of parts covered by one filter.
+	filterParts = 256
+	// maxNodes is the largest number of nodes in one segment, so that its block holds its directories.
+	maxNodes = 1 << 26
+	// maxSegments is the largest number of segments; merges stay far below it.
+	maxSegments = 128
+	// maxWaiting is how many segments an index may have while a merge is pending.
+	maxWaiting = 64
+	// maxDegree is an upper bound for the degree of a bucket.
+	maxDegree = 1 << 53
+)
+
+// Index is an open index. It is immutable and safe for concurrent use.
+type Index struct {
+	src  reader
+	segs []*segment.Segment
+}
+
+// Open reads an index, which must belong to the given trees: the manifest and its segments' own blocks.
+func Open(
+	ctx context.Context, get store.Getter, c ipld.CID, of Of, cache *segment.Cache,
+) (*Index, error) {
+	m, err := Format.ReadManifest(ctx, get, c)
+	if err == nil && ofRoots(m.Roots) != of {
+		err = segment.Corrupt("manifest %s is of other trees", c)
+	}
+	x := &Index{src: reader{Format.NewReader(get, cache)}}
+	if err == nil {
+		x.segs, err = x.src.Segments(ctx, m.Segments)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open index of links: %w", err)
+	}
+	return x, nil
+}
+
+// Find returns the edges of a node. It reads at most a directory, a Bloom filter and a part of each segment until
+// one has the node, and usually only the filter in the segments before that one.
+func (x *Index) Find(ctx context.Context, id graph.ID) (Found, error) {
+	for i := len(x.segs) - 1; i >= 0; i-- {
+		f, ok, err := x.src.find(ctx, x.segs[i], id, i == 0)
+		if err != nil {
+			return Found{}, fmt.Errorf("links of %s: %w", id, err)
+		}
+		if ok {
+			return f, nil
+		}
+	}
+	return Found{}, nil
+}
+
+// bloom is a Bloom filter of the nodes of some parts: a lookup of an absent node reads a part of a segment other
+// than the oldest only once in 300 times. It is the number of nodes, u32, and filterBits bits for each.
+type bloom []byte
+
+const (
+	filterHead = 4
+	filterBits = 12
+	filterKeys = 6
+)
+
+func newBloom(hashes []uint64) bloom {
+	s := make(bloom, filterSize(len(hashes)))
+	binary.LittleEndian.PutUint32(s, uint32(len(hashes)))
+	for _, h := range hashes {
+		for range filterKeys {
+			at := s.place(&h)
+			s[at/8] |= 1 << (at % 8)
+		}
+	}
+	return s
+}
+
+func filterSize(nodes int) int { return filterHead + (nodes*filterBits+7)/8 }
+
+// fits reports whether a filter has the length it declares.
+func (s bloom) fits() bool {
+	if len(s) <= filterHead {
+		return false
+	}
+	n := binary.LittleEndian.Uint32(s)
+	return n <= maxNodes && len(s) == filterSize(int(n))
+}
+
+// place returns the next bit position from a hash.
+func (s bloom) place(h *uint64) uint64 {
+	const odd = 0x9e3779b97f4a7c15
+	*h = (*h ^ *h>>29) * odd
+	return 8*filterHead + *h>>32*uint64(8*(len(s)-filterHead))>>32
+}
+
+// has reports whether a node may be in the parts.
+func (s bloom) has(id graph.ID) bool {
+	h := hashID(id)
+	for range filterKeys {
+		if at := s.place(&h); s[at/8]&(1<<(at%8)) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// hashID mixes all bytes of an id, which may have any distribution.
+func hashID(id graph.ID) uint64 {
+	const a, b = 0xff51afd7ed558ccd, 0xc4ceb9fe1a85ec53
+	low, high := binary.LittleEndian.Uint64(id[:]), binary.LittleEndian.Uint64(id[8:])
+	h := (low ^ low>>32) * a
+	h = (h ^ h>>29 ^ high) * b
+	return h ^ h>>32
 }
