@@ -1,11 +1,15 @@
 package index
 
 import (
+	"cmp"
+	"context"
 	"slices"
 	"sync"
 
+	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/fixed"
 	"github.com/mnem-project/mnem/internal/base/text"
+	ranking "github.com/mnem-project/mnem/internal/rank/source"
 )
 
 // Query is the distinct terms of a text in the order of their first place.
@@ -103,4 +107,149 @@ func (q *QueryText) titledTerms() []int32 {
 func (x *Index) HasTitle(s, summary string) bool {
 	title := Title(x.analyser, summary)
 	return x.analyser.HasPhrase(text.FirstBytes(s, maxTitleBytes), title, maxTitleText) && x.analyser.Stands(text.FirstBytes(s, maxTitleBytes), summary)
+}
+
+// TermScores tells what each term adds to the scores of some nodes.
+type TermScores struct {
+	Terms  []string  // distinct terms of the query, in the order of their first place
+	Scores [][]int64 // of each node, one number a term; nil for a node that is no live document
+}
+
+// Split splits the scores that Search gives to nodes into those of the terms: the sum of a row is the score. Rows are in
+// the order of ids. only picks terms by their places among the distinct ones of the query, nil for all. It reads the
+// postings about these nodes alone.
+func (x *Index) Split(
+	ctx context.Context, query Query, ids []graph.ID, only []int,
+) (*TermScores, error) {
+	if only != nil {
+		picked := make(Query, len(only))
+		for i, at := range only {
+			picked[i] = query[at]
+		}
+		query = picked
+	}
+	out := &TermScores{Terms: make([]string, len(query)), Scores: make([][]int64, len(ids))}
+	q := &textQuery{ctx: ctx, x: x, scorer: scorer{stats: x.m.Stats}}
+	terms := make([]queryTerm, len(query))
+	var room entryRoom
+	for i := range terms {
+		out.Terms[i] = query[i].Term
+		var err error
+		if terms[i], err = x.look(ctx, query[i], &room); err != nil {
+			return nil, err
+		}
+	}
+	for n := len(x.segs) - 1; n >= 0; n-- {
+		docs, err := x.liveDocs(ctx, n, ids)
+		if err != nil {
+			return nil, err
+		}
+		room := make([]int64, len(docs)*len(terms))
+		for _, d := range docs {
+			out.Scores[d.at], room = room[:len(terms):len(terms)], room[len(terms):]
+		}
+		for i := range terms {
+			if terms[i].entries == nil || terms[i].entries[n].count == 0 {
+				continue
+			}
+			if err := q.scoreTerm(n, &terms[i], docs, func(at int, score int64) {
+				out.Scores[at][i] = score
+			}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+// TermWeight is a distinct term of a query, as it is looked up, and how often it is in the query times its idf.
+type TermWeight = ranking.TermWeight
+
+// TermWeights returns the terms of a query in its order, and what the text lane multiplies with.
+func (x *Index) TermWeights(ctx context.Context, query Query) ([]TermWeight, error) {
+	out := make([]TermWeight, len(query))
+	var room entryRoom
+	for i := range query {
+		t, err := x.look(ctx, query[i], &room)
+		if err != nil {
+			return nil, err
+		}
+		if out[i].Term = t.As; t.entries != nil {
+			out[i].Weight = int64(t.weigh(t.idf))
+		}
+	}
+	return out, nil
+}
+
+// IDFs returns the idf of terms of the analyser (clause 9.2), 0 for one that no live document has.
+func (x *Index) IDFs(ctx context.Context, terms []string) ([]int64, error) {
+	out := make([]int64, len(terms))
+	for i, term := range terms {
+		df, err := x.TermStats(ctx, term)
+		if err != nil {
+			return nil, err
+		}
+		if df > 0 {
+			out[i] = int64(x.m.Stats.idf(df))
+		}
+	}
+	return out, nil
+}
+
+// placedDoc is a document and the place of its node in a list.
+type placedDoc struct {
+	doc uint32
+	at  int
+}
+
+// liveDocs returns the live documents of a segment that belong to ids, ascending.
+func (x *Index) liveDocs(ctx context.Context, n int, ids []graph.ID) ([]placedDoc, error) {
+	dead, err := x.deadDocs(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	find := x.src.IDFinder(x.segs[n])
+	var docs []placedDoc
+	for at, id := range ids {
+		doc, ok, err := find.Find(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if ok && !dead.Has(doc) {
+			docs = append(docs, placedDoc{doc, at})
+		}
+	}
+	slices.SortFunc(docs, func(a, b placedDoc) int { return cmp.Compare(a.doc, b.doc) })
+	return docs, nil
+}
+
+// scoreTerm calls fn with the score of a term for each of the documents of a segment that has it.
+func (q *textQuery) scoreTerm(
+	n int, t *queryTerm, docs []placedDoc, fn func(at int, score int64),
+) error {
+	r := &q.one
+	r.idf, r.factor, r.i = t.idf, t.factor, 0
+	r.open(&q.x.src, q.x.segs[n], t.entries[n])
+	var lens *lenPart
+	part := uint32(0) // the number of lens
+	for _, d := range docs {
+		ok, err := r.seek(q.ctx, d.doc)
+		if !ok {
+			return err
+		}
+		p := &r.posts[r.i]
+		if p.doc != d.doc {
+			continue
+		}
+		if at := d.doc / docsPerPart; lens == nil || part != at {
+			if lens, err = q.x.src.lens(q.ctx, q.x.segs[n], int(at)); err != nil {
+				return err
+			}
+			part = at
+		}
+		of := lens.at(d.doc, r.masks[r.i])
+		score := t.weigh(q.score(t.idf, r.masks[r.i], &p.tf, &of))
+		fn(d.at, int64(score))
+	}
+	return nil
 }

@@ -1,12 +1,15 @@
 package index
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/fixed"
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/view/segment"
 )
@@ -239,4 +242,217 @@ func (x *Index) Mentioning(
 		return nil, err
 	}
 	return sortedIDs(ids), nil
+}
+
+// TermsResult is the result of WithTerms.
+type TermsResult struct {
+	IDs  []graph.ID // ascending, nil if Many
+	Many bool       // whether there are more than were asked for
+}
+
+// errMany ends a walk over postings.
+var errMany = errors.New("too many")
+
+// WithTerms returns the live documents that have each of some terms, in any field, and that accept accepts; accept may
+// be nil. It walks the postings of the rarest term and looks up the others at each step.
+func (x *Index) WithTerms(
+	ctx context.Context, terms []string, accept Accept, most int,
+) (TermsResult, error) {
+	list, err := x.rarestFirst(ctx, terms)
+	if err != nil || len(list) == 0 {
+		return TermsResult{}, err
+	}
+	var res TermsResult
+	err = x.eachWithAll(ctx, list, allFields, func(v *view, doc uint32) error {
+		ok, err := v.passes(accept, doc)
+		if err != nil || !ok {
+			return err
+		}
+		if len(res.IDs) == most {
+			return errMany
+		}
+		id, err := v.id(doc)
+		res.IDs = append(res.IDs, id)
+		return err
+	})
+	if errors.Is(err, errMany) {
+		res.IDs, res.Many, err = nil, true, nil
+	}
+	res.IDs = sortedIDs(res.IDs)
+	return res, err
+}
+
+const allFields = 1<<Fields - 1
+
+// rarestFirst looks up the distinct ones of some terms, nil if no live document has one of them.
+func (x *Index) rarestFirst(ctx context.Context, terms []string) ([]queryTerm, error) {
+	list := make([]queryTerm, 0, len(terms))
+	room := make(entryRoom, len(terms)*len(x.segs))
+	for _, term := range terms {
+		if slices.ContainsFunc(list, func(t queryTerm) bool { return t.Term == term }) {
+			continue
+		}
+		found, err := x.look(ctx, QueryTerm{Term: term, As: term, Times: 1, Weight: fixed.One}, &room)
+		if err != nil || found.entries == nil {
+			return nil, err
+		}
+		list = append(list, found)
+	}
+	slices.SortStableFunc(list, func(a, b queryTerm) int { return cmp.Compare(a.df, b.df) })
+	return list, nil
+}
+
+// eachWithAll calls fn with the live documents that have each term of a list in one of some fields, segment by segment.
+func (x *Index) eachWithAll(
+	ctx context.Context, list []queryTerm, fields byte, fn func(v *view, doc uint32) error,
+) error {
+	for n := range x.segs {
+		others := make([]*termReader, len(list)-1)
+		for i := range others {
+			others[i] = termReaders.Get().(*termReader)
+			others[i].open(&x.src, x.segs[n], list[i+1].entries[n])
+		}
+		err := x.each(ctx, n, list[0].entries[n], func(v *view, p *posting, mask byte) error {
+			has := mask&fields != 0
+			for i := 0; has && i < len(others); i++ {
+				r := others[i]
+				ok, err := r.seek(ctx, p.doc)
+				if err != nil {
+					return err
+				}
+				has = ok && r.posts[r.i].doc == p.doc && r.masks[r.i]&fields != 0
+			}
+			if !has {
+				return nil
+			}
+			return fn(v, p.doc)
+		})
+		for _, r := range others {
+			r.leave()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// namedTitle is a title that a text has.
+type namedTitle struct {
+	key    string
+	sum    titleSum
+	places []int // of its terms among the distinct terms of the text, in its order, each once
+}
+
+// TitlesNamed returns for each node whose title the text has, with its terms some read as others,
+// the places of the title's terms among the distinct terms of the text: nil for any other node. It
+// looks titles up by the terms of the text and reads no node.
+func (q *QueryText) TitlesNamed(
+	ctx context.Context, readings []Reading, ids []graph.ID,
+) ([][]int, error) {
+	out := make([][]int, len(ids))
+	if len(ids) == 0 {
+		return out, nil
+	}
+	find, err := q.x.titleFinder(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer find.leave()
+	titles, err := q.titles(find, readings)
+	if err != nil || len(titles) == 0 {
+		return out, err
+	}
+	entries := make([][]entry, len(titles))
+	for i, t := range titles {
+		for n := range q.x.segs {
+			e, err := find.term(n, t.key, t.sum)
+			if err != nil {
+				return nil, err
+			}
+			entries[i] = append(entries[i], e)
+		}
+	}
+	for n := range q.x.segs {
+		docs, err := q.x.liveDocs(ctx, n, ids)
+		if err != nil {
+			return nil, err
+		}
+		for i, t := range titles {
+			err := q.x.eachOf(ctx, n, entries[i][n], docs, func(at int) { out[at] = t.places })
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+// eachOf calls fn with the places of those of some documents of a segment, ascending, that a term
+// has.
+func (x *Index) eachOf(
+	ctx context.Context, n int, e entry, docs []placedDoc, fn func(at int),
+) error {
+	if e.count == 0 {
+		return nil
+	}
+	var r termReader
+	r.open(&x.src, x.segs[n], e)
+	for _, d := range docs {
+		ok, err := r.seek(ctx, d.doc)
+		if !ok {
+			return err
+		}
+		if r.posts[r.i].doc == d.doc {
+			fn(d.at)
+		}
+	}
+	return nil
+}
+
+// titles returns the titles that a text may have, each once, and hardly any other runs of its words.
+func (q *QueryText) titles(find *titleFinder, readings []Reading) ([]namedTitle, error) {
+	terms := q.Query(readings)
+	first := make([]int, len(terms)) // of each term the place of the first that is read as the same
+	places := make(map[string]int, len(terms))
+	for i := range terms {
+		at, ok := places[terms[i].As]
+		if !ok {
+			at = i
+			places[terms[i].As] = i
+		}
+		first[i] = at
+	}
+	words := q.titledTerms()
+	sums := make([]uint64, len(words))
+	for i, t := range words {
+		if t >= 0 {
+			sums[i] = termSum(terms[t].As)
+		}
+	}
+	var found []namedTitle
+	seen := make(map[string]bool)
+	err := find.eachIn(sums, func(at, n int, h titleSum) (bool, error) {
+		title := make([]string, n)
+		for i, t := range words[at : at+n] {
+			title[i] = terms[t].As
+		}
+		if key := titleKey(title); !seen[key] {
+			seen[key] = true
+			found = append(found, namedTitle{key, h, compactPlaces(first, words[at:at+n])})
+		}
+		return true, nil
+	})
+	return found, err
+}
+
+// compactPlaces returns the places that some terms first have, in order, each once.
+func compactPlaces(first []int, terms []int32) []int {
+	var out []int
+	for _, t := range terms {
+		if at := first[t]; !slices.Contains(out, at) {
+			out = append(out, at)
+		}
+	}
+	return out
 }
