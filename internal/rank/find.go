@@ -52,17 +52,13 @@ func (e *UnsureError) Is(target error) bool { return target == state.ErrInvalid 
 // is the exact summary of other nodes only, the *state.NotFoundError names them and the reason. It returns the errors
 // of Name, or an *UnsureError. The candidates of a *state.NotFoundError are the nodes that have a single word. It reads
 // at most maxFound nodes, besides those of a search.
-func Find(
-	ctx context.Context, s *core.Snapshot, name string, see func(*graph.Mark) bool,
-) (graph.ID, error) {
+func Find(ctx context.Context, s *core.Snapshot, name string, see func(*graph.Mark) bool) (graph.ID, error) {
 	return find(ctx, s, name, see, false)
 }
 
 // FindTitle is Find for callers that must not take one node for another: a text means a node only if it is
 // its exact summary. Nodes that have all of its words are candidates of the *state.NotFoundError.
-func FindTitle(
-	ctx context.Context, s *core.Snapshot, name string, see func(*graph.Mark) bool,
-) (graph.ID, error) {
+func FindTitle(ctx context.Context, s *core.Snapshot, name string, see func(*graph.Mark) bool) (graph.ID, error) {
 	return find(ctx, s, name, see, true)
 }
 

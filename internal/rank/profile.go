@@ -21,9 +21,7 @@ func Profiles(ctx context.Context, s *core.Snapshot) (*retrieve.Profiles, error)
 }
 
 // profiled applies the snapshot's profiles to a request.
-func profiled(
-	ctx context.Context, s *core.Snapshot, req retrieve.Request,
-) (retrieve.Request, error) {
+func profiled(ctx context.Context, s *core.Snapshot, req retrieve.Request) (retrieve.Request, error) {
 	if req.Settled {
 		return req, nil
 	}

@@ -46,9 +46,7 @@ func RetrieveTuned(
 }
 
 // answer runs a request with a runner, on the repository's indexes.
-func answer(
-	ctx context.Context, s *core.Snapshot, req retrieve.Request, u stage.Runner,
-) (*retrieve.Answer, error) {
+func answer(ctx context.Context, s *core.Snapshot, req retrieve.Request, u stage.Runner) (*retrieve.Answer, error) {
 	if !s.Id.Defined() {
 		return nil, &state.NotFoundError{What: "commit", Name: "to retrieve from"}
 	}
@@ -89,9 +87,7 @@ type TermScore struct {
 // TermScores explains the text lane of an answer. For each node it lists the query's terms that the node has, in the
 // order of their first occurrence in the query, some read as the answer says, and then kindred terms. Their scores add
 // up to the node's.
-func TermScores(
-	ctx context.Context, s *core.Snapshot, a *retrieve.Answer, ids []graph.ID,
-) ([][]TermScore, error) {
+func TermScores(ctx context.Context, s *core.Snapshot, a *retrieve.Answer, ids []graph.ID) ([][]TermScore, error) {
 	out := make([][]TermScore, len(ids))
 	if !s.Id.Defined() || len(ids) == 0 {
 		return out, nil
@@ -195,9 +191,7 @@ func (g graphView) Content(ctx context.Context, c *graph.Content) (string, error
 }
 
 // ContentStart implements source.Graph.
-func (g graphView) ContentStart(
-	ctx context.Context, c *graph.Content, n int,
-) (string, error) {
+func (g graphView) ContentStart(ctx context.Context, c *graph.Content, n int) (string, error) {
 	return g.s.State.ContentStart(ctx, c, n)
 }
 
@@ -263,9 +257,7 @@ func (v indexView) TermScores(
 }
 
 // TermWeights implements source.Index.
-func (v indexView) TermWeights(
-	ctx context.Context, query source.TextQuery,
-) ([]source.TermWeight, error) {
+func (v indexView) TermWeights(ctx context.Context, query source.TextQuery) ([]source.TermWeight, error) {
 	return v.Index.TermWeights(ctx, v.query(query))
 }
 
@@ -275,9 +267,7 @@ func (v indexView) Mentioned(ctx context.Context, text string) (longer, single [
 }
 
 // TitlesNamed implements source.Index.
-func (v indexView) TitlesNamed(
-	ctx context.Context, query source.TextQuery, ids []graph.ID,
-) ([][]int, error) {
+func (v indexView) TitlesNamed(ctx context.Context, query source.TextQuery, ids []graph.ID) ([][]int, error) {
 	return v.text(query.Text).TitlesNamed(ctx, query.Readings, ids)
 }
 
@@ -293,9 +283,7 @@ func (v indexView) Counts(ctx context.Context, terms []string) (having []int64, 
 }
 
 // Recency implements source.Index.
-func (v indexView) Recency(
-	ctx context.Context, accept source.Accept, k int,
-) ([]source.Hit, error) {
+func (v indexView) Recency(ctx context.Context, accept source.Accept, k int) ([]source.Hit, error) {
 	return v.Index.Recency(ctx, acceptDoc(accept), k)
 }
 
@@ -333,9 +321,7 @@ func (d document) Times() source.Times {
 
 // TermCounts returns how many nodes of the snapshot's commit have each of some terms of the analyser in any field, and
 // the number of nodes: df and N of clause 9.2. It reads only these terms from the index.
-func TermCounts(
-	ctx context.Context, s *core.Snapshot, terms []string,
-) (nodes []int64, of int64, err error) {
+func TermCounts(ctx context.Context, s *core.Snapshot, terms []string) (nodes []int64, of int64, err error) {
 	if !s.Id.Defined() {
 		return make([]int64, len(terms)), 0, nil
 	}
@@ -396,9 +382,7 @@ func (k keptMentions) Remember(id graph.ID, d retrieve.Direction, m *source.Ment
 // Excluding returns the request with the names of excluded nodes resolved. A whole id stands for
 // itself whether or not the commit has the node, which may be gone; any other name that the commit
 // does not know is refused, as it would exclude nothing.
-func Excluding(
-	ctx context.Context, s *core.Snapshot, req retrieve.Request,
-) (retrieve.Request, error) {
+func Excluding(ctx context.Context, s *core.Snapshot, req retrieve.Request) (retrieve.Request, error) {
 	if err := req.ValidateGiven(); err != nil {
 		return req, err
 	}

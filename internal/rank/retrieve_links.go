@@ -42,9 +42,7 @@ func (v *linkView) find(ctx context.Context, id graph.ID) (links.Found, error) {
 }
 
 // Bucket answers from the index of links if that has what is asked for, else from the trees.
-func (g graphView) Bucket(
-	ctx context.Context, q source.BucketQuery,
-) (list []source.Link, total int, err error) {
+func (g graphView) Bucket(ctx context.Context, q source.BucketQuery) (list []source.Link, total int, err error) {
 	if g.links == nil || q.Limit > 0 && !q.Bare {
 		return g.treeBucket(ctx, q)
 	}
@@ -110,9 +108,7 @@ func (g graphView) bare(
 const usualLinks = 8
 
 // treeBucket answers from the trees.
-func (g graphView) treeBucket(
-	ctx context.Context, q source.BucketQuery,
-) (links []source.Link, total int, err error) {
+func (g graphView) treeBucket(ctx context.Context, q source.BucketQuery) (links []source.Link, total int, err error) {
 	trees, side := g.s.Adjacency(), adjacency.Out
 	if q.Direction == retrieve.In {
 		side = adjacency.In

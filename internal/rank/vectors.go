@@ -60,9 +60,7 @@ func (v indexView) Sparse(
 }
 
 // acceptID asks a filter about the document of a node; a node that is none was erased.
-func (v indexView) acceptID(
-	ctx context.Context, accept source.Accept,
-) func(graph.ID) (bool, error) {
+func (v indexView) acceptID(ctx context.Context, accept source.Accept) func(graph.ID) (bool, error) {
 	find := v.Finder(ctx)
 	return func(id graph.ID) (bool, error) {
 		d, ok, err := find.Doc(id)

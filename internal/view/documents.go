@@ -146,9 +146,7 @@ func (r *documentRead) draft(draft *index.Draft) error {
 	return err
 }
 
-func (r *documentRead) read(
-	ctx context.Context, from, to *state.State, find func(*documentRead) error,
-) (err error) {
+func (r *documentRead) read(ctx context.Context, from, to *state.State, find func(*documentRead) error) (err error) {
 	r.change.ID = graph.ID(r.Key)
 	if err := find(r); err != nil || r.found() {
 		return err

@@ -136,9 +136,7 @@ func VectorsKind(derived store.Derived) IndexKind {
 }
 
 // walkOf returns the function that walks an index of a format.
-func walkOf(
-	f *segment.Format,
-) func(context.Context, segment.Blocks, ipld.CID, func(ipld.CID) error) error {
+func walkOf(f *segment.Format) func(context.Context, segment.Blocks, ipld.CID, func(ipld.CID) error) error {
 	return func(ctx context.Context, b segment.Blocks, c ipld.CID, fn func(ipld.CID) error) error {
 		return f.Walk(ctx, b, c, fn)
 	}

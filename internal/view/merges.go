@@ -70,9 +70,7 @@ func (m *Merges) Wait() {
 }
 
 // mergeBeside makes the merge that an index waits for, and remembers it in a cell.
-func mergeBeside(
-	ctx context.Context, derived store.Derived, merge merger, manifest ipld.CID,
-) error {
+func mergeBeside(ctx context.Context, derived store.Derived, merge merger, manifest ipld.CID) error {
 	buffer := store.NewStageBehind(derived, state.StageLimit)
 	defer buffer.Wait()
 	key, merged, err := merge(ctx, buffer, manifest)

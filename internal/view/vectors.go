@@ -62,9 +62,7 @@ func NewVectorCache(limit int64) *VectorCache {
 func (c *VectorCache) Clear() { c.Sets.Clear() }
 
 // Vectors returns the sparse vectors of a model at the state. It reads them in one pass if they are not cached.
-func (c *VectorCache) Vectors(
-	ctx context.Context, s *state.State, model string,
-) (*VectorSet, error) {
+func (c *VectorCache) Vectors(ctx context.Context, s *state.State, model string) (*VectorSet, error) {
 	key := VectorsOf{s.VectorsRoot(), model}
 	if set, ok, _ := c.Sets.Get(key); ok {
 		return set, nil
@@ -115,9 +113,7 @@ var errEnough = errors.New("enough")
 
 // EachSparse calls fn with the nodes that have a sparse embedding by a model, and its terms, in the order of ids. It
 // skips erased ones.
-func EachSparse(
-	ctx context.Context, s *state.State, model string, fn func(graph.ID, []graph.Term) error,
-) error {
+func EachSparse(ctx context.Context, s *state.State, model string, fn func(graph.ID, []graph.Term) error) error {
 	for kv, err := range s.Vectors.Scan(ctx, nil, nil) {
 		if err != nil {
 			return err

@@ -40,9 +40,7 @@ const (
 
 // Brief renders a node in the form FormatBrief: clause 12.4. Only heads begin in column 0: every value is escaped and
 // on its own indented line.
-func Brief(
-	ctx context.Context, g source.Graph, n *graph.Node, m *graph.Mark, o RenderOptions,
-) (string, error) {
+func Brief(ctx context.Context, g source.Graph, n *graph.Node, m *graph.Mark, o RenderOptions) (string, error) {
 	ref, err := ShortID(ctx, g, n.ID)
 	if err != nil {
 		return "", err
@@ -279,9 +277,7 @@ func (r *renderer) indentedTimes(n *graph.Node) {
 }
 
 // briefLinks writes the names of the nodes that edges of one direction lead to, a line for each type.
-func briefLinks(
-	ctx context.Context, g source.Graph, w *renderer, arrow string, links []source.Link, more int,
-) error {
+func briefLinks(ctx context.Context, g source.Graph, w *renderer, arrow string, links []source.Link, more int) error {
 	for len(links) > 0 {
 		n := 1
 		for n < len(links) && links[n].Type == links[0].Type {

@@ -214,9 +214,7 @@ func wordsOf(units []unit) []text.Surface {
 }
 
 // entitiesIn returns which of some entities a node has in one of its fields, as bits.
-func (r *request) entitiesIn(
-	ctx context.Context, m *matcher, n *graph.Node, list []*entity,
-) (has uint32, err error) {
+func (r *request) entitiesIn(ctx context.Context, m *matcher, n *graph.Node, list []*entity) (has uint32, err error) {
 	all := uint32(1<<len(list) - 1)
 	look := func(s string) {
 		if has != all {

@@ -49,9 +49,7 @@ func (f *finder) exactHits(ctx context.Context) ([]*candidate, error) {
 }
 
 // eachExact calls add for each node that the text names, tier 2 first.
-func (f *finder) eachExact(
-	ctx context.Context, q string, add func(id graph.ID, tier int) error,
-) error {
+func (f *finder) eachExact(ctx context.Context, q string, add func(id graph.ID, tier int) error) error {
 	if digits, ok := idDigits(q); ok {
 		id, unique, err := f.g.IDPrefix(ctx, digits)
 		if err != nil {
@@ -75,9 +73,7 @@ func (f *finder) eachExact(
 }
 
 // addKey calls add for the node with a key, if there is one.
-func (f *finder) addKey(
-	ctx context.Context, key string, tier int, add func(id graph.ID, tier int) error,
-) error {
+func (f *finder) addKey(ctx context.Context, key string, tier int, add func(id graph.ID, tier int) error) error {
 	if key == "" || len(key) > graph.MaxKey {
 		return nil
 	}

@@ -61,9 +61,7 @@ func (r *recaller) addNeighbours(ctx context.Context) error {
 
 // neighbour returns the candidate that was written nearest to another one, before it where sign is -1 and
 // after it where sign is 1, and how far apart they are; nil and neighbourTime for none.
-func (r *recaller) neighbour(
-	ctx context.Context, seed *candidate, at, sign int64,
-) (*candidate, int64, error) {
+func (r *recaller) neighbour(ctx context.Context, seed *candidate, at, sign int64) (*candidate, int64, error) {
 	hits, err := r.x.ByTime(ctx, func(t source.Times) int64 {
 		apart := (int64(t.Created) - at) * sign
 		if apart <= 0 || apart > neighbourTime {

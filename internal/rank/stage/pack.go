@@ -266,9 +266,7 @@ const (
 )
 
 // render returns the text of one node.
-func (p *packer) render(
-	ctx context.Context, n *graph.Node, mark *graph.Mark, as form,
-) (shown, error) {
+func (p *packer) render(ctx context.Context, n *graph.Node, mark *graph.Mark, as form) (shown, error) {
 	if as == formLine && p.req.Format == retrieve.FormatBrief {
 		text, err := render.Replaced(ctx, p.g, n, mark)
 		return shown{text: text}, err

@@ -124,9 +124,7 @@ func (w *walker) begin(ctx context.Context, sources []*candidate) ([]*account, e
 // send lets a node send on what waits there, if it is enough, and appends to got what first
 // receives in this round. What is lost, if no link can be followed, would return to the sources
 // in the proportions in which they began, which would change nothing but the scale.
-func (w *walker) send(
-	ctx context.Context, u *account, round int, got []*account,
-) ([]*account, error) {
+func (w *walker) send(ctx context.Context, u *account, round int, got []*account) ([]*account, error) {
 	if ok, err := w.enough(ctx, u); err != nil || !ok {
 		if round == 1 && u.waiting >= w.least<<muchBits {
 			w.cut[u.id] = true

@@ -284,9 +284,7 @@ func (r *recaller) orderCauses(ctx context.Context) error {
 }
 
 // causesAmong returns the causes of candidates among them, each list in their order.
-func (r *request) causesAmong(
-	ctx context.Context, list []*candidate,
-) (map[*candidate][]*candidate, error) {
+func (r *request) causesAmong(ctx context.Context, list []*candidate) (map[*candidate][]*candidate, error) {
 	byID := make(map[graph.ID]*candidate, len(list))
 	for _, c := range list {
 		byID[c.id] = c

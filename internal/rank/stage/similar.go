@@ -52,9 +52,7 @@ func (e *extractor) number(s string) uint32 {
 }
 
 // features reads the inputs other than the node itself.
-func (e *extractor) features(
-	ctx context.Context, n *graph.Node, m *graph.Mark,
-) (*features, error) {
+func (e *extractor) features(ctx context.Context, n *graph.Node, m *graph.Mark) (*features, error) {
 	out := &features{node: n}
 	if m != nil {
 		out.state = m.State

@@ -111,9 +111,7 @@ func (s *spreader) near(c *candidate) []int64 {
 }
 
 // terms returns the shares of some terms, by their indexes in the text, in the scores of candidates.
-func (s *spreader) terms(
-	ctx context.Context, list []*candidate, only []int,
-) (map[graph.ID][]int64, error) {
+func (s *spreader) terms(ctx context.Context, list []*candidate, only []int) (map[graph.ID][]int64, error) {
 	if s.text == nil {
 		return map[graph.ID][]int64{}, nil
 	}
@@ -137,9 +135,7 @@ func (s *spreader) terms(
 
 // start makes the first layer and decides which terms spread: those with the largest shares in the sources. The last
 // column is for being named. all has the shares of the terms that may spread.
-func (s *spreader) start(
-	ctx context.Context, sources []*candidate, all map[graph.ID][]int64,
-) ([]*spread, error) {
+func (s *spreader) start(ctx context.Context, sources []*candidate, all map[graph.ID][]int64) ([]*spread, error) {
 	var sums []int64
 	for _, c := range sources {
 		for t, n := range all[c.id] {
@@ -183,9 +179,7 @@ func (s *spreader) start(
 
 // named returns how far the text names each source, which counts too: fully by key or id; a title counts half of its
 // terms' scores.
-func (s *spreader) named(
-	ctx context.Context, sources []*candidate, all map[graph.ID][]int64,
-) ([]int64, error) {
+func (s *spreader) named(ctx context.Context, sources []*candidate, all map[graph.ID][]int64) ([]int64, error) {
 	out := make([]int64, len(sources))
 	named := make([][]int, len(sources))
 	if s.text != nil { // titles count by what their terms give
@@ -311,9 +305,7 @@ func (s *spreader) alongEdge(ctx context.Context, u *spread, l edge, send sender
 
 // followed reports whether an edge from a node to v is followed: to another node, that passes, and
 // not hidden itself.
-func (s *spreader) followed(
-	ctx context.Context, from graph.ID, v *facts, l source.Link,
-) (bool, error) {
+func (s *spreader) followed(ctx context.Context, from graph.ID, v *facts, l source.Link) (bool, error) {
 	if v.id == from {
 		return false, nil
 	}

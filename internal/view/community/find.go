@@ -55,9 +55,7 @@ func Find(ctx context.Context, edges iter.Seq2[Edge, error]) (*Partition, error)
 }
 
 // read numbers the ends of the edges in the order of their ids.
-func read(
-	edges iter.Seq2[Edge, error],
-) (links []link, loops map[int32]uint64, ids []graph.ID, err error) {
+func read(edges iter.Seq2[Edge, error]) (links []link, loops map[int32]uint64, ids []graph.ID, err error) {
 	numbers, n := make(map[graph.ID]int32), 0
 	number := func(id graph.ID) int32 {
 		u, ok := numbers[id]

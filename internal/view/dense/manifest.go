@@ -96,9 +96,7 @@ func eachList(ctx context.Context, groups *prolly.Map) iter.Seq2[segment.List, e
 }
 
 // Walk is segment.Format.Walk: manifest, tree of groups, segments.
-func Walk(
-	ctx context.Context, blocks segment.Blocks, c ipld.CID, fn func(ipld.CID) error,
-) error {
+func Walk(ctx context.Context, blocks segment.Blocks, c ipld.CID, fn func(ipld.CID) error) error {
 	if skip, err := segment.Visit(c, fn); skip || err != nil {
 		return err
 	}

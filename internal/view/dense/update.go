@@ -84,9 +84,7 @@ func Update(
 	return c, nil
 }
 
-func (u *updater) run(
-	base, of ipld.CID, changes iter.Seq2[VectorChange, error],
-) (c ipld.CID, err error) {
+func (u *updater) run(base, of ipld.CID, changes iter.Seq2[VectorChange, error]) (c ipld.CID, err error) {
 	if base.Defined() {
 		if _, u.groups, err = loadGroups(u.ctx, u.blocks, base); err != nil {
 			return c, err

@@ -13,9 +13,7 @@ import (
 
 // Walk calls fn with the link of each digest of a tree, the topmost first, and goes below it where fn
 // returns true.
-func Walk(
-	ctx context.Context, from store.Getter, root ipld.CID, fn func(ipld.CID) (descend bool, err error),
-) error {
+func Walk(ctx context.Context, from store.Getter, root ipld.CID, fn func(ipld.CID) (descend bool, err error)) error {
 	for todo := []ipld.CID{root}; len(todo) > 0; {
 		c := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
@@ -62,9 +60,7 @@ func (t Tree) Top(ctx context.Context, from store.Getter, scope graph.ID) (*Dige
 
 // Find returns the digest of a scope's cluster, of the scope itself for no label, nil if there is
 // none.
-func (t Tree) Find(
-	ctx context.Context, from store.Getter, scope graph.ID, label string,
-) (*Digest, ipld.CID, error) {
+func (t Tree) Find(ctx context.Context, from store.Getter, scope graph.ID, label string) (*Digest, ipld.CID, error) {
 	d, c, err := t.Top(ctx, from, scope)
 	for err == nil && d != nil && d.Label != label {
 		i := slices.IndexFunc(d.Kids, func(k Kid) bool { return strings.HasPrefix(label, k.Label) })
@@ -79,9 +75,7 @@ func (t Tree) Find(
 
 // Above returns the digests that contain a fact, the nearest first and the root's last; none if the tree does not have
 // the fact.
-func (t Tree) Above(
-	ctx context.Context, from store.Getter, r Reader, id graph.ID,
-) ([]*Digest, error) {
+func (t Tree) Above(ctx context.Context, from store.Getter, r Reader, id graph.ID) ([]*Digest, error) {
 	v := newView(ctx, r)
 	f, err := r.Fact(ctx, id)
 	if err != nil || f == nil || f.Hidden {
@@ -141,9 +135,7 @@ func (v *view) home(nodes []graph.ID) (parent, error) {
 }
 
 // way returns the digests of a trie that lead to a key, the topmost first.
-func (t Tree) way(
-	ctx context.Context, from store.Getter, scope graph.ID, key Key,
-) (out []*Digest, err error) {
+func (t Tree) way(ctx context.Context, from store.Getter, scope graph.ID, key Key) (out []*Digest, err error) {
 	d, _, err := t.Top(ctx, from, scope)
 	for err == nil && d != nil {
 		out = append(out, d)
@@ -158,9 +150,7 @@ func (t Tree) way(
 
 // Expired returns facts whose validity ended at a time or before, at most so many. It descends only into digests that
 // have some. They stay in their digests: no clock changes a digest.
-func Expired(
-	ctx context.Context, from store.Getter, d *Digest, now graph.Time, most int,
-) (out []graph.ID, err error) {
+func Expired(ctx context.Context, from store.Getter, d *Digest, now graph.Time, most int) (out []graph.ID, err error) {
 	past := func(t graph.OptTime) bool { return t.Given && t.Time <= now }
 	seen := map[graph.ID]bool{}
 	for todo := []*Digest{d}; len(todo) > 0; {

@@ -217,9 +217,7 @@ func (r *metaReader) open(ctx context.Context, src *source, s *segment.Segment, 
 }
 
 // at returns the fields of a document, valid until the next call.
-func (r *metaReader) at(
-	ctx context.Context, src *source, s *segment.Segment, doc uint32,
-) (*docMeta, error) {
+func (r *metaReader) at(ctx context.Context, src *source, s *segment.Segment, doc uint32) (*docMeta, error) {
 	if doc-r.from >= uint32(len(r.docs)) {
 		if err := r.open(ctx, src, s, doc); err != nil {
 			return nil, err

@@ -138,9 +138,7 @@ func (m *docMeta) times() Times {
 // those that it gives 0 or less: score descending, id ascending. accept may be nil; k <= 0 means
 // LaneDepth. It looks at the times of all documents, and at nothing else of those that are not
 // among the best.
-func (x *Index) ByTime(
-	ctx context.Context, score func(Times) int64, accept Accept, k int,
-) ([]Hit, error) {
+func (x *Index) ByTime(ctx context.Context, score func(Times) int64, accept Accept, k int) ([]Hit, error) {
 	top := newTop(k)
 	err := x.eachMeta(ctx, func(v *view, doc uint32, m *docMeta) error {
 		if s := score(m.times()); s > 0 {
@@ -179,9 +177,7 @@ func (x *Index) Types(ctx context.Context, ids []graph.ID) ([]string, error) {
 }
 
 // eachOfNodes calls fn for those of some nodes that are live documents, with their places in ids.
-func (x *Index) eachOfNodes(
-	ctx context.Context, ids []graph.ID, fn func(v *view, d placedDoc) error,
-) error {
+func (x *Index) eachOfNodes(ctx context.Context, ids []graph.ID, fn func(v *view, d placedDoc) error) error {
 	for n := len(x.segs) - 1; n >= 0; n-- {
 		docs, err := x.liveDocs(ctx, n, ids)
 		if err != nil {

@@ -118,9 +118,7 @@ type TermScores struct {
 // Split splits the scores that Search gives to nodes into those of the terms: the sum of a row is the score. Rows are in
 // the order of ids. only picks terms by their places among the distinct ones of the query, nil for all. It reads the
 // postings about these nodes alone.
-func (x *Index) Split(
-	ctx context.Context, query Query, ids []graph.ID, only []int,
-) (*TermScores, error) {
+func (x *Index) Split(ctx context.Context, query Query, ids []graph.ID, only []int) (*TermScores, error) {
 	if only != nil {
 		picked := make(Query, len(only))
 		for i, at := range only {
@@ -224,9 +222,7 @@ func (x *Index) liveDocs(ctx context.Context, n int, ids []graph.ID) ([]placedDo
 }
 
 // scoreTerm calls fn with the score of a term for each of the documents of a segment that has it.
-func (q *textQuery) scoreTerm(
-	n int, t *queryTerm, docs []placedDoc, fn func(at int, score int64),
-) error {
+func (q *textQuery) scoreTerm(n int, t *queryTerm, docs []placedDoc, fn func(at int, score int64)) error {
 	r := &q.one
 	r.idf, r.factor, r.i = t.idf, t.factor, 0
 	r.open(&q.x.src, q.x.segs[n], t.entries[n])

@@ -90,9 +90,7 @@ type SparseSearch struct {
 // NewSparseSearch returns a search for the best k accepted nodes; k = 0 stands for LaneDepth, and a nil accept for all
 // nodes. accept is called for a node only if it would be among the best of those offered so far; if it returns an
 // error, the search ends. Weights of the query are 1 to 2^31 - 1.
-func NewSparseSearch(
-	query []graph.Term, accept func(graph.ID) (bool, error), k int,
-) *SparseSearch {
+func NewSparseSearch(query []graph.Term, accept func(graph.ID) (bool, error), k int) *SparseSearch {
 	return &SparseSearch{query: query, Keeper: NewKeeper(accept, k)}
 }
 

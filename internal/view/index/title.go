@@ -180,9 +180,7 @@ func (f *titleFinder) titled(key string, h titleSum) ([]graph.ID, error) {
 }
 
 // each calls fn with the postings of live documents of a segment's term, ascending.
-func (x *Index) each(
-	ctx context.Context, n int, e entry, fn func(v *view, p *posting, mask byte) error,
-) error {
+func (x *Index) each(ctx context.Context, n int, e entry, fn func(v *view, p *posting, mask byte) error) error {
 	if e.count == 0 {
 		return nil
 	}
@@ -212,9 +210,7 @@ func (x *Index) each(
 // Mentioning returns live documents, ascending, whose contents have all the terms of the title that
 // a summary is: all that have the title are among them. There are none if the summary is no
 // title, too many nodes have it, or each of its terms is in more than most documents.
-func (x *Index) Mentioning(
-	ctx context.Context, summary string, most int,
-) (ids []graph.ID, err error) {
+func (x *Index) Mentioning(ctx context.Context, summary string, most int) (ids []graph.ID, err error) {
 	title := Title(x.analyser, summary)
 	if title == nil {
 		return nil, nil
@@ -255,9 +251,7 @@ var errMany = errors.New("too many")
 
 // WithTerms returns the live documents that have each of some terms, in any field, and that accept accepts; accept may
 // be nil. It walks the postings of the rarest term and looks up the others at each step.
-func (x *Index) WithTerms(
-	ctx context.Context, terms []string, accept Accept, most int,
-) (TermsResult, error) {
+func (x *Index) WithTerms(ctx context.Context, terms []string, accept Accept, most int) (TermsResult, error) {
 	list, err := x.rarestFirst(ctx, terms)
 	if err != nil || len(list) == 0 {
 		return TermsResult{}, err
@@ -347,9 +341,7 @@ type namedTitle struct {
 // TitlesNamed returns for each node whose title the text has, with its terms some read as others,
 // the places of the title's terms among the distinct terms of the text: nil for any other node. It
 // looks titles up by the terms of the text and reads no node.
-func (q *QueryText) TitlesNamed(
-	ctx context.Context, readings []Reading, ids []graph.ID,
-) ([][]int, error) {
+func (q *QueryText) TitlesNamed(ctx context.Context, readings []Reading, ids []graph.ID) ([][]int, error) {
 	out := make([][]int, len(ids))
 	if len(ids) == 0 {
 		return out, nil
@@ -390,9 +382,7 @@ func (q *QueryText) TitlesNamed(
 
 // eachOf calls fn with the places of those of some documents of a segment, ascending, that a term
 // has.
-func (x *Index) eachOf(
-	ctx context.Context, n int, e entry, docs []placedDoc, fn func(at int),
-) error {
+func (x *Index) eachOf(ctx context.Context, n int, e entry, docs []placedDoc, fn func(at int)) error {
 	if e.count == 0 {
 		return nil
 	}

@@ -188,9 +188,7 @@ func (u *updater) sum(s *segment.Segment) {
 }
 
 // Merge makes one segment of the run that a manifest notes, as segment.Format.MergeRun does.
-func Merge(
-	ctx context.Context, blocks segment.Blocks, manifest ipld.CID,
-) (key, merged ipld.CID, err error) {
+func Merge(ctx context.Context, blocks segment.Blocks, manifest ipld.CID) (key, merged ipld.CID, err error) {
 	m, err := ReadManifest(ctx, blocks, manifest)
 	if err != nil {
 		return key, merged, err

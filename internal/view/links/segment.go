@@ -69,9 +69,7 @@ func (r reader) bloom(ctx context.Context, s *segment.Segment, id graph.ID) (blo
 }
 
 // find looks up a node in one segment. If the segment is the oldest the node is probably in it.
-func (r reader) find(
-	ctx context.Context, s *segment.Segment, id graph.ID, oldest bool,
-) (f Found, ok bool, err error) {
+func (r reader) find(ctx context.Context, s *segment.Segment, id graph.ID, oldest bool) (f Found, ok bool, err error) {
 	p, err := r.covering(ctx, s, id, oldest)
 	if p == nil || err != nil {
 		return f, false, err
@@ -84,9 +82,7 @@ func (r reader) find(
 }
 
 // covering returns the only part that may have a node, or nil.
-func (r reader) covering(
-	ctx context.Context, s *segment.Segment, id graph.ID, oldest bool,
-) (*part, error) {
+func (r reader) covering(ctx context.Context, s *segment.Segment, id graph.ID, oldest bool) (*part, error) {
 	if !oldest {
 		v, err := r.bloom(ctx, s, id)
 		if err != nil || v != nil && !v.has(id) {
@@ -131,9 +127,7 @@ type Index struct {
 }
 
 // Open reads an index, which must belong to the given trees: the manifest and its segments' own blocks.
-func Open(
-	ctx context.Context, get store.Getter, c ipld.CID, of Of, cache *segment.Cache,
-) (*Index, error) {
+func Open(ctx context.Context, get store.Getter, c ipld.CID, of Of, cache *segment.Cache) (*Index, error) {
 	m, err := Format.ReadManifest(ctx, get, c)
 	if err == nil && ofRoots(m.Roots) != of {
 		err = segment.Corrupt("manifest %s is of other trees", c)

@@ -131,9 +131,7 @@ func (u *updater) close() error {
 }
 
 // Merge merges the run recorded in a manifest, as segment.Format.MergeRun does.
-func Merge(
-	ctx context.Context, blocks segment.Blocks, manifest ipld.CID,
-) (key, merged ipld.CID, err error) {
+func Merge(ctx context.Context, blocks segment.Blocks, manifest ipld.CID) (key, merged ipld.CID, err error) {
 	m, err := Format.ReadManifest(ctx, blocks, manifest)
 	if err != nil {
 		return key, merged, err

@@ -145,9 +145,7 @@ func (r *Reader) Find(ctx context.Context, s *Segment, sec int, key []byte) (int
 	return n, err
 }
 
-func (r *Reader) find(
-	ctx context.Context, s *Segment, sec int, key []byte,
-) (n int, ref *part, err error) {
+func (r *Reader) find(ctx context.Context, s *Segment, sec int, key []byte) (n int, ref *part, err error) {
 	at := &s.sections[sec]
 	n = lastAtMost(at.refs, at.heads, key)
 	if n < 0 {
@@ -269,9 +267,7 @@ func (f *Format) Walk(ctx context.Context, get store.Getter, c ipld.CID, fn func
 }
 
 // WalkList is Walk for the segments of a list.
-func (f *Format) WalkList(
-	ctx context.Context, get store.Getter, l *List, fn func(ipld.CID) error,
-) error {
+func (f *Format) WalkList(ctx context.Context, get store.Getter, l *List, fn func(ipld.CID) error) error {
 	r := f.NewReader(get, nil)
 	for _, ref := range l.Segments {
 		skip, err := Visit(ref.CID, fn)

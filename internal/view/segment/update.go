@@ -117,9 +117,7 @@ func (u *Updater) merged(ctx context.Context, l *List, run Run) (s *Segment, b s
 // MergeRun merges the run recorded in a list, and returns the segment with the key under which Later must store it.
 // Both are undefined if there is no run. The segment is a pure function of the run, so repeating the merge is safe.
 // An error leaves at most garbage.
-func (f *Format) MergeRun(
-	ctx context.Context, blocks Blocks, l *List,
-) (key, merged ipld.CID, err error) {
+func (f *Format) MergeRun(ctx context.Context, blocks Blocks, l *List) (key, merged ipld.CID, err error) {
 	if l.Run.Count == 0 {
 		return key, merged, nil
 	}
