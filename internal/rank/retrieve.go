@@ -117,9 +117,8 @@ func TermScores(ctx context.Context, s *core.Snapshot, a *retrieve.Answer, ids [
 	return out, nil
 }
 
-// Mentions returns the nodes that a node's content mentions by their titles, and those whose
-// contents mention it, both in id order: links that texts make and expansion follows, which are no
-// edges. keep says which nodes take part.
+// Mentions returns the nodes that a node's content mentions by their titles, and those whose contents mention it, both
+// in id order: links that texts make and expansion follows, which are no edges. keep says which nodes take part.
 func Mentions(
 	ctx context.Context, s *core.Snapshot, n *graph.Node, keep func(context.Context, graph.ID) (bool, error),
 ) (mentioned, by []graph.ID, err error) {
@@ -205,8 +204,7 @@ func (g graphView) IDPrefix(ctx context.Context, digits string) (graph.ID, bool,
 type indexView struct {
 	*index.Index
 	s *core.Snapshot
-	// texts are the texts that were asked about. A retrieval asks many questions about the few texts
-	// of its request.
+	// texts are the texts that were asked about. A retrieval asks many questions about the few texts of its request.
 	texts map[string]*index.QueryText
 }
 

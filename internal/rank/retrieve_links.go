@@ -13,8 +13,7 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// linkView is the index of links as one retrieval sees it: it asks for both buckets of a node, one
-// after the other.
+// linkView is the index of links as one retrieval sees it: it asks for both buckets of a node, one after the other.
 type linkView struct {
 	index  *links.Index // nil for none
 	opened bool         // whether index is known
@@ -71,8 +70,7 @@ func (g graphView) Bucket(ctx context.Context, q source.BucketQuery) (list []sou
 	return g.bare(ctx, q, f, side)
 }
 
-// bare answers from a bucket that is whole. If an edge has a mark, for which its id is needed,
-// the trees answer.
+// bare answers from a bucket that is whole. If an edge has a mark, for which its id is needed, the trees answer.
 func (g graphView) bare(
 	ctx context.Context, q source.BucketQuery, f links.Found, side int,
 ) (list []source.Link, total int, err error) {

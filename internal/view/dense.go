@@ -165,8 +165,7 @@ type gotten struct {
 // Get returns it.
 func (g gotten) Get(context.Context, ipld.CID) ([]byte, error) { return g.data, g.err }
 
-// wantedVectors yields all dense embeddings as they are ranked, by their digests. What is known of them is
-// not read.
+// wantedVectors yields all dense embeddings as they are ranked, by their digests. What is known of them is not read.
 func wantedVectors(
 	ctx context.Context, s *state.State, scan scanner, known *KnownRecords,
 ) iter.Seq2[dense.Vector, error] {

@@ -195,8 +195,7 @@ func newDocument(n *graph.Node) *index.Document {
 	return d
 }
 
-// completeDocument adds the content that was left out. A document without it, which was erased, is
-// none.
+// completeDocument adds the content that was left out. A document without it, which was erased, is none.
 func completeDocument(ctx context.Context, s *state.State, d *index.Document) (*index.Document, error) {
 	if d == nil || d.Node.Content == nil || len(d.Node.Content.Chunks) == 0 {
 		return d, nil

@@ -11,10 +11,9 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Merges makes the merges of segments that commits leave for later, one at a time, whichever index
-// they are of. What it does is
-// derived: a merge that fails or is stopped is asked for again by the next commit, and one that
-// keeps failing is made by a commit in the end, which tells why. The zero value is ready.
+// Merges makes the merges of segments that commits leave for later, one at a time, whichever index they are of. What it
+// does is derived: a merge that fails or is stopped is asked for again by the next commit, and one that keeps failing
+// is made by a commit in the end, which tells why. The zero value is ready.
 type Merges struct {
 	mu     sync.Mutex
 	cancel context.CancelFunc // of the merge under way, else nil
@@ -83,8 +82,7 @@ func mergeBeside(ctx context.Context, derived store.Derived, merge merger, manif
 	return derived.SetCell(ctx, key, merged)
 }
 
-// Awaited tells an update of an index which merges were made, and remembers whether it was asked
-// for one that was not.
+// Awaited tells an update of an index which merges were made, and remembers whether it was asked for one that was not.
 type Awaited struct {
 	Derived store.Derived
 	Missing bool

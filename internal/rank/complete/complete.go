@@ -44,8 +44,7 @@ type Rewriter interface {
 	Rewrite(ctx context.Context, way, query string, n int) ([]string, error)
 }
 
-// Models complete requests before they are answered. A model that fails leaves the request to what
-// else it has.
+// Models complete requests before they are answered. A model that fails leaves the request to what else it has.
 type Models struct {
 	Embedder Embedder // nil for none
 	Rewriter Rewriter // nil for none
@@ -54,10 +53,9 @@ type Models struct {
 	Failed func(use string, err error)
 }
 
-// Complete adds to a request the rewrites that it asks for and does not have, and the vector of its
-// text unless it has one by that model: with hypothetical answers the mean of that and theirs. With the vector comes the
-// share of whole words, if the model is a Knower. It
-// refuses a request that names a reranker which it does not have.
+// Complete adds to a request the rewrites that it asks for and does not have, and the vector of its text unless it has
+// one by that model: with hypothetical answers the mean of that and theirs. With the vector comes the share of whole
+// words, if the model is a Knower. It refuses a request that names a reranker which it does not have.
 func (m *Models) Complete(ctx context.Context, r retrieve.Request) (retrieve.Request, error) {
 	if r.Rerank != "" && r.Reranker == nil && len(r.Reranked) == 0 {
 		return r, source.Reject("rerank", "%q is not asked here: name it with --set rerank too, or give "+
@@ -167,8 +165,7 @@ func addDirection(sum []float64, values []int8) {
 	}
 }
 
-// maxSeenRecords is the largest number of records of a session that are read to learn what it has
-// shown.
+// maxSeenRecords is the largest number of records of a session that are read to learn what it has shown.
 const maxSeenRecords = 1000
 
 // Shown is one record of a session and the nodes that its receipt shows, none without one.

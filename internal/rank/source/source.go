@@ -75,8 +75,7 @@ type Index interface {
 	// ByTime returns the best k accepted documents by a score of their times, without those that it
 	// gives 0, in the same order.
 	ByTime(ctx context.Context, score func(Times) int64, accept Accept, k int) ([]Hit, error)
-	// Times returns the times of nodes in the order of ids; ok is false for one that is no
-	// document.
+	// Times returns the times of nodes in the order of ids; ok is false for one that is no document.
 	Times(ctx context.Context, ids []graph.ID) (times []Times, ok []bool, err error)
 	// Types returns the types of nodes in the order of ids, "" for one that is no document.
 	Types(ctx context.Context, ids []graph.ID) ([]string, error)
@@ -93,9 +92,8 @@ type Index interface {
 	IDFs(ctx context.Context, terms []string) ([]int64, error)
 	// Mentioned returns the nodes whose titles occur in a text, titles of one term separately: clause 7.3.
 	Mentioned(ctx context.Context, text string) (longer, single []graph.ID, err error)
-	// Mentioning returns nodes among which are all whose contents have the title that a summary is.
-	// It returns none if the summary is no title, names too many nodes, or has no term that
-	// most nodes at most have.
+	// Mentioning returns nodes among which are all whose contents have the title that a summary is. It returns none if
+	// the summary is no title, names too many nodes, or has no term that most nodes at most have.
 	Mentioning(ctx context.Context, summary string, most int) ([]graph.ID, error)
 	// TitlesNamed returns, for each node whose title occurs in a query, the indexes of the title's terms among the
 	// distinct terms of the query, nil for any other node.
@@ -229,8 +227,7 @@ type SparseResult struct {
 // MaxModelsNamed is the largest number of models that the warning NoVectors names.
 const MaxModelsNamed = 16
 
-// Vectors is the ability of an Index to find documents by their embeddings. A request with vectors
-// needs it.
+// Vectors is the ability of an Index to find documents by their embeddings. A request with vectors needs it.
 type Vectors interface {
 	// Dense returns the best k accepted documents by the cosine of their dense embedding by the
 	// query's model (clause 9.5), in the order (score descending, id ascending). If there are too

@@ -61,8 +61,7 @@ func Alone(r retrieve.Request, lane retrieve.Lane) (alone retrieve.Request, ok b
 	return r, true
 }
 
-// Without returns the request without one lane; ok is false if that does not run, or is the only
-// one that does.
+// Without returns the request without one lane; ok is false if that does not run, or is the only one that does.
 func Without(r retrieve.Request, lane retrieve.Lane) (rest retrieve.Request, ok bool) {
 	if !slices.Contains(Lanes(r), lane) || !Runs(r, lane) || lane == retrieve.LaneRecency {
 		return r, false

@@ -20,9 +20,8 @@ const (
 	firstJoins        = 4   // part of it that the first who joins gets, the next a part less
 )
 
-// joinCommunities raises the candidates in the communities that the best of them are in, brings in
-// other members of these, and puts the candidates, which are in order, into order again. It
-// returns how many it raised or brought in.
+// joinCommunities raises the candidates in the communities that the best of them are in, brings in other members of
+// these, and puts the candidates, which are in order, into order again. It returns how many it raised or brought in.
 func (p *pool) joinCommunities(ctx context.Context) (grouped int, err error) {
 	g, ok := p.g.(source.Grouped)
 	if !p.req.Community || !ok || p.blank() {

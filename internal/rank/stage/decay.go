@@ -80,9 +80,8 @@ func (l *spread) keepBetter(best []int64) {
 	}
 }
 
-// way returns the path. Of equal paths it is the shortest; then the one from the first source, over
-// what came first in the round before, along what comes first in the bucket, out before in, edges
-// before mentions.
+// way returns the path. Of equal paths it is the shortest; then the one from the first source, over what came first in
+// the round before, along what comes first in the bucket, out before in, edges before mentions.
 func (e pathEnd) way() *retrieve.Reach {
 	r := &retrieve.Reach{Hops: e.at.hops, Path: make([]retrieve.Step, e.at.hops)}
 	l := e.at

@@ -135,8 +135,7 @@ func quotedSpans(text string) []string {
 	return spans
 }
 
-// nextSpan returns the first quoted part of line and what follows its closing quote, or "" and ""
-// if there is none.
+// nextSpan returns the first quoted part of line and what follows its closing quote, or "" and "" if there is none.
 func nextSpan(line string, unclosed *[len(quotes)]bool) (span, rest string) {
 	for at := 0; at < len(line); at++ {
 		for i, q := range quotes {

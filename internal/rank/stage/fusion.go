@@ -154,8 +154,7 @@ func share(n, of int64) int64 {
 	return int64(fixed.MulDivSat(uint64(n), fixed.One, uint64(of)))
 }
 
-// laneWeight returns the weight of a lane that the request has, in units of 2^-16; 0 if it does not
-// run.
+// laneWeight returns the weight of a lane that the request has, in units of 2^-16; 0 if it does not run.
 func laneWeight(r retrieve.Request, lane retrieve.Lane) int64 {
 	for _, w := range r.Weights {
 		if w.Lane == lane {
@@ -177,10 +176,9 @@ func laneWeight(r retrieve.Request, lane retrieve.Lane) int64 {
 	return textWeight / int64(1+len(r.Rewrites))
 }
 
-// Weights of lanes, in units of 2^-16: clause 9.6. The dense and sparse lanes
-// share vectorWeight. It is below that of the text lane so that a node that only vectors find never
-// goes before one that has more than half of the text's best score, unless expansion says more of
-// it.
+// Weights of lanes, in units of 2^-16: clause 9.6. The dense and sparse lanes share vectorWeight. It is below that of
+// the text lane so that a node that only vectors find never goes before one that has more than half of the text's best
+// score, unless expansion says more of it.
 const (
 	textWeight   = fixed.One
 	vectorWeight = fixed.One / 2

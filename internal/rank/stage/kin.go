@@ -206,10 +206,9 @@ func languageOf(s string) *rarity.Language {
 // maxTold is how many words of a text are read to recognise its language.
 const maxTold = 256
 
-// Constants of what counts as relevant in ranking version 1: clause 26.6. Of questions of LoCoMo and
-// HotpotQA, which all have answers, 2% and 0% fall below; of questions to a conversation about another
-// one, with the names put right, a third.
-// maxCovering is how many of the first nodes of a list tell how much of a wording one of them accounts for.
+// Constants of what counts as relevant in ranking version 1: clause 26.6. Of questions of LoCoMo and HotpotQA, which
+// all have answers, 2% and 0% fall below; of questions to a conversation about another one, with the names put right, a
+// third. maxCovering is how many of the first nodes of a list tell how much of a wording one of them accounts for.
 const maxCovering = retrieve.DefaultLimit
 
 // covering returns for each of some nodes the share of the weight of a text's terms that it has, by kindred

@@ -376,8 +376,7 @@ func (p *packer) pair(ctx context.Context) error {
 	return nil
 }
 
-// mayFollow reports whether a node that contradicts an item is there, was not examined yet, and
-// passes the filters.
+// mayFollow reports whether a node that contradicts an item is there, was not examined yet, and passes the filters.
 func (p *packer) mayFollow(ctx context.Context, id graph.ID) (bool, error) {
 	its := func(it retrieve.Item) bool { return it.ID == id }
 	dropped := func(d retrieve.DroppedItem) bool { return d.ID == id }

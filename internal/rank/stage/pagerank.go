@@ -12,9 +12,8 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// Bounds of PageRank in ranking version 1: clause 10.3. They bound what is read and done by the
-// mass there is, whatever the size of the graph: a node of more than 2^toleranceBits entries never
-// sends, and is not read.
+// Bounds of PageRank in ranking version 1: clause 10.3. They bound what is read and done by the mass there is, whatever
+// the size of the graph: a node of more than 2^toleranceBits entries never sends, and is not read.
 const (
 	toleranceBits = 13   // a node sends 2^-13 of all mass, or more, for each of its entries
 	maxRead       = 8192 // entries read after which no further node is read
@@ -97,8 +96,7 @@ func (e *expander) pagerank(ctx context.Context, sources []*candidate) error {
 	return nil
 }
 
-// begin gives the sources their mass: the squares of their scores, so that the best weigh more than
-// the many.
+// begin gives the sources their mass: the squares of their scores, so that the best weigh more than the many.
 func (w *walker) begin(ctx context.Context, sources []*candidate) ([]*account, error) {
 	active := make([]*account, len(sources))
 	total := int64(0)
@@ -164,8 +162,7 @@ func (w *walker) send(ctx context.Context, u *account, round int, got []*account
 	return got, nil
 }
 
-// enough reports whether so much waits at a node that it sends. It counts entries only if enough
-// waits for one.
+// enough reports whether so much waits at a node that it sends. It counts entries only if enough waits for one.
 func (w *walker) enough(ctx context.Context, u *account) (bool, error) {
 	if u.waiting < w.least {
 		return false, nil

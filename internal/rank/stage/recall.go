@@ -378,8 +378,7 @@ type intentPlan struct {
 	weights retrieve.Signals // in units of 2^-16, together 65,536
 }
 
-// intentPlans are the plans of ranking version 1: clause 26.2. No kind of edge is favoured where
-// favours is structural.
+// intentPlans are the plans of ranking version 1: clause 26.2. No kind of edge is favoured where favours is structural.
 var intentPlans = []intentPlan{
 	{retrieve.IntentWhy, 15, 5, 500, causal, retrieve.Signals{Keyword: 6_554, Entity: 6_554, Similarity: 19_660, Graph: 32_768}},
 	{retrieve.IntentWhen, 10, 5, 400, temporal, retrieve.Signals{Keyword: 9_830, Entity: 9_830, Similarity: 19_661, Graph: 26_215}},

@@ -70,8 +70,7 @@ type candidate struct {
 // reached reports whether expansion reached a candidate.
 func (c *candidate) reached() bool { return c.reach != nil || c.inflow != nil }
 
-// way returns how expansion reached a candidate, nil if it did not. Ways of the few that become
-// items are worked out.
+// way returns how expansion reached a candidate, nil if it did not. Ways of the few that become items are worked out.
 func (c *candidate) way() *retrieve.Reach {
 	if c.inflow != nil {
 		return c.inflow.way()
@@ -144,11 +143,10 @@ type run struct {
 	unranked bool // whether reranking was asked for and did nothing
 }
 
-// Run answers a request at a commit, whose graph and index g and x must be. It returns a
-// *RequestError for a request that breaks a bound, an error that wraps ErrTokenizer for one that
-// names a token counter which is not there; errors of g and x and the context's come back
-// wrapped. Safe for concurrent use where g and x are; it starts no goroutines. A trace changes no
-// answer.
+// Run answers a request at a commit, whose graph and index g and x must be. It returns a *RequestError for a request
+// that breaks a bound, an error that wraps ErrTokenizer for one that names a token counter which is not there; errors
+// of g and x and the context's come back wrapped. Safe for concurrent use where g and x are; it starts no goroutines. A
+// trace changes no answer.
 func (u Runner) Run(
 	ctx context.Context, g source.Graph, x source.Index, commit ipld.CID, req retrieve.Request,
 ) (*retrieve.Answer, error) {

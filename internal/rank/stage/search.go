@@ -112,8 +112,7 @@ func (f *finder) find(ctx context.Context) (*pool, error) {
 	return p, err
 }
 
-// search asks for the lists of all lanes that the request has, each in order and no deeper than
-// a lane.
+// search asks for the lists of all lanes that the request has, each in order and no deeper than a lane.
 func (f *finder) search(ctx context.Context) ([]*laneList, error) {
 	var lists []*laneList
 	before := f.filter.Seen

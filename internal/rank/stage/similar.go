@@ -100,8 +100,7 @@ func distinct(list []uint32) []uint32 {
 	return slices.Compact(list)
 }
 
-// similarity returns the share that two ascending lists have in common of what either has, in Q16:
-// 0 if both are empty.
+// similarity returns the share that two ascending lists have in common of what either has, in Q16: 0 if both are empty.
 func similarity(a, b []uint32) int64 {
 	both, either := int64(0), int64(len(a)+len(b))
 	for i, j := 0, 0; i < len(a) && j < len(b); {
@@ -148,8 +147,7 @@ func agree(a, b []ipld.Entry) bool {
 	return true
 }
 
-// sameTelling reports whether the words that are telling in either text are the same in both, in
-// the same order.
+// sameTelling reports whether the words that are telling in either text are the same in both, in the same order.
 func sameTelling(a, b *features) bool {
 	telling := func(word uint32) bool {
 		_, inA := slices.BinarySearch(a.signs, word)
@@ -184,9 +182,8 @@ func sameTelling(a, b *features) bool {
 //
 //	lambda · relevance − (65,536 − lambda) · nearest
 //
-// of several the first in the list: clause 11.3. relevance and lambda are in units of 2^-16, terms
-// the numbers of a text's distinct terms, ascending, and nearest the greatest similarity (clause
-// 11.2) to one that comes before.
+// of several the first in the list: clause 11.3. relevance and lambda are in units of 2^-16, terms the numbers of a
+// text's distinct terms, ascending, and nearest the greatest similarity (clause 11.2) to one that comes before.
 func Marginal(relevance []int64, terms [][]uint32, first []int, lambda int64, most int) []int {
 	out := make([]int, 0, len(relevance))
 	nearest := make([]int64, len(relevance))

@@ -303,8 +303,7 @@ func (s *spreader) alongEdge(ctx context.Context, u *spread, l edge, send sender
 	return send(ctx, u, v, retrieve.Step{Node: l.Other, Type: l.Type, Forward: l.out}, s.r.edgeWeight(l.Link))
 }
 
-// followed reports whether an edge from a node to v is followed: to another node, that passes, and
-// not hidden itself.
+// followed reports whether an edge from a node to v is followed: to another node, that passes, and not hidden itself.
 func (s *spreader) followed(ctx context.Context, from graph.ID, v *facts, l source.Link) (bool, error) {
 	if v.id == from {
 		return false, nil
@@ -353,9 +352,8 @@ func (s *spreader) passing(ctx context.Context, v *facts) (bool, error) {
 	return v.passes, nil
 }
 
-// damp returns min(1, √(4/degree)) in units of 2^-16: of the bucket arrived in alone, as the other
-// would cost as much again and changes no answer for the better. forward says whether the edge leads
-// to v.
+// damp returns min(1, √(4/degree)) in units of 2^-16: of the bucket arrived in alone, as the other would cost as much
+// again and changes no answer for the better. forward says whether the edge leads to v.
 func (s *spreader) damp(ctx context.Context, v *facts, forward bool) (int64, error) {
 	q := source.BucketQuery{Node: v.id, Direction: retrieve.Out, Count: true}
 	at := &v.damping[0]
@@ -377,8 +375,7 @@ func (s *spreader) damp(ctx context.Context, v *facts, forward bool) (int64, err
 	return *at, nil
 }
 
-// mentions lets u send to the nodes that its content mentions and to those whose contents mention
-// it.
+// mentions lets u send to the nodes that its content mentions and to those whose contents mention it.
 func (s *spreader) mentions(ctx context.Context, u *spread, send sender) error {
 	steps, err := s.mentioned(ctx, u.id)
 	if err != nil {
@@ -428,8 +425,7 @@ func (p *pool) rankExpanded() {
 	}
 }
 
-// rankLast sorts candidates by their scores in the last list that they are in, and fills in their
-// ranks there.
+// rankLast sorts candidates by their scores in the last list that they are in, and fills in their ranks there.
 func rankLast(list []*candidate) {
 	last := func(c *candidate) *retrieve.LaneHit { return &c.lanes[len(c.lanes)-1] }
 	slices.SortFunc(list, func(a, b *candidate) int {

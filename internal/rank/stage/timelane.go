@@ -155,8 +155,7 @@ func lifetime(t source.Times) (first, last int64) {
 	return first, first
 }
 
-// favour raises the scores of the candidates by how near they are to the time asked about. It adds
-// no candidate.
+// favour raises the scores of the candidates by how near they are to the time asked about. It adds no candidate.
 func (p *pool) favour(ctx context.Context) error {
 	d := &p.dated
 	if len(d.Ranges) == 0 || d.alone {

@@ -38,9 +38,8 @@ type Partition struct {
 	least   []graph.ID // the smallest id of each
 }
 
-// Find returns the communities of the nodes that edges connect, of at least two nodes each. It
-// reads edges once; their order does not matter. It returns errors of edges and the context's, and one
-// that wraps ErrTooLarge.
+// Find returns the communities of the nodes that edges connect, of at least two nodes each. It reads edges once; their
+// order does not matter. It returns errors of edges and the context's, and one that wraps ErrTooLarge.
 func Find(ctx context.Context, edges iter.Seq2[Edge, error]) (*Partition, error) {
 	links, loops, ids, err := read(edges)
 	if err != nil {

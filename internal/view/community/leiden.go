@@ -7,8 +7,7 @@ import (
 	"slices"
 )
 
-// Bounds of clause 20.1: both are far above what graphs of any kind take, and make the time
-// proportional to the edges.
+// Bounds of clause 20.1: both are far above what graphs of any kind take, and make the time proportional to the edges.
 const (
 	maxPasses = 32
 	maxLevels = 32
@@ -338,8 +337,7 @@ func (l *level) merge(r []int32) (*level, []int32) {
 	return m, into
 }
 
-// connected returns the parts of the communities of p that edges hold together, each by the number
-// of its first node.
+// connected returns the parts of the communities of p that edges hold together, each by the number of its first node.
 func (l *level) connected(ctx context.Context, p []int32) ([]int32, error) {
 	part := make([]int32, len(p))
 	for u := range part {

@@ -1,6 +1,5 @@
-// Package dense answers queries by dense vectors about one tree of embeddings from segments:
-// immutable, content-addressed blocks that are a pure function of the tree and can be rebuilt at
-// will.
+// Package dense answers queries by dense vectors about one tree of embeddings from segments: immutable,
+// content-addressed blocks that are a pure function of the tree and can be rebuilt at will.
 //
 // An index is a manifest, which links a tree of groups (package prolly), each the vectors of one model
 // and number of dimensions, which alone can be compared. A group is a list of segments as package
@@ -39,17 +38,15 @@
 // takes, or 8 MiB of pages at a time where it compares all. Sketches and whole groups are shared out to GOMAXPROCS
 // goroutines; a filter is asked on the calling one.
 //
-// Of vectors in clusters (testkit/synthkit, 384 dimensions) a shortlist of at most 2,560 finds .998 of
-// the ten that are nearest of 24,000, .995 of 10^5 and .993 of 10^6, with 400 to 600 vectors on the
-// average; of means of words, as static models make them, .998 or more with 90 to 600. What matters
-// is that a query keeps weights (without: 1.5 to 2 times as many vectors), that vectors are mixed
-// three times (once, as a product with the padded matrix: up to 17 times as many where few
-// dimensions hold most of them), and that the margin ends most lists early (without: 2,560 each).
-// Weights of four bits save 5 % of the vectors and take a third longer; two bits a dimension need
-// 640 for .99, twice the memory and 1.6 times as long.
+// Of vectors in clusters (testkit/synthkit, 384 dimensions) a shortlist of at most 2,560 finds .998 of the ten that are
+// nearest of 24,000, .995 of 10^5 and .993 of 10^6, with 400 to 600 vectors on the average; of means of words, as
+// static models make them, .998 or more with 90 to 600. What matters is that a query keeps weights (without: 1.5 to 2
+// times as many vectors), that vectors are mixed three times (once, as a product with the padded matrix: up to 17 times
+// as many where few dimensions hold most of them), and that the margin ends most lists early (without: 2,560 each).
+// Weights of four bits save 5 % of the vectors and take a third longer; two bits a dimension need 640 for .99, twice
+// the memory and 1.6 times as long.
 //
-// A sketch of 384 dimensions is compared in 16 ns by 18 population counts, in pure Go one
-// instruction each.
+// A sketch of 384 dimensions is compared in 16 ns by 18 population counts, in pure Go one instruction each.
 //
 // An update takes up to 400 KiB of memory for each group that it has open, 64 at most.
 //

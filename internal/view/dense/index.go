@@ -11,8 +11,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Index answers queries about one tree of embeddings. It reads parts when a query needs them. Safe
-// for concurrent use.
+// Index answers queries about one tree of embeddings. It reads parts when a query needs them. Safe for concurrent use.
 type Index struct {
 	src    reader
 	groups *prolly.Map

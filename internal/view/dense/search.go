@@ -151,8 +151,7 @@ func cosine(product int32, n, m uint64) int64 {
 	return int64(uint64(product) << fixed.FracBits / fixed.Isqrt(n*m))
 }
 
-// dot returns the sum of products of two vectors of one length, which fits since that is at most
-// graph.MaxDims.
+// dot returns the sum of products of two vectors of one length, which fits since that is at most graph.MaxDims.
 func dot(a, b []int8) int32 {
 	const _ = uint(math.MaxInt32 - graph.MaxDims*128*128) // it fits
 	sum := int32(0)

@@ -56,11 +56,10 @@ type updater struct {
 	rows   map[groupKey]int           // that the update has changed so far
 }
 
-// Update writes the index of a tree of embeddings, of: the index base, the undefined CID for none,
-// with changes applied, which come ascending by id and model, each pair at most once. It returns
-// the CID of the manifest. An error of changes ends the update and is returned. The blocks written
-// before an error are garbage. The error wraps store.ErrCorrupt if base is damaged, or changes
-// do not fit it and that is noticed.
+// Update writes the index of a tree of embeddings, of: the index base, the undefined CID for none, with changes
+// applied, which come ascending by id and model, each pair at most once. It returns the CID of the manifest. An error
+// of changes ends the update and is returned. The blocks written before an error are garbage. The error wraps
+// store.ErrCorrupt if base is damaged, or changes do not fit it and that is noticed.
 //
 // The same arguments give the same manifest, but for the runs that Later knows.
 func Update(
@@ -137,8 +136,7 @@ func (u *updater) apply(changes iter.Seq2[VectorChange, error]) error {
 	return u.close()
 }
 
-// writer returns the open segment of a group. One that is full, and others where too many are open,
-// are closed before.
+// writer returns the open segment of a group. One that is full, and others where too many are open, are closed before.
 func (u *updater) writer(k groupKey) (*writer, error) {
 	w := u.open[k]
 	if w != nil && max(w.Docs, w.Kills) < maxRows {
@@ -227,8 +225,7 @@ func (u *updater) push(k groupKey, s *segment.Segment, block store.Block) error 
 	return u.Save(u.ctx)
 }
 
-// newGroups writes the tree of groups. Without a base there is no empty tree to edit: it would be
-// garbage at once.
+// newGroups writes the tree of groups. Without a base there is no empty tree to edit: it would be garbage at once.
 func (u *updater) newGroups() (*prolly.Map, error) {
 	edits := u.edits()
 	if u.groups != nil {

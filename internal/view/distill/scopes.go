@@ -177,8 +177,7 @@ func (v *view) scopeKey(id graph.ID, name string) (Key, error) {
 	return makeKey(sem, id), err
 }
 
-// ScopeOf returns the id of the scope that a node is, with others where they are in each other; zero for
-// none.
+// ScopeOf returns the id of the scope that a node is, with others where they are in each other; zero for none.
 func ScopeOf(ctx context.Context, r Reader, id graph.ID) (graph.ID, error) {
 	v := newView(ctx, r)
 	is, err := v.isScope(id)

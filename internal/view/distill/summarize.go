@@ -37,8 +37,7 @@ func DefaultWeights() Weights {
 // sixteenths is the denominator of shares.
 const sixteenths = 16
 
-// phatic are words that people say to be kind, and that say nothing of the matter: their terms have no
-// weight.
+// phatic are words that people say to be kind, and that say nothing of the matter: their terms have no weight.
 var phatic = strings.Fields(`wow hey hi hello thanks thank yeah yes oh ok okay bye lol haha sure great awesome cool
 	nice amazing glad totally definitely really absolutely congrats congratulations`)
 

@@ -118,8 +118,7 @@ func (t *trie) open(k kid) (*node, error) {
 	return t.load(k.ref.Link, k.ref.Label)
 }
 
-// update applies edits, which are in order, to a node, nil for none, and returns what becomes of it, nil
-// for nothing.
+// update applies edits, which are in order, to a node, nil for none, and returns what becomes of it, nil for nothing.
 func (t *trie) update(label string, n *node, edits []edit) (*node, error) {
 	if n == nil {
 		return build(label, inserts(edits)), nil

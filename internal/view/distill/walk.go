@@ -11,8 +11,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Walk calls fn with the link of each digest of a tree, the topmost first, and goes below it where fn
-// returns true.
+// Walk calls fn with the link of each digest of a tree, the topmost first, and goes below it where fn returns true.
 func Walk(ctx context.Context, from store.Getter, root ipld.CID, fn func(ipld.CID) (descend bool, err error)) error {
 	for todo := []ipld.CID{root}; len(todo) > 0; {
 		c := todo[len(todo)-1]
@@ -41,8 +40,7 @@ func Walk(ctx context.Context, from store.Getter, root ipld.CID, fn func(ipld.CI
 	return nil
 }
 
-// Top returns the digest of a scope, or of the root for the zero id, and its link; nil if there is
-// none.
+// Top returns the digest of a scope, or of the root for the zero id, and its link; nil if there is none.
 func (t Tree) Top(ctx context.Context, from store.Getter, scope graph.ID) (*Digest, ipld.CID, error) {
 	c := t.Root
 	if !scope.IsZero() {
@@ -58,8 +56,7 @@ func (t Tree) Top(ctx context.Context, from store.Getter, scope graph.ID) (*Dige
 	return d, c, err
 }
 
-// Find returns the digest of a scope's cluster, of the scope itself for no label, nil if there is
-// none.
+// Find returns the digest of a scope's cluster, of the scope itself for no label, nil if there is none.
 func (t Tree) Find(ctx context.Context, from store.Getter, scope graph.ID, label string) (*Digest, ipld.CID, error) {
 	d, c, err := t.Top(ctx, from, scope)
 	for err == nil && d != nil && d.Label != label {

@@ -170,8 +170,7 @@ func (b *builder) touch(term int) *termCount {
 	return &b.touched[place]
 }
 
-// titleKey returns the dictionary key of a summary, whose terms were counted last, "" for one that is
-// no title.
+// titleKey returns the dictionary key of a summary, whose terms were counted last, "" for one that is no title.
 func (b *builder) titleKey(summary string) string {
 	if strings.HasSuffix(summary, ")") { // what is in brackets may not belong to it
 		if terms := Title(b.analyser, summary); terms != nil {

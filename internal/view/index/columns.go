@@ -284,9 +284,8 @@ func appendLens(b []byte, lens docLens) []byte {
 	return b
 }
 
-// lenPart is the lengths of docsPerPart documents, fewer in the last part, as they are stored: of
-// each field a column of numbers of 0, 1, 2 or 4 bytes, which nothing decodes but who wants one. A
-// search wants few of most parts.
+// lenPart is the lengths of docsPerPart documents, fewer in the last part, as they are stored: of each field a column
+// of numbers of 0, 1, 2 or 4 bytes, which nothing decodes but who wants one. A search wants few of most parts.
 type lenPart struct {
 	columns [Fields][]byte
 	widths  [Fields]uint8

@@ -166,8 +166,7 @@ func (p *dictPart) first(i int) (term []byte, ok bool) {
 	return term, !in.bad && len(term) > 0
 }
 
-// search returns the first group that begins after a term, and whether all that it looked at are
-// whole.
+// search returns the first group that begins after a term, and whether all that it looked at are whole.
 func (p *dictPart) search(term string) (at int, ok bool) {
 	ok = true
 	at = sort.Search(len(p.restarts)/2, func(i int) bool {

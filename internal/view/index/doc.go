@@ -1,11 +1,10 @@
 // Package index answers text queries about one graph from segments: immutable, content-addressed
 // blocks that are a pure function of the graph's nodes and can be rebuilt at will.
 //
-// An index is a manifest and segments as package segment has them. A segment holds some documents
-// (nodes) and the ids of documents of older segments that it kills; a document lives
-// unless a newer segment kills its id. A segment's statistics count its documents less the
-// documents it kills, so that the sums over the segments are exact for the live documents,
-// whatever the layout.
+// An index is a manifest and segments as package segment has them. A segment holds some documents (nodes) and the ids
+// of documents of older segments that it kills; a document lives unless a newer segment kills its id. A segment's
+// statistics count its documents less the documents it kills, so that the sums over the segments are exact for the live
+// documents, whatever the layout.
 //
 //	m, err := index.Update(ctx, blocks, base, changes, index.UpdateOptions{})
 //	x, err := index.Open(ctx, blocks, m, segment.NewCache(64<<20))
@@ -47,17 +46,15 @@
 //	titles   its first sum        8,192 sums of titles and of their beginnings, four bytes each,
 //	                              big-endian, ascending, each once, fewer in the last part
 //
-// A title (clause 7.3) is a key of the dictionary too: a zero byte before each of its terms, with the
-// nodes that have it as postings, one occurrence in the summary each. Titles are in no length, sum
-// or maximum of anything else.
+// A title (clause 7.3) is a key of the dictionary too: a zero byte before each of its terms, with the nodes that have
+// it as postings, one occurrence in the summary each. Titles are in no length, sum or maximum of anything else.
 //
-// The sum of a title, all modulo 2^64: S is 0; for each of its terms, with F its 64-bit FNV-1a hash
-// with the last bit set, X is (S rotated left by 25 bits xor F) · 0x9e3779b97f4a7c15 and S is X xor
-// X/2^32, rounded down; the sum is S/2^32, rounded down, with its last bit cleared. A title of three
-// terms or more has a beginning too: the sum of its first two, with its last bit set. Runs of words of a
-// text are looked up among the sums, those of three and more only where they begin as a title does, and
-// those that are there, nearly all of them titles, in the dictionary: of a text that mentions nothing no
-// dictionary is read, but four to eight bytes for each title of the memory, once.
+// The sum of a title, all modulo 2^64: S is 0; for each of its terms, with F its 64-bit FNV-1a hash with the last bit
+// set, X is (S rotated left by 25 bits xor F) · 0x9e3779b97f4a7c15 and S is X xor X/2^32, rounded down; the sum is
+// S/2^32, rounded down, with its last bit cleared. A title of three terms or more has a beginning too: the sum of its
+// first two, with its last bit set. Runs of words of a text are looked up among the sums, those of three and more only
+// where they begin as a title does, and those that are there, nearly all of them titles, in the dictionary: of a text
+// that mentions nothing no dictionary is read, but four to eight bytes for each title of the memory, once.
 //
 // Numbers are unsigned varints of the shortest form unless they are named otherwise; u16 is
 // little-endian; documents in keys are four bytes, big-endian; times are zigzag varints.
@@ -75,20 +72,17 @@
 //	                   first) | mask of fields, bit 6 set where each number is 1 | else the number
 //	                   of occurrences for each field of the mask
 //
-// The postings of a term are blocks of 128, fewer in the last, one after the other; where a part
-// ends after a block, the next part goes on. Block maxima are counts, never scores: they hold
-// whatever the statistics become.
+// The postings of a term are blocks of 128, fewer in the last, one after the other; where a part ends after a block,
+// the next part goes on. Block maxima are counts, never scores: they hold whatever the statistics become.
 //
 // # Memory
 //
-// A Cache keeps decoded parts up to its limit, for any number of indexes; readers of it do not wait
-// for each other. An open Index also keeps which documents are dead, one bit each, the sums of up to
-// 8,192 titles of small segments, and up to 16,384 titles found in texts with their nodes, in about
-// two megabytes: a few titles are in most texts.
+// A Cache keeps decoded parts up to its limit, for any number of indexes; readers of it do not wait for each other. An
+// open Index also keeps which documents are dead, one bit each, the sums of up to 8,192 titles of small segments, and
+// up to 16,384 titles found in texts with their nodes, in about two megabytes: a few titles are in most texts.
 //
 // # Damage
 //
-// Decoders accept any bytes without panic or large allocation. Errors about damage wrap
-// store.ErrCorrupt, about a missing block store.ErrNotFound. Only Verify finds well-formed numbers
-// that do not match the graph.
+// Decoders accept any bytes without panic or large allocation. Errors about damage wrap store.ErrCorrupt, about a
+// missing block store.ErrNotFound. Only Verify finds well-formed numbers that do not match the graph.
 package index

@@ -14,8 +14,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Index answers queries about one graph. It reads parts when a query needs them. Safe for
-// concurrent use.
+// Index answers queries about one graph. It reads parts when a query needs them. Safe for concurrent use.
 type Index struct {
 	src      source
 	m        *Manifest

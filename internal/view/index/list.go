@@ -134,10 +134,9 @@ func (m *docMeta) times() Times {
 	return Times{Created: m.created, Updated: m.updated, ValidFrom: m.validFrom, ValidTo: m.validTo}
 }
 
-// ByTime returns the k documents that accept lets pass and whose times score gives most, without
-// those that it gives 0 or less: score descending, id ascending. accept may be nil; k <= 0 means
-// LaneDepth. It looks at the times of all documents, and at nothing else of those that are not
-// among the best.
+// ByTime returns the k documents that accept lets pass and whose times score gives most, without those that it gives 0
+// or less: score descending, id ascending. accept may be nil; k <= 0 means LaneDepth. It looks at the times of all
+// documents, and at nothing else of those that are not among the best.
 func (x *Index) ByTime(ctx context.Context, score func(Times) int64, accept Accept, k int) ([]Hit, error) {
 	top := newTop(k)
 	err := x.eachMeta(ctx, func(v *view, doc uint32, m *docMeta) error {

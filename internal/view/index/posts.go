@@ -49,8 +49,7 @@ type block struct {
 	masks []byte
 }
 
-// decode reads n postings, whose first document is at least next, and returns the number after
-// the last document's.
+// decode reads n postings, whose first document is at least next, and returns the number after the last document's.
 func (k *block) decode(in *input, n int, next uint64, docs int) uint64 {
 	if k.n = n; n > len(k.posts) {
 		k.posts, k.masks = make([]posting, n), make([]byte, n)

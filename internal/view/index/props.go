@@ -269,8 +269,7 @@ func (p *propView) load(v *view, name string, doc uint32) error {
 	return nil
 }
 
-// partStart returns the first document of a part where the part starts with the property, else
-// other.
+// partStart returns the first document of a part where the part starts with the property, else other.
 func partStart(v *view, n int, name string, other uint64) (uint64, error) {
 	key, err := v.x.src.Key(v.ctx, v.seg, secProps, n)
 	if err != nil {

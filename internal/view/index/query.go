@@ -23,9 +23,8 @@ type QueryTerm struct {
 	Weight int64  // in units of 2^-16, above 0; Times · Weight is at most 2^40
 }
 
-// QueryText is a text of a request, analysed once for all that is asked about it: to do so again
-// for each question takes longer than the search if the text is long. It keeps the text. Safe
-// for concurrent use.
+// QueryText is a text of a request, analysed once for all that is asked about it: to do so again for each question
+// takes longer than the search if the text is long. It keeps the text. Safe for concurrent use.
 type QueryText struct {
 	x     *Index
 	text  string
@@ -68,8 +67,7 @@ func (x *Index) Analyse(s string) *QueryText {
 // Query analyses a text. Every term counts wholly, as itself.
 func (x *Index) Query(text string) Query { return x.Analyse(text).terms }
 
-// Query returns the terms of the text, those of readings with the weight of these. The caller must
-// not change it.
+// Query returns the terms of the text, those of readings with the weight of these. The caller must not change it.
 func (q *QueryText) Query(readings []Reading) Query {
 	if len(readings) == 0 {
 		return q.terms

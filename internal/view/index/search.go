@@ -246,9 +246,8 @@ func (q *textQuery) add(t *termReader, first uint32, lens *lenPart) error {
 	}
 }
 
-// nextBlock reads the next block of a term that may have a hit. A document of a block that is
-// passed could not be kept even with all that the other terms may give, so that it does not
-// matter that its score lacks a term.
+// nextBlock reads the next block of a term that may have a hit. A document of a block that is passed could not be kept
+// even with all that the other terms may give, so that it does not matter that its score lacks a term.
 func (q *textQuery) nextBlock(t *termReader) (bool, error) {
 	for {
 		if ok, err := t.peek(q.ctx); !ok {
@@ -350,8 +349,7 @@ func weight(field int) uint64 {
 	return rankOther
 }
 
-// norm returns n of a field of some length. That (1 - B)·T is a multiple of T lets it stand
-// outside the division.
+// norm returns n of a field of some length. That (1 - B)·T is a multiple of T lets it stand outside the division.
 func (s *scorer) norm(field int, length uint32) uint64 {
 	if length < tableLens && s.norms[field][length] != 0 {
 		return s.norms[field][length]

@@ -105,8 +105,7 @@ const (
 	// maxInlinePosts is the longest posting list in bytes that is stored in the dictionary: most terms occur in a few
 	// documents, and reading a part for them would be waste.
 	maxInlinePosts = 64
-	// maxSmallItem is the longest property value in bytes inside a part of "props"; longer ones
-	// are parts of "large".
+	// maxSmallItem is the longest property value in bytes inside a part of "props"; longer ones are parts of "large".
 	maxSmallItem = 8 << 10
 	// maxSegments is the largest number of segments in a manifest.
 	maxSegments = 4096
@@ -245,8 +244,7 @@ func (m *Manifest) check() error {
 	return nil
 }
 
-// ReadManifest reads a manifest. It returns an error that wraps store.ErrCorrupt if the
-// block is damaged.
+// ReadManifest reads a manifest. It returns an error that wraps store.ErrCorrupt if the block is damaged.
 func ReadManifest(ctx context.Context, get store.Getter, c ipld.CID) (*Manifest, error) {
 	r, err := Format.ReadManifest(ctx, get, c)
 	if err != nil {

@@ -26,8 +26,7 @@ type SparseMatrix struct {
 // sparsePlace is the weight of a term in one row.
 type sparsePlace struct{ row, weight uint32 }
 
-// Add adds a node's vector, whose weights are 1 to 2^31 - 1. Nodes come in ascending order of their
-// ids, each once.
+// Add adds a node's vector, whose weights are 1 to 2^31 - 1. Nodes come in ascending order of their ids, each once.
 func (m *SparseMatrix) Add(id graph.ID, vector []graph.Term) {
 	if m.terms == nil {
 		m.terms = map[string][]sparsePlace{}

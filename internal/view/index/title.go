@@ -20,8 +20,7 @@ const (
 	maxTitleTerms = 8
 	// maxTitleNodes is how many nodes may share a title that still names them.
 	maxTitleNodes = 4
-	// maxTitleText is how many terms of a text are searched for titles, and maxTitleBytes in how
-	// many of its bytes.
+	// maxTitleText is how many terms of a text are searched for titles, and maxTitleBytes in how many of its bytes.
 	maxTitleText  = 4096
 	maxTitleBytes = 32_768
 	// maxMentioned is how many nodes a text may mention: the first ones count.
@@ -380,8 +379,7 @@ func (q *QueryText) TitlesNamed(ctx context.Context, readings []Reading, ids []g
 	return out, nil
 }
 
-// eachOf calls fn with the places of those of some documents of a segment, ascending, that a term
-// has.
+// eachOf calls fn with the places of those of some documents of a segment, ascending, that a term has.
 func (x *Index) eachOf(ctx context.Context, n int, e entry, docs []placedDoc, fn func(at int)) error {
 	if e.count == 0 {
 		return nil

@@ -9,9 +9,8 @@ import (
 	"github.com/mnem-project/mnem/internal/view/segment"
 )
 
-// segmentWriter writes the parts of one segment: all documents and kills first, each ascending,
-// then properties by name and document, then terms. Of each section one part is in memory, and of
-// each title eight bytes.
+// segmentWriter writes the parts of one segment: all documents and kills first, each ascending, then properties by name
+// and document, then terms. Of each section one part is in memory, and of each title eight bytes.
 type segmentWriter struct {
 	*segment.Writer
 	ids, dead, lens, meta *segment.Section

@@ -144,9 +144,8 @@ func merge(
 	return w.finish()
 }
 
-// Verify compares an index with the nodes it must have, which are those with edges, ascending by id, and returns
-// the differences. An error means that it could not read everything; it wraps store.ErrCorrupt if a block is
-// damaged.
+// Verify compares an index with the nodes it must have, which are those with edges, ascending by id, and returns the
+// differences. An error means that it could not read everything; it wraps store.ErrCorrupt if a block is damaged.
 func Verify(
 	ctx context.Context, get store.Getter, c ipld.CID, of Of, nodes iter.Seq2[Node, error],
 ) (wrong []string, err error) {

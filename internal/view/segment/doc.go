@@ -2,10 +2,9 @@
 // function of facts and can be rebuilt at any time. The package that defines a Format determines the content of a
 // segment's parts: texts (index), edges (links), dense vectors (dense).
 //
-// An index is a manifest, which lists segments from oldest to newest. An update adds a small segment and
-// occasionally merges the newest (Updater), so that each document is written about log(n) times, manifests share
-// all but the newest segments, and a query reads few segments. Answers do not depend on how an index is divided
-// into segments.
+// An index is a manifest, which lists segments from oldest to newest. An update adds a small segment and occasionally
+// merges the newest (Updater), so that each document is written about log(n) times, manifests share all but the newest
+// segments, and a query reads few segments. Answers do not depend on how an index is divided into segments.
 //
 // # Records
 //

@@ -70,8 +70,7 @@ type Later interface {
 	Merged(ctx context.Context, key ipld.CID) (ipld.CID, error)
 }
 
-// Made returns the merged segment for the run, undefined if there is no run, no background merging, or no result
-// yet.
+// Made returns the merged segment for the run, undefined if there is no run, no background merging, or no result yet.
 func (l *List) Made(ctx context.Context, later Later, kind string) (ipld.CID, error) {
 	if l.Run.Count == 0 || later == nil {
 		return ipld.CID{}, nil
