@@ -53,7 +53,7 @@ func IndexKinds(derived store.Derived, f state.Fresh) []IndexKind {
 func TextsKind(derived store.Derived, f state.Fresh) IndexKind {
 	return IndexKind{
 		Name: "texts", Derived: derived, Format: index.Format, Walk: walkOf(index.Format),
-		Merge: index.Merge, verify: verifyTexts,
+		Merge: index.Format.MergeWaiting, verify: verifyTexts,
 		Trees: func(s *state.State) []*prolly.Map { return []*prolly.Map{s.Nodes} },
 		Key: func(s *state.State) ipld.CID {
 			if s.Nodes.Len() == 0 {
@@ -82,7 +82,7 @@ func TextsKey(graph ipld.CID) ipld.CID {
 func LinksKind(derived store.Derived, trees *state.FreshTrees) IndexKind {
 	return IndexKind{
 		Name: "links", Derived: derived, Format: links.Format, Walk: walkOf(links.Format),
-		Merge: links.Merge, verify: verifyLinks,
+		Merge: links.Format.MergeWaiting, verify: verifyLinks,
 		Trees: func(s *state.State) []*prolly.Map { return []*prolly.Map{s.Out, s.In} },
 		Of: func(roots []ipld.CID) (ipld.CID, []ipld.CID) {
 			return linksKey(links.Of{Out: roots[0], In: roots[1], Marks: roots[2]}), roots

@@ -256,21 +256,17 @@ type source struct{ *segment.Reader }
 
 // meta returns the part of "meta" that holds a document.
 func (r *source) meta(ctx context.Context, s *segment.Segment, doc uint32) (*metaPart, error) {
-	v, _, err := r.Covering(ctx, s, secMeta, docKey(doc), func(key, data []byte) (any, int, error) {
+	m, _, err := segment.Covering(ctx, r.Reader, s, secMeta, docKey(doc), func(key, data []byte) (*metaPart, int, error) {
 		m, err := decodeMeta(data, key, s.Docs)
 		if err != nil {
 			return nil, 0, err
 		}
 		return m, len(data) + typeBytes*len(m.types), nil
 	})
-	if err != nil {
-		return nil, err
+	if err == nil && !m.has(doc) {
+		err = r.Wrap(s, secMeta, segment.Corrupt("no document %d", doc))
 	}
-	m, ok := v.(*metaPart)
-	if !ok || !m.has(doc) {
-		return nil, r.Wrap(s, secMeta, segment.Corrupt("no document %d", doc))
-	}
-	return m, nil
+	return m, err
 }
 
 // docLens are the lengths of a document's fields in terms.
@@ -365,12 +361,8 @@ func (p *lenPart) at(doc uint32, fields byte) (lens docLens) {
 
 // lens returns part n of "lens".
 func (r *source) lens(ctx context.Context, s *segment.Segment, n int) (*lenPart, error) {
-	v, err := r.Part(ctx, s, secLens, n, func(_, data []byte) (any, int, error) {
-		lens, err := decodeLens(data, partDocs(s.Docs, n))
+	return segment.Part(ctx, r.Reader, s, secLens, n, func(_, data []byte) (*lenPart, int, error) {
+		lens, err := decodeLens(data, min(docsPerPart, s.Docs-n*docsPerPart))
 		return lens, len(data), err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return v.(*lenPart), nil
 }

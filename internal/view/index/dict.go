@@ -206,14 +206,10 @@ func (p *dictPart) find(term string) (e entry, ok bool, err error) {
 }
 
 func (r *source) dict(ctx context.Context, s *segment.Segment, n int) (*dictPart, error) {
-	v, err := r.Part(ctx, s, secTerms, n, func(_, data []byte) (any, int, error) {
+	return segment.Part(ctx, r.Reader, s, secTerms, n, func(_, data []byte) (*dictPart, int, error) {
 		p, err := openDict(data)
 		return p, len(data), err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return v.(*dictPart), nil
 }
 
 // term returns a segment's entry of a term.

@@ -74,7 +74,7 @@ func TestLater(t *testing.T) {
 		if !d.asked {
 			wait = rng.IntN(effort.Pick(20, 100, 100))
 		} else if wait--; wait < 0 {
-			key, merged, err := Merge(ctx, w, m)
+			key, merged, err := Format.MergeWaiting(ctx, w, m)
 			if err != nil || !key.Defined() {
 				t.Fatalf("merge %s of %s: %v", merged, key, err)
 			}
@@ -99,7 +99,7 @@ func TestLater(t *testing.T) {
 		t.Errorf("an update that merges by itself left %+v of %d segments: %v", man.Run,
 			len(man.Segments), err)
 	}
-	if key, c, err := Merge(ctx, w, m); key.Defined() || c.Defined() || err != nil {
+	if key, c, err := Format.MergeWaiting(ctx, w, m); key.Defined() || c.Defined() || err != nil {
 		t.Errorf("merged %s for %s where nothing waits: %v", c, key, err)
 	}
 	var all []*Index

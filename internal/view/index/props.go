@@ -172,7 +172,7 @@ func (w *propWriter) end() error {
 }
 
 func (r *source) props(ctx context.Context, s *segment.Segment, n int) (propPart, error) {
-	v, err := r.Part(ctx, s, secProps, n, func(key, data []byte) (any, int, error) {
+	return segment.Part(ctx, r.Reader, s, secProps, n, func(key, data []byte) (propPart, int, error) {
 		p, size, err := decodeProps(data, s.Docs, s.Parts(secLarge))
 		// A full scan would read a part under another key, and look-ups would miss it.
 		if err == nil && (len(p) == 0 || !bytes.Equal(key, propKey(p[0].name, p[0].docs[0]))) {
@@ -180,10 +180,6 @@ func (r *source) props(ctx context.Context, s *segment.Segment, n int) (propPart
 		}
 		return p, size, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return v.(propPart), nil
 }
 
 // item returns the encoded value of a property.

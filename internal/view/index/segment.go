@@ -62,9 +62,6 @@ func checkSegment(s *segment.Segment) error {
 	return nil
 }
 
-// partDocs returns how many of n entries part p of docsPerPart each holds.
-func partDocs(n, p int) int { return min(docsPerPart, n-p*docsPerPart) }
-
 // The text fields of a node, in the order of clause 7.1.
 const (
 	FieldSummary = iota

@@ -155,14 +155,10 @@ func (p *titlePart) has(sum uint32) bool {
 }
 
 func (r *source) titles(ctx context.Context, s *segment.Segment, n int) (*titlePart, error) {
-	v, err := r.Part(ctx, s, secTitles, n, func(_, data []byte) (any, int, error) {
+	return segment.Part(ctx, r.Reader, s, secTitles, n, func(_, data []byte) (*titlePart, int, error) {
 		p, err := decodeTitles(data)
 		return p, 2 * len(data), err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return v.(*titlePart), nil
 }
 
 // titleFinder looks titles up during one call, and can be reused in another: it keeps the parts that it has read. Not

@@ -186,12 +186,3 @@ func (u *updater) sum(s *segment.Segment) {
 		st.Filled[f] += filled[f]
 	}
 }
-
-// Merge makes one segment of the run that a manifest notes, as segment.Format.MergeRun does.
-func Merge(ctx context.Context, blocks segment.Blocks, manifest ipld.CID) (key, merged ipld.CID, err error) {
-	m, err := ReadManifest(ctx, blocks, manifest)
-	if err != nil {
-		return key, merged, err
-	}
-	return Format.MergeRun(ctx, blocks, &m.List)
-}

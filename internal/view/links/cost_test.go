@@ -114,7 +114,7 @@ func TestFilters(t *testing.T) {
 	for range asked {
 		id := testID(4 * rng.IntN(n/4))
 		m.same(x, id)
-		p, err := x.src.covering(t.Context(), x.segs[0], id, true)
+		p, _, err := segment.Covering(t.Context(), x.src.Reader, x.segs[0], secNodes, id[:], decodeNodes)
 		must.OK(t, err)
 		parts[string(p.first())] = true
 	}

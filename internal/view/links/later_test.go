@@ -67,7 +67,7 @@ func TestLater(t *testing.T) {
 			if !d.asked {
 				wait = rng.IntN(50)
 			} else if wait--; wait < 0 {
-				key, merged, err := Merge(t.Context(), m.blocks, m.manifest)
+				key, merged, err := Format.MergeWaiting(t.Context(), m.blocks, m.manifest)
 				if err != nil || !key.Defined() {
 					t.Fatalf("merge %s of %s: %v", merged, key, err)
 				}
@@ -98,7 +98,7 @@ func TestLater(t *testing.T) {
 		}
 		t.Logf("%d merges, at most %d bytes an update, %d segments", merges, worst, most)
 		m.apply([]Node{usual(rng, testID(0), base)}, UpdateOptions{}) // merges by itself
-		if key, c, err := Merge(t.Context(), m.blocks, m.manifest); key.Defined() || c.Defined() || err != nil {
+		if key, c, err := Format.MergeWaiting(t.Context(), m.blocks, m.manifest); key.Defined() || c.Defined() || err != nil {
 			t.Errorf("merged %s for %s where nothing waits: %v", c, key, err)
 		}
 	}

@@ -39,13 +39,10 @@ type reader struct{ *segment.Reader }
 
 // part reads part i of the nodes of a segment.
 func (r reader) part(ctx context.Context, s *segment.Segment, i int) (*part, error) {
-	v, err := r.Part(ctx, s, secNodes, i, decodeNodes)
-	p, _ := v.(*part)
-	return p, err
+	return segment.Part(ctx, r.Reader, s, secNodes, i, decodeNodes)
 }
 
-// decodeNodes is the segment.Decode of a part.
-func decodeNodes(key, data []byte) (any, int, error) {
+func decodeNodes(key, data []byte) (*part, int, error) {
 	p, err := decodePart(data)
 	if err == nil && !bytes.Equal(p.first(), key) {
 		err = segment.Corrupt("part begins with %s", p.id(0))
@@ -58,19 +55,24 @@ func decodeNodes(key, data []byte) (any, int, error) {
 
 // bloom reads the Bloom filter that covers a node, nil if there is none.
 func (r reader) bloom(ctx context.Context, s *segment.Segment, id graph.ID) (bloom, error) {
-	v, _, err := r.Covering(ctx, s, secFilters, id[:], func(_, data []byte) (any, int, error) {
+	b, _, err := segment.Covering(ctx, r.Reader, s, secFilters, id[:], func(_, data []byte) (bloom, int, error) {
 		if !bloom(data).fits() {
 			return nil, 0, segment.Corrupt("%d bytes are no filter", len(data))
 		}
 		return bloom(data), len(data), nil
 	})
-	b, _ := v.(bloom)
 	return b, err
 }
 
 // find looks up a node in one segment. If the segment is the oldest the node is probably in it.
 func (r reader) find(ctx context.Context, s *segment.Segment, id graph.ID, oldest bool) (f Found, ok bool, err error) {
-	p, err := r.covering(ctx, s, id, oldest)
+	if !oldest {
+		v, err := r.bloom(ctx, s, id)
+		if err != nil || v != nil && !v.has(id) {
+			return f, false, err
+		}
+	}
+	p, _, err := segment.Covering(ctx, r.Reader, s, secNodes, id[:], decodeNodes) // only this part may have it
 	if p == nil || err != nil {
 		return f, false, err
 	}
@@ -79,19 +81,6 @@ func (r reader) find(ctx context.Context, s *segment.Segment, id graph.ID, oldes
 		f, err = p.at(i)
 	}
 	return f, ok, err
-}
-
-// covering returns the only part that may have a node, or nil.
-func (r reader) covering(ctx context.Context, s *segment.Segment, id graph.ID, oldest bool) (*part, error) {
-	if !oldest {
-		v, err := r.bloom(ctx, s, id)
-		if err != nil || v != nil && !v.has(id) {
-			return nil, err
-		}
-	}
-	v, _, err := r.Covering(ctx, s, secNodes, id[:], decodeNodes)
-	p, _ := v.(*part)
-	return p, err
 }
 
 // MaxEntries is the largest number of entries that a bucket stores.

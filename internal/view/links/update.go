@@ -130,15 +130,6 @@ func (u *updater) close() error {
 	return err
 }
 
-// Merge merges the run recorded in a manifest, as segment.Format.MergeRun does.
-func Merge(ctx context.Context, blocks segment.Blocks, manifest ipld.CID) (key, merged ipld.CID, err error) {
-	m, err := Format.ReadManifest(ctx, blocks, manifest)
-	if err != nil {
-		return key, merged, err
-	}
-	return Format.MergeRun(ctx, blocks, &m.List)
-}
-
 // writer writes the parts of one segment.
 type writer struct {
 	*segment.Writer

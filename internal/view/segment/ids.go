@@ -75,17 +75,13 @@ func (r *Reader) IDList(ctx context.Context, s *Segment, sec, n int) (IDPart, er
 	if sec == Dead {
 		total = s.Kills
 	}
-	v, err := r.Part(ctx, s, sec, n, func(key, data []byte) (any, int, error) {
+	return Part(ctx, r, s, sec, n, func(key, data []byte) (IDPart, int, error) {
 		p, err := DecodeIDs(data, min(IDsPerPart, total-n*IDsPerPart))
 		if err == nil && !bytes.Equal(p.At(0), key) {
 			err = Corrupt("ids begin with %x", p.At(0))
 		}
 		return p, len(data), err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return v.(IDPart), nil
 }
 
 // EachID calls fn with every id of IDs or Dead in order.

@@ -162,44 +162,45 @@ func (r *Reader) find(ctx context.Context, s *Segment, sec int, key []byte) (n i
 	return n*fan + i, &dir.refs[i], nil
 }
 
-// Decode decodes a part, given its key and bytes, and returns how many bytes the value retains. It may retain both.
-type Decode func(key, data []byte) (value any, size int, err error)
+// decoder decodes a part, given its key and bytes, and returns how many bytes the value retains. It may retain both.
+type decoder[T any] = func(key, data []byte) (value T, size int, err error)
 
-// Covering returns the part that Find finds, and its number; nil and -1 if there is none.
-func (r *Reader) Covering(
-	ctx context.Context, s *Segment, sec int, key []byte, decode Decode,
-) (v any, n int, err error) {
+// Covering returns the part that Find finds, as decode decodes it, and its number; -1 if there is none.
+func Covering[T any](
+	ctx context.Context, r *Reader, s *Segment, sec int, key []byte, decode decoder[T],
+) (v T, n int, err error) {
 	n, ref, err := r.find(ctx, s, sec, key)
 	if n < 0 || err != nil {
-		return nil, n, err
+		return v, n, err
 	}
-	v, ok, epoch := r.cache.Get(partKey{s.CID, int16(sec), int32(n)})
-	if !ok {
-		v, err = r.load(ctx, s, sec, n, *ref, epoch, decode)
+	kept, ok, epoch := r.Cached(s, sec, n)
+	if ok {
+		return kept.(T), n, nil
 	}
+	v, err = load(ctx, r, s, sec, n, *ref, epoch, decode)
 	return v, n, err
 }
 
-// Part returns part n of a section.
-func (r *Reader) Part(ctx context.Context, s *Segment, sec, n int, decode Decode) (any, error) {
-	v, ok, epoch := r.cache.Get(partKey{s.CID, int16(sec), int32(n)})
+// Part returns part n of a section, as decode decodes it.
+func Part[T any](ctx context.Context, r *Reader, s *Segment, sec, n int, decode decoder[T]) (v T, err error) {
+	kept, ok, epoch := r.Cached(s, sec, n)
 	if ok {
-		return v, nil
+		return kept.(T), nil
 	}
 	if n < 0 || n >= s.Parts(sec) {
-		return nil, r.Wrap(s, sec, Corrupt("no part %d", n))
+		return v, r.Wrap(s, sec, Corrupt("no part %d", n))
 	}
 	ref, err := r.ref(ctx, s, sec, n)
 	if err != nil {
-		return nil, err
+		return v, err
 	}
-	return r.load(ctx, s, sec, n, ref, epoch, decode)
+	return load(ctx, r, s, sec, n, ref, epoch, decode)
 }
 
 // load reads a part and caches it.
-func (r *Reader) load(
-	ctx context.Context, s *Segment, sec, n int, ref part, epoch int, decode Decode,
-) (v any, err error) {
+func load[T any](
+	ctx context.Context, r *Reader, s *Segment, sec, n int, ref part, epoch int, decode decoder[T],
+) (v T, err error) {
 	data := ref.data
 	if data == nil {
 		data, err = r.get.Get(ctx, ref.cid)
@@ -212,9 +213,10 @@ func (r *Reader) load(
 		v, size, err = decode(ref.key, data)
 	}
 	if err != nil {
-		return nil, r.Wrap(s, sec, fmt.Errorf("part %d: %w", n, err))
+		var none T
+		return none, r.Wrap(s, sec, fmt.Errorf("part %d: %w", n, err))
 	}
-	r.cache.AddSince(epoch, partKey{s.CID, int16(sec), int32(n)}, v, int64(size))
+	r.Retain(epoch, s, sec, n, v, size)
 	return v, nil
 }
 
@@ -229,15 +231,11 @@ func (r *Reader) Retain(epoch int, s *Segment, sec, n int, v any, size int) {
 	r.cache.AddSince(epoch, partKey{s.CID, int16(sec), int32(n)}, v, int64(size))
 }
 
-func keep(_, data []byte) (any, int, error) { return data, len(data), nil }
+func keep(_, data []byte) ([]byte, int, error) { return data, len(data), nil }
 
 // Bytes returns the raw bytes of part n of a section. They must not be changed.
 func (r *Reader) Bytes(ctx context.Context, s *Segment, sec, n int) ([]byte, error) {
-	v, err := r.Part(ctx, s, sec, n, keep)
-	if err != nil {
-		return nil, err
-	}
-	return v.([]byte), nil
+	return Part(ctx, r, s, sec, n, keep)
 }
 
 // ErrSkipLinked is returned by Walk's callback to skip the blocks that a block links to.

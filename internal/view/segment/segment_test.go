@@ -70,8 +70,8 @@ func TestSections(t *testing.T) {
 			must.Equal(t, binary.BigEndian.Uint32(got[4*i:]), uint32(2*i), n, " numbers: number ", i, " is another")
 		}
 		for want := range min(2*n, 700) {
-			v, at, err := r.Covering(t.Context(), s, 0, number(want), keep)
-			if err != nil || at != want/8 || bytes.Contains(v.([]byte), number(want)) != (want%2 == 0) {
+			v, at, err := Covering(t.Context(), r, s, 0, number(want), keep)
+			if err != nil || at != want/8 || bytes.Contains(v, number(want)) != (want%2 == 0) {
 				t.Fatalf("%d numbers: %d is in part %d, %v", n, want, at, err)
 			}
 			if key, err := r.Key(t.Context(), s, 0, at); err != nil || !bytes.Equal(key, number(want/8*8)) {
@@ -106,10 +106,10 @@ func TestBefore(t *testing.T) {
 	s, _, err := w.Finish()
 	must.OK(t, err)
 	r := toy.NewReader(derived, nil)
-	if v, n, err := r.Covering(t.Context(), s, 0, number(8), keep); v != nil || n != -1 || err != nil {
+	if v, n, err := Covering(t.Context(), r, s, 0, number(8), keep); v != nil || n != -1 || err != nil {
 		t.Errorf("%v in part %d, %v", v, n, err)
 	}
-	if v, n, err := r.Covering(t.Context(), s, 1, nil, keep); v != nil || n != -1 || err != nil {
+	if v, n, err := Covering(t.Context(), r, s, 1, nil, keep); v != nil || n != -1 || err != nil {
 		t.Errorf("%v in part %d of nothing, %v", v, n, err)
 	}
 }

@@ -131,3 +131,12 @@ func (f *Format) MergeRun(ctx context.Context, blocks Blocks, l *List) (key, mer
 	}
 	return l.Key(f.Name), s.CID, nil
 }
+
+// MergeWaiting is MergeRun for the list of a manifest.
+func (f *Format) MergeWaiting(ctx context.Context, blocks Blocks, manifest ipld.CID) (key, merged ipld.CID, err error) {
+	m, err := f.ReadManifest(ctx, blocks, manifest)
+	if err != nil {
+		return key, merged, err
+	}
+	return f.MergeRun(ctx, blocks, &m.List)
+}
